@@ -1,0 +1,75 @@
+/* plan.h - from what you need to what will be built
+ *
+ * A plan names the structure and its exact parameters, and says beforehand what they cost and what
+ * they promise.  Nothing is allocated.
+ *
+ *     tamis_need need;
+ *     tamis_need_init(&need);
+ *     need.n = 10000000;
+ *     need.fpr = 0.001;
+ *     tamis_plan plan;
+ *     tamis_plan_init(&plan);
+ *     if (tamis_plan_make(&need, &plan) == TAMIS_OK)
+ *         status = tamis_filter_create(&plan.params, NULL, &filter);
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_PLAN_H
+#define TAMIS_PLAN_H
+
+#include <tamis/tamis.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the set is for. */
+typedef struct tamis_need {
+    size_t struct_size;
+    uint64_t n;      /* keys at most in the set at one time, 1 to 2^40; required */
+    double fpr;      /* error rate allowed when n keys are in; 0 < fpr < 1; 0 means 0.01 */
+    tamis_kind kind; /* only this kind; TAMIS_KIND_ANY: the planner chooses */
+    bool deletes;    /* keys will be removed */
+} tamis_need;
+
+static inline void tamis_need_init(tamis_need *need) {
+    memset(need, 0, sizeof *need);
+    need->struct_size = sizeof *need;
+}
+
+/* What will be built, and what it promises. */
+typedef struct tamis_plan {
+    size_t struct_size;
+    tamis_params params;         /* for tamis_filter_create; the seed is 0, that is random */
+    uint64_t bytes;              /* state, stash and table, as tamis_info tells it afterwards */
+    double bits_per_key;         /* bytes * 8 / n */
+    double bound_bits_per_key;   /* log2(1/fpr): no filter with this error rate can be smaller */
+    double fpr;                  /* predicted error rate with n keys in; at most the one asked for */
+    double overflow_probability; /* that an insert of the first n keys finds no room */
+    double lines_per_query;      /* cache lines that a query for an absent key reads, on average */
+} tamis_plan;
+
+static inline void tamis_plan_init(tamis_plan *plan) {
+    memset(plan, 0, sizeof *plan);
+    plan->struct_size = sizeof *plan;
+}
+
+/* Find the best plan for 'need': the fewest bytes that keep the promise.
+ *
+ * TAMIS_E_ARGUMENT if the need is out of range (fpr is NaN, 0 < fpr < 1 does not hold, n is 0 or over
+ * 2^40), TAMIS_E_UNSUPPORTED if the kind asked for cannot do what is needed, TAMIS_E_TOO_LARGE if
+ * the set would not fit this machine's addresses.  'plan' is then unchanged. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan);
+
+/* Find the plan of each kind that can do what is needed, smallest first.
+ *
+ * 'plans' has room for 'room' of them, each through tamis_plan_init; '*n_plans' is set to how many
+ * there are, at most 'room'.  Statuses as tamis_plan_make. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans,
+                                                       size_t room, size_t *n_plans);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,444 @@
+/* tamis.h - compact sets that change
+ *
+ * A tamis_filter answers "is this key in the set?" from a few bits per key.  It is never wrong for
+ * a key that was inserted and not removed; for a key that is not there it answers "present" with a
+ * small probability, the error rate, which was promised when the filter was planned.
+ *
+ *     tamis_filter *f;
+ *     if (tamis_filter_new(1000000, 0.001, &f) == TAMIS_OK) {
+ *         if (tamis_filter_insert(f, "apple", 5, NULL) == TAMIS_OK)
+ *             puts(tamis_filter_contains(f, "apple", 5) ? "apple: present" : "never printed");
+ *         tamis_filter_free(f);
+ *     }
+ *
+ * Read this first:
+ *
+ *  - "present" means probably present.  Only "absent" is certain.
+ *  - Never remove a key that was not inserted.  A filter that can see the mistake refuses it with
+ *    TAMIS_E_NOT_FOUND; with the probability of its error rate it cannot, and then a key that
+ *    shares all that is stored of the removed one is lost.
+ *  - The seed is chosen at random unless you give one, so that nobody who picks the keys can prepare
+ *    keys that collide.  It is stored in the file: who reads the file knows the seed.  XXH3 is
+ *    a fast keyed hash and no cryptographic one.
+ *  - Filters can be merged only if they have the same parameters and the same seed.
+ *  - Threads: any number of threads may read a filter at the same time.  A call that changes a filter
+ *    (it takes a pointer without const) needs it for itself alone.  Nothing is locked inside, and
+ *    distinct filters share nothing.
+ *  - The library does not print, exit, abort or set errno, and it allocates only in the functions
+ *    that make a filter.  A call that fails leaves everything as it was before.
+ *
+ * Structs that cross this interface begin with struct_size, which their _init function sets; zero in
+ * any other member means the default.  That is how members can be added without breaking callers.
+ *
+ * Planning is in tamis/plan.h, the analysis by itself in tamis/model.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_TAMIS_H
+#define TAMIS_TAMIS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define TAMIS_VERSION_MAJOR 0
+#define TAMIS_VERSION_MINOR 1
+#define TAMIS_VERSION_PATCH 0
+
+#if defined(__GNUC__) && __GNUC__ >= 4
+#define TAMIS_API        __attribute__((visibility("default")))
+#define TAMIS_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define TAMIS_API
+#define TAMIS_MUST_CHECK
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* -------------------------------------------------------------------------------------------------
+ * Status
+ */
+
+/* What a call that can fail returns.  The numbers are part of the interface and do not change. */
+typedef enum tamis_status {
+    TAMIS_OK = 0,
+    TAMIS_E_ARGUMENT = 1,    /* an argument is out of its range, or a pointer is NULL */
+    TAMIS_E_NOMEM = 2,       /* the allocator returned NULL */
+    TAMIS_E_FULL = 3,        /* no room for this key: table and stash are full */
+    TAMIS_E_NOT_FOUND = 4,   /* the key to be removed is certainly not in the set */
+    TAMIS_E_UNSUPPORTED = 5, /* this kind of filter cannot do that */
+    TAMIS_E_MISMATCH = 6,    /* two filters differ in kind, parameters or seed */
+    TAMIS_E_READONLY = 7,    /* the filter is a read-only view */
+    TAMIS_E_TOO_LARGE = 8,   /* a size does not fit this machine or the limits of the format */
+    TAMIS_E_IO = 9,          /* the operating system refused to read, write, map or give entropy */
+    TAMIS_E_FORMAT = 10,     /* the bytes are not a tamis file, or are damaged */
+    TAMIS_E_VERSION = 11,    /* the file was written by a newer version of the format */
+    TAMIS_E_DOMAIN = 12      /* a model was asked outside the domain where it holds */
+} tamis_status;
+
+/* The meaning of 'status' in a few English words; "unknown status" for any other number.
+ * The text is static. */
+TAMIS_API const char *tamis_status_text(tamis_status status);
+
+/* The version of the library at run time, "major.minor.patch".  The text is static. */
+TAMIS_API const char *tamis_version(void);
+
+/* -------------------------------------------------------------------------------------------------
+ * Memory
+ */
+
+/* Where a filter's memory comes from.  A filter is one block, allocated when it is made and freed by
+ * tamis_filter_free; no other call allocates.
+ *
+ * alloc returns a block of at least 'size' bytes, aligned to 'align' (a power of two, at least 64),
+ * or NULL; its content does not matter.  free gets the same 'size' back.  Both must stay callable
+ * as long as the filter lives.  Where NULL is passed for an allocator, the filter uses the system's
+ * memory, with huge pages where the system offers them. */
+typedef struct tamis_allocator {
+    void *(*alloc)(void *context, size_t size, size_t align);
+    void (*free)(void *context, void *block, size_t size);
+    void *context;
+} tamis_allocator;
+
+/* -------------------------------------------------------------------------------------------------
+ * Keys and digests
+ */
+
+/* A key is any string of bytes, also the empty one.  It is hashed once, to a digest of 128 bits
+ * (XXH3 with the filter's seed, canonical order), and everything below works on the digest. */
+typedef struct tamis_digest {
+    uint64_t lo;
+    uint64_t hi;
+} tamis_digest;
+
+/* A key by reference, for the batched calls. */
+typedef struct tamis_bytes {
+    const void *data;
+    size_t size;
+} tamis_bytes;
+
+/* Digest of the 'size' bytes at 'key' under 'seed'.  'key' may be NULL if 'size' is 0.
+ *
+ * Use it to hash once and ask many filters that share a seed.  A caller who has good 128-bit hashes
+ * of his own may pass those instead, to every function that takes a digest: all 128 bits should look
+ * random.  Filters do not mix the two kinds up for you. */
+TAMIS_API tamis_digest tamis_hash(uint64_t seed, const void *key, size_t size);
+
+/* Digest of an integer key: that of its 8 bytes in little-endian order, but faster. */
+TAMIS_API tamis_digest tamis_hash_u64(uint64_t seed, uint64_t key);
+
+/* -------------------------------------------------------------------------------------------------
+ * Kinds and parameters
+ */
+
+/* The structures.  The numbers are stored in files and do not change. */
+typedef enum tamis_kind {
+    TAMIS_KIND_ANY = 0,            /* the planner chooses */
+    TAMIS_KIND_BLOOM = 1,          /* standard Bloom filter: a set, no removal */
+    TAMIS_KIND_COUNTING_BLOOM = 2, /* counting Bloom filter, 4-bit counters: a multiset, removal */
+    TAMIS_KIND_BLOCKED_BLOOM = 3   /* Bloom filter within one cache line: a set, no removal */
+} tamis_kind;
+
+/* The name of a kind as the command line spells it ("blocked-bloom"), or NULL for no such kind.
+ * The text is static. */
+TAMIS_API const char *tamis_kind_name(tamis_kind kind);
+
+/* Fill 'kind' with the kind called 'name'.  TAMIS_E_ARGUMENT if there is none. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_kind_parse(const char *name, tamis_kind *kind);
+
+/* What a kind can do, as a sum of these; 0 for no such kind. */
+#define TAMIS_CAN_REMOVE 1u /* tamis_filter_remove */
+#define TAMIS_CAN_COUNT  2u /* multiset: a key may be there several times, tamis_filter_copies */
+#define TAMIS_CAN_MERGE  4u /* tamis_filter_merge */
+TAMIS_API unsigned tamis_kind_abilities(tamis_kind kind);
+
+/* Exact parameters of a filter: all that is needed, with the keys, to build the same bytes again.
+ *
+ * The meaning of value[i] depends on the kind and is given by an index below and a name
+ * (tamis_param_name).  This struct is complete and does not grow: new parameters are new indices. */
+#define TAMIS_PARAMS_MAX 16
+typedef struct tamis_params {
+    size_t struct_size;
+    tamis_kind kind;    /* required */
+    uint64_t capacity;  /* keys that it is made for, 1 to 2^40; required */
+    uint64_t seed;      /* of the hash; 0: a random one is chosen */
+    uint64_t stash;     /* keys that the stash can take; 0: the kind's default */
+    uint64_t value[TAMIS_PARAMS_MAX];
+} tamis_params;
+
+#define TAMIS_CAPACITY_MAX ((uint64_t)1 << 40)
+
+/* bloom */
+#define TAMIS_BLOOM_BITS        0 /* bits in the table, any number up to 2^48; default 9.6 per key */
+#define TAMIS_BLOOM_HASHES      1 /* bits set per key, 1 to 64; default bits/capacity * ln 2 */
+#define TAMIS_BLOOM_PARTITIONED 2 /* 1: each hash has its own equal part of the table; default 0 */
+/* counting-bloom */
+#define TAMIS_COUNTING_COUNTERS 0 /* counters of 4 bits, up to 2^46; default 9.6 per key */
+#define TAMIS_COUNTING_HASHES   1 /* counters raised per key, 1 to 64 */
+/* blocked-bloom */
+#define TAMIS_BLOCKED_BLOCKS 0 /* blocks of 512 bits, up to 2^40; default 10.5 bits per key */
+#define TAMIS_BLOCKED_HASHES 1 /* bits set per key in its block, 1 to 16 */
+
+/* All members zero but struct_size. */
+static inline void tamis_params_init(tamis_params *params) {
+    memset(params, 0, sizeof *params);
+    params->struct_size = sizeof *params;
+}
+
+/* The name of value[index] for 'kind' ("hashes"), or NULL if the kind has no such parameter.
+ * The indices of a kind are dense: the first NULL ends them.  The text is static. */
+TAMIS_API const char *tamis_param_name(tamis_kind kind, unsigned index);
+
+/* -------------------------------------------------------------------------------------------------
+ * Making and freeing
+ */
+
+/* A set of keys.  Opaque. */
+typedef struct tamis_filter tamis_filter;
+
+/* Make an empty filter with exactly the given parameters; zeros in them take their defaults.
+ *
+ * TAMIS_E_ARGUMENT if a parameter is out of range, TAMIS_E_TOO_LARGE if the size does not fit this
+ * machine, TAMIS_E_NOMEM, or TAMIS_E_IO if no random seed could be had.  '*filter' is set on success
+ * only; the caller frees it.  'allocator' may be NULL; it is copied.  The cost is that of clearing
+ * the memory (none for large filters from the system's memory, which comes zeroed). */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_create(const tamis_params *params,
+                                                            const tamis_allocator *allocator,
+                                                            tamis_filter **filter);
+
+/* Make an empty filter for 'n' keys with error rate at most 'fpr' when 'n' keys are in it: plan with
+ * the defaults (tamis/plan.h), then create.  1 <= n <= 2^40, 0 < fpr < 1.
+ *
+ * Statuses as tamis_filter_create and tamis_plan_make. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_new(uint64_t n, double fpr,
+                                                         tamis_filter **filter);
+
+/* Make a copy with its own memory, writable even if the source is a read-only view.
+ * TAMIS_E_ARGUMENT, TAMIS_E_TOO_LARGE, TAMIS_E_NOMEM. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_clone(const tamis_filter *source,
+                                                           const tamis_allocator *allocator,
+                                                           tamis_filter **filter);
+
+/* Free a filter, or end a view.  NULL is allowed. */
+TAMIS_API void tamis_filter_free(tamis_filter *filter);
+
+/* -------------------------------------------------------------------------------------------------
+ * One key at a time
+ *
+ * Each call comes for a key of bytes, for an integer (_u64: the key is its 8 little-endian bytes) and
+ * for a ready digest (_digest).  All pointers are required unless said otherwise; the key pointer may
+ * be NULL if its size is 0.
+ */
+
+/* Insert a key.
+ *
+ * '*added' (may be NULL) tells: true if the key was new, false if it was (probably) there already.
+ * A set then stays as it is; a multiset holds one more copy.  Inserting beyond the capacity keeps
+ * working while there is room; the error rate rises (tamis_filter_info).
+ *
+ * TAMIS_E_FULL if there is no room in table and stash, TAMIS_E_READONLY for a view; the filter and
+ * '*added' are then unchanged. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_insert(tamis_filter *filter, const void *key,
+                                                            size_t size, bool *added);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_insert_u64(tamis_filter *filter, uint64_t key,
+                                                                bool *added);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_insert_digest(tamis_filter *filter,
+                                                                   tamis_digest digest,
+                                                                   bool *added);
+
+/* Is the key in the set?  false is certain, true holds up to the error rate.  Cannot fail. */
+TAMIS_API bool tamis_filter_contains(const tamis_filter *filter, const void *key, size_t size);
+TAMIS_API bool tamis_filter_contains_u64(const tamis_filter *filter, uint64_t key);
+TAMIS_API bool tamis_filter_contains_digest(const tamis_filter *filter, tamis_digest digest);
+
+/* Remove one copy of a key that was inserted.
+ *
+ * TAMIS_E_NOT_FOUND if the key is certainly not there, TAMIS_E_UNSUPPORTED if the kind cannot
+ * remove, TAMIS_E_READONLY; the filter is then unchanged.  The caller must guarantee that the key
+ * was inserted: that it was not cannot be seen with the probability of the error rate. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_remove(tamis_filter *filter, const void *key,
+                                                            size_t size);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_remove_u64(tamis_filter *filter, uint64_t key);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_remove_digest(tamis_filter *filter,
+                                                                   tamis_digest digest);
+
+/* How many copies of the key a multiset holds: never less than the true number, as long as no counter
+ * has saturated.  For a set 0 or 1, as tamis_filter_contains.  Cannot fail. */
+TAMIS_API uint64_t tamis_filter_copies(const tamis_filter *filter, const void *key, size_t size);
+TAMIS_API uint64_t tamis_filter_copies_u64(const tamis_filter *filter, uint64_t key);
+TAMIS_API uint64_t tamis_filter_copies_digest(const tamis_filter *filter, tamis_digest digest);
+
+/* -------------------------------------------------------------------------------------------------
+ * Many keys at a time
+ *
+ * The fast path for filters larger than the cache: memory is fetched ahead while earlier keys are
+ * worked on.  The answers, and the bytes of the filter afterwards, are exactly those of the calls for
+ * one key, made in order.
+ */
+
+/* Insert n keys in order.
+ *
+ * 'added' (may be NULL) has room for n answers as of tamis_filter_insert.  '*done' (may be NULL) is
+ * set to the number of keys inserted, n on success.  If a key finds no room (TAMIS_E_FULL), those
+ * before it are in, it and those after it are not.  TAMIS_E_READONLY for a view. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_insert_many(tamis_filter *filter,
+                                                                 const tamis_bytes *keys, size_t n,
+                                                                 bool *added, size_t *done);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_insert_many_u64(tamis_filter *filter,
+                                                                     const uint64_t *keys, size_t n,
+                                                                     bool *added, size_t *done);
+TAMIS_API TAMIS_MUST_CHECK tamis_status
+tamis_filter_insert_many_digest(tamis_filter *filter, const tamis_digest *digests, size_t n,
+                                bool *added, size_t *done);
+
+/* Query n keys.  Returns how many are present; 'present' (may be NULL) gets the n answers. */
+TAMIS_API size_t tamis_filter_contains_many(const tamis_filter *filter, const tamis_bytes *keys,
+                                            size_t n, bool *present);
+TAMIS_API size_t tamis_filter_contains_many_u64(const tamis_filter *filter, const uint64_t *keys,
+                                                size_t n, bool *present);
+TAMIS_API size_t tamis_filter_contains_many_digest(const tamis_filter *filter,
+                                                   const tamis_digest *digests, size_t n,
+                                                   bool *present);
+
+/* Remove one copy of each of n keys, in order.
+ *
+ * 'removed' (may be NULL) gets n answers: false where the key was certainly not there, which is no
+ * error here.  '*count' (may be NULL) is set to the number removed.  TAMIS_E_UNSUPPORTED,
+ * TAMIS_E_READONLY: nothing was removed. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_remove_many(tamis_filter *filter,
+                                                                 const tamis_bytes *keys, size_t n,
+                                                                 bool *removed, size_t *count);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_remove_many_u64(tamis_filter *filter,
+                                                                     const uint64_t *keys, size_t n,
+                                                                     bool *removed, size_t *count);
+TAMIS_API TAMIS_MUST_CHECK tamis_status
+tamis_filter_remove_many_digest(tamis_filter *filter, const tamis_digest *digests, size_t n,
+                                bool *removed, size_t *count);
+
+/* -------------------------------------------------------------------------------------------------
+ * Whole filters
+ */
+
+/* Number of keys held.  A multiset counts every copy.  A set counts the inserts that were answered
+ * "added", which misses the few that a false positive hid; after a merge it is the sum of both
+ * counts, in which keys that were in both stand twice. */
+TAMIS_API uint64_t tamis_filter_count(const tamis_filter *filter);
+
+/* The parameters, with all defaults and the seed filled in: pass them to tamis_filter_create to make
+ * a filter that can be merged with this one.  'params' must have been through tamis_params_init.
+ * TAMIS_E_ARGUMENT. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_params(const tamis_filter *filter,
+                                                            tamis_params *params);
+
+/* Remove all keys; parameters and seed stay.  TAMIS_E_READONLY. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_clear(tamis_filter *filter);
+
+/* Add all keys of 'source' to 'filter'.
+ *
+ * TAMIS_E_MISMATCH if kind, parameters or seed differ, TAMIS_E_UNSUPPORTED if the kind cannot merge,
+ * TAMIS_E_FULL if the union does not fit, TAMIS_E_READONLY; 'filter' is then unchanged.  Merging a
+ * filter with itself is allowed. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_merge(tamis_filter *filter,
+                                                           const tamis_filter *source);
+
+/* What a filter is and how it fares. */
+#define TAMIS_LOADS_MAX 64
+typedef struct tamis_info {
+    size_t struct_size;
+    tamis_params params;
+    uint64_t count;      /* tamis_filter_count */
+    uint64_t bytes;      /* state, stash and table; a file adds a header of 256 bytes */
+    double bits_per_key; /* bytes * 8 / count; infinite while count is 0 */
+    double fpr;          /* error rate of a query now, from what is in the table now */
+    uint64_t stash_used; /* keys in the stash */
+    uint64_t stash_size; /* keys it can take */
+    uint64_t saturated;  /* counters that have stopped counting */
+    size_t n_loads;      /* entries in use in load_histogram */
+    /* bloom: number of bits that are 0, 1.  counting-bloom: of counters with value 0 to 15.
+     * blocked-bloom: of blocks with 0, 1 to 16, 17 to 32, ... bits set.
+     * Kinds with buckets: of buckets that hold 0, 1, 2, ... keys, the last entry and more. */
+    uint64_t load_histogram[TAMIS_LOADS_MAX];
+} tamis_info;
+
+static inline void tamis_info_init(tamis_info *info) {
+    memset(info, 0, sizeof *info);
+    info->struct_size = sizeof *info;
+}
+
+/* Fill 'info', which must have been through tamis_info_init.  TAMIS_E_ARGUMENT.
+ * Reads the whole table: the cost is that of its size. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_info(const tamis_filter *filter,
+                                                          tamis_info *info);
+
+/* -------------------------------------------------------------------------------------------------
+ * Files
+ *
+ * All kinds share one little-endian format (tamis-format(5)).  There is one loader, behind every
+ * function here.  It reads only within the length given, checks every field, checksum and derived
+ * size and then the structure itself, and allocates no more than the input's length justifies.
+ * Damaged, foreign or newer input is refused; it is never answered with "absent".
+ *
+ * '*reason' (may be NULL) is set on failure to a static sentence that says what is wrong.
+ */
+
+/* Bytes that the encoded filter takes. */
+TAMIS_API uint64_t tamis_filter_encoded_size(const tamis_filter *filter);
+
+/* Write the encoded filter to 'buffer'.  TAMIS_E_ARGUMENT if 'size' is not exactly the encoded
+ * size; the buffer is then untouched. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_encode(const tamis_filter *filter, void *buffer,
+                                                            size_t size);
+
+/* Make a filter from 'size' bytes, which must be one encoded filter and nothing more.
+ * TAMIS_E_FORMAT, TAMIS_E_VERSION, TAMIS_E_TOO_LARGE, TAMIS_E_NOMEM, TAMIS_E_ARGUMENT. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_decode(const void *data, size_t size,
+                                                            const tamis_allocator *allocator,
+                                                            tamis_filter **filter,
+                                                            const char **reason);
+
+/* Like tamis_filter_decode, but a read-only view that answers from 'data' itself, without a copy.
+ * 'data' must be aligned to 8 bytes (64 is faster) and must stay, unchanged, until the view is freed.
+ * TAMIS_E_UNSUPPORTED on a big-endian machine. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_view(const void *data, size_t size,
+                                                          const tamis_allocator *allocator,
+                                                          tamis_filter **filter,
+                                                          const char **reason);
+
+/* Save to a file, atomically: a temporary file beside 'path' is written, synced and renamed.  On
+ * failure (TAMIS_E_IO, TAMIS_E_NOMEM) the old file, if any, is as before and no temporary stays. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_save(const tamis_filter *filter,
+                                                          const char *path, const char **reason);
+
+/* Write the encoded filter to a descriptor, which may be a pipe.  TAMIS_E_IO: part of it may have been
+ * written. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_save_fd(const tamis_filter *filter, int fd,
+                                                             const char **reason);
+
+/* Load a file.  Statuses as tamis_filter_decode, and TAMIS_E_IO. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_load(const char *path,
+                                                          const tamis_allocator *allocator,
+                                                          tamis_filter **filter,
+                                                          const char **reason);
+
+/* Load from a descriptor, which may be a pipe, up to its end.  The descriptor stays open. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_load_fd(int fd,
+                                                             const tamis_allocator *allocator,
+                                                             tamis_filter **filter,
+                                                             const char **reason);
+
+/* Map a file as a read-only view: many processes share one copy in memory.  The file is read once, to
+ * verify it.  It must not be changed in place while the view lives; tamis_filter_save replaces
+ * files, it does not change them.  Statuses as tamis_filter_view, and TAMIS_E_IO. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_map(const char *path,
+                                                         const tamis_allocator *allocator,
+                                                         tamis_filter **filter,
+                                                         const char **reason);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,121 @@
+/* memory.c - where blocks come from, random seeds, structs that cross the interface
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#if !defined(_DEFAULT_SOURCE)
+#define _DEFAULT_SOURCE 1 /* madvise, getentropy, MAP_ANONYMOUS */
+#endif
+
+#include "base/base.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A large block is mapped with room for one more huge page, and what lies outside the aligned part
+ * is unmapped again.  Fresh mappings are zero, and cost nothing until they are touched. */
+static void *map_block(size_t size) {
+    if (size > SIZE_MAX - 2 * TAMIS_I_HUGE)
+        return NULL;
+    const size_t page = TAMIS_I_HUGE;
+    const size_t body = (size + page - 1) / page * page;
+    const size_t room = body + page;
+    unsigned char *const map =
+        mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED)
+        return NULL;
+    const size_t before = (page - (size_t)((uintptr_t)map % page)) % page;
+    if (before != 0)
+        (void)munmap(map, before);
+    if (room - before - body != 0)
+        (void)munmap(map + before + body, room - before - body);
+#ifdef MADV_HUGEPAGE
+    (void)madvise(map + before, body, MADV_HUGEPAGE);
+#endif
+    return map + before;
+}
+
+static void *system_block(size_t size, bool zeroed) {
+    if (size >= TAMIS_I_HUGE)
+        return map_block(size);
+    const size_t rounded = (size + TAMIS_LINE_BYTES - 1) / TAMIS_LINE_BYTES * TAMIS_LINE_BYTES;
+    void *const block = aligned_alloc(TAMIS_LINE_BYTES, rounded);
+    if (block != NULL && zeroed)
+        memset(block, 0, rounded);
+    return block;
+}
+
+void *tamis_i_alloc_zeroed(const tamis_allocator *allocator, size_t size) {
+    TAMIS_ASSERT(size > 0);
+    const int saved = errno;
+    void *block;
+    if (allocator == NULL || allocator->alloc == NULL) {
+        block = system_block(size, true);
+    } else {
+        block = allocator->alloc(allocator->context, size, TAMIS_LINE_BYTES);
+        if (block != NULL)
+            memset(block, 0, size);
+    }
+    errno = saved;
+    return block;
+}
+
+void *tamis_i_alloc(const tamis_allocator *allocator, size_t size) {
+    TAMIS_ASSERT(size > 0);
+    const int saved = errno;
+    void *const block = allocator == NULL || allocator->alloc == NULL
+                            ? system_block(size, false)
+                            : allocator->alloc(allocator->context, size, TAMIS_LINE_BYTES);
+    errno = saved;
+    return block;
+}
+
+void tamis_i_free(const tamis_allocator *allocator, void *block, size_t size) {
+    if (block == NULL)
+        return;
+    if (allocator != NULL && allocator->alloc != NULL)
+        allocator->free(allocator->context, block, size);
+    else if (size >= TAMIS_I_HUGE)
+        (void)munmap(block, (size + TAMIS_I_HUGE - 1) / TAMIS_I_HUGE * TAMIS_I_HUGE);
+    else
+        free(block);
+}
+
+tamis_status tamis_i_random_seed(uint64_t *seed) {
+    const int saved = errno;
+    uint64_t drawn = 0;
+    while (drawn == 0) {
+        if (getentropy(&drawn, sizeof drawn) != 0) {
+            errno = saved;
+            return TAMIS_E_IO;
+        }
+    }
+    *seed = drawn;
+    return TAMIS_OK;
+}
+
+bool tamis_i_struct_in(void *own, size_t own_size, const void *theirs) {
+    size_t their_size;
+    memcpy(&their_size, theirs, sizeof their_size);
+    if (their_size < sizeof their_size || their_size > (size_t)1 << 16)
+        return false;
+    for (size_t i = own_size; i < their_size; i++)
+        if (((const unsigned char *)theirs)[i] != 0)
+            return false;
+    memset(own, 0, own_size);
+    memcpy(own, theirs, their_size < own_size ? their_size : own_size);
+    memcpy(own, &own_size, sizeof own_size);
+    return true;
+}
+
+bool tamis_i_struct_out(void *theirs, const void *own, size_t own_size) {
+    size_t their_size;
+    memcpy(&their_size, theirs, sizeof their_size);
+    if (their_size < sizeof their_size || their_size > (size_t)1 << 16)
+        return false;
+    const size_t common = their_size < own_size ? their_size : own_size;
+    memcpy((unsigned char *)theirs + sizeof their_size,
+           (const unsigned char *)own + sizeof their_size, common - sizeof their_size);
+    return true;
+}

@@ -1,0 +1,45 @@
+/* status.c - status texts and the version
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/base.h"
+
+#define TEXT_OF_(x) #x
+#define TEXT_OF(x)  TEXT_OF_(x)
+
+const char *tamis_version(void) {
+    return TEXT_OF(TAMIS_VERSION_MAJOR) "." TEXT_OF(TAMIS_VERSION_MINOR) "." TEXT_OF(
+        TAMIS_VERSION_PATCH);
+}
+
+const char *tamis_status_text(tamis_status status) {
+    switch (status) {
+    case TAMIS_OK:
+        return "success";
+    case TAMIS_E_ARGUMENT:
+        return "an argument is out of range";
+    case TAMIS_E_NOMEM:
+        return "out of memory";
+    case TAMIS_E_FULL:
+        return "the filter is full";
+    case TAMIS_E_NOT_FOUND:
+        return "the key is not in the filter";
+    case TAMIS_E_UNSUPPORTED:
+        return "not supported by this kind of filter";
+    case TAMIS_E_MISMATCH:
+        return "the filters differ in kind, parameters or seed";
+    case TAMIS_E_READONLY:
+        return "the filter is read-only";
+    case TAMIS_E_TOO_LARGE:
+        return "too large";
+    case TAMIS_E_IO:
+        return "input or output failed";
+    case TAMIS_E_FORMAT:
+        return "not a tamis file, or a damaged one";
+    case TAMIS_E_VERSION:
+        return "written by a newer version of tamis";
+    case TAMIS_E_DOMAIN:
+        return "outside the domain of the model";
+    }
+    return "unknown status";
+}

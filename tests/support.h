@@ -1,0 +1,52 @@
+/* support.h - what the tests share: seeded chance, an allocator that fails, confidence intervals
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_TESTS_SUPPORT_H
+#define TAMIS_TESTS_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tamis/tamis.h"
+
+/* The seed of this run: TAMIS_TEST_SEED from the environment, or a fixed number.  Printed once. */
+uint64_t test_seed(void);
+
+/* A small generator (splitmix64), independent of the library under test. */
+uint64_t test_random(uint64_t *state);
+
+/* Uniform in [0, n). */
+uint64_t test_random_below(uint64_t *state, uint64_t n);
+
+/* Asserts that 'hits' out of 'trials' is compatible with probability p at 99.9 %, two-sided normal
+ * interval with 'extra' relative uncertainty of p itself added (0 for none); prints what it saw. */
+void assert_rate(const char *what, uint64_t hits, uint64_t trials, double p, double extra);
+
+/* Asserts that a call returned this status, with its name in the message. */
+#define assert_status(call, expected) assert_int_equal((int)(call), (int)(expected))
+#define assert_ok(call)               assert_status(call, TAMIS_OK)
+
+/* An allocator that counts, checks sizes, and fails at the chosen call. */
+typedef struct test_allocator {
+    tamis_allocator allocator; /* pass &allocator */
+    long fail_at;              /* the call number that returns NULL, counted from 0; -1 for none */
+    long calls;
+    long live;      /* blocks not yet freed */
+    size_t bytes;   /* bytes not yet freed */
+    size_t largest; /* largest single request */
+} test_allocator;
+void test_allocator_init(test_allocator *t, long fail_at);
+
+/* A path for a temporary file of this process, in TMPDIR or /tmp; static buffers, 4 in rotation. */
+const char *test_path(const char *name);
+
+#endif
