@@ -52,6 +52,27 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_counter_overflow(double m, d
  * Tails of Poisson and binomial distributions
  */
 
+/* X is Poisson distributed with the given mean: P(X = x).  0 <= mean <= 2^40.  Relative error below
+ * 1e-12; probabilities under 1e-300 lose digits and may come out as 0.  The same holds for all of
+ * this section. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_poisson(double mean, uint64_t x, double *p);
+
+/* The upper tail P(X > x), strictly greater.  Takes time like the square root of the mean. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_poisson_tail(double mean, uint64_t x, double *p);
+
+/* The lower tail P(X <= x), with x itself: the two tails of one x add up to 1, and each is exact
+ * where it is small. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_poisson_head(double mean, uint64_t x, double *p);
+
+/* X counts the successes of n independent trials, each with chance q: P(X = x), P(X > x) and
+ * P(X <= x) like the three above.  n <= 2^53, 0 <= q <= 1; n*q or n*(1-q) is at most 2^40. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_binomial(uint64_t n, double q, uint64_t x,
+                                                             double *p);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_binomial_tail(uint64_t n, double q, uint64_t x,
+                                                                  double *p);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_binomial_head(uint64_t n, double q, uint64_t x,
+                                                                  double *p);
+
 /* -------------------------------------------------------------------------------------------------
  * d-left hashing: load distributions, and the error rates of the filters built on them
  * (Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, both papers of 2006)
