@@ -1,0 +1,35 @@
+# Install rules: libraries, headers, tool, manual, completion, pkg-config file and CMake package.
+# Everything installed finds its neighbours by relative paths, so the tree may be moved.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS tamis_shared tamis_static EXPORT tamis-targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/tamis DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h")
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+if(TAMIS_BUILD_CLI)
+  install(TARGETS tamis_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES cli/completion/tamis.bash RENAME tamis
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+endif()
+foreach(section 1 3 5)
+  file(GLOB pages CONFIGURE_DEPENDS docs/man/*.${section})
+  install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+endforeach()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tamis)
+install(EXPORT tamis-targets NAMESPACE tamis:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/tamisConfig.cmake.in package/tamisConfig.cmake
+  INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+# While the major version is 0, a minor version may break what an earlier one had.
+write_basic_package_version_file(package/tamisConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/package/tamisConfig.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/package/tamisConfigVersion.cmake DESTINATION ${package_dir})
+
+file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
+configure_file(cmake/tamis.pc.in package/tamis.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/package/tamis.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
