@@ -1,47 +1,89 @@
 #!/bin/sh
 # setup.sh GROUP... - make sure that what a group of tasks needs is installed
 #
-# Groups: build, words, test, lint, fuzz, bench, coverage, figures.  Where apt-get is there and we may use it,
-# missing packages are installed; otherwise they are listed, and the script fails.
+# Groups: build, words, test, lint, fuzz, cross, bench, coverage, figures.  What is needed is looked
+# for by use (a program in the path, a header that compiles), so it does not matter how it got there.
+# What is missing is installed where apt-get is there and we may use it; otherwise it is listed, under
+# the names of Debian's packages, and the script fails.
 set -eu
 
 packages() {
     case $1 in
-    build) echo gcc cmake ninja-build libc6-dev libxxhash-dev ;;
+    build) echo gcc libc6-dev cmake ninja-build libxxhash-dev ;;
     words) echo wamerican-insane ;;
-    test) echo libcmocka-dev pkg-config g++ binutils python3 ;;
-    lint) echo clang clang-format clang-tidy ;;
-    fuzz) echo clang libclang-rt-14-dev ;;
-    bench) echo libbloom-dev gnuplot-nox ;;
+    test) echo g++ binutils pkg-config libcmocka-dev python3 ;;
+    lint) echo clang clang-format clang-tidy shellcheck ;;
+    fuzz) echo clang libclang-rt-dev ;;
+    cross) echo gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user ;;
+    bench) echo libbloom-dev ;;
     coverage) echo gcovr ;;
     figures) echo gnuplot-nox ;;
-    *) echo "setup.sh: no group '$1'" >&2; exit 2 ;;
+    *) return 1 ;;
     esac
+}
+
+has_program() { command -v "$1" >/dev/null 2>&1; }
+has_header() {
+    printf '#include <stddef.h>\n#include <stdint.h>\n#include <stdarg.h>\n#include <setjmp.h>\n%s\n' \
+        "#include <$2>" | "$1" -E - >/dev/null 2>&1
+}
+has_file() { [ -r "$1" ]; }
+
+present() {
+    case $1 in
+    gcc) has_program "${CC:-cc}" ;;
+    libc6-dev) has_header "${CC:-cc}" stdio.h ;;
+    cmake) has_program cmake ;;
+    ninja-build) has_program ninja ;;
+    libxxhash-dev) has_header "${CC:-cc}" xxhash.h ;;
+    wamerican-insane) has_file /usr/share/dict/american-english-insane ;;
+    g++) has_program g++ ;;
+    binutils) has_program nm ;;
+    pkg-config) has_program pkg-config ;;
+    libcmocka-dev) has_header "${CC:-cc}" cmocka.h ;;
+    python3) has_program python3 ;;
+    clang) has_program clang ;;
+    clang-format) has_program clang-format ;;
+    clang-tidy) has_program clang-tidy ;;
+    shellcheck) has_program shellcheck ;;
+    libclang-rt-dev) has_program clang &&
+        has_file "$(clang -print-file-name=libclang_rt.fuzzer-"$(uname -m)".a 2>/dev/null)" ;;
+    gcc-s390x-linux-gnu) has_program s390x-linux-gnu-gcc ;;
+    libc6-dev-s390x-cross) has_header s390x-linux-gnu-gcc stdio.h ;;
+    qemu-user) has_program qemu-s390x ;;
+    libbloom-dev) has_header "${CC:-cc}" bloom.h ;;
+    gcovr) has_program gcovr ;;
+    gnuplot-nox) has_program gnuplot ;;
+    esac
+}
+
+may_install() {
+    has_program apt-get || return 1
+    [ "$(id -u)" -eq 0 ] && as_root= && return 0
+    has_program sudo && sudo -n true 2>/dev/null && as_root="sudo -n"
 }
 
 missing=
 for group in "$@"; do
-    for package in $(packages "$group"); do
-        dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -q '^installed$' ||
-            missing="$missing $package"
+    list=$(packages "$group") || { echo "setup.sh: no group '$group'" >&2; exit 2; }
+    for package in $list; do
+        present "$package" || missing="$missing $package"
     done
 done
 [ -n "$missing" ] || exit 0
 
-if command -v apt-get >/dev/null 2>&1; then
-    as_root=
-    if [ "$(id -u)" -ne 0 ]; then
-        if command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then as_root="sudo -n"; else as_root=no; fi
-    fi
-    if [ "$as_root" != no ]; then
-        echo "installing:$missing" >&2
-        export DEBIAN_FRONTEND=noninteractive
-        # shellcheck disable=SC2086
-        $as_root apt-get install -y --no-install-recommends $missing >/dev/null 2>&1 ||
-            { $as_root apt-get update >/dev/null &&
-              $as_root apt-get install -y --no-install-recommends $missing >/dev/null; }
-        exit 0
-    fi
+if may_install; then
+    echo "installing:$missing" >&2
+    export DEBIAN_FRONTEND=noninteractive
+    log=$(mktemp)
+    trap 'rm -f "$log"' EXIT
+    # The lists of packages may be missing or old: then they are fetched, and it is tried once more.
+    # shellcheck disable=SC2086
+    $as_root apt-get install -y --no-install-recommends $missing >"$log" 2>&1 ||
+        { $as_root apt-get update >"$log" 2>&1 &&
+          $as_root apt-get install -y --no-install-recommends $missing >"$log" 2>&1; } ||
+        { tail -n 20 "$log" >&2; echo "setup.sh: could not install:$missing" >&2; exit 1; }
+    exit 0
 fi
 echo "setup.sh: please install these packages (names as in Debian 12):$missing" >&2
 exit 1
