@@ -1,17 +1,26 @@
 # The short way to every task; CMake does the work (see CMakePresets.json).
 .DEFAULT_GOAL := build
-.PHONY: build run test install bench figures format format-check lint fuzz coverage clean help
+.PHONY: help build run test install bench figures format format-check lint fuzz coverage symbols
+.PHONY: test-big-endian clean
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
-sources = $(shell git ls-files '*.c' '*.h' 2>/dev/null || find . -name '*.[ch]' -not -path './build/*')
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+sources = $(shell git ls-files -co --exclude-standard '*.c' '*.h' 2>/dev/null | grep . || \
+            find . -name '*.[ch]' -not -path './build/*')
+
+# configure-and-build PRESET
+define configure-and-build
+@cmake --preset $(1) >/dev/null
+@cmake --build build/$(1)
+endef
 
 help:            ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 17
 
 build:           ## library and command line tool, in build/release
 	@scripts/setup.sh build
-	@cmake --preset release >/dev/null && cmake --build build/release
+	$(call configure-and-build,release)
 
 run: build       ## the main job: a word list becomes a set, and the promise is checked
 	@scripts/setup.sh words
@@ -19,15 +28,15 @@ run: build       ## the main job: a word list becomes a set, and the promise is 
 
 test:            ## build everything with assertions and run all tests
 	@scripts/setup.sh build test words
-	@cmake --preset dev >/dev/null && cmake --build build/dev
-	@ctest --test-dir build/dev --output-on-failure -j 2
+	$(call configure-and-build,dev)
+	@ctest --test-dir build/dev --output-on-failure -j $(JOBS)
 
 install: build   ## library, headers, tool, man pages, pkg-config and CMake package, below PREFIX
 	@cmake --install build/release --prefix $(PREFIX)
 
 bench:           ## measure speed beside the calibrators and the peers
 	@scripts/setup.sh build bench
-	@cmake --preset bench >/dev/null && cmake --build build/bench
+	$(call configure-and-build,bench)
 	@scripts/bench.sh build/bench/tamis
 
 figures: build   ## draw the plots in docs/
@@ -42,21 +51,32 @@ format-check:    ## fail if a source is not in the house style
 	@scripts/setup.sh lint
 	@clang-format --dry-run -Werror $(sources)
 
-lint: format-check ## formatting, clang-tidy
+lint: format-check ## formatting, clang-tidy and shellcheck
 	@scripts/setup.sh build test
 	@cmake --preset dev -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
 	@scripts/lint.sh build/dev
 
 fuzz:            ## run each fuzz target for FUZZ_SECONDS
 	@scripts/setup.sh build fuzz
-	@cmake --preset fuzz >/dev/null && cmake --build build/fuzz
+	$(call configure-and-build,fuzz)
 	@scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS)
 
-coverage:        ## line coverage of the tests, in build/coverage
+coverage:        ## line coverage of the tests, in build/coverage/report
 	@scripts/setup.sh build test words coverage
-	@cmake --preset coverage >/dev/null && cmake --build build/coverage
-	@ctest --test-dir build/coverage -j 2 >/dev/null; \
-	gcovr --root . --filter 'src/' --filter 'cli/' --object-directory build/coverage --print-summary
+	$(call configure-and-build,coverage)
+	@ctest --test-dir build/coverage -j $(JOBS) --output-on-failure -LE 'install|abi|newcomer|cpu-off'
+	@mkdir -p build/coverage/report
+	@gcovr --root . --filter src/ --filter cli/ --object-directory build/coverage --print-summary \
+	    --exclude-throw-branches --html-details build/coverage/report/index.html
+
+symbols:         ## write the list of exported symbols anew, after a change of the public headers
+	@scripts/setup.sh build test
+	@mkdir -p build/dev && sh tests/abi/test_symbols.sh . build/dev $(CC) --update
+
+test-big-endian: ## the tests of formats and kernels on a big-endian machine, run by qemu
+	@scripts/setup.sh build cross
+	$(call configure-and-build,big-endian)
+	@ctest --test-dir build/big-endian --output-on-failure -j $(JOBS) -L 'unit|golden|robust'
 
 clean:           ## remove build/
 	@rm -rf build
