@@ -1,0 +1,58 @@
+#!/bin/sh
+# test_examples.sh SOURCE BUILD CC - the examples in README.md and in the public headers compile and run
+#
+# README.md: every block fenced as 'c' that has a main.  Headers: every indented block of code in a
+# comment, put into a main that declares 'status' and 'filter'.  Each must end with exit code 0.
+set -eu
+source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) cc=$3
+. "$source/tests/install/release.sh"
+release_tree "$source" "$build" "$cc"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+    echo "FAIL: $*"
+    exit 1
+}
+
+run() { # run NAME: compile and run work/NAME.c in a folder of its own
+    mkdir "$work/$1.dir"
+    "$cc" -std=c11 -Wall -Wextra -Werror -Wno-unused-variable -I"$source/include" "$work/$1.c" \
+        "$release/libtamis.a" -lm -o "$work/$1" || { cat "$work/$1.c"; fail "$1 does not compile"; }
+    (cd "$work/$1.dir" && "$work/$1" >output 2>&1) ||
+        { cat "$work/$1.c" "$work/$1.dir/output"; fail "$1 does not run"; }
+    grep -q 'never printed' "$work/$1.dir/output" && fail "$1 prints what it says it never does"
+    echo "ok: $1"
+}
+
+awk -v work="$work" '
+    /^```c$/ { inside = 1; text = ""; next }
+    /^```/ && inside { inside = 0; if (text ~ /main *\(/) { n++; printf "%s", text > (work "/readme" n ".c") }; next }
+    inside { text = text $0 "\n" }' "$source/README.md"
+[ -e "$work/readme1.c" ] || fail "README.md has no example in C with a main"
+for example in "$work"/readme*.c; do
+    run "$(basename "$example" .c)"
+done
+
+for header in "$source"/include/tamis/*.h; do
+    name=$(basename "$header" .h)
+    awk -v work="$work" -v name="$name" '
+        function finish() {
+            if (text ~ /tamis_/ && text ~ /;\n/) {
+                n++
+                file = work "/" name n ".c"
+                print "#include <stdio.h>\n#include <tamis/tamis.h>\n#include <tamis/plan.h>" > file
+                print "#include <tamis/" name ".h>\nint main(void) {" > file
+                print "tamis_status status = TAMIS_OK;\ntamis_filter *filter = NULL;\n{" > file
+                printf "%s", text > file
+                print "}\ntamis_filter_free(filter);\nreturn (int)status;\n}" > file
+            }
+            text = ""
+        }
+        /^ \*     / { text = text substr($0, 4) "\n"; next }
+        { finish() }' "$header"
+    for example in "$work/$name"[0-9]*.c; do
+        if [ -e "$example" ]; then run "$(basename "$example" .c)"; fi
+    done
+done
+[ -e "$work/tamis1.c" ] || fail "tamis.h has no example"
+[ -e "$work/plan1.c" ] || fail "plan.h has no example"

@@ -1,0 +1,85 @@
+#!/bin/sh
+# test_rooms.sh SOURCE BUILD CC - each room uses only itself and the rooms above it
+#
+# Two looks at the same rule: the #include lines of the sources, and the symbols that the objects of a
+# release build take from each other.  'model' uses 'base' alone; the structures are named by 'api' alone;
+# what is outside of src/ uses the public headers and its own.
+set -eu
+source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) cc=$3
+. "$source/tests/install/release.sh"
+release_tree "$source" "$build" "$cc"
+order="base hash bits filter table model plan file api"
+clients="cli bench experiments integrations"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$source"
+status=0
+
+# may_use ROOM OTHER
+may_use() {
+    [ "$1" = "$2" ] && return 0
+    [ "$1" = model ] && { [ "$2" = base ]; return; }
+    for room in $order; do
+        [ "$room" = "$2" ] && return 0
+        [ "$room" = "$1" ] && return 1
+    done
+    return 1
+}
+
+for room in src/*/; do
+    case " $order " in
+    *" $(basename "$room") "*) ;;
+    *) echo "FAIL: $room is no room of the design"; status=1 ;;
+    esac
+done
+
+# "path included", for every #include that is not of the system
+find src $clients -name '*.[ch]' 2>/dev/null | sort >"$work/files"
+while read -r file; do
+    sed -n -e 's/^ *# *include *"\([^"]*\)".*/\1/p' -e 's/^ *# *include *<\(tamis\/[^>]*\)>.*/\1/p' \
+        "$file" | sed "s|^|$file |"
+done <"$work/files" >"$work/includes"
+while read -r file included; do
+    room=${file#src/}
+    room=${room%%/*}
+    other=${included%%/*}
+    allowed=no
+    case $included in
+    tamis/*) allowed=yes ;;
+    *..*) ;;
+    */*)
+        case $file in
+        src/*) may_use "$room" "$other" && allowed=yes ;;
+        *) case " $clients " in *" $other "*) allowed=yes ;; esac ;;
+        esac
+        ;;
+    *) [ -e "$(dirname "$file")/$included" ] && allowed=yes ;;
+    esac
+    [ "$allowed" = yes ] || { echo "FAIL: $file includes $included"; status=1; }
+done <"$work/includes"
+[ -s "$work/includes" ] || { echo "FAIL: no #include found"; status=1; }
+
+# "symbol room" of the library, then every use of a symbol across rooms
+cd "$release/CMakeFiles/tamis_objects.dir/src"
+for object in */*.o; do
+    nm -g --defined-only "$object" | awk -v room="${object%%/*}" 'NF == 3 { print $3, room }'
+done | sort >"$work/homes"
+for object in */*.o; do
+    nm -u "$object" | awk -v object="$object" '{ print $2, object }'
+done | sort >"$work/uses"
+join "$work/uses" "$work/homes" >"$work/links"
+while read -r symbol object other; do
+    may_use "${object%%/*}" "$other" ||
+        { echo "FAIL: src/${object%.o} uses $symbol of src/$other"; status=1; }
+done <"$work/links"
+
+# the structures
+sed -n 's/^extern const tamis_i_kind \(tamis_i_[a-z_0-9]*\);.*/\1/p' "$source/src/filter/filter.h" |
+    sort >"$work/kinds"
+[ -s "$work/kinds" ] || { echo "FAIL: src/filter/filter.h names no structure"; status=1; }
+if join "$work/uses" "$work/kinds" | grep -v ' api/'; then
+    echo "FAIL: a structure is named outside of src/api"
+    status=1
+fi
+[ "$status" -eq 0 ] && echo "ok: $(wc -l <"$work/includes") includes, $(wc -l <"$work/links") links"
+exit "$status"
