@@ -78,13 +78,243 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_binomial_head(uint64_t n, do
  * (Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, both papers of 2006)
  */
 
+/* Most loads that an array of loads can tell apart. */
+#define TAMIS_MODEL_LOADS_MAX 256
+
+/* How full the buckets are when each key has one bucket in each of d subtables and was put in the
+ * least loaded, the leftmost on a tie; 'mean' keys per bucket over all, many buckets.
+ *
+ * fraction[i * n_loads + j] is set to the fraction of the buckets of subtable i (0 is the leftmost)
+ * that hold j keys, for j < n_loads - 1; the last entry of each subtable to the fraction that holds
+ * n_loads - 1 keys or more.  Relative error below 1e-6 for every entry over 1e-100, mostly far less;
+ * below 1e-300 it is 0.  d from 1 to 8 (1 is Poisson), 0 <= mean <= 128, n_loads from 2 to
+ * TAMIS_MODEL_LOADS_MAX.  A few milliseconds for a mean of 6, more like the square of it. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_inserted(unsigned d, double mean,
+                                                                   unsigned n_loads,
+                                                                   double *fraction);
+
+/* Like tamis_model_dleft_inserted, but after very many rounds in each of which a key chosen at random
+ * was removed and a new one inserted.  About a millisecond. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_steady(unsigned d, double mean,
+                                                                 unsigned n_loads,
+                                                                 double *fraction);
+
 /* -------------------------------------------------------------------------------------------------
  * Multilevel hash tables and their summaries (Kirsch and Mitzenmacher, 2008)
+ *
+ * A multilevel hash table is a row of sub-tables with one slot per bucket.  An item goes to the first
+ * sub-table where its bucket is empty; if there is none, that is a crisis.  A summary in fast memory
+ * tells which sub-table holds an item; a failure is a summary that is wrong about an item in the table.
+ *
+ *     const uint64_t buckets[5] = {40000, 10000, 5000, 2500, 2500};
+ *     const size_t work_len = tamis_model_multilevel_work(10000);
+ *     double *work = malloc(work_len * sizeof *work);
+ *     double items[5], crisis, neglected;
+ *     if (work != NULL && tamis_model_multilevel_exact(10000, buckets, 5, work, work_len, items, &crisis,
+ *                                                      &neglected) == TAMIS_OK)
+ *         printf("%.2f items in the first sub-table, crisis %.2e\n", items[0], crisis);
+ *     free(work);
+ *
+ * prints "8848.07 items in the first sub-table, crisis 1.01e-12".
+ *
+ * Limits: 1 to TAMIS_MULTILEVEL_TABLES_MAX sub-tables; 1 to TAMIS_MULTILEVEL_BUCKETS_MAX buckets in
+ * each; up to TAMIS_MULTILEVEL_ITEMS_MAX items where the calculation is exact, that is, wherever work
+ * space is asked for.  Its cost grows like n^1.5: 0.2 s for 100,000 items, 7 s for a million.
+ * TAMIS_E_DOMAIN outside the limits, TAMIS_E_ARGUMENT if the work space is too short; the results are
+ * then unchanged.  The content of the work space does not matter, before or after.
  */
+#define TAMIS_MULTILEVEL_TABLES_MAX  64u
+#define TAMIS_MULTILEVEL_BUCKETS_MAX ((uint64_t)1 << 48)
+#define TAMIS_MULTILEVEL_ITEMS_MAX   ((uint64_t)1 << 24)
+
+/* Work space for n items, in doubles: about 5 n.  0 if n is above the limit. */
+TAMIS_API size_t tamis_model_multilevel_work(uint64_t n);
+
+/* Sub-tables that shrink geometrically: buckets[i] = first * n * ratio^i, rounded up.
+ * first > 0, 0 < ratio <= 1, n >= 1. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_multilevel_sizes(uint64_t n, double first,
+                                                                     double ratio,
+                                                                     unsigned n_tables,
+                                                                     uint64_t *buckets);
+
+/* Approximate number of items in each sub-table, items[0] to items[n_tables - 1], as if each took
+ * exactly its expected share.  Good as long as many items are left; once less than one is left the
+ * entries mean nothing, and can be slightly negative.  Real n from 0 to 2^48, at once. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_multilevel_approx(double n,
+                                                                      const uint64_t *buckets,
+                                                                      unsigned n_tables,
+                                                                      double *items);
+
+/* Exact expected number of items in each sub-table, and the probability of a crisis while n items are
+ * inserted.
+ *
+ * 'items' (may be NULL) has room for n_tables numbers.  Paths of negligible probability are left out;
+ * their total probability goes to '*neglected' (may be NULL), about n * 1e-100.  The true crisis
+ * probability lies between '*crisis' and '*crisis + *neglected', the true number of items between
+ * items[i] and items[i] + n * *neglected, both up to a relative rounding error below n * 4e-16. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status
+tamis_model_multilevel_exact(uint64_t n, const uint64_t *buckets, unsigned n_tables, double *work,
+                             size_t work_len, double *items, double *crisis, double *neglected);
+
+/* One sub-table of the exact calculation, for callers that want the distributions themselves.
+ *
+ * On entry waiting[x], x from 0 to n, is the probability that x items reach this sub-table: for the
+ * first, 1 at n and 0 elsewhere.  On return it is the probability that x items go on to the next.
+ * placed[x] (may be NULL, else n + 1 numbers) becomes the expected number of items placed here, counted
+ * only where x go on: its sum is the mean number of items, and with tamis_model_summary_failure it
+ * judges any number of filters.  '*neglected' grows by the probability that was left out; set it to 0
+ * before the first sub-table.
+ *
+ *     waiting[n] = 1;  (the others 0)
+ *     for (i = 0; i < n_tables; i++)
+ *         status = tamis_model_multilevel_level(n, buckets[i], waiting, NULL, work, work_len, &lost);
+ *
+ * TAMIS_E_DOMAIN also if 'waiting' is no distribution. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_multilevel_level(uint64_t n, uint64_t buckets,
+                                                                     double *waiting,
+                                                                     double *placed, double *work,
+                                                                     size_t work_len,
+                                                                     double *neglected);
+
+/* Lazy deletion: n + deleted items were inserted, 'deleted' of them, a random choice, are marked, and
+ * the table is rebuilt.  The expected number of surviving items with at least one marked item before
+ * them in their way, which is slightly above the expected number of items that move.  Work space for
+ * n + deleted. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rebuild_random(uint64_t n, uint64_t deleted,
+                                                                   const uint64_t *buckets,
+                                                                   unsigned n_tables, double *work,
+                                                                   size_t work_len, double *moves);
+
+/* Like tamis_model_rebuild_random, but the marked items are chosen from the first sub-table only. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rebuild_first(uint64_t n, uint64_t deleted,
+                                                                  const uint64_t *buckets,
+                                                                  unsigned n_tables, double *work,
+                                                                  size_t work_len, double *moves);
+
+/* Interpolation search summary: each item is kept as a random string of 'bits' bits, with the number of
+ * its sub-table.  Probability that two of n items share a string, and error rate.  1 <= bits <= 128. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_summary_interpolation(uint64_t n, unsigned bits,
+                                                                          double *failure,
+                                                                          double *fpr);
+
+/* Upper bound, 1 at most, of the probability that a filter mistakes an item of one sub-table for one of
+ * a later sub-table.  'placed' is what tamis_model_multilevel_level gave for the sub-table; the filter
+ * has 'cells' cells, in as many equal parts as hashes, raised by the items of later sub-tables.
+ * cells > hashes >= 1. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_summary_failure(uint64_t n, const double *placed,
+                                                                    uint64_t cells, unsigned hashes,
+                                                                    double *odds);
+
+/* Single filter summary: one filter whose cells hold the largest number of a sub-table written to them.
+ *
+ * '*failure' is an upper bound, 1 at most, of the probability that some item is mistaken; it is nearly
+ * tight when small.  '*crisis' and '*neglected' (each may be NULL) as tamis_model_multilevel_exact.  The
+ * error rate is that of tamis_model_bloom_partitioned(cells, n, hashes). */
+TAMIS_API TAMIS_MUST_CHECK tamis_status
+tamis_model_summary_single(uint64_t n, const uint64_t *buckets, unsigned n_tables, uint64_t cells,
+                           unsigned hashes, double *work, size_t work_len, double *failure,
+                           double *crisis, double *neglected);
+
+/* Like tamis_model_summary_single, but with a Bloom filter per sub-table: filter i, of bits[i] bits and
+ * hashes[i] hashes, holds the items beyond sub-table i, filter 0 all of them.  The failure probability
+ * takes the filters as partitioned, which is on the safe side for others.  The error rate is that of
+ * filter 0: tamis_model_bloom(bits[0], n, hashes[0]), or tamis_model_bloom_partitioned. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status
+tamis_model_summary_multiple(uint64_t n, const uint64_t *buckets, unsigned n_tables,
+                             const uint64_t *bits, const unsigned *hashes, double *work,
+                             size_t work_len, double *failure, double *crisis, double *neglected);
+
+/* Bytes of an interpolation search summary: strings, numbers of sub-tables, and the bit table that each
+ * summary keeps, one bit per bucket of the hash table. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status
+tamis_model_summary_interpolation_bytes(uint64_t n, unsigned bits, const uint64_t *buckets,
+                                        unsigned n_tables, uint64_t *bytes);
+
+/* Bytes of a single filter summary, with the bit table.  The cells are bit fields, or packed as digits
+ * of a byte where that is smaller (three cells of 0 to 5).  For a summary that supports removal,
+ * counter_bits[i] is the width of the counter that each cell then has for sub-table i, 1 to 64 bits;
+ * NULL for none. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status
+tamis_model_summary_single_bytes(uint64_t cells, const unsigned *counter_bits,
+                                 const uint64_t *buckets, unsigned n_tables, uint64_t *bytes);
+
+/* Bytes of a multiple filter summary, with the bit table.  For a summary that supports removal,
+ * counter_bits[i] is the width of the counters that take the place of the bits of filter i, 1 to 64;
+ * NULL for none. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status
+tamis_model_summary_multiple_bytes(const uint64_t *bits, const unsigned *counter_bits,
+                                   const uint64_t *buckets, unsigned n_tables, uint64_t *bytes);
+
+/* The scheme of Song, Dharmapurikar, Turner and Lockwood (2005): one table, each item in the one of its
+ * 'hashes' buckets that is hashed to least often; a counter of 'counter_bits' bits per bucket is the
+ * summary.  Its error rate, its bytes, and an upper bound, 1 at most, of the probability that some bucket
+ * gets two items; without the heuristics of that paper, which nobody has analysed.
+ * buckets, hashes, counter_bits >= 1. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_song(uint64_t n, uint64_t buckets,
+                                                         unsigned hashes, unsigned counter_bits,
+                                                         double *fpr, double *crisis,
+                                                         uint64_t *bytes);
 
 /* -------------------------------------------------------------------------------------------------
  * Rank-indexed hashing (Hua, Zhao, Lin and Xu, 2008)
  */
+
+/* The shape of a rank-indexed filter.  A key belongs to one of 'homes' homes of one of 'buckets'
+ * buckets, where a fingerprint is kept for it.  A bucket has slots[0] slots; when these are full it gets
+ * one of extensions[0] extensions with slots[1] slots more, and then one of extensions[1] with
+ * slots[2].  A level is there if both its numbers are not 0, and the third only on top of the second. */
+typedef struct tamis_rank_shape {
+    size_t struct_size;
+    uint64_t buckets;       /* 1 to 2^46 */
+    uint64_t extensions[2]; /* up to 'buckets', and up to extensions[0] */
+    unsigned homes;         /* 1 to 64 */
+    unsigned fp_bits;       /* fingerprint, 1 to 56 */
+    unsigned extra_bits;    /* more bits in each slot, for a counter or a value, 0 to 64 */
+    unsigned slots[3];      /* 1 to 4096; the second and third may be 0 */
+} tamis_rank_shape;
+
+/* All members zero but struct_size. */
+static inline void tamis_rank_shape_init(tamis_rank_shape *shape) {
+    memset(shape, 0, sizeof *shape);
+    shape->struct_size = sizeof *shape;
+}
+
+/* Error rate with n keys in.  Each of the functions that take a shape returns TAMIS_E_ARGUMENT if its
+ * struct_size makes no sense, and TAMIS_E_DOMAIN if the shape is no shape or n is over 2^40. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_fpr(const tamis_rank_shape *shape,
+                                                             uint64_t n, double *fpr);
+
+/* Bits of the whole filter: indices, slots, extensions and the pointers to them.  TAMIS_E_TOO_LARGE
+ * if they are more than 2^63. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_bits(const tamis_rank_shape *shape,
+                                                              uint64_t *bits);
+
+/* Bits per key of the trimmed form, without the empty slots, when n keys are in; n >= 1. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_trimmed(const tamis_rank_shape *shape,
+                                                                 uint64_t n, double *bits_per_key);
+
+/* An upper bound on the probability that one of n keys finds no slot, because its bucket is full to the
+ * last level or because the extensions are used up.  At most 1.  Takes time like the square root of the
+ * number of buckets. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_overflow(const tamis_rank_shape *shape,
+                                                                  uint64_t n, double *odds);
+
+/* The shape of the fewest bits that keeps the error rate 'fpr' with n keys in, and the bound of
+ * tamis_model_rank_overflow at 'overflow' (the paper takes 1e-10).  n from 1 to 2^40, fpr from 1e-15
+ * to 0.5, overflow from 1e-30 to 0.5, homes_max from 1 to 64 (64 needs the fewest bits),
+ * extra_bits up to 64.  A bucket without its extensions has at most 'bucket_bits_max' bits; 0 means
+ * any number.  TAMIS_E_DOMAIN also if there is no such shape.  'shape' must have gone through
+ * tamis_rank_shape_init.  The same call gives the same shape, in about 10 milliseconds for any n. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_optimise(
+    uint64_t n, double fpr, double overflow, unsigned extra_bits, unsigned homes_max,
+    unsigned bucket_bits_max, tamis_rank_shape *shape);
+
+/* Bloom filter that is sparse so that it can be compressed: the bits per key of its array in memory if
+ * its error rate is 'fpr' and a perfect compressor makes 'packed_bits' bits per key of it.  The number
+ * of hashes is real.  0 < fpr < 1; packed_bits is above log2(1/fpr), where the array would be
+ * infinite, and at most log2(1/fpr)/ln 2, where nothing can be compressed. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_bloom_compressed(double fpr, double packed_bits,
+                                                                     double *bits_per_key);
 
 /* -------------------------------------------------------------------------------------------------
  * Balanced Bloom filters (Kanizo, Hay and Keslassy, 2011)
