@@ -66,8 +66,9 @@ coverage:        ## line coverage of the tests, in build/coverage/report
 	$(call configure-and-build,coverage)
 	@ctest --test-dir build/coverage -j $(JOBS) --output-on-failure -LE 'install|abi|newcomer|cpu-off'
 	@mkdir -p build/coverage/report
-	@gcovr --root . --filter src/ --filter cli/ --object-directory build/coverage --print-summary \
-	    --exclude-throw-branches --html-details build/coverage/report/index.html
+	@gcovr --root . --filter src/ --filter cli/ --print-summary --txt build/coverage/report.txt \
+	    --html-details build/coverage/report/index.html \
+	    build/coverage/CMakeFiles/tamis_objects.dir build/coverage/CMakeFiles/tamis_cli.dir
 
 symbols:         ## write the list of exported symbols anew, after a change of the public headers
 	@scripts/setup.sh build test

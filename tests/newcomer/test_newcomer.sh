@@ -17,8 +17,9 @@ fault() {
 }
 
 for page in README.md CONTRIBUTING.md; do
-    # "make x" in backquotes or at the start of a line of a block
-    grep -oE '(^ *|`|\$ )make [a-z-]+' "$page" | sed 's/.*make //' | sort -u |
+    # "make x" in backquotes, and at the start of a line of a block of code
+    awk '/^```/ { inside = !inside } inside || /^    / { sub(/^ *(\$ )?/, "`") } { print }' "$page" |
+        grep -oE '`make [a-z-]+' | sed 's/.*make //' | sort -u |
         while read -r target; do
             grep -q "^$target:" Makefile || echo "FAIL: $page: no target 'make $target'"
         done
