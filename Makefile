@@ -51,7 +51,7 @@ format-check:    ## fail if a source is not in the house style
 	@scripts/setup.sh lint
 	@clang-format --dry-run -Werror $(sources)
 
-lint: format-check ## formatting, clang-tidy and shellcheck
+lint: format-check ## formatting, clang-tidy, shellcheck, mandoc
 	@scripts/setup.sh build test
 	@cmake --preset dev -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
 	@scripts/lint.sh build/dev

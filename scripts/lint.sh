@@ -1,7 +1,7 @@
 #!/bin/sh
-# lint.sh BUILD_DIR - clang-tidy over the sources that BUILD_DIR compiles, shellcheck over the scripts
+# lint.sh BUILD_DIR - clang-tidy over the sources, shellcheck over the scripts, mandoc over the manual
 #
-# BUILD_DIR holds compile_commands.json.  The tests are left out: their macros are cmocka's.
+# BUILD_DIR holds compile_commands.json: what is compiled there is checked.  The tests are left out: their macros are cmocka's.
 set -eu
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
@@ -15,3 +15,5 @@ sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$build/compile_commands.json" | so
 
 find scripts tests .ci cli \( -name "*.sh" -o -name "*.bash" -o -path .ci/run \) -print0 |
     xargs -0 shellcheck --severity=warning
+
+mandoc -T lint -W warning docs/man/*.[135]

@@ -12,7 +12,7 @@ packages() {
     build) echo gcc libc6-dev cmake ninja-build libxxhash-dev ;;
     words) echo wamerican-insane ;;
     test) echo g++ binutils pkg-config libcmocka-dev python3 ;;
-    lint) echo clang clang-format clang-tidy shellcheck ;;
+    lint) echo clang clang-format clang-tidy shellcheck mandoc ;;
     fuzz) echo clang libclang-rt-dev ;;
     cross) echo gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user ;;
     bench) echo libbloom-dev ;;
@@ -46,6 +46,7 @@ present() {
     clang-format) has_program clang-format ;;
     clang-tidy) has_program clang-tidy ;;
     shellcheck) has_program shellcheck ;;
+    mandoc) has_program mandoc ;;
     libclang-rt-dev) has_program clang &&
         has_file "$(clang -print-file-name=libclang_rt.fuzzer-"$(uname -m)".a 2>/dev/null)" ;;
     gcc-s390x-linux-gnu) has_program s390x-linux-gnu-gcc ;;
