@@ -1,12 +1,23 @@
 /* cli.h - what the subcommands share
  *
  * One file per subcommand: cmd_<name>.c defines cmd_<name>().  Each returns the exit code: 0 yes,
- * 1 no, 2 trouble.  Data goes to stdout, messages to stderr.
+ * 1 no, 2 trouble.  Data goes to stdout, messages to stderr.  argv[0] is the name of the subcommand;
+ * functions that may complain take it as 'command' and print one line, "tamis <command>: ...".
+ * "false (or NULL, or 0) after a complaint" below means that this line has been printed.
  *
  * SPDX-License-Identifier: MIT
  */
 #ifndef TAMIS_CLI_H
 #define TAMIS_CLI_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <tamis/plan.h>
+#include <tamis/tamis.h>
 
 enum { EXIT_YES = 0, EXIT_NO = 1, EXIT_TROUBLE = 2 };
 
@@ -20,5 +31,252 @@ int cmd_verify(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_reproduce(int argc, char **argv);
+
+#if defined(__GNUC__)
+#define CLI_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define CLI_PRINTF(text, first)
+#endif
+
+/* -------------------------------------------------------------------------------------------------
+ * Messages (message.c)
+ */
+
+/* One line on stderr, "tamis <command>: <message>", whatever bytes the message contains: control
+ * characters (of a file name, say) become '?'.  Returns EXIT_TROUBLE. */
+int complain(const char *command, const char *format, ...) CLI_PRINTF(2, 3);
+
+/* Flush stdout and find out whether all that was printed arrived.  false after a complaint.
+ * main() does it when a subcommand is done; one that prints much looks at ferror(stdout) now and then
+ * and returns early. */
+bool output_flush(const char *command);
+
+/* A number for people to read: 1234567 as "1,234,567", 17930000 bytes as "17.1 MiB".  The result is
+ * in 'text', of TEXT_NUMBER bytes, and returned. */
+#define TEXT_NUMBER 32
+const char *text_count(uint64_t value, char *text);
+const char *text_bytes(uint64_t value, char *text);
+
+/* -------------------------------------------------------------------------------------------------
+ * Options (options.c)
+ */
+
+/* Values that getopt_long returns for long options without a letter. */
+enum {
+    OPT_HELP = 256,
+    OPT_JSON,
+    OPT_U64,
+    OPT_HEX,
+    OPT_KIND,
+    OPT_DELETES,
+    OPT_ALL,
+    OPT_SEED,
+    OPT_LIKE,
+    OPT_VERBOSE
+};
+
+/* getopt_long with our messages: '?' after a complaint, -1 at the end of the options. */
+int option_next(int argc, char **argv, const char *letters, const struct option *options);
+
+/* The command line of a subcommand that takes one set and --json.  '*path' is the set, or NULL if the
+ * subcommand is to return at once with the code returned here. */
+int one_set_options(int argc, char **argv, const char *help, bool *as_json, const char **path);
+
+/* The value of an option; false after a complaint. */
+bool option_count(const char *command, const char *option, const char *text, uint64_t max,
+                  uint64_t *value);
+bool option_rate(const char *command, const char *option, const char *text, double *value);
+bool option_seed(const char *command, const char *text, uint64_t *value);
+bool option_kind(const char *command, const char *name, tamis_kind *kind);
+
+/* Read an integer key or seed: decimal or 0x..., up to 2^64 - 1, blanks around it allowed.  false,
+ * without a complaint, if 'text' is none. */
+bool parse_u64(const char *text, size_t size, uint64_t *value);
+
+/* The kinds that have all of the abilities (a sum of TAMIS_CAN_*), as "a, b, c". */
+#define TEXT_KINDS 512
+const char *text_kinds(unsigned abilities, char *text);
+
+/* Why tamis_plan_make refused 'need', as one line.  Returns EXIT_TROUBLE. */
+int complain_plan(const char *command, const tamis_need *need, tamis_status status);
+
+/* -------------------------------------------------------------------------------------------------
+ * Progress (progress.c)
+ */
+
+/* A line on stderr that tells how far the work is, if stderr is a terminal and only from the second
+ * second on.  It is gone when the work is done. */
+typedef struct progress {
+    const char *command;
+    bool enabled;
+    bool shown;
+    uint64_t total; /* of 'done' below; 0: not known */
+    double started; /* seconds, monotonic */
+    double drawn;
+} progress;
+
+void progress_start(progress *p, const char *command, uint64_t total);
+/* 'done' counts towards the total (bytes or keys), 'keys' is shown. */
+void progress_step(progress *p, uint64_t done, uint64_t keys);
+void progress_end(progress *p);
+
+/* -------------------------------------------------------------------------------------------------
+ * Keys from files (keys.c)
+ */
+
+/* How a key is written in the input. */
+typedef struct key_format {
+    char separator; /* ends each key but perhaps the last: '\n', or NUL for -0 */
+    enum { KEY_BYTES, KEY_U64, KEY_HEX } form;
+} key_format;
+
+/* Options of every subcommand that reads keys; KEY_LETTERS belongs into the letters. */
+#define KEY_LETTERS "0"
+#define KEY_OPTIONS                                                                                \
+    {"null", no_argument, NULL, '0'}, {"u64", no_argument, NULL, OPT_U64}, {                       \
+        "hex", no_argument, NULL, OPT_HEX                                                          \
+    }
+#define KEY_HELP                                                                                   \
+    "  -0, --null      keys are separated by NUL, not by newline\n"                                \
+    "      --u64       each line is an integer, decimal or 0x...: the key is its 8 bytes\n"        \
+    "      --hex       each line is a key in hexadecimal\n"
+
+#define KEY_FORMAT_DEFAULT                                                                         \
+    { '\n', KEY_BYTES }
+/* Take in an option, if it is one of KEY_OPTIONS; otherwise false. */
+bool key_format_option(key_format *format, int option);
+
+/* Keys in the order of the input, as written there (without separator) and hashed. */
+#define KEY_BATCH 4096
+typedef struct key_batch {
+    size_t n;
+    tamis_bytes raw[KEY_BATCH]; /* good until the next keys_read */
+    tamis_digest digest[KEY_BATCH];
+    bool answer[KEY_BATCH]; /* for the caller's use */
+} key_batch;
+
+typedef struct key_reader {
+    const char *command;
+    key_format format;
+    uint64_t seed;
+    char *const *files;
+    int n_files;
+    int next_file;
+    const char *name; /* of the open file */
+    int fd;           /* -1: none is open */
+    bool regular;     /* the open file is a regular one, not a pipe or a terminal */
+    bool at_end;
+    bool failed;      /* after a complaint */
+    uint64_t line;    /* keys read from the open file */
+    uint64_t n_keys;  /* keys read from all files */
+    uint64_t n_bytes; /* bytes read from all files */
+    unsigned char *buffer;
+    size_t room;
+    size_t start;   /* the bytes from here to 'end' are not yet given out */
+    size_t scanned; /* no separator before this one */
+    size_t end;
+    progress progress;
+    key_batch batch;
+} key_reader;
+
+/* Make a reader of the files, in order; "-" and an empty list mean stdin.  Files that are missing or
+ * are directories are found now, before any work is done: NULL after a complaint.
+ * Set 'seed' before the first read.  The caller frees the reader with keys_free. */
+key_reader *keys_open(const char *command, key_format format, char *const *files, int n_files);
+
+/* Read the next keys into reader->batch.  They are at most KEY_BATCH, and as many as are at hand:
+ * a slow pipe is not waited for.  Returns their number; 0 at the end or after a complaint
+ * (reader->failed). */
+size_t keys_read(key_reader *reader);
+
+/* NULL is allowed. */
+void keys_free(key_reader *reader);
+
+/* -------------------------------------------------------------------------------------------------
+ * Digests aside (spool.c)
+ */
+
+/* A list of digests of any length: the first ones in memory, the rest in a temporary file that has
+ * no name any more, so that nothing is left behind however the program ends. */
+typedef struct spool spool;
+
+spool *spool_new(const char *command);                             /* NULL after a complaint */
+bool spool_write(spool *s, const tamis_digest *digests, size_t n); /* false after a complaint */
+uint64_t spool_count(const spool *s);
+/* Read the digests from the first on, after the last spool_write.  '*n' is how many, 0 at the end;
+ * they stay good until the next call.  false after a complaint. */
+bool spool_read(spool *s, const tamis_digest **digests, size_t *n);
+void spool_free(spool *s);
+
+/* -------------------------------------------------------------------------------------------------
+ * Sets (sets.c)
+ */
+
+/* Open a set: to read it is mapped where that is possible, to change it is loaded.  "-" is stdin.
+ * NULL after a complaint. */
+typedef enum set_use { SET_READ, SET_CHANGE } set_use;
+tamis_filter *set_open(const char *command, const char *path, set_use use);
+
+/* Like set_open with SET_READ, but gives the reason instead of complaining if the bytes are not a good
+ * set: then NULL and '*reason' is set; after a complaint NULL and '*reason' is NULL. */
+tamis_filter *set_examine(const char *command, const char *path, const char **reason);
+
+/* Can a set be written to 'path' ("-": stdout), as far as can be told beforehand?  false after a
+ * complaint.  To be asked before the work is done. */
+bool output_check(const char *command, const char *path);
+
+/* Write a set.  A regular file is replaced atomically, and signals wait meanwhile, so that no
+ * temporary file stays; "-" and devices are written to.  false after a complaint. */
+bool set_save(const char *command, const tamis_filter *filter, const char *path);
+
+/* The set and the keys cannot both come from standard input: false after a complaint. */
+bool inputs_differ(const char *command, const char *set, char *const *files, int n_files);
+
+/* Insert all keys of the reader.  false after a complaint. */
+bool set_insert(key_reader *reader, tamis_filter *filter);
+
+/* One line on stderr if the set holds more keys than it was made for. */
+void set_warn_overload(const char *command, const tamis_filter *filter, const char *path);
+
+/* One line on stderr that describes the set. */
+void set_describe(const char *command, const tamis_filter *filter, const char *path);
+
+/* The whole of a subcommand that loads a set, changes it by the keys read and saves it (change.c).
+ * 'changer' does the change and returns the exit code; with EXIT_TROUBLE, which it has explained,
+ * nothing is saved.  The set must have the 'abilities'. */
+typedef int set_changer(key_reader *reader, tamis_filter *filter);
+int set_change(int argc, char **argv, const char *help, unsigned abilities, set_changer *changer);
+
+/* Hold back, and let through again, the signals that end a program from outside. */
+void signals_hold(void);
+void signals_release(void);
+
+/* -------------------------------------------------------------------------------------------------
+ * JSON (json.c)
+ */
+
+/* Writes one JSON document.  'name' is the member's name inside an object and NULL elsewhere.
+ * A compact array or object stands on one line. */
+#define JSON_DEPTH 8
+typedef struct json {
+    FILE *out;
+    unsigned depth;
+    struct {
+        char close;
+        bool compact;
+        bool empty;
+    } level[JSON_DEPTH];
+} json;
+
+void json_start(json *j, FILE *out);
+void json_open(json *j, const char *name, char bracket, bool compact); /* bracket: '{' or '[' */
+void json_close(json *j);
+void json_text(json *j, const char *name, const char *text); /* bytes that are no UTF-8: U+FFFD */
+void json_u64(json *j, const char *name, uint64_t value);
+void json_real(json *j, const char *name, double value); /* NaN and infinity: null */
+void json_bool(json *j, const char *name, bool value);
+void json_null(json *j, const char *name);
+void json_params(json *j, const tamis_params *params); /* member "params" */
+void json_end(json *j);
 
 #endif

@@ -1,0 +1,249 @@
+/* cmd_build.c - tamis build: a set from keys
+ *
+ * If the size of the set is known beforehand (-n, or --like another set), the keys go straight in and
+ * nothing grows with their number.  Otherwise their digests are put aside until they are counted.
+ * The digests depend on the seed, so that it is chosen before the first key is read.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define _DEFAULT_SOURCE
+#include "cli/cli.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: tamis build [-p P] [-n N] [--kind K] [--deletes] [--seed N] -o SET [FILE...]\n"
+    "       tamis build --like OTHER -o SET [FILE...]\n"
+    "Make a set from keys, one per line, of the files or of standard input.\n\n"
+    "  -o SET          the file to write, replaced when all is well; - is standard output\n"
+    "  -p P            error rate when all keys are in, 0 < P < 1 (default 0.01)\n"
+    "  -n N            keys at most in the set: 10000000, 1e7 or 10M.  Without it the keys are\n"
+    "                  counted first, and wait in a temporary file (in TMPDIR)\n"
+    "      --kind K    only this kind; the default is the smallest that will do\n"
+    "      --deletes   keys will be removed\n"
+    "      --seed N    of the hash, instead of a random one\n"
+    "      --like OTHER\n"
+    "                  kind, parameters and seed of another set: the two can be merged\n"
+    "      --verbose   say what was built\n" KEY_HELP;
+
+typedef struct build_options {
+    tamis_need need; /* n is 0: not given */
+    uint64_t seed;   /* 0: not given */
+    const char *like;
+    const char *output;
+    key_format format;
+    bool planned; /* an option that --like excludes was given */
+    bool verbose;
+} build_options;
+
+static bool random_seed(const char *command, uint64_t *seed) {
+    do {
+        if (getentropy(seed, sizeof *seed) != 0) {
+            complain(command, "the system gives no random seed; choose one with --seed");
+            return false;
+        }
+    } while (*seed == 0);
+    return true;
+}
+
+static tamis_filter *create(const char *command, const tamis_params *params, uint64_t bytes) {
+    tamis_filter *filter = NULL;
+    char size[TEXT_NUMBER];
+
+    const tamis_status status = tamis_filter_create(params, NULL, &filter);
+    if (status == TAMIS_E_NOMEM && bytes > 0)
+        complain(command, "not enough memory: the set needs %s", text_bytes(bytes, size));
+    else if (status != TAMIS_OK)
+        complain(command, "cannot make the set: %s", tamis_status_text(status));
+    return filter;
+}
+
+/* An empty set for the need; NULL after a complaint. */
+static tamis_filter *create_planned(const char *command, const tamis_need *need, uint64_t seed) {
+    tamis_plan plan;
+
+    tamis_plan_init(&plan);
+    const tamis_status status = tamis_plan_make(need, &plan);
+    if (status != TAMIS_OK) {
+        complain_plan(command, need, status);
+        return NULL;
+    }
+    plan.params.seed = seed;
+    return create(command, &plan.params, plan.bytes);
+}
+
+/* An empty set with the parameters and seed of another; NULL after a complaint. */
+static tamis_filter *create_like(const char *command, const char *path, uint64_t *seed) {
+    tamis_params params;
+
+    tamis_filter *const other = set_open(command, path, SET_READ);
+    if (other == NULL)
+        return NULL;
+    tamis_params_init(&params);
+    const tamis_status status = tamis_filter_params(other, &params);
+    tamis_filter_free(other);
+    if (status != TAMIS_OK) {
+        complain(command, "%s: %s", path, tamis_status_text(status));
+        return NULL;
+    }
+    *seed = params.seed;
+    return create(command, &params, 0);
+}
+
+static bool insert_spooled(const char *command, spool *digests, tamis_filter *filter) {
+    const uint64_t total = spool_count(digests);
+    const tamis_digest *part;
+    size_t n;
+    uint64_t done = 0;
+    bool good;
+    progress bar;
+
+    progress_start(&bar, command, total);
+    while ((good = spool_read(digests, &part, &n)) && n > 0) {
+        /* In pieces that the progress bar can follow. */
+        for (size_t i = 0; i < n && good; i += KEY_BATCH) {
+            const size_t now = n - i < KEY_BATCH ? n - i : KEY_BATCH;
+            good = tamis_filter_insert_many_digest(filter, part + i, now, NULL, NULL) == TAMIS_OK;
+            done += now;
+            progress_step(&bar, done, done);
+        }
+        if (!good) {
+            progress_end(&bar);
+            complain(command, "the set is full; nothing was saved");
+            break;
+        }
+    }
+    progress_end(&bar);
+    return good;
+}
+
+/* Count the keys, then plan for that many; NULL after a complaint. */
+static tamis_filter *build_counted(key_reader *reader, tamis_need *need) {
+    tamis_filter *filter = NULL;
+    spool *const digests = spool_new(reader->command);
+
+    if (digests == NULL)
+        return NULL;
+    while (keys_read(reader) > 0) {
+        if (!spool_write(digests, reader->batch.digest, reader->batch.n))
+            goto end;
+    }
+    if (reader->failed)
+        goto end;
+    need->n = spool_count(digests) > 0 ? spool_count(digests) : 1;
+    filter = create_planned(reader->command, need, reader->seed);
+    if (filter != NULL && !insert_spooled(reader->command, digests, filter)) {
+        tamis_filter_free(filter);
+        filter = NULL;
+    }
+end:
+    spool_free(digests);
+    return filter;
+}
+
+static tamis_filter *build(key_reader *reader, const build_options *chosen) {
+    tamis_need need = chosen->need;
+    tamis_filter *filter;
+
+    reader->seed = chosen->seed;
+    if (chosen->like == NULL && reader->seed == 0 && !random_seed(reader->command, &reader->seed))
+        return NULL;
+    if (chosen->like == NULL && need.n == 0) {
+        /* What no number of keys can mend shall be told before they are read. */
+        tamis_plan plan;
+        need.n = 1;
+        tamis_plan_init(&plan);
+        const tamis_status status = tamis_plan_make(&need, &plan);
+        if (status != TAMIS_OK) {
+            complain_plan(reader->command, &need, status);
+            return NULL;
+        }
+        return build_counted(reader, &need);
+    }
+    filter = chosen->like != NULL ? create_like(reader->command, chosen->like, &reader->seed)
+                                  : create_planned(reader->command, &need, reader->seed);
+    if (filter != NULL && !set_insert(reader, filter)) {
+        tamis_filter_free(filter);
+        return NULL;
+    }
+    return filter;
+}
+
+/* Take in one option; false after a complaint. */
+static bool take_option(const char *command, int option, build_options *chosen) {
+    switch (option) {
+    case 'o':
+        chosen->output = optarg;
+        return true;
+    case 'p':
+        chosen->planned = true;
+        return option_rate(command, "-p", optarg, &chosen->need.fpr);
+    case 'n':
+        chosen->planned = true;
+        return option_count(command, "-n", optarg, TAMIS_CAPACITY_MAX, &chosen->need.n);
+    case OPT_KIND:
+        chosen->planned = true;
+        return option_kind(command, optarg, &chosen->need.kind);
+    case OPT_DELETES:
+        chosen->planned = true;
+        chosen->need.deletes = true;
+        return true;
+    case OPT_SEED:
+        chosen->planned = true;
+        return option_seed(command, optarg, &chosen->seed);
+    case OPT_LIKE:
+        chosen->like = optarg;
+        return true;
+    case OPT_VERBOSE:
+        chosen->verbose = true;
+        return true;
+    default:
+        return key_format_option(&chosen->format, option);
+    }
+}
+
+int cmd_build(int argc, char **argv) {
+    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                            {"kind", required_argument, NULL, OPT_KIND},
+                                            {"deletes", no_argument, NULL, OPT_DELETES},
+                                            {"seed", required_argument, NULL, OPT_SEED},
+                                            {"like", required_argument, NULL, OPT_LIKE},
+                                            {"verbose", no_argument, NULL, OPT_VERBOSE},
+                                            KEY_OPTIONS,
+                                            {"help", no_argument, NULL, OPT_HELP},
+                                            {NULL, 0, NULL, 0}};
+    build_options chosen = {.format = KEY_FORMAT_DEFAULT};
+
+    tamis_need_init(&chosen.need);
+    chosen.need.fpr = 0.01;
+    for (int option; (option = option_next(argc, argv, "o:p:n:" KEY_LETTERS, options)) != -1;) {
+        if (option == OPT_HELP) {
+            fputs(help, stdout);
+            return EXIT_YES;
+        }
+        if (!take_option(argv[0], option, &chosen))
+            return EXIT_TROUBLE;
+    }
+    if (chosen.output == NULL)
+        return complain(argv[0], "-o SET, the file to write, is required");
+    if (chosen.like != NULL && chosen.planned)
+        return complain(argv[0], "--like excludes -p, -n, --kind, --deletes and --seed");
+    if (!output_check(argv[0], chosen.output))
+        return EXIT_TROUBLE;
+
+    key_reader *const reader = keys_open(argv[0], chosen.format, argv + optind, argc - optind);
+    if (reader == NULL)
+        return EXIT_TROUBLE;
+    tamis_filter *const filter = build(reader, &chosen);
+    keys_free(reader);
+    if (filter == NULL)
+        return EXIT_TROUBLE;
+    const bool saved = set_save(argv[0], filter, chosen.output);
+    if (saved)
+        set_warn_overload(argv[0], filter, chosen.output);
+    if (saved && chosen.verbose)
+        set_describe(argv[0], filter, chosen.output);
+    tamis_filter_free(filter);
+    return saved ? EXIT_YES : EXIT_TROUBLE;
+}

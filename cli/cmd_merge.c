@@ -1,0 +1,118 @@
+/* cmd_merge.c - tamis merge: the union of sets
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+
+static const char help[] =
+    "usage: tamis merge -o SET A B [MORE...]\n"
+    "Unite sets that have the same kind, parameters and seed, as 'tamis build --like' makes "
+    "them.\n\n"
+    "  -o SET          the file to write; may be one of the others; - is standard output\n"
+    "      --verbose   say what the result is\n";
+
+/* The first thing in which two sets differ, as "kind (bloom, blocked-bloom)". */
+static void describe_difference(const tamis_params *a, const tamis_params *b, char *text,
+                                size_t size) {
+    if (a->kind != b->kind) {
+        snprintf(text, size, "kind (%s, %s)", tamis_kind_name(a->kind), tamis_kind_name(b->kind));
+        return;
+    }
+    const char *name = NULL;
+    uint64_t of_a = 0;
+    uint64_t of_b = 0;
+    for (unsigned i = 0; i < TAMIS_PARAMS_MAX && name == NULL; i++) {
+        if (a->value[i] != b->value[i]) {
+            name = tamis_param_name(a->kind, i);
+            of_a = a->value[i];
+            of_b = b->value[i];
+        }
+    }
+    if (name == NULL && (a->capacity != b->capacity || a->stash != b->stash)) {
+        name = a->capacity != b->capacity ? "capacity" : "stash";
+        of_a = a->capacity != b->capacity ? a->capacity : a->stash;
+        of_b = a->capacity != b->capacity ? b->capacity : b->stash;
+    }
+    if (name == NULL)
+        snprintf(text, size, "seed");
+    else
+        snprintf(text, size, "%s (%" PRIu64 ", %" PRIu64 ")", name, of_a, of_b);
+}
+
+static int complain_merge(const char *command, const char *path_a, const tamis_filter *a,
+                          const char *path_b, const tamis_filter *b, tamis_status status) {
+    tamis_params params_a;
+    tamis_params params_b;
+    char difference[160];
+
+    tamis_params_init(&params_a);
+    tamis_params_init(&params_b);
+    if (status != TAMIS_E_MISMATCH || tamis_filter_params(a, &params_a) != TAMIS_OK ||
+        tamis_filter_params(b, &params_b) != TAMIS_OK)
+        return complain(command, "%s and %s: %s", path_a, path_b, tamis_status_text(status));
+    describe_difference(&params_a, &params_b, difference, sizeof difference);
+    return complain(command, "%s and %s differ in %s; sets to be merged are built with --like",
+                    path_a, path_b, difference);
+}
+
+/* Merge the other files into 'filter', which came from files[0]. */
+static int merge(const char *command, tamis_filter *filter, char *const *files, int n_files) {
+    for (int i = 1; i < n_files; i++) {
+        tamis_filter *const other = set_open(command, files[i], SET_READ);
+        if (other == NULL)
+            return EXIT_TROUBLE;
+        const tamis_status status = tamis_filter_merge(filter, other);
+        if (status != TAMIS_OK)
+            complain_merge(command, files[0], filter, files[i], other, status);
+        tamis_filter_free(other);
+        if (status != TAMIS_OK)
+            return EXIT_TROUBLE;
+    }
+    return EXIT_YES;
+}
+
+int cmd_merge(int argc, char **argv) {
+    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                            {"verbose", no_argument, NULL, OPT_VERBOSE},
+                                            {"help", no_argument, NULL, OPT_HELP},
+                                            {NULL, 0, NULL, 0}};
+    const char *output = NULL;
+    bool verbose = false;
+
+    for (int option; (option = option_next(argc, argv, "o:", options)) != -1;) {
+        switch (option) {
+        case 'o':
+            output = optarg;
+            break;
+        case OPT_VERBOSE:
+            verbose = true;
+            break;
+        case OPT_HELP:
+            fputs(help, stdout);
+            return EXIT_YES;
+        default:
+            return EXIT_TROUBLE;
+        }
+    }
+    if (output == NULL)
+        return complain(argv[0], "-o SET, the file to write, is required");
+    if (argc - optind < 2)
+        return complain(argv[0], "at least two sets are required");
+    if (!output_check(argv[0], output))
+        return EXIT_TROUBLE;
+    tamis_filter *const filter = set_open(argv[0], argv[optind], SET_CHANGE);
+    if (filter == NULL)
+        return EXIT_TROUBLE;
+    int code = merge(argv[0], filter, argv + optind, argc - optind);
+    if (code == EXIT_YES && !set_save(argv[0], filter, output))
+        code = EXIT_TROUBLE;
+    if (code == EXIT_YES) {
+        set_warn_overload(argv[0], filter, output);
+        if (verbose)
+            set_describe(argv[0], filter, output);
+    }
+    tamis_filter_free(filter);
+    return code;
+}

@@ -1,0 +1,139 @@
+/* cmd_plan.c - tamis plan: what a set will cost and promise
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define PLANS_MAX 64
+
+static const char help[] =
+    "usage: tamis plan -n N [-p P] [--deletes] [--kind K] [--all] [--json]\n"
+    "Say what a set will cost and promise, before it is built.\n\n"
+    "  -n N            keys at most in the set: 10000000, 1e7 or 10M\n"
+    "  -p P            error rate when N keys are in, 0 < P < 1 (default 0.01)\n"
+    "      --deletes   keys will be removed\n"
+    "      --kind K    only this kind\n"
+    "      --all       every kind that can do it, smallest first\n"
+    "      --json      as a JSON object, with --all as an array of objects\n";
+
+static void print_json_plan(json *j, const tamis_plan *plan) {
+    json_open(j, NULL, '{', false);
+    json_text(j, "kind", tamis_kind_name(plan->params.kind));
+    json_params(j, &plan->params);
+    json_u64(j, "capacity", plan->params.capacity);
+    json_u64(j, "bytes", plan->bytes);
+    json_real(j, "bits_per_key", plan->bits_per_key);
+    json_real(j, "bound_bits_per_key", plan->bound_bits_per_key);
+    json_real(j, "fpr", plan->fpr);
+    json_real(j, "overflow_probability", plan->overflow_probability);
+    json_real(j, "lines_per_query", plan->lines_per_query);
+    json_bool(j, "deletes", (tamis_kind_abilities(plan->params.kind) & TAMIS_CAN_REMOVE) != 0);
+    json_close(j);
+}
+
+static void print_json(const tamis_plan *plans, size_t n, bool array) {
+    json j;
+
+    json_start(&j, stdout);
+    if (array)
+        json_open(&j, NULL, '[', false);
+    for (size_t i = 0; i < n; i++)
+        print_json_plan(&j, &plans[i]);
+    if (array)
+        json_close(&j);
+    json_end(&j);
+}
+
+static void print_table(const tamis_need *need, const tamis_plan *plans, size_t n) {
+    char text[TEXT_NUMBER];
+
+    printf("%s keys, error rate %g; no filter can do that in less than %.2f bits per key\n\n",
+           text_count(need->n, text), need->fpr, plans[0].bound_bits_per_key);
+    printf("%-16s %9s %10s %11s %11s  %-7s  %s\n", "kind", "bits/key", "size", "error rate",
+           "lines/query", "deletes", "parameters");
+    for (size_t i = 0; i < n; i++) {
+        const tamis_params *const params = &plans[i].params;
+        printf("%-16s %9.2f %10s %11.3g %11.2f  %-7s ", tamis_kind_name(params->kind),
+               plans[i].bits_per_key, text_bytes(plans[i].bytes, text), plans[i].fpr,
+               plans[i].lines_per_query,
+               tamis_kind_abilities(params->kind) & TAMIS_CAN_REMOVE ? "yes" : "no");
+        for (unsigned k = 0; k < TAMIS_PARAMS_MAX; k++) {
+            const char *const name = tamis_param_name(params->kind, k);
+            if (name == NULL)
+                break;
+            printf(" %s=%" PRIu64, name, params->value[k]);
+        }
+        putchar('\n');
+    }
+}
+
+/* Fill 'plans' with one plan, or with all. */
+static tamis_status make_plans(const tamis_need *need, bool all, tamis_plan *plans, size_t *n) {
+    for (size_t i = 0; i < PLANS_MAX; i++)
+        tamis_plan_init(&plans[i]);
+    if (all)
+        return tamis_plan_all(need, plans, PLANS_MAX, n);
+    *n = 1;
+    return tamis_plan_make(need, &plans[0]);
+}
+
+int cmd_plan(int argc, char **argv) {
+    static const struct option options[] = {
+        {"deletes", no_argument, NULL, OPT_DELETES}, {"kind", required_argument, NULL, OPT_KIND},
+        {"all", no_argument, NULL, OPT_ALL},         {"json", no_argument, NULL, OPT_JSON},
+        {"help", no_argument, NULL, OPT_HELP},       {NULL, 0, NULL, 0}};
+    tamis_need need;
+    bool all = false;
+    bool as_json = false;
+    bool good = true;
+
+    tamis_need_init(&need);
+    need.fpr = 0.01;
+    for (int option; good && (option = option_next(argc, argv, "n:p:", options)) != -1;) {
+        switch (option) {
+        case 'n':
+            good = option_count(argv[0], "-n", optarg, TAMIS_CAPACITY_MAX, &need.n);
+            break;
+        case 'p':
+            good = option_rate(argv[0], "-p", optarg, &need.fpr);
+            break;
+        case OPT_DELETES:
+            need.deletes = true;
+            break;
+        case OPT_KIND:
+            good = option_kind(argv[0], optarg, &need.kind);
+            break;
+        case OPT_ALL:
+            all = true;
+            break;
+        case OPT_JSON:
+            as_json = true;
+            break;
+        case OPT_HELP:
+            fputs(help, stdout);
+            return EXIT_YES;
+        default:
+            good = false;
+        }
+    }
+    if (!good)
+        return EXIT_TROUBLE;
+    if (optind < argc)
+        return complain(argv[0], "'%s' is too much: a plan takes options only", argv[optind]);
+    if (need.n == 0)
+        return complain(argv[0], "-n N, the number of keys, is required");
+
+    tamis_plan plans[PLANS_MAX];
+    size_t n;
+    const tamis_status status = make_plans(&need, all, plans, &n);
+    if (status != TAMIS_OK)
+        return complain_plan(argv[0], &need, status);
+    if (as_json)
+        print_json(plans, n, all);
+    else if (n > 0)
+        print_table(&need, plans, n);
+    return n > 0 ? EXIT_YES : EXIT_NO;
+}

@@ -1,0 +1,109 @@
+/* cmd_query.c - tamis query: which keys are in a set
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+
+static const char help[] =
+    "usage: tamis query [-v] [-c] [-q] SET [FILE...]\n"
+    "Print the keys, one per line, of the files or of standard input that are (probably) in the "
+    "set.\n"
+    "Exit code 0 if there were some, 1 if none.\n\n"
+    "  -v, --invert    print the keys that are not in the set, which is certain\n"
+    "  -c, --count     print only how many\n"
+    "  -q, --quiet     print nothing and stop at the first one\n" KEY_HELP;
+
+typedef struct query_options {
+    key_format format;
+    bool invert;
+    bool count;
+    bool quiet;
+} query_options;
+
+/* Print the keys of a batch that were asked for; returns how many. */
+static size_t print_batch(const key_batch *batch, const query_options *chosen) {
+    size_t n = 0;
+
+    for (size_t i = 0; i < batch->n; i++) {
+        if (batch->answer[i] == chosen->invert)
+            continue;
+        n++;
+        if (chosen->count || chosen->quiet)
+            continue;
+        fwrite(batch->raw[i].data, 1, batch->raw[i].size, stdout);
+        putchar(chosen->format.separator);
+    }
+    return n;
+}
+
+static int query(key_reader *reader, const tamis_filter *filter, const query_options *chosen) {
+    key_batch *const batch = &reader->batch;
+    uint64_t n = 0;
+
+    while (keys_read(reader) > 0) {
+        tamis_filter_contains_many_digest(filter, batch->digest, batch->n, batch->answer);
+        n += print_batch(batch, chosen);
+        /* Before waiting for a pipe, show what is known. */
+        if (batch->n < KEY_BATCH && !reader->regular && !chosen->count)
+            fflush(stdout);
+        if (ferror(stdout) || (chosen->quiet && n > 0))
+            break;
+    }
+    if (reader->failed || ferror(stdout))
+        return EXIT_TROUBLE;
+    if (chosen->count && !chosen->quiet)
+        printf("%" PRIu64 "\n", n);
+    return n > 0 ? EXIT_YES : EXIT_NO;
+}
+
+int cmd_query(int argc, char **argv) {
+    static const struct option options[] = {
+        {"invert", no_argument, NULL, 'v'},    {"count", no_argument, NULL, 'c'},
+        {"quiet", no_argument, NULL, 'q'},     KEY_OPTIONS,
+        {"help", no_argument, NULL, OPT_HELP}, {NULL, 0, NULL, 0}};
+    query_options chosen = {.format = KEY_FORMAT_DEFAULT};
+
+    for (int option; (option = option_next(argc, argv, "vcq" KEY_LETTERS, options)) != -1;) {
+        switch (option) {
+        case 'v':
+            chosen.invert = true;
+            break;
+        case 'c':
+            chosen.count = true;
+            break;
+        case 'q':
+            chosen.quiet = true;
+            break;
+        case OPT_HELP:
+            fputs(help, stdout);
+            return EXIT_YES;
+        default:
+            if (!key_format_option(&chosen.format, option))
+                return EXIT_TROUBLE;
+        }
+    }
+    if (optind == argc)
+        return complain(argv[0], "which set? (see 'tamis help query')");
+    const char *const path = argv[optind];
+    char *const *const files = argv + optind + 1;
+    const int n_files = argc - optind - 1;
+    tamis_params params;
+    int code = EXIT_TROUBLE;
+
+    if (!inputs_differ(argv[0], path, files, n_files))
+        return EXIT_TROUBLE;
+    tamis_filter *const filter = set_open(argv[0], path, SET_READ);
+    if (filter == NULL)
+        return EXIT_TROUBLE;
+    key_reader *const reader = keys_open(argv[0], chosen.format, files, n_files);
+    tamis_params_init(&params);
+    if (reader != NULL && tamis_filter_params(filter, &params) == TAMIS_OK) {
+        reader->seed = params.seed;
+        code = query(reader, filter, &chosen);
+    }
+    keys_free(reader);
+    tamis_filter_free(filter);
+    return code;
+}

@@ -1,0 +1,290 @@
+/* keys.c - keys from files and pipes
+ *
+ * The input is a row of records, each ended by the separator; a last record without one counts too,
+ * and an empty record is the empty key.  Records are split where they lie in the buffer and hashed
+ * there: no byte is copied but those of a record that is cut by the end of the buffer.
+ *
+ *      buffer   | given out | complete records | cut record | free        |
+ *               0           start              scanned      end           room
+ *
+ * The buffer grows only for a record that is longer than all of it.  Behind it lies half as much room
+ * again, for the bytes of a key that was written in hexadecimal.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define _DEFAULT_SOURCE
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIRST_ROOM ((size_t)256 << 10)
+
+bool key_format_option(key_format *format, int option) {
+    switch (option) {
+    case '0':
+        format->separator = '\0';
+        return true;
+    case OPT_U64:
+        format->form = KEY_U64;
+        return true;
+    case OPT_HEX:
+        format->form = KEY_HEX;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_stdin(const char *name) {
+    return strcmp(name, "-") == 0;
+}
+
+/* Can the file be read, as far as can be told without reading it?  Adds its size to '*total', or
+ * makes that 0 for good if it cannot be known. */
+static bool check_file(const char *command, const char *name, uint64_t *total, bool *known) {
+    struct stat about;
+
+    if (is_stdin(name)) {
+        if (fstat(STDIN_FILENO, &about) != 0) {
+            complain(command, "standard input: %s", strerror(errno));
+            return false;
+        }
+    } else if (stat(name, &about) != 0 || access(name, R_OK) != 0) {
+        complain(command, "%s: %s", name, strerror(errno));
+        return false;
+    }
+    if (S_ISDIR(about.st_mode)) {
+        complain(command, "%s: %s", name, strerror(EISDIR));
+        return false;
+    }
+    if (S_ISREG(about.st_mode))
+        *total += (uint64_t)about.st_size;
+    else
+        *known = false;
+    return true;
+}
+
+key_reader *keys_open(const char *command, key_format format, char *const *files, int n_files) {
+    static char *const standard_input[] = {(char *)"-"};
+    uint64_t total = 0;
+    bool known = true;
+
+    if (n_files == 0) {
+        files = standard_input;
+        n_files = 1;
+    }
+    for (int i = 0; i < n_files; i++) {
+        if (!check_file(command, files[i], &total, &known))
+            return NULL;
+    }
+    key_reader *const reader = calloc(1, sizeof *reader);
+    unsigned char *const buffer = malloc(FIRST_ROOM + FIRST_ROOM / 2);
+    if (reader == NULL || buffer == NULL) {
+        complain(command, "not enough memory");
+        free(reader);
+        free(buffer);
+        return NULL;
+    }
+    reader->command = command;
+    reader->format = format;
+    reader->files = files;
+    reader->n_files = n_files;
+    reader->fd = -1;
+    reader->buffer = buffer;
+    reader->room = FIRST_ROOM;
+    progress_start(&reader->progress, command, known ? total : 0);
+    return reader;
+}
+
+static size_t fail(key_reader *reader, const char *problem) {
+    progress_end(&reader->progress);
+    complain(reader->command, "%s: %s", reader->name, problem);
+    reader->failed = true;
+    return 0;
+}
+
+/* Open the next file.  false at the end of the list, or after a complaint. */
+static bool next_file(key_reader *reader) {
+    struct stat about;
+
+    if (reader->next_file == reader->n_files)
+        return false;
+    const char *const name = reader->files[reader->next_file++];
+    reader->name = is_stdin(name) ? "standard input" : name;
+    reader->fd = is_stdin(name) ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    if (reader->fd < 0 || fstat(reader->fd, &about) != 0) {
+        fail(reader, strerror(errno));
+        return false;
+    }
+    reader->regular = S_ISREG(about.st_mode);
+    reader->at_end = false;
+    reader->line = 0;
+    reader->start = reader->scanned = reader->end = 0;
+    return true;
+}
+
+static void close_file(key_reader *reader) {
+    if (reader->fd > STDIN_FILENO)
+        close(reader->fd);
+    reader->fd = -1;
+}
+
+/* Read more bytes behind those that are left.  false after a complaint. */
+static bool refill(key_reader *reader) {
+    const size_t left = reader->end - reader->start;
+
+    if (reader->start > 0) {
+        memmove(reader->buffer, reader->buffer + reader->start, left);
+        reader->scanned -= reader->start;
+        reader->start = 0;
+        reader->end = left;
+    }
+    if (left == reader->room) {
+        unsigned char *const larger =
+            reader->room <= SIZE_MAX / 3 ? realloc(reader->buffer, 3 * reader->room) : NULL;
+        if (larger == NULL) {
+            fail(reader, "not enough memory for a key this long");
+            return false;
+        }
+        reader->buffer = larger;
+        reader->room *= 2;
+    }
+    for (;;) {
+        const ssize_t n = read(reader->fd, reader->buffer + left, reader->room - left);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            fail(reader, strerror(errno));
+            return false;
+        }
+        reader->at_end = n == 0;
+        reader->end = left + (size_t)n;
+        reader->n_bytes += (uint64_t)n;
+        return true;
+    }
+}
+
+/* Split off the records that are complete; at the end of the file also one without separator. */
+static void split(key_reader *reader) {
+    key_batch *const batch = &reader->batch;
+
+    batch->n = 0;
+    while (batch->n < KEY_BATCH) {
+        unsigned char *const from = reader->buffer + reader->start;
+        const unsigned char *const stop =
+            reader->scanned < reader->end
+                ? memchr(reader->buffer + reader->scanned, (unsigned char)reader->format.separator,
+                         reader->end - reader->scanned)
+                : NULL;
+        if (stop == NULL && !(reader->at_end && reader->start < reader->end)) {
+            reader->scanned = reader->end;
+            break;
+        }
+        const size_t size = stop != NULL ? (size_t)(stop - from) : reader->end - reader->start;
+        batch->raw[batch->n++] = (tamis_bytes){from, size};
+        reader->start += size + (stop != NULL ? 1 : 0);
+        reader->scanned = reader->start;
+    }
+}
+
+static int hex_value(unsigned char c) {
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool hash_hex(const key_reader *reader, tamis_bytes raw, tamis_digest *digest) {
+    const unsigned char *const text = raw.data;
+    unsigned char *const key = reader->buffer + reader->room;
+    size_t size = raw.size;
+
+    if (size > 0 && text[size - 1] == '\r')
+        size--;
+    if (size % 2 != 0)
+        return false;
+    for (size_t i = 0; i < size / 2; i++) {
+        const int high = hex_value(text[2 * i]);
+        const int low = hex_value(text[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        key[i] = (unsigned char)(high * 16 + low);
+    }
+    *digest = tamis_hash(reader->seed, key, size / 2);
+    return true;
+}
+
+static bool hash_key(const key_reader *reader, tamis_bytes raw, tamis_digest *digest) {
+    uint64_t integer;
+
+    switch (reader->format.form) {
+    case KEY_U64:
+        if (!parse_u64(raw.data, raw.size, &integer))
+            return false;
+        *digest = tamis_hash_u64(reader->seed, integer);
+        return true;
+    case KEY_HEX:
+        return hash_hex(reader, raw, digest);
+    default:
+        *digest = tamis_hash(reader->seed, raw.data, raw.size);
+        return true;
+    }
+}
+
+/* Complain about a record that is not in the form asked for; show its beginning. */
+static size_t fail_form(key_reader *reader, tamis_bytes raw) {
+    char problem[160];
+    const int shown = raw.size < 40 ? (int)raw.size : 40;
+
+    snprintf(problem, sizeof problem, "key %llu is not %s: '%.*s%s'",
+             (unsigned long long)reader->line + 1,
+             reader->format.form == KEY_U64 ? "an integer below 2^64" : "hexadecimal", shown,
+             (const char *)raw.data, (size_t)shown < raw.size ? "..." : "");
+    return fail(reader, problem);
+}
+
+size_t keys_read(key_reader *reader) {
+    key_batch *const batch = &reader->batch;
+
+    for (batch->n = 0; batch->n == 0;) {
+        if (reader->failed || (reader->fd < 0 && !next_file(reader))) {
+            progress_end(&reader->progress);
+            return 0;
+        }
+        split(reader);
+        if (batch->n > 0)
+            break;
+        if (reader->at_end)
+            close_file(reader);
+        else if (!refill(reader))
+            return 0;
+    }
+    for (size_t i = 0; i < batch->n; i++) {
+        if (hash_key(reader, batch->raw[i], &batch->digest[i]))
+            continue;
+        if (i == 0)
+            return fail_form(reader, batch->raw[i]);
+        /* Give out the good ones; the bad one is the first of the next batch. */
+        reader->start = (size_t)((const unsigned char *)batch->raw[i].data - reader->buffer);
+        reader->scanned = reader->start;
+        batch->n = i;
+    }
+    reader->line += batch->n;
+    reader->n_keys += batch->n;
+    progress_step(&reader->progress, reader->n_bytes, reader->n_keys);
+    return batch->n;
+}
+
+void keys_free(key_reader *reader) {
+    if (reader == NULL)
+        return;
+    progress_end(&reader->progress);
+    close_file(reader);
+    free(reader->buffer);
+    free(reader);
+}

@@ -1,0 +1,252 @@
+/* sets.c - sets in files
+ *
+ * The library says why bytes are no good set; here the operating system is asked first why a file
+ * cannot be had at all, for that is what people want to read about a file that is not there.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define _DEFAULT_SOURCE
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_standard(const char *path) {
+    return strcmp(path, "-") == 0;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Reading
+ */
+
+static tamis_status load(const char *path, int fd, bool regular, set_use use, tamis_filter **filter,
+                         const char **reason) {
+    if (regular && use == SET_READ) {
+        const tamis_status status = tamis_filter_map(path, NULL, filter, reason);
+        if (status != TAMIS_E_UNSUPPORTED)
+            return status;
+    }
+    return tamis_filter_load_fd(fd, NULL, filter, reason);
+}
+
+static tamis_filter *open_set(const char *command, const char *path, set_use use,
+                              const char **reason) {
+    const bool standard = is_standard(path);
+    const char *const name = standard ? "standard input" : path;
+    struct stat about;
+
+    *reason = NULL;
+    const int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &about) != 0) {
+        complain(command, "%s: %s", name, strerror(errno));
+        return NULL;
+    }
+    tamis_filter *filter = NULL;
+    if (S_ISDIR(about.st_mode)) {
+        complain(command, "%s: %s", name, strerror(EISDIR));
+    } else {
+        const bool regular = S_ISREG(about.st_mode) && !standard;
+        const char *why = NULL;
+        const tamis_status status = load(path, fd, regular, use, &filter, &why);
+        if (why == NULL)
+            why = tamis_status_text(status);
+        if (status == TAMIS_E_FORMAT || status == TAMIS_E_VERSION)
+            *reason = why;
+        else if (status != TAMIS_OK)
+            complain(command, "%s: %s", name, why);
+    }
+    if (!standard)
+        close(fd);
+    return filter;
+}
+
+tamis_filter *set_examine(const char *command, const char *path, const char **reason) {
+    return open_set(command, path, SET_READ, reason);
+}
+
+tamis_filter *set_open(const char *command, const char *path, set_use use) {
+    const char *reason;
+    tamis_filter *const filter = open_set(command, path, use, &reason);
+    if (reason != NULL)
+        complain(command, "%s: %s", is_standard(path) ? "standard input" : path, reason);
+    return filter;
+}
+
+bool inputs_differ(const char *command, const char *set, char *const *files, int n_files) {
+    if (strcmp(set, "-") != 0)
+        return true;
+    bool differ = n_files > 0;
+    for (int i = 0; i < n_files; i++)
+        differ = differ && strcmp(files[i], "-") != 0;
+    if (!differ)
+        complain(command, "the set and the keys cannot both come from standard input");
+    return differ;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Writing
+ */
+
+static void end_signals(sigset_t *signals) {
+    sigemptyset(signals);
+    sigaddset(signals, SIGHUP);
+    sigaddset(signals, SIGINT);
+    sigaddset(signals, SIGQUIT);
+    sigaddset(signals, SIGTERM);
+}
+
+void signals_hold(void) {
+    sigset_t signals;
+    end_signals(&signals);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+}
+
+void signals_release(void) {
+    sigset_t signals;
+    end_signals(&signals);
+    sigprocmask(SIG_UNBLOCK, &signals, NULL);
+}
+
+/* The folder of 'path' must be there and writable, for the new file is made beside the old one. */
+static bool check_folder(const char *command, const char *path) {
+    const char *const slash = strrchr(path, '/');
+    char folder[4096] = ".";
+    struct stat about;
+
+    if (slash == path) {
+        folder[0] = '/';
+    } else if (slash != NULL) {
+        const size_t size = (size_t)(slash - path);
+        if (size >= sizeof folder) {
+            complain(command, "%s: %s", path, strerror(ENAMETOOLONG));
+            return false;
+        }
+        memcpy(folder, path, size);
+        folder[size] = '\0';
+    }
+    if (stat(folder, &about) == 0 && !S_ISDIR(about.st_mode))
+        errno = ENOTDIR;
+    else if (access(folder, W_OK | X_OK) == 0)
+        return true;
+    complain(command, "cannot write %s: folder %s: %s", path, folder, strerror(errno));
+    return false;
+}
+
+bool output_check(const char *command, const char *path) {
+    struct stat about;
+
+    if (is_standard(path)) {
+        if (!isatty(STDOUT_FILENO))
+            return true;
+        complain(command, "a set is not written to a terminal; redirect the output or name a file");
+        return false;
+    }
+    if (path[0] == '\0') {
+        complain(command, "-o: the name of the file is empty");
+        return false;
+    }
+    if (stat(path, &about) != 0 || S_ISREG(about.st_mode))
+        return check_folder(command, path);
+    if (!S_ISDIR(about.st_mode))
+        return true;
+    complain(command, "cannot write %s: %s", path, strerror(EISDIR));
+    return false;
+}
+
+static bool fail_save(const char *command, const char *path, const char *reason,
+                      tamis_status status) {
+    complain(command, "cannot write %s: %s", path,
+             reason != NULL ? reason : tamis_status_text(status));
+    return false;
+}
+
+static bool save_to_fd(const char *command, const tamis_filter *filter, int fd, const char *name) {
+    const char *reason = NULL;
+    const tamis_status status = tamis_filter_save_fd(filter, fd, &reason);
+    return status == TAMIS_OK ? true : fail_save(command, name, reason, status);
+}
+
+/* A device or a named pipe is written to; it would be wrong to put a file in its place. */
+static bool save_to_device(const char *command, const tamis_filter *filter, const char *path) {
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fail_save(command, path, strerror(errno), TAMIS_E_IO);
+    bool good = save_to_fd(command, filter, fd, path);
+    if (close(fd) != 0 && good)
+        good = fail_save(command, path, strerror(errno), TAMIS_E_IO);
+    return good;
+}
+
+bool set_save(const char *command, const tamis_filter *filter, const char *path) {
+    struct stat about;
+
+    if (is_standard(path))
+        return save_to_fd(command, filter, STDOUT_FILENO, "standard output");
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
+        return save_to_device(command, filter, path);
+    /* Replace the file that a symbolic link leads to, not the link. */
+    char *const target = realpath(path, NULL);
+    const char *reason = NULL;
+    signals_hold();
+    const tamis_status status = tamis_filter_save(filter, target != NULL ? target : path, &reason);
+    signals_release();
+    free(target);
+    return status == TAMIS_OK ? true : fail_save(command, path, reason, status);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Filling
+ */
+
+bool set_insert(key_reader *reader, tamis_filter *filter) {
+    while (keys_read(reader) > 0) {
+        const tamis_status status = tamis_filter_insert_many_digest(filter, reader->batch.digest,
+                                                                    reader->batch.n, NULL, NULL);
+        if (status != TAMIS_OK) {
+            char count[TEXT_NUMBER];
+            progress_end(&reader->progress);
+            complain(reader->command, "%s (it holds %s keys); nothing was saved",
+                     status == TAMIS_E_FULL ? "the set is full" : tamis_status_text(status),
+                     text_count(tamis_filter_count(filter), count));
+            return false;
+        }
+    }
+    return !reader->failed;
+}
+
+void set_warn_overload(const char *command, const tamis_filter *filter, const char *path) {
+    tamis_info info;
+    char count[TEXT_NUMBER];
+    char capacity[TEXT_NUMBER];
+
+    tamis_params params;
+    tamis_params_init(&params);
+    if (tamis_filter_params(filter, &params) != TAMIS_OK ||
+        tamis_filter_count(filter) <= params.capacity)
+        return;
+    tamis_info_init(&info);
+    if (tamis_filter_info(filter, &info) != TAMIS_OK)
+        return;
+    complain(command, "warning: %s holds %s keys but was made for %s: its error rate is now %.3g",
+             is_standard(path) ? "the set" : path, text_count(info.count, count),
+             text_count(params.capacity, capacity), info.fpr);
+}
+
+void set_describe(const char *command, const tamis_filter *filter, const char *path) {
+    tamis_info info;
+    char count[TEXT_NUMBER];
+    char bytes[TEXT_NUMBER];
+
+    tamis_info_init(&info);
+    if (tamis_filter_info(filter, &info) != TAMIS_OK)
+        return;
+    complain(command, "%s: %s, %s keys, %s, %.2f bits per key, error rate %.3g",
+             is_standard(path) ? "standard output" : path, tamis_kind_name(info.params.kind),
+             text_count(info.count, count), text_bytes(info.bytes, bytes), info.bits_per_key,
+             info.fpr);
+}
