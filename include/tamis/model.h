@@ -99,29 +99,118 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_steady(unsigned d, dou
                                                                  unsigned n_loads,
                                                                  double *fraction);
 
+/* How long a fingerprint is in a bucket that holds so many. */
+typedef enum tamis_model_rule {
+    TAMIS_MODEL_RULE_64_PLAIN = 0, /* 64-bit bucket: floor(60/a) bits up to load a = 6 */
+    TAMIS_MODEL_RULE_64 = 1,       /* the same with semi-sorting: one more at loads 4 and 5 */
+    TAMIS_MODEL_RULE_128_ONE = 2,  /* 128-bit bucket: floor(120/a) + 1 bits up to load 11 */
+    TAMIS_MODEL_RULE_128 = 3       /* the same, and one more at loads 6 and 7 */
+} tamis_model_rule;
+
+/* Fill fp_bits[0 .. n_loads-1] with a ready rule; 0 at loads that the bucket has no room for. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_rule(tamis_model_rule rule,
+                                                               unsigned n_loads,
+                                                               unsigned *fp_bits);
+
+/* Error rate of a d-left filter: 'fraction' as tamis_model_dleft_inserted sets it, fp_bits[j] the
+ * bits of a fingerprint in a bucket of load j; a load with 0 bits counts as a sure error.  The
+ * expected number of matches, which is slightly more than the probability of at least one.
+ *
+ *     double load[3 * 10], fpr;
+ *     unsigned bits[10];
+ *     if (tamis_model_dleft_inserted(3, 4.0, 10, load) == TAMIS_OK &&
+ *         tamis_model_dleft_rule(TAMIS_MODEL_RULE_64, 10, bits) == TAMIS_OK &&
+ *         tamis_model_dleft_fpr(3, 10, load, bits, &fpr) == TAMIS_OK)
+ *         printf("16 bits per key: %g\n", fpr);                                     0.0004477
+ */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_fpr(unsigned d, unsigned n_loads,
+                                                              const double *fraction,
+                                                              const unsigned *fp_bits,
+                                                              double *fpr);
+
+/* Like tamis_model_dleft_fpr, when 'group' buckets of a subtable share the bits of all of them: each
+ * fingerprint of the group has floor(group * bucket_bits / keys in the group) bits, and what the
+ * rule 'fp_bits' has over floor(bucket_bits / load) in its bucket.  group from 1 to 8, n_loads up to
+ * 64. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status
+tamis_model_dleft_fpr_grouped(unsigned d, unsigned n_loads, const double *fraction,
+                              const unsigned *fp_bits, unsigned bucket_bits, unsigned group,
+                              double *fpr);
+
+/* The probability that one more key finds 'capacity' keys or more in each of its d buckets: times
+ * the number of insertions, the number of times that a bucket overflows.  capacity < n_loads. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_full(unsigned d, unsigned n_loads,
+                                                               const double *fraction,
+                                                               unsigned capacity, double *odds);
+
+/* The probability that some bucket holds more than 'capacity' keys, with n_buckets in each subtable:
+ * at most the sum over the buckets.  capacity < n_loads - 1. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_overflow(unsigned d, unsigned n_loads,
+                                                                   const double *fraction,
+                                                                   unsigned capacity,
+                                                                   double n_buckets, double *odds);
+
+/* d-left counting filter with n keys whose hash has 'range' values, the buckets of one subtable times
+ * the values of a remainder: error rate 1 - (1 - 1/range)^n.  n >= 0, range >= 1. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dlcbf(double n, double range, double *fpr);
+
+/* The simple bound of the same: n / range, at most 1. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dlcbf_bound(double n, double range,
+                                                                double *bound);
+
+/* Cells in use: keys with the same hash share one. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dlcbf_cells(double n, double range,
+                                                                double *cells);
+
+/* The probability that 'limit' or more keys share one cell: at most C(n, limit) / range^(limit - 1).
+ * limit from 1 to 64. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dlcbf_counter(double n, double range,
+                                                                  unsigned limit, double *odds);
+
+/* Dynamic d-left counting filter: seen[m * n_loads + a] is set to the fraction of all buckets that
+ * hold a keys and have held m, but never more, since the table was filled to 'mean' keys per
+ * bucket; 'rounds' times per bucket a random key was then removed and a new one inserted.
+ * d from 1 to 8, mean > 0, n_loads from 2 to 32 and large enough that higher loads do not matter;
+ * 8 * rounds * (d + n_loads/mean) at most 10^6.  Some ten milliseconds for 100 rounds. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf_seen(unsigned d, double mean,
+                                                                double rounds, unsigned n_loads,
+                                                                double *seen);
+
+/* Its error rate with one remainder length per bucket, fp_bits[m] when m was its largest load. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf(unsigned d, unsigned n_loads,
+                                                           const double *seen,
+                                                           const unsigned *fp_bits, double *fpr);
+
+/* Its error rate with any mixture of lengths: remainders[b] is the mean number of remainders of b bits
+ * in a bucket, b < n_lengths <= TAMIS_MODEL_LOADS_MAX. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf_lengths(unsigned d, unsigned n_lengths,
+                                                                   const double *remainders,
+                                                                   double *fpr);
+
 /* -------------------------------------------------------------------------------------------------
  * Multilevel hash tables and their summaries (Kirsch and Mitzenmacher, 2008)
  *
- * A multilevel hash table is a row of sub-tables with one slot per bucket.  An item goes to the first
- * sub-table where its bucket is empty; if there is none, that is a crisis.  A summary in fast memory
- * tells which sub-table holds an item; a failure is a summary that is wrong about an item in the table.
+ * A multilevel hash table is a row of sub-tables with one slot per bucket.  An item goes to the
+ * first sub-table where its bucket is empty; if there is none, that is a crisis.  A summary in fast
+ * memory tells which sub-table holds an item; a failure is a summary that is wrong about an item in
+ * the table.
  *
  *     const uint64_t buckets[5] = {40000, 10000, 5000, 2500, 2500};
  *     const size_t work_len = tamis_model_multilevel_work(10000);
  *     double *work = malloc(work_len * sizeof *work);
  *     double items[5], crisis, neglected;
- *     if (work != NULL && tamis_model_multilevel_exact(10000, buckets, 5, work, work_len, items, &crisis,
- *                                                      &neglected) == TAMIS_OK)
+ *     if (work != NULL && tamis_model_multilevel_exact(10000, buckets, 5, work, work_len, items,
+ *                                                      &crisis, &neglected) == TAMIS_OK)
  *         printf("%.2f items in the first sub-table, crisis %.2e\n", items[0], crisis);
  *     free(work);
  *
  * prints "8848.07 items in the first sub-table, crisis 1.01e-12".
  *
  * Limits: 1 to TAMIS_MULTILEVEL_TABLES_MAX sub-tables; 1 to TAMIS_MULTILEVEL_BUCKETS_MAX buckets in
- * each; up to TAMIS_MULTILEVEL_ITEMS_MAX items where the calculation is exact, that is, wherever work
- * space is asked for.  Its cost grows like n^1.5: 0.2 s for 100,000 items, 7 s for a million.
- * TAMIS_E_DOMAIN outside the limits, TAMIS_E_ARGUMENT if the work space is too short; the results are
- * then unchanged.  The content of the work space does not matter, before or after.
+ * each; up to TAMIS_MULTILEVEL_ITEMS_MAX items where the calculation is exact, that is, wherever
+ * work space is asked for.  Its cost grows like n^1.5: 0.3 s for 100,000 items, 7 s for a million.
+ * TAMIS_E_DOMAIN outside the limits, TAMIS_E_ARGUMENT if the work space is too short; the results
+ * are then unchanged.  The content of the work space does not matter, before or after.
  */
 #define TAMIS_MULTILEVEL_TABLES_MAX  64u
 #define TAMIS_MULTILEVEL_BUCKETS_MAX ((uint64_t)1 << 48)
@@ -145,13 +234,14 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_multilevel_approx(double n,
                                                                       unsigned n_tables,
                                                                       double *items);
 
-/* Exact expected number of items in each sub-table, and the probability of a crisis while n items are
- * inserted.
+/* Exact expected number of items in each sub-table, and the probability of a crisis while n items
+ * are inserted.
  *
- * 'items' (may be NULL) has room for n_tables numbers.  Paths of negligible probability are left out;
- * their total probability goes to '*neglected' (may be NULL), about n * 1e-100.  The true crisis
- * probability lies between '*crisis' and '*crisis + *neglected', the true number of items between
- * items[i] and items[i] + n * *neglected, both up to a relative rounding error below n * 4e-16. */
+ * 'items' (may be NULL) has room for n_tables numbers.  Paths of negligible probability are left
+ * out; their total probability goes to '*neglected' (may be NULL), about n * 1e-100.  The true
+ * crisis probability lies between '*crisis' and '*crisis + *neglected', the true number of items
+ * between items[i] and items[i] + n * *neglected; a relative rounding error below n * 4e-16 comes
+ * on top. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status
 tamis_model_multilevel_exact(uint64_t n, const uint64_t *buckets, unsigned n_tables, double *work,
                              size_t work_len, double *items, double *crisis, double *neglected);
@@ -160,14 +250,15 @@ tamis_model_multilevel_exact(uint64_t n, const uint64_t *buckets, unsigned n_tab
  *
  * On entry waiting[x], x from 0 to n, is the probability that x items reach this sub-table: for the
  * first, 1 at n and 0 elsewhere.  On return it is the probability that x items go on to the next.
- * placed[x] (may be NULL, else n + 1 numbers) becomes the expected number of items placed here, counted
- * only where x go on: its sum is the mean number of items, and with tamis_model_summary_failure it
- * judges any number of filters.  '*neglected' grows by the probability that was left out; set it to 0
- * before the first sub-table.
+ * placed[x] (may be NULL, else n + 1 numbers) becomes the expected number of items placed here,
+ * counted only where x go on: its sum is the mean number of items, and with
+ * tamis_model_summary_failure it judges any number of filters.  '*neglected' grows by the
+ * probability that was left out; set it to 0 before the first sub-table.
  *
  *     waiting[n] = 1;  (the others 0)
  *     for (i = 0; i < n_tables; i++)
- *         status = tamis_model_multilevel_level(n, buckets[i], waiting, NULL, work, work_len, &lost);
+ *         status = tamis_model_multilevel_level(n, buckets[i], waiting, NULL, work, work_len,
+ *                                               &neglected);
  *
  * TAMIS_E_DOMAIN also if 'waiting' is no distribution. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_multilevel_level(uint64_t n, uint64_t buckets,
@@ -176,79 +267,85 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_multilevel_level(uint64_t n,
                                                                      size_t work_len,
                                                                      double *neglected);
 
-/* Lazy deletion: n + deleted items were inserted, 'deleted' of them, a random choice, are marked, and
- * the table is rebuilt.  The expected number of surviving items with at least one marked item before
- * them in their way, which is slightly above the expected number of items that move.  Work space for
- * n + deleted. */
+/* Lazy deletion: n + deleted items were inserted, 'deleted' of them, a random choice, are marked,
+ * and the table is rebuilt.  The expected number of surviving items with at least one marked item
+ * before them in their way, which is slightly above the expected number of items that move.  Work
+ * space for n + deleted. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rebuild_random(uint64_t n, uint64_t deleted,
                                                                    const uint64_t *buckets,
                                                                    unsigned n_tables, double *work,
                                                                    size_t work_len, double *moves);
 
-/* Like tamis_model_rebuild_random, but the marked items are chosen from the first sub-table only. */
+/* Like tamis_model_rebuild_random, but the marked items are all from the first sub-table. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rebuild_first(uint64_t n, uint64_t deleted,
                                                                   const uint64_t *buckets,
                                                                   unsigned n_tables, double *work,
                                                                   size_t work_len, double *moves);
 
-/* Interpolation search summary: each item is kept as a random string of 'bits' bits, with the number of
- * its sub-table.  Probability that two of n items share a string, and error rate.  1 <= bits <= 128. */
+/* Interpolation search summary: each item is kept as a random string of 'bits' bits, with the
+ * number of its sub-table.  Probability that two of n items share a string, and error rate.
+ * 1 <= bits <= 128. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_summary_interpolation(uint64_t n, unsigned bits,
                                                                           double *failure,
                                                                           double *fpr);
 
-/* Upper bound, 1 at most, of the probability that a filter mistakes an item of one sub-table for one of
- * a later sub-table.  'placed' is what tamis_model_multilevel_level gave for the sub-table; the filter
- * has 'cells' cells, in as many equal parts as hashes, raised by the items of later sub-tables.
- * cells > hashes >= 1. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_summary_failure(uint64_t n, const double *placed,
+/* Upper bound, 1 at most, of the probability that a filter mistakes an item of one sub-table for
+ * one of a later sub-table.  'placed' is what tamis_model_multilevel_level gave for the sub-table;
+ * the filter has 'cells' cells, in as many equal parts as hashes, raised by the items of later
+ * sub-tables.  cells > hashes >= 1. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_summary_failure(uint64_t n,
+                                                                    const double *placed,
                                                                     uint64_t cells, unsigned hashes,
                                                                     double *odds);
 
-/* Single filter summary: one filter whose cells hold the largest number of a sub-table written to them.
+/* Single filter summary: one filter whose cells hold the largest number of a sub-table written to
+ * them.
  *
- * '*failure' is an upper bound, 1 at most, of the probability that some item is mistaken; it is nearly
- * tight when small.  '*crisis' and '*neglected' (each may be NULL) as tamis_model_multilevel_exact.  The
- * error rate is that of tamis_model_bloom_partitioned(cells, n, hashes). */
+ * '*failure' is an upper bound, 1 at most, of the probability that some item is mistaken; it is
+ * nearly tight when small.  '*crisis' and '*neglected' (each may be NULL) are those of
+ * tamis_model_multilevel_exact.  The error rate is that of
+ * tamis_model_bloom_partitioned(cells, n, hashes). */
 TAMIS_API TAMIS_MUST_CHECK tamis_status
 tamis_model_summary_single(uint64_t n, const uint64_t *buckets, unsigned n_tables, uint64_t cells,
                            unsigned hashes, double *work, size_t work_len, double *failure,
                            double *crisis, double *neglected);
 
-/* Like tamis_model_summary_single, but with a Bloom filter per sub-table: filter i, of bits[i] bits and
- * hashes[i] hashes, holds the items beyond sub-table i, filter 0 all of them.  The failure probability
- * takes the filters as partitioned, which is on the safe side for others.  The error rate is that of
- * filter 0: tamis_model_bloom(bits[0], n, hashes[0]), or tamis_model_bloom_partitioned. */
+/* Like tamis_model_summary_single, but with a Bloom filter per sub-table: filter i, of bits[i] bits
+ * and hashes[i] hashes, holds the items of the sub-table of buckets[i] and of those after it, so
+ * that filter 0 holds all.  The filters are taken as partitioned, which is on the safe side for
+ * others.  The error rate is that of filter 0: tamis_model_bloom(bits[0], n, hashes[0]), or
+ * tamis_model_bloom_partitioned. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status
 tamis_model_summary_multiple(uint64_t n, const uint64_t *buckets, unsigned n_tables,
                              const uint64_t *bits, const unsigned *hashes, double *work,
                              size_t work_len, double *failure, double *crisis, double *neglected);
 
-/* Bytes of an interpolation search summary: strings, numbers of sub-tables, and the bit table that each
- * summary keeps, one bit per bucket of the hash table. */
+/* Bytes of an interpolation search summary: strings, numbers of sub-tables, and the bit table that
+ * each summary keeps, one bit per bucket of the hash table. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status
 tamis_model_summary_interpolation_bytes(uint64_t n, unsigned bits, const uint64_t *buckets,
                                         unsigned n_tables, uint64_t *bytes);
 
-/* Bytes of a single filter summary, with the bit table.  The cells are bit fields, or packed as digits
- * of a byte where that is smaller (three cells of 0 to 5).  For a summary that supports removal,
- * counter_bits[i] is the width of the counter that each cell then has for sub-table i, 1 to 64 bits;
- * NULL for none. */
+/* Bytes of a single filter summary, with the bit table.  The cells are bit fields, or packed as
+ * digits of a byte where that is smaller (three cells of 0 to 5).  For a summary that supports
+ * removal, counter_bits[i] is the width of the counter that each cell then has for the sub-table of
+ * buckets[i], 1 to 64 bits; NULL for none. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status
 tamis_model_summary_single_bytes(uint64_t cells, const unsigned *counter_bits,
                                  const uint64_t *buckets, unsigned n_tables, uint64_t *bytes);
 
 /* Bytes of a multiple filter summary, with the bit table.  For a summary that supports removal,
- * counter_bits[i] is the width of the counters that take the place of the bits of filter i, 1 to 64;
- * NULL for none. */
+ * counter_bits[i], 1 to 64, is the width of the counters that take the place of the bits of
+ * filter i; NULL for none. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status
 tamis_model_summary_multiple_bytes(const uint64_t *bits, const unsigned *counter_bits,
                                    const uint64_t *buckets, unsigned n_tables, uint64_t *bytes);
 
-/* The scheme of Song, Dharmapurikar, Turner and Lockwood (2005): one table, each item in the one of its
- * 'hashes' buckets that is hashed to least often; a counter of 'counter_bits' bits per bucket is the
- * summary.  Its error rate, its bytes, and an upper bound, 1 at most, of the probability that some bucket
- * gets two items; without the heuristics of that paper, which nobody has analysed.
+/* The scheme of Song, Dharmapurikar, Turner and Lockwood (2005): one table, each item in the one of
+ * its 'hashes' buckets that is hashed to least often; a counter of 'counter_bits' bits per bucket
+ * is the summary.  Its error rate, its bytes, and an upper bound, 1 at most, of the probability
+ * that some bucket gets two items, without the heuristics of that paper: for these there is no
+ * analysis.
  * buckets, hashes, counter_bits >= 1. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_song(uint64_t n, uint64_t buckets,
                                                          unsigned hashes, unsigned counter_bits,

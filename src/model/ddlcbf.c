@@ -1,0 +1,174 @@
+/* ddlcbf.c - the dynamic d-left counting filter: loads seen, and the error rate they leave
+ *
+ * In this filter remainders shrink when their bucket fills, and cannot grow again when it empties:
+ * the bits that were dropped are gone.  What counts for the error rate is therefore not only the
+ * present load of a bucket but the largest one that it has seen (Bonomi et al., "Bloom Filters via
+ * d-Left Hashing and Dynamic Bit Reassignment", 2006, section III).
+ *
+ * Symbols as in dleft.c: c = mean load, t = time in operations per bucket, q_ij, y_ij; a = present
+ * load, m = largest load seen; T = rounds of deletion and insertion per bucket.
+ *
+ * A bucket of subtable i is a birth-death process: load a becomes a+1 at the rate
+ *
+ *     b_ia = d * prod_{l<i} y_l,a+1 * prod_{l>i} y_la
+ *
+ * of dleft.c and a-1 at the rate a/c, one deletion going with each insertion.  Buckets influence each
+ * other only through y, which follows from the same equations, summed over the past of the buckets.
+ * Whether a bucket has stayed at m or below is the same process with the way from m to m+1 cut: what
+ * would go there is lost.  So
+ *
+ *     u_m(a) = P(load a now, never more than m)
+ *
+ * is integrated beside q, once for each m, from the state after the first filling, when the largest
+ * load is the present one; and P(a now, m the largest) = u_m(a) - u_m-1(a).  Classic Runge-Kutta steps,
+ * short against the fastest rate: relative accuracy is lost below 1e-12 or so, which is enough here.
+ *
+ * Neglected: that the table is finite, and that keys with equal minimal remainders are forced into one
+ * bucket, which raises the loads seen when minimal remainders are short.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tamis/model.h"
+
+#include <math.h>
+
+#include "base/base.h"
+
+enum { CHOICES_MAX = 8, LOADS_MAX = 32 };
+
+typedef struct process {
+    unsigned d;
+    unsigned n; /* loads */
+    unsigned m; /* the way up from m is cut in 'within' */
+    double mean;
+} process;
+
+/* Fractions of the buckets of each subtable by load: all, and those that never had more than m. */
+typedef struct population {
+    double all[CHOICES_MAX][LOADS_MAX];
+    double within[CHOICES_MAX][LOADS_MAX];
+} population;
+
+static void change(const process *p, const population *now, population *rate) {
+    double y[CHOICES_MAX][LOADS_MAX + 1];
+    for (unsigned i = 0; i < p->d; i++) {
+        y[i][p->n] = 0;
+        for (unsigned a = p->n; a-- > 0;)
+            y[i][a] = y[i][a + 1] + now->all[i][a];
+    }
+    for (unsigned i = 0; i < p->d; i++) {
+        for (unsigned a = 0; a < p->n; a++)
+            rate->all[i][a] = rate->within[i][a] = 0;
+        for (unsigned a = 0; a + 1 < p->n; a++) {
+            double up = p->d;
+            for (unsigned l = 0; l < p->d; l++)
+                if (l != i)
+                    up *= y[l][l < i ? a + 1 : a];
+            const double down = (a + 1) / p->mean;
+            const double flow = up * now->all[i][a] - down * now->all[i][a + 1];
+            rate->all[i][a] -= flow;
+            rate->all[i][a + 1] += flow;
+            if (a < p->m) {
+                const double kept = up * now->within[i][a] - down * now->within[i][a + 1];
+                rate->within[i][a] -= kept;
+                rate->within[i][a + 1] += kept;
+            } else if (a == p->m) {
+                rate->within[i][a] -= up * now->within[i][a];
+            }
+        }
+    }
+}
+
+/* to = from + h * rate */
+static void move(const process *p, const population *from, double h, const population *rate,
+                 population *to) {
+    for (unsigned i = 0; i < p->d; i++)
+        for (unsigned a = 0; a < p->n; a++) {
+            to->all[i][a] = from->all[i][a] + h * rate->all[i][a];
+            to->within[i][a] = from->within[i][a] + h * rate->within[i][a];
+        }
+}
+
+static void step(const process *p, double h, population *now) {
+    static const double ahead[4] = {0, 0.5, 0.5, 1};
+    static const double share[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
+    population at = *now;
+    population rate = *now;
+    population next = *now;
+    for (int k = 0; k < 4; k++) {
+        if (k > 0)
+            move(p, now, ahead[k] * h, &rate, &at);
+        change(p, &at, &rate);
+        move(p, &next, share[k] * h, &rate, &next);
+    }
+    *now = next;
+}
+
+tamis_status tamis_model_ddlcbf_seen(unsigned d, double mean, double rounds, unsigned n_loads,
+                                     double *seen) {
+    if (d < 1 || d > CHOICES_MAX || !(mean > 0) || n_loads < 2 || n_loads > LOADS_MAX ||
+        !(rounds >= 0))
+        return TAMIS_E_DOMAIN;
+    const double fastest = d + n_loads / mean;
+    const double n_steps = ceil(8 * rounds * fastest);
+    if (!(n_steps <= 1e6))
+        return TAMIS_E_DOMAIN;
+    double filled[CHOICES_MAX * LOADS_MAX];
+    const tamis_status status = tamis_model_dleft_inserted(d, mean, n_loads, filled);
+    if (status != TAMIS_OK)
+        return status;
+    for (unsigned m = 0; m < n_loads; m++) {
+        const process p = {.d = d, .n = n_loads, .m = m, .mean = mean};
+        population now = {0};
+        for (unsigned i = 0; i < d; i++)
+            for (unsigned a = 0; a < n_loads; a++) {
+                now.all[i][a] = filled[i * n_loads + a];
+                now.within[i][a] = a <= m ? now.all[i][a] : 0;
+            }
+        for (double k = 0; k < n_steps; k++)
+            step(&p, rounds / n_steps, &now);
+        for (unsigned a = 0; a < n_loads; a++) {
+            double sum = 0;
+            for (unsigned i = 0; i < d; i++)
+                sum += now.within[i][a];
+            seen[m * n_loads + a] = sum / d;
+        }
+    }
+    /* From "never more than m" to "m at most, and m at some time". */
+    for (unsigned m = n_loads; m-- > 1;)
+        for (unsigned a = 0; a < n_loads; a++) {
+            const double exactly = seen[m * n_loads + a] - seen[(m - 1) * n_loads + a];
+            seen[m * n_loads + a] = exactly > 0 ? exactly : 0;
+        }
+    return TAMIS_OK;
+}
+
+tamis_status tamis_model_ddlcbf(unsigned d, unsigned n_loads, const double *seen,
+                                const unsigned *fp_bits, double *fpr) {
+    if (d < 1 || d > CHOICES_MAX || n_loads < 2 || n_loads > LOADS_MAX)
+        return TAMIS_E_DOMAIN;
+    double sum = 0;
+    for (unsigned m = 0; m < n_loads; m++)
+        for (unsigned a = 1; a < n_loads; a++) {
+            const double weight = seen[m * n_loads + a];
+            if (!(weight >= 0 && weight <= 1 + 1e-6))
+                return TAMIS_E_DOMAIN;
+            sum += weight * (fp_bits[m] == 0 ? 1 : a * exp2(-(double)fp_bits[m]));
+        }
+    *fpr = d * sum < 1 ? d * sum : 1;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_model_ddlcbf_lengths(unsigned d, unsigned n_lengths, const double *remainders,
+                                        double *fpr) {
+    if (d < 1 || d > CHOICES_MAX || n_lengths < 1 || n_lengths > TAMIS_MODEL_LOADS_MAX)
+        return TAMIS_E_DOMAIN;
+    double sum = 0;
+    for (unsigned b = 0; b < n_lengths; b++) {
+        if (!(remainders[b] >= 0 && isfinite(remainders[b])))
+            return TAMIS_E_DOMAIN;
+        sum += remainders[b] * exp2(-(double)b);
+    }
+    *fpr = d * sum < 1 ? d * sum : 1;
+    return TAMIS_OK;
+}
