@@ -168,13 +168,16 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dlcbf_counter(double n, doub
                                                                   unsigned limit, double *odds);
 
 /* Dynamic d-left counting filter: seen[m * n_loads + a] is set to the fraction of all buckets that
- * hold a keys and have held m, but never more, since the table was filled to 'mean' keys per
- * bucket; 'rounds' times per bucket a random key was then removed and a new one inserted.
- * d from 1 to 8, mean > 0, n_loads from 2 to 32 and large enough that higher loads do not matter;
- * 8 * rounds * (d + n_loads/mean) at most 10^6.  Some ten milliseconds for 100 rounds. */
+ * hold a keys and have held m, but never more.  The table was filled to 'mean' keys per bucket, then
+ * 'rounds' times per bucket a random key was removed and a new one inserted; a key goes to the bucket
+ * of one with the same minimal remainder of 'min_bits' bits, if there is one.
+ *
+ * d from 1 to 8, mean > 0, n_loads from 2 to 32 and large enough that higher loads do not matter,
+ * d * mean at most 2^min_bits, rounds * (d + n_loads/mean) up to about 2 * 10^5.  A tenth of a
+ * second for 100 rounds. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf_seen(unsigned d, double mean,
-                                                                double rounds, unsigned n_loads,
-                                                                double *seen);
+                                                                double rounds, unsigned min_bits,
+                                                                unsigned n_loads, double *seen);
 
 /* Its error rate with one remainder length per bucket, fp_bits[m] when m was its largest load. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf(unsigned d, unsigned n_loads,

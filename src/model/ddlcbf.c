@@ -5,26 +5,28 @@
  * present load of a bucket but the largest one that it has seen (Bonomi et al., "Bloom Filters via
  * d-Left Hashing and Dynamic Bit Reassignment", 2006, section III).
  *
- * Symbols as in dleft.c: c = mean load, t = time in operations per bucket, q_ij, y_ij; a = present
- * load, m = largest load seen; T = rounds of deletion and insertion per bucket.
+ * Symbols as in dleft.c: c = mean load, t = time in insertions per bucket, y_ij; a = present load,
+ * m = largest load seen; R = values of the minimal remainder; e = probability that a key in the table
+ * has the same bucket and minimal remainder as the one to be inserted: d x / R, if x keys per
+ * bucket are in.
  *
- * A bucket of subtable i is a birth-death process: load a becomes a+1 at the rate
+ * A key that shares its minimal remainder with another must join it in its bucket, where each key
+ * is met with the same probability; any other key is placed by d-left hashing.  So a bucket of
+ * subtable i is a birth-death process in which load a becomes a+1 at the rate
  *
- *     b_ia = d * prod_{l<i} y_l,a+1 * prod_{l>i} y_la
+ *     (1 - e) * d * prod_{l<i} y_l,a+1 * prod_{l>i} y_la  +  e * a/x
  *
- * of dleft.c and a-1 at the rate a/c, one deletion going with each insertion.  Buckets influence each
- * other only through y, which follows from the same equations, summed over the past of the buckets.
+ * (compare dleft.c), and a-1 at the rate a/c once one deletion goes with each insertion.  Buckets
+ * influence each other only through y, which follows from the same equations.
  * Whether a bucket has stayed at m or below is the same process with the way from m to m+1 cut: what
  * would go there is lost.  So
  *
  *     u_m(a) = P(load a now, never more than m)
  *
- * is integrated beside q, once for each m, from the state after the first filling, when the largest
- * load is the present one; and P(a now, m the largest) = u_m(a) - u_m-1(a).  Classic Runge-Kutta steps,
- * short against the fastest rate: relative accuracy is lost below 1e-12 or so, which is enough here.
+ * is integrated beside the loads themselves, once for each m, from the empty table on; and P(a now, m
+ * the largest) = u_m(a) - u_m-1(a).  Classic Runge-Kutta steps, short against the fastest rate.
  *
- * Neglected: that the table is finite, and that keys with equal minimal remainders are forced into one
- * bucket, which raises the loads seen when minimal remainders are short.
+ * Neglected: that the table is finite, and that three keys may share a minimal remainder.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -38,9 +40,11 @@ enum { CHOICES_MAX = 8, LOADS_MAX = 32 };
 
 typedef struct process {
     unsigned d;
-    unsigned n; /* loads */
-    unsigned m; /* the way up from m is cut in 'within' */
-    double mean;
+    unsigned n;    /* loads */
+    unsigned m;    /* the way up from m is cut in 'within' */
+    double mean;   /* c */
+    double forced; /* d / R */
+    bool deletes;  /* the filling is over */
 } process;
 
 /* Fractions of the buckets of each subtable by load: all, and those that never had more than m. */
@@ -49,7 +53,10 @@ typedef struct population {
     double within[CHOICES_MAX][LOADS_MAX];
 } population;
 
-static void change(const process *p, const population *now, population *rate) {
+/* How fast the population changes when x keys per bucket are in. */
+static void change(const process *p, double x, const population *now, population *rate) {
+    const double shared = p->forced * x < 1 ? p->forced * x : 1;
+    const double joined = p->forced * x < 1 ? p->forced : 1 / x; /* e/x, also at x = 0 */
     double y[CHOICES_MAX][LOADS_MAX + 1];
     for (unsigned i = 0; i < p->d; i++) {
         y[i][p->n] = 0;
@@ -64,7 +71,8 @@ static void change(const process *p, const population *now, population *rate) {
             for (unsigned l = 0; l < p->d; l++)
                 if (l != i)
                     up *= y[l][l < i ? a + 1 : a];
-            const double down = (a + 1) / p->mean;
+            up = (1 - shared) * up + joined * a;
+            const double down = p->deletes ? (a + 1) / p->mean : 0;
             const double flow = up * now->all[i][a] - down * now->all[i][a + 1];
             rate->all[i][a] -= flow;
             rate->all[i][a + 1] += flow;
@@ -89,7 +97,7 @@ static void move(const process *p, const population *from, double h, const popul
         }
 }
 
-static void step(const process *p, double h, population *now) {
+static void step(const process *p, double x, double h, population *now) {
     static const double ahead[4] = {0, 0.5, 0.5, 1};
     static const double share[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
     population at = *now;
@@ -98,35 +106,40 @@ static void step(const process *p, double h, population *now) {
     for (int k = 0; k < 4; k++) {
         if (k > 0)
             move(p, now, ahead[k] * h, &rate, &at);
-        change(p, &at, &rate);
+        change(p, p->deletes ? p->mean : x + ahead[k] * h, &at, &rate);
         move(p, &next, share[k] * h, &rate, &next);
     }
     *now = next;
 }
 
-tamis_status tamis_model_ddlcbf_seen(unsigned d, double mean, double rounds, unsigned n_loads,
-                                     double *seen) {
+/* Fill the table to its mean load, then run the rounds. */
+static void live(process *p, double rounds, double fill_steps, double round_steps,
+                 population *now) {
+    *now = (population){0};
+    for (unsigned i = 0; i < p->d; i++)
+        now->all[i][0] = now->within[i][0] = 1;
+    p->deletes = false;
+    for (double k = 0; k < fill_steps; k++)
+        step(p, k * p->mean / fill_steps, p->mean / fill_steps, now);
+    p->deletes = true;
+    for (double k = 0; k < round_steps; k++)
+        step(p, p->mean, rounds / round_steps, now);
+}
+
+tamis_status tamis_model_ddlcbf_seen(unsigned d, double mean, double rounds, unsigned min_bits,
+                                     unsigned n_loads, double *seen) {
     if (d < 1 || d > CHOICES_MAX || !(mean > 0) || n_loads < 2 || n_loads > LOADS_MAX ||
-        !(rounds >= 0))
+        !(rounds >= 0) || min_bits < 1)
         return TAMIS_E_DOMAIN;
-    const double fastest = d + n_loads / mean;
-    const double n_steps = ceil(8 * rounds * fastest);
-    if (!(n_steps <= 1e6))
+    process p = {.d = d, .n = n_loads, .mean = mean, .forced = d * exp2(-(double)min_bits)};
+    const double fill_steps = 64 + ceil(4 * mean * d);
+    const double round_steps = ceil(4 * rounds * (d + n_loads / mean));
+    if (!(p.forced * mean <= 1 && fill_steps + round_steps <= 1e6))
         return TAMIS_E_DOMAIN;
-    double filled[CHOICES_MAX * LOADS_MAX];
-    const tamis_status status = tamis_model_dleft_inserted(d, mean, n_loads, filled);
-    if (status != TAMIS_OK)
-        return status;
     for (unsigned m = 0; m < n_loads; m++) {
-        const process p = {.d = d, .n = n_loads, .m = m, .mean = mean};
-        population now = {0};
-        for (unsigned i = 0; i < d; i++)
-            for (unsigned a = 0; a < n_loads; a++) {
-                now.all[i][a] = filled[i * n_loads + a];
-                now.within[i][a] = a <= m ? now.all[i][a] : 0;
-            }
-        for (double k = 0; k < n_steps; k++)
-            step(&p, rounds / n_steps, &now);
+        population now;
+        p.m = m;
+        live(&p, rounds, fill_steps, round_steps, &now);
         for (unsigned a = 0; a < n_loads; a++) {
             double sum = 0;
             for (unsigned i = 0; i < d; i++)
