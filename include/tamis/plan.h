@@ -40,11 +40,11 @@ static inline void tamis_need_init(tamis_need *need) {
 /* What will be built, and what it promises. */
 typedef struct tamis_plan {
     size_t struct_size;
-    tamis_params params;         /* for tamis_filter_create; the seed is 0, that is random */
-    uint64_t bytes;              /* state, stash and table, as tamis_info tells it afterwards */
-    double bits_per_key;         /* bytes * 8 / n */
-    double bound_bits_per_key;   /* log2(1/fpr): no filter with this error rate can be smaller */
-    double fpr;                  /* predicted error rate with n keys in; at most the one asked for */
+    tamis_params params;       /* for tamis_filter_create; the seed is 0, that is random */
+    uint64_t bytes;            /* state, stash and table, as tamis_info tells it afterwards */
+    double bits_per_key;       /* bytes * 8 / n */
+    double bound_bits_per_key; /* log2(1/fpr): no filter with this error rate can be smaller */
+    double fpr;                /* predicted error rate with n keys in; at most the one asked for */
     double overflow_probability; /* that an insert of the first n keys finds no room */
     double lines_per_query;      /* cache lines that a query for an absent key reads, on average */
 } tamis_plan;

@@ -162,10 +162,10 @@ TAMIS_API unsigned tamis_kind_abilities(tamis_kind kind);
 #define TAMIS_PARAMS_MAX 16
 typedef struct tamis_params {
     size_t struct_size;
-    tamis_kind kind;    /* required */
-    uint64_t capacity;  /* keys that it is made for, 1 to 2^40; required */
-    uint64_t seed;      /* of the hash; 0: a random one is chosen */
-    uint64_t stash;     /* keys that the stash can take; 0: the kind's default */
+    tamis_kind kind;   /* required */
+    uint64_t capacity; /* keys that it is made for, 1 to 2^40; required */
+    uint64_t seed;     /* of the hash; 0: a random one is chosen */
+    uint64_t stash;    /* keys that the stash can take; 0: the kind's default */
     uint64_t value[TAMIS_PARAMS_MAX];
 } tamis_params;
 
@@ -179,7 +179,7 @@ typedef struct tamis_params {
 #define TAMIS_COUNTING_COUNTERS 0 /* counters of 4 bits, up to 2^46; default 9.6 per key */
 #define TAMIS_COUNTING_HASHES   1 /* counters raised per key, 1 to 64 */
 /* blocked-bloom */
-#define TAMIS_BLOCKED_BLOCKS 0 /* blocks of 512 bits, up to 2^40; default 10.5 bits per key */
+#define TAMIS_BLOCKED_BLOCKS 0 /* blocks of 512 bits, up to 2^39; default 10.5 bits per key */
 #define TAMIS_BLOCKED_HASHES 1 /* bits set per key in its block, 1 to 16 */
 
 /* All members zero but struct_size. */
@@ -290,9 +290,10 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_insert_many(tamis_filter *f
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_insert_many_u64(tamis_filter *filter,
                                                                      const uint64_t *keys, size_t n,
                                                                      bool *added, size_t *done);
-TAMIS_API TAMIS_MUST_CHECK tamis_status
-tamis_filter_insert_many_digest(tamis_filter *filter, const tamis_digest *digests, size_t n,
-                                bool *added, size_t *done);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_insert_many_digest(tamis_filter *filter,
+                                                                        const tamis_digest *digests,
+                                                                        size_t n, bool *added,
+                                                                        size_t *done);
 
 /* Query n keys.  Returns how many are present; 'present' (may be NULL) gets the n answers. */
 TAMIS_API size_t tamis_filter_contains_many(const tamis_filter *filter, const tamis_bytes *keys,
@@ -314,9 +315,10 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_remove_many(tamis_filter *f
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_remove_many_u64(tamis_filter *filter,
                                                                      const uint64_t *keys, size_t n,
                                                                      bool *removed, size_t *count);
-TAMIS_API TAMIS_MUST_CHECK tamis_status
-tamis_filter_remove_many_digest(tamis_filter *filter, const tamis_digest *digests, size_t n,
-                                bool *removed, size_t *count);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_remove_many_digest(tamis_filter *filter,
+                                                                        const tamis_digest *digests,
+                                                                        size_t n, bool *removed,
+                                                                        size_t *count);
 
 /* -------------------------------------------------------------------------------------------------
  * Whole filters
@@ -339,8 +341,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_clear(tamis_filter *filter)
 /* Add all keys of 'source' to 'filter'.
  *
  * TAMIS_E_MISMATCH if kind, parameters or seed differ, TAMIS_E_UNSUPPORTED if the kind cannot merge,
- * TAMIS_E_FULL if the union does not fit, TAMIS_E_READONLY; 'filter' is then unchanged.  Merging a
- * filter with itself is allowed. */
+ * TAMIS_E_FULL if the union does not fit, TAMIS_E_READONLY, TAMIS_E_ARGUMENT if both are the same
+ * filter; 'filter' is then unchanged. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_merge(tamis_filter *filter,
                                                            const tamis_filter *source);
 
@@ -389,8 +391,8 @@ TAMIS_API uint64_t tamis_filter_encoded_size(const tamis_filter *filter);
 
 /* Write the encoded filter to 'buffer'.  TAMIS_E_ARGUMENT if 'size' is not exactly the encoded
  * size; the buffer is then untouched. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_encode(const tamis_filter *filter, void *buffer,
-                                                            size_t size);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_encode(const tamis_filter *filter,
+                                                            void *buffer, size_t size);
 
 /* Make a filter from 'size' bytes, which must be one encoded filter and nothing more.
  * TAMIS_E_FORMAT, TAMIS_E_VERSION, TAMIS_E_TOO_LARGE, TAMIS_E_NOMEM, TAMIS_E_ARGUMENT. */

@@ -1,0 +1,119 @@
+/* file.c - the handle's files: paths become descriptors, and errno stays what it was
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "file/file.h"
+#include "api/api.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* A caller need not ask for the reason; below, it always has a place. */
+static tamis_status leave(tamis_status status, const char *why, const char **reason, int saved) {
+    if (status != TAMIS_OK && reason != NULL)
+        *reason = why;
+    errno = saved;
+    return status;
+}
+
+static bool make_args_ok(const tamis_allocator *allocator, tamis_filter **filter) {
+    return filter != NULL &&
+           (allocator == NULL || (allocator->alloc != NULL && allocator->free != NULL));
+}
+
+static const char bad_argument[] = "an argument is NULL";
+
+uint64_t tamis_filter_encoded_size(const tamis_filter *filter) {
+    return TAMIS_I_HEADER_BYTES + 8 * filter->n_body;
+}
+
+tamis_status tamis_filter_encode(const tamis_filter *filter, void *buffer, size_t size) {
+    if (filter == NULL || buffer == NULL || size != tamis_filter_encoded_size(filter))
+        return TAMIS_E_ARGUMENT;
+    tamis_i_file_encode(filter, buffer);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_filter_decode(const void *data, size_t size, const tamis_allocator *allocator,
+                                 tamis_filter **filter, const char **reason) {
+    const char *why = bad_argument;
+    const int saved = errno;
+    tamis_status status = TAMIS_E_ARGUMENT;
+    if ((data != NULL || size == 0) && make_args_ok(allocator, filter))
+        status = tamis_i_file_decode(size == 0 ? (const void *)"" : data, size, tamis_i_kind_of,
+                                     allocator, filter, &why);
+    return leave(status, why, reason, saved);
+}
+
+tamis_status tamis_filter_view(const void *data, size_t size, const tamis_allocator *allocator,
+                               tamis_filter **filter, const char **reason) {
+    const char *why = bad_argument;
+    const int saved = errno;
+    tamis_status status = TAMIS_E_ARGUMENT;
+    if (data != NULL && make_args_ok(allocator, filter))
+        status = tamis_i_file_view(data, size, tamis_i_kind_of, allocator, filter, &why);
+    return leave(status, why, reason, saved);
+}
+
+tamis_status tamis_filter_save(const tamis_filter *filter, const char *path, const char **reason) {
+    const char *why = bad_argument;
+    const int saved = errno;
+    tamis_status status = TAMIS_E_ARGUMENT;
+    if (filter != NULL && path != NULL)
+        status = tamis_i_file_save(filter, path, &why);
+    return leave(status, why, reason, saved);
+}
+
+tamis_status tamis_filter_save_fd(const tamis_filter *filter, int fd, const char **reason) {
+    const char *why = bad_argument;
+    const int saved = errno;
+    tamis_status status = TAMIS_E_ARGUMENT;
+    if (filter != NULL)
+        status = tamis_i_file_write(filter, fd, &why);
+    return leave(status, why, reason, saved);
+}
+
+tamis_status tamis_filter_load_fd(int fd, const tamis_allocator *allocator, tamis_filter **filter,
+                                  const char **reason) {
+    const char *why = bad_argument;
+    const int saved = errno;
+    tamis_status status = TAMIS_E_ARGUMENT;
+    if (make_args_ok(allocator, filter))
+        status = tamis_i_file_load(fd, tamis_i_kind_of, allocator, filter, &why);
+    return leave(status, why, reason, saved);
+}
+
+/* What loading and mapping have in common. */
+typedef tamis_status from_fd(int fd, tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
+                             tamis_filter **filter, const char **reason);
+
+static tamis_status from_path(from_fd *open_fd, const char *path, const tamis_allocator *allocator,
+                              tamis_filter **filter, const char **reason) {
+    const char *why = bad_argument;
+    const int saved = errno;
+    tamis_status status = TAMIS_E_ARGUMENT;
+    if (path != NULL && make_args_ok(allocator, filter)) {
+        const int fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0) {
+            status = TAMIS_E_IO;
+            why = tamis_i_errno_text(errno);
+        } else {
+            status = open_fd(fd, tamis_i_kind_of, allocator, filter, &why);
+            (void)close(fd);
+        }
+    }
+    return leave(status, why, reason, saved);
+}
+
+tamis_status tamis_filter_load(const char *path, const tamis_allocator *allocator,
+                               tamis_filter **filter, const char **reason) {
+    return from_path(tamis_i_file_load, path, allocator, filter, reason);
+}
+
+tamis_status tamis_filter_map(const char *path, const tamis_allocator *allocator,
+                              tamis_filter **filter, const char **reason) {
+    return from_path(tamis_i_file_map, path, allocator, filter, reason);
+}

@@ -1,0 +1,198 @@
+/* filter.c - the handle: making, one key at a time, whole filters
+ *
+ * Every public function checks its arguments here; below, nothing is checked twice.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "api/api.h"
+#include "hash/hash.h"
+
+#include <math.h>
+
+/* ---- making and freeing ---- */
+
+static bool allocator_ok(const tamis_allocator *allocator) {
+    return allocator == NULL || (allocator->alloc != NULL && allocator->free != NULL);
+}
+
+tamis_status tamis_filter_create(const tamis_params *params, const tamis_allocator *allocator,
+                                 tamis_filter **filter) {
+    tamis_params own;
+    if (params == NULL || filter == NULL || !allocator_ok(allocator) ||
+        !tamis_i_struct_in(&own, sizeof own, params))
+        return TAMIS_E_ARGUMENT;
+    const tamis_i_kind *const kind = tamis_i_kind_of(own.kind);
+    if (kind == NULL)
+        return TAMIS_E_ARGUMENT;
+    if (own.seed == 0) {
+        const tamis_status status = tamis_i_random_seed(&own.seed);
+        if (status != TAMIS_OK)
+            return status;
+    }
+    return tamis_i_filter_make(kind, &own, allocator, NULL, true, filter);
+}
+
+tamis_status tamis_filter_new(uint64_t n, double fpr, tamis_filter **filter) {
+    tamis_need need;
+    tamis_plan plan;
+    tamis_need_init(&need);
+    tamis_plan_init(&plan);
+    need.n = n;
+    need.fpr = fpr;
+    if (fpr == 0) /* here 0 is not a default but a mistake */
+        return TAMIS_E_ARGUMENT;
+    const tamis_status status = tamis_plan_make(&need, &plan);
+    return status != TAMIS_OK ? status : tamis_filter_create(&plan.params, NULL, filter);
+}
+
+tamis_status tamis_filter_clone(const tamis_filter *source, const tamis_allocator *allocator,
+                                tamis_filter **filter) {
+    if (source == NULL || filter == NULL || !allocator_ok(allocator))
+        return TAMIS_E_ARGUMENT;
+    tamis_filter *copy;
+    const tamis_status status =
+        tamis_i_filter_make(source->kind, &source->params, allocator, NULL, false, &copy);
+    if (status != TAMIS_OK)
+        return status;
+    memcpy(copy->state, source->state, (size_t)source->n_body * sizeof(uint64_t));
+    *filter = copy;
+    return TAMIS_OK;
+}
+
+/* ---- one key ---- */
+
+tamis_status tamis_filter_insert_digest(tamis_filter *filter, tamis_digest digest, bool *added) {
+    if (filter == NULL)
+        return TAMIS_E_ARGUMENT;
+    if (filter->read_only)
+        return TAMIS_E_READONLY;
+    bool fresh;
+    const tamis_status status = filter->kind->insert(filter, digest, &fresh);
+    if (status == TAMIS_OK && added != NULL)
+        *added = fresh;
+    return status;
+}
+
+tamis_status tamis_filter_insert(tamis_filter *filter, const void *key, size_t size, bool *added) {
+    if (filter == NULL || (key == NULL && size != 0))
+        return TAMIS_E_ARGUMENT;
+    return tamis_filter_insert_digest(filter, tamis_hash(filter->params.seed, key, size), added);
+}
+
+tamis_status tamis_filter_insert_u64(tamis_filter *filter, uint64_t key, bool *added) {
+    if (filter == NULL)
+        return TAMIS_E_ARGUMENT;
+    return tamis_filter_insert_digest(filter, tamis_hash_u64(filter->params.seed, key), added);
+}
+
+bool tamis_filter_contains_digest(const tamis_filter *filter, tamis_digest digest) {
+    return filter->kind->contains(filter, digest);
+}
+
+bool tamis_filter_contains(const tamis_filter *filter, const void *key, size_t size) {
+    return filter->kind->contains(filter, tamis_hash(filter->params.seed, key, size));
+}
+
+bool tamis_filter_contains_u64(const tamis_filter *filter, uint64_t key) {
+    return filter->kind->contains(filter, tamis_hash_u64(filter->params.seed, key));
+}
+
+tamis_status tamis_filter_remove_digest(tamis_filter *filter, tamis_digest digest) {
+    if (filter == NULL)
+        return TAMIS_E_ARGUMENT;
+    if (filter->kind->remove == NULL)
+        return TAMIS_E_UNSUPPORTED;
+    if (filter->read_only)
+        return TAMIS_E_READONLY;
+    return filter->kind->remove(filter, digest);
+}
+
+tamis_status tamis_filter_remove(tamis_filter *filter, const void *key, size_t size) {
+    if (filter == NULL || (key == NULL && size != 0))
+        return TAMIS_E_ARGUMENT;
+    return tamis_filter_remove_digest(filter, tamis_hash(filter->params.seed, key, size));
+}
+
+tamis_status tamis_filter_remove_u64(tamis_filter *filter, uint64_t key) {
+    if (filter == NULL)
+        return TAMIS_E_ARGUMENT;
+    return tamis_filter_remove_digest(filter, tamis_hash_u64(filter->params.seed, key));
+}
+
+uint64_t tamis_filter_copies_digest(const tamis_filter *filter, tamis_digest digest) {
+    if (filter->kind->copies == NULL)
+        return filter->kind->contains(filter, digest);
+    return filter->kind->copies(filter, digest);
+}
+
+uint64_t tamis_filter_copies(const tamis_filter *filter, const void *key, size_t size) {
+    return tamis_filter_copies_digest(filter, tamis_hash(filter->params.seed, key, size));
+}
+
+uint64_t tamis_filter_copies_u64(const tamis_filter *filter, uint64_t key) {
+    return tamis_filter_copies_digest(filter, tamis_hash_u64(filter->params.seed, key));
+}
+
+/* ---- whole filters ---- */
+
+uint64_t tamis_filter_count(const tamis_filter *filter) {
+    return filter->state[TAMIS_I_COUNT];
+}
+
+tamis_status tamis_filter_params(const tamis_filter *filter, tamis_params *params) {
+    if (filter == NULL || params == NULL)
+        return TAMIS_E_ARGUMENT;
+    return tamis_i_struct_out(params, &filter->params, sizeof filter->params) ? TAMIS_OK
+                                                                              : TAMIS_E_ARGUMENT;
+}
+
+tamis_status tamis_filter_clear(tamis_filter *filter) {
+    if (filter == NULL)
+        return TAMIS_E_ARGUMENT;
+    if (filter->read_only)
+        return TAMIS_E_READONLY;
+    memset(filter->state, 0, (size_t)filter->n_body * sizeof(uint64_t));
+    return TAMIS_OK;
+}
+
+static bool same_params(const tamis_params *a, const tamis_params *b) {
+    return a->kind == b->kind && a->capacity == b->capacity && a->seed == b->seed &&
+           a->stash == b->stash && memcmp(a->value, b->value, sizeof a->value) == 0;
+}
+
+tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source) {
+    if (filter == NULL || source == NULL || filter == source)
+        return TAMIS_E_ARGUMENT;
+    if (filter->read_only)
+        return TAMIS_E_READONLY;
+    if (!same_params(&filter->params, &source->params))
+        return TAMIS_E_MISMATCH;
+    if (filter->kind->merge == NULL)
+        return TAMIS_E_UNSUPPORTED;
+    if (!tamis_i_stash_can_merge(&filter->stash, &source->stash))
+        return TAMIS_E_FULL;
+    uint64_t count;
+    if (!tamis_i_add(filter->state[TAMIS_I_COUNT], source->state[TAMIS_I_COUNT], &count))
+        return TAMIS_E_FULL;
+    const tamis_status status = filter->kind->merge(filter, source);
+    if (status != TAMIS_OK)
+        return status;
+    tamis_i_stash_merge(&filter->stash, &source->stash);
+    filter->state[TAMIS_I_COUNT] = count;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_filter_info(const tamis_filter *filter, tamis_info *info) {
+    if (filter == NULL || info == NULL)
+        return TAMIS_E_ARGUMENT;
+    tamis_info own;
+    tamis_info_init(&own);
+    own.params = filter->params;
+    own.count = filter->state[TAMIS_I_COUNT];
+    own.bytes = filter->n_body * sizeof(uint64_t);
+    own.bits_per_key = own.count == 0 ? INFINITY : 8 * (double)own.bytes / (double)own.count;
+    own.stash_used = filter->state[TAMIS_I_STASH_USED];
+    own.stash_size = filter->stash.capacity;
+    filter->kind->info(filter, &own);
+    return tamis_i_struct_out(info, &own, sizeof own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
+}

@@ -1,0 +1,60 @@
+/* kernels.h - the bit-level work that has more than one implementation
+ *
+ * portable.c defines the results; the functions of x86.c must equal them bit for bit.  A filter holds
+ * the table chosen by tamis_i_kernels_choose() when it is made; nothing else asks for CPU features.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_BITS_KERNELS_H
+#define TAMIS_BITS_KERNELS_H
+
+#include "base/base.h"
+
+/* Keys worked on together by the batched operations: the next group is fetched while this one is
+ * finished. */
+#define TAMIS_I_GROUP 16u
+
+#define TAMIS_I_BLOCK_HASHES_MAX 16u
+
+typedef struct tamis_i_kernels {
+    /* Number of ones in n words. */
+    uint64_t (*ones)(const uint64_t *words, size_t n);
+    /* Number of ones among the first 'at' bits of an array; 'at' may be its length. */
+    uint64_t (*rank)(const uint64_t *words, uint64_t at);
+    /* The position of one number r, counted from 0, of a word; 64 if it has no more than r ones. */
+    unsigned (*select)(uint64_t word, unsigned r);
+    /* For each of n blocks of 512 bits: are the k bits set that belong to the hash?  They are bits
+     * tamis_i_block_bit(hash, 0 .. k-1) of the block.  1 <= k <= TAMIS_I_BLOCK_HASHES_MAX. */
+    void (*blocks_test)(const uint64_t *const *blocks, const uint64_t *hashes, size_t n, unsigned k,
+                        bool *present);
+    /* Set those bits, block after block; changed[i] tells whether one of them was clear. */
+    void (*blocks_set)(uint64_t *const *blocks, const uint64_t *hashes, size_t n, unsigned k,
+                       bool *changed);
+} tamis_i_kernels;
+
+/* Odd multipliers, one for each bit that a key sets in its block. */
+extern const uint32_t tamis_i_block_factors[TAMIS_I_BLOCK_HASHES_MAX];
+
+/* The position in a block of 512 bits of bit number i of a hash: 32-bit arithmetic, the top 9 bits
+ * of low x factor + high.  A vector unit computes eight of them at once. */
+static inline unsigned tamis_i_block_bit(uint64_t hash, unsigned i) {
+    return ((uint32_t)hash * tamis_i_block_factors[i] + (uint32_t)(hash >> 32)) >> 23;
+}
+
+/* CPU features, as a sum. */
+#define TAMIS_I_CPU_POPCNT 1u
+#define TAMIS_I_CPU_BMI2   2u
+#define TAMIS_I_CPU_AVX2   4u
+
+/* The features of this machine that we have kernels for.  A library built with TAMIS_TESTING leaves out
+ * those listed, separated by commas, in the environment variable TAMIS_CPU_OFF. */
+unsigned tamis_i_cpu_features(void);
+
+/* The best kernels for these features; 0 gives the portable ones. */
+void tamis_i_kernels_choose(tamis_i_kernels *kernels, unsigned features);
+
+/* The implementations, for select.c and the tests. */
+void tamis_i_kernels_portable(tamis_i_kernels *kernels);
+void tamis_i_kernels_x86(tamis_i_kernels *kernels, unsigned features);
+
+#endif

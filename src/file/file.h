@@ -1,0 +1,70 @@
+/* file.h - filters as bytes
+ *
+ * A file is a header of 256 bytes and the body of the filter, all little-endian:
+ *
+ *      offset  size
+ *           0     8  magic: 0x89 'T' 'A' 'M' 'I' 'S' 0x0d 0x0a
+ *           8     4  version of the format, 1
+ *          12     4  size of the header, 256
+ *          16     4  kind
+ *          20     4  identity of the hash, 1: XXH3-128 with seed
+ *          24     8  capacity
+ *          32     8  seed, not 0
+ *          40     8  stash: keys it can take
+ *          48     8  words of 8 bytes in the body
+ *          56   128  the 16 parameters of the kind
+ *         184    56  reserved, zero
+ *         240     8  XXH3-64 of the body
+ *         248     8  XXH3-64 of the header up to here
+ *         256        body: state (8 words), stash, table
+ *
+ * The first bytes of the magic show up a file that was treated as text.  docs/format.md is the
+ * specification; this drawing is for the reader of the code.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_FILE_FILE_H
+#define TAMIS_FILE_FILE_H
+
+#include "filter/filter.h"
+
+#define TAMIS_I_HEADER_BYTES 256u
+
+/* Finds a structure by its number; NULL if there is none.  Given by the room that knows them all. */
+typedef const tamis_i_kind *tamis_i_kind_lookup(tamis_kind kind);
+
+/* What a valid header says. */
+typedef struct tamis_i_header {
+    const tamis_i_kind *kind;
+    tamis_params params;
+    uint64_t n_body;
+    uint64_t body_checksum;
+} tamis_i_header;
+
+/* Write the header of 'filter'.  Reads the whole body for its checksum. */
+void tamis_i_header_encode(const tamis_filter *filter, unsigned char *bytes);
+
+/* Read and check a header of 256 bytes.  TAMIS_E_FORMAT, TAMIS_E_VERSION, TAMIS_E_TOO_LARGE. */
+tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_kind_lookup *lookup,
+                                   tamis_i_header *header, const char **reason);
+
+/* As the public functions of similar names.  'reason' is never NULL here. */
+void tamis_i_file_encode(const tamis_filter *filter, unsigned char *bytes);
+tamis_status tamis_i_file_decode(const unsigned char *bytes, size_t size,
+                                 tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
+                                 tamis_filter **filter, const char **reason);
+tamis_status tamis_i_file_view(const void *data, size_t size, tamis_i_kind_lookup *lookup,
+                               const tamis_allocator *allocator, tamis_filter **filter,
+                               const char **reason);
+tamis_status tamis_i_file_load(int fd, tamis_i_kind_lookup *lookup,
+                               const tamis_allocator *allocator, tamis_filter **filter,
+                               const char **reason);
+tamis_status tamis_i_file_map(int fd, tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
+                              tamis_filter **filter, const char **reason);
+tamis_status tamis_i_file_write(const tamis_filter *filter, int fd, const char **reason);
+tamis_status tamis_i_file_save(const tamis_filter *filter, const char *path, const char **reason);
+
+/* What an errno means, as a static text. */
+const char *tamis_i_errno_text(int number);
+
+#endif

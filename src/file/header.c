@@ -1,0 +1,184 @@
+/* header.c - the header of a file, and the codec of whole files in memory
+ *
+ * Nothing in a header is believed.  The parameters go through the same check as those of a caller,
+ * must come out of it unchanged, and the size of the body is computed from them and compared.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "file/file.h"
+
+#include "hash/hash.h"
+
+#define VERSION 1u
+
+enum {
+    AT_VERSION = 8,
+    AT_HEADER_SIZE = 12,
+    AT_KIND = 16,
+    AT_HASH = 20,
+    AT_CAPACITY = 24,
+    AT_SEED = 32,
+    AT_STASH = 40,
+    AT_BODY_WORDS = 48,
+    AT_VALUES = 56,
+    AT_RESERVED = 184,
+    AT_BODY_CHECKSUM = 240,
+    AT_HEADER_CHECKSUM = 248
+};
+
+static const unsigned char magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
+
+void tamis_i_header_encode(const tamis_filter *filter, unsigned char *bytes) {
+    memset(bytes, 0, TAMIS_I_HEADER_BYTES);
+    memcpy(bytes, magic, sizeof magic);
+    tamis_i_put_u32(bytes + AT_VERSION, VERSION);
+    tamis_i_put_u32(bytes + AT_HEADER_SIZE, TAMIS_I_HEADER_BYTES);
+    tamis_i_put_u32(bytes + AT_KIND, (uint32_t)filter->params.kind);
+    tamis_i_put_u32(bytes + AT_HASH, TAMIS_I_HASH_XXH3_128);
+    tamis_i_put_u64(bytes + AT_CAPACITY, filter->params.capacity);
+    tamis_i_put_u64(bytes + AT_SEED, filter->params.seed);
+    tamis_i_put_u64(bytes + AT_STASH, filter->params.stash);
+    tamis_i_put_u64(bytes + AT_BODY_WORDS, filter->n_body);
+    for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
+        tamis_i_put_u64(bytes + AT_VALUES + 8 * i, filter->params.value[i]);
+    tamis_i_put_u64(bytes + AT_BODY_CHECKSUM,
+                    tamis_i_checksum_words(filter->state, (size_t)filter->n_body));
+    tamis_i_put_u64(bytes + AT_HEADER_CHECKSUM, tamis_i_checksum(bytes, AT_HEADER_CHECKSUM));
+}
+
+static tamis_status refuse(const char **reason, const char *why) {
+    *reason = why;
+    return TAMIS_E_FORMAT;
+}
+
+tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_kind_lookup *lookup,
+                                   tamis_i_header *header, const char **reason) {
+    if (memcmp(bytes, magic, sizeof magic) != 0)
+        return refuse(reason, "this is not a tamis file");
+    if (tamis_i_get_u32(bytes + AT_VERSION) > VERSION) {
+        *reason = "the file has a newer format than this version of tamis can read";
+        return TAMIS_E_VERSION;
+    }
+    if (tamis_i_checksum(bytes, AT_HEADER_CHECKSUM) != tamis_i_get_u64(bytes + AT_HEADER_CHECKSUM))
+        return refuse(reason, "the header is damaged: its checksum does not match");
+    if (tamis_i_get_u32(bytes + AT_VERSION) != VERSION)
+        return refuse(reason, "the header has version 0, which does not exist");
+    if (tamis_i_get_u32(bytes + AT_HEADER_SIZE) != TAMIS_I_HEADER_BYTES)
+        return refuse(reason, "the header has the wrong size");
+    if (tamis_i_get_u32(bytes + AT_HASH) != TAMIS_I_HASH_XXH3_128)
+        return refuse(reason, "the header names an unknown hash");
+    for (unsigned i = AT_RESERVED; i < AT_BODY_CHECKSUM; i++)
+        if (bytes[i] != 0)
+            return refuse(reason, "a reserved field of the header is not zero");
+    const uint32_t number = tamis_i_get_u32(bytes + AT_KIND);
+    tamis_i_header own = {.kind = number > INT32_MAX ? NULL : lookup((tamis_kind)number)};
+    if (own.kind == NULL)
+        return refuse(reason, "the header names an unknown kind of filter");
+    tamis_params_init(&own.params);
+    own.params.kind = own.kind->id;
+    own.params.capacity = tamis_i_get_u64(bytes + AT_CAPACITY);
+    own.params.seed = tamis_i_get_u64(bytes + AT_SEED);
+    own.params.stash = tamis_i_get_u64(bytes + AT_STASH);
+    for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
+        own.params.value[i] = tamis_i_get_u64(bytes + AT_VALUES + 8 * i);
+    own.body_checksum = tamis_i_get_u64(bytes + AT_BODY_CHECKSUM);
+    if (own.params.seed == 0)
+        return refuse(reason, "the header has no seed");
+    tamis_params complete = own.params;
+    uint64_t n_table;
+    const tamis_status status = tamis_i_filter_shape(own.kind, &complete, &own.n_body, &n_table);
+    if (status == TAMIS_E_TOO_LARGE) {
+        *reason = "the filter is too large for this machine";
+        return status;
+    }
+    if (status != TAMIS_OK || complete.stash != own.params.stash ||
+        memcmp(complete.value, own.params.value, sizeof complete.value) != 0)
+        return refuse(reason, "a parameter in the header is out of range");
+    if (own.n_body != tamis_i_get_u64(bytes + AT_BODY_WORDS))
+        return refuse(reason, "the size of the body does not follow from the parameters");
+    *header = own;
+    return TAMIS_OK;
+}
+
+void tamis_i_file_encode(const tamis_filter *filter, unsigned char *bytes) {
+    tamis_i_header_encode(filter, bytes);
+    for (uint64_t i = 0; i < filter->n_body; i++)
+        tamis_i_put_u64(bytes + TAMIS_I_HEADER_BYTES + 8 * i, filter->state[i]);
+}
+
+/* The checks that decode and view share: the header, the length, the checksum of the body. */
+static tamis_status open_bytes(const unsigned char *bytes, size_t size, tamis_i_kind_lookup *lookup,
+                               tamis_i_header *header, const char **reason) {
+    if (size < TAMIS_I_HEADER_BYTES) {
+        const size_t seen = size < sizeof magic ? size : sizeof magic;
+        return refuse(reason, size == 0 ? "the file is empty"
+                              : memcmp(bytes, magic, seen) != 0
+                                  ? "this is not a tamis file"
+                                  : "the file is cut off within the header");
+    }
+    const tamis_status status = tamis_i_header_decode(bytes, lookup, header, reason);
+    if (status != TAMIS_OK)
+        return status;
+    const uint64_t body = size - TAMIS_I_HEADER_BYTES;
+    if (body / 8 < header->n_body)
+        return refuse(reason, "the file is cut off within the body");
+    if (body != 8 * header->n_body)
+        return refuse(reason, "the file goes on after its end");
+    if (tamis_i_checksum(bytes + TAMIS_I_HEADER_BYTES, (size_t)body) != header->body_checksum)
+        return refuse(reason, "the body is damaged: its checksum does not match");
+    return TAMIS_OK;
+}
+
+tamis_status tamis_i_file_decode(const unsigned char *bytes, size_t size,
+                                 tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
+                                 tamis_filter **filter, const char **reason) {
+    tamis_i_header header;
+    tamis_status status = open_bytes(bytes, size, lookup, &header, reason);
+    if (status != TAMIS_OK)
+        return status;
+    tamis_filter *own;
+    status = tamis_i_filter_make(header.kind, &header.params, allocator, NULL, false, &own);
+    if (status != TAMIS_OK) {
+        *reason = tamis_status_text(status);
+        return status;
+    }
+    for (uint64_t i = 0; i < header.n_body; i++)
+        own->state[i] = tamis_i_get_u64(bytes + TAMIS_I_HEADER_BYTES + 8 * i);
+    if (!tamis_i_filter_check(own, reason)) {
+        tamis_filter_free(own);
+        return TAMIS_E_FORMAT;
+    }
+    *filter = own;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_i_file_view(const void *data, size_t size, tamis_i_kind_lookup *lookup,
+                               const tamis_allocator *allocator, tamis_filter **filter,
+                               const char **reason) {
+    if (!tamis_i_little_endian()) {
+        *reason = "views need a little-endian machine";
+        return TAMIS_E_UNSUPPORTED;
+    }
+    if ((uintptr_t)data % sizeof(uint64_t) != 0) {
+        *reason = "the data is not aligned to 8 bytes";
+        return TAMIS_E_ARGUMENT;
+    }
+    tamis_i_header header;
+    const unsigned char *const bytes = data;
+    tamis_status status = open_bytes(bytes, size, lookup, &header, reason);
+    if (status != TAMIS_OK)
+        return status;
+    const uint64_t *const body = (const uint64_t *)(const void *)(bytes + TAMIS_I_HEADER_BYTES);
+    tamis_filter *own;
+    status = tamis_i_filter_make(header.kind, &header.params, allocator, body, false, &own);
+    if (status != TAMIS_OK) {
+        *reason = tamis_status_text(status);
+        return status;
+    }
+    if (!tamis_i_filter_check(own, reason)) {
+        tamis_filter_free(own);
+        return TAMIS_E_FORMAT;
+    }
+    *filter = own;
+    return TAMIS_OK;
+}

@@ -1,0 +1,226 @@
+/* load.c - filters from descriptors
+ *
+ * A regular file tells its length, which must be the one that the header implies before anything is
+ * allocated; the body is then read straight into the filter.  A pipe does not, so that its body is
+ * collected in a buffer that grows with what has really arrived: a header that promises 2^60 keys and
+ * is followed by nothing costs one small buffer.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "file/file.h"
+
+#include "hash/hash.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIRST_BUFFER ((uint64_t)1 << 16)
+
+const char *tamis_i_errno_text(int number) {
+    switch (number) {
+    case ENOENT:
+        return "no such file or directory";
+    case EACCES:
+    case EPERM:
+        return "permission denied";
+    case EISDIR:
+        return "is a directory";
+    case ENOTDIR:
+        return "a part of the path is not a directory";
+    case ENOSPC:
+        return "no space left on the device";
+    case EDQUOT:
+        return "the disk quota is used up";
+    case EFBIG:
+        return "the file is too large for this system's limits";
+    case EROFS:
+        return "the file system is read-only";
+    case ENAMETOOLONG:
+        return "the path is too long";
+    case EMFILE:
+    case ENFILE:
+        return "too many open files";
+    case ELOOP:
+        return "too many symbolic links";
+    case EPIPE:
+        return "the pipe was closed";
+    case ENOMEM:
+        return "out of memory";
+    case EBADF:
+        return "the descriptor is not open for this";
+    default:
+        return "the system reported an input or output error";
+    }
+}
+
+/* Read up to 'size' bytes, less only at the end of the file. */
+static bool read_fully(int fd, void *buffer, size_t size, size_t *got, const char **reason) {
+    *got = 0;
+    while (*got < size) {
+        const size_t most = (size_t)1 << 30;
+        const size_t want = size - *got < most ? size - *got : most;
+        const ssize_t n = read(fd, (unsigned char *)buffer + *got, want);
+        if (n == 0)
+            break;
+        if (n < 0) {
+            if (errno == EINTR)
+                continue;
+            *reason = tamis_i_errno_text(errno);
+            return false;
+        }
+        *got += (size_t)n;
+    }
+    return true;
+}
+
+static tamis_status load_regular(int fd, const unsigned char *head, uint64_t length,
+                                 tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
+                                 tamis_filter **filter, const char **reason) {
+    tamis_i_header header;
+    tamis_status status = tamis_i_header_decode(head, lookup, &header, reason);
+    if (status != TAMIS_OK)
+        return status;
+    const uint64_t body = length - TAMIS_I_HEADER_BYTES;
+    if (body != 8 * header.n_body) {
+        *reason = body < 8 * header.n_body ? "the file is cut off within the body"
+                                           : "the file goes on after its end";
+        return TAMIS_E_FORMAT;
+    }
+    tamis_filter *own;
+    status = tamis_i_filter_make(header.kind, &header.params, allocator, NULL, false, &own);
+    if (status != TAMIS_OK) {
+        *reason = tamis_status_text(status);
+        return status;
+    }
+    size_t got;
+    if (!read_fully(fd, own->state, (size_t)body, &got, reason)) {
+        status = TAMIS_E_IO;
+        goto fail;
+    }
+    status = TAMIS_E_FORMAT;
+    if (got != body) {
+        *reason = "the file is cut off within the body";
+        goto fail;
+    }
+    if (tamis_i_checksum(own->state, got) != header.body_checksum) {
+        *reason = "the body is damaged: its checksum does not match";
+        goto fail;
+    }
+    if (!tamis_i_little_endian())
+        for (uint64_t i = 0; i < header.n_body; i++)
+            own->state[i] = tamis_i_get_u64((const unsigned char *)(own->state + i));
+    if (!tamis_i_filter_check(own, reason))
+        goto fail;
+    *filter = own;
+    return TAMIS_OK;
+
+fail:
+    tamis_filter_free(own);
+    return status;
+}
+
+static tamis_status load_stream(int fd, const unsigned char *head, tamis_i_kind_lookup *lookup,
+                                const tamis_allocator *allocator, tamis_filter **filter,
+                                const char **reason) {
+    tamis_i_header header;
+    tamis_status status = tamis_i_header_decode(head, lookup, &header, reason);
+    if (status != TAMIS_OK)
+        return status;
+    /* One byte more than the file should have shows that it goes on. */
+    const uint64_t whole = TAMIS_I_HEADER_BYTES + 8 * header.n_body + 1;
+    size_t room = (size_t)(whole < FIRST_BUFFER ? whole : FIRST_BUFFER);
+    unsigned char *buffer = tamis_i_alloc(allocator, room);
+    if (buffer == NULL) {
+        *reason = tamis_status_text(TAMIS_E_NOMEM);
+        return TAMIS_E_NOMEM;
+    }
+    memcpy(buffer, head, TAMIS_I_HEADER_BYTES);
+    size_t have = TAMIS_I_HEADER_BYTES, got;
+    for (;;) {
+        if (!read_fully(fd, buffer + have, room - have, &got, reason)) {
+            status = TAMIS_E_IO;
+            break;
+        }
+        have += got;
+        if (have < room || room == whole) {
+            status = tamis_i_file_decode(buffer, have, lookup, allocator, filter, reason);
+            break;
+        }
+        const size_t larger = (size_t)(whole - room < room ? whole : 2 * (uint64_t)room);
+        unsigned char *const next = tamis_i_alloc(allocator, larger);
+        if (next == NULL) {
+            *reason = tamis_status_text(TAMIS_E_NOMEM);
+            status = TAMIS_E_NOMEM;
+            break;
+        }
+        memcpy(next, buffer, have);
+        tamis_i_free(allocator, buffer, room);
+        buffer = next;
+        room = larger;
+    }
+    tamis_i_free(allocator, buffer, room);
+    return status;
+}
+
+tamis_status tamis_i_file_load(int fd, tamis_i_kind_lookup *lookup,
+                               const tamis_allocator *allocator, tamis_filter **filter,
+                               const char **reason) {
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        *reason = tamis_i_errno_text(errno);
+        return TAMIS_E_IO;
+    }
+    if (S_ISDIR(st.st_mode)) {
+        *reason = tamis_i_errno_text(EISDIR);
+        return TAMIS_E_IO;
+    }
+    const off_t at = S_ISREG(st.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
+    unsigned char head[TAMIS_I_HEADER_BYTES];
+    size_t got;
+    if (!read_fully(fd, head, sizeof head, &got, reason))
+        return TAMIS_E_IO;
+    if (got < sizeof head) /* too short for any filter: let the decoder say why */
+        return tamis_i_file_decode(head, got, lookup, allocator, filter, reason);
+    if (at >= 0 && st.st_size >= at + (off_t)sizeof head)
+        return load_regular(fd, head, (uint64_t)(st.st_size - at), lookup, allocator, filter,
+                            reason);
+    return load_stream(fd, head, lookup, allocator, filter, reason);
+}
+
+tamis_status tamis_i_file_map(int fd, tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
+                              tamis_filter **filter, const char **reason) {
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        *reason = tamis_i_errno_text(errno);
+        return TAMIS_E_IO;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        *reason =
+            S_ISDIR(st.st_mode) ? tamis_i_errno_text(EISDIR) : "only regular files can be mapped";
+        return TAMIS_E_IO;
+    }
+    if (st.st_size == 0)
+        return tamis_i_file_view("", 0, lookup, allocator, filter, reason);
+    if ((uintmax_t)st.st_size > SIZE_MAX) {
+        *reason = "the file is too large for this machine";
+        return TAMIS_E_TOO_LARGE;
+    }
+    const size_t size = (size_t)st.st_size;
+    void *const map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    if (map == MAP_FAILED) {
+        *reason = tamis_i_errno_text(errno);
+        return TAMIS_E_IO;
+    }
+    const tamis_status status = tamis_i_file_view(map, size, lookup, allocator, filter, reason);
+    if (status != TAMIS_OK) {
+        (void)munmap(map, size);
+        return status;
+    }
+    (*filter)->map = map;
+    (*filter)->map_size = size;
+    return TAMIS_OK;
+}

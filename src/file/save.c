@@ -1,0 +1,194 @@
+/* save.c - filters to descriptors and files
+ *
+ * A file is never written in place.  The bytes go to a new file in the same directory, which is synced
+ * and then renamed over the old one; the directory is synced last.  Where the system can, the new file
+ * has no name until it is complete (O_TMPFILE), so that a process killed half-way leaves nothing.
+ * What exists and is not a regular file (a device, a pipe) is written to directly.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define _GNU_SOURCE 1 /* O_TMPFILE */
+
+#include "file/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h> /* rename */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CHUNK_WORDS 512u
+
+static bool write_fully(int fd, const void *data, size_t size, const char **reason) {
+    const unsigned char *p = data;
+    while (size > 0) {
+        const size_t most = (size_t)1 << 30;
+        const ssize_t n = write(fd, p, size < most ? size : most);
+        if (n < 0) {
+            if (errno == EINTR)
+                continue;
+            *reason = tamis_i_errno_text(errno);
+            return false;
+        }
+        p += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+tamis_status tamis_i_file_write(const tamis_filter *filter, int fd, const char **reason) {
+    unsigned char head[TAMIS_I_HEADER_BYTES];
+    tamis_i_header_encode(filter, head);
+    if (!write_fully(fd, head, sizeof head, reason))
+        return TAMIS_E_IO;
+    if (tamis_i_little_endian())
+        return write_fully(fd, filter->state, (size_t)filter->n_body * 8, reason) ? TAMIS_OK
+                                                                                  : TAMIS_E_IO;
+    for (uint64_t at = 0; at < filter->n_body; at += CHUNK_WORDS) {
+        unsigned char chunk[8 * CHUNK_WORDS];
+        uint64_t n = filter->n_body - at;
+        n = n < CHUNK_WORDS ? n : CHUNK_WORDS;
+        for (uint64_t i = 0; i < n; i++)
+            tamis_i_put_u64(chunk + 8 * i, filter->state[at + i]);
+        if (!write_fully(fd, chunk, (size_t)n * 8, reason))
+            return TAMIS_E_IO;
+    }
+    return TAMIS_OK;
+}
+
+/* The directory of 'path' with its slash, or "./" for none.  False if it does not fit. */
+static bool directory_of(const char *path, char *directory, size_t room) {
+    const char *const slash = strrchr(path, '/');
+    const size_t length = slash == NULL ? 0 : (size_t)(slash - path) + 1;
+    if (length + 3 > room)
+        return false;
+    if (length == 0)
+        memcpy(directory, "./", 3);
+    else {
+        memcpy(directory, path, length);
+        directory[length] = '\0';
+    }
+    return true;
+}
+
+/* A fresh name beside the target. */
+static bool temporary_name(const char *directory, char *name, size_t room, const char **reason) {
+    static const char digits[] = "0123456789abcdef";
+    uint64_t random;
+    if (tamis_i_random_seed(&random) != TAMIS_OK) {
+        *reason = "no random numbers could be had";
+        return false;
+    }
+    const size_t length = strlen(directory);
+    if (length + sizeof ".tamis-0123456789abcdef" > room) {
+        *reason = tamis_i_errno_text(ENAMETOOLONG);
+        return false;
+    }
+    memcpy(name, directory, length);
+    memcpy(name + length, ".tamis-", 7);
+    for (unsigned i = 0; i < 16; i++)
+        name[length + 7 + i] = digits[random >> 4 * i & 15];
+    name[length + 23] = '\0';
+    return true;
+}
+
+/* Give an unnamed file a name. */
+static bool link_name(int fd, const char *name) {
+    char self[] = "/proc/self/fd/0123456789";
+    size_t at = sizeof "/proc/self/fd/" - 1;
+    int scale = 1;
+    while (fd / scale >= 10)
+        scale *= 10;
+    for (; scale > 0; scale /= 10)
+        self[at++] = (char)('0' + fd / scale % 10);
+    self[at] = '\0';
+    return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
+static bool sync_directory(const char *directory) {
+    const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const bool synced = fsync(fd) == 0 || errno == EINVAL || errno == EROFS;
+    (void)close(fd);
+    return synced;
+}
+
+static tamis_status replace_file(const tamis_filter *filter, const char *path, const mode_t *mode,
+                                 const char **reason) {
+    char directory[PATH_MAX], name[PATH_MAX];
+    if (!directory_of(path, directory, sizeof directory)) {
+        *reason = tamis_i_errno_text(ENAMETOOLONG);
+        return TAMIS_E_IO;
+    }
+    if (!temporary_name(directory, name, sizeof name, reason))
+        return TAMIS_E_IO;
+
+    bool named = false;
+    int fd = -1;
+    if (access("/proc/self/fd", F_OK) == 0) /* through which the file gets its name */
+        fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (fd < 0) { /* no /proc, or a file system without unnamed files */
+        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        named = fd >= 0;
+    }
+    if (fd < 0) {
+        *reason = tamis_i_errno_text(errno);
+        return TAMIS_E_IO;
+    }
+    if (mode != NULL)
+        (void)fchmod(fd, *mode & 07777);
+    if (tamis_i_file_write(filter, fd, reason) != TAMIS_OK)
+        goto fail;
+    if (fsync(fd) != 0)
+        goto system_fail;
+    if (!named) {
+        if (!link_name(fd, name))
+            goto system_fail;
+        named = true;
+    }
+    if (rename(name, path) != 0)
+        goto system_fail;
+    named = false;
+    if (close(fd) != 0 || !sync_directory(directory)) {
+        *reason = tamis_i_errno_text(errno);
+        return TAMIS_E_IO;
+    }
+    return TAMIS_OK;
+
+system_fail:
+    *reason = tamis_i_errno_text(errno);
+fail:
+    (void)close(fd);
+    if (named)
+        (void)unlink(name);
+    return TAMIS_E_IO;
+}
+
+tamis_status tamis_i_file_save(const tamis_filter *filter, const char *path, const char **reason) {
+    struct stat st;
+    if (stat(path, &st) != 0) {
+        if (errno == ENOENT)
+            return replace_file(filter, path, NULL, reason);
+        *reason = tamis_i_errno_text(errno);
+        return TAMIS_E_IO;
+    }
+    if (S_ISREG(st.st_mode))
+        return replace_file(filter, path, &st.st_mode, reason);
+    if (S_ISDIR(st.st_mode)) {
+        *reason = tamis_i_errno_text(EISDIR);
+        return TAMIS_E_IO;
+    }
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) {
+        *reason = tamis_i_errno_text(errno);
+        return TAMIS_E_IO;
+    }
+    tamis_status status = tamis_i_file_write(filter, fd, reason);
+    if (close(fd) != 0 && status == TAMIS_OK) {
+        *reason = tamis_i_errno_text(errno);
+        status = TAMIS_E_IO;
+    }
+    return status;
+}

@@ -1,0 +1,170 @@
+/* blocked_bloom.c - a Bloom filter in which a key touches one cache line
+ *
+ * One half of the digest chooses a block of 512 bits, the other sets k bits in it (bits/kernels.h).
+ * Blocks that happen to get more keys than others cost error rate; that is the price of the one line.
+ *
+ * A batch works on groups: the lines of the next group are fetched while this one is tested.
+ *
+ * After Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA 2007.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filter/filter.h"
+#include "filter/probe.h"
+
+#include <math.h>
+
+#define BLOCK_BITS 512u
+#define BLOCKS_MAX ((uint64_t)1 << 39)
+#define GROUP      TAMIS_I_GROUP
+
+static tamis_status shape(tamis_params *params, uint64_t *n_table) {
+    uint64_t *const blocks = &params->value[TAMIS_BLOCKED_BLOCKS];
+    uint64_t *const hashes = &params->value[TAMIS_BLOCKED_HASHES];
+    if (*blocks == 0)
+        *blocks = params->capacity * 21 / (2 * BLOCK_BITS) + 1;
+    if (*blocks > BLOCKS_MAX)
+        return TAMIS_E_ARGUMENT;
+    if (*hashes == 0) {
+        *hashes = tamis_i_probe_default_hashes(*blocks * BLOCK_BITS, params->capacity);
+        if (*hashes > TAMIS_I_BLOCK_HASHES_MAX)
+            *hashes = TAMIS_I_BLOCK_HASHES_MAX;
+    }
+    if (*hashes > TAMIS_I_BLOCK_HASHES_MAX || params->stash != 0)
+        return TAMIS_E_ARGUMENT;
+    *n_table = *blocks * TAMIS_LINE_WORDS;
+    return TAMIS_OK;
+}
+
+static uint64_t *block_of(const tamis_filter *filter, tamis_digest digest) {
+    return filter->table +
+           TAMIS_LINE_WORDS * tamis_i_range(digest.lo, filter->n_table / TAMIS_LINE_WORDS);
+}
+
+static unsigned hashes_of(const tamis_filter *filter) {
+    return (unsigned)filter->params.value[TAMIS_BLOCKED_HASHES];
+}
+
+static bool contains(const tamis_filter *filter, tamis_digest digest) {
+    const uint64_t *const block = block_of(filter, digest);
+    bool present;
+    filter->kernels.blocks_test(&block, &digest.hi, 1, hashes_of(filter), &present);
+    return present;
+}
+
+static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+    uint64_t *const block = block_of(filter, digest);
+    filter->kernels.blocks_set(&block, &digest.hi, 1, hashes_of(filter), added);
+    filter->state[TAMIS_I_COUNT] += *added;
+    return TAMIS_OK;
+}
+
+static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
+    if (write)
+        TAMIS_PREFETCH_RW(block_of(filter, digest));
+    else
+        TAMIS_PREFETCH(block_of(filter, digest));
+}
+
+/* Where the keys of one group are looked for. */
+typedef struct group {
+    const uint64_t *blocks[GROUP];
+    uint64_t hashes[GROUP];
+    size_t n;
+} group;
+
+static void group_fetch(const tamis_filter *filter, group *g, const tamis_digest *digests,
+                        size_t n) {
+    g->n = n < GROUP ? n : GROUP;
+    for (size_t i = 0; i < g->n; i++) {
+        g->blocks[i] = block_of(filter, digests[i]);
+        g->hashes[i] = digests[i].hi;
+        TAMIS_PREFETCH(g->blocks[i]);
+    }
+}
+
+static size_t contains_many(const tamis_filter *filter, const tamis_digest *digests, size_t n,
+                            bool *present) {
+    const unsigned k = hashes_of(filter);
+    group groups[2];
+    size_t found = 0;
+    group_fetch(filter, &groups[0], digests, n);
+    for (size_t done = 0, turn = 0; done < n; turn ^= 1) {
+        const group *const now = &groups[turn];
+        const size_t after = done + now->n;
+        group_fetch(filter, &groups[turn ^ 1], digests + after, n - after);
+        bool answers[GROUP];
+        filter->kernels.blocks_test(now->blocks, now->hashes, now->n, k, answers);
+        for (size_t i = 0; i < now->n; i++)
+            found += answers[i];
+        if (present != NULL)
+            memcpy(present + done, answers, now->n * sizeof *answers);
+        done = after;
+    }
+    return found;
+}
+
+/* The same, writing.  A group is worked off in order, so that a key that stands twice in it is added
+ * once. */
+static tamis_status insert_many(tamis_filter *filter, const tamis_digest *digests, size_t n,
+                                bool *added, size_t *done) {
+    const unsigned k = hashes_of(filter);
+    group groups[2];
+    group_fetch(filter, &groups[0], digests, n);
+    for (size_t at = 0, turn = 0; at < n; turn ^= 1) {
+        const group *const now = &groups[turn];
+        const size_t after = at + now->n;
+        group_fetch(filter, &groups[turn ^ 1], digests + after, n - after);
+        uint64_t *blocks[GROUP];
+        for (size_t i = 0; i < now->n; i++)
+            blocks[i] = (uint64_t *)(uintptr_t)now->blocks[i];
+        bool answers[GROUP];
+        filter->kernels.blocks_set(blocks, now->hashes, now->n, k, answers);
+        for (size_t i = 0; i < now->n; i++)
+            filter->state[TAMIS_I_COUNT] += answers[i];
+        if (added != NULL)
+            memcpy(added + at, answers, now->n * sizeof *answers);
+        at = after;
+    }
+    *done = n;
+    return TAMIS_OK;
+}
+
+static tamis_status merge(tamis_filter *filter, const tamis_filter *source) {
+    for (uint64_t i = 0; i < filter->n_table; i++)
+        filter->table[i] |= source->table[i];
+    return TAMIS_OK;
+}
+
+/* Blocks are asked equally often: the error rate is the mean of theirs. */
+static void info(const tamis_filter *filter, tamis_info *info) {
+    const uint64_t blocks = filter->n_table / TAMIS_LINE_WORDS;
+    uint64_t with[BLOCK_BITS + 1] = {0};
+    for (uint64_t i = 0; i < blocks; i++)
+        with[filter->kernels.ones(filter->table + i * TAMIS_LINE_WORDS, TAMIS_LINE_WORDS)]++;
+    info->n_loads = 1 + BLOCK_BITS / 16;
+    for (unsigned ones = 0; ones <= BLOCK_BITS; ones++) {
+        info->load_histogram[(ones + 15) / 16] += with[ones];
+        info->fpr += (double)with[ones] / (double)blocks *
+                     pow((double)ones / BLOCK_BITS, (double)hashes_of(filter));
+    }
+}
+
+static bool check(const tamis_filter *filter, const char **reason) {
+    const uint64_t ones = filter->kernels.ones(filter->table, (size_t)filter->n_table);
+    return tamis_i_probe_check_count(filter, ones, reason);
+}
+
+const tamis_i_kind tamis_i_blocked_bloom = {.id = TAMIS_KIND_BLOCKED_BLOOM,
+                                            .name = "blocked-bloom",
+                                            .abilities = TAMIS_CAN_MERGE,
+                                            .params = {"blocks", "hashes"},
+                                            .shape = shape,
+                                            .insert = insert,
+                                            .contains = contains,
+                                            .prefetch = prefetch,
+                                            .contains_many = contains_many,
+                                            .insert_many = insert_many,
+                                            .merge = merge,
+                                            .info = info,
+                                            .check = check};

@@ -1,0 +1,121 @@
+/* filter.h - the handle, and what a structure must provide
+ *
+ * A filter is one block of memory:
+ *
+ *      [ handle ][ state: 8 words ][ stash ][ table ]
+ *                |<------------- body ------------->|    each part a multiple of a cache line
+ *
+ * The body is an array of 64-bit words and is read and written as such by everyone (vector kernels,
+ * which exist for little-endian machines only, included).  A file is a header and the body; the
+ * handle is rebuilt from the header.  So a structure needs no code of its own for files, copies and
+ * views, as long as it keeps to this: all that changes is in the body, all that is derived from the
+ * parameters is in geometry[], and unused bits are zero.
+ *
+ * To add a structure, write one file src/filter/<kind>.c that defines a tamis_i_kind, and name it in
+ * src/api/kinds.c.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_FILTER_FILTER_H
+#define TAMIS_FILTER_FILTER_H
+
+#include "base/base.h"
+#include "bits/kernels.h"
+#include "filter/stash.h"
+
+/* Words of the state. */
+#define TAMIS_I_COUNT       0u /* keys held */
+#define TAMIS_I_STASH_USED  1u /* entries in the stash */
+#define TAMIS_I_STATE_OWN   2u /* the first of those that a structure may use as it likes */
+#define TAMIS_I_STATE_WORDS TAMIS_LINE_WORDS
+
+#define TAMIS_I_GEOMETRY 16u
+
+/* No table has more words than this: 2^45 bytes. */
+#define TAMIS_I_WORDS_MAX ((uint64_t)1 << 42)
+
+typedef struct tamis_i_kind tamis_i_kind;
+
+struct tamis_filter {
+    const tamis_i_kind *kind;
+    tamis_params params; /* complete: no defaults left */
+    uint64_t *state;     /* the body begins here */
+    tamis_i_stash stash;
+    uint64_t *table;
+    uint64_t n_body; /* words */
+    uint64_t n_table;
+    uint64_t geometry[TAMIS_I_GEOMETRY]; /* derived from the parameters by attach */
+    tamis_i_kernels kernels;
+    bool read_only;
+    tamis_allocator allocator; /* alloc NULL: the system's memory */
+    size_t block_size;
+    void *map; /* a mapped file to be unmapped at the end, or NULL */
+    size_t map_size;
+};
+
+/* What a structure provides.  A function pointer may be NULL where it says so.  All functions that
+ * change a filter may rely on it being writable; none of them allocates. */
+struct tamis_i_kind {
+    tamis_kind id;
+    const char *name;
+    unsigned abilities; /* TAMIS_CAN_... */
+    unsigned n_state;   /* words of the state that it uses, from TAMIS_I_STATE_OWN on */
+    const char *params[TAMIS_PARAMS_MAX];
+
+    /* Fill in the defaults of value[] and stash, check all ranges, and give the size of the table in
+     * words.  The same complete parameters must be accepted unchanged.  params->capacity is in its
+     * range.  TAMIS_E_ARGUMENT, TAMIS_E_TOO_LARGE. */
+    tamis_status (*shape)(tamis_params *params, uint64_t *n_table);
+
+    /* Fill geometry[].  NULL: there is nothing to derive. */
+    void (*attach)(tamis_filter *filter);
+
+    /* As the public functions of these names, for one digest.  remove may be NULL; copies may be NULL
+     * for a set.  insert and remove keep state[TAMIS_I_COUNT]. */
+    tamis_status (*insert)(tamis_filter *filter, tamis_digest digest, bool *added);
+    bool (*contains)(const tamis_filter *filter, tamis_digest digest);
+    tamis_status (*remove)(tamis_filter *filter, tamis_digest digest);
+    uint64_t (*copies)(const tamis_filter *filter, tamis_digest digest);
+
+    /* Begin to fetch the memory that the three above will touch first.  'write': it will be changed. */
+    void (*prefetch)(const tamis_filter *filter, tamis_digest digest, bool write);
+
+    /* Batches of their own, for structures where the group can do better than prefetch and one call
+     * per key.  May be NULL.  insert_many stops at the first failure; '*done' keys are in. */
+    size_t (*contains_many)(const tamis_filter *filter, const tamis_digest *digests, size_t n,
+                            bool *present);
+    tamis_status (*insert_many)(tamis_filter *filter, const tamis_digest *digests, size_t n,
+                                bool *added, size_t *done);
+
+    /* Add the table of 'source', which has the same parameters.  The caller has made sure that the
+     * stashes can be merged, and merges them and adds the counts afterwards.  TAMIS_E_FULL, with
+     * nothing changed.  NULL: cannot merge. */
+    tamis_status (*merge)(tamis_filter *filter, const tamis_filter *source);
+
+    /* Fill fpr, saturated, n_loads and load_histogram. */
+    void (*info)(const tamis_filter *filter, tamis_info *info);
+
+    /* Check that the table could have come from calls.  False, and why.  The body may hold anything. */
+    bool (*check)(const tamis_filter *filter, const char **reason);
+};
+
+/* Complete and check parameters, and give the words of the body and of the table. */
+tamis_status tamis_i_filter_shape(const tamis_i_kind *kind, tamis_params *params, uint64_t *n_body,
+                                  uint64_t *n_table);
+
+/* Make a filter with complete parameters.  If 'body' is NULL it gets one of its own, zeroed if 'zeroed'
+ * is true; otherwise it becomes a read-only view on 'body'.  TAMIS_E_TOO_LARGE, TAMIS_E_NOMEM,
+ * and what shape returns. */
+tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *params,
+                                 const tamis_allocator *allocator, const uint64_t *body,
+                                 bool zeroed, tamis_filter **filter);
+
+/* Check the body of a filter that was read: state, stash and table.  False, and why. */
+bool tamis_i_filter_check(const tamis_filter *filter, const char **reason);
+
+/* The structures. */
+extern const tamis_i_kind tamis_i_bloom;
+extern const tamis_i_kind tamis_i_counting_bloom;
+extern const tamis_i_kind tamis_i_blocked_bloom;
+
+#endif

@@ -1,0 +1,50 @@
+/* stash.h - the exact set of digests that found no room in a table
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_FILTER_STASH_H
+#define TAMIS_FILTER_STASH_H
+
+#include "base/base.h"
+
+#define TAMIS_I_STASH_MAX ((uint64_t)1 << 36)
+
+/* A stash within the memory of a filter.  All zero words are an empty stash. */
+typedef struct tamis_i_stash {
+    uint64_t *words;
+    uint64_t *used;    /* entries in use: a word of the filter's state */
+    uint64_t capacity; /* entries that it may take */
+    uint64_t slots;    /* slots for them, more than the capacity unless that is 0 */
+} tamis_i_stash;
+
+/* Words that a stash for 'capacity' entries needs, a multiple of a cache line; 0 for capacity 0.
+ * capacity <= TAMIS_I_STASH_MAX. */
+uint64_t tamis_i_stash_words(uint64_t capacity);
+
+/* A stash at 'words', which holds tamis_i_stash_words(capacity), with its count at 'used'. */
+void tamis_i_stash_attach(tamis_i_stash *stash, uint64_t *words, uint64_t *used, uint64_t capacity);
+
+/* Copies of 'digest' in the stash.  Ends at once while the stash is empty. */
+uint64_t tamis_i_stash_copies(const tamis_i_stash *stash, tamis_digest digest);
+
+/* Add one copy.  TAMIS_E_FULL if it needs a new entry and there is none. */
+tamis_status tamis_i_stash_insert(tamis_i_stash *stash, tamis_digest digest);
+
+/* Take one copy away; false if there is none. */
+bool tamis_i_stash_remove(tamis_i_stash *stash, tamis_digest digest);
+
+/* Walk over the entries: '*at' begins at 0; false at the end.  '*copies' is at least 1.  The stash must
+ * not change during the walk. */
+bool tamis_i_stash_next(const tamis_i_stash *stash, uint64_t *at, tamis_digest *digest,
+                        uint64_t *copies);
+
+/* Can the union of both be held by 'stash', whose capacity is the same? */
+bool tamis_i_stash_can_merge(const tamis_i_stash *stash, const tamis_i_stash *source);
+
+/* Add every copy that is in 'source'; tamis_i_stash_can_merge must have said yes. */
+void tamis_i_stash_merge(tamis_i_stash *stash, const tamis_i_stash *source);
+
+/* Check all that must hold of a stash read from a file.  False, and why. */
+bool tamis_i_stash_check(const tamis_i_stash *stash, const char **reason);
+
+#endif

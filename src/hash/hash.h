@@ -1,0 +1,65 @@
+/* hash.h - digests of keys, and how they are split
+ *
+ * A digest is a supply of random bits.  Numbers below any n are drawn from a word by multiplication:
+ *
+ *      word x n  =  [ high word: the number, 0 .. n-1 ][ low word: bits that are still fresh ]
+ *
+ * No n is favoured, there is no division and no power of two.  A result differs from uniform by less
+ * than n / 2^64, relatively, which for n <= 2^40 no test can see.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_HASH_HASH_H
+#define TAMIS_HASH_HASH_H
+
+#include "base/base.h"
+
+/* The identity of the hash, as stored in files: XXH3-128 with a 64-bit seed. */
+#define TAMIS_I_HASH_XXH3_128 1u
+
+/* Digests of n keys at once. */
+void tamis_i_hash_many(uint64_t seed, const tamis_bytes *keys, size_t n, tamis_digest *digests);
+void tamis_i_hash_many_u64(uint64_t seed, const uint64_t *keys, size_t n, tamis_digest *digests);
+
+/* XXH3-64 of some bytes, and of words as their little-endian bytes: the checksum of files. */
+uint64_t tamis_i_checksum(const void *data, size_t size);
+uint64_t tamis_i_checksum_words(const uint64_t *words, size_t n);
+
+static inline uint64_t tamis_i_mulhi(uint64_t a, uint64_t b) {
+    return (uint64_t)((tamis_i_u128)a * b >> 64);
+}
+
+/* A number in [0, n) from the high bits of 'word'. */
+static inline uint64_t tamis_i_range(uint64_t word, uint64_t n) {
+    return tamis_i_mulhi(word, n);
+}
+
+/* Like tamis_i_range, and '*word' becomes what is left: drawing numbers below n1, n2, ... one after
+ * the other from one word is fair as long as their product stays far below 2^64. */
+static inline uint64_t tamis_i_take(uint64_t *word, uint64_t n) {
+    const tamis_i_u128 product = (tamis_i_u128)*word * n;
+    *word = (uint64_t)product;
+    return (uint64_t)(product >> 64);
+}
+
+/* A bijection of 64-bit words in which every input bit moves every output bit. */
+static inline uint64_t tamis_i_mix(uint64_t x) {
+    x ^= x >> 32;
+    x *= 0xe9846af9b1a615d5u;
+    x ^= x >> 29;
+    x *= 0x9e6c63d0876a68d9u;
+    x ^= x >> 32;
+    return x;
+}
+
+/* Word number i of the stream that belongs to a digest: its own two, then as many more as a structure
+ * with several choices needs. */
+static inline uint64_t tamis_i_word(tamis_digest digest, unsigned i) {
+    if (i == 0)
+        return digest.lo;
+    if (i == 1)
+        return digest.hi;
+    return tamis_i_mix(digest.lo + i * (digest.hi | 1));
+}
+
+#endif

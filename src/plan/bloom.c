@@ -1,0 +1,149 @@
+/* bloom.c - plans for the Bloom family
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/base.h"
+#include "plan/planners.h"
+#include "tamis/model.h"
+
+#include <math.h>
+
+#define LN2 0.69314718055994531
+
+/* Cells that a Bloom filter with k hashes needs for n keys and error rate p: from the fill
+ * q = p^(1/k), m = -k n / ln(1 - q), a little more than exact since (1 - 1/m)^(kn) < exp(-kn/m).  The
+ * model then decides; the loop that follows it takes a few steps at most. */
+static double cells_for(double n, double p, unsigned k) {
+    return -(double)k * n / log1p(-pow(p, 1.0 / k));
+}
+
+typedef struct cells {
+    double m;
+    unsigned k;
+    double fpr;
+} cells;
+
+/* The fewest cells, in steps of 'step', that reach the error rate with at most 64 hashes. */
+static tamis_status fewest_cells(const tamis_need *need, double step, double max, cells *best) {
+    const double n = (double)need->n;
+    const double ideal = -log2(need->fpr);
+    best->m = INFINITY;
+    for (int k = (int)floor(ideal) - 1; k <= (int)ceil(ideal) + 1; k++) {
+        if (k < 1 || k > 64)
+            continue;
+        double m = ceil(cells_for(n, need->fpr, (unsigned)k) / step) * step, fpr;
+        while (m < k)
+            m += step;
+        tamis_status status;
+        while ((status = tamis_model_bloom(m, n, (unsigned)k, &fpr)) == TAMIS_OK && fpr > need->fpr)
+            m += step;
+        if (status != TAMIS_OK)
+            return status;
+        if (m < best->m || (m == best->m && fpr < best->fpr))
+            *best = (cells){.m = m, .k = (unsigned)k, .fpr = fpr};
+    }
+    if (!(best->m <= max))
+        return TAMIS_E_TOO_LARGE;
+    return TAMIS_OK;
+}
+
+/* Bits that a query for an absent key reads until it meets a clear one, each in a line of its own. */
+static double lines_until_clear(double fpr, unsigned k) {
+    const double fill = pow(fpr, 1.0 / k);
+    return (1 - fpr) / (1 - fill);
+}
+
+tamis_status tamis_i_plan_bloom(const tamis_need *need, tamis_plan *plan) {
+    cells best;
+    const tamis_status status = fewest_cells(need, 512, 0x1p48, &best);
+    if (status != TAMIS_OK)
+        return status;
+    plan->params.kind = TAMIS_KIND_BLOOM;
+    plan->params.value[TAMIS_BLOOM_BITS] = (uint64_t)best.m;
+    plan->params.value[TAMIS_BLOOM_HASHES] = best.k;
+    plan->fpr = best.fpr;
+    plan->overflow_probability = 0;
+    plan->lines_per_query = fmin(lines_until_clear(best.fpr, best.k), best.m / 512);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_i_plan_counting_bloom(const tamis_need *need, tamis_plan *plan) {
+    cells best;
+    const tamis_status status = fewest_cells(need, 128, 0x1p46, &best);
+    if (status != TAMIS_OK)
+        return status;
+    plan->params.kind = TAMIS_KIND_COUNTING_BLOOM;
+    plan->params.value[TAMIS_COUNTING_COUNTERS] = (uint64_t)best.m;
+    plan->params.value[TAMIS_COUNTING_HASHES] = best.k;
+    plan->fpr = best.fpr;
+    plan->overflow_probability = 0; /* a counter that is full saturates: nothing is refused */
+    plan->lines_per_query = fmin(lines_until_clear(best.fpr, best.k), best.m / 128);
+    return TAMIS_OK;
+}
+
+/* The error rate of b blocks with the best number of hashes. */
+static tamis_status blocked_fpr(double n, uint64_t blocks, unsigned *k, double *fpr) {
+    const double load = n / (double)blocks;
+    /* Overfull blocks dominate, and they want fewer hashes than the mean block: look at and below the
+     * classical optimum, which is where the best lies. */
+    const double ideal = 512 / load * LN2;
+    unsigned from = ideal > 26 ? 13 : ideal < 2 ? 1 : (unsigned)(ideal / 2);
+    unsigned to = ideal > 15 ? 16 : (unsigned)ideal + 1;
+    *fpr = INFINITY;
+    for (unsigned i = from; i <= to; i++) {
+        double f;
+        const tamis_status status = tamis_model_blocked(512, load, i, &f);
+        if (status != TAMIS_OK)
+            return status;
+        if (f < *fpr) {
+            *fpr = f;
+            *k = i;
+        }
+    }
+    return TAMIS_OK;
+}
+
+/* The error rate falls with the number of blocks: bisection, between the size of a standard Bloom filter
+ * and some multiple of it.  With few blocks the loads are not Poisson and the rate of one filter
+ * scatters around the mean; the model's mean is what is promised. */
+tamis_status tamis_i_plan_blocked_bloom(const tamis_need *need, tamis_plan *plan) {
+    const double n = (double)need->n;
+    unsigned k = 1;
+    double fpr = 1;
+    uint64_t low = (uint64_t)(n * -log2(need->fpr) / LN2 / 512 * 0.9), high = low + 1;
+    for (;; high += high / 2 + 1) {
+        if (high > (uint64_t)1 << 39)
+            return TAMIS_E_TOO_LARGE;
+        if ((double)high > 64 * (n + 8)) /* at 16 hashes no block helps any more */
+            return TAMIS_E_UNSUPPORTED;
+        if (n / (double)high > 4096)
+            continue;
+        const tamis_status status = blocked_fpr(n, high, &k, &fpr);
+        if (status != TAMIS_OK)
+            return status;
+        if (fpr <= need->fpr)
+            break;
+        low = high;
+    }
+    /* 1/4096 finer than that is not worth the time: the size is within 0.03 % of the least. */
+    while (high - low > 1 + high / 4096) {
+        const uint64_t middle = low + (high - low) / 2;
+        const tamis_status status = blocked_fpr(n, middle, &k, &fpr);
+        if (status != TAMIS_OK)
+            return status;
+        if (fpr <= need->fpr)
+            high = middle;
+        else
+            low = middle;
+    }
+    const tamis_status status = blocked_fpr(n, high, &k, &fpr);
+    if (status != TAMIS_OK)
+        return status;
+    plan->params.kind = TAMIS_KIND_BLOCKED_BLOOM;
+    plan->params.value[TAMIS_BLOCKED_BLOCKS] = high;
+    plan->params.value[TAMIS_BLOCKED_HASHES] = k;
+    plan->fpr = fpr;
+    plan->overflow_probability = 0;
+    plan->lines_per_query = 1;
+    return TAMIS_OK;
+}
