@@ -420,6 +420,107 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_bloom_compressed(double fpr,
  * Balanced Bloom filters (Kanizo, Hay and Keslassy, 2011)
  */
 
+/* Where a key looks for a block with room: in one block; in several, each among all blocks; or in
+ * several, each in a sub-table of its own (MHT, a multilevel hash table). */
+typedef enum tamis_balance_scheme {
+    TAMIS_BALANCE_SINGLE = 1,
+    TAMIS_BALANCE_SEQUENTIAL = 2,
+    TAMIS_BALANCE_MHT = 3
+} tamis_balance_scheme;
+
+#define TAMIS_BALANCE_CHOICES_MAX 8
+
+/* In this section, 'load' is the number of keys per block, those in the overflow list included; up to
+ * 1024.  'accesses' is the mean number of blocks that an insert looks at, up to 8, and 'overflow'
+ * the fraction of the keys that go to the overflow list.  Everything holds for many blocks. */
+
+/* The best distribution of the loads of blocks that any scheme with these accesses and this overflow
+ * can reach: p[i] = P(load = i) for i = 0 .. *k0 + 1, and 0 up to p[room - 1].  p may be NULL.
+ * TAMIS_E_DOMAIN also if room is too small, and where no load is the largest: accesses = 1 without
+ * overflow, or 0 < accesses < 1 - overflow, or a largest load above 4096. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_bound(double accesses, double load,
+                                                                  double overflow, double *p,
+                                                                  size_t room, unsigned *k0);
+
+/* The parameters with which the schemes reach this bound: a block with less than 'threshold' keys
+ * takes any key, one with 'threshold' keys takes a key with probability 'coin', a fuller one none.
+ * Domain as tamis_model_balance_bound. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status
+tamis_model_balance_parameters(double accesses, double load, double overflow, unsigned *threshold,
+                               double *coin);
+
+/* The least overflow for which SEQUENTIAL or MHT with 'choices' choices reaches the bound with these
+ * accesses.  For MHT, where the load does not matter, it also fills 'shares', unless NULL, with the
+ * shares of the blocks that the sub-tables get, one per choice.  choices from 2 to 8,
+ * 1 < accesses < choices.  (SINGLE is at the bound with accesses = 1 and any overflow above 0.)
+ * SEQUENTIAL takes a few milliseconds, more for large loads. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status
+tamis_model_balance_region(tamis_balance_scheme scheme, unsigned choices, double accesses,
+                           double load, double *overflow, double *shares);
+
+/* The loads of a block after 'arrivals' looks on average, Poisson distributed: p[i] = P(load = i) for
+ * i = 0 .. threshold + 1, and 0 up to p[room - 1].  arrivals up to 8192, threshold up to 4096,
+ * 0 <= coin <= 1, room at least threshold + 2. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_loads(double arrivals,
+                                                                  unsigned threshold, double coin,
+                                                                  double *p, size_t room);
+
+/* Bits that count a block's keys, 0 to threshold + 1. */
+TAMIS_API unsigned tamis_model_balance_counter_bits(unsigned threshold);
+
+/* A balanced filter. */
+typedef struct tamis_balance_shape {
+    size_t struct_size;
+    tamis_balance_scheme scheme;
+    unsigned choices;   /* 1 for SINGLE, else 1 to 8 */
+    unsigned threshold; /* 0 to 4096 */
+    double coin;        /* 0 to 1 */
+    double budget;      /* mean accesses at which the list takes all further keys; 0: no limit */
+    double shares[TAMIS_BALANCE_CHOICES_MAX]; /* MHT: of each sub-table, sum 1 */
+} tamis_balance_shape;
+
+static inline void tamis_balance_shape_init(tamis_balance_shape *shape) {
+    memset(shape, 0, sizeof *shape);
+    shape->struct_size = sizeof *shape;
+}
+
+/* What a balanced filter is like at some load. */
+typedef struct tamis_balance_state {
+    size_t struct_size;
+    double accesses;           /* blocks that an insert looked at, mean over all so far */
+    double overflow;           /* fraction of the keys in the list */
+    double reads_present;      /* blocks that a query reads, mean over the keys that are in */
+    double reads_absent;       /* the same for absent keys: goes on while a block has the threshold */
+    double reads_absent_keyed; /* the same if the coin is a function of the key, and so tells more */
+    double arrivals[TAMIS_BALANCE_CHOICES_MAX]; /* at a block of each choice: for ..._loads */
+} tamis_balance_state;
+
+static inline void tamis_balance_state_init(tamis_balance_state *state) {
+    memset(state, 0, sizeof *state);
+    state->struct_size = sizeof *state;
+}
+
+/* Fill 'state', which has gone through tamis_balance_state_init, with what the filter is like.
+ * TAMIS_E_ARGUMENT if a struct_size makes no sense, TAMIS_E_DOMAIN if the shape is no shape.  The reads
+ * leave out that a false answer ends a query early. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_state(const tamis_balance_shape *shape,
+                                                                  double load,
+                                                                  tamis_balance_state *state);
+
+/* Error rate at this load if each block holds a Bloom filter of 'bits' bits, its counter not among
+ * them, in which a key sets 'hashes' bits; with the exact number of bits set.  keyed_coin: the query
+ * knows the coin of its key.  bits from 1 to 4096, hashes from 1 to 64. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_fpr(const tamis_balance_shape *shape,
+                                                                double load, bool keyed_coin,
+                                                                unsigned bits, unsigned hashes,
+                                                                double *fpr);
+
+/* Like tamis_model_balance_fpr without a keyed coin, but as the paper computes it: with the mean
+ * number of bits set, and a sum over the blocks.  It is too low for small blocks. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status
+tamis_model_balance_fpr_printed(const tamis_balance_shape *shape, double load, unsigned bits,
+                                unsigned hashes, double *fpr);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,569 @@
+/* balance.c - balanced Bloom filters: loads of blocks, overflow, accesses, error rate
+ *
+ * n keys go to m blocks ("buckets" in the paper), r = n/m per block.  A key looks at up to d blocks,
+ * one after the other, and stays in the first one with less than h keys, or with exactly h keys if a
+ * coin of probability p allows it; what finds no place goes to an overflow list, a fraction gamma of
+ * all keys.  a is the number of blocks that an insert looks at, on average.
+ *
+ *   SINGLE       one choice: d = 1
+ *   SEQUENTIAL   every choice among all blocks
+ *   MHT          choice i among the alpha_i m blocks of sub-table i
+ *
+ * A block to which x looks have come on average ("arrivals", Poisson distributed) has
+ *
+ *     below = P(load < h)      = P(X < h),                X ~ Poisson(x)
+ *     at    = P(load = h)      = sum over i >= h of P(X = i) (1-p)^(i-h)
+ *     above = P(load = h + 1)  = sum over i >  h of P(X = i) (1 - (1-p)^(i-h))
+ *
+ * because after the h-th arrival each one is let in with probability p until one was.  The printed
+ * forms divide by (1-p)^h; these sums hold for every p.  In a SEQUENTIAL or MHT filter of many blocks
+ * the arrivals are Poisson too, so that everything follows from these three numbers at the right x.
+ * All of it is the limit of many blocks; what is left out is of the order of 1/sqrt(m).
+ *
+ * After Kanizo, Hay and Keslassy, "Access-Efficient Balanced Bloom Filters", 2011.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tamis/model.h"
+
+#include <math.h>
+
+#include "base/base.h"
+
+#define CHOICES_MAX   TAMIS_BALANCE_CHOICES_MAX
+#define LOAD_MAX      1024.0
+#define THRESHOLD_MAX 4096u
+
+/* -------------------------------------------------------------------------------------------------
+ * One block
+ */
+
+/* P(X = i) and P(X <= i) for X ~ Poisson(x); x is in the domain by construction. */
+static double point(double x, uint64_t i) {
+    double p;
+    return tamis_model_poisson(x, i, &p) == TAMIS_OK ? p : 0;
+}
+
+static double head(double x, uint64_t i) {
+    double p;
+    return tamis_model_poisson_head(x, i, &p) == TAMIS_OK ? p : 0;
+}
+
+typedef struct block {
+    double below, at, above;
+    double fail; /* that one more arrival is sent away: above + (1-p) at */
+    double lost; /* arrivals sent away so far, on average */
+} block;
+
+/* Few arrivals, x < h: the terms fall from i = h on, and each result is a sum of positive terms,
+ * accurate however small it is.  'late' is 1 - (1-p)^(i-h), the chance that the coin has let
+ * one in after i arrivals. */
+static block block_early(double x, unsigned h, double p) {
+    block b = {.below = head(x, h - 1)};
+    double term = point(x, h);
+    double late = 0;
+    for (unsigned i = h; term > 0; i++) {
+        b.at += term * (1 - late);
+        b.above += term * late;
+        b.fail += term * (late + (1 - p) * (1 - late));
+        b.lost += term * ((double)(i - h) - late);
+        if (term * (i - h + 1) < 1e-18 * b.lost)
+            break;
+        term *= x / (i + 1);
+        late += p * (1 - late);
+    }
+    return b;
+}
+
+/* Many arrivals, x >= h: no result but 'below' can be small, unless p is.  The sum for 'at' starts at
+ * its largest term, in case the first one is zero in a double. */
+static block block_late(double x, unsigned h, double p) {
+    block b = {.below = h > 0 ? head(x, h - 1) : 0};
+    const double centre = floor(x * (1 - p));
+    const double start = centre > h ? centre : h;
+    const double largest =
+        point(x, (uint64_t)start) * (start > h ? exp((start - h) * log1p(-p)) : 1);
+    double sum = 1;
+    double term = 1;
+    for (double i = start; i > h && term > 1e-18 * sum; i--) {
+        term *= i / (x * (1 - p));
+        sum += term;
+    }
+    term = 1;
+    for (double i = start; term > 1e-18 * sum; i++) {
+        term *= x * (1 - p) / (i + 1);
+        sum += term;
+    }
+    b.at = largest * sum;
+    b.above = fmax(0, 1 - b.below - b.at);
+    b.fail = fmax(0, 1 - b.below - p * b.at);
+    const double up_to_h = (h >= 2 ? x * head(x, h - 2) : 0) + h * (1 - b.below); /* E[min(X, h)] */
+    b.lost = fmax(0, x - up_to_h - b.above);
+    return b;
+}
+
+static block block_after(double x, unsigned h, double p) {
+    return x < h ? block_early(x, h, p) : block_late(x, h, p);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * The lower bound of Theorem 1
+ *
+ * Throw a r keys per block at random, X ~ Poisson(a r) in each, and take the surplus r (a - 1 + gamma)
+ * away again, always from the fullest block.  Every online scheme with a looks per key and an overflow
+ * list of gamma n keys is at most as good.  All blocks end up with k0 + 1 keys at most: k0 is the
+ * largest k for which cutting at k would take away too much, E[(X - k)+] > r (a - 1 + gamma), which is
+ * the paper's condition E[min(X, k)] < r (1 - gamma) seen from the other side, where nothing cancels.
+ */
+
+/* E[(X - k)+], X ~ Poisson(t). */
+static double excess(double t, unsigned k) {
+    if (k >= t) {
+        double term = point(t, (uint64_t)k + 1), sum = 0;
+        for (double j = 1; term > 0; j++) {
+            const double next = sum + j * term;
+            if (next == sum)
+                break;
+            sum = next;
+            term *= t / (k + j + 1);
+        }
+        return sum;
+    }
+    double term = k > 0 ? point(t, k - 1) : 0, sum = 0; /* E[(k - X)+] */
+    for (double j = 1; j <= k && term > 0; j++) {
+        const double next = sum + j * term;
+        if (next == sum)
+            break;
+        sum = next;
+        term *= (k - j) / t;
+    }
+    return t - k + sum;
+}
+
+typedef struct bound {
+    double t; /* a r */
+    unsigned k0;
+    double top; /* P_LB(k0 + 1) */
+} bound;
+
+/* TAMIS_E_DOMAIN also where there is no finite k0: nothing is taken away when a = 1, gamma = 0. */
+static tamis_status lower_bound(double a, double r, double gamma, bound *result) {
+    if (!(a > 0 && a <= CHOICES_MAX) || !(r > 0 && r <= LOAD_MAX) || !(gamma >= 0 && gamma < 1))
+        return TAMIS_E_DOMAIN;
+    const double t = a * r;
+    const double surplus = r * (a - 1 + gamma);
+    if (!(surplus > 0) || !(excess(t, THRESHOLD_MAX) <= surplus))
+        return TAMIS_E_DOMAIN;
+    unsigned low = 0, high = THRESHOLD_MAX; /* k0 is in [low, high[ */
+    while (high - low > 1) {
+        const unsigned middle = low + (high - low) / 2;
+        if (excess(t, middle) > surplus)
+            low = middle;
+        else
+            high = middle;
+    }
+    result->t = t;
+    result->k0 = low;
+    result->top = fmax(0, excess(t, low) - surplus);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_model_balance_bound(double accesses, double load, double overflow, double *p,
+                                       size_t room, unsigned *k0) {
+    bound b;
+    const tamis_status status = lower_bound(accesses, load, overflow, &b);
+    if (status != TAMIS_OK)
+        return status;
+    if (p != NULL) {
+        if (room < (size_t)b.k0 + 2)
+            return TAMIS_E_DOMAIN;
+        for (size_t i = 0; i < room; i++)
+            p[i] = i < b.k0 ? point(b.t, i) : 0;
+        p[b.k0] = 1 - (b.k0 > 0 ? head(b.t, b.k0 - 1) : 0) - b.top;
+        p[b.k0 + 1] = b.top;
+    }
+    *k0 = b.k0;
+    return TAMIS_OK;
+}
+
+/* Theorems 3, 4 and 5, conditions (i) and (iii): h = k0, and p makes the scheme's blocks equal to
+ * those of the bound.  The chance of load h + 1 grows with p, from 0 to P(X > h), so the solution
+ * is unique. */
+static void parameters(const bound *b, unsigned *h, double *p) {
+    double low = 0, high = 1;
+    for (unsigned i = 0; i < 200 && high - low > 1e-16 * high; i++) {
+        const double middle = low + (high - low) / 2;
+        if (block_after(b->t, b->k0, middle).above < b->top)
+            low = middle;
+        else
+            high = middle;
+    }
+    *h = b->k0;
+    *p = high;
+}
+
+tamis_status tamis_model_balance_parameters(double accesses, double load, double overflow,
+                                            unsigned *threshold, double *coin) {
+    bound b;
+    const tamis_status status = lower_bound(accesses, load, overflow, &b);
+    if (status != TAMIS_OK)
+        return status;
+    parameters(&b, threshold, coin);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_model_balance_loads(double arrivals, unsigned threshold, double coin, double *p,
+                                       size_t room) {
+    if (!(arrivals >= 0 && arrivals <= CHOICES_MAX * LOAD_MAX) || threshold > THRESHOLD_MAX ||
+        !(coin >= 0 && coin <= 1) || room < (size_t)threshold + 2)
+        return TAMIS_E_DOMAIN;
+    const block b = block_after(arrivals, threshold, coin);
+    for (size_t i = 0; i < room; i++)
+        p[i] = i < threshold ? point(arrivals, i) : 0;
+    p[threshold] = b.at;
+    p[threshold + 1] = b.above;
+    return TAMIS_OK;
+}
+
+/* Section IX: ceil(log2(k0 + 2)), the loads 0 to h + 1. */
+unsigned tamis_model_balance_counter_bits(unsigned threshold) {
+    unsigned bits = 1;
+    while (bits < 32 && ((uint64_t)threshold + 1) >> bits != 0)
+        bits++;
+    return bits;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * SEQUENTIAL
+ *
+ * When x looks per block have been made, the next key is sent away by each of its choices with
+ * probability f(x) and takes 1 + f + ... + f^(d-1) looks.  Between x and x + dx, then,
+ * dx / (1 + f + ... + f^(d-1)) keys per block arrive, and f^d of them go to the list.  The integrals
+ * up to x are taken by Gauss-Legendre quadrature; f rises from 0 to 1 around x = h within a few
+ * sqrt(h), and a panel is one sqrt(x) wide.
+ */
+
+/* Positive nodes and weights of degree 16 on [-1, 1]. */
+static const double gauss_node[8] = {0.09501250983763744, 0.28160355077925891, 0.45801677765722739,
+                                     0.61787624440264375, 0.75540440835500303, 0.86563120238783174,
+                                     0.94457502307323258, 0.98940093499164993};
+static const double gauss_weight[8] = {
+    0.18945061045506850, 0.18260341504492359, 0.16915651939500254, 0.14959598881657673,
+    0.12462897125553387, 0.09515851168249278, 0.06225352393864789, 0.02715245941175410};
+
+/* Looks that a key takes, 1 + f + ... + f^(d-1). */
+static double looks(double f, unsigned d) {
+    double sum = 1;
+    for (unsigned i = 1; i < d; i++)
+        sum = 1 + f * sum;
+    return sum;
+}
+
+/* Keys per block that have come, and that went to the list, after x looks per block. */
+static void sequential_after(double x, unsigned h, double p, unsigned d, double *keys,
+                             double *listed) {
+    const unsigned panels = (unsigned)sqrt(x) + 2;
+    const double half = x / panels / 2;
+    *keys = *listed = 0;
+    for (unsigned panel = 0; panel < panels; panel++) {
+        for (unsigned i = 0; i < 16; i++) {
+            const double node = i < 8 ? gauss_node[i] : -gauss_node[i - 8];
+            const double f = block_after(half * (2 * panel + 1 + node), h, p).fail;
+            const double rate = half * gauss_weight[i % 8] / looks(f, d);
+            *keys += rate;
+            *listed += rate * pow(f, d);
+        }
+    }
+}
+
+/* The x at which r keys per block have come; x is between r and d r.  The keys grow with x, at a rate
+ * that falls: Newton's step from the left stays to the left. */
+static double sequential_looks(double r, unsigned h, double p, unsigned d, double *listed) {
+    double x = r;
+    for (unsigned i = 0; i < 100; i++) {
+        double keys;
+        sequential_after(x, h, p, d, &keys, listed);
+        const double step = (r - keys) * looks(block_after(x, h, p).fail, d);
+        if (!(step > 1e-14 * x))
+            break;
+        x = fmin(x + step, r * d);
+    }
+    return x;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * The optimality region: the least gamma for which a scheme reaches the bound of Theorem 1 with a
+ * looks per key.  Then its looks are used up when the last key comes.
+ */
+
+/* Theorem 4.  With the parameters for gamma, a r looks per block place r (1 - gamma) keys.  A list that
+ * is too small makes the scheme use more than its n keys up to get there; so the gamma is
+ * sought at which exactly r keys per block have come. */
+static tamis_status sequential_region(double a, double r, unsigned d, double *gamma) {
+    double low = 0, high = 1;
+    for (unsigned i = 0; i < 100 && high - low > 1e-13 * high; i++) {
+        const double middle = low + (high - low) / 2;
+        bound b;
+        const tamis_status status = lower_bound(a, r, middle, &b);
+        if (status != TAMIS_OK)
+            return status;
+        unsigned h;
+        double p, keys, listed;
+        parameters(&b, &h, &p);
+        sequential_after(b.t, h, p, d, &keys, &listed);
+        if (keys > r)
+            low = middle;
+        else
+            high = middle;
+    }
+    *gamma = low + (high - low) / 2;
+    return TAMIS_OK;
+}
+
+/* Theorem 5.  Each sub-table sends the same fraction q of its arrivals on to the next, so that a =
+ * 1 + q + ... + q^(d-1), the sub-tables shrink by q, and q^d is left.  The load does not matter. */
+static void mht_region(double a, unsigned d, double *gamma, double *shares) {
+    double low = 0, high = 1;
+    for (unsigned i = 0; i < 200 && high - low > 1e-16 * high; i++) {
+        const double middle = low + (high - low) / 2;
+        if (looks(middle, d) < a)
+            low = middle;
+        else
+            high = middle;
+    }
+    *gamma = pow(high, d);
+    if (shares == NULL)
+        return;
+    double share = 1 / looks(high, d);
+    for (unsigned i = 0; i < d; i++) {
+        shares[i] = share;
+        share *= high;
+    }
+}
+
+tamis_status tamis_model_balance_region(tamis_balance_scheme scheme, unsigned choices,
+                                        double accesses, double load, double *overflow,
+                                        double *shares) {
+    if (choices < 2 || choices > CHOICES_MAX || !(accesses > 1 && accesses < choices) ||
+        !(load > 0 && load <= LOAD_MAX))
+        return TAMIS_E_DOMAIN;
+    if (scheme == TAMIS_BALANCE_SEQUENTIAL)
+        return sequential_region(accesses, load, choices, overflow);
+    if (scheme != TAMIS_BALANCE_MHT)
+        return TAMIS_E_DOMAIN;
+    mht_region(accesses, choices, overflow, shares);
+    return TAMIS_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * A filter of given parameters
+ */
+
+/* Copy the caller's shape in and check it. */
+static tamis_status take_shape(const tamis_balance_shape *theirs, double load,
+                               tamis_balance_shape *shape) {
+    if (!tamis_i_struct_in(shape, sizeof *shape, theirs))
+        return TAMIS_E_ARGUMENT;
+    const unsigned d = shape->choices;
+    if (!(load >= 0 && load <= LOAD_MAX) || d < 1 || d > CHOICES_MAX ||
+        shape->threshold > THRESHOLD_MAX || !(shape->coin >= 0 && shape->coin <= 1) ||
+        !(shape->budget >= 0))
+        return TAMIS_E_DOMAIN;
+    if (shape->scheme == TAMIS_BALANCE_SINGLE)
+        return d == 1 ? TAMIS_OK : TAMIS_E_DOMAIN;
+    if (shape->scheme == TAMIS_BALANCE_SEQUENTIAL)
+        return TAMIS_OK;
+    if (shape->scheme != TAMIS_BALANCE_MHT)
+        return TAMIS_E_DOMAIN;
+    double sum = 0;
+    for (unsigned i = 0; i < d; i++) {
+        if (!(shape->shares[i] > 0))
+            return TAMIS_E_DOMAIN;
+        sum += shape->shares[i];
+    }
+    return fabs(sum - 1) < 1e-6 ? TAMIS_OK : TAMIS_E_DOMAIN;
+}
+
+/* Where r keys per block have come: the arrivals at a block of each choice, the looks per block of
+ * the whole filter, and the keys per block in the list. */
+typedef struct filling {
+    double arrivals[CHOICES_MAX];
+    double looks;
+    double listed;
+} filling;
+
+static filling fill_mht(const tamis_balance_shape *s, double r) {
+    filling f = {.listed = r};
+    for (unsigned i = 0; i < s->choices; i++) {
+        const double share = s->scheme == TAMIS_BALANCE_MHT ? s->shares[i] : 1;
+        f.looks += f.listed;
+        f.arrivals[i] = f.listed / share;
+        f.listed = share * block_after(f.arrivals[i], s->threshold, s->coin).lost;
+    }
+    return f;
+}
+
+static filling fill_sequential(const tamis_balance_shape *s, double r) {
+    filling f = {.looks = 0};
+    f.looks = sequential_looks(r, s->threshold, s->coin, s->choices, &f.listed);
+    for (unsigned i = 0; i < s->choices; i++)
+        f.arrivals[i] = f.looks;
+    return f;
+}
+
+static filling fill(const tamis_balance_shape *s, double r) {
+    return s->scheme == TAMIS_BALANCE_SEQUENTIAL ? fill_sequential(s, r) : fill_mht(s, r);
+}
+
+/* Fill with r keys per block, but stop when the budget of looks is used up; the keys after that go to
+ * the list.  'inserted' is what came before. */
+static filling fill_within_budget(const tamis_balance_shape *s, double r, double *inserted) {
+    filling f = fill(s, r);
+    const double budget = s->budget * r;
+    *inserted = r;
+    if (s->budget == 0 || f.looks <= budget * (1 + 1e-12))
+        return f;
+    double low = 0, high = r;
+    for (unsigned i = 0; i < 60; i++) {
+        const double middle = low + (high - low) / 2;
+        if (fill(s, middle).looks < budget)
+            low = middle;
+        else
+            high = middle;
+    }
+    f = fill(s, high);
+    *inserted = high;
+    f.listed += r - high;
+    return f;
+}
+
+/* A query for an absent key goes on from a block if its load is h or more: the key, had it come, might
+ * have been sent away.  If the coin depends on the key, a block with load h whose coin says "in"
+ * would have kept it, and ends the query too; then it goes on exactly if an insert would. */
+static double goes_on(const block *b, bool keyed_coin) {
+    return keyed_coin ? b->fail : b->at + b->above;
+}
+
+tamis_status tamis_model_balance_state(const tamis_balance_shape *shape, double load,
+                                       tamis_balance_state *state) {
+    tamis_balance_shape s;
+    const tamis_status status = take_shape(shape, load, &s);
+    if (status != TAMIS_OK)
+        return status;
+    double inserted;
+    const filling f = fill_within_budget(&s, load, &inserted);
+    tamis_balance_state found = {.struct_size = sizeof found};
+    double reach = 1, reach_keyed = 1;
+    for (unsigned i = 0; i < s.choices; i++) {
+        const block b = block_after(f.arrivals[i], s.threshold, s.coin);
+        found.arrivals[i] = f.arrivals[i];
+        found.reads_absent += reach;
+        found.reads_absent_keyed += reach_keyed;
+        reach *= goes_on(&b, false);
+        reach_keyed *= goes_on(&b, true);
+    }
+    if (load > 0) {
+        found.accesses = f.looks / load;
+        found.overflow = f.listed / load;
+        found.reads_present = (f.looks + (load - inserted) * found.reads_absent) / load;
+    } else {
+        found.accesses = found.reads_present = found.reads_absent_keyed;
+    }
+    return tamis_i_struct_out(state, &found, sizeof found) ? TAMIS_OK : TAMIS_E_ARGUMENT;
+}
+
+/* Local filters: phi(i), the error rate of a block of 'bits' bits with i keys and k hashes. */
+typedef tamis_status (*local_rate)(unsigned bits, unsigned keys, unsigned k, double *rate);
+
+static tamis_status local_exact(unsigned bits, unsigned keys, unsigned k, double *rate) {
+    return tamis_model_bloom_exact(bits, keys, k, rate);
+}
+
+/* Section IX: phi(i) = (1 - e^(-ki/(B-b)))^k.  (The first form there has B for the outer exponent,
+ * which is a slip.) */
+static tamis_status local_printed(unsigned bits, unsigned keys, unsigned k, double *rate) {
+    *rate = pow(-expm1(-(double)k * keys / bits), k);
+    return TAMIS_OK;
+}
+
+/* What a query meets at its i-th block: an error, an error where it would have gone on otherwise, and
+ * that it goes on. */
+typedef struct meeting {
+    double error, error_and_on, on;
+} meeting;
+
+static tamis_status meet(const tamis_balance_shape *s, const filling *f, bool keyed_coin,
+                         unsigned bits, unsigned k, local_rate rate, meeting *met) {
+    block b[CHOICES_MAX];
+    for (unsigned i = 0; i < s->choices; i++) {
+        b[i] = block_after(f->arrivals[i], s->threshold, s->coin);
+        met[i] = (meeting){.on = goes_on(&b[i], keyed_coin)};
+    }
+    for (unsigned load = 0; load <= s->threshold + 1; load++) {
+        double error;
+        const tamis_status status = rate(bits, load, k, &error);
+        if (status != TAMIS_OK)
+            return status;
+        for (unsigned i = 0; i < s->choices; i++) {
+            const double weight = load < s->threshold    ? point(f->arrivals[i], load)
+                                  : load == s->threshold ? b[i].at
+                                                         : b[i].above;
+            met[i].error += weight * error;
+            if (load > s->threshold || (load == s->threshold && !keyed_coin))
+                met[i].error_and_on += weight * error;
+            else if (load == s->threshold)
+                met[i].error_and_on += (1 - s->coin) * weight * error;
+        }
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status meet_all(const tamis_balance_shape *shape, double load, bool keyed_coin,
+                             unsigned bits, unsigned k, local_rate rate, unsigned *choices,
+                             meeting *met) {
+    tamis_balance_shape s;
+    const tamis_status status = take_shape(shape, load, &s);
+    if (status != TAMIS_OK)
+        return status;
+    if (bits < 1 || bits > 4096 || k < 1 || k > 64)
+        return TAMIS_E_DOMAIN;
+    double inserted;
+    const filling f = fill_within_budget(&s, load, &inserted);
+    *choices = s.choices;
+    return meet(&s, &f, keyed_coin, bits, k, rate, met);
+}
+
+/* A query that meets no error goes on with the chance that it does so and met none. */
+tamis_status tamis_model_balance_fpr(const tamis_balance_shape *shape, double load, bool keyed_coin,
+                                     unsigned bits, unsigned hashes, double *fpr) {
+    meeting met[CHOICES_MAX];
+    unsigned d;
+    const tamis_status status =
+        meet_all(shape, load, keyed_coin, bits, hashes, local_exact, &d, met);
+    if (status != TAMIS_OK)
+        return status;
+    double sum = 0, reach = 1;
+    for (unsigned i = 0; i < d; i++) {
+        sum += reach * met[i].error;
+        reach *= fmax(0, met[i].on - met[i].error_and_on);
+    }
+    *fpr = fmin(sum, 1);
+    return TAMIS_OK;
+}
+
+/* Section IX: sum over j of P_j FPR_j, where P_j is the chance that a query reads j blocks or more. */
+tamis_status tamis_model_balance_fpr_printed(const tamis_balance_shape *shape, double load,
+                                             unsigned bits, unsigned hashes, double *fpr) {
+    meeting met[CHOICES_MAX];
+    unsigned d;
+    const tamis_status status = meet_all(shape, load, false, bits, hashes, local_printed, &d, met);
+    if (status != TAMIS_OK)
+        return status;
+    double sum = 0, reach = 1;
+    for (unsigned i = 0; i < d; i++) {
+        sum += reach * met[i].error;
+        reach *= met[i].on;
+    }
+    *fpr = fmin(sum, 1);
+    return TAMIS_OK;
+}
