@@ -1,0 +1,52 @@
+# bash completion for tamis(1)
+# SPDX-License-Identifier: MIT
+
+# The kinds that this tamis knows.
+_tamis_kinds() {
+    "$1" plan -n 1000 --all --json 2>/dev/null | sed -n 's/^ *"kind": "\([^"]*\)",*$/\1/p'
+}
+
+_tamis() {
+    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    local commands="plan build query add remove info verify merge bench reproduce help"
+    local keys="-0 --null --u64 --hex"
+    local options
+
+    COMPREPLY=()
+    if [[ $COMP_CWORD -eq 1 ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$word")
+        return
+    fi
+    case $previous in
+    --kind)
+        mapfile -t COMPREPLY < <(compgen -W "$(_tamis_kinds "${COMP_WORDS[0]}")" -- "$word")
+        return
+        ;;
+    -n | -p | --seed)
+        return
+        ;;
+    esac
+    case ${COMP_WORDS[1]} in
+    plan) options="-n -p --deletes --kind --all --json" ;;
+    build) options="-o --output -p -n --kind --deletes --seed --like --verbose $keys" ;;
+    query) options="-v --invert -c --count -q --quiet $keys" ;;
+    add | remove) options="-o --output --verbose $keys" ;;
+    info | verify) options="--json" ;;
+    merge) options="-o --output --verbose" ;;
+    bench) options="--kind -n --json" ;;
+    reproduce) options="--full --json" ;;
+    help)
+        mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
+        return
+        ;;
+    *) return ;;
+    esac
+    if [[ $word == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$options --help" -- "$word")
+    else
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+    fi
+}
+
+complete -F _tamis tamis

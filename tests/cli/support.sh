@@ -1,0 +1,82 @@
+# support.sh - what the tests of the command line share
+#
+# Sourced by test_*.sh, which are called as: sh SCRIPT SOURCE_DIR BUILD_DIR CC
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+set -eu
+export LC_ALL=C
+
+# shellcheck disable=SC2034
+source_dir=$1
+build_dir=$2
+tamis=$build_dir/tamis
+[ -x "$tamis" ] || { echo "no $tamis" >&2; exit 1; }
+
+work=$(mktemp -d)
+trap 'chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
+trap 'exit 130' HUP INT TERM
+cd "$work"
+# Everything temporary must be gone at the end of each run of the tool (see expect_clean).
+mkdir "$work/tmp"
+export TMPDIR="$work/tmp"
+
+fail() {
+    echo "FAILED: $*" >&2
+    [ ! -s "$work/stderr" ] || sed 's/^/    stderr: /' "$work/stderr" >&2
+    exit 1
+}
+
+# expect CODE COMMAND...: run it, with stdout and stderr in files of these names; the exit code must be
+# CODE.  Any trouble must be told in one line on stderr that begins with "tamis".
+expect() {
+    expected=$1
+    shift
+    code=0
+    "$@" >"$work/stdout" 2>"$work/stderr" || code=$?
+    [ "$code" -eq "$expected" ] || fail "exit code $code instead of $expected: $*"
+    if [ "$expected" -eq 2 ]; then
+        [ "$(wc -l <"$work/stderr")" -eq 1 ] || fail "not one line on stderr: $*"
+        grep -q '^tamis[ a-z]*: .' "$work/stderr" || fail "no proper message: $*"
+    fi
+    expect_clean "$*"
+}
+
+expect_clean() {
+    [ -z "$(ls -A "$work/tmp")" ] || fail "temporary files stayed: $1"
+    [ -z "$(find "$work" -name '.tamis-*')" ] || fail "temporary files stayed: $1"
+}
+
+# expect_message TEXT: stderr of the last command contains it.
+expect_message() {
+    grep -qF -- "$1" "$work/stderr" || fail "message does not say '$1'"
+}
+
+# expect_output FILE: stdout of the last command has the content of FILE.
+expect_output() {
+    cmp -s "$1" "$work/stdout" || fail "output differs from $1"
+}
+
+expect_silent() {
+    [ ! -s "$work/stderr" ] || fail "there should be nothing on stderr"
+}
+
+# expect_json EXPRESSION: stdout of the last command is one JSON document, called d, for which the Python
+# expression holds.
+expect_json() {
+    python3 - "$work/stdout" "$1" <<'PYTHON' || fail "JSON: $1"
+import json, sys
+def refuse(name):
+    raise ValueError(name + " is no JSON")
+with open(sys.argv[1], encoding="utf-8") as file:
+    d = json.load(file, parse_constant=refuse)
+number = (int, float)
+if not eval(sys.argv[2]):
+    print(json.dumps(d)[:2000], file=sys.stderr)
+    sys.exit(1)
+PYTHON
+}
+
+# The kinds that can do what is asked for: kinds [--deletes]
+kinds() {
+    "$tamis" plan -n 1000 --all --json "$@" | sed -n 's/^ *"kind": "\(.*\)",$/\1/p'
+}

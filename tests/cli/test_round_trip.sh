@@ -1,0 +1,114 @@
+# test_round_trip.sh - build, save, query, add, remove, merge for every kind
+# SPDX-License-Identifier: MIT
+. "$1/tests/cli/support.sh"
+
+seq 1 20000 | sed 's/^/key /' >keys
+seq 1 20000 | sed 's/^/absent /' >absent
+seq 20001 25000 | sed 's/^/key /' >more
+sort keys >sorted
+
+[ -n "$(kinds)" ] || fail "no kinds"
+kinds | grep -qx bloom || fail "no bloom"
+kinds --deletes | grep -qx counting-bloom || fail "no counting-bloom"
+if kinds --deletes | grep -qx bloom; then fail "bloom cannot delete"; fi
+
+# count SET FILE: how many keys of the file are found.
+count() {
+    "$tamis" query -c "$1" "$2" || [ $? -eq 1 ]
+}
+
+# few SET FILE: at most 1.5 % of the 20,000 keys of the file are found (promised 1 %, 7 sigma).
+few() {
+    [ "$(count "$1" "$2")" -le 300 ] || fail "too many false positives in $1"
+}
+
+for kind in $(kinds); do
+    for known in "" "-n 20000"; do
+        # shellcheck disable=SC2086
+        expect 0 "$tamis" build --kind "$kind" $known -o set.tamis keys
+        expect_silent
+        expect 0 "$tamis" query set.tamis keys
+        expect_output keys
+        expect 1 "$tamis" query -v set.tamis keys
+        [ ! -s stdout ] || fail "$kind: output of nothing"
+        few set.tamis absent
+        expect 0 "$tamis" verify set.tamis
+        expect 0 "$tamis" info --json set.tamis
+        expect_json "d['kind'] == '$kind' and d['capacity'] == 20000"
+        expect_json "19600 <= d['count'] <= 20000"
+    done
+
+    # The same seed and keys give the same bytes, whichever way they came in.
+    "$tamis" build --kind "$kind" --seed 7 -n 20000 -o a.tamis keys
+    "$tamis" build --kind "$kind" --seed 0x7 -o - <keys >b.tamis
+    cmp a.tamis b.tamis || fail "$kind: the way of the keys matters"
+    "$tamis" build --kind "$kind" -n 20000 -o c.tamis keys
+    "$tamis" build --kind "$kind" -n 20000 -o d.tamis keys
+    if cmp -s c.tamis d.tamis; then fail "$kind: the seed is not random"; fi
+
+    # From a pipe, as set and as keys.
+    "$tamis" query - keys <a.tamis >out
+    cmp keys out || fail "$kind: set from stdin"
+    cat a.tamis | "$tamis" query - keys >out
+    cmp keys out || fail "$kind: set from a pipe"
+    cat keys | "$tamis" query a.tamis >out
+    cmp keys out || fail "$kind: keys from a pipe"
+
+    # Adding beyond the capacity warns, and finds all.
+    cp a.tamis added.tamis
+    expect 0 "$tamis" add added.tamis more
+    expect_message "warning"
+    [ "$(count added.tamis keys)" -eq 20000 ] || fail "$kind: add lost keys"
+    [ "$(count added.tamis more)" -eq 5000 ] || fail "$kind: add did not add"
+    cp a.tamis kept.tamis
+    expect 0 "$tamis" add a.tamis -o other.tamis more
+    cmp a.tamis kept.tamis || fail "$kind: add -o changed the set"
+    cmp other.tamis added.tamis || fail "$kind: add -o differs from add"
+
+    # Two halves merged are the whole.
+    head -n 10000 keys >half1
+    tail -n 10000 keys >half2
+    "$tamis" build --like a.tamis -o half1.tamis half1
+    "$tamis" build --like half1.tamis -o half2.tamis half2
+    expect 0 "$tamis" merge half1.tamis half2.tamis -o merged.tamis
+    [ "$(count merged.tamis keys)" -eq 20000 ] || fail "$kind: merge lost keys"
+    few merged.tamis absent
+    expect 0 "$tamis" merge half1.tamis half2.tamis half1.tamis -o half1.tamis
+    [ "$(count half1.tamis keys)" -eq 20000 ] || fail "$kind: merge onto an input lost keys"
+    expect 2 "$tamis" merge a.tamis c.tamis -o no.tamis
+    expect_message "differ in seed"
+    [ ! -e no.tamis ] || fail "$kind: a failed merge wrote a file"
+done
+
+for kind in $(kinds --deletes); do
+    "$tamis" build --deletes --kind "$kind" -p 0.001 -o set.tamis keys
+    head -n 10000 keys >half1
+    tail -n 10000 keys >half2
+    expect 0 "$tamis" remove set.tamis half1
+    expect_silent
+    [ "$(count set.tamis half2)" -eq 10000 ] || fail "$kind: remove lost other keys"
+    [ "$(count set.tamis half1)" -le 30 ] || fail "$kind: removed keys are still there"
+    # Keys that were never there are refused, the others removed.
+    head -n 5 half2 >some
+    cp some mixed
+    echo "certainly absent" >>mixed
+    expect 1 "$tamis" remove set.tamis mixed
+    expect_message "1 of 6 keys"
+    expect 1 "$tamis" remove set.tamis half2 -o other.tamis
+    expect_message "of 10,000 keys were certainly not in the set"
+    [ "$(count set.tamis half2)" -ge 9995 ] || fail "$kind: remove -o changed the set"
+    [ "$(count other.tamis half2)" -le 10 ] || fail "$kind: remove -o did not remove"
+done
+
+# What cannot be done is refused and leaves the file alone.
+"$tamis" build --kind bloom -o set.tamis keys
+cp set.tamis before.tamis
+expect 2 "$tamis" remove set.tamis keys
+expect_message "counting-bloom"
+cmp set.tamis before.tamis || fail "a refused remove changed the file"
+"$tamis" build --kind blocked-bloom -o other.tamis keys
+expect 2 "$tamis" merge set.tamis other.tamis -o no.tamis
+expect_message "differ in kind (bloom, blocked-bloom)"
+"$tamis" build --kind bloom -n 99999 -o other.tamis keys
+expect 2 "$tamis" merge set.tamis other.tamis -o no.tamis
+expect_message "differ in bits"
