@@ -44,8 +44,8 @@ static bool is_stdin(const char *name) {
     return strcmp(name, "-") == 0;
 }
 
-/* Can the file be read, as far as can be told without reading it?  Adds its size to '*total', or
- * makes that 0 for good if it cannot be known. */
+/* Can the file be read, as far as can be told without reading it?  false after a complaint.  Adds its
+ * size to '*total', or makes '*known' false if it has none. */
 static bool check_file(const char *command, const char *name, uint64_t *total, bool *known) {
     struct stat about;
 
@@ -59,7 +59,7 @@ static bool check_file(const char *command, const char *name, uint64_t *total, b
         return false;
     }
     if (S_ISDIR(about.st_mode)) {
-        complain(command, "%s: %s", name, strerror(EISDIR));
+        complain(command, "%s: %s", is_stdin(name) ? "standard input" : name, strerror(EISDIR));
         return false;
     }
     if (S_ISREG(about.st_mode))

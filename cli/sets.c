@@ -171,30 +171,21 @@ static bool save_to_fd(const char *command, const tamis_filter *filter, int fd, 
     return status == TAMIS_OK ? true : fail_save(command, name, reason, status);
 }
 
-/* A device or a named pipe is written to; it would be wrong to put a file in its place. */
-static bool save_to_device(const char *command, const tamis_filter *filter, const char *path) {
-    const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return fail_save(command, path, strerror(errno), TAMIS_E_IO);
-    bool good = save_to_fd(command, filter, fd, path);
-    if (close(fd) != 0 && good)
-        good = fail_save(command, path, strerror(errno), TAMIS_E_IO);
-    return good;
-}
-
 bool set_save(const char *command, const tamis_filter *filter, const char *path) {
     struct stat about;
 
     if (is_standard(path))
         return save_to_fd(command, filter, STDOUT_FILENO, "standard output");
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
-        return save_to_device(command, filter, path);
+    /* A device or pipe may be waited for as long as it takes, so signals are let through. */
+    const bool replaced = stat(path, &about) != 0 || S_ISREG(about.st_mode);
     /* Replace the file that a symbolic link leads to, not the link. */
-    char *const target = realpath(path, NULL);
+    char *const target = replaced ? realpath(path, NULL) : NULL;
     const char *reason = NULL;
-    signals_hold();
+    if (replaced)
+        signals_hold();
     const tamis_status status = tamis_filter_save(filter, target != NULL ? target : path, &reason);
-    signals_release();
+    if (replaced)
+        signals_release();
     free(target);
     return status == TAMIS_OK ? true : fail_save(command, path, reason, status);
 }
