@@ -104,7 +104,8 @@ typedef enum tamis_model_rule {
     TAMIS_MODEL_RULE_64_PLAIN = 0, /* 64-bit bucket: floor(60/a) bits up to load a = 6 */
     TAMIS_MODEL_RULE_64 = 1,       /* the same with semi-sorting: one more at loads 4 and 5 */
     TAMIS_MODEL_RULE_128_ONE = 2,  /* 128-bit bucket: floor(120/a) + 1 bits up to load 11 */
-    TAMIS_MODEL_RULE_128 = 3       /* the same, and one more at loads 6 and 7 */
+    TAMIS_MODEL_RULE_128 = 3,      /* the same, and one more at loads 6 and 7 */
+    TAMIS_MODEL_RULE_128_FIT = 4   /* the same, but floor(120/a) below load 6: fits 8 bits of state */
 } tamis_model_rule;
 
 /* Fill fp_bits[0 .. n_loads-1] with a ready rule; 0 at loads that the bucket has no room for. */
@@ -199,13 +200,11 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf_lengths(unsigned d, u
  * the table.
  *
  *     const uint64_t buckets[5] = {40000, 10000, 5000, 2500, 2500};
- *     const size_t work_len = tamis_model_multilevel_work(10000);
- *     double *work = malloc(work_len * sizeof *work);
+ *     static double work[TAMIS_MULTILEVEL_WORK(10000)];
  *     double items[5], crisis, neglected;
- *     if (work != NULL && tamis_model_multilevel_exact(10000, buckets, 5, work, work_len, items,
- *                                                      &crisis, &neglected) == TAMIS_OK)
+ *     if (tamis_model_multilevel_exact(10000, buckets, 5, work, TAMIS_MULTILEVEL_WORK(10000),
+ *                                      items, &crisis, &neglected) == TAMIS_OK)
  *         printf("%.2f items in the first sub-table, crisis %.2e\n", items[0], crisis);
- *     free(work);
  *
  * prints "8848.07 items in the first sub-table, crisis 1.01e-12".
  *
@@ -219,7 +218,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf_lengths(unsigned d, u
 #define TAMIS_MULTILEVEL_BUCKETS_MAX ((uint64_t)1 << 48)
 #define TAMIS_MULTILEVEL_ITEMS_MAX   ((uint64_t)1 << 24)
 
-/* Work space for n items, in doubles: about 5 n.  0 if n is above the limit. */
+/* Work space for n items, in doubles: as a constant, and checked, 0 if n is above the limit. */
+#define TAMIS_MULTILEVEL_WORK(n) (5 * ((size_t)(n) + 2))
 TAMIS_API size_t tamis_model_multilevel_work(uint64_t n);
 
 /* Sub-tables that shrink geometrically: buckets[i] = first * n * ratio^i, rounded up.
@@ -258,10 +258,15 @@ tamis_model_multilevel_exact(uint64_t n, const uint64_t *buckets, unsigned n_tab
  * tamis_model_summary_failure it judges any number of filters.  '*neglected' grows by the
  * probability that was left out; set it to 0 before the first sub-table.
  *
- *     waiting[n] = 1;  (the others 0)
- *     for (i = 0; i < n_tables; i++)
- *         status = tamis_model_multilevel_level(n, buckets[i], waiting, NULL, work, work_len,
- *                                               &neglected);
+ *     const uint64_t buckets[3] = {4000, 1000, 500};
+ *     static double work[TAMIS_MULTILEVEL_WORK(1000)], waiting[1000 + 1];
+ *     double neglected = 0;
+ *     tamis_status status = TAMIS_OK;
+ *     waiting[1000] = 1;
+ *     for (int i = 0; i < 3 && status == TAMIS_OK; i++)
+ *         status = tamis_model_multilevel_level(1000, buckets[i], waiting, NULL, work,
+ *                                               TAMIS_MULTILEVEL_WORK(1000), &neglected);
+ *     printf("all items find a place with probability %g\n", waiting[0]);
  *
  * TAMIS_E_DOMAIN also if 'waiting' is no distribution. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_multilevel_level(uint64_t n, uint64_t buckets,
@@ -360,9 +365,10 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_song(uint64_t n, uint64_t bu
  */
 
 /* The shape of a rank-indexed filter.  A key belongs to one of 'homes' homes of one of 'buckets'
- * buckets, where a fingerprint is kept for it.  A bucket has slots[0] slots; when these are full it gets
- * one of extensions[0] extensions with slots[1] slots more, and then one of extensions[1] with
- * slots[2].  A level is there if both its numbers are not 0, and the third only on top of the second. */
+ * buckets, where a fingerprint is kept for it.  A bucket has slots[0] slots; when these are full
+ * it gets one of extensions[0] extensions with slots[1] slots more, and then one of
+ * extensions[1] with slots[2].  A level is there if both its numbers are not 0, and the third
+ * only on top of the second. */
 typedef struct tamis_rank_shape {
     size_t struct_size;
     uint64_t buckets;       /* 1 to 2^46 */
@@ -379,8 +385,9 @@ static inline void tamis_rank_shape_init(tamis_rank_shape *shape) {
     shape->struct_size = sizeof *shape;
 }
 
-/* Error rate with n keys in.  Each of the functions that take a shape returns TAMIS_E_ARGUMENT if its
- * struct_size makes no sense, and TAMIS_E_DOMAIN if the shape is no shape or n is over 2^40. */
+/* Error rate with n keys in.  Each of the functions that take a shape returns TAMIS_E_ARGUMENT
+ * if its struct_size makes no sense, and TAMIS_E_DOMAIN if the shape is no shape or n is over
+ * 2^40. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_fpr(const tamis_rank_shape *shape,
                                                              uint64_t n, double *fpr);
 
@@ -393,26 +400,27 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_bits(const tamis_rank_s
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_trimmed(const tamis_rank_shape *shape,
                                                                  uint64_t n, double *bits_per_key);
 
-/* An upper bound on the probability that one of n keys finds no slot, because its bucket is full to the
- * last level or because the extensions are used up.  At most 1.  Takes time like the square root of the
- * number of buckets. */
+/* An upper bound on the probability that one of n keys finds no slot, because its bucket is full
+ * to the last level or because the extensions are used up.  At most 1.  Takes time like the
+ * square root of the number of buckets. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_overflow(const tamis_rank_shape *shape,
                                                                   uint64_t n, double *odds);
 
 /* The shape of the fewest bits that keeps the error rate 'fpr' with n keys in, and the bound of
- * tamis_model_rank_overflow at 'overflow' (the paper takes 1e-10).  n from 1 to 2^40, fpr from 1e-15
- * to 0.5, overflow from 1e-30 to 0.5, homes_max from 1 to 64 (64 needs the fewest bits),
- * extra_bits up to 64.  A bucket without its extensions has at most 'bucket_bits_max' bits; 0 means
- * any number.  TAMIS_E_DOMAIN also if there is no such shape.  'shape' must have gone through
- * tamis_rank_shape_init.  The same call gives the same shape, in about 10 milliseconds for any n. */
+ * tamis_model_rank_overflow at 'overflow' (the paper takes 1e-10).  n from 1 to 2^40, fpr from
+ * 1e-15 to 0.5, overflow from 1e-30 to 0.5, homes_max from 1 to 64 (64 needs the fewest bits),
+ * extra_bits up to 64.  A bucket without its extensions has at most 'bucket_bits_max' bits; 0
+ * means any number.  TAMIS_E_DOMAIN also if there is no such shape.  'shape' must have gone
+ * through tamis_rank_shape_init.  The same call gives the same shape, in about 10 milliseconds
+ * for any n. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_optimise(
     uint64_t n, double fpr, double overflow, unsigned extra_bits, unsigned homes_max,
     unsigned bucket_bits_max, tamis_rank_shape *shape);
 
-/* Bloom filter that is sparse so that it can be compressed: the bits per key of its array in memory if
- * its error rate is 'fpr' and a perfect compressor makes 'packed_bits' bits per key of it.  The number
- * of hashes is real.  0 < fpr < 1; packed_bits is above log2(1/fpr), where the array would be
- * infinite, and at most log2(1/fpr)/ln 2, where nothing can be compressed. */
+/* Bloom filter that is sparse so that it can be compressed: the bits per key of its array in
+ * memory if its error rate is 'fpr' and a perfect compressor makes 'packed_bits' bits per key of
+ * it.  The number of hashes is real.  0 < fpr < 1; packed_bits is above log2(1/fpr), where the
+ * array would be infinite, and at most log2(1/fpr)/ln 2, where nothing can be compressed. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_bloom_compressed(double fpr, double packed_bits,
                                                                      double *bits_per_key);
 
@@ -430,14 +438,15 @@ typedef enum tamis_balance_scheme {
 
 #define TAMIS_BALANCE_CHOICES_MAX 8
 
-/* In this section, 'load' is the number of keys per block, those in the overflow list included; up to
- * 1024.  'accesses' is the mean number of blocks that an insert looks at, up to 8, and 'overflow'
- * the fraction of the keys that go to the overflow list.  Everything holds for many blocks. */
+/* In this section, 'load' is the number of keys per block, those in the overflow list included;
+ * up to 1024.  'accesses' is the mean number of blocks that an insert looks at, up to 8, and
+ * 'overflow' the fraction of the keys that go to the overflow list.  Everything holds for many
+ * blocks. */
 
-/* The best distribution of the loads of blocks that any scheme with these accesses and this overflow
- * can reach: p[i] = P(load = i) for i = 0 .. *k0 + 1, and 0 up to p[room - 1].  p may be NULL.
- * TAMIS_E_DOMAIN also if room is too small, and where no load is the largest: accesses = 1 without
- * overflow, or 0 < accesses < 1 - overflow, or a largest load above 4096. */
+/* The best distribution of the loads of blocks that any scheme with these accesses and this
+ * overflow can reach: p[i] = P(load = i) for i = 0 .. *k0 + 1, and 0 up to p[room - 1].  p may
+ * be NULL.  TAMIS_E_DOMAIN also if room is too small, and where no load is the largest: with
+ * accesses <= 1 - overflow nothing can be chosen.  *k0 is below 4096. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_bound(double accesses, double load,
                                                                   double overflow, double *p,
                                                                   size_t room, unsigned *k0);
@@ -449,18 +458,18 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status
 tamis_model_balance_parameters(double accesses, double load, double overflow, unsigned *threshold,
                                double *coin);
 
-/* The least overflow for which SEQUENTIAL or MHT with 'choices' choices reaches the bound with these
- * accesses.  For MHT, where the load does not matter, it also fills 'shares', unless NULL, with the
- * shares of the blocks that the sub-tables get, one per choice.  choices from 2 to 8,
+/* The least overflow for which SEQUENTIAL or MHT with 'choices' choices reaches the bound with
+ * these accesses.  For MHT, where the load does not matter, it also fills 'shares', unless NULL,
+ * with the shares of the blocks that the sub-tables get, one per choice.  choices from 2 to 8,
  * 1 < accesses < choices.  (SINGLE is at the bound with accesses = 1 and any overflow above 0.)
  * SEQUENTIAL takes a few milliseconds, more for large loads. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status
 tamis_model_balance_region(tamis_balance_scheme scheme, unsigned choices, double accesses,
                            double load, double *overflow, double *shares);
 
-/* The loads of a block after 'arrivals' looks on average, Poisson distributed: p[i] = P(load = i) for
- * i = 0 .. threshold + 1, and 0 up to p[room - 1].  arrivals up to 8192, threshold up to 4096,
- * 0 <= coin <= 1, room at least threshold + 2. */
+/* The loads of a block after 'arrivals' looks on average, Poisson distributed: p[i] is
+ * P(load = i) for i = 0 .. threshold + 1, and 0 up to p[room - 1].  arrivals up to 8192, threshold up to
+ * 4096, 0 <= coin <= 1, room at least threshold + 2. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_loads(double arrivals,
                                                                   unsigned threshold, double coin,
                                                                   double *p, size_t room);
@@ -490,8 +499,8 @@ typedef struct tamis_balance_state {
     double accesses;           /* blocks that an insert looked at, mean over all so far */
     double overflow;           /* fraction of the keys in the list */
     double reads_present;      /* blocks that a query reads, mean over the keys that are in */
-    double reads_absent;       /* the same for absent keys: goes on while a block has the threshold */
-    double reads_absent_keyed; /* the same if the coin is a function of the key, and so tells more */
+    double reads_absent;       /* the same for absent keys; on while a block has the threshold */
+    double reads_absent_keyed; /* the same if the coin is a function of the key: stops earlier */
     double arrivals[TAMIS_BALANCE_CHOICES_MAX]; /* at a block of each choice: for ..._loads */
 } tamis_balance_state;
 
@@ -501,15 +510,15 @@ static inline void tamis_balance_state_init(tamis_balance_state *state) {
 }
 
 /* Fill 'state', which has gone through tamis_balance_state_init, with what the filter is like.
- * TAMIS_E_ARGUMENT if a struct_size makes no sense, TAMIS_E_DOMAIN if the shape is no shape.  The reads
- * leave out that a false answer ends a query early. */
+ * TAMIS_E_ARGUMENT if a struct_size makes no sense, TAMIS_E_DOMAIN if the shape is no shape.
+ * The reads leave out that a false answer ends a query early. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_state(const tamis_balance_shape *shape,
                                                                   double load,
                                                                   tamis_balance_state *state);
 
-/* Error rate at this load if each block holds a Bloom filter of 'bits' bits, its counter not among
- * them, in which a key sets 'hashes' bits; with the exact number of bits set.  keyed_coin: the query
- * knows the coin of its key.  bits from 1 to 4096, hashes from 1 to 64. */
+/* Error rate at this load if each block holds a Bloom filter of 'bits' bits, its counter not
+ * among them, in which a key sets 'hashes' bits; with the exact number of bits set.  keyed_coin:
+ * the query knows the coin of its key.  bits from 1 to 4096, hashes from 1 to 64. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_fpr(const tamis_balance_shape *shape,
                                                                 double load, bool keyed_coin,
                                                                 unsigned bits, unsigned hashes,

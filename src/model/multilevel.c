@@ -49,6 +49,7 @@ static const double negligible = 1e-100;
  * of one sub-table; the distribution between the sub-tables and the items placed, for callers that
  * walk through all of them. */
 enum { ARRAY_BEFORE, ARRAY_AFTER, ARRAY_OUTCOME, ARRAY_WAITING, ARRAY_PLACED, N_ARRAYS };
+_Static_assert(TAMIS_MULTILEVEL_WORK(1) == N_ARRAYS * 3, "the public constant is what is used");
 
 static bool valid_tables(const uint64_t *buckets, unsigned n_tables) {
     if (n_tables < 1 || n_tables > TAMIS_MULTILEVEL_TABLES_MAX)
@@ -60,7 +61,7 @@ static bool valid_tables(const uint64_t *buckets, unsigned n_tables) {
 }
 
 size_t tamis_model_multilevel_work(uint64_t n) {
-    return n <= TAMIS_MULTILEVEL_ITEMS_MAX ? N_ARRAYS * ((size_t)n + 2) : 0;
+    return n <= TAMIS_MULTILEVEL_ITEMS_MAX ? TAMIS_MULTILEVEL_WORK(n) : 0;
 }
 
 tamis_status tamis_model_multilevel_sizes(uint64_t n, double first, double ratio, unsigned n_tables,
