@@ -1,9 +1,9 @@
 /* balance.c - balanced Bloom filters: loads of blocks, overflow, accesses, error rate
  *
- * n keys go to m blocks ("buckets" in the paper), r = n/m per block.  A key looks at up to d blocks,
- * one after the other, and stays in the first one with less than h keys, or with exactly h keys if a
- * coin of probability p allows it; what finds no place goes to an overflow list, a fraction gamma of
- * all keys.  a is the number of blocks that an insert looks at, on average.
+ * n keys go to m blocks ("buckets" in the paper), r = n/m per block.  A key looks at up to d
+ * blocks, one after the other, and stays in the first one with less than h keys, or with exactly h
+ * keys if a coin of probability p allows it; what finds no place goes to an overflow list, a
+ * fraction gamma of all keys.  a is the number of blocks that an insert looks at, on average.
  *
  *   SINGLE       one choice: d = 1
  *   SEQUENTIAL   every choice among all blocks
@@ -16,9 +16,9 @@
  *     above = P(load = h + 1)  = sum over i >  h of P(X = i) (1 - (1-p)^(i-h))
  *
  * because after the h-th arrival each one is let in with probability p until one was.  The printed
- * forms divide by (1-p)^h; these sums hold for every p.  In a SEQUENTIAL or MHT filter of many blocks
- * the arrivals are Poisson too, so that everything follows from these three numbers at the right x.
- * All of it is the limit of many blocks; what is left out is of the order of 1/sqrt(m).
+ * forms divide by (1-p)^h; these sums hold for every p.  In a SEQUENTIAL or MHT filter of many
+ * blocks the arrivals are Poisson too, so that everything follows from these three numbers at the
+ * right x.  All of it is the limit of many blocks; what is left out is of the order of 1/sqrt(m).
  *
  * After Kanizo, Hay and Keslassy, "Access-Efficient Balanced Bloom Filters", 2011.
  *
@@ -75,8 +75,8 @@ static block block_early(double x, unsigned h, double p) {
     return b;
 }
 
-/* Many arrivals, x >= h: no result but 'below' can be small, unless p is.  The sum for 'at' starts at
- * its largest term, in case the first one is zero in a double. */
+/* Many arrivals, x >= h: no result but 'below' can be small, unless p is.  The sum for 'at'
+ * starts at its largest term, in case the first one is zero in a double. */
 static block block_late(double x, unsigned h, double p) {
     block b = {.below = h > 0 ? head(x, h - 1) : 0};
     const double centre = floor(x * (1 - p));
@@ -109,11 +109,15 @@ static block block_after(double x, unsigned h, double p) {
 /* -------------------------------------------------------------------------------------------------
  * The lower bound of Theorem 1
  *
- * Throw a r keys per block at random, X ~ Poisson(a r) in each, and take the surplus r (a - 1 + gamma)
- * away again, always from the fullest block.  Every online scheme with a looks per key and an overflow
- * list of gamma n keys is at most as good.  All blocks end up with k0 + 1 keys at most: k0 is the
- * largest k for which cutting at k would take away too much, E[(X - k)+] > r (a - 1 + gamma), which is
- * the paper's condition E[min(X, k)] < r (1 - gamma) seen from the other side, where nothing cancels.
+ * Throw a r keys per block at random, X ~ Poisson(a r) in each, and take the surplus
+ * r (a - 1 + gamma) away again, always from the fullest block.  No online scheme with a looks per
+ * key and an overflow list of gamma n keys can be better.  All blocks end up with k0 + 1 keys at
+ * most: k0 is the largest k for which cutting at k would take away too much,
+ *
+ *     E[(X - k)+] > r (a - 1 + gamma),
+ *
+ * which is the paper's condition E[min(X, k)] < r (1 - gamma) seen from the other side, where
+ * nothing cancels.
  */
 
 /* E[(X - k)+], X ~ Poisson(t). */
@@ -238,9 +242,9 @@ unsigned tamis_model_balance_counter_bits(unsigned threshold) {
  *
  * When x looks per block have been made, the next key is sent away by each of its choices with
  * probability f(x) and takes 1 + f + ... + f^(d-1) looks.  Between x and x + dx, then,
- * dx / (1 + f + ... + f^(d-1)) keys per block arrive, and f^d of them go to the list.  The integrals
- * up to x are taken by Gauss-Legendre quadrature; f rises from 0 to 1 around x = h within a few
- * sqrt(h), and a panel is one sqrt(x) wide.
+ * dx / (1 + f + ... + f^(d-1)) keys per block arrive, and f^d of them go to the list.  The
+ * integrals up to x are taken by Gauss-Legendre quadrature; f rises from 0 to 1 around x = h
+ * within a few sqrt(h), and a panel is one sqrt(x) wide.
  */
 
 /* Positive nodes and weights of degree 16 on [-1, 1]. */
@@ -276,8 +280,8 @@ static void sequential_after(double x, unsigned h, double p, unsigned d, double 
     }
 }
 
-/* The x at which r keys per block have come; x is between r and d r.  The keys grow with x, at a rate
- * that falls: Newton's step from the left stays to the left. */
+/* The x at which r keys per block have come; x is between r and d r.  The keys grow with x, at a
+ * rate that falls: Newton's step from the left stays to the left. */
 static double sequential_looks(double r, unsigned h, double p, unsigned d, double *listed) {
     double x = r;
     for (unsigned i = 0; i < 100; i++) {
@@ -296,9 +300,9 @@ static double sequential_looks(double r, unsigned h, double p, unsigned d, doubl
  * looks per key.  Then its looks are used up when the last key comes.
  */
 
-/* Theorem 4.  With the parameters for gamma, a r looks per block place r (1 - gamma) keys.  A list that
- * is too small makes the scheme use more than its n keys up to get there; so the gamma is
- * sought at which exactly r keys per block have come. */
+/* Theorem 4.  With the parameters for gamma, a r looks per block place r (1 - gamma) keys.  A
+ * list that is too small makes the scheme use more than its n keys up to get there; so the gamma
+ * is sought at which exactly r keys per block have come. */
 static tamis_status sequential_region(double a, double r, unsigned d, double *gamma) {
     double low = 0, high = 1;
     for (unsigned i = 0; i < 100 && high - low > 1e-13 * high; i++) {
@@ -415,8 +419,8 @@ static filling fill(const tamis_balance_shape *s, double r) {
     return s->scheme == TAMIS_BALANCE_SEQUENTIAL ? fill_sequential(s, r) : fill_mht(s, r);
 }
 
-/* Fill with r keys per block, but stop when the budget of looks is used up; the keys after that go to
- * the list.  'inserted' is what came before. */
+/* Fill with r keys per block, but stop when the budget of looks is used up; the keys after that
+ * go to the list.  'inserted' is what came before. */
 static filling fill_within_budget(const tamis_balance_shape *s, double r, double *inserted) {
     filling f = fill(s, r);
     const double budget = s->budget * r;
@@ -437,9 +441,10 @@ static filling fill_within_budget(const tamis_balance_shape *s, double r, double
     return f;
 }
 
-/* A query for an absent key goes on from a block if its load is h or more: the key, had it come, might
- * have been sent away.  If the coin depends on the key, a block with load h whose coin says "in"
- * would have kept it, and ends the query too; then it goes on exactly if an insert would. */
+/* A query for an absent key goes on from a block if its load is h or more: the key, had it come,
+ * might have been sent away.  If the coin depends on the key, a block with load h whose coin
+ * says "in" would have kept it, and ends the query too; then it goes on exactly if an insert
+ * would. */
 static double goes_on(const block *b, bool keyed_coin) {
     return keyed_coin ? b->fail : b->at + b->above;
 }
@@ -486,8 +491,8 @@ static tamis_status local_printed(unsigned bits, unsigned keys, unsigned k, doub
     return TAMIS_OK;
 }
 
-/* What a query meets at its i-th block: an error, an error where it would have gone on otherwise, and
- * that it goes on. */
+/* What a query meets at its i-th block: an error, an error where it would have gone on
+ * otherwise, and that it goes on. */
 typedef struct meeting {
     double error, error_and_on, on;
 } meeting;
@@ -551,7 +556,8 @@ tamis_status tamis_model_balance_fpr(const tamis_balance_shape *shape, double lo
     return TAMIS_OK;
 }
 
-/* Section IX: sum over j of P_j FPR_j, where P_j is the chance that a query reads j blocks or more. */
+/* Section IX: sum over j of P_j FPR_j, where P_j is the chance that a query reads j blocks or
+ * more. */
 tamis_status tamis_model_balance_fpr_printed(const tamis_balance_shape *shape, double load,
                                              unsigned bits, unsigned hashes, double *fpr) {
     meeting met[CHOICES_MAX];

@@ -2,7 +2,8 @@
  *
  * A filter has B buckets of L homes; n keys fall in the n/(B L) = lambda per home.  Chains of
  * fingerprints of r bits share Z1 slots per bucket.  A bucket with more keys than that takes one of
- * J2 extensions of Z2 slots, and a bucket that fills this too takes one of J3 extensions of Z3 slots:
+ * J2 extensions of Z2 slots, and a bucket that fills this too takes one of J3 extensions of Z3
+ * slots:
  *
  *     bucket      L bits base index | Z1 x (1 bit higher index + r bits) | which second extension
  *     extension 2       in use: 1 bit | Z2 x (1 + r)                     | which third extension
@@ -175,14 +176,15 @@ tamis_status tamis_model_rank_overflow(const tamis_rank_shape *shape, uint64_t n
  *
  *  - r and lambda.  The error fixes the number of cells B L 2^r, so each r has its largest lambda.
  *    One bit more of r doubles it and halves the base index, 1/lambda bits per key.  By this alone
- *    the best lambda is near 0.6, but L is limited, and only with more keys per home do buckets become
- *    larger, with loads that vary less: up to 6 keys per home may pay.
- *  - L.  Large buckets average the loads better; the largest L is nearly best, but Z1 is whole, and some
- *    smaller L may fit better.  For each L, B is the least that keeps the error.  (A larger B with
- *    the same L was tried and gains less than 1 in 1,000.)
+ *    the best lambda is near 0.6, but L is limited, and only with more keys per home do buckets
+ *    become larger, with loads that vary less: up to 6 keys per home may pay.
+ *  - L.  Large buckets average the loads better; the largest L is nearly best, but Z1 is whole, and
+ *    some smaller L may fit better.  For each L, B is the least that keeps the error.  (A larger B
+ *    with the same L was tried and gains less than 1 in 1,000.)
  *  - W3 depends on B alone: the least load that no bucket exceeds.
- *  - J2 depends on B and W1, and J3 on B and W2, by the same function: J(w) is the least number that
- *    keeps the bound for O(w).  It is tabled once per B; then every pair W1 < W2 is a few additions.
+ *  - J2 depends on B and W1, and J3 on B and W2, by the same function: J(w) is the least number
+ *    that keeps the bound for O(w).  It is tabled once per B; then every pair W1 < W2 is a few
+ *    additions.
  *
  * The share of P_o that each of its three terms may take is fixed during the search and settled
  * afterwards for the winner: a share twice as large saves one extension or two.
@@ -204,9 +206,9 @@ static double tail_above(uint64_t n, double q, uint64_t j, double *ratio) {
 
 /* The least j > n q with factor * P(Binomial(n, q) > j) <= share, or 'most' if that is less.
  *
- * The logarithm of the tail is concave in j.  Newton's step therefore lands at the answer or above
- * it, wherever it starts, and the following ones come down to it.  The start is the normal quantile,
- * 'sigmas' standard deviations away, with its correction for skew. */
+ * The logarithm of the tail is concave in j.  Newton's step therefore lands at the answer or
+ * above it, wherever it starts, and the following ones come down to it.  The start is the normal
+ * quantile, 'sigmas' standard deviations away, with its correction for skew. */
 static uint64_t least_exceeded(uint64_t n, double q, double factor, double share, double sigmas,
                                uint64_t most) {
     const double mean = (double)n * q;
@@ -275,8 +277,8 @@ static uint64_t bucket_bits(const tamis_rank_shape *shape, uint64_t w1, uint64_t
     return shape->homes + w1 * (1 + shape->fp_bits + shape->extra_bits) + bit_width(j2);
 }
 
-/* Complete 'shape', of which buckets, homes and fp_bits are given, with the slots and extensions that
- * need the fewest bits.  Returns these bits, or UINT64_MAX if no bucket is small enough. */
+/* Complete 'shape', of which buckets, homes and fp_bits are given, with the slots and extensions
+ * that need the fewest bits.  Returns these bits, or UINT64_MAX if no bucket is small enough. */
 static uint64_t complete(const rank_need *need, tamis_rank_shape *shape) {
     const uint64_t buckets = shape->buckets;
     const double mu = (double)need->n / (double)buckets;
@@ -429,10 +431,10 @@ tamis_status tamis_model_rank_optimise(uint64_t n, double fpr, double overflow, 
 /* -------------------------------------------------------------------------------------------------
  * Compressed Bloom filters, for Table V
  *
- * An array of b bits per key whose fraction f is set by k hashes has f = 1 - e^(-k/b), the error rate
- * f^k and the entropy b H(f), H(f) = -f log2 f - (1-f) log2(1-f).  Given the error, f determines
- * k = ln(error)/ln(f) and b = -k/ln(1-f); the entropy grows with f up to f = 1/2, the ordinary
- * Bloom filter (Mitzenmacher, "Compressed Bloom Filters", 2002, quoted in section II-A).
+ * An array of b bits per key whose fraction f is set by k hashes has f = 1 - e^(-k/b), the error
+ * rate f^k and the entropy b H(f), H(f) = -f log2 f - (1-f) log2(1-f).  Given the error, f
+ * determines k = ln(error)/ln(f) and b = -k/ln(1-f); the entropy grows with f up to f = 1/2, the
+ * ordinary Bloom filter (Mitzenmacher, "Compressed Bloom Filters", 2002, quoted in section II-A).
  */
 
 static double sparse_array(double log_fpr, double f, double *packed) {
@@ -449,7 +451,7 @@ tamis_status tamis_model_bloom_compressed(double fpr, double packed_bits, double
     double bits = sparse_array(log_fpr, 0.5, &packed);
     if (!(packed_bits <= packed * (1 + 1e-12)))
         return TAMIS_E_DOMAIN;
-    /* Bisection for log f: the array grows like 1/f, without limit as packed_bits nears its bound. */
+    /* Bisection for log f: the array grows like 1/f as packed_bits nears its lower bound. */
     double low = -700, high = log(0.5);
     for (unsigned i = 0; i < 100; i++) {
         const double middle = low + (high - low) / 2;
