@@ -23,8 +23,8 @@
  *                                       C(9,3) = 84 and C(10,3) = 120 states.  120 bits for prints.
  *
  * With a+1 states for each other load a up to 11, the second comes to 267 states, more than 8 bits can
- * tell.  The rule is kept as the paper states it; a structure has to give up a load or two that hardly
- * occur.
+ * tell.  Without the gain below load 6, where fingerprints are long anyway, it is 252, and the error
+ * rate that the paper prints is the one of this rule: RULE_128_FIT.
  *
  * The counting filter (Bonomi et al., "An Improved Construction for Counting Bloom Filters", ESA
  * 2006) derives all buckets and remainders of a key from one hash value in [BR] by permutations, and
@@ -51,6 +51,7 @@ tamis_status tamis_model_dleft_rule(tamis_model_rule rule, unsigned n_loads, uns
         break;
     case TAMIS_MODEL_RULE_128_ONE:
     case TAMIS_MODEL_RULE_128:
+    case TAMIS_MODEL_RULE_128_FIT:
         bits = 120;
         capacity = 11;
         break;
@@ -71,6 +72,8 @@ tamis_status tamis_model_dleft_rule(tamis_model_rule rule, unsigned n_loads, uns
             gain = 1;
         else if (rule == TAMIS_MODEL_RULE_128)
             gain = a == 6 || a == 7 ? 2 : 1;
+        else if (rule == TAMIS_MODEL_RULE_128_FIT)
+            gain = a == 6 || a == 7 ? 2 : a > 7 ? 1 : 0;
         fp_bits[a] = bits / a + gain;
     }
     return TAMIS_OK;
