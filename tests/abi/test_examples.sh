@@ -1,8 +1,10 @@
 #!/bin/sh
 # test_examples.sh SOURCE BUILD CC - the examples in README.md and in the public headers compile and run
 #
-# README.md: every block fenced as 'c' that has a main.  Headers: every indented block of code in a
-# comment, put into a main that declares 'status' and 'filter'.  Each must end with exit code 0.
+# README.md: every block fenced as 'c' that has a main.  Headers: every indented block in a comment that
+# compares a status with TAMIS_OK (others are sketches), put into a main that declares 'status' and
+# 'filter'.  Each must end with exit code 0.  What stands to the right of a statement, far enough, is
+# output that it must print.
 set -eu
 source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) cc=$3
 . "$source/tests/install/release.sh"
@@ -20,6 +22,12 @@ run() { # run NAME: compile and run work/NAME.c in a folder of its own
         "$release/libtamis.a" -lm -o "$work/$1" || { cat "$work/$1.c"; fail "$1 does not compile"; }
     (cd "$work/$1.dir" && "$work/$1" >output 2>&1) ||
         { cat "$work/$1.c" "$work/$1.dir/output"; fail "$1 does not run"; }
+    if [ -e "$work/$1.prints" ]; then
+        while read -r line; do
+            grep -qF "$line" "$work/$1.dir/output" ||
+                { cat "$work/$1.dir/output"; fail "$1 does not print '$line'"; }
+        done <"$work/$1.prints"
+    fi
     grep -q 'never printed' "$work/$1.dir/output" && fail "$1 prints what it says it never does"
     echo "ok: $1"
 }
@@ -37,16 +45,25 @@ for header in "$source"/include/tamis/*.h; do
     name=$(basename "$header" .h)
     awk -v work="$work" -v name="$name" '
         function finish() {
-            if (text ~ /tamis_/ && text ~ /;\n/) {
+            if (text ~ /== TAMIS_OK/ && text ~ /;\n/) {
                 n++
                 file = work "/" name n ".c"
-                print "#include <stdio.h>\n#include <tamis/tamis.h>\n#include <tamis/plan.h>" > file
+                print "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>" > file
+                print "#include <tamis/tamis.h>\n#include <tamis/plan.h>" > file
                 print "#include <tamis/" name ".h>\nint main(void) {" > file
                 print "tamis_status status = TAMIS_OK;\ntamis_filter *filter = NULL;\n{" > file
                 printf "%s", text > file
                 print "}\ntamis_filter_free(filter);\nreturn (int)status;\n}" > file
+                if (prints != "")
+                    printf "%s", prints > (work "/" name n ".prints")
             }
             text = ""
+            prints = ""
+        }
+        /^ \*     .*;     +[^ ]/ {
+            at = match($0, /;     +[^ ]/)
+            prints = prints substr($0, at + RLENGTH - 1) "\n"
+            $0 = substr($0, 1, at)
         }
         /^ \*     / { text = text substr($0, 4) "\n"; next }
         { finish() }' "$header"
