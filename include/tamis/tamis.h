@@ -139,7 +139,8 @@ typedef enum tamis_kind {
     TAMIS_KIND_ANY = 0,            /* the planner chooses */
     TAMIS_KIND_BLOOM = 1,          /* standard Bloom filter: a set, no removal */
     TAMIS_KIND_COUNTING_BLOOM = 2, /* counting Bloom filter, 4-bit counters: a multiset, removal */
-    TAMIS_KIND_BLOCKED_BLOOM = 3   /* Bloom filter within one cache line: a set, no removal */
+    TAMIS_KIND_BLOCKED_BLOOM = 3,  /* Bloom filter within one cache line: a set, no removal */
+    TAMIS_KIND_DLEFT = 4           /* d-left buckets, shrinking fingerprints: a set, no removal */
 } tamis_kind;
 
 /* The name of a kind as the command line spells it ("blocked-bloom"), or NULL for no such kind.
@@ -181,6 +182,12 @@ typedef struct tamis_params {
 /* blocked-bloom */
 #define TAMIS_BLOCKED_BLOCKS 0 /* blocks of 512 bits, up to 2^39; default 10.5 bits per key */
 #define TAMIS_BLOCKED_HASHES 1 /* bits set per key in its block, 1 to 16 */
+
+/* dleft */
+#define TAMIS_DLEFT_BUCKET_BITS 0 /* 64 or 128; default 64 */
+#define TAMIS_DLEFT_SUBTABLES   1 /* 2 to 4; default 3 */
+#define TAMIS_DLEFT_BUCKETS     2 /* per subtable, up to 2^38; default: mean load 4 (64), 6.4 (128) */
+#define TAMIS_DLEFT_GROUP       3 /* 1 or 4 buckets share their bits; default 1 */
 
 /* All members zero but struct_size. */
 static inline void tamis_params_init(tamis_params *params) {

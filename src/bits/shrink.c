@@ -1,0 +1,415 @@
+/* shrink.c - buckets whose fingerprints shrink as they fill
+ *
+ * A bucket of 64 bits has 60 bits for fingerprints and 4 for its state, one of 128 bits has 120 and 8.
+ * With load a, each fingerprint gets floor(60/a) bits.  When one is added, all lose their last bits;
+ * what is left is still a prefix of the full fingerprint, and that is all that a query needs.
+ *
+ * Semi-sorting.  Fingerprints are kept in the order of their first bit (128: first two bits).  The state
+ * then tells, beside the load, how many of them begin with 0 (128: with 00, 01, 10, 11), and that bit
+ * (those bits) need not be stored.  The states go as far as this:
+ *
+ *      64 bits    loads 0 to 3, 6          1 state each                       5
+ *                 load 4: 5, load 5: 6     how many begin with 0             11     together  16
+ *      128 bits   loads 0 to 5, 8 to 10    how many begin with 0             51
+ *                 load 6: C(9,3) = 84      how many begin with 00, 01, 10    84
+ *                 load 7: C(10,3) = 120                                     120
+ *                 load 11                  1 state                            1     together 256
+ *
+ * so that the fingerprint told is one or two bits longer than the one stored:
+ *
+ *      64 bits    load  1  2  3  4  5  6             128 bits   load  1  2  3  4  5  6  7  8  9 10 11
+ *               stored 60 30 20 15 12 10                      stored 60 60 40 30 24 20 17 15 13 12 10
+ *                 told 60 30 20 16 13 10                        told 61 61 41 31 25 22 19 16 14 13 10
+ *
+ * (60 stored bits are the most: more would gain nothing.)
+ *
+ * Groups.  Four buckets may share their bits: with T fingerprints in the group each is stored in
+ * floor(240/T) bits, and the one or two bits told by the state of its bucket come on top.  One thing must be
+ * seen to: a bucket that goes from load 3 to 4 (128: 5 to 6) tells one bit more than before, and if
+ * floor(240/T) stays the same, that bit must have been kept.  So in a group whose next fingerprint will
+ * not make the others shorter, buckets with load 3 (5) store one bit more, out of those that the
+ * division leaves over.
+ *
+ * Layout of a group of n buckets, from bit 0 up:
+ *
+ *      [ fingerprints of bucket 0 | of bucket 1 | ... | zeros ][ states of buckets 0, 1, ... ]
+ *        60 n (120 n) bits in all                                4 (8) bits each
+ *
+ * Search.  The state bounds the fingerprints that begin as the wanted one does.  They lie side by side,
+ * two of them on average, and are compared at once: the wanted one is repeated by a multiplication,
+ * and fields of x = stored ^ repeated that are zero are found without a carry from field to field:
+ * with H the highest bits and L the other bits of all fields, ((x & L) + L) | x has the highest bit clear
+ * just where the field is zero.
+ *
+ * Invariants, tested by tamis_i_shrink_check():
+ *   B1  fingerprints of a bucket are in the order of their first bit (two bits), older ones first;
+ *   B2  bits past the last fingerprint are zero.
+ *
+ * After Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "Bloom Filters via d-Left Hashing and Dynamic
+ * Bit Reassignment", Allerton 2006, sections II.A to II.C.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bits/shrink.h"
+
+#include "bits/field.h"
+
+#define GROUP TAMIS_I_SHRINK_GROUP
+#define LOADS TAMIS_I_SHRINK_LOADS
+#define MOST  (GROUP * (LOADS - 1)) /* fingerprints of the fullest group */
+
+/* What a state means: fingerprints from bound[g] to bound[g+1] begin with the bits g; the last bound is
+ * the load. */
+typedef uint8_t bounds[5];
+
+struct tamis_i_shrink {
+    unsigned buckets;      /* in a group */
+    unsigned words;        /* of a group */
+    unsigned state_bits;   /* of a bucket */
+    unsigned payload_bits; /* of a group */
+    unsigned load_max;
+    unsigned order_bits;          /* leading bits that fingerprints are ordered by */
+    const bounds *states;         /* by state */
+    const uint8_t *first_state;   /* by load */
+    const uint8_t *told_by_state; /* bits, by load */
+    const uint8_t *stored;        /* bits of a fingerprint, by fingerprints in the group */
+};
+
+static const bounds states64[16] = {
+    {0, 0, 0, 0, 0}, {0, 1, 1, 1, 1}, {0, 2, 2, 2, 2}, {0, 3, 3, 3, 3},
+    {0, 0, 4, 4, 4}, {0, 1, 4, 4, 4}, {0, 2, 4, 4, 4}, {0, 3, 4, 4, 4},
+    {0, 4, 4, 4, 4}, {0, 0, 5, 5, 5}, {0, 1, 5, 5, 5}, {0, 2, 5, 5, 5},
+    {0, 3, 5, 5, 5}, {0, 4, 5, 5, 5}, {0, 5, 5, 5, 5}, {0, 6, 6, 6, 6},
+};
+static const uint8_t first64[7] = {0, 1, 2, 3, 4, 9, 15};
+static const uint8_t told64[8] = {0, 0, 0, 0, 1, 1, 0, 0};
+static const uint8_t stored64[8] = {60, 60, 30, 20, 15, 12, 10, 0};
+static const uint8_t stored64x4[26] = {60, 60, 60, 60, 60, 48, 40, 34, 30, 26, 24, 21, 20,
+                                       18, 17, 16, 15, 14, 13, 12, 12, 11, 10, 10, 10, 0};
+
+static const bounds states128[256] = {
+    {0, 0, 0, 0, 0},    {0, 0, 1, 1, 1},    {0, 1, 1, 1, 1},     {0, 0, 2, 2, 2},
+    {0, 1, 2, 2, 2},    {0, 2, 2, 2, 2},    {0, 0, 3, 3, 3},     {0, 1, 3, 3, 3},
+    {0, 2, 3, 3, 3},    {0, 3, 3, 3, 3},    {0, 0, 4, 4, 4},     {0, 1, 4, 4, 4},
+    {0, 2, 4, 4, 4},    {0, 3, 4, 4, 4},    {0, 4, 4, 4, 4},     {0, 0, 5, 5, 5},
+    {0, 1, 5, 5, 5},    {0, 2, 5, 5, 5},    {0, 3, 5, 5, 5},     {0, 4, 5, 5, 5},
+    {0, 5, 5, 5, 5},    {0, 0, 0, 0, 6},    {0, 0, 0, 1, 6},     {0, 0, 0, 2, 6},
+    {0, 0, 0, 3, 6},    {0, 0, 0, 4, 6},    {0, 0, 0, 5, 6},     {0, 0, 0, 6, 6},
+    {0, 0, 1, 1, 6},    {0, 0, 1, 2, 6},    {0, 0, 1, 3, 6},     {0, 0, 1, 4, 6},
+    {0, 0, 1, 5, 6},    {0, 0, 1, 6, 6},    {0, 0, 2, 2, 6},     {0, 0, 2, 3, 6},
+    {0, 0, 2, 4, 6},    {0, 0, 2, 5, 6},    {0, 0, 2, 6, 6},     {0, 0, 3, 3, 6},
+    {0, 0, 3, 4, 6},    {0, 0, 3, 5, 6},    {0, 0, 3, 6, 6},     {0, 0, 4, 4, 6},
+    {0, 0, 4, 5, 6},    {0, 0, 4, 6, 6},    {0, 0, 5, 5, 6},     {0, 0, 5, 6, 6},
+    {0, 0, 6, 6, 6},    {0, 1, 1, 1, 6},    {0, 1, 1, 2, 6},     {0, 1, 1, 3, 6},
+    {0, 1, 1, 4, 6},    {0, 1, 1, 5, 6},    {0, 1, 1, 6, 6},     {0, 1, 2, 2, 6},
+    {0, 1, 2, 3, 6},    {0, 1, 2, 4, 6},    {0, 1, 2, 5, 6},     {0, 1, 2, 6, 6},
+    {0, 1, 3, 3, 6},    {0, 1, 3, 4, 6},    {0, 1, 3, 5, 6},     {0, 1, 3, 6, 6},
+    {0, 1, 4, 4, 6},    {0, 1, 4, 5, 6},    {0, 1, 4, 6, 6},     {0, 1, 5, 5, 6},
+    {0, 1, 5, 6, 6},    {0, 1, 6, 6, 6},    {0, 2, 2, 2, 6},     {0, 2, 2, 3, 6},
+    {0, 2, 2, 4, 6},    {0, 2, 2, 5, 6},    {0, 2, 2, 6, 6},     {0, 2, 3, 3, 6},
+    {0, 2, 3, 4, 6},    {0, 2, 3, 5, 6},    {0, 2, 3, 6, 6},     {0, 2, 4, 4, 6},
+    {0, 2, 4, 5, 6},    {0, 2, 4, 6, 6},    {0, 2, 5, 5, 6},     {0, 2, 5, 6, 6},
+    {0, 2, 6, 6, 6},    {0, 3, 3, 3, 6},    {0, 3, 3, 4, 6},     {0, 3, 3, 5, 6},
+    {0, 3, 3, 6, 6},    {0, 3, 4, 4, 6},    {0, 3, 4, 5, 6},     {0, 3, 4, 6, 6},
+    {0, 3, 5, 5, 6},    {0, 3, 5, 6, 6},    {0, 3, 6, 6, 6},     {0, 4, 4, 4, 6},
+    {0, 4, 4, 5, 6},    {0, 4, 4, 6, 6},    {0, 4, 5, 5, 6},     {0, 4, 5, 6, 6},
+    {0, 4, 6, 6, 6},    {0, 5, 5, 5, 6},    {0, 5, 5, 6, 6},     {0, 5, 6, 6, 6},
+    {0, 6, 6, 6, 6},    {0, 0, 0, 0, 7},    {0, 0, 0, 1, 7},     {0, 0, 0, 2, 7},
+    {0, 0, 0, 3, 7},    {0, 0, 0, 4, 7},    {0, 0, 0, 5, 7},     {0, 0, 0, 6, 7},
+    {0, 0, 0, 7, 7},    {0, 0, 1, 1, 7},    {0, 0, 1, 2, 7},     {0, 0, 1, 3, 7},
+    {0, 0, 1, 4, 7},    {0, 0, 1, 5, 7},    {0, 0, 1, 6, 7},     {0, 0, 1, 7, 7},
+    {0, 0, 2, 2, 7},    {0, 0, 2, 3, 7},    {0, 0, 2, 4, 7},     {0, 0, 2, 5, 7},
+    {0, 0, 2, 6, 7},    {0, 0, 2, 7, 7},    {0, 0, 3, 3, 7},     {0, 0, 3, 4, 7},
+    {0, 0, 3, 5, 7},    {0, 0, 3, 6, 7},    {0, 0, 3, 7, 7},     {0, 0, 4, 4, 7},
+    {0, 0, 4, 5, 7},    {0, 0, 4, 6, 7},    {0, 0, 4, 7, 7},     {0, 0, 5, 5, 7},
+    {0, 0, 5, 6, 7},    {0, 0, 5, 7, 7},    {0, 0, 6, 6, 7},     {0, 0, 6, 7, 7},
+    {0, 0, 7, 7, 7},    {0, 1, 1, 1, 7},    {0, 1, 1, 2, 7},     {0, 1, 1, 3, 7},
+    {0, 1, 1, 4, 7},    {0, 1, 1, 5, 7},    {0, 1, 1, 6, 7},     {0, 1, 1, 7, 7},
+    {0, 1, 2, 2, 7},    {0, 1, 2, 3, 7},    {0, 1, 2, 4, 7},     {0, 1, 2, 5, 7},
+    {0, 1, 2, 6, 7},    {0, 1, 2, 7, 7},    {0, 1, 3, 3, 7},     {0, 1, 3, 4, 7},
+    {0, 1, 3, 5, 7},    {0, 1, 3, 6, 7},    {0, 1, 3, 7, 7},     {0, 1, 4, 4, 7},
+    {0, 1, 4, 5, 7},    {0, 1, 4, 6, 7},    {0, 1, 4, 7, 7},     {0, 1, 5, 5, 7},
+    {0, 1, 5, 6, 7},    {0, 1, 5, 7, 7},    {0, 1, 6, 6, 7},     {0, 1, 6, 7, 7},
+    {0, 1, 7, 7, 7},    {0, 2, 2, 2, 7},    {0, 2, 2, 3, 7},     {0, 2, 2, 4, 7},
+    {0, 2, 2, 5, 7},    {0, 2, 2, 6, 7},    {0, 2, 2, 7, 7},     {0, 2, 3, 3, 7},
+    {0, 2, 3, 4, 7},    {0, 2, 3, 5, 7},    {0, 2, 3, 6, 7},     {0, 2, 3, 7, 7},
+    {0, 2, 4, 4, 7},    {0, 2, 4, 5, 7},    {0, 2, 4, 6, 7},     {0, 2, 4, 7, 7},
+    {0, 2, 5, 5, 7},    {0, 2, 5, 6, 7},    {0, 2, 5, 7, 7},     {0, 2, 6, 6, 7},
+    {0, 2, 6, 7, 7},    {0, 2, 7, 7, 7},    {0, 3, 3, 3, 7},     {0, 3, 3, 4, 7},
+    {0, 3, 3, 5, 7},    {0, 3, 3, 6, 7},    {0, 3, 3, 7, 7},     {0, 3, 4, 4, 7},
+    {0, 3, 4, 5, 7},    {0, 3, 4, 6, 7},    {0, 3, 4, 7, 7},     {0, 3, 5, 5, 7},
+    {0, 3, 5, 6, 7},    {0, 3, 5, 7, 7},    {0, 3, 6, 6, 7},     {0, 3, 6, 7, 7},
+    {0, 3, 7, 7, 7},    {0, 4, 4, 4, 7},    {0, 4, 4, 5, 7},     {0, 4, 4, 6, 7},
+    {0, 4, 4, 7, 7},    {0, 4, 5, 5, 7},    {0, 4, 5, 6, 7},     {0, 4, 5, 7, 7},
+    {0, 4, 6, 6, 7},    {0, 4, 6, 7, 7},    {0, 4, 7, 7, 7},     {0, 5, 5, 5, 7},
+    {0, 5, 5, 6, 7},    {0, 5, 5, 7, 7},    {0, 5, 6, 6, 7},     {0, 5, 6, 7, 7},
+    {0, 5, 7, 7, 7},    {0, 6, 6, 6, 7},    {0, 6, 6, 7, 7},     {0, 6, 7, 7, 7},
+    {0, 7, 7, 7, 7},    {0, 0, 8, 8, 8},    {0, 1, 8, 8, 8},     {0, 2, 8, 8, 8},
+    {0, 3, 8, 8, 8},    {0, 4, 8, 8, 8},    {0, 5, 8, 8, 8},     {0, 6, 8, 8, 8},
+    {0, 7, 8, 8, 8},    {0, 8, 8, 8, 8},    {0, 0, 9, 9, 9},     {0, 1, 9, 9, 9},
+    {0, 2, 9, 9, 9},    {0, 3, 9, 9, 9},    {0, 4, 9, 9, 9},     {0, 5, 9, 9, 9},
+    {0, 6, 9, 9, 9},    {0, 7, 9, 9, 9},    {0, 8, 9, 9, 9},     {0, 9, 9, 9, 9},
+    {0, 0, 10, 10, 10}, {0, 1, 10, 10, 10}, {0, 2, 10, 10, 10},  {0, 3, 10, 10, 10},
+    {0, 4, 10, 10, 10}, {0, 5, 10, 10, 10}, {0, 6, 10, 10, 10},  {0, 7, 10, 10, 10},
+    {0, 8, 10, 10, 10}, {0, 9, 10, 10, 10}, {0, 10, 10, 10, 10}, {0, 11, 11, 11, 11},
+};
+static const uint8_t first128[12] = {0, 1, 3, 6, 10, 15, 21, 105, 225, 234, 244, 255};
+static const uint8_t told128[13] = {1, 1, 1, 1, 1, 1, 2, 2, 1, 1, 1, 0, 0};
+static const uint8_t stored128[13] = {60, 60, 60, 40, 30, 24, 20, 17, 15, 13, 12, 10, 0};
+static const uint8_t stored128x4[46] = {
+    60, 60, 60, 60, 60, 60, 60, 60, 60, 53, 48, 43, 40, 36, 34, 32, 30, 28, 26, 25, 24, 22, 21,
+    20, 20, 19, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 12, 12, 11, 11, 11, 10, 0};
+
+static const tamis_i_shrink layouts[4] = {
+    {1, 1, 4, 60, 6, 1, states64, first64, told64, stored64},
+    {4, 4, 4, 240, 6, 1, states64, first64, told64, stored64x4},
+    {1, 2, 8, 120, 11, 2, states128, first128, told128, stored128},
+    {4, 8, 8, 480, 11, 2, states128, first128, told128, stored128x4},
+};
+
+const tamis_i_shrink *tamis_i_shrink_layout(uint64_t bucket_bits, uint64_t group) {
+    if ((bucket_bits != 64 && bucket_bits != 128) || (group != 1 && group != GROUP))
+        return NULL;
+    return &layouts[2 * (bucket_bits == 128) + (group == GROUP)];
+}
+
+unsigned tamis_i_shrink_words(const tamis_i_shrink *layout) {
+    return layout->words;
+}
+
+unsigned tamis_i_shrink_load_max(const tamis_i_shrink *layout) {
+    return layout->load_max;
+}
+
+/* The states are the last bits of the last word. */
+static unsigned state_of(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket) {
+    const unsigned shift = 64 - layout->state_bits * (layout->buckets - bucket);
+    return (unsigned)(group[layout->words - 1] >> shift & ((1u << layout->state_bits) - 1));
+}
+
+static const uint8_t *bounds_of(const tamis_i_shrink *layout, const uint64_t *group,
+                                unsigned bucket) {
+    return layout->states[state_of(layout, group, bucket)];
+}
+
+/* Bits in which a bucket with this load stores a fingerprint, when the group has 'all' of them. */
+static unsigned stored_bits(const tamis_i_shrink *layout, unsigned load, unsigned all) {
+    const unsigned bits = layout->stored[all];
+    const bool will_need = layout->told_by_state[load + 1] > layout->told_by_state[load];
+    return bits + (will_need && layout->stored[all + 1] == bits);
+}
+
+/* Where the fingerprints of a bucket are. */
+typedef struct place {
+    const uint8_t *bound;
+    unsigned load;
+    unsigned at;     /* the first bit */
+    unsigned stored; /* bits of each */
+    unsigned told;   /* by the state */
+} place;
+
+static inline place place_of(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket) {
+    place p = {.bound = bounds_of(layout, group, bucket)};
+    p.load = p.bound[4];
+    p.told = layout->told_by_state[p.load];
+    if (layout->buckets == 1) {
+        p.stored = layout->stored[p.load];
+        return p;
+    }
+    unsigned loads[GROUP], all = 0;
+    for (unsigned i = 0; i < GROUP; i++)
+        all += loads[i] = bounds_of(layout, group, i)[4];
+    for (unsigned i = 0; i < bucket; i++)
+        p.at += loads[i] * stored_bits(layout, loads[i], all);
+    p.stored = stored_bits(layout, p.load, all);
+    return p;
+}
+
+unsigned tamis_i_shrink_load(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket) {
+    return bounds_of(layout, group, bucket)[4];
+}
+
+unsigned tamis_i_shrink_bits(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket) {
+    const place p = place_of(layout, group, bucket);
+    return p.stored + p.told;
+}
+
+/* Ones at multiples of the width: what a fingerprint is multiplied by to fill a word with copies. */
+static const uint64_t repeat[62] = {
+    0x0u,
+    0xffffffffffffffffu,
+    0x5555555555555555u,
+    0x9249249249249249u,
+    0x1111111111111111u,
+    0x1084210842108421u,
+    0x1041041041041041u,
+    0x8102040810204081u,
+    0x101010101010101u,
+    0x8040201008040201u,
+    0x1004010040100401u,
+    0x80100200400801u,
+    0x1001001001001001u,
+    0x10008004002001u,
+    0x100040010004001u,
+    0x1000200040008001u,
+    0x1000100010001u,
+    0x8000400020001u,
+    0x40001000040001u,
+    0x200004000080001u,
+    0x1000010000100001u,
+    0x8000040000200001u,
+    0x100000400001u,
+    0x400000800001u,
+    0x1000001000001u,
+    0x4000002000001u,
+    0x10000004000001u,
+    0x40000008000001u,
+    0x100000010000001u,
+    0x400000020000001u,
+    0x1000000040000001u,
+    0x4000000080000001u,
+    0x100000001u,
+    0x200000001u,
+    0x400000001u,
+    0x800000001u,
+    0x1000000001u,
+    0x2000000001u,
+    0x4000000001u,
+    0x8000000001u,
+    0x10000000001u,
+    0x20000000001u,
+    0x40000000001u,
+    0x80000000001u,
+    0x100000000001u,
+    0x200000000001u,
+    0x400000000001u,
+    0x800000000001u,
+    0x1000000000001u,
+    0x2000000000001u,
+    0x4000000000001u,
+    0x8000000000001u,
+    0x10000000000001u,
+    0x20000000000001u,
+    0x40000000000001u,
+    0x80000000000001u,
+    0x100000000000001u,
+    0x200000000000001u,
+    0x400000000000001u,
+    0x800000000000001u,
+    0x1000000000000001u,
+    0x2000000000000001u,
+};
+
+bool tamis_i_shrink_find(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket,
+                         uint64_t print) {
+    const place p = place_of(layout, group, bucket);
+    const uint64_t wanted = print >> (64 - p.stored - p.told);
+    const unsigned begins = (unsigned)(wanted >> p.stored);
+    const uint64_t rest = wanted & tamis_i_low_mask(p.stored);
+    const uint64_t ones = repeat[p.stored];
+    const uint64_t high = ones << (p.stored - 1), low = high - ones;
+    unsigned at = p.at + p.bound[begins] * p.stored;
+    const unsigned end = p.at + p.bound[begins + 1] * p.stored;
+    const unsigned step = 64 / p.stored * p.stored; /* whole fingerprints of a word */
+    for (; at < end; at += step) {
+        const unsigned width = end - at < step ? end - at : step;
+        const uint64_t x = tamis_i_field_get(group, at, width) ^ rest * ones;
+        if ((~(((x & low) + low) | x) & high & tamis_i_low_mask(width)) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* A group taken apart: full fingerprints, of which only the bits that were told are not zero. */
+typedef struct parts {
+    unsigned load[GROUP];
+    uint64_t print[GROUP][LOADS];
+} parts;
+
+static void take_apart(const tamis_i_shrink *layout, const uint64_t *group, parts *out) {
+    for (unsigned b = 0; b < layout->buckets; b++) {
+        const place p = place_of(layout, group, b);
+        out->load[b] = p.load;
+        unsigned begins = 0;
+        for (unsigned i = 0; i < p.load; i++) {
+            while (i >= p.bound[begins + 1])
+                begins++;
+            const uint64_t rest = tamis_i_field_get(group, p.at + i * p.stored, p.stored);
+            out->print[b][i] = ((uint64_t)begins << p.stored | rest) << (64 - p.stored - p.told);
+        }
+    }
+}
+
+/* The state of a bucket whose fingerprints are in order: the number of its bounds among those of its load,
+ * in the order of the tables: by how many begin with the first bits, then with the next, ... */
+static unsigned state_for(const tamis_i_shrink *layout, const uint64_t *prints, unsigned load) {
+    const unsigned told = layout->told_by_state[load];
+    unsigned state = layout->first_state[load];
+    if (told == 0)
+        return state;
+    unsigned count[4] = {0, 0, 0, 0};
+    for (unsigned i = 0; i < load; i++)
+        count[prints[i] >> (64 - told)]++;
+    if (told == 1)
+        return state + count[0];
+    unsigned left = load;
+    for (unsigned c = 0; c < count[0]; c++, left--)
+        state += (left + 1) * (left + 2) / 2;
+    for (unsigned c = 0; c < count[1]; c++, left--)
+        state += left + 1;
+    return state + count[2];
+}
+
+static void put_together(const tamis_i_shrink *layout, uint64_t *group, const parts *in) {
+    unsigned all = 0, at = 0;
+    for (unsigned b = 0; b < layout->buckets; b++)
+        all += in->load[b];
+    memset(group, 0, layout->words * sizeof *group);
+    for (unsigned b = 0; b < layout->buckets; b++) {
+        const unsigned load = in->load[b];
+        const unsigned stored = stored_bits(layout, load, all), told = layout->told_by_state[load];
+        for (unsigned i = 0; i < load; i++, at += stored)
+            tamis_i_field_put(group, at, stored, in->print[b][i] >> (64 - stored - told));
+        const unsigned shift = 64 - layout->state_bits * (layout->buckets - b);
+        group[layout->words - 1] |= (uint64_t)state_for(layout, in->print[b], load) << shift;
+    }
+    TAMIS_ASSERT(at <= layout->payload_bits);
+}
+
+bool tamis_i_shrink_insert(const tamis_i_shrink *layout, uint64_t *group, unsigned bucket,
+                           uint64_t print) {
+    if (tamis_i_shrink_load(layout, group, bucket) == layout->load_max)
+        return false;
+    parts p;
+    take_apart(layout, group, &p);
+    uint64_t *const prints = p.print[bucket];
+    unsigned i = p.load[bucket]++;
+    for (; i > 0 && prints[i - 1] >> (64 - layout->order_bits) > print >> (64 - layout->order_bits);
+         i--)
+        prints[i] = prints[i - 1];
+    prints[i] = print;
+    put_together(layout, group, &p);
+    return true;
+}
+
+bool tamis_i_shrink_check(const tamis_i_shrink *layout, const uint64_t *group,
+                          const char **reason) {
+    parts p;
+    uint64_t again[TAMIS_I_SHRINK_WORDS];
+    take_apart(layout, group, &p);
+    for (unsigned b = 0; b < layout->buckets; b++) {
+        for (unsigned i = 1; i < p.load[b]; i++) {
+            if (p.print[b][i - 1] >> (64 - layout->order_bits) > p.print[b][i] >>
+                (64 - layout->order_bits)) {
+                *reason = "a bucket is not in order";
+                return false;
+            }
+        }
+    }
+    put_together(layout, again, &p);
+    if (memcmp(again, group, layout->words * sizeof *group) != 0) {
+        *reason = "a bucket has data past its fingerprints";
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,199 @@
+/* dleft.c - d-left filter with dynamic bit reassignment
+ *
+ * The table has d subtables of equally many buckets.  A key has one bucket in each, and one fingerprint,
+ * which is stored in the least loaded of its buckets, the leftmost on a tie.  A query looks in all d.
+ * The buckets share their bits out evenly among the fingerprints they hold (bits/shrink.h): as a bucket
+ * fills, its fingerprints get shorter.  That costs nothing while the filter is underfull, and beats the
+ * standard Bloom filter from 16 bits per key on.
+ *
+ * A key all of whose buckets are full goes to the stash.  At the loads that the planner uses that does not
+ * happen; far beyond the capacity it does, and the error rate rises by then as in any filter.
+ *
+ * A set: a key whose fingerprint is found in one of its buckets is there already, as far as can be
+ * seen, and is not stored again.  No removal: two keys may share one fingerprint, in different buckets
+ * of theirs, and which of the two to take away cannot be seen (dleft-counting is made for that).  No
+ * merging: a fingerprint tells its own bucket only, not the other choices of its key, so the union
+ * cannot be balanced; two filters at capacity would overfill their buckets.
+ *
+ * After Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "Bloom Filters via d-Left Hashing and Dynamic
+ * Bit Reassignment", Allerton 2006, section II.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bits/shrink.h"
+#include "filter/filter.h"
+#include "hash/hash.h"
+
+#include <math.h>
+
+#define SUBTABLES_MAX 4u
+#define BUCKETS_MAX   ((uint64_t)1 << 38)
+
+enum { SUBTABLES, PER_SUBTABLE, WORDS, GROUP, GROUPS }; /* geometry; WORDS of a group */
+
+static tamis_status shape(tamis_params *params, uint64_t *n_table) {
+    uint64_t *const bits = &params->value[TAMIS_DLEFT_BUCKET_BITS];
+    uint64_t *const subtables = &params->value[TAMIS_DLEFT_SUBTABLES];
+    uint64_t *const buckets = &params->value[TAMIS_DLEFT_BUCKETS];
+    uint64_t *const group = &params->value[TAMIS_DLEFT_GROUP];
+    if (*bits == 0)
+        *bits = 64;
+    if (*subtables == 0)
+        *subtables = 3;
+    if (*group == 0)
+        *group = 1;
+    const tamis_i_shrink *const layout = tamis_i_shrink_layout(*bits, *group);
+    if (layout == NULL || *subtables < 2 || *subtables > SUBTABLES_MAX)
+        return TAMIS_E_ARGUMENT;
+    if (*buckets == 0) { /* a mean load of 4, or 6.4 */
+        const uint64_t keys = 32 * *subtables * *group, load = *bits == 64 ? 8 : 5;
+        *buckets = (params->capacity * load + keys - 1) / keys * *group;
+    }
+    if (params->stash == 0)
+        params->stash = 16 + params->capacity / 16384;
+    if (*buckets > BUCKETS_MAX || *buckets % *group != 0)
+        return TAMIS_E_ARGUMENT;
+    const uint64_t words = *subtables * (*buckets / *group) * tamis_i_shrink_words(layout);
+    *n_table = (words + TAMIS_LINE_WORDS - 1) / TAMIS_LINE_WORDS * TAMIS_LINE_WORDS;
+    return TAMIS_OK;
+}
+
+static const tamis_i_shrink *layout_of(const tamis_filter *filter) {
+    return tamis_i_shrink_layout(filter->params.value[TAMIS_DLEFT_BUCKET_BITS],
+                                 filter->params.value[TAMIS_DLEFT_GROUP]);
+}
+
+static void attach(tamis_filter *filter) {
+    uint64_t *const g = filter->geometry;
+    g[SUBTABLES] = filter->params.value[TAMIS_DLEFT_SUBTABLES];
+    g[PER_SUBTABLE] = filter->params.value[TAMIS_DLEFT_BUCKETS];
+    g[WORDS] = tamis_i_shrink_words(layout_of(filter));
+    g[GROUP] = filter->params.value[TAMIS_DLEFT_GROUP];
+    g[GROUPS] = g[PER_SUBTABLE] / g[GROUP];
+}
+
+/* A key's bucket in one subtable: its group, and its number within. */
+typedef struct choice {
+    uint64_t *group;
+    unsigned bucket;
+} choice;
+
+/* Words 0 to 3 of the digest's stream choose the buckets, word 4 is the fingerprint. */
+static inline choice choice_of(const tamis_filter *filter, tamis_digest digest, unsigned subtable) {
+    const uint64_t *const g = filter->geometry;
+    const uint64_t bucket = tamis_i_range(tamis_i_word(digest, subtable), g[PER_SUBTABLE]);
+    const uint64_t group = subtable * g[GROUPS] + (g[GROUP] == 1 ? bucket : bucket / 4);
+    return (choice){.group = filter->table + group * g[WORDS],
+                    .bucket = g[GROUP] == 1 ? 0 : (unsigned)(bucket % 4)};
+}
+
+static uint64_t print_of(tamis_digest digest) {
+    return tamis_i_word(digest, 4);
+}
+
+static bool contains(const tamis_filter *filter, tamis_digest digest) {
+    const tamis_i_shrink *const layout = layout_of(filter);
+    const uint64_t print = print_of(digest);
+    bool found = false;
+    for (unsigned i = 0; i < filter->geometry[SUBTABLES]; i++) {
+        const choice c = choice_of(filter, digest, i);
+        found |= tamis_i_shrink_find(layout, c.group, c.bucket, print);
+    }
+    return found || tamis_i_stash_copies(&filter->stash, digest) != 0;
+}
+
+static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+    const tamis_i_shrink *const layout = layout_of(filter);
+    const uint64_t print = print_of(digest);
+    if (contains(filter, digest)) {
+        *added = false;
+        return TAMIS_OK;
+    }
+    choice best = choice_of(filter, digest, 0);
+    unsigned least = tamis_i_shrink_load(layout, best.group, best.bucket);
+    for (unsigned i = 1; i < filter->geometry[SUBTABLES]; i++) {
+        const choice c = choice_of(filter, digest, i);
+        const unsigned load = tamis_i_shrink_load(layout, c.group, c.bucket);
+        if (load < least) {
+            least = load;
+            best = c;
+        }
+    }
+    if (!tamis_i_shrink_insert(layout, best.group, best.bucket, print)) {
+        const tamis_status status = tamis_i_stash_insert(&filter->stash, digest);
+        if (status != TAMIS_OK)
+            return status;
+    }
+    filter->state[TAMIS_I_COUNT]++;
+    *added = true;
+    return TAMIS_OK;
+}
+
+static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
+    for (unsigned i = 0; i < filter->geometry[SUBTABLES]; i++) {
+        if (write)
+            TAMIS_PREFETCH_RW(choice_of(filter, digest, i).group);
+        else
+            TAMIS_PREFETCH(choice_of(filter, digest, i).group);
+    }
+}
+
+/* A query for an absent key meets, in each subtable, one bucket at random, and matches each of its
+ * fingerprints, which are distinct, with probability 2^-bits. */
+static void info(const tamis_filter *filter, tamis_info *info) {
+    const tamis_i_shrink *const layout = layout_of(filter);
+    const uint64_t *const g = filter->geometry;
+    double miss = 1;
+    info->n_loads = tamis_i_shrink_load_max(layout) + 1;
+    for (uint64_t i = 0; i < g[SUBTABLES]; i++) {
+        double hit = 0;
+        for (uint64_t j = 0; j < g[PER_SUBTABLE]; j++) {
+            const uint64_t *const group = filter->table + (i * g[GROUPS] + j / g[GROUP]) * g[WORDS];
+            const unsigned bucket = (unsigned)(j % g[GROUP]);
+            const unsigned load = tamis_i_shrink_load(layout, group, bucket);
+            info->load_histogram[load]++;
+            hit += ldexp(load, -(int)tamis_i_shrink_bits(layout, group, bucket));
+        }
+        miss *= 1 - hit / (double)g[PER_SUBTABLE];
+    }
+    info->fpr = 1 - miss;
+}
+
+static bool check(const tamis_filter *filter, const char **reason) {
+    const tamis_i_shrink *const layout = layout_of(filter);
+    const uint64_t *const g = filter->geometry;
+    const uint64_t groups = g[SUBTABLES] * g[GROUPS];
+    uint64_t keys = 0, at = 0, copies;
+    tamis_digest digest;
+    for (uint64_t i = 0; i < groups; i++) {
+        const uint64_t *const group = filter->table + i * g[WORDS];
+        if (!tamis_i_shrink_check(layout, group, reason))
+            return false;
+        for (unsigned bucket = 0; bucket < g[GROUP]; bucket++)
+            keys += tamis_i_shrink_load(layout, group, bucket);
+    }
+    for (uint64_t i = groups * g[WORDS]; i < filter->n_table; i++) {
+        if (filter->table[i] != 0) {
+            *reason = "the table has data past its end";
+            return false;
+        }
+    }
+    while (tamis_i_stash_next(&filter->stash, &at, &digest, &copies))
+        keys += copies;
+    if (keys != filter->state[TAMIS_I_COUNT]) {
+        *reason = "the buckets do not hold as many keys as the filter claims";
+        return false;
+    }
+    return true;
+}
+
+const tamis_i_kind tamis_i_dleft = {.id = TAMIS_KIND_DLEFT,
+                                    .name = "dleft",
+                                    .params = {"bucket_bits", "subtables", "buckets", "group"},
+                                    .shape = shape,
+                                    .attach = attach,
+                                    .insert = insert,
+                                    .contains = contains,
+                                    .prefetch = prefetch,
+                                    .info = info,
+                                    .check = check};
