@@ -75,6 +75,77 @@ void test_allocator_init(test_allocator *t, long fail_at) {
     t->fail_at = fail_at;
 }
 
+tamis_kind test_next_kind(tamis_kind kind) {
+    /* Numbers of kinds may have gaps. */
+    for (unsigned next = (unsigned)kind + 1; next < 64; next++)
+        if (tamis_kind_name((tamis_kind)next) != NULL)
+            return (tamis_kind)next;
+    return TAMIS_KIND_ANY;
+}
+
+tamis_params test_params(tamis_kind kind, uint64_t n, double fpr, uint64_t seed) {
+    tamis_need need;
+    tamis_plan plan;
+    tamis_need_init(&need);
+    tamis_plan_init(&plan);
+    need.n = n;
+    need.fpr = fpr;
+    need.kind = kind;
+    assert_ok(tamis_plan_make(&need, &plan));
+    plan.params.seed = seed;
+    return plan.params;
+}
+
+tamis_filter *test_filter(tamis_kind kind, uint64_t n, double fpr, uint64_t seed) {
+    const tamis_params params = test_params(kind, n, fpr, seed);
+    tamis_filter *filter = NULL;
+    assert_ok(tamis_filter_create(&params, NULL, &filter));
+    assert_non_null(filter);
+    return filter;
+}
+
+unsigned char *test_encoded(const tamis_filter *filter, size_t *size) {
+    *size = (size_t)tamis_filter_encoded_size(filter);
+    /* Aligned, so that a view can be opened on it. */
+    unsigned char *const bytes = aligned_alloc(64, (*size + 63) / 64 * 64);
+    assert_non_null(bytes);
+    assert_ok(tamis_filter_encode(filter, bytes, *size));
+    return bytes;
+}
+
+void assert_encoded(const tamis_filter *filter, const unsigned char *bytes, size_t size) {
+    size_t now;
+    unsigned char *const encoded = test_encoded(filter, &now);
+    assert_int_equal(now, size);
+    assert_memory_equal(encoded, bytes, size);
+    free(encoded);
+}
+
+void assert_same(const tamis_filter *a, const tamis_filter *b) {
+    size_t size;
+    unsigned char *const bytes = test_encoded(a, &size);
+    assert_encoded(b, bytes, size);
+    free(bytes);
+}
+
+void assert_fair(const char *what, const uint64_t *counts, size_t n) {
+    uint64_t total = 0;
+    for (size_t i = 0; i < n; i++)
+        total += counts[i];
+    const double expected = (double)total / (double)n;
+    assert_true(n >= 2 && expected >= 5);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double off = (double)counts[i] - expected;
+        sum += off * off / expected;
+    }
+    /* The upper 0.1 % of chi-square with n - 1 degrees of freedom, after Wilson and Hilferty. */
+    const double spread = 2 / (9 * (double)(n - 1));
+    const double limit = (double)(n - 1) * pow(1 - spread + 3.0902 * sqrt(spread), 3);
+    if (!(sum <= limit))
+        fail_msg("%s: chi-square %.1f of %zu counts is over %.1f", what, sum, n, limit);
+}
+
 const char *test_path(const char *name) {
     static char paths[4][512];
     static unsigned next;

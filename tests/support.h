@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "tamis/plan.h"
 #include "tamis/tamis.h"
 
 /* The seed of this run: TAMIS_TEST_SEED from the environment, or a fixed number.  Printed once. */
@@ -45,6 +46,27 @@ typedef struct test_allocator {
     size_t largest; /* largest single request */
 } test_allocator;
 void test_allocator_init(test_allocator *t, long fail_at);
+
+/* The kinds that exist, one after the other: TAMIS_KIND_ANY begins them and ends them. */
+tamis_kind test_next_kind(tamis_kind kind);
+
+/* Parameters of this kind, planned for n keys at error rate 'fpr'; the seed is 'seed'. */
+tamis_params test_params(tamis_kind kind, uint64_t n, double fpr, uint64_t seed);
+
+/* An empty filter with these parameters, to be freed. */
+tamis_filter *test_filter(tamis_kind kind, uint64_t n, double fpr, uint64_t seed);
+
+/* The bytes of a filter as a file would hold them: a copy, to be freed. */
+unsigned char *test_encoded(const tamis_filter *filter, size_t *size);
+
+/* Asserts that a filter still has these bytes. */
+void assert_encoded(const tamis_filter *filter, const unsigned char *bytes, size_t size);
+
+/* Asserts that two filters have the same bytes. */
+void assert_same(const tamis_filter *a, const tamis_filter *b);
+
+/* Asserts that n counts are compatible with equal chances at 99.9 % (chi-square). */
+void assert_fair(const char *what, const uint64_t *counts, size_t n);
 
 /* A path for a temporary file of this process, in TMPDIR or /tmp; static buffers, 4 in rotation. */
 const char *test_path(const char *name);
