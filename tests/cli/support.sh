@@ -7,9 +7,8 @@ set -eu
 export LC_ALL=C
 
 # shellcheck disable=SC2034
-source_dir=$1
-build_dir=$2
-tamis=$build_dir/tamis
+source_dir=$(cd "$1" && pwd)
+tamis=$(cd "$2" && pwd)/tamis
 [ -x "$tamis" ] || { echo "no $tamis" >&2; exit 1; }
 
 work=$(mktemp -d)
@@ -60,19 +59,19 @@ expect_silent() {
     [ ! -s "$work/stderr" ] || fail "there should be nothing on stderr"
 }
 
-# expect_json EXPRESSION: stdout of the last command is one JSON document, called d, for which the Python
-# expression holds.
+# expect_json EXPRESSION...: stdout of the last command is one JSON document, called d, for which the
+# Python expressions hold.
 expect_json() {
-    python3 - "$work/stdout" "$1" <<'PYTHON' || fail "JSON: $1"
+    python3 - "$work/stdout" "$@" <<'PYTHON' || fail "JSON is not as expected"
 import json, sys
 def refuse(name):
     raise ValueError(name + " is no JSON")
 with open(sys.argv[1], encoding="utf-8") as file:
     d = json.load(file, parse_constant=refuse)
 number = (int, float)
-if not eval(sys.argv[2]):
-    print(json.dumps(d)[:2000], file=sys.stderr)
-    sys.exit(1)
+for expression in sys.argv[2:]:
+    if not eval(expression):
+        sys.exit(expression + " does not hold for " + json.dumps(d)[:2000])
 PYTHON
 }
 

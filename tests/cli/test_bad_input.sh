@@ -1,3 +1,4 @@
+#!/bin/sh
 # test_bad_input.sh - each mistake gets one clear line, exit code 2, and leaves files as they were
 # SPDX-License-Identifier: MIT
 . "$1/tests/cli/support.sh"

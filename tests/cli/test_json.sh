@@ -1,3 +1,4 @@
+#!/bin/sh
 # test_json.sh - every --json document is valid and has the documented fields
 # SPDX-License-Identifier: MIT
 . "$1/tests/cli/support.sh"
@@ -8,35 +9,35 @@ info_fields="kind params capacity count bytes bits_per_key fpr stash_used stash_
 seq 1 1000 >keys
 for kind in $(kinds); do
     expect 0 "$tamis" plan -n 1e7 -p 0.001 --kind "$kind" --json
-    expect_json "set('$plan_fields'.split()) <= d.keys() and d['kind'] == '$kind'"
-    expect_json "all(type(v) is int for v in d['params'].values()) and len(d['params']) > 0"
-    expect_json "type(d['bytes']) is int and abs(d['bits_per_key'] - d['bytes'] * 8 / 1e7) < 1e-9"
-    expect_json "0 < d['fpr'] <= 0.001 and d['bits_per_key'] >= 9.96"
-    expect_json "abs(d['bound_bits_per_key'] - 9.965784284662087) < 1e-12"
-    expect_json "0 <= d['overflow_probability'] <= 1 and 1 <= d['lines_per_query']"
+    expect_json "set('$plan_fields'.split()) <= d.keys() and d['kind'] == '$kind'" \
+        "all(type(v) is int for v in d['params'].values()) and len(d['params']) > 0" \
+        "type(d['bytes']) is int and abs(d['bits_per_key'] - d['bytes'] * 8 / 1e7) < 1e-9" \
+        "0 < d['fpr'] <= 0.001 and d['bits_per_key'] >= 9.96" \
+        "abs(d['bound_bits_per_key'] - 9.965784284662087) < 1e-12" \
+        "0 <= d['overflow_probability'] <= 1 and 1 <= d['lines_per_query']"
 
     "$tamis" plan -n 1000 -p 0.01 --kind "$kind" --json >plan.json
     "$tamis" build -n 1000 -p 0.01 --kind "$kind" -o set.tamis keys
     expect 0 "$tamis" info --json set.tamis
-    expect_json "set('$info_fields'.split()) <= d.keys() and d['kind'] == '$kind'"
-    expect_json "d['capacity'] == 1000 and 950 < d['count'] <= 1000 and d['seed'] != 0"
-    expect_json "0 < d['fpr'] < 0.02 and isinstance(d['bits_per_key'], number)"
-    expect_json "d['stash_used'] <= d['stash_size']"
-    expect_json "len(d['load_histogram']) > 0 and all(type(v) is int for v in d['load_histogram'])"
-    expect_json "(lambda p: p['params'] == d['params'] and p['bytes'] == d['bytes'])(json.load(open('plan.json')))"
+    expect_json "set('$info_fields'.split()) <= d.keys() and d['kind'] == '$kind'" \
+        "d['capacity'] == 1000 and 950 < d['count'] <= 1000 and d['seed'] != 0" \
+        "0 < d['fpr'] < 0.02 and isinstance(d['bits_per_key'], number)" \
+        "d['stash_used'] <= d['stash_size']" \
+        "len(d['load_histogram']) > 0 and all(type(v) is int for v in d['load_histogram'])" \
+        "(lambda p: p['params'] == d['params'] and p['bytes'] == d['bytes'])(json.load(open('plan.json')))"
 
     # While a set is empty its bits per key are unknown.
     "$tamis" build -n 1000 --kind "$kind" -o empty.tamis /dev/null
     expect 0 "$tamis" info --json empty.tamis
     expect_json "d['count'] == 0 and d['bits_per_key'] is None and d['fpr'] == 0"
     expect 0 "$tamis" verify --json set.tamis
-    expect_json "d['good'] is True and d['reason'] is None and d['kind'] == '$kind'"
-    expect_json "d['file_bytes'] == $(wc -c <set.tamis)"
+    expect_json "d['good'] is True and d['reason'] is None and d['kind'] == '$kind'" \
+        "d['file_bytes'] == $(wc -c <set.tamis)"
 done
 
 expect 0 "$tamis" plan -n 1e7 --all --json
-expect_json "isinstance(d, list) and len(d) >= 3"
-expect_json "[p['bytes'] for p in d] == sorted(p['bytes'] for p in d)"
+expect_json "isinstance(d, list) and len(d) >= 3" \
+    "[p['bytes'] for p in d] == sorted(p['bytes'] for p in d)"
 expect 0 "$tamis" plan -n 1e7 --all --deletes --json
 expect_json "len(d) >= 1 and all(p['deletes'] for p in d)"
 expect 0 "$tamis" plan -n 1e7 --json

@@ -1,3 +1,4 @@
+#!/bin/sh
 # test_keys.sh - how keys are written: lines, NUL, integers, hexadecimal, any bytes, any length
 # SPDX-License-Identifier: MIT
 . "$1/tests/cli/support.sh"

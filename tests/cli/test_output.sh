@@ -1,3 +1,4 @@
+#!/bin/sh
 # test_output.sh - full disks, closed pipes, limits, links, devices, interrupts
 # SPDX-License-Identifier: MIT
 . "$1/tests/cli/support.sh"

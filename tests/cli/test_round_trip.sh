@@ -1,10 +1,11 @@
+#!/bin/sh
 # test_round_trip.sh - build, save, query, add, remove, merge for every kind
 # SPDX-License-Identifier: MIT
 . "$1/tests/cli/support.sh"
 
 seq 1 20000 | sed 's/^/key /' >keys
 seq 1 20000 | sed 's/^/absent /' >absent
-seq 20001 25000 | sed 's/^/key /' >more
+seq 20001 25000 | sed 's/^/key /' >extra
 sort keys >sorted
 
 [ -n "$(kinds)" ] || fail "no kinds"
@@ -56,12 +57,12 @@ for kind in $(kinds); do
 
     # Adding beyond the capacity warns, and finds all.
     cp a.tamis added.tamis
-    expect 0 "$tamis" add added.tamis more
+    expect 0 "$tamis" add added.tamis extra
     expect_message "warning"
     [ "$(count added.tamis keys)" -eq 20000 ] || fail "$kind: add lost keys"
-    [ "$(count added.tamis more)" -eq 5000 ] || fail "$kind: add did not add"
+    [ "$(count added.tamis extra)" -eq 5000 ] || fail "$kind: add did not add"
     cp a.tamis kept.tamis
-    expect 0 "$tamis" add a.tamis -o other.tamis more
+    expect 0 "$tamis" add a.tamis -o other.tamis extra
     cmp a.tamis kept.tamis || fail "$kind: add -o changed the set"
     cmp other.tamis added.tamis || fail "$kind: add -o differs from add"
 
