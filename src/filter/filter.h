@@ -29,6 +29,10 @@
 #define TAMIS_I_STATE_OWN   2u /* the first of those that a structure may use as it likes */
 #define TAMIS_I_STATE_WORDS TAMIS_LINE_WORDS
 
+/* No file may count more keys than this: from here to where the count would wrap is longer than anyone
+ * can insert. */
+#define TAMIS_I_COUNT_MAX ((uint64_t)1 << 62)
+
 #define TAMIS_I_GEOMETRY 16u
 
 /* No table has more words than this: 2^45 bytes. */

@@ -76,6 +76,10 @@ void tamis_filter_free(tamis_filter *filter) {
 }
 
 bool tamis_i_filter_check(const tamis_filter *filter, const char **reason) {
+    if (filter->state[TAMIS_I_COUNT] > TAMIS_I_COUNT_MAX) {
+        *reason = "the number of keys is out of range";
+        return false;
+    }
     for (unsigned i = TAMIS_I_STATE_OWN + filter->kind->n_state; i < TAMIS_I_STATE_WORDS; i++) {
         if (filter->state[i] != 0) {
             *reason = "a reserved word of the state is not zero";

@@ -28,12 +28,13 @@ static inline uint64_t tamis_i_probe_default_hashes(uint64_t cells, uint64_t cap
     return best < 1.5 ? 1 : best > TAMIS_I_PROBES_MAX ? TAMIS_I_PROBES_MAX : (uint64_t)(best + 0.5);
 }
 
-/* Every key counted by a set has set between 1 and 'hashes' bits (value[1] of these kinds). */
+/* Every key counted by a set has set between 1 and 'hashes' bits (value[1] of these kinds).  A product
+ * past 64 bits is no limit: merging filters that have keys in common can count as many. */
 static inline bool tamis_i_probe_check_count(const tamis_filter *filter, uint64_t ones,
                                              const char **reason) {
     const uint64_t count = filter->state[TAMIS_I_COUNT], hashes = filter->params.value[1];
     uint64_t most;
-    if (tamis_i_mul(count, hashes, &most) && (ones > most || (ones == 0) != (count == 0))) {
+    if ((ones == 0) != (count == 0) || (tamis_i_mul(count, hashes, &most) && ones > most)) {
         *reason = "the table does not fit the number of keys";
         return false;
     }

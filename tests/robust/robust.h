@@ -1,0 +1,359 @@
+/* robust.h - what the tests of damaged and hostile input share
+ *
+ * Samples of every kind, the five ways into the loader, checksums made right again after an attack,
+ * and what must hold of a refusal and of a filter that was let in.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_TESTS_ROBUST_H
+#define TAMIS_TESTS_ROBUST_H
+
+#include "support.h"
+
+#include "filter/filter.h"
+#include "hash/hash.h"
+#include "tamis/plan.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define HEADER 256u
+#define SEED   0x5eed5eed5eed5eedu
+
+/* Where the header has its fields. */
+enum {
+    AT_MAGIC = 0,
+    AT_VERSION = 8,
+    AT_HEADER_SIZE = 12,
+    AT_KIND = 16,
+    AT_HASH = 20,
+    AT_CAPACITY = 24,
+    AT_SEED = 32,
+    AT_STASH = 40,
+    AT_BODY_WORDS = 48,
+    AT_VALUES = 56,
+    AT_RESERVED = 184,
+    AT_BODY_CHECKSUM = 240,
+    AT_HEADER_CHECKSUM = 248,
+    AT_STATE = HEADER,
+    AT_TABLE = HEADER + 64 /* without a stash */
+};
+
+/* The next kind after 'kind' that the library has, or TAMIS_KIND_ANY after the last; begin with ANY. */
+static inline tamis_kind next_kind(tamis_kind kind) {
+    for (int i = (int)kind + 1; i < 256; i++)
+        if (tamis_kind_name((tamis_kind)i) != NULL)
+            return (tamis_kind)i;
+    return TAMIS_KIND_ANY;
+}
+
+#define FOR_EACH_KIND(kind)                                                                        \
+    for (tamis_kind kind = next_kind(TAMIS_KIND_ANY); kind != TAMIS_KIND_ANY;                      \
+         kind = next_kind(kind))
+
+/* A filter of this kind with keys 0 to n-1 in it. */
+static inline tamis_filter *make_sample(tamis_kind kind, uint64_t n) {
+    tamis_need need;
+    tamis_plan plan;
+    tamis_need_init(&need);
+    tamis_plan_init(&plan);
+    need.n = n;
+    need.kind = kind;
+    need.fpr = 0.01;
+    assert_ok(tamis_plan_make(&need, &plan));
+    plan.params.seed = SEED;
+    tamis_filter *filter;
+    assert_ok(tamis_filter_create(&plan.params, NULL, &filter));
+    for (uint64_t key = 0; key < n; key++)
+        assert_ok(tamis_filter_insert_u64(filter, key, NULL));
+    return filter;
+}
+
+/* The bytes of a filter, to be freed. */
+static inline unsigned char *encode(const tamis_filter *filter, size_t *size) {
+    *size = (size_t)tamis_filter_encoded_size(filter);
+    unsigned char *const bytes = malloc(*size);
+    assert_non_null(bytes);
+    assert_ok(tamis_filter_encode(filter, bytes, *size));
+    return bytes;
+}
+
+static inline unsigned char *make_bytes(tamis_kind kind, uint64_t n, size_t *size) {
+    tamis_filter *const filter = make_sample(kind, n);
+    unsigned char *const bytes = encode(filter, size);
+    tamis_filter_free(filter);
+    return bytes;
+}
+
+/* What an attacker does after the change: both checksums are right again. */
+static inline void fix_header(unsigned char *bytes) {
+    tamis_i_put_u64(bytes + AT_HEADER_CHECKSUM, tamis_i_checksum(bytes, AT_HEADER_CHECKSUM));
+}
+
+static inline void fix_checksums(unsigned char *bytes, size_t size) {
+    if (size < HEADER)
+        return;
+    tamis_i_put_u64(bytes + AT_BODY_CHECKSUM, tamis_i_checksum(bytes + HEADER, size - HEADER));
+    fix_header(bytes);
+}
+
+/* ---- memory that ends where no byte may be read ---- */
+
+typedef struct guarded {
+    unsigned char *map;
+    size_t room;
+} guarded;
+
+static inline void guarded_open(guarded *g, size_t room) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    g->room = (room + page - 1) / page * page;
+    void *const map =
+        mmap(NULL, g->room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(map != MAP_FAILED);
+    g->map = map;
+    assert_int_equal(mprotect(g->map + g->room, page, PROT_NONE), 0);
+}
+
+static inline void guarded_close(guarded *g) {
+    assert_int_equal(munmap(g->map, g->room + (size_t)sysconf(_SC_PAGESIZE)), 0);
+}
+
+/* A copy whose last byte is the last before the guard page; aligned to 'align', it ends up to align-1
+ * bytes earlier. */
+static inline unsigned char *guarded_put(guarded *g, const void *bytes, size_t size, size_t align) {
+    assert_true(size <= g->room);
+    unsigned char *const copy = g->map + (g->room - size) / align * align;
+    if (size != 0)
+        memcpy(copy, bytes, size);
+    return copy;
+}
+
+/* ---- the ways in ---- */
+
+typedef enum way { FROM_MEMORY, AS_VIEW, FROM_FILE, FROM_PIPE, FROM_MAP, N_WAYS } way;
+
+typedef struct loader {
+    guarded memory;
+    char path[512];
+    int fd;
+} loader;
+
+static inline void loader_open(loader *l, const char *name, size_t room) {
+    guarded_open(&l->memory, room);
+    snprintf(l->path, sizeof l->path, "%s", test_path(name));
+    l->fd = open(l->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(l->fd >= 0);
+}
+
+static inline void loader_close(loader *l) {
+    guarded_close(&l->memory);
+    assert_int_equal(close(l->fd), 0);
+    assert_int_equal(unlink(l->path), 0);
+}
+
+static inline void write_all(int fd, const unsigned char *bytes, size_t size) {
+    while (size > 0) {
+        const ssize_t n = write(fd, bytes, size);
+        if (n <= 0)
+            return; /* the reader has seen enough and closed its end */
+        bytes += n;
+        size -= (size_t)n;
+    }
+}
+
+typedef struct feed {
+    int fd;
+    const unsigned char *bytes;
+    size_t size;
+} feed;
+
+static inline void *feed_run(void *context) {
+    const feed *const f = context;
+    write_all(f->fd, f->bytes, f->size);
+    (void)close(f->fd);
+    return NULL;
+}
+
+static inline tamis_status load_pipe(const unsigned char *bytes, size_t size,
+                                     const tamis_allocator *allocator, tamis_filter **filter,
+                                     const char **reason) {
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    feed f = {.fd = ends[1], .bytes = bytes, .size = size};
+    pthread_t thread;
+    const bool direct = size <= 4096; /* fits any pipe */
+    if (direct)
+        (void)feed_run(&f);
+    else
+        assert_int_equal(pthread_create(&thread, NULL, feed_run, &f), 0);
+    const tamis_status status = tamis_filter_load_fd(ends[0], allocator, filter, reason);
+    assert_int_equal(close(ends[0]), 0); /* also ends a writer that is still at it */
+    if (!direct)
+        assert_int_equal(pthread_join(thread, NULL), 0);
+    return status;
+}
+
+static inline tamis_status load_by(loader *l, way w, const unsigned char *bytes, size_t size,
+                                   const tamis_allocator *allocator, tamis_filter **filter,
+                                   const char **reason) {
+    switch (w) {
+    case FROM_MEMORY:
+        return tamis_filter_decode(guarded_put(&l->memory, bytes, size, 1), size, allocator, filter,
+                                   reason);
+    case AS_VIEW:
+        return tamis_filter_view(guarded_put(&l->memory, bytes, size, 8), size, allocator, filter,
+                                 reason);
+    case FROM_PIPE:
+        return load_pipe(bytes, size, allocator, filter, reason);
+    default:
+        assert_true(pwrite(l->fd, bytes, size, 0) == (ssize_t)size);
+        assert_int_equal(ftruncate(l->fd, (off_t)size), 0);
+        return w == FROM_MAP ? tamis_filter_map(l->path, allocator, filter, reason)
+                             : tamis_filter_load(l->path, allocator, filter, reason);
+    }
+}
+
+/* Views need a little-endian machine. */
+static inline bool way_exists(way w) {
+    return (w != AS_VIEW && w != FROM_MAP) || tamis_i_little_endian();
+}
+
+/* The largest block that input of this size may cost: the filter itself, none of it for a view; a pipe
+ * is collected in a buffer that doubles. */
+static inline size_t justified(way w, size_t size) {
+    const size_t handle = 2048;
+    switch (w) {
+    case AS_VIEW:
+    case FROM_MAP:
+        return handle;
+    case FROM_PIPE:
+        return size < 32768 ? 65536 : 2 * size + handle;
+    default:
+        return size + handle;
+    }
+}
+
+/* The input must be refused with a reason, at no cost.  Returns the reason. */
+static inline const char *must_refuse(loader *l, way w, const unsigned char *bytes, size_t size,
+                                      tamis_status expected) {
+    test_allocator memory;
+    test_allocator_init(&memory, -1);
+    tamis_filter *const untouched = (tamis_filter *)(void *)&memory;
+    tamis_filter *filter = untouched;
+    const char *reason = NULL;
+    const tamis_status status = load_by(l, w, bytes, size, &memory.allocator, &filter, &reason);
+    if (status == TAMIS_OK)
+        fail_msg("damaged input of %zu bytes was loaded", size);
+    assert_ptr_equal(filter, untouched);
+    assert_non_null(reason);
+    assert_true(strlen(reason) > 8);
+    assert_true(memory.live == 0 && memory.bytes == 0);
+    assert_true(memory.largest <= justified(w, size));
+    if (expected != TAMIS_OK) /* OK: any refusal that speaks of the bytes */
+        assert_status(status, expected);
+    else
+        assert_true(status == TAMIS_E_FORMAT || status == TAMIS_E_VERSION);
+    return reason;
+}
+
+/* ---- filters that were let in ---- */
+
+/* Everything a caller can do.  Answers of a hostile filter mean nothing, but no call may go wrong, a key
+ * just inserted is there, and what is written can be read again. */
+static inline void exercise(tamis_filter *filter, bool writable) {
+    tamis_params params;
+    tamis_params_init(&params);
+    assert_ok(tamis_filter_params(filter, &params));
+    tamis_info info;
+    tamis_info_init(&info);
+    assert_ok(tamis_filter_info(filter, &info));
+    assert_true(info.count == tamis_filter_count(filter) && info.count <= TAMIS_I_COUNT_MAX);
+    assert_true(info.fpr >= 0 && info.fpr <= 1 + 1e-9);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < info.n_loads; i++)
+        sum += info.load_histogram[i];
+    assert_true(info.n_loads <= TAMIS_LOADS_MAX && sum > 0);
+
+    uint64_t keys[100];
+    bool present[100];
+    for (uint64_t i = 0; i < 100; i++)
+        keys[i] = i * i;
+    size_t found = tamis_filter_contains_many_u64(filter, keys, 100, present);
+    for (size_t i = 0; i < 100; i++) {
+        assert_int_equal(present[i], tamis_filter_contains_u64(filter, keys[i]));
+        assert_int_equal(present[i], tamis_filter_copies_u64(filter, keys[i]) != 0);
+        found -= present[i];
+    }
+    assert_int_equal(found, 0);
+
+    const tamis_digest extremes[] = {{0, 0},          {0, UINT64_MAX}, {UINT64_MAX, 0},
+                                     {UINT64_MAX, 1}, {1, UINT64_MAX}, {UINT64_MAX, UINT64_MAX}};
+    for (size_t i = 0; i < sizeof extremes / sizeof *extremes; i++)
+        (void)tamis_filter_contains_digest(filter, extremes[i]);
+
+    if (!writable) {
+        assert_status(tamis_filter_insert_u64(filter, 1, NULL), TAMIS_E_READONLY);
+        assert_status(tamis_filter_clear(filter), TAMIS_E_READONLY);
+    } else {
+        for (size_t i = 0; i < sizeof extremes / sizeof *extremes; i++)
+            if (tamis_filter_insert_digest(filter, extremes[i], NULL) == TAMIS_OK)
+                assert_true(tamis_filter_contains_digest(filter, extremes[i]));
+        for (size_t i = 0; i < 100; i++)
+            if (tamis_filter_insert_u64(filter, keys[i], NULL) == TAMIS_OK)
+                assert_true(tamis_filter_contains_u64(filter, keys[i]));
+        for (uint64_t i = 0; i < 200; i++)
+            (void)!tamis_filter_remove_u64(filter, i);
+    }
+    tamis_filter *copy, *again;
+    assert_ok(tamis_filter_clone(filter, NULL, &copy));
+    /* Half of the largest count that can be read is far more than calls can reach. */
+    if (tamis_filter_count(filter) > TAMIS_I_COUNT_MAX / 2) {
+        tamis_filter_free(copy);
+        return;
+    }
+    if (writable) {
+        const tamis_status merged = tamis_filter_merge(filter, copy);
+        assert_true(merged == TAMIS_OK || merged == TAMIS_E_FULL || merged == TAMIS_E_UNSUPPORTED);
+    }
+    size_t size, size_again;
+    unsigned char *const bytes = encode(filter, &size);
+    const char *reason = "";
+    const tamis_status status = tamis_filter_decode(bytes, size, NULL, &again, &reason);
+    if (status != TAMIS_OK)
+        fail_msg("what was written cannot be read: %s", reason);
+    unsigned char *const bytes_again = encode(again, &size_again);
+    assert_int_equal(size, size_again);
+    assert_memory_equal(bytes, bytes_again, size);
+    free(bytes);
+    free(bytes_again);
+    tamis_filter_free(again);
+    assert_ok(tamis_filter_clear(copy));
+    assert_int_equal(tamis_filter_count(copy), 0);
+    tamis_filter_free(copy);
+}
+
+/* Refused, or let in and safe.  True if it was let in. */
+static inline bool refused_or_safe(loader *l, way w, const unsigned char *bytes, size_t size) {
+    test_allocator memory;
+    test_allocator_init(&memory, -1);
+    tamis_filter *filter = NULL;
+    const char *reason = NULL;
+    const tamis_status status = load_by(l, w, bytes, size, &memory.allocator, &filter, &reason);
+    assert_true(memory.largest <= justified(w, size));
+    if (status != TAMIS_OK) {
+        assert_true(status == TAMIS_E_FORMAT || status == TAMIS_E_VERSION);
+        assert_non_null(reason);
+        assert_null(filter);
+        assert_int_equal(memory.live, 0);
+        return false;
+    }
+    exercise(filter, w != AS_VIEW && w != FROM_MAP);
+    tamis_filter_free(filter);
+    assert_int_equal(memory.live, 0);
+    return true;
+}
+
+#endif

@@ -1,0 +1,750 @@
+/* test_loader.c - damage of every sort is refused, with a reason, at no cost
+ *
+ * First the accidents: every single bit, random changes, every length.  Then the attacks, in which the
+ * checksums are right: fields and words set to extremes must be refused or give a filter that is safe
+ * to use, and a header that promises much must not make the loader allocate.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE 1
+
+#include "robust.h"
+
+#include "api/api.h"
+
+#include <signal.h>
+
+#define SMALL 300u   /* keys: some hundred bytes of table */
+#define LARGE 40000u /* keys: 50 KiB and more */
+
+/* Numbers that tend to break arithmetic. */
+static const uint64_t extremes[] = {0,
+                                    1,
+                                    2,
+                                    7,
+                                    8,
+                                    16,
+                                    17,
+                                    63,
+                                    64,
+                                    65,
+                                    255,
+                                    256,
+                                    257,
+                                    511,
+                                    512,
+                                    513,
+                                    UINT64_C(1) << 16,
+                                    (UINT64_C(1) << 31) - 1,
+                                    UINT64_C(1) << 31,
+                                    (UINT64_C(1) << 32) - 1,
+                                    UINT64_C(1) << 32,
+                                    (UINT64_C(1) << 32) + 1,
+                                    (UINT64_C(1) << 40) - 1,
+                                    UINT64_C(1) << 40,
+                                    (UINT64_C(1) << 40) + 1,
+                                    UINT64_C(1) << 42,
+                                    UINT64_C(1) << 46,
+                                    UINT64_C(1) << 48,
+                                    (UINT64_C(1) << 48) + 1,
+                                    UINT64_C(1) << 53,
+                                    UINT64_C(1) << 58,
+                                    UINT64_C(1) << 60,
+                                    (UINT64_C(1) << 61) - 1,
+                                    UINT64_C(1) << 61,
+                                    UINT64_C(1) << 62,
+                                    (UINT64_C(1) << 63) - 1,
+                                    UINT64_C(1) << 63,
+                                    (UINT64_C(1) << 63) + 1,
+                                    UINT64_MAX - 511,
+                                    UINT64_MAX - 63,
+                                    UINT64_MAX - 7,
+                                    UINT64_MAX - 1,
+                                    UINT64_MAX};
+#define N_EXTREMES (sizeof extremes / sizeof *extremes)
+
+/* ---- accidents ---- */
+
+static void test_loader_sound_bytes_load(void **state) {
+    (void)state;
+    FOR_EACH_KIND(kind) {
+        for (unsigned large = 0; large < 2; large++) {
+            size_t size;
+            unsigned char *const bytes = make_bytes(kind, large ? LARGE : SMALL, &size);
+            loader l;
+            loader_open(&l, "sound", size);
+            for (way w = FROM_MEMORY; w < N_WAYS; w++) {
+                if (!way_exists(w))
+                    continue;
+                test_allocator memory;
+                test_allocator_init(&memory, -1);
+                tamis_filter *filter;
+                assert_ok(load_by(&l, w, bytes, size, &memory.allocator, &filter, NULL));
+                assert_true(memory.largest <= justified(w, size));
+                assert_int_equal(memory.live, 1);
+                for (uint64_t key = 0; key < SMALL; key++)
+                    assert_true(tamis_filter_contains_u64(filter, key));
+                size_t again_size;
+                unsigned char *const again = encode(filter, &again_size);
+                assert_int_equal(size, again_size);
+                assert_memory_equal(bytes, again, size);
+                free(again);
+                tamis_filter_free(filter);
+                assert_int_equal(memory.live, 0);
+            }
+            loader_close(&l);
+            free(bytes);
+        }
+    }
+}
+
+/* Each bit of the first 4 KiB by memory and view, each 13th also by the other ways. */
+static void test_loader_single_bit_refused(void **state) {
+    (void)state;
+    uint64_t flips = 0;
+    FOR_EACH_KIND(kind) {
+        for (unsigned large = 0; large < 2; large++) {
+            size_t size;
+            unsigned char *const bytes = make_bytes(kind, large ? LARGE : SMALL, &size);
+            loader l;
+            loader_open(&l, "flip", size);
+            const size_t bits = 8 * (size < 4096 ? size : 4096);
+            for (size_t i = 0; i < bits; i += large ? 7 : 1) {
+                bytes[i / 8] ^= (unsigned char)(1u << i % 8);
+                for (way w = FROM_MEMORY; w < N_WAYS; w++)
+                    if (way_exists(w) && (w <= AS_VIEW || i % 13 == 0)) {
+                        const char *const reason = must_refuse(&l, w, bytes, size, TAMIS_OK);
+                        if (i < 64)
+                            assert_string_equal(reason, "this is not a tamis file");
+                        else if (i >= 8 * HEADER)
+                            assert_string_equal(reason,
+                                                "the body is damaged: its checksum does not match");
+                        flips++;
+                    }
+                bytes[i / 8] ^= (unsigned char)(1u << i % 8);
+            }
+            loader_close(&l);
+            free(bytes);
+        }
+    }
+    print_message("# %llu flips\n", (unsigned long long)flips);
+}
+
+static void damage(unsigned char *bytes, size_t *size, uint64_t *random) {
+    const size_t n = *size;
+    switch (test_random_below(random, 6)) {
+    case 0: /* a few bytes */
+        for (uint64_t i = 1 + test_random_below(random, 8); i > 0; i--)
+            bytes[test_random_below(random, n)] = (unsigned char)test_random(random);
+        break;
+    case 1: { /* two blocks change places */
+        const size_t length = 1 + (size_t)test_random_below(random, n / 4);
+        const size_t a = (size_t)test_random_below(random, n / 2 - length);
+        const size_t b = n / 2 + (size_t)test_random_below(random, n / 2 - length);
+        for (size_t i = 0; i < length; i++) {
+            const unsigned char byte = bytes[a + i];
+            bytes[a + i] = bytes[b + i];
+            bytes[b + i] = byte;
+        }
+        break;
+    }
+    case 2: { /* a hole */
+        const size_t length = 1 + (size_t)test_random_below(random, n / 4);
+        memset(bytes + test_random_below(random, n - length), (int)test_random_below(random, 256),
+               length);
+        break;
+    }
+    case 3: { /* a piece is lost */
+        const size_t length = 1 + (size_t)test_random_below(random, n / 4);
+        const size_t at = (size_t)test_random_below(random, n - length);
+        memmove(bytes + at, bytes + at + length, n - at - length);
+        *size = n - length;
+        break;
+    }
+    case 4: { /* a piece stands twice */
+        const size_t length = 1 + (size_t)test_random_below(random, n / 4);
+        const size_t at = (size_t)test_random_below(random, n - length);
+        memmove(bytes + at + length, bytes + at, n - at);
+        *size = n + length;
+        break;
+    }
+    default: { /* a run of one bit in each byte */
+        const size_t at = (size_t)test_random_below(random, n - 64);
+        for (size_t i = 0; i < 64; i++)
+            bytes[at + i] ^= 0x20;
+        break;
+    }
+    }
+}
+
+static void test_loader_random_damage_refused(void **state) {
+    (void)state;
+    uint64_t random = test_seed();
+    FOR_EACH_KIND(kind) {
+        for (unsigned large = 0; large < 2; large++) {
+            size_t size;
+            unsigned char *const bytes = make_bytes(kind, large ? LARGE : SMALL, &size);
+            unsigned char *const damaged = malloc(2 * size);
+            assert_non_null(damaged);
+            loader l;
+            loader_open(&l, "damage", 2 * size);
+            for (unsigned done = 0; done < (large ? 1000 : 10000);) {
+                memcpy(damaged, bytes, size);
+                size_t damaged_size = size;
+                damage(damaged, &damaged_size, &random);
+                if (damaged_size == size && memcmp(bytes, damaged, size) == 0)
+                    continue;
+                for (way w = FROM_MEMORY; w < N_WAYS; w++)
+                    if (way_exists(w) && (w <= AS_VIEW || done % 16 == 0))
+                        (void)must_refuse(&l, w, damaged, damaged_size, TAMIS_OK);
+                done++;
+            }
+            loader_close(&l);
+            free(damaged);
+            free(bytes);
+        }
+    }
+}
+
+static void test_loader_every_truncation_refused(void **state) {
+    (void)state;
+    FOR_EACH_KIND(kind) {
+        size_t size;
+        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
+        loader l;
+        loader_open(&l, "truncate", size);
+        for (size_t length = 0; length < size; length++)
+            for (way w = FROM_MEMORY; w < N_WAYS; w++)
+                if (way_exists(w) && (w <= AS_VIEW || length % 9 == 0 || length + 9 > size)) {
+                    const char *const reason = must_refuse(&l, w, bytes, length, TAMIS_E_FORMAT);
+                    assert_string_equal(reason, length == 0 ? "the file is empty"
+                                                : length < HEADER
+                                                    ? "the file is cut off within the header"
+                                                    : "the file is cut off within the body");
+                }
+        loader_close(&l);
+        free(bytes);
+    }
+}
+
+static void test_loader_extension_refused(void **state) {
+    (void)state;
+    uint64_t random = test_seed();
+    FOR_EACH_KIND(kind) {
+        size_t size;
+        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
+        unsigned char *const longer = calloc(2, size);
+        assert_non_null(longer);
+        loader l;
+        loader_open(&l, "extend", 2 * size);
+        for (unsigned content = 0; content < 3; content++) { /* zeros, chance, the file again */
+            for (size_t i = 0; i < size; i++)
+                longer[size + i] = content == 0   ? 0
+                                   : content == 1 ? (unsigned char)test_random(&random)
+                                                  : bytes[i];
+            memcpy(longer, bytes, size);
+            for (size_t more = 1; more <= size; more += more < 70 ? 1 : 61)
+                for (way w = FROM_MEMORY; w < N_WAYS; w++)
+                    if (way_exists(w) && (w <= AS_VIEW || more % 5 == 1))
+                        assert_string_equal(must_refuse(&l, w, longer, size + more, TAMIS_E_FORMAT),
+                                            "the file goes on after its end");
+        }
+        loader_close(&l);
+        free(longer);
+        free(bytes);
+    }
+}
+
+static void test_loader_empty_file_says_so(void **state) {
+    (void)state;
+    loader l;
+    loader_open(&l, "empty", 1);
+    for (way w = FROM_MEMORY; w < N_WAYS; w++)
+        if (way_exists(w))
+            assert_string_equal(must_refuse(&l, w, (const unsigned char *)"", 0, TAMIS_E_FORMAT),
+                                "the file is empty");
+    loader_close(&l);
+}
+
+static void test_loader_no_reason_wanted_no_crash(void **state) {
+    (void)state;
+    tamis_filter *filter = NULL;
+    assert_status(tamis_filter_decode("", 0, NULL, &filter, NULL), TAMIS_E_FORMAT);
+    assert_status(tamis_filter_decode(NULL, 0, NULL, &filter, NULL), TAMIS_E_FORMAT);
+    assert_status(tamis_filter_decode(NULL, 5, NULL, &filter, NULL), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_load("/", NULL, &filter, NULL), TAMIS_E_IO);
+    assert_status(tamis_filter_load_fd(-1, NULL, &filter, NULL), TAMIS_E_IO);
+    assert_null(filter);
+}
+
+static void test_loader_unaligned_view_refused(void **state) {
+    (void)state;
+    if (!tamis_i_little_endian())
+        skip();
+    size_t size;
+    unsigned char *const bytes = make_bytes(TAMIS_KIND_BLOOM, SMALL, &size);
+    unsigned char *const room = malloc(size + 16);
+    assert_non_null(room);
+    unsigned char *const aligned = room + (8 - (uintptr_t)room % 8) % 8;
+    tamis_filter *filter;
+    for (unsigned shift = 0; shift < 8; shift++) {
+        memcpy(aligned + shift, bytes, size);
+        const tamis_status status = tamis_filter_view(aligned + shift, size, NULL, &filter, NULL);
+        assert_status(status, shift == 0 ? TAMIS_OK : TAMIS_E_ARGUMENT);
+        if (status == TAMIS_OK)
+            tamis_filter_free(filter);
+    }
+    free(room);
+    free(bytes);
+}
+
+/* ---- attacks on the header ---- */
+
+static void test_loader_newer_version_refused(void **state) {
+    (void)state;
+    FOR_EACH_KIND(kind) {
+        size_t size;
+        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
+        loader l;
+        loader_open(&l, "version", size);
+        for (unsigned i = 0; i < N_EXTREMES; i++) {
+            const uint32_t version = (uint32_t)extremes[i];
+            if (version == 1)
+                continue;
+            tamis_i_put_u32(bytes + AT_VERSION, version);
+            for (unsigned fixed = 0; fixed < 2;
+                 fixed++) { /* a newer one may be checked otherwise */
+                if (fixed)
+                    fix_header(bytes);
+                for (way w = FROM_MEMORY; w < N_WAYS; w++)
+                    if (way_exists(w))
+                        (void)must_refuse(&l, w, bytes, size,
+                                          version > 1 ? TAMIS_E_VERSION : TAMIS_E_FORMAT);
+            }
+        }
+        loader_close(&l);
+        free(bytes);
+    }
+}
+
+typedef struct field {
+    const char *name;
+    unsigned at, width;
+    bool free; /* some other values than the true one are sound */
+} field;
+
+static void test_loader_header_extremes_refused_or_safe(void **state) {
+    (void)state;
+    static const field fields[] = {
+        {"version", AT_VERSION, 4, false},   {"header size", AT_HEADER_SIZE, 4, false},
+        {"kind", AT_KIND, 4, true},          {"hash", AT_HASH, 4, false},
+        {"capacity", AT_CAPACITY, 8, true},  {"seed", AT_SEED, 8, true},
+        {"stash", AT_STASH, 8, true},        {"body words", AT_BODY_WORDS, 8, false},
+        {"reserved", AT_RESERVED, 8, false}, {"last reserved", AT_BODY_CHECKSUM - 8, 8, false}};
+    enum { N_FIELDS = sizeof fields / sizeof *fields };
+    unsigned let_in = 0, refused = 0;
+    FOR_EACH_KIND(kind) {
+        size_t size;
+        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
+        loader l;
+        loader_open(&l, "header", size);
+        for (unsigned f = 0; f < N_FIELDS + TAMIS_PARAMS_MAX; f++) {
+            const field own = f < N_FIELDS ? fields[f]
+                                           : (field){"value", AT_VALUES + 8 * (f - N_FIELDS), 8,
+                                                     tamis_param_name(kind, f - N_FIELDS) != NULL};
+            unsigned char saved[8];
+            memcpy(saved, bytes + own.at, own.width);
+            for (unsigned e = 0; e < N_EXTREMES; e++) {
+                const uint64_t value = own.width == 4 ? (uint32_t)extremes[e] : extremes[e];
+                if (own.width == 4)
+                    tamis_i_put_u32(bytes + own.at, (uint32_t)value);
+                else
+                    tamis_i_put_u64(bytes + own.at, value);
+                if (memcmp(saved, bytes + own.at, own.width) == 0)
+                    continue;
+                fix_header(bytes);
+                const bool certain =
+                    (own.at == AT_CAPACITY && (value == 0 || value > TAMIS_CAPACITY_MAX)) ||
+                    (own.at == AT_SEED && value == 0);
+                for (way w = FROM_MEMORY; w < N_WAYS; w++) {
+                    if (!way_exists(w))
+                        continue;
+                    if (!own.free || certain) {
+                        (void)must_refuse(&l, w, bytes, size, TAMIS_OK);
+                        refused++;
+                    } else {
+                        const bool in = refused_or_safe(&l, w, bytes, size);
+                        if (own.at == AT_SEED)
+                            assert_true(in);
+                        let_in += in;
+                        refused += !in;
+                    }
+                }
+            }
+            memcpy(bytes + own.at, saved, own.width);
+            fix_header(bytes);
+        }
+        loader_close(&l);
+        free(bytes);
+    }
+    print_message("# %u refused, %u let in and safe\n", refused, let_in);
+}
+
+/* Random values in all fields at once, near to what is sound. */
+static void test_loader_header_random_refused_or_safe(void **state) {
+    (void)state;
+    uint64_t random = test_seed();
+    unsigned let_in = 0;
+    FOR_EACH_KIND(kind) {
+        size_t size;
+        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
+        unsigned char *const damaged = malloc(size);
+        assert_non_null(damaged);
+        loader l;
+        loader_open(&l, "random-header", size);
+        for (unsigned i = 0; i < 4000; i++) {
+            memcpy(damaged, bytes, size);
+            for (uint64_t changes = 1 + test_random_below(&random, 3); changes > 0; changes--) {
+                const unsigned at = AT_CAPACITY + 8 * (unsigned)test_random_below(&random, 8);
+                const uint64_t old = tamis_i_get_u64(damaged + at);
+                const uint64_t by = test_random(&random) >> test_random_below(&random, 64);
+                tamis_i_put_u64(damaged + at, test_random_below(&random, 2) ? old + by : old - by);
+            }
+            if (test_random_below(&random, 8) == 0)
+                tamis_i_put_u32(damaged + AT_KIND, 1 + (uint32_t)test_random_below(&random, 4));
+            fix_header(damaged);
+            let_in += refused_or_safe(&l, i % 2 && way_exists(AS_VIEW) ? AS_VIEW : FROM_MEMORY,
+                                      damaged, size);
+        }
+        loader_close(&l);
+        free(damaged);
+        free(bytes);
+    }
+    print_message("# %u let in and safe\n", let_in);
+}
+
+/* A header that is sound in itself and promises as much as its kind may hold: nothing follows, or less
+ * than it says. */
+static void test_loader_large_claims_cost_nothing(void **state) {
+    (void)state;
+    FOR_EACH_KIND(kind) {
+        const tamis_i_kind *const structure = tamis_i_kind_of(kind);
+        size_t size;
+        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
+        loader l;
+        loader_open(&l, "claim", size);
+        for (unsigned at = 0; at < 2; at++) {
+            const uint64_t claims[] = {UINT64_C(1) << 20, UINT64_C(1) << 30, UINT64_C(1) << 36,
+                                       UINT64_C(1) << 39, UINT64_C(1) << 40, UINT64_C(1) << 48,
+                                       UINT64_C(1) << 60};
+            for (unsigned c = 0; c < sizeof claims / sizeof *claims; c++) {
+                tamis_params params;
+                tamis_params_init(&params);
+                params.kind = kind;
+                params.seed = SEED;
+                params.capacity = at == 0 ? claims[c] : SMALL;
+                params.value[0] = at == 0 ? 0 : claims[c];
+                uint64_t n_body = claims[c], n_table;
+                const bool sound =
+                    tamis_i_filter_shape(structure, &params, &n_body, &n_table) == TAMIS_OK;
+                tamis_i_put_u64(bytes + AT_CAPACITY, params.capacity);
+                tamis_i_put_u64(bytes + AT_STASH, params.stash);
+                tamis_i_put_u64(bytes + AT_BODY_WORDS, n_body);
+                for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
+                    tamis_i_put_u64(bytes + AT_VALUES + 8 * i, params.value[i]);
+                fix_header(bytes);
+                for (way w = FROM_MEMORY; w < N_WAYS; w++) {
+                    if (!way_exists(w))
+                        continue;
+                    const size_t lengths[] = {HEADER, HEADER + 8, size};
+                    for (unsigned i = 0; i < 3; i++)
+                        assert_string_equal(must_refuse(&l, w, bytes, lengths[i], TAMIS_E_FORMAT),
+                                            sound ? "the file is cut off within the body"
+                                                  : "a parameter in the header is out of range");
+                }
+            }
+        }
+        loader_close(&l);
+        free(bytes);
+    }
+}
+
+/* ---- attacks on the body ---- */
+
+static void test_loader_state_extremes_refused_or_safe(void **state) {
+    (void)state;
+    FOR_EACH_KIND(kind) {
+        const tamis_i_kind *const structure = tamis_i_kind_of(kind);
+        size_t size;
+        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
+        loader l;
+        loader_open(&l, "state", size);
+        for (unsigned word = 0; word < TAMIS_I_STATE_WORDS; word++) {
+            unsigned char *const at = bytes + AT_STATE + 8 * word;
+            const uint64_t saved = tamis_i_get_u64(at);
+            for (unsigned e = 0; e < N_EXTREMES; e++) {
+                const uint64_t value = extremes[e];
+                if (value == saved)
+                    continue;
+                tamis_i_put_u64(at, value);
+                fix_checksums(bytes, size);
+                /* No count that long use could turn into 0; none without keys; nothing reserved. */
+                const bool certain =
+                    word >= TAMIS_I_STATE_OWN + structure->n_state || word == TAMIS_I_STASH_USED ||
+                    (word == TAMIS_I_COUNT && (value == 0 || value > TAMIS_I_COUNT_MAX));
+                for (way w = FROM_MEMORY; w < N_WAYS; w++) {
+                    if (!way_exists(w))
+                        continue;
+                    if (certain)
+                        (void)must_refuse(&l, w, bytes, size, TAMIS_E_FORMAT);
+                    else
+                        (void)refused_or_safe(&l, w, bytes, size);
+                }
+            }
+            tamis_i_put_u64(at, saved);
+        }
+        loader_close(&l);
+        free(bytes);
+    }
+}
+
+/* An empty filter that claims keys; a full one that claims none. */
+static void test_loader_count_without_keys_refused(void **state) {
+    (void)state;
+    FOR_EACH_KIND(kind) {
+        tamis_filter *const filter = make_sample(kind, SMALL);
+        assert_ok(tamis_filter_clear(filter));
+        size_t size;
+        unsigned char *const bytes = encode(filter, &size);
+        tamis_filter_free(filter);
+        loader l;
+        loader_open(&l, "count", size);
+        for (unsigned e = 0; e < N_EXTREMES; e++) {
+            if (extremes[e] == 0)
+                continue;
+            tamis_i_put_u64(bytes + AT_STATE, extremes[e]);
+            fix_checksums(bytes, size);
+            for (way w = FROM_MEMORY; w <= AS_VIEW; w++)
+                if (way_exists(w))
+                    (void)must_refuse(&l, w, bytes, size, TAMIS_E_FORMAT);
+        }
+        loader_close(&l);
+        free(bytes);
+    }
+}
+
+/* Any bit of the table, and random words: refused, or safe.  A counter that is changed by one bit makes
+ * the sum wrong, so a counting filter sees every single one. */
+static void test_loader_table_bits_refused_or_safe(void **state) {
+    (void)state;
+    uint64_t random = test_seed();
+    FOR_EACH_KIND(kind) {
+        size_t size;
+        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
+        unsigned char *const damaged = malloc(size);
+        assert_non_null(damaged);
+        loader l;
+        loader_open(&l, "table", size);
+        unsigned let_in = 0, refused = 0;
+        for (size_t bit = 8 * AT_TABLE; bit < 8 * size; bit++) {
+            bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+            fix_checksums(bytes, size);
+            const bool in = refused_or_safe(
+                &l, bit % 2 && way_exists(AS_VIEW) ? AS_VIEW : FROM_MEMORY, bytes, size);
+            let_in += in;
+            refused += !in;
+            bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        }
+        if (kind == TAMIS_KIND_COUNTING_BLOOM)
+            assert_true(refused > let_in);
+        for (unsigned i = 0; i < 3000; i++) {
+            memcpy(damaged, bytes, size);
+            const uint64_t pattern = test_random_below(&random, 4);
+            for (uint64_t changes = 1 + test_random_below(&random, 64); changes > 0; changes--) {
+                const size_t at =
+                    AT_STATE + 8 * (size_t)test_random_below(&random, (size - AT_STATE) / 8);
+                tamis_i_put_u64(damaged + at, pattern == 0   ? 0
+                                              : pattern == 1 ? UINT64_MAX
+                                              : pattern == 2
+                                                  ? extremes[test_random_below(&random, N_EXTREMES)]
+                                                  : test_random(&random));
+            }
+            fix_checksums(damaged, size);
+            const bool in = refused_or_safe(
+                &l, i % 2 && way_exists(AS_VIEW) ? AS_VIEW : FROM_MEMORY, damaged, size);
+            let_in += in;
+            refused += !in;
+        }
+        print_message("# %s: %u refused, %u let in and safe\n", tamis_kind_name(kind), refused,
+                      let_in);
+        loader_close(&l);
+        free(damaged);
+        free(bytes);
+    }
+}
+
+/* All tables of ones: the extreme of every counter. */
+static void test_loader_full_table_refused_or_safe(void **state) {
+    (void)state;
+    FOR_EACH_KIND(kind) {
+        size_t size;
+        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
+        loader l;
+        loader_open(&l, "full", size);
+        memset(bytes + AT_TABLE, 0xff, size - AT_TABLE);
+        for (unsigned e = 0; e < N_EXTREMES; e++) {
+            tamis_i_put_u64(bytes + AT_STATE, extremes[e]);
+            fix_checksums(bytes, size);
+            for (way w = FROM_MEMORY; w <= AS_VIEW; w++)
+                if (way_exists(w))
+                    (void)refused_or_safe(&l, w, bytes, size);
+        }
+        loader_close(&l);
+        free(bytes);
+    }
+}
+
+/* A file of one kind with the number of another: the parameters or the body give it away, or the result
+ * is at least safe. */
+static void test_loader_kind_exchanged_refused_or_safe(void **state) {
+    (void)state;
+    FOR_EACH_KIND(kind) {
+        size_t size;
+        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
+        loader l;
+        loader_open(&l, "exchange", size);
+        FOR_EACH_KIND(other) {
+            tamis_i_put_u32(bytes + AT_KIND, (uint32_t)other);
+            fix_header(bytes);
+            (void)refused_or_safe(&l, FROM_MEMORY, bytes, size);
+        }
+        loader_close(&l);
+        free(bytes);
+    }
+}
+
+/* ---- memory and descriptors ---- */
+
+static void test_loader_failing_allocations_are_clean(void **state) {
+    (void)state;
+    FOR_EACH_KIND(kind) {
+        size_t size;
+        unsigned char *const bytes = make_bytes(kind, LARGE, &size);
+        loader l;
+        loader_open(&l, "nomem", size);
+        for (way w = FROM_MEMORY; w < N_WAYS; w++) {
+            if (!way_exists(w))
+                continue;
+            for (long fail_at = 0;; fail_at++) {
+                test_allocator memory;
+                test_allocator_init(&memory, fail_at);
+                tamis_filter *filter = NULL;
+                const char *reason = NULL;
+                const tamis_status status =
+                    load_by(&l, w, bytes, size, &memory.allocator, &filter, &reason);
+                if (status == TAMIS_OK) {
+                    assert_true(memory.calls <= fail_at);
+                    tamis_filter_free(filter);
+                    assert_int_equal(memory.live, 0);
+                    break;
+                }
+                assert_status(status, TAMIS_E_NOMEM);
+                assert_non_null(reason);
+                assert_null(filter);
+                assert_int_equal(memory.live, 0);
+            }
+        }
+        loader_close(&l);
+        free(bytes);
+    }
+}
+
+static void test_loader_descriptor_at_offset_loads_the_rest(void **state) {
+    (void)state;
+    size_t size;
+    unsigned char *const bytes = make_bytes(TAMIS_KIND_BLOOM, SMALL, &size);
+    loader l;
+    loader_open(&l, "offset", size);
+    const off_t offsets[] = {0, 1, 13, 255, 4096};
+    for (unsigned i = 0; i < 5; i++) {
+        assert_int_equal(ftruncate(l.fd, 0), 0);
+        assert_true(pwrite(l.fd, bytes, size, offsets[i]) == (ssize_t)size);
+        assert_true(lseek(l.fd, offsets[i], SEEK_SET) == offsets[i]);
+        tamis_filter *filter;
+        assert_ok(tamis_filter_load_fd(l.fd, NULL, &filter, NULL));
+        assert_int_equal(tamis_filter_count(filter), tamis_filter_count(filter));
+        assert_true(tamis_filter_contains_u64(filter, 0));
+        tamis_filter_free(filter);
+        assert_true(lseek(l.fd, 0, SEEK_CUR) ==
+                    offsets[i] + (off_t)size); /* open, and at the end */
+        const char *reason;
+        assert_status(tamis_filter_load_fd(l.fd, NULL, &filter, &reason), TAMIS_E_FORMAT);
+        assert_string_equal(reason, "the file is empty");
+        if (offsets[i] != 0) {
+            assert_true(lseek(l.fd, offsets[i] - 1, SEEK_SET) == offsets[i] - 1);
+            assert_status(tamis_filter_load_fd(l.fd, NULL, &filter, &reason), TAMIS_E_FORMAT);
+        }
+    }
+    assert_true(lseek(l.fd, (off_t)INT64_MAX - 8192, SEEK_SET) < 0 ||
+                tamis_filter_load_fd(l.fd, NULL, &(tamis_filter *){NULL}, NULL) == TAMIS_E_FORMAT);
+    loader_close(&l);
+    free(bytes);
+}
+
+static void test_loader_things_that_are_no_files_refused(void **state) {
+    (void)state;
+    tamis_filter *filter = NULL;
+    const char *reason = NULL;
+    assert_status(tamis_filter_load("/", NULL, &filter, &reason), TAMIS_E_IO);
+    assert_string_equal(reason, "is a directory");
+    assert_status(tamis_filter_map("/", NULL, &filter, &reason), TAMIS_E_IO);
+    assert_string_equal(reason, "is a directory");
+    assert_status(tamis_filter_load("/dev/zero", NULL, &filter, &reason), TAMIS_E_FORMAT);
+    assert_string_equal(reason, "this is not a tamis file");
+    assert_status(tamis_filter_load("/dev/null", NULL, &filter, &reason), TAMIS_E_FORMAT);
+    assert_string_equal(reason, "the file is empty");
+    assert_status(tamis_filter_map("/dev/zero", NULL, &filter, &reason), TAMIS_E_IO);
+    assert_string_equal(reason, "only regular files can be mapped");
+    assert_status(tamis_filter_load(test_path("missing"), NULL, &filter, &reason), TAMIS_E_IO);
+    assert_string_equal(reason, "no such file or directory");
+    /* regular files without a length of their own */
+    if (access("/proc/self/status", R_OK) == 0) {
+        assert_status(tamis_filter_load("/proc/self/status", NULL, &filter, &reason),
+                      TAMIS_E_FORMAT);
+        assert_string_equal(reason, "this is not a tamis file");
+    }
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_status(tamis_filter_load_fd(ends[1], NULL, &filter, &reason), TAMIS_E_IO);
+    assert_string_equal(reason, "the descriptor is not open for this");
+    assert_int_equal(close(ends[0]) + close(ends[1]), 0);
+    assert_null(filter);
+}
+
+int main(void) {
+    (void)signal(SIGPIPE, SIG_IGN); /* writers into pipes that the loader leaves early */
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loader_sound_bytes_load),
+        cmocka_unit_test(test_loader_single_bit_refused),
+        cmocka_unit_test(test_loader_random_damage_refused),
+        cmocka_unit_test(test_loader_every_truncation_refused),
+        cmocka_unit_test(test_loader_extension_refused),
+        cmocka_unit_test(test_loader_empty_file_says_so),
+        cmocka_unit_test(test_loader_no_reason_wanted_no_crash),
+        cmocka_unit_test(test_loader_unaligned_view_refused),
+        cmocka_unit_test(test_loader_newer_version_refused),
+        cmocka_unit_test(test_loader_header_extremes_refused_or_safe),
+        cmocka_unit_test(test_loader_header_random_refused_or_safe),
+        cmocka_unit_test(test_loader_large_claims_cost_nothing),
+        cmocka_unit_test(test_loader_state_extremes_refused_or_safe),
+        cmocka_unit_test(test_loader_count_without_keys_refused),
+        cmocka_unit_test(test_loader_table_bits_refused_or_safe),
+        cmocka_unit_test(test_loader_full_table_refused_or_safe),
+        cmocka_unit_test(test_loader_kind_exchanged_refused_or_safe),
+        cmocka_unit_test(test_loader_failing_allocations_are_clean),
+        cmocka_unit_test(test_loader_descriptor_at_offset_loads_the_rest),
+        cmocka_unit_test(test_loader_things_that_are_no_files_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
