@@ -203,8 +203,10 @@ tamis_status tamis_i_file_map(int fd, tamis_i_kind_lookup *lookup, const tamis_a
             S_ISDIR(st.st_mode) ? tamis_i_errno_text(EISDIR) : "only regular files can be mapped";
         return TAMIS_E_IO;
     }
-    if (st.st_size == 0)
-        return tamis_i_file_view("", 0, lookup, allocator, filter, reason);
+    if (st.st_size == 0) {
+        const uint64_t aligned = 0; /* an address that the view takes; nothing is read there */
+        return tamis_i_file_view(&aligned, 0, lookup, allocator, filter, reason);
+    }
     if ((uintmax_t)st.st_size > SIZE_MAX) {
         *reason = "the file is too large for this machine";
         return TAMIS_E_TOO_LARGE;
