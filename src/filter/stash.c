@@ -16,7 +16,7 @@
  *   S1  the number of slots in use is *used, and at most the capacity; one slot is always empty;
  *   S2  from the first slot of an entry to the entry itself no slot is empty;
  *   S3  an empty slot is zero, and so are counts past the last slot.
- * And, not tested, since answers do not depend on it:
+ * And, not tested, since nothing may rely on it for a stash read from a file:
  *   S4  of several slots with one digest, all but the last in probing order hold 255 copies.
  *
  * SPDX-License-Identifier: MIT
@@ -124,7 +124,8 @@ static void empty_slot(tamis_i_stash *stash, uint64_t gap) {
 bool tamis_i_stash_remove(tamis_i_stash *stash, tamis_digest digest) {
     if (*stash->used == 0)
         return false;
-    /* The last of the slots with this digest is the one that is not full (S4). */
+    /* The last of the slots with this digest is the one that is not full (S4); if it is not, the order
+     * in which copies go does not matter. */
     uint64_t found = stash->slots;
     uint64_t slot = first_slot(stash, digest);
     for (; count_at(stash, slot) != 0; slot = next_slot(stash, slot))
@@ -154,15 +155,29 @@ bool tamis_i_stash_next(const tamis_i_stash *stash, uint64_t *at, tamis_digest *
     return false;
 }
 
-/* A digest with c copies here has room for as many more in its last slot as c is short of a multiple of
- * 255.  A slot of the source needs a new entry if its copies do not fit there; a full one always does. */
+/* The first slot, in probing order, of a digest that is there. */
+static uint64_t first_entry(const tamis_i_stash *stash, tamis_digest digest) {
+    uint64_t slot = first_slot(stash, digest);
+    while (!same(digest_at(stash, slot), digest) || count_at(stash, slot) == 0)
+        slot = next_slot(stash, slot);
+    return slot;
+}
+
+/* A digest with c copies here has room for at least as many more in its slots as c is short of a multiple
+ * of 255.  What the source has beyond that needs an entry for each 255 or part of it.  All copies of a
+ * digest are taken together, at its first slot: a file may have spread them in any way (S4). */
 bool tamis_i_stash_can_merge(const tamis_i_stash *stash, const tamis_i_stash *source) {
     uint64_t entries = *stash->used;
     uint64_t at = 0, copies;
     tamis_digest digest;
     while (tamis_i_stash_next(source, &at, &digest, &copies)) {
+        if (first_entry(source, digest) != at - 1)
+            continue;
+        const uint64_t more = tamis_i_stash_copies(source, digest);
         const uint64_t over = tamis_i_stash_copies(stash, digest) % COPIES_MAX;
-        entries += copies > (over == 0 ? 0 : COPIES_MAX - over);
+        const uint64_t room = over == 0 ? 0 : COPIES_MAX - over;
+        if (more > room)
+            entries += (more - room + COPIES_MAX - 1) / COPIES_MAX;
     }
     return entries <= stash->capacity;
 }
