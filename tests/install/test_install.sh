@@ -84,6 +84,11 @@ use_all() {
     needs "$out/archive" && fail "the archive brought the shared library in"
     check "$2: plain cc, archive" "$out/archive"
 
+    # shellcheck disable=SC2046,SC2086
+    g++ $warnings -x c++ $(pkg-config --cflags tamis) "$program" -o "$out/cxx" -x none \
+        $(pkg-config --libs tamis)
+    check "$2: C++" env LD_LIBRARY_PATH="$where/lib" "$out/cxx"
+
     cmake -S "$source/tests/install/find_package" -B "$out/cmake" -G Ninja \
         -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$where" -DPROGRAM="$program" \
         -DEXPECTED_VERSION="$version" >"$out/log" 2>&1 &&
