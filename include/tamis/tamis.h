@@ -185,7 +185,7 @@ typedef struct tamis_params {
 
 /* dleft */
 #define TAMIS_DLEFT_BUCKET_BITS 0 /* 64 or 128; default 64 */
-#define TAMIS_DLEFT_SUBTABLES   1 /* 2 to 4; default 3 */
+#define TAMIS_DLEFT_SUBTABLES   1 /* 2 to 4; default 3, or 2 for tamis_filter_build */
 #define TAMIS_DLEFT_BUCKETS     2 /* per subtable, up to 2^38; default: mean load 4 (64), 6.4 (128) */
 #define TAMIS_DLEFT_GROUP       3 /* 1 or 4 buckets share their bits; default 1 */
 
@@ -326,6 +326,63 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_remove_many_digest(tamis_fi
                                                                         const tamis_digest *digests,
                                                                         size_t n, bool *removed,
                                                                         size_t *count);
+
+/* -------------------------------------------------------------------------------------------------
+ * All keys at once
+ *
+ * Some structures place keys better when they know all of them: dleft then has about half the error rate,
+ * from two choices instead of three.  The result is an ordinary filter, and more keys may be
+ * inserted later.
+ */
+
+/* Keys, as digests, that can be read more than once.  read stores up to 'room' of the next digests and sets
+ * '*n' to how many, 0 at the end; rewind goes back to the first.  Both return false if they fail. */
+typedef struct tamis_source {
+    bool (*read)(void *context, tamis_digest *digests, size_t room, size_t *n);
+    bool (*rewind)(void *context);
+    void *context;
+} tamis_source;
+
+/* Where a key goes that finds several of its buckets equally full. */
+typedef enum tamis_ties {
+    TAMIS_TIES_RANDOM = 0, /* to any of them: the best */
+    TAMIS_TIES_LEFT = 1,   /* to the leftmost */
+    TAMIS_TIES_STAY = 2    /* to the one where it is, if that is among them, else to the leftmost */
+} tamis_ties;
+
+/* How to build.  NULL for this struct means all defaults. */
+typedef struct tamis_build_options {
+    size_t struct_size;
+    unsigned passes; /* how often every key is placed anew, up to 1000; 0 means 10 */
+    tamis_ties ties;
+    void (*progress)(void *context, double fraction); /* called now and then, 0 to 1; or NULL */
+    void *context;
+} tamis_build_options;
+
+static inline void tamis_build_options_init(tamis_build_options *options) {
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+}
+
+/* Make a filter that holds all keys of 'source', once each.
+ *
+ * 'params' as for tamis_filter_create, but the seed must be the one that the digests were made with, and
+ * zeros take the defaults that are best when all keys are known.  A kind that cannot use that
+ * knowledge inserts the keys one after the other.
+ *
+ * Statuses as tamis_filter_create and tamis_filter_insert, and TAMIS_E_IO if 'source' fails.  Needs, besides
+ * the filter, about one byte per key and one per bucket of work space, from the same allocator.
+ * Reads the source 'passes' + 3 times at most. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_build(const tamis_params *params,
+                                                           const tamis_source *source,
+                                                           const tamis_build_options *options,
+                                                           const tamis_allocator *allocator,
+                                                           tamis_filter **filter);
+
+/* Like tamis_filter_build, from an array. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_build_many(
+    const tamis_params *params, const tamis_digest *digests, size_t n,
+    const tamis_build_options *options, const tamis_allocator *allocator, tamis_filter **filter);
 
 /* -------------------------------------------------------------------------------------------------
  * Whole filters

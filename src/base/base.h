@@ -24,12 +24,15 @@
 #define TAMIS_LINE_BYTES 64u
 #define TAMIS_LINE_WORDS 8u
 
+/* TAMIS_INLINE: for what is compiled anew for each set of constant arguments. */
 #if defined(__GNUC__)
+#define TAMIS_INLINE         static inline __attribute__((always_inline))
 #define TAMIS_LIKELY(x)      __builtin_expect(!!(x), 1)
 #define TAMIS_UNLIKELY(x)    __builtin_expect(!!(x), 0)
 #define TAMIS_PREFETCH(p)    __builtin_prefetch((p), 0, 3)
 #define TAMIS_PREFETCH_RW(p) __builtin_prefetch((p), 1, 3)
 #else
+#define TAMIS_INLINE         static inline
 #define TAMIS_LIKELY(x)      (x)
 #define TAMIS_UNLIKELY(x)    (x)
 #define TAMIS_PREFETCH(p)    ((void)(p))
@@ -69,13 +72,15 @@ static inline uint64_t tamis_i_get_u64(const unsigned char *p) {
 }
 
 static inline void tamis_i_put_u32(unsigned char *p, uint32_t v) {
-    for (unsigned i = 0; i < 4; i++)
-        p[i] = (unsigned char)(v >> 8 * i);
+    p[0] = (unsigned char)v;
+    p[1] = (unsigned char)(v >> 8);
+    p[2] = (unsigned char)(v >> 16);
+    p[3] = (unsigned char)(v >> 24);
 }
 
 static inline void tamis_i_put_u64(unsigned char *p, uint64_t v) {
-    for (unsigned i = 0; i < 8; i++)
-        p[i] = (unsigned char)(v >> 8 * i);
+    tamis_i_put_u32(p, (uint32_t)v);
+    tamis_i_put_u32(p + 4, (uint32_t)(v >> 32));
 }
 
 static inline bool tamis_i_little_endian(void) {

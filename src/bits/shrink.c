@@ -58,9 +58,14 @@
 #define LOADS TAMIS_I_SHRINK_LOADS
 #define MOST  (GROUP * (LOADS - 1)) /* fingerprints of the fullest group */
 
-/* What a state means: fingerprints from bound[g] to bound[g+1] begin with the bits g; the last bound is
- * the load. */
-typedef uint8_t bounds[5];
+/* What a state means. */
+typedef struct meaning {
+    uint8_t bound[5]; /* fingerprints from bound[g] to bound[g+1] begin with the bits g; the last
+                       * bound is the load */
+    uint8_t alone;    /* bits in which a bucket by itself stores each */
+    uint8_t told;     /* bits of each that the state tells */
+    uint8_t grows;    /* 1: with one more fingerprint the state will tell one bit more */
+} meaning;
 
 struct tamis_i_shrink {
     unsigned buckets;      /* in a group */
@@ -68,171 +73,161 @@ struct tamis_i_shrink {
     unsigned state_bits;   /* of a bucket */
     unsigned payload_bits; /* of a group */
     unsigned load_max;
-    unsigned order_bits;          /* leading bits that fingerprints are ordered by */
-    const bounds *states;         /* by state */
-    const uint8_t *first_state;   /* by load */
-    const uint8_t *told_by_state; /* bits, by load */
-    const uint8_t *stored;        /* bits of a fingerprint, by fingerprints in the group */
+    unsigned order_bits;        /* leading bits that fingerprints are ordered by */
+    const meaning *states;      /* by state */
+    const uint8_t *first_state; /* by load */
+    const uint8_t *stored;      /* bits of a fingerprint, by fingerprints in the group */
+    tamis_i_shrink_finder *find;
 };
 
-static const bounds states64[16] = {
-    {0, 0, 0, 0, 0}, {0, 1, 1, 1, 1}, {0, 2, 2, 2, 2}, {0, 3, 3, 3, 3},
-    {0, 0, 4, 4, 4}, {0, 1, 4, 4, 4}, {0, 2, 4, 4, 4}, {0, 3, 4, 4, 4},
-    {0, 4, 4, 4, 4}, {0, 0, 5, 5, 5}, {0, 1, 5, 5, 5}, {0, 2, 5, 5, 5},
-    {0, 3, 5, 5, 5}, {0, 4, 5, 5, 5}, {0, 5, 5, 5, 5}, {0, 6, 6, 6, 6},
+static const meaning states64[16] = {
+    {{0, 0, 0, 0, 0}, 60, 0, 0}, {{0, 1, 1, 1, 1}, 60, 0, 0}, {{0, 2, 2, 2, 2}, 30, 0, 0},
+    {{0, 3, 3, 3, 3}, 20, 0, 1}, {{0, 0, 4, 4, 4}, 15, 1, 0}, {{0, 1, 4, 4, 4}, 15, 1, 0},
+    {{0, 2, 4, 4, 4}, 15, 1, 0}, {{0, 3, 4, 4, 4}, 15, 1, 0}, {{0, 4, 4, 4, 4}, 15, 1, 0},
+    {{0, 0, 5, 5, 5}, 12, 1, 0}, {{0, 1, 5, 5, 5}, 12, 1, 0}, {{0, 2, 5, 5, 5}, 12, 1, 0},
+    {{0, 3, 5, 5, 5}, 12, 1, 0}, {{0, 4, 5, 5, 5}, 12, 1, 0}, {{0, 5, 5, 5, 5}, 12, 1, 0},
+    {{0, 6, 6, 6, 6}, 10, 0, 0},
 };
 static const uint8_t first64[7] = {0, 1, 2, 3, 4, 9, 15};
-static const uint8_t told64[8] = {0, 0, 0, 0, 1, 1, 0, 0};
 static const uint8_t stored64[8] = {60, 60, 30, 20, 15, 12, 10, 0};
 static const uint8_t stored64x4[26] = {60, 60, 60, 60, 60, 48, 40, 34, 30, 26, 24, 21, 20,
                                        18, 17, 16, 15, 14, 13, 12, 12, 11, 10, 10, 10, 0};
 
-static const bounds states128[256] = {
-    {0, 0, 0, 0, 0},    {0, 0, 1, 1, 1},    {0, 1, 1, 1, 1},     {0, 0, 2, 2, 2},
-    {0, 1, 2, 2, 2},    {0, 2, 2, 2, 2},    {0, 0, 3, 3, 3},     {0, 1, 3, 3, 3},
-    {0, 2, 3, 3, 3},    {0, 3, 3, 3, 3},    {0, 0, 4, 4, 4},     {0, 1, 4, 4, 4},
-    {0, 2, 4, 4, 4},    {0, 3, 4, 4, 4},    {0, 4, 4, 4, 4},     {0, 0, 5, 5, 5},
-    {0, 1, 5, 5, 5},    {0, 2, 5, 5, 5},    {0, 3, 5, 5, 5},     {0, 4, 5, 5, 5},
-    {0, 5, 5, 5, 5},    {0, 0, 0, 0, 6},    {0, 0, 0, 1, 6},     {0, 0, 0, 2, 6},
-    {0, 0, 0, 3, 6},    {0, 0, 0, 4, 6},    {0, 0, 0, 5, 6},     {0, 0, 0, 6, 6},
-    {0, 0, 1, 1, 6},    {0, 0, 1, 2, 6},    {0, 0, 1, 3, 6},     {0, 0, 1, 4, 6},
-    {0, 0, 1, 5, 6},    {0, 0, 1, 6, 6},    {0, 0, 2, 2, 6},     {0, 0, 2, 3, 6},
-    {0, 0, 2, 4, 6},    {0, 0, 2, 5, 6},    {0, 0, 2, 6, 6},     {0, 0, 3, 3, 6},
-    {0, 0, 3, 4, 6},    {0, 0, 3, 5, 6},    {0, 0, 3, 6, 6},     {0, 0, 4, 4, 6},
-    {0, 0, 4, 5, 6},    {0, 0, 4, 6, 6},    {0, 0, 5, 5, 6},     {0, 0, 5, 6, 6},
-    {0, 0, 6, 6, 6},    {0, 1, 1, 1, 6},    {0, 1, 1, 2, 6},     {0, 1, 1, 3, 6},
-    {0, 1, 1, 4, 6},    {0, 1, 1, 5, 6},    {0, 1, 1, 6, 6},     {0, 1, 2, 2, 6},
-    {0, 1, 2, 3, 6},    {0, 1, 2, 4, 6},    {0, 1, 2, 5, 6},     {0, 1, 2, 6, 6},
-    {0, 1, 3, 3, 6},    {0, 1, 3, 4, 6},    {0, 1, 3, 5, 6},     {0, 1, 3, 6, 6},
-    {0, 1, 4, 4, 6},    {0, 1, 4, 5, 6},    {0, 1, 4, 6, 6},     {0, 1, 5, 5, 6},
-    {0, 1, 5, 6, 6},    {0, 1, 6, 6, 6},    {0, 2, 2, 2, 6},     {0, 2, 2, 3, 6},
-    {0, 2, 2, 4, 6},    {0, 2, 2, 5, 6},    {0, 2, 2, 6, 6},     {0, 2, 3, 3, 6},
-    {0, 2, 3, 4, 6},    {0, 2, 3, 5, 6},    {0, 2, 3, 6, 6},     {0, 2, 4, 4, 6},
-    {0, 2, 4, 5, 6},    {0, 2, 4, 6, 6},    {0, 2, 5, 5, 6},     {0, 2, 5, 6, 6},
-    {0, 2, 6, 6, 6},    {0, 3, 3, 3, 6},    {0, 3, 3, 4, 6},     {0, 3, 3, 5, 6},
-    {0, 3, 3, 6, 6},    {0, 3, 4, 4, 6},    {0, 3, 4, 5, 6},     {0, 3, 4, 6, 6},
-    {0, 3, 5, 5, 6},    {0, 3, 5, 6, 6},    {0, 3, 6, 6, 6},     {0, 4, 4, 4, 6},
-    {0, 4, 4, 5, 6},    {0, 4, 4, 6, 6},    {0, 4, 5, 5, 6},     {0, 4, 5, 6, 6},
-    {0, 4, 6, 6, 6},    {0, 5, 5, 5, 6},    {0, 5, 5, 6, 6},     {0, 5, 6, 6, 6},
-    {0, 6, 6, 6, 6},    {0, 0, 0, 0, 7},    {0, 0, 0, 1, 7},     {0, 0, 0, 2, 7},
-    {0, 0, 0, 3, 7},    {0, 0, 0, 4, 7},    {0, 0, 0, 5, 7},     {0, 0, 0, 6, 7},
-    {0, 0, 0, 7, 7},    {0, 0, 1, 1, 7},    {0, 0, 1, 2, 7},     {0, 0, 1, 3, 7},
-    {0, 0, 1, 4, 7},    {0, 0, 1, 5, 7},    {0, 0, 1, 6, 7},     {0, 0, 1, 7, 7},
-    {0, 0, 2, 2, 7},    {0, 0, 2, 3, 7},    {0, 0, 2, 4, 7},     {0, 0, 2, 5, 7},
-    {0, 0, 2, 6, 7},    {0, 0, 2, 7, 7},    {0, 0, 3, 3, 7},     {0, 0, 3, 4, 7},
-    {0, 0, 3, 5, 7},    {0, 0, 3, 6, 7},    {0, 0, 3, 7, 7},     {0, 0, 4, 4, 7},
-    {0, 0, 4, 5, 7},    {0, 0, 4, 6, 7},    {0, 0, 4, 7, 7},     {0, 0, 5, 5, 7},
-    {0, 0, 5, 6, 7},    {0, 0, 5, 7, 7},    {0, 0, 6, 6, 7},     {0, 0, 6, 7, 7},
-    {0, 0, 7, 7, 7},    {0, 1, 1, 1, 7},    {0, 1, 1, 2, 7},     {0, 1, 1, 3, 7},
-    {0, 1, 1, 4, 7},    {0, 1, 1, 5, 7},    {0, 1, 1, 6, 7},     {0, 1, 1, 7, 7},
-    {0, 1, 2, 2, 7},    {0, 1, 2, 3, 7},    {0, 1, 2, 4, 7},     {0, 1, 2, 5, 7},
-    {0, 1, 2, 6, 7},    {0, 1, 2, 7, 7},    {0, 1, 3, 3, 7},     {0, 1, 3, 4, 7},
-    {0, 1, 3, 5, 7},    {0, 1, 3, 6, 7},    {0, 1, 3, 7, 7},     {0, 1, 4, 4, 7},
-    {0, 1, 4, 5, 7},    {0, 1, 4, 6, 7},    {0, 1, 4, 7, 7},     {0, 1, 5, 5, 7},
-    {0, 1, 5, 6, 7},    {0, 1, 5, 7, 7},    {0, 1, 6, 6, 7},     {0, 1, 6, 7, 7},
-    {0, 1, 7, 7, 7},    {0, 2, 2, 2, 7},    {0, 2, 2, 3, 7},     {0, 2, 2, 4, 7},
-    {0, 2, 2, 5, 7},    {0, 2, 2, 6, 7},    {0, 2, 2, 7, 7},     {0, 2, 3, 3, 7},
-    {0, 2, 3, 4, 7},    {0, 2, 3, 5, 7},    {0, 2, 3, 6, 7},     {0, 2, 3, 7, 7},
-    {0, 2, 4, 4, 7},    {0, 2, 4, 5, 7},    {0, 2, 4, 6, 7},     {0, 2, 4, 7, 7},
-    {0, 2, 5, 5, 7},    {0, 2, 5, 6, 7},    {0, 2, 5, 7, 7},     {0, 2, 6, 6, 7},
-    {0, 2, 6, 7, 7},    {0, 2, 7, 7, 7},    {0, 3, 3, 3, 7},     {0, 3, 3, 4, 7},
-    {0, 3, 3, 5, 7},    {0, 3, 3, 6, 7},    {0, 3, 3, 7, 7},     {0, 3, 4, 4, 7},
-    {0, 3, 4, 5, 7},    {0, 3, 4, 6, 7},    {0, 3, 4, 7, 7},     {0, 3, 5, 5, 7},
-    {0, 3, 5, 6, 7},    {0, 3, 5, 7, 7},    {0, 3, 6, 6, 7},     {0, 3, 6, 7, 7},
-    {0, 3, 7, 7, 7},    {0, 4, 4, 4, 7},    {0, 4, 4, 5, 7},     {0, 4, 4, 6, 7},
-    {0, 4, 4, 7, 7},    {0, 4, 5, 5, 7},    {0, 4, 5, 6, 7},     {0, 4, 5, 7, 7},
-    {0, 4, 6, 6, 7},    {0, 4, 6, 7, 7},    {0, 4, 7, 7, 7},     {0, 5, 5, 5, 7},
-    {0, 5, 5, 6, 7},    {0, 5, 5, 7, 7},    {0, 5, 6, 6, 7},     {0, 5, 6, 7, 7},
-    {0, 5, 7, 7, 7},    {0, 6, 6, 6, 7},    {0, 6, 6, 7, 7},     {0, 6, 7, 7, 7},
-    {0, 7, 7, 7, 7},    {0, 0, 8, 8, 8},    {0, 1, 8, 8, 8},     {0, 2, 8, 8, 8},
-    {0, 3, 8, 8, 8},    {0, 4, 8, 8, 8},    {0, 5, 8, 8, 8},     {0, 6, 8, 8, 8},
-    {0, 7, 8, 8, 8},    {0, 8, 8, 8, 8},    {0, 0, 9, 9, 9},     {0, 1, 9, 9, 9},
-    {0, 2, 9, 9, 9},    {0, 3, 9, 9, 9},    {0, 4, 9, 9, 9},     {0, 5, 9, 9, 9},
-    {0, 6, 9, 9, 9},    {0, 7, 9, 9, 9},    {0, 8, 9, 9, 9},     {0, 9, 9, 9, 9},
-    {0, 0, 10, 10, 10}, {0, 1, 10, 10, 10}, {0, 2, 10, 10, 10},  {0, 3, 10, 10, 10},
-    {0, 4, 10, 10, 10}, {0, 5, 10, 10, 10}, {0, 6, 10, 10, 10},  {0, 7, 10, 10, 10},
-    {0, 8, 10, 10, 10}, {0, 9, 10, 10, 10}, {0, 10, 10, 10, 10}, {0, 11, 11, 11, 11},
+static const meaning states128[256] = {
+    {{0, 0, 0, 0, 0}, 60, 1, 0},     {{0, 0, 1, 1, 1}, 60, 1, 0},
+    {{0, 1, 1, 1, 1}, 60, 1, 0},     {{0, 0, 2, 2, 2}, 60, 1, 0},
+    {{0, 1, 2, 2, 2}, 60, 1, 0},     {{0, 2, 2, 2, 2}, 60, 1, 0},
+    {{0, 0, 3, 3, 3}, 40, 1, 0},     {{0, 1, 3, 3, 3}, 40, 1, 0},
+    {{0, 2, 3, 3, 3}, 40, 1, 0},     {{0, 3, 3, 3, 3}, 40, 1, 0},
+    {{0, 0, 4, 4, 4}, 30, 1, 0},     {{0, 1, 4, 4, 4}, 30, 1, 0},
+    {{0, 2, 4, 4, 4}, 30, 1, 0},     {{0, 3, 4, 4, 4}, 30, 1, 0},
+    {{0, 4, 4, 4, 4}, 30, 1, 0},     {{0, 0, 5, 5, 5}, 24, 1, 1},
+    {{0, 1, 5, 5, 5}, 24, 1, 1},     {{0, 2, 5, 5, 5}, 24, 1, 1},
+    {{0, 3, 5, 5, 5}, 24, 1, 1},     {{0, 4, 5, 5, 5}, 24, 1, 1},
+    {{0, 5, 5, 5, 5}, 24, 1, 1},     {{0, 0, 0, 0, 6}, 20, 2, 0},
+    {{0, 0, 0, 1, 6}, 20, 2, 0},     {{0, 0, 0, 2, 6}, 20, 2, 0},
+    {{0, 0, 0, 3, 6}, 20, 2, 0},     {{0, 0, 0, 4, 6}, 20, 2, 0},
+    {{0, 0, 0, 5, 6}, 20, 2, 0},     {{0, 0, 0, 6, 6}, 20, 2, 0},
+    {{0, 0, 1, 1, 6}, 20, 2, 0},     {{0, 0, 1, 2, 6}, 20, 2, 0},
+    {{0, 0, 1, 3, 6}, 20, 2, 0},     {{0, 0, 1, 4, 6}, 20, 2, 0},
+    {{0, 0, 1, 5, 6}, 20, 2, 0},     {{0, 0, 1, 6, 6}, 20, 2, 0},
+    {{0, 0, 2, 2, 6}, 20, 2, 0},     {{0, 0, 2, 3, 6}, 20, 2, 0},
+    {{0, 0, 2, 4, 6}, 20, 2, 0},     {{0, 0, 2, 5, 6}, 20, 2, 0},
+    {{0, 0, 2, 6, 6}, 20, 2, 0},     {{0, 0, 3, 3, 6}, 20, 2, 0},
+    {{0, 0, 3, 4, 6}, 20, 2, 0},     {{0, 0, 3, 5, 6}, 20, 2, 0},
+    {{0, 0, 3, 6, 6}, 20, 2, 0},     {{0, 0, 4, 4, 6}, 20, 2, 0},
+    {{0, 0, 4, 5, 6}, 20, 2, 0},     {{0, 0, 4, 6, 6}, 20, 2, 0},
+    {{0, 0, 5, 5, 6}, 20, 2, 0},     {{0, 0, 5, 6, 6}, 20, 2, 0},
+    {{0, 0, 6, 6, 6}, 20, 2, 0},     {{0, 1, 1, 1, 6}, 20, 2, 0},
+    {{0, 1, 1, 2, 6}, 20, 2, 0},     {{0, 1, 1, 3, 6}, 20, 2, 0},
+    {{0, 1, 1, 4, 6}, 20, 2, 0},     {{0, 1, 1, 5, 6}, 20, 2, 0},
+    {{0, 1, 1, 6, 6}, 20, 2, 0},     {{0, 1, 2, 2, 6}, 20, 2, 0},
+    {{0, 1, 2, 3, 6}, 20, 2, 0},     {{0, 1, 2, 4, 6}, 20, 2, 0},
+    {{0, 1, 2, 5, 6}, 20, 2, 0},     {{0, 1, 2, 6, 6}, 20, 2, 0},
+    {{0, 1, 3, 3, 6}, 20, 2, 0},     {{0, 1, 3, 4, 6}, 20, 2, 0},
+    {{0, 1, 3, 5, 6}, 20, 2, 0},     {{0, 1, 3, 6, 6}, 20, 2, 0},
+    {{0, 1, 4, 4, 6}, 20, 2, 0},     {{0, 1, 4, 5, 6}, 20, 2, 0},
+    {{0, 1, 4, 6, 6}, 20, 2, 0},     {{0, 1, 5, 5, 6}, 20, 2, 0},
+    {{0, 1, 5, 6, 6}, 20, 2, 0},     {{0, 1, 6, 6, 6}, 20, 2, 0},
+    {{0, 2, 2, 2, 6}, 20, 2, 0},     {{0, 2, 2, 3, 6}, 20, 2, 0},
+    {{0, 2, 2, 4, 6}, 20, 2, 0},     {{0, 2, 2, 5, 6}, 20, 2, 0},
+    {{0, 2, 2, 6, 6}, 20, 2, 0},     {{0, 2, 3, 3, 6}, 20, 2, 0},
+    {{0, 2, 3, 4, 6}, 20, 2, 0},     {{0, 2, 3, 5, 6}, 20, 2, 0},
+    {{0, 2, 3, 6, 6}, 20, 2, 0},     {{0, 2, 4, 4, 6}, 20, 2, 0},
+    {{0, 2, 4, 5, 6}, 20, 2, 0},     {{0, 2, 4, 6, 6}, 20, 2, 0},
+    {{0, 2, 5, 5, 6}, 20, 2, 0},     {{0, 2, 5, 6, 6}, 20, 2, 0},
+    {{0, 2, 6, 6, 6}, 20, 2, 0},     {{0, 3, 3, 3, 6}, 20, 2, 0},
+    {{0, 3, 3, 4, 6}, 20, 2, 0},     {{0, 3, 3, 5, 6}, 20, 2, 0},
+    {{0, 3, 3, 6, 6}, 20, 2, 0},     {{0, 3, 4, 4, 6}, 20, 2, 0},
+    {{0, 3, 4, 5, 6}, 20, 2, 0},     {{0, 3, 4, 6, 6}, 20, 2, 0},
+    {{0, 3, 5, 5, 6}, 20, 2, 0},     {{0, 3, 5, 6, 6}, 20, 2, 0},
+    {{0, 3, 6, 6, 6}, 20, 2, 0},     {{0, 4, 4, 4, 6}, 20, 2, 0},
+    {{0, 4, 4, 5, 6}, 20, 2, 0},     {{0, 4, 4, 6, 6}, 20, 2, 0},
+    {{0, 4, 5, 5, 6}, 20, 2, 0},     {{0, 4, 5, 6, 6}, 20, 2, 0},
+    {{0, 4, 6, 6, 6}, 20, 2, 0},     {{0, 5, 5, 5, 6}, 20, 2, 0},
+    {{0, 5, 5, 6, 6}, 20, 2, 0},     {{0, 5, 6, 6, 6}, 20, 2, 0},
+    {{0, 6, 6, 6, 6}, 20, 2, 0},     {{0, 0, 0, 0, 7}, 17, 2, 0},
+    {{0, 0, 0, 1, 7}, 17, 2, 0},     {{0, 0, 0, 2, 7}, 17, 2, 0},
+    {{0, 0, 0, 3, 7}, 17, 2, 0},     {{0, 0, 0, 4, 7}, 17, 2, 0},
+    {{0, 0, 0, 5, 7}, 17, 2, 0},     {{0, 0, 0, 6, 7}, 17, 2, 0},
+    {{0, 0, 0, 7, 7}, 17, 2, 0},     {{0, 0, 1, 1, 7}, 17, 2, 0},
+    {{0, 0, 1, 2, 7}, 17, 2, 0},     {{0, 0, 1, 3, 7}, 17, 2, 0},
+    {{0, 0, 1, 4, 7}, 17, 2, 0},     {{0, 0, 1, 5, 7}, 17, 2, 0},
+    {{0, 0, 1, 6, 7}, 17, 2, 0},     {{0, 0, 1, 7, 7}, 17, 2, 0},
+    {{0, 0, 2, 2, 7}, 17, 2, 0},     {{0, 0, 2, 3, 7}, 17, 2, 0},
+    {{0, 0, 2, 4, 7}, 17, 2, 0},     {{0, 0, 2, 5, 7}, 17, 2, 0},
+    {{0, 0, 2, 6, 7}, 17, 2, 0},     {{0, 0, 2, 7, 7}, 17, 2, 0},
+    {{0, 0, 3, 3, 7}, 17, 2, 0},     {{0, 0, 3, 4, 7}, 17, 2, 0},
+    {{0, 0, 3, 5, 7}, 17, 2, 0},     {{0, 0, 3, 6, 7}, 17, 2, 0},
+    {{0, 0, 3, 7, 7}, 17, 2, 0},     {{0, 0, 4, 4, 7}, 17, 2, 0},
+    {{0, 0, 4, 5, 7}, 17, 2, 0},     {{0, 0, 4, 6, 7}, 17, 2, 0},
+    {{0, 0, 4, 7, 7}, 17, 2, 0},     {{0, 0, 5, 5, 7}, 17, 2, 0},
+    {{0, 0, 5, 6, 7}, 17, 2, 0},     {{0, 0, 5, 7, 7}, 17, 2, 0},
+    {{0, 0, 6, 6, 7}, 17, 2, 0},     {{0, 0, 6, 7, 7}, 17, 2, 0},
+    {{0, 0, 7, 7, 7}, 17, 2, 0},     {{0, 1, 1, 1, 7}, 17, 2, 0},
+    {{0, 1, 1, 2, 7}, 17, 2, 0},     {{0, 1, 1, 3, 7}, 17, 2, 0},
+    {{0, 1, 1, 4, 7}, 17, 2, 0},     {{0, 1, 1, 5, 7}, 17, 2, 0},
+    {{0, 1, 1, 6, 7}, 17, 2, 0},     {{0, 1, 1, 7, 7}, 17, 2, 0},
+    {{0, 1, 2, 2, 7}, 17, 2, 0},     {{0, 1, 2, 3, 7}, 17, 2, 0},
+    {{0, 1, 2, 4, 7}, 17, 2, 0},     {{0, 1, 2, 5, 7}, 17, 2, 0},
+    {{0, 1, 2, 6, 7}, 17, 2, 0},     {{0, 1, 2, 7, 7}, 17, 2, 0},
+    {{0, 1, 3, 3, 7}, 17, 2, 0},     {{0, 1, 3, 4, 7}, 17, 2, 0},
+    {{0, 1, 3, 5, 7}, 17, 2, 0},     {{0, 1, 3, 6, 7}, 17, 2, 0},
+    {{0, 1, 3, 7, 7}, 17, 2, 0},     {{0, 1, 4, 4, 7}, 17, 2, 0},
+    {{0, 1, 4, 5, 7}, 17, 2, 0},     {{0, 1, 4, 6, 7}, 17, 2, 0},
+    {{0, 1, 4, 7, 7}, 17, 2, 0},     {{0, 1, 5, 5, 7}, 17, 2, 0},
+    {{0, 1, 5, 6, 7}, 17, 2, 0},     {{0, 1, 5, 7, 7}, 17, 2, 0},
+    {{0, 1, 6, 6, 7}, 17, 2, 0},     {{0, 1, 6, 7, 7}, 17, 2, 0},
+    {{0, 1, 7, 7, 7}, 17, 2, 0},     {{0, 2, 2, 2, 7}, 17, 2, 0},
+    {{0, 2, 2, 3, 7}, 17, 2, 0},     {{0, 2, 2, 4, 7}, 17, 2, 0},
+    {{0, 2, 2, 5, 7}, 17, 2, 0},     {{0, 2, 2, 6, 7}, 17, 2, 0},
+    {{0, 2, 2, 7, 7}, 17, 2, 0},     {{0, 2, 3, 3, 7}, 17, 2, 0},
+    {{0, 2, 3, 4, 7}, 17, 2, 0},     {{0, 2, 3, 5, 7}, 17, 2, 0},
+    {{0, 2, 3, 6, 7}, 17, 2, 0},     {{0, 2, 3, 7, 7}, 17, 2, 0},
+    {{0, 2, 4, 4, 7}, 17, 2, 0},     {{0, 2, 4, 5, 7}, 17, 2, 0},
+    {{0, 2, 4, 6, 7}, 17, 2, 0},     {{0, 2, 4, 7, 7}, 17, 2, 0},
+    {{0, 2, 5, 5, 7}, 17, 2, 0},     {{0, 2, 5, 6, 7}, 17, 2, 0},
+    {{0, 2, 5, 7, 7}, 17, 2, 0},     {{0, 2, 6, 6, 7}, 17, 2, 0},
+    {{0, 2, 6, 7, 7}, 17, 2, 0},     {{0, 2, 7, 7, 7}, 17, 2, 0},
+    {{0, 3, 3, 3, 7}, 17, 2, 0},     {{0, 3, 3, 4, 7}, 17, 2, 0},
+    {{0, 3, 3, 5, 7}, 17, 2, 0},     {{0, 3, 3, 6, 7}, 17, 2, 0},
+    {{0, 3, 3, 7, 7}, 17, 2, 0},     {{0, 3, 4, 4, 7}, 17, 2, 0},
+    {{0, 3, 4, 5, 7}, 17, 2, 0},     {{0, 3, 4, 6, 7}, 17, 2, 0},
+    {{0, 3, 4, 7, 7}, 17, 2, 0},     {{0, 3, 5, 5, 7}, 17, 2, 0},
+    {{0, 3, 5, 6, 7}, 17, 2, 0},     {{0, 3, 5, 7, 7}, 17, 2, 0},
+    {{0, 3, 6, 6, 7}, 17, 2, 0},     {{0, 3, 6, 7, 7}, 17, 2, 0},
+    {{0, 3, 7, 7, 7}, 17, 2, 0},     {{0, 4, 4, 4, 7}, 17, 2, 0},
+    {{0, 4, 4, 5, 7}, 17, 2, 0},     {{0, 4, 4, 6, 7}, 17, 2, 0},
+    {{0, 4, 4, 7, 7}, 17, 2, 0},     {{0, 4, 5, 5, 7}, 17, 2, 0},
+    {{0, 4, 5, 6, 7}, 17, 2, 0},     {{0, 4, 5, 7, 7}, 17, 2, 0},
+    {{0, 4, 6, 6, 7}, 17, 2, 0},     {{0, 4, 6, 7, 7}, 17, 2, 0},
+    {{0, 4, 7, 7, 7}, 17, 2, 0},     {{0, 5, 5, 5, 7}, 17, 2, 0},
+    {{0, 5, 5, 6, 7}, 17, 2, 0},     {{0, 5, 5, 7, 7}, 17, 2, 0},
+    {{0, 5, 6, 6, 7}, 17, 2, 0},     {{0, 5, 6, 7, 7}, 17, 2, 0},
+    {{0, 5, 7, 7, 7}, 17, 2, 0},     {{0, 6, 6, 6, 7}, 17, 2, 0},
+    {{0, 6, 6, 7, 7}, 17, 2, 0},     {{0, 6, 7, 7, 7}, 17, 2, 0},
+    {{0, 7, 7, 7, 7}, 17, 2, 0},     {{0, 0, 8, 8, 8}, 15, 1, 0},
+    {{0, 1, 8, 8, 8}, 15, 1, 0},     {{0, 2, 8, 8, 8}, 15, 1, 0},
+    {{0, 3, 8, 8, 8}, 15, 1, 0},     {{0, 4, 8, 8, 8}, 15, 1, 0},
+    {{0, 5, 8, 8, 8}, 15, 1, 0},     {{0, 6, 8, 8, 8}, 15, 1, 0},
+    {{0, 7, 8, 8, 8}, 15, 1, 0},     {{0, 8, 8, 8, 8}, 15, 1, 0},
+    {{0, 0, 9, 9, 9}, 13, 1, 0},     {{0, 1, 9, 9, 9}, 13, 1, 0},
+    {{0, 2, 9, 9, 9}, 13, 1, 0},     {{0, 3, 9, 9, 9}, 13, 1, 0},
+    {{0, 4, 9, 9, 9}, 13, 1, 0},     {{0, 5, 9, 9, 9}, 13, 1, 0},
+    {{0, 6, 9, 9, 9}, 13, 1, 0},     {{0, 7, 9, 9, 9}, 13, 1, 0},
+    {{0, 8, 9, 9, 9}, 13, 1, 0},     {{0, 9, 9, 9, 9}, 13, 1, 0},
+    {{0, 0, 10, 10, 10}, 12, 1, 0},  {{0, 1, 10, 10, 10}, 12, 1, 0},
+    {{0, 2, 10, 10, 10}, 12, 1, 0},  {{0, 3, 10, 10, 10}, 12, 1, 0},
+    {{0, 4, 10, 10, 10}, 12, 1, 0},  {{0, 5, 10, 10, 10}, 12, 1, 0},
+    {{0, 6, 10, 10, 10}, 12, 1, 0},  {{0, 7, 10, 10, 10}, 12, 1, 0},
+    {{0, 8, 10, 10, 10}, 12, 1, 0},  {{0, 9, 10, 10, 10}, 12, 1, 0},
+    {{0, 10, 10, 10, 10}, 12, 1, 0}, {{0, 11, 11, 11, 11}, 10, 0, 0},
 };
 static const uint8_t first128[12] = {0, 1, 3, 6, 10, 15, 21, 105, 225, 234, 244, 255};
-static const uint8_t told128[13] = {1, 1, 1, 1, 1, 1, 2, 2, 1, 1, 1, 0, 0};
 static const uint8_t stored128[13] = {60, 60, 60, 40, 30, 24, 20, 17, 15, 13, 12, 10, 0};
 static const uint8_t stored128x4[46] = {
     60, 60, 60, 60, 60, 60, 60, 60, 60, 53, 48, 43, 40, 36, 34, 32, 30, 28, 26, 25, 24, 22, 21,
     20, 20, 19, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 12, 12, 11, 11, 11, 10, 0};
-
-static const tamis_i_shrink layouts[4] = {
-    {1, 1, 4, 60, 6, 1, states64, first64, told64, stored64},
-    {4, 4, 4, 240, 6, 1, states64, first64, told64, stored64x4},
-    {1, 2, 8, 120, 11, 2, states128, first128, told128, stored128},
-    {4, 8, 8, 480, 11, 2, states128, first128, told128, stored128x4},
-};
-
-const tamis_i_shrink *tamis_i_shrink_layout(uint64_t bucket_bits, uint64_t group) {
-    if ((bucket_bits != 64 && bucket_bits != 128) || (group != 1 && group != GROUP))
-        return NULL;
-    return &layouts[2 * (bucket_bits == 128) + (group == GROUP)];
-}
-
-unsigned tamis_i_shrink_words(const tamis_i_shrink *layout) {
-    return layout->words;
-}
-
-unsigned tamis_i_shrink_load_max(const tamis_i_shrink *layout) {
-    return layout->load_max;
-}
-
-/* The states are the last bits of the last word. */
-static unsigned state_of(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket) {
-    const unsigned shift = 64 - layout->state_bits * (layout->buckets - bucket);
-    return (unsigned)(group[layout->words - 1] >> shift & ((1u << layout->state_bits) - 1));
-}
-
-static const uint8_t *bounds_of(const tamis_i_shrink *layout, const uint64_t *group,
-                                unsigned bucket) {
-    return layout->states[state_of(layout, group, bucket)];
-}
-
-/* Bits in which a bucket with this load stores a fingerprint, when the group has 'all' of them. */
-static unsigned stored_bits(const tamis_i_shrink *layout, unsigned load, unsigned all) {
-    const unsigned bits = layout->stored[all];
-    const bool will_need = layout->told_by_state[load + 1] > layout->told_by_state[load];
-    return bits + (will_need && layout->stored[all + 1] == bits);
-}
-
-/* Where the fingerprints of a bucket are. */
-typedef struct place {
-    const uint8_t *bound;
-    unsigned load;
-    unsigned at;     /* the first bit */
-    unsigned stored; /* bits of each */
-    unsigned told;   /* by the state */
-} place;
-
-static inline place place_of(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket) {
-    place p = {.bound = bounds_of(layout, group, bucket)};
-    p.load = p.bound[4];
-    p.told = layout->told_by_state[p.load];
-    if (layout->buckets == 1) {
-        p.stored = layout->stored[p.load];
-        return p;
-    }
-    unsigned loads[GROUP], all = 0;
-    for (unsigned i = 0; i < GROUP; i++)
-        all += loads[i] = bounds_of(layout, group, i)[4];
-    for (unsigned i = 0; i < bucket; i++)
-        p.at += loads[i] * stored_bits(layout, loads[i], all);
-    p.stored = stored_bits(layout, p.load, all);
-    return p;
-}
-
-unsigned tamis_i_shrink_load(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket) {
-    return bounds_of(layout, group, bucket)[4];
-}
-
-unsigned tamis_i_shrink_bits(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket) {
-    const place p = place_of(layout, group, bucket);
-    return p.stored + p.told;
-}
 
 /* Ones at multiples of the width: what a fingerprint is multiplied by to fill a word with copies. */
 static const uint64_t repeat[62] = {
@@ -300,24 +295,137 @@ static const uint64_t repeat[62] = {
     0x2000000000000001u,
 };
 
-bool tamis_i_shrink_find(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket,
-                         uint64_t print) {
+/* Bits of a word that whole fields of a width take. */
+static const uint8_t whole[62] = {0,  64, 64, 63, 64, 60, 60, 63, 64, 63, 60, 55, 60, 52, 56, 60,
+                                  64, 51, 54, 57, 60, 63, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62,
+                                  64, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
+                                  48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61};
+
+/* Is one of the fields, 'width' bits each, 'length' bits in all, equal to 'rest'?  Bits past the length do
+ * not matter. */
+TAMIS_INLINE bool match(uint64_t fields, unsigned length, unsigned width, uint64_t rest) {
+    const uint64_t ones = repeat[width], high = ones << (width - 1), low = high - ones;
+    const uint64_t x = fields ^ rest * ones;
+    return (~(((x & low) + low) | x) & high & tamis_i_low_mask(length)) != 0;
+}
+
+/* The states are the last bits of the last word. */
+TAMIS_INLINE const meaning *meaning_of(const tamis_i_shrink *layout, const uint64_t *group,
+                                       unsigned bucket) {
+    const unsigned shift = 64 - layout->state_bits * (layout->buckets - bucket);
+    const unsigned mask = (1u << layout->state_bits) - 1;
+    return &layout->states[group[layout->words - 1] >> shift & mask];
+}
+
+/* Where the fingerprints of a bucket are. */
+typedef struct place {
+    const meaning *state;
+    unsigned at;     /* the first bit */
+    unsigned stored; /* bits of each */
+} place;
+
+TAMIS_INLINE place place_of(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket) {
+    place p = {.state = meaning_of(layout, group, bucket)};
+    if (layout->buckets == 1) {
+        p.stored = p.state->alone;
+        return p;
+    }
+    const meaning *states[GROUP];
+    unsigned all = 0;
+    for (unsigned i = 0; i < GROUP; i++) {
+        states[i] = meaning_of(layout, group, i);
+        all += states[i]->bound[4];
+    }
+    const unsigned bits = layout->stored[all];
+    const unsigned stays = layout->stored[all + 1] == bits;
+    for (unsigned i = 0; i < GROUP - 1; i++)
+        p.at += i < bucket ? states[i]->bound[4] * (bits + (states[i]->grows & stays)) : 0;
+    p.stored = bits + (p.state->grows & stays);
+    return p;
+}
+
+TAMIS_INLINE bool find_in(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket,
+                          uint64_t print) {
     const place p = place_of(layout, group, bucket);
-    const uint64_t wanted = print >> (64 - p.stored - p.told);
-    const unsigned begins = (unsigned)(wanted >> p.stored);
-    const uint64_t rest = wanted & tamis_i_low_mask(p.stored);
-    const uint64_t ones = repeat[p.stored];
-    const uint64_t high = ones << (p.stored - 1), low = high - ones;
-    unsigned at = p.at + p.bound[begins] * p.stored;
-    const unsigned end = p.at + p.bound[begins + 1] * p.stored;
-    const unsigned step = 64 / p.stored * p.stored; /* whole fingerprints of a word */
-    for (; at < end; at += step) {
-        const unsigned width = end - at < step ? end - at : step;
-        const uint64_t x = tamis_i_field_get(group, at, width) ^ rest * ones;
-        if ((~(((x & low) + low) | x) & high & tamis_i_low_mask(width)) != 0)
+    const unsigned width = p.stored;
+    const uint64_t wanted = print >> (64 - width - p.state->told);
+    const uint8_t *const bound = p.state->bound + (wanted >> width);
+    const uint64_t rest = wanted & tamis_i_low_mask(width);
+    unsigned at = p.at + bound[0] * width, length = (unsigned)(bound[1] - bound[0]) * width;
+    if (layout->words == 1)
+        return match(group[0] >> at, length, width, rest);
+    if (TAMIS_LIKELY(length <= 64)) {
+        /* Two words from the first bit on; past the last word of the group nothing is needed. */
+        const unsigned word = at / 64, shift = at % 64;
+        const unsigned next = word + 1 < layout->words ? word + 1 : word;
+        const uint64_t fields = group[word] >> shift | group[next] << 1 << (63 - shift);
+        return match(fields, length, width, rest);
+    }
+    for (const unsigned step = whole[width]; length > 0; at += step) {
+        const unsigned now = length < step ? length : step;
+        if (match(tamis_i_field_get(group, at, now), now, width, rest))
             return true;
+        length -= now;
     }
     return false;
+}
+
+static const tamis_i_shrink layouts[4];
+
+/* The same search, compiled for each layout. */
+static bool find64(const uint64_t *group, unsigned bucket, uint64_t print) {
+    return find_in(&layouts[0], group, bucket, print);
+}
+
+static bool find64x4(const uint64_t *group, unsigned bucket, uint64_t print) {
+    return find_in(&layouts[1], group, bucket, print);
+}
+
+static bool find128(const uint64_t *group, unsigned bucket, uint64_t print) {
+    return find_in(&layouts[2], group, bucket, print);
+}
+
+static bool find128x4(const uint64_t *group, unsigned bucket, uint64_t print) {
+    return find_in(&layouts[3], group, bucket, print);
+}
+
+static const tamis_i_shrink layouts[4] = {
+    {1, 1, 4, 60, 6, 1, states64, first64, stored64, find64},
+    {4, 4, 4, 240, 6, 1, states64, first64, stored64x4, find64x4},
+    {1, 2, 8, 120, 11, 2, states128, first128, stored128, find128},
+    {4, 8, 8, 480, 11, 2, states128, first128, stored128x4, find128x4},
+};
+
+const tamis_i_shrink *tamis_i_shrink_layout(uint64_t bucket_bits, uint64_t group) {
+    if ((bucket_bits != 64 && bucket_bits != 128) || (group != 1 && group != GROUP))
+        return NULL;
+    return &layouts[2 * (bucket_bits == 128) + (group == GROUP)];
+}
+
+unsigned tamis_i_shrink_words(const tamis_i_shrink *layout) {
+    return layout->words;
+}
+
+unsigned tamis_i_shrink_load_max(const tamis_i_shrink *layout) {
+    return layout->load_max;
+}
+
+tamis_i_shrink_finder *tamis_i_shrink_find(const tamis_i_shrink *layout) {
+    return layout->find;
+}
+
+unsigned tamis_i_shrink_load(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket) {
+    return meaning_of(layout, group, bucket)->bound[4];
+}
+
+unsigned tamis_i_shrink_bits_alone(const tamis_i_shrink *layout, unsigned load) {
+    const meaning *const any = &layout->states[layout->first_state[load]];
+    return any->alone + any->told;
+}
+
+unsigned tamis_i_shrink_bits(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket) {
+    const place p = place_of(layout, group, bucket);
+    return p.stored + p.state->told;
 }
 
 /* A group taken apart: full fingerprints, of which only the bits that were told are not zero. */
@@ -329,13 +437,14 @@ typedef struct parts {
 static void take_apart(const tamis_i_shrink *layout, const uint64_t *group, parts *out) {
     for (unsigned b = 0; b < layout->buckets; b++) {
         const place p = place_of(layout, group, b);
-        out->load[b] = p.load;
+        out->load[b] = p.state->bound[4];
         unsigned begins = 0;
-        for (unsigned i = 0; i < p.load; i++) {
-            while (i >= p.bound[begins + 1])
+        for (unsigned i = 0; i < out->load[b]; i++) {
+            while (i >= p.state->bound[begins + 1])
                 begins++;
             const uint64_t rest = tamis_i_field_get(group, p.at + i * p.stored, p.stored);
-            out->print[b][i] = ((uint64_t)begins << p.stored | rest) << (64 - p.stored - p.told);
+            out->print[b][i] = ((uint64_t)begins << p.stored | rest)
+                               << (64 - p.stored - p.state->told);
         }
     }
 }
@@ -343,8 +452,8 @@ static void take_apart(const tamis_i_shrink *layout, const uint64_t *group, part
 /* The state of a bucket whose fingerprints are in order: the number of its bounds among those of its load,
  * in the order of the tables: by how many begin with the first bits, then with the next, ... */
 static unsigned state_for(const tamis_i_shrink *layout, const uint64_t *prints, unsigned load) {
-    const unsigned told = layout->told_by_state[load];
     unsigned state = layout->first_state[load];
+    const unsigned told = layout->states[state].told;
     if (told == 0)
         return state;
     unsigned count[4] = {0, 0, 0, 0};
@@ -364,10 +473,13 @@ static void put_together(const tamis_i_shrink *layout, uint64_t *group, const pa
     unsigned all = 0, at = 0;
     for (unsigned b = 0; b < layout->buckets; b++)
         all += in->load[b];
+    const unsigned bits = layout->stored[all];
+    const unsigned stays = layout->stored[all + 1] == bits;
     memset(group, 0, layout->words * sizeof *group);
     for (unsigned b = 0; b < layout->buckets; b++) {
         const unsigned load = in->load[b];
-        const unsigned stored = stored_bits(layout, load, all), told = layout->told_by_state[load];
+        const meaning *const any = &layout->states[layout->first_state[load]]; /* of this load */
+        const unsigned stored = bits + (any->grows & stays), told = any->told;
         for (unsigned i = 0; i < load; i++, at += stored)
             tamis_i_field_put(group, at, stored, in->print[b][i] >> (64 - stored - told));
         const unsigned shift = 64 - layout->state_bits * (layout->buckets - b);

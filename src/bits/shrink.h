@@ -25,12 +25,17 @@ unsigned tamis_i_shrink_load_max(const tamis_i_shrink *layout);
 /* How many fingerprints bucket number 'bucket' of a group holds. */
 unsigned tamis_i_shrink_load(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket);
 
-/* How many leading bits of its fingerprints the bucket tells. */
+/* How many leading bits of its fingerprints a bucket by itself tells when it holds 'load' of them, from 1
+ * to the largest load. */
+unsigned tamis_i_shrink_bits_alone(const tamis_i_shrink *layout, unsigned load);
+
+/* The same for a bucket of a group, as it is. */
 unsigned tamis_i_shrink_bits(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket);
 
-/* Does the bucket hold a fingerprint that agrees with 'print' in all bits that it tells? */
-bool tamis_i_shrink_find(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket,
-                         uint64_t print);
+/* Does bucket number 'bucket' of a group hold a fingerprint that agrees with 'print' in all bits that the
+ * bucket tells?  The function that answers it for a layout. */
+typedef bool tamis_i_shrink_finder(const uint64_t *group, unsigned bucket, uint64_t print);
+tamis_i_shrink_finder *tamis_i_shrink_find(const tamis_i_shrink *layout);
 
 /* Add a fingerprint of 64 bits, of which as many leading ones are kept as there is room for; those of
  * the others in the group may lose some of their last.  False, and nothing changed, if the bucket has

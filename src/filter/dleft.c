@@ -29,7 +29,7 @@
 #define SUBTABLES_MAX 4u
 #define BUCKETS_MAX   ((uint64_t)1 << 38)
 
-enum { SUBTABLES, PER_SUBTABLE, WORDS, GROUP, GROUPS }; /* geometry; WORDS of a group */
+enum { SUBTABLES, PER_SUBTABLE, WORDS, GROUP, GROUPS, LAYOUT }; /* geometry; WORDS of a group */
 
 static tamis_status shape(tamis_params *params, uint64_t *n_table) {
     uint64_t *const bits = &params->value[TAMIS_DLEFT_BUCKET_BITS];
@@ -59,15 +59,17 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
 }
 
 static const tamis_i_shrink *layout_of(const tamis_filter *filter) {
-    return tamis_i_shrink_layout(filter->params.value[TAMIS_DLEFT_BUCKET_BITS],
-                                 filter->params.value[TAMIS_DLEFT_GROUP]);
+    return (const tamis_i_shrink *)(uintptr_t)filter->geometry[LAYOUT];
 }
 
 static void attach(tamis_filter *filter) {
     uint64_t *const g = filter->geometry;
+    const tamis_i_shrink *const layout = tamis_i_shrink_layout(
+        filter->params.value[TAMIS_DLEFT_BUCKET_BITS], filter->params.value[TAMIS_DLEFT_GROUP]);
+    g[LAYOUT] = (uintptr_t)layout;
     g[SUBTABLES] = filter->params.value[TAMIS_DLEFT_SUBTABLES];
     g[PER_SUBTABLE] = filter->params.value[TAMIS_DLEFT_BUCKETS];
-    g[WORDS] = tamis_i_shrink_words(layout_of(filter));
+    g[WORDS] = tamis_i_shrink_words(layout);
     g[GROUP] = filter->params.value[TAMIS_DLEFT_GROUP];
     g[GROUPS] = g[PER_SUBTABLE] / g[GROUP];
 }
@@ -92,12 +94,12 @@ static uint64_t print_of(tamis_digest digest) {
 }
 
 static bool contains(const tamis_filter *filter, tamis_digest digest) {
-    const tamis_i_shrink *const layout = layout_of(filter);
+    tamis_i_shrink_finder *const find = tamis_i_shrink_find(layout_of(filter));
     const uint64_t print = print_of(digest);
     bool found = false;
     for (unsigned i = 0; i < filter->geometry[SUBTABLES]; i++) {
         const choice c = choice_of(filter, digest, i);
-        found |= tamis_i_shrink_find(layout, c.group, c.bucket, print);
+        found |= find(c.group, c.bucket, print);
     }
     return found || tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
@@ -137,6 +139,166 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
             TAMIS_PREFETCH(choice_of(filter, digest, i).group);
     }
 }
+
+/* Where the keys of one group of a batch are looked for. */
+typedef struct batch {
+    choice choices[TAMIS_I_GROUP][SUBTABLES_MAX];
+    uint64_t prints[TAMIS_I_GROUP];
+    size_t n;
+} batch;
+
+static void batch_fetch(const tamis_filter *filter, batch *b, const tamis_digest *digests,
+                        size_t n) {
+    b->n = n < TAMIS_I_GROUP ? n : TAMIS_I_GROUP;
+    for (size_t i = 0; i < b->n; i++) {
+        b->prints[i] = print_of(digests[i]);
+        for (unsigned j = 0; j < filter->geometry[SUBTABLES]; j++) {
+            b->choices[i][j] = choice_of(filter, digests[i], j);
+            TAMIS_PREFETCH(b->choices[i][j].group);
+        }
+    }
+}
+
+static size_t contains_many(const tamis_filter *filter, const tamis_digest *digests, size_t n,
+                            bool *present) {
+    tamis_i_shrink_finder *const find = tamis_i_shrink_find(layout_of(filter));
+    const unsigned subtables = (unsigned)filter->geometry[SUBTABLES];
+    batch batches[2];
+    size_t found = 0;
+    batch_fetch(filter, &batches[0], digests, n);
+    for (size_t done = 0, turn = 0; done < n; turn ^= 1) {
+        const batch *const now = &batches[turn];
+        const size_t after = done + now->n;
+        batch_fetch(filter, &batches[turn ^ 1], digests + after, n - after);
+        for (size_t i = 0; i < now->n; i++) {
+            bool is = false;
+            for (unsigned j = 0; j < subtables; j++)
+                is |= find(now->choices[i][j].group, now->choices[i][j].bucket, now->prints[i]);
+            is = is || tamis_i_stash_copies(&filter->stash, digests[done + i]) != 0;
+            found += is;
+            if (present != NULL)
+                present[done + i] = is;
+        }
+        done = after;
+    }
+    return found;
+}
+
+/* ---- all keys at once ---- */
+
+/* Two choices are best when keys can be moved. */
+static void shape_offline(tamis_params *params) {
+    if (params->value[TAMIS_DLEFT_SUBTABLES] == 0)
+        params->value[TAMIS_DLEFT_SUBTABLES] = 2;
+}
+
+#define CHUNK 1024u
+
+/* Balancing goes on loads alone: one byte for each bucket, and for each key the subtable where it is. */
+typedef struct balance {
+    uint8_t *loads; /* of all buckets, subtable after subtable */
+    uint8_t *where; /* by key; NOWHERE before the first pass */
+} balance;
+
+#define NOWHERE 255u
+
+static uint64_t bucket_number(const tamis_filter *filter, tamis_digest digest, unsigned subtable) {
+    const uint64_t per = filter->geometry[PER_SUBTABLE];
+    return subtable * per + tamis_i_range(tamis_i_word(digest, subtable), per);
+}
+
+static void place(const tamis_filter *filter, balance *b, uint64_t key, tamis_digest digest,
+                  unsigned pass, tamis_ties ties) {
+    const unsigned subtables = (unsigned)filter->geometry[SUBTABLES];
+    const unsigned old = b->where[key];
+    uint64_t buckets[SUBTABLES_MAX] = {0};
+    for (unsigned i = 0; i < subtables; i++)
+        buckets[i] = bucket_number(filter, digest, i);
+    if (old != NOWHERE && b->loads[buckets[old]] > 0) /* saturated loads may reach 0 too early */
+        b->loads[buckets[old]]--;
+    unsigned best = 0, equal = 1;
+    uint64_t chance = tamis_i_mix(digest.lo + digest.hi + pass);
+    for (unsigned i = 1; i < subtables; i++) {
+        const uint8_t load = b->loads[buckets[i]], least = b->loads[buckets[best]];
+        if (load < least) {
+            best = i;
+            equal = 1;
+        } else if (load == least) {
+            equal++;
+            if (ties == TAMIS_TIES_STAY
+                    ? i == old
+                    : ties == TAMIS_TIES_RANDOM && tamis_i_take(&chance, equal) == 0)
+                best = i;
+        }
+    }
+    b->where[key] = (uint8_t)best;
+    if (b->loads[buckets[best]] < UINT8_MAX)
+        b->loads[buckets[best]]++;
+}
+
+/* Put a key where the balancing has decided, unless it is found there already. */
+static tamis_status settle(tamis_filter *filter, tamis_digest digest, unsigned subtable) {
+    if (contains(filter, digest))
+        return TAMIS_OK;
+    const choice c = choice_of(filter, digest, subtable);
+    if (!tamis_i_shrink_insert(layout_of(filter), c.group, c.bucket, print_of(digest))) {
+        const tamis_status status = tamis_i_stash_insert(&filter->stash, digest);
+        if (status != TAMIS_OK)
+            return status;
+    }
+    filter->state[TAMIS_I_COUNT]++;
+    return TAMIS_OK;
+}
+
+/* One walk over all keys; the last one, number 'passes' + 1, settles them. */
+static tamis_status walk(tamis_filter *filter, balance *b, const tamis_source *source, uint64_t n,
+                         unsigned pass, const tamis_build_options *options) {
+    tamis_digest digests[CHUNK];
+    uint64_t key = 0;
+    size_t got;
+    if (!source->rewind(source->context))
+        return TAMIS_E_IO;
+    for (;; key += got) {
+        if (!source->read(source->context, digests, CHUNK, &got) || got > CHUNK)
+            return TAMIS_E_IO;
+        if (got == 0)
+            return key == n ? TAMIS_OK : TAMIS_E_IO;
+        if (got > n - key) /* more keys than were counted */
+            return TAMIS_E_IO;
+        for (size_t i = 0; i < got; i++) {
+            if (pass <= options->passes) {
+                place(filter, b, key + i, digests[i], pass, options->ties);
+            } else {
+                const tamis_status status = settle(filter, digests[i], b->where[key + i]);
+                if (status != TAMIS_OK)
+                    return status;
+            }
+        }
+        if (options->progress != NULL)
+            options->progress(options->context,
+                              (pass + (double)(key + got) / (double)n) / (options->passes + 2.0));
+    }
+}
+
+static tamis_status build(tamis_filter *filter, const tamis_source *source, uint64_t n,
+                          const tamis_build_options *options, const tamis_allocator *allocator) {
+    const uint64_t buckets = filter->geometry[SUBTABLES] * filter->geometry[PER_SUBTABLE];
+    uint64_t size;
+    if (!tamis_i_add(buckets, n, &size) || size > SIZE_MAX)
+        return TAMIS_E_TOO_LARGE;
+    uint8_t *const work = tamis_i_alloc_zeroed(allocator, (size_t)size);
+    if (work == NULL)
+        return TAMIS_E_NOMEM;
+    balance b = {.loads = work, .where = work + buckets};
+    memset(b.where, NOWHERE, (size_t)n);
+    tamis_status status = TAMIS_OK;
+    for (unsigned pass = 0; pass <= options->passes + 1 && status == TAMIS_OK; pass++)
+        status = walk(filter, &b, source, n, pass, options);
+    tamis_i_free(allocator, work, (size_t)size);
+    return status;
+}
+
+/* ---- the whole ---- */
 
 /* A query for an absent key meets, in each subtable, one bucket at random, and matches each of its
  * fingerprints, which are distinct, with probability 2^-bits. */
@@ -195,5 +357,8 @@ const tamis_i_kind tamis_i_dleft = {.id = TAMIS_KIND_DLEFT,
                                     .insert = insert,
                                     .contains = contains,
                                     .prefetch = prefetch,
+                                    .contains_many = contains_many,
                                     .info = info,
+                                    .build = build,
+                                    .shape_offline = shape_offline,
                                     .check = check};

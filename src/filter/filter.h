@@ -99,6 +99,14 @@ struct tamis_i_kind {
     /* Fill fpr, saturated, n_loads and load_histogram. */
     void (*info)(const tamis_filter *filter, tamis_info *info);
 
+    /* Place all keys of 'source' in an empty filter, knowing all of them.  The options are complete.  'n' is
+     * the number of keys.  The filter may be half filled after a failure.  NULL: keys are inserted. */
+    tamis_status (*build)(tamis_filter *filter, const tamis_source *source, uint64_t n,
+                          const tamis_build_options *options, const tamis_allocator *allocator);
+
+    /* Fill in those defaults of value[] that are different when all keys are known.  May be NULL. */
+    void (*shape_offline)(tamis_params *params);
+
     /* Check that the table could have come from calls.  False, and why.  The body may hold anything. */
     bool (*check)(const tamis_filter *filter, const char **reason);
 };
@@ -121,5 +129,6 @@ bool tamis_i_filter_check(const tamis_filter *filter, const char **reason);
 extern const tamis_i_kind tamis_i_bloom;
 extern const tamis_i_kind tamis_i_counting_bloom;
 extern const tamis_i_kind tamis_i_blocked_bloom;
+extern const tamis_i_kind tamis_i_dleft;
 
 #endif

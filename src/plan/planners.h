@@ -15,5 +15,6 @@
 tamis_status tamis_i_plan_bloom(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_counting_bloom(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_blocked_bloom(const tamis_need *need, tamis_plan *plan);
+tamis_status tamis_i_plan_dleft(const tamis_need *need, tamis_plan *plan);
 
 #endif
