@@ -41,17 +41,23 @@ static void describe_difference(const tamis_params *a, const tamis_params *b, ch
         snprintf(text, size, "%s (%" PRIu64 ", %" PRIu64 ")", name, of_a, of_b);
 }
 
+/* Why the merge was refused, as one line.  Returns EXIT_TROUBLE. */
 static int complain_merge(const char *command, const char *path_a, const tamis_filter *a,
                           const char *path_b, const tamis_filter *b, tamis_status status) {
     tamis_params params_a;
     tamis_params params_b;
     char difference[160];
+    char kinds[TEXT_KINDS];
 
     tamis_params_init(&params_a);
     tamis_params_init(&params_b);
-    if (status != TAMIS_E_MISMATCH || tamis_filter_params(a, &params_a) != TAMIS_OK ||
-        tamis_filter_params(b, &params_b) != TAMIS_OK)
+    if (tamis_filter_params(a, &params_a) != TAMIS_OK ||
+        tamis_filter_params(b, &params_b) != TAMIS_OK ||
+        (status != TAMIS_E_MISMATCH && status != TAMIS_E_UNSUPPORTED))
         return complain(command, "%s and %s: %s", path_a, path_b, tamis_status_text(status));
+    if (status == TAMIS_E_UNSUPPORTED)
+        return complain(command, "%s is of kind '%s', which cannot be merged; these can: %s",
+                        path_a, tamis_kind_name(params_a.kind), text_kinds(TAMIS_CAN_MERGE, kinds));
     describe_difference(&params_a, &params_b, difference, sizeof difference);
     return complain(command, "%s and %s differ in %s; sets to be merged are built with --like",
                     path_a, path_b, difference);

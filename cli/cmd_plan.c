@@ -20,6 +20,8 @@ static const char help[] =
     "      --json      as a JSON object, with --all as an array of objects\n";
 
 static void print_json_plan(json *j, const tamis_plan *plan) {
+    const unsigned abilities = tamis_kind_abilities(plan->params.kind);
+
     json_open(j, NULL, '{', false);
     json_text(j, "kind", tamis_kind_name(plan->params.kind));
     json_params(j, &plan->params);
@@ -30,7 +32,9 @@ static void print_json_plan(json *j, const tamis_plan *plan) {
     json_real(j, "fpr", plan->fpr);
     json_real(j, "overflow_probability", plan->overflow_probability);
     json_real(j, "lines_per_query", plan->lines_per_query);
-    json_bool(j, "deletes", (tamis_kind_abilities(plan->params.kind) & TAMIS_CAN_REMOVE) != 0);
+    json_bool(j, "deletes", (abilities & TAMIS_CAN_REMOVE) != 0);
+    json_bool(j, "merges", (abilities & TAMIS_CAN_MERGE) != 0);
+    json_bool(j, "counts", (abilities & TAMIS_CAN_COUNT) != 0);
     json_close(j);
 }
 

@@ -22,7 +22,15 @@ _tamis() {
         mapfile -t COMPREPLY < <(compgen -W "$(_tamis_kinds "${COMP_WORDS[0]}")" -- "$word")
         return
         ;;
-    -n | -p | --seed)
+    --keys)
+        mapfile -t COMPREPLY < <(compgen -W "u64 digest" -- "$word")
+        return
+        ;;
+    --huge)
+        mapfile -t COMPREPLY < <(compgen -W "on off" -- "$word")
+        return
+        ;;
+    -n | -p | --seed | --table-bytes | --bits | --rounds)
         return
         ;;
     esac
@@ -33,8 +41,8 @@ _tamis() {
     add | remove) options="-o --output --verbose $keys" ;;
     info | verify) options="--json" ;;
     merge) options="-o --output --verbose" ;;
-    bench) options="--kind -n --json" ;;
-    reproduce) options="--full --json" ;;
+    bench) options="--kind -n --table-bytes --bits --keys --rounds --huge --json --csv" ;;
+    reproduce) options="--full --json --plot-data" ;;
     help)
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
         return

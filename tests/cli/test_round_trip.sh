@@ -66,11 +66,17 @@ for kind in $(kinds); do
     cmp a.tamis kept.tamis || fail "$kind: add -o changed the set"
     cmp other.tamis added.tamis || fail "$kind: add -o differs from add"
 
-    # Two halves merged are the whole.
+    # Two halves merged are the whole, if the kind can do it.
     head -n 10000 keys >half1
     tail -n 10000 keys >half2
     "$tamis" build --like a.tamis -o half1.tamis half1
     "$tamis" build --like half1.tamis -o half2.tamis half2
+    if "$tamis" plan -n 5 --kind "$kind" --json | grep -q '"merges": false'; then
+        expect 2 "$tamis" merge half1.tamis half2.tamis -o no.tamis
+        expect_message "cannot be merged; these can: bloom, "
+        [ ! -e no.tamis ] || fail "$kind: a refused merge wrote a file"
+        continue
+    fi
     expect 0 "$tamis" merge half1.tamis half2.tamis -o merged.tamis
     [ "$(count merged.tamis keys)" -eq 20000 ] || fail "$kind: merge lost keys"
     few merged.tamis absent
