@@ -3,7 +3,8 @@
  * A file is never written in place.  The bytes go to a new file in the same directory, which is synced
  * and then renamed over the old one; the directory is synced last.  Where the system can, the new file
  * has no name until it is complete (O_TMPFILE), so that a process killed half-way leaves nothing.
- * What exists and is not a regular file (a device, a pipe) is written to directly.
+ * What exists and is not a regular file (a device, a pipe) is written to directly.  A symbolic link to a
+ * regular file, or to nothing, is itself replaced; what it pointed to stays as it was.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -29,6 +30,10 @@ static bool write_fully(int fd, const void *data, size_t size, const char **reas
             if (errno == EINTR)
                 continue;
             *reason = tamis_i_errno_text(errno);
+            return false;
+        }
+        if (n == 0) { /* no system should; a device that does must not hold us for ever */
+            *reason = tamis_i_errno_text(EIO);
             return false;
         }
         p += n;
@@ -106,17 +111,30 @@ static bool link_name(int fd, const char *name) {
     return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
 }
 
-static bool sync_directory(const char *directory) {
+/* Make the new name last.  The file has been replaced by now, so that nothing that goes wrong here may
+ * be told as a failure, after which the old one would be expected: a directory that may be written
+ * but not read cannot be synced at all. */
+static void sync_directory(const char *directory) {
     const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return false;
-    const bool synced = fsync(fd) == 0 || errno == EINVAL || errno == EROFS;
+        return;
+    (void)fsync(fd);
     (void)close(fd);
-    return synced;
 }
 
-static tamis_status replace_file(const tamis_filter *filter, const char *path, const mode_t *mode,
-                                 const char **reason) {
+/* Give a new file the permissions of the old one, and its owner and group as far as we may.  A group that
+ * it was not meant for gets no more than everybody. */
+static void inherit(int fd, const struct stat *old) {
+    mode_t mode = old->st_mode & 0777;
+    if (fchown(fd, old->st_uid, old->st_gid) != 0 && fchown(fd, (uid_t)-1, old->st_gid) != 0)
+        mode &= 0707 | (mode & 07) << 3;
+    (void)fchmod(fd, mode);
+}
+
+/* Write a new file and rename it to 'path'.  'old' is the file that stands there, or NULL.  Before the
+ * new file has the permissions of the old one nobody else can open it, not even while it is empty. */
+static tamis_status replace_file(const tamis_filter *filter, const char *path,
+                                 const struct stat *old, const char **reason) {
     char directory[PATH_MAX], name[PATH_MAX];
     if (!directory_of(path, directory, sizeof directory)) {
         *reason = tamis_i_errno_text(ENAMETOOLONG);
@@ -125,20 +143,21 @@ static tamis_status replace_file(const tamis_filter *filter, const char *path, c
     if (!temporary_name(directory, name, sizeof name, reason))
         return TAMIS_E_IO;
 
+    const mode_t rights = old == NULL ? 0666 : 0600;
     bool named = false;
     int fd = -1;
     if (access("/proc/self/fd", F_OK) == 0) /* through which the file gets its name */
-        fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+        fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, rights);
     if (fd < 0) { /* no /proc, or a file system without unnamed files */
-        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, rights);
         named = fd >= 0;
     }
     if (fd < 0) {
         *reason = tamis_i_errno_text(errno);
         return TAMIS_E_IO;
     }
-    if (mode != NULL)
-        (void)fchmod(fd, *mode & 07777);
+    if (old != NULL)
+        inherit(fd, old);
     if (tamis_i_file_write(filter, fd, reason) != TAMIS_OK)
         goto fail;
     if (fsync(fd) != 0)
@@ -148,19 +167,18 @@ static tamis_status replace_file(const tamis_filter *filter, const char *path, c
             goto system_fail;
         named = true;
     }
-    if (rename(name, path) != 0)
+    const int closed = close(fd);
+    fd = -1;
+    if (closed != 0 || rename(name, path) != 0)
         goto system_fail;
-    named = false;
-    if (close(fd) != 0 || !sync_directory(directory)) {
-        *reason = tamis_i_errno_text(errno);
-        return TAMIS_E_IO;
-    }
+    sync_directory(directory);
     return TAMIS_OK;
 
 system_fail:
     *reason = tamis_i_errno_text(errno);
 fail:
-    (void)close(fd);
+    if (fd >= 0)
+        (void)close(fd);
     if (named)
         (void)unlink(name);
     return TAMIS_E_IO;
@@ -175,7 +193,7 @@ tamis_status tamis_i_file_save(const tamis_filter *filter, const char *path, con
         return TAMIS_E_IO;
     }
     if (S_ISREG(st.st_mode))
-        return replace_file(filter, path, &st.st_mode, reason);
+        return replace_file(filter, path, &st, reason);
     if (S_ISDIR(st.st_mode)) {
         *reason = tamis_i_errno_text(EISDIR);
         return TAMIS_E_IO;
