@@ -20,6 +20,11 @@ field() {
     sed -n "s/^ *\"$1\": \([-+.0-9e]*\),*\$/\1/p"
 }
 
+# The kinds that can do what is asked for, smallest first.
+kinds() {
+    "$tamis" plan -n "$n" -p "$rate" --all --json "$@" | sed -n 's/^ *"kind": "\(.*\)",$/\1/p'
+}
+
 commas() {
     echo "$1" | sed -e ':a' -e 's/^\([0-9]\{1,\}\)\([0-9]\{3\}\)/\1,\2/' -e 'ta'
 }
@@ -48,7 +53,8 @@ echo "$(commas "$n") of them become keys, the $(commas "$m") others are looked u
 echo
 echo "1. What will it cost?   tamis plan -n $n -p $rate --all"
 echo
-"$tamis" plan -n "$n" -p "$rate" --all | sed 's/^\(.\)/   \1/'
+"$tamis" plan -n "$n" -p "$rate" --all >"$work/plan"
+sed 's/^\(.\)/   \1/' "$work/plan"
 echo
 echo "2. Is the promise kept?   tamis build -p $rate --kind K -o words.tamis; tamis query words.tamis"
 echo
@@ -56,7 +62,7 @@ printf '   %-15s %9s %9s %9s %9s %15s %9s %9s %9s\n' kind "file" "bits/key" "bou
     "keys found" "promised" "measured" "kept?"
 
 broken=
-for kind in bloom blocked-bloom counting-bloom; do
+for kind in $(kinds); do
     set_file=$work/$kind.tamis
     start=$(milliseconds)
     "$tamis" build -p "$rate" --kind "$kind" -o "$set_file" "$work/keys"
@@ -80,16 +86,18 @@ echo
 echo "   A plain list of these keys takes $(($(wc -c <"$work/keys") / 1024)) KiB.  The bound is log2(1/error rate):"
 echo "   no filter with that error rate can have fewer bits per key."
 echo
-echo "3. A set that changes:   tamis remove counting-bloom.tamis, every third key"
+changing=$(kinds --deletes | head -n 1)
+set_file=$work/$changing.tamis
+echo "3. A set that changes:   tamis remove words.tamis, every third key of $changing"
 echo
 sed -n 'n;n;p' "$work/keys" >"$work/removed"
 awk 'NR % 3 != 0' "$work/keys" >"$work/kept"
-"$tamis" remove "$work/counting-bloom.tamis" "$work/removed"
+"$tamis" remove "$set_file" "$work/removed"
 kept=$(wc -l <"$work/kept")
 removed=$(wc -l <"$work/removed")
-found=$("$tamis" query -c "$work/counting-bloom.tamis" "$work/kept") || true
-ghosts=$("$tamis" query -c "$work/counting-bloom.tamis" "$work/removed") || true
-now=$("$tamis" info --json "$work/counting-bloom.tamis" | field fpr)
+found=$("$tamis" query -c "$set_file" "$work/kept") || true
+ghosts=$("$tamis" query -c "$set_file" "$work/removed") || true
+now=$("$tamis" info --json "$set_file" | field fpr)
 echo "   $(commas "$removed") keys removed; of the $(commas "$kept") that stay $(commas "$found") are found;"
 echo "   of the removed ones $(commas "$ghosts") still answer \"present\" (error rate now $(printf %.1e "$now"))."
 echo

@@ -5,7 +5,8 @@
 
 seq 1 20000 | sed 's/^/key /' >keys
 seq 1 20000 | sed 's/^/absent /' >absent
-seq 20001 25000 | sed 's/^/key /' >extra
+seq 20001 20500 | sed 's/^/key /' >extra
+seq 1 200000 | sed 's/^/flood /' >flood
 sort keys >sorted
 
 [ -n "$(kinds)" ] || fail "no kinds"
@@ -55,16 +56,25 @@ for kind in $(kinds); do
     cat keys | "$tamis" query a.tamis >out
     cmp keys out || fail "$kind: keys from a pipe"
 
-    # Adding beyond the capacity warns, and finds all.
+    # Adding a little beyond the capacity warns, and finds all.
     cp a.tamis added.tamis
     expect 0 "$tamis" add added.tamis extra
     expect_message "warning"
     [ "$(count added.tamis keys)" -eq 20000 ] || fail "$kind: add lost keys"
-    [ "$(count added.tamis extra)" -eq 5000 ] || fail "$kind: add did not add"
+    [ "$(count added.tamis extra)" -eq 500 ] || fail "$kind: add did not add"
     cp a.tamis kept.tamis
     expect 0 "$tamis" add a.tamis -o other.tamis extra
     cmp a.tamis kept.tamis || fail "$kind: add -o changed the set"
     cmp other.tamis added.tamis || fail "$kind: add -o differs from add"
+
+    # Far beyond it the set takes all, or is full and stays as it was.
+    if "$tamis" add added.tamis flood 2>stderr; then
+        [ "$(count added.tamis flood)" -eq 200000 ] || fail "$kind: a flood lost keys"
+    else
+        expect_message "the set is full"
+        cmp added.tamis other.tamis || fail "$kind: a full set was changed"
+    fi
+    [ "$(wc -l <stderr)" -eq 1 ] || fail "$kind: a flood needs one line"
 
     # Two halves merged are the whole, if the kind can do it.
     head -n 10000 keys >half1
