@@ -18,17 +18,17 @@
  * so that the fingerprint told is one or two bits longer than the one stored:
  *
  *      64 bits    load  1  2  3  4  5  6             128 bits   load  1  2  3  4  5  6  7  8  9 10 11
- *               stored 60 30 20 15 12 10                      stored 60 60 40 30 24 20 17 15 13 12 10
- *                 told 60 30 20 16 13 10                        told 61 61 41 31 25 22 19 16 14 13 10
+ *               stored 60 30 20 15 12 10                      stored 61 60 40 30 24 20 17 15 13 12 10
+ *                 told 60 30 20 16 13 10                        told 62 61 41 31 25 22 19 16 14 13 10
  *
- * (60 stored bits are the most: more would gain nothing.)
+ * (More than about 60 stored bits would gain nothing.)
  *
  * Groups.  Four buckets may share their bits: with T fingerprints in the group each is stored in
  * floor(240/T) bits, and the one or two bits told by the state of its bucket come on top.  One thing must be
- * seen to: a bucket that goes from load 3 to 4 (128: 5 to 6) tells one bit more than before, and if
- * floor(240/T) stays the same, that bit must have been kept.  So in a group whose next fingerprint will
- * not make the others shorter, buckets with load 3 (5) store one bit more, out of those that the
- * division leaves over.
+ * seen to: a bucket that goes from load 3 to 4 (128: from 5 to 6) tells one bit more than before, and
+ * if floor(240/T) stays the same, that bit must have been kept.  So in a group whose next fingerprint
+ * will not make the others shorter, buckets with load 3 (5) or less store one bit more, out of those that
+ * the division leaves over.  A test goes through all loads of four buckets.
  *
  * Layout of a group of n buckets, from bit 0 up:
  *
@@ -64,7 +64,7 @@ typedef struct meaning {
                        * bound is the load */
     uint8_t alone;    /* bits in which a bucket by itself stores each */
     uint8_t told;     /* bits of each that the state tells */
-    uint8_t grows;    /* 1: with one more fingerprint the state will tell one bit more */
+    uint8_t keeps;    /* 1: at a higher load the state will tell one bit more */
 } meaning;
 
 struct tamis_i_shrink {
@@ -81,7 +81,7 @@ struct tamis_i_shrink {
 };
 
 static const meaning states64[16] = {
-    {{0, 0, 0, 0, 0}, 60, 0, 0}, {{0, 1, 1, 1, 1}, 60, 0, 0}, {{0, 2, 2, 2, 2}, 30, 0, 0},
+    {{0, 0, 0, 0, 0}, 62, 0, 1}, {{0, 1, 1, 1, 1}, 60, 0, 1}, {{0, 2, 2, 2, 2}, 30, 0, 1},
     {{0, 3, 3, 3, 3}, 20, 0, 1}, {{0, 0, 4, 4, 4}, 15, 1, 0}, {{0, 1, 4, 4, 4}, 15, 1, 0},
     {{0, 2, 4, 4, 4}, 15, 1, 0}, {{0, 3, 4, 4, 4}, 15, 1, 0}, {{0, 4, 4, 4, 4}, 15, 1, 0},
     {{0, 0, 5, 5, 5}, 12, 1, 0}, {{0, 1, 5, 5, 5}, 12, 1, 0}, {{0, 2, 5, 5, 5}, 12, 1, 0},
@@ -89,19 +89,19 @@ static const meaning states64[16] = {
     {{0, 6, 6, 6, 6}, 10, 0, 0},
 };
 static const uint8_t first64[7] = {0, 1, 2, 3, 4, 9, 15};
-static const uint8_t stored64[8] = {60, 60, 30, 20, 15, 12, 10, 0};
-static const uint8_t stored64x4[26] = {60, 60, 60, 60, 60, 48, 40, 34, 30, 26, 24, 21, 20,
+static const uint8_t stored64[8] = {62, 60, 30, 20, 15, 12, 10, 0};
+static const uint8_t stored64x4[26] = {62, 61, 60, 59, 58, 48, 40, 34, 30, 26, 24, 21, 20,
                                        18, 17, 16, 15, 14, 13, 12, 12, 11, 10, 10, 10, 0};
 
 static const meaning states128[256] = {
-    {{0, 0, 0, 0, 0}, 60, 1, 0},     {{0, 0, 1, 1, 1}, 60, 1, 0},
-    {{0, 1, 1, 1, 1}, 60, 1, 0},     {{0, 0, 2, 2, 2}, 60, 1, 0},
-    {{0, 1, 2, 2, 2}, 60, 1, 0},     {{0, 2, 2, 2, 2}, 60, 1, 0},
-    {{0, 0, 3, 3, 3}, 40, 1, 0},     {{0, 1, 3, 3, 3}, 40, 1, 0},
-    {{0, 2, 3, 3, 3}, 40, 1, 0},     {{0, 3, 3, 3, 3}, 40, 1, 0},
-    {{0, 0, 4, 4, 4}, 30, 1, 0},     {{0, 1, 4, 4, 4}, 30, 1, 0},
-    {{0, 2, 4, 4, 4}, 30, 1, 0},     {{0, 3, 4, 4, 4}, 30, 1, 0},
-    {{0, 4, 4, 4, 4}, 30, 1, 0},     {{0, 0, 5, 5, 5}, 24, 1, 1},
+    {{0, 0, 0, 0, 0}, 62, 1, 1},     {{0, 0, 1, 1, 1}, 61, 1, 1},
+    {{0, 1, 1, 1, 1}, 61, 1, 1},     {{0, 0, 2, 2, 2}, 60, 1, 1},
+    {{0, 1, 2, 2, 2}, 60, 1, 1},     {{0, 2, 2, 2, 2}, 60, 1, 1},
+    {{0, 0, 3, 3, 3}, 40, 1, 1},     {{0, 1, 3, 3, 3}, 40, 1, 1},
+    {{0, 2, 3, 3, 3}, 40, 1, 1},     {{0, 3, 3, 3, 3}, 40, 1, 1},
+    {{0, 0, 4, 4, 4}, 30, 1, 1},     {{0, 1, 4, 4, 4}, 30, 1, 1},
+    {{0, 2, 4, 4, 4}, 30, 1, 1},     {{0, 3, 4, 4, 4}, 30, 1, 1},
+    {{0, 4, 4, 4, 4}, 30, 1, 1},     {{0, 0, 5, 5, 5}, 24, 1, 1},
     {{0, 1, 5, 5, 5}, 24, 1, 1},     {{0, 2, 5, 5, 5}, 24, 1, 1},
     {{0, 3, 5, 5, 5}, 24, 1, 1},     {{0, 4, 5, 5, 5}, 24, 1, 1},
     {{0, 5, 5, 5, 5}, 24, 1, 1},     {{0, 0, 0, 0, 6}, 20, 2, 0},
@@ -224,13 +224,13 @@ static const meaning states128[256] = {
     {{0, 10, 10, 10, 10}, 12, 1, 0}, {{0, 11, 11, 11, 11}, 10, 0, 0},
 };
 static const uint8_t first128[12] = {0, 1, 3, 6, 10, 15, 21, 105, 225, 234, 244, 255};
-static const uint8_t stored128[13] = {60, 60, 60, 40, 30, 24, 20, 17, 15, 13, 12, 10, 0};
+static const uint8_t stored128[13] = {62, 61, 60, 40, 30, 24, 20, 17, 15, 13, 12, 10, 0};
 static const uint8_t stored128x4[46] = {
-    60, 60, 60, 60, 60, 60, 60, 60, 60, 53, 48, 43, 40, 36, 34, 32, 30, 28, 26, 25, 24, 22, 21,
+    62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 48, 43, 40, 36, 34, 32, 30, 28, 26, 25, 24, 22, 21,
     20, 20, 19, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 12, 12, 11, 11, 11, 10, 0};
 
 /* Ones at multiples of the width: what a fingerprint is multiplied by to fill a word with copies. */
-static const uint64_t repeat[62] = {
+static const uint64_t repeat[64] = {
     0x0u,
     0xffffffffffffffffu,
     0x5555555555555555u,
@@ -293,13 +293,15 @@ static const uint64_t repeat[62] = {
     0x800000000000001u,
     0x1000000000000001u,
     0x2000000000000001u,
+    0x4000000000000001u,
+    0x8000000000000001u,
 };
 
 /* Bits of a word that whole fields of a width take. */
-static const uint8_t whole[62] = {0,  64, 64, 63, 64, 60, 60, 63, 64, 63, 60, 55, 60, 52, 56, 60,
+static const uint8_t whole[64] = {0,  64, 64, 63, 64, 60, 60, 63, 64, 63, 60, 55, 60, 52, 56, 60,
                                   64, 51, 54, 57, 60, 63, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62,
                                   64, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
-                                  48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61};
+                                  48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
 
 /* Is one of the fields, 'width' bits each, 'length' bits in all, equal to 'rest'?  Bits past the length do
  * not matter. */
@@ -339,8 +341,8 @@ TAMIS_INLINE place place_of(const tamis_i_shrink *layout, const uint64_t *group,
     const unsigned bits = layout->stored[all];
     const unsigned stays = layout->stored[all + 1] == bits;
     for (unsigned i = 0; i < GROUP - 1; i++)
-        p.at += i < bucket ? states[i]->bound[4] * (bits + (states[i]->grows & stays)) : 0;
-    p.stored = bits + (p.state->grows & stays);
+        p.at += i < bucket ? states[i]->bound[4] * (bits + (states[i]->keeps & stays)) : 0;
+    p.stored = bits + (p.state->keeps & stays);
     return p;
 }
 
@@ -479,7 +481,7 @@ static void put_together(const tamis_i_shrink *layout, uint64_t *group, const pa
     for (unsigned b = 0; b < layout->buckets; b++) {
         const unsigned load = in->load[b];
         const meaning *const any = &layout->states[layout->first_state[load]]; /* of this load */
-        const unsigned stored = bits + (any->grows & stays), told = any->told;
+        const unsigned stored = bits + (any->keeps & stays), told = any->told;
         for (unsigned i = 0; i < load; i++, at += stored)
             tamis_i_field_put(group, at, stored, in->print[b][i] >> (64 - stored - told));
         const unsigned shift = 64 - layout->state_bits * (layout->buckets - b);
