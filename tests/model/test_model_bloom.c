@@ -116,7 +116,7 @@ static void test_blocked_matches_simulation(void **state) {
     for (int b = 0; b < BLOCKS; b++) {
         unsigned x = 0;
         for (int bit = 0; bit < 512; bit++)
-            x += table[b][bit / 8] >> bit % 8 & 1u;
+            x += (unsigned)(table[b][bit / 8] >> bit % 8) & 1u;
         const double rate = pow(x / 512.0, HASHES);
         sum += rate;
         squares += rate * rate;
