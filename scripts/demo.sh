@@ -40,7 +40,7 @@ list=$(readlink -f "$list")
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-trap 'exit 130' HUP INT TERM
+trap 'exit 130' HUP INT PIPE TERM
 
 sort -u "$list" >"$work/all"
 sed -n 'n;p' "$work/all" >"$work/absent"

@@ -13,7 +13,7 @@ tamis=$(cd "$2" && pwd)/tamis
 
 work=$(mktemp -d)
 trap 'chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
-trap 'exit 130' HUP INT TERM
+trap 'exit 130' HUP INT PIPE TERM
 cd "$work"
 # Everything temporary must be gone at the end of each run of the tool (see expect_clean).
 mkdir "$work/tmp"
