@@ -453,7 +453,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_bound(double accesse
 
 /* The parameters with which the schemes reach this bound: a block with less than 'threshold' keys
  * takes any key, one with 'threshold' keys takes a key with probability 'coin', a fuller one none.
- * Domain as tamis_model_balance_bound. */
+ * Each choice of a key has a coin of its own; one coin for all would send keys that were refused
+ * once to be refused again.  Domain as tamis_model_balance_bound. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status
 tamis_model_balance_parameters(double accesses, double load, double overflow, unsigned *threshold,
                                double *coin);
@@ -467,9 +468,9 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status
 tamis_model_balance_region(tamis_balance_scheme scheme, unsigned choices, double accesses,
                            double load, double *overflow, double *shares);
 
-/* The loads of a block after 'arrivals' looks on average, Poisson distributed: p[i] is
- * P(load = i) for i = 0 .. threshold + 1, and 0 up to p[room - 1].  arrivals up to 8192, threshold up to
- * 4096, 0 <= coin <= 1, room at least threshold + 2. */
+/* The loads of a block after 'arrivals' looks on average, Poisson distributed: p[i] = P(load = i)
+ * for i = 0 .. threshold + 1, and 0 up to p[room - 1].  arrivals up to 8192, threshold up to 4096,
+ * 0 <= coin <= 1, room at least threshold + 2. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_loads(double arrivals,
                                                                   unsigned threshold, double coin,
                                                                   double *p, size_t room);
@@ -498,9 +499,10 @@ typedef struct tamis_balance_state {
     size_t struct_size;
     double accesses;           /* blocks that an insert looked at, mean over all so far */
     double overflow;           /* fraction of the keys in the list */
+    double overflow_variance;  /* of the number of keys in the list, divided by that of blocks */
     double reads_present;      /* blocks that a query reads, mean over the keys that are in */
     double reads_absent;       /* the same for absent keys; on while a block has the threshold */
-    double reads_absent_keyed; /* the same if the coin is a function of the key: stops earlier */
+    double reads_absent_keyed; /* the same if coins are functions of the key: stops earlier */
     double arrivals[TAMIS_BALANCE_CHOICES_MAX]; /* at a block of each choice: for ..._loads */
 } tamis_balance_state;
 
@@ -510,8 +512,9 @@ static inline void tamis_balance_state_init(tamis_balance_state *state) {
 }
 
 /* Fill 'state', which has gone through tamis_balance_state_init, with what the filter is like.
- * TAMIS_E_ARGUMENT if a struct_size makes no sense, TAMIS_E_DOMAIN if the shape is no shape.
- * The reads leave out that a false answer ends a query early. */
+ * TAMIS_E_ARGUMENT if a struct_size makes no sense, TAMIS_E_DOMAIN if the shape is no shape. The
+ * reads leave out that a false answer ends a query early; the variance is that of a filter whose
+ * budget is not used up, and for SEQUENTIAL only an estimate, that of independent keys. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_state(const tamis_balance_shape *shape,
                                                                   double load,
                                                                   tamis_balance_state *state);

@@ -106,6 +106,27 @@ static block block_after(double x, unsigned h, double p) {
     return x < h ? block_early(x, h, p) : block_late(x, h, p);
 }
 
+/* The variance of the arrivals sent away by one block, when the arrivals at all blocks together are
+ * a fixed number: E[l^2] - E[l]^2 - x f^2.  The last term is what the fixed sum takes away,
+ * Cov(l, X)^2 / Var(X) with Cov(l, X) = x dE[l]/dx = x f.  After i = h + j arrivals, l is j, or
+ * j - 1 if the coin has let one in.  Terms more than 12 deviations below x do not count. */
+static double lost_variance(double x, unsigned h, double p, const block *b) {
+    const double from = floor(x - 12 * sqrt(x) - 12);
+    const double start = from > h ? from : h;
+    double term = point(x, (uint64_t)start);
+    double late = p < 1 ? -expm1((start - h) * log1p(-p)) : start > h ? 1 : 0;
+    double square = 0;
+    for (double i = start; term > 0; i++) {
+        const double j = i - h;
+        square += term * (j * j - 2 * j * late + late);
+        if (i > x && term * j * j < 1e-18 * square)
+            break;
+        term *= x / (i + 1);
+        late += p * (1 - late);
+    }
+    return fmax(0, square - b->lost * b->lost - x * b->fail * b->fail);
+}
+
 /* -------------------------------------------------------------------------------------------------
  * The lower bound of Theorem 1
  *
@@ -389,20 +410,27 @@ static tamis_status take_shape(const tamis_balance_shape *theirs, double load,
 }
 
 /* Where r keys per block have come: the arrivals at a block of each choice, the looks per block of
- * the whole filter, and the keys per block in the list. */
+ * the whole filter, and the keys per block in the list with their variance. */
 typedef struct filling {
     double arrivals[CHOICES_MAX];
     double looks;
     double listed;
+    double variance;
 } filling;
 
+/* What a sub-table sends on varies by itself, and with what it got from the one before, f times
+ * as much.  The last sub-tables are small, and several times the variance of independent keys
+ * comes out of them. */
 static filling fill_mht(const tamis_balance_shape *s, double r) {
     filling f = {.listed = r};
     for (unsigned i = 0; i < s->choices; i++) {
         const double share = s->scheme == TAMIS_BALANCE_MHT ? s->shares[i] : 1;
         f.looks += f.listed;
         f.arrivals[i] = f.listed / share;
-        f.listed = share * block_after(f.arrivals[i], s->threshold, s->coin).lost;
+        const block b = block_after(f.arrivals[i], s->threshold, s->coin);
+        f.listed = share * b.lost;
+        f.variance = b.fail * b.fail * f.variance +
+                     share * lost_variance(f.arrivals[i], s->threshold, s->coin, &b);
     }
     return f;
 }
@@ -412,6 +440,7 @@ static filling fill_sequential(const tamis_balance_shape *s, double r) {
     f.looks = sequential_looks(r, s->threshold, s->coin, s->choices, &f.listed);
     for (unsigned i = 0; i < s->choices; i++)
         f.arrivals[i] = f.looks;
+    f.variance = r > 0 ? f.listed * (1 - f.listed / r) : 0;
     return f;
 }
 
@@ -442,9 +471,9 @@ static filling fill_within_budget(const tamis_balance_shape *s, double r, double
 }
 
 /* A query for an absent key goes on from a block if its load is h or more: the key, had it come,
- * might have been sent away.  If the coin depends on the key, a block with load h whose coin
- * says "in" would have kept it, and ends the query too; then it goes on exactly if an insert
- * would. */
+ * might have been sent away.  If the coin is a function of key and choice, a block with load h
+ * whose coin says "in" would have kept the key, and ends the query too; then it goes on exactly if
+ * an insert would. */
 static double goes_on(const block *b, bool keyed_coin) {
     return keyed_coin ? b->fail : b->at + b->above;
 }
@@ -470,6 +499,7 @@ tamis_status tamis_model_balance_state(const tamis_balance_shape *shape, double 
     if (load > 0) {
         found.accesses = f.looks / load;
         found.overflow = f.listed / load;
+        found.overflow_variance = f.variance;
         found.reads_present = (f.looks + (load - inserted) * found.reads_absent) / load;
     } else {
         found.accesses = found.reads_present = found.reads_absent_keyed;
