@@ -1,0 +1,179 @@
+/* golden.h - how the golden files are made: shared by their generator and their test
+ *
+ * Every file has exact parameters and a fixed seed; README.md says which keys are in which.  A kind
+ * that has no row here gets one file, <kind>.tamis, with the defaults of its parameters.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_TESTS_GOLDEN_H
+#define TAMIS_TESTS_GOLDEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tamis/tamis.h"
+
+#define GOLDEN_SEED UINT64_C(0x74616d6973) /* "tamis" */
+#define GOLDEN_KEYS 100u /* in most files; the rest of the first 1000 is asked for */
+
+/* What is done with the keys. */
+typedef enum golden_story {
+    EMPTY,     /* nothing */
+    KEYS,      /* keys 0 to 99 */
+    TWO,       /* "apple" and "pear" */
+    MERGED,    /* keys 0 to 99 merged with keys 50 to 149 */
+    REMOVED,   /* keys 0 to 149, keys 0 to 9 three more times, then keys 100 to 149 removed */
+    SATURATED, /* key 1 twenty times, keys 2 to 5 once, then key 1 removed ten times */
+    N_STORIES
+} golden_story;
+
+typedef struct golden_file {
+    const char *name; /* without .tamis */
+    tamis_kind kind;
+    golden_story story;
+    uint64_t capacity, seed;
+    uint64_t value[TAMIS_PARAMS_MAX];
+} golden_file;
+
+static const golden_file golden_table[] = {
+    {"bloom", TAMIS_KIND_BLOOM, KEYS, 100, GOLDEN_SEED, {1000, 7}},
+    {"bloom-partitioned", TAMIS_KIND_BLOOM, KEYS, 100, GOLDEN_SEED, {1003, 7, 1}},
+    {"bloom-merged", TAMIS_KIND_BLOOM, MERGED, 100, GOLDEN_SEED, {2048, 10}},
+    {"bloom-seed", TAMIS_KIND_BLOOM, KEYS, 100, UINT64_MAX, {1025, 64}},
+    {"bloom-empty", TAMIS_KIND_BLOOM, EMPTY, 1, 1, {1, 1}},
+    {"bloom-two", TAMIS_KIND_BLOOM, TWO, 2, 1, {64, 4}},
+    {"counting-bloom", TAMIS_KIND_COUNTING_BLOOM, REMOVED, 100, GOLDEN_SEED, {999, 5}},
+    {"counting-bloom-saturated", TAMIS_KIND_COUNTING_BLOOM, SATURATED, 5, GOLDEN_SEED, {33, 3}},
+    {"counting-bloom-empty", TAMIS_KIND_COUNTING_BLOOM, EMPTY, 1, 1, {1, 1}},
+    {"blocked-bloom", TAMIS_KIND_BLOCKED_BLOOM, KEYS, 100, GOLDEN_SEED, {3, 8}},
+    {"blocked-bloom-16", TAMIS_KIND_BLOCKED_BLOOM, MERGED, 100, GOLDEN_SEED, {7, 16}},
+    {"blocked-bloom-1", TAMIS_KIND_BLOCKED_BLOOM, KEYS, 100, UINT64_MAX, {1, 1}},
+    {"blocked-bloom-empty", TAMIS_KIND_BLOCKED_BLOOM, EMPTY, 1, 1, {1, 1}},
+};
+enum { N_GOLDEN = sizeof golden_table / sizeof *golden_table };
+
+/* File number i, from 0 on; false after the last. */
+static inline bool golden_next(unsigned i, golden_file *file) {
+    if (i < N_GOLDEN) {
+        *file = golden_table[i];
+        return true;
+    }
+    i -= N_GOLDEN;
+    for (int kind = 1; kind < 256; kind++) {
+        bool known = tamis_kind_name((tamis_kind)kind) == NULL;
+        for (unsigned row = 0; row < N_GOLDEN; row++)
+            known = known || golden_table[row].kind == (tamis_kind)kind;
+        if (known)
+            continue;
+        if (i-- == 0) {
+            const bool removes = (tamis_kind_abilities((tamis_kind)kind) & TAMIS_CAN_REMOVE) != 0;
+            *file = (golden_file){.name = tamis_kind_name((tamis_kind)kind),
+                                  .kind = (tamis_kind)kind,
+                                  .story = removes ? REMOVED : KEYS,
+                                  .capacity = 200,
+                                  .seed = GOLDEN_SEED};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Key number i: nothing for 0; else its decimal number, filled up with letters to a length of up to 16.
+ * Returns its size. */
+static inline size_t golden_key(uint64_t i, char key[24]) {
+    if (i == 0)
+        return 0;
+    size_t size = (size_t)snprintf(key, 24, "%llu", (unsigned long long)i);
+    for (; size < i * 7 % 17; size++)
+        key[size] = (char)('a' + size + i % 5);
+    return size;
+}
+
+static inline bool golden_insert(tamis_filter *filter, uint64_t first, uint64_t end) {
+    for (uint64_t i = first; i < end; i++) {
+        char key[24];
+        const size_t size = golden_key(i, key);
+        if (tamis_filter_insert(filter, key, size, NULL) != TAMIS_OK)
+            return false;
+    }
+    return true;
+}
+
+static inline bool golden_remove(tamis_filter *filter, uint64_t first, uint64_t end) {
+    for (uint64_t i = first; i < end; i++) {
+        char key[24];
+        const size_t size = golden_key(i, key);
+        if (tamis_filter_remove(filter, key, size) != TAMIS_OK)
+            return false;
+    }
+    return true;
+}
+
+/* The filter of a file, or NULL if a call failed. */
+static inline tamis_filter *golden_make(const golden_file *file) {
+    tamis_params params;
+    tamis_params_init(&params);
+    params.kind = file->kind;
+    params.capacity = file->capacity;
+    params.seed = file->seed;
+    memcpy(params.value, file->value, sizeof params.value);
+    tamis_filter *filter, *other;
+    if (tamis_filter_create(&params, NULL, &filter) != TAMIS_OK)
+        return NULL;
+    bool ok = true;
+    switch (file->story) {
+    case KEYS:
+        ok = golden_insert(filter, 0, GOLDEN_KEYS);
+        break;
+    case TWO:
+        ok = tamis_filter_insert(filter, "apple", 5, NULL) == TAMIS_OK &&
+             tamis_filter_insert(filter, "pear", 4, NULL) == TAMIS_OK;
+        break;
+    case MERGED:
+        ok =
+            golden_insert(filter, 0, 100) && tamis_filter_create(&params, NULL, &other) == TAMIS_OK;
+        if (ok) {
+            ok = golden_insert(other, 50, 150) && tamis_filter_merge(filter, other) == TAMIS_OK;
+            tamis_filter_free(other);
+        }
+        break;
+    case REMOVED:
+        ok = golden_insert(filter, 0, 150);
+        for (unsigned i = 0; i < 3; i++)
+            ok = ok && golden_insert(filter, 0, 10);
+        ok = ok && golden_remove(filter, 100, 150);
+        break;
+    case SATURATED:
+        for (unsigned i = 0; i < 20; i++)
+            ok = ok && golden_insert(filter, 1, 2);
+        ok = ok && golden_insert(filter, 2, 6);
+        for (unsigned i = 0; i < 10; i++)
+            ok = ok && golden_remove(filter, 1, 2);
+        break;
+    default:
+        break;
+    }
+    if (ok)
+        return filter;
+    tamis_filter_free(filter);
+    return NULL;
+}
+
+/* Was key number i put into this file, and not removed? */
+static inline bool golden_holds(const golden_file *file, uint64_t i) {
+    switch (file->story) {
+    case KEYS:
+    case REMOVED:
+        return i < 100;
+    case MERGED:
+        return i < 150;
+    case SATURATED:
+        return i >= 1 && i < 6;
+    default:
+        return false;
+    }
+}
+
+#endif

@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""read_format.py - a second reader of the file format, written from docs/format.md alone
+
+    read_format.py FILE...             one line for each: "ok KIND COUNT", or why it is refused
+    read_format.py --ask N FILE...     N characters 0 or 1: is key number 0 .. N-1 in the set?
+    read_format.py --key TEXT FILE...  1 or 0
+
+It shares no code with the library and needs nothing but Python 3, so that agreement of the two says that
+the specification is complete.  Keys have at most 16 bytes here; the numbering of keys is that of README.md.
+
+SPDX-License-Identifier: MIT
+"""
+import struct
+import sys
+
+M64 = (1 << 64) - 1
+M32 = (1 << 32) - 1
+
+# ---- XXH3, after its published specification ----
+
+SECRET = bytes.fromhex(
+    "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671f"
+    "cb79e64eccc0e578825ad07dccff7221b8084674f743248ee03590e6813a264c"
+    "3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8"
+    "a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364"
+    "eac5ac8334d3ebc3c581a0fffa1363eb170ddd51b7f0da49d316552629d4689e"
+    "2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e")
+P32_1, P32_2, P32_3 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
+P64_1, P64_2, P64_3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
+P64_4, P64_5 = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+MX1, MX2 = 0x165667919E3779F9, 0x9FB21C651E98DF25
+
+
+def u32(data, at):
+    return struct.unpack_from("<I", data, at)[0]
+
+
+def u64(data, at):
+    return struct.unpack_from("<Q", data, at)[0]
+
+
+def swap32(x):
+    return int.from_bytes(x.to_bytes(4, "little"), "big")
+
+
+def swap64(x):
+    return int.from_bytes(x.to_bytes(8, "little"), "big")
+
+
+def avalanche3(h):
+    h ^= h >> 37
+    h = h * MX1 & M64
+    return h ^ h >> 32
+
+
+def avalanche64(h):
+    h ^= h >> 33
+    h = h * P64_2 & M64
+    h ^= h >> 29
+    h = h * P64_3 & M64
+    return h ^ h >> 32
+
+
+def fold(a, b):
+    product = a * b
+    return (product & M64) ^ (product >> 64)
+
+
+def xxh3_128(data, seed):
+    """(low, high) of at most 16 bytes."""
+    n = len(data)
+    if n > 16:
+        raise ValueError("keys of more than 16 bytes are not needed here")
+    if n == 0:
+        return (avalanche64(seed ^ u64(SECRET, 64) ^ u64(SECRET, 72)),
+                avalanche64(seed ^ u64(SECRET, 80) ^ u64(SECRET, 88)))
+    if n <= 3:
+        low = data[0] << 16 | data[n >> 1] << 24 | data[n - 1] | n << 8
+        high = swap32(low)
+        high = (high << 13 | high >> 19) & M32
+        flip_low = (u32(SECRET, 0) ^ u32(SECRET, 4)) + seed & M64
+        flip_high = (u32(SECRET, 8) ^ u32(SECRET, 12)) - seed & M64
+        return avalanche64(low ^ flip_low), avalanche64(high ^ flip_high)
+    if n <= 8:
+        seed ^= swap32(seed & M32) << 32
+        word = u32(data, 0) + (u32(data, n - 4) << 32)
+        keyed = word ^ ((u64(SECRET, 16) ^ u64(SECRET, 24)) + seed & M64)
+        product = keyed * (P64_1 + (n << 2) & M64)
+        low, high = product & M64, product >> 64
+        high = high + (low << 1) & M64
+        low ^= high >> 3
+        low = (low ^ low >> 35) * MX2 & M64
+        return low ^ low >> 28, avalanche3(high)
+    flip_low = (u64(SECRET, 32) ^ u64(SECRET, 40)) - seed & M64
+    flip_high = (u64(SECRET, 48) ^ u64(SECRET, 56)) + seed & M64
+    first, last = u64(data, 0), u64(data, n - 8)
+    product = (first ^ last ^ flip_low) * P64_1
+    low, high = product & M64, product >> 64
+    low = low + (n - 1 << 54) & M64
+    last ^= flip_high
+    high = high + last + (last & M32) * (P32_2 - 1) & M64
+    low ^= swap64(high)
+    product = low * P64_2
+    low, high = product & M64, (product >> 64) + high * P64_2 & M64
+    return avalanche3(low), avalanche3(high)
+
+
+def mix16(data, at, secret_at):
+    return fold(u64(data, at) ^ u64(SECRET, secret_at), u64(data, at + 8) ^ u64(SECRET, secret_at + 8))
+
+
+def xxh3_64(data):
+    """Of 17 bytes and more, without a seed: the checksum."""
+    n = len(data)
+    if n <= 128:
+        acc = n * P64_1 & M64
+        for i in range((n - 1) // 32, -1, -1):
+            acc += mix16(data, 16 * i, 32 * i) + mix16(data, n - 16 * (i + 1), 32 * i + 16)
+        return avalanche3(acc & M64)
+    if n <= 240:
+        acc = n * P64_1 & M64
+        for i in range(8):
+            acc += mix16(data, 16 * i, 16 * i)
+        acc = avalanche3(acc & M64)
+        for i in range(8, n // 16):
+            acc += mix16(data, 16 * i, 16 * (i - 8) + 3)
+        return avalanche3(acc + mix16(data, n - 16, 136 - 17) & M64)
+    lanes = [P32_3, P64_1, P64_2, P64_3, P64_4, P32_2, P64_5, P32_1]
+
+    def stripe(at, secret_at):
+        for i in range(8):
+            word = u64(data, at + 8 * i)
+            keyed = word ^ u64(SECRET, secret_at + 8 * i)
+            lanes[i ^ 1] = lanes[i ^ 1] + word & M64
+            lanes[i] = lanes[i] + (keyed & M32) * (keyed >> 32) & M64
+
+    blocks = (n - 1) // 1024
+    for block in range(blocks):
+        for i in range(16):
+            stripe(1024 * block + 64 * i, 8 * i)
+        for i in range(8):
+            lanes[i] = (lanes[i] ^ lanes[i] >> 47 ^ u64(SECRET, 128 + 8 * i)) * P32_1 & M64
+    for i in range((n - 1 - 1024 * blocks) // 64):
+        stripe(1024 * blocks + 64 * i, 8 * i)
+    stripe(n - 64, 192 - 64 - 7)
+    acc = n * P64_1
+    for i in range(4):
+        acc += fold(lanes[2 * i] ^ u64(SECRET, 11 + 16 * i), lanes[2 * i + 1] ^ u64(SECRET, 19 + 16 * i))
+    return avalanche3(acc & M64)
+
+
+# ---- the format ----
+
+MAGIC = b"\x89TAMIS\r\n"
+BLOOM, COUNTING, BLOCKED = 1, 2, 3
+NAMES = {BLOOM: "bloom", COUNTING: "counting-bloom", BLOCKED: "blocked-bloom"}
+STEP = 0xD1342543DE82EF95
+FACTORS = (0x6A09E667, 0xBB67AE85, 0x3C6EF373, 0xA54FF53B, 0x510E527F, 0x9B05688D, 0x1F83D9AB, 0x5BE0CD19,
+           0xCBBB9D5D, 0x629A292B, 0x9159015B, 0x152FECD9, 0x67332667, 0x8EB44A87, 0xDB0C2E0D, 0x47B5481D)
+
+
+class Refused(Exception):
+    pass
+
+
+def must(condition, reason):
+    if not condition:
+        raise Refused(reason)
+
+
+class Filter:
+    def __init__(self, data):
+        self.read_header(data)
+        body = data[256:]
+        must(len(body) // 8 >= self.n_body, "the file is cut off within the body")
+        must(len(body) == 8 * self.n_body, "the file goes on after its end")
+        must(xxh3_64(body) == u64(data, 240), "the body is damaged: its checksum does not match")
+        self.words = struct.unpack("<%dQ" % self.n_body, body)
+        self.table = self.words[8:]  # none of these kinds has a stash
+        self.count = self.words[0]
+        must(self.count <= 1 << 62, "the number of keys is out of range")
+        must(not any(self.words[2:8]), "a reserved word of the state is not zero")
+        must(self.words[1] == 0, "the stash does not hold as many keys as it claims")
+        self.check_table()
+
+    def read_header(self, data):
+        must(len(data) > 0, "the file is empty")
+        must(data[:8] == MAGIC[:len(data)], "this is not a tamis file")
+        must(len(data) >= 256, "the file is cut off within the header")
+        version, header_size, kind, hash_id = struct.unpack_from("<4I", data, 8)
+        must(version <= 1, "the file has a newer format than this version of tamis can read")
+        must(xxh3_64(data[:248]) == u64(data, 248), "the header is damaged: its checksum does not match")
+        must(version == 1, "the header has version 0, which does not exist")
+        must(header_size == 256, "the header has the wrong size")
+        must(hash_id == 1, "the header names an unknown hash")
+        must(not any(data[184:240]), "a reserved field of the header is not zero")
+        must(kind in NAMES, "the header names an unknown kind of filter")
+        self.kind = kind
+        self.capacity, self.seed, self.stash, n_body = struct.unpack_from("<4Q", data, 24)
+        self.values = struct.unpack_from("<16Q", data, 56)
+        must(self.seed != 0, "the header has no seed")
+        must(self.parameters_are_sound(), "a parameter in the header is out of range")
+        must(n_body == self.n_body, "the size of the body does not follow from the parameters")
+
+    def parameters_are_sound(self):
+        cells, self.k = self.values[:2]
+        used = 3 if self.kind == BLOOM else 2
+        if not 1 <= self.capacity <= 1 << 40 or self.stash != 0 or any(self.values[used:]):
+            return False
+        if self.kind == BLOOM:
+            lines, sound = (cells + 511) // 512, self.k <= cells <= 1 << 48 and self.values[2] <= 1
+        elif self.kind == COUNTING:
+            lines, sound = (cells + 127) // 128, 1 <= cells <= 1 << 46
+        else:
+            lines, sound = cells, 1 <= cells <= 1 << 39
+        self.n_body = 8 + 8 * lines
+        return sound and 1 <= self.k <= (16 if self.kind == BLOCKED else 64)
+
+    def check_table(self):
+        if self.kind == COUNTING:
+            counters = [w >> 4 * i & 15 for w in self.table for i in range(16)]
+            must(not any(counters[self.values[0]:]), "the table has counters past its end")
+            must(15 in counters or sum(counters) == self.count * self.k,
+                 "the counters do not add up to the number of keys")
+            return
+        bits = [i for i in range(64 * len(self.table)) if self.table[i // 64] >> i % 64 & 1]
+        if self.kind == BLOOM:
+            end = self.values[0] // self.k * self.k if self.values[2] else self.values[0]
+            must(not bits or bits[-1] < end, "the table has bits past its end")
+        must((len(bits) == 0) == (self.count == 0) and len(bits) <= self.count * self.k,
+             "the table does not fit the number of keys")
+
+    def positions(self, digest):
+        low, high = digest
+        if self.kind == BLOCKED:
+            block = low * self.values[0] >> 64
+            for factor in FACTORS[:self.k]:
+                yield 512 * block + (((high & M32) * factor + (high >> 32) & M32) >> 23)
+            return
+        parts = self.kind == BLOOM and self.values[2]
+        span = self.values[0] // self.k if parts else self.values[0]
+        for i in range(self.k):
+            yield (i * span if parts else 0) + (low * span >> 64)
+            low = low * STEP + high & M64
+
+    def copies(self, key):
+        places = self.positions(xxh3_128(key, self.seed))
+        if self.kind == COUNTING:
+            return min(self.table[i // 16] >> 4 * (i % 16) & 15 for i in places)
+        return min(self.table[i // 64] >> i % 64 & 1 for i in places)
+
+    def contains(self, key):
+        return self.copies(key) > 0
+
+
+def numbered_key(i):
+    """Key number i of the golden files."""
+    if i == 0:
+        return b""
+    text = str(i)
+    while len(text) < i * 7 % 17:
+        text += chr(ord("a") + len(text) + i % 5)
+    return text.encode()
+
+
+def main(arguments):
+    question, argument = None, None
+    if len(arguments) > 2 and arguments[0] in ("--ask", "--key"):
+        question, argument, arguments = arguments[0], arguments[1], arguments[2:]
+    status = 0
+    for path in arguments:
+        with open(path, "rb") as file:
+            data = file.read()
+        try:
+            found = Filter(data)
+        except Refused as refused:
+            print(refused)
+            status = 1
+            continue
+        if question == "--ask":
+            print("".join("01"[found.contains(numbered_key(i))] for i in range(int(argument))))
+        elif question == "--key":
+            print(int(found.contains(argument.encode())))
+        else:
+            print("ok", NAMES[found.kind], found.count)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
