@@ -7,6 +7,7 @@
 #include "api/api.h"
 #include "hash/hash.h"
 
+#include <errno.h>
 #include <math.h>
 
 /* ---- making and freeing ---- */
@@ -193,6 +194,8 @@ tamis_status tamis_filter_info(const tamis_filter *filter, tamis_info *info) {
     own.bits_per_key = own.count == 0 ? INFINITY : 8 * (double)own.bytes / (double)own.count;
     own.stash_used = filter->state[TAMIS_I_STASH_USED];
     own.stash_size = filter->stash.capacity;
+    const int saved = errno; /* the mathematics may set it where a rate underflows to 0 */
     filter->kind->info(filter, &own);
+    errno = saved;
     return tamis_i_struct_out(info, &own, sizeof own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
 }

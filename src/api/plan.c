@@ -4,6 +4,7 @@
  */
 #include "api/api.h"
 
+#include <errno.h>
 #include <math.h>
 
 static tamis_status plan_one(const tamis_i_entry *entry, const tamis_need *need, tamis_plan *plan) {
@@ -80,14 +81,22 @@ tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans, size_t ro
     tamis_status status = need_in(&own_need, need);
     if (status != TAMIS_OK)
         return status;
+    /* plans[] has the caller's stride; all of it is checked before any of it is changed. */
+    const unsigned char *const first = (const unsigned char *)plans;
+    size_t stride = sizeof own[0];
+    if (room > 0)
+        memcpy(&stride, first, sizeof stride);
+    if (stride < sizeof stride || stride > (size_t)1 << 16)
+        return TAMIS_E_ARGUMENT;
+    const int saved = errno; /* the mathematics may set it where a tail underflows to 0 */
     status = plan_kinds(&own_need, own, &n);
+    errno = saved;
     if (status != TAMIS_OK)
         return status;
     n = n < room ? n : room;
-    /* plans[] has the caller's stride. */
-    size_t stride = sizeof own[0];
-    if (room > 0)
-        memcpy(&stride, plans, sizeof stride);
+    for (size_t i = 1; i < n; i++)
+        if (memcmp(first + i * stride, first, sizeof stride) != 0)
+            return TAMIS_E_ARGUMENT;
     for (size_t i = 0; i < n; i++)
         if (!tamis_i_struct_out((unsigned char *)plans + i * stride, &own[i], sizeof own[i]))
             return TAMIS_E_ARGUMENT;

@@ -42,9 +42,9 @@ static tamis_status fewest_cells(const tamis_need *need, double step, double max
         if (m < best->m || (m == best->m && fpr < best->fpr))
             *best = (cells){.m = m, .k = (unsigned)k, .fpr = fpr};
     }
-    if (!(best->m <= max))
-        return TAMIS_E_TOO_LARGE;
-    return TAMIS_OK;
+    if (isinf(best->m)) /* the error rate asks for more hashes than there are */
+        return TAMIS_E_UNSUPPORTED;
+    return best->m <= max ? TAMIS_OK : TAMIS_E_TOO_LARGE;
 }
 
 /* Bits that a query for an absent key reads until it meets a clear one, each in a line of its own. */
