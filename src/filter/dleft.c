@@ -305,7 +305,7 @@ static tamis_status build(tamis_filter *filter, const tamis_source *source, uint
 static void info(const tamis_filter *filter, tamis_info *info) {
     const tamis_i_shrink *const layout = layout_of(filter);
     const uint64_t *const g = filter->geometry;
-    double miss = 1;
+    double miss = 0; /* the logarithm, so that small rates keep their digits */
     info->n_loads = tamis_i_shrink_load_max(layout) + 1;
     for (uint64_t i = 0; i < g[SUBTABLES]; i++) {
         double hit = 0;
@@ -316,9 +316,9 @@ static void info(const tamis_filter *filter, tamis_info *info) {
             info->load_histogram[load]++;
             hit += ldexp(load, -(int)tamis_i_shrink_bits(layout, group, bucket));
         }
-        miss *= 1 - hit / (double)g[PER_SUBTABLE];
+        miss += log1p(-hit / (double)g[PER_SUBTABLE]);
     }
-    info->fpr = 1 - miss;
+    info->fpr = -expm1(miss);
 }
 
 static bool check(const tamis_filter *filter, const char **reason) {
