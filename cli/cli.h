@@ -1,7 +1,7 @@
 /* cli.h - what the subcommands share
  *
  * One file per subcommand: cmd_<name>.c defines cmd_<name>().  Each returns the exit code: 0 yes,
- * 1 no, 2 trouble.  Data goes to stdout, messages to stderr.  argv[0] is the name of the subcommand;
+ * 1 no, 2 trouble.  Data goes to stdout, messages to stderr.  argv[0] is the subcommand's name;
  * functions that may complain take it as 'command' and print one line, "tamis <command>: ...".
  * "false (or NULL, or 0) after a complaint" below means that this line has been printed.
  *
@@ -47,8 +47,8 @@ int cmd_reproduce(int argc, char **argv);
 int complain(const char *command, const char *format, ...) CLI_PRINTF(2, 3);
 
 /* Flush stdout and find out whether all that was printed arrived.  false after a complaint.
- * main() does it when a subcommand is done; one that prints much looks at ferror(stdout) now and then
- * and returns early. */
+ * main() does it when a subcommand is done; one that prints much looks at ferror(stdout) now and
+ * then and returns early. */
 bool output_flush(const char *command);
 
 /* A number for people to read: 1234567 as "1,234,567", 17930000 bytes as "17.1 MiB".  The result is
@@ -78,8 +78,8 @@ enum {
 /* getopt_long with our messages: '?' after a complaint, -1 at the end of the options. */
 int option_next(int argc, char **argv, const char *letters, const struct option *options);
 
-/* The command line of a subcommand that takes one set and --json.  '*path' is the set, or NULL if the
- * subcommand is to return at once with the code returned here. */
+/* The command line of a subcommand that takes one set and --json.  '*path' is the set, or NULL if
+ * the subcommand is to return at once with the code returned here. */
 int one_set_options(int argc, char **argv, const char *help, bool *as_json, const char **path);
 
 /* The value of an option; false after a complaint. */
@@ -179,8 +179,8 @@ typedef struct key_reader {
     key_batch batch;
 } key_reader;
 
-/* Make a reader of the files, in order; "-" and an empty list mean stdin.  Files that are missing or
- * are directories are found now, before any work is done: NULL after a complaint.
+/* Make a reader of the files, in order; "-" and an empty list mean stdin.  Files that are missing
+ * or are directories are found now, before any work is done: NULL after a complaint.
  * Set 'seed' before the first read.  The caller frees the reader with keys_free. */
 key_reader *keys_open(const char *command, key_format format, char *const *files, int n_files);
 
@@ -217,8 +217,8 @@ void spool_free(spool *s);
 typedef enum set_use { SET_READ, SET_CHANGE } set_use;
 tamis_filter *set_open(const char *command, const char *path, set_use use);
 
-/* Like set_open with SET_READ, but gives the reason instead of complaining if the bytes are not a good
- * set: then NULL and '*reason' is set; after a complaint NULL and '*reason' is NULL. */
+/* Like set_open with SET_READ, but gives the reason instead of complaining if the bytes are not a
+ * good set: then NULL and '*reason' is set; after a complaint NULL and '*reason' is NULL. */
 tamis_filter *set_examine(const char *command, const char *path, const char **reason);
 
 /* Can a set be written to 'path' ("-": stdout), as far as can be told beforehand?  false after a

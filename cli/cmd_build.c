@@ -1,8 +1,8 @@
 /* cmd_build.c - tamis build: a set from keys
  *
- * If the size of the set is known beforehand (-n, or --like another set), the keys go straight in and
- * nothing grows with their number.  Otherwise their digests are put aside until they are counted.
- * The digests depend on the seed, so that it is chosen before the first key is read.
+ * If the size of the set is known beforehand (-n, or --like another set), the keys go straight in
+ * and nothing grows with their number.  Otherwise their digests are put aside until they are
+ * counted.  The digests depend on the seed, so that it is chosen before the first key is read.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -7,8 +7,8 @@
  *      buffer   | given out | complete records | cut record | free        |
  *               0           start              scanned      end           room
  *
- * The buffer grows only for a record that is longer than all of it.  Behind it lies half as much room
- * again, for the bytes of a key that was written in hexadecimal.
+ * The buffer grows only for a record that is longer than all of it.  Behind it lies half as much
+ * room again, for the bytes of a key that was written in hexadecimal.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -44,8 +44,8 @@ static bool is_stdin(const char *name) {
     return strcmp(name, "-") == 0;
 }
 
-/* Can the file be read, as far as can be told without reading it?  false after a complaint.  Adds its
- * size to '*total', or makes '*known' false if it has none. */
+/* Can the file be read, as far as can be told without reading it?  false after a complaint.  Adds
+ * its size to '*total', or makes '*known' false if it has none. */
 static bool check_file(const char *command, const char *name, uint64_t *total, bool *known) {
     struct stat about;
 

@@ -52,7 +52,7 @@ static void print_help(FILE *out) {
           out);
 }
 
-/* How many single edits lead from a to b, but never more than 'limit'; for names shorter than 32. */
+/* How many single edits lead from a to b, but at most 'limit', also the answer for long names. */
 static unsigned edits(const char *a, const char *b, unsigned limit) {
     enum { MOST = 32 };
     unsigned row[MOST + 1];

@@ -244,6 +244,9 @@ int complain_plan(const char *command, const tamis_need *need, tamis_status stat
         !(tamis_kind_abilities(need->kind) & TAMIS_CAN_REMOVE))
         return complain(command, "kind '%s' cannot remove keys (--deletes); these can: %s",
                         tamis_kind_name(need->kind), text_kinds(TAMIS_CAN_REMOVE, kinds));
+    if (need->n == 1)
+        return complain(command, "cannot plan a set with error rate %g: %s", need->fpr,
+                        tamis_status_text(status));
     return complain(command, "cannot plan for %s keys at error rate %g: %s",
                     text_count(need->n, number), need->fpr, tamis_status_text(status));
 }

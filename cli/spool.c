@@ -96,8 +96,8 @@ uint64_t spool_count(const spool *s) {
     return s->in_file + s->in_buffer;
 }
 
-/* A short list is given out from the buffer; for a long one the rest goes to the file, and the buffer
- * serves to read it. */
+/* A short list is given out from the buffer; for a long one the rest goes to the file, and the
+ * buffer serves to read it. */
 bool spool_read(spool *s, const tamis_digest **digests, size_t *n) {
     *digests = s->buffer;
     if (!s->reading) {
