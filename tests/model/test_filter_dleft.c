@@ -131,7 +131,8 @@ static void test_dleft_offline_as_the_paper(void **state) {
 /* From 5 % to 120 % of the capacity: the error rate beside that of the standard Bloom filter with as many
  * bytes and the hashes that are best at capacity; no key is lost.
  *
- * With 20 bits per key (128-bit buckets) dleft is below Bloom all the way.  With 16 bits per key it is not:
+ * With 20 bits per key (128-bit buckets) dleft is below Bloom all the way but for the first 5 %, where a
+ * fingerprint of 62 bits ends at 2e-19 and Bloom's rate is 3e-21.  With 16 bits per key it is not:
  * groups of 64-bit buckets are below up to 110 %; by themselves they lack semi-sorting at loads under
  * 4, which costs them the range under 55 % (where both rates are below 3e-6), and fall behind past
  * 100 %.  The ranges are asserted, so that they cannot shrink unseen. */
@@ -141,7 +142,7 @@ static void test_dleft_fill_curve_against_bloom(void **state) {
         uint64_t bits, group;
         unsigned hashes, better_from, better_to;
     } rows[4] = {
-        {64, 1, 11, 55, 100}, {64, 4, 11, 5, 110}, {128, 1, 14, 5, 120}, {128, 4, 14, 5, 120}};
+        {64, 1, 11, 55, 100}, {64, 4, 11, 5, 110}, {128, 1, 14, 10, 120}, {128, 4, 14, 10, 120}};
     const uint64_t n = 200000;
     for (unsigned i = 0; i < 4; i++) {
         tamis_filter *const filter = make(n, rows[i].bits, rows[i].group, test_seed());
