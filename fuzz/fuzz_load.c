@@ -1,0 +1,187 @@
+/* fuzz_load.c - any bytes into the loader; what gets in must be safe to use
+ *
+ * The first byte says how the rest is treated before it is loaded:
+ *
+ *      bit 0   both checksums are made right, so that the checks behind them are reached
+ *      bit 1   so are magic, version, size of the header and identity of the hash
+ *      bit 2   so is the number of words in the body
+ *
+ * The bytes are loaded from a block of exactly their size, as a copy and as a view, which must agree.
+ * What was let in is used in every way; what it writes must be read again and be the same.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filter/filter.h"
+#include "hash/hash.h"
+
+#include <stdlib.h>
+
+#define HEADER 256u
+
+static void must(bool condition) {
+    if (!condition)
+        abort();
+}
+
+/* ---- memory: no more than the input justifies ---- */
+
+typedef struct budget {
+    size_t most;
+    size_t live;
+} budget;
+
+static void *budget_alloc(void *context, size_t size, size_t align) {
+    budget *const b = context;
+    must(size <= b->most && align >= 64);
+    b->live++;
+    return aligned_alloc(align, (size + align - 1) / align * align);
+}
+
+static void budget_free(void *context, void *block, size_t size) {
+    budget *const b = context;
+    must(size <= b->most && b->live > 0);
+    b->live--;
+    free(block);
+}
+
+/* ---- use ---- */
+
+static unsigned char *encode(const tamis_filter *filter, size_t *size) {
+    *size = (size_t)tamis_filter_encoded_size(filter);
+    unsigned char *const bytes = malloc(*size);
+    must(bytes != NULL);
+    must(tamis_filter_encode(filter, bytes, *size) == TAMIS_OK);
+    return bytes;
+}
+
+static bool same(const tamis_filter *a, const tamis_filter *b) {
+    size_t a_size, b_size;
+    unsigned char *const a_bytes = encode(a, &a_size);
+    unsigned char *const b_bytes = encode(b, &b_size);
+    const bool equal = a_size == b_size && memcmp(a_bytes, b_bytes, a_size) == 0;
+    free(a_bytes);
+    free(b_bytes);
+    return equal;
+}
+
+static void read_again(const tamis_filter *filter) {
+    if (tamis_filter_count(filter) > TAMIS_I_COUNT_MAX / 2)
+        return;
+    size_t size;
+    unsigned char *const bytes = encode(filter, &size);
+    tamis_filter *again;
+    must(tamis_filter_decode(bytes, size, NULL, &again, NULL) == TAMIS_OK);
+    must(same(filter, again));
+    tamis_filter_free(again);
+    free(bytes);
+}
+
+enum { N_KEYS = 40 };
+
+static void ask(const tamis_filter *filter) {
+    uint64_t keys[N_KEYS];
+    bool present[N_KEYS];
+    for (uint64_t i = 0; i < N_KEYS; i++)
+        keys[i] = i * i;
+    const size_t found = tamis_filter_contains_many_u64(filter, keys, N_KEYS, present);
+    size_t sum = 0;
+    for (size_t i = 0; i < N_KEYS; i++) {
+        must(present[i] == tamis_filter_contains_u64(filter, keys[i]));
+        must(present[i] == (tamis_filter_copies_u64(filter, keys[i]) != 0));
+        sum += present[i];
+    }
+    must(found == sum);
+    tamis_info info;
+    tamis_info_init(&info);
+    must(tamis_filter_info(filter, &info) == TAMIS_OK);
+    must(info.fpr >= 0 && info.fpr <= 1 + 1e-9 && info.n_loads <= TAMIS_LOADS_MAX);
+}
+
+static void use(tamis_filter *filter) {
+    tamis_filter *copy, *batch;
+    must(tamis_filter_clone(filter, NULL, &copy) == TAMIS_OK);
+    must(tamis_filter_clone(filter, NULL, &batch) == TAMIS_OK);
+    must(same(filter, copy));
+    uint64_t keys[N_KEYS];
+    size_t done = 0, single = 0;
+    for (uint64_t i = 0; i < N_KEYS; i++)
+        keys[i] = i;
+    while (single < N_KEYS && tamis_filter_insert_u64(filter, keys[single], NULL) == TAMIS_OK) {
+        must(tamis_filter_contains_u64(filter, keys[single]));
+        single++;
+    }
+    const tamis_status status = tamis_filter_insert_many_u64(batch, keys, N_KEYS, NULL, &done);
+    must(done == single && status == (single == N_KEYS ? TAMIS_OK : TAMIS_E_FULL));
+    must(same(filter, batch));
+    for (uint64_t i = 0; i < 2 * N_KEYS; i++)
+        (void)!tamis_filter_remove_u64(filter, i);
+    read_again(filter);
+    const tamis_status merged = tamis_filter_merge(filter, copy);
+    must(merged == TAMIS_OK || merged == TAMIS_E_FULL || merged == TAMIS_E_UNSUPPORTED);
+    read_again(filter);
+    ask(filter);
+    must(tamis_filter_clear(filter) == TAMIS_OK && tamis_filter_count(filter) == 0);
+    read_again(filter);
+    tamis_filter_free(copy);
+    tamis_filter_free(batch);
+}
+
+/* ---- the input ---- */
+
+static void repair(unsigned char *bytes, size_t size, unsigned how) {
+    static const unsigned char magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
+    if (size < HEADER)
+        return;
+    if (how & 2) {
+        memcpy(bytes, magic, sizeof magic);
+        tamis_i_put_u32(bytes + 8, 1);
+        tamis_i_put_u32(bytes + 12, HEADER);
+        tamis_i_put_u32(bytes + 20, TAMIS_I_HASH_XXH3_128);
+    }
+    if (how & 4)
+        tamis_i_put_u64(bytes + 48, (size - HEADER) / 8);
+    if (how & 1) {
+        tamis_i_put_u64(bytes + 240, tamis_i_checksum(bytes + HEADER, size - HEADER));
+        tamis_i_put_u64(bytes + 248, tamis_i_checksum(bytes, 248));
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
+    if (n == 0)
+        return 0;
+    const size_t size = n - 1;
+    unsigned char *const bytes = malloc(size == 0 ? 1 : size);
+    must(bytes != NULL);
+    memcpy(bytes, data + 1, size);
+    repair(bytes, size, data[0]);
+
+    budget b = {.most = size + 2048};
+    const tamis_allocator allocator = {budget_alloc, budget_free, &b};
+    tamis_filter *filter = NULL, *view = NULL;
+    const char *reason = NULL, *view_reason = NULL;
+    const tamis_status status = tamis_filter_decode(bytes, size, &allocator, &filter, &reason);
+    const tamis_status view_status =
+        tamis_filter_view(bytes, size, &allocator, &view, &view_reason);
+    must(status == view_status);
+    if (status != TAMIS_OK) {
+        must(filter == NULL && view == NULL && reason != NULL && b.live == 0);
+        must(strcmp(reason, view_reason) == 0);
+    } else {
+        must(same(filter, view));
+        size_t again_size;
+        unsigned char *const again = encode(view, &again_size);
+        must(again_size == size && memcmp(again, bytes, size) == 0);
+        free(again);
+        ask(view);
+        ask(filter);
+        must(tamis_filter_insert_u64(view, 1, NULL) == TAMIS_E_READONLY);
+        use(filter);
+        tamis_filter_free(filter);
+        tamis_filter_free(view);
+        must(b.live == 0);
+    }
+    free(bytes);
+    return 0;
+}
