@@ -43,8 +43,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_blocked(unsigned block_bits,
                                                             unsigned k, double *fpr);
 
 /* Counting Bloom filter: the probability that some counter of the m reaches 'limit' (16 for 4 bits)
- * when n keys with k hashes are in: at most m * P(Binomial(nk, 1/m) >= limit).  limit from 1 to
- * 2^20. */
+ * when n keys with k hashes are in: at most m * P(Binomial(nk, 1/m) >= limit), n rounded up.  limit
+ * from 1 to 2^20, nk up to 2^53. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_counter_overflow(double m, double n, unsigned k,
                                                                      unsigned limit, double *odds);
 

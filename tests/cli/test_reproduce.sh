@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_reproduce.sh - tamis reproduce: selection, verdicts, JSON, exit codes
 # SPDX-License-Identifier: MIT
+# shellcheck source=tests/cli/support.sh
 . "$1/tests/cli/support.sh"
 
 fields="id paper printed computed simulated stderr verdict note"
