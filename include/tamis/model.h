@@ -28,8 +28,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_bloom(double m, double n, un
                                                           double *fpr);
 
 /* Like tamis_model_bloom, with each hash in its own part of m/k bits: (1 - (1 - k/m)^n)^k; m > k. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_bloom_partitioned(double m, double n, unsigned k,
-                                                                      double *fpr);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_bloom_partitioned(double m, double n,
+                                                                      unsigned k, double *fpr);
 
 /* Like tamis_model_bloom, but exact for a small table: the mean of (X/m)^k over the distribution of
  * the number X of bits set by n keys.  m from 1 to 4096, n*k up to 2^20, k from 1 to 64. */
@@ -53,16 +53,18 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_counter_overflow(double m, d
  */
 
 /* X is Poisson distributed with the given mean: P(X = x).  0 <= mean <= 2^40.  Relative error below
- * 1e-12; probabilities under 1e-300 lose digits and may come out as 0.  The same holds for all of
- * this section. */
+ * 1e-12, for the largest means 1e-11; probabilities under 1e-300 lose digits and may come out as 0.
+ * The same holds for all of this section. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_poisson(double mean, uint64_t x, double *p);
 
 /* The upper tail P(X > x), strictly greater.  Takes time like the square root of the mean. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_poisson_tail(double mean, uint64_t x, double *p);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_poisson_tail(double mean, uint64_t x,
+                                                                 double *p);
 
 /* The lower tail P(X <= x), with x itself: the two tails of one x add up to 1, and each is exact
  * where it is small. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_poisson_head(double mean, uint64_t x, double *p);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_poisson_head(double mean, uint64_t x,
+                                                                 double *p);
 
 /* X counts the successes of n independent trials, each with chance q: P(X = x), P(X > x) and
  * P(X <= x) like the three above.  n <= 2^53, 0 <= q <= 1; n*q or n*(1-q) is at most 2^40. */
@@ -105,13 +107,12 @@ typedef enum tamis_model_rule {
     TAMIS_MODEL_RULE_64 = 1,       /* the same with semi-sorting: one more at loads 4 and 5 */
     TAMIS_MODEL_RULE_128_ONE = 2,  /* 128-bit bucket: floor(120/a) + 1 bits up to load 11 */
     TAMIS_MODEL_RULE_128 = 3,      /* the same, and one more at loads 6 and 7 */
-    TAMIS_MODEL_RULE_128_FIT = 4   /* the same, but floor(120/a) below load 6: fits 8 bits of state */
+    TAMIS_MODEL_RULE_128_FIT = 4   /* the same, floor(120/a) below load 6: fits 8 bits */
 } tamis_model_rule;
 
 /* Fill fp_bits[0 .. n_loads-1] with a ready rule; 0 at loads that the bucket has no room for. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_rule(tamis_model_rule rule,
-                                                               unsigned n_loads,
-                                                               unsigned *fp_bits);
+                                                               unsigned n_loads, unsigned *fp_bits);
 
 /* Error rate of a d-left filter: 'fraction' as tamis_model_dleft_inserted sets it, fp_bits[j] the
  * bits of a fingerprint in a bucket of load j; a load with 0 bits counts as a sure error.  The
@@ -126,17 +127,17 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_rule(tamis_model_rule 
  */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_fpr(unsigned d, unsigned n_loads,
                                                               const double *fraction,
-                                                              const unsigned *fp_bits,
-                                                              double *fpr);
+                                                              const unsigned *fp_bits, double *fpr);
 
 /* Like tamis_model_dleft_fpr, when 'group' buckets of a subtable share the bits of all of them: each
  * fingerprint of the group has floor(group * bucket_bits / keys in the group) bits, and what the
  * rule 'fp_bits' has over floor(bucket_bits / load) in its bucket.  group from 1 to 8, n_loads up to
  * 64. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status
-tamis_model_dleft_fpr_grouped(unsigned d, unsigned n_loads, const double *fraction,
-                              const unsigned *fp_bits, unsigned bucket_bits, unsigned group,
-                              double *fpr);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_fpr_grouped(unsigned d, unsigned n_loads,
+                                                                      const double *fraction,
+                                                                      const unsigned *fp_bits,
+                                                                      unsigned bucket_bits,
+                                                                      unsigned group, double *fpr);
 
 /* The probability that one more key finds 'capacity' keys or more in each of its d buckets: times
  * the number of insertions, the number of times that a bucket overflows.  capacity < n_loads. */
