@@ -168,12 +168,44 @@ static void test_golden_second_reader_agrees(void **state) {
     assert_int_equal(pclose(apples), 0);
 }
 
+/* The dump in the specification is that of the file: lines of four hex digits and sixteen bytes. */
+static void test_golden_example_of_the_specification(void **state) {
+    (void)state;
+    FILE *const text = fopen(TAMIS_SOURCE_DIR "/docs/format.md", "r");
+    assert_non_null(text);
+    const golden_file two = {.name = "bloom-two"};
+    size_t size;
+    const unsigned char *const bytes = read_golden(&two, &size);
+    assert_int_equal(size, 384);
+    bool shown[384] = {false};
+    char line[1024];
+    while (fgets(line, sizeof line, text) != NULL) {
+        unsigned at, value;
+        int next = 10;
+        if (strncmp(line, "    ", 4) != 0 || strspn(line + 4, "0123456789abcdef") != 4 ||
+            strncmp(line + 8, "  ", 2) != 0 || sscanf(line + 4, "%4x", &at) != 1)
+            continue;
+        for (unsigned i = 0; i < 16; i++, at++) {
+            int length;
+            assert_int_equal(sscanf(line + next, "%2x%n", &value, &length), 1);
+            next += length;
+            assert_true(at < size && !shown[at] && bytes[at] == value);
+            shown[at] = true;
+        }
+    }
+    assert_int_equal(fclose(text), 0);
+    for (size_t i = 0; i < size; i++)
+        assert_true(shown[i] || bytes[i] == 0);
+    assert_true(shown[0] && shown[320]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_generator_gives_the_same_bytes),
         cmocka_unit_test(test_golden_files_load_and_answer),
         cmocka_unit_test(test_golden_stories_are_what_they_say),
         cmocka_unit_test(test_golden_second_reader_agrees),
+        cmocka_unit_test(test_golden_example_of_the_specification),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

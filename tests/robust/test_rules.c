@@ -95,12 +95,27 @@ static void test_rules_second_reader_agrees(void **state) {
     (void)pclose(out);
 }
 
+/* The specification gives every reason in the words of the loader. */
+static void test_rules_reasons_are_in_the_specification(void **state) {
+    (void)state;
+    static char text[1 << 17];
+    FILE *const in = fopen(TAMIS_SOURCE_DIR "/docs/format.md", "r");
+    assert_non_null(in);
+    const size_t size = fread(text, 1, sizeof text - 1, in);
+    assert_int_equal(fclose(in), 0);
+    assert_true(size > 0 && size < sizeof text - 1);
+    for (unsigned i = 0; i < N_RULES; i++)
+        if (strstr(text, rules[i].reason) == NULL)
+            fail_msg("docs/format.md does not have: %s", rules[i].reason);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules_files_are_those_of_the_table),
         cmocka_unit_test(test_rules_sound_bases_load),
         cmocka_unit_test(test_rules_each_refused_with_its_reason),
         cmocka_unit_test(test_rules_second_reader_agrees),
+        cmocka_unit_test(test_rules_reasons_are_in_the_specification),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
