@@ -10,9 +10,24 @@
 
 #define LN2 0.69314718055994531
 
+/* The mean error rate of a Bloom filter: exact for a small table, in which the fill scatters so much that
+ * the mean of its k-th power is well above the k-th power of its mean.  For a large one the formula,
+ * times exp(k (k-1) v / 2), where v is the relative variance of the fill. */
+static tamis_status mean_rate(double m, double n, unsigned k, double *fpr) {
+    if (m <= 4096 && n * k <= 0x1p20)
+        return tamis_model_bloom_exact((unsigned)m, (uint64_t)n, k, fpr);
+    const tamis_status status = tamis_model_bloom(m, n, k, fpr);
+    if (status != TAMIS_OK)
+        return status;
+    const double a = n * k / m, empty = exp(-a), filled = -expm1(-a);
+    const double v = empty * (1 - (1 + a) * empty) / (m * filled * filled);
+    *fpr = fmin(*fpr * exp(0.5 * k * (k - 1) * v), 1);
+    return TAMIS_OK;
+}
+
 /* Cells that a Bloom filter with k hashes needs for n keys and error rate p: from the fill
- * q = p^(1/k), m = -k n / ln(1 - q), a little more than exact since (1 - 1/m)^(kn) < exp(-kn/m).  The
- * model then decides; the loop that follows it takes a few steps at most. */
+ * q = p^(1/k), m = -k n / ln(1 - q).  In truth it takes a little more; the model then decides, and the
+ * loop that follows it takes a few steps at most. */
 static double cells_for(double n, double p, unsigned k) {
     return -(double)k * n / log1p(-pow(p, 1.0 / k));
 }
@@ -35,7 +50,7 @@ static tamis_status fewest_cells(const tamis_need *need, double step, double max
         while (m < k)
             m += step;
         tamis_status status;
-        while ((status = tamis_model_bloom(m, n, (unsigned)k, &fpr)) == TAMIS_OK && fpr > need->fpr)
+        while ((status = mean_rate(m, n, (unsigned)k, &fpr)) == TAMIS_OK && fpr > need->fpr)
             m += step;
         if (status != TAMIS_OK)
             return status;
