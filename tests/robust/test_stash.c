@@ -339,6 +339,51 @@ static void test_stash_spread_copies_merge_or_refuse(void **state) {
     }
 }
 
+/* Section 4 of docs/format.md, word for word: copies of a digest in the bytes of a file. */
+static uint64_t copies_by_the_specification(const unsigned char *bytes, tamis_digest d) {
+    const uint64_t c = tamis_i_get_u64(bytes + 40);
+    const uint64_t s = c + c / 4 + 1;
+    uint64_t x = d.lo ^ (d.hi << 32 | d.hi >> 32);
+    x ^= x >> 32;
+    x *= 0xe9846af9b1a615d5u;
+    x ^= x >> 29;
+    x *= 0x9e6c63d0876a68d9u;
+    x ^= x >> 32;
+    uint64_t slot = 0, sum = 0; /* slot = x * s >> 64, by adding: s is small */
+    for (uint64_t i = 0, low = 0; i < s; i++) {
+        slot += low + x < low;
+        low += x;
+    }
+    const unsigned char *const stash = bytes + 256 + 8 * 8;
+    for (;; slot = slot + 1 == s ? 0 : slot + 1) {
+        const unsigned count = stash[16 * s + slot];
+        if (count == 0)
+            return sum;
+        if (tamis_i_get_u64(stash + 16 * slot) == d.lo &&
+            tamis_i_get_u64(stash + 16 * slot + 8) == d.hi)
+            sum += count;
+    }
+}
+
+static void test_stash_is_as_specified(void **state) {
+    (void)state;
+    uint64_t random = test_seed();
+    for (unsigned i = 0; i < 300; i++) {
+        tamis_filter *const filter = make_stash((unsigned)test_random_below(&random, STASH + 1));
+        bool added;
+        for (unsigned more = (unsigned)test_random_below(&random, 2000); more > 0; more--)
+            (void)!insert(filter, tamis_hash_u64(SEED, test_random_below(&random, 24)), &added);
+        unsigned char bytes[AT_END + 64];
+        tamis_i_file_encode(filter, bytes);
+        for (uint64_t key = 0; key < 30; key++) {
+            const tamis_digest digest = tamis_hash_u64(SEED, key);
+            assert_int_equal(copies_by_the_specification(bytes, digest),
+                             tamis_i_stash_copies(&filter->stash, digest));
+        }
+        tamis_filter_free(filter);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stash_sound_bytes_load),
@@ -349,6 +394,7 @@ int main(void) {
         cmocka_unit_test(test_stash_unreachable_entry_refused),
         cmocka_unit_test(test_stash_random_words_refused_or_safe),
         cmocka_unit_test(test_stash_spread_copies_merge_or_refuse),
+        cmocka_unit_test(test_stash_is_as_specified),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
