@@ -624,104 +624,6 @@ static void test_loader_kind_exchanged_refused_or_safe(void **state) {
     }
 }
 
-/* ---- memory and descriptors ---- */
-
-static void test_loader_failing_allocations_are_clean(void **state) {
-    (void)state;
-    FOR_EACH_KIND(kind) {
-        size_t size;
-        unsigned char *const bytes = make_bytes(kind, LARGE, &size);
-        loader l;
-        loader_open(&l, "nomem", size);
-        for (way w = FROM_MEMORY; w < N_WAYS; w++) {
-            if (!way_exists(w))
-                continue;
-            for (long fail_at = 0;; fail_at++) {
-                test_allocator memory;
-                test_allocator_init(&memory, fail_at);
-                tamis_filter *filter = NULL;
-                const char *reason = NULL;
-                const tamis_status status =
-                    load_by(&l, w, bytes, size, &memory.allocator, &filter, &reason);
-                if (status == TAMIS_OK) {
-                    assert_true(memory.calls <= fail_at);
-                    tamis_filter_free(filter);
-                    assert_int_equal(memory.live, 0);
-                    break;
-                }
-                assert_status(status, TAMIS_E_NOMEM);
-                assert_non_null(reason);
-                assert_null(filter);
-                assert_int_equal(memory.live, 0);
-            }
-        }
-        loader_close(&l);
-        free(bytes);
-    }
-}
-
-static void test_loader_descriptor_at_offset_loads_the_rest(void **state) {
-    (void)state;
-    size_t size;
-    unsigned char *const bytes = make_bytes(TAMIS_KIND_BLOOM, SMALL, &size);
-    loader l;
-    loader_open(&l, "offset", size);
-    const off_t offsets[] = {0, 1, 13, 255, 4096};
-    for (unsigned i = 0; i < 5; i++) {
-        assert_int_equal(ftruncate(l.fd, 0), 0);
-        assert_true(pwrite(l.fd, bytes, size, offsets[i]) == (ssize_t)size);
-        assert_true(lseek(l.fd, offsets[i], SEEK_SET) == offsets[i]);
-        tamis_filter *filter;
-        assert_ok(tamis_filter_load_fd(l.fd, NULL, &filter, NULL));
-        assert_int_equal(tamis_filter_count(filter), tamis_filter_count(filter));
-        assert_true(tamis_filter_contains_u64(filter, 0));
-        tamis_filter_free(filter);
-        assert_true(lseek(l.fd, 0, SEEK_CUR) ==
-                    offsets[i] + (off_t)size); /* open, and at the end */
-        const char *reason;
-        assert_status(tamis_filter_load_fd(l.fd, NULL, &filter, &reason), TAMIS_E_FORMAT);
-        assert_string_equal(reason, "the file is empty");
-        if (offsets[i] != 0) {
-            assert_true(lseek(l.fd, offsets[i] - 1, SEEK_SET) == offsets[i] - 1);
-            assert_status(tamis_filter_load_fd(l.fd, NULL, &filter, &reason), TAMIS_E_FORMAT);
-        }
-    }
-    assert_true(lseek(l.fd, (off_t)INT64_MAX - 8192, SEEK_SET) < 0 ||
-                tamis_filter_load_fd(l.fd, NULL, &(tamis_filter *){NULL}, NULL) == TAMIS_E_FORMAT);
-    loader_close(&l);
-    free(bytes);
-}
-
-static void test_loader_things_that_are_no_files_refused(void **state) {
-    (void)state;
-    tamis_filter *filter = NULL;
-    const char *reason = NULL;
-    assert_status(tamis_filter_load("/", NULL, &filter, &reason), TAMIS_E_IO);
-    assert_string_equal(reason, "is a directory");
-    assert_status(tamis_filter_map("/", NULL, &filter, &reason), TAMIS_E_IO);
-    assert_string_equal(reason, "is a directory");
-    assert_status(tamis_filter_load("/dev/zero", NULL, &filter, &reason), TAMIS_E_FORMAT);
-    assert_string_equal(reason, "this is not a tamis file");
-    assert_status(tamis_filter_load("/dev/null", NULL, &filter, &reason), TAMIS_E_FORMAT);
-    assert_string_equal(reason, "the file is empty");
-    assert_status(tamis_filter_map("/dev/zero", NULL, &filter, &reason), TAMIS_E_IO);
-    assert_string_equal(reason, "only regular files can be mapped");
-    assert_status(tamis_filter_load(test_path("missing"), NULL, &filter, &reason), TAMIS_E_IO);
-    assert_string_equal(reason, "no such file or directory");
-    /* regular files without a length of their own */
-    if (access("/proc/self/status", R_OK) == 0) {
-        assert_status(tamis_filter_load("/proc/self/status", NULL, &filter, &reason),
-                      TAMIS_E_FORMAT);
-        assert_string_equal(reason, "this is not a tamis file");
-    }
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    assert_status(tamis_filter_load_fd(ends[1], NULL, &filter, &reason), TAMIS_E_IO);
-    assert_string_equal(reason, "the descriptor is not open for this");
-    assert_int_equal(close(ends[0]) + close(ends[1]), 0);
-    assert_null(filter);
-}
-
 int main(void) {
     (void)signal(SIGPIPE, SIG_IGN); /* writers into pipes that the loader leaves early */
     const struct CMUnitTest tests[] = {
@@ -742,9 +644,6 @@ int main(void) {
         cmocka_unit_test(test_loader_table_bits_refused_or_safe),
         cmocka_unit_test(test_loader_full_table_refused_or_safe),
         cmocka_unit_test(test_loader_kind_exchanged_refused_or_safe),
-        cmocka_unit_test(test_loader_failing_allocations_are_clean),
-        cmocka_unit_test(test_loader_descriptor_at_offset_loads_the_rest),
-        cmocka_unit_test(test_loader_things_that_are_no_files_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -318,7 +318,47 @@ static void test_save_descriptor_at_offset(void **state) {
     assert_int_equal(close(fd), 0);
 }
 
+/* The number of the descriptor is part of the name by which a finished file gets its own. */
+static void test_save_with_many_open_files(void **state) {
+    (void)state;
+    tamis_filter *const filter = sample_of(100);
+    int fds[120];
+    for (unsigned i = 0; i < 120; i++) {
+        fds[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        assert_true(fds[i] >= 0);
+        assert_ok(tamis_filter_save(filter, set_path, NULL));
+    }
+    assert_true(fds[119] >= 100);
+    assert_true(file_is(set_path, filter));
+    for (unsigned i = 0; i < 120; i++)
+        assert_int_equal(close(fds[i]), 0);
+    assert_int_equal(others("set.tamis", false), 0);
+    tamis_filter_free(filter);
+}
+
 /* ---- failure ---- */
+
+static void test_save_without_descriptors_refused(void **state) {
+    (void)state;
+    tamis_filter *const old = sample_of(100), *const filter = sample_of(200);
+    assert_ok(tamis_filter_save(old, set_path, NULL));
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    const struct rlimit none = {.rlim_cur = 0, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const char *reason = "";
+    const tamis_status saved = tamis_filter_save(filter, set_path, &reason);
+    tamis_filter *loaded;
+    const tamis_status status = tamis_filter_load(set_path, NULL, &loaded, NULL);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_status(saved, TAMIS_E_IO);
+    assert_string_equal(reason, "too many open files");
+    assert_status(status, TAMIS_E_IO);
+    assert_true(file_is(set_path, old));
+    assert_int_equal(others("set.tamis", false), 0);
+    tamis_filter_free(old);
+    tamis_filter_free(filter);
+}
 
 static void test_save_bad_places_refused(void **state) {
     (void)state;
@@ -337,6 +377,9 @@ static void test_save_bad_places_refused(void **state) {
     for (size_t i = 0; i < sizeof long_path - 1; i++)
         long_path[i] = "./"[i % 2];
     must_fail(filter, long_path, "the path is too long");
+    assert_int_equal(symlink("loop", in_directory("loop")), 0);
+    must_fail(filter, in_directory("loop"), "too many symbolic links");
+    assert_int_equal(unlink(in_directory("loop")), 0);
     assert_status(tamis_filter_save(filter, NULL, NULL), TAMIS_E_ARGUMENT);
     assert_status(tamis_filter_save(NULL, in_directory("x"), NULL), TAMIS_E_ARGUMENT);
     assert_status(tamis_filter_save_fd(filter, -1, NULL), TAMIS_E_IO);
@@ -554,6 +597,8 @@ int main(void) {
         IN_DIRECTORY(test_save_over_a_mapped_file_leaves_the_view),
         IN_DIRECTORY(test_save_descriptor_may_be_a_pipe),
         IN_DIRECTORY(test_save_descriptor_at_offset),
+        IN_DIRECTORY(test_save_with_many_open_files),
+        IN_DIRECTORY(test_save_without_descriptors_refused),
         IN_DIRECTORY(test_save_bad_places_refused),
         IN_DIRECTORY(test_save_device_is_written_not_replaced),
         IN_DIRECTORY(test_save_fifo_is_written_not_replaced),
