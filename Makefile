@@ -29,7 +29,7 @@ run: build       ## the main job: a word list becomes a set, and the promise is 
 test:            ## build everything with assertions and run all tests
 	@scripts/setup.sh build test words
 	$(call configure-and-build,dev)
-	@ctest --test-dir build/dev --output-on-failure -j $(JOBS)
+	@ctest --test-dir build/dev --output-on-failure -j $(JOBS) -LE cpu-off-long
 
 install: build   ## library, headers, tool, man pages, pkg-config and CMake package, below PREFIX
 	@cmake --install build/release --prefix $(PREFIX)

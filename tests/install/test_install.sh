@@ -110,7 +110,7 @@ echo "ok: DESTDIR"
 
 # --- as a part of another project: usable, and nothing of ours is installed -----------------------
 cmake -S "$source/tests/install/subproject" -B "$work/sub" -G Ninja -DCMAKE_C_COMPILER="$cc" \
-    -DTAMIS_DIR="$source" -DPROGRAM="$program" >"$work/log" 2>&1 &&
+    -DCMAKE_BUILD_TYPE=Debug -DTAMIS_DIR="$source" -DPROGRAM="$program" >"$work/log" 2>&1 &&
     cmake --build "$work/sub" >>"$work/log" 2>&1 &&
     cmake --install "$work/sub" --prefix "$work/sub-prefix" >>"$work/log" 2>&1 ||
     { cat "$work/log"; fail "subproject"; }
@@ -120,5 +120,5 @@ find "$work/sub-prefix" -type f | grep -v '/bin/program$' && fail "a subproject 
 
 # --- no build system at all -----------------------------------------------------------------------
 # shellcheck disable=SC2086
-"$cc" -O1 -I"$source/include" -I"$source/src" "$program" "$source"/src/*/*.c -lm -o "$work/one"
+"$cc" -I"$source/include" -I"$source/src" "$program" "$source"/src/*/*.c -lm -o "$work/one"
 check "cc src/*/*.c" "$work/one"
