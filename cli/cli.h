@@ -203,9 +203,10 @@ typedef struct spool spool;
 spool *spool_new(const char *command);                             /* NULL after a complaint */
 bool spool_write(spool *s, const tamis_digest *digests, size_t n); /* false after a complaint */
 uint64_t spool_count(const spool *s);
-/* Read the digests from the first on, after the last spool_write.  '*n' is how many, 0 at the end;
- * they stay good until the next call.  false after a complaint. */
-bool spool_read(spool *s, const tamis_digest **digests, size_t *n);
+/* After the last spool_write: the two functions of a tamis_source, with the spool as their context.
+ * false after a complaint. */
+bool spool_rewind(void *context);
+bool spool_read(void *context, tamis_digest *digests, size_t room, size_t *n);
 void spool_free(spool *s);
 
 /* -------------------------------------------------------------------------------------------------

@@ -47,29 +47,44 @@ static bool random_seed(const char *command, uint64_t *seed) {
     return true;
 }
 
-static tamis_filter *create(const char *command, const tamis_params *params, uint64_t bytes) {
-    tamis_filter *filter = NULL;
+static void complain_make(const char *command, tamis_status status, uint64_t bytes) {
     char size[TEXT_NUMBER];
 
-    const tamis_status status = tamis_filter_create(params, NULL, &filter);
     if (status == TAMIS_E_NOMEM && bytes > 0)
         complain(command, "not enough memory: the set needs %s", text_bytes(bytes, size));
-    else if (status != TAMIS_OK)
+    else if (status == TAMIS_E_FULL)
+        complain(command, "the set is full; nothing was saved");
+    else
         complain(command, "cannot make the set: %s", tamis_status_text(status));
+}
+
+static tamis_filter *create(const char *command, const tamis_params *params, uint64_t bytes) {
+    tamis_filter *filter = NULL;
+
+    const tamis_status status = tamis_filter_create(params, NULL, &filter);
+    if (status != TAMIS_OK)
+        complain_make(command, status, bytes);
     return filter;
+}
+
+static bool make_plan(const char *command, const tamis_need *need, uint64_t seed,
+                      tamis_plan *plan) {
+    tamis_plan_init(plan);
+    const tamis_status status = tamis_plan_make(need, plan);
+    if (status != TAMIS_OK) {
+        complain_plan(command, need, status);
+        return false;
+    }
+    plan->params.seed = seed;
+    return true;
 }
 
 /* An empty set for the need; NULL after a complaint. */
 static tamis_filter *create_planned(const char *command, const tamis_need *need, uint64_t seed) {
     tamis_plan plan;
 
-    tamis_plan_init(&plan);
-    const tamis_status status = tamis_plan_make(need, &plan);
-    if (status != TAMIS_OK) {
-        complain_plan(command, need, status);
+    if (!make_plan(command, need, seed, &plan))
         return NULL;
-    }
-    plan.params.seed = seed;
     return create(command, &plan.params, plan.bytes);
 }
 
@@ -91,36 +106,40 @@ static tamis_filter *create_like(const char *command, const char *path, uint64_t
     return create(command, &params, 0);
 }
 
-static bool insert_spooled(const char *command, spool *digests, tamis_filter *filter) {
-    const uint64_t total = spool_count(digests);
-    const tamis_digest *part;
-    size_t n;
-    uint64_t done = 0;
-    bool good;
+typedef struct build_progress {
     progress bar;
+    uint64_t total;
+} build_progress;
 
-    progress_start(&bar, command, total);
-    while ((good = spool_read(digests, &part, &n)) && n > 0) {
-        /* In pieces that the progress bar can follow. */
-        for (size_t i = 0; i < n && good; i += KEY_BATCH) {
-            const size_t now = n - i < KEY_BATCH ? n - i : KEY_BATCH;
-            good = tamis_filter_insert_many_digest(filter, part + i, now, NULL, NULL) == TAMIS_OK;
-            done += now;
-            progress_step(&bar, done, done);
-        }
-        if (!good) {
-            progress_end(&bar);
-            complain(command, "the set is full; nothing was saved");
-            break;
-        }
-    }
-    progress_end(&bar);
-    return good;
+static void show_progress(void *context, double fraction) {
+    build_progress *const p = context;
+    const uint64_t done = (uint64_t)(fraction * (double)p->total);
+    progress_step(&p->bar, done, done);
+}
+
+/* A set of all digests, placed with the knowledge of all of them where the kind can use it; NULL after a
+ * complaint. */
+static tamis_filter *build_spooled(const char *command, spool *digests, const tamis_plan *plan) {
+    const tamis_source source = {.read = spool_read, .rewind = spool_rewind, .context = digests};
+    build_progress shown = {.total = spool_count(digests)};
+    tamis_build_options how;
+    tamis_filter *filter = NULL;
+
+    tamis_build_options_init(&how);
+    how.progress = show_progress;
+    how.context = &shown;
+    progress_start(&shown.bar, command, shown.total);
+    const tamis_status status = tamis_filter_build(&plan->params, &source, &how, NULL, &filter);
+    progress_end(&shown.bar);
+    if (status != TAMIS_OK && status != TAMIS_E_IO) /* the spool complains for itself */
+        complain_make(command, status, plan->bytes);
+    return filter;
 }
 
 /* Count the keys, then plan for that many; NULL after a complaint. */
 static tamis_filter *build_counted(key_reader *reader, tamis_need *need) {
     tamis_filter *filter = NULL;
+    tamis_plan plan;
     spool *const digests = spool_new(reader->command);
 
     if (digests == NULL)
@@ -132,11 +151,8 @@ static tamis_filter *build_counted(key_reader *reader, tamis_need *need) {
     if (reader->failed)
         goto end;
     need->n = spool_count(digests) > 0 ? spool_count(digests) : 1;
-    filter = create_planned(reader->command, need, reader->seed);
-    if (filter != NULL && !insert_spooled(reader->command, digests, filter)) {
-        tamis_filter_free(filter);
-        filter = NULL;
-    }
+    if (make_plan(reader->command, need, reader->seed, &plan))
+        filter = build_spooled(reader->command, digests, &plan);
 end:
     spool_free(digests);
     return filter;
@@ -153,13 +169,8 @@ static tamis_filter *build(key_reader *reader, const build_options *chosen) {
         /* What no number of keys can mend shall be told before they are read. */
         tamis_plan plan;
         need.n = 1;
-        tamis_plan_init(&plan);
-        const tamis_status status = tamis_plan_make(&need, &plan);
-        if (status != TAMIS_OK) {
-            complain_plan(reader->command, &need, status);
-            return NULL;
-        }
-        return build_counted(reader, &need);
+        need.offline = true;
+        return make_plan(reader->command, &need, 0, &plan) ? build_counted(reader, &need) : NULL;
     }
     filter = chosen->like != NULL ? create_like(reader->command, chosen->like, &reader->seed)
                                   : create_planned(reader->command, &need, reader->seed);

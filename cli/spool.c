@@ -18,8 +18,8 @@ struct spool {
     int fd;           /* -1: all is in memory */
     uint64_t in_file; /* digests there */
     size_t in_buffer; /* digests written and not yet in the file */
-    bool reading;
-    bool given; /* while reading: the buffer has been given out */
+    size_t have;      /* while reading: digests in the buffer, */
+    size_t at;        /* and those of them that have been read */
     tamis_digest buffer[IN_MEMORY];
 };
 
@@ -96,22 +96,20 @@ uint64_t spool_count(const spool *s) {
     return s->in_file + s->in_buffer;
 }
 
-/* A short list is given out from the buffer; for a long one the rest goes to the file, and the
- * buffer serves to read it. */
-bool spool_read(spool *s, const tamis_digest **digests, size_t *n) {
-    *digests = s->buffer;
-    if (!s->reading) {
-        s->reading = true;
-        if (s->in_file > 0 && s->in_buffer > 0 && !write_buffer(s))
-            return false;
-        if (s->fd >= 0 && lseek(s->fd, 0, SEEK_SET) != 0)
-            return fail(s);
-    }
-    if (s->in_file == 0) {
-        *n = s->given ? 0 : s->in_buffer;
-        s->given = true;
-        return true;
-    }
+/* A short list stays in the buffer; of a long one the rest goes to the file, and the buffer serves to
+ * read it. */
+bool spool_rewind(void *context) {
+    spool *const s = context;
+    if (s->in_file > 0 && s->in_buffer > 0 && !write_buffer(s))
+        return false;
+    if (s->fd >= 0 && lseek(s->fd, 0, SEEK_SET) != 0)
+        return fail(s);
+    s->at = 0;
+    s->have = s->in_file == 0 ? s->in_buffer : 0;
+    return true;
+}
+
+static bool fill_buffer(spool *s) {
     size_t got = 0;
     while (got < sizeof s->buffer) {
         const ssize_t now = read(s->fd, (char *)s->buffer + got, sizeof s->buffer - got);
@@ -123,7 +121,18 @@ bool spool_read(spool *s, const tamis_digest **digests, size_t *n) {
             break;
         got += (size_t)now;
     }
-    *n = got / sizeof s->buffer[0];
+    s->have = got / sizeof s->buffer[0];
+    s->at = 0;
+    return true;
+}
+
+bool spool_read(void *context, tamis_digest *digests, size_t room, size_t *n) {
+    spool *const s = context;
+    if (s->at == s->have && s->in_file > 0 && !fill_buffer(s))
+        return false;
+    *n = s->have - s->at < room ? s->have - s->at : room;
+    memcpy(digests, s->buffer + s->at, *n * sizeof *digests);
+    s->at += *n;
     return true;
 }
 

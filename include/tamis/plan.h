@@ -30,6 +30,7 @@ typedef struct tamis_need {
     double fpr;      /* error rate allowed when n keys are in; 0 < fpr < 1; 0 means 0.01 */
     tamis_kind kind; /* only this kind; TAMIS_KIND_ANY: the planner chooses */
     bool deletes;    /* keys will be removed */
+    bool offline;    /* the set will be made by tamis_filter_build, from all keys at once */
 } tamis_need;
 
 static inline void tamis_need_init(tamis_need *need) {

@@ -85,12 +85,15 @@ tamis_status tamis_i_plan_dleft(const tamis_need *need, tamis_plan *plan) {
         plan->params.kind = TAMIS_KIND_DLEFT;
         plan->params.stash = 16 + need->n / 16384;
         plan->params.value[TAMIS_DLEFT_BUCKET_BITS] = b->bits;
-        plan->params.value[TAMIS_DLEFT_SUBTABLES] = SUBTABLES;
+        /* Built from all keys at once, two choices are better than three online: the prediction is an
+         * upper bound then (tests/unit/test_build.c). */
+        const unsigned subtables = need->offline ? 2 : SUBTABLES;
+        plan->params.value[TAMIS_DLEFT_SUBTABLES] = subtables;
         plan->params.value[TAMIS_DLEFT_BUCKETS] =
-            (uint64_t)ceil((double)need->n / (load * SUBTABLES));
+            (uint64_t)ceil((double)need->n / (load * subtables));
         plan->params.value[TAMIS_DLEFT_GROUP] = 1;
         plan->fpr = fpr;
-        plan->lines_per_query = SUBTABLES;
+        plan->lines_per_query = subtables;
         status = tamis_model_poisson_tail((double)need->n * full, plan->params.stash,
                                           &plan->overflow_probability);
         if (status != TAMIS_OK)
