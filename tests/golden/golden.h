@@ -51,6 +51,12 @@ static const golden_file golden_table[] = {
     {"blocked-bloom-16", TAMIS_KIND_BLOCKED_BLOOM, MERGED, 100, GOLDEN_SEED, {7, 16}},
     {"blocked-bloom-1", TAMIS_KIND_BLOCKED_BLOOM, KEYS, 100, UINT64_MAX, {1, 1}},
     {"blocked-bloom-empty", TAMIS_KIND_BLOCKED_BLOOM, EMPTY, 1, 1, {1, 1}},
+    {"dleft", TAMIS_KIND_DLEFT, KEYS, 100, GOLDEN_SEED, {64, 3, 9, 1}},
+    {"dleft-128", TAMIS_KIND_DLEFT, KEYS, 100, GOLDEN_SEED, {128, 3, 5, 1}},
+    {"dleft-group", TAMIS_KIND_DLEFT, KEYS, 100, GOLDEN_SEED, {64, 2, 12, 4}},
+    {"dleft-128-group", TAMIS_KIND_DLEFT, KEYS, 100, GOLDEN_SEED, {128, 4, 4, 4}},
+    {"dleft-stash", TAMIS_KIND_DLEFT, KEYS, 100, GOLDEN_SEED, {64, 3, 5, 1}},
+    {"dleft-empty", TAMIS_KIND_DLEFT, EMPTY, 1, 1, {64, 2, 1, 1}},
 };
 enum { N_GOLDEN = sizeof golden_table / sizeof *golden_table };
 

@@ -152,8 +152,8 @@ def xxh3_64(data):
 # ---- the format ----
 
 MAGIC = b"\x89TAMIS\r\n"
-BLOOM, COUNTING, BLOCKED = 1, 2, 3
-NAMES = {BLOOM: "bloom", COUNTING: "counting-bloom", BLOCKED: "blocked-bloom"}
+BLOOM, COUNTING, BLOCKED, DLEFT = 1, 2, 3, 4
+NAMES = {BLOOM: "bloom", COUNTING: "counting-bloom", BLOCKED: "blocked-bloom", DLEFT: "dleft"}
 STEP = 0xD1342543DE82EF95
 FACTORS = (0x6A09E667, 0xBB67AE85, 0x3C6EF373, 0xA54FF53B, 0x510E527F, 0x9B05688D, 0x1F83D9AB, 0x5BE0CD19,
            0xCBBB9D5D, 0x629A292B, 0x9159015B, 0x152FECD9, 0x67332667, 0x8EB44A87, 0xDB0C2E0D, 0x47B5481D)
@@ -168,6 +168,67 @@ def must(condition, reason):
         raise Refused(reason)
 
 
+def mix(x):
+    x ^= x >> 32
+    x = x * 0xE9846AF9B1A615D5 & M64
+    x ^= x >> 29
+    x = x * 0x9E6C63D0876A68D9 & M64
+    return x ^ x >> 32
+
+
+def stash_words(capacity):
+    slots = capacity + capacity // 4 + 1 if capacity else 0
+    return slots, (2 * slots + (slots + 7) // 8 + 7) // 8 * 8
+
+
+class Shrink:
+    """Buckets of a dleft table: section 6.4."""
+
+    def __init__(self, bits, group):
+        self.group, self.payload, self.state_bits = group, bits // 64 * 60 * group, bits // 16
+        self.most, self.telling = (6, 3) if bits == 64 else (11, 5)
+        self.states = []
+        for load in range(self.most + 1):
+            told = self.told(load)
+            if told == 0:
+                self.states.append((load,))
+            elif told == 1:
+                self.states += [(zeros, load - zeros) for zeros in range(load + 1)]
+            else:
+                self.states += [(a, b, c, load - a - b - c) for a in range(load + 1)
+                                for b in range(load - a + 1) for c in range(load - a - b + 1)]
+
+    def told(self, load):
+        if self.telling == 3:
+            return int(load in (4, 5))
+        return 2 if load in (6, 7) else int(load <= 10)
+
+    def length(self, total):
+        if total == 0:
+            return 62
+        most = 60 if self.payload == 60 else 62 - total
+        return min(most, self.payload // total)
+
+    def read(self, value):
+        """The buckets of a group as lists of (fingerprint, bits), and whether it is in order."""
+        states = [self.states[value >> self.payload + self.state_bits * b & (1 << self.state_bits) - 1]
+                  for b in range(self.group)]
+        total = sum(map(sum, states))
+        stays = self.group > 1 and total < 4 * self.most and self.length(total) == self.length(total + 1)
+        at, buckets = 0, []
+        for counts in states:
+            load, prints = sum(counts), []
+            told = self.told(load)
+            stored = self.length(total) + int(stays and load <= self.telling)
+            for begins, count in enumerate(counts):
+                for _ in range(count):
+                    prints.append((begins << stored | value >> at & (1 << stored) - 1, stored + told))
+                    at += stored
+            buckets.append(prints)
+        clean = value >> at & (1 << self.payload - at) - 1 == 0
+        return buckets, clean
+
+
 class Filter:
     def __init__(self, data):
         self.read_header(data)
@@ -176,11 +237,11 @@ class Filter:
         must(len(body) == 8 * self.n_body, "the file goes on after its end")
         must(xxh3_64(body) == u64(data, 240), "the body is damaged: its checksum does not match")
         self.words = struct.unpack("<%dQ" % self.n_body, body)
-        self.table = self.words[8:]  # none of these kinds has a stash
+        self.table = self.words[8 + stash_words(self.stash)[1]:]
         self.count = self.words[0]
         must(self.count <= 1 << 62, "the number of keys is out of range")
         must(not any(self.words[2:8]), "a reserved word of the state is not zero")
-        must(self.words[1] == 0, "the stash does not hold as many keys as it claims")
+        self.read_stash()
         self.check_table()
 
     def read_header(self, data):
@@ -202,7 +263,31 @@ class Filter:
         must(self.parameters_are_sound(), "a parameter in the header is out of range")
         must(n_body == self.n_body, "the size of the body does not follow from the parameters")
 
+    def read_stash(self):
+        slots, words = stash_words(self.stash)
+        stash = self.words[8:8 + words]
+        counts = [stash[2 * slots + i // 8] >> 8 * (i % 8) & 255 for i in range(slots)]
+        self.stashed = {}
+        for i in range(slots):
+            must(counts[i] or not any(stash[2 * i:2 * i + 2]), "the stash has data in an empty slot")
+            if counts[i]:
+                key = stash[2 * i:2 * i + 2]
+                self.stashed[key] = self.stashed.get(key, 0) + counts[i]
+        must(sum(map(bool, counts)) == self.words[1] <= self.stash,
+             "the stash does not hold as many keys as it claims")
+
+    def dleft_parameters_are_sound(self):
+        bits, subtables, buckets, group = self.values[:4]
+        if bits not in (64, 128) or group not in (1, 4) or not 2 <= subtables <= 4:
+            return False
+        words = subtables * (buckets // group) * (bits // 64 * group)
+        self.n_body = 8 + stash_words(self.stash)[1] + (words + 7) // 8 * 8
+        return (1 <= self.capacity <= 1 << 40 and not any(self.values[4:]) and self.stash > 0
+                and 1 <= buckets <= 1 << 38 and buckets % group == 0)
+
     def parameters_are_sound(self):
+        if self.kind == DLEFT:
+            return self.dleft_parameters_are_sound()
         cells, self.k = self.values[:2]
         used = 3 if self.kind == BLOOM else 2
         if not 1 <= self.capacity <= 1 << 40 or self.stash != 0 or any(self.values[used:]):
@@ -216,7 +301,26 @@ class Filter:
         self.n_body = 8 + 8 * lines
         return sound and 1 <= self.k <= (16 if self.kind == BLOCKED else 64)
 
+    def read_buckets(self):
+        bits, subtables, buckets, group = self.values[:4]
+        shrink, width = Shrink(bits, group), bits // 64 * group
+        self.buckets = []
+        for at in range(0, subtables * buckets // group * width, width):
+            value = sum(self.table[at + i] << 64 * i for i in range(width))
+            found, clean = shrink.read(value)
+            must(clean, "a bucket has data past its fingerprints")
+            for prints in found:
+                first = [p >> n - bits // 64 for p, n in prints]
+                must(first == sorted(first), "a bucket is not in order")
+            self.buckets += found
+        must(not any(self.table[subtables * buckets // group * width:]), "the table has data past its end")
+        must(sum(map(len, self.buckets)) + sum(self.stashed.values()) == self.count,
+             "the buckets do not hold as many keys as the filter claims")
+
     def check_table(self):
+        if self.kind == DLEFT:
+            self.read_buckets()
+            return
         if self.kind == COUNTING:
             counters = [w >> 4 * i & 15 for w in self.table for i in range(16)]
             must(not any(counters[self.values[0]:]), "the table has counters past its end")
@@ -243,7 +347,19 @@ class Filter:
             yield (i * span if parts else 0) + (low * span >> 64)
             low = low * STEP + high & M64
 
+    def dleft_contains(self, digest):
+        low, high = digest
+        stream = lambda i: (low, high)[i] if i < 2 else mix(low + i * (high | 1) & M64)
+        subtables, buckets = self.values[1:3]
+        for i in range(subtables):
+            prints = self.buckets[i * buckets + (stream(i) * buckets >> 64)]
+            if any(stream(4) >> 64 - n == p for p, n in prints):
+                return True
+        return digest in self.stashed
+
     def copies(self, key):
+        if self.kind == DLEFT:
+            return int(self.dleft_contains(xxh3_128(key, self.seed)))
         places = self.positions(xxh3_128(key, self.seed))
         if self.kind == COUNTING:
             return min(self.table[i // 16] >> 4 * (i % 16) & 15 for i in places)
