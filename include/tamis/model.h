@@ -3,7 +3,8 @@
  * Error rates, sizes and failure odds as pure functions: no allocation, no state, no input or output;
  * callable from any thread.  Each takes its numbers by value, writes its result through a pointer, and
  * returns TAMIS_E_DOMAIN outside the domain where it holds, never a number that only looks fine; the
- * result is then unchanged.  What each neglects, and where it was confirmed, is in docs/models.md.
+ * result is then unchanged.  Like the functions of math.h that they use, they may leave errno changed
+ * where a result underflows.  What each neglects, and where it was confirmed, is in docs/models.md.
  *
  * The error rate always means: the probability that one query for one absent key answers "present".
  *

@@ -173,7 +173,8 @@ tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source
     if (!tamis_i_stash_can_merge(&filter->stash, &source->stash))
         return TAMIS_E_FULL;
     uint64_t count;
-    if (!tamis_i_add(filter->state[TAMIS_I_COUNT], source->state[TAMIS_I_COUNT], &count))
+    if (!tamis_i_add(filter->state[TAMIS_I_COUNT], source->state[TAMIS_I_COUNT], &count) ||
+        count > TAMIS_I_COUNT_MAX / 2) /* a file may say that there are so many */
         return TAMIS_E_FULL;
     const tamis_status status = filter->kind->merge(filter, source);
     if (status != TAMIS_OK)
