@@ -315,10 +315,9 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_summary_failure(uint64_t n,
  * nearly tight when small.  '*crisis' and '*neglected' (each may be NULL) are those of
  * tamis_model_multilevel_exact.  The error rate is that of
  * tamis_model_bloom_partitioned(cells, n, hashes). */
-TAMIS_API TAMIS_MUST_CHECK tamis_status
-tamis_model_summary_single(uint64_t n, const uint64_t *buckets, unsigned n_tables, uint64_t cells,
-                           unsigned hashes, double *work, size_t work_len, double *failure,
-                           double *crisis, double *neglected);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_summary_single(
+    uint64_t n, const uint64_t *buckets, unsigned n_tables, uint64_t cells, unsigned hashes,
+    double *work, size_t work_len, double *failure, double *crisis, double *neglected);
 
 /* Like tamis_model_summary_single, but with a Bloom filter per sub-table: filter i, of bits[i] bits
  * and hashes[i] hashes, holds the items of the sub-table of buckets[i] and of those after it, so
@@ -332,9 +331,8 @@ tamis_model_summary_multiple(uint64_t n, const uint64_t *buckets, unsigned n_tab
 
 /* Bytes of an interpolation search summary: strings, numbers of sub-tables, and the bit table that
  * each summary keeps, one bit per bucket of the hash table. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status
-tamis_model_summary_interpolation_bytes(uint64_t n, unsigned bits, const uint64_t *buckets,
-                                        unsigned n_tables, uint64_t *bytes);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_summary_interpolation_bytes(
+    uint64_t n, unsigned bits, const uint64_t *buckets, unsigned n_tables, uint64_t *bytes);
 
 /* Bytes of a single filter summary, with the bit table.  The cells are bit fields, or packed as
  * digits of a byte where that is smaller (three cells of 0 to 5).  For a summary that supports
@@ -415,9 +413,9 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_overflow(const tamis_ra
  * means any number.  TAMIS_E_DOMAIN also if there is no such shape.  'shape' must have gone
  * through tamis_rank_shape_init.  The same call gives the same shape, in about 10 milliseconds
  * for any n. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_optimise(
-    uint64_t n, double fpr, double overflow, unsigned extra_bits, unsigned homes_max,
-    unsigned bucket_bits_max, tamis_rank_shape *shape);
+TAMIS_API TAMIS_MUST_CHECK tamis_status
+tamis_model_rank_optimise(uint64_t n, double fpr, double overflow, unsigned extra_bits,
+                          unsigned homes_max, unsigned bucket_bits_max, tamis_rank_shape *shape);
 
 /* Bloom filter that is sparse so that it can be compressed: the bits per key of its array in
  * memory if its error rate is 'fpr' and a perfect compressor makes 'packed_bits' bits per key of
@@ -457,18 +455,21 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_bound(double accesse
  * takes any key, one with 'threshold' keys takes a key with probability 'coin', a fuller one none.
  * Each choice of a key has a coin of its own; one coin for all would send keys that were refused
  * once to be refused again.  Domain as tamis_model_balance_bound. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status
-tamis_model_balance_parameters(double accesses, double load, double overflow, unsigned *threshold,
-                               double *coin);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_parameters(double accesses, double load,
+                                                                       double overflow,
+                                                                       unsigned *threshold,
+                                                                       double *coin);
 
 /* The least overflow for which SEQUENTIAL or MHT with 'choices' choices reaches the bound with
  * these accesses.  For MHT, where the load does not matter, it also fills 'shares', unless NULL,
  * with the shares of the blocks that the sub-tables get, one per choice.  choices from 2 to 8,
  * 1 < accesses < choices.  (SINGLE is at the bound with accesses = 1 and any overflow above 0.)
  * SEQUENTIAL takes a few milliseconds, more for large loads. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status
-tamis_model_balance_region(tamis_balance_scheme scheme, unsigned choices, double accesses,
-                           double load, double *overflow, double *shares);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_region(tamis_balance_scheme scheme,
+                                                                   unsigned choices,
+                                                                   double accesses, double load,
+                                                                   double *overflow,
+                                                                   double *shares);
 
 /* The loads of a block after 'arrivals' looks on average, Poisson distributed: p[i] = P(load = i)
  * for i = 0 .. threshold + 1, and 0 up to p[room - 1].  arrivals up to 8192, threshold up to 4096,
@@ -531,9 +532,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_fpr(const tamis_bala
 
 /* Like tamis_model_balance_fpr without a keyed coin, but as the paper computes it: with the mean
  * number of bits set, and a sum over the blocks.  It is too low for small blocks. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status
-tamis_model_balance_fpr_printed(const tamis_balance_shape *shape, double load, unsigned bits,
-                                unsigned hashes, double *fpr);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_fpr_printed(
+    const tamis_balance_shape *shape, double load, unsigned bits, unsigned hashes, double *fpr);
 
 #ifdef __cplusplus
 }
