@@ -7,18 +7,48 @@
 #include "tamis/model.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #define SUBTABLES 3u
 #define LOADS     14u /* told apart by the model: more than any bucket holds */
 
-/* A bucket size, and how full it may be on average: loads at which buckets overflow once in 10^9 keys or
- * less, so that the stash stays empty. */
+/* A bucket size, and -log2 of its error rate at mean loads of 0.25, 0.5, 0.75, ...: where the search begins.
+ * The model takes milliseconds, so that it is asked as seldom as possible; but what is promised is what
+ * it says, never a number from here.  The last load is one at which buckets overflow once in 10^9 keys
+ * or less, so that the stash stays empty. */
 typedef struct bucket {
     uint64_t bits;
-    double load_min, load_max;
+    unsigned n;
+    float rate[34];
 } bucket;
 
-static const bucket buckets[2] = {{64, 0.25, 4.5}, {128, 0.25, 8.5}};
+#define STEP 0.25
+
+static const bucket buckets[2] = {
+    {64,
+     18,
+     {40.90f, 34.62f, 31.69f, 29.90f, 26.61f, 23.08f, 20.79f, 19.34f, 18.29f, 17.12f, 15.80f,
+      14.68f, 13.81f, 12.97f, 12.02f, 11.13f, 10.38f, 9.61f}},
+    {128, 34, {62.41f, 61.38f, 60.59f, 54.26f, 47.91f, 44.11f, 41.80f, 40.14f, 36.89f,
+               33.53f, 31.33f, 29.89f, 28.60f, 26.68f, 24.84f, 23.52f, 22.56f, 21.69f,
+               20.73f, 19.85f, 19.11f, 18.35f, 17.46f, 16.61f, 15.88f, 15.13f, 14.25f,
+               13.40f, 12.70f, 12.08f, 11.46f, 10.85f, 10.32f, 9.88f}}};
+
+/* The mean load at which the table has this rate, and by how much -log2 falls per load there; 0 if it has
+ * no such rate. */
+static double table_load(const bucket *b, double rate, double *slope) {
+    unsigned i = b->n - 1;
+    if (rate <= (double)b->rate[i]) {
+        *slope = (double)(b->rate[i - 1] - b->rate[i]) / STEP;
+        return STEP * (i + 1);
+    }
+    while (i > 0 && (double)b->rate[i - 1] < rate)
+        i--;
+    if (i == 0)
+        return 0;
+    *slope = (double)(b->rate[i - 1] - b->rate[i]) / STEP;
+    return STEP * i + ((double)b->rate[i - 1] - rate) / *slope;
+}
 
 /* Error rate, and the odds that a key finds all its buckets full, at a mean load. */
 static tamis_status predict(const bucket *b, double load, double *fpr, double *full) {
@@ -36,45 +66,42 @@ static tamis_status predict(const bucket *b, double load, double *fpr, double *f
     return status;
 }
 
-/* The largest mean load that keeps the error rate: the logarithm of the rate is nearly straight in the
- * load, so that the secant between a load that keeps it and one that does not closes in fast. */
+/* A mean load that keeps the error rate, within a percent or so of the largest: from the table, corrected
+ * by what the model says.  TAMIS_E_UNSUPPORTED if the bucket cannot. */
 static tamis_status fullest(const bucket *b, double wanted, double *load, double *fpr,
                             double *full) {
-    double low = b->load_min, high = b->load_max, low_fpr, low_full, high_fpr, high_full;
-    tamis_status status = predict(b, high, &high_fpr, &high_full);
-    if (status != TAMIS_OK)
-        return status;
-    if (high_fpr <= wanted) {
-        *load = high, *fpr = high_fpr, *full = high_full;
-        return TAMIS_OK;
-    }
-    status = predict(b, low, &low_fpr, &low_full);
-    if (status != TAMIS_OK)
-        return status;
-    if (low_fpr > wanted)
-        return TAMIS_E_UNSUPPORTED;
-    for (unsigned i = 0; i < 24 && high - low > 0.002 * low; i++) {
-        const double part = log(wanted / low_fpr) / log(high_fpr / low_fpr);
-        /* Every other step halves, so that both ends move. */
-        const double at = low + (high - low) * (i % 2 == 1 ? 0.5 : fmin(fmax(part, 0.05), 0.95));
+    const double rate = -log2(wanted), most = STEP * b->n;
+    double slope, at = table_load(b, rate, &slope);
+    bool found = false;
+    for (unsigned i = 0; i < 12 && at >= STEP; i++) {
         double at_fpr, at_full;
-        status = predict(b, at, &at_fpr, &at_full);
+        const tamis_status status = predict(b, at, &at_fpr, &at_full);
         if (status != TAMIS_OK)
             return status;
-        if (at_fpr <= wanted)
-            low = at, low_fpr = at_fpr, low_full = at_full;
-        else
-            high = at, high_fpr = at_fpr;
+        const double room = -log2(at_fpr) - rate; /* bits better than wanted */
+        if (room >= 0 && (!found || at > *load)) {
+            *load = at, *fpr = at_fpr, *full = at_full;
+            found = true;
+        }
+        if (room >= 0 && (room < 0.03 || at >= most || i >= 3))
+            break;
+        if (room < 0 && found)
+            break;
+        at = fmin(at + (room - 0.01 * (i + 1)) / slope, most);
     }
-    *load = low, *fpr = low_fpr, *full = low_full;
-    return TAMIS_OK;
+    return found ? TAMIS_OK : TAMIS_E_UNSUPPORTED;
 }
 
 tamis_status tamis_i_plan_dleft(const tamis_need *need, tamis_plan *plan) {
-    double best_bits = INFINITY;
-    for (unsigned i = 0; i < sizeof buckets / sizeof buckets[0]; i++) {
+    double best_bits = INFINITY, slope;
+    double guess[2]; /* bits per key, by the table */
+    for (unsigned i = 0; i < 2; i++)
+        guess[i] = (double)buckets[i].bits / table_load(&buckets[i], -log2(need->fpr), &slope);
+    for (unsigned i = 0; i < 2; i++) {
         const bucket *const b = &buckets[i];
-        double load, fpr, full;
+        double load = 0, fpr = 0, full = 0;
+        if (guess[i] > 1.03 * guess[1 - i]) /* not worth asking */
+            continue;
         tamis_status status = fullest(b, need->fpr, &load, &fpr, &full);
         if (status == TAMIS_E_UNSUPPORTED ||
             (status == TAMIS_OK && (double)b->bits / load >= best_bits))
