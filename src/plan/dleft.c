@@ -71,7 +71,7 @@ static tamis_status predict(const bucket *b, double load, double *fpr, double *f
 static tamis_status fullest(const bucket *b, double wanted, double *load, double *fpr,
                             double *full) {
     const double rate = -log2(wanted), most = STEP * b->n;
-    double slope, at = table_load(b, rate, &slope);
+    double slope = 1, at = table_load(b, rate, &slope);
     bool found = false;
     for (unsigned i = 0; i < 12 && at >= STEP; i++) {
         double at_fpr, at_full;
