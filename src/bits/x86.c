@@ -11,6 +11,7 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 
 #include <immintrin.h>
+#include <string.h>
 
 __attribute__((target("popcnt"))) static uint64_t ones(const uint64_t *words, size_t n) {
     uint64_t sum = 0;
@@ -38,66 +39,119 @@ __attribute__((target("bmi,bmi2"))) static unsigned select_one(uint64_t word, un
  *      position   [ v | lane | bit ]        top 9 bits of a 32-bit lane of 'where'
  *
  * Both vectors are permuted by lane, and the top bit, which is the sign of 'where', blends them. */
-__attribute__((target("avx2"))) static inline __m256i places(uint64_t hash, __m256i factors) {
-    return _mm256_add_epi32(_mm256_mullo_epi32(_mm256_set1_epi32((int)(uint32_t)hash), factors),
-                            _mm256_set1_epi32((int)(uint32_t)(hash >> 32)));
+__attribute__((target("avx2"))) static inline __m256i all_lanes(const unsigned char *p) {
+    int32_t value;
+    memcpy(&value, p, sizeof value);
+    return _mm256_set1_epi32(value);
 }
 
+__attribute__((target("avx2"))) static inline __m256i places(const uint64_t *hash,
+                                                             __m256i factors) {
+    const unsigned char *const bytes = (const unsigned char *)hash;
+    return _mm256_add_epi32(_mm256_mullo_epi32(all_lanes(bytes), factors), all_lanes(bytes + 4));
+}
+
+/* The bits that belong to 'where' and are clear in the block.  'ones' is 1 in the lanes in use. */
 __attribute__((target("avx2"))) static inline __m256i missing(__m256i low, __m256i high,
-                                                              __m256i where) {
+                                                              __m256i where, __m256i ones) {
     const __m256i lane = _mm256_srli_epi32(where, 28);
     const __m256i word = _mm256_castps_si256(_mm256_blendv_ps(
         _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(low, lane)),
         _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(high, lane)), _mm256_castsi256_ps(where)));
-    const __m256i bit =
-        _mm256_sllv_epi32(_mm256_set1_epi32(1),
-                          _mm256_and_si256(_mm256_srli_epi32(where, 23), _mm256_set1_epi32(31)));
+    const __m256i bit = _mm256_sllv_epi32(ones, _mm256_srli_epi32(_mm256_slli_epi32(where, 4), 27));
     return _mm256_andnot_si256(word, bit);
-}
-
-/* All ones in the first n of eight lanes. */
-__attribute__((target("avx2"))) static inline __m256i first_lanes(unsigned n) {
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
 __attribute__((target("avx2"))) static inline __m256i load(const void *p) {
     return _mm256_loadu_si256((const __m256i *)p);
 }
 
+/* 1 in the first n of eight lanes, n <= 8. */
+__attribute__((target("avx2"))) static inline __m256i first_lanes(unsigned n) {
+    static const int32_t lanes[16] = {1, 1, 1, 1, 1, 1, 1, 1};
+    return load(lanes + (8 - n));
+}
+
 __attribute__((target("avx2"))) static void blocks_test(const uint64_t *const *blocks,
                                                         const uint64_t *hashes, size_t n,
                                                         unsigned k, bool *present) {
-    const __m256i factors0 = load(tamis_i_block_factors),
-                  factors1 = load(tamis_i_block_factors + 8);
-    const __m256i use0 = first_lanes(k), use1 = first_lanes(k > 8 ? k - 8 : 0);
+    const __m256i factors0 = load(tamis_i_block_factors);
+    if (k <= 8) {
+        const __m256i ones = first_lanes(k);
+        for (size_t j = 0; j < n; j++) {
+            const __m256i low = load(blocks[j]), high = load(blocks[j] + 4);
+            const __m256i lacks = missing(low, high, places(&hashes[j], factors0), ones);
+            present[j] = _mm256_testz_si256(lacks, lacks) != 0;
+        }
+        return;
+    }
+    const __m256i factors1 = load(tamis_i_block_factors + 8);
+    const __m256i ones0 = first_lanes(8), ones1 = first_lanes(k - 8);
     for (size_t j = 0; j < n; j++) {
         const __m256i low = load(blocks[j]), high = load(blocks[j] + 4);
-        __m256i lacks = _mm256_and_si256(missing(low, high, places(hashes[j], factors0)), use0);
-        if (k > 8)
-            lacks = _mm256_or_si256(
-                lacks, _mm256_and_si256(missing(low, high, places(hashes[j], factors1)), use1));
+        const __m256i lacks =
+            _mm256_or_si256(missing(low, high, places(&hashes[j], factors0), ones0),
+                            missing(low, high, places(&hashes[j], factors1), ones1));
         present[j] = _mm256_testz_si256(lacks, lacks) != 0;
     }
+}
+
+/* The bits of a key are gathered in registers and come into the block at once.  Setting bit after bit in
+ * memory would make each wait for the one before: most keys have two bits in one word, and a
+ * processor that has been caught by that no longer loads ahead of the store.
+ *
+ * A position is broadcast to all lanes; the lane that begins at bit f gets 1 << (position - f).  Vector
+ * shifts give 0 for counts over 31, negative ones included, so that only the lane that holds the
+ * position gets a bit. */
+typedef struct block {
+    __m256i low, high;
+} block;
+
+__attribute__((target("avx2"))) static inline void add_bit(block *bits, __m256i position) {
+    const __m256i one = _mm256_set1_epi32(1);
+    const __m256i low = _mm256_setr_epi32(0, 32, 64, 96, 128, 160, 192, 224);
+    const __m256i high = _mm256_setr_epi32(256, 288, 320, 352, 384, 416, 448, 480);
+    bits->low = _mm256_or_si256(bits->low, _mm256_sllv_epi32(one, _mm256_sub_epi32(position, low)));
+    bits->high =
+        _mm256_or_si256(bits->high, _mm256_sllv_epi32(one, _mm256_sub_epi32(position, high)));
+}
+
+/* Positions that stand four and four in both halves of a vector. */
+__attribute__((target("avx2"))) static inline void add_four(block *bits, __m256i positions) {
+    add_bit(bits, _mm256_shuffle_epi32(positions, 0x00));
+    add_bit(bits, _mm256_shuffle_epi32(positions, 0x55));
+    add_bit(bits, _mm256_shuffle_epi32(positions, 0xaa));
+    add_bit(bits, _mm256_shuffle_epi32(positions, 0xff));
+}
+
+/* The bits of one hash and eight factors.  'ones' is 1 in the lanes in use; positions of the others are
+ * moved out of the block. */
+__attribute__((target("avx2"))) static inline void
+add_eight(block *bits, const uint64_t *hash, __m256i factors, __m256i ones, bool second_half) {
+    const __m256i beyond = _mm256_slli_epi32(_mm256_xor_si256(ones, _mm256_set1_epi32(1)), 16);
+    const __m256i positions = _mm256_or_si256(_mm256_srli_epi32(places(hash, factors), 23), beyond);
+    add_four(bits, _mm256_permute2x128_si256(positions, positions, 0x00));
+    if (second_half)
+        add_four(bits, _mm256_permute2x128_si256(positions, positions, 0x11));
 }
 
 __attribute__((target("avx2"))) static void
 blocks_set(uint64_t *const *blocks, const uint64_t *hashes, size_t n, unsigned k, bool *changed) {
     const __m256i factors0 = load(tamis_i_block_factors),
                   factors1 = load(tamis_i_block_factors + 8);
+    const __m256i ones0 = first_lanes(k < 8 ? k : 8), ones1 = first_lanes(k < 8 ? 0 : k - 8);
     for (size_t j = 0; j < n; j++) {
-        uint32_t at[TAMIS_I_BLOCK_HASHES_MAX];
-        _mm256_storeu_si256((__m256i *)at, _mm256_srli_epi32(places(hashes[j], factors0), 23));
+        block bits = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+        add_eight(&bits, &hashes[j], factors0, ones0, k > 4);
         if (k > 8)
-            _mm256_storeu_si256((__m256i *)(at + 8),
-                                _mm256_srli_epi32(places(hashes[j], factors1), 23));
-        uint64_t fresh = 0;
-        for (unsigned i = 0; i < k; i++) {
-            uint64_t *const word = blocks[j] + at[i] / 64;
-            const uint64_t bit = (uint64_t)1 << at[i] % 64;
-            fresh |= bit & ~*word;
-            *word |= bit;
-        }
-        changed[j] = fresh != 0;
+            add_eight(&bits, &hashes[j], factors1, ones1, k > 12);
+        __m256i *const at = (__m256i *)(void *)blocks[j];
+        const __m256i low = load(at), high = load(at + 1);
+        const __m256i fresh = _mm256_or_si256(_mm256_andnot_si256(low, bits.low),
+                                              _mm256_andnot_si256(high, bits.high));
+        changed[j] = _mm256_testz_si256(fresh, fresh) == 0;
+        _mm256_storeu_si256(at, _mm256_or_si256(low, bits.low));
+        _mm256_storeu_si256(at + 1, _mm256_or_si256(high, bits.high));
     }
 }
 
