@@ -1,8 +1,13 @@
 /* batch.c - many keys at a time
  *
- * Keys are hashed in chunks to an array on the stack, and the structure works on digests.  A structure
- * without batches of its own gets them here: the next group is prefetched, then this group is worked
- * off key by key.
+ * Keys are worked off in groups.  A group is hashed and the memory that its keys will touch is fetched,
+ * then the group that was fetched AHEAD groups before is worked off: hashing and work are done while
+ * memory is on its way.
+ *
+ *      hash, fetch   0  1  2  3  4 ..
+ *      work                0  1  2 ..          AHEAD = 2
+ *
+ * A structure with batches of its own gets each group as a whole; otherwise it is called key by key.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,111 +15,119 @@
 #include "hash/hash.h"
 
 #define GROUP TAMIS_I_GROUP
-#define CHUNK 512u /* keys hashed at a time: a multiple of the group, 8 KiB of digests */
+#define AHEAD 2u
+#define RING  4u /* groups of digests kept: more than AHEAD, a power of two */
 
 static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* ---- on digests ---- */
-
-static void fetch(const tamis_filter *filter, const tamis_digest *digests, size_t n, bool write) {
-    for (size_t i = 0; i < n; i++)
-        filter->kind->prefetch(filter, digests[i], write);
-}
-
-static size_t contains_digests(const tamis_filter *filter, const tamis_digest *digests, size_t n,
-                               bool *present) {
-    if (filter->kind->contains_many != NULL)
-        return filter->kind->contains_many(filter, digests, n, present);
-    size_t found = 0;
-    fetch(filter, digests, least(GROUP, n), false);
-    for (size_t at = 0; at < n; at += GROUP) {
-        const size_t now = least(GROUP, n - at);
-        fetch(filter, digests + at + now, least(GROUP, n - at - now), false);
-        for (size_t i = at; i < at + now; i++) {
-            const bool is = filter->kind->contains(filter, digests[i]);
-            found += is;
-            if (present != NULL)
-                present[i] = is;
-        }
-    }
-    return found;
-}
-
-static tamis_status insert_digests(tamis_filter *filter, const tamis_digest *digests, size_t n,
-                                   bool *added, size_t *done) {
-    if (filter->kind->insert_many != NULL)
-        return filter->kind->insert_many(filter, digests, n, added, done);
-    *done = 0;
-    fetch(filter, digests, least(GROUP, n), true);
-    for (size_t at = 0; at < n; at += GROUP) {
-        const size_t now = least(GROUP, n - at);
-        fetch(filter, digests + at + now, least(GROUP, n - at - now), true);
-        for (size_t i = at; i < at + now; i++) {
-            bool fresh;
-            const tamis_status status = filter->kind->insert(filter, digests[i], &fresh);
-            if (status != TAMIS_OK)
-                return status;
-            if (added != NULL)
-                added[i] = fresh;
-            *done = i + 1;
-        }
-    }
-    return TAMIS_OK;
-}
-
-static size_t remove_digests(tamis_filter *filter, const tamis_digest *digests, size_t n,
-                             bool *removed) {
-    size_t count = 0;
-    fetch(filter, digests, least(GROUP, n), true);
-    for (size_t at = 0; at < n; at += GROUP) {
-        const size_t now = least(GROUP, n - at);
-        fetch(filter, digests + at + now, least(GROUP, n - at - now), true);
-        for (size_t i = at; i < at + now; i++) {
-            const bool gone = filter->kind->remove(filter, digests[i]) == TAMIS_OK;
-            count += gone;
-            if (removed != NULL)
-                removed[i] = gone;
-        }
-    }
-    return count;
-}
-
-/* ---- on keys of any form: one walk over chunks, hashed as they come ---- */
+/* ---- keys of any form, as groups of digests ---- */
 
 typedef enum key_form { DIGESTS, INTEGERS, BYTES } key_form;
 
 typedef struct key_source {
+    const tamis_filter *filter;
     key_form form;
     const void *array;
     size_t n;
-    uint64_t seed;
-    tamis_digest chunk[CHUNK];
+    bool write;                      /* the filter will be changed */
+    tamis_digest ring[RING * GROUP]; /* not used for digests, which are taken where they are */
 } key_source;
 
-/* The digests of the keys from 'at' on, '*n' of them. */
-static const tamis_digest *keys_from(key_source *k, size_t at, size_t *n) {
-    if (k->form == DIGESTS) {
-        *n = k->n - at;
+/* The group that begins with key 'at', a multiple of GROUP. */
+static const tamis_digest *group_at(const key_source *k, size_t at) {
+    if (k->form == DIGESTS)
         return (const tamis_digest *)k->array + at;
-    }
-    *n = least(CHUNK, k->n - at);
+    return k->ring + at % (RING * GROUP);
+}
+
+/* Hash the group that begins with key 'at', if there is one, and begin to fetch its memory. */
+static void group_fetch(key_source *k, size_t at) {
+    if (at >= k->n)
+        return;
+    const tamis_filter *const filter = k->filter;
+    const size_t n = least(GROUP, k->n - at);
+    tamis_digest *const ring = k->ring + at % (RING * GROUP);
     if (k->form == INTEGERS)
-        tamis_i_hash_many_u64(k->seed, (const uint64_t *)k->array + at, *n, k->chunk);
-    else
-        tamis_i_hash_many(k->seed, (const tamis_bytes *)k->array + at, *n, k->chunk);
-    return k->chunk;
+        tamis_i_hash_many_u64(filter->params.seed, (const uint64_t *)k->array + at, n, ring);
+    else if (k->form == BYTES)
+        tamis_i_hash_many(filter->params.seed, (const tamis_bytes *)k->array + at, n, ring);
+    const tamis_digest *const digests = group_at(k, at);
+    void (*const prefetch)(const tamis_filter *, tamis_digest, bool) = filter->kind->prefetch;
+    const bool write = k->write;
+    for (size_t i = 0; i < n; i++)
+        prefetch(filter, digests[i], write);
+}
+
+static void keys_start(key_source *k, const tamis_filter *filter, key_form form, const void *array,
+                       size_t n, bool write) {
+    k->filter = filter, k->form = form, k->array = array, k->n = n, k->write = write;
+    for (size_t group = 0; group < AHEAD; group++)
+        group_fetch(k, group * GROUP);
+}
+
+/* The digests of the group that begins with key 'at', '*n' of them, fetched; one more group is begun. */
+static const tamis_digest *keys_next(key_source *k, size_t at, size_t *n) {
+    group_fetch(k, at + AHEAD * GROUP);
+    *n = least(GROUP, k->n - at);
+    return group_at(k, at);
+}
+
+/* ---- the work ---- */
+
+static size_t contains_group(const tamis_filter *filter, const tamis_digest *digests, size_t n,
+                             bool *present) {
+    if (filter->kind->contains_many != NULL)
+        return filter->kind->contains_many(filter, digests, n, present);
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool is = filter->kind->contains(filter, digests[i]);
+        found += is;
+        if (present != NULL)
+            present[i] = is;
+    }
+    return found;
+}
+
+static tamis_status insert_group(tamis_filter *filter, const tamis_digest *digests, size_t n,
+                                 bool *added, size_t *done) {
+    if (filter->kind->insert_many != NULL)
+        return filter->kind->insert_many(filter, digests, n, added, done);
+    for (size_t i = 0; i < n; i++) {
+        bool fresh;
+        const tamis_status status = filter->kind->insert(filter, digests[i], &fresh);
+        if (status != TAMIS_OK) {
+            *done = i;
+            return status;
+        }
+        if (added != NULL)
+            added[i] = fresh;
+    }
+    *done = n;
+    return TAMIS_OK;
+}
+
+static size_t remove_group(tamis_filter *filter, const tamis_digest *digests, size_t n,
+                           bool *removed) {
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool gone = filter->kind->remove(filter, digests[i]) == TAMIS_OK;
+        count += gone;
+        if (removed != NULL)
+            removed[i] = gone;
+    }
+    return count;
 }
 
 static size_t contains_keys(const tamis_filter *filter, key_form form, const void *array, size_t n,
                             bool *present) {
     key_source k;
-    k.form = form, k.array = array, k.n = n, k.seed = filter->params.seed;
     size_t found = 0;
+    keys_start(&k, filter, form, array, n, false);
     for (size_t at = 0, now; at < n; at += now) {
-        const tamis_digest *const digests = keys_from(&k, at, &now);
-        found += contains_digests(filter, digests, now, present == NULL ? NULL : present + at);
+        const tamis_digest *const digests = keys_next(&k, at, &now);
+        found += contains_group(filter, digests, now, present == NULL ? NULL : present + at);
     }
     return found;
 }
@@ -126,12 +139,12 @@ static tamis_status insert_keys(tamis_filter *filter, key_form form, const void 
     if (filter->read_only)
         return TAMIS_E_READONLY;
     key_source k;
-    k.form = form, k.array = array, k.n = n, k.seed = filter->params.seed;
     tamis_status status = TAMIS_OK;
     size_t all = 0;
+    keys_start(&k, filter, form, array, n, true);
     for (size_t now, in; all < n && status == TAMIS_OK; all += in) {
-        const tamis_digest *const digests = keys_from(&k, all, &now);
-        status = insert_digests(filter, digests, now, added == NULL ? NULL : added + all, &in);
+        const tamis_digest *const digests = keys_next(&k, all, &now);
+        status = insert_group(filter, digests, now, added == NULL ? NULL : added + all, &in);
     }
     if (done != NULL)
         *done = all;
@@ -147,11 +160,11 @@ static tamis_status remove_keys(tamis_filter *filter, key_form form, const void 
     if (filter->read_only)
         return TAMIS_E_READONLY;
     key_source k;
-    k.form = form, k.array = array, k.n = n, k.seed = filter->params.seed;
     size_t all = 0;
+    keys_start(&k, filter, form, array, n, true);
     for (size_t at = 0, now; at < n; at += now) {
-        const tamis_digest *const digests = keys_from(&k, at, &now);
-        all += remove_digests(filter, digests, now, removed == NULL ? NULL : removed + at);
+        const tamis_digest *const digests = keys_next(&k, at, &now);
+        all += remove_group(filter, digests, now, removed == NULL ? NULL : removed + at);
     }
     if (count != NULL)
         *count = all;

@@ -3,7 +3,7 @@
  * One half of the digest chooses a block of 512 bits, the other sets k bits in it (bits/kernels.h).
  * Blocks that happen to get more keys than others cost error rate; that is the price of the one line.
  *
- * A batch works on groups: the lines of the next group are fetched while this one is tested.
+ * A batch works on groups, whose lines have been fetched when they are tested.
  *
  * After Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA 2007.
  *
@@ -59,47 +59,56 @@ static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *adde
     return TAMIS_OK;
 }
 
+/* A line that no other processor holds can be written once it is there: no need to tell the two uses
+ * apart. */
 static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
-    if (write)
-        TAMIS_PREFETCH_RW(block_of(filter, digest));
-    else
-        TAMIS_PREFETCH(block_of(filter, digest));
+    (void)write;
+    TAMIS_PREFETCH(block_of(filter, digest));
 }
 
-/* Where the keys of one group are looked for. */
+/* Where the keys of one group are looked for; their lines are on the way. */
 typedef struct group {
-    const uint64_t *blocks[GROUP];
+    uint64_t *blocks[GROUP];
     uint64_t hashes[GROUP];
-    size_t n;
+    bool answers[GROUP];
 } group;
 
-static void group_fetch(const tamis_filter *filter, group *g, const tamis_digest *digests,
-                        size_t n) {
-    g->n = n < GROUP ? n : GROUP;
-    for (size_t i = 0; i < g->n; i++) {
-        g->blocks[i] = block_of(filter, digests[i]);
+/* The number of keys taken: n, at most GROUP. */
+static inline size_t group_take(const tamis_filter *filter, group *g, const tamis_digest *digests,
+                                size_t n) {
+    const uint64_t n_blocks = filter->n_table / TAMIS_LINE_WORDS;
+    uint64_t *const table = filter->table;
+    const size_t taken = n < GROUP ? n : GROUP;
+    for (size_t i = 0; i < taken; i++) {
+        g->blocks[i] = table + TAMIS_LINE_WORDS * tamis_i_range(digests[i].lo, n_blocks);
         g->hashes[i] = digests[i].hi;
-        TAMIS_PREFETCH(g->blocks[i]);
     }
+    memset(g->answers, 0, sizeof g->answers);
+    return taken;
+}
+
+/* How many answers are yes: they are bytes of value 0 or 1, summed up by eights. */
+static inline unsigned group_sum(const group *g) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < GROUP; i += sizeof sum) {
+        uint64_t eight;
+        memcpy(&eight, g->answers + i, sizeof eight);
+        sum += eight;
+    }
+    return (unsigned)(sum * 0x0101010101010101u >> 56);
 }
 
 static size_t contains_many(const tamis_filter *filter, const tamis_digest *digests, size_t n,
                             bool *present) {
     const unsigned k = hashes_of(filter);
-    group groups[2];
     size_t found = 0;
-    group_fetch(filter, &groups[0], digests, n);
-    for (size_t done = 0, turn = 0; done < n; turn ^= 1) {
-        const group *const now = &groups[turn];
-        const size_t after = done + now->n;
-        group_fetch(filter, &groups[turn ^ 1], digests + after, n - after);
-        bool answers[GROUP];
-        filter->kernels.blocks_test(now->blocks, now->hashes, now->n, k, answers);
-        for (size_t i = 0; i < now->n; i++)
-            found += answers[i];
+    for (size_t at = 0, now; at < n; at += now) {
+        group g;
+        now = group_take(filter, &g, digests + at, n - at);
+        filter->kernels.blocks_test((const uint64_t *const *)g.blocks, g.hashes, now, k, g.answers);
+        found += group_sum(&g);
         if (present != NULL)
-            memcpy(present + done, answers, now->n * sizeof *answers);
-        done = after;
+            memcpy(present + at, g.answers, now);
     }
     return found;
 }
@@ -109,22 +118,13 @@ static size_t contains_many(const tamis_filter *filter, const tamis_digest *dige
 static tamis_status insert_many(tamis_filter *filter, const tamis_digest *digests, size_t n,
                                 bool *added, size_t *done) {
     const unsigned k = hashes_of(filter);
-    group groups[2];
-    group_fetch(filter, &groups[0], digests, n);
-    for (size_t at = 0, turn = 0; at < n; turn ^= 1) {
-        const group *const now = &groups[turn];
-        const size_t after = at + now->n;
-        group_fetch(filter, &groups[turn ^ 1], digests + after, n - after);
-        uint64_t *blocks[GROUP];
-        for (size_t i = 0; i < now->n; i++)
-            blocks[i] = (uint64_t *)(uintptr_t)now->blocks[i];
-        bool answers[GROUP];
-        filter->kernels.blocks_set(blocks, now->hashes, now->n, k, answers);
-        for (size_t i = 0; i < now->n; i++)
-            filter->state[TAMIS_I_COUNT] += answers[i];
+    for (size_t at = 0, now; at < n; at += now) {
+        group g;
+        now = group_take(filter, &g, digests + at, n - at);
+        filter->kernels.blocks_set(g.blocks, g.hashes, now, k, g.answers);
+        filter->state[TAMIS_I_COUNT] += group_sum(&g);
         if (added != NULL)
-            memcpy(added + at, answers, now->n * sizeof *answers);
-        at = after;
+            memcpy(added + at, g.answers, now);
     }
     *done = n;
     return TAMIS_OK;
