@@ -1,0 +1,147 @@
+/* bench.h - measuring filters beside calibrators
+ *
+ * An engine is a table of functions that makes and drives one sort of filter, ours or another
+ * library's.  A subject is one engine with its variant (which of our kinds, how many lines), to be
+ * measured.  run.c drives all subjects in interleaved rounds; what it finds is a list of rows.
+ *
+ * To add an engine write engine_<name>.c, or peer_<name>.c if it needs a library that may be missing
+ * (cmake/peers.cmake), and name it in engines.c.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_BENCH_H
+#define TAMIS_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tamis/tamis.h>
+
+typedef enum bench_mode { BENCH_SINGLE, BENCH_BATCH, BENCH_MODES } bench_mode;
+
+typedef enum bench_op {
+    BENCH_INSERT,
+    BENCH_REMOVE,
+    BENCH_QUERY0, /* none of the keys is present */
+    BENCH_QUERY50,
+    BENCH_QUERY100,
+    BENCH_OPS
+} bench_op;
+
+extern const char *const bench_mode_names[BENCH_MODES];
+extern const char *const bench_op_names[BENCH_OPS];
+
+/* What is measured. */
+typedef struct bench_setup {
+    uint64_t n;   /* keys in a full table */
+    double bits;  /* per key, all told: every table has n * bits / 8 bytes, or a little less */
+    bool digests; /* ready digests are given, not integers: hashing is left out */
+    bool huge;    /* huge pages, where the system gives them */
+    unsigned rounds;
+} bench_setup;
+
+/* Keys of one measurement.  'digests' is NULL if integers are given. */
+typedef struct bench_keys {
+    size_t n;
+    const uint64_t *u64;
+    const tamis_digest *digests;
+    bool *answers; /* room for n, for batches that tell key by key */
+} bench_keys;
+
+/* Lines of 64 bytes that the calibrators are made for. */
+#define BENCH_LINES_MAX 3u
+
+typedef struct bench_subject bench_subject;
+
+/* Do one thing with all keys; returns how many were added, removed or present.  What it returns must
+ * depend on every answer, so that none can be left out by the compiler. */
+typedef size_t bench_work(const bench_subject *subject, const bench_keys *keys);
+
+typedef struct bench_engine {
+    /* Make an empty table, with its memory touched, and fill in the subject's facts.  NULL, or a
+     * sentence that says why this cannot be measured. */
+    const char *(*create)(bench_subject *subject, const bench_setup *setup);
+    void (*destroy)(bench_subject *subject);
+    void (*clear)(const bench_subject *subject);
+    bench_work *insert[BENCH_MODES]; /* each may be NULL: cannot do it */
+    bench_work *remove[BENCH_MODES];
+    bench_work *query[BENCH_MODES];
+} bench_engine;
+
+struct bench_subject {
+    const bench_engine *engine;
+    const char *name;
+    unsigned variant; /* a tamis_kind, a number of lines */
+    bool calibrator;
+    void *self; /* made by create */
+    /* Facts, for create to fill in. */
+    uint64_t bytes;
+    double predicted_fpr; /* NaN: none */
+    unsigned lines;       /* per query, 1 to BENCH_LINES_MAX: the calibrator to compare with */
+    bool can_remove;
+};
+
+/* All subjects of this program, calibrators first; returns how many. */
+#define BENCH_SUBJECTS_MAX 64u
+size_t bench_subjects(bench_subject subjects[BENCH_SUBJECTS_MAX]);
+
+/* A median with its quartiles over the rounds. */
+typedef struct bench_spread {
+    double median, low, high;
+} bench_spread;
+
+typedef struct bench_row {
+    const bench_subject *subject;
+    bench_op op;
+    bench_mode mode;
+    bench_spread ns;      /* per key */
+    bench_spread ratio;   /* to the calibrator with the subject's lines, of the same round */
+    bench_spread ratio_1; /* to the calibrator with one line */
+    double fpr;           /* measured; NaN for calibrators */
+} bench_row;
+
+/* Room for the rows of n subjects. */
+#define BENCH_ROWS(n) ((n) * (size_t)BENCH_OPS * (size_t)BENCH_MODES)
+
+/* What the caller is told meanwhile. */
+typedef struct bench_watch {
+    /* 'keys' keys were worked on; 'done' of 'total' steps are done.  May be NULL. */
+    void (*progress)(void *context, uint64_t done, uint64_t total, uint64_t keys);
+    /* This subject cannot be measured, and why. */
+    void (*refused)(void *context, const bench_subject *subject, const char *why);
+    void *context;
+} bench_watch;
+
+/* Measure subjects[0 .. n-1], among them all calibrators; those whose engine refuses are left out.
+ * '*n_rows' rows are filled; they point to the subjects.  NULL, or a sentence that says what went
+ * wrong (no memory, or a wrong answer); '*culprit' is then the subject's name.
+ * Everything that was made is destroyed again. */
+const char *bench_run(bench_subject *subjects, size_t n, const bench_setup *setup,
+                      const bench_watch *watch, bench_row *rows, size_t *n_rows,
+                      const char **culprit);
+
+/* ---- support.c ---- */
+
+/* Keys are numbered.  Numbers below 2^63 stand for keys that may be in the table, the others for keys
+ * that never are: the map from numbers to keys is a bijection that looks random. */
+uint64_t bench_key(uint64_t number);
+#define BENCH_ABSENT ((uint64_t)1 << 63)
+
+double bench_seconds(void); /* CLOCK_MONOTONIC */
+
+/* Whole zeroed pages that are touched, with or without huge ones.  NULL if there are none. */
+void *bench_alloc(size_t size, bool huge);
+void bench_free(void *block, size_t size);
+/* Ask for huge pages, or for none, in memory that somebody else allocated. */
+void bench_advise(void *block, size_t size, bool huge);
+/* Bytes of this process that are in huge pages now; -1: the system does not tell. */
+int64_t bench_huge_bytes(void);
+
+extern const char bench_compiler[]; /* "gcc-12.2" */
+
+extern const bench_engine bench_engine_tamis;
+extern const bench_engine bench_engine_calibrator;
+extern const bench_engine bench_engine_libbloom;
+
+#endif

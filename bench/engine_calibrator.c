@@ -1,0 +1,136 @@
+/* engine_calibrator.c - what the memory itself costs
+ *
+ * One operation reads one word from each of 1, 2 or 3 random cache lines of a table, and nothing else:
+ * no filter that must look at as many lines of a table of that size can be faster.  Times of filters
+ * are given as multiples of it, because machines differ and shared machines differ from themselves.
+ *
+ * 'single' is a plain loop over the keys.  The reads are independent, and the processor overlaps as
+ * many as it can see.  'batch' takes groups of 16 keys: the lines of the next group are prefetched, then
+ * those of this group are read.
+ *
+ * Lines are chosen by one multiplication per line, so the key is read and used as a filter would use
+ * it, but hardly hashed.  Insert, remove and query are the same reads; each is measured in its own
+ * turn so that a ratio always compares neighbours in time.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bench/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define GROUP      16u
+#define LINE_WORDS 8u
+
+#if defined(__GNUC__)
+#define PREFETCH(p) __builtin_prefetch(p)
+__extension__ typedef unsigned __int128 u128;
+#else
+#error "the calibrator needs prefetch and 128-bit products"
+#endif
+
+typedef struct calibrator {
+    uint64_t *table;
+    uint64_t n_lines;
+    size_t size;
+} calibrator;
+
+static const char *create(bench_subject *subject, const bench_setup *setup) {
+    calibrator *const c = malloc(sizeof *c);
+    if (c == NULL)
+        return "no memory";
+    c->n_lines = (uint64_t)ceil((double)setup->n * setup->bits / 512);
+    c->size = (size_t)c->n_lines * LINE_WORDS * sizeof(uint64_t);
+    c->table = bench_alloc(c->size, setup->huge);
+    if (c->table == NULL) {
+        free(c);
+        return "no memory";
+    }
+    subject->self = c;
+    subject->bytes = c->size;
+    subject->predicted_fpr = NAN;
+    subject->lines = subject->variant;
+    subject->can_remove = true;
+    return NULL;
+}
+
+static void destroy(bench_subject *subject) {
+    calibrator *const c = subject->self;
+    bench_free(c->table, c->size);
+    free(c);
+    subject->self = NULL;
+}
+
+static void clear(const bench_subject *subject) {
+    (void)subject;
+}
+
+static inline uint64_t word_of(const bench_keys *keys, size_t i) {
+    return keys->digests == NULL ? keys->u64[i] : keys->digests[i].lo;
+}
+
+/* The first word of line number j of key i. */
+static inline const uint64_t *place(const calibrator *c, const bench_keys *keys, size_t i,
+                                    unsigned j) {
+    static const uint64_t factors[BENCH_LINES_MAX] = {0x9e3779b97f4a7c15u, 0xd1342543de82ef95u,
+                                                      0xaf251af3b0f025b5u};
+    const uint64_t line = (uint64_t)((u128)(word_of(keys, i) * factors[j]) * c->n_lines >> 64);
+    return c->table + LINE_WORDS * line;
+}
+
+/* The table is zero: what is returned, 0, is nevertheless the sum of all that was read. */
+static inline size_t read_single(const calibrator *c, const bench_keys *keys, unsigned lines) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < keys->n; i++)
+        for (unsigned j = 0; j < lines; j++)
+            sum += *place(c, keys, i, j);
+    return (size_t)sum;
+}
+
+static inline size_t fetch(const calibrator *c, const bench_keys *keys, size_t at, unsigned lines,
+                           const uint64_t **places) {
+    const size_t n = keys->n - at < GROUP ? keys->n - at : GROUP;
+    for (size_t i = 0; i < n; i++) {
+        for (unsigned j = 0; j < lines; j++) {
+            places[i * lines + j] = place(c, keys, at + i, j);
+            PREFETCH(places[i * lines + j]);
+        }
+    }
+    return n;
+}
+
+static inline size_t read_batch(const calibrator *c, const bench_keys *keys, unsigned lines) {
+    const uint64_t *places[2][GROUP * BENCH_LINES_MAX];
+    uint64_t sum = 0;
+    size_t now = fetch(c, keys, 0, lines, places[0]);
+    for (size_t at = 0, turn = 0; at < keys->n; turn ^= 1) {
+        const size_t next = fetch(c, keys, at + now, lines, places[turn ^ 1]);
+        for (size_t i = 0; i < now * lines; i++)
+            sum += *places[turn][i];
+        at += now;
+        now = next;
+    }
+    return (size_t)sum;
+}
+
+/* One loop per number of lines, unrolled by the compiler. */
+static size_t single(const bench_subject *subject, const bench_keys *keys) {
+    const calibrator *const c = subject->self;
+    return subject->variant == 1   ? read_single(c, keys, 1)
+           : subject->variant == 2 ? read_single(c, keys, 2)
+                                   : read_single(c, keys, 3);
+}
+
+static size_t batch(const bench_subject *subject, const bench_keys *keys) {
+    const calibrator *const c = subject->self;
+    return subject->variant == 1   ? read_batch(c, keys, 1)
+           : subject->variant == 2 ? read_batch(c, keys, 2)
+                                   : read_batch(c, keys, 3);
+}
+
+const bench_engine bench_engine_calibrator = {.create = create,
+                                              .destroy = destroy,
+                                              .clear = clear,
+                                              .insert = {single, batch},
+                                              .remove = {single, batch},
+                                              .query = {single, batch}};

@@ -1,0 +1,171 @@
+/* engine_tamis.c - the kinds of this library
+ *
+ * A kind is made for a number of bits per key by asking the planner: the smallest error rate whose plan
+ * is not larger than that.  So every kind that can be planned can be measured, without a word here.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bench/bench.h"
+
+#include <math.h>
+
+#include <tamis/plan.h>
+
+#define STEPS 40 /* of the bisection: finer than any size can tell */
+
+/* Does the plan for error rate 2^-x fit into setup->bits bits per key? */
+static bool fits(tamis_kind kind, const bench_setup *setup, double x, tamis_plan *plan) {
+    tamis_need need;
+    tamis_plan made;
+    tamis_need_init(&need);
+    tamis_plan_init(&made);
+    need.n = setup->n;
+    need.kind = kind;
+    need.fpr = exp2(-x);
+    if (tamis_plan_make(&need, &made) != TAMIS_OK || made.bits_per_key > setup->bits)
+        return false;
+    *plan = made;
+    return true;
+}
+
+/* The plan with the smallest error rate that fits: the last x that does in steps of one half (a kind may
+ * have no plan for very large error rates), then bisection. */
+static bool plan_for(tamis_kind kind, const bench_setup *setup, tamis_plan *plan) {
+    double good = 0;
+    for (double x = 0.5; x < 100; x += 0.5) {
+        if (fits(kind, setup, x, plan))
+            good = x;
+        else if (good != 0)
+            break;
+    }
+    if (good == 0)
+        return false;
+    double low = good, high = good + 0.5;
+    for (unsigned i = 0; i < STEPS; i++) {
+        const double middle = (low + high) / 2;
+        if (fits(kind, setup, middle, plan))
+            low = middle;
+        else
+            high = middle;
+    }
+    return true;
+}
+
+static void *plain_alloc(void *context, size_t size, size_t align) {
+    (void)context;
+    (void)align; /* pages are aligned */
+    return bench_alloc(size, false);
+}
+
+static void plain_free(void *context, void *block, size_t size) {
+    (void)context;
+    bench_free(block, size);
+}
+
+static const char *create(bench_subject *subject, const bench_setup *setup) {
+    static const tamis_allocator plain = {plain_alloc, plain_free, NULL};
+    tamis_plan plan;
+    tamis_plan_init(&plan);
+    if (!plan_for((tamis_kind)subject->variant, setup, &plan))
+        return "no plan of this kind has so few bits per key";
+    plan.params.seed = 1; /* every run measures the same table */
+    tamis_filter *filter;
+    tamis_status status = tamis_filter_create(&plan.params, setup->huge ? NULL : &plain, &filter);
+    if (status != TAMIS_OK)
+        return tamis_status_text(status);
+    status = tamis_filter_clear(filter); /* touches the memory */
+    if (status != TAMIS_OK) {
+        tamis_filter_free(filter);
+        return tamis_status_text(status);
+    }
+    subject->self = filter;
+    subject->bytes = plan.bytes;
+    subject->predicted_fpr = plan.fpr;
+    const double lines = round(plan.lines_per_query);
+    subject->lines = lines < 1 ? 1 : lines > BENCH_LINES_MAX ? BENCH_LINES_MAX : (unsigned)lines;
+    subject->can_remove = (tamis_kind_abilities(plan.params.kind) & TAMIS_CAN_REMOVE) != 0;
+    return NULL;
+}
+
+static void destroy(bench_subject *subject) {
+    tamis_filter_free(subject->self);
+    subject->self = NULL;
+}
+
+static void clear(const bench_subject *subject) {
+    const tamis_status status = tamis_filter_clear(subject->self);
+    (void)status; /* only a view refuses */
+}
+
+/* A key that could not be inserted counts as none, and is found out by the query that misses it. */
+static size_t insert_single(const bench_subject *subject, const bench_keys *keys) {
+    tamis_filter *const filter = subject->self;
+    size_t n_added = 0;
+    bool added = false;
+    for (size_t i = 0; i < keys->n; i++) {
+        const tamis_status status =
+            keys->digests == NULL ? tamis_filter_insert_u64(filter, keys->u64[i], &added)
+                                  : tamis_filter_insert_digest(filter, keys->digests[i], &added);
+        n_added += status == TAMIS_OK && added;
+    }
+    return n_added;
+}
+
+static size_t insert_batch(const bench_subject *subject, const bench_keys *keys) {
+    tamis_filter *const filter = subject->self;
+    size_t done = 0;
+    const tamis_status status =
+        keys->digests == NULL
+            ? tamis_filter_insert_many_u64(filter, keys->u64, keys->n, keys->answers, &done)
+            : tamis_filter_insert_many_digest(filter, keys->digests, keys->n, keys->answers, &done);
+    return status == TAMIS_OK ? done : 0;
+}
+
+static size_t remove_single(const bench_subject *subject, const bench_keys *keys) {
+    tamis_filter *const filter = subject->self;
+    size_t n_removed = 0;
+    for (size_t i = 0; i < keys->n; i++) {
+        const tamis_status status = keys->digests == NULL
+                                        ? tamis_filter_remove_u64(filter, keys->u64[i])
+                                        : tamis_filter_remove_digest(filter, keys->digests[i]);
+        n_removed += status == TAMIS_OK;
+    }
+    return n_removed;
+}
+
+static size_t remove_batch(const bench_subject *subject, const bench_keys *keys) {
+    tamis_filter *const filter = subject->self;
+    size_t count = 0;
+    const tamis_status status =
+        keys->digests == NULL
+            ? tamis_filter_remove_many_u64(filter, keys->u64, keys->n, keys->answers, &count)
+            : tamis_filter_remove_many_digest(filter, keys->digests, keys->n, keys->answers,
+                                              &count);
+    return status == TAMIS_OK ? count : 0;
+}
+
+static size_t query_single(const bench_subject *subject, const bench_keys *keys) {
+    const tamis_filter *const filter = subject->self;
+    size_t present = 0;
+    if (keys->digests == NULL)
+        for (size_t i = 0; i < keys->n; i++)
+            present += tamis_filter_contains_u64(filter, keys->u64[i]);
+    else
+        for (size_t i = 0; i < keys->n; i++)
+            present += tamis_filter_contains_digest(filter, keys->digests[i]);
+    return present;
+}
+
+static size_t query_batch(const bench_subject *subject, const bench_keys *keys) {
+    return keys->digests == NULL
+               ? tamis_filter_contains_many_u64(subject->self, keys->u64, keys->n, keys->answers)
+               : tamis_filter_contains_many_digest(subject->self, keys->digests, keys->n,
+                                                   keys->answers);
+}
+
+const bench_engine bench_engine_tamis = {.create = create,
+                                         .destroy = destroy,
+                                         .clear = clear,
+                                         .insert = {insert_single, insert_batch},
+                                         .remove = {remove_single, remove_batch},
+                                         .query = {query_single, query_batch}};

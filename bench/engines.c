@@ -1,0 +1,39 @@
+/* engines.c - the subjects that can be measured, and names
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bench/bench.h"
+
+const char *const bench_mode_names[BENCH_MODES] = {"single", "batch"};
+const char *const bench_op_names[BENCH_OPS] = {"insert", "remove", "query0", "query50", "query100"};
+
+/* Libraries of others, as far as they were found when this was built. */
+static const struct {
+    const char *name;
+    const bench_engine *engine;
+} peers[] = {
+#ifdef TAMIS_PEER_LIBBLOOM
+    {"libbloom", &bench_engine_libbloom},
+#endif
+    {NULL, NULL}};
+
+static const char *const calibrators[BENCH_LINES_MAX] = {"calibrator-1", "calibrator-2",
+                                                         "calibrator-3"};
+
+size_t bench_subjects(bench_subject subjects[BENCH_SUBJECTS_MAX]) {
+    size_t n = 0;
+    for (unsigned lines = 1; lines <= BENCH_LINES_MAX; lines++)
+        subjects[n++] = (bench_subject){.engine = &bench_engine_calibrator,
+                                        .name = calibrators[lines - 1],
+                                        .variant = lines,
+                                        .calibrator = true};
+    /* The numbers of the kinds fit one byte of a file; not all are in use. */
+    for (unsigned kind = 1; kind < 256 && n < BENCH_SUBJECTS_MAX; kind++)
+        if (tamis_kind_name((tamis_kind)kind) != NULL)
+            subjects[n++] = (bench_subject){.engine = &bench_engine_tamis,
+                                            .name = tamis_kind_name((tamis_kind)kind),
+                                            .variant = kind};
+    for (size_t i = 0; peers[i].name != NULL && n < BENCH_SUBJECTS_MAX; i++)
+        subjects[n++] = (bench_subject){.engine = peers[i].engine, .name = peers[i].name};
+    return n;
+}

@@ -1,0 +1,355 @@
+/* run.c - interleaved rounds and what they tell
+ *
+ * Three phases, each of several rounds: insert, query, remove.  A round does every operation once with
+ * every subject, and begins each time with another one, so that a slow moment of the machine hits all
+ * of them alike and favours none.  The ratio to a calibrator is taken within the round; medians come
+ * last.  The first round of each phase warms up and is not counted.
+ *
+ * Keys are new in every round, the same for all subjects, and made before the clock starts.  They are
+ * worked on in chunks, and the time of the median chunk counts: a chunk takes a fraction of a
+ * millisecond, so that one in which another process had the processor is an outlier and goes away.
+ *
+ *   insert   A table of up to SAMPLE keys is cleared and filled anew, once key by key and once in a
+ *            batch.  A larger one is filled once, in as many slices as there are rounds; of each slice
+ *            some keys are timed one by one, some as a batch, and the rest is filled in untimed.
+ *            So the times are those of an average load, from empty to full.
+ *   query    Of a full table, SAMPLE keys: absent, present, or each with even odds.
+ *   remove   Of a full table, the keys that were inserted, sliced as for insert; a small table is
+ *            filled again afterwards.
+ *
+ * Answers are checked: a key that was inserted must be found, and single and batch must agree.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bench/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLE ((size_t)1 << 20)
+#define CHUNK  ((size_t)1 << 11)
+
+/* What one run works with.  Times are in nanoseconds per key, NaN where not measured, at
+ * [round][subject][op][mode]. */
+typedef struct run {
+    const bench_setup *setup;
+    const bench_watch *watch;
+    bench_subject *subjects;
+    size_t n_subjects;
+    unsigned rounds; /* with the one that is not counted */
+    uint64_t *u64;
+    tamis_digest *digests;
+    bool *answers;
+    double *times;
+    uint64_t found[BENCH_SUBJECTS_MAX]; /* absent keys that were found, in the rounds that count */
+    uint64_t steps_done, steps, keys_done;
+    const char *trouble;
+    const char *culprit;
+} run;
+
+static double *time_at(run *r, unsigned round, size_t subject, bench_op op, bench_mode mode) {
+    const size_t row = (round * r->n_subjects + subject) * (size_t)BENCH_OPS + (size_t)op;
+    return &r->times[row * (size_t)BENCH_MODES + (size_t)mode];
+}
+
+static void fail(run *r, const bench_subject *subject, const char *why) {
+    if (r->trouble == NULL) {
+        r->trouble = why;
+        r->culprit = subject->name;
+    }
+}
+
+/* ---- keys ---- */
+
+static bench_keys keys_made(run *r, size_t n) {
+    if (r->setup->digests)
+        for (size_t i = 0; i < n; i++)
+            r->digests[i] = tamis_hash_u64(1, r->u64[i]);
+    return (bench_keys){.n = n,
+                        .u64 = r->u64,
+                        .digests = r->setup->digests ? r->digests : NULL,
+                        .answers = r->answers};
+}
+
+/* Keys number first, first + 1, ... as they are inserted. */
+static bench_keys keys_from(run *r, uint64_t first, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        r->u64[i] = bench_key(first + i);
+    return keys_made(r, n);
+}
+
+/* Keys to be asked for, '*n_present' of them present.  'draw' numbers the drawing. */
+static bench_keys keys_asked(run *r, bench_op op, uint64_t draw, size_t *n_present) {
+    uint64_t state = bench_key(~draw);
+    *n_present = 0;
+    for (size_t i = 0; i < SAMPLE; i++) {
+        state += 0x9e3779b97f4a7c15u;
+        const uint64_t random = bench_key(state);
+        const bool present = op == BENCH_QUERY100 || (op == BENCH_QUERY50 && (random & 1) != 0);
+        const uint64_t number =
+            present ? (random >> 1) % r->setup->n : BENCH_ABSENT + draw * SAMPLE + i;
+        *n_present += present;
+        r->u64[i] = bench_key(number);
+    }
+    return keys_made(r, SAMPLE);
+}
+
+/* ---- one measurement ---- */
+
+static void step(run *r, size_t keys) {
+    r->steps_done++;
+    r->keys_done += keys;
+    if (r->watch->progress != NULL)
+        r->watch->progress(r->watch->context, r->steps_done, r->steps, r->keys_done);
+}
+
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The value at a share of the sorted values, between two of them in proportion. */
+static double quantile(const double *sorted, size_t n, double share) {
+    const double at = share * (double)(n - 1);
+    const size_t below = (size_t)at;
+    if (below + 1 >= n)
+        return sorted[n - 1];
+    return sorted[below] + (at - (double)below) * (sorted[below + 1] - sorted[below]);
+}
+
+static size_t timed(run *r, unsigned round, size_t subject, bench_op op, bench_mode mode,
+                    bench_work *work, const bench_keys *keys) {
+    double chunks[SAMPLE / CHUNK];
+    size_t n_chunks = 0, result = 0;
+    for (size_t at = 0; at < keys->n; at += CHUNK) {
+        const bench_keys part = {.n = keys->n - at < CHUNK ? keys->n - at : CHUNK,
+                                 .u64 = keys->u64 + at,
+                                 .digests = keys->digests == NULL ? NULL : keys->digests + at,
+                                 .answers = keys->answers + at};
+        const double start = bench_seconds();
+        result += work(&r->subjects[subject], &part);
+        const double seconds = bench_seconds() - start;
+        if (part.n == CHUNK || n_chunks == 0) /* a short last one would count too much */
+            chunks[n_chunks++] = 1e9 * seconds / (double)part.n;
+    }
+    qsort(chunks, n_chunks, sizeof *chunks, by_size);
+    *time_at(r, round, subject, op, mode) = quantile(chunks, n_chunks, 0.5);
+    step(r, keys->n);
+    return result;
+}
+
+static void fill(run *r, size_t subject, uint64_t first, uint64_t n) {
+    const bench_engine *const engine = r->subjects[subject].engine;
+    bench_work *const work =
+        engine->insert[engine->insert[BENCH_BATCH] != NULL ? BENCH_BATCH : BENCH_SINGLE];
+    if (r->subjects[subject].calibrator)
+        return;
+    for (uint64_t at = 0; at < n; at += SAMPLE) {
+        const size_t now = n - at < SAMPLE ? (size_t)(n - at) : SAMPLE;
+        const bench_keys keys = keys_from(r, first + at, now);
+        (void)work(&r->subjects[subject], &keys);
+    }
+}
+
+/* ---- the phases ---- */
+
+/* The keys that a round inserts or removes: 'timed' per mode out of the slice. */
+typedef struct slice {
+    uint64_t first, n;
+    size_t timed;
+} slice;
+
+static slice slice_of(const run *r, unsigned round) {
+    const uint64_t n = r->setup->n;
+    if (n <= SAMPLE)
+        return (slice){.first = 0, .n = n, .timed = (size_t)n};
+    const uint64_t size = n / r->rounds;
+    slice s = {.first = round * size, .n = size};
+    if (round + 1 == r->rounds)
+        s.n = n - s.first;
+    s.timed = size / 2 < SAMPLE ? (size_t)(size / 2) : SAMPLE;
+    return s;
+}
+
+static void insert_round(run *r, unsigned round, size_t subject) {
+    const bench_subject *const s = &r->subjects[subject];
+    const slice part = slice_of(r, round);
+    const bool anew = part.n == part.timed;
+    uint64_t next = part.first;
+    for (bench_mode mode = BENCH_SINGLE; mode < BENCH_MODES; mode++) {
+        if (s->engine->insert[mode] == NULL)
+            continue;
+        if (anew) {
+            s->engine->clear(s);
+            next = part.first;
+        }
+        const bench_keys keys = keys_from(r, next, part.timed);
+        (void)timed(r, round, subject, BENCH_INSERT, mode, s->engine->insert[mode], &keys);
+        next += part.timed;
+    }
+    if (!anew)
+        fill(r, subject, next, part.first + part.n - next);
+}
+
+static void query_round(run *r, unsigned round, size_t subject, bench_op op, const bench_keys *keys,
+                        size_t n_present) {
+    const bench_subject *const s = &r->subjects[subject];
+    size_t found[BENCH_MODES] = {0};
+    for (bench_mode mode = BENCH_SINGLE; mode < BENCH_MODES; mode++) {
+        if (s->engine->query[mode] == NULL)
+            continue;
+        found[mode] = timed(r, round, subject, op, mode, s->engine->query[mode], keys);
+        if (!s->calibrator && found[mode] < n_present)
+            fail(r, s, "a key that was inserted is not found");
+    }
+    if (s->engine->query[BENCH_BATCH] != NULL && found[BENCH_SINGLE] != found[BENCH_BATCH])
+        fail(r, s, "a batch gives other answers than single calls");
+    if (op == BENCH_QUERY0 && round > 0)
+        r->found[subject] += found[BENCH_SINGLE];
+}
+
+static void remove_round(run *r, unsigned round, size_t subject) {
+    const bench_subject *const s = &r->subjects[subject];
+    const slice part = slice_of(r, round);
+    const bool anew = part.n == part.timed;
+    uint64_t next = part.first;
+    if (!s->can_remove)
+        return;
+    for (bench_mode mode = BENCH_SINGLE; mode < BENCH_MODES; mode++) {
+        if (s->engine->remove[mode] == NULL)
+            continue;
+        const bench_keys keys = keys_from(r, next, part.timed);
+        const size_t gone =
+            timed(r, round, subject, BENCH_REMOVE, mode, s->engine->remove[mode], &keys);
+        if (!s->calibrator && gone != part.timed)
+            fail(r, s, "a key that was inserted cannot be removed");
+        if (anew)
+            fill(r, subject, part.first, part.n);
+        else
+            next += part.timed;
+    }
+}
+
+static void all_rounds(run *r) {
+    const size_t n = r->n_subjects;
+    for (unsigned round = 0; round < r->rounds; round++)
+        for (size_t i = 0; i < n && r->trouble == NULL; i++)
+            insert_round(r, round, (round + i) % n);
+    for (unsigned round = 0; round < r->rounds; round++) {
+        for (bench_op op = BENCH_QUERY0; op <= BENCH_QUERY100; op++) {
+            size_t n_present;
+            const uint64_t draw = (uint64_t)round * BENCH_OPS + op;
+            const bench_keys keys = keys_asked(r, op, draw, &n_present);
+            for (size_t i = 0; i < n && r->trouble == NULL; i++)
+                query_round(r, round, (round + i) % n, op, &keys, n_present);
+        }
+    }
+    for (unsigned round = 0; round < r->rounds; round++)
+        for (size_t i = 0; i < n && r->trouble == NULL; i++)
+            remove_round(r, round, (round + i) % n);
+}
+
+/* ---- what it tells ---- */
+
+/* Of the times of 'subject', divided by those of 'by' unless it is n_subjects. */
+static bench_spread spread_of(run *r, size_t subject, size_t by, bench_op op, bench_mode mode,
+                              double *room) {
+    const unsigned n = r->rounds - 1;
+    for (unsigned i = 0; i < n; i++) {
+        const double unit = by < r->n_subjects ? *time_at(r, i + 1, by, op, mode) : 1;
+        room[i] = *time_at(r, i + 1, subject, op, mode) / unit;
+    }
+    qsort(room, n, sizeof *room, by_size);
+    return (bench_spread){.median = quantile(room, n, 0.5),
+                          .low = quantile(room, n, 0.25),
+                          .high = quantile(room, n, 0.75)};
+}
+
+static size_t calibrator_of(const run *r, unsigned lines) {
+    for (size_t i = 0; i < r->n_subjects; i++)
+        if (r->subjects[i].calibrator && r->subjects[i].lines == lines)
+            return i;
+    return r->n_subjects;
+}
+
+static size_t all_rows(run *r, bench_row *rows, double *room) {
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_subjects; i++) {
+        const bench_subject *const s = &r->subjects[i];
+        const size_t like = calibrator_of(r, s->lines), one = calibrator_of(r, 1);
+        const double asked = (double)SAMPLE * (r->rounds - 1);
+        for (bench_op op = 0; op < BENCH_OPS; op++) {
+            for (bench_mode mode = 0; mode < BENCH_MODES; mode++) {
+                if (isnan(*time_at(r, 1, i, op, mode)))
+                    continue;
+                rows[n++] = (bench_row){.subject = s,
+                                        .op = op,
+                                        .mode = mode,
+                                        .ns = spread_of(r, i, r->n_subjects, op, mode, room),
+                                        .ratio = spread_of(r, i, like, op, mode, room),
+                                        .ratio_1 = spread_of(r, i, one, op, mode, room),
+                                        .fpr = s->calibrator ? NAN : (double)r->found[i] / asked};
+            }
+        }
+    }
+    return n;
+}
+
+/* Create what can be created, and close ranks. */
+static void create_all(run *r, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        bench_subject s = r->subjects[i];
+        const char *const why = s.engine->create(&s, r->setup);
+        if (why != NULL && r->watch->refused != NULL)
+            r->watch->refused(r->watch->context, &s, why);
+        if (why == NULL)
+            r->subjects[r->n_subjects++] = s;
+        else if (s.calibrator)
+            fail(r, &s, why);
+    }
+}
+
+const char *bench_run(bench_subject *subjects, size_t n, const bench_setup *setup,
+                      const bench_watch *watch, bench_row *rows, size_t *n_rows,
+                      const char **culprit) {
+    run r = {.setup = setup, .watch = watch, .subjects = subjects, .rounds = setup->rounds + 1};
+    double *const room = malloc(r.rounds * sizeof *room);
+    r.u64 = malloc(SAMPLE * sizeof *r.u64);
+    r.digests = malloc(SAMPLE * sizeof *r.digests);
+    r.answers = malloc(SAMPLE * sizeof *r.answers);
+    const size_t n_times = BENCH_ROWS(n) * r.rounds;
+    r.times = malloc(n_times * sizeof *r.times);
+    *n_rows = 0;
+    *culprit = "benchmark";
+    if (room == NULL || r.u64 == NULL || r.digests == NULL || r.answers == NULL ||
+        r.times == NULL) {
+        r.trouble = "no memory";
+        r.culprit = *culprit;
+    } else {
+        memset(r.u64, 0, SAMPLE * sizeof *r.u64);
+        memset(r.digests, 0, SAMPLE * sizeof *r.digests);
+        memset(r.answers, 0, SAMPLE * sizeof *r.answers);
+        for (size_t i = 0; i < n_times; i++)
+            r.times[i] = NAN;
+        create_all(&r, n);
+        for (size_t i = 0; i < r.n_subjects; i++) {
+            const unsigned modes = subjects[i].engine->query[BENCH_BATCH] != NULL ? 2 : 1;
+            r.steps += (uint64_t)modes * r.rounds * (subjects[i].can_remove ? 5 : 4);
+        }
+        if (r.trouble == NULL)
+            all_rounds(&r);
+        if (r.trouble == NULL)
+            *n_rows = all_rows(&r, rows, room);
+    }
+    for (size_t i = 0; i < r.n_subjects; i++)
+        subjects[i].engine->destroy(&subjects[i]);
+    free(r.times);
+    free(r.answers);
+    free(r.digests);
+    free(r.u64);
+    free(room);
+    if (r.trouble != NULL)
+        *culprit = r.culprit;
+    return r.trouble;
+}
