@@ -69,6 +69,35 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_plan_make(const tamis_need *need, 
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans,
                                                        size_t room, size_t *n_plans);
 
+/* A balanced Bloom filter by its theory: which blocks to fill how far, for the looks that an insert may
+ * take and the keys that may go to the stash.  Zeros take the defaults. */
+typedef struct tamis_balanced_need {
+    size_t struct_size;
+    uint64_t n;          /* keys, 1 to 2^40; required */
+    unsigned scheme;     /* as TAMIS_BALANCED_SCHEME; default MHT */
+    unsigned choices;    /* 2 to 8, 1 for SINGLE; default 3 */
+    unsigned block_bits; /* as TAMIS_BALANCED_BLOCK_BITS; default 512 */
+    unsigned hashes;     /* 1 to 32; default bits_per_key * ln 2 */
+    double bits_per_key; /* of the blocks, without stash; up to 512; default 12 */
+    double accesses;     /* blocks that an insert looks at on average, above 1; default 1.2 */
+    double overflow;     /* fraction of keys in the stash; default: the least that balances best */
+    double odds;         /* that the stash is too small for n keys; default 1e-6 */
+    bool budget;         /* make the accesses a limit: keys beyond it go to the stash unseen */
+} tamis_balanced_need;
+
+static inline void tamis_balanced_need_init(tamis_balanced_need *need) {
+    memset(need, 0, sizeof *need);
+    need->struct_size = sizeof *need;
+}
+
+/* Plan the balanced-bloom filter that 'need' describes.  Its error rate is predicted, none is asked for:
+ * bound_bits_per_key is that of plan->fpr.
+ *
+ * TAMIS_E_ARGUMENT if a member is out of range, TAMIS_E_DOMAIN where the theory has no answer (more
+ * than 1024 keys per block, accesses beyond the choices), TAMIS_E_TOO_LARGE.  'plan' is then unchanged. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_plan_balanced(const tamis_balanced_need *need,
+                                                            tamis_plan *plan);
+
 #ifdef __cplusplus
 }
 #endif

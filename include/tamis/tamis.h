@@ -140,7 +140,8 @@ typedef enum tamis_kind {
     TAMIS_KIND_BLOOM = 1,          /* standard Bloom filter: a set, no removal */
     TAMIS_KIND_COUNTING_BLOOM = 2, /* counting Bloom filter, 4-bit counters: a multiset, removal */
     TAMIS_KIND_BLOCKED_BLOOM = 3,  /* Bloom filter within one cache line: a set, no removal */
-    TAMIS_KIND_DLEFT = 4           /* d-left buckets, shrinking fingerprints: a set, no removal */
+    TAMIS_KIND_DLEFT = 4,          /* d-left buckets, shrinking fingerprints: a set, no removal */
+    TAMIS_KIND_BALANCED_BLOOM = 9  /* Bloom filters in balanced blocks: a set, no removal */
 } tamis_kind;
 
 /* The name of a kind as the command line spells it ("blocked-bloom"), or NULL for no such kind.
@@ -188,6 +189,17 @@ typedef struct tamis_params {
 #define TAMIS_DLEFT_SUBTABLES   1 /* 2 to 4; default 3, or 2 for tamis_filter_build */
 #define TAMIS_DLEFT_BUCKETS     2 /* per subtable, up to 2^38; default: mean load 4 (64), 6.4 (128) */
 #define TAMIS_DLEFT_GROUP       3 /* 1 or 4 buckets share their bits; default 1 */
+
+/* balanced-bloom */
+#define TAMIS_BALANCED_SCHEME     0 /* 1 SINGLE, 2 SEQUENTIAL, 3 MHT; default 3 */
+#define TAMIS_BALANCED_CHOICES    1 /* blocks that a key may go to, 1 to 8, 1 for SINGLE; default 3 */
+#define TAMIS_BALANCED_BLOCK_BITS 2 /* a multiple of 64 up to 512, counter included; default 512 */
+#define TAMIS_BALANCED_BLOCKS     3 /* in all, up to 2^38; default 12 bits per key */
+#define TAMIS_BALANCED_HASHES     4 /* bits set per key in its block, 1 to 32 */
+#define TAMIS_BALANCED_LOAD_MAX   5 /* keys in a block, 1 to 4095; default: mean + 1, rounded up */
+#define TAMIS_BALANCED_COIN       6 /* of 2^32 keys, those taken as the last of a block; default 2^32 */
+#define TAMIS_BALANCED_RATIO      7 /* MHT: sub-table to the one before, of 2^32; default 0.1708 */
+#define TAMIS_BALANCED_BUDGET     8 /* looks per 1000 keys, 1000 to 8000; default: no limit */
 
 /* All members zero but struct_size. */
 static inline void tamis_params_init(tamis_params *params) {
@@ -427,6 +439,9 @@ typedef struct tamis_info {
      * blocked-bloom: of blocks with 0, 1 to 16, 17 to 32, ... bits set.
      * Kinds with buckets: of buckets that hold 0, 1, 2, ... keys, the last entry and more. */
     uint64_t load_histogram[TAMIS_LOADS_MAX];
+    /* balanced-bloom, else 0: blocks that an insert looked at, mean over the keys that are in, and
+     * blocks that a query for an absent key reads now. */
+    double reads_per_insert, reads_per_query;
 } tamis_info;
 
 static inline void tamis_info_init(tamis_info *info) {

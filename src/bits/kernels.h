@@ -16,6 +16,8 @@
 
 #define TAMIS_I_BLOCK_HASHES_MAX 16u
 
+struct tamis_i_block;
+
 typedef struct tamis_i_kernels {
     /* Number of ones in n words. */
     uint64_t (*ones)(const uint64_t *words, size_t n);
@@ -30,6 +32,11 @@ typedef struct tamis_i_kernels {
     /* Set those bits, block after block; changed[i] tells whether one of them was clear. */
     void (*blocks_set)(uint64_t *const *blocks, const uint64_t *hashes, size_t n, unsigned k,
                        bool *changed);
+    /* For each of n blocks with a counter: does its filter hold the hash?  bits/block.h. */
+    void (*local_test)(const struct tamis_i_block *layout, const uint64_t *const *blocks,
+                       const uint64_t *hashes, size_t n, bool *present);
+    /* Set the bits of a hash in one such block; was one of them clear? */
+    bool (*local_set)(const struct tamis_i_block *layout, uint64_t *block, uint64_t hash);
 } tamis_i_kernels;
 
 /* Odd multipliers, one for each bit that a key sets in its block. */

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "bits/block.h"
 #include "bits/kernels.h"
 
 #ifdef TAMIS_TESTING
@@ -46,4 +47,6 @@ unsigned tamis_i_cpu_features(void) {
 void tamis_i_kernels_choose(tamis_i_kernels *kernels, unsigned features) {
     tamis_i_kernels_portable(kernels);
     tamis_i_kernels_x86(kernels, features);
+    tamis_i_block_portable(kernels);
+    tamis_i_block_x86(kernels, features);
 }

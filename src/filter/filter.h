@@ -33,7 +33,7 @@
  * can insert. */
 #define TAMIS_I_COUNT_MAX ((uint64_t)1 << 62)
 
-#define TAMIS_I_GEOMETRY 16u
+#define TAMIS_I_GEOMETRY 64u
 
 /* No table has more words than this: 2^45 bytes. */
 #define TAMIS_I_WORDS_MAX ((uint64_t)1 << 42)
@@ -130,5 +130,6 @@ extern const tamis_i_kind tamis_i_bloom;
 extern const tamis_i_kind tamis_i_counting_bloom;
 extern const tamis_i_kind tamis_i_blocked_bloom;
 extern const tamis_i_kind tamis_i_dleft;
+extern const tamis_i_kind tamis_i_balanced_bloom;
 
 #endif
