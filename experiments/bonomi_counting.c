@@ -6,10 +6,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "churn.h"
 #include "experiments.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { SUBTABLES = 4, BUCKETS = 2048, LOADS = 14, CELLS = 8, KEYS = 49152, ROUNDS = 1 << 20 };
 
@@ -147,66 +147,88 @@ static tamis_status cbf_example(const figure *self, double *value) {
     return tamis_model_bloom(CBF_COUNTERS, KEYS, CBF_HASHES, value);
 }
 
-static uint64_t random_next(uint64_t *state) {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+/* The paper's full run is 10,000 trials of 2^20 rounds and 10,000 queries.  The short one has fewer trials,
+ * and more queries in each. */
+static churn experiment(tamis_kind kind, uint64_t keys, bool full) {
+    churn c = {.keys = keys,
+               .rounds = full ? ROUNDS : ROUNDS / 4,
+               .queries = full ? 10000 : 1000000,
+               .trials = full ? 10000 : 8};
+    tamis_params_init(&c.params);
+    c.params.kind = kind;
+    c.params.capacity = keys;
+    c.params.seed = 1;
+    return c;
 }
 
-static tamis_status cbf_run(uint64_t seed, uint64_t *present, uint64_t rounds, uint64_t n_queries,
-                            uint64_t *hits) {
-    tamis_params params;
-    tamis_params_init(&params);
-    params.kind = TAMIS_KIND_COUNTING_BLOOM;
-    params.capacity = KEYS;
-    params.seed = seed;
-    params.value[TAMIS_COUNTING_COUNTERS] = CBF_COUNTERS;
-    params.value[TAMIS_COUNTING_HASHES] = CBF_HASHES;
-    tamis_filter *filter;
-    tamis_status status = tamis_filter_create(&params, NULL, &filter);
-    if (status != TAMIS_OK)
-        return status;
-    uint64_t next = 0; /* keys are 0, 1, 2, ...: no two are alike */
-    for (; next < KEYS && status == TAMIS_OK; next++) {
-        present[next] = next;
-        status = tamis_filter_insert_u64(filter, next, NULL);
-    }
-    uint64_t state = seed;
-    for (uint64_t k = 0; k < rounds && status == TAMIS_OK; k++) {
-        uint64_t *const chosen = &present[random_next(&state) % KEYS];
-        tamis_digest digest = tamis_hash_u64(seed, *chosen);
-        status = tamis_filter_remove_digest(filter, digest);
-        *chosen = next++;
-        if (status == TAMIS_OK)
-            status = tamis_filter_insert_u64(filter, *chosen, NULL);
-    }
-    for (uint64_t k = 0; k < n_queries && status == TAMIS_OK; k++)
-        *hits += tamis_filter_contains_u64(filter, next++) ? 1 : 0;
-    tamis_filter_free(filter);
+static tamis_status cbf_simulate(const figure *self, bool full, measured *value) {
+    churn c = experiment(TAMIS_KIND_COUNTING_BLOOM, KEYS, full);
+    churn_result result;
+    (void)self;
+    c.params.value[TAMIS_COUNTING_COUNTERS] = CBF_COUNTERS;
+    c.params.value[TAMIS_COUNTING_HASHES] = CBF_HASHES;
+    const tamis_status status = churn_run(&c, false, &result);
+    *value = result.rate;
     return status;
 }
 
-/* The full run is the paper's: 10,000 trials of 2^20 rounds and 10,000 queries. */
-static tamis_status cbf_simulate(const figure *self, bool full, measured *value) {
-    const uint64_t trials = full ? 10000 : 10;
-    const uint64_t rounds = full ? ROUNDS : ROUNDS / 8;
-    const uint64_t n_queries = full ? 10000 : 1000000;
+/* -------------------------------------------------------------------------------------------------
+ * The d-left counting filter itself
+ */
+
+static churn dlcbf_experiment(uint64_t keys, bool full) {
+    churn c = experiment(TAMIS_KIND_DLEFT_COUNTING, keys, full);
+    c.params.stash = 4096;
+    c.params.value[TAMIS_DLCBF_SUBTABLES] = SUBTABLES;
+    c.params.value[TAMIS_DLCBF_BUCKETS] = BUCKETS;
+    c.params.value[TAMIS_DLCBF_CELLS] = CELLS;
+    c.params.value[TAMIS_DLCBF_REMAINDER_BITS] = 14;
+    c.params.value[TAMIS_DLCBF_MOVES] = TAMIS_NONE;
+    return c;
+}
+
+static tamis_status table1_simulate(const figure *self, bool full, measured *value) {
+    const churn c = dlcbf_experiment(KEYS, full);
+    churn_result result;
+    const tamis_status status = churn_run(&c, false, &result);
+    *value = result.at_least[self->index];
+    return status;
+}
+
+static tamis_status fpr_simulate(const figure *self, bool full, measured *value) {
+    const churn c = dlcbf_experiment(KEYS, full);
+    churn_result result;
     (void)self;
-    uint64_t *const present = malloc(KEYS * sizeof *present);
-    if (present == NULL)
-        return TAMIS_E_NOMEM;
-    tamis_status status = TAMIS_OK;
-    uint64_t hits = 0;
-    for (uint64_t t = 0; t < trials && status == TAMIS_OK; t++)
-        status = cbf_run(1 + t, present, rounds, n_queries, &hits);
-    free(present);
-    if (status != TAMIS_OK)
-        return status;
-    const double n = (double)(trials * n_queries);
-    value->mean = (double)hits / n;
-    value->standard_error = sqrt(value->mean * (1 - value->mean) / n);
-    return TAMIS_OK;
+    const tamis_status status = churn_run(&c, false, &result);
+    *value = result.rate;
+    return status;
+}
+
+/* Without moves a key whose buckets are all full goes to the stash. */
+static tamis_status overflow_run(const figure *self, bool full, churn *c, churn_result *result) {
+    *c = dlcbf_experiment((uint64_t)self->index, full);
+    c->rounds = ROUNDS;
+    c->queries = 1000;
+    c->trials = full ? 10000 : 20;
+    return churn_run(c, true, result);
+}
+
+static tamis_status events_simulate(const figure *self, bool full, measured *value) {
+    churn c;
+    churn_result result;
+    const tamis_status status = overflow_run(self, full, &c, &result);
+    *value = result.arrivals;
+    return status;
+}
+
+static tamis_status runs_simulate(const figure *self, bool full, measured *value) {
+    churn c;
+    churn_result result;
+    const tamis_status status = overflow_run(self, full, &c, &result);
+    const double p = result.overflowed, n = (double)c.trials;
+    value->mean = 10000 * p;
+    value->standard_error = 10000 * sqrt(fmax(p * (1 - p), 1 / n) / n);
+    return status;
 }
 
 #define FLUID "steady state, 4 choices, load 6, mean over the subtables"
@@ -223,18 +245,18 @@ static const figure figures[] = {
     {"dlcbf.t1.fluid.ge7", "0.2894", table1_fluid, NULL, 7, 0, NULL, FLUID},
     {"dlcbf.t1.fluid.ge8", "0.0023", table1_fluid, NULL, 8, 0, NULL, FLUID},
     {"dlcbf.t1.fluid.ge9", "1.681e-27", table1_fluid, NULL, 9, 0, NULL, FLUID},
-    {"dlcbf.t1.sim.ge1", "1.0000", table1_cells, NULL, 1, 0.001, NULL, CELL},
-    {"dlcbf.t1.sim.ge2", "0.9999", table1_cells, NULL, 2, 0.001, NULL, CELL},
-    {"dlcbf.t1.sim.ge3", "0.9990", table1_cells, NULL, 3, 0.001, NULL, CELL},
-    {"dlcbf.t1.sim.ge4", "0.9920", table1_cells, NULL, 4, 0.001, NULL, CELL},
-    {"dlcbf.t1.sim.ge5", "0.9502", table1_cells, NULL, 5, 0.001, NULL, CELL},
-    {"dlcbf.t1.sim.ge6", "0.7655", table1_cells, NULL, 6, 0.001, NULL, CELL},
-    {"dlcbf.t1.sim.ge7", "0.2868", table1_cells, NULL, 7, 0.001, NULL, CELL},
-    {"dlcbf.t1.sim.ge8", "0.0022", table1_cells, NULL, 8, 0.001, NULL, CELL},
-    {"dlcbf.t1.sim.ge9", "0.0000", table1_cells, NULL, 9, 0.001, NULL, CELL},
+    {"dlcbf.t1.sim.ge1", "1.0000", table1_cells, table1_simulate, 1, 0.001, NULL, CELL},
+    {"dlcbf.t1.sim.ge2", "0.9999", table1_cells, table1_simulate, 2, 0.001, NULL, CELL},
+    {"dlcbf.t1.sim.ge3", "0.9990", table1_cells, table1_simulate, 3, 0.001, NULL, CELL},
+    {"dlcbf.t1.sim.ge4", "0.9920", table1_cells, table1_simulate, 4, 0.001, NULL, CELL},
+    {"dlcbf.t1.sim.ge5", "0.9502", table1_cells, table1_simulate, 5, 0.001, NULL, CELL},
+    {"dlcbf.t1.sim.ge6", "0.7655", table1_cells, table1_simulate, 6, 0.001, NULL, CELL},
+    {"dlcbf.t1.sim.ge7", "0.2868", table1_cells, table1_simulate, 7, 0.001, NULL, CELL},
+    {"dlcbf.t1.sim.ge8", "0.0022", table1_cells, table1_simulate, 8, 0.001, NULL, CELL},
+    {"dlcbf.t1.sim.ge9", "0.0000", table1_cells, table1_simulate, 9, 0.001, NULL, CELL},
 
     {"dlcbf.fpr.bound", "0.001465", fpr_bound, NULL, 0, 0, NULL, "24 * 2^-14"},
-    {"dlcbf.fpr.sim", "0.001463", fpr_exact, NULL, 0, 0.003, NULL,
+    {"dlcbf.fpr.sim", "0.001463", fpr_exact, fpr_simulate, 0, 0.003, NULL,
      "1 - (1 - 1/BR)^m; \"slightly less than\", standard error of the printed mean 0.26 %"},
     {"dlcbf.sec4.cbf", "0.01327", cbf9, NULL, 0, 0, NULL, "9 counters per key, 6 hashes"},
     {"dlcbf.sec4.dlcbf", "0.01172", dlcbf_bits, NULL, 11, 0, NULL, "24 * 2^-11"},
@@ -250,11 +272,11 @@ static const figure figures[] = {
      "P(Poisson(ln 2) = 16), for one counter"},
     {"dlcbf.load65.ge9", "2.205e-08", load65, NULL, 9, 0, NULL,
      "53,248 keys are 6.5 per bucket; the printed 53,428 is transposed"},
-    {"dlcbf.load65.trials", "254", runs, NULL, 53248, 0.06, NULL,
+    {"dlcbf.load65.trials", "254", runs, runs_simulate, 53248, 0.06, NULL,
      "runs with a key whose buckets are all full, at 6.4949 cells per bucket; the printed value "
      "has a "
      "standard error of 6 %"},
-    {"dlcbf.load675.events", "40 to 100", events, NULL, 55296, 0, NULL,
+    {"dlcbf.load675.events", "40 to 100", events, events_simulate, 55296, 0, NULL,
      "mean number of keys in a run whose buckets are all full, at 6.7444 cells per bucket"},
 };
 /* clang-format on */

@@ -141,6 +141,7 @@ typedef enum tamis_kind {
     TAMIS_KIND_COUNTING_BLOOM = 2, /* counting Bloom filter, 4-bit counters: a multiset, removal */
     TAMIS_KIND_BLOCKED_BLOOM = 3,  /* Bloom filter within one cache line: a set, no removal */
     TAMIS_KIND_DLEFT = 4,          /* d-left buckets, shrinking fingerprints: a set, no removal */
+    TAMIS_KIND_DLEFT_COUNTING = 5, /* d-left buckets of counted cells: a multiset, removal */
     TAMIS_KIND_BALANCED_BLOOM = 9  /* Bloom filters in balanced blocks: a set, no removal */
 } tamis_kind;
 
@@ -189,6 +190,15 @@ typedef struct tamis_params {
 #define TAMIS_DLEFT_SUBTABLES   1 /* 2 to 4; default 3, or 2 for tamis_filter_build */
 #define TAMIS_DLEFT_BUCKETS     2 /* per subtable, up to 2^38; default: mean load 4 (64), 6.4 (128) */
 #define TAMIS_DLEFT_GROUP       3 /* 1 or 4 buckets share their bits; default 1 */
+
+/* dleft-counting; bits of a bucket: cells * (remainder + counter), up to 512 */
+#define TAMIS_DLCBF_SUBTABLES      0 /* 2 to 4; default 4 */
+#define TAMIS_DLCBF_BUCKETS        1 /* per subtable, up to 2^38; default: 3/4 of all cells in use */
+#define TAMIS_DLCBF_CELLS          2 /* per bucket, 2 to 16; default 8 */
+#define TAMIS_DLCBF_REMAINDER_BITS 3 /* of a cell, 1 to 32; default 14 */
+#define TAMIS_DLCBF_COUNTER_BITS   4 /* of a cell, 1 to 8, 64 in a bucket; default 2 */
+#define TAMIS_DLCBF_MOVES          5 /* longest chain of moves, 1 to 8 or TAMIS_NONE; default 3 */
+#define TAMIS_NONE                 255 /* a parameter of 0, where 0 already means the default */
 
 /* balanced-bloom */
 #define TAMIS_BALANCED_SCHEME     0 /* 1 SINGLE, 2 SEQUENTIAL, 3 MHT; default 3 */

@@ -18,6 +18,9 @@
 
 struct tamis_i_block;
 
+struct tamis_i_cells;
+struct tamis_i_spot;
+
 typedef struct tamis_i_kernels {
     /* Number of ones in n words. */
     uint64_t (*ones)(const uint64_t *words, size_t n);
@@ -32,6 +35,9 @@ typedef struct tamis_i_kernels {
     /* Set those bits, block after block; changed[i] tells whether one of them was clear. */
     void (*blocks_set)(uint64_t *const *blocks, const uint64_t *hashes, size_t n, unsigned k,
                        bool *changed);
+    /* For each of n buckets, the cells that hold a remainder: bits/cells.h. */
+    bool (*cells_match)(const struct tamis_i_cells *cells, const struct tamis_i_spot *spots,
+                        size_t n, uint16_t *hits);
     /* For each of n blocks with a counter: does its filter hold the hash?  bits/block.h. */
     void (*local_test)(const struct tamis_i_block *layout, const uint64_t *const *blocks,
                        const uint64_t *hashes, size_t n, bool *present);

@@ -130,6 +130,7 @@ extern const tamis_i_kind tamis_i_bloom;
 extern const tamis_i_kind tamis_i_counting_bloom;
 extern const tamis_i_kind tamis_i_blocked_bloom;
 extern const tamis_i_kind tamis_i_dleft;
+extern const tamis_i_kind tamis_i_dleft_counting;
 extern const tamis_i_kind tamis_i_balanced_bloom;
 
 #endif

@@ -1,0 +1,116 @@
+/* choices.h - the buckets that a key may go to, when its place must be found again for removal
+ *
+ * A key stands for one fingerprint f, a number below B 2^r, where B is the number of buckets of a
+ * subtable.  Each of the d subtables has a permutation P_i of these numbers:
+ *
+ *      P_i(f)  =  [ bucket of subtable i: 0 .. B-1 ][ remainder: r bits ]
+ *
+ * Only the remainder is stored.  With its bucket it gives P_i(f) back, hence f, hence all other choices
+ * of the key: elements can be moved, and two keys meet in one cell only if they have the same f.
+ *
+ * Buckets lie in cache lines of 512 bits, as many as fit, so that a choice costs one line.
+ *
+ * After Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "An Improved Construction for Counting
+ * Bloom Filters", ESA 2006, section 3.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_FILTER_CHOICES_H
+#define TAMIS_FILTER_CHOICES_H
+
+#include "filter/filter.h"
+#include "hash/permute.h"
+
+#define TAMIS_I_SUBTABLES_MAX   4u
+#define TAMIS_I_BUCKETS_MAX     ((uint64_t)1 << 38)
+#define TAMIS_I_REMAINDER_MAX   32u
+#define TAMIS_I_BUCKET_KEYS_MAX 16u /* different fingerprints in a bucket, at most */
+#define TAMIS_I_MOVES_MAX       8u  /* longest chain of moves */
+#define TAMIS_I_LINE_BITS       512u
+
+/* How a table is divided; all that follows from the parameters.  Kept in geometry[]. */
+typedef struct tamis_i_choices {
+    uint64_t subtables;      /* d */
+    uint64_t buckets;        /* B, of each */
+    uint64_t remainder_bits; /* r */
+    uint64_t bucket_bits;
+    uint64_t per_line;  /* buckets in a line */
+    uint64_t line_part; /* 2^63 / per_line, rounded up */
+    tamis_i_permutation permutation[TAMIS_I_SUBTABLES_MAX];
+} tamis_i_choices;
+
+#define TAMIS_I_CHOICES_WORDS (sizeof(tamis_i_choices) / sizeof(uint64_t))
+
+/* One bucket: its line, and its first bit in there. */
+typedef struct tamis_i_bucket {
+    uint64_t *line;
+    unsigned at;
+} tamis_i_bucket;
+
+/* Can a table have these?  subtables, buckets, remainder bits and bucket bits; '*n_table' is its size in
+ * words.  TAMIS_E_ARGUMENT. */
+tamis_status tamis_i_choices_shape(uint64_t subtables, uint64_t buckets, uint64_t remainder_bits,
+                                   uint64_t bucket_bits, uint64_t *n_table);
+
+/* Prepare the choices of a shape that was accepted. */
+void tamis_i_choices_init(tamis_i_choices *choices, uint64_t seed, uint64_t subtables,
+                          uint64_t buckets, uint64_t remainder_bits, uint64_t bucket_bits);
+
+/* The fingerprint of a digest.  With B 2^r near 2^62 its values are hit unequally often, by a few percent
+ * at most, which changes error rates by the square of that. */
+static inline uint64_t tamis_i_choices_print(const tamis_i_choices *choices, tamis_digest digest) {
+    return tamis_i_range(digest.lo, choices->permutation[0].size);
+}
+
+/* Bucket number 'number' of all: those of subtable i are numbers i B to (i+1) B - 1. */
+static inline tamis_i_bucket tamis_i_choices_bucket(const tamis_i_choices *choices, uint64_t *table,
+                                                    uint64_t number) {
+    const uint64_t line = tamis_i_mulhi(2 * number, choices->line_part);
+    const uint64_t slot = number - line * choices->per_line;
+    return (tamis_i_bucket){.line = table + TAMIS_LINE_WORDS * line,
+                            .at = (unsigned)(slot * choices->bucket_bits)};
+}
+
+/* Choice i of fingerprint 'print': the number of its bucket, and its remainder there. */
+static inline uint64_t tamis_i_choices_of(const tamis_i_choices *choices, uint64_t print,
+                                          unsigned i, uint64_t *remainder) {
+    const uint64_t image = tamis_i_permute(&choices->permutation[i], print);
+    *remainder = image & (((uint64_t)1 << choices->remainder_bits) - 1);
+    return i * choices->buckets + (image >> choices->remainder_bits);
+}
+
+/* The fingerprint that has this remainder in bucket number 'number'. */
+uint64_t tamis_i_choices_back(const tamis_i_choices *choices, uint64_t number, uint64_t remainder);
+
+/* One step on the way to room: the element with this remainder goes from bucket 'from' to bucket 'to'. */
+typedef struct tamis_i_move {
+    uint64_t from, to;
+    uint64_t remainder, remainder_to; /* of the element, in the one and in the other */
+} tamis_i_move;
+
+/* What the search must know about a table. */
+typedef struct tamis_i_search {
+    const tamis_filter *filter;
+    const tamis_i_choices *choices;
+    /* The remainders in a full bucket, at most TAMIS_I_BUCKET_KEYS_MAX; each stands for an element that
+     * can be moved.  Returns how many. */
+    unsigned (*list)(const tamis_filter *filter, uint64_t number, uint64_t *remainders);
+    /* Would the element with this remainder in bucket 'from' fit into bucket 'to'? */
+    bool (*fits)(const tamis_filter *filter, uint64_t from, uint64_t remainder, uint64_t to);
+} tamis_i_search;
+
+/* All choices of 'print' are full: find the shortest chain of at most 'depth' moves that makes room in
+ * one of them.  Returns how many moves, 0 if there is no such chain.  They are to be carried out in
+ * order: the first is into a bucket that has room, each other one into the bucket that the one before
+ * it left, and the last leaves a choice of 'print'.  No bucket is left twice.
+ *
+ * Looks at a bounded number of buckets, some hundreds, nearest first. */
+unsigned tamis_i_choices_search(const tamis_i_search *search, uint64_t print, unsigned depth,
+                                tamis_i_move moves[TAMIS_I_MOVES_MAX]);
+
+/* The end of a structure's check: bits of no bucket are zero, and the 'keys' that the buckets hold, with
+ * those in the stash, are as many as the filter claims.  False, and why. */
+bool tamis_i_choices_check(const tamis_i_choices *choices, const tamis_filter *filter,
+                           uint64_t keys, const char **reason);
+
+#endif

@@ -1,0 +1,102 @@
+/* dleft_counting.c - plans for the d-left counting filter
+ *
+ * With d subtables, c cells per bucket, remainders of r bits and mean load x the error rate is d x / 2^r;
+ * a line takes as many buckets of c (r + 2) bits, in whole bytes, as fit.  All shapes are tried.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "plan/planners.h"
+#include "tamis/model.h"
+
+#include <math.h>
+
+#define CELLS_MIN    4u
+#define CELLS_MAX    16u
+#define SUBTABLES    4u
+#define COUNTER_BITS 2u
+#define BITS_MAX     32u
+#define LINE_BITS    512u
+#define LOADS        40u
+/* A plan that is larger by less than this and reads fewer lines is the better one. */
+#define WORTH 1.04
+
+/* The mean load, in steady change, at which one key in a hundred finds all its buckets full, so that an
+ * element must be moved for it: tamis_model_dleft_steady and tamis_model_dleft_full, by d and c.
+ * Beyond that inserts get slow; the table itself could be filled further. */
+static const double load_max[SUBTABLES + 1][CELLS_MAX - CELLS_MIN + 1] = {
+    {0},
+    {0},
+    {2.325, 3.220, 4.142, 5.081, 6.032, 6.991, 7.957, 8.928, 9.903, 10.881, 11.862, 12.845, 13.829},
+    {2.888, 3.851, 4.824, 5.804, 6.789, 7.777, 8.767, 9.759, 10.752, 11.746, 12.740, 13.736,
+     14.732},
+    {3.161, 4.142, 5.129, 6.120, 7.113, 8.107, 9.102, 10.099, 11.095, 12.093, 13.090, 14.088,
+     15.086},
+};
+
+typedef struct shape {
+    unsigned subtables, cells, remainder_bits;
+    double load;
+    double bits; /* per key */
+} shape;
+
+/* The best of a number of subtables for this error rate. */
+static shape best_shape(unsigned subtables, double fpr) {
+    shape best = {.bits = INFINITY};
+    for (unsigned cells = CELLS_MIN; cells <= CELLS_MAX; cells++) {
+        for (unsigned r = 1; r <= BITS_MAX; r++) {
+            const unsigned bytes = (cells * (r + COUNTER_BITS) + 7) / 8;
+            const unsigned per_line = LINE_BITS / 8 / bytes;
+            const double most = load_max[subtables][cells - CELLS_MIN];
+            const double load = fmin(most, fpr * ldexp(1, (int)r) / subtables);
+            const double bits = LINE_BITS / (load * per_line);
+            if (per_line > 0 && load > most / 2 && bits < best.bits)
+                best = (shape){subtables, cells, r, load, bits};
+        }
+    }
+    return best;
+}
+
+/* The odds that one key of the n finds no room within the first move.  'q' of the buckets being full, as
+ * many as d (d - 1) c other buckets are all full with odds q^(d (d - 1) c). */
+static tamis_status overflow(const shape *s, double n, uint64_t stash, double *odds) {
+    double fraction[SUBTABLES * LOADS], all_full, full = 0;
+    tamis_status status = tamis_model_dleft_steady(s->subtables, s->load, LOADS, fraction);
+    if (status == TAMIS_OK)
+        status = tamis_model_dleft_full(s->subtables, LOADS, fraction, s->cells, &all_full);
+    if (status != TAMIS_OK)
+        return status;
+    for (unsigned i = 0; i < s->subtables; i++)
+        for (unsigned j = s->cells; j < LOADS; j++)
+            full += fraction[i * LOADS + j] / s->subtables;
+    const double others = (double)s->subtables * (s->subtables - 1) * s->cells;
+    return tamis_model_poisson_tail(n * all_full * pow(full, others), stash, odds);
+}
+
+tamis_status tamis_i_plan_dleft_counting(const tamis_need *need, tamis_plan *plan) {
+    const double n = (double)need->n;
+    shape best = {.bits = INFINITY};
+    for (unsigned d = SUBTABLES; d >= 2; d--) {
+        const shape s = best_shape(d, need->fpr);
+        if (s.bits < best.bits * WORTH)
+            best = s;
+    }
+    if (isinf(best.bits))
+        return TAMIS_E_UNSUPPORTED;
+    const double buckets = ceil(n / (best.load * best.subtables));
+    if (buckets > 0x1p38 || ldexp(buckets, (int)best.remainder_bits) > 0x1p62)
+        return TAMIS_E_TOO_LARGE;
+    uint64_t *const value = plan->params.value;
+    plan->params.kind = TAMIS_KIND_DLEFT_COUNTING;
+    plan->params.stash = 16 + need->n / 16384;
+    value[TAMIS_DLCBF_SUBTABLES] = best.subtables;
+    value[TAMIS_DLCBF_BUCKETS] = (uint64_t)buckets;
+    value[TAMIS_DLCBF_CELLS] = best.cells;
+    value[TAMIS_DLCBF_REMAINDER_BITS] = best.remainder_bits;
+    value[TAMIS_DLCBF_COUNTER_BITS] = COUNTER_BITS;
+    value[TAMIS_DLCBF_MOVES] = 3;
+    plan->lines_per_query = best.subtables;
+    const tamis_status status =
+        tamis_model_dlcbf(n, ldexp(buckets, (int)best.remainder_bits), &plan->fpr);
+    return status != TAMIS_OK ? status
+                              : overflow(&best, n, plan->params.stash, &plan->overflow_probability);
+}

@@ -1,0 +1,168 @@
+/* test_cells.c - buckets of cells, against a plain model, by every kernel
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bits/cells.h"
+#include "support.h"
+
+enum { WORDS = 8 };
+
+/* What a bucket holds, in the order of its cells. */
+typedef struct plain {
+    unsigned load;
+    uint64_t remainder[TAMIS_I_CELLS_MAX], count[TAMIS_I_CELLS_MAX];
+} plain;
+
+static void assert_bucket(const tamis_i_cells *cells, uint64_t *words, unsigned at,
+                          const plain *p) {
+    const uint64_t counters = tamis_i_cells_counters(cells, words, at);
+    const char *reason = NULL;
+    assert_int_equal(tamis_i_cells_load(cells, counters), p->load);
+    for (unsigned i = 0; i < p->load; i++) {
+        assert_int_equal(tamis_i_cells_remainder(cells, words, at, i), p->remainder[i]);
+        assert_int_equal(tamis_i_cells_counter(cells, counters, i), p->count[i]);
+    }
+    assert_true(tamis_i_cells_check(cells, words, at, &reason));
+}
+
+static void assert_match(const tamis_i_cells *cells, uint64_t *words, unsigned at, const plain *p,
+                         uint64_t remainder) {
+    tamis_i_kernels best;
+    unsigned expected = 0;
+    for (unsigned i = 0; i < p->load; i++)
+        expected |= (unsigned)(p->remainder[i] == remainder) << i;
+    const tamis_i_spot spots[2] = {{words, at, (uint32_t)remainder}, {words, at, 0}};
+    uint16_t hits[2];
+    tamis_i_kernels_choose(&best, tamis_i_cpu_features());
+    assert_int_equal(tamis_i_cells_match(cells, spots, 1, hits), expected != 0);
+    assert_int_equal(hits[0], expected);
+    const bool any = best.cells_match(cells, spots, 2, hits);
+    assert_int_equal(hits[0], expected);
+    assert_int_equal(any, (hits[0] | hits[1]) != 0);
+}
+
+/* A few hundred random calls on one bucket, at one place of a line. */
+static void churn(const tamis_i_cells *cells, unsigned at, uint64_t *random) {
+    uint64_t words[WORDS + 1] = {0};
+    plain p = {0};
+    words[WORDS] = 0x5a5a5a5a5a5a5a5au; /* must stay */
+    const uint64_t values = (uint64_t)1 << cells->remainder_bits;
+    const uint64_t most = tamis_i_cells_counter_max(cells);
+    for (unsigned step = 0; step < 300; step++) {
+        const uint64_t remainder = test_random(random) % 4 == 0
+                                       ? test_random(random) % 2 * (values - 1)
+                                       : test_random_below(random, values);
+        if (p.load < cells->n && test_random(random) % 2 == 0) {
+            const uint64_t count = 1 + test_random_below(random, most);
+            tamis_i_cells_add(cells, words, at, p.load, remainder, count);
+            p.remainder[p.load] = remainder;
+            p.count[p.load++] = count;
+        } else if (p.load > 0 && test_random(random) % 2 == 0) {
+            const unsigned cell = (unsigned)test_random_below(random, p.load);
+            tamis_i_cells_drop(cells, words, at, p.load, cell);
+            p.load--;
+            p.remainder[cell] = p.remainder[p.load];
+            p.count[cell] = p.count[p.load];
+        } else if (p.load > 0) {
+            const unsigned cell = (unsigned)test_random_below(random, p.load);
+            p.count[cell] = 1 + test_random_below(random, most);
+            tamis_i_cells_count(cells, words, at, cell, p.count[cell]);
+        }
+        assert_bucket(cells, words, at, &p);
+        assert_match(cells, words, at, &p, remainder);
+        if (p.load > 0)
+            assert_match(cells, words, at, &p, p.remainder[test_random_below(random, p.load)]);
+    }
+    while (p.load > 0)
+        tamis_i_cells_drop(cells, words, at, p.load--, 0);
+    for (unsigned i = 0; i < WORDS; i++)
+        assert_int_equal(words[i], 0);
+    assert_true(words[WORDS] == 0x5a5a5a5a5a5a5a5au);
+}
+
+static void test_cells_every_shape_equals_the_model(void **state) {
+    (void)state;
+    uint64_t random = test_seed(), shapes = 0;
+    for (unsigned n = 1; n <= TAMIS_I_CELLS_MAX; n++) {
+        for (unsigned r = 1; r <= 32; r++) {
+            for (unsigned c = 1; c <= 8; c += 1 + n % 3) {
+                const unsigned bits = (unsigned)tamis_i_cells_bits(n, c, r);
+                if (!tamis_i_cells_ok(n, c, r) || bits > 512)
+                    continue;
+                tamis_i_cells cells;
+                tamis_i_cells_init(&cells, n, c, r);
+                /* In any slot of a line, the last one ending where the line ends at most. */
+                const unsigned slot = (unsigned)test_random_below(&random, 512 / bits);
+                churn(&cells, slot * bits, &random);
+                shapes++;
+            }
+        }
+    }
+    print_message("# %llu shapes\n", (unsigned long long)shapes);
+}
+
+static void test_cells_impossible_shapes_are_refused(void **state) {
+    (void)state;
+    assert_false(tamis_i_cells_ok(0, 2, 14));
+    assert_false(tamis_i_cells_ok(TAMIS_I_CELLS_MAX + 1, 2, 14));
+    assert_false(tamis_i_cells_ok(8, 0, 14));
+    assert_false(tamis_i_cells_ok(8, 9, 14));
+    assert_false(tamis_i_cells_ok(16, 5, 14));
+    assert_false(tamis_i_cells_ok(8, 2, 0));
+    assert_false(tamis_i_cells_ok(8, 2, 33));
+    assert_true(tamis_i_cells_ok(16, 4, 32));
+}
+
+static void test_cells_damage_is_seen(void **state) {
+    (void)state;
+    tamis_i_cells cells;
+    const char *reason;
+    tamis_i_cells_init(&cells, 8, 2, 13); /* 120 bits, all used */
+    uint64_t words[WORDS] = {0};
+    tamis_i_cells_add(&cells, words, 0, 0, 5, 1);
+    tamis_i_cells_add(&cells, words, 0, 1, 6, 1);
+    assert_true(tamis_i_cells_check(&cells, words, 0, &reason));
+    tamis_i_cells_count(&cells, words, 0, 0, 0);
+    assert_false(tamis_i_cells_check(&cells, words, 0, &reason));
+    assert_string_equal(reason, "a bucket has an empty cell before one in use");
+    tamis_i_cells_count(&cells, words, 0, 0, 1);
+    words[1] |= (uint64_t)1 << 50;
+    assert_false(tamis_i_cells_check(&cells, words, 0, &reason));
+    assert_string_equal(reason, "a bucket has data in an empty cell");
+    tamis_i_cells_init(&cells, 9, 2, 14); /* 144 bits */
+    tamis_i_cells_init(&cells, 5, 2, 13); /* 75 bits of 80 */
+    memset(words, 0, sizeof words);
+    words[1] = (uint64_t)1 << 14;
+    assert_false(tamis_i_cells_check(&cells, words, 0, &reason));
+    assert_string_equal(reason, "a bucket has data past its cells");
+}
+
+static void test_fields_next_finds_each_width(void **state) {
+    (void)state;
+    uint64_t random = test_seed();
+    for (unsigned width = 1; width <= 60; width++) {
+        uint64_t words[WORDS] = {0}, value[16];
+        const unsigned n = 400 / width < 16 ? 400 / width : 16, at = (unsigned)(random % 70);
+        for (unsigned i = 0; i < n; i++) {
+            value[i] = test_random(&random) & tamis_i_low_mask(width);
+            tamis_i_field_put(words, at + i * width, width, value[i]);
+        }
+        for (unsigned i = 0; i < n; i++) {
+            unsigned first = 0;
+            while (value[first] != value[i])
+                first++;
+            assert_int_equal(tamis_i_fields_next(words, at, width, 0, n, value[i]), first);
+            assert_int_equal(tamis_i_fields_next(words, at, width, i, n, value[i]), i);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cells_every_shape_equals_the_model),
+        cmocka_unit_test(test_cells_impossible_shapes_are_refused),
+        cmocka_unit_test(test_cells_damage_is_seen),
+        cmocka_unit_test(test_fields_next_finds_each_width),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
