@@ -96,43 +96,30 @@ __attribute__((target("avx2"))) static void blocks_test(const uint64_t *const *b
     }
 }
 
-/* The bits of a key are gathered in registers and come into the block at once.  Setting bit after bit in
- * memory would make each wait for the one before: most keys have two bits in one word, and a
- * processor that has been caught by that no longer loads ahead of the store.
- *
- * A position is broadcast to all lanes; the lane that begins at bit f gets 1 << (position - f).  Vector
- * shifts give 0 for counts over 31, negative ones included, so that only the lane that holds the
- * position gets a bit. */
-typedef struct block {
-    __m256i low, high;
-} block;
-
-__attribute__((target("avx2"))) static inline void add_bit(block *bits, __m256i position) {
-    const __m256i one = _mm256_set1_epi32(1);
-    const __m256i low = _mm256_setr_epi32(0, 32, 64, 96, 128, 160, 192, 224);
-    const __m256i high = _mm256_setr_epi32(256, 288, 320, 352, 384, 416, 448, 480);
-    bits->low = _mm256_or_si256(bits->low, _mm256_sllv_epi32(one, _mm256_sub_epi32(position, low)));
-    bits->high =
-        _mm256_or_si256(bits->high, _mm256_sllv_epi32(one, _mm256_sub_epi32(position, high)));
+/* Setting is done bit by bit: a vector cannot scatter.  What matters is how the positions come to the
+ * scalar side.  Through memory, one wide store and eight narrow loads, they wait for each other; so they
+ * are taken out of the register, two at a time.  Lanes that are not in use set the bit of the first
+ * lane once more. */
+static inline void set_two(uint64_t *block, uint64_t positions) {
+    const uint32_t first = (uint32_t)positions, second = (uint32_t)(positions >> 32);
+    block[first / 64] |= (uint64_t)1 << first % 64;
+    block[second / 64] |= (uint64_t)1 << second % 64;
 }
 
-/* Positions that stand four and four in both halves of a vector. */
-__attribute__((target("avx2"))) static inline void add_four(block *bits, __m256i positions) {
-    add_bit(bits, _mm256_shuffle_epi32(positions, 0x00));
-    add_bit(bits, _mm256_shuffle_epi32(positions, 0x55));
-    add_bit(bits, _mm256_shuffle_epi32(positions, 0xaa));
-    add_bit(bits, _mm256_shuffle_epi32(positions, 0xff));
+__attribute__((target("avx2"))) static inline void set_four(uint64_t *block, __m128i positions) {
+    set_two(block, (uint64_t)_mm_cvtsi128_si64(positions));
+    set_two(block, (uint64_t)_mm_extract_epi64(positions, 1));
 }
 
-/* The bits of one hash and eight factors.  'ones' is 1 in the lanes in use; positions of the others are
- * moved out of the block. */
-__attribute__((target("avx2"))) static inline void
-add_eight(block *bits, const uint64_t *hash, __m256i factors, __m256i ones, bool second_half) {
-    const __m256i beyond = _mm256_slli_epi32(_mm256_xor_si256(ones, _mm256_set1_epi32(1)), 16);
-    const __m256i positions = _mm256_or_si256(_mm256_srli_epi32(places(hash, factors), 23), beyond);
-    add_four(bits, _mm256_permute2x128_si256(positions, positions, 0x00));
-    if (second_half)
-        add_four(bits, _mm256_permute2x128_si256(positions, positions, 0x11));
+/* 'ones' is 1 in the lanes in use; those of the upper half are if 'upper' is true. */
+__attribute__((target("avx2"))) static inline void set_eight(uint64_t *block, __m256i where,
+                                                             __m256i ones, bool upper) {
+    const __m256i first = _mm256_broadcastd_epi32(_mm256_castsi256_si128(where));
+    const __m256i unused = _mm256_cmpeq_epi32(ones, _mm256_setzero_si256());
+    const __m256i positions = _mm256_srli_epi32(_mm256_blendv_epi8(where, first, unused), 23);
+    set_four(block, _mm256_castsi256_si128(positions));
+    if (upper)
+        set_four(block, _mm256_extracti128_si256(positions, 1));
 }
 
 __attribute__((target("avx2"))) static void
@@ -141,17 +128,16 @@ blocks_set(uint64_t *const *blocks, const uint64_t *hashes, size_t n, unsigned k
                   factors1 = load(tamis_i_block_factors + 8);
     const __m256i ones0 = first_lanes(k < 8 ? k : 8), ones1 = first_lanes(k < 8 ? 0 : k - 8);
     for (size_t j = 0; j < n; j++) {
-        block bits = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-        add_eight(&bits, &hashes[j], factors0, ones0, k > 4);
-        if (k > 8)
-            add_eight(&bits, &hashes[j], factors1, ones1, k > 12);
-        __m256i *const at = (__m256i *)(void *)blocks[j];
-        const __m256i low = load(at), high = load(at + 1);
-        const __m256i fresh = _mm256_or_si256(_mm256_andnot_si256(low, bits.low),
-                                              _mm256_andnot_si256(high, bits.high));
-        changed[j] = _mm256_testz_si256(fresh, fresh) == 0;
-        _mm256_storeu_si256(at, _mm256_or_si256(low, bits.low));
-        _mm256_storeu_si256(at + 1, _mm256_or_si256(high, bits.high));
+        const __m256i low = load(blocks[j]), high = load(blocks[j] + 4);
+        const __m256i where = places(&hashes[j], factors0);
+        __m256i lacks = missing(low, high, where, ones0);
+        set_eight(blocks[j], where, ones0, k > 4);
+        if (k > 8) {
+            const __m256i more = places(&hashes[j], factors1);
+            lacks = _mm256_or_si256(lacks, missing(low, high, more, ones1));
+            set_eight(blocks[j], more, ones1, k > 12);
+        }
+        changed[j] = _mm256_testz_si256(lacks, lacks) == 0;
     }
 }
 
