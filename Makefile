@@ -5,6 +5,7 @@
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+BENCH ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 sources = $(shell git ls-files -co --exclude-standard '*.c' '*.h' 2>/dev/null | grep . || \
             find . -name '*.[ch]' -not -path './build/*')
@@ -34,10 +35,10 @@ test:            ## build everything with assertions and run all tests
 install: build   ## library, headers, tool, man pages, pkg-config and CMake package, below PREFIX
 	@cmake --install build/release --prefix $(PREFIX)
 
-bench:           ## measure speed beside the calibrators and the peers
+bench:           ## measure speed beside the calibrators and the peers; BENCH has options
 	@scripts/setup.sh build bench
 	$(call configure-and-build,bench)
-	@scripts/bench.sh build/bench/tamis
+	@build/bench/tamis bench $(BENCH)
 
 figures: build   ## draw the plots in docs/
 	@scripts/setup.sh figures
