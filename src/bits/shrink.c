@@ -53,6 +53,7 @@
 #include "bits/shrink.h"
 
 #include "bits/field.h"
+#include "bits/kernels.h"
 
 #define GROUP TAMIS_I_SHRINK_GROUP
 #define LOADS TAMIS_I_SHRINK_LOADS
@@ -78,6 +79,7 @@ struct tamis_i_shrink {
     const uint8_t *first_state; /* by load */
     const uint8_t *stored;      /* bits of a fingerprint, by fingerprints in the group */
     tamis_i_shrink_finder *find;
+    tamis_i_shrink_searcher *search[2]; /* portable, with BMI2 */
 };
 
 static const meaning states64[16] = {
@@ -354,8 +356,6 @@ TAMIS_INLINE bool find_in(const tamis_i_shrink *layout, const uint64_t *group, u
     const uint8_t *const bound = p.state->bound + (wanted >> width);
     const uint64_t rest = wanted & tamis_i_low_mask(width);
     unsigned at = p.at + bound[0] * width, length = (unsigned)(bound[1] - bound[0]) * width;
-    if (layout->words == 1)
-        return match(group[0] >> at, length, width, rest);
     if (TAMIS_LIKELY(length <= 64)) {
         /* Two words from the first bit on; past the last word of the group nothing is needed. */
         const unsigned word = at / 64, shift = at % 64;
@@ -372,11 +372,85 @@ TAMIS_INLINE bool find_in(const tamis_i_shrink *layout, const uint64_t *group, u
     return false;
 }
 
+/* The search in a single bucket of 64 bits, state by state: the whole word is compared at once, and a mask
+ * says which fields count for each first bit. */
+typedef struct plan64 {
+    uint64_t ones;    /* the lowest bits of all fields */
+    uint64_t low;     /* all but the highest bits of all fields */
+    uint64_t high[2]; /* the highest bits of the fields that begin with 0, with 1 */
+    uint64_t rest;    /* the bits of a fingerprint that are stored */
+    uint8_t shift;    /* brings the bits told of a full fingerprint down */
+    uint8_t width;    /* of a field */
+} plan64;
+
+static const plan64 plans64[16] = {
+    {0x0u, 0x0u, {0x0u, 0x0u}, 0xfffffffffffffffu, 4, 60},
+    {0x1u, 0x7ffffffffffffffu, {0x800000000000000u, 0x0u}, 0xfffffffffffffffu, 4, 60},
+    {0x40000001u, 0x7ffffffdfffffffu, {0x800000020000000u, 0x0u}, 0x3fffffffu, 34, 30},
+    {0x10000100001u, 0x7ffff7ffff7ffffu, {0x800008000080000u, 0x0u}, 0xfffffu, 44, 20},
+    {0x200040008001u, 0x7ffefffdfffbfffu, {0x0u, 0x800100020004000u}, 0x7fffu, 48, 15},
+    {0x200040008001u, 0x7ffefffdfffbfffu, {0x4000u, 0x800100020000000u}, 0x7fffu, 48, 15},
+    {0x200040008001u, 0x7ffefffdfffbfffu, {0x20004000u, 0x800100000000000u}, 0x7fffu, 48, 15},
+    {0x200040008001u, 0x7ffefffdfffbfffu, {0x100020004000u, 0x800000000000000u}, 0x7fffu, 48, 15},
+    {0x200040008001u, 0x7ffefffdfffbfffu, {0x800100020004000u, 0x0u}, 0x7fffu, 48, 15},
+    {0x1001001001001u, 0x7ff7ff7ff7ff7ffu, {0x0u, 0x800800800800800u}, 0xfffu, 51, 12},
+    {0x1001001001001u, 0x7ff7ff7ff7ff7ffu, {0x800u, 0x800800800800000u}, 0xfffu, 51, 12},
+    {0x1001001001001u, 0x7ff7ff7ff7ff7ffu, {0x800800u, 0x800800800000000u}, 0xfffu, 51, 12},
+    {0x1001001001001u, 0x7ff7ff7ff7ff7ffu, {0x800800800u, 0x800800000000000u}, 0xfffu, 51, 12},
+    {0x1001001001001u, 0x7ff7ff7ff7ff7ffu, {0x800800800800u, 0x800000000000000u}, 0xfffu, 51, 12},
+    {0x1001001001001u, 0x7ff7ff7ff7ff7ffu, {0x800800800800800u, 0x0u}, 0xfffu, 51, 12},
+    {0x4010040100401u, 0x7fdff7fdff7fdffu, {0x802008020080200u, 0x0u}, 0x3ffu, 54, 10},
+};
+
+TAMIS_INLINE bool find_in_64(const uint64_t *group, uint64_t print) {
+    const plan64 *const s = &plans64[group[0] >> 60];
+    const uint64_t wanted = print >> s->shift;
+    const uint64_t x = group[0] ^ (wanted & s->rest) * s->ones;
+    return (~(((x & s->low) + s->low) | x) & s->high[wanted >> s->width]) != 0;
+}
+
 static const tamis_i_shrink layouts[4];
 
-/* The same search, compiled for each layout. */
+/* The same search, compiled for each layout: for one key in one bucket, and for many keys in all their
+ * buckets, once more with BMI2, whose shifts and masks take half the instructions. */
+#define SEARCH(suffix, attributes, find)                                                           \
+    attributes static void search##suffix(const tamis_i_shrink_query *queries, size_t n,           \
+                                          unsigned d, bool *found) {                               \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            const tamis_i_shrink_query *const q = &queries[i];                                     \
+            bool is = false;                                                                       \
+            for (unsigned j = 0; j < d; j++)                                                       \
+                is |= find(q->group[j], q->bucket[j], q->print);                                   \
+            found[i] = is;                                                                         \
+        }                                                                                          \
+    }
+
+#define FIND_64(group, bucket, print)    find_in_64(group, print)
+#define FIND_64X4(group, bucket, print)  find_in(&layouts[1], group, bucket, print)
+#define FIND_128(group, bucket, print)   find_in(&layouts[2], group, bucket, print)
+#define FIND_128X4(group, bucket, print) find_in(&layouts[3], group, bucket, print)
+
+SEARCH(64, , FIND_64)
+SEARCH(64x4, , FIND_64X4)
+SEARCH(128, , FIND_128)
+SEARCH(128x4, , FIND_128X4)
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define BMI2 __attribute__((target("bmi,bmi2")))
+SEARCH(64_bmi2, BMI2, FIND_64)
+SEARCH(64x4_bmi2, BMI2, FIND_64X4)
+SEARCH(128_bmi2, BMI2, FIND_128)
+SEARCH(128x4_bmi2, BMI2, FIND_128X4)
+#else
+#define search64_bmi2    search64
+#define search64x4_bmi2  search64x4
+#define search128_bmi2   search128
+#define search128x4_bmi2 search128x4
+#endif
+
 static bool find64(const uint64_t *group, unsigned bucket, uint64_t print) {
-    return find_in(&layouts[0], group, bucket, print);
+    (void)bucket;
+    return find_in_64(group, print);
 }
 
 static bool find64x4(const uint64_t *group, unsigned bucket, uint64_t print) {
@@ -392,10 +466,20 @@ static bool find128x4(const uint64_t *group, unsigned bucket, uint64_t print) {
 }
 
 static const tamis_i_shrink layouts[4] = {
-    {1, 1, 4, 60, 6, 1, states64, first64, stored64, find64},
-    {4, 4, 4, 240, 6, 1, states64, first64, stored64x4, find64x4},
-    {1, 2, 8, 120, 11, 2, states128, first128, stored128, find128},
-    {4, 8, 8, 480, 11, 2, states128, first128, stored128x4, find128x4},
+    {1, 1, 4, 60, 6, 1, states64, first64, stored64, find64, {search64, search64_bmi2}},
+    {4, 4, 4, 240, 6, 1, states64, first64, stored64x4, find64x4, {search64x4, search64x4_bmi2}},
+    {1, 2, 8, 120, 11, 2, states128, first128, stored128, find128, {search128, search128_bmi2}},
+    {4,
+     8,
+     8,
+     480,
+     11,
+     2,
+     states128,
+     first128,
+     stored128x4,
+     find128x4,
+     {search128x4, search128x4_bmi2}},
 };
 
 const tamis_i_shrink *tamis_i_shrink_layout(uint64_t bucket_bits, uint64_t group) {
@@ -414,6 +498,10 @@ unsigned tamis_i_shrink_load_max(const tamis_i_shrink *layout) {
 
 tamis_i_shrink_finder *tamis_i_shrink_find(const tamis_i_shrink *layout) {
     return layout->find;
+}
+
+tamis_i_shrink_searcher *tamis_i_shrink_search(const tamis_i_shrink *layout, unsigned features) {
+    return layout->search[(features & TAMIS_I_CPU_BMI2) != 0];
 }
 
 unsigned tamis_i_shrink_load(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket) {

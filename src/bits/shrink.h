@@ -37,6 +37,18 @@ unsigned tamis_i_shrink_bits(const tamis_i_shrink *layout, const uint64_t *group
 typedef bool tamis_i_shrink_finder(const uint64_t *group, unsigned bucket, uint64_t print);
 tamis_i_shrink_finder *tamis_i_shrink_find(const tamis_i_shrink *layout);
 
+/* The same for n keys at once, each with d buckets: found[i] tells whether one of those of key i holds it.
+ * 'features' as tamis_i_cpu_features tells them. */
+#define TAMIS_I_SHRINK_CHOICES 4u
+typedef struct tamis_i_shrink_query {
+    const uint64_t *group[TAMIS_I_SHRINK_CHOICES];
+    uint64_t print;
+    uint8_t bucket[TAMIS_I_SHRINK_CHOICES];
+} tamis_i_shrink_query;
+typedef void tamis_i_shrink_searcher(const tamis_i_shrink_query *queries, size_t n, unsigned d,
+                                     bool *found);
+tamis_i_shrink_searcher *tamis_i_shrink_search(const tamis_i_shrink *layout, unsigned features);
+
 /* Add a fingerprint of 64 bits, of which as many leading ones are kept as there is room for; those of
  * the others in the group may lose some of their last.  False, and nothing changed, if the bucket has
  * its largest load. */

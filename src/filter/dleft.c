@@ -26,10 +26,18 @@
 
 #include <math.h>
 
-#define SUBTABLES_MAX 4u
+#define SUBTABLES_MAX TAMIS_I_SHRINK_CHOICES
 #define BUCKETS_MAX   ((uint64_t)1 << 38)
 
-enum { SUBTABLES, PER_SUBTABLE, WORDS, GROUP, GROUPS, LAYOUT }; /* geometry; WORDS of a group */
+enum {
+    SUBTABLES,
+    PER_SUBTABLE,
+    WORDS,
+    GROUP,
+    GROUPS,
+    LAYOUT,
+    FEATURES
+}; /* geometry; WORDS of a group */
 
 static tamis_status shape(tamis_params *params, uint64_t *n_table) {
     uint64_t *const bits = &params->value[TAMIS_DLEFT_BUCKET_BITS];
@@ -67,6 +75,7 @@ static void attach(tamis_filter *filter) {
     const tamis_i_shrink *const layout = tamis_i_shrink_layout(
         filter->params.value[TAMIS_DLEFT_BUCKET_BITS], filter->params.value[TAMIS_DLEFT_GROUP]);
     g[LAYOUT] = (uintptr_t)layout;
+    g[FEATURES] = tamis_i_cpu_features();
     g[SUBTABLES] = filter->params.value[TAMIS_DLEFT_SUBTABLES];
     g[PER_SUBTABLE] = filter->params.value[TAMIS_DLEFT_BUCKETS];
     g[WORDS] = tamis_i_shrink_words(layout);
@@ -142,26 +151,30 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
 
 /* Where the keys of one group of a batch are looked for. */
 typedef struct batch {
-    choice choices[TAMIS_I_GROUP][SUBTABLES_MAX];
-    uint64_t prints[TAMIS_I_GROUP];
+    tamis_i_shrink_query queries[TAMIS_I_GROUP];
     size_t n;
 } batch;
 
 static void batch_fetch(const tamis_filter *filter, batch *b, const tamis_digest *digests,
                         size_t n) {
+    const unsigned subtables = (unsigned)filter->geometry[SUBTABLES];
     b->n = n < TAMIS_I_GROUP ? n : TAMIS_I_GROUP;
     for (size_t i = 0; i < b->n; i++) {
-        b->prints[i] = print_of(digests[i]);
-        for (unsigned j = 0; j < filter->geometry[SUBTABLES]; j++) {
-            b->choices[i][j] = choice_of(filter, digests[i], j);
-            TAMIS_PREFETCH(b->choices[i][j].group);
+        tamis_i_shrink_query *const q = &b->queries[i];
+        q->print = print_of(digests[i]);
+        for (unsigned j = 0; j < subtables; j++) {
+            const choice c = choice_of(filter, digests[i], j);
+            TAMIS_PREFETCH(c.group);
+            q->group[j] = c.group;
+            q->bucket[j] = (uint8_t)c.bucket;
         }
     }
 }
 
 static size_t contains_many(const tamis_filter *filter, const tamis_digest *digests, size_t n,
                             bool *present) {
-    tamis_i_shrink_finder *const find = tamis_i_shrink_find(layout_of(filter));
+    tamis_i_shrink_searcher *const search =
+        tamis_i_shrink_search(layout_of(filter), (unsigned)filter->geometry[FEATURES]);
     const unsigned subtables = (unsigned)filter->geometry[SUBTABLES];
     batch batches[2];
     size_t found = 0;
@@ -169,16 +182,16 @@ static size_t contains_many(const tamis_filter *filter, const tamis_digest *dige
     for (size_t done = 0, turn = 0; done < n; turn ^= 1) {
         const batch *const now = &batches[turn];
         const size_t after = done + now->n;
+        bool answers[TAMIS_I_GROUP];
         batch_fetch(filter, &batches[turn ^ 1], digests + after, n - after);
-        for (size_t i = 0; i < now->n; i++) {
-            bool is = false;
-            for (unsigned j = 0; j < subtables; j++)
-                is |= find(now->choices[i][j].group, now->choices[i][j].bucket, now->prints[i]);
-            is = is || tamis_i_stash_copies(&filter->stash, digests[done + i]) != 0;
-            found += is;
-            if (present != NULL)
-                present[done + i] = is;
-        }
+        search(now->queries, now->n, subtables, answers);
+        if (*filter->stash.used != 0)
+            for (size_t i = 0; i < now->n; i++)
+                answers[i] |= tamis_i_stash_copies(&filter->stash, digests[done + i]) != 0;
+        for (size_t i = 0; i < now->n; i++)
+            found += answers[i];
+        if (present != NULL)
+            memcpy(present + done, answers, now->n * sizeof *answers);
         done = after;
     }
     return found;

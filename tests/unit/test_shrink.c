@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "bits/kernels.h"
 #include "bits/shrink.h"
 #include "support.h"
 
@@ -207,6 +208,48 @@ static void test_shrink_damage_is_seen(void **state) {
     }
 }
 
+/* The search for many keys, portable and with BMI2, answers as the search for one. */
+static void test_shrink_search_equals_find(void **state) {
+    (void)state;
+    uint64_t random = test_seed();
+    const unsigned features = tamis_i_cpu_features();
+    enum { GROUPS = 8, QUERIES = 64 };
+    unsigned found = 0;
+    for (unsigned l = 0; l < 4; l++) {
+        const tamis_i_shrink *const layout =
+            tamis_i_shrink_layout(all_layouts[l].bits, all_layouts[l].group);
+        const unsigned buckets = (unsigned)all_layouts[l].group;
+        tamis_i_shrink_finder *const find = tamis_i_shrink_find(layout);
+        for (unsigned round = 0; round < 300; round++) {
+            uint64_t groups[GROUPS][TAMIS_I_SHRINK_WORDS] = {{0}}, prints[QUERIES];
+            tamis_i_shrink_query queries[QUERIES];
+            bool one[QUERIES], many[QUERIES];
+            for (unsigned i = 0; i < QUERIES; i++)
+                prints[i] = test_random(&random);
+            for (unsigned i = 0; i < round % 40 * GROUPS / 8; i++)
+                (void)tamis_i_shrink_insert(layout, groups[test_random_below(&random, GROUPS)],
+                                            (unsigned)test_random_below(&random, buckets),
+                                            prints[i % QUERIES]);
+            const unsigned d = 1 + round % 4;
+            for (unsigned i = 0; i < QUERIES; i++) {
+                queries[i].print = prints[i];
+                one[i] = false;
+                for (unsigned j = 0; j < d; j++) {
+                    queries[i].group[j] = groups[test_random_below(&random, GROUPS)];
+                    queries[i].bucket[j] = (uint8_t)test_random_below(&random, buckets);
+                    one[i] |= find(queries[i].group[j], queries[i].bucket[j], prints[i]);
+                }
+                found += one[i];
+            }
+            tamis_i_shrink_search(layout, 0)(queries, QUERIES, d, many);
+            assert_memory_equal(one, many, sizeof one);
+            tamis_i_shrink_search(layout, features)(queries, QUERIES, d, many);
+            assert_memory_equal(one, many, sizeof one);
+        }
+    }
+    assert_true(found > 1000); /* of 4 * 300 * 64 queries */
+}
+
 static void test_shrink_unknown_layouts_are_null(void **state) {
     (void)state;
     assert_null(tamis_i_shrink_layout(32, 1));
@@ -222,6 +265,7 @@ int main(void) {
         cmocka_unit_test(test_shrink_bits_alone_as_the_paper),
         cmocka_unit_test(test_shrink_groups_never_lengthen),
         cmocka_unit_test(test_shrink_damage_is_seen),
+        cmocka_unit_test(test_shrink_search_equals_find),
         cmocka_unit_test(test_shrink_unknown_layouts_are_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
