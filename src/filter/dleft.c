@@ -155,20 +155,37 @@ typedef struct batch {
     size_t n;
 } batch;
 
-static void batch_fetch(const tamis_filter *filter, batch *b, const tamis_digest *digests,
-                        size_t n) {
-    const unsigned subtables = (unsigned)filter->geometry[SUBTABLES];
-    b->n = n < TAMIS_I_GROUP ? n : TAMIS_I_GROUP;
+/* Compiled for the numbers that are the same for all keys. */
+TAMIS_INLINE void fetch_with(const tamis_filter *filter, batch *b, const tamis_digest *digests,
+                             unsigned subtables, unsigned group, uint64_t words) {
+    const uint64_t per_subtable = filter->geometry[PER_SUBTABLE];
+    const uint64_t step = filter->geometry[GROUPS] * words;
+    const uint64_t *const table = filter->table;
     for (size_t i = 0; i < b->n; i++) {
         tamis_i_shrink_query *const q = &b->queries[i];
         q->print = print_of(digests[i]);
         for (unsigned j = 0; j < subtables; j++) {
-            const choice c = choice_of(filter, digests[i], j);
-            TAMIS_PREFETCH(c.group);
-            q->group[j] = c.group;
-            q->bucket[j] = (uint8_t)c.bucket;
+            const uint64_t bucket = tamis_i_range(tamis_i_word(digests[i], j), per_subtable);
+            q->group[j] = table + j * step + bucket / group * words;
+            q->bucket[j] = (uint8_t)(bucket % group);
+            TAMIS_PREFETCH(q->group[j]);
         }
     }
+}
+
+static void batch_fetch(const tamis_filter *filter, batch *b, const tamis_digest *digests,
+                        size_t n) {
+    const uint64_t *const g = filter->geometry;
+    const unsigned subtables = (unsigned)g[SUBTABLES];
+    b->n = n < TAMIS_I_GROUP ? n : TAMIS_I_GROUP;
+    if (g[GROUP] == 1 && subtables == 3 && g[WORDS] == 1)
+        fetch_with(filter, b, digests, 3, 1, 1);
+    else if (g[GROUP] == 1 && subtables == 3)
+        fetch_with(filter, b, digests, 3, 1, 2);
+    else if (g[GROUP] == 1)
+        fetch_with(filter, b, digests, subtables, 1, g[WORDS]);
+    else
+        fetch_with(filter, b, digests, subtables, 4, g[WORDS]);
 }
 
 static size_t contains_many(const tamis_filter *filter, const tamis_digest *digests, size_t n,
