@@ -23,8 +23,9 @@ typedef struct measured {
 
 typedef struct figure figure;
 struct figure {
-    const char *id;      /* "dleft.t1.load4" */
-    const char *printed; /* as the paper prints it: "6.6e-1"; its digits tell the rounding.  NULL: the
+    const char *id; /* "dleft.t1.load4" */
+    const char
+        *printed; /* as the paper prints it: "6.6e-1"; its digits tell the rounding.  NULL: the
                           * paper shows it in a plot only */
     /* The value by src/model/.  'index' is the entry within a row of figures. */
     tamis_status (*compute)(const figure *self, double *value);
@@ -32,7 +33,7 @@ struct figure {
      * number of trials.  Seeded: the same call gives the same numbers. */
     tamis_status (*simulate)(const figure *self, bool full, measured *value);
     int index;
-    double slack;     /* relative difference that still agrees, where rounding alone is too strict; the
+    double slack; /* relative difference that still agrees, where rounding alone is too strict; the
                        * note then says why.  0: rounding decides */
     const char *typo; /* not NULL: the paper slips here, and how; the verdict becomes "typo" */
     const char *note; /* convention or reason, one line */

@@ -31,8 +31,8 @@ enum { LARGEST = 99 };
 static tamis_status lower_bound(const figure *self, double *value) {
     double p[LARGEST];
     unsigned k0;
-    const tamis_status status =
-        tamis_model_balance_bound(self->index / 100 / 10.0, 8, 0, p, LARGEST, &k0);
+    const int tenths = self->index / 100;
+    const tamis_status status = tamis_model_balance_bound(tenths / 10.0, 8, 0, p, LARGEST, &k0);
     if (status == TAMIS_OK)
         *value = self->index % 100 == LARGEST ? k0 : p[self->index % 100];
     return status;
@@ -183,7 +183,7 @@ static tamis_status reads_absent(const figure *self, double *value) {
 #define PLOT(id, compute, index, note)                                                             \
     { id, NULL, compute, NULL, index, 0, NULL, note }
 
-#define P_LB(a, i) PLOT("bal.f2.a" #a ".p" #i, lower_bound, 100 * a + i, "P_LB(" #i "), r = 8")
+#define P_LB(a, i) PLOT("bal.f2.a" #a ".p" #i, lower_bound, 100 * (a) + (i), "P_LB(" #i "), r = 8")
 
 #define F3A(a)                                                                                     \
     PLOT("bal.f3a.sequential.a" #a, region_sequential, a, "least overflow, r = 8, d = 3"),         \

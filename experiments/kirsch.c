@@ -234,7 +234,7 @@ static tamis_status counting_bytes(const figure *self, double *value) {
     const tamis_status status = tamis_model_summary_multiple_bytes(s->bits, widths[self->index],
                                                                    s->buckets, s->n_tables, &bytes);
     if (status == TAMIS_OK)
-        *value = (double)(bytes - bit_table / 8);
+        *value = (double)bytes - (double)bit_table / 8;
     return status;
 }
 

@@ -69,7 +69,7 @@ static double lines_until_clear(double fpr, unsigned k) {
 }
 
 tamis_status tamis_i_plan_bloom(const tamis_need *need, tamis_plan *plan) {
-    cells best;
+    cells best = {0};
     const tamis_status status = fewest_cells(need, 512, 0x1p48, &best);
     if (status != TAMIS_OK)
         return status;
@@ -83,7 +83,7 @@ tamis_status tamis_i_plan_bloom(const tamis_need *need, tamis_plan *plan) {
 }
 
 tamis_status tamis_i_plan_counting_bloom(const tamis_need *need, tamis_plan *plan) {
-    cells best;
+    cells best = {0};
     const tamis_status status = fewest_cells(need, 128, 0x1p46, &best);
     if (status != TAMIS_OK)
         return status;
