@@ -67,7 +67,7 @@ static const char *create(bench_subject *subject, const bench_setup *setup) {
     tamis_plan plan;
     tamis_plan_init(&plan);
     if (!plan_for((tamis_kind)subject->variant, setup, &plan))
-        return "no plan of this kind has so few bits per key";
+        return "no plan of this kind has so few bits per key (--bits asks for more)";
     plan.params.seed = 1; /* every run measures the same table */
     tamis_filter *filter;
     tamis_status status = tamis_filter_create(&plan.params, setup->huge ? NULL : &plain, &filter);

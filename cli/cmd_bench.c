@@ -27,7 +27,7 @@ static const char help[] =
     "      --table-bytes SIZE   as many keys as make tables of this size: 256MiB, 1GiB\n"
     "      --bits B       bits per key, the same for all (default 12)\n"
     "      --keys FORM    u64: integers, to be hashed (default); digest: ready digests\n"
-    "      --rounds R     rounds, of which the median is told (default 11)\n"
+    "      --rounds R     rounds, of which the median is told (default 7)\n"
     "      --huge on|off  huge pages, where the system gives them (default on)\n"
     "      --json         as a JSON array, one object per kind, operation and mode\n"
     "      --csv          the same as comma-separated values\n";
@@ -139,11 +139,10 @@ static bool known(const char *command, const char *list, const bench_subject *su
                     (strlen(subjects[i].name) == word && memcmp(subjects[i].name, at, word) == 0);
         if (!found) {
             char names[TEXT_KINDS] = "";
-            for (size_t i = 0; i < n; i++)
-                if (strlen(names) + strlen(subjects[i].name) + 3 < sizeof names) {
-                    strcat(names, i > 0 ? ", " : "");
-                    strcat(names, subjects[i].name);
-                }
+            size_t used = 0;
+            for (size_t i = 0; i < n && used < sizeof names; i++)
+                used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                         i > 0 ? ", " : "", subjects[i].name);
             complain(command, "--kind: there is no '%.*s', only %s", (int)word, at, names);
             return false;
         }
@@ -294,7 +293,7 @@ static int measure(const char *command, const bench_options *o) {
     for (size_t i = 0; i < n_all; i++)
         if (all[i].calibrator || o->kinds == NULL || listed(o->kinds, all[i].name))
             chosen[n++] = all[i];
-    bench_row *const rows = malloc(BENCH_ROWS(n) * sizeof *rows);
+    bench_row *const rows = malloc((BENCH_ROWS(n) + 1) * sizeof *rows);
     if (rows == NULL)
         return complain(command, "no memory");
     watcher w = {.command = command};
@@ -327,7 +326,7 @@ int cmd_bench(int argc, char **argv) {
         {"csv", no_argument, NULL, OPT_CSV},
         {"help", no_argument, NULL, OPT_HELP},
         {NULL, 0, NULL, 0}};
-    bench_options o = {.setup = {.bits = 12, .huge = true, .rounds = 11}};
+    bench_options o = {.setup = {.bits = 12, .huge = true, .rounds = 7}};
 
     for (int option; (option = option_next(argc, argv, "n:", options)) != -1;) {
         if (option == OPT_HELP) {

@@ -1,0 +1,78 @@
+#!/bin/sh
+# bench.sh TAMIS - measure everything, keep the figures, draw the plots
+#
+# Writes bench/results/<cpu>-<compiler>.csv, with the command lines as comments, and, where gnuplot is
+# there, docs/figures/bench-*.svg.  Takes a quarter of an hour; ROUNDS=3 makes it short, KINDS=a,b
+# leaves kinds out.  An idle machine gives better figures, but the ratios hold on a busy one too.
+set -eu
+tamis=${1:?usage: bench.sh TAMIS}
+case $tamis in /*) ;; *) tamis=$PWD/$tamis ;; esac
+cd "$(dirname "$0")/.."
+rounds=${ROUNDS:-21}
+kinds=${KINDS:-}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# The name of the processor, as part of a file name.
+cpu() {
+    { sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo 2>/dev/null | sed 1q | grep . || uname -m; } |
+        tr '[:upper:]' '[:lower:]' | sed -e 's/(r)\|(tm)\|cpu\|processor//g' -e 's/@.*//' \
+            -e 's/[^a-z0-9]\{1,\}/-/g' -e 's/^-//' -e 's/-$//'
+}
+
+# One run, appended to the rows of the others.
+measure() {
+    echo "tamis bench $*" >&2
+    "$tamis" bench "$@" --rounds "$rounds" ${kinds:+--kind "$kinds"} --csv >"$work/run"
+    [ -s "$work/rows" ] || sed 1q "$work/run" >"$work/rows"
+    echo "# tamis bench $* --rounds $rounds${kinds:+ --kind $kinds} --csv" >>"$work/rows"
+    sed 1d "$work/run" >>"$work/rows"
+}
+
+measure -n 1M
+measure -n 10M
+measure --table-bytes 256MiB
+measure --table-bytes 256MiB --keys digest
+measure --table-bytes 256MiB --huge off
+
+compiler=$(sed -n '3s/.*,//p' "$work/rows")
+results=bench/results/$(cpu)-$compiler.csv
+mkdir -p bench/results docs/figures
+{
+    echo "# $(uname -sm), $(grep -c ^processor /proc/cpuinfo 2>/dev/null || echo '?') processors, $(cpu)," \
+        "$compiler; load $(cut -d ' ' -f 1-3 /proc/loadavg 2>/dev/null || echo unknown)"
+    cat "$work/rows"
+} >"$results"
+echo "wrote $results" >&2
+
+# For the plots: one line per kind, one column per operation, times the calibrator of one line.
+# table N_RUN MODE
+table() {
+    awk -F , -v run="$1" -v mode="$2" '
+        /^#/ { n++; next }
+        n == run && $4 == mode && $1 !~ /^calibrator/ {
+            if (!($1 in seen)) { seen[$1] = 1; order[++kinds] = $1 }
+            ratio[$1, $3] = $13
+        }
+        END {
+            print "kind insert query0 query50 query100"
+            for (i = 1; i <= kinds; i++) {
+                k = order[i]
+                print k, ratio[k, "insert"], ratio[k, "query0"], ratio[k, "query50"], ratio[k, "query100"]
+            }
+        }' "$work/rows"
+}
+
+if ! command -v gnuplot >/dev/null 2>&1; then
+    echo "no gnuplot: no plots" >&2
+    exit 0
+fi
+for plot in "1 1m" "2 10m" "3 256mib"; do
+    number=${plot% *} name=${plot#* }
+    for mode in single batch; do
+        table "$number" "$mode" >"$work/$name-$mode"
+        gnuplot -e "data='$work/$name-$mode'; image='docs/figures/bench-$name-$mode.svg'" \
+            -e "heading='$name, $mode'" scripts/bench.gp
+    done
+done
+echo "drew docs/figures/bench-*.svg" >&2
