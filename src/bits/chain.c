@@ -1,0 +1,112 @@
+/* chain.c - rank-indexed buckets: layout, the portable functions, the check
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bits/chain.h"
+
+/* Sums of 2, 4 and 8 bits side by side, then of all bytes by a multiplication. */
+static inline unsigned ones_of(uint64_t x) {
+    x -= x >> 1 & 0x5555555555555555u;
+    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return (unsigned)(x * 0x0101010101010101u >> 56);
+}
+
+#define CHAIN_TARGET
+#define CHAIN_ONES(word) ones_of(word)
+#define CHAIN_OPS        const tamis_i_chain_ops tamis_i_chain_portable
+#include "bits/chain_template.h"
+
+const tamis_i_chain_ops *tamis_i_chain_choose(unsigned features) {
+    const tamis_i_chain_ops *const x86 = tamis_i_chain_x86(features);
+    return x86 != NULL ? x86 : &tamis_i_chain_portable;
+}
+
+static unsigned bit_width(uint64_t most) {
+    unsigned width = 0;
+    for (; most != 0; most >>= 1)
+        width++;
+    return width;
+}
+
+bool tamis_i_chain_init(tamis_i_chain *c) {
+    if (c->homes < 1 || c->homes > 64 || c->print_bits < 1 || c->print_bits > 56 ||
+        c->slot_bits > 64 || c->print_bits + c->count_bits > c->slot_bits || c->n[0] < 1 ||
+        c->slots[0] < 1)
+        return false;
+    for (unsigned p = 0; p < TAMIS_I_PIECES; p++) {
+        if (c->slots[p] > TAMIS_I_CHAIN_SLOTS || (c->slots[p] == 0) != (c->n[p] == 0) ||
+            (p > 0 && c->n[p] > c->n[p - 1]))
+            return false;
+    }
+    c->first[0] = 0;
+    c->bits = 0;
+    for (unsigned p = 0; p < TAMIS_I_PIECES; p++) {
+        const uint64_t free_bits = p == 0 ? 0 : 1 + bit_width(c->n[p]);
+        c->link_at[p] = p == 0 ? c->homes : 1;
+        c->link_bits[p] = p + 1 < TAMIS_I_PIECES ? bit_width(c->n[p + 1]) : 0;
+        c->higher_at[p] = c->link_at[p] + c->link_bits[p];
+        c->slots_at[p] = c->higher_at[p] + c->slots[p];
+        c->stride[p] = c->slots_at[p] + c->slots[p] * c->slot_bits;
+        if (c->stride[p] < free_bits) /* a free extension must hold the link to the next */
+            c->stride[p] = free_bits;
+        c->first[p + 1] = c->first[p] + c->slots[p];
+        c->start[p] = c->bits;
+        c->bits += c->n[p] * c->stride[p];
+    }
+    return true;
+}
+
+void tamis_i_chain_parents(const tamis_i_chain *c, const uint64_t *table,
+                           const tamis_i_chain_view *v, uint16_t *parents) {
+    unsigned next = v->chains;
+    for (unsigned s = 0; s < v->load; s++)
+        parents[s] = UINT16_MAX;
+    for (unsigned s = 0; s < next && next < v->load; s++)
+        if (tamis_i_bit_get(table, tamis_i_chain_higher_at(c, v, s)))
+            parents[next++] = (uint16_t)s;
+}
+
+bool tamis_i_chain_is_zero(const uint64_t *table, uint64_t from, uint64_t to) {
+    for (; to - from >= 64; from += 64)
+        if (tamis_i_field_get(table, from, 64) != 0)
+            return false;
+    return from == to || tamis_i_field_get(table, from, (unsigned)(to - from)) == 0;
+}
+
+/* Ones of the higher index in slots 'from' up to 'to'. */
+static unsigned count_higher(const tamis_i_chain *c, const uint64_t *table,
+                             const tamis_i_chain_view *v, unsigned from, unsigned to) {
+    return higher_before(c, table, v, to) - higher_before(c, table, v, from);
+}
+
+bool tamis_i_chain_check(const tamis_i_chain *c, const uint64_t *table, const tamis_i_chain_view *v,
+                         const char **reason) {
+    const unsigned end = (unsigned)c->first[v->pieces];
+    const unsigned load = v->chains + count_higher(c, table, v, 0, end);
+    unsigned level = 0, reached = v->chains;
+    while (level < reached && reached <= end) { /* the slots of one level lead to the next */
+        const unsigned more = count_higher(c, table, v, level, reached);
+        level = reached;
+        reached += more;
+    }
+    if (reached != load || load > end) {
+        *reason = "a bucket has a fingerprint that no chain leads to";
+        return false;
+    }
+    if (load <= c->first[v->pieces - 1] && v->pieces > 1) {
+        *reason = "a bucket has an extension that it does not need";
+        return false;
+    }
+    for (unsigned p = 0; p < v->pieces; p++) {
+        const uint64_t used = load < c->first[p + 1] ? load - c->first[p] : c->slots[p];
+        if (!tamis_i_chain_is_zero(table, v->at[p] + c->higher_at[p] + used,
+                                   v->at[p] + c->slots_at[p]) ||
+            !tamis_i_chain_is_zero(table, v->at[p] + c->slots_at[p] + used * c->slot_bits,
+                                   v->at[p] + c->stride[p])) {
+            *reason = "a bucket has data past its last fingerprint";
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,192 @@
+/* chain.h - one bucket of a rank-indexed table: chains of fingerprints without links
+ *
+ * A bucket has up to 64 homes.  The fingerprints of a home are a chain, but no link is stored: a chain is
+ * followed by counting bits.  The first fingerprints of all chains, in the order of their homes, take
+ * slots 0, 1, 2 ..; then come the second ones of the chains that have one, then the third ones:
+ *
+ *      base      0 1 0 0 1 1 ..   bit j: home j has a chain
+ *      higher    1 0 1 | 0 1 | 0  bit s: the chain of the fingerprint in slot s goes on
+ *      slots     a c e | b f | g  those of the chains' first, second, third fingerprints
+ *
+ * Home 1 holds a and b, home 4 holds c, home 5 holds e, f and g.  Each one in 'higher' stands for one
+ * slot behind the first ones, in the same order.  So the slot after slot s is
+ *
+ *      (ones in base) + (ones in higher before bit s)
+ *
+ * at every level: from a, slot 0, to b, slot 3 + 0; from e, slot 2, to f, slot 3 + 1; from f, slot 4, to
+ * g, slot 3 + 2.  A slot lies behind the one that leads to it.
+ *
+ * A bucket that has more fingerprints than slots goes on in up to two extensions.  The three are its
+ * pieces, and slots are numbered through.  All are bit fields of one array of words (the table), packed
+ * without a gap; a number 0 in a link means that there is no further piece, i that it is number i - 1:
+ *
+ *      bucket        [ base: homes ][ link ][ higher: Z1 ][ slots: Z1 x slot_bits ]
+ *      extension 2   [ in use: 1   ][ link ][ higher: Z2 ][ slots: Z2 x slot_bits ]
+ *      extension 3   [ in use: 1   ]        [ higher: Z3 ][ slots: Z3 x slot_bits ]
+ *      a free one    [ 0 ][ number + 1 of the next free one ][ 0 ... ]
+ *
+ * A slot holds the fingerprint, in its low bits, and extra bits for the use of the caller.
+ *
+ * Invariants, tested by tamis_i_chain_check():
+ *   R1  from the first slots every slot in use is reached, level by level;
+ *   R2  the number of slots in use, the load, is the number of ones in base and higher; it needs all
+ *       pieces that the bucket has, and no more than these;
+ *   R3  bits past the last slot in use are zero, so that one history of calls gives one byte image.
+ *
+ * The functions never leave the table, whatever its bits are: a link that is too large is none, a slot
+ * past the last piece or not behind the one before ends a chain.
+ *
+ * After Hua, Zhao, Lin and Xu, "Rank-Indexed Hashing: A Compact Construction of Bloom Filters and
+ * Variants", ICNP 2008, section III.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_BITS_CHAIN_H
+#define TAMIS_BITS_CHAIN_H
+
+#include "bits/field.h"
+
+#define TAMIS_I_PIECES      3u
+#define TAMIS_I_CHAIN_SLOTS 512u /* of one piece, at most */
+
+/* The bits of a table: what is asked for, and what follows from it.  n[0] is the number of buckets, n[1]
+ * and n[2] are those of the extensions. */
+typedef struct tamis_i_chain {
+    uint64_t homes;
+    uint64_t print_bits;
+    uint64_t count_bits; /* of the extra bits, the highest: more copies of the fingerprint */
+    uint64_t slot_bits;  /* fingerprint and extra bits, up to 64 */
+    uint64_t n[TAMIS_I_PIECES];
+    uint64_t slots[TAMIS_I_PIECES];
+    uint64_t first[TAMIS_I_PIECES + 1]; /* number of the first slot of each piece; all slots */
+    uint64_t start[TAMIS_I_PIECES];     /* first bit of the first piece of each kind */
+    uint64_t stride[TAMIS_I_PIECES];    /* bits of a piece */
+    uint64_t link_bits[TAMIS_I_PIECES];
+    uint64_t link_at[TAMIS_I_PIECES]; /* offsets within a piece, in bits */
+    uint64_t higher_at[TAMIS_I_PIECES];
+    uint64_t slots_at[TAMIS_I_PIECES];
+    uint64_t bits; /* of all */
+} tamis_i_chain;
+
+/* Fill in what follows from homes, print_bits, count_bits, slot_bits, n and slots.  False if these make
+ * no table: 1 to 64 homes, 1 to 56 bits of a fingerprint, slots of at most 64 bits; a kind of extension has
+ * both numbers or none, the third only after the second, no more than there are pieces that it extends. */
+bool tamis_i_chain_init(tamis_i_chain *chain);
+
+/* A bucket, and the chain of one home as one fingerprint sees it. */
+typedef struct tamis_i_chain_view {
+    uint64_t at[TAMIS_I_PIECES];     /* first bit of each piece */
+    uint64_t number[TAMIS_I_PIECES]; /* of each piece among its kind */
+    unsigned pieces;                 /* that the bucket has */
+    unsigned chains;                 /* ones in base */
+    unsigned load;                   /* slots in use */
+    unsigned home;
+    unsigned length; /* of the chain; the rest is undefined where it is 0 */
+    unsigned last;   /* its last slot */
+    unsigned before; /* the last but one */
+    uint64_t copies; /* of the fingerprint: matching slots, and what their counters hold more */
+    unsigned
+        match; /* if copies > 0: a matching slot, one whose counter is not full if there is one */
+    uint64_t slot; /* what it holds */
+} tamis_i_chain_view;
+
+/* What a query asks for. */
+typedef struct tamis_i_chain_query {
+    uint64_t bucket;
+    uint64_t print;
+    unsigned home;
+} tamis_i_chain_query;
+
+#define TAMIS_I_CHAIN_GROUP 16u /* queries at once, at most */
+
+/* The work on one bucket.  There is a portable set of these functions and one for x86. */
+typedef struct tamis_i_chain_ops {
+    /* Is 'print' in the chain of 'home' of this bucket? */
+    bool (*find)(const tamis_i_chain *chain, const uint64_t *table, uint64_t bucket, unsigned home,
+                 uint64_t print);
+    /* The same for n <= TAMIS_I_CHAIN_GROUP queries at once. */
+    void (*find_many)(const tamis_i_chain *chain, const uint64_t *table,
+                      const tamis_i_chain_query *queries, size_t n, bool *found);
+    /* Look at the whole chain of 'home', and at the whole bucket. */
+    void (*look)(const tamis_i_chain *chain, const uint64_t *table, uint64_t bucket, unsigned home,
+                 uint64_t print, tamis_i_chain_view *view);
+    /* Add a slot at the end of the chain that was looked at.  There must be room in the pieces. */
+    void (*add)(const tamis_i_chain *chain, uint64_t *table, const tamis_i_chain_view *view,
+                uint64_t slot);
+    /* Take view->match away: the chain's last slot takes its place. */
+    void (*drop)(const tamis_i_chain *chain, uint64_t *table, const tamis_i_chain_view *view);
+} tamis_i_chain_ops;
+
+/* The best functions for these CPU features (bits/kernels.h). */
+const tamis_i_chain_ops *tamis_i_chain_choose(unsigned features);
+
+/* The implementations, for the choice and the tests. */
+extern const tamis_i_chain_ops tamis_i_chain_portable;
+const tamis_i_chain_ops *tamis_i_chain_x86(unsigned features); /* NULL: they do not suffice */
+
+/* The first bit of a piece. */
+static inline uint64_t tamis_i_chain_piece(const tamis_i_chain *chain, unsigned kind,
+                                           uint64_t number) {
+    return chain->start[kind] + number * chain->stride[kind];
+}
+
+/* The piece that slot number 's' is in. */
+static inline unsigned tamis_i_chain_piece_of(const tamis_i_chain *chain, unsigned s) {
+    return (unsigned)(s >= chain->first[1]) + (unsigned)(s >= chain->first[2]);
+}
+
+/* The first bit of slot number 's', which one of the pieces of the bucket has. */
+static inline uint64_t tamis_i_chain_slot_at(const tamis_i_chain *chain,
+                                             const tamis_i_chain_view *view, unsigned s) {
+    const unsigned p = tamis_i_chain_piece_of(chain, s);
+    return view->at[p] + chain->slots_at[p] + (s - chain->first[p]) * chain->slot_bits;
+}
+
+/* The bit of slot number 's' in the higher index. */
+static inline uint64_t tamis_i_chain_higher_at(const tamis_i_chain *chain,
+                                               const tamis_i_chain_view *view, unsigned s) {
+    const unsigned p = tamis_i_chain_piece_of(chain, s);
+    return view->at[p] + chain->higher_at[p] + (s - chain->first[p]);
+}
+
+static inline uint64_t tamis_i_chain_slot(const tamis_i_chain *chain, const uint64_t *table,
+                                          const tamis_i_chain_view *view, unsigned s) {
+    return tamis_i_field_get(table, tamis_i_chain_slot_at(chain, view, s),
+                             (unsigned)chain->slot_bits);
+}
+
+static inline void tamis_i_chain_set_slot(const tamis_i_chain *chain, uint64_t *table,
+                                          const tamis_i_chain_view *view, unsigned s,
+                                          uint64_t slot) {
+    tamis_i_field_put(table, tamis_i_chain_slot_at(chain, view, s), (unsigned)chain->slot_bits,
+                      slot);
+}
+
+/* Number of the piece that follows piece number 'number' of its kind, plus 1; 0 if there is none. */
+static inline uint64_t tamis_i_chain_link(const tamis_i_chain *chain, const uint64_t *table,
+                                          unsigned kind, uint64_t number) {
+    if (chain->link_bits[kind] == 0)
+        return 0;
+    return tamis_i_field_get(table, tamis_i_chain_piece(chain, kind, number) + chain->link_at[kind],
+                             (unsigned)chain->link_bits[kind]);
+}
+
+static inline void tamis_i_chain_set_link(const tamis_i_chain *chain, uint64_t *table,
+                                          unsigned kind, uint64_t number, uint64_t link) {
+    tamis_i_field_put(table, tamis_i_chain_piece(chain, kind, number) + chain->link_at[kind],
+                      (unsigned)chain->link_bits[kind], link);
+}
+
+/* For each slot in use of a bucket that was looked at, the slot that leads to it: parents[s] < s, or
+ * UINT16_MAX for the first slots of chains.  'parents' has room for all slots. */
+void tamis_i_chain_parents(const tamis_i_chain *chain, const uint64_t *table,
+                           const tamis_i_chain_view *view, uint16_t *parents);
+
+/* Check the bucket and its pieces, whose links the caller has checked.  False, and why. */
+bool tamis_i_chain_check(const tamis_i_chain *chain, const uint64_t *table,
+                         const tamis_i_chain_view *view, const char **reason);
+
+/* Are all bits from 'from' up to 'to' zero? */
+bool tamis_i_chain_is_zero(const uint64_t *table, uint64_t from, uint64_t to);
+
+#endif

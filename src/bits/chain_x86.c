@@ -1,0 +1,27 @@
+/* chain_x86.c - the work on one bucket of chain.h, for x86-64 with POPCNT and BMI2
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bits/chain.h"
+#include "bits/kernels.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#define CHAIN_TARGET     __attribute__((target("popcnt,bmi,bmi2")))
+#define CHAIN_ONES(word) ((unsigned)__builtin_popcountll(word))
+#define CHAIN_OPS        static const tamis_i_chain_ops ops
+#include "bits/chain_template.h"
+
+const tamis_i_chain_ops *tamis_i_chain_x86(unsigned features) {
+    const unsigned needed = TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2;
+    return (features & needed) == needed ? &ops : NULL;
+}
+
+#else
+
+const tamis_i_chain_ops *tamis_i_chain_x86(unsigned features) {
+    (void)features;
+    return NULL;
+}
+
+#endif
