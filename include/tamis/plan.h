@@ -55,7 +55,8 @@ static inline void tamis_plan_init(tamis_plan *plan) {
     plan->struct_size = sizeof *plan;
 }
 
-/* Find the best plan for 'need': the fewest bytes that keep the promise.
+/* Find the best plan for 'need': the fewest bytes that keep the promise.  A need without deletes is that
+ * of a set; a multiset, which stores a key again, is then not taken unless its kind is asked for.
  *
  * TAMIS_E_ARGUMENT if the need is out of range (fpr is NaN, 0 < fpr < 1 does not hold, n is 0 or over
  * 2^40), TAMIS_E_UNSUPPORTED if the kind asked for cannot do what is needed, TAMIS_E_TOO_LARGE if

@@ -142,6 +142,9 @@ typedef enum tamis_kind {
     TAMIS_KIND_BLOCKED_BLOOM = 3,  /* Bloom filter within one cache line: a set, no removal */
     TAMIS_KIND_DLEFT = 4,          /* d-left buckets, shrinking fingerprints: a set, no removal */
     TAMIS_KIND_DLEFT_COUNTING = 5, /* d-left buckets of counted cells: a multiset, removal */
+    TAMIS_KIND_DLEFT_DYNAMIC = 6,  /* the same, with remainders that shrink: a multiset, removal */
+    TAMIS_KIND_RANK = 7,           /* rank-indexed chains of fingerprints: a multiset, removal */
+    TAMIS_KIND_RANK_COUNTING = 8,  /* the same with a counter in each slot: a multiset, removal */
     TAMIS_KIND_BALANCED_BLOOM = 9  /* Bloom filters in balanced blocks: a set, no removal */
 } tamis_kind;
 
@@ -200,6 +203,15 @@ typedef struct tamis_params {
 #define TAMIS_DLCBF_MOVES          5 /* longest chain of moves, 1 to 8 or TAMIS_NONE; default 3 */
 #define TAMIS_NONE                 255 /* a parameter of 0, where 0 already means the default */
 
+/* dleft-dynamic */
+#define TAMIS_DDLCBF_SUBTABLES      0 /* 2 to 4; default 4 */
+#define TAMIS_DDLCBF_BUCKETS        1 /* per subtable, up to 2^38; default: mean load 6 */
+#define TAMIS_DDLCBF_BUCKET_BITS    2 /* up to 512; default 128 */
+#define TAMIS_DDLCBF_REMAINDER_BITS 3 /* that are always kept, 2 to 32; default 12 */
+#define TAMIS_DDLCBF_COUNTER_BITS   4 /* of an element, 1 to 8 or TAMIS_NONE; default 1 */
+#define TAMIS_DDLCBF_SIZES          5 /* lengths in a bucket, 1 or 2; default 2 */
+#define TAMIS_DDLCBF_MOVES          6 /* longest chain of moves, 1 to 8 or TAMIS_NONE; default 3 */
+
 /* balanced-bloom */
 #define TAMIS_BALANCED_SCHEME     0 /* 1 SINGLE, 2 SEQUENTIAL, 3 MHT; default 3 */
 #define TAMIS_BALANCED_CHOICES    1 /* blocks that a key may go to, 1 to 8, 1 for SINGLE; default 3 */
@@ -210,6 +222,18 @@ typedef struct tamis_params {
 #define TAMIS_BALANCED_COIN       6 /* of 2^32 keys, those taken as the last of a block; default 2^32 */
 #define TAMIS_BALANCED_RATIO      7 /* MHT: sub-table to the one before, of 2^32; default 0.1708 */
 #define TAMIS_BALANCED_BUDGET     8 /* looks per 1000 keys, 1000 to 8000; default: no limit */
+
+/* rank, rank-counting; the defaults from 'slots' on belong together, for buckets = 0 only */
+#define TAMIS_RANK_BUCKETS      0 /* up to 2^38; default: 0.64 keys per home */
+#define TAMIS_RANK_HOMES        1 /* of a bucket, 1 to 64; default 64 if buckets = 0 */
+#define TAMIS_RANK_PRINT_BITS   2 /* of a fingerprint, 1 to 56; default 6 */
+#define TAMIS_RANK_SLOTS        3 /* of a bucket, 1 to 512 */
+#define TAMIS_RANK_SLOTS_2      4 /* of an extension of it, up to 512 */
+#define TAMIS_RANK_SLOTS_3      5 /* of a second extension, up to 512 */
+#define TAMIS_RANK_EXTENSIONS_2 6 /* of the first kind, up to the number of buckets */
+#define TAMIS_RANK_EXTENSIONS_3 7 /* of the second kind, up to that of the first */
+#define TAMIS_RANK_VALUE_BITS   8 /* rank: of a value kept with each key, up to 8; default none */
+#define TAMIS_RANK_COUNTER_BITS 8 /* rank-counting: of a counter, 1 to 8; default 2 */
 
 /* All members zero but struct_size. */
 static inline void tamis_params_init(tamis_params *params) {
@@ -407,6 +431,48 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_build_many(
     const tamis_build_options *options, const tamis_allocator *allocator, tamis_filter **filter);
 
 /* -------------------------------------------------------------------------------------------------
+ * Values
+ *
+ * A rank filter with value bits (TAMIS_RANK_VALUE_BITS) keeps a small number with each key: a state, a
+ * class, a set that the key belongs to.  A key inserted without a value has the value 0.  Keys that share a
+ * fingerprint cannot be told apart, so that with the probability of the error rate a value is that of
+ * another key; a key is never lost.  Each call also comes for a ready digest (_digest).
+ */
+
+/* Bits of a value; 0 if the filter keeps none. */
+TAMIS_API unsigned tamis_filter_value_bits(const tamis_filter *filter);
+
+/* Like tamis_filter_insert, but with a value.
+ *
+ * TAMIS_E_UNSUPPORTED if the filter keeps no values, TAMIS_E_ARGUMENT if the value has too many bits,
+ * TAMIS_E_FULL also if there is room in the stash only, which keeps no values. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_insert_value(tamis_filter *filter,
+                                                                  const void *key, size_t size,
+                                                                  unsigned value, bool *added);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_insert_value_digest(tamis_filter *filter,
+                                                                         tamis_digest digest,
+                                                                         unsigned value,
+                                                                         bool *added);
+
+/* The value of a key; of one of its copies, if it has several.  TAMIS_E_NOT_FOUND if the key is certainly
+ * not there, TAMIS_E_UNSUPPORTED; '*value' is then unchanged. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_lookup_value(const tamis_filter *filter,
+                                                                  const void *key, size_t size,
+                                                                  unsigned *value);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_lookup_value_digest(const tamis_filter *filter,
+                                                                         tamis_digest digest,
+                                                                         unsigned *value);
+
+/* Give a key that is in another value: the one that tamis_filter_lookup_value tells changes.
+ * TAMIS_E_NOT_FOUND, and all statuses of tamis_filter_insert_value; the filter is then unchanged. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_update_value(tamis_filter *filter,
+                                                                  const void *key, size_t size,
+                                                                  unsigned value);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_update_value_digest(tamis_filter *filter,
+                                                                         tamis_digest digest,
+                                                                         unsigned value);
+
+/* -------------------------------------------------------------------------------------------------
  * Whole filters
  */
 
@@ -527,6 +593,40 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_map(const char *path,
                                                          const tamis_allocator *allocator,
                                                          tamis_filter **filter,
                                                          const char **reason);
+
+/* -------------------------------------------------------------------------------------------------
+ * Trimmed form
+ *
+ * What is empty in a table need not be sent.  The kinds rank and rank-counting have a form without it, for
+ * the wire or the archive: about 1/load + fingerprint + 1 bits per key, less than a Bloom filter needs.
+ * It is checked like a file.  tamis_filter_load and tamis_filter_load_fd read it too; it cannot be mapped.
+ */
+
+/* Bytes of the trimmed form; 0 if the kind has none.  Reads the whole table. */
+TAMIS_API uint64_t tamis_filter_export_size(const tamis_filter *filter);
+
+/* Write the trimmed form to 'buffer'.  TAMIS_E_ARGUMENT if 'size' is not exactly the exported size,
+ * TAMIS_E_UNSUPPORTED if the kind has no such form; the buffer is then untouched. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_export(const tamis_filter *filter,
+                                                            void *buffer, size_t size);
+
+/* Like tamis_filter_save, but the trimmed form.  Needs a buffer for all of it, from the filter's allocator.
+ * TAMIS_E_UNSUPPORTED. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_export_file(const tamis_filter *filter,
+                                                                 const char *path,
+                                                                 const char **reason);
+
+/* Like tamis_filter_save_fd, but the trimmed form.  TAMIS_E_UNSUPPORTED, TAMIS_E_NOMEM. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_export_fd(const tamis_filter *filter, int fd,
+                                                               const char **reason);
+
+/* Make a filter from 'size' bytes, which must be one trimmed form and nothing more.  Its answers are those
+ * of the filter that was exported, whose bytes it need not have; exported again, it gives the same bytes.
+ * TAMIS_E_FORMAT, TAMIS_E_VERSION, TAMIS_E_TOO_LARGE, TAMIS_E_NOMEM, TAMIS_E_ARGUMENT. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_import(const void *data, size_t size,
+                                                            const tamis_allocator *allocator,
+                                                            tamis_filter **filter,
+                                                            const char **reason);
 
 #ifdef __cplusplus
 }

@@ -63,7 +63,7 @@ tamis_status tamis_filter_save(const tamis_filter *filter, const char *path, con
     const int saved = errno;
     tamis_status status = TAMIS_E_ARGUMENT;
     if (filter != NULL && path != NULL)
-        status = tamis_i_file_save(filter, path, &why);
+        status = tamis_i_file_save(filter, path, tamis_i_file_write, &why);
     return leave(status, why, reason, saved);
 }
 

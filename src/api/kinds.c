@@ -12,6 +12,8 @@ const tamis_i_entry tamis_i_entries[] = {
     {&tamis_i_dleft, tamis_i_plan_dleft},
     {&tamis_i_dleft_counting, tamis_i_plan_dleft_counting},
     {&tamis_i_balanced_bloom, tamis_i_plan_balanced_bloom},
+    {&tamis_i_rank, tamis_i_plan_rank},
+    {&tamis_i_rank_counting, tamis_i_plan_rank_counting},
 };
 const size_t tamis_i_n_entries = sizeof tamis_i_entries / sizeof tamis_i_entries[0];
 

@@ -104,7 +104,30 @@ tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans, size_t ro
     return TAMIS_OK;
 }
 
+/* Who does not remove keys has a set in mind: a key inserted again changes nothing, and more keys than
+ * planned cost errors, not failures.  A multiset is not taken for that unless it is asked for. */
+static size_t best_plan(const tamis_need *need, const tamis_plan *plans, size_t n) {
+    size_t best = 0;
+    if (need->kind == TAMIS_KIND_ANY && !need->deletes)
+        while (best < n && (tamis_kind_abilities(plans[best].params.kind) & TAMIS_CAN_COUNT) != 0)
+            best++;
+    return best < n ? best : 0;
+}
+
 tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan) {
+    tamis_need own_need;
+    tamis_plan own[KINDS_MAX];
     size_t n;
-    return tamis_plan_all(need, plan, 1, &n);
+    if (plan == NULL || tamis_i_n_entries > KINDS_MAX)
+        return TAMIS_E_ARGUMENT;
+    tamis_status status = need_in(&own_need, need);
+    if (status != TAMIS_OK)
+        return status;
+    const int saved = errno;
+    status = plan_kinds(&own_need, own, &n);
+    errno = saved;
+    if (status != TAMIS_OK)
+        return status;
+    const size_t best = best_plan(&own_need, own, n);
+    return tamis_i_struct_out(plan, &own[best], sizeof *own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
 }

@@ -62,7 +62,11 @@ tamis_status tamis_i_file_load(int fd, tamis_i_kind_lookup *lookup,
 tamis_status tamis_i_file_map(int fd, tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
                               tamis_filter **filter, const char **reason);
 tamis_status tamis_i_file_write(const tamis_filter *filter, int fd, const char **reason);
-tamis_status tamis_i_file_save(const tamis_filter *filter, const char *path, const char **reason);
+
+/* Writes a filter to a descriptor: tamis_i_file_write, or tamis_i_compact_write. */
+typedef tamis_status tamis_i_file_writer(const tamis_filter *filter, int fd, const char **reason);
+tamis_status tamis_i_file_save(const tamis_filter *filter, const char *path,
+                               tamis_i_file_writer *write_to, const char **reason);
 
 /* What an errno means, as a static text. */
 const char *tamis_i_errno_text(int number);

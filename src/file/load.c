@@ -9,6 +9,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
+#include "file/compact.h"
 #include "file/file.h"
 
 #include "hash/hash.h"
@@ -123,34 +124,34 @@ fail:
     return status;
 }
 
-static tamis_status load_stream(int fd, const unsigned char *head, tamis_i_kind_lookup *lookup,
-                                const tamis_allocator *allocator, tamis_filter **filter,
-                                const char **reason) {
-    tamis_i_header header;
-    tamis_status status = tamis_i_header_decode(head, lookup, &header, reason);
-    if (status != TAMIS_OK)
-        return status;
-    /* One byte more than the file should have shows that it goes on. */
-    const uint64_t whole = TAMIS_I_HEADER_BYTES + 8 * header.n_body + 1;
-    size_t room = (size_t)(whole < FIRST_BUFFER ? whole : FIRST_BUFFER);
+typedef tamis_status decoder(const unsigned char *bytes, size_t size, tamis_i_kind_lookup *lookup,
+                             const tamis_allocator *allocator, tamis_filter **filter,
+                             const char **reason);
+
+/* Collect the bytes up to the end, of which 'have' stand in 'head', but no more than 'most'; decode. */
+static tamis_status collect(int fd, const unsigned char *head, size_t have, uint64_t most,
+                            decoder *decode, tamis_i_kind_lookup *lookup,
+                            const tamis_allocator *allocator, tamis_filter **filter,
+                            const char **reason) {
+    size_t room = (size_t)(most < FIRST_BUFFER ? most : FIRST_BUFFER);
     unsigned char *buffer = tamis_i_alloc(allocator, room);
     if (buffer == NULL) {
         *reason = tamis_status_text(TAMIS_E_NOMEM);
         return TAMIS_E_NOMEM;
     }
-    memcpy(buffer, head, TAMIS_I_HEADER_BYTES);
-    size_t have = TAMIS_I_HEADER_BYTES, got;
-    for (;;) {
+    memcpy(buffer, head, have);
+    tamis_status status;
+    for (size_t got;;) {
         if (!read_fully(fd, buffer + have, room - have, &got, reason)) {
             status = TAMIS_E_IO;
             break;
         }
         have += got;
-        if (have < room || room == whole) {
-            status = tamis_i_file_decode(buffer, have, lookup, allocator, filter, reason);
+        if (have < room || room == most) {
+            status = decode(buffer, have, lookup, allocator, filter, reason);
             break;
         }
-        const size_t larger = (size_t)(whole - room < room ? whole : 2 * (uint64_t)room);
+        const size_t larger = (size_t)(most - room < room ? most : 2 * (uint64_t)room);
         unsigned char *const next = tamis_i_alloc(allocator, larger);
         if (next == NULL) {
             *reason = tamis_status_text(TAMIS_E_NOMEM);
@@ -164,6 +165,18 @@ static tamis_status load_stream(int fd, const unsigned char *head, tamis_i_kind_
     }
     tamis_i_free(allocator, buffer, room);
     return status;
+}
+
+static tamis_status load_stream(int fd, const unsigned char *head, tamis_i_kind_lookup *lookup,
+                                const tamis_allocator *allocator, tamis_filter **filter,
+                                const char **reason) {
+    tamis_i_header header;
+    const tamis_status status = tamis_i_header_decode(head, lookup, &header, reason);
+    if (status != TAMIS_OK)
+        return status;
+    /* One byte more than the file should have shows that it goes on. */
+    return collect(fd, head, TAMIS_I_HEADER_BYTES, TAMIS_I_HEADER_BYTES + 8 * header.n_body + 1,
+                   tamis_i_file_decode, lookup, allocator, filter, reason);
 }
 
 tamis_status tamis_i_file_load(int fd, tamis_i_kind_lookup *lookup,
@@ -183,6 +196,9 @@ tamis_status tamis_i_file_load(int fd, tamis_i_kind_lookup *lookup,
     size_t got;
     if (!read_fully(fd, head, sizeof head, &got, reason))
         return TAMIS_E_IO;
+    if (tamis_i_compact_is(head, got)) /* whose length only its end tells */
+        return collect(fd, head, got, SIZE_MAX, tamis_i_compact_decode, lookup, allocator, filter,
+                       reason);
     if (got < sizeof head) /* too short for any filter: let the decoder say why */
         return tamis_i_file_decode(head, got, lookup, allocator, filter, reason);
     if (at >= 0 && st.st_size >= at + (off_t)sizeof head)
@@ -217,7 +233,11 @@ tamis_status tamis_i_file_map(int fd, tamis_i_kind_lookup *lookup, const tamis_a
         *reason = tamis_i_errno_text(errno);
         return TAMIS_E_IO;
     }
-    const tamis_status status = tamis_i_file_view(map, size, lookup, allocator, filter, reason);
+    tamis_status status = TAMIS_E_UNSUPPORTED;
+    if (tamis_i_compact_is(map, size))
+        *reason = "a trimmed filter cannot be mapped, it must be loaded";
+    else
+        status = tamis_i_file_view(map, size, lookup, allocator, filter, reason);
     if (status != TAMIS_OK) {
         (void)munmap(map, size);
         return status;

@@ -10,6 +10,7 @@
  */
 #define _GNU_SOURCE 1 /* O_TMPFILE */
 
+#include "file/compact.h"
 #include "file/file.h"
 
 #include <errno.h>
@@ -60,6 +61,19 @@ tamis_status tamis_i_file_write(const tamis_filter *filter, int fd, const char *
             return TAMIS_E_IO;
     }
     return TAMIS_OK;
+}
+
+tamis_status tamis_i_compact_write(const tamis_filter *filter, int fd, const char **reason) {
+    const uint64_t size = tamis_i_compact_size(filter);
+    unsigned char *const bytes = tamis_i_alloc(&filter->allocator, (size_t)size);
+    if (bytes == NULL) {
+        *reason = tamis_status_text(TAMIS_E_NOMEM);
+        return TAMIS_E_NOMEM;
+    }
+    tamis_i_compact_encode(filter, bytes);
+    const bool written = write_fully(fd, bytes, (size_t)size, reason);
+    tamis_i_free(&filter->allocator, bytes, (size_t)size);
+    return written ? TAMIS_OK : TAMIS_E_IO;
 }
 
 /* The directory of 'path' with its slash, or "./" for none.  False if it does not fit. */
@@ -134,7 +148,9 @@ static void inherit(int fd, const struct stat *old) {
 /* Write a new file and rename it to 'path'.  'old' is the file that stands there, or NULL.  Before the
  * new file has the permissions of the old one nobody else can open it, not even while it is empty. */
 static tamis_status replace_file(const tamis_filter *filter, const char *path,
-                                 const struct stat *old, const char **reason) {
+                                 const struct stat *old, tamis_i_file_writer *write_to,
+                                 const char **reason) {
+    tamis_status status = TAMIS_E_IO;
     char directory[PATH_MAX], name[PATH_MAX];
     if (!directory_of(path, directory, sizeof directory)) {
         *reason = tamis_i_errno_text(ENAMETOOLONG);
@@ -158,8 +174,10 @@ static tamis_status replace_file(const tamis_filter *filter, const char *path,
     }
     if (old != NULL)
         inherit(fd, old);
-    if (tamis_i_file_write(filter, fd, reason) != TAMIS_OK)
+    status = write_to(filter, fd, reason);
+    if (status != TAMIS_OK)
         goto fail;
+    status = TAMIS_E_IO;
     if (fsync(fd) != 0)
         goto system_fail;
     if (!named) {
@@ -181,19 +199,20 @@ fail:
         (void)close(fd);
     if (named)
         (void)unlink(name);
-    return TAMIS_E_IO;
+    return status;
 }
 
-tamis_status tamis_i_file_save(const tamis_filter *filter, const char *path, const char **reason) {
+tamis_status tamis_i_file_save(const tamis_filter *filter, const char *path,
+                               tamis_i_file_writer *write_to, const char **reason) {
     struct stat st;
     if (stat(path, &st) != 0) {
         if (errno == ENOENT)
-            return replace_file(filter, path, NULL, reason);
+            return replace_file(filter, path, NULL, write_to, reason);
         *reason = tamis_i_errno_text(errno);
         return TAMIS_E_IO;
     }
     if (S_ISREG(st.st_mode))
-        return replace_file(filter, path, &st, reason);
+        return replace_file(filter, path, &st, write_to, reason);
     if (S_ISDIR(st.st_mode)) {
         *reason = tamis_i_errno_text(EISDIR);
         return TAMIS_E_IO;
@@ -203,7 +222,7 @@ tamis_status tamis_i_file_save(const tamis_filter *filter, const char *path, con
         *reason = tamis_i_errno_text(errno);
         return TAMIS_E_IO;
     }
-    tamis_status status = tamis_i_file_write(filter, fd, reason);
+    tamis_status status = write_to(filter, fd, reason);
     if (close(fd) != 0 && status == TAMIS_OK) {
         *reason = tamis_i_errno_text(errno);
         status = TAMIS_E_IO;

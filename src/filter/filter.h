@@ -21,6 +21,7 @@
 
 #include "base/base.h"
 #include "bits/kernels.h"
+#include "bits/stream.h"
 #include "filter/stash.h"
 
 /* Words of the state. */
@@ -109,6 +110,22 @@ struct tamis_i_kind {
 
     /* Check that the table could have come from calls.  False, and why.  The body may hold anything. */
     bool (*check)(const tamis_filter *filter, const char **reason);
+
+    /* The table without what is empty in it, as a stream of bits: how many at least for these complete
+     * parameters, how many now, write them, and read them into an empty table.  fill is false, and says
+     * why, if they are not such a table.  All NULL: there is no trimmed form. */
+    uint64_t (*trim_least)(const tamis_params *params);
+    uint64_t (*trim_bits)(const tamis_filter *filter);
+    void (*trim)(const tamis_filter *filter, tamis_i_writer *out);
+    bool (*fill)(tamis_filter *filter, tamis_i_reader *in, const char **reason);
+
+    /* As the public functions of these names; the value has no more bits than values have, and these are
+     * not 0.  All NULL: keys have no values. */
+    unsigned (*value_bits)(const tamis_filter *filter);
+    tamis_status (*insert_value)(tamis_filter *filter, tamis_digest digest, unsigned value,
+                                 bool *added);
+    tamis_status (*lookup_value)(const tamis_filter *filter, tamis_digest digest, unsigned *value);
+    tamis_status (*update_value)(tamis_filter *filter, tamis_digest digest, unsigned value);
 };
 
 /* Complete and check parameters, and give the words of the body and of the table. */
@@ -130,7 +147,10 @@ extern const tamis_i_kind tamis_i_bloom;
 extern const tamis_i_kind tamis_i_counting_bloom;
 extern const tamis_i_kind tamis_i_blocked_bloom;
 extern const tamis_i_kind tamis_i_dleft;
-extern const tamis_i_kind tamis_i_dleft_counting;
 extern const tamis_i_kind tamis_i_balanced_bloom;
+extern const tamis_i_kind tamis_i_dleft_counting;
+extern const tamis_i_kind tamis_i_dleft_dynamic;
+extern const tamis_i_kind tamis_i_rank;
+extern const tamis_i_kind tamis_i_rank_counting;
 
 #endif

@@ -16,10 +16,13 @@ tamis_status tamis_i_plan_bloom(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_counting_bloom(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_blocked_bloom(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_dleft(const tamis_need *need, tamis_plan *plan);
-tamis_status tamis_i_plan_dleft_counting(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_balanced_bloom(const tamis_need *need, tamis_plan *plan);
+tamis_status tamis_i_plan_dleft_counting(const tamis_need *need, tamis_plan *plan);
+tamis_status tamis_i_plan_dleft_dynamic(const tamis_need *need, tamis_plan *plan);
 
 /* tamis_plan_balanced without the sizes; the need's struct_size has been seen to. */
 tamis_status tamis_i_plan_balanced(const tamis_balanced_need *need, tamis_plan *plan);
+tamis_status tamis_i_plan_rank(const tamis_need *need, tamis_plan *plan);
+tamis_status tamis_i_plan_rank_counting(const tamis_need *need, tamis_plan *plan);
 
 #endif

@@ -262,7 +262,10 @@ static void test_plan_all_is_sorted_and_complete(void **state) {
     assert_memory_equal(&plans[n], &mark, sizeof mark);
     tamis_plan best = marked_plan(), two[3];
     assert_ok(tamis_plan_make(&need, &best));
-    assert_memory_equal(&best, &plans[0], sizeof best);
+    size_t set = 0; /* the smallest that is no multiset */
+    while (tamis_kind_abilities(plans[set].params.kind) & TAMIS_CAN_COUNT)
+        assert_true(++set < n);
+    assert_memory_equal(&best, &plans[set], sizeof best);
     for (unsigned i = 0; i < 3; i++)
         two[i] = marked_plan();
     size_t few;

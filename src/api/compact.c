@@ -1,0 +1,139 @@
+/* compact.c - the trimmed form, and values
+ *
+ * What only some kinds can do; the others say TAMIS_E_UNSUPPORTED.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "file/compact.h"
+#include "api/api.h"
+
+#include <errno.h>
+
+static const char bad_argument[] = "an argument is NULL";
+static const char no_form[] = "this kind of filter has no trimmed form";
+
+/* ---- the trimmed form ---- */
+
+uint64_t tamis_filter_export_size(const tamis_filter *filter) {
+    return filter->kind->trim == NULL ? 0 : tamis_i_compact_size(filter);
+}
+
+tamis_status tamis_filter_export(const tamis_filter *filter, void *buffer, size_t size) {
+    if (filter == NULL || buffer == NULL)
+        return TAMIS_E_ARGUMENT;
+    if (filter->kind->trim == NULL)
+        return TAMIS_E_UNSUPPORTED;
+    if (size != tamis_i_compact_size(filter))
+        return TAMIS_E_ARGUMENT;
+    tamis_i_compact_encode(filter, buffer);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_filter_import(const void *data, size_t size, const tamis_allocator *allocator,
+                                 tamis_filter **filter, const char **reason) {
+    const char *why = bad_argument;
+    tamis_status status = TAMIS_E_ARGUMENT;
+    const int saved = errno;
+    if ((data != NULL || size == 0) && filter != NULL &&
+        (allocator == NULL || (allocator->alloc != NULL && allocator->free != NULL)))
+        status = tamis_i_compact_decode(size == 0 ? (const void *)"" : data, size, tamis_i_kind_of,
+                                        allocator, filter, &why);
+    if (status != TAMIS_OK && reason != NULL)
+        *reason = why;
+    errno = saved;
+    return status;
+}
+
+static tamis_status export_to(const tamis_filter *filter, const char *path, int fd,
+                              const char **reason) {
+    const char *why = bad_argument;
+    tamis_status status = TAMIS_E_ARGUMENT;
+    const int saved = errno;
+    if (filter != NULL && filter->kind->trim == NULL) {
+        status = TAMIS_E_UNSUPPORTED;
+        why = no_form;
+    } else if (filter != NULL) {
+        status = path == NULL ? tamis_i_compact_write(filter, fd, &why)
+                              : tamis_i_file_save(filter, path, tamis_i_compact_write, &why);
+    }
+    if (status != TAMIS_OK && reason != NULL)
+        *reason = why;
+    errno = saved;
+    return status;
+}
+
+tamis_status tamis_filter_export_file(const tamis_filter *filter, const char *path,
+                                      const char **reason) {
+    return export_to(path == NULL ? NULL : filter, path, -1, reason);
+}
+
+tamis_status tamis_filter_export_fd(const tamis_filter *filter, int fd, const char **reason) {
+    return export_to(filter, NULL, fd, reason);
+}
+
+/* ---- values ---- */
+
+/* May this value be stored with a key? */
+static tamis_status value_ok(const tamis_filter *filter, unsigned value) {
+    if (filter == NULL)
+        return TAMIS_E_ARGUMENT;
+    if (tamis_filter_value_bits(filter) == 0)
+        return TAMIS_E_UNSUPPORTED;
+    if (value >> tamis_filter_value_bits(filter) != 0)
+        return TAMIS_E_ARGUMENT;
+    return filter->read_only ? TAMIS_E_READONLY : TAMIS_OK;
+}
+
+unsigned tamis_filter_value_bits(const tamis_filter *filter) {
+    return filter->kind->value_bits == NULL ? 0 : filter->kind->value_bits(filter);
+}
+
+tamis_status tamis_filter_insert_value_digest(tamis_filter *filter, tamis_digest digest,
+                                              unsigned value, bool *added) {
+    bool fresh;
+    tamis_status status = value_ok(filter, value);
+    if (status == TAMIS_OK)
+        status = filter->kind->insert_value(filter, digest, value, &fresh);
+    if (status == TAMIS_OK && added != NULL)
+        *added = fresh;
+    return status;
+}
+
+tamis_status tamis_filter_insert_value(tamis_filter *filter, const void *key, size_t size,
+                                       unsigned value, bool *added) {
+    if (filter == NULL || (key == NULL && size != 0))
+        return TAMIS_E_ARGUMENT;
+    return tamis_filter_insert_value_digest(filter, tamis_hash(filter->params.seed, key, size),
+                                            value, added);
+}
+
+tamis_status tamis_filter_lookup_value_digest(const tamis_filter *filter, tamis_digest digest,
+                                              unsigned *value) {
+    if (filter == NULL || value == NULL)
+        return TAMIS_E_ARGUMENT;
+    if (tamis_filter_value_bits(filter) == 0)
+        return TAMIS_E_UNSUPPORTED;
+    return filter->kind->lookup_value(filter, digest, value);
+}
+
+tamis_status tamis_filter_lookup_value(const tamis_filter *filter, const void *key, size_t size,
+                                       unsigned *value) {
+    if (filter == NULL || (key == NULL && size != 0))
+        return TAMIS_E_ARGUMENT;
+    return tamis_filter_lookup_value_digest(filter, tamis_hash(filter->params.seed, key, size),
+                                            value);
+}
+
+tamis_status tamis_filter_update_value_digest(tamis_filter *filter, tamis_digest digest,
+                                              unsigned value) {
+    const tamis_status status = value_ok(filter, value);
+    return status == TAMIS_OK ? filter->kind->update_value(filter, digest, value) : status;
+}
+
+tamis_status tamis_filter_update_value(tamis_filter *filter, const void *key, size_t size,
+                                       unsigned value) {
+    if (filter == NULL || (key == NULL && size != 0))
+        return TAMIS_E_ARGUMENT;
+    return tamis_filter_update_value_digest(filter, tamis_hash(filter->params.seed, key, size),
+                                            value);
+}

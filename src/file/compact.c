@@ -1,0 +1,216 @@
+/* compact.c - the trimmed form: encode, decode
+ *
+ * As little is believed as in header.c.  The table of a filter is larger than its trimmed form, and is
+ * allocated only when the data is as long as the least filter of these parameters: a table has at most 1600
+ * bits for each bit there.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "file/compact.h"
+
+#include "hash/hash.h"
+
+#define VERSION      1u
+#define AT_SEED      8u
+#define AT_NUMBERS   16u
+#define CHECKSUM     8u /* bytes */
+#define ENTRY        17u
+#define NUMBER_BYTES 10u /* of 64 bits, at most */
+
+static const unsigned char magic[8] = {0x89, 'T', 'A', 'M', 'C', 'F', '\r', '\n'};
+
+bool tamis_i_compact_is(const unsigned char *bytes, size_t size) {
+    return size >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
+}
+
+/* ---- numbers ---- */
+
+static unsigned char *put_number(unsigned char *p, uint64_t number) {
+    for (; number >= 0x80; number >>= 7)
+        *p++ = (unsigned char)(number | 0x80);
+    *p++ = (unsigned char)number;
+    return p;
+}
+
+/* Bytes that are read: 'left' more at 'p'. */
+typedef struct input {
+    const unsigned char *p;
+    size_t left;
+} input;
+
+/* False if the data ends, the number is longer than it need be, or does not fit. */
+static bool get_number(input *in, uint64_t *number) {
+    *number = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        if (in->left == 0)
+            return false;
+        const uint64_t byte = *in->p++;
+        in->left--;
+        if (shift == 63 && byte > 1)
+            return false;
+        *number |= (byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return byte != 0 || shift == 0;
+    }
+    return false;
+}
+
+/* ---- encode ---- */
+
+/* The numbers of the header; returns their end.  'bytes' has room for all there can be. */
+static unsigned char *put_numbers(const tamis_filter *filter, unsigned char *bytes) {
+    const tamis_params *const params = &filter->params;
+    unsigned n_values = TAMIS_PARAMS_MAX;
+    while (n_values > 0 && params->value[n_values - 1] == 0)
+        n_values--;
+    const uint64_t first[] = {VERSION,
+                              (uint64_t)params->kind,
+                              TAMIS_I_HASH_XXH3_128,
+                              params->capacity,
+                              params->stash,
+                              filter->state[TAMIS_I_COUNT],
+                              filter->state[TAMIS_I_STASH_USED],
+                              n_values};
+    for (unsigned i = 0; i < sizeof first / sizeof *first; i++)
+        bytes = put_number(bytes, first[i]);
+    for (unsigned i = 0; i < n_values; i++)
+        bytes = put_number(bytes, params->value[i]);
+    return bytes;
+}
+
+uint64_t tamis_i_compact_size(const tamis_filter *filter) {
+    unsigned char numbers[NUMBER_BYTES * (8 + TAMIS_PARAMS_MAX)];
+    return AT_NUMBERS + (uint64_t)(put_numbers(filter, numbers) - numbers) +
+           ENTRY * filter->state[TAMIS_I_STASH_USED] + (filter->kind->trim_bits(filter) + 7) / 8 +
+           CHECKSUM;
+}
+
+void tamis_i_compact_encode(const tamis_filter *filter, unsigned char *bytes) {
+    memcpy(bytes, magic, sizeof magic);
+    tamis_i_put_u64(bytes + AT_SEED, filter->params.seed);
+    unsigned char *p = put_numbers(filter, bytes + AT_NUMBERS);
+    uint64_t at = 0, copies;
+    tamis_digest digest;
+    for (; tamis_i_stash_next(&filter->stash, &at, &digest, &copies); p += ENTRY) {
+        tamis_i_put_u64(p, digest.lo);
+        tamis_i_put_u64(p + 8, digest.hi);
+        p[16] = (unsigned char)copies;
+    }
+    tamis_i_writer out = {.bytes = p};
+    filter->kind->trim(filter, &out);
+    tamis_i_write_end(&out);
+    tamis_i_put_u64(out.bytes, tamis_i_checksum(bytes, (size_t)(out.bytes - bytes)));
+}
+
+/* ---- decode ---- */
+
+/* What the numbers of a valid header say. */
+typedef struct header {
+    const tamis_i_kind *kind;
+    tamis_params params;
+    uint64_t count, stash_used;
+} header;
+
+static tamis_status refuse(const char **reason, const char *why) {
+    *reason = why;
+    return TAMIS_E_FORMAT;
+}
+
+static tamis_status read_header(input *in, uint64_t seed, tamis_i_kind_lookup *lookup, header *h,
+                                const char **reason) {
+    uint64_t version, kind, hash, n_values;
+    *reason = "the header is cut off, or a number in it is malformed";
+    tamis_params_init(&h->params);
+    h->params.seed = seed;
+    if (!get_number(in, &version) || !get_number(in, &kind) || !get_number(in, &hash) ||
+        !get_number(in, &h->params.capacity) || !get_number(in, &h->params.stash) ||
+        !get_number(in, &h->count) || !get_number(in, &h->stash_used) || !get_number(in, &n_values))
+        return TAMIS_E_FORMAT;
+    if (n_values > TAMIS_PARAMS_MAX)
+        return refuse(reason, "a parameter in the header is out of range");
+    for (unsigned i = 0; i < n_values; i++)
+        if (!get_number(in, &h->params.value[i]))
+            return TAMIS_E_FORMAT;
+    if (version != VERSION)
+        return refuse(reason, "the header has version 0, which does not exist");
+    if (hash != TAMIS_I_HASH_XXH3_128)
+        return refuse(reason, "the header names an unknown hash");
+    h->kind = kind > INT32_MAX ? NULL : lookup((tamis_kind)kind);
+    if (h->kind == NULL || h->kind->fill == NULL)
+        return refuse(reason, "the header names a kind of filter that has no trimmed form");
+    if (seed == 0)
+        return refuse(reason, "the header has no seed");
+    h->params.kind = h->kind->id;
+    tamis_params complete = h->params;
+    uint64_t n_body, n_table;
+    const tamis_status status = tamis_i_filter_shape(h->kind, &complete, &n_body, &n_table);
+    if (status == TAMIS_E_TOO_LARGE) {
+        *reason = "the filter is too large for this machine";
+        return status;
+    }
+    if (status != TAMIS_OK || complete.stash != h->params.stash ||
+        (n_values > 0 && h->params.value[n_values - 1] == 0) ||
+        memcmp(complete.value, h->params.value, sizeof complete.value) != 0)
+        return refuse(reason, "a parameter in the header is out of range");
+    return TAMIS_OK;
+}
+
+/* The stash, the table and the count, into an empty filter. */
+static tamis_status read_body(input *in, const header *h, tamis_filter *filter,
+                              const char **reason) {
+    for (uint64_t i = 0; i < h->stash_used; i++, in->p += ENTRY, in->left -= ENTRY) {
+        const tamis_digest digest = {tamis_i_get_u64(in->p), tamis_i_get_u64(in->p + 8)};
+        if (in->p[16] == 0)
+            return refuse(reason, "the stash has an entry without copies");
+        for (unsigned copy = 0; copy < in->p[16]; copy++)
+            if (tamis_i_stash_insert(&filter->stash, digest) != TAMIS_OK)
+                return refuse(reason, "the stash does not hold as many keys as it claims");
+    }
+    tamis_i_reader bits = {.bytes = in->p, .left = in->left};
+    if (!h->kind->fill(filter, &bits, reason))
+        return TAMIS_E_FORMAT;
+    if (!tamis_i_read_end(&bits))
+        return refuse(reason, "the data goes on after its end");
+    filter->state[TAMIS_I_COUNT] = h->count;
+    if (filter->state[TAMIS_I_STASH_USED] != h->stash_used)
+        return refuse(reason, "the stash does not hold as many keys as it claims");
+    return tamis_i_filter_check(filter, reason) ? TAMIS_OK : TAMIS_E_FORMAT;
+}
+
+tamis_status tamis_i_compact_decode(const unsigned char *bytes, size_t size,
+                                    tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
+                                    tamis_filter **filter, const char **reason) {
+    if (!tamis_i_compact_is(bytes, size))
+        return refuse(reason, "this is not the trimmed form of a filter");
+    if (size < AT_NUMBERS + 1 + CHECKSUM)
+        return refuse(reason, "the data is cut off within the header");
+    input in = {.p = bytes + AT_NUMBERS, .left = size - AT_NUMBERS - CHECKSUM};
+    input peek = in;
+    uint64_t version;
+    if (get_number(&peek, &version) && version > VERSION) {
+        *reason = "the data has a newer format than this version of tamis can read";
+        return TAMIS_E_VERSION;
+    }
+    if (tamis_i_checksum(bytes, size - CHECKSUM) != tamis_i_get_u64(bytes + size - CHECKSUM))
+        return refuse(reason, "the data is damaged: its checksum does not match");
+    header h = {0};
+    tamis_status status = read_header(&in, tamis_i_get_u64(bytes + AT_SEED), lookup, &h, reason);
+    if (status != TAMIS_OK)
+        return status;
+    if (h.stash_used > in.left / ENTRY ||
+        in.left - ENTRY * h.stash_used < (h.kind->trim_least(&h.params) + 7) / 8)
+        return refuse(reason, "the data ends within the table");
+    tamis_filter *own;
+    status = tamis_i_filter_make(h.kind, &h.params, allocator, NULL, true, &own);
+    if (status != TAMIS_OK) {
+        *reason = tamis_status_text(status);
+        return status;
+    }
+    status = read_body(&in, &h, own, reason);
+    if (status != TAMIS_OK) {
+        tamis_filter_free(own);
+        return status;
+    }
+    *filter = own;
+    return TAMIS_OK;
+}

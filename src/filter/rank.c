@@ -1,0 +1,675 @@
+/* rank.c - rank-indexed filter, plain and counting
+ *
+ * A key has one bucket, one home in it and one fingerprint, three numbers drawn from its digest; together
+ * they are its print f.  The bucket keeps the fingerprints of each home as a chain without links
+ * (bits/chain.h).  A bucket that runs out of slots takes an extension from a pool, and a second, larger
+ * one from another pool when that is full; it gives them back as soon as they are not needed.  A key for
+ * which there is no slot goes to the stash.
+ *
+ * Both kinds are multisets.  'rank' keeps a slot for every copy: equal fingerprints are stored again, since
+ * two keys may share one, and a removal takes one of them away.  'rank-counting' keeps a counter in
+ * each slot, of copies beyond the first, and uses a new slot when it is full.
+ *
+ * What may stand where.  m(x) is the number of copies of key x that are in the filter, S(x) how many of
+ * them are in the stash, which keeps whole digests, and T(f) the number of copies in the slots of f, that
+ * is in the chain of its home, with its fingerprint.  After every call
+ *
+ *   K1  S(x) <= m(x) for every key x;
+ *   K2  T(f) is the sum of m(x) - S(x) over the keys x of f, unless T(f) is COPIES (see below).
+ *
+ *   query   T(f) + S(x) > 0.  If m(x) > 0, then S(x) > 0, or T(f) >= m(x) > 0 by K2 and K1.
+ *   insert  raises T(f), or else S(x), by one.
+ *   remove  lowers S(x) if it is not 0, else T(f).  If m(x) > 0 and S(x) = 0 then T(f) > 0 by K2, so there
+ *           is something to lower.  Not the other way round: lowering T(f) while x is in the stash takes
+ *           away the copy of another key of f, and leaves one of x behind (S(x) > m(x)).  Which slot of
+ *           f is lowered makes no difference to any answer, since answers depend on T(f) alone.
+ *
+ * One key inserted again and again must not use up its bucket, the extensions and the stash.  T(f) = COPIES
+ * is saturated: f is neither raised nor lowered any more.  Its keys may stay for ever, which costs false
+ * positives, but none is lost.  'info' tells how many there are.  Short of COPIES all numbers are exact.
+ *
+ * Free extensions are a list through the extensions themselves; those that were never used lie behind
+ * them, so that a table of zeros is an empty one:
+ *
+ *      [ used | free | used | free ... ][ never used ... ]
+ *                 ^                      ^
+ *                 HEAD + 1, 0: none      FRESH
+ *
+ * After Hua, Zhao, Lin and Xu, "Rank-Indexed Hashing: A Compact Construction of Bloom Filters and
+ * Variants", ICNP 2008.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bits/chain.h"
+#include "bits/stream.h"
+#include "filter/filter.h"
+#include "hash/hash.h"
+
+#include <math.h>
+
+#define BUCKETS_MAX ((uint64_t)1 << 38)
+#define COPIES      16u /* or the largest number that one counter can hold, if that is more */
+#define ALL_SLOTS   (TAMIS_I_PIECES * TAMIS_I_CHAIN_SLOTS)
+
+/* Words of the state, for extensions p = 1 and 2. */
+#define HEAD(p)  (TAMIS_I_STATE_OWN + 2 * ((p)-1))
+#define FRESH(p) (TAMIS_I_STATE_OWN + 2 * ((p)-1) + 1)
+#define N_STATE  4u
+
+/* What geometry[] holds. */
+typedef struct layout {
+    const tamis_i_chain_ops *ops;
+    uint64_t copies_max;
+    uint64_t lines; /* that a bucket spans at most */
+    tamis_i_chain chain;
+} layout;
+
+_Static_assert(sizeof(layout) <= TAMIS_I_GEOMETRY * sizeof(uint64_t), "geometry[] is too small");
+_Static_assert(TAMIS_RANK_VALUE_BITS == TAMIS_RANK_COUNTER_BITS, "one parameter, two meanings");
+
+static const layout *layout_of(const tamis_filter *filter) {
+    return (const layout *)(const void *)filter->geometry;
+}
+
+/* ---- shape ---- */
+
+static uint64_t root(uint64_t x) {
+    return (uint64_t)ceil(sqrt((double)x));
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static void set_default(uint64_t *value, uint64_t is) {
+    *value = *value == 0 ? is : *value;
+}
+
+/* 0.64 keys per home, 41 per bucket, as Table II has it for an error rate of 1 %.  12 % of the buckets hold
+ * more than 48 keys and 0.2 % more than 60; the roots are six standard deviations and more. */
+static void set_defaults(tamis_params *params) {
+    uint64_t *const v = params->value;
+    set_default(&v[TAMIS_RANK_HOMES], 64);
+    const uint64_t homes = v[TAMIS_RANK_HOMES], keys = (homes * 16 + 24) / 25;
+    const uint64_t buckets = params->capacity / keys + (params->capacity % keys != 0);
+    v[TAMIS_RANK_BUCKETS] = buckets;
+    v[TAMIS_RANK_SLOTS] = keys + root(keys);
+    v[TAMIS_RANK_SLOTS_2] = 2 * root(keys);
+    v[TAMIS_RANK_SLOTS_3] = 48 + 4 * root(keys);
+    v[TAMIS_RANK_EXTENSIONS_2] = least(buckets, buckets / 4 + 3 * root(buckets));
+    v[TAMIS_RANK_EXTENSIONS_3] = least(buckets, buckets / 64 + root(buckets));
+}
+
+/* The chain of complete parameters; false if they are out of range. */
+static bool chain_of(const tamis_params *params, tamis_i_chain *chain) {
+    const uint64_t *const v = params->value;
+    const uint64_t extra = v[TAMIS_RANK_VALUE_BITS];
+    /* Of large tables a trimmed form, which has a bit for each home, must not promise too much. */
+    for (unsigned i = TAMIS_RANK_SLOTS; i <= TAMIS_RANK_SLOTS_3; i++)
+        if (v[TAMIS_RANK_BUCKETS] > 1024 && v[i] > 8 * v[TAMIS_RANK_HOMES])
+            return false;
+    if (extra > 8 || v[TAMIS_RANK_PRINT_BITS] > 56 || v[TAMIS_RANK_BUCKETS] > BUCKETS_MAX)
+        return false;
+    *chain = (tamis_i_chain){
+        .homes = v[TAMIS_RANK_HOMES],
+        .print_bits = v[TAMIS_RANK_PRINT_BITS],
+        .count_bits = params->kind == TAMIS_KIND_RANK_COUNTING ? extra : 0,
+        .slot_bits = v[TAMIS_RANK_PRINT_BITS] + extra,
+        .n = {v[TAMIS_RANK_BUCKETS], v[TAMIS_RANK_EXTENSIONS_2], v[TAMIS_RANK_EXTENSIONS_3]},
+        .slots = {v[TAMIS_RANK_SLOTS], v[TAMIS_RANK_SLOTS_2], v[TAMIS_RANK_SLOTS_3]}};
+    return tamis_i_chain_init(chain);
+}
+
+static tamis_status shape(tamis_params *params, uint64_t *n_table) {
+    uint64_t *const v = params->value;
+    if (v[TAMIS_RANK_BUCKETS] == 0) {
+        for (unsigned i = TAMIS_RANK_SLOTS; i <= TAMIS_RANK_EXTENSIONS_3; i++)
+            if (v[i] != 0)
+                return TAMIS_E_ARGUMENT;
+        if (v[TAMIS_RANK_HOMES] > 64)
+            return TAMIS_E_ARGUMENT;
+        set_defaults(params);
+    }
+    set_default(&v[TAMIS_RANK_PRINT_BITS], 6);
+    set_default(&params->stash, 16 + params->capacity / 16384);
+    if (params->kind == TAMIS_KIND_RANK_COUNTING)
+        set_default(&v[TAMIS_RANK_COUNTER_BITS], 2);
+    tamis_i_chain chain;
+    if (!chain_of(params, &chain))
+        return TAMIS_E_ARGUMENT;
+    /* One bit more than a word, which readers may touch. */
+    const uint64_t lines = chain.bits / (64 * TAMIS_LINE_WORDS) + 1;
+    const uint64_t rest = chain.bits % (64 * TAMIS_LINE_WORDS);
+    *n_table = (lines + (rest > 64 * (TAMIS_LINE_WORDS - 1))) * TAMIS_LINE_WORDS;
+    return TAMIS_OK;
+}
+
+static void attach(tamis_filter *filter) {
+    layout l = {.ops = tamis_i_chain_choose(tamis_i_cpu_features())};
+    const bool valid = chain_of(&filter->params, &l.chain);
+    TAMIS_ASSERT(valid);
+    (void)valid;
+    const uint64_t counter = (uint64_t)1 << l.chain.count_bits;
+    l.copies_max = counter > COPIES ? counter : COPIES;
+    l.lines = (l.chain.stride[0] - 1 + 64 * TAMIS_LINE_WORDS - 1) / (64 * TAMIS_LINE_WORDS) + 1;
+    memcpy(filter->geometry, &l, sizeof l);
+}
+
+/* ---- prints ---- */
+
+typedef struct print {
+    uint64_t bucket;
+    unsigned home;
+    uint64_t fingerprint;
+} print;
+
+static inline print print_of(const layout *l, tamis_digest digest) {
+    uint64_t word = digest.lo;
+    print p;
+    p.bucket = tamis_i_take(&word, l->chain.n[0]);
+    p.home = (unsigned)tamis_i_take(&word, l->chain.homes);
+    p.fingerprint = digest.hi & tamis_i_low_mask((unsigned)l->chain.print_bits);
+    return p;
+}
+
+static inline bool found(const layout *l, const tamis_filter *filter, tamis_digest digest) {
+    const print p = print_of(l, digest);
+    return l->ops->find(&l->chain, filter->table, p.bucket, p.home, p.fingerprint);
+}
+
+static void look(const tamis_filter *filter, tamis_digest digest, tamis_i_chain_view *view) {
+    const layout *const l = layout_of(filter);
+    const print p = print_of(l, digest);
+    l->ops->look(&l->chain, filter->table, p.bucket, p.home, p.fingerprint, view);
+}
+
+/* ---- pools of extensions ---- */
+
+static bool pool_take(tamis_filter *filter, unsigned kind, uint64_t *number) {
+    const tamis_i_chain *const c = &layout_of(filter)->chain;
+    uint64_t *const head = &filter->state[HEAD(kind)], *const fresh = &filter->state[FRESH(kind)];
+    const unsigned bits = (unsigned)c->link_bits[kind - 1];
+    if (*head != 0) {
+        *number = *head - 1;
+        const uint64_t at = tamis_i_chain_piece(c, kind, *number);
+        *head = tamis_i_field_get(filter->table, at + 1, bits);
+        tamis_i_field_put(filter->table, at + 1, bits, 0);
+        if (*head > *fresh) /* no calls have made this: the list ends here */
+            *head = 0;
+    } else if (*fresh < c->n[kind]) {
+        *number = (*fresh)++;
+    } else {
+        return false;
+    }
+    tamis_i_bit_set(filter->table, tamis_i_chain_piece(c, kind, *number));
+    return true;
+}
+
+/* Give back an extension whose slots are empty. */
+static void pool_give(tamis_filter *filter, unsigned kind, uint64_t number) {
+    const tamis_i_chain *const c = &layout_of(filter)->chain;
+    const uint64_t at = tamis_i_chain_piece(c, kind, number);
+    filter->table[at / 64] &= ~((uint64_t)1 << at % 64);
+    tamis_i_field_put(filter->table, at + 1, (unsigned)c->link_bits[kind - 1],
+                      filter->state[HEAD(kind)]);
+    filter->state[HEAD(kind)] = number + 1;
+}
+
+/* Make room for one slot more in a bucket that has been looked at; false if there is none. */
+static bool extend(tamis_filter *filter, tamis_i_chain_view *view) {
+    const tamis_i_chain *const c = &layout_of(filter)->chain;
+    const unsigned kind = view->pieces;
+    if (view->load < c->first[kind])
+        return true;
+    if (kind == TAMIS_I_PIECES || c->n[kind] == 0 || !pool_take(filter, kind, &view->number[kind]))
+        return false;
+    tamis_i_chain_set_link(c, filter->table, kind - 1, view->number[kind - 1],
+                           view->number[kind] + 1);
+    view->at[kind] = tamis_i_chain_piece(c, kind, view->number[kind]);
+    view->pieces++;
+    return true;
+}
+
+/* Give back what a bucket does not need, after its load has gone down to 'load'. */
+static void shrink(tamis_filter *filter, const tamis_i_chain_view *view, unsigned load) {
+    const tamis_i_chain *const c = &layout_of(filter)->chain;
+    for (unsigned kind = view->pieces - 1; kind > 0 && load <= c->first[kind]; kind--) {
+        tamis_i_chain_set_link(c, filter->table, kind - 1, view->number[kind - 1], 0);
+        pool_give(filter, kind, view->number[kind]);
+    }
+}
+
+/* ---- one key ---- */
+
+static bool contains(const tamis_filter *filter, tamis_digest digest) {
+    return found(layout_of(filter), filter, digest) ||
+           tamis_i_stash_copies(&filter->stash, digest) != 0;
+}
+
+static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
+    tamis_i_chain_view view;
+    look(filter, digest, &view);
+    return view.copies + tamis_i_stash_copies(&filter->stash, digest);
+}
+
+static uint64_t counter_one(const tamis_i_chain *c) {
+    return (uint64_t)1 << (c->slot_bits - c->count_bits);
+}
+
+/* Raise T(f) by one, in a slot with this value.  False if there is no room. */
+static bool raise(tamis_filter *filter, tamis_digest digest, uint64_t value,
+                  tamis_i_chain_view *view) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_chain *const c = &l->chain;
+    const print p = print_of(l, digest);
+    const uint64_t most = tamis_i_low_mask((unsigned)c->count_bits);
+    if (view->copies >= l->copies_max) /* saturated */
+        return true;
+    if (view->copies > 0 && most != 0 && view->slot >> (c->slot_bits - c->count_bits) < most) {
+        tamis_i_chain_set_slot(c, filter->table, view, view->match, view->slot + counter_one(c));
+        return true;
+    }
+    if (!extend(filter, view))
+        return false;
+    l->ops->add(c, filter->table, view, p.fingerprint | value << c->print_bits);
+    return true;
+}
+
+static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+    tamis_i_chain_view view;
+    look(filter, digest, &view);
+    const bool fresh = view.copies == 0 && tamis_i_stash_copies(&filter->stash, digest) == 0;
+    if (!raise(filter, digest, 0, &view)) {
+        const tamis_status status = tamis_i_stash_insert(&filter->stash, digest);
+        if (status != TAMIS_OK)
+            return status;
+    }
+    filter->state[TAMIS_I_COUNT]++;
+    *added = fresh;
+    return TAMIS_OK;
+}
+
+static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
+    if (!tamis_i_stash_remove(&filter->stash, digest)) {
+        const layout *const l = layout_of(filter);
+        const tamis_i_chain *const c = &l->chain;
+        tamis_i_chain_view view;
+        look(filter, digest, &view);
+        if (view.copies == 0)
+            return TAMIS_E_NOT_FOUND;
+        if (view.copies >= l->copies_max) {
+            /* saturated: it stays */
+        } else if (c->count_bits != 0 && view.slot >> (c->slot_bits - c->count_bits) != 0) {
+            tamis_i_chain_set_slot(c, filter->table, &view, view.match, view.slot - counter_one(c));
+        } else {
+            l->ops->drop(c, filter->table, &view);
+            shrink(filter, &view, view.load - 1);
+        }
+    }
+    /* Keys of a saturated print seem to be there after all have left. */
+    filter->state[TAMIS_I_COUNT] -= filter->state[TAMIS_I_COUNT] != 0;
+    return TAMIS_OK;
+}
+
+/* ---- values ---- */
+
+static unsigned value_bits(const tamis_filter *filter) {
+    return (unsigned)filter->params.value[TAMIS_RANK_VALUE_BITS];
+}
+
+static tamis_status insert_value(tamis_filter *filter, tamis_digest digest, unsigned value,
+                                 bool *added) {
+    if (value == 0) /* which is also what a key in the stash has */
+        return insert(filter, digest, added);
+    tamis_i_chain_view view;
+    look(filter, digest, &view);
+    const bool fresh = view.copies == 0 && tamis_i_stash_copies(&filter->stash, digest) == 0;
+    if (!raise(filter, digest, value, &view))
+        return TAMIS_E_FULL;
+    filter->state[TAMIS_I_COUNT]++;
+    *added = fresh;
+    return TAMIS_OK;
+}
+
+/* A key in the stash is known exactly, and has the value 0. */
+static tamis_status lookup_value(const tamis_filter *filter, tamis_digest digest, unsigned *value) {
+    const layout *const l = layout_of(filter);
+    tamis_i_chain_view view;
+    if (tamis_i_stash_copies(&filter->stash, digest) != 0) {
+        *value = 0;
+        return TAMIS_OK;
+    }
+    look(filter, digest, &view);
+    if (view.copies == 0)
+        return TAMIS_E_NOT_FOUND;
+    *value = (unsigned)(view.slot >> l->chain.print_bits);
+    return TAMIS_OK;
+}
+
+/* Of a key in the stash, one copy moves to a slot, if there is one. */
+static tamis_status update_value(tamis_filter *filter, tamis_digest digest, unsigned value) {
+    const tamis_i_chain *const c = &layout_of(filter)->chain;
+    const uint64_t mask = tamis_i_low_mask((unsigned)c->print_bits);
+    tamis_i_chain_view view;
+    look(filter, digest, &view);
+    if (tamis_i_stash_copies(&filter->stash, digest) != 0) {
+        if (value == 0)
+            return TAMIS_OK;
+        if (!raise(filter, digest, value, &view))
+            return TAMIS_E_FULL;
+        (void)tamis_i_stash_remove(&filter->stash, digest);
+        return TAMIS_OK;
+    }
+    if (view.copies == 0)
+        return TAMIS_E_NOT_FOUND;
+    tamis_i_chain_set_slot(c, filter->table, &view, view.match,
+                           (view.slot & mask) | (uint64_t)value << c->print_bits);
+    return TAMIS_OK;
+}
+
+/* ---- batches ---- */
+
+/* All lines of the bucket.  A chain that leaves it is rare, and its extension is not known yet.  How many
+ * lines a bucket spans depends on where it begins; a line fetched twice costs less than to find out. */
+static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
+    const layout *const l = layout_of(filter);
+    uint64_t word = digest.lo;
+    const uint64_t at = tamis_i_take(&word, l->chain.n[0]) * l->chain.stride[0];
+    const uint64_t last = (at + l->chain.stride[0] - 1) / 64;
+    uint64_t next = at / 64;
+    for (uint64_t line = 0; line < l->lines; line++, next += TAMIS_LINE_WORDS) {
+        const uint64_t *const p = filter->table + (next < last ? next : last);
+        if (write)
+            TAMIS_PREFETCH_RW(p);
+        else
+            TAMIS_PREFETCH(p);
+    }
+}
+
+static size_t contains_many(const tamis_filter *filter, const tamis_digest *digests, size_t n,
+                            bool *present) {
+    const layout *const l = layout_of(filter);
+    size_t all = 0;
+    for (size_t done = 0; done < n; done += TAMIS_I_CHAIN_GROUP) {
+        const size_t now = (size_t)least(n - done, TAMIS_I_CHAIN_GROUP);
+        tamis_i_chain_query queries[TAMIS_I_CHAIN_GROUP];
+        bool is[TAMIS_I_CHAIN_GROUP];
+        for (size_t i = 0; i < now; i++) {
+            const print p = print_of(l, digests[done + i]);
+            queries[i] = (tamis_i_chain_query){p.bucket, p.fingerprint, p.home};
+        }
+        l->ops->find_many(&l->chain, filter->table, queries, now, is);
+        for (size_t i = 0; i < now; i++) {
+            if (filter->state[TAMIS_I_STASH_USED] != 0)
+                is[i] = is[i] || tamis_i_stash_copies(&filter->stash, digests[done + i]) != 0;
+            all += is[i];
+        }
+        if (present != NULL)
+            memcpy(present + done, is, now * sizeof *is);
+    }
+    return all;
+}
+
+/* ---- whole filters ---- */
+
+/* What the chains of a bucket hold. */
+typedef struct census {
+    tamis_i_chain_view view;
+    uint64_t copies;
+    uint64_t distinct;  /* prints */
+    uint64_t saturated; /* of them */
+} census;
+
+/* Slots are compared with those before them in their chain; most have none. */
+static void count_bucket(const tamis_filter *filter, uint64_t bucket, census *sums) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_chain *const c = &l->chain;
+    const uint64_t mask = tamis_i_low_mask((unsigned)c->print_bits);
+    uint16_t parents[ALL_SLOTS];
+    uint64_t slots[ALL_SLOTS], copies[ALL_SLOTS]; /* of the print, up to here */
+    l->ops->look(c, filter->table, bucket, 0, 0, &sums->view);
+    tamis_i_chain_parents(c, filter->table, &sums->view, parents);
+    sums->copies = sums->distinct = sums->saturated = 0;
+    for (unsigned s = 0; s < sums->view.load; s++) {
+        slots[s] = tamis_i_chain_slot(c, filter->table, &sums->view, s);
+        const uint64_t own =
+            1 + (c->count_bits == 0 ? 0 : slots[s] >> (c->slot_bits - c->count_bits));
+        unsigned p = parents[s];
+        while (p != UINT16_MAX && ((slots[p] ^ slots[s]) & mask) != 0)
+            p = parents[p];
+        const uint64_t before = p == UINT16_MAX ? 0 : copies[p];
+        copies[s] = before + own;
+        sums->copies += own;
+        sums->distinct += before == 0;
+        sums->saturated += before < l->copies_max && copies[s] >= l->copies_max;
+    }
+}
+
+/* A query for an absent key meets one of the B L 2^r prints at random. */
+static void info(const tamis_filter *filter, tamis_info *info) {
+    const tamis_i_chain *const c = &layout_of(filter)->chain;
+    const uint64_t loads = c->first[TAMIS_I_PIECES] + 1;
+    uint64_t distinct = 0;
+    info->n_loads = (size_t)least(loads, TAMIS_LOADS_MAX);
+    for (uint64_t i = 0; i < c->n[0]; i++) {
+        census sums;
+        count_bucket(filter, i, &sums);
+        distinct += sums.distinct;
+        info->saturated += sums.saturated;
+        info->load_histogram[least(sums.view.load, info->n_loads - 1)]++;
+    }
+    info->fpr = (double)distinct / ldexp((double)c->n[0] * (double)c->homes, (int)c->print_bits);
+}
+
+/* A sum that two multisets of numbers share only if they are equal, as far as chance can tell. */
+static void fold(uint64_t *sums, uint64_t number) {
+    sums[0] += tamis_i_mix(number);
+    sums[1] += tamis_i_mix(~number);
+}
+
+/* Every extension of a kind is used once or free once or was never used.  'named' is how often buckets name
+ * extensions of this kind, and names the sum of these. */
+static bool check_pool(const tamis_filter *filter, unsigned kind, uint64_t named,
+                       const uint64_t *names, const char **reason) {
+    const tamis_i_chain *const c = &layout_of(filter)->chain;
+    const uint64_t fresh = filter->state[FRESH(kind)];
+    const unsigned bits = (unsigned)c->link_bits[kind - 1];
+    uint64_t used = 0, sums[2] = {0, 0};
+    *reason = "the list of free extensions is broken";
+    if (fresh > c->n[kind])
+        return false;
+    for (uint64_t i = 0; i < fresh; i++) {
+        if (tamis_i_bit_get(filter->table, tamis_i_chain_piece(c, kind, i))) {
+            used++;
+            fold(sums, i);
+        }
+    }
+    uint64_t free_ones = 0;
+    for (uint64_t link = filter->state[HEAD(kind)]; link != 0; free_ones++) {
+        const uint64_t at = link > fresh ? 0 : tamis_i_chain_piece(c, kind, link - 1);
+        /* A list that comes back to itself is longer than what is not in use. */
+        if (link > fresh || free_ones >= fresh - used || tamis_i_bit_get(filter->table, at) ||
+            !tamis_i_chain_is_zero(filter->table, at + 1 + bits, at + c->stride[kind]))
+            return false;
+        link = tamis_i_field_get(filter->table, at + 1, bits);
+    }
+    if (used + free_ones != fresh)
+        return false;
+    if (named != used || names[0] != sums[0] || names[1] != sums[1]) {
+        *reason = "an extension is not used by just one bucket";
+        return false;
+    }
+    const uint64_t behind = tamis_i_chain_piece(c, kind, fresh);
+    if (!tamis_i_chain_is_zero(filter->table, behind, tamis_i_chain_piece(c, kind, c->n[kind]))) {
+        *reason = "an extension that was never used is not empty";
+        return false;
+    }
+    return true;
+}
+
+static bool check(const tamis_filter *filter, const char **reason) {
+    const tamis_i_chain *const c = &layout_of(filter)->chain;
+    uint64_t keys = 0, saturated = 0, at = 0, in_stash;
+    uint64_t named[TAMIS_I_PIECES] = {0}, names[TAMIS_I_PIECES][2] = {{0}};
+    for (uint64_t i = 0; i < c->n[0]; i++) {
+        census sums;
+        count_bucket(filter, i, &sums);
+        const tamis_i_chain_view *const v = &sums.view;
+        for (unsigned p = 1; p < v->pieces; p++) {
+            named[p]++;
+            fold(names[p], v->number[p]);
+        }
+        for (unsigned p = 0; p < v->pieces; p++) {
+            if ((p > 0 && !tamis_i_bit_get(filter->table, v->at[p])) ||
+                (p + 1 == v->pieces &&
+                 tamis_i_chain_link(c, filter->table, p, v->number[p]) != 0)) {
+                *reason = "a bucket names an extension that is none";
+                return false;
+            }
+        }
+        if (!tamis_i_chain_check(c, filter->table, v, reason))
+            return false;
+        keys += sums.copies;
+        saturated += sums.saturated;
+    }
+    for (unsigned kind = 1; kind < TAMIS_I_PIECES; kind++)
+        if (!check_pool(filter, kind, named[kind], names[kind], reason))
+            return false;
+    if (!tamis_i_chain_is_zero(filter->table, c->bits, 64 * filter->n_table)) {
+        *reason = "the table has data past its end";
+        return false;
+    }
+    tamis_digest digest;
+    while (tamis_i_stash_next(&filter->stash, &at, &digest, &in_stash))
+        keys += in_stash;
+    if (saturated == 0 && keys != filter->state[TAMIS_I_COUNT]) {
+        *reason = "the buckets do not hold as many keys as the filter claims";
+        return false;
+    }
+    return true;
+}
+
+/* ---- the trimmed form ---- */
+
+/* Section V: of each bucket the base index, the higher index and the slots in use.  Nothing else is needed,
+ * for the base index has as many ones as there are bits in the first level of the higher one, and each
+ * level tells the length of the next. */
+static uint64_t trim_least(const tamis_params *params) {
+    return params->value[TAMIS_RANK_BUCKETS] * params->value[TAMIS_RANK_HOMES];
+}
+
+static uint64_t trim_bits(const tamis_filter *filter) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_chain *const c = &l->chain;
+    uint64_t load = 0;
+    for (uint64_t i = 0; i < c->n[0]; i++) {
+        tamis_i_chain_view view;
+        l->ops->look(c, filter->table, i, 0, 0, &view);
+        load += view.load;
+    }
+    return c->n[0] * c->homes + load * (1 + c->slot_bits);
+}
+
+static void write_bits(tamis_i_writer *out, const uint64_t *table, uint64_t at, uint64_t n) {
+    for (; n > 64; n -= 64, at += 64)
+        tamis_i_write(out, tamis_i_field_get(table, at, 64), 64);
+    if (n > 0)
+        tamis_i_write(out, tamis_i_field_get(table, at, (unsigned)n), (unsigned)n);
+}
+
+static void trim(const tamis_filter *filter, tamis_i_writer *out) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_chain *const c = &l->chain;
+    for (uint64_t i = 0; i < c->n[0]; i++) {
+        tamis_i_chain_view v;
+        l->ops->look(c, filter->table, i, 0, 0, &v);
+        write_bits(out, filter->table, v.at[0], c->homes);
+        for (unsigned p = 0; p < v.pieces; p++)
+            write_bits(out, filter->table, v.at[p] + c->higher_at[p],
+                       least(v.load - c->first[p], c->slots[p]));
+        for (unsigned p = 0; p < v.pieces; p++)
+            write_bits(out, filter->table, v.at[p] + c->slots_at[p],
+                       least(v.load - c->first[p], c->slots[p]) * c->slot_bits);
+    }
+}
+
+/* Read n bits to 'at', where zeros are. */
+static bool read_bits(tamis_i_reader *in, uint64_t *table, uint64_t at, uint64_t n) {
+    while (n > 0) {
+        const unsigned width = (unsigned)least(n, 64);
+        uint64_t bits;
+        if (!tamis_i_read(in, width, &bits))
+            return false;
+        tamis_i_field_put(table, at, width, bits);
+        at += width;
+        n -= width;
+    }
+    return true;
+}
+
+/* Read one bucket into an empty table: level by level, then the slots. */
+static bool fill_bucket(tamis_filter *filter, uint64_t bucket, tamis_i_reader *in,
+                        const char **reason) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_chain *const c = &l->chain;
+    tamis_i_chain_view v;
+    uint64_t level;
+    if (!tamis_i_read(in, (unsigned)c->homes, &level))
+        return false;
+    tamis_i_field_put(filter->table, tamis_i_chain_piece(c, 0, bucket), (unsigned)c->homes, level);
+    l->ops->look(c, filter->table, bucket, 0, 0, &v);
+    uint64_t n = v.chains; /* slots of this level */
+    for (v.load = 0; n > 0;) {
+        if (!tamis_i_read(in, (unsigned)n, &level))
+            return false;
+        for (uint64_t i = 0; i < n; i++) {
+            if (!extend(filter, &v)) {
+                *reason = "a bucket holds more than its slots and extensions can take";
+                return false;
+            }
+            if (level >> i & 1)
+                tamis_i_bit_set(filter->table, tamis_i_chain_higher_at(c, &v, v.load));
+            v.load++;
+        }
+        n = filter->kernels.ones(&level, 1);
+    }
+    for (unsigned p = 0; p < v.pieces; p++)
+        if (!read_bits(in, filter->table, v.at[p] + c->slots_at[p],
+                       least(v.load - c->first[p], c->slots[p]) * c->slot_bits))
+            return false;
+    return true;
+}
+
+static bool fill(tamis_filter *filter, tamis_i_reader *in, const char **reason) {
+    *reason = "the data ends within the table";
+    for (uint64_t i = 0; i < layout_of(filter)->chain.n[0]; i++)
+        if (!fill_bucket(filter, i, in, reason))
+            return false;
+    return true;
+}
+
+/* ---- both kinds ---- */
+
+#define RANK_PARAMS                                                                                \
+    "buckets", "homes", "fingerprint_bits", "slots", "slots_2", "slots_3", "extensions_2",         \
+        "extensions_3"
+
+#define RANK_FUNCTIONS                                                                             \
+    .abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT, .n_state = N_STATE, .shape = shape,           \
+    .attach = attach, .insert = insert, .contains = contains, .remove = remove_one,                \
+    .copies = copies, .prefetch = prefetch, .contains_many = contains_many, .info = info,          \
+    .check = check, .trim_least = trim_least, .trim_bits = trim_bits, .trim = trim, .fill = fill
+
+const tamis_i_kind tamis_i_rank = {.id = TAMIS_KIND_RANK,
+                                   .name = "rank",
+                                   .params = {RANK_PARAMS, "value_bits"},
+                                   RANK_FUNCTIONS,
+                                   .value_bits = value_bits,
+                                   .insert_value = insert_value,
+                                   .lookup_value = lookup_value,
+                                   .update_value = update_value};
+
+const tamis_i_kind tamis_i_rank_counting = {.id = TAMIS_KIND_RANK_COUNTING,
+                                            .name = "rank-counting",
+                                            .params = {RANK_PARAMS, "counter_bits"},
+                                            RANK_FUNCTIONS};

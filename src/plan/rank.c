@@ -1,0 +1,61 @@
+/* rank.c - plans for the rank-indexed filters
+ *
+ * tamis_model_rank_optimise does the search.  Here are the limits that it does not know: what a bucket may
+ * cost in time, and what a table can have.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "plan/planners.h"
+#include "tamis/model.h"
+
+#include <math.h>
+
+#define HOMES        64u
+#define COUNTER_BITS 2u
+#define OVERFLOW     1e-10 /* the paper's P_o */
+
+/* Four cache lines.  An insert moves half of a bucket on average, a query fetches all of it.  Without the
+ * limit the best buckets for rare errors have twice that, for 1 % less space. */
+#define BUCKET_BITS 2048u
+#define LINE_BITS   512.0
+
+static tamis_status plan_rank(const tamis_need *need, unsigned extra_bits, tamis_plan *plan) {
+    tamis_rank_shape s;
+    tamis_rank_shape_init(&s);
+    /* An error rate above 1/2 saves nothing more: one bit of a fingerprint is the least. */
+    tamis_status status = tamis_model_rank_optimise(need->n, fmin(need->fpr, 0.5), OVERFLOW,
+                                                    extra_bits, HOMES, BUCKET_BITS, &s);
+    if (status == TAMIS_E_DOMAIN)
+        return TAMIS_E_UNSUPPORTED;
+    if (status == TAMIS_OK)
+        status = tamis_model_rank_fpr(&s, need->n, &plan->fpr);
+    if (status == TAMIS_OK)
+        status = tamis_model_rank_overflow(&s, need->n, &plan->overflow_probability);
+    if (status != TAMIS_OK)
+        return status;
+    uint64_t *const value = plan->params.value;
+    plan->params.stash = 16 + need->n / 16384;
+    value[TAMIS_RANK_BUCKETS] = s.buckets;
+    value[TAMIS_RANK_HOMES] = s.homes;
+    value[TAMIS_RANK_PRINT_BITS] = s.fp_bits;
+    value[TAMIS_RANK_SLOTS] = s.slots[0];
+    value[TAMIS_RANK_SLOTS_2] = s.slots[1];
+    value[TAMIS_RANK_SLOTS_3] = s.slots[2];
+    value[TAMIS_RANK_EXTENSIONS_2] = s.extensions[0];
+    value[TAMIS_RANK_EXTENSIONS_3] = s.extensions[1];
+    /* The lines that a bucket spans, and that a query fetches; it begins anywhere in a line. */
+    const double bits = s.homes + s.slots[0] * (1.0 + s.fp_bits + s.extra_bits);
+    plan->lines_per_query = 1 + (bits - 1) / LINE_BITS;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_i_plan_rank(const tamis_need *need, tamis_plan *plan) {
+    plan->params.kind = TAMIS_KIND_RANK;
+    return plan_rank(need, 0, plan);
+}
+
+tamis_status tamis_i_plan_rank_counting(const tamis_need *need, tamis_plan *plan) {
+    plan->params.kind = TAMIS_KIND_RANK_COUNTING;
+    plan->params.value[TAMIS_RANK_COUNTER_BITS] = COUNTER_BITS;
+    return plan_rank(need, COUNTER_BITS, plan);
+}

@@ -1,0 +1,222 @@
+/* test_compact.c - the trimmed form of filters: round trips, and nothing damaged is believed
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "support.h"
+
+#include "filter/filter.h"
+#include "hash/hash.h"
+
+#include <unistd.h>
+
+typedef struct blob {
+    unsigned char *bytes;
+    size_t size;
+} blob;
+
+static blob export(const tamis_filter *f) {
+    blob b = {.size = (size_t)tamis_filter_export_size(f)};
+    b.bytes = malloc(b.size);
+    assert_non_null(b.bytes);
+    assert_ok(tamis_filter_export(f, b.bytes, b.size));
+    return b;
+}
+
+/* A filter with extensions of both kinds, keys in the stash and keys several times. */
+static tamis_filter *sample(tamis_kind kind, uint64_t keys) {
+    tamis_params params;
+    tamis_filter *f;
+    tamis_params_init(&params);
+    params.kind = kind;
+    params.capacity = 100;
+    params.seed = 7;
+    params.stash = 20;
+    static const uint64_t value[9] = {4, 61, 9, 20, 5, 6, 3, 2, 3};
+    memcpy(params.value, value, sizeof value);
+    assert_ok(tamis_filter_create(&params, NULL, &f));
+    for (uint64_t i = 0; i < keys; i++)
+        assert_ok(tamis_filter_insert_u64(f, i % 110, NULL));
+    return f;
+}
+
+/* As the end of the data, the checksum of what is before. */
+static void sign(blob *b) {
+    tamis_i_put_u64(b->bytes + b->size - 8, tamis_i_checksum(b->bytes, b->size - 8));
+}
+
+static const char *import(const unsigned char *bytes, size_t size, tamis_status *status) {
+    const char *reason = NULL;
+    tamis_filter *f = NULL;
+    /* A copy of its own size, so that a read past its end is seen. */
+    unsigned char *const copy = malloc(size + (size == 0));
+    memcpy(copy, bytes, size);
+    *status = tamis_filter_import(copy, size, NULL, &f, &reason);
+    free(copy);
+    if (*status != TAMIS_OK) {
+        assert_non_null(reason);
+        assert_null(f);
+        return reason;
+    }
+    if (!tamis_i_filter_check(f, &reason))
+        fail_msg("accepted, but: %s", reason);
+    /* What was accepted can be used. */
+    for (uint64_t i = 0; i < 50; i++) {
+        (void)tamis_filter_contains_u64(f, i);
+        const tamis_status removed = tamis_filter_remove_u64(f, i);
+        assert_true(removed == TAMIS_OK || removed == TAMIS_E_NOT_FOUND);
+        const tamis_status added = tamis_filter_insert_u64(f, i + 1000, NULL);
+        assert_true(added == TAMIS_OK || added == TAMIS_E_FULL);
+    }
+    tamis_filter_free(f);
+    return NULL;
+}
+
+static void test_compact_round_trips_give_the_same_answers(void **state) {
+    (void)state;
+    static const uint64_t sizes[] = {0, 1, 10, 60, 100, 120, 300};
+    for (tamis_kind kind = TAMIS_KIND_RANK; kind <= TAMIS_KIND_RANK_COUNTING; kind++) {
+        for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            if (kind == TAMIS_KIND_RANK && sizes[i] > 120)
+                continue;
+            tamis_filter *const f = sample(kind, sizes[i]);
+            const blob b = export(f);
+            const char *const path = test_path("compact.tamis");
+            tamis_filter *back[2] = {NULL, NULL};
+            assert_ok(tamis_filter_import(b.bytes, b.size, NULL, &back[0], NULL));
+            assert_ok(tamis_filter_export_file(f, path, NULL));
+            assert_ok(tamis_filter_load(path, NULL, &back[1], NULL));
+            const char *reason = NULL;
+            tamis_filter *map = NULL;
+            assert_status(tamis_filter_map(path, NULL, &map, &reason), TAMIS_E_UNSUPPORTED);
+            assert_int_equal(unlink(path), 0);
+            for (unsigned k = 0; k < 2; k++) {
+                for (uint64_t key = 0; key < 3000; key++)
+                    assert_int_equal(tamis_filter_copies_u64(f, key),
+                                     tamis_filter_copies_u64(back[k], key));
+                assert_int_equal(tamis_filter_count(back[k]), sizes[i]);
+                const blob again = export(back[k]);
+                assert_int_equal(again.size, b.size);
+                assert_memory_equal(again.bytes, b.bytes, b.size);
+                free(again.bytes);
+                tamis_filter_free(back[k]);
+            }
+            free(b.bytes);
+            tamis_filter_free(f);
+        }
+    }
+}
+
+static void test_compact_every_cut_and_every_flipped_bit_is_refused(void **state) {
+    (void)state;
+    tamis_filter *const f = sample(TAMIS_KIND_RANK, 120);
+    const blob b = export(f);
+    tamis_status status;
+    for (size_t size = 0; size < b.size; size++) {
+        assert_non_null(import(b.bytes, size, &status));
+        assert_status(status, TAMIS_E_FORMAT);
+    }
+    for (size_t bit = 0; bit < 8 * b.size; bit++) {
+        b.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        assert_non_null(import(b.bytes, b.size, &status));
+        assert_true(status == TAMIS_E_FORMAT || status == TAMIS_E_VERSION);
+        b.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+    }
+    free(b.bytes);
+    tamis_filter_free(f);
+}
+
+/* With a checksum that is right: refused with a reason, or a filter that is in order. */
+static void test_compact_signed_damage_is_refused_or_sound(void **state) {
+    (void)state;
+    uint64_t random = test_seed(), accepted = 0, refused = 0;
+    for (unsigned round = 0; round < 20000; round++) {
+        tamis_filter *const f = sample(round % 2 ? TAMIS_KIND_RANK : TAMIS_KIND_RANK_COUNTING,
+                                       round % 4 < 2 ? 120 : 40);
+        blob b = export(f);
+        const unsigned changes = 1 + (unsigned)test_random_below(&random, 3);
+        for (unsigned i = 0; i < changes; i++) {
+            /* Half of the changes in the header, where more can go wrong. */
+            const size_t from = round % 8 < 4 ? 16 : 0, span = round % 8 < 4 ? 24 : b.size - 8;
+            b.bytes[from + test_random_below(&random, span)] = (unsigned char)test_random(&random);
+        }
+        if (round % 16 == 0)
+            b.size -= (size_t)test_random_below(&random, b.size - 16);
+        sign(&b);
+        tamis_status status;
+        const char *const reason = import(b.bytes, b.size, &status);
+        accepted += reason == NULL;
+        refused += reason != NULL;
+        free(b.bytes);
+        tamis_filter_free(f);
+    }
+    printf("# %llu refused, %llu sound\n", (unsigned long long)refused,
+           (unsigned long long)accepted);
+    assert_true(refused > 1000);
+}
+
+/* A small header that promises a large table costs nothing. */
+static void test_compact_allocates_no_more_than_the_data_justifies(void **state) {
+    (void)state;
+    tamis_filter *const f = sample(TAMIS_KIND_RANK, 0);
+    blob b = export(f);
+    test_allocator t;
+    tamis_filter *made = NULL;
+    const char *reason = NULL;
+    test_allocator_init(&t, -1);
+    unsigned char head[128];
+    memcpy(head, b.bytes, 16);
+    size_t at = 16;
+    /* version, kind, hash, capacity, stash, count, used, parameters; 2^35 buckets */
+    static const unsigned char numbers[] = {1,    7,    1, 100, 20, 0,  0, 8, 0x80, 0x80, 0x80,
+                                            0x80, 0x80, 1, 61,  9,  20, 5, 6, 3,    2};
+    memcpy(head + at, numbers, sizeof numbers);
+    at += sizeof numbers;
+    blob large = {.bytes = head, .size = at + 40};
+    memset(head + at, 0, 32);
+    sign(&large);
+    assert_status(tamis_filter_import(large.bytes, large.size, &t.allocator, &made, &reason),
+                  TAMIS_E_FORMAT);
+    assert_string_equal(reason, "the data ends within the table");
+    assert_int_equal(t.calls, 0);
+    free(b.bytes);
+    tamis_filter_free(f);
+}
+
+static void test_compact_failures_leave_all_as_it_was(void **state) {
+    (void)state;
+    tamis_filter *const f = sample(TAMIS_KIND_RANK, 100), *back = NULL;
+    const blob b = export(f);
+    test_allocator t;
+    test_allocator_init(&t, 0);
+    assert_status(tamis_filter_import(b.bytes, b.size, &t.allocator, &back, NULL), TAMIS_E_NOMEM);
+    assert_null(back);
+    assert_int_equal(t.live, 0);
+    assert_status(tamis_filter_export(f, b.bytes, b.size - 1), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_export(NULL, b.bytes, b.size), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_import(NULL, 5, NULL, &back, NULL), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_import(b.bytes, b.size, NULL, NULL, NULL), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_import(NULL, 0, NULL, &back, NULL), TAMIS_E_FORMAT);
+    assert_status(tamis_filter_export_file(f, "/nowhere/at/all", NULL), TAMIS_E_IO);
+    assert_status(tamis_filter_export_file(f, NULL, NULL), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_export_fd(f, -1, NULL), TAMIS_E_IO);
+    tamis_filter *const plain = test_filter(TAMIS_KIND_BLOOM, 10, 0.01, 1);
+    assert_int_equal(tamis_filter_export_size(plain), 0);
+    assert_status(tamis_filter_export(plain, b.bytes, b.size), TAMIS_E_UNSUPPORTED);
+    assert_status(tamis_filter_export_file(plain, "x", NULL), TAMIS_E_UNSUPPORTED);
+    tamis_filter_free(plain);
+    free(b.bytes);
+    tamis_filter_free(f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_compact_round_trips_give_the_same_answers),
+        cmocka_unit_test(test_compact_every_cut_and_every_flipped_bit_is_refused),
+        cmocka_unit_test(test_compact_signed_damage_is_refused_or_sound),
+        cmocka_unit_test(test_compact_allocates_no_more_than_the_data_justifies),
+        cmocka_unit_test(test_compact_failures_leave_all_as_it_was),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
