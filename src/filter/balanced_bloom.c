@@ -64,7 +64,7 @@ enum { SINGLE = 1, SEQUENTIAL = 2, MHT = 3 };
 #define FORCED (TAMIS_I_STATE_OWN + 1u) /* keys placed against the rule */
 
 /* geometry; FIRST and BLOCKS are arrays by choice */
-enum { CHOICES, WORDS, COUNTER_BITS, THRESHOLD, COIN, BUDGET, FIRST, BLOCKS = FIRST + CHOICES_MAX };
+enum { CHOICES, WORDS, COUNTER_BITS, LIMIT, BUDGET, FULLISH, FIRST, BLOCKS = FIRST + CHOICES_MAX };
 
 static unsigned bits_of(uint64_t value) {
     unsigned bits = 0;
@@ -162,8 +162,8 @@ static void attach(tamis_filter *filter) {
     g[CHOICES] = v[TAMIS_BALANCED_CHOICES];
     g[WORDS] = v[TAMIS_BALANCED_BLOCK_BITS] / 64;
     g[COUNTER_BITS] = bits_of(v[TAMIS_BALANCED_LOAD_MAX]);
-    g[THRESHOLD] = v[TAMIS_BALANCED_LOAD_MAX] - 1;
-    g[COIN] = v[TAMIS_BALANCED_COIN];
+    g[LIMIT] = ((v[TAMIS_BALANCED_LOAD_MAX] - 1) << 32) + v[TAMIS_BALANCED_COIN];
+    g[FULLISH] = filter->params.capacity - filter->params.capacity / 4;
     g[BUDGET] = v[TAMIS_BALANCED_BUDGET] == 0
                     ? UINT64_MAX
                     : filter->params.capacity * v[TAMIS_BALANCED_BUDGET] / 1000;
@@ -200,11 +200,13 @@ static inline choice choice_of(const tamis_filter *filter, tamis_digest digest, 
     return (choice){.block = filter->table + block * g[WORDS], .coin = word >> 32};
 }
 
-/* Would the block take this key?  If not, it never will (B1). */
+/* Would the block take this key?  If not, it never will (B1).  Load and coin are compared as one number
+ * with threshold and probability: a load below the threshold has room, at the threshold the coin
+ * decides, and above it nothing helps, the coin being below 2^32. */
 static inline bool takes(const tamis_filter *filter, choice c) {
     const uint64_t *const g = filter->geometry;
     const uint64_t load = c.block[0] & (((uint64_t)1 << g[COUNTER_BITS]) - 1);
-    return load < g[THRESHOLD] || (load == g[THRESHOLD] && c.coin < g[COIN]);
+    return (load << 32 | c.coin) < g[LIMIT];
 }
 
 static inline bool holds(const tamis_filter *filter, choice c, tamis_digest digest) {
@@ -281,76 +283,91 @@ static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *adde
     return TAMIS_OK;
 }
 
+/* From three quarters of the capacity on, so many keys need their second block that it is fetched with
+ * the first. */
 static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
-    const choice c = choice_of(filter, digest, 0);
-    if (write)
-        TAMIS_PREFETCH_RW(c.block);
-    else
-        TAMIS_PREFETCH(c.block);
+    const unsigned choices = (unsigned)filter->geometry[CHOICES];
+    const bool two = choices > 1 && filter->state[TAMIS_I_COUNT] >= filter->geometry[FULLISH];
+    for (unsigned i = 0; i <= two; i++) {
+        if (write)
+            TAMIS_PREFETCH_RW(choice_of(filter, digest, i).block);
+        else
+            TAMIS_PREFETCH(choice_of(filter, digest, i).block);
+    }
 }
 
 /* ---- batches ---- */
 
 /* The keys of a group that are still looked for, in the block of their present choice. */
 typedef struct search {
-    choice choices[GROUP];
     const uint64_t *blocks[GROUP];
     uint64_t hashes[GROUP];
+    uint64_t coins[GROUP];
     unsigned number[GROUP]; /* of the key in its group */
     size_t n;
 } search;
 
-static inline void search_add(const tamis_filter *filter, search *s, tamis_digest digest,
+/* Put key 'number' in place s->n, with choice i. */
+static inline void search_put(const tamis_filter *filter, search *s, tamis_digest digest,
                               unsigned number, unsigned i) {
     const choice c = choice_of(filter, digest, i);
-    s->choices[s->n] = c;
     s->blocks[s->n] = c.block;
     s->hashes[s->n] = digest.hi;
-    s->number[s->n++] = number;
+    s->coins[s->n] = c.coin;
+    s->number[s->n] = number;
+    TAMIS_PREFETCH(c.block);
 }
 
 /* A group is looked for in all its first choices, which have been fetched.  Those that have to go on begin
- * to fetch their second, and so on: the few misses of a round overlap. */
+ * to fetch their second, and so on: the misses of a round overlap.  Whether a key goes on is a matter of
+ * chance that no processor can predict; so every key is put on the list of the next round, where the
+ * next takes its place unless it goes on. */
 static size_t contains_group(const tamis_filter *filter, const tamis_digest *digests, size_t n,
                              bool *present) {
     const tamis_i_block layout = layout_of(filter);
     const unsigned choices = (unsigned)filter->geometry[CHOICES];
-    const bool spent = budget_spent(filter);
+    const uint64_t limit = filter->geometry[LIMIT];
     search s = {.n = 0};
     size_t found = 0;
-    for (unsigned j = 0; j < n; j++)
-        search_add(filter, &s, digests[j], j, 0);
+    for (unsigned j = 0; j < n; j++, s.n++)
+        search_put(filter, &s, digests[j], j, 0);
     for (unsigned i = 0; i < choices && s.n > 0; i++) {
         bool here[GROUP];
         const size_t now = s.n;
+        const unsigned next = i + 1 < choices ? i + 1 : i; /* the last round has none to follow */
         filter->kernels.local_test(&layout, s.blocks, s.hashes, now, here);
         s.n = 0;
         for (size_t j = 0; j < now; j++) {
             const unsigned number = s.number[j];
-            const bool stops = here[j] || takes(filter, s.choices[j]);
+            const uint64_t load = tamis_i_block_counter(&layout, s.blocks[j]);
+            const bool on = !here[j] && (load << 32 | s.coins[j]) >= limit;
             present[number] = here[j];
             found += here[j];
-            if (stops && (here[j] || !spent))
-                continue;
-            if (stops || i + 1 == choices) {
-                present[number] = tamis_i_stash_copies(&filter->stash, digests[number]) != 0;
-                found += present[number];
-                continue;
-            }
-            search_add(filter, &s, digests[number], number, i + 1);
-            TAMIS_PREFETCH(s.blocks[s.n - 1]);
+            search_put(filter, &s, digests[number], number, next);
+            s.n += on;
         }
+    }
+    for (size_t j = 0; j < s.n; j++)
+        tamis_i_stash_prefetch(&filter->stash, digests[s.number[j]]);
+    for (size_t j = 0; j < s.n; j++) {
+        const unsigned number = s.number[j];
+        present[number] = tamis_i_stash_copies(&filter->stash, digests[number]) != 0;
+        found += present[number];
     }
     return found;
 }
 
 static size_t contains_many(const tamis_filter *filter, const tamis_digest *digests, size_t n,
                             bool *present) {
-    bool answers[GROUP];
+    const bool spent = budget_spent(filter);
     size_t found = 0;
     for (size_t at = 0, now; at < n; at += now) {
+        bool answers[GROUP];
         now = n - at < GROUP ? n - at : GROUP;
-        found += contains_group(filter, digests + at, now, answers);
+        if (!spent)
+            found += contains_group(filter, digests + at, now, answers);
+        for (size_t j = 0; spent && j < now; j++)
+            found += answers[j] = contains(filter, digests[at + j]);
         if (present != NULL)
             memcpy(present + at, answers, now * sizeof answers[0]);
     }
@@ -410,14 +427,15 @@ typedef struct meeting {
 static meeting meet(const tamis_filter *filter, unsigned i, const double *rates) {
     const tamis_i_block layout = layout_of(filter);
     const uint64_t *const g = filter->geometry;
-    const double refused = 1 - (double)g[COIN] / (double)ONE;
+    const uint64_t threshold = filter->params.value[TAMIS_BALANCED_LOAD_MAX] - 1;
+    const double refused = 1 - (double)filter->params.value[TAMIS_BALANCED_COIN] / (double)ONE;
     meeting sum = {0, 0, 0};
     for (uint64_t j = 0; j < g[BLOCKS + i]; j++) {
         const uint64_t *const block = filter->table + (g[FIRST + i] + j) * g[WORDS];
         const uint64_t load = tamis_i_block_counter(&layout, block);
         const double error =
             rates[filter->kernels.ones(block, layout.words) - filter->kernels.ones(&load, 1)];
-        const double on = load < g[THRESHOLD] ? 0 : load == g[THRESHOLD] ? refused : 1;
+        const double on = load < threshold ? 0 : load == threshold ? refused : 1;
         sum.error += error;
         sum.on += on;
         sum.error_and_on += error * on;
@@ -431,7 +449,7 @@ static meeting meet(const tamis_filter *filter, unsigned i, const double *rates)
 static void info(const tamis_filter *filter, tamis_info *info) {
     const tamis_i_block layout = layout_of(filter);
     const uint64_t *const g = filter->geometry;
-    const uint64_t load_max = g[THRESHOLD] + 1;
+    const uint64_t load_max = filter->params.value[TAMIS_BALANCED_LOAD_MAX];
     const bool mht = filter->params.value[TAMIS_BALANCED_SCHEME] == MHT;
     double rates[64 * TAMIS_I_BLOCK_WORDS_MAX + 1];
     for (unsigned ones = 0; ones <= layout.bits; ones++)
@@ -457,7 +475,7 @@ static void info(const tamis_filter *filter, tamis_info *info) {
 
 static bool check(const tamis_filter *filter, const char **reason) {
     const tamis_i_block layout = layout_of(filter);
-    const uint64_t load_max = filter->geometry[THRESHOLD] + 1;
+    const uint64_t load_max = filter->params.value[TAMIS_BALANCED_LOAD_MAX];
     const uint64_t forced = filter->state[FORCED], count = filter->state[TAMIS_I_COUNT];
     const uint64_t end = filter->params.value[TAMIS_BALANCED_BLOCKS] * layout.words;
     uint64_t keys = 0, at = 0, copies;

@@ -85,6 +85,14 @@ uint64_t tamis_i_stash_copies(const tamis_i_stash *stash, tamis_digest digest) {
     return copies;
 }
 
+void tamis_i_stash_prefetch(const tamis_i_stash *stash, tamis_digest digest) {
+    if (*stash->used == 0)
+        return;
+    const uint64_t slot = first_slot(stash, digest);
+    TAMIS_PREFETCH(stash->words + 2 * slot);
+    TAMIS_PREFETCH(stash->words + 2 * stash->slots + slot / 8);
+}
+
 tamis_status tamis_i_stash_insert(tamis_i_stash *stash, tamis_digest digest) {
     if (stash->capacity == 0)
         return TAMIS_E_FULL;

@@ -27,6 +27,9 @@ void tamis_i_stash_attach(tamis_i_stash *stash, uint64_t *words, uint64_t *used,
 /* Copies of 'digest' in the stash.  Ends at once while the stash is empty. */
 uint64_t tamis_i_stash_copies(const tamis_i_stash *stash, tamis_digest digest);
 
+/* Begin to fetch the memory that tamis_i_stash_copies will read. */
+void tamis_i_stash_prefetch(const tamis_i_stash *stash, tamis_digest digest);
+
 /* Add one copy.  TAMIS_E_FULL if it needs a new entry and there is none. */
 tamis_status tamis_i_stash_insert(tamis_i_stash *stash, tamis_digest digest);
 
