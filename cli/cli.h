@@ -71,6 +71,7 @@ enum {
     OPT_DELETES,
     OPT_ALL,
     OPT_SEED,
+    OPT_COMPACT,
     OPT_LIKE,
     OPT_VERBOSE
 };
@@ -229,6 +230,9 @@ bool output_check(const char *command, const char *path);
 /* Write a set.  A regular file is replaced atomically, and signals wait meanwhile, so that no
  * temporary file stays; "-" and devices are written to.  false after a complaint. */
 bool set_save(const char *command, const tamis_filter *filter, const char *path);
+
+/* Like set_save, but in the trimmed form, which the kind must have. */
+bool set_export(const char *command, const tamis_filter *filter, const char *path);
 
 /* The set and the keys cannot both come from standard input: false after a complaint. */
 bool inputs_differ(const char *command, const char *set, char *const *files, int n_files);

@@ -25,6 +25,8 @@ static const char help[] =
     "      --seed N    of the hash, instead of a random one\n"
     "      --like OTHER\n"
     "                  kind, parameters and seed of another set: the two can be merged\n"
+    "      --compact   the trimmed form, without what is empty in the set; of the kinds rank,\n"
+    "                  the default here, and rank-counting\n"
     "      --verbose   say what was built\n" KEY_HELP;
 
 typedef struct build_options {
@@ -34,6 +36,7 @@ typedef struct build_options {
     const char *output;
     key_format format;
     bool planned; /* an option that --like excludes was given */
+    bool compact;
     bool verbose;
 } build_options;
 
@@ -206,6 +209,9 @@ static bool take_option(const char *command, int option, build_options *chosen) 
     case OPT_LIKE:
         chosen->like = optarg;
         return true;
+    case OPT_COMPACT:
+        chosen->compact = true;
+        return true;
     case OPT_VERBOSE:
         chosen->verbose = true;
         return true;
@@ -214,16 +220,28 @@ static bool take_option(const char *command, int option, build_options *chosen) 
     }
 }
 
+/* The trimmed form needs a kind that has one; what --like brings is seen when it is written. */
+static bool compact_check(const char *command, build_options *chosen) {
+    tamis_kind *const kind = &chosen->need.kind;
+
+    if (!chosen->compact || chosen->like != NULL)
+        return true;
+    if (*kind == TAMIS_KIND_ANY)
+        *kind = TAMIS_KIND_RANK;
+    if (*kind == TAMIS_KIND_RANK || *kind == TAMIS_KIND_RANK_COUNTING)
+        return true;
+    complain(command, "%s has no trimmed form (--compact); these have: rank, rank-counting",
+             tamis_kind_name(*kind));
+    return false;
+}
+
 int cmd_build(int argc, char **argv) {
-    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                            {"kind", required_argument, NULL, OPT_KIND},
-                                            {"deletes", no_argument, NULL, OPT_DELETES},
-                                            {"seed", required_argument, NULL, OPT_SEED},
-                                            {"like", required_argument, NULL, OPT_LIKE},
-                                            {"verbose", no_argument, NULL, OPT_VERBOSE},
-                                            KEY_OPTIONS,
-                                            {"help", no_argument, NULL, OPT_HELP},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"output", required_argument, NULL, 'o'},    {"kind", required_argument, NULL, OPT_KIND},
+        {"deletes", no_argument, NULL, OPT_DELETES}, {"seed", required_argument, NULL, OPT_SEED},
+        {"like", required_argument, NULL, OPT_LIKE}, {"compact", no_argument, NULL, OPT_COMPACT},
+        {"verbose", no_argument, NULL, OPT_VERBOSE}, KEY_OPTIONS,
+        {"help", no_argument, NULL, OPT_HELP},       {NULL, 0, NULL, 0}};
     build_options chosen = {.format = KEY_FORMAT_DEFAULT};
 
     tamis_need_init(&chosen.need);
@@ -240,7 +258,7 @@ int cmd_build(int argc, char **argv) {
         return complain(argv[0], "-o SET, the file to write, is required");
     if (chosen.like != NULL && chosen.planned)
         return complain(argv[0], "--like excludes -p, -n, --kind, --deletes and --seed");
-    if (!output_check(argv[0], chosen.output))
+    if (!compact_check(argv[0], &chosen) || !output_check(argv[0], chosen.output))
         return EXIT_TROUBLE;
 
     key_reader *const reader = keys_open(argv[0], chosen.format, argv + optind, argc - optind);
@@ -250,7 +268,7 @@ int cmd_build(int argc, char **argv) {
     keys_free(reader);
     if (filter == NULL)
         return EXIT_TROUBLE;
-    const bool saved = set_save(argv[0], filter, chosen.output);
+    const bool saved = (chosen.compact ? set_export : set_save)(argv[0], filter, chosen.output);
     if (saved)
         set_warn_overload(argv[0], filter, chosen.output);
     if (saved && chosen.verbose)

@@ -10,7 +10,7 @@ static const char help[] = "usage: tamis info [--json] SET\n"
                            "Show what a set is, how full it is, and its error rate now.\n\n"
                            "      --json      as a JSON object\n";
 
-static void print_json(const char *path, const tamis_info *info) {
+static void print_json(const char *path, const tamis_info *info, uint64_t trimmed) {
     json j;
 
     json_start(&j, stdout);
@@ -22,6 +22,10 @@ static void print_json(const char *path, const tamis_info *info) {
     json_u64(&j, "capacity", info->params.capacity);
     json_u64(&j, "count", info->count);
     json_u64(&j, "bytes", info->bytes);
+    if (trimmed > 0)
+        json_u64(&j, "trimmed_bytes", trimmed);
+    else
+        json_null(&j, "trimmed_bytes");
     json_real(&j, "bits_per_key", info->bits_per_key);
     json_real(&j, "fpr", info->fpr);
     json_u64(&j, "stash_used", info->stash_used);
@@ -35,7 +39,7 @@ static void print_json(const char *path, const tamis_info *info) {
     json_end(&j);
 }
 
-static void print_text(const char *path, const tamis_info *info) {
+static void print_text(const char *path, const tamis_info *info, uint64_t trimmed) {
     char text[TEXT_NUMBER];
 
     printf("file            %s\n", path);
@@ -54,6 +58,10 @@ static void print_text(const char *path, const tamis_info *info) {
     printf("size            %s", text_bytes(info->bytes, text));
     if (info->count > 0)
         printf(", %.2f bits per key", info->bits_per_key);
+    if (trimmed > 0)
+        printf("\ntrimmed         %s", text_bytes(trimmed, text));
+    if (trimmed > 0 && info->count > 0)
+        printf(", %.2f bits per key", 8 * (double)trimmed / (double)info->count);
     printf("\nerror rate      %.3g\n", info->fpr);
     printf("stash           %s", text_count(info->stash_used, text));
     printf(" of %s keys\n", text_count(info->stash_size, text));
@@ -81,9 +89,10 @@ int cmd_info(int argc, char **argv) {
         return EXIT_TROUBLE;
     tamis_info_init(&info);
     const tamis_status status = tamis_filter_info(filter, &info);
+    const uint64_t trimmed = tamis_filter_export_size(filter);
     tamis_filter_free(filter);
     if (status != TAMIS_OK)
         return complain(argv[0], "%s: %s", path, tamis_status_text(status));
-    (as_json ? print_json : print_text)(path, &info);
+    (as_json ? print_json : print_text)(path, &info, trimmed);
     return EXIT_YES;
 }

@@ -165,17 +165,25 @@ static bool fail_save(const char *command, const char *path, const char *reason,
     return false;
 }
 
-static bool save_to_fd(const char *command, const tamis_filter *filter, int fd, const char *name) {
+/* The two forms of a set in a file. */
+typedef struct file_form {
+    tamis_status (*to_fd)(const tamis_filter *filter, int fd, const char **reason);
+    tamis_status (*to_path)(const tamis_filter *filter, const char *path, const char **reason);
+} file_form;
+
+static bool save_to_fd(const char *command, const tamis_filter *filter, const file_form *form,
+                       int fd, const char *name) {
     const char *reason = NULL;
-    const tamis_status status = tamis_filter_save_fd(filter, fd, &reason);
+    const tamis_status status = form->to_fd(filter, fd, &reason);
     return status == TAMIS_OK ? true : fail_save(command, name, reason, status);
 }
 
-bool set_save(const char *command, const tamis_filter *filter, const char *path) {
+static bool save(const char *command, const tamis_filter *filter, const file_form *form,
+                 const char *path) {
     struct stat about;
 
     if (is_standard(path))
-        return save_to_fd(command, filter, STDOUT_FILENO, "standard output");
+        return save_to_fd(command, filter, form, STDOUT_FILENO, "standard output");
     /* A device or pipe may be waited for as long as it takes, so signals are let through. */
     const bool replaced = stat(path, &about) != 0 || S_ISREG(about.st_mode);
     /* Replace the file that a symbolic link leads to, not the link. */
@@ -183,11 +191,21 @@ bool set_save(const char *command, const tamis_filter *filter, const char *path)
     const char *reason = NULL;
     if (replaced)
         signals_hold();
-    const tamis_status status = tamis_filter_save(filter, target != NULL ? target : path, &reason);
+    const tamis_status status = form->to_path(filter, target != NULL ? target : path, &reason);
     if (replaced)
         signals_release();
     free(target);
     return status == TAMIS_OK ? true : fail_save(command, path, reason, status);
+}
+
+bool set_save(const char *command, const tamis_filter *filter, const char *path) {
+    const file_form whole = {tamis_filter_save_fd, tamis_filter_save};
+    return save(command, filter, &whole, path);
+}
+
+bool set_export(const char *command, const tamis_filter *filter, const char *path) {
+    const file_form trimmed = {tamis_filter_export_fd, tamis_filter_export_file};
+    return save(command, filter, &trimmed, path);
 }
 
 /* -------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ _tamis() {
     esac
     case ${COMP_WORDS[1]} in
     plan) options="-n -p --deletes --kind --all --json" ;;
-    build) options="-o --output -p -n --kind --deletes --seed --like --verbose $keys" ;;
+    build) options="-o --output -p -n --kind --deletes --seed --like --compact --verbose $keys" ;;
     query) options="-v --invert -c --count -q --quiet $keys" ;;
     add | remove) options="-o --output --verbose $keys" ;;
     info | verify) options="--json" ;;
