@@ -11,6 +11,7 @@ const tamis_i_entry tamis_i_entries[] = {
     {&tamis_i_counting_bloom, tamis_i_plan_counting_bloom},
     {&tamis_i_dleft, tamis_i_plan_dleft},
     {&tamis_i_dleft_counting, tamis_i_plan_dleft_counting},
+    {&tamis_i_dleft_dynamic, tamis_i_plan_dleft_dynamic},
     {&tamis_i_balanced_bloom, tamis_i_plan_balanced_bloom},
     {&tamis_i_rank, tamis_i_plan_rank},
     {&tamis_i_rank_counting, tamis_i_plan_rank_counting},

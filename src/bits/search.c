@@ -26,3 +26,20 @@ unsigned tamis_i_fields_next(const uint64_t *words, unsigned at, unsigned width,
     }
     return n;
 }
+
+/* As a match of whole fields, with the other bits of x cleared. */
+unsigned tamis_i_fields_count_top(const uint64_t *words, unsigned at, unsigned width, unsigned n,
+                                  unsigned kept, uint64_t value) {
+    const tamis_i_fields fields = tamis_i_fields_of(width);
+    const uint64_t top = (tamis_i_low_mask(kept) << (width - kept)) * fields.ones;
+    unsigned count = 0;
+    for (unsigned bits = n * width, now; bits != 0; bits -= now, at += now) {
+        now = bits < fields.step ? bits : (unsigned)fields.step;
+        const uint64_t x = (tamis_i_field_get(words, at, now) ^ value * fields.ones) & top;
+        uint64_t hits =
+            ~(((x & fields.low) + fields.low) | x) & fields.high & tamis_i_low_mask(now);
+        for (; hits != 0; hits &= hits - 1)
+            count++;
+    }
+    return count;
+}

@@ -1,0 +1,333 @@
+/* dleft_dynamic.c - d-left counting filter with dynamic bit reassignment (ddlCBF)
+ *
+ * As dleft_counting.c, but a bucket shares its bits out among the elements that it holds (bits/flex.h), so
+ * that the error rate is a third of it, or less, while the table is not full.  A print of 64 bits stands for
+ * a key in each subtable:
+ *
+ *      [ minimal remainder: r bits ][ more bits, the same in all subtables ]
+ *
+ * Minimal remainder and bucket come from the fingerprint f by the permutation of the subtable.  The minimal
+ * remainder is always kept, so that each element tells its f, and permutations work as in the other filter.
+ *
+ * Keys of one f.  They have the same buckets and minimal remainders, but may differ in the other bits.  All
+ * that are in the table are in one bucket:
+ *
+ *   E1  elements of one f are in one bucket;
+ *   E2  there is a way to assign each copy of a key that is not in the stash to a key of an element (an element
+ *       stands for as many keys as its counter tells) that is a prefix of its print, and no key of an element
+ *       is left over.
+ *
+ * A key whose f is in a bucket goes there, or to the stash; any other key to the least loaded bucket.  Only
+ * elements that are the only one of their f are moved, whole.  A removal looks in the stash first, as in
+ * dleft_counting.c, and then takes the longest match; flex.c shows that E2 holds again.  By E2 a key that is
+ * in is found, and its copies are never fewer than the truth.
+ *
+ * After Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "Bloom Filters via d-Left Hashing and Dynamic
+ * Bit Reassignment", Allerton 2006, section III.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bits/flex.h"
+#include "filter/choices.h"
+
+#include <math.h>
+
+#define SUBTABLES_MAX TAMIS_I_SUBTABLES_MAX
+#define HEAVY         4u /* elements of one print from which on the stash comes first */
+
+/* What geometry[] holds; words, all of it. */
+typedef struct layout {
+    tamis_i_choices choices;
+    tamis_i_flex flex;
+} layout;
+
+_Static_assert(sizeof(layout) <= TAMIS_I_GEOMETRY * sizeof(uint64_t), "geometry[] is too small");
+
+static inline const layout *layout_of(const tamis_filter *filter) {
+    return (const layout *)(const void *)filter->geometry;
+}
+
+static tamis_i_flex flex_of(const tamis_params *params) {
+    const uint64_t *const v = params->value;
+    const uint64_t counter = v[TAMIS_DDLCBF_COUNTER_BITS];
+    return (tamis_i_flex){.bits = v[TAMIS_DDLCBF_BUCKET_BITS],
+                          .least = v[TAMIS_DDLCBF_REMAINDER_BITS],
+                          .counter_bits = counter == TAMIS_NONE ? 0 : counter,
+                          .sizes = v[TAMIS_DDLCBF_SIZES]};
+}
+
+static tamis_status shape(tamis_params *params, uint64_t *n_table) {
+    static const uint64_t defaults[] = {4, 0, 128, 12, 1, 2, 3};
+    uint64_t *const v = params->value;
+    for (unsigned i = 0; i < sizeof defaults / sizeof defaults[0]; i++)
+        v[i] = v[i] == 0 ? defaults[i] : v[i];
+    if (params->stash == 0)
+        params->stash = 16 + params->capacity / 16384;
+    if (v[TAMIS_DDLCBF_SUBTABLES] > SUBTABLES_MAX || v[TAMIS_DDLCBF_BUCKET_BITS] > 512 ||
+        v[TAMIS_DDLCBF_REMAINDER_BITS] > TAMIS_I_REMAINDER_MAX ||
+        (v[TAMIS_DDLCBF_COUNTER_BITS] > 8 && v[TAMIS_DDLCBF_COUNTER_BITS] != TAMIS_NONE) ||
+        (v[TAMIS_DDLCBF_MOVES] > TAMIS_I_MOVES_MAX && v[TAMIS_DDLCBF_MOVES] != TAMIS_NONE))
+        return TAMIS_E_ARGUMENT;
+    const tamis_i_flex flex = flex_of(params);
+    if (!tamis_i_flex_ok(&flex))
+        return TAMIS_E_ARGUMENT;
+    if (v[TAMIS_DDLCBF_BUCKETS] == 0) {
+        const uint64_t keys = 6 * v[TAMIS_DDLCBF_SUBTABLES];
+        v[TAMIS_DDLCBF_BUCKETS] = (params->capacity + keys - 1) / keys;
+    }
+    return tamis_i_choices_shape(v[TAMIS_DDLCBF_SUBTABLES], v[TAMIS_DDLCBF_BUCKETS],
+                                 v[TAMIS_DDLCBF_REMAINDER_BITS], v[TAMIS_DDLCBF_BUCKET_BITS],
+                                 n_table);
+}
+
+static void attach(tamis_filter *filter) {
+    const uint64_t *const v = filter->params.value;
+    layout l = {.flex = flex_of(&filter->params)};
+    tamis_i_choices_init(&l.choices, filter->params.seed, v[TAMIS_DDLCBF_SUBTABLES],
+                         v[TAMIS_DDLCBF_BUCKETS], v[TAMIS_DDLCBF_REMAINDER_BITS],
+                         v[TAMIS_DDLCBF_BUCKET_BITS]);
+    memcpy(filter->geometry, &l, sizeof l);
+}
+
+/* ---- the buckets of a key ---- */
+
+/* A bucket, and what stands for the key there. */
+typedef struct place {
+    uint64_t *line;
+    unsigned at;
+    uint64_t print;
+} place;
+
+static inline place place_of(const layout *l, const tamis_filter *filter, uint64_t f, uint64_t more,
+                             unsigned i) {
+    const unsigned r = (unsigned)l->choices.remainder_bits;
+    uint64_t remainder;
+    const uint64_t number = tamis_i_choices_of(&l->choices, f, i, &remainder);
+    const tamis_i_bucket b = tamis_i_choices_bucket(&l->choices, filter->table, number);
+    return (place){.line = b.line, .at = b.at, .print = remainder << (64 - r) | more >> r};
+}
+
+static inline void find_places(const layout *l, const tamis_filter *filter, tamis_digest digest,
+                               place *places) {
+    const uint64_t f = tamis_i_choices_print(&l->choices, digest);
+    for (unsigned i = 0; i < l->choices.subtables; i++)
+        places[i] = place_of(l, filter, f, digest.hi, i);
+}
+
+static inline bool found_in(const layout *l, const place *places) {
+    bool found = false;
+    for (unsigned i = 0; i < l->choices.subtables; i++)
+        found |= tamis_i_flex_find(&l->flex, places[i].line, places[i].at, places[i].print);
+    return found;
+}
+
+static bool contains(const tamis_filter *filter, tamis_digest digest) {
+    const layout *const l = layout_of(filter);
+    place places[SUBTABLES_MAX];
+    find_places(l, filter, digest, places);
+    return found_in(l, places) || tamis_i_stash_copies(&filter->stash, digest) != 0;
+}
+
+static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
+    const layout *const l = layout_of(filter);
+    uint64_t all = tamis_i_stash_copies(&filter->stash, digest);
+    place places[SUBTABLES_MAX];
+    unsigned elements;
+    find_places(l, filter, digest, places);
+    for (unsigned i = 0; i < l->choices.subtables; i++)
+        all +=
+            tamis_i_flex_copies(&l->flex, places[i].line, places[i].at, places[i].print, &elements);
+    return all;
+}
+
+/* ---- making room ---- */
+
+static uint64_t remainder_of(const layout *l, const tamis_i_element *e) {
+    return e->print >> (64 - l->choices.remainder_bits);
+}
+
+/* Those that are the only one of their fingerprint. */
+static unsigned list_remainders(const tamis_filter *filter, uint64_t number, uint64_t *remainders) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_bucket b = tamis_i_choices_bucket(&l->choices, filter->table, number);
+    tamis_i_element elements[TAMIS_I_FLEX_MAX];
+    const unsigned n = tamis_i_flex_list(&l->flex, b.line, b.at, elements);
+    unsigned alone = 0;
+    for (unsigned i = 0; i < n; i++)
+        if (tamis_i_flex_akin(&l->flex, b.line, b.at, elements[i].print) == 1)
+            remainders[alone++] = remainder_of(l, &elements[i]);
+    return alone;
+}
+
+static bool has_room(const tamis_filter *filter, uint64_t from, uint64_t remainder, uint64_t to) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_bucket b = tamis_i_choices_bucket(&l->choices, filter->table, to);
+    (void)from, (void)remainder; /* any one element fits where there is room for one */
+    return tamis_i_flex_load(b.line, b.at) < tamis_i_flex_most(&l->flex);
+}
+
+static void move_element(const layout *l, tamis_filter *filter, const tamis_i_move *move) {
+    const unsigned r = (unsigned)l->choices.remainder_bits;
+    const tamis_i_bucket from = tamis_i_choices_bucket(&l->choices, filter->table, move->from);
+    const tamis_i_bucket to = tamis_i_choices_bucket(&l->choices, filter->table, move->to);
+    tamis_i_element elements[TAMIS_I_FLEX_MAX];
+    const unsigned n = tamis_i_flex_list(&l->flex, from.line, from.at, elements);
+    unsigned i = 0;
+    while (i < n && remainder_of(l, &elements[i]) != move->remainder)
+        i++;
+    TAMIS_ASSERT(i < n);
+    const uint64_t print = move->remainder_to << (64 - r) | elements[i].print << r >> r;
+    const bool done =
+        tamis_i_flex_add(&l->flex, to.line, to.at, print, elements[i].length, elements[i].count);
+    TAMIS_ASSERT(done);
+    (void)done;
+    tamis_i_flex_drop(&l->flex, from.line, from.at, i);
+}
+
+static bool make_room(const layout *l, tamis_filter *filter, uint64_t f) {
+    const uint64_t depth = filter->params.value[TAMIS_DDLCBF_MOVES];
+    const tamis_i_search search = {
+        .filter = filter, .choices = &l->choices, .list = list_remainders, .fits = has_room};
+    tamis_i_move moves[TAMIS_I_MOVES_MAX];
+    if (depth == TAMIS_NONE)
+        return false;
+    const unsigned n = tamis_i_choices_search(&search, f, (unsigned)depth, moves);
+    for (unsigned i = 0; i < n; i++)
+        move_element(l, filter, &moves[i]);
+    return n != 0;
+}
+
+/* ---- changes ---- */
+
+static bool add_at(const layout *l, const place *p) {
+    return tamis_i_flex_add(&l->flex, p->line, p->at, p->print, 64, 1);
+}
+
+static const place *least_loaded(const layout *l, const place *places) {
+    const place *best = &places[0];
+    unsigned least = tamis_i_flex_load(best->line, best->at);
+    for (unsigned i = 1; i < l->choices.subtables; i++) {
+        const unsigned load = tamis_i_flex_load(places[i].line, places[i].at);
+        best = load < least ? &places[i] : best;
+        least = load < least ? load : least;
+    }
+    return best;
+}
+
+/* The bucket that holds the key's fingerprint, or NULL. */
+static const place *home_of(const layout *l, const place *places) {
+    for (unsigned i = 0; i < l->choices.subtables; i++)
+        if (tamis_i_flex_akin(&l->flex, places[i].line, places[i].at, places[i].print) != 0)
+            return &places[i];
+    return NULL;
+}
+
+/* Put a key into the table, if that is possible. */
+static bool place_key(const layout *l, tamis_filter *filter, const place *places,
+                      tamis_digest digest) {
+    const place *const home = home_of(l, places);
+    if (home != NULL) {
+        unsigned elements;
+        tamis_i_flex_copies(&l->flex, home->line, home->at, home->print, &elements);
+        if (elements >= HEAVY && tamis_i_stash_insert(&filter->stash, digest) == TAMIS_OK)
+            return true;
+        return add_at(l, home);
+    }
+    if (add_at(l, least_loaded(l, places)))
+        return true;
+    return make_room(l, filter, tamis_i_choices_print(&l->choices, digest)) &&
+           add_at(l, least_loaded(l, places));
+}
+
+static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+    const layout *const l = layout_of(filter);
+    place places[SUBTABLES_MAX];
+    find_places(l, filter, digest, places);
+    const bool fresh = !found_in(l, places) && tamis_i_stash_copies(&filter->stash, digest) == 0;
+    if (!place_key(l, filter, places, digest)) {
+        const tamis_status status = tamis_i_stash_insert(&filter->stash, digest);
+        if (status != TAMIS_OK)
+            return status;
+    }
+    filter->state[TAMIS_I_COUNT]++;
+    *added = fresh;
+    return TAMIS_OK;
+}
+
+static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
+    if (!tamis_i_stash_remove(&filter->stash, digest)) {
+        const layout *const l = layout_of(filter);
+        place places[SUBTABLES_MAX];
+        bool gone = false;
+        find_places(l, filter, digest, places);
+        for (unsigned i = 0; i < l->choices.subtables && !gone; i++)
+            gone = tamis_i_flex_remove(&l->flex, places[i].line, places[i].at, places[i].print);
+        if (!gone)
+            return TAMIS_E_NOT_FOUND;
+    }
+    filter->state[TAMIS_I_COUNT]--;
+    return TAMIS_OK;
+}
+
+static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
+    const layout *const l = layout_of(filter);
+    place places[SUBTABLES_MAX];
+    find_places(l, filter, digest, places);
+    for (unsigned i = 0; i < l->choices.subtables; i++) {
+        if (write)
+            TAMIS_PREFETCH_RW(places[i].line);
+        else
+            TAMIS_PREFETCH(places[i].line);
+    }
+}
+
+/* ---- whole filters ---- */
+
+/* A query for an absent key meets a bucket of each subtable with even odds, and matches an element with
+ * probability 2^-length.  Elements of different fingerprints exclude each other. */
+static void info(const tamis_filter *filter, tamis_info *info) {
+    const layout *const l = layout_of(filter);
+    double sum = 0;
+    info->n_loads = tamis_i_flex_most(&l->flex) + 1;
+    for (uint64_t i = 0; i < l->choices.subtables * l->choices.buckets; i++) {
+        const tamis_i_bucket b = tamis_i_choices_bucket(&l->choices, filter->table, i);
+        tamis_i_element elements[TAMIS_I_FLEX_MAX];
+        const unsigned n = tamis_i_flex_list(&l->flex, b.line, b.at, elements);
+        info->load_histogram[n]++;
+        for (unsigned j = 0; j < n; j++)
+            sum += ldexp(1, -(int)elements[j].length);
+    }
+    sum /= (double)l->choices.buckets;
+    info->fpr = sum < 1 ? sum : 1;
+}
+
+static bool check(const tamis_filter *filter, const char **reason) {
+    const layout *const l = layout_of(filter);
+    uint64_t keys = 0;
+    for (uint64_t i = 0; i < l->choices.subtables * l->choices.buckets; i++) {
+        const tamis_i_bucket b = tamis_i_choices_bucket(&l->choices, filter->table, i);
+        tamis_i_element elements[TAMIS_I_FLEX_MAX];
+        if (!tamis_i_flex_check(&l->flex, b.line, b.at, reason))
+            return false;
+        const unsigned n = tamis_i_flex_list(&l->flex, b.line, b.at, elements);
+        for (unsigned j = 0; j < n; j++)
+            keys += elements[j].count;
+    }
+    return tamis_i_choices_check(&l->choices, filter, keys, reason);
+}
+
+const tamis_i_kind tamis_i_dleft_dynamic = {.id = TAMIS_KIND_DLEFT_DYNAMIC,
+                                            .name = "dleft-dynamic",
+                                            .abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT,
+                                            .params = {"subtables", "buckets", "bucket_bits",
+                                                       "remainder_bits", "counter_bits", "sizes",
+                                                       "moves"},
+                                            .shape = shape,
+                                            .attach = attach,
+                                            .insert = insert,
+                                            .contains = contains,
+                                            .remove = remove_one,
+                                            .copies = copies,
+                                            .prefetch = prefetch,
+                                            .info = info,
+                                            .check = check};

@@ -1,0 +1,96 @@
+/* test_dleft_dynamic.c - the dynamic d-left counting filter in tables where everything collides
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "small_multiset.h"
+
+static tamis_params shape(uint64_t capacity, uint64_t seed, uint64_t sizes) {
+    tamis_params params;
+    tamis_params_init(&params);
+    params.kind = TAMIS_KIND_DLEFT_DYNAMIC;
+    params.capacity = capacity;
+    params.seed = seed;
+    params.value[TAMIS_DDLCBF_SIZES] = sizes;
+    return params;
+}
+
+/* Minimal remainders of two or three bits: keys share them, and differ in the bits that come and go. */
+static void test_dleft_dynamic_no_removal_is_ambiguous(void **state) {
+    (void)state;
+    uint64_t random = test_seed();
+    small_tally tally = {0};
+    for (unsigned round = 0; round < 3000; round++) {
+        tamis_params params = shape(SMALL_KEYS, round + 1, 1 + round % 2);
+        params.stash = 1 + random % 5;
+        params.value[TAMIS_DDLCBF_SUBTABLES] = 2 + test_random_below(&random, 3);
+        params.value[TAMIS_DDLCBF_BUCKETS] = 1 + test_random_below(&random, 3);
+        params.value[TAMIS_DDLCBF_BUCKET_BITS] = 32 + test_random_below(&random, 10);
+        params.value[TAMIS_DDLCBF_REMAINDER_BITS] = 2 + test_random_below(&random, 4);
+        params.value[TAMIS_DDLCBF_COUNTER_BITS] = random % 3 == 0 ? TAMIS_NONE : 1 + random % 2;
+        params.value[TAMIS_DDLCBF_MOVES] = random % 4 == 0 ? TAMIS_NONE : 1 + random % 3;
+        small_multiset_run(&params, &random, &tally);
+    }
+    print_message("# %llu calls, %llu refused, %llu keys in stashes at the end\n",
+                  (unsigned long long)tally.calls, (unsigned long long)tally.full,
+                  (unsigned long long)tally.stashed);
+    assert_true(tally.full > 1000 && tally.stashed > 1000);
+}
+
+static void test_dleft_dynamic_heavy_key_leaves_room_for_others(void **state) {
+    (void)state;
+    for (uint64_t sizes = 1; sizes <= 2; sizes++) {
+        const tamis_params params = shape(1000, 3, sizes);
+        small_heavy_key(&params);
+    }
+}
+
+static void test_dleft_dynamic_bad_parameters_are_refused(void **state) {
+    (void)state;
+    static const small_bad bad[] = {{TAMIS_DDLCBF_SUBTABLES, 1},
+                                    {TAMIS_DDLCBF_SUBTABLES, 5},
+                                    {TAMIS_DDLCBF_SUBTABLES, UINT64_MAX},
+                                    {TAMIS_DDLCBF_BUCKETS, ((uint64_t)1 << 38) + 1},
+                                    {TAMIS_DDLCBF_BUCKET_BITS, 16},
+                                    {TAMIS_DDLCBF_BUCKET_BITS, 513},
+                                    {TAMIS_DDLCBF_BUCKET_BITS, UINT64_MAX},
+                                    {TAMIS_DDLCBF_REMAINDER_BITS, 1},
+                                    {TAMIS_DDLCBF_REMAINDER_BITS, 33},
+                                    {TAMIS_DDLCBF_COUNTER_BITS, 9},
+                                    {TAMIS_DDLCBF_SIZES, 3},
+                                    {TAMIS_DDLCBF_MOVES, 9}};
+    const tamis_params params = shape(100, 1, 0);
+    small_refused(&params, bad, sizeof bad / sizeof bad[0]);
+}
+
+/* Remainders shrink as the table fills, and the error rate tells. */
+static void test_dleft_dynamic_error_rate_rises_with_the_load(void **state) {
+    (void)state;
+    for (uint64_t sizes = 1; sizes <= 2; sizes++) {
+        const tamis_params params = shape(6000, 5, sizes);
+        tamis_filter *const f = small_make(&params);
+        double last = -1;
+        for (uint64_t key = 0; key < 6000; key++) {
+            assert_ok(tamis_filter_insert_u64(f, key, NULL));
+            if (key % 1500 == 1499) {
+                tamis_info info;
+                tamis_info_init(&info);
+                assert_ok(tamis_filter_info(f, &info));
+                assert_true(info.fpr > 3 * last);
+                last = info.fpr;
+            }
+        }
+        print_message("# sizes %u: %.3g\n", (unsigned)sizes, last);
+        assert_true(last < 1e-3);
+        tamis_filter_free(f);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dleft_dynamic_no_removal_is_ambiguous),
+        cmocka_unit_test(test_dleft_dynamic_heavy_key_leaves_room_for_others),
+        cmocka_unit_test(test_dleft_dynamic_bad_parameters_are_refused),
+        cmocka_unit_test(test_dleft_dynamic_error_rate_rises_with_the_load),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
