@@ -4,7 +4,7 @@
  * filled with n keys and asked for absent ones.
  *
  * The plan predicts the mean error rate over seeds.  The measured mean of R filters may lie above it by
- * at most 3.09 standard errors (99.9 %, one-sided), where the standard error has two parts:
+ * at most 4.5 standard errors (99.9 % for all points), where the standard error has two parts:
  *
  *   - the queries, binomial: sqrt(p / (R T)) for T queries each;
  *   - filters differ: the sample variance of the R rates that info tells, divided by R.
