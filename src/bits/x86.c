@@ -99,21 +99,23 @@ __attribute__((target("avx2"))) static void blocks_test(const uint64_t *const *b
 /* Setting is done bit by bit: a vector cannot scatter.  What matters is how the positions come to the
  * scalar side.  Through memory, one wide store and eight narrow loads, they wait for each other; so they
  * are taken out of the register, two at a time.  Lanes that are not in use set the bit of the first
- * lane once more. */
-static inline void set_two(uint64_t *block, uint64_t positions) {
+ * lane once more.  BMI2 shifts by a count in any register: 16 instructions less per key. */
+__attribute__((target("avx2,bmi2"))) static inline void set_two(uint64_t *block,
+                                                                uint64_t positions) {
     const uint32_t first = (uint32_t)positions, second = (uint32_t)(positions >> 32);
     block[first / 64] |= (uint64_t)1 << first % 64;
     block[second / 64] |= (uint64_t)1 << second % 64;
 }
 
-__attribute__((target("avx2"))) static inline void set_four(uint64_t *block, __m128i positions) {
+__attribute__((target("avx2,bmi2"))) static inline void set_four(uint64_t *block,
+                                                                 __m128i positions) {
     set_two(block, (uint64_t)_mm_cvtsi128_si64(positions));
     set_two(block, (uint64_t)_mm_extract_epi64(positions, 1));
 }
 
 /* 'ones' is 1 in the lanes in use; those of the upper half are if 'upper' is true. */
-__attribute__((target("avx2"))) static inline void set_eight(uint64_t *block, __m256i where,
-                                                             __m256i ones, bool upper) {
+__attribute__((target("avx2,bmi2"))) static inline void set_eight(uint64_t *block, __m256i where,
+                                                                  __m256i ones, bool upper) {
     const __m256i first = _mm256_broadcastd_epi32(_mm256_castsi256_si128(where));
     const __m256i unused = _mm256_cmpeq_epi32(ones, _mm256_setzero_si256());
     const __m256i positions = _mm256_srli_epi32(_mm256_blendv_epi8(where, first, unused), 23);
@@ -122,7 +124,7 @@ __attribute__((target("avx2"))) static inline void set_eight(uint64_t *block, __
         set_four(block, _mm256_extracti128_si256(positions, 1));
 }
 
-__attribute__((target("avx2"))) static void
+__attribute__((target("avx2,bmi2"))) static void
 blocks_set(uint64_t *const *blocks, const uint64_t *hashes, size_t n, unsigned k, bool *changed) {
     const __m256i factors0 = load(tamis_i_block_factors),
                   factors1 = load(tamis_i_block_factors + 8);
@@ -150,7 +152,8 @@ void tamis_i_kernels_x86(tamis_i_kernels *kernels, unsigned features) {
         kernels->select = select_one;
     if (features & TAMIS_I_CPU_AVX2) {
         kernels->blocks_test = blocks_test;
-        kernels->blocks_set = blocks_set;
+        if (features & TAMIS_I_CPU_BMI2)
+            kernels->blocks_set = blocks_set;
     }
 }
 
