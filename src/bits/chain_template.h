@@ -142,7 +142,7 @@ CHAIN_TARGET static void find_many(const tamis_i_chain *c, const uint64_t *table
         found[i] = is & (((window(table, slots[i] + s * width) ^ q->print) & mask) == 0);
         const uint64_t bit = higher[i] + s;
         todo[n_todo] = i;
-        n_todo += (unsigned)(is & (table[bit / 64] >> bit % 64));
+        n_todo += (unsigned)(is & (table[bit / 64] >> bit % 64) & !found[i]);
     }
     while (n_todo != 0) {
         unsigned n_next = 0;
@@ -150,15 +150,15 @@ CHAIN_TARGET static void find_many(const tamis_i_chain *c, const uint64_t *table
             const unsigned i = todo[j];
             const unsigned s = chains[i] + ones_within(table, higher[i], at[i], words);
             if (TAMIS_UNLIKELY(s >= end || s <= at[i])) {
-                if (s > at[i] && !found[i])
+                if (s > at[i])
                     found[i] = find_beyond(c, table, queries[i].bucket, s, queries[i].print);
                 continue;
             }
             at[i] = s;
-            found[i] |= ((window(table, slots[i] + s * width) ^ queries[i].print) & mask) == 0;
+            found[i] = ((window(table, slots[i] + s * width) ^ queries[i].print) & mask) == 0;
             const uint64_t bit = higher[i] + s;
             todo[n_next] = i;
-            n_next += (unsigned)(table[bit / 64] >> bit % 64 & 1);
+            n_next += (unsigned)(table[bit / 64] >> bit % 64 & !found[i]);
         }
         n_todo = n_next;
     }
