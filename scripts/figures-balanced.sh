@@ -1,0 +1,114 @@
+#!/bin/sh
+# figures-balanced.sh TAMIS_BINARY - draw the plots of docs/balanced-bloom.md into docs/figures
+#
+# Theory and measurement both come from 'tamis reproduce --full bal.'; gnuplot only draws them.
+# SPDX-License-Identifier: MIT
+set -eu
+export LC_ALL=C
+
+[ $# -eq 1 ] || { echo "usage: figures-balanced.sh TAMIS_BINARY" >&2; exit 2; }
+out=$(cd "$(dirname "$0")/.." && pwd)/docs/figures
+data=$(mktemp -d)
+trap 'rm -rf "$data"' EXIT
+trap 'exit 130' HUP INT TERM
+
+# A figure that differs from its paper makes the status 1, and is drawn as it is.
+"$1" reproduce --full bal. >"$data/all" || [ $? -eq 1 ]
+
+# series PREFIX LETTER NAME: lines "x computed simulated stderr" of the figures PREFIX.<letter><x>
+series() {
+    awk -v prefix="$1.$2" 'index($1, prefix) == 1 {
+        x = substr($1, length(prefix) + 1)
+        if (x ~ /^[0-9]+$/)
+            print x, $3, ($4 == "not" ? "NaN" : $4), ($4 == "not" ? "NaN" : $5)
+    }' "$data/all" | sort -n >"$data/$3"
+    [ -s "$data/$3" ] || { echo "figures-balanced.sh: no figures $1.$2*" >&2; exit 1; }
+}
+
+series bal.f3a.sequential a seq
+series bal.f3a.mht a mht
+series bal.accesses.sequential a seq-looks
+series bal.accesses.mht a mht-looks
+series bal.f3b.sequential r load
+for kind in standard blocked blocked.counted single.exact mht mht.keyed; do
+    series "bal.f4.$kind" b "$kind"
+done
+series bal.reads.absent b absent
+series bal.reads.keyed b keyed
+series bal.filling.insert n insert
+series bal.filling.query n query
+
+# draw NAME: gnuplot commands from stdin, after the common ones.
+draw() {
+    {
+        cat <<'PLOT'
+set terminal svg size 1000,540 dynamic font "sans-serif,14" background "#ffffff"
+set grid lc rgb "#dddddd"
+set border lc rgb "#444444"
+set key outside right top Left reverse spacing 1.2
+set pointsize 0.8
+black = "#000000"; orange = "#e69f00"; sky = "#56b4e9"; green = "#009e73"
+blue = "#0072b2"; red = "#d55e00"; grey = "#999999"
+PLOT
+        echo "f(name) = '$data/'.name"
+        echo "set output '$out/$1.svg'"
+        cat
+    } | gnuplot
+}
+
+draw balanced-regions <<'PLOT'
+set title "Figure 3 (a): least overflow, 8 keys per block, 3 choices; lines theory, points measured"
+set xlabel "blocks read per insert"
+set ylabel "fraction of keys in the overflow list"
+set logscale y
+set format y "10^{%T}"
+set xrange [1.03:1.42]
+plot f("seq") using ($1/100):2 with lines lw 2 lc rgb orange title "SEQUENTIAL, Theorem 4", \
+     "< paste ".f("seq")." ".f("seq-looks") using 7:3:4 with yerrorbars pt 7 lc rgb orange \
+         title "measured", \
+     f("mht") using ($1/100):2 with lines lw 2 lc rgb green title "MHT, Theorem 5", \
+     "< paste ".f("mht")." ".f("mht-looks") using 7:3:4 with yerrorbars pt 7 lc rgb green \
+         title "measured"
+PLOT
+
+draw balanced-loads <<'PLOT'
+set title "Figure 3 (b): least overflow with 1.2 blocks read per insert, 3 choices"
+set xlabel "keys per block"
+set ylabel "fraction of keys in the overflow list"
+set yrange [0:*]
+q = (sqrt(1.8) - 1) / 2
+plot f("load") using 1:2 with lines lw 2 lc rgb orange title "SEQUENTIAL, Theorem 4", \
+     f("load") using 1:3:4 with yerrorbars pt 7 lc rgb orange title "measured", \
+     q**3 with lines lw 2 lc rgb green title "MHT, Theorem 5"
+PLOT
+
+draw balanced-error <<'PLOT'
+set title "Figure 4: error rates, blocks of 256 bits; lines theory, points measured"
+set xlabel "bits per key"
+set ylabel "error rate"
+set logscale y
+set format y "10^{%T}"
+set xrange [7:41]
+plot f("blocked.counted") using 1:2 with lines lw 2 lc rgb sky title "blocked", \
+     f("blocked.counted") using 1:3:4 with yerrorbars pt 7 lc rgb sky title "measured", \
+     f("single.exact") using 1:2 with lines lw 2 lc rgb blue title "SINGLE", \
+     f("single.exact") using 1:3:4 with yerrorbars pt 7 lc rgb blue title "measured", \
+     f("mht.keyed") using 1:2 with lines lw 2 lc rgb green title "MHT", \
+     f("mht.keyed") using 1:3:4 with yerrorbars pt 7 lc rgb green title "measured", \
+     f("mht") using 1:2 with lines lw 1 dt 3 lc rgb green title "MHT, as the paper computes it", \
+     f("standard") using 1:2 with lines lw 2 lc rgb black title "standard", \
+     f("standard") using 1:3:4 with yerrorbars pt 7 lc rgb black title "measured"
+PLOT
+
+draw balanced-reads <<'PLOT'
+set title "Blocks read while a filter fills up: MHT, 3 choices, 16 bits per key, blocks of 256 bits"
+set xlabel "keys in, percent of the capacity"
+set ylabel "blocks read"
+set xrange [15:105]
+set yrange [0.95:2.5]
+set key inside left top
+plot f("query") using 1:2 with lines lw 2 lc rgb red title "per query of an absent key, theory", \
+     f("query") using 1:3:4 with yerrorbars pt 7 lc rgb red title "measured", \
+     f("insert") using 1:2 with lines lw 2 lc rgb green title "per insert so far, theory", \
+     f("insert") using 1:3:4 with yerrorbars pt 7 lc rgb green title "measured"
+PLOT
