@@ -20,8 +20,8 @@ tamis_status tamis_plan_balanced(const tamis_balanced_need *need, tamis_plan *pl
     errno = saved;
     uint64_t n_body = 0, n_table;
     if (status == TAMIS_OK)
-        status = tamis_i_filter_shape(tamis_i_kind_of(own.params.kind), &own.params, &n_body,
-                                      &n_table);
+        status =
+            tamis_i_filter_shape(tamis_i_kind_of(own.params.kind), &own.params, &n_body, &n_table);
     if (status != TAMIS_OK)
         return status;
     own.bytes = n_body * sizeof(uint64_t);
