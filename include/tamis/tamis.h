@@ -197,10 +197,10 @@ typedef struct tamis_params {
 /* dleft-counting; bits of a bucket: cells * (remainder + counter), up to 512 */
 #define TAMIS_DLCBF_SUBTABLES      0 /* 2 to 4; default 4 */
 #define TAMIS_DLCBF_BUCKETS        1 /* per subtable, up to 2^38; default: 3/4 of all cells in use */
-#define TAMIS_DLCBF_CELLS          2 /* per bucket, 2 to 16; default 8 */
-#define TAMIS_DLCBF_REMAINDER_BITS 3 /* of a cell, 1 to 32; default 14 */
-#define TAMIS_DLCBF_COUNTER_BITS   4 /* of a cell, 1 to 8, 64 in a bucket; default 2 */
-#define TAMIS_DLCBF_MOVES          5 /* longest chain of moves, 1 to 8 or TAMIS_NONE; default 3 */
+#define TAMIS_DLCBF_CELLS          2   /* per bucket, 2 to 16; default 8 */
+#define TAMIS_DLCBF_REMAINDER_BITS 3   /* of a cell, 1 to 32; default 14 */
+#define TAMIS_DLCBF_COUNTER_BITS   4   /* of a cell, 1 to 8, 64 in a bucket; default 2 */
+#define TAMIS_DLCBF_MOVES          5   /* longest chain of moves, 1 to 8 or TAMIS_NONE; default 3 */
 #define TAMIS_NONE                 255 /* a parameter of 0, where 0 already means the default */
 
 /* dleft-dynamic */
@@ -497,6 +497,19 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_clear(tamis_filter *filter)
  * filter; 'filter' is then unchanged. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_merge(tamis_filter *filter,
                                                            const tamis_filter *source);
+
+/* Make the filter anew from the keys that are in it, which 'source' tells as digests, each as often as
+ * it is in.
+ *
+ * What a structure has lost by keys that came and went comes back: dleft-dynamic gets the length of its
+ * remainders again, keys in the stash find room.  Until it succeeds the filter is not changed, and a second
+ * one of the same size exists.  Any kind.
+ *
+ * TAMIS_E_MISMATCH if a key is not in the filter, or there are more or fewer than it counts: a key that
+ * 'source' left out would be lost.  TAMIS_E_IO if 'source' fails, TAMIS_E_READONLY, TAMIS_E_NOMEM,
+ * TAMIS_E_FULL, TAMIS_E_ARGUMENT; the filter is then unchanged. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_refresh(tamis_filter *filter,
+                                                             const tamis_source *source);
 
 /* What a filter is and how it fares. */
 #define TAMIS_LOADS_MAX 64

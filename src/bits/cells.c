@@ -5,12 +5,13 @@
  *      [ counters of cells 0, 1, .. n-1 ][ remainders of cells 0, 1, .. n-1 ]
  *        c bits each, 64 in all at most    r bits each
  *
- * A cell is empty if its counter is 0, so that every value of a remainder can be stored.  The counters lie
- * together for that reason: one word tells the load.
+ * A cell is empty if its counter is 0, so that every value of a remainder can be stored.  The
+ * counters lie together for that reason: one word tells the load.
  *
  * Invariants, tested by tamis_i_cells_check():
  *   C1  the cells in use are the first ones: no counter after a zero is nonzero;
- *   C2  the remainder of an empty cell is zero, and so are the bits that fill up the last byte, so that one
+ *   C2  the remainder of an empty cell is zero, and so are the bits that fill up the last byte, so
+ *   that one
  *       history of calls gives one byte image.
  *
  * SPDX-License-Identifier: MIT
@@ -22,9 +23,9 @@ bool tamis_i_cells_ok(uint64_t n, uint64_t counter_bits, uint64_t remainder_bits
            n * counter_bits <= 64 && remainder_bits >= 1 && remainder_bits <= 32;
 }
 
-/* Lane i takes the four bytes from the one with its first bit on; a remainder of up to 25 bits is in them,
- * whatever that bit.  Groups of 16 bytes that would reach past the bucket begin earlier.  Lanes without a
- * cell take zeros, and their hits are dropped with those of empty cells. */
+/* Lane i takes the four bytes from the one with its first bit on; a remainder of up to 25 bits is
+ * in them, whatever that bit.  Groups of 16 bytes that would reach past the bucket begin earlier. 
+ * Lanes without a cell take zeros, and their hits are dropped with those of empty cells. */
 static void find_vectors(tamis_i_cells *cells) {
     tamis_i_vectors *const v = &cells->vectors;
     const unsigned r = (unsigned)cells->remainder_bits, n = (unsigned)cells->n;

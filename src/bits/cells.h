@@ -74,9 +74,9 @@ typedef struct tamis_i_spot {
     uint32_t remainder;
 } tamis_i_spot;
 
-/* For each of n spots the cells in use that hold the remainder, bit i for cell i; returns whether there is
- * any.  The kernel tamis_i_kernels.cells_match, in plain C and with AVX2.  The latter wants buckets that
- * begin at a whole byte. */
+/* For each of n spots the cells in use that hold the remainder, bit i for cell i; returns whether
+ * there is any.  The kernel tamis_i_kernels.cells_match, in plain C and with AVX2.  The latter
+ * wants buckets that begin at a whole byte. */
 bool tamis_i_cells_match(const tamis_i_cells *cells, const tamis_i_spot *spots, size_t n,
                          uint16_t *hits);
 bool tamis_i_cells_match_avx2(const tamis_i_cells *cells, const tamis_i_spot *spots, size_t n,

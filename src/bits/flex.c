@@ -1,7 +1,7 @@
 /* flex.c - buckets whose elements shrink as they fill, and can be removed
  *
- * An element is a prefix of a print: the minimal remainder, which is always kept, and as many more bits as
- * there is room for.  Lengths only shrink: bits that were dropped cannot be had again.
+ * An element is a prefix of a print: the minimal remainder, which is always kept, and as many more
+ * bits as there is room for.  Lengths only shrink: bits that were dropped cannot be had again.
  *
  * Layout of a bucket, from its first bit up.  It has two groups of elements, a and b:
  *
@@ -11,27 +11,30 @@
  *
  * Lengths are told as bits beyond the shortest.  A counter holds one less than the number of keys.
  *
- *   one length   Semi-sorting: group a begins with a 0, group b with a 1, and that first bit is not stored.
- *                When an element comes, all are cut to what then fits.  The length never grows again until
- *                the bucket is empty.
- *   two lengths  Group a has the longer elements.  After removals new elements take the bits that the older
- *                ones cannot use.  When an element comes, the two lengths are chosen anew: with k of the a
- *                elements longer, the short ones as long as they are, or the bits allow, and the others sharing
- *                the rest; of all k, the one with the smallest sum of 2^-length, that is the fewest errors.
+ *   one length   Semi-sorting: group a begins with a 0, group b with a 1, and that first bit is not
+ *   stored.
+ *                When an element comes, all are cut to what then fits.  The length never grows
+ *                again until the bucket is empty.
+ *   two lengths  Group a has the longer elements.  After removals new elements take the bits that
+ *   the older
+ *                ones cannot use.  When an element comes, the two lengths are chosen anew: with k
+ *                of the a elements longer, the short ones as long as they are, or the bits allow,
+ *                and the others sharing the rest; of all k, the one with the smallest sum of
+ *                2^-length, that is the fewest errors.
  *
- * Why the longest match is removed.  Each key that is in stands behind one element that is a prefix of its
- * print.  Let x be removed, e the longest element that is a prefix of x, and e' the one that x stands behind.
- * If e' is not e, then e, being longer, belongs to another key y; e' is a prefix of x, no longer than e, hence a
- * prefix of e and of y.  So y may stand behind e' from now on, and e can go.  Cutting elements and moving
- * them keep this too.
+ * Why the longest match is removed.  Each key that is in stands behind one element that is a prefix
+ * of its print.  Let x be removed, e the longest element that is a prefix of x, and e' the one that
+ * x stands behind. If e' is not e, then e, being longer, belongs to another key y; e' is a prefix
+ * of x, no longer than e, hence a prefix of e and of y.  So y may stand behind e' from now on, and
+ * e can go.  Cutting elements and moving them keep this too.
  *
  * Invariants, tested by tamis_i_flex_check():
  *   F1  the elements fit the bucket;
  *   F2  a group without elements has length 0 told, group a is longer than group b if both are there;
  *   F3  bits past the last element are zero.
  *
- * After Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "Bloom Filters via d-Left Hashing and Dynamic
- * Bit Reassignment", Allerton 2006, section III.
+ * After Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "Bloom Filters via d-Left Hashing and
+ * Dynamic Bit Reassignment", Allerton 2006, section III.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -253,8 +256,8 @@ static lengths best_lengths(const tamis_i_flex *flex, const element *elements, u
     lengths best = {.n_long = 0, .longer = 0, .shorter = common_length(flex, elements, n)};
     uint64_t least = errors(best, n);
     for (unsigned k = 1; k < n; k++) {
-        /* The longer ones are at least one bit longer; so much is left for the others.  The best is at or
-         * just below that. */
+        /* The longer ones are at least one bit longer; so much is left for the others.  The best is
+         * at or just below that. */
         unsigned y = (room - n * c - k) / n;
         y = y < now ? y : now;
         for (unsigned tries = 0; tries < 3 && y >= flex->least; tries++, y--) {

@@ -51,13 +51,13 @@ static inline bool tamis_i_fields_find(const tamis_i_fields *fields, const uint6
     return bits != 0 && (hits | tamis_i_fields_match(fields, words, at, bits, value)) != 0;
 }
 
-/* The number of the first field that equals 'value', from number 'from' on, among the 'n' fields of 'width'
- * bits that begin at 'at'; n if there is none. */
+/* The number of the first field that equals 'value', from number 'from' on, among the 'n' fields of
+ * 'width' bits that begin at 'at'; n if there is none. */
 unsigned tamis_i_fields_next(const uint64_t *words, unsigned at, unsigned width, unsigned from,
                              unsigned n, uint64_t value);
 
-/* How many of the n fields of 'width' bits that begin at 'at' agree with 'value' in their first 'kept' bits;
- * 1 <= kept <= width. */
+/* How many of the n fields of 'width' bits that begin at 'at' agree with 'value' in their first
+ * 'kept' bits; 1 <= kept <= width. */
 unsigned tamis_i_fields_count_top(const uint64_t *words, unsigned at, unsigned width, unsigned n,
                                   unsigned kept, uint64_t value);
 

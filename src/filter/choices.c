@@ -80,17 +80,15 @@ static unsigned way_back(const node *nodes, unsigned last, tamis_i_move *moves) 
 }
 
 /* Breadth first: all ends of one move, then of two, ... */
-unsigned tamis_i_choices_search(const tamis_i_search *search, uint64_t print, unsigned depth,
+unsigned tamis_i_choices_search(const tamis_i_search *search, const uint64_t *roots,
+                                unsigned n_roots, unsigned depth,
                                 tamis_i_move moves[TAMIS_I_MOVES_MAX]) {
     const tamis_i_choices *const choices = search->choices;
     node nodes[NODES];
     unsigned n_nodes = 0;
     TAMIS_ASSERT(depth <= TAMIS_I_MOVES_MAX);
-    for (unsigned i = 0; i < choices->subtables; i++) {
-        nodes[n_nodes] = (node){.parent = NONE};
-        nodes[n_nodes].number = tamis_i_choices_of(choices, print, i, &nodes[n_nodes].remainder_to);
-        n_nodes++;
-    }
+    for (; n_nodes < n_roots; n_nodes++)
+        nodes[n_nodes] = (node){.number = roots[n_nodes], .parent = NONE};
     for (unsigned at = 0; at < n_nodes && nodes[at].depth < depth; at++) {
         const node here = nodes[at];
         uint64_t remainders[TAMIS_I_BUCKET_KEYS_MAX];
@@ -101,7 +99,8 @@ unsigned tamis_i_choices_search(const tamis_i_search *search, uint64_t print, un
             for (unsigned i = 0; i < choices->subtables; i++) {
                 node next = {.remainder = remainders[j], .parent = at, .depth = here.depth + 1};
                 next.number = tamis_i_choices_of(choices, other, i, &next.remainder_to);
-                if (i == own || n_nodes == NODES || on_way(nodes, at, next.number))
+                if (i == own || other == search->stays || n_nodes == NODES ||
+                    on_way(nodes, at, next.number))
                     continue;
                 nodes[n_nodes] = next;
                 if (search->fits(search->filter, here.number, remainders[j], next.number))

@@ -56,8 +56,8 @@ tamis_status tamis_i_choices_shape(uint64_t subtables, uint64_t buckets, uint64_
 void tamis_i_choices_init(tamis_i_choices *choices, uint64_t seed, uint64_t subtables,
                           uint64_t buckets, uint64_t remainder_bits, uint64_t bucket_bits);
 
-/* The fingerprint of a digest.  With B 2^r near 2^62 its values are hit unequally often, by a few percent
- * at most, which changes error rates by the square of that. */
+/* The fingerprint of a digest.  With B 2^r near 2^62 its values are hit unequally often, by a few
+ * percent at most, which changes error rates by the square of that. */
 static inline uint64_t tamis_i_choices_print(const tamis_i_choices *choices, tamis_digest digest) {
     return tamis_i_range(digest.lo, choices->permutation[0].size);
 }
@@ -92,6 +92,8 @@ typedef struct tamis_i_move {
 typedef struct tamis_i_search {
     const tamis_filter *filter;
     const tamis_i_choices *choices;
+    uint64_t
+        stays; /* a fingerprint that is not to be moved: that of the key that room is made for */
     /* The remainders in a full bucket, at most TAMIS_I_BUCKET_KEYS_MAX; each stands for an element that
      * can be moved.  Returns how many. */
     unsigned (*list)(const tamis_filter *filter, uint64_t number, uint64_t *remainders);
@@ -99,13 +101,14 @@ typedef struct tamis_i_search {
     bool (*fits)(const tamis_filter *filter, uint64_t from, uint64_t remainder, uint64_t to);
 } tamis_i_search;
 
-/* All choices of 'print' are full: find the shortest chain of at most 'depth' moves that makes room in
- * one of them.  Returns how many moves, 0 if there is no such chain.  They are to be carried out in
- * order: the first is into a bucket that has room, each other one into the bucket that the one before
- * it left, and the last leaves a choice of 'print'.  No bucket is left twice.
+/* The n_roots buckets 'roots' are full: find the shortest chain of at most 'depth' moves that makes
+ * room in one of them.  Returns how many moves, 0 if there is no such chain.  They are to be
+ * carried out in order: the first is into a bucket that has room, each other one into the bucket
+ * that the one before it left, and the last leaves a root.  No bucket is left twice.
  *
  * Looks at a bounded number of buckets, some hundreds, nearest first. */
-unsigned tamis_i_choices_search(const tamis_i_search *search, uint64_t print, unsigned depth,
+unsigned tamis_i_choices_search(const tamis_i_search *search, const uint64_t *roots,
+                                unsigned n_roots, unsigned depth,
                                 tamis_i_move moves[TAMIS_I_MOVES_MAX]);
 
 /* The end of a structure's check: bits of no bucket are zero, and the 'keys' that the buckets hold, with

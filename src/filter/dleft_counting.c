@@ -1,9 +1,9 @@
 /* dleft_counting.c - d-left counting filter (dlCBF)
  *
- * A multiset in less than half the space of a counting Bloom filter.  A key is reduced to a fingerprint f,
- * which has one bucket and one remainder in each of d subtables (filter/choices.h).  It is stored once, in
- * the least loaded of the d buckets, the leftmost on a tie, as a cell of remainder and counter
- * (bits/cells.h).  A key with the same f raises the counter.
+ * A multiset in less than half the space of a counting Bloom filter.  A key is reduced to a
+ * fingerprint f, which has one bucket and one remainder in each of d subtables (filter/choices.h).
+ * It is stored once, in the least loaded of the d buckets, the leftmost on a tie, as a cell of
+ * remainder and counter (bits/cells.h).  A key with the same f raises the counter.
  *
  * What may stand where.  m(x) is the number of copies of key x that are in the filter, S(x) how many of
  * them are in the stash, which keeps whole digests, and T(f) the sum of the counters of all cells of
@@ -14,11 +14,11 @@
  *
  * The paper's claim: removal is never ambiguous.  A cell in one of the d buckets of x that holds the
  * remainder of x there stands for an f' with P_i(f') = P_i(f); P_i is a permutation, so f' = f.  So the
- * cells that match x are exactly those of f, whichever key of f wrote them: by D2 they hold the copies of
- * x that are not in the stash, and others of the same f, which nothing can tell from x.  Which of these
- * cells is lowered makes no difference to any answer, now or later, since answers depend on T(f) only.
- * (With d independent hashes instead of permutations a cell of another fingerprint may match, and lowering
- * it loses a key.)
+ * cells that match x are exactly those of f, whichever key of f wrote them: by D2 they hold the
+ * copies of x that are not in the stash, and others of the same f, which nothing can tell from x.
+ * Which of these cells is lowered makes no difference to any answer, now or later, since answers
+ * depend on T(f) only. (With d independent hashes instead of permutations a cell of another
+ * fingerprint may match, and lowering it loses a key.)
  *
  *   query   T(f) + S(x) > 0.  If m(x) > 0, then either S(x) > 0, or T(f) >= m(x) > 0 by D2 and D1.
  *   copies  T(f) + S(x), which for the same reason is at least m(x).
@@ -28,9 +28,9 @@
  *
  * Insert, in this order: a cell of f whose counter is not at its largest is raised; else a new cell is
  * used in the least loaded bucket; else, all buckets being full, an element of one of them is moved to
- * another of its choices, by a chain of moves if need be; else the key goes to the stash; else the filter
- * is full.  A key with very many copies must not fill its buckets all alone: from HEAVY cells of one f on
- * the stash, where a copy costs nothing, comes before a new cell.
+ * another of its choices, by a chain of moves if need be; else the key goes to the stash; else the
+ * filter is full.  A key with very many copies must not fill its buckets all alone: from HEAVY
+ * cells of one f on the stash, where a copy costs nothing, comes before a new cell.
  *
  * After Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "An Improved Construction for Counting
  * Bloom Filters", ESA 2006.
@@ -202,12 +202,19 @@ static void move_cell(const layout *l, tamis_filter *filter, const tamis_i_move 
 /* Make room in one of the full buckets of a fingerprint. */
 static bool make_room(const layout *l, tamis_filter *filter, uint64_t print) {
     const uint64_t depth = filter->params.value[TAMIS_DLCBF_MOVES];
-    const tamis_i_search search = {
-        .filter = filter, .choices = &l->choices, .list = list_remainders, .fits = has_room};
+    const tamis_i_search search = {.filter = filter,
+                                   .choices = &l->choices,
+                                   .stays = print,
+                                   .list = list_remainders,
+                                   .fits = has_room};
     tamis_i_move moves[TAMIS_I_MOVES_MAX];
+    uint64_t roots[SUBTABLES_MAX], remainder;
     if (depth == TAMIS_NONE)
         return false;
-    const unsigned n = tamis_i_choices_search(&search, print, (unsigned)depth, moves);
+    for (unsigned i = 0; i < l->choices.subtables; i++)
+        roots[i] = tamis_i_choices_of(&l->choices, print, i, &remainder);
+    const unsigned n = tamis_i_choices_search(&search, roots, (unsigned)l->choices.subtables,
+                                              (unsigned)depth, moves);
     for (unsigned i = 0; i < n; i++)
         move_cell(l, filter, &moves[i]);
     return n != 0;
@@ -318,8 +325,8 @@ static size_t contains_many(const tamis_filter *filter, const tamis_digest *dige
 
 /* ---- whole filters ---- */
 
-/* A query for an absent key meets one of B 2^r fingerprints at random; each cell stands for one, and it is
- * rare that two stand for the same. */
+/* A query for an absent key meets one of B 2^r fingerprints at random; each cell stands for one,
+ * and it is rare that two stand for the same. */
 static void info(const tamis_filter *filter, tamis_info *info) {
     const layout *const l = layout_of(filter);
     uint64_t used = 0;

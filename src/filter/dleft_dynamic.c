@@ -1,29 +1,31 @@
 /* dleft_dynamic.c - d-left counting filter with dynamic bit reassignment (ddlCBF)
  *
- * As dleft_counting.c, but a bucket shares its bits out among the elements that it holds (bits/flex.h), so
- * that the error rate is a third of it, or less, while the table is not full.  A print of 64 bits stands for
- * a key in each subtable:
+ * As dleft_counting.c, but a bucket shares its bits out among the elements that it holds
+ * (bits/flex.h), so that the error rate is a third of it, or less, while the table is not full.  A
+ * print of 64 bits stands for a key in each subtable:
  *
  *      [ minimal remainder: r bits ][ more bits, the same in all subtables ]
  *
- * Minimal remainder and bucket come from the fingerprint f by the permutation of the subtable.  The minimal
- * remainder is always kept, so that each element tells its f, and permutations work as in the other filter.
+ * Minimal remainder and bucket come from the fingerprint f by the permutation of the subtable.  The
+ * minimal remainder is always kept, so that each element tells its f, and permutations work as in
+ * the other filter.
  *
- * Keys of one f.  They have the same buckets and minimal remainders, but may differ in the other bits.  All
- * that are in the table are in one bucket:
+ * Keys of one f.  They have the same buckets and minimal remainders, but may differ in the other
+ * bits.  All that are in the table are in one bucket:
  *
  *   E1  elements of one f are in one bucket;
- *   E2  there is a way to assign each copy of a key that is not in the stash to a key of an element (an element
- *       stands for as many keys as its counter tells) that is a prefix of its print, and no key of an element
- *       is left over.
+ *   E2  there is a way to assign each copy of a key that is not in the stash to a key of an element
+ *   (an element
+ *       stands for as many keys as its counter tells) that is a prefix of its print, and no key of
+ *       an element is left over.
  *
- * A key whose f is in a bucket goes there, or to the stash; any other key to the least loaded bucket.  Only
- * elements that are the only one of their f are moved, whole.  A removal looks in the stash first, as in
- * dleft_counting.c, and then takes the longest match; flex.c shows that E2 holds again.  By E2 a key that is
- * in is found, and its copies are never fewer than the truth.
+ * A key whose f is in a bucket goes there, or to the stash; any other key to the least loaded
+ * bucket.  Only elements that are the only one of their f are moved, whole.  A removal looks in the
+ * stash first, as in dleft_counting.c, and then takes the longest match; flex.c shows that E2 holds
+ * again.  By E2 a key that is in is found, and its copies are never fewer than the truth.
  *
- * After Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "Bloom Filters via d-Left Hashing and Dynamic
- * Bit Reassignment", Allerton 2006, section III.
+ * After Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "Bloom Filters via d-Left Hashing and
+ * Dynamic Bit Reassignment", Allerton 2006, section III.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -93,6 +95,7 @@ static void attach(tamis_filter *filter) {
 
 /* A bucket, and what stands for the key there. */
 typedef struct place {
+    uint64_t number;
     uint64_t *line;
     unsigned at;
     uint64_t print;
@@ -104,7 +107,8 @@ static inline place place_of(const layout *l, const tamis_filter *filter, uint64
     uint64_t remainder;
     const uint64_t number = tamis_i_choices_of(&l->choices, f, i, &remainder);
     const tamis_i_bucket b = tamis_i_choices_bucket(&l->choices, filter->table, number);
-    return (place){.line = b.line, .at = b.at, .print = remainder << (64 - r) | more >> r};
+    return (place){
+        .number = number, .line = b.line, .at = b.at, .print = remainder << (64 - r) | more >> r};
 }
 
 static inline void find_places(const layout *l, const tamis_filter *filter, tamis_digest digest,
@@ -184,17 +188,25 @@ static void move_element(const layout *l, tamis_filter *filter, const tamis_i_mo
     tamis_i_flex_drop(&l->flex, from.line, from.at, i);
 }
 
-static bool make_room(const layout *l, tamis_filter *filter, uint64_t f) {
+/* Make room in one of n full buckets. */
+static bool make_room(const layout *l, tamis_filter *filter, uint64_t f, const place *places,
+                      unsigned n) {
     const uint64_t depth = filter->params.value[TAMIS_DDLCBF_MOVES];
-    const tamis_i_search search = {
-        .filter = filter, .choices = &l->choices, .list = list_remainders, .fits = has_room};
+    const tamis_i_search search = {.filter = filter,
+                                   .choices = &l->choices,
+                                   .stays = f,
+                                   .list = list_remainders,
+                                   .fits = has_room};
     tamis_i_move moves[TAMIS_I_MOVES_MAX];
+    uint64_t roots[SUBTABLES_MAX];
     if (depth == TAMIS_NONE)
         return false;
-    const unsigned n = tamis_i_choices_search(&search, f, (unsigned)depth, moves);
     for (unsigned i = 0; i < n; i++)
+        roots[i] = places[i].number;
+    const unsigned n_moves = tamis_i_choices_search(&search, roots, n, (unsigned)depth, moves);
+    for (unsigned i = 0; i < n_moves; i++)
         move_element(l, filter, &moves[i]);
-    return n != 0;
+    return n_moves != 0;
 }
 
 /* ---- changes ---- */
@@ -225,18 +237,17 @@ static const place *home_of(const layout *l, const place *places) {
 /* Put a key into the table, if that is possible. */
 static bool place_key(const layout *l, tamis_filter *filter, const place *places,
                       tamis_digest digest) {
+    const uint64_t f = tamis_i_choices_print(&l->choices, digest);
     const place *const home = home_of(l, places);
-    if (home != NULL) {
-        unsigned elements;
-        tamis_i_flex_copies(&l->flex, home->line, home->at, home->print, &elements);
-        if (elements >= HEAVY && tamis_i_stash_insert(&filter->stash, digest) == TAMIS_OK)
-            return true;
-        return add_at(l, home);
-    }
-    if (add_at(l, least_loaded(l, places)))
+    if (home == NULL)
+        return add_at(l, least_loaded(l, places)) ||
+               (make_room(l, filter, f, places, (unsigned)l->choices.subtables) &&
+                add_at(l, least_loaded(l, places)));
+    unsigned elements;
+    tamis_i_flex_copies(&l->flex, home->line, home->at, home->print, &elements);
+    if (elements >= HEAVY && tamis_i_stash_insert(&filter->stash, digest) == TAMIS_OK)
         return true;
-    return make_room(l, filter, tamis_i_choices_print(&l->choices, digest)) &&
-           add_at(l, least_loaded(l, places));
+    return add_at(l, home) || (make_room(l, filter, f, home, 1) && add_at(l, home));
 }
 
 static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
@@ -283,6 +294,17 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
 
 /* ---- whole filters ---- */
 
+/* Does another element match whatever element j matches?  Of equal ones, the first counts. */
+static bool is_covered(const tamis_i_element *elements, unsigned n, unsigned j) {
+    for (unsigned i = 0; i < n; i++) {
+        const unsigned length = elements[i].length;
+        if ((length < elements[j].length || (length == elements[j].length && i < j)) &&
+            (elements[i].print ^ elements[j].print) >> (64 - length) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* A query for an absent key meets a bucket of each subtable with even odds, and matches an element with
  * probability 2^-length.  Elements of different fingerprints exclude each other. */
 static void info(const tamis_filter *filter, tamis_info *info) {
@@ -295,7 +317,8 @@ static void info(const tamis_filter *filter, tamis_info *info) {
         const unsigned n = tamis_i_flex_list(&l->flex, b.line, b.at, elements);
         info->load_histogram[n]++;
         for (unsigned j = 0; j < n; j++)
-            sum += ldexp(1, -(int)elements[j].length);
+            if (!is_covered(elements, n, j))
+                sum += ldexp(1, -(int)elements[j].length);
     }
     sum /= (double)l->choices.buckets;
     info->fpr = sum < 1 ? sum : 1;

@@ -1,7 +1,7 @@
 /* dleft_counting.c - plans for the d-left counting filter
  *
- * With d subtables, c cells per bucket, remainders of r bits and mean load x the error rate is d x / 2^r;
- * a line takes as many buckets of c (r + 2) bits, in whole bytes, as fit.  All shapes are tried.
+ * With d subtables, c cells per bucket, remainders of r bits and mean load x the error rate is d x
+ * / 2^r; a line takes as many buckets of c (r + 2) bits, in whole bytes, as fit.  All shapes are tried.
  *
  * SPDX-License-Identifier: MIT
  */

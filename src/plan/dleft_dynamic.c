@@ -1,10 +1,11 @@
 /* dleft_dynamic.c - plans for the dynamic d-left counting filter
  *
- * Two lengths per bucket, no counters: keys with equal elements are so rare that a bit for each is better
- * spent on its remainder.  With P bits for the elements, a bucket with a of them gives each floor(P/a) bits,
- * if it has never held more.  The error rate of these lengths follows from the loads in steady change.  That
- * some elements are shorter, because they date from when the bucket was fuller, raises it by a factor that
- * we can only measure: 1.5 to 3.05 for the shapes here, after 10 and after 60 replacements of every key alike.
+ * Two lengths per bucket, no counters: keys with equal elements are so rare that a bit for each is
+ * better spent on its remainder.  With P bits for the elements, a bucket with a of them gives each
+ * floor(P/a) bits, if it has never held more.  The error rate of these lengths follows from the
+ * loads in steady change.  That some elements are shorter, because they date from when the bucket
+ * was fuller, raises it by a factor that we can only measure: 1.5 to 3.05 for the shapes here,
+ * after 10 and after 60 replacements of every key alike.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -85,12 +85,79 @@ static void test_dleft_dynamic_error_rate_rises_with_the_load(void **state) {
     }
 }
 
+/* Keys first, first + 1, ... as digests. */
+typedef struct keys {
+    uint64_t seed, first, n, next;
+    bool fails;
+} keys;
+
+static bool keys_read(void *context, tamis_digest *digests, size_t room, size_t *n) {
+    keys *const k = context;
+    for (*n = 0; *n < room && k->next < k->n; ++*n)
+        digests[*n] = tamis_hash_u64(k->seed, k->first + k->next++);
+    return !k->fails;
+}
+
+static bool keys_rewind(void *context) {
+    ((keys *)context)->next = 0;
+    return true;
+}
+
+static double rate_of(const tamis_filter *f) {
+    tamis_info info;
+    tamis_info_init(&info);
+    assert_ok(tamis_filter_info(f, &info));
+    return info.fpr;
+}
+
+static void test_dleft_dynamic_refresh_brings_lengths_back(void **state) {
+    (void)state;
+    enum { N = 6000, ROUNDS = 20 };
+    for (uint64_t sizes = 1; sizes <= 2; sizes++) {
+        const tamis_params params = shape(N, 5, sizes);
+        tamis_filter *const f = small_make(&params);
+        for (uint64_t key = 0; key < N; key++)
+            assert_ok(tamis_filter_insert_u64(f, key, NULL));
+        const double filled = rate_of(f);
+        uint64_t first = 0;
+        for (; first < (uint64_t)N * ROUNDS; first++) {
+            assert_ok(tamis_filter_remove_u64(f, first));
+            assert_ok(tamis_filter_insert_u64(f, first + N, NULL));
+        }
+        const double worn = rate_of(f);
+        assert_true(worn > 1.3 * filled);
+        size_t size;
+        unsigned char *const before = test_encoded(f, &size);
+        keys k = {.seed = params.seed, .first = first, .n = N - 1};
+        const tamis_source source = {.read = keys_read, .rewind = keys_rewind, .context = &k};
+        assert_status(tamis_filter_refresh(f, &source), TAMIS_E_MISMATCH); /* one too few */
+        k.first++;
+        k.n = N; /* one that is not in */
+        assert_status(tamis_filter_refresh(f, &source), TAMIS_E_MISMATCH);
+        k.first = first;
+        k.fails = true;
+        assert_status(tamis_filter_refresh(f, &source), TAMIS_E_IO);
+        assert_status(tamis_filter_refresh(f, NULL), TAMIS_E_ARGUMENT);
+        assert_encoded(f, before, size);
+        free(before);
+        k.fails = false;
+        assert_ok(tamis_filter_refresh(f, &source));
+        print_message("# sizes %u: filled %.3g, worn %.3g, refreshed %.3g\n", (unsigned)sizes,
+                      filled, worn, rate_of(f));
+        assert_true(rate_of(f) < 1.2 * filled);
+        for (uint64_t key = first; key < first + N; key++)
+            assert_true(tamis_filter_contains_u64(f, key));
+        tamis_filter_free(f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dleft_dynamic_no_removal_is_ambiguous),
         cmocka_unit_test(test_dleft_dynamic_heavy_key_leaves_room_for_others),
         cmocka_unit_test(test_dleft_dynamic_bad_parameters_are_refused),
         cmocka_unit_test(test_dleft_dynamic_error_rate_rises_with_the_load),
+        cmocka_unit_test(test_dleft_dynamic_refresh_brings_lengths_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

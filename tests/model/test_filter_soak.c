@@ -1,0 +1,220 @@
+/* test_filter_soak.c - the d-left counting filters in long use, against an exact multiset
+ *
+ * At 95 % of the capacity keys come and go at random, some of them several times.  After each part of the run
+ * every key that is in must be found with all its copies, the count must be exact, the measured error rate
+ * must be the one that tamis_filter_info tells, and that must keep what was promised.  The curve is printed.
+ *
+ * A million calls by default; TAMIS_SOAK_CALLS=100000000 for the long run.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <math.h>
+
+#include "support.h"
+#include "tamis/plan.h"
+
+enum { CAPACITY = 20000, PRESENT = CAPACITY * 95 / 100, KEYS = 100000, PARTS = 8, ASKED = 200000 };
+
+/* Absent keys have numbers from here on. */
+#define ABSENT ((uint64_t)1 << 40)
+
+typedef struct soak {
+    tamis_filter *filter;
+    uint32_t copies[KEYS];
+    uint32_t in[PRESENT]; /* one entry per copy that is in */
+    size_t n;
+    uint64_t random, absent;
+} soak;
+
+static void change(soak *s, uint64_t calls) {
+    for (uint64_t i = 0; i < calls; i++) {
+        const bool insert = s->n == 0 || (s->n < PRESENT && test_random(&s->random) % 8 != 0);
+        if (insert) {
+            const uint32_t key = (uint32_t)test_random_below(&s->random, KEYS);
+            bool added;
+            assert_ok(tamis_filter_insert_u64(s->filter, key, &added));
+            if (s->copies[key]++ > 0)
+                assert_false(added);
+            s->in[s->n++] = key;
+        } else {
+            const size_t at = (size_t)test_random_below(&s->random, s->n);
+            const uint32_t key = s->in[at];
+            assert_ok(tamis_filter_remove_u64(s->filter, key));
+            s->copies[key]--;
+            s->in[at] = s->in[--s->n];
+        }
+    }
+}
+
+static uint64_t hits(soak *s) {
+    uint64_t found = 0;
+    for (unsigned i = 0; i < ASKED; i++)
+        found += tamis_filter_contains_u64(s->filter, s->absent++);
+    return found;
+}
+
+static void verify(const soak *s) {
+    assert_int_equal(tamis_filter_count(s->filter), s->n);
+    for (uint32_t key = 0; key < KEYS; key++) {
+        assert_true(tamis_filter_copies_u64(s->filter, key) >= s->copies[key]);
+        if (s->copies[key] > 0)
+            assert_true(tamis_filter_contains_u64(s->filter, key));
+    }
+}
+
+static tamis_info info_of(const tamis_filter *filter) {
+    tamis_info info;
+    tamis_info_init(&info);
+    assert_ok(tamis_filter_info(filter, &info));
+    return info;
+}
+
+/* 'promise' is what the error rate may never exceed. */
+static void run(const char *name, const tamis_params *params, double promise) {
+    const char *const text = getenv("TAMIS_SOAK_CALLS");
+    const uint64_t calls = text == NULL ? 1000000 : strtoull(text, NULL, 0);
+    soak *const s = calloc(1, sizeof *s);
+    assert_non_null(s);
+    s->random = test_seed();
+    s->absent = ABSENT;
+    assert_ok(tamis_filter_create(params, NULL, &s->filter));
+    for (unsigned part = 1; part <= PARTS; part++) {
+        change(s, calls / PARTS);
+        verify(s);
+        const tamis_info info = info_of(s->filter);
+        const uint64_t found = hits(s);
+        print_message("# %s: %9llu calls, %5llu keys, stash %llu, told %.3e, measured %.3e, "
+                      "promised %.3e\n",
+                      name, (unsigned long long)(part * (calls / PARTS)), (unsigned long long)s->n,
+                      (unsigned long long)info.stash_used, info.fpr, (double)found / ASKED,
+                      promise);
+        assert_rate(name, found, ASKED, info.fpr, 0.02);
+        assert_true(info.fpr <= promise);
+        assert_true(info.stash_used <= 4); /* a key with five copies may have one there */
+    }
+    tamis_filter_free(s->filter);
+    free(s);
+}
+
+static void planned(const char *name, tamis_kind kind, double fpr) {
+    tamis_need need;
+    tamis_plan plan;
+    tamis_need_init(&need);
+    tamis_plan_init(&plan);
+    need.n = CAPACITY;
+    need.fpr = fpr;
+    need.kind = kind;
+    assert_ok(tamis_plan_make(&need, &plan));
+    plan.params.seed = test_seed();
+    run(name, &plan.params, plan.fpr);
+}
+
+static void test_soak_dleft_counting_as_planned(void **state) {
+    (void)state;
+    planned("dleft-counting 1e-2", TAMIS_KIND_DLEFT_COUNTING, 1e-2);
+    planned("dleft-counting 1e-3", TAMIS_KIND_DLEFT_COUNTING, 1e-3);
+}
+
+static void test_soak_dleft_dynamic_as_planned(void **state) {
+    (void)state;
+    planned("dleft-dynamic 1e-2", TAMIS_KIND_DLEFT_DYNAMIC, 1e-2);
+    planned("dleft-dynamic 1e-3", TAMIS_KIND_DLEFT_DYNAMIC, 1e-3);
+}
+
+/* The paper's shape, mean load 6 when full.  With one length the rate rises until every bucket has seen
+ * its largest load: the bound is that of minimal remainders everywhere. */
+static void test_soak_dleft_dynamic_paper_shape(void **state) {
+    (void)state;
+    for (uint64_t sizes = 1; sizes <= 2; sizes++) {
+        tamis_params params;
+        tamis_params_init(&params);
+        params.kind = TAMIS_KIND_DLEFT_DYNAMIC;
+        params.capacity = CAPACITY;
+        params.seed = test_seed();
+        params.value[TAMIS_DDLCBF_BUCKETS] = (CAPACITY + 23) / 24;
+        params.value[TAMIS_DDLCBF_BUCKET_BITS] = 138;
+        params.value[TAMIS_DDLCBF_SIZES] = sizes;
+        const double bound = 24 * ldexp(1, -12);
+        run(sizes == 1 ? "one length" : "two lengths", &params, bound);
+    }
+}
+
+/* A key that was never inserted can be removed with the probability of the error rate.  The key that was lost
+ * by that is put back: same fingerprint, same copies. */
+static void test_soak_absent_keys_are_refused_but_for_the_error_rate(void **state) {
+    (void)state;
+    static const tamis_kind kinds[] = {TAMIS_KIND_DLEFT_COUNTING, TAMIS_KIND_DLEFT_DYNAMIC};
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        tamis_params params;
+        tamis_filter *f;
+        tamis_params_init(&params);
+        params.kind = kinds[k];
+        params.capacity = CAPACITY;
+        params.seed = test_seed();
+        assert_ok(tamis_filter_create(&params, NULL, &f));
+        for (uint64_t key = 0; key < CAPACITY; key++)
+            assert_ok(tamis_filter_insert_u64(f, key, NULL));
+        const double fpr = info_of(f).fpr;
+        uint64_t unseen = 0;
+        for (uint64_t i = 0; i < 1000000; i++) {
+            const bool present = tamis_filter_contains_u64(f, ABSENT + i);
+            const tamis_status status = tamis_filter_remove_u64(f, ABSENT + i);
+            assert_int_equal(status == TAMIS_OK, present);
+            if (!present) {
+                assert_status(status, TAMIS_E_NOT_FOUND);
+                continue;
+            }
+            unseen++;
+            assert_ok(tamis_filter_insert_u64(f, ABSENT + i, NULL));
+        }
+        assert_rate(tamis_kind_name(kinds[k]), unseen, 1000000, fpr, 0.02);
+        assert_int_equal(tamis_filter_count(f), CAPACITY);
+        tamis_filter_free(f);
+    }
+}
+
+/* The paper's failsafe: with one move no key is left over at a mean load of 6.75 of 8, nor at 7. */
+static void test_soak_one_move_makes_room(void **state) {
+    (void)state;
+    static const uint64_t loads[] = {675, 700};
+    for (unsigned moves = 0; moves < 2; moves++) {
+        for (size_t l = 0; l < sizeof loads / sizeof loads[0]; l++) {
+            tamis_params params;
+            tamis_filter *f;
+            tamis_params_init(&params);
+            params.kind = TAMIS_KIND_DLEFT_COUNTING;
+            params.capacity = loads[l] * 4 * 512 / 100;
+            params.seed = test_seed();
+            params.stash = 4096;
+            params.value[TAMIS_DLCBF_BUCKETS] = 512;
+            params.value[TAMIS_DLCBF_MOVES] = moves == 0 ? TAMIS_NONE : 1;
+            assert_ok(tamis_filter_create(&params, NULL, &f));
+            uint64_t most = 0;
+            for (uint64_t key = 0; key < params.capacity; key++)
+                assert_ok(tamis_filter_insert_u64(f, key, NULL));
+            for (uint64_t key = 0; key < 1 << 18; key++) {
+                assert_ok(tamis_filter_remove_u64(f, key));
+                assert_ok(tamis_filter_insert_u64(f, key + params.capacity, NULL));
+                if (key % 1024 == 0) {
+                    const uint64_t now = info_of(f).stash_used;
+                    most = now > most ? now : most;
+                }
+            }
+            print_message("# load %.2f, %s: at most %llu in the stash\n", (double)loads[l] / 100,
+                          moves == 0 ? "no moves" : "one move", (unsigned long long)most);
+            assert_int_equal(most == 0, moves == 1);
+            tamis_filter_free(f);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_soak_dleft_counting_as_planned),
+        cmocka_unit_test(test_soak_dleft_dynamic_as_planned),
+        cmocka_unit_test(test_soak_dleft_dynamic_paper_shape),
+        cmocka_unit_test(test_soak_one_move_makes_room),
+        cmocka_unit_test(test_soak_absent_keys_are_refused_but_for_the_error_rate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
