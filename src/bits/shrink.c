@@ -578,8 +578,39 @@ static void put_together(const tamis_i_shrink *layout, uint64_t *group, const pa
     TAMIS_ASSERT(at <= layout->payload_bits);
 }
 
+/* The same as take apart, add and put together, for a single bucket of 64 bits: each field is cut to its
+ * new length and moved to its new place in turn. */
+static bool insert64(uint64_t *group, uint64_t print) {
+    const meaning *const old = &states64[group[0] >> 60];
+    const unsigned load = old->bound[4], width = old->alone;
+    if (load == 6)
+        return false;
+    const unsigned state = first64[load + 1], new_width = states64[state].alone;
+    const unsigned told = states64[state].told;
+    const unsigned cut = load == 0 ? 0 : width + old->told - new_width - told;
+    /* How many begin with 0: told, or counted by their highest bits, since they are in order. */
+    unsigned zeros = old->bound[1];
+    if (old->told == 0)
+        for (zeros = 0; zeros < load && (group[0] >> (width * (zeros + 1) - 1) & 1) == 0;)
+            zeros++;
+    const unsigned first = (unsigned)(print >> 63), at = first == 0 ? zeros : load;
+    const uint64_t keep = tamis_i_low_mask(new_width), mask = tamis_i_low_mask(width);
+    uint64_t word = (print >> (64 - new_width - told) & keep) << at * new_width;
+    for (unsigned i = 0; i < load; i++) {
+        uint64_t field = group[0] >> i * width & mask;
+        if (old->told != 0 && i >= zeros)
+            field |= (uint64_t)1 << width;
+        word |= (field >> cut & keep) << (i + (i >= at)) * new_width;
+    }
+    zeros += first == 0;
+    group[0] = word | (uint64_t)(state + (told != 0 ? zeros : 0)) << 60;
+    return true;
+}
+
 bool tamis_i_shrink_insert(const tamis_i_shrink *layout, uint64_t *group, unsigned bucket,
                            uint64_t print) {
+    if (layout == &layouts[0])
+        return insert64(group, print);
     if (tamis_i_shrink_load(layout, group, bucket) == layout->load_max)
         return false;
     parts p;

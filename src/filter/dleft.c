@@ -24,6 +24,7 @@
 #include "filter/filter.h"
 #include "hash/hash.h"
 
+#include <limits.h>
 #include <math.h>
 
 #define SUBTABLES_MAX TAMIS_I_SHRINK_CHOICES
@@ -115,22 +116,28 @@ static bool contains(const tamis_filter *filter, tamis_digest digest) {
 
 static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
     const tamis_i_shrink *const layout = layout_of(filter);
+    tamis_i_shrink_finder *const find = tamis_i_shrink_find(layout);
+    const unsigned subtables = (unsigned)filter->geometry[SUBTABLES];
     const uint64_t print = print_of(digest);
-    if (contains(filter, digest)) {
+    choice choices[SUBTABLES_MAX];
+    bool found = false;
+    for (unsigned i = 0; i < subtables; i++)
+        choices[i] = choice_of(filter, digest, i);
+    for (unsigned i = 0; i < subtables; i++)
+        found |= find(choices[i].group, choices[i].bucket, print);
+    if (found || tamis_i_stash_copies(&filter->stash, digest) != 0) {
         *added = false;
         return TAMIS_OK;
     }
-    choice best = choice_of(filter, digest, 0);
-    unsigned least = tamis_i_shrink_load(layout, best.group, best.bucket);
-    for (unsigned i = 1; i < filter->geometry[SUBTABLES]; i++) {
-        const choice c = choice_of(filter, digest, i);
-        const unsigned load = tamis_i_shrink_load(layout, c.group, c.bucket);
+    unsigned best = 0, least = UINT_MAX;
+    for (unsigned i = 0; i < subtables; i++) {
+        const unsigned load = tamis_i_shrink_load(layout, choices[i].group, choices[i].bucket);
         if (load < least) {
             least = load;
-            best = c;
+            best = i;
         }
     }
-    if (!tamis_i_shrink_insert(layout, best.group, best.bucket, print)) {
+    if (!tamis_i_shrink_insert(layout, choices[best].group, choices[best].bucket, print)) {
         const tamis_status status = tamis_i_stash_insert(&filter->stash, digest);
         if (status != TAMIS_OK)
             return status;
