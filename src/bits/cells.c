@@ -24,7 +24,7 @@ bool tamis_i_cells_ok(uint64_t n, uint64_t counter_bits, uint64_t remainder_bits
 }
 
 /* Lane i takes the four bytes from the one with its first bit on; a remainder of up to 25 bits is
- * in them, whatever that bit.  Groups of 16 bytes that would reach past the bucket begin earlier. 
+ * in them, whatever that bit.  Groups of 16 bytes that would reach past the bucket begin earlier.
  * Lanes without a cell take zeros, and their hits are dropped with those of empty cells. */
 static void find_vectors(tamis_i_cells *cells) {
     tamis_i_vectors *const v = &cells->vectors;

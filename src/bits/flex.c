@@ -244,6 +244,13 @@ static unsigned common_length(const tamis_i_flex *flex, const element *elements,
 
 /* ---- two lengths ---- */
 
+/* x / n for x < 512 and n < 16, which the search below needs often: 2^16 / n, rounded up. */
+static unsigned part_of(unsigned x, unsigned n) {
+    static const uint32_t parts_16[16] = {0,    65536, 32768, 21846, 16384, 13108, 10923, 9363,
+                                          8192, 7282,  6554,  5958,  5462,  5042,  4682,  4370};
+    return x * parts_16[n] >> 16;
+}
+
 /* Sum of 2^-length for the elements, in units of 2^-63. */
 static uint64_t errors(lengths l, unsigned n) {
     return ((uint64_t)l.n_long << (63 - l.longer)) + ((uint64_t)(n - l.n_long) << (63 - l.shorter));
@@ -258,10 +265,10 @@ static lengths best_lengths(const tamis_i_flex *flex, const element *elements, u
     for (unsigned k = 1; k < n; k++) {
         /* The longer ones are at least one bit longer; so much is left for the others.  The best is
          * at or just below that. */
-        unsigned y = (room - n * c - k) / n;
+        unsigned y = part_of(room - n * c - k, n);
         y = y < now ? y : now;
         for (unsigned tries = 0; tries < 3 && y >= flex->least; tries++, y--) {
-            unsigned x = (room - (n - k) * (y + c)) / k - c;
+            unsigned x = part_of(room - (n - k) * (y + c), k) - c;
             x = x < elements[k - 1].length ? x : elements[k - 1].length;
             const lengths l = {.n_long = k, .longer = x, .shorter = y};
             if (x > y && errors(l, n) < least) {

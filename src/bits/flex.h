@@ -52,7 +52,7 @@ unsigned tamis_i_flex_akin(const tamis_i_flex *flex, const uint64_t *words, unsi
 unsigned tamis_i_flex_copies(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
                              uint64_t print, unsigned *elements);
 
-/* Add an element for 'count' keys, of which at most the first 'length' bits of 'print' are known. 
+/* Add an element for 'count' keys, of which at most the first 'length' bits of 'print' are known.
  * It and others may lose bits.  A single key joins an element that has the same bits, if its
  * counter allows it.  False, and nothing changed, if there is no room.  1 <= count <=
  * 2^counter_bits; length >= least. */

@@ -13,6 +13,21 @@
 const uint64_t tamis_i_repeat[65] = {0,         EIGHT(1),  EIGHT(9),  EIGHT(17), EIGHT(25),
                                      EIGHT(33), EIGHT(41), EIGHT(49), EIGHT(57)};
 
+#define WHOLE(w) (64 / (w) * (w))
+#define WHOLE_EIGHT(w)                                                                             \
+    WHOLE(w), WHOLE(w + 1), WHOLE(w + 2), WHOLE(w + 3), WHOLE(w + 4), WHOLE(w + 5), WHOLE(w + 6),  \
+        WHOLE(w + 7)
+
+const uint8_t tamis_i_whole[65] = {0,
+                                   WHOLE_EIGHT(1),
+                                   WHOLE_EIGHT(9),
+                                   WHOLE_EIGHT(17),
+                                   WHOLE_EIGHT(25),
+                                   WHOLE_EIGHT(33),
+                                   WHOLE_EIGHT(41),
+                                   WHOLE_EIGHT(49),
+                                   WHOLE_EIGHT(57)};
+
 unsigned tamis_i_fields_next(const uint64_t *words, unsigned at, unsigned width, unsigned from,
                              unsigned n, uint64_t value) {
     const tamis_i_fields fields = tamis_i_fields_of(width);

@@ -15,6 +15,9 @@
 /* Ones at multiples of the width, as many as there are whole fields in a word; by width, 1 to 64. */
 extern const uint64_t tamis_i_repeat[65];
 
+/* Bits of all these fields: a division that would take longer than the search. */
+extern const uint8_t tamis_i_whole[65];
+
 /* The fields of one width. */
 typedef struct tamis_i_fields {
     uint64_t ones; /* the lowest bit of each */
@@ -26,7 +29,7 @@ typedef struct tamis_i_fields {
 static inline tamis_i_fields tamis_i_fields_of(unsigned width) {
     const uint64_t ones = tamis_i_repeat[width], high = ones << (width - 1);
     return (tamis_i_fields){
-        .ones = ones, .high = high, .low = high - ones, .step = 64 / width * width};
+        .ones = ones, .high = high, .low = high - ones, .step = tamis_i_whole[width]};
 }
 
 /* The highest bit of each field among the 'width' bits from 'at' on that equals 'value'; width is a

@@ -234,11 +234,10 @@ static const place *home_of(const layout *l, const place *places) {
     return NULL;
 }
 
-/* Put a key into the table, if that is possible. */
-static bool place_key(const layout *l, tamis_filter *filter, const place *places,
+/* Put a key into the table, if that is possible.  'home' is the bucket of its fingerprint, or NULL. */
+static bool place_key(const layout *l, tamis_filter *filter, const place *places, const place *home,
                       tamis_digest digest) {
     const uint64_t f = tamis_i_choices_print(&l->choices, digest);
-    const place *const home = home_of(l, places);
     if (home == NULL)
         return add_at(l, least_loaded(l, places)) ||
                (make_room(l, filter, f, places, (unsigned)l->choices.subtables) &&
@@ -254,8 +253,12 @@ static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *adde
     const layout *const l = layout_of(filter);
     place places[SUBTABLES_MAX];
     find_places(l, filter, digest, places);
-    const bool fresh = !found_in(l, places) && tamis_i_stash_copies(&filter->stash, digest) == 0;
-    if (!place_key(l, filter, places, digest)) {
+    /* Only where its fingerprint is can the key be. */
+    const place *const home = home_of(l, places);
+    const bool found =
+        home != NULL && tamis_i_flex_find(&l->flex, home->line, home->at, home->print);
+    const bool fresh = !found && tamis_i_stash_copies(&filter->stash, digest) == 0;
+    if (!place_key(l, filter, places, home, digest)) {
         const tamis_status status = tamis_i_stash_insert(&filter->stash, digest);
         if (status != TAMIS_OK)
             return status;
