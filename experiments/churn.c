@@ -39,7 +39,7 @@ static tamis_status look_at_stash(const tamis_filter *filter, trial *t) {
 /* Keys are 0, 1, 2, ...: no two are alike.  present[] holds those that are in. */
 static tamis_status change(tamis_filter *filter, const churn *c, bool watch, uint64_t *present,
                            uint64_t *next, trial *t) {
-    tamis_status status = TAMIS_OK;
+    tamis_status status = c->keys > 0 ? TAMIS_OK : TAMIS_E_ARGUMENT;
     uint64_t state = c->params.seed;
     for (; *next < c->keys && status == TAMIS_OK; ++*next) {
         present[*next] = *next;

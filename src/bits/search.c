@@ -7,16 +7,16 @@
 /* floor((2^64 - 1) / (2^w - 1)) has ones w bits apart down from bit 64 - w; shifted, down to bit 0. */
 #define ONES(w) (~(uint64_t)0 / (~(uint64_t)0 >> (64 - (w))) >> 64 % (w))
 #define EIGHT(w)                                                                                   \
-    ONES(w), ONES(w + 1), ONES(w + 2), ONES(w + 3), ONES(w + 4), ONES(w + 5), ONES(w + 6),         \
-        ONES(w + 7)
+    ONES(w), ONES((w) + 1), ONES((w) + 2), ONES((w) + 3), ONES((w) + 4), ONES((w) + 5),            \
+        ONES((w) + 6), ONES((w) + 7)
 
 const uint64_t tamis_i_repeat[65] = {0,         EIGHT(1),  EIGHT(9),  EIGHT(17), EIGHT(25),
                                      EIGHT(33), EIGHT(41), EIGHT(49), EIGHT(57)};
 
 #define WHOLE(w) (64 / (w) * (w))
 #define WHOLE_EIGHT(w)                                                                             \
-    WHOLE(w), WHOLE(w + 1), WHOLE(w + 2), WHOLE(w + 3), WHOLE(w + 4), WHOLE(w + 5), WHOLE(w + 6),  \
-        WHOLE(w + 7)
+    WHOLE(w), WHOLE((w) + 1), WHOLE((w) + 2), WHOLE((w) + 3), WHOLE((w) + 4), WHOLE((w) + 5),      \
+        WHOLE((w) + 6), WHOLE((w) + 7)
 
 const uint8_t tamis_i_whole[65] = {0,
                                    WHOLE_EIGHT(1),

@@ -54,6 +54,7 @@
 
 #include "bits/field.h"
 #include "bits/kernels.h"
+#include "bits/search.h"
 
 #define GROUP TAMIS_I_SHRINK_GROUP
 #define LOADS TAMIS_I_SHRINK_LOADS
@@ -231,84 +232,10 @@ static const uint8_t stored128x4[46] = {
     62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 48, 43, 40, 36, 34, 32, 30, 28, 26, 25, 24, 22, 21,
     20, 20, 19, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 12, 12, 11, 11, 11, 10, 0};
 
-/* Ones at multiples of the width: what a fingerprint is multiplied by to fill a word with copies. */
-static const uint64_t repeat[64] = {
-    0x0u,
-    0xffffffffffffffffu,
-    0x5555555555555555u,
-    0x9249249249249249u,
-    0x1111111111111111u,
-    0x1084210842108421u,
-    0x1041041041041041u,
-    0x8102040810204081u,
-    0x101010101010101u,
-    0x8040201008040201u,
-    0x1004010040100401u,
-    0x80100200400801u,
-    0x1001001001001001u,
-    0x10008004002001u,
-    0x100040010004001u,
-    0x1000200040008001u,
-    0x1000100010001u,
-    0x8000400020001u,
-    0x40001000040001u,
-    0x200004000080001u,
-    0x1000010000100001u,
-    0x8000040000200001u,
-    0x100000400001u,
-    0x400000800001u,
-    0x1000001000001u,
-    0x4000002000001u,
-    0x10000004000001u,
-    0x40000008000001u,
-    0x100000010000001u,
-    0x400000020000001u,
-    0x1000000040000001u,
-    0x4000000080000001u,
-    0x100000001u,
-    0x200000001u,
-    0x400000001u,
-    0x800000001u,
-    0x1000000001u,
-    0x2000000001u,
-    0x4000000001u,
-    0x8000000001u,
-    0x10000000001u,
-    0x20000000001u,
-    0x40000000001u,
-    0x80000000001u,
-    0x100000000001u,
-    0x200000000001u,
-    0x400000000001u,
-    0x800000000001u,
-    0x1000000000001u,
-    0x2000000000001u,
-    0x4000000000001u,
-    0x8000000000001u,
-    0x10000000000001u,
-    0x20000000000001u,
-    0x40000000000001u,
-    0x80000000000001u,
-    0x100000000000001u,
-    0x200000000000001u,
-    0x400000000000001u,
-    0x800000000000001u,
-    0x1000000000000001u,
-    0x2000000000000001u,
-    0x4000000000000001u,
-    0x8000000000000001u,
-};
-
-/* Bits of a word that whole fields of a width take. */
-static const uint8_t whole[64] = {0,  64, 64, 63, 64, 60, 60, 63, 64, 63, 60, 55, 60, 52, 56, 60,
-                                  64, 51, 54, 57, 60, 63, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62,
-                                  64, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
-                                  48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
-
 /* Is one of the fields, 'width' bits each, 'length' bits in all, equal to 'rest'?  Bits past the length do
  * not matter. */
 TAMIS_INLINE bool match(uint64_t fields, unsigned length, unsigned width, uint64_t rest) {
-    const uint64_t ones = repeat[width], high = ones << (width - 1), low = high - ones;
+    const uint64_t ones = tamis_i_repeat[width], high = ones << (width - 1), low = high - ones;
     const uint64_t x = fields ^ rest * ones;
     return (~(((x & low) + low) | x) & high & tamis_i_low_mask(length)) != 0;
 }
@@ -363,7 +290,7 @@ TAMIS_INLINE bool find_in(const tamis_i_shrink *layout, const uint64_t *group, u
         const uint64_t fields = group[word] >> shift | group[next] << 1 << (63 - shift);
         return match(fields, length, width, rest);
     }
-    for (const unsigned step = whole[width]; length > 0; at += step) {
+    for (const unsigned step = tamis_i_whole[width]; length > 0; at += step) {
         const unsigned now = length < step ? length : step;
         if (match(tamis_i_field_get(group, at, now), now, width, rest))
             return true;

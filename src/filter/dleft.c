@@ -119,7 +119,7 @@ static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *adde
     tamis_i_shrink_finder *const find = tamis_i_shrink_find(layout);
     const unsigned subtables = (unsigned)filter->geometry[SUBTABLES];
     const uint64_t print = print_of(digest);
-    choice choices[SUBTABLES_MAX];
+    choice choices[SUBTABLES_MAX] = {{NULL, 0}};
     bool found = false;
     for (unsigned i = 0; i < subtables; i++)
         choices[i] = choice_of(filter, digest, i);
