@@ -276,7 +276,7 @@ static void test_multiset_small_filters_are_never_wrong(void **state) {
 
 static void test_multiset_large_filters_are_never_wrong(void **state) {
     (void)state;
-    run_all(100000, 1500000, 1);
+    run_all(100000, 600000, 1);
 }
 
 int main(void) {
