@@ -578,7 +578,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_view(const void *data, size
                                                           const char **reason);
 
 /* Save to a file, atomically: a temporary file beside 'path' is written, synced and renamed.  On
- * failure (TAMIS_E_IO, TAMIS_E_NOMEM) the old file, if any, is as before and no temporary stays. */
+ * failure (TAMIS_E_IO, TAMIS_E_NOMEM) the old file, if any, is as before and no temporary stays.  A
+ * symbolic link is itself replaced; a device or a pipe is written to directly. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_save(const tamis_filter *filter,
                                                           const char *path, const char **reason);
 
