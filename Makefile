@@ -1,7 +1,7 @@
 # The short way to every task; CMake does the work (see CMakePresets.json).
 .DEFAULT_GOAL := build
 .PHONY: help build run test install bench figures format format-check lint fuzz coverage symbols
-.PHONY: test-big-endian clean
+.PHONY: test-big-endian amalgamation clean
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
@@ -81,6 +81,11 @@ test-big-endian: ## the tests of formats and kernels on a big-endian machine, ru
 	@scripts/setup.sh build cross
 	$(call configure-and-build,big-endian)
 	@ctest --test-dir build/big-endian --output-on-failure -j $(JOBS) -L 'unit|golden|robust' -E unit_plan
+
+amalgamation:    ## the library as two files, tamis.c and tamis.h, in build/amalgamation
+	@scripts/setup.sh amalgamation
+	@scripts/amalgamate.py . build/amalgamation
+	@echo "build/amalgamation: cc -O2 -c tamis.c"
 
 clean:           ## remove build/
 	@rm -rf build
