@@ -66,7 +66,7 @@ fuzz:            ## run each fuzz target for FUZZ_SECONDS
 coverage:        ## line coverage of the tests, in build/coverage/report
 	@scripts/setup.sh build test words coverage
 	$(call configure-and-build,coverage)
-	@ctest --test-dir build/coverage -j $(JOBS) -LE 'install|abi|newcomer|cpu-off' || true
+	@ctest --test-dir build/coverage -j $(JOBS) -LE 'install|abi|newcomer|amalgamation|python|cpu-off' || true
 	@mkdir -p build/coverage/report
 	@gcovr --root . --filter src/ --filter cli/ --print-summary --txt build/coverage/report.txt \
 	    --html-details build/coverage/report/index.html \
