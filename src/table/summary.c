@@ -5,8 +5,9 @@
 #include "table/summary.h"
 
 static const tamis_i_summary_kind *const kinds[] = {
-    &tamis_i_summary_multiple,
-    &tamis_i_summary_multiple_counting,
+    &tamis_i_summary_interpolation,   &tamis_i_summary_single,
+    &tamis_i_summary_multiple,        &tamis_i_summary_song,
+    &tamis_i_summary_single_counting, &tamis_i_summary_multiple_counting,
 };
 
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };

@@ -131,6 +131,10 @@ struct tamis_i_summary_kind {
     bool (*check)(const tamis_i_summary *summary, const char **reason);
 };
 
+extern const tamis_i_summary_kind tamis_i_summary_interpolation;
+extern const tamis_i_summary_kind tamis_i_summary_single;
+extern const tamis_i_summary_kind tamis_i_summary_single_counting;
+extern const tamis_i_summary_kind tamis_i_summary_song;
 extern const tamis_i_summary_kind tamis_i_summary_multiple;
 extern const tamis_i_summary_kind tamis_i_summary_multiple_counting;
 
