@@ -23,14 +23,40 @@
 extern "C" {
 #endif
 
-/* What the set is for. */
+/* Which of several plans is the best. */
+typedef enum tamis_order {
+    TAMIS_ORDER_BYTES = 0,   /* the fewest bytes; where bytes are given: lowest error, most keys */
+    TAMIS_ORDER_LINES = 1,   /* the fewest cache lines per query, then as above */
+    TAMIS_ORDER_WEIGHTED = 2 /* the least bits_per_key - bound_bits_per_key + line_bits * lines */
+} tamis_order;
+
+/* What the set is for.
+ *
+ * Of keys, error rate and bytes the planner finds what is not given:
+ *
+ *     n, perhaps fpr       the fewest bytes
+ *     n and bytes          the least error rate, within 1/256 of a bit (0.3 %)
+ *     bytes, perhaps fpr   the most keys, within 1/4096
+ *     all three            the fewest bytes, if they are not more than given */
 typedef struct tamis_need {
     size_t struct_size;
-    uint64_t n;      /* keys at most in the set at one time, 1 to 2^40; required */
-    double fpr;      /* error rate allowed when n keys are in; 0 < fpr < 1; 0 means 0.01 */
+    uint64_t n;      /* keys at most in the set at one time, 1 to 2^40; or 0, see above */
+    double fpr;      /* error rate allowed when n keys are in; 0 < fpr < 1; 0: 0.01, or see above */
     tamis_kind kind; /* only this kind; TAMIS_KIND_ANY: the planner chooses */
     bool deletes;    /* keys will be removed */
     bool offline;    /* the set will be made by tamis_filter_build, from all keys at once */
+    /* Copies of one key that must be counted (tamis_filter_copies), up to 255; n still counts distinct
+     * keys.  0 and 1: each key is inserted once. */
+    unsigned copies;
+    unsigned value_bits; /* of a value kept with each key (tamis_filter_insert_value), up to 8 */
+    tamis_order order;
+    uint64_t bytes; /* that state, stash and table may take (a file adds 256); 0: any number */
+    /* Keys beyond n, as a fraction of n, up to 1000: the promise (error rate and failure) is for
+     * n (1 + overshoot) keys, which becomes the capacity.  bits_per_key still counts n. */
+    double overshoot;
+    double lines_max;   /* cache lines that a query may read on average, 1 or more; 0: any number */
+    double failure_max; /* odds that one of the first inserts is refused, 1e-30 to 1; 0: 1e-6 */
+    double line_bits;   /* TAMIS_ORDER_WEIGHTED: what a line is worth, in bits per key; 0: 1 */
 } tamis_need;
 
 static inline void tamis_need_init(tamis_need *need) {
@@ -41,13 +67,16 @@ static inline void tamis_need_init(tamis_need *need) {
 /* What will be built, and what it promises. */
 typedef struct tamis_plan {
     size_t struct_size;
-    tamis_params params;       /* for tamis_filter_create; the seed is 0, that is random */
-    uint64_t bytes;            /* state, stash and table, as tamis_info tells it afterwards */
-    double bits_per_key;       /* bytes * 8 / n */
-    double bound_bits_per_key; /* log2(1/fpr): no filter with this error rate can be smaller */
-    double fpr;                /* predicted error rate with n keys in; at most the one asked for */
-    double overflow_probability; /* that an insert of the first n keys finds no room */
+    tamis_params params;         /* for tamis_filter_create; the seed is 0, that is random */
+    uint64_t bytes;              /* state, stash and table, as tamis_info tells it afterwards */
+    double bits_per_key;         /* bytes * 8 / n */
+    double bound_bits_per_key;   /* log2(1/fpr): no filter with this error rate can be smaller */
+    double fpr;                  /* predicted error rate at capacity; at most the one asked for */
+    double overflow_probability; /* failure: that an insert up to the capacity finds no room */
     double lines_per_query;      /* cache lines that a query for an absent key reads, on average */
+    uint64_t n;              /* keys that were asked for, or the answer: capacity less overshoot */
+    double fpr_half;         /* predicted error rate when half the capacity is in */
+    double lines_per_insert; /* cache lines that an insert touches, on average */
 } tamis_plan;
 
 static inline void tamis_plan_init(tamis_plan *plan) {
@@ -55,15 +84,17 @@ static inline void tamis_plan_init(tamis_plan *plan) {
     plan->struct_size = sizeof *plan;
 }
 
-/* Find the best plan for 'need': the fewest bytes that keep the promise.  A need without deletes is that
- * of a set; a multiset, which stores a key again, is then not taken unless its kind is asked for.
+/* Find the best plan for 'need', by its order.  A need without deletes, copies and values is that of a
+ * set; a multiset, which stores a key again, is then not taken unless its kind is asked for.  The same
+ * need gives the same plan.
  *
- * TAMIS_E_ARGUMENT if the need is out of range (fpr is NaN, 0 < fpr < 1 does not hold, n is 0 or over
- * 2^40), TAMIS_E_UNSUPPORTED if the kind asked for cannot do what is needed, TAMIS_E_TOO_LARGE if
- * the set would not fit this machine's addresses.  'plan' is then unchanged. */
+ * TAMIS_E_ARGUMENT if the need is out of range (fpr is NaN, 0 < fpr < 1 does not hold, n is over 2^40, n
+ * and bytes are both 0), TAMIS_E_UNSUPPORTED if no kind, or not the one asked for, can do what is
+ * needed, TAMIS_E_TOO_LARGE if the set would not fit this machine's addresses or the bytes given.
+ * 'plan' is then unchanged.  Takes some 10 milliseconds, ten times that where bytes are given. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan);
 
-/* Find the plan of each kind that can do what is needed, smallest first.
+/* Find the plan of each kind that can do what is needed, the best first by the order of the need.
  *
  * 'plans' has room for 'room' of them, each through tamis_plan_init; '*n_plans' is set to how many
  * there are, at most 'room'.  Statuses as tamis_plan_make. */

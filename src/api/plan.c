@@ -1,59 +1,227 @@
 /* plan.c - plans over all structures
  *
+ * Each structure has a planner that answers one question: the smallest parameters for n keys at an error
+ * rate.  Here the other questions are turned into that one.  Size grows with the number of keys and with
+ * log2(1/rate), nearly in proportion, so that the largest number of keys, or the lowest rate, whose plan
+ * fits the bytes given is found in a few steps.  Only a plan that was made and fits is ever returned.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "api/api.h"
+#include "plan/planners.h"
 
 #include <errno.h>
 #include <math.h>
 
-static tamis_status plan_one(const tamis_i_entry *entry, const tamis_need *need, tamis_plan *plan) {
-    if (need->deletes && (entry->kind->abilities & TAMIS_CAN_REMOVE) == 0)
-        return TAMIS_E_UNSUPPORTED;
-    tamis_plan own;
-    tamis_plan_init(&own);
-    tamis_params_init(&own.params);
-    own.params.capacity = need->n;
-    tamis_status status = entry->plan(need, &own);
-    if (status != TAMIS_OK)
-        return status;
-    uint64_t n_body, n_table;
-    status = tamis_i_filter_shape(entry->kind, &own.params, &n_body, &n_table);
-    if (status != TAMIS_OK)
-        return status;
-    own.bytes = n_body * sizeof(uint64_t);
-    own.bits_per_key = 8 * (double)own.bytes / (double)need->n;
-    own.bound_bits_per_key = -log2(need->fpr);
-    *plan = own;
-    return TAMIS_OK;
+/* ---- the need ---- */
+
+/* What is asked for, by what is given. */
+typedef enum question { FEWEST_BYTES, LEAST_RATE, MOST_KEYS } question;
+
+static question question_of(const tamis_need *need) {
+    return need->n == 0 ? MOST_KEYS : need->fpr == 0 ? LEAST_RATE : FEWEST_BYTES;
+}
+
+static void set_default(double *value, double is) {
+    *value = *value == 0 ? is : *value;
+}
+
+/* Keys with the overshoot. */
+static double keys_in_all(const tamis_need *need, uint64_t n) {
+    return (double)n + ceil((double)n * need->overshoot);
 }
 
 /* Read a caller's need and fill in its defaults. */
 static tamis_status need_in(tamis_need *own, const tamis_need *need) {
     if (need == NULL || !tamis_i_struct_in(own, sizeof *own, need))
         return TAMIS_E_ARGUMENT;
-    if (own->fpr == 0)
-        own->fpr = 0.01;
-    if (own->n < 1 || own->n > TAMIS_CAPACITY_MAX || !(own->fpr > 0 && own->fpr < 1))
+    if (own->n == 0 || own->bytes == 0)
+        set_default(&own->fpr, 0.01);
+    set_default(&own->lines_max, INFINITY);
+    set_default(&own->failure_max, 1e-6);
+    set_default(&own->line_bits, 1);
+    own->copies = own->copies == 0 ? 1 : own->copies;
+    if ((own->n == 0 && own->bytes == 0) || own->n > TAMIS_CAPACITY_MAX ||
+        !(own->fpr >= 0 && own->fpr < 1) || own->copies > 255 || own->value_bits > 8 ||
+        (unsigned)own->order > TAMIS_ORDER_WEIGHTED ||
+        !(own->overshoot >= 0 && own->overshoot <= 1000) || !(own->lines_max >= 1) ||
+        !(own->failure_max >= 1e-30 && own->failure_max <= 1) ||
+        !(own->line_bits > 0 && own->line_bits < INFINITY) ||
+        keys_in_all(own, own->n) > (double)TAMIS_CAPACITY_MAX)
         return TAMIS_E_ARGUMENT;
     if (own->kind != TAMIS_KIND_ANY && tamis_i_kind_of(own->kind) == NULL)
         return TAMIS_E_ARGUMENT;
     return TAMIS_OK;
 }
 
-/* Fewer bytes first; of two equal ones, that which touches fewer lines. */
-static bool better(const tamis_plan *a, const tamis_plan *b) {
+/* A key that comes often must neither fill its buckets nor be counted wrongly: that takes counters. */
+static bool has_counters(tamis_kind kind) {
+    return kind == TAMIS_KIND_COUNTING_BLOOM || kind == TAMIS_KIND_DLEFT_COUNTING ||
+           kind == TAMIS_KIND_RANK_COUNTING;
+}
+
+static bool can_do(const tamis_i_kind *kind, const tamis_need *need) {
+    return (!need->deletes || (kind->abilities & TAMIS_CAN_REMOVE) != 0) &&
+           (need->copies <= 1 || has_counters(kind->id)) &&
+           (need->value_bits == 0 || kind->id == TAMIS_KIND_RANK);
+}
+
+/* Who neither removes nor counts keys has a set in mind: a key inserted again changes nothing, and more
+ * keys than planned cost errors, not failures.  A multiset is not taken for that unless it is asked
+ * for. */
+static bool wants_set(const tamis_need *need) {
+    return need->kind == TAMIS_KIND_ANY && !need->deletes && need->copies <= 1 &&
+           need->value_bits == 0;
+}
+
+/* ---- one structure ---- */
+
+/* The plan for n keys and their overshoot at rate 'fpr'. */
+static tamis_status plan_direct(const tamis_i_entry *entry, const tamis_need *need, uint64_t n,
+                                double fpr, tamis_plan *plan) {
+    tamis_need exact = *need;
+    tamis_plan own;
+    exact.n = (uint64_t)keys_in_all(need, n);
+    exact.fpr = fpr;
+    tamis_plan_init(&own);
+    tamis_params_init(&own.params);
+    own.params.capacity = exact.n;
+    tamis_status status = entry->plan(&exact, &own);
+    if (status != TAMIS_OK)
+        return status;
+    if (!tamis_i_plan_lines_ok(need, own.lines_per_query) ||
+        own.overflow_probability > need->failure_max)
+        return TAMIS_E_UNSUPPORTED;
+    uint64_t n_body, n_table;
+    status = tamis_i_filter_shape(entry->kind, &own.params, &n_body, &n_table);
+    if (status != TAMIS_OK)
+        return status;
+    own.n = n;
+    own.bytes = n_body * sizeof(uint64_t);
+    own.bits_per_key = 8 * (double)own.bytes / (double)n;
+    own.bound_bits_per_key = -log2(fpr);
+    if (own.fpr_half == 0)
+        own.fpr_half = own.fpr;
+    if (own.lines_per_insert == 0)
+        own.lines_per_insert = own.lines_per_query;
+    if (need->bytes != 0 && own.bytes > need->bytes)
+        status = TAMIS_E_TOO_LARGE;
+    *plan = own; /* also if it is too large: the search learns from its size */
+    return status;
+}
+
+/* What is searched for: the largest x whose plan fits, x being keys or log2(1/rate). */
+typedef struct search {
+    const tamis_i_entry *entry;
+    const tamis_need *need;
+    bool keys;                    /* x is a number of keys */
+    double low, high;             /* low fits; high does not, or is the end of the domain */
+    double low_bytes, high_bytes; /* of their plans; 0: not known */
+    tamis_plan plan;              /* the one at low */
+} search;
+
+static double exactness(const search *s) {
+    return s->keys ? fmax(1, s->high / 4096) : 1.0 / 256;
+}
+
+static tamis_status try_at(search *s, double x) {
+    tamis_plan plan = {.bytes = 0};
+    const tamis_status status = plan_direct(s->entry, s->need, s->keys ? (uint64_t)x : s->need->n,
+                                            s->keys ? s->need->fpr : exp2(-x), &plan);
+    if (status == TAMIS_OK) {
+        s->low = x;
+        s->low_bytes = (double)plan.bytes;
+        s->plan = plan;
+    } else { /* too large, or more than the kind can do */
+        s->high = x;
+        s->high_bytes = (double)plan.bytes;
+    }
+    return status;
+}
+
+/* First upwards from a guess, or downwards from it, in growing steps, until the answer lies between; then by
+ * turns where the straight line through both ends says and in the middle. */
+static tamis_status find_largest(search *s, double guess, double least, double most) {
+    s->low = least;
+    s->high = most;
+    s->low_bytes = s->high_bytes = 0;
+    guess = fmin(fmax(guess, least), most);
+    if (s->keys)
+        guess = floor(guess);
+    tamis_status status = try_at(s, least);
+    if (status != TAMIS_OK)
+        return status;
+    double step = s->keys ? fmax(1, floor(guess / 16)) : 0.5;
+    if (guess > least)
+        status = try_at(s, guess);
+    for (; status == TAMIS_OK && s->low < most; step *= 2)
+        status = try_at(s, fmin(s->low + step, most));
+    for (; s->low == least && s->high - step > least; step *= 2)
+        if (try_at(s, s->high - step) == TAMIS_OK)
+            break;
+    for (bool straight = true; s->high - s->low > exactness(s); straight = !straight) {
+        double fraction = 0.5;
+        if (straight && s->high_bytes > s->low_bytes)
+            fraction = ((double)s->need->bytes - s->low_bytes) / (s->high_bytes - s->low_bytes);
+        double x = s->low + fmin(fmax(fraction, 0.01), 0.99) * (s->high - s->low);
+        if (s->keys)
+            x = fmin(fmax(floor(x), s->low + 1), s->high - 1);
+        (void)try_at(s, x);
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status plan_one(const tamis_i_entry *entry, const tamis_need *need, tamis_plan *plan) {
+    if (!can_do(entry->kind, need))
+        return TAMIS_E_UNSUPPORTED;
+    const question asked = question_of(need);
+    if (asked == FEWEST_BYTES)
+        return plan_direct(entry, need, need->n, need->fpr, plan);
+    search s = {.entry = entry, .need = need, .keys = asked == MOST_KEYS};
+    const double bits = 8 * (double)need->bytes;
+    tamis_status status;
+    if (s.keys)
+        status = find_largest(&s, bits / (2 - 1.44 * log2(need->fpr)) / (1 + need->overshoot), 1,
+                              floor((double)TAMIS_CAPACITY_MAX / (1 + need->overshoot)));
+    else
+        status = find_largest(&s, bits / keys_in_all(need, need->n) / 1.44 - 2, 0.5, 64);
+    if (status != TAMIS_OK)
+        return status;
+    *plan = s.plan;
+    if (!s.keys)
+        plan->bound_bits_per_key = -log2(plan->fpr);
+    return TAMIS_OK;
+}
+
+/* ---- all of them ---- */
+
+static double weigh(const tamis_need *need, const tamis_plan *plan) {
+    return plan->bits_per_key - plan->bound_bits_per_key + need->line_bits * plan->lines_per_query;
+}
+
+/* Which plan comes first?  Of two equal ones, that which reads fewer lines. */
+static bool better(const tamis_need *need, const tamis_plan *a, const tamis_plan *b) {
+    if (need->order == TAMIS_ORDER_WEIGHTED && weigh(need, a) != weigh(need, b))
+        return weigh(need, a) < weigh(need, b);
+    if (need->order == TAMIS_ORDER_LINES && a->lines_per_query != b->lines_per_query)
+        return a->lines_per_query < b->lines_per_query;
+    if (question_of(need) == LEAST_RATE && a->fpr != b->fpr)
+        return a->fpr < b->fpr;
+    if (question_of(need) == MOST_KEYS && a->n != b->n)
+        return a->n > b->n;
     if (a->bytes != b->bytes)
         return a->bytes < b->bytes;
     return a->lines_per_query < b->lines_per_query;
 }
 
-/* Collect the plans, sorted, in 'own', which has room for all kinds. */
-static tamis_status plan_kinds(const tamis_need *need, tamis_plan *own, size_t *n) {
+/* Collect the plans, sorted, in 'own', which has room for all kinds.  'sets': leave multisets out. */
+static tamis_status plan_kinds(const tamis_need *need, bool sets, tamis_plan *own, size_t *n) {
     tamis_status worst = TAMIS_E_UNSUPPORTED;
     *n = 0;
     for (size_t i = 0; i < tamis_i_n_entries; i++) {
-        if (need->kind != TAMIS_KIND_ANY && need->kind != tamis_i_entries[i].kind->id)
+        const tamis_i_kind *const kind = tamis_i_entries[i].kind;
+        if ((need->kind != TAMIS_KIND_ANY && need->kind != kind->id) ||
+            (sets && (kind->abilities & TAMIS_CAN_COUNT) != 0))
             continue;
         tamis_plan plan;
         const tamis_status status = plan_one(&tamis_i_entries[i], need, &plan);
@@ -62,7 +230,7 @@ static tamis_status plan_kinds(const tamis_need *need, tamis_plan *own, size_t *
             continue;
         }
         size_t at = (*n)++;
-        for (; at > 0 && better(&plan, &own[at - 1]); at--)
+        for (; at > 0 && better(need, &plan, &own[at - 1]); at--)
             own[at] = own[at - 1];
         own[at] = plan;
     }
@@ -89,7 +257,7 @@ tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans, size_t ro
     if (stride < sizeof stride || stride > (size_t)1 << 16)
         return TAMIS_E_ARGUMENT;
     const int saved = errno; /* the mathematics may set it where a tail underflows to 0 */
-    status = plan_kinds(&own_need, own, &n);
+    status = plan_kinds(&own_need, false, own, &n);
     errno = saved;
     if (status != TAMIS_OK)
         return status;
@@ -104,16 +272,6 @@ tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans, size_t ro
     return TAMIS_OK;
 }
 
-/* Who does not remove keys has a set in mind: a key inserted again changes nothing, and more keys than
- * planned cost errors, not failures.  A multiset is not taken for that unless it is asked for. */
-static size_t best_plan(const tamis_need *need, const tamis_plan *plans, size_t n) {
-    size_t best = 0;
-    if (need->kind == TAMIS_KIND_ANY && !need->deletes)
-        while (best < n && (tamis_kind_abilities(plans[best].params.kind) & TAMIS_CAN_COUNT) != 0)
-            best++;
-    return best < n ? best : 0;
-}
-
 tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan) {
     tamis_need own_need;
     tamis_plan own[KINDS_MAX];
@@ -124,10 +282,12 @@ tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan) {
     if (status != TAMIS_OK)
         return status;
     const int saved = errno;
-    status = plan_kinds(&own_need, own, &n);
+    const bool sets = wants_set(&own_need);
+    status = plan_kinds(&own_need, sets, own, &n);
+    if (status != TAMIS_OK && sets) /* better a multiset than none */
+        status = plan_kinds(&own_need, false, own, &n);
     errno = saved;
     if (status != TAMIS_OK)
         return status;
-    const size_t best = best_plan(&own_need, own, n);
-    return tamis_i_struct_out(plan, &own[best], sizeof *own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
+    return tamis_i_struct_out(plan, &own[0], sizeof *own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
 }

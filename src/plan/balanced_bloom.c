@@ -98,12 +98,18 @@ static tamis_status balance(design *d, double accesses, double overflow) {
     return set_threshold(d, accesses, overflow == 0 ? least : overflow);
 }
 
-static tamis_status error_rate(const design *d, double *fpr) {
+/* With n keys in, or fewer. */
+static tamis_status error_rate_of(const design *d, uint64_t n, double *fpr) {
+    const double load = (double)n / (double)d->blocks;
     if (!d->list && d->blocks == 1)
-        return tamis_model_bloom_exact(filter_bits(d), d->n, d->hashes, fpr);
+        return tamis_model_bloom_exact(filter_bits(d), n, d->hashes, fpr);
     if (!d->list)
-        return tamis_model_blocked(filter_bits(d), load_of(d), d->hashes, fpr);
-    return tamis_model_balance_fpr(&d->shape, load_of(d), true, filter_bits(d), d->hashes, fpr);
+        return tamis_model_blocked(filter_bits(d), load, d->hashes, fpr);
+    return tamis_model_balance_fpr(&d->shape, load, true, filter_bits(d), d->hashes, fpr);
+}
+
+static tamis_status error_rate(const design *d, double *fpr) {
+    return error_rate_of(d, d->n, fpr);
 }
 
 /* ---- the stash ---- */
@@ -179,11 +185,14 @@ static tamis_status plan_of(const design *d, tamis_plan *plan) {
     if (status == TAMIS_OK)
         status = error_rate(d, &plan->fpr);
     if (status == TAMIS_OK)
+        status = error_rate_of(d, d->n / 2 + d->n % 2, &plan->fpr_half);
+    if (status == TAMIS_OK)
         status = set_stash(d, &state, plan);
     if (status == TAMIS_OK)
         status = lines(d, &state, &plan->lines_per_query);
     if (status != TAMIS_OK)
         return status;
+    plan->lines_per_insert = state.accesses + state.overflow;
     uint64_t *const v = plan->params.value;
     plan->params.kind = TAMIS_KIND_BALANCED_BLOOM;
     v[TAMIS_BALANCED_SCHEME] = d->shape.scheme;
@@ -287,13 +296,22 @@ static tamis_status try_blocks(design *d, const candidate *c, uint64_t blocks, d
     return status;
 }
 
-/* The fewest blocks that keep the rate, within 1/2048. */
-static tamis_status fewest_blocks(design *d, const candidate *c, double wanted) {
+/* The fewest blocks that keep the rate, within 1/2048, if they are at most 'most'; TAMIS_E_UNSUPPORTED
+ * if they are more.  The logarithm of the rate is nearly linear in the number of blocks, so that the
+ * search goes where the straight line through the two ends of the interval says, but a little to the
+ * side on which the larger part of the interval is. */
+static tamis_status fewest_blocks(design *d, const candidate *c, double wanted, uint64_t most) {
     const double ideal = (double)d->n * -log2(wanted) / LN2 / d->block_bits;
     const uint64_t least = d->list ? BLOCKS_FEW : 1;
     uint64_t low = (uint64_t)(0.9 * ideal), high = 0;
+    double above = 0,
+           below = 0; /* log2 of the rates at low and high over the one wanted; 0: unknown */
     low = low < least - 1 ? least - 1 : low;
-    for (uint64_t blocks = low + 1;; blocks += blocks / 4 + 1) {
+    if (low >= most)
+        return TAMIS_E_UNSUPPORTED;
+    /* If there is a limit it is asked first: most candidates end there. */
+    for (uint64_t blocks = most < UINT64_MAX ? most : low + 1; high == 0;
+         blocks += blocks / 4 + 1) {
         double fpr = 1;
         if ((double)blocks > BLOCKS_MAX)
             return TAMIS_E_TOO_LARGE;
@@ -304,20 +322,33 @@ static tamis_status fewest_blocks(design *d, const candidate *c, double wanted) 
             return status;
         if (status == TAMIS_OK && fpr <= wanted) {
             high = blocks;
-            break;
+            below = log2(fpr / wanted);
+        } else if (blocks >= most) {
+            return TAMIS_E_UNSUPPORTED;
+        } else {
+            low = blocks;
+            above = status == TAMIS_OK ? log2(fpr / wanted) : 0;
         }
-        low = blocks;
     }
-    while (high - low > 1 + high / 2048) {
-        const uint64_t middle = low + (high - low) / 2;
+    for (bool straight = true; high - low > 1 + high / 2048; straight = !straight) {
+        const uint64_t width = high - low;
+        uint64_t step = width / 2;
+        if (above > 0 && straight) {
+            const double fraction = above / (above - below);
+            step = (uint64_t)((double)width * fraction) + high / 4096;
+            step = step < 1 ? 1 : step >= width ? width - 1 : step;
+        }
         double fpr = 1;
-        const tamis_status status = try_blocks(d, c, middle, &fpr);
+        const tamis_status status = try_blocks(d, c, low + step, &fpr);
         if (status != TAMIS_OK && status != TAMIS_E_DOMAIN)
             return status;
-        if (status == TAMIS_OK && fpr <= wanted)
-            high = middle;
-        else
-            low = middle;
+        if (status == TAMIS_OK && fpr <= wanted) {
+            high = low + step;
+            below = log2(fpr / wanted);
+        } else {
+            low += step;
+            above = status == TAMIS_OK ? log2(fpr / wanted) : 0;
+        }
     }
     double fpr;
     return try_blocks(d, c, high, &fpr);
@@ -326,17 +357,18 @@ static tamis_status fewest_blocks(design *d, const candidate *c, double wanted) 
 tamis_status tamis_i_plan_balanced_bloom(const tamis_need *need, tamis_plan *plan) {
     tamis_status worst = TAMIS_E_UNSUPPORTED;
     double best_bits = INFINITY;
-    if (need->fpr < 0x1p-60) /* the bits of a key in its block come from 64 bits of its digest */
+    uint64_t most = UINT64_MAX; /* blocks: a candidate that needs more is not smaller */
+    if (need->fpr < 0x1p-60)    /* the bits of a key in its block come from 64 bits of its digest */
         return TAMIS_E_UNSUPPORTED;
     for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
         const candidate *const c = &candidates[i];
-        design d = {.n = need->n, .block_bits = 512, .odds = 1e-6, .list = i > 0};
+        design d = {.n = need->n, .block_bits = 512, .odds = need->failure_max, .list = i > 0};
         tamis_balance_shape_init(&d.shape);
         d.shape.scheme = c->scheme;
         d.shape.choices = c->choices;
         d.hashes = (unsigned)fmin(32, fmax(1, round(0.9 * -log2(need->fpr))));
         tamis_plan own = *plan;
-        tamis_status status = fewest_blocks(&d, c, need->fpr);
+        tamis_status status = fewest_blocks(&d, c, need->fpr, most);
         if (status == TAMIS_OK)
             status = plan_of(&d, &own);
         if (status != TAMIS_OK) {
@@ -345,10 +377,12 @@ tamis_status tamis_i_plan_balanced_bloom(const tamis_need *need, tamis_plan *pla
             continue;
         }
         own.fpr *= allowance(&d);
+        own.fpr_half *= allowance(&d);
         const double bits =
             (double)d.block_bits * (double)d.blocks + 165 * (double)own.params.stash;
-        if (bits < best_bits) {
+        if (bits < best_bits && tamis_i_plan_lines_ok(need, own.lines_per_query)) {
             best_bits = bits;
+            most = d.blocks;
             *plan = own;
         }
     }

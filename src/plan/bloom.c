@@ -38,12 +38,24 @@ typedef struct cells {
     double fpr;
 } cells;
 
-/* The fewest cells, in steps of 'step', that reach the error rate with at most 64 hashes. */
+/* Bits that a query for an absent key reads until it meets a clear one, each in a line of its own. */
+static double lines_until_clear(double fpr, unsigned k) {
+    const double fill = pow(fpr, 1.0 / k);
+    return (1 - fpr) / (1 - fill);
+}
+
+/* The fewest cells, in steps of 'step', that reach the error rate with at most 64 hashes.  Fewer hashes
+ * than are best make a sparser table, in which a query ends sooner: that is how lines are saved. */
 static tamis_status fewest_cells(const tamis_need *need, double step, double max, cells *best) {
     const double n = (double)need->n;
     const double ideal = -log2(need->fpr);
+    int from = (int)floor(ideal) - 1, to = (int)ceil(ideal) + 1;
+    while (to > 1 && to <= 64 &&
+           !tamis_i_plan_lines_ok(need, lines_until_clear(need->fpr, (unsigned)to)))
+        to--;
+    from = from < to ? from : to;
     best->m = INFINITY;
-    for (int k = (int)floor(ideal) - 1; k <= (int)ceil(ideal) + 1; k++) {
+    for (int k = from; k <= to; k++) {
         if (k < 1 || k > 64)
             continue;
         double m = ceil(cells_for(n, need->fpr, (unsigned)k) / step) * step, fpr;
@@ -62,10 +74,15 @@ static tamis_status fewest_cells(const tamis_need *need, double step, double max
     return best->m <= max ? TAMIS_OK : TAMIS_E_TOO_LARGE;
 }
 
-/* Bits that a query for an absent key reads until it meets a clear one, each in a line of its own. */
-static double lines_until_clear(double fpr, unsigned k) {
-    const double fill = pow(fpr, 1.0 / k);
-    return (1 - fpr) / (1 - fill);
+/* What both kinds promise; 'per_line' cells share a cache line. */
+static tamis_status promise(const tamis_need *need, const cells *best, double per_line,
+                            tamis_plan *plan) {
+    const double lines = best->m / per_line;
+    plan->fpr = best->fpr;
+    plan->overflow_probability = 0; /* a counter that is full saturates: nothing is refused */
+    plan->lines_per_query = fmin(lines_until_clear(best->fpr, best->k), fmax(lines, 1));
+    plan->lines_per_insert = fmin(best->k, fmax(lines, 1));
+    return mean_rate(best->m, ceil((double)need->n / 2), best->k, &plan->fpr_half);
 }
 
 tamis_status tamis_i_plan_bloom(const tamis_need *need, tamis_plan *plan) {
@@ -76,24 +93,23 @@ tamis_status tamis_i_plan_bloom(const tamis_need *need, tamis_plan *plan) {
     plan->params.kind = TAMIS_KIND_BLOOM;
     plan->params.value[TAMIS_BLOOM_BITS] = (uint64_t)best.m;
     plan->params.value[TAMIS_BLOOM_HASHES] = best.k;
-    plan->fpr = best.fpr;
-    plan->overflow_probability = 0;
-    plan->lines_per_query = fmin(lines_until_clear(best.fpr, best.k), best.m / 512);
-    return TAMIS_OK;
+    return promise(need, &best, 512, plan);
 }
+
+/* A counter saturates at 15: more copies than 14 could be told as fewer once others have saturated it. */
+#define COPIES_MAX 14u
 
 tamis_status tamis_i_plan_counting_bloom(const tamis_need *need, tamis_plan *plan) {
     cells best = {0};
+    if (need->copies > COPIES_MAX)
+        return TAMIS_E_UNSUPPORTED;
     const tamis_status status = fewest_cells(need, 128, 0x1p46, &best);
     if (status != TAMIS_OK)
         return status;
     plan->params.kind = TAMIS_KIND_COUNTING_BLOOM;
     plan->params.value[TAMIS_COUNTING_COUNTERS] = (uint64_t)best.m;
     plan->params.value[TAMIS_COUNTING_HASHES] = best.k;
-    plan->fpr = best.fpr;
-    plan->overflow_probability = 0; /* a counter that is full saturates: nothing is refused */
-    plan->lines_per_query = fmin(lines_until_clear(best.fpr, best.k), best.m / 128);
-    return TAMIS_OK;
+    return promise(need, &best, 128, plan);
 }
 
 /* The error rate of b blocks with the best number of hashes. */
@@ -159,6 +175,6 @@ tamis_status tamis_i_plan_blocked_bloom(const tamis_need *need, tamis_plan *plan
     plan->params.value[TAMIS_BLOCKED_HASHES] = k;
     plan->fpr = fpr;
     plan->overflow_probability = 0;
-    plan->lines_per_query = 1;
-    return TAMIS_OK;
+    plan->lines_per_query = plan->lines_per_insert = 1;
+    return tamis_model_blocked(512, n / 2 / (double)high, k, &plan->fpr_half);
 }

@@ -110,7 +110,6 @@ tamis_status tamis_i_plan_dleft(const tamis_need *need, tamis_plan *plan) {
             return status;
         best_bits = (double)b->bits / load;
         plan->params.kind = TAMIS_KIND_DLEFT;
-        plan->params.stash = 16 + need->n / 16384;
         plan->params.value[TAMIS_DLEFT_BUCKET_BITS] = b->bits;
         /* Built from all keys at once, two choices are better than three online: the prediction is an
          * upper bound then (tests/unit/test_build.c). */
@@ -120,9 +119,11 @@ tamis_status tamis_i_plan_dleft(const tamis_need *need, tamis_plan *plan) {
             (uint64_t)ceil((double)need->n / (load * subtables));
         plan->params.value[TAMIS_DLEFT_GROUP] = 1;
         plan->fpr = fpr;
-        plan->lines_per_query = subtables;
-        status = tamis_model_poisson_tail((double)need->n * full, plan->params.stash,
-                                          &plan->overflow_probability);
+        plan->lines_per_query = plan->lines_per_insert = subtables;
+        double full_half;
+        status = predict(b, load / 2, &plan->fpr_half, &full_half);
+        if (status == TAMIS_OK)
+            status = tamis_i_plan_stash(need, (double)need->n * full, plan);
         if (status != TAMIS_OK)
             return status;
     }

@@ -1,7 +1,8 @@
 /* dleft_counting.c - plans for the d-left counting filter
  *
  * With d subtables, c cells per bucket, remainders of r bits and mean load x the error rate is d x
- * / 2^r; a line takes as many buckets of c (r + 2) bits, in whole bytes, as fit.  All shapes are tried.
+ * / 2^r; a line takes as many buckets of c (r + 2) bits, in whole bytes, as fit (with counters of 2
+ * bits; more if many copies of a key must be counted).  All shapes are tried.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,10 +14,10 @@
 #define CELLS_MIN    4u
 #define CELLS_MAX    16u
 #define SUBTABLES    4u
-#define COUNTER_BITS 2u
 #define BITS_MAX     32u
 #define LINE_BITS    512u
 #define LOADS        40u
+#define COUNTERS_MAX 64u /* bits of the counters of a bucket */
 /* A plan that is larger by less than this and reads fewer lines is the better one. */
 #define WORTH 1.04
 
@@ -40,11 +41,12 @@ typedef struct shape {
 } shape;
 
 /* The best of a number of subtables for this error rate. */
-static shape best_shape(unsigned subtables, double fpr) {
+static shape best_shape(unsigned subtables, double fpr, unsigned counter_bits) {
     shape best = {.bits = INFINITY};
-    for (unsigned cells = CELLS_MIN; cells <= CELLS_MAX; cells++) {
+    for (unsigned cells = CELLS_MIN; cells <= CELLS_MAX && cells * counter_bits <= COUNTERS_MAX;
+         cells++) {
         for (unsigned r = 1; r <= BITS_MAX; r++) {
-            const unsigned bytes = (cells * (r + COUNTER_BITS) + 7) / 8;
+            const unsigned bytes = (cells * (r + counter_bits) + 7) / 8;
             const unsigned per_line = LINE_BITS / 8 / bytes;
             const double most = load_max[subtables][cells - CELLS_MIN];
             const double load = fmin(most, fpr * ldexp(1, (int)r) / subtables);
@@ -58,7 +60,7 @@ static shape best_shape(unsigned subtables, double fpr) {
 
 /* The odds that one key of the n finds no room within the first move.  'q' of the buckets being full, as
  * many as d (d - 1) c other buckets are all full with odds q^(d (d - 1) c). */
-static tamis_status overflow(const shape *s, double n, uint64_t stash, double *odds) {
+static tamis_status overflow(const shape *s, const tamis_need *need, tamis_plan *plan) {
     double fraction[SUBTABLES * LOADS], all_full, full = 0;
     tamis_status status = tamis_model_dleft_steady(s->subtables, s->load, LOADS, fraction);
     if (status == TAMIS_OK)
@@ -69,15 +71,16 @@ static tamis_status overflow(const shape *s, double n, uint64_t stash, double *o
         for (unsigned j = s->cells; j < LOADS; j++)
             full += fraction[i * LOADS + j] / s->subtables;
     const double others = (double)s->subtables * (s->subtables - 1) * s->cells;
-    return tamis_model_poisson_tail(n * all_full * pow(full, others), stash, odds);
+    return tamis_i_plan_stash(need, (double)need->n * all_full * pow(full, others), plan);
 }
 
 tamis_status tamis_i_plan_dleft_counting(const tamis_need *need, tamis_plan *plan) {
     const double n = (double)need->n;
+    const unsigned counter_bits = tamis_i_plan_counter_bits(need);
     shape best = {.bits = INFINITY};
     for (unsigned d = SUBTABLES; d >= 2; d--) {
-        const shape s = best_shape(d, need->fpr);
-        if (s.bits < best.bits * WORTH)
+        const shape s = best_shape(d, need->fpr, counter_bits);
+        if (d <= need->lines_max && s.bits < best.bits * WORTH)
             best = s;
     }
     if (isinf(best.bits))
@@ -87,16 +90,16 @@ tamis_status tamis_i_plan_dleft_counting(const tamis_need *need, tamis_plan *pla
         return TAMIS_E_TOO_LARGE;
     uint64_t *const value = plan->params.value;
     plan->params.kind = TAMIS_KIND_DLEFT_COUNTING;
-    plan->params.stash = 16 + need->n / 16384;
     value[TAMIS_DLCBF_SUBTABLES] = best.subtables;
     value[TAMIS_DLCBF_BUCKETS] = (uint64_t)buckets;
     value[TAMIS_DLCBF_CELLS] = best.cells;
     value[TAMIS_DLCBF_REMAINDER_BITS] = best.remainder_bits;
-    value[TAMIS_DLCBF_COUNTER_BITS] = COUNTER_BITS;
+    value[TAMIS_DLCBF_COUNTER_BITS] = counter_bits;
     value[TAMIS_DLCBF_MOVES] = 3;
-    plan->lines_per_query = best.subtables;
-    const tamis_status status =
-        tamis_model_dlcbf(n, ldexp(buckets, (int)best.remainder_bits), &plan->fpr);
-    return status != TAMIS_OK ? status
-                              : overflow(&best, n, plan->params.stash, &plan->overflow_probability);
+    plan->lines_per_query = plan->lines_per_insert = best.subtables;
+    const double cells = ldexp(buckets, (int)best.remainder_bits);
+    tamis_status status = tamis_model_dlcbf(n, cells, &plan->fpr);
+    if (status == TAMIS_OK)
+        status = tamis_model_dlcbf(ceil(n / 2), cells, &plan->fpr_half);
+    return status == TAMIS_OK ? overflow(&best, need, plan) : status;
 }

@@ -10,14 +10,13 @@
 
 #include <math.h>
 
-#define HOMES        64u
-#define COUNTER_BITS 2u
-#define OVERFLOW     1e-10 /* the paper's P_o */
+#define HOMES    64u
+#define OVERFLOW 1e-10 /* the paper's P_o, or less if less is asked for */
 
 /* An insert moves half of a bucket on average, a query fetches all of it.  Four cache lines are the most;
  * without the limit the best buckets for rare errors have twice that, for 1 % less space.  Buckets of one
  * line are preferred if they cost no more than a factor WORTH: their chains are shorter, too, and a query
- * takes 0.6 to 0.8 of the time. */
+ * takes 0.6 to 0.8 of the time.  A limit of lines per query makes buckets smaller still. */
 #define BUCKET_BITS 2048u
 #define LINE_BITS   512u
 #define WORTH       1.03
@@ -29,10 +28,15 @@ static tamis_status best_shape(const tamis_need *need, unsigned extra_bits, tami
     tamis_rank_shape_init(&small);
     /* An error rate above 1/2 saves nothing more: one bit of a fingerprint is the least. */
     const double fpr = fmin(need->fpr, 0.5);
+    const double overflow = fmax(fmin(need->failure_max, OVERFLOW), 1e-30);
+    /* lines_per_query turned around */
+    const double most = fmin((need->lines_max - 1) * LINE_BITS + 1, BUCKET_BITS);
+    if (most < 2)
+        return TAMIS_E_UNSUPPORTED;
     const tamis_status status =
-        tamis_model_rank_optimise(need->n, fpr, OVERFLOW, extra_bits, HOMES, BUCKET_BITS, s);
-    if (status == TAMIS_OK &&
-        tamis_model_rank_optimise(need->n, fpr, OVERFLOW, extra_bits, HOMES, LINE_BITS, &small) ==
+        tamis_model_rank_optimise(need->n, fpr, overflow, extra_bits, HOMES, (unsigned)most, s);
+    if (status == TAMIS_OK && most > LINE_BITS &&
+        tamis_model_rank_optimise(need->n, fpr, overflow, extra_bits, HOMES, LINE_BITS, &small) ==
             TAMIS_OK &&
         tamis_model_rank_bits(s, &bits) == TAMIS_OK &&
         tamis_model_rank_bits(&small, &small_bits) == TAMIS_OK &&
@@ -46,6 +50,8 @@ static tamis_status plan_rank(const tamis_need *need, unsigned extra_bits, tamis
     tamis_status status = best_shape(need, extra_bits, &s);
     if (status == TAMIS_OK)
         status = tamis_model_rank_fpr(&s, need->n, &plan->fpr);
+    if (status == TAMIS_OK)
+        status = tamis_model_rank_fpr(&s, need->n / 2 + need->n % 2, &plan->fpr_half);
     if (status == TAMIS_OK)
         status = tamis_model_rank_overflow(&s, need->n, &plan->overflow_probability);
     if (status != TAMIS_OK)
@@ -62,17 +68,18 @@ static tamis_status plan_rank(const tamis_need *need, unsigned extra_bits, tamis
     value[TAMIS_RANK_EXTENSIONS_3] = s.extensions[1];
     /* The lines that a bucket spans, and that a query fetches; it begins anywhere in a line. */
     const double bits = s.homes + s.slots[0] * (1.0 + s.fp_bits + s.extra_bits);
-    plan->lines_per_query = 1 + (bits - 1) / LINE_BITS;
+    plan->lines_per_query = plan->lines_per_insert = 1 + (bits - 1) / LINE_BITS;
     return TAMIS_OK;
 }
 
 tamis_status tamis_i_plan_rank(const tamis_need *need, tamis_plan *plan) {
     plan->params.kind = TAMIS_KIND_RANK;
-    return plan_rank(need, 0, plan);
+    plan->params.value[TAMIS_RANK_VALUE_BITS] = need->value_bits;
+    return plan_rank(need, need->value_bits, plan);
 }
 
 tamis_status tamis_i_plan_rank_counting(const tamis_need *need, tamis_plan *plan) {
     plan->params.kind = TAMIS_KIND_RANK_COUNTING;
-    plan->params.value[TAMIS_RANK_COUNTER_BITS] = COUNTER_BITS;
-    return plan_rank(need, COUNTER_BITS, plan);
+    plan->params.value[TAMIS_RANK_COUNTER_BITS] = tamis_i_plan_counter_bits(need);
+    return plan_rank(need, tamis_i_plan_counter_bits(need), plan);
 }

@@ -1,0 +1,30 @@
+/* stash.c - what the planners of kinds with buckets share
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "plan/planners.h"
+#include "tamis/model.h"
+
+#define COUNTER_BITS 2u /* the least: a key now and then comes twice */
+
+tamis_status tamis_i_plan_stash(const tamis_need *need, double mean, tamis_plan *plan) {
+    uint64_t stash = 16 + need->n / 16384;
+    for (;; stash += stash / 4) {
+        double odds;
+        const tamis_status status = tamis_model_poisson_tail(mean, stash, &odds);
+        if (status != TAMIS_OK)
+            return status;
+        plan->params.stash = stash;
+        plan->overflow_probability = odds;
+        /* A stash for half the keys is no filter any more. */
+        if (odds <= need->failure_max || stash > need->n / 2 + 64)
+            return TAMIS_OK;
+    }
+}
+
+unsigned tamis_i_plan_counter_bits(const tamis_need *need) {
+    unsigned bits = COUNTER_BITS;
+    while (need->copies >> bits != 0)
+        bits++;
+    return bits;
+}
