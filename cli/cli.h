@@ -73,7 +73,16 @@ enum {
     OPT_SEED,
     OPT_COMPACT,
     OPT_LIKE,
-    OPT_VERBOSE
+    OPT_VERBOSE,
+    OPT_BYTES,
+    OPT_COPIES,
+    OPT_VALUES,
+    OPT_OVERSHOOT,
+    OPT_LINES,
+    OPT_FAILURE,
+    OPT_SORT,
+    OPT_LINE_BITS,
+    OPT_OFFLINE
 };
 
 /* getopt_long with our messages: '?' after a complaint, -1 at the end of the options. */
@@ -97,6 +106,43 @@ bool parse_u64(const char *text, size_t size, uint64_t *value);
 /* The kinds that have all of the abilities (a sum of TAMIS_CAN_*), as "a, b, c". */
 #define TEXT_KINDS 512
 const char *text_kinds(unsigned abilities, char *text);
+
+/* -------------------------------------------------------------------------------------------------
+ * Needs (needs.c)
+ */
+
+/* A size in bytes as people write it: 64MiB and 64M, 500MB.  false after a complaint. */
+bool option_size(const char *command, const char *option, const char *text, uint64_t *value);
+
+/* Options of the subcommands that plan; NEED_LETTERS belongs into the letters. */
+#define NEED_LETTERS "n:p:"
+#define NEED_OPTIONS                                                                               \
+    {"kind", required_argument, NULL, OPT_KIND}, {"deletes", no_argument, NULL, OPT_DELETES},      \
+        {"bytes", required_argument, NULL, OPT_BYTES},                                             \
+        {"copies", required_argument, NULL, OPT_COPIES},                                           \
+        {"overshoot", required_argument, NULL, OPT_OVERSHOOT},                                     \
+        {"lines", required_argument, NULL, OPT_LINES},                                             \
+        {"failure", required_argument, NULL, OPT_FAILURE},                                         \
+        {"sort", required_argument, NULL, OPT_SORT}, {                                             \
+        "line-bits", required_argument, NULL, OPT_LINE_BITS                                        \
+    }
+#define NEED_HELP                                                                                  \
+    "      --kind K    only this kind\n"                                                           \
+    "      --deletes   keys will be removed\n"                                                     \
+    "      --bytes SIZE\n"                                                                         \
+    "                  memory that it may take: 64MiB, 1G, 500MB\n"                                \
+    "      --copies C  each key is there up to C times, and copies are counted; up to 255\n"       \
+    "      --overshoot X\n"                                                                        \
+    "                  keep the promise for N (1 + X) keys: 0.5 is half as many again\n"           \
+    "      --lines L   cache lines that a query may read on average, 1 or more\n"                  \
+    "      --failure Q odds that an insert is refused, at most (default 1e-6)\n"                   \
+    "      --sort WHAT the best first: bytes (default), lines (cache lines of a query), "          \
+    "weighted\n"                                                                                   \
+    "      --line-bits W\n"                                                                        \
+    "                  sort weighted: a line is worth W bits per key (1)\n"
+
+/* Take in an option, if it is one of NEED_OPTIONS: 1, or 0 after a complaint; otherwise -1. */
+int need_option(const char *command, int option, tamis_need *need);
 
 /* Why tamis_plan_make refused 'need', as one line.  Returns EXIT_TROUBLE. */
 int complain_plan(const char *command, const tamis_need *need, tamis_status status);

@@ -13,15 +13,13 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: tamis build [-p P] [-n N] [--kind K] [--deletes] [--seed N] -o SET [FILE...]\n"
+    "usage: tamis build [-p P] [-n N] [OPTION...] -o SET [FILE...]\n"
     "       tamis build --like OTHER -o SET [FILE...]\n"
     "Make a set from keys, one per line, of the files or of standard input.\n\n"
     "  -o SET          the file to write, replaced when all is well; - is standard output\n"
     "  -p P            error rate when all keys are in, 0 < P < 1 (default 0.01)\n"
     "  -n N            keys at most in the set: 10000000, 1e7 or 10M.  Without it the keys are\n"
-    "                  counted first, and wait in a temporary file (in TMPDIR)\n"
-    "      --kind K    only this kind; the default is the smallest that will do\n"
-    "      --deletes   keys will be removed\n"
+    "                  counted first, and wait in a temporary file (in TMPDIR)\n" NEED_HELP
     "      --seed N    of the hash, instead of a random one\n"
     "      --like OTHER\n"
     "                  kind, parameters and seed of another set: the two can be merged\n"
@@ -172,7 +170,7 @@ static tamis_filter *build(key_reader *reader, const build_options *chosen) {
         /* What no number of keys can mend shall be told before they are read. */
         tamis_plan plan;
         need.n = 1;
-        need.offline = true;
+        need.offline = need.copies <= 1; /* a set that is built has each key once */
         return make_plan(reader->command, &need, 0, &plan) ? build_counted(reader, &need) : NULL;
     }
     filter = chosen->like != NULL ? create_like(reader->command, chosen->like, &reader->seed)
@@ -190,19 +188,6 @@ static bool take_option(const char *command, int option, build_options *chosen) 
     case 'o':
         chosen->output = optarg;
         return true;
-    case 'p':
-        chosen->planned = true;
-        return option_rate(command, "-p", optarg, &chosen->need.fpr);
-    case 'n':
-        chosen->planned = true;
-        return option_count(command, "-n", optarg, TAMIS_CAPACITY_MAX, &chosen->need.n);
-    case OPT_KIND:
-        chosen->planned = true;
-        return option_kind(command, optarg, &chosen->need.kind);
-    case OPT_DELETES:
-        chosen->planned = true;
-        chosen->need.deletes = true;
-        return true;
     case OPT_SEED:
         chosen->planned = true;
         return option_seed(command, optarg, &chosen->seed);
@@ -216,7 +201,10 @@ static bool take_option(const char *command, int option, build_options *chosen) 
         chosen->verbose = true;
         return true;
     default:
-        return key_format_option(&chosen->format, option);
+        if (key_format_option(&chosen->format, option))
+            return true;
+        chosen->planned = true;
+        return need_option(command, option, &chosen->need) == 1;
     }
 }
 
@@ -236,17 +224,20 @@ static bool compact_check(const char *command, build_options *chosen) {
 }
 
 int cmd_build(int argc, char **argv) {
-    static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'},    {"kind", required_argument, NULL, OPT_KIND},
-        {"deletes", no_argument, NULL, OPT_DELETES}, {"seed", required_argument, NULL, OPT_SEED},
-        {"like", required_argument, NULL, OPT_LIKE}, {"compact", no_argument, NULL, OPT_COMPACT},
-        {"verbose", no_argument, NULL, OPT_VERBOSE}, KEY_OPTIONS,
-        {"help", no_argument, NULL, OPT_HELP},       {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                            NEED_OPTIONS,
+                                            {"seed", required_argument, NULL, OPT_SEED},
+                                            {"like", required_argument, NULL, OPT_LIKE},
+                                            {"compact", no_argument, NULL, OPT_COMPACT},
+                                            {"verbose", no_argument, NULL, OPT_VERBOSE},
+                                            KEY_OPTIONS,
+                                            {"help", no_argument, NULL, OPT_HELP},
+                                            {NULL, 0, NULL, 0}};
     build_options chosen = {.format = KEY_FORMAT_DEFAULT};
 
     tamis_need_init(&chosen.need);
-    chosen.need.fpr = 0.01;
-    for (int option; (option = option_next(argc, argv, "o:p:n:" KEY_LETTERS, options)) != -1;) {
+    for (int option;
+         (option = option_next(argc, argv, "o:" NEED_LETTERS KEY_LETTERS, options)) != -1;) {
         if (option == OPT_HELP) {
             fputs(help, stdout);
             return EXIT_YES;
@@ -257,7 +248,9 @@ int cmd_build(int argc, char **argv) {
     if (chosen.output == NULL)
         return complain(argv[0], "-o SET, the file to write, is required");
     if (chosen.like != NULL && chosen.planned)
-        return complain(argv[0], "--like excludes -p, -n, --kind, --deletes and --seed");
+        return complain(argv[0], "--like excludes --seed and all that plans (-p, -n, --kind, ...)");
+    if (chosen.need.fpr == 0 && chosen.need.bytes == 0)
+        chosen.need.fpr = 0.01;
     if (!compact_check(argv[0], &chosen) || !output_check(argv[0], chosen.output))
         return EXIT_TROUBLE;
 

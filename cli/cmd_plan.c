@@ -5,18 +5,20 @@
 #include "cli/cli.h"
 
 #include <inttypes.h>
-#include <string.h>
+#include <math.h>
 
 #define PLANS_MAX 64
 
 static const char help[] =
-    "usage: tamis plan -n N [-p P] [--deletes] [--kind K] [--all] [--json]\n"
+    "usage: tamis plan -n N [-p P] [OPTION...]         how many bytes?\n"
+    "       tamis plan -n N --bytes SIZE [OPTION...]   which error rate?\n"
+    "       tamis plan --bytes SIZE [-p P] [OPTION...] how many keys?\n"
     "Say what a set will cost and promise, before it is built.\n\n"
     "  -n N            keys at most in the set: 10000000, 1e7 or 10M\n"
-    "  -p P            error rate when N keys are in, 0 < P < 1 (default 0.01)\n"
-    "      --deletes   keys will be removed\n"
-    "      --kind K    only this kind\n"
-    "      --all       every kind that can do it, smallest first\n"
+    "  -p P            error rate when N keys are in, 0 < P < 1 (default 0.01)\n" NEED_HELP
+    "      --values B  keep a value of B bits with each key, up to 8\n"
+    "      --offline   the set will be built from all keys at once\n"
+    "      --all       every kind that can do it, the best first\n"
     "      --json      as a JSON object, with --all as an array of objects\n";
 
 static void print_json_plan(json *j, const tamis_plan *plan) {
@@ -25,13 +27,16 @@ static void print_json_plan(json *j, const tamis_plan *plan) {
     json_open(j, NULL, '{', false);
     json_text(j, "kind", tamis_kind_name(plan->params.kind));
     json_params(j, &plan->params);
+    json_u64(j, "n", plan->n);
     json_u64(j, "capacity", plan->params.capacity);
     json_u64(j, "bytes", plan->bytes);
     json_real(j, "bits_per_key", plan->bits_per_key);
     json_real(j, "bound_bits_per_key", plan->bound_bits_per_key);
     json_real(j, "fpr", plan->fpr);
+    json_real(j, "fpr_half", plan->fpr_half);
     json_real(j, "overflow_probability", plan->overflow_probability);
     json_real(j, "lines_per_query", plan->lines_per_query);
+    json_real(j, "lines_per_insert", plan->lines_per_insert);
     json_bool(j, "deletes", (abilities & TAMIS_CAN_REMOVE) != 0);
     json_bool(j, "merges", (abilities & TAMIS_CAN_MERGE) != 0);
     json_bool(j, "counts", (abilities & TAMIS_CAN_COUNT) != 0);
@@ -51,18 +56,39 @@ static void print_json(const tamis_plan *plans, size_t n, bool array) {
     json_end(&j);
 }
 
+/* The question, in words. */
+static void print_question(const tamis_need *need) {
+    char text[TEXT_NUMBER];
+    char size[TEXT_NUMBER];
+
+    if (need->n == 0)
+        printf("%s at error rate %g: the most keys\n\n", text_bytes(need->bytes, size), need->fpr);
+    else if (need->fpr == 0)
+        printf("%s keys in %s (%.2f bits per key): the least error rate\n\n",
+               text_count(need->n, text), text_bytes(need->bytes, size),
+               8 * (double)need->bytes / (double)need->n);
+    else
+        printf("%s keys, error rate %g; no filter can do that in less than %.2f bits per key\n\n",
+               text_count(need->n, text), need->fpr, -log2(need->fpr));
+}
+
 static void print_table(const tamis_need *need, const tamis_plan *plans, size_t n) {
     char text[TEXT_NUMBER];
 
-    printf("%s keys, error rate %g; no filter can do that in less than %.2f bits per key\n\n",
-           text_count(need->n, text), need->fpr, plans[0].bound_bits_per_key);
-    printf("%-16s %9s %10s %11s %11s  %-7s  %s\n", "kind", "bits/key", "size", "error rate",
-           "lines/query", "deletes", "parameters");
+    print_question(need);
+    if (need->n == 0)
+        printf("%15s  ", "keys");
+    printf("%-16s %8s %9s %10s %9s %7s %7s %8s  %-7s  %s\n", "kind", "bits/key", "size",
+           "error rate", "half full", "query", "insert", "failure", "deletes", "parameters");
     for (size_t i = 0; i < n; i++) {
-        const tamis_params *const params = &plans[i].params;
-        printf("%-16s %9.2f %10s %11.3g %11.2f  %-7s ", tamis_kind_name(params->kind),
-               plans[i].bits_per_key, text_bytes(plans[i].bytes, text), plans[i].fpr,
-               plans[i].lines_per_query,
+        const tamis_plan *const plan = &plans[i];
+        const tamis_params *const params = &plan->params;
+        if (need->n == 0)
+            printf("%15s  ", text_count(plan->n, text));
+        printf("%-16s %8.2f %9s %10.3g %9.2g %7.2f %7.2f %8.1g  %-7s ",
+               tamis_kind_name(params->kind), plan->bits_per_key, text_bytes(plan->bytes, text),
+               plan->fpr, plan->fpr_half, plan->lines_per_query, plan->lines_per_insert,
+               plan->overflow_probability,
                tamis_kind_abilities(params->kind) & TAMIS_CAN_REMOVE ? "yes" : "no");
         for (unsigned k = 0; k < TAMIS_PARAMS_MAX; k++) {
             const char *const name = tamis_param_name(params->kind, k);
@@ -85,30 +111,22 @@ static tamis_status make_plans(const tamis_need *need, bool all, tamis_plan *pla
 }
 
 int cmd_plan(int argc, char **argv) {
-    static const struct option options[] = {
-        {"deletes", no_argument, NULL, OPT_DELETES}, {"kind", required_argument, NULL, OPT_KIND},
-        {"all", no_argument, NULL, OPT_ALL},         {"json", no_argument, NULL, OPT_JSON},
-        {"help", no_argument, NULL, OPT_HELP},       {NULL, 0, NULL, 0}};
+    static const struct option options[] = {NEED_OPTIONS,
+                                            {"values", required_argument, NULL, OPT_VALUES},
+                                            {"offline", no_argument, NULL, OPT_OFFLINE},
+                                            {"all", no_argument, NULL, OPT_ALL},
+                                            {"json", no_argument, NULL, OPT_JSON},
+                                            {"help", no_argument, NULL, OPT_HELP},
+                                            {NULL, 0, NULL, 0}};
     tamis_need need;
     bool all = false;
     bool as_json = false;
-    bool good = true;
 
     tamis_need_init(&need);
-    need.fpr = 0.01;
-    for (int option; good && (option = option_next(argc, argv, "n:p:", options)) != -1;) {
+    for (int option; (option = option_next(argc, argv, NEED_LETTERS, options)) != -1;) {
         switch (option) {
-        case 'n':
-            good = option_count(argv[0], "-n", optarg, TAMIS_CAPACITY_MAX, &need.n);
-            break;
-        case 'p':
-            good = option_rate(argv[0], "-p", optarg, &need.fpr);
-            break;
-        case OPT_DELETES:
-            need.deletes = true;
-            break;
-        case OPT_KIND:
-            good = option_kind(argv[0], optarg, &need.kind);
+        case OPT_OFFLINE:
+            need.offline = true;
             break;
         case OPT_ALL:
             all = true;
@@ -120,15 +138,16 @@ int cmd_plan(int argc, char **argv) {
             fputs(help, stdout);
             return EXIT_YES;
         default:
-            good = false;
+            if (need_option(argv[0], option, &need) != 1)
+                return EXIT_TROUBLE;
         }
     }
-    if (!good)
-        return EXIT_TROUBLE;
     if (optind < argc)
         return complain(argv[0], "'%s' is too much: a plan takes options only", argv[optind]);
-    if (need.n == 0)
-        return complain(argv[0], "-n N, the number of keys, is required");
+    if (need.n == 0 && need.bytes == 0)
+        return complain(argv[0], "-n N, the number of keys, is required, or --bytes");
+    if (need.fpr == 0 && (need.n == 0 || need.bytes == 0))
+        need.fpr = 0.01;
 
     tamis_plan plans[PLANS_MAX];
     size_t n;

@@ -235,18 +235,3 @@ bool option_kind(const char *command, const char *name, tamis_kind *kind) {
     complain(command, "--kind: there is no kind '%s', only %s", name, text_kinds(0, kinds));
     return false;
 }
-
-int complain_plan(const char *command, const tamis_need *need, tamis_status status) {
-    char number[TEXT_NUMBER];
-    char kinds[TEXT_KINDS];
-
-    if (status == TAMIS_E_UNSUPPORTED && need->deletes && need->kind != TAMIS_KIND_ANY &&
-        !(tamis_kind_abilities(need->kind) & TAMIS_CAN_REMOVE))
-        return complain(command, "kind '%s' cannot remove keys (--deletes); these can: %s",
-                        tamis_kind_name(need->kind), text_kinds(TAMIS_CAN_REMOVE, kinds));
-    if (need->n == 1)
-        return complain(command, "cannot plan a set with error rate %g: %s", need->fpr,
-                        tamis_status_text(status));
-    return complain(command, "cannot plan for %s keys at error rate %g: %s",
-                    text_count(need->n, number), need->fpr, tamis_status_text(status));
-}

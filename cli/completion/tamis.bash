@@ -10,6 +10,7 @@ _tamis() {
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     local commands="plan build query add remove info verify merge bench reproduce help"
     local keys="-0 --null --u64 --hex"
+    local needs="-n -p --kind --deletes --bytes --copies --overshoot --lines --failure --sort --line-bits"
     local options
 
     COMPREPLY=()
@@ -30,13 +31,18 @@ _tamis() {
         mapfile -t COMPREPLY < <(compgen -W "on off" -- "$word")
         return
         ;;
-    -n | -p | --seed | --table-bytes | --bits | --rounds)
+    --sort)
+        mapfile -t COMPREPLY < <(compgen -W "bytes lines weighted" -- "$word")
+        return
+        ;;
+    -n | -p | --seed | --table-bytes | --bits | --rounds | --bytes | --copies | --values | --overshoot | --lines | \
+        --failure | --line-bits)
         return
         ;;
     esac
     case ${COMP_WORDS[1]} in
-    plan) options="-n -p --deletes --kind --all --json" ;;
-    build) options="-o --output -p -n --kind --deletes --seed --like --compact --verbose $keys" ;;
+    plan) options="$needs --values --offline --all --json" ;;
+    build) options="-o --output $needs --seed --like --compact --verbose $keys" ;;
     query) options="-v --invert -c --count -q --quiet $keys" ;;
     add | remove) options="-o --output --verbose $keys" ;;
     info | verify) options="--json" ;;

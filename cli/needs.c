@@ -1,0 +1,130 @@
+/* needs.c - what a set is for, as options
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool option_size(const char *command, const char *option, const char *text, uint64_t *value) {
+    static const struct {
+        const char *name;
+        double bytes;
+    } units[] = {{"", 1},         {"B", 1},      {"K", 0x1p10},   {"KiB", 0x1p10}, {"kB", 1e3},
+                 {"KB", 1e3},     {"M", 0x1p20}, {"MiB", 0x1p20}, {"MB", 1e6},     {"G", 0x1p30},
+                 {"GiB", 0x1p30}, {"GB", 1e9},   {"T", 0x1p40},   {"TiB", 0x1p40}, {"TB", 1e12}};
+    char *end;
+    const double number = strtod(text, &end);
+
+    for (size_t i = 0; end != text && i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(end, units[i].name) != 0)
+            continue;
+        const double bytes = number * units[i].bytes;
+        if (bytes >= 1 && bytes <= 0x1p50) {
+            *value = (uint64_t)bytes;
+            return true;
+        }
+        complain(command, "%s: %s is out of range, a size is 1 byte to 1024 TiB", option, text);
+        return false;
+    }
+    complain(command, "%s: '%s' is not a size (write 64MiB, 1G or 500MB)", option, text);
+    return false;
+}
+
+/* A number within limits; false after a complaint. */
+static bool option_real(const char *command, const char *option, const char *text, double least,
+                        double most, double *value) {
+    char *end;
+    const double number = strtod(text, &end);
+
+    if (end == text || *end != '\0')
+        complain(command, "%s: '%s' is not a number", option, text);
+    else if (!(number >= least && number <= most))
+        complain(command, "%s: %s is out of range, it is at least %g and at most %g", option, text,
+                 least, most);
+    else {
+        *value = number;
+        return true;
+    }
+    return false;
+}
+
+static bool option_small(const char *command, const char *option, const char *text, unsigned most,
+                         unsigned *value) {
+    uint64_t number;
+    if (!option_count(command, option, text, most, &number))
+        return false;
+    *value = (unsigned)number;
+    return true;
+}
+
+int need_option(const char *command, int option, tamis_need *need) {
+    switch (option) {
+    case 'n':
+        return option_count(command, "-n", optarg, TAMIS_CAPACITY_MAX, &need->n);
+    case 'p':
+        return option_rate(command, "-p", optarg, &need->fpr);
+    case OPT_KIND:
+        return option_kind(command, optarg, &need->kind);
+    case OPT_DELETES:
+        need->deletes = true;
+        return 1;
+    case OPT_BYTES:
+        return option_size(command, "--bytes", optarg, &need->bytes);
+    case OPT_COPIES:
+        return option_small(command, "--copies", optarg, 255, &need->copies);
+    case OPT_OVERSHOOT:
+        return option_real(command, "--overshoot", optarg, 0, 1000, &need->overshoot);
+    case OPT_LINES:
+        return option_real(command, "--lines", optarg, 1, 1000, &need->lines_max);
+    case OPT_FAILURE:
+        return option_real(command, "--failure", optarg, 1e-30, 1, &need->failure_max);
+    case OPT_SORT:
+        if (strcmp(optarg, "bytes") == 0)
+            need->order = TAMIS_ORDER_BYTES;
+        else if (strcmp(optarg, "lines") == 0)
+            need->order = TAMIS_ORDER_LINES;
+        else if (strcmp(optarg, "weighted") == 0)
+            need->order = TAMIS_ORDER_WEIGHTED;
+        else {
+            complain(command, "--sort: '%s' is none of bytes, lines, weighted", optarg);
+            return 0;
+        }
+        return 1;
+    case OPT_LINE_BITS:
+        need->order = TAMIS_ORDER_WEIGHTED;
+        return option_real(command, "--line-bits", optarg, 1e-6, 1e6, &need->line_bits);
+    case OPT_VALUES:
+        return option_small(command, "--values", optarg, 8, &need->value_bits);
+    default:
+        return -1;
+    }
+}
+
+int complain_plan(const char *command, const tamis_need *need, tamis_status status) {
+    char number[TEXT_NUMBER];
+    char kinds[TEXT_KINDS];
+
+    if (status == TAMIS_E_UNSUPPORTED && need->deletes && need->kind != TAMIS_KIND_ANY &&
+        !(tamis_kind_abilities(need->kind) & TAMIS_CAN_REMOVE))
+        return complain(command, "kind '%s' cannot remove keys (--deletes); these can: %s",
+                        tamis_kind_name(need->kind), text_kinds(TAMIS_CAN_REMOVE, kinds));
+    if (status == TAMIS_E_UNSUPPORTED &&
+        (need->copies > 1 || need->value_bits > 0 || need->lines_max > 0 || need->failure_max > 0))
+        return need->kind == TAMIS_KIND_ANY
+                   ? complain(command, "no kind can do all that is asked for")
+                   : complain(command, "kind '%s' cannot do all that is asked for",
+                              tamis_kind_name(need->kind));
+    if (status == TAMIS_E_TOO_LARGE && need->bytes > 0)
+        return complain(command, "%s are too few for that", text_bytes(need->bytes, number));
+    if (status == TAMIS_E_ARGUMENT && need->overshoot > 0)
+        return complain(command, "the keys and their overshoot are too many, the most is %s",
+                        text_count(TAMIS_CAPACITY_MAX, number));
+    if (need->n == 1)
+        return complain(command, "cannot plan a set with error rate %g: %s", need->fpr,
+                        tamis_status_text(status));
+    return complain(command, "cannot plan for %s keys at error rate %g: %s",
+                    text_count(need->n, number), need->fpr, tamis_status_text(status));
+}

@@ -1,0 +1,59 @@
+#!/bin/sh
+# test_plan.sh - the questions that 'tamis plan' answers, and what 'tamis build' takes from them
+# SPDX-License-Identifier: MIT
+. "$1/tests/cli/support.sh"
+
+expect 0 "$tamis" plan --bytes 1MiB -n 1e6 --json
+expect_json "d['bytes'] <= 2**20 and d['n'] == d['capacity'] == 10**6 and 0.01 < d['fpr'] < 0.03" \
+    "0 < d['fpr_half'] < d['fpr'] and d['lines_per_insert'] >= 1"
+expect 0 "$tamis" plan --bytes 1M -p 0.001 --all --json
+expect_json "all(p['bytes'] <= 2**20 and p['fpr'] <= 0.001 for p in d)" \
+    "[p['n'] for p in d] == sorted((p['n'] for p in d), reverse=True) and d[0]['n'] > 500000"
+expect 0 "$tamis" plan --bytes 1MB -p 0.001
+grep -q '^977 KiB at error rate 0.001: the most keys$' stdout || fail "plan --bytes: first line"
+expect 0 "$tamis" plan -n 1000000 --bytes 1e6
+grep -q ' (8.00 bits per key): the least error rate$' stdout || fail "plan -n --bytes: first line"
+
+expect 0 "$tamis" plan -n 100000 --overshoot 0.5 --json
+expect_json "d['n'] == 100000 and d['capacity'] == 150000"
+expect 0 "$tamis" plan -n 100000 --copies 20 --all --json
+expect_json "len(d) >= 2 and all(p['counts'] for p in d)"
+expect 0 "$tamis" plan -n 100000 --values 4 --json
+expect_json "d['params']['value_bits'] == 4"
+expect 0 "$tamis" plan -n 100000 --lines 1.5 --all --json
+expect_json "len(d) >= 2 and all(p['lines_per_query'] <= 1.502 for p in d)"
+expect 0 "$tamis" plan -n 100000 --failure 1e-15 --all --json
+expect_json "all(p['overflow_probability'] <= 1e-15 for p in d)"
+expect 0 "$tamis" plan -n 100000 --sort lines --all --json
+expect_json "[p['lines_per_query'] for p in d] == sorted(p['lines_per_query'] for p in d)"
+expect 0 "$tamis" plan -n 100000 --line-bits 3 --all --json
+expect_json "(lambda w: w == sorted(w))([p['bits_per_key'] + 3 * p['lines_per_query'] for p in d])"
+expect 0 "$tamis" plan -n 100000 --offline --kind dleft --json
+expect_json "d['params']['subtables'] == 2"
+
+# What makes no sense is refused with one line.
+for options in "" "-p 0.1" "--bytes 0" "--bytes 1x" "--bytes -5" "--bytes nan" "--bytes 1e30" \
+    "-n 10 --copies 256" "-n 10 --copies 0" "-n 10 --values 9" "-n 10 --overshoot -1" "-n 10 --overshoot nan" \
+    "-n 10 --lines 0.5" "-n 10 --lines x" "-n 10 --failure 0" "-n 10 --failure 2" "-n 10 --sort size" \
+    "-n 10 --line-bits 0" "--bytes 1" "-n 1e6 --bytes 100" "-n 1T --overshoot 900" \
+    "-n 10 --copies 2 --kind bloom" "-n 10 --values 2 --kind bloom" "-n 1000 --lines 1 --kind dleft"; do
+    # shellcheck disable=SC2086
+    expect 2 "$tamis" plan $options
+    [ ! -s stdout ] || fail "plan $options: output"
+done
+
+# build plans in the same way.
+seq 1 20000 >keys
+expect 0 "$tamis" build --bytes 40000 -o set.tamis keys
+[ "$(wc -c <set.tamis)" -le 40256 ] || fail "build --bytes: size"
+expect 0 "$tamis" info --json set.tamis
+expect_json "0 < d['fpr'] < 0.001"
+expect 0 "$tamis" build --overshoot 1 -p 0.001 -o set.tamis keys
+seq 20001 40000 | "$tamis" add set.tamis 2>stderr || fail "add"
+[ ! -s stderr ] || fail "add within the overshoot warns"
+expect 0 "$tamis" info --json set.tamis
+expect_json "d['capacity'] == 40000 and d['fpr'] < 0.0012"
+expect 0 "$tamis" build --copies 5 -n 20000 -o set.tamis keys keys keys
+expect 0 "$tamis" info --json set.tamis
+expect_json "d['count'] == 60000"
+exit 0
