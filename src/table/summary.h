@@ -31,7 +31,7 @@
 #define TAMIS_I_SUMMARY_TYPES_MAX        16u
 #define TAMIS_I_SUMMARY_HASHES_MAX       64u
 #define TAMIS_I_SUMMARY_COUNTER_BITS_MAX 16u
-#define TAMIS_I_SUMMARY_CELLS_MAX        ((uint64_t)1 << 42)
+#define TAMIS_I_SUMMARY_CELLS_MAX        ((uint64_t)1 << 44)
 #define TAMIS_I_SUMMARY_GEOMETRY         64u
 
 /* The answer "not in the table". */

@@ -45,6 +45,9 @@
 #define DISTANCE_MAX  254u
 #define SPARE_SLOTS   255u
 
+/* A slot has 64 bits at most: 96 would need 2^40 slots and more. */
+#define STRING_BITS_MAX 96u
+
 /* Geometry. */
 enum { SLOTS, REMAINDER_BITS, TYPE_BITS, WIDTH };
 
@@ -57,11 +60,10 @@ static unsigned bits_for(uint64_t values) {
 
 /* The least r with slots 2^r >= 2^b. */
 static unsigned remainder_bits(const tamis_i_summary_params *params) {
-    const unsigned b = (unsigned)params->string_bits;
-    unsigned r = 0;
-    while (r < b && params->cells[0] < (uint64_t)1 << (b - r))
-        r++;
-    return r;
+    unsigned home_bits = 0; /* whole ones */
+    while (params->cells[0] >> home_bits > 1)
+        home_bits++;
+    return params->string_bits > home_bits ? (unsigned)params->string_bits - home_bits : 0;
 }
 
 static unsigned slot_bits(const tamis_i_summary_params *params) {
@@ -70,7 +72,7 @@ static unsigned slot_bits(const tamis_i_summary_params *params) {
 
 static tamis_status shape(const tamis_i_summary_params *params, uint64_t *n_words) {
     if (params->n_types < 1 || params->n_types > TAMIS_I_SUMMARY_TYPES_MAX ||
-        params->string_bits < 1 || params->string_bits > 62 || params->cells[0] < 1)
+        params->string_bits < 1 || params->string_bits > STRING_BITS_MAX || params->cells[0] < 1)
         return TAMIS_E_ARGUMENT;
     for (unsigned t = 0; t < TAMIS_I_SUMMARY_TYPES_MAX; t++)
         if ((t > 0 && params->cells[t] != 0) || params->hashes[t] != 0 ||

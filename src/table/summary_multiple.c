@@ -69,7 +69,7 @@ static tamis_status shape_any(const tamis_i_summary_params *params, bool countin
             return TAMIS_E_ARGUMENT;
         if (cells > TAMIS_I_SUMMARY_CELLS_MAX)
             return TAMIS_E_TOO_LARGE;
-        words += (cells * width_of(params, f) + 63) / 64; /* 16 times 2^40 at most */
+        words += (cells * width_of(params, f) + 63) / 64; /* 16 times 2^42 at most */
     }
     *n_words = (words + TAMIS_LINE_WORDS - 1) / TAMIS_LINE_WORDS * TAMIS_LINE_WORDS;
     return TAMIS_OK;
