@@ -1,9 +1,10 @@
 # The short way to every task; CMake does the work (see CMakePresets.json).
 .DEFAULT_GOAL := build
 .PHONY: help build run test install bench figures format format-check lint fuzz coverage symbols
-.PHONY: test-big-endian amalgamation clean
+.PHONY: test-big-endian amalgamation install-python clean
 
 PREFIX ?= /usr/local
+PYTHON ?= python3
 FUZZ_SECONDS ?= 60
 BENCH ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -86,6 +87,10 @@ amalgamation:    ## the library as two files, tamis.c and tamis.h, in build/amal
 	@scripts/setup.sh amalgamation
 	@scripts/amalgamate.py . build/amalgamation
 	@echo "build/amalgamation: cc -O2 -c tamis.c"
+
+install-python:  ## the Python module, below PREFIX, for the interpreter PYTHON
+	@scripts/setup.sh python
+	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' PYTHON='$(PYTHON)' bindings/python/install.sh
 
 clean:           ## remove build/
 	@rm -rf build

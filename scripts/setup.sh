@@ -1,8 +1,9 @@
 #!/bin/sh
 # setup.sh GROUP... - make sure that what a group of tasks needs is installed
 #
-# Groups: build, words, test, lint, fuzz, cross, bench, coverage, figures, amalgamation.  What is needed
-# is looked for by use (a program in the path, a header that compiles), so it does not matter how it got there.
+# Groups: build, words, test, lint, fuzz, cross, bench, coverage, figures, amalgamation, python.
+# What is needed is looked for by use (a program in the path, a header that compiles), so it does not matter
+# how it got there.
 # What is missing is installed where apt-get is there and we may use it; otherwise it is listed, under
 # the names of Debian's packages, and the script fails.
 set -eu
@@ -18,7 +19,7 @@ packages() {
     bench) echo libbloom-dev ;;
     coverage) echo gcovr ;;
     figures) echo gnuplot-nox ;;
-    amalgamation) echo python3 ;;
+    amalgamation | python) echo python3 ;;
     *) return 1 ;;
     esac
 }

@@ -1,0 +1,414 @@
+"""The Python module: every call, keys of every type, buffers, errors, files.
+
+SPDX-License-Identifier: MIT
+"""
+import array
+import copy
+import doctest
+import gc
+import math
+import mmap
+import os
+import pathlib
+import pickle
+import tempfile
+import threading
+import unittest
+import weakref
+
+import tamis
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+SEED = 20110509
+
+
+class Index:
+    """An integer of some other library."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __index__(self):
+        return self.number
+
+
+class Kinds(unittest.TestCase):
+    """What holds for a filter of every kind."""
+
+    def filters(self, n=1000):
+        for kind in tamis.kinds():
+            with self.subTest(kind=kind):
+                yield tamis.Filter(n, 0.01, kind=kind, seed=SEED, deletes="remove" in tamis.abilities(kind))
+
+    def test_keys_are_found_and_few_others(self):
+        for f in self.filters():
+            f.update(str(i) for i in range(1000))
+            self.assertEqual(f.count_many(str(i) for i in range(1000)), 1000)
+            wrong = f.count_many(str(i) for i in range(1000, 11000))
+            self.assertLessEqual(wrong, 145)  # 100 expected at most; 4.5 sigma above
+            self.assertGreaterEqual(len(f), 900)
+
+    def test_batch_equals_single_calls(self):
+        keys = array.array("Q", (i * i for i in range(500)))
+        for f in self.filters():
+            g = tamis.Filter(params=f.params)
+            h = tamis.Filter(params=f.params)
+            added = f.add_many(keys)
+            self.assertEqual(added.tolist(), [g.add(key) for key in keys])
+            self.assertEqual(h.add_many(list(keys)).tolist(), added.tolist())
+            self.assertEqual(f.to_bytes(), g.to_bytes())
+            self.assertEqual(f.to_bytes(), h.to_bytes())
+            probe = array.array("Q", range(2000))
+            self.assertEqual(f.contains_many(probe).tolist(), [key in f for key in probe])
+            self.assertEqual(f.count_many(probe), sum(f.contains_many(probe)))
+
+    def test_removal(self):
+        for f in self.filters():
+            f.update(["a", "b", "c"])
+            if "remove" not in tamis.abilities(f.kind):
+                self.assertRaises(tamis.UnsupportedError, f.remove, "a")
+                self.assertRaises(tamis.UnsupportedError, f.discard, "a")
+                self.assertRaises(tamis.UnsupportedError, f.remove_many, ["a"])
+                self.assertIn("a", f)
+                continue
+            f.remove("a")
+            self.assertNotIn("a", f)
+            with self.assertRaises(KeyError):
+                f.remove("a")
+            self.assertFalse(f.discard("a"))
+            self.assertTrue(f.discard("b"))
+            self.assertEqual(f.remove_many(["c", "never there"]).tolist(), [True, False])
+            self.assertEqual(len(f), 0)
+
+    def test_copies(self):
+        for f in self.filters():
+            f.add(5)
+            f.add(5)
+            self.assertEqual(f.copies(5), 2 if "count" in tamis.abilities(f.kind) else 1)
+            self.assertEqual(f.copies(6), 0)
+
+    def test_merge(self):
+        for f in self.filters():
+            g = tamis.Filter(params=f.params)
+            f.add("f")
+            g.add("g")
+            if "merge" not in tamis.abilities(f.kind):
+                with self.assertRaises(tamis.UnsupportedError):
+                    f | g
+                continue
+            union = f | g
+            self.assertIn("f", union)
+            self.assertIn("g", union)
+            self.assertNotIn("g", f)
+            before = f
+            f |= g
+            self.assertIs(f, before)
+            self.assertEqual(f.to_bytes(), union.to_bytes())
+            h = tamis.Filter(params=f.params)
+            h.update(g)
+            self.assertIn("g", h)
+
+    def test_copy_clear_pickle_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for f in self.filters():
+                f.update(range(700))
+                path = os.path.join(folder, f.kind + ".tamis")
+                f.save(path)
+                data = f.to_bytes()
+                self.assertEqual(pathlib.Path(path).read_bytes(), data)
+                twins = [f.copy(), copy.copy(f), copy.deepcopy(f), pickle.loads(pickle.dumps(f)),
+                         tamis.Filter.from_bytes(data), tamis.Filter.from_bytes(memoryview(bytearray(data))),
+                         tamis.Filter.open(path), tamis.Filter.open(pathlib.Path(path)),
+                         tamis.Filter.open(os.fsencode(path), mmap=True)]
+                f.clear()
+                self.assertEqual(len(f), 0)
+                self.assertNotIn(1, f)
+                for twin in twins:
+                    self.assertEqual(twin.to_bytes(), data)
+                    self.assertEqual(twin.count_many(range(700)), 700)
+                with self.assertRaises(tamis.ReadOnlyError):
+                    twins[-1].add(1)
+                twins[-1].copy().add(1)
+
+    def test_info_and_params(self):
+        for f in self.filters():
+            f.update(range(500))
+            info = f.info()
+            self.assertEqual(info.count, len(f))
+            self.assertEqual(info.params, f.params)
+            self.assertEqual(info.kind, f.kind)
+            self.assertEqual(info.params.capacity, 1000)
+            self.assertEqual(info.params.seed, SEED)
+            self.assertEqual(info.bytes + 256, len(f.to_bytes()))
+            self.assertTrue(0 < info.fpr < 0.01)
+            self.assertTrue(math.isclose(info.bits_per_key, 8 * info.bytes / info.count))
+            self.assertTrue(info.load_histogram)
+            self.assertIn(f.kind, repr(f))
+
+    def test_plans(self):
+        for kind in tamis.kinds():
+            with self.subTest(kind=kind):
+                plan = tamis.plan(5000, 0.003, kind=kind)
+                self.assertEqual(plan.kind, kind)
+                self.assertLessEqual(plan.fpr, 0.003)
+                self.assertEqual(tamis.Filter(params=plan.params).info().bytes, plan.bytes)
+        inverse = tamis.plan(5000, bytes=8000)
+        self.assertLessEqual(inverse.bytes, 8000)
+        self.assertLess(inverse.fpr, 0.02)
+        most = tamis.plan(fpr=0.01, bytes=8000)
+        self.assertGreater(most.n, 5000)
+        self.assertIn("count", tamis.abilities(tamis.plan(5000, copies=3).kind))
+        self.assertEqual(tamis.plan(5000, overshoot=1).params.capacity, 10000)
+        lines = [p.lines_per_query for p in tamis.plans(5000, order="lines")]
+        self.assertEqual(lines, sorted(lines))
+        every = tamis.plans(5000, 0.003, deletes=True)
+        self.assertEqual([p.bytes for p in every], sorted(p.bytes for p in every))
+        self.assertTrue(all("remove" in tamis.abilities(p.kind) for p in every))
+
+
+class Keys(unittest.TestCase):
+    def setUp(self):
+        self.f = tamis.Filter(100, 1e-6, seed=SEED)
+
+    def test_types_of_one_key(self):
+        f = self.f
+        self.assertTrue(f.add("grün"))
+        for same in ("grün".encode(), bytearray("grün".encode()), memoryview("grün".encode())):
+            self.assertIn(same, f)
+            self.assertFalse(f.add(same))
+        self.assertTrue(f.add(1 << 63))
+        self.assertIn((1 << 63).to_bytes(8, "little"), f)
+        self.assertIn(Index(1 << 63), f)
+        self.assertTrue(f.add(""))
+        self.assertIn(b"", f)
+        self.assertTrue(f.add(b"a\0b"))
+        self.assertNotIn(b"a", f)
+        self.assertIn(memoryview(b"aX\0XbX")[::2], f)
+        self.assertEqual(f.contains_many(["grün", 1 << 63, Index(3), "", b"a\0b", bytearray(b"a")]).tolist(),
+                         [True, True, False, True, True, False])
+
+    def test_what_is_no_key(self):
+        for call in (self.f.add, self.f.__contains__, self.f.remove, self.f.copies):
+            for bad in (None, 1.5, ("a",), [1], object()):
+                self.assertRaises(TypeError, call, bad)
+            for bad in (-1, 1 << 64):
+                self.assertRaises(ValueError, call, bad)
+        self.assertRaises(TypeError, self.f.update, [1, None])
+
+    def test_buffers(self):
+        numbers = [1, 2, 1 << 63]
+        data = array.array("Q", numbers).tobytes()
+        views = [array.array("Q", numbers), memoryview(data).cast("Q"), memoryview(bytearray(data)).cast("Q")]
+        if array.array("L").itemsize == 8:
+            views.append(array.array("L", numbers))
+        with tempfile.TemporaryFile() as file:
+            file.write(data)
+            file.flush()
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+                with memoryview(mapped).cast("Q") as view:
+                    self.assertEqual(self.f.add_many(view).tolist(), [True] * 3)
+        for view in views:
+            self.assertEqual(self.f.contains_many(view).tolist(), [True] * 3)
+            self.assertEqual(self.f.count_many(view), 3)
+        self.assertEqual(self.f.add_many(array.array("Q")).tolist(), [])
+        self.assertEqual(self.f.contains_many([]).tolist(), [])
+        held = array.array("Q", numbers)
+        self.f.update(held)
+        held.append(4)  # BufferError if the call still held the buffer
+
+    def test_what_is_no_buffer_of_keys(self):
+        for bad in (b"12345678", bytearray(8), "12345678", memoryview(b"12345678"), array.array("q", [1]),
+                    array.array("I", [1, 2]), array.array("d", [1.0])):
+            for call in (self.f.update, self.f.add_many, self.f.contains_many, self.f.count_many):
+                self.assertRaises(TypeError, call, bad)
+        self.assertRaises(BufferError, self.f.add_many, memoryview(array.array("Q", range(8)))[::2])
+        self.assertRaises(TypeError, self.f.update, 5)
+        self.assertEqual(len(self.f), 0)
+
+    def test_more_keys_than_a_group(self):
+        f = tamis.Filter(50_000, 0.001, seed=SEED)
+        f.update(f"key {i}" for i in range(20_000))
+        self.assertEqual(f.count_many(f"key {i}" for i in range(20_000)), 20_000)
+        self.assertEqual(len(f.contains_many(map(str, range(20_000)))), 20_000)
+
+    def test_answers_are_bools_that_cannot_change(self):
+        answers = self.f.add_many([1, 1, 2])
+        self.assertEqual(answers.format, "?")
+        self.assertIs(answers[0], True)
+        self.assertIs(answers[1], False)
+        with self.assertRaises(TypeError):
+            answers[0] = False
+
+    def test_numpy(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("no numpy here")
+        keys = numpy.arange(50, dtype=numpy.uint64)
+        answers = numpy.asarray(self.f.add_many(keys))
+        self.assertEqual(answers.dtype, numpy.bool_)
+        self.assertTrue(answers.all())
+        for key in (numpy.uint64(7), numpy.int32(7), 7):
+            self.assertIn(key, self.f)
+        keys.flags.writeable = False
+        self.assertEqual(self.f.count_many(keys), 50)
+        self.assertRaises(TypeError, self.f.update, keys.astype(numpy.int64))
+        self.assertRaises(TypeError, self.f.update, keys.astype(">u8"))
+        self.assertRaises(BufferError, self.f.update, keys[::2])
+
+
+class Errors(unittest.TestCase):
+    def test_arguments(self):
+        self.assertRaises(tamis.ArgumentError, tamis.Filter)
+        self.assertRaises(TypeError, tamis.Filter, 10, no_such_need=1)
+        self.assertRaises(tamis.ArgumentError, tamis.plan, 10, order="speed")
+        self.assertRaises(tamis.ArgumentError, tamis.plan, 10, copies=1 << 32)
+        self.assertRaises(TypeError, tamis.Filter, 10, params=tamis.Params("bloom", 10))
+        for bad in (0, -1, (1 << 40) + 1, 1 << 64):
+            self.assertRaises(tamis.ArgumentError, tamis.Filter, bad)
+        for bad in (0, 1, -0.5, math.nan):
+            self.assertRaises(ValueError, tamis.Filter, 10, bad)
+        self.assertRaises(tamis.ArgumentError, tamis.Filter, 10, kind="bloomy")
+        self.assertRaises(tamis.UnsupportedError, tamis.Filter, 10, kind="bloom", deletes=True)
+        self.assertRaises(tamis.ArgumentError, tamis.Filter, params=tamis.Params("bloom", 10, values={"x": 1}))
+        self.assertRaises(tamis.ArgumentError, tamis.Filter,
+                          params=tamis.Params("bloom", 10, values={"hashes": 65}))
+        self.assertRaises(tamis.ArgumentError, tamis.Filter, 10, seed=-1)
+
+    def test_each_status_has_a_class(self):
+        text = (SOURCE / "include/tamis/tamis.h").read_text()
+        numbers = {int(line.split("=")[1].split("/")[0].strip(" ,")) for line in text.splitlines()
+                   if line.startswith("    TAMIS_E_")}
+        self.assertEqual(numbers, set(tamis._ERRORS))
+        for number, error in tamis._ERRORS.items():
+            self.assertTrue(issubclass(error, tamis.Error))
+            raised = tamis._error(number)
+            self.assertIs(type(raised), error)
+            self.assertEqual(raised.status, number)
+            self.assertNotEqual(str(raised), "unknown status")
+            self.assertEqual(str(raised), raised.reason)
+
+    def test_full(self):
+        params = tamis.Params("dleft", 1, seed=SEED, stash=1, values={"buckets": 1, "subtables": 2})
+        for keys in (array.array("Q", range(100_000)), range(100_000)):
+            f = tamis.Filter(params=params)
+            with self.assertRaises(tamis.FullError) as caught:
+                f.update(keys)
+            done = caught.exception.done
+            self.assertTrue(0 < done < 1000)
+            self.assertEqual(f.count_many(range(done)), done)
+            self.assertRaises(tamis.FullError, f.add, done)
+
+    def test_mismatch(self):
+        a, b = tamis.Filter(10, kind="bloom"), tamis.Filter(10, kind="bloom")
+        with self.assertRaises(tamis.MismatchError):
+            a | b
+        with self.assertRaises(TypeError):
+            a | {1}
+        self.assertRaises(tamis.ArgumentError, a.merge, a)
+
+    def test_damaged_data(self):
+        data = tamis.Filter(100, seed=SEED).to_bytes()
+        for bad in (b"", b"x", data[:-1], data + b"\0", data[:300] + b"\xff" + data[301:], bytes(len(data))):
+            with self.assertRaises(tamis.FormatError) as caught:
+                tamis.Filter.from_bytes(bad)
+            self.assertTrue(caught.exception.reason)
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(data[:-8])
+            file.flush()
+            for mapped in (False, True):
+                self.assertRaises(tamis.FormatError, tamis.Filter.open, file.name, mmap=mapped)
+
+    def test_files_that_are_not_there(self):
+        for mapped in (False, True):
+            self.assertRaises(FileNotFoundError, tamis.Filter.open, "/nowhere/a.tamis", mmap=mapped)
+        with self.assertRaises(tamis.FileError) as caught:
+            tamis.Filter(10).save("/nowhere/a.tamis")
+        self.assertIsInstance(caught.exception, OSError)
+        self.assertRaises(ValueError, tamis.Filter(10).save, "a\0b")
+
+    def test_closed(self):
+        with tamis.Filter(10) as f:
+            self.assertFalse(f.closed)
+        self.assertTrue(f.closed)
+        f.close()
+        self.assertIn("closed", repr(f))
+        for call in (lambda: f.add(1), lambda: 1 in f, lambda: len(f), f.copy, f.info, f.to_bytes,
+                     lambda: f.update([1]), lambda: f.contains_many([1]), lambda: tamis.Filter(10).merge(f)):
+            self.assertRaises(ValueError, call)
+        self.assertRaises(AttributeError, lambda: f.no_such_thing)
+
+    def test_key_that_closes_the_filter(self):
+        f = tamis.Filter(10)
+
+        def keys():
+            yield 1
+            f.close()
+        self.assertRaises(ValueError, f.update, keys())
+
+
+class Others(unittest.TestCase):
+    def test_values(self):
+        f = tamis.Filter(params=tamis.Params("rank", 100, seed=SEED, values={"value_bits": 3, "fingerprint_bits": 30}))
+        self.assertEqual(f.value_bits, 3)
+        self.assertTrue(f.add("a", value=5))
+        f.add("b")
+        self.assertEqual((f.value("a"), f.value("b")), (5, 0))
+        f.set_value("a", 7)
+        self.assertEqual(f.value("a"), 7)
+        for bad in (8, -1, 1 << 32):
+            self.assertRaises(tamis.ArgumentError, f.set_value, "a", bad)
+            self.assertRaises(tamis.ArgumentError, f.add, "c", value=bad)
+        self.assertRaises(KeyError, f.value, "c")
+        self.assertRaises(tamis.UnsupportedError, tamis.Filter(10, kind="bloom").add, "a", value=1)
+
+    def test_trimmed_form(self):
+        f = tamis.Filter(1000, 0.01, kind="rank", deletes=True, seed=SEED)
+        f.update(range(600))
+        data = f.to_bytes(trimmed=True)
+        self.assertLess(len(data), len(f.to_bytes()))
+        self.assertEqual(tamis.Filter.from_bytes(data).count_many(range(600)), 600)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "f.tamis")
+            f.save(path, trimmed=True)
+            self.assertEqual(pathlib.Path(path).read_bytes(), data)
+            self.assertEqual(tamis.Filter.open(path).count_many(range(600)), 600)
+        self.assertRaises(tamis.UnsupportedError, tamis.Filter(10, kind="bloom").to_bytes, trimmed=True)
+        self.assertRaises(tamis.FormatError, tamis.Filter.from_bytes, data[:-1])
+
+    def test_memory_is_freed(self):
+        f = tamis.Filter(10)
+        gone, free = weakref.ref(f), f._free
+        del f
+        gc.collect()
+        self.assertIsNone(gone())
+        self.assertFalse(free.alive)
+
+    def test_threads_share_a_filter(self):
+        f = tamis.Filter(4000, 0.001, kind="counting-bloom", deletes=True, seed=SEED)
+
+        def work(first):
+            for i in range(first, first + 1000):
+                f.add(i)
+        threads = [threading.Thread(target=work, args=(i * 1000,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(f), 4000)
+        self.assertEqual(f.count_many(range(4000)), 4000)
+
+    def test_file_of_the_library(self):
+        for path in sorted((SOURCE / "tests/golden").glob("*.tamis")):
+            with self.subTest(path=path.name):
+                self.assertEqual(tamis.Filter.open(path, mmap=True).to_bytes(), path.read_bytes())
+
+    def test_examples(self):
+        page = doctest.testfile(str(SOURCE / "docs/python.md"), module_relative=False)
+        self.assertEqual(page.failed, 0)
+        self.assertGreater(page.attempted, 20)
+        self.assertEqual(doctest.testmod(tamis).failed, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
