@@ -1,13 +1,17 @@
 /* batch.c - many keys at a time
  *
- * Keys are worked off in groups.  A group is hashed and the memory that its keys will touch is fetched,
- * then the group that was fetched AHEAD groups before is worked off: hashing and work are done while
- * memory is on its way.
+ * Keys are worked off in groups.  A group is hashed, and the memory that its keys will touch is fetched
+ * while the group that was fetched AHEAD groups before is worked off, key by key in turns:
  *
- *      hash, fetch   0  1  2  3  4 ..
+ *      hash          0  1  2  3  4 ..
+ *      fetch         0  1  2  3  4 ..
  *      work                0  1  2 ..          AHEAD = 2
  *
- * A structure with batches of its own gets each group as a whole; otherwise it is called key by key.
+ * Memory serves a dozen or two fetches at a time.  A burst of them makes the processor wait for the
+ * first, and leaves memory idle when the burst is over; in turns with the work both are busy.
+ *
+ * A structure with batches of its own gets two groups, one to work off and one to fetch; otherwise it is
+ * called key by key.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,7 +20,7 @@
 
 #define GROUP TAMIS_I_GROUP
 #define AHEAD 2u
-#define RING  4u /* groups of digests kept: more than AHEAD, a power of two */
+#define RING  4u /* groups kept: more than AHEAD, a power of two */
 
 static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
@@ -31,103 +35,109 @@ typedef struct key_source {
     key_form form;
     const void *array;
     size_t n;
-    bool write;                      /* the filter will be changed */
     tamis_digest ring[RING * GROUP]; /* not used for digests, which are taken where they are */
+    tamis_i_probe probes[RING * GROUP];
 } key_source;
 
-/* The group that begins with key 'at', a multiple of GROUP. */
-static const tamis_digest *group_at(const key_source *k, size_t at) {
-    if (k->form == DIGESTS)
-        return (const tamis_digest *)k->array + at;
-    return k->ring + at % (RING * GROUP);
-}
-
-/* Hash the group that begins with key 'at', if there is one, and begin to fetch its memory. */
-static void group_fetch(key_source *k, size_t at) {
-    if (at >= k->n)
-        return;
-    const tamis_filter *const filter = k->filter;
-    const size_t n = least(GROUP, k->n - at);
-    tamis_digest *const ring = k->ring + at % (RING * GROUP);
-    if (k->form == INTEGERS)
-        tamis_i_hash_many_u64(filter->params.seed, (const uint64_t *)k->array + at, n, ring);
-    else if (k->form == BYTES)
-        tamis_i_hash_many(filter->params.seed, (const tamis_bytes *)k->array + at, n, ring);
-    const tamis_digest *const digests = group_at(k, at);
-    void (*const prefetch)(const tamis_filter *, tamis_digest, bool) = filter->kind->prefetch;
-    const bool write = k->write;
-    for (size_t i = 0; i < n; i++)
-        prefetch(filter, digests[i], write);
-}
-
+/* The rings are filled as they are used: a batch of one key should not pay for them. */
 static void keys_start(key_source *k, const tamis_filter *filter, key_form form, const void *array,
-                       size_t n, bool write) {
-    k->filter = filter, k->form = form, k->array = array, k->n = n, k->write = write;
-    for (size_t group = 0; group < AHEAD; group++)
-        group_fetch(k, group * GROUP);
+                       size_t n) {
+    k->filter = filter, k->form = form, k->array = array, k->n = n;
 }
 
-/* The digests of the group that begins with key 'at', '*n' of them, fetched; one more group is begun. */
-static const tamis_digest *keys_next(key_source *k, size_t at, size_t *n) {
-    group_fetch(k, at + AHEAD * GROUP);
-    *n = least(GROUP, k->n - at);
-    return group_at(k, at);
+/* The group that begins with key 'at', a multiple of GROUP; it is empty past the last key. */
+static tamis_i_group group_at(key_source *k, size_t at) {
+    const size_t n = at < k->n ? least(GROUP, k->n - at) : 0;
+    const size_t turn = at % (RING * GROUP);
+    return (tamis_i_group){.digests = k->form == DIGESTS && n != 0
+                                          ? (const tamis_digest *)k->array + at
+                                          : k->ring + turn,
+                           .n = n,
+                           .probes = k->probes + turn};
 }
 
-/* ---- the work ---- */
+/* The same, hashed. */
+static tamis_i_group group_hash(key_source *k, size_t at) {
+    const tamis_i_group group = group_at(k, at);
+    const uint64_t seed = k->filter->params.seed;
+    tamis_digest *const ring = k->ring + at % (RING * GROUP);
+    if (group.n != 0 && k->form == INTEGERS)
+        tamis_i_hash_many_u64(seed, (const uint64_t *)k->array + at, group.n, ring);
+    else if (group.n != 0 && k->form == BYTES)
+        tamis_i_hash_many(seed, (const tamis_bytes *)k->array + at, group.n, ring);
+    return group;
+}
 
-static size_t contains_group(const tamis_filter *filter, const tamis_digest *digests, size_t n,
-                             bool *present) {
-    if (filter->kind->contains_many != NULL)
-        return filter->kind->contains_many(filter, digests, n, present);
-    size_t found = 0;
-    for (size_t i = 0; i < n; i++) {
-        const bool is = filter->kind->contains(filter, digests[i]);
-        found += is;
-        if (present != NULL)
-            present[i] = is;
+/* ---- the work: one group is worked off, one is fetched ---- */
+
+static inline void fetch(const tamis_filter *filter, const tamis_i_group *group, size_t i,
+                         bool write) {
+    if (i < group->n)
+        filter->kind->prefetch(filter, group->digests[i], write);
+}
+
+static void contains_group(const tamis_filter *filter, const tamis_i_group *now,
+                           const tamis_i_group *next, bool *present) {
+    if (filter->kind->contains_many != NULL) {
+        filter->kind->contains_many(filter, now, next, present);
+        return;
     }
-    return found;
+    for (size_t i = 0; i < GROUP; i++) {
+        fetch(filter, next, i, false);
+        if (i < now->n)
+            present[i] = filter->kind->contains(filter, now->digests[i]);
+    }
 }
 
-static tamis_status insert_group(tamis_filter *filter, const tamis_digest *digests, size_t n,
-                                 bool *added, size_t *done) {
+static tamis_status insert_group(tamis_filter *filter, const tamis_i_group *now,
+                                 const tamis_i_group *next, bool *added, size_t *done) {
     if (filter->kind->insert_many != NULL)
-        return filter->kind->insert_many(filter, digests, n, added, done);
-    for (size_t i = 0; i < n; i++) {
-        bool fresh;
-        const tamis_status status = filter->kind->insert(filter, digests[i], &fresh);
-        if (status != TAMIS_OK) {
-            *done = i;
-            return status;
+        return filter->kind->insert_many(filter, now, next, added, done);
+    *done = 0;
+    for (size_t i = 0; i < GROUP; i++) {
+        fetch(filter, next, i, true);
+        if (i < now->n) {
+            const tamis_status status = filter->kind->insert(filter, now->digests[i], &added[i]);
+            if (status != TAMIS_OK)
+                return status;
+            *done = i + 1;
         }
-        if (added != NULL)
-            added[i] = fresh;
     }
-    *done = n;
     return TAMIS_OK;
 }
 
-static size_t remove_group(tamis_filter *filter, const tamis_digest *digests, size_t n,
-                           bool *removed) {
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        const bool gone = filter->kind->remove(filter, digests[i]) == TAMIS_OK;
-        count += gone;
-        if (removed != NULL)
-            removed[i] = gone;
+static void remove_group(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
+                         bool *removed) {
+    if (filter->kind->remove_many != NULL) {
+        filter->kind->remove_many(filter, now, next, removed);
+        return;
     }
-    return count;
+    for (size_t i = 0; i < GROUP; i++) {
+        fetch(filter, next, i, true);
+        if (i < now->n)
+            removed[i] = filter->kind->remove(filter, now->digests[i]) == TAMIS_OK;
+    }
 }
+
+/* ---- the batches ---- */
 
 static size_t contains_keys(const tamis_filter *filter, key_form form, const void *array, size_t n,
                             bool *present) {
     key_source k;
+    keys_start(&k, filter, form, array, n);
+    bool unasked[GROUP];
     size_t found = 0;
-    keys_start(&k, filter, form, array, n, false);
-    for (size_t at = 0, now; at < n; at += now) {
-        const tamis_digest *const digests = keys_next(&k, at, &now);
-        found += contains_group(filter, digests, now, present == NULL ? NULL : present + at);
+    const tamis_i_group none = {.n = 0};
+    for (size_t at = 0; at < AHEAD * GROUP; at += GROUP) {
+        const tamis_i_group next = group_hash(&k, at);
+        contains_group(filter, &none, &next, unasked);
+    }
+    for (size_t at = 0; at < n; at += GROUP) {
+        const tamis_i_group next = group_hash(&k, at + AHEAD * GROUP);
+        const tamis_i_group now = group_at(&k, at);
+        bool *const answers = present == NULL ? unasked : present + at;
+        contains_group(filter, &now, &next, answers);
+        found += tamis_i_group_sum(answers, now.n);
     }
     return found;
 }
@@ -139,12 +149,20 @@ static tamis_status insert_keys(tamis_filter *filter, key_form form, const void 
     if (filter->read_only)
         return TAMIS_E_READONLY;
     key_source k;
+    keys_start(&k, filter, form, array, n);
+    bool unasked[GROUP];
     tamis_status status = TAMIS_OK;
-    size_t all = 0;
-    keys_start(&k, filter, form, array, n, true);
-    for (size_t now, in; all < n && status == TAMIS_OK; all += in) {
-        const tamis_digest *const digests = keys_next(&k, all, &now);
-        status = insert_group(filter, digests, now, added == NULL ? NULL : added + all, &in);
+    size_t all = 0, in;
+    const tamis_i_group none = {.n = 0};
+    for (size_t at = 0; at < AHEAD * GROUP && status == TAMIS_OK; at += GROUP) {
+        const tamis_i_group next = group_hash(&k, at);
+        status = insert_group(filter, &none, &next, unasked, &in);
+    }
+    for (size_t at = 0; at < n && status == TAMIS_OK; at += GROUP) {
+        const tamis_i_group next = group_hash(&k, at + AHEAD * GROUP);
+        const tamis_i_group now = group_at(&k, at);
+        status = insert_group(filter, &now, &next, added == NULL ? unasked : added + at, &in);
+        all += in;
     }
     if (done != NULL)
         *done = all;
@@ -160,11 +178,20 @@ static tamis_status remove_keys(tamis_filter *filter, key_form form, const void 
     if (filter->read_only)
         return TAMIS_E_READONLY;
     key_source k;
+    keys_start(&k, filter, form, array, n);
+    bool unasked[GROUP];
     size_t all = 0;
-    keys_start(&k, filter, form, array, n, true);
-    for (size_t at = 0, now; at < n; at += now) {
-        const tamis_digest *const digests = keys_next(&k, at, &now);
-        all += remove_group(filter, digests, now, removed == NULL ? NULL : removed + at);
+    const tamis_i_group none = {.n = 0};
+    for (size_t at = 0; at < AHEAD * GROUP; at += GROUP) {
+        const tamis_i_group next = group_hash(&k, at);
+        remove_group(filter, &none, &next, unasked);
+    }
+    for (size_t at = 0; at < n; at += GROUP) {
+        const tamis_i_group next = group_hash(&k, at + AHEAD * GROUP);
+        const tamis_i_group now = group_at(&k, at);
+        bool *const answers = removed == NULL ? unasked : removed + at;
+        remove_group(filter, &now, &next, answers);
+        all += tamis_i_group_sum(answers, now.n);
     }
     if (count != NULL)
         *count = all;

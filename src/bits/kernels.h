@@ -14,6 +14,14 @@
  * finished. */
 #define TAMIS_I_GROUP 16u
 
+/* Where one key of a group is looked for: found out when its memory is fetched, and used when it has
+ * arrived.  What the words mean is up to the structure. */
+#define TAMIS_I_PROBE_CHOICES 4u
+typedef struct tamis_i_probe {
+    uint64_t *at[TAMIS_I_PROBE_CHOICES];
+    uint64_t word[8];
+} tamis_i_probe;
+
 #define TAMIS_I_BLOCK_HASHES_MAX 16u
 
 struct tamis_i_block;
@@ -28,12 +36,13 @@ typedef struct tamis_i_kernels {
     uint64_t (*rank)(const uint64_t *words, uint64_t at);
     /* The position of one number r, counted from 0, of a word; 64 if it has no more than r ones. */
     unsigned (*select)(uint64_t word, unsigned r);
-    /* For each of n blocks of 512 bits: are the k bits set that belong to the hash?  They are bits
-     * tamis_i_block_bit(hash, 0 .. k-1) of the block.  1 <= k <= TAMIS_I_BLOCK_HASHES_MAX. */
-    void (*blocks_test)(const uint64_t *const *blocks, const uint64_t *hashes, size_t n, unsigned k,
-                        bool *present);
+    /* For each of n probes: are the k bits set that belong to the hash, word[0], in the block of 512
+     * bits, at[0]?  They are its bits tamis_i_block_bit(hash, 0 .. k-1).  1 <= k <=
+     * TAMIS_I_BLOCK_HASHES_MAX.  Meanwhile the blocks of next[0 .. n-1] are fetched. */
+    void (*blocks_test)(const tamis_i_probe *probes, size_t n, unsigned k,
+                        const tamis_i_probe *next, bool *present);
     /* Set those bits, block after block; changed[i] tells whether one of them was clear. */
-    void (*blocks_set)(uint64_t *const *blocks, const uint64_t *hashes, size_t n, unsigned k,
+    void (*blocks_set)(const tamis_i_probe *probes, size_t n, unsigned k, const tamis_i_probe *next,
                        bool *changed);
     /* For each of n buckets, the cells that hold a remainder: bits/cells.h. */
     bool (*cells_match)(const struct tamis_i_cells *cells, const struct tamis_i_spot *spots,

@@ -56,23 +56,25 @@ static unsigned select_one(uint64_t word, unsigned r) {
     return at;
 }
 
-static void blocks_test(const uint64_t *const *blocks, const uint64_t *hashes, size_t n, unsigned k,
-                        bool *present) {
+static void blocks_test(const tamis_i_probe *probes, size_t n, unsigned k,
+                        const tamis_i_probe *next, bool *present) {
     for (size_t j = 0; j < n; j++) {
+        TAMIS_PREFETCH(next[j].at[0]);
         bool all = true;
         for (unsigned i = 0; i < k && all; i++)
-            all = tamis_i_bit_get(blocks[j], tamis_i_block_bit(hashes[j], i));
+            all = tamis_i_bit_get(probes[j].at[0], tamis_i_block_bit(probes[j].word[0], i));
         present[j] = all;
     }
 }
 
-static void blocks_set(uint64_t *const *blocks, const uint64_t *hashes, size_t n, unsigned k,
+static void blocks_set(const tamis_i_probe *probes, size_t n, unsigned k, const tamis_i_probe *next,
                        bool *changed) {
     for (size_t j = 0; j < n; j++) {
+        TAMIS_PREFETCH_RW(next[j].at[0]);
         uint64_t fresh = 0;
         for (unsigned i = 0; i < k; i++) {
-            const unsigned at = tamis_i_block_bit(hashes[j], i);
-            uint64_t *const word = blocks[j] + at / 64;
+            const unsigned at = tamis_i_block_bit(probes[j].word[0], i);
+            uint64_t *const word = probes[j].at[0] + at / 64;
             const uint64_t bit = (uint64_t)1 << at % 64;
             fresh |= bit & ~*word;
             *word |= bit;

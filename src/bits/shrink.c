@@ -341,13 +341,15 @@ static const tamis_i_shrink layouts[4];
 /* The same search, compiled for each layout: for one key in one bucket, and for many keys in all their
  * buckets, once more with BMI2, whose shifts and masks take half the instructions. */
 #define SEARCH(suffix, attributes, find)                                                           \
-    attributes static void search##suffix(const tamis_i_shrink_query *queries, size_t n,           \
-                                          unsigned d, bool *found) {                               \
+    attributes static void search##suffix(const tamis_i_probe *probes, size_t n, unsigned d,       \
+                                          const tamis_i_probe *next, bool *found) {                \
         for (size_t i = 0; i < n; i++) {                                                           \
-            const tamis_i_shrink_query *const q = &queries[i];                                     \
+            const tamis_i_probe *const p = &probes[i];                                             \
             bool is = false;                                                                       \
-            for (unsigned j = 0; j < d; j++)                                                       \
-                is |= find(q->group[j], q->bucket[j], q->print);                                   \
+            for (unsigned j = 0; j < d; j++) {                                                     \
+                TAMIS_PREFETCH(next[i].at[j]);                                                     \
+                is |= find(p->at[j], (unsigned)p->word[1 + j], p->word[0]);                        \
+            }                                                                                      \
             found[i] = is;                                                                         \
         }                                                                                          \
     }

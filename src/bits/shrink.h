@@ -5,7 +5,7 @@
 #ifndef TAMIS_BITS_SHRINK_H
 #define TAMIS_BITS_SHRINK_H
 
-#include "base/base.h"
+#include "bits/kernels.h"
 
 #define TAMIS_I_SHRINK_LOADS 12u /* loads from 0 to 11 at most */
 #define TAMIS_I_SHRINK_GROUP 4u
@@ -38,15 +38,12 @@ typedef bool tamis_i_shrink_finder(const uint64_t *group, unsigned bucket, uint6
 tamis_i_shrink_finder *tamis_i_shrink_find(const tamis_i_shrink *layout);
 
 /* The same for n keys at once, each with d buckets: found[i] tells whether one of those of key i holds it.
+ * at[j] is the group of its bucket number word[1 + j], word[0] its fingerprint.  Meanwhile the groups of
+ * next[0 .. n-1] are fetched.
  * 'features' as tamis_i_cpu_features tells them. */
-#define TAMIS_I_SHRINK_CHOICES 4u
-typedef struct tamis_i_shrink_query {
-    const uint64_t *group[TAMIS_I_SHRINK_CHOICES];
-    uint64_t print;
-    uint8_t bucket[TAMIS_I_SHRINK_CHOICES];
-} tamis_i_shrink_query;
-typedef void tamis_i_shrink_searcher(const tamis_i_shrink_query *queries, size_t n, unsigned d,
-                                     bool *found);
+#define TAMIS_I_SHRINK_CHOICES TAMIS_I_PROBE_CHOICES
+typedef void tamis_i_shrink_searcher(const tamis_i_probe *probes, size_t n, unsigned d,
+                                     const tamis_i_probe *next, bool *found);
 tamis_i_shrink_searcher *tamis_i_shrink_search(const tamis_i_shrink *layout, unsigned features);
 
 /* Add a fingerprint of 64 bits, of which as many leading ones are kept as there is room for; those of

@@ -72,15 +72,17 @@ __attribute__((target("avx2"))) static inline __m256i first_lanes(unsigned n) {
     return load(lanes + (8 - n));
 }
 
-__attribute__((target("avx2"))) static void blocks_test(const uint64_t *const *blocks,
-                                                        const uint64_t *hashes, size_t n,
-                                                        unsigned k, bool *present) {
+__attribute__((target("avx2"))) static void blocks_test(const tamis_i_probe *probes, size_t n,
+                                                        unsigned k, const tamis_i_probe *next,
+                                                        bool *present) {
     const __m256i factors0 = load(tamis_i_block_factors);
     if (k <= 8) {
         const __m256i ones = first_lanes(k);
         for (size_t j = 0; j < n; j++) {
-            const __m256i low = load(blocks[j]), high = load(blocks[j] + 4);
-            const __m256i lacks = missing(low, high, places(&hashes[j], factors0), ones);
+            const uint64_t *const block = probes[j].at[0];
+            TAMIS_PREFETCH(next[j].at[0]);
+            const __m256i low = load(block), high = load(block + 4);
+            const __m256i lacks = missing(low, high, places(&probes[j].word[0], factors0), ones);
             present[j] = _mm256_testz_si256(lacks, lacks) != 0;
         }
         return;
@@ -88,10 +90,11 @@ __attribute__((target("avx2"))) static void blocks_test(const uint64_t *const *b
     const __m256i factors1 = load(tamis_i_block_factors + 8);
     const __m256i ones0 = first_lanes(8), ones1 = first_lanes(k - 8);
     for (size_t j = 0; j < n; j++) {
-        const __m256i low = load(blocks[j]), high = load(blocks[j] + 4);
-        const __m256i lacks =
-            _mm256_or_si256(missing(low, high, places(&hashes[j], factors0), ones0),
-                            missing(low, high, places(&hashes[j], factors1), ones1));
+        const uint64_t *const block = probes[j].at[0], *const hash = &probes[j].word[0];
+        TAMIS_PREFETCH(next[j].at[0]);
+        const __m256i low = load(block), high = load(block + 4);
+        const __m256i lacks = _mm256_or_si256(missing(low, high, places(hash, factors0), ones0),
+                                              missing(low, high, places(hash, factors1), ones1));
         present[j] = _mm256_testz_si256(lacks, lacks) != 0;
     }
 }
@@ -124,20 +127,23 @@ __attribute__((target("avx2,bmi2"))) static inline void set_eight(uint64_t *bloc
         set_four(block, _mm256_extracti128_si256(positions, 1));
 }
 
-__attribute__((target("avx2,bmi2"))) static void
-blocks_set(uint64_t *const *blocks, const uint64_t *hashes, size_t n, unsigned k, bool *changed) {
+__attribute__((target("avx2,bmi2"))) static void blocks_set(const tamis_i_probe *probes, size_t n,
+                                                            unsigned k, const tamis_i_probe *next,
+                                                            bool *changed) {
     const __m256i factors0 = load(tamis_i_block_factors),
                   factors1 = load(tamis_i_block_factors + 8);
     const __m256i ones0 = first_lanes(k < 8 ? k : 8), ones1 = first_lanes(k < 8 ? 0 : k - 8);
     for (size_t j = 0; j < n; j++) {
-        const __m256i low = load(blocks[j]), high = load(blocks[j] + 4);
-        const __m256i where = places(&hashes[j], factors0);
+        uint64_t *const block = probes[j].at[0];
+        TAMIS_PREFETCH_RW(next[j].at[0]);
+        const __m256i low = load(block), high = load(block + 4);
+        const __m256i where = places(&probes[j].word[0], factors0);
         __m256i lacks = missing(low, high, where, ones0);
-        set_eight(blocks[j], where, ones0, k > 4);
+        set_eight(block, where, ones0, k > 4);
         if (k > 8) {
-            const __m256i more = places(&hashes[j], factors1);
+            const __m256i more = places(&probes[j].word[0], factors1);
             lacks = _mm256_or_si256(lacks, missing(low, high, more, ones1));
-            set_eight(blocks[j], more, ones1, k > 12);
+            set_eight(block, more, ones1, k > 12);
         }
         changed[j] = _mm256_testz_si256(lacks, lacks) == 0;
     }

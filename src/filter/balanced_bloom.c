@@ -322,13 +322,12 @@ static inline void search_put(const tamis_filter *filter, search *s, tamis_diges
  * to fetch their second, and so on: the misses of a round overlap.  Whether a key goes on is a matter of
  * chance that no processor can predict; so every key is put on the list of the next round, where the
  * next takes its place unless it goes on. */
-static size_t contains_group(const tamis_filter *filter, const tamis_digest *digests, size_t n,
-                             bool *present) {
+static void contains_group(const tamis_filter *filter, const tamis_digest *digests, size_t n,
+                           bool *present) {
     const tamis_i_block layout = layout_of(filter);
     const unsigned choices = (unsigned)filter->geometry[CHOICES];
     const uint64_t limit = filter->geometry[LIMIT];
     search s = {.n = 0};
-    size_t found = 0;
     for (unsigned j = 0; j < n; j++, s.n++)
         search_put(filter, &s, digests[j], j, 0);
     for (unsigned i = 0; i < choices && s.n > 0; i++) {
@@ -342,7 +341,6 @@ static size_t contains_group(const tamis_filter *filter, const tamis_digest *dig
             const uint64_t load = tamis_i_block_counter(&layout, s.blocks[j]);
             const bool on = !here[j] && (load << 32 | s.coins[j]) >= limit;
             present[number] = here[j];
-            found += here[j];
             search_put(filter, &s, digests[number], number, next);
             s.n += on;
         }
@@ -352,48 +350,36 @@ static size_t contains_group(const tamis_filter *filter, const tamis_digest *dig
     for (size_t j = 0; j < s.n; j++) {
         const unsigned number = s.number[j];
         present[number] = tamis_i_stash_copies(&filter->stash, digests[number]) != 0;
-        found += present[number];
     }
-    return found;
 }
 
-static size_t contains_many(const tamis_filter *filter, const tamis_digest *digests, size_t n,
-                            bool *present) {
-    const bool spent = budget_spent(filter);
-    size_t found = 0;
-    for (size_t at = 0, now; at < n; at += now) {
-        bool answers[GROUP];
-        now = n - at < GROUP ? n - at : GROUP;
-        if (!spent)
-            found += contains_group(filter, digests + at, now, answers);
-        for (size_t j = 0; spent && j < now; j++)
-            found += answers[j] = contains(filter, digests[at + j]);
-        if (present != NULL)
-            memcpy(present + at, answers, now * sizeof answers[0]);
-    }
-    return found;
+static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
+                          const tamis_i_group *next, bool *present) {
+    for (size_t j = 0; j < next->n; j++)
+        prefetch(filter, next->digests[j], false);
+    if (!budget_spent(filter))
+        contains_group(filter, now->digests, now->n, present);
+    else
+        for (size_t j = 0; j < now->n; j++)
+            present[j] = contains(filter, now->digests[j]);
 }
 
 /* The keys of a group whose first choice is already full fetch their second before the group is worked
  * off in order. */
-static tamis_status insert_many(tamis_filter *filter, const tamis_digest *digests, size_t n,
-                                bool *added, size_t *done) {
+static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
+                                const tamis_i_group *next, bool *added, size_t *done) {
     const bool more = filter->geometry[CHOICES] > 1;
-    for (size_t at = 0, now; at < n; at += now) {
-        now = n - at < GROUP ? n - at : GROUP;
-        for (size_t j = at; more && j < at + now; j++)
-            if (!takes(filter, choice_of(filter, digests[j], 0)))
-                TAMIS_PREFETCH_RW(choice_of(filter, digests[j], 1).block);
-        for (size_t j = at; j < at + now; j++) {
-            bool fresh;
-            const tamis_status status = insert(filter, digests[j], &fresh);
-            TAMIS_ASSERT(status == TAMIS_OK);
-            (void)status;
-            if (added != NULL)
-                added[j] = fresh;
-        }
+    for (size_t j = 0; j < next->n; j++)
+        prefetch(filter, next->digests[j], true);
+    for (size_t j = 0; more && j < now->n; j++)
+        if (!takes(filter, choice_of(filter, now->digests[j], 0)))
+            TAMIS_PREFETCH_RW(choice_of(filter, now->digests[j], 1).block);
+    for (size_t j = 0; j < now->n; j++) {
+        const tamis_status status = insert(filter, now->digests[j], &added[j]);
+        TAMIS_ASSERT(status == TAMIS_OK);
+        (void)status;
     }
-    *done = n;
+    *done = now->n;
     return TAMIS_OK;
 }
 

@@ -16,7 +16,6 @@
 
 #define BLOCK_BITS 512u
 #define BLOCKS_MAX ((uint64_t)1 << 39)
-#define GROUP      TAMIS_I_GROUP
 
 static tamis_status shape(tamis_params *params, uint64_t *n_table) {
     uint64_t *const blocks = &params->value[TAMIS_BLOCKED_BLOCKS];
@@ -45,16 +44,20 @@ static unsigned hashes_of(const tamis_filter *filter) {
     return (unsigned)filter->params.value[TAMIS_BLOCKED_HASHES];
 }
 
+static tamis_i_probe probe_of(const tamis_filter *filter, tamis_digest digest) {
+    return (tamis_i_probe){.at = {block_of(filter, digest)}, .word = {digest.hi}};
+}
+
 static bool contains(const tamis_filter *filter, tamis_digest digest) {
-    const uint64_t *const block = block_of(filter, digest);
+    const tamis_i_probe probe = probe_of(filter, digest);
     bool present;
-    filter->kernels.blocks_test(&block, &digest.hi, 1, hashes_of(filter), &present);
+    filter->kernels.blocks_test(&probe, 1, hashes_of(filter), &probe, &present);
     return present;
 }
 
 static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
-    uint64_t *const block = block_of(filter, digest);
-    filter->kernels.blocks_set(&block, &digest.hi, 1, hashes_of(filter), added);
+    const tamis_i_probe probe = probe_of(filter, digest);
+    filter->kernels.blocks_set(&probe, 1, hashes_of(filter), &probe, added);
     filter->state[TAMIS_I_COUNT] += *added;
     return TAMIS_OK;
 }
@@ -66,67 +69,38 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
     TAMIS_PREFETCH(block_of(filter, digest));
 }
 
-/* Where the keys of one group are looked for; their lines are on the way. */
-typedef struct group {
-    uint64_t *blocks[GROUP];
-    uint64_t hashes[GROUP];
-    bool answers[GROUP];
-} group;
-
-/* The number of keys taken: n, at most GROUP. */
-static inline size_t group_take(const tamis_filter *filter, group *g, const tamis_digest *digests,
-                                size_t n) {
+/* The probes of the next group, for the kernel to fetch while it works on this one; where there are
+ * fewer than it works on, its own have to do. */
+static inline const tamis_i_probe *locate(const tamis_filter *filter, const tamis_i_group *now,
+                                          const tamis_i_group *next) {
     const uint64_t n_blocks = filter->n_table / TAMIS_LINE_WORDS;
     uint64_t *const table = filter->table;
-    const size_t taken = n < GROUP ? n : GROUP;
-    for (size_t i = 0; i < taken; i++) {
-        g->blocks[i] = table + TAMIS_LINE_WORDS * tamis_i_range(digests[i].lo, n_blocks);
-        g->hashes[i] = digests[i].hi;
+    for (size_t i = 0; i < next->n; i++) {
+        next->probes[i].at[0] =
+            table + TAMIS_LINE_WORDS * tamis_i_range(next->digests[i].lo, n_blocks);
+        next->probes[i].word[0] = next->digests[i].hi;
     }
-    memset(g->answers, 0, sizeof g->answers);
-    return taken;
+    if (next->n >= now->n && now->n != 0)
+        return next->probes;
+    for (size_t i = 0; i < next->n; i++)
+        TAMIS_PREFETCH(next->probes[i].at[0]);
+    return now->probes;
 }
 
-/* How many answers are yes: they are bytes of value 0 or 1, summed up by eights. */
-static inline unsigned group_sum(const group *g) {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < GROUP; i += sizeof sum) {
-        uint64_t eight;
-        memcpy(&eight, g->answers + i, sizeof eight);
-        sum += eight;
-    }
-    return (unsigned)(sum * 0x0101010101010101u >> 56);
-}
-
-static size_t contains_many(const tamis_filter *filter, const tamis_digest *digests, size_t n,
-                            bool *present) {
-    const unsigned k = hashes_of(filter);
-    size_t found = 0;
-    for (size_t at = 0, now; at < n; at += now) {
-        group g;
-        now = group_take(filter, &g, digests + at, n - at);
-        filter->kernels.blocks_test((const uint64_t *const *)g.blocks, g.hashes, now, k, g.answers);
-        found += group_sum(&g);
-        if (present != NULL)
-            memcpy(present + at, g.answers, now);
-    }
-    return found;
+static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
+                          const tamis_i_group *next, bool *present) {
+    const tamis_i_probe *const fetch = locate(filter, now, next);
+    filter->kernels.blocks_test(now->probes, now->n, hashes_of(filter), fetch, present);
 }
 
 /* The same, writing.  A group is worked off in order, so that a key that stands twice in it is added
  * once. */
-static tamis_status insert_many(tamis_filter *filter, const tamis_digest *digests, size_t n,
-                                bool *added, size_t *done) {
-    const unsigned k = hashes_of(filter);
-    for (size_t at = 0, now; at < n; at += now) {
-        group g;
-        now = group_take(filter, &g, digests + at, n - at);
-        filter->kernels.blocks_set(g.blocks, g.hashes, now, k, g.answers);
-        filter->state[TAMIS_I_COUNT] += group_sum(&g);
-        if (added != NULL)
-            memcpy(added + at, g.answers, now);
-    }
-    *done = n;
+static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
+                                const tamis_i_group *next, bool *added, size_t *done) {
+    const tamis_i_probe *const fetch = locate(filter, now, next);
+    filter->kernels.blocks_set(now->probes, now->n, hashes_of(filter), fetch, added);
+    filter->state[TAMIS_I_COUNT] += tamis_i_group_sum(added, now->n);
+    *done = now->n;
     return TAMIS_OK;
 }
 

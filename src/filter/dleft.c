@@ -156,69 +156,54 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
     }
 }
 
-/* Where the keys of one group of a batch are looked for. */
-typedef struct batch {
-    tamis_i_shrink_query queries[TAMIS_I_GROUP];
-    size_t n;
-} batch;
-
 /* Compiled for the numbers that are the same for all keys. */
-TAMIS_INLINE void fetch_with(const tamis_filter *filter, batch *b, const tamis_digest *digests,
-                             unsigned subtables, unsigned group, uint64_t words) {
+TAMIS_INLINE void locate_with(const tamis_filter *filter, const tamis_i_group *next,
+                              unsigned subtables, unsigned group, uint64_t words) {
     const uint64_t per_subtable = filter->geometry[PER_SUBTABLE];
     const uint64_t step = filter->geometry[GROUPS] * words;
-    const uint64_t *const table = filter->table;
-    for (size_t i = 0; i < b->n; i++) {
-        tamis_i_shrink_query *const q = &b->queries[i];
-        q->print = print_of(digests[i]);
+    uint64_t *const table = filter->table;
+    for (size_t i = 0; i < next->n; i++) {
+        tamis_i_probe *const p = &next->probes[i];
+        p->word[0] = print_of(next->digests[i]);
         for (unsigned j = 0; j < subtables; j++) {
-            const uint64_t bucket = tamis_i_range(tamis_i_word(digests[i], j), per_subtable);
-            q->group[j] = table + j * step + bucket / group * words;
-            q->bucket[j] = (uint8_t)(bucket % group);
-            TAMIS_PREFETCH(q->group[j]);
+            const uint64_t bucket = tamis_i_range(tamis_i_word(next->digests[i], j), per_subtable);
+            p->at[j] = table + j * step + bucket / group * words;
+            p->word[1 + j] = bucket % group;
         }
     }
 }
 
-static void batch_fetch(const tamis_filter *filter, batch *b, const tamis_digest *digests,
-                        size_t n) {
+/* The probes of the next group, for the kernel to fetch while it works on this one; where there are
+ * fewer than it works on, its own have to do. */
+static const tamis_i_probe *locate(const tamis_filter *filter, const tamis_i_group *now,
+                                   const tamis_i_group *next) {
     const uint64_t *const g = filter->geometry;
     const unsigned subtables = (unsigned)g[SUBTABLES];
-    b->n = n < TAMIS_I_GROUP ? n : TAMIS_I_GROUP;
     if (g[GROUP] == 1 && subtables == 3 && g[WORDS] == 1)
-        fetch_with(filter, b, digests, 3, 1, 1);
+        locate_with(filter, next, 3, 1, 1);
     else if (g[GROUP] == 1 && subtables == 3)
-        fetch_with(filter, b, digests, 3, 1, 2);
+        locate_with(filter, next, 3, 1, 2);
     else if (g[GROUP] == 1)
-        fetch_with(filter, b, digests, subtables, 1, g[WORDS]);
+        locate_with(filter, next, subtables, 1, g[WORDS]);
     else
-        fetch_with(filter, b, digests, subtables, 4, g[WORDS]);
+        locate_with(filter, next, subtables, 4, g[WORDS]);
+    if (next->n >= now->n && now->n != 0)
+        return next->probes;
+    for (size_t i = 0; i < next->n; i++)
+        for (unsigned j = 0; j < subtables; j++)
+            TAMIS_PREFETCH(next->probes[i].at[j]);
+    return now->probes;
 }
 
-static size_t contains_many(const tamis_filter *filter, const tamis_digest *digests, size_t n,
-                            bool *present) {
+static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
+                          const tamis_i_group *next, bool *present) {
     tamis_i_shrink_searcher *const search =
         tamis_i_shrink_search(layout_of(filter), (unsigned)filter->geometry[FEATURES]);
-    const unsigned subtables = (unsigned)filter->geometry[SUBTABLES];
-    batch batches[2];
-    size_t found = 0;
-    batch_fetch(filter, &batches[0], digests, n);
-    for (size_t done = 0, turn = 0; done < n; turn ^= 1) {
-        const batch *const now = &batches[turn];
-        const size_t after = done + now->n;
-        bool answers[TAMIS_I_GROUP];
-        batch_fetch(filter, &batches[turn ^ 1], digests + after, n - after);
-        search(now->queries, now->n, subtables, answers);
-        if (*filter->stash.used != 0)
-            for (size_t i = 0; i < now->n; i++)
-                answers[i] |= tamis_i_stash_copies(&filter->stash, digests[done + i]) != 0;
+    const tamis_i_probe *const fetch = locate(filter, now, next);
+    search(now->probes, now->n, (unsigned)filter->geometry[SUBTABLES], fetch, present);
+    if (*filter->stash.used != 0)
         for (size_t i = 0; i < now->n; i++)
-            found += answers[i];
-        if (present != NULL)
-            memcpy(present + done, answers, now->n * sizeof *answers);
-        done = after;
-    }
-    return found;
+            present[i] |= tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
 }
 
 /* ---- all keys at once ---- */

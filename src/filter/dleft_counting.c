@@ -297,30 +297,23 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
 }
 
 /* The buckets of a whole group of keys go to the kernel at once. */
-static size_t contains_many(const tamis_filter *filter, const tamis_digest *digests, size_t n,
-                            bool *present) {
+static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
+                          const tamis_i_group *next, bool *present) {
     const layout *const l = layout_of(filter);
     const unsigned d = (unsigned)l->choices.subtables;
-    size_t all = 0;
-    for (size_t done = 0, now; done < n; done += now) {
-        tamis_i_spot spots[TAMIS_I_GROUP * SUBTABLES_MAX];
-        uint16_t hits[TAMIS_I_GROUP * SUBTABLES_MAX];
-        now = n - done < TAMIS_I_GROUP ? n - done : TAMIS_I_GROUP;
-        for (size_t i = 0; i < now; i++)
-            find_spots(l, filter, digests[done + i], spots + i * d);
-        filter->kernels.cells_match(&l->cells, spots, now * d, hits);
-        for (size_t i = 0; i < now; i++) {
-            unsigned any = 0;
-            for (unsigned j = 0; j < d; j++)
-                any |= hits[i * d + j];
-            const bool found =
-                any != 0 || tamis_i_stash_copies(&filter->stash, digests[done + i]) != 0;
-            all += found;
-            if (present != NULL)
-                present[done + i] = found;
-        }
+    tamis_i_spot spots[TAMIS_I_GROUP * SUBTABLES_MAX];
+    uint16_t hits[TAMIS_I_GROUP * SUBTABLES_MAX];
+    for (size_t i = 0; i < next->n; i++)
+        prefetch(filter, next->digests[i], false);
+    for (size_t i = 0; i < now->n; i++)
+        find_spots(l, filter, now->digests[i], spots + i * d);
+    filter->kernels.cells_match(&l->cells, spots, now->n * d, hits);
+    for (size_t i = 0; i < now->n; i++) {
+        unsigned any = 0;
+        for (unsigned j = 0; j < d; j++)
+            any |= hits[i * d + j];
+        present[i] = any != 0 || tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
     }
-    return all;
 }
 
 /* ---- whole filters ---- */

@@ -58,6 +58,23 @@ struct tamis_filter {
     size_t map_size;
 };
 
+/* Keys that are worked on together, and what the structure found out about them. */
+typedef struct tamis_i_group {
+    const tamis_digest *digests;
+    size_t n;
+    tamis_i_probe *probes;
+} tamis_i_group;
+
+/* How many of n <= TAMIS_I_GROUP answers are yes.  They are bytes of value 0 or 1: summed up by eights. */
+static inline size_t tamis_i_group_sum(const bool *answers, size_t n) {
+    uint64_t eights[2] = {0, 0};
+    if (n == TAMIS_I_GROUP)
+        memcpy(eights, answers, sizeof eights);
+    else
+        memcpy(eights, answers, n);
+    return (size_t)((eights[0] + eights[1]) * 0x0101010101010101u >> 56);
+}
+
 /* What a structure provides.  A function pointer may be NULL where it says so.  All functions that
  * change a filter may rely on it being writable; none of them allocates. */
 struct tamis_i_kind {
@@ -85,12 +102,20 @@ struct tamis_i_kind {
     /* Begin to fetch the memory that the three above will touch first.  'write': it will be changed. */
     void (*prefetch)(const tamis_filter *filter, tamis_digest digest, bool write);
 
-    /* Batches of their own, for structures where the group can do better than prefetch and one call
-     * per key.  May be NULL.  insert_many stops at the first failure; '*done' keys are in. */
-    size_t (*contains_many)(const tamis_filter *filter, const tamis_digest *digests, size_t n,
-                            bool *present);
-    tamis_status (*insert_many)(tamis_filter *filter, const tamis_digest *digests, size_t n,
-                                bool *added, size_t *done);
+    /* Batches of their own, for structures that can do better than prefetch and one call per key.  Work
+     * off the group 'now', and begin to fetch the group 'next', best in turns, a key each: memory
+     * serves only so many fetches at a time, and work that is done while they wait costs nothing.
+     * Every group is 'next' before it is 'now', and one or two others are worked off in between; what was
+     * found out about its keys is in its probes, and must not depend on the table.  Either group may have
+     * any number of keys up to TAMIS_I_GROUP, and none.  All answers are given, present[i] and so on
+     * with room for now->n.  insert_many stops at the first failure; '*done' keys are in.
+     * Each may be NULL. */
+    void (*contains_many)(const tamis_filter *filter, const tamis_i_group *now,
+                          const tamis_i_group *next, bool *present);
+    tamis_status (*insert_many)(tamis_filter *filter, const tamis_i_group *now,
+                                const tamis_i_group *next, bool *added, size_t *done);
+    void (*remove_many)(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
+                        bool *removed);
 
     /* Add the table of 'source', which has the same parameters.  The caller has made sure that the
      * stashes can be merged, and merges them and adds the counts afterwards.  TAMIS_E_FULL, with

@@ -386,28 +386,20 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
     }
 }
 
-static size_t contains_many(const tamis_filter *filter, const tamis_digest *digests, size_t n,
-                            bool *present) {
+static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
+                          const tamis_i_group *next, bool *present) {
     const layout *const l = layout_of(filter);
-    size_t all = 0;
-    for (size_t done = 0; done < n; done += TAMIS_I_CHAIN_GROUP) {
-        const size_t now = (size_t)least(n - done, TAMIS_I_CHAIN_GROUP);
-        tamis_i_chain_query queries[TAMIS_I_CHAIN_GROUP];
-        bool is[TAMIS_I_CHAIN_GROUP];
-        for (size_t i = 0; i < now; i++) {
-            const print p = print_of(l, digests[done + i]);
-            queries[i] = (tamis_i_chain_query){p.bucket, p.fingerprint, p.home};
-        }
-        l->ops->find_many(&l->chain, filter->table, queries, now, is);
-        for (size_t i = 0; i < now; i++) {
-            if (filter->state[TAMIS_I_STASH_USED] != 0)
-                is[i] = is[i] || tamis_i_stash_copies(&filter->stash, digests[done + i]) != 0;
-            all += is[i];
-        }
-        if (present != NULL)
-            memcpy(present + done, is, now * sizeof *is);
+    tamis_i_chain_query queries[TAMIS_I_CHAIN_GROUP];
+    for (size_t i = 0; i < next->n; i++)
+        prefetch(filter, next->digests[i], false);
+    for (size_t i = 0; i < now->n; i++) {
+        const print p = print_of(l, now->digests[i]);
+        queries[i] = (tamis_i_chain_query){p.bucket, p.fingerprint, p.home};
     }
-    return all;
+    l->ops->find_many(&l->chain, filter->table, queries, now->n, present);
+    if (filter->state[TAMIS_I_STASH_USED] != 0)
+        for (size_t i = 0; i < now->n; i++)
+            present[i] = present[i] || tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
 }
 
 /* ---- whole filters ---- */

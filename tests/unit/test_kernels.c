@@ -168,21 +168,21 @@ static void test_kernels_blocks_portable_match_definition(void **state) {
         const unsigned k = 1 + round % TAMIS_I_BLOCK_HASHES_MAX;
         const uint64_t hash = some_hash(&random);
         uint64_t *block = block_at(&t, round % BLOCKS);
-        const uint64_t *seen = block;
+        const tamis_i_probe probe = {.at = {block}, .word = {hash}};
         bool all = true, present, changed;
         for (unsigned i = 0; i < k; i++) {
             const unsigned at = tamis_i_block_bit(hash, i);
             assert_true(at < 512);
             all = all && tamis_i_bit_get(block, at);
         }
-        portable.blocks_test(&seen, &hash, 1, k, &present);
+        portable.blocks_test(&probe, 1, k, &probe, &present);
         assert_int_equal(present, all);
-        portable.blocks_set(&block, &hash, 1, k, &changed);
+        portable.blocks_set(&probe, 1, k, &probe, &changed);
         assert_int_equal(changed, !all);
         for (unsigned i = 0; i < k; i++)
             tamis_i_bit_set(block_at(&before, round % BLOCKS), tamis_i_block_bit(hash, i));
         assert_memory_equal(&t, &before, sizeof t);
-        portable.blocks_test(&seen, &hash, 1, k, &present);
+        portable.blocks_test(&probe, 1, k, &probe, &present);
         assert_true(present);
     }
 }
@@ -207,26 +207,26 @@ static void test_kernels_blocks_agree(void **state) {
             if (round % 2)
                 memset(a.words + GUARD, 0, sizeof(uint64_t) * BLOCKS * BLOCK_WORDS);
             b = a;
-            uint64_t hashes[KEYS], *in_a[KEYS], *in_b[KEYS];
-            const uint64_t *seen[KEYS];
+            tamis_i_probe in_a[KEYS], in_b[KEYS];
             for (size_t i = 0; i < n; i++) {
                 const bool again = i > 0 && test_random_below(&random, 8) == 0;
                 const uint64_t block = test_random_below(&random, among);
-                hashes[i] = again ? hashes[i - 1] : some_hash(&random);
-                in_a[i] = again ? in_a[i - 1] : block_at(&a, block);
-                in_b[i] = again ? in_b[i - 1] : block_at(&b, block);
-                seen[i] = in_a[i];
+                const uint64_t hash = some_hash(&random);
+                in_a[i] = (tamis_i_probe){.at = {block_at(&a, block)}, .word = {hash}};
+                in_b[i] = (tamis_i_probe){.at = {block_at(&b, block)}, .word = {hash}};
+                if (again)
+                    in_a[i] = in_a[i - 1], in_b[i] = in_b[i - 1];
             }
             bool p[KEYS + 1], q[KEYS + 1];
             p[n] = q[n] = true;
-            portable.blocks_test(seen, hashes, n, k, p);
-            kernels.blocks_test(seen, hashes, n, k, q);
+            portable.blocks_test(in_a, n, k, in_b, p);
+            kernels.blocks_test(in_a, n, k, in_b, q);
             assert_memory_equal(p, q, n + 1);
-            portable.blocks_set(in_a, hashes, n, k, p);
-            kernels.blocks_set(in_b, hashes, n, k, q);
+            portable.blocks_set(in_a, n, k, in_b, p);
+            kernels.blocks_set(in_b, n, k, in_a, q);
             assert_memory_equal(p, q, n + 1);
             assert_memory_equal(&a, &b, sizeof a);
-            kernels.blocks_test(seen, hashes, n, k, q);
+            kernels.blocks_test(in_a, n, k, in_b, q);
             for (size_t i = 0; i < n; i++)
                 assert_true(q[i]);
         }
@@ -246,15 +246,15 @@ static void test_kernels_blocks_use_exactly_k_bits(void **state) {
             const uint64_t hash = test_random(&random);
             for (unsigned k = 1; k <= TAMIS_I_BLOCK_HASHES_MAX; k++) {
                 uint64_t block[BLOCK_WORDS] = {0};
-                const uint64_t *seen = block;
+                const tamis_i_probe probe = {.at = {block}, .word = {hash}};
                 bool present;
                 for (unsigned i = 0; i < k; i++)
                     tamis_i_bit_set(block, tamis_i_block_bit(hash, i));
-                kernels.blocks_test(&seen, &hash, 1, k, &present);
+                kernels.blocks_test(&probe, 1, k, &probe, &present);
                 assert_true(present);
                 const unsigned lost = tamis_i_block_bit(hash, (unsigned)(round % k));
                 block[lost / 64] &= ~((uint64_t)1 << lost % 64);
-                kernels.blocks_test(&seen, &hash, 1, k, &present);
+                kernels.blocks_test(&probe, 1, k, &probe, &present);
                 assert_false(present);
             }
         }

@@ -222,7 +222,7 @@ static void test_shrink_search_equals_find(void **state) {
         tamis_i_shrink_finder *const find = tamis_i_shrink_find(layout);
         for (unsigned round = 0; round < 300; round++) {
             uint64_t groups[GROUPS][TAMIS_I_SHRINK_WORDS] = {{0}}, prints[QUERIES];
-            tamis_i_shrink_query queries[QUERIES];
+            tamis_i_probe queries[QUERIES];
             bool one[QUERIES], many[QUERIES];
             for (unsigned i = 0; i < QUERIES; i++)
                 prints[i] = test_random(&random);
@@ -232,18 +232,18 @@ static void test_shrink_search_equals_find(void **state) {
                                             prints[i % QUERIES]);
             const unsigned d = 1 + round % 4;
             for (unsigned i = 0; i < QUERIES; i++) {
-                queries[i].print = prints[i];
+                queries[i].word[0] = prints[i];
                 one[i] = false;
                 for (unsigned j = 0; j < d; j++) {
-                    queries[i].group[j] = groups[test_random_below(&random, GROUPS)];
-                    queries[i].bucket[j] = (uint8_t)test_random_below(&random, buckets);
-                    one[i] |= find(queries[i].group[j], queries[i].bucket[j], prints[i]);
+                    queries[i].at[j] = groups[test_random_below(&random, GROUPS)];
+                    queries[i].word[1 + j] = test_random_below(&random, buckets);
+                    one[i] |= find(queries[i].at[j], (unsigned)queries[i].word[1 + j], prints[i]);
                 }
                 found += one[i];
             }
-            tamis_i_shrink_search(layout, 0)(queries, QUERIES, d, many);
+            tamis_i_shrink_search(layout, 0)(queries, QUERIES, d, queries, many);
             assert_memory_equal(one, many, sizeof one);
-            tamis_i_shrink_search(layout, features)(queries, QUERIES, d, many);
+            tamis_i_shrink_search(layout, features)(queries, QUERIES, d, queries, many);
             assert_memory_equal(one, many, sizeof one);
         }
     }
