@@ -213,17 +213,22 @@ static void counter_put(tamis_i_summary *summary, unsigned filter, uint64_t i, u
     tamis_i_field_put(summary->body, numbers(summary, filter)[BASE] + i * width, width, value);
 }
 
-/* The counters of an item, each once; returns how many. */
+/* The counters of an item, each once; returns how many.  A sketch of those seen tells most new ones. */
 static unsigned counters_of(const tamis_i_summary *summary, tamis_digest digest, unsigned filter,
                             uint64_t at[TAMIS_I_SUMMARY_HASHES_MAX]) {
     const uint64_t *const g = numbers(summary, filter);
     tamis_i_draw draw = tamis_i_draw_begin(digest, filter);
+    uint64_t sketch[16] = {0};
     unsigned n = 0;
     for (uint64_t i = 0; i < g[HASHES]; i++) {
         const uint64_t next = tamis_i_draw_next(&draw, g[SPAN], (unsigned)g[PER_WORD]);
+        const uint64_t bit = (uint64_t)1 << next % 64;
+        uint64_t *const word = &sketch[next / 64 % 16];
         bool seen = false;
-        for (unsigned j = 0; j < n; j++)
-            seen |= at[j] == next;
+        if ((*word & bit) != 0)
+            for (unsigned j = 0; j < n; j++)
+                seen |= at[j] == next;
+        *word |= bit;
         at[n] = next;
         n += !seen;
     }

@@ -283,9 +283,18 @@ static uint64_t counter_get(const tamis_i_summary *summary, uint64_t i, unsigned
                              (unsigned)summary->params.counter_bits[type]);
 }
 
-/* 1 + the largest type in cell i, or 0. */
+/* 1 + the largest type in cell i, or 0.  Most cells are a field that can be read at once; the highest bit
+ * that is set is then in the counter of the largest type. */
 static uint64_t largest_type(const tamis_i_summary *summary, uint64_t i) {
+    const uint64_t *const g = summary->geometry;
     unsigned type = (unsigned)summary->params.n_types;
+    if (g[WIDTH] <= 64) {
+        const uint64_t cell = tamis_i_packed_get(summary->body, (unsigned)g[WIDTH], i);
+        const unsigned highest = cell == 0 ? 0 : 63 - (unsigned)__builtin_clzll(cell);
+        while (type > 0 && g[OFFSET + type - 1] > highest)
+            type--;
+        return cell == 0 ? 0 : type;
+    }
     while (type > 0 && counter_get(summary, i, type - 1) == 0)
         type--;
     return type;
