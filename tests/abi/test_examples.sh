@@ -1,7 +1,7 @@
 #!/bin/sh
-# test_examples.sh SOURCE BUILD CC - the examples in README.md and in the public headers compile and run
+# test_examples.sh SOURCE BUILD CC - the examples in the pages and in the public headers compile and run
 #
-# README.md: every block fenced as 'c' that has a main.  Headers: every indented block in a comment that
+# README.md and docs/guide.md: every block fenced as 'c' that has a main.  Headers: every indented block in a comment that
 # compares a status with TAMIS_OK (others are sketches), put into a main that declares 'status' and
 # 'filter'.  Each must end with exit code 0.  What stands to the right of a statement, far enough, is
 # output that it must print.
@@ -32,12 +32,15 @@ run() { # run NAME: compile and run work/NAME.c in a folder of its own
     echo "ok: $1"
 }
 
-awk -v work="$work" '
+for page in README.md docs/guide.md; do
+    awk -v work="$work/$(basename "$page" .md)" '
     /^```c$/ { inside = 1; text = ""; next }
-    /^```/ && inside { inside = 0; if (text ~ /main *\(/) { n++; printf "%s", text > (work "/readme" n ".c") }; next }
-    inside { text = text $0 "\n" }' "$source/README.md"
-[ -e "$work/readme1.c" ] || fail "README.md has no example in C with a main"
-for example in "$work"/readme*.c; do
+    /^```/ && inside { inside = 0; if (text ~ /main *\(/) { n++; printf "%s", text > (work n ".c") }; next }
+    inside { text = text $0 "\n" }' "$source/$page"
+done
+[ -e "$work/README1.c" ] || fail "README.md has no example in C with a main"
+[ -e "$work/guide1.c" ] || fail "docs/guide.md has no example in C with a main"
+for example in "$work"/README*.c "$work"/guide*.c; do
     run "$(basename "$example" .c)"
 done
 
