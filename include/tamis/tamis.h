@@ -76,7 +76,8 @@ typedef enum tamis_status {
     TAMIS_E_IO = 9,          /* the operating system refused to read, write, map or give entropy */
     TAMIS_E_FORMAT = 10,     /* the bytes are not a tamis file, or are damaged */
     TAMIS_E_VERSION = 11,    /* the file was written by a newer version of the format */
-    TAMIS_E_DOMAIN = 12      /* a model was asked outside the domain where it holds */
+    TAMIS_E_DOMAIN = 12,     /* a model was asked outside the domain where it holds */
+    TAMIS_E_LOCKED = 13      /* the table is open elsewhere (tamis/table.h) */
 } tamis_status;
 
 /* The meaning of 'status' in a few English words; "unknown status" for any other number.

@@ -106,6 +106,9 @@ void tamis_i_free(const tamis_allocator *allocator, void *block, size_t size);
 /* Fill 'seed' with random bits from the system, never 0.  TAMIS_E_IO. */
 tamis_status tamis_i_random_seed(uint64_t *seed);
 
+/* What an errno means, as a static text. */
+const char *tamis_i_errno_text(int number);
+
 /* Copy a struct of the public interface in: 'own_size' bytes at 'own', of which the caller knows the
  * first 'their_size' at 'theirs'.  What the caller does not know becomes zero.  False if the caller
  * knows more than we do and uses it, or if its struct_size makes no sense. */

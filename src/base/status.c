@@ -40,6 +40,8 @@ const char *tamis_status_text(tamis_status status) {
         return "written by a newer version of tamis";
     case TAMIS_E_DOMAIN:
         return "outside the domain of the model";
+    case TAMIS_E_LOCKED:
+        return "open elsewhere";
     }
     return "unknown status";
 }

@@ -68,7 +68,4 @@ typedef tamis_status tamis_i_file_writer(const tamis_filter *filter, int fd, con
 tamis_status tamis_i_file_save(const tamis_filter *filter, const char *path,
                                tamis_i_file_writer *write_to, const char **reason);
 
-/* What an errno means, as a static text. */
-const char *tamis_i_errno_text(int number);
-
 #endif

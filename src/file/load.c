@@ -21,43 +21,6 @@
 
 #define FIRST_BUFFER ((uint64_t)1 << 16)
 
-const char *tamis_i_errno_text(int number) {
-    switch (number) {
-    case ENOENT:
-        return "no such file or directory";
-    case EACCES:
-    case EPERM:
-        return "permission denied";
-    case EISDIR:
-        return "is a directory";
-    case ENOTDIR:
-        return "a part of the path is not a directory";
-    case ENOSPC:
-        return "no space left on the device";
-    case EDQUOT:
-        return "the disk quota is used up";
-    case EFBIG:
-        return "the file is too large for this system's limits";
-    case EROFS:
-        return "the file system is read-only";
-    case ENAMETOOLONG:
-        return "the path is too long";
-    case EMFILE:
-    case ENFILE:
-        return "too many open files";
-    case ELOOP:
-        return "too many symbolic links";
-    case EPIPE:
-        return "the pipe was closed";
-    case ENOMEM:
-        return "out of memory";
-    case EBADF:
-        return "the descriptor is not open for this";
-    default:
-        return "the system reported an input or output error";
-    }
-}
-
 /* Read up to 'size' bytes, less only at the end of the file. */
 static bool read_fully(int fd, void *buffer, size_t size, size_t *got, const char **reason) {
     *got = 0;

@@ -1,0 +1,339 @@
+/* table.h - exact tables: one slow read per hit, almost none per miss
+ *
+ * A tamis_table maps keys to values, exactly.  Its items are in slow memory: in one file, or in the
+ * memory of the process.  In fast memory it keeps a summary, a few bytes per item, which tells in which
+ * of a few possible places an item is.  So a key that is there costs one read of slow memory, and a key
+ * that is not there costs almost none; there are no chains, and items are never moved to make room.
+ *
+ *     tamis_table_params params;
+ *     tamis_table_params_init(&params);
+ *     params.capacity = 1000;
+ *     params.key_max = 16;
+ *     params.value_max = 8;
+ *     tamis_table *table;
+ *     if (tamis_table_create(&params, NULL, &table) == TAMIS_OK) {
+ *         char value[8];
+ *         size_t size;
+ *         if (tamis_table_put(table, "apple", 5, "red", 3, NULL) == TAMIS_OK &&
+ *             tamis_table_get(table, "apple", 5, value, sizeof value, &size) == TAMIS_OK)
+ *             printf("apple: %.*s\n", (int)size, value);
+ *         status = tamis_table_close(table);
+ *     }
+ *
+ * How it works: a row of sub-tables, each smaller than the one before.  A key has one bucket in each, and
+ * goes to the first that has a free slot.  If there is none, which has been made as improbable as you
+ * like, it goes to the stash, a small exact list.
+ *
+ * Read this first:
+ *
+ *  - Answers are exact, always.  If the summary is wrong about a key, the other places are looked at.
+ *    That costs reads, never an answer.
+ *  - Two kinds of deletion.  With the summaries 'multiple' and 'single', which cannot forget a key, the slot
+ *    of a deleted item is emptied at once but not used again before tamis_table_rebuild has made a new
+ *    summary, in steps as small as you like.  The others, 'interpolation', 'multiple-counting' and
+ *    'single-counting', forget at once; they need more fast memory.
+ *  - A process that is killed, at any moment, loses nothing that a call had acknowledged, and nothing
+ *    deleted comes back.  What a failure of power or of the system may lose is chosen by tamis_sync.
+ *  - One process at a time may have a table file open for changes, and then no other has it open at all:
+ *    TAMIS_E_LOCKED.  Any number may have it open for reading.  The lock is advisory: programs that
+ *    do not know it are not held back, and one that cuts off the file while it is mapped ends the reader.
+ *  - Threads: any number of threads may read a table (calls with a const pointer) at the same time; the
+ *    counts of tamis_table_stats may then miss some reads.  A call that changes it needs it for itself.
+ *  - put, get and delete do not allocate.  A call that fails leaves everything as it was before, but for
+ *    TAMIS_E_IO: see tamis_table_put.
+ *
+ * After Kirsch and Mitzenmacher, "Simple Summaries for Hashing With Choices", IEEE/ACM Transactions on
+ * Networking 16(1), 2008.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_TABLE_H
+#define TAMIS_TABLE_H
+
+#include <tamis/tamis.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* -------------------------------------------------------------------------------------------------
+ * Parameters
+ */
+
+/* The summaries.  The numbers are stored in files and do not change. */
+typedef enum tamis_summary {
+    TAMIS_SUMMARY_DEFAULT = 0,       /* multiple */
+    TAMIS_SUMMARY_INTERPOLATION = 1, /* sorted strings with types: the largest, hardly ever wrong */
+    TAMIS_SUMMARY_SINGLE = 2,        /* one filter whose cells hold the largest type */
+    TAMIS_SUMMARY_MULTIPLE = 3,      /* a Bloom filter per sub-table: the smallest */
+    TAMIS_SUMMARY_SINGLE_COUNTING = 5,  /* single with counters, which can forget */
+    TAMIS_SUMMARY_MULTIPLE_COUNTING = 6 /* multiple with counters, which can forget */
+} tamis_summary;
+
+/* The name of a summary as the command line spells it ("multiple-counting"), or NULL for no such
+ * summary.  The text is static. */
+TAMIS_API const char *tamis_summary_name(tamis_summary summary);
+
+/* Fill 'summary' with the one called 'name'.  TAMIS_E_ARGUMENT if there is none. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_summary_parse(const char *name,
+                                                            tamis_summary *summary);
+
+#define TAMIS_TABLE_LEVELS_MAX 16
+#define TAMIS_TABLE_BUCKET_MAX 4
+
+/* Exact parameters of a table.  Zero means the default unless it says otherwise.  The members from
+ * n_levels to counter_bits belong together: leave n_levels 0 and all of them are planned for the
+ * capacity, with the summary that was asked for; else all that the summary uses must be given. */
+typedef struct tamis_table_params {
+    size_t struct_size;
+    uint64_t capacity;  /* items that it is made for, 1 to 2^40; required */
+    uint64_t seed;      /* of the hash; 0: a random one is chosen */
+    uint64_t key_max;   /* longest key in bytes, at least 1; required */
+    uint64_t value_max; /* longest value in bytes; 0: there are no values */
+    uint64_t bucket;    /* slots of a bucket, 1 to 4, together at most 4096 bytes; default 1 */
+    uint64_t stash;     /* items that the stash can take; default 32 and 1 per 10,000 of capacity */
+    uint64_t rebuild_permille; /* rebuild_due at so many deleted slots per 1000 of capacity; 100 */
+    tamis_summary summary;
+    uint64_t n_levels;                        /* sub-tables, 1 to TAMIS_TABLE_LEVELS_MAX */
+    uint64_t buckets[TAMIS_TABLE_LEVELS_MAX]; /* of each sub-table */
+    uint64_t string_bits;                     /* interpolation: of a string */
+    uint64_t cells[TAMIS_TABLE_LEVELS_MAX];   /* interpolation: strings; else: of each filter */
+    uint64_t hashes[TAMIS_TABLE_LEVELS_MAX];  /* of each filter */
+    uint64_t counter_bits[TAMIS_TABLE_LEVELS_MAX]; /* multiple-counting: of a counter of each
+                                                    * filter; single-counting: for each type */
+} tamis_table_params;
+
+/* All members zero but struct_size. */
+static inline void tamis_table_params_init(tamis_table_params *params) {
+    memset(params, 0, sizeof *params);
+    params->struct_size = sizeof *params;
+}
+
+/* Fill in all defaults but the seed, and check.  TAMIS_E_ARGUMENT if a parameter is out of range,
+ * TAMIS_E_TOO_LARGE. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_complete(tamis_table_params *params);
+
+/* -------------------------------------------------------------------------------------------------
+ * Making, opening and closing
+ */
+
+/* A table.  Opaque. */
+typedef struct tamis_table tamis_table;
+
+/* What is on the disk when a call returns.  Against the end of the process, by whatever signal, all of
+ * them are safe. */
+typedef enum tamis_sync {
+    TAMIS_SYNC_BATCH = 0, /* with tamis_table_sync and tamis_table_close, all up to then.  What was
+                           * changed since may be lost if the power fails, also an older value of an
+                           * item that was changed, if the disk does not write sectors of 512 bytes
+                           * as a whole. */
+    TAMIS_SYNC_EACH = 1,  /* with each put and delete: one fdatasync each */
+    TAMIS_SYNC_NONE = 2   /* when the system likes */
+} tamis_sync;
+
+/* How slots are read. */
+typedef enum tamis_table_io {
+    TAMIS_TABLE_MAP = 0,   /* from a mapping of the file */
+    TAMIS_TABLE_READ = 1,  /* by a read of one page each */
+    TAMIS_TABLE_DIRECT = 2 /* by a read of one page each, past the system's cache (O_DIRECT) */
+} tamis_table_io;
+
+/* How to open a file.  NULL for this struct means all defaults. */
+typedef struct tamis_table_options {
+    size_t struct_size;
+    bool read_only;
+    bool repair; /* go on without the items that are damaged: see tamis_table_open */
+    tamis_sync sync;
+    tamis_table_io io;
+} tamis_table_options;
+
+static inline void tamis_table_options_init(tamis_table_options *options) {
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+}
+
+/* Make an empty table in memory.
+ *
+ * TAMIS_E_ARGUMENT, TAMIS_E_TOO_LARGE, TAMIS_E_NOMEM, or TAMIS_E_IO if no random seed could be had.
+ * '*table' is set on success only; the caller closes it.  'allocator' may be NULL; it is copied. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_create(const tamis_table_params *params,
+                                                           const tamis_allocator *allocator,
+                                                           tamis_table **table);
+
+/* Make an empty table in a new file, and open it.
+ *
+ * The space on the disk is reserved now, so that no later call finds the disk full.  Statuses as
+ * tamis_table_create, and TAMIS_E_IO if the file exists already or cannot be made; no file is then
+ * left.  '*reason' (may be NULL) tells why, a static text.  options->read_only and ->repair must be
+ * false. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_create_file(
+    const char *path, const tamis_table_params *params, const tamis_table_options *options,
+    const tamis_allocator *allocator, tamis_table **table, const char **reason);
+
+/* Open a table file.
+ *
+ * A file that was closed is read as it is: the summary and the bit table are loaded.  After a process was
+ * killed (or the power failed), the last calls are repeated from the journal in the file, and the
+ * summary is made anew from the items, which reads the file once; a read-only table does that in memory.
+ *
+ * TAMIS_E_FORMAT if the file is none of ours or damaged, TAMIS_E_VERSION if it was written by a newer
+ * version, TAMIS_E_LOCKED, TAMIS_E_IO, TAMIS_E_NOMEM, TAMIS_E_TOO_LARGE; TAMIS_E_UNSUPPORTED for a
+ * read-only table that was not closed and is not mapped.  '*reason' (may be NULL) tells why.
+ *
+ * A damaged item is never taken for an absent one.  If one is found when the summary is made anew, the
+ * table is refused; with 'repair' the summary is always made anew, damaged slots are emptied, and
+ * tamis_table_info tells how many there were. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_open(const char *path,
+                                                         const tamis_table_options *options,
+                                                         const tamis_allocator *allocator,
+                                                         tamis_table **table, const char **reason);
+
+/* Close a table, and free it in any case.  NULL is allowed.
+ *
+ * A file gets its summary, so that it can be opened quickly.  TAMIS_E_IO if that could not be written: no
+ * item is lost then, but the next tamis_table_open must make the summary anew. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_close(tamis_table *table);
+
+/* -------------------------------------------------------------------------------------------------
+ * Items
+ *
+ * A key has 0 to key_max bytes, a value 0 to value_max.  A pointer may be NULL if its size is 0.
+ */
+
+/* Store an item, in place of the one with the same key if there is one.
+ *
+ * '*added' (may be NULL) tells whether the key is new.
+ *
+ * TAMIS_E_ARGUMENT if key or value are too long, TAMIS_E_FULL if neither the sub-tables nor the stash
+ * have room for a new key, TAMIS_E_READONLY, TAMIS_E_FORMAT if a damaged slot was met; the table and
+ * '*added' are then unchanged.  TAMIS_E_IO if the system refused to read or write: the table then
+ * answers as before, but takes no more changes, and whether this one is there after it is opened anew
+ * is not known.
+ *
+ * No read of slow memory for most new keys, one for a known one; two small writes. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_put(tamis_table *table, const void *key,
+                                                        size_t key_size, const void *value,
+                                                        size_t value_size, bool *added);
+
+/* Find an item: its value goes to 'value', its size to '*value_size' (may be NULL).
+ *
+ * 'value' may be NULL with room 0 to ask whether the key is there.  TAMIS_E_NOT_FOUND, which is certain;
+ * TAMIS_E_TOO_LARGE if the value does not fit 'room' bytes and 'value' is not NULL, with '*value_size'
+ * set all the same; TAMIS_E_ARGUMENT if the key is longer than any in the table can be;
+ * TAMIS_E_FORMAT if a damaged slot was met, TAMIS_E_IO. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_get(const tamis_table *table, const void *key,
+                                                        size_t key_size, void *value, size_t room,
+                                                        size_t *value_size);
+
+/* Delete an item.  TAMIS_E_NOT_FOUND if there is none, and all statuses of tamis_table_put but
+ * TAMIS_E_FULL.  Its bytes are overwritten with zeros. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_delete(tamis_table *table, const void *key,
+                                                           size_t key_size);
+
+/* Walk over all items, in no order: '*at' begins at 0.  Key and value go to buffers of key_max and
+ * value_max bytes ('value' may be NULL), their sizes to the two numbers.  TAMIS_E_NOT_FOUND at the end,
+ * TAMIS_E_FORMAT at a damaged slot (the next call goes on after it), TAMIS_E_IO, TAMIS_E_ARGUMENT.
+ * An item that is put or moved during the walk may be met twice or not at all. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_next(const tamis_table *table, uint64_t *at,
+                                                         void *key, size_t *key_size, void *value,
+                                                         size_t *value_size);
+
+/* Number of items. */
+TAMIS_API uint64_t tamis_table_count(const tamis_table *table);
+
+/* -------------------------------------------------------------------------------------------------
+ * Care
+ */
+
+/* Bring all changes to the disk.  TAMIS_E_IO.  Nothing to do in memory. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_sync(tamis_table *table);
+
+/* Do up to 'max_steps' steps of a rebuild, beginning one if none is under way; '*done' (may be NULL)
+ * tells whether it is complete.
+ *
+ * A rebuild moves the items that now find a free slot in an earlier sub-table, about one in a hundred if
+ * a tenth was deleted, makes the slots of deleted items usable again and makes a new summary; while it
+ * is under way the table can be used as always, and answers from the old one.  A step looks at one
+ * item, or at up to 64 free slots.  A rebuild that is not completed before the table is closed
+ * has lost nothing; the next one begins anew.  With a summary that can forget, it only moves.
+ *
+ * Needs memory for a second summary: TAMIS_E_NOMEM.  TAMIS_E_READONLY, TAMIS_E_IO, TAMIS_E_FORMAT. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_rebuild(tamis_table *table, uint64_t max_steps,
+                                                            bool *done);
+
+/* Read the whole table and check it: each slot, that each item is where it is found, that no key is there
+ * twice, and all counts.  TAMIS_E_FORMAT and '*reason' (may be NULL) if something is wrong, TAMIS_E_IO.
+ * '*failures' (may be NULL) is set to the number of items that the summary is wrong about. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_verify(const tamis_table *table,
+                                                           uint64_t *failures, const char **reason);
+
+/* What a table is. */
+typedef struct tamis_table_info {
+    size_t struct_size;
+    uint64_t count;
+    uint64_t deleted; /* slots of deleted items, not usable before a rebuild */
+    uint64_t stash_used;
+    uint64_t level_count[TAMIS_TABLE_LEVELS_MAX]; /* items in each sub-table */
+    uint64_t slots;                               /* of all sub-tables; the stash is not counted */
+    uint64_t slot_bytes;                          /* of one slot */
+    uint64_t slow_bytes;                          /* of the file, or of the memory in its place */
+    uint64_t summary_bytes;                       /* fast memory: the summary */
+    uint64_t bit_bytes;   /* fast memory: the bits that tell which slots are in use */
+    uint64_t stash_bytes; /* fast memory: the index of the stash */
+    double fpr;           /* error rate of the summary now */
+    uint64_t damaged;     /* slots emptied by 'repair' */
+    bool in_file;
+    bool read_only;
+    bool recovered;   /* the summary was made anew when the file was opened */
+    bool rebuild_due; /* there are more deleted slots than rebuild_permille allows */
+    bool rebuilding;
+    tamis_table_params params; /* complete */
+} tamis_table_info;
+
+static inline void tamis_table_info_init(tamis_table_info *info) {
+    memset(info, 0, sizeof *info);
+    info->struct_size = sizeof *info;
+}
+
+/* 'info' must have been through tamis_table_info_init.  TAMIS_E_ARGUMENT. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_get_info(const tamis_table *table,
+                                                             tamis_table_info *info);
+
+/* What was done since the table was made or opened, or since the last reset.  A read is one bucket of
+ * slow memory, on one page.  Calls to tamis_table_put and _delete look for the key first; these looks
+ * are counted by themselves. */
+typedef struct tamis_table_stats {
+    size_t struct_size;
+    uint64_t hits;            /* calls to tamis_table_get that found the key */
+    uint64_t hit_reads;       /* and their reads */
+    uint64_t misses;          /* those that did not */
+    uint64_t miss_reads;      /* and their reads */
+    uint64_t false_positives; /* misses for which the summary named a sub-table */
+    uint64_t failures;        /* looks that found the key in another sub-table than the named one */
+    uint64_t puts;            /* new items */
+    uint64_t updates;         /* items that took the place of another */
+    uint64_t deletes;
+    uint64_t change_reads; /* reads by the looks of put and delete */
+    uint64_t slot_writes;  /* slots written */
+    uint64_t crises;       /* new items that found no place in the sub-tables */
+    uint64_t moves;        /* items moved by rebuilds */
+    uint64_t rebuilds;     /* completed */
+} tamis_table_stats;
+
+static inline void tamis_table_stats_init(tamis_table_stats *stats) {
+    memset(stats, 0, sizeof *stats);
+    stats->struct_size = sizeof *stats;
+}
+
+/* 'stats' must have been through tamis_table_stats_init.  TAMIS_E_ARGUMENT. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_get_stats(const tamis_table *table,
+                                                              tamis_table_stats *stats);
+
+/* Set all counts to 0. */
+TAMIS_API void tamis_table_reset_stats(tamis_table *table);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

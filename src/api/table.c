@@ -1,0 +1,287 @@
+/* table.c - tables: the public functions
+ *
+ * Arguments are checked here, and errno stays what it was.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "table/table.h"
+
+#include <errno.h>
+
+static bool allocator_ok(const tamis_allocator *allocator) {
+    return allocator == NULL || (allocator->alloc != NULL && allocator->free != NULL);
+}
+
+static bool bytes_ok(const void *bytes, size_t size, size_t max) {
+    return (bytes != NULL || size == 0) && size <= max;
+}
+
+const char *tamis_summary_name(tamis_summary summary) {
+    const tamis_i_summary_kind *const kind = tamis_i_summary_by_id((uint64_t)summary);
+    return kind == NULL || (kind->abilities & TAMIS_I_SUMMARY_DECIDES) != 0 ? NULL : kind->name;
+}
+
+tamis_status tamis_summary_parse(const char *name, tamis_summary *summary) {
+    if (name == NULL || summary == NULL)
+        return TAMIS_E_ARGUMENT;
+    const tamis_i_summary_kind *const kind = tamis_i_summary_by_name(name);
+    if (kind == NULL || (kind->abilities & TAMIS_I_SUMMARY_DECIDES) != 0)
+        return TAMIS_E_ARGUMENT;
+    *summary = (tamis_summary)kind->id;
+    return TAMIS_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Making, opening and closing
+ */
+
+/* Parameters in, complete but for the seed. */
+static tamis_status params_in(const tamis_table_params *params, tamis_table_params *own) {
+    if (params == NULL || !tamis_i_struct_in(own, sizeof *own, params))
+        return TAMIS_E_ARGUMENT;
+    if (own->n_levels == 0) {
+        const tamis_status status = tamis_i_table_plan(own);
+        if (status != TAMIS_OK)
+            return status;
+    }
+    return tamis_i_table_complete(own);
+}
+
+tamis_status tamis_table_complete(tamis_table_params *params) {
+    tamis_table_params own;
+    const tamis_status status = params_in(params, &own);
+    if (status != TAMIS_OK)
+        return status;
+    return tamis_i_struct_out(params, &own, sizeof own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
+}
+
+static tamis_status seeded_params_in(const tamis_table_params *params, tamis_table_params *own) {
+    const tamis_status status = params_in(params, own);
+    return status == TAMIS_OK && own->seed == 0 ? tamis_i_random_seed(&own->seed) : status;
+}
+
+static bool options_in(const tamis_table_options *options, tamis_table_options *own) {
+    tamis_table_options_init(own);
+    if (options != NULL && !tamis_i_struct_in(own, sizeof *own, options))
+        return false;
+    return (unsigned)own->sync <= TAMIS_SYNC_NONE && (unsigned)own->io <= TAMIS_TABLE_DIRECT;
+}
+
+tamis_status tamis_table_create(const tamis_table_params *params, const tamis_allocator *allocator,
+                                tamis_table **table) {
+    tamis_table_params own;
+    if (table == NULL || !allocator_ok(allocator))
+        return TAMIS_E_ARGUMENT;
+    tamis_status status = seeded_params_in(params, &own);
+    if (status != TAMIS_OK)
+        return status;
+    tamis_table *made;
+    status = tamis_i_table_make(&own, allocator, &made);
+    if (status != TAMIS_OK)
+        return status;
+    status = tamis_i_store_layout(&made->store, &made->slots, 0);
+    if (status == TAMIS_OK)
+        status = tamis_i_store_memory(&made->store, &made->allocator);
+    if (status != TAMIS_OK) {
+        tamis_i_table_free(made);
+        return status;
+    }
+    *table = made;
+    return TAMIS_OK;
+}
+
+/* A caller need not ask for the reason; below, it always has a place. */
+static tamis_status leave(tamis_status status, const char *why, const char **reason, int saved) {
+    if (status != TAMIS_OK && reason != NULL)
+        *reason = why;
+    errno = saved;
+    return status;
+}
+
+static const char bad_argument[] = "an argument is NULL or out of range";
+
+tamis_status tamis_table_create_file(const char *path, const tamis_table_params *params,
+                                     const tamis_table_options *options,
+                                     const tamis_allocator *allocator, tamis_table **table,
+                                     const char **reason) {
+    const int saved = errno;
+    const char *why = bad_argument;
+    tamis_table_params own;
+    tamis_table_options chosen;
+    if (path == NULL || table == NULL || !allocator_ok(allocator) ||
+        !options_in(options, &chosen) || chosen.read_only || chosen.repair)
+        return leave(TAMIS_E_ARGUMENT, why, reason, saved);
+    tamis_status status = seeded_params_in(params, &own);
+    if (status != TAMIS_OK)
+        why = tamis_status_text(status);
+    else
+        status = tamis_i_table_create_file(path, &own, &chosen, allocator, table, &why);
+    return leave(status, why, reason, saved);
+}
+
+tamis_status tamis_table_open(const char *path, const tamis_table_options *options,
+                              const tamis_allocator *allocator, tamis_table **table,
+                              const char **reason) {
+    const int saved = errno;
+    const char *why = bad_argument;
+    tamis_table_options chosen;
+    tamis_status status = TAMIS_E_ARGUMENT;
+    if (path != NULL && table != NULL && allocator_ok(allocator) && options_in(options, &chosen))
+        status = tamis_i_table_open(path, &chosen, allocator, table, &why);
+    return leave(status, why, reason, saved);
+}
+
+tamis_status tamis_table_close(tamis_table *table) {
+    const int saved = errno;
+    if (table == NULL)
+        return TAMIS_OK;
+    const tamis_status status = tamis_i_table_finish(table);
+    tamis_i_table_free(table);
+    errno = saved;
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Items
+ */
+
+tamis_status tamis_table_put(tamis_table *table, const void *key, size_t key_size,
+                             const void *value, size_t value_size, bool *added) {
+    if (table == NULL || !bytes_ok(key, key_size, table->slots.key_max) ||
+        !bytes_ok(value, value_size, table->slots.value_max))
+        return TAMIS_E_ARGUMENT;
+    if (table->store.read_only)
+        return TAMIS_E_READONLY;
+    const int saved = errno;
+    const tamis_i_item item = {
+        .key = key, .key_size = key_size, .value = value, .value_size = value_size};
+    const tamis_status status = tamis_i_table_put(table, &item, added);
+    errno = saved;
+    return status;
+}
+
+tamis_status tamis_table_get(const tamis_table *table, const void *key, size_t key_size,
+                             void *value, size_t room, size_t *value_size) {
+    if (table == NULL || !bytes_ok(key, key_size, table->slots.key_max) ||
+        (value == NULL && room != 0))
+        return TAMIS_E_ARGUMENT;
+    const int saved = errno;
+    const tamis_status status = tamis_i_table_get(table, key, key_size, value, room, value_size);
+    errno = saved;
+    return status;
+}
+
+tamis_status tamis_table_delete(tamis_table *table, const void *key, size_t key_size) {
+    if (table == NULL || !bytes_ok(key, key_size, table->slots.key_max))
+        return TAMIS_E_ARGUMENT;
+    if (table->store.read_only)
+        return TAMIS_E_READONLY;
+    const int saved = errno;
+    const tamis_status status = tamis_i_table_delete(table, key, key_size);
+    errno = saved;
+    return status;
+}
+
+tamis_status tamis_table_next(const tamis_table *table, uint64_t *at, void *key, size_t *key_size,
+                              void *value, size_t *value_size) {
+    if (table == NULL || at == NULL || key == NULL || key_size == NULL || value_size == NULL)
+        return TAMIS_E_ARGUMENT;
+    const int saved = errno;
+    const tamis_status status = tamis_i_table_next(table, at, key, key_size, value, value_size);
+    errno = saved;
+    return status;
+}
+
+uint64_t tamis_table_count(const tamis_table *table) {
+    return table->count;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Care
+ */
+
+tamis_status tamis_table_sync(tamis_table *table) {
+    if (table == NULL)
+        return TAMIS_E_ARGUMENT;
+    const int saved = errno;
+    const tamis_status status = tamis_i_store_sync(&table->store);
+    errno = saved;
+    return status;
+}
+
+tamis_status tamis_table_rebuild(tamis_table *table, uint64_t max_steps, bool *done) {
+    if (table == NULL)
+        return TAMIS_E_ARGUMENT;
+    if (table->store.read_only)
+        return TAMIS_E_READONLY;
+    const int saved = errno;
+    const tamis_status status = tamis_i_table_rebuild(table, max_steps, done);
+    errno = saved;
+    return status;
+}
+
+tamis_status tamis_table_verify(const tamis_table *table, uint64_t *failures, const char **reason) {
+    const int saved = errno;
+    const char *why = bad_argument;
+    const tamis_status status =
+        table == NULL ? TAMIS_E_ARGUMENT : tamis_i_table_verify(table, failures, &why);
+    return leave(status, why, reason, saved);
+}
+
+tamis_status tamis_table_get_info(const tamis_table *table, tamis_table_info *info) {
+    if (table == NULL || info == NULL)
+        return TAMIS_E_ARGUMENT;
+    const tamis_i_slots *const slots = &table->slots;
+    tamis_table_info own;
+    tamis_table_info_init(&own);
+    own.count = table->count;
+    own.deleted = table->n_deleted;
+    own.stash_used = table->part_count[slots->n_levels];
+    for (unsigned i = 0; i < slots->n_levels; i++)
+        own.level_count[i] = table->part_count[i];
+    own.slots = slots->first[slots->n_levels];
+    own.slot_bytes = slots->slot_size;
+    own.in_file = table->store.fd >= 0;
+    own.slow_bytes = own.in_file ? table->store.file_size : tamis_i_slots_bytes(slots);
+    own.summary_bytes = 8 * table->summary.n_words;
+    own.bit_bytes = 8 * table->n_bit_words * (table->deleted == NULL ? 1 : 2);
+    own.stash_bytes = table->index.room * sizeof *table->index.entries;
+    own.fpr = table->summary.kind->fpr(&table->summary);
+    own.damaged = table->damaged;
+    own.read_only = table->store.read_only;
+    own.recovered = table->recovered;
+    /* the product cannot wrap: 2^43 slots at most, 1000 per mille */
+    own.rebuild_due =
+        table->n_deleted * 1000 > table->params.rebuild_permille * table->params.capacity;
+    own.rebuilding = table->rebuild.phase != TAMIS_I_IDLE;
+    own.params = table->params;
+    return tamis_i_struct_out(info, &own, sizeof own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
+}
+
+tamis_status tamis_table_get_stats(const tamis_table *table, tamis_table_stats *stats) {
+    if (table == NULL || stats == NULL)
+        return TAMIS_E_ARGUMENT;
+    const tamis_i_counts *const counts = table->counts;
+    tamis_table_stats own;
+    tamis_table_stats_init(&own);
+    own.hits = atomic_load_explicit(&counts->hits, memory_order_relaxed);
+    own.hit_reads = atomic_load_explicit(&counts->hit_reads, memory_order_relaxed);
+    own.misses = atomic_load_explicit(&counts->misses, memory_order_relaxed);
+    own.miss_reads = atomic_load_explicit(&counts->miss_reads, memory_order_relaxed);
+    own.false_positives = atomic_load_explicit(&counts->false_positives, memory_order_relaxed);
+    own.failures = atomic_load_explicit(&counts->failures, memory_order_relaxed);
+    own.puts = counts->puts;
+    own.updates = counts->updates;
+    own.deletes = counts->deletes;
+    own.change_reads = counts->change_reads;
+    own.slot_writes = table->store.writes;
+    own.crises = counts->crises;
+    own.moves = counts->moves;
+    own.rebuilds = counts->rebuilds;
+    return tamis_i_struct_out(stats, &own, sizeof own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
+}
+
+void tamis_table_reset_stats(tamis_table *table) {
+    memset(table->counts, 0, sizeof *table->counts);
+    table->store.writes = 0;
+}

@@ -1,0 +1,474 @@
+/* file.c - tables in files: header, making, opening, closing
+ *
+ * The header, little-endian, fills page 0:
+ *
+ *      offset  size
+ *           0     8  magic: 0x89 'T' 'A' 'M' 'T' 'A' 'B' 0x0a
+ *           8     4  version of the format, 1
+ *          12     4  size of the header, 4096
+ *          16     4  summary
+ *          20     4  identity of the hash, 1: XXH3-128 with seed
+ *          24     8  capacity
+ *          32     8  seed, not 0
+ *          40     8  longest key
+ *          48     8  longest value
+ *          56     8  slots of a bucket
+ *          64     8  slots of the stash
+ *          72     8  rebuild_permille
+ *          80     8  sub-tables
+ *          88     8  string_bits
+ *          96   128  buckets of the sub-tables
+ *         224   128  cells
+ *         352   128  hashes
+ *         480   128  counter_bits
+ *         608  3480  zero
+ *        4088     8  XXH3-64 of the header up to here
+ *
+ * Nothing in it is believed: the parameters go through the same check as those of a caller, must come out
+ * of it unchanged, and the size of the file is computed from them and compared.
+ *
+ * Opening: if the state says that the file was closed, bits and summary are read, and if their checksum
+ * and counts are right they are used.  In all other cases the journal is applied and they are made anew
+ * from the slots.  So nothing depends on them: damage there costs time, not answers.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define _GNU_SOURCE 1 /* O_DIRECT, flock */
+
+#include "table/table.h"
+
+#include "hash/hash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define VERSION 1u
+
+enum {
+    AT_VERSION = 8,
+    AT_HEADER_SIZE = 12,
+    AT_SUMMARY = 16,
+    AT_HASH = 20,
+    AT_NUMBERS = 24,
+    AT_LISTS = 96,
+    AT_RESERVED = 608,
+    AT_CHECKSUM = TAMIS_I_PAGE - 8
+};
+
+static const unsigned char magic[8] = {0x89, 'T', 'A', 'M', 'T', 'A', 'B', '\n'};
+
+static tamis_status refuse(const char **reason, const char *why) {
+    *reason = why;
+    return TAMIS_E_FORMAT;
+}
+
+static tamis_status system_fault(const char **reason) {
+    *reason = tamis_i_errno_text(errno);
+    return TAMIS_E_IO;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Header
+ */
+
+enum { N_NUMBERS = 9, N_LISTS = 4 };
+
+/* The single numbers and the lists, in the order of the header. */
+static void fields(tamis_table_params *params, uint64_t *numbers[N_NUMBERS],
+                   uint64_t *lists[N_LISTS]) {
+    uint64_t *const all[N_NUMBERS] = {
+        &params->capacity,         &params->seed,     &params->key_max,
+        &params->value_max,        &params->bucket,   &params->stash,
+        &params->rebuild_permille, &params->n_levels, &params->string_bits};
+    memcpy(numbers, all, sizeof all);
+    lists[0] = params->buckets;
+    lists[1] = params->cells;
+    lists[2] = params->hashes;
+    lists[3] = params->counter_bits;
+}
+
+static unsigned char *list_at(unsigned char *bytes, unsigned list, unsigned i) {
+    return bytes + AT_LISTS + 8 * (size_t)(list * TAMIS_TABLE_LEVELS_MAX + i);
+}
+
+static void encode_header(const tamis_table_params *params, unsigned char *bytes) {
+    tamis_table_params own = *params;
+    uint64_t *numbers[N_NUMBERS], *lists[N_LISTS];
+    fields(&own, numbers, lists);
+    memset(bytes, 0, TAMIS_I_PAGE);
+    memcpy(bytes, magic, sizeof magic);
+    tamis_i_put_u32(bytes + AT_VERSION, VERSION);
+    tamis_i_put_u32(bytes + AT_HEADER_SIZE, TAMIS_I_PAGE);
+    tamis_i_put_u32(bytes + AT_SUMMARY, (uint32_t)own.summary);
+    tamis_i_put_u32(bytes + AT_HASH, TAMIS_I_HASH_XXH3_128);
+    for (unsigned i = 0; i < N_NUMBERS; i++)
+        tamis_i_put_u64(bytes + AT_NUMBERS + (size_t)8 * i, *numbers[i]);
+    for (unsigned list = 0; list < N_LISTS; list++)
+        for (unsigned i = 0; i < TAMIS_TABLE_LEVELS_MAX; i++)
+            tamis_i_put_u64(list_at(bytes, list, i), lists[list][i]);
+    tamis_i_put_u64(bytes + AT_CHECKSUM, tamis_i_checksum(bytes, AT_CHECKSUM));
+}
+
+static tamis_status decode_header(unsigned char *bytes, tamis_table_params *params,
+                                  const char **reason) {
+    if (memcmp(bytes, magic, sizeof magic) != 0)
+        return refuse(reason, "this is not a tamis table");
+    if (tamis_i_get_u32(bytes + AT_VERSION) > VERSION) {
+        *reason = "the table has a newer format than this version of tamis can read";
+        return TAMIS_E_VERSION;
+    }
+    if (tamis_i_checksum(bytes, AT_CHECKSUM) != tamis_i_get_u64(bytes + AT_CHECKSUM))
+        return refuse(reason, "the header is damaged: its checksum does not match");
+    if (tamis_i_get_u32(bytes + AT_VERSION) != VERSION)
+        return refuse(reason, "the header has version 0, which does not exist");
+    if (tamis_i_get_u32(bytes + AT_HEADER_SIZE) != TAMIS_I_PAGE)
+        return refuse(reason, "the header has the wrong size");
+    if (tamis_i_get_u32(bytes + AT_HASH) != TAMIS_I_HASH_XXH3_128)
+        return refuse(reason, "the header names an unknown hash");
+    for (unsigned i = AT_RESERVED; i < AT_CHECKSUM; i++)
+        if (bytes[i] != 0)
+            return refuse(reason, "a reserved field of the header is not zero");
+    tamis_table_params own;
+    uint64_t *numbers[N_NUMBERS], *lists[N_LISTS];
+    tamis_table_params_init(&own);
+    fields(&own, numbers, lists);
+    const uint32_t summary = tamis_i_get_u32(bytes + AT_SUMMARY);
+    if (summary == 0 || tamis_i_summary_by_id(summary) == NULL)
+        return refuse(reason, "the header names an unknown summary");
+    own.summary = (tamis_summary)summary;
+    for (unsigned i = 0; i < N_NUMBERS; i++)
+        *numbers[i] = tamis_i_get_u64(bytes + AT_NUMBERS + (size_t)8 * i);
+    for (unsigned list = 0; list < N_LISTS; list++)
+        for (unsigned i = 0; i < TAMIS_TABLE_LEVELS_MAX; i++)
+            lists[list][i] = tamis_i_get_u64(list_at(bytes, list, i));
+    tamis_table_params complete = own;
+    if (own.seed == 0 || tamis_i_table_complete(&complete) != TAMIS_OK ||
+        memcmp(&complete, &own, sizeof own) != 0)
+        return refuse(reason, "the header has impossible parameters");
+    *params = own;
+    return TAMIS_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Fast memory in the file
+ */
+
+static uint64_t bit_words(const tamis_table *table) {
+    return table->n_bit_words * (table->deleted == NULL ? 1 : 2);
+}
+
+static uint64_t fast_words(const tamis_table *table) {
+    return bit_words(table) + table->summary.n_words;
+}
+
+static uint64_t fast_checksum(const tamis_table *table) {
+    return tamis_i_mix(tamis_i_checksum_words(table->used, (size_t)bit_words(table))) ^
+           tamis_i_checksum_words(table->summary.body, (size_t)table->summary.n_words);
+}
+
+/* Enter the items of the stash into the index.  False if one cannot be read. */
+static bool index_stash(tamis_table *table) {
+    const unsigned part = table->slots.n_levels;
+    for (uint64_t slot = table->slots.first[part]; slot < table->slots.first[part + 1]; slot++) {
+        if (!tamis_i_table_live(table, slot))
+            continue;
+        tamis_i_buffer buffer;
+        tamis_i_item item;
+        const unsigned char *const image =
+            tamis_i_store_read(&table->store, part, slot, buffer.bytes);
+        if (image == NULL || !tamis_i_slot_decode(&table->slots, slot, image, &item))
+            return false;
+        tamis_i_index_insert(&table->index, tamis_i_table_digest(table, item.key, item.key_size),
+                             slot);
+    }
+    return true;
+}
+
+static bool bits_ok(const tamis_table *table) {
+    const uint64_t n = tamis_i_slots_count(&table->slots);
+    const uint64_t past = n % 64 == 0 ? 0 : ~tamis_i_low_mask((unsigned)(n % 64));
+    if ((table->used[table->n_bit_words - 1] & past) != 0)
+        return false;
+    if (table->deleted == NULL)
+        return true;
+    for (uint64_t i = 0; i < table->n_bit_words; i++)
+        if ((table->deleted[i] & ~table->used[i]) != 0)
+            return false;
+    for (uint64_t slot = table->slots.first[table->slots.n_levels]; slot < n; slot++)
+        if (tamis_i_bit_get(table->deleted, slot))
+            return false;
+    return true;
+}
+
+/* Take bits and summary from the file.  False if they are not to be trusted. */
+static bool load_fast(tamis_table *table, const tamis_i_state *state) {
+    const tamis_i_store *const store = &table->store;
+    const char *reason;
+    if (!tamis_i_store_get_words(store, store->fast_at, table->used, bit_words(table)) ||
+        !tamis_i_store_get_words(store, store->fast_at + 8 * bit_words(table), table->summary.body,
+                                 table->summary.n_words) ||
+        fast_checksum(table) != state->fast_checksum || !bits_ok(table) ||
+        !table->summary.kind->check(&table->summary, &reason))
+        return false;
+    tamis_i_table_recount(table);
+    return table->count == state->count && table->n_deleted == state->n_deleted &&
+           index_stash(table);
+}
+
+tamis_status tamis_i_table_finish(tamis_table *table) {
+    tamis_i_store *const store = &table->store;
+    if (store->fd < 0 || store->read_only || (!store->open_marked && !table->recovered))
+        return TAMIS_OK;
+    if (store->broken)
+        return TAMIS_E_IO;
+    /* A summary that does not know all items is made anew next time, perhaps with more luck. */
+    if (table->unknown > 0)
+        return store->sync == TAMIS_SYNC_NONE ? TAMIS_OK : tamis_i_store_sync(store);
+    if (!tamis_i_store_put_words(store, store->fast_at, table->used, bit_words(table)) ||
+        !tamis_i_store_put_words(store, store->fast_at + 8 * bit_words(table), table->summary.body,
+                                 table->summary.n_words)) {
+        store->broken = true;
+        return TAMIS_E_IO;
+    }
+    if (store->sync != TAMIS_SYNC_NONE && tamis_i_store_sync(store) != TAMIS_OK)
+        return TAMIS_E_IO;
+    const tamis_i_state closed = {.closed = true,
+                                  .count = table->count,
+                                  .n_deleted = table->n_deleted,
+                                  .fast_checksum = fast_checksum(table)};
+    return tamis_i_store_put_state(store, &closed);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Making and opening
+ */
+
+/* One writer or any number of readers.  The lock belongs to the open file, so that it also holds between
+ * two handles of one process, and ends with it, however the process ends. */
+static tamis_status lock(int fd, bool read_only, const char **reason) {
+    while (flock(fd, (read_only ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {
+        if (errno == EINTR)
+            continue;
+        if (errno != EWOULDBLOCK)
+            return system_fault(reason);
+        *reason =
+            read_only ? "the table is open for changes elsewhere" : "the table is open elsewhere";
+        return TAMIS_E_LOCKED;
+    }
+    return TAMIS_OK;
+}
+
+/* Give the table its file. */
+static tamis_status attach(tamis_table *table, int fd, const char *path,
+                           const tamis_table_options *options, const char **reason) {
+    tamis_i_store *const store = &table->store;
+    store->fd = fd;
+    store->sync = options->sync;
+    store->read_only = options->read_only;
+    if (options->io == TAMIS_TABLE_DIRECT) {
+        store->direct_fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+        struct stat ours, theirs;
+        if (store->direct_fd < 0 || fstat(fd, &ours) != 0 || fstat(store->direct_fd, &theirs) != 0)
+            return system_fault(reason);
+        if (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
+            return refuse(reason, "the file was replaced while it was opened");
+    }
+    return TAMIS_OK;
+}
+
+/* Make the name of a new file last. */
+static void sync_folder(const char *path) {
+    char folder[4096] = ".";
+    const char *const slash = strrchr(path, '/');
+    if (slash != NULL) {
+        const size_t size = slash == path ? 1 : (size_t)(slash - path);
+        if (size >= sizeof folder)
+            return;
+        memcpy(folder, path, size);
+        folder[size] = '\0';
+    }
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)fsync(fd);
+    (void)close(fd);
+}
+
+/* Fill the new file: reserved space, both states (open), and the header last, so that a file that was not
+ * completed is no table. */
+static tamis_status fill(tamis_table *table, const char **reason) {
+    tamis_i_store *const store = &table->store;
+    const int code = posix_fallocate(store->fd, 0, (off_t)store->file_size);
+    if (code != 0) {
+        *reason = tamis_i_errno_text(code);
+        return TAMIS_E_IO;
+    }
+    const tamis_i_state open_state = {.closed = false};
+    unsigned char header[TAMIS_I_PAGE];
+    encode_header(&table->params, header);
+    if (tamis_i_store_put_state(store, &open_state) != TAMIS_OK ||
+        !tamis_i_store_put_bytes(store->fd, 0, header, sizeof header))
+        return system_fault(reason);
+    if (store->sync != TAMIS_SYNC_NONE && fsync(store->fd) != 0)
+        return system_fault(reason);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_i_table_create_file(const char *path, const tamis_table_params *params,
+                                       const tamis_table_options *options,
+                                       const tamis_allocator *allocator, tamis_table **table,
+                                       const char **reason) {
+    tamis_table *own;
+    tamis_status status = tamis_i_table_make(params, allocator, &own);
+    if (status == TAMIS_OK) {
+        status = tamis_i_store_layout(&own->store, &own->slots, fast_words(own));
+        if (status != TAMIS_OK)
+            tamis_i_table_free(own);
+    }
+    if (status != TAMIS_OK) {
+        *reason = tamis_status_text(status);
+        return status;
+    }
+    const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        *reason = errno == EEXIST ? "the file exists already" : tamis_i_errno_text(errno);
+        tamis_i_table_free(own);
+        return TAMIS_E_IO;
+    }
+    status = attach(own, fd, path, options, reason);
+    if (status == TAMIS_OK)
+        status = lock(fd, false, reason);
+    if (status == TAMIS_OK)
+        status = fill(own, reason);
+    if (status == TAMIS_OK && options->io == TAMIS_TABLE_MAP)
+        status = tamis_i_store_map(&own->store, false, reason);
+    if (status != TAMIS_OK) {
+        tamis_i_table_free(own);
+        (void)unlink(path);
+        return status;
+    }
+    if (options->sync != TAMIS_SYNC_NONE)
+        sync_folder(path);
+    *table = own;
+    return TAMIS_OK;
+}
+
+/* Read the header of an open file and make the table for it, as large as the file must be. */
+static tamis_status examine(int fd, const tamis_allocator *allocator, tamis_table **table,
+                            const char **reason) {
+    struct stat about;
+    unsigned char header[TAMIS_I_PAGE];
+    tamis_table_params params;
+    if (fstat(fd, &about) != 0)
+        return system_fault(reason);
+    if (S_ISDIR(about.st_mode)) {
+        errno = EISDIR;
+        return system_fault(reason);
+    }
+    if (!S_ISREG(about.st_mode) || about.st_size < (off_t)sizeof header)
+        return refuse(reason, "this is not a tamis table");
+    if (!tamis_i_store_get_bytes(fd, 0, header, sizeof header))
+        return system_fault(reason);
+    tamis_status status = decode_header(header, &params, reason);
+    if (status != TAMIS_OK)
+        return status;
+
+    /* The size is compared before anything is allocated. */
+    tamis_i_slots slots;
+    tamis_i_store store;
+    tamis_i_summary_params summary;
+    const tamis_i_summary_kind *const kind = tamis_i_summary_by_id((uint64_t)params.summary);
+    uint64_t words;
+    tamis_i_table_summary_params(&params, &summary);
+    status = tamis_i_slots_shape(&params, &slots);
+    if (status == TAMIS_OK)
+        status = kind->shape(&summary, &words);
+    if (status == TAMIS_OK) {
+        const bool forgets = (kind->abilities & TAMIS_I_SUMMARY_CAN_REMOVE) != 0;
+        words += (tamis_i_slots_count(&slots) + 63) / 64 * (forgets ? 1 : 2);
+        status = tamis_i_store_layout(&store, &slots, words);
+    }
+    if (status != TAMIS_OK) {
+        *reason = tamis_status_text(status);
+        return status;
+    }
+    if ((uint64_t)about.st_size != store.file_size)
+        return refuse(reason, (uint64_t)about.st_size < store.file_size
+                                  ? "the file is cut off"
+                                  : "the file goes on after its end");
+    tamis_table *own;
+    status = tamis_i_table_make(&params, allocator, &own);
+    if (status != TAMIS_OK) {
+        *reason = tamis_status_text(status);
+        return status;
+    }
+    TAMIS_ASSERT(fast_words(own) == words);
+    status = tamis_i_store_layout(&own->store, &own->slots, words);
+    TAMIS_ASSERT(status == TAMIS_OK);
+    *table = own;
+    return status;
+}
+
+/* Make fast memory ready, one way or the other. */
+static tamis_status make_ready(tamis_table *table, const tamis_table_options *options,
+                               const char **reason) {
+    tamis_i_store *const store = &table->store;
+    tamis_i_state state;
+    if (!tamis_i_store_get_state(store, &state))
+        return refuse(reason, "both states in the file are damaged");
+    store->state_sequence = state.sequence;
+    store->sequence = state.journal_sequence;
+    const bool map = options->io == TAMIS_TABLE_MAP;
+    tamis_status status = TAMIS_OK;
+    if (map && state.closed && !options->repair) {
+        status = tamis_i_store_map(store, false, reason);
+        if (status != TAMIS_OK)
+            return status;
+    }
+    if (state.closed && !options->repair && load_fast(table, &state))
+        return TAMIS_OK;
+
+    if (map && store->map == NULL)
+        status = tamis_i_store_map(store, store->read_only, reason);
+    if (status != TAMIS_OK)
+        return status;
+    if (!state.closed || options->repair) {
+        if (store->read_only && !map) {
+            *reason = "the table was not closed: open it for changes, or mapped";
+            return TAMIS_E_UNSUPPORTED;
+        }
+        /* The journal of a closed file has been applied long ago. */
+        if (!state.closed)
+            status = tamis_i_store_replay(store, reason);
+        store->open_marked = !state.closed;
+    }
+    return status == TAMIS_OK ? tamis_i_table_recover(table, options->repair, reason) : status;
+}
+
+tamis_status tamis_i_table_open(const char *path, const tamis_table_options *options,
+                                const tamis_allocator *allocator, tamis_table **table,
+                                const char **reason) {
+    tamis_table *own = NULL;
+    const int fd = open(path, (options->read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return system_fault(reason);
+    tamis_status status = lock(fd, options->read_only, reason);
+    if (status == TAMIS_OK)
+        status = examine(fd, allocator, &own, reason);
+    if (status != TAMIS_OK) {
+        (void)close(fd);
+        return status;
+    }
+    status = attach(own, fd, path, options, reason);
+    if (status == TAMIS_OK)
+        status = make_ready(own, options, reason);
+    if (status != TAMIS_OK) {
+        tamis_i_table_free(own);
+        return status;
+    }
+    *table = own;
+    return TAMIS_OK;
+}

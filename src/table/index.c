@@ -1,0 +1,62 @@
+/* index.c - the items of the stash by digest
+ *
+ * The stash is in slow memory, and most often empty.  For each of its items there is an entry here with
+ * the digest, so that only a key that is there (or has the digest of one that is) costs a read.
+ *
+ * Open addressing with linear probing in twice as many entries as the stash has slots.  Removal closes
+ * the gap: entries after it that may move up to it do, so that a search ends at the first free one.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "table/table.h"
+
+uint64_t tamis_i_index_room(uint64_t stash) {
+    return 2 * stash;
+}
+
+uint64_t tamis_i_index_start(const tamis_i_index *index, tamis_digest digest) {
+    return tamis_i_range(digest.hi, index->room);
+}
+
+static uint64_t after(const tamis_i_index *index, uint64_t at) {
+    return at + 1 == index->room ? 0 : at + 1;
+}
+
+void tamis_i_index_insert(tamis_i_index *index, tamis_digest digest, uint64_t slot) {
+    TAMIS_ASSERT(2 * index->used < index->room);
+    uint64_t at = tamis_i_index_start(index, digest);
+    while (index->entries[at].slot != 0)
+        at = after(index, at);
+    index->entries[at] = (tamis_i_index_entry){.digest = digest, .slot = slot + 1};
+    index->used++;
+}
+
+uint64_t tamis_i_index_next(const tamis_i_index *index, tamis_digest digest, uint64_t *at) {
+    for (;;) {
+        const tamis_i_index_entry *const entry = index->entries + *at;
+        if (entry->slot == 0)
+            return TAMIS_I_NO_SLOT;
+        *at = after(index, *at);
+        if (entry->digest.lo == digest.lo && entry->digest.hi == digest.hi)
+            return entry->slot - 1;
+    }
+}
+
+/* An entry may move up to the gap unless its search begins after it. */
+void tamis_i_index_remove(tamis_i_index *index, tamis_digest digest, uint64_t slot) {
+    uint64_t gap = tamis_i_index_start(index, digest);
+    while (index->entries[gap].slot != slot + 1) {
+        TAMIS_ASSERT(index->entries[gap].slot != 0);
+        gap = after(index, gap);
+    }
+    for (uint64_t at = after(index, gap); index->entries[at].slot != 0; at = after(index, at)) {
+        const uint64_t start = tamis_i_index_start(index, index->entries[at].digest);
+        const bool between = gap < at ? gap < start && start <= at : gap < start || start <= at;
+        if (!between) {
+            index->entries[gap] = index->entries[at];
+            gap = at;
+        }
+    }
+    memset(index->entries + gap, 0, sizeof *index->entries);
+    index->used--;
+}

@@ -1,0 +1,211 @@
+/* recover.c - all slots in order: to make fast memory anew, to check everything, to list the items
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "table/table.h"
+
+/* A walk over all slots, page by page. */
+typedef struct walk {
+    const tamis_table *table;
+    unsigned part;
+    uint64_t slot;
+    uint64_t page;              /* that 'bytes' shows */
+    const unsigned char *bytes; /* NULL: none yet */
+    tamis_i_buffer buffer;
+} walk;
+
+static void walk_start(walk *w, const tamis_table *table) {
+    w->table = table;
+    w->part = 0;
+    w->slot = 0;
+    w->bytes = NULL;
+}
+
+/* The image of the slot w->slot, which is in w->part; NULL if it cannot be read. */
+static const unsigned char *walk_image(walk *w) {
+    const tamis_i_store *const store = &w->table->store;
+    const uint64_t place = tamis_i_slots_place(&w->table->slots, w->part, w->slot);
+    if (w->bytes == NULL || w->page != place / TAMIS_I_PAGE) {
+        w->page = place / TAMIS_I_PAGE;
+        w->bytes = tamis_i_store_page(store, w->page, w->buffer.bytes);
+    }
+    return w->bytes == NULL ? NULL : w->bytes + place % TAMIS_I_PAGE;
+}
+
+/* Go on to w->slot, if it is a slot, and set its part. */
+static bool walk_on(walk *w) {
+    if (w->slot >= tamis_i_slots_count(&w->table->slots))
+        return false;
+    while (w->slot >= w->table->slots.first[w->part + 1])
+        w->part++;
+    return true;
+}
+
+/* Read an item and check that it may be in this place (T1, T2). */
+static bool belongs(const tamis_table *table, unsigned part, uint64_t slot,
+                    const unsigned char *image, tamis_i_item *item, tamis_digest *digest) {
+    if (!tamis_i_slot_decode(&table->slots, slot, image, item))
+        return false;
+    *digest = tamis_i_table_digest(table, item->key, item->key_size);
+    if (part == table->slots.n_levels)
+        return true;
+    const uint64_t bucket = tamis_i_slots_bucket(&table->slots, *digest, part);
+    return slot >= bucket && slot < bucket + table->slots.bucket;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Making anew
+ */
+
+static tamis_status recover_slot(tamis_table *table, walk *w, bool repair, const char **reason) {
+    const unsigned char *const image = walk_image(w);
+    tamis_i_item item;
+    tamis_digest digest;
+    if (image == NULL) {
+        *reason = "a slot cannot be read";
+        return TAMIS_E_IO;
+    }
+    if (tamis_i_slot_is_free(&table->slots, image))
+        return TAMIS_OK;
+    if (!belongs(table, w->part, w->slot, image, &item, &digest)) {
+        *reason = "an item is damaged";
+        if (!repair)
+            return TAMIS_E_FORMAT;
+        table->damaged++;
+        w->bytes = NULL;
+        return tamis_i_store_write(&table->store, w->slot, NULL, TAMIS_I_NO_SLOT);
+    }
+    tamis_i_bit_set(table->used, w->slot);
+    if (w->part == table->slots.n_levels)
+        tamis_i_index_insert(&table->index, digest, w->slot);
+    else if (table->summary.kind->insert(&table->summary, digest, w->part) != TAMIS_OK)
+        table->unknown++;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_i_table_recover(tamis_table *table, bool repair, const char **reason) {
+    walk w;
+    tamis_status status = TAMIS_OK;
+    memset(table->used, 0, (size_t)table->n_bit_words * 8);
+    if (table->deleted != NULL)
+        memset(table->deleted, 0, (size_t)table->n_bit_words * 8);
+    memset(table->index.entries, 0, (size_t)table->index.room * sizeof *table->index.entries);
+    table->index.used = 0;
+    table->unknown = table->damaged = 0;
+    tamis_i_summary_clear(&table->summary);
+    tamis_i_store_advise(&table->store, true);
+    for (walk_start(&w, table); status == TAMIS_OK && walk_on(&w); w.slot++)
+        status = recover_slot(table, &w, repair, reason);
+    tamis_i_store_advise(&table->store, false);
+    tamis_i_table_recount(table);
+    table->recovered = true;
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Checking
+ */
+
+static tamis_status wrong(const char **reason, const char *why) {
+    *reason = why;
+    return TAMIS_E_FORMAT;
+}
+
+/* A live slot: its item must be found by a look, and found here.  A key that is there twice is found
+ * in one place only. */
+static tamis_status verify_item(const tamis_table *table, const walk *w, const unsigned char *image,
+                                uint64_t *failures, const char **reason) {
+    tamis_i_buffer buffer;
+    tamis_i_place place;
+    tamis_i_item item;
+    tamis_digest digest;
+    if (!belongs(table, w->part, w->slot, image, &item, &digest))
+        return wrong(reason, "an item is damaged");
+    const tamis_status status =
+        tamis_i_table_find(table, item.key, item.key_size, digest, &buffer, &place);
+    if (status == TAMIS_E_NOT_FOUND)
+        return wrong(reason, "the summary does not know an item");
+    if (status == TAMIS_E_FORMAT)
+        return wrong(reason, "an item is damaged");
+    if (status != TAMIS_OK)
+        return status;
+    if (place.slot != w->slot)
+        return wrong(reason, "a key is there twice");
+    *failures += w->part != table->slots.n_levels && place.told != w->part;
+    return TAMIS_OK;
+}
+
+static tamis_status verify_slots(const tamis_table *table, uint64_t *failures,
+                                 const char **reason) {
+    uint64_t n_deleted = 0, live[TAMIS_I_PARTS_MAX] = {0}, all = 0;
+    walk w;
+    for (walk_start(&w, table); walk_on(&w); w.slot++) {
+        const unsigned char *const image = walk_image(&w);
+        if (image == NULL) {
+            *reason = "a slot cannot be read";
+            return TAMIS_E_IO;
+        }
+        const bool is_deleted = table->deleted != NULL && tamis_i_bit_get(table->deleted, w.slot);
+        n_deleted += is_deleted;
+        if (is_deleted && !tamis_i_bit_get(table->used, w.slot))
+            return wrong(reason, "a slot is free and deleted at once");
+        if (!tamis_i_table_live(table, w.slot)) {
+            if (!tamis_i_slot_is_free(&table->slots, image))
+                return wrong(reason, "a slot that should be free is not");
+            continue;
+        }
+        const tamis_status status = verify_item(table, &w, image, failures, reason);
+        if (status != TAMIS_OK)
+            return status;
+        live[w.part]++;
+        all++;
+    }
+    if (n_deleted != table->n_deleted || all != table->count ||
+        memcmp(live, table->part_count, sizeof live) != 0 ||
+        table->index.used != live[table->slots.n_levels])
+        return wrong(reason, "the counts are wrong");
+    return TAMIS_OK;
+}
+
+tamis_status tamis_i_table_verify(const tamis_table *table, uint64_t *failures,
+                                  const char **reason) {
+    uint64_t n = 0;
+    if (!table->summary.kind->check(&table->summary, reason))
+        return TAMIS_E_FORMAT;
+    tamis_i_store_advise(&table->store, true);
+    const tamis_status status = verify_slots(table, &n, reason);
+    tamis_i_store_advise(&table->store, false);
+    if (status == TAMIS_OK && failures != NULL)
+        *failures = n;
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Listing
+ */
+
+tamis_status tamis_i_table_next(const tamis_table *table, uint64_t *at, void *key, size_t *key_size,
+                                void *value, size_t *value_size) {
+    tamis_i_buffer buffer;
+    const uint64_t n = tamis_i_slots_count(&table->slots);
+    while (*at < n && !tamis_i_table_live(table, *at)) {
+        const bool whole = *at % 64 == 0 && table->used[*at / 64] == 0;
+        *at += whole ? 64 : 1;
+    }
+    if (*at >= n)
+        return TAMIS_E_NOT_FOUND;
+    const uint64_t slot = (*at)++;
+    const unsigned part = tamis_i_slots_part(&table->slots, slot);
+    const unsigned char *const image = tamis_i_store_read(&table->store, part, slot, buffer.bytes);
+    tamis_i_item item;
+    if (image == NULL)
+        return TAMIS_E_IO;
+    if (!tamis_i_slot_decode(&table->slots, slot, image, &item))
+        return TAMIS_E_FORMAT;
+    memcpy(key, item.key, item.key_size);
+    *key_size = item.key_size;
+    if (value != NULL)
+        memcpy(value, item.value, item.value_size);
+    *value_size = item.value_size;
+    return TAMIS_OK;
+}

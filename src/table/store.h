@@ -1,0 +1,112 @@
+/* store.h - the slow memory of a table: slots in memory or in a file
+ *
+ * The file, in pages of 4096 bytes:
+ *
+ *      page 0       header: all parameters, never changed
+ *      page 1, 2    state: open or closed, twice, so that one is whole whenever the power fails
+ *      journal      the last changes, in a ring
+ *      slots        sub-tables and stash
+ *      fast         bits and summary, as they were when the file was last closed
+ *
+ * A change first goes to the journal, with the image of the slot, then to the slot.  The slot may be half
+ * written when the process ends; the journal then has it whole.  Writes are made by pwrite and reads come
+ * from a mapping of the same file: both see the same pages, and a store to mapped memory, which could be cut
+ * off after any byte, is never made.
+ *
+ * With TAMIS_SYNC_EACH the file is synced between the two writes.  That sync also brings the slots of all
+ * earlier changes to the disk, so that an entry of the journal is not needed any more when the next but
+ * one is written: a short ring is enough.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_TABLE_STORE_H
+#define TAMIS_TABLE_STORE_H
+
+#include "base/base.h"
+#include "table/slots.h"
+
+#define TAMIS_I_JOURNAL_ENTRIES 4u
+
+typedef struct tamis_i_store {
+    const tamis_i_slots *slots;
+    unsigned char *base; /* of the slots; NULL: they are read from the file */
+    int fd;              /* -1: the slots are in memory */
+    int direct_fd;       /* reads of single slots go here, -1: to fd */
+    unsigned char *map;  /* the file, or the memory; NULL: none */
+    size_t map_size;
+    uint64_t file_size;
+    uint64_t journal_at; /* places in the file */
+    uint64_t entry_size;
+    uint64_t slots_at;
+    uint64_t fast_at;
+    uint64_t sequence;       /* of the last entry of the journal */
+    uint64_t state_sequence; /* of the last state written */
+    uint64_t writes;         /* slots written */
+    tamis_sync sync;
+    bool read_only;
+    bool open_marked; /* the file says that it is open */
+    bool broken;      /* a write failed: what the file holds is not known */
+} tamis_i_store;
+
+/* What the file says about itself when it is closed, or open. */
+typedef struct tamis_i_state {
+    uint64_t sequence;
+    bool closed;
+    uint64_t journal_sequence;
+    uint64_t count;
+    uint64_t n_deleted;
+    uint64_t fast_checksum;
+} tamis_i_state;
+
+/* Lay out a file with 'fast_words' words of bits and summary.  TAMIS_E_TOO_LARGE. */
+tamis_status tamis_i_store_layout(tamis_i_store *store, const tamis_i_slots *slots,
+                                  uint64_t fast_words);
+
+/* The slots in memory, all free.  TAMIS_E_NOMEM, TAMIS_E_TOO_LARGE. */
+tamis_status tamis_i_store_memory(tamis_i_store *store, const tamis_allocator *allocator);
+
+/* Map the file, which is open as fd and has the right size.  'changeable': privately, so that the journal
+ * of a read-only file can be applied. */
+tamis_status tamis_i_store_map(tamis_i_store *store, bool changeable, const char **reason);
+
+/* Give everything back. */
+void tamis_i_store_close(tamis_i_store *store, const tamis_allocator *allocator);
+
+/* The bytes from slot number 'slot' of 'part' to the end of its bucket; NULL if they cannot be read.  They
+ * are in the buffer (of a page, aligned to one) or in memory. */
+const unsigned char *tamis_i_store_read(const tamis_i_store *store, unsigned part, uint64_t slot,
+                                        unsigned char *buffer);
+
+/* A page, by its number within the slots, for those who read them all. */
+const unsigned char *tamis_i_store_page(const tamis_i_store *store, uint64_t page,
+                                        unsigned char *buffer);
+
+/* Tell the system whether all slots will be read in order, or single ones. */
+void tamis_i_store_advise(const tamis_i_store *store, bool in_order);
+
+/* Change slot number 'slot' to the image (NULL: to zeros), and slot number 'cleared' to zeros, unless it is
+ * TAMIS_I_NO_SLOT: both or none, whatever happens.  TAMIS_E_IO. */
+tamis_status tamis_i_store_write(tamis_i_store *store, uint64_t slot, const unsigned char *image,
+                                 uint64_t cleared);
+
+/* Repeat the last changes from the journal. */
+tamis_status tamis_i_store_replay(tamis_i_store *store, const char **reason);
+
+tamis_status tamis_i_store_sync(tamis_i_store *store);
+
+/* The states in the file: false if neither is whole. */
+bool tamis_i_store_get_state(const tamis_i_store *store, tamis_i_state *state);
+
+/* Write the state: one copy for a closed file, both for an open one, so that no older state can be taken
+ * for the last. */
+tamis_status tamis_i_store_put_state(tamis_i_store *store, const tamis_i_state *state);
+
+/* Words from and to the file, little-endian there. */
+bool tamis_i_store_get_words(const tamis_i_store *store, uint64_t at, uint64_t *words, uint64_t n);
+bool tamis_i_store_put_words(tamis_i_store *store, uint64_t at, const uint64_t *words, uint64_t n);
+
+/* Whole reads and writes at a place; they keep errno for the caller to explain. */
+bool tamis_i_store_get_bytes(int fd, uint64_t at, void *bytes, size_t size);
+bool tamis_i_store_put_bytes(int fd, uint64_t at, const void *bytes, size_t size);
+
+#endif

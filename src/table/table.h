@@ -1,0 +1,184 @@
+/* table.h - the handle of a table, and what its files share
+ *
+ *      slow memory     slots.h    the slots: layout and codec
+ *                      store.h    where they are: in memory or in a file, with journal and lock
+ *      fast memory     used       a bit per slot: it is not free
+ *                      deleted    a bit per slot: its item was deleted, but the summary still knows it
+ *                      summary    which sub-table an item is in (summary.h)
+ *                      index      which items are in the stash, by digest
+ *
+ * A slot is free (neither bit), live (used) or deleted (both bits); on the disk free and deleted slots are
+ * the same, zeros.  The deletion bit only says that the slot must not be used yet: the summary cannot
+ * forget the old item, and with a new one in each such slot it would fill up.  A table whose summary can
+ * forget has no such slots.
+ *
+ * Invariants, tested by tamis_i_table_verify():
+ *   T1  a live slot holds an item, and all others are zero;
+ *   T2  an item in a sub-table is in its bucket;
+ *   T3  no key is there twice;
+ *   T4  the summary names a type for each item of a sub-table (unless 'unknown' > 0), and the index has
+ *       exactly the items of the stash: so each item is found;
+ *   T5  the counts are right.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_TABLE_TABLE_H
+#define TAMIS_TABLE_TABLE_H
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+#include "bits/field.h"
+#include "table/slots.h"
+#include "table/store.h"
+#include "table/summary.h"
+#include "tamis/table.h"
+
+/* Counts are raised by readers too, of which there may be several: a count may then miss some, but
+ * there is no data race. */
+typedef struct tamis_i_counts {
+    _Atomic uint64_t hits, hit_reads, misses, miss_reads, false_positives, failures;
+    uint64_t puts, updates, deletes, change_reads, crises, moves, rebuilds;
+} tamis_i_counts;
+
+/* The items of the stash by digest: open addressing, linear probing, no gaps left by removal. */
+typedef struct tamis_i_index_entry {
+    tamis_digest digest;
+    uint64_t slot; /* number of the slot, plus one; 0: the entry is free */
+} tamis_i_index_entry;
+
+typedef struct tamis_i_index {
+    tamis_i_index_entry *entries;
+    uint64_t room; /* entries, more than the stash has slots; 0: there is no stash */
+    uint64_t used;
+} tamis_i_index;
+
+/* A rebuild under way. */
+typedef enum tamis_i_phase { TAMIS_I_IDLE, TAMIS_I_MOVING, TAMIS_I_SUMMING } tamis_i_phase;
+
+typedef struct tamis_i_rebuild {
+    tamis_i_phase phase;
+    uint64_t cursor;        /* the next slot */
+    tamis_i_summary shadow; /* the summary to be; body NULL: there is none */
+} tamis_i_rebuild;
+
+struct tamis_table {
+    tamis_table_params params; /* complete */
+    tamis_i_slots slots;
+    tamis_i_store store;
+    tamis_allocator allocator; /* alloc NULL: the system's memory */
+    size_t block_size;         /* of the handle, the bits and the index: one block */
+    uint64_t *used;
+    uint64_t *deleted;    /* NULL: there are no deleted slots */
+    uint64_t n_bit_words; /* of each of the two, which follow each other */
+    tamis_i_summary summary;
+    tamis_i_index index;
+    tamis_i_counts *counts;
+    uint64_t count;
+    uint64_t n_deleted;
+    uint64_t part_count[TAMIS_I_PARTS_MAX];
+    uint64_t unknown; /* items that the summary had no room for: every look goes everywhere */
+    uint64_t damaged; /* slots emptied by a repair */
+    bool recovered;
+    tamis_i_rebuild rebuild;
+};
+
+static inline bool tamis_i_table_live(const tamis_table *table, uint64_t slot) {
+    return tamis_i_bit_get(table->used, slot) &&
+           (table->deleted == NULL || !tamis_i_bit_get(table->deleted, slot));
+}
+
+static inline void tamis_i_bit_clear(uint64_t *words, uint64_t i) {
+    words[i / 64] &= ~((uint64_t)1 << (i % 64));
+}
+
+static inline bool tamis_i_table_forgets(const tamis_table *table) {
+    return (table->summary.kind->abilities & TAMIS_I_SUMMARY_CAN_REMOVE) != 0;
+}
+
+/* params.c: fill in the defaults but the seed, check all ranges.  Complete parameters come out
+ * unchanged. */
+tamis_status tamis_i_table_complete(tamis_table_params *params);
+
+/* plan.c: fill in sub-tables and summary for params->capacity.  TAMIS_E_ARGUMENT. */
+tamis_status tamis_i_table_plan(tamis_table_params *params);
+
+/* What the summary needs of complete parameters. */
+void tamis_i_table_summary_params(const tamis_table_params *params, tamis_i_summary_params *own);
+
+/* handle.c: make the handle for complete parameters with a seed, without slow memory; all bits zero. */
+tamis_status tamis_i_table_make(const tamis_table_params *params, const tamis_allocator *allocator,
+                                tamis_table **table);
+
+/* Free everything, without writing. */
+void tamis_i_table_free(tamis_table *table);
+
+/* Set the counts that follow from the bits. */
+void tamis_i_table_recount(tamis_table *table);
+
+/* A summary on a body of its own, all zero.  TAMIS_E_NOMEM. */
+tamis_status tamis_i_table_new_summary(const tamis_table *table, tamis_i_summary *summary);
+void tamis_i_table_free_summary(const tamis_table *table, tamis_i_summary *summary);
+
+/* index.c */
+uint64_t tamis_i_index_room(uint64_t stash);
+void tamis_i_index_insert(tamis_i_index *index, tamis_digest digest, uint64_t slot);
+void tamis_i_index_remove(tamis_i_index *index, tamis_digest digest, uint64_t slot);
+/* The next slot, from '*at' on, that has this digest, or TAMIS_I_NO_SLOT.  '*at' begins with
+ * tamis_i_index_start. */
+uint64_t tamis_i_index_start(const tamis_i_index *index, tamis_digest digest);
+uint64_t tamis_i_index_next(const tamis_i_index *index, tamis_digest digest, uint64_t *at);
+
+/* multilevel.c: where a key is. */
+typedef struct tamis_i_place {
+    uint64_t slot;
+    unsigned part;
+    unsigned told; /* what the summary said */
+    uint64_t reads;
+    tamis_i_item item; /* in slow memory, or in the buffer */
+} tamis_i_place;
+
+/* A page to read into, where slots are not mapped. */
+typedef struct tamis_i_buffer {
+    _Alignas(TAMIS_I_PAGE) unsigned char bytes[TAMIS_I_PAGE];
+} tamis_i_buffer;
+
+/* Find a key.  TAMIS_E_NOT_FOUND (told and reads are set), TAMIS_E_FORMAT, TAMIS_E_IO. */
+tamis_status tamis_i_table_find(const tamis_table *table, const void *key, size_t key_size,
+                                tamis_digest digest, tamis_i_buffer *buffer, tamis_i_place *place);
+
+tamis_digest tamis_i_table_digest(const tamis_table *table, const void *key, size_t key_size);
+
+/* As the public functions; arguments have been checked. */
+tamis_status tamis_i_table_get(const tamis_table *table, const void *key, size_t key_size,
+                               void *value, size_t room, size_t *value_size);
+tamis_status tamis_i_table_put(tamis_table *table, const tamis_i_item *item, bool *added);
+tamis_status tamis_i_table_delete(tamis_table *table, const void *key, size_t key_size);
+
+/* rebuild.c */
+tamis_status tamis_i_table_rebuild(tamis_table *table, uint64_t max_steps, bool *done);
+void tamis_i_table_stop_rebuild(tamis_table *table);
+
+/* recover.c: read the slots one after the other. */
+
+/* Make bits, summary, index and counts anew from the slots.  With 'repair', damaged slots are emptied;
+ * otherwise TAMIS_E_FORMAT. */
+tamis_status tamis_i_table_recover(tamis_table *table, bool repair, const char **reason);
+
+tamis_status tamis_i_table_verify(const tamis_table *table, uint64_t *failures,
+                                  const char **reason);
+tamis_status tamis_i_table_next(const tamis_table *table, uint64_t *at, void *key, size_t *key_size,
+                                void *value, size_t *value_size);
+
+/* file.c: tables in files; as the public functions, 'reason' and 'options' are not NULL. */
+tamis_status tamis_i_table_create_file(const char *path, const tamis_table_params *params,
+                                       const tamis_table_options *options,
+                                       const tamis_allocator *allocator, tamis_table **table,
+                                       const char **reason);
+tamis_status tamis_i_table_open(const char *path, const tamis_table_options *options,
+                                const tamis_allocator *allocator, tamis_table **table,
+                                const char **reason);
+/* Write what a quick opening needs.  Nothing to do in memory or if nothing was changed. */
+tamis_status tamis_i_table_finish(tamis_table *table);
+
+#endif
