@@ -1,0 +1,608 @@
+/* test_table_file.c - table files: closed, not closed, locked, read-only, damaged
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define _GNU_SOURCE
+#include "support.h"
+#include "table/table.h"
+#include "unit/table_model.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const tamis_summary summaries[] = {
+    TAMIS_SUMMARY_MULTIPLE, TAMIS_SUMMARY_SINGLE, TAMIS_SUMMARY_INTERPOLATION,
+    TAMIS_SUMMARY_MULTIPLE_COUNTING, TAMIS_SUMMARY_SINGLE_COUNTING};
+enum { N_SUMMARIES = sizeof summaries / sizeof summaries[0] };
+
+static char folder[] = "/tmp/tamis-table-XXXXXX";
+static char path[sizeof folder + 16];
+
+static int make_folder(void **state) {
+    (void)state;
+    if (mkdtemp(folder) == NULL)
+        return 1;
+    snprintf(path, sizeof path, "%s/table", folder);
+    return 0;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    (void)unlink(path);
+    return rmdir(folder);
+}
+
+static tamis_table_params params_for(tamis_summary summary) {
+    tamis_table_params params;
+    tamis_table_params_init(&params);
+    params.capacity = MODEL_KEYS;
+    params.key_max = KEY_MAX;
+    params.value_max = VALUE_MAX;
+    params.summary = summary;
+    params.seed = test_seed();
+    return params;
+}
+
+/* NULL for options: the defaults, but without waiting for the disk. */
+static const tamis_table_options *quick(const tamis_table_options *options) {
+    static tamis_table_options none;
+    tamis_table_options_init(&none);
+    none.sync = TAMIS_SYNC_NONE;
+    return options != NULL ? options : &none;
+}
+
+static tamis_table *create_with(tamis_summary summary, const tamis_table_options *options) {
+    const tamis_table_params params = params_for(summary);
+    const char *reason = "";
+    tamis_table *table = NULL;
+    (void)unlink(path);
+    if (tamis_table_create_file(path, &params, quick(options), NULL, &table, &reason) != TAMIS_OK)
+        fail_msg("create: %s", reason);
+    return table;
+}
+
+static tamis_table *open_with(const tamis_table_options *options) {
+    const char *reason = "";
+    tamis_table *table = NULL;
+    if (tamis_table_open(path, quick(options), NULL, &table, &reason) != TAMIS_OK)
+        fail_msg("open: %s", reason);
+    return table;
+}
+
+static void refuse_with(const tamis_table_options *options, tamis_status expected) {
+    const char *reason = NULL;
+    tamis_table *table = NULL;
+    errno = 99;
+    assert_status(tamis_table_open(path, options, NULL, &table, &reason), expected);
+    assert_null(table);
+    assert_non_null(reason);
+    assert_int_equal(errno, 99);
+}
+
+static bool was_recovered(const tamis_table *table) {
+    tamis_table_info info;
+    tamis_table_info_init(&info);
+    assert_ok(tamis_table_get_info(table, &info));
+    return info.recovered;
+}
+
+static void compare(const tamis_table *table, const model *m) {
+    const char *reason = "";
+    if (tamis_table_verify(table, NULL, &reason) != TAMIS_OK)
+        fail_msg("verify: %s", reason);
+    assert_int_equal(tamis_table_count(table), m->count);
+    model_compare(table, m);
+}
+
+static void some_calls(tamis_table *table, model *m, uint64_t *random, unsigned n) {
+    for (unsigned i = 0; i < n; i++) {
+        const unsigned id = (unsigned)test_random_below(random, MODEL_KEYS);
+        if (test_random_below(random, 10) < 6)
+            model_put(table, m, id, (uint32_t)test_random(random));
+        else
+            model_delete(table, m, id);
+    }
+}
+
+/* The end of a process that is killed, as far as the file is concerned: nothing is written. */
+static void abandon(tamis_table *table) {
+    tamis_i_table_free(table);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Closed and not closed
+ */
+
+static void test_table_file_every_way_of_reading_is_the_same(void **state) {
+    (void)state;
+    uint64_t random = test_seed();
+    for (unsigned s = 0; s < N_SUMMARIES; s++) {
+        for (unsigned io = TAMIS_TABLE_MAP; io <= TAMIS_TABLE_READ; io++) {
+            tamis_table_options options;
+            tamis_table_options_init(&options);
+            options.io = (tamis_table_io)io;
+            options.sync = TAMIS_SYNC_NONE;
+            static model m;
+            model_clear(&m);
+            tamis_table *table = create_with(summaries[s], &options);
+            some_calls(table, &m, &random, 1500);
+            compare(table, &m);
+            assert_ok(tamis_table_close(table));
+            for (unsigned round = 0; round < 4; round++) {
+                options.io = (tamis_table_io)(round % 2);
+                options.read_only = round >= 2;
+                table = open_with(&options);
+                assert_false(was_recovered(table));
+                compare(table, &m);
+                if (options.read_only) {
+                    assert_status(tamis_table_put(table, "k", 1, "v", 1, NULL), TAMIS_E_READONLY);
+                    assert_status(tamis_table_delete(table, "k", 1), TAMIS_E_READONLY);
+                    assert_status(tamis_table_rebuild(table, 1, NULL), TAMIS_E_READONLY);
+                } else {
+                    some_calls(table, &m, &random, 300);
+                    assert_ok(tamis_table_rebuild(table, round == 0 ? 100 : UINT64_MAX, NULL));
+                    compare(table, &m);
+                }
+                assert_ok(tamis_table_close(table));
+            }
+        }
+    }
+}
+
+static void test_table_file_not_closed_is_recovered(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 1;
+    for (unsigned s = 0; s < N_SUMMARIES; s++) {
+        for (unsigned sync = TAMIS_SYNC_BATCH; sync <= TAMIS_SYNC_NONE; sync++) {
+            tamis_table_options options;
+            tamis_table_options_init(&options);
+            options.sync = (tamis_sync)sync;
+            static model m;
+            model_clear(&m);
+            tamis_table *table = create_with(summaries[s], &options);
+            for (unsigned round = 0; round < 4; round++) {
+                some_calls(table, &m, &random, sync == TAMIS_SYNC_EACH ? 10 : 300);
+                if (round == 1)
+                    assert_ok(tamis_table_rebuild(table, 500, NULL));
+                if (round == 2)
+                    assert_ok(tamis_table_sync(table));
+                abandon(table);
+                options.read_only = true;
+                table = open_with(&options);
+                assert_true(was_recovered(table));
+                compare(table, &m);
+                assert_ok(tamis_table_close(table));
+                options.read_only = false;
+                table = open_with(&options);
+                assert_true(was_recovered(table));
+                compare(table, &m);
+            }
+            assert_ok(tamis_table_close(table));
+            table = open_with(NULL);
+            assert_false(was_recovered(table));
+            compare(table, &m);
+            /* opened and closed without a change: the file stays closed even if the end is sudden */
+            abandon(table);
+            table = open_with(NULL);
+            assert_false(was_recovered(table));
+            assert_ok(tamis_table_close(table));
+        }
+    }
+}
+
+/* Whatever half-written slot a killed process leaves, the journal has it whole. */
+static void test_table_file_torn_slot_is_repeated_from_the_journal(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 2;
+    static model m;
+    model_clear(&m);
+    tamis_table_options options;
+    tamis_table_options_init(&options);
+    options.sync = TAMIS_SYNC_NONE;
+    tamis_table *table = create_with(TAMIS_SUMMARY_MULTIPLE, NULL);
+    some_calls(table, &m, &random, 1000);
+    for (unsigned round = 0; round < 200; round++) {
+        const unsigned id = (unsigned)test_random_below(&random, MODEL_KEYS);
+        if (m.present[id] && round % 3 == 0)
+            model_delete(table, &m, id);
+        else
+            model_put(table, &m, id, (uint32_t)test_random(&random));
+        /* undo a random part of the last write */
+        unsigned char entry[64];
+        const uint64_t cell = table->store.sequence % TAMIS_I_JOURNAL_ENTRIES;
+        assert_true(tamis_i_store_get_bytes(
+            table->store.fd, table->store.journal_at + cell * table->store.entry_size, entry,
+            sizeof entry));
+        const uint64_t slot = tamis_i_get_u64(entry + 16);
+        const uint64_t place =
+            tamis_i_slots_place(&table->slots, tamis_i_slots_part(&table->slots, slot), slot);
+        unsigned char junk[64];
+        for (unsigned i = 0; i < sizeof junk; i++)
+            junk[i] = (unsigned char)test_random(&random);
+        const uint64_t from = test_random_below(&random, table->slots.slot_size);
+        assert_true(tamis_i_store_put_bytes(
+            table->store.fd, table->store.slots_at + place + from, junk,
+            (size_t)(1 + test_random_below(&random, table->slots.slot_size - from))));
+        abandon(table);
+        if (round % 10 == 0) {
+            options.read_only = true;
+            table = open_with(&options);
+            compare(table, &m);
+            assert_ok(tamis_table_close(table));
+            options.read_only = false;
+        }
+        table = open_with(&options);
+        assert_true(was_recovered(table));
+        compare(table, &m);
+    }
+    assert_ok(tamis_table_close(table));
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Locks and rights
+ */
+
+static void test_table_file_second_writer_is_refused(void **state) {
+    (void)state;
+    tamis_table_options reader;
+    tamis_table_options_init(&reader);
+    reader.read_only = true;
+    tamis_table *table = create_with(TAMIS_SUMMARY_MULTIPLE, NULL);
+    assert_ok(tamis_table_put(table, "k", 1, "v", 1, NULL));
+    refuse_with(NULL, TAMIS_E_LOCKED);
+    refuse_with(&reader, TAMIS_E_LOCKED);
+    /* another process */
+    const pid_t child = fork();
+    if (child == 0) {
+        tamis_table *second = NULL;
+        _exit(tamis_table_open(path, NULL, NULL, &second, NULL) == TAMIS_E_LOCKED ? 0 : 1);
+    }
+    int code;
+    assert_int_equal(waitpid(child, &code, 0), child);
+    assert_true(WIFEXITED(code) && WEXITSTATUS(code) == 0);
+    assert_ok(tamis_table_put(table, "l", 1, "v", 1, NULL));
+    assert_ok(tamis_table_close(table));
+    /* readers share, and keep writers out */
+    table = open_with(&reader);
+    tamis_table *const other = open_with(&reader);
+    refuse_with(NULL, TAMIS_E_LOCKED);
+    assert_ok(tamis_table_get(other, "l", 1, NULL, 0, NULL));
+    assert_ok(tamis_table_close(table));
+    refuse_with(NULL, TAMIS_E_LOCKED);
+    assert_ok(tamis_table_close(other));
+    table = open_with(NULL);
+    assert_int_equal(tamis_table_count(table), 2);
+    assert_ok(tamis_table_close(table));
+}
+
+static void test_table_file_create_refuses_what_exists(void **state) {
+    (void)state;
+    const tamis_table_params params = params_for(TAMIS_SUMMARY_MULTIPLE);
+    const char *reason = NULL;
+    tamis_table *table = create_with(TAMIS_SUMMARY_MULTIPLE, NULL);
+    assert_ok(tamis_table_put(table, "k", 1, "v", 1, NULL));
+    assert_ok(tamis_table_close(table));
+    table = NULL;
+    assert_status(tamis_table_create_file(path, &params, NULL, NULL, &table, &reason), TAMIS_E_IO);
+    assert_null(table);
+    assert_string_equal(reason, "the file exists already");
+    table = open_with(NULL);
+    assert_int_equal(tamis_table_count(table), 1);
+    assert_ok(tamis_table_close(table));
+    assert_status(
+        tamis_table_create_file("/nonexistent/table", &params, NULL, NULL, &table, &reason),
+        TAMIS_E_IO);
+    assert_status(tamis_table_open("/nonexistent/table", NULL, NULL, &table, &reason), TAMIS_E_IO);
+    assert_status(tamis_table_open("/", NULL, NULL, &table, &reason), TAMIS_E_IO);
+    assert_status(tamis_table_open("/dev/null", NULL, NULL, &table, &reason), TAMIS_E_FORMAT);
+    tamis_table_options options;
+    tamis_table_options_init(&options);
+    options.read_only = true;
+    assert_status(tamis_table_create_file(path, &params, &options, NULL, &table, &reason),
+                  TAMIS_E_ARGUMENT);
+    options.read_only = false;
+    options.sync = (tamis_sync)9;
+    assert_status(tamis_table_open(path, &options, NULL, &table, &reason), TAMIS_E_ARGUMENT);
+}
+
+/* A file that we may not write: the superuser may, so that a process without rights tries. */
+static void test_table_file_without_rights_is_refused_for_writing(void **state) {
+    (void)state;
+    tamis_table *table = create_with(TAMIS_SUMMARY_MULTIPLE, NULL);
+    assert_ok(tamis_table_put(table, "k", 1, "v", 1, NULL));
+    assert_ok(tamis_table_close(table));
+    assert_int_equal(chmod(path, 0444), 0);
+    assert_int_equal(chmod(folder, 0755), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+            _exit(2);
+        tamis_table *mine = NULL;
+        tamis_table_options options;
+        tamis_table_options_init(&options);
+        const char *reason = "";
+        if (tamis_table_open(path, NULL, NULL, &mine, &reason) != TAMIS_E_IO ||
+            strcmp(reason, "permission denied") != 0)
+            _exit(3);
+        options.read_only = true;
+        if (tamis_table_open(path, &options, NULL, &mine, &reason) != TAMIS_OK ||
+            tamis_table_get(mine, "k", 1, NULL, 0, NULL) != TAMIS_OK)
+            _exit(4);
+        _exit(0);
+    }
+    int code;
+    assert_int_equal(waitpid(child, &code, 0), child);
+    assert_true(WIFEXITED(code));
+    assert_int_equal(WEXITSTATUS(code), 0);
+}
+
+static void test_table_file_failing_allocations_leave_nothing(void **state) {
+    (void)state;
+    const tamis_table_params params = params_for(TAMIS_SUMMARY_MULTIPLE);
+    (void)unlink(path);
+    for (unsigned opening = 0; opening < 2; opening++) {
+        tamis_status status = TAMIS_E_NOMEM;
+        for (long n = 0; status != TAMIS_OK; n++) {
+            test_allocator a;
+            test_allocator_init(&a, n);
+            tamis_table *table = NULL;
+            const char *reason = NULL;
+            status = opening == 0 ? tamis_table_create_file(path, &params, NULL, &a.allocator,
+                                                            &table, &reason)
+                                  : tamis_table_open(path, NULL, &a.allocator, &table, &reason);
+            if (status == TAMIS_OK) {
+                assert_ok(tamis_table_close(table));
+            } else {
+                assert_status(status, TAMIS_E_NOMEM);
+                assert_true(opening == 1 || access(path, F_OK) != 0);
+            }
+            assert_int_equal(a.live, 0);
+        }
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Damage
+ */
+
+static unsigned char *slurp(size_t *size) {
+    const int fd = open(path, O_RDONLY);
+    struct stat about;
+    assert_true(fd >= 0 && fstat(fd, &about) == 0);
+    *size = (size_t)about.st_size;
+    unsigned char *const bytes = malloc(*size);
+    assert_non_null(bytes);
+    assert_true(tamis_i_store_get_bytes(fd, 0, bytes, *size));
+    close(fd);
+    return bytes;
+}
+
+static void spill(const unsigned char *bytes, size_t size) {
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    assert_true(tamis_i_store_put_bytes(fd, 0, bytes, size));
+    close(fd);
+}
+
+static void flip(size_t byte, unsigned bit) {
+    const int fd = open(path, O_RDWR);
+    unsigned char c;
+    assert_true(fd >= 0 && tamis_i_store_get_bytes(fd, byte, &c, 1));
+    c = (unsigned char)(c ^ 1u << bit);
+    assert_true(tamis_i_store_put_bytes(fd, byte, &c, 1));
+    close(fd);
+}
+
+static tamis_table *filled(tamis_summary summary, model *m, uint64_t *random) {
+    model_clear(m);
+    tamis_table *const table = create_with(summary, NULL);
+    some_calls(table, m, random, 1500);
+    return table;
+}
+
+static void test_table_file_every_bit_of_the_header_counts(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 3;
+    static model m;
+    assert_ok(tamis_table_close(filled(TAMIS_SUMMARY_MULTIPLE, &m, &random)));
+    for (size_t bit = 0; bit < 8 * (size_t)TAMIS_I_PAGE; bit++) {
+        flip(bit / 8, bit % 8);
+        tamis_table *table = NULL;
+        const char *reason = NULL;
+        const tamis_status status = tamis_table_open(path, NULL, NULL, &table, &reason);
+        const bool version = bit >= 64 && bit < 96;
+        assert_true(status == TAMIS_E_FORMAT || (version && status == TAMIS_E_VERSION));
+        assert_non_null(reason);
+        flip(bit / 8, bit % 8);
+    }
+    tamis_table *const table = open_with(NULL);
+    compare(table, &m);
+    assert_ok(tamis_table_close(table));
+}
+
+/* Damage to one state, to the journal of a closed file, to bits or summary is made good. */
+static void test_table_file_damage_beside_the_slots_costs_nothing(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 4;
+    static model m;
+    tamis_table *table = filled(TAMIS_SUMMARY_MULTIPLE, &m, &random);
+    const size_t slots_at = (size_t)table->store.slots_at, fast_at = (size_t)table->store.fast_at;
+    const size_t end = (size_t)table->store.file_size;
+    assert_ok(tamis_table_close(table));
+    size_t size;
+    unsigned char *const good = slurp(&size);
+    assert_int_equal(size, end);
+    for (unsigned round = 0; round < 600; round++) {
+        size_t byte = fast_at + (size_t)test_random_below(&random, end - fast_at);
+        if (round < 200)
+            byte = TAMIS_I_PAGE * (1 + round % 2) + (size_t)test_random_below(&random, 64);
+        else if (round < 300)
+            byte =
+                3 * TAMIS_I_PAGE + (size_t)test_random_below(&random, slots_at - 3 * TAMIS_I_PAGE);
+        flip(byte, (unsigned)test_random_below(&random, 8));
+        table = open_with(NULL);
+        compare(table, &m);
+        model_put(table, &m, round % MODEL_KEYS, round); /* both states are written anew */
+        assert_ok(tamis_table_close(table));
+        table = open_with(NULL);
+        assert_false(was_recovered(table));
+        compare(table, &m);
+        assert_ok(tamis_table_close(table));
+    }
+    /* both states: no one knows what the file is */
+    flip(TAMIS_I_PAGE + 20, 1);
+    flip(2 * TAMIS_I_PAGE + 20, 1);
+    refuse_with(NULL, TAMIS_E_FORMAT);
+    free(good);
+}
+
+/* Damage to an item is seen, by whoever meets it, and never taken for an absent item. */
+static void test_table_file_damaged_item_is_never_absent(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 5;
+    static model m;
+    for (unsigned closed = 0; closed < 2; closed++) {
+        tamis_table *table = filled(TAMIS_SUMMARY_MULTIPLE, &m, &random);
+        const uint64_t slots_at = table->store.slots_at;
+        const tamis_i_slots slots = table->slots;
+        if (closed == 1)
+            assert_ok(tamis_table_close(table));
+        else
+            abandon(table);
+        size_t size;
+        unsigned char *const good = slurp(&size);
+        for (unsigned round = 0; round < 300; round++) {
+            /* a bit of a live item that is not among the last changes */
+            unsigned id;
+            do
+                id = (unsigned)test_random_below(&random, MODEL_KEYS);
+            while (!m.present[id]);
+            char key[KEY_MAX];
+            const size_t key_size = model_key(id, key);
+            table = open_with(NULL);
+            tamis_i_buffer buffer;
+            tamis_i_place place;
+            assert_ok(tamis_i_table_find(
+                table, key, key_size, tamis_i_table_digest(table, key, key_size), &buffer, &place));
+            assert_ok(tamis_table_close(table));
+            const uint64_t byte = slots_at + tamis_i_slots_place(&slots, place.part, place.slot) +
+                                  test_random_below(&random, slots.slot_size);
+            flip((size_t)byte, (unsigned)test_random_below(&random, 8));
+            if (closed == 0) { /* open, with an empty journal: no state is right but these bytes */
+                tamis_i_store store = {
+                    .fd = open(path, O_RDWR), .slots = &slots, .sync = TAMIS_SYNC_NONE};
+                assert_true(store.fd >= 0);
+                tamis_i_state now;
+                assert_true(tamis_i_store_get_state(&store, &now));
+                store.state_sequence = now.sequence;
+                store.sequence = now.journal_sequence;
+                const tamis_i_state open_state = {.closed = false};
+                assert_ok(tamis_i_store_put_state(&store, &open_state));
+                static const unsigned char zeros[TAMIS_I_PAGE];
+                assert_true(tamis_i_store_put_bytes(store.fd, 3 * TAMIS_I_PAGE, zeros, 2048));
+                close(store.fd);
+                refuse_with(NULL, TAMIS_E_FORMAT);
+            } else {
+                table = open_with(NULL);
+                char value[VALUE_MAX];
+                assert_status(tamis_table_get(table, key, key_size, value, sizeof value, NULL),
+                              TAMIS_E_FORMAT);
+                assert_status(tamis_table_put(table, key, key_size, "v", 1, NULL), TAMIS_E_FORMAT);
+                assert_status(tamis_table_delete(table, key, key_size), TAMIS_E_FORMAT);
+                const char *reason = NULL;
+                assert_status(tamis_table_verify(table, NULL, &reason), TAMIS_E_FORMAT);
+                assert_non_null(reason);
+                assert_ok(tamis_table_close(table));
+            }
+            /* a repair goes on without it */
+            tamis_table_options options;
+            tamis_table_options_init(&options);
+            options.repair = true;
+            options.sync = TAMIS_SYNC_NONE;
+            table = open_with(&options);
+            tamis_table_info info;
+            tamis_table_info_init(&info);
+            assert_ok(tamis_table_get_info(table, &info));
+            assert_int_equal(info.damaged, 1);
+            assert_int_equal(info.count, m.count - 1);
+            assert_ok(tamis_table_verify(table, NULL, NULL));
+            assert_status(tamis_table_get(table, key, key_size, NULL, 0, NULL), TAMIS_E_NOT_FOUND);
+            assert_ok(tamis_table_close(table));
+            spill(good, size);
+        }
+        free(good);
+    }
+}
+
+static void test_table_file_wrong_length_is_refused(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 6;
+    static model m;
+    assert_ok(tamis_table_close(filled(TAMIS_SUMMARY_MULTIPLE, &m, &random)));
+    size_t size;
+    unsigned char *const good = slurp(&size);
+    const size_t lengths[] = {0, 1, 8, 4095, 4096, 4097, 3 * 4096, size / 2, size - 1};
+    for (unsigned i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        spill(good, lengths[i]);
+        refuse_with(NULL, TAMIS_E_FORMAT);
+    }
+    spill(good, size);
+    assert_int_equal(truncate(path, (off_t)size + 1), 0);
+    refuse_with(NULL, TAMIS_E_FORMAT);
+    free(good);
+}
+
+/* Headers with a right checksum and wrong contents. */
+static void test_table_file_impossible_headers_are_refused(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 7;
+    static model m;
+    assert_ok(tamis_table_close(filled(TAMIS_SUMMARY_MULTIPLE, &m, &random)));
+    size_t size;
+    unsigned char *const good = slurp(&size);
+    for (unsigned round = 0; round < 3000; round++) {
+        unsigned char header[TAMIS_I_PAGE];
+        memcpy(header, good, sizeof header);
+        const size_t at = 8 + 4 * (size_t)test_random_below(&random, 150);
+        static const uint64_t strange[] = {0, 1, 2, 255, 65536, UINT32_MAX};
+        tamis_i_put_u32(header + at, round % 2 == 0 ? (uint32_t)test_random(&random)
+                                                    : (uint32_t)strange[round % 6]);
+        tamis_i_put_u64(header + TAMIS_I_PAGE - 8, tamis_i_checksum(header, TAMIS_I_PAGE - 8));
+        const int fd = open(path, O_WRONLY);
+        assert_true(fd >= 0 && tamis_i_store_put_bytes(fd, 0, header, sizeof header));
+        close(fd);
+        tamis_table *table = NULL;
+        const char *reason = NULL;
+        const tamis_status status = tamis_table_open(path, NULL, NULL, &table, &reason);
+        if (status != TAMIS_OK) {
+            assert_true(status == TAMIS_E_FORMAT || status == TAMIS_E_VERSION ||
+                        status == TAMIS_E_TOO_LARGE);
+            continue;
+        }
+        /* another capacity or threshold, say: a table like any other */
+        abandon(table);
+        spill(good, size);
+    }
+    free(good);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table_file_every_way_of_reading_is_the_same),
+        cmocka_unit_test(test_table_file_not_closed_is_recovered),
+        cmocka_unit_test(test_table_file_torn_slot_is_repeated_from_the_journal),
+        cmocka_unit_test(test_table_file_second_writer_is_refused),
+        cmocka_unit_test(test_table_file_create_refuses_what_exists),
+        cmocka_unit_test(test_table_file_without_rights_is_refused_for_writing),
+        cmocka_unit_test(test_table_file_failing_allocations_leave_nothing),
+        cmocka_unit_test(test_table_file_every_bit_of_the_header_counts),
+        cmocka_unit_test(test_table_file_damage_beside_the_slots_costs_nothing),
+        cmocka_unit_test(test_table_file_damaged_item_is_never_absent),
+        cmocka_unit_test(test_table_file_wrong_length_is_refused),
+        cmocka_unit_test(test_table_file_impossible_headers_are_refused),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
