@@ -1,6 +1,6 @@
 # The short way to every task; CMake does the work (see CMakePresets.json).
 .DEFAULT_GOAL := build
-.PHONY: help build run test install bench figures format format-check lint fuzz coverage symbols
+.PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
 .PHONY: test-big-endian amalgamation install-python clean
 
 PREFIX ?= /usr/local
@@ -32,6 +32,10 @@ test:            ## build everything with assertions and run all tests
 	@scripts/setup.sh build test words
 	$(call configure-and-build,dev)
 	@ctest --test-dir build/dev --output-on-failure -j $(JOBS) -LE cpu-off-long
+
+newcomer:        ## a fresh clone, the README and four million real keys: a newcomer's first hour
+	@scripts/setup.sh newcomer
+	@tests/newcomer/first_hour.sh --tests .
 
 install: build   ## library, headers, tool, man pages, pkg-config and CMake package, below PREFIX
 	@cmake --install build/release --prefix $(PREFIX)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # setup.sh GROUP... - make sure that what a group of tasks needs is installed
 #
-# Groups: build, words, test, lint, fuzz, cross, bench, coverage, figures, amalgamation, python.
+# Groups: build, words, test, lint, fuzz, cross, bench, coverage, figures, amalgamation, python,
+# newcomer.
 # What is needed is looked for by use (a program in the path, a header that compiles), so it does not matter
 # how it got there.
 # What is missing is installed where apt-get is there and we may use it; otherwise it is listed, under
@@ -20,6 +21,7 @@ packages() {
     coverage) echo gcovr ;;
     figures) echo gnuplot-nox ;;
     amalgamation | python) echo python3 ;;
+    newcomer) echo git npm pkg-config ;;
     *) return 1 ;;
     esac
 }
@@ -55,6 +57,8 @@ present() {
     libc6-dev-s390x-cross) has_header s390x-linux-gnu-gcc stdio.h ;;
     qemu-user) has_program qemu-s390x ;;
     libbloom-dev) has_header "${CC:-cc}" bloom.h ;;
+    git) has_program git ;;
+    npm) has_program npm ;;
     gcovr) has_program gcovr ;;
     gnuplot-nox) has_program gnuplot ;;
     esac
