@@ -147,7 +147,8 @@ typedef enum tamis_kind {
     TAMIS_KIND_RANK = 7,           /* rank-indexed chains of fingerprints: a multiset, removal */
     TAMIS_KIND_RANK_COUNTING = 8,  /* the same with a counter in each slot: a multiset, removal */
     TAMIS_KIND_BALANCED_BLOOM = 9, /* Bloom filters in balanced blocks: a set, no removal */
-    TAMIS_KIND_LINE = 10           /* rank-indexed cache lines, shrinking fingerprints: removal */
+    TAMIS_KIND_LINE = 10,          /* rank-indexed cache lines: a multiset, removal */
+    TAMIS_KIND_LINE_SET = 11       /* the same without room for removal: a set */
 } tamis_kind;
 
 /* The name of a kind as the command line spells it ("blocked-bloom"), or NULL for no such kind.
@@ -237,12 +238,11 @@ typedef struct tamis_params {
 #define TAMIS_RANK_VALUE_BITS   8 /* rank: of a value kept with each key, up to 8; default none */
 #define TAMIS_RANK_COUNTER_BITS 8 /* rank-counting: of a counter, 1 to 8; default 2 */
 
-/* line */
+/* line, line-set */
 #define TAMIS_LINE_LINES    0 /* of 512 bits, up to 2^38; default 12 bits per key */
-#define TAMIS_LINE_HOMES    1 /* of a line; default 64 */
-#define TAMIS_LINE_BITS_MAX 2 /* of a fingerprint; default: those of a line of mean load, and 3 */
-#define TAMIS_LINE_SET      3 /* 1: a key that is there is not stored again; default 0 */
-#define TAMIS_LINE_COPIES   4 /* of one fingerprint in a line; default 3 */
+#define TAMIS_LINE_HOMES    1 /* of a line, 1 to 128; default 64 */
+#define TAMIS_LINE_BITS_MAX 2 /* of a fingerprint, 1 to 56; default: at the mean load, and 3 */
+#define TAMIS_LINE_COPIES   3 /* line: of one fingerprint in a line, 1 to 255; default 4 */
 
 /* All members zero but struct_size. */
 static inline void tamis_params_init(tamis_params *params) {

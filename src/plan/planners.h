@@ -30,6 +30,7 @@ tamis_status tamis_i_plan_balanced(const tamis_balanced_need *need, tamis_plan *
 tamis_status tamis_i_plan_rank(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_rank_counting(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_line(const tamis_need *need, tamis_plan *plan);
+tamis_status tamis_i_plan_line_set(const tamis_need *need, tamis_plan *plan);
 
 /* Set stash and overflow_probability of a plan in which 'mean' of the need->n keys find no room in the
  * table: the usual stash, or a larger one if that fails more often than need->failure_max. */
