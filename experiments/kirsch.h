@@ -1,0 +1,52 @@
+/* kirsch.h - the tables of "Simple Summaries for Hashing With Choices", and experiments with them
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_EXPERIMENTS_KIRSCH_H
+#define TAMIS_EXPERIMENTS_KIRSCH_H
+
+#include "experiments.h"
+
+#include <tamis/table.h>
+
+enum { KIRSCH_TABLES_MAX = 6 };
+
+/* A hash table with its three summaries, as section IX configures them. */
+typedef struct kirsch_setting {
+    uint64_t n;
+    unsigned n_tables;
+    uint64_t buckets[KIRSCH_TABLES_MAX];
+    unsigned string_bits; /* interpolation search */
+    uint64_t cells;       /* single filter */
+    unsigned cell_hashes;
+    uint64_t bits[KIRSCH_TABLES_MAX]; /* multiple filters */
+    unsigned bit_hashes[KIRSCH_TABLES_MAX];
+} kirsch_setting;
+
+/* Parameters of a real table like that; a seed is still to be set.  The summary is 'interpolation',
+ * 'single' or 'multiple'. */
+void kirsch_params(const kirsch_setting *s, tamis_summary summary, tamis_table_params *params);
+
+/* All of these build 'trials' tables of s->n items, with seeds 1, 2, ... */
+
+/* Items in sub-table 'level', from 0. */
+tamis_status kirsch_simulate_level(const kirsch_setting *s, unsigned level, unsigned trials,
+                                   measured *value);
+
+/* The part of the tables with a crisis or a failure. */
+tamis_status kirsch_simulate_failure(const kirsch_setting *s, tamis_summary summary,
+                                     unsigned trials, measured *value);
+
+/* The part of 'queries' misses for which the summary named a sub-table. */
+tamis_status kirsch_simulate_fpr(const kirsch_setting *s, tamis_summary summary, unsigned trials,
+                                 unsigned queries, measured *value);
+
+/* Bytes of fast memory of one table: the summary, and one bit for each bucket. */
+tamis_status kirsch_simulate_bytes(const kirsch_setting *s, tamis_summary summary, measured *value);
+
+/* Of 'stay' + 'go' items, 'go' are deleted, chosen from all of them or from those of the first sub-table;
+ * how many does a rebuild move? */
+tamis_status kirsch_simulate_moves(const kirsch_setting *s, unsigned stay, unsigned go,
+                                   bool first_only, unsigned trials, measured *value);
+
+#endif

@@ -1,0 +1,276 @@
+/* kirsch_table.c - real tables and summaries under the experiments of Kirsch and Mitzenmacher
+ *
+ * Keys are consecutive integers, hashed with the seed of the trial.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kirsch.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { KEY_BYTES = 8 };
+
+void kirsch_params(const kirsch_setting *s, tamis_summary summary, tamis_table_params *params) {
+    tamis_table_params_init(params);
+    params->capacity = s->n;
+    params->key_max = KEY_BYTES;
+    params->bucket = 1;
+    params->summary = summary;
+    params->n_levels = s->n_tables;
+    for (unsigned i = 0; i < s->n_tables; i++)
+        params->buckets[i] = s->buckets[i];
+    switch (summary) {
+    case TAMIS_SUMMARY_INTERPOLATION:
+        params->string_bits = s->string_bits;
+        params->cells[0] = (s->n * 10 + 8) / 9; /* a tenth of the slots stays free */
+        break;
+    case TAMIS_SUMMARY_SINGLE:
+        params->cells[0] = s->cells;
+        params->hashes[0] = s->cell_hashes;
+        break;
+    default:
+        for (unsigned i = 0; i < s->n_tables; i++) {
+            params->cells[i] = s->bits[i];
+            params->hashes[i] = s->bit_hashes[i];
+        }
+        break;
+    }
+}
+
+static const void *key_of(uint64_t number, unsigned char *bytes) {
+    for (unsigned i = 0; i < KEY_BYTES; i++)
+        bytes[i] = (unsigned char)(number >> 8 * i);
+    return bytes;
+}
+
+/* A table with keys 0 to n - 1. */
+static tamis_status build(const kirsch_setting *s, tamis_summary summary, uint64_t n,
+                          unsigned trial, tamis_table **table) {
+    tamis_table_params params;
+    kirsch_params(s, summary, &params);
+    params.seed = (uint64_t)trial + 1;
+    tamis_table *made;
+    tamis_status status = tamis_table_create(&params, NULL, &made);
+    if (status != TAMIS_OK)
+        return status;
+    for (uint64_t i = 0; i < n && status == TAMIS_OK; i++) {
+        unsigned char key[KEY_BYTES];
+        status = tamis_table_put(made, key_of(i, key), KEY_BYTES, NULL, 0, NULL);
+    }
+    if (status != TAMIS_OK) {
+        (void)!tamis_table_close(made);
+        return status;
+    }
+    *table = made;
+    return TAMIS_OK;
+}
+
+/* Mean and standard error of values, one per trial. */
+typedef struct series {
+    double n, sum, squares;
+} series;
+
+static void series_add(series *s, double value) {
+    s->n += 1;
+    s->sum += value;
+    s->squares += value * value;
+}
+
+/* 'all': how many things were looked at, if the values are parts of things that happen or do not; where
+ * few have happened, the error is at least that of counting them. */
+static measured series_result(const series *s, double all) {
+    measured m = {.mean = s->sum / s->n, .standard_error = 0};
+    if (s->n > 1) {
+        const double variance = (s->squares - s->sum * m.mean) / (s->n - 1);
+        m.standard_error = sqrt(fmax(variance, 0) / s->n);
+    }
+    if (all > 0)
+        m.standard_error = fmax(m.standard_error, sqrt(fmax(m.mean, 1 / all) / all));
+    return m;
+}
+
+tamis_status kirsch_simulate_level(const kirsch_setting *s, unsigned level, unsigned trials,
+                                   measured *value) {
+    series items = {0, 0, 0};
+    for (unsigned t = 0; t < trials; t++) {
+        tamis_table *table;
+        tamis_status status = build(s, TAMIS_SUMMARY_SINGLE, s->n, t, &table);
+        if (status != TAMIS_OK)
+            return status;
+        tamis_table_info info;
+        tamis_table_info_init(&info);
+        status = tamis_table_get_info(table, &info);
+        const tamis_status closed = tamis_table_close(table);
+        if (status != TAMIS_OK || closed != TAMIS_OK)
+            return status != TAMIS_OK ? status : closed;
+        series_add(&items, (double)info.level_count[level]);
+    }
+    *value = series_result(&items, 0);
+    /* Few items: those of a rare event. */
+    value->standard_error =
+        fmax(value->standard_error,
+             sqrt(fmax(value->mean, 1 / items.n) / items.n) * (value->mean < 1 ? 1 : 0));
+    return TAMIS_OK;
+}
+
+tamis_status kirsch_simulate_failure(const kirsch_setting *s, tamis_summary summary,
+                                     unsigned trials, measured *value) {
+    series failed = {0, 0, 0};
+    for (unsigned t = 0; t < trials; t++) {
+        tamis_table *table;
+        tamis_status status = build(s, summary, s->n, t, &table);
+        if (status != TAMIS_OK)
+            return status;
+        uint64_t failures;
+        tamis_table_stats stats;
+        tamis_table_stats_init(&stats);
+        status = tamis_table_verify(table, &failures, NULL);
+        if (status == TAMIS_OK)
+            status = tamis_table_get_stats(table, &stats);
+        const tamis_status closed = tamis_table_close(table);
+        if (status != TAMIS_OK || closed != TAMIS_OK)
+            return status != TAMIS_OK ? status : closed;
+        series_add(&failed, failures + stats.crises > 0 ? 1 : 0);
+    }
+    *value = series_result(&failed, trials);
+    return TAMIS_OK;
+}
+
+tamis_status kirsch_simulate_fpr(const kirsch_setting *s, tamis_summary summary, unsigned trials,
+                                 unsigned queries, measured *value) {
+    series rates = {0, 0, 0};
+    for (unsigned t = 0; t < trials; t++) {
+        tamis_table *table;
+        tamis_status status = build(s, summary, s->n, t, &table);
+        if (status != TAMIS_OK)
+            return status;
+        for (uint64_t i = 0; i < queries && status == TAMIS_OK; i++) {
+            unsigned char key[KEY_BYTES];
+            status = tamis_table_get(table, key_of(s->n + i, key), KEY_BYTES, NULL, 0, NULL);
+            status = status == TAMIS_E_NOT_FOUND ? TAMIS_OK
+                     : status == TAMIS_OK        ? TAMIS_E_FORMAT
+                                                 : status;
+        }
+        tamis_table_stats stats;
+        tamis_table_stats_init(&stats);
+        if (status == TAMIS_OK)
+            status = tamis_table_get_stats(table, &stats);
+        const tamis_status closed = tamis_table_close(table);
+        if (status != TAMIS_OK || closed != TAMIS_OK)
+            return status != TAMIS_OK ? status : closed;
+        series_add(&rates, (double)stats.false_positives / (double)stats.misses);
+    }
+    *value = series_result(&rates, (double)trials * queries);
+    return TAMIS_OK;
+}
+
+tamis_status kirsch_simulate_bytes(const kirsch_setting *s, tamis_summary summary,
+                                   measured *value) {
+    tamis_table *table;
+    tamis_status status = build(s, summary, 0, 0, &table);
+    if (status != TAMIS_OK)
+        return status;
+    tamis_table_info info;
+    tamis_table_info_init(&info);
+    status = tamis_table_get_info(table, &info);
+    const tamis_status closed = tamis_table_close(table);
+    if (status != TAMIS_OK || closed != TAMIS_OK)
+        return status != TAMIS_OK ? status : closed;
+    *value = (measured){.mean = (double)(info.summary_bytes + info.bit_bytes), .standard_error = 0};
+    return TAMIS_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Rebuilding
+ */
+
+/* A small generator (splitmix64). */
+static uint64_t next_random(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* The keys of the first sub-table come first in a walk; the caller checks that. */
+static tamis_status walk(const tamis_table *table, uint64_t *keys, uint64_t n) {
+    uint64_t at = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        unsigned char key[KEY_BYTES];
+        size_t key_size, value_size;
+        const tamis_status status = tamis_table_next(table, &at, key, &key_size, NULL, &value_size);
+        if (status != TAMIS_OK)
+            return status;
+        keys[i] = 0;
+        for (unsigned j = 0; j < KEY_BYTES; j++)
+            keys[i] |= (uint64_t)key[j] << 8 * j;
+    }
+    return TAMIS_OK;
+}
+
+/* Delete 'go' of the first 'among' keys, a random choice. */
+static tamis_status delete_some(tamis_table *table, uint64_t *keys, uint64_t among, unsigned go,
+                                uint64_t seed) {
+    tamis_status status = TAMIS_OK;
+    for (unsigned i = 0; i < go && status == TAMIS_OK; i++) {
+        const uint64_t j = i + next_random(&seed) % (among - i);
+        const uint64_t chosen = keys[j];
+        keys[j] = keys[i];
+        unsigned char key[KEY_BYTES];
+        status = tamis_table_delete(table, key_of(chosen, key), KEY_BYTES);
+    }
+    return status;
+}
+
+static tamis_status count_moves(tamis_table *table, uint64_t *keys, unsigned n, unsigned go,
+                                bool first_only, unsigned trial, uint64_t *moves) {
+    tamis_table_info info;
+    tamis_table_info_init(&info);
+    tamis_status status = walk(table, keys, n);
+    if (status == TAMIS_OK)
+        status = tamis_table_get_info(table, &info);
+    const uint64_t first = info.level_count[0];
+    if (status == TAMIS_OK)
+        status = delete_some(table, keys, first_only ? first : n, go, trial + UINT64_C(1000000));
+    if (status == TAMIS_OK)
+        status = tamis_table_get_info(table, &info);
+    if (status == TAMIS_OK && first_only && info.level_count[0] + go != first)
+        status = TAMIS_E_FORMAT; /* the walk did not begin with the first sub-table */
+    bool done = false;
+    while (status == TAMIS_OK && !done)
+        status = tamis_table_rebuild(table, 1024, &done);
+    tamis_table_stats stats;
+    tamis_table_stats_init(&stats);
+    if (status == TAMIS_OK)
+        status = tamis_table_get_stats(table, &stats);
+    *moves = stats.moves;
+    return status;
+}
+
+tamis_status kirsch_simulate_moves(const kirsch_setting *s, unsigned stay, unsigned go,
+                                   bool first_only, unsigned trials, measured *value) {
+    const unsigned n = stay + go;
+    uint64_t *const keys = malloc(n * sizeof *keys);
+    if (keys == NULL)
+        return TAMIS_E_NOMEM;
+    series moved = {0, 0, 0};
+    tamis_status status = TAMIS_OK;
+    for (unsigned t = 0; t < trials && status == TAMIS_OK; t++) {
+        tamis_table *table;
+        status = build(s, TAMIS_SUMMARY_MULTIPLE, n, t, &table);
+        if (status != TAMIS_OK)
+            break;
+        uint64_t moves;
+        status = count_moves(table, keys, n, go, first_only, t, &moves);
+        const tamis_status closed = tamis_table_close(table);
+        if (status == TAMIS_OK)
+            status = closed;
+        if (status == TAMIS_OK)
+            series_add(&moved, (double)moves);
+    }
+    free(keys);
+    if (status == TAMIS_OK)
+        *value = series_result(&moved, 0);
+    return status;
+}
