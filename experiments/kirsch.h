@@ -33,16 +33,20 @@ void kirsch_params(const kirsch_setting *s, tamis_summary summary, tamis_table_p
 tamis_status kirsch_simulate_level(const kirsch_setting *s, unsigned level, unsigned trials,
                                    measured *value);
 
-/* The part of the tables with a crisis or a failure. */
+/* The part of the tables with a crisis or, unless only crises count, a failure. */
 tamis_status kirsch_simulate_failure(const kirsch_setting *s, tamis_summary summary,
-                                     unsigned trials, measured *value);
+                                     bool crises_only, unsigned trials, measured *value);
 
 /* The part of 'queries' misses for which the summary named a sub-table. */
 tamis_status kirsch_simulate_fpr(const kirsch_setting *s, tamis_summary summary, unsigned trials,
                                  unsigned queries, measured *value);
 
-/* Bytes of fast memory of one table: the summary, and one bit for each bucket. */
+/* Bytes of fast memory of one table: the summary, and the bits that it keeps for each bucket. */
 tamis_status kirsch_simulate_bytes(const kirsch_setting *s, tamis_summary summary, measured *value);
+
+/* Bytes of the multiple filters with counters of these widths. */
+tamis_status kirsch_simulate_counting_bytes(const kirsch_setting *s, const unsigned *counter_bits,
+                                            measured *value);
 
 /* Of 'stay' + 'go' items, 'go' are deleted, chosen from all of them or from those of the first sub-table;
  * how many does a rebuild move? */

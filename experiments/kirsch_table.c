@@ -59,7 +59,8 @@ static tamis_status build(const kirsch_setting *s, tamis_summary summary, uint64
         status = tamis_table_put(made, key_of(i, key), KEY_BYTES, NULL, 0, NULL);
     }
     if (status != TAMIS_OK) {
-        (void)!tamis_table_close(made);
+        const tamis_status closed = tamis_table_close(made);
+        (void)closed;
         return status;
     }
     *table = made;
@@ -107,15 +108,14 @@ tamis_status kirsch_simulate_level(const kirsch_setting *s, unsigned level, unsi
         series_add(&items, (double)info.level_count[level]);
     }
     *value = series_result(&items, 0);
-    /* Few items: those of a rare event. */
-    value->standard_error =
-        fmax(value->standard_error,
-             sqrt(fmax(value->mean, 1 / items.n) / items.n) * (value->mean < 1 ? 1 : 0));
+    /* Items of a rare kind are counted one by one. */
+    if (value->mean < 1)
+        *value = series_result(&items, items.n);
     return TAMIS_OK;
 }
 
 tamis_status kirsch_simulate_failure(const kirsch_setting *s, tamis_summary summary,
-                                     unsigned trials, measured *value) {
+                                     bool crises_only, unsigned trials, measured *value) {
     series failed = {0, 0, 0};
     for (unsigned t = 0; t < trials; t++) {
         tamis_table *table;
@@ -131,7 +131,7 @@ tamis_status kirsch_simulate_failure(const kirsch_setting *s, tamis_summary summ
         const tamis_status closed = tamis_table_close(table);
         if (status != TAMIS_OK || closed != TAMIS_OK)
             return status != TAMIS_OK ? status : closed;
-        series_add(&failed, failures + stats.crises > 0 ? 1 : 0);
+        series_add(&failed, stats.crises + (crises_only ? 0 : failures) > 0 ? 1 : 0);
     }
     *value = series_result(&failed, trials);
     return TAMIS_OK;
@@ -165,20 +165,43 @@ tamis_status kirsch_simulate_fpr(const kirsch_setting *s, tamis_summary summary,
     return TAMIS_OK;
 }
 
-tamis_status kirsch_simulate_bytes(const kirsch_setting *s, tamis_summary summary,
-                                   measured *value) {
+/* What an empty table with these parameters says of itself. */
+static tamis_status info_of(const tamis_table_params *params, tamis_table_info *info) {
     tamis_table *table;
-    tamis_status status = build(s, summary, 0, 0, &table);
+    tamis_status status = tamis_table_create(params, NULL, &table);
     if (status != TAMIS_OK)
         return status;
-    tamis_table_info info;
-    tamis_table_info_init(&info);
-    status = tamis_table_get_info(table, &info);
+    tamis_table_info_init(info);
+    status = tamis_table_get_info(table, info);
     const tamis_status closed = tamis_table_close(table);
-    if (status != TAMIS_OK || closed != TAMIS_OK)
-        return status != TAMIS_OK ? status : closed;
-    *value = (measured){.mean = (double)(info.summary_bytes + info.bit_bytes), .standard_error = 0};
-    return TAMIS_OK;
+    return status != TAMIS_OK ? status : closed;
+}
+
+tamis_status kirsch_simulate_bytes(const kirsch_setting *s, tamis_summary summary,
+                                   measured *value) {
+    tamis_table_params params;
+    tamis_table_info info;
+    kirsch_params(s, summary, &params);
+    params.seed = 1;
+    const tamis_status status = info_of(&params, &info);
+    if (status == TAMIS_OK)
+        *value =
+            (measured){.mean = (double)(info.summary_bytes + info.bit_bytes), .standard_error = 0};
+    return status;
+}
+
+tamis_status kirsch_simulate_counting_bytes(const kirsch_setting *s, const unsigned *counter_bits,
+                                            measured *value) {
+    tamis_table_params params;
+    tamis_table_info info;
+    kirsch_params(s, TAMIS_SUMMARY_MULTIPLE_COUNTING, &params);
+    params.seed = 1;
+    for (unsigned i = 0; i < s->n_tables; i++)
+        params.counter_bits[i] = counter_bits[i];
+    const tamis_status status = info_of(&params, &info);
+    if (status == TAMIS_OK)
+        *value = (measured){.mean = (double)info.summary_bytes, .standard_error = 0};
+    return status;
 }
 
 /* -------------------------------------------------------------------------------------------------
