@@ -83,7 +83,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_summary_parse(const char *name,
 
 /* Exact parameters of a table.  Zero means the default unless it says otherwise.  The members from
  * n_levels to counter_bits belong together: leave n_levels 0 and all of them are planned for the
- * capacity, with the summary that was asked for; else all that the summary uses must be given. */
+ * capacity, with the summary that was asked for; else all that the summary uses must be given.  This
+ * struct is complete and does not grow. */
 typedef struct tamis_table_params {
     size_t struct_size;
     uint64_t capacity;  /* items that it is made for, 1 to 2^40; required */
@@ -112,6 +113,58 @@ static inline void tamis_table_params_init(tamis_table_params *params) {
 /* Fill in all defaults but the seed, and check.  TAMIS_E_ARGUMENT if a parameter is out of range,
  * TAMIS_E_TOO_LARGE. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_complete(tamis_table_params *params);
+
+/* -------------------------------------------------------------------------------------------------
+ * Planning
+ */
+
+/* What a table must do.  Zero means the default. */
+typedef struct tamis_table_need {
+    size_t struct_size;
+    uint64_t n;      /* items, 1 to 2^40; required */
+    uint64_t bucket; /* slots of a bucket, 1 to 4; default 1 */
+    tamis_summary summary;
+    double odds;           /* that any item is a crisis or a failure, 1e-16 to 0.5; default 1e-9 */
+    double fpr;            /* error rate of the summary, 1e-15 to 0.5; default 0.006 */
+    double slots_per_item; /* 1 to 100; default 6, 4, 3, 2.5 for buckets of 1 to 4 slots */
+    uint64_t rebuild_permille; /* deleted items, per 1000 of n, that wait for a rebuild; 100 */
+    bool no_deletes;           /* items are never deleted: a smaller summary is enough */
+} tamis_table_need;
+
+static inline void tamis_table_need_init(tamis_table_need *need) {
+    memset(need, 0, sizeof *need);
+    need->struct_size = sizeof *need;
+}
+
+/* A plan: parameters, but for the seed and the sizes of key and value, and what they promise. */
+typedef struct tamis_table_plan {
+    size_t struct_size;
+    tamis_table_params params;
+    double level_items[TAMIS_TABLE_LEVELS_MAX]; /* expected in each sub-table */
+    double crisis;         /* probability of any crisis, at most; for a summary that forgets, with
+                            * items that come and go for ever, expected number at a moment */
+    double failure;        /* the same for failures */
+    double fpr;            /* error rate of the summary when n items are in */
+    uint64_t summary_bits; /* size of the summary, without the bits for the slots */
+} tamis_table_plan;
+
+static inline void tamis_table_plan_init(tamis_table_plan *plan) {
+    memset(plan, 0, sizeof *plan);
+    plan->struct_size = sizeof *plan;
+    tamis_table_params_init(&plan->params);
+}
+
+/* Find sub-tables and the smallest summary that keep the promise, in less than a second.
+ *
+ * 'plan' must have been through tamis_table_plan_init.  TAMIS_E_ARGUMENT if the need is out of range,
+ * TAMIS_E_UNSUPPORTED if no table can do that, TAMIS_E_TOO_LARGE, TAMIS_E_NOMEM. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_plan_make(const tamis_table_need *need,
+                                                              tamis_table_plan *plan);
+
+/* The configurations of the paper, its Table III, for n = 10,000 or 100,000.  TAMIS_E_ARGUMENT for any
+ * other n, TAMIS_E_NOMEM. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_plan_paper(uint64_t n, tamis_summary summary,
+                                                               tamis_table_plan *plan);
 
 /* -------------------------------------------------------------------------------------------------
  * Making, opening and closing

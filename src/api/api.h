@@ -7,6 +7,7 @@
 
 #include "filter/filter.h"
 #include "tamis/plan.h"
+#include "tamis/table.h"
 
 /* Finds the parameters of one kind for a need that has been checked, and fills all of the plan but
  * bytes and the rates per key, which follow. */
@@ -23,5 +24,8 @@ extern const size_t tamis_i_n_entries;
 
 /* The structure with this number, or NULL. */
 const tamis_i_kind *tamis_i_kind_of(tamis_kind kind);
+
+/* Fill in sub-tables and summary for params->capacity. */
+tamis_status tamis_i_table_plan_params(tamis_table_params *params);
 
 #endif

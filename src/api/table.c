@@ -4,6 +4,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "api/api.h"
+
 #include "table/table.h"
 
 #include <errno.h>
@@ -40,7 +42,7 @@ static tamis_status params_in(const tamis_table_params *params, tamis_table_para
     if (params == NULL || !tamis_i_struct_in(own, sizeof *own, params))
         return TAMIS_E_ARGUMENT;
     if (own->n_levels == 0) {
-        const tamis_status status = tamis_i_table_plan(own);
+        const tamis_status status = tamis_i_table_plan_params(own);
         if (status != TAMIS_OK)
             return status;
     }

@@ -100,9 +100,6 @@ static inline bool tamis_i_table_forgets(const tamis_table *table) {
  * unchanged. */
 tamis_status tamis_i_table_complete(tamis_table_params *params);
 
-/* plan.c: fill in sub-tables and summary for params->capacity.  TAMIS_E_ARGUMENT. */
-tamis_status tamis_i_table_plan(tamis_table_params *params);
-
 /* What the summary needs of complete parameters. */
 void tamis_i_table_summary_params(const tamis_table_params *params, tamis_i_summary_params *own);
 

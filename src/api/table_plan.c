@@ -1,0 +1,106 @@
+/* table_plan.c - planning of tables: the public functions
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "api/api.h"
+
+#include "plan/table.h"
+#include "table/table.h"
+
+/* What the planner of src/plan says, as parameters and predictions. */
+static void take(const tamis_i_table_plan *found, tamis_table_plan *plan) {
+    tamis_table_params *const params = &plan->params;
+    params->n_levels = found->n_types;
+    params->string_bits = found->summary.string_bits;
+    for (unsigned i = 0; i < TAMIS_TABLE_LEVELS_MAX; i++) {
+        params->buckets[i] = found->buckets[i];
+        params->cells[i] = found->summary.cells[i];
+        params->hashes[i] = found->summary.hashes[i];
+        params->counter_bits[i] = found->summary.counter_bits[i];
+        plan->level_items[i] = found->items[i];
+    }
+    plan->crisis = found->crisis;
+    plan->failure = found->failure;
+    plan->fpr = found->fpr;
+    plan->summary_bits = found->summary_bits;
+}
+
+static tamis_status make(const tamis_table_need *need, tamis_table_plan *plan) {
+    tamis_table_params *const params = &plan->params;
+    tamis_table_params_init(params);
+    params->capacity = need->n;
+    params->bucket = need->bucket == 0 ? 1 : need->bucket;
+    params->summary =
+        need->summary == TAMIS_SUMMARY_DEFAULT ? TAMIS_SUMMARY_MULTIPLE : need->summary;
+    params->rebuild_permille = need->rebuild_permille == 0 ? 100 : need->rebuild_permille;
+    const tamis_i_summary_kind *const kind = tamis_i_summary_by_id((uint64_t)params->summary);
+    if (kind == NULL || need->n > TAMIS_CAPACITY_MAX || params->bucket > TAMIS_TABLE_BUCKET_MAX ||
+        params->rebuild_permille > 1000)
+        return TAMIS_E_ARGUMENT;
+    /* A summary that forgets is for items that come and go; one that does not must hold the deleted
+     * ones too, until a rebuild. */
+    const bool forgets = (kind->abilities & TAMIS_I_SUMMARY_CAN_REMOVE) != 0;
+    const tamis_i_table_need own = {
+        .n = need->n,
+        .deleted = forgets || need->no_deletes ? 0 : need->n * params->rebuild_permille / 1000,
+        .kind = kind->id,
+        .odds = need->odds,
+        .fpr = need->fpr,
+        .churn = forgets && !need->no_deletes,
+        .bucket = (unsigned)params->bucket,
+        .space = need->slots_per_item};
+    tamis_i_table_plan found;
+    const tamis_status status = tamis_i_plan_table(&own, &found);
+    if (status == TAMIS_OK)
+        take(&found, plan);
+    return status;
+}
+
+tamis_status tamis_i_table_plan_params(tamis_table_params *params) {
+    tamis_table_need need;
+    tamis_table_plan plan;
+    tamis_table_need_init(&need);
+    tamis_table_plan_init(&plan);
+    need.n = params->capacity;
+    need.bucket = params->bucket;
+    need.summary = params->summary;
+    need.rebuild_permille = params->rebuild_permille;
+    const tamis_status status = make(&need, &plan);
+    if (status != TAMIS_OK)
+        return status;
+    plan.params.seed = params->seed;
+    plan.params.key_max = params->key_max;
+    plan.params.value_max = params->value_max;
+    plan.params.stash = params->stash;
+    *params = plan.params;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_table_plan_make(const tamis_table_need *need, tamis_table_plan *plan) {
+    tamis_table_need own;
+    tamis_table_plan result;
+    if (need == NULL || plan == NULL || !tamis_i_struct_in(&own, sizeof own, need))
+        return TAMIS_E_ARGUMENT;
+    tamis_table_plan_init(&result);
+    const tamis_status status = make(&own, &result);
+    if (status != TAMIS_OK)
+        return status;
+    return tamis_i_struct_out(plan, &result, sizeof result) ? TAMIS_OK : TAMIS_E_ARGUMENT;
+}
+
+tamis_status tamis_table_plan_paper(uint64_t n, tamis_summary summary, tamis_table_plan *plan) {
+    tamis_table_plan result;
+    tamis_i_table_plan found;
+    if (plan == NULL || tamis_summary_name(summary) == NULL)
+        return TAMIS_E_ARGUMENT;
+    const tamis_status status =
+        tamis_i_plan_table_paper(n, (tamis_i_summary_id)(int)summary, &found);
+    if (status != TAMIS_OK)
+        return status;
+    tamis_table_plan_init(&result);
+    result.params.capacity = n;
+    result.params.bucket = 1;
+    result.params.summary = summary;
+    take(&found, &result);
+    return tamis_i_struct_out(plan, &result, sizeof result) ? TAMIS_OK : TAMIS_E_ARGUMENT;
+}
