@@ -31,6 +31,7 @@ int cmd_verify(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_reproduce(int argc, char **argv);
+int cmd_table(int argc, char **argv);
 
 #if defined(__GNUC__)
 #define CLI_PRINTF(text, first) __attribute__((format(printf, text, first)))

@@ -25,6 +25,7 @@ static const command commands[] = {
     {"info", "show what a set is and how full", cmd_info},
     {"verify", "check that a file is a good set", cmd_verify},
     {"merge", "unite sets", cmd_merge},
+    {"table", "exact tables of keys and values, in files", cmd_table},
     {"bench", "measure speed", cmd_bench},
     {"reproduce", "recompute the figures of the papers", cmd_reproduce},
 };

@@ -8,7 +8,7 @@ _tamis_kinds() {
 
 _tamis() {
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="plan build query add remove info verify merge bench reproduce help"
+    local commands="plan build query add remove info verify merge table bench reproduce help"
     local keys="-0 --null --u64 --hex"
     local needs="-n -p --kind --deletes --bytes --copies --overshoot --lines --failure --sort --line-bits"
     local options
@@ -18,7 +18,20 @@ _tamis() {
         mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$word")
         return
     fi
+    if [[ ${COMP_WORDS[1]} == table && $COMP_CWORD -eq 2 ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "plan create put get delete dump info verify rebuild bench" -- "$word")
+        return
+    fi
     case $previous in
+    --summary)
+        options="multiple single interpolation multiple-counting single-counting"
+        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+        return
+        ;;
+    --sync)
+        mapfile -t COMPREPLY < <(compgen -W "each batch none" -- "$word")
+        return
+        ;;
     --kind)
         mapfile -t COMPREPLY < <(compgen -W "$(_tamis_kinds "${COMP_WORDS[0]}")" -- "$word")
         return
@@ -35,6 +48,9 @@ _tamis() {
         mapfile -t COMPREPLY < <(compgen -W "bytes lines weighted" -- "$word")
         return
         ;;
+    --odds | --bucket | --slots | --key-max | --value-max | --stash | --samples)
+        return
+        ;;
     -n | -p | --seed | --table-bytes | --bits | --rounds | --bytes | --copies | --values | --overshoot | --lines | \
         --failure | --line-bits)
         return
@@ -47,6 +63,21 @@ _tamis() {
     add | remove) options="-o --output --verbose $keys" ;;
     info | verify) options="--json" ;;
     merge) options="-o --output --verbose" ;;
+    table)
+        case ${COMP_WORDS[2]} in
+        plan | create)
+            options="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --seed"
+            [[ ${COMP_WORDS[2]} == create ]] || options+=" --json"
+            ;;
+        put | delete) options="--sync -0 --null --hex" ;;
+        get) options="-v --invert -c --count -0 --null --hex" ;;
+        dump) options="-0 --null --hex" ;;
+        info | verify) options="--json" ;;
+        rebuild) options="--repair --sync" ;;
+        bench) options="-n --samples --directory --peers --json" ;;
+        *) return ;;
+        esac
+        ;;
     bench) options="--kind -n --table-bytes --bits --keys --rounds --huge --json --csv" ;;
     reproduce) options="--full --json --plot-data" ;;
     help)

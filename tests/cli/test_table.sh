@@ -1,0 +1,150 @@
+#!/bin/sh
+# test_table.sh - tamis table: items in and out, exit codes, mistakes
+# SPDX-License-Identifier: MIT
+. "$1/tests/cli/support.sh"
+
+seq 1 3000 | awk '{ print "key" $1 "\tvalue " $1 * $1 }' >items
+cut -f 1 items >keys
+
+for summary in multiple single interpolation multiple-counting single-counting; do
+    expect 0 "$tamis" table create -n 3000 --summary $summary $summary.tab
+    expect_silent
+    expect 0 "$tamis" table put $summary.tab items
+    expect_silent
+    expect 0 "$tamis" table get $summary.tab keys
+    expect_output items
+    expect 0 "$tamis" table dump $summary.tab
+    sort stdout >dumped
+    sort items | cmp -s - dumped || fail "dump of $summary"
+    expect 0 "$tamis" table verify $summary.tab
+    printf '%s: good\n' $summary.tab >good
+    expect_output good
+
+    # What is put again is replaced; what is deleted is gone.
+    printf 'key1\tnew\nkey2\n' >changes
+    expect 0 "$tamis" table put --sync each $summary.tab changes
+    printf 'key1\tnew\nkey2\t\nkey3\tvalue 9\n' >expected
+    printf 'key1\nkey2\nkey3\nkeyless\n' >asked
+    expect 0 "$tamis" table get $summary.tab asked
+    expect_output expected
+    expect 0 "$tamis" table get -v $summary.tab asked
+    echo keyless >expected
+    expect_output expected
+    expect 0 "$tamis" table get -c $summary.tab asked
+    echo 3 >expected
+    expect_output expected
+    head -n 1000 keys >gone
+    expect 0 "$tamis" table delete --sync none $summary.tab gone
+    expect 1 "$tamis" table get $summary.tab gone
+    expect 1 "$tamis" table delete $summary.tab gone
+    expect_message "1000 of 1000 keys were not in the table"
+    expect 0 "$tamis" table rebuild $summary.tab
+    grep -q '^2000 items, [0-9]* moved$' stdout || fail "rebuild of $summary"
+    expect 0 "$tamis" table verify --json $summary.tab
+    expect_json 'd["good"] is True' 'd["count"] == 2000' 'd["failures"] == 0'
+    expect 0 "$tamis" table info --json $summary.tab
+    expect_json 'd["count"] == 2000' 'd["capacity"] == 3000' "d[\"summary\"] == \"$summary\"" \
+        'd["deleted"] == 0' 'd["rebuild_due"] is False' 'd["recovered"] is False' \
+        'sum(d["level_count"]) + d["stash_used"] == 2000' '0 <= d["fpr"] < 0.01' \
+        'd["params"]["bucket"] == 1' 'len(d["params"]["buckets"]) == len(d["level_count"])'
+    expect 0 "$tamis" table info $summary.tab
+    grep -q "^summary  *$summary\$" stdout || fail "info of $summary"
+done
+
+# A rebuild that is due is told.
+tail -n 2000 keys >rest
+expect 0 "$tamis" table delete multiple.tab rest
+expect_message "rebuild' is due"
+
+# Separators and bytes of any kind.
+expect 0 "$tamis" table create -n 10 --bucket 4 --key-max 6 --value-max 4 --seed 7 bytes.tab
+printf '0900\t0a00\n\tff\n' >hex
+expect 0 "$tamis" table put --hex bytes.tab hex
+printf '0900\n\n' >hex_keys
+expect 0 "$tamis" table get --hex bytes.tab hex_keys
+expect_output hex
+printf 'a\nb\tc\nd\0' | "$tamis" table put -0 bytes.tab || fail "put -0"
+printf 'a\nb\0' >null_keys
+expect 0 "$tamis" table get -0 bytes.tab null_keys
+printf 'a\nb\tc\nd\0' >expected
+expect_output expected
+expect 0 "$tamis" table info bytes.tab
+grep -q '^items  *3 of 10$' stdout || fail "three items"
+
+# Plans.
+expect 0 "$tamis" table plan -n 1M
+grep -q '^error rate  *0.00[0-9]*$' stdout || fail "plan"
+expect 0 "$tamis" table plan -n 1M -p 0.01 --odds 1e-6 --bucket 2 --no-deletes --json
+expect_json 'd["capacity"] == 1000000' 'd["fpr"] <= 0.01' 'd["crisis"] + d["failure"] <= 1e-6' \
+    'd["params"]["bucket"] == 2' 'isinstance(d["fast_bits_per_item"], float)'
+
+# Mistakes: one line, exit code 2, nothing changed.
+cp single.tab before.tab
+refuse() {
+    text=$1
+    shift
+    expect 2 "$@"
+    expect_message "$text"
+    [ ! -s stdout ] || fail "output on trouble: $*"
+    cmp -s before.tab single.tab || fail "the table was changed: $*"
+}
+refuse "what shall be done" "$tamis" table
+refuse "there is no 'nonsense'" "$tamis" table nonsense
+refuse "which table" "$tamis" table put
+refuse "unknown" "$tamis" table put --nonsense single.tab
+refuse "needs a value" "$tamis" table put --sync
+refuse "none of each, batch, none" "$tamis" table put --sync often single.tab items
+refuse "how many items" "$tamis" table create new.tab
+refuse "one name" "$tamis" table create -n 5
+refuse "there is no summary" "$tamis" table create -n 5 --summary song new.tab
+refuse "not a number" "$tamis" table create -n 5 -p 2 new.tab
+refuse "too large" "$tamis" table create -n 5 --bucket 9 new.tab
+refuse "cannot be made" "$tamis" table create -n 5 --bucket 4 --key-max 2000 new.tab
+[ ! -e new.tab ] || fail "a table was made by mistake"
+refuse "exists already" "$tamis" table create -n 5 single.tab
+refuse "no such file" "$tamis" table get missing.tab keys
+refuse "No such file" "$tamis" table put single.tab missing
+refuse "not a tamis table" "$tamis" table info items
+refuse "is too much" "$tamis" table plan -n 5 surplus
+printf '%040d\n' 1 >long
+refuse "line 1: the key is longer than 32 bytes" "$tamis" table delete single.tab long
+printf '%040d\tx\n' 1 >long
+refuse "line 1: the key is longer than 32 bytes" "$tamis" table put single.tab long
+printf 'k\t%040d\n' 1 >long
+refuse "line 1: the value is longer than 32 bytes" "$tamis" table put single.tab long
+printf 'zz\n' >nohex
+refuse "line 1 is not hexadecimal" "$tamis" table put --hex single.tab nohex
+head -c 100000 single.tab >cut.tab
+refuse "cut off" "$tamis" table verify cut.tab
+
+# A full table: what was before the line is stored.
+expect 0 "$tamis" table create -n 20 --slots 1 --odds 0.5 --stash 1 full.tab
+expect 2 "$tamis" table put full.tab items
+expect_message "the table is full"
+stored=$(sed -n 's/.*line \([0-9]*\): the table is full (it holds \([0-9]*\) items.*/\1 \2/p' stderr)
+line=${stored% *} count=${stored#* }
+[ "$line" -eq $((count + 1)) ] || fail "full at line $line with $count items"
+head -n "$count" items >fitting
+cut -f 1 fitting >fitting_keys
+expect 0 "$tamis" table get full.tab fitting_keys
+expect_output fitting
+
+# A damaged item is told, and a repair goes on without it.
+python3 - single.tab <<'PYTHON'
+import sys
+with open(sys.argv[1], "r+b") as file:
+    data = bytearray(file.read())
+    at = data.find(b"key2500")
+    data[at] ^= 1
+    file.seek(0)
+    file.write(data)
+PYTHON
+expect 2 "$tamis" table verify single.tab
+expect_message "an item is damaged"
+expect 2 "$tamis" table get single.tab keys
+expect_message "damaged"
+expect 0 "$tamis" table rebuild --repair single.tab
+expect_message "1 damaged slots were emptied"
+expect 0 "$tamis" table verify single.tab
+expect 0 "$tamis" table info --json single.tab
+expect_json 'd["count"] == 1999'
