@@ -45,6 +45,7 @@ typedef struct tamis_need {
     tamis_kind kind; /* only this kind; TAMIS_KIND_ANY: the planner chooses */
     bool deletes;    /* keys will be removed */
     bool offline;    /* the set will be made by tamis_filter_build, from all keys at once */
+    bool grows;      /* it may outgrow n (tamis_filter_grow): it gets half of the error rate */
     /* Copies of one key that must be counted (tamis_filter_copies), up to 255; n still counts distinct
      * keys.  0 and 1: each key is inserted once. */
     unsigned copies;

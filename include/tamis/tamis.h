@@ -25,7 +25,7 @@
  *    (it takes a pointer without const) needs it for itself alone.  Nothing is locked inside, and
  *    distinct filters share nothing.
  *  - The library does not print, exit, abort or set errno, and it allocates only in the functions
- *    that make a filter.  A call that fails leaves everything as it was before.
+ *    that make a filter or let it grow.  A call that fails leaves everything as it was before.
  *
  * Structs that cross this interface begin with struct_size, which their _init function sets; zero in
  * any other member means the default.  That is how members can be added without breaking callers.
@@ -77,7 +77,8 @@ typedef enum tamis_status {
     TAMIS_E_FORMAT = 10,     /* the bytes are not a tamis file, or are damaged */
     TAMIS_E_VERSION = 11,    /* the file was written by a newer version of the format */
     TAMIS_E_DOMAIN = 12,     /* a model was asked outside the domain where it holds */
-    TAMIS_E_LOCKED = 13      /* the table is open elsewhere (tamis/table.h) */
+    TAMIS_E_LOCKED = 13,     /* the table is open elsewhere (tamis/table.h) */
+    TAMIS_E_AMBIGUOUS = 14   /* several links of a chain claim the key to be removed */
 } tamis_status;
 
 /* The meaning of 'status' in a few English words; "unknown status" for any other number.
@@ -92,7 +93,7 @@ TAMIS_API const char *tamis_version(void);
  */
 
 /* Where a filter's memory comes from.  A filter is one block, allocated when it is made and freed by
- * tamis_filter_free; no other call allocates.
+ * tamis_filter_free; no other call allocates, but those that let a filter grow.
  *
  * alloc returns a block of at least 'size' bytes, aligned to 'align' (a power of two, at least 64),
  * or NULL; its content does not matter.  free gets the same 'size' back.  Both must stay callable
@@ -319,8 +320,9 @@ TAMIS_API bool tamis_filter_contains_digest(const tamis_filter *filter, tamis_di
 /* Remove one copy of a key that was inserted.
  *
  * TAMIS_E_NOT_FOUND if the key is certainly not there, TAMIS_E_UNSUPPORTED if the kind cannot
- * remove, TAMIS_E_READONLY; the filter is then unchanged.  The caller must guarantee that the key
- * was inserted: that it was not cannot be seen with the probability of the error rate. */
+ * remove, TAMIS_E_READONLY, TAMIS_E_AMBIGUOUS (chains only); the filter is then unchanged.  The
+ * caller must guarantee that the key was inserted: that it was not cannot be seen with the
+ * probability of the error rate. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_remove(tamis_filter *filter, const void *key,
                                                             size_t size);
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_remove_u64(tamis_filter *filter, uint64_t key);
@@ -368,9 +370,9 @@ TAMIS_API size_t tamis_filter_contains_many_digest(const tamis_filter *filter,
 
 /* Remove one copy of each of n keys, in order.
  *
- * 'removed' (may be NULL) gets n answers: false where the key was certainly not there, which is no
- * error here.  '*count' (may be NULL) is set to the number removed.  TAMIS_E_UNSUPPORTED,
- * TAMIS_E_READONLY: nothing was removed. */
+ * 'removed' (may be NULL) gets n answers: false where the key was certainly not there, or several links
+ * of a chain claim it, which is no error here.  '*count' (may be NULL) is set to the number removed.
+ * TAMIS_E_UNSUPPORTED, TAMIS_E_READONLY: nothing was removed. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_remove_many(tamis_filter *filter,
                                                                  const tamis_bytes *keys, size_t n,
                                                                  bool *removed, size_t *count);
@@ -540,6 +542,11 @@ typedef struct tamis_info {
     /* balanced-bloom, else 0: blocks that an insert looked at, mean over the keys that are in, and
      * blocks that a query for an absent key reads now. */
     double reads_per_insert, reads_per_query;
+    /* What follows is about chains (tamis_filter_grow); of these, all the rest is the sum over the links,
+     * but for params, which are those of the first. */
+    uint64_t capacity;   /* keys that all links are made for */
+    double fpr_promised; /* of all links together; 0: no promise was given */
+    unsigned n_links;    /* 1 for a filter that has not grown */
 } tamis_info;
 
 static inline void tamis_info_init(tamis_info *info) {
@@ -551,6 +558,63 @@ static inline void tamis_info_init(tamis_info *info) {
  * Reads the whole table: the cost is that of its size. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_info(const tamis_filter *filter,
                                                           tamis_info *info);
+
+/* Like tamis_filter_info, for one link of a chain; the first and oldest is number 0. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_link_info(const tamis_filter *filter,
+                                                               unsigned link, tamis_info *info);
+
+/* -------------------------------------------------------------------------------------------------
+ * Growth
+ *
+ * A set that outgrows its plan is continued by a further filter of the same kind, a link: twice as
+ * large, and with a lower error rate, so that all links together keep the promise.  The handle stays the
+ * same, and so do all calls, but for these:
+ *
+ *  - A query asks the newest link first, and costs as much as all of them.
+ *  - A key is removed from the link that claims it.  If two claim it, one of them is wrong, and to remove
+ *    it there would lose another key: TAMIS_E_AMBIGUOUS, nothing is changed and the key stays.  The odds
+ *    of that are below the error rate of the chain.
+ *  - tamis_filter_merge, tamis_filter_refresh and the trimmed form are TAMIS_E_UNSUPPORTED.
+ *
+ * Who knows the number of keys should plan for it: one large filter is smaller and faster than a chain.
+ * A chain whose keys are at hand is best built anew (docs/growth.md).
+ */
+
+/* How a filter grows.  NULL for this struct means all defaults. */
+typedef struct tamis_growth {
+    size_t struct_size;
+    double fpr; /* error rate promised for all links together, below 1; 0: as before, or, if there
+                     * was none, twice the error rate now */
+    uint64_t n; /* keys of the next link, up to 2^40; 0: twice those of the newest */
+    bool
+        automatic; /* inserts add a link when the newest has the keys it was made for; they may then
+                     * allocate, and return the statuses of tamis_filter_grow */
+} tamis_growth;
+
+static inline void tamis_growth_init(tamis_growth *growth) {
+    memset(growth, 0, sizeof *growth);
+    growth->struct_size = sizeof *growth;
+}
+
+/* Add a link, to which all new keys go from now on.
+ *
+ * Of the promise, the error rates that the present links have now are used up; the link is planned for
+ * 1 / (links + 1) of what remains, 'links' counting the new one.  A filter that is to grow should be
+ * planned for it (need.grows, tamis/plan.h): it then has half of the promise, and the next ones 1/6,
+ * 1/12, 1/20, ... of it.
+ *
+ * TAMIS_E_FULL if nothing remains of the promise, TAMIS_E_TOO_LARGE if there are 41 links, the next one
+ * would be too large, or (n = 0) more than 8 times as large as the newest; TAMIS_E_UNSUPPORTED if the
+ * kind cannot have an error rate that low, TAMIS_E_NOMEM, TAMIS_E_READONLY, TAMIS_E_ARGUMENT; nothing
+ * is then changed.  The memory comes from the filter's allocator.  Reads all tables once. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_grow(tamis_filter *filter,
+                                                          const tamis_growth *growth);
+
+/* Say how a filter will grow, without a new link now; 'n' has no meaning here.  The promise is stored in
+ * files, 'automatic' is not: who loads a filter decides.  TAMIS_E_ARGUMENT, TAMIS_E_READONLY,
+ * TAMIS_E_NOMEM; nothing is then changed. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_allow_growth(tamis_filter *filter,
+                                                                  const tamis_growth *growth);
 
 /* -------------------------------------------------------------------------------------------------
  * Files

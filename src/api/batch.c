@@ -11,11 +11,11 @@
  * first, and leaves memory idle when the burst is over; in turns with the work both are busy.
  *
  * A structure with batches of its own gets two groups, one to work off and one to fetch; otherwise it is
- * called key by key.
+ * called key by key, and so is a chain, for which the memory of all links is fetched.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "api/api.h"
+#include "api/chain.h"
 #include "hash/hash.h"
 
 #define GROUP TAMIS_I_GROUP
@@ -76,8 +76,53 @@ static inline void fetch(const tamis_filter *filter, const tamis_i_group *group,
         filter->kind->prefetch(filter, group->digests[i], write);
 }
 
+/* The same for all links of a chain. */
+static void fetch_links(const tamis_filter *filter, const tamis_i_group *group, size_t i,
+                        bool write) {
+    for (unsigned link = 0; link < tamis_i_n_links(filter); link++)
+        fetch(tamis_i_link(filter, link), group, i, write);
+}
+
+static void contains_links(const tamis_filter *filter, const tamis_i_group *now,
+                           const tamis_i_group *next, bool *present) {
+    for (size_t i = 0; i < GROUP; i++) {
+        fetch_links(filter, next, i, false);
+        if (i < now->n)
+            present[i] = tamis_i_chain_contains(filter, now->digests[i]);
+    }
+}
+
+static tamis_status insert_links(tamis_filter *filter, const tamis_i_group *now,
+                                 const tamis_i_group *next, bool *added, size_t *done) {
+    *done = 0;
+    for (size_t i = 0; i < GROUP; i++) {
+        fetch_links(filter, next, i, true);
+        if (i < now->n) {
+            const tamis_status status =
+                tamis_i_chain_insert(filter, now->digests[i], -1, &added[i]);
+            if (status != TAMIS_OK)
+                return status;
+            *done = i + 1;
+        }
+    }
+    return TAMIS_OK;
+}
+
+static void remove_links(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
+                         bool *removed) {
+    for (size_t i = 0; i < GROUP; i++) {
+        fetch_links(filter, next, i, true);
+        if (i < now->n)
+            removed[i] = tamis_i_chain_remove(filter, now->digests[i]) == TAMIS_OK;
+    }
+}
+
 static void contains_group(const tamis_filter *filter, const tamis_i_group *now,
                            const tamis_i_group *next, bool *present) {
+    if (filter->links != NULL) {
+        contains_links(filter, now, next, present);
+        return;
+    }
     if (filter->kind->contains_many != NULL) {
         filter->kind->contains_many(filter, now, next, present);
         return;
@@ -91,6 +136,8 @@ static void contains_group(const tamis_filter *filter, const tamis_i_group *now,
 
 static tamis_status insert_group(tamis_filter *filter, const tamis_i_group *now,
                                  const tamis_i_group *next, bool *added, size_t *done) {
+    if (filter->links != NULL)
+        return insert_links(filter, now, next, added, done);
     if (filter->kind->insert_many != NULL)
         return filter->kind->insert_many(filter, now, next, added, done);
     *done = 0;
@@ -108,6 +155,10 @@ static tamis_status insert_group(tamis_filter *filter, const tamis_i_group *now,
 
 static void remove_group(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
                          bool *removed) {
+    if (filter->links != NULL) {
+        remove_links(filter, now, next, removed);
+        return;
+    }
     if (filter->kind->remove_many != NULL) {
         filter->kind->remove_many(filter, now, next, removed);
         return;

@@ -5,23 +5,28 @@
  * SPDX-License-Identifier: MIT
  */
 #include "file/compact.h"
-#include "api/api.h"
+#include "api/chain.h"
 
 #include <errno.h>
 
 static const char bad_argument[] = "an argument is NULL";
-static const char no_form[] = "this kind of filter has no trimmed form";
+static const char no_form[] = "this kind of filter, or a chain, has no trimmed form";
 
 /* ---- the trimmed form ---- */
 
+/* A chain has none: it is for filters that are done. */
+static bool has_form(const tamis_filter *filter) {
+    return filter->kind->trim != NULL && filter->links == NULL;
+}
+
 uint64_t tamis_filter_export_size(const tamis_filter *filter) {
-    return filter->kind->trim == NULL ? 0 : tamis_i_compact_size(filter);
+    return has_form(filter) ? tamis_i_compact_size(filter) : 0;
 }
 
 tamis_status tamis_filter_export(const tamis_filter *filter, void *buffer, size_t size) {
     if (filter == NULL || buffer == NULL)
         return TAMIS_E_ARGUMENT;
-    if (filter->kind->trim == NULL)
+    if (!has_form(filter))
         return TAMIS_E_UNSUPPORTED;
     if (size != tamis_i_compact_size(filter))
         return TAMIS_E_ARGUMENT;
@@ -49,7 +54,7 @@ static tamis_status export_to(const tamis_filter *filter, const char *path, int 
     const char *why = bad_argument;
     tamis_status status = TAMIS_E_ARGUMENT;
     const int saved = errno;
-    if (filter != NULL && filter->kind->trim == NULL) {
+    if (filter != NULL && !has_form(filter)) {
         status = TAMIS_E_UNSUPPORTED;
         why = no_form;
     } else if (filter != NULL) {
@@ -92,6 +97,8 @@ tamis_status tamis_filter_insert_value_digest(tamis_filter *filter, tamis_digest
                                               unsigned value, bool *added) {
     bool fresh;
     tamis_status status = value_ok(filter, value);
+    if (status == TAMIS_OK && filter->links != NULL)
+        return tamis_i_chain_insert(filter, digest, (int)value, added);
     if (status == TAMIS_OK)
         status = filter->kind->insert_value(filter, digest, value, &fresh);
     if (status == TAMIS_OK && added != NULL)
@@ -113,7 +120,8 @@ tamis_status tamis_filter_lookup_value_digest(const tamis_filter *filter, tamis_
         return TAMIS_E_ARGUMENT;
     if (tamis_filter_value_bits(filter) == 0)
         return TAMIS_E_UNSUPPORTED;
-    return filter->kind->lookup_value(filter, digest, value);
+    return filter->links != NULL ? tamis_i_chain_lookup_value(filter, digest, value)
+                                 : filter->kind->lookup_value(filter, digest, value);
 }
 
 tamis_status tamis_filter_lookup_value(const tamis_filter *filter, const void *key, size_t size,
@@ -127,7 +135,10 @@ tamis_status tamis_filter_lookup_value(const tamis_filter *filter, const void *k
 tamis_status tamis_filter_update_value_digest(tamis_filter *filter, tamis_digest digest,
                                               unsigned value) {
     const tamis_status status = value_ok(filter, value);
-    return status == TAMIS_OK ? filter->kind->update_value(filter, digest, value) : status;
+    if (status != TAMIS_OK)
+        return status;
+    return filter->links != NULL ? tamis_i_chain_update_value(filter, digest, value)
+                                 : filter->kind->update_value(filter, digest, value);
 }
 
 tamis_status tamis_filter_update_value(tamis_filter *filter, const void *key, size_t size,

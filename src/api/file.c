@@ -27,7 +27,7 @@ static bool make_args_ok(const tamis_allocator *allocator, tamis_filter **filter
 static const char bad_argument[] = "an argument is NULL";
 
 uint64_t tamis_filter_encoded_size(const tamis_filter *filter) {
-    return TAMIS_I_HEADER_BYTES + 8 * filter->n_body;
+    return tamis_i_file_size(filter);
 }
 
 tamis_status tamis_filter_encode(const tamis_filter *filter, void *buffer, size_t size) {

@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "api/api.h"
+#include "api/chain.h"
 #include "hash/hash.h"
 
 #include <errno.h>
@@ -46,18 +46,43 @@ tamis_status tamis_filter_new(uint64_t n, double fpr, tamis_filter **filter) {
     return status != TAMIS_OK ? status : tamis_filter_create(&plan.params, NULL, filter);
 }
 
+static tamis_status clone_link(const tamis_filter *source, const tamis_allocator *allocator,
+                               tamis_filter **copy) {
+    const tamis_status status =
+        tamis_i_filter_make(source->kind, &source->params, allocator, NULL, false, copy);
+    if (status == TAMIS_OK)
+        memcpy((*copy)->state, source->state, (size_t)source->n_body * sizeof(uint64_t));
+    return status;
+}
+
+/* Give 'copy', of the first link, copies of the others. */
+static tamis_status clone_links(const tamis_filter *source, const tamis_allocator *allocator,
+                                tamis_filter *copy) {
+    tamis_status status = tamis_i_links_begin(copy, source->links->promise);
+    if (status != TAMIS_OK)
+        return status;
+    copy->links->automatic = source->links->automatic;
+    for (unsigned i = 0; status == TAMIS_OK && i < source->links->n; i++) {
+        status = clone_link(source->links->link[i], allocator, &copy->links->link[i]);
+        copy->links->n += status == TAMIS_OK;
+    }
+    return status;
+}
+
 tamis_status tamis_filter_clone(const tamis_filter *source, const tamis_allocator *allocator,
                                 tamis_filter **filter) {
     if (source == NULL || filter == NULL || !allocator_ok(allocator))
         return TAMIS_E_ARGUMENT;
     tamis_filter *copy;
-    const tamis_status status =
-        tamis_i_filter_make(source->kind, &source->params, allocator, NULL, false, &copy);
-    if (status != TAMIS_OK)
-        return status;
-    memcpy(copy->state, source->state, (size_t)source->n_body * sizeof(uint64_t));
-    *filter = copy;
-    return TAMIS_OK;
+    tamis_status status = clone_link(source, allocator, &copy);
+    if (status == TAMIS_OK && source->links != NULL) {
+        status = clone_links(source, allocator, copy);
+        if (status != TAMIS_OK)
+            tamis_filter_free(copy);
+    }
+    if (status == TAMIS_OK)
+        *filter = copy;
+    return status;
 }
 
 /* ---- one key ---- */
@@ -67,6 +92,8 @@ tamis_status tamis_filter_insert_digest(tamis_filter *filter, tamis_digest diges
         return TAMIS_E_ARGUMENT;
     if (filter->read_only)
         return TAMIS_E_READONLY;
+    if (TAMIS_UNLIKELY(filter->links != NULL))
+        return tamis_i_chain_insert(filter, digest, -1, added);
     bool fresh;
     const tamis_status status = filter->kind->insert(filter, digest, &fresh);
     if (status == TAMIS_OK && added != NULL)
@@ -86,16 +113,21 @@ tamis_status tamis_filter_insert_u64(tamis_filter *filter, uint64_t key, bool *a
     return tamis_filter_insert_digest(filter, tamis_hash_u64(filter->params.seed, key), added);
 }
 
+static inline bool contains(const tamis_filter *filter, tamis_digest digest) {
+    return TAMIS_UNLIKELY(filter->links != NULL) ? tamis_i_chain_contains(filter, digest)
+                                                 : filter->kind->contains(filter, digest);
+}
+
 bool tamis_filter_contains_digest(const tamis_filter *filter, tamis_digest digest) {
-    return filter->kind->contains(filter, digest);
+    return contains(filter, digest);
 }
 
 bool tamis_filter_contains(const tamis_filter *filter, const void *key, size_t size) {
-    return filter->kind->contains(filter, tamis_hash(filter->params.seed, key, size));
+    return contains(filter, tamis_hash(filter->params.seed, key, size));
 }
 
 bool tamis_filter_contains_u64(const tamis_filter *filter, uint64_t key) {
-    return filter->kind->contains(filter, tamis_hash_u64(filter->params.seed, key));
+    return contains(filter, tamis_hash_u64(filter->params.seed, key));
 }
 
 tamis_status tamis_filter_remove_digest(tamis_filter *filter, tamis_digest digest) {
@@ -105,7 +137,8 @@ tamis_status tamis_filter_remove_digest(tamis_filter *filter, tamis_digest diges
         return TAMIS_E_UNSUPPORTED;
     if (filter->read_only)
         return TAMIS_E_READONLY;
-    return filter->kind->remove(filter, digest);
+    return filter->links != NULL ? tamis_i_chain_remove(filter, digest)
+                                 : filter->kind->remove(filter, digest);
 }
 
 tamis_status tamis_filter_remove(tamis_filter *filter, const void *key, size_t size) {
@@ -121,6 +154,8 @@ tamis_status tamis_filter_remove_u64(tamis_filter *filter, uint64_t key) {
 }
 
 uint64_t tamis_filter_copies_digest(const tamis_filter *filter, tamis_digest digest) {
+    if (filter->links != NULL)
+        return tamis_i_chain_copies(filter, digest);
     if (filter->kind->copies == NULL)
         return filter->kind->contains(filter, digest);
     return filter->kind->copies(filter, digest);
@@ -137,7 +172,7 @@ uint64_t tamis_filter_copies_u64(const tamis_filter *filter, uint64_t key) {
 /* ---- whole filters ---- */
 
 uint64_t tamis_filter_count(const tamis_filter *filter) {
-    return filter->state[TAMIS_I_COUNT];
+    return filter->links != NULL ? tamis_i_chain_count(filter) : filter->state[TAMIS_I_COUNT];
 }
 
 tamis_status tamis_filter_params(const tamis_filter *filter, tamis_params *params) {
@@ -152,7 +187,10 @@ tamis_status tamis_filter_clear(tamis_filter *filter) {
         return TAMIS_E_ARGUMENT;
     if (filter->read_only)
         return TAMIS_E_READONLY;
-    memset(filter->state, 0, (size_t)filter->n_body * sizeof(uint64_t));
+    for (unsigned i = 0; i < tamis_i_n_links(filter); i++) {
+        tamis_filter *const link = tamis_i_link(filter, i);
+        memset(link->state, 0, (size_t)link->n_body * sizeof(uint64_t));
+    }
     return TAMIS_OK;
 }
 
@@ -168,7 +206,8 @@ tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source
         return TAMIS_E_READONLY;
     if (!same_params(&filter->params, &source->params))
         return TAMIS_E_MISMATCH;
-    if (filter->kind->merge == NULL)
+    /* The links of two chains could be put together, but not the errors that they have promised. */
+    if (filter->kind->merge == NULL || filter->links != NULL || source->links != NULL)
         return TAMIS_E_UNSUPPORTED;
     if (!tamis_i_stash_can_merge(&filter->stash, &source->stash))
         return TAMIS_E_FULL;
@@ -184,19 +223,43 @@ tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source
     return TAMIS_OK;
 }
 
+void tamis_i_link_info(const tamis_filter *link, tamis_info *info) {
+    tamis_info_init(info);
+    info->params = link->params;
+    info->count = link->state[TAMIS_I_COUNT];
+    info->capacity = link->params.capacity;
+    info->n_links = 1;
+    info->bytes = link->n_body * sizeof(uint64_t);
+    info->stash_used = link->state[TAMIS_I_STASH_USED];
+    info->stash_size = link->stash.capacity;
+    link->kind->info(link, info);
+}
+
+/* Complete what is known of a link or a chain and hand it to the caller. */
+static tamis_status info_out(tamis_info *own, tamis_info *info) {
+    own->bits_per_key = own->count == 0 ? INFINITY : 8 * (double)own->bytes / (double)own->count;
+    return tamis_i_struct_out(info, own, sizeof *own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
+}
+
 tamis_status tamis_filter_info(const tamis_filter *filter, tamis_info *info) {
     if (filter == NULL || info == NULL)
         return TAMIS_E_ARGUMENT;
     tamis_info own;
-    tamis_info_init(&own);
-    own.params = filter->params;
-    own.count = filter->state[TAMIS_I_COUNT];
-    own.bytes = filter->n_body * sizeof(uint64_t);
-    own.bits_per_key = own.count == 0 ? INFINITY : 8 * (double)own.bytes / (double)own.count;
-    own.stash_used = filter->state[TAMIS_I_STASH_USED];
-    own.stash_size = filter->stash.capacity;
     const int saved = errno; /* the mathematics may set it where a rate underflows to 0 */
-    filter->kind->info(filter, &own);
+    if (filter->links != NULL)
+        tamis_i_chain_info(filter, &own);
+    else
+        tamis_i_link_info(filter, &own);
     errno = saved;
-    return tamis_i_struct_out(info, &own, sizeof own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
+    return info_out(&own, info);
+}
+
+tamis_status tamis_filter_link_info(const tamis_filter *filter, unsigned link, tamis_info *info) {
+    if (filter == NULL || info == NULL || link >= tamis_i_n_links(filter))
+        return TAMIS_E_ARGUMENT;
+    tamis_info own;
+    const int saved = errno;
+    tamis_i_link_info(tamis_i_link(filter, link), &own);
+    errno = saved;
+    return info_out(&own, info);
 }

@@ -82,7 +82,7 @@ static tamis_status plan_direct(const tamis_i_entry *entry, const tamis_need *ne
     tamis_need exact = *need;
     tamis_plan own;
     exact.n = (uint64_t)keys_in_all(need, n);
-    exact.fpr = fpr;
+    exact.fpr = need->grows ? fpr / 2 : fpr; /* the further links get the other half */
     tamis_plan_init(&own);
     tamis_params_init(&own.params);
     own.params.capacity = exact.n;

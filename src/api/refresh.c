@@ -31,6 +31,8 @@ tamis_status tamis_filter_refresh(tamis_filter *filter, const tamis_source *sour
         return TAMIS_E_ARGUMENT;
     if (filter->read_only)
         return TAMIS_E_READONLY;
+    if (filter->links != NULL) /* to be planned and built anew, as one */
+        return TAMIS_E_UNSUPPORTED;
     const tamis_allocator *const allocator =
         filter->allocator.alloc == NULL ? NULL : &filter->allocator;
     tamis_filter *fresh;

@@ -42,6 +42,8 @@ const char *tamis_status_text(tamis_status status) {
         return "outside the domain of the model";
     case TAMIS_E_LOCKED:
         return "open elsewhere";
+    case TAMIS_E_AMBIGUOUS:
+        return "several links of the chain claim the key";
     }
     return "unknown status";
 }

@@ -18,6 +18,8 @@
  *         248     8  XXH3-64 of the header up to here
  *         256        body: state (8 words), stash, table
  *
+ * A chain (file/chain.h) has such a header too, and then the files of its links.
+ *
  * The first bytes of the magic show up a file that was treated as text.  docs/format.md is the
  * specification; this drawing is for the reader of the code.
  *
@@ -47,6 +49,18 @@ void tamis_i_header_encode(const tamis_filter *filter, unsigned char *bytes);
 /* Read and check a header of 256 bytes.  TAMIS_E_FORMAT, TAMIS_E_VERSION, TAMIS_E_TOO_LARGE. */
 tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_kind_lookup *lookup,
                                    tamis_i_header *header, const char **reason);
+
+/* Complete a header of this kind: magic, version, size, hash and the checksum over all of it. */
+void tamis_i_header_seal(unsigned char *bytes, uint32_t kind);
+
+/* The kind that a header of 256 bytes names; 0 without the magic.  Nothing else is checked. */
+uint32_t tamis_i_header_kind(const unsigned char *bytes);
+
+/* Check what headers of all kinds have in common: up to and without the kind. */
+tamis_status tamis_i_header_check(const unsigned char *bytes, const char **reason);
+
+/* Bytes of the encoded filter, or chain. */
+uint64_t tamis_i_file_size(const tamis_filter *filter);
 
 /* As the public functions of similar names.  'reason' is never NULL here. */
 void tamis_i_file_encode(const tamis_filter *filter, unsigned char *bytes);

@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "file/file.h"
+#include "file/chain.h"
 
 #include "hash/hash.h"
 
@@ -28,13 +28,21 @@ enum {
 
 static const unsigned char magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
 
-void tamis_i_header_encode(const tamis_filter *filter, unsigned char *bytes) {
-    memset(bytes, 0, TAMIS_I_HEADER_BYTES);
+void tamis_i_header_seal(unsigned char *bytes, uint32_t kind) {
     memcpy(bytes, magic, sizeof magic);
     tamis_i_put_u32(bytes + AT_VERSION, VERSION);
     tamis_i_put_u32(bytes + AT_HEADER_SIZE, TAMIS_I_HEADER_BYTES);
-    tamis_i_put_u32(bytes + AT_KIND, (uint32_t)filter->params.kind);
+    tamis_i_put_u32(bytes + AT_KIND, kind);
     tamis_i_put_u32(bytes + AT_HASH, TAMIS_I_HASH_XXH3_128);
+    tamis_i_put_u64(bytes + AT_HEADER_CHECKSUM, tamis_i_checksum(bytes, AT_HEADER_CHECKSUM));
+}
+
+uint32_t tamis_i_header_kind(const unsigned char *bytes) {
+    return memcmp(bytes, magic, sizeof magic) == 0 ? tamis_i_get_u32(bytes + AT_KIND) : 0;
+}
+
+void tamis_i_header_encode(const tamis_filter *filter, unsigned char *bytes) {
+    memset(bytes, 0, TAMIS_I_HEADER_BYTES);
     tamis_i_put_u64(bytes + AT_CAPACITY, filter->params.capacity);
     tamis_i_put_u64(bytes + AT_SEED, filter->params.seed);
     tamis_i_put_u64(bytes + AT_STASH, filter->params.stash);
@@ -43,7 +51,7 @@ void tamis_i_header_encode(const tamis_filter *filter, unsigned char *bytes) {
         tamis_i_put_u64(bytes + AT_VALUES + 8 * i, filter->params.value[i]);
     tamis_i_put_u64(bytes + AT_BODY_CHECKSUM,
                     tamis_i_checksum_words(filter->state, (size_t)filter->n_body));
-    tamis_i_put_u64(bytes + AT_HEADER_CHECKSUM, tamis_i_checksum(bytes, AT_HEADER_CHECKSUM));
+    tamis_i_header_seal(bytes, (uint32_t)filter->params.kind);
 }
 
 static tamis_status refuse(const char **reason, const char *why) {
@@ -51,8 +59,7 @@ static tamis_status refuse(const char **reason, const char *why) {
     return TAMIS_E_FORMAT;
 }
 
-tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_kind_lookup *lookup,
-                                   tamis_i_header *header, const char **reason) {
+tamis_status tamis_i_header_check(const unsigned char *bytes, const char **reason) {
     if (memcmp(bytes, magic, sizeof magic) != 0)
         return refuse(reason, "this is not a tamis file");
     if (tamis_i_get_u32(bytes + AT_VERSION) > VERSION) {
@@ -70,6 +77,14 @@ tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_kind_look
     for (unsigned i = AT_RESERVED; i < AT_BODY_CHECKSUM; i++)
         if (bytes[i] != 0)
             return refuse(reason, "a reserved field of the header is not zero");
+    return TAMIS_OK;
+}
+
+tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_kind_lookup *lookup,
+                                   tamis_i_header *header, const char **reason) {
+    tamis_status status = tamis_i_header_check(bytes, reason);
+    if (status != TAMIS_OK)
+        return status;
     const uint32_t number = tamis_i_get_u32(bytes + AT_KIND);
     tamis_i_header own = {.kind = number > INT32_MAX ? NULL : lookup((tamis_kind)number)};
     if (own.kind == NULL)
@@ -86,7 +101,7 @@ tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_kind_look
         return refuse(reason, "the header has no seed");
     tamis_params complete = own.params;
     uint64_t n_table;
-    const tamis_status status = tamis_i_filter_shape(own.kind, &complete, &own.n_body, &n_table);
+    status = tamis_i_filter_shape(own.kind, &complete, &own.n_body, &n_table);
     if (status == TAMIS_E_TOO_LARGE) {
         *reason = "the filter is too large for this machine";
         return status;
@@ -101,9 +116,21 @@ tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_kind_look
 }
 
 void tamis_i_file_encode(const tamis_filter *filter, unsigned char *bytes) {
-    tamis_i_header_encode(filter, bytes);
-    for (uint64_t i = 0; i < filter->n_body; i++)
-        tamis_i_put_u64(bytes + TAMIS_I_HEADER_BYTES + 8 * i, filter->state[i]);
+    unsigned char head[TAMIS_I_HEADER_BYTES], heads[TAMIS_I_LINKS_MAX * TAMIS_I_HEADER_BYTES];
+    if (filter->links == NULL) {
+        tamis_i_header_encode(filter, heads);
+    } else {
+        tamis_i_chain_encode(filter, head, heads);
+        memcpy(bytes, head, sizeof head);
+        bytes += sizeof head;
+    }
+    for (unsigned i = 0; i < tamis_i_n_links(filter); i++) {
+        const tamis_filter *const link = tamis_i_link(filter, i);
+        memcpy(bytes, heads + (size_t)i * TAMIS_I_HEADER_BYTES, TAMIS_I_HEADER_BYTES);
+        bytes += TAMIS_I_HEADER_BYTES;
+        for (uint64_t j = 0; j < link->n_body; j++, bytes += 8)
+            tamis_i_put_u64(bytes, link->state[j]);
+    }
 }
 
 /* The checks that decode and view share: the header, the length, the checksum of the body. */
@@ -133,6 +160,8 @@ tamis_status tamis_i_file_decode(const unsigned char *bytes, size_t size,
                                  tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
                                  tamis_filter **filter, const char **reason) {
     tamis_i_header header;
+    if (size >= TAMIS_I_HEADER_BYTES && tamis_i_chain_is(bytes))
+        return tamis_i_chain_open(bytes, size, lookup, allocator, false, filter, reason);
     tamis_status status = open_bytes(bytes, size, lookup, &header, reason);
     if (status != TAMIS_OK)
         return status;
@@ -165,6 +194,8 @@ tamis_status tamis_i_file_view(const void *data, size_t size, tamis_i_kind_looku
     }
     tamis_i_header header;
     const unsigned char *const bytes = data;
+    if (size >= TAMIS_I_HEADER_BYTES && tamis_i_chain_is(bytes))
+        return tamis_i_chain_open(bytes, size, lookup, allocator, true, filter, reason);
     tamis_status status = open_bytes(bytes, size, lookup, &header, reason);
     if (status != TAMIS_OK)
         return status;

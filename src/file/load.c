@@ -9,8 +9,8 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
+#include "file/chain.h"
 #include "file/compact.h"
-#include "file/file.h"
 
 #include "hash/hash.h"
 
@@ -91,12 +91,14 @@ typedef tamis_status decoder(const unsigned char *bytes, size_t size, tamis_i_ki
                              const tamis_allocator *allocator, tamis_filter **filter,
                              const char **reason);
 
-/* Collect the bytes up to the end, of which 'have' stand in 'head', but no more than 'most'; decode. */
-static tamis_status collect(int fd, const unsigned char *head, size_t have, uint64_t most,
-                            decoder *decode, tamis_i_kind_lookup *lookup,
+/* Collect the bytes up to the end, of which 'have' stand in 'head', but no more than 'most'; decode.  The
+ * first buffer has 'expected' bytes, if that is more than the usual: what a regular file really has. */
+static tamis_status collect(int fd, const unsigned char *head, size_t have, uint64_t expected,
+                            uint64_t most, decoder *decode, tamis_i_kind_lookup *lookup,
                             const tamis_allocator *allocator, tamis_filter **filter,
                             const char **reason) {
-    size_t room = (size_t)(most < FIRST_BUFFER ? most : FIRST_BUFFER);
+    const uint64_t first = expected > FIRST_BUFFER ? expected : FIRST_BUFFER;
+    size_t room = (size_t)(most < first ? most : first);
     unsigned char *buffer = tamis_i_alloc(allocator, room);
     if (buffer == NULL) {
         *reason = tamis_status_text(TAMIS_E_NOMEM);
@@ -138,7 +140,23 @@ static tamis_status load_stream(int fd, const unsigned char *head, tamis_i_kind_
     if (status != TAMIS_OK)
         return status;
     /* One byte more than the file should have shows that it goes on. */
-    return collect(fd, head, TAMIS_I_HEADER_BYTES, TAMIS_I_HEADER_BYTES + 8 * header.n_body + 1,
+    return collect(fd, head, TAMIS_I_HEADER_BYTES, 0, TAMIS_I_HEADER_BYTES + 8 * header.n_body + 1,
+                   tamis_i_file_decode, lookup, allocator, filter, reason);
+}
+
+/* A chain is collected and then decoded.  'length' is what a regular file still has, else 0. */
+static tamis_status load_chain(int fd, const unsigned char *head, uint64_t length,
+                               tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
+                               tamis_filter **filter, const char **reason) {
+    const uint64_t said = tamis_i_chain_bytes(head);
+    const tamis_status status = tamis_i_header_check(head, reason);
+    if (status != TAMIS_OK)
+        return status;
+    if (length > SIZE_MAX - 1) {
+        *reason = "the file is too large for this machine";
+        return TAMIS_E_TOO_LARGE;
+    }
+    return collect(fd, head, TAMIS_I_HEADER_BYTES, length + 1, said == SIZE_MAX ? said : said + 1,
                    tamis_i_file_decode, lookup, allocator, filter, reason);
 }
 
@@ -160,10 +178,13 @@ tamis_status tamis_i_file_load(int fd, tamis_i_kind_lookup *lookup,
     if (!read_fully(fd, head, sizeof head, &got, reason))
         return TAMIS_E_IO;
     if (tamis_i_compact_is(head, got)) /* whose length only its end tells */
-        return collect(fd, head, got, SIZE_MAX, tamis_i_compact_decode, lookup, allocator, filter,
-                       reason);
+        return collect(fd, head, got, 0, SIZE_MAX, tamis_i_compact_decode, lookup, allocator,
+                       filter, reason);
     if (got < sizeof head) /* too short for any filter: let the decoder say why */
         return tamis_i_file_decode(head, got, lookup, allocator, filter, reason);
+    if (tamis_i_chain_is(head))
+        return load_chain(fd, head, at >= 0 && st.st_size > at ? (uint64_t)(st.st_size - at) : 0,
+                          lookup, allocator, filter, reason);
     if (at >= 0 && st.st_size >= at + (off_t)sizeof head)
         return load_regular(fd, head, (uint64_t)(st.st_size - at), lookup, allocator, filter,
                             reason);

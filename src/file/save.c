@@ -10,8 +10,8 @@
  */
 #define _GNU_SOURCE 1 /* O_TMPFILE */
 
+#include "file/chain.h"
 #include "file/compact.h"
-#include "file/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,10 +43,10 @@ static bool write_fully(int fd, const void *data, size_t size, const char **reas
     return true;
 }
 
-tamis_status tamis_i_file_write(const tamis_filter *filter, int fd, const char **reason) {
-    unsigned char head[TAMIS_I_HEADER_BYTES];
-    tamis_i_header_encode(filter, head);
-    if (!write_fully(fd, head, sizeof head, reason))
+/* Write one filter, or link, whose header is 'head'. */
+static tamis_status write_one(const tamis_filter *filter, const unsigned char *head, int fd,
+                              const char **reason) {
+    if (!write_fully(fd, head, TAMIS_I_HEADER_BYTES, reason))
         return TAMIS_E_IO;
     if (tamis_i_little_endian())
         return write_fully(fd, filter->state, (size_t)filter->n_body * 8, reason) ? TAMIS_OK
@@ -61,6 +61,22 @@ tamis_status tamis_i_file_write(const tamis_filter *filter, int fd, const char *
             return TAMIS_E_IO;
     }
     return TAMIS_OK;
+}
+
+tamis_status tamis_i_file_write(const tamis_filter *filter, int fd, const char **reason) {
+    unsigned char head[TAMIS_I_HEADER_BYTES], heads[TAMIS_I_LINKS_MAX * TAMIS_I_HEADER_BYTES];
+    if (filter->links == NULL) {
+        tamis_i_header_encode(filter, heads);
+    } else {
+        tamis_i_chain_encode(filter, head, heads);
+        if (!write_fully(fd, head, sizeof head, reason))
+            return TAMIS_E_IO;
+    }
+    tamis_status status = TAMIS_OK;
+    for (unsigned i = 0; status == TAMIS_OK && i < tamis_i_n_links(filter); i++)
+        status = write_one(tamis_i_link(filter, i), heads + (size_t)i * TAMIS_I_HEADER_BYTES, fd,
+                           reason);
+    return status;
 }
 
 tamis_status tamis_i_compact_write(const tamis_filter *filter, int fd, const char **reason) {

@@ -40,11 +40,13 @@
 #define TAMIS_I_WORDS_MAX ((uint64_t)1 << 42)
 
 typedef struct tamis_i_kind tamis_i_kind;
+typedef struct tamis_i_links tamis_i_links;
 
 struct tamis_filter {
     const tamis_i_kind *kind;
-    tamis_params params; /* complete: no defaults left */
-    uint64_t *state;     /* the body begins here */
+    tamis_i_links *links; /* of a filter that has grown or may grow (filter/links.h), or NULL */
+    tamis_params params;  /* complete: no defaults left */
+    uint64_t *state;      /* the body begins here */
     tamis_i_stash stash;
     uint64_t *table;
     uint64_t n_body; /* words */

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "filter/filter.h"
+#include "filter/links.h"
 
 #include <sys/mman.h>
 
@@ -66,13 +67,37 @@ tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *p
     return TAMIS_OK;
 }
 
+tamis_status tamis_i_links_begin(tamis_filter *filter, uint64_t promise) {
+    if (filter->links != NULL)
+        return TAMIS_OK;
+    filter->links = tamis_i_alloc_zeroed(&filter->allocator, sizeof *filter->links);
+    if (filter->links == NULL)
+        return TAMIS_E_NOMEM;
+    filter->links->promise = promise;
+    return TAMIS_OK;
+}
+
+/* Free a filter that is no chain. */
+static void free_one(tamis_filter *filter) {
+    const tamis_allocator allocator = filter->allocator;
+    tamis_i_free(&allocator, filter, filter->block_size);
+}
+
+void tamis_i_links_end(tamis_filter *filter) {
+    for (unsigned i = tamis_i_n_links(filter) - 1; i > 0; i--)
+        free_one(tamis_i_link(filter, i));
+    tamis_i_free(&filter->allocator, filter->links, sizeof *filter->links);
+    filter->links = NULL;
+}
+
 void tamis_filter_free(tamis_filter *filter) {
     if (filter == NULL)
         return;
+    if (filter->links != NULL)
+        tamis_i_links_end(filter);
     if (filter->map != NULL)
         (void)munmap(filter->map, filter->map_size);
-    const tamis_allocator allocator = filter->allocator;
-    tamis_i_free(&allocator, filter, filter->block_size);
+    free_one(filter);
 }
 
 bool tamis_i_filter_check(const tamis_filter *filter, const char **reason) {

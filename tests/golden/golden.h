@@ -182,4 +182,42 @@ static inline bool golden_holds(const golden_file *file, uint64_t i) {
     }
 }
 
+/* Chains: which plan a further link has is the planner's business and may change, so that these files are
+ * read, and never made again.  Keys 0 to 99; of kinds that remove, keys 100 to 119 were in for a while. */
+typedef struct golden_chain {
+    const char *name;
+    tamis_kind kind;
+} golden_chain;
+
+static const golden_chain golden_chains[] = {
+    {"chain-bloom", TAMIS_KIND_BLOOM},
+    {"chain-blocked-bloom", TAMIS_KIND_BLOCKED_BLOOM},
+    {"chain-rank", TAMIS_KIND_RANK},
+};
+enum { N_CHAINS = sizeof golden_chains / sizeof *golden_chains };
+
+static inline tamis_filter *golden_make_chain(const golden_chain *chain) {
+    tamis_params params;
+    tamis_growth growth;
+    tamis_filter *filter;
+    tamis_params_init(&params);
+    tamis_growth_init(&growth);
+    params.kind = chain->kind;
+    params.capacity = 20;
+    params.seed = GOLDEN_SEED;
+    growth.fpr = 0.05;
+    growth.automatic = true;
+    if (tamis_filter_create(&params, NULL, &filter) != TAMIS_OK)
+        return NULL;
+    bool ok = tamis_filter_allow_growth(filter, &growth) == TAMIS_OK &&
+              golden_insert(filter, 0, GOLDEN_KEYS);
+    if (ok && (tamis_kind_abilities(chain->kind) & TAMIS_CAN_REMOVE) != 0)
+        ok = golden_insert(filter, GOLDEN_KEYS, GOLDEN_KEYS + 20) &&
+             golden_remove(filter, GOLDEN_KEYS, GOLDEN_KEYS + 20);
+    if (ok)
+        return filter;
+    tamis_filter_free(filter);
+    return NULL;
+}
+
 #endif

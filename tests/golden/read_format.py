@@ -229,6 +229,19 @@ class Shrink:
         return buckets, clean
 
 
+def check_header(data):
+    must(len(data) > 0, "the file is empty")
+    must(data[:8] == MAGIC[:len(data)], "this is not a tamis file")
+    must(len(data) >= 256, "the file is cut off within the header")
+    version, header_size, _, hash_id = struct.unpack_from("<4I", data, 8)
+    must(version <= 1, "the file has a newer format than this version of tamis can read")
+    must(xxh3_64(data[:248]) == u64(data, 248), "the header is damaged: its checksum does not match")
+    must(version == 1, "the header has version 0, which does not exist")
+    must(header_size == 256, "the header has the wrong size")
+    must(hash_id == 1, "the header names an unknown hash")
+    must(not any(data[184:240]), "a reserved field of the header is not zero")
+
+
 class Filter:
     def __init__(self, data):
         self.read_header(data)
@@ -245,16 +258,8 @@ class Filter:
         self.check_table()
 
     def read_header(self, data):
-        must(len(data) > 0, "the file is empty")
-        must(data[:8] == MAGIC[:len(data)], "this is not a tamis file")
-        must(len(data) >= 256, "the file is cut off within the header")
-        version, header_size, kind, hash_id = struct.unpack_from("<4I", data, 8)
-        must(version <= 1, "the file has a newer format than this version of tamis can read")
-        must(xxh3_64(data[:248]) == u64(data, 248), "the header is damaged: its checksum does not match")
-        must(version == 1, "the header has version 0, which does not exist")
-        must(header_size == 256, "the header has the wrong size")
-        must(hash_id == 1, "the header names an unknown hash")
-        must(not any(data[184:240]), "a reserved field of the header is not zero")
+        check_header(data)
+        kind = u32(data, 16)
         must(kind in NAMES, "the header names an unknown kind of filter")
         self.kind = kind
         self.capacity, self.seed, self.stash, n_body = struct.unpack_from("<4Q", data, 24)
@@ -369,6 +374,53 @@ class Filter:
         return self.copies(key) > 0
 
 
+CHAIN = 128
+
+
+class Chain:
+    """A set in several filters: section 6.10."""
+
+    def __init__(self, data):
+        check_header(data)
+        capacity, self.seed, stash, n_body = struct.unpack_from("<4Q", data, 24)
+        values = struct.unpack_from("<16Q", data, 56)
+        must(self.seed != 0, "the header has no seed")
+        must(1 <= values[0] <= 41 and values[1] != 0 and not any(values[2:]) and stash == 0,
+             "a parameter in the header is out of range")
+        must((len(data) - 256) // 8 >= n_body, "the file is cut off within the body")
+        must(len(data) - 256 == 8 * n_body, "the file goes on after its end")
+        at, pieces, heads = 256, [], b""
+        for _ in range(values[0]):
+            must(len(data) - at >= 256, "the size of the chain is not that of its links")
+            head = data[at:at + 256]
+            link = Filter.__new__(Filter)
+            link.read_header(head)
+            end = at + 256 + 8 * link.n_body
+            must(end <= len(data), "the size of the chain is not that of its links")
+            pieces.append((link, data[at:end]))
+            heads += head
+            at = end
+            must(link.kind == pieces[0][0].kind and link.seed == self.seed,
+                 "the links of the chain differ in kind or seed")
+        must(at == len(data), "the size of the chain is not that of its links")
+        must(sum(link.capacity for link, _ in pieces) == capacity,
+             "the capacity of the chain is not that of its links")
+        must(xxh3_64(heads) == u64(data, 240), "the body is damaged: its checksum does not match")
+        self.links = [Filter(piece) for _, piece in pieces]
+        self.kind = self.links[0].kind
+        self.count = sum(link.count for link in self.links)
+        must(self.count <= 1 << 62, "the number of keys is out of range")
+
+    def contains(self, key):
+        return any(link.contains(key) for link in self.links)
+
+
+def open_set(data):
+    if len(data) >= 256 and data[:8] == MAGIC and u32(data, 16) == CHAIN:
+        return Chain(data)
+    return Filter(data)
+
+
 def numbered_key(i):
     """Key number i of the golden files."""
     if i == 0:
@@ -388,7 +440,7 @@ def main(arguments):
         with open(path, "rb") as file:
             data = file.read()
         try:
-            found = Filter(data)
+            found = open_set(data)
         except Refused as refused:
             print(refused)
             status = 1

@@ -168,6 +168,61 @@ static void test_golden_second_reader_agrees(void **state) {
     assert_int_equal(pclose(apples), 0);
 }
 
+/* Chains are read and written again, and the second reader finds the same keys in one of bloom. */
+static void test_golden_chains_load_and_answer(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < N_CHAINS; i++) {
+        const golden_file file = {.name = golden_chains[i].name};
+        size_t size;
+        const unsigned char *const bytes = read_golden(&file, &size);
+        tamis_filter *loaded[3];
+        unsigned n = 0;
+        assert_ok(tamis_filter_decode(bytes, size, NULL, &loaded[n++], NULL));
+        assert_ok(tamis_filter_load(golden_path(&file), NULL, &loaded[n++], NULL));
+        if (tamis_i_little_endian())
+            assert_ok(tamis_filter_map(golden_path(&file), NULL, &loaded[n++], NULL));
+        while (n-- > 0) {
+            tamis_info info;
+            tamis_info_init(&info);
+            assert_ok(tamis_filter_info(loaded[n], &info));
+            assert_int_equal(info.params.kind, golden_chains[i].kind);
+            assert_true(info.n_links >= 3 && info.params.seed == GOLDEN_SEED);
+            assert_true(info.fpr_promised > 0.0499 && info.fpr_promised <= 0.05);
+            assert_true(info.count <= 2 * GOLDEN_KEYS && info.count > 90);
+            for (uint64_t key = 0; key < GOLDEN_KEYS; key++)
+                assert_true(holds(loaded[n], key));
+            unsigned wrong = 0;
+            for (uint64_t key = GOLDEN_KEYS; key < ASKED; key++)
+                wrong += holds(loaded[n], key);
+            assert_true(wrong < 100);
+            assert_bytes(loaded[n], bytes, size);
+            tamis_filter_free(loaded[n]);
+        }
+    }
+}
+
+static void test_golden_second_reader_reads_chains(void **state) {
+    (void)state;
+    if (system("python3 -c 'import struct' >/dev/null 2>&1") != 0)
+        skip();
+    for (unsigned i = 0; i < 2; i++) { /* those of the kinds that it knows */
+        const golden_file file = {.name = golden_chains[i].name};
+        char command[4096], expected[ASKED + 2];
+        tamis_filter *filter;
+        assert_ok(tamis_filter_load(golden_path(&file), NULL, &filter, NULL));
+        snprintf(command, sizeof command, "python3 '%s/tests/golden/read_format.py' --ask %u '%s'",
+                 TAMIS_SOURCE_DIR, ASKED, golden_path(&file));
+        FILE *const answers = popen(command, "r");
+        assert_non_null(answers);
+        for (uint64_t key = 0; key < ASKED; key++)
+            expected[key] = holds(filter, key) ? '1' : '0';
+        expected[ASKED] = '\0';
+        assert_line(answers, expected);
+        assert_int_equal(pclose(answers), 0);
+        tamis_filter_free(filter);
+    }
+}
+
 /* The dump in the specification is that of the file: lines of four hex digits and sixteen bytes. */
 static void test_golden_example_of_the_specification(void **state) {
     (void)state;
@@ -205,6 +260,8 @@ int main(void) {
         cmocka_unit_test(test_golden_files_load_and_answer),
         cmocka_unit_test(test_golden_stories_are_what_they_say),
         cmocka_unit_test(test_golden_second_reader_agrees),
+        cmocka_unit_test(test_golden_chains_load_and_answer),
+        cmocka_unit_test(test_golden_second_reader_reads_chains),
         cmocka_unit_test(test_golden_example_of_the_specification),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

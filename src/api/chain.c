@@ -1,0 +1,171 @@
+/* chain.c - keys in a filter of several links
+ *
+ * A chain answers "present" if one of its links does, so that its error rate is at most the sum of
+ * theirs.  What has to be shown is that no key is lost.  Each link by itself keeps the promise of its
+ * kind: a key of which a copy is in the link is found there, as long as only keys are removed from the link
+ * of which a copy is in it.  So every removal must go to a link that really has the key, and the trouble is
+ * that a link may claim a key that it has not: to remove that would take what is stored of another key.
+ *
+ *   R  A key x is removed from link i only if every other link answers "absent".
+ *
+ * Proof that R loses nothing, by induction over the calls.  Before the call every link finds the keys of
+ * which it has a copy.  The caller guarantees that x is in the set, so that some link has a copy of it; the
+ * other links answer "absent", which is certain, so that they have none.  Hence link i has one, and
+ * removes a key that is in it.  If more than one link claims x nothing is removed at all
+ * (TAMIS_E_AMBIGUOUS): x stays, and may be answered "present" for ever, which costs an error and no key.
+ *
+ * To keep such cases rare the copies of a key are kept together, where that is for free: a key that is
+ * claimed by one link goes there when it is inserted again.  In kinds where equal fingerprints share what is
+ * stored, or are chained in the same place, that does not raise the error rate of the link: every
+ * absent key that matches x matches what is there already.  It takes room, so that there is a limit; and the
+ * kinds whose fingerprints get shorter by it put every key into the newest link.  A key with its copies
+ * in one link is ambiguous only if another link claims it by mistake, the odds of which are less than
+ * the error rate of the chain.
+ *
+ * Sets, which remove nothing, take a key only if no link claims it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "api/chain.h"
+
+#include <math.h>
+
+/* The newest link that claims a key, or -1. */
+static int claimant(const tamis_filter *filter, tamis_digest digest) {
+    for (int i = (int)tamis_i_n_links(filter) - 1; i >= 0; i--) {
+        const tamis_filter *const link = tamis_i_link(filter, (unsigned)i);
+        if (link->state[TAMIS_I_COUNT] != 0 && link->kind->contains(link, digest))
+            return i;
+    }
+    return -1;
+}
+
+bool tamis_i_chain_contains(const tamis_filter *filter, tamis_digest digest) {
+    return claimant(filter, digest) >= 0;
+}
+
+uint64_t tamis_i_chain_copies(const tamis_filter *filter, tamis_digest digest) {
+    uint64_t copies = 0;
+    if (filter->kind->copies == NULL)
+        return tamis_i_chain_contains(filter, digest);
+    for (unsigned i = 0; i < tamis_i_n_links(filter); i++)
+        copies += filter->kind->copies(tamis_i_link(filter, i), digest);
+    return copies;
+}
+
+/* May a key that a link claims be inserted there, though another link is the newest?  In kinds whose copies
+ * share what is stored, up to an eighth beyond the capacity: with the odds of its error rate a link
+ * claims a new key too, and all new keys of a growing chain are many. */
+static bool takes_copies(const tamis_filter *link) {
+    const uint64_t capacity = link->params.capacity;
+    if (link->state[TAMIS_I_COUNT] >= capacity + capacity / 8)
+        return false;
+    switch (link->kind->id) {
+    case TAMIS_KIND_COUNTING_BLOOM:
+    case TAMIS_KIND_DLEFT_COUNTING:
+    case TAMIS_KIND_RANK:
+    case TAMIS_KIND_RANK_COUNTING:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Insert into one link, with a value or (value < 0) without. */
+static tamis_status insert_into(tamis_filter *link, tamis_digest digest, int value) {
+    bool fresh;
+    return value < 0 ? link->kind->insert(link, digest, &fresh)
+                     : link->kind->insert_value(link, digest, (unsigned)value, &fresh);
+}
+
+/* Insert into the newest link, or into a new one if that has its keys. */
+static tamis_status insert_newest(tamis_filter *filter, tamis_digest digest, int value) {
+    const bool automatic = filter->links->automatic;
+    tamis_filter *const newest = tamis_i_newest(filter);
+    tamis_status status = TAMIS_E_FULL;
+    if (!automatic || newest->state[TAMIS_I_COUNT] < newest->params.capacity)
+        status = insert_into(newest, digest, value);
+    if (status != TAMIS_E_FULL || !automatic)
+        return status;
+    status = tamis_filter_grow(filter, NULL);
+    return status == TAMIS_OK ? insert_into(tamis_i_newest(filter), digest, value) : status;
+}
+
+tamis_status tamis_i_chain_insert(tamis_filter *filter, tamis_digest digest, int value,
+                                  bool *added) {
+    const int claims = claimant(filter, digest);
+    tamis_status status = TAMIS_E_FULL;
+    if (claims >= 0 && (filter->kind->abilities & TAMIS_CAN_COUNT) == 0)
+        status = TAMIS_OK;
+    else if (claims >= 0 && takes_copies(tamis_i_link(filter, (unsigned)claims)))
+        status = insert_into(tamis_i_link(filter, (unsigned)claims), digest, value);
+    if (status == TAMIS_E_FULL)
+        status = insert_newest(filter, digest, value);
+    if (status == TAMIS_OK && added != NULL)
+        *added = claims < 0;
+    return status;
+}
+
+tamis_status tamis_i_chain_remove(tamis_filter *filter, tamis_digest digest) {
+    const int claims = claimant(filter, digest);
+    if (claims < 0)
+        return TAMIS_E_NOT_FOUND;
+    for (int i = claims - 1; i >= 0; i--)
+        if (filter->kind->contains(tamis_i_link(filter, (unsigned)i), digest))
+            return TAMIS_E_AMBIGUOUS;
+    tamis_filter *const link = tamis_i_link(filter, (unsigned)claims);
+    return link->kind->remove(link, digest);
+}
+
+/* A value is told by the newest link that claims the key.  With the odds of the error rate that is another
+ * key, as within one filter. */
+tamis_status tamis_i_chain_lookup_value(const tamis_filter *filter, tamis_digest digest,
+                                        unsigned *value) {
+    const int claims = claimant(filter, digest);
+    if (claims < 0)
+        return TAMIS_E_NOT_FOUND;
+    return filter->kind->lookup_value(tamis_i_link(filter, (unsigned)claims), digest, value);
+}
+
+tamis_status tamis_i_chain_update_value(tamis_filter *filter, tamis_digest digest, unsigned value) {
+    const int claims = claimant(filter, digest);
+    if (claims < 0)
+        return TAMIS_E_NOT_FOUND;
+    return filter->kind->update_value(tamis_i_link(filter, (unsigned)claims), digest, value);
+}
+
+/* ---- what a chain is like ---- */
+
+uint64_t tamis_i_chain_count(const tamis_filter *filter) {
+    uint64_t count = 0;
+    for (unsigned i = 0; i < tamis_i_n_links(filter); i++)
+        count += tamis_i_link(filter, i)->state[TAMIS_I_COUNT];
+    return count;
+}
+
+void tamis_i_chain_info(const tamis_filter *filter, tamis_info *info) {
+    double absent = 1; /* that no link claims an absent key */
+    *info = (tamis_info){.struct_size = sizeof *info, .params = filter->params};
+    for (unsigned i = 0; i < tamis_i_n_links(filter); i++) {
+        tamis_info one;
+        tamis_i_link_info(tamis_i_link(filter, i), &one);
+        absent *= 1 - one.fpr;
+        info->count += one.count;
+        info->capacity += one.capacity;
+        info->bytes += one.bytes;
+        info->stash_used += one.stash_used;
+        info->stash_size += one.stash_size;
+        info->saturated += one.saturated;
+        info->n_loads = one.n_loads > info->n_loads ? one.n_loads : info->n_loads;
+        for (size_t j = 0; j < one.n_loads; j++)
+            info->load_histogram[j] += one.load_histogram[j];
+        info->reads_per_insert = one.reads_per_insert; /* of the newest */
+        info->reads_per_query += one.reads_per_query;
+        if (i == 0) /* of one filter it is exact, of several a number close to 1 has taken part */
+            info->fpr = one.fpr;
+        else
+            info->fpr = fmax(fmax(info->fpr, one.fpr), 1 - absent);
+    }
+    info->n_links = tamis_i_n_links(filter);
+    info->fpr_promised = filter->links == NULL ? 0 : ldexp((double)filter->links->promise, -64);
+}

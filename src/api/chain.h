@@ -1,0 +1,30 @@
+/* chain.h - calls on filters of several links
+ *
+ * As the public functions of similar names, whose arguments have been checked.  All of them need
+ * filter->links, but for tamis_i_link_info, which is about one link by itself.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_API_CHAIN_H
+#define TAMIS_API_CHAIN_H
+
+#include "api/api.h"
+#include "filter/links.h"
+
+bool tamis_i_chain_contains(const tamis_filter *filter, tamis_digest digest);
+uint64_t tamis_i_chain_copies(const tamis_filter *filter, tamis_digest digest);
+
+/* With a value, or (value < 0) without.  'added' may be NULL. */
+tamis_status tamis_i_chain_insert(tamis_filter *filter, tamis_digest digest, int value,
+                                  bool *added);
+tamis_status tamis_i_chain_remove(tamis_filter *filter, tamis_digest digest);
+tamis_status tamis_i_chain_lookup_value(const tamis_filter *filter, tamis_digest digest,
+                                        unsigned *value);
+tamis_status tamis_i_chain_update_value(tamis_filter *filter, tamis_digest digest, unsigned value);
+uint64_t tamis_i_chain_count(const tamis_filter *filter);
+void tamis_i_chain_info(const tamis_filter *filter, tamis_info *info);
+
+/* What one link is like (filter.c). */
+void tamis_i_link_info(const tamis_filter *link, tamis_info *info);
+
+#endif

@@ -1,0 +1,138 @@
+/* grow.c - a further link for a filter that has outgrown its plan
+ *
+ * The error rate of a chain is at most the sum of those of its links, and only the newest link changes
+ * upwards.  So when a link is added, what the others have now is theirs for good (a removal lowers it), and
+ * the new one may use a part of what remains of the promise P.  Link number i, from 0, is planned for
+ * 1 / (i + 2) of it.  If each link comes to have what it was planned for, beginning with P / 2, then
+ *
+ *      link               0     1     2      3      4
+ *      planned          P/2   P/6  P/12   P/20   P/30  ..  P / ((i+1) (i+2))
+ *      remains          P/2   P/3   P/4    P/5    P/6  ..  P / (i+2)
+ *
+ * and nothing is ever used up.  A geometric series would be tighter for the first links but takes a bit per
+ * key more for each further one, whereas here link 10, of 1000 times the first one's size, takes 7 bits.
+ * Sizes double, so that a chain for n keys has log2 of n over the first plan as many links.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "api/chain.h"
+
+#include <errno.h>
+#include <math.h>
+
+/* The error rates of all links now, added up. */
+static double rate_now(const tamis_filter *filter) {
+    double sum = 0;
+    for (unsigned i = 0; i < tamis_i_n_links(filter); i++) {
+        tamis_info info;
+        tamis_i_link_info(tamis_i_link(filter, i), &info);
+        sum += info.fpr;
+    }
+    return sum;
+}
+
+/* Copies that the counters of a filter can count, for the plan of one that counts as many. */
+static unsigned copies_of(const tamis_params *params) {
+    if (params->kind == TAMIS_KIND_COUNTING_BLOOM)
+        return 14;
+    if (params->kind == TAMIS_KIND_DLEFT_COUNTING)
+        return (1u << params->value[TAMIS_DLCBF_COUNTER_BITS]) - 1;
+    if (params->kind == TAMIS_KIND_RANK_COUNTING)
+        return (1u << params->value[TAMIS_RANK_COUNTER_BITS]) - 1;
+    return 0;
+}
+
+/* Read the caller's growth; find the promise and the rates that are used up of it. */
+static tamis_status growth_in(const tamis_filter *filter, const tamis_growth *growth,
+                              tamis_growth *own, double *used) {
+    tamis_growth_init(own);
+    if (filter->links != NULL)
+        own->automatic = filter->links->automatic;
+    if (growth != NULL && !tamis_i_struct_in(own, sizeof *own, growth))
+        return TAMIS_E_ARGUMENT;
+    if (!(own->fpr >= 0 && own->fpr < 1) || own->n > TAMIS_CAPACITY_MAX)
+        return TAMIS_E_ARGUMENT;
+    const int saved = errno; /* the mathematics may set it where a rate underflows to 0 */
+    *used = rate_now(filter);
+    errno = saved;
+    if (own->fpr == 0)
+        own->fpr = filter->links != NULL ? ldexp((double)filter->links->promise, -64) : 2 * *used;
+    return own->fpr >= 0x1p-60 && own->fpr < 1 ? TAMIS_OK : TAMIS_E_ARGUMENT;
+}
+
+/* In units of 2^-64, rounded down: the promise that is stored is never more than the one given. */
+static uint64_t promise_units(double fpr) {
+    return (uint64_t)ldexp(fpr, 64);
+}
+
+static tamis_status plan_link(const tamis_filter *filter, const tamis_growth *growth, double rate,
+                              tamis_plan *plan) {
+    const tamis_filter *const newest = tamis_i_newest(filter);
+    tamis_need need;
+    tamis_need_init(&need);
+    need.kind = filter->kind->id;
+    need.n = growth->n != 0 ? growth->n : 2 * newest->params.capacity;
+    need.fpr = rate;
+    need.copies = copies_of(&filter->params);
+    need.value_bits = tamis_filter_value_bits(filter);
+    if (need.n > TAMIS_CAPACITY_MAX)
+        return TAMIS_E_TOO_LARGE;
+    tamis_plan_init(plan);
+    const tamis_status status = tamis_plan_make(&need, plan);
+    /* A capacity read from a file need not fit the table.  What is allocated because of it shall. */
+    if (status == TAMIS_OK && growth->n == 0 && plan->bytes / 64 > newest->n_body + 1024)
+        return TAMIS_E_TOO_LARGE;
+    return status;
+}
+
+tamis_status tamis_filter_grow(tamis_filter *filter, const tamis_growth *growth) {
+    tamis_growth own;
+    double used;
+    if (filter == NULL)
+        return TAMIS_E_ARGUMENT;
+    if (filter->read_only)
+        return TAMIS_E_READONLY;
+    tamis_status status = growth_in(filter, growth, &own, &used);
+    if (status != TAMIS_OK)
+        return status;
+    const unsigned n_links = tamis_i_n_links(filter);
+    if (n_links == TAMIS_I_LINKS_MAX)
+        return TAMIS_E_TOO_LARGE;
+    if (used >= own.fpr)
+        return TAMIS_E_FULL;
+    tamis_plan plan;
+    status = plan_link(filter, &own, (own.fpr - used) / (n_links + 1), &plan);
+    if (status != TAMIS_OK)
+        return status;
+    tamis_filter *link;
+    plan.params.seed = filter->params.seed;
+    status = tamis_i_filter_make(filter->kind, &plan.params, &filter->allocator, NULL, true, &link);
+    if (status != TAMIS_OK)
+        return status;
+    status = tamis_i_links_begin(filter, promise_units(own.fpr));
+    if (status != TAMIS_OK) {
+        tamis_filter_free(link);
+        return status;
+    }
+    filter->links->promise = promise_units(own.fpr);
+    filter->links->automatic = own.automatic;
+    filter->links->link[filter->links->n++] = link;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_filter_allow_growth(tamis_filter *filter, const tamis_growth *growth) {
+    tamis_growth own;
+    double used;
+    if (filter == NULL)
+        return TAMIS_E_ARGUMENT;
+    if (filter->read_only)
+        return TAMIS_E_READONLY;
+    tamis_status status = growth_in(filter, growth, &own, &used);
+    if (status == TAMIS_OK)
+        status = tamis_i_links_begin(filter, promise_units(own.fpr));
+    if (status != TAMIS_OK)
+        return status;
+    filter->links->promise = promise_units(own.fpr);
+    filter->links->automatic = own.automatic;
+    return TAMIS_OK;
+}

@@ -1,0 +1,205 @@
+/* chain.c - filters of several links as bytes
+ *
+ * A chain is a header like that of a filter, with a kind of its own, and the files of its links, the oldest
+ * first:
+ *
+ *      [ header, 256 bytes ][ header of link 0 ][ body ][ header of link 1 ][ body ] ...
+ *
+ * Each link has its own checksums; that of the chain is over the headers of the links, so that no link can
+ * be exchanged for one of another file.  All headers and lengths are checked before anything is
+ * allocated.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "file/chain.h"
+
+#include "hash/hash.h"
+
+enum { AT_CAPACITY = 24, AT_SEED = 32, AT_STASH = 40, AT_BODY_WORDS = 48, AT_VALUES = 56 };
+enum { AT_BODY_CHECKSUM = 240 };
+enum { LINKS = 0, PROMISE = 1, N_VALUES = 2 }; /* the values of a chain */
+
+bool tamis_i_chain_is(const unsigned char *head) {
+    return tamis_i_header_kind(head) == TAMIS_I_KIND_CHAIN;
+}
+
+uint64_t tamis_i_chain_bytes(const unsigned char *head) {
+    const uint64_t words = tamis_i_get_u64(head + AT_BODY_WORDS);
+    return words > (SIZE_MAX - TAMIS_I_HEADER_BYTES) / 8 ? SIZE_MAX
+                                                         : TAMIS_I_HEADER_BYTES + 8 * words;
+}
+
+/* ---- writing ---- */
+
+uint64_t tamis_i_file_size(const tamis_filter *filter) {
+    uint64_t size = filter->links == NULL ? 0 : TAMIS_I_HEADER_BYTES;
+    for (unsigned i = 0; i < tamis_i_n_links(filter); i++)
+        size += TAMIS_I_HEADER_BYTES + 8 * tamis_i_link(filter, i)->n_body;
+    return size;
+}
+
+void tamis_i_chain_encode(const tamis_filter *filter, unsigned char *head, unsigned char *heads) {
+    uint64_t capacity = 0;
+    const unsigned n = tamis_i_n_links(filter);
+    for (unsigned i = 0; i < n; i++) {
+        tamis_i_header_encode(tamis_i_link(filter, i), heads + (size_t)i * TAMIS_I_HEADER_BYTES);
+        capacity += tamis_i_link(filter, i)->params.capacity;
+    }
+    memset(head, 0, TAMIS_I_HEADER_BYTES);
+    tamis_i_put_u64(head + AT_CAPACITY, capacity);
+    tamis_i_put_u64(head + AT_SEED, filter->params.seed);
+    tamis_i_put_u64(head + AT_BODY_WORDS, tamis_i_file_size(filter) / 8 - TAMIS_I_HEADER_BYTES / 8);
+    tamis_i_put_u64(head + AT_VALUES + 8 * LINKS, n);
+    tamis_i_put_u64(head + AT_VALUES + 8 * PROMISE, filter->links->promise);
+    tamis_i_put_u64(head + AT_BODY_CHECKSUM,
+                    tamis_i_checksum(heads, (size_t)n * TAMIS_I_HEADER_BYTES));
+    tamis_i_header_seal(head, TAMIS_I_KIND_CHAIN);
+}
+
+/* ---- reading ---- */
+
+static tamis_status refuse(const char **reason, const char *why) {
+    *reason = why;
+    return TAMIS_E_FORMAT;
+}
+
+/* What the headers of a chain say. */
+typedef struct chain {
+    unsigned n;
+    uint64_t promise, seed;
+    tamis_i_header header[TAMIS_I_LINKS_MAX];
+    size_t body[TAMIS_I_LINKS_MAX]; /* where they begin */
+} chain;
+
+/* Check the chain's own header, and that the bytes are as many as it says. */
+static tamis_status open_head(const unsigned char *bytes, size_t size, chain *c,
+                              const char **reason) {
+    const tamis_status status = tamis_i_header_check(bytes, reason);
+    if (status != TAMIS_OK)
+        return status;
+    c->seed = tamis_i_get_u64(bytes + AT_SEED);
+    if (c->seed == 0)
+        return refuse(reason, "the header has no seed");
+    const uint64_t n = tamis_i_get_u64(bytes + AT_VALUES + 8 * LINKS);
+    bool sound = n >= 1 && n <= TAMIS_I_LINKS_MAX && tamis_i_get_u64(bytes + AT_STASH) == 0;
+    c->n = (unsigned)n;
+    c->promise = tamis_i_get_u64(bytes + AT_VALUES + 8 * PROMISE);
+    for (unsigned i = N_VALUES; i < TAMIS_PARAMS_MAX; i++)
+        sound = sound && tamis_i_get_u64(bytes + AT_VALUES + 8 * i) == 0;
+    if (!sound || c->promise == 0)
+        return refuse(reason, "a parameter in the header is out of range");
+    const uint64_t words = tamis_i_get_u64(bytes + AT_BODY_WORDS);
+    const size_t body = size - TAMIS_I_HEADER_BYTES;
+    if (body / 8 < words)
+        return refuse(reason, "the file is cut off within the body");
+    if (body != 8 * words)
+        return refuse(reason, "the file goes on after its end");
+    return TAMIS_OK;
+}
+
+/* Check the headers of the links, and that these fill the body. */
+static tamis_status open_links(const unsigned char *bytes, size_t size, tamis_i_kind_lookup *lookup,
+                               chain *c, const char **reason) {
+    static const char not_links[] = "the size of the chain is not that of its links";
+    unsigned char heads[TAMIS_I_LINKS_MAX * TAMIS_I_HEADER_BYTES];
+    uint64_t capacity = 0;
+    size_t at = TAMIS_I_HEADER_BYTES;
+    for (unsigned i = 0; i < c->n; i++) {
+        tamis_i_header *const header = &c->header[i];
+        if (size - at < TAMIS_I_HEADER_BYTES)
+            return refuse(reason, not_links);
+        const tamis_status status = tamis_i_header_decode(bytes + at, lookup, header, reason);
+        if (status != TAMIS_OK)
+            return status;
+        memcpy(heads + (size_t)i * TAMIS_I_HEADER_BYTES, bytes + at, TAMIS_I_HEADER_BYTES);
+        at += TAMIS_I_HEADER_BYTES;
+        if ((size - at) / 8 < header->n_body)
+            return refuse(reason, not_links);
+        c->body[i] = at;
+        at += (size_t)header->n_body * 8;
+        capacity += header->params.capacity; /* 41 times 2^40 at most */
+        if (header->kind != c->header[0].kind || header->params.seed != c->seed)
+            return refuse(reason, "the links of the chain differ in kind or seed");
+    }
+    if (at != size)
+        return refuse(reason, not_links);
+    if (capacity != tamis_i_get_u64(bytes + AT_CAPACITY))
+        return refuse(reason, "the capacity of the chain is not that of its links");
+    if (tamis_i_checksum(heads, (size_t)c->n * TAMIS_I_HEADER_BYTES) !=
+        tamis_i_get_u64(bytes + AT_BODY_CHECKSUM))
+        return refuse(reason, "the body is damaged: its checksum does not match");
+    return TAMIS_OK;
+}
+
+/* Make one link, a view on the bytes or with a body of its own, and check it. */
+static tamis_status make_link(const unsigned char *bytes, const tamis_i_header *header,
+                              const tamis_allocator *allocator, bool view, tamis_filter **link,
+                              const char **reason) {
+    if (tamis_i_checksum(bytes, (size_t)header->n_body * 8) != header->body_checksum)
+        return refuse(reason, "the body is damaged: its checksum does not match");
+    tamis_filter *own;
+    const tamis_status status =
+        tamis_i_filter_make(header->kind, &header->params, allocator,
+                            view ? (const uint64_t *)(const void *)bytes : NULL, false, &own);
+    if (status != TAMIS_OK) {
+        *reason = tamis_status_text(status);
+        return status;
+    }
+    for (uint64_t i = 0; !view && i < header->n_body; i++)
+        own->state[i] = tamis_i_get_u64(bytes + 8 * i);
+    if (!tamis_i_filter_check(own, reason)) {
+        tamis_filter_free(own);
+        return TAMIS_E_FORMAT;
+    }
+    *link = own;
+    return TAMIS_OK;
+}
+
+static unsigned value_bits(const tamis_filter *filter) {
+    return filter->kind->value_bits == NULL ? 0 : filter->kind->value_bits(filter);
+}
+
+/* Make the further links of 'first', which is the first. */
+static tamis_status make_links(const unsigned char *bytes, const chain *c,
+                               const tamis_allocator *allocator, bool view, tamis_filter *first,
+                               const char **reason) {
+    tamis_status status = tamis_i_links_begin(first, c->promise);
+    if (status != TAMIS_OK)
+        *reason = tamis_status_text(status);
+    uint64_t count = first->state[TAMIS_I_COUNT];
+    for (unsigned i = 1; status == TAMIS_OK && i < c->n; i++) {
+        tamis_filter *link;
+        status = make_link(bytes + c->body[i], &c->header[i], allocator, view, &link, reason);
+        if (status != TAMIS_OK)
+            break;
+        first->links->link[first->links->n++] = link;
+        if (value_bits(link) != value_bits(first))
+            status = refuse(reason, "the links of the chain differ in the bits of values");
+        else if (!tamis_i_add(count, link->state[TAMIS_I_COUNT], &count) ||
+                 count > TAMIS_I_COUNT_MAX)
+            status = refuse(reason, "the number of keys is out of range");
+    }
+    return status;
+}
+
+tamis_status tamis_i_chain_open(const unsigned char *bytes, size_t size,
+                                tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
+                                bool view, tamis_filter **filter, const char **reason) {
+    chain c;
+    tamis_status status = open_head(bytes, size, &c, reason);
+    if (status == TAMIS_OK)
+        status = open_links(bytes, size, lookup, &c, reason);
+    if (status != TAMIS_OK)
+        return status;
+    tamis_filter *first;
+    status = make_link(bytes + c.body[0], &c.header[0], allocator, view, &first, reason);
+    if (status != TAMIS_OK)
+        return status;
+    status = make_links(bytes, &c, allocator, view, first, reason);
+    if (status != TAMIS_OK) {
+        tamis_filter_free(first);
+        return status;
+    }
+    *filter = first;
+    return TAMIS_OK;
+}

@@ -1,0 +1,308 @@
+/* test_chain.c - damaged chains: each rule of the format, every cut, every flipped byte
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support.h"
+
+#include "base/base.h"
+#include "hash/hash.h"
+
+#define HEAD 256u
+
+enum { AT_CAPACITY = 24, AT_SEED = 32, AT_STASH = 40, AT_WORDS = 48, AT_VALUES = 56 };
+enum { AT_RESERVED = 184, AT_BODY_SUM = 240, AT_HEAD_SUM = 248 };
+
+/* A sound chain of three links in a buffer with room behind it. */
+static unsigned char *sound_chain(tamis_kind kind, size_t *size) {
+    tamis_params params;
+    tamis_filter *f;
+    tamis_growth growth;
+    tamis_params_init(&params);
+    tamis_growth_init(&growth);
+    params.kind = kind;
+    params.capacity = 10;
+    params.seed = 1;
+    growth.fpr = 0.1;
+    growth.automatic = true;
+    assert_ok(tamis_filter_create(&params, NULL, &f));
+    assert_ok(tamis_filter_allow_growth(f, &growth));
+    for (uint64_t key = 0; key < 50; key++)
+        assert_ok(tamis_filter_insert_u64(f, key, NULL));
+    tamis_info info;
+    tamis_info_init(&info);
+    assert_ok(tamis_filter_info(f, &info));
+    assert_int_equal(info.n_links, 3);
+    *size = (size_t)tamis_filter_encoded_size(f);
+    unsigned char *const bytes = calloc(1, *size + 4096);
+    assert_non_null(bytes);
+    assert_ok(tamis_filter_encode(f, bytes, *size));
+    tamis_filter_free(f);
+    return bytes;
+}
+
+/* Where link i begins. */
+static size_t link_at(const unsigned char *bytes, unsigned i) {
+    size_t at = HEAD;
+    for (; i > 0; i--)
+        at += HEAD + 8 * (size_t)tamis_i_get_u64(bytes + at + AT_WORDS);
+    return at;
+}
+
+static void seal(unsigned char *head) {
+    tamis_i_put_u64(head + AT_HEAD_SUM, tamis_i_checksum(head, AT_HEAD_SUM));
+}
+
+/* Make all checksums of a chain of three links right. */
+static void seal_all(unsigned char *bytes) {
+    unsigned char heads[3 * HEAD];
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned char *const link = bytes + link_at(bytes, i);
+        const size_t size = 8 * (size_t)tamis_i_get_u64(link + AT_WORDS);
+        tamis_i_put_u64(link + AT_BODY_SUM, tamis_i_checksum(link + HEAD, size));
+        seal(link);
+        memcpy(heads + (size_t)i * HEAD, link, HEAD);
+    }
+    tamis_i_put_u64(bytes + AT_BODY_SUM, tamis_i_checksum(heads, sizeof heads));
+    seal(bytes);
+}
+
+/* Refused by every way in, for this reason; nothing stays allocated. */
+static void assert_refused(const unsigned char *bytes, size_t size, const char *expected) {
+    for (unsigned way = 0; way < 2; way++) {
+        test_allocator t;
+        tamis_filter *f = NULL;
+        const char *reason = NULL;
+        if (way == 1 && !tamis_i_little_endian())
+            continue;
+        test_allocator_init(&t, -1);
+        /* The copy ends where the bytes end, so that a sanitizer sees what reads on. */
+        unsigned char *const exact = malloc(size + (size == 0));
+        assert_non_null(exact);
+        memcpy(exact, bytes, size);
+        const tamis_status status =
+            way == 0 ? tamis_filter_decode(exact, size, &t.allocator, &f, &reason)
+                     : tamis_filter_view(exact, size, &t.allocator, &f, &reason);
+        assert_status(status, TAMIS_E_FORMAT);
+        assert_null(f);
+        assert_non_null(reason);
+        if (expected != NULL)
+            assert_string_equal(reason, expected);
+        assert_int_equal(t.live, 0);
+        free(exact);
+    }
+}
+
+static void test_chain_each_rule_refuses(void **state) {
+    (void)state;
+    static const char range[] = "a parameter in the header is out of range";
+    static const char sizes[] = "the size of the chain is not that of its links";
+    static const char differ[] = "the links of the chain differ in kind or seed";
+    static const char sum[] = "the body is damaged: its checksum does not match";
+    size_t size;
+    unsigned char *const good = sound_chain(TAMIS_KIND_BLOOM, &size);
+    unsigned char *const bad = malloc(size + 4096);
+    assert_non_null(bad);
+    enum { CASES = 23 };
+    for (unsigned i = 0; i < CASES; i++) {
+        memcpy(bad, good, size + 4096);
+        unsigned char *const second = bad + link_at(bad, 1);
+        const char *reason = range;
+        size_t length = size;
+        bool all = true; /* make all checksums right, or that of the first header only */
+        switch (i) {
+        case 0:
+            tamis_i_put_u64(bad + AT_VALUES, 0);
+            break;
+        case 1:
+            tamis_i_put_u64(bad + AT_VALUES, 42);
+            break;
+        case 2:
+            tamis_i_put_u64(bad + AT_VALUES, UINT64_MAX);
+            break;
+        case 3:
+            tamis_i_put_u64(bad + AT_VALUES + 8, 0);
+            break;
+        case 4:
+            tamis_i_put_u64(bad + AT_VALUES + 16, 1);
+            break;
+        case 5:
+            tamis_i_put_u64(bad + AT_STASH, 1);
+            break;
+        case 6:
+            tamis_i_put_u64(bad + AT_SEED, 0);
+            reason = "the header has no seed";
+            break;
+        case 7:
+            tamis_i_put_u64(bad + AT_SEED, 2);
+            reason = differ;
+            break;
+        case 8:
+            tamis_i_put_u64(second + AT_SEED, 2);
+            reason = differ;
+            break;
+        case 9:
+            bad[AT_RESERVED] = 1;
+            reason = "a reserved field of the header is not zero";
+            break;
+        case 10:
+            tamis_i_put_u64(bad + AT_CAPACITY, 71);
+            reason = "the capacity of the chain is not that of its links";
+            break;
+        case 11:
+            length += 8;
+            reason = "the file goes on after its end";
+            break;
+        case 12:
+            length += 8;
+            tamis_i_put_u64(bad + AT_WORDS, tamis_i_get_u64(bad + AT_WORDS) + 1);
+            reason = sizes;
+            break;
+        case 13:
+            length -= 8;
+            reason = "the file is cut off within the body";
+            all = false;
+            break;
+        case 14:
+            length -= 8;
+            tamis_i_put_u64(bad + AT_WORDS, tamis_i_get_u64(bad + AT_WORDS) - 1);
+            reason = sizes;
+            all = false;
+            break;
+        case 15:
+            tamis_i_put_u64(bad + AT_WORDS, UINT64_MAX);
+            reason = "the file is cut off within the body";
+            all = false;
+            break;
+        case 16:
+            tamis_i_put_u64(bad + AT_VALUES, 4);
+            reason = sizes;
+            break;
+        case 17:
+            tamis_i_put_u64(bad + AT_VALUES, 2);
+            reason = sizes;
+            break;
+        case 18: /* a chain within a chain */
+            tamis_i_put_u32(second + 16, 128);
+            reason = "the header names an unknown kind of filter";
+            break;
+        case 19:
+            tamis_i_put_u32(second + 16, TAMIS_KIND_COUNTING_BLOOM);
+            reason = NULL; /* its size is wrong, too */
+            break;
+        case 20: /* the headers of the links are not those of the checksum */
+            tamis_i_put_u64(bad + AT_BODY_SUM, 1);
+            reason = sum;
+            all = false;
+            break;
+        case 21:
+            second[HEAD + 100] ^= 1;
+            reason = sum;
+            all = false;
+            break;
+        default: /* more keys than one can count */
+            for (unsigned link = 0; link < 3; link++)
+                tamis_i_put_u64(bad + link_at(bad, link) + HEAD, UINT64_C(1) << 61);
+            reason = "the number of keys is out of range";
+        }
+        if (all)
+            seal_all(bad);
+        else
+            seal(bad);
+        assert_refused(bad, length, reason);
+    }
+    free(bad);
+    free(good);
+}
+
+static void test_chain_every_cut_is_refused(void **state) {
+    (void)state;
+    size_t size;
+    unsigned char *const bytes = sound_chain(TAMIS_KIND_RANK, &size);
+    for (size_t length = 0; length < size; length += length < 600 ? 1 : 37)
+        assert_refused(bytes, length, NULL);
+    free(bytes);
+}
+
+static void test_chain_every_flipped_byte_is_refused(void **state) {
+    (void)state;
+    size_t size;
+    unsigned char *const bytes = sound_chain(TAMIS_KIND_DLEFT, &size);
+    for (size_t at = 0; at < size; at++) {
+        bytes[at] ^= 0x40;
+        tamis_filter *f = NULL;
+        const tamis_status status = tamis_filter_decode(bytes, size, NULL, &f, NULL);
+        assert_true(status == TAMIS_E_FORMAT || status == TAMIS_E_VERSION);
+        assert_null(f);
+        bytes[at] ^= 0x40;
+    }
+    free(bytes);
+}
+
+/* Values of different width would be written past their field. */
+static void test_chain_of_different_values_is_refused(void **state) {
+    (void)state;
+    size_t size;
+    unsigned char *const bytes = sound_chain(TAMIS_KIND_RANK, &size);
+    unsigned char *const link = bytes + link_at(bytes, 2);
+    tamis_params params;
+    tamis_filter *f;
+    tamis_params_init(&params);
+    params.kind = TAMIS_KIND_RANK;
+    params.capacity = tamis_i_get_u64(link + AT_CAPACITY);
+    params.seed = 1;
+    params.value[TAMIS_RANK_VALUE_BITS] = 3;
+    assert_ok(tamis_filter_create(&params, NULL, &f));
+    const size_t other = (size_t)tamis_filter_encoded_size(f), before = link_at(bytes, 2);
+    unsigned char *const mixed = calloc(1, before + other);
+    assert_non_null(mixed);
+    memcpy(mixed, bytes, before);
+    assert_ok(tamis_filter_encode(f, mixed + before, other));
+    tamis_i_put_u64(mixed + AT_WORDS, (before + other - HEAD) / 8);
+    seal_all(mixed);
+    assert_refused(mixed, before + other, "the links of the chain differ in the bits of values");
+    tamis_filter_free(f);
+    free(mixed);
+    free(bytes);
+}
+
+/* What the rules let in may be used: a chain whose capacities are far too large does not ask for memory. */
+static void test_chain_with_absurd_capacity_does_not_allocate(void **state) {
+    (void)state;
+    size_t size;
+    unsigned char *const bytes = sound_chain(TAMIS_KIND_BLOOM, &size);
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        tamis_i_put_u64(bytes + link_at(bytes, i) + AT_CAPACITY, UINT64_C(1) << 36);
+        tamis_i_put_u64(bytes + link_at(bytes, i) + HEAD, UINT64_C(1) << 36); /* keys */
+        sum += UINT64_C(1) << 36;
+    }
+    tamis_i_put_u64(bytes + AT_CAPACITY, sum);
+    seal_all(bytes);
+    test_allocator t;
+    tamis_filter *f;
+    tamis_growth growth;
+    test_allocator_init(&t, -1);
+    tamis_growth_init(&growth);
+    growth.automatic = true;
+    assert_ok(tamis_filter_decode(bytes, size, &t.allocator, &f, NULL));
+    assert_ok(tamis_filter_allow_growth(f, &growth));
+    tamis_status status = TAMIS_OK;
+    for (uint64_t key = 1000; key < 1200 && status == TAMIS_OK; key++)
+        status = tamis_filter_insert_u64(f, key, NULL);
+    assert_status(status, TAMIS_E_TOO_LARGE);
+    assert_true(t.largest < 1 << 20);
+    tamis_filter_free(f);
+    assert_int_equal(t.live, 0);
+    free(bytes);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_chain_each_rule_refuses),
+        cmocka_unit_test(test_chain_every_cut_is_refused),
+        cmocka_unit_test(test_chain_every_flipped_byte_is_refused),
+        cmocka_unit_test(test_chain_of_different_values_is_refused),
+        cmocka_unit_test(test_chain_with_absurd_capacity_does_not_allocate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

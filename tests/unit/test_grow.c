@@ -1,0 +1,484 @@
+/* test_grow.c - filters that grow: chains of links, what they answer, refuse and leave unchanged
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "support.h"
+
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <unistd.h>
+
+#define for_each_kind(kind) for (tamis_kind kind = 0; (kind = test_next_kind(kind)) != 0;)
+
+static tamis_growth growth_of(double fpr, bool automatic) {
+    tamis_growth growth;
+    tamis_growth_init(&growth);
+    growth.fpr = fpr;
+    growth.automatic = automatic;
+    return growth;
+}
+
+/* An empty filter that is planned to grow, and does so by itself. */
+static tamis_filter *growing(tamis_kind kind, uint64_t n, double fpr,
+                             const tamis_allocator *allocator) {
+    tamis_need need;
+    tamis_plan plan;
+    tamis_filter *f;
+    tamis_need_init(&need);
+    tamis_plan_init(&plan);
+    need.kind = kind;
+    need.n = n;
+    need.fpr = fpr;
+    need.grows = true;
+    assert_ok(tamis_plan_make(&need, &plan));
+    plan.params.seed = test_seed();
+    assert_true(plan.fpr <= fpr / 2);
+    assert_ok(tamis_filter_create(&plan.params, allocator, &f));
+    const tamis_growth growth = growth_of(fpr, true);
+    assert_ok(tamis_filter_allow_growth(f, &growth));
+    return f;
+}
+
+static tamis_info info_of(const tamis_filter *f) {
+    tamis_info info;
+    tamis_info_init(&info);
+    assert_ok(tamis_filter_info(f, &info));
+    return info;
+}
+
+static bool counts(tamis_kind kind) {
+    return (tamis_kind_abilities(kind) & TAMIS_CAN_COUNT) != 0;
+}
+
+static bool removes(tamis_kind kind) {
+    return (tamis_kind_abilities(kind) & TAMIS_CAN_REMOVE) != 0;
+}
+
+/* 40 times the first plan: no key is lost, none is refused, and the promise holds. */
+static void test_growth_keeps_keys_and_promise(void **state) {
+    (void)state;
+    enum { FIRST = 500, ALL = 20000, ASKED = 200000 };
+    const double promise = 0.02;
+    for_each_kind(kind) {
+        tamis_filter *const f = growing(kind, FIRST, promise, NULL);
+        uint64_t added = 0;
+        for (uint64_t key = 0; key < ALL; key++) {
+            bool fresh;
+            assert_ok(tamis_filter_insert_u64(f, key, &fresh));
+            added += fresh;
+        }
+        const tamis_info info = info_of(f);
+        assert_int_equal(info.n_links, 6); /* 500 (1 + 2 + .. + 32) is the first sum over 20000 */
+        assert_int_equal(info.capacity, 500 * 63);
+        assert_true(fabs(info.fpr_promised - promise) < 1e-12);
+        assert_true(info.fpr <= promise);
+        assert_int_equal(info.count, counts(kind) ? ALL : added);
+        assert_true(info.count == tamis_filter_count(f));
+        for (uint64_t key = 0; key < ALL; key++)
+            assert_true(tamis_filter_contains_u64(f, key));
+        uint64_t hits = 0;
+        for (uint64_t key = 0; key < ASKED; key++)
+            hits += tamis_filter_contains_u64(f, UINT64_C(1) << 40 | key);
+        /* Below the promise, by 4.5 standard errors of the sample; info tells the rate itself. */
+        assert_true((double)hits < ASKED * promise + 4.5 * sqrt(ASKED * promise));
+        printf("# %s: promised %g, info %.4f, measured %.4f; %.2f bits per key\n",
+               tamis_kind_name(kind), promise, info.fpr, (double)hits / ASKED, info.bits_per_key);
+        uint64_t count = 0, bytes = 0, capacity = 0;
+        double sum = 0;
+        for (unsigned i = 0; i < info.n_links; i++) {
+            tamis_info link;
+            tamis_info_init(&link);
+            assert_ok(tamis_filter_link_info(f, i, &link));
+            assert_int_equal(link.n_links, 1);
+            assert_int_equal(link.params.kind, kind);
+            assert_true(link.params.seed == info.params.seed);
+            assert_int_equal(link.params.capacity, (uint64_t)FIRST << i);
+            if (i + 1 < info.n_links)
+                assert_true(link.count >= link.params.capacity);
+            count += link.count, bytes += link.bytes, capacity += link.capacity, sum += link.fpr;
+        }
+        assert_true(count == info.count && bytes == info.bytes && capacity == info.capacity);
+        assert_true(info.fpr <= sum && info.fpr > 0.9 * sum);
+        tamis_info none;
+        tamis_info_init(&none);
+        assert_status(tamis_filter_link_info(f, info.n_links, &none), TAMIS_E_ARGUMENT);
+        tamis_filter_free(f);
+    }
+}
+
+/* A model: how often each of a few thousand keys is in.  Inserts, also of keys that are in, and removals at
+ * random over several links; a key that is in is always found, and copies are never too few. */
+static void test_growth_removals_lose_no_key(void **state) {
+    (void)state;
+    enum { KEYS = 6000, STEPS = 60000 };
+    uint64_t random = test_seed();
+    for_each_kind(kind) {
+        if (!removes(kind))
+            continue;
+        static unsigned copies[KEYS];
+        memset(copies, 0, sizeof copies);
+        tamis_filter *const f = growing(kind, 100, 0.2, NULL); /* errors are frequent */
+        uint64_t refused = 0, removed = 0, live = 0;
+        for (unsigned step = 0; step < STEPS; step++) {
+            const uint64_t key = test_random_below(&random, KEYS);
+            /* Keys that come twice are rare, as the kinds that store every copy want it. */
+            if (copies[key] == 0 || (copies[key] < 3 && test_random_below(&random, 20) == 0)) {
+                if (live > 2000)
+                    continue;
+                assert_ok(tamis_filter_insert_u64(f, key, NULL));
+                copies[key]++, live++;
+            } else {
+                const tamis_status status = tamis_filter_remove_u64(f, key);
+                if (status == TAMIS_E_AMBIGUOUS) {
+                    refused++;
+                    assert_true(tamis_filter_contains_u64(f, key));
+                    continue;
+                }
+                assert_ok(status);
+                copies[key]--, live--, removed++;
+            }
+            if (step % 6000 == 0)
+                for (uint64_t k = 0; k < KEYS; k++)
+                    assert_true(tamis_filter_copies_u64(f, k) >= copies[k]);
+        }
+        for (uint64_t k = 0; k < KEYS; k++) {
+            assert_true(tamis_filter_copies_u64(f, k) >= copies[k]);
+            assert_true(tamis_filter_contains_u64(f, k) || copies[k] == 0);
+        }
+        assert_true(tamis_filter_count(f) == live);
+        assert_true(info_of(f).n_links >= 4);
+        printf("# %s: %u links, %llu removed, %llu refused as ambiguous\n", tamis_kind_name(kind),
+               info_of(f).n_links, (unsigned long long)removed, (unsigned long long)refused);
+        assert_true(removed > 1000);
+        tamis_filter_free(f);
+    }
+}
+
+/* Each key once: the share of removals that is refused is below the error rate. */
+static void test_growth_few_removals_are_ambiguous(void **state) {
+    (void)state;
+    enum { ALL = 20000 };
+    for_each_kind(kind) {
+        if (!removes(kind))
+            continue;
+        tamis_filter *const f = growing(kind, 1000, 0.01, NULL);
+        for (uint64_t key = 0; key < ALL; key++)
+            assert_ok(tamis_filter_insert_u64(f, key, NULL));
+        uint64_t refused = 0;
+        for (uint64_t key = 0; key < ALL; key++) {
+            const tamis_status status = tamis_filter_remove_u64(f, key);
+            assert_true(status == TAMIS_OK || status == TAMIS_E_AMBIGUOUS);
+            refused += status == TAMIS_E_AMBIGUOUS;
+        }
+        assert_true((double)refused < 0.01 * ALL + 4.5 * sqrt(0.01 * ALL));
+        assert_int_equal(tamis_filter_count(f), refused);
+        assert_status(tamis_filter_remove_u64(f, UINT64_C(1) << 50), TAMIS_E_NOT_FOUND);
+        tamis_filter_free(f);
+    }
+}
+
+/* Batches do what single calls do, byte for byte. */
+static void test_growth_batches_are_single_calls(void **state) {
+    (void)state;
+    enum { ALL = 3000 };
+    static uint64_t keys[ALL];
+    static bool many[ALL], removed[ALL];
+    uint64_t random = test_seed();
+    for (unsigned i = 0; i < ALL; i++)
+        keys[i] = test_random_below(&random, 2500);
+    for_each_kind(kind) {
+        tamis_filter *const a = growing(kind, 200, 0.05, NULL);
+        tamis_filter *const b = growing(kind, 200, 0.05, NULL);
+        size_t done, count;
+        assert_ok(tamis_filter_insert_many_u64(a, keys, ALL, many, &done));
+        assert_int_equal(done, ALL);
+        for (unsigned i = 0; i < ALL; i++) {
+            bool fresh;
+            assert_ok(tamis_filter_insert_u64(b, keys[i], &fresh));
+            assert_int_equal(many[i], fresh);
+        }
+        assert_same(a, b);
+        assert_true(info_of(a).n_links > 2);
+        for (unsigned i = 0; i < ALL; i++)
+            keys[i] += 1500;
+        const size_t found = tamis_filter_contains_many_u64(a, keys, ALL, many);
+        size_t single = 0;
+        for (unsigned i = 0; i < ALL; i++) {
+            assert_int_equal(many[i], tamis_filter_contains_u64(a, keys[i]));
+            single += many[i];
+        }
+        assert_int_equal(found, single);
+        assert_int_equal(tamis_filter_contains_many_u64(a, keys, ALL, NULL), single);
+        for (unsigned i = 0; i < ALL; i++)
+            keys[i] -= 1500;
+        if (removes(kind)) {
+            assert_ok(tamis_filter_remove_many_u64(a, keys, ALL / 2, removed, &count));
+            size_t gone = 0;
+            for (unsigned i = 0; i < ALL / 2; i++) {
+                assert_int_equal(removed[i], tamis_filter_remove_u64(b, keys[i]) == TAMIS_OK);
+                gone += removed[i];
+            }
+            assert_int_equal(count, gone);
+            assert_same(a, b);
+        } else {
+            assert_status(tamis_filter_remove_many_u64(a, keys, 1, NULL, NULL),
+                          TAMIS_E_UNSUPPORTED);
+        }
+        tamis_filter_free(a);
+        tamis_filter_free(b);
+    }
+}
+
+/* Files, copies and views of a chain are the chain. */
+static void test_growth_files_copies_and_views(void **state) {
+    (void)state;
+    const char *const path = test_path("chain.tamis");
+    for_each_kind(kind) {
+        tamis_filter *const f = growing(kind, 50, 0.05, NULL);
+        for (uint64_t key = 0; key < 400; key++)
+            assert_ok(tamis_filter_insert_u64(f, key, NULL));
+        size_t size;
+        unsigned char *const bytes = test_encoded(f, &size);
+        tamis_filter *others[6];
+        unsigned n = 0;
+        assert_ok(tamis_filter_save(f, path, NULL));
+        assert_ok(tamis_filter_clone(f, NULL, &others[n++]));
+        assert_ok(tamis_filter_decode(bytes, size, NULL, &others[n++], NULL));
+        assert_ok(tamis_filter_load(path, NULL, &others[n++], NULL));
+        int ends[2];
+        assert_int_equal(pipe(ends), 0); /* the bytes fit into the pipe */
+        assert_true(size < 60000 && write(ends[1], bytes, size) == (ssize_t)size);
+        assert_int_equal(close(ends[1]), 0);
+        assert_ok(tamis_filter_load_fd(ends[0], NULL, &others[n++], NULL));
+        assert_int_equal(close(ends[0]), 0);
+        const unsigned writable = n;
+        if (tamis_i_little_endian()) {
+            assert_ok(tamis_filter_view(bytes, size, NULL, &others[n++], NULL));
+            assert_ok(tamis_filter_map(path, NULL, &others[n++], NULL));
+        }
+        for (unsigned i = 0; i < n; i++) {
+            assert_encoded(others[i], bytes, size);
+            const tamis_info mine = info_of(f), theirs = info_of(others[i]);
+            assert_memory_equal(&mine, &theirs, sizeof mine);
+            for (uint64_t key = 0; key < 1000; key++)
+                assert_int_equal(tamis_filter_contains_u64(f, key),
+                                 tamis_filter_contains_u64(others[i], key));
+            if (i < writable) {
+                assert_ok(tamis_filter_grow(others[i], NULL));
+                assert_int_equal(info_of(others[i]).n_links, mine.n_links + 1);
+            } else {
+                const tamis_growth growth = growth_of(0.1, false);
+                assert_status(tamis_filter_grow(others[i], NULL), TAMIS_E_READONLY);
+                assert_status(tamis_filter_allow_growth(others[i], &growth), TAMIS_E_READONLY);
+                assert_status(tamis_filter_insert_u64(others[i], 1, NULL), TAMIS_E_READONLY);
+            }
+        }
+        /* A filter from a file does not grow by itself. */
+        const uint64_t before = info_of(others[2]).n_links;
+        for (uint64_t key = 1000; key < 1200; key++)
+            (void)!tamis_filter_insert_u64(others[2], key, NULL);
+        assert_int_equal(info_of(others[2]).n_links, before);
+        for (unsigned i = 0; i < n; i++)
+            tamis_filter_free(others[i]);
+        tamis_filter_free(f);
+        free(bytes);
+    }
+    assert_int_equal(unlink(path), 0);
+}
+
+static void test_growth_clear_empties_all_links(void **state) {
+    (void)state;
+    for_each_kind(kind) {
+        tamis_filter *const f = growing(kind, 50, 0.05, NULL);
+        for (uint64_t key = 0; key < 400; key++)
+            assert_ok(tamis_filter_insert_u64(f, key, NULL));
+        assert_ok(tamis_filter_clear(f));
+        assert_int_equal(tamis_filter_count(f), 0);
+        for (uint64_t key = 0; key < 400; key++)
+            assert_false(tamis_filter_contains_u64(f, key));
+        assert_true(info_of(f).n_links > 2);
+        tamis_filter_free(f);
+    }
+}
+
+static void test_growth_refuses_what_a_chain_cannot(void **state) {
+    (void)state;
+    for_each_kind(kind) {
+        tamis_filter *const f = growing(kind, 50, 0.05, NULL), *g;
+        for (uint64_t key = 0; key < 100; key++)
+            assert_ok(tamis_filter_insert_u64(f, key, NULL));
+        assert_ok(tamis_filter_clone(f, NULL, &g));
+        assert_status(tamis_filter_merge(f, g), TAMIS_E_UNSUPPORTED);
+        assert_int_equal(tamis_filter_export_size(f), 0);
+        char byte;
+        assert_status(tamis_filter_export(f, &byte, 1), TAMIS_E_UNSUPPORTED);
+        assert_same(f, g);
+        tamis_filter_free(f);
+        tamis_filter_free(g);
+    }
+}
+
+static void test_growth_bad_arguments_change_nothing(void **state) {
+    (void)state;
+    tamis_filter *const f = test_filter(TAMIS_KIND_BLOOM, 100, 0.01, 1);
+    for (uint64_t key = 0; key < 100; key++)
+        assert_ok(tamis_filter_insert_u64(f, key, NULL));
+    size_t size;
+    unsigned char *const bytes = test_encoded(f, &size);
+    const double bad[] = {-1, 1, 2, (double)NAN, (double)INFINITY, 0x1p-62};
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const tamis_growth growth = growth_of(bad[i], false);
+        assert_status(tamis_filter_grow(f, &growth), TAMIS_E_ARGUMENT);
+        assert_status(tamis_filter_allow_growth(f, &growth), TAMIS_E_ARGUMENT);
+    }
+    tamis_growth growth = growth_of(0.1, false);
+    growth.n = TAMIS_CAPACITY_MAX + 1;
+    assert_status(tamis_filter_grow(f, &growth), TAMIS_E_ARGUMENT);
+    growth.n = 0;
+    growth.struct_size = 1;
+    assert_status(tamis_filter_grow(f, &growth), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_grow(NULL, NULL), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_allow_growth(NULL, NULL), TAMIS_E_ARGUMENT);
+    growth = growth_of(info_of(f).fpr / 2, false); /* less than is used up */
+    assert_status(tamis_filter_grow(f, &growth), TAMIS_E_FULL);
+    assert_encoded(f, bytes, size);
+    /* Without a promise: twice the rate now. */
+    const double now = info_of(f).fpr;
+    assert_ok(tamis_filter_grow(f, NULL));
+    assert_true(fabs(info_of(f).fpr_promised - 2 * now) < 1e-12);
+    assert_int_equal(info_of(f).n_links, 2);
+    /* An empty filter has no rate to double. */
+    assert_ok(tamis_filter_clear(f));
+    tamis_filter *const empty = test_filter(TAMIS_KIND_BLOOM, 100, 0.01, 1);
+    assert_status(tamis_filter_grow(empty, NULL), TAMIS_E_ARGUMENT);
+    tamis_filter_free(empty);
+    tamis_filter_free(f);
+    free(bytes);
+}
+
+/* A file may claim any capacity; what is allocated because of it must fit its size. */
+static void test_growth_capacity_out_of_proportion_is_refused(void **state) {
+    (void)state;
+    tamis_params params;
+    tamis_filter *f;
+    tamis_params_init(&params);
+    params.kind = TAMIS_KIND_BLOOM;
+    params.capacity = 100000000;
+    params.seed = 1;
+    params.value[TAMIS_BLOOM_BITS] = 1000;
+    params.value[TAMIS_BLOOM_HASHES] = 2;
+    assert_ok(tamis_filter_create(&params, NULL, &f));
+    tamis_growth growth = growth_of(0.01, false);
+    assert_status(tamis_filter_grow(f, &growth), TAMIS_E_TOO_LARGE);
+    growth.n = 1000; /* who asks for it gets it */
+    assert_ok(tamis_filter_grow(f, &growth));
+    tamis_filter_free(f);
+}
+
+/* Every allocation may fail: of a growth, an insert that grows, a copy, a file. */
+static void test_growth_failing_allocations_change_nothing(void **state) {
+    (void)state;
+    for (long fail_at = 0; fail_at < 12; fail_at++) {
+        test_allocator t;
+        test_allocator_init(&t, -1);
+        tamis_filter *const f = growing(TAMIS_KIND_RANK, 50, 0.05, &t.allocator), *g = NULL;
+        for (uint64_t key = 0; key < 50; key++)
+            assert_ok(tamis_filter_insert_u64(f, key, NULL));
+        size_t size;
+        unsigned char *bytes = test_encoded(f, &size);
+        t.fail_at = t.calls;
+        assert_status(tamis_filter_insert_u64(f, 1000, NULL), TAMIS_E_NOMEM);
+        assert_encoded(f, bytes, size);
+        free(bytes);
+        for (uint64_t key = 50; key < 300; key++)
+            assert_ok(tamis_filter_insert_u64(f, key, NULL));
+        bytes = test_encoded(f, &size);
+        const long live = t.live;
+        t.fail_at = t.calls + fail_at;
+        tamis_status status = tamis_filter_clone(f, &t.allocator, &g);
+        if (status != TAMIS_OK) {
+            assert_status(status, TAMIS_E_NOMEM);
+            assert_int_equal(t.live, live);
+        } else {
+            tamis_filter_free(g);
+        }
+        t.fail_at = t.calls + fail_at;
+        status = tamis_filter_decode(bytes, size, &t.allocator, &g, NULL);
+        if (status != TAMIS_OK) {
+            assert_status(status, TAMIS_E_NOMEM);
+            assert_int_equal(t.live, live);
+        } else {
+            tamis_filter_free(g);
+        }
+        assert_encoded(f, bytes, size);
+        free(bytes);
+        tamis_filter_free(f);
+        assert_int_equal(t.live, 0);
+    }
+}
+
+static void test_growth_values_are_kept(void **state) {
+    (void)state;
+    tamis_need need;
+    tamis_plan plan;
+    tamis_filter *f;
+    tamis_need_init(&need);
+    tamis_plan_init(&plan);
+    need.n = 200;
+    need.fpr = 1e-6;
+    need.value_bits = 5;
+    need.grows = true;
+    assert_ok(tamis_plan_make(&need, &plan));
+    plan.params.seed = test_seed();
+    assert_ok(tamis_filter_create(&plan.params, NULL, &f));
+    const tamis_growth growth = growth_of(1e-6, true);
+    assert_ok(tamis_filter_allow_growth(f, &growth));
+    for (uint64_t key = 0; key < 2000; key++)
+        assert_ok(tamis_filter_insert_value(f, &key, sizeof key, (unsigned)(key * 7 % 32), NULL));
+    assert_true(info_of(f).n_links > 3);
+    for (uint64_t key = 0; key < 2000; key += 3)
+        assert_ok(tamis_filter_update_value(f, &key, sizeof key, (unsigned)(key % 32)));
+    for (uint64_t key = 0; key < 2000; key++) {
+        unsigned value;
+        assert_ok(tamis_filter_lookup_value(f, &key, sizeof key, &value));
+        assert_int_equal(value, key % 3 == 0 ? key % 32 : key * 7 % 32);
+    }
+    unsigned value = 77;
+    const uint64_t absent = 1 << 30;
+    assert_status(tamis_filter_lookup_value(f, &absent, sizeof absent, &value), TAMIS_E_NOT_FOUND);
+    assert_int_equal(value, 77);
+    tamis_filter_free(f);
+}
+
+static void test_growth_leaves_errno_alone(void **state) {
+    (void)state;
+    tamis_filter *const f = growing(TAMIS_KIND_DLEFT, 50, 0.05, NULL);
+    errno = 12345;
+    for (uint64_t key = 0; key < 400; key++)
+        assert_ok(tamis_filter_insert_u64(f, key, NULL));
+    (void)info_of(f);
+    assert_int_equal(errno, 12345);
+    tamis_filter_free(f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_growth_keeps_keys_and_promise),
+        cmocka_unit_test(test_growth_removals_lose_no_key),
+        cmocka_unit_test(test_growth_few_removals_are_ambiguous),
+        cmocka_unit_test(test_growth_batches_are_single_calls),
+        cmocka_unit_test(test_growth_files_copies_and_views),
+        cmocka_unit_test(test_growth_clear_empties_all_links),
+        cmocka_unit_test(test_growth_refuses_what_a_chain_cannot),
+        cmocka_unit_test(test_growth_bad_arguments_change_nothing),
+        cmocka_unit_test(test_growth_capacity_out_of_proportion_is_refused),
+        cmocka_unit_test(test_growth_failing_allocations_change_nothing),
+        cmocka_unit_test(test_growth_values_are_kept),
+        cmocka_unit_test(test_growth_leaves_errno_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
