@@ -10,8 +10,22 @@ typedef struct change_options {
     key_format format;
     const char *input;
     const char *output;
+    double fpr; /* promised for a set that grows; 0: not given */
+    bool adds;
+    bool grow;
     bool verbose;
 } change_options;
+
+/* A set that was made to grow, or has grown, goes on growing. */
+static bool allow_growth(const char *command, const change_options *chosen, tamis_filter *filter) {
+    tamis_info info;
+
+    tamis_info_init(&info);
+    if (!chosen->adds || tamis_filter_info(filter, &info) != TAMIS_OK ||
+        (!chosen->grow && info.fpr_promised == 0))
+        return true;
+    return set_allow_growth(command, filter, chosen->fpr);
+}
 
 /* Load, change and save.  'reader' has not read yet. */
 static int run_change(key_reader *reader, const change_options *chosen, unsigned abilities,
@@ -31,7 +45,7 @@ static int run_change(key_reader *reader, const change_options *chosen, unsigned
     } else if ((tamis_kind_abilities(params.kind) & abilities) != abilities) {
         complain(command, "%s is of kind '%s', which cannot do that; these can: %s", chosen->input,
                  tamis_kind_name(params.kind), text_kinds(abilities, kinds));
-    } else {
+    } else if (allow_growth(command, chosen, filter)) {
         reader->seed = params.seed;
         code = changer(reader, filter);
     }
@@ -46,21 +60,31 @@ static int run_change(key_reader *reader, const change_options *chosen, unsigned
     return code;
 }
 
-int set_change(int argc, char **argv, const char *help, unsigned abilities, set_changer *changer) {
-    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                            {"verbose", no_argument, NULL, OPT_VERBOSE},
-                                            KEY_OPTIONS,
-                                            {"help", no_argument, NULL, OPT_HELP},
-                                            {NULL, 0, NULL, 0}};
-    change_options chosen = {.format = KEY_FORMAT_DEFAULT};
+int set_change(int argc, char **argv, const char *help, unsigned abilities, bool adds,
+               set_changer *changer) {
+    static const struct option options[] = {
+        {"grow", no_argument, NULL, OPT_GROW},       {"output", required_argument, NULL, 'o'},
+        {"verbose", no_argument, NULL, OPT_VERBOSE}, KEY_OPTIONS,
+        {"help", no_argument, NULL, OPT_HELP},       {NULL, 0, NULL, 0}};
+    change_options chosen = {.format = KEY_FORMAT_DEFAULT, .adds = adds};
+    const char *const letters = adds ? "p:o:" KEY_LETTERS : "o:" KEY_LETTERS;
 
-    for (int option; (option = option_next(argc, argv, "o:" KEY_LETTERS, options)) != -1;) {
+    /* Only what adds knows the option --grow, the first. */
+    for (int option; (option = option_next(argc, argv, letters, options + !adds)) != -1;) {
         switch (option) {
         case 'o':
             chosen.output = optarg;
             break;
         case OPT_VERBOSE:
             chosen.verbose = true;
+            break;
+        case OPT_GROW:
+            chosen.grow = true;
+            break;
+        case 'p':
+            if (!option_rate(argv[0], "-p", optarg, &chosen.fpr))
+                return EXIT_TROUBLE;
+            chosen.grow = true;
             break;
         case OPT_HELP:
             fputs(help, stdout);

@@ -83,7 +83,8 @@ enum {
     OPT_FAILURE,
     OPT_SORT,
     OPT_LINE_BITS,
-    OPT_OFFLINE
+    OPT_OFFLINE,
+    OPT_GROW
 };
 
 /* getopt_long with our messages: '?' after a complaint, -1 at the end of the options. */
@@ -290,14 +291,19 @@ bool set_insert(key_reader *reader, tamis_filter *filter);
 /* One line on stderr if the set holds more keys than it was made for. */
 void set_warn_overload(const char *command, const tamis_filter *filter, const char *path);
 
+/* Let the set grow by itself from now on, with error rate 'fpr' promised for all of it; 0: the one that
+ * was promised before, else twice what it has now.  false after a complaint. */
+bool set_allow_growth(const char *command, tamis_filter *filter, double fpr);
+
 /* One line on stderr that describes the set. */
 void set_describe(const char *command, const tamis_filter *filter, const char *path);
 
 /* The whole of a subcommand that loads a set, changes it by the keys read and saves it (change.c).
  * 'changer' does the change and returns the exit code; with EXIT_TROUBLE, which it has explained,
- * nothing is saved.  The set must have the 'abilities'. */
+ * nothing is saved.  The set must have the 'abilities'.  'adds': keys are added, and the set may grow. */
 typedef int set_changer(key_reader *reader, tamis_filter *filter);
-int set_change(int argc, char **argv, const char *help, unsigned abilities, set_changer *changer);
+int set_change(int argc, char **argv, const char *help, unsigned abilities, bool adds,
+               set_changer *changer);
 
 /* Hold back, and let through again, the signals that end a program from outside. */
 void signals_hold(void);

@@ -20,9 +20,12 @@ static const char help[] =
     "  -p P            error rate when all keys are in, 0 < P < 1 (default 0.01)\n"
     "  -n N            keys at most in the set: 10000000, 1e7 or 10M.  Without it the keys are\n"
     "                  counted first, and wait in a temporary file (in TMPDIR)\n" NEED_HELP
+    "      --grow      let the set grow when more keys are added later, within the same error "
+    "rate\n"
     "      --seed N    of the hash, instead of a random one\n"
     "      --like OTHER\n"
-    "                  kind, parameters and seed of another set: the two can be merged\n"
+    "                  kind, parameters and seed of another set: the two can be merged.  Of a set\n"
+    "                  that has grown: kind, error rate and seed, for all keys at once\n"
     "      --compact   the trimmed form, without what is empty in the set; of the kinds rank,\n"
     "                  the default here, and rank-counting\n"
     "      --verbose   say what was built\n" KEY_HELP;
@@ -89,22 +92,17 @@ static tamis_filter *create_planned(const char *command, const tamis_need *need,
     return create(command, &plan.params, plan.bytes);
 }
 
-/* An empty set with the parameters and seed of another; NULL after a complaint. */
-static tamis_filter *create_like(const char *command, const char *path, uint64_t *seed) {
-    tamis_params params;
-
+/* What another set is; false after a complaint. */
+static bool read_other(const char *command, const char *path, tamis_info *info) {
     tamis_filter *const other = set_open(command, path, SET_READ);
     if (other == NULL)
-        return NULL;
-    tamis_params_init(&params);
-    const tamis_status status = tamis_filter_params(other, &params);
+        return false;
+    tamis_info_init(info);
+    const tamis_status status = tamis_filter_info(other, info);
     tamis_filter_free(other);
-    if (status != TAMIS_OK) {
+    if (status != TAMIS_OK)
         complain(command, "%s: %s", path, tamis_status_text(status));
-        return NULL;
-    }
-    *seed = params.seed;
-    return create(command, &params, 0);
+    return status == TAMIS_OK;
 }
 
 typedef struct build_progress {
@@ -159,6 +157,37 @@ end:
     return filter;
 }
 
+/* Count the keys and build the set of all of them; NULL after a complaint. */
+static tamis_filter *build_all(key_reader *reader, tamis_need *need) {
+    /* What no number of keys can mend shall be told before they are read. */
+    tamis_plan plan;
+    need->n = 1;
+    need->offline = need->copies <= 1; /* a set that is built has each key once */
+    tamis_filter *const filter =
+        make_plan(reader->command, need, 0, &plan) ? build_counted(reader, need) : NULL;
+    if (filter != NULL && need->grows && !set_allow_growth(reader->command, filter, need->fpr)) {
+        tamis_filter_free(filter);
+        return NULL;
+    }
+    return filter;
+}
+
+static tamis_filter *build_like(key_reader *reader, const char *path) {
+    tamis_info other;
+
+    if (!read_other(reader->command, path, &other))
+        return NULL;
+    reader->seed = other.params.seed;
+    if (other.fpr_promised == 0)
+        return create(reader->command, &other.params, 0);
+    tamis_need need;
+    tamis_need_init(&need);
+    need.kind = other.params.kind;
+    need.fpr = other.fpr_promised;
+    need.grows = true;
+    return build_all(reader, &need);
+}
+
 static tamis_filter *build(key_reader *reader, const build_options *chosen) {
     tamis_need need = chosen->need;
     tamis_filter *filter;
@@ -166,16 +195,14 @@ static tamis_filter *build(key_reader *reader, const build_options *chosen) {
     reader->seed = chosen->seed;
     if (chosen->like == NULL && reader->seed == 0 && !random_seed(reader->command, &reader->seed))
         return NULL;
-    if (chosen->like == NULL && need.n == 0) {
-        /* What no number of keys can mend shall be told before they are read. */
-        tamis_plan plan;
-        need.n = 1;
-        need.offline = need.copies <= 1; /* a set that is built has each key once */
-        return make_plan(reader->command, &need, 0, &plan) ? build_counted(reader, &need) : NULL;
-    }
-    filter = chosen->like != NULL ? create_like(reader->command, chosen->like, &reader->seed)
+    if (chosen->like == NULL && need.n == 0)
+        return build_all(reader, &need);
+    filter = chosen->like != NULL ? build_like(reader, chosen->like)
                                   : create_planned(reader->command, &need, reader->seed);
-    if (filter != NULL && !set_insert(reader, filter)) {
+    if (filter == NULL)
+        return NULL;
+    if ((need.grows && !set_allow_growth(reader->command, filter, need.fpr)) ||
+        !set_insert(reader, filter)) { /* of a set built from all keys, none are left */
         tamis_filter_free(filter);
         return NULL;
     }
@@ -193,6 +220,10 @@ static bool take_option(const char *command, int option, build_options *chosen) 
         return option_seed(command, optarg, &chosen->seed);
     case OPT_LIKE:
         chosen->like = optarg;
+        return true;
+    case OPT_GROW:
+        chosen->planned = true;
+        chosen->need.grows = true;
         return true;
     case OPT_COMPACT:
         chosen->compact = true;
@@ -224,15 +255,12 @@ static bool compact_check(const char *command, build_options *chosen) {
 }
 
 int cmd_build(int argc, char **argv) {
-    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                            NEED_OPTIONS,
-                                            {"seed", required_argument, NULL, OPT_SEED},
-                                            {"like", required_argument, NULL, OPT_LIKE},
-                                            {"compact", no_argument, NULL, OPT_COMPACT},
-                                            {"verbose", no_argument, NULL, OPT_VERBOSE},
-                                            KEY_OPTIONS,
-                                            {"help", no_argument, NULL, OPT_HELP},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"output", required_argument, NULL, 'o'},    NEED_OPTIONS,
+        {"seed", required_argument, NULL, OPT_SEED}, {"grow", no_argument, NULL, OPT_GROW},
+        {"like", required_argument, NULL, OPT_LIKE}, {"compact", no_argument, NULL, OPT_COMPACT},
+        {"verbose", no_argument, NULL, OPT_VERBOSE}, KEY_OPTIONS,
+        {"help", no_argument, NULL, OPT_HELP},       {NULL, 0, NULL, 0}};
     build_options chosen = {.format = KEY_FORMAT_DEFAULT};
 
     tamis_need_init(&chosen.need);
@@ -249,6 +277,8 @@ int cmd_build(int argc, char **argv) {
         return complain(argv[0], "-o SET, the file to write, is required");
     if (chosen.like != NULL && chosen.planned)
         return complain(argv[0], "--like excludes --seed and all that plans (-p, -n, --kind, ...)");
+    if (chosen.need.grows && (chosen.compact || (chosen.need.bytes > 0 && chosen.need.fpr == 0)))
+        return complain(argv[0], "--grow excludes --compact, and --bytes without -p");
     if (chosen.need.fpr == 0 && chosen.need.bytes == 0)
         chosen.need.fpr = 0.01;
     if (!compact_check(argv[0], &chosen) || !output_check(argv[0], chosen.output))

@@ -10,7 +10,27 @@ static const char help[] = "usage: tamis info [--json] SET\n"
                            "Show what a set is, how full it is, and its error rate now.\n\n"
                            "      --json      as a JSON object\n";
 
-static void print_json(const char *path, const tamis_info *info, uint64_t trimmed) {
+/* Member "links": one object for each link, the oldest first. */
+static void print_json_links(json *j, const tamis_filter *filter, const tamis_info *info) {
+    json_open(j, "links", '[', false);
+    for (unsigned i = 0; i < info->n_links; i++) {
+        tamis_info link;
+        tamis_info_init(&link);
+        if (tamis_filter_link_info(filter, i, &link) != TAMIS_OK)
+            break;
+        json_open(j, NULL, '{', true);
+        json_params(j, &link.params);
+        json_u64(j, "capacity", link.capacity);
+        json_u64(j, "count", link.count);
+        json_u64(j, "bytes", link.bytes);
+        json_real(j, "fpr", link.fpr);
+        json_close(j);
+    }
+    json_close(j);
+}
+
+static void print_json(const char *path, const tamis_filter *filter, const tamis_info *info,
+                       uint64_t trimmed) {
     json j;
 
     json_start(&j, stdout);
@@ -19,7 +39,7 @@ static void print_json(const char *path, const tamis_info *info, uint64_t trimme
     json_text(&j, "kind", tamis_kind_name(info->params.kind));
     json_params(&j, &info->params);
     json_u64(&j, "seed", info->params.seed);
-    json_u64(&j, "capacity", info->params.capacity);
+    json_u64(&j, "capacity", info->capacity);
     json_u64(&j, "count", info->count);
     json_u64(&j, "bytes", info->bytes);
     if (trimmed > 0)
@@ -35,11 +55,34 @@ static void print_json(const char *path, const tamis_info *info, uint64_t trimme
     for (size_t i = 0; i < info->n_loads; i++)
         json_u64(&j, NULL, info->load_histogram[i]);
     json_close(&j);
+    if (info->fpr_promised > 0)
+        json_real(&j, "fpr_promised", info->fpr_promised);
+    else
+        json_null(&j, "fpr_promised");
+    print_json_links(&j, filter, info);
     json_close(&j);
     json_end(&j);
 }
 
-static void print_text(const char *path, const tamis_info *info, uint64_t trimmed) {
+/* The links of a chain, one line each. */
+static void print_text_links(const tamis_filter *filter, const tamis_info *info) {
+    char capacity[TEXT_NUMBER];
+    char count[TEXT_NUMBER];
+    char size[TEXT_NUMBER];
+
+    for (unsigned i = 0; i < info->n_links; i++) {
+        tamis_info link;
+        tamis_info_init(&link);
+        if (tamis_filter_link_info(filter, i, &link) != TAMIS_OK)
+            break;
+        printf("link %-10u %s of %s keys, %s, error rate %.3g\n", i + 1,
+               text_count(link.count, count), text_count(link.capacity, capacity),
+               text_bytes(link.bytes, size), link.fpr);
+    }
+}
+
+static void print_text(const char *path, const tamis_filter *filter, const tamis_info *info,
+                       uint64_t trimmed) {
     char text[TEXT_NUMBER];
 
     printf("file            %s\n", path);
@@ -52,9 +95,9 @@ static void print_text(const char *path, const tamis_info *info, uint64_t trimme
         printf(" %s=%" PRIu64, name, info->params.value[i]);
     }
     printf("\nseed            0x%016" PRIx64 "\n", info->params.seed);
-    printf("capacity        %s keys\n", text_count(info->params.capacity, text));
+    printf("capacity        %s keys\n", text_count(info->capacity, text));
     printf("count           %s keys", text_count(info->count, text));
-    printf(", %.1f %% of capacity\n", 100.0 * (double)info->count / (double)info->params.capacity);
+    printf(", %.1f %% of capacity\n", 100.0 * (double)info->count / (double)info->capacity);
     printf("size            %s", text_bytes(info->bytes, text));
     if (info->count > 0)
         printf(", %.2f bits per key", info->bits_per_key);
@@ -62,7 +105,10 @@ static void print_text(const char *path, const tamis_info *info, uint64_t trimme
         printf("\ntrimmed         %s", text_bytes(trimmed, text));
     if (trimmed > 0 && info->count > 0)
         printf(", %.2f bits per key", 8 * (double)trimmed / (double)info->count);
-    printf("\nerror rate      %.3g\n", info->fpr);
+    printf("\nerror rate      %.3g", info->fpr);
+    if (info->fpr_promised > 0)
+        printf(", promised %.3g also when it grows", info->fpr_promised);
+    putchar('\n');
     printf("stash           %s", text_count(info->stash_used, text));
     printf(" of %s keys\n", text_count(info->stash_size, text));
     if (info->saturated > 0)
@@ -74,6 +120,8 @@ static void print_text(const char *path, const tamis_info *info, uint64_t trimme
     for (size_t i = 0; i < n; i++)
         printf(" %" PRIu64, info->load_histogram[i]);
     putchar('\n');
+    if (info->n_links > 1)
+        print_text_links(filter, info);
 }
 
 int cmd_info(int argc, char **argv) {
@@ -89,10 +137,10 @@ int cmd_info(int argc, char **argv) {
         return EXIT_TROUBLE;
     tamis_info_init(&info);
     const tamis_status status = tamis_filter_info(filter, &info);
-    const uint64_t trimmed = tamis_filter_export_size(filter);
+    if (status == TAMIS_OK)
+        (as_json ? print_json : print_text)(path, filter, &info, tamis_filter_export_size(filter));
     tamis_filter_free(filter);
     if (status != TAMIS_OK)
         return complain(argv[0], "%s: %s", path, tamis_status_text(status));
-    (as_json ? print_json : print_text)(path, &info, trimmed);
     return EXIT_YES;
 }

@@ -55,6 +55,9 @@ static int complain_merge(const char *command, const char *path_a, const tamis_f
         tamis_filter_params(b, &params_b) != TAMIS_OK ||
         (status != TAMIS_E_MISMATCH && status != TAMIS_E_UNSUPPORTED))
         return complain(command, "%s and %s: %s", path_a, path_b, tamis_status_text(status));
+    if (status == TAMIS_E_UNSUPPORTED && (tamis_kind_abilities(params_a.kind) & TAMIS_CAN_MERGE))
+        return complain(command, "%s or %s was made to grow; such sets cannot be merged", path_a,
+                        path_b);
     if (status == TAMIS_E_UNSUPPORTED)
         return complain(command, "%s is of kind '%s', which cannot be merged; these can: %s",
                         path_a, tamis_kind_name(params_a.kind), text_kinds(TAMIS_CAN_MERGE, kinds));

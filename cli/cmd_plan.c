@@ -18,6 +18,7 @@ static const char help[] =
     "  -p P            error rate when N keys are in, 0 < P < 1 (default 0.01)\n" NEED_HELP
     "      --values B  keep a value of B bits with each key, up to 8\n"
     "      --offline   the set will be built from all keys at once\n"
+    "      --grow      it may grow beyond N: plan its first part, which gets half of the errors\n"
     "      --all       every kind that can do it, the best first\n"
     "      --json      as a JSON object, with --all as an array of objects\n";
 
@@ -114,6 +115,7 @@ int cmd_plan(int argc, char **argv) {
     static const struct option options[] = {NEED_OPTIONS,
                                             {"values", required_argument, NULL, OPT_VALUES},
                                             {"offline", no_argument, NULL, OPT_OFFLINE},
+                                            {"grow", no_argument, NULL, OPT_GROW},
                                             {"all", no_argument, NULL, OPT_ALL},
                                             {"json", no_argument, NULL, OPT_JSON},
                                             {"help", no_argument, NULL, OPT_HELP},
@@ -127,6 +129,9 @@ int cmd_plan(int argc, char **argv) {
         switch (option) {
         case OPT_OFFLINE:
             need.offline = true;
+            break;
+        case OPT_GROW:
+            need.grows = true;
             break;
         case OPT_ALL:
             all = true;

@@ -32,11 +32,16 @@ static int remove_keys(key_reader *reader, tamis_filter *filter) {
         return EXIT_YES;
     char absent[TEXT_NUMBER];
     char all[TEXT_NUMBER];
-    complain(reader->command, "%s of %s keys were certainly not in the set",
-             text_count(reader->n_keys - removed, absent), text_count(reader->n_keys, all));
+    tamis_info info;
+    tamis_info_init(&info);
+    const bool chain = tamis_filter_info(filter, &info) == TAMIS_OK && info.n_links > 1;
+    complain(reader->command, "%s of %s keys were %s", text_count(reader->n_keys - removed, absent),
+             text_count(reader->n_keys, all),
+             chain ? "not removed: not in the set, or claimed by several of its links"
+                   : "certainly not in the set");
     return EXIT_NO;
 }
 
 int cmd_remove(int argc, char **argv) {
-    return set_change(argc, argv, help, TAMIS_CAN_REMOVE, remove_keys);
+    return set_change(argc, argv, help, TAMIS_CAN_REMOVE, false, remove_keys);
 }

@@ -228,6 +228,22 @@ bool set_insert(key_reader *reader, tamis_filter *filter) {
     return !reader->failed;
 }
 
+bool set_allow_growth(const char *command, tamis_filter *filter, double fpr) {
+    tamis_growth growth;
+
+    tamis_growth_init(&growth);
+    growth.fpr = fpr;
+    growth.automatic = true;
+    const tamis_status status = tamis_filter_allow_growth(filter, &growth);
+    if (status == TAMIS_OK)
+        return true;
+    if (status == TAMIS_E_ARGUMENT && fpr == 0)
+        complain(command, "an empty set has no error rate to keep; say which with -p");
+    else
+        complain(command, "the set cannot grow: %s", tamis_status_text(status));
+    return false;
+}
+
 void set_warn_overload(const char *command, const tamis_filter *filter, const char *path) {
     tamis_info info;
     char count[TEXT_NUMBER];
@@ -239,11 +255,12 @@ void set_warn_overload(const char *command, const tamis_filter *filter, const ch
         tamis_filter_count(filter) <= params.capacity)
         return;
     tamis_info_init(&info);
-    if (tamis_filter_info(filter, &info) != TAMIS_OK)
+    if (tamis_filter_info(filter, &info) != TAMIS_OK || info.count <= info.capacity)
         return;
-    complain(command, "warning: %s holds %s keys but was made for %s: its error rate is now %.3g",
+    complain(command, "warning: %s holds %s keys but was made for %s: its error rate is now %.3g%s",
              is_standard(path) ? "the set" : path, text_count(info.count, count),
-             text_count(params.capacity, capacity), info.fpr);
+             text_count(info.capacity, capacity), info.fpr,
+             info.n_links == 1 ? " (see --grow)" : "");
 }
 
 void set_describe(const char *command, const tamis_filter *filter, const char *path) {

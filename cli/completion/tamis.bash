@@ -57,10 +57,11 @@ _tamis() {
         ;;
     esac
     case ${COMP_WORDS[1]} in
-    plan) options="$needs --values --offline --all --json" ;;
-    build) options="-o --output $needs --seed --like --compact --verbose $keys" ;;
+    plan) options="$needs --values --offline --grow --all --json" ;;
+    build) options="-o --output $needs --grow --seed --like --compact --verbose $keys" ;;
     query) options="-v --invert -c --count -q --quiet $keys" ;;
-    add | remove) options="-o --output --verbose $keys" ;;
+    add) options="-o --output --grow -p --verbose $keys" ;;
+    remove) options="-o --output --verbose $keys" ;;
     info | verify) options="--json" ;;
     merge) options="-o --output --verbose" ;;
     table)
