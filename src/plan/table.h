@@ -39,7 +39,8 @@ typedef struct tamis_i_table_plan {
 tamis_status tamis_i_plan_table(const tamis_i_table_need *need, tamis_i_table_plan *plan);
 
 /* The configurations of the paper: Table III, and section XI-B with counters of 4 bits, 2 in the last
- * filter.  n is 10,000 or 100,000; 10,000 for 'song'.  The predictions are those of the models.  TAMIS_E_ARGUMENT, TAMIS_E_NOMEM. */
+ * filter.  n is 10,000 or 100,000; 10,000 for 'song'.  The predictions are those of the models.
+ * TAMIS_E_ARGUMENT, TAMIS_E_NOMEM. */
 tamis_status tamis_i_plan_table_paper(uint64_t n, tamis_i_summary_id kind,
                                       tamis_i_table_plan *plan);
 
