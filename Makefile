@@ -45,6 +45,11 @@ bench:           ## measure speed beside the calibrators and the peers; BENCH ha
 	$(call configure-and-build,bench)
 	@build/bench/tamis bench $(BENCH)
 
+bench-table:     ## reads and speed of tables beside SQLite and LMDB; BENCH has options
+	@scripts/setup.sh build bench
+	$(call configure-and-build,bench)
+	@build/bench/tamis table bench --peers $(BENCH)
+
 figures: build   ## draw the plots in docs/
 	@scripts/setup.sh figures
 	@scripts/figures.sh build/release/tamis

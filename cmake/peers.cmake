@@ -19,3 +19,7 @@ endfunction()
 tamis_peer(libbloom bloom.h bloom)
 # LevelDB's Bloom filter is not among them yet: its C interface (leveldb/c.h) makes the policy but gives
 # no way to ask it, so that the peer must be written in C++.
+
+# For 'tamis table bench --peers'.
+tamis_peer(sqlite sqlite3.h sqlite3)
+tamis_peer(lmdb lmdb.h lmdb)

@@ -17,7 +17,7 @@ packages() {
     lint) echo clang clang-format clang-tidy shellcheck mandoc ;;
     fuzz) echo clang libclang-rt-dev ;;
     cross) echo gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user ;;
-    bench) echo libbloom-dev ;;
+    bench) echo libbloom-dev libsqlite3-dev liblmdb-dev ;;
     coverage) echo gcovr ;;
     figures) echo gnuplot-nox ;;
     amalgamation | python) echo python3 ;;
@@ -57,6 +57,8 @@ present() {
     libc6-dev-s390x-cross) has_header s390x-linux-gnu-gcc stdio.h ;;
     qemu-user) has_program qemu-s390x ;;
     libbloom-dev) has_header "${CC:-cc}" bloom.h ;;
+    libsqlite3-dev) has_header "${CC:-cc}" sqlite3.h ;;
+    liblmdb-dev) has_header "${CC:-cc}" lmdb.h ;;
     git) has_program git ;;
     npm) has_program npm ;;
     gcovr) has_program gcovr ;;

@@ -78,6 +78,15 @@ expect 0 "$tamis" table plan -n 1M -p 0.01 --odds 1e-6 --bucket 2 --no-deletes -
 expect_json 'd["capacity"] == 1000000' 'd["fpr"] <= 0.01' 'd["crisis"] + d["failure"] <= 1e-6' \
     'd["params"]["bucket"] == 2' 'isinstance(d["fast_bits_per_item"], float)'
 
+# The bench counts reads itself and asks the system; both agree where the reads go past the cache.
+if "$tamis" table bench -n 2000 --json >stdout 2>/dev/null; then
+    expect_json 'all(r["wrong"] == 0 for r in d)' 'd[0]["reads_per_hit"] == 1' \
+        'd[0]["reads_per_miss"] < 0.007' \
+        'd[0]["read_calls_per_hit"] in (None, d[0]["reads_per_hit"])' \
+        'd[0]["read_calls_per_miss"] in (None, d[0]["reads_per_miss"])'
+fi
+[ -z "$(find . -name 'tamis-bench-*')" ] || fail "the bench left a file"
+
 # Mistakes: one line, exit code 2, nothing changed.
 cp single.tab before.tab
 refuse() {

@@ -1,0 +1,102 @@
+/* peer_lmdb.c - LMDB, a B+ tree in a mapped file (Debian: liblmdb-dev)
+ *
+ * One file, no read-ahead, the items put in batches of 10,000 per transaction, and looked up in one
+ * read transaction, which is its fastest way.  What it must have in memory for one read per lookup are the
+ * branch pages.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bench/table.h"
+
+#include <lmdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct own {
+    MDB_env *env;
+    MDB_txn *txn;
+    MDB_dbi dbi;
+    uint64_t pending;
+} own;
+
+static const char *start(kept *table, bool write) {
+    own *const o = calloc(1, sizeof *o);
+    if (o == NULL)
+        return "no memory";
+    if (write) {
+        char lock[4200];
+        snprintf(lock, sizeof lock, "%s-lock", table->path);
+        (void)unlink(lock);
+    }
+    const unsigned flags = MDB_NOSUBDIR | MDB_NORDAHEAD | MDB_NOLOCK | (write ? 0 : MDB_RDONLY);
+    if (mdb_env_create(&o->env) != 0 || mdb_env_set_mapsize(o->env, (size_t)1 << 34) != 0 ||
+        mdb_env_open(o->env, table->path, flags, 0600) != 0 ||
+        mdb_txn_begin(o->env, NULL, write ? 0 : MDB_RDONLY, &o->txn) != 0 ||
+        mdb_dbi_open(o->txn, NULL, 0, &o->dbi) != 0) {
+        free(o);
+        return "LMDB could not be opened";
+    }
+    table->own = o;
+    return NULL;
+}
+
+static const char *create(kept *table) {
+    return start(table, true);
+}
+
+static const char *begin(kept *table) {
+    return start(table, false);
+}
+
+static bool put(kept *table, const unsigned char *key, const unsigned char *value) {
+    own *const o = table->own;
+    MDB_val k = {TABLE_KEY, (void *)(uintptr_t)key}, v = {TABLE_VALUE, (void *)(uintptr_t)value};
+    if (mdb_put(o->txn, o->dbi, &k, &v, 0) != 0)
+        return false;
+    if (++o->pending % 10000 != 0)
+        return true;
+    return mdb_txn_commit(o->txn) == 0 && mdb_txn_begin(o->env, NULL, 0, &o->txn) == 0;
+}
+
+static bool finish(kept *table) {
+    own *const o = table->own;
+    const bool good = mdb_txn_commit(o->txn) == 0;
+    mdb_env_close(o->env);
+    free(o);
+    return good;
+}
+
+static bool get(kept *table, const unsigned char *key, unsigned char *value) {
+    own *const o = table->own;
+    MDB_val k = {TABLE_KEY, (void *)(uintptr_t)key}, v;
+    if (mdb_get(o->txn, o->dbi, &k, &v) != 0 || v.mv_size != TABLE_VALUE)
+        return false;
+    memcpy(value, v.mv_data, TABLE_VALUE);
+    return true;
+}
+
+static void end(kept *table) {
+    own *const o = table->own;
+    mdb_txn_abort(o->txn);
+    mdb_env_close(o->env);
+    free(o);
+}
+
+static double fast_bytes(kept *table) {
+    own *const o = table->own;
+    MDB_stat stat;
+    if (mdb_stat(o->txn, o->dbi, &stat) != 0)
+        return 0;
+    return (double)stat.ms_branch_pages * (double)stat.ms_psize;
+}
+
+const keeper table_keeper_lmdb = {.name = "LMDB",
+                                  .create = create,
+                                  .put = put,
+                                  .finish = finish,
+                                  .open = begin,
+                                  .get = get,
+                                  .close = end,
+                                  .fast_bytes = fast_bytes};

@@ -1,0 +1,117 @@
+/* peer_sqlite.c - SQLite, a B-tree in a file with a page cache of its own (Debian: libsqlite3-dev)
+ *
+ * CREATE TABLE t(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID, which is one tree.  The items are put in
+ * transactions of 10,000, with synchronous=NORMAL and a write-ahead log as its documentation advises for
+ * speed, and looked up by one prepared statement in one read transaction.  What it must have in memory
+ * for one read per lookup are the internal pages of the tree, told by its dbstat table where that is
+ * compiled in.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bench/table.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct own {
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    uint64_t pending;
+} own;
+
+static bool run(const own *o, const char *sql) {
+    return sqlite3_exec(o->db, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static const char *start(kept *table, bool write) {
+    own *const o = calloc(1, sizeof *o);
+    if (o == NULL)
+        return "no memory";
+    const int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+    bool good = sqlite3_open_v2(table->path, &o->db, flags, NULL) == SQLITE_OK;
+    if (write)
+        good = good && run(o, "PRAGMA journal_mode=WAL") && run(o, "PRAGMA synchronous=NORMAL") &&
+               run(o, "CREATE TABLE t(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID");
+    good = good && run(o, "BEGIN") &&
+           sqlite3_prepare_v2(o->db,
+                              write ? "INSERT OR REPLACE INTO t VALUES(?, ?)"
+                                    : "SELECT v FROM t WHERE k = ?",
+                              -1, &o->statement, NULL) == SQLITE_OK;
+    if (!good) {
+        (void)sqlite3_close(o->db);
+        free(o);
+        return "SQLite could not be opened";
+    }
+    table->own = o;
+    return NULL;
+}
+
+static const char *create(kept *table) {
+    return start(table, true);
+}
+
+static const char *begin(kept *table) {
+    return start(table, false);
+}
+
+static bool put(kept *table, const unsigned char *key, const unsigned char *value) {
+    own *const o = table->own;
+    sqlite3_bind_blob(o->statement, 1, key, TABLE_KEY, SQLITE_STATIC);
+    sqlite3_bind_blob(o->statement, 2, value, TABLE_VALUE, SQLITE_STATIC);
+    if (sqlite3_step(o->statement) != SQLITE_DONE || sqlite3_reset(o->statement) != SQLITE_OK)
+        return false;
+    return ++o->pending % 10000 != 0 || (run(o, "COMMIT") && run(o, "BEGIN"));
+}
+
+static void end(kept *table) {
+    own *const o = table->own;
+    (void)sqlite3_finalize(o->statement);
+    (void)run(o, "COMMIT");
+    (void)sqlite3_close(o->db);
+    free(o);
+}
+
+/* The log goes into the file, so that reading meets one file. */
+static bool finish(kept *table) {
+    own *const o = table->own;
+    const bool good = run(o, "COMMIT") && run(o, "PRAGMA wal_checkpoint(TRUNCATE)") &&
+                      run(o, "PRAGMA journal_mode=DELETE");
+    (void)sqlite3_finalize(o->statement);
+    (void)sqlite3_close(o->db);
+    free(o);
+    return good;
+}
+
+static bool get(kept *table, const unsigned char *key, unsigned char *value) {
+    own *const o = table->own;
+    sqlite3_bind_blob(o->statement, 1, key, TABLE_KEY, SQLITE_STATIC);
+    const bool found = sqlite3_step(o->statement) == SQLITE_ROW &&
+                       sqlite3_column_bytes(o->statement, 0) == TABLE_VALUE;
+    if (found)
+        memcpy(value, sqlite3_column_blob(o->statement, 0), TABLE_VALUE);
+    (void)sqlite3_reset(o->statement);
+    return found;
+}
+
+static double fast_bytes(kept *table) {
+    own *const o = table->own;
+    sqlite3_stmt *statement = NULL;
+    double bytes = NAN;
+    if (sqlite3_prepare_v2(o->db, "SELECT sum(pgsize) FROM dbstat WHERE pagetype = 'internal'", -1,
+                           &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        bytes = sqlite3_column_double(statement, 0);
+    (void)sqlite3_finalize(statement);
+    return bytes;
+}
+
+const keeper table_keeper_sqlite = {.name = "SQLite",
+                                    .create = create,
+                                    .put = put,
+                                    .finish = finish,
+                                    .open = begin,
+                                    .get = get,
+                                    .close = end,
+                                    .fast_bytes = fast_bytes};

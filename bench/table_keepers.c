@@ -1,0 +1,207 @@
+/* table_keepers.c - our table, read past the cache and mapped, and a plain open-addressing table
+ *
+ * The open-addressing table has the same slots of 40 bytes, whole in sectors, and the same number of them
+ * as ours: 6.6 per item.  Linear probing then nearly always ends in the sector where it begins, so
+ * that a lookup, found or not, is one read, with no fast memory at all.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define _DEFAULT_SOURCE
+#include "bench/table.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <tamis/table.h>
+
+/* ---- tamis ---- */
+
+static const char *tamis_create(kept *table) {
+    tamis_table_params params;
+    tamis_table_options options;
+    const char *reason = NULL;
+    tamis_table *own = NULL;
+    tamis_table_params_init(&params);
+    tamis_table_options_init(&options);
+    params.capacity = table->n;
+    params.key_max = TABLE_KEY;
+    params.value_max = TABLE_VALUE;
+    if (tamis_table_create_file(table->path, &params, &options, NULL, &own, &reason) != TAMIS_OK)
+        return reason;
+    table->own = own;
+    return NULL;
+}
+
+static bool tamis_put(kept *table, const unsigned char *key, const unsigned char *value) {
+    return tamis_table_put(table->own, key, TABLE_KEY, value, TABLE_VALUE, NULL) == TAMIS_OK;
+}
+
+static bool tamis_finish(kept *table) {
+    return tamis_table_close(table->own) == TAMIS_OK;
+}
+
+static const char *tamis_open(kept *table, tamis_table_io io) {
+    tamis_table_options options;
+    const char *reason = NULL;
+    tamis_table *own = NULL;
+    tamis_table_options_init(&options);
+    options.read_only = true;
+    options.io = io;
+    if (tamis_table_open(table->path, &options, NULL, &own, &reason) != TAMIS_OK)
+        return reason;
+    table->own = own;
+    return NULL;
+}
+
+static const char *tamis_open_direct(kept *table) {
+    return tamis_open(table, TAMIS_TABLE_DIRECT);
+}
+
+static const char *tamis_open_mapped(kept *table) {
+    return tamis_open(table, TAMIS_TABLE_MAP);
+}
+
+static bool tamis_get(kept *table, const unsigned char *key, unsigned char *value) {
+    return tamis_table_get(table->own, key, TABLE_KEY, value, TABLE_VALUE, NULL) == TAMIS_OK;
+}
+
+static void tamis_end(kept *table) {
+    (void)!tamis_table_close(table->own);
+}
+
+static double tamis_fast(kept *table) {
+    tamis_table_info info;
+    tamis_table_info_init(&info);
+    if (tamis_table_get_info(table->own, &info) != TAMIS_OK)
+        return 0;
+    return (double)(info.summary_bytes + info.bit_bytes + info.stash_bytes);
+}
+
+static uint64_t tamis_reads(kept *table) {
+    tamis_table_stats stats;
+    tamis_table_stats_init(&stats);
+    if (tamis_table_get_stats(table->own, &stats) != TAMIS_OK)
+        return 0;
+    return stats.hit_reads + stats.miss_reads;
+}
+
+const keeper table_keeper_direct = {.name = "tamis, past the cache",
+                                    .past_cache = true,
+                                    .create = tamis_create,
+                                    .put = tamis_put,
+                                    .finish = tamis_finish,
+                                    .open = tamis_open_direct,
+                                    .get = tamis_get,
+                                    .close = tamis_end,
+                                    .fast_bytes = tamis_fast,
+                                    .reads = tamis_reads};
+
+const keeper table_keeper_mapped = {.name = "tamis, mapped",
+                                    .open = tamis_open_mapped,
+                                    .get = tamis_get,
+                                    .close = tamis_end,
+                                    .fast_bytes = tamis_fast,
+                                    .reads = tamis_reads};
+
+/* ---- open addressing ---- */
+
+enum { SLOT = 8 + TABLE_KEY + TABLE_VALUE, SECTOR = 512, PER_SECTOR = SECTOR / SLOT };
+
+typedef struct plain {
+    unsigned char *map;
+    size_t size;
+    uint64_t slots;
+    int fd;
+} plain;
+
+static const char *plain_map(kept *table, bool create) {
+    plain *const own = calloc(1, sizeof *own);
+    if (own == NULL)
+        return "no memory";
+    own->slots = (table->n * 66 / 10 + PER_SECTOR) / PER_SECTOR * PER_SECTOR;
+    own->size = (size_t)(own->slots / PER_SECTOR * SECTOR);
+    own->fd = open(table->path, create ? O_RDWR | O_CREAT | O_EXCL : O_RDWR, 0600);
+    if (own->fd < 0 || (create && posix_fallocate(own->fd, 0, (off_t)own->size) != 0)) {
+        free(own);
+        return "the file cannot be made";
+    }
+    void *const map = mmap(NULL, own->size, PROT_READ | PROT_WRITE, MAP_SHARED, own->fd, 0);
+    if (map == MAP_FAILED) {
+        close(own->fd);
+        free(own);
+        return "the file cannot be mapped";
+    }
+    (void)madvise(map, own->size, MADV_RANDOM);
+    own->map = map;
+    table->own = own;
+    return NULL;
+}
+
+static const char *plain_create(kept *table) {
+    return plain_map(table, true);
+}
+
+static const char *plain_open(kept *table) {
+    return plain_map(table, false);
+}
+
+/* The slot of a key, or the free one where it belongs. */
+static unsigned char *plain_find(const plain *own, const unsigned char *key, bool *found) {
+    __extension__ typedef unsigned __int128 u128;
+    uint64_t at = (uint64_t)((u128)tamis_hash(1, key, TABLE_KEY).lo * own->slots >> 64);
+    for (;;) {
+        unsigned char *const slot = own->map + at / PER_SECTOR * SECTOR + at % PER_SECTOR * SLOT;
+        *found = slot[0] != 0 && memcmp(slot + 8, key, TABLE_KEY) == 0;
+        if (*found || slot[0] == 0)
+            return slot;
+        at = at + 1 == own->slots ? 0 : at + 1;
+    }
+}
+
+static bool plain_put(kept *table, const unsigned char *key, const unsigned char *value) {
+    bool found;
+    unsigned char *const slot = plain_find(table->own, key, &found);
+    slot[0] = 1;
+    memcpy(slot + 8, key, TABLE_KEY);
+    memcpy(slot + 8 + TABLE_KEY, value, TABLE_VALUE);
+    return true;
+}
+
+static bool plain_get(kept *table, const unsigned char *key, unsigned char *value) {
+    bool found;
+    const unsigned char *const slot = plain_find(table->own, key, &found);
+    if (found)
+        memcpy(value, slot + 8 + TABLE_KEY, TABLE_VALUE);
+    return found;
+}
+
+static void plain_close(kept *table) {
+    plain *const own = table->own;
+    (void)munmap(own->map, own->size);
+    close(own->fd);
+    free(own);
+}
+
+static bool plain_finish(kept *table) {
+    const plain *const own = table->own;
+    const bool good = fsync(own->fd) == 0;
+    plain_close(table);
+    return good;
+}
+
+static double plain_fast(kept *table) {
+    (void)table;
+    return 0;
+}
+
+const keeper table_keeper_open_addressing = {.name = "open addressing, mapped",
+                                             .create = plain_create,
+                                             .put = plain_put,
+                                             .finish = plain_finish,
+                                             .open = plain_open,
+                                             .get = plain_get,
+                                             .close = plain_close,
+                                             .fast_bytes = plain_fast};
