@@ -1,7 +1,7 @@
 # The short way to every task; CMake does the work (see CMakePresets.json).
 .DEFAULT_GOAL := build
 .PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
-.PHONY: test-big-endian amalgamation install-python clean
+.PHONY: test-big-endian amalgamation install-python deb clean
 
 PREFIX ?= /usr/local
 PYTHON ?= python3
@@ -100,6 +100,11 @@ amalgamation:    ## the library as two files, tamis.c and tamis.h, in build/amal
 install-python:  ## the Python module, below PREFIX, for the interpreter PYTHON
 	@scripts/setup.sh python
 	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' PYTHON='$(PYTHON)' bindings/python/install.sh
+
+deb:             ## Debian packages, in build/deb; checked by lintian and by their own tests
+	@scripts/setup.sh build deb
+	@packaging/deb.sh . build/deb
+	@sh tests/packaging/test_deb.sh . build/deb
 
 clean:           ## remove build/
 	@rm -rf build

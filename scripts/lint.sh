@@ -14,7 +14,8 @@ sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$build/compile_commands.json" | so
     xargs -P "$jobs" -n 1 clang-tidy -p "$build" --quiet --warnings-as-errors='*' 2>"$build/lint.log" ||
     { grep -v 'warnings* generated' "$build/lint.log" >&2; echo "lint.sh: clang-tidy found fault" >&2; exit 1; }
 
-find scripts tests bindings .ci cli \( -name "*.sh" -o -name "*.bash" -o -path .ci/run \) -print0 |
+find scripts tests bindings packaging .ci cli \( -name "*.sh" -o -name "*.bash" -o -path .ci/run \
+    -o -path 'packaging/debian/tests/*' -not -name control \) -print0 |
     xargs -0 shellcheck --severity=warning
 
 mandoc -T lint -W warning docs/man/*.[135]
