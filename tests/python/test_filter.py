@@ -376,6 +376,23 @@ class Others(unittest.TestCase):
         self.assertRaises(tamis.UnsupportedError, tamis.Filter(10, kind="bloom").to_bytes, trimmed=True)
         self.assertRaises(tamis.FormatError, tamis.Filter.from_bytes, data[:-1])
 
+    def test_growth(self):
+        f = tamis.Filter(500, 0.01, kind="bloom", grows=True, seed=SEED)
+        f.allow_growth(0.01)
+        f.update(range(5000))
+        info = f.info()
+        self.assertGreater(info.n_links, 2)
+        self.assertGreaterEqual(info.capacity, 5000)
+        self.assertLessEqual(info.fpr, 0.01)
+        self.assertEqual(info.fpr_promised, 0.01)
+        self.assertEqual(f.count_many(range(5000)), 5000)
+        again = tamis.Filter.from_bytes(f.to_bytes())
+        again.grow(100)
+        self.assertEqual(again.info().n_links, info.n_links + 1)
+        self.assertEqual(again.count_many(range(5000)), 5000)
+        self.assertRaises(tamis.ArgumentError, again.grow, 100, 1.5)
+        self.assertRaises(tamis.ArgumentError, again.grow, -1)
+
     def test_memory_is_freed(self):
         f = tamis.Filter(10)
         gone, free = weakref.ref(f), f._free

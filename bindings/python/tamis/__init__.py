@@ -37,7 +37,7 @@ __all__ = [
     "Filter", "Params", "Plan", "Info", "plan", "plans", "kinds", "abilities", "library_version",
     "Error", "ArgumentError", "NoMemoryError", "FullError", "NotFoundError", "UnsupportedError",
     "MismatchError", "ReadOnlyError", "TooLargeError", "FileError", "FormatError", "VersionError",
-    "DomainError",
+    "DomainError", "LockedError", "AmbiguousError",
 ]
 
 Key = Union[str, bytes, bytearray, memoryview, int]
@@ -127,9 +127,20 @@ class DomainError(Error, ValueError):
     status = 12
 
 
+class LockedError(Error):
+    """The table is open elsewhere."""
+    status = 13
+
+
+class AmbiguousError(Error):
+    """Several links of a filter that has grown claim the key to be removed."""
+    status = 14
+
+
 _ERRORS = {e.status: e for e in (
     ArgumentError, NoMemoryError, FullError, NotFoundError, UnsupportedError, MismatchError,
-    ReadOnlyError, TooLargeError, FileError, FormatError, VersionError, DomainError)}
+    ReadOnlyError, TooLargeError, FileError, FormatError, VersionError, DomainError,
+    LockedError, AmbiguousError)}
 
 
 def _error(status: int, reason: Optional[bytes] = None) -> Error:
@@ -244,6 +255,9 @@ class Info:
     load_histogram: Tuple[int, ...]
     reads_per_insert: float
     reads_per_query: float
+    capacity: int  #: keys that all links are made for
+    fpr_promised: float  #: of all links together; 0 if no promise was given
+    n_links: int  #: 1 for a filter that has not grown
 
     @property
     def kind(self) -> str:
@@ -291,8 +305,8 @@ def plan(n: Optional[int] = None, fpr: Optional[float] = None, **need: Any) -> P
 
     'need' may say more: deletes (keys will be removed), kind (only this one), copies (of one key, to be counted),
     value_bits, bytes (a limit; without n or fpr, these are the answer), overshoot (keys beyond n, as a fraction
-    of n), lines_max (cache lines per query), failure_max (odds that an insert is refused), offline, and
-    order: "bytes", "lines" or "weighted" with line_bits.  They are the members of tamis_need in tamis/plan.h.
+    of n), grows (see Filter.grow), lines_max (cache lines per query), failure_max (odds that an insert is
+    refused), offline, and order: "bytes", "lines" or "weighted" with line_bits.  They are the members of tamis_need in tamis/plan.h.
     """
     struct = _library.new(_library.Plan)
     _check(_lib.tamis_plan_make(_need(n, fpr, need), struct))
@@ -623,6 +637,24 @@ class Filter:
         """Remove all keys; parameters and seed stay."""
         _check(_lib.tamis_filter_clear(self._handle))
 
+    def grow(self, n: int = 0, fpr: float = 0.0) -> None:
+        """Add a link for n more keys, to which new keys go from now on; 0: twice as many as the newest has.
+
+        'fpr' is promised for all links together; 0: as before, or twice the error rate now.
+        """
+        growth = _library.new(_library.Growth)
+        growth.n, growth.fpr = _u64(n, "n"), fpr
+        _check(_lib.tamis_filter_grow(self._handle, growth))
+
+    def allow_growth(self, fpr: float = 0.0, *, automatic: bool = True) -> None:
+        """Let the filter add a link by itself whenever the newest has the keys that it was made for.
+
+        The promise is stored in files, whether it grows by itself is not: who opens one calls this again.
+        """
+        growth = _library.new(_library.Growth)
+        growth.fpr, growth.automatic = fpr, automatic
+        _check(_lib.tamis_filter_allow_growth(self._handle, growth))
+
     @property
     def params(self) -> Params:
         """The parameters, complete: Filter(params=f.params) can be merged with f."""
@@ -644,7 +676,7 @@ class Filter:
         if self.closed:
             return "<tamis.Filter, closed>"
         params = self.params
-        return f"<tamis.Filter {params.kind}, {len(self)} of {params.capacity} keys>"
+        return f"<tamis.Filter {params.kind} for {params.capacity} keys, {len(self)} in>"
 
     # Files
 

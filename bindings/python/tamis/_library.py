@@ -49,6 +49,7 @@ class Need(Structure):
         ("kind", c_int),
         ("deletes", c_bool),
         ("offline", c_bool),
+        ("grows", c_bool),
         ("copies", c_uint),
         ("value_bits", c_uint),
         ("order", c_int),
@@ -91,6 +92,18 @@ class Info(Structure):
         ("load_histogram", c_uint64 * LOADS_MAX),
         ("reads_per_insert", c_double),
         ("reads_per_query", c_double),
+        ("capacity", c_uint64),
+        ("fpr_promised", c_double),
+        ("n_links", c_uint),
+    ]
+
+
+class Growth(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("fpr", c_double),
+        ("n", c_uint64),
+        ("automatic", c_bool),
     ]
 
 
@@ -104,6 +117,7 @@ STRUCTS = {
     "tamis_need": Need,
     "tamis_plan": Plan,
     "tamis_info": Info,
+    "tamis_growth": Growth,
     "tamis_bytes": Bytes,
 }
 
@@ -156,6 +170,8 @@ FUNCTIONS = {
     "tamis_filter_clear": (_status, [_filter]),
     "tamis_filter_merge": (_status, [_filter, _filter]),
     "tamis_filter_info": (_status, [_filter, POINTER(Info)]),
+    "tamis_filter_grow": (_status, [_filter, POINTER(Growth)]),
+    "tamis_filter_allow_growth": (_status, [_filter, POINTER(Growth)]),
     "tamis_filter_encoded_size": (c_uint64, [_filter]),
     "tamis_filter_encode": (_status, [_filter, c_void_p, c_size_t]),
     "tamis_filter_decode": (_status, [c_void_p, c_size_t, c_void_p, _filter_out, _reason]),
