@@ -84,7 +84,8 @@ enum {
     OPT_SORT,
     OPT_LINE_BITS,
     OPT_OFFLINE,
-    OPT_GROW
+    OPT_GROW,
+    OPT_CHECK
 };
 
 /* getopt_long with our messages: '?' after a complaint, -1 at the end of the options. */
@@ -145,6 +146,10 @@ bool option_size(const char *command, const char *option, const char *text, uint
 
 /* Take in an option, if it is one of NEED_OPTIONS: 1, or 0 after a complaint; otherwise -1. */
 int need_option(const char *command, int option, tamis_need *need);
+
+/* Draw needs of up to 'most' keys, plan, build, measure, and print a row for each (plan_check.c).  Returns
+ * the exit code: EXIT_YES if every promise was kept. */
+int plan_check(const char *command, unsigned rows, uint64_t most, uint64_t seed);
 
 /* Why tamis_plan_make refused 'need', as one line.  Returns EXIT_TROUBLE. */
 int complain_plan(const char *command, const tamis_need *need, tamis_status status);

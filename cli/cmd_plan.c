@@ -13,6 +13,7 @@ static const char help[] =
     "usage: tamis plan -n N [-p P] [OPTION...]         how many bytes?\n"
     "       tamis plan -n N --bytes SIZE [OPTION...]   which error rate?\n"
     "       tamis plan --bytes SIZE [-p P] [OPTION...] how many keys?\n"
+    "       tamis plan --check ROWS [-n MOST] [--seed N]\n"
     "Say what a set will cost and promise, before it is built.\n\n"
     "  -n N            keys at most in the set: 10000000, 1e7 or 10M\n"
     "  -p P            error rate when N keys are in, 0 < P < 1 (default 0.01)\n" NEED_HELP
@@ -20,7 +21,12 @@ static const char help[] =
     "      --offline   the set will be built from all keys at once\n"
     "      --grow      it may grow beyond N: plan its first part, which gets half of the errors\n"
     "      --all       every kind that can do it, the best first\n"
-    "      --json      as a JSON object, with --all as an array of objects\n";
+    "      --json      as a JSON object, with --all as an array of objects\n"
+    "      --check ROWS\n"
+    "                  draw as many needs at random, of up to MOST keys (1e6), plan and build "
+    "them, and\n"
+    "                  measure whether the promises are kept\n"
+    "      --seed N    --check: other needs\n";
 
 static void print_json_plan(json *j, const tamis_plan *plan) {
     const unsigned abilities = tamis_kind_abilities(plan->params.kind);
@@ -116,6 +122,8 @@ int cmd_plan(int argc, char **argv) {
                                             {"values", required_argument, NULL, OPT_VALUES},
                                             {"offline", no_argument, NULL, OPT_OFFLINE},
                                             {"grow", no_argument, NULL, OPT_GROW},
+                                            {"check", required_argument, NULL, OPT_CHECK},
+                                            {"seed", required_argument, NULL, OPT_SEED},
                                             {"all", no_argument, NULL, OPT_ALL},
                                             {"json", no_argument, NULL, OPT_JSON},
                                             {"help", no_argument, NULL, OPT_HELP},
@@ -123,6 +131,8 @@ int cmd_plan(int argc, char **argv) {
     tamis_need need;
     bool all = false;
     bool as_json = false;
+    uint64_t rows = 0;
+    uint64_t seed = 1;
 
     tamis_need_init(&need);
     for (int option; (option = option_next(argc, argv, NEED_LETTERS, options)) != -1;) {
@@ -132,6 +142,14 @@ int cmd_plan(int argc, char **argv) {
             break;
         case OPT_GROW:
             need.grows = true;
+            break;
+        case OPT_CHECK:
+            if (!option_count(argv[0], "--check", optarg, 1000000, &rows))
+                return EXIT_TROUBLE;
+            break;
+        case OPT_SEED:
+            if (!option_seed(argv[0], optarg, &seed))
+                return EXIT_TROUBLE;
             break;
         case OPT_ALL:
             all = true;
@@ -149,6 +167,8 @@ int cmd_plan(int argc, char **argv) {
     }
     if (optind < argc)
         return complain(argv[0], "'%s' is too much: a plan takes options only", argv[optind]);
+    if (rows > 0)
+        return plan_check(argv[0], (unsigned)rows, need.n == 0 ? 1000000 : need.n, seed);
     if (need.n == 0 && need.bytes == 0)
         return complain(argv[0], "-n N, the number of keys, is required, or --bytes");
     if (need.fpr == 0 && (need.n == 0 || need.bytes == 0))

@@ -52,12 +52,12 @@ _tamis() {
         return
         ;;
     -n | -p | --seed | --table-bytes | --bits | --rounds | --bytes | --copies | --values | --overshoot | --lines | \
-        --failure | --line-bits)
+        --failure | --line-bits | --check)
         return
         ;;
     esac
     case ${COMP_WORDS[1]} in
-    plan) options="$needs --values --offline --grow --all --json" ;;
+    plan) options="$needs --values --offline --grow --all --json --check --seed" ;;
     build) options="-o --output $needs --grow --seed --like --compact --verbose $keys" ;;
     query) options="-v --invert -c --count -q --quiet $keys" ;;
     add) options="-o --output --grow -p --verbose $keys" ;;

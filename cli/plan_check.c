@@ -1,0 +1,280 @@
+/* plan_check.c - tamis plan --check: are promises kept?
+ *
+ * Needs are drawn at random, planned, built, filled to their capacity and asked for absent keys.  What a
+ * plan promises is the mean error rate over seeds, so that small filters are built many times.  The
+ * measured mean of R filters may lie above the promise by 4.5 standard errors, which leaves one false
+ * alarm in a thousand runs of 200 needs.  The standard error has two parts: the queries, binomial, and the
+ * filters, which differ: the sample variance of the rates that info tells, divided by R.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define CHUNK         4096u
+#define FILTERS_MAX   100u
+#define QUERIES_MAX   4000000u
+#define SIGMAS        4.5
+#define ABSENT        ((uint64_t)1 << 48) /* keys from here on are not in */
+#define COPIED_MAX    100000u             /* keys that come in copies */
+#define DRAWS_PER_ROW 50u
+
+/* ---- chance, the same on every machine ---- */
+
+static uint64_t draw(uint64_t *state) {
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static double draw_unit(uint64_t *state) {
+    return (double)(draw(state) >> 11) * 0x1p-53;
+}
+
+/* Log-uniform between two positive numbers. */
+static double draw_log(uint64_t *state, double least, double most) {
+    return exp(log(least) + draw_unit(state) * (log(most) - log(least)));
+}
+
+static bool draw_odds(uint64_t *state, double odds) {
+    return draw_unit(state) < odds;
+}
+
+/* The kinds that there are. */
+static tamis_kind draw_kind(uint64_t *state) {
+    for (;;) {
+        const tamis_kind kind = (tamis_kind)(1 + draw(state) % 64);
+        if (tamis_kind_name(kind) != NULL)
+            return kind;
+    }
+}
+
+static void draw_need(uint64_t *state, uint64_t most, tamis_need *need) {
+    tamis_need_init(need);
+    need->n = (uint64_t)draw_log(state, 10, (double)most);
+    need->fpr = draw_log(state, 1e-6, 0.3);
+    if (draw_odds(state, 0.5))
+        need->kind = draw_kind(state);
+    need->deletes = draw_odds(state, 0.25);
+    need->grows = draw_odds(state, 0.1);
+    need->offline = draw_odds(state, 0.15);
+    need->order = (tamis_order)(draw(state) % 3);
+    if (draw_odds(state, 0.2))
+        need->overshoot = draw_unit(state);
+    if (draw_odds(state, 0.15))
+        need->lines_max = 1 + 3 * draw_unit(state);
+    if (draw_odds(state, 0.15))
+        need->failure_max = draw_log(state, 1e-12, 1e-6);
+    if (draw_odds(state, 0.1) && need->n <= COPIED_MAX && !need->offline)
+        need->copies = 2 + (unsigned)(draw(state) % 5);
+    else if (draw_odds(state, 0.1) && !need->offline)
+        need->value_bits = 1 + (unsigned)(draw(state) % 8);
+    const double bits = draw_log(state, 6, 48); /* per key */
+    if (draw_odds(state, 0.15)) {
+        need->bytes = 256 + (uint64_t)((double)need->n * bits / 8);
+        need->fpr = 0;
+    } else if (draw_odds(state, 0.15)) {
+        need->bytes = 256 + (uint64_t)((double)need->n * bits / 8);
+        need->n = 0;
+    }
+}
+
+/* ---- one need: planned, built, measured ---- */
+
+typedef struct outcome {
+    tamis_plan plan;
+    unsigned filters;
+    uint64_t queries, hits;
+    uint64_t refused, lost; /* inserts, keys that are not found */
+    bool bytes_kept;
+    double rate_sum, rate_squares; /* of the rates that info tells */
+} outcome;
+
+/* The keys 0 to n - 1 as a source of digests. */
+typedef struct numbers {
+    uint64_t seed, n, at;
+} numbers;
+
+static bool numbers_read(void *context, tamis_digest *digests, size_t room, size_t *n) {
+    numbers *const all = context;
+    *n = 0;
+    while (*n < room && all->at < all->n)
+        digests[(*n)++] = tamis_hash_u64(all->seed, all->at++);
+    return true;
+}
+
+static bool numbers_rewind(void *context) {
+    ((numbers *)context)->at = 0;
+    return true;
+}
+
+static tamis_status fill(const tamis_need *need, const tamis_params *params, outcome *o,
+                         tamis_filter **filter) {
+    uint64_t keys[CHUNK];
+    if (need->offline) {
+        numbers all = {.seed = params->seed, .n = params->capacity};
+        const tamis_source source = {numbers_read, numbers_rewind, &all};
+        const tamis_status status = tamis_filter_build(params, &source, NULL, NULL, filter);
+        o->refused += status == TAMIS_E_FULL;
+        return status == TAMIS_E_FULL ? TAMIS_OK : status;
+    }
+    const tamis_status status = tamis_filter_create(params, NULL, filter);
+    if (status != TAMIS_OK)
+        return status;
+    const unsigned copies = need->copies > 1 ? need->copies : 1;
+    for (unsigned copy = 0; copy < copies; copy++) {
+        for (uint64_t at = 0; at < params->capacity;) {
+            size_t n = 0;
+            for (; n < CHUNK && at < params->capacity; n++)
+                keys[n] = at++;
+            if (need->value_bits == 0) {
+                o->refused +=
+                    tamis_filter_insert_many_u64(*filter, keys, n, NULL, NULL) != TAMIS_OK;
+                continue;
+            }
+            for (size_t i = 0; i < n; i++)
+                o->refused += tamis_filter_insert_value(*filter, &keys[i], sizeof keys[i],
+                                                        (unsigned)keys[i] & 1, NULL) != TAMIS_OK;
+        }
+    }
+    return TAMIS_OK;
+}
+
+/* Ask for 'n' keys from 'first' on; how many are claimed. */
+static uint64_t ask(const tamis_filter *filter, uint64_t first, uint64_t n) {
+    uint64_t keys[CHUNK];
+    uint64_t found = 0;
+    for (uint64_t at = 0; at < n;) {
+        size_t now = 0;
+        for (; now < CHUNK && at < n; now++)
+            keys[now] = first + at++;
+        found += tamis_filter_contains_many_u64(filter, keys, now, NULL);
+    }
+    return found;
+}
+
+static tamis_status measure(const tamis_need *need, uint64_t *random, outcome *o) {
+    const uint64_t capacity = o->plan.params.capacity;
+    const double wanted = fmin(QUERIES_MAX, fmax(100000, 2000 / o->plan.fpr));
+    const double filters = fmin(FILTERS_MAX, fmax(1, 1e6 / (double)capacity));
+    o->filters = (unsigned)filters;
+    o->bytes_kept = true;
+    for (unsigned i = 0; i < o->filters; i++) {
+        tamis_params params = o->plan.params;
+        tamis_filter *filter = NULL;
+        tamis_info info;
+        do
+            params.seed = draw(random);
+        while (params.seed == 0);
+        const tamis_status status = fill(need, &params, o, &filter);
+        if (status != TAMIS_OK)
+            return status;
+        if (filter == NULL) /* it was full, which has been counted */
+            continue;
+        const uint64_t sure = capacity < 1000000 ? capacity : 1000000;
+        const uint64_t queries = (uint64_t)ceil(wanted / o->filters);
+        o->lost += sure - ask(filter, 0, sure);
+        o->hits += ask(filter, ABSENT, queries);
+        o->queries += queries;
+        tamis_info_init(&info);
+        if (tamis_filter_info(filter, &info) == TAMIS_OK) {
+            o->bytes_kept = o->bytes_kept && info.bytes == o->plan.bytes &&
+                            (need->bytes == 0 || info.bytes <= need->bytes);
+            o->rate_sum += info.fpr;
+            o->rate_squares += info.fpr * info.fpr;
+        }
+        tamis_filter_free(filter);
+    }
+    return TAMIS_OK;
+}
+
+/* Of the measured mean rate. */
+static double standard_error(const outcome *o) {
+    const double filters = o->filters;
+    double between = 0;
+    if (o->filters > 1) {
+        const double mean = o->rate_sum / filters;
+        between = fmax(0, o->rate_squares / filters - mean * mean) / (filters - 1);
+    }
+    return sqrt(o->plan.fpr / fmax(1, (double)o->queries) + between);
+}
+
+/* What was not kept, in a word; NULL if all was. */
+static const char *broken(const tamis_need *need, const outcome *o) {
+    const double rate = (double)o->hits / fmax(1, (double)o->queries);
+    const double asked = need->fpr == 0 ? 1 : need->grows ? need->fpr / 2 : need->fpr;
+    if (o->plan.fpr > asked)
+        return "PLAN";
+    if (o->lost > 0)
+        return "LOST";
+    if (o->refused > 0)
+        return "FULL";
+    if (!o->bytes_kept)
+        return "BYTES";
+    if (rate > o->plan.fpr + SIGMAS * standard_error(o) + 0.5 / fmax(1, (double)o->queries))
+        return "ERRORS";
+    return NULL;
+}
+
+/* ---- the table ---- */
+
+static void print_head(void) {
+    puts("asked: B bytes, P rate or N keys were looked for; d deletes, c copies, v values, o "
+         "overshoot, "
+         "l lines,\n       f offline, g growth");
+    printf("%4s  %-15s %-7s %12s %12s %9s %9s %9s %8s %8s  %s\n", "", "kind", "asked", "keys",
+           "bytes", "bits/key", "rate", "measured", "+-", "filters", "kept");
+}
+
+static void print_row(unsigned i, const tamis_need *need, const outcome *o) {
+    const tamis_plan *const plan = &o->plan;
+    const char *const what = broken(need, o);
+    char flags[16];
+
+    snprintf(flags, sizeof flags, "%s%s%s%s%s%s%s%s",
+             need->n == 0     ? "N"
+             : need->fpr == 0 ? "P"
+                              : "B",
+             need->deletes ? "d" : "", need->copies > 1 ? "c" : "", need->value_bits ? "v" : "",
+             need->overshoot > 0 ? "o" : "", need->lines_max > 0 ? "l" : "",
+             need->offline ? "f" : "", need->grows ? "g" : "");
+    printf("%4u  %-15s %-7s %12" PRIu64 " %12" PRIu64 " %9.2f %9.3g %9.3g %8.1g %8u  %s\n", i,
+           tamis_kind_name(plan->params.kind), flags, plan->params.capacity, plan->bytes,
+           plan->bits_per_key, plan->fpr, (double)o->hits / fmax(1, (double)o->queries),
+           standard_error(o), o->filters, what == NULL ? "yes" : what);
+    fflush(stdout);
+}
+
+int plan_check(const char *command, unsigned rows, uint64_t most, uint64_t seed) {
+    unsigned kept = 0;
+    unsigned unplanned = 0;
+
+    print_head();
+    for (unsigned i = 1; i <= rows;) {
+        tamis_need need;
+        outcome o = {.hits = 0};
+        draw_need(&seed, most, &need);
+        tamis_plan_init(&o.plan);
+        tamis_status status = tamis_plan_make(&need, &o.plan);
+        if (status == TAMIS_E_UNSUPPORTED || status == TAMIS_E_TOO_LARGE ||
+            (status == TAMIS_OK && o.plan.params.capacity > 2 * most)) {
+            /* no kind can do all that, the bytes are too few, or they are for more keys than are wanted */
+            if (++unplanned > DRAWS_PER_ROW * rows)
+                return complain(command, "no plans can be made");
+            continue;
+        }
+        if (status == TAMIS_OK)
+            status = measure(&need, &seed, &o);
+        if (status != TAMIS_OK)
+            return complain(command, "need %u: %s", i, tamis_status_text(status));
+        print_row(i, &need, &o);
+        kept += broken(&need, &o) == NULL;
+        i++;
+    }
+    printf("\n%u of %u promises kept; %u needs had no plan\n", kept, rows, unplanned);
+    return kept == rows ? EXIT_YES : EXIT_NO;
+}
