@@ -1,7 +1,7 @@
 # The short way to every task; CMake does the work (see CMakePresets.json).
 .DEFAULT_GOAL := build
 .PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
-.PHONY: test-big-endian amalgamation install-python deb clean
+.PHONY: test-big-endian amalgamation install-python deb reference clean
 
 PREFIX ?= /usr/local
 PYTHON ?= python3
@@ -105,6 +105,10 @@ deb:             ## Debian packages, in build/deb; checked by lintian and by the
 	@scripts/setup.sh build deb
 	@packaging/deb.sh . build/deb
 	@sh tests/packaging/test_deb.sh . build/deb
+
+reference:       ## the reference of the headers, by Doxygen, in build/reference/html
+	@scripts/setup.sh reference
+	@scripts/reference.sh build/reference
 
 clean:           ## remove build/
 	@rm -rf build

@@ -2,7 +2,7 @@
 # setup.sh GROUP... - make sure that what a group of tasks needs is installed
 #
 # Groups: build, words, test, lint, fuzz, cross, bench, coverage, figures, amalgamation, python,
-# newcomer, deb.
+# newcomer, deb, reference.
 # What is needed is looked for by use (a program in the path, a header that compiles), so it does not matter
 # how it got there.
 # What is missing is installed where apt-get is there and we may use it; otherwise it is listed, under
@@ -21,6 +21,7 @@ packages() {
     coverage) echo gcovr ;;
     figures) echo gnuplot-nox ;;
     amalgamation | python) echo python3 ;;
+    reference) echo doxygen python3 ;;
     newcomer) echo git npm pkg-config ;;
     deb) echo dpkg-dev debhelper dh-python lintian pkg-config libcmocka-dev ;;
     *) return 1 ;;
@@ -68,6 +69,7 @@ present() {
     debhelper) has_program dh ;;
     dh-python) has_program dh_python3 ;;
     lintian) has_program lintian ;;
+    doxygen) has_program doxygen ;;
     esac
 }
 
