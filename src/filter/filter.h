@@ -179,5 +179,7 @@ extern const tamis_i_kind tamis_i_dleft_counting;
 extern const tamis_i_kind tamis_i_dleft_dynamic;
 extern const tamis_i_kind tamis_i_rank;
 extern const tamis_i_kind tamis_i_rank_counting;
+extern const tamis_i_kind tamis_i_line_kind;
+extern const tamis_i_kind tamis_i_line_set_kind;
 
 #endif

@@ -1,0 +1,155 @@
+/* line.h - one cache line of fingerprints, indexed by counting bits
+ *
+ * A line is 512 bits.  Its entries are fingerprints of keys, ordered by home; those of one home are a
+ * run.  Below lie two bit maps, above the fingerprints, and what is free lies between them:
+ *
+ *      bit 0                                                                                   511
+ *      [ homes: L bits ][ ends: n bits ][ free ][ fingerprints: n-1, n-2 .. 1, 0 ][ B: 9 bits ]
+ *
+ *      homes   bit j: home j has a run
+ *      ends    bit i: entry i is the last of its run
+ *      B       the bits of all fingerprints together; not there in a line of a set
+ *
+ * Nothing else is stored.  The number of entries n is the place of the last end, which is that with as many
+ * ends as there are runs.  Run number k, that of the home with k ones before it, begins after end k - 1.
+ * A fingerprint is the first bits of a key's print, a word of random bits: as many as there is room for.
+ * With r = B / n and e = B mod n, the entries of the first runs, e in all, have r + 1 bits, the others
+ * have r.  So the bits of a line are used up to the last, but for what the end of a run costs.
+ *
+ * Adding.  An entry takes the length that its run has, or would have.  If it does not fit, the last runs
+ * that have r + 1 bits lose one, as many runs as needed; when there are none left, r goes down by one and
+ * all are long ones.  Fingerprints never become longer.
+ *
+ * Dropping.  Of n entries with B = r n + e bits one goes.  If it had r bits, r (n-1) + e are left, if r + 1,
+ * r (n-1) + (e-1): lengths follow from B and n as before.  If e becomes n - 1, all have r + 1 bits, which
+ * the division says by itself.
+ *
+ * A set never drops.  Then B may follow from n: it is what there is room for, min(512 - L - n, bits_max n),
+ * and a run is long if its end is at most e.  Runs that become longer by an entry move towards the end, and e
+ * becomes smaller while r stays: no short run becomes long.
+ *
+ * Invariants, tested by tamis_i_line_check():
+ *   L1  there are as many ends as homes with a run, and the last entry is one;
+ *   L2  1 <= r, no fingerprint has more than bits_max bits, entry e is the first of its run;
+ *   L3  all fits in the line, and bits that are free are zero, as are those of a line without entries.
+ *
+ * The functions are safe for lines that pass the check, and for these only.
+ *
+ * The index without links is that of Hua, Zhao, Lin and Xu, "Rank-Indexed Hashing: A Compact Construction
+ * of Bloom Filters and Variants", ICNP 2008; that fingerprints shrink as a bucket fills, of Bonomi,
+ * Mitzenmacher, Panigrahy, Singh and Varghese, "Bloom Filters via d-Left Hashing and Dynamic Bit
+ * Reassignment", Allerton 2006.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_BITS_LINE_H
+#define TAMIS_BITS_LINE_H
+
+#include "bits/field.h"
+#include "bits/kernels.h"
+
+#define TAMIS_I_LINE_BITS    512u
+#define TAMIS_I_LINE_HOMES   128u
+#define TAMIS_I_LINE_PRINT   56u  /* bits of a fingerprint, at most */
+#define TAMIS_I_LINE_ENTRIES 255u /* of a line, at most */
+#define TAMIS_I_LINE_B       9u   /* bits of the field B */
+
+typedef struct tamis_i_line {
+    uint64_t homes;    /* 1 to TAMIS_I_LINE_HOMES */
+    uint64_t bits_max; /* of a fingerprint, 1 to TAMIS_I_LINE_PRINT */
+    uint64_t top;      /* where fingerprints end: 512 for a set, else 512 - TAMIS_I_LINE_B */
+    uint64_t most;     /* entries that fit, of one bit each */
+    uint64_t copies;   /* of one fingerprint; add takes no more.  Not for a set */
+} tamis_i_line;
+
+/* Fill in a layout; the numbers are in range. */
+void tamis_i_line_init(tamis_i_line *line, uint64_t homes, uint64_t bits_max, bool set,
+                       uint64_t copies);
+
+static inline bool tamis_i_line_is_set(const tamis_i_line *line) {
+    return line->top == TAMIS_I_LINE_BITS;
+}
+
+/* Answers of add, as a sum. */
+#define TAMIS_I_LINE_FOUND  1u /* the fingerprint was there already */
+#define TAMIS_I_LINE_STORED 2u /* an entry was added; otherwise the line is as before */
+
+/* Is the key that got this answer still without a place? */
+static inline bool tamis_i_line_refused(const tamis_i_line *line, unsigned result) {
+    return result == 0 || (result == TAMIS_I_LINE_FOUND && !tamis_i_line_is_set(line));
+}
+
+/* Is there an entry of this home with the fingerprint of 'print'? */
+bool tamis_i_line_find(const tamis_i_line *line, const uint64_t *words, unsigned home,
+                       uint64_t print);
+
+/* Add one.  Not added: what a set has already; more than line->copies; what does not fit. */
+unsigned tamis_i_line_add(const tamis_i_line *line, uint64_t *words, unsigned home, uint64_t print);
+
+/* Drop one, of several equal ones the last; false if there is none.  Not for a set. */
+bool tamis_i_line_drop(const tamis_i_line *line, uint64_t *words, unsigned home, uint64_t print);
+
+/* The same for n keys, one after the other: probes[i].at[0] is the line, word[0] the print, word[1] the
+ * home.  Meanwhile the lines of next[0 .. n-1] are fetched.  'add' ends after the first key that is
+ * refused, and returns how many keys it has answers for. */
+typedef struct tamis_i_line_ops {
+    void (*find)(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,
+                 const tamis_i_probe *next, bool *found);
+    size_t (*add)(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,
+                  const tamis_i_probe *next, uint8_t *results);
+    void (*drop)(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,
+                 const tamis_i_probe *next, bool *dropped);
+} tamis_i_line_ops;
+
+/* The best operations for these features (bits/kernels.h).  'load': entries of a mean line. */
+const tamis_i_line_ops *tamis_i_line_choose(const tamis_i_line *line, unsigned features,
+                                            uint64_t load);
+extern const tamis_i_line_ops tamis_i_line_portable;
+const tamis_i_line_ops *tamis_i_line_x86(const tamis_i_line *line, unsigned features,
+                                         uint64_t load);
+
+/* A line as seen from one home. */
+typedef struct tamis_i_line_view {
+    unsigned n;     /* entries */
+    unsigned start; /* the first of the home's run, or of the next run if it has none */
+    unsigned end;   /* of the run; 'start' if there is none */
+    unsigned bits;  /* of all fingerprints, as they are in the line */
+    unsigned r;     /* of a short one; 0 if n is 0 */
+    unsigned longs; /* entries that have r + 1 */
+} tamis_i_line_view;
+
+void tamis_i_line_look(const tamis_i_line *line, const uint64_t *words, unsigned home,
+                       tamis_i_line_view *view);
+
+/* Bits of the first i fingerprints. */
+static inline unsigned tamis_i_line_before(const tamis_i_line_view *view, unsigned i) {
+    return i * view->r + (i < view->longs ? i : view->longs);
+}
+
+/* How many entries of the home's run have the fingerprint of 'print'. */
+unsigned tamis_i_line_copies(const tamis_i_line *line, const uint64_t *words, unsigned home,
+                             uint64_t print);
+
+/* One entry: its home, and its fingerprint in the highest 'bits' bits of a word. */
+typedef struct tamis_i_line_entry {
+    uint64_t print;
+    uint8_t home;
+    uint8_t bits;
+} tamis_i_line_entry;
+
+/* All entries of a line, in order; returns how many. */
+unsigned tamis_i_line_list(const tamis_i_line *line, const uint64_t *words,
+                           tamis_i_line_entry entries[TAMIS_I_LINE_ENTRIES]);
+
+/* Add all entries of the line 'source' to 'words'; with 'write' false only tell whether they fit.  What a
+ * set has already is left out.  False, and nothing changed, if they do not fit. */
+bool tamis_i_line_merge(const tamis_i_line *line, uint64_t *words, const uint64_t *source,
+                        bool write);
+
+/* Check the invariants.  False, and why. */
+bool tamis_i_line_check(const tamis_i_line *line, const uint64_t *words, const char **reason);
+
+/* Reciprocals for divisions by the number of entries: (B * it[n]) >> 20 is B / n for B < 512; 0 for 0. */
+extern const uint32_t tamis_i_line_inverse[TAMIS_I_LINE_ENTRIES + 1];
+
+#endif

@@ -1,0 +1,337 @@
+/* line.c - one cache line per key: rank-indexed, with fingerprints that shrink as the line fills
+ *
+ * A key has one line, one home in it, and a print of 64 bits, all drawn from its digest.  The line keeps as
+ * much of the print as it has room for (bits/line.h): a query reads one line and compares about one
+ * fingerprint, an insert moves nothing to other lines.  A key whose line can hold no more goes to the
+ * stash.
+ *
+ * 'line' is a multiset.  Fingerprints of one run are equally long at any time; let f be a line, a home and
+ * a fingerprint of that length, T(f) the number of such entries, m(x) the copies of key x that are in, and
+ * S(x) those of them in the stash.  After every call
+ *
+ *   K1  S(x) <= m(x) for every key x;
+ *   K2  T(f) is the sum of m(x) - S(x) over the keys x of f.
+ *
+ * When a run loses a bit, two f become one, with the sum of their T: K2 holds again.  A query asks for
+ * T(f) + S(x) > 0.  A removal lowers S(x) if it is not 0, else T(f), which is then not 0 by K2.  (Not
+ * the other way round: T(f) might then lose the copy of another key.)
+ *
+ * One key inserted again and again must not fill its line.  From 'copies' equal entries on, copies go to the
+ * stash, which counts 255 in one slot; to the line again when the stash is full.  All numbers stay exact.
+ *
+ * 'line-set' is a set: a key that is found is not stored again, and nothing is removed.  It has no
+ * number of bits in the line, which makes fingerprints longer, and errors a seventh fewer.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bits/line.h"
+#include "filter/filter.h"
+#include "hash/hash.h"
+
+#include <math.h>
+
+#define LINES_MAX   ((uint64_t)1 << 38)
+#define DEFAULT_BPK 12u /* bits per key */
+#define LOADS       4u  /* that one entry of the histogram stands for */
+
+/* What geometry[] holds. */
+typedef struct layout {
+    const tamis_i_line_ops *ops;
+    uint64_t lines;
+    tamis_i_line line;
+} layout;
+
+_Static_assert(sizeof(layout) <= TAMIS_I_GEOMETRY * sizeof(uint64_t), "geometry[] is too small");
+_Static_assert(TAMIS_I_LINE_ENTRIES / LOADS < TAMIS_LOADS_MAX, "the histogram is too small");
+
+static inline const layout *layout_of(const tamis_filter *filter) {
+    return (const layout *)(const void *)filter->geometry;
+}
+
+/* ---- shape ---- */
+
+static bool is_set(const tamis_params *params) {
+    return params->kind == TAMIS_KIND_LINE_SET;
+}
+
+static void set_default(uint64_t *value, uint64_t is) {
+    *value = *value == 0 ? is : *value;
+}
+
+/* Keys of a mean line at the capacity, at least 1. */
+static uint64_t mean_load(const tamis_params *params) {
+    const uint64_t lines = params->value[TAMIS_LINE_LINES];
+    return params->capacity / lines + (params->capacity % lines != 0);
+}
+
+/* Longer fingerprints than those of a mean line and three bits are soon cut: most lines end up with
+ * fewer, and the others lose an eighth of errors that are rare there. */
+static uint64_t default_bits(const tamis_params *params) {
+    const uint64_t load = mean_load(params), homes = params->value[TAMIS_LINE_HOMES];
+    const uint64_t own = TAMIS_I_LINE_BITS - homes - (is_set(params) ? 0 : TAMIS_I_LINE_B);
+    const uint64_t bits = (own > load ? (own - load) / load : 0) + 3;
+    return bits < TAMIS_I_LINE_PRINT ? bits : TAMIS_I_LINE_PRINT;
+}
+
+static tamis_status shape(tamis_params *params, uint64_t *n_table) {
+    uint64_t *const v = params->value;
+    if (v[TAMIS_LINE_LINES] == 0)
+        v[TAMIS_LINE_LINES] = params->capacity * DEFAULT_BPK / TAMIS_I_LINE_BITS + 1;
+    set_default(&v[TAMIS_LINE_HOMES], 64);
+    if (v[TAMIS_LINE_LINES] > LINES_MAX || v[TAMIS_LINE_HOMES] > TAMIS_I_LINE_HOMES)
+        return TAMIS_E_ARGUMENT;
+    set_default(&v[TAMIS_LINE_BITS_MAX], default_bits(params));
+    if (!is_set(params))
+        set_default(&v[TAMIS_LINE_COPIES], 4);
+    if (v[TAMIS_LINE_BITS_MAX] > TAMIS_I_LINE_PRINT || v[TAMIS_LINE_COPIES] > TAMIS_I_LINE_ENTRIES)
+        return TAMIS_E_ARGUMENT;
+    set_default(&params->stash, 16 + params->capacity / 16384);
+    *n_table = v[TAMIS_LINE_LINES] * TAMIS_LINE_WORDS;
+    return TAMIS_OK;
+}
+
+static void attach(tamis_filter *filter) {
+    const uint64_t *const v = filter->params.value;
+    layout l = {.lines = v[TAMIS_LINE_LINES]};
+    tamis_i_line_init(&l.line, v[TAMIS_LINE_HOMES], v[TAMIS_LINE_BITS_MAX], is_set(&filter->params),
+                      v[TAMIS_LINE_COPIES]);
+    l.ops = tamis_i_line_choose(&l.line, tamis_i_cpu_features(), mean_load(&filter->params));
+    memcpy(filter->geometry, &l, sizeof l);
+}
+
+/* ---- one key ---- */
+
+/* One product draws the line from half of the digest, and its low word the home; the other half is the
+ * print. */
+static inline void locate(const layout *l, const tamis_filter *filter, tamis_digest digest,
+                          tamis_i_probe *probe) {
+    uint64_t word = digest.lo;
+    probe->at[0] = filter->table + TAMIS_LINE_WORDS * tamis_i_take(&word, l->lines);
+    probe->word[0] = digest.hi;
+    probe->word[1] = tamis_i_range(word, l->line.homes);
+}
+
+static bool contains(const tamis_filter *filter, tamis_digest digest) {
+    const layout *const l = layout_of(filter);
+    tamis_i_probe probe;
+    bool found;
+    locate(l, filter, digest, &probe);
+    l->ops->find(&l->line, &probe, 1, &probe, &found);
+    return found || tamis_i_stash_copies(&filter->stash, digest) != 0;
+}
+
+static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
+    const layout *const l = layout_of(filter);
+    tamis_i_probe probe;
+    locate(l, filter, digest, &probe);
+    return tamis_i_line_copies(&l->line, probe.at[0], (unsigned)probe.word[1], probe.word[0]) +
+           tamis_i_stash_copies(&filter->stash, digest);
+}
+
+/* A key that its line has answered with 'result': into the stash, if it has no place yet. */
+static tamis_status finish(tamis_filter *filter, tamis_digest digest, const tamis_i_probe *probe,
+                           unsigned result, bool *added) {
+    const layout *const l = layout_of(filter);
+    const bool found = result & TAMIS_I_LINE_FOUND;
+    const bool fresh = !found && tamis_i_stash_copies(&filter->stash, digest) == 0;
+    bool stays = fresh || !is_set(&filter->params);
+    if (stays && tamis_i_line_refused(&l->line, result) &&
+        tamis_i_stash_insert(&filter->stash, digest) != TAMIS_OK) {
+        tamis_i_line any = l->line;
+        any.copies = UINT64_MAX;
+        if (!found ||
+            !(tamis_i_line_add(&any, probe->at[0], (unsigned)probe->word[1], probe->word[0]) &
+              TAMIS_I_LINE_STORED))
+            return TAMIS_E_FULL;
+    }
+    filter->state[TAMIS_I_COUNT] += stays;
+    *added = fresh;
+    return TAMIS_OK;
+}
+
+static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+    const layout *const l = layout_of(filter);
+    tamis_i_probe probe;
+    uint8_t result;
+    locate(l, filter, digest, &probe);
+    (void)l->ops->add(&l->line, &probe, 1, &probe, &result);
+    return finish(filter, digest, &probe, result, added);
+}
+
+static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
+    if (!tamis_i_stash_remove(&filter->stash, digest)) {
+        const layout *const l = layout_of(filter);
+        tamis_i_probe probe;
+        bool dropped;
+        locate(l, filter, digest, &probe);
+        l->ops->drop(&l->line, &probe, 1, &probe, &dropped);
+        if (!dropped)
+            return TAMIS_E_NOT_FOUND;
+    }
+    filter->state[TAMIS_I_COUNT]--;
+    return TAMIS_OK;
+}
+
+static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
+    tamis_i_probe probe;
+    locate(layout_of(filter), filter, digest, &probe);
+    if (write)
+        TAMIS_PREFETCH_RW(probe.at[0]);
+    else
+        TAMIS_PREFETCH(probe.at[0]);
+}
+
+/* ---- groups ---- */
+
+/* Find out where the keys of 'next' are; returns the probes of the lines to be fetched during the work on
+ * 'now', as many as there are keys in it: those of 'now' itself if 'next' has not so many. */
+static const tamis_i_probe *locate_next(const layout *l, const tamis_filter *filter,
+                                        const tamis_i_group *now, const tamis_i_group *next) {
+    for (size_t i = 0; i < next->n; i++)
+        locate(l, filter, next->digests[i], &next->probes[i]);
+    if (next->n >= now->n && now->n != 0)
+        return next->probes;
+    for (size_t i = 0; i < next->n; i++)
+        TAMIS_PREFETCH(next->probes[i].at[0]);
+    return now->probes;
+}
+
+static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
+                          const tamis_i_group *next, bool *present) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_probe *const fetch = locate_next(l, filter, now, next);
+    l->ops->find(&l->line, now->probes, now->n, fetch, present);
+    if (filter->state[TAMIS_I_STASH_USED] != 0)
+        for (size_t i = 0; i < now->n; i++)
+            present[i] = present[i] || tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
+}
+
+/* The table answers for keys up to one that it has no place for; the stash finishes these. */
+static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
+                                const tamis_i_group *next, bool *added, size_t *done) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_probe *const fetch = locate_next(l, filter, now, next);
+    uint8_t results[TAMIS_I_GROUP];
+    *done = 0;
+    for (size_t to = 0; to < now->n;) {
+        to += l->ops->add(&l->line, now->probes + to, now->n - to, fetch + to, results + to);
+        for (; *done < to; ++*done) {
+            const size_t i = *done;
+            const tamis_status status =
+                finish(filter, now->digests[i], &now->probes[i], results[i], &added[i]);
+            if (status != TAMIS_OK)
+                return status;
+        }
+    }
+    return TAMIS_OK;
+}
+
+static void remove_many(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
+                        bool *removed) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_probe *const fetch = locate_next(l, filter, now, next);
+    if (filter->state[TAMIS_I_STASH_USED] == 0) {
+        l->ops->drop(&l->line, now->probes, now->n, fetch, removed);
+        filter->state[TAMIS_I_COUNT] -= tamis_i_group_sum(removed, now->n);
+        return;
+    }
+    for (size_t i = 0; i < now->n; i++) {
+        TAMIS_PREFETCH_RW(fetch[i].at[0]);
+        removed[i] = remove_one(filter, now->digests[i]) == TAMIS_OK;
+    }
+}
+
+/* ---- whole filters ---- */
+
+/* Lines of equal number, home by home.  Two passes: whether all fits, then the change. */
+static tamis_status merge(tamis_filter *filter, const tamis_filter *source) {
+    const layout *const l = layout_of(filter);
+    for (unsigned write = 0; write < 2; write++)
+        for (uint64_t at = 0; at < filter->n_table; at += TAMIS_LINE_WORDS)
+            if (!tamis_i_line_merge(&l->line, filter->table + at, source->table + at, write != 0))
+                return TAMIS_E_FULL;
+    return TAMIS_OK;
+}
+
+/* The probability that a home of the line, drawn at random, has the fingerprint of an absent key: that of
+ * each of its fingerprints, equal ones once. */
+static double line_rate(const layout *l, const tamis_i_line_entry *entries, unsigned n) {
+    double sum = 0;
+    for (unsigned i = 0; i < n; i++) {
+        bool again = false;
+        for (unsigned j = i; j-- > 0 && entries[j].home == entries[i].home;)
+            again = again || entries[j].print == entries[i].print;
+        if (!again)
+            sum += ldexp(1, -(int)entries[i].bits);
+    }
+    return sum / (double)l->line.homes;
+}
+
+static void info(const tamis_filter *filter, tamis_info *info) {
+    const layout *const l = layout_of(filter);
+    double sum = 0;
+    info->n_loads = (size_t)(l->line.most / LOADS + 1);
+    for (uint64_t at = 0; at < filter->n_table; at += TAMIS_LINE_WORDS) {
+        tamis_i_line_entry entries[TAMIS_I_LINE_ENTRIES];
+        const unsigned n = tamis_i_line_list(&l->line, filter->table + at, entries);
+        info->load_histogram[n / LOADS]++;
+        sum += line_rate(l, entries, n);
+    }
+    info->fpr = sum / (double)l->lines;
+}
+
+/* A set may count keys that two sets had in common twice. */
+static bool check(const tamis_filter *filter, const char **reason) {
+    const layout *const l = layout_of(filter);
+    uint64_t keys = 0, at = 0, copies;
+    tamis_digest digest;
+    for (uint64_t i = 0; i < filter->n_table; i += TAMIS_LINE_WORDS) {
+        tamis_i_line_view view;
+        if (!tamis_i_line_check(&l->line, filter->table + i, reason))
+            return false;
+        tamis_i_line_look(&l->line, filter->table + i, 0, &view);
+        keys += view.n;
+    }
+    while (tamis_i_stash_next(&filter->stash, &at, &digest, &copies))
+        keys += copies;
+    const uint64_t count = filter->state[TAMIS_I_COUNT];
+    const bool right =
+        is_set(&filter->params) ? keys <= count && (keys == 0) == (count == 0) : keys == count;
+    if (!right)
+        *reason = "the lines do not hold as many keys as the filter claims";
+    return right;
+}
+
+const tamis_i_kind tamis_i_line_kind = {.id = TAMIS_KIND_LINE,
+                                        .name = "line",
+                                        .abilities =
+                                            TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT | TAMIS_CAN_MERGE,
+                                        .params = {"lines", "homes", "bits_max", "copies"},
+                                        .shape = shape,
+                                        .attach = attach,
+                                        .insert = insert,
+                                        .contains = contains,
+                                        .remove = remove_one,
+                                        .copies = copies,
+                                        .prefetch = prefetch,
+                                        .contains_many = contains_many,
+                                        .insert_many = insert_many,
+                                        .remove_many = remove_many,
+                                        .merge = merge,
+                                        .info = info,
+                                        .check = check};
+
+const tamis_i_kind tamis_i_line_set_kind = {.id = TAMIS_KIND_LINE_SET,
+                                            .name = "line-set",
+                                            .abilities = TAMIS_CAN_MERGE,
+                                            .params = {"lines", "homes", "bits_max"},
+                                            .shape = shape,
+                                            .attach = attach,
+                                            .insert = insert,
+                                            .contains = contains,
+                                            .prefetch = prefetch,
+                                            .contains_many = contains_many,
+                                            .insert_many = insert_many,
+                                            .merge = merge,
+                                            .info = info,
+                                            .check = check};
