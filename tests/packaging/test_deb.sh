@@ -33,14 +33,14 @@ grep -E '^[EW]:' "$work/lintian" && fail "lintian"
 echo "ok: lintian"
 
 # --- what is there ----------------------------------------------------------------------------------
-mkdir "$work/root"
+mkdir "$work/unpacked"
 for package in libtamis$soversion libtamis-dev tamis python3-tamis; do
     deb=$(echo "$output/${package}"_*.deb)
     [ -f "$deb" ] || fail "no package $package"
     [ "$(dpkg-deb -f "$deb" Version)" = "$version-1" ] || fail "the version of $package"
-    dpkg-deb -x "$deb" "$work/root"
+    dpkg-deb -x "$deb" "$work/unpacked"
 done
-root=$work/root/usr
+root=$work/unpacked/usr
 lib=$(dirname "$(echo "$root"/lib/*/libtamis.so)")
 for file in "$root/bin/tamis" "$lib/libtamis.so.$version" "$lib/libtamis.a" "$lib/pkgconfig/tamis.pc" \
     "$lib/cmake/tamis/tamisConfig.cmake" "$root/share/man/man1/tamis.1.gz" \
@@ -52,7 +52,7 @@ done
 for header in "$source"/include/tamis/*.h; do
     cmp "$header" "$root/include/tamis/$(basename "$header")" || fail "$header"
 done
-grep -rlF -e "$output" -e "$source" "$work/root" && fail "a path of this machine is in the packages"
+grep -rlF -e "$output" -e "$source" "$work/unpacked" && fail "a path of this machine is in the packages"
 depends=$(dpkg-deb -f "$output"/libtamis-dev_*.deb Depends)
 [ "$depends" = "libtamis$soversion (= $version-1)" ] || fail "libtamis-dev depends on '$depends'"
 dpkg-deb -f "$output"/python3-tamis_*.deb Depends | grep -q "libtamis$soversion (>= $version)" ||
