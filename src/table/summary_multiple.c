@@ -148,17 +148,33 @@ static tamis_status insert(tamis_i_summary *summary, tamis_digest digest, unsign
     return TAMIS_OK;
 }
 
-/* Half of the bits are set: a filter without the item is left after two bits, in the mean. */
+/* Does a filter have all bits of an item?  Half of them are set: a filter without the item is left after
+ * two bits, in the mean.  The positions are those of tamis_i_draw_next, a word at a time. */
+static bool has_all(const tamis_i_summary *summary, tamis_digest digest, unsigned filter) {
+    const uint64_t *const g = numbers(summary, filter);
+    const uint64_t *const words = summary->body + g[BASE] / 64;
+    const uint64_t span = g[SPAN];
+    const unsigned per_word = (unsigned)g[PER_WORD];
+    tamis_i_draw draw = tamis_i_draw_begin(digest, filter);
+    unsigned left = (unsigned)g[HASHES];
+    do {
+        uint64_t word = tamis_i_mix(draw.state);
+        draw.state += draw.step;
+        unsigned n = per_word < left ? per_word : left;
+        left -= n;
+        do {
+            if (!tamis_i_bit_get(words, tamis_i_take(&word, span)))
+                return false;
+        } while (--n != 0);
+    } while (left != 0);
+    return true;
+}
+
 static unsigned ask(const tamis_i_summary *summary, tamis_digest digest) {
     const unsigned n = (unsigned)summary->params.n_types;
-    for (unsigned f = 0; f < n; f++) {
-        const uint64_t *const g = numbers(summary, f);
-        const uint64_t *const words = summary->body + g[BASE] / 64;
-        tamis_i_draw draw = tamis_i_draw_begin(digest, f);
-        for (uint64_t i = 0; i < g[HASHES]; i++)
-            if (!tamis_i_bit_get(words, tamis_i_draw_next(&draw, g[SPAN], (unsigned)g[PER_WORD])))
-                return f == 0 ? TAMIS_I_SUMMARY_NONE : f - 1;
-    }
+    for (unsigned f = 0; f < n; f++)
+        if (!has_all(summary, digest, f))
+            return f == 0 ? TAMIS_I_SUMMARY_NONE : f - 1;
     return n - 1;
 }
 
