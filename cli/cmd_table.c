@@ -231,8 +231,8 @@ static void print_list(const char *name, const uint64_t *list, uint64_t n) {
 }
 
 static int table_plan(int argc, char **argv) {
-    create_options chosen;
-    tamis_table_plan plan;
+    create_options chosen = {0};
+    tamis_table_plan plan = {0};
     const int code = make_plan(argc, argv, &chosen, &plan);
     if (code != EXIT_YES)
         return code;

@@ -144,9 +144,9 @@ static tamis_status decode_header(unsigned char *bytes, tamis_table_params *para
     for (unsigned list = 0; list < N_LISTS; list++)
         for (unsigned i = 0; i < TAMIS_TABLE_LEVELS_MAX; i++)
             lists[list][i] = tamis_i_get_u64(list_at(bytes, list, i));
-    tamis_table_params complete = own;
-    if (own.seed == 0 || tamis_i_table_complete(&complete) != TAMIS_OK ||
-        memcmp(&complete, &own, sizeof own) != 0)
+    /* defaults are filled in before a header is written */
+    if (own.seed == 0 || own.bucket == 0 || own.stash == 0 || own.rebuild_permille == 0 ||
+        tamis_i_table_complete(&own) != TAMIS_OK)
         return refuse(reason, "the header has impossible parameters");
     *params = own;
     return TAMIS_OK;
