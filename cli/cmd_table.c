@@ -241,7 +241,11 @@ static int table_plan(int argc, char **argv) {
     const tamis_table_params *const params = &plan.params;
     const uint64_t slots = slots_of(params);
     const double n = (double)params->capacity;
-    const double bits = (double)(plan.summary_bits + slots);
+    /* one bit per slot, and one more where deleted items wait for a rebuild */
+    const bool lazy =
+        params->summary == TAMIS_SUMMARY_MULTIPLE || params->summary == TAMIS_SUMMARY_SINGLE;
+    const double slot_bits = (double)slots * (lazy ? 2 : 1);
+    const double bits = (double)plan.summary_bits + slot_bits;
     if (chosen.json) {
         json j;
         json_start(&j, stdout);
@@ -267,8 +271,8 @@ static int table_plan(int argc, char **argv) {
     printf(", %.2f per item, %" PRIu64 " bytes each\n", (double)slots / n,
            8 + params->key_max + params->value_max);
     print_list("sub-tables", params->buckets, params->n_levels);
-    printf("fast memory     %.2f bytes per item: summary %.2f, slots in use %.2f\n", bits / n / 8,
-           (double)plan.summary_bits / n / 8, (double)slots / n / 8);
+    printf("fast memory     %.2f bytes per item: summary %.2f, bits of slots %.2f\n", bits / n / 8,
+           (double)plan.summary_bits / n / 8, slot_bits / n / 8);
     printf("error rate      %.3g\n", plan.fpr);
     printf("odds of crisis  %.3g\n", plan.crisis);
     printf("odds of failure %.3g\n", plan.failure);
