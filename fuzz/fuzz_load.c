@@ -6,6 +6,8 @@
  *      bit 1   so are magic, version, size of the header and identity of the hash
  *      bit 2   so is the number of words in the body
  *
+ * In a chain the checksums of the links are made right, too.
+ *
  * The bytes are loaded from a block of exactly their size, as a copy and as a view, which must agree.
  * What was let in is used in every way; what it writes must be read again and be the same.
  *
@@ -128,6 +130,24 @@ static void use(tamis_filter *filter) {
 
 /* ---- the input ---- */
 
+/* The checksums of the links of a chain, as far as these are within the bytes. */
+static void repair_chain(unsigned char *bytes, size_t size) {
+    unsigned char heads[41 * HEADER];
+    size_t n = 0, at = HEADER;
+    while (n < 41 && size - at >= HEADER) {
+        unsigned char *const link = bytes + at;
+        const uint64_t words = tamis_i_get_u64(link + 48);
+        at += HEADER;
+        if ((size - at) / 8 < words)
+            break;
+        tamis_i_put_u64(link + 240, tamis_i_checksum(bytes + at, (size_t)words * 8));
+        tamis_i_put_u64(link + 248, tamis_i_checksum(link, 248));
+        memcpy(heads + n++ * HEADER, link, HEADER);
+        at += (size_t)words * 8;
+    }
+    tamis_i_put_u64(bytes + 240, tamis_i_checksum(heads, n * HEADER));
+}
+
 static void repair(unsigned char *bytes, size_t size, unsigned how) {
     static const unsigned char magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
     if (size < HEADER)
@@ -141,7 +161,10 @@ static void repair(unsigned char *bytes, size_t size, unsigned how) {
     if (how & 4)
         tamis_i_put_u64(bytes + 48, (size - HEADER) / 8);
     if (how & 1) {
-        tamis_i_put_u64(bytes + 240, tamis_i_checksum(bytes + HEADER, size - HEADER));
+        if (tamis_i_get_u32(bytes + 16) == 128)
+            repair_chain(bytes, size);
+        else
+            tamis_i_put_u64(bytes + 240, tamis_i_checksum(bytes + HEADER, size - HEADER));
         tamis_i_put_u64(bytes + 248, tamis_i_checksum(bytes, 248));
     }
 }

@@ -34,7 +34,7 @@
 static int claimant(const tamis_filter *filter, tamis_digest digest) {
     for (int i = (int)tamis_i_n_links(filter) - 1; i >= 0; i--) {
         const tamis_filter *const link = tamis_i_link(filter, (unsigned)i);
-        if (link->state[TAMIS_I_COUNT] != 0 && link->kind->contains(link, digest))
+        if (link->kind->contains(link, digest))
             return i;
     }
     return -1;
