@@ -1,0 +1,194 @@
+/* line.c - plans for rank-indexed cache lines
+ *
+ * The error rate of a line depends on its load and on the number of homes alone, not on the number of
+ * lines: for each number of homes it is computed once per load, and the fewest lines that keep the promise
+ * are found by bisection over the mixture of loads.
+ *
+ * Removals.  A line's fingerprints stay as short as its largest load has made them, and its largest load
+ * grows with time, ever more slowly.  If keys are to be removed, the promise is for a set in which every
+ * key has been replaced ten times (CHURN); 100 times cost a factor of about 1.7 more at 12 bits per key.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "plan/planners.h"
+#include "tamis/model.h"
+
+#include <math.h>
+
+#define LINE_BITS   512.0
+#define HEADER      9u
+#define FP_BITS_MAX 56u
+#define LINES_MAX   0x1p38
+#define LOADS       256u    /* 512 bits, and 2 per key at least */
+#define CAP         3u      /* bits beyond those of a line of mean load: more are soon cut */
+#define CHURN       12.0    /* 10 replacements; the approximation is that of 12 or lower */
+#define LEFT_OVER   0x1p-14 /* keys that may go to the stash, of all */
+
+/* Homes that are tried for an error rate of 2^-bits.  Many are good for full lines, few for long
+ * fingerprints; within a fifth of the best number the size differs by less than a percent. */
+static const struct {
+    double bits;
+    unsigned homes[2];
+} homes_tried[] = {{5, {96, 128}}, {8.5, {80, 96}}, {12, {64, 80}},
+                   {16, {48, 64}}, {25, {40, 48}},  {INFINITY, {32, 40}}};
+
+typedef struct trial {
+    tamis_line_shape shape;
+    double rates[LOADS]; /* of the first loads; 1 for those not computed yet */
+    unsigned n_rates;
+    double fpr;
+} trial;
+
+static void start(trial *t, unsigned homes, bool set) {
+    tamis_line_shape_init(&t->shape);
+    t->shape.lines = 1;
+    t->shape.homes = homes;
+    t->shape.fp_bits_max = FP_BITS_MAX;
+    t->shape.header_bits = set ? 0 : HEADER;
+    t->shape.set = set;
+    t->shape.load_max = (unsigned)(LINE_BITS - t->shape.header_bits - homes) / 2;
+    t->n_rates = 0;
+    for (unsigned i = 0; i < LOADS; i++)
+        t->rates[i] = 1;
+}
+
+/* Compute the rates of all loads that matter for 'fpr': the others may as well be sure errors. */
+static tamis_status extend(trial *t, uint64_t n, double fpr) {
+    const double mean = (double)n / (double)t->shape.lines;
+    double above = 1;
+    for (unsigned i = 0; i <= t->shape.load_max; i++) {
+        tamis_status status = TAMIS_OK;
+        if (i >= mean)
+            status = tamis_model_poisson_tail(mean, i, &above);
+        if (status == TAMIS_OK && i >= t->n_rates) {
+            status = tamis_model_line_load(&t->shape, i, &t->rates[i]);
+            t->n_rates = i + 1;
+        }
+        if (status != TAMIS_OK)
+            return status;
+        if (above < 1e-6 * fpr)
+            break;
+    }
+    return TAMIS_OK;
+}
+
+/* The rate that is promised. */
+static tamis_status predict(const tamis_need *need, trial *t, uint64_t n, double *fpr) {
+    double now;
+    tamis_status status = extend(t, n, need->fpr);
+    if (status == TAMIS_OK)
+        status = tamis_model_line_mixed(&t->shape, n, t->rates, fpr);
+    if (status != TAMIS_OK || !need->deletes)
+        return status;
+    status = tamis_model_line_churned_long(&t->shape, n, CHURN, &now);
+    if (status == TAMIS_OK)
+        *fpr = fmax(*fpr, now);
+    return status;
+}
+
+/* Is this enough?  Lines too full for the model are not. */
+static bool enough(const tamis_need *need, trial *t, uint64_t lines) {
+    double left;
+    t->shape.lines = lines;
+    if ((double)need->n / (double)lines > t->shape.load_max)
+        return false;
+    return predict(need, t, need->n, &t->fpr) == TAMIS_OK && t->fpr <= need->fpr &&
+           tamis_model_line_overflow(&t->shape, need->n, &left) == TAMIS_OK &&
+           left <= 1 + LEFT_OVER * (double)need->n;
+}
+
+/* The fewest lines, within 1/2048. */
+static tamis_status fewest(const tamis_need *need, trial *t) {
+    const double n = (double)need->n, bits = -log2(need->fpr);
+    uint64_t low = 0, high = 1 + (uint64_t)(n * (bits + 3) / LINE_BITS);
+    for (; !enough(need, t, high); high += high / 4 + 1) {
+        low = high;
+        if ((double)high > LINES_MAX)
+            return TAMIS_E_TOO_LARGE;
+        if ((double)high > 4 * n + 4)
+            return TAMIS_E_UNSUPPORTED;
+    }
+    while (high - low > 1 + high / 2048) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (enough(need, t, middle))
+            high = middle;
+        else
+            low = middle;
+    }
+    t->shape.lines = high;
+    return TAMIS_OK;
+}
+
+/* A cap on the fingerprints of light lines costs next to nothing in errors and saves time.  Lines are added
+ * until the promise holds with it. */
+static tamis_status cap(const tamis_need *need, trial *t) {
+    const double load = fmax((double)need->n / (double)t->shape.lines, 1);
+    const double room = LINE_BITS - t->shape.header_bits - t->shape.homes;
+    const unsigned bits = (unsigned)fmax(room / load - 1, 1) + CAP;
+    t->shape.fp_bits_max = bits < FP_BITS_MAX ? bits : FP_BITS_MAX;
+    for (unsigned i = 1; i < t->n_rates && t->shape.fp_bits_max * i < room - i; i++) {
+        const tamis_status status = tamis_model_line_load(&t->shape, i, &t->rates[i]);
+        if (status != TAMIS_OK)
+            return status;
+    }
+    for (uint64_t lines = t->shape.lines;; lines += lines / 2048 + 1) {
+        if (enough(need, t, lines))
+            return TAMIS_OK;
+        if ((double)lines > LINES_MAX)
+            return TAMIS_E_TOO_LARGE;
+        if ((double)lines > 8 * (double)need->n + 8)
+            return TAMIS_E_UNSUPPORTED;
+    }
+}
+
+static tamis_status plan_line(const tamis_need *need, bool set, tamis_plan *plan) {
+    trial best = {.fpr = 1};
+    bool found = false;
+    tamis_status status = TAMIS_E_UNSUPPORTED;
+    size_t row = 0;
+    while (-log2(need->fpr) > homes_tried[row].bits)
+        row++;
+    for (size_t i = 0; i < 2; i++) {
+        trial t = {.fpr = 1};
+        start(&t, homes_tried[row].homes[i], set);
+        const tamis_status here = fewest(need, &t);
+        if (here != TAMIS_OK && !found)
+            status = here;
+        if (here == TAMIS_OK && (!found || t.shape.lines < best.shape.lines)) {
+            best = t;
+            found = true;
+        }
+    }
+    if (!found)
+        return status;
+    status = cap(need, &best);
+    if (status != TAMIS_OK)
+        return status;
+    double mean;
+    plan->fpr = best.fpr;
+    plan->lines_per_query = plan->lines_per_insert = 1;
+    status = predict(need, &best, need->n / 2 + need->n % 2, &plan->fpr_half);
+    if (status == TAMIS_OK)
+        status = tamis_model_line_overflow(&best.shape, need->n, &mean);
+    if (status != TAMIS_OK)
+        return status;
+    plan->params.kind = set ? TAMIS_KIND_LINE_SET : TAMIS_KIND_LINE;
+    plan->params.value[TAMIS_LINE_LINES] = best.shape.lines;
+    plan->params.value[TAMIS_LINE_HOMES] = best.shape.homes;
+    plan->params.value[TAMIS_LINE_BITS_MAX] = best.shape.fp_bits_max;
+    for (uint64_t stash = 16 + need->n / 16384;; stash += stash / 4) {
+        plan->params.stash = stash;
+        status = tamis_model_line_stash(&best.shape, need->n, stash, &plan->overflow_probability);
+        if (status != TAMIS_OK || plan->overflow_probability <= need->failure_max ||
+            stash > need->n / 2 + 64)
+            return status;
+    }
+}
+
+tamis_status tamis_i_plan_line(const tamis_need *need, tamis_plan *plan) {
+    return plan_line(need, false, plan);
+}
+
+tamis_status tamis_i_plan_line_set(const tamis_need *need, tamis_plan *plan) {
+    return plan_line(need, true, plan);
+}
