@@ -1,11 +1,477 @@
 /* line_x86.c - the work on one line of line.h, for x86-64 with POPCNT, BMI2 and AVX2
  *
+ * Most lines hold fewer entries than a word has bits, in dense tables two words.  Then a run is found
+ * without a loop and without a branch that depends on the key: with a one put before the ends, the run of
+ * a home with k homes before it lies between ones number k and k + 1,
+ *
+ *      ends     0 1 1 0 0 1 1      4 runs: entries 0 1 | 2 | 3 4 5 | 6
+ *      ones   1 0 1 1 0 0 1 1      run 2 begins at one number 2, place 3, and ends at one number 3, place 6
+ *
+ * and PDEP finds ones by their number.  Its fingerprints are compared in one window of 57 bits, which one
+ * load gets from anywhere in the line.  Longer runs, fuller lines and copies go the way of line.c.
+ *
+ * The functions below are compiled for each case: a number of homes that is known, 'wide' (two words of
+ * ends) or not, a set or not.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "bits/line.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#include "bits/search.h"
+
+#include <immintrin.h>
+
+#define FAST    __attribute__((target("popcnt,bmi,bmi2,avx2")))
+#define WINDOW  57u /* bits that one load gets from any place */
+#define TOP_SET TAMIS_I_LINE_BITS
+#define TOP     (TAMIS_I_LINE_BITS - TAMIS_I_LINE_B)
+
+/* ---- words of a line ---- */
+
+/* The 57 bits from 'at' on, or all up to the end of the line. */
+FAST TAMIS_INLINE uint64_t window_at(const uint64_t *words, unsigned at) {
+    const unsigned byte = at / 8 < 56 ? at / 8 : 56;
+    uint64_t word;
+    memcpy(&word, (const unsigned char *)words + byte, sizeof word);
+    return word >> (at - 8 * byte);
+}
+
+/* Put 'width' bits, at most 57, at 'at'. */
+FAST TAMIS_INLINE void window_put(uint64_t *words, unsigned at, unsigned width, uint64_t value) {
+    const unsigned byte = at / 8 < 56 ? at / 8 : 56, shift = at - 8 * byte;
+    unsigned char *const p = (unsigned char *)words + byte;
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    word = (word & ~(_bzhi_u64(~(uint64_t)0, width) << shift)) | value << shift;
+    memcpy(p, &word, sizeof word);
+}
+
+#define BELOW_ROW(k)                                                                               \
+    {                                                                                              \
+        ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0,        \
+            ~(uint64_t)0, ~(uint64_t)0, ((uint64_t)1 << (k)) - 1, 0, 0, 0, 0, 0, 0, 0              \
+    }
+
+/* From byte 64 - m / 8 of row m % 8 on lie m ones and then zeros, 512 bits in all. */
+static const uint64_t below[8][16] = {BELOW_ROW(0), BELOW_ROW(1), BELOW_ROW(2), BELOW_ROW(3),
+                                      BELOW_ROW(4), BELOW_ROW(5), BELOW_ROW(6), BELOW_ROW(7)};
+
+typedef struct wide_line {
+    __m256i low, high;
+} wide_line;
+
+FAST TAMIS_INLINE wide_line load_wide(const void *p) {
+    return (wide_line){_mm256_loadu_si256((const __m256i *)p),
+                       _mm256_loadu_si256((const __m256i *)p + 1)};
+}
+
+FAST TAMIS_INLINE wide_line ones_below(unsigned m) {
+    return load_wide((const unsigned char *)below[m % 8] + 64 - m / 8);
+}
+
+FAST TAMIS_INLINE __m256i or3(__m256i a, __m256i b, __m256i c) {
+    return _mm256_or_si256(_mm256_or_si256(a, b), c);
+}
+
+/* Close a gap: bits 'bottom' up to 'end' go down by 'width' bits, at most 63, and 'value' is put in the
+ * bits before 'end' that become free. */
+FAST TAMIS_INLINE void move_down(uint64_t *words, unsigned bottom, unsigned end, unsigned width,
+                                 uint64_t value) {
+    const wide_line from = load_wide(words);
+    const __m256i next_low = _mm256_loadu_si256((const __m256i *)(words + 1));
+    const __m256i next_high = _mm256_permute4x64_epi64(from.high, 0x39);
+    const __m128i right = _mm_cvtsi32_si128((int)width), left = _mm_cvtsi32_si128(64 - (int)width);
+    const wide_line stay = ones_below(bottom - width), gap = ones_below(end - width),
+                    over = ones_below(end);
+    const __m256i moved_low =
+        _mm256_or_si256(_mm256_srl_epi64(from.low, right), _mm256_sll_epi64(next_low, left));
+    const __m256i moved_high =
+        _mm256_or_si256(_mm256_srl_epi64(from.high, right), _mm256_sll_epi64(next_high, left));
+    /* 'stay' is part of 'gap', and that of 'over': what differs is taken from elsewhere. */
+    const __m256i keep_low = _mm256_xor_si256(stay.low, over.low),
+                  keep_high = _mm256_xor_si256(stay.high, over.high);
+    const __m256i at = _mm256_set1_epi64x((long long)(end - width));
+    const __m256i by_low = _mm256_sub_epi64(at, _mm256_set_epi64x(192, 128, 64, 0)),
+                  by_high = _mm256_sub_epi64(at, _mm256_set_epi64x(448, 384, 320, 256));
+    const __m256i zero = _mm256_setzero_si256(), v = _mm256_set1_epi64x((long long)value);
+    const __m256i value_low = _mm256_or_si256(_mm256_sllv_epi64(v, by_low),
+                                              _mm256_srlv_epi64(v, _mm256_sub_epi64(zero, by_low)));
+    const __m256i value_high = _mm256_or_si256(
+        _mm256_sllv_epi64(v, by_high), _mm256_srlv_epi64(v, _mm256_sub_epi64(zero, by_high)));
+    const __m256i low =
+        or3(_mm256_andnot_si256(keep_low, from.low),
+            _mm256_and_si256(moved_low, _mm256_andnot_si256(stay.low, gap.low)), value_low);
+    const __m256i high =
+        or3(_mm256_andnot_si256(keep_high, from.high),
+            _mm256_and_si256(moved_high, _mm256_andnot_si256(stay.high, gap.high)), value_high);
+    _mm256_storeu_si256((__m256i *)words, low);
+    _mm256_storeu_si256((__m256i *)(words + 4), high);
+}
+
+/* Open a gap: bits 'bottom' up to end - width go up by 'width', at most 63, and leave zeros behind. */
+FAST TAMIS_INLINE void move_up(uint64_t *words, unsigned bottom, unsigned end, unsigned width) {
+    const wide_line from = load_wide(words);
+    const __m256i last_low = _mm256_permute4x64_epi64(from.low, 0x93);
+    const __m256i last_high = _mm256_loadu_si256((const __m256i *)(words + 3));
+    const __m128i left = _mm_cvtsi32_si128((int)width), right = _mm_cvtsi32_si128(64 - (int)width);
+    const wide_line stay = ones_below(bottom), gap = ones_below(bottom + width),
+                    over = ones_below(end);
+    const __m256i moved_low =
+        _mm256_or_si256(_mm256_sll_epi64(from.low, left), _mm256_srl_epi64(last_low, right));
+    const __m256i moved_high =
+        _mm256_or_si256(_mm256_sll_epi64(from.high, left), _mm256_srl_epi64(last_high, right));
+    const __m256i low =
+        _mm256_or_si256(_mm256_andnot_si256(_mm256_xor_si256(stay.low, over.low), from.low),
+                        _mm256_and_si256(moved_low, _mm256_andnot_si256(gap.low, over.low)));
+    const __m256i high =
+        _mm256_or_si256(_mm256_andnot_si256(_mm256_xor_si256(stay.high, over.high), from.high),
+                        _mm256_and_si256(moved_high, _mm256_andnot_si256(gap.high, over.high)));
+    _mm256_storeu_si256((__m256i *)words, low);
+    _mm256_storeu_si256((__m256i *)(words + 4), high);
+}
+
+/* ---- looking ---- */
+
+/* A line as seen from one home; 'ends' has its first bits, 'hit' is 1 if the home has a run. */
+typedef struct sight {
+    tamis_i_u128 ends;
+    uint64_t hit;
+    unsigned n, start, in_run;
+    unsigned r, longs, bits;
+    unsigned length, at; /* of the fingerprints of the run, and where they begin */
+} sight;
+
+FAST TAMIS_INLINE unsigned ones_of(uint64_t word) {
+    return (unsigned)__builtin_popcountll(word);
+}
+
+/* The place of one number k, and whether there is one. */
+FAST TAMIS_INLINE uint64_t bit_number(uint64_t word, unsigned k) {
+    return _pdep_u64((uint64_t)1 << k % 64, word);
+}
+
+FAST TAMIS_INLINE unsigned place_of(uint64_t bit) {
+    return (unsigned)_tzcnt_u64(bit);
+}
+
+/* The last end at or before entry 'at', at most 127, and 0 if there is none: where a run begins. */
+FAST TAMIS_INLINE unsigned start_before(tamis_i_u128 ends, unsigned at, bool wide) {
+    const uint64_t low = _bzhi_u64((uint64_t)ends, at < 64 ? at : 64);
+    const unsigned in_low = low == 0 ? 0 : 64 - (unsigned)__builtin_clzll(low);
+    if (!wide)
+        return in_low;
+    const uint64_t high = at < 64 ? 0 : _bzhi_u64((uint64_t)(ends >> 64), at - 64);
+    return high == 0 ? in_low : 128 - (unsigned)__builtin_clzll(high);
+}
+
+/* False if the line is too full for this; else it has at most 62 entries, or 126 if 'wide'. */
+FAST TAMIS_INLINE bool see(const tamis_i_line *line, const uint64_t *words, unsigned homes,
+                           bool wide, bool set, unsigned home, sight *s) {
+    const unsigned word = homes / 64, shift = homes % 64;
+    unsigned runs, before;
+    if (homes <= 64) {
+        const uint64_t all = _bzhi_u64(words[0], homes);
+        runs = ones_of(all);
+        before = ones_of(_bzhi_u64(all, home));
+        s->hit = all >> home & 1;
+    } else {
+        const uint64_t all[2] = {words[0], _bzhi_u64(words[1], homes - 64)};
+        const unsigned in_first = ones_of(all[0]);
+        const uint64_t mine = home < 64 ? all[0] : all[1];
+        runs = in_first + ones_of(all[1]);
+        before = ones_of(_bzhi_u64(mine, home % 64)) + (home < 64 ? 0 : in_first);
+        s->hit = mine >> home % 64 & 1;
+    }
+    const uint64_t ends0 =
+        shift == 0 ? words[word] : words[word] >> shift | words[word + 1] << 1 << (63 - shift);
+    const uint64_t ones0 = ends0 << 1 | 1;
+    unsigned n, start, end;
+    if (!wide) {
+        const uint64_t last = bit_number(ones0, runs);
+        if (TAMIS_UNLIKELY(runs > 62 || last == 0 || last >> 63 != 0))
+            return false;
+        const uint64_t both = _pdep_u64((uint64_t)3 << before, ones0);
+        n = place_of(last);
+        start = place_of(both);
+        end = 63 - (unsigned)__builtin_clzll(both);
+        s->ends = ends0;
+    } else {
+        const uint64_t ends1 = shift == 0 ? words[word + 1]
+                                          : words[word + 1] >> shift | words[word + 2]
+                                                                           << 1 << (63 - shift);
+        const uint64_t ones1 = ends1 << 1 | ends0 >> 63;
+        const unsigned in_first = ones_of(ones0);
+        const bool last_high = runs >= in_first, start_high = before >= in_first,
+                   end_high = before + 1 >= in_first;
+        const unsigned run = runs - (last_high ? in_first : 0);
+        const uint64_t last = bit_number(last_high ? ones1 : ones0, run);
+        if (TAMIS_UNLIKELY(run > 63 || last == 0 || (last_high && last >> 63 != 0)))
+            return false;
+        n = place_of(last) + (last_high ? 64 : 0);
+        start =
+            place_of(bit_number(start_high ? ones1 : ones0, before - (start_high ? in_first : 0))) +
+            (start_high ? 64 : 0);
+        end =
+            place_of(bit_number(end_high ? ones1 : ones0, before + 1 - (end_high ? in_first : 0))) +
+            (end_high ? 64 : 0);
+        s->ends = (tamis_i_u128)ends1 << 64 | ends0;
+    }
+    s->n = n;
+    s->start = start;
+    s->in_run = s->hit != 0 ? end - start : 0;
+    unsigned bits;
+    if (set) {
+        const unsigned room = TAMIS_I_LINE_BITS - homes - n, most = (unsigned)line->bits_max * n;
+        bits = room < most ? room : most;
+    } else {
+        bits = (unsigned)(words[7] >> (64 - TAMIS_I_LINE_B));
+    }
+    const unsigned r = (unsigned)(bits * tamis_i_line_inverse[n] >> 20);
+    s->r = r;
+    s->longs = bits - r * n;
+    if (set)
+        s->longs = start_before(s->ends, s->longs, wide);
+    s->bits = set ? r * n + s->longs : bits;
+    const bool is_long = start < s->longs;
+    s->length = r + is_long;
+    s->at = (set ? TOP_SET : TOP) - start * s->length - (is_long ? 0 : s->longs) -
+            s->in_run * s->length;
+    return true;
+}
+
+/* Which of the fingerprints of the run match: the highest bit of the lowest that does, if there is one, and
+ * perhaps of others above it.  The run fits in the window. */
+FAST TAMIS_INLINE uint64_t matches(const uint64_t *words, const sight *s, uint64_t print) {
+    const uint64_t ones = tamis_i_repeat[s->length];
+    const uint64_t x = window_at(words, s->at) ^ (print >> 1 >> (63 - s->length)) * ones;
+    const uint64_t high = _bzhi_u64(ones, s->in_run * s->length) << ((s->length - 1) % 64);
+    return (x - ones) & ~x & high;
+}
+
+FAST TAMIS_INLINE bool find_one(const tamis_i_line *line, const uint64_t *words, unsigned homes,
+                                bool wide, bool set, unsigned home, uint64_t print) {
+    sight s;
+    if (TAMIS_UNLIKELY(!see(line, words, homes, wide, set, home, &s) ||
+                       s.in_run * s.length > WINDOW))
+        return tamis_i_line_find(line, words, home, print);
+    return matches(words, &s, print) != 0;
+}
+
+/* ---- changing ---- */
+
+/* Write the first n ends, and one home. */
+FAST TAMIS_INLINE void put_ends(uint64_t *words, unsigned homes, bool wide, tamis_i_u128 ends,
+                                unsigned n, unsigned home, bool hit) {
+    const unsigned word = homes / 64, shift = homes % 64;
+    const uint64_t mask0 = _bzhi_u64(~(uint64_t)0, n < 64 ? n : 64);
+    const uint64_t ends0 = (uint64_t)ends & mask0;
+    words[word] = (words[word] & ~(mask0 << shift)) | ends0 << shift;
+    if (shift != 0)
+        words[word + 1] = (words[word + 1] & ~(mask0 >> (64 - shift))) | ends0 >> (64 - shift);
+    if (wide) {
+        const uint64_t mask1 = _bzhi_u64(~(uint64_t)0, n < 64 ? 0 : n - 64);
+        const uint64_t ends1 = (uint64_t)(ends >> 64) & mask1;
+        words[word + 1] = (words[word + 1] & ~(mask1 << shift)) | ends1 << shift;
+        if (shift != 0)
+            words[word + 2] = (words[word + 2] & ~(mask1 >> (64 - shift))) | ends1 >> (64 - shift);
+    }
+    const unsigned at = homes <= 64 ? 0 : home / 64;
+    words[at] = (words[at] & ~((uint64_t)1 << home % 64)) | (uint64_t)hit << home % 64;
+}
+
+/* As cut() of line.c: so many fields at a time as fit in a window lose their lowest bits. */
+FAST static void cut(uint64_t *words, unsigned top, sight *s, unsigned from, unsigned to) {
+    const unsigned length = s->r + 1;
+    const uint64_t ones = tamis_i_repeat[length];
+    const unsigned whole = tamis_i_whole[length];
+    const unsigned step = whole > WINDOW ? whole - length : whole;
+    unsigned bottom = top - s->bits;
+    unsigned read = top - from * length, write = read;
+    for (unsigned left = (to - from) * length, now; left > 0; left -= now) {
+        now = left < step ? left : step;
+        read -= now;
+        const uint64_t dropped = _bzhi_u64(ones, now);
+        const uint64_t kept =
+            _pext_u64(window_at(words, read), _bzhi_u64(~(uint64_t)0, now) & ~dropped);
+        const unsigned width = now - ones_of(dropped);
+        write -= width;
+        window_put(words, write, width, kept);
+    }
+    for (unsigned moved; write > read; read += moved, bottom += moved) {
+        moved = write - read < 63 ? write - read : 63;
+        move_up(words, bottom, write, moved);
+    }
+    s->longs = from;
+    s->bits -= to - from;
+}
+
+FAST TAMIS_INLINE unsigned add_one(const tamis_i_line *line, uint64_t *words, unsigned homes,
+                                   bool wide, bool set, unsigned home, uint64_t print) {
+    const unsigned top = set ? TOP_SET : TOP, bits_max = (unsigned)line->bits_max;
+    sight s;
+    if (TAMIS_UNLIKELY(!see(line, words, homes, wide, set, home, &s) ||
+                       s.in_run * s.length > WINDOW || s.n >= line->most))
+        return tamis_i_line_add(line, words, home, print);
+    if (TAMIS_UNLIKELY(matches(words, &s, print) != 0))
+        return set ? TAMIS_I_LINE_FOUND : tamis_i_line_add(line, words, home, print);
+    /* The new ends. */
+    const unsigned n = s.n + 1, start = s.start;
+    tamis_i_u128 ends;
+    if (wide) {
+        const tamis_i_u128 lower = ((tamis_i_u128)1 << start) - 1;
+        ends = (s.ends & lower) | (s.ends & ~lower) << 1 | (tamis_i_u128)(s.hit ^ 1) << start;
+    } else {
+        const uint64_t old = (uint64_t)s.ends, lower = _bzhi_u64(old, start);
+        ends = lower | (old ^ lower) << 1 | (s.hit ^ 1) << start;
+    }
+    /* The new lengths, as settle() of line.c. */
+    const unsigned room = top - homes - n;
+    unsigned r, longs;
+    bool shorter;
+    if (set) {
+        const unsigned most = bits_max * n, bits = room < most ? room : most;
+        r = (unsigned)(bits * tamis_i_line_inverse[n] >> 20);
+        longs = start_before(ends, bits - r * n, wide);
+        shorter = s.n != 0 && (r != s.r || longs - (start < longs) != s.longs);
+    } else {
+        r = s.n == 0 ? bits_max : s.r;
+        const bool may_be_long =
+            (s.hit == 0) & (start == s.longs) & (r < bits_max) & (s.bits + r + 1 <= room);
+        const unsigned is_long = (start < s.longs) | may_be_long;
+        const unsigned bits = s.bits + r + is_long;
+        longs = s.longs + is_long;
+        shorter = bits > room;
+        for (unsigned over = shorter ? bits - room : 0; over > 0;) {
+            if (longs == 0) {
+                r--;
+                longs = n;
+            }
+            const unsigned keep = longs > over ? start_before(ends, longs - over, wide) : 0;
+            const unsigned saved = longs - keep;
+            over -= over < saved ? over : saved;
+            longs = keep;
+        }
+    }
+    const unsigned is_long = start < longs;
+    if (shorter) {
+        const unsigned old_longs = longs - is_long;
+        for (; s.r > r; s.r--, s.longs = s.n)
+            if (s.longs != 0)
+                cut(words, top, &s, 0, s.longs);
+        if (s.longs > old_longs)
+            cut(words, top, &s, old_longs, s.longs);
+    }
+    const unsigned length = r + is_long;
+    const unsigned end = top - start * r - (is_long ? start : longs);
+    move_down(words, top - s.bits, end, length, print >> (64 - length));
+    put_ends(words, homes, wide, ends, n, home, true);
+    if (!set)
+        words[7] = words[7] << TAMIS_I_LINE_B >> TAMIS_I_LINE_B | (uint64_t)(s.bits + length)
+                                                                      << (64 - TAMIS_I_LINE_B);
+    return TAMIS_I_LINE_STORED;
+}
+
+FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsigned homes,
+                                bool wide, unsigned home, uint64_t print) {
+    sight s;
+    if (TAMIS_UNLIKELY(!see(line, words, homes, wide, false, home, &s) ||
+                       s.in_run * s.length > WINDOW))
+        return tamis_i_line_drop(line, words, home, print);
+    const uint64_t hits = matches(words, &s, print);
+    if (TAMIS_UNLIKELY(hits == 0))
+        return false;
+    move_up(words, TOP - s.bits, s.at + place_of(hits) + 1, s.length);
+    const tamis_i_u128 lower =
+        wide ? ((tamis_i_u128)1 << s.start) - 1 : _bzhi_u64(~(uint64_t)0, s.start);
+    tamis_i_u128 ends;
+    if (wide) {
+        ends = (s.ends & lower) | (s.ends >> 1 & ~lower);
+        ends &= ~((tamis_i_u128)1 << (s.n - 1));
+    } else {
+        const uint64_t old = (uint64_t)s.ends;
+        ends = _bzhi_u64((old & (uint64_t)lower) | (old >> 1 & ~(uint64_t)lower), s.n - 1);
+    }
+    put_ends(words, homes, wide, ends, s.n, home, s.in_run > 1);
+    words[7] = words[7] << TAMIS_I_LINE_B >> TAMIS_I_LINE_B | (uint64_t)(s.bits - s.length)
+                                                                  << (64 - TAMIS_I_LINE_B);
+    return true;
+}
+
+/* ---- the cases ---- */
+
+#define OPERATIONS(name, homes, wide, set)                                                         \
+    FAST static void name##_find(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,  \
+                                 const tamis_i_probe *next, bool *found) {                         \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            TAMIS_PREFETCH(next[i].at[0]);                                                         \
+            found[i] = find_one(line, probes[i].at[0], homes, wide, set,                           \
+                                (unsigned)probes[i].word[1], probes[i].word[0]);                   \
+        }                                                                                          \
+    }                                                                                              \
+    FAST static size_t name##_add(const tamis_i_line *line, const tamis_i_probe *probes, size_t n, \
+                                  const tamis_i_probe *next, uint8_t *results) {                   \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            TAMIS_PREFETCH_RW(next[i].at[0]);                                                      \
+            results[i] = (uint8_t)add_one(line, probes[i].at[0], homes, wide, set,                 \
+                                          (unsigned)probes[i].word[1], probes[i].word[0]);         \
+            if (TAMIS_UNLIKELY(tamis_i_line_refused(line, results[i])))                            \
+                return i + 1;                                                                      \
+        }                                                                                          \
+        return n;                                                                                  \
+    }
+#define DROPS(name, homes, wide)                                                                   \
+    FAST static void name##_drop(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,  \
+                                 const tamis_i_probe *next, bool *dropped) {                       \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            TAMIS_PREFETCH_RW(next[i].at[0]);                                                      \
+            dropped[i] = drop_one(line, probes[i].at[0], homes, wide, (unsigned)probes[i].word[1], \
+                                  probes[i].word[0]);                                              \
+        }                                                                                          \
+    }
+
+#define ANY ((unsigned)line->homes)
+
+OPERATIONS(narrow, 64, false, false)
+OPERATIONS(narrow_set, 64, false, true)
+OPERATIONS(wide, 64, true, false)
+OPERATIONS(wide_set, 64, true, true)
+OPERATIONS(dense, 96, true, false)
+OPERATIONS(dense_set, 96, true, true)
+OPERATIONS(any, ANY, true, false)
+OPERATIONS(any_set, ANY, true, true)
+DROPS(narrow, 64, false)
+DROPS(wide, 64, true)
+DROPS(dense, 96, true)
+DROPS(any, ANY, true)
+
+/* Loads are spread around the mean like those of Poisson; up to this mean few have 63 keys. */
+#define NARROW_LOAD 46u
+
+const tamis_i_line_ops *tamis_i_line_x86(const tamis_i_line *line, unsigned features,
+                                         uint64_t load) {
+    static const tamis_i_line_ops all[4][2] = {
+        {{narrow_find, narrow_add, narrow_drop}, {narrow_set_find, narrow_set_add, NULL}},
+        {{wide_find, wide_add, wide_drop}, {wide_set_find, wide_set_add, NULL}},
+        {{dense_find, dense_add, dense_drop}, {dense_set_find, dense_set_add, NULL}},
+        {{any_find, any_add, any_drop}, {any_set_find, any_set_add, NULL}},
+    };
+    const unsigned needed = TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2 | TAMIS_I_CPU_AVX2;
+    if ((features & needed) != needed)
+        return NULL;
+    const unsigned which = line->homes == 64   ? (load <= NARROW_LOAD ? 0 : 1)
+                           : line->homes == 96 ? 2
+                                               : 3;
+    return &all[which][tamis_i_line_is_set(line)];
+}
+
+#else
 
 const tamis_i_line_ops *tamis_i_line_x86(const tamis_i_line *line, unsigned features,
                                          uint64_t load) {
     (void)line, (void)features, (void)load;
     return NULL;
 }
+
+#endif
