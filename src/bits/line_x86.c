@@ -30,22 +30,14 @@
 
 /* ---- words of a line ---- */
 
-/* The 57 bits from 'at' on, or all up to the end of the line. */
-FAST TAMIS_INLINE uint64_t window_at(const uint64_t *words, unsigned at) {
-    const unsigned byte = at / 8 < 56 ? at / 8 : 56;
-    uint64_t word;
-    memcpy(&word, (const unsigned char *)words + byte, sizeof word);
-    return word >> (at - 8 * byte);
-}
-
-/* Put 'width' bits, at most 57, at 'at'. */
-FAST TAMIS_INLINE void window_put(uint64_t *words, unsigned at, unsigned width, uint64_t value) {
-    const unsigned byte = at / 8 < 56 ? at / 8 : 56, shift = at - 8 * byte;
-    unsigned char *const p = (unsigned char *)words + byte;
-    uint64_t word;
-    memcpy(&word, p, sizeof word);
-    word = (word & ~(_bzhi_u64(~(uint64_t)0, width) << shift)) | value << shift;
-    memcpy(p, &word, sizeof word);
+/* The 8 bytes that end with or after bit 'end', so that at least 57 bits before it are in them; bit 0 of the
+ * result is bit 'at' of the line, not more than 57 before 'end'.  If 'end' is less than 57, they begin
+ * before the line: up to 7 bytes of the line before it, or of the state. */
+FAST TAMIS_INLINE uint64_t window_before(const uint64_t *words, unsigned end, unsigned at) {
+    const unsigned byte = (end + 7) / 8;
+    uint64_t window;
+    memcpy(&window, (const unsigned char *)words + byte - 8, sizeof window);
+    return window >> (at + 64 - 8 * byte);
 }
 
 #define BELOW_ROW(k)                                                                               \
@@ -75,61 +67,64 @@ FAST TAMIS_INLINE __m256i or3(__m256i a, __m256i b, __m256i c) {
     return _mm256_or_si256(_mm256_or_si256(a, b), c);
 }
 
+FAST TAMIS_INLINE void store_wide(uint64_t *words, wide_line v) {
+    _mm256_storeu_si256((__m256i *)words, v.low);
+    _mm256_storeu_si256((__m256i *)(words + 4), v.high);
+}
+
+/* 'value' at bit 'at', and zeros: shifts by 64 and more give 0, also those by numbers below 0. */
+FAST TAMIS_INLINE wide_line place(uint64_t value, unsigned at) {
+    const __m256i v = _mm256_set1_epi64x((long long)value), to = _mm256_set1_epi64x(at);
+    const __m256i low = _mm256_set_epi64x(192, 128, 64, 0),
+                  high = _mm256_set_epi64x(448, 384, 320, 256);
+    return (wide_line){_mm256_or_si256(_mm256_sllv_epi64(v, _mm256_sub_epi64(to, low)),
+                                       _mm256_srlv_epi64(v, _mm256_sub_epi64(low, to))),
+                       _mm256_or_si256(_mm256_sllv_epi64(v, _mm256_sub_epi64(to, high)),
+                                       _mm256_srlv_epi64(v, _mm256_sub_epi64(high, to)))};
+}
+
 /* Close a gap: bits 'bottom' up to 'end' go down by 'width' bits, at most 63, and 'value' is put in the
- * bits before 'end' that become free. */
-FAST TAMIS_INLINE void move_down(uint64_t *words, unsigned bottom, unsigned end, unsigned width,
-                                 uint64_t value) {
-    const wide_line from = load_wide(words);
-    const __m256i next_low = _mm256_loadu_si256((const __m256i *)(words + 1));
-    const __m256i next_high = _mm256_permute4x64_epi64(from.high, 0x39);
+ * bits before 'end' that become free.  What falls off at one end comes back at the other, where it is not
+ * used. */
+FAST TAMIS_INLINE wide_line move_down(wide_line from, unsigned bottom, unsigned end, unsigned width,
+                                      uint64_t value) {
+    const __m256i turned_low = _mm256_permute4x64_epi64(from.low, 0x39),
+                  next_high = _mm256_permute4x64_epi64(from.high, 0x39),
+                  next_low = _mm256_blend_epi32(turned_low, next_high, 0xc0);
     const __m128i right = _mm_cvtsi32_si128((int)width), left = _mm_cvtsi32_si128(64 - (int)width);
     const wide_line stay = ones_below(bottom - width), gap = ones_below(end - width),
-                    over = ones_below(end);
+                    over = ones_below(end), put = place(value, end - width);
     const __m256i moved_low =
         _mm256_or_si256(_mm256_srl_epi64(from.low, right), _mm256_sll_epi64(next_low, left));
     const __m256i moved_high =
         _mm256_or_si256(_mm256_srl_epi64(from.high, right), _mm256_sll_epi64(next_high, left));
-    /* 'stay' is part of 'gap', and that of 'over': what differs is taken from elsewhere. */
-    const __m256i keep_low = _mm256_xor_si256(stay.low, over.low),
-                  keep_high = _mm256_xor_si256(stay.high, over.high);
-    const __m256i at = _mm256_set1_epi64x((long long)(end - width));
-    const __m256i by_low = _mm256_sub_epi64(at, _mm256_set_epi64x(192, 128, 64, 0)),
-                  by_high = _mm256_sub_epi64(at, _mm256_set_epi64x(448, 384, 320, 256));
-    const __m256i zero = _mm256_setzero_si256(), v = _mm256_set1_epi64x((long long)value);
-    const __m256i value_low = _mm256_or_si256(_mm256_sllv_epi64(v, by_low),
-                                              _mm256_srlv_epi64(v, _mm256_sub_epi64(zero, by_low)));
-    const __m256i value_high = _mm256_or_si256(
-        _mm256_sllv_epi64(v, by_high), _mm256_srlv_epi64(v, _mm256_sub_epi64(zero, by_high)));
-    const __m256i low =
-        or3(_mm256_andnot_si256(keep_low, from.low),
-            _mm256_and_si256(moved_low, _mm256_andnot_si256(stay.low, gap.low)), value_low);
-    const __m256i high =
-        or3(_mm256_andnot_si256(keep_high, from.high),
-            _mm256_and_si256(moved_high, _mm256_andnot_si256(stay.high, gap.high)), value_high);
-    _mm256_storeu_si256((__m256i *)words, low);
-    _mm256_storeu_si256((__m256i *)(words + 4), high);
+    return (wide_line){
+        or3(_mm256_andnot_si256(_mm256_xor_si256(stay.low, over.low), from.low),
+            _mm256_and_si256(moved_low, _mm256_andnot_si256(stay.low, gap.low)), put.low),
+        or3(_mm256_andnot_si256(_mm256_xor_si256(stay.high, over.high), from.high),
+            _mm256_and_si256(moved_high, _mm256_andnot_si256(stay.high, gap.high)), put.high)};
 }
 
-/* Open a gap: bits 'bottom' up to end - width go up by 'width', at most 63, and leave zeros behind. */
-FAST TAMIS_INLINE void move_up(uint64_t *words, unsigned bottom, unsigned end, unsigned width) {
-    const wide_line from = load_wide(words);
-    const __m256i last_low = _mm256_permute4x64_epi64(from.low, 0x93);
-    const __m256i last_high = _mm256_loadu_si256((const __m256i *)(words + 3));
+/* Open a gap: bits 'bottom' up to 'from_end' go up by 'width', at most 63, and leave zeros behind; bits
+ * up to 'end' become zeros as well. */
+FAST TAMIS_INLINE wide_line move_up(wide_line from, unsigned bottom, unsigned from_end,
+                                    unsigned end, unsigned width) {
+    const __m256i last_low = _mm256_permute4x64_epi64(from.low, 0x93),
+                  turned_high = _mm256_permute4x64_epi64(from.high, 0x93),
+                  last_high = _mm256_blend_epi32(turned_high, last_low, 0x03);
     const __m128i left = _mm_cvtsi32_si128((int)width), right = _mm_cvtsi32_si128(64 - (int)width);
     const wide_line stay = ones_below(bottom), gap = ones_below(bottom + width),
-                    over = ones_below(end);
+                    moved_end = ones_below(from_end + width), over = ones_below(end);
     const __m256i moved_low =
         _mm256_or_si256(_mm256_sll_epi64(from.low, left), _mm256_srl_epi64(last_low, right));
     const __m256i moved_high =
         _mm256_or_si256(_mm256_sll_epi64(from.high, left), _mm256_srl_epi64(last_high, right));
-    const __m256i low =
+    return (wide_line){
         _mm256_or_si256(_mm256_andnot_si256(_mm256_xor_si256(stay.low, over.low), from.low),
-                        _mm256_and_si256(moved_low, _mm256_andnot_si256(gap.low, over.low)));
-    const __m256i high =
-        _mm256_or_si256(_mm256_andnot_si256(_mm256_xor_si256(stay.high, over.high), from.high),
-                        _mm256_and_si256(moved_high, _mm256_andnot_si256(gap.high, over.high)));
-    _mm256_storeu_si256((__m256i *)words, low);
-    _mm256_storeu_si256((__m256i *)(words + 4), high);
+                        _mm256_and_si256(moved_low, _mm256_andnot_si256(gap.low, moved_end.low))),
+        _mm256_or_si256(
+            _mm256_andnot_si256(_mm256_xor_si256(stay.high, over.high), from.high),
+            _mm256_and_si256(moved_high, _mm256_andnot_si256(gap.high, moved_end.high)))};
 }
 
 /* ---- looking ---- */
@@ -140,7 +135,7 @@ typedef struct sight {
     uint64_t hit;
     unsigned n, start, in_run;
     unsigned r, longs, bits;
-    unsigned length, at; /* of the fingerprints of the run, and where they begin */
+    unsigned length, end; /* of the fingerprints of the run: of one, and where they end as bits */
 } sight;
 
 FAST TAMIS_INLINE unsigned ones_of(uint64_t word) {
@@ -156,14 +151,14 @@ FAST TAMIS_INLINE unsigned place_of(uint64_t bit) {
     return (unsigned)_tzcnt_u64(bit);
 }
 
-/* The last end at or before entry 'at', at most 127, and 0 if there is none: where a run begins. */
+/* The last end at or before entry 'at', at most 126, and 0 if there is none: where a run begins. */
 FAST TAMIS_INLINE unsigned start_before(tamis_i_u128 ends, unsigned at, bool wide) {
-    const uint64_t low = _bzhi_u64((uint64_t)ends, at < 64 ? at : 64);
-    const unsigned in_low = low == 0 ? 0 : 64 - (unsigned)__builtin_clzll(low);
     if (!wide)
-        return in_low;
-    const uint64_t high = at < 64 ? 0 : _bzhi_u64((uint64_t)(ends >> 64), at - 64);
-    return high == 0 ? in_low : 128 - (unsigned)__builtin_clzll(high);
+        return 63 - (unsigned)__builtin_clzll(_bzhi_u64((uint64_t)ends << 1 | 1, at + 1));
+    const tamis_i_u128 ones = ends << 1 | 1;
+    const uint64_t low = _bzhi_u64((uint64_t)ones, at < 64 ? at + 1 : 64);
+    const uint64_t high = at < 64 ? 0 : _bzhi_u64((uint64_t)(ones >> 64), at - 63);
+    return high != 0 ? 127 - (unsigned)__builtin_clzll(high) : 63 - (unsigned)__builtin_clzll(low);
 }
 
 /* False if the line is too full for this; else it has at most 62 entries, or 126 if 'wide'. */
@@ -220,7 +215,7 @@ FAST TAMIS_INLINE bool see(const tamis_i_line *line, const uint64_t *words, unsi
     }
     s->n = n;
     s->start = start;
-    s->in_run = s->hit != 0 ? end - start : 0;
+    s->in_run = (end - start) & (0 - (unsigned)s->hit); /* no branch: half of the homes are empty */
     unsigned bits;
     if (set) {
         const unsigned room = TAMIS_I_LINE_BITS - homes - n, most = (unsigned)line->bits_max * n;
@@ -236,17 +231,19 @@ FAST TAMIS_INLINE bool see(const tamis_i_line *line, const uint64_t *words, unsi
     s->bits = set ? r * n + s->longs : bits;
     const bool is_long = start < s->longs;
     s->length = r + is_long;
-    s->at = (set ? TOP_SET : TOP) - start * s->length - (is_long ? 0 : s->longs) -
-            s->in_run * s->length;
+    s->end = (set ? TOP_SET : TOP) - start * s->length - (is_long ? 0 : s->longs);
     return true;
 }
 
 /* Which of the fingerprints of the run match: the highest bit of the lowest that does, if there is one, and
- * perhaps of others above it.  The run fits in the window. */
-FAST TAMIS_INLINE uint64_t matches(const uint64_t *words, const sight *s, uint64_t print) {
+ * perhaps of others above it; bit 0 is bit '*at' of the line.  The run fits in a window. */
+FAST TAMIS_INLINE uint64_t matches(const uint64_t *words, const sight *s, uint64_t print,
+                                   unsigned *at) {
     const uint64_t ones = tamis_i_repeat[s->length];
-    const uint64_t x = window_at(words, s->at) ^ (print >> 1 >> (63 - s->length)) * ones;
-    const uint64_t high = _bzhi_u64(ones, s->in_run * s->length) << ((s->length - 1) % 64);
+    const unsigned bits = s->in_run * s->length;
+    *at = s->end - bits;
+    const uint64_t x = window_before(words, s->end, *at) ^ (print >> 1 >> (63 - s->length)) * ones;
+    const uint64_t high = _bzhi_u64(ones, bits) << ((s->length - 1) % 64);
     return (x - ones) & ~x & high;
 }
 
@@ -256,7 +253,8 @@ FAST TAMIS_INLINE bool find_one(const tamis_i_line *line, const uint64_t *words,
     if (TAMIS_UNLIKELY(!see(line, words, homes, wide, set, home, &s) ||
                        s.in_run * s.length > WINDOW))
         return tamis_i_line_find(line, words, home, print);
-    return matches(words, &s, print) != 0;
+    unsigned at;
+    return matches(words, &s, print, &at) != 0;
 }
 
 /* ---- changing ---- */
@@ -281,30 +279,51 @@ FAST TAMIS_INLINE void put_ends(uint64_t *words, unsigned homes, bool wide, tami
     words[at] = (words[at] & ~((uint64_t)1 << home % 64)) | (uint64_t)hit << home % 64;
 }
 
-/* As cut() of line.c: so many fields at a time as fit in a window lose their lowest bits. */
-FAST static void cut(uint64_t *words, unsigned top, sight *s, unsigned from, unsigned to) {
-    const unsigned length = s->r + 1;
+/* As cut() of line.c, of entries of so many bits: so many fields at a time as fit in a window lose their
+ * lowest bits.  Fewer than 64 entries. */
+FAST TAMIS_INLINE wide_line cut_some(wide_line v, const uint64_t *words, unsigned top,
+                                     unsigned bottom, unsigned length, unsigned from, unsigned to) {
     const uint64_t ones = tamis_i_repeat[length];
     const unsigned whole = tamis_i_whole[length];
     const unsigned step = whole > WINDOW ? whole - length : whole;
-    unsigned bottom = top - s->bits;
-    unsigned read = top - from * length, write = read;
-    for (unsigned left = (to - from) * length, now; left > 0; left -= now) {
+    const unsigned end = top - from * length, all = (to - from) * length;
+    v = move_up(v, bottom, end - all, end, to - from);
+    unsigned read = end, write = end;
+    for (unsigned left = all, now; left > 0; left -= now) {
         now = left < step ? left : step;
+        const uint64_t dropped = _bzhi_u64(ones, now),
+                       window = window_before(words, read, read - now);
+        const uint64_t kept = _pext_u64(window, _bzhi_u64(~dropped, now));
         read -= now;
-        const uint64_t dropped = _bzhi_u64(ones, now);
-        const uint64_t kept =
-            _pext_u64(window_at(words, read), _bzhi_u64(~(uint64_t)0, now) & ~dropped);
-        const unsigned width = now - ones_of(dropped);
-        write -= width;
-        window_put(words, write, width, kept);
+        write -= now - ones_of(dropped);
+        const wide_line put = place(kept, write);
+        v.low = _mm256_or_si256(v.low, put.low);
+        v.high = _mm256_or_si256(v.high, put.high);
     }
-    for (unsigned moved; write > read; read += moved, bottom += moved) {
-        moved = write - read < 63 ? write - read : 63;
-        move_up(words, bottom, write, moved);
+    return v;
+}
+
+/* Make entries shorter, from those that s tells to r bits, and r + 1 for the first 'longs'. */
+FAST static wide_line shorten(wide_line v, uint64_t *words, unsigned top, unsigned n, unsigned r,
+                              unsigned longs, unsigned to_r, unsigned to_longs) {
+    bool stored = true; /* is v what the words are? */
+    while (r > to_r || longs > to_longs) {
+        /* All long ones, or the last of them; not too many at a time. */
+        const unsigned least = r > to_r ? 0 : to_longs;
+        const unsigned from = longs - least > 63 ? longs - 63 : least;
+        if (from < longs) {
+            if (!stored)
+                store_wide(words, v);
+            v = cut_some(v, words, top, top - r * n - longs, r + 1, from, longs);
+            stored = false;
+        }
+        longs = from;
+        if (longs == 0 && r > to_r) {
+            r--;
+            longs = n;
+        }
     }
-    s->longs = from;
-    s->bits -= to - from;
+    return v;
 }
 
 FAST TAMIS_INLINE unsigned add_one(const tamis_i_line *line, uint64_t *words, unsigned homes,
@@ -314,7 +333,8 @@ FAST TAMIS_INLINE unsigned add_one(const tamis_i_line *line, uint64_t *words, un
     if (TAMIS_UNLIKELY(!see(line, words, homes, wide, set, home, &s) ||
                        s.in_run * s.length > WINDOW || s.n >= line->most))
         return tamis_i_line_add(line, words, home, print);
-    if (TAMIS_UNLIKELY(matches(words, &s, print) != 0))
+    unsigned at;
+    if (TAMIS_UNLIKELY(matches(words, &s, print, &at) != 0))
         return set ? TAMIS_I_LINE_FOUND : tamis_i_line_add(line, words, home, print);
     /* The new ends. */
     const unsigned n = s.n + 1, start = s.start;
@@ -355,20 +375,18 @@ FAST TAMIS_INLINE unsigned add_one(const tamis_i_line *line, uint64_t *words, un
         }
     }
     const unsigned is_long = start < longs;
+    wide_line v = load_wide(words);
+    unsigned bits = s.bits;
     if (shorter) {
-        const unsigned old_longs = longs - is_long;
-        for (; s.r > r; s.r--, s.longs = s.n)
-            if (s.longs != 0)
-                cut(words, top, &s, 0, s.longs);
-        if (s.longs > old_longs)
-            cut(words, top, &s, old_longs, s.longs);
+        v = shorten(v, words, top, s.n, s.r, s.longs, r, longs - is_long);
+        bits = r * s.n + longs - is_long;
     }
     const unsigned length = r + is_long;
     const unsigned end = top - start * r - (is_long ? start : longs);
-    move_down(words, top - s.bits, end, length, print >> (64 - length));
+    store_wide(words, move_down(v, top - bits, end, length, print >> (64 - length)));
     put_ends(words, homes, wide, ends, n, home, true);
     if (!set)
-        words[7] = words[7] << TAMIS_I_LINE_B >> TAMIS_I_LINE_B | (uint64_t)(s.bits + length)
+        words[7] = words[7] << TAMIS_I_LINE_B >> TAMIS_I_LINE_B | (uint64_t)(bits + length)
                                                                       << (64 - TAMIS_I_LINE_B);
     return TAMIS_I_LINE_STORED;
 }
@@ -379,10 +397,12 @@ FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsig
     if (TAMIS_UNLIKELY(!see(line, words, homes, wide, false, home, &s) ||
                        s.in_run * s.length > WINDOW))
         return tamis_i_line_drop(line, words, home, print);
-    const uint64_t hits = matches(words, &s, print);
+    unsigned at;
+    const uint64_t hits = matches(words, &s, print, &at);
     if (TAMIS_UNLIKELY(hits == 0))
         return false;
-    move_up(words, TOP - s.bits, s.at + place_of(hits) + 1, s.length);
+    const unsigned end = at + place_of(hits) + 1;
+    store_wide(words, move_up(load_wide(words), TOP - s.bits, end - s.length, end, s.length));
     const tamis_i_u128 lower =
         wide ? ((tamis_i_u128)1 << s.start) - 1 : _bzhi_u64(~(uint64_t)0, s.start);
     tamis_i_u128 ends;

@@ -206,7 +206,8 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
             present[i] = present[i] || tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
 }
 
-/* The table answers for keys up to one that it has no place for; the stash finishes these. */
+/* The table answers for keys up to one that it has no place for; the stash finishes these, and, while it has
+ * keys, tells which of the others are new. */
 static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
                                 const tamis_i_group *next, bool *added, size_t *done) {
     const layout *const l = layout_of(filter);
@@ -215,6 +216,15 @@ static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
     *done = 0;
     for (size_t to = 0; to < now->n;) {
         to += l->ops->add(&l->line, now->probes + to, now->n - to, fetch + to, results + to);
+        const bool plain = filter->state[TAMIS_I_STASH_USED] == 0 &&
+                           !tamis_i_line_refused(&l->line, results[to - 1]);
+        uint64_t stored = 0;
+        for (size_t i = *done; plain && i < to; i++) {
+            added[i] = !(results[i] & TAMIS_I_LINE_FOUND);
+            stored += results[i] / TAMIS_I_LINE_STORED;
+        }
+        filter->state[TAMIS_I_COUNT] += stored;
+        *done = plain ? to : *done;
         for (; *done < to; ++*done) {
             const size_t i = *done;
             const tamis_status status =
