@@ -157,6 +157,8 @@ static void test_table_file_not_closed_is_recovered(void **state) {
     uint64_t random = test_seed() + 1;
     for (unsigned s = 0; s < N_SUMMARIES; s++) {
         for (unsigned sync = TAMIS_SYNC_BATCH; sync <= TAMIS_SYNC_NONE; sync++) {
+            if (s > 0 && sync != TAMIS_SYNC_NONE)
+                continue; /* waiting for the disk is the same for all summaries */
             tamis_table_options options;
             tamis_table_options_init(&options);
             options.sync = (tamis_sync)sync;
@@ -238,6 +240,37 @@ static void test_table_file_torn_slot_is_repeated_from_the_journal(void **state)
         assert_true(was_recovered(table));
         compare(table, &m);
     }
+    assert_ok(tamis_table_close(table));
+}
+
+/* Past the cache, where the file system can: the same answers, and nothing stale after writes. */
+static void test_table_file_direct_reads_see_all_writes(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 8;
+    static model m;
+    model_clear(&m);
+    assert_ok(tamis_table_close(create_with(TAMIS_SUMMARY_MULTIPLE, NULL)));
+    tamis_table_options options;
+    tamis_table *table = NULL;
+    tamis_table_options_init(&options);
+    options.io = TAMIS_TABLE_DIRECT;
+    options.sync = TAMIS_SYNC_NONE;
+    const tamis_status status = tamis_table_open(path, &options, NULL, &table, NULL);
+    if (status == TAMIS_E_IO)
+        skip(); /* a file system without O_DIRECT */
+    assert_ok(status);
+    some_calls(table, &m, &random, 200);
+    model_compare(table, &m);
+    assert_ok(tamis_table_close(table));
+    /* not closed, read-only and not mapped: there is nowhere to put the journal's entries */
+    table = open_with(NULL);
+    model_put(table, &m, 1, 1);
+    abandon(table);
+    options.read_only = true;
+    refuse_with(&options, TAMIS_E_UNSUPPORTED);
+    options.read_only = false;
+    table = open_with(&options);
+    compare(table, &m);
     assert_ok(tamis_table_close(table));
 }
 
@@ -594,6 +627,7 @@ int main(void) {
         cmocka_unit_test(test_table_file_every_way_of_reading_is_the_same),
         cmocka_unit_test(test_table_file_not_closed_is_recovered),
         cmocka_unit_test(test_table_file_torn_slot_is_repeated_from_the_journal),
+        cmocka_unit_test(test_table_file_direct_reads_see_all_writes),
         cmocka_unit_test(test_table_file_second_writer_is_refused),
         cmocka_unit_test(test_table_file_create_refuses_what_exists),
         cmocka_unit_test(test_table_file_without_rights_is_refused_for_writing),
