@@ -40,10 +40,10 @@ newcomer:        ## a fresh clone, the README and four million real keys: a newc
 install: build   ## library, headers, tool, man pages, pkg-config and CMake package, below PREFIX
 	@cmake --install build/release --prefix $(PREFIX)
 
-bench:           ## measure speed beside the calibrators and the peers; BENCH has options
+bench:           ## measure speed beside calibrators and peers, draw the plots; BENCH: only 'tamis bench' with these options
 	@scripts/setup.sh build bench
 	$(call configure-and-build,bench)
-	@build/bench/tamis bench $(BENCH)
+	@if [ -n "$(BENCH)" ]; then build/bench/tamis bench $(BENCH); else scripts/bench.sh build/bench/tamis; fi
 
 bench-table:     ## reads and speed of tables beside SQLite and LMDB; BENCH has options
 	@scripts/setup.sh build bench

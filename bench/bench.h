@@ -39,6 +39,7 @@ typedef struct bench_setup {
     bool digests; /* ready digests are given, not integers: hashing is left out */
     bool huge;    /* huge pages, where the system gives them */
     unsigned rounds;
+    unsigned threads; /* that read at once in further measurements; 0 and 1: none */
 } bench_setup;
 
 /* Keys of one measurement.  'digests' is NULL if integers are given. */
@@ -99,10 +100,12 @@ typedef struct bench_row {
     bench_spread ratio;   /* to the calibrator with the subject's lines, of the same round */
     bench_spread ratio_1; /* to the calibrator with one line */
     double fpr;           /* measured; NaN for calibrators */
+    unsigned threads;     /* that share the keys */
+    bench_spread speedup; /* over one thread; NaN where threads is 1 */
 } bench_row;
 
 /* Room for the rows of n subjects. */
-#define BENCH_ROWS(n) ((n) * (size_t)BENCH_OPS * (size_t)BENCH_MODES)
+#define BENCH_ROWS(n) ((n) * (size_t)BENCH_OPS * ((size_t)BENCH_MODES + 1))
 
 /* What the caller is told meanwhile. */
 typedef struct bench_watch {
@@ -130,6 +133,12 @@ uint64_t bench_key(uint64_t number);
 
 double bench_seconds(void); /* CLOCK_MONOTONIC */
 
+/* Seconds that 'threads' threads, started together, take for all keys; '*result' is the sum of what they
+ * return.  NaN if they cannot be started. */
+#define BENCH_THREADS_MAX 64u
+double bench_wall(const bench_subject *subject, bench_work *work, const bench_keys *keys,
+                  unsigned threads, size_t *result);
+
 /* Whole zeroed pages that are touched, with or without huge ones.  NULL if there are none. */
 void *bench_alloc(size_t size, bool huge);
 void bench_free(void *block, size_t size);
@@ -143,5 +152,7 @@ extern const char bench_compiler[]; /* "gcc-12.2" */
 extern const bench_engine bench_engine_tamis;
 extern const bench_engine bench_engine_calibrator;
 extern const bench_engine bench_engine_libbloom;
+extern const bench_engine bench_engine_leveldb;
+extern const bench_engine bench_engine_dpdk;
 
 #endif

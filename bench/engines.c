@@ -15,6 +15,12 @@ static const struct {
 #ifdef TAMIS_PEER_LIBBLOOM
     {"libbloom", &bench_engine_libbloom},
 #endif
+#ifdef TAMIS_PEER_LEVELDB
+    {"leveldb", &bench_engine_leveldb},
+#endif
+#ifdef TAMIS_PEER_DPDK
+    {"dpdk-vbf", &bench_engine_dpdk},
+#endif
     {NULL, NULL}};
 
 static const char *const calibrators[BENCH_LINES_MAX] = {"calibrator-1", "calibrator-2",

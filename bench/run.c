@@ -17,6 +17,8 @@
  *   remove   Of a full table, the keys that were inserted, sliced as for insert; a small table is
  *            filled again afterwards.
  *
+ *   threads  The same queries once more, in batches, by one thread and by several that share the keys.
+ *
  * Answers are checked: a key that was inserted must be found, and single and batch must agree.
  *
  * SPDX-License-Identifier: MIT
@@ -42,6 +44,7 @@ typedef struct run {
     tamis_digest *digests;
     bool *answers;
     double *times;
+    double *walls; /* [round][subject][op][0: one thread, 1: all], nanoseconds per key */
     uint64_t found[BENCH_SUBJECTS_MAX]; /* absent keys that were found, in the rounds that count */
     uint64_t steps_done, steps, keys_done;
     const char *trouble;
@@ -51,6 +54,10 @@ typedef struct run {
 static double *time_at(run *r, unsigned round, size_t subject, bench_op op, bench_mode mode) {
     const size_t row = (round * r->n_subjects + subject) * (size_t)BENCH_OPS + (size_t)op;
     return &r->times[row * (size_t)BENCH_MODES + (size_t)mode];
+}
+
+static double *walls_at(run *r, unsigned round, size_t subject, bench_op op) {
+    return &r->walls[((round * r->n_subjects + subject) * (size_t)BENCH_OPS + (size_t)op) * 2];
 }
 
 static void fail(run *r, const bench_subject *subject, const char *why) {
@@ -209,6 +216,29 @@ static void query_round(run *r, unsigned round, size_t subject, bench_op op, con
         r->found[subject] += found[BENCH_SINGLE];
 }
 
+static bench_mode best_mode(const bench_engine *engine) {
+    return engine->query[BENCH_BATCH] != NULL ? BENCH_BATCH : BENCH_SINGLE;
+}
+
+/* The same with all threads, beside one thread that is started in the same way. */
+static void threads_round(run *r, unsigned round, size_t subject, bench_op op,
+                          const bench_keys *keys, size_t n_present) {
+    const bench_subject *const s = &r->subjects[subject];
+    const unsigned threads[2] = {1, r->setup->threads};
+    double *const walls = walls_at(r, round, subject, op);
+    for (unsigned i = 0; i < 2; i++) {
+        size_t found = 0;
+        const double seconds =
+            bench_wall(s, s->engine->query[best_mode(s->engine)], keys, threads[i], &found);
+        walls[i] = 1e9 * seconds / (double)keys->n;
+        if (isnan(seconds))
+            fail(r, s, "threads cannot be started");
+        else if (!s->calibrator && found < n_present)
+            fail(r, s, "a key that was inserted is not found by several threads");
+        step(r, keys->n);
+    }
+}
+
 static void remove_round(run *r, unsigned round, size_t subject) {
     const bench_subject *const s = &r->subjects[subject];
     const slice part = slice_of(r, round);
@@ -243,6 +273,8 @@ static void all_rounds(run *r) {
             const bench_keys keys = keys_asked(r, op, draw, &n_present);
             for (size_t i = 0; i < n && r->trouble == NULL; i++)
                 query_round(r, round, (round + i) % n, op, &keys, n_present);
+            for (size_t i = 0; i < n && r->trouble == NULL && r->setup->threads > 1; i++)
+                threads_round(r, round, (round + i) % n, op, &keys, n_present);
         }
     }
     for (unsigned round = 0; round < r->rounds; round++)
@@ -252,6 +284,13 @@ static void all_rounds(run *r) {
 
 /* ---- what it tells ---- */
 
+static bench_spread spread(double *room, unsigned n) {
+    qsort(room, n, sizeof *room, by_size);
+    return (bench_spread){.median = quantile(room, n, 0.5),
+                          .low = quantile(room, n, 0.25),
+                          .high = quantile(room, n, 0.75)};
+}
+
 /* Of the times of 'subject', divided by those of 'by' unless it is n_subjects. */
 static bench_spread spread_of(run *r, size_t subject, size_t by, bench_op op, bench_mode mode,
                               double *room) {
@@ -260,10 +299,19 @@ static bench_spread spread_of(run *r, size_t subject, size_t by, bench_op op, be
         const double unit = by < r->n_subjects ? *time_at(r, i + 1, by, op, mode) : 1;
         room[i] = *time_at(r, i + 1, subject, op, mode) / unit;
     }
-    qsort(room, n, sizeof *room, by_size);
-    return (bench_spread){.median = quantile(room, n, 0.5),
-                          .low = quantile(room, n, 0.25),
-                          .high = quantile(room, n, 0.75)};
+    return spread(room, n);
+}
+
+/* The same for all threads; by itself means by one thread. */
+static bench_spread spread_of_walls(run *r, size_t subject, size_t by, bench_op op, double *room) {
+    const unsigned n = r->rounds - 1;
+    for (unsigned i = 0; i < n; i++) {
+        const double *const own = walls_at(r, i + 1, subject, op);
+        room[i] = by == subject        ? own[0] / own[1]
+                  : by < r->n_subjects ? own[1] / walls_at(r, i + 1, by, op)[1]
+                                       : own[1];
+    }
+    return spread(room, n);
 }
 
 static size_t calibrator_of(const run *r, unsigned lines) {
@@ -289,8 +337,23 @@ static size_t all_rows(run *r, bench_row *rows, double *room) {
                                         .ns = spread_of(r, i, r->n_subjects, op, mode, room),
                                         .ratio = spread_of(r, i, like, op, mode, room),
                                         .ratio_1 = spread_of(r, i, one, op, mode, room),
-                                        .fpr = s->calibrator ? NAN : (double)r->found[i] / asked};
+                                        .fpr = s->calibrator ? NAN : (double)r->found[i] / asked,
+                                        .threads = 1,
+                                        .speedup = {NAN, NAN, NAN}};
             }
+        }
+        for (bench_op op = BENCH_QUERY0; op <= BENCH_QUERY100 && r->setup->threads > 1; op++) {
+            const bench_spread one_line = {1, 1, 1};
+            rows[n++] =
+                (bench_row){.subject = s,
+                            .op = op,
+                            .mode = best_mode(s->engine),
+                            .ns = spread_of_walls(r, i, r->n_subjects, op, room),
+                            .ratio = i == like ? one_line : spread_of_walls(r, i, like, op, room),
+                            .ratio_1 = i == one ? one_line : spread_of_walls(r, i, one, op, room),
+                            .fpr = s->calibrator ? NAN : (double)r->found[i] / asked,
+                            .threads = r->setup->threads,
+                            .speedup = spread_of_walls(r, i, i, op, room)};
         }
     }
     return n;
@@ -320,10 +383,11 @@ const char *bench_run(bench_subject *subjects, size_t n, const bench_setup *setu
     r.answers = malloc(SAMPLE * sizeof *r.answers);
     const size_t n_times = BENCH_ROWS(n) * r.rounds;
     r.times = malloc(n_times * sizeof *r.times);
+    r.walls = malloc(2 * n_times * sizeof *r.walls);
     *n_rows = 0;
     *culprit = "benchmark";
     if (room == NULL || r.u64 == NULL || r.digests == NULL || r.answers == NULL ||
-        r.times == NULL) {
+        r.times == NULL || r.walls == NULL) {
         r.trouble = "no memory";
         r.culprit = *culprit;
     } else {
@@ -336,6 +400,7 @@ const char *bench_run(bench_subject *subjects, size_t n, const bench_setup *setu
         for (size_t i = 0; i < r.n_subjects; i++) {
             const unsigned modes = subjects[i].engine->query[BENCH_BATCH] != NULL ? 2 : 1;
             r.steps += (uint64_t)modes * r.rounds * (subjects[i].can_remove ? 5 : 4);
+            r.steps += setup->threads > 1 ? (uint64_t)6 * r.rounds : 0;
         }
         if (r.trouble == NULL)
             all_rounds(&r);
@@ -344,6 +409,7 @@ const char *bench_run(bench_subject *subjects, size_t n, const bench_setup *setu
     }
     for (size_t i = 0; i < r.n_subjects; i++)
         subjects[i].engine->destroy(&subjects[i]);
+    free(r.walls);
     free(r.times);
     free(r.answers);
     free(r.digests);

@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_BITS = 512, OPT_TABLE_BYTES, OPT_ROUNDS, OPT_CSV, OPT_HUGE, OPT_KEYS };
+enum { OPT_BITS = 512, OPT_TABLE_BYTES, OPT_ROUNDS, OPT_CSV, OPT_HUGE, OPT_KEYS, OPT_THREADS };
 
 #define ROUNDS_MAX 10000u
 #define BITS_MAX   512.0
 
 static const char help[] =
     "usage: tamis bench [--kind K,...] [-n N | --table-bytes SIZE] [--bits B] [--keys FORM]\n"
-    "                   [--rounds R] [--huge on|off] [--json | --csv]\n"
+    "                   [--rounds R] [--huge on|off] [--threads T] [--json | --csv]\n"
     "Measure insert, remove and query, one by one and in batches, in nanoseconds per key and as a\n"
     "multiple of a calibrator: reads of 1, 2 or 3 random cache lines in a table of the same "
     "size.\n\n"
@@ -29,6 +29,8 @@ static const char help[] =
     "      --keys FORM    u64: integers, to be hashed (default); digest: ready digests\n"
     "      --rounds R     rounds, of which the median is told (default 7)\n"
     "      --huge on|off  huge pages, where the system gives them (default on)\n"
+    "      --threads T    also queries by T threads at once, and how much faster they are than "
+    "one\n"
     "      --json         as a JSON array, one object per kind, operation and mode\n"
     "      --csv          the same as comma-separated values\n";
 
@@ -101,6 +103,11 @@ static bool take_option(const char *command, int option, bench_options *o) {
         if (!option_count(command, "--rounds", optarg, ROUNDS_MAX, &rounds))
             return false;
         o->setup.rounds = (unsigned)rounds;
+        return true;
+    case OPT_THREADS:
+        if (!option_count(command, "--threads", optarg, BENCH_THREADS_MAX, &rounds))
+            return false;
+        o->setup.threads = (unsigned)rounds;
         return true;
     case OPT_KEYS:
         return option_choice(command, "--keys", optarg, "u64", "digest", &o->setup.digests);
@@ -183,6 +190,8 @@ static void print_json(const bench_row *rows, size_t n, const bench_setup *setup
         json_real(&j, "fpr", row->fpr);
         json_real(&j, "predicted_fpr", row->subject->predicted_fpr);
         json_u64(&j, "rounds", setup->rounds);
+        json_u64(&j, "threads", row->threads);
+        json_real(&j, "speedup", row->speedup.median);
         json_close(&j);
     }
     json_close(&j);
@@ -199,7 +208,7 @@ static void csv_real(double value) {
 
 static void print_csv(const bench_row *rows, size_t n, const bench_setup *setup) {
     puts("kind,n,op,mode,keys,huge,ns,ns_q1,ns_q3,ratio,ratio_q1,ratio_q3,ratio_1,lines,bytes,"
-         "bits_per_key,fpr,predicted_fpr,rounds,compiler");
+         "bits_per_key,fpr,predicted_fpr,rounds,compiler,threads,speedup");
     for (size_t i = 0; i < n; i++) {
         const bench_row *const row = &rows[i];
         printf("%s,%" PRIu64 ",%s,%s,%s,%s", row->subject->name, setup->n, bench_op_names[row->op],
@@ -214,7 +223,9 @@ static void print_csv(const bench_row *rows, size_t n, const bench_setup *setup)
         csv_real(bits_per_key(row, setup));
         csv_real(row->fpr);
         csv_real(row->subject->predicted_fpr);
-        printf(",%u,%s\n", setup->rounds, bench_compiler);
+        printf(",%u,%s,%u", setup->rounds, bench_compiler, row->threads);
+        csv_real(row->speedup.median);
+        putchar('\n');
     }
 }
 
@@ -240,7 +251,7 @@ static void print_table(const bench_row *rows, size_t n, const bench_setup *setu
             const bench_row *of[BENCH_OPS] = {NULL};
             bool any = false;
             for (size_t k = i; k < n && rows[k].subject == s; k++) {
-                if (rows[k].mode == mode) {
+                if (rows[k].mode == mode && rows[k].threads == 1) {
                     of[rows[k].op] = &rows[k];
                     any = true;
                 }
@@ -260,6 +271,23 @@ static void print_table(const bench_row *rows, size_t n, const bench_setup *setu
             putchar('\n');
         }
     }
+}
+
+/* What several threads gain, one line per subject. */
+static void print_threads(const bench_row *rows, size_t n, const bench_setup *setup) {
+    printf("\n%u threads: nanoseconds per key, and how much faster than one thread\n\n",
+           setup->threads);
+    printf("%-15s %-6s", "kind", "mode");
+    for (bench_op op = BENCH_QUERY0; op <= BENCH_QUERY100; op++)
+        printf("  %12s", bench_op_names[op]);
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].threads == 1)
+            continue;
+        if (rows[i].op == BENCH_QUERY0)
+            printf("\n%-15s %-6s", rows[i].subject->name, bench_mode_names[rows[i].mode]);
+        printf("  %6.1f %5.2f", rows[i].ns.median, rows[i].speedup.median);
+    }
+    putchar('\n');
 }
 
 /* ---- the command ---- */
@@ -308,8 +336,11 @@ static int measure(const char *command, const bench_options *o) {
         print_json(rows, n_rows, &o->setup);
     else if (o->form == FORM_CSV)
         print_csv(rows, n_rows, &o->setup);
-    else
+    else {
         print_table(rows, n_rows, &o->setup);
+        if (o->setup.threads > 1)
+            print_threads(rows, n_rows, &o->setup);
+    }
     free(rows);
     return trouble != NULL ? EXIT_TROUBLE : EXIT_YES;
 }
@@ -322,6 +353,7 @@ int cmd_bench(int argc, char **argv) {
         {"rounds", required_argument, NULL, OPT_ROUNDS},
         {"keys", required_argument, NULL, OPT_KEYS},
         {"huge", required_argument, NULL, OPT_HUGE},
+        {"threads", required_argument, NULL, OPT_THREADS},
         {"json", no_argument, NULL, OPT_JSON},
         {"csv", no_argument, NULL, OPT_CSV},
         {"help", no_argument, NULL, OPT_HELP},

@@ -2,14 +2,16 @@
 # bench.sh TAMIS - measure everything, keep the figures, draw the plots
 #
 # Writes bench/results/<cpu>-<compiler>.csv, with the command lines as comments, and, where gnuplot is
-# there, docs/figures/bench-*.svg.  Takes a quarter of an hour; ROUNDS=3 makes it short, KINDS=a,b
+# there, docs/figures/bench-*.svg.  Takes less than a quarter of an hour; ROUNDS=3 makes it short, KINDS=a,b
 # leaves kinds out.  An idle machine gives better figures, but the ratios hold on a busy one too.
 set -eu
 tamis=${1:?usage: bench.sh TAMIS}
 case $tamis in /*) ;; *) tamis=$PWD/$tamis ;; esac
 cd "$(dirname "$0")/.."
-rounds=${ROUNDS:-21}
+rounds=${ROUNDS:-9}
 kinds=${KINDS:-}
+# Further runs with the kinds that read one line, and the standard.
+few=${KINDS:-bloom,blocked-bloom,rank,line,line-set}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -20,22 +22,33 @@ cpu() {
             -e 's/[^a-z0-9]\{1,\}/-/g' -e 's/^-//' -e 's/-$//'
 }
 
-# One run, appended to the rows of the others.
+# measure KINDS OPTIONS: one run, appended to the rows of the others.
 measure() {
-    echo "tamis bench $*" >&2
-    "$tamis" bench "$@" --rounds "$rounds" ${kinds:+--kind "$kinds"} --csv >"$work/run"
+    only=$1
+    shift
+    echo "tamis bench $*${only:+ --kind $only}" >&2
+    "$tamis" bench "$@" --rounds "$rounds" ${only:+--kind "$only"} --csv >"$work/run"
     [ -s "$work/rows" ] || sed 1q "$work/run" >"$work/rows"
-    echo "# tamis bench $* --rounds $rounds${kinds:+ --kind $kinds} --csv" >>"$work/rows"
+    echo "# tamis bench $* --rounds $rounds${only:+ --kind $only} --csv" >>"$work/rows"
     sed 1d "$work/run" >>"$work/rows"
 }
 
-measure -n 1M
-measure -n 10M
-measure --table-bytes 256MiB
-measure --table-bytes 256MiB --keys digest
-measure --table-bytes 256MiB --huge off
+measure "$kinds" -n 1M
+measure "$kinds" -n 10M
+measure "$kinds" -n 60M
+measure "$few" -n 60M --keys digest
+measure "$few" -n 60M --huge off
+measure "$few" -n 60M --threads 2
+# Error rates: small tables, many queries.
+sizes="8 10 12 14 16 20 24"
+full=$rounds
+rounds=3
+for bits in $sizes; do
+    measure "$kinds" -n 200k --bits "$bits"
+done
+rounds=$full
 
-compiler=$(sed -n '3s/.*,//p' "$work/rows")
+compiler=$(sed -n 3p "$work/rows" | cut -d , -f 20)
 results=bench/results/$(cpu)-$compiler.csv
 mkdir -p bench/results docs/figures
 {
@@ -50,7 +63,7 @@ echo "wrote $results" >&2
 table() {
     awk -F , -v run="$1" -v mode="$2" '
         /^#/ { n++; next }
-        n == run && $4 == mode && $1 !~ /^calibrator/ {
+        n == run && $4 == mode && $21 == 1 && $1 !~ /^calibrator/ {
             if (!($1 in seen)) { seen[$1] = 1; order[++kinds] = $1 }
             ratio[$1, $3] = $13
         }
@@ -67,7 +80,7 @@ if ! command -v gnuplot >/dev/null 2>&1; then
     echo "no gnuplot: no plots" >&2
     exit 0
 fi
-for plot in "1 1m" "2 10m" "3 256mib"; do
+for plot in "1 1m" "2 10m" "3 60m"; do
     number=${plot% *} name=${plot#* }
     for mode in single batch; do
         table "$number" "$mode" >"$work/$name-$mode"
@@ -75,4 +88,17 @@ for plot in "1 1m" "2 10m" "3 256mib"; do
             -e "heading='$name, $mode'" scripts/bench.gp
     done
 done
+
+# Error rate against bits per key, all kinds: one block per kind, predicted and measured; from run 7 on.
+awk -F , '
+    /^#/ { n++; next }
+    n >= 7 && $3 == "query0" && $17 != "" && !(($1, n) in seen) {
+        seen[$1, n] = 1
+        if (!($1 in rows)) order[++kinds] = $1
+        rows[$1] = rows[$1] $16 " " $18 " " ($17 > 0 ? $17 : "nan") "\n"
+    }
+    END { for (i = 1; i <= kinds; i++) printf "\"%s\"\n%s\n\n", order[i], rows[order[i]] }' \
+    "$work/rows" >"$work/error"
+gnuplot -e "data='$work/error'; image='docs/figures/bench-error.svg'" \
+    -e "kinds=$(grep -c '^"' "$work/error")" scripts/bench-error.gp
 echo "drew docs/figures/bench-*.svg" >&2

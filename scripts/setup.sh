@@ -17,7 +17,7 @@ packages() {
     lint) echo clang clang-format clang-tidy shellcheck mandoc ;;
     fuzz) echo clang libclang-rt-dev ;;
     cross) echo gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user ;;
-    bench) echo libbloom-dev libsqlite3-dev liblmdb-dev ;;
+    bench) echo g++ libbloom-dev libleveldb-dev libdpdk-dev libsqlite3-dev liblmdb-dev gnuplot-nox ;;
     coverage) echo gcovr ;;
     figures) echo gnuplot-nox ;;
     amalgamation | python) echo python3 ;;
@@ -58,6 +58,8 @@ present() {
     gcc-s390x-linux-gnu) has_program s390x-linux-gnu-gcc ;;
     libc6-dev-s390x-cross) has_header s390x-linux-gnu-gcc stdio.h ;;
     qemu-user) has_program qemu-s390x ;;
+    libleveldb-dev) has_header "${CC:-cc}" leveldb/c.h ;;
+    libdpdk-dev) has_file /usr/include/dpdk/rte_member.h ;;
     libbloom-dev) has_header "${CC:-cc}" bloom.h ;;
     libsqlite3-dev) has_header "${CC:-cc}" sqlite3.h ;;
     liblmdb-dev) has_header "${CC:-cc}" lmdb.h ;;

@@ -51,7 +51,7 @@ _tamis() {
     --odds | --bucket | --slots | --key-max | --value-max | --stash | --samples)
         return
         ;;
-    -n | -p | --seed | --table-bytes | --bits | --rounds | --bytes | --copies | --values | --overshoot | --lines | \
+    -n | -p | --seed | --table-bytes | --bits | --rounds | --threads | --bytes | --copies | --values | --overshoot | --lines | \
         --failure | --line-bits | --check)
         return
         ;;
@@ -79,7 +79,7 @@ _tamis() {
         *) return ;;
         esac
         ;;
-    bench) options="--kind -n --table-bytes --bits --keys --rounds --huge --json --csv" ;;
+    bench) options="--kind -n --table-bytes --bits --keys --rounds --huge --threads --json --csv" ;;
     reproduce) options="--full --json --plot-data" ;;
     help)
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
