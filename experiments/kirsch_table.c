@@ -236,7 +236,7 @@ static tamis_status walk(const tamis_table *table, uint64_t *keys, uint64_t n) {
 static tamis_status delete_some(tamis_table *table, uint64_t *keys, uint64_t among, unsigned go,
                                 uint64_t seed) {
     tamis_status status = TAMIS_OK;
-    for (unsigned i = 0; i < go && status == TAMIS_OK; i++) {
+    for (unsigned i = 0; i < go && i < among && status == TAMIS_OK; i++) {
         const uint64_t j = i + next_random(&seed) % (among - i);
         const uint64_t chosen = keys[j];
         keys[j] = keys[i];

@@ -44,8 +44,8 @@ static unsigned bits_for(uint64_t values) {
 
 /* How many cells a byte has room for. */
 static unsigned digits_per_byte(uint64_t values) {
-    unsigned n = 0;
-    for (uint64_t states = values; states <= 256; states *= values)
+    unsigned n = 1;
+    for (uint64_t states = values * values; states <= 256; states *= values)
         n++;
     return n;
 }
