@@ -312,6 +312,36 @@ static void test_song_names_the_smallest_counter(void **state) {
     free(s.body);
 }
 
+/* Bodies are stored in files: these never change. */
+static void test_summary_bodies_are_stable(void **state) {
+    (void)state;
+    static const struct {
+        tamis_i_summary_id id;
+        uint64_t checksum;
+    } bodies[] = {
+        {TAMIS_I_SUMMARY_INTERPOLATION, UINT64_C(0x8991cacee71dcb46)},
+        {TAMIS_I_SUMMARY_SINGLE, UINT64_C(0x77c5c77b1cda1101)},
+        {TAMIS_I_SUMMARY_MULTIPLE, UINT64_C(0x8f28413159e13aca)},
+        {TAMIS_I_SUMMARY_SONG, UINT64_C(0xc27ca1576e6e3fb4)},
+        {TAMIS_I_SUMMARY_SINGLE_COUNTING, UINT64_C(0x10603afaee59e3c2)},
+        {TAMIS_I_SUMMARY_MULTIPLE_COUNTING, UINT64_C(0xbaa0518536cf5d93)},
+    };
+    for (unsigned k = 0; k < sizeof bodies / sizeof bodies[0]; k++) {
+        tamis_i_table_plan plan;
+        assert_ok(tamis_i_plan_table_paper(10000, bodies[k].id, &plan));
+        tamis_i_summary s = make(bodies[k].id, &plan.summary);
+        for (uint64_t i = 0; i < 3000; i++) {
+            const tamis_digest digest = {tamis_i_mix(i + 1), tamis_i_mix(i + 1000000)};
+            const unsigned type = i % 8 != 0 ? 0 : i % 64 != 0 ? 1 : (unsigned)(i / 64 % 5);
+            assert_ok(s.kind->insert(&s, digest, type));
+        }
+        const uint64_t sum = tamis_i_checksum_words(s.body, (size_t)s.n_words);
+        if (sum != bodies[k].checksum)
+            fail_msg("%s: 0x%016llx", s.kind->name, (unsigned long long)sum);
+        free(s.body);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_draw_positions_are_fair),
@@ -323,6 +353,7 @@ int main(void) {
         cmocka_unit_test(test_interpolation_equal_strings_are_kept),
         cmocka_unit_test(test_interpolation_full_changes_nothing),
         cmocka_unit_test(test_song_names_the_smallest_counter),
+        cmocka_unit_test(test_summary_bodies_are_stable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
