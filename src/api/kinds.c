@@ -15,6 +15,8 @@ const tamis_i_entry tamis_i_entries[] = {
     {&tamis_i_balanced_bloom, tamis_i_plan_balanced_bloom},
     {&tamis_i_rank, tamis_i_plan_rank},
     {&tamis_i_rank_counting, tamis_i_plan_rank_counting},
+    {&tamis_i_line_kind, tamis_i_plan_line},
+    {&tamis_i_line_set_kind, tamis_i_plan_line_set},
 };
 const size_t tamis_i_n_entries = sizeof tamis_i_entries / sizeof tamis_i_entries[0];
 

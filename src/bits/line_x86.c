@@ -459,11 +459,14 @@ OPERATIONS(wide, 64, true, false)
 OPERATIONS(wide_set, 64, true, true)
 OPERATIONS(dense, 96, true, false)
 OPERATIONS(dense_set, 96, true, true)
+OPERATIONS(sparse, ANY, false, false)
+OPERATIONS(sparse_set, ANY, false, true)
 OPERATIONS(any, ANY, true, false)
 OPERATIONS(any_set, ANY, true, true)
 DROPS(narrow, 64, false)
 DROPS(wide, 64, true)
 DROPS(dense, 96, true)
+DROPS(sparse, ANY, false)
 DROPS(any, ANY, true)
 
 /* Loads are spread around the mean like those of Poisson; up to this mean few have 63 keys. */
@@ -471,18 +474,18 @@ DROPS(any, ANY, true)
 
 const tamis_i_line_ops *tamis_i_line_x86(const tamis_i_line *line, unsigned features,
                                          uint64_t load) {
-    static const tamis_i_line_ops all[4][2] = {
+    static const tamis_i_line_ops all[5][2] = {
         {{narrow_find, narrow_add, narrow_drop}, {narrow_set_find, narrow_set_add, NULL}},
         {{wide_find, wide_add, wide_drop}, {wide_set_find, wide_set_add, NULL}},
         {{dense_find, dense_add, dense_drop}, {dense_set_find, dense_set_add, NULL}},
+        {{sparse_find, sparse_add, sparse_drop}, {sparse_set_find, sparse_set_add, NULL}},
         {{any_find, any_add, any_drop}, {any_set_find, any_set_add, NULL}},
     };
     const unsigned needed = TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2 | TAMIS_I_CPU_AVX2;
     if ((features & needed) != needed)
         return NULL;
-    const unsigned which = line->homes == 64   ? (load <= NARROW_LOAD ? 0 : 1)
-                           : line->homes == 96 ? 2
-                                               : 3;
+    const bool dense = load > NARROW_LOAD;
+    const unsigned which = line->homes == 64 ? dense : line->homes == 96 && dense ? 2 : 3 + dense;
     return &all[which][tamis_i_line_is_set(line)];
 }
 

@@ -57,6 +57,13 @@ static const golden_file golden_table[] = {
     {"dleft-128-group", TAMIS_KIND_DLEFT, KEYS, 100, GOLDEN_SEED, {128, 4, 4, 4}},
     {"dleft-stash", TAMIS_KIND_DLEFT, KEYS, 100, GOLDEN_SEED, {64, 3, 5, 1}},
     {"dleft-empty", TAMIS_KIND_DLEFT, EMPTY, 1, 1, {64, 2, 1, 1}},
+    {"line", TAMIS_KIND_LINE, REMOVED, 100, GOLDEN_SEED, {3, 64, 12, 4}},
+    {"line-96", TAMIS_KIND_LINE, REMOVED, 100, GOLDEN_SEED, {2, 96, 9, 4}},
+    {"line-stash", TAMIS_KIND_LINE, REMOVED, 100, GOLDEN_SEED, {4, 37, 20, 1}},
+    {"line-merged", TAMIS_KIND_LINE, MERGED, 100, GOLDEN_SEED, {4, 64, 56, 4}},
+    {"line-set", TAMIS_KIND_LINE_SET, KEYS, 100, GOLDEN_SEED, {3, 64, 12}},
+    {"line-set-merged", TAMIS_KIND_LINE_SET, MERGED, 100, GOLDEN_SEED, {2, 128, 9}},
+    {"line-set-empty", TAMIS_KIND_LINE_SET, EMPTY, 1, 1, {1, 1, 1}},
 };
 enum { N_GOLDEN = sizeof golden_table / sizeof *golden_table };
 

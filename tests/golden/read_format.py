@@ -153,7 +153,9 @@ def xxh3_64(data):
 
 MAGIC = b"\x89TAMIS\r\n"
 BLOOM, COUNTING, BLOCKED, DLEFT = 1, 2, 3, 4
-NAMES = {BLOOM: "bloom", COUNTING: "counting-bloom", BLOCKED: "blocked-bloom", DLEFT: "dleft"}
+LINE, LINE_SET = 10, 11
+NAMES = {BLOOM: "bloom", COUNTING: "counting-bloom", BLOCKED: "blocked-bloom", DLEFT: "dleft", LINE: "line",
+         LINE_SET: "line-set"}
 STEP = 0xD1342543DE82EF95
 FACTORS = (0x6A09E667, 0xBB67AE85, 0x3C6EF373, 0xA54FF53B, 0x510E527F, 0x9B05688D, 0x1F83D9AB, 0x5BE0CD19,
            0xCBBB9D5D, 0x629A292B, 0x9159015B, 0x152FECD9, 0x67332667, 0x8EB44A87, 0xDB0C2E0D, 0x47B5481D)
@@ -290,9 +292,18 @@ class Filter:
         return (1 <= self.capacity <= 1 << 40 and not any(self.values[4:]) and self.stash > 0
                 and 1 <= buckets <= 1 << 38 and buckets % group == 0)
 
+    def line_parameters_are_sound(self):
+        lines, homes, bits_max, copies = self.values[:4]
+        self.n_body = 8 + stash_words(self.stash)[1] + 8 * lines
+        return (1 <= self.capacity <= 1 << 40 and not any(self.values[4:]) and self.stash > 0
+                and 1 <= lines <= 1 << 38 and 1 <= homes <= 128 and 1 <= bits_max <= 56
+                and (1 <= copies <= 255 if self.kind == LINE else copies == 0))
+
     def parameters_are_sound(self):
         if self.kind == DLEFT:
             return self.dleft_parameters_are_sound()
+        if self.kind in (LINE, LINE_SET):
+            return self.line_parameters_are_sound()
         cells, self.k = self.values[:2]
         used = 3 if self.kind == BLOOM else 2
         if not 1 <= self.capacity <= 1 << 40 or self.stash != 0 or any(self.values[used:]):
@@ -322,9 +333,57 @@ class Filter:
         must(sum(map(len, self.buckets)) + sum(self.stashed.values()) == self.count,
              "the buckets do not hold as many keys as the filter claims")
 
+    def read_line(self, value):
+        """The entries of a line, as (home, fingerprint, bits)."""
+        homes, bits_max = self.values[1:3]
+        top = 503 if self.kind == LINE else 512
+        if value == 0:
+            return []
+        runs = [j for j in range(homes) if value >> j & 1]
+        owner = []
+        for home in runs:
+            while len(owner) < 512:
+                owner.append(home)
+                if value >> homes + len(owner) - 1 & 1:
+                    break
+        n = len(owner)
+        must(n <= (top - homes) // 2, "a line has more entries than fit")
+        all_bits = value >> top if self.kind == LINE else min(512 - homes - n, bits_max * n)
+        must(n > 0, "a line has data where it is free")
+        r, e = divmod(all_bits, n)
+        last = {home: i for i, home in enumerate(owner)}
+        lengths = [r + (last[home] < e) for home in owner]
+        must(min(lengths) >= 1 and max(lengths) <= bits_max and homes + n + sum(lengths) <= top
+             and (self.kind != LINE or sum(lengths) == all_bits), "a line has fingerprints of impossible lengths")
+        entries, at = [], top
+        for home, length in zip(owner, lengths):
+            at -= length
+            entries.append((home, value >> at & (1 << length) - 1, length))
+        must(value >> homes + n & (1 << at - homes - n) - 1 == 0, "a line has data where it is free")
+        return entries
+
+    def read_lines(self):
+        self.lines = []
+        for at in range(0, len(self.table), 8):
+            self.lines.append(self.read_line(sum(self.table[at + i] << 64 * i for i in range(8))))
+        keys = sum(map(len, self.lines)) + sum(self.stashed.values())
+        must(keys == self.count if self.kind == LINE else
+             keys <= self.count and (keys == 0) == (self.count == 0),
+             "the lines do not hold as many keys as the filter claims")
+
+    def line_copies(self, digest):
+        low, high = digest
+        x = low * self.values[0]
+        home = (x & M64) * self.values[1] >> 64
+        entries = [h == home and high >> 64 - n == p for h, p, n in self.lines[x >> 64]]
+        return sum(entries) + self.stashed.get(digest, 0)
+
     def check_table(self):
         if self.kind == DLEFT:
             self.read_buckets()
+            return
+        if self.kind in (LINE, LINE_SET):
+            self.read_lines()
             return
         if self.kind == COUNTING:
             counters = [w >> 4 * i & 15 for w in self.table for i in range(16)]
@@ -365,6 +424,8 @@ class Filter:
     def copies(self, key):
         if self.kind == DLEFT:
             return int(self.dleft_contains(xxh3_128(key, self.seed)))
+        if self.kind in (LINE, LINE_SET):
+            return self.line_copies(xxh3_128(key, self.seed))
         places = self.positions(xxh3_128(key, self.seed))
         if self.kind == COUNTING:
             return min(self.table[i // 16] >> 4 * (i % 16) & 15 for i in places)

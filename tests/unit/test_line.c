@@ -1,0 +1,457 @@
+/* test_line.c - lines of fingerprints against a plain model, and what the two kinds refuse
+ *
+ * The model is a list of entries (home, print, bits), with the rules of bits/line.h written down as they
+ * stand there.  Every line is compared with it bit by bit after every call, for each set of operations.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support.h"
+
+#include "bits/line.h"
+#include "small_multiset.h"
+
+typedef struct plain {
+    tamis_i_line line;
+    unsigned n;
+    unsigned bits; /* of all fingerprints */
+    tamis_i_line_entry entries[TAMIS_I_LINE_ENTRIES + 1];
+} plain;
+
+static void plain_write(const plain *p, uint64_t words[8]) {
+    unsigned at = (unsigned)p->line.top;
+    memset(words, 0, 64);
+    for (unsigned i = 0; i < p->n; i++) {
+        const tamis_i_line_entry *const e = &p->entries[i];
+        for (unsigned b = 0; b < e->bits; b++)
+            if (e->print >> (63 - b) & 1)
+                tamis_i_bit_set(words, at - 1 - b);
+        at -= e->bits;
+        tamis_i_bit_set(words, e->home);
+        if (i + 1 == p->n || p->entries[i + 1].home != e->home)
+            tamis_i_bit_set(words, p->line.homes + i);
+    }
+    for (unsigned b = 0; b < 9 && !tamis_i_line_is_set(&p->line); b++)
+        if (p->bits >> b & 1)
+            tamis_i_bit_set(words, 503 + b);
+}
+
+static bool plain_match(const tamis_i_line_entry *e, unsigned home, uint64_t print) {
+    return e->home == home && (e->print ^ print) >> (64 - e->bits) == 0;
+}
+
+static unsigned plain_copies(const plain *p, unsigned home, uint64_t print) {
+    unsigned copies = 0;
+    for (unsigned i = 0; i < p->n; i++)
+        copies += plain_match(&p->entries[i], home, print);
+    return copies;
+}
+
+static void plain_shorten(plain *p, unsigned i, unsigned bits) {
+    tamis_i_line_entry *const e = &p->entries[i];
+    assert_true(bits >= 1 && bits <= e->bits);
+    p->bits -= e->bits - bits;
+    e->bits = (uint8_t)bits;
+    e->print = e->print >> (64 - bits) << (64 - bits);
+}
+
+static bool plain_fits(const plain *p) {
+    return p->line.homes + p->n + p->bits <= p->line.top;
+}
+
+/* The last run of those that are as long as the first loses a bit, again and again. */
+static void plain_make_room(plain *p) {
+    while (!plain_fits(p)) {
+        unsigned last = p->n - 1; /* the last entry of the last long run */
+        while (last > 0 && p->entries[last].bits < p->entries[0].bits)
+            last--;
+        for (unsigned i = last + 1; i-- > 0 && p->entries[i].home == p->entries[last].home;)
+            plain_shorten(p, i, p->entries[i].bits - 1u);
+    }
+}
+
+static unsigned plain_add(plain *p, unsigned home, uint64_t print) {
+    const bool set = tamis_i_line_is_set(&p->line);
+    const unsigned copies = plain_copies(p, home, print);
+    unsigned at = 0, bits;
+    if ((copies != 0 && (set || copies >= p->line.copies)) || p->n == p->line.most)
+        return copies != 0;
+    while (at < p->n && p->entries[at].home < home)
+        at++;
+    const bool is_new = at == p->n || p->entries[at].home != home;
+    const unsigned room = (unsigned)(p->line.top - p->line.homes) - p->n - 1;
+    if (p->n == 0)
+        bits = (unsigned)p->line.bits_max;
+    else if (!is_new)
+        bits = p->entries[at].bits;
+    else {
+        const unsigned least = p->entries[p->n - 1].bits;
+        bits = at < p->n && p->entries[at].bits > least ? p->entries[at].bits : least;
+        const bool after_longs = at == 0 || p->entries[at - 1].bits > least;
+        if (bits == least && after_longs && least < p->line.bits_max && p->bits + least + 1 <= room)
+            bits++;
+    }
+    memmove(&p->entries[at + 1], &p->entries[at], (p->n - at) * sizeof p->entries[0]);
+    p->entries[at] = (tamis_i_line_entry){.print = print, .home = (uint8_t)home, .bits = 64};
+    p->n++;
+    p->bits += 64;
+    if (set) { /* lengths follow from the number of entries */
+        const unsigned most = (unsigned)p->line.bits_max * p->n;
+        const unsigned all = most < room ? most : room, r = all / p->n, e = all % p->n;
+        for (unsigned i = 0, end = 0; i < p->n; i++) {
+            while (end <= i || (end < p->n && p->entries[end].home == p->entries[end - 1].home))
+                end++;
+            plain_shorten(p, i, r + (end <= e));
+        }
+    } else {
+        plain_shorten(p, at, bits);
+        plain_make_room(p);
+    }
+    assert_true(plain_fits(p));
+    return (copies != 0) | TAMIS_I_LINE_STORED;
+}
+
+static bool plain_drop(plain *p, unsigned home, uint64_t print) {
+    unsigned at = p->n;
+    while (at > 0 && !plain_match(&p->entries[at - 1], home, print))
+        at--;
+    if (at == 0)
+        return false;
+    p->bits -= p->entries[at - 1].bits;
+    memmove(&p->entries[at - 1], &p->entries[at], (p->n - at) * sizeof p->entries[0]);
+    p->n--;
+    return true;
+}
+
+/* ---- one line ---- */
+
+static void compare(const plain *p, const uint64_t words[8]) {
+    uint64_t expected[8];
+    const char *reason = "";
+    plain_write(p, expected);
+    assert_memory_equal(words, expected, 64);
+    assert_true(tamis_i_line_check(&p->line, words, &reason));
+}
+
+static uint64_t some_print(uint64_t *random) {
+    /* Every third is one of a few, so that equal ones meet. */
+    const uint64_t print = test_random(random);
+    return print % 3 == 0 ? print >> 62 << 62 : print;
+}
+
+static void add_one(plain *p, uint64_t words[8], const tamis_i_line_ops *ops, unsigned home,
+                    uint64_t print) {
+    const tamis_i_probe probe = {.at = {words}, .word = {print, home}};
+    uint8_t result;
+    assert_int_equal(ops->add(&p->line, &probe, 1, &probe, &result), 1);
+    assert_int_equal(result, plain_add(p, home, print));
+    compare(p, words);
+}
+
+static void drop_one(plain *p, uint64_t words[8], const tamis_i_line_ops *ops, unsigned home,
+                     uint64_t print) {
+    const tamis_i_probe probe = {.at = {words}, .word = {print, home}};
+    bool dropped;
+    ops->drop(&p->line, &probe, 1, &probe, &dropped);
+    assert_int_equal(dropped, plain_drop(p, home, print));
+    compare(p, words);
+}
+
+static void ask_one(const plain *p, uint64_t words[8], const tamis_i_line_ops *ops, unsigned home,
+                    uint64_t print) {
+    const tamis_i_probe probe = {.at = {words}, .word = {print, home}};
+    bool found;
+    ops->find(&p->line, &probe, 1, &probe, &found);
+    assert_int_equal(found, plain_copies(p, home, print) != 0);
+    assert_int_equal(tamis_i_line_copies(&p->line, words, home, print),
+                     plain_copies(p, home, print));
+}
+
+/* Around a level that goes up and down, from an empty line to a full one. */
+static void walk(const tamis_i_line *line, const tamis_i_line_ops *ops, uint64_t *random) {
+    plain p = {.line = *line};
+    uint64_t memory[10] = {[0] = 0x5555, [9] = 0x5555}, *const words = memory + 1;
+    const bool set = tamis_i_line_is_set(line);
+    for (unsigned stretch = 0; stretch < (set ? 1u : 4u); stretch++) {
+        const uint64_t level =
+            set || stretch == 1 ? line->most + 2 : test_random_below(random, line->most + 2);
+        for (unsigned step = 0; step < 2 * line->most + 20; step++) {
+            const unsigned home = (unsigned)test_random_below(random, line->homes);
+            const uint64_t print = some_print(random);
+            if (set || test_random(random) % 16 < (p.n < level ? 13u : 3u)) {
+                add_one(&p, words, ops, home, print);
+            } else {
+                const bool one = p.n != 0 && test_random(random) % 4 != 0;
+                const unsigned i = one ? (unsigned)test_random_below(random, p.n) : 0;
+                drop_one(&p, words, ops, one ? p.entries[i].home : home,
+                         one ? p.entries[i].print | print >> p.entries[i].bits : print);
+            }
+            ask_one(&p, words, ops, home, print);
+            ask_one(&p, words, ops, home, some_print(random));
+        }
+        for (unsigned i = 0; i < p.n; i++)
+            ask_one(&p, words, ops, p.entries[i].home,
+                    p.entries[i].print | test_random(random) >> p.entries[i].bits);
+    }
+    while (p.n > 0 && !set)
+        drop_one(&p, words, ops, p.entries[p.n / 2].home, p.entries[p.n / 2].print);
+    assert_int_equal(memory[0], 0x5555);
+    assert_int_equal(memory[9], 0x5555);
+}
+
+static const uint64_t some_homes[] = {1, 37, 64, 65, 96, 128};
+static const uint64_t some_bits[] = {1, 7, 12, 24, 56};
+
+#define for_each_layout(line, copies)                                                              \
+    for (unsigned layout_ = 0; layout_ < 6 * 5 * 2; layout_++)                                     \
+        if (tamis_i_line_init(&(line), some_homes[layout_ % 6], some_bits[layout_ / 6 % 5],        \
+                              layout_ / 30 != 0, (copies)),                                        \
+            true)
+
+static void test_line_equals_its_model(void **state) {
+    (void)state;
+    uint64_t random = test_seed();
+    tamis_i_line line;
+    for_each_layout(line, 4) {
+        walk(&line, &tamis_i_line_portable, &random);
+        for (uint64_t load = 20; load <= 80; load += 60)
+            walk(&line, tamis_i_line_choose(&line, tamis_i_cpu_features(), load), &random);
+    }
+}
+
+/* ---- merging ---- */
+
+static void fill(plain *p, uint64_t words[8], unsigned n, uint64_t *random) {
+    memset(words, 0, 64);
+    for (unsigned tries = 0; p->n < n && tries < 4 * n; tries++)
+        add_one(p, words, &tamis_i_line_portable,
+                (unsigned)test_random_below(random, p->line.homes), some_print(random));
+    for (uint64_t drops = tamis_i_line_is_set(&p->line) ? 0 : test_random_below(random, p->n + 1);
+         drops > 0; drops--)
+        drop_one(p, words, &tamis_i_line_portable, p->entries[p->n / 2].home,
+                 p->entries[p->n / 2].print);
+}
+
+static void test_merged_lines_hold_the_entries_of_both(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 1;
+    tamis_i_line line;
+    uint64_t full = 0, merged = 0;
+    for_each_layout(line, 4) {
+        const bool set = tamis_i_line_is_set(&line);
+        for (unsigned round = 0; round < 20; round++) {
+            plain a = {.line = line}, b = {.line = line};
+            uint64_t words[8], source[8], before[8];
+            fill(&a, words, (unsigned)test_random_below(&random, line.most * 3 / 4), &random);
+            fill(&b, source, (unsigned)test_random_below(&random, line.most * 3 / 4), &random);
+            memcpy(before, words, sizeof before);
+            const bool fits = tamis_i_line_merge(&line, words, source, false);
+            assert_memory_equal(words, before, sizeof before);
+            assert_int_equal(tamis_i_line_merge(&line, words, source, true), fits);
+            if (!fits) {
+                assert_memory_equal(words, before, sizeof before);
+                assert_true(a.n + b.n > line.most);
+                full++;
+                continue;
+            }
+            const char *reason;
+            assert_true(tamis_i_line_check(&line, words, &reason));
+            tamis_i_line_entry entries[TAMIS_I_LINE_ENTRIES];
+            const unsigned n = tamis_i_line_list(&line, words, entries);
+            assert_true(set ? n <= a.n + b.n && n >= a.n && n >= b.n : n == a.n + b.n);
+            for (unsigned i = 0; i < a.n + b.n; i++) {
+                const tamis_i_line_entry *const e = i < a.n ? &a.entries[i] : &b.entries[i - a.n];
+                const unsigned copies =
+                    plain_copies(&a, e->home, e->print) + plain_copies(&b, e->home, e->print);
+                assert_true(tamis_i_line_copies(&line, words, e->home, e->print) >=
+                            (set ? 1 : copies));
+            }
+            merged++;
+        }
+    }
+    assert_true(full > 10 && merged > 1000);
+}
+
+/* ---- damage ---- */
+
+/* Any line that passes the check can be worked on, and is what its own entries make. */
+static void test_damaged_lines_are_refused_or_sound(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 2, refused = 0, sound = 0;
+    tamis_i_line line;
+    for_each_layout(line, 4) {
+        for (unsigned round = 0; round < 50; round++) {
+            plain p = {.line = line}, again = {.line = line};
+            uint64_t words[8], rewritten[8];
+            const char *reason = NULL;
+            fill(&p, words, (unsigned)test_random_below(&random, line.most), &random);
+            for (uint64_t flips = 1 + test_random(&random) % 3; flips > 0; flips--) {
+                const uint64_t at = test_random_below(&random, 512);
+                words[at / 64] ^= (uint64_t)1 << at % 64;
+            }
+            if (!tamis_i_line_check(&line, words, &reason)) {
+                assert_non_null(reason);
+                refused++;
+                continue;
+            }
+            again.n = tamis_i_line_list(&line, words, again.entries);
+            for (unsigned i = 0; i < again.n; i++)
+                again.bits += again.entries[i].bits;
+            plain_write(&again, rewritten);
+            assert_memory_equal(words, rewritten, sizeof words);
+            add_one(&again, words, &tamis_i_line_portable, 0, test_random(&random));
+            sound++;
+        }
+    }
+    assert_true(refused > 1000 && sound > 1000);
+}
+
+/* ---- the kinds ---- */
+
+static tamis_params tiny(tamis_kind kind, uint64_t lines, uint64_t homes, uint64_t bits_max) {
+    tamis_params params;
+    tamis_params_init(&params);
+    params.kind = kind;
+    params.capacity = 50;
+    params.seed = 1;
+    params.stash = 4;
+    params.value[TAMIS_LINE_LINES] = lines;
+    params.value[TAMIS_LINE_HOMES] = homes;
+    params.value[TAMIS_LINE_BITS_MAX] = bits_max;
+    return params;
+}
+
+static void test_small_lines_keep_every_copy(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 3;
+    small_tally tally = {0};
+    for (unsigned round = 0; round < 60; round++) {
+        tamis_params params = tiny(TAMIS_KIND_LINE, 1, 1 + test_random_below(&random, 4),
+                                   1 + test_random_below(&random, 6));
+        params.seed = 1 + round;
+        params.value[TAMIS_LINE_COPIES] = 1 + test_random_below(&random, 4);
+        small_multiset_run(&params, &random, &tally);
+    }
+    assert_true(tally.stashed > 0);
+}
+
+static void test_heavy_key_takes_one_slot_of_the_stash(void **state) {
+    (void)state;
+    tamis_params params = tiny(TAMIS_KIND_LINE, 0, 0, 0);
+    params.capacity = 800;
+    params.stash = 16;
+    small_heavy_key(&params);
+}
+
+/* When the stash is full too, the line is filled to its end, and then no more. */
+static void test_full_line_and_stash_refuse(void **state) {
+    (void)state;
+    const tamis_params params = tiny(TAMIS_KIND_LINE, 1, 64, 0);
+    tamis_filter *f, *loaded;
+    assert_ok(tamis_filter_create(&params, NULL, &f));
+    uint64_t in = 0;
+    while (tamis_filter_insert_u64(f, in, NULL) == TAMIS_OK)
+        in++;
+    assert_int_equal(in, (512 - 9 - 64) / 2 + params.stash);
+    assert_int_equal(tamis_filter_count(f), in);
+    size_t size;
+    unsigned char *const bytes = test_encoded(f, &size);
+    assert_status(tamis_filter_insert_u64(f, in, NULL), TAMIS_E_FULL);
+    assert_encoded(f, bytes, size);
+    assert_ok(tamis_filter_decode(bytes, size, NULL, &loaded, NULL));
+    tamis_filter_free(loaded);
+    free(bytes);
+    for (uint64_t key = 0; key < in; key++)
+        assert_true(tamis_filter_contains_u64(f, key));
+    for (uint64_t key = 0; key < in; key++)
+        assert_ok(tamis_filter_remove_u64(f, key));
+    assert_int_equal(tamis_filter_count(f), 0);
+    tamis_filter_free(f);
+}
+
+/* A set takes any number of keys: at last it finds all that it is asked for. */
+static void test_overfull_set_answers_present(void **state) {
+    (void)state;
+    const tamis_params params = tiny(TAMIS_KIND_LINE_SET, 1, 64, 0);
+    tamis_filter *f;
+    assert_ok(tamis_filter_create(&params, NULL, &f));
+    for (uint64_t key = 0; key < 5000; key++)
+        assert_ok(tamis_filter_insert_u64(f, key, NULL));
+    for (uint64_t key = 0; key < 5000; key++)
+        assert_true(tamis_filter_contains_u64(f, key));
+    tamis_info info;
+    tamis_info_init(&info);
+    assert_ok(tamis_filter_info(f, &info));
+    assert_true(info.fpr > 0.99 && info.fpr <= 1);
+    tamis_filter_free(f);
+}
+
+static void test_set_stores_a_key_once(void **state) {
+    (void)state;
+    const tamis_params params = tiny(TAMIS_KIND_LINE_SET, 3, 64, 0);
+    tamis_filter *once, *often;
+    assert_ok(tamis_filter_create(&params, NULL, &once));
+    assert_ok(tamis_filter_create(&params, NULL, &often));
+    for (uint64_t key = 0; key < 100; key++) {
+        bool added;
+        assert_ok(tamis_filter_insert_u64(once, key, NULL));
+        for (unsigned i = 0; i < 3; i++) {
+            const bool was = tamis_filter_contains_u64(often, key);
+            assert_ok(tamis_filter_insert_u64(often, key, &added));
+            assert_int_equal(added, !was);
+        }
+    }
+    assert_same(once, often);
+    assert_status(tamis_filter_remove_u64(once, 1), TAMIS_E_UNSUPPORTED);
+    tamis_filter_free(once);
+    tamis_filter_free(often);
+}
+
+/* Merging lines that do not fit together refuses, and changes nothing. */
+static void test_merge_that_does_not_fit_changes_nothing(void **state) {
+    (void)state;
+    const tamis_params params = tiny(TAMIS_KIND_LINE, 2, 64, 0);
+    tamis_filter *a, *b;
+    assert_ok(tamis_filter_create(&params, NULL, &a));
+    assert_ok(tamis_filter_create(&params, NULL, &b));
+    for (uint64_t key = 0; key < 250; key++) {
+        assert_ok(tamis_filter_insert_u64(a, key, NULL));
+        assert_ok(tamis_filter_insert_u64(b, key + 1000, NULL));
+    }
+    size_t size;
+    unsigned char *const bytes = test_encoded(a, &size);
+    assert_status(tamis_filter_merge(a, b), TAMIS_E_FULL);
+    assert_encoded(a, bytes, size);
+    free(bytes);
+    tamis_filter_free(a);
+    tamis_filter_free(b);
+}
+
+static void test_parameters_out_of_range_are_refused(void **state) {
+    (void)state;
+    const tamis_params good = tiny(TAMIS_KIND_LINE, 3, 64, 9);
+    const small_bad bad[] = {{TAMIS_LINE_LINES, ((uint64_t)1 << 38) + 1},
+                             {TAMIS_LINE_HOMES, 129},
+                             {TAMIS_LINE_BITS_MAX, 57},
+                             {TAMIS_LINE_COPIES, 256},
+                             {TAMIS_LINE_COPIES + 1, 1}};
+    small_refused(&good, bad, sizeof bad / sizeof bad[0]);
+    const tamis_params set = tiny(TAMIS_KIND_LINE_SET, 3, 64, 9);
+    const small_bad none = {TAMIS_LINE_COPIES, 1};
+    small_refused(&set, &none, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_line_equals_its_model),
+        cmocka_unit_test(test_merged_lines_hold_the_entries_of_both),
+        cmocka_unit_test(test_damaged_lines_are_refused_or_sound),
+        cmocka_unit_test(test_small_lines_keep_every_copy),
+        cmocka_unit_test(test_heavy_key_takes_one_slot_of_the_stash),
+        cmocka_unit_test(test_full_line_and_stash_refuse),
+        cmocka_unit_test(test_overfull_set_answers_present),
+        cmocka_unit_test(test_set_stores_a_key_once),
+        cmocka_unit_test(test_merge_that_does_not_fit_changes_nothing),
+        cmocka_unit_test(test_parameters_out_of_range_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
