@@ -13,7 +13,9 @@
  *  - an item that is deleted after the walk has passed it stays in the new summary, and its slot waits
  *    for the next rebuild.
  *
- * Nothing of this is in the file but the moves, each of which is one entry of the journal.
+ * Nothing of this is in the file but the moves, each of which is one entry of the journal.  They are decided
+ * one after the other and made in groups, for the sake of the syncs: a group ends with the sub-table, because
+ * the slots that its moves free are of use to items of later ones only, and with the call.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,24 +30,83 @@ static tamis_status read_item(const tamis_table *table, unsigned part, uint64_t 
     return tamis_i_slot_decode(&table->slots, slot, image, item) ? TAMIS_OK : TAMIS_E_FORMAT;
 }
 
+static bool is_taken(const tamis_i_rebuild *rebuild, uint64_t slot) {
+    for (unsigned i = 0; i < rebuild->n_moves; i++)
+        if (rebuild->moves[i].to == slot)
+            return true;
+    return false;
+}
+
 /* A slot in a sub-table before 'part', free or of a deleted item. */
 static uint64_t earlier(const tamis_table *table, tamis_digest digest, unsigned part,
                         unsigned *level) {
     for (*level = 0; *level < part; ++*level) {
         const uint64_t slot = tamis_i_slots_bucket(&table->slots, digest, *level);
         for (unsigned i = 0; i < table->slots.bucket; i++)
-            if (!tamis_i_table_live(table, slot + i))
+            if (!tamis_i_table_live(table, slot + i) && !is_taken(&table->rebuild, slot + i))
                 return slot + i;
     }
     return TAMIS_I_NO_SLOT;
 }
 
-/* Move the item in 'slot', if it can be moved. */
-static tamis_status move(tamis_table *table, uint64_t slot) {
+/* Fast memory follows a move. */
+static void follow(tamis_table *table, const tamis_i_move *move) {
+    const tamis_i_summary_kind *const kind = table->summary.kind;
+    if (move->part == table->slots.n_levels)
+        tamis_i_index_remove(&table->index, move->digest, move->from);
+    else if (tamis_i_table_forgets(table) &&
+             kind->remove(&table->summary, move->digest, move->part) != TAMIS_OK &&
+             table->unknown > 0)
+        table->unknown--;
+    if (table->deleted != NULL && tamis_i_bit_get(table->deleted, move->to)) {
+        tamis_i_bit_clear(table->deleted, move->to);
+        table->n_deleted--;
+    }
+    tamis_i_bit_set(table->used, move->to);
+    tamis_i_bit_clear(table->used, move->from);
+    table->part_count[move->level]++;
+    table->part_count[move->part]--;
+    table->counts->moves++;
+}
+
+/* Make the moves that are decided.  Those that fail have not been made, and the summary forgets them if it
+ * can. */
+static tamis_status make_moves(tamis_table *table) {
+    tamis_i_rebuild *const rebuild = &table->rebuild;
+    tamis_i_store_change writes[TAMIS_I_JOURNAL_GROUP];
+    size_t done = 0;
+    for (unsigned i = 0; i < rebuild->n_moves; i++)
+        writes[i] = (tamis_i_store_change){.slot = rebuild->moves[i].to,
+                                           .image = rebuild->images + i * table->slots.slot_size,
+                                           .cleared = rebuild->moves[i].from};
+    const tamis_status status =
+        rebuild->n_moves == 0
+            ? TAMIS_OK
+            : tamis_i_store_write_group(&table->store, writes, rebuild->n_moves, &done);
+    for (unsigned i = 0; i < rebuild->n_moves; i++) {
+        const tamis_i_move *const move = rebuild->moves + i;
+        if (i < done)
+            follow(table, move);
+        else if (tamis_i_table_forgets(table))
+            (void)table->summary.kind->remove(&table->summary, move->digest, move->level);
+    }
+    rebuild->n_moves = 0;
+    return status;
+}
+
+/* Decide whether the item in 'slot' can be moved, and where. */
+static tamis_status decide(tamis_table *table, uint64_t slot) {
+    tamis_i_rebuild *const rebuild = &table->rebuild;
     const unsigned part = tamis_i_slots_part(&table->slots, slot);
     tamis_i_buffer buffer;
     tamis_i_item item;
-    tamis_status status = read_item(table, part, slot, &buffer, &item);
+    if (rebuild->n_moves == TAMIS_I_JOURNAL_GROUP ||
+        (rebuild->n_moves > 0 && rebuild->moves[0].part != part)) {
+        const tamis_status status = make_moves(table);
+        if (status != TAMIS_OK)
+            return status;
+    }
+    const tamis_status status = read_item(table, part, slot, &buffer, &item);
     if (status != TAMIS_OK)
         return status;
     const tamis_digest digest = tamis_i_table_digest(table, item.key, item.key_size);
@@ -53,35 +114,15 @@ static tamis_status move(tamis_table *table, uint64_t slot) {
     const uint64_t to = earlier(table, digest, part, &level);
     if (to == TAMIS_I_NO_SLOT)
         return TAMIS_OK;
-
-    const tamis_i_summary_kind *const kind = table->summary.kind;
-    const bool forgets = tamis_i_table_forgets(table);
-    const bool from_stash = part == table->slots.n_levels;
-    const bool tell = forgets || from_stash;
-    if (tell && kind->insert(&table->summary, digest, level) != TAMIS_OK)
-        return TAMIS_OK; /* there is no room in the summary: it stays where it is */
-    unsigned char image[TAMIS_I_PAGE];
-    tamis_i_slot_encode(&table->slots, to, &item, image);
-    status = tamis_i_store_write(&table->store, to, image, slot);
-    if (status != TAMIS_OK) {
-        if (forgets)
-            (void)kind->remove(&table->summary, digest, level);
-        return status;
-    }
-    if (from_stash)
-        tamis_i_index_remove(&table->index, digest, slot);
-    else if (forgets && kind->remove(&table->summary, digest, part) != TAMIS_OK &&
-             table->unknown > 0)
-        table->unknown--;
-    if (table->deleted != NULL && tamis_i_bit_get(table->deleted, to)) {
-        tamis_i_bit_clear(table->deleted, to);
-        table->n_deleted--;
-    }
-    tamis_i_bit_set(table->used, to);
-    tamis_i_bit_clear(table->used, slot);
-    table->part_count[level]++;
-    table->part_count[part]--;
-    table->counts->moves++;
+    /* A summary that forgets gets the new type now and loses the old one with the move.  If it has no
+     * room, the item stays where it is. */
+    const bool tell = tamis_i_table_forgets(table) || part == table->slots.n_levels;
+    if (tell && table->summary.kind->insert(&table->summary, digest, level) != TAMIS_OK)
+        return TAMIS_OK;
+    tamis_i_slot_encode(&table->slots, to, &item,
+                        rebuild->images + rebuild->n_moves * table->slots.slot_size);
+    rebuild->moves[rebuild->n_moves++] =
+        (tamis_i_move){.from = slot, .to = to, .part = part, .level = level, .digest = digest};
     return TAMIS_OK;
 }
 
@@ -103,10 +144,33 @@ static tamis_status sum(tamis_table *table, uint64_t slot) {
         &table->rebuild.shadow, tamis_i_table_digest(table, item.key, item.key_size), part);
 }
 
+static size_t moves_size(const tamis_table *table) {
+    return TAMIS_I_JOURNAL_GROUP * (sizeof(tamis_i_move) + table->slots.slot_size);
+}
+
+static tamis_status begin_moving(tamis_table *table) {
+    tamis_i_rebuild *const rebuild = &table->rebuild;
+    unsigned char *const block = tamis_i_alloc(&table->allocator, moves_size(table));
+    if (block == NULL)
+        return TAMIS_E_NOMEM;
+    rebuild->moves = (void *)block;
+    rebuild->images = block + TAMIS_I_JOURNAL_GROUP * sizeof(tamis_i_move);
+    rebuild->n_moves = 0;
+    rebuild->phase = TAMIS_I_MOVING;
+    rebuild->cursor = table->slots.first[1];
+    return TAMIS_OK;
+}
+
+static void end_moving(tamis_table *table) {
+    tamis_i_free(&table->allocator, table->rebuild.moves, moves_size(table));
+    table->rebuild.moves = NULL;
+}
+
 static tamis_status begin_summing(tamis_table *table) {
     const tamis_status status = tamis_i_table_new_summary(table, &table->rebuild.shadow);
     if (status != TAMIS_OK)
         return status;
+    end_moving(table);
     table->rebuild.phase = TAMIS_I_SUMMING;
     table->rebuild.cursor = 0;
     return TAMIS_OK;
@@ -118,6 +182,7 @@ static void finish(tamis_table *table) {
         table->summary = table->rebuild.shadow;
         table->rebuild.shadow.body = NULL;
     }
+    end_moving(table);
     table->rebuild.phase = TAMIS_I_IDLE;
     table->counts->rebuilds++;
 }
@@ -125,6 +190,7 @@ static void finish(tamis_table *table) {
 void tamis_i_table_stop_rebuild(tamis_table *table) {
     if (table->rebuild.shadow.body != NULL)
         tamis_i_table_free_summary(table, &table->rebuild.shadow);
+    end_moving(table);
     table->rebuild.phase = TAMIS_I_IDLE;
 }
 
@@ -135,39 +201,51 @@ static uint64_t next_in_word(const uint64_t *used, uint64_t slot) {
     return rest == 0 ? UINT64_MAX : slot + (uint64_t)__builtin_ctzll(rest);
 }
 
-tamis_status tamis_i_table_rebuild(tamis_table *table, uint64_t max_steps, bool *done) {
+/* One step. */
+static tamis_status step(tamis_table *table) {
     tamis_i_rebuild *const rebuild = &table->rebuild;
     const tamis_i_slots *const slots = &table->slots;
-    if (rebuild->phase == TAMIS_I_IDLE) {
-        rebuild->phase = TAMIS_I_MOVING;
-        rebuild->cursor = slots->first[1];
+    const bool moving = rebuild->phase == TAMIS_I_MOVING;
+    const uint64_t end = slots->first[slots->n_levels + (moving ? 1 : 0)];
+    if (rebuild->cursor >= end) {
+        tamis_status status = moving ? make_moves(table) : TAMIS_OK;
+        if (status == TAMIS_OK && moving && table->deleted != NULL)
+            status = begin_summing(table);
+        else if (status == TAMIS_OK)
+            finish(table);
+        return status;
     }
-    for (uint64_t step = 0; step < max_steps && rebuild->phase != TAMIS_I_IDLE; step++) {
-        const bool moving = rebuild->phase == TAMIS_I_MOVING;
-        const uint64_t end = slots->first[slots->n_levels + (moving ? 1 : 0)];
-        tamis_status status = TAMIS_OK;
-        if (rebuild->cursor >= end) {
-            if (moving && table->deleted != NULL)
-                status = begin_summing(table);
-            else
-                finish(table);
-        } else {
-            const uint64_t slot = next_in_word(table->used, rebuild->cursor);
-            if (slot >= end) {
-                rebuild->cursor = rebuild->cursor / 64 * 64 + 64;
-                continue;
-            }
-            if (!moving)
-                status = sum(table, slot);
-            else if (tamis_i_table_live(table, slot))
-                status = move(table, slot);
-            if (status == TAMIS_OK)
-                rebuild->cursor = slot + 1;
-        }
-        if (status != TAMIS_OK)
-            return status;
+    const uint64_t slot = next_in_word(table->used, rebuild->cursor);
+    if (slot >= end) {
+        rebuild->cursor = rebuild->cursor / 64 * 64 + 64;
+        return TAMIS_OK;
     }
-    if (done != NULL)
+    tamis_status status = TAMIS_OK;
+    if (!moving)
+        status = sum(table, slot);
+    else if (tamis_i_table_live(table, slot))
+        status = decide(table, slot);
+    if (status == TAMIS_OK)
+        rebuild->cursor = slot + 1;
+    return status;
+}
+
+/* No move is left undone when the call returns, for the item must be found where it is. */
+tamis_status tamis_i_table_rebuild(tamis_table *table, uint64_t max_steps, bool *done) {
+    tamis_i_rebuild *const rebuild = &table->rebuild;
+    tamis_status status = TAMIS_OK;
+    if (rebuild->phase == TAMIS_I_IDLE)
+        status = begin_moving(table);
+    for (uint64_t i = 0; i < max_steps && status == TAMIS_OK; i++) {
+        status = step(table);
+        if (rebuild->phase == TAMIS_I_IDLE)
+            break;
+    }
+    if (rebuild->n_moves > 0) {
+        const tamis_status made = make_moves(table);
+        status = status == TAMIS_OK ? made : status;
+    }
+    if (status == TAMIS_OK && done != NULL)
         *done = rebuild->phase == TAMIS_I_IDLE;
-    return TAMIS_OK;
+    return status;
 }

@@ -4,7 +4,7 @@
  *
  *      offset  size
  *           0     8  checksum of the rest and of the salt of the table
- *           8     8  sequence: entry number s is in cell s mod 4
+ *           8     8  sequence: entry number s is in cell s mod 128
  *          16     8  slot
  *          24     8  slot to be cleared as well, or 2^64 - 1
  *          32    32  zero
@@ -21,9 +21,10 @@
  *          48     8  checksum of bits and summary
  *          56   456  zero
  *
- * Replay takes the entry with the highest sequence and as many before it as there are without a gap, and
- * writes their images in order.  That is right whether they had reached their slots or not: the last
- * image that a slot gets is the last that was acknowledged, or the one that was being written.
+ * Replay takes the entry with the highest sequence and those of the ring before it, and writes their images
+ * in order.  That is right whether they had reached their slots or not: the last image that a slot gets is
+ * the last that was acknowledged, or the one that was being written.  If the power failed, entries that
+ * were not synced may be missing; no entry after them relies on them but others that were not synced.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -315,8 +316,7 @@ static bool put_slot(tamis_i_store *store, uint64_t slot, const unsigned char *i
 
 /* After a failure to write the journal nothing has changed, for the slot has not been touched and an entry
  * that is not whole does not count; but what a system that cannot write will do next is not known. */
-static tamis_status append(tamis_i_store *store, uint64_t slot, const unsigned char *image,
-                           uint64_t cleared) {
+static tamis_status append(tamis_i_store *store, const tamis_i_store_change *write) {
     if (store->broken)
         return TAMIS_E_IO;
     if (!store->open_marked) {
@@ -326,29 +326,49 @@ static tamis_status append(tamis_i_store *store, uint64_t slot, const unsigned c
             return status;
     }
     unsigned char entry[ENTRY_MAX];
-    encode_entry(store, slot, image, cleared, entry);
+    encode_entry(store, write->slot, write->image, write->cleared, entry);
     if (!tamis_i_store_put_bytes(store->fd, entry_at(store, store->sequence + 1), entry,
                                  ENTRY_HEAD + store->slots->slot_size)) {
         store->broken = true;
         return TAMIS_E_IO;
     }
     store->sequence++;
-    return store->sync == TAMIS_SYNC_EACH ? tamis_i_store_sync(store) : TAMIS_OK;
+    return TAMIS_OK;
+}
+
+static tamis_status apply(tamis_i_store *store, const tamis_i_store_change *write) {
+    if (put_slot(store, write->slot, write->image) &&
+        (write->cleared == TAMIS_I_NO_SLOT || put_slot(store, write->cleared, NULL)))
+        return TAMIS_OK;
+    store->broken = true;
+    return TAMIS_E_IO;
+}
+
+static bool has_journal(const tamis_i_store *store) {
+    return store->fd >= 0 && !store->read_only;
 }
 
 tamis_status tamis_i_store_write(tamis_i_store *store, uint64_t slot, const unsigned char *image,
                                  uint64_t cleared) {
-    if (store->fd >= 0 && !store->read_only) {
-        const tamis_status status = append(store, slot, image, cleared);
-        if (status != TAMIS_OK)
-            return status;
-    }
-    if (!put_slot(store, slot, image) ||
-        (cleared != TAMIS_I_NO_SLOT && !put_slot(store, cleared, NULL))) {
-        store->broken = true;
-        return TAMIS_E_IO;
-    }
-    return TAMIS_OK;
+    const tamis_i_store_change write = {.slot = slot, .image = image, .cleared = cleared};
+    tamis_status status = has_journal(store) ? append(store, &write) : TAMIS_OK;
+    if (status == TAMIS_OK && has_journal(store) && store->sync == TAMIS_SYNC_EACH)
+        status = tamis_i_store_sync(store);
+    return status == TAMIS_OK ? apply(store, &write) : status;
+}
+
+tamis_status tamis_i_store_write_group(tamis_i_store *store, const tamis_i_store_change *writes,
+                                       size_t n, size_t *done) {
+    TAMIS_ASSERT(n <= TAMIS_I_JOURNAL_GROUP);
+    tamis_status status = TAMIS_OK;
+    *done = 0;
+    for (size_t i = 0; i < n && status == TAMIS_OK && has_journal(store); i++)
+        status = append(store, writes + i);
+    if (status == TAMIS_OK && has_journal(store))
+        status = sync_unless_none(store);
+    for (; *done < n && status == TAMIS_OK; *done += status == TAMIS_OK)
+        status = apply(store, writes + *done);
+    return status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -383,18 +403,16 @@ tamis_status tamis_i_store_replay(tamis_i_store *store, const char **reason) {
             sequences[cell] = tamis_i_get_u64(entry + 8);
         last = sequences[cell] > last ? sequences[cell] : last;
     }
-    uint64_t first = last;
-    while (first > 1 && last - first + 1 < TAMIS_I_JOURNAL_ENTRIES &&
-           sequences[(first - 1) % TAMIS_I_JOURNAL_ENTRIES] == first - 1)
-        first--;
-    for (uint64_t s = first; s != 0 && s <= last; s++) {
-        bool applied = get_entry(store, s % TAMIS_I_JOURNAL_ENTRIES, entry) &&
-                       tamis_i_get_u64(entry + 8) == s &&
-                       put_slot(store, tamis_i_get_u64(entry + 16), entry + ENTRY_HEAD);
-        const uint64_t cleared = applied ? tamis_i_get_u64(entry + 24) : TAMIS_I_NO_SLOT;
-        if (cleared != TAMIS_I_NO_SLOT)
-            applied = put_slot(store, cleared, NULL);
-        if (!applied) {
+    const uint64_t first = last < TAMIS_I_JOURNAL_ENTRIES ? 1 : last - TAMIS_I_JOURNAL_ENTRIES + 1;
+    for (uint64_t s = first; s <= last; s++) {
+        const uint64_t cell = s % TAMIS_I_JOURNAL_ENTRIES;
+        if (sequences[cell] != s)
+            continue;
+        const bool read = get_entry(store, cell, entry) && tamis_i_get_u64(entry + 8) == s;
+        const tamis_i_store_change write = {.slot = tamis_i_get_u64(entry + 16),
+                                            .image = entry + ENTRY_HEAD,
+                                            .cleared = tamis_i_get_u64(entry + 24)};
+        if (!read || apply(store, &write) != TAMIS_OK) {
             *reason = "the journal could not be applied";
             return TAMIS_E_IO;
         }

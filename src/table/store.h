@@ -15,7 +15,8 @@
  *
  * With TAMIS_SYNC_EACH the file is synced between the two writes.  That sync also brings the slots of all
  * earlier changes to the disk, so that an entry of the journal is not needed any more when the next but
- * one is written: a short ring is enough.
+ * one is written.  With TAMIS_SYNC_BATCH only moves are synced like that, a group at a time: an item that
+ * is moved must not be lost, however long ago it was put.  The ring has room for several groups.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,7 +26,8 @@
 #include "base/base.h"
 #include "table/slots.h"
 
-#define TAMIS_I_JOURNAL_ENTRIES 4u
+#define TAMIS_I_JOURNAL_ENTRIES 128u
+#define TAMIS_I_JOURNAL_GROUP   32u /* changes at a time; the ring has more than two groups */
 
 typedef struct tamis_i_store {
     const tamis_i_slots *slots;
@@ -84,10 +86,22 @@ const unsigned char *tamis_i_store_page(const tamis_i_store *store, uint64_t pag
 /* Tell the system whether all slots will be read in order, or single ones. */
 void tamis_i_store_advise(const tamis_i_store *store, bool in_order);
 
-/* Change slot number 'slot' to the image (NULL: to zeros), and slot number 'cleared' to zeros, unless it is
- * TAMIS_I_NO_SLOT: both or none, whatever happens.  TAMIS_E_IO. */
+/* A change: slot number 'slot' gets the image (NULL: zeros), and slot number 'cleared' zeros, unless it is
+ * TAMIS_I_NO_SLOT. */
+typedef struct tamis_i_store_change {
+    uint64_t slot;
+    const unsigned char *image;
+    uint64_t cleared;
+} tamis_i_store_change;
+
+/* Make a change: in whole or not at all, whatever happens.  TAMIS_E_IO. */
 tamis_status tamis_i_store_write(tamis_i_store *store, uint64_t slot, const unsigned char *image,
                                  uint64_t cleared);
+
+/* Make up to TAMIS_I_JOURNAL_GROUP changes, in order, with one sync for all unless there is none at all.  After
+ * TAMIS_E_IO the first '*done' have been made. */
+tamis_status tamis_i_store_write_group(tamis_i_store *store, const tamis_i_store_change *writes,
+                                       size_t n, size_t *done);
 
 /* Repeat the last changes from the journal. */
 tamis_status tamis_i_store_replay(tamis_i_store *store, const char **reason);
