@@ -6,8 +6,8 @@
  *      2 bytes    place within the part
  *      1 byte     length, then so many bytes
  *
- * The first byte of the input says which checksums are made right again afterwards: bit 0 of the header, bit 1
- * of the states and of fast memory, bit 2 of the journal, bit 3 of the slots; and how the file is
+ * The first byte of the input says which checksums are made right again afterwards: bit 0 of the header,
+ * bit 1 of the states and of fast memory, bit 2 of the journal, bit 3 of the slots; and how the file is
  * opened: bit 4 read-only, bit 5 with repair, bit 6 without a map.  The second byte chooses the summary.
  * What was let in is used in every way.
  *

@@ -50,7 +50,7 @@ static uint64_t earlier(const tamis_table *table, tamis_digest digest, unsigned 
 }
 
 /* Fast memory follows a move. */
-static void follow(tamis_table *table, const tamis_i_move *move) {
+static void follow(tamis_table *table, const tamis_i_table_move *move) {
     const tamis_i_summary_kind *const kind = table->summary.kind;
     if (move->part == table->slots.n_levels)
         tamis_i_index_remove(&table->index, move->digest, move->from);
@@ -75,16 +75,16 @@ static tamis_status make_moves(tamis_table *table) {
     tamis_i_rebuild *const rebuild = &table->rebuild;
     tamis_i_store_change writes[TAMIS_I_JOURNAL_GROUP];
     size_t done = 0;
+    if (rebuild->moves == NULL || rebuild->n_moves == 0)
+        return TAMIS_OK;
     for (unsigned i = 0; i < rebuild->n_moves; i++)
         writes[i] = (tamis_i_store_change){.slot = rebuild->moves[i].to,
                                            .image = rebuild->images + i * table->slots.slot_size,
                                            .cleared = rebuild->moves[i].from};
     const tamis_status status =
-        rebuild->n_moves == 0
-            ? TAMIS_OK
-            : tamis_i_store_write_group(&table->store, writes, rebuild->n_moves, &done);
+        tamis_i_store_write_group(&table->store, writes, rebuild->n_moves, &done);
     for (unsigned i = 0; i < rebuild->n_moves; i++) {
-        const tamis_i_move *const move = rebuild->moves + i;
+        const tamis_i_table_move *const move = rebuild->moves + i;
         if (i < done)
             follow(table, move);
         else if (tamis_i_table_forgets(table))
@@ -121,8 +121,8 @@ static tamis_status decide(tamis_table *table, uint64_t slot) {
         return TAMIS_OK;
     tamis_i_slot_encode(&table->slots, to, &item,
                         rebuild->images + rebuild->n_moves * table->slots.slot_size);
-    rebuild->moves[rebuild->n_moves++] =
-        (tamis_i_move){.from = slot, .to = to, .part = part, .level = level, .digest = digest};
+    rebuild->moves[rebuild->n_moves++] = (tamis_i_table_move){
+        .from = slot, .to = to, .part = part, .level = level, .digest = digest};
     return TAMIS_OK;
 }
 
@@ -145,7 +145,7 @@ static tamis_status sum(tamis_table *table, uint64_t slot) {
 }
 
 static size_t moves_size(const tamis_table *table) {
-    return TAMIS_I_JOURNAL_GROUP * (sizeof(tamis_i_move) + table->slots.slot_size);
+    return TAMIS_I_JOURNAL_GROUP * (sizeof(tamis_i_table_move) + table->slots.slot_size);
 }
 
 static tamis_status begin_moving(tamis_table *table) {
@@ -154,7 +154,7 @@ static tamis_status begin_moving(tamis_table *table) {
     if (block == NULL)
         return TAMIS_E_NOMEM;
     rebuild->moves = (void *)block;
-    rebuild->images = block + TAMIS_I_JOURNAL_GROUP * sizeof(tamis_i_move);
+    rebuild->images = block + TAMIS_I_JOURNAL_GROUP * sizeof(tamis_i_table_move);
     rebuild->n_moves = 0;
     rebuild->phase = TAMIS_I_MOVING;
     rebuild->cursor = table->slots.first[1];

@@ -86,8 +86,8 @@ const unsigned char *tamis_i_store_page(const tamis_i_store *store, uint64_t pag
 /* Tell the system whether all slots will be read in order, or single ones. */
 void tamis_i_store_advise(const tamis_i_store *store, bool in_order);
 
-/* A change: slot number 'slot' gets the image (NULL: zeros), and slot number 'cleared' zeros, unless it is
- * TAMIS_I_NO_SLOT. */
+/* A change: slot number 'slot' gets the image (NULL: zeros), and slot number 'cleared' zeros, unless it
+ * is TAMIS_I_NO_SLOT. */
 typedef struct tamis_i_store_change {
     uint64_t slot;
     const unsigned char *image;
@@ -98,8 +98,8 @@ typedef struct tamis_i_store_change {
 tamis_status tamis_i_store_write(tamis_i_store *store, uint64_t slot, const unsigned char *image,
                                  uint64_t cleared);
 
-/* Make up to TAMIS_I_JOURNAL_GROUP changes, in order, with one sync for all unless there is none at all.  After
- * TAMIS_E_IO the first '*done' have been made. */
+/* Make up to TAMIS_I_JOURNAL_GROUP changes, in order, with one sync for all unless there is none at all.
+ * After TAMIS_E_IO the first '*done' have been made. */
 tamis_status tamis_i_store_write_group(tamis_i_store *store, const tamis_i_store_change *writes,
                                        size_t n, size_t *done);
 

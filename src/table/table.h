@@ -57,16 +57,16 @@ typedef struct tamis_i_index {
 typedef enum tamis_i_phase { TAMIS_I_IDLE, TAMIS_I_MOVING, TAMIS_I_SUMMING } tamis_i_phase;
 
 /* A move that is decided but not made: moves are made in groups. */
-typedef struct tamis_i_move {
+typedef struct tamis_i_table_move {
     uint64_t from, to;
     unsigned part, level; /* where these are */
     tamis_digest digest;
-} tamis_i_move;
+} tamis_i_table_move;
 
 typedef struct tamis_i_rebuild {
     tamis_i_phase phase;
     uint64_t cursor; /* the next slot */
-    tamis_i_move
+    tamis_i_table_move
         *moves; /* TAMIS_I_JOURNAL_GROUP of them, and the images after them; NULL: none are made */
     unsigned char *images;
     unsigned n_moves;

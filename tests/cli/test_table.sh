@@ -143,7 +143,7 @@ python3 - single.tab <<'PYTHON'
 import sys
 with open(sys.argv[1], "r+b") as file:
     data = bytearray(file.read())
-    at = data.find(b"key2500")
+    at = data.rfind(b"key2500")  # in its slot: the journal, where it may be too, comes before
     data[at] ^= 1
     file.seek(0)
     file.write(data)

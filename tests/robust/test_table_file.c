@@ -422,7 +422,7 @@ static void spill(const unsigned char *bytes, size_t size) {
 
 static void flip(size_t byte, unsigned bit) {
     const int fd = open(path, O_RDWR);
-    unsigned char c;
+    unsigned char c = 0;
     assert_true(fd >= 0 && tamis_i_store_get_bytes(fd, byte, &c, 1));
     c = (unsigned char)(c ^ 1u << bit);
     assert_true(tamis_i_store_put_bytes(fd, byte, &c, 1));
