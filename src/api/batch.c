@@ -56,15 +56,19 @@ static tamis_i_group group_at(key_source *k, size_t at) {
                            .probes = k->probes + turn};
 }
 
-/* The same, hashed. */
-static tamis_i_group group_hash(key_source *k, size_t at) {
-    const tamis_i_group group = group_at(k, at);
+/* The same, hashed; the group before it is kept in 'before'. */
+static tamis_i_group group_hash(key_source *k, size_t at, tamis_i_group *before) {
+    tamis_i_group group = group_at(k, at);
     const uint64_t seed = k->filter->params.seed;
     tamis_digest *const ring = k->ring + at % (RING * GROUP);
     if (group.n != 0 && k->form == INTEGERS)
         tamis_i_hash_many_u64(seed, (const uint64_t *)k->array + at, group.n, ring);
     else if (group.n != 0 && k->form == BYTES)
         tamis_i_hash_many(seed, (const tamis_bytes *)k->array + at, group.n, ring);
+    if (at >= GROUP) {
+        *before = group_at(k, at - GROUP);
+        group.before = before;
+    }
     return group;
 }
 
@@ -179,12 +183,13 @@ static size_t contains_keys(const tamis_filter *filter, key_form form, const voi
     bool unasked[GROUP];
     size_t found = 0;
     const tamis_i_group none = {.n = 0};
+    tamis_i_group before;
     for (size_t at = 0; at < AHEAD * GROUP; at += GROUP) {
-        const tamis_i_group next = group_hash(&k, at);
+        const tamis_i_group next = group_hash(&k, at, &before);
         contains_group(filter, &none, &next, unasked);
     }
     for (size_t at = 0; at < n; at += GROUP) {
-        const tamis_i_group next = group_hash(&k, at + AHEAD * GROUP);
+        const tamis_i_group next = group_hash(&k, at + AHEAD * GROUP, &before);
         const tamis_i_group now = group_at(&k, at);
         bool *const answers = present == NULL ? unasked : present + at;
         contains_group(filter, &now, &next, answers);
@@ -205,12 +210,13 @@ static tamis_status insert_keys(tamis_filter *filter, key_form form, const void 
     tamis_status status = TAMIS_OK;
     size_t all = 0, in;
     const tamis_i_group none = {.n = 0};
+    tamis_i_group before;
     for (size_t at = 0; at < AHEAD * GROUP && status == TAMIS_OK; at += GROUP) {
-        const tamis_i_group next = group_hash(&k, at);
+        const tamis_i_group next = group_hash(&k, at, &before);
         status = insert_group(filter, &none, &next, unasked, &in);
     }
     for (size_t at = 0; at < n && status == TAMIS_OK; at += GROUP) {
-        const tamis_i_group next = group_hash(&k, at + AHEAD * GROUP);
+        const tamis_i_group next = group_hash(&k, at + AHEAD * GROUP, &before);
         const tamis_i_group now = group_at(&k, at);
         status = insert_group(filter, &now, &next, added == NULL ? unasked : added + at, &in);
         all += in;
@@ -233,12 +239,13 @@ static tamis_status remove_keys(tamis_filter *filter, key_form form, const void 
     bool unasked[GROUP];
     size_t all = 0;
     const tamis_i_group none = {.n = 0};
+    tamis_i_group before;
     for (size_t at = 0; at < AHEAD * GROUP; at += GROUP) {
-        const tamis_i_group next = group_hash(&k, at);
+        const tamis_i_group next = group_hash(&k, at, &before);
         remove_group(filter, &none, &next, unasked);
     }
     for (size_t at = 0; at < n; at += GROUP) {
-        const tamis_i_group next = group_hash(&k, at + AHEAD * GROUP);
+        const tamis_i_group next = group_hash(&k, at + AHEAD * GROUP, &before);
         const tamis_i_group now = group_at(&k, at);
         bool *const answers = removed == NULL ? unasked : removed + at;
         remove_group(filter, &now, &next, answers);

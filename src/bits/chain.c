@@ -14,6 +14,7 @@ static inline unsigned ones_of(uint64_t x) {
 
 #define CHAIN_TARGET
 #define CHAIN_ONES(word) ones_of(word)
+#define CHAIN_PRINT      window
 #define CHAIN_OPS        const tamis_i_chain_ops tamis_i_chain_portable
 #include "bits/chain_template.h"
 
@@ -54,6 +55,9 @@ bool tamis_i_chain_init(tamis_i_chain *c) {
         c->start[p] = c->bits;
         c->bits += c->n[p] * c->stride[p];
     }
+    c->head = (c->stride[0] <= 64 * TAMIS_LINE_WORDS ? c->stride[0] : c->slots_at[0]) - 1;
+    c->home_mask = tamis_i_low_mask((unsigned)c->homes);
+    c->print_mask = tamis_i_low_mask((unsigned)c->print_bits);
     return true;
 }
 

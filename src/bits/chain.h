@@ -45,6 +45,7 @@
 #define TAMIS_BITS_CHAIN_H
 
 #include "bits/field.h"
+#include "bits/kernels.h"
 
 #define TAMIS_I_PIECES      3u
 #define TAMIS_I_CHAIN_SLOTS 512u /* of one piece, at most */
@@ -66,6 +67,8 @@ typedef struct tamis_i_chain {
     uint64_t higher_at[TAMIS_I_PIECES];
     uint64_t slots_at[TAMIS_I_PIECES];
     uint64_t bits; /* of all */
+    uint64_t head; /* the last bit of a bucket that is fetched before its indexes are known */
+    uint64_t home_mask, print_mask;
 } tamis_i_chain;
 
 /* Fill in what follows from homes, print_bits, count_bits, slot_bits, n and slots.  False if these make
@@ -90,23 +93,32 @@ typedef struct tamis_i_chain_view {
     uint64_t slot; /* what it holds */
 } tamis_i_chain_view;
 
-/* What a query asks for. */
-typedef struct tamis_i_chain_query {
-    uint64_t bucket;
-    uint64_t print;
-    unsigned home;
-} tamis_i_chain_query;
+/* What a query of a batch asks for, in the words of its probe, and what prepare found out. */
+enum {
+    TAMIS_I_CHAIN_AT, /* first bit of the bucket */
+    TAMIS_I_CHAIN_HOME,
+    TAMIS_I_CHAIN_PRINT,
+    TAMIS_I_CHAIN_FIRST,  /* first bit of the chain's first slot */
+    TAMIS_I_CHAIN_SECOND, /* of the second, or the same if there is none */
+    TAMIS_I_CHAIN_HIGHER, /* bit of that slot in the higher index */
+    TAMIS_I_CHAIN_STATE   /* bits: there is a chain, a second slot, and more than this can tell */
+};
 
-#define TAMIS_I_CHAIN_GROUP 16u /* queries at once, at most */
+/* Three groups of probes, each of n <= TAMIS_I_GROUP: to be answered, to be prepared, to be fetched. */
+typedef struct tamis_i_chain_turns {
+    tamis_i_probe *now, *before, *next;
+    size_t n_now, n_before, n_next;
+} tamis_i_chain_turns;
 
 /* The work on one bucket.  There is a portable set of these functions and one for x86. */
 typedef struct tamis_i_chain_ops {
     /* Is 'print' in the chain of 'home' of this bucket? */
     bool (*find)(const tamis_i_chain *chain, const uint64_t *table, uint64_t bucket, unsigned home,
                  uint64_t print);
-    /* The same for n <= TAMIS_I_CHAIN_GROUP queries at once. */
+    /* The same for groups of queries, in turns.  A group is fetched: its indexes are on their way; prepared
+     * in a later call: its slots are; and answered in a later one still. */
     void (*find_many)(const tamis_i_chain *chain, const uint64_t *table,
-                      const tamis_i_chain_query *queries, size_t n, bool *found);
+                      const tamis_i_chain_turns *turns, bool *found);
     /* Look at the whole chain of 'home', and at the whole bucket. */
     void (*look)(const tamis_i_chain *chain, const uint64_t *table, uint64_t bucket, unsigned home,
                  uint64_t print, tamis_i_chain_view *view);

@@ -1,7 +1,8 @@
 /* chain_template.h - the work on one bucket of chain.h, compiled once per instruction set
  *
  * The including file defines CHAIN_TARGET, attributes of all functions, and CHAIN_ONES(word), the number
- * of ones of a word, and names the table of functions with CHAIN_OPS.
+ * of ones of a word, CHAIN_PRINT(table, at), at least 56 bits from bit 'at' on, and names the table of
+ * functions with CHAIN_OPS.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -101,67 +102,91 @@ CHAIN_TARGET static bool find(const tamis_i_chain *c, const uint64_t *table, uin
     }
 }
 
-/* Ones among the first n bits from 'at' on, which are part of 64 x words: the same steps for any n. */
-CHAIN_TARGET static inline unsigned ones_within(const uint64_t *table, uint64_t at, unsigned n,
-                                                unsigned words) {
-    unsigned sum = 0;
-    for (unsigned i = 0; i < words; i++, at += 64) {
-        const unsigned here = n < 64 ? n : 64;
-        sum += CHAIN_ONES(here == 0 ? 0 : window(table, at) << (64 - here));
-        n -= here;
-    }
-    return sum;
+/* Begin to fetch the indexes of a bucket, and the rest if it fits into a line's length.  How many lines that
+ * are depends on where it begins; a line fetched twice costs less than to find out. */
+CHAIN_TARGET static inline void fetch_bucket(const tamis_i_chain *c, const uint64_t *table,
+                                             uint64_t at) {
+    TAMIS_PREFETCH(table + at / 64);
+    TAMIS_PREFETCH(table + (at + c->head) / 64);
 }
 
-/* Where a chain goes on cannot be foretold, and a branch that is taken at random costs more than the rest
- * of the query.  So all queries go one step together, without branches; those that go on are listed. */
-CHAIN_TARGET static void find_many(const tamis_i_chain *c, const uint64_t *table,
-                                   const tamis_i_chain_query *queries, size_t n, bool *found) {
-    const uint64_t homes = tamis_i_low_mask((unsigned)c->homes);
-    const uint64_t mask = tamis_i_low_mask((unsigned)c->print_bits);
-    const uint64_t width = c->slot_bits, end = c->first[1];
-    const unsigned words = (unsigned)(c->slots[0] + 63) / 64;
-    uint64_t slots[TAMIS_I_CHAIN_GROUP], higher[TAMIS_I_CHAIN_GROUP];
-    unsigned at[TAMIS_I_CHAIN_GROUP], chains[TAMIS_I_CHAIN_GROUP], todo[TAMIS_I_CHAIN_GROUP];
+/* Follow a chain to its second slot, without a branch: where it ends cannot be foretold, and a branch that
+ * is taken at random costs more than the rest of the query.  What leaves the bucket is left to others. */
+CHAIN_TARGET static inline void prepare(const tamis_i_chain *c, const uint64_t *table,
+                                        tamis_i_probe *probe) {
+    const uint64_t at = probe->word[TAMIS_I_CHAIN_AT], end = c->first[1];
+    const uint64_t higher = at + c->higher_at[0], slots = at + c->slots_at[0];
+    const unsigned home = (unsigned)probe->word[TAMIS_I_CHAIN_HOME];
+    const uint64_t base = window(table, at) & c->home_mask;
+    const uint64_t first = CHAIN_ONES(base & (((uint64_t)1 << home) - 1));
+    const uint64_t is = base >> home & 1, here = first < end;
+    const uint64_t s = first & -here;
+    const uint64_t ahead = window(table, higher); /* s is below 64, as the homes are */
+    const uint64_t second = CHAIN_ONES(base) + CHAIN_ONES(ahead & (((uint64_t)1 << s) - 1));
+    const uint64_t on = is & here & ahead >> s & (second > s);
+    const uint64_t inside = on & (second < end);
+    const uint64_t t = s + ((second - s) & -inside);
+    const uint64_t p = slots + s * c->slot_bits, q = slots + t * c->slot_bits;
+    TAMIS_PREFETCH(table + p / 64);
+    TAMIS_PREFETCH(table + q / 64);
+    probe->word[TAMIS_I_CHAIN_FIRST] = p;
+    probe->word[TAMIS_I_CHAIN_SECOND] = q;
+    probe->word[TAMIS_I_CHAIN_HIGHER] = higher + t;
+    probe->word[TAMIS_I_CHAIN_STATE] =
+        (is & here) | inside << 1 | ((is & !here) | (on ^ inside)) << 2;
+}
+
+/* Queries that a second slot has not answered. */
+CHAIN_TARGET static bool find_rest(const tamis_i_chain *c, const uint64_t *table,
+                                   const tamis_i_probe *probe) {
+    const uint64_t at = probe->word[TAMIS_I_CHAIN_AT], bucket = at / c->stride[0];
+    const uint64_t higher = at + c->higher_at[0], slots = at + c->slots_at[0];
+    const uint64_t print = probe->word[TAMIS_I_CHAIN_PRINT];
+    unsigned s = (unsigned)(probe->word[TAMIS_I_CHAIN_HIGHER] - higher);
+    if (TAMIS_UNLIKELY(probe->word[TAMIS_I_CHAIN_STATE] >> 2))
+        return find(c, table, bucket, (unsigned)probe->word[TAMIS_I_CHAIN_HOME], print);
+    const unsigned chains = CHAIN_ONES(window(table, at) & c->home_mask);
+    while (tamis_i_bit_get(table, higher + s)) {
+        const unsigned next = chains + ones(table, higher, s);
+        if (next <= s)
+            return false;
+        if (TAMIS_UNLIKELY(next >= c->first[1]))
+            return find_beyond(c, table, bucket, next, print);
+        s = next;
+        if (((window(table, slots + s * c->slot_bits) ^ print) & c->print_mask) == 0)
+            return true;
+    }
+    return false;
+}
+
+CHAIN_TARGET static void find_many(const tamis_i_chain *chain, const uint64_t *table,
+                                   const tamis_i_chain_turns *turns, bool *found) {
+    const tamis_i_chain own = *chain; /* which the answers cannot alias */
+    const tamis_i_chain *const c = &own;
+    const tamis_i_chain_turns t = *turns;
+    const uint64_t mask = c->print_mask;
+    uint8_t todo[TAMIS_I_GROUP + 1];
     unsigned n_todo = 0;
-    for (unsigned i = 0; i < n; i++) {
-        const tamis_i_chain_query *const q = &queries[i];
-        const uint64_t first = c->stride[0] * q->bucket;
-        const uint64_t base = window(table, first) & homes;
-        const uint64_t is = base >> q->home & 1;
-        const unsigned s = CHAIN_ONES(base & (((uint64_t)1 << q->home) - 1));
-        slots[i] = first + c->slots_at[0];
-        higher[i] = first + c->higher_at[0];
-        chains[i] = CHAIN_ONES(base);
-        at[i] = s;
-        found[i] = false;
-        if (TAMIS_UNLIKELY(s >= end)) {
-            found[i] = is != 0 && find_beyond(c, table, q->bucket, s, q->print);
-            continue;
+    for (size_t i = 0; i < TAMIS_I_GROUP; i++) {
+        if (i < t.n_next)
+            fetch_bucket(c, table, t.next[i].word[TAMIS_I_CHAIN_AT]);
+        if (i < t.n_before)
+            prepare(c, table, &t.before[i]);
+        if (i < t.n_now) {
+            const uint64_t *const w = t.now[i].word;
+            const uint64_t print = w[TAMIS_I_CHAIN_PRINT], state = w[TAMIS_I_CHAIN_STATE];
+            const uint64_t bit = w[TAMIS_I_CHAIN_HIGHER];
+            const uint64_t a = (CHAIN_PRINT(table, w[TAMIS_I_CHAIN_FIRST]) ^ print) & mask;
+            const uint64_t b = (CHAIN_PRINT(table, w[TAMIS_I_CHAIN_SECOND]) ^ print) & mask;
+            const uint64_t yes = state & ((a == 0) | (b == 0));
+            found[i] = yes & 1;
+            todo[n_todo] = (uint8_t)i;
+            n_todo +=
+                (unsigned)((state >> 2 | (state >> 1 & table[bit / 64] >> bit % 64)) & ~yes & 1);
         }
-        found[i] = is & (((window(table, slots[i] + s * width) ^ q->print) & mask) == 0);
-        const uint64_t bit = higher[i] + s;
-        todo[n_todo] = i;
-        n_todo += (unsigned)(is & (table[bit / 64] >> bit % 64) & !found[i]);
     }
-    while (n_todo != 0) {
-        unsigned n_next = 0;
-        for (unsigned j = 0; j < n_todo; j++) {
-            const unsigned i = todo[j];
-            const unsigned s = chains[i] + ones_within(table, higher[i], at[i], words);
-            if (TAMIS_UNLIKELY(s >= end || s <= at[i])) {
-                if (s > at[i])
-                    found[i] = find_beyond(c, table, queries[i].bucket, s, queries[i].print);
-                continue;
-            }
-            at[i] = s;
-            found[i] = ((window(table, slots[i] + s * width) ^ queries[i].print) & mask) == 0;
-            const uint64_t bit = higher[i] + s;
-            todo[n_next] = i;
-            n_next += (unsigned)(table[bit / 64] >> bit % 64 & !found[i]);
-        }
-        n_todo = n_next;
-    }
+    for (unsigned j = 0; j < n_todo; j++)
+        found[todo[j]] = find_rest(c, table, &t.now[todo[j]]);
 }
 
 CHAIN_TARGET static void look(const tamis_i_chain *c, const uint64_t *table, uint64_t bucket,

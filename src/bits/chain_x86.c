@@ -7,8 +7,16 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
+/* Bytes are in the order of bits. */
+static inline uint64_t byte_window(const uint64_t *table, uint64_t at) {
+    uint64_t bits;
+    memcpy(&bits, (const unsigned char *)table + at / 8, sizeof bits);
+    return bits >> at % 8;
+}
+
 #define CHAIN_TARGET     __attribute__((target("popcnt,bmi,bmi2")))
 #define CHAIN_ONES(word) ((unsigned)__builtin_popcountll(word))
+#define CHAIN_PRINT      byte_window
 #define CHAIN_OPS        static const tamis_i_chain_ops ops
 #include "bits/chain_template.h"
 

@@ -65,6 +65,8 @@ typedef struct tamis_i_group {
     const tamis_digest *digests;
     size_t n;
     tamis_i_probe *probes;
+    const struct tamis_i_group
+        *before; /* of a group to fetch: the one that was fetched before it */
 } tamis_i_group;
 
 /* How many of n <= TAMIS_I_GROUP answers are yes.  They are bytes of value 0 or 1: summed up by eights. */
@@ -108,8 +110,10 @@ struct tamis_i_kind {
      * off the group 'now', and begin to fetch the group 'next', best in turns, a key each: memory
      * serves only so many fetches at a time, and work that is done while they wait costs nothing.
      * Every group is 'next' before it is 'now', and one or two others are worked off in between; what was
-     * found out about its keys is in its probes, and must not depend on the table.  Either group may have
-     * any number of keys up to TAMIS_I_GROUP, and none.  All answers are given, present[i] and so on
+     * found out about its keys is in its probes, and must not depend on the table.  next->before, if not
+     * NULL, is the group that is worked off after 'now': its first memory has arrived, and tells what else
+     * to fetch; queries may keep what they learn.  All groups may have any number of keys up to
+     * TAMIS_I_GROUP, and none.  All answers are given, present[i] and so on
      * with room for now->n.  insert_many stops at the first failure; '*done' keys are in.
      * Each may be NULL. */
     void (*contains_many)(const tamis_filter *filter, const tamis_i_group *now,

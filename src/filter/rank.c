@@ -386,17 +386,30 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
     }
 }
 
+/* What the keys of the next group ask for; the three groups of this turn. */
+static tamis_i_chain_turns turns_of(const layout *l, const tamis_i_group *now,
+                                    const tamis_i_group *next) {
+    for (size_t i = 0; i < next->n; i++) {
+        const print p = print_of(l, next->digests[i]);
+        uint64_t *const word = next->probes[i].word;
+        word[TAMIS_I_CHAIN_AT] = tamis_i_chain_piece(&l->chain, 0, p.bucket);
+        word[TAMIS_I_CHAIN_HOME] = p.home;
+        word[TAMIS_I_CHAIN_PRINT] = p.fingerprint;
+    }
+    const tamis_i_group *const before = next->before;
+    return (tamis_i_chain_turns){.now = now->probes,
+                                 .before = before == NULL ? NULL : before->probes,
+                                 .next = next->probes,
+                                 .n_now = now->n,
+                                 .n_before = before == NULL ? 0 : before->n,
+                                 .n_next = next->n};
+}
+
 static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
                           const tamis_i_group *next, bool *present) {
     const layout *const l = layout_of(filter);
-    tamis_i_chain_query queries[TAMIS_I_CHAIN_GROUP];
-    for (size_t i = 0; i < next->n; i++)
-        prefetch(filter, next->digests[i], false);
-    for (size_t i = 0; i < now->n; i++) {
-        const print p = print_of(l, now->digests[i]);
-        queries[i] = (tamis_i_chain_query){p.bucket, p.fingerprint, p.home};
-    }
-    l->ops->find_many(&l->chain, filter->table, queries, now->n, present);
+    const tamis_i_chain_turns turns = turns_of(l, now, next);
+    l->ops->find_many(&l->chain, filter->table, &turns, present);
     if (filter->state[TAMIS_I_STASH_USED] != 0)
         for (size_t i = 0; i < now->n; i++)
             present[i] = present[i] || tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;

@@ -59,6 +59,15 @@ static void relink(const bucket *b, tamis_i_chain_view *v, unsigned load) {
     }
 }
 
+/* The answers to n queries of a batch, which is fetched, prepared and answered. */
+static void find_many(const tamis_i_chain_ops *ops, const bucket *b, tamis_i_probe *probes,
+                      size_t n, bool *found) {
+    ops->find_many(&b->chain, b->table, &(tamis_i_chain_turns){.next = probes, .n_next = n}, found);
+    ops->find_many(&b->chain, b->table, &(tamis_i_chain_turns){.before = probes, .n_before = n},
+                   found);
+    ops->find_many(&b->chain, b->table, &(tamis_i_chain_turns){.now = probes, .n_now = n}, found);
+}
+
 static void compare(const bucket *b, const tamis_i_chain_ops *ops, const lists *l) {
     const uint64_t mask = tamis_i_low_mask((unsigned)b->chain.print_bits);
     const char *reason = NULL;
@@ -70,10 +79,11 @@ static void compare(const bucket *b, const tamis_i_chain_ops *ops, const lists *
             assert_int_equal(v.copies, equal);
             assert_int_equal(v.length, l->n[home]);
             assert_int_equal(v.load, l->load);
-            const tamis_i_chain_query queries[2] = {{1, print, home}, {0, print, home}};
+            const uint64_t at = tamis_i_chain_piece(&b->chain, 0, 1);
+            tamis_i_probe probes[2] = {{.word = {at, home, print}}, {.word = {0, home, print}}};
             bool found[2];
             assert_int_equal(ops->find(&b->chain, b->table, 1, home, print), equal != 0);
-            ops->find_many(&b->chain, b->table, queries, 2, found);
+            find_many(ops, b, probes, 2, found);
             assert_int_equal(found[0], equal != 0);
             assert_false(found[1]);
             assert_false(ops->find(&b->chain, b->table, 0, home, print));
@@ -153,9 +163,10 @@ static void test_rank_any_bits_are_safe(void **state) {
             const unsigned home = (unsigned)test_random_below(&random, 64);
             const uint64_t number = test_random_below(&random, 3);
             tamis_i_chain_view v;
-            const tamis_i_chain_query query = {number, step % 8, home};
+            const uint64_t at = tamis_i_chain_piece(&b.chain, 0, number);
+            tamis_i_probe probe = {.word = {at, home, step % 8}};
             bool found;
-            tamis_i_chain_portable.find_many(&b.chain, b.table, &query, 1, &found);
+            find_many(&tamis_i_chain_portable, &b, &probe, 1, &found);
             assert_int_equal(
                 found, tamis_i_chain_portable.find(&b.chain, b.table, number, home, step % 8));
             tamis_i_chain_portable.look(&b.chain, b.table, number, home, step % 8, &v);
