@@ -64,7 +64,7 @@ enum { SINGLE = 1, SEQUENTIAL = 2, MHT = 3 };
 #define FORCED (TAMIS_I_STATE_OWN + 1u) /* keys placed against the rule */
 
 /* geometry; FIRST and BLOCKS are arrays by choice */
-enum { CHOICES, WORDS, COUNTER_BITS, LIMIT, BUDGET, FULLISH, FIRST, BLOCKS = FIRST + CHOICES_MAX };
+enum { CHOICES, WORDS, COUNTER_BITS, LIMIT, BUDGET, FIRST, BLOCKS = FIRST + CHOICES_MAX };
 
 static unsigned bits_of(uint64_t value) {
     unsigned bits = 0;
@@ -163,7 +163,6 @@ static void attach(tamis_filter *filter) {
     g[WORDS] = v[TAMIS_BALANCED_BLOCK_BITS] / 64;
     g[COUNTER_BITS] = bits_of(v[TAMIS_BALANCED_LOAD_MAX]);
     g[LIMIT] = ((v[TAMIS_BALANCED_LOAD_MAX] - 1) << 32) + v[TAMIS_BALANCED_COIN];
-    g[FULLISH] = filter->params.capacity - filter->params.capacity / 4;
     g[BUDGET] = v[TAMIS_BALANCED_BUDGET] == 0
                     ? UINT64_MAX
                     : filter->params.capacity * v[TAMIS_BALANCED_BUDGET] / 1000;
@@ -252,51 +251,76 @@ static bool insert_aside(tamis_filter *filter, tamis_digest digest) {
     return true;
 }
 
-/* Looks count for keys that are added; the reads that find a key to be there already do not. */
-static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+/* Insert a key whose first choice is known.  Looks count for keys that are added; the reads that find a key
+ * to be there already do not. */
+static inline void insert_from(tamis_filter *filter, tamis_digest digest, choice c, bool *added) {
     const unsigned choices = (unsigned)filter->geometry[CHOICES];
     const uint64_t spent = filter->state[LOOKS], budget = filter->geometry[BUDGET];
     const uint64_t left = spent < budget ? budget - spent : 0;
     unsigned looks = 0;
     *added = false;
     for (unsigned i = 0; i < choices; i++) {
-        const choice c = choice_of(filter, digest, i);
+        if (i > 0)
+            c = choice_of(filter, digest, i);
         const bool room = takes(filter, c);
         looks += i < left;
         if (room && i < left) {
             if (!set(filter, c, digest))
-                return TAMIS_OK;
+                return;
             c.block[0]++; /* the load: its field has room for load_max */
             *added = true;
             break;
         }
         if (holds(filter, c, digest))
-            return TAMIS_OK;
+            return;
         if (room)
             break;
     }
     if (!*added && !insert_aside(filter, digest))
-        return TAMIS_OK;
+        return;
     *added = true;
     filter->state[LOOKS] += looks;
     filter->state[TAMIS_I_COUNT]++;
+}
+
+static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+    insert_from(filter, digest, choice_of(filter, digest, 0), added);
     return TAMIS_OK;
 }
 
-/* From three quarters of the capacity on, so many keys need their second block that it is fetched with
- * the first. */
+/* For single calls; a second choice is fetched when it is needed. */
 static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
-    const unsigned choices = (unsigned)filter->geometry[CHOICES];
-    const bool two = choices > 1 && filter->state[TAMIS_I_COUNT] >= filter->geometry[FULLISH];
-    for (unsigned i = 0; i <= two; i++) {
-        if (write)
-            TAMIS_PREFETCH_RW(choice_of(filter, digest, i).block);
-        else
-            TAMIS_PREFETCH(choice_of(filter, digest, i).block);
-    }
+    (void)write; /* a line that no other processor holds can be written once it is there */
+    TAMIS_PREFETCH(choice_of(filter, digest, 0).block);
 }
 
-/* ---- batches ---- */
+/* ---- batches ----
+ *
+ * A group goes through three stages, one per call.  It is fetched: the first choices.  Then those are
+ * looked at, and the second choices of the keys that have to go on are fetched; for a query that settles
+ * most keys.  Then the others are looked for in their second choice, and, where that refuses them too,
+ * in those that follow, which are fetched at the beginning of the call and looked at when the two other
+ * groups have had their turn.
+ *
+ * All that fetches must be inlined: compilers drop calls of functions that do nothing else.
+ */
+
+/* Words of a probe, whose at[0] and at[1] are the first two blocks. */
+enum { HASH, COIN, COIN_2, STAY };
+
+TAMIS_INLINE void locate(const tamis_filter *filter, tamis_digest digest, bool two,
+                         tamis_i_probe *probe) {
+    const choice first = choice_of(filter, digest, 0);
+    TAMIS_PREFETCH(first.block);
+    probe->at[0] = first.block;
+    probe->word[HASH] = digest.hi;
+    probe->word[COIN] = first.coin;
+    if (two) {
+        const choice second = choice_of(filter, digest, 1);
+        probe->at[1] = second.block;
+        probe->word[COIN_2] = second.coin;
+    }
+}
 
 /* The keys of a group that are still looked for, in the block of their present choice. */
 typedef struct search {
@@ -307,78 +331,163 @@ typedef struct search {
     size_t n;
 } search;
 
-/* Put key 'number' in place s->n, with choice i. */
-static inline void search_put(const tamis_filter *filter, search *s, tamis_digest digest,
-                              unsigned number, unsigned i) {
-    const choice c = choice_of(filter, digest, i);
-    s->blocks[s->n] = c.block;
-    s->hashes[s->n] = digest.hi;
-    s->coins[s->n] = c.coin;
-    s->number[s->n] = number;
-    TAMIS_PREFETCH(c.block);
+/* Begin to fetch what comes after choice i of the keys that are left. */
+TAMIS_INLINE void search_on(const tamis_filter *filter, const tamis_digest *digests, search *s,
+                            unsigned i) {
+    if (i + 1 == filter->geometry[CHOICES]) {
+        for (size_t j = 0; j < s->n; j++)
+            tamis_i_stash_prefetch(&filter->stash, digests[s->number[j]]);
+        return;
+    }
+    for (size_t j = 0; j < s->n; j++) {
+        const choice c = choice_of(filter, digests[s->number[j]], i + 1);
+        TAMIS_PREFETCH(c.block);
+        s->blocks[j] = c.block;
+        s->coins[j] = c.coin;
+    }
 }
 
-/* A group is looked for in all its first choices, which have been fetched.  Those that have to go on begin
- * to fetch their second, and so on: the misses of a round overlap.  Whether a key goes on is a matter of
- * chance that no processor can predict; so every key is put on the list of the next round, where the
- * next takes its place unless it goes on. */
-static void contains_group(const tamis_filter *filter, const tamis_digest *digests, size_t n,
-                           bool *present) {
+/* Test the keys that are left.  Whether a key goes on is a matter of chance that no processor can predict;
+ * so every key is put on the list of the next round, where the next takes its place unless it
+ * goes on. */
+TAMIS_INLINE void search_here(const tamis_filter *filter, search *s, bool *present) {
     const tamis_i_block layout = layout_of(filter);
-    const unsigned choices = (unsigned)filter->geometry[CHOICES];
     const uint64_t limit = filter->geometry[LIMIT];
+    bool here[GROUP];
+    const size_t now = s->n;
+    filter->kernels.local_test(&layout, s->blocks, s->hashes, now, here);
+    s->n = 0;
+    for (size_t j = 0; j < now; j++) {
+        const uint64_t load = tamis_i_block_counter(&layout, s->blocks[j]);
+        present[s->number[j]] = here[j];
+        s->number[s->n] = s->number[j];
+        s->hashes[s->n] = s->hashes[j];
+        s->n += (unsigned)!here[j] & (unsigned)((load << 32 | s->coins[j]) >= limit);
+    }
+}
+
+/* First choices of a few keys; those that go on fetch their second, if there are two. */
+TAMIS_INLINE unsigned settle_first(const tamis_filter *filter, tamis_i_probe *probes, size_t n,
+                                   bool two) {
+    const tamis_i_block layout = layout_of(filter);
+    const uint64_t limit = filter->geometry[LIMIT];
+    const uint64_t *blocks[GROUP];
+    uint64_t hashes[GROUP];
+    bool here[GROUP];
+    for (size_t j = 0; j < n; j++) {
+        blocks[j] = probes[j].at[0];
+        hashes[j] = probes[j].word[HASH];
+    }
+    unsigned any = 0;
+    filter->kernels.local_test(&layout, blocks, hashes, n, here);
+    for (size_t j = 0; j < n; j++) {
+        const uint64_t load = tamis_i_block_counter(&layout, blocks[j]);
+        const unsigned on =
+            (unsigned)((load << 32 | probes[j].word[COIN]) >= limit) & (unsigned)!here[j];
+        if (two)
+            TAMIS_PREFETCH(probes[j].at[on]);
+        probes[j].word[STAY] = (uint64_t)here[j] << 1 | on;
+        any |= on;
+    }
+    return any;
+}
+
+#define PART 4u /* keys fetched before as many are looked at */
+
+/* With one choice there are two stages. */
+static void contains_one_choice(const tamis_filter *filter, const tamis_i_group *now,
+                                const tamis_i_group *next, bool *present) {
+    for (size_t at = 0; at < GROUP; at += PART) {
+        for (size_t j = at; j < at + PART && j < next->n; j++)
+            locate(filter, next->digests[j], false, &next->probes[j]);
+        const size_t end = now->n < at + PART ? now->n : at + PART;
+        const bool any = at < end && settle_first(filter, now->probes + at, end - at, false) != 0;
+        for (size_t j = at; j < end; j++)
+            present[j] = now->probes[j].word[STAY] >> 1 != 0;
+        for (size_t j = at; any && j < end; j++)
+            if (now->probes[j].word[STAY] & 1)
+                present[j] = tamis_i_stash_copies(&filter->stash, now->digests[j]) != 0;
+    }
+}
+
+static void contains_choices(const tamis_filter *filter, const tamis_i_group *now,
+                             const tamis_i_group *next, bool *present) {
+    const size_t n_before = next->before == NULL ? 0 : next->before->n;
+    const unsigned choices = (unsigned)filter->geometry[CHOICES];
     search s = {.n = 0};
-    for (unsigned j = 0; j < n; j++, s.n++)
-        search_put(filter, &s, digests[j], j, 0);
-    for (unsigned i = 0; i < choices && s.n > 0; i++) {
-        bool here[GROUP];
-        const size_t now = s.n;
-        const unsigned next = i + 1 < choices ? i + 1 : i; /* the last round has none to follow */
-        filter->kernels.local_test(&layout, s.blocks, s.hashes, now, here);
-        s.n = 0;
-        for (size_t j = 0; j < now; j++) {
-            const unsigned number = s.number[j];
-            const uint64_t load = tamis_i_block_counter(&layout, s.blocks[j]);
-            const bool on = !here[j] && (load << 32 | s.coins[j]) >= limit;
-            present[number] = here[j];
-            search_put(filter, &s, digests[number], number, next);
-            s.n += on;
-        }
+    for (unsigned j = 0; j < now->n; j++) {
+        const tamis_i_probe *const p = &now->probes[j];
+        present[j] = p->word[STAY] >> 1 != 0;
+        s.blocks[s.n] = p->at[1];
+        s.hashes[s.n] = p->word[HASH];
+        s.coins[s.n] = p->word[COIN_2];
+        s.number[s.n] = j;
+        s.n += p->word[STAY] & 1;
+    }
+    if (s.n > 0)
+        search_here(filter, &s, present);
+    search_on(filter, now->digests, &s, 1);
+    for (size_t at = 0; at < GROUP; at += PART) {
+        for (size_t j = at; j < at + PART && j < next->n; j++)
+            locate(filter, next->digests[j], true, &next->probes[j]);
+        if (at < n_before)
+            (void)settle_first(filter, next->before->probes + at,
+                               n_before - at < PART ? n_before - at : PART, true);
+    }
+    for (unsigned i = 2; i < choices && s.n > 0; i++) {
+        search_here(filter, &s, present);
+        search_on(filter, now->digests, &s, i);
     }
     for (size_t j = 0; j < s.n; j++)
-        tamis_i_stash_prefetch(&filter->stash, digests[s.number[j]]);
-    for (size_t j = 0; j < s.n; j++) {
-        const unsigned number = s.number[j];
-        present[number] = tamis_i_stash_copies(&filter->stash, digests[number]) != 0;
-    }
+        present[s.number[j]] = tamis_i_stash_copies(&filter->stash, now->digests[s.number[j]]) != 0;
 }
 
 static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
                           const tamis_i_group *next, bool *present) {
-    for (size_t j = 0; j < next->n; j++)
-        prefetch(filter, next->digests[j], false);
-    if (!budget_spent(filter))
-        contains_group(filter, now->digests, now->n, present);
+    if (filter->geometry[CHOICES] == 1)
+        contains_one_choice(filter, now, next, present);
     else
+        contains_choices(filter, now, next, present);
+    if (budget_spent(filter))
         for (size_t j = 0; j < now->n; j++)
-            present[j] = contains(filter, now->digests[j]);
+            present[j] = present[j] || tamis_i_stash_copies(&filter->stash, now->digests[j]) != 0;
 }
 
-/* The keys of a group whose first choice is already full fetch their second before the group is worked
- * off in order. */
+/* The keys whose first choice is already full fetch their second before the group is worked off in
+ * order.  A first choice that takes its key needs no more than this; a budget that may run out within the
+ * group is left to the others. */
 static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
                                 const tamis_i_group *next, bool *added, size_t *done) {
-    const bool more = filter->geometry[CHOICES] > 1;
-    for (size_t j = 0; j < next->n; j++)
-        prefetch(filter, next->digests[j], true);
-    for (size_t j = 0; more && j < now->n; j++)
-        if (!takes(filter, choice_of(filter, now->digests[j], 0)))
-            TAMIS_PREFETCH_RW(choice_of(filter, now->digests[j], 1).block);
-    for (size_t j = 0; j < now->n; j++) {
-        const tamis_status status = insert(filter, now->digests[j], &added[j]);
-        TAMIS_ASSERT(status == TAMIS_OK);
-        (void)status;
+    const tamis_i_block layout = layout_of(filter);
+    const bool two = filter->geometry[CHOICES] > 1;
+    const size_t n_before = two && next->before != NULL ? next->before->n : 0;
+    const uint64_t limit = filter->geometry[LIMIT], budget = filter->geometry[BUDGET];
+    const uint64_t left = budget < filter->state[LOOKS] ? 0 : budget - filter->state[LOOKS];
+    const bool plenty = left >= (uint64_t)GROUP * CHOICES_MAX;
+    uint64_t n = 0;
+    for (size_t j = 0; j < GROUP; j++) {
+        if (j < next->n)
+            locate(filter, next->digests[j], two, &next->probes[j]);
+        if (j < n_before) {
+            const tamis_i_probe *const p = &next->before->probes[j];
+            const uint64_t load = tamis_i_block_counter(&layout, p->at[0]);
+            TAMIS_PREFETCH(p->at[(load << 32 | p->word[COIN]) >= limit]);
+        }
+        if (j < now->n) {
+            const tamis_i_probe *const p = &now->probes[j];
+            uint64_t *const block = p->at[0];
+            const uint64_t load = tamis_i_block_counter(&layout, block);
+            if (plenty && (load << 32 | p->word[COIN]) < limit) {
+                added[j] = filter->kernels.local_set(&layout, block, p->word[HASH]);
+                block[0] += added[j];
+                n += added[j];
+            } else {
+                insert_from(filter, now->digests[j], (choice){block, p->word[COIN]}, &added[j]);
+            }
+        }
     }
+    filter->state[LOOKS] += n;
+    filter->state[TAMIS_I_COUNT] += n;
     *done = now->n;
     return TAMIS_OK;
 }

@@ -371,19 +371,19 @@ static tamis_status update_value(tamis_filter *filter, tamis_digest digest, unsi
 
 /* All lines of the bucket.  A chain that leaves it is rare, and its extension is not known yet.  How many
  * lines a bucket spans depends on where it begins; a line fetched twice costs less than to find out. */
+static inline void fetch_all(const layout *l, const uint64_t *table, uint64_t at) {
+    const uint64_t last = (at + l->chain.stride[0] - 1) / 64;
+    uint64_t next = at / 64;
+    for (uint64_t line = 0; line < l->lines; line++, next += TAMIS_LINE_WORDS)
+        TAMIS_PREFETCH(table + (next < last ? next : last));
+}
+
+/* A line that no other processor holds can be written once it is there. */
 static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
     const layout *const l = layout_of(filter);
     uint64_t word = digest.lo;
-    const uint64_t at = tamis_i_take(&word, l->chain.n[0]) * l->chain.stride[0];
-    const uint64_t last = (at + l->chain.stride[0] - 1) / 64;
-    uint64_t next = at / 64;
-    for (uint64_t line = 0; line < l->lines; line++, next += TAMIS_LINE_WORDS) {
-        const uint64_t *const p = filter->table + (next < last ? next : last);
-        if (write)
-            TAMIS_PREFETCH_RW(p);
-        else
-            TAMIS_PREFETCH(p);
-    }
+    (void)write;
+    fetch_all(l, filter->table, tamis_i_take(&word, l->chain.n[0]) * l->chain.stride[0]);
 }
 
 /* What the keys of the next group ask for; the three groups of this turn. */
