@@ -289,4 +289,162 @@ CHAIN_TARGET static void drop(const tamis_i_chain *c, uint64_t *table,
         close_slot(c, table, v, v->last);
 }
 
-CHAIN_OPS = {.find = find, .find_many = find_many, .look = look, .add = add, .drop = drop};
+/* ---- the common case: a bucket without extensions ---- */
+
+/* A chain, followed to its end. */
+typedef struct chain_walk {
+    unsigned load, length, first, last, before; /* 'first' is where a chain of this home begins */
+    unsigned matches, match;
+    uint64_t next; /* slot for one more */
+    uint64_t slot; /* what 'match' holds */
+} chain_walk;
+
+/* Ones before bit s of the higher index, of which 'higher' is the first word; 'one': it has no other. */
+CHAIN_TARGET TAMIS_INLINE unsigned before_slot(const uint64_t *table, uint64_t at, uint64_t higher,
+                                               unsigned s, bool one) {
+    return one ? CHAIN_ONES(higher & tamis_i_low_mask(s)) : ones(table, at, s);
+}
+
+/* False if the bucket has extensions, or bits that no calls have made. */
+CHAIN_TARGET TAMIS_INLINE bool walk_chain(const tamis_i_chain *c, const uint64_t *table,
+                                          uint64_t at, unsigned home, uint64_t print, bool one,
+                                          chain_walk *w) {
+    const uint64_t end = c->slots[0], at_higher = at + c->higher_at[0];
+    const uint64_t base = window(table, at) & c->home_mask, higher = window(table, at_higher);
+    const unsigned chains = CHAIN_ONES(base);
+    w->load = chains + before_slot(table, at_higher, higher, (unsigned)end, one);
+    if (w->load > end || c->slot_bits == 64 ||
+        (window(table, at + c->link_at[0]) & tamis_i_low_mask((unsigned)c->link_bits[0])) != 0)
+        return false;
+    unsigned s = w->first = CHAIN_ONES(base & (((uint64_t)1 << home) - 1));
+    w->length = w->last = w->before = w->matches = w->match = 0;
+    w->slot = 0;
+    w->next = s;
+    if ((base >> home & 1) == 0)
+        return true;
+    for (;;) {
+        const uint64_t slot = window(table, at + c->slots_at[0] + s * c->slot_bits);
+        const bool hit = ((slot ^ print) & c->print_mask) == 0;
+        w->before = w->last;
+        w->last = s;
+        w->length++;
+        w->matches += hit;
+        w->match = hit ? s : w->match;
+        w->slot = hit ? slot & tamis_i_low_mask((unsigned)c->slot_bits) : w->slot;
+        w->next = chains + before_slot(table, at_higher, higher, s, one);
+        if (!tamis_i_bit_get(table, at_higher + s))
+            return true;
+        if (w->next <= s)
+            return false;
+        s = (unsigned)w->next;
+    }
+}
+
+/* tamis_i_field_open, and 'value' into the gap; 1 <= width <= 63. */
+CHAIN_TARGET static inline void open_with(uint64_t *table, uint64_t at, uint64_t end,
+                                          unsigned width, uint64_t value) {
+    uint64_t *const first = table + at / 64;
+    uint64_t *w = table + (end - 1) / 64;
+    const unsigned shift = (unsigned)(at % 64);
+    const uint64_t below = ((uint64_t)1 << shift) - 1;
+    const uint64_t within = tamis_i_low_mask((unsigned)((end - 1) % 64) + 1);
+    const uint64_t start = *first & ~below, old = *w;
+    uint64_t fill = value << shift, mask = within; /* mask: of the word at hand */
+    if (w != first) {
+        const uint64_t spill = value >> 1 >> (63 - shift);
+        uint64_t here = old;
+        for (; w > first + 1; w--) {
+            const uint64_t down = w[-1];
+            *w = ((here << width | down >> (64 - width)) & mask) | (*w & ~mask);
+            here = down;
+            mask = ~(uint64_t)0;
+        }
+        *w = ((here << width | start >> (64 - width) | spill) & mask) | (*w & ~mask);
+        w--;
+        mask = ~(uint64_t)0;
+    }
+    *w = (*w & below) | ((start << width | fill) & ~below & mask) | (*w & ~mask);
+}
+
+/* tamis_i_field_close; 1 <= width <= 63. */
+CHAIN_TARGET static inline void close_gap(uint64_t *table, uint64_t at, uint64_t end,
+                                          unsigned width) {
+    uint64_t *w = table + at / 64;
+    uint64_t *const last = table + (end - 1) / 64;
+    const uint64_t within = tamis_i_low_mask((unsigned)((end - 1) % 64) + 1);
+    uint64_t keep = ((uint64_t)1 << at % 64) - 1;
+    uint64_t here = *w;
+    const uint64_t rest = *last & within, beyond = *last & ~within;
+    for (; w < last; w++) {
+        const uint64_t up = w + 1 == last ? rest : w[1];
+        *w = (*w & keep) | ((here >> width | up << (64 - width)) & ~keep);
+        here = up;
+        keep = 0;
+    }
+    *w = (*w & keep & within) | ((here & within) >> width & ~keep) | beyond;
+}
+
+CHAIN_TARGET TAMIS_INLINE bool add_here(const tamis_i_chain *c, uint64_t *table, uint64_t at,
+                                        unsigned home, uint64_t slot, bool one) {
+    chain_walk w;
+    if (!walk_chain(c, table, at, home, slot & c->print_mask, one, &w) || w.matches != 0 ||
+        w.load >= c->slots[0])
+        return false;
+    const unsigned width = (unsigned)c->slot_bits, end = (unsigned)c->slots[0];
+    const uint64_t higher = at + c->higher_at[0], slots = at + c->slots_at[0];
+    const uint64_t bit = w.length == 0 ? at + home : higher + w.last;
+    tamis_i_bit_set(table, bit);
+    if (one) {
+        const uint64_t bits = window(table, higher) & tamis_i_low_mask(end);
+        const uint64_t low = bits & (((uint64_t)1 << w.next) - 1);
+        tamis_i_field_put(table, higher, end, low | (bits ^ low) << 1);
+    } else {
+        tamis_i_field_open(table, higher + w.next, higher + w.load + 1, 1);
+    }
+    open_with(table, slots + w.next * width, slots + (w.load + (uint64_t)1) * width, width, slot);
+    return true;
+}
+
+CHAIN_TARGET TAMIS_INLINE bool drop_here(const tamis_i_chain *c, uint64_t *table, uint64_t at,
+                                         unsigned home, uint64_t print, bool one) {
+    chain_walk w;
+    if (!walk_chain(c, table, at, home, print, one, &w) || w.matches != 1 || w.last >= w.load ||
+        (c->count_bits != 0 && w.slot >> (c->slot_bits - c->count_bits) != 0))
+        return false;
+    const unsigned width = (unsigned)c->slot_bits, end = (unsigned)c->slots[0];
+    const uint64_t higher = at + c->higher_at[0], slots = at + c->slots_at[0];
+    if (w.match != w.last)
+        tamis_i_field_put(table, slots + w.match * (uint64_t)width, width,
+                          window(table, slots + w.last * (uint64_t)width));
+    const uint64_t bit = w.length == 1 ? at + home : higher + w.before;
+    table[bit / 64] &= ~((uint64_t)1 << bit % 64);
+    if (one) {
+        const uint64_t bits = window(table, higher) & tamis_i_low_mask(end);
+        const uint64_t low = bits & (((uint64_t)1 << w.last) - 1);
+        tamis_i_field_put(table, higher, end, low | ((bits ^ low) >> 1 & ~(uint64_t)0 << w.last));
+    } else {
+        tamis_i_field_close(table, higher + w.last, higher + w.load, 1);
+    }
+    close_gap(table, slots + w.last * (uint64_t)width, slots + w.load * (uint64_t)width, width);
+    return true;
+}
+
+CHAIN_TARGET static bool add_new(const tamis_i_chain *c, uint64_t *table, uint64_t at,
+                                 unsigned home, uint64_t slot) {
+    return c->slots[0] <= 64 ? add_here(c, table, at, home, slot, true)
+                             : add_here(c, table, at, home, slot, false);
+}
+
+CHAIN_TARGET static bool drop_only(const tamis_i_chain *c, uint64_t *table, uint64_t at,
+                                   unsigned home, uint64_t print) {
+    return c->slots[0] <= 64 ? drop_here(c, table, at, home, print, true)
+                             : drop_here(c, table, at, home, print, false);
+}
+
+CHAIN_OPS = {.find = find,
+             .find_many = find_many,
+             .look = look,
+             .add = add,
+             .drop = drop,
+             .add_new = add_new,
+             .drop_only = drop_only};

@@ -275,40 +275,67 @@ static bool raise(tamis_filter *filter, tamis_digest digest, uint64_t value,
     return true;
 }
 
-static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
-    tamis_i_chain_view view;
-    look(filter, digest, &view);
-    const bool fresh = view.copies == 0 && tamis_i_stash_copies(&filter->stash, digest) == 0;
-    if (!raise(filter, digest, 0, &view)) {
-        const tamis_status status = tamis_i_stash_insert(&filter->stash, digest);
-        if (status != TAMIS_OK)
-            return status;
+/* What look and raise do, at once if it is that simple. */
+static tamis_status insert_at(tamis_filter *filter, tamis_digest digest, uint64_t at, print p,
+                              bool *added) {
+    const layout *const l = layout_of(filter);
+    if (TAMIS_LIKELY(l->ops->add_new(&l->chain, filter->table, at, p.home, p.fingerprint))) {
+        *added = tamis_i_stash_copies(&filter->stash, digest) == 0;
+    } else {
+        tamis_i_chain_view view;
+        look(filter, digest, &view);
+        const bool fresh = view.copies == 0 && tamis_i_stash_copies(&filter->stash, digest) == 0;
+        if (!raise(filter, digest, 0, &view)) {
+            const tamis_status status = tamis_i_stash_insert(&filter->stash, digest);
+            if (status != TAMIS_OK)
+                return status;
+        }
+        *added = fresh;
     }
     filter->state[TAMIS_I_COUNT]++;
-    *added = fresh;
+    return TAMIS_OK;
+}
+
+static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+    const layout *const l = layout_of(filter);
+    const print p = print_of(l, digest);
+    return insert_at(filter, digest, tamis_i_chain_piece(&l->chain, 0, p.bucket), p, added);
+}
+
+/* Lower T(f); false if it is 0. */
+static bool lower(tamis_filter *filter, tamis_digest digest, uint64_t at, print p) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_chain *const c = &l->chain;
+    if (TAMIS_LIKELY(l->ops->drop_only(c, filter->table, at, p.home, p.fingerprint)))
+        return true;
+    tamis_i_chain_view view;
+    look(filter, digest, &view);
+    if (view.copies == 0)
+        return false;
+    if (view.copies >= l->copies_max) {
+        /* saturated: it stays */
+    } else if (c->count_bits != 0 && view.slot >> (c->slot_bits - c->count_bits) != 0) {
+        tamis_i_chain_set_slot(c, filter->table, &view, view.match, view.slot - counter_one(c));
+    } else {
+        l->ops->drop(c, filter->table, &view);
+        shrink(filter, &view, view.load - 1);
+    }
+    return true;
+}
+
+static inline tamis_status remove_at(tamis_filter *filter, tamis_digest digest, uint64_t at,
+                                     print p) {
+    if (!tamis_i_stash_remove(&filter->stash, digest) && !lower(filter, digest, at, p))
+        return TAMIS_E_NOT_FOUND;
+    /* Keys of a saturated print seem to be there after all have left. */
+    filter->state[TAMIS_I_COUNT] -= filter->state[TAMIS_I_COUNT] != 0;
     return TAMIS_OK;
 }
 
 static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
-    if (!tamis_i_stash_remove(&filter->stash, digest)) {
-        const layout *const l = layout_of(filter);
-        const tamis_i_chain *const c = &l->chain;
-        tamis_i_chain_view view;
-        look(filter, digest, &view);
-        if (view.copies == 0)
-            return TAMIS_E_NOT_FOUND;
-        if (view.copies >= l->copies_max) {
-            /* saturated: it stays */
-        } else if (c->count_bits != 0 && view.slot >> (c->slot_bits - c->count_bits) != 0) {
-            tamis_i_chain_set_slot(c, filter->table, &view, view.match, view.slot - counter_one(c));
-        } else {
-            l->ops->drop(c, filter->table, &view);
-            shrink(filter, &view, view.load - 1);
-        }
-    }
-    /* Keys of a saturated print seem to be there after all have left. */
-    filter->state[TAMIS_I_COUNT] -= filter->state[TAMIS_I_COUNT] != 0;
-    return TAMIS_OK;
+    const layout *const l = layout_of(filter);
+    const print p = print_of(l, digest);
+    return remove_at(filter, digest, tamis_i_chain_piece(&l->chain, 0, p.bucket), p);
 }
 
 /* ---- values ---- */
@@ -371,7 +398,7 @@ static tamis_status update_value(tamis_filter *filter, tamis_digest digest, unsi
 
 /* All lines of the bucket.  A chain that leaves it is rare, and its extension is not known yet.  How many
  * lines a bucket spans depends on where it begins; a line fetched twice costs less than to find out. */
-static inline void fetch_all(const layout *l, const uint64_t *table, uint64_t at) {
+TAMIS_INLINE void fetch_all(const layout *l, const uint64_t *table, uint64_t at) {
     const uint64_t last = (at + l->chain.stride[0] - 1) / 64;
     uint64_t next = at / 64;
     for (uint64_t line = 0; line < l->lines; line++, next += TAMIS_LINE_WORDS)
@@ -413,6 +440,58 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
     if (filter->state[TAMIS_I_STASH_USED] != 0)
         for (size_t i = 0; i < now->n; i++)
             present[i] = present[i] || tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
+}
+
+/* Groups that change buckets: the lines of one are fetched, and the extensions of the next. */
+TAMIS_INLINE void fetch_turn(const layout *l, const uint64_t *table,
+                             const tamis_i_chain_turns *turns, size_t i) {
+    const tamis_i_chain *const c = &l->chain;
+    if (i < turns->n_next)
+        fetch_all(l, table, turns->next[i].word[TAMIS_I_CHAIN_AT]);
+    if (i < turns->n_before && c->link_bits[0] != 0) {
+        const uint64_t at = turns->before[i].word[TAMIS_I_CHAIN_AT];
+        const uint64_t link =
+            tamis_i_field_get(table, at + c->link_at[0], (unsigned)c->link_bits[0]);
+        const uint64_t to = link - 1 < c->n[1] ? tamis_i_chain_piece(c, 1, link - 1) : at;
+        TAMIS_PREFETCH(table + to / 64);
+        TAMIS_PREFETCH(table + (to + c->stride[1] - 1) / 64);
+    }
+}
+
+static inline print probe_print(const tamis_i_probe *probe) {
+    return (print){.home = (unsigned)probe->word[TAMIS_I_CHAIN_HOME],
+                   .fingerprint = probe->word[TAMIS_I_CHAIN_PRINT]};
+}
+
+static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
+                                const tamis_i_group *next, bool *added, size_t *done) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_chain_turns turns = turns_of(l, now, next);
+    *done = 0;
+    for (size_t i = 0; i < TAMIS_I_GROUP; i++) {
+        fetch_turn(l, filter->table, &turns, i);
+        if (i < now->n) {
+            const tamis_status status =
+                insert_at(filter, now->digests[i], now->probes[i].word[TAMIS_I_CHAIN_AT],
+                          probe_print(&now->probes[i]), &added[i]);
+            if (status != TAMIS_OK)
+                return status;
+            *done = i + 1;
+        }
+    }
+    return TAMIS_OK;
+}
+
+static void remove_many(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
+                        bool *removed) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_chain_turns turns = turns_of(l, now, next);
+    for (size_t i = 0; i < TAMIS_I_GROUP; i++) {
+        fetch_turn(l, filter->table, &turns, i);
+        if (i < now->n)
+            removed[i] = remove_at(filter, now->digests[i], now->probes[i].word[TAMIS_I_CHAIN_AT],
+                                   probe_print(&now->probes[i])) == TAMIS_OK;
+    }
 }
 
 /* ---- whole filters ---- */
@@ -662,8 +741,9 @@ static bool fill(tamis_filter *filter, tamis_i_reader *in, const char **reason) 
 #define RANK_FUNCTIONS                                                                             \
     .abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT, .n_state = N_STATE, .shape = shape,           \
     .attach = attach, .insert = insert, .contains = contains, .remove = remove_one,                \
-    .copies = copies, .prefetch = prefetch, .contains_many = contains_many, .info = info,          \
-    .check = check, .trim_least = trim_least, .trim_bits = trim_bits, .trim = trim, .fill = fill
+    .copies = copies, .prefetch = prefetch, .contains_many = contains_many,                        \
+    .insert_many = insert_many, .remove_many = remove_many, .info = info, .check = check,          \
+    .trim_least = trim_least, .trim_bits = trim_bits, .trim = trim, .fill = fill
 
 const tamis_i_kind tamis_i_rank = {.id = TAMIS_KIND_RANK,
                                    .name = "rank",
