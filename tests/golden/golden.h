@@ -26,6 +26,7 @@ typedef enum golden_story {
     MERGED,    /* keys 0 to 99 merged with keys 50 to 149 */
     REMOVED,   /* keys 0 to 149, keys 0 to 9 three more times, then keys 100 to 149 removed */
     SATURATED, /* key 1 twenty times, keys 2 to 5 once, then key 1 removed ten times */
+    VALUES,    /* keys 0 to 99, key i with the value i mod 8, of keys 0 to 9 then updated to 7 */
     N_STORIES
 } golden_story;
 
@@ -57,6 +58,35 @@ static const golden_file golden_table[] = {
     {"dleft-128-group", TAMIS_KIND_DLEFT, KEYS, 100, GOLDEN_SEED, {128, 4, 4, 4}},
     {"dleft-stash", TAMIS_KIND_DLEFT, KEYS, 100, GOLDEN_SEED, {64, 3, 5, 1}},
     {"dleft-empty", TAMIS_KIND_DLEFT, EMPTY, 1, 1, {64, 2, 1, 1}},
+    {"rank", TAMIS_KIND_RANK, REMOVED, 200, GOLDEN_SEED, {0}},
+    {"rank-extensions", TAMIS_KIND_RANK, REMOVED, 180, GOLDEN_SEED, {4, 64, 12, 30, 8, 30, 4, 4}},
+    {"rank-values", TAMIS_KIND_RANK, VALUES, 100, GOLDEN_SEED, {2, 48, 16, 49, 13, 52, 2, 1, 3}},
+    {"rank-counting", TAMIS_KIND_RANK_COUNTING, REMOVED, 200, GOLDEN_SEED, {0}},
+    {"rank-counting-saturated",
+     TAMIS_KIND_RANK_COUNTING,
+     SATURATED,
+     5,
+     GOLDEN_SEED,
+     {1, 7, 9, 2, 2, 3, 1, 1, 2}},
+    {"balanced-bloom", TAMIS_KIND_BALANCED_BLOOM, KEYS, 200, GOLDEN_SEED, {0}},
+    {"balanced-bloom-single",
+     TAMIS_KIND_BALANCED_BLOOM,
+     KEYS,
+     100,
+     GOLDEN_SEED,
+     {1, 1, 256, 10, 8, 10, UINT64_C(1) << 31}},
+    {"balanced-bloom-sequential",
+     TAMIS_KIND_BALANCED_BLOOM,
+     KEYS,
+     100,
+     GOLDEN_SEED,
+     {2, 4, 320, 13, 11, 8, UINT64_C(1) << 30, 0, 1300}},
+    {"balanced-bloom-mht",
+     TAMIS_KIND_BALANCED_BLOOM,
+     KEYS,
+     100,
+     GOLDEN_SEED,
+     {3, 3, 512, 11, 32, 10, UINT64_C(1) << 30, UINT64_C(1) << 30}},
     {"line", TAMIS_KIND_LINE, REMOVED, 100, GOLDEN_SEED, {3, 64, 12, 4}},
     {"line-96", TAMIS_KIND_LINE, REMOVED, 100, GOLDEN_SEED, {2, 96, 9, 4}},
     {"line-stash", TAMIS_KIND_LINE, REMOVED, 100, GOLDEN_SEED, {4, 37, 20, 1}},
@@ -165,6 +195,18 @@ static inline tamis_filter *golden_make(const golden_file *file) {
         for (unsigned i = 0; i < 10; i++)
             ok = ok && golden_remove(filter, 1, 2);
         break;
+    case VALUES:
+        for (uint64_t i = 0; i < GOLDEN_KEYS; i++) {
+            char key[24];
+            const size_t size = golden_key(i, key);
+            ok = ok && tamis_filter_insert_value(filter, key, size, i % 8, NULL) == TAMIS_OK;
+        }
+        for (uint64_t i = 0; i < 10; i++) {
+            char key[24];
+            const size_t size = golden_key(i, key);
+            ok = ok && tamis_filter_update_value(filter, key, size, 7) == TAMIS_OK;
+        }
+        break;
     default:
         break;
     }
@@ -179,6 +221,7 @@ static inline bool golden_holds(const golden_file *file, uint64_t i) {
     switch (file->story) {
     case KEYS:
     case REMOVED:
+    case VALUES:
         return i < 100;
     case MERGED:
         return i < 150;

@@ -152,13 +152,22 @@ def xxh3_64(data):
 # ---- the format ----
 
 MAGIC = b"\x89TAMIS\r\n"
-BLOOM, COUNTING, BLOCKED, DLEFT = 1, 2, 3, 4
+BLOOM, COUNTING, BLOCKED, DLEFT, RANK, RANK_COUNTING, BALANCED = 1, 2, 3, 4, 7, 8, 9
 LINE, LINE_SET = 10, 11
-NAMES = {BLOOM: "bloom", COUNTING: "counting-bloom", BLOCKED: "blocked-bloom", DLEFT: "dleft", LINE: "line",
+NAMES = {BLOOM: "bloom", COUNTING: "counting-bloom", BLOCKED: "blocked-bloom", DLEFT: "dleft",
+         RANK: "rank", RANK_COUNTING: "rank-counting", BALANCED: "balanced-bloom", LINE: "line",
          LINE_SET: "line-set"}
+STATE = {RANK: 4, RANK_COUNTING: 4, BALANCED: 2}  # words of the state in use, from number 2 on
 STEP = 0xD1342543DE82EF95
 FACTORS = (0x6A09E667, 0xBB67AE85, 0x3C6EF373, 0xA54FF53B, 0x510E527F, 0x9B05688D, 0x1F83D9AB, 0x5BE0CD19,
            0xCBBB9D5D, 0x629A292B, 0x9159015B, 0x152FECD9, 0x67332667, 0x8EB44A87, 0xDB0C2E0D, 0x47B5481D)
+
+
+PLACE_FACTORS = (
+    0x428A2F99, 0x71374491, 0xB5C0FBCF, 0xE9B5DBA5, 0x3956C25B, 0x59F111F1, 0x923F82A5, 0xAB1C5ED5,
+    0xD807AA99, 0x12835B01, 0x243185BF, 0x550C7DC3, 0x72BE5D75, 0x80DEB1FF, 0x9BDC06A7, 0xC19BF175,
+    0xE49B69C1, 0xEFBE4787, 0x0FC19DC7, 0x240CA1CD, 0x2DE92C6F, 0x4A7484AB, 0x5CB0A9DD, 0x76F988DB,
+    0x983E5153, 0xA831C66D, 0xB00327C9, 0xBF597FC7, 0xC6E00BF3, 0xD5A79147, 0x06CA6351, 0x14292967)
 
 
 class Refused(Exception):
@@ -231,6 +240,150 @@ class Shrink:
         return buckets, clean
 
 
+def stream(digest, i):
+    low, high = digest
+    return digest[i] if i < 2 else mix(low + i * (high | 1) & M64)
+
+
+class Rank:
+    """Buckets of a rank table: section 6.7."""
+
+    def __init__(self, values, counting):
+        self.n, self.homes, self.print_bits = [values[0], values[6], values[7]], values[1], values[2]
+        self.slots, self.extra, self.counting = values[3:6], values[8], counting
+        self.width = self.print_bits + self.extra
+        self.start, self.stride, self.end = [], [], 0
+        self.link_bits = [self.n[1].bit_length(), self.n[2].bit_length(), 0]
+        for kind in range(3):
+            head = (self.homes if kind == 0 else 1) + self.link_bits[kind]
+            least = 0 if kind == 0 else 1 + self.n[kind].bit_length()
+            self.start.append(self.end)
+            self.stride.append(max(head + self.slots[kind] * (1 + self.width), least))
+            self.end += self.n[kind] * self.stride[kind]
+
+    def sound(self):
+        n, z = self.n, self.slots
+        return (1 <= self.homes <= 64 and 1 <= self.print_bits <= 56 and self.width <= 64
+                and 1 <= n[0] <= 1 << 38 and 1 <= z[0] and max(z) <= 512 and n[2] <= n[1] <= n[0]
+                and all((z[i] == 0) == (n[i] == 0) for i in (1, 2)) and self.counting <= self.extra <= 8
+                and (n[0] <= 1024 or max(z) <= 8 * self.homes))
+
+    def piece(self, bits, kind, number):
+        return bits >> self.start[kind] + number * self.stride[kind] & (1 << self.stride[kind]) - 1
+
+    def read(self, bits, state):
+        """The chains of all homes as lists of slots, by bucket and home."""
+        self.used, chains = [set(), set(), set()], []
+        for number in range(self.n[0]):
+            chains.append(self.read_bucket(bits, number))
+        for kind in (1, 2):
+            head, fresh = state[2 * kind - 2:2 * kind]
+            free = set()
+            while head:
+                must(head <= fresh and head - 1 not in free | self.used[kind],
+                     "the list of free extensions is broken")
+                free.add(head - 1)
+                piece = self.piece(bits, kind, head - 1)
+                head = piece >> 1
+                must(piece & 1 == 0 and head <= self.n[kind], "the list of free extensions is broken")
+            must(free | self.used[kind] == set(range(fresh)), "the list of free extensions is broken")
+            for number in range(fresh, self.n[kind]):
+                must(self.piece(bits, kind, number) == 0, "an extension that was never used is not empty")
+        must(bits >> self.end == 0, "the table has data past its end")
+        return chains
+
+    def read_bucket(self, bits, number):
+        base, higher, slots, at = 0, 0, [], 0
+        for kind in range(3):
+            piece = self.piece(bits, kind, number)
+            first = self.homes if kind == 0 else 1
+            if kind == 0:
+                base = piece & (1 << first) - 1
+            else:
+                must(piece & 1, "a bucket names an extension that is none")
+                must(number not in self.used[kind], "an extension is not used by just one bucket")
+                self.used[kind].add(number)
+            link = piece >> first & (1 << self.link_bits[kind]) - 1
+            piece >>= first + self.link_bits[kind]
+            higher |= (piece & (1 << self.slots[kind]) - 1) << at
+            piece >>= self.slots[kind]
+            slots += [piece >> self.width * i & (1 << self.width) - 1 for i in range(self.slots[kind])]
+            at += self.slots[kind]
+            if link == 0:
+                break
+            must(link <= self.n[kind + 1], "a bucket names an extension that is none")
+            number = link - 1
+        ones = bin(base).count("1")
+        load = ones + bin(higher).count("1")
+        must(at - self.slots[kind] < load <= at or kind == 0 and load <= at,
+             "a bucket has an extension that it does not need")
+        must(higher >> load == 0 and not any(slots[load:]), "a bucket has data past its last fingerprint")
+        chains, reached = [], 0
+        for home in range(self.homes):
+            chain, s = [], bin(base & (1 << home) - 1).count("1")
+            while base >> home & 1:
+                chain.append(slots[s])
+                if not higher >> s & 1:
+                    break
+                s = ones + bin(higher & (1 << s) - 1).count("1")
+                must(len(chain) <= load, "a bucket has a fingerprint that no chain leads to")
+            chains.append(chain)
+            reached += len(chain)
+        must(reached == load, "a bucket has a fingerprint that no chain leads to")
+        return chains
+
+    def copies(self, slot):
+        return 1 + (slot >> self.print_bits if self.counting else 0)
+
+
+class Balanced:
+    """Blocks of a balanced Bloom filter: section 6.8."""
+
+    def __init__(self, values):
+        (self.scheme, self.choices, self.bits, self.blocks, self.hashes, self.most, self.coin, ratio,
+         self.budget) = values[:9]
+        self.ratio, self.counter = ratio, self.most.bit_length()
+        self.parts = [(0, self.blocks)] * self.choices
+        if self.scheme == 3 and self.sound():
+            weights = [1 << 32]
+            while len(weights) < self.choices:
+                weights.append(weights[-1] * ratio >> 32)
+            spare, ends = self.blocks - self.choices, [0]
+            for i in range(self.choices):
+                ends.append(i + 1 + spare * sum(weights[:i + 1]) // sum(weights))
+            self.parts = [(a, b - a) for a, b in zip(ends, ends[1:])]
+
+    def sound(self):
+        mht = self.scheme == 3
+        return (1 <= self.scheme <= 3 and 1 <= self.choices <= (1 if self.scheme == 1 else 8)
+                and 64 <= self.bits <= 512 and self.bits % 64 == 0
+                and (self.choices if mht else 1) <= self.blocks <= 1 << 38 and 1 <= self.hashes <= 32
+                and 1 <= self.most <= 4095 and 1 <= self.coin <= 1 << 32
+                and (1 <= self.ratio <= 1 << 32 if mht else self.ratio == 0)
+                and (self.budget == 0 or 1000 <= self.budget <= 8000))
+
+    def read(self, bits):
+        blocks = [bits >> self.bits * i & (1 << self.bits) - 1 for i in range(self.blocks)]
+        must(bits >> self.bits * self.blocks == 0, "the table has data past its end")
+        self.loads = [b & (1 << self.counter) - 1 for b in blocks]
+        self.filters = [b >> self.counter for b in blocks]
+        must(max(self.loads) <= self.most, "a block holds more keys than it can")
+
+    def asks(self, digest):
+        """Whether a block holds the key, and whether the stash has to be asked."""
+        low, high = digest[1] & M32, digest[1] >> 32
+        span = self.bits - self.counter
+        places = [((low * f + high & M32) >> 16) * span >> 16 for f in PLACE_FACTORS[:self.hashes]]
+        for i, (first, blocks) in enumerate(self.parts):
+            x = stream(digest, i + 1 if i else 0) * blocks
+            block, coin = first + (x >> 64), (x & M64) >> 32
+            if all(self.filters[block] >> p & 1 for p in places):
+                return True, False
+            if (self.loads[block] << 32 | coin) < (self.most - 1 << 32) + self.coin:
+                return False, False
+        return False, True
+
+
 def check_header(data):
     must(len(data) > 0, "the file is empty")
     must(data[:8] == MAGIC[:len(data)], "this is not a tamis file")
@@ -255,7 +408,7 @@ class Filter:
         self.table = self.words[8 + stash_words(self.stash)[1]:]
         self.count = self.words[0]
         must(self.count <= 1 << 62, "the number of keys is out of range")
-        must(not any(self.words[2:8]), "a reserved word of the state is not zero")
+        must(not any(self.words[2 + STATE.get(self.kind, 0):8]), "a reserved word of the state is not zero")
         self.read_stash()
         self.check_table()
 
@@ -299,7 +452,52 @@ class Filter:
                 and 1 <= lines <= 1 << 38 and 1 <= homes <= 128 and 1 <= bits_max <= 56
                 and (1 <= copies <= 255 if self.kind == LINE else copies == 0))
 
+    def other_parameters_are_sound(self):
+        if self.kind == BALANCED:
+            self.shape = Balanced(self.values)
+            words = self.shape.blocks * (self.shape.bits // 64)
+            lines = (words + 7) // 8
+        else:
+            self.shape = Rank(self.values, self.kind == RANK_COUNTING)
+            lines = self.shape.end // 512 + 1 + (self.shape.end % 512 > 448)
+        self.n_body = 8 + stash_words(self.stash)[1] + 8 * lines
+        return (1 <= self.capacity <= 1 << 40 and self.stash > 0 and not any(self.values[9:])
+                and self.shape.sound())
+
+    def read_other_table(self):
+        bits = sum(word << 64 * i for i, word in enumerate(self.table))
+        stashed = sum(self.stashed.values())
+        if self.kind == BALANCED:
+            self.shape.read(bits)
+            must(sum(self.shape.loads) + stashed + self.words[3] == self.count,
+                 "the blocks do not hold as many keys as the filter claims")
+            return
+        self.chains = self.shape.read(bits, self.words[2:6])
+        keys, most = 0, max(16, 1 << self.values[8]) if self.kind == RANK_COUNTING else 16
+        saturated, mask = False, (1 << self.shape.print_bits) - 1
+        for chain in (c for bucket in self.chains for c in bucket):
+            sums = {}
+            for slot in chain:
+                sums[slot & mask] = sums.get(slot & mask, 0) + self.shape.copies(slot)
+            keys += sum(sums.values())
+            saturated |= any(n >= most for n in sums.values())
+        must(saturated or keys + stashed == self.count,
+             "the buckets do not hold as many keys as the filter claims")
+
+    def other_contains(self, digest):
+        if self.kind == BALANCED:
+            found, on = self.shape.asks(digest)
+            budget = self.capacity * self.shape.budget // 1000
+            spent = budget and self.words[2] >= budget
+            return found or (on or spent) and digest in self.stashed
+        x = digest[0] * self.shape.n[0]
+        chain = self.chains[x >> 64][(x & M64) * self.shape.homes >> 64]
+        mask = (1 << self.shape.print_bits) - 1
+        return any((slot ^ digest[1]) & mask == 0 for slot in chain) or digest in self.stashed
+
     def parameters_are_sound(self):
+        if self.kind in STATE:
+            return self.other_parameters_are_sound()
         if self.kind == DLEFT:
             return self.dleft_parameters_are_sound()
         if self.kind in (LINE, LINE_SET):
@@ -379,6 +577,9 @@ class Filter:
         return sum(entries) + self.stashed.get(digest, 0)
 
     def check_table(self):
+        if self.kind in STATE:
+            self.read_other_table()
+            return
         if self.kind == DLEFT:
             self.read_buckets()
             return
@@ -412,16 +613,16 @@ class Filter:
             low = low * STEP + high & M64
 
     def dleft_contains(self, digest):
-        low, high = digest
-        stream = lambda i: (low, high)[i] if i < 2 else mix(low + i * (high | 1) & M64)
         subtables, buckets = self.values[1:3]
         for i in range(subtables):
-            prints = self.buckets[i * buckets + (stream(i) * buckets >> 64)]
-            if any(stream(4) >> 64 - n == p for p, n in prints):
+            prints = self.buckets[i * buckets + (stream(digest, i) * buckets >> 64)]
+            if any(stream(digest, 4) >> 64 - n == p for p, n in prints):
                 return True
         return digest in self.stashed
 
     def copies(self, key):
+        if self.kind in STATE:
+            return int(bool(self.other_contains(xxh3_128(key, self.seed))))
         if self.kind == DLEFT:
             return int(self.dleft_contains(xxh3_128(key, self.seed)))
         if self.kind in (LINE, LINE_SET):
