@@ -2,11 +2,15 @@
  *
  * Layout of a bucket, from its first bit up, which may be any bit of a line:
  *
- *      [ counters of cells 0, 1, .. n-1 ][ remainders of cells 0, 1, .. n-1 ]
- *        c bits each, 64 in all at most    r bits each
+ *      [ heads of cells 0, 1, .. n-1 ][ counters ][ tails ]
  *
- * A cell is empty if its counter is 0, so that every value of a remainder can be stored.  The
- * counters lie together for that reason: one word tells the load.
+ *      head      the lowest 8 bits of the remainder, or all r if it has fewer
+ *      counter   c bits, those of all cells 64 at most
+ *      tail      the other bits of the remainder
+ *
+ * A cell is empty if its counter is 0, so that every value of a remainder can be stored.  Counters lie
+ * together for that reason: one word tells the load.  So do heads: all of them are compared at once, as
+ * bytes, and a bucket that does not hold the remainder is seldom looked at any further.
  *
  * Invariants, tested by tamis_i_cells_check():
  *   C1  the cells in use are the first ones: no counter after a zero is nonzero;
@@ -23,83 +27,67 @@ bool tamis_i_cells_ok(uint64_t n, uint64_t counter_bits, uint64_t remainder_bits
            n * counter_bits <= 64 && remainder_bits >= 1 && remainder_bits <= 32;
 }
 
-/* Lane i takes the four bytes from the one with its first bit on; a remainder of up to 25 bits is
- * in them, whatever that bit.  Groups of 16 bytes that would reach past the bucket begin earlier.
- * Lanes without a cell take zeros, and their hits are dropped with those of empty cells. */
-static void find_vectors(tamis_i_cells *cells) {
-    tamis_i_vectors *const v = &cells->vectors;
-    const unsigned r = (unsigned)cells->remainder_bits, n = (unsigned)cells->n;
-    const unsigned bytes = (unsigned)tamis_i_cells_bits(n, cells->counter_bits, r) / 8;
-    memset(v, 0, sizeof *v);
-    if (bytes < 16 || r > 25)
-        return;
-    v->n = n <= 8 ? 2 : 4;
-    for (unsigned i = 0; i < 4 * v->n; i++) {
-        const unsigned bit = (unsigned)(cells->n * cells->counter_bits) + (i < n ? i : n - 1) * r;
-        uint64_t *const from = &v->from[i / 4];
-        if (i % 4 == 0)
-            *from = bit / 8 < bytes - 16 ? bit / 8 : bytes - 16;
-        const uint64_t shift = i < n ? bit % 8 : 32; /* 32 shifts everything out */
-        v->shift[i / 2] |= shift << 32 * (i % 2);
-        for (unsigned j = 0; j < 4; j++) {
-            const uint64_t byte = bit / 8 + j - *from;
-            v->take[i / 2] |= (byte < 16 ? byte : 0x80) << 8 * (4 * (i % 2) + j);
-        }
-    }
-}
-
 void tamis_i_cells_init(tamis_i_cells *cells, uint64_t n, uint64_t counter_bits,
                         uint64_t remainder_bits) {
-    cells->n = n;
-    cells->counter_bits = counter_bits;
-    cells->remainder_bits = remainder_bits;
-    cells->counter_part = (65536 + counter_bits - 1) / counter_bits;
-    cells->fields = tamis_i_fields_of((unsigned)remainder_bits);
-    find_vectors(cells);
+    const uint64_t bits = tamis_i_cells_bits(n, counter_bits, remainder_bits);
+    *cells = (tamis_i_cells){.n = n,
+                             .counter_bits = counter_bits,
+                             .remainder_bits = remainder_bits,
+                             .counter_part = (65536 + counter_bits - 1) / counter_bits,
+                             .heads = tamis_i_heads_of(n, remainder_bits, bits)};
+    cells->counters_at = n * cells->heads.bits;
+    cells->tails_at = cells->counters_at + n * counter_bits;
 }
 
-static unsigned remainders_at(const tamis_i_cells *cells, unsigned at) {
-    return at + (unsigned)(cells->n * cells->counter_bits);
+static uint64_t tail_of(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
+                        unsigned cell) {
+    const unsigned bits = (unsigned)(cells->remainder_bits - cells->heads.bits);
+    return bits == 0 ? 0
+                     : tamis_i_field_get(words, at + cells->tails_at + (uint64_t)cell * bits, bits);
 }
 
-bool tamis_i_cells_match(const tamis_i_cells *cells, const tamis_i_spot *spots, size_t n,
-                         uint16_t *hits) {
-    const unsigned bits = (unsigned)cells->remainder_bits, step = (unsigned)cells->fields.step;
-    bool any = false;
-    for (size_t i = 0; i < n; i++) {
-        const tamis_i_spot s = spots[i];
-        const unsigned load =
-            tamis_i_cells_load(cells, tamis_i_cells_counters(cells, s.words, s.at));
-        unsigned at = remainders_at(cells, s.at), left = load * bits, first = 0;
-        hits[i] = 0;
-        for (unsigned now; left != 0; left -= now, at += now, first += step) {
-            now = left < step ? left : step;
-            uint64_t high = tamis_i_fields_match(&cells->fields, s.words, at, now, s.remainder);
-            for (; high != 0; high &= high - 1) {
-                hits[i] |= (uint16_t)(1u << (first + (unsigned)__builtin_ctzll(high)) / bits);
-                any = true;
-            }
-        }
+unsigned tamis_i_cells_confirm(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
+                               uint64_t remainder, unsigned candidates) {
+    if (candidates == 0)
+        return 0;
+    const unsigned load = tamis_i_cells_load(cells, tamis_i_cells_counters(cells, words, at));
+    unsigned hits = 0;
+    for (candidates &= (1u << load) - 1; candidates != 0; candidates &= candidates - 1) {
+        const unsigned cell = (unsigned)__builtin_ctz(candidates);
+        hits |= (unsigned)(tail_of(cells, words, at, cell) == remainder >> cells->heads.bits)
+                << cell;
     }
-    return any;
+    return hits;
+}
+
+unsigned tamis_i_cells_match(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
+                             uint64_t remainder) {
+    const unsigned candidates =
+        tamis_i_heads_match(&cells->heads, words, at, tamis_i_cells_head(cells, remainder));
+    return tamis_i_cells_confirm(cells, words, at, remainder, candidates);
 }
 
 uint64_t tamis_i_cells_remainder(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
                                  unsigned cell) {
-    const unsigned bits = (unsigned)cells->remainder_bits;
-    return tamis_i_field_get(words, remainders_at(cells, at) + cell * bits, bits);
+    const unsigned bits = (unsigned)cells->heads.bits;
+    return tail_of(cells, words, at, cell) << bits |
+           tamis_i_field_get(words, at + cell * bits, bits);
 }
 
 void tamis_i_cells_count(const tamis_i_cells *cells, uint64_t *words, unsigned at, unsigned cell,
                          uint64_t count) {
     const unsigned bits = (unsigned)cells->counter_bits;
-    tamis_i_field_put(words, at + cell * bits, bits, count);
+    tamis_i_field_put(words, at + cells->counters_at + cell * bits, bits, count);
 }
 
 static void set(const tamis_i_cells *cells, uint64_t *words, unsigned at, unsigned cell,
                 uint64_t remainder, uint64_t count) {
-    const unsigned bits = (unsigned)cells->remainder_bits;
-    tamis_i_field_put(words, remainders_at(cells, at) + cell * bits, bits, remainder);
+    const unsigned head = (unsigned)cells->heads.bits;
+    const unsigned tail = (unsigned)cells->remainder_bits - head;
+    tamis_i_field_put(words, at + cell * head, head, remainder);
+    if (tail != 0)
+        tamis_i_field_put(words, at + cells->tails_at + (uint64_t)cell * tail, tail,
+                          remainder >> head);
     tamis_i_cells_count(cells, words, at, cell, count);
 }
 

@@ -5,28 +5,19 @@
 #ifndef TAMIS_BITS_CELLS_H
 #define TAMIS_BITS_CELLS_H
 
-#include "bits/kernels.h"
-#include "bits/search.h"
+#include "bits/heads.h"
 
-#define TAMIS_I_CELLS_MAX 16u
-
-/* How the remainders of a bucket come into lanes of 32 bits, four lanes at a time: from 16 bytes of the
- * bucket each lane takes four, which are then shifted. */
-typedef struct tamis_i_vectors {
-    uint64_t n;        /* groups of four lanes, 2 or 4; 0: cannot be done */
-    uint64_t from[4];  /* by group: the first of its 16 bytes, within the bucket */
-    uint64_t take[8];  /* by byte of all lanes, 8 in a word: which of the 16 */
-    uint64_t shift[8]; /* by lane, 2 in a word */
-} tamis_i_vectors;
+#define TAMIS_I_CELLS_MAX TAMIS_I_HEADS_MAX
 
 /* A way to divide the bits of a bucket, and constants that follow from it. */
 typedef struct tamis_i_cells {
     uint64_t n;              /* cells of a bucket */
     uint64_t counter_bits;   /* of a cell */
     uint64_t remainder_bits; /* of a cell */
-    uint64_t counter_part;   /* 2^16 / counter_bits, rounded up */
-    tamis_i_fields fields;   /* for the search among remainders */
-    tamis_i_vectors vectors; /* the same */
+    uint64_t counters_at;    /* first bit of the counters, and of the tails, within the bucket */
+    uint64_t tails_at;
+    uint64_t counter_part; /* 2^16 / counter_bits, rounded up */
+    tamis_i_heads heads;
 } tamis_i_cells;
 
 /* Can a bucket be divided so?  1 to TAMIS_I_CELLS_MAX cells, counters of 1 to 8 bits, 64 in all,
@@ -53,7 +44,8 @@ static inline uint64_t tamis_i_cells_counter_max(const tamis_i_cells *cells) {
 /* All counters of the bucket, the first in the lowest bits. */
 static inline uint64_t tamis_i_cells_counters(const tamis_i_cells *cells, const uint64_t *words,
                                               unsigned at) {
-    return tamis_i_field_get(words, at, (unsigned)(cells->n * cells->counter_bits));
+    return tamis_i_field_get(words, at + cells->counters_at,
+                             (unsigned)(cells->n * cells->counter_bits));
 }
 
 /* Cells in use: the first ones, and the last of them has a nonzero counter. */
@@ -67,20 +59,18 @@ static inline uint64_t tamis_i_cells_counter(const tamis_i_cells *cells, uint64_
     return counters >> cell * cells->counter_bits & tamis_i_cells_counter_max(cells);
 }
 
-/* A remainder to be looked for in a bucket. */
-typedef struct tamis_i_spot {
-    uint64_t *words;
-    uint32_t at;
-    uint32_t remainder;
-} tamis_i_spot;
+/* The head of a remainder. */
+static inline uint64_t tamis_i_cells_head(const tamis_i_cells *cells, uint64_t remainder) {
+    return remainder & tamis_i_low_mask((unsigned)cells->heads.bits);
+}
 
-/* For each of n spots the cells in use that hold the remainder, bit i for cell i; returns whether
- * there is any.  The kernel tamis_i_kernels.cells_match, in plain C and with AVX2.  The latter
- * wants buckets that begin at a whole byte. */
-bool tamis_i_cells_match(const tamis_i_cells *cells, const tamis_i_spot *spots, size_t n,
-                         uint16_t *hits);
-bool tamis_i_cells_match_avx2(const tamis_i_cells *cells, const tamis_i_spot *spots, size_t n,
-                              uint16_t *hits);
+/* Of some cells, whose heads are those of the remainder, the ones in use that hold it; bit i for cell i. */
+unsigned tamis_i_cells_confirm(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
+                               uint64_t remainder, unsigned candidates);
+
+/* The cells in use that hold the remainder. */
+unsigned tamis_i_cells_match(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
+                             uint64_t remainder);
 
 uint64_t tamis_i_cells_remainder(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
                                  unsigned cell);

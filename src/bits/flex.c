@@ -5,22 +5,25 @@
  *
  * Layout of a bucket, from its first bit up.  It has two groups of elements, a and b:
  *
- *      one length    [ n_a ][ n_b ][ len ]           [ counters ][ group a ][ group b ][ zeros ]
- *      two lengths   [ n_a ][ n_b ][ len_a ][ len_b ][ counters ][ group a ][ group b ][ zeros ]
- *                      4      4      5        5        c each
+ *      [ heads ][ counters ][ tails of a ][ tails of b ][ zeros ][ state ]
+ *        w each   c each
  *
- * Lengths are told as bits beyond the shortest.  A counter holds one less than the number of keys.
+ *      one length    state = [ n_a ][ n_b ][ len ]                  4, 4 and 5 bits
+ *      two lengths   state = [ n_a ][ n_b ][ len_a ][ len_b ]       and 5 more
+ *
+ * Elements are numbered through, those of a first.  The head is the first w bits that are stored of an
+ * element, 8 unless the minimal remainder has fewer; the tail is the others.  Lengths are told as bits
+ * beyond the shortest.  A counter holds one less than the number of keys.
  *
  *   one length   Semi-sorting: group a begins with a 0, group b with a 1, and that first bit is not
- *   stored.
- *                When an element comes, all are cut to what then fits.  The length never grows
+ *                stored.  When an element comes, all are cut to what then fits.  The length never grows
  *                again until the bucket is empty.
- *   two lengths  Group a has the longer elements.  After removals new elements take the bits that
- *   the older
- *                ones cannot use.  When an element comes, the two lengths are chosen anew: with k
- *                of the a elements longer, the short ones as long as they are, or the bits allow,
- *                and the others sharing the rest; of all k, the one with the smallest sum of
- *                2^-length, that is the fewest errors.
+ *   two lengths  Group a has the longer elements.  After removals new elements take the bits that the
+ *                older ones cannot use.  When an element comes, the two lengths are chosen anew.  If all
+ *                elements have enough bits, the room is shared out evenly, the lengths differing by
+ *                one: no other lengths have fewer errors, that is a smaller sum of 2^-length.  Otherwise
+ *                the elements of group b keep their length, or lose one bit if that is better, and
+ *                those of group a and the new one share the rest.
  *
  * Why the longest match is removed.  Each key that is in stands behind one element that is a prefix
  * of its print.  Let x be removed, e the longest element that is a prefix of x, and e' the one that
@@ -31,7 +34,7 @@
  * Invariants, tested by tamis_i_flex_check():
  *   F1  the elements fit the bucket;
  *   F2  a group without elements has length 0 told, group a is longer than group b if both are there;
- *   F3  bits past the last element are zero.
+ *   F3  bits between the last tail and the state are zero.
  *
  * After Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "Bloom Filters via d-Left Hashing and
  * Dynamic Bit Reassignment", Allerton 2006, section III.
@@ -48,31 +51,21 @@ typedef tamis_i_element element;
 
 /* Where everything is. */
 typedef struct parts {
-    unsigned n[2];     /* elements of the groups */
-    unsigned width[2]; /* bits that are stored of each */
-    unsigned length[2];
-    unsigned counters; /* first bit of the counters */
-    unsigned first[2]; /* and of the groups */
+    unsigned n[2];      /* elements of the groups */
+    unsigned length[2]; /* and their lengths */
+    unsigned tail[2];   /* bits of their tails */
+    unsigned counters;  /* first bit of the counters, from that of the bucket on */
+    unsigned first[2];  /* and of the tails */
     unsigned end;
 } parts;
 
-static unsigned state_bits(const tamis_i_flex *flex) {
-    return 2 * NUMBER + LENGTH * (unsigned)flex->sizes;
-}
-
-/* Bits for elements and counters. */
-static unsigned payload(const tamis_i_flex *flex) {
-    return (unsigned)flex->bits - state_bits(flex);
+static unsigned state_bits(uint64_t sizes) {
+    return 2 * NUMBER + LENGTH * (unsigned)sizes;
 }
 
 /* Bits of an element that need not be stored. */
-static unsigned told(const tamis_i_flex *flex) {
+static inline unsigned told(const tamis_i_flex *flex) {
     return flex->sizes == 1;
-}
-
-/* Bits of an element and its counter, when it has 'length' bits. */
-static unsigned cost(const tamis_i_flex *flex, unsigned length) {
-    return length - told(flex) + (unsigned)flex->counter_bits;
 }
 
 static unsigned length_max(const tamis_i_flex *flex) {
@@ -80,242 +73,298 @@ static unsigned length_max(const tamis_i_flex *flex) {
     return most < 56 ? most : 56;
 }
 
-unsigned tamis_i_flex_most(const tamis_i_flex *flex) {
-    const unsigned n = payload(flex) / cost(flex, (unsigned)flex->least);
-    return n < MOST ? n : MOST;
-}
-
-bool tamis_i_flex_ok(const tamis_i_flex *flex) {
-    return flex->sizes >= 1 && flex->sizes <= 2 && flex->least >= 2 && flex->least <= 32 &&
-           flex->counter_bits <= 8 && flex->bits <= 512 &&
-           flex->bits >= state_bits(flex) + 2 * cost(flex, (unsigned)flex->least);
+bool tamis_i_flex_init(tamis_i_flex *flex, uint64_t bits, uint64_t least, uint64_t counter_bits,
+                       uint64_t sizes) {
+    if (sizes < 1 || sizes > 2 || least < 2 || least > 32 || counter_bits > 8 || bits > 512)
+        return false;
+    const uint64_t state = state_bits(sizes), stored = least - (sizes == 1);
+    const uint64_t cost = stored + counter_bits;
+    if (bits < state + 2 * cost)
+        return false;
+    const uint64_t most = (bits - state) / cost < MOST ? (bits - state) / cost : MOST;
+    *flex = (tamis_i_flex){.bits = bits,
+                           .least = least,
+                           .counter_bits = counter_bits,
+                           .sizes = sizes,
+                           .state_at = bits - state,
+                           .most = most,
+                           .heads = tamis_i_heads_of(most, stored, bits)};
+    return true;
 }
 
 static inline parts parts_of(const tamis_i_flex *flex, const uint64_t *words, unsigned at) {
-    const uint64_t state = tamis_i_field_get(words, at, state_bits(flex));
+    const unsigned bits = state_bits(flex->sizes), w = (unsigned)flex->heads.bits + told(flex);
+    const uint64_t state = tamis_i_field_get(words, at + flex->state_at, bits);
     parts p = {.n = {(unsigned)(state & 15), (unsigned)(state >> NUMBER & 15)}};
     p.length[0] = (unsigned)(flex->least + (state >> 2 * NUMBER & 31));
     p.length[1] = flex->sizes == 1
                       ? p.length[0]
                       : (unsigned)(flex->least + (state >> (2 * NUMBER + LENGTH) & 31));
-    p.width[0] = p.length[0] - told(flex);
-    p.width[1] = p.length[1] - told(flex);
-    p.counters = at + state_bits(flex);
+    p.tail[0] = p.length[0] - w;
+    p.tail[1] = p.length[1] - w;
+    p.counters = (p.n[0] + p.n[1]) * (unsigned)flex->heads.bits;
     p.first[0] = p.counters + (p.n[0] + p.n[1]) * (unsigned)flex->counter_bits;
-    p.first[1] = p.first[0] + p.n[0] * p.width[0];
-    p.end = p.first[1] + p.n[1] * p.width[1];
+    p.first[1] = p.first[0] + p.n[0] * p.tail[0];
+    p.end = p.first[1] + p.n[1] * p.tail[1];
     return p;
 }
 
-/* The stored bits of a print in a group. */
-static inline uint64_t stored(const tamis_i_flex *flex, uint64_t print, unsigned width) {
-    return print << told(flex) >> (64 - width);
+/* The first 'bits' bits of the tail of a print. */
+static inline uint64_t tail_of(const tamis_i_flex *flex, uint64_t print, unsigned bits) {
+    return print << (flex->heads.bits + told(flex)) >> 1 >> (63 - bits);
 }
 
-/* Can elements of this group match the print?  With one length its first bit tells the group. */
-static inline bool may_match(const tamis_i_flex *flex, unsigned group, uint64_t print) {
-    return flex->sizes == 2 || print >> 63 == group;
+/* The tail of element i of a bucket, or 0 if it has none. */
+static inline uint64_t tail_at(const parts *p, const uint64_t *words, unsigned at, unsigned i) {
+    const unsigned g = i >= p->n[0], bits = p->tail[g];
+    const unsigned first = g ? p->first[1] + (i - p->n[0]) * bits : p->first[0] + i * bits;
+    return bits == 0 ? 0 : tamis_i_field_get(words, at + first, bits);
 }
 
-bool tamis_i_flex_find(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
-                       uint64_t print) {
+/* ---- queries ---- */
+
+/* The candidates whose tails agree in their first bits: all of them, or what belongs to the minimal
+ * remainder. */
+static unsigned agreeing(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
+                         uint64_t print, unsigned candidates, bool least) {
+    if (candidates == 0)
+        return 0;
     const parts p = parts_of(flex, words, at);
-    for (unsigned g = 0; g < 2; g++) {
-        if (p.n[g] == 0 || !may_match(flex, g, print))
-            continue;
-        const tamis_i_fields fields = tamis_i_fields_of(p.width[g]);
-        if (tamis_i_fields_find(&fields, words, p.first[g], p.n[g] * p.width[g],
-                                stored(flex, print, p.width[g])))
-            return true;
+    const unsigned kept = (unsigned)(flex->least - flex->heads.bits) - told(flex);
+    unsigned found = 0;
+    for (candidates &= (1u << (p.n[0] + p.n[1])) - 1; candidates != 0;
+         candidates &= candidates - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(candidates), g = i >= p.n[0];
+        const unsigned bits = least ? kept : p.tail[g];
+        const bool same =
+            tail_at(&p, words, at, i) >> (p.tail[g] - bits) == tail_of(flex, print, bits);
+        /* With one length the first bit tells the group. */
+        if (same && (flex->sizes == 2 || print >> 63 == g))
+            found |= 1u << i;
     }
-    return false;
+    return found;
+}
+
+unsigned tamis_i_flex_match(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
+                            uint64_t print, unsigned candidates) {
+    return agreeing(flex, words, at, print, candidates, false);
+}
+
+unsigned tamis_i_flex_akin(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
+                           uint64_t print, unsigned candidates) {
+    return agreeing(flex, words, at, print, candidates, true);
+}
+
+static unsigned count_at(const tamis_i_flex *flex, const parts *p, const uint64_t *words,
+                         unsigned at, unsigned i) {
+    const unsigned c = (unsigned)flex->counter_bits;
+    return 1 + (c == 0 ? 0 : (unsigned)tamis_i_field_get(words, at + p->counters + i * c, c));
+}
+
+static void set_count(const tamis_i_flex *flex, const parts *p, uint64_t *words, unsigned at,
+                      unsigned i, unsigned count) {
+    const unsigned c = (unsigned)flex->counter_bits;
+    tamis_i_field_put(words, at + p->counters + i * c, c, count - 1);
+}
+
+unsigned tamis_i_flex_copies(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
+                             unsigned elements) {
+    const parts p = parts_of(flex, words, at);
+    unsigned copies = 0;
+    for (; elements != 0; elements &= elements - 1)
+        copies += count_at(flex, &p, words, at, (unsigned)__builtin_ctz(elements));
+    return copies;
 }
 
 unsigned tamis_i_flex_list(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
                            element elements[MOST]) {
     const parts p = parts_of(flex, words, at);
-    const unsigned c = (unsigned)flex->counter_bits;
-    for (unsigned g = 0, i = 0; g < 2; g++) {
-        for (unsigned j = 0; j < p.n[g]; j++, i++) {
-            uint64_t bits = tamis_i_field_get(words, p.first[g] + j * p.width[g], p.width[g]);
-            if (told(flex))
-                bits |= (uint64_t)g << p.width[g];
-            elements[i] = (element){.print = bits << (64 - p.length[g]), .length = p.length[g]};
-            elements[i].count =
-                1 + (c == 0 ? 0 : (unsigned)tamis_i_field_get(words, p.counters + i * c, c));
-        }
+    const unsigned w = (unsigned)flex->heads.bits;
+    for (unsigned i = 0; i < p.n[0] + p.n[1]; i++) {
+        const unsigned g = i >= p.n[0];
+        uint64_t bits =
+            tamis_i_field_get(words, at + i * w, w) << p.tail[g] | tail_at(&p, words, at, i);
+        if (told(flex))
+            bits |= (uint64_t)g << (w + p.tail[g]);
+        elements[i] = (element){.print = bits << (64 - p.length[g]),
+                                .length = p.length[g],
+                                .count = count_at(flex, &p, words, at, i)};
     }
     return p.n[0] + p.n[1];
 }
 
-static bool is_prefix(const element *e, uint64_t print) {
-    return (e->print ^ print) >> (64 - e->length) == 0;
+/* ---- rewriting a bucket ---- */
+
+#define IMAGE 10u /* words: a bucket, and what reading and writing two at a time may touch */
+
+typedef struct image {
+    uint64_t words[IMAGE];
+} image;
+
+static void image_load(const tamis_i_flex *flex, const uint64_t *words, unsigned at, image *in) {
+    const unsigned bits = (unsigned)flex->bits;
+    unsigned i = 0;
+    for (unsigned done = 0; done < bits; done += 64)
+        in->words[i++] = tamis_i_field_get(words, at + done, bits - done < 64 ? bits - done : 64);
+    in->words[i] = in->words[i + 1] = 0;
 }
 
-unsigned tamis_i_flex_akin(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
-                           uint64_t print) {
-    const parts p = parts_of(flex, words, at);
-    unsigned n = 0;
-    for (unsigned g = 0; g < 2; g++) {
-        if (p.n[g] == 0 || !may_match(flex, g, print))
-            continue;
-        const unsigned kept = (unsigned)flex->least - told(flex), w = p.width[g];
-        n += tamis_i_fields_count_top(words, p.first[g], w, p.n[g], kept, stored(flex, print, w));
-    }
-    return n;
+static void image_store(const tamis_i_flex *flex, uint64_t *words, unsigned at, const image *out) {
+    const unsigned bits = (unsigned)flex->bits;
+    unsigned i = 0;
+    for (unsigned done = 0; done < bits; done += 64)
+        tamis_i_field_put(words, at + done, bits - done < 64 ? bits - done : 64, out->words[i++]);
 }
 
-unsigned tamis_i_flex_copies(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
-                             uint64_t print, unsigned *n_elements) {
-    element elements[MOST];
-    const unsigned n = tamis_i_flex_list(flex, words, at, elements);
-    unsigned copies = 0;
-    *n_elements = 0;
-    for (unsigned i = 0; i < n; i++) {
-        if (is_prefix(&elements[i], print)) {
-            copies += elements[i].count;
-            ++*n_elements;
-        }
-    }
-    return copies;
+static inline uint64_t image_get(const image *in, unsigned at, unsigned width) {
+    const unsigned shift = at % 64;
+    const uint64_t *const w = in->words + at / 64;
+    return (w[0] >> shift | w[1] << 1 << (63 - shift)) & tamis_i_low_mask(width);
 }
 
-/* Two lengths for a bucket, and how many elements have the longer one. */
+/* The field must be zero, and the value no wider than it. */
+static inline void image_put(image *out, unsigned at, uint64_t value) {
+    const unsigned shift = at % 64;
+    uint64_t *const w = out->words + at / 64;
+    w[0] |= value << shift;
+    w[1] |= value >> 1 >> (63 - shift);
+}
+
+static void image_copy(image *out, unsigned to, const image *in, unsigned from, unsigned n) {
+    for (; n > 64; n -= 64, to += 64, from += 64)
+        image_put(out, to, image_get(in, from, 64));
+    image_put(out, to, image_get(in, from, n));
+}
+
+/* How the elements of a bucket are divided: the first n_a have length longer, the others shorter. */
 typedef struct lengths {
-    unsigned n_long, longer, shorter;
+    unsigned n_a, longer, shorter;
 } lengths;
 
-/* Write elements, which are sorted by group, with the lengths that they get. */
-static void put(const tamis_i_flex *flex, uint64_t *words, unsigned at, const element *elements,
-                unsigned n, lengths l) {
-    const unsigned n_a = l.n_long, c = (unsigned)flex->counter_bits, S = state_bits(flex);
-    uint64_t image[8] = {0};
-    uint64_t state = n_a | (uint64_t)(n - n_a) << NUMBER;
-    if (flex->sizes == 1) {
-        state |= (uint64_t)(n == 0 ? 0 : l.longer - flex->least) << 2 * NUMBER;
+static uint64_t state_of(const tamis_i_flex *flex, unsigned n, lengths l) {
+    const uint64_t least = flex->least;
+    uint64_t state = l.n_a | (uint64_t)(n - l.n_a) << NUMBER;
+    if (flex->sizes == 1)
+        return state | (n == 0 ? 0 : l.longer - least) << 2 * NUMBER;
+    state |= (l.n_a == 0 ? 0 : l.longer - least) << 2 * NUMBER;
+    return state | (n == l.n_a ? 0 : l.shorter - least) << (2 * NUMBER + LENGTH);
+}
+
+/* Tails of elements of one group that come to one group. */
+static unsigned copy_tails(image *out, unsigned to, const image *in, unsigned from, unsigned n,
+                           unsigned old, unsigned now) {
+    if (old == now) {
+        image_copy(out, to, in, from, n * old);
     } else {
-        state |= (uint64_t)(n_a == 0 ? 0 : l.longer - flex->least) << 2 * NUMBER;
-        state |= (uint64_t)(n == n_a ? 0 : l.shorter - flex->least) << (2 * NUMBER + LENGTH);
+        for (unsigned i = 0; i < n; i++)
+            image_put(out, to + i * now, image_get(in, from + i * old, old) >> (old - now));
     }
-    tamis_i_field_put(image, 0, S, state);
-    unsigned bit = S + n * c;
-    for (unsigned i = 0; i < n; i++) {
-        const unsigned width = (i < n_a ? l.longer : l.shorter) - told(flex);
-        if (c != 0)
-            tamis_i_field_put(image, S + i * c, c, elements[i].count - 1);
-        tamis_i_field_put(image, bit, width, stored(flex, elements[i].print, width));
-        bit += width;
+    return to + n * now;
+}
+
+/* Tails of elements number i to end - 1 to where they belong with lengths l; the new numbers are greater
+ * by 'more'. */
+static unsigned move_tails(const tamis_i_flex *flex, const parts *p, image *out, unsigned to,
+                           const image *in, unsigned i, unsigned end, unsigned more, lengths l) {
+    const unsigned w = (unsigned)flex->heads.bits + told(flex);
+    while (i < end) {
+        const unsigned old = i >= p->n[0], now = i + more >= l.n_a;
+        unsigned stop = old == 0 && p->n[0] < end ? p->n[0] : end;
+        if (now == 0 && l.n_a - more < stop)
+            stop = l.n_a - more;
+        const unsigned from =
+            old ? p->first[1] + (i - p->n[0]) * p->tail[1] : p->first[0] + i * p->tail[0];
+        to =
+            copy_tails(out, to, in, from, stop - i, p->tail[old], (now ? l.shorter : l.longer) - w);
+        i = stop;
     }
-    TAMIS_ASSERT(bit <= flex->bits);
-    for (unsigned done = 0; done < flex->bits; done += 64) {
-        const unsigned now = flex->bits - done < 64 ? (unsigned)flex->bits - done : 64;
-        tamis_i_field_put(words, at + done, now, image[done / 64]);
+    return to;
+}
+
+/* Open a place for an element at number 'place'. */
+static void rewrite(const tamis_i_flex *flex, const parts *p, uint64_t *words, unsigned at,
+                    unsigned place, uint64_t print, unsigned count, lengths l) {
+    const unsigned w = (unsigned)flex->heads.bits, c = (unsigned)flex->counter_bits;
+    const unsigned n = p->n[0] + p->n[1];
+    image in, out = {{0}};
+    image_load(flex, words, at, &in);
+    image_copy(&out, 0, &in, 0, place * w);
+    image_put(&out, place * w, tamis_i_flex_head(flex, print));
+    image_copy(&out, (place + 1) * w, &in, place * w, (n - place) * w);
+    unsigned to = (n + 1) * w;
+    if (c != 0) {
+        image_copy(&out, to, &in, p->counters, place * c);
+        image_put(&out, to + place * c, count - 1);
+        image_copy(&out, to + (place + 1) * c, &in, p->counters + place * c, (n - place) * c);
+        to += (n + 1) * c;
     }
+    const unsigned tail = (place < l.n_a ? l.longer : l.shorter) - w - told(flex);
+    to = move_tails(flex, p, &out, to, &in, 0, place, 0, l);
+    image_put(&out, to, tail_of(flex, print, tail));
+    to = move_tails(flex, p, &out, to + tail, &in, place, n, 1, l);
+    TAMIS_ASSERT(to <= flex->state_at);
+    (void)to;
+    image_put(&out, (unsigned)flex->state_at, state_of(flex, n + 1, l));
+    image_store(flex, words, at, &out);
 }
 
-/* ---- one length ---- */
+/* ---- lengths ---- */
 
-static void put_one(const tamis_i_flex *flex, uint64_t *words, unsigned at, const element *elements,
-                    unsigned n, unsigned length) {
-    element sorted[MOST];
-    unsigned n_a = 0, n_b = 0;
-    for (unsigned i = 0; i < n; i++)
-        n_a += elements[i].print >> 63 == 0;
-    const lengths l = {.n_long = n_a, .longer = length, .shorter = length};
-    n_a = 0;
-    for (unsigned i = 0; i < n; i++)
-        sorted[elements[i].print >> 63 == 0 ? n_a++ : l.n_long + n_b++] = elements[i];
-    put(flex, words, at, sorted, n, l);
-}
-
-static unsigned shortest(const element *elements, unsigned n) {
-    unsigned least = elements[0].length;
-    for (unsigned i = 1; i < n; i++)
-        least = elements[i].length < least ? elements[i].length : least;
-    return least;
-}
-
-/* The length that n elements can have, none being longer than now. */
-static unsigned common_length(const tamis_i_flex *flex, const element *elements, unsigned n) {
-    const unsigned room = payload(flex) / n - (unsigned)flex->counter_bits + told(flex);
-    const unsigned now = shortest(elements, n);
-    return room < now ? room : now;
-}
-
-/* ---- two lengths ---- */
-
-/* x / n for x < 512 and n < 16, which the search below needs often: 2^16 / n, rounded up. */
+/* x / n for x < 512 and n < 16: 2^16 / n, rounded up. */
 static unsigned part_of(unsigned x, unsigned n) {
     static const uint32_t parts_16[16] = {0,    65536, 32768, 21846, 16384, 13108, 10923, 9363,
                                           8192, 7282,  6554,  5958,  5462,  5042,  4682,  4370};
     return x * parts_16[n] >> 16;
 }
 
-/* Sum of 2^-length for the elements, in units of 2^-63. */
+static unsigned smaller(unsigned a, unsigned b) {
+    return a < b ? a : b;
+}
+
+/* Sum of 2^-length for n elements, in units of 2^-63. */
 static uint64_t errors(lengths l, unsigned n) {
-    return ((uint64_t)l.n_long << (63 - l.longer)) + ((uint64_t)(n - l.n_long) << (63 - l.shorter));
+    return ((uint64_t)l.n_a << (63 - l.longer)) + ((uint64_t)(n - l.n_a) << (63 - l.shorter));
 }
 
-/* Elements come longest first. */
-static lengths best_lengths(const tamis_i_flex *flex, const element *elements, unsigned n) {
-    const unsigned c = (unsigned)flex->counter_bits, room = payload(flex);
-    const unsigned now = elements[n - 1].length;
-    lengths best = {.n_long = 0, .longer = 0, .shorter = common_length(flex, elements, n)};
-    uint64_t least = errors(best, n);
-    for (unsigned k = 1; k < n; k++) {
-        /* The longer ones are at least one bit longer; so much is left for the others.  The best is
-         * at or just below that. */
-        unsigned y = part_of(room - n * c - k, n);
-        y = y < now ? y : now;
-        for (unsigned tries = 0; tries < 3 && y >= flex->least; tries++, y--) {
-            unsigned x = part_of(room - (n - k) * (y + c), k) - c;
-            x = x < elements[k - 1].length ? x : elements[k - 1].length;
-            const lengths l = {.n_long = k, .longer = x, .shorter = y};
-            if (x > y && errors(l, n) < least) {
-                best = l;
-                least = errors(l, n);
-            }
-        }
-    }
-    return best;
+/* The first n_a of n elements as long as 'limit' and the room allow, the others 'shorter'. */
+static lengths share_rest(unsigned room, unsigned n, unsigned n_a, unsigned limit,
+                          unsigned shorter) {
+    lengths l = {.n_a = n_a, .shorter = shorter};
+    if (n_a != 0)
+        l.longer = smaller(limit, part_of(room - (n - n_a) * shorter, n_a));
+    if (l.longer <= shorter)
+        l.n_a = 0;
+    return l;
 }
 
-static void sort_longest_first(element *elements, unsigned n) {
-    for (unsigned i = 1; i < n; i++) {
-        const element e = elements[i];
-        unsigned j = i;
-        for (; j > 0 && elements[j - 1].length < e.length; j--)
-            elements[j] = elements[j - 1];
-        elements[j] = e;
-    }
-}
-
-static void put_two(const tamis_i_flex *flex, uint64_t *words, unsigned at, const element *elements,
-                    unsigned n) {
-    put(flex, words, at, elements, n, best_lengths(flex, elements, n));
-}
-
-/* Elements as they are, none longer or shorter; used where some have gone. */
-static void put_same(const tamis_i_flex *flex, uint64_t *words, unsigned at,
-                     const element *elements, unsigned n) {
-    if (n == 0 || flex->sizes == 1) {
-        put_one(flex, words, at, elements, n, n == 0 ? (unsigned)flex->least : elements[0].length);
-        return;
-    }
-    lengths l = {.longer = elements[0].length, .shorter = elements[n - 1].length};
-    while (elements[l.n_long].length > l.shorter)
-        l.n_long++;
-    put(flex, words, at, elements, n, l);
+/* Two lengths for n_a elements of length a, one of length 'own', and n_b > 0 of length b < a, in this
+ * order, which have 'room' bits.  None becomes longer. */
+static lengths two_lengths(const tamis_i_flex *flex, unsigned room, unsigned n_a, unsigned a,
+                           unsigned own, unsigned n_b, unsigned b) {
+    const unsigned n = n_a + 1 + n_b, even = part_of(room, n);
+    const bool with_a = own > b;
+    b = smaller(b, own);
+    if (even < b)
+        return (lengths){.n_a = room - n * even, .longer = even + 1, .shorter = even};
+    const unsigned limit = n_a == 0 ? own : with_a ? smaller(a, own) : a;
+    const lengths keep = share_rest(room, n, n_a + with_a, limit, b);
+    if (b == flex->least)
+        return keep;
+    const lengths cut = share_rest(room, n, n_a + with_a, limit, b - 1);
+    return errors(cut, n) < errors(keep, n) ? cut : keep;
 }
 
 /* ---- changes ---- */
 
-static bool join(const tamis_i_flex *flex, uint64_t *words, unsigned at, element *elements,
-                 unsigned n, uint64_t print) {
-    const unsigned c = (unsigned)flex->counter_bits;
-    for (unsigned i = 0; i < n; i++) {
-        if (is_prefix(&elements[i], print) && elements[i].count < 1u << c) {
-            tamis_i_field_put(words, at + state_bits(flex) + i * c, c, elements[i].count);
+bool tamis_i_flex_join(const tamis_i_flex *flex, uint64_t *words, unsigned at, unsigned elements) {
+    if (flex->counter_bits == 0 || elements == 0)
+        return false;
+    const parts p = parts_of(flex, words, at);
+    for (; elements != 0; elements &= elements - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(elements);
+        const unsigned count = count_at(flex, &p, words, at, i);
+        if (count < 1u << flex->counter_bits) {
+            set_count(flex, &p, words, at, i, count + 1);
             return true;
         }
     }
@@ -324,65 +373,79 @@ static bool join(const tamis_i_flex *flex, uint64_t *words, unsigned at, element
 
 bool tamis_i_flex_add(const tamis_i_flex *flex, uint64_t *words, unsigned at, uint64_t print,
                       unsigned length, unsigned count) {
-    element elements[MOST + 1];
-    unsigned n = tamis_i_flex_list(flex, words, at, elements);
+    const parts p = parts_of(flex, words, at);
+    const unsigned n = p.n[0] + p.n[1];
     TAMIS_ASSERT(count >= 1 && count <= 1u << flex->counter_bits && length >= flex->least);
-    if (count == 1 && flex->counter_bits != 0 && length == 64 &&
-        join(flex, words, at, elements, n, print))
-        return true;
-    if (n >= tamis_i_flex_most(flex))
+    if (n >= flex->most)
         return false;
-    length = length < length_max(flex) ? length : length_max(flex);
-    elements[n++] = (element){.print = print, .length = length, .count = count};
+    const unsigned own = smaller(length, length_max(flex));
+    const unsigned room = (unsigned)(flex->state_at - (n + 1) * flex->counter_bits);
     if (flex->sizes == 1) {
-        put_one(flex, words, at, elements, n, common_length(flex, elements, n));
+        const unsigned fits = part_of(room, n + 1) + told(flex), first = (unsigned)(print >> 63);
+        const unsigned now = smaller(fits, n == 0 ? own : smaller(own, p.length[0]));
+        const lengths l = {.n_a = p.n[0] + 1 - first, .longer = now, .shorter = now};
+        rewrite(flex, &p, words, at, first ? n : p.n[0], print, count, l);
+    } else if (n == 0) {
+        rewrite(flex, &p, words, at, 0, print, count, (lengths){.shorter = smaller(own, room)});
+    } else if (p.n[1] == 0) { /* those left have one length */
+        const lengths l = two_lengths(flex, room, 0, 0, own, p.n[0], p.length[0]);
+        rewrite(flex, &p, words, at, 0, print, count, l);
     } else {
-        sort_longest_first(elements, n);
-        put_two(flex, words, at, elements, n);
+        const lengths l = two_lengths(flex, room, p.n[0], p.length[0], own, p.n[1], p.length[1]);
+        rewrite(flex, &p, words, at, p.n[0], print, count, l);
     }
     return true;
 }
 
 void tamis_i_flex_drop(const tamis_i_flex *flex, uint64_t *words, unsigned at, unsigned i) {
-    element elements[MOST];
-    const unsigned n = tamis_i_flex_list(flex, words, at, elements);
+    const parts p = parts_of(flex, words, at);
+    const unsigned n = p.n[0] + p.n[1], g = i >= p.n[0];
+    const unsigned w = (unsigned)flex->heads.bits, c = (unsigned)flex->counter_bits;
+    const unsigned tail = g ? p.first[1] + (i - p.n[0]) * p.tail[1] : p.first[0] + i * p.tail[0];
+    image in, out = {{0}};
     TAMIS_ASSERT(i < n);
-    memmove(elements + i, elements + i + 1, (n - i - 1) * sizeof *elements);
-    put_same(flex, words, at, elements, n - 1);
+    image_load(flex, words, at, &in);
+    image_copy(&out, 0, &in, 0, i * w);
+    /* Up to the counter, or to the tail if there are none, all moves down by a head. */
+    image_copy(&out, i * w, &in, (i + 1) * w, (n - i - 1) * w + i * c);
+    unsigned to = (n - 1) * w + i * c, from = p.counters + (i + 1) * c;
+    image_copy(&out, to, &in, from, tail - from);
+    to += tail - from;
+    from = tail + p.tail[g];
+    image_copy(&out, to, &in, from, p.end - from);
+    const lengths l = {.n_a = p.n[0] - (g == 0), .longer = p.length[0], .shorter = p.length[1]};
+    image_put(&out, (unsigned)flex->state_at, state_of(flex, n - 1, l));
+    image_store(flex, words, at, &out);
 }
 
-bool tamis_i_flex_remove(const tamis_i_flex *flex, uint64_t *words, unsigned at, uint64_t print) {
-    element elements[MOST];
-    const unsigned n = tamis_i_flex_list(flex, words, at, elements);
-    unsigned found = n;
-    for (unsigned i = 0; i < n; i++) {
-        if (!is_prefix(&elements[i], print))
-            continue;
-        /* Of equally long ones, the one with fewer keys, so that it can go. */
-        if (found == n || elements[i].length > elements[found].length ||
-            (elements[i].length == elements[found].length &&
-             elements[i].count < elements[found].count))
+/* The first element is among the longest.  Of equally long ones, the one with the fewest keys, so that it
+ * can go. */
+void tamis_i_flex_remove(const tamis_i_flex *flex, uint64_t *words, unsigned at,
+                         unsigned elements) {
+    const parts p = parts_of(flex, words, at);
+    const unsigned longest = (unsigned)__builtin_ctz(elements);
+    unsigned found = longest, least = count_at(flex, &p, words, at, longest);
+    for (elements &= elements - 1; elements != 0; elements &= elements - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(elements);
+        const unsigned count = count_at(flex, &p, words, at, i);
+        if (p.length[i >= p.n[0]] == p.length[longest >= p.n[0]] && count < least) {
             found = i;
+            least = count;
+        }
     }
-    if (found == n)
-        return false;
-    const unsigned c = (unsigned)flex->counter_bits;
-    if (elements[found].count > 1) {
-        tamis_i_field_put(words, at + state_bits(flex) + found * c, c, elements[found].count - 2);
-    } else {
-        memmove(elements + found, elements + found + 1, (n - found - 1) * sizeof *elements);
-        put_same(flex, words, at, elements, n - 1);
-    }
-    return true;
+    if (least > 1)
+        set_count(flex, &p, words, at, found, least - 1);
+    else
+        tamis_i_flex_drop(flex, words, at, found);
 }
 
 bool tamis_i_flex_check(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
                         const char **reason) {
     const parts p = parts_of(flex, words, at);
-    const unsigned end = at + (unsigned)flex->bits, least = (unsigned)flex->least;
+    const unsigned end = (unsigned)flex->state_at, least = (unsigned)flex->least;
     *reason = "a bucket holds more than fits";
-    if (p.n[0] + p.n[1] > tamis_i_flex_most(flex) || p.end > end ||
-        p.length[0] > length_max(flex) || p.length[1] > length_max(flex))
+    if (p.n[0] + p.n[1] > flex->most || p.end > end || p.length[0] > length_max(flex) ||
+        p.length[1] > length_max(flex))
         return false;
     *reason = "a bucket has lengths that do not occur";
     if (flex->sizes == 1 && p.n[0] + p.n[1] == 0 && p.length[0] != least)
@@ -397,7 +460,7 @@ bool tamis_i_flex_check(const tamis_i_flex *flex, const uint64_t *words, unsigne
     *reason = "a bucket has data past its elements";
     for (unsigned bit = p.end, now; bit < end; bit += now) {
         now = end - bit < 64 ? end - bit : 64;
-        if (tamis_i_field_get(words, bit, now) != 0)
+        if (tamis_i_field_get(words, at + bit, now) != 0)
             return false;
     }
     return true;

@@ -5,17 +5,20 @@
 #ifndef TAMIS_BITS_FLEX_H
 #define TAMIS_BITS_FLEX_H
 
-#include "bits/search.h"
+#include "bits/heads.h"
 
 #define TAMIS_I_FLEX_MAX  15u /* elements of a bucket */
 #define TAMIS_I_FLEX_MORE 31u /* bits of an element beyond the shortest, at most */
 
-/* A way to divide the bits of a bucket. */
+/* A way to divide the bits of a bucket, and constants that follow from it. */
 typedef struct tamis_i_flex {
     uint64_t bits;  /* of the bucket */
     uint64_t least; /* bits of the shortest element: the minimal remainder */
     uint64_t counter_bits;
-    uint64_t sizes; /* 1: all elements of a bucket are equally long; 2: there are two lengths */
+    uint64_t sizes;    /* 1: all elements of a bucket are equally long; 2: there are two lengths */
+    uint64_t state_at; /* first bit of the state, within the bucket */
+    uint64_t most;     /* elements that fit when all are as short as possible */
+    tamis_i_heads heads;
 } tamis_i_flex;
 
 /* An element: the first 'length' bits of a print of 64 bits, the others being zero, and how many keys it
@@ -26,41 +29,50 @@ typedef struct tamis_i_element {
     unsigned count;
 } tamis_i_element;
 
-/* Can a bucket be divided so?  At least two of the shortest elements must fit. */
-bool tamis_i_flex_ok(const tamis_i_flex *flex);
+/* Prepare a way to divide buckets.  False if there is none: at least two of the shortest elements must
+ * fit. */
+bool tamis_i_flex_init(tamis_i_flex *flex, uint64_t bits, uint64_t least, uint64_t counter_bits,
+                       uint64_t sizes);
 
-/* Elements that fit when all are as short as possible. */
-unsigned tamis_i_flex_most(const tamis_i_flex *flex);
+/* The head of a print. */
+static inline uint64_t tamis_i_flex_head(const tamis_i_flex *flex, uint64_t print) {
+    return print << (flex->sizes == 1) >> (64 - flex->heads.bits);
+}
 
-/* In the following 'words' and 'at' tell the first bit of the bucket. */
+/* In the following 'words' and 'at' tell the first bit of the bucket.  'candidates' are elements, bit i
+ * for number i, whose head is that of 'print'; others of this kind may be left out only if they are of no
+ * interest, and some past the last element may be among them. */
 
 /* Elements in the bucket. */
-static inline unsigned tamis_i_flex_load(const uint64_t *words, unsigned at) {
-    const uint64_t numbers = tamis_i_field_get(words, at, 8);
+static inline unsigned tamis_i_flex_load(const tamis_i_flex *flex, const uint64_t *words,
+                                         unsigned at) {
+    const uint64_t numbers = tamis_i_field_get(words, at + flex->state_at, 8);
     return (unsigned)(numbers % 16 + numbers / 16);
 }
 
-/* Is an element a prefix of 'print'? */
-bool tamis_i_flex_find(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
-                       uint64_t print);
+/* The candidates that are a prefix of 'print'. */
+unsigned tamis_i_flex_match(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
+                            uint64_t print, unsigned candidates);
 
-/* Elements that agree with 'print' in its first 'least' bits. */
+/* The candidates that agree with 'print' in its first 'least' bits. */
 unsigned tamis_i_flex_akin(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
-                           uint64_t print);
+                           uint64_t print, unsigned candidates);
 
-/* Keys, and elements, that are a prefix of 'print'. */
+/* Keys that these elements stand for. */
 unsigned tamis_i_flex_copies(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
-                             uint64_t print, unsigned *elements);
+                             unsigned elements);
 
-/* Add an element for 'count' keys, of which at most the first 'length' bits of 'print' are known.
- * It and others may lose bits.  A single key joins an element that has the same bits, if its
- * counter allows it.  False, and nothing changed, if there is no room.  1 <= count <=
- * 2^counter_bits; length >= least. */
+/* A key becomes one of those that one of these elements stands for.  False if no counter allows it. */
+bool tamis_i_flex_join(const tamis_i_flex *flex, uint64_t *words, unsigned at, unsigned elements);
+
+/* Add an element for 'count' keys, of which the first 'length' bits of 'print' are known.  It and others
+ * may lose bits.  False, and nothing changed, if there is no room.  1 <= count <= 2^counter_bits;
+ * length >= least. */
 bool tamis_i_flex_add(const tamis_i_flex *flex, uint64_t *words, unsigned at, uint64_t print,
                       unsigned length, unsigned count);
 
-/* Take one key away from the longest element that is a prefix of 'print'.  False if there is none. */
-bool tamis_i_flex_remove(const tamis_i_flex *flex, uint64_t *words, unsigned at, uint64_t print);
+/* Take one key away from the longest of these elements, of which there is at least one. */
+void tamis_i_flex_remove(const tamis_i_flex *flex, uint64_t *words, unsigned at, unsigned elements);
 
 /* The elements, in the order of the bucket; returns how many. */
 unsigned tamis_i_flex_list(const tamis_i_flex *flex, const uint64_t *words, unsigned at,

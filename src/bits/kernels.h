@@ -26,8 +26,7 @@ typedef struct tamis_i_probe {
 
 struct tamis_i_block;
 
-struct tamis_i_cells;
-struct tamis_i_spot;
+struct tamis_i_heads;
 
 typedef struct tamis_i_kernels {
     /* Number of ones in n words. */
@@ -44,9 +43,11 @@ typedef struct tamis_i_kernels {
     /* Set those bits, block after block; changed[i] tells whether one of them was clear. */
     void (*blocks_set)(const tamis_i_probe *probes, size_t n, unsigned k, const tamis_i_probe *next,
                        bool *changed);
-    /* For each of n buckets, the cells that hold a remainder: bits/cells.h. */
-    bool (*cells_match)(const struct tamis_i_cells *cells, const struct tamis_i_spot *spots,
-                        size_t n, uint16_t *hits);
+    /* The head of a fingerprint in the d buckets of a key, and of n keys: bits/heads.h. */
+    bool (*heads_find)(const struct tamis_i_heads *heads, const tamis_i_probe *probe, unsigned d,
+                       uint16_t *hits);
+    void (*heads_test)(const struct tamis_i_heads *heads, const tamis_i_probe *probes, size_t n,
+                       unsigned d, const tamis_i_probe *next, bool *any);
     /* For each of n blocks with a counter: does its filter hold the hash?  bits/block.h. */
     void (*local_test)(const struct tamis_i_block *layout, const uint64_t *const *blocks,
                        const uint64_t *hashes, size_t n, bool *present);

@@ -6,12 +6,14 @@
 
 #include "bits/field.h"
 
+#define PRINTS_MAX ((uint64_t)1 << 62)
+
 tamis_status tamis_i_choices_shape(uint64_t subtables, uint64_t buckets, uint64_t remainder_bits,
                                    uint64_t bucket_bits, uint64_t *n_table) {
     if (subtables < 2 || subtables > TAMIS_I_SUBTABLES_MAX || buckets < 1 ||
         buckets > TAMIS_I_BUCKETS_MAX || remainder_bits < 1 ||
         remainder_bits > TAMIS_I_REMAINDER_MAX || bucket_bits < 1 ||
-        bucket_bits > TAMIS_I_LINE_BITS || buckets > TAMIS_I_PERMUTE_MAX >> remainder_bits)
+        bucket_bits > TAMIS_I_LINE_BITS || buckets > PRINTS_MAX >> remainder_bits)
         return TAMIS_E_ARGUMENT;
     const uint64_t per_line = TAMIS_I_LINE_BITS / bucket_bits;
     *n_table = (subtables * buckets + per_line - 1) / per_line * TAMIS_LINE_WORDS;
@@ -27,12 +29,10 @@ void tamis_i_choices_init(tamis_i_choices *choices, uint64_t seed, uint64_t subt
     choices->bucket_bits = bucket_bits;
     choices->per_line = TAMIS_I_LINE_BITS / bucket_bits;
     choices->line_part = (((uint64_t)1 << 63) + choices->per_line - 1) / choices->per_line;
-    for (unsigned i = 0; i < subtables; i++) {
-        const tamis_status status =
-            tamis_i_permute_init(&choices->permutation[i], buckets << remainder_bits, seed, i);
-        TAMIS_ASSERT(status == TAMIS_OK);
-        (void)status;
-    }
+    choices->prints = buckets << remainder_bits;
+    const tamis_status status = tamis_i_permute_init(&choices->permutations, buckets, seed);
+    TAMIS_ASSERT(status == TAMIS_OK);
+    (void)status;
 }
 
 static unsigned subtable_of(const tamis_i_choices *choices, uint64_t number) {
@@ -44,19 +44,22 @@ static unsigned subtable_of(const tamis_i_choices *choices, uint64_t number) {
 
 uint64_t tamis_i_choices_back(const tamis_i_choices *choices, uint64_t number, uint64_t remainder) {
     const unsigned i = subtable_of(choices, number);
+    const uint64_t mixed = tamis_i_permute_mix(&choices->permutations, remainder);
     const uint64_t bucket = number - i * choices->buckets;
-    return tamis_i_permute_back(&choices->permutation[i],
-                                bucket << choices->remainder_bits | remainder);
+    return tamis_i_permute_back(&choices->permutations, mixed, i, bucket)
+               << choices->remainder_bits |
+           remainder;
 }
 
 /* A bucket that was met: the element of bucket 'parent' with this remainder may go there. */
 typedef struct node {
     uint64_t number;
-    uint64_t remainder, remainder_to;
+    uint64_t remainder;
     unsigned parent, depth;
 } node;
 
-#define NODES 384u
+/* Each costs a line of memory, and a filter that is too full looks at all of them for every key. */
+#define NODES 192u
 #define NONE  NODES
 
 /* Is the bucket on the way from this node back to the root?  If one way left a bucket twice, the element
@@ -72,10 +75,8 @@ static bool on_way(const node *nodes, unsigned at, uint64_t number) {
 static unsigned way_back(const node *nodes, unsigned last, tamis_i_move *moves) {
     unsigned n = 0;
     for (const node *to = &nodes[last]; to->parent != NONE; to = &nodes[to->parent])
-        moves[n++] = (tamis_i_move){.from = nodes[to->parent].number,
-                                    .to = to->number,
-                                    .remainder = to->remainder,
-                                    .remainder_to = to->remainder_to};
+        moves[n++] = (tamis_i_move){
+            .from = nodes[to->parent].number, .to = to->number, .remainder = to->remainder};
     return n;
 }
 
@@ -98,7 +99,7 @@ unsigned tamis_i_choices_search(const tamis_i_search *search, const uint64_t *ro
             const uint64_t other = tamis_i_choices_back(choices, here.number, remainders[j]);
             for (unsigned i = 0; i < choices->subtables; i++) {
                 node next = {.remainder = remainders[j], .parent = at, .depth = here.depth + 1};
-                next.number = tamis_i_choices_of(choices, other, i, &next.remainder_to);
+                next.number = tamis_i_choices_of(choices, other, i);
                 if (i == own || other == search->stays || n_nodes == NODES ||
                     on_way(nodes, at, next.number))
                     continue;

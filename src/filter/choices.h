@@ -1,12 +1,13 @@
 /* choices.h - the buckets that a key may go to, when its place must be found again for removal
  *
  * A key stands for one fingerprint f, a number below B 2^r, where B is the number of buckets of a
- * subtable.  Each of the d subtables has a permutation P_i of these numbers:
+ * subtable.  Each of the d subtables has a permutation P_i of these numbers (hash/permute.h):
  *
  *      P_i(f)  =  [ bucket of subtable i: 0 .. B-1 ][ remainder: r bits ]
  *
- * Only the remainder is stored.  With its bucket it gives P_i(f) back, hence f, hence all other choices
- * of the key: elements can be moved, and two keys meet in one cell only if they have the same f.
+ * Only the remainder is stored, which is the same in all subtables.  With its bucket it gives P_i(f)
+ * back, hence f, hence all other choices of the key: elements can be moved, and two keys meet in one
+ * cell only if they have the same f.
  *
  * Buckets lie in cache lines of 512 bits, as many as fit, so that a choice costs one line.
  *
@@ -36,10 +37,9 @@ typedef struct tamis_i_choices {
     uint64_t bucket_bits;
     uint64_t per_line;  /* buckets in a line */
     uint64_t line_part; /* 2^63 / per_line, rounded up */
-    tamis_i_permutation permutation[TAMIS_I_SUBTABLES_MAX];
+    uint64_t prints;    /* B 2^r */
+    tamis_i_permutations permutations;
 } tamis_i_choices;
-
-#define TAMIS_I_CHOICES_WORDS (sizeof(tamis_i_choices) / sizeof(uint64_t))
 
 /* One bucket: its line, and its first bit in there. */
 typedef struct tamis_i_bucket {
@@ -59,7 +59,7 @@ void tamis_i_choices_init(tamis_i_choices *choices, uint64_t seed, uint64_t subt
 /* The fingerprint of a digest.  With B 2^r near 2^62 its values are hit unequally often, by a few
  * percent at most, which changes error rates by the square of that. */
 static inline uint64_t tamis_i_choices_print(const tamis_i_choices *choices, tamis_digest digest) {
-    return tamis_i_range(digest.lo, choices->permutation[0].size);
+    return tamis_i_range(digest.lo, choices->prints);
 }
 
 /* Bucket number 'number' of all: those of subtable i are numbers i B to (i+1) B - 1. */
@@ -71,21 +71,56 @@ static inline tamis_i_bucket tamis_i_choices_bucket(const tamis_i_choices *choic
                             .at = (unsigned)(slot * choices->bucket_bits)};
 }
 
-/* Choice i of fingerprint 'print': the number of its bucket, and its remainder there. */
+static inline uint64_t tamis_i_choices_remainder(const tamis_i_choices *choices, uint64_t print) {
+    return print & (((uint64_t)1 << choices->remainder_bits) - 1);
+}
+
+/* Choice i of fingerprint 'print': the number of its bucket. */
 static inline uint64_t tamis_i_choices_of(const tamis_i_choices *choices, uint64_t print,
-                                          unsigned i, uint64_t *remainder) {
-    const uint64_t image = tamis_i_permute(&choices->permutation[i], print);
-    *remainder = image & (((uint64_t)1 << choices->remainder_bits) - 1);
-    return i * choices->buckets + (image >> choices->remainder_bits);
+                                          unsigned i) {
+    const uint64_t mixed =
+        tamis_i_permute_mix(&choices->permutations, tamis_i_choices_remainder(choices, print));
+    return i * choices->buckets +
+           tamis_i_permute(&choices->permutations, mixed, i, print >> choices->remainder_bits);
 }
 
 /* The fingerprint that has this remainder in bucket number 'number'. */
 uint64_t tamis_i_choices_back(const tamis_i_choices *choices, uint64_t number, uint64_t remainder);
 
+/* Where a key is: the lines of its buckets in at[], their first bits there in word[1 + i], and in word[0]
+ * the remainder. */
+static inline void tamis_i_choices_locate(const tamis_i_choices *choices, uint64_t *table,
+                                          tamis_digest digest, tamis_i_probe *probe) {
+    const uint64_t print = tamis_i_choices_print(choices, digest);
+    const uint64_t remainder = tamis_i_choices_remainder(choices, print);
+    const uint64_t first = print >> choices->remainder_bits;
+    const uint64_t mixed = tamis_i_permute_mix(&choices->permutations, remainder);
+    probe->word[0] = remainder;
+    for (unsigned i = 0; i < TAMIS_I_SUBTABLES_MAX; i++) {
+        if (i == choices->subtables)
+            break;
+        const uint64_t bucket = tamis_i_permute(&choices->permutations, mixed, i, first);
+        const tamis_i_bucket b =
+            tamis_i_choices_bucket(choices, table, i * choices->buckets + bucket);
+        probe->at[i] = b.line;
+        probe->word[1 + i] = b.at;
+    }
+}
+
+static inline void tamis_i_choices_fetch(const tamis_i_choices *choices, const tamis_i_probe *probe,
+                                         bool write) {
+    for (unsigned i = 0; i < choices->subtables; i++) {
+        if (write)
+            TAMIS_PREFETCH_RW(probe->at[i]);
+        else
+            TAMIS_PREFETCH(probe->at[i]);
+    }
+}
+
 /* One step on the way to room: the element with this remainder goes from bucket 'from' to bucket 'to'. */
 typedef struct tamis_i_move {
     uint64_t from, to;
-    uint64_t remainder, remainder_to; /* of the element, in the one and in the other */
+    uint64_t remainder;
 } tamis_i_move;
 
 /* What the search must know about a table. */
@@ -106,7 +141,8 @@ typedef struct tamis_i_search {
  * carried out in order: the first is into a bucket that has room, each other one into the bucket
  * that the one before it left, and the last leaves a root.  No bucket is left twice.
  *
- * Looks at a bounded number of buckets, some hundreds, nearest first. */
+ * Looks at a bounded number of buckets, nearest first: all that one move can reach, up to 192, and so
+ * many in all. */
 unsigned tamis_i_choices_search(const tamis_i_search *search, const uint64_t *roots,
                                 unsigned n_roots, unsigned depth,
                                 tamis_i_move moves[TAMIS_I_MOVES_MAX]);

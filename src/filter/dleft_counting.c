@@ -101,16 +101,10 @@ static inline unsigned load_at(const layout *l, const uint64_t *line, unsigned a
     return tamis_i_cells_load(&l->cells, tamis_i_cells_counters(&l->cells, line, at));
 }
 
-/* The buckets of a key, and its remainder in each. */
-static inline void find_spots(const layout *l, const tamis_filter *filter, tamis_digest digest,
-                              tamis_i_spot *spots) {
-    const uint64_t print = tamis_i_choices_print(&l->choices, digest);
-    for (unsigned i = 0; i < l->choices.subtables; i++) {
-        uint64_t remainder;
-        const uint64_t number = tamis_i_choices_of(&l->choices, print, i, &remainder);
-        const tamis_i_bucket b = tamis_i_choices_bucket(&l->choices, filter->table, number);
-        spots[i] = (tamis_i_spot){.words = b.line, .at = b.at, .remainder = (uint32_t)remainder};
-    }
+static inline void locate(const layout *l, const tamis_filter *filter, tamis_digest digest,
+                          tamis_i_probe *probe) {
+    tamis_i_choices_locate(&l->choices, filter->table, digest, probe);
+    probe->word[TAMIS_I_HEAD] = tamis_i_cells_head(&l->cells, probe->word[0]);
 }
 
 /* The cells of a fingerprint, in all its buckets. */
@@ -118,25 +112,30 @@ typedef struct cells_of {
     uint64_t copies; /* sum of the counters */
     unsigned n;
     /* The cell to be raised or lowered: the last one whose counter is not at its largest, else any. */
-    const tamis_i_spot *spot;
-    unsigned cell;
+    unsigned choice, cell;
     uint64_t count;
 } cells_of;
 
-static cells_of find_cells(const layout *l, const tamis_filter *filter, const tamis_i_spot *spots) {
+static cells_of find_cells(const layout *l, const tamis_filter *filter,
+                           const tamis_i_probe *probe) {
     cells_of found = {0};
     const uint64_t most = tamis_i_cells_counter_max(&l->cells);
+    const unsigned d = (unsigned)l->choices.subtables;
     uint16_t hits[SUBTABLES_MAX];
-    if (!filter->kernels.cells_match(&l->cells, spots, l->choices.subtables, hits))
+    if (!filter->kernels.heads_find(&l->cells.heads, probe, d, hits))
         return found;
-    for (unsigned i = 0; i < l->choices.subtables; i++) {
+    for (unsigned i = 0; i < d; i++) {
+        unsigned left = tamis_i_cells_confirm(&l->cells, probe->at[i], (unsigned)probe->word[1 + i],
+                                              probe->word[0], hits[i]);
+        if (left == 0)
+            continue;
         const uint64_t counters =
-            hits[i] == 0 ? 0 : tamis_i_cells_counters(&l->cells, spots[i].words, spots[i].at);
-        for (unsigned left = hits[i]; left != 0; left &= left - 1) {
+            tamis_i_cells_counters(&l->cells, probe->at[i], (unsigned)probe->word[1 + i]);
+        for (; left != 0; left &= left - 1) {
             const unsigned cell = (unsigned)__builtin_ctz(left);
             const uint64_t count = tamis_i_cells_counter(&l->cells, counters, cell);
-            if (found.spot == NULL || count < most) {
-                found.spot = &spots[i];
+            if (found.n == 0 || count < most) {
+                found.choice = i;
                 found.cell = cell;
                 found.count = count;
             }
@@ -149,20 +148,17 @@ static cells_of find_cells(const layout *l, const tamis_filter *filter, const ta
 
 /* ---- queries ---- */
 
-static bool contains(const tamis_filter *filter, tamis_digest digest) {
-    const layout *const l = layout_of(filter);
-    tamis_i_spot spots[SUBTABLES_MAX];
-    uint16_t hits[SUBTABLES_MAX];
-    find_spots(l, filter, digest, spots);
-    return filter->kernels.cells_match(&l->cells, spots, l->choices.subtables, hits) ||
+static bool contains_at(const tamis_filter *filter, tamis_digest digest,
+                        const tamis_i_probe *probe) {
+    return find_cells(layout_of(filter), filter, probe).n != 0 ||
            tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
 
 static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
     const layout *const l = layout_of(filter);
-    tamis_i_spot spots[SUBTABLES_MAX];
-    find_spots(l, filter, digest, spots);
-    return find_cells(l, filter, spots).copies + tamis_i_stash_copies(&filter->stash, digest);
+    tamis_i_probe probe;
+    locate(l, filter, digest, &probe);
+    return find_cells(l, filter, &probe).copies + tamis_i_stash_copies(&filter->stash, digest);
 }
 
 /* ---- making room ---- */
@@ -188,13 +184,10 @@ static void move_cell(const layout *l, tamis_filter *filter, const tamis_i_move 
     const tamis_i_bucket to = tamis_i_choices_bucket(&l->choices, filter->table, move->to);
     const uint64_t counters = tamis_i_cells_counters(&l->cells, from.line, from.at);
     const unsigned load = tamis_i_cells_load(&l->cells, counters);
-    const tamis_i_spot spot = {from.line, from.at, (uint32_t)move->remainder};
-    uint16_t hits;
-    const bool found = filter->kernels.cells_match(&l->cells, &spot, 1, &hits);
-    TAMIS_ASSERT(found);
-    (void)found;
+    const unsigned hits = tamis_i_cells_match(&l->cells, from.line, from.at, move->remainder);
+    TAMIS_ASSERT(hits != 0);
     const unsigned cell = (unsigned)__builtin_ctz(hits);
-    tamis_i_cells_add(&l->cells, to.line, to.at, load_at(l, to.line, to.at), move->remainder_to,
+    tamis_i_cells_add(&l->cells, to.line, to.at, load_at(l, to.line, to.at), move->remainder,
                       tamis_i_cells_counter(&l->cells, counters, cell));
     tamis_i_cells_drop(&l->cells, from.line, from.at, load, cell);
 }
@@ -208,11 +201,11 @@ static bool make_room(const layout *l, tamis_filter *filter, uint64_t print) {
                                    .list = list_remainders,
                                    .fits = has_room};
     tamis_i_move moves[TAMIS_I_MOVES_MAX];
-    uint64_t roots[SUBTABLES_MAX], remainder;
+    uint64_t roots[SUBTABLES_MAX];
     if (depth == TAMIS_NONE)
         return false;
     for (unsigned i = 0; i < l->choices.subtables; i++)
-        roots[i] = tamis_i_choices_of(&l->choices, print, i, &remainder);
+        roots[i] = tamis_i_choices_of(&l->choices, print, i);
     const unsigned n = tamis_i_choices_search(&search, roots, (unsigned)l->choices.subtables,
                                               (unsigned)depth, moves);
     for (unsigned i = 0; i < n; i++)
@@ -221,36 +214,35 @@ static bool make_room(const layout *l, tamis_filter *filter, uint64_t print) {
 }
 
 /* Use a new cell, if there is one in the key's buckets. */
-static bool add_cell(const layout *l, const tamis_i_spot *spots) {
-    const tamis_i_spot *best = &spots[0];
-    unsigned least = load_at(l, best->words, best->at);
+static bool add_cell(const layout *l, const tamis_i_probe *probe) {
+    unsigned best = 0, least = load_at(l, probe->at[0], (unsigned)probe->word[1]);
     for (unsigned i = 1; i < l->choices.subtables; i++) {
-        const unsigned load = load_at(l, spots[i].words, spots[i].at);
-        best = load < least ? &spots[i] : best;
+        const unsigned load = load_at(l, probe->at[i], (unsigned)probe->word[1 + i]);
+        best = load < least ? i : best;
         least = load < least ? load : least;
     }
     if (least == l->cells.n)
         return false;
-    tamis_i_cells_add(&l->cells, best->words, best->at, least, best->remainder, 1);
+    tamis_i_cells_add(&l->cells, probe->at[best], (unsigned)probe->word[1 + best], least,
+                      probe->word[0], 1);
     return true;
 }
 
 /* ---- changes ---- */
 
-static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+static tamis_status insert_at(tamis_filter *filter, tamis_digest digest, const tamis_i_probe *probe,
+                              bool *added) {
     const layout *const l = layout_of(filter);
-    tamis_i_spot spots[SUBTABLES_MAX];
-    find_spots(l, filter, digest, spots);
-    const cells_of cells = find_cells(l, filter, spots);
+    const cells_of cells = find_cells(l, filter, probe);
     const bool fresh = cells.n == 0 && tamis_i_stash_copies(&filter->stash, digest) == 0;
     if (cells.n != 0 && cells.count < tamis_i_cells_counter_max(&l->cells)) {
-        tamis_i_cells_count(&l->cells, cells.spot->words, cells.spot->at, cells.cell,
-                            cells.count + 1);
+        tamis_i_cells_count(&l->cells, probe->at[cells.choice],
+                            (unsigned)probe->word[1 + cells.choice], cells.cell, cells.count + 1);
     } else if (cells.n >= HEAVY && tamis_i_stash_insert(&filter->stash, digest) == TAMIS_OK) {
         /* done: the stash has it */
-    } else if (!add_cell(l, spots)) {
+    } else if (!add_cell(l, probe)) {
         if (make_room(l, filter, tamis_i_choices_print(&l->choices, digest))) {
-            const bool done = add_cell(l, spots);
+            const bool done = add_cell(l, probe);
             TAMIS_ASSERT(done);
             (void)done;
         } else {
@@ -264,57 +256,31 @@ static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *adde
     return TAMIS_OK;
 }
 
-static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
+static tamis_status remove_at(tamis_filter *filter, tamis_digest digest,
+                              const tamis_i_probe *probe) {
     if (!tamis_i_stash_remove(&filter->stash, digest)) {
         const layout *const l = layout_of(filter);
-        tamis_i_spot spots[SUBTABLES_MAX];
-        find_spots(l, filter, digest, spots);
-        const cells_of cells = find_cells(l, filter, spots);
+        const cells_of cells = find_cells(l, filter, probe);
         if (cells.n == 0)
             return TAMIS_E_NOT_FOUND;
-        const tamis_i_spot *const s = cells.spot;
+        uint64_t *const words = probe->at[cells.choice];
+        const unsigned at = (unsigned)probe->word[1 + cells.choice];
         if (cells.count > 1)
-            tamis_i_cells_count(&l->cells, s->words, s->at, cells.cell, cells.count - 1);
+            tamis_i_cells_count(&l->cells, words, at, cells.cell, cells.count - 1);
         else
-            tamis_i_cells_drop(&l->cells, s->words, s->at, load_at(l, s->words, s->at), cells.cell);
+            tamis_i_cells_drop(&l->cells, words, at, load_at(l, words, at), cells.cell);
     }
     filter->state[TAMIS_I_COUNT]--;
     return TAMIS_OK;
 }
 
-/* ---- batches ---- */
+/* ---- one by one, and batches ---- */
 
-static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
-    const layout *const l = layout_of(filter);
-    tamis_i_spot spots[SUBTABLES_MAX];
-    find_spots(l, filter, digest, spots);
-    for (unsigned i = 0; i < l->choices.subtables; i++) {
-        if (write)
-            TAMIS_PREFETCH_RW(spots[i].words);
-        else
-            TAMIS_PREFETCH(spots[i].words);
-    }
+static const tamis_i_heads *heads_of(const layout *l) {
+    return &l->cells.heads;
 }
 
-/* The buckets of a whole group of keys go to the kernel at once. */
-static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
-                          const tamis_i_group *next, bool *present) {
-    const layout *const l = layout_of(filter);
-    const unsigned d = (unsigned)l->choices.subtables;
-    tamis_i_spot spots[TAMIS_I_GROUP * SUBTABLES_MAX];
-    uint16_t hits[TAMIS_I_GROUP * SUBTABLES_MAX];
-    for (size_t i = 0; i < next->n; i++)
-        prefetch(filter, next->digests[i], false);
-    for (size_t i = 0; i < now->n; i++)
-        find_spots(l, filter, now->digests[i], spots + i * d);
-    filter->kernels.cells_match(&l->cells, spots, now->n * d, hits);
-    for (size_t i = 0; i < now->n; i++) {
-        unsigned any = 0;
-        for (unsigned j = 0; j < d; j++)
-            any |= hits[i * d + j];
-        present[i] = any != 0 || tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
-    }
-}
+#include "filter/choices_batch.h"
 
 /* ---- whole filters ---- */
 
@@ -330,7 +296,7 @@ static void info(const tamis_filter *filter, tamis_info *info) {
         info->load_histogram[load]++;
         used += load;
     }
-    const double fpr = (double)used / (double)l->choices.permutation[0].size;
+    const double fpr = (double)used / (double)l->choices.prints;
     info->fpr = fpr < 1 ? fpr : 1;
 }
 
@@ -363,5 +329,7 @@ const tamis_i_kind tamis_i_dleft_counting = {
     .copies = copies,
     .prefetch = prefetch,
     .contains_many = contains_many,
+    .insert_many = insert_many,
+    .remove_many = remove_many,
     .info = info,
     .check = check};

@@ -36,6 +36,7 @@
 
 #define SUBTABLES_MAX TAMIS_I_SUBTABLES_MAX
 #define HEAVY         4u /* elements of one print from which on the stash comes first */
+#define NO_HOME       SUBTABLES_MAX
 
 /* What geometry[] holds; words, all of it. */
 typedef struct layout {
@@ -49,13 +50,11 @@ static inline const layout *layout_of(const tamis_filter *filter) {
     return (const layout *)(const void *)filter->geometry;
 }
 
-static tamis_i_flex flex_of(const tamis_params *params) {
+static bool flex_of(const tamis_params *params, tamis_i_flex *flex) {
     const uint64_t *const v = params->value;
     const uint64_t counter = v[TAMIS_DDLCBF_COUNTER_BITS];
-    return (tamis_i_flex){.bits = v[TAMIS_DDLCBF_BUCKET_BITS],
-                          .least = v[TAMIS_DDLCBF_REMAINDER_BITS],
-                          .counter_bits = counter == TAMIS_NONE ? 0 : counter,
-                          .sizes = v[TAMIS_DDLCBF_SIZES]};
+    return tamis_i_flex_init(flex, v[TAMIS_DDLCBF_BUCKET_BITS], v[TAMIS_DDLCBF_REMAINDER_BITS],
+                             counter == TAMIS_NONE ? 0 : counter, v[TAMIS_DDLCBF_SIZES]);
 }
 
 static tamis_status shape(tamis_params *params, uint64_t *n_table) {
@@ -70,8 +69,8 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
         (v[TAMIS_DDLCBF_COUNTER_BITS] > 8 && v[TAMIS_DDLCBF_COUNTER_BITS] != TAMIS_NONE) ||
         (v[TAMIS_DDLCBF_MOVES] > TAMIS_I_MOVES_MAX && v[TAMIS_DDLCBF_MOVES] != TAMIS_NONE))
         return TAMIS_E_ARGUMENT;
-    const tamis_i_flex flex = flex_of(params);
-    if (!tamis_i_flex_ok(&flex))
+    tamis_i_flex flex;
+    if (!flex_of(params, &flex))
         return TAMIS_E_ARGUMENT;
     if (v[TAMIS_DDLCBF_BUCKETS] == 0) {
         const uint64_t keys = 6 * v[TAMIS_DDLCBF_SUBTABLES];
@@ -84,7 +83,10 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
 
 static void attach(tamis_filter *filter) {
     const uint64_t *const v = filter->params.value;
-    layout l = {.flex = flex_of(&filter->params)};
+    layout l;
+    const bool possible = flex_of(&filter->params, &l.flex);
+    TAMIS_ASSERT(possible);
+    (void)possible;
     tamis_i_choices_init(&l.choices, filter->params.seed, v[TAMIS_DDLCBF_SUBTABLES],
                          v[TAMIS_DDLCBF_BUCKETS], v[TAMIS_DDLCBF_REMAINDER_BITS],
                          v[TAMIS_DDLCBF_BUCKET_BITS]);
@@ -93,54 +95,45 @@ static void attach(tamis_filter *filter) {
 
 /* ---- the buckets of a key ---- */
 
-/* A bucket, and what stands for the key there. */
-typedef struct place {
-    uint64_t number;
-    uint64_t *line;
-    unsigned at;
-    uint64_t print;
-} place;
-
-static inline place place_of(const layout *l, const tamis_filter *filter, uint64_t f, uint64_t more,
-                             unsigned i) {
+/* The print takes the place of the remainder in word[0]. */
+static inline void locate(const layout *l, const tamis_filter *filter, tamis_digest digest,
+                          tamis_i_probe *probe) {
     const unsigned r = (unsigned)l->choices.remainder_bits;
-    uint64_t remainder;
-    const uint64_t number = tamis_i_choices_of(&l->choices, f, i, &remainder);
-    const tamis_i_bucket b = tamis_i_choices_bucket(&l->choices, filter->table, number);
-    return (place){
-        .number = number, .line = b.line, .at = b.at, .print = remainder << (64 - r) | more >> r};
+    tamis_i_choices_locate(&l->choices, filter->table, digest, probe);
+    probe->word[0] = probe->word[0] << (64 - r) | digest.hi >> r;
+    probe->word[TAMIS_I_HEAD] = tamis_i_flex_head(&l->flex, probe->word[0]);
 }
 
-static inline void find_places(const layout *l, const tamis_filter *filter, tamis_digest digest,
-                               place *places) {
-    const uint64_t f = tamis_i_choices_print(&l->choices, digest);
-    for (unsigned i = 0; i < l->choices.subtables; i++)
-        places[i] = place_of(l, filter, f, digest.hi, i);
+static inline unsigned bit_of(const tamis_i_probe *probe, unsigned i) {
+    return (unsigned)probe->word[1 + i];
 }
 
-static inline bool found_in(const layout *l, const place *places) {
-    bool found = false;
-    for (unsigned i = 0; i < l->choices.subtables; i++)
-        found |= tamis_i_flex_find(&l->flex, places[i].line, places[i].at, places[i].print);
-    return found;
-}
-
-static bool contains(const tamis_filter *filter, tamis_digest digest) {
+static bool contains_at(const tamis_filter *filter, tamis_digest digest,
+                        const tamis_i_probe *probe) {
     const layout *const l = layout_of(filter);
-    place places[SUBTABLES_MAX];
-    find_places(l, filter, digest, places);
-    return found_in(l, places) || tamis_i_stash_copies(&filter->stash, digest) != 0;
+    const unsigned d = (unsigned)l->choices.subtables;
+    uint16_t heads[SUBTABLES_MAX];
+    if (filter->kernels.heads_find(&l->flex.heads, probe, d, heads))
+        for (unsigned i = 0; i < d; i++)
+            if (tamis_i_flex_match(&l->flex, probe->at[i], bit_of(probe, i), probe->word[0],
+                                   heads[i]) != 0)
+                return true;
+    return tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
 
 static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
     const layout *const l = layout_of(filter);
+    const unsigned d = (unsigned)l->choices.subtables;
     uint64_t all = tamis_i_stash_copies(&filter->stash, digest);
-    place places[SUBTABLES_MAX];
-    unsigned elements;
-    find_places(l, filter, digest, places);
-    for (unsigned i = 0; i < l->choices.subtables; i++)
-        all +=
-            tamis_i_flex_copies(&l->flex, places[i].line, places[i].at, places[i].print, &elements);
+    tamis_i_probe probe;
+    uint16_t heads[SUBTABLES_MAX];
+    locate(l, filter, digest, &probe);
+    filter->kernels.heads_find(&l->flex.heads, &probe, d, heads);
+    for (unsigned i = 0; i < d; i++) {
+        const unsigned elements =
+            tamis_i_flex_match(&l->flex, probe.at[i], bit_of(&probe, i), probe.word[0], heads[i]);
+        all += tamis_i_flex_copies(&l->flex, probe.at[i], bit_of(&probe, i), elements);
+    }
     return all;
 }
 
@@ -157,9 +150,13 @@ static unsigned list_remainders(const tamis_filter *filter, uint64_t number, uin
     tamis_i_element elements[TAMIS_I_FLEX_MAX];
     const unsigned n = tamis_i_flex_list(&l->flex, b.line, b.at, elements);
     unsigned alone = 0;
-    for (unsigned i = 0; i < n; i++)
-        if (tamis_i_flex_akin(&l->flex, b.line, b.at, elements[i].print) == 1)
+    for (unsigned i = 0; i < n; i++) {
+        unsigned akin = 0;
+        for (unsigned j = 0; j < n; j++)
+            akin += remainder_of(l, &elements[j]) == remainder_of(l, &elements[i]);
+        if (akin == 1)
             remainders[alone++] = remainder_of(l, &elements[i]);
+    }
     return alone;
 }
 
@@ -167,11 +164,10 @@ static bool has_room(const tamis_filter *filter, uint64_t from, uint64_t remaind
     const layout *const l = layout_of(filter);
     const tamis_i_bucket b = tamis_i_choices_bucket(&l->choices, filter->table, to);
     (void)from, (void)remainder; /* any one element fits where there is room for one */
-    return tamis_i_flex_load(b.line, b.at) < tamis_i_flex_most(&l->flex);
+    return tamis_i_flex_load(&l->flex, b.line, b.at) < l->flex.most;
 }
 
 static void move_element(const layout *l, tamis_filter *filter, const tamis_i_move *move) {
-    const unsigned r = (unsigned)l->choices.remainder_bits;
     const tamis_i_bucket from = tamis_i_choices_bucket(&l->choices, filter->table, move->from);
     const tamis_i_bucket to = tamis_i_choices_bucket(&l->choices, filter->table, move->to);
     tamis_i_element elements[TAMIS_I_FLEX_MAX];
@@ -180,17 +176,15 @@ static void move_element(const layout *l, tamis_filter *filter, const tamis_i_mo
     while (i < n && remainder_of(l, &elements[i]) != move->remainder)
         i++;
     TAMIS_ASSERT(i < n);
-    const uint64_t print = move->remainder_to << (64 - r) | elements[i].print << r >> r;
-    const bool done =
-        tamis_i_flex_add(&l->flex, to.line, to.at, print, elements[i].length, elements[i].count);
+    const bool done = tamis_i_flex_add(&l->flex, to.line, to.at, elements[i].print,
+                                       elements[i].length, elements[i].count);
     TAMIS_ASSERT(done);
     (void)done;
     tamis_i_flex_drop(&l->flex, from.line, from.at, i);
 }
 
-/* Make room in one of n full buckets. */
-static bool make_room(const layout *l, tamis_filter *filter, uint64_t f, const place *places,
-                      unsigned n) {
+/* Make room in one of the key's buckets, all of which are full, or in bucket number 'home' of them. */
+static bool make_room(const layout *l, tamis_filter *filter, uint64_t f, unsigned home) {
     const uint64_t depth = filter->params.value[TAMIS_DDLCBF_MOVES];
     const tamis_i_search search = {.filter = filter,
                                    .choices = &l->choices,
@@ -199,10 +193,12 @@ static bool make_room(const layout *l, tamis_filter *filter, uint64_t f, const p
                                    .fits = has_room};
     tamis_i_move moves[TAMIS_I_MOVES_MAX];
     uint64_t roots[SUBTABLES_MAX];
+    unsigned n = 0;
     if (depth == TAMIS_NONE)
         return false;
-    for (unsigned i = 0; i < n; i++)
-        roots[i] = places[i].number;
+    for (unsigned i = 0; i < l->choices.subtables; i++)
+        if (home == NO_HOME || home == i)
+            roots[n++] = tamis_i_choices_of(&l->choices, f, i);
     const unsigned n_moves = tamis_i_choices_search(&search, roots, n, (unsigned)depth, moves);
     for (unsigned i = 0; i < n_moves; i++)
         move_element(l, filter, &moves[i]);
@@ -211,54 +207,56 @@ static bool make_room(const layout *l, tamis_filter *filter, uint64_t f, const p
 
 /* ---- changes ---- */
 
-static bool add_at(const layout *l, const place *p) {
-    return tamis_i_flex_add(&l->flex, p->line, p->at, p->print, 64, 1);
+static bool add_at(const layout *l, const tamis_i_probe *probe, unsigned i) {
+    return tamis_i_flex_add(&l->flex, probe->at[i], bit_of(probe, i), probe->word[0], 64, 1);
 }
 
-static const place *least_loaded(const layout *l, const place *places) {
-    const place *best = &places[0];
-    unsigned least = tamis_i_flex_load(best->line, best->at);
+static unsigned least_loaded(const layout *l, const tamis_i_probe *probe) {
+    unsigned best = 0, least = tamis_i_flex_load(&l->flex, probe->at[0], bit_of(probe, 0));
     for (unsigned i = 1; i < l->choices.subtables; i++) {
-        const unsigned load = tamis_i_flex_load(places[i].line, places[i].at);
-        best = load < least ? &places[i] : best;
+        const unsigned load = tamis_i_flex_load(&l->flex, probe->at[i], bit_of(probe, i));
+        best = load < least ? i : best;
         least = load < least ? load : least;
     }
     return best;
 }
 
-/* The bucket that holds the key's fingerprint, or NULL. */
-static const place *home_of(const layout *l, const place *places) {
-    for (unsigned i = 0; i < l->choices.subtables; i++)
-        if (tamis_i_flex_akin(&l->flex, places[i].line, places[i].at, places[i].print) != 0)
-            return &places[i];
-    return NULL;
-}
-
-/* Put a key into the table, if that is possible.  'home' is the bucket of its fingerprint, or NULL. */
-static bool place_key(const layout *l, tamis_filter *filter, const place *places, const place *home,
-                      tamis_digest digest) {
+/* Put a key into the table, if that is possible.  'home' is the bucket of its fingerprint, if there is
+ * one, and 'same' the elements there that are a prefix of its print. */
+static bool place_key(const layout *l, tamis_filter *filter, const tamis_i_probe *probe,
+                      unsigned home, unsigned same, tamis_digest digest) {
     const uint64_t f = tamis_i_choices_print(&l->choices, digest);
-    if (home == NULL)
-        return add_at(l, least_loaded(l, places)) ||
-               (make_room(l, filter, f, places, (unsigned)l->choices.subtables) &&
-                add_at(l, least_loaded(l, places)));
-    unsigned elements;
-    tamis_i_flex_copies(&l->flex, home->line, home->at, home->print, &elements);
+    if (home == NO_HOME)
+        return add_at(l, probe, least_loaded(l, probe)) ||
+               (make_room(l, filter, f, home) && add_at(l, probe, least_loaded(l, probe)));
+    unsigned elements = 0;
+    for (unsigned left = same; left != 0; left &= left - 1)
+        elements++;
     if (elements >= HEAVY && tamis_i_stash_insert(&filter->stash, digest) == TAMIS_OK)
         return true;
-    return add_at(l, home) || (make_room(l, filter, f, home, 1) && add_at(l, home));
+    return tamis_i_flex_join(&l->flex, probe->at[home], bit_of(probe, home), same) ||
+           add_at(l, probe, home) || (make_room(l, filter, f, home) && add_at(l, probe, home));
 }
 
-static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+static tamis_status insert_at(tamis_filter *filter, tamis_digest digest, const tamis_i_probe *probe,
+                              bool *added) {
     const layout *const l = layout_of(filter);
-    place places[SUBTABLES_MAX];
-    find_places(l, filter, digest, places);
+    const unsigned d = (unsigned)l->choices.subtables;
+    unsigned home = NO_HOME, same = 0;
+    uint16_t heads[SUBTABLES_MAX];
     /* Only where its fingerprint is can the key be. */
-    const place *const home = home_of(l, places);
-    const bool found =
-        home != NULL && tamis_i_flex_find(&l->flex, home->line, home->at, home->print);
-    const bool fresh = !found && tamis_i_stash_copies(&filter->stash, digest) == 0;
-    if (!place_key(l, filter, places, home, digest)) {
+    if (filter->kernels.heads_find(&l->flex.heads, probe, d, heads)) {
+        for (unsigned i = 0; i < d && home == NO_HOME; i++) {
+            uint64_t *const line = probe->at[i];
+            const unsigned at = bit_of(probe, i);
+            if (tamis_i_flex_akin(&l->flex, line, at, probe->word[0], heads[i]) != 0) {
+                home = i;
+                same = tamis_i_flex_match(&l->flex, line, at, probe->word[0], heads[i]);
+            }
+        }
+    }
+    const bool fresh = same == 0 && tamis_i_stash_copies(&filter->stash, digest) == 0;
+    if (!place_key(l, filter, probe, home, same, digest)) {
         const tamis_status status = tamis_i_stash_insert(&filter->stash, digest);
         if (status != TAMIS_OK)
             return status;
@@ -268,32 +266,39 @@ static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *adde
     return TAMIS_OK;
 }
 
-static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
-    if (!tamis_i_stash_remove(&filter->stash, digest)) {
-        const layout *const l = layout_of(filter);
-        place places[SUBTABLES_MAX];
-        bool gone = false;
-        find_places(l, filter, digest, places);
-        for (unsigned i = 0; i < l->choices.subtables && !gone; i++)
-            gone = tamis_i_flex_remove(&l->flex, places[i].line, places[i].at, places[i].print);
-        if (!gone)
-            return TAMIS_E_NOT_FOUND;
+/* The longest match in the first bucket that has one: by E1 no other has. */
+static bool remove_key(const layout *l, tamis_filter *filter, const tamis_i_probe *probe) {
+    const unsigned d = (unsigned)l->choices.subtables;
+    uint16_t heads[SUBTABLES_MAX];
+    filter->kernels.heads_find(&l->flex.heads, probe, d, heads);
+    for (unsigned i = 0; i < d; i++) {
+        const unsigned at = bit_of(probe, i);
+        const unsigned elements =
+            tamis_i_flex_match(&l->flex, probe->at[i], at, probe->word[0], heads[i]);
+        if (elements != 0) {
+            tamis_i_flex_remove(&l->flex, probe->at[i], at, elements);
+            return true;
+        }
     }
+    return false;
+}
+
+static tamis_status remove_at(tamis_filter *filter, tamis_digest digest,
+                              const tamis_i_probe *probe) {
+    if (!tamis_i_stash_remove(&filter->stash, digest) &&
+        !remove_key(layout_of(filter), filter, probe))
+        return TAMIS_E_NOT_FOUND;
     filter->state[TAMIS_I_COUNT]--;
     return TAMIS_OK;
 }
 
-static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
-    const layout *const l = layout_of(filter);
-    place places[SUBTABLES_MAX];
-    find_places(l, filter, digest, places);
-    for (unsigned i = 0; i < l->choices.subtables; i++) {
-        if (write)
-            TAMIS_PREFETCH_RW(places[i].line);
-        else
-            TAMIS_PREFETCH(places[i].line);
-    }
+/* ---- one by one, and batches ---- */
+
+static const tamis_i_heads *heads_of(const layout *l) {
+    return &l->flex.heads;
 }
+
+#include "filter/choices_batch.h"
 
 /* ---- whole filters ---- */
 
@@ -313,7 +318,7 @@ static bool is_covered(const tamis_i_element *elements, unsigned n, unsigned j) 
 static void info(const tamis_filter *filter, tamis_info *info) {
     const layout *const l = layout_of(filter);
     double sum = 0;
-    info->n_loads = tamis_i_flex_most(&l->flex) + 1;
+    info->n_loads = l->flex.most + 1;
     for (uint64_t i = 0; i < l->choices.subtables * l->choices.buckets; i++) {
         const tamis_i_bucket b = tamis_i_choices_bucket(&l->choices, filter->table, i);
         tamis_i_element elements[TAMIS_I_FLEX_MAX];
@@ -355,5 +360,8 @@ const tamis_i_kind tamis_i_dleft_dynamic = {.id = TAMIS_KIND_DLEFT_DYNAMIC,
                                             .remove = remove_one,
                                             .copies = copies,
                                             .prefetch = prefetch,
+                                            .contains_many = contains_many,
+                                            .insert_many = insert_many,
+                                            .remove_many = remove_many,
                                             .info = info,
                                             .check = check};

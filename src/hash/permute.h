@@ -1,16 +1,19 @@
-/* permute.h - invertible permutations of [0, size)
+/* permute.h - permutations of fingerprints that are easily inverted
  *
- * x -> a x + c  mod size, with a and size coprime.  For a power of two any odd a will do and the
- * reduction is a mask; for any other size the remainder is found without division by Shoup's method:
- * with a' = floor(a 2^64 / size), prepared once,
+ * A fingerprint is a bucket b below B and a remainder r.  A permutation turns the buckets by a distance
+ * that depends on the remainder, which stays:
  *
- *      q = high word of (a' x),   r = a x - q size,   and 0 <= r < 2 size,
+ *      P_i(b, r)  =  (b + s_i(r) mod B, r)
+ *      s_0(r) = 0,   s_i(r) = range(m turned left by 21 (i - 1) bits, B),   m = mix(r + salt)
  *
- * so that one subtraction finishes.  This needs size < 2^63.  The inverse has the same form, with the
- * inverse of a.
+ * For each r this is a bijection of the buckets, hence P_i is one of the fingerprints, for any B; back
+ * it goes by the same distance.  All distances come from one mixed word: its turns have disjoint bits on
+ * top for B up to 2^21, and beyond that overlap only in what decides among near buckets.
  *
- * Where a permuted number is split into a bucket and a remainder, take the bucket from the HIGH part:
- * the low bits of a x depend on the low bits of x alone.
+ * Two keys that meet in one subtable and have different remainders part in the others; those with the
+ * same remainder are the same fingerprint, as with any permutation.  There are as many sets of distances
+ * as remainders: loads are those of independent choices as long as these are many more than the keys of
+ * a bucket, which holds for every useful error rate (tests/model compare loads with the models).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,37 +22,42 @@
 
 #include "hash/hash.h"
 
-#define TAMIS_I_PERMUTE_MAX ((uint64_t)1 << 62)
+#define TAMIS_I_PERMUTATIONS_MAX    4u
+#define TAMIS_I_PERMUTE_BUCKETS_MAX ((uint64_t)1 << 62)
 
-typedef struct tamis_i_permutation {
-    uint64_t size;
-    uint64_t factor, factor_shoup;   /* a, and floor(a 2^64 / size) */
-    uint64_t inverse, inverse_shoup; /* the same for 1/a */
-    uint64_t offset;                 /* c */
-} tamis_i_permutation;
+typedef struct tamis_i_permutations {
+    uint64_t buckets; /* B */
+    uint64_t salt;
+} tamis_i_permutations;
 
-/* Prepare permutation number 'which' of [0, size) for 'seed'; the same three numbers always give the
- * same permutation.  1 <= size <= 2^62, else TAMIS_E_ARGUMENT. */
-tamis_status tamis_i_permute_init(tamis_i_permutation *p, uint64_t size, uint64_t seed,
-                                  unsigned which);
+/* Prepare the permutations for 'seed'.  1 <= buckets <= 2^62, else TAMIS_E_ARGUMENT. */
+tamis_status tamis_i_permute_init(tamis_i_permutations *p, uint64_t buckets, uint64_t seed);
 
-static inline uint64_t tamis_i_permute_mul(uint64_t x, uint64_t factor, uint64_t shoup,
-                                           uint64_t size) {
-    const uint64_t q = tamis_i_mulhi(x, shoup);
-    const uint64_t r = x * factor - q * size;
-    return r >= size ? r - size : r;
+/* What all distances of a remainder come from. */
+static inline uint64_t tamis_i_permute_mix(const tamis_i_permutations *p, uint64_t remainder) {
+    return tamis_i_mix(remainder + p->salt);
 }
 
-/* The image of x; x < size. */
-static inline uint64_t tamis_i_permute(const tamis_i_permutation *p, uint64_t x) {
-    const uint64_t y = tamis_i_permute_mul(x, p->factor, p->factor_shoup, p->size) + p->offset;
-    return y >= p->size ? y - p->size : y;
+static inline uint64_t tamis_i_permute_distance(const tamis_i_permutations *p, uint64_t mixed,
+                                                unsigned i) {
+    if (i == 0)
+        return 0;
+    const unsigned turn = 21 * (i - 1);
+    return tamis_i_range(turn == 0 ? mixed : mixed << turn | mixed >> (64 - turn), p->buckets);
 }
 
-/* The x whose image is y; y < size. */
-static inline uint64_t tamis_i_permute_back(const tamis_i_permutation *p, uint64_t y) {
-    const uint64_t z = y >= p->offset ? y - p->offset : y + p->size - p->offset;
-    return tamis_i_permute_mul(z, p->inverse, p->inverse_shoup, p->size);
+/* The bucket of P_i(bucket, r), where 'mixed' is of r; i < TAMIS_I_PERMUTATIONS_MAX. */
+static inline uint64_t tamis_i_permute(const tamis_i_permutations *p, uint64_t mixed, unsigned i,
+                                       uint64_t bucket) {
+    const uint64_t to = bucket + tamis_i_permute_distance(p, mixed, i);
+    return to >= p->buckets ? to - p->buckets : to;
+}
+
+/* The bucket that P_i takes there. */
+static inline uint64_t tamis_i_permute_back(const tamis_i_permutations *p, uint64_t mixed,
+                                            unsigned i, uint64_t bucket) {
+    const uint64_t distance = tamis_i_permute_distance(p, mixed, i);
+    return bucket >= distance ? bucket - distance : bucket + p->buckets - distance;
 }
 
 #endif

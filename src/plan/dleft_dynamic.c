@@ -55,7 +55,7 @@ static tamis_status predict(shape *s) {
     return TAMIS_OK;
 }
 
-/* Buckets of which 4, 3 or 2 are in a line, and -log2 of their error rate at mean loads of 1, 1.25, 1.5,
+/* Buckets of whole bytes of which 4, 3 or 2 are in a line, and -log2 of their error rate at mean loads of 1, 1.25, 1.5,
  * ... 11: where the search begins, so that the model is asked as seldom as possible.  What is promised is
  * what the model says, never a number from here. */
 #define STEP    0.25
@@ -71,7 +71,7 @@ static const bucket buckets[] = {
            18.37f, 17.13f, 15.96f, 14.99f, 14.09f, 13.16f, 12.27f, 11.48f, 10.78f, 10.10f, 9.46f,
            8.88f,  8.36f,  7.90f,  7.48f,  7.10f,  6.76f,  6.43f,  6.11f,  5.80f,  5.51f,  5.21f,
            4.92f,  4.63f,  4.34f,  4.06f,  3.77f,  3.48f,  3.20f,  2.92f}},
-    {170, {53.95f, 50.92f, 48.23f, 43.30f, 39.83f, 37.65f, 35.90f, 33.21f, 30.68f, 28.89f, 27.56f,
+    {168, {53.95f, 50.92f, 48.23f, 43.30f, 39.83f, 37.65f, 35.90f, 33.21f, 30.68f, 28.89f, 27.56f,
            26.14f, 24.55f, 23.19f, 22.08f, 20.96f, 19.74f, 18.62f, 17.69f, 16.90f, 16.17f, 15.50f,
            14.88f, 14.22f, 13.46f, 12.69f, 11.99f, 11.38f, 10.85f, 10.39f, 9.98f,  9.58f,  9.14f,
            8.67f,  8.20f,  7.76f,  7.35f,  6.97f,  6.62f,  6.29f,  5.97f}},

@@ -1,136 +1,90 @@
-/* test_permute.c - permutations of [0, size)
+/* test_permute.c - permutations of fingerprints
  *
  * SPDX-License-Identifier: MIT
  */
 #include "hash/permute.h"
 #include "support.h"
 
-static void test_permute_size_out_of_range_is_refused(void **state) {
+static void test_permute_number_of_buckets_out_of_range_is_refused(void **state) {
     (void)state;
-    tamis_i_permutation p, before;
+    tamis_i_permutations p, before;
     memset(&p, 0x5a, sizeof p);
     before = p;
-    assert_status(tamis_i_permute_init(&p, 0, 1, 0), TAMIS_E_ARGUMENT);
-    assert_status(tamis_i_permute_init(&p, TAMIS_I_PERMUTE_MAX + 1, 1, 0), TAMIS_E_ARGUMENT);
-    assert_status(tamis_i_permute_init(&p, UINT64_MAX, 1, 0), TAMIS_E_ARGUMENT);
+    assert_status(tamis_i_permute_init(&p, 0, 1), TAMIS_E_ARGUMENT);
+    assert_status(tamis_i_permute_init(&p, TAMIS_I_PERMUTE_BUCKETS_MAX + 1, 1), TAMIS_E_ARGUMENT);
+    assert_status(tamis_i_permute_init(&p, UINT64_MAX, 1), TAMIS_E_ARGUMENT);
     assert_memory_equal(&p, &before, sizeof p);
-    assert_ok(tamis_i_permute_init(&p, 1, 1, 0));
-    assert_ok(tamis_i_permute_init(&p, TAMIS_I_PERMUTE_MAX, 1, 0));
+    assert_ok(tamis_i_permute_init(&p, 1, 1));
+    assert_ok(tamis_i_permute_init(&p, TAMIS_I_PERMUTE_BUCKETS_MAX, 1));
 }
 
-static void test_permute_small_sizes_are_bijective(void **state) {
+/* Each remainder permutes the buckets; the first permutation leaves them. */
+static void test_permute_is_bijective_for_small_numbers(void **state) {
     (void)state;
     const uint64_t seed = test_seed();
-    for (uint64_t size = 1; size <= 300; size++) {
-        for (unsigned which = 0; which < 8; which++) {
-            tamis_i_permutation p;
-            assert_ok(tamis_i_permute_init(&p, size, seed, which));
-            bool hit[300] = {false};
-            for (uint64_t x = 0; x < size; x++) {
-                const uint64_t y = tamis_i_permute(&p, x);
-                assert_true(y < size && !hit[y]);
-                hit[y] = true;
-                assert_true(tamis_i_permute_back(&p, y) == x);
+    for (uint64_t buckets = 1; buckets <= 100; buckets++) {
+        tamis_i_permutations p;
+        assert_ok(tamis_i_permute_init(&p, buckets, seed + buckets));
+        for (uint64_t r = 0; r < 8; r++) {
+            const uint64_t mixed = tamis_i_permute_mix(&p, r);
+            for (unsigned i = 0; i < TAMIS_I_PERMUTATIONS_MAX; i++) {
+                bool hit[100] = {false};
+                for (uint64_t b = 0; b < buckets; b++) {
+                    const uint64_t to = tamis_i_permute(&p, mixed, i, b);
+                    assert_true(to < buckets && !hit[to]);
+                    assert_true(i != 0 || to == b);
+                    hit[to] = true;
+                    assert_true(tamis_i_permute_back(&p, mixed, i, to) == b);
+                }
             }
         }
     }
 }
 
-/* a x + c mod size in 128 bits, against the reduction without division. */
-static uint64_t image(const tamis_i_permutation *p, uint64_t x) {
-    return (uint64_t)(((tamis_i_u128)p->factor * x + p->offset) % p->size);
-}
-
-static void check_size(uint64_t size, uint64_t seed, unsigned which, uint64_t *random) {
-    tamis_i_permutation p;
-    assert_ok(tamis_i_permute_init(&p, size, seed, which));
-    assert_true(p.size == size && p.offset < size);
-    for (unsigned i = 0; i < 40; i++) {
-        const uint64_t edges[] = {0,        1,        size / 2, size - 1,
-                                  size - 2, p.offset, p.factor, p.inverse};
-        const uint64_t x = (i < 8 ? edges[i] : test_random(random)) % size;
-        const uint64_t y = tamis_i_permute(&p, x);
-        assert_true(y < size);
-        assert_true(y == image(&p, x));
-        assert_true(tamis_i_permute_back(&p, y) == x);
-        assert_true(tamis_i_permute(&p, tamis_i_permute_back(&p, x)) == x);
+static void test_permute_any_number_of_buckets_inverts(void **state) {
+    (void)state;
+    uint64_t random = test_seed();
+    for (unsigned round = 0; round < 20000; round++) {
+        const uint64_t below = TAMIS_I_PERMUTE_BUCKETS_MAX >> test_random_below(&random, 62);
+        const uint64_t buckets = 1 + test_random_below(&random, below);
+        tamis_i_permutations p;
+        assert_ok(tamis_i_permute_init(&p, buckets, test_random(&random)));
+        const uint64_t mixed = tamis_i_permute_mix(&p, test_random(&random) >> 32);
+        const uint64_t edges[] = {0, buckets - 1, buckets / 2, test_random_below(&random, buckets)};
+        for (unsigned i = 0; i < TAMIS_I_PERMUTATIONS_MAX; i++)
+            for (unsigned j = 0; j < 4; j++) {
+                const uint64_t to = tamis_i_permute(&p, mixed, i, edges[j]);
+                assert_true(to < buckets);
+                assert_true(tamis_i_permute_back(&p, mixed, i, to) == edges[j]);
+            }
     }
 }
 
-static void test_permute_powers_of_two_invert(void **state) {
+/* Distances of different subtables are independent, over the remainders of one seed. */
+static void test_permute_distances_are_fair_in_pairs(void **state) {
     (void)state;
-    uint64_t random = test_seed();
-    for (unsigned power = 0; power <= 62; power++) {
-        for (unsigned which = 0; which < 4; which++) {
-            const uint64_t size = (uint64_t)1 << power;
-            check_size(size, test_random(&random), which, &random);
-            if (size > 2)
-                check_size(size - 1, test_random(&random), which, &random);
-            if (power < 62)
-                check_size(size + 1, test_random(&random), which, &random);
+    enum { BUCKETS = 31 };
+    tamis_i_permutations p;
+    assert_ok(tamis_i_permute_init(&p, BUCKETS, test_seed()));
+    for (unsigned i = 1; i < TAMIS_I_PERMUTATIONS_MAX; i++) {
+        for (unsigned j = 1; j < i; j++) {
+            uint64_t pairs[BUCKETS * BUCKETS] = {0};
+            for (uint64_t r = 0; r < 100000; r++) {
+                const uint64_t mixed = tamis_i_permute_mix(&p, r);
+                pairs[tamis_i_permute_distance(&p, mixed, i) * BUCKETS +
+                      tamis_i_permute_distance(&p, mixed, j)]++;
+            }
+            assert_fair("pairs of distances", pairs, (size_t)BUCKETS * BUCKETS);
         }
     }
 }
 
-static void test_permute_random_sizes_invert(void **state) {
-    (void)state;
-    uint64_t random = test_seed();
-    for (unsigned i = 0; i < 20000; i++) {
-        const uint64_t below = TAMIS_I_PERMUTE_MAX >> test_random_below(&random, 62);
-        check_size(1 + test_random_below(&random, below), test_random(&random),
-                   (unsigned)test_random_below(&random, 16), &random);
-    }
-}
-
-/* Sizes with many small prime factors leave few multipliers: the search for one must still end. */
-static void test_permute_smooth_sizes_invert(void **state) {
-    (void)state;
-    uint64_t random = test_seed();
-    const uint64_t primorial = 614889782588491410u; /* 2 * 3 * 5 * ... * 47 */
-    const uint64_t sizes[] = {primorial, primorial * 7, 6469693230u, 223092870u * 4u, 30030u, 210u};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        for (unsigned which = 0; which < 200; which++)
-            check_size(sizes[i], test_random(&random), which, &random);
-}
-
-static void test_permute_same_numbers_give_the_same(void **state) {
-    (void)state;
-    tamis_i_permutation a, b;
-    assert_ok(tamis_i_permute_init(&a, 1000003, 7, 2));
-    assert_ok(tamis_i_permute_init(&b, 1000003, 7, 2));
-    assert_memory_equal(&a, &b, sizeof a);
-    assert_ok(tamis_i_permute_init(&b, 1000003, 7, 3));
-    assert_memory_not_equal(&a, &b, sizeof a);
-    assert_ok(tamis_i_permute_init(&b, 1000003, 8, 2));
-    assert_memory_not_equal(&a, &b, sizeof a);
-}
-
-/* Over many seeds the image of any one number is uniform, and so is that of a neighbour given it. */
-static void test_permute_images_over_seeds_are_fair(void **state) {
-    (void)state;
-    enum { SIZE = 31 };
-    uint64_t image_of_3[SIZE] = {0}, step[SIZE] = {0};
-    for (uint64_t seed = 1; seed <= 20000; seed++) {
-        tamis_i_permutation p;
-        assert_ok(tamis_i_permute_init(&p, SIZE, seed, (unsigned)(seed % 3)));
-        const uint64_t y = tamis_i_permute(&p, 3), z = tamis_i_permute(&p, 4);
-        image_of_3[y]++;
-        step[(z + SIZE - y) % SIZE]++;
-    }
-    assert_fair("image of one number", image_of_3, SIZE);
-    assert_int_equal(step[0], 0);
-    assert_fair("distance of two images", step + 1, SIZE - 1);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_permute_size_out_of_range_is_refused),
-        cmocka_unit_test(test_permute_small_sizes_are_bijective),
-        cmocka_unit_test(test_permute_powers_of_two_invert),
-        cmocka_unit_test(test_permute_random_sizes_invert),
-        cmocka_unit_test(test_permute_smooth_sizes_invert),
-        cmocka_unit_test(test_permute_same_numbers_give_the_same),
-        cmocka_unit_test(test_permute_images_over_seeds_are_fair),
+        cmocka_unit_test(test_permute_number_of_buckets_out_of_range_is_refused),
+        cmocka_unit_test(test_permute_is_bijective_for_small_numbers),
+        cmocka_unit_test(test_permute_any_number_of_buckets_inverts),
+        cmocka_unit_test(test_permute_distances_are_fair_in_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

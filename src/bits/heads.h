@@ -1,0 +1,48 @@
+/* heads.h - looking for a fingerprint in a bucket by the first bits of all that it holds
+ *
+ * A bucket begins with the heads of its elements side by side: 8 bits of each, if it has as many.  They
+ * are compared at once, and a bucket that does not hold what is wanted is seldom looked at any further.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_BITS_HEADS_H
+#define TAMIS_BITS_HEADS_H
+
+#include "bits/kernels.h"
+#include "bits/search.h"
+
+#define TAMIS_I_HEADS_MAX 16u
+
+typedef struct tamis_i_heads {
+    uint64_t n;    /* of a bucket, at most */
+    uint64_t bits; /* of a head: 1 to 8 */
+    /* Heads are bytes, and so is what a bucket begins at, and has 16 of: vector kernels apply. */
+    uint64_t vectors;
+    tamis_i_fields fields;
+} tamis_i_heads;
+
+/* Heads of elements of which at least 'least' bits are there, n at most, in buckets of 'bucket_bits'. */
+tamis_i_heads tamis_i_heads_of(uint64_t n, uint64_t least, uint64_t bucket_bits);
+
+/* Places, bit i for place i, where a bucket at bit 'at' has the head.  Places behind those in use may be
+ * among them. */
+unsigned tamis_i_heads_match(const tamis_i_heads *heads, const uint64_t *words, unsigned at,
+                             uint64_t head);
+
+/* Probes have the line of bucket j in at[j], its first bit in word[1 + j], and the head in word[5].
+ * The kernels tamis_i_kernels.heads_find and .heads_test, in plain C and with vectors.
+ *
+ * find: match in each of the d buckets of a key; is there any? */
+#define TAMIS_I_HEAD 5u
+bool tamis_i_heads_find(const tamis_i_heads *heads, const tamis_i_probe *probe, unsigned d,
+                        uint16_t *hits);
+bool tamis_i_heads_find_avx2(const tamis_i_heads *heads, const tamis_i_probe *probe, unsigned d,
+                             uint16_t *hits);
+
+/* test: is there any, for each of n keys?  Meanwhile the lines of next[0 .. n-1] are fetched. */
+void tamis_i_heads_test(const tamis_i_heads *heads, const tamis_i_probe *probes, size_t n,
+                        unsigned d, const tamis_i_probe *next, bool *any);
+void tamis_i_heads_test_avx2(const tamis_i_heads *heads, const tamis_i_probe *probes, size_t n,
+                             unsigned d, const tamis_i_probe *next, bool *any);
+
+#endif
