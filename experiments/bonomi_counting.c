@@ -232,7 +232,7 @@ static tamis_status runs_simulate(const figure *self, bool full, measured *value
 }
 
 #define FLUID "steady state, 4 choices, load 6, mean over the subtables"
-#define CELL  "steady state at 5.9956 cells per bucket; finite table and linear permutations: 0.1 %"
+#define CELL  "steady state at 5.9956 cells per bucket; finite table and related choices: 0.1 %"
 
 /* clang-format off: one line per figure */
 static const figure figures[] = {

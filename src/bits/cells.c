@@ -46,25 +46,23 @@ static uint64_t tail_of(const tamis_i_cells *cells, const uint64_t *words, unsig
                      : tamis_i_field_get(words, at + cells->tails_at + (uint64_t)cell * bits, bits);
 }
 
-unsigned tamis_i_cells_confirm(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
-                               uint64_t remainder, unsigned candidates) {
-    if (candidates == 0)
-        return 0;
-    const unsigned load = tamis_i_cells_load(cells, tamis_i_cells_counters(cells, words, at));
-    unsigned hits = 0;
-    for (candidates &= (1u << load) - 1; candidates != 0; candidates &= candidates - 1) {
-        const unsigned cell = (unsigned)__builtin_ctz(candidates);
-        hits |= (unsigned)(tail_of(cells, words, at, cell) == remainder >> cells->heads.bits)
-                << cell;
-    }
-    return hits;
+uint64_t tamis_i_cells_confirm(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
+                               unsigned cell, uint64_t remainder) {
+    const unsigned bits = (unsigned)cells->counter_bits;
+    const uint64_t count = tamis_i_field_get(words, at + cells->counters_at + cell * bits, bits);
+    return tail_of(cells, words, at, cell) == remainder >> cells->heads.bits ? count : 0;
 }
 
 unsigned tamis_i_cells_match(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
                              uint64_t remainder) {
-    const unsigned candidates =
-        tamis_i_heads_match(&cells->heads, words, at, tamis_i_cells_head(cells, remainder));
-    return tamis_i_cells_confirm(cells, words, at, remainder, candidates);
+    const uint64_t head = tamis_i_cells_head(cells, remainder);
+    unsigned left = tamis_i_heads_match(&cells->heads, words, at, head), hits = 0;
+    for (; left != 0; left &= left - 1) {
+        const unsigned cell = (unsigned)__builtin_ctz(left);
+        if (tamis_i_cells_confirm(cells, words, at, cell, remainder) != 0)
+            hits |= 1u << cell;
+    }
+    return hits;
 }
 
 uint64_t tamis_i_cells_remainder(const tamis_i_cells *cells, const uint64_t *words, unsigned at,

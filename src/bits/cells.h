@@ -64,11 +64,11 @@ static inline uint64_t tamis_i_cells_head(const tamis_i_cells *cells, uint64_t r
     return remainder & tamis_i_low_mask((unsigned)cells->heads.bits);
 }
 
-/* Of some cells, whose heads are those of the remainder, the ones in use that hold it; bit i for cell i. */
-unsigned tamis_i_cells_confirm(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
-                               uint64_t remainder, unsigned candidates);
+/* The counter of a cell whose head is that of the remainder, or 0 if it does not hold the remainder. */
+uint64_t tamis_i_cells_confirm(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
+                               unsigned cell, uint64_t remainder);
 
-/* The cells in use that hold the remainder. */
+/* The cells in use that hold the remainder, bit i for cell i. */
 unsigned tamis_i_cells_match(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
                              uint64_t remainder);
 

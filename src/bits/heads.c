@@ -25,23 +25,20 @@ unsigned tamis_i_heads_match(const tamis_i_heads *heads, const uint64_t *words, 
     return hits;
 }
 
-bool tamis_i_heads_find(const tamis_i_heads *heads, const tamis_i_probe *probe, unsigned d,
-                        uint16_t *hits) {
-    unsigned any = 0;
-    for (unsigned j = 0; j < d; j++) {
-        hits[j] = (uint16_t)tamis_i_heads_match(heads, probe->at[j], (unsigned)probe->word[1 + j],
-                                                probe->word[TAMIS_I_HEAD]);
-        any |= hits[j];
-    }
-    return any != 0;
+uint64_t tamis_i_heads_find(const tamis_i_heads *heads, const tamis_i_probe *probe, unsigned d) {
+    uint64_t hits = 0;
+    for (unsigned j = 0; j < d; j++)
+        hits |= (uint64_t)tamis_i_heads_match(heads, probe->at[j], (unsigned)probe->word[1 + j],
+                                              probe->word[TAMIS_I_HEAD])
+                << 16 * j;
+    return hits;
 }
 
 void tamis_i_heads_test(const tamis_i_heads *heads, const tamis_i_probe *probes, size_t n,
-                        unsigned d, const tamis_i_probe *next, bool *any) {
-    uint16_t hits[TAMIS_I_PROBE_CHOICES];
+                        unsigned d, const tamis_i_probe *next, uint64_t *hits) {
     for (size_t i = 0; i < n; i++) {
         for (unsigned j = 0; j < d; j++)
             TAMIS_PREFETCH(next[i].at[j]);
-        any[i] = tamis_i_heads_find(heads, &probes[i], d, hits);
+        hits[i] = tamis_i_heads_find(heads, &probes[i], d);
     }
 }

@@ -32,17 +32,16 @@ unsigned tamis_i_heads_match(const tamis_i_heads *heads, const uint64_t *words, 
 /* Probes have the line of bucket j in at[j], its first bit in word[1 + j], and the head in word[5].
  * The kernels tamis_i_kernels.heads_find and .heads_test, in plain C and with vectors.
  *
- * find: match in each of the d buckets of a key; is there any? */
+ * find: the matches in the d buckets of a key, 16 bits for each bucket, those of the first lowest. */
 #define TAMIS_I_HEAD 5u
-bool tamis_i_heads_find(const tamis_i_heads *heads, const tamis_i_probe *probe, unsigned d,
-                        uint16_t *hits);
-bool tamis_i_heads_find_avx2(const tamis_i_heads *heads, const tamis_i_probe *probe, unsigned d,
-                             uint16_t *hits);
+uint64_t tamis_i_heads_find(const tamis_i_heads *heads, const tamis_i_probe *probe, unsigned d);
+uint64_t tamis_i_heads_find_avx2(const tamis_i_heads *heads, const tamis_i_probe *probe,
+                                 unsigned d);
 
-/* test: is there any, for each of n keys?  Meanwhile the lines of next[0 .. n-1] are fetched. */
+/* test: the same for n keys.  Meanwhile the lines of next[0 .. n-1] are fetched. */
 void tamis_i_heads_test(const tamis_i_heads *heads, const tamis_i_probe *probes, size_t n,
-                        unsigned d, const tamis_i_probe *next, bool *any);
+                        unsigned d, const tamis_i_probe *next, uint64_t *hits);
 void tamis_i_heads_test_avx2(const tamis_i_heads *heads, const tamis_i_probe *probes, size_t n,
-                             unsigned d, const tamis_i_probe *next, bool *any);
+                             unsigned d, const tamis_i_probe *next, uint64_t *hits);
 
 #endif

@@ -44,10 +44,10 @@ typedef struct tamis_i_kernels {
     void (*blocks_set)(const tamis_i_probe *probes, size_t n, unsigned k, const tamis_i_probe *next,
                        bool *changed);
     /* The head of a fingerprint in the d buckets of a key, and of n keys: bits/heads.h. */
-    bool (*heads_find)(const struct tamis_i_heads *heads, const tamis_i_probe *probe, unsigned d,
-                       uint16_t *hits);
+    uint64_t (*heads_find)(const struct tamis_i_heads *heads, const tamis_i_probe *probe,
+                           unsigned d);
     void (*heads_test)(const struct tamis_i_heads *heads, const tamis_i_probe *probes, size_t n,
-                       unsigned d, const tamis_i_probe *next, bool *any);
+                       unsigned d, const tamis_i_probe *next, uint64_t *hits);
     /* For each of n blocks with a counter: does its filter hold the hash?  bits/block.h. */
     void (*local_test)(const struct tamis_i_block *layout, const uint64_t *const *blocks,
                        const uint64_t *hashes, size_t n, bool *present);

@@ -1,15 +1,16 @@
 /* choices_batch.h - one by one, and batches, from the work on a key whose probe is known
  *
  * A template: included by a structure after it has defined layout (with its choices), layout_of, heads_of,
- * locate, contains_at, insert_at and remove_at.
+ * find_heads, locate, contains_at, insert_at and remove_at.
  *
  * SPDX-License-Identifier: MIT
  */
 
 static bool contains(const tamis_filter *filter, tamis_digest digest) {
     tamis_i_probe probe;
-    locate(layout_of(filter), filter, digest, &probe);
-    return contains_at(filter, digest, &probe);
+    const layout *const l = layout_of(filter);
+    locate(l, filter, digest, &probe);
+    return contains_at(filter, digest, &probe, find_heads(l, filter, &probe));
 }
 
 static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
@@ -36,6 +37,7 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
 static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
                           const tamis_i_group *next, bool *present) {
     const layout *const l = layout_of(filter);
+    uint64_t hits[TAMIS_I_GROUP];
     const bool whole = next->n >= now->n && now->n != 0;
     for (size_t i = 0; i < next->n; i++) {
         locate(l, filter, next->digests[i], &next->probes[i]);
@@ -43,11 +45,9 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
             tamis_i_choices_fetch(&l->choices, &next->probes[i], false);
     }
     filter->kernels.heads_test(heads_of(l), now->probes, now->n, (unsigned)l->choices.subtables,
-                               whole ? next->probes : now->probes, present);
-    const bool stashed = *filter->stash.used != 0;
+                               whole ? next->probes : now->probes, hits);
     for (size_t i = 0; i < now->n; i++)
-        if (present[i] || stashed)
-            present[i] = contains_at(filter, now->digests[i], &now->probes[i]);
+        present[i] = contains_at(filter, now->digests[i], &now->probes[i], hits[i]);
 }
 
 static void locate_and_fetch(const tamis_filter *filter, const tamis_i_group *group, size_t i) {

@@ -116,49 +116,52 @@ typedef struct cells_of {
     uint64_t count;
 } cells_of;
 
-static cells_of find_cells(const layout *l, const tamis_filter *filter,
-                           const tamis_i_probe *probe) {
+/* 'hits' are the cells whose heads agree, 16 for each bucket. */
+static cells_of find_cells(const layout *l, const tamis_i_probe *probe, uint64_t hits) {
     cells_of found = {0};
     const uint64_t most = tamis_i_cells_counter_max(&l->cells);
-    const unsigned d = (unsigned)l->choices.subtables;
-    uint16_t hits[SUBTABLES_MAX];
-    if (!filter->kernels.heads_find(&l->cells.heads, probe, d, hits))
-        return found;
-    for (unsigned i = 0; i < d; i++) {
-        unsigned left = tamis_i_cells_confirm(&l->cells, probe->at[i], (unsigned)probe->word[1 + i],
-                                              probe->word[0], hits[i]);
-        if (left == 0)
+    for (; hits != 0; hits &= hits - 1) {
+        const unsigned bit = (unsigned)__builtin_ctzll(hits), i = bit / 16, cell = bit % 16;
+        const uint64_t count = tamis_i_cells_confirm(
+            &l->cells, probe->at[i], (unsigned)probe->word[1 + i], cell, probe->word[0]);
+        if (count == 0)
             continue;
-        const uint64_t counters =
-            tamis_i_cells_counters(&l->cells, probe->at[i], (unsigned)probe->word[1 + i]);
-        for (; left != 0; left &= left - 1) {
-            const unsigned cell = (unsigned)__builtin_ctz(left);
-            const uint64_t count = tamis_i_cells_counter(&l->cells, counters, cell);
-            if (found.n == 0 || count < most) {
-                found.choice = i;
-                found.cell = cell;
-                found.count = count;
-            }
-            found.copies += count;
-            found.n++;
+        if (found.n == 0 || count < most) {
+            found.choice = i;
+            found.cell = cell;
+            found.count = count;
         }
+        found.copies += count;
+        found.n++;
     }
     return found;
 }
 
+static uint64_t find_heads(const layout *l, const tamis_filter *filter,
+                           const tamis_i_probe *probe) {
+    return filter->kernels.heads_find(&l->cells.heads, probe, (unsigned)l->choices.subtables);
+}
+
 /* ---- queries ---- */
 
-static bool contains_at(const tamis_filter *filter, tamis_digest digest,
-                        const tamis_i_probe *probe) {
-    return find_cells(layout_of(filter), filter, probe).n != 0 ||
-           tamis_i_stash_copies(&filter->stash, digest) != 0;
+static bool contains_at(const tamis_filter *filter, tamis_digest digest, const tamis_i_probe *probe,
+                        uint64_t hits) {
+    const layout *const l = layout_of(filter);
+    for (; hits != 0; hits &= hits - 1) {
+        const unsigned bit = (unsigned)__builtin_ctzll(hits), i = bit / 16;
+        if (tamis_i_cells_confirm(&l->cells, probe->at[i], (unsigned)probe->word[1 + i], bit % 16,
+                                  probe->word[0]) != 0)
+            return true;
+    }
+    return tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
 
 static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
     const layout *const l = layout_of(filter);
     tamis_i_probe probe;
     locate(l, filter, digest, &probe);
-    return find_cells(l, filter, &probe).copies + tamis_i_stash_copies(&filter->stash, digest);
+    return find_cells(l, &probe, find_heads(l, filter, &probe)).copies +
+           tamis_i_stash_copies(&filter->stash, digest);
 }
 
 /* ---- making room ---- */
@@ -233,7 +236,7 @@ static bool add_cell(const layout *l, const tamis_i_probe *probe) {
 static tamis_status insert_at(tamis_filter *filter, tamis_digest digest, const tamis_i_probe *probe,
                               bool *added) {
     const layout *const l = layout_of(filter);
-    const cells_of cells = find_cells(l, filter, probe);
+    const cells_of cells = find_cells(l, probe, find_heads(l, filter, probe));
     const bool fresh = cells.n == 0 && tamis_i_stash_copies(&filter->stash, digest) == 0;
     if (cells.n != 0 && cells.count < tamis_i_cells_counter_max(&l->cells)) {
         tamis_i_cells_count(&l->cells, probe->at[cells.choice],
@@ -260,7 +263,7 @@ static tamis_status remove_at(tamis_filter *filter, tamis_digest digest,
                               const tamis_i_probe *probe) {
     if (!tamis_i_stash_remove(&filter->stash, digest)) {
         const layout *const l = layout_of(filter);
-        const cells_of cells = find_cells(l, filter, probe);
+        const cells_of cells = find_cells(l, probe, find_heads(l, filter, probe));
         if (cells.n == 0)
             return TAMIS_E_NOT_FOUND;
         uint64_t *const words = probe->at[cells.choice];

@@ -108,32 +108,39 @@ static inline unsigned bit_of(const tamis_i_probe *probe, unsigned i) {
     return (unsigned)probe->word[1 + i];
 }
 
-static bool contains_at(const tamis_filter *filter, tamis_digest digest,
-                        const tamis_i_probe *probe) {
+static uint64_t find_heads(const layout *l, const tamis_filter *filter,
+                           const tamis_i_probe *probe) {
+    return filter->kernels.heads_find(&l->flex.heads, probe, (unsigned)l->choices.subtables);
+}
+
+/* Elements of bucket i that are a prefix of the print; 'hits' are those whose heads agree, 16 for each
+ * bucket. */
+static unsigned matches(const layout *l, const tamis_i_probe *probe, unsigned i, uint64_t hits) {
+    return tamis_i_flex_match(&l->flex, probe->at[i], bit_of(probe, i), probe->word[0],
+                              (uint16_t)(hits >> 16 * i));
+}
+
+static bool contains_at(const tamis_filter *filter, tamis_digest digest, const tamis_i_probe *probe,
+                        uint64_t hits) {
     const layout *const l = layout_of(filter);
-    const unsigned d = (unsigned)l->choices.subtables;
-    uint16_t heads[SUBTABLES_MAX];
-    if (filter->kernels.heads_find(&l->flex.heads, probe, d, heads))
-        for (unsigned i = 0; i < d; i++)
-            if (tamis_i_flex_match(&l->flex, probe->at[i], bit_of(probe, i), probe->word[0],
-                                   heads[i]) != 0)
-                return true;
+    for (; hits != 0; hits &= hits - 1) {
+        const unsigned bit = (unsigned)__builtin_ctzll(hits), i = bit / 16;
+        if (tamis_i_flex_match(&l->flex, probe->at[i], bit_of(probe, i), probe->word[0],
+                               1u << bit % 16) != 0)
+            return true;
+    }
     return tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
 
 static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
     const layout *const l = layout_of(filter);
-    const unsigned d = (unsigned)l->choices.subtables;
     uint64_t all = tamis_i_stash_copies(&filter->stash, digest);
     tamis_i_probe probe;
-    uint16_t heads[SUBTABLES_MAX];
     locate(l, filter, digest, &probe);
-    filter->kernels.heads_find(&l->flex.heads, &probe, d, heads);
-    for (unsigned i = 0; i < d; i++) {
-        const unsigned elements =
-            tamis_i_flex_match(&l->flex, probe.at[i], bit_of(&probe, i), probe.word[0], heads[i]);
-        all += tamis_i_flex_copies(&l->flex, probe.at[i], bit_of(&probe, i), elements);
-    }
+    const uint64_t hits = find_heads(l, filter, &probe);
+    for (unsigned i = 0; i < l->choices.subtables; i++)
+        all += tamis_i_flex_copies(&l->flex, probe.at[i], bit_of(&probe, i),
+                                   matches(l, &probe, i, hits));
     return all;
 }
 
@@ -241,18 +248,15 @@ static bool place_key(const layout *l, tamis_filter *filter, const tamis_i_probe
 static tamis_status insert_at(tamis_filter *filter, tamis_digest digest, const tamis_i_probe *probe,
                               bool *added) {
     const layout *const l = layout_of(filter);
-    const unsigned d = (unsigned)l->choices.subtables;
     unsigned home = NO_HOME, same = 0;
-    uint16_t heads[SUBTABLES_MAX];
     /* Only where its fingerprint is can the key be. */
-    if (filter->kernels.heads_find(&l->flex.heads, probe, d, heads)) {
-        for (unsigned i = 0; i < d && home == NO_HOME; i++) {
-            uint64_t *const line = probe->at[i];
-            const unsigned at = bit_of(probe, i);
-            if (tamis_i_flex_akin(&l->flex, line, at, probe->word[0], heads[i]) != 0) {
-                home = i;
-                same = tamis_i_flex_match(&l->flex, line, at, probe->word[0], heads[i]);
-            }
+    const uint64_t hits = find_heads(l, filter, probe);
+    for (uint64_t left = hits; left != 0 && home == NO_HOME; left &= left - 1) {
+        const unsigned bit = (unsigned)__builtin_ctzll(left), i = bit / 16;
+        if (tamis_i_flex_akin(&l->flex, probe->at[i], bit_of(probe, i), probe->word[0],
+                              1u << bit % 16) != 0) {
+            home = i;
+            same = matches(l, probe, i, hits);
         }
     }
     const bool fresh = same == 0 && tamis_i_stash_copies(&filter->stash, digest) == 0;
@@ -268,15 +272,12 @@ static tamis_status insert_at(tamis_filter *filter, tamis_digest digest, const t
 
 /* The longest match in the first bucket that has one: by E1 no other has. */
 static bool remove_key(const layout *l, tamis_filter *filter, const tamis_i_probe *probe) {
-    const unsigned d = (unsigned)l->choices.subtables;
-    uint16_t heads[SUBTABLES_MAX];
-    filter->kernels.heads_find(&l->flex.heads, probe, d, heads);
-    for (unsigned i = 0; i < d; i++) {
-        const unsigned at = bit_of(probe, i);
-        const unsigned elements =
-            tamis_i_flex_match(&l->flex, probe->at[i], at, probe->word[0], heads[i]);
+    const uint64_t hits = find_heads(l, filter, probe);
+    for (uint64_t left = hits; left != 0; left &= left - 1) {
+        const unsigned i = (unsigned)__builtin_ctzll(left) / 16;
+        const unsigned elements = matches(l, probe, i, hits);
         if (elements != 0) {
-            tamis_i_flex_remove(&l->flex, probe->at[i], at, elements);
+            tamis_i_flex_remove(&l->flex, probe->at[i], bit_of(probe, i), elements);
             return true;
         }
     }

@@ -152,11 +152,12 @@ def xxh3_64(data):
 # ---- the format ----
 
 MAGIC = b"\x89TAMIS\r\n"
-BLOOM, COUNTING, BLOCKED, DLEFT, RANK, RANK_COUNTING, BALANCED = 1, 2, 3, 4, 7, 8, 9
+BLOOM, COUNTING, BLOCKED, DLEFT, DLCBF, DDLCBF, RANK, RANK_COUNTING, BALANCED = range(1, 10)
 LINE, LINE_SET = 10, 11
+NONE = 255
 NAMES = {BLOOM: "bloom", COUNTING: "counting-bloom", BLOCKED: "blocked-bloom", DLEFT: "dleft",
-         RANK: "rank", RANK_COUNTING: "rank-counting", BALANCED: "balanced-bloom", LINE: "line",
-         LINE_SET: "line-set"}
+         DLCBF: "dleft-counting", DDLCBF: "dleft-dynamic", RANK: "rank", RANK_COUNTING: "rank-counting",
+         BALANCED: "balanced-bloom", LINE: "line", LINE_SET: "line-set"}
 STATE = {RANK: 4, RANK_COUNTING: 4, BALANCED: 2}  # words of the state in use, from number 2 on
 STEP = 0xD1342543DE82EF95
 FACTORS = (0x6A09E667, 0xBB67AE85, 0x3C6EF373, 0xA54FF53B, 0x510E527F, 0x9B05688D, 0x1F83D9AB, 0x5BE0CD19,
@@ -495,9 +496,35 @@ class Filter:
         mask = (1 << self.shape.print_bits) - 1
         return any((slot ^ digest[1]) & mask == 0 for slot in chain) or digest in self.stashed
 
+    def counting_parameters_are_sound(self):
+        """Sections 6.5 and 6.6."""
+        self.d, self.per_subtable = self.values[:2]
+        if self.kind == DLCBF:
+            cells, self.r, self.c, moves = self.values[2:6]
+            self.bucket_bits = (cells * (self.c + self.r) + 7) // 8 * 8
+            sound = 2 <= cells <= 16 and 1 <= self.r <= 32 and 1 <= self.c <= 8 and cells * self.c <= 64
+        else:
+            self.bucket_bits, self.r, self.c, self.sizes, moves = self.values[2:7]
+            self.c = 0 if self.c == NONE else self.c
+            sound = self.values[4] == NONE or 1 <= self.c <= 8
+            sound = sound and 1 <= self.sizes <= 2 and 2 <= self.r <= 32
+            self.told = int(self.sizes == 1)
+            self.room = self.bucket_bits - 8 - 5 * self.sizes
+            sound = sound and self.room >= 2 * (self.r - self.told + self.c)
+        if not sound or any(self.values[self.kind + 1:]) or not (1 <= moves <= 8 or moves == NONE):
+            return False
+        if not (2 <= self.d <= 4 and 1 <= self.per_subtable <= 1 << 38 and 1 <= self.bucket_bits <= 512):
+            return False
+        self.per_line = 512 // self.bucket_bits
+        lines = (self.d * self.per_subtable + self.per_line - 1) // self.per_line
+        self.n_body = 8 + stash_words(self.stash)[1] + 8 * lines
+        return 1 <= self.capacity <= 1 << 40 and self.stash > 0 and self.per_subtable << self.r <= 1 << 62
+
     def parameters_are_sound(self):
         if self.kind in STATE:
             return self.other_parameters_are_sound()
+        if self.kind in (DLCBF, DDLCBF):
+            return self.counting_parameters_are_sound()
         if self.kind == DLEFT:
             return self.dleft_parameters_are_sound()
         if self.kind in (LINE, LINE_SET):
@@ -576,9 +603,82 @@ class Filter:
         entries = [h == home and high >> 64 - n == p for h, p, n in self.lines[x >> 64]]
         return sum(entries) + self.stashed.get(digest, 0)
 
+    def read_cells(self, value):
+        """The remainders and counters of a bucket of dleft-counting."""
+        n, head = self.values[2], min(self.r, 8)
+        field = lambda at, width: value >> at & (1 << width) - 1
+        found = []
+        for i in range(n):
+            remainder = field(i * head, head) | field(n * (head + self.c) + i * (self.r - head), self.r - head) << head
+            found.append((remainder, field(n * head + i * self.c, self.c)))
+        used = max([i + 1 for i in range(n) if found[i][1]], default=0)
+        for i, (remainder, count) in enumerate(found):
+            must(i >= used or count, "a bucket has an empty cell before one in use")
+            must(i < used or not remainder, "a bucket has data in an empty cell")
+        must(not value >> n * (self.c + self.r), "a bucket has data past its cells")
+        return [(remainder, self.r, count) for remainder, count in found[:used]]
+
+    def read_elements(self, value):
+        """The elements of a bucket of dleft-dynamic: bits, how many, keys."""
+        state = value >> self.room
+        groups = (state & 15, state >> 4 & 15)
+        more = (state >> 8 & 31, state >> (13 if self.sizes == 2 else 8) & 31)
+        n, head = sum(groups), min(self.r - self.told, 8)
+        most = min(15, self.room // (self.r - self.told + self.c))
+        tails = [self.r + x - self.told - head for x in more]
+        end = n * (head + self.c) + groups[0] * tails[0] + groups[1] * tails[1]
+        must(n <= most and end <= self.room and all(self.r + x <= min(self.r + 31, 56) for x in more),
+             "a bucket holds more than fits")
+        if self.sizes == 1:
+            must(n or not more[0], "a bucket has lengths that do not occur")
+        else:
+            must(all(groups[g] or not more[g] for g in range(2)) and (0 in groups or more[0] > more[1]),
+                 "a bucket has lengths that do not occur")
+        must(not (value & (1 << self.room) - 1) >> end, "a bucket has data past its elements")
+        found, at = [], n * (head + self.c)
+        for i in range(n):
+            g = int(i >= groups[0])
+            bits = value >> i * head & (1 << head) - 1
+            bits = bits << tails[g] | value >> at & (1 << tails[g]) - 1
+            if self.told:
+                bits |= g << head + tails[g]
+            found.append((bits, self.r + more[g], 1 + (value >> n * head + i * self.c & (1 << self.c) - 1)))
+            at += tails[g]
+        return found
+
+    def read_counting(self):
+        self.buckets, read = [], self.read_cells if self.kind == DLCBF else self.read_elements
+        lines = [sum(self.table[8 * i + j] << 64 * j for j in range(8)) for i in range(len(self.table) // 8)]
+        for number in range(self.d * self.per_subtable):
+            line, slot = divmod(number, self.per_line)
+            value = lines[line] >> slot * self.bucket_bits & (1 << self.bucket_bits) - 1
+            lines[line] ^= value << slot * self.bucket_bits
+            self.buckets.append(read(value))
+        must(not any(lines), "the table has data outside of its buckets")
+        must(sum(count for b in self.buckets for _, _, count in b) + sum(self.stashed.values()) == self.count,
+             "the buckets do not hold as many keys as the filter claims")
+
+    def counting_copies(self, digest):
+        low, high = digest
+        print_ = low * (self.per_subtable << self.r) >> 64
+        remainder = print_ & (1 << self.r) - 1
+        mixed = mix(remainder + mix(self.seed) & M64)
+        whole = remainder << 64 - self.r | high >> self.r
+        found = self.stashed.get(digest, 0)
+        for i in range(self.d):
+            turn = 21 * (i - 1) if i else 0
+            turned = (mixed << turn | mixed >> 64 - turn) & M64
+            bucket = (print_ >> self.r) + (turned * self.per_subtable >> 64 if i else 0)
+            for bits, n, count in self.buckets[i * self.per_subtable + bucket % self.per_subtable]:
+                found += count if whole >> 64 - n == bits else 0
+        return found
+
     def check_table(self):
         if self.kind in STATE:
             self.read_other_table()
+            return
+        if self.kind in (DLCBF, DDLCBF):
+            self.read_counting()
             return
         if self.kind == DLEFT:
             self.read_buckets()
@@ -623,6 +723,8 @@ class Filter:
     def copies(self, key):
         if self.kind in STATE:
             return int(bool(self.other_contains(xxh3_128(key, self.seed))))
+        if self.kind in (DLCBF, DDLCBF):
+            return self.counting_copies(xxh3_128(key, self.seed))
         if self.kind == DLEFT:
             return int(self.dleft_contains(xxh3_128(key, self.seed)))
         if self.kind in (LINE, LINE_SET):
