@@ -153,9 +153,11 @@ static void test_table_item_goes_to_first_free_slot(void **state) {
 
 static void test_table_slots_do_not_straddle_pages(void **state) {
     (void)state;
+    tamis_table_params planned = params_for(500, TAMIS_SUMMARY_MULTIPLE);
+    assert_ok(tamis_table_complete(&planned));
     for (uint64_t key_max = 1; key_max < 1100; key_max += key_max < 40 ? 1 : 37) {
         for (uint64_t bucket = 1; bucket <= 4; bucket++) {
-            tamis_table_params params = params_for(500, TAMIS_SUMMARY_MULTIPLE);
+            tamis_table_params params = planned;
             params.key_max = key_max;
             params.bucket = bucket;
             params.value_max = key_max % 7;
