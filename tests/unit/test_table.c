@@ -320,8 +320,10 @@ static void test_table_stash_items_return_with_rebuild(void **state) {
         params.stash = 100;
         tamis_table *table;
         assert_ok(tamis_table_create(&params, NULL, &table));
-        for (uint64_t i = 0; i < 100; i++)
-            assert_ok(tamis_table_put(table, &i, sizeof i, &i, 3, NULL));
+        for (uint64_t i = 0; i < 100; i++) {
+            const unsigned char value[3] = {(unsigned char)i, 1, 2};
+            assert_ok(tamis_table_put(table, &i, sizeof i, value, sizeof value, NULL));
+        }
         const uint64_t stashed = table->part_count[params.n_levels];
         assert_true(stashed > 20);
         for (uint64_t i = 0; i < 70; i++)
