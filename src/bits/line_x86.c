@@ -37,7 +37,7 @@ FAST TAMIS_INLINE uint64_t window_before(const uint64_t *words, unsigned end, un
     const unsigned byte = (end + 7) / 8;
     uint64_t window;
     memcpy(&window, (const unsigned char *)words + byte - 8, sizeof window);
-    return window >> (at + 64 - 8 * byte);
+    return window >> (at + 64 - 8 * byte) % 64; /* of no bits any do */
 }
 
 #define BELOW_ROW(k)                                                                               \
