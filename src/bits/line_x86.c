@@ -284,8 +284,7 @@ FAST TAMIS_INLINE void put_ends(uint64_t *words, unsigned homes, bool wide, tami
 FAST TAMIS_INLINE wide_line cut_some(wide_line v, const uint64_t *words, unsigned top,
                                      unsigned bottom, unsigned length, unsigned from, unsigned to) {
     const uint64_t ones = tamis_i_repeat[length];
-    const unsigned whole = tamis_i_whole[length];
-    const unsigned step = whole > WINDOW ? whole - length : whole;
+    const unsigned step = WINDOW - WINDOW % length;
     const unsigned end = top - from * length, all = (to - from) * length;
     v = move_up(v, bottom, end - all, end, to - from);
     unsigned read = end, write = end;

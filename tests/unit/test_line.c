@@ -199,7 +199,7 @@ static void walk(const tamis_i_line *line, const tamis_i_line_ops *ops, uint64_t
 }
 
 static const uint64_t some_homes[] = {1, 37, 64, 65, 96, 128};
-static const uint64_t some_bits[] = {1, 7, 12, 24, 56};
+static const uint64_t some_bits[] = {1, 4, 7, 12, 56};
 
 #define for_each_layout(line, copies)                                                              \
     for (unsigned layout_ = 0; layout_ < 6 * 5 * 2; layout_++)                                     \
