@@ -138,7 +138,7 @@ static bool listed(const char *list, const char *name) {
 
 /* Every word of the list must be the name of a subject.  false after a complaint. */
 static bool known(const char *command, const char *list, const bench_subject *subjects, size_t n) {
-    for (const char *at = list; *at != '\0';) {
+    for (const char *at = list; *at != '\0' || at == list;) {
         const size_t word = strcspn(at, ",");
         bool found = false;
         for (size_t i = 0; i < n; i++)

@@ -57,7 +57,8 @@ static void complain_make(const char *command, tamis_status status, uint64_t byt
     if (status == TAMIS_E_NOMEM && bytes > 0)
         complain(command, "not enough memory: the set needs %s", text_bytes(bytes, size));
     else if (status == TAMIS_E_FULL)
-        complain(command, "the set is full; nothing was saved");
+        /* it was planned for so many keys, so that the odds of bad luck are as small as promised */
+        complain(command, "the set is full, perhaps of many equal keys; nothing was saved");
     else
         complain(command, "cannot make the set: %s", tamis_status_text(status));
 }

@@ -131,11 +131,13 @@ int cmd_plan(int argc, char **argv) {
     tamis_need need;
     bool all = false;
     bool as_json = false;
+    bool planned = false; /* an option that --check excludes was given */
     uint64_t rows = 0;
-    uint64_t seed = 1;
+    uint64_t seed = 0;
 
     tamis_need_init(&need);
     for (int option; (option = option_next(argc, argv, NEED_LETTERS, options)) != -1;) {
+        planned = planned || (option != 'n' && option != OPT_CHECK && option != OPT_SEED);
         switch (option) {
         case OPT_OFFLINE:
             need.offline = true;
@@ -167,8 +169,13 @@ int cmd_plan(int argc, char **argv) {
     }
     if (optind < argc)
         return complain(argv[0], "'%s' is too much: a plan takes options only", argv[optind]);
+    if (rows > 0 && planned)
+        return complain(argv[0], "--check excludes all other options but -n and --seed");
     if (rows > 0)
-        return plan_check(argv[0], (unsigned)rows, need.n == 0 ? 1000000 : need.n, seed);
+        return plan_check(argv[0], (unsigned)rows, need.n == 0 ? 1000000 : need.n,
+                          seed == 0 ? 1 : seed);
+    if (seed != 0)
+        return complain(argv[0], "--seed is an option of --check and of 'tamis build'");
     if (need.n == 0 && need.bytes == 0)
         return complain(argv[0], "-n N, the number of keys, is required, or --bytes");
     if (need.fpr == 0 && (need.n == 0 || need.bytes == 0))

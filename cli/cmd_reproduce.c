@@ -341,6 +341,8 @@ static int reproduce(char **patterns, int n_patterns, bool full, bool as_json) {
         json_close(&j);
         json_end(&j);
     }
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return EXIT_TROUBLE; /* main() says why */
     fprintf(stderr, "tamis reproduce: %u agree, %u typo, %u differ, %u not compared\n",
             counts[AGREES], counts[TYPO], counts[DIFFERS], counts[OPEN]);
     return counts[DIFFERS] > 0 ? EXIT_NO : EXIT_YES;

@@ -289,6 +289,8 @@ static int table_create(int argc, char **argv) {
         return code;
     if (argc - optind != 1)
         return complain(argv[0], "one name for the table is required (see 'tamis help table')");
+    if (chosen.json)
+        return complain(argv[0], "--json is an option of 'tamis table plan'");
     const char *const path = argv[optind];
     signals_hold();
     const tamis_status status =

@@ -23,6 +23,8 @@ int option_next(int argc, char **argv, const char *letters, const struct option 
         complain(argv[0], "option '%s' needs a value", last);
     else if (optopt > 0 && optopt < 256 && strncmp(last, "--", 2) != 0)
         complain(argv[0], "unknown option '-%c' (see 'tamis help %s')", optopt, argv[0]);
+    else if (optopt != 0 && strchr(last, '=') != NULL)
+        complain(argv[0], "option '%.*s' takes no value", (int)strcspn(last, "="), last);
     else
         complain(argv[0], "unknown or ambiguous option '%s' (see 'tamis help %s')", last, argv[0]);
     return '?';
@@ -48,7 +50,9 @@ int one_set_options(int argc, char **argv, const char *help, bool *as_json, cons
         }
     }
     if (argc - optind != 1)
-        return complain(argv[0], "one set is required (see 'tamis help %s')", argv[0]);
+        return strncmp(argv[0], "table", 5) == 0
+                   ? complain(argv[0], "one table is required (see 'tamis help table')")
+                   : complain(argv[0], "one set is required (see 'tamis help %s')", argv[0]);
     *path = argv[optind];
     return EXIT_YES;
 }

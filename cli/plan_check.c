@@ -272,6 +272,8 @@ int plan_check(const char *command, unsigned rows, uint64_t most, uint64_t seed)
         if (status != TAMIS_OK)
             return complain(command, "need %u: %s", i, tamis_status_text(status));
         print_row(i, &need, &o);
+        if (ferror(stdout))
+            return EXIT_TROUBLE; /* main() says why */
         kept += broken(&need, &o) == NULL;
         i++;
     }

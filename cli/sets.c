@@ -230,7 +230,14 @@ bool set_insert(key_reader *reader, tamis_filter *filter) {
 
 bool set_allow_growth(const char *command, tamis_filter *filter, double fpr) {
     tamis_growth growth;
+    tamis_info info;
 
+    tamis_info_init(&info);
+    if (fpr > 0 && tamis_filter_info(filter, &info) == TAMIS_OK && info.fpr > fpr) {
+        complain(command, "the set has error rate %.3g already, so that %g cannot be promised",
+                 info.fpr, fpr);
+        return false;
+    }
     tamis_growth_init(&growth);
     growth.fpr = fpr;
     growth.automatic = true;
@@ -249,6 +256,7 @@ void set_warn_overload(const char *command, const tamis_filter *filter, const ch
     char count[TEXT_NUMBER];
     char capacity[TEXT_NUMBER];
 
+    const bool grows = strcmp(command, "build") == 0 || strcmp(command, "add") == 0;
     tamis_params params;
     tamis_params_init(&params);
     if (tamis_filter_params(filter, &params) != TAMIS_OK ||
@@ -257,10 +265,12 @@ void set_warn_overload(const char *command, const tamis_filter *filter, const ch
     tamis_info_init(&info);
     if (tamis_filter_info(filter, &info) != TAMIS_OK || info.count <= info.capacity)
         return;
+    if (info.fpr_promised > 0 && info.fpr <= info.fpr_promised)
+        return; /* it holds copies of keys, and keeps its promise */
     complain(command, "warning: %s holds %s keys but was made for %s: its error rate is now %.3g%s",
              is_standard(path) ? "the set" : path, text_count(info.count, count),
              text_count(info.capacity, capacity), info.fpr,
-             info.n_links == 1 ? " (see --grow)" : "");
+             grows && info.n_links == 1 ? " (see --grow)" : "");
 }
 
 void set_describe(const char *command, const tamis_filter *filter, const char *path) {

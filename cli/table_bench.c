@@ -106,7 +106,11 @@ int table_bench(int argc, char **argv) {
     }
     if (optind != argc)
         return complain(argv[0], "'%s' is too much", argv[optind]);
+    if (setup.directory[0] == '\0')
+        return complain(argv[0], "--directory: the name is empty");
     const size_t n = table_run(&setup, rows);
+    if (rows[0].refused != NULL)
+        return complain(argv[0], "not measured in %s: %s", setup.directory, rows[0].refused);
     json j;
     if (as_json) {
         json_start(&j, stdout);
@@ -123,6 +127,5 @@ int table_bench(int argc, char **argv) {
             return complain(argv[0], "%s gave %" PRIu64 " wrong answers", rows[i].name,
                             rows[i].wrong);
     }
-    return rows[0].refused == NULL ? EXIT_YES
-                                   : complain(argv[0], "not measured: %s", rows[0].refused);
+    return EXIT_YES;
 }

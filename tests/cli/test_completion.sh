@@ -1,5 +1,6 @@
 #!/bin/sh
-# test_completion.sh - bash completion offers the commands, options, kinds and files that there are
+# test_completion.sh - bash completion offers the commands, options, kinds and files that there are, and the
+# manual describes them
 # SPDX-License-Identifier: MIT
 . "$1/tests/cli/support.sh"
 
@@ -28,6 +29,50 @@ for command in plan build query add remove info verify merge bench reproduce; do
     offer $command - | grep -v -e '^--help$' -e '^--output$' >offered
     cmp options offered || fail "options of $command: $(tr '\n' ' ' <offered)"
 done
+
+# The same for the verbs of tables, whose help names the options under "Of put, get and dump:".
+"$tamis" help table | sed -n 's/^       *tamis table \([a-z]*\) .*/\1/p; s/^usage: tamis table \([a-z]*\) .*/\1/p' | sort >verbs
+offer table "" >offered
+cmp verbs offered || fail "verbs of table: $(tr '\n' ' ' <offered)"
+while read -r verb; do
+    "$tamis" help table | sed -n "/^Of /,\$ { /^Of /! { p; b; }; s/$/ /; s/[,:]/ /g; / $verb /! s/.*/Of none/; p; }" |
+        awk '/^Of / { wanted = $2 != "none"; next } wanted' | sed 's/   [^ -].*//' | tr ', ' '\n\n' | grep '^-' >options
+    [ "$verb" != bench ] || printf '%s\n' -n >>options # its usage line names it
+    sort -o options options
+    offer table "$verb" - | grep -v '^--help$' >offered
+    cmp options offered || fail "options of table $verb: $(tr '\n' ' ' <offered)"
+done <verbs
+
+# The manual describes every command and every option that the help names, in the command's own section
+# or in one of the lists that its synopsis refers to.
+command -v python3 >/dev/null || { echo "skipped: no python3"; exit 0; }
+python3 - "$tamis" "$source_dir/docs/man/tamis.1" <<'PYTHON' || fail "the manual is not complete"
+import re, subprocess, sys
+tamis, page = sys.argv[1], open(sys.argv[2], encoding="utf-8").read()
+def output(*words):
+    return subprocess.run([tamis, *words], capture_output=True, text=True, check=True).stdout
+synopsis = page.split(".Sh SYNOPSIS")[1].split(".Sh ")[0]
+sections = dict(re.findall(r"^\.Ss (\w+)\n(.*?)(?=^\.S[sh] )", page, re.M | re.S))
+lists = dict(re.findall(r"^\.Ar (\w+-options)\n(.*?)^\.El", page, re.M | re.S))
+missing = []
+for command in re.findall(r"^  ([a-z]+)  ", output("--help"), re.M):
+    if command not in sections:
+        missing.append(command)
+        continue
+    own = "".join(re.findall(rf"^\.Cm {command}\n(.*?)(?=^\.Nm|\Z)", synopsis, re.M | re.S))
+    text = sections[command]
+    for name in re.findall(r"\w+-options", own):
+        text += lists[name]
+    if command == "add": # its list is that of remove
+        text += sections["remove"]
+    macros = " ".join(re.findall(r"^\..*", text, re.M))
+    for line in re.findall(r"^ +(-.*)", output("help", command), re.M):
+        for option in re.split(r",? ", line.split("   ")[0]):
+            if option.startswith("-") and not re.search(rf"(Fl|,) {option[1:]}(?![\w-])", macros):
+                missing.append(command + " " + option)
+if missing:
+    sys.exit("not in the manual: " + ", ".join(missing))
+PYTHON
 
 kinds | sort >all
 offer plan --kind "" >offered
