@@ -407,15 +407,17 @@ cp t.table both.table
 "$tamis" table put both.table <pipe 2>first &
 writer=$!
 exec 7>pipe
+printf 'early\tfirst value\n' >&7
 i=0
-while [ $i -lt 200 ]; do # until the first has the lock
-    run "$tamis" table put both.table /dev/null
-    [ "$code" -eq 0 ] || break
+until grep -q 'first value' both.table; do # then it has the lock, too
     i=$((i + 1))
+    [ $i -lt 600 ] || fail "the first writer does not store"
+    sleep 0.1
 done
 refuse "$tamis" table put both.table /dev/null
 refuse "$tamis" table delete both.table /dev/null
 refuse "$tamis" table rebuild both.table
+refuse "$tamis" table get both.table keys
 printf 'late\tvalue\n' >&7
 exec 7>&-
 wait $writer || fail "the first writer: $(cat first)"
