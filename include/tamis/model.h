@@ -438,6 +438,7 @@ typedef struct tamis_line_shape {
     unsigned load_max; /* keys in a line, the others go to the stash; 0: while each has one bit */
     unsigned header_bits; /* of a line, up to 128: 9 for 'line', 0 for 'line-set' */
     bool set;             /* a key that is found is not stored again, as in 'line-set' */
+    bool bound;           /* with 'set': an upper bound of the error rate of a table */
 } tamis_line_shape;
 
 /* All members zero but struct_size. */

@@ -55,9 +55,9 @@ static tamis_status predict(shape *s) {
     return TAMIS_OK;
 }
 
-/* Buckets of whole bytes of which 4, 3 or 2 are in a line, and -log2 of their error rate at mean loads of 1, 1.25, 1.5,
- * ... 11: where the search begins, so that the model is asked as seldom as possible.  What is promised is
- * what the model says, never a number from here. */
+/* Buckets of whole bytes of which 4, 3 or 2 are in a line, and -log2 of their error rate at mean loads of
+ * 1, 1.25, 1.5, ... 11: where the search begins, so that the model is asked as seldom as possible.  What is
+ * promised is what the model says, never a number from here. */
 #define STEP    0.25
 #define ENTRIES 41u
 

@@ -45,7 +45,7 @@ static void start(trial *t, unsigned homes, bool set) {
     t->shape.homes = homes;
     t->shape.fp_bits_max = FP_BITS_MAX;
     t->shape.header_bits = set ? 0 : HEADER;
-    t->shape.set = set;
+    t->shape.set = t->shape.bound = set;
     t->shape.load_max = (unsigned)(LINE_BITS - t->shape.header_bits - homes) / 2;
     t->n_rates = 0;
     for (unsigned i = 0; i < LOADS; i++)
