@@ -40,6 +40,9 @@ typedef struct tamis_i_kernels {
      * TAMIS_I_BLOCK_HASHES_MAX.  Meanwhile the blocks of next[0 .. n-1] are fetched. */
     void (*blocks_test)(const tamis_i_probe *probes, size_t n, unsigned k,
                         const tamis_i_probe *next, bool *present);
+    /* The same for one block.  An answer in a register lets the processor run ahead to the next call
+     * while this one waits for memory; through a pointer it did not. */
+    bool (*block_test)(const uint64_t *block, uint64_t hash, unsigned k);
     /* Set those bits, block after block; changed[i] tells whether one of them was clear. */
     void (*blocks_set)(const tamis_i_probe *probes, size_t n, unsigned k, const tamis_i_probe *next,
                        bool *changed);

@@ -447,7 +447,8 @@ static void drop_all(const tamis_i_line *line, const tamis_i_probe *probes, size
     }
 }
 
-const tamis_i_line_ops tamis_i_line_portable = {.find = find_all, .add = add_all, .drop = drop_all};
+const tamis_i_line_ops tamis_i_line_portable = {
+    .has = tamis_i_line_find, .find = find_all, .add = add_all, .drop = drop_all};
 
 const tamis_i_line_ops *tamis_i_line_choose(const tamis_i_line *line, unsigned features,
                                             uint64_t load) {

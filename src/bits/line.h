@@ -93,6 +93,9 @@ bool tamis_i_line_drop(const tamis_i_line *line, uint64_t *words, unsigned home,
  * home.  Meanwhile the lines of next[0 .. n-1] are fetched.  'add' ends after the first key that is
  * refused, and returns how many keys it has answers for. */
 typedef struct tamis_i_line_ops {
+    /* tamis_i_line_find.  An answer in a register lets the processor run ahead to the next call while
+     * this one waits for memory; through a pointer it did not. */
+    bool (*has)(const tamis_i_line *line, const uint64_t *words, unsigned home, uint64_t print);
     void (*find)(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,
                  const tamis_i_probe *next, bool *found);
     size_t (*add)(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,

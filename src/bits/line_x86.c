@@ -421,6 +421,10 @@ FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsig
 /* ---- the cases ---- */
 
 #define OPERATIONS(name, homes, wide, set)                                                         \
+    FAST static bool name##_has(const tamis_i_line *line, const uint64_t *words, unsigned home,    \
+                                uint64_t print) {                                                  \
+        return find_one(line, words, homes, wide, set, home, print);                               \
+    }                                                                                              \
     FAST static void name##_find(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,  \
                                  const tamis_i_probe *next, bool *found) {                         \
         for (size_t i = 0; i < n; i++) {                                                           \
@@ -474,11 +478,15 @@ DROPS(any, ANY, true)
 const tamis_i_line_ops *tamis_i_line_x86(const tamis_i_line *line, unsigned features,
                                          uint64_t load) {
     static const tamis_i_line_ops all[5][2] = {
-        {{narrow_find, narrow_add, narrow_drop}, {narrow_set_find, narrow_set_add, NULL}},
-        {{wide_find, wide_add, wide_drop}, {wide_set_find, wide_set_add, NULL}},
-        {{dense_find, dense_add, dense_drop}, {dense_set_find, dense_set_add, NULL}},
-        {{sparse_find, sparse_add, sparse_drop}, {sparse_set_find, sparse_set_add, NULL}},
-        {{any_find, any_add, any_drop}, {any_set_find, any_set_add, NULL}},
+        {{narrow_has, narrow_find, narrow_add, narrow_drop},
+         {narrow_set_has, narrow_set_find, narrow_set_add, NULL}},
+        {{wide_has, wide_find, wide_add, wide_drop},
+         {wide_set_has, wide_set_find, wide_set_add, NULL}},
+        {{dense_has, dense_find, dense_add, dense_drop},
+         {dense_set_has, dense_set_find, dense_set_add, NULL}},
+        {{sparse_has, sparse_find, sparse_add, sparse_drop},
+         {sparse_set_has, sparse_set_find, sparse_set_add, NULL}},
+        {{any_has, any_find, any_add, any_drop}, {any_set_has, any_set_find, any_set_add, NULL}},
     };
     const unsigned needed = TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2 | TAMIS_I_CPU_AVX2;
     if ((features & needed) != needed)

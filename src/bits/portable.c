@@ -56,14 +56,18 @@ static unsigned select_one(uint64_t word, unsigned r) {
     return at;
 }
 
+static bool block_test(const uint64_t *block, uint64_t hash, unsigned k) {
+    bool all = true;
+    for (unsigned i = 0; i < k && all; i++)
+        all = tamis_i_bit_get(block, tamis_i_block_bit(hash, i));
+    return all;
+}
+
 static void blocks_test(const tamis_i_probe *probes, size_t n, unsigned k,
                         const tamis_i_probe *next, bool *present) {
     for (size_t j = 0; j < n; j++) {
         TAMIS_PREFETCH(next[j].at[0]);
-        bool all = true;
-        for (unsigned i = 0; i < k && all; i++)
-            all = tamis_i_bit_get(probes[j].at[0], tamis_i_block_bit(probes[j].word[0], i));
-        present[j] = all;
+        present[j] = block_test(probes[j].at[0], probes[j].word[0], k);
     }
 }
 
@@ -87,6 +91,7 @@ void tamis_i_kernels_portable(tamis_i_kernels *kernels) {
     *kernels = (tamis_i_kernels){.ones = ones,
                                  .rank = rank,
                                  .select = select_one,
+                                 .block_test = block_test,
                                  .blocks_test = blocks_test,
                                  .blocks_set = blocks_set};
 }

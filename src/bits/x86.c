@@ -72,6 +72,18 @@ __attribute__((target("avx2"))) static inline __m256i first_lanes(unsigned n) {
     return load(lanes + (8 - n));
 }
 
+__attribute__((target("avx2"))) static bool block_test(const uint64_t *block, uint64_t hash,
+                                                       unsigned k) {
+    const __m256i low = load(block), high = load(block + 4);
+    __m256i lacks =
+        missing(low, high, places(&hash, load(tamis_i_block_factors)), first_lanes(k < 8 ? k : 8));
+    if (k > 8)
+        lacks = _mm256_or_si256(
+            lacks,
+            missing(low, high, places(&hash, load(tamis_i_block_factors + 8)), first_lanes(k - 8)));
+    return _mm256_testz_si256(lacks, lacks) != 0;
+}
+
 __attribute__((target("avx2"))) static void blocks_test(const tamis_i_probe *probes, size_t n,
                                                         unsigned k, const tamis_i_probe *next,
                                                         bool *present) {
@@ -157,6 +169,7 @@ void tamis_i_kernels_x86(tamis_i_kernels *kernels, unsigned features) {
     if (features & TAMIS_I_CPU_BMI2)
         kernels->select = select_one;
     if (features & TAMIS_I_CPU_AVX2) {
+        kernels->block_test = block_test;
         kernels->blocks_test = blocks_test;
         if (features & TAMIS_I_CPU_BMI2)
             kernels->blocks_set = blocks_set;

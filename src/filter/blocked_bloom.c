@@ -49,10 +49,7 @@ static tamis_i_probe probe_of(const tamis_filter *filter, tamis_digest digest) {
 }
 
 static bool contains(const tamis_filter *filter, tamis_digest digest) {
-    const tamis_i_probe probe = probe_of(filter, digest);
-    bool present;
-    filter->kernels.blocks_test(&probe, 1, hashes_of(filter), &probe, &present);
-    return present;
+    return filter->kernels.block_test(block_of(filter, digest), digest.hi, hashes_of(filter));
 }
 
 static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {

@@ -114,10 +114,9 @@ static inline void locate(const layout *l, const tamis_filter *filter, tamis_dig
 static bool contains(const tamis_filter *filter, tamis_digest digest) {
     const layout *const l = layout_of(filter);
     tamis_i_probe probe;
-    bool found;
     locate(l, filter, digest, &probe);
-    l->ops->find(&l->line, &probe, 1, &probe, &found);
-    return found || tamis_i_stash_copies(&filter->stash, digest) != 0;
+    return l->ops->has(&l->line, probe.at[0], (unsigned)probe.word[1], probe.word[0]) ||
+           tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
 
 static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {

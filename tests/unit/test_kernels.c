@@ -222,6 +222,8 @@ static void test_kernels_blocks_agree(void **state) {
             portable.blocks_test(in_a, n, k, in_b, p);
             kernels.blocks_test(in_a, n, k, in_b, q);
             assert_memory_equal(p, q, n + 1);
+            for (size_t i = 0; i < n; i++)
+                assert_int_equal(kernels.block_test(in_a[i].at[0], in_a[i].word[0], k), p[i]);
             portable.blocks_set(in_a, n, k, in_b, p);
             kernels.blocks_set(in_b, n, k, in_a, q);
             assert_memory_equal(p, q, n + 1);

@@ -161,6 +161,8 @@ static void ask_one(const plain *p, uint64_t words[8], const tamis_i_line_ops *o
     const tamis_i_probe probe = {.at = {words}, .word = {print, home}};
     bool found;
     ops->find(&p->line, &probe, 1, &probe, &found);
+    assert_int_equal(ops->has(&p->line, probe.at[0], (unsigned)probe.word[1], probe.word[0]),
+                     found);
     assert_int_equal(found, plain_copies(p, home, print) != 0);
     assert_int_equal(tamis_i_line_copies(&p->line, words, home, print),
                      plain_copies(p, home, print));
