@@ -220,6 +220,38 @@ static void test_line_equals_its_model(void **state) {
     }
 }
 
+/* One home has most entries, so that its long run is cut as a whole, and is not the run that grows. */
+static void crowd(const tamis_i_line *line, const tamis_i_line_ops *ops, uint64_t *random) {
+    const bool set = tamis_i_line_is_set(line);
+    for (unsigned round = 0; round < 6; round++) {
+        plain p = {.line = *line};
+        uint64_t words[8] = {0};
+        const unsigned crowded = (unsigned)test_random_below(random, line->homes);
+        const uint64_t share = 1 + test_random_below(random, 7);
+        for (unsigned step = 0; step < 3 * line->most / 2; step++) {
+            const unsigned home = test_random_below(random, 8) < share
+                                      ? crowded
+                                      : (unsigned)test_random_below(random, line->homes);
+            add_one(&p, words, ops, home, test_random(random));
+            if (!set && step % 5 == 4) {
+                const unsigned i = (unsigned)test_random_below(random, p.n);
+                drop_one(&p, words, ops, p.entries[i].home, p.entries[i].print);
+            }
+        }
+    }
+}
+
+static void test_line_with_a_crowded_home_equals_its_model(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 2;
+    tamis_i_line line;
+    for_each_layout(line, 64) {
+        crowd(&line, &tamis_i_line_portable, &random);
+        for (uint64_t load = 20; load <= 80; load += 60)
+            crowd(&line, tamis_i_line_choose(&line, tamis_i_cpu_features(), load), &random);
+    }
+}
+
 /* ---- merging ---- */
 
 static void fill(plain *p, uint64_t words[8], unsigned n, uint64_t *random) {
@@ -445,6 +477,7 @@ static void test_parameters_out_of_range_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_line_equals_its_model),
+        cmocka_unit_test(test_line_with_a_crowded_home_equals_its_model),
         cmocka_unit_test(test_merged_lines_hold_the_entries_of_both),
         cmocka_unit_test(test_damaged_lines_are_refused_or_sound),
         cmocka_unit_test(test_small_lines_keep_every_copy),
