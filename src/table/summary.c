@@ -1,4 +1,4 @@
-/* summary.c - the list of summaries
+/* summary.c - the list of summaries, and what they share
  *
  * SPDX-License-Identifier: MIT
  */
@@ -39,4 +39,13 @@ void tamis_i_summary_attach(tamis_i_summary *summary, const tamis_i_summary_kind
 
 void tamis_i_summary_clear(tamis_i_summary *summary) {
     memset(summary->body, 0, (size_t)summary->n_words * sizeof *summary->body);
+}
+
+bool tamis_i_summary_ends_at(const tamis_i_summary *summary, uint64_t end, const char **reason) {
+    for (uint64_t i = end / 64; i < summary->n_words; i++)
+        if (summary->body[i] >> (i == end / 64 ? end % 64 : 0) != 0) {
+            *reason = "the summary has bits past its end";
+            return false;
+        }
+    return true;
 }

@@ -149,4 +149,7 @@ void tamis_i_summary_attach(tamis_i_summary *summary, const tamis_i_summary_kind
 /* Empty it. */
 void tamis_i_summary_clear(tamis_i_summary *summary);
 
+/* For check: has the body no bits from bit 'end' on?  False, and why. */
+bool tamis_i_summary_ends_at(const tamis_i_summary *summary, uint64_t end, const char **reason);
+
 #endif

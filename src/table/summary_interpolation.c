@@ -197,11 +197,8 @@ static double fpr(const tamis_i_summary *summary) {
 static bool check(const tamis_i_summary *summary, const char **reason) {
     const uint64_t *const g = summary->geometry;
     const uint64_t n = g[SLOTS] + SPARE_SLOTS, end = n * g[WIDTH];
-    for (uint64_t i = end / 64; i < summary->n_words; i++)
-        if (summary->body[i] >> (i == end / 64 ? end % 64 : 0) != 0) {
-            *reason = "the summary has bits past its end";
-            return false;
-        }
+    if (!tamis_i_summary_ends_at(summary, end, reason))
+        return false;
     uint64_t before = 0, home_before = 0;
     for (uint64_t i = 0; i < n; i++) {
         const uint64_t slot = slot_get(summary, i);

@@ -121,12 +121,7 @@ static bool check(const tamis_i_summary *summary, const char **reason) {
         }
         empty_before = empty;
     }
-    for (; word < summary->n_words; word++)
-        if (summary->body[word] != 0) {
-            *reason = "the summary has bits past its end";
-            return false;
-        }
-    return true;
+    return tamis_i_summary_ends_at(summary, 64 * word, reason);
 }
 
 /* -------------------------------------------------------------------------------------------------

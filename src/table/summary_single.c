@@ -174,18 +174,24 @@ static tamis_status insert(tamis_i_summary *summary, tamis_digest digest, unsign
     return TAMIS_OK;
 }
 
-static unsigned ask(const tamis_i_summary *summary, tamis_digest digest) {
+/* The least of an item's cells, as value_of reads them: 1 + type, or 0. */
+TAMIS_INLINE unsigned ask_with(const tamis_i_summary *summary, tamis_digest digest,
+                               uint64_t (*value_of)(const tamis_i_summary *, uint64_t)) {
     const uint64_t *const g = summary->geometry;
     tamis_i_draw draw = tamis_i_draw_begin(digest, 0);
     uint64_t group = 0, least = summary->params.n_types;
     for (uint64_t h = 0; h < g[HASHES]; h++, group += g[SPAN]) {
         const uint64_t value =
-            cell_get(summary, group + tamis_i_draw_next(&draw, g[SPAN], (unsigned)g[PER_WORD]));
+            value_of(summary, group + tamis_i_draw_next(&draw, g[SPAN], (unsigned)g[PER_WORD]));
         if (value == 0)
             return TAMIS_I_SUMMARY_NONE;
         least = value < least ? value : least;
     }
     return (unsigned)least - 1;
+}
+
+static unsigned ask(const tamis_i_summary *summary, tamis_digest digest) {
+    return ask_with(summary, digest, cell_get);
 }
 
 /* An absent item is seldom looked at for more than two cells. */
@@ -219,20 +225,10 @@ static double fpr(const tamis_i_summary *summary) {
     return fpr_with(summary, cell_get);
 }
 
-/* No bits from bit 'end' on. */
-static bool ends_at(const tamis_i_summary *summary, uint64_t end, const char **reason) {
-    for (uint64_t i = end / 64; i < summary->n_words; i++)
-        if (summary->body[i] >> (i == end / 64 ? end % 64 : 0) != 0) {
-            *reason = "the summary has bits past its end";
-            return false;
-        }
-    return true;
-}
-
 static bool check(const tamis_i_summary *summary, const char **reason) {
     const uint64_t *const g = summary->geometry;
     const uint64_t used = g[SPAN] * g[HASHES];
-    if (!ends_at(summary, bits(&summary->params), reason))
+    if (!tamis_i_summary_ends_at(summary, bits(&summary->params), reason))
         return false;
     if (g[PER_BYTE] != 0) {
         const uint64_t states = g[POWER + g[PER_BYTE] - 1] * g[VALUES];
@@ -335,17 +331,7 @@ static tamis_status remove_counting(tamis_i_summary *summary, tamis_digest diges
 }
 
 static unsigned ask_counting(const tamis_i_summary *summary, tamis_digest digest) {
-    const uint64_t *const g = summary->geometry;
-    tamis_i_draw draw = tamis_i_draw_begin(digest, 0);
-    uint64_t group = 0, least = summary->params.n_types;
-    for (uint64_t h = 0; h < g[HASHES]; h++, group += g[SPAN]) {
-        const uint64_t value =
-            largest_type(summary, group + tamis_i_draw_next(&draw, g[SPAN], (unsigned)g[PER_WORD]));
-        if (value == 0)
-            return TAMIS_I_SUMMARY_NONE;
-        least = value < least ? value : least;
-    }
-    return (unsigned)least - 1;
+    return ask_with(summary, digest, largest_type);
 }
 
 static double fpr_counting(const tamis_i_summary *summary) {
@@ -354,7 +340,7 @@ static double fpr_counting(const tamis_i_summary *summary) {
 
 static bool check_counting(const tamis_i_summary *summary, const char **reason) {
     const uint64_t *const g = summary->geometry;
-    return ends_at(summary, g[SPAN] * g[HASHES] * g[WIDTH], reason);
+    return tamis_i_summary_ends_at(summary, g[SPAN] * g[HASHES] * g[WIDTH], reason);
 }
 
 const tamis_i_summary_kind tamis_i_summary_single_counting = {.id = TAMIS_I_SUMMARY_SINGLE_COUNTING,

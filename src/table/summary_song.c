@@ -117,13 +117,7 @@ static double fpr(const tamis_i_summary *summary) {
 }
 
 static bool check(const tamis_i_summary *summary, const char **reason) {
-    const uint64_t end = bits(&summary->params);
-    for (uint64_t i = end / 64; i < summary->n_words; i++)
-        if (summary->body[i] >> (i == end / 64 ? end % 64 : 0) != 0) {
-            *reason = "the summary has bits past its end";
-            return false;
-        }
-    return true;
+    return tamis_i_summary_ends_at(summary, bits(&summary->params), reason);
 }
 
 const tamis_i_summary_kind tamis_i_summary_song = {.id = TAMIS_I_SUMMARY_SONG,
