@@ -23,10 +23,8 @@
 
 #include <immintrin.h>
 
-#define FAST    __attribute__((target("popcnt,bmi,bmi2,avx2")))
-#define WINDOW  57u /* bits that one load gets from any place */
-#define TOP_SET TAMIS_I_LINE_BITS
-#define TOP     (TAMIS_I_LINE_BITS - TAMIS_I_LINE_B)
+#define FAST   __attribute__((target("popcnt,bmi,bmi2,avx2")))
+#define WINDOW 57u /* bits that one load gets from any place */
 
 /* ---- words of a line ---- */
 
@@ -138,6 +136,11 @@ typedef struct sight {
     unsigned length, end; /* of the fingerprints of the run: of one, and where they end as bits */
 } sight;
 
+/* Where the fingerprints end: known for a set. */
+FAST TAMIS_INLINE unsigned top_of(const tamis_i_line *line, bool set) {
+    return set ? TAMIS_I_LINE_BITS : (unsigned)line->top;
+}
+
 FAST TAMIS_INLINE unsigned ones_of(uint64_t word) {
     return (unsigned)__builtin_popcountll(word);
 }
@@ -231,7 +234,7 @@ FAST TAMIS_INLINE bool see(const tamis_i_line *line, const uint64_t *words, unsi
     s->bits = set ? r * n + s->longs : bits;
     const bool is_long = start < s->longs;
     s->length = r + is_long;
-    s->end = (set ? TOP_SET : TOP) - start * s->length - (is_long ? 0 : s->longs);
+    s->end = top_of(line, set) - start * s->length - (is_long ? 0 : s->longs);
     return true;
 }
 
@@ -327,7 +330,7 @@ FAST static wide_line shorten(wide_line v, uint64_t *words, unsigned top, unsign
 
 FAST TAMIS_INLINE unsigned add_one(const tamis_i_line *line, uint64_t *words, unsigned homes,
                                    bool wide, bool set, unsigned home, uint64_t print) {
-    const unsigned top = set ? TOP_SET : TOP, bits_max = (unsigned)line->bits_max;
+    const unsigned top = top_of(line, set), bits_max = (unsigned)line->bits_max;
     sight s;
     if (TAMIS_UNLIKELY(!see(line, words, homes, wide, set, home, &s) ||
                        s.in_run * s.length > WINDOW || s.n >= line->most))
@@ -401,7 +404,8 @@ FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsig
     if (TAMIS_UNLIKELY(hits == 0))
         return false;
     const unsigned end = at + place_of(hits) + 1;
-    store_wide(words, move_up(load_wide(words), TOP - s.bits, end - s.length, end, s.length));
+    store_wide(words, move_up(load_wide(words), top_of(line, false) - s.bits, end - s.length, end,
+                              s.length));
     const tamis_i_u128 lower =
         wide ? ((tamis_i_u128)1 << s.start) - 1 : _bzhi_u64(~(uint64_t)0, s.start);
     tamis_i_u128 ends;
