@@ -82,6 +82,13 @@ static unsigned after_ones(const uint64_t *words, unsigned from, unsigned k) {
     return TAMIS_I_LINE_BITS - from;
 }
 
+bool tamis_i_line_full(const tamis_i_line *line, const uint64_t *words) {
+    const unsigned before_last = (unsigned)line->most - 1, homes = (unsigned)line->homes;
+    return before_last == 0
+               ? ones_below(words, homes) != 0
+               : ones_of(tamis_i_field_get(words, homes, before_last)) < ones_below(words, homes);
+}
+
 /* The bits of all fingerprints that n entries have or may have, and from these the lengths. */
 static unsigned bits_for(const tamis_i_line *line, unsigned n) {
     const unsigned room = TAMIS_I_LINE_BITS - (unsigned)line->homes - n;
@@ -372,8 +379,11 @@ bool tamis_i_line_merge(const tamis_i_line *line, uint64_t *words, const uint64_
                 other[kept++] = other[i];
         *n_other = kept;
     }
+    const unsigned most = (unsigned)line->most;
+    if (n_a + n_b > most && line->passes_on)
+        *(n_b > n_a ? &n_a : &n_b) = most - (n_b > n_a ? n_b : n_a);
     const unsigned n = n_a + n_b;
-    if (n > line->most)
+    if (n > most)
         return false;
     if (!write || n_b == 0)
         return true;
@@ -447,8 +457,24 @@ static void drop_all(const tamis_i_line *line, const tamis_i_probe *probes, size
     }
 }
 
-const tamis_i_line_ops tamis_i_line_portable = {
-    .has = tamis_i_line_find, .find = find_all, .add = add_all, .drop = drop_all};
+static void look_all(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,
+                     const tamis_i_probe *next, uint8_t *results) {
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *const words = probes[i].at[0];
+        TAMIS_PREFETCH(next[i].at[0]);
+        results[i] = tamis_i_line_find(line, words, (unsigned)probes[i].word[1], probes[i].word[0])
+                         ? TAMIS_I_LINE_FOUND
+                     : tamis_i_line_full(line, words) ? TAMIS_I_LINE_FULL
+                                                      : 0;
+    }
+}
+
+const tamis_i_line_ops tamis_i_line_portable = {.has = tamis_i_line_find,
+                                                .find = find_all,
+                                                .add = add_all,
+                                                .drop = drop_all,
+                                                .full = tamis_i_line_full,
+                                                .look = look_all};
 
 const tamis_i_line_ops *tamis_i_line_choose(const tamis_i_line *line, unsigned features,
                                             uint64_t load) {

@@ -28,6 +28,10 @@
  * and a run is long if its end is at most e.  Runs that become longer by an entry move towards the end, and e
  * becomes smaller while r stays: no short run becomes long.
  *
+ * Passing on.  A line of a set may be told to take fewer entries than fit, 'limit'; keys that come later
+ * are kept elsewhere.  It is full if the end of the last run is entry number limit - 1, that is if there
+ * are fewer ends before that entry than homes with a run: two counts tell, whatever follows the ends.
+ *
  * Invariants, tested by tamis_i_line_check():
  *   L1  there are as many ends as homes with a run, and the last entry is one;
  *   L2  1 <= r, no fingerprint has more than bits_max bits, entry e is the first of its run;
@@ -53,6 +57,7 @@
 #define TAMIS_I_LINE_PRINT   56u  /* bits of a fingerprint, at most */
 #define TAMIS_I_LINE_ENTRIES 255u /* of a line, at most */
 #define TAMIS_I_LINE_B       9u   /* bits of the field B */
+#define TAMIS_I_LINE_LIMIT   64u  /* entries of a line that passes keys on, at most */
 
 typedef struct tamis_i_line {
     uint64_t homes;    /* 1 to TAMIS_I_LINE_HOMES */
@@ -60,11 +65,18 @@ typedef struct tamis_i_line {
     uint64_t top;      /* where fingerprints end: 512 for a set, else 512 - TAMIS_I_LINE_B */
     uint64_t most;     /* entries that fit, of one bit each */
     uint64_t copies;   /* of one fingerprint; add takes no more.  Not for a set */
+    bool passes_on;    /* a set: 'most' is the limit from which on keys are kept elsewhere */
 } tamis_i_line;
 
 /* Fill in a layout; the numbers are in range. */
 void tamis_i_line_init(tamis_i_line *line, uint64_t homes, uint64_t bits_max, bool set,
                        uint64_t copies);
+
+/* Let a set take no more than 'limit' entries, 1 to TAMIS_I_LINE_LIMIT, if so many fit. */
+static inline void tamis_i_line_limit(tamis_i_line *line, uint64_t limit) {
+    line->most = limit < line->most ? limit : line->most;
+    line->passes_on = true;
+}
 
 static inline bool tamis_i_line_is_set(const tamis_i_line *line) {
     return line->top == TAMIS_I_LINE_BITS;
@@ -73,11 +85,15 @@ static inline bool tamis_i_line_is_set(const tamis_i_line *line) {
 /* Answers of add, as a sum. */
 #define TAMIS_I_LINE_FOUND  1u /* the fingerprint was there already */
 #define TAMIS_I_LINE_STORED 2u /* an entry was added; otherwise the line is as before */
+#define TAMIS_I_LINE_FULL   4u /* only of 'look': not found, and the line takes no more */
 
 /* Is the key that got this answer still without a place? */
 static inline bool tamis_i_line_refused(const tamis_i_line *line, unsigned result) {
     return result == 0 || (result == TAMIS_I_LINE_FOUND && !tamis_i_line_is_set(line));
 }
+
+/* Does the line take no more?  Of a line that passes on. */
+bool tamis_i_line_full(const tamis_i_line *line, const uint64_t *words);
 
 /* Is there an entry of this home with the fingerprint of 'print'? */
 bool tamis_i_line_find(const tamis_i_line *line, const uint64_t *words, unsigned home,
@@ -102,6 +118,10 @@ typedef struct tamis_i_line_ops {
                   const tamis_i_probe *next, uint8_t *results);
     void (*drop)(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,
                  const tamis_i_probe *next, bool *dropped);
+    /* Of lines that pass on: tamis_i_line_full; and find, with answers like those of add. */
+    bool (*full)(const tamis_i_line *line, const uint64_t *words);
+    void (*look)(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,
+                 const tamis_i_probe *next, uint8_t *results);
 } tamis_i_line_ops;
 
 /* The best operations for these features (bits/kernels.h).  'load': entries of a mean line. */
@@ -145,7 +165,8 @@ unsigned tamis_i_line_list(const tamis_i_line *line, const uint64_t *words,
                            tamis_i_line_entry entries[TAMIS_I_LINE_ENTRIES]);
 
 /* Add all entries of the line 'source' to 'words'; with 'write' false only tell whether they fit.  What a
- * set has already is left out.  False, and nothing changed, if they do not fit. */
+ * set has already is left out.  False, and nothing changed, if they do not fit; but a line that passes on
+ * keeps those of the fuller one, and of the other as many as it takes. */
 bool tamis_i_line_merge(const tamis_i_line *line, uint64_t *words, const uint64_t *source,
                         bool write);
 

@@ -260,6 +260,23 @@ FAST TAMIS_INLINE bool find_one(const tamis_i_line *line, const uint64_t *words,
     return matches(words, &s, print, &at) != 0;
 }
 
+FAST TAMIS_INLINE bool is_full(const tamis_i_line *line, const uint64_t *words, unsigned homes) {
+    const unsigned word = homes / 64, shift = homes % 64, before_last = (unsigned)line->most - 1;
+    const unsigned runs = homes <= 64
+                              ? ones_of(_bzhi_u64(words[0], homes))
+                              : ones_of(words[0]) + ones_of(_bzhi_u64(words[1], homes - 64));
+    const uint64_t ends =
+        shift == 0 ? words[word] : words[word] >> shift | words[word + 1] << 1 << (63 - shift);
+    return ones_of(_bzhi_u64(ends, before_last)) < runs;
+}
+
+FAST TAMIS_INLINE unsigned look_for(const tamis_i_line *line, const uint64_t *words, unsigned homes,
+                                    bool wide, unsigned home, uint64_t print) {
+    const unsigned found = find_one(line, words, homes, wide, true, home, print);
+    const unsigned full = is_full(line, words, homes) & (found ^ 1);
+    return found * TAMIS_I_LINE_FOUND + full * TAMIS_I_LINE_FULL;
+}
+
 /* ---- changing ---- */
 
 /* Write the first n ends, and one home. */
@@ -333,11 +350,13 @@ FAST TAMIS_INLINE unsigned add_one(const tamis_i_line *line, uint64_t *words, un
     const unsigned top = top_of(line, set), bits_max = (unsigned)line->bits_max;
     sight s;
     if (TAMIS_UNLIKELY(!see(line, words, homes, wide, set, home, &s) ||
-                       s.in_run * s.length > WINDOW || s.n >= line->most))
+                       s.in_run * s.length > WINDOW || (!set && s.n >= line->most)))
         return tamis_i_line_add(line, words, home, print);
     unsigned at;
     if (TAMIS_UNLIKELY(matches(words, &s, print, &at) != 0))
         return set ? TAMIS_I_LINE_FOUND : tamis_i_line_add(line, words, home, print);
+    if (set && TAMIS_UNLIKELY(s.n >= line->most))
+        return 0;
     /* The new ends. */
     const unsigned n = s.n + 1, start = s.start;
     tamis_i_u128 ends;
@@ -458,6 +477,19 @@ FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsig
         }                                                                                          \
     }
 
+#define LOOKS(name, homes, wide)                                                                   \
+    FAST static bool name##_full(const tamis_i_line *line, const uint64_t *words) {                \
+        return is_full(line, words, homes);                                                        \
+    }                                                                                              \
+    FAST static void name##_look(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,  \
+                                 const tamis_i_probe *next, uint8_t *results) {                    \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            TAMIS_PREFETCH(next[i].at[0]);                                                         \
+            results[i] = (uint8_t)look_for(line, probes[i].at[0], homes, wide,                     \
+                                           (unsigned)probes[i].word[1], probes[i].word[0]);        \
+        }                                                                                          \
+    }
+
 #define ANY ((unsigned)line->homes)
 
 OPERATIONS(narrow, 64, false, false)
@@ -475,6 +507,11 @@ DROPS(wide, 64, true)
 DROPS(dense, 96, true)
 DROPS(sparse, ANY, false)
 DROPS(any, ANY, true)
+LOOKS(narrow_set, 64, false)
+LOOKS(wide_set, 64, true)
+LOOKS(dense_set, 96, true)
+LOOKS(sparse_set, ANY, false)
+LOOKS(any_set, ANY, true)
 
 /* Loads are spread around the mean like those of Poisson; up to this mean few have 63 keys. */
 #define NARROW_LOAD 46u
@@ -482,15 +519,16 @@ DROPS(any, ANY, true)
 const tamis_i_line_ops *tamis_i_line_x86(const tamis_i_line *line, unsigned features,
                                          uint64_t load) {
     static const tamis_i_line_ops all[5][2] = {
-        {{narrow_has, narrow_find, narrow_add, narrow_drop},
-         {narrow_set_has, narrow_set_find, narrow_set_add, NULL}},
-        {{wide_has, wide_find, wide_add, wide_drop},
-         {wide_set_has, wide_set_find, wide_set_add, NULL}},
-        {{dense_has, dense_find, dense_add, dense_drop},
-         {dense_set_has, dense_set_find, dense_set_add, NULL}},
-        {{sparse_has, sparse_find, sparse_add, sparse_drop},
-         {sparse_set_has, sparse_set_find, sparse_set_add, NULL}},
-        {{any_has, any_find, any_add, any_drop}, {any_set_has, any_set_find, any_set_add, NULL}},
+        {{narrow_has, narrow_find, narrow_add, narrow_drop, NULL, NULL},
+         {narrow_set_has, narrow_set_find, narrow_set_add, NULL, narrow_set_full, narrow_set_look}},
+        {{wide_has, wide_find, wide_add, wide_drop, NULL, NULL},
+         {wide_set_has, wide_set_find, wide_set_add, NULL, wide_set_full, wide_set_look}},
+        {{dense_has, dense_find, dense_add, dense_drop, NULL, NULL},
+         {dense_set_has, dense_set_find, dense_set_add, NULL, dense_set_full, dense_set_look}},
+        {{sparse_has, sparse_find, sparse_add, sparse_drop, NULL, NULL},
+         {sparse_set_has, sparse_set_find, sparse_set_add, NULL, sparse_set_full, sparse_set_look}},
+        {{any_has, any_find, any_add, any_drop, NULL, NULL},
+         {any_set_has, any_set_find, any_set_add, NULL, any_set_full, any_set_look}},
     };
     const unsigned needed = TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2 | TAMIS_I_CPU_AVX2;
     if ((features & needed) != needed)

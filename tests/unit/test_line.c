@@ -166,6 +166,13 @@ static void ask_one(const plain *p, uint64_t words[8], const tamis_i_line_ops *o
     assert_int_equal(found, plain_copies(p, home, print) != 0);
     assert_int_equal(tamis_i_line_copies(&p->line, words, home, print),
                      plain_copies(p, home, print));
+    if (p->line.passes_on) {
+        const bool full = p->n == p->line.most;
+        uint8_t result;
+        ops->look(&p->line, &probe, 1, &probe, &result);
+        assert_int_equal(result, found ? TAMIS_I_LINE_FOUND : full ? TAMIS_I_LINE_FULL : 0);
+        assert_int_equal(ops->full(&p->line, words), full);
+    }
 }
 
 /* A line between two words: kernels may read the word before it, and change neither. */
@@ -230,6 +237,23 @@ static void test_line_equals_its_model(void **state) {
         walk(&line, &tamis_i_line_portable, &random);
         for (uint64_t load = 20; load <= 80; load += 60)
             walk(&line, tamis_i_line_choose(&line, tamis_i_cpu_features(), load), &random);
+    }
+}
+
+static void test_line_that_passes_on_equals_its_model(void **state) {
+    (void)state;
+    static const uint64_t limits[] = {1, 2, 31, 40, 63, 64};
+    uint64_t random = test_seed() + 4;
+    tamis_i_line line;
+    for_each_layout(line, 0) {
+        for (unsigned i = 0; i < 6 && tamis_i_line_is_set(&line); i++) {
+            tamis_i_line limited = line;
+            tamis_i_line_limit(&limited, limits[i]);
+            walk(&limited, &tamis_i_line_portable, &random);
+            for (uint64_t load = 20; load <= 80; load += 60)
+                walk(&limited, tamis_i_line_choose(&limited, tamis_i_cpu_features(), load),
+                     &random);
+        }
     }
 }
 
@@ -318,6 +342,35 @@ static void test_merged_lines_hold_the_entries_of_both(void **state) {
         }
     }
     assert_true(full > 10 && merged > 1000);
+}
+
+/* What is left of both fills the line, and all that is not in it is from the line that had fewer. */
+static void test_merge_of_lines_that_pass_on_keeps_the_fuller(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 5, over = 0;
+    for (unsigned round = 0; round < 2000; round++) {
+        tamis_i_line line;
+        const char *reason;
+        tamis_i_line_init(&line, some_homes[round % 6], 20, true, 0);
+        tamis_i_line_limit(&line, 12 + round % 30);
+        plain a = {.line = line}, b = {.line = line};
+        uint64_t words[8], source[8];
+        fill(&a, words, (unsigned)test_random_below(&random, line.most + 1), &random);
+        fill(&b, source, (unsigned)test_random_below(&random, line.most + 1), &random);
+        assert_true(tamis_i_line_merge(&line, words, source, true));
+        assert_true(tamis_i_line_check(&line, words, &reason));
+        const plain *const fuller = b.n > a.n ? &b : &a, *const other = b.n > a.n ? &a : &b;
+        unsigned missing = 0;
+        for (unsigned i = 0; i < fuller->n; i++)
+            assert_true(
+                tamis_i_line_find(&line, words, fuller->entries[i].home, fuller->entries[i].print));
+        for (unsigned i = 0; i < other->n; i++)
+            missing +=
+                !tamis_i_line_find(&line, words, other->entries[i].home, other->entries[i].print);
+        assert_true(missing == 0 || tamis_i_line_full(&line, words));
+        over += missing;
+    }
+    assert_true(over > 1000);
 }
 
 /* ---- damage ---- */
@@ -492,8 +545,10 @@ static void test_parameters_out_of_range_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_line_equals_its_model),
+        cmocka_unit_test(test_line_that_passes_on_equals_its_model),
         cmocka_unit_test(test_line_with_a_crowded_home_equals_its_model),
         cmocka_unit_test(test_merged_lines_hold_the_entries_of_both),
+        cmocka_unit_test(test_merge_of_lines_that_pass_on_keeps_the_fuller),
         cmocka_unit_test(test_damaged_lines_are_refused_or_sound),
         cmocka_unit_test(test_small_lines_keep_every_copy),
         cmocka_unit_test(test_heavy_key_takes_one_slot_of_the_stash),
