@@ -244,6 +244,7 @@ typedef struct tamis_params {
 #define TAMIS_LINE_HOMES    1 /* of a line, 1 to 128; default 64 */
 #define TAMIS_LINE_BITS_MAX 2 /* of a fingerprint, 1 to 56; default: at the mean load, and 3 */
 #define TAMIS_LINE_COPIES   3 /* line: of one fingerprint in a line, 1 to 255; default 4 */
+#define TAMIS_LINE_LIMIT    3 /* line-set: of entries of a line, 1 to 64; default none */
 
 /* All members zero but struct_size. */
 static inline void tamis_params_init(tamis_params *params) {

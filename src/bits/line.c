@@ -126,6 +126,12 @@ void tamis_i_line_look(const tamis_i_line *line, const uint64_t *words, unsigned
     }
 }
 
+unsigned tamis_i_line_longest(const tamis_i_line *line, const uint64_t *words) {
+    tamis_i_line_view v;
+    tamis_i_line_look(line, words, 0, &v);
+    return v.n == 0 ? bits_for(line, 1) : v.r + (v.longs != 0);
+}
+
 /* The home's run: where its fingerprints begin, as bits, and how long each is. */
 static unsigned run_at(const tamis_i_line *line, const tamis_i_line_view *view, unsigned *length) {
     *length = view->r + (view->start < view->longs);
@@ -351,16 +357,31 @@ static lengths fit(const tamis_i_line *line, const tamis_i_line_entry *entries, 
     return now;
 }
 
+/* Does one of these match every key that 'e' matches?  One that is longer need not. */
 static bool is_there(const tamis_i_line_entry *entries, unsigned n, const tamis_i_line_entry *e) {
     for (unsigned i = 0; i < n; i++)
-        if (entries[i].home == e->home &&
+        if (entries[i].home == e->home && entries[i].bits <= e->bits &&
             (entries[i].print ^ e->print) >> (64 - entries[i].bits) == 0)
             return true;
     return false;
 }
 
+bool tamis_i_line_covers(const tamis_i_line *line, const uint64_t *words,
+                         const tamis_i_line_entry *entry) {
+    tamis_i_line_entry entries[TAMIS_I_LINE_ENTRIES];
+    return is_there(entries, tamis_i_line_list(line, words, entries), entry);
+}
+
+static bool are_long_enough(const tamis_i_line_entry *entries, unsigned n, lengths now) {
+    for (unsigned i = 0; i < n; i++)
+        if (entries[i].bits < now.r + (i < now.longs))
+            return false;
+    return true;
+}
+
 /* In a set the fuller line has the shorter fingerprints: entries of the other that match one of them are
- * left out, and what is left is at least as many as either had.  So each has the bits that it gets. */
+ * left out, and what is left is at least as many as either had.  So each has the bits that it gets, unless
+ * one entry matched two that lay before it. */
 bool tamis_i_line_merge(const tamis_i_line *line, uint64_t *words, const uint64_t *source,
                         bool write) {
     tamis_i_line_entry a[TAMIS_I_LINE_ENTRIES], b[TAMIS_I_LINE_ENTRIES];
@@ -385,12 +406,16 @@ bool tamis_i_line_merge(const tamis_i_line *line, uint64_t *words, const uint64_
     const unsigned n = n_a + n_b;
     if (n > most)
         return false;
-    if (!write || n_b == 0)
+    if (n_b == 0)
         return true;
     unsigned i = 0, j = 0;
     for (unsigned k = 0; k < n; k++)
         both[k] = j == n_b || (i < n_a && a[i].home <= b[j].home) ? a[i++] : b[j++];
-    write_line(line, words, both, n, fit(line, both, n));
+    const lengths now = fit(line, both, n);
+    if (!are_long_enough(both, n, now))
+        return false;
+    if (write)
+        write_line(line, words, both, n, now);
     return true;
 }
 

@@ -160,9 +160,16 @@ typedef struct tamis_i_line_entry {
     uint8_t bits;
 } tamis_i_line_entry;
 
+/* Bits of the longest fingerprint of a set's line, or of the first one if it has none. */
+unsigned tamis_i_line_longest(const tamis_i_line *line, const uint64_t *words);
+
 /* All entries of a line, in order; returns how many. */
 unsigned tamis_i_line_list(const tamis_i_line *line, const uint64_t *words,
                            tamis_i_line_entry entries[TAMIS_I_LINE_ENTRIES]);
+
+/* Does the line find every key that this entry stands for? */
+bool tamis_i_line_covers(const tamis_i_line *line, const uint64_t *words,
+                         const tamis_i_line_entry *entry);
 
 /* Add all entries of the line 'source' to 'words'; with 'write' false only tell whether they fit.  What a
  * set has already is left out.  False, and nothing changed, if they do not fit; but a line that passes on

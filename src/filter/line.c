@@ -22,6 +22,19 @@
  * 'line-set' is a set: a key that is found is not stored again, and nothing is removed.  It has no
  * number of bits in the line, which makes fingerprints longer, and errors a seventh fewer.
  *
+ * A set may have a limit on the entries of a line.  A full line passes keys on, to the line that lies a
+ * number of lines further, a number that depends on the home: the overflow of a line is spread over as
+ * many lines as it has homes.  The way of a key are WAY lines, A, A + s, A + 2s ..., and
+ *
+ *   W1  a key is in the first line of its way that was not full when it came, or, if all were, in the stash;
+ *   W2  a full line stays full.
+ *
+ * So a query may stop at the first line that is not full.  Home and fingerprint are the same in all lines
+ * of the way: what has been passed on is not marked, and a merge may pass on any entry of a line that
+ * is full afterwards.  (Not so in a multiset.  If two keys match an entry of the first line and only one of
+ * them a longer one further on, which of the two entries does a removal drop?  Keys of the second line
+ * might have claims on the longer, so neither answer is always right.)
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "bits/line.h"
@@ -33,6 +46,10 @@
 #define LINES_MAX   ((uint64_t)1 << 38)
 #define DEFAULT_BPK 12u /* bits per key */
 #define LOADS       4u  /* that one entry of the histogram stands for */
+
+/* Of lines that pass on: the lines of a key, and a factor that makes a word of a home. */
+#define WAY   16u
+#define STEPS 0x9e3779b97f4a7c15u
 
 /* What geometry[] holds. */
 typedef struct layout {
@@ -83,7 +100,9 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
     set_default(&v[TAMIS_LINE_BITS_MAX], default_bits(params));
     if (!is_set(params))
         set_default(&v[TAMIS_LINE_COPIES], 4);
-    if (v[TAMIS_LINE_BITS_MAX] > TAMIS_I_LINE_PRINT || v[TAMIS_LINE_COPIES] > TAMIS_I_LINE_ENTRIES)
+    if (v[TAMIS_LINE_BITS_MAX] > TAMIS_I_LINE_PRINT ||
+        (is_set(params) ? v[TAMIS_LINE_LIMIT] > TAMIS_I_LINE_LIMIT
+                        : v[TAMIS_LINE_COPIES] > TAMIS_I_LINE_ENTRIES))
         return TAMIS_E_ARGUMENT;
     set_default(&params->stash, 16 + params->capacity / 16384);
     *n_table = v[TAMIS_LINE_LINES] * TAMIS_LINE_WORDS;
@@ -93,8 +112,11 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
 static void attach(tamis_filter *filter) {
     const uint64_t *const v = filter->params.value;
     layout l = {.lines = v[TAMIS_LINE_LINES]};
-    tamis_i_line_init(&l.line, v[TAMIS_LINE_HOMES], v[TAMIS_LINE_BITS_MAX], is_set(&filter->params),
-                      v[TAMIS_LINE_COPIES]);
+    const bool set = is_set(&filter->params);
+    tamis_i_line_init(&l.line, v[TAMIS_LINE_HOMES], v[TAMIS_LINE_BITS_MAX], set,
+                      set ? 0 : v[TAMIS_LINE_COPIES]);
+    if (set && v[TAMIS_LINE_LIMIT] != 0)
+        tamis_i_line_limit(&l.line, v[TAMIS_LINE_LIMIT]);
     l.ops = tamis_i_line_choose(&l.line, tamis_i_cpu_features(), mean_load(&filter->params));
     memcpy(filter->geometry, &l, sizeof l);
 }
@@ -111,11 +133,32 @@ static inline void locate(const layout *l, const tamis_filter *filter, tamis_dig
     probe->word[1] = tamis_i_range(word, l->line.homes);
 }
 
+/* The next line on the way of the keys of this home. */
+static inline uint64_t *line_after(const layout *l, const tamis_filter *filter, uint64_t *at,
+                                   unsigned home) {
+    const uint64_t step = 1 + tamis_i_range((home + 1) * STEPS, l->lines - 1);
+    const uint64_t next = (uint64_t)(at - filter->table) + TAMIS_LINE_WORDS * step;
+    return filter->table + (next < filter->n_table ? next : next - filter->n_table);
+}
+
+/* The lines after 'at' that are on the key's way, if it is full. */
+static bool is_further_on(const layout *l, const tamis_filter *filter, uint64_t *at, unsigned home,
+                          uint64_t print) {
+    for (unsigned i = 1; i < WAY && l->ops->full(&l->line, at); i++) {
+        at = line_after(l, filter, at, home);
+        if (l->ops->has(&l->line, at, home, print))
+            return true;
+    }
+    return false;
+}
+
 static bool contains(const tamis_filter *filter, tamis_digest digest) {
     const layout *const l = layout_of(filter);
     tamis_i_probe probe;
     locate(l, filter, digest, &probe);
-    return l->ops->has(&l->line, probe.at[0], (unsigned)probe.word[1], probe.word[0]) ||
+    const unsigned home = (unsigned)probe.word[1];
+    return l->ops->has(&l->line, probe.at[0], home, probe.word[0]) ||
+           (l->line.passes_on && is_further_on(l, filter, probe.at[0], home, probe.word[0])) ||
            tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
 
@@ -148,12 +191,25 @@ static tamis_status finish(tamis_filter *filter, tamis_digest digest, const tami
     return TAMIS_OK;
 }
 
+/* A key that its first line has refused: what the others of its way say. */
+static unsigned pass_on(const layout *l, tamis_filter *filter, const tamis_i_probe *probe) {
+    tamis_i_probe further = *probe;
+    uint8_t result = 0;
+    for (unsigned i = 1; i < WAY && result == 0; i++) {
+        further.at[0] = line_after(l, filter, further.at[0], (unsigned)probe->word[1]);
+        (void)l->ops->add(&l->line, &further, 1, &further, &result);
+    }
+    return result;
+}
+
 static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
     const layout *const l = layout_of(filter);
     tamis_i_probe probe;
     uint8_t result;
     locate(l, filter, digest, &probe);
     (void)l->ops->add(&l->line, &probe, 1, &probe, &result);
+    if (result == 0 && l->line.passes_on)
+        result = (uint8_t)pass_on(l, filter, &probe);
     return finish(filter, digest, &probe, result, added);
 }
 
@@ -195,11 +251,44 @@ static const tamis_i_probe *locate_next(const layout *l, const tamis_filter *fil
     return now->probes;
 }
 
+#define FURTHER 1u /* probe->at: the second line, NULL if there is nothing to look for */
+#define ANSWER  2u /* probe->word: that of the first line */
+
+/* The first lines of a group are looked at one group early, and where that does not answer, the second
+ * lines are fetched. */
+static void contains_ways(const tamis_filter *filter, const tamis_i_group *now,
+                          const tamis_i_group *next, bool *present) {
+    static const tamis_i_group none = {.n = 0};
+    const layout *const l = layout_of(filter);
+    const tamis_i_group *const before = next->before == NULL ? &none : next->before;
+    const tamis_i_probe *const fetch = locate_next(l, filter, before, next);
+    uint8_t results[TAMIS_I_GROUP];
+    l->ops->look(&l->line, before->probes, before->n, fetch, results);
+    for (size_t i = 0; i < before->n; i++) {
+        tamis_i_probe *const p = &before->probes[i];
+        p->word[ANSWER] = results[i];
+        if (results[i] & TAMIS_I_LINE_FULL) {
+            p->at[FURTHER] = line_after(l, filter, p->at[0], (unsigned)p->word[1]);
+            TAMIS_PREFETCH(p->at[FURTHER]);
+        }
+    }
+    for (size_t i = 0; i < now->n; i++) {
+        const tamis_i_probe *const p = &now->probes[i];
+        const unsigned home = (unsigned)p->word[1];
+        present[i] = p->word[ANSWER] & TAMIS_I_LINE_FOUND;
+        if (p->word[ANSWER] & TAMIS_I_LINE_FULL)
+            present[i] = l->ops->has(&l->line, p->at[FURTHER], home, p->word[0]) ||
+                         is_further_on(l, filter, p->at[FURTHER], home, p->word[0]);
+    }
+}
+
 static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
                           const tamis_i_group *next, bool *present) {
     const layout *const l = layout_of(filter);
-    const tamis_i_probe *const fetch = locate_next(l, filter, now, next);
-    l->ops->find(&l->line, now->probes, now->n, fetch, present);
+    if (l->line.passes_on)
+        contains_ways(filter, now, next, present);
+    else
+        l->ops->find(&l->line, now->probes, now->n, locate_next(l, filter, now, next), present);
     if (filter->state[TAMIS_I_STASH_USED] != 0)
         for (size_t i = 0; i < now->n; i++)
             present[i] = present[i] || tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
@@ -215,6 +304,8 @@ static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
     *done = 0;
     for (size_t to = 0; to < now->n;) {
         to += l->ops->add(&l->line, now->probes + to, now->n - to, fetch + to, results + to);
+        if (results[to - 1] == 0 && l->line.passes_on)
+            results[to - 1] = (uint8_t)pass_on(l, filter, &now->probes[to - 1]);
         const bool plain = filter->state[TAMIS_I_STASH_USED] == 0 &&
                            !tamis_i_line_refused(&l->line, results[to - 1]);
         uint64_t stored = 0;
@@ -252,9 +343,56 @@ static void remove_many(tamis_filter *filter, const tamis_i_group *now, const ta
 
 /* ---- whole filters ---- */
 
+/* Put an entry of line 'at' into the first line further on its way that takes one.  False if there is none,
+ * or if fingerprints there are longer than the entry's. */
+static bool entry_further_on(const layout *l, const tamis_filter *filter, uint64_t *table,
+                             uint64_t at, const tamis_i_line_entry *e) {
+    uint64_t *words = filter->table + at;
+    for (unsigned i = 1; i < WAY; i++) {
+        words = line_after(l, filter, words, e->home);
+        uint64_t *const merged = table + (words - filter->table);
+        if (tamis_i_line_full(&l->line, merged))
+            continue;
+        if (tamis_i_line_longest(&l->line, merged) > e->bits)
+            return false;
+        return tamis_i_line_add(&l->line, merged, e->home, e->print) != 0;
+    }
+    return false;
+}
+
+/* As merge, of lines that pass on: in a copy, since no line alone tells whether all fits.  First line by
+ * line, then what a full line has left out goes on. */
+static tamis_status merge_ways(tamis_filter *filter, const tamis_filter *source) {
+    const layout *const l = layout_of(filter);
+    const size_t size = (size_t)filter->n_table * sizeof(uint64_t);
+    uint64_t *const table = tamis_i_alloc(&filter->allocator, size);
+    if (table == NULL)
+        return TAMIS_E_NOMEM;
+    memcpy(table, filter->table, size);
+    bool fits = true;
+    for (uint64_t at = 0; fits && at < filter->n_table; at += TAMIS_LINE_WORDS)
+        fits = tamis_i_line_merge(&l->line, table + at, source->table + at, true);
+    for (uint64_t at = 0; fits && at < filter->n_table; at += TAMIS_LINE_WORDS) {
+        for (unsigned k = 0; k < 2 && tamis_i_line_full(&l->line, table + at); k++) {
+            tamis_i_line_entry e[TAMIS_I_LINE_ENTRIES];
+            const unsigned n =
+                tamis_i_line_list(&l->line, (k == 0 ? filter : source)->table + at, e);
+            for (unsigned i = 0; fits && i < n; i++)
+                fits = tamis_i_line_covers(&l->line, table + at, &e[i]) ||
+                       entry_further_on(l, filter, table, at, &e[i]);
+        }
+    }
+    if (fits)
+        memcpy(filter->table, table, size);
+    tamis_i_free(&filter->allocator, table, size);
+    return fits ? TAMIS_OK : TAMIS_E_FULL;
+}
+
 /* Lines of equal number, home by home.  Two passes: whether all fits, then the change. */
 static tamis_status merge(tamis_filter *filter, const tamis_filter *source) {
     const layout *const l = layout_of(filter);
+    if (l->line.passes_on)
+        return merge_ways(filter, source);
     for (unsigned write = 0; write < 2; write++)
         for (uint64_t at = 0; at < filter->n_table; at += TAMIS_LINE_WORDS)
             if (!tamis_i_line_merge(&l->line, filter->table + at, source->table + at, write != 0))
@@ -276,17 +414,22 @@ static double line_rate(const layout *l, const tamis_i_line_entry *entries, unsi
     return sum / (double)l->line.homes;
 }
 
+/* A query that falls in a full line and finds nothing falls again, in any line: with f the rate of such
+ * queries and s that of those that err at once, s + f s + f^2 s ... err. */
 static void info(const tamis_filter *filter, tamis_info *info) {
     const layout *const l = layout_of(filter);
-    double sum = 0;
+    double sum = 0, again = 0;
     info->n_loads = (size_t)(l->line.most / LOADS + 1);
     for (uint64_t at = 0; at < filter->n_table; at += TAMIS_LINE_WORDS) {
         tamis_i_line_entry entries[TAMIS_I_LINE_ENTRIES];
         const unsigned n = tamis_i_line_list(&l->line, filter->table + at, entries);
+        const double rate = line_rate(l, entries, n);
         info->load_histogram[n / LOADS]++;
-        sum += line_rate(l, entries, n);
+        sum += rate;
+        again += l->line.passes_on && n == l->line.most ? 1 - rate : 0;
     }
-    info->fpr = sum / (double)l->lines;
+    const double lines = (double)l->lines;
+    info->fpr = again < lines ? fmin(sum / (lines - again), 1) : 1;
 }
 
 /* A set may count keys that two sets had in common twice. */
@@ -333,7 +476,7 @@ const tamis_i_kind tamis_i_line_kind = {.id = TAMIS_KIND_LINE,
 const tamis_i_kind tamis_i_line_set_kind = {.id = TAMIS_KIND_LINE_SET,
                                             .name = "line-set",
                                             .abilities = TAMIS_CAN_MERGE,
-                                            .params = {"lines", "homes", "bits_max"},
+                                            .params = {"lines", "homes", "bits_max", "limit"},
                                             .shape = shape,
                                             .attach = attach,
                                             .insert = insert,

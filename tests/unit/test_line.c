@@ -344,6 +344,37 @@ static void test_merged_lines_hold_the_entries_of_both(void **state) {
     assert_true(full > 10 && merged > 1000);
 }
 
+/* Lines of sets that have most keys in common: whatever the merged line has, it finds every key, all bits of
+ * its print included. */
+static void test_merged_sets_find_every_key(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 7, merged = 0;
+    for (unsigned round = 0; round < 20000; round++) {
+        tamis_i_line line;
+        uint64_t words[2][8] = {{0}}, print[240];
+        unsigned home[240];
+        bool in[240];
+        tamis_i_line_init(&line, 2 + test_random_below(&random, 63), 56, true, 0);
+        const unsigned n = 2 + (unsigned)test_random_below(&random, 238);
+        const uint64_t share = 1 + test_random_below(&random, 99);
+        for (unsigned i = 0; i < n; i++) {
+            home[i] = (unsigned)test_random_below(&random, line.homes);
+            print[i] = test_random(&random);
+            in[i] = false;
+            for (unsigned k = 0; k < 2; k++)
+                if (test_random_below(&random, 100) < share)
+                    in[i] |= tamis_i_line_add(&line, words[k], home[i], print[i]) != 0;
+        }
+        if (!tamis_i_line_merge(&line, words[0], words[1], true))
+            continue;
+        for (unsigned i = 0; i < n; i++)
+            assert_true(!in[i] || tamis_i_line_find(&line, words[0], home[i], print[i]));
+        merged++;
+    }
+    print_message("%u of 20000 merged\n", (unsigned)merged);
+    assert_true(merged > 19000);
+}
+
 /* What is left of both fills the line, and all that is not in it is from the line that had fewer. */
 static void test_merge_of_lines_that_pass_on_keeps_the_fuller(void **state) {
     (void)state;
@@ -528,6 +559,96 @@ static void test_merge_that_does_not_fit_changes_nothing(void **state) {
     tamis_filter_free(b);
 }
 
+/* ---- sets whose lines pass on ---- */
+
+static tamis_params limited(uint64_t lines, uint64_t limit) {
+    tamis_params params = tiny(TAMIS_KIND_LINE_SET, lines, 64, 20);
+    params.value[TAMIS_LINE_LIMIT] = limit;
+    return params;
+}
+
+/* Nothing is lost until lines and stash are full, then a key is refused and nothing changes.  Batches
+ * do what single calls do. */
+static void test_limited_set_fills_up_and_refuses(void **state) {
+    (void)state;
+    for (uint64_t lines = 1; lines <= 60; lines += 1 + lines / 3) {
+        const tamis_params params = limited(lines, 1 + lines % 30);
+        tamis_filter *f, *batch;
+        assert_ok(tamis_filter_create(&params, NULL, &f));
+        assert_ok(tamis_filter_create(&params, NULL, &batch));
+        uint64_t keys[2000];
+        bool present[2000], added[2000];
+        for (uint64_t i = 0; i < 2000; i++)
+            keys[i] = i;
+        uint64_t in = 0;
+        while (in < 2000 && tamis_filter_insert_u64(f, in, &added[in]) == TAMIS_OK)
+            in++;
+        assert_true(in < 2000 && in >= params.stash + params.value[TAMIS_LINE_LIMIT]);
+        size_t size, done;
+        unsigned char *const bytes = test_encoded(f, &size);
+        assert_status(tamis_filter_insert_u64(f, in, NULL), TAMIS_E_FULL);
+        assert_encoded(f, bytes, size);
+        free(bytes);
+        bool added_many[2000];
+        assert_status(tamis_filter_insert_many_u64(batch, keys, 2000, added_many, &done),
+                      TAMIS_E_FULL);
+        assert_int_equal(done, in);
+        assert_memory_equal(added_many, added, (size_t)in);
+        assert_same(f, batch);
+        size_t found = 0;
+        (void)tamis_filter_contains_many_u64(f, keys, 2000, present);
+        for (uint64_t i = 0; i < 2000; i++) {
+            assert_int_equal(tamis_filter_contains_u64(f, i), present[i]);
+            assert_true(present[i] || i >= in);
+            found += present[i];
+        }
+        assert_true(found < 2000);
+        tamis_filter_free(f);
+        tamis_filter_free(batch);
+    }
+}
+
+/* Parts of a set, merged in any shares, find all keys; what does not fit changes nothing. */
+static void test_limited_sets_merge(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 6, merged = 0, refused = 0;
+    for (unsigned round = 0; round < 300; round++) {
+        tamis_params params = limited(20 + round % 100, 20 + round % 15);
+        const uint64_t share = test_random_below(&random, 101);
+        const uint64_t room = params.value[TAMIS_LINE_LINES] * params.value[TAMIS_LINE_LIMIT];
+        const uint64_t n = room * (60 + test_random_below(&random, 50)) / 100;
+        const bool overlap = round % 4 == 0;
+        tamis_filter *f[2];
+        params.seed = 1 + round;
+        for (unsigned k = 0; k < 2; k++)
+            assert_ok(tamis_filter_create(&params, NULL, &f[k]));
+        uint64_t in = 0;
+        for (bool full = false; in < n && !full; in += !full) {
+            const unsigned k = test_random_below(&random, 100) < share;
+            full = tamis_filter_insert_u64(f[k], in, NULL) != TAMIS_OK;
+            if (overlap && !full && in % 2 == 0)
+                full = tamis_filter_insert_u64(f[!k], in, NULL) != TAMIS_OK;
+        }
+        size_t size;
+        unsigned char *const bytes = test_encoded(f[0], &size);
+        const tamis_status status = tamis_filter_merge(f[0], f[1]);
+        if (status == TAMIS_OK) {
+            for (uint64_t i = 0; i < in; i++)
+                assert_true(tamis_filter_contains_u64(f[0], i));
+            merged++;
+        } else {
+            assert_status(status, TAMIS_E_FULL);
+            assert_encoded(f[0], bytes, size);
+            refused++;
+        }
+        free(bytes);
+        tamis_filter_free(f[0]);
+        tamis_filter_free(f[1]);
+    }
+    print_message("%u merges, %u refused\n", (unsigned)merged, (unsigned)refused);
+    assert_true(merged > 100 && refused > 10);
+}
+
 static void test_parameters_out_of_range_are_refused(void **state) {
     (void)state;
     const tamis_params good = tiny(TAMIS_KIND_LINE, 3, 64, 9);
@@ -538,8 +659,8 @@ static void test_parameters_out_of_range_are_refused(void **state) {
                              {TAMIS_LINE_COPIES + 1, 1}};
     small_refused(&good, bad, sizeof bad / sizeof bad[0]);
     const tamis_params set = tiny(TAMIS_KIND_LINE_SET, 3, 64, 9);
-    const small_bad none = {TAMIS_LINE_COPIES, 1};
-    small_refused(&set, &none, 1);
+    const small_bad bad_set[] = {{TAMIS_LINE_LIMIT, 65}, {TAMIS_LINE_LIMIT + 1, 1}};
+    small_refused(&set, bad_set, 2);
 }
 
 int main(void) {
@@ -548,6 +669,7 @@ int main(void) {
         cmocka_unit_test(test_line_that_passes_on_equals_its_model),
         cmocka_unit_test(test_line_with_a_crowded_home_equals_its_model),
         cmocka_unit_test(test_merged_lines_hold_the_entries_of_both),
+        cmocka_unit_test(test_merged_sets_find_every_key),
         cmocka_unit_test(test_merge_of_lines_that_pass_on_keeps_the_fuller),
         cmocka_unit_test(test_damaged_lines_are_refused_or_sound),
         cmocka_unit_test(test_small_lines_keep_every_copy),
@@ -556,6 +678,8 @@ int main(void) {
         cmocka_unit_test(test_overfull_set_answers_present),
         cmocka_unit_test(test_set_stores_a_key_once),
         cmocka_unit_test(test_merge_that_does_not_fit_changes_nothing),
+        cmocka_unit_test(test_limited_set_fills_up_and_refuses),
+        cmocka_unit_test(test_limited_sets_merge),
         cmocka_unit_test(test_parameters_out_of_range_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
