@@ -19,8 +19,8 @@
 #include "hash/hash.h"
 
 #define GROUP TAMIS_I_GROUP
-#define AHEAD 2u
-#define RING  4u /* groups kept: more than AHEAD, a power of two */
+#define AHEAD 2u /* groups, unless a structure asks for more */
+#define RING  4u /* groups kept: more than those, a power of two */
 
 static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
@@ -35,6 +35,7 @@ typedef struct key_source {
     key_form form;
     const void *array;
     size_t n;
+    tamis_i_group groups[RING];
     tamis_digest ring[RING * GROUP]; /* not used for digests, which are taken where they are */
     tamis_i_probe probes[RING * GROUP];
 } key_source;
@@ -45,30 +46,29 @@ static void keys_start(key_source *k, const tamis_filter *filter, key_form form,
     k->filter = filter, k->form = form, k->array = array, k->n = n;
 }
 
-/* The group that begins with key 'at', a multiple of GROUP; it is empty past the last key. */
-static tamis_i_group group_at(key_source *k, size_t at) {
-    const size_t n = at < k->n ? least(GROUP, k->n - at) : 0;
-    const size_t turn = at % (RING * GROUP);
-    return (tamis_i_group){.digests = k->form == DIGESTS && n != 0
-                                          ? (const tamis_digest *)k->array + at
-                                          : k->ring + turn,
-                           .n = n,
-                           .probes = k->probes + turn};
+/* The group that begins with key 'at', a multiple of GROUP; RING - 1 more have been hashed since.  Groups are
+ * described in place: to copy what was written a moment ago takes longer than to work on a key. */
+static tamis_i_group *group_at(key_source *k, size_t at) {
+    return &k->groups[at / GROUP % RING];
 }
 
-/* The same, hashed; the group before it is kept in 'before'. */
-static tamis_i_group group_hash(key_source *k, size_t at, tamis_i_group *before) {
-    tamis_i_group group = group_at(k, at);
+/* Hash the group that begins with key 'at'; it is empty past the last key. */
+static const tamis_i_group *group_hash(key_source *k, size_t at) {
+    tamis_i_group *const group = group_at(k, at);
+    const size_t turn = at % (RING * GROUP);
+    tamis_digest *const ring = k->ring + turn;
     const uint64_t seed = k->filter->params.seed;
-    tamis_digest *const ring = k->ring + at % (RING * GROUP);
-    if (group.n != 0 && k->form == INTEGERS)
-        tamis_i_hash_many_u64(seed, (const uint64_t *)k->array + at, group.n, ring);
-    else if (group.n != 0 && k->form == BYTES)
-        tamis_i_hash_many(seed, (const tamis_bytes *)k->array + at, group.n, ring);
-    if (at >= GROUP) {
-        *before = group_at(k, at - GROUP);
-        group.before = before;
-    }
+    const size_t n = at < k->n ? least(GROUP, k->n - at) : 0;
+    group->digests = ring;
+    group->n = n;
+    group->probes = k->probes + turn;
+    group->before = at == 0 ? NULL : group_at(k, at - GROUP);
+    if (n != 0 && k->form == DIGESTS)
+        group->digests = (const tamis_digest *)k->array + at;
+    else if (n != 0 && k->form == INTEGERS)
+        tamis_i_hash_many_u64(seed, (const uint64_t *)k->array + at, n, ring);
+    else if (n != 0)
+        tamis_i_hash_many(seed, (const tamis_bytes *)k->array + at, n, ring);
     return group;
 }
 
@@ -176,6 +176,11 @@ static void remove_group(tamis_filter *filter, const tamis_i_group *now, const t
 
 /* ---- the batches ---- */
 
+/* Keys from fetching to work. */
+static size_t ahead_of(const tamis_filter *filter) {
+    return GROUP * (filter->kind->ahead != 0 ? filter->kind->ahead : AHEAD);
+}
+
 static size_t contains_keys(const tamis_filter *filter, key_form form, const void *array, size_t n,
                             bool *present) {
     key_source k;
@@ -183,17 +188,17 @@ static size_t contains_keys(const tamis_filter *filter, key_form form, const voi
     bool unasked[GROUP];
     size_t found = 0;
     const tamis_i_group none = {.n = 0};
-    tamis_i_group before;
-    for (size_t at = 0; at < AHEAD * GROUP; at += GROUP) {
-        const tamis_i_group next = group_hash(&k, at, &before);
-        contains_group(filter, &none, &next, unasked);
+    const size_t ahead = ahead_of(filter);
+    for (size_t at = 0; at < ahead; at += GROUP) {
+        const tamis_i_group *const next = group_hash(&k, at);
+        contains_group(filter, &none, next, unasked);
     }
     for (size_t at = 0; at < n; at += GROUP) {
-        const tamis_i_group next = group_hash(&k, at + AHEAD * GROUP, &before);
-        const tamis_i_group now = group_at(&k, at);
+        const tamis_i_group *const next = group_hash(&k, at + ahead);
+        const tamis_i_group *const now = group_at(&k, at);
         bool *const answers = present == NULL ? unasked : present + at;
-        contains_group(filter, &now, &next, answers);
-        found += tamis_i_group_sum(answers, now.n);
+        contains_group(filter, now, next, answers);
+        found += tamis_i_group_sum(answers, now->n);
     }
     return found;
 }
@@ -210,15 +215,15 @@ static tamis_status insert_keys(tamis_filter *filter, key_form form, const void 
     tamis_status status = TAMIS_OK;
     size_t all = 0, in;
     const tamis_i_group none = {.n = 0};
-    tamis_i_group before;
-    for (size_t at = 0; at < AHEAD * GROUP && status == TAMIS_OK; at += GROUP) {
-        const tamis_i_group next = group_hash(&k, at, &before);
-        status = insert_group(filter, &none, &next, unasked, &in);
+    const size_t ahead = ahead_of(filter);
+    for (size_t at = 0; at < ahead && status == TAMIS_OK; at += GROUP) {
+        const tamis_i_group *const next = group_hash(&k, at);
+        status = insert_group(filter, &none, next, unasked, &in);
     }
     for (size_t at = 0; at < n && status == TAMIS_OK; at += GROUP) {
-        const tamis_i_group next = group_hash(&k, at + AHEAD * GROUP, &before);
-        const tamis_i_group now = group_at(&k, at);
-        status = insert_group(filter, &now, &next, added == NULL ? unasked : added + at, &in);
+        const tamis_i_group *const next = group_hash(&k, at + ahead);
+        const tamis_i_group *const now = group_at(&k, at);
+        status = insert_group(filter, now, next, added == NULL ? unasked : added + at, &in);
         all += in;
     }
     if (done != NULL)
@@ -239,17 +244,17 @@ static tamis_status remove_keys(tamis_filter *filter, key_form form, const void 
     bool unasked[GROUP];
     size_t all = 0;
     const tamis_i_group none = {.n = 0};
-    tamis_i_group before;
-    for (size_t at = 0; at < AHEAD * GROUP; at += GROUP) {
-        const tamis_i_group next = group_hash(&k, at, &before);
-        remove_group(filter, &none, &next, unasked);
+    const size_t ahead = ahead_of(filter);
+    for (size_t at = 0; at < ahead; at += GROUP) {
+        const tamis_i_group *const next = group_hash(&k, at);
+        remove_group(filter, &none, next, unasked);
     }
     for (size_t at = 0; at < n; at += GROUP) {
-        const tamis_i_group next = group_hash(&k, at + AHEAD * GROUP, &before);
-        const tamis_i_group now = group_at(&k, at);
+        const tamis_i_group *const next = group_hash(&k, at + ahead);
+        const tamis_i_group *const now = group_at(&k, at);
         bool *const answers = removed == NULL ? unasked : removed + at;
-        remove_group(filter, &now, &next, answers);
-        all += tamis_i_group_sum(answers, now.n);
+        remove_group(filter, now, next, answers);
+        all += tamis_i_group_sum(answers, now->n);
     }
     if (count != NULL)
         *count = all;

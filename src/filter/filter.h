@@ -65,8 +65,9 @@ typedef struct tamis_i_group {
     const tamis_digest *digests;
     size_t n;
     tamis_i_probe *probes;
-    const struct tamis_i_group
-        *before; /* of a group to fetch: the one that was fetched before it */
+    /* Of a group to fetch, and of those: the one that was fetched before it, as far back as the one that is
+     * worked off.  NULL: it is the first. */
+    const struct tamis_i_group *before;
 } tamis_i_group;
 
 /* How many of n <= TAMIS_I_GROUP answers are yes.  They are bytes of value 0 or 1: summed up by eights. */
@@ -79,6 +80,22 @@ static inline size_t tamis_i_group_sum(const bool *answers, size_t n) {
     return (size_t)((eights[0] + eights[1]) * 0x0101010101010101u >> 56);
 }
 
+/* Bits 0 to n-1 of a mask as n <= TAMIS_I_GROUP answers.  Words are written where they can be: a word that is
+ * read (tamis_i_group_sum) while its bytes are on their way to memory has to wait for all of them. */
+static inline void tamis_i_group_answer(bool *answers, size_t n, uint32_t mask) {
+    if (n == TAMIS_I_GROUP && tamis_i_little_endian()) {
+        for (unsigned i = 0; i < TAMIS_I_GROUP; i += 8) {
+            const uint64_t bits = mask >> i & 0xff;
+            const uint64_t bytes =
+                ((bits & 0x7f) * 0x0002040810204081u & 0x0101010101010101u) | bits >> 7 << 56;
+            memcpy(answers + i, &bytes, sizeof bytes);
+        }
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        answers[i] = (mask >> i & 1) != 0;
+}
+
 /* What a structure provides.  A function pointer may be NULL where it says so.  All functions that
  * change a filter may rely on it being writable; none of them allocates. */
 struct tamis_i_kind {
@@ -86,6 +103,7 @@ struct tamis_i_kind {
     const char *name;
     unsigned abilities; /* TAMIS_CAN_... */
     unsigned n_state;   /* words of the state that it uses, from TAMIS_I_STATE_OWN on */
+    unsigned ahead;     /* groups of a batch from fetching to work, 2 or 3; 0: 2 */
     const char *params[TAMIS_PARAMS_MAX];
 
     /* Fill in the defaults of value[] and stash, check all ranges, and give the size of the table in
@@ -109,9 +127,9 @@ struct tamis_i_kind {
     /* Batches of their own, for structures that can do better than prefetch and one call per key.  Work
      * off the group 'now', and begin to fetch the group 'next', best in turns, a key each: memory
      * serves only so many fetches at a time, and work that is done while they wait costs nothing.
-     * Every group is 'next' before it is 'now', and one or two others are worked off in between; what was
+     * Every group is 'next' before it is 'now', and ahead - 1 others are worked off in between; what was
      * found out about its keys is in its probes, and must not depend on the table.  next->before, if not
-     * NULL, is the group that is worked off after 'now': its first memory has arrived, and tells what else
+     * NULL, was 'next' in the call before this one: its first memory has arrived, and tells what else
      * to fetch; queries may keep what they learn.  All groups may have any number of keys up to
      * TAMIS_I_GROUP, and none.  All answers are given, present[i] and so on
      * with room for now->n.  insert_many stops at the first failure; '*done' keys are in.
