@@ -3,6 +3,10 @@
  *      block    [ counter ][ bits of the filter ]          'words' words of 64 bits, 1 to 8
  *                first      bits                           first + bits = 64 x words
  *
+ * The counter is the load of the block.  Whether a block takes a key depends on its load and on a coin of
+ * the key, a fraction of 2^32: both are compared as one number with a limit.  Loads below that of the
+ * limit have room, at that load the coin decides, and above it nothing helps.
+ *
  * block.c defines the results; block_x86.c must equal it bit for bit.
  *
  * SPDX-License-Identifier: MIT
@@ -19,7 +23,11 @@
 typedef struct tamis_i_block {
     unsigned words, first, bits;
     unsigned hashes; /* bits that a key sets, 1 to TAMIS_I_BLOCK_PLACES_MAX */
+    uint64_t limit;  /* load << 32 | coin of a key that a block takes is below this */
 } tamis_i_block;
+
+/* Words of a probe, whose at[0] is a block, for the kernels that take probes. */
+enum { TAMIS_I_BLOCK_HASH, TAMIS_I_BLOCK_COIN, TAMIS_I_BLOCK_OWN };
 
 /* Odd multipliers, one for each bit that a key sets in its block. */
 extern const uint32_t tamis_i_place_factors[TAMIS_I_BLOCK_PLACES_MAX];
@@ -32,9 +40,18 @@ static inline unsigned tamis_i_block_place(const tamis_i_block *layout, uint64_t
     return layout->first + ((where >> 16) * layout->bits >> 16);
 }
 
+/* Blocks of 512 bits of which one is set, as the bytes of a little-endian machine: that with bit p
+ * begins at byte 63 - p / 8 of row p % 8.  The last row is zero. */
+extern const unsigned char tamis_i_one_bit[9][128];
+
 /* The value of the counter. */
 static inline uint64_t tamis_i_block_counter(const tamis_i_block *layout, const uint64_t *block) {
     return block[0] & (((uint64_t)1 << layout->first) - 1);
+}
+
+static inline bool tamis_i_block_takes(const tamis_i_block *layout, const uint64_t *block,
+                                       uint64_t coin) {
+    return (tamis_i_block_counter(layout, block) << 32 | coin) < layout->limit;
 }
 
 /* The implementations, for select.c and the tests. */

@@ -7,6 +7,7 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 
 #include <immintrin.h>
+#include <string.h>
 
 #define AVX2 __attribute__((target("avx2")))
 
@@ -18,22 +19,18 @@ AVX2 static inline __m256i all_lanes(uint32_t value) {
     return _mm256_set1_epi32((int)value);
 }
 
+/* Half of a hash in all lanes, straight from memory. */
+AVX2 static inline __m256i half(const unsigned char *p) {
+    int32_t value;
+    memcpy(&value, p, sizeof value);
+    return _mm256_set1_epi32(value);
+}
+
 /* 1 in the lanes, from number 'from' on, of the first n places. */
 AVX2 TAMIS_INLINE __m256i lanes_in_use(unsigned from, unsigned n) {
     const __m256i number = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     const __m256i rest = all_lanes(n > from ? n - from : 0);
     return _mm256_srli_epi32(_mm256_cmpgt_epi32(rest, number), 31);
-}
-
-/* Eight places, from number 'from' on: tamis_i_block_place in each lane.  Both factors of the second
- * product are below 2^16 in lanes of 32 bits: its high half is the place. */
-AVX2 TAMIS_INLINE __m256i places(const tamis_i_block *layout, uint64_t hash, unsigned from) {
-    const __m256i where = _mm256_add_epi32(
-        _mm256_mullo_epi32(all_lanes((uint32_t)hash), load(tamis_i_place_factors + from)),
-        all_lanes((uint32_t)(hash >> 32)));
-    return _mm256_add_epi32(
-        _mm256_mulhi_epu16(_mm256_srli_epi32(where, 16), all_lanes(layout->bits)),
-        all_lanes(layout->first));
 }
 
 /* A block as two vectors of eight lanes.  Words past its end are not touched: they may be in another line,
@@ -73,60 +70,121 @@ AVX2 TAMIS_INLINE __m256i missing(pair block, __m256i place, __m256i ones, unsig
     return _mm256_andnot_si256(word, bit);
 }
 
-/* Most absent keys lack one of their first eight bits: the others are looked at only if they do not.
- * 'words' is layout->words, as a constant for the common sizes. */
-AVX2 TAMIS_INLINE void test_blocks(const tamis_i_block *layout, const uint64_t *const *blocks,
-                                   const uint64_t *hashes, size_t n, bool *present,
-                                   unsigned words) {
-    const tamis_i_block own = *layout; /* which the answers cannot alias */
-    const __m256i ones = lanes_in_use(0, own.hashes);
-    for (size_t j = 0; j < n; j++) {
-        const pair block = load_block(blocks[j], words);
-        __m256i lacks = missing(block, places(&own, hashes[j], 0), ones, words);
-        bool all = _mm256_testz_si256(lacks, lacks) != 0;
-        if (all && own.hashes > 8) {
-            for (unsigned from = 8; from < own.hashes; from += 8)
-                lacks = _mm256_or_si256(lacks, missing(block, places(&own, hashes[j], from),
-                                                       lanes_in_use(from, own.hashes), words));
-            all = _mm256_testz_si256(lacks, lacks) != 0;
-        }
-        present[j] = all;
-    }
+/* What does not change from key to key. */
+typedef struct frame {
+    tamis_i_block own; /* a copy, which nothing that is written can alias */
+    __m256i factors, bits, first, ones;
+    uint64_t counter; /* mask */
+} frame;
+
+AVX2 TAMIS_INLINE frame frame_of(const tamis_i_block *layout) {
+    return (frame){.own = *layout,
+                   .factors = load(tamis_i_place_factors),
+                   .bits = all_lanes(layout->bits),
+                   .first = all_lanes(layout->first),
+                   .ones = lanes_in_use(0, layout->hashes),
+                   .counter = ((uint64_t)1 << layout->first) - 1};
 }
 
-AVX2 static void local_test(const tamis_i_block *layout, const uint64_t *const *blocks,
-                            const uint64_t *hashes, size_t n, bool *present) {
-    if (layout->words == 8)
-        test_blocks(layout, blocks, hashes, n, present, 8);
-    else if (layout->words == 4)
-        test_blocks(layout, blocks, hashes, n, present, 4);
-    else
-        test_blocks(layout, blocks, hashes, n, present, layout->words);
+/* Eight places, from number 'from' on: tamis_i_block_place in each lane.  Both factors of the second
+ * product are below 2^16 in lanes of 32 bits: its high half is the place. */
+AVX2 TAMIS_INLINE __m256i places(const frame *f, const uint64_t *hash, unsigned from) {
+    const unsigned char *const halves = (const unsigned char *)hash;
+    const __m256i factors = from == 0 ? f->factors : load(tamis_i_place_factors + from);
+    const __m256i where =
+        _mm256_add_epi32(_mm256_mullo_epi32(half(halves), factors), half(halves + 4));
+    return _mm256_add_epi32(_mm256_mulhi_epu16(_mm256_srli_epi32(where, 16), f->bits), f->first);
+}
+
+/* Does the block lack one of the first eight bits of the hash?  Most absent keys do. */
+AVX2 TAMIS_INLINE bool lacks_first(const frame *f, const uint64_t *block, const uint64_t *hash,
+                                   unsigned words) {
+    const __m256i lacks = missing(load_block(block, words), places(f, hash, 0), f->ones, words);
+    return _mm256_testz_si256(lacks, lacks) == 0;
+}
+
+/* One of the others? */
+AVX2 TAMIS_INLINE bool lacks_other(const frame *f, const uint64_t *block, const uint64_t *hash,
+                                   unsigned words) {
+    const pair both = load_block(block, words);
+    __m256i lacks = _mm256_setzero_si256();
+    for (unsigned from = 8; from < f->own.hashes; from += 8)
+        lacks = _mm256_or_si256(
+            lacks, missing(both, places(f, hash, from), lanes_in_use(from, f->own.hashes), words));
+    return _mm256_testz_si256(lacks, lacks) == 0;
+}
+
+AVX2 TAMIS_INLINE bool test_block(const tamis_i_block *layout, const uint64_t *block, uint64_t hash,
+                                  unsigned words) {
+    const frame f = frame_of(layout);
+    return !lacks_first(&f, block, &hash, words) &&
+           (f.own.hashes <= 8 || !lacks_other(&f, block, &hash, words));
+}
+
+AVX2 static bool local_test(const tamis_i_block *layout, const uint64_t *block, uint64_t hash) {
+    return layout->words == 8   ? test_block(layout, block, hash, 8)
+           : layout->words == 4 ? test_block(layout, block, hash, 4)
+                                : test_block(layout, block, hash, layout->words);
+}
+
+AVX2 TAMIS_INLINE bool refuses(const frame *f, const tamis_i_probe *probe) {
+    return ((probe->at[0][0] & f->counter) << 32 | probe->word[TAMIS_I_BLOCK_COIN]) >= f->own.limit;
+}
+
+/* The first eight bits of all keys; then the others of those keys that have these.  Whether a key has
+ * is a matter of chance that no processor can predict: so it is not asked key by key. */
+AVX2 TAMIS_INLINE uint64_t look_at(const tamis_i_block *layout, const tamis_i_probe *probes,
+                                   size_t n, const tamis_i_probe *next, unsigned words) {
+    const frame f = frame_of(layout);
+    uint32_t present = 0, refused = 0;
+    for (size_t j = n; j-- > 0;) {
+        const tamis_i_probe *const p = &probes[j];
+        TAMIS_PREFETCH(next[j].at[0]);
+        present = 2 * present + !lacks_first(&f, p->at[0], &p->word[TAMIS_I_BLOCK_HASH], words);
+        refused = 2 * refused + refuses(&f, p);
+    }
+    if (f.own.hashes > 8)
+        for (uint32_t left = present; left != 0; left &= left - 1) {
+            const tamis_i_probe *const p = &probes[__builtin_ctz(left)];
+            if (lacks_other(&f, p->at[0], &p->word[TAMIS_I_BLOCK_HASH], words))
+                present ^= left & -left;
+        }
+    return (uint64_t)refused << 32 | present;
+}
+
+AVX2 static uint64_t local_look(const tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
+                                const tamis_i_probe *next) {
+    return layout->words == 8   ? look_at(layout, probes, n, next, 8)
+           : layout->words == 4 ? look_at(layout, probes, n, next, 4)
+                                : look_at(layout, probes, n, next, layout->words);
 }
 
 /* The bits of a key are gathered in registers and come into the block at once: setting them one by one
- * in memory makes each wait for the one before, since most keys have two in one word.
- *
- * A place is broadcast to all lanes; the lane that begins at bit f gets 1 << (place - f).  Vector shifts
- * give 0 for counts over 31, negative ones included, so that only the lane that holds the place gets
- * a bit. */
-AVX2 TAMIS_INLINE void add_bit(pair *bits, __m256i place, unsigned words) {
-    const __m256i one = _mm256_set1_epi32(1);
-    const __m256i low = _mm256_setr_epi32(0, 32, 64, 96, 128, 160, 192, 224);
-    bits->low = _mm256_or_si256(bits->low, _mm256_sllv_epi32(one, _mm256_sub_epi32(place, low)));
-    if (words > 4) {
-        const __m256i high = _mm256_add_epi32(low, all_lanes(256));
-        bits->high =
-            _mm256_or_si256(bits->high, _mm256_sllv_epi32(one, _mm256_sub_epi32(place, high)));
-    }
+ * in memory makes each wait for the one before, since most keys have two in one word.  A block with one
+ * bit set is read from a table (tamis_i_one_bit). */
+AVX2 TAMIS_INLINE void add_bit(pair *bits, uint32_t at, unsigned words) {
+    const unsigned char *const one = &tamis_i_one_bit[0][0] + at;
+    bits->low = _mm256_or_si256(bits->low, load(one));
+    if (words > 4)
+        bits->high = _mm256_or_si256(bits->high, load(one + 32));
 }
 
-/* Places that stand four and four in both halves of a vector. */
-AVX2 TAMIS_INLINE void add_four(pair *bits, __m256i places, unsigned words) {
-    add_bit(bits, _mm256_shuffle_epi32(places, 0x00), words);
-    add_bit(bits, _mm256_shuffle_epi32(places, 0x55), words);
-    add_bit(bits, _mm256_shuffle_epi32(places, 0xaa), words);
-    add_bit(bits, _mm256_shuffle_epi32(places, 0xff), words);
+AVX2 TAMIS_INLINE void add_two(pair *bits, uint64_t two, unsigned words) {
+    add_bit(bits, (uint32_t)two, words);
+    add_bit(bits, (uint32_t)(two >> 32), words);
+}
+
+AVX2 TAMIS_INLINE void add_four(pair *bits, __m128i four, unsigned words) {
+    add_two(bits, (uint64_t)_mm_cvtsi128_si64(four), words);
+    add_two(bits, (uint64_t)_mm_extract_epi64(four, 1), words);
+}
+
+/* Where in the table the blocks of eight places begin; past its last bit for lanes that are not in use. */
+AVX2 TAMIS_INLINE __m256i entries(__m256i place, __m256i ones) {
+    const __m256i row = _mm256_and_si256(_mm256_slli_epi32(place, 7), all_lanes(7 << 7));
+    const __m256i byte = _mm256_sub_epi32(all_lanes(63), _mm256_srli_epi32(place, 3));
+    const __m256i none = _mm256_slli_epi32(_mm256_xor_si256(ones, all_lanes(1)), 10);
+    return _mm256_max_epi32(_mm256_add_epi32(row, byte), none);
 }
 
 AVX2 TAMIS_INLINE void store_words(uint64_t *to, __m256i value, unsigned words) {
@@ -139,35 +197,72 @@ AVX2 TAMIS_INLINE void store_words(uint64_t *to, __m256i value, unsigned words) 
                            _mm256_cmpgt_epi64(_mm256_set1_epi64x(words), number), value);
 }
 
-/* Places of lanes that are not in use are moved out of the block. */
-AVX2 TAMIS_INLINE bool set_bits(const tamis_i_block *layout, uint64_t *block, uint64_t hash,
+AVX2 TAMIS_INLINE bool set_bits(const frame *f, uint64_t *block, const uint64_t *hash,
                                 unsigned words) {
     pair bits = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-    for (unsigned from = 0; from < layout->hashes; from += 8) {
-        const __m256i ones = lanes_in_use(from, layout->hashes);
-        const __m256i beyond = _mm256_slli_epi32(_mm256_xor_si256(ones, all_lanes(1)), 16);
-        const __m256i eight = _mm256_or_si256(places(layout, hash, from), beyond);
-        add_four(&bits, _mm256_permute2x128_si256(eight, eight, 0x00), words);
-        if (layout->hashes > from + 4)
-            add_four(&bits, _mm256_permute2x128_si256(eight, eight, 0x11), words);
+    __m256i ones = f->ones;
+    for (unsigned from = 0;;) {
+        const __m256i eight = entries(places(f, hash, from), ones);
+        add_four(&bits, _mm256_castsi256_si128(eight), words);
+        if (f->own.hashes > from + 4)
+            add_four(&bits, _mm256_extracti128_si256(eight, 1), words);
+        from += 8;
+        if (from >= f->own.hashes)
+            break;
+        ones = lanes_in_use(from, f->own.hashes);
     }
     const pair old = load_block(block, words);
     store_words(block, _mm256_or_si256(old.low, bits.low), words);
-    if (words > 4)
-        store_words(block + 4, _mm256_or_si256(old.high, bits.high), words - 4);
-    return (_mm256_testc_si256(old.low, bits.low) & _mm256_testc_si256(old.high, bits.high)) == 0;
+    if (words <= 4)
+        return _mm256_testc_si256(old.low, bits.low) == 0;
+    store_words(block + 4, _mm256_or_si256(old.high, bits.high), words - 4);
+    const __m256i fresh = _mm256_or_si256(_mm256_andnot_si256(old.low, bits.low),
+                                          _mm256_andnot_si256(old.high, bits.high));
+    return _mm256_testz_si256(fresh, fresh) == 0;
+}
+
+AVX2 TAMIS_INLINE bool set_block(const tamis_i_block *layout, uint64_t *block, uint64_t hash,
+                                 unsigned words) {
+    const frame f = frame_of(layout);
+    return set_bits(&f, block, &hash, words);
 }
 
 AVX2 static bool local_set(const tamis_i_block *layout, uint64_t *block, uint64_t hash) {
-    return layout->words == 8   ? set_bits(layout, block, hash, 8)
-           : layout->words == 4 ? set_bits(layout, block, hash, 4)
-                                : set_bits(layout, block, hash, layout->words);
+    return layout->words == 8   ? set_block(layout, block, hash, 8)
+           : layout->words == 4 ? set_block(layout, block, hash, 4)
+                                : set_block(layout, block, hash, layout->words);
+}
+
+AVX2 TAMIS_INLINE uint64_t fill_blocks(const tamis_i_block *layout, const tamis_i_probe *probes,
+                                       size_t n, const tamis_i_probe *next, unsigned words) {
+    const frame f = frame_of(layout);
+    uint64_t added = 0, one = 1;
+    size_t j = 0;
+    for (; j < n; j++, one <<= 1) {
+        const tamis_i_probe *const p = &probes[j];
+        TAMIS_PREFETCH_RW(next[j].at[0]);
+        if (refuses(&f, p))
+            break;
+        const bool fresh = set_bits(&f, p->at[0], &p->word[TAMIS_I_BLOCK_HASH], words);
+        p->at[0][0] += fresh;
+        added |= fresh ? one : 0;
+    }
+    return (uint64_t)j << 32 | added;
+}
+
+AVX2 static uint64_t local_fill(const tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
+                                const tamis_i_probe *next) {
+    return layout->words == 8   ? fill_blocks(layout, probes, n, next, 8)
+           : layout->words == 4 ? fill_blocks(layout, probes, n, next, 4)
+                                : fill_blocks(layout, probes, n, next, layout->words);
 }
 
 void tamis_i_block_x86(tamis_i_kernels *kernels, unsigned features) {
     if (features & TAMIS_I_CPU_AVX2) {
         kernels->local_test = local_test;
         kernels->local_set = local_set;
+        kernels->local_look = local_look;
+        kernels->local_fill = local_fill;
     }
 }
 

@@ -51,11 +51,18 @@ typedef struct tamis_i_kernels {
                            unsigned d);
     void (*heads_test)(const struct tamis_i_heads *heads, const tamis_i_probe *probes, size_t n,
                        unsigned d, const tamis_i_probe *next, uint64_t *hits);
-    /* For each of n blocks with a counter: does its filter hold the hash?  bits/block.h. */
-    void (*local_test)(const struct tamis_i_block *layout, const uint64_t *const *blocks,
-                       const uint64_t *hashes, size_t n, bool *present);
-    /* Set the bits of a hash in one such block; was one of them clear? */
+    /* A block with a counter, bits/block.h: does its filter hold the hash?  Set the bits of the hash; was one
+     * of them clear? */
+    bool (*local_test)(const struct tamis_i_block *layout, const uint64_t *block, uint64_t hash);
     bool (*local_set)(const struct tamis_i_block *layout, uint64_t *block, uint64_t hash);
+    /* For each of n <= 32 probes: bit i of the result tells whether the block holds the hash, bit 32 + i
+     * whether it refuses the key.  Meanwhile the blocks of next[0 .. n-1] are fetched. */
+    uint64_t (*local_look)(const struct tamis_i_block *layout, const tamis_i_probe *probes,
+                           size_t n, const tamis_i_probe *next);
+    /* Set the bits of each hash and count it in the block if one of them was clear: bit i of the result.
+     * Up to the first key that its block refuses; bits 32 on are the number of keys before it. */
+    uint64_t (*local_fill)(const struct tamis_i_block *layout, const tamis_i_probe *probes,
+                           size_t n, const tamis_i_probe *next);
 } tamis_i_kernels;
 
 /* Odd multipliers, one for each bit that a key sets in its block. */

@@ -179,7 +179,8 @@ static inline tamis_i_block layout_of(const tamis_filter *filter) {
     return (tamis_i_block){.words = (unsigned)g[WORDS],
                            .first = (unsigned)g[COUNTER_BITS],
                            .bits = (unsigned)(64 * g[WORDS] - g[COUNTER_BITS]),
-                           .hashes = (unsigned)filter->params.value[TAMIS_BALANCED_HASHES]};
+                           .hashes = (unsigned)filter->params.value[TAMIS_BALANCED_HASHES],
+                           .limit = g[LIMIT]};
 }
 
 /* ---- one key ---- */
@@ -199,21 +200,15 @@ static inline choice choice_of(const tamis_filter *filter, tamis_digest digest, 
     return (choice){.block = filter->table + block * g[WORDS], .coin = word >> 32};
 }
 
-/* Would the block take this key?  If not, it never will (B1).  Load and coin are compared as one number
- * with threshold and probability: a load below the threshold has room, at the threshold the coin
- * decides, and above it nothing helps, the coin being below 2^32. */
+/* Would the block take this key?  If not, it never will (B1). */
 static inline bool takes(const tamis_filter *filter, choice c) {
-    const uint64_t *const g = filter->geometry;
-    const uint64_t load = c.block[0] & (((uint64_t)1 << g[COUNTER_BITS]) - 1);
-    return (load << 32 | c.coin) < g[LIMIT];
+    const tamis_i_block layout = layout_of(filter);
+    return tamis_i_block_takes(&layout, c.block, c.coin);
 }
 
 static inline bool holds(const tamis_filter *filter, choice c, tamis_digest digest) {
     const tamis_i_block layout = layout_of(filter);
-    const uint64_t *const block = c.block;
-    bool present;
-    filter->kernels.local_test(&layout, &block, &digest.hi, 1, &present);
-    return present;
+    return filter->kernels.local_test(&layout, c.block, digest.hi);
 }
 
 static inline bool set(tamis_filter *filter, choice c, tamis_digest digest) {
@@ -296,198 +291,174 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
 
 /* ---- batches ----
  *
- * A group goes through three stages, one per call.  It is fetched: the first choices.  Then those are
- * looked at, and the second choices of the keys that have to go on are fetched; for a query that settles
- * most keys.  Then the others are looked for in their second choice, and, where that refuses them too,
- * in those that follow, which are fetched at the beginning of the call and looked at when the two other
- * groups have had their turn.
+ * A group goes through four stages, one per call.  Its first choices are fetched; they are looked at, and
+ * the second choices of the keys that go on are fetched; those are looked at, and the third are fetched;
+ * those are looked at at the beginning of the last call, and the slots of the stash are fetched, which
+ * come last, when the other groups have had their turn.  Where there are more than three choices, the
+ * others have no stage of their own; where there is one, it gets the stages of two.
  *
  * All that fetches must be inlined: compilers drop calls of functions that do nothing else.
  */
 
-/* Words of a probe, whose at[0] and at[1] are the first two blocks. */
-enum { HASH, COIN, COIN_2, STAY };
+/* Words of a probe.  Those of the first probe of a group also tell about the group: keys that are still looked
+ * for, whose probes are the first ones, and keys that were found, as a mask. */
+enum {
+    HASH = TAMIS_I_BLOCK_HASH,
+    COIN = TAMIS_I_BLOCK_COIN,
+    NUMBER = TAMIS_I_BLOCK_OWN, /* of the key in its group */
+    LEFT,
+    FOUND
+};
 
-TAMIS_INLINE void locate(const tamis_filter *filter, tamis_digest digest, bool two,
-                         tamis_i_probe *probe) {
-    const choice first = choice_of(filter, digest, 0);
-    TAMIS_PREFETCH(first.block);
-    probe->at[0] = first.block;
-    probe->word[HASH] = digest.hi;
-    probe->word[COIN] = first.coin;
-    if (two) {
-        const choice second = choice_of(filter, digest, 1);
-        probe->at[1] = second.block;
-        probe->word[COIN_2] = second.coin;
+/* The probes of a group, for a kernel to fetch while it works on n others; where it has fewer, they are fetched
+ * here, and those others have to do. */
+TAMIS_INLINE const tamis_i_probe *locate(const tamis_filter *filter, const tamis_i_group *group,
+                                         const tamis_i_probe *others, size_t n) {
+    const uint64_t *const g = filter->geometry;
+    uint64_t *const table = filter->table;
+    const uint64_t blocks = g[BLOCKS], words = g[WORDS];
+    tamis_i_probe *const probes = group->probes;
+    const tamis_digest *const digests = group->digests;
+    for (size_t j = 0; j < group->n; j++) {
+        uint64_t word = digests[j].lo;
+        probes[j].at[0] = table + tamis_i_take(&word, blocks) * words;
+        probes[j].word[HASH] = digests[j].hi;
+        probes[j].word[COIN] = word >> 32;
     }
+    probes[0].word[LEFT] = group->n;
+    probes[0].word[FOUND] = 0;
+    if (group->n >= n && n != 0)
+        return probes;
+    for (size_t j = 0; j < group->n; j++)
+        TAMIS_PREFETCH(probes[j].at[0]);
+    return others;
 }
 
-/* The keys of a group that are still looked for, in the block of their present choice. */
-typedef struct search {
-    const uint64_t *blocks[GROUP];
-    uint64_t hashes[GROUP];
-    uint64_t coins[GROUP];
-    unsigned number[GROUP]; /* of the key in its group */
-    size_t n;
-} search;
-
-/* Begin to fetch what comes after choice i of the keys that are left. */
-TAMIS_INLINE void search_on(const tamis_filter *filter, const tamis_digest *digests, search *s,
-                            unsigned i) {
-    if (i + 1 == filter->geometry[CHOICES]) {
-        for (size_t j = 0; j < s->n; j++)
-            tamis_i_stash_prefetch(&filter->stash, digests[s->number[j]]);
-        return;
-    }
-    for (size_t j = 0; j < s->n; j++) {
-        const choice c = choice_of(filter, digests[s->number[j]], i + 1);
-        TAMIS_PREFETCH(c.block);
-        s->blocks[j] = c.block;
-        s->coins[j] = c.coin;
-    }
-}
-
-/* Test the keys that are left.  Whether a key goes on is a matter of chance that no processor can predict;
- * so every key is put on the list of the next round, where the next takes its place unless it
- * goes on. */
-TAMIS_INLINE void search_here(const tamis_filter *filter, search *s, bool *present) {
+/* Look at choice i of the keys of a group that are left, and begin to fetch what comes after it. */
+TAMIS_INLINE void advance(const tamis_filter *filter, const tamis_i_group *group, unsigned i,
+                          const tamis_i_probe *fetch) {
     const tamis_i_block layout = layout_of(filter);
-    const uint64_t limit = filter->geometry[LIMIT];
-    bool here[GROUP];
-    const size_t now = s->n;
-    filter->kernels.local_test(&layout, s->blocks, s->hashes, now, here);
-    s->n = 0;
-    for (size_t j = 0; j < now; j++) {
-        const uint64_t load = tamis_i_block_counter(&layout, s->blocks[j]);
-        present[s->number[j]] = here[j];
-        s->number[s->n] = s->number[j];
-        s->hashes[s->n] = s->hashes[j];
-        s->n += (unsigned)!here[j] & (unsigned)((load << 32 | s->coins[j]) >= limit);
+    tamis_i_probe *const probes = group->probes;
+    const size_t n = (size_t)probes[0].word[LEFT];
+    const uint64_t seen = filter->kernels.local_look(&layout, probes, n, fetch);
+    const uint32_t here = (uint32_t)seen;
+    uint64_t found = probes[0].word[FOUND];
+    if (i == 0)
+        found = here;
+    else
+        for (uint32_t left = here; left != 0; left &= left - 1)
+            found |= (uint64_t)1 << probes[__builtin_ctz(left)].word[NUMBER];
+    size_t m = 0;
+    const bool last = i + 1 == filter->geometry[CHOICES];
+    for (uint32_t left = (uint32_t)(seen >> 32) & ~here; left != 0; left &= left - 1) {
+        const unsigned at = (unsigned)__builtin_ctz(left);
+        const uint64_t number = i == 0 ? at : probes[at].word[NUMBER];
+        const tamis_digest digest = group->digests[number];
+        tamis_i_probe *const p = &probes[m++];
+        p->word[NUMBER] = number;
+        if (last) {
+            tamis_i_stash_prefetch(&filter->stash, digest);
+        } else {
+            const choice c = choice_of(filter, digest, i + 1);
+            TAMIS_PREFETCH(c.block);
+            p->at[0] = c.block;
+            p->word[HASH] = digest.hi;
+            p->word[COIN] = c.coin;
+        }
     }
-}
-
-/* First choices of a few keys; those that go on fetch their second, if there are two. */
-TAMIS_INLINE unsigned settle_first(const tamis_filter *filter, tamis_i_probe *probes, size_t n,
-                                   bool two) {
-    const tamis_i_block layout = layout_of(filter);
-    const uint64_t limit = filter->geometry[LIMIT];
-    const uint64_t *blocks[GROUP];
-    uint64_t hashes[GROUP];
-    bool here[GROUP];
-    for (size_t j = 0; j < n; j++) {
-        blocks[j] = probes[j].at[0];
-        hashes[j] = probes[j].word[HASH];
-    }
-    unsigned any = 0;
-    filter->kernels.local_test(&layout, blocks, hashes, n, here);
-    for (size_t j = 0; j < n; j++) {
-        const uint64_t load = tamis_i_block_counter(&layout, blocks[j]);
-        const unsigned on =
-            (unsigned)((load << 32 | probes[j].word[COIN]) >= limit) & (unsigned)!here[j];
-        if (two)
-            TAMIS_PREFETCH(probes[j].at[on]);
-        probes[j].word[STAY] = (uint64_t)here[j] << 1 | on;
-        any |= on;
-    }
-    return any;
-}
-
-#define PART 4u /* keys fetched before as many are looked at */
-
-/* With one choice there are two stages. */
-static void contains_one_choice(const tamis_filter *filter, const tamis_i_group *now,
-                                const tamis_i_group *next, bool *present) {
-    for (size_t at = 0; at < GROUP; at += PART) {
-        for (size_t j = at; j < at + PART && j < next->n; j++)
-            locate(filter, next->digests[j], false, &next->probes[j]);
-        const size_t end = now->n < at + PART ? now->n : at + PART;
-        const bool any = at < end && settle_first(filter, now->probes + at, end - at, false) != 0;
-        for (size_t j = at; j < end; j++)
-            present[j] = now->probes[j].word[STAY] >> 1 != 0;
-        for (size_t j = at; any && j < end; j++)
-            if (now->probes[j].word[STAY] & 1)
-                present[j] = tamis_i_stash_copies(&filter->stash, now->digests[j]) != 0;
-    }
-}
-
-static void contains_choices(const tamis_filter *filter, const tamis_i_group *now,
-                             const tamis_i_group *next, bool *present) {
-    const size_t n_before = next->before == NULL ? 0 : next->before->n;
-    const unsigned choices = (unsigned)filter->geometry[CHOICES];
-    search s = {.n = 0};
-    for (unsigned j = 0; j < now->n; j++) {
-        const tamis_i_probe *const p = &now->probes[j];
-        present[j] = p->word[STAY] >> 1 != 0;
-        s.blocks[s.n] = p->at[1];
-        s.hashes[s.n] = p->word[HASH];
-        s.coins[s.n] = p->word[COIN_2];
-        s.number[s.n] = j;
-        s.n += p->word[STAY] & 1;
-    }
-    if (s.n > 0)
-        search_here(filter, &s, present);
-    search_on(filter, now->digests, &s, 1);
-    for (size_t at = 0; at < GROUP; at += PART) {
-        for (size_t j = at; j < at + PART && j < next->n; j++)
-            locate(filter, next->digests[j], true, &next->probes[j]);
-        if (at < n_before)
-            (void)settle_first(filter, next->before->probes + at,
-                               n_before - at < PART ? n_before - at : PART, true);
-    }
-    for (unsigned i = 2; i < choices && s.n > 0; i++) {
-        search_here(filter, &s, present);
-        search_on(filter, now->digests, &s, i);
-    }
-    for (size_t j = 0; j < s.n; j++)
-        present[s.number[j]] = tamis_i_stash_copies(&filter->stash, now->digests[s.number[j]]) != 0;
+    probes[0].word[LEFT] = m;
+    probes[0].word[FOUND] = found;
 }
 
 static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
                           const tamis_i_group *next, bool *present) {
-    if (filter->geometry[CHOICES] == 1)
-        contains_one_choice(filter, now, next, present);
-    else
-        contains_choices(filter, now, next, present);
-    if (budget_spent(filter))
+    static const tamis_i_group none = {.n = 0};
+    const unsigned choices = (unsigned)filter->geometry[CHOICES];
+    const tamis_i_group *const second = next->before == NULL ? &none : next->before;
+    const tamis_i_group *const third = second->before == NULL ? &none : second->before;
+    const tamis_i_group *const first = choices == 1 ? third : second;
+    if (choices > 2 && now->n != 0)
+        advance(filter, now, 2, now->probes);
+    const tamis_i_probe *const fetch = locate(filter, next, first->probes, first->n);
+    if (first->n != 0)
+        advance(filter, first, 0, fetch);
+    if (choices > 1 && third->n != 0)
+        advance(filter, third, 1, third->probes);
+    if (now->n == 0)
+        return;
+    for (unsigned i = 3; i < choices; i++)
+        advance(filter, now, i, now->probes);
+    const uint64_t found = now->probes[0].word[FOUND], left = now->probes[0].word[LEFT];
+    uint64_t stashed = 0;
+    if (TAMIS_UNLIKELY(budget_spent(filter)))
         for (size_t j = 0; j < now->n; j++)
-            present[j] = present[j] || tamis_i_stash_copies(&filter->stash, now->digests[j]) != 0;
+            stashed |= (uint64_t)(tamis_i_stash_copies(&filter->stash, now->digests[j]) != 0) << j;
+    else
+        for (size_t j = 0; j < left; j++) {
+            const uint64_t number = now->probes[j].word[NUMBER];
+            stashed |= (uint64_t)(tamis_i_stash_copies(&filter->stash, now->digests[number]) != 0)
+                       << number;
+        }
+    tamis_i_group_answer(present, now->n, (uint32_t)(found | stashed));
 }
 
-/* The keys whose first choice is already full fetch their second before the group is worked off in
- * order.  A first choice that takes its key needs no more than this; a budget that may run out within the
+/* Keys whose first choice is full by now, as a mask: their second choice is fetched. */
+TAMIS_INLINE void foresee_second(const tamis_filter *filter, const tamis_i_group *group) {
+    const tamis_i_block layout = layout_of(filter);
+    uint32_t full = 0;
+    for (size_t j = group->n; j-- > 0;)
+        full = 2 * full +
+               !tamis_i_block_takes(&layout, group->probes[j].at[0], group->probes[j].word[COIN]);
+    group->probes[0].word[FOUND] = full;
+    for (; full != 0; full &= full - 1)
+        TAMIS_PREFETCH(choice_of(filter, group->digests[__builtin_ctz(full)], 1).block);
+}
+
+/* The same for the third. */
+TAMIS_INLINE void foresee_third(const tamis_filter *filter, const tamis_i_group *group) {
+    for (uint32_t full = (uint32_t)group->probes[0].word[FOUND]; full != 0; full &= full - 1) {
+        const tamis_digest digest = group->digests[__builtin_ctz(full)];
+        if (!takes(filter, choice_of(filter, digest, 1)))
+            TAMIS_PREFETCH(choice_of(filter, digest, 2).block);
+    }
+}
+
+/* The stages are as for queries, but what they see is used for fetching only: the group is worked off in
+ * order.  First choices that take their key are left to the kernel; a budget that may run out within the
  * group is left to the others. */
 static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
                                 const tamis_i_group *next, bool *added, size_t *done) {
+    static const tamis_i_group none = {.n = 0};
     const tamis_i_block layout = layout_of(filter);
-    const bool two = filter->geometry[CHOICES] > 1;
-    const size_t n_before = two && next->before != NULL ? next->before->n : 0;
-    const uint64_t limit = filter->geometry[LIMIT], budget = filter->geometry[BUDGET];
-    const uint64_t left = budget < filter->state[LOOKS] ? 0 : budget - filter->state[LOOKS];
-    const bool plenty = left >= (uint64_t)GROUP * CHOICES_MAX;
-    uint64_t n = 0;
-    for (size_t j = 0; j < GROUP; j++) {
-        if (j < next->n)
-            locate(filter, next->digests[j], two, &next->probes[j]);
-        if (j < n_before) {
-            const tamis_i_probe *const p = &next->before->probes[j];
-            const uint64_t load = tamis_i_block_counter(&layout, p->at[0]);
-            TAMIS_PREFETCH(p->at[(load << 32 | p->word[COIN]) >= limit]);
+    const tamis_i_group *const second = next->before == NULL ? &none : next->before;
+    const tamis_i_group *const third = second->before == NULL ? &none : second->before;
+    const unsigned choices = (unsigned)filter->geometry[CHOICES];
+    const uint64_t budget = filter->geometry[BUDGET], looks = filter->state[LOOKS];
+    const bool plenty = looks < budget && budget - looks >= (uint64_t)GROUP * CHOICES_MAX;
+    if (choices > 2 && third->n != 0)
+        foresee_third(filter, third);
+    if (choices > 1 && second->n != 0)
+        foresee_second(filter, second);
+    const tamis_i_probe *const fetch = locate(filter, next, now->probes, now->n);
+    uint64_t in = 0, by_kernel = 0;
+    for (size_t j = 0; j < now->n; j++) {
+        if (plenty) {
+            const uint64_t filled =
+                filter->kernels.local_fill(&layout, now->probes + j, now->n - j, fetch + j);
+            by_kernel |= (filled & UINT32_MAX) << j;
+            j += filled >> 32;
+            if (j == now->n)
+                break;
         }
-        if (j < now->n) {
-            const tamis_i_probe *const p = &now->probes[j];
-            uint64_t *const block = p->at[0];
-            const uint64_t load = tamis_i_block_counter(&layout, block);
-            if (plenty && (load << 32 | p->word[COIN]) < limit) {
-                added[j] = filter->kernels.local_set(&layout, block, p->word[HASH]);
-                block[0] += added[j];
-                n += added[j];
-            } else {
-                insert_from(filter, now->digests[j], (choice){block, p->word[COIN]}, &added[j]);
-            }
-        }
+        const tamis_i_probe *const p = &now->probes[j];
+        bool one;
+        insert_from(filter, now->digests[j], (choice){p->at[0], p->word[COIN]}, &one);
+        in |= (uint64_t)one << j;
     }
+    const uint64_t n = filter->kernels.ones(&by_kernel, 1);
     filter->state[LOOKS] += n;
     filter->state[TAMIS_I_COUNT] += n;
+    tamis_i_group_answer(added, now->n, (uint32_t)(in | by_kernel));
     *done = now->n;
     return TAMIS_OK;
 }
@@ -613,6 +584,7 @@ const tamis_i_kind tamis_i_balanced_bloom = {.id = TAMIS_KIND_BALANCED_BLOOM,
                                              .name = "balanced-bloom",
                                              .abilities = TAMIS_CAN_MERGE,
                                              .n_state = 2,
+                                             .ahead = 3,
                                              .params = {"scheme", "choices", "block_bits", "blocks",
                                                         "hashes", "load_max", "coin", "ratio",
                                                         "budget"},

@@ -21,6 +21,7 @@ static tamis_i_block some_layout(uint64_t *random) {
     layout.first = 1 + (unsigned)test_random_below(random, 12);
     layout.bits = 64 * layout.words - layout.first;
     layout.hashes = 1 + (unsigned)test_random_below(random, TAMIS_I_BLOCK_PLACES_MAX);
+    layout.limit = test_random_below(random, ((uint64_t)1 << (32 + layout.first)) - 1);
     return layout;
 }
 
@@ -98,7 +99,6 @@ static void test_block_test_agrees(void **state) {
             const tamis_i_block layout = some_layout(&random);
             uint64_t words[KEYS][ROOM], hashes[KEYS];
             const uint64_t *blocks[KEYS];
-            bool one[KEYS], other[KEYS];
             some_blocks(words, &random);
             for (unsigned j = 0; j < KEYS; j++) {
                 hashes[j] = test_random(&random);
@@ -109,16 +109,97 @@ static void test_block_test_agrees(void **state) {
                 if (round % 3 == 0)
                     words[j][GUARD + at / 64] ^= (uint64_t)1 << at % 64;
             }
-            portable.local_test(&layout, blocks, hashes, KEYS, one);
-            kernels.local_test(&layout, blocks, hashes, KEYS, other);
             for (unsigned j = 0; j < KEYS; j++, all++) {
-                assert_int_equal(one[j], other[j]);
-                yes += one[j];
+                const bool one = portable.local_test(&layout, blocks[j], hashes[j]);
+                assert_int_equal(kernels.local_test(&layout, blocks[j], hashes[j]), one);
+                yes += one;
                 if (round % 3 == 0)
-                    assert_false(one[j]);
+                    assert_false(one);
             }
         }
         assert_true(yes > all / 8); /* both answers occur */
+    }
+}
+
+/* Probes for keys of which some share a block, and copies of them for blocks elsewhere. */
+static void some_probes(tamis_i_probe *one, uint64_t (*in_one)[ROOM], tamis_i_probe *other,
+                        uint64_t (*in_other)[ROOM], uint64_t *random) {
+    for (unsigned j = 0; j < KEYS; j++) {
+        const uint64_t block = test_random_below(random, KEYS);
+        one[j] = (tamis_i_probe){.at = {in_one[block] + GUARD},
+                                 .word = {[TAMIS_I_BLOCK_HASH] = test_random(random),
+                                          [TAMIS_I_BLOCK_COIN] = test_random(random) >> 32}};
+        other[j] = one[j];
+        other[j].at[0] = in_other[block] + GUARD;
+    }
+}
+
+static void test_block_look_agrees(void **state) {
+    (void)state;
+    tamis_i_kernels portable, kernels;
+    tamis_i_kernels_choose(&portable, 0);
+    for (unsigned set = 0; set < SETS; set++) {
+        uint64_t random = test_seed(), yes = 0, refused = 0;
+        if (!kernels_of(set, &kernels))
+            continue;
+        for (unsigned round = 0; round < 3000; round++) {
+            const tamis_i_block layout = some_layout(&random);
+            uint64_t words[KEYS][ROOM];
+            tamis_i_probe probes[KEYS], copies[KEYS];
+            some_blocks(words, &random);
+            some_probes(probes, words, copies, words, &random);
+            const size_t n = test_random_below(&random, KEYS + 1);
+            uint64_t expected = 0;
+            for (size_t j = 0; j < n; j++) {
+                const uint64_t *const block = probes[j].at[0], *const word = probes[j].word;
+                const bool here = portable.local_test(&layout, block, word[TAMIS_I_BLOCK_HASH]);
+                const bool full = !tamis_i_block_takes(&layout, block, word[TAMIS_I_BLOCK_COIN]);
+                expected |= (uint64_t)here << j | (uint64_t)full << (32 + j);
+                yes += here;
+                refused += full;
+            }
+            assert_int_equal(kernels.local_look(&layout, probes, n, copies), expected);
+        }
+        assert_true(yes > 1000 && refused > 1000);
+    }
+}
+
+/* Keys are added one after the other, up to one that is refused; the load counts those that were new. */
+static void test_block_fill_agrees(void **state) {
+    (void)state;
+    tamis_i_kernels portable, kernels;
+    tamis_i_kernels_choose(&portable, 0);
+    for (unsigned set = 0; set < SETS; set++) {
+        uint64_t random = test_seed(), all = 0, old = 0, stops = 0;
+        if (!kernels_of(set, &kernels))
+            continue;
+        for (unsigned round = 0; round < 3000; round++) {
+            const tamis_i_block layout = some_layout(&random);
+            uint64_t one[KEYS][ROOM], other[KEYS][ROOM];
+            tamis_i_probe probes[KEYS], copies[KEYS];
+            some_blocks(one, &random);
+            for (unsigned j = 0; j < KEYS; j++) /* loads that leave room, bits that may be set */
+                one[j][GUARD] &= round % 2 == 0 ? 0 : UINT64_MAX << layout.first;
+            memcpy(other, one, sizeof one);
+            some_probes(probes, one, copies, other, &random);
+            const size_t n = test_random_below(&random, KEYS + 1);
+            uint64_t added = 0, in = 0;
+            for (; in < n; in++) {
+                uint64_t *const block = probes[in].at[0];
+                const uint64_t *const word = probes[in].word;
+                if (!tamis_i_block_takes(&layout, block, word[TAMIS_I_BLOCK_COIN]))
+                    break;
+                const bool fresh = portable.local_set(&layout, block, word[TAMIS_I_BLOCK_HASH]);
+                block[0] += fresh;
+                added |= (uint64_t)fresh << in;
+                old += !fresh;
+            }
+            all += in;
+            stops += in < n;
+            assert_int_equal(kernels.local_fill(&layout, copies, n, probes), in << 32 | added);
+            assert_memory_equal(one, other, sizeof one);
+        }
+        assert_true(all > 1000 && old > 100 && stops > 100);
     }
 }
 
@@ -130,18 +211,20 @@ static void test_block_at_the_end_of_memory(void **state) {
         if (!kernels_of(set, &kernels))
             continue;
         for (unsigned words = 1; words <= TAMIS_I_BLOCK_WORDS_MAX; words++) {
-            const tamis_i_block layout = {
-                .words = words, .first = 3, .bits = 64 * words - 3, .hashes = 11};
+            const tamis_i_block layout = {.words = words,
+                                          .first = 3,
+                                          .bits = 64 * words - 3,
+                                          .hashes = 11,
+                                          .limit = (uint64_t)1 << 32};
             uint64_t *const block = calloc(words, sizeof *block);
             assert_non_null(block);
-            const uint64_t *const blocks[1] = {block};
             const uint64_t hash = test_seed() * 0x9e3779b97f4a7c15u;
-            bool present;
-            kernels.local_test(&layout, blocks, &hash, 1, &present);
-            assert_false(present);
+            const tamis_i_probe probe = {.at = {block}, .word = {[TAMIS_I_BLOCK_HASH] = hash}};
+            assert_false(kernels.local_test(&layout, block, hash));
             assert_true(kernels.local_set(&layout, block, hash));
-            kernels.local_test(&layout, blocks, &hash, 1, &present);
-            assert_true(present);
+            assert_true(kernels.local_test(&layout, block, hash));
+            assert_int_equal(kernels.local_look(&layout, &probe, 1, &probe), 1);
+            assert_int_equal(kernels.local_fill(&layout, &probe, 1, &probe), (uint64_t)1 << 32);
             free(block);
         }
     }
@@ -152,6 +235,8 @@ int main(void) {
         cmocka_unit_test(test_block_places_cover_the_filter),
         cmocka_unit_test(test_block_set_agrees_and_stays_inside),
         cmocka_unit_test(test_block_test_agrees),
+        cmocka_unit_test(test_block_look_agrees),
+        cmocka_unit_test(test_block_fill_agrees),
         cmocka_unit_test(test_block_at_the_end_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
