@@ -76,7 +76,7 @@ static inline unsigned tamis_i_block_bit(uint64_t hash, unsigned i) {
 
 /* CPU features, as a sum. */
 #define TAMIS_I_CPU_POPCNT 1u
-#define TAMIS_I_CPU_BMI2   2u
+#define TAMIS_I_CPU_BMI2   2u /* with BMI1 and LZCNT, as everywhere */
 #define TAMIS_I_CPU_AVX2   4u
 
 /* The features of this machine that we have kernels for.  A library built with TAMIS_TESTING leaves out

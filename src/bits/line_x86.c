@@ -1,4 +1,4 @@
-/* line_x86.c - the work on one line of line.h, for x86-64 with POPCNT, BMI2 and AVX2
+/* line_x86.c - the work on one line of line.h, for x86-64 with POPCNT, LZCNT, BMI2 and AVX2
  *
  * Most lines hold fewer entries than a word has bits, in dense tables two words.  Then a run is found
  * without a loop and without a branch that depends on the key: with a one put before the ends, the run of
@@ -23,7 +23,7 @@
 
 #include <immintrin.h>
 
-#define FAST   __attribute__((target("popcnt,bmi,bmi2,avx2")))
+#define FAST   __attribute__((target("popcnt,bmi,bmi2,lzcnt,avx2")))
 #define WINDOW 57u /* bits that one load gets from any place */
 
 /* ---- words of a line ---- */
@@ -127,14 +127,46 @@ FAST TAMIS_INLINE wide_line move_up(wide_line from, unsigned bottom, unsigned fr
 
 /* ---- looking ---- */
 
-/* A line as seen from one home; 'ends' has its first bits, 'hit' is 1 if the home has a run. */
-typedef struct sight {
+/* How n entries of a set share its room: the bits r that each gets and, below, one more than the bits that
+ * are left.  Nothing that bits_max would allow if r is larger than a fingerprint can be. */
+#define SPLIT(room, n)                                                                             \
+    (((room) - (n)) / ((n) + !(n)) > TAMIS_I_LINE_PRINT                                            \
+         ? UINT16_MAX                                                                              \
+         : ((room) - (n)) / ((n) + !(n)) << 8 | (((room) - (n)) % ((n) + !(n)) + 1))
+#define SPLIT_4(room, n)                                                                           \
+    SPLIT(room, n), SPLIT(room, (n) + 1), SPLIT(room, (n) + 2), SPLIT(room, (n) + 3)
+#define SPLIT_16(room, n)                                                                          \
+    SPLIT_4(room, n), SPLIT_4(room, (n) + 4), SPLIT_4(room, (n) + 8), SPLIT_4(room, (n) + 12)
+#define SPLIT_64(room, n)                                                                          \
+    SPLIT_16(room, n), SPLIT_16(room, (n) + 16), SPLIT_16(room, (n) + 32), SPLIT_16(room, (n) + 48)
+#define SPLITS(room) SPLIT_64(room, 0u), SPLIT_64(room, 64u), SPLIT(room, 128u)
+
+static const uint16_t splits_64[129] = {SPLITS(TAMIS_I_LINE_BITS - 64)};
+static const uint16_t splits_96[129] = {SPLITS(TAMIS_I_LINE_BITS - 96)};
+
+/* The same where bits_max counts: 'cap' is bits_max << 8 | 1. */
+FAST TAMIS_INLINE unsigned split_of(unsigned homes, unsigned n, unsigned cap) {
+    if (__builtin_constant_p(homes) && (homes == 64 || homes == 96)) {
+        const unsigned split = (homes == 64 ? splits_64 : splits_96)[n];
+        return split < cap ? split : cap;
+    }
+    const unsigned room = TAMIS_I_LINE_BITS - homes - n, most = (cap >> 8) * n;
+    const unsigned bits = room < most ? room : most;
+    const unsigned r = (unsigned)(bits * tamis_i_line_inverse[n] >> 20);
+    return r << 8 | (bits - r * n + 1);
+}
+
+FAST TAMIS_INLINE unsigned cap_of(const tamis_i_line *line) {
+    return (unsigned)line->bits_max << 8 | 1;
+}
+
+/* The run of a home in a line; 'ends' has its first bits, 'hit' is 1 if the home has a run.  Only with at most
+ * 62 entries, or 126 if 'wide', the other members tell what they say: see is_strange(). */
+typedef struct outline {
     tamis_i_u128 ends;
     uint64_t hit;
-    unsigned n, start, in_run;
-    unsigned r, longs, bits;
-    unsigned length, end; /* of the fingerprints of the run: of one, and where they end as bits */
-} sight;
+    unsigned n, start, end;
+} outline;
 
 /* Where the fingerprints end: known for a set. */
 FAST TAMIS_INLINE unsigned top_of(const tamis_i_line *line, bool set) {
@@ -157,84 +189,109 @@ FAST TAMIS_INLINE unsigned place_of(uint64_t bit) {
 /* The last end at or before entry 'at', at most 126, and 0 if there is none: where a run begins. */
 FAST TAMIS_INLINE unsigned start_before(tamis_i_u128 ends, unsigned at, bool wide) {
     if (!wide)
-        return 63 - (unsigned)__builtin_clzll(_bzhi_u64((uint64_t)ends << 1 | 1, at + 1));
+        return 63 - (unsigned)_lzcnt_u64(_bzhi_u64((uint64_t)ends << 1 | 1, at + 1));
     const tamis_i_u128 ones = ends << 1 | 1;
     const uint64_t low = _bzhi_u64((uint64_t)ones, at < 64 ? at + 1 : 64);
     const uint64_t high = at < 64 ? 0 : _bzhi_u64((uint64_t)(ones >> 64), at - 63);
-    return high != 0 ? 127 - (unsigned)__builtin_clzll(high) : 63 - (unsigned)__builtin_clzll(low);
+    return high != 0 ? 127 - (unsigned)_lzcnt_u64(high) : 63 - (unsigned)_lzcnt_u64(low);
 }
 
-/* False if the line is too full for this; else it has at most 62 entries, or 126 if 'wide'. */
-FAST TAMIS_INLINE bool see(const tamis_i_line *line, const uint64_t *words, unsigned homes,
-                           bool wide, bool set, unsigned home, sight *s) {
+/* The long entries of a set with this split. */
+FAST TAMIS_INLINE unsigned longs_of(tamis_i_u128 ends, unsigned split, bool wide) {
+    if (!wide) /* BZHI looks at the lowest byte only */
+        return 63 - (unsigned)_lzcnt_u64(_bzhi_u64((uint64_t)ends << 1 | 1, split));
+    return start_before(ends, split % 256 - 1, wide);
+}
+
+FAST TAMIS_INLINE outline outline_of(const uint64_t *words, unsigned homes, bool wide,
+                                     unsigned home) {
     const unsigned word = homes / 64, shift = homes % 64;
+    outline o;
     unsigned runs, before;
     if (homes <= 64) {
         const uint64_t all = _bzhi_u64(words[0], homes);
         runs = ones_of(all);
         before = ones_of(_bzhi_u64(all, home));
-        s->hit = all >> home & 1;
+        o.hit = all >> home & 1;
     } else {
         const uint64_t all[2] = {words[0], _bzhi_u64(words[1], homes - 64)};
         const unsigned in_first = ones_of(all[0]);
         const uint64_t mine = home < 64 ? all[0] : all[1];
         runs = in_first + ones_of(all[1]);
         before = ones_of(_bzhi_u64(mine, home % 64)) + (home < 64 ? 0 : in_first);
-        s->hit = mine >> home % 64 & 1;
+        o.hit = mine >> home % 64 & 1;
     }
     const uint64_t ends0 =
         shift == 0 ? words[word] : words[word] >> shift | words[word + 1] << 1 << (63 - shift);
     const uint64_t ones0 = ends0 << 1 | 1;
-    unsigned n, start, end;
     if (!wide) {
-        const uint64_t last = bit_number(ones0, runs);
-        if (TAMIS_UNLIKELY(runs > 62 || last == 0 || last >> 63 != 0))
-            return false;
-        const uint64_t both = _pdep_u64((uint64_t)3 << before, ones0);
-        n = place_of(last);
-        start = place_of(both);
-        end = 63 - (unsigned)__builtin_clzll(both);
-        s->ends = ends0;
-    } else {
-        const uint64_t ends1 = shift == 0 ? words[word + 1]
-                                          : words[word + 1] >> shift | words[word + 2]
-                                                                           << 1 << (63 - shift);
-        const uint64_t ones1 = ends1 << 1 | ends0 >> 63;
-        const unsigned in_first = ones_of(ones0);
-        const bool last_high = runs >= in_first, start_high = before >= in_first,
-                   end_high = before + 1 >= in_first;
-        const unsigned run = runs - (last_high ? in_first : 0);
-        const uint64_t last = bit_number(last_high ? ones1 : ones0, run);
-        if (TAMIS_UNLIKELY(run > 63 || last == 0 || (last_high && last >> 63 != 0)))
-            return false;
-        n = place_of(last) + (last_high ? 64 : 0);
-        start =
-            place_of(bit_number(start_high ? ones1 : ones0, before - (start_high ? in_first : 0))) +
-            (start_high ? 64 : 0);
-        end =
-            place_of(bit_number(end_high ? ones1 : ones0, before + 1 - (end_high ? in_first : 0))) +
+        const uint64_t both = _pdep_u64((uint64_t)3 << before % 64, ones0);
+        o.n = place_of(bit_number(ones0, runs));
+        if (homes > 64 && runs > 63)
+            o.n = 64;
+        o.start = place_of(both);
+        o.end = place_of(_blsr_u64(both));
+        o.ends = ends0;
+        return o;
+    }
+    const uint64_t ends1 = shift == 0
+                               ? words[word + 1]
+                               : words[word + 1] >> shift | words[word + 2] << 1 << (63 - shift);
+    const uint64_t ones1 = ends1 << 1 | ends0 >> 63;
+    const unsigned in_first = ones_of(ones0);
+    const bool last_high = runs >= in_first, start_high = before >= in_first,
+               end_high = before + 1 >= in_first;
+    const unsigned run = runs - (last_high ? in_first : 0);
+    o.n = place_of(bit_number(last_high ? ones1 : ones0, run)) + (last_high ? 64 : 0);
+    o.n = run > 63 ? 128 : o.n;
+    o.start =
+        place_of(bit_number(start_high ? ones1 : ones0, before - (start_high ? in_first : 0))) +
+        (start_high ? 64 : 0);
+    o.end = place_of(bit_number(end_high ? ones1 : ones0, before + 1 - (end_high ? in_first : 0))) +
             (end_high ? 64 : 0);
-        s->ends = (tamis_i_u128)ends1 << 64 | ends0;
-    }
-    s->n = n;
-    s->start = start;
-    s->in_run = (end - start) & (0 - (unsigned)s->hit); /* no branch: half of the homes are empty */
-    unsigned bits;
+    o.ends = (tamis_i_u128)ends1 << 64 | ends0;
+    return o;
+}
+
+/* Is the line too full for its outline?  No number of entries is right then: with 64 runs it may be 0. */
+FAST TAMIS_INLINE bool is_strange(const outline *o, bool wide) {
+    return o->n > (wide ? 126 : 62) || (o->n == 0 && o->hit != 0);
+}
+
+/* A line as seen from one home. */
+typedef struct sight {
+    tamis_i_u128 ends;
+    uint64_t hit;
+    unsigned n, start, in_run;
+    unsigned r, longs, bits;
+    unsigned length, end; /* of the fingerprints of the run: of one, and where they end as bits */
+} sight;
+
+/* False if the line is too full for this. */
+FAST TAMIS_INLINE bool see(const tamis_i_line *line, const uint64_t *words, unsigned homes,
+                           bool wide, bool set, unsigned home, sight *s) {
+    const outline o = outline_of(words, homes, wide, home);
+    if (TAMIS_UNLIKELY(is_strange(&o, wide)))
+        return false;
+    s->ends = o.ends;
+    s->hit = o.hit;
+    s->n = o.n;
+    s->start = o.start;
+    s->in_run =
+        (o.end - o.start) & (0 - (unsigned)o.hit); /* no branch: half of the homes are empty */
     if (set) {
-        const unsigned room = TAMIS_I_LINE_BITS - homes - n, most = (unsigned)line->bits_max * n;
-        bits = room < most ? room : most;
+        const unsigned split = split_of(homes, o.n, cap_of(line));
+        s->r = split >> 8;
+        s->longs = longs_of(o.ends, split, wide);
+        s->bits = s->r * o.n + s->longs;
     } else {
-        bits = (unsigned)(words[7] >> (64 - TAMIS_I_LINE_B));
+        s->bits = (unsigned)(words[7] >> (64 - TAMIS_I_LINE_B));
+        s->r = (unsigned)(s->bits * tamis_i_line_inverse[o.n] >> 20);
+        s->longs = s->bits - s->r * o.n;
     }
-    const unsigned r = (unsigned)(bits * tamis_i_line_inverse[n] >> 20);
-    s->r = r;
-    s->longs = bits - r * n;
-    if (set)
-        s->longs = start_before(s->ends, s->longs, wide);
-    s->bits = set ? r * n + s->longs : bits;
-    const bool is_long = start < s->longs;
-    s->length = r + is_long;
-    s->end = top_of(line, set) - start * s->length - (is_long ? 0 : s->longs);
+    const bool is_long = o.start < s->longs;
+    s->length = s->r + is_long;
+    s->end = top_of(line, set) - o.start * s->length - (is_long ? 0 : s->longs);
     return true;
 }
 
@@ -270,9 +327,10 @@ FAST TAMIS_INLINE bool is_full(const tamis_i_line *line, const uint64_t *words, 
     return ones_of(_bzhi_u64(ends, before_last)) < runs;
 }
 
-FAST TAMIS_INLINE unsigned look_for(const tamis_i_line *line, const uint64_t *words, unsigned homes,
-                                    bool wide, unsigned home, uint64_t print) {
-    const unsigned found = find_one(line, words, homes, wide, true, home, print);
+#include "bits/line_group_template.h"
+
+FAST TAMIS_INLINE unsigned answer_of(const tamis_i_line *line, const uint64_t *words,
+                                     unsigned homes, unsigned found) {
     const unsigned full = is_full(line, words, homes) & (found ^ 1);
     return found * TAMIS_I_LINE_FOUND + full * TAMIS_I_LINE_FULL;
 }
@@ -372,9 +430,9 @@ FAST TAMIS_INLINE unsigned add_one(const tamis_i_line *line, uint64_t *words, un
     unsigned r, longs;
     bool shorter;
     if (set) {
-        const unsigned most = bits_max * n, bits = room < most ? room : most;
-        r = (unsigned)(bits * tamis_i_line_inverse[n] >> 20);
-        longs = start_before(ends, bits - r * n, wide);
+        const unsigned split = split_of(homes, n, cap_of(line));
+        r = split >> 8;
+        longs = longs_of(ends, split, wide);
         shorter = s.n != 0 && (r != s.r || longs - (start < longs) != s.longs);
     } else {
         r = s.n == 0 ? bits_max : s.r;
@@ -450,6 +508,10 @@ FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsig
     }                                                                                              \
     FAST static void name##_find(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,  \
                                  const tamis_i_probe *next, bool *found) {                         \
+        if (n == TAMIS_I_GROUP) {                                                                  \
+            find_group(line, probes, homes, wide, set, next, found);                               \
+            return;                                                                                \
+        }                                                                                          \
         for (size_t i = 0; i < n; i++) {                                                           \
             TAMIS_PREFETCH(next[i].at[0]);                                                         \
             found[i] = find_one(line, probes[i].at[0], homes, wide, set,                           \
@@ -483,10 +545,13 @@ FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsig
     }                                                                                              \
     FAST static void name##_look(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,  \
                                  const tamis_i_probe *next, uint8_t *results) {                    \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            TAMIS_PREFETCH(next[i].at[0]);                                                         \
-            results[i] = (uint8_t)look_for(line, probes[i].at[0], homes, wide,                     \
-                                           (unsigned)probes[i].word[1], probes[i].word[0]);        \
+        bool found[TAMIS_I_GROUP];                                                                 \
+        for (size_t from = 0, now; from < n; from += now) {                                        \
+            now = n - from < TAMIS_I_GROUP ? n - from : TAMIS_I_GROUP;                             \
+            name##_find(line, probes + from, now, next + from, found);                             \
+            for (size_t i = 0; i < now; i++)                                                       \
+                results[from + i] =                                                                \
+                    (uint8_t)answer_of(line, probes[from + i].at[0], homes, found[i]);             \
         }                                                                                          \
     }
 

@@ -37,7 +37,8 @@ unsigned tamis_i_cpu_features(void) {
 #if defined(__x86_64__) && defined(__GNUC__)
     if (__builtin_cpu_supports("popcnt"))
         features |= TAMIS_I_CPU_POPCNT;
-    if (__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
+    if (__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("lzcnt"))
         features |= TAMIS_I_CPU_BMI2;
     if (__builtin_cpu_supports("avx2"))
         features |= TAMIS_I_CPU_AVX2;

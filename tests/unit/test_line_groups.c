@@ -1,0 +1,152 @@
+/* test_line_groups.c - the same calls for sixteen keys at once and one by one give the same lines
+ *
+ * The portable operations, whose lines test_line.c compares with a model, take the keys one by one; those of
+ * this machine take them in groups.  Few lines, so that keys of one group often meet in a line.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support.h"
+
+#include "bits/line.h"
+
+#define LINES 24u
+#define GROUP TAMIS_I_GROUP
+
+/* A word before the first line, which kernels may read. */
+typedef struct lines {
+    uint64_t before[8], words[LINES][8], after;
+} lines;
+
+typedef struct pair {
+    tamis_i_line line;
+    const tamis_i_line_ops *ops;
+    lines one, other; /* the portable ones and ours */
+    uint64_t random;
+    tamis_i_probe stored[LINES * 64]; /* some of the keys that were added */
+    size_t n_stored;
+} pair;
+
+/* Some of the keys are equal, some homes crowded. */
+static tamis_i_probe some_key(pair *p) {
+    const uint64_t chance = test_random(&p->random), print = test_random(&p->random);
+    const uint64_t homes = chance % 8 == 0 && p->line.homes > 3 ? 3 : p->line.homes;
+    return (tamis_i_probe){.at = {p->other.words[test_random_below(&p->random, LINES)]},
+                           .word = {chance % 7 == 1 ? print >> 61 << 61 : print,
+                                    test_random_below(&p->random, homes)}};
+}
+
+static void draw(pair *p, tamis_i_probe probes[GROUP], unsigned known_in_eight) {
+    for (unsigned i = 0; i < GROUP; i++) {
+        const bool known = p->n_stored != 0 && test_random_below(&p->random, 8) < known_in_eight;
+        probes[i] = known ? p->stored[test_random_below(&p->random, p->n_stored)] : some_key(p);
+    }
+}
+
+static uint64_t *in_one(pair *p, const tamis_i_probe *probe) {
+    return &p->one.words[0][0] + (probe->at[0] - &p->other.words[0][0]);
+}
+
+static void compare(const pair *p) {
+    assert_memory_equal(&p->one, &p->other, sizeof p->one);
+}
+
+static void add_group(pair *p) {
+    tamis_i_probe probes[GROUP];
+    uint8_t results[GROUP];
+    draw(p, probes, 1);
+    for (size_t to = 0, from = 0; to < GROUP; from = to) {
+        to += p->ops->add(&p->line, probes + from, GROUP - from, probes + from, results + from);
+        assert_true(to > from && to <= GROUP);
+        for (size_t i = from; i < to; i++) {
+            tamis_i_probe same = probes[i];
+            uint8_t result;
+            same.at[0] = in_one(p, &probes[i]);
+            assert_int_equal(tamis_i_line_portable.add(&p->line, &same, 1, &same, &result), 1);
+            assert_int_equal(results[i], result);
+            assert_true(i + 1 == to || !tamis_i_line_refused(&p->line, result));
+            if (p->n_stored < sizeof p->stored / sizeof p->stored[0])
+                p->stored[p->n_stored++] = probes[i];
+        }
+        assert_true(to == GROUP || tamis_i_line_refused(&p->line, results[to - 1]));
+    }
+    compare(p);
+}
+
+static void find_group(pair *p) {
+    tamis_i_probe probes[GROUP];
+    bool found[GROUP];
+    uint8_t results[GROUP];
+    draw(p, probes, 4);
+    p->ops->find(&p->line, probes, GROUP, probes, found);
+    if (p->line.passes_on)
+        p->ops->look(&p->line, probes, GROUP, probes, results);
+    for (unsigned i = 0; i < GROUP; i++) {
+        const uint64_t *const words = in_one(p, &probes[i]);
+        const bool there =
+            tamis_i_line_find(&p->line, words, (unsigned)probes[i].word[1], probes[i].word[0]);
+        assert_int_equal(found[i], there);
+        if (p->line.passes_on)
+            assert_int_equal(results[i], there                                ? TAMIS_I_LINE_FOUND
+                                         : tamis_i_line_full(&p->line, words) ? TAMIS_I_LINE_FULL
+                                                                              : 0);
+    }
+    compare(p);
+}
+
+static void drop_group(pair *p) {
+    tamis_i_probe probes[GROUP];
+    bool dropped[GROUP];
+    draw(p, probes, 7);
+    p->ops->drop(&p->line, probes, GROUP, probes, dropped);
+    for (unsigned i = 0; i < GROUP; i++)
+        assert_int_equal(dropped[i],
+                         tamis_i_line_drop(&p->line, in_one(p, &probes[i]),
+                                           (unsigned)probes[i].word[1], probes[i].word[0]));
+    compare(p);
+}
+
+/* Lines fill up, and a multiset is emptied and filled again. */
+static void walk(const tamis_i_line *line, uint64_t load, uint64_t seed) {
+    pair *const p = calloc(1, sizeof *p);
+    assert_non_null(p);
+    p->line = *line;
+    p->ops = tamis_i_line_choose(line, tamis_i_cpu_features(), load);
+    p->random = seed;
+    const unsigned groups = (unsigned)line->most * LINES / GROUP;
+    for (unsigned round = 0; round < (tamis_i_line_is_set(line) ? 1u : 2u); round++) {
+        for (unsigned i = 0; i < groups + groups / 4; i++) {
+            add_group(p);
+            find_group(p);
+            if (!tamis_i_line_is_set(line) && i % 4 == 3)
+                drop_group(p);
+        }
+        for (unsigned i = 0; i < groups && !tamis_i_line_is_set(line); i++) {
+            drop_group(p);
+            find_group(p);
+        }
+    }
+    free(p);
+}
+
+static void test_groups_of_keys_equal_single_keys(void **state) {
+    (void)state;
+    static const uint64_t homes[] = {1, 37, 64, 65, 96, 128}, bits[] = {1, 3, 7, 12, 30, 56};
+    uint64_t seed = test_seed() + 7;
+    for (unsigned i = 0; i < 6; i++)
+        for (unsigned j = 0; j < 6; j++)
+            for (unsigned set = 0; set < 2; set++) {
+                tamis_i_line line;
+                tamis_i_line_init(&line, homes[i], bits[j], set != 0, 3);
+                walk(&line, 20, seed++);
+                walk(&line, 80, seed++);
+                if (set) {
+                    tamis_i_line_limit(&line, 40 + 8 * (uint64_t)(j % 4));
+                    walk(&line, 20, seed++);
+                }
+            }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_groups_of_keys_equal_single_keys)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
