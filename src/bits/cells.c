@@ -30,97 +30,52 @@ bool tamis_i_cells_ok(uint64_t n, uint64_t counter_bits, uint64_t remainder_bits
 void tamis_i_cells_init(tamis_i_cells *cells, uint64_t n, uint64_t counter_bits,
                         uint64_t remainder_bits) {
     const uint64_t bits = tamis_i_cells_bits(n, counter_bits, remainder_bits);
+    const tamis_i_heads heads = tamis_i_heads_of(n, remainder_bits, bits);
+    const uint64_t tail_bits = remainder_bits - heads.bits;
     *cells = (tamis_i_cells){.n = n,
                              .counter_bits = counter_bits,
                              .remainder_bits = remainder_bits,
+                             .tail_bits = tail_bits,
+                             .counters_at = n * heads.bits,
+                             .tails_at = n * (heads.bits + counter_bits),
                              .counter_part = (65536 + counter_bits - 1) / counter_bits,
-                             .heads = tamis_i_heads_of(n, remainder_bits, bits)};
-    cells->counters_at = n * cells->heads.bits;
-    cells->tails_at = cells->counters_at + n * counter_bits;
+                             .head_mask = tamis_i_low_mask((unsigned)heads.bits),
+                             .tail_mask = tamis_i_low_mask((unsigned)tail_bits),
+                             .counter_mask = tamis_i_low_mask((unsigned)counter_bits),
+                             .counters_mask = tamis_i_low_mask((unsigned)(n * counter_bits)),
+                             .heads = heads};
+    for (uint64_t i = 1; i <= n; i++)
+        cells->counter_tops |= (uint64_t)1 << (i * counter_bits - 1);
 }
 
-static uint64_t tail_of(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
-                        unsigned cell) {
-    const unsigned bits = (unsigned)(cells->remainder_bits - cells->heads.bits);
-    return bits == 0 ? 0
-                     : tamis_i_field_get(words, at + cells->tails_at + (uint64_t)cell * bits, bits);
-}
-
-uint64_t tamis_i_cells_confirm(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
-                               unsigned cell, uint64_t remainder) {
-    const unsigned bits = (unsigned)cells->counter_bits;
-    const uint64_t count = tamis_i_field_get(words, at + cells->counters_at + cell * bits, bits);
-    return tail_of(cells, words, at, cell) == remainder >> cells->heads.bits ? count : 0;
-}
-
-unsigned tamis_i_cells_match(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
+unsigned tamis_i_cells_match(const tamis_i_cells *cells, const uint64_t *line, unsigned at,
                              uint64_t remainder) {
     const uint64_t head = tamis_i_cells_head(cells, remainder);
-    unsigned left = tamis_i_heads_match(&cells->heads, words, at, head), hits = 0;
+    unsigned left = tamis_i_heads_match(&cells->heads, line, at, head), hits = 0;
     for (; left != 0; left &= left - 1) {
         const unsigned cell = (unsigned)__builtin_ctz(left);
-        if (tamis_i_cells_confirm(cells, words, at, cell, remainder) != 0)
+        if (tamis_i_cells_confirm(cells, line, at, cell, remainder) != 0)
             hits |= 1u << cell;
     }
     return hits;
 }
 
-uint64_t tamis_i_cells_remainder(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
-                                 unsigned cell) {
-    const unsigned bits = (unsigned)cells->heads.bits;
-    return tail_of(cells, words, at, cell) << bits |
-           tamis_i_field_get(words, at + cell * bits, bits);
-}
-
-void tamis_i_cells_count(const tamis_i_cells *cells, uint64_t *words, unsigned at, unsigned cell,
-                         uint64_t count) {
-    const unsigned bits = (unsigned)cells->counter_bits;
-    tamis_i_field_put(words, at + cells->counters_at + cell * bits, bits, count);
-}
-
-static void set(const tamis_i_cells *cells, uint64_t *words, unsigned at, unsigned cell,
-                uint64_t remainder, uint64_t count) {
-    const unsigned head = (unsigned)cells->heads.bits;
-    const unsigned tail = (unsigned)cells->remainder_bits - head;
-    tamis_i_field_put(words, at + cell * head, head, remainder);
-    if (tail != 0)
-        tamis_i_field_put(words, at + cells->tails_at + (uint64_t)cell * tail, tail,
-                          remainder >> head);
-    tamis_i_cells_count(cells, words, at, cell, count);
-}
-
-void tamis_i_cells_add(const tamis_i_cells *cells, uint64_t *words, unsigned at, unsigned load,
-                       uint64_t remainder, uint64_t count) {
-    TAMIS_ASSERT(load < cells->n && count >= 1 && count <= tamis_i_cells_counter_max(cells));
-    set(cells, words, at, load, remainder, count);
-}
-
-void tamis_i_cells_drop(const tamis_i_cells *cells, uint64_t *words, unsigned at, unsigned load,
-                        unsigned cell) {
-    const unsigned last = load - 1;
-    TAMIS_ASSERT(cell < load);
-    const uint64_t counters = tamis_i_cells_counters(cells, words, at);
-    set(cells, words, at, cell, tamis_i_cells_remainder(cells, words, at, last),
-        tamis_i_cells_counter(cells, counters, last));
-    set(cells, words, at, last, 0, 0);
-}
-
-bool tamis_i_cells_check(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
+bool tamis_i_cells_check(const tamis_i_cells *cells, const uint64_t *line, unsigned at,
                          const char **reason) {
-    const uint64_t counters = tamis_i_cells_counters(cells, words, at);
-    const unsigned load = tamis_i_cells_load(cells, counters);
-    for (unsigned i = 0; i < cells->n; i++) {
-        if (i < load && tamis_i_cells_counter(cells, counters, i) == 0) {
-            *reason = "a bucket has an empty cell before one in use";
-            return false;
-        }
-        if (i >= load && tamis_i_cells_remainder(cells, words, at, i) != 0) {
+    const uint64_t counters = tamis_i_cells_counters(cells, line, at);
+    const uint64_t load = tamis_i_cells_load(cells, tamis_i_cells_used(cells, counters));
+    if (load < cells->n && counters >> load * cells->counter_bits != 0) {
+        *reason = "a bucket has an empty cell before one in use";
+        return false;
+    }
+    for (uint64_t i = load; i < cells->n; i++) {
+        if (tamis_i_cells_remainder(cells, line, at, i) != 0) {
             *reason = "a bucket has data in an empty cell";
             return false;
         }
     }
     const unsigned used = (unsigned)(cells->n * (cells->counter_bits + cells->remainder_bits));
-    if (used % 8 != 0 && tamis_i_field_get(words, at + used, 8 - used % 8) != 0) {
+    if (used % 8 != 0 && tamis_i_field_get(line, at + used, 8 - used % 8) != 0) {
         *reason = "a bucket has data past its cells";
         return false;
     }

@@ -14,9 +14,12 @@ typedef struct tamis_i_cells {
     uint64_t n;              /* cells of a bucket */
     uint64_t counter_bits;   /* of a cell */
     uint64_t remainder_bits; /* of a cell */
+    uint64_t tail_bits;      /* of a remainder */
     uint64_t counters_at;    /* first bit of the counters, and of the tails, within the bucket */
     uint64_t tails_at;
     uint64_t counter_part; /* 2^16 / counter_bits, rounded up */
+    uint64_t head_mask, tail_mask, counter_mask, counters_mask; /* of one, and of all counters */
+    uint64_t counter_tops; /* the highest bit of each counter */
     tamis_i_heads heads;
 } tamis_i_cells;
 
@@ -35,60 +38,120 @@ static inline uint64_t tamis_i_cells_bits(uint64_t n, uint64_t counter_bits,
 }
 
 static inline uint64_t tamis_i_cells_counter_max(const tamis_i_cells *cells) {
-    return ((uint64_t)1 << cells->counter_bits) - 1;
+    return cells->counter_mask;
 }
 
-/* In the following 'words' and 'at' tell the first bit of the bucket.  The functions touch only words
- * that the bucket has bits in.  */
+/* In the following 'line' and 'at' tell the first bit of the bucket, which is in that line of 8 words.  The
+ * functions touch no other words.  What is done for every key is here, to be inlined. */
 
 /* All counters of the bucket, the first in the lowest bits. */
-static inline uint64_t tamis_i_cells_counters(const tamis_i_cells *cells, const uint64_t *words,
-                                              unsigned at) {
-    return tamis_i_field_get(words, at + cells->counters_at,
-                             (unsigned)(cells->n * cells->counter_bits));
+static inline uint64_t tamis_i_cells_counters(const tamis_i_cells *cells, const uint64_t *line,
+                                              uint64_t at) {
+    return tamis_i_lined_get(line, at + cells->counters_at, cells->counters_mask);
 }
 
-/* Cells in use: the first ones, and the last of them has a nonzero counter. */
-static inline unsigned tamis_i_cells_load(const tamis_i_cells *cells, uint64_t counters) {
-    const unsigned length = counters == 0 ? 0 : 64 - (unsigned)__builtin_clzll(counters);
-    return (unsigned)((length + cells->counter_bits - 1) * cells->counter_part >> 16);
+/* The counters that are not 0, by their highest bits.  These are those of the first cells: of two buckets
+ * the one with the greater number has the greater load. */
+static inline uint64_t tamis_i_cells_used(const tamis_i_cells *cells, uint64_t counters) {
+    const uint64_t tops = cells->counter_tops, rest = cells->counters_mask ^ tops;
+    return (((counters & rest) + rest) | counters) & tops;
+}
+
+/* Cells in use: the first ones. */
+static inline uint64_t tamis_i_cells_load(const tamis_i_cells *cells, uint64_t used) {
+    const uint64_t free = used ^ cells->counter_tops;
+    if (free == 0)
+        return cells->n;
+    return ((uint64_t)__builtin_ctzll(free) + 1 - cells->counter_bits) * cells->counter_part >> 16;
 }
 
 static inline uint64_t tamis_i_cells_counter(const tamis_i_cells *cells, uint64_t counters,
-                                             unsigned cell) {
-    return counters >> cell * cells->counter_bits & tamis_i_cells_counter_max(cells);
+                                             uint64_t cell) {
+    return counters >> cell * cells->counter_bits & cells->counter_mask;
 }
 
 /* The head of a remainder. */
 static inline uint64_t tamis_i_cells_head(const tamis_i_cells *cells, uint64_t remainder) {
-    return remainder & tamis_i_low_mask((unsigned)cells->heads.bits);
+    return remainder & cells->head_mask;
+}
+
+static inline uint64_t tamis_i_cells_tail(const tamis_i_cells *cells, const uint64_t *line,
+                                          uint64_t at, uint64_t cell) {
+    const uint64_t bits = cells->tail_bits;
+    if (bits == 0)
+        return 0;
+    return tamis_i_lined_get(line, at + cells->tails_at + cell * bits, cells->tail_mask);
 }
 
 /* The counter of a cell whose head is that of the remainder, or 0 if it does not hold the remainder. */
-uint64_t tamis_i_cells_confirm(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
-                               unsigned cell, uint64_t remainder);
+static inline uint64_t tamis_i_cells_confirm(const tamis_i_cells *cells, const uint64_t *line,
+                                             uint64_t at, uint64_t cell, uint64_t remainder) {
+    const uint64_t count = tamis_i_lined_get(
+        line, at + cells->counters_at + cell * cells->counter_bits, cells->counter_mask);
+    return tamis_i_cells_tail(cells, line, at, cell) == remainder >> cells->heads.bits ? count : 0;
+}
 
-/* The cells in use that hold the remainder, bit i for cell i. */
-unsigned tamis_i_cells_match(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
-                             uint64_t remainder);
+/* Does the cell, whose head is that of the remainder, hold it?  Only if that is 0 could the cell be empty
+ * (C2 in cells.c). */
+static inline bool tamis_i_cells_holds(const tamis_i_cells *cells, const uint64_t *line,
+                                       uint64_t at, uint64_t cell, uint64_t remainder) {
+    if (TAMIS_UNLIKELY(remainder == 0))
+        return tamis_i_cells_confirm(cells, line, at, cell, remainder) != 0;
+    return tamis_i_cells_tail(cells, line, at, cell) == remainder >> cells->heads.bits;
+}
 
-uint64_t tamis_i_cells_remainder(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
-                                 unsigned cell);
+static inline uint64_t tamis_i_cells_remainder(const tamis_i_cells *cells, const uint64_t *line,
+                                               uint64_t at, uint64_t cell) {
+    const uint64_t bits = cells->heads.bits;
+    return tamis_i_cells_tail(cells, line, at, cell) << bits |
+           tamis_i_lined_get(line, at + cell * bits, cells->head_mask);
+}
 
-/* Set the counter of a cell; at most the largest value. */
-void tamis_i_cells_count(const tamis_i_cells *cells, uint64_t *words, unsigned at, unsigned cell,
-                         uint64_t count);
+/* Change a remainder in the bits that are set in 'change'. */
+static inline void tamis_i_cells_flip(const tamis_i_cells *cells, uint64_t *line, uint64_t at,
+                                      uint64_t cell, uint64_t change) {
+    const uint64_t head = cells->heads.bits, tail = cells->tail_bits;
+    tamis_i_lined_flip(line, at + cell * head, tamis_i_cells_head(cells, change));
+    if (tail != 0)
+        tamis_i_lined_flip(line, at + cells->tails_at + cell * tail, change >> head);
+}
+
+/* Change a counter from one value to another; at most the largest value. */
+static inline void tamis_i_cells_count(const tamis_i_cells *cells, uint64_t *line, uint64_t at,
+                                       uint64_t cell, uint64_t from, uint64_t to) {
+    tamis_i_lined_flip(line, at + cells->counters_at + cell * cells->counter_bits, from ^ to);
+}
 
 /* Use the next cell; load < n and 1 <= count <= the largest value. */
-void tamis_i_cells_add(const tamis_i_cells *cells, uint64_t *words, unsigned at, unsigned load,
-                       uint64_t remainder, uint64_t count);
+static inline void tamis_i_cells_add(const tamis_i_cells *cells, uint64_t *line, uint64_t at,
+                                     uint64_t load, uint64_t remainder, uint64_t count) {
+    TAMIS_ASSERT(load < cells->n && count >= 1 && count <= cells->counter_mask);
+    tamis_i_cells_flip(cells, line, at, load, remainder);
+    tamis_i_cells_count(cells, line, at, load, 0, count);
+}
 
-/* Empty a cell in use; the last one in use takes its place. */
-void tamis_i_cells_drop(const tamis_i_cells *cells, uint64_t *words, unsigned at, unsigned load,
-                        unsigned cell);
+/* Empty a cell in use, which holds 'remainder'; the last one in use takes its place. */
+static inline void tamis_i_cells_drop(const tamis_i_cells *cells, uint64_t *line, uint64_t at,
+                                      uint64_t cell, uint64_t remainder) {
+    const uint64_t counters = tamis_i_cells_counters(cells, line, at);
+    const uint64_t last = tamis_i_cells_load(cells, tamis_i_cells_used(cells, counters)) - 1;
+    const uint64_t bits = cells->counter_bits;
+    const uint64_t count = tamis_i_cells_counter(cells, counters, last);
+    const uint64_t moved = tamis_i_cells_remainder(cells, line, at, last);
+    TAMIS_ASSERT(cell <= last && tamis_i_cells_remainder(cells, line, at, cell) == remainder);
+    tamis_i_cells_flip(cells, line, at, cell, moved ^ remainder);
+    tamis_i_cells_flip(cells, line, at, last, moved);
+    tamis_i_lined_flip(line, at + cells->counters_at,
+                       (count ^ tamis_i_cells_counter(cells, counters, cell)) << cell * bits ^
+                           count << last * bits);
+}
+
+/* The cells in use that hold the remainder, bit i for cell i. */
+unsigned tamis_i_cells_match(const tamis_i_cells *cells, const uint64_t *line, unsigned at,
+                             uint64_t remainder);
 
 /* Could the bucket have come from these calls?  False, and why. */
-bool tamis_i_cells_check(const tamis_i_cells *cells, const uint64_t *words, unsigned at,
+bool tamis_i_cells_check(const tamis_i_cells *cells, const uint64_t *line, unsigned at,
                          const char **reason);
 
 #endif

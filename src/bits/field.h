@@ -47,6 +47,23 @@ static inline void tamis_i_field_put(uint64_t *words, uint64_t at, unsigned widt
         w[1] = (w[1] & ~(mask >> (64 - shift))) | value >> (64 - shift);
 }
 
+/* The same for a field that lies in a line of 8 words, at + width <= 512, given the mask of its width:
+ * without a branch on whether it reaches into the next word, which cannot be foreseen and costs more than
+ * to read two words always.  Reads words of the line only. */
+static inline uint64_t tamis_i_lined_get(const uint64_t *line, uint64_t at, uint64_t mask) {
+    const uint64_t i = at / 64, shift = at % 64;
+    TAMIS_ASSERT(at < 512);
+    return (line[i] >> shift | line[(i + 1) % 8] << 1 << (63 - shift)) & mask;
+}
+
+/* Flip the bits of such a field that are set in 'value', which has no others. */
+static inline void tamis_i_lined_flip(uint64_t *line, uint64_t at, uint64_t value) {
+    const uint64_t i = at / 64, shift = at % 64;
+    TAMIS_ASSERT(at < 512);
+    line[i] ^= value << shift;
+    line[(i + 1) % 8] ^= value >> 1 >> (63 - shift);
+}
+
 /* A packed array: element i is the field at i * width. */
 static inline uint64_t tamis_i_packed_get(const uint64_t *words, unsigned width, uint64_t i) {
     return tamis_i_field_get(words, i * width, width);

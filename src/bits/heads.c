@@ -9,6 +9,7 @@ tamis_i_heads tamis_i_heads_of(uint64_t n, uint64_t least, uint64_t bucket_bits)
     return (tamis_i_heads){.n = n,
                            .bits = bits,
                            .vectors = bits == 8 && bucket_bits >= 128 && bucket_bits % 8 == 0,
+                           .places = (((uint64_t)1 << n) - 1) * 0x0001000100010001u,
                            .fields = tamis_i_fields_of((unsigned)bits)};
 }
 
@@ -32,13 +33,4 @@ uint64_t tamis_i_heads_find(const tamis_i_heads *heads, const tamis_i_probe *pro
                                               probe->word[TAMIS_I_HEAD])
                 << 16 * j;
     return hits;
-}
-
-void tamis_i_heads_test(const tamis_i_heads *heads, const tamis_i_probe *probes, size_t n,
-                        unsigned d, const tamis_i_probe *next, uint64_t *hits) {
-    for (size_t i = 0; i < n; i++) {
-        for (unsigned j = 0; j < d; j++)
-            TAMIS_PREFETCH(next[i].at[j]);
-        hits[i] = tamis_i_heads_find(heads, &probes[i], d);
-    }
 }

@@ -16,8 +16,9 @@
 typedef struct tamis_i_heads {
     uint64_t n;    /* of a bucket, at most */
     uint64_t bits; /* of a head: 1 to 8 */
-    /* Heads are bytes, and so is what a bucket begins at, and has 16 of: vector kernels apply. */
+    /* Heads are bytes, and so is what a bucket begins at, and has 16 of: they can be compared as vectors. */
     uint64_t vectors;
+    uint64_t places; /* the places that a bucket has, 16 bits for each of four buckets */
     tamis_i_fields fields;
 } tamis_i_heads;
 
@@ -30,18 +31,36 @@ unsigned tamis_i_heads_match(const tamis_i_heads *heads, const uint64_t *words, 
                              uint64_t head);
 
 /* Probes have the line of bucket j in at[j], its first bit in word[1 + j], and the head in word[5].
- * The kernels tamis_i_kernels.heads_find and .heads_test, in plain C and with vectors.
  *
- * find: the matches in the d buckets of a key, 16 bits for each bucket, those of the first lowest. */
+ * The matches in the d buckets of a key, 16 bits for each bucket, those of the first lowest. */
 #define TAMIS_I_HEAD 5u
+typedef uint64_t tamis_i_heads_finder(const tamis_i_heads *heads, const tamis_i_probe *probe,
+                                      unsigned d);
 uint64_t tamis_i_heads_find(const tamis_i_heads *heads, const tamis_i_probe *probe, unsigned d);
-uint64_t tamis_i_heads_find_avx2(const tamis_i_heads *heads, const tamis_i_probe *probe,
-                                 unsigned d);
 
-/* test: the same for n keys.  Meanwhile the lines of next[0 .. n-1] are fetched. */
-void tamis_i_heads_test(const tamis_i_heads *heads, const tamis_i_probe *probes, size_t n,
-                        unsigned d, const tamis_i_probe *next, uint64_t *hits);
-void tamis_i_heads_test_avx2(const tamis_i_heads *heads, const tamis_i_probe *probes, size_t n,
-                             unsigned d, const tamis_i_probe *next, uint64_t *hits);
+/* The same with vectors, a bucket at once, if heads->vectors says so.  Here, to be inlined by what is
+ * compiled for TAMIS_I_AVX2; that may be called if kernels.avx2 says so. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#define TAMIS_I_AVX2 __attribute__((target("avx2,bmi,bmi2")))
+TAMIS_I_AVX2 static inline uint64_t
+tamis_i_heads_find_avx2(const tamis_i_heads *heads, const tamis_i_probe *probe, unsigned d) {
+    const __m128i wanted = _mm_set1_epi8((char)probe->word[TAMIS_I_HEAD]);
+    uint64_t hits = 0;
+    for (unsigned j = 0; j < d; j++) {
+        const unsigned char *const bucket =
+            (const unsigned char *)probe->at[j] + probe->word[1 + j] / 8;
+        const __m128i all = _mm_loadu_si128((const __m128i *)(const void *)bucket);
+        hits |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(all, wanted)) << 16 * j;
+    }
+    return hits & heads->places;
+}
+#else
+#define TAMIS_I_AVX2
+static inline uint64_t tamis_i_heads_find_avx2(const tamis_i_heads *heads,
+                                               const tamis_i_probe *probe, unsigned d) {
+    return tamis_i_heads_find(heads, probe, d);
+}
+#endif
 
 #endif

@@ -26,8 +26,6 @@ typedef struct tamis_i_probe {
 
 struct tamis_i_block;
 
-struct tamis_i_heads;
-
 typedef struct tamis_i_kernels {
     /* Number of ones in n words. */
     uint64_t (*ones)(const uint64_t *words, size_t n);
@@ -46,11 +44,8 @@ typedef struct tamis_i_kernels {
     /* Set those bits, block after block; changed[i] tells whether one of them was clear. */
     void (*blocks_set)(const tamis_i_probe *probes, size_t n, unsigned k, const tamis_i_probe *next,
                        bool *changed);
-    /* The head of a fingerprint in the d buckets of a key, and of n keys: bits/heads.h. */
-    uint64_t (*heads_find)(const struct tamis_i_heads *heads, const tamis_i_probe *probe,
-                           unsigned d);
-    void (*heads_test)(const struct tamis_i_heads *heads, const tamis_i_probe *probes, size_t n,
-                       unsigned d, const tamis_i_probe *next, uint64_t *hits);
+    /* Code compiled for AVX2 and BMI2 may be called: bits/heads.h. */
+    bool avx2;
     /* A block with a counter, bits/block.h: does its filter hold the hash?  Set the bits of the hash; was one
      * of them clear? */
     bool (*local_test)(const struct tamis_i_block *layout, const uint64_t *block, uint64_t hash);

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bits/block.h"
-#include "bits/heads.h"
 #include "bits/kernels.h"
 
 #ifdef TAMIS_TESTING
@@ -49,9 +48,8 @@ unsigned tamis_i_cpu_features(void) {
 void tamis_i_kernels_choose(tamis_i_kernels *kernels, unsigned features) {
     tamis_i_kernels_portable(kernels);
     tamis_i_kernels_x86(kernels, features);
-    const bool avx2 = (features & TAMIS_I_CPU_AVX2) != 0;
-    kernels->heads_find = avx2 ? tamis_i_heads_find_avx2 : tamis_i_heads_find;
-    kernels->heads_test = avx2 ? tamis_i_heads_test_avx2 : tamis_i_heads_test;
+    const unsigned both = TAMIS_I_CPU_AVX2 | TAMIS_I_CPU_BMI2;
+    kernels->avx2 = (features & both) == both;
     tamis_i_block_portable(kernels);
     tamis_i_block_x86(kernels, features);
 }

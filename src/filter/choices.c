@@ -26,9 +26,11 @@ void tamis_i_choices_init(tamis_i_choices *choices, uint64_t seed, uint64_t subt
     choices->subtables = subtables;
     choices->buckets = buckets;
     choices->remainder_bits = remainder_bits;
+    choices->remainder_mask = ((uint64_t)1 << remainder_bits) - 1;
     choices->bucket_bits = bucket_bits;
     choices->per_line = TAMIS_I_LINE_BITS / bucket_bits;
     choices->line_part = (((uint64_t)1 << 63) + choices->per_line - 1) / choices->per_line;
+    choices->line_used = choices->per_line * bucket_bits;
     choices->prints = buckets << remainder_bits;
     const tamis_status status = tamis_i_permute_init(&choices->permutations, buckets, seed);
     TAMIS_ASSERT(status == TAMIS_OK);

@@ -34,9 +34,11 @@ typedef struct tamis_i_choices {
     uint64_t subtables;      /* d */
     uint64_t buckets;        /* B, of each */
     uint64_t remainder_bits; /* r */
+    uint64_t remainder_mask; /* 2^r - 1 */
     uint64_t bucket_bits;
     uint64_t per_line;  /* buckets in a line */
     uint64_t line_part; /* 2^63 / per_line, rounded up */
+    uint64_t line_used; /* bits of a line that its buckets take */
     uint64_t prints;    /* B 2^r */
     tamis_i_permutations permutations;
 } tamis_i_choices;
@@ -72,7 +74,7 @@ static inline tamis_i_bucket tamis_i_choices_bucket(const tamis_i_choices *choic
 }
 
 static inline uint64_t tamis_i_choices_remainder(const tamis_i_choices *choices, uint64_t print) {
-    return print & (((uint64_t)1 << choices->remainder_bits) - 1);
+    return print & choices->remainder_mask;
 }
 
 /* Choice i of fingerprint 'print': the number of its bucket. */
@@ -87,29 +89,30 @@ static inline uint64_t tamis_i_choices_of(const tamis_i_choices *choices, uint64
 /* The fingerprint that has this remainder in bucket number 'number'. */
 uint64_t tamis_i_choices_back(const tamis_i_choices *choices, uint64_t number, uint64_t remainder);
 
-/* Where a key is: the lines of its buckets in at[], their first bits there in word[1 + i], and in word[0]
- * the remainder. */
-static inline void tamis_i_choices_locate(const tamis_i_choices *choices, uint64_t *table,
-                                          tamis_digest digest, tamis_i_probe *probe) {
+/* Where a key is: the lines of its d buckets in at[], their first bits there in word[1 + i], and in word[0]
+ * the remainder.  'd' is subtables, best as a constant.  As tamis_i_choices_bucket finds
+ * them, but the first bit comes from the part of the quotient behind the point: slot / per_line times
+ * per_line bucket_bits, and a rounding error below 2^-10, since numbers are below 2^40. */
+TAMIS_INLINE void tamis_i_choices_locate(const tamis_i_choices *choices, unsigned d,
+                                         uint64_t *table, tamis_digest digest,
+                                         tamis_i_probe *probe) {
     const uint64_t print = tamis_i_choices_print(choices, digest);
     const uint64_t remainder = tamis_i_choices_remainder(choices, print);
     const uint64_t first = print >> choices->remainder_bits;
     const uint64_t mixed = tamis_i_permute_mix(&choices->permutations, remainder);
     probe->word[0] = remainder;
-    for (unsigned i = 0; i < TAMIS_I_SUBTABLES_MAX; i++) {
-        if (i == choices->subtables)
-            break;
-        const uint64_t bucket = tamis_i_permute(&choices->permutations, mixed, i, first);
-        const tamis_i_bucket b =
-            tamis_i_choices_bucket(choices, table, i * choices->buckets + bucket);
-        probe->at[i] = b.line;
-        probe->word[1 + i] = b.at;
+    for (unsigned i = 0; i < d; i++) {
+        const uint64_t bucket =
+            i == 0 ? first : tamis_i_permute(&choices->permutations, mixed, i, first);
+        const tamis_i_u128 line =
+            (tamis_i_u128)(2 * (i * choices->buckets + bucket)) * choices->line_part;
+        probe->at[i] = table + TAMIS_LINE_WORDS * (uint64_t)(line >> 64);
+        probe->word[1 + i] = tamis_i_mulhi((uint64_t)line, choices->line_used);
     }
 }
 
-static inline void tamis_i_choices_fetch(const tamis_i_choices *choices, const tamis_i_probe *probe,
-                                         bool write) {
-    for (unsigned i = 0; i < choices->subtables; i++) {
+TAMIS_INLINE void tamis_i_choices_fetch(unsigned d, const tamis_i_probe *probe, bool write) {
+    for (unsigned i = 0; i < d; i++) {
         if (write)
             TAMIS_PREFETCH_RW(probe->at[i]);
         else

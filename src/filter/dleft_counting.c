@@ -97,13 +97,21 @@ static void attach(tamis_filter *filter) {
 
 /* ---- the cells of a key ---- */
 
-static inline unsigned load_at(const layout *l, const uint64_t *line, unsigned at) {
-    return tamis_i_cells_load(&l->cells, tamis_i_cells_counters(&l->cells, line, at));
+static inline uint64_t used_at(const layout *l, const uint64_t *line, unsigned at) {
+    return tamis_i_cells_used(&l->cells, tamis_i_cells_counters(&l->cells, line, at));
 }
 
-static inline void locate(const layout *l, const tamis_filter *filter, tamis_digest digest,
-                          tamis_i_probe *probe) {
-    tamis_i_choices_locate(&l->choices, filter->table, digest, probe);
+static inline uint64_t load_at(const layout *l, const uint64_t *line, unsigned at) {
+    return tamis_i_cells_load(&l->cells, used_at(l, line, at));
+}
+
+static inline unsigned bit_of(const tamis_i_probe *probe, unsigned i) {
+    return (unsigned)probe->word[1 + i];
+}
+
+TAMIS_INLINE void locate(const layout *l, unsigned d, const tamis_filter *filter,
+                         tamis_digest digest, tamis_i_probe *probe) {
+    tamis_i_choices_locate(&l->choices, d, filter->table, digest, probe);
     probe->word[TAMIS_I_HEAD] = tamis_i_cells_head(&l->cells, probe->word[0]);
 }
 
@@ -117,13 +125,13 @@ typedef struct cells_of {
 } cells_of;
 
 /* 'hits' are the cells whose heads agree, 16 for each bucket. */
-static cells_of find_cells(const layout *l, const tamis_i_probe *probe, uint64_t hits) {
+TAMIS_INLINE cells_of find_cells(const layout *l, const tamis_i_probe *probe, uint64_t hits) {
     cells_of found = {0};
     const uint64_t most = tamis_i_cells_counter_max(&l->cells);
     for (; hits != 0; hits &= hits - 1) {
         const unsigned bit = (unsigned)__builtin_ctzll(hits), i = bit / 16, cell = bit % 16;
-        const uint64_t count = tamis_i_cells_confirm(
-            &l->cells, probe->at[i], (unsigned)probe->word[1 + i], cell, probe->word[0]);
+        const uint64_t count =
+            tamis_i_cells_confirm(&l->cells, probe->at[i], bit_of(probe, i), cell, probe->word[0]);
         if (count == 0)
             continue;
         if (found.n == 0 || count < most) {
@@ -137,31 +145,33 @@ static cells_of find_cells(const layout *l, const tamis_i_probe *probe, uint64_t
     return found;
 }
 
-static uint64_t find_heads(const layout *l, const tamis_filter *filter,
-                           const tamis_i_probe *probe) {
-    return filter->kernels.heads_find(&l->cells.heads, probe, (unsigned)l->choices.subtables);
-}
-
 /* ---- queries ---- */
 
-static bool contains_at(const tamis_filter *filter, tamis_digest digest, const tamis_i_probe *probe,
-                        uint64_t hits) {
+/* The first hit is looked at even if there is none, since whether there is one cannot be foreseen. */
+TAMIS_INLINE bool contains_at(const tamis_filter *filter, tamis_digest digest,
+                              const tamis_i_probe *probe, uint64_t hits) {
     const layout *const l = layout_of(filter);
-    for (; hits != 0; hits &= hits - 1) {
-        const unsigned bit = (unsigned)__builtin_ctzll(hits), i = bit / 16;
-        if (tamis_i_cells_confirm(&l->cells, probe->at[i], (unsigned)probe->word[1 + i], bit % 16,
-                                  probe->word[0]) != 0)
-            return true;
+    unsigned bit = (unsigned)__builtin_ctzll(hits + (hits == 0));
+    bool found =
+        (hits != 0) & tamis_i_cells_holds(&l->cells, probe->at[bit / 16], bit_of(probe, bit / 16),
+                                          bit % 16, probe->word[0]);
+    for (hits &= hits - 1; TAMIS_UNLIKELY(hits != 0); hits &= hits - 1) {
+        bit = (unsigned)__builtin_ctzll(hits);
+        found |= tamis_i_cells_holds(&l->cells, probe->at[bit / 16], bit_of(probe, bit / 16),
+                                     bit % 16, probe->word[0]);
     }
-    return tamis_i_stash_copies(&filter->stash, digest) != 0;
+    if (filter->state[TAMIS_I_STASH_USED] != 0)
+        found |= tamis_i_stash_copies(&filter->stash, digest) != 0;
+    return found;
 }
 
 static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
     const layout *const l = layout_of(filter);
     tamis_i_probe probe;
-    locate(l, filter, digest, &probe);
-    return find_cells(l, &probe, find_heads(l, filter, &probe)).copies +
-           tamis_i_stash_copies(&filter->stash, digest);
+    locate(l, (unsigned)l->choices.subtables, filter, digest, &probe);
+    const uint64_t hits =
+        tamis_i_heads_find(&l->cells.heads, &probe, (unsigned)l->choices.subtables);
+    return find_cells(l, &probe, hits).copies + tamis_i_stash_copies(&filter->stash, digest);
 }
 
 /* ---- making room ---- */
@@ -186,13 +196,12 @@ static void move_cell(const layout *l, tamis_filter *filter, const tamis_i_move 
     const tamis_i_bucket from = tamis_i_choices_bucket(&l->choices, filter->table, move->from);
     const tamis_i_bucket to = tamis_i_choices_bucket(&l->choices, filter->table, move->to);
     const uint64_t counters = tamis_i_cells_counters(&l->cells, from.line, from.at);
-    const unsigned load = tamis_i_cells_load(&l->cells, counters);
     const unsigned hits = tamis_i_cells_match(&l->cells, from.line, from.at, move->remainder);
     TAMIS_ASSERT(hits != 0);
     const unsigned cell = (unsigned)__builtin_ctz(hits);
     tamis_i_cells_add(&l->cells, to.line, to.at, load_at(l, to.line, to.at), move->remainder,
                       tamis_i_cells_counter(&l->cells, counters, cell));
-    tamis_i_cells_drop(&l->cells, from.line, from.at, load, cell);
+    tamis_i_cells_drop(&l->cells, from.line, from.at, cell, move->remainder);
 }
 
 /* Make room in one of the full buckets of a fingerprint. */
@@ -217,35 +226,38 @@ static bool make_room(const layout *l, tamis_filter *filter, uint64_t print) {
 }
 
 /* Use a new cell, if there is one in the key's buckets. */
-static bool add_cell(const layout *l, const tamis_i_probe *probe) {
-    unsigned best = 0, least = load_at(l, probe->at[0], (unsigned)probe->word[1]);
-    for (unsigned i = 1; i < l->choices.subtables; i++) {
-        const unsigned load = load_at(l, probe->at[i], (unsigned)probe->word[1 + i]);
-        best = load < least ? i : best;
-        least = load < least ? load : least;
+TAMIS_INLINE bool add_cell(const layout *l, unsigned d, const tamis_i_probe *probe) {
+    unsigned best = 0;
+    uint64_t least = used_at(l, probe->at[0], bit_of(probe, 0));
+    for (unsigned i = 1; i < d; i++) {
+        const uint64_t used = used_at(l, probe->at[i], bit_of(probe, i));
+        best = used < least ? i : best;
+        least = used < least ? used : least;
     }
-    if (least == l->cells.n)
+    if (least == l->cells.counter_tops)
         return false;
-    tamis_i_cells_add(&l->cells, probe->at[best], (unsigned)probe->word[1 + best], least,
-                      probe->word[0], 1);
+    tamis_i_cells_add(&l->cells, probe->at[best], bit_of(probe, best),
+                      tamis_i_cells_load(&l->cells, least), probe->word[0], 1);
     return true;
 }
 
 /* ---- changes ---- */
 
-static tamis_status insert_at(tamis_filter *filter, tamis_digest digest, const tamis_i_probe *probe,
-                              bool *added) {
+/* Any key, in any state of the table. */
+static tamis_status insert_seen(tamis_filter *filter, tamis_digest digest,
+                                const tamis_i_probe *probe, uint64_t hits, bool *added) {
     const layout *const l = layout_of(filter);
-    const cells_of cells = find_cells(l, probe, find_heads(l, filter, probe));
+    const unsigned d = (unsigned)l->choices.subtables;
+    const cells_of cells = find_cells(l, probe, hits);
     const bool fresh = cells.n == 0 && tamis_i_stash_copies(&filter->stash, digest) == 0;
     if (cells.n != 0 && cells.count < tamis_i_cells_counter_max(&l->cells)) {
-        tamis_i_cells_count(&l->cells, probe->at[cells.choice],
-                            (unsigned)probe->word[1 + cells.choice], cells.cell, cells.count + 1);
+        tamis_i_cells_count(&l->cells, probe->at[cells.choice], bit_of(probe, cells.choice),
+                            cells.cell, cells.count, cells.count + 1);
     } else if (cells.n >= HEAVY && tamis_i_stash_insert(&filter->stash, digest) == TAMIS_OK) {
         /* done: the stash has it */
-    } else if (!add_cell(l, probe)) {
+    } else if (!add_cell(l, d, probe)) {
         if (make_room(l, filter, tamis_i_choices_print(&l->choices, digest))) {
-            const bool done = add_cell(l, probe);
+            const bool done = add_cell(l, d, probe);
             TAMIS_ASSERT(done);
             (void)done;
         } else {
@@ -259,19 +271,30 @@ static tamis_status insert_at(tamis_filter *filter, tamis_digest digest, const t
     return TAMIS_OK;
 }
 
-static tamis_status remove_at(tamis_filter *filter, tamis_digest digest,
-                              const tamis_i_probe *probe) {
-    if (!tamis_i_stash_remove(&filter->stash, digest)) {
+/* Most keys are new, and there is room for them. */
+TAMIS_INLINE tamis_status insert_at(tamis_filter *filter, unsigned d, tamis_digest digest,
+                                    const tamis_i_probe *probe, uint64_t hits, bool *added) {
+    const layout *const l = layout_of(filter);
+    if (hits != 0 || filter->state[TAMIS_I_STASH_USED] != 0 || !add_cell(l, d, probe))
+        return insert_seen(filter, digest, probe, hits, added);
+    filter->state[TAMIS_I_COUNT]++;
+    *added = true;
+    return TAMIS_OK;
+}
+
+TAMIS_INLINE tamis_status remove_at(tamis_filter *filter, tamis_digest digest,
+                                    const tamis_i_probe *probe, uint64_t hits) {
+    if (filter->state[TAMIS_I_STASH_USED] == 0 || !tamis_i_stash_remove(&filter->stash, digest)) {
         const layout *const l = layout_of(filter);
-        const cells_of cells = find_cells(l, probe, find_heads(l, filter, probe));
+        const cells_of cells = find_cells(l, probe, hits);
         if (cells.n == 0)
             return TAMIS_E_NOT_FOUND;
         uint64_t *const words = probe->at[cells.choice];
-        const unsigned at = (unsigned)probe->word[1 + cells.choice];
+        const unsigned at = bit_of(probe, cells.choice);
         if (cells.count > 1)
-            tamis_i_cells_count(&l->cells, words, at, cells.cell, cells.count - 1);
+            tamis_i_cells_count(&l->cells, words, at, cells.cell, cells.count, cells.count - 1);
         else
-            tamis_i_cells_drop(&l->cells, words, at, load_at(l, words, at), cells.cell);
+            tamis_i_cells_drop(&l->cells, words, at, cells.cell, probe->word[0]);
     }
     filter->state[TAMIS_I_COUNT]--;
     return TAMIS_OK;
@@ -295,7 +318,7 @@ static void info(const tamis_filter *filter, tamis_info *info) {
     info->n_loads = l->cells.n + 1;
     for (uint64_t i = 0; i < l->choices.subtables * l->choices.buckets; i++) {
         const tamis_i_bucket b = tamis_i_choices_bucket(&l->choices, filter->table, i);
-        const unsigned load = load_at(l, b.line, b.at);
+        const uint64_t load = load_at(l, b.line, b.at);
         info->load_histogram[load]++;
         used += load;
     }

@@ -96,21 +96,16 @@ static void attach(tamis_filter *filter) {
 /* ---- the buckets of a key ---- */
 
 /* The print takes the place of the remainder in word[0]. */
-static inline void locate(const layout *l, const tamis_filter *filter, tamis_digest digest,
-                          tamis_i_probe *probe) {
+TAMIS_INLINE void locate(const layout *l, unsigned d, const tamis_filter *filter,
+                         tamis_digest digest, tamis_i_probe *probe) {
     const unsigned r = (unsigned)l->choices.remainder_bits;
-    tamis_i_choices_locate(&l->choices, filter->table, digest, probe);
+    tamis_i_choices_locate(&l->choices, d, filter->table, digest, probe);
     probe->word[0] = probe->word[0] << (64 - r) | digest.hi >> r;
     probe->word[TAMIS_I_HEAD] = tamis_i_flex_head(&l->flex, probe->word[0]);
 }
 
 static inline unsigned bit_of(const tamis_i_probe *probe, unsigned i) {
     return (unsigned)probe->word[1 + i];
-}
-
-static uint64_t find_heads(const layout *l, const tamis_filter *filter,
-                           const tamis_i_probe *probe) {
-    return filter->kernels.heads_find(&l->flex.heads, probe, (unsigned)l->choices.subtables);
 }
 
 /* Elements of bucket i that are a prefix of the print; 'hits' are those whose heads agree, 16 for each
@@ -136,8 +131,9 @@ static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
     const layout *const l = layout_of(filter);
     uint64_t all = tamis_i_stash_copies(&filter->stash, digest);
     tamis_i_probe probe;
-    locate(l, filter, digest, &probe);
-    const uint64_t hits = find_heads(l, filter, &probe);
+    locate(l, (unsigned)l->choices.subtables, filter, digest, &probe);
+    const uint64_t hits =
+        tamis_i_heads_find(&l->flex.heads, &probe, (unsigned)l->choices.subtables);
     for (unsigned i = 0; i < l->choices.subtables; i++)
         all += tamis_i_flex_copies(&l->flex, probe.at[i], bit_of(&probe, i),
                                    matches(l, &probe, i, hits));
@@ -245,12 +241,12 @@ static bool place_key(const layout *l, tamis_filter *filter, const tamis_i_probe
            add_at(l, probe, home) || (make_room(l, filter, f, home) && add_at(l, probe, home));
 }
 
-static tamis_status insert_at(tamis_filter *filter, tamis_digest digest, const tamis_i_probe *probe,
-                              bool *added) {
+static tamis_status insert_at(tamis_filter *filter, unsigned d, tamis_digest digest,
+                              const tamis_i_probe *probe, uint64_t hits, bool *added) {
     const layout *const l = layout_of(filter);
+    (void)d;
     unsigned home = NO_HOME, same = 0;
     /* Only where its fingerprint is can the key be. */
-    const uint64_t hits = find_heads(l, filter, probe);
     for (uint64_t left = hits; left != 0 && home == NO_HOME; left &= left - 1) {
         const unsigned bit = (unsigned)__builtin_ctzll(left), i = bit / 16;
         if (tamis_i_flex_akin(&l->flex, probe->at[i], bit_of(probe, i), probe->word[0],
@@ -271,8 +267,7 @@ static tamis_status insert_at(tamis_filter *filter, tamis_digest digest, const t
 }
 
 /* The longest match in the first bucket that has one: by E1 no other has. */
-static bool remove_key(const layout *l, tamis_filter *filter, const tamis_i_probe *probe) {
-    const uint64_t hits = find_heads(l, filter, probe);
+static bool remove_key(const layout *l, const tamis_i_probe *probe, uint64_t hits) {
     for (uint64_t left = hits; left != 0; left &= left - 1) {
         const unsigned i = (unsigned)__builtin_ctzll(left) / 16;
         const unsigned elements = matches(l, probe, i, hits);
@@ -284,10 +279,10 @@ static bool remove_key(const layout *l, tamis_filter *filter, const tamis_i_prob
     return false;
 }
 
-static tamis_status remove_at(tamis_filter *filter, tamis_digest digest,
-                              const tamis_i_probe *probe) {
+static tamis_status remove_at(tamis_filter *filter, tamis_digest digest, const tamis_i_probe *probe,
+                              uint64_t hits) {
     if (!tamis_i_stash_remove(&filter->stash, digest) &&
-        !remove_key(layout_of(filter), filter, probe))
+        !remove_key(layout_of(filter), probe, hits))
         return TAMIS_E_NOT_FOUND;
     filter->state[TAMIS_I_COUNT]--;
     return TAMIS_OK;
