@@ -14,7 +14,7 @@
 #define COMPARE 8u /* fingerprints of a run that are compared */
 
 /* What is counted.  'lengths' is B with the seven bits below it, or the split of a set, whose long
- * entries are in 'longs'. */
+ * entries are in 'longs', and from bit 16 on that with one more entry. */
 typedef struct counts {
     uint32_t n[GROUP], start[GROUP], end[GROUP], hit[GROUP];
     uint32_t lengths[GROUP], longs[GROUP];
@@ -68,7 +68,7 @@ FAST TAMIS_INLINE sights see_eight(const counts *c, size_t at, bool wide, bool s
     const __m256i less = _mm256_sub_epi32(s.n, all_lanes(1));
     s.strange = _mm256_cmpeq_epi32(_mm256_max_epu32(less, all_lanes(wide ? 126 : 62)), less);
     if (set) {
-        s.r = _mm256_srli_epi32(lanes_of(c->lengths + at), 8);
+        s.r = _mm256_srli_epi32(_mm256_slli_epi32(lanes_of(c->lengths + at), 16), 24);
         s.longs = lanes_of(c->longs + at);
         s.bits = _mm256_add_epi32(times(s.r, s.n), s.longs);
     } else {
@@ -176,6 +176,336 @@ FAST TAMIS_INLINE void find_group(const tamis_i_line *line, const tamis_i_probe 
                                          probes[k].word[0]);
         }
     }
+}
+
+/* ---- adding ---- */
+
+/* What an addition does to the line of each key, if no fingerprint becomes shorter: masks as offsets in
+ * 'below', the length of the new one and 64 less it, and where it goes. */
+typedef struct additions {
+    uint64_t homes[GROUP], ends[GROUP]; /* as they are */
+    uint64_t new_ends[GROUP];           /* and as they become */
+    uint32_t stay[GROUP], gap[GROUP], over[GROUP];
+    uint32_t length[GROUP], rest[GROUP];
+    uint32_t byte[GROUP], shift[GROUP];
+    uint32_t r[GROUP], longs[GROUP], bits[GROUP]; /* of the entries that are there */
+    unsigned cuts;                                /* a bit for each key whose line has no room */
+    unsigned alone;                               /* and for each that goes the way of add_one() */
+} additions;
+
+/* Where ones_below(m) lies. */
+FAST TAMIS_INLINE __m256i offsets_of(__m256i m) {
+    const __m256i row = _mm256_slli_epi32(_mm256_and_si256(m, all_lanes(7)), 7);
+    return _mm256_sub_epi32(_mm256_add_epi32(row, all_lanes(64)), _mm256_srli_epi32(m, 3));
+}
+
+FAST TAMIS_INLINE void put_lanes(uint32_t *member, __m256i v) {
+    _mm256_storeu_si256((__m256i *)(void *)member, v);
+}
+
+/* Lines of 64 homes, narrow. */
+FAST TAMIS_INLINE void count_to_add(const tamis_i_line *line, const tamis_i_probe *probe, bool set,
+                                    counts *c, uint32_t new_longs[GROUP], additions *a, size_t i) {
+    const uint64_t *const words = probe->at[0];
+    const outline o = outline_of(words, 64, false, (unsigned)probe->word[1]);
+    const uint64_t old = words[1];
+    const uint64_t ends = 2 * old - _bzhi_u64(old, o.start) + ((o.hit ^ 1) << o.start % 64);
+    c->n[i] = o.n;
+    c->start[i] = o.start;
+    c->end[i] = o.end;
+    c->hit[i] = (uint32_t)o.hit;
+    a->homes[i] = words[0];
+    a->ends[i] = old;
+    a->new_ends[i] = _bzhi_u64(ends, o.n + 1);
+    if (set) {
+        const unsigned cap = cap_of(line), split = split_of(64, o.n, cap),
+                       next = split_of(64, o.n + 1, cap);
+        c->lengths[i] = next << 16 | split;
+        c->longs[i] = longs_of(old, split, false);
+        new_longs[i] = longs_of(ends, next, false);
+    } else {
+        uint16_t last;
+        memcpy(&last, (const unsigned char *)words + TAMIS_LINE_BYTES - sizeof last, sizeof last);
+        c->lengths[i] = last;
+    }
+}
+
+/* As add_one(), from the arithmetic on. */
+FAST TAMIS_INLINE void plan_eight(const tamis_i_line *line, const tamis_i_probe *probes, bool set,
+                                  const counts *c, const uint32_t *new_longs, additions *a,
+                                  size_t i) {
+    const unsigned top = top_of(line, set);
+    const sights s = see_eight(c, i, false, set, top);
+    __m256i matches[2], at, length, end, cut;
+    const unsigned alone = match_eight(probes + i, &s, matches, &at);
+    const __m256i empty = _mm256_cmpeq_epi32(s.n, _mm256_setzero_si256());
+    if (set) {
+        const __m256i r = _mm256_srli_epi32(lanes_of(c->lengths + i), 24),
+                      longs = lanes_of(new_longs + i);
+        const __m256i is_long = _mm256_cmpgt_epi32(longs, s.start);
+        const __m256i same =
+            _mm256_and_si256(_mm256_cmpeq_epi32(r, s.r),
+                             _mm256_cmpeq_epi32(_mm256_add_epi32(longs, is_long), s.longs));
+        length = _mm256_sub_epi32(r, is_long);
+        end = _mm256_sub_epi32(_mm256_sub_epi32(all_lanes(top), times(s.start, length)),
+                               _mm256_andnot_si256(is_long, longs));
+        cut = _mm256_andnot_si256(_mm256_or_si256(same, empty), all_lanes(UINT32_MAX));
+    } else {
+        const __m256i bits_max = all_lanes((unsigned)line->bits_max);
+        const __m256i r = _mm256_blendv_epi8(s.r, bits_max, empty);
+        const __m256i room = _mm256_sub_epi32(all_lanes(top - 65), s.n);
+        const __m256i may_be_long = _mm256_and_si256(
+            _mm256_andnot_si256(s.hit, _mm256_cmpeq_epi32(s.start, s.longs)),
+            _mm256_and_si256(_mm256_cmpgt_epi32(bits_max, r),
+                             _mm256_cmpgt_epi32(room, _mm256_add_epi32(s.bits, r))));
+        const __m256i is_long = _mm256_or_si256(s.is_long, may_be_long);
+        length = _mm256_sub_epi32(r, is_long);
+        end = _mm256_sub_epi32(_mm256_sub_epi32(all_lanes(top), times(s.start, length)),
+                               _mm256_andnot_si256(is_long, s.longs));
+        cut = _mm256_cmpgt_epi32(_mm256_add_epi32(s.bits, length), room);
+    }
+    const unsigned most = line->most < 63 ? (unsigned)line->most : 63;
+    const __m256i full = _mm256_cmpgt_epi32(s.n, all_lanes(most - 1));
+    a->alone |= (alone | which(matches) | bits_of(full)) << i;
+    a->cuts |= bits_of(cut) << i;
+    put_lanes(a->r + i, s.r);
+    put_lanes(a->longs + i, s.longs);
+    put_lanes(a->bits + i, s.bits);
+    const __m256i gap = _mm256_sub_epi32(end, length),
+                  rest = _mm256_sub_epi32(all_lanes(64), length),
+                  byte = _mm256_srli_epi32(_mm256_add_epi32(end, all_lanes(7)), 3);
+    put_lanes(a->stay + i,
+              offsets_of(_mm256_sub_epi32(_mm256_sub_epi32(all_lanes(top), s.bits), length)));
+    put_lanes(a->gap + i, offsets_of(gap));
+    put_lanes(a->over + i, offsets_of(end));
+    put_lanes(a->length + i, length);
+    put_lanes(a->rest + i, rest);
+    put_lanes(a->byte + i, byte);
+    put_lanes(a->shift + i,
+              _mm256_add_epi32(_mm256_sub_epi32(gap, _mm256_slli_epi32(byte, 3)), all_lanes(64)));
+}
+
+/* Write a line: fingerprints in v, the new one in the window before 'byte', homes and ends, and so many
+ * bits more, without a sign. */
+FAST TAMIS_INLINE void put_line(uint64_t *words, wide_line v, const tamis_i_probe *probe, bool set,
+                                const additions *a, size_t i, unsigned byte, uint64_t value,
+                                unsigned more) {
+    store_wide(words, v);
+    words[0] = a->homes[i] | (uint64_t)1 << probe->word[1] % 64;
+    words[1] |= a->new_ends[i];
+    unsigned char *const bytes = (unsigned char *)words;
+    uint64_t window;
+    memcpy(&window, bytes + byte - 8, 8);
+    window |= value;
+    memcpy(bytes + byte - 8, &window, 8);
+    if (!set) {
+        uint16_t last;
+        memcpy(&last, bytes + TAMIS_LINE_BYTES - sizeof last, sizeof last);
+        last = (uint16_t)(last + (more << (16 - TAMIS_I_LINE_B)));
+        memcpy(bytes + TAMIS_LINE_BYTES - sizeof last, &last, sizeof last);
+    }
+}
+
+/* Put the entry in: move_down(), with the new words of homes and ends. */
+FAST TAMIS_INLINE void add_as_planned(uint64_t *words, const tamis_i_probe *probe, bool set,
+                                      const additions *a, size_t i) {
+    const unsigned char *const masks = (const unsigned char *)below;
+    const wide_line from = load_wide(words), stay = load_wide(masks + a->stay[i]),
+                    gap = load_wide(masks + a->gap[i]), over = load_wide(masks + a->over[i]);
+    const __m256i turned_low = _mm256_permute4x64_epi64(from.low, 0x39),
+                  next_high = _mm256_permute4x64_epi64(from.high, 0x39),
+                  next_low = _mm256_blend_epi32(turned_low, next_high, 0xc0);
+    const __m128i right = _mm_cvtsi32_si128((int)a->length[i]),
+                  left = _mm_cvtsi32_si128((int)a->rest[i]);
+    const __m256i low =
+        _mm256_or_si256(_mm256_srl_epi64(from.low, right), _mm256_sll_epi64(next_low, left));
+    const __m256i high =
+        _mm256_or_si256(_mm256_srl_epi64(from.high, right), _mm256_sll_epi64(next_high, left));
+    put_line(
+        words,
+        (wide_line){_mm256_or_si256(_mm256_andnot_si256(over.low, from.low),
+                                    _mm256_and_si256(low, _mm256_xor_si256(gap.low, stay.low))),
+                    _mm256_or_si256(_mm256_andnot_si256(over.high, from.high),
+                                    _mm256_and_si256(high, _mm256_xor_si256(gap.high, stay.high)))},
+        probe, set, a, i, a->byte[i], probe->word[0] >> a->rest[i] << a->shift[i], a->length[i]);
+}
+
+/* Bits that fit in a window, in whole fields. */
+#define WHOLE(n) (WINDOW - WINDOW % (n))
+static const uint8_t whole[WINDOW + 1] = {
+    0,         WHOLE(1),  WHOLE(2),  WHOLE(3),  WHOLE(4),  WHOLE(5),  WHOLE(6),  WHOLE(7),
+    WHOLE(8),  WHOLE(9),  WHOLE(10), WHOLE(11), WHOLE(12), WHOLE(13), WHOLE(14), WHOLE(15),
+    WHOLE(16), WHOLE(17), WHOLE(18), WHOLE(19), WHOLE(20), WHOLE(21), WHOLE(22), WHOLE(23),
+    WHOLE(24), WHOLE(25), WHOLE(26), WHOLE(27), WHOLE(28), 29,        30,        31,
+    32,        33,        34,        35,        36,        37,        38,        39,
+    40,        41,        42,        43,        44,        45,        46,        47,
+    48,        49,        50,        51,        52,        53,        54,        55,
+    56,        57};
+
+/* What is to be read and written of entries that lose a bit, from the first on. */
+typedef struct cutting {
+    uint64_t ones;        /* of their length */
+    unsigned step;        /* bits of a window */
+    unsigned left;        /* bits of them */
+    unsigned read, write; /* they lie before these bits, and are put there */
+} cutting;
+
+FAST TAMIS_INLINE cutting cutting_of(unsigned entries, unsigned length, unsigned read,
+                                     unsigned write) {
+    return (cutting){.ones = tamis_i_repeat[length],
+                     .step = whole[length],
+                     .left = entries * length,
+                     .read = read,
+                     .write = write};
+}
+
+/* A window of them, which may be empty. */
+FAST TAMIS_INLINE wide_line cut_window(wide_line v, const uint64_t *words, cutting *c) {
+    const unsigned now = c->left < c->step ? c->left : c->step;
+    const uint64_t dropped = _bzhi_u64(c->ones, now);
+    const uint64_t window = window_before(words, c->read, c->read - now);
+    c->left -= now;
+    c->read -= now;
+    c->write -= now - ones_of(dropped);
+    const wide_line put = place(_pext_u64(window, _bzhi_u64(~dropped, now)), c->write);
+    return (wide_line){_mm256_or_si256(v.low, put.low), _mm256_or_si256(v.high, put.high)};
+}
+
+/* Bits of v up to 'to', without those up to 'from'. */
+FAST TAMIS_INLINE wide_line between(wide_line v, wide_line to, wide_line from) {
+    return (wide_line){_mm256_and_si256(v.low, _mm256_xor_si256(to.low, from.low)),
+                       _mm256_and_si256(v.high, _mm256_xor_si256(to.high, from.high))};
+}
+
+/* One of the bits of v that are not up to 'from', and the other. */
+FAST TAMIS_INLINE wide_line join(wide_line v, wide_line from, wide_line other) {
+    return (wide_line){_mm256_or_si256(_mm256_andnot_si256(from.low, v.low), other.low),
+                       _mm256_or_si256(_mm256_andnot_si256(from.high, v.high), other.high)};
+}
+
+/* What falls off at the top comes back in word 0, which is written anew. */
+FAST TAMIS_INLINE wide_line shift_up(wide_line v, unsigned width) {
+    const __m256i last_low = _mm256_permute4x64_epi64(v.low, 0x93),
+                  turned_high = _mm256_permute4x64_epi64(v.high, 0x93),
+                  last_high = _mm256_blend_epi32(turned_high, last_low, 0x03);
+    const __m128i left = _mm_cvtsi32_si128((int)width), right = _mm_cvtsi32_si128(64 - (int)width);
+    return (wide_line){
+        _mm256_or_si256(_mm256_sll_epi64(v.low, left), _mm256_srl_epi64(last_low, right)),
+        _mm256_or_si256(_mm256_sll_epi64(v.high, left), _mm256_srl_epi64(last_high, right))};
+}
+
+FAST TAMIS_INLINE wide_line shift_down(wide_line v, unsigned width) {
+    const __m256i turned_low = _mm256_permute4x64_epi64(v.low, 0x39),
+                  turned_high = _mm256_permute4x64_epi64(v.high, 0x39),
+                  next_low = _mm256_blend_epi32(turned_low, turned_high, 0xc0),
+                  next_high = _mm256_blend_epi32(turned_high, _mm256_setzero_si256(), 0xc0);
+    const __m128i right = _mm_cvtsi32_si128((int)width), left = _mm_cvtsi32_si128(64 - (int)width);
+    return (wide_line){
+        _mm256_or_si256(_mm256_srl_epi64(v.low, right), _mm256_sll_epi64(next_low, left)),
+        _mm256_or_si256(_mm256_srl_epi64(v.high, right), _mm256_sll_epi64(next_high, left))};
+}
+
+/* Add an entry to a line in which others have to lose a bit first; false, and nothing done, if some lose
+ * more than one.  Entries
+ *
+ *      0 .. keep .. longs .. n         of r + 1 bits to 'longs', then to 'keep'
+ *      0 .. longs .. keep .. n         of r, with r + 1 to 'longs', then of r to 'keep', and r - 1
+ *
+ * What loses bits is written in pieces; of what stays as it is, the part before it stays where it is, the
+ * part after it moves up as a whole.  All from the new entry on moves down. */
+FAST TAMIS_INLINE bool add_with_cut(const tamis_i_line *line, uint64_t *words,
+                                    const tamis_i_probe *probe, bool set, const counts *c,
+                                    const uint32_t *new_longs, const additions *a, size_t i) {
+    const unsigned top = top_of(line, set), n = c->n[i], start = c->start[i];
+    const unsigned old_r = a->r[i], old_longs = a->longs[i];
+    unsigned r, longs;
+    if (set) {
+        r = c->lengths[i] >> 24;
+        longs = new_longs[i];
+    } else {
+        const unsigned room = top - 65 - n, all = a->bits[i] + a->length[i];
+        r = old_r;
+        longs = old_longs + (a->length[i] - r);
+        for (unsigned over = all - room; over > 0;) {
+            if (longs == 0) {
+                r--;
+                longs = n + 1;
+            }
+            const unsigned keep =
+                longs > over ? start_before(a->new_ends[i], longs - over, false) : 0;
+            const unsigned saved = longs - keep;
+            over -= over < saved ? over : saved;
+            longs = keep;
+        }
+    }
+    const unsigned is_long = start < longs, keep = longs - is_long, length = r + is_long;
+    const bool all_cut = r != old_r;
+    if (TAMIS_UNLIKELY(all_cut ? r + 1 != old_r || keep < old_longs : keep > old_longs))
+        return false;
+    const unsigned to = all_cut ? n : old_longs, from_length = old_r + !all_cut;
+    const unsigned long_end = top - old_longs * (old_r + 1), bottom = top - a->bits[i];
+    const unsigned keep_end = top - keep * old_r - (all_cut ? old_longs : keep);
+    const wide_line from = load_wide(words);
+    wide_line v = between(from, ones_below(long_end), ones_below(all_cut ? keep_end : bottom));
+    v = join(from, ones_below(all_cut ? top : keep_end),
+             shift_up(v, all_cut ? old_longs : old_longs - keep));
+    cutting c1 = cutting_of(to - keep, from_length, keep_end, top - keep * (r + 1));
+    v = cut_window(v, words, &c1);
+    v = cut_window(v, words, &c1);
+    v = cut_window(v, words, &c1);
+    while (TAMIS_UNLIKELY(c1.left != 0))
+        v = cut_window(v, words, &c1);
+    if (all_cut && old_longs != 0) {
+        cutting c2 = cutting_of(old_longs, old_r + 1, top, top);
+        do
+            v = cut_window(v, words, &c2);
+        while (c2.left != 0);
+    }
+    /* The new one, as in add_as_planned(). */
+    const unsigned end = top - start * r - (start < keep ? start : keep);
+    const wide_line after = ones_below(end),
+                    none = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+    v = join(v, after, shift_down(between(v, after, none), length));
+    const unsigned byte = (end + 7) / 8;
+    put_line(words, v, probe, set, a, i, byte,
+             probe->word[0] >> (64 - length) << (end - length + 64 - 8 * byte),
+             r * n + keep + length - a->bits[i]);
+    return true;
+}
+
+typedef unsigned add_function(const tamis_i_line *line, uint64_t *words, unsigned home,
+                              uint64_t print);
+
+FAST TAMIS_INLINE size_t add_group(const tamis_i_line *line, const tamis_i_probe *probes, bool set,
+                                   const tamis_i_probe *next, uint8_t *results,
+                                   add_function *alone) {
+    counts c;
+    additions a;
+    uint32_t new_longs[GROUP];
+    for (size_t i = 0; i < GROUP; i++) {
+        TAMIS_PREFETCH_RW(next[i].at[0]);
+        count_to_add(line, &probes[i], set, &c, new_longs, &a, i);
+    }
+    a.cuts = a.alone = 0;
+    for (size_t i = 0; i < GROUP; i += 8)
+        plan_eight(line, probes, set, &c, new_longs, &a, i);
+    for (size_t i = 0; i < GROUP; i++) {
+        uint64_t *const words = probes[i].at[0];
+        /* A line that a key before this one has changed has other homes or other ends. */
+        const bool as_seen = words[0] == a.homes[i] && words[1] == a.ends[i];
+        results[i] = TAMIS_I_LINE_STORED;
+        if (TAMIS_LIKELY(as_seen && ((a.cuts | a.alone) >> i & 1) == 0)) {
+            add_as_planned(words, &probes[i], set, &a, i);
+            continue;
+        }
+        if (TAMIS_LIKELY(as_seen && (a.alone >> i & 1) == 0) &&
+            add_with_cut(line, words, &probes[i], set, &c, new_longs, &a, i))
+            continue;
+        results[i] = (uint8_t)alone(line, words, (unsigned)probes[i].word[1], probes[i].word[0]);
+        if (TAMIS_UNLIKELY(tamis_i_line_refused(line, results[i])))
+            return i + 1;
+    }
+    return GROUP;
 }
 
 #undef GROUP

@@ -518,12 +518,18 @@ FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsig
                                 (unsigned)probes[i].word[1], probes[i].word[0]);                   \
         }                                                                                          \
     }                                                                                              \
+    FAST static unsigned name##_add_one(const tamis_i_line *line, uint64_t *words, unsigned home,  \
+                                        uint64_t print) {                                          \
+        return add_one(line, words, homes, wide, set, home, print);                                \
+    }                                                                                              \
     FAST static size_t name##_add(const tamis_i_line *line, const tamis_i_probe *probes, size_t n, \
                                   const tamis_i_probe *next, uint8_t *results) {                   \
+        if (__builtin_constant_p(homes) && (homes) == 64 && !(wide) && n == TAMIS_I_GROUP)         \
+            return add_group(line, probes, set, next, results, name##_add_one);                    \
         for (size_t i = 0; i < n; i++) {                                                           \
             TAMIS_PREFETCH_RW(next[i].at[0]);                                                      \
-            results[i] = (uint8_t)add_one(line, probes[i].at[0], homes, wide, set,                 \
-                                          (unsigned)probes[i].word[1], probes[i].word[0]);         \
+            results[i] = (uint8_t)name##_add_one(line, probes[i].at[0],                            \
+                                                 (unsigned)probes[i].word[1], probes[i].word[0]);  \
             if (TAMIS_UNLIKELY(tamis_i_line_refused(line, results[i])))                            \
                 return i + 1;                                                                      \
         }                                                                                          \
