@@ -508,5 +508,87 @@ FAST TAMIS_INLINE size_t add_group(const tamis_i_line *line, const tamis_i_probe
     return GROUP;
 }
 
+/* ---- dropping ---- */
+
+typedef struct drops {
+    uint64_t homes[GROUP], ends[GROUP]; /* as they are */
+    uint64_t matches[GROUP];
+    uint32_t at[GROUP], length[GROUP], rest[GROUP];
+    uint32_t stay[GROUP]; /* a mask, as an offset in 'below' */
+    unsigned alone;       /* a bit for each key that goes the way of drop_one() */
+} drops;
+
+FAST TAMIS_INLINE void match_eight_to_drop(const tamis_i_line *line, const tamis_i_probe *probes,
+                                           const counts *c, drops *d, size_t i) {
+    const sights s = see_eight(c, i, false, false, top_of(line, false));
+    __m256i matches[2], at;
+    d->alone |= match_eight(probes + i, &s, matches, &at) << i;
+    _mm256_storeu_si256((__m256i *)(void *)(d->matches + i), matches[0]);
+    _mm256_storeu_si256((__m256i *)(void *)(d->matches + i + 4), matches[1]);
+    put_lanes(d->at + i, at);
+    put_lanes(d->length + i, s.length);
+    put_lanes(d->rest + i, _mm256_sub_epi32(all_lanes(64), s.length));
+    const __m256i bottom = _mm256_sub_epi32(all_lanes(top_of(line, false)), s.bits);
+    put_lanes(d->stay + i, offsets_of(_mm256_add_epi32(bottom, s.length)));
+}
+
+/* Take the entry out that matches, as drop_one(): what lies below it moves up. */
+FAST TAMIS_INLINE void drop_match(uint64_t *words, unsigned home, const counts *c, const drops *d,
+                                  size_t i) {
+    const wide_line from = load_wide(words),
+                    stay = load_wide((const unsigned char *)below + d->stay[i]),
+                    over = ones_below(d->at[i] + place_of(d->matches[i]) + 1);
+    const __m256i last_low = _mm256_permute4x64_epi64(from.low, 0x93),
+                  turned_high = _mm256_permute4x64_epi64(from.high, 0x93),
+                  last_high = _mm256_blend_epi32(turned_high, last_low, 0x03);
+    const __m128i left = _mm_cvtsi32_si128((int)d->length[i]),
+                  right = _mm_cvtsi32_si128((int)d->rest[i]);
+    const wide_line moved = {
+        _mm256_or_si256(_mm256_sll_epi64(from.low, left), _mm256_srl_epi64(last_low, right)),
+        _mm256_or_si256(_mm256_sll_epi64(from.high, left), _mm256_srl_epi64(last_high, right))};
+    store_wide(words, join(from, over, between(moved, over, stay)));
+    const uint64_t only = c->end[i] - c->start[i] == 1;
+    words[0] = d->homes[i] & ~(only << home % 64);
+    words[1] |= _pext_u64(d->ends[i],
+                          _bzhi_u64(~(uint64_t)0, c->n[i]) & ~((uint64_t)1 << c->start[i] % 64));
+    uint16_t last;
+    unsigned char *const last_bytes = (unsigned char *)words + TAMIS_LINE_BYTES - sizeof last;
+    memcpy(&last, last_bytes, sizeof last);
+    last = (uint16_t)(last - (d->length[i] << (16 - TAMIS_I_LINE_B)));
+    memcpy(last_bytes, &last, sizeof last);
+}
+
+typedef bool drop_function(const tamis_i_line *line, uint64_t *words, unsigned home,
+                           uint64_t print);
+
+/* Lines of 64 homes, narrow. */
+FAST TAMIS_INLINE void drop_group(const tamis_i_line *line, const tamis_i_probe *probes,
+                                  const tamis_i_probe *next, bool *dropped, drop_function *alone) {
+    counts c;
+    drops d;
+    for (size_t i = 0; i < GROUP; i++) {
+        const uint64_t *const words = probes[i].at[0];
+        TAMIS_PREFETCH_RW(next[i].at[0]);
+        count(line, words, 64, false, false, (unsigned)probes[i].word[1], &c, i);
+        d.homes[i] = words[0];
+        d.ends[i] = words[1];
+    }
+    d.alone = 0;
+    for (size_t i = 0; i < GROUP; i += 8)
+        match_eight_to_drop(line, probes, &c, &d, i);
+    for (size_t i = 0; i < GROUP; i++) {
+        uint64_t *const words = probes[i].at[0];
+        const unsigned home = (unsigned)probes[i].word[1];
+        const bool as_seen = words[0] == d.homes[i] && words[1] == d.ends[i];
+        if (TAMIS_UNLIKELY(!as_seen || (d.alone >> i & 1) != 0)) {
+            dropped[i] = alone(line, words, home, probes[i].word[0]);
+            continue;
+        }
+        dropped[i] = d.matches[i] != 0;
+        if (TAMIS_LIKELY(dropped[i]))
+            drop_match(words, home, &c, &d, i);
+    }
+}
+
 #undef GROUP
 #undef COMPARE

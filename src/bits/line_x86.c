@@ -536,12 +536,20 @@ FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsig
         return n;                                                                                  \
     }
 #define DROPS(name, homes, wide)                                                                   \
+    FAST static bool name##_drop_one(const tamis_i_line *line, uint64_t *words, unsigned home,     \
+                                     uint64_t print) {                                             \
+        return drop_one(line, words, homes, wide, home, print);                                    \
+    }                                                                                              \
     FAST static void name##_drop(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,  \
                                  const tamis_i_probe *next, bool *dropped) {                       \
+        if (__builtin_constant_p(homes) && (homes) == 64 && !(wide) && n == TAMIS_I_GROUP) {       \
+            drop_group(line, probes, next, dropped, name##_drop_one);                              \
+            return;                                                                                \
+        }                                                                                          \
         for (size_t i = 0; i < n; i++) {                                                           \
             TAMIS_PREFETCH_RW(next[i].at[0]);                                                      \
-            dropped[i] = drop_one(line, probes[i].at[0], homes, wide, (unsigned)probes[i].word[1], \
-                                  probes[i].word[0]);                                              \
+            dropped[i] = name##_drop_one(line, probes[i].at[0], (unsigned)probes[i].word[1],       \
+                                         probes[i].word[0]);                                       \
         }                                                                                          \
     }
 
