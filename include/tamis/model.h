@@ -439,6 +439,7 @@ typedef struct tamis_line_shape {
     unsigned header_bits; /* of a line, up to 128: 9 for 'line', 0 for 'line-set' */
     bool set;             /* a key that is found is not stored again, as in 'line-set' */
     bool bound;           /* with 'set': an upper bound of the error rate of a table */
+    bool passes_on;       /* with 'set': a line with load_max keys, up to 64, passes others on */
 } tamis_line_shape;
 
 /* All members zero but struct_size. */
@@ -463,11 +464,20 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_line_mixed(const tamis_line_
                                                                uint64_t n, const double *rates,
                                                                double *fpr);
 
-/* The mean number of keys, of n, that find their line full.  Up to 2048 keys per line. */
+/* Lines that an absent key looks at, and that the insert of a key did on average: 1, and more if the shape
+ * passes on.  Then, here and everywhere, lines are many, and the domain ends below load_max keys per
+ * line. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_line_reads(const tamis_line_shape *shape,
+                                                               uint64_t n, double *query,
+                                                               double *insert);
+
+/* The mean number of keys, of n, that find their line full, or all of their lines if these pass on.  Up to
+ * 2048 keys per line. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_line_overflow(const tamis_line_shape *shape,
                                                                   uint64_t n, double *keys);
 
-/* An upper bound, 1 at most, of the probability that these are more than 'stash'.  Domain as above. */
+/* An upper bound, 1 at most, of the probability that these are more than 'stash'.  Domain as above.  If the
+ * shape passes on, no bound: such keys are taken to be independent. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_line_stash(const tamis_line_shape *shape,
                                                                uint64_t n, uint64_t stash,
                                                                double *odds);

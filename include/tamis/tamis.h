@@ -540,8 +540,8 @@ typedef struct tamis_info {
      * blocked-bloom: of blocks with 0, 1 to 16, 17 to 32, ... bits set.
      * Kinds with buckets: of buckets that hold 0, 1, 2, ... keys, the last entry and more. */
     uint64_t load_histogram[TAMIS_LOADS_MAX];
-    /* balanced-bloom, else 0: blocks that an insert looked at, mean over the keys that are in, and
-     * blocks that a query for an absent key reads now. */
+    /* balanced-bloom, and line-set with a limit, else 0: blocks or lines that an insert looked at, mean over
+     * the keys that are in, and those that a query for an absent key reads now. */
     double reads_per_insert, reads_per_query;
     /* What follows is about chains (tamis_filter_grow); of these, all the rest is the sum over the links,
      * but for params, which are those of the first. */

@@ -29,7 +29,8 @@
  *   W1  a key is in the first line of its way that was not full when it came, or, if all were, in the stash;
  *   W2  a full line stays full.
  *
- * So a query may stop at the first line that is not full.  Home and fingerprint are the same in all lines
+ * So a query may stop at the first line that is not full.  The state counts how far keys were passed on,
+ * which tells what inserts and queries cost.  Home and fingerprint are the same in all lines
  * of the way: what has been passed on is not marked, and a merge may pass on any entry of a line that
  * is full afterwards.  (Not so in a multiset.  If two keys match an entry of the first line and only one of
  * them a longer one further on, which of the two entries does a removal drop?  Keys of the second line
@@ -48,8 +49,11 @@
 #define LOADS       4u  /* that one entry of the histogram stands for */
 
 /* Of lines that pass on: the lines of a key, and a factor that makes a word of a home. */
-#define WAY   16u
-#define STEPS 0x9e3779b97f4a7c15u
+#define WAY     16u
+#define PASSES  TAMIS_I_STATE_OWN        /* lines that the keys in the table have gone past */
+#define SPLITS  (TAMIS_I_STATE_OWN + 1u) /* entries that merges have made two of */
+#define MISSING 4u                       /* bits that an entry of a merge may be short of */
+#define STEPS   0x9e3779b97f4a7c15u
 
 /* What geometry[] holds. */
 typedef struct layout {
@@ -198,6 +202,7 @@ static unsigned pass_on(const layout *l, tamis_filter *filter, const tamis_i_pro
     for (unsigned i = 1; i < WAY && result == 0; i++) {
         further.at[0] = line_after(l, filter, further.at[0], (unsigned)probe->word[1]);
         (void)l->ops->add(&l->line, &further, 1, &further, &result);
+        filter->state[PASSES] += result / TAMIS_I_LINE_STORED * i;
     }
     return result;
 }
@@ -343,48 +348,77 @@ static void remove_many(tamis_filter *filter, const tamis_i_group *now, const ta
 
 /* ---- whole filters ---- */
 
-/* Put an entry of line 'at' into the first line further on its way that takes one.  False if there is none,
- * or if fingerprints there are longer than the entry's. */
-static bool entry_further_on(const layout *l, const tamis_filter *filter, uint64_t *table,
-                             uint64_t at, const tamis_i_line_entry *e) {
-    uint64_t *words = filter->table + at;
+/* A union in the making, and how its state changes. */
+typedef struct joined {
+    const tamis_filter *filter;
+    uint64_t *table;
+    uint64_t passes, splits;
+} joined;
+
+/* Put an entry of line 'at' into the first line further on its way that takes one.  Where fingerprints are
+ * longer, two take its place, with a 0 and with a 1 for the next bit: together they match the same keys.
+ * False if there is no room, or if 'missing' bits are not enough. */
+static bool entry_further_on(joined *j, uint64_t at, const tamis_i_line_entry *e,
+                             unsigned missing) {
+    const layout *const l = layout_of(j->filter);
+    uint64_t *words = j->filter->table + at;
     for (unsigned i = 1; i < WAY; i++) {
-        words = line_after(l, filter, words, e->home);
-        uint64_t *const merged = table + (words - filter->table);
-        if (tamis_i_line_full(&l->line, merged))
+        words = line_after(l, j->filter, words, e->home);
+        uint64_t *const further = j->table + (words - j->filter->table);
+        if (tamis_i_line_covers(&l->line, further, e))
+            return true;
+        if (tamis_i_line_full(&l->line, further))
             continue;
-        if (tamis_i_line_longest(&l->line, merged) > e->bits)
-            return false;
-        return tamis_i_line_add(&l->line, merged, e->home, e->print) != 0;
+        if (tamis_i_line_longest(&l->line, further) > e->bits) {
+            tamis_i_line_entry half[2] = {*e, *e};
+            half[0].bits = half[1].bits = (uint8_t)(e->bits + 1);
+            half[1].print |= (uint64_t)1 << (63 - e->bits);
+            j->splits++;
+            return missing > 0 && entry_further_on(j, at, &half[0], missing - 1) &&
+                   entry_further_on(j, at, &half[1], missing - 1);
+        }
+        const unsigned result = tamis_i_line_add(&l->line, further, e->home, e->print);
+        j->passes += result / TAMIS_I_LINE_STORED * i;
+        return result != 0;
     }
     return false;
 }
 
-/* As merge, of lines that pass on: in a copy, since no line alone tells whether all fits.  First line by
- * line, then what a full line has left out goes on. */
+/* What a full line of the union has left out of one of its parts goes on. */
+static bool rest_further_on(joined *j, const tamis_filter *part, uint64_t at) {
+    const layout *const l = layout_of(j->filter);
+    tamis_i_line_entry entries[TAMIS_I_LINE_ENTRIES];
+    const unsigned n = tamis_i_line_list(&l->line, part->table + at, entries);
+    for (unsigned i = 0; i < n; i++)
+        if (!tamis_i_line_covers(&l->line, j->table + at, &entries[i]) &&
+            !entry_further_on(j, at, &entries[i], MISSING))
+            return false;
+    return true;
+}
+
+/* As merge, of lines that pass on: in a copy, since no line alone tells whether all fits. */
 static tamis_status merge_ways(tamis_filter *filter, const tamis_filter *source) {
-    const layout *const l = layout_of(filter);
+    const tamis_i_line *const line = &layout_of(filter)->line;
     const size_t size = (size_t)filter->n_table * sizeof(uint64_t);
-    uint64_t *const table = tamis_i_alloc(&filter->allocator, size);
-    if (table == NULL)
-        return TAMIS_E_NOMEM;
-    memcpy(table, filter->table, size);
+    joined j = {.filter = filter,
+                .table = tamis_i_alloc(&filter->allocator, size),
+                .passes = filter->state[PASSES] + source->state[PASSES],
+                .splits = filter->state[SPLITS] + source->state[SPLITS]};
     bool fits = true;
+    if (j.table == NULL)
+        return TAMIS_E_NOMEM;
+    memcpy(j.table, filter->table, size);
     for (uint64_t at = 0; fits && at < filter->n_table; at += TAMIS_LINE_WORDS)
-        fits = tamis_i_line_merge(&l->line, table + at, source->table + at, true);
-    for (uint64_t at = 0; fits && at < filter->n_table; at += TAMIS_LINE_WORDS) {
-        for (unsigned k = 0; k < 2 && tamis_i_line_full(&l->line, table + at); k++) {
-            tamis_i_line_entry e[TAMIS_I_LINE_ENTRIES];
-            const unsigned n =
-                tamis_i_line_list(&l->line, (k == 0 ? filter : source)->table + at, e);
-            for (unsigned i = 0; fits && i < n; i++)
-                fits = tamis_i_line_covers(&l->line, table + at, &e[i]) ||
-                       entry_further_on(l, filter, table, at, &e[i]);
-        }
+        fits = tamis_i_line_merge(line, j.table + at, source->table + at, true);
+    for (uint64_t at = 0; fits && at < filter->n_table; at += TAMIS_LINE_WORDS)
+        if (tamis_i_line_full(line, j.table + at))
+            fits = rest_further_on(&j, filter, at) && rest_further_on(&j, source, at);
+    if (fits) {
+        memcpy(filter->table, j.table, size);
+        filter->state[PASSES] = j.passes;
+        filter->state[SPLITS] = j.splits;
     }
-    if (fits)
-        memcpy(filter->table, table, size);
-    tamis_i_free(&filter->allocator, table, size);
+    tamis_i_free(&filter->allocator, j.table, size);
     return fits ? TAMIS_OK : TAMIS_E_FULL;
 }
 
@@ -414,11 +448,12 @@ static double line_rate(const layout *l, const tamis_i_line_entry *entries, unsi
     return sum / (double)l->line.homes;
 }
 
-/* A query that falls in a full line and finds nothing falls again, in any line: with f the rate of such
- * queries and s that of those that err at once, s + f s + f^2 s ... err. */
+/* With f the share of full lines, queries look at 1 / (1 - f) lines, and an entry that was passed on is met
+ * by those, too, that begin in the lines that it has gone past. */
 static void info(const tamis_filter *filter, tamis_info *info) {
     const layout *const l = layout_of(filter);
-    double sum = 0, again = 0;
+    const double passes = (double)filter->state[PASSES], lines = (double)l->lines;
+    double sum = 0, full = 0;
     info->n_loads = (size_t)(l->line.most / LOADS + 1);
     for (uint64_t at = 0; at < filter->n_table; at += TAMIS_LINE_WORDS) {
         tamis_i_line_entry entries[TAMIS_I_LINE_ENTRIES];
@@ -426,15 +461,22 @@ static void info(const tamis_filter *filter, tamis_info *info) {
         const double rate = line_rate(l, entries, n);
         info->load_histogram[n / LOADS]++;
         sum += rate;
-        again += l->line.passes_on && n == l->line.most ? 1 - rate : 0;
+        full += l->line.passes_on && n == l->line.most ? 1 - rate : 0;
     }
-    const double lines = (double)l->lines;
-    info->fpr = again < lines ? fmin(sum / (lines - again), 1) : 1;
+    info->fpr = sum / lines;
+    if (l->line.passes_on && filter->state[TAMIS_I_COUNT] != 0) {
+        const double passed = passes / (double)filter->state[TAMIS_I_COUNT];
+        info->reads_per_query = 1 / fmax(1 - full / lines, 1.0 / WAY);
+        info->reads_per_insert = 1 + passed;
+        info->fpr = fmin(sum / lines * (info->reads_per_query + passed), 1);
+    }
 }
 
 /* A set may count keys that two sets had in common twice. */
 static bool check(const tamis_filter *filter, const char **reason) {
     const layout *const l = layout_of(filter);
+    const uint64_t count = filter->state[TAMIS_I_COUNT];
+    const uint64_t passes = filter->state[PASSES], splits = filter->state[SPLITS];
     uint64_t keys = 0, at = 0, copies;
     tamis_digest digest;
     for (uint64_t i = 0; i < filter->n_table; i += TAMIS_LINE_WORDS) {
@@ -444,11 +486,16 @@ static bool check(const tamis_filter *filter, const char **reason) {
         tamis_i_line_look(&l->line, filter->table + i, 0, &view);
         keys += view.n;
     }
+    if (splits > TAMIS_I_COUNT_MAX || passes / (WAY - 1) > count + splits ||
+        (!l->line.passes_on && (passes | splits) != 0)) {
+        *reason = "keys were passed on farther than possible";
+        return false;
+    }
     while (tamis_i_stash_next(&filter->stash, &at, &digest, &copies))
         keys += copies;
-    const uint64_t count = filter->state[TAMIS_I_COUNT];
-    const bool right =
-        is_set(&filter->params) ? keys <= count && (keys == 0) == (count == 0) : keys == count;
+    const bool right = is_set(&filter->params)
+                           ? keys <= count + splits && (keys == 0) == (count == 0)
+                           : keys == count;
     if (!right)
         *reason = "the lines do not hold as many keys as the filter claims";
     return right;
@@ -486,4 +533,5 @@ const tamis_i_kind tamis_i_line_set_kind = {.id = TAMIS_KIND_LINE_SET,
                                             .insert_many = insert_many,
                                             .merge = merge,
                                             .info = info,
-                                            .check = check};
+                                            .check = check,
+                                            .n_state = 2};

@@ -24,6 +24,19 @@
  * over the loads, Binomial(keys, 1/M).  A set does not store a key that it takes for one of those that are
  * there, so that its loads are a little lower.
  *
+ * If lines pass on, a key goes from full line to full line until one takes it.  Seen from a line, keys come
+ * at random and are taken until it is full: its load is that of Poisson with some mean m, cut off at the
+ * limit T, and m is such that all keys are somewhere,
+ *
+ *     sum over i of min(i, T) Poisson(m, i) = keys / M.
+ *
+ * With f the share of full lines, a key that finds nothing in its lines looks at 1 / (1 - f) of them.  The
+ * insert that made the mean m had 1 / (1 - f(m)) to look at: m M in all.
+ *
+ * The lines of a way have keys of that way in them, with the same home.  An entry that came i lines far is
+ * met by queries that begin in any of these, which are full, and by those that the first of them gets
+ * from others: i + 1 / (1 - f) times as many as without passing on.  The mean of i is m M / keys - 1.
+ *
  * Confirmed by tests/model/test_model_line.c.
  *
  * SPDX-License-Identifier: MIT
@@ -43,6 +56,8 @@
 #define NEGLIGIBLE   1e-15
 #define ARRIVALS_MAX 1023u /* keys of a line: more than any has room for */
 #define ROUNDS_MAX   10000.0
+#define LIMIT_MAX    64u /* of lines that pass on */
+#define WAY          16  /* lines of a key then */
 
 /* Copy the caller's shape in, complete and check it. */
 static tamis_status take_shape(const tamis_line_shape *theirs, tamis_line_shape *shape) {
@@ -55,6 +70,8 @@ static tamis_status take_shape(const tamis_line_shape *theirs, tamis_line_shape 
     const unsigned most = (LINE_BITS - shape->header_bits - shape->homes) / 2;
     if (shape->load_max == 0)
         shape->load_max = most;
+    if (shape->passes_on && (!shape->set || shape->load_max > LIMIT_MAX))
+        return TAMIS_E_DOMAIN;
     return shape->load_max <= most ? TAMIS_OK : TAMIS_E_DOMAIN;
 }
 
@@ -214,6 +231,87 @@ static double mean_rate(const tamis_line_shape *s, const double *p, double above
     return fmin(sum, 1);
 }
 
+/* ---- lines that pass on ---- */
+
+/* Loads of lines that keys come to with this mean: p[0 .. T], all above in p[T].  Returns the mean load. */
+static double cut_loads(unsigned limit, double mean, double *p) {
+    double below = 0, load = 0, term = exp(-mean);
+    for (unsigned i = 0; i < limit; i++) {
+        p[i] = term;
+        below += term;
+        load += i * term;
+        term *= mean / (i + 1);
+    }
+    p[limit] = fmax(1 - below, 0);
+    return load + limit * p[limit];
+}
+
+/* The loads when n keys are in, and the mean that makes them. */
+static tamis_status way_loads(const tamis_line_shape *s, uint64_t n, double *p, double *mean) {
+    const double load = (double)n / (double)s->lines;
+    double low = load, high = load + 1;
+    if (load > 0.99 * s->load_max)
+        return TAMIS_E_DOMAIN;
+    while (cut_loads(s->load_max, high, p) < load)
+        high += high - load;
+    for (unsigned i = 0; i < 50; i++) {
+        *mean = (low + high) / 2;
+        if (cut_loads(s->load_max, *mean, p) < load)
+            low = *mean;
+        else
+            high = *mean;
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status way_rate(const tamis_line_shape *s, uint64_t n, const double *rates,
+                             double *fpr) {
+    double p[LIMIT_MAX + 1], mean, sum = 0, rate = 0;
+    *fpr = 0;
+    const tamis_status status = n == 0 ? TAMIS_OK : way_loads(s, n, p, &mean);
+    if (status != TAMIS_OK || n == 0)
+        return status;
+    for (unsigned i = 1; i <= s->load_max; i++) {
+        rate = s->bound ? fmax(rates[i], line_bound(s, i)) : rates[i];
+        sum += p[i] * rate;
+    }
+    const double passes = mean * (double)s->lines / (double)n - 1, full = p[s->load_max];
+    *fpr = fmin(sum * (1 / (1 - full * (1 - rate)) + passes), 1);
+    return TAMIS_OK;
+}
+
+/* A key finds all its lines full with probability f^WAY; 1 / (1 - f) times the lines is how many keys'
+ * worth of mean an insert adds. */
+static tamis_status way_overflow(const tamis_line_shape *s, uint64_t n, double *keys) {
+    enum { STEPS = 256 };
+    double p[LIMIT_MAX + 1], mean, sum = 0;
+    const tamis_status status = way_loads(s, n, p, &mean);
+    for (unsigned i = 0; i < STEPS && status == TAMIS_OK; i++) {
+        (void)cut_loads(s->load_max, mean * (i + 0.5) / STEPS, p);
+        sum += pow(p[s->load_max], WAY) * (1 - p[s->load_max]);
+    }
+    *keys = sum * mean / STEPS * (double)s->lines;
+    return status;
+}
+
+tamis_status tamis_model_line_reads(const tamis_line_shape *shape, uint64_t n, double *query,
+                                    double *insert) {
+    tamis_line_shape s;
+    double p[LIMIT_MAX + 1], mean;
+    tamis_status status = take_shape(shape, &s);
+    if (status == TAMIS_OK && (n < 1 || n > N_MAX))
+        status = TAMIS_E_DOMAIN;
+    if (status == TAMIS_OK && s.passes_on)
+        status = way_loads(&s, n, p, &mean);
+    if (status != TAMIS_OK)
+        return status;
+    *query = s.passes_on ? 1 / (1 - p[s.load_max]) : 1;
+    *insert = s.passes_on ? mean * (double)s.lines / (double)n : 1;
+    return TAMIS_OK;
+}
+
+/* ---- error rates ---- */
+
 tamis_status tamis_model_line_load(const tamis_line_shape *shape, unsigned load, double *fpr) {
     tamis_line_shape s;
     const tamis_status status = take_shape(shape, &s);
@@ -232,6 +330,8 @@ tamis_status tamis_model_line_mixed(const tamis_line_shape *shape, uint64_t n, c
     tamis_status status = take_shape(shape, &s);
     if (status == TAMIS_OK && n > N_MAX)
         status = TAMIS_E_DOMAIN;
+    if (status == TAMIS_OK && s.passes_on)
+        return way_rate(&s, n, rates, fpr);
     if (status == TAMIS_OK)
         status = arrivals(&s, n, ARRIVALS_MAX, p, &above);
     if (status == TAMIS_OK)
@@ -245,6 +345,11 @@ tamis_status tamis_model_line_fpr(const tamis_line_shape *shape, uint64_t n, dou
     tamis_status status = take_shape(shape, &s);
     if (status == TAMIS_OK && n > N_MAX)
         status = TAMIS_E_DOMAIN;
+    if (status == TAMIS_OK && s.passes_on) {
+        for (unsigned i = 1; i <= s.load_max; i++)
+            rates[i] = line_rate(&s, i);
+        return way_rate(&s, n, rates, fpr);
+    }
     if (status == TAMIS_OK)
         status = arrivals(&s, n, ARRIVALS_MAX, p, &above);
     if (status != TAMIS_OK)
@@ -301,6 +406,8 @@ tamis_status tamis_model_line_overflow(const tamis_line_shape *shape, uint64_t n
     tamis_status status = take_shape(shape, &s);
     if (status == TAMIS_OK && !sensible(&s, n))
         status = TAMIS_E_DOMAIN;
+    if (status == TAMIS_OK && s.passes_on)
+        return way_overflow(&s, n, keys);
     if (status == TAMIS_OK)
         status = beyond(&s, n, 0, &sum);
     if (status == TAMIS_OK)
@@ -321,6 +428,10 @@ tamis_status tamis_model_line_stash(const tamis_line_shape *shape, uint64_t n, u
     tamis_status status = take_shape(shape, &s);
     if (status == TAMIS_OK && !sensible(&s, n))
         status = TAMIS_E_DOMAIN;
+    if (status == TAMIS_OK && s.passes_on) {
+        status = way_overflow(&s, n, &mean);
+        return status == TAMIS_OK ? tamis_model_poisson_tail(mean, stash, odds) : status;
+    }
     if (status == TAMIS_OK)
         status = beyond(&s, n, 0, &mean);
     if (status != TAMIS_OK)
@@ -395,7 +506,8 @@ static tamis_status take_churned(const tamis_line_shape *shape, uint64_t n, doub
     if (status != TAMIS_OK)
         return status;
     *mean = (double)n / (double)s->lines;
-    if (n < 1 || n > N_MAX || *mean > s->load_max || !(rounds >= 0 && rounds <= ROUNDS_MAX))
+    if (s->passes_on || n < 1 || n > N_MAX || *mean > s->load_max ||
+        !(rounds >= 0 && rounds <= ROUNDS_MAX))
         return TAMIS_E_DOMAIN;
     return TAMIS_OK;
 }

@@ -4,6 +4,10 @@
  * lines: for each number of homes it is computed once per load, and the fewest lines that keep the promise
  * are found by bisection over the mixture of loads.
  *
+ * A limit on the load of a line of a set, with keys that come later in other lines, pays the more the longer
+ * fingerprints are.  It is tried for tables with many lines, and taken if it saves more than it costs in
+ * reads.
+ *
  * Removals.  A line's fingerprints stay as short as its largest load has made them, and its largest load
  * grows with time, ever more slowly.  If keys are to be removed, the promise is for a set in which every
  * key has been replaced ten times (CHURN); 100 times cost a factor of about 1.7 more at 12 bits per key.
@@ -21,8 +25,14 @@
 #define LINES_MAX   0x1p38
 #define LOADS       256u    /* 512 bits, and 2 per key at least */
 #define CAP         3u      /* bits beyond those of a line of mean load: more are soon cut */
+#define CAP_PASSING 2u      /* shorter ones are passed on more easily when sets are merged */
 #define CHURN       12.0    /* 10 replacements; the approximation is that of 12 or lower */
 #define LEFT_OVER   0x1p-14 /* keys that may go to the stash, of all */
+#define LIMIT_MAX   64u     /* of lines that pass on */
+#define LIMITS      6u      /* that are tried */
+#define MANY        256u    /* lines, from which on the model of passing on is good */
+#define READS       1.2     /* lines that an absent key may look at */
+#define WORTH       0.98    /* of the lines needed without a limit */
 
 /* Homes that are tried for an error rate of 2^-bits.  Many are good for full lines, few for long
  * fingerprints; within a fifth of the best number the size differs by less than a percent. */
@@ -39,13 +49,14 @@ typedef struct trial {
     double fpr;
 } trial;
 
-static void start(trial *t, unsigned homes, bool set) {
+static void start(trial *t, unsigned homes, bool set, bool passes_on) {
     tamis_line_shape_init(&t->shape);
     t->shape.lines = 1;
     t->shape.homes = homes;
     t->shape.fp_bits_max = FP_BITS_MAX;
     t->shape.header_bits = set ? 0 : HEADER;
     t->shape.set = t->shape.bound = set;
+    t->shape.passes_on = passes_on;
     t->shape.load_max = (unsigned)(LINE_BITS - t->shape.header_bits - homes) / 2;
     t->n_rates = 0;
     for (unsigned i = 0; i < LOADS; i++)
@@ -56,6 +67,14 @@ static void start(trial *t, unsigned homes, bool set) {
 static tamis_status extend(trial *t, uint64_t n, double fpr) {
     const double mean = (double)n / (double)t->shape.lines;
     double above = 1;
+    for (unsigned i = t->n_rates; t->shape.passes_on && i <= t->shape.load_max; i++) {
+        const tamis_status status = tamis_model_line_load(&t->shape, i, &t->rates[i]);
+        if (status != TAMIS_OK)
+            return status;
+        t->n_rates = i + 1;
+    }
+    if (t->shape.passes_on)
+        return TAMIS_OK;
     for (unsigned i = 0; i <= t->shape.load_max; i++) {
         tamis_status status = TAMIS_OK;
         if (i >= mean)
@@ -86,10 +105,34 @@ static tamis_status predict(const tamis_need *need, trial *t, uint64_t n, double
     return status;
 }
 
+/* The least error rate for limits from the lowest that is allowed.  False if there is none. */
+static bool choose_limit(const tamis_need *need, trial *t) {
+    const double mean = (double)need->n / (double)t->shape.lines;
+    const double allowed = fmin(need->lines_max, READS);
+    const unsigned most = (unsigned)(LINE_BITS - t->shape.homes) / 2;
+    unsigned tried = 0, best = 0;
+    double least = 1, query, insert, fpr;
+    for (unsigned i = (unsigned)mean + 1; i <= LIMIT_MAX && i <= most && tried < LIMITS; i++) {
+        t->shape.load_max = i;
+        if (tamis_model_line_reads(&t->shape, need->n, &query, &insert) != TAMIS_OK ||
+            query > allowed)
+            continue;
+        tried++;
+        if (predict(need, t, need->n, &fpr) == TAMIS_OK && fpr < least) {
+            least = fpr;
+            best = i;
+        }
+    }
+    t->shape.load_max = best;
+    return best != 0;
+}
+
 /* Is this enough?  Lines too full for the model are not. */
 static bool enough(const tamis_need *need, trial *t, uint64_t lines) {
     double left;
     t->shape.lines = lines;
+    if (t->shape.passes_on && (lines < MANY || !choose_limit(need, t)))
+        return false;
     if ((double)need->n / (double)lines > t->shape.load_max)
         return false;
     return predict(need, t, need->n, &t->fpr) == TAMIS_OK && t->fpr <= need->fpr &&
@@ -124,7 +167,8 @@ static tamis_status fewest(const tamis_need *need, trial *t) {
 static tamis_status cap(const tamis_need *need, trial *t) {
     const double load = fmax((double)need->n / (double)t->shape.lines, 1);
     const double room = LINE_BITS - t->shape.header_bits - t->shape.homes;
-    const unsigned bits = (unsigned)fmax(room / load - 1, 1) + CAP;
+    const unsigned bits =
+        (unsigned)fmax(room / load - 1, 1) + (t->shape.passes_on ? CAP_PASSING : CAP);
     t->shape.fp_bits_max = bits < FP_BITS_MAX ? bits : FP_BITS_MAX;
     for (unsigned i = 1; i < t->n_rates && t->shape.fp_bits_max * i < room - i; i++) {
         const tamis_status status = tamis_model_line_load(&t->shape, i, &t->rates[i]);
@@ -148,13 +192,15 @@ static tamis_status plan_line(const tamis_need *need, bool set, tamis_plan *plan
     size_t row = 0;
     while (-log2(need->fpr) > homes_tried[row].bits)
         row++;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < (set ? 4 : 2); i++) {
         trial t = {.fpr = 1};
-        start(&t, homes_tried[row].homes[i], set);
+        start(&t, homes_tried[row].homes[i % 2], set, i >= 2);
         const tamis_status here = fewest(need, &t);
         if (here != TAMIS_OK && !found)
             status = here;
-        if (here == TAMIS_OK && (!found || t.shape.lines < best.shape.lines)) {
+        const double worth = t.shape.passes_on && !best.shape.passes_on ? WORTH : 1;
+        if (here == TAMIS_OK &&
+            (!found || (double)t.shape.lines < worth * (double)best.shape.lines)) {
             best = t;
             found = true;
         }
@@ -166,8 +212,10 @@ static tamis_status plan_line(const tamis_need *need, bool set, tamis_plan *plan
         return status;
     double mean;
     plan->fpr = best.fpr;
-    plan->lines_per_query = plan->lines_per_insert = 1;
-    status = predict(need, &best, need->n / 2 + need->n % 2, &plan->fpr_half);
+    status = tamis_model_line_reads(&best.shape, need->n, &plan->lines_per_query,
+                                    &plan->lines_per_insert);
+    if (status == TAMIS_OK)
+        status = predict(need, &best, need->n / 2 + need->n % 2, &plan->fpr_half);
     if (status == TAMIS_OK)
         status = tamis_model_line_overflow(&best.shape, need->n, &mean);
     if (status != TAMIS_OK)
@@ -176,6 +224,8 @@ static tamis_status plan_line(const tamis_need *need, bool set, tamis_plan *plan
     plan->params.value[TAMIS_LINE_LINES] = best.shape.lines;
     plan->params.value[TAMIS_LINE_HOMES] = best.shape.homes;
     plan->params.value[TAMIS_LINE_BITS_MAX] = best.shape.fp_bits_max;
+    if (best.shape.passes_on)
+        plan->params.value[TAMIS_LINE_LIMIT] = best.shape.load_max;
     for (uint64_t stash = 16 + need->n / 16384;; stash += stash / 4) {
         plan->params.stash = stash;
         status = tamis_model_line_stash(&best.shape, need->n, stash, &plan->overflow_probability);

@@ -217,6 +217,113 @@ static void test_line_mixed_equals_fpr(void **state) {
     }
 }
 
+/* ---- lines that pass on ---- */
+
+/* The lines of a key: one drawn at random, and then, while they are full, others that depend on line and
+ * home alone. */
+static unsigned line_after(unsigned line, unsigned home, unsigned lines) {
+    return (line + 1 + home * 2654435761u % (lines - 1)) % lines;
+}
+
+/* The chance that an absent key finds its fingerprint in one of its lines, and how many it looks at. */
+static void ask_everywhere(const plain *lines, unsigned n, unsigned homes, unsigned limit,
+                           double *rate, double *looks) {
+    for (unsigned first = 0; first < n; first++)
+        for (unsigned home = 0; home < homes; home++)
+            for (unsigned at = first;; at = line_after(at, home, n)) {
+                const plain *const p = &lines[at];
+                for (unsigned i = 0; i < p->n; i++)
+                    *rate += p->home[i] == home ? ldexp(1, -(int)length(p, home)) : 0;
+                *looks += 1;
+                if (p->n < limit)
+                    break;
+            }
+    *rate /= (double)n * homes;
+    *looks /= (double)n * homes;
+}
+
+/* Error rate, and lines that an absent key and that inserts look at, in the mean of some tables; standard
+ * errors are those between the tables. */
+static void compare_passing_on(double bits, unsigned homes, unsigned limit) {
+    enum { LINES = 1999, TABLES = 12 }; /* a prime: no way comes back soon */
+    tamis_line_shape s = shape_of(LINES, homes, 56, true);
+    const uint64_t n = (uint64_t)(LINES * 512 / bits);
+    uint64_t random = test_seed() + limit;
+    plain *const lines = calloc(LINES, sizeof *lines);
+    double sum[3] = {0}, squares[3] = {0}, model[3];
+    assert_non_null(lines);
+    s.passes_on = true;
+    s.load_max = limit;
+    for (unsigned t = 0; t < TABLES; t++) {
+        double seen[3] = {0};
+        memset(lines, 0, LINES * sizeof *lines);
+        for (uint64_t i = 0; i < n; i++) {
+            const unsigned home = (unsigned)test_random_below(&random, homes);
+            unsigned at = (unsigned)test_random_below(&random, LINES);
+            for (seen[2]++; lines[at].n == limit; seen[2]++)
+                at = line_after(at, home, LINES);
+            plain_insert(&s, &lines[at], home, test_random(&random));
+        }
+        ask_everywhere(lines, LINES, homes, limit, &seen[0], &seen[1]);
+        seen[2] /= (double)n;
+        for (unsigned k = 0; k < 3; k++) {
+            sum[k] += seen[k] / TABLES;
+            squares[k] += seen[k] * seen[k] / TABLES;
+        }
+    }
+    model[0] = model_fpr(&s, n);
+    assert_ok(tamis_model_line_reads(&s, n, &model[1], &model[2]));
+    for (unsigned k = 0; k < 3; k++) {
+        const double error = sqrt(fmax(squares[k] - sum[k] * sum[k], 0) / (TABLES - 1));
+        print_message("%g bits per key, limit %u: model %.4e, simulated %.4e (%.1f, %.4f)\n", bits,
+                      limit, model[k], sum[k], (sum[k] - model[k]) / error, sum[k] / model[k]);
+        assert_true(fabs(sum[k] - model[k]) <= 4.5 * error + 1e-3 * model[k]); /* few lines */
+    }
+    free(lines);
+}
+
+static void test_line_passing_on_equals_simulation(void **state) {
+    (void)state;
+    compare_passing_on(12, 64, 50);
+    compare_passing_on(16, 64, 38);
+    compare_passing_on(20, 48, 31);
+    compare_passing_on(24, 48, 26);
+    compare_passing_on(32, 40, 19);
+}
+
+/* Keys that find all of 16 lines full are rare until nearly all are. */
+static void test_line_passing_on_overflow_equals_simulation(void **state) {
+    (void)state;
+    enum { LINES = 20000, LIMIT = 20, N = LINES * 39 / 2 };
+    tamis_line_shape s = shape_of(LINES, 48, 56, true);
+    uint64_t random = test_seed() + 5;
+    static unsigned loads[LINES];
+    double keys, odds;
+    unsigned seen = 0;
+    s.passes_on = true;
+    s.load_max = LIMIT;
+    for (unsigned i = 0; i < N; i++) {
+        unsigned tries = 0, at;
+        do
+            at = (unsigned)test_random_below(&random, LINES);
+        while (loads[at] == LIMIT && ++tries < 16);
+        if (tries == 16)
+            seen++;
+        else
+            loads[at]++;
+    }
+    assert_ok(tamis_model_line_overflow(&s, N, &keys));
+    print_message("overflow %.1f keys, simulated %u\n", keys, seen);
+    /* What found no room leaves room for others: a few per cent when this is so common. */
+    assert_true(keys > 100 && fabs(seen - keys) <= 4.5 * sqrt(keys) + 0.1 * keys);
+    assert_ok(tamis_model_line_overflow(&s, LINES * 16, &keys));
+    assert_ok(tamis_model_line_stash(&s, LINES * 16, 4, &odds));
+    assert_true(keys < 1e-3 && odds < 1e-15);
+    assert_status(tamis_model_line_overflow(&s, LINES * 20, &keys), TAMIS_E_DOMAIN);
+    s.set = false;
+    assert_status(tamis_model_line_overflow(&s, LINES * 16, &keys), TAMIS_E_DOMAIN);
+}
+
 /* ---- overflow ---- */
 
 static void test_line_overflow_equals_simulation(void **state) {
@@ -371,6 +478,8 @@ int main(void) {
         cmocka_unit_test(test_line_fpr_set_equals_simulation),
         cmocka_unit_test(test_line_fpr_known_figures_are_met),
         cmocka_unit_test(test_line_mixed_equals_fpr),
+        cmocka_unit_test(test_line_passing_on_equals_simulation),
+        cmocka_unit_test(test_line_passing_on_overflow_equals_simulation),
         cmocka_unit_test(test_line_overflow_equals_simulation),
         cmocka_unit_test(test_line_stash_bounds_simulation),
         cmocka_unit_test(test_line_churned_equals_simulation),
