@@ -87,14 +87,15 @@ bool tamis_i_flex_init(tamis_i_flex *flex, uint64_t bits, uint64_t least, uint64
                            .counter_bits = counter_bits,
                            .sizes = sizes,
                            .state_at = bits - state,
+                           .state_mask = tamis_i_low_mask((unsigned)state),
                            .most = most,
                            .heads = tamis_i_heads_of(most, stored, bits)};
     return true;
 }
 
-static inline parts parts_of(const tamis_i_flex *flex, const uint64_t *words, unsigned at) {
-    const unsigned bits = state_bits(flex->sizes), w = (unsigned)flex->heads.bits + told(flex);
-    const uint64_t state = tamis_i_field_get(words, at + flex->state_at, bits);
+static inline parts parts_of(const tamis_i_flex *flex, const uint64_t *line, unsigned at) {
+    const unsigned w = (unsigned)flex->heads.bits + told(flex);
+    const uint64_t state = tamis_i_lined_get(line, at + flex->state_at, flex->state_mask);
     parts p = {.n = {(unsigned)(state & 15), (unsigned)(state >> NUMBER & 15)}};
     p.length[0] = (unsigned)(flex->least + (state >> 2 * NUMBER & 31));
     p.length[1] = flex->sizes == 1
@@ -114,22 +115,22 @@ static inline uint64_t tail_of(const tamis_i_flex *flex, uint64_t print, unsigne
     return print << (flex->heads.bits + told(flex)) >> 1 >> (63 - bits);
 }
 
-/* The tail of element i of a bucket, or 0 if it has none. */
-static inline uint64_t tail_at(const parts *p, const uint64_t *words, unsigned at, unsigned i) {
+/* The tail of element i of a bucket. */
+static inline uint64_t tail_at(const parts *p, const uint64_t *line, unsigned at, unsigned i) {
     const unsigned g = i >= p->n[0], bits = p->tail[g];
     const unsigned first = g ? p->first[1] + (i - p->n[0]) * bits : p->first[0] + i * bits;
-    return bits == 0 ? 0 : tamis_i_field_get(words, at + first, bits);
+    return tamis_i_lined_get(line, at + first, tamis_i_low_mask(bits));
 }
 
 /* ---- queries ---- */
 
 /* The candidates whose tails agree in their first bits: all of them, or what belongs to the minimal
  * remainder. */
-static unsigned agreeing(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
+static unsigned agreeing(const tamis_i_flex *flex, const uint64_t *line, unsigned at,
                          uint64_t print, unsigned candidates, bool least) {
     if (candidates == 0)
         return 0;
-    const parts p = parts_of(flex, words, at);
+    const parts p = parts_of(flex, line, at);
     const unsigned kept = (unsigned)(flex->least - flex->heads.bits) - told(flex);
     unsigned found = 0;
     for (candidates &= (1u << (p.n[0] + p.n[1])) - 1; candidates != 0;
@@ -137,7 +138,7 @@ static unsigned agreeing(const tamis_i_flex *flex, const uint64_t *words, unsign
         const unsigned i = (unsigned)__builtin_ctz(candidates), g = i >= p.n[0];
         const unsigned bits = least ? kept : p.tail[g];
         const bool same =
-            tail_at(&p, words, at, i) >> (p.tail[g] - bits) == tail_of(flex, print, bits);
+            tail_at(&p, line, at, i) >> (p.tail[g] - bits) == tail_of(flex, print, bits);
         /* With one length the first bit tells the group. */
         if (same && (flex->sizes == 2 || print >> 63 == g))
             found |= 1u << i;
@@ -145,50 +146,50 @@ static unsigned agreeing(const tamis_i_flex *flex, const uint64_t *words, unsign
     return found;
 }
 
-unsigned tamis_i_flex_match(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
+unsigned tamis_i_flex_match(const tamis_i_flex *flex, const uint64_t *line, unsigned at,
                             uint64_t print, unsigned candidates) {
-    return agreeing(flex, words, at, print, candidates, false);
+    return agreeing(flex, line, at, print, candidates, false);
 }
 
-unsigned tamis_i_flex_akin(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
+unsigned tamis_i_flex_akin(const tamis_i_flex *flex, const uint64_t *line, unsigned at,
                            uint64_t print, unsigned candidates) {
-    return agreeing(flex, words, at, print, candidates, true);
+    return agreeing(flex, line, at, print, candidates, true);
 }
 
-static unsigned count_at(const tamis_i_flex *flex, const parts *p, const uint64_t *words,
+static unsigned count_at(const tamis_i_flex *flex, const parts *p, const uint64_t *line,
                          unsigned at, unsigned i) {
     const unsigned c = (unsigned)flex->counter_bits;
-    return 1 + (c == 0 ? 0 : (unsigned)tamis_i_field_get(words, at + p->counters + i * c, c));
+    return 1 + (c == 0 ? 0 : (unsigned)tamis_i_field_get(line, at + p->counters + i * c, c));
 }
 
-static void set_count(const tamis_i_flex *flex, const parts *p, uint64_t *words, unsigned at,
+static void set_count(const tamis_i_flex *flex, const parts *p, uint64_t *line, unsigned at,
                       unsigned i, unsigned count) {
     const unsigned c = (unsigned)flex->counter_bits;
-    tamis_i_field_put(words, at + p->counters + i * c, c, count - 1);
+    tamis_i_field_put(line, at + p->counters + i * c, c, count - 1);
 }
 
-unsigned tamis_i_flex_copies(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
+unsigned tamis_i_flex_copies(const tamis_i_flex *flex, const uint64_t *line, unsigned at,
                              unsigned elements) {
-    const parts p = parts_of(flex, words, at);
+    const parts p = parts_of(flex, line, at);
     unsigned copies = 0;
     for (; elements != 0; elements &= elements - 1)
-        copies += count_at(flex, &p, words, at, (unsigned)__builtin_ctz(elements));
+        copies += count_at(flex, &p, line, at, (unsigned)__builtin_ctz(elements));
     return copies;
 }
 
-unsigned tamis_i_flex_list(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
+unsigned tamis_i_flex_list(const tamis_i_flex *flex, const uint64_t *line, unsigned at,
                            element elements[MOST]) {
-    const parts p = parts_of(flex, words, at);
+    const parts p = parts_of(flex, line, at);
     const unsigned w = (unsigned)flex->heads.bits;
     for (unsigned i = 0; i < p.n[0] + p.n[1]; i++) {
         const unsigned g = i >= p.n[0];
         uint64_t bits =
-            tamis_i_field_get(words, at + i * w, w) << p.tail[g] | tail_at(&p, words, at, i);
+            tamis_i_field_get(line, at + i * w, w) << p.tail[g] | tail_at(&p, line, at, i);
         if (told(flex))
             bits |= (uint64_t)g << (w + p.tail[g]);
         elements[i] = (element){.print = bits << (64 - p.length[g]),
                                 .length = p.length[g],
-                                .count = count_at(flex, &p, words, at, i)};
+                                .count = count_at(flex, &p, line, at, i)};
     }
     return p.n[0] + p.n[1];
 }
@@ -201,19 +202,29 @@ typedef struct image {
     uint64_t words[IMAGE];
 } image;
 
-static void image_load(const tamis_i_flex *flex, const uint64_t *words, unsigned at, image *in) {
-    const unsigned bits = (unsigned)flex->bits;
-    unsigned i = 0;
-    for (unsigned done = 0; done < bits; done += 64)
-        in->words[i++] = tamis_i_field_get(words, at + done, bits - done < 64 ? bits - done : 64);
-    in->words[i] = in->words[i + 1] = 0;
+/* Words of an image. */
+static inline unsigned image_words(const tamis_i_flex *flex) {
+    return (unsigned)(flex->bits + 63) / 64;
 }
 
-static void image_store(const tamis_i_flex *flex, uint64_t *words, unsigned at, const image *out) {
-    const unsigned bits = (unsigned)flex->bits;
-    unsigned i = 0;
-    for (unsigned done = 0; done < bits; done += 64)
-        tamis_i_field_put(words, at + done, bits - done < 64 ? bits - done : 64, out->words[i++]);
+/* A bucket without its state. */
+TAMIS_INLINE void image_load(const tamis_i_flex *flex, unsigned n, const uint64_t *line,
+                             unsigned at, image *in) {
+    for (unsigned i = 0; i < n; i++) {
+        const unsigned done = 64 * i, end = (unsigned)flex->state_at;
+        const unsigned left = end <= done ? 0 : end - done;
+        in->words[i] = tamis_i_lined_get(line, at + done, tamis_i_low_mask(left));
+    }
+    in->words[n] = in->words[n + 1] = 0;
+}
+
+/* Turn the bucket, which was 'in' and 'before', into 'out' and 'state'. */
+TAMIS_INLINE void image_store(const tamis_i_flex *flex, unsigned n, uint64_t *line, unsigned at,
+                              const image *in, const image *out, uint64_t state) {
+    for (unsigned i = 0; i < n; i++)
+        tamis_i_lined_flip(line, at + 64 * i, in->words[i] ^ out->words[i]);
+    const uint64_t before = tamis_i_lined_get(line, at + flex->state_at, flex->state_mask);
+    tamis_i_lined_flip(line, at + flex->state_at, before ^ state);
 }
 
 static inline uint64_t image_get(const image *in, unsigned at, unsigned width) {
@@ -228,6 +239,36 @@ static inline void image_put(image *out, unsigned at, uint64_t value) {
     uint64_t *const w = out->words + at / 64;
     w[0] |= value << shift;
     w[1] |= value >> 1 >> (63 - shift);
+}
+
+/* The bits of word number i that lie below bit 'at' of all. */
+static inline uint64_t mask_below(unsigned at, unsigned i) {
+    return at <= 64 * i ? 0 : tamis_i_low_mask(at - 64 * i);
+}
+
+/* Bits from 'at' on become zero. */
+TAMIS_INLINE void image_cut(image *out, unsigned n, unsigned at) {
+    for (unsigned i = 0; i < n; i++)
+        out->words[i] &= mask_below(at, i);
+}
+
+/* Bits from 'at' on move up by 'width' < 64; zeros come in. */
+TAMIS_INLINE void image_open(image *out, unsigned n, unsigned at, unsigned width) {
+    uint64_t carry = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const uint64_t stay = out->words[i] & mask_below(at, i), move = out->words[i] ^ stay;
+        out->words[i] = stay | move << width | carry;
+        carry = move >> 1 >> (63 - width);
+    }
+}
+
+/* The 'width' < 64 bits at 'at' go away: what is above moves down. */
+TAMIS_INLINE void image_close(image *out, unsigned n, unsigned at, unsigned width) {
+    for (unsigned i = 0; i < n; i++) {
+        const uint64_t low = mask_below(at, i);
+        const uint64_t moved = out->words[i] >> width | out->words[i + 1] << 1 << (63 - width);
+        out->words[i] = (out->words[i] & low) | (moved & ~low);
+    }
 }
 
 static void image_copy(image *out, unsigned to, const image *in, unsigned from, unsigned n) {
@@ -282,30 +323,41 @@ static unsigned move_tails(const tamis_i_flex *flex, const parts *p, image *out,
 }
 
 /* Open a place for an element at number 'place'. */
-static void rewrite(const tamis_i_flex *flex, const parts *p, uint64_t *words, unsigned at,
-                    unsigned place, uint64_t print, unsigned count, lengths l) {
+TAMIS_INLINE void rewrite_with(const tamis_i_flex *flex, unsigned words, const parts *p,
+                               uint64_t *line, unsigned at, unsigned place, uint64_t print,
+                               unsigned count, lengths l) {
     const unsigned w = (unsigned)flex->heads.bits, c = (unsigned)flex->counter_bits;
     const unsigned n = p->n[0] + p->n[1];
-    image in, out = {{0}};
-    image_load(flex, words, at, &in);
-    image_copy(&out, 0, &in, 0, place * w);
-    image_put(&out, place * w, tamis_i_flex_head(flex, print));
-    image_copy(&out, (place + 1) * w, &in, place * w, (n - place) * w);
-    unsigned to = (n + 1) * w;
+    image in, out;
+    image_load(flex, words, line, at, &in);
+    out = in;
+    image_cut(&out, words, p->first[0]);
     if (c != 0) {
-        image_copy(&out, to, &in, p->counters, place * c);
-        image_put(&out, to + place * c, count - 1);
-        image_copy(&out, to + (place + 1) * c, &in, p->counters + place * c, (n - place) * c);
-        to += (n + 1) * c;
+        image_open(&out, words, p->counters + place * c, c);
+        image_put(&out, p->counters + place * c, count - 1);
     }
+    image_open(&out, words, place * w, w);
+    image_put(&out, place * w, tamis_i_flex_head(flex, print));
     const unsigned tail = (place < l.n_a ? l.longer : l.shorter) - w - told(flex);
+    unsigned to = (n + 1) * (w + c);
     to = move_tails(flex, p, &out, to, &in, 0, place, 0, l);
     image_put(&out, to, tail_of(flex, print, tail));
     to = move_tails(flex, p, &out, to + tail, &in, place, n, 1, l);
     TAMIS_ASSERT(to <= flex->state_at);
     (void)to;
-    image_put(&out, (unsigned)flex->state_at, state_of(flex, n + 1, l));
-    image_store(flex, words, at, &out);
+    image_store(flex, words, line, at, &in, &out, state_of(flex, n + 1, l));
+}
+
+/* The usual numbers of words are compiled for. */
+static void rewrite(const tamis_i_flex *flex, const parts *p, uint64_t *line, unsigned at,
+                    unsigned place, uint64_t print, unsigned count, lengths l) {
+    const unsigned words = image_words(flex);
+    if (words == 3)
+        rewrite_with(flex, 3, p, line, at, place, print, count, l);
+    else if (words == 4)
+        rewrite_with(flex, 4, p, line, at, place, print, count, l);
+    else
+        rewrite_with(flex, words, p, line, at, place, print, count, l);
 }
 
 /* ---- lengths ---- */
@@ -321,9 +373,9 @@ static unsigned smaller(unsigned a, unsigned b) {
     return a < b ? a : b;
 }
 
-/* Sum of 2^-length for n elements, in units of 2^-63. */
+/* Sum of 2^-length for n elements, in units of 2^-60: lengths are 2 to 56, and the sum is below 4. */
 static uint64_t errors(lengths l, unsigned n) {
-    return ((uint64_t)l.n_a << (63 - l.longer)) + ((uint64_t)(n - l.n_a) << (63 - l.shorter));
+    return ((uint64_t)l.n_a << (60 - l.longer)) + ((uint64_t)(n - l.n_a) << (60 - l.shorter));
 }
 
 /* The first n_a of n elements as long as 'limit' and the room allow, the others 'shorter'. */
@@ -356,24 +408,24 @@ static lengths two_lengths(const tamis_i_flex *flex, unsigned room, unsigned n_a
 
 /* ---- changes ---- */
 
-bool tamis_i_flex_join(const tamis_i_flex *flex, uint64_t *words, unsigned at, unsigned elements) {
+bool tamis_i_flex_join(const tamis_i_flex *flex, uint64_t *line, unsigned at, unsigned elements) {
     if (flex->counter_bits == 0 || elements == 0)
         return false;
-    const parts p = parts_of(flex, words, at);
+    const parts p = parts_of(flex, line, at);
     for (; elements != 0; elements &= elements - 1) {
         const unsigned i = (unsigned)__builtin_ctz(elements);
-        const unsigned count = count_at(flex, &p, words, at, i);
+        const unsigned count = count_at(flex, &p, line, at, i);
         if (count < 1u << flex->counter_bits) {
-            set_count(flex, &p, words, at, i, count + 1);
+            set_count(flex, &p, line, at, i, count + 1);
             return true;
         }
     }
     return false;
 }
 
-bool tamis_i_flex_add(const tamis_i_flex *flex, uint64_t *words, unsigned at, uint64_t print,
+bool tamis_i_flex_add(const tamis_i_flex *flex, uint64_t *line, unsigned at, uint64_t print,
                       unsigned length, unsigned count) {
-    const parts p = parts_of(flex, words, at);
+    const parts p = parts_of(flex, line, at);
     const unsigned n = p.n[0] + p.n[1];
     TAMIS_ASSERT(count >= 1 && count <= 1u << flex->counter_bits && length >= flex->least);
     if (n >= flex->most)
@@ -384,64 +436,70 @@ bool tamis_i_flex_add(const tamis_i_flex *flex, uint64_t *words, unsigned at, ui
         const unsigned fits = part_of(room, n + 1) + told(flex), first = (unsigned)(print >> 63);
         const unsigned now = smaller(fits, n == 0 ? own : smaller(own, p.length[0]));
         const lengths l = {.n_a = p.n[0] + 1 - first, .longer = now, .shorter = now};
-        rewrite(flex, &p, words, at, first ? n : p.n[0], print, count, l);
+        rewrite(flex, &p, line, at, first ? n : p.n[0], print, count, l);
     } else if (n == 0) {
-        rewrite(flex, &p, words, at, 0, print, count, (lengths){.shorter = smaller(own, room)});
+        rewrite(flex, &p, line, at, 0, print, count, (lengths){.shorter = smaller(own, room)});
     } else if (p.n[1] == 0) { /* those left have one length */
         const lengths l = two_lengths(flex, room, 0, 0, own, p.n[0], p.length[0]);
-        rewrite(flex, &p, words, at, 0, print, count, l);
+        rewrite(flex, &p, line, at, 0, print, count, l);
     } else {
         const lengths l = two_lengths(flex, room, p.n[0], p.length[0], own, p.n[1], p.length[1]);
-        rewrite(flex, &p, words, at, p.n[0], print, count, l);
+        rewrite(flex, &p, line, at, p.n[0], print, count, l);
     }
     return true;
 }
 
-void tamis_i_flex_drop(const tamis_i_flex *flex, uint64_t *words, unsigned at, unsigned i) {
-    const parts p = parts_of(flex, words, at);
+TAMIS_INLINE void drop_with(const tamis_i_flex *flex, unsigned words, uint64_t *line, unsigned at,
+                            unsigned i) {
+    const parts p = parts_of(flex, line, at);
     const unsigned n = p.n[0] + p.n[1], g = i >= p.n[0];
     const unsigned w = (unsigned)flex->heads.bits, c = (unsigned)flex->counter_bits;
     const unsigned tail = g ? p.first[1] + (i - p.n[0]) * p.tail[1] : p.first[0] + i * p.tail[0];
-    image in, out = {{0}};
+    image in, out;
     TAMIS_ASSERT(i < n);
-    image_load(flex, words, at, &in);
-    image_copy(&out, 0, &in, 0, i * w);
-    /* Up to the counter, or to the tail if there are none, all moves down by a head. */
-    image_copy(&out, i * w, &in, (i + 1) * w, (n - i - 1) * w + i * c);
-    unsigned to = (n - 1) * w + i * c, from = p.counters + (i + 1) * c;
-    image_copy(&out, to, &in, from, tail - from);
-    to += tail - from;
-    from = tail + p.tail[g];
-    image_copy(&out, to, &in, from, p.end - from);
+    image_load(flex, words, line, at, &in);
+    out = in;
+    image_close(&out, words, tail, p.tail[g]);
+    if (c != 0)
+        image_close(&out, words, p.counters + i * c, c);
+    image_close(&out, words, i * w, w);
     const lengths l = {.n_a = p.n[0] - (g == 0), .longer = p.length[0], .shorter = p.length[1]};
-    image_put(&out, (unsigned)flex->state_at, state_of(flex, n - 1, l));
-    image_store(flex, words, at, &out);
+    image_store(flex, words, line, at, &in, &out, state_of(flex, n - 1, l));
+}
+
+void tamis_i_flex_drop(const tamis_i_flex *flex, uint64_t *line, unsigned at, unsigned i) {
+    const unsigned words = image_words(flex);
+    if (words == 3)
+        drop_with(flex, 3, line, at, i);
+    else if (words == 4)
+        drop_with(flex, 4, line, at, i);
+    else
+        drop_with(flex, words, line, at, i);
 }
 
 /* The first element is among the longest.  Of equally long ones, the one with the fewest keys, so that it
  * can go. */
-void tamis_i_flex_remove(const tamis_i_flex *flex, uint64_t *words, unsigned at,
-                         unsigned elements) {
-    const parts p = parts_of(flex, words, at);
+void tamis_i_flex_remove(const tamis_i_flex *flex, uint64_t *line, unsigned at, unsigned elements) {
+    const parts p = parts_of(flex, line, at);
     const unsigned longest = (unsigned)__builtin_ctz(elements);
-    unsigned found = longest, least = count_at(flex, &p, words, at, longest);
+    unsigned found = longest, least = count_at(flex, &p, line, at, longest);
     for (elements &= elements - 1; elements != 0; elements &= elements - 1) {
         const unsigned i = (unsigned)__builtin_ctz(elements);
-        const unsigned count = count_at(flex, &p, words, at, i);
+        const unsigned count = count_at(flex, &p, line, at, i);
         if (p.length[i >= p.n[0]] == p.length[longest >= p.n[0]] && count < least) {
             found = i;
             least = count;
         }
     }
     if (least > 1)
-        set_count(flex, &p, words, at, found, least - 1);
+        set_count(flex, &p, line, at, found, least - 1);
     else
-        tamis_i_flex_drop(flex, words, at, found);
+        tamis_i_flex_drop(flex, line, at, found);
 }
 
-bool tamis_i_flex_check(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
+bool tamis_i_flex_check(const tamis_i_flex *flex, const uint64_t *line, unsigned at,
                         const char **reason) {
-    const parts p = parts_of(flex, words, at);
+    const parts p = parts_of(flex, line, at);
     const unsigned end = (unsigned)flex->state_at, least = (unsigned)flex->least;
     *reason = "a bucket holds more than fits";
     if (p.n[0] + p.n[1] > flex->most || p.end > end || p.length[0] > length_max(flex) ||
@@ -460,7 +518,7 @@ bool tamis_i_flex_check(const tamis_i_flex *flex, const uint64_t *words, unsigne
     *reason = "a bucket has data past its elements";
     for (unsigned bit = p.end, now; bit < end; bit += now) {
         now = end - bit < 64 ? end - bit : 64;
-        if (tamis_i_field_get(words, at + bit, now) != 0)
+        if (tamis_i_field_get(line, at + bit, now) != 0)
             return false;
     }
     return true;

@@ -17,7 +17,8 @@ typedef struct tamis_i_flex {
     uint64_t counter_bits;
     uint64_t sizes;    /* 1: all elements of a bucket are equally long; 2: there are two lengths */
     uint64_t state_at; /* first bit of the state, within the bucket */
-    uint64_t most;     /* elements that fit when all are as short as possible */
+    uint64_t state_mask;
+    uint64_t most; /* elements that fit when all are as short as possible */
     tamis_i_heads heads;
 } tamis_i_flex;
 
@@ -39,50 +40,69 @@ static inline uint64_t tamis_i_flex_head(const tamis_i_flex *flex, uint64_t prin
     return print << (flex->sizes == 1) >> (64 - flex->heads.bits);
 }
 
-/* In the following 'words' and 'at' tell the first bit of the bucket.  'candidates' are elements, bit i
+/* In the following 'line' and 'at' tell the first bit of the bucket, which is in that line of 8 words; no
+ * others are touched.  'candidates' are elements, bit i
  * for number i, whose head is that of 'print'; others of this kind may be left out only if they are of no
  * interest, and some past the last element may be among them. */
 
 /* Elements in the bucket. */
-static inline unsigned tamis_i_flex_load(const tamis_i_flex *flex, const uint64_t *words,
+static inline unsigned tamis_i_flex_load(const tamis_i_flex *flex, const uint64_t *line,
                                          unsigned at) {
-    const uint64_t numbers = tamis_i_field_get(words, at + flex->state_at, 8);
+    const uint64_t numbers = tamis_i_lined_get(line, at + flex->state_at, 255);
     return (unsigned)(numbers % 16 + numbers / 16);
 }
 
+/* Is element i a prefix of 'print', whose head it has?  Also if there is no element i: then not.  To be
+ * inlined; flex.c tells the layout. */
+static inline bool tamis_i_flex_holds(const tamis_i_flex *flex, const uint64_t *line, uint64_t at,
+                                      uint64_t i, uint64_t print) {
+    const uint64_t state = tamis_i_lined_get(line, at + flex->state_at, flex->state_mask);
+    const uint64_t n_a = state & 15, n = n_a + (state >> 4 & 15), one = flex->sizes == 1;
+    const uint64_t skip = flex->heads.bits + one; /* bits of the print before the tail */
+    const uint64_t tail_a = flex->least + (state >> 8 & 31) - skip;
+    const uint64_t tail_b = flex->least + (state >> (one ? 8 : 13) & 31) - skip;
+    const uint64_t in_b = i >= n_a, before = in_b ? n_a : i, tail = in_b ? tail_b : tail_a;
+    const uint64_t first =
+        n * (flex->heads.bits + flex->counter_bits) + before * tail_a + (i - before) * tail_b;
+    if (i >= n || (one && print >> 63 != in_b))
+        return false;
+    const uint64_t found = tamis_i_lined_get(line, at + first, ((uint64_t)1 << tail) - 1);
+    return found == print << skip >> 1 >> (63 - tail);
+}
+
 /* The candidates that are a prefix of 'print'. */
-unsigned tamis_i_flex_match(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
+unsigned tamis_i_flex_match(const tamis_i_flex *flex, const uint64_t *line, unsigned at,
                             uint64_t print, unsigned candidates);
 
 /* The candidates that agree with 'print' in its first 'least' bits. */
-unsigned tamis_i_flex_akin(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
+unsigned tamis_i_flex_akin(const tamis_i_flex *flex, const uint64_t *line, unsigned at,
                            uint64_t print, unsigned candidates);
 
 /* Keys that these elements stand for. */
-unsigned tamis_i_flex_copies(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
+unsigned tamis_i_flex_copies(const tamis_i_flex *flex, const uint64_t *line, unsigned at,
                              unsigned elements);
 
 /* A key becomes one of those that one of these elements stands for.  False if no counter allows it. */
-bool tamis_i_flex_join(const tamis_i_flex *flex, uint64_t *words, unsigned at, unsigned elements);
+bool tamis_i_flex_join(const tamis_i_flex *flex, uint64_t *line, unsigned at, unsigned elements);
 
 /* Add an element for 'count' keys, of which the first 'length' bits of 'print' are known.  It and others
  * may lose bits.  False, and nothing changed, if there is no room.  1 <= count <= 2^counter_bits;
  * length >= least. */
-bool tamis_i_flex_add(const tamis_i_flex *flex, uint64_t *words, unsigned at, uint64_t print,
+bool tamis_i_flex_add(const tamis_i_flex *flex, uint64_t *line, unsigned at, uint64_t print,
                       unsigned length, unsigned count);
 
 /* Take one key away from the longest of these elements, of which there is at least one. */
-void tamis_i_flex_remove(const tamis_i_flex *flex, uint64_t *words, unsigned at, unsigned elements);
+void tamis_i_flex_remove(const tamis_i_flex *flex, uint64_t *line, unsigned at, unsigned elements);
 
 /* The elements, in the order of the bucket; returns how many. */
-unsigned tamis_i_flex_list(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
+unsigned tamis_i_flex_list(const tamis_i_flex *flex, const uint64_t *line, unsigned at,
                            tamis_i_element elements[TAMIS_I_FLEX_MAX]);
 
 /* Drop element number i. */
-void tamis_i_flex_drop(const tamis_i_flex *flex, uint64_t *words, unsigned at, unsigned i);
+void tamis_i_flex_drop(const tamis_i_flex *flex, uint64_t *line, unsigned at, unsigned i);
 
 /* Could the bucket have come from these calls?  False, and why. */
-bool tamis_i_flex_check(const tamis_i_flex *flex, const uint64_t *words, unsigned at,
+bool tamis_i_flex_check(const tamis_i_flex *flex, const uint64_t *line, unsigned at,
                         const char **reason);
 
 #endif

@@ -115,16 +115,16 @@ static unsigned matches(const layout *l, const tamis_i_probe *probe, unsigned i,
                               (uint16_t)(hits >> 16 * i));
 }
 
-static bool contains_at(const tamis_filter *filter, tamis_digest digest, const tamis_i_probe *probe,
-                        uint64_t hits) {
+TAMIS_INLINE bool contains_at(const tamis_filter *filter, tamis_digest digest,
+                              const tamis_i_probe *probe, uint64_t hits) {
     const layout *const l = layout_of(filter);
     for (; hits != 0; hits &= hits - 1) {
         const unsigned bit = (unsigned)__builtin_ctzll(hits), i = bit / 16;
-        if (tamis_i_flex_match(&l->flex, probe->at[i], bit_of(probe, i), probe->word[0],
-                               1u << bit % 16) != 0)
+        if (tamis_i_flex_holds(&l->flex, probe->at[i], bit_of(probe, i), bit % 16, probe->word[0]))
             return true;
     }
-    return tamis_i_stash_copies(&filter->stash, digest) != 0;
+    return filter->state[TAMIS_I_STASH_USED] != 0 &&
+           tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
 
 static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
@@ -214,9 +214,9 @@ static bool add_at(const layout *l, const tamis_i_probe *probe, unsigned i) {
     return tamis_i_flex_add(&l->flex, probe->at[i], bit_of(probe, i), probe->word[0], 64, 1);
 }
 
-static unsigned least_loaded(const layout *l, const tamis_i_probe *probe) {
+TAMIS_INLINE unsigned least_loaded(const layout *l, unsigned d, const tamis_i_probe *probe) {
     unsigned best = 0, least = tamis_i_flex_load(&l->flex, probe->at[0], bit_of(probe, 0));
-    for (unsigned i = 1; i < l->choices.subtables; i++) {
+    for (unsigned i = 1; i < d; i++) {
         const unsigned load = tamis_i_flex_load(&l->flex, probe->at[i], bit_of(probe, i));
         best = load < least ? i : best;
         least = load < least ? load : least;
@@ -229,9 +229,10 @@ static unsigned least_loaded(const layout *l, const tamis_i_probe *probe) {
 static bool place_key(const layout *l, tamis_filter *filter, const tamis_i_probe *probe,
                       unsigned home, unsigned same, tamis_digest digest) {
     const uint64_t f = tamis_i_choices_print(&l->choices, digest);
+    const unsigned d = (unsigned)l->choices.subtables;
     if (home == NO_HOME)
-        return add_at(l, probe, least_loaded(l, probe)) ||
-               (make_room(l, filter, f, home) && add_at(l, probe, least_loaded(l, probe)));
+        return add_at(l, probe, least_loaded(l, d, probe)) ||
+               (make_room(l, filter, f, home) && add_at(l, probe, least_loaded(l, d, probe)));
     unsigned elements = 0;
     for (unsigned left = same; left != 0; left &= left - 1)
         elements++;
@@ -241,10 +242,10 @@ static bool place_key(const layout *l, tamis_filter *filter, const tamis_i_probe
            add_at(l, probe, home) || (make_room(l, filter, f, home) && add_at(l, probe, home));
 }
 
-static tamis_status insert_at(tamis_filter *filter, unsigned d, tamis_digest digest,
-                              const tamis_i_probe *probe, uint64_t hits, bool *added) {
+/* Any key, in any state of the table. */
+static tamis_status insert_seen(tamis_filter *filter, tamis_digest digest,
+                                const tamis_i_probe *probe, uint64_t hits, bool *added) {
     const layout *const l = layout_of(filter);
-    (void)d;
     unsigned home = NO_HOME, same = 0;
     /* Only where its fingerprint is can the key be. */
     for (uint64_t left = hits; left != 0 && home == NO_HOME; left &= left - 1) {
@@ -266,6 +267,18 @@ static tamis_status insert_at(tamis_filter *filter, unsigned d, tamis_digest dig
     return TAMIS_OK;
 }
 
+/* Most keys are new, and there is room for them. */
+TAMIS_INLINE tamis_status insert_at(tamis_filter *filter, unsigned d, tamis_digest digest,
+                                    const tamis_i_probe *probe, uint64_t hits, bool *added) {
+    const layout *const l = layout_of(filter);
+    if (hits != 0 || filter->state[TAMIS_I_STASH_USED] != 0 ||
+        !add_at(l, probe, least_loaded(l, d, probe)))
+        return insert_seen(filter, digest, probe, hits, added);
+    filter->state[TAMIS_I_COUNT]++;
+    *added = true;
+    return TAMIS_OK;
+}
+
 /* The longest match in the first bucket that has one: by E1 no other has. */
 static bool remove_key(const layout *l, const tamis_i_probe *probe, uint64_t hits) {
     for (uint64_t left = hits; left != 0; left &= left - 1) {
@@ -281,7 +294,7 @@ static bool remove_key(const layout *l, const tamis_i_probe *probe, uint64_t hit
 
 static tamis_status remove_at(tamis_filter *filter, tamis_digest digest, const tamis_i_probe *probe,
                               uint64_t hits) {
-    if (!tamis_i_stash_remove(&filter->stash, digest) &&
+    if ((filter->state[TAMIS_I_STASH_USED] == 0 || !tamis_i_stash_remove(&filter->stash, digest)) &&
         !remove_key(layout_of(filter), probe, hits))
         return TAMIS_E_NOT_FOUND;
     filter->state[TAMIS_I_COUNT]--;

@@ -1,0 +1,325 @@
+/* test_flex.c - buckets whose elements shrink, against a plain list of elements
+ *
+ * The list is read back from the bucket after each call.  What a call may do to it is told here in plain
+ * words: which elements there are, how long they may be, and that no bit of the line outside of the bucket
+ * changes.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bits/flex.h"
+#include "support.h"
+
+enum { WORDS = 8, STEPS = 120, MOST = TAMIS_I_FLEX_MAX };
+
+typedef struct bucket {
+    tamis_i_flex flex;
+    uint64_t line[WORDS], around[WORDS]; /* around: all but the bucket, which is zero there */
+    unsigned at;
+    tamis_i_element list[MOST];
+    unsigned n;
+} bucket;
+
+static uint64_t first_bits(uint64_t print, unsigned length) {
+    return print >> (64 - length);
+}
+
+static bool is_prefix(const tamis_i_element *e, uint64_t print) {
+    return first_bits(e->print, e->length) == first_bits(print, e->length);
+}
+
+/* Bits that the elements may take, if there are n. */
+static unsigned room_for(const tamis_i_flex *flex, unsigned n) {
+    return (unsigned)flex->bits - (flex->sizes == 1 ? 13 : 18) - n * (unsigned)flex->counter_bits;
+}
+
+static unsigned stored(const tamis_i_flex *flex, const tamis_i_element *list, unsigned n) {
+    unsigned sum = 0;
+    for (unsigned i = 0; i < n; i++)
+        sum += list[i].length - (flex->sizes == 1);
+    return sum;
+}
+
+static void read_back(bucket *b) {
+    const char *reason = NULL;
+    b->n = tamis_i_flex_list(&b->flex, b->line, b->at, b->list);
+    assert_true(tamis_i_flex_check(&b->flex, b->line, b->at, &reason));
+    assert_int_equal(tamis_i_flex_load(&b->flex, b->line, b->at), b->n);
+    assert_true(stored(&b->flex, b->list, b->n) <= room_for(&b->flex, b->n));
+    for (unsigned i = 0; i < b->n; i++)
+        assert_true(b->list[i].length >= b->flex.least);
+    uint64_t outside[WORDS];
+    memcpy(outside, b->line, sizeof outside);
+    for (unsigned bit = b->at; bit < b->at + b->flex.bits; bit++)
+        outside[bit / 64] &= ~((uint64_t)1 << bit % 64);
+    assert_memory_equal(outside, b->around, sizeof outside);
+}
+
+static void assert_element(const tamis_i_element *a, const tamis_i_element *b) {
+    assert_int_equal(a->length, b->length);
+    assert_int_equal(a->count, b->count);
+    assert_true(a->print == b->print);
+}
+
+/* ---- calls ---- */
+
+/* Is the new list the old one, no element longer, and at 'place' the first bits of the print? */
+static bool grown_at(const bucket *old, const bucket *now, unsigned place, uint64_t print,
+                     unsigned length, unsigned count) {
+    const tamis_i_element *const added = &now->list[place];
+    if (added->length > length || added->count != count || !is_prefix(added, print))
+        return false;
+    for (unsigned i = 0; i < old->n; i++) {
+        const tamis_i_element *const e = &now->list[i + (i >= place)];
+        if (e->length > old->list[i].length || e->count != old->list[i].count ||
+            !is_prefix(e, old->list[i].print))
+            return false;
+    }
+    return true;
+}
+
+/* The lengths after an element came; 'least' bits at least were known of each. */
+static void assert_lengths(const bucket *now, unsigned known) {
+    const unsigned n = now->n, even = room_for(&now->flex, n) / n;
+    unsigned longer = 0;
+    double errors = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const unsigned length = now->list[i].length;
+        errors += 1.0 / (double)((uint64_t)1 << length);
+        longer += length > even;
+        /* Two lengths at most, the longer ones first. */
+        assert_true(i == 0 || length <= now->list[i - 1].length);
+        assert_true(length == now->list[0].length || length == now->list[n - 1].length);
+    }
+    const unsigned common = known < even ? known : even;
+    assert_true(errors <= (double)n / (double)((uint64_t)1 << common));
+    if (known > even) { /* shared out evenly, to the last bit */
+        assert_int_equal(longer, room_for(&now->flex, n) - n * even);
+        assert_int_equal(stored(&now->flex, now->list, n), room_for(&now->flex, n));
+    }
+}
+
+static void add(bucket *b, uint64_t print, unsigned length, unsigned count) {
+    const bucket old = *b;
+    const unsigned longest = (unsigned)b->flex.least + TAMIS_I_FLEX_MORE;
+    unsigned known = length < longest ? length : longest;
+    known = known < 56 ? known : 56;
+    const bool done = tamis_i_flex_add(&b->flex, b->line, b->at, print, length, count);
+    assert_int_equal(done, old.n < b->flex.most);
+    read_back(b);
+    if (!done) {
+        assert_memory_equal(b->line, old.line, sizeof b->line);
+        return;
+    }
+    assert_int_equal(b->n, old.n + 1);
+    bool found = false;
+    for (unsigned place = 0; place < b->n; place++)
+        found |= grown_at(&old, b, place, print, length, count);
+    assert_true(found);
+    for (unsigned i = 0; i < old.n; i++)
+        known = old.list[i].length < known ? old.list[i].length : known;
+    if (b->flex.sizes == 2) {
+        assert_lengths(b, known);
+    } else { /* all as long as is known of all and fits */
+        const unsigned fits = room_for(&b->flex, b->n) / b->n + 1;
+        for (unsigned i = 0; i < b->n; i++)
+            assert_int_equal(b->list[i].length, known < fits ? known : fits);
+    }
+}
+
+/* The list without element i. */
+static void assert_dropped(const bucket *old, const bucket *now, unsigned i) {
+    assert_int_equal(now->n, old->n - 1);
+    for (unsigned j = 0; j < now->n; j++)
+        assert_element(&now->list[j], &old->list[j + (j >= i)]);
+}
+
+/* The longest of the elements loses a key; of equally long ones, one with the fewest. */
+static void remove_one(bucket *b, unsigned elements) {
+    const bucket old = *b;
+    unsigned best = MOST;
+    for (unsigned i = 0; i < b->n; i++)
+        if ((elements >> i & 1) != 0 &&
+            (best == MOST || old.list[i].length > old.list[best].length ||
+             (old.list[i].length == old.list[best].length &&
+              old.list[i].count < old.list[best].count)))
+            best = i;
+    tamis_i_flex_remove(&b->flex, b->line, b->at, elements);
+    read_back(b);
+    if (old.list[best].count == 1) {
+        assert_dropped(&old, b, best);
+        return;
+    }
+    assert_int_equal(b->n, old.n);
+    for (unsigned i = 0; i < b->n; i++) {
+        tamis_i_element expected = old.list[i];
+        expected.count -= i == best;
+        assert_element(&b->list[i], &expected);
+    }
+}
+
+/* One of the elements stands for one more key, if a counter allows it. */
+static void join(bucket *b, unsigned elements) {
+    const bucket old = *b;
+    const unsigned most = 1u << b->flex.counter_bits;
+    bool can = false;
+    for (unsigned i = 0; i < b->n; i++)
+        can |= (elements >> i & 1) != 0 && old.list[i].count < most;
+    assert_int_equal(tamis_i_flex_join(&b->flex, b->line, b->at, elements), can);
+    read_back(b);
+    assert_int_equal(b->n, old.n);
+    unsigned raised = 0;
+    for (unsigned i = 0; i < b->n; i++) {
+        tamis_i_element expected = old.list[i];
+        if (b->list[i].count != expected.count) {
+            assert_true((elements >> i & 1) != 0);
+            expected.count++;
+            raised++;
+        }
+        assert_element(&b->list[i], &expected);
+    }
+    assert_int_equal(raised, can);
+}
+
+/* All ways to look for a print tell what the list tells. */
+static unsigned look_for(bucket *b, uint64_t print) {
+    unsigned same = 0, akin = 0, copies = 0;
+    for (unsigned i = 0; i < b->n; i++) {
+        const tamis_i_element *const e = &b->list[i];
+        const unsigned least = (unsigned)b->flex.least;
+        same |= (unsigned)is_prefix(e, print) << i;
+        akin |= (unsigned)(first_bits(e->print, least) == first_bits(print, least)) << i;
+        copies += is_prefix(e, print) ? e->count : 0;
+    }
+    tamis_i_probe probe = {.at = {b->line, b->line}};
+    probe.word[1] = probe.word[2] = b->at;
+    probe.word[TAMIS_I_HEAD] = tamis_i_flex_head(&b->flex, print);
+    const uint64_t heads = tamis_i_heads_find(&b->flex.heads, &probe, 2);
+    const unsigned hits = (uint16_t)heads;
+    assert_int_equal(heads, hits | (uint64_t)hits << 16);
+    assert_int_equal(same & ~hits, 0);
+    assert_int_equal(tamis_i_flex_match(&b->flex, b->line, b->at, print, hits), same);
+    assert_int_equal(tamis_i_flex_akin(&b->flex, b->line, b->at, print, hits), akin);
+    assert_int_equal(tamis_i_flex_copies(&b->flex, b->line, b->at, same), copies);
+    for (unsigned i = 0; i < MOST; i++)
+        if ((hits >> i & 1) != 0)
+            assert_int_equal(tamis_i_flex_holds(&b->flex, b->line, b->at, i, print), same >> i & 1);
+    tamis_i_kernels best;
+    tamis_i_kernels_choose(&best, tamis_i_cpu_features());
+    if (best.avx2 && b->flex.heads.vectors)
+        assert_int_equal(tamis_i_heads_find_avx2(&b->flex.heads, &probe, 2), heads);
+    return same;
+}
+
+/* ---- runs ---- */
+
+/* Prints are drawn so that some are equal in their first bits, and some in all. */
+static uint64_t draw_print(const bucket *b, uint64_t *random) {
+    uint64_t print = test_random(random);
+    if (b->n == 0 || test_random(random) % 3 == 0)
+        return print;
+    const tamis_i_element *const e = &b->list[test_random_below(random, b->n)];
+    const unsigned keep = (unsigned)(1 + test_random_below(random, e->length));
+    return first_bits(e->print, keep) << (64 - keep) | print >> keep;
+}
+
+static void churn(bucket *b, uint64_t *random) {
+    for (unsigned i = 0; i < WORDS; i++)
+        b->around[i] = test_random(random);
+    for (unsigned bit = b->at; bit < b->at + b->flex.bits; bit++)
+        b->around[bit / 64] &= ~((uint64_t)1 << bit % 64);
+    memcpy(b->line, b->around, sizeof b->line);
+    read_back(b);
+    assert_int_equal(b->n, 0);
+    for (unsigned step = 0; step < STEPS; step++) {
+        const uint64_t print = draw_print(b, random);
+        const unsigned same = look_for(b, print), what = (unsigned)(test_random(random) % 8);
+        if (what < 4) {
+            const unsigned least = (unsigned)b->flex.least;
+            const unsigned length =
+                what == 0 ? least + (unsigned)test_random_below(random, 65 - least) : 64;
+            const unsigned most = 1u << b->flex.counter_bits;
+            add(b, print, length, 1 + (unsigned)test_random_below(random, most));
+        } else if (what < 6 && same != 0) {
+            remove_one(b, same);
+        } else if (what == 6 && same != 0) {
+            join(b, same);
+        } else if (b->n != 0) {
+            const bucket old = *b;
+            const unsigned i = (unsigned)test_random_below(random, b->n);
+            tamis_i_flex_drop(&b->flex, b->line, b->at, i);
+            read_back(b);
+            assert_dropped(&old, b, i);
+        }
+    }
+    while (b->n != 0)
+        remove_one(b, 1);
+    assert_memory_equal(b->line, b->around, sizeof b->line);
+}
+
+static void test_flex_every_shape_equals_the_list(void **state) {
+    (void)state;
+    static const unsigned sizes_of_buckets[] = {48, 64, 96, 120, 128, 138, 168, 170, 200, 256, 512};
+    uint64_t random = test_seed(), shapes = 0;
+    for (size_t s = 0; s < sizeof sizes_of_buckets / sizeof sizes_of_buckets[0]; s++) {
+        for (unsigned least = 2; least <= 32; least++) {
+            for (unsigned c = 0; c <= 8; c += 1 + least % 3) {
+                for (unsigned sizes = 1; sizes <= 2; sizes++) {
+                    bucket b = {.n = 0};
+                    const unsigned bits = sizes_of_buckets[s];
+                    if (!tamis_i_flex_init(&b.flex, bits, least, c, sizes))
+                        continue;
+                    b.at = bits * (unsigned)test_random_below(&random, 512 / bits);
+                    churn(&b, &random);
+                    shapes++;
+                }
+            }
+        }
+    }
+    print_message("# %llu shapes\n", (unsigned long long)shapes);
+    assert_true(shapes > 1000);
+}
+
+static void test_flex_impossible_shapes_are_refused(void **state) {
+    (void)state;
+    tamis_i_flex flex;
+    assert_false(tamis_i_flex_init(&flex, 128, 12, 1, 0));
+    assert_false(tamis_i_flex_init(&flex, 128, 12, 1, 3));
+    assert_false(tamis_i_flex_init(&flex, 128, 1, 1, 2));
+    assert_false(tamis_i_flex_init(&flex, 128, 33, 1, 2));
+    assert_false(tamis_i_flex_init(&flex, 128, 12, 9, 2));
+    assert_false(tamis_i_flex_init(&flex, 513, 12, 1, 2));
+    assert_false(tamis_i_flex_init(&flex, 43, 12, 1, 2)); /* 18 of state, and two of 13 */
+    assert_true(tamis_i_flex_init(&flex, 44, 12, 1, 2));
+    assert_int_equal(flex.most, 2);
+}
+
+static void test_flex_damage_is_seen(void **state) {
+    (void)state;
+    tamis_i_flex flex;
+    const char *reason = NULL;
+    uint64_t line[WORDS] = {0};
+    assert_true(tamis_i_flex_init(&flex, 128, 12, 1, 2));
+    for (uint64_t i = 1; i <= 3; i++)
+        assert_true(tamis_i_flex_add(&flex, line, 0, i << 60, 64, 1));
+    assert_true(tamis_i_flex_check(&flex, line, 0, &reason));
+    const uint64_t good = line[1];
+    line[1] = good | (uint64_t)15 << (flex.state_at % 64); /* 15 elements of group a */
+    assert_false(tamis_i_flex_check(&flex, line, 0, &reason));
+    assert_string_equal(reason, "a bucket holds more than fits");
+    line[1] = good & ~(flex.state_mask << flex.state_at % 64);
+    assert_false(tamis_i_flex_check(&flex, line, 0, &reason));
+    assert_string_equal(reason, "a bucket has data past its elements");
+    memset(line, 0, sizeof line);
+    line[1] = (uint64_t)1 << (flex.state_at % 64 + 8); /* no elements, but a length */
+    assert_false(tamis_i_flex_check(&flex, line, 0, &reason));
+    assert_string_equal(reason, "a bucket has lengths that do not occur");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_flex_every_shape_equals_the_list),
+        cmocka_unit_test(test_flex_impossible_shapes_are_refused),
+        cmocka_unit_test(test_flex_damage_is_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
