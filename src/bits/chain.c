@@ -13,9 +13,10 @@ static inline unsigned ones_of(uint64_t x) {
 }
 
 #define CHAIN_TARGET
-#define CHAIN_ONES(word) ones_of(word)
-#define CHAIN_PRINT      window
-#define CHAIN_OPS        const tamis_i_chain_ops tamis_i_chain_portable
+#define CHAIN_ONES(word)             ones_of(word)
+#define CHAIN_INDEX                  window
+#define CHAIN_SLOT(table, at, width) window(table, at)
+#define CHAIN_OPS                    const tamis_i_chain_ops tamis_i_chain_portable
 #include "bits/chain_template.h"
 
 const tamis_i_chain_ops *tamis_i_chain_choose(unsigned features) {
@@ -56,6 +57,7 @@ bool tamis_i_chain_init(tamis_i_chain *c) {
         c->bits += c->n[p] * c->stride[p];
     }
     c->head = (c->stride[0] <= 64 * TAMIS_LINE_WORDS ? c->stride[0] : c->slots_at[0]) - 1;
+    c->middle = c->stride[0] <= 64 * TAMIS_LINE_WORDS ? 0 : 64 * TAMIS_LINE_WORDS;
     c->home_mask = tamis_i_low_mask((unsigned)c->homes);
     c->print_mask = tamis_i_low_mask((unsigned)c->print_bits);
     return true;

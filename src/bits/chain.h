@@ -67,6 +67,8 @@ typedef struct tamis_i_chain {
     uint64_t higher_at[TAMIS_I_PIECES];
     uint64_t slots_at[TAMIS_I_PIECES];
     uint64_t bits; /* of all */
+    uint64_t
+        middle;    /* the first of a bucket that may be neither in its first line nor in its last */
     uint64_t head; /* the last bit of a bucket that is fetched before its indexes are known */
     uint64_t home_mask, print_mask;
 } tamis_i_chain;
@@ -93,15 +95,18 @@ typedef struct tamis_i_chain_view {
     uint64_t slot; /* what it holds */
 } tamis_i_chain_view;
 
-/* What a query of a batch asks for, in the words of its probe, and what prepare found out. */
+/* What a query of a batch asks for, in the words of its probe, and what was found out when its group was
+ * prepared.  Of short buckets FIRST and SECOND have another meaning. */
 enum {
     TAMIS_I_CHAIN_AT, /* first bit of the bucket */
     TAMIS_I_CHAIN_HOME,
     TAMIS_I_CHAIN_PRINT,
+    TAMIS_I_CHAIN_LAST,   /* number of the slot with which the chain leaves the bucket */
     TAMIS_I_CHAIN_FIRST,  /* first bit of the chain's first slot */
     TAMIS_I_CHAIN_SECOND, /* of the second, or the same if there is none */
-    TAMIS_I_CHAIN_HIGHER, /* bit of that slot in the higher index */
-    TAMIS_I_CHAIN_STATE   /* bits: there is a chain, a second slot, and more than this can tell */
+    TAMIS_I_CHAIN_STATE,  /* bits: there is a chain, and more than this can tell */
+    TAMIS_I_CHAIN_LEFT = TAMIS_I_CHAIN_FIRST,   /* of probe j: which query is number j to leave */
+    TAMIS_I_CHAIN_N_LEFT = TAMIS_I_CHAIN_SECOND /* of probe 0: how many there are */
 };
 
 /* Three groups of probes, each of n <= TAMIS_I_GROUP: to be answered, to be prepared, to be fetched. */

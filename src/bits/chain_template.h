@@ -1,8 +1,9 @@
 /* chain_template.h - the work on one bucket of chain.h, compiled once per instruction set
  *
  * The including file defines CHAIN_TARGET, attributes of all functions, and CHAIN_ONES(word), the number
- * of ones of a word, CHAIN_PRINT(table, at), at least 56 bits from bit 'at' on, and names the table of
- * functions with CHAIN_OPS.
+ * of ones of a word, and names the table of functions with CHAIN_OPS.  CHAIN_INDEX(table, at) are at least
+ * 57 bits from bit 'at' on; CHAIN_SLOT(table, at, width) at least 'width' of them, up to 57, for which no
+ * byte behind them is read, but bytes before them may be.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -102,92 +103,7 @@ CHAIN_TARGET static bool find(const tamis_i_chain *c, const uint64_t *table, uin
     }
 }
 
-/* Begin to fetch the indexes of a bucket, and the rest if it fits into a line's length.  How many lines that
- * are depends on where it begins; a line fetched twice costs less than to find out. */
-CHAIN_TARGET static inline void fetch_bucket(const tamis_i_chain *c, const uint64_t *table,
-                                             uint64_t at) {
-    TAMIS_PREFETCH(table + at / 64);
-    TAMIS_PREFETCH(table + (at + c->head) / 64);
-}
-
-/* Follow a chain to its second slot, without a branch: where it ends cannot be foretold, and a branch that
- * is taken at random costs more than the rest of the query.  What leaves the bucket is left to others. */
-CHAIN_TARGET static inline void prepare(const tamis_i_chain *c, const uint64_t *table,
-                                        tamis_i_probe *probe) {
-    const uint64_t at = probe->word[TAMIS_I_CHAIN_AT], end = c->first[1];
-    const uint64_t higher = at + c->higher_at[0], slots = at + c->slots_at[0];
-    const unsigned home = (unsigned)probe->word[TAMIS_I_CHAIN_HOME];
-    const uint64_t base = window(table, at) & c->home_mask;
-    const uint64_t first = CHAIN_ONES(base & (((uint64_t)1 << home) - 1));
-    const uint64_t is = base >> home & 1, here = first < end;
-    const uint64_t s = first & -here;
-    const uint64_t ahead = window(table, higher); /* s is below 64, as the homes are */
-    const uint64_t second = CHAIN_ONES(base) + CHAIN_ONES(ahead & (((uint64_t)1 << s) - 1));
-    const uint64_t on = is & here & ahead >> s & (second > s);
-    const uint64_t inside = on & (second < end);
-    const uint64_t t = s + ((second - s) & -inside);
-    const uint64_t p = slots + s * c->slot_bits, q = slots + t * c->slot_bits;
-    TAMIS_PREFETCH(table + p / 64);
-    TAMIS_PREFETCH(table + q / 64);
-    probe->word[TAMIS_I_CHAIN_FIRST] = p;
-    probe->word[TAMIS_I_CHAIN_SECOND] = q;
-    probe->word[TAMIS_I_CHAIN_HIGHER] = higher + t;
-    probe->word[TAMIS_I_CHAIN_STATE] =
-        (is & here) | inside << 1 | ((is & !here) | (on ^ inside)) << 2;
-}
-
-/* Queries that a second slot has not answered. */
-CHAIN_TARGET static bool find_rest(const tamis_i_chain *c, const uint64_t *table,
-                                   const tamis_i_probe *probe) {
-    const uint64_t at = probe->word[TAMIS_I_CHAIN_AT], bucket = at / c->stride[0];
-    const uint64_t higher = at + c->higher_at[0], slots = at + c->slots_at[0];
-    const uint64_t print = probe->word[TAMIS_I_CHAIN_PRINT];
-    unsigned s = (unsigned)(probe->word[TAMIS_I_CHAIN_HIGHER] - higher);
-    if (TAMIS_UNLIKELY(probe->word[TAMIS_I_CHAIN_STATE] >> 2))
-        return find(c, table, bucket, (unsigned)probe->word[TAMIS_I_CHAIN_HOME], print);
-    const unsigned chains = CHAIN_ONES(window(table, at) & c->home_mask);
-    while (tamis_i_bit_get(table, higher + s)) {
-        const unsigned next = chains + ones(table, higher, s);
-        if (next <= s)
-            return false;
-        if (TAMIS_UNLIKELY(next >= c->first[1]))
-            return find_beyond(c, table, bucket, next, print);
-        s = next;
-        if (((window(table, slots + s * c->slot_bits) ^ print) & c->print_mask) == 0)
-            return true;
-    }
-    return false;
-}
-
-CHAIN_TARGET static void find_many(const tamis_i_chain *chain, const uint64_t *table,
-                                   const tamis_i_chain_turns *turns, bool *found) {
-    const tamis_i_chain own = *chain; /* which the answers cannot alias */
-    const tamis_i_chain *const c = &own;
-    const tamis_i_chain_turns t = *turns;
-    const uint64_t mask = c->print_mask;
-    uint8_t todo[TAMIS_I_GROUP + 1];
-    unsigned n_todo = 0;
-    for (size_t i = 0; i < TAMIS_I_GROUP; i++) {
-        if (i < t.n_next)
-            fetch_bucket(c, table, t.next[i].word[TAMIS_I_CHAIN_AT]);
-        if (i < t.n_before)
-            prepare(c, table, &t.before[i]);
-        if (i < t.n_now) {
-            const uint64_t *const w = t.now[i].word;
-            const uint64_t print = w[TAMIS_I_CHAIN_PRINT], state = w[TAMIS_I_CHAIN_STATE];
-            const uint64_t bit = w[TAMIS_I_CHAIN_HIGHER];
-            const uint64_t a = (CHAIN_PRINT(table, w[TAMIS_I_CHAIN_FIRST]) ^ print) & mask;
-            const uint64_t b = (CHAIN_PRINT(table, w[TAMIS_I_CHAIN_SECOND]) ^ print) & mask;
-            const uint64_t yes = state & ((a == 0) | (b == 0));
-            found[i] = yes & 1;
-            todo[n_todo] = (uint8_t)i;
-            n_todo +=
-                (unsigned)((state >> 2 | (state >> 1 & table[bit / 64] >> bit % 64)) & ~yes & 1);
-        }
-    }
-    for (unsigned j = 0; j < n_todo; j++)
-        found[todo[j]] = find_rest(c, table, &t.now[todo[j]]);
-}
+#include "bits/chain_many_template.h"
 
 CHAIN_TARGET static void look(const tamis_i_chain *c, const uint64_t *table, uint64_t bucket,
                               unsigned home, uint64_t print, tamis_i_chain_view *v) {

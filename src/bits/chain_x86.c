@@ -14,9 +14,18 @@ static inline uint64_t byte_window(const uint64_t *table, uint64_t at) {
     return bits >> at % 8;
 }
 
+/* The 8 bytes that end with or after the last of 'width' bits: a line behind them is not touched. */
+static inline uint64_t byte_window_before(const uint64_t *table, uint64_t at, uint64_t width) {
+    const uint64_t end = at + width + 7;
+    uint64_t bits;
+    memcpy(&bits, (const unsigned char *)table + end / 8 - 8, sizeof bits);
+    return bits >> (at - (end & ~(uint64_t)7)) % 64;
+}
+
 #define CHAIN_TARGET     __attribute__((target("popcnt,bmi,bmi2")))
 #define CHAIN_ONES(word) ((unsigned)__builtin_popcountll(word))
-#define CHAIN_PRINT      byte_window
+#define CHAIN_INDEX      byte_window
+#define CHAIN_SLOT       byte_window_before
 #define CHAIN_OPS        static const tamis_i_chain_ops ops
 #include "bits/chain_template.h"
 

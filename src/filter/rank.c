@@ -168,7 +168,7 @@ static inline print print_of(const layout *l, tamis_digest digest) {
     print p;
     p.bucket = tamis_i_take(&word, l->chain.n[0]);
     p.home = (unsigned)tamis_i_take(&word, l->chain.homes);
-    p.fingerprint = digest.hi & tamis_i_low_mask((unsigned)l->chain.print_bits);
+    p.fingerprint = digest.hi & l->chain.print_mask;
     return p;
 }
 
@@ -416,12 +416,13 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
 /* What the keys of the next group ask for; the three groups of this turn. */
 static tamis_i_chain_turns turns_of(const layout *l, const tamis_i_group *now,
                                     const tamis_i_group *next) {
+    const uint64_t buckets = l->chain.n[0], homes = l->chain.homes, stride = l->chain.stride[0];
+    const uint64_t mask = l->chain.print_mask; /* the probes cannot alias these: print_of() */
     for (size_t i = 0; i < next->n; i++) {
-        const print p = print_of(l, next->digests[i]);
-        uint64_t *const word = next->probes[i].word;
-        word[TAMIS_I_CHAIN_AT] = tamis_i_chain_piece(&l->chain, 0, p.bucket);
-        word[TAMIS_I_CHAIN_HOME] = p.home;
-        word[TAMIS_I_CHAIN_PRINT] = p.fingerprint;
+        uint64_t draw = next->digests[i].lo, *const word = next->probes[i].word;
+        word[TAMIS_I_CHAIN_AT] = tamis_i_take(&draw, buckets) * stride;
+        word[TAMIS_I_CHAIN_HOME] = tamis_i_take(&draw, homes);
+        word[TAMIS_I_CHAIN_PRINT] = next->digests[i].hi & mask;
     }
     const tamis_i_group *const before = next->before;
     return (tamis_i_chain_turns){.now = now->probes,

@@ -25,6 +25,7 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "model/rank.h"
 
 #define HOMES_MAX   64u
 #define FP_BITS_MAX 56u
@@ -241,6 +242,7 @@ typedef struct rank_need {
     double overflow;
     double sigmas;       /* standard deviations that a term of P_o is away from the mean, roughly */
     uint64_t bucket_max; /* bits of a bucket */
+    bool exact;          /* a bucket has just as many */
 } rank_need;
 
 /* The shares of P_o during the search: the extensions of each level, and the last resort. */
@@ -277,6 +279,24 @@ static uint64_t bucket_bits(const tamis_rank_shape *shape, uint64_t w1, uint64_t
     return shape->homes + w1 * (1 + shape->fp_bits + shape->extra_bits) + bit_width(j2);
 }
 
+static bool bucket_fits(const rank_need *need, uint64_t bits) {
+    return bits == need->bucket_max || (bits < need->bucket_max && !need->exact);
+}
+
+/* How many second extensions buckets with 'w1' slots get that need j2 > 0 of them: where they must have an
+ * exact number of bits, so many that their number takes what is left.  0 if there is no such number. */
+static uint64_t extensions_for(const rank_need *need, const tamis_rank_shape *shape, uint64_t w1,
+                               uint64_t j2) {
+    const uint64_t bits = bucket_bits(shape, w1, j2);
+    if (bucket_fits(need, bits))
+        return j2;
+    const uint64_t rest = need->bucket_max - bucket_bits(shape, w1, 0);
+    if (bits > need->bucket_max || rest > bit_width(shape->buckets))
+        return 0;
+    const uint64_t more = (uint64_t)1 << (rest - 1);
+    return more <= shape->buckets ? more : 0;
+}
+
 /* Complete 'shape', of which buckets, homes and fp_bits are given, with the slots and extensions
  * that need the fewest bits.  Returns these bits, or UINT64_MAX if no bucket is small enough. */
 static uint64_t complete(const rank_need *need, tamis_rank_shape *shape) {
@@ -284,11 +304,12 @@ static uint64_t complete(const rank_need *need, tamis_rank_shape *shape) {
     const double mu = (double)need->n / (double)buckets;
     const uint64_t w3 = least_last_load(need, buckets, share_last * need->overflow);
     uint64_t best = UINT64_MAX;
-    if (w3 <= SLOTS_MAX && bucket_bits(shape, w3, 0) <= need->bucket_max) {
+    const uint64_t flat = bucket_bits(shape, w3, 0);
+    if (w3 <= SLOTS_MAX && bucket_fits(need, flat)) {
         shape->slots[0] = (unsigned)w3;
         shape->slots[1] = shape->slots[2] = 0;
         shape->extensions[0] = shape->extensions[1] = 0;
-        best = buckets * bucket_bits(shape, w3, 0);
+        best = buckets * flat;
     }
     /* With less than mu - sqrt(mu) slots nearly every bucket would be extended. */
     const double lowest = mu - sqrt(mu);
@@ -306,9 +327,11 @@ static uint64_t complete(const rank_need *need, tamis_rank_shape *shape) {
 
     const uint64_t slot = 1 + shape->fp_bits + shape->extra_bits;
     for (uint64_t w1 = first; w1 < w3; w1++) {
-        const uint64_t j2 = least[w1 - first];
+        if (least[w1 - first] == 0)
+            continue;
+        const uint64_t j2 = extensions_for(need, shape, w1, least[w1 - first]);
         const uint64_t bucket = bucket_bits(shape, w1, j2);
-        if (j2 == 0 || bucket > need->bucket_max)
+        if (j2 == 0)
             continue;
         for (uint64_t w2 = w1 + 1; w2 <= w3; w2++) {
             const uint64_t j3 = least[w2 - first];
@@ -372,7 +395,7 @@ static void settle(const rank_need *need, tamis_rank_shape *shape) {
             const uint64_t j2 = second ? least_extensions(need, buckets, w1, q1, share) : 0;
             trial.extensions[0] = j2;
             trial.extensions[1] = j3;
-            if (j3 <= j2 && bucket_bits(&trial, trial.slots[0], j2) <= need->bucket_max &&
+            if (j3 <= j2 && bucket_fits(need, bucket_bits(&trial, trial.slots[0], j2)) &&
                 storage(&trial) < best) {
                 best = storage(&trial);
                 *shape = trial;
@@ -381,15 +404,19 @@ static void settle(const rank_need *need, tamis_rank_shape *shape) {
     }
 }
 
-tamis_status tamis_model_rank_optimise(uint64_t n, double fpr, double overflow, unsigned extra_bits,
-                                       unsigned homes_max, unsigned bucket_bits_max,
-                                       tamis_rank_shape *shape) {
+static tamis_status optimise(uint64_t n, double fpr, double overflow, unsigned extra_bits,
+                             unsigned homes_max, unsigned bucket_bits_max, bool exact,
+                             tamis_rank_shape *shape) {
     if (n < 1 || n > N_MAX || !(fpr >= 1e-15 && fpr <= 0.5) ||
         !(overflow >= 1e-30 && overflow <= 0.5) || extra_bits > EXTRA_MAX || homes_max < 1 ||
         homes_max > HOMES_MAX)
         return TAMIS_E_DOMAIN;
-    const rank_need need = {n, fpr, overflow, sqrt(-2 * log(overflow)),
-                            bucket_bits_max > 0 ? bucket_bits_max : UINT64_MAX};
+    const rank_need need = {n,
+                            fpr,
+                            overflow,
+                            sqrt(-2 * log(overflow)),
+                            bucket_bits_max > 0 ? bucket_bits_max : UINT64_MAX,
+                            exact};
     /* The cells B L 2^r that the error asks for: error_rate() turned around. */
     const double cells = -1 / expm1(log1p(-fpr) / (double)n);
 
@@ -408,7 +435,7 @@ tamis_status tamis_model_rank_optimise(uint64_t n, double fpr, double overflow, 
         uint64_t least_here = UINT64_MAX;
         for (unsigned l = homes_max; l >= 1; l--) {
             trial.buckets = (uint64_t)ceil(homes / l);
-            trial.homes = (unsigned)ceil(homes / (double)trial.buckets);
+            trial.homes = exact ? l : (unsigned)ceil(homes / (double)trial.buckets);
             while (error_rate(&trial, n) > fpr) /* the division was rounded the wrong way */
                 trial.buckets++;
             const uint64_t bits = complete(&need, &trial);
@@ -418,7 +445,7 @@ tamis_status tamis_model_rank_optimise(uint64_t n, double fpr, double overflow, 
             }
             if (bits < least_here)
                 least_here = bits;
-            else if (bits != UINT64_MAX && bits - least_here > least_here / 64)
+            else if (!exact && bits != UINT64_MAX && bits - least_here > least_here / 64)
                 break; /* smaller buckets only become worse from here */
         }
     }
@@ -426,6 +453,17 @@ tamis_status tamis_model_rank_optimise(uint64_t n, double fpr, double overflow, 
         return TAMIS_E_DOMAIN;
     settle(&need, &found);
     return tamis_i_struct_out(shape, &found, sizeof found) ? TAMIS_OK : TAMIS_E_ARGUMENT;
+}
+
+tamis_status tamis_model_rank_optimise(uint64_t n, double fpr, double overflow, unsigned extra_bits,
+                                       unsigned homes_max, unsigned bucket_bits_max,
+                                       tamis_rank_shape *shape) {
+    return optimise(n, fpr, overflow, extra_bits, homes_max, bucket_bits_max, false, shape);
+}
+
+tamis_status tamis_i_model_rank_exact(uint64_t n, double fpr, double overflow, unsigned extra_bits,
+                                      unsigned bucket_bits, tamis_rank_shape *shape) {
+    return optimise(n, fpr, overflow, extra_bits, HOMES_MAX, bucket_bits, true, shape);
 }
 
 /* -------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "tamis/model.h"
+#include "model/rank.h"
 
 enum { N_KEYS = 100000 };
 
@@ -247,6 +247,29 @@ static void test_rank_optimise_limits_are_kept(void **state) {
     assert_int_equal(s.buckets, 77);
 }
 
+/* Buckets that are cache lines: just 512 bits, the promises kept, and never fewer bits than the best. */
+static void test_rank_exact_buckets_are_lines(void **state) {
+    (void)state;
+    static const uint64_t ns[] = {1000, 100000, 30000000, (uint64_t)1 << 36};
+    static const double rates[] = {0.3, 0.01, 1e-3, 1e-6};
+    for (unsigned a = 0; a < 4; a++)
+        for (unsigned b = 0; b < 4; b++)
+            for (unsigned extra = 0; extra < 6; extra += 2) {
+                tamis_rank_shape s, best;
+                tamis_rank_shape_init(&s);
+                tamis_rank_shape_init(&best);
+                assert_ok(tamis_i_model_rank_exact(ns[a], rates[b], 1e-10, extra, 512, &s));
+                assert_ok(tamis_model_rank_optimise(ns[a], rates[b], 1e-10, extra, 64, 0, &best));
+                unsigned pointer = 0;
+                while (s.extensions[0] >> pointer != 0)
+                    pointer++;
+                assert_int_equal(s.homes + s.slots[0] * (s.fp_bits + extra + 1) + pointer, 512);
+                assert_true(error_rate(&s, ns[a]) <= rates[b]);
+                assert_true(overflow_bound(&s, ns[a]) <= 1e-10);
+                assert_true(bits_per_key(&s, ns[a]) >= bits_per_key(&best, ns[a]));
+            }
+}
+
 static void test_rank_optimise_same_call_same_shape(void **state) {
     (void)state;
     tamis_rank_shape a, b;
@@ -377,6 +400,7 @@ int main(void) {
         cmocka_unit_test(test_rank_optimise_beats_table2),
         cmocka_unit_test(test_rank_optimise_any_need_keeps_promise),
         cmocka_unit_test(test_rank_optimise_limits_are_kept),
+        cmocka_unit_test(test_rank_exact_buckets_are_lines),
         cmocka_unit_test(test_rank_optimise_same_call_same_shape),
         cmocka_unit_test(test_rank_edges_no_keys_and_one_bucket),
         cmocka_unit_test(test_rank_domain_bad_shape_refused),

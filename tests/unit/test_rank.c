@@ -7,6 +7,7 @@
 #include "bits/chain.h"
 #include "bits/kernels.h"
 #include "filter/filter.h"
+#include "tamis/plan.h"
 
 #define KEYS_MAX 64
 
@@ -59,13 +60,40 @@ static void relink(const bucket *b, tamis_i_chain_view *v, unsigned load) {
     }
 }
 
-/* The answers to n queries of a batch, which is fetched, prepared and answered. */
-static void find_many(const tamis_i_chain_ops *ops, const bucket *b, tamis_i_probe *probes,
+/* The answers to n queries of a batch, which is fetched, prepared and answered, alone and between two
+ * others. */
+static void find_many(const tamis_i_chain_ops *ops, const bucket *b, const tamis_i_probe *asked,
                       size_t n, bool *found) {
-    ops->find_many(&b->chain, b->table, &(tamis_i_chain_turns){.next = probes, .n_next = n}, found);
-    ops->find_many(&b->chain, b->table, &(tamis_i_chain_turns){.before = probes, .n_before = n},
-                   found);
-    ops->find_many(&b->chain, b->table, &(tamis_i_chain_turns){.now = probes, .n_now = n}, found);
+    tamis_i_probe probes[2][TAMIS_I_GROUP];
+    bool again[TAMIS_I_GROUP];
+    for (unsigned i = 0; i < 2; i++)
+        memcpy(probes[i], asked, n * sizeof *asked);
+    const tamis_i_chain_turns turns[] = {
+        {.next = probes[0], .n_next = n},
+        {.before = probes[0], .next = probes[1], .n_before = n, .n_next = n},
+        {.now = probes[0], .before = probes[1], .n_now = n, .n_before = n},
+        {.now = probes[1], .n_now = n}};
+    for (unsigned i = 0; i < 4; i++)
+        ops->find_many(&b->chain, b->table, &turns[i], i == 3 ? again : found);
+    assert_memory_equal(found, again, n * sizeof *found);
+}
+
+/* Queries for some homes of the bucket, and for those of an empty one in between. */
+static void compare_many(const bucket *b, const tamis_i_chain_ops *ops, const lists *l,
+                         unsigned home, uint64_t print) {
+    const uint64_t at = tamis_i_chain_piece(&b->chain, 0, 1);
+    const uint64_t mask = tamis_i_low_mask((unsigned)b->chain.print_bits);
+    const size_t n = print % 2 == 0 ? TAMIS_I_GROUP : 1 + home % TAMIS_I_GROUP;
+    tamis_i_probe probes[TAMIS_I_GROUP];
+    bool found[TAMIS_I_GROUP];
+    for (unsigned i = 0; i < n; i++)
+        probes[i] =
+            (tamis_i_probe){.word = {i % 4 == 3 ? 0 : at, (home + i) % b->chain.homes, print}};
+    find_many(ops, b, probes, n, found);
+    for (unsigned i = 0; i < n; i++)
+        assert_int_equal(
+            found[i],
+            i % 4 != 3 && count_equal(l, (home + i) % (unsigned)b->chain.homes, print, mask) != 0);
 }
 
 static void compare(const bucket *b, const tamis_i_chain_ops *ops, const lists *l) {
@@ -79,15 +107,11 @@ static void compare(const bucket *b, const tamis_i_chain_ops *ops, const lists *
             assert_int_equal(v.copies, equal);
             assert_int_equal(v.length, l->n[home]);
             assert_int_equal(v.load, l->load);
-            const uint64_t at = tamis_i_chain_piece(&b->chain, 0, 1);
-            tamis_i_probe probes[2] = {{.word = {at, home, print}}, {.word = {0, home, print}}};
-            bool found[2];
             assert_int_equal(ops->find(&b->chain, b->table, 1, home, print), equal != 0);
-            find_many(ops, b, probes, 2, found);
-            assert_int_equal(found[0], equal != 0);
-            assert_false(found[1]);
             assert_false(ops->find(&b->chain, b->table, 0, home, print));
             assert_false(ops->find(&b->chain, b->table, 2, home, print));
+            if (print < 2)
+                compare_many(b, ops, l, home, print);
         }
     }
     if (!tamis_i_chain_check(&b->chain, b->table, &v, &reason))
@@ -134,11 +158,12 @@ static void run_bucket(const tamis_i_chain_ops *ops, bucket b, uint64_t random, 
 
 static void test_rank_bucket_is_a_list_for_each_home(void **state) {
     (void)state;
-    static const unsigned shapes[][6] = {{60, 6, 6, 45, 8, 45},  {64, 10, 13, 63, 17, 50},
-                                         {1, 1, 1, 1, 1, 1},     {64, 56, 64, 5, 3, 9},
-                                         {7, 2, 4, 3, 1, 64},    {33, 13, 13, 100, 0, 0},
-                                         {48, 8, 8, 49, 13, 52}, {64, 19, 21, 70, 14, 61},
-                                         {64, 3, 8, 64, 65, 0},  {64, 7, 7, 40, 30, 20}};
+    static const unsigned shapes[][6] = {
+        {60, 6, 6, 45, 8, 45},  {64, 10, 13, 63, 17, 50}, {1, 1, 1, 1, 1, 1},
+        {64, 56, 64, 5, 3, 9},  {7, 2, 4, 3, 1, 64},      {33, 13, 13, 100, 0, 0},
+        {48, 8, 8, 49, 13, 52}, {64, 19, 21, 70, 14, 61}, {64, 3, 8, 64, 65, 0},
+        {64, 7, 7, 40, 30, 20}, {52, 8, 8, 51, 13, 50},   {43, 12, 12, 36, 9, 40},
+        {64, 7, 7, 90, 16, 60}, {20, 8, 8, 30, 30, 30}};
     const tamis_i_chain_ops *const fast = tamis_i_chain_choose(tamis_i_cpu_features());
     uint64_t random = test_seed();
     for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -163,20 +188,26 @@ static void test_rank_bucket_is_a_list_for_each_home(void **state) {
 static void test_rank_any_bits_are_safe(void **state) {
     (void)state;
     uint64_t random = test_seed();
+    static const unsigned shapes[][4] = {
+        {64, 3, 5, 20}, {52, 8, 8, 51}, {40, 6, 6, 40}, {64, 7, 7, 90}, {64, 20, 20, 60}};
+    const tamis_i_chain_ops *const fast = tamis_i_chain_choose(tamis_i_cpu_features());
     for (unsigned round = 0; round < 300; round++) {
-        const bucket b = make_bucket(64, 3, 5, 20, 6, 9);
+        const unsigned *const s = shapes[round % 5];
+        const bucket b = make_bucket(s[0], s[1], s[2], s[3], 6, 9);
         for (size_t i = 0; i + 1 < b.n_words; i++)
             b.table[i] = test_random(&random) & test_random(&random);
         for (unsigned step = 0; step < 200; step++) {
-            const unsigned home = (unsigned)test_random_below(&random, 64);
+            const unsigned home = (unsigned)test_random_below(&random, b.chain.homes);
             const uint64_t number = test_random_below(&random, 3);
             tamis_i_chain_view v;
             const uint64_t at = tamis_i_chain_piece(&b.chain, 0, number);
-            tamis_i_probe probe = {.word = {at, home, step % 8}};
+            const tamis_i_probe probe = {.word = {at, home, step % 8}};
             bool found;
-            find_many(&tamis_i_chain_portable, &b, &probe, 1, &found);
-            assert_int_equal(
-                found, tamis_i_chain_portable.find(&b.chain, b.table, number, home, step % 8));
+            for (unsigned way = 0; way < 2; way++) {
+                find_many(way == 0 ? &tamis_i_chain_portable : fast, &b, &probe, 1, &found);
+                assert_int_equal(
+                    found, tamis_i_chain_portable.find(&b.chain, b.table, number, home, step % 8));
+            }
             tamis_i_chain_portable.look(&b.chain, b.table, number, home, step % 8, &v);
             assert_true(v.load <= b.chain.first[v.pieces]);
             if (step % 5 == 0)
@@ -379,6 +410,38 @@ static void test_rank_values_full_bucket_refuses(void **state) {
     tamis_filter_free(plain);
 }
 
+/* Where a query may read only one line, buckets are lines; all their keys are found. */
+static void test_rank_one_line_per_query(void **state) {
+    (void)state;
+    enum { N = 20000 };
+    static uint64_t keys[N];
+    static bool answers[N];
+    tamis_need need;
+    tamis_need_init(&need);
+    need.n = N;
+    need.fpr = 0.004;
+    need.kind = TAMIS_KIND_RANK;
+    need.lines_max = 1;
+    tamis_plan plan;
+    tamis_plan_init(&plan);
+    assert_ok(tamis_plan_make(&need, &plan));
+    assert_true(plan.lines_per_query == 1 && plan.fpr <= 0.004);
+    plan.params.seed = test_seed() | 1;
+    tamis_filter *f;
+    assert_ok(tamis_filter_create(&plan.params, NULL, &f));
+    for (uint64_t i = 0; i < N; i++)
+        keys[i] = i;
+    assert_ok(tamis_filter_insert_many_u64(f, keys, N, NULL, NULL));
+    assert_int_equal(tamis_filter_contains_many_u64(f, keys, N, NULL), N);
+    for (uint64_t i = 0; i < N; i++)
+        keys[i] = i + N / 2;
+    (void)tamis_filter_contains_many_u64(f, keys, N, answers);
+    for (unsigned i = 0; i < N; i++)
+        assert_int_equal(answers[i], tamis_filter_contains_u64(f, keys[i]));
+    assert_sound(f);
+    tamis_filter_free(f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rank_bucket_is_a_list_for_each_home),
@@ -388,6 +451,7 @@ int main(void) {
         cmocka_unit_test(test_rank_parameters_out_of_range_are_refused),
         cmocka_unit_test(test_rank_values_are_kept),
         cmocka_unit_test(test_rank_values_full_bucket_refuses),
+        cmocka_unit_test(test_rank_one_line_per_query),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
