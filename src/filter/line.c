@@ -256,8 +256,19 @@ static const tamis_i_probe *locate_next(const layout *l, const tamis_filter *fil
     return now->probes;
 }
 
-#define FURTHER 1u /* probe->at: the second line, NULL if there is nothing to look for */
+#define FURTHER 1u /* probe->at: the second line, if the first does not answer */
 #define ANSWER  2u /* probe->word: that of the first line */
+
+/* The numbers of the keys of a group that are not found and whose first line is full.  No branches: one key
+ * in six is one of them. */
+static size_t not_answered(const tamis_i_group *group, uint8_t numbers[TAMIS_I_GROUP]) {
+    size_t n = 0;
+    for (size_t i = 0; i < group->n; i++) {
+        numbers[n] = (uint8_t)i;
+        n += group->probes[i].word[ANSWER] / TAMIS_I_LINE_FULL;
+    }
+    return n;
+}
 
 /* The first lines of a group are looked at one group early, and where that does not answer, the second
  * lines are fetched. */
@@ -267,23 +278,24 @@ static void contains_ways(const tamis_filter *filter, const tamis_i_group *now,
     const layout *const l = layout_of(filter);
     const tamis_i_group *const before = next->before == NULL ? &none : next->before;
     const tamis_i_probe *const fetch = locate_next(l, filter, before, next);
-    uint8_t results[TAMIS_I_GROUP];
+    uint8_t results[TAMIS_I_GROUP], numbers[TAMIS_I_GROUP];
     l->ops->look(&l->line, before->probes, before->n, fetch, results);
-    for (size_t i = 0; i < before->n; i++) {
-        tamis_i_probe *const p = &before->probes[i];
-        p->word[ANSWER] = results[i];
-        if (results[i] & TAMIS_I_LINE_FULL) {
-            p->at[FURTHER] = line_after(l, filter, p->at[0], (unsigned)p->word[1]);
-            TAMIS_PREFETCH(p->at[FURTHER]);
-        }
+    for (size_t i = 0; i < before->n; i++)
+        before->probes[i].word[ANSWER] = results[i];
+    const size_t n_before = not_answered(before, numbers);
+    for (size_t i = 0; i < n_before; i++) {
+        tamis_i_probe *const p = &before->probes[numbers[i]];
+        p->at[FURTHER] = line_after(l, filter, p->at[0], (unsigned)p->word[1]);
+        TAMIS_PREFETCH(p->at[FURTHER]);
     }
-    for (size_t i = 0; i < now->n; i++) {
-        const tamis_i_probe *const p = &now->probes[i];
+    for (size_t i = 0; i < now->n; i++)
+        present[i] = now->probes[i].word[ANSWER] & TAMIS_I_LINE_FOUND;
+    const size_t n_now = not_answered(now, numbers);
+    for (size_t i = 0; i < n_now; i++) {
+        const tamis_i_probe *const p = &now->probes[numbers[i]];
         const unsigned home = (unsigned)p->word[1];
-        present[i] = p->word[ANSWER] & TAMIS_I_LINE_FOUND;
-        if (p->word[ANSWER] & TAMIS_I_LINE_FULL)
-            present[i] = l->ops->has(&l->line, p->at[FURTHER], home, p->word[0]) ||
-                         is_further_on(l, filter, p->at[FURTHER], home, p->word[0]);
+        present[numbers[i]] = l->ops->has(&l->line, p->at[FURTHER], home, p->word[0]) ||
+                              is_further_on(l, filter, p->at[FURTHER], home, p->word[0]);
     }
 }
 
