@@ -98,6 +98,8 @@ static const golden_file golden_table[] = {
     {"line-merged", TAMIS_KIND_LINE, MERGED, 100, GOLDEN_SEED, {4, 64, 56, 4}},
     {"line-set", TAMIS_KIND_LINE_SET, KEYS, 100, GOLDEN_SEED, {3, 64, 12}},
     {"line-set-merged", TAMIS_KIND_LINE_SET, MERGED, 100, GOLDEN_SEED, {2, 128, 9}},
+    {"line-set-limit", TAMIS_KIND_LINE_SET, KEYS, 100, GOLDEN_SEED, {11, 64, 20, 10}},
+    {"line-set-limit-merged", TAMIS_KIND_LINE_SET, MERGED, 100, GOLDEN_SEED, {16, 48, 30, 11}},
     {"line-set-empty", TAMIS_KIND_LINE_SET, EMPTY, 1, 1, {1, 1, 1}},
 };
 enum { N_GOLDEN = sizeof golden_table / sizeof *golden_table };
