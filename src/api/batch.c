@@ -66,7 +66,7 @@ static const tamis_i_group *group_hash(key_source *k, size_t at) {
     if (n != 0 && k->form == DIGESTS)
         group->digests = (const tamis_digest *)k->array + at;
     else if (n != 0 && k->form == INTEGERS)
-        tamis_i_hash_many_u64(seed, (const uint64_t *)k->array + at, n, ring);
+        k->filter->kernels.hash_u64(seed, (const uint64_t *)k->array + at, n, ring);
     else if (n != 0)
         tamis_i_hash_many(seed, (const tamis_bytes *)k->array + at, n, ring);
     return group;

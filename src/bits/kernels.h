@@ -27,6 +27,8 @@ typedef struct tamis_i_probe {
 struct tamis_i_block;
 
 typedef struct tamis_i_kernels {
+    /* Digests of n integers: hash/hash.h. */
+    void (*hash_u64)(uint64_t seed, const uint64_t *keys, size_t n, tamis_digest *digests);
     /* Number of ones in n words. */
     uint64_t (*ones)(const uint64_t *words, size_t n);
     /* Number of ones among the first 'at' bits of an array; 'at' may be its length. */

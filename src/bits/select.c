@@ -4,6 +4,7 @@
  */
 #include "bits/block.h"
 #include "bits/kernels.h"
+#include "hash/hash.h"
 
 #ifdef TAMIS_TESTING
 #include <stdlib.h>
@@ -48,6 +49,8 @@ unsigned tamis_i_cpu_features(void) {
 void tamis_i_kernels_choose(tamis_i_kernels *kernels, unsigned features) {
     tamis_i_kernels_portable(kernels);
     tamis_i_kernels_x86(kernels, features);
+    const bool avx2 = (features & TAMIS_I_CPU_AVX2) != 0;
+    kernels->hash_u64 = avx2 ? tamis_i_hash_many_u64_avx2 : tamis_i_hash_many_u64;
     const unsigned both = TAMIS_I_CPU_AVX2 | TAMIS_I_CPU_BMI2;
     kernels->avx2 = (features & both) == both;
     tamis_i_block_portable(kernels);

@@ -20,6 +20,8 @@
 /* Digests of n keys at once. */
 void tamis_i_hash_many(uint64_t seed, const tamis_bytes *keys, size_t n, tamis_digest *digests);
 void tamis_i_hash_many_u64(uint64_t seed, const uint64_t *keys, size_t n, tamis_digest *digests);
+void tamis_i_hash_many_u64_avx2(uint64_t seed, const uint64_t *keys, size_t n,
+                                tamis_digest *digests);
 
 /* XXH3-64 of some bytes, and of words as their little-endian bytes: the checksum of files. */
 uint64_t tamis_i_checksum(const void *data, size_t size);

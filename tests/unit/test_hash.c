@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "bits/kernels.h"
 #include "hash/hash.h"
 #include "support.h"
 
@@ -72,6 +73,29 @@ static void test_hash_empty_key_may_be_null(void **state) {
     tamis_digest many;
     tamis_i_hash_many(0, &key, 1, &many);
     assert_true(many.lo == d.lo && many.hi == d.hi);
+}
+
+static void test_hash_kernel_equals_the_portable_one(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 1;
+    tamis_i_kernels kernels;
+    tamis_i_kernels_choose(&kernels, tamis_i_cpu_features());
+    for (unsigned round = 0; round < 2000; round++) {
+        const uint64_t seed = round % 3 == 0 ? 0 : test_random(&random);
+        const size_t n = round % 20;
+        uint64_t keys[20];
+        tamis_digest one[20], other[21];
+        /* Halves of all ones and all zeros, where carries are. */
+        for (size_t i = 0; i < n; i++) {
+            const uint64_t word = test_random(&random);
+            keys[i] = i % 5 == 0 ? (word & 1) - 1 + (word >> 1 & 1) * UINT32_MAX : word;
+        }
+        memset(other, 0x5a, sizeof other);
+        tamis_i_hash_many_u64(seed, keys, n, one);
+        kernels.hash_u64(seed, keys, n, other);
+        assert_memory_equal(one, other, n * sizeof one[0]);
+        assert_true(other[n].lo == 0x5a5a5a5a5a5a5a5au);
+    }
 }
 
 static void test_hash_integer_equals_its_bytes(void **state) {
@@ -247,6 +271,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hash_vectors_are_those_of_xxh3),
         cmocka_unit_test(test_hash_empty_key_may_be_null),
+        cmocka_unit_test(test_hash_kernel_equals_the_portable_one),
         cmocka_unit_test(test_hash_integer_equals_its_bytes),
         cmocka_unit_test(test_checksum_words_equals_their_bytes),
         cmocka_unit_test(test_range_ends_are_reached),
