@@ -515,7 +515,7 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_merge(tamis_filter *filter,
  *
  * What a structure has lost by keys that came and went comes back: dleft-dynamic gets the length of its
  * remainders again, keys in the stash find room.  Until it succeeds the filter is not changed, and a second
- * one of the same size exists.  Any kind.
+ * one of the same size exists.  Any kind; a chain (below) is TAMIS_E_UNSUPPORTED.
  *
  * TAMIS_E_MISMATCH if a key is not in the filter, or there are more or fewer than it counts: a key that
  * 'source' left out would be lost.  TAMIS_E_IO if 'source' fails, TAMIS_E_READONLY, TAMIS_E_NOMEM,

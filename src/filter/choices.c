@@ -102,9 +102,10 @@ unsigned tamis_i_choices_search(const tamis_i_search *search, const uint64_t *ro
             for (unsigned i = 0; i < choices->subtables; i++) {
                 node next = {.remainder = remainders[j], .parent = at, .depth = here.depth + 1};
                 next.number = tamis_i_choices_of(choices, other, i);
-                if (i == own || other == search->stays || n_nodes == NODES ||
-                    on_way(nodes, at, next.number))
+                if (i == own || other == search->stays || on_way(nodes, at, next.number))
                     continue;
+                if (n_nodes == NODES)
+                    return 0;
                 nodes[n_nodes] = next;
                 if (search->fits(search->filter, here.number, remainders[j], next.number))
                     return way_back(nodes, n_nodes, moves);
