@@ -690,7 +690,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_map(const char *path,
  * It is checked like a file.  tamis_filter_load and tamis_filter_load_fd read it too; it cannot be mapped.
  */
 
-/* Bytes of the trimmed form; 0 if the kind has none.  Reads the whole table. */
+/* Bytes of the trimmed form; 0 if the kind has none, or if the filter has a stash of more than 65,536 and
+ * 64 for each of these bytes.  Reads the whole table. */
 TAMIS_API uint64_t tamis_filter_export_size(const tamis_filter *filter);
 
 /* Write the trimmed form to 'buffer'.  TAMIS_E_ARGUMENT if 'size' is not exactly the exported size,

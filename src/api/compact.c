@@ -10,13 +10,13 @@
 #include <errno.h>
 
 static const char bad_argument[] = "an argument is NULL";
-static const char no_form[] = "this kind of filter, or a chain, has no trimmed form";
+static const char no_form[] = "this kind of filter, a chain, or a huge stash, has no trimmed form";
 
 /* ---- the trimmed form ---- */
 
 /* A chain has none: it is for filters that are done. */
 static bool has_form(const tamis_filter *filter) {
-    return filter->kind->trim != NULL && filter->links == NULL;
+    return filter->kind->trim != NULL && filter->links == NULL && tamis_i_compact_fits(filter);
 }
 
 uint64_t tamis_filter_export_size(const tamis_filter *filter) {

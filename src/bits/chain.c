@@ -13,10 +13,10 @@ static inline unsigned ones_of(uint64_t x) {
 }
 
 #define CHAIN_TARGET
-#define CHAIN_ONES(word)             ones_of(word)
-#define CHAIN_INDEX                  window
-#define CHAIN_SLOT(table, at, width) window(table, at)
-#define CHAIN_OPS                    const tamis_i_chain_ops tamis_i_chain_portable
+#define CHAIN_ONES(word)              ones_of(word)
+#define CHAIN_INDEX(table, at, tight) window(table, at)
+#define CHAIN_SLOT(table, at, width)  window(table, at)
+#define CHAIN_OPS                     const tamis_i_chain_ops tamis_i_chain_portable
 #include "bits/chain_template.h"
 
 const tamis_i_chain_ops *tamis_i_chain_choose(unsigned features) {

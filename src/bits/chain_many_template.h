@@ -57,7 +57,7 @@ CHAIN_TARGET static unsigned walk_bucket(const tamis_i_chain *c, const uint64_t 
 typedef struct many_shape {
     uint64_t home_mask, higher_at, slots_at, width, mask, end;
     bool aligned; /* a bucket is a line */
-    bool tight;   /* CHAIN_INDEX gets each index at once */
+    bool tight;   /* no index has more than 57 bits */
     bool one;     /* the higher index has no more bits than a word */
 } many_shape;
 
@@ -95,11 +95,8 @@ CHAIN_TARGET TAMIS_INLINE unsigned ask_near(const many_shape *n, const uint64_t 
     /* Bits are counted from the first word of the line, or of the table. */
     const uint64_t *const words = n->aligned ? table + w[TAMIS_I_CHAIN_AT] / 64 : table;
     const uint64_t at = n->aligned ? 0 : w[TAMIS_I_CHAIN_AT], higher_at = at + n->higher_at;
-    const uint64_t base = (n->aligned ? words[0]
-                           : n->tight ? CHAIN_INDEX(words, at)
-                                      : window(words, at)) &
-                          n->home_mask;
-    const uint64_t higher = n->tight ? CHAIN_INDEX(words, higher_at) : window(words, higher_at);
+    const uint64_t base = (n->aligned ? words[0] : CHAIN_INDEX(words, at, n->tight)) & n->home_mask;
+    const uint64_t higher = CHAIN_INDEX(words, higher_at, n->tight);
     const uint64_t first = CHAIN_ONES(base & (((uint64_t)1 << home) - 1));
     const uint64_t second = CHAIN_ONES(base) + CHAIN_ONES(higher & (((uint64_t)1 << first) - 1));
     const uint64_t is = base >> home, on = higher >> first;

@@ -1,9 +1,9 @@
 /* chain_template.h - the work on one bucket of chain.h, compiled once per instruction set
  *
  * The including file defines CHAIN_TARGET, attributes of all functions, and CHAIN_ONES(word), the number
- * of ones of a word, and names the table of functions with CHAIN_OPS.  CHAIN_INDEX(table, at) are at least
- * 57 bits from bit 'at' on; CHAIN_SLOT(table, at, width) at least 'width' of them, up to 57, for which no
- * byte behind them is read, but bytes before them may be.
+ * of ones of a word, and names the table of functions with CHAIN_OPS.  CHAIN_INDEX(table, at, tight) are 64
+ * bits from bit 'at' on, or at least 57 if 'tight'; CHAIN_SLOT(table, at, width) at least 'width' of them, up
+ * to 57, for which no byte behind them is read, but bytes before them may be.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -22,11 +22,11 @@ static inline uint64_t byte_window_before(const uint64_t *table, uint64_t at, ui
     return bits >> (at - (end & ~(uint64_t)7)) % 64;
 }
 
-#define CHAIN_TARGET     __attribute__((target("popcnt,bmi,bmi2")))
-#define CHAIN_ONES(word) ((unsigned)__builtin_popcountll(word))
-#define CHAIN_INDEX      byte_window
-#define CHAIN_SLOT       byte_window_before
-#define CHAIN_OPS        static const tamis_i_chain_ops ops
+#define CHAIN_TARGET                  __attribute__((target("popcnt,bmi,bmi2")))
+#define CHAIN_ONES(word)              ((unsigned)__builtin_popcountll(word))
+#define CHAIN_INDEX(table, at, tight) ((tight) ? byte_window(table, at) : window(table, at))
+#define CHAIN_SLOT                    byte_window_before
+#define CHAIN_OPS                     static const tamis_i_chain_ops ops
 #include "bits/chain_template.h"
 
 const tamis_i_chain_ops *tamis_i_chain_x86(unsigned features) {

@@ -2,7 +2,7 @@
  *
  * As little is believed as in header.c.  The table of a filter is larger than its trimmed form, and is
  * allocated only when the data is as long as the least filter of these parameters: a table has at most 1600
- * bits for each bit there.
+ * bits for each bit there.  A stash has at most STASH_PLAIN slots, or STASH_TIMES for each byte.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,6 +16,8 @@
 #define CHECKSUM     8u /* bytes */
 #define ENTRY        17u
 #define NUMBER_BYTES 10u /* of 64 bits, at most */
+#define STASH_PLAIN  65536u
+#define STASH_TIMES  64u
 
 static const unsigned char magic[8] = {0x89, 'T', 'A', 'M', 'C', 'F', '\r', '\n'};
 
@@ -53,6 +55,16 @@ static bool get_number(input *in, uint64_t *number) {
             return byte != 0 || shift == 0;
     }
     return false;
+}
+
+/* Is a form of this size long enough for a filter with such a stash? */
+static bool stash_ok(uint64_t stash, uint64_t size) {
+    return stash <= STASH_PLAIN || stash / STASH_TIMES <= size;
+}
+
+bool tamis_i_compact_fits(const tamis_filter *filter) {
+    const uint64_t stash = filter->params.stash;
+    return stash_ok(stash, 0) || stash_ok(stash, tamis_i_compact_size(filter));
 }
 
 /* ---- encode ---- */
@@ -200,6 +212,8 @@ tamis_status tamis_i_compact_decode(const unsigned char *bytes, size_t size,
     if (h.stash_used > in.left / ENTRY ||
         in.left - ENTRY * h.stash_used < (h.kind->trim_least(&h.params) + 7) / 8)
         return refuse(reason, "the data ends within the table");
+    if (!stash_ok(h.params.stash, size))
+        return refuse(reason, "a parameter in the header is out of range");
     tamis_filter *own;
     status = tamis_i_filter_make(h.kind, &h.params, allocator, NULL, true, &own);
     if (status != TAMIS_OK) {

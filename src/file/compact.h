@@ -25,6 +25,9 @@
 /* Do the first bytes of some data say that it is a trimmed form? */
 bool tamis_i_compact_is(const unsigned char *bytes, size_t size);
 
+/* Can it be imported again?  Not with a stash out of all proportion, which nobody should believe. */
+bool tamis_i_compact_fits(const tamis_filter *filter);
+
 /* Bytes of the trimmed form.  The kind of the filter has one.  Reads the whole table. */
 uint64_t tamis_i_compact_size(const tamis_filter *filter);
 

@@ -184,6 +184,45 @@ static void test_compact_allocates_no_more_than_the_data_justifies(void **state)
     tamis_filter_free(f);
 }
 
+/* Nor does one that promises a large stash.  A filter with such a stash has no trimmed form. */
+static void test_compact_a_huge_stash_is_not_believed(void **state) {
+    (void)state;
+    static const uint64_t value[9] = {4, 61, 9, 20, 5, 6, 3, 2, 3};
+    for (unsigned huge = 0; huge < 2; huge++) {
+        tamis_params params;
+        tamis_filter *f, *back = NULL;
+        tamis_params_init(&params);
+        params.kind = TAMIS_KIND_RANK;
+        params.capacity = 100;
+        params.seed = 7;
+        params.stash = 65536 + huge;
+        memcpy(params.value, value, sizeof value);
+        assert_ok(tamis_filter_create(&params, NULL, &f));
+        if (huge) {
+            assert_int_equal(tamis_filter_export_size(f), 0);
+            assert_status(tamis_filter_export_file(f, "x", NULL), TAMIS_E_UNSUPPORTED);
+        } else {
+            blob b = export(f);
+            assert_ok(tamis_filter_import(b.bytes, b.size, NULL, &back, NULL));
+            tamis_filter_free(back);
+            back = NULL;
+            test_allocator t;
+            const char *reason = NULL;
+            test_allocator_init(&t, -1);
+            /* version, kind, hash, capacity, then the stash in three bytes: 65536 becomes 131072 */
+            assert_int_equal(b.bytes[22], 4);
+            b.bytes[22] = 8;
+            sign(&b);
+            assert_status(tamis_filter_import(b.bytes, b.size, &t.allocator, &back, &reason),
+                          TAMIS_E_FORMAT);
+            assert_string_equal(reason, "a parameter in the header is out of range");
+            assert_int_equal(t.calls, 0);
+            free(b.bytes);
+        }
+        tamis_filter_free(f);
+    }
+}
+
 static void test_compact_failures_leave_all_as_it_was(void **state) {
     (void)state;
     tamis_filter *const f = sample(TAMIS_KIND_RANK, 100), *back = NULL;
@@ -216,6 +255,7 @@ int main(void) {
         cmocka_unit_test(test_compact_every_cut_and_every_flipped_bit_is_refused),
         cmocka_unit_test(test_compact_signed_damage_is_refused_or_sound),
         cmocka_unit_test(test_compact_allocates_no_more_than_the_data_justifies),
+        cmocka_unit_test(test_compact_a_huge_stash_is_not_believed),
         cmocka_unit_test(test_compact_failures_leave_all_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,188 @@
+/* fuzz_import.c - any bytes as a trimmed form; what gets in must be a filter like any other
+ *
+ * The first byte says how the rest is treated before it is imported:
+ *
+ *      bit 0   the checksum at the end is made right, so that the checks behind it are reached
+ *      bit 1   so are magic and version
+ *      bit 2   the rest is the file of a filter: it is loaded and exported, one byte of that is changed,
+ *              the checksum made right, and this is imported
+ *
+ * The bytes are imported from a block of exactly their size, with memory for no more than they justify.  What
+ * was let in must pass the check of the file format, come back from its own trimmed form and from its file
+ * as it is, and take calls.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filter/filter.h"
+#include "hash/hash.h"
+
+#include <stdlib.h>
+
+static void must(bool condition) {
+    if (!condition)
+        abort();
+}
+
+/* ---- memory ---- */
+
+/* A table has at most 1600 bits for each bit of the form, a stash at most 65,536 slots or 64 for each byte:
+ * src/file/compact.c.  A slot takes 17 bytes, and a quarter more. */
+#define TIMES (1600u + 64 * 22)
+#define FIXED ((size_t)2 << 20)
+
+typedef struct budget {
+    size_t most;
+    size_t live;
+} budget;
+
+static void *budget_alloc(void *context, size_t size, size_t align) {
+    budget *const b = context;
+    must(size <= b->most && align >= 64);
+    b->live++;
+    return aligned_alloc(align, (size + align - 1) / align * align);
+}
+
+static void budget_free(void *context, void *block, size_t size) {
+    budget *const b = context;
+    must(size <= b->most && b->live > 0);
+    b->live--;
+    free(block);
+}
+
+/* ---- use ---- */
+
+static unsigned char *encode(const tamis_filter *filter, size_t *size) {
+    *size = (size_t)tamis_filter_encoded_size(filter);
+    unsigned char *const bytes = malloc(*size);
+    must(bytes != NULL && tamis_filter_encode(filter, bytes, *size) == TAMIS_OK);
+    return bytes;
+}
+
+static unsigned char *export_form(const tamis_filter *filter, size_t *size) {
+    *size = (size_t)tamis_filter_export_size(filter);
+    unsigned char *const bytes = malloc(*size);
+    must(bytes != NULL && tamis_filter_export(filter, bytes, *size) == TAMIS_OK);
+    return bytes;
+}
+
+enum { N_KEYS = 64 };
+
+static void ask_the_same(const tamis_filter *a, const tamis_filter *b) {
+    uint64_t keys[N_KEYS];
+    bool in_a[N_KEYS], in_b[N_KEYS];
+    for (uint64_t i = 0; i < N_KEYS; i++)
+        keys[i] = i * i;
+    must(tamis_filter_count(a) == tamis_filter_count(b));
+    must(tamis_filter_contains_many_u64(a, keys, N_KEYS, in_a) ==
+         tamis_filter_contains_many_u64(b, keys, N_KEYS, in_b));
+    for (size_t i = 0; i < N_KEYS; i++) {
+        must(in_a[i] == in_b[i] && in_a[i] == tamis_filter_contains_u64(a, keys[i]));
+        must(tamis_filter_copies_u64(a, keys[i]) == tamis_filter_copies_u64(b, keys[i]));
+    }
+}
+
+/* Exported and imported again, nothing is lost; the form of that is the same to the byte. */
+static void go_round(const tamis_filter *filter) {
+    size_t size, again_size;
+    unsigned char *const bytes = export_form(filter, &size);
+    tamis_filter *again = NULL;
+    must(tamis_filter_import(bytes, size, NULL, &again, NULL) == TAMIS_OK);
+    ask_the_same(filter, again);
+    unsigned char *const again_bytes = export_form(again, &again_size);
+    must(again_size == size);
+    if (filter->state[TAMIS_I_STASH_USED] <= 1) /* more of them may be in another order */
+        must(memcmp(bytes, again_bytes, size) == 0);
+    tamis_filter_free(again);
+    free(again_bytes);
+    free(bytes);
+    unsigned char *const file = encode(filter, &size);
+    must(tamis_filter_decode(file, size, NULL, &again, NULL) == TAMIS_OK);
+    ask_the_same(filter, again);
+    tamis_filter_free(again);
+    free(file);
+}
+
+static void use(tamis_filter *filter) {
+    const char *reason = NULL;
+    must(tamis_i_filter_check(filter, &reason));
+    if (tamis_filter_count(filter) > TAMIS_I_COUNT_MAX / 2)
+        return;
+    go_round(filter);
+    bool in[N_KEYS];
+    for (uint64_t i = 0; i < N_KEYS; i++) {
+        const tamis_status status = tamis_filter_insert_u64(filter, i, NULL);
+        must(status == TAMIS_OK || status == TAMIS_E_FULL);
+        in[i] = status == TAMIS_OK;
+        must(!in[i] || tamis_filter_contains_u64(filter, i));
+    }
+    go_round(filter);
+    for (uint64_t i = 0; i < N_KEYS; i++)
+        must(!in[i] || tamis_filter_remove_u64(filter, i) == TAMIS_OK);
+    go_round(filter);
+    must(tamis_i_filter_check(filter, &reason));
+}
+
+/* ---- the input ---- */
+
+static void repair(unsigned char *bytes, size_t size, unsigned how) {
+    static const unsigned char magic[8] = {0x89, 'T', 'A', 'M', 'C', 'F', '\r', '\n'};
+    if (size < 25)
+        return;
+    if (how & 2) {
+        memcpy(bytes, magic, sizeof magic);
+        bytes[16] = 1;
+    }
+    if (how & 1)
+        tamis_i_put_u64(bytes + size - 8, tamis_i_checksum(bytes, size - 8));
+}
+
+static void import(const unsigned char *bytes, size_t size) {
+    budget b = {.most = TIMES * size + FIXED};
+    const tamis_allocator allocator = {budget_alloc, budget_free, &b};
+    tamis_filter *filter = NULL;
+    const char *reason = NULL;
+    const tamis_status status = tamis_filter_import(bytes, size, &allocator, &filter, &reason);
+    if (status != TAMIS_OK) {
+        must(filter == NULL && reason != NULL && b.live == 0);
+        return;
+    }
+    use(filter);
+    tamis_filter_free(filter);
+    must(b.live == 0);
+}
+
+/* The form of a filter that the fuzzer made as a file, with one byte changed: data[0] says which, and
+ * data[1] by what. */
+static void import_from_file(const unsigned char *data, size_t n) {
+    tamis_filter *filter = NULL;
+    if (n < 2 || tamis_filter_decode(data + 2, n - 2, NULL, &filter, NULL) != TAMIS_OK)
+        return;
+    if (tamis_filter_export_size(filter) != 0) {
+        size_t size;
+        unsigned char *const bytes = export_form(filter, &size);
+        bytes[data[0] % size] ^= data[1];
+        repair(bytes, size, 1);
+        import(bytes, size);
+        free(bytes);
+    }
+    tamis_filter_free(filter);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
+    if (n == 0)
+        return 0;
+    const size_t size = n - 1;
+    unsigned char *const bytes = malloc(size == 0 ? 1 : size);
+    must(bytes != NULL);
+    memcpy(bytes, data + 1, size);
+    if (data[0] & 4) {
+        import_from_file(bytes, size);
+    } else {
+        repair(bytes, size, data[0]);
+        import(bytes, size);
+    }
+    free(bytes);
+    return 0;
+}
