@@ -4,6 +4,9 @@
  * queries find.  Tables scatter around the model's mean because their lines have different loads; by how
  * much is told by the model too.
  *
+ * TAMIS_LINE_QUERIES=100000000 measures the rates beside a Bloom filter of the same size with queries,
+ * too.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "support.h"
@@ -259,12 +262,74 @@ static void test_line_plans_keep_their_promise(void **state) {
             }
 }
 
+/* ---- beside a Bloom filter of the same size ---- */
+
+/* Fill a filter of so many bits per key, as planned; its rate as counted in its table, and as queries find
+ * it if there are queries. */
+static void rate_at(tamis_kind kind, double bits, uint64_t queries, double *table,
+                    double *measured) {
+    enum { N = 400000 };
+    static tamis_digest asked[CHUNK];
+    tamis_need need;
+    tamis_plan plan;
+    tamis_filter *filter;
+    uint64_t random = test_seed() + 31, hits = 0;
+    tamis_need_init(&need);
+    tamis_plan_init(&plan);
+    need.n = N;
+    need.bytes = (uint64_t)(N * bits / 8);
+    need.kind = kind;
+    assert_ok(tamis_plan_make(&need, &plan));
+    assert_true((double)plan.bytes <= N * bits / 8);
+    plan.params.seed = 5;
+    assert_ok(tamis_filter_create(&plan.params, NULL, &filter));
+    for (uint64_t i = 0; i < N; i++)
+        assert_ok(tamis_filter_insert_digest(filter, digest_at(&random), NULL));
+    for (uint64_t i = 0; i < queries; i += CHUNK) {
+        for (size_t k = 0; k < CHUNK; k++)
+            asked[k] = digest_at(&random);
+        hits += tamis_filter_contains_many_digest(filter, asked, CHUNK, NULL);
+    }
+    *table = counted(filter);
+    *measured = queries == 0 ? NAN : (double)hits / (double)queries;
+    if (queries != 0)
+        assert_rate(tamis_kind_name(kind), hits, queries, *table, 0.01);
+    tamis_filter_free(filter);
+}
+
+/* What was aimed at, and for 'line' 1.12 times as much.  It misses the last by a fifth: fingerprints of
+ * its fullest lines are too short there, and a multiset has no limit. */
+static void test_line_errs_less_than_bloom(void **state) {
+    (void)state;
+    static const double bits[] = {8, 10, 12, 14, 16, 20, 24};
+    static const double aim[] = {0.95, 0.72, 0.58, 0.50, 0.46, 0.48, 0.45};
+    const char *const text = getenv("TAMIS_LINE_QUERIES");
+    const uint64_t queries = text == NULL ? 0 : strtoull(text, NULL, 0);
+    for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {
+        double table[3], measured[3];
+        rate_at(TAMIS_KIND_BLOOM, bits[i], queries, &table[0], &measured[0]);
+        rate_at(TAMIS_KIND_LINE_SET, bits[i], queries, &table[1], &measured[1]);
+        rate_at(TAMIS_KIND_LINE, bits[i], queries, &table[2], &measured[2]);
+        print_message("%g bits per key: bloom %.3e, line-set %.3e (%.2f), line %.3e (%.2f)\n",
+                      bits[i], table[0], table[1], table[1] / table[0], table[2],
+                      table[2] / table[0]);
+        if (queries != 0)
+            print_message("       measured: bloom %.3e, line-set %.3e (%.2f), line %.3e (%.2f)\n",
+                          measured[0], measured[1], measured[1] / measured[0], measured[2],
+                          measured[2] / measured[0]);
+        const double slack = bits[i] > 20 ? 1.2 : 1;
+        assert_true(table[1] <= aim[i] * table[0]);
+        assert_true(table[2] <= 1.12 * slack * aim[i] * table[0]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_line_error_rate_from_6_to_32_bits_is_that_of_the_model),
         cmocka_unit_test(test_line_error_rate_with_a_limit_is_that_of_the_model),
         cmocka_unit_test(test_line_planned_parts_merge),
         cmocka_unit_test(test_line_error_rate_after_churn_is_that_of_the_model),
+        cmocka_unit_test(test_line_errs_less_than_bloom),
         cmocka_unit_test(test_line_plans_keep_their_promise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ enum {
 typedef struct soak {
     tamis_filter *filter;
     uint32_t copies[KEYS];
-    uint32_t in[MOST + BATCH]; /* one entry per copy that is in */
+    uint32_t in[MOST]; /* one entry per copy that is in */
     size_t n;
     bool growing;
     uint64_t random, absent;
@@ -52,13 +52,14 @@ static uint64_t key_to_remove(soak *s) {
     return key;
 }
 
-/* Does the next call insert?  Two of three do on the way up. */
+/* Does the next call insert?  Two of three do on the way up, one of three on the way down. */
 static bool draw(soak *s) {
-    if (s->n >= MOST - BATCH)
+    if (s->n + BATCH > MOST)
         s->growing = false;
-    if (s->n <= LEAST)
+    if (s->n < LEAST + BATCH)
         s->growing = true;
-    return (test_random_below(&s->random, 3) < 2) == s->growing;
+    const bool with = test_random_below(&s->random, 3) < 2;
+    return with == s->growing && s->n + BATCH <= MOST;
 }
 
 static void change(soak *s, uint64_t calls) {
