@@ -88,6 +88,7 @@ bool tamis_i_flex_init(tamis_i_flex *flex, uint64_t bits, uint64_t least, uint64
                            .sizes = sizes,
                            .state_at = bits - state,
                            .state_mask = tamis_i_low_mask((unsigned)state),
+                           .last_mask = tamis_i_low_mask((unsigned)(bits - 1) % 64 + 1),
                            .most = most,
                            .heads = tamis_i_heads_of(most, stored, bits)};
     return true;
@@ -207,24 +208,26 @@ static inline unsigned image_words(const tamis_i_flex *flex) {
     return (unsigned)(flex->bits + 63) / 64;
 }
 
-/* A bucket without its state. */
 TAMIS_INLINE void image_load(const tamis_i_flex *flex, unsigned n, const uint64_t *line,
                              unsigned at, image *in) {
-    for (unsigned i = 0; i < n; i++) {
-        const unsigned done = 64 * i, end = (unsigned)flex->state_at;
-        const unsigned left = end <= done ? 0 : end - done;
-        in->words[i] = tamis_i_lined_get(line, at + done, tamis_i_low_mask(left));
-    }
+    const unsigned first = at / 64, shift = at % 64;
+    for (unsigned i = 0; i < n; i++)
+        in->words[i] = line[first + i] >> shift | line[(first + i + 1) % 8] << 1 << (63 - shift);
+    in->words[n - 1] &= flex->last_mask;
     in->words[n] = in->words[n + 1] = 0;
 }
 
-/* Turn the bucket, which was 'in' and 'before', into 'out' and 'state'. */
-TAMIS_INLINE void image_store(const tamis_i_flex *flex, unsigned n, uint64_t *line, unsigned at,
-                              const image *in, const image *out, uint64_t state) {
-    for (unsigned i = 0; i < n; i++)
-        tamis_i_lined_flip(line, at + 64 * i, in->words[i] ^ out->words[i]);
-    const uint64_t before = tamis_i_lined_get(line, at + flex->state_at, flex->state_mask);
-    tamis_i_lined_flip(line, at + flex->state_at, before ^ state);
+/* Turn the bucket, which was 'in', into 'out'. */
+TAMIS_INLINE void image_store(unsigned n, uint64_t *line, unsigned at, const image *in,
+                              const image *out) {
+    const unsigned first = at / 64, shift = at % 64;
+    uint64_t carry = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const uint64_t change = in->words[i] ^ out->words[i];
+        line[first + i] ^= change << shift | carry;
+        carry = change >> 1 >> (63 - shift);
+    }
+    line[(first + n) % 8] ^= carry; /* 0 if the bucket ends before */
 }
 
 static inline uint64_t image_get(const image *in, unsigned at, unsigned width) {
@@ -243,7 +246,8 @@ static inline void image_put(image *out, unsigned at, uint64_t value) {
 
 /* The bits of word number i that lie below bit 'at' of all. */
 static inline uint64_t mask_below(unsigned at, unsigned i) {
-    return at <= 64 * i ? 0 : tamis_i_low_mask(at - 64 * i);
+    const uint64_t part = ((uint64_t)1 << at % 64) - 1;
+    return i < at / 64 ? ~(uint64_t)0 : i == at / 64 ? part : 0;
 }
 
 /* Bits from 'at' on become zero. */
@@ -345,7 +349,8 @@ TAMIS_INLINE void rewrite_with(const tamis_i_flex *flex, unsigned words, const p
     to = move_tails(flex, p, &out, to + tail, &in, place, n, 1, l);
     TAMIS_ASSERT(to <= flex->state_at);
     (void)to;
-    image_store(flex, words, line, at, &in, &out, state_of(flex, n + 1, l));
+    image_put(&out, (unsigned)flex->state_at, state_of(flex, n + 1, l));
+    image_store(words, line, at, &in, &out);
 }
 
 /* The usual numbers of words are compiled for. */
@@ -459,12 +464,14 @@ TAMIS_INLINE void drop_with(const tamis_i_flex *flex, unsigned words, uint64_t *
     TAMIS_ASSERT(i < n);
     image_load(flex, words, line, at, &in);
     out = in;
+    image_cut(&out, words, p.end);
     image_close(&out, words, tail, p.tail[g]);
     if (c != 0)
         image_close(&out, words, p.counters + i * c, c);
     image_close(&out, words, i * w, w);
     const lengths l = {.n_a = p.n[0] - (g == 0), .longer = p.length[0], .shorter = p.length[1]};
-    image_store(flex, words, line, at, &in, &out, state_of(flex, n - 1, l));
+    image_put(&out, (unsigned)flex->state_at, state_of(flex, n - 1, l));
+    image_store(words, line, at, &in, &out);
 }
 
 void tamis_i_flex_drop(const tamis_i_flex *flex, uint64_t *line, unsigned at, unsigned i) {

@@ -18,7 +18,8 @@ typedef struct tamis_i_flex {
     uint64_t sizes;    /* 1: all elements of a bucket are equally long; 2: there are two lengths */
     uint64_t state_at; /* first bit of the state, within the bucket */
     uint64_t state_mask;
-    uint64_t most; /* elements that fit when all are as short as possible */
+    uint64_t last_mask; /* of the bits in the last word, if the bucket began with a word */
+    uint64_t most;      /* elements that fit when all are as short as possible */
     tamis_i_heads heads;
 } tamis_i_flex;
 
