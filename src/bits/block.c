@@ -14,9 +14,12 @@ const uint32_t tamis_i_place_factors[TAMIS_I_BLOCK_PLACES_MAX] = {
     0x4a7484abu, 0x5cb0a9ddu, 0x76f988dbu, 0x983e5153u, 0xa831c66du, 0xb00327c9u, 0xbf597fc7u,
     0xc6e00bf3u, 0xd5a79147u, 0x06ca6351u, 0x14292967u};
 
-const unsigned char tamis_i_one_bit[9][128] = {
-    [0] = {[63] = 1 << 0}, [1] = {[63] = 1 << 1}, [2] = {[63] = 1 << 2}, [3] = {[63] = 1 << 3},
-    [4] = {[63] = 1 << 4}, [5] = {[63] = 1 << 5}, [6] = {[63] = 1 << 6}, [7] = {[63] = 1 << 7}};
+_Alignas(64) const unsigned char tamis_i_one_bit_low[17][64] = {
+    [0] = {[31] = 1 << 0}, [1] = {[31] = 1 << 1}, [2] = {[31] = 1 << 2}, [3] = {[31] = 1 << 3},
+    [4] = {[31] = 1 << 4}, [5] = {[31] = 1 << 5}, [6] = {[31] = 1 << 6}, [7] = {[31] = 1 << 7}};
+_Alignas(64) const unsigned char tamis_i_one_bit_high[17][64] = {
+    [8] = {[31] = 1 << 0},  [9] = {[31] = 1 << 1},  [10] = {[31] = 1 << 2}, [11] = {[31] = 1 << 3},
+    [12] = {[31] = 1 << 4}, [13] = {[31] = 1 << 5}, [14] = {[31] = 1 << 6}, [15] = {[31] = 1 << 7}};
 
 static bool local_test(const tamis_i_block *layout, const uint64_t *block, uint64_t hash) {
     bool all = true;
@@ -36,12 +39,10 @@ static bool local_set(const tamis_i_block *layout, uint64_t *block, uint64_t has
     return fresh != 0;
 }
 
-static uint64_t local_look(const tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
-                           const tamis_i_probe *next) {
+static uint64_t local_look(const tamis_i_block *layout, const tamis_i_probe *probes, size_t n) {
     uint64_t found = 0;
     for (size_t j = 0; j < n; j++) {
         const uint64_t *const block = probes[j].at[0], *const word = probes[j].word;
-        TAMIS_PREFETCH(next[j].at[0]);
         found |= (uint64_t)local_test(layout, block, word[TAMIS_I_BLOCK_HASH]) << j;
         found |= (uint64_t)!tamis_i_block_takes(layout, block, word[TAMIS_I_BLOCK_COIN])
                  << (32 + j);
@@ -49,20 +50,17 @@ static uint64_t local_look(const tamis_i_block *layout, const tamis_i_probe *pro
     return found;
 }
 
-static uint64_t local_fill(const tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
-                           const tamis_i_probe *next) {
-    uint64_t added = 0;
-    size_t j = 0;
-    for (; j < n; j++) {
+static size_t local_fill(const tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
+                         bool *added, uint64_t *count) {
+    for (size_t j = 0; j < n; j++) {
         uint64_t *const block = probes[j].at[0];
-        TAMIS_PREFETCH(next[j].at[0]);
         if (!tamis_i_block_takes(layout, block, probes[j].word[TAMIS_I_BLOCK_COIN]))
-            break;
-        const bool fresh = local_set(layout, block, probes[j].word[TAMIS_I_BLOCK_HASH]);
-        block[0] += fresh; /* the load: its field has room for one more */
-        added |= (uint64_t)fresh << j;
+            return j;
+        added[j] = local_set(layout, block, probes[j].word[TAMIS_I_BLOCK_HASH]);
+        block[0] += added[j]; /* the load: its field has room for one more */
+        *count += added[j];
     }
-    return (uint64_t)j << 32 | added;
+    return n;
 }
 
 void tamis_i_block_portable(tamis_i_kernels *kernels) {

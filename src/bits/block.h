@@ -40,9 +40,13 @@ static inline unsigned tamis_i_block_place(const tamis_i_block *layout, uint64_t
     return layout->first + ((where >> 16) * layout->bits >> 16);
 }
 
-/* Blocks of 512 bits of which one is set, as the bytes of a little-endian machine: that with bit p
- * begins at byte 63 - p / 8 of row p % 8.  The last row is zero. */
-extern const unsigned char tamis_i_one_bit[9][128];
+/* Halves of a block of 512 bits of which one bit is set, on a little-endian machine:
+ *
+ *      low    row r: bit r of byte 31 is set, 8 rows   |  8 rows of zeros  |  1 row of zeros
+ *      high   8 rows of zeros   |  row 8 + r: the same, 8 rows             |  1 row of zeros
+ *
+ * 32 bytes from byte 31 - b of a row on have a bit of byte b set, and lie within one cache line. */
+extern const unsigned char tamis_i_one_bit_low[17][64], tamis_i_one_bit_high[17][64];
 
 /* The value of the counter. */
 static inline uint64_t tamis_i_block_counter(const tamis_i_block *layout, const uint64_t *block) {

@@ -6,10 +6,9 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
-#include <immintrin.h>
-#include <string.h>
+#include "bits/halves_x86.h"
 
-#define AVX2 __attribute__((target("avx2")))
+#include <string.h>
 
 AVX2 static inline __m256i load(const void *p) {
     return _mm256_loadu_si256((const __m256i *)p);
@@ -134,12 +133,12 @@ AVX2 TAMIS_INLINE bool refuses(const frame *f, const tamis_i_probe *probe) {
 /* The first eight bits of all keys; then the others of those keys that have these.  Whether a key has
  * is a matter of chance that no processor can predict: so it is not asked key by key. */
 AVX2 TAMIS_INLINE uint64_t look_at(const tamis_i_block *layout, const tamis_i_probe *probes,
-                                   size_t n, const tamis_i_probe *next, unsigned words) {
+                                   size_t n, unsigned words) {
     const frame f = frame_of(layout);
     uint32_t present = 0, refused = 0;
     for (size_t j = n; j-- > 0;) {
         const tamis_i_probe *const p = &probes[j];
-        TAMIS_PREFETCH(next[j].at[0]);
+
         present = 2 * present + !lacks_first(&f, p->at[0], &p->word[TAMIS_I_BLOCK_HASH], words);
         refused = 2 * refused + refuses(&f, p);
     }
@@ -152,39 +151,16 @@ AVX2 TAMIS_INLINE uint64_t look_at(const tamis_i_block *layout, const tamis_i_pr
     return (uint64_t)refused << 32 | present;
 }
 
-AVX2 static uint64_t local_look(const tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
-                                const tamis_i_probe *next) {
-    return layout->words == 8   ? look_at(layout, probes, n, next, 8)
-           : layout->words == 4 ? look_at(layout, probes, n, next, 4)
-                                : look_at(layout, probes, n, next, layout->words);
+AVX2 static uint64_t local_look(const tamis_i_block *layout, const tamis_i_probe *probes,
+                                size_t n) {
+    return layout->words == 8   ? look_at(layout, probes, n, 8)
+           : layout->words == 4 ? look_at(layout, probes, n, 4)
+                                : look_at(layout, probes, n, layout->words);
 }
 
-/* The bits of a key are gathered in registers and come into the block at once: setting them one by one
- * in memory makes each wait for the one before, since most keys have two in one word.  A block with one
- * bit set is read from a table (tamis_i_one_bit). */
-AVX2 TAMIS_INLINE void add_bit(pair *bits, uint32_t at, unsigned words) {
-    const unsigned char *const one = &tamis_i_one_bit[0][0] + at;
-    bits->low = _mm256_or_si256(bits->low, load(one));
-    if (words > 4)
-        bits->high = _mm256_or_si256(bits->high, load(one + 32));
-}
-
-AVX2 TAMIS_INLINE void add_two(pair *bits, uint64_t two, unsigned words) {
-    add_bit(bits, (uint32_t)two, words);
-    add_bit(bits, (uint32_t)(two >> 32), words);
-}
-
-AVX2 TAMIS_INLINE void add_four(pair *bits, __m128i four, unsigned words) {
-    add_two(bits, (uint64_t)_mm_cvtsi128_si64(four), words);
-    add_two(bits, (uint64_t)_mm_extract_epi64(four, 1), words);
-}
-
-/* Where in the table the blocks of eight places begin; past its last bit for lanes that are not in use. */
-AVX2 TAMIS_INLINE __m256i entries(__m256i place, __m256i ones) {
-    const __m256i row = _mm256_and_si256(_mm256_slli_epi32(place, 7), all_lanes(7 << 7));
-    const __m256i byte = _mm256_sub_epi32(all_lanes(63), _mm256_srli_epi32(place, 3));
-    const __m256i none = _mm256_slli_epi32(_mm256_xor_si256(ones, all_lanes(1)), 10);
-    return _mm256_max_epi32(_mm256_add_epi32(row, byte), none);
+/* For entries(): past all places in the lanes that are not in use. */
+AVX2 TAMIS_INLINE __m256i unused_lanes(__m256i ones) {
+    return _mm256_slli_epi32(_mm256_xor_si256(ones, all_lanes(1)), 10);
 }
 
 AVX2 TAMIS_INLINE void store_words(uint64_t *to, __m256i value, unsigned words) {
@@ -197,34 +173,36 @@ AVX2 TAMIS_INLINE void store_words(uint64_t *to, __m256i value, unsigned words) 
                            _mm256_cmpgt_epi64(_mm256_set1_epi64x(words), number), value);
 }
 
+/* 'unused' is that of the first eight places. */
 AVX2 TAMIS_INLINE bool set_bits(const frame *f, uint64_t *block, const uint64_t *hash,
-                                unsigned words) {
-    pair bits = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-    __m256i ones = f->ones;
-    for (unsigned from = 0;;) {
-        const __m256i eight = entries(places(f, hash, from), ones);
-        add_four(&bits, _mm256_castsi256_si128(eight), words);
-        if (f->own.hashes > from + 4)
-            add_four(&bits, _mm256_extracti128_si256(eight, 1), words);
-        from += 8;
-        if (from >= f->own.hashes)
-            break;
-        ones = lanes_in_use(from, f->own.hashes);
-    }
+                                __m256i unused, unsigned words) {
     const pair old = load_block(block, words);
-    store_words(block, _mm256_or_si256(old.low, bits.low), words);
-    if (words <= 4)
-        return _mm256_testc_si256(old.low, bits.low) == 0;
-    store_words(block + 4, _mm256_or_si256(old.high, bits.high), words - 4);
-    const __m256i fresh = _mm256_or_si256(_mm256_andnot_si256(old.low, bits.low),
-                                          _mm256_andnot_si256(old.high, bits.high));
+    tamis_i_halves all = {_mm256_castsi256_ps(old.low), _mm256_castsi256_ps(old.high)};
+    const __m256i eight = tamis_i_halves_entries(places(f, hash, 0), unused);
+    tamis_i_halves_add_four(&all, _mm256_castsi256_si128(eight), words);
+    if (f->own.hashes > 4)
+        tamis_i_halves_add_four(&all, _mm256_extracti128_si256(eight, 1), words);
+    for (unsigned from = 8; from < f->own.hashes; from += 8) {
+        const __m256i more = tamis_i_halves_entries(
+            places(f, hash, from), unused_lanes(lanes_in_use(from, f->own.hashes)));
+        tamis_i_halves_add_four(&all, _mm256_castsi256_si128(more), words);
+        if (f->own.hashes > from + 4)
+            tamis_i_halves_add_four(&all, _mm256_extracti128_si256(more, 1), words);
+    }
+    const __m256i low = _mm256_castps_si256(all.low), high = _mm256_castps_si256(all.high);
+    store_words(block, low, words);
+    if (words > 4)
+        store_words(block + 4, high, words - 4);
+    const __m256i in_low = _mm256_xor_si256(low, old.low);
+    const __m256i fresh =
+        words > 4 ? _mm256_or_si256(in_low, _mm256_xor_si256(high, old.high)) : in_low;
     return _mm256_testz_si256(fresh, fresh) == 0;
 }
 
 AVX2 TAMIS_INLINE bool set_block(const tamis_i_block *layout, uint64_t *block, uint64_t hash,
                                  unsigned words) {
     const frame f = frame_of(layout);
-    return set_bits(&f, block, &hash, words);
+    return set_bits(&f, block, &hash, unused_lanes(f.ones), words);
 }
 
 AVX2 static bool local_set(const tamis_i_block *layout, uint64_t *block, uint64_t hash) {
@@ -233,28 +211,28 @@ AVX2 static bool local_set(const tamis_i_block *layout, uint64_t *block, uint64_
                                 : set_block(layout, block, hash, layout->words);
 }
 
-AVX2 TAMIS_INLINE uint64_t fill_blocks(const tamis_i_block *layout, const tamis_i_probe *probes,
-                                       size_t n, const tamis_i_probe *next, unsigned words) {
+AVX2 TAMIS_INLINE size_t fill_blocks(const tamis_i_block *layout, const tamis_i_probe *probes,
+                                     size_t n, bool *added, uint64_t *count, unsigned words) {
     const frame f = frame_of(layout);
-    uint64_t added = 0, one = 1;
+    const __m256i unused = unused_lanes(f.ones);
+    uint64_t sum = 0;
     size_t j = 0;
-    for (; j < n; j++, one <<= 1) {
-        const tamis_i_probe *const p = &probes[j];
-        TAMIS_PREFETCH_RW(next[j].at[0]);
-        if (refuses(&f, p))
-            break;
-        const bool fresh = set_bits(&f, p->at[0], &p->word[TAMIS_I_BLOCK_HASH], words);
-        p->at[0][0] += fresh;
-        added |= fresh ? one : 0;
+    for (; j < n && !refuses(&f, &probes[j]); j++) {
+        uint64_t *const block = probes[j].at[0];
+        const bool fresh = set_bits(&f, block, &probes[j].word[TAMIS_I_BLOCK_HASH], unused, words);
+        block[0] += fresh;
+        sum += fresh;
+        added[j] = fresh;
     }
-    return (uint64_t)j << 32 | added;
+    *count += sum;
+    return j;
 }
 
-AVX2 static uint64_t local_fill(const tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
-                                const tamis_i_probe *next) {
-    return layout->words == 8   ? fill_blocks(layout, probes, n, next, 8)
-           : layout->words == 4 ? fill_blocks(layout, probes, n, next, 4)
-                                : fill_blocks(layout, probes, n, next, layout->words);
+AVX2 static size_t local_fill(const tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
+                              bool *added, uint64_t *count) {
+    return layout->words == 8   ? fill_blocks(layout, probes, n, added, count, 8)
+           : layout->words == 4 ? fill_blocks(layout, probes, n, added, count, 4)
+                                : fill_blocks(layout, probes, n, added, count, layout->words);
 }
 
 void tamis_i_block_x86(tamis_i_kernels *kernels, unsigned features) {

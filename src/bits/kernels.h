@@ -43,9 +43,8 @@ typedef struct tamis_i_kernels {
     /* The same for one block.  An answer in a register lets the processor run ahead to the next call
      * while this one waits for memory; through a pointer it did not. */
     bool (*block_test)(const uint64_t *block, uint64_t hash, unsigned k);
-    /* Set those bits, block after block; changed[i] tells whether one of them was clear. */
-    void (*blocks_set)(const tamis_i_probe *probes, size_t n, unsigned k, const tamis_i_probe *next,
-                       bool *changed);
+    /* Set those bits, block after block; changed[i] tells whether one of them was clear.  How often. */
+    size_t (*blocks_set)(const tamis_i_probe *probes, size_t n, unsigned k, bool *changed);
     /* Code compiled for AVX2 and BMI2 may be called: bits/heads.h. */
     bool avx2;
     /* A block with a counter, bits/block.h: does its filter hold the hash?  Set the bits of the hash; was one
@@ -53,13 +52,13 @@ typedef struct tamis_i_kernels {
     bool (*local_test)(const struct tamis_i_block *layout, const uint64_t *block, uint64_t hash);
     bool (*local_set)(const struct tamis_i_block *layout, uint64_t *block, uint64_t hash);
     /* For each of n <= 32 probes: bit i of the result tells whether the block holds the hash, bit 32 + i
-     * whether it refuses the key.  Meanwhile the blocks of next[0 .. n-1] are fetched. */
+     * whether it refuses the key. */
     uint64_t (*local_look)(const struct tamis_i_block *layout, const tamis_i_probe *probes,
-                           size_t n, const tamis_i_probe *next);
-    /* Set the bits of each hash and count it in the block if one of them was clear: bit i of the result.
-     * Up to the first key that its block refuses; bits 32 on are the number of keys before it. */
-    uint64_t (*local_fill)(const struct tamis_i_block *layout, const tamis_i_probe *probes,
-                           size_t n, const tamis_i_probe *next);
+                           size_t n);
+    /* Set the bits of each hash, and count it in its block and in '*count' if one of them was clear, added[i].
+     * Up to the first key that its block refuses: its number. */
+    size_t (*local_fill)(const struct tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
+                         bool *added, uint64_t *count);
 } tamis_i_kernels;
 
 /* Odd multipliers, one for each bit that a key sets in its block. */

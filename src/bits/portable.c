@@ -71,10 +71,9 @@ static void blocks_test(const tamis_i_probe *probes, size_t n, unsigned k,
     }
 }
 
-static void blocks_set(const tamis_i_probe *probes, size_t n, unsigned k, const tamis_i_probe *next,
-                       bool *changed) {
+static size_t blocks_set(const tamis_i_probe *probes, size_t n, unsigned k, bool *changed) {
+    size_t sum = 0;
     for (size_t j = 0; j < n; j++) {
-        TAMIS_PREFETCH_RW(next[j].at[0]);
         uint64_t fresh = 0;
         for (unsigned i = 0; i < k; i++) {
             const unsigned at = tamis_i_block_bit(probes[j].word[0], i);
@@ -84,7 +83,9 @@ static void blocks_set(const tamis_i_probe *probes, size_t n, unsigned k, const 
             *word |= bit;
         }
         changed[j] = fresh != 0;
+        sum += changed[j];
     }
+    return sum;
 }
 
 void tamis_i_kernels_portable(tamis_i_kernels *kernels) {

@@ -10,6 +10,8 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
+#include "bits/halves_x86.h"
+
 #include <immintrin.h>
 #include <string.h>
 
@@ -111,54 +113,50 @@ __attribute__((target("avx2"))) static void blocks_test(const tamis_i_probe *pro
     }
 }
 
-/* Setting is done bit by bit: a vector cannot scatter.  What matters is how the positions come to the
- * scalar side.  Through memory, one wide store and eight narrow loads, they wait for each other; so they
- * are taken out of the register, two at a time.  Lanes that are not in use set the bit of the first
- * lane once more.  BMI2 shifts by a count in any register: 16 instructions less per key. */
-__attribute__((target("avx2,bmi2"))) static inline void set_two(uint64_t *block,
-                                                                uint64_t positions) {
-    const uint32_t first = (uint32_t)positions, second = (uint32_t)(positions >> 32);
-    block[first / 64] |= (uint64_t)1 << first % 64;
-    block[second / 64] |= (uint64_t)1 << second % 64;
-}
-
-__attribute__((target("avx2,bmi2"))) static inline void set_four(uint64_t *block,
-                                                                 __m128i positions) {
-    set_two(block, (uint64_t)_mm_cvtsi128_si64(positions));
-    set_two(block, (uint64_t)_mm_extract_epi64(positions, 1));
-}
-
-/* 'ones' is 1 in the lanes in use; those of the upper half are if 'upper' is true. */
-__attribute__((target("avx2,bmi2"))) static inline void set_eight(uint64_t *block, __m256i where,
-                                                                  __m256i ones, bool upper) {
-    const __m256i first = _mm256_broadcastd_epi32(_mm256_castsi256_si128(where));
-    const __m256i unused = _mm256_cmpeq_epi32(ones, _mm256_setzero_si256());
-    const __m256i positions = _mm256_srli_epi32(_mm256_blendv_epi8(where, first, unused), 23);
-    set_four(block, _mm256_castsi256_si128(positions));
+/* The bits of eight hashes come into both halves; 'unused' is large in lanes that are not in use. */
+__attribute__((target("avx2"))) TAMIS_INLINE void set_eight(tamis_i_halves *block, __m256i where,
+                                                            __m256i unused, bool upper) {
+    const __m256i eight = tamis_i_halves_entries(_mm256_srli_epi32(where, 23), unused);
+    tamis_i_halves_add_four(block, _mm256_castsi256_si128(eight), 8);
     if (upper)
-        set_four(block, _mm256_extracti128_si256(positions, 1));
+        tamis_i_halves_add_four(block, _mm256_extracti128_si256(eight, 1), 8);
 }
 
-__attribute__((target("avx2,bmi2"))) static void blocks_set(const tamis_i_probe *probes, size_t n,
-                                                            unsigned k, const tamis_i_probe *next,
-                                                            bool *changed) {
+__attribute__((target("avx2"))) TAMIS_INLINE size_t set_blocks(const tamis_i_probe *probes,
+                                                               size_t n, unsigned k, bool *changed,
+                                                               bool more) {
     const __m256i factors0 = load(tamis_i_block_factors),
                   factors1 = load(tamis_i_block_factors + 8);
-    const __m256i ones0 = first_lanes(k < 8 ? k : 8), ones1 = first_lanes(k < 8 ? 0 : k - 8);
+    const __m256i all = _mm256_set1_epi32(1);
+    const __m256i unused0 =
+        _mm256_slli_epi32(_mm256_xor_si256(first_lanes(k < 8 ? k : 8), all), 10);
+    const __m256i unused1 =
+        _mm256_slli_epi32(_mm256_xor_si256(first_lanes(k < 8 ? 0 : k - 8), all), 10);
+    size_t sum = 0;
     for (size_t j = 0; j < n; j++) {
         uint64_t *const block = probes[j].at[0];
-        TAMIS_PREFETCH_RW(next[j].at[0]);
+        const uint64_t *const hash = &probes[j].word[0];
         const __m256i low = load(block), high = load(block + 4);
-        const __m256i where = places(&probes[j].word[0], factors0);
-        __m256i lacks = missing(low, high, where, ones0);
-        set_eight(block, where, ones0, k > 4);
-        if (k > 8) {
-            const __m256i more = places(&probes[j].word[0], factors1);
-            lacks = _mm256_or_si256(lacks, missing(low, high, more, ones1));
-            set_eight(block, more, ones1, k > 12);
-        }
-        changed[j] = _mm256_testz_si256(lacks, lacks) == 0;
+        tamis_i_halves both = {_mm256_castsi256_ps(low), _mm256_castsi256_ps(high)};
+        set_eight(&both, places(hash, factors0), unused0, k > 4);
+        if (more)
+            set_eight(&both, places(hash, factors1), unused1, k > 12);
+        const __m256i new_low = _mm256_castps_si256(both.low),
+                      new_high = _mm256_castps_si256(both.high);
+        _mm256_storeu_si256((__m256i *)(void *)block, new_low);
+        _mm256_storeu_si256((__m256i *)(void *)(block + 4), new_high);
+        const __m256i fresh =
+            _mm256_or_si256(_mm256_xor_si256(low, new_low), _mm256_xor_si256(high, new_high));
+        changed[j] = _mm256_testz_si256(fresh, fresh) == 0;
+        sum += changed[j];
     }
+    return sum;
+}
+
+__attribute__((target("avx2"))) static size_t blocks_set(const tamis_i_probe *probes, size_t n,
+                                                         unsigned k, bool *changed) {
+    return k <= 8 ? set_blocks(probes, n, k, changed, false)
+                  : set_blocks(probes, n, k, changed, true);
 }
 
 void tamis_i_kernels_x86(tamis_i_kernels *kernels, unsigned features) {
@@ -171,8 +169,7 @@ void tamis_i_kernels_x86(tamis_i_kernels *kernels, unsigned features) {
     if (features & TAMIS_I_CPU_AVX2) {
         kernels->block_test = block_test;
         kernels->blocks_test = blocks_test;
-        if (features & TAMIS_I_CPU_BMI2)
-            kernels->blocks_set = blocks_set;
+        kernels->blocks_set = blocks_set;
     }
 }
 

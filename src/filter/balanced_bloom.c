@@ -310,37 +310,29 @@ enum {
     FOUND
 };
 
-/* The probes of a group, for a kernel to fetch while it works on n others; where it has fewer, they are fetched
- * here, and those others have to do. */
-TAMIS_INLINE const tamis_i_probe *locate(const tamis_filter *filter, const tamis_i_group *group,
-                                         const tamis_i_probe *others, size_t n) {
-    const uint64_t *const g = filter->geometry;
+/* Fetch the first choices, all at once: an address has to be translated before the processor is done with
+ * a prefetch, and in a large table that takes as long as the work on a key; so it overlaps. */
+TAMIS_INLINE void locate(const tamis_filter *filter, const tamis_i_group *group) {
+    const uint64_t blocks = filter->geometry[BLOCKS], words = filter->geometry[WORDS];
     uint64_t *const table = filter->table;
-    const uint64_t blocks = g[BLOCKS], words = g[WORDS];
     tamis_i_probe *const probes = group->probes;
-    const tamis_digest *const digests = group->digests;
     for (size_t j = 0; j < group->n; j++) {
-        uint64_t word = digests[j].lo;
+        uint64_t word = group->digests[j].lo;
         probes[j].at[0] = table + tamis_i_take(&word, blocks) * words;
-        probes[j].word[HASH] = digests[j].hi;
+        TAMIS_PREFETCH(probes[j].at[0]);
+        probes[j].word[HASH] = group->digests[j].hi;
         probes[j].word[COIN] = word >> 32;
     }
     probes[0].word[LEFT] = group->n;
     probes[0].word[FOUND] = 0;
-    if (group->n >= n && n != 0)
-        return probes;
-    for (size_t j = 0; j < group->n; j++)
-        TAMIS_PREFETCH(probes[j].at[0]);
-    return others;
 }
 
 /* Look at choice i of the keys of a group that are left, and begin to fetch what comes after it. */
-TAMIS_INLINE void advance(const tamis_filter *filter, const tamis_i_group *group, unsigned i,
-                          const tamis_i_probe *fetch) {
+TAMIS_INLINE void advance(const tamis_filter *filter, const tamis_i_group *group, unsigned i) {
     const tamis_i_block layout = layout_of(filter);
     tamis_i_probe *const probes = group->probes;
     const size_t n = (size_t)probes[0].word[LEFT];
-    const uint64_t seen = filter->kernels.local_look(&layout, probes, n, fetch);
+    const uint64_t seen = filter->kernels.local_look(&layout, probes, n);
     const uint32_t here = (uint32_t)seen;
     uint64_t found = probes[0].word[FOUND];
     if (i == 0)
@@ -378,16 +370,16 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
     const tamis_i_group *const third = second->before == NULL ? &none : second->before;
     const tamis_i_group *const first = choices == 1 ? third : second;
     if (choices > 2 && now->n != 0)
-        advance(filter, now, 2, now->probes);
-    const tamis_i_probe *const fetch = locate(filter, next, first->probes, first->n);
+        advance(filter, now, 2);
+    locate(filter, next);
     if (first->n != 0)
-        advance(filter, first, 0, fetch);
+        advance(filter, first, 0);
     if (choices > 1 && third->n != 0)
-        advance(filter, third, 1, third->probes);
+        advance(filter, third, 1);
     if (now->n == 0)
         return;
     for (unsigned i = 3; i < choices; i++)
-        advance(filter, now, i, now->probes);
+        advance(filter, now, i);
     const uint64_t found = now->probes[0].word[FOUND], left = now->probes[0].word[LEFT];
     uint64_t stashed = 0;
     if (TAMIS_UNLIKELY(budget_spent(filter)))
@@ -435,30 +427,23 @@ static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
     const unsigned choices = (unsigned)filter->geometry[CHOICES];
     const uint64_t budget = filter->geometry[BUDGET], looks = filter->state[LOOKS];
     const bool plenty = looks < budget && budget - looks >= (uint64_t)GROUP * CHOICES_MAX;
-    if (choices > 2 && third->n != 0)
+    const bool twice = looks != filter->state[TAMIS_I_COUNT]; /* until one key had to, none has */
+    if (twice && choices > 2 && third->n != 0)
         foresee_third(filter, third);
-    if (choices > 1 && second->n != 0)
+    if (twice && choices > 1 && second->n != 0)
         foresee_second(filter, second);
-    const tamis_i_probe *const fetch = locate(filter, next, now->probes, now->n);
-    uint64_t in = 0, by_kernel = 0;
+    locate(filter, next);
+    uint64_t n = 0; /* added at their first look */
     for (size_t j = 0; j < now->n; j++) {
-        if (plenty) {
-            const uint64_t filled =
-                filter->kernels.local_fill(&layout, now->probes + j, now->n - j, fetch + j);
-            by_kernel |= (filled & UINT32_MAX) << j;
-            j += filled >> 32;
-            if (j == now->n)
-                break;
-        }
+        if (plenty)
+            j += filter->kernels.local_fill(&layout, now->probes + j, now->n - j, added + j, &n);
+        if (j == now->n)
+            break;
         const tamis_i_probe *const p = &now->probes[j];
-        bool one;
-        insert_from(filter, now->digests[j], (choice){p->at[0], p->word[COIN]}, &one);
-        in |= (uint64_t)one << j;
+        insert_from(filter, now->digests[j], (choice){p->at[0], p->word[COIN]}, &added[j]);
     }
-    const uint64_t n = filter->kernels.ones(&by_kernel, 1);
     filter->state[LOOKS] += n;
     filter->state[TAMIS_I_COUNT] += n;
-    tamis_i_group_answer(added, now->n, (uint32_t)(in | by_kernel));
     *done = now->n;
     return TAMIS_OK;
 }

@@ -54,8 +54,7 @@ static bool contains(const tamis_filter *filter, tamis_digest digest) {
 
 static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
     const tamis_i_probe probe = probe_of(filter, digest);
-    filter->kernels.blocks_set(&probe, 1, hashes_of(filter), &probe, added);
-    filter->state[TAMIS_I_COUNT] += *added;
+    filter->state[TAMIS_I_COUNT] += filter->kernels.blocks_set(&probe, 1, hashes_of(filter), added);
     return TAMIS_OK;
 }
 
@@ -90,13 +89,15 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
     filter->kernels.blocks_test(now->probes, now->n, hashes_of(filter), fetch, present);
 }
 
-/* The same, writing.  A group is worked off in order, so that a key that stands twice in it is added
+/* Setting bits is more work than testing them.  The next group is fetched all at once: an address has to be
+ * translated before the processor is done with a prefetch, and in turns with so much work no two
+ * translations overlap.  A group is worked off in order, so that a key that stands twice in it is added
  * once. */
 static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
                                 const tamis_i_group *next, bool *added, size_t *done) {
-    const tamis_i_probe *const fetch = locate(filter, now, next);
-    filter->kernels.blocks_set(now->probes, now->n, hashes_of(filter), fetch, added);
-    filter->state[TAMIS_I_COUNT] += tamis_i_group_sum(added, now->n);
+    (void)locate(filter, &(const tamis_i_group){.n = 0}, next);
+    filter->state[TAMIS_I_COUNT] +=
+        filter->kernels.blocks_set(now->probes, now->n, hashes_of(filter), added);
     *done = now->n;
     return TAMIS_OK;
 }

@@ -158,7 +158,7 @@ static void test_block_look_agrees(void **state) {
                 yes += here;
                 refused += full;
             }
-            assert_int_equal(kernels.local_look(&layout, probes, n, copies), expected);
+            assert_int_equal(kernels.local_look(&layout, probes, n), expected);
         }
         assert_true(yes > 1000 && refused > 1000);
     }
@@ -183,20 +183,25 @@ static void test_block_fill_agrees(void **state) {
             memcpy(other, one, sizeof one);
             some_probes(probes, one, copies, other, &random);
             const size_t n = test_random_below(&random, KEYS + 1);
-            uint64_t added = 0, in = 0;
+            bool added[KEYS] = {false}, expected[KEYS] = {false};
+            uint64_t count = round;
+            size_t in = 0;
             for (; in < n; in++) {
                 uint64_t *const block = probes[in].at[0];
                 const uint64_t *const word = probes[in].word;
                 if (!tamis_i_block_takes(&layout, block, word[TAMIS_I_BLOCK_COIN]))
                     break;
-                const bool fresh = portable.local_set(&layout, block, word[TAMIS_I_BLOCK_HASH]);
-                block[0] += fresh;
-                added |= (uint64_t)fresh << in;
-                old += !fresh;
+                expected[in] = portable.local_set(&layout, block, word[TAMIS_I_BLOCK_HASH]);
+                block[0] += expected[in];
+                count += expected[in];
+                old += !expected[in];
             }
             all += in;
             stops += in < n;
-            assert_int_equal(kernels.local_fill(&layout, copies, n, probes), in << 32 | added);
+            uint64_t counted = round;
+            assert_int_equal(kernels.local_fill(&layout, copies, n, added, &counted), in);
+            assert_int_equal(counted, count);
+            assert_memory_equal(added, expected, sizeof added);
             assert_memory_equal(one, other, sizeof one);
         }
         assert_true(all > 1000 && old > 100 && stops > 100);
@@ -223,8 +228,11 @@ static void test_block_at_the_end_of_memory(void **state) {
             assert_false(kernels.local_test(&layout, block, hash));
             assert_true(kernels.local_set(&layout, block, hash));
             assert_true(kernels.local_test(&layout, block, hash));
-            assert_int_equal(kernels.local_look(&layout, &probe, 1, &probe), 1);
-            assert_int_equal(kernels.local_fill(&layout, &probe, 1, &probe), (uint64_t)1 << 32);
+            assert_int_equal(kernels.local_look(&layout, &probe, 1), 1);
+            bool added = true;
+            uint64_t count = 7;
+            assert_int_equal(kernels.local_fill(&layout, &probe, 1, &added, &count), 1);
+            assert_true(!added && count == 7);
             free(block);
         }
     }
