@@ -11,9 +11,9 @@
 
 #define AVX2 __attribute__((target("avx2")))
 
-/* The bits of a key come into its block at once: setting them one by one in memory makes each wait for the one
- * before, since most keys have two in one word.  A block with one bit set is read from a table, as two
- * halves (tamis_i_one_bit).  Floats, because compilers leave their order alone: as a chain each half is one
+/* The bits of a key come into its block at once: setting them one by one in memory makes each wait for
+ * the one before, since most keys have two in one word.  A block with one bit set is read from tables, as
+ * two halves.  Floats, because compilers leave their order alone: as a chain each half is one
  * instruction. */
 typedef struct tamis_i_halves {
     __m256 low, high;

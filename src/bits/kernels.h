@@ -55,8 +55,8 @@ typedef struct tamis_i_kernels {
      * whether it refuses the key. */
     uint64_t (*local_look)(const struct tamis_i_block *layout, const tamis_i_probe *probes,
                            size_t n);
-    /* Set the bits of each hash, and count it in its block and in '*count' if one of them was clear, added[i].
-     * Up to the first key that its block refuses: its number. */
+    /* Set the bits of each hash, and count it in its block and in '*count' if one of them was clear,
+     * added[i].  Up to the first key that its block refuses: its number. */
     size_t (*local_fill)(const struct tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
                          bool *added, uint64_t *count);
 } tamis_i_kernels;

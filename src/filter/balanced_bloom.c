@@ -300,8 +300,8 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
  * All that fetches must be inlined: compilers drop calls of functions that do nothing else.
  */
 
-/* Words of a probe.  Those of the first probe of a group also tell about the group: keys that are still looked
- * for, whose probes are the first ones, and keys that were found, as a mask. */
+/* Words of a probe.  Those of the first probe of a group also tell about the group: keys that are still
+ * looked for, whose probes are the first ones, and keys that were found, as a mask. */
 enum {
     HASH = TAMIS_I_BLOCK_HASH,
     COIN = TAMIS_I_BLOCK_COIN,
