@@ -20,8 +20,10 @@ typedef struct counts {
     uint32_t lengths[GROUP], longs[GROUP];
 } counts;
 
-FAST TAMIS_INLINE void count(const tamis_i_line *line, const uint64_t *words, unsigned homes,
-                             bool wide, bool set, unsigned home, counts *c, size_t i) {
+/* Returns the first ends. */
+FAST TAMIS_INLINE tamis_i_u128 count(const tamis_i_line *line, const uint64_t *words,
+                                     unsigned homes, bool wide, bool set, unsigned home, counts *c,
+                                     size_t i) {
     const outline o = outline_of(words, homes, wide, home);
     c->n[i] = o.n;
     c->start[i] = o.start;
@@ -36,6 +38,7 @@ FAST TAMIS_INLINE void count(const tamis_i_line *line, const uint64_t *words, un
         memcpy(&last, (const unsigned char *)words + TAMIS_LINE_BYTES - sizeof last, sizeof last);
         c->lengths[i] = last;
     }
+    return o.ends;
 }
 
 /* Like sight, of eight keys.  'strange' and 'hit' are masks. */
@@ -162,7 +165,7 @@ FAST TAMIS_INLINE void find_group(const tamis_i_line *line, const tamis_i_probe 
     counts c;
     for (size_t i = 0; i < GROUP; i++) {
         TAMIS_PREFETCH(next[i].at[0]);
-        count(line, probes[i].at[0], homes, wide, set, (unsigned)probes[i].word[1], &c, i);
+        (void)count(line, probes[i].at[0], homes, wide, set, (unsigned)probes[i].word[1], &c, i);
     }
     for (size_t i = 0; i < GROUP; i += 8) {
         const sights s = see_eight(&c, i, wide, set, top_of(line, set));
@@ -178,13 +181,65 @@ FAST TAMIS_INLINE void find_group(const tamis_i_line *line, const tamis_i_probe 
     }
 }
 
+/* ---- changing ---- */
+
+/* Narrow lines have their homes and ends in the first two words, or three.  So that no window of a change
+ * begins before the line, there are this many homes at least: entries and bits of a fingerprint are more
+ * than 40 together in a line that is full. */
+#define HOMES_LEAST 16u
+
+FAST TAMIS_INLINE void keep_words(uint64_t old[3][GROUP], const uint64_t *words, unsigned homes,
+                                  size_t i) {
+    old[0][i] = words[0];
+    old[1][i] = words[1];
+    if (homes > 64)
+        old[2][i] = words[2];
+}
+
+/* Has no key before this one changed the line?  If one has, then homes or ends. */
+FAST TAMIS_INLINE bool is_as_seen(uint64_t old[3][GROUP], const uint64_t *words, unsigned homes,
+                                  size_t i) {
+    return words[0] == old[0][i] && words[1] == old[1][i] && (homes <= 64 || words[2] == old[2][i]);
+}
+
+/* Write a line: fingerprints in v, then homes, of which one has a run or not, and ends. */
+FAST TAMIS_INLINE void put_line(uint64_t *words, wide_line v, unsigned homes,
+                                uint64_t old[3][GROUP], size_t i, unsigned home, bool hit,
+                                uint64_t ends) {
+    store_wide(words, v);
+    const uint64_t bit = (uint64_t)1 << home % 64, value = (uint64_t)hit << home % 64;
+    if (homes == 64) {
+        words[0] = (old[0][i] & ~bit) | value;
+        words[1] |= ends;
+    } else if (homes < 64) {
+        words[0] |= (_bzhi_u64(old[0][i], homes) & ~bit) | value | ends << homes;
+        words[1] |= ends >> (64 - homes);
+    } else {
+        const unsigned shift = homes % 64;
+        const uint64_t high = home < 64 ? 0 : UINT64_MAX;
+        words[0] = (old[0][i] & ~(bit & ~high)) | (value & ~high);
+        words[1] |= (_bzhi_u64(old[1][i], homes - 64) & ~(bit & high)) | (value & high) |
+                    (shift == 0 ? 0 : ends << shift);
+        words[2] |= shift == 0 ? ends : ends >> (64 - shift);
+    }
+}
+
+/* So many bits more, or fewer. */
+FAST TAMIS_INLINE void put_bits(uint64_t *words, unsigned more) {
+    uint16_t last;
+    unsigned char *const bytes = (unsigned char *)words + TAMIS_LINE_BYTES - sizeof last;
+    memcpy(&last, bytes, sizeof last);
+    last = (uint16_t)(last + (more << (16 - TAMIS_I_LINE_B)));
+    memcpy(bytes, &last, sizeof last);
+}
+
 /* ---- adding ---- */
 
 /* What an addition does to the line of each key, if no fingerprint becomes shorter: masks as offsets in
  * 'below', the length of the new one and 64 less it, and where it goes. */
 typedef struct additions {
-    uint64_t homes[GROUP], ends[GROUP]; /* as they are */
-    uint64_t new_ends[GROUP];           /* and as they become */
+    uint64_t old[3][GROUP];   /* the words of homes and ends */
+    uint64_t new_ends[GROUP]; /* as they become */
     uint32_t stay[GROUP], gap[GROUP], over[GROUP];
     uint32_t length[GROUP], rest[GROUP];
     uint32_t byte[GROUP], shift[GROUP];
@@ -203,23 +258,22 @@ FAST TAMIS_INLINE void put_lanes(uint32_t *member, __m256i v) {
     _mm256_storeu_si256((__m256i *)(void *)member, v);
 }
 
-/* Lines of 64 homes, narrow. */
-FAST TAMIS_INLINE void count_to_add(const tamis_i_line *line, const tamis_i_probe *probe, bool set,
-                                    counts *c, uint32_t new_longs[GROUP], additions *a, size_t i) {
+FAST TAMIS_INLINE void count_to_add(const tamis_i_line *line, const tamis_i_probe *probe,
+                                    unsigned homes, bool set, counts *c, uint32_t new_longs[GROUP],
+                                    additions *a, size_t i) {
     const uint64_t *const words = probe->at[0];
-    const outline o = outline_of(words, 64, false, (unsigned)probe->word[1]);
-    const uint64_t old = words[1];
+    const outline o = outline_of(words, homes, false, (unsigned)probe->word[1]);
+    const uint64_t old = (uint64_t)o.ends;
     const uint64_t ends = 2 * old - _bzhi_u64(old, o.start) + ((o.hit ^ 1) << o.start % 64);
     c->n[i] = o.n;
     c->start[i] = o.start;
     c->end[i] = o.end;
     c->hit[i] = (uint32_t)o.hit;
-    a->homes[i] = words[0];
-    a->ends[i] = old;
+    keep_words(a->old, words, homes, i);
     a->new_ends[i] = _bzhi_u64(ends, o.n + 1);
     if (set) {
-        const unsigned cap = cap_of(line), split = split_of(64, o.n, cap),
-                       next = split_of(64, o.n + 1, cap);
+        const unsigned cap = cap_of(line), split = split_of(homes, o.n, cap),
+                       next = split_of(homes, o.n + 1, cap);
         c->lengths[i] = next << 16 | split;
         c->longs[i] = longs_of(old, split, false);
         new_longs[i] = longs_of(ends, next, false);
@@ -231,9 +285,9 @@ FAST TAMIS_INLINE void count_to_add(const tamis_i_line *line, const tamis_i_prob
 }
 
 /* As add_one(), from the arithmetic on. */
-FAST TAMIS_INLINE void plan_eight(const tamis_i_line *line, const tamis_i_probe *probes, bool set,
-                                  const counts *c, const uint32_t *new_longs, additions *a,
-                                  size_t i) {
+FAST TAMIS_INLINE void plan_eight(const tamis_i_line *line, const tamis_i_probe *probes,
+                                  unsigned homes, bool set, const counts *c,
+                                  const uint32_t *new_longs, additions *a, size_t i) {
     const unsigned top = top_of(line, set);
     const sights s = see_eight(c, i, false, set, top);
     __m256i matches[2], at, length, end, cut;
@@ -253,7 +307,7 @@ FAST TAMIS_INLINE void plan_eight(const tamis_i_line *line, const tamis_i_probe 
     } else {
         const __m256i bits_max = all_lanes((unsigned)line->bits_max);
         const __m256i r = _mm256_blendv_epi8(s.r, bits_max, empty);
-        const __m256i room = _mm256_sub_epi32(all_lanes(top - 65), s.n);
+        const __m256i room = _mm256_sub_epi32(all_lanes(top - homes - 1), s.n);
         const __m256i may_be_long = _mm256_and_si256(
             _mm256_andnot_si256(s.hit, _mm256_cmpeq_epi32(s.start, s.longs)),
             _mm256_and_si256(_mm256_cmpgt_epi32(bits_max, r),
@@ -285,30 +339,23 @@ FAST TAMIS_INLINE void plan_eight(const tamis_i_line *line, const tamis_i_probe 
               _mm256_add_epi32(_mm256_sub_epi32(gap, _mm256_slli_epi32(byte, 3)), all_lanes(64)));
 }
 
-/* Write a line: fingerprints in v, the new one in the window before 'byte', homes and ends, and so many
- * bits more, without a sign. */
-FAST TAMIS_INLINE void put_line(uint64_t *words, wide_line v, const tamis_i_probe *probe, bool set,
-                                const additions *a, size_t i, unsigned byte, uint64_t value,
-                                unsigned more) {
-    store_wide(words, v);
-    words[0] = a->homes[i] | (uint64_t)1 << probe->word[1] % 64;
-    words[1] |= a->new_ends[i];
-    unsigned char *const bytes = (unsigned char *)words;
+/* Write a line with a new entry: its fingerprint goes in the window before 'byte'. */
+FAST TAMIS_INLINE void put_added(uint64_t *words, wide_line v, const tamis_i_probe *probe,
+                                 unsigned homes, bool set, additions *a, size_t i, unsigned byte,
+                                 uint64_t value, unsigned more) {
+    put_line(words, v, homes, a->old, i, (unsigned)probe->word[1], true, a->new_ends[i]);
+    unsigned char *const bytes = (unsigned char *)words + byte - 8;
     uint64_t window;
-    memcpy(&window, bytes + byte - 8, 8);
+    memcpy(&window, bytes, 8);
     window |= value;
-    memcpy(bytes + byte - 8, &window, 8);
-    if (!set) {
-        uint16_t last;
-        memcpy(&last, bytes + TAMIS_LINE_BYTES - sizeof last, sizeof last);
-        last = (uint16_t)(last + (more << (16 - TAMIS_I_LINE_B)));
-        memcpy(bytes + TAMIS_LINE_BYTES - sizeof last, &last, sizeof last);
-    }
+    memcpy(bytes, &window, 8);
+    if (!set)
+        put_bits(words, more);
 }
 
 /* Put the entry in: move_down(), with the new words of homes and ends. */
-FAST TAMIS_INLINE void add_as_planned(uint64_t *words, const tamis_i_probe *probe, bool set,
-                                      const additions *a, size_t i) {
+FAST TAMIS_INLINE void add_as_planned(uint64_t *words, const tamis_i_probe *probe, unsigned homes,
+                                      bool set, additions *a, size_t i) {
     const unsigned char *const masks = (const unsigned char *)below;
     const wide_line from = load_wide(words), stay = load_wide(masks + a->stay[i]),
                     gap = load_wide(masks + a->gap[i]), over = load_wide(masks + a->over[i]);
@@ -321,13 +368,14 @@ FAST TAMIS_INLINE void add_as_planned(uint64_t *words, const tamis_i_probe *prob
         _mm256_or_si256(_mm256_srl_epi64(from.low, right), _mm256_sll_epi64(next_low, left));
     const __m256i high =
         _mm256_or_si256(_mm256_srl_epi64(from.high, right), _mm256_sll_epi64(next_high, left));
-    put_line(
+    put_added(
         words,
         (wide_line){_mm256_or_si256(_mm256_andnot_si256(over.low, from.low),
                                     _mm256_and_si256(low, _mm256_xor_si256(gap.low, stay.low))),
                     _mm256_or_si256(_mm256_andnot_si256(over.high, from.high),
                                     _mm256_and_si256(high, _mm256_xor_si256(gap.high, stay.high)))},
-        probe, set, a, i, a->byte[i], probe->word[0] >> a->rest[i] << a->shift[i], a->length[i]);
+        probe, homes, set, a, i, a->byte[i], probe->word[0] >> a->rest[i] << a->shift[i],
+        a->length[i]);
 }
 
 /* Bits that fit in a window, in whole fields. */
@@ -383,11 +431,11 @@ FAST TAMIS_INLINE wide_line join(wide_line v, wide_line from, wide_line other) {
                        _mm256_or_si256(_mm256_andnot_si256(from.high, v.high), other.high)};
 }
 
-/* What falls off at the top comes back in word 0, which is written anew. */
 FAST TAMIS_INLINE wide_line shift_up(wide_line v, unsigned width) {
-    const __m256i last_low = _mm256_permute4x64_epi64(v.low, 0x93),
+    const __m256i turned_low = _mm256_permute4x64_epi64(v.low, 0x93),
                   turned_high = _mm256_permute4x64_epi64(v.high, 0x93),
-                  last_high = _mm256_blend_epi32(turned_high, last_low, 0x03);
+                  last_low = _mm256_blend_epi32(turned_low, _mm256_setzero_si256(), 0x03),
+                  last_high = _mm256_blend_epi32(turned_high, turned_low, 0x03);
     const __m128i left = _mm_cvtsi32_si128((int)width), right = _mm_cvtsi32_si128(64 - (int)width);
     return (wide_line){
         _mm256_or_si256(_mm256_sll_epi64(v.low, left), _mm256_srl_epi64(last_low, right)),
@@ -414,8 +462,9 @@ FAST TAMIS_INLINE wide_line shift_down(wide_line v, unsigned width) {
  * What loses bits is written in pieces; of what stays as it is, the part before it stays where it is, the
  * part after it moves up as a whole.  All from the new entry on moves down. */
 FAST TAMIS_INLINE bool add_with_cut(const tamis_i_line *line, uint64_t *words,
-                                    const tamis_i_probe *probe, bool set, const counts *c,
-                                    const uint32_t *new_longs, const additions *a, size_t i) {
+                                    const tamis_i_probe *probe, unsigned homes, bool set,
+                                    const counts *c, const uint32_t *new_longs, additions *a,
+                                    size_t i) {
     const unsigned top = top_of(line, set), n = c->n[i], start = c->start[i];
     const unsigned old_r = a->r[i], old_longs = a->longs[i];
     unsigned r, longs;
@@ -423,7 +472,7 @@ FAST TAMIS_INLINE bool add_with_cut(const tamis_i_line *line, uint64_t *words,
         r = c->lengths[i] >> 24;
         longs = new_longs[i];
     } else {
-        const unsigned room = top - 65 - n, all = a->bits[i] + a->length[i];
+        const unsigned room = top - homes - 1 - n, all = a->bits[i] + a->length[i];
         r = old_r;
         longs = old_longs + (a->length[i] - r);
         for (unsigned over = all - room; over > 0;) {
@@ -467,39 +516,38 @@ FAST TAMIS_INLINE bool add_with_cut(const tamis_i_line *line, uint64_t *words,
                     none = {_mm256_setzero_si256(), _mm256_setzero_si256()};
     v = join(v, after, shift_down(between(v, after, none), length));
     const unsigned byte = (end + 7) / 8;
-    put_line(words, v, probe, set, a, i, byte,
-             probe->word[0] >> (64 - length) << (end - length + 64 - 8 * byte),
-             r * n + keep + length - a->bits[i]);
+    put_added(words, v, probe, homes, set, a, i, byte,
+              probe->word[0] >> (64 - length) << (end - length + 64 - 8 * byte),
+              r * n + keep + length - a->bits[i]);
     return true;
 }
 
 typedef unsigned add_function(const tamis_i_line *line, uint64_t *words, unsigned home,
                               uint64_t print);
 
-FAST TAMIS_INLINE size_t add_group(const tamis_i_line *line, const tamis_i_probe *probes, bool set,
-                                   const tamis_i_probe *next, uint8_t *results,
-                                   add_function *alone) {
+FAST TAMIS_INLINE size_t add_group(const tamis_i_line *line, const tamis_i_probe *probes,
+                                   unsigned homes, bool set, const tamis_i_probe *next,
+                                   uint8_t *results, add_function *alone) {
     counts c;
     additions a;
     uint32_t new_longs[GROUP];
     for (size_t i = 0; i < GROUP; i++) {
         TAMIS_PREFETCH_RW(next[i].at[0]);
-        count_to_add(line, &probes[i], set, &c, new_longs, &a, i);
+        count_to_add(line, &probes[i], homes, set, &c, new_longs, &a, i);
     }
     a.cuts = a.alone = 0;
     for (size_t i = 0; i < GROUP; i += 8)
-        plan_eight(line, probes, set, &c, new_longs, &a, i);
+        plan_eight(line, probes, homes, set, &c, new_longs, &a, i);
     for (size_t i = 0; i < GROUP; i++) {
         uint64_t *const words = probes[i].at[0];
-        /* A line that a key before this one has changed has other homes or other ends. */
-        const bool as_seen = words[0] == a.homes[i] && words[1] == a.ends[i];
+        const bool as_seen = is_as_seen(a.old, words, homes, i);
         results[i] = TAMIS_I_LINE_STORED;
         if (TAMIS_LIKELY(as_seen && ((a.cuts | a.alone) >> i & 1) == 0)) {
-            add_as_planned(words, &probes[i], set, &a, i);
+            add_as_planned(words, &probes[i], homes, set, &a, i);
             continue;
         }
         if (TAMIS_LIKELY(as_seen && (a.alone >> i & 1) == 0) &&
-            add_with_cut(line, words, &probes[i], set, &c, new_longs, &a, i))
+            add_with_cut(line, words, &probes[i], homes, set, &c, new_longs, &a, i))
             continue;
         results[i] = (uint8_t)alone(line, words, (unsigned)probes[i].word[1], probes[i].word[0]);
         if (TAMIS_UNLIKELY(tamis_i_line_refused(line, results[i])))
@@ -511,7 +559,7 @@ FAST TAMIS_INLINE size_t add_group(const tamis_i_line *line, const tamis_i_probe
 /* ---- dropping ---- */
 
 typedef struct drops {
-    uint64_t homes[GROUP], ends[GROUP]; /* as they are */
+    uint64_t old[3][GROUP], ends[GROUP];
     uint64_t matches[GROUP];
     uint32_t at[GROUP], length[GROUP], rest[GROUP];
     uint32_t stay[GROUP]; /* a mask, as an offset in 'below' */
@@ -533,8 +581,8 @@ FAST TAMIS_INLINE void match_eight_to_drop(const tamis_i_line *line, const tamis
 }
 
 /* Take the entry out that matches, as drop_one(): what lies below it moves up. */
-FAST TAMIS_INLINE void drop_match(uint64_t *words, unsigned home, const counts *c, const drops *d,
-                                  size_t i) {
+FAST TAMIS_INLINE void drop_match(uint64_t *words, unsigned homes, unsigned home, const counts *c,
+                                  drops *d, size_t i) {
     const wide_line from = load_wide(words),
                     stay = load_wide((const unsigned char *)below + d->stay[i]),
                     over = ones_below(d->at[i] + place_of(d->matches[i]) + 1);
@@ -546,32 +594,27 @@ FAST TAMIS_INLINE void drop_match(uint64_t *words, unsigned home, const counts *
     const wide_line moved = {
         _mm256_or_si256(_mm256_sll_epi64(from.low, left), _mm256_srl_epi64(last_low, right)),
         _mm256_or_si256(_mm256_sll_epi64(from.high, left), _mm256_srl_epi64(last_high, right))};
-    store_wide(words, join(from, over, between(moved, over, stay)));
-    const uint64_t only = c->end[i] - c->start[i] == 1;
-    words[0] = d->homes[i] & ~(only << home % 64);
-    words[1] |= _pext_u64(d->ends[i],
-                          _bzhi_u64(~(uint64_t)0, c->n[i]) & ~((uint64_t)1 << c->start[i] % 64));
-    uint16_t last;
-    unsigned char *const last_bytes = (unsigned char *)words + TAMIS_LINE_BYTES - sizeof last;
-    memcpy(&last, last_bytes, sizeof last);
-    last = (uint16_t)(last - (d->length[i] << (16 - TAMIS_I_LINE_B)));
-    memcpy(last_bytes, &last, sizeof last);
+    put_line(words, join(from, over, between(moved, over, stay)), homes, d->old, i, home,
+             c->end[i] - c->start[i] > 1,
+             _pext_u64(d->ends[i],
+                       _bzhi_u64(~(uint64_t)0, c->n[i]) & ~((uint64_t)1 << c->start[i] % 64)));
+    put_bits(words, 0 - d->length[i]);
 }
 
 typedef bool drop_function(const tamis_i_line *line, uint64_t *words, unsigned home,
                            uint64_t print);
 
-/* Lines of 64 homes, narrow. */
 FAST TAMIS_INLINE void drop_group(const tamis_i_line *line, const tamis_i_probe *probes,
-                                  const tamis_i_probe *next, bool *dropped, drop_function *alone) {
+                                  unsigned homes, const tamis_i_probe *next, bool *dropped,
+                                  drop_function *alone) {
     counts c;
     drops d;
     for (size_t i = 0; i < GROUP; i++) {
         const uint64_t *const words = probes[i].at[0];
         TAMIS_PREFETCH_RW(next[i].at[0]);
-        count(line, words, 64, false, false, (unsigned)probes[i].word[1], &c, i);
-        d.homes[i] = words[0];
-        d.ends[i] = words[1];
+        d.ends[i] =
+            (uint64_t)count(line, words, homes, false, false, (unsigned)probes[i].word[1], &c, i);
+        keep_words(d.old, words, homes, i);
     }
     d.alone = 0;
     for (size_t i = 0; i < GROUP; i += 8)
@@ -579,14 +622,14 @@ FAST TAMIS_INLINE void drop_group(const tamis_i_line *line, const tamis_i_probe 
     for (size_t i = 0; i < GROUP; i++) {
         uint64_t *const words = probes[i].at[0];
         const unsigned home = (unsigned)probes[i].word[1];
-        const bool as_seen = words[0] == d.homes[i] && words[1] == d.ends[i];
+        const bool as_seen = is_as_seen(d.old, words, homes, i);
         if (TAMIS_UNLIKELY(!as_seen || (d.alone >> i & 1) != 0)) {
             dropped[i] = alone(line, words, home, probes[i].word[0]);
             continue;
         }
         dropped[i] = d.matches[i] != 0;
         if (TAMIS_LIKELY(dropped[i]))
-            drop_match(words, home, &c, &d, i);
+            drop_match(words, homes, home, &c, &d, i);
     }
 }
 

@@ -524,8 +524,8 @@ FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsig
     }                                                                                              \
     FAST static size_t name##_add(const tamis_i_line *line, const tamis_i_probe *probes, size_t n, \
                                   const tamis_i_probe *next, uint8_t *results) {                   \
-        if (__builtin_constant_p(homes) && (homes) == 64 && !(wide) && n == TAMIS_I_GROUP)         \
-            return add_group(line, probes, set, next, results, name##_add_one);                    \
+        if (!(wide) && n == TAMIS_I_GROUP && (homes) >= HOMES_LEAST)                               \
+            return add_group(line, probes, homes, set, next, results, name##_add_one);             \
         for (size_t i = 0; i < n; i++) {                                                           \
             TAMIS_PREFETCH_RW(next[i].at[0]);                                                      \
             results[i] = (uint8_t)name##_add_one(line, probes[i].at[0],                            \
@@ -542,8 +542,8 @@ FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsig
     }                                                                                              \
     FAST static void name##_drop(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,  \
                                  const tamis_i_probe *next, bool *dropped) {                       \
-        if (__builtin_constant_p(homes) && (homes) == 64 && !(wide) && n == TAMIS_I_GROUP) {       \
-            drop_group(line, probes, next, dropped, name##_drop_one);                              \
+        if (!(wide) && n == TAMIS_I_GROUP && (homes) >= HOMES_LEAST) {                             \
+            drop_group(line, probes, homes, next, dropped, name##_drop_one);                       \
             return;                                                                                \
         }                                                                                          \
         for (size_t i = 0; i < n; i++) {                                                           \

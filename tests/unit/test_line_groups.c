@@ -130,9 +130,10 @@ static void walk(const tamis_i_line *line, uint64_t load, uint64_t seed) {
 
 static void test_groups_of_keys_equal_single_keys(void **state) {
     (void)state;
-    static const uint64_t homes[] = {1, 37, 64, 65, 96, 128}, bits[] = {1, 3, 7, 12, 30, 56};
+    static const uint64_t homes[] = {1, 16, 37, 48, 64, 65, 80, 128},
+                          bits[] = {1, 3, 7, 12, 30, 56};
     uint64_t seed = test_seed() + 7;
-    for (unsigned i = 0; i < 6; i++)
+    for (unsigned i = 0; i < 8; i++)
         for (unsigned j = 0; j < 6; j++)
             for (unsigned set = 0; set < 2; set++) {
                 tamis_i_line line;
