@@ -505,8 +505,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_clear(tamis_filter *filter)
 /* Add all keys of 'source' to 'filter'.
  *
  * TAMIS_E_MISMATCH if kind, parameters or seed differ, TAMIS_E_UNSUPPORTED if the kind cannot merge,
- * TAMIS_E_FULL if the union does not fit, TAMIS_E_READONLY, TAMIS_E_ARGUMENT if both are the same
- * filter; 'filter' is then unchanged. */
+ * TAMIS_E_FULL if the union does not fit, TAMIS_E_NOMEM (line-set with a limit needs a second table
+ * meanwhile), TAMIS_E_READONLY, TAMIS_E_ARGUMENT if both are the same filter; 'filter' is then unchanged. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_merge(tamis_filter *filter,
                                                            const tamis_filter *source);
 
