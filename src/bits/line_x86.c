@@ -132,7 +132,7 @@ FAST TAMIS_INLINE wide_line move_up(wide_line from, unsigned bottom, unsigned fr
 #define SPLIT(room, n)                                                                             \
     (((room) - (n)) / ((n) + !(n)) > TAMIS_I_LINE_PRINT                                            \
          ? UINT16_MAX                                                                              \
-         : ((room) - (n)) / ((n) + !(n)) << 8 | (((room) - (n)) % ((n) + !(n)) + 1))
+         : ((room) - (n)) / ((n) + !(n)) % 256 << 8 | (((room) - (n)) % ((n) + !(n)) + 1))
 #define SPLIT_4(room, n)                                                                           \
     SPLIT(room, n), SPLIT(room, (n) + 1), SPLIT(room, (n) + 2), SPLIT(room, (n) + 3)
 #define SPLIT_16(room, n)                                                                          \

@@ -32,13 +32,22 @@ static unsigned switched_off(void) {
 }
 #endif
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+
+/* Not every compiler's __builtin_cpu_supports() knows it. */
+static bool has_lzcnt(void) {
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) != 0 && (c & bit_LZCNT) != 0;
+}
+#endif
+
 unsigned tamis_i_cpu_features(void) {
     unsigned features = 0;
 #if defined(__x86_64__) && defined(__GNUC__)
     if (__builtin_cpu_supports("popcnt"))
         features |= TAMIS_I_CPU_POPCNT;
-    if (__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-        __builtin_cpu_supports("lzcnt"))
+    if (__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && has_lzcnt())
         features |= TAMIS_I_CPU_BMI2;
     if (__builtin_cpu_supports("avx2"))
         features |= TAMIS_I_CPU_AVX2;
