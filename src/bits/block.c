@@ -39,10 +39,12 @@ static bool local_set(const tamis_i_block *layout, uint64_t *block, uint64_t has
     return fresh != 0;
 }
 
-static uint64_t local_look(const tamis_i_block *layout, const tamis_i_probe *probes, size_t n) {
+static uint64_t local_look(const tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
+                           const tamis_i_probe *next) {
     uint64_t found = 0;
     for (size_t j = 0; j < n; j++) {
         const uint64_t *const block = probes[j].at[0], *const word = probes[j].word;
+        TAMIS_PREFETCH(next[j].at[0]);
         found |= (uint64_t)local_test(layout, block, word[TAMIS_I_BLOCK_HASH]) << j;
         found |= (uint64_t)!tamis_i_block_takes(layout, block, word[TAMIS_I_BLOCK_COIN])
                  << (32 + j);

@@ -133,12 +133,13 @@ AVX2 TAMIS_INLINE bool refuses(const frame *f, const tamis_i_probe *probe) {
 /* The first eight bits of all keys; then the others of those keys that have these.  Whether a key has
  * is a matter of chance that no processor can predict: so it is not asked key by key. */
 AVX2 TAMIS_INLINE uint64_t look_at(const tamis_i_block *layout, const tamis_i_probe *probes,
-                                   size_t n, unsigned words) {
+                                   size_t n, const tamis_i_probe *next, unsigned words) {
     const frame f = frame_of(layout);
     uint32_t present = 0, refused = 0;
     for (size_t j = n; j-- > 0;) {
         const tamis_i_probe *const p = &probes[j];
 
+        TAMIS_PREFETCH(next[j].at[0]);
         present = 2 * present + !lacks_first(&f, p->at[0], &p->word[TAMIS_I_BLOCK_HASH], words);
         refused = 2 * refused + refuses(&f, p);
     }
@@ -151,11 +152,11 @@ AVX2 TAMIS_INLINE uint64_t look_at(const tamis_i_block *layout, const tamis_i_pr
     return (uint64_t)refused << 32 | present;
 }
 
-AVX2 static uint64_t local_look(const tamis_i_block *layout, const tamis_i_probe *probes,
-                                size_t n) {
-    return layout->words == 8   ? look_at(layout, probes, n, 8)
-           : layout->words == 4 ? look_at(layout, probes, n, 4)
-                                : look_at(layout, probes, n, layout->words);
+AVX2 static uint64_t local_look(const tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
+                                const tamis_i_probe *next) {
+    return layout->words == 8   ? look_at(layout, probes, n, next, 8)
+           : layout->words == 4 ? look_at(layout, probes, n, next, 4)
+                                : look_at(layout, probes, n, next, layout->words);
 }
 
 /* For entries(): past all places in the lanes that are not in use. */

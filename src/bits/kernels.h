@@ -52,9 +52,9 @@ typedef struct tamis_i_kernels {
     bool (*local_test)(const struct tamis_i_block *layout, const uint64_t *block, uint64_t hash);
     bool (*local_set)(const struct tamis_i_block *layout, uint64_t *block, uint64_t hash);
     /* For each of n <= 32 probes: bit i of the result tells whether the block holds the hash, bit 32 + i
-     * whether it refuses the key. */
+     * whether it refuses the key.  Meanwhile the blocks of next[0 .. n-1] are fetched. */
     uint64_t (*local_look)(const struct tamis_i_block *layout, const tamis_i_probe *probes,
-                           size_t n);
+                           size_t n, const tamis_i_probe *next);
     /* Set the bits of each hash, and count it in its block and in '*count' if one of them was clear,
      * added[i].  Up to the first key that its block refuses: its number. */
     size_t (*local_fill)(const struct tamis_i_block *layout, const tamis_i_probe *probes, size_t n,

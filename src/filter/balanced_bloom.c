@@ -310,16 +310,18 @@ enum {
     FOUND
 };
 
-/* Fetch the first choices, all at once: an address has to be translated before the processor is done with
- * a prefetch, and in a large table that takes as long as the work on a key; so it overlaps. */
-TAMIS_INLINE void locate(const tamis_filter *filter, const tamis_i_group *group) {
+/* Find the first choices, and fetch them all at once if 'fetch' is true: an address has to be translated
+ * before the processor is done with a prefetch, and in turns with much work no two translations overlap.
+ * With little work, that of one look, turns are better. */
+TAMIS_INLINE void locate(const tamis_filter *filter, const tamis_i_group *group, bool fetch) {
     const uint64_t blocks = filter->geometry[BLOCKS], words = filter->geometry[WORDS];
     uint64_t *const table = filter->table;
     tamis_i_probe *const probes = group->probes;
     for (size_t j = 0; j < group->n; j++) {
         uint64_t word = group->digests[j].lo;
         probes[j].at[0] = table + tamis_i_take(&word, blocks) * words;
-        TAMIS_PREFETCH(probes[j].at[0]);
+        if (fetch)
+            TAMIS_PREFETCH(probes[j].at[0]);
         probes[j].word[HASH] = group->digests[j].hi;
         probes[j].word[COIN] = word >> 32;
     }
@@ -328,11 +330,12 @@ TAMIS_INLINE void locate(const tamis_filter *filter, const tamis_i_group *group)
 }
 
 /* Look at choice i of the keys of a group that are left, and begin to fetch what comes after it. */
-TAMIS_INLINE void advance(const tamis_filter *filter, const tamis_i_group *group, unsigned i) {
+TAMIS_INLINE void advance(const tamis_filter *filter, const tamis_i_group *group, unsigned i,
+                          const tamis_i_probe *fetch) {
     const tamis_i_block layout = layout_of(filter);
     tamis_i_probe *const probes = group->probes;
     const size_t n = (size_t)probes[0].word[LEFT];
-    const uint64_t seen = filter->kernels.local_look(&layout, probes, n);
+    const uint64_t seen = filter->kernels.local_look(&layout, probes, n, fetch);
     const uint32_t here = (uint32_t)seen;
     uint64_t found = probes[0].word[FOUND];
     if (i == 0)
@@ -370,16 +373,17 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
     const tamis_i_group *const third = second->before == NULL ? &none : second->before;
     const tamis_i_group *const first = choices == 1 ? third : second;
     if (choices > 2 && now->n != 0)
-        advance(filter, now, 2);
-    locate(filter, next);
+        advance(filter, now, 2, now->probes);
+    const bool turns = choices == 1 && first->n != 0 && next->n >= first->n;
+    locate(filter, next, !turns);
     if (first->n != 0)
-        advance(filter, first, 0);
+        advance(filter, first, 0, turns ? next->probes : first->probes);
     if (choices > 1 && third->n != 0)
-        advance(filter, third, 1);
+        advance(filter, third, 1, third->probes);
     if (now->n == 0)
         return;
     for (unsigned i = 3; i < choices; i++)
-        advance(filter, now, i);
+        advance(filter, now, i, now->probes);
     const uint64_t found = now->probes[0].word[FOUND], left = now->probes[0].word[LEFT];
     uint64_t stashed = 0;
     if (TAMIS_UNLIKELY(budget_spent(filter)))
@@ -432,7 +436,7 @@ static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
         foresee_third(filter, third);
     if (twice && choices > 1 && second->n != 0)
         foresee_second(filter, second);
-    locate(filter, next);
+    locate(filter, next, true);
     uint64_t n = 0; /* added at their first look */
     for (size_t j = 0; j < now->n; j++) {
         if (plenty)

@@ -158,7 +158,7 @@ static void test_block_look_agrees(void **state) {
                 yes += here;
                 refused += full;
             }
-            assert_int_equal(kernels.local_look(&layout, probes, n), expected);
+            assert_int_equal(kernels.local_look(&layout, probes, n, copies), expected);
         }
         assert_true(yes > 1000 && refused > 1000);
     }
@@ -228,7 +228,7 @@ static void test_block_at_the_end_of_memory(void **state) {
             assert_false(kernels.local_test(&layout, block, hash));
             assert_true(kernels.local_set(&layout, block, hash));
             assert_true(kernels.local_test(&layout, block, hash));
-            assert_int_equal(kernels.local_look(&layout, &probe, 1), 1);
+            assert_int_equal(kernels.local_look(&layout, &probe, 1, &probe), 1);
             bool added = true;
             uint64_t count = 7;
             assert_int_equal(kernels.local_fill(&layout, &probe, 1, &added, &count), 1);
