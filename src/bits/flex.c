@@ -211,9 +211,11 @@ static inline unsigned image_words(const tamis_i_flex *flex) {
 TAMIS_INLINE void image_load(const tamis_i_flex *flex, unsigned n, const uint64_t *line,
                              unsigned at, image *in) {
     const unsigned first = at / 64, shift = at % 64;
-    for (unsigned i = 0; i < n; i++)
-        in->words[i] = line[first + i] >> shift | line[(first + i + 1) % 8] << 1 << (63 - shift);
-    in->words[n - 1] &= flex->last_mask;
+    for (unsigned i = 0; i < n; i++) {
+        const uint64_t mask = i + 1 == n ? flex->last_mask : ~(uint64_t)0;
+        in->words[i] =
+            (line[first + i] >> shift | line[(first + i + 1) % 8] << 1 << (63 - shift)) & mask;
+    }
     in->words[n] = in->words[n + 1] = 0;
 }
 
