@@ -300,6 +300,17 @@ CHAIN_TARGET static inline void close_gap(uint64_t *table, uint64_t at, uint64_t
     *w = (*w & keep & within) | ((here & within) >> width & ~keep) | beyond;
 }
 
+/* tamis_i_field_put without a branch; it touches the next word in any case. */
+CHAIN_TARGET static inline void put_field(uint64_t *table, uint64_t at, unsigned width,
+                                          uint64_t value) {
+    uint64_t *const w = table + at / 64;
+    const unsigned shift = (unsigned)(at % 64);
+    const uint64_t mask = tamis_i_low_mask(width);
+    value &= mask;
+    w[0] = (w[0] & ~(mask << shift)) | value << shift;
+    w[1] = (w[1] & ~(mask >> 1 >> (63 - shift))) | value >> 1 >> (63 - shift);
+}
+
 CHAIN_TARGET TAMIS_INLINE bool add_here(const tamis_i_chain *c, uint64_t *table, uint64_t at,
                                         unsigned home, uint64_t slot, bool one) {
     chain_walk w;
@@ -313,7 +324,7 @@ CHAIN_TARGET TAMIS_INLINE bool add_here(const tamis_i_chain *c, uint64_t *table,
     if (one) {
         const uint64_t bits = window(table, higher) & tamis_i_low_mask(end);
         const uint64_t low = bits & (((uint64_t)1 << w.next) - 1);
-        tamis_i_field_put(table, higher, end, low | (bits ^ low) << 1);
+        put_field(table, higher, end, low | (bits ^ low) << 1);
     } else {
         tamis_i_field_open(table, higher + w.next, higher + w.load + 1, 1);
     }
@@ -330,14 +341,14 @@ CHAIN_TARGET TAMIS_INLINE bool drop_here(const tamis_i_chain *c, uint64_t *table
     const unsigned width = (unsigned)c->slot_bits, end = (unsigned)c->slots[0];
     const uint64_t higher = at + c->higher_at[0], slots = at + c->slots_at[0];
     if (w.match != w.last)
-        tamis_i_field_put(table, slots + w.match * (uint64_t)width, width,
-                          window(table, slots + w.last * (uint64_t)width));
+        put_field(table, slots + w.match * (uint64_t)width, width,
+                  window(table, slots + w.last * (uint64_t)width));
     const uint64_t bit = w.length == 1 ? at + home : higher + w.before;
     table[bit / 64] &= ~((uint64_t)1 << bit % 64);
     if (one) {
         const uint64_t bits = window(table, higher) & tamis_i_low_mask(end);
         const uint64_t low = bits & (((uint64_t)1 << w.last) - 1);
-        tamis_i_field_put(table, higher, end, low | ((bits ^ low) >> 1 & ~(uint64_t)0 << w.last));
+        put_field(table, higher, end, low | ((bits ^ low) >> 1 & ~(uint64_t)0 << w.last));
     } else {
         tamis_i_field_close(table, higher + w.last, higher + w.load, 1);
     }

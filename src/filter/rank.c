@@ -60,7 +60,6 @@
 typedef struct layout {
     const tamis_i_chain_ops *ops;
     uint64_t copies_max;
-    uint64_t lines; /* that a bucket spans at most */
     tamis_i_chain chain;
 } layout;
 
@@ -151,7 +150,6 @@ static void attach(tamis_filter *filter) {
     (void)valid;
     const uint64_t counter = (uint64_t)1 << l.chain.count_bits;
     l.copies_max = counter > COPIES ? counter : COPIES;
-    l.lines = (l.chain.stride[0] - 1 + 64 * TAMIS_LINE_WORDS - 1) / (64 * TAMIS_LINE_WORDS) + 1;
     memcpy(filter->geometry, &l, sizeof l);
 }
 
@@ -396,13 +394,13 @@ static tamis_status update_value(tamis_filter *filter, tamis_digest digest, unsi
 
 /* ---- batches ---- */
 
-/* All lines of the bucket.  A chain that leaves it is rare, and its extension is not known yet.  How many
- * lines a bucket spans depends on where it begins; a line fetched twice costs less than to find out. */
+/* All lines of the bucket.  How many these are depends on where it begins; a line fetched twice costs less
+ * than to find out. */
 TAMIS_INLINE void fetch_all(const layout *l, const uint64_t *table, uint64_t at) {
-    const uint64_t last = (at + l->chain.stride[0] - 1) / 64;
-    uint64_t next = at / 64;
-    for (uint64_t line = 0; line < l->lines; line++, next += TAMIS_LINE_WORDS)
-        TAMIS_PREFETCH(table + (next < last ? next : last));
+    const uint64_t line = (uint64_t)64 * TAMIS_LINE_WORDS, bits = l->chain.stride[0];
+    for (uint64_t bit = 0; bit < bits; bit += line)
+        TAMIS_PREFETCH(table + (at + bit) / 64);
+    TAMIS_PREFETCH(table + (at + bits - 1) / 64);
 }
 
 /* A line that no other processor holds can be written once it is there. */
@@ -443,17 +441,20 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
             present[i] = present[i] || tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
 }
 
-/* Groups that change buckets: the lines of one are fetched, and the extensions of the next. */
+/* Groups that change buckets: the lines of one are fetched, and the extensions of the next.  A third of the
+ * buckets have one, so that this must do without a branch. */
 TAMIS_INLINE void fetch_turn(const layout *l, const uint64_t *table,
                              const tamis_i_chain_turns *turns, size_t i) {
     const tamis_i_chain *const c = &l->chain;
     if (i < turns->n_next)
         fetch_all(l, table, turns->next[i].word[TAMIS_I_CHAIN_AT]);
     if (i < turns->n_before && c->link_bits[0] != 0) {
-        const uint64_t at = turns->before[i].word[TAMIS_I_CHAIN_AT];
-        const uint64_t link =
-            tamis_i_field_get(table, at + c->link_at[0], (unsigned)c->link_bits[0]);
-        const uint64_t to = link - 1 < c->n[1] ? tamis_i_chain_piece(c, 1, link - 1) : at;
+        const uint64_t at = turns->before[i].word[TAMIS_I_CHAIN_AT], where = at + c->link_at[0];
+        const uint64_t bits = table[where / 64] >> where % 64 | table[where / 64 + 1]
+                                                                    << 1 << (63 - where % 64);
+        const uint64_t number = (bits & tamis_i_low_mask((unsigned)c->link_bits[0])) - 1;
+        const uint64_t away = tamis_i_chain_piece(c, 1, number) - at;
+        const uint64_t to = at + (away & -(uint64_t)(number < c->n[1]));
         TAMIS_PREFETCH(table + to / 64);
         TAMIS_PREFETCH(table + (to + c->stride[1] - 1) / 64);
     }
