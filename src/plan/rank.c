@@ -17,7 +17,7 @@
 /* An insert moves half of a bucket on average, a query fetches all of it.  Four cache lines are the most;
  * without the limit the best buckets for rare errors have twice that, for 1 % less space.  Buckets of one
  * line are preferred if they cost no more than a factor WORTH: their chains are shorter, too, and a query
- * takes 0.6 to 0.8 of the time.  A limit of lines per query makes buckets smaller still, or exactly one
+ * takes three quarters of the time.  A limit of lines per query makes buckets smaller still, or exactly one
  * line: those begin with a line, so that a query reads just one, but nothing is free to choose about them, and
  * they need up to 10 % more. */
 #define BUCKET_BITS 2048u
