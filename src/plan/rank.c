@@ -17,9 +17,9 @@
 /* An insert moves half of a bucket on average, a query fetches all of it.  Four cache lines are the most;
  * without the limit the best buckets for rare errors have twice that, for 1 % less space.  Buckets of one
  * line are preferred if they cost no more than a factor WORTH: their chains are shorter, too, and a query
- * takes three quarters of the time.  A limit of lines per query makes buckets smaller still, or exactly one
- * line: those begin with a line, so that a query reads just one, but nothing is free to choose about them, and
- * they need up to 10 % more. */
+ * takes three quarters of the time.  A limit of lines per query makes buckets smaller still, or exactly
+ * one line: those begin with a line, so that a query reads just one, but nothing is free to choose about
+ * them, and they need more bits. */
 #define BUCKET_BITS 2048u
 #define LINE_BITS   512u
 #define WORTH       1.03
