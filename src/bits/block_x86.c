@@ -71,9 +71,9 @@ AVX2 TAMIS_INLINE __m256i missing(pair block, __m256i place, __m256i ones, unsig
 
 /* What does not change from key to key. */
 typedef struct frame {
-    tamis_i_block own; /* a copy, which nothing that is written can alias */
     __m256i factors, bits, first, ones;
-    uint64_t counter; /* mask */
+    tamis_i_block own; /* a copy, which nothing that is written can alias */
+    uint64_t counter;  /* mask */
 } frame;
 
 AVX2 TAMIS_INLINE frame frame_of(const tamis_i_block *layout) {
