@@ -106,11 +106,11 @@ static void add(bucket *b, uint64_t print, unsigned length, unsigned count) {
     const bool done = tamis_i_flex_add(&b->flex, b->line, b->at, print, length, count);
     assert_int_equal(done, old.n < b->flex.most);
     read_back(b);
-    if (!done) {
+    assert_int_equal(b->n, old.n + done);
+    if (!done || b->n == 0) {
         assert_memory_equal(b->line, old.line, sizeof b->line);
         return;
     }
-    assert_int_equal(b->n, old.n + 1);
     bool found = false;
     for (unsigned place = 0; place < b->n; place++)
         found |= grown_at(&old, b, place, print, length, count);
