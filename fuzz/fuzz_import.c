@@ -13,15 +13,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filter/filter.h"
+#include "fuzz.h"
 #include "hash/hash.h"
-
-#include <stdlib.h>
-
-static void must(bool condition) {
-    if (!condition)
-        abort();
-}
 
 /* ---- memory ---- */
 
@@ -30,33 +23,7 @@ static void must(bool condition) {
 #define TIMES (1600u + 64 * 22)
 #define FIXED ((size_t)2 << 20)
 
-typedef struct budget {
-    size_t most;
-    size_t live;
-} budget;
-
-static void *budget_alloc(void *context, size_t size, size_t align) {
-    budget *const b = context;
-    must(size <= b->most && align >= 64);
-    b->live++;
-    return aligned_alloc(align, (size + align - 1) / align * align);
-}
-
-static void budget_free(void *context, void *block, size_t size) {
-    budget *const b = context;
-    must(size <= b->most && b->live > 0);
-    b->live--;
-    free(block);
-}
-
 /* ---- use ---- */
-
-static unsigned char *encode(const tamis_filter *filter, size_t *size) {
-    *size = (size_t)tamis_filter_encoded_size(filter);
-    unsigned char *const bytes = malloc(*size);
-    must(bytes != NULL && tamis_filter_encode(filter, bytes, *size) == TAMIS_OK);
-    return bytes;
-}
 
 static unsigned char *export_form(const tamis_filter *filter, size_t *size) {
     *size = (size_t)tamis_filter_export_size(filter);

@@ -7,16 +7,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "base/base.h"
-
-#include <stdlib.h>
+#include "fuzz.h"
 
 enum { N_KEYS = 64, BATCH_MAX = 40, STEPS_MAX = 400 };
-
-static void must(bool condition) {
-    if (!condition)
-        abort();
-}
 
 /* ---- the input as a source of numbers ---- */
 
@@ -48,24 +41,6 @@ typedef struct pair {
 
 static bool is_multiset(const tamis_params *params) {
     return (tamis_kind_abilities(params->kind) & TAMIS_CAN_COUNT) != 0;
-}
-
-static unsigned char *encode(const tamis_filter *filter, size_t *size) {
-    *size = (size_t)tamis_filter_encoded_size(filter);
-    unsigned char *const bytes = malloc(*size);
-    must(bytes != NULL);
-    must(tamis_filter_encode(filter, bytes, *size) == TAMIS_OK);
-    return bytes;
-}
-
-static bool same(const tamis_filter *a, const tamis_filter *b) {
-    size_t a_size, b_size;
-    unsigned char *const a_bytes = encode(a, &a_size);
-    unsigned char *const b_bytes = encode(b, &b_size);
-    const bool equal = a_size == b_size && memcmp(a_bytes, b_bytes, a_size) == 0;
-    free(a_bytes);
-    free(b_bytes);
-    return equal;
 }
 
 static tamis_filter *clone(const tamis_filter *filter) {

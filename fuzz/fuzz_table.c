@@ -14,17 +14,13 @@
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
+#include "fuzz.h"
 #include "table/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-static void must(bool condition) {
-    if (!condition)
-        abort();
-}
 
 enum { CAPACITY = 40, KEYS = 30 };
 
