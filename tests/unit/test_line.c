@@ -8,6 +8,7 @@
 #include "support.h"
 
 #include "bits/line.h"
+#include "filter/filter.h"
 #include "small_multiset.h"
 
 typedef struct plain {
@@ -649,6 +650,28 @@ static void test_limited_sets_merge(void **state) {
     assert_true(merged > 100 && refused > 10);
 }
 
+/* The numbers that the state of such a set has of its own: impossible ones are refused, with and without a
+ * limit. */
+static void test_limited_set_with_an_impossible_state_is_refused(void **state) {
+    (void)state;
+    for (uint64_t limit = 0; limit <= 10; limit += 10)
+        for (unsigned word = TAMIS_I_STATE_OWN; word < TAMIS_I_STATE_OWN + 2; word++) {
+            const tamis_params params = limited(20, limit);
+            tamis_filter *f, *loaded = NULL;
+            const char *reason = NULL;
+            size_t size;
+            assert_ok(tamis_filter_create(&params, NULL, &f));
+            for (uint64_t i = 0; i < 100; i++)
+                assert_ok(tamis_filter_insert_u64(f, i, NULL));
+            f->state[word] = limit == 0 ? 1 : TAMIS_I_COUNT_MAX + 1;
+            unsigned char *const bytes = test_encoded(f, &size);
+            assert_status(tamis_filter_decode(bytes, size, NULL, &loaded, &reason), TAMIS_E_FORMAT);
+            assert_string_equal(reason, "keys were passed on farther than possible");
+            free(bytes);
+            tamis_filter_free(f);
+        }
+}
+
 static void test_parameters_out_of_range_are_refused(void **state) {
     (void)state;
     const tamis_params good = tiny(TAMIS_KIND_LINE, 3, 64, 9);
@@ -680,6 +703,7 @@ int main(void) {
         cmocka_unit_test(test_merge_that_does_not_fit_changes_nothing),
         cmocka_unit_test(test_limited_set_fills_up_and_refuses),
         cmocka_unit_test(test_limited_sets_merge),
+        cmocka_unit_test(test_limited_set_with_an_impossible_state_is_refused),
         cmocka_unit_test(test_parameters_out_of_range_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
