@@ -160,8 +160,8 @@ FAST TAMIS_INLINE unsigned cap_of(const tamis_i_line *line) {
     return (unsigned)line->bits_max << 8 | 1;
 }
 
-/* The run of a home in a line; 'ends' has its first bits, 'hit' is 1 if the home has a run.  Only with at most
- * 62 entries, or 126 if 'wide', the other members tell what they say: see is_strange(). */
+/* The run of a home in a line; 'ends' has its first bits, 'hit' is 1 if the home has a run.  The other
+ * members hold only for at most 62 entries, or 126 if 'wide': see is_strange(). */
 typedef struct outline {
     tamis_i_u128 ends;
     uint64_t hit;

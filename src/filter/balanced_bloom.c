@@ -310,9 +310,9 @@ enum {
     FOUND
 };
 
-/* Find the first choices, and fetch them all at once if 'fetch' is true: an address has to be translated
- * before the processor is done with a prefetch, and in turns with much work no two translations overlap.
- * With little work, that of one look, turns are better. */
+/* Find the first choices, and fetch them all at once if 'fetch' is true: measured to be better than in turns
+ * with much work, presumably because addresses of fetches that lie together are translated together.  With
+ * little work, that of one look, turns are better. */
 TAMIS_INLINE void locate(const tamis_filter *filter, const tamis_i_group *group, bool fetch) {
     const uint64_t blocks = filter->geometry[BLOCKS], words = filter->geometry[WORDS];
     uint64_t *const table = filter->table;

@@ -89,9 +89,8 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
     filter->kernels.blocks_test(now->probes, now->n, hashes_of(filter), fetch, present);
 }
 
-/* Setting bits is more work than testing them.  The next group is fetched all at once: an address has to be
- * translated before the processor is done with a prefetch, and in turns with so much work no two
- * translations overlap.  A group is worked off in order, so that a key that stands twice in it is added
+/* Setting bits is more work than testing them, and fetching the next group all at once was measured to be
+ * better than in turns.  A group is worked off in order, so that a key that stands twice in it is added
  * once. */
 static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
                                 const tamis_i_group *next, bool *added, size_t *done) {

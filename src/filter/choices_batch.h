@@ -5,9 +5,9 @@
  * Everything is compiled twice, in plain C and for AVX2.
  *
  * The work on keys of a group is done in turns with fetching those of the next, one or two at a time: those
- * located in the turn before are fetched, and as many more located.  A fetch keeps all that comes after
- * it from being retired until its address is known and translated.  So if many fetches are issued at a
- * time the work stands still, and so it does if they wait for an address that is still being computed.
+ * located in the turn before are fetched, and as many more located.  Measured to be better than many fetches
+ * at a time, and than fetches of addresses that are still being computed; presumably the work after a
+ * fetch has to wait until its address is known and translated.
  *
  * SPDX-License-Identifier: MIT
  */
