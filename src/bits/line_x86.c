@@ -381,17 +381,17 @@ FAST TAMIS_INLINE wide_line cut_some(wide_line v, const uint64_t *words, unsigne
 }
 
 /* Make entries shorter, from those that s tells to r bits, and r + 1 for the first 'longs'. */
-FAST static wide_line shorten(wide_line v, uint64_t *words, unsigned top, unsigned n, unsigned r,
-                              unsigned longs, unsigned to_r, unsigned to_longs) {
-    bool stored = true; /* is v what the words are? */
+FAST static void shorten(wide_line *v, uint64_t *words, unsigned top, unsigned n, unsigned r,
+                         unsigned longs, unsigned to_r, unsigned to_longs) {
+    bool stored = true; /* is *v what the words are? */
     while (r > to_r || longs > to_longs) {
         /* All long ones, or the last of them; not too many at a time. */
         const unsigned least = r > to_r ? 0 : to_longs;
         const unsigned from = longs - least > 63 ? longs - 63 : least;
         if (from < longs) {
             if (!stored)
-                store_wide(words, v);
-            v = cut_some(v, words, top, top - r * n - longs, r + 1, from, longs);
+                store_wide(words, *v);
+            *v = cut_some(*v, words, top, top - r * n - longs, r + 1, from, longs);
             stored = false;
         }
         longs = from;
@@ -400,7 +400,6 @@ FAST static wide_line shorten(wide_line v, uint64_t *words, unsigned top, unsign
             longs = n;
         }
     }
-    return v;
 }
 
 FAST TAMIS_INLINE unsigned add_one(const tamis_i_line *line, uint64_t *words, unsigned homes,
@@ -457,7 +456,7 @@ FAST TAMIS_INLINE unsigned add_one(const tamis_i_line *line, uint64_t *words, un
     wide_line v = load_wide(words);
     unsigned bits = s.bits;
     if (shorter) {
-        v = shorten(v, words, top, s.n, s.r, s.longs, r, longs - is_long);
+        shorten(&v, words, top, s.n, s.r, s.longs, r, longs - is_long);
         bits = r * s.n + longs - is_long;
     }
     const unsigned length = r + is_long;

@@ -44,16 +44,14 @@ static unsigned hashes_of(const tamis_filter *filter) {
     return (unsigned)filter->params.value[TAMIS_BLOCKED_HASHES];
 }
 
-static tamis_i_probe probe_of(const tamis_filter *filter, tamis_digest digest) {
-    return (tamis_i_probe){.at = {block_of(filter, digest)}, .word = {digest.hi}};
-}
-
 static bool contains(const tamis_filter *filter, tamis_digest digest) {
     return filter->kernels.block_test(block_of(filter, digest), digest.hi, hashes_of(filter));
 }
 
 static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
-    const tamis_i_probe probe = probe_of(filter, digest);
+    tamis_i_probe probe; /* clearing all of it would take longer than the rest */
+    probe.at[0] = block_of(filter, digest);
+    probe.word[0] = digest.hi;
     filter->state[TAMIS_I_COUNT] += filter->kernels.blocks_set(&probe, 1, hashes_of(filter), added);
     return TAMIS_OK;
 }
