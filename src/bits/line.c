@@ -406,7 +406,7 @@ bool tamis_i_line_merge(const tamis_i_line *line, uint64_t *words, const uint64_
     const unsigned n = n_a + n_b;
     if (n > most)
         return false;
-    if (n_b == 0)
+    if (n_b == 0 || n == 0)
         return true;
     unsigned i = 0, j = 0;
     for (unsigned k = 0; k < n; k++)

@@ -288,7 +288,7 @@ static void contains_ways(const tamis_filter *filter, const tamis_i_group *now,
     const layout *const l = layout_of(filter);
     const tamis_i_group *const before = next->before == NULL ? &none : next->before;
     const tamis_i_probe *const fetch = locate_next(l, filter, before, next);
-    uint8_t results[TAMIS_I_GROUP], numbers[TAMIS_I_GROUP];
+    uint8_t results[TAMIS_I_GROUP], numbers[TAMIS_I_GROUP] = {0};
     l->ops->look(&l->line, before->probes, before->n, fetch, results);
     for (size_t i = 0; i < before->n; i++)
         before->probes[i].word[ANSWER] = results[i];
