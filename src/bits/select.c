@@ -34,11 +34,20 @@ static unsigned switched_off(void) {
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
+#include <stdatomic.h>
 
-/* Not every compiler's __builtin_cpu_supports() knows it. */
+/* Not every compiler's __builtin_cpu_supports() knows it.  Asked once: in a virtual machine CPUID takes
+ * many microseconds. */
 static bool has_lzcnt(void) {
-    unsigned a, b, c, d;
-    return __get_cpuid(0x80000001, &a, &b, &c, &d) != 0 && (c & bit_LZCNT) != 0;
+    enum { UNKNOWN, NO, YES };
+    static atomic_int answer = UNKNOWN;
+    int known = atomic_load_explicit(&answer, memory_order_relaxed);
+    if (known == UNKNOWN) {
+        unsigned a, b, c, d;
+        known = __get_cpuid(0x80000001, &a, &b, &c, &d) != 0 && (c & bit_LZCNT) != 0 ? YES : NO;
+        atomic_store_explicit(&answer, known, memory_order_relaxed);
+    }
+    return known == YES;
 }
 #endif
 
