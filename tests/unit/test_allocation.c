@@ -228,7 +228,8 @@ static void test_pipe_failing_allocation_leaves_nothing(void **state) {
     }
 }
 
-/* Nothing but making a filter allocates: with an allocator that would fail, all else works. */
+/* Nothing but making a filter allocates: with an allocator that would fail, all else works.  (But merging a
+ * line-set with a limit does: unit_line.) */
 static void test_calls_on_a_filter_do_not_allocate(void **state) {
     (void)state;
     for_each_kind(kind) {

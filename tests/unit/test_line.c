@@ -650,6 +650,28 @@ static void test_limited_sets_merge(void **state) {
     assert_true(merged > 100 && refused > 10);
 }
 
+/* Such a merge needs a second table for a while: without, nothing is changed. */
+static void test_limited_merge_without_memory_changes_nothing(void **state) {
+    (void)state;
+    const tamis_params params = limited(20, 10);
+    test_allocator t;
+    tamis_filter *f[2];
+    size_t size;
+    test_allocator_init(&t, 2);
+    for (unsigned k = 0; k < 2; k++) {
+        assert_ok(tamis_filter_create(&params, &t.allocator, &f[k]));
+        for (uint64_t i = 0; i < 60; i++)
+            assert_ok(tamis_filter_insert_u64(f[k], 1000 * k + i, NULL));
+    }
+    unsigned char *const bytes = test_encoded(f[0], &size);
+    assert_status(tamis_filter_merge(f[0], f[1]), TAMIS_E_NOMEM);
+    assert_encoded(f[0], bytes, size);
+    free(bytes);
+    tamis_filter_free(f[0]);
+    tamis_filter_free(f[1]);
+    assert_int_equal(t.live, 0);
+}
+
 /* The numbers that the state of such a set has of its own: impossible ones are refused, with and without a
  * limit. */
 static void test_limited_set_with_an_impossible_state_is_refused(void **state) {
@@ -703,6 +725,7 @@ int main(void) {
         cmocka_unit_test(test_merge_that_does_not_fit_changes_nothing),
         cmocka_unit_test(test_limited_set_fills_up_and_refuses),
         cmocka_unit_test(test_limited_sets_merge),
+        cmocka_unit_test(test_limited_merge_without_memory_changes_nothing),
         cmocka_unit_test(test_limited_set_with_an_impossible_state_is_refused),
         cmocka_unit_test(test_parameters_out_of_range_are_refused),
     };
