@@ -16,6 +16,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "api/chain.h"
+#include "bits/line.h"
 #include "hash/hash.h"
 
 #define GROUP TAMIS_I_GROUP
@@ -38,12 +39,18 @@ typedef struct key_source {
     tamis_i_group groups[RING];
     tamis_digest ring[RING * GROUP]; /* not used for digests, which are taken where they are */
     tamis_i_probe probes[RING * GROUP];
+    tamis_i_line_keys keys[RING];
 } key_source;
 
 /* The rings are filled as they are used: a batch of one key should not pay for them. */
 static void keys_start(key_source *k, const tamis_filter *filter, key_form form, const void *array,
                        size_t n) {
     k->filter = filter, k->form = form, k->array = array, k->n = n;
+    for (size_t i = 0; i < RING; i++)
+        k->groups[i] = (tamis_i_group){.digests = k->ring + i * GROUP,
+                                       .probes = k->probes + i * GROUP,
+                                       .keys = k->keys + i,
+                                       .before = i == 0 ? NULL : &k->groups[i - 1]};
 }
 
 /* The group that begins with key 'at', a multiple of GROUP; RING - 1 more have been hashed since.  Groups are
@@ -55,19 +62,19 @@ static tamis_i_group *group_at(key_source *k, size_t at) {
 /* Hash the group that begins with key 'at'; it is empty past the last key. */
 static const tamis_i_group *group_hash(key_source *k, size_t at) {
     tamis_i_group *const group = group_at(k, at);
-    const size_t turn = at % (RING * GROUP);
-    tamis_digest *const ring = k->ring + turn;
+    tamis_digest *const ring = k->ring + at % (RING * GROUP);
     const uint64_t seed = k->filter->params.seed;
     const size_t n = at < k->n ? least(GROUP, k->n - at) : 0;
-    group->digests = ring;
     group->n = n;
-    group->probes = k->probes + turn;
-    group->before = at == 0 ? NULL : group_at(k, at - GROUP);
-    if (n != 0 && k->form == DIGESTS)
-        group->digests = (const tamis_digest *)k->array + at;
-    else if (n != 0 && k->form == INTEGERS)
+    if (at == RING * GROUP)
+        group->before = group_at(k, at - GROUP); /* the first one had none */
+    if (n == 0)
+        return group;
+    if (k->form == INTEGERS)
         k->filter->kernels.hash_u64(seed, (const uint64_t *)k->array + at, n, ring);
-    else if (n != 0)
+    else if (k->form == DIGESTS)
+        group->digests = (const tamis_digest *)k->array + at;
+    else
         tamis_i_hash_many(seed, (const tamis_bytes *)k->array + at, n, ring);
     return group;
 }
@@ -121,16 +128,8 @@ static void remove_links(tamis_filter *filter, const tamis_i_group *now, const t
     }
 }
 
-static void contains_group(const tamis_filter *filter, const tamis_i_group *now,
-                           const tamis_i_group *next, bool *present) {
-    if (filter->links != NULL) {
-        contains_links(filter, now, next, present);
-        return;
-    }
-    if (filter->kind->contains_many != NULL) {
-        filter->kind->contains_many(filter, now, next, present);
-        return;
-    }
+static void contains_singly(const tamis_filter *filter, const tamis_i_group *now,
+                            const tamis_i_group *next, bool *present) {
     for (size_t i = 0; i < GROUP; i++) {
         fetch(filter, next, i, false);
         if (i < now->n)
@@ -138,12 +137,8 @@ static void contains_group(const tamis_filter *filter, const tamis_i_group *now,
     }
 }
 
-static tamis_status insert_group(tamis_filter *filter, const tamis_i_group *now,
-                                 const tamis_i_group *next, bool *added, size_t *done) {
-    if (filter->links != NULL)
-        return insert_links(filter, now, next, added, done);
-    if (filter->kind->insert_many != NULL)
-        return filter->kind->insert_many(filter, now, next, added, done);
+static tamis_status insert_singly(tamis_filter *filter, const tamis_i_group *now,
+                                  const tamis_i_group *next, bool *added, size_t *done) {
     *done = 0;
     for (size_t i = 0; i < GROUP; i++) {
         fetch(filter, next, i, true);
@@ -157,22 +152,20 @@ static tamis_status insert_group(tamis_filter *filter, const tamis_i_group *now,
     return TAMIS_OK;
 }
 
-static void remove_group(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
-                         bool *removed) {
-    if (filter->links != NULL) {
-        remove_links(filter, now, next, removed);
-        return;
-    }
-    if (filter->kind->remove_many != NULL) {
-        filter->kind->remove_many(filter, now, next, removed);
-        return;
-    }
+static void remove_singly(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
+                          bool *removed) {
     for (size_t i = 0; i < GROUP; i++) {
         fetch(filter, next, i, true);
         if (i < now->n)
             removed[i] = filter->kind->remove(filter, now->digests[i]) == TAMIS_OK;
     }
 }
+
+/* Which of the ways is that of a filter: WAY(filter, remove). */
+#define WAY(filter, what)                                                                          \
+    ((filter)->links != NULL               ? what##_links                                          \
+     : (filter)->kind->what##_many != NULL ? (filter)->kind->what##_many                           \
+                                           : what##_singly)
 
 /* ---- the batches ---- */
 
@@ -189,15 +182,15 @@ static size_t contains_keys(const tamis_filter *filter, key_form form, const voi
     size_t found = 0;
     const tamis_i_group none = {.n = 0};
     const size_t ahead = ahead_of(filter);
-    for (size_t at = 0; at < ahead; at += GROUP) {
-        const tamis_i_group *const next = group_hash(&k, at);
-        contains_group(filter, &none, next, unasked);
-    }
+    void (*const work)(const tamis_filter *, const tamis_i_group *, const tamis_i_group *, bool *) =
+        WAY(filter, contains);
+    for (size_t at = 0; at < ahead; at += GROUP)
+        work(filter, &none, group_hash(&k, at), unasked);
     for (size_t at = 0; at < n; at += GROUP) {
         const tamis_i_group *const next = group_hash(&k, at + ahead);
         const tamis_i_group *const now = group_at(&k, at);
         bool *const answers = present == NULL ? unasked : present + at;
-        contains_group(filter, now, next, answers);
+        work(filter, now, next, answers);
         found += tamis_i_group_sum(answers, now->n);
     }
     return found;
@@ -216,14 +209,14 @@ static tamis_status insert_keys(tamis_filter *filter, key_form form, const void 
     size_t all = 0, in;
     const tamis_i_group none = {.n = 0};
     const size_t ahead = ahead_of(filter);
-    for (size_t at = 0; at < ahead && status == TAMIS_OK; at += GROUP) {
-        const tamis_i_group *const next = group_hash(&k, at);
-        status = insert_group(filter, &none, next, unasked, &in);
-    }
+    tamis_status (*const work)(tamis_filter *, const tamis_i_group *, const tamis_i_group *, bool *,
+                               size_t *) = WAY(filter, insert);
+    for (size_t at = 0; at < ahead && status == TAMIS_OK; at += GROUP)
+        status = work(filter, &none, group_hash(&k, at), unasked, &in);
     for (size_t at = 0; at < n && status == TAMIS_OK; at += GROUP) {
         const tamis_i_group *const next = group_hash(&k, at + ahead);
         const tamis_i_group *const now = group_at(&k, at);
-        status = insert_group(filter, now, next, added == NULL ? unasked : added + at, &in);
+        status = work(filter, now, next, added == NULL ? unasked : added + at, &in);
         all += in;
     }
     if (done != NULL)
@@ -245,15 +238,15 @@ static tamis_status remove_keys(tamis_filter *filter, key_form form, const void 
     size_t all = 0;
     const tamis_i_group none = {.n = 0};
     const size_t ahead = ahead_of(filter);
-    for (size_t at = 0; at < ahead; at += GROUP) {
-        const tamis_i_group *const next = group_hash(&k, at);
-        remove_group(filter, &none, next, unasked);
-    }
+    void (*const work)(tamis_filter *, const tamis_i_group *, const tamis_i_group *, bool *) =
+        WAY(filter, remove);
+    for (size_t at = 0; at < ahead; at += GROUP)
+        work(filter, &none, group_hash(&k, at), unasked);
     for (size_t at = 0; at < n; at += GROUP) {
         const tamis_i_group *const next = group_hash(&k, at + ahead);
         const tamis_i_group *const now = group_at(&k, at);
         bool *const answers = removed == NULL ? unasked : removed + at;
-        remove_group(filter, now, next, answers);
+        work(filter, now, next, answers);
         all += tamis_i_group_sum(answers, now->n);
     }
     if (count != NULL)

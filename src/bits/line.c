@@ -451,21 +451,47 @@ bool tamis_i_line_check(const tamis_i_line *line, const uint64_t *words, const c
 
 /* ---- the operations ---- */
 
-static void find_all(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,
-                     const tamis_i_probe *next, bool *found) {
+void tamis_i_line_locate_all(const tamis_i_line *line, uint64_t *table, uint64_t lines,
+                             const tamis_digest *digests, size_t n, tamis_i_line_keys *keys) {
+    for (size_t i = 0; i < n; i++)
+        tamis_i_line_locate(line, table, lines, digests[i], &keys->at[i], &keys->home[i],
+                            &keys->print[i]);
+}
+
+static void find_all(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t n,
+                     const tamis_i_line_keys *next, bool *found) {
     for (size_t i = 0; i < n; i++) {
-        TAMIS_PREFETCH(next[i].at[0]);
-        found[i] = tamis_i_line_find(line, probes[i].at[0], (unsigned)probes[i].word[1],
-                                     probes[i].word[0]);
+        TAMIS_PREFETCH(next->at[i]);
+        found[i] = tamis_i_line_find(line, keys->at[i], (unsigned)keys->home[i], keys->print[i]);
     }
 }
 
-static size_t add_all(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,
-                      const tamis_i_probe *next, uint8_t *results) {
+static void drop_all(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t n,
+                     const tamis_i_line_keys *next, bool *dropped) {
     for (size_t i = 0; i < n; i++) {
-        TAMIS_PREFETCH_RW(next[i].at[0]);
+        TAMIS_PREFETCH_RW(next->at[i]);
+        dropped[i] = tamis_i_line_drop(line, keys->at[i], (unsigned)keys->home[i], keys->print[i]);
+    }
+}
+
+static void look_all(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t n,
+                     const tamis_i_line_keys *next, uint8_t *results) {
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *const words = keys->at[i];
+        TAMIS_PREFETCH(next->at[i]);
+        results[i] = tamis_i_line_find(line, words, (unsigned)keys->home[i], keys->print[i])
+                         ? TAMIS_I_LINE_FOUND
+                     : tamis_i_line_full(line, words) ? TAMIS_I_LINE_FULL
+                                                      : 0;
+    }
+}
+
+static size_t add_all(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t from,
+                      size_t n, const tamis_i_line_keys *next, uint8_t *results) {
+    for (size_t i = from; i < n; i++) {
+        TAMIS_PREFETCH_RW(next->at[i]);
         const unsigned result =
-            tamis_i_line_add(line, probes[i].at[0], (unsigned)probes[i].word[1], probes[i].word[0]);
+            tamis_i_line_add(line, keys->at[i], (unsigned)keys->home[i], keys->print[i]);
         results[i] = (uint8_t)result;
         if (tamis_i_line_refused(line, result))
             return i + 1;
@@ -473,33 +499,15 @@ static size_t add_all(const tamis_i_line *line, const tamis_i_probe *probes, siz
     return n;
 }
 
-static void drop_all(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,
-                     const tamis_i_probe *next, bool *dropped) {
-    for (size_t i = 0; i < n; i++) {
-        TAMIS_PREFETCH_RW(next[i].at[0]);
-        dropped[i] = tamis_i_line_drop(line, probes[i].at[0], (unsigned)probes[i].word[1],
-                                       probes[i].word[0]);
-    }
-}
-
-static void look_all(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,
-                     const tamis_i_probe *next, uint8_t *results) {
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t *const words = probes[i].at[0];
-        TAMIS_PREFETCH(next[i].at[0]);
-        results[i] = tamis_i_line_find(line, words, (unsigned)probes[i].word[1], probes[i].word[0])
-                         ? TAMIS_I_LINE_FOUND
-                     : tamis_i_line_full(line, words) ? TAMIS_I_LINE_FULL
-                                                      : 0;
-    }
-}
-
 const tamis_i_line_ops tamis_i_line_portable = {.has = tamis_i_line_find,
-                                                .find = find_all,
-                                                .add = add_all,
-                                                .drop = drop_all,
+                                                .add_one = tamis_i_line_add,
+                                                .drop_one = tamis_i_line_drop,
                                                 .full = tamis_i_line_full,
-                                                .look = look_all};
+                                                .locate = tamis_i_line_locate_all,
+                                                .find = find_all,
+                                                .drop = drop_all,
+                                                .look = look_all,
+                                                .add = add_all};
 
 const tamis_i_line_ops *tamis_i_line_choose(const tamis_i_line *line, unsigned features,
                                             uint64_t load) {

@@ -51,6 +51,7 @@
 
 #include "bits/field.h"
 #include "bits/kernels.h"
+#include "hash/hash.h"
 
 #define TAMIS_I_LINE_BITS    512u
 #define TAMIS_I_LINE_HOMES   128u
@@ -105,29 +106,56 @@ unsigned tamis_i_line_add(const tamis_i_line *line, uint64_t *words, unsigned ho
 /* Drop one, of several equal ones the last; false if there is none.  Not for a set. */
 bool tamis_i_line_drop(const tamis_i_line *line, uint64_t *words, unsigned home, uint64_t print);
 
-/* The same for n keys, one after the other: probes[i].at[0] is the line, word[0] the print, word[1] the
- * home.  Meanwhile the lines of next[0 .. n-1] are fetched.  'add' ends after the first key that is
- * refused, and returns how many keys it has answers for. */
+/* The keys of a group: in columns, of which vectors can be read. */
+typedef struct tamis_i_line_keys {
+    uint64_t *at[TAMIS_I_GROUP]; /* the line */
+    uint64_t home[TAMIS_I_GROUP];
+    uint64_t print[TAMIS_I_GROUP];
+    /* Of lines that pass on: the second line, if the first does not answer, and the answer of the first. */
+    uint64_t *further[TAMIS_I_GROUP];
+    uint8_t answer[TAMIS_I_GROUP];
+} tamis_i_line_keys;
+
+/* One product draws the line from half of the digest, and its low word the home; the other half is the
+ * print. */
+static inline void tamis_i_line_locate(const tamis_i_line *line, uint64_t *table, uint64_t lines,
+                                       tamis_digest digest, uint64_t **at, uint64_t *home,
+                                       uint64_t *print) {
+    uint64_t word = digest.lo;
+    *at = table + TAMIS_LINE_WORDS * tamis_i_take(&word, lines);
+    *home = tamis_i_range(word, line->homes);
+    *print = digest.hi;
+}
+
 typedef struct tamis_i_line_ops {
-    /* tamis_i_line_find.  An answer in a register lets the processor run ahead to the next call while
-     * this one waits for memory; through a pointer it did not. */
+    /* tamis_i_line_find, _add, _drop and _full.  An answer in a register lets the processor run ahead to the
+     * next call while this one waits for memory; through a pointer it did not. */
     bool (*has)(const tamis_i_line *line, const uint64_t *words, unsigned home, uint64_t print);
-    void (*find)(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,
-                 const tamis_i_probe *next, bool *found);
-    size_t (*add)(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,
-                  const tamis_i_probe *next, uint8_t *results);
-    void (*drop)(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,
-                 const tamis_i_probe *next, bool *dropped);
-    /* Of lines that pass on: tamis_i_line_full; and find, with answers like those of add. */
+    unsigned (*add_one)(const tamis_i_line *line, uint64_t *words, unsigned home, uint64_t print);
+    bool (*drop_one)(const tamis_i_line *line, uint64_t *words, unsigned home, uint64_t print);
     bool (*full)(const tamis_i_line *line, const uint64_t *words);
-    void (*look)(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,
-                 const tamis_i_probe *next, uint8_t *results);
+    /* tamis_i_line_locate of n digests. */
+    void (*locate)(const tamis_i_line *line, uint64_t *table, uint64_t lines,
+                   const tamis_digest *digests, size_t n, tamis_i_line_keys *keys);
+    /* The same for keys 0 to n - 1, one after the other; meanwhile the lines of as many of 'next' are
+     * fetched.  'look' has answers like those of add. */
+    void (*find)(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t n,
+                 const tamis_i_line_keys *next, bool *found);
+    void (*drop)(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t n,
+                 const tamis_i_line_keys *next, bool *dropped);
+    void (*look)(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t n,
+                 const tamis_i_line_keys *next, uint8_t *results);
+    /* Of keys 'from' to n - 1, up to the first that is refused; returns which is the next. */
+    size_t (*add)(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t from, size_t n,
+                  const tamis_i_line_keys *next, uint8_t *results);
 } tamis_i_line_ops;
 
 /* The best operations for these features (bits/kernels.h).  'load': entries of a mean line. */
 const tamis_i_line_ops *tamis_i_line_choose(const tamis_i_line *line, unsigned features,
                                             uint64_t load);
 extern const tamis_i_line_ops tamis_i_line_portable;
+void tamis_i_line_locate_all(const tamis_i_line *line, uint64_t *table, uint64_t lines,
+                             const tamis_digest *digests, size_t n, tamis_i_line_keys *keys);
 const tamis_i_line_ops *tamis_i_line_x86(const tamis_i_line *line, unsigned features,
                                          uint64_t load);
 

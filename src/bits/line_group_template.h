@@ -11,12 +11,14 @@
  */
 
 #define GROUP   TAMIS_I_GROUP
-#define COMPARE 8u /* fingerprints of a run that are compared */
+#define COMPARE 4u /* fingerprints of a run that are compared */
 
 /* What is counted.  'lengths' is B with the seven bits below it, or the split of a set, whose long
  * entries are in 'longs', and from bit 16 on that with one more entry. */
 typedef struct counts {
-    uint32_t n[GROUP], start[GROUP], end[GROUP], hit[GROUP];
+    uint32_t n[GROUP], start[GROUP];
+    uint32_t last[GROUP]; /* 63 less the end */
+    uint32_t hit[GROUP];  /* the lowest bit: is there a run? */
     uint32_t lengths[GROUP], longs[GROUP];
 } counts;
 
@@ -27,8 +29,8 @@ FAST TAMIS_INLINE tamis_i_u128 count(const tamis_i_line *line, const uint64_t *w
     const outline o = outline_of(words, homes, wide, home);
     c->n[i] = o.n;
     c->start[i] = o.start;
-    c->end[i] = o.end;
-    c->hit[i] = (uint32_t)o.hit;
+    c->last[i] = 63 - o.end;
+    c->hit[i] = (uint32_t)o.from_home;
     if (set) {
         const unsigned split = split_of(homes, o.n, cap_of(line));
         c->lengths[i] = split;
@@ -65,8 +67,9 @@ FAST TAMIS_INLINE sights see_eight(const counts *c, size_t at, bool wide, bool s
     sights s;
     s.n = lanes_of(c->n + at);
     s.start = lanes_of(c->start + at);
-    s.hit = _mm256_sub_epi32(_mm256_setzero_si256(), lanes_of(c->hit + at));
-    s.in_run = _mm256_and_si256(_mm256_sub_epi32(lanes_of(c->end + at), s.start), s.hit);
+    s.hit = _mm256_srai_epi32(_mm256_slli_epi32(lanes_of(c->hit + at), 31), 31);
+    const __m256i end = _mm256_sub_epi32(all_lanes(63), lanes_of(c->last + at));
+    s.in_run = _mm256_and_si256(_mm256_sub_epi32(end, s.start), s.hit);
     /* n - 1, without a sign, is at least 62: as is_strange(), and lines without entries. */
     const __m256i less = _mm256_sub_epi32(s.n, all_lanes(1));
     s.strange = _mm256_cmpeq_epi32(_mm256_max_epu32(less, all_lanes(wide ? 126 : 62)), less);
@@ -93,29 +96,27 @@ FAST TAMIS_INLINE unsigned bits_of(__m256i mask) {
 }
 
 /* Repeat the lowest field of each lane: COMPARE times, or as often as it fits. */
-FAST TAMIS_INLINE __m256i repeat_field(__m256i field, __m256i one, __m256i two, __m256i four) {
+FAST TAMIS_INLINE __m256i repeat_field(__m256i field, __m256i one, __m256i two) {
     field = _mm256_or_si256(field, _mm256_sllv_epi64(field, one));
-    field = _mm256_or_si256(field, _mm256_sllv_epi64(field, two));
-    return _mm256_or_si256(field, _mm256_sllv_epi64(field, four));
+    return _mm256_or_si256(field, _mm256_sllv_epi64(field, two));
 }
 
 /* matches() of four keys; the windows lie before 'bytes' of their lines. */
-FAST TAMIS_INLINE __m256i match_four(const tamis_i_probe *probes, const uint32_t *bytes,
-                                     __m256i shift, __m256i length, __m256i bits) {
+FAST TAMIS_INLINE __m256i match_four(const tamis_i_line_keys *keys, size_t at,
+                                     const uint32_t *bytes, __m256i shift, __m256i length,
+                                     __m256i bits) {
     const __m256i one = _mm256_set1_epi64x(1);
-    const __m256i two = _mm256_add_epi64(length, length), four = _mm256_add_epi64(two, two);
-    long long windows[4], prints[4];
-    for (unsigned i = 0; i < 4; i++) {
-        memcpy(&windows[i], (const unsigned char *)probes[i].at[0] + bytes[i] - 8, 8);
-        prints[i] = (long long)probes[i].word[0];
-    }
+    const __m256i two = _mm256_add_epi64(length, length);
+    long long windows[4];
+    for (unsigned i = 0; i < 4; i++)
+        memcpy(&windows[i], (const unsigned char *)keys->at[at + i] + bytes[i] - 8, 8);
     const __m256i window =
         _mm256_srlv_epi64(_mm256_set_epi64x(windows[3], windows[2], windows[1], windows[0]), shift);
     const __m256i print =
-        _mm256_srlv_epi64(_mm256_set_epi64x(prints[3], prints[2], prints[1], prints[0]),
+        _mm256_srlv_epi64(_mm256_loadu_si256((const __m256i *)(const void *)(keys->print + at)),
                           _mm256_sub_epi64(_mm256_set1_epi64x(64), length));
-    const __m256i ones = repeat_field(one, length, two, four);
-    const __m256i x = _mm256_xor_si256(window, repeat_field(print, length, two, four));
+    const __m256i ones = repeat_field(one, length, two);
+    const __m256i x = _mm256_xor_si256(window, repeat_field(print, length, two));
     const __m256i high = _mm256_sllv_epi64(ones, _mm256_sub_epi64(length, one));
     const __m256i mask = _mm256_sub_epi64(_mm256_sllv_epi64(one, bits), one);
     return _mm256_and_si256(_mm256_andnot_si256(x, _mm256_sub_epi64(x, ones)),
@@ -132,7 +133,7 @@ FAST TAMIS_INLINE __m256i high_lanes(__m256i v) {
 
 /* The matches of eight keys, and in which bit of the line each lane begins.  The result has a bit for each
  * key that is to be looked at alone. */
-FAST TAMIS_INLINE unsigned match_eight(const tamis_i_probe *probes, const sights *s,
+FAST TAMIS_INLINE unsigned match_eight(const tamis_i_line_keys *keys, size_t i, const sights *s,
                                        __m256i matches[2], __m256i *at) {
     const __m256i bits = times(s->in_run, s->length);
     const __m256i byte = _mm256_srli_epi32(_mm256_add_epi32(s->end, all_lanes(7)), 3);
@@ -144,8 +145,9 @@ FAST TAMIS_INLINE unsigned match_eight(const tamis_i_probe *probes, const sights
     uint32_t bytes[8];
     _mm256_storeu_si256((__m256i *)(void *)bytes,
                         _mm256_blendv_epi8(byte, all_lanes(8), s->strange));
-    matches[0] = match_four(probes, bytes, low_lanes(shift), low_lanes(s->length), low_lanes(bits));
-    matches[1] = match_four(probes + 4, bytes + 4, high_lanes(shift), high_lanes(s->length),
+    matches[0] =
+        match_four(keys, i, bytes, low_lanes(shift), low_lanes(s->length), low_lanes(bits));
+    matches[1] = match_four(keys, i + 4, bytes + 4, high_lanes(shift), high_lanes(s->length),
                             high_lanes(bits));
     return bits_of(_mm256_or_si256(much, _mm256_and_si256(s->strange, s->hit)));
 }
@@ -159,24 +161,28 @@ FAST TAMIS_INLINE unsigned which(const __m256i v[2]) {
            255;
 }
 
-FAST TAMIS_INLINE void find_group(const tamis_i_line *line, const tamis_i_probe *probes,
-                                  unsigned homes, bool wide, bool set, const tamis_i_probe *next,
-                                  bool *found) {
+typedef bool find_function(const tamis_i_line *line, const uint64_t *words, unsigned home,
+                           uint64_t print);
+
+FAST TAMIS_INLINE void find_group(const tamis_i_line *line, const tamis_i_line_keys *keys,
+                                  unsigned homes, bool wide, bool set,
+                                  const tamis_i_line_keys *next, bool *found,
+                                  find_function *alone) {
     counts c;
+#pragma GCC unroll 2
     for (size_t i = 0; i < GROUP; i++) {
-        TAMIS_PREFETCH(next[i].at[0]);
-        (void)count(line, probes[i].at[0], homes, wide, set, (unsigned)probes[i].word[1], &c, i);
+        TAMIS_PREFETCH(next->at[i]);
+        (void)count(line, keys->at[i], homes, wide, set, (unsigned)keys->home[i], &c, i);
     }
     for (size_t i = 0; i < GROUP; i += 8) {
         const sights s = see_eight(&c, i, wide, set, top_of(line, set));
         __m256i matches[2], at;
-        unsigned alone = match_eight(probes + i, &s, matches, &at);
+        unsigned others = match_eight(keys, i, &s, matches, &at);
         const uint64_t answers = _pdep_u64(which(matches), 0x0101010101010101u);
         memcpy(found + i, &answers, sizeof answers);
-        for (; TAMIS_UNLIKELY(alone != 0); alone &= alone - 1) {
-            const size_t k = i + place_of(alone);
-            found[k] = tamis_i_line_find(line, probes[k].at[0], (unsigned)probes[k].word[1],
-                                         probes[k].word[0]);
+        for (; TAMIS_UNLIKELY(others != 0); others &= others - 1) {
+            const size_t k = i + place_of(others);
+            found[k] = alone(line, keys->at[k], (unsigned)keys->home[k], keys->print[k]);
         }
     }
 }
@@ -188,37 +194,57 @@ FAST TAMIS_INLINE void find_group(const tamis_i_line *line, const tamis_i_probe 
  * than 40 together in a line that is full. */
 #define HOMES_LEAST 16u
 
-FAST TAMIS_INLINE void keep_words(uint64_t old[3][GROUP], const uint64_t *words, unsigned homes,
-                                  size_t i) {
-    old[0][i] = words[0];
-    old[1][i] = words[1];
-    if (homes > 64)
-        old[2][i] = words[2];
+/* Numbers of four lines, as far as they differ in 32 bits. */
+FAST TAMIS_INLINE __m256i numbers_of(uint64_t *const *at) {
+    return _mm256_srli_epi64(_mm256_loadu_si256((const __m256i *)(const void *)at), 6);
 }
 
-/* Has no key before this one changed the line?  If one has, then homes or ends. */
-FAST TAMIS_INLINE bool is_as_seen(uint64_t old[3][GROUP], const uint64_t *words, unsigned homes,
-                                  size_t i) {
-    return words[0] == old[0][i] && words[1] == old[1][i] && (homes <= 64 || words[2] == old[2][i]);
+FAST TAMIS_INLINE __m256i eight_numbers(uint64_t *const *at) {
+    const __m256 both = _mm256_shuffle_ps(_mm256_castsi256_ps(numbers_of(at)),
+                                          _mm256_castsi256_ps(numbers_of(at + 4)), 0x88);
+    return _mm256_permute4x64_epi64(_mm256_castps_si256(both), 0xd8);
+}
+
+/* Keys whose line is that of a key before them, which may change it: a bit for each.  First all pairs are
+ * compared, and mostly none is equal: number i with i + 1 to i + 8, counted around the group. */
+FAST TAMIS_INLINE unsigned seconds_of(const tamis_i_line_keys *keys) {
+    uint32_t numbers[GROUP + 8];
+    const __m256i low = eight_numbers(keys->at), high = eight_numbers(keys->at + 8);
+    __m256i *const v = (__m256i *)(void *)numbers;
+    _mm256_storeu_si256(v, low);
+    _mm256_storeu_si256(v + 1, high);
+    _mm256_storeu_si256(v + 2, low);
+    __m256i equal = _mm256_cmpeq_epi32(low, high);
+    for (unsigned k = 1; k < 8; k++) {
+        const __m256i to_low = _mm256_cmpeq_epi32(low, lanes_of(numbers + k)),
+                      to_high = _mm256_cmpeq_epi32(high, lanes_of(numbers + 8 + k));
+        equal = or3(equal, to_low, to_high);
+    }
+    unsigned seconds = 0;
+    if (TAMIS_UNLIKELY(bits_of(equal) != 0))
+        for (unsigned i = 1; i < GROUP; i++)
+            for (unsigned k = 0; k < i; k++)
+                seconds |= (unsigned)(numbers[i] == numbers[k]) << i;
+    return seconds;
 }
 
 /* Write a line: fingerprints in v, then homes, of which one has a run or not, and ends. */
-FAST TAMIS_INLINE void put_line(uint64_t *words, wide_line v, unsigned homes,
-                                uint64_t old[3][GROUP], size_t i, unsigned home, bool hit,
-                                uint64_t ends) {
+FAST TAMIS_INLINE void put_line(uint64_t *words, wide_line v, unsigned homes, unsigned home,
+                                bool hit, uint64_t ends) {
+    const uint64_t old[2] = {words[0], words[1]};
     store_wide(words, v);
     const uint64_t bit = (uint64_t)1 << home % 64, value = (uint64_t)hit << home % 64;
     if (homes == 64) {
-        words[0] = (old[0][i] & ~bit) | value;
+        words[0] = (old[0] & ~bit) | value;
         words[1] |= ends;
     } else if (homes < 64) {
-        words[0] |= (_bzhi_u64(old[0][i], homes) & ~bit) | value | ends << homes;
+        words[0] |= (_bzhi_u64(old[0], homes) & ~bit) | value | ends << homes;
         words[1] |= ends >> (64 - homes);
     } else {
         const unsigned shift = homes % 64;
         const uint64_t high = home < 64 ? 0 : UINT64_MAX;
-        words[0] = (old[0][i] & ~(bit & ~high)) | (value & ~high);
-        words[1] |= (_bzhi_u64(old[1][i], homes - 64) & ~(bit & high)) | (value & high) |
+        words[0] = (old[0] & ~(bit & ~high)) | (value & ~high);
+        words[1] |= (_bzhi_u64(old[1], homes - 64) & ~(bit & high)) | (value & high) |
                     (shift == 0 ? 0 : ends << shift);
         words[2] |= shift == 0 ? ends : ends >> (64 - shift);
     }
@@ -238,7 +264,6 @@ FAST TAMIS_INLINE void put_bits(uint64_t *words, unsigned more) {
 /* What an addition does to the line of each key, if no fingerprint becomes shorter: masks as offsets in
  * 'below', the length of the new one and 64 less it, and where it goes. */
 typedef struct additions {
-    uint64_t old[3][GROUP];   /* the words of homes and ends */
     uint64_t new_ends[GROUP]; /* as they become */
     uint32_t stay[GROUP], gap[GROUP], over[GROUP];
     uint32_t length[GROUP], rest[GROUP];
@@ -258,18 +283,17 @@ FAST TAMIS_INLINE void put_lanes(uint32_t *member, __m256i v) {
     _mm256_storeu_si256((__m256i *)(void *)member, v);
 }
 
-FAST TAMIS_INLINE void count_to_add(const tamis_i_line *line, const tamis_i_probe *probe,
+FAST TAMIS_INLINE void count_to_add(const tamis_i_line *line, const tamis_i_line_keys *keys,
                                     unsigned homes, bool set, counts *c, uint32_t new_longs[GROUP],
                                     additions *a, size_t i) {
-    const uint64_t *const words = probe->at[0];
-    const outline o = outline_of(words, homes, false, (unsigned)probe->word[1]);
+    const uint64_t *const words = keys->at[i];
+    const outline o = outline_of(words, homes, false, (unsigned)keys->home[i]);
     const uint64_t old = (uint64_t)o.ends;
     const uint64_t ends = 2 * old - _bzhi_u64(old, o.start) + ((o.hit ^ 1) << o.start % 64);
     c->n[i] = o.n;
     c->start[i] = o.start;
-    c->end[i] = o.end;
-    c->hit[i] = (uint32_t)o.hit;
-    keep_words(a->old, words, homes, i);
+    c->last[i] = 63 - o.end;
+    c->hit[i] = (uint32_t)o.from_home;
     a->new_ends[i] = _bzhi_u64(ends, o.n + 1);
     if (set) {
         const unsigned cap = cap_of(line), split = split_of(homes, o.n, cap),
@@ -285,13 +309,13 @@ FAST TAMIS_INLINE void count_to_add(const tamis_i_line *line, const tamis_i_prob
 }
 
 /* As add_one(), from the arithmetic on. */
-FAST TAMIS_INLINE void plan_eight(const tamis_i_line *line, const tamis_i_probe *probes,
+FAST TAMIS_INLINE void plan_eight(const tamis_i_line *line, const tamis_i_line_keys *keys,
                                   unsigned homes, bool set, const counts *c,
                                   const uint32_t *new_longs, additions *a, size_t i) {
     const unsigned top = top_of(line, set);
     const sights s = see_eight(c, i, false, set, top);
     __m256i matches[2], at, length, end, cut;
-    const unsigned alone = match_eight(probes + i, &s, matches, &at);
+    const unsigned alone = match_eight(keys, i, &s, matches, &at);
     const __m256i empty = _mm256_cmpeq_epi32(s.n, _mm256_setzero_si256());
     if (set) {
         const __m256i r = _mm256_srli_epi32(lanes_of(c->lengths + i), 24),
@@ -340,10 +364,10 @@ FAST TAMIS_INLINE void plan_eight(const tamis_i_line *line, const tamis_i_probe 
 }
 
 /* Write a line with a new entry: its fingerprint goes in the window before 'byte'. */
-FAST TAMIS_INLINE void put_added(uint64_t *words, wide_line v, const tamis_i_probe *probe,
+FAST TAMIS_INLINE void put_added(uint64_t *words, wide_line v, const tamis_i_line_keys *keys,
                                  unsigned homes, bool set, additions *a, size_t i, unsigned byte,
                                  uint64_t value, unsigned more) {
-    put_line(words, v, homes, a->old, i, (unsigned)probe->word[1], true, a->new_ends[i]);
+    put_line(words, v, homes, (unsigned)keys->home[i], true, a->new_ends[i]);
     unsigned char *const bytes = (unsigned char *)words + byte - 8;
     uint64_t window;
     memcpy(&window, bytes, 8);
@@ -354,8 +378,8 @@ FAST TAMIS_INLINE void put_added(uint64_t *words, wide_line v, const tamis_i_pro
 }
 
 /* Put the entry in: move_down(), with the new words of homes and ends. */
-FAST TAMIS_INLINE void add_as_planned(uint64_t *words, const tamis_i_probe *probe, unsigned homes,
-                                      bool set, additions *a, size_t i) {
+FAST TAMIS_INLINE void add_as_planned(uint64_t *words, const tamis_i_line_keys *keys,
+                                      unsigned homes, bool set, additions *a, size_t i) {
     const unsigned char *const masks = (const unsigned char *)below;
     const wide_line from = load_wide(words), stay = load_wide(masks + a->stay[i]),
                     gap = load_wide(masks + a->gap[i]), over = load_wide(masks + a->over[i]);
@@ -374,7 +398,7 @@ FAST TAMIS_INLINE void add_as_planned(uint64_t *words, const tamis_i_probe *prob
                                     _mm256_and_si256(low, _mm256_xor_si256(gap.low, stay.low))),
                     _mm256_or_si256(_mm256_andnot_si256(over.high, from.high),
                                     _mm256_and_si256(high, _mm256_xor_si256(gap.high, stay.high)))},
-        probe, homes, set, a, i, a->byte[i], probe->word[0] >> a->rest[i] << a->shift[i],
+        keys, homes, set, a, i, a->byte[i], keys->print[i] >> a->rest[i] << a->shift[i],
         a->length[i]);
 }
 
@@ -462,7 +486,7 @@ FAST TAMIS_INLINE wide_line shift_down(wide_line v, unsigned width) {
  * What loses bits is written in pieces; of what stays as it is, the part before it stays where it is, the
  * part after it moves up as a whole.  All from the new entry on moves down. */
 FAST TAMIS_INLINE bool add_with_cut(const tamis_i_line *line, uint64_t *words,
-                                    const tamis_i_probe *probe, unsigned homes, bool set,
+                                    const tamis_i_line_keys *keys, unsigned homes, bool set,
                                     const counts *c, const uint32_t *new_longs, additions *a,
                                     size_t i) {
     const unsigned top = top_of(line, set), n = c->n[i], start = c->start[i];
@@ -516,8 +540,8 @@ FAST TAMIS_INLINE bool add_with_cut(const tamis_i_line *line, uint64_t *words,
                     none = {_mm256_setzero_si256(), _mm256_setzero_si256()};
     v = join(v, after, shift_down(between(v, after, none), length));
     const unsigned byte = (end + 7) / 8;
-    put_added(words, v, probe, homes, set, a, i, byte,
-              probe->word[0] >> (64 - length) << (end - length + 64 - 8 * byte),
+    put_added(words, v, keys, homes, set, a, i, byte,
+              keys->print[i] >> (64 - length) << (end - length + 64 - 8 * byte),
               r * n + keep + length - a->bits[i]);
     return true;
 }
@@ -525,31 +549,32 @@ FAST TAMIS_INLINE bool add_with_cut(const tamis_i_line *line, uint64_t *words,
 typedef unsigned add_function(const tamis_i_line *line, uint64_t *words, unsigned home,
                               uint64_t print);
 
-FAST TAMIS_INLINE size_t add_group(const tamis_i_line *line, const tamis_i_probe *probes,
-                                   unsigned homes, bool set, const tamis_i_probe *next,
+FAST TAMIS_INLINE size_t add_group(const tamis_i_line *line, const tamis_i_line_keys *keys,
+                                   unsigned homes, bool set, const tamis_i_line_keys *next,
                                    uint8_t *results, add_function *alone) {
     counts c;
     additions a;
     uint32_t new_longs[GROUP];
     for (size_t i = 0; i < GROUP; i++) {
-        TAMIS_PREFETCH_RW(next[i].at[0]);
-        count_to_add(line, &probes[i], homes, set, &c, new_longs, &a, i);
+        TAMIS_PREFETCH_RW(next->at[i]);
+        count_to_add(line, keys, homes, set, &c, new_longs, &a, i);
     }
-    a.cuts = a.alone = 0;
+    a.cuts = 0;
+    a.alone = seconds_of(keys);
     for (size_t i = 0; i < GROUP; i += 8)
-        plan_eight(line, probes, homes, set, &c, new_longs, &a, i);
+        plan_eight(line, keys, homes, set, &c, new_longs, &a, i);
+    const unsigned not_alone = ~a.alone, plain = not_alone & ~a.cuts;
+    memset(results, TAMIS_I_LINE_STORED, GROUP);
     for (size_t i = 0; i < GROUP; i++) {
-        uint64_t *const words = probes[i].at[0];
-        const bool as_seen = is_as_seen(a.old, words, homes, i);
-        results[i] = TAMIS_I_LINE_STORED;
-        if (TAMIS_LIKELY(as_seen && ((a.cuts | a.alone) >> i & 1) == 0)) {
-            add_as_planned(words, &probes[i], homes, set, &a, i);
+        uint64_t *const words = keys->at[i];
+        if (TAMIS_LIKELY((plain >> i & 1) != 0)) {
+            add_as_planned(words, keys, homes, set, &a, i);
             continue;
         }
-        if (TAMIS_LIKELY(as_seen && (a.alone >> i & 1) == 0) &&
-            add_with_cut(line, words, &probes[i], homes, set, &c, new_longs, &a, i))
+        if (TAMIS_LIKELY((not_alone >> i & 1) != 0) &&
+            add_with_cut(line, words, keys, homes, set, &c, new_longs, &a, i))
             continue;
-        results[i] = (uint8_t)alone(line, words, (unsigned)probes[i].word[1], probes[i].word[0]);
+        results[i] = (uint8_t)alone(line, words, (unsigned)keys->home[i], keys->print[i]);
         if (TAMIS_UNLIKELY(tamis_i_line_refused(line, results[i])))
             return i + 1;
     }
@@ -559,18 +584,18 @@ FAST TAMIS_INLINE size_t add_group(const tamis_i_line *line, const tamis_i_probe
 /* ---- dropping ---- */
 
 typedef struct drops {
-    uint64_t old[3][GROUP], ends[GROUP];
+    uint64_t ends[GROUP];
     uint64_t matches[GROUP];
     uint32_t at[GROUP], length[GROUP], rest[GROUP];
     uint32_t stay[GROUP]; /* a mask, as an offset in 'below' */
     unsigned alone;       /* a bit for each key that goes the way of drop_one() */
 } drops;
 
-FAST TAMIS_INLINE void match_eight_to_drop(const tamis_i_line *line, const tamis_i_probe *probes,
+FAST TAMIS_INLINE void match_eight_to_drop(const tamis_i_line *line, const tamis_i_line_keys *keys,
                                            const counts *c, drops *d, size_t i) {
     const sights s = see_eight(c, i, false, false, top_of(line, false));
     __m256i matches[2], at;
-    d->alone |= match_eight(probes + i, &s, matches, &at) << i;
+    d->alone |= match_eight(keys, i, &s, matches, &at) << i;
     _mm256_storeu_si256((__m256i *)(void *)(d->matches + i), matches[0]);
     _mm256_storeu_si256((__m256i *)(void *)(d->matches + i + 4), matches[1]);
     put_lanes(d->at + i, at);
@@ -594,8 +619,8 @@ FAST TAMIS_INLINE void drop_match(uint64_t *words, unsigned homes, unsigned home
     const wide_line moved = {
         _mm256_or_si256(_mm256_sll_epi64(from.low, left), _mm256_srl_epi64(last_low, right)),
         _mm256_or_si256(_mm256_sll_epi64(from.high, left), _mm256_srl_epi64(last_high, right))};
-    put_line(words, join(from, over, between(moved, over, stay)), homes, d->old, i, home,
-             c->end[i] - c->start[i] > 1,
+    put_line(words, join(from, over, between(moved, over, stay)), homes, home,
+             63 - c->last[i] - c->start[i] > 1,
              _pext_u64(d->ends[i],
                        _bzhi_u64(~(uint64_t)0, c->n[i]) & ~((uint64_t)1 << c->start[i] % 64)));
     put_bits(words, 0 - d->length[i]);
@@ -604,27 +629,25 @@ FAST TAMIS_INLINE void drop_match(uint64_t *words, unsigned homes, unsigned home
 typedef bool drop_function(const tamis_i_line *line, uint64_t *words, unsigned home,
                            uint64_t print);
 
-FAST TAMIS_INLINE void drop_group(const tamis_i_line *line, const tamis_i_probe *probes,
-                                  unsigned homes, const tamis_i_probe *next, bool *dropped,
+FAST TAMIS_INLINE void drop_group(const tamis_i_line *line, const tamis_i_line_keys *keys,
+                                  unsigned homes, const tamis_i_line_keys *next, bool *dropped,
                                   drop_function *alone) {
     counts c;
     drops d;
     for (size_t i = 0; i < GROUP; i++) {
-        const uint64_t *const words = probes[i].at[0];
-        TAMIS_PREFETCH_RW(next[i].at[0]);
+        const uint64_t *const words = keys->at[i];
+        TAMIS_PREFETCH_RW(next->at[i]);
         d.ends[i] =
-            (uint64_t)count(line, words, homes, false, false, (unsigned)probes[i].word[1], &c, i);
-        keep_words(d.old, words, homes, i);
+            (uint64_t)count(line, words, homes, false, false, (unsigned)keys->home[i], &c, i);
     }
-    d.alone = 0;
+    d.alone = seconds_of(keys);
     for (size_t i = 0; i < GROUP; i += 8)
-        match_eight_to_drop(line, probes, &c, &d, i);
+        match_eight_to_drop(line, keys, &c, &d, i);
     for (size_t i = 0; i < GROUP; i++) {
-        uint64_t *const words = probes[i].at[0];
-        const unsigned home = (unsigned)probes[i].word[1];
-        const bool as_seen = is_as_seen(d.old, words, homes, i);
-        if (TAMIS_UNLIKELY(!as_seen || (d.alone >> i & 1) != 0)) {
-            dropped[i] = alone(line, words, home, probes[i].word[0]);
+        uint64_t *const words = keys->at[i];
+        const unsigned home = (unsigned)keys->home[i];
+        if (TAMIS_UNLIKELY((d.alone >> i & 1) != 0)) {
+            dropped[i] = alone(line, words, home, keys->print[i]);
             continue;
         }
         dropped[i] = d.matches[i] != 0;

@@ -23,7 +23,7 @@
 
 #include <immintrin.h>
 
-#define FAST   __attribute__((target("popcnt,bmi,bmi2,lzcnt,avx2")))
+#define FAST   __attribute__((target("popcnt,bmi,bmi2,lzcnt,avx2,tune=znver3")))
 #define WINDOW 57u /* bits that one load gets from any place */
 
 /* ---- words of a line ---- */
@@ -164,7 +164,7 @@ FAST TAMIS_INLINE unsigned cap_of(const tamis_i_line *line) {
  * members hold only for at most 62 entries, or 126 if 'wide': see is_strange(). */
 typedef struct outline {
     tamis_i_u128 ends;
-    uint64_t hit;
+    uint64_t hit, from_home; /* that bit, and the others above it */
     unsigned n, start, end;
 } outline;
 
@@ -212,15 +212,16 @@ FAST TAMIS_INLINE outline outline_of(const uint64_t *words, unsigned homes, bool
         const uint64_t all = _bzhi_u64(words[0], homes);
         runs = ones_of(all);
         before = ones_of(_bzhi_u64(all, home));
-        o.hit = all >> home & 1;
+        o.from_home = all >> home;
     } else {
         const uint64_t all[2] = {words[0], _bzhi_u64(words[1], homes - 64)};
         const unsigned in_first = ones_of(all[0]);
         const uint64_t mine = home < 64 ? all[0] : all[1];
         runs = in_first + ones_of(all[1]);
         before = ones_of(_bzhi_u64(mine, home % 64)) + (home < 64 ? 0 : in_first);
-        o.hit = mine >> home % 64 & 1;
+        o.from_home = mine >> home % 64;
     }
+    o.hit = o.from_home & 1;
     const uint64_t ends0 =
         shift == 0 ? words[word] : words[word] >> shift | words[word + 1] << 1 << (63 - shift);
     const uint64_t ones0 = ends0 << 1 | 1;
@@ -230,7 +231,7 @@ FAST TAMIS_INLINE outline outline_of(const uint64_t *words, unsigned homes, bool
         if (homes > 64 && runs > 63)
             o.n = 64;
         o.start = place_of(both);
-        o.end = place_of(_blsr_u64(both));
+        o.end = 63 - (unsigned)_lzcnt_u64(both);
         o.ends = ends0;
         return o;
     }
@@ -498,6 +499,43 @@ FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsig
     return true;
 }
 
+/* ---- where keys are ---- */
+
+/* Four at a time, if there are fewer than 2^32 lines.  With w and v the halves of half a digest,
+ *
+ *      (w 2^32 + v) x lines = line 2^64 + rest,    rest x homes = home 2^64 + ... */
+FAST TAMIS_INLINE void locate_four(__m256i lines, __m256i homes, __m256i table,
+                                   const tamis_digest *digests, tamis_i_line_keys *keys, size_t i) {
+    const __m128i *const d = (const __m128i *)(const void *)digests;
+    const __m256i even = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(d)),
+                                                 _mm_loadu_si128(d + 2), 1),
+                  odd = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(d + 1)),
+                                                _mm_loadu_si128(d + 3), 1);
+    const __m256i word = _mm256_unpacklo_epi64(even, odd), print = _mm256_unpackhi_epi64(even, odd);
+    const __m256i low = _mm256_mul_epu32(word, lines),
+                  high = _mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(word, 32), lines),
+                                          _mm256_srli_epi64(low, 32));
+    const __m256i home = _mm256_add_epi64(_mm256_mul_epu32(high, homes),
+                                          _mm256_srli_epi64(_mm256_mul_epu32(low, homes), 32));
+    const __m256i at = _mm256_add_epi64(_mm256_slli_epi64(_mm256_srli_epi64(high, 32), 6), table);
+    _mm256_storeu_si256((__m256i *)(void *)(keys->at + i), at);
+    _mm256_storeu_si256((__m256i *)(void *)(keys->home + i), _mm256_srli_epi64(home, 32));
+    _mm256_storeu_si256((__m256i *)(void *)(keys->print + i), print);
+}
+
+FAST static void locate(const tamis_i_line *line, uint64_t *table, uint64_t lines,
+                        const tamis_digest *digests, size_t n, tamis_i_line_keys *keys) {
+    if (TAMIS_UNLIKELY(n != TAMIS_I_GROUP || lines >> 32 != 0)) {
+        tamis_i_line_locate_all(line, table, lines, digests, n, keys);
+        return;
+    }
+    const __m256i all_lines = _mm256_set1_epi64x((long long)lines),
+                  all_homes = _mm256_set1_epi64x((long long)line->homes),
+                  all_table = _mm256_set1_epi64x((long long)(uintptr_t)table);
+    for (size_t i = 0; i < TAMIS_I_GROUP; i += 4)
+        locate_four(all_lines, all_homes, all_table, digests + i, keys, i);
+}
+
 /* ---- the cases ---- */
 
 #define OPERATIONS(name, homes, wide, set)                                                         \
@@ -505,30 +543,31 @@ FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsig
                                 uint64_t print) {                                                  \
         return find_one(line, words, homes, wide, set, home, print);                               \
     }                                                                                              \
-    FAST static void name##_find(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,  \
-                                 const tamis_i_probe *next, bool *found) {                         \
+    FAST static void name##_find(const tamis_i_line *line, const tamis_i_line_keys *keys,          \
+                                 size_t n, const tamis_i_line_keys *next, bool *found) {           \
         if (n == TAMIS_I_GROUP) {                                                                  \
-            find_group(line, probes, homes, wide, set, next, found);                               \
+            find_group(line, keys, homes, wide, set, next, found, name##_has);                               \
             return;                                                                                \
         }                                                                                          \
         for (size_t i = 0; i < n; i++) {                                                           \
-            TAMIS_PREFETCH(next[i].at[0]);                                                         \
-            found[i] = find_one(line, probes[i].at[0], homes, wide, set,                           \
-                                (unsigned)probes[i].word[1], probes[i].word[0]);                   \
+            TAMIS_PREFETCH(next->at[i]);                                                           \
+            found[i] = find_one(line, keys->at[i], homes, wide, set, (unsigned)keys->home[i],      \
+                                keys->print[i]);                                                   \
         }                                                                                          \
     }                                                                                              \
     FAST static unsigned name##_add_one(const tamis_i_line *line, uint64_t *words, unsigned home,  \
                                         uint64_t print) {                                          \
         return add_one(line, words, homes, wide, set, home, print);                                \
     }                                                                                              \
-    FAST static size_t name##_add(const tamis_i_line *line, const tamis_i_probe *probes, size_t n, \
-                                  const tamis_i_probe *next, uint8_t *results) {                   \
-        if (!(wide) && n == TAMIS_I_GROUP && (homes) >= HOMES_LEAST)                               \
-            return add_group(line, probes, homes, set, next, results, name##_add_one);             \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            TAMIS_PREFETCH_RW(next[i].at[0]);                                                      \
-            results[i] = (uint8_t)name##_add_one(line, probes[i].at[0],                            \
-                                                 (unsigned)probes[i].word[1], probes[i].word[0]);  \
+    FAST static size_t name##_add(const tamis_i_line *line, const tamis_i_line_keys *keys,         \
+                                  size_t from, size_t n, const tamis_i_line_keys *next,            \
+                                  uint8_t *results) {                                              \
+        if (!(wide) && n - from == TAMIS_I_GROUP && (homes) >= HOMES_LEAST)                        \
+            return add_group(line, keys, homes, set, next, results, name##_add_one);               \
+        for (size_t i = from; i < n; i++) {                                                        \
+            TAMIS_PREFETCH_RW(next->at[i]);                                                        \
+            results[i] = (uint8_t)name##_add_one(line, keys->at[i], (unsigned)keys->home[i],       \
+                                                 keys->print[i]);                                  \
             if (TAMIS_UNLIKELY(tamis_i_line_refused(line, results[i])))                            \
                 return i + 1;                                                                      \
         }                                                                                          \
@@ -539,16 +578,16 @@ FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsig
                                      uint64_t print) {                                             \
         return drop_one(line, words, homes, wide, home, print);                                    \
     }                                                                                              \
-    FAST static void name##_drop(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,  \
-                                 const tamis_i_probe *next, bool *dropped) {                       \
+    FAST static void name##_drop(const tamis_i_line *line, const tamis_i_line_keys *keys,          \
+                                 size_t n, const tamis_i_line_keys *next, bool *dropped) {         \
         if (!(wide) && n == TAMIS_I_GROUP && (homes) >= HOMES_LEAST) {                             \
-            drop_group(line, probes, homes, next, dropped, name##_drop_one);                       \
+            drop_group(line, keys, homes, next, dropped, name##_drop_one);                         \
             return;                                                                                \
         }                                                                                          \
         for (size_t i = 0; i < n; i++) {                                                           \
-            TAMIS_PREFETCH_RW(next[i].at[0]);                                                      \
-            dropped[i] = name##_drop_one(line, probes[i].at[0], (unsigned)probes[i].word[1],       \
-                                         probes[i].word[0]);                                       \
+            TAMIS_PREFETCH_RW(next->at[i]);                                                        \
+            dropped[i] =                                                                           \
+                name##_drop_one(line, keys->at[i], (unsigned)keys->home[i], keys->print[i]);       \
         }                                                                                          \
     }
 
@@ -556,16 +595,12 @@ FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsig
     FAST static bool name##_full(const tamis_i_line *line, const uint64_t *words) {                \
         return is_full(line, words, homes);                                                        \
     }                                                                                              \
-    FAST static void name##_look(const tamis_i_line *line, const tamis_i_probe *probes, size_t n,  \
-                                 const tamis_i_probe *next, uint8_t *results) {                    \
+    FAST static void name##_look(const tamis_i_line *line, const tamis_i_line_keys *keys,          \
+                                 size_t n, const tamis_i_line_keys *next, uint8_t *results) {      \
         bool found[TAMIS_I_GROUP];                                                                 \
-        for (size_t from = 0, now; from < n; from += now) {                                        \
-            now = n - from < TAMIS_I_GROUP ? n - from : TAMIS_I_GROUP;                             \
-            name##_find(line, probes + from, now, next + from, found);                             \
-            for (size_t i = 0; i < now; i++)                                                       \
-                results[from + i] =                                                                \
-                    (uint8_t)answer_of(line, probes[from + i].at[0], homes, found[i]);             \
-        }                                                                                          \
+        name##_find(line, keys, n, next, found);                                                   \
+        for (size_t i = 0; i < n; i++)                                                             \
+            results[i] = (uint8_t)answer_of(line, keys->at[i], homes, found[i]);                   \
     }
 
 #define ANY ((unsigned)line->homes)
@@ -596,18 +631,21 @@ LOOKS(any_set, ANY, true)
 
 const tamis_i_line_ops *tamis_i_line_x86(const tamis_i_line *line, unsigned features,
                                          uint64_t load) {
-    static const tamis_i_line_ops all[5][2] = {
-        {{narrow_has, narrow_find, narrow_add, narrow_drop, NULL, NULL},
-         {narrow_set_has, narrow_set_find, narrow_set_add, NULL, narrow_set_full, narrow_set_look}},
-        {{wide_has, wide_find, wide_add, wide_drop, NULL, NULL},
-         {wide_set_has, wide_set_find, wide_set_add, NULL, wide_set_full, wide_set_look}},
-        {{dense_has, dense_find, dense_add, dense_drop, NULL, NULL},
-         {dense_set_has, dense_set_find, dense_set_add, NULL, dense_set_full, dense_set_look}},
-        {{sparse_has, sparse_find, sparse_add, sparse_drop, NULL, NULL},
-         {sparse_set_has, sparse_set_find, sparse_set_add, NULL, sparse_set_full, sparse_set_look}},
-        {{any_has, any_find, any_add, any_drop, NULL, NULL},
-         {any_set_has, any_set_find, any_set_add, NULL, any_set_full, any_set_look}},
-    };
+#define MULTISET(name)                                                                             \
+    {                                                                                              \
+        .has = name##_has, .add_one = name##_add_one, .drop_one = name##_drop_one,                 \
+        .locate = locate, .find = name##_find, .drop = name##_drop, .add = name##_add              \
+    }
+#define SET(name)                                                                                  \
+    {                                                                                              \
+        .has = name##_has, .add_one = name##_add_one, .full = name##_full, .locate = locate,       \
+        .find = name##_find, .look = name##_look, .add = name##_add                                \
+    }
+    static const tamis_i_line_ops all[5][2] = {{MULTISET(narrow), SET(narrow_set)},
+                                               {MULTISET(wide), SET(wide_set)},
+                                               {MULTISET(dense), SET(dense_set)},
+                                               {MULTISET(sparse), SET(sparse_set)},
+                                               {MULTISET(any), SET(any_set)}};
     const unsigned needed = TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2 | TAMIS_I_CPU_AVX2;
     if ((features & needed) != needed)
         return NULL;

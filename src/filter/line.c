@@ -127,14 +127,16 @@ static void attach(tamis_filter *filter) {
 
 /* ---- one key ---- */
 
-/* One product draws the line from half of the digest, and its low word the home; the other half is the
- * print. */
-static inline void locate(const layout *l, const tamis_filter *filter, tamis_digest digest,
-                          tamis_i_probe *probe) {
-    uint64_t word = digest.lo;
-    probe->at[0] = filter->table + TAMIS_LINE_WORDS * tamis_i_take(&word, l->lines);
-    probe->word[0] = digest.hi;
-    probe->word[1] = tamis_i_range(word, l->line.homes);
+/* A key in the table. */
+typedef struct place {
+    uint64_t *at;
+    uint64_t home, print;
+} place;
+
+static inline place locate(const layout *l, const tamis_filter *filter, tamis_digest digest) {
+    place p;
+    tamis_i_line_locate(&l->line, filter->table, l->lines, digest, &p.at, &p.home, &p.print);
+    return p;
 }
 
 /* The next line on the way of the keys of this home. */
@@ -159,45 +161,41 @@ static bool is_further_on(const layout *l, const tamis_filter *filter, uint64_t 
 /* A key that its line does not have. */
 static bool is_elsewhere(const tamis_filter *filter, tamis_digest digest) {
     const layout *const l = layout_of(filter);
-    tamis_i_probe probe;
-    locate(l, filter, digest, &probe);
-    return (l->line.passes_on &&
-            is_further_on(l, filter, probe.at[0], (unsigned)probe.word[1], probe.word[0])) ||
+    const place p = locate(l, filter, digest);
+    return (l->line.passes_on && is_further_on(l, filter, p.at, (unsigned)p.home, p.print)) ||
            tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
 
 /* As few instructions as can be: the processor runs ahead to the next query over some 250 of them. */
 static bool contains(const tamis_filter *filter, tamis_digest digest) {
     const layout *const l = layout_of(filter);
-    tamis_i_probe probe;
-    locate(l, filter, digest, &probe);
-    return l->ops->has(&l->line, probe.at[0], (unsigned)probe.word[1], probe.word[0]) ||
+    const place p = locate(l, filter, digest);
+    return l->ops->has(&l->line, p.at, (unsigned)p.home, p.print) ||
            ((l->line.passes_on || filter->state[TAMIS_I_STASH_USED] != 0) &&
             is_elsewhere(filter, digest));
 }
 
 static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
     const layout *const l = layout_of(filter);
-    tamis_i_probe probe;
-    locate(l, filter, digest, &probe);
-    return tamis_i_line_copies(&l->line, probe.at[0], (unsigned)probe.word[1], probe.word[0]) +
+    const place p = locate(l, filter, digest);
+    return tamis_i_line_copies(&l->line, p.at, (unsigned)p.home, p.print) +
            tamis_i_stash_copies(&filter->stash, digest);
 }
 
 /* A key that its line has answered with 'result': into the stash, if it has no place yet. */
-static tamis_status finish(tamis_filter *filter, tamis_digest digest, const tamis_i_probe *probe,
-                           unsigned result, bool *added) {
+static tamis_status finish(tamis_filter *filter, tamis_digest digest, unsigned result,
+                           bool *added) {
     const layout *const l = layout_of(filter);
     const bool found = result & TAMIS_I_LINE_FOUND;
     const bool fresh = !found && tamis_i_stash_copies(&filter->stash, digest) == 0;
     bool stays = fresh || !is_set(&filter->params);
     if (stays && tamis_i_line_refused(&l->line, result) &&
         tamis_i_stash_insert(&filter->stash, digest) != TAMIS_OK) {
+        const place p = locate(l, filter, digest);
         tamis_i_line any = l->line;
         any.copies = UINT64_MAX;
         if (!found ||
-            !(tamis_i_line_add(&any, probe->at[0], (unsigned)probe->word[1], probe->word[0]) &
-              TAMIS_I_LINE_STORED))
+            !(tamis_i_line_add(&any, p.at, (unsigned)p.home, p.print) & TAMIS_I_LINE_STORED))
             return TAMIS_E_FULL;
     }
     filter->state[TAMIS_I_COUNT] += stays;
@@ -206,12 +204,12 @@ static tamis_status finish(tamis_filter *filter, tamis_digest digest, const tami
 }
 
 /* A key that its first line has refused: what the others of its way say. */
-static unsigned pass_on(const layout *l, tamis_filter *filter, const tamis_i_probe *probe) {
-    tamis_i_probe further = *probe;
-    uint8_t result = 0;
+static unsigned pass_on(const layout *l, tamis_filter *filter, uint64_t *at, unsigned home,
+                        uint64_t print) {
+    unsigned result = 0;
     for (unsigned i = 1; i < WAY && result == 0; i++) {
-        further.at[0] = line_after(l, filter, further.at[0], (unsigned)probe->word[1]);
-        (void)l->ops->add(&l->line, &further, 1, &further, &result);
+        at = line_after(l, filter, at, home);
+        result = l->ops->add_one(&l->line, at, home, print);
         filter->state[PASSES] += result / TAMIS_I_LINE_STORED * i;
     }
     return result;
@@ -219,23 +217,18 @@ static unsigned pass_on(const layout *l, tamis_filter *filter, const tamis_i_pro
 
 static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
     const layout *const l = layout_of(filter);
-    tamis_i_probe probe;
-    uint8_t result;
-    locate(l, filter, digest, &probe);
-    (void)l->ops->add(&l->line, &probe, 1, &probe, &result);
+    const place p = locate(l, filter, digest);
+    unsigned result = l->ops->add_one(&l->line, p.at, (unsigned)p.home, p.print);
     if (result == 0 && l->line.passes_on)
-        result = (uint8_t)pass_on(l, filter, &probe);
-    return finish(filter, digest, &probe, result, added);
+        result = pass_on(l, filter, p.at, (unsigned)p.home, p.print);
+    return finish(filter, digest, result, added);
 }
 
 static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
     if (!tamis_i_stash_remove(&filter->stash, digest)) {
         const layout *const l = layout_of(filter);
-        tamis_i_probe probe;
-        bool dropped;
-        locate(l, filter, digest, &probe);
-        l->ops->drop(&l->line, &probe, 1, &probe, &dropped);
-        if (!dropped)
+        const place p = locate(l, filter, digest);
+        if (!l->ops->drop_one(&l->line, p.at, (unsigned)p.home, p.print))
             return TAMIS_E_NOT_FOUND;
     }
     filter->state[TAMIS_I_COUNT]--;
@@ -243,31 +236,26 @@ static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
 }
 
 static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
-    tamis_i_probe probe;
-    locate(layout_of(filter), filter, digest, &probe);
+    const place p = locate(layout_of(filter), filter, digest);
     if (write)
-        TAMIS_PREFETCH_RW(probe.at[0]);
+        TAMIS_PREFETCH_RW(p.at);
     else
-        TAMIS_PREFETCH(probe.at[0]);
+        TAMIS_PREFETCH(p.at);
 }
 
 /* ---- groups ---- */
 
-/* Find out where the keys of 'next' are; returns the probes of the lines to be fetched during the work on
+/* Find out where the keys of 'next' are; returns those whose lines are to be fetched during the work on
  * 'now', as many as there are keys in it: those of 'now' itself if 'next' has not so many. */
-static const tamis_i_probe *locate_next(const layout *l, const tamis_filter *filter,
-                                        const tamis_i_group *now, const tamis_i_group *next) {
-    for (size_t i = 0; i < next->n; i++)
-        locate(l, filter, next->digests[i], &next->probes[i]);
+static const tamis_i_line_keys *locate_next(const layout *l, const tamis_filter *filter,
+                                            const tamis_i_group *now, const tamis_i_group *next) {
+    l->ops->locate(&l->line, filter->table, l->lines, next->digests, next->n, next->keys);
     if (next->n >= now->n && now->n != 0)
-        return next->probes;
+        return next->keys;
     for (size_t i = 0; i < next->n; i++)
-        TAMIS_PREFETCH(next->probes[i].at[0]);
-    return now->probes;
+        TAMIS_PREFETCH(next->keys->at[i]);
+    return now->keys;
 }
-
-#define FURTHER 1u /* probe->at: the second line, if the first does not answer */
-#define ANSWER  2u /* probe->word: that of the first line */
 
 /* The numbers of the keys of a group that are not found and whose first line is full.  No branches: one key
  * in six is one of them. */
@@ -275,7 +263,7 @@ static size_t not_answered(const tamis_i_group *group, uint8_t numbers[TAMIS_I_G
     size_t n = 0;
     for (size_t i = 0; i < group->n; i++) {
         numbers[n] = (uint8_t)i;
-        n += group->probes[i].word[ANSWER] / TAMIS_I_LINE_FULL;
+        n += group->keys->answer[i] / TAMIS_I_LINE_FULL;
     }
     return n;
 }
@@ -287,25 +275,26 @@ static void contains_ways(const tamis_filter *filter, const tamis_i_group *now,
     static const tamis_i_group none = {.n = 0};
     const layout *const l = layout_of(filter);
     const tamis_i_group *const before = next->before == NULL ? &none : next->before;
-    const tamis_i_probe *const fetch = locate_next(l, filter, before, next);
-    uint8_t results[TAMIS_I_GROUP], numbers[TAMIS_I_GROUP] = {0};
-    l->ops->look(&l->line, before->probes, before->n, fetch, results);
-    for (size_t i = 0; i < before->n; i++)
-        before->probes[i].word[ANSWER] = results[i];
+    const tamis_i_line_keys *const fetch = locate_next(l, filter, before, next);
+    uint8_t numbers[TAMIS_I_GROUP] = {0};
+    if (before->n != 0)
+        l->ops->look(&l->line, before->keys, before->n, fetch, before->keys->answer);
     const size_t n_before = not_answered(before, numbers);
     for (size_t i = 0; i < n_before; i++) {
-        tamis_i_probe *const p = &before->probes[numbers[i]];
-        p->at[FURTHER] = line_after(l, filter, p->at[0], (unsigned)p->word[1]);
-        TAMIS_PREFETCH(p->at[FURTHER]);
+        tamis_i_line_keys *const k = before->keys;
+        const size_t number = numbers[i];
+        k->further[number] = line_after(l, filter, k->at[number], (unsigned)k->home[number]);
+        TAMIS_PREFETCH(k->further[number]);
     }
     for (size_t i = 0; i < now->n; i++)
-        present[i] = now->probes[i].word[ANSWER] & TAMIS_I_LINE_FOUND;
+        present[i] = now->keys->answer[i] & TAMIS_I_LINE_FOUND;
     const size_t n_now = not_answered(now, numbers);
     for (size_t i = 0; i < n_now; i++) {
-        const tamis_i_probe *const p = &now->probes[numbers[i]];
-        const unsigned home = (unsigned)p->word[1];
-        present[numbers[i]] = l->ops->has(&l->line, p->at[FURTHER], home, p->word[0]) ||
-                              is_further_on(l, filter, p->at[FURTHER], home, p->word[0]);
+        const tamis_i_line_keys *const k = now->keys;
+        const size_t number = numbers[i];
+        const unsigned home = (unsigned)k->home[number];
+        present[number] = l->ops->has(&l->line, k->further[number], home, k->print[number]) ||
+                          is_further_on(l, filter, k->further[number], home, k->print[number]);
     }
 }
 
@@ -315,10 +304,29 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
     if (l->line.passes_on)
         contains_ways(filter, now, next, present);
     else
-        l->ops->find(&l->line, now->probes, now->n, locate_next(l, filter, now, next), present);
+        l->ops->find(&l->line, now->keys, now->n, locate_next(l, filter, now, next), present);
     if (filter->state[TAMIS_I_STASH_USED] != 0)
         for (size_t i = 0; i < now->n; i++)
             present[i] = present[i] || tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
+}
+
+/* Answers of the table for keys that it has taken, all of them, while the stash is empty: which are new.
+ * Returns how many were stored. */
+static uint64_t which_are_new(const uint8_t *results, size_t n, bool *added) {
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t stored = 0;
+    size_t i = 0;
+    for (uint64_t eight; i + sizeof eight <= n; i += sizeof eight) {
+        memcpy(&eight, results + i, sizeof eight);
+        stored += (eight / TAMIS_I_LINE_STORED & ones) * ones >> 56;
+        eight = ~eight / TAMIS_I_LINE_FOUND & ones;
+        memcpy(added + i, &eight, sizeof eight);
+    }
+    for (; i < n; i++) {
+        added[i] = !(results[i] & TAMIS_I_LINE_FOUND);
+        stored += results[i] / TAMIS_I_LINE_STORED;
+    }
+    return stored;
 }
 
 /* The table answers for keys up to one that it has no place for; the stash finishes these, and, while it has
@@ -326,26 +334,25 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
 static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
                                 const tamis_i_group *next, bool *added, size_t *done) {
     const layout *const l = layout_of(filter);
-    const tamis_i_probe *const fetch = locate_next(l, filter, now, next);
+    const tamis_i_line_keys *const fetch = locate_next(l, filter, now, next);
     uint8_t results[TAMIS_I_GROUP];
     *done = 0;
     for (size_t to = 0; to < now->n;) {
-        to += l->ops->add(&l->line, now->probes + to, now->n - to, fetch + to, results + to);
-        if (results[to - 1] == 0 && l->line.passes_on)
-            results[to - 1] = (uint8_t)pass_on(l, filter, &now->probes[to - 1]);
-        const bool plain = filter->state[TAMIS_I_STASH_USED] == 0 &&
-                           !tamis_i_line_refused(&l->line, results[to - 1]);
-        uint64_t stored = 0;
-        for (size_t i = *done; plain && i < to; i++) {
-            added[i] = !(results[i] & TAMIS_I_LINE_FOUND);
-            stored += results[i] / TAMIS_I_LINE_STORED;
+        to = l->ops->add(&l->line, now->keys, to, now->n, fetch, results);
+        const size_t last = to - 1;
+        if (results[last] == 0 && l->line.passes_on)
+            results[last] =
+                (uint8_t)pass_on(l, filter, now->keys->at[last], (unsigned)now->keys->home[last],
+                                 now->keys->print[last]);
+        if (filter->state[TAMIS_I_STASH_USED] == 0 &&
+            !tamis_i_line_refused(&l->line, results[last])) {
+            filter->state[TAMIS_I_COUNT] +=
+                which_are_new(results + *done, to - *done, added + *done);
+            *done = to;
         }
-        filter->state[TAMIS_I_COUNT] += stored;
-        *done = plain ? to : *done;
         for (; *done < to; ++*done) {
-            const size_t i = *done;
             const tamis_status status =
-                finish(filter, now->digests[i], &now->probes[i], results[i], &added[i]);
+                finish(filter, now->digests[*done], results[*done], &added[*done]);
             if (status != TAMIS_OK)
                 return status;
         }
@@ -356,14 +363,14 @@ static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
 static void remove_many(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
                         bool *removed) {
     const layout *const l = layout_of(filter);
-    const tamis_i_probe *const fetch = locate_next(l, filter, now, next);
+    const tamis_i_line_keys *const fetch = locate_next(l, filter, now, next);
     if (filter->state[TAMIS_I_STASH_USED] == 0) {
-        l->ops->drop(&l->line, now->probes, now->n, fetch, removed);
+        l->ops->drop(&l->line, now->keys, now->n, fetch, removed);
         filter->state[TAMIS_I_COUNT] -= tamis_i_group_sum(removed, now->n);
         return;
     }
     for (size_t i = 0; i < now->n; i++) {
-        TAMIS_PREFETCH_RW(fetch[i].at[0]);
+        TAMIS_PREFETCH_RW(fetch->at[i]);
         removed[i] = remove_one(filter, now->digests[i]) == TAMIS_OK;
     }
 }

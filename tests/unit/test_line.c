@@ -139,38 +139,52 @@ static uint64_t some_print(uint64_t *random) {
     return print % 3 == 0 ? print >> 62 << 62 : print;
 }
 
+/* One key, as a group and alone. */
+static tamis_i_line_keys one_key(uint64_t words[8], unsigned home, uint64_t print) {
+    return (tamis_i_line_keys){.at = {words}, .home = {home}, .print = {print}};
+}
+
 static void add_one(plain *p, uint64_t words[8], const tamis_i_line_ops *ops, unsigned home,
                     uint64_t print) {
-    const tamis_i_probe probe = {.at = {words}, .word = {print, home}};
+    const tamis_i_line_keys key = one_key(words, home, print);
+    uint64_t before[8];
     uint8_t result;
-    assert_int_equal(ops->add(&p->line, &probe, 1, &probe, &result), 1);
+    memcpy(before, words, sizeof before);
+    assert_int_equal(ops->add(&p->line, &key, 0, 1, &key, &result), 1);
     assert_int_equal(result, plain_add(p, home, print));
+    compare(p, words);
+    memcpy(words, before, sizeof before);
+    assert_int_equal(ops->add_one(&p->line, words, home, print), result);
     compare(p, words);
 }
 
 static void drop_one(plain *p, uint64_t words[8], const tamis_i_line_ops *ops, unsigned home,
                      uint64_t print) {
-    const tamis_i_probe probe = {.at = {words}, .word = {print, home}};
+    const tamis_i_line_keys key = one_key(words, home, print);
+    uint64_t before[8];
     bool dropped;
-    ops->drop(&p->line, &probe, 1, &probe, &dropped);
+    memcpy(before, words, sizeof before);
+    ops->drop(&p->line, &key, 1, &key, &dropped);
     assert_int_equal(dropped, plain_drop(p, home, print));
+    compare(p, words);
+    memcpy(words, before, sizeof before);
+    assert_int_equal(ops->drop_one(&p->line, words, home, print), dropped);
     compare(p, words);
 }
 
 static void ask_one(const plain *p, uint64_t words[8], const tamis_i_line_ops *ops, unsigned home,
                     uint64_t print) {
-    const tamis_i_probe probe = {.at = {words}, .word = {print, home}};
+    const tamis_i_line_keys key = one_key(words, home, print);
     bool found;
-    ops->find(&p->line, &probe, 1, &probe, &found);
-    assert_int_equal(ops->has(&p->line, probe.at[0], (unsigned)probe.word[1], probe.word[0]),
-                     found);
+    ops->find(&p->line, &key, 1, &key, &found);
+    assert_int_equal(ops->has(&p->line, words, home, print), found);
     assert_int_equal(found, plain_copies(p, home, print) != 0);
     assert_int_equal(tamis_i_line_copies(&p->line, words, home, print),
                      plain_copies(p, home, print));
     if (p->line.passes_on) {
         const bool full = p->n == p->line.most;
         uint8_t result;
-        ops->look(&p->line, &probe, 1, &probe, &result);
+        ops->look(&p->line, &key, 1, &key, &result);
         assert_int_equal(result, found ? TAMIS_I_LINE_FOUND : full ? TAMIS_I_LINE_FULL : 0);
         assert_int_equal(ops->full(&p->line, words), full);
     }

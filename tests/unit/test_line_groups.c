@@ -17,33 +17,38 @@ typedef struct lines {
     uint64_t before[8], words[LINES][8], after;
 } lines;
 
+typedef struct key {
+    size_t line;
+    uint64_t home, print;
+} key;
+
 typedef struct pair {
     tamis_i_line line;
     const tamis_i_line_ops *ops;
     lines one, other; /* the portable ones and ours */
     uint64_t random;
-    tamis_i_probe stored[LINES * 64]; /* some of the keys that were added */
+    key stored[LINES * 64]; /* some of the keys that were added */
     size_t n_stored;
 } pair;
 
 /* Some of the keys are equal, some homes crowded. */
-static tamis_i_probe some_key(pair *p) {
+static key some_key(pair *p) {
     const uint64_t chance = test_random(&p->random), print = test_random(&p->random);
     const uint64_t homes = chance % 8 == 0 && p->line.homes > 3 ? 3 : p->line.homes;
-    return (tamis_i_probe){.at = {p->other.words[test_random_below(&p->random, LINES)]},
-                           .word = {chance % 7 == 1 ? print >> 61 << 61 : print,
-                                    test_random_below(&p->random, homes)}};
+    return (key){.line = test_random_below(&p->random, LINES),
+                 .home = test_random_below(&p->random, homes),
+                 .print = chance % 7 == 1 ? print >> 61 << 61 : print};
 }
 
-static void draw(pair *p, tamis_i_probe probes[GROUP], unsigned known_in_eight) {
+static void draw(pair *p, key drawn[GROUP], tamis_i_line_keys *keys, unsigned known_in_eight) {
+    memset(keys, 0, sizeof *keys);
     for (unsigned i = 0; i < GROUP; i++) {
         const bool known = p->n_stored != 0 && test_random_below(&p->random, 8) < known_in_eight;
-        probes[i] = known ? p->stored[test_random_below(&p->random, p->n_stored)] : some_key(p);
+        drawn[i] = known ? p->stored[test_random_below(&p->random, p->n_stored)] : some_key(p);
+        keys->at[i] = p->other.words[drawn[i].line];
+        keys->home[i] = drawn[i].home;
+        keys->print[i] = drawn[i].print;
     }
-}
-
-static uint64_t *in_one(pair *p, const tamis_i_probe *probe) {
-    return &p->one.words[0][0] + (probe->at[0] - &p->other.words[0][0]);
 }
 
 static void compare(const pair *p) {
@@ -51,21 +56,20 @@ static void compare(const pair *p) {
 }
 
 static void add_group(pair *p) {
-    tamis_i_probe probes[GROUP];
+    key drawn[GROUP];
+    tamis_i_line_keys keys;
     uint8_t results[GROUP];
-    draw(p, probes, 1);
+    draw(p, drawn, &keys, 1);
     for (size_t to = 0, from = 0; to < GROUP; from = to) {
-        to += p->ops->add(&p->line, probes + from, GROUP - from, probes + from, results + from);
+        to = p->ops->add(&p->line, &keys, from, GROUP, &keys, results);
         assert_true(to > from && to <= GROUP);
         for (size_t i = from; i < to; i++) {
-            tamis_i_probe same = probes[i];
-            uint8_t result;
-            same.at[0] = in_one(p, &probes[i]);
-            assert_int_equal(tamis_i_line_portable.add(&p->line, &same, 1, &same, &result), 1);
+            const unsigned result = tamis_i_line_add(&p->line, p->one.words[drawn[i].line],
+                                                     (unsigned)drawn[i].home, drawn[i].print);
             assert_int_equal(results[i], result);
             assert_true(i + 1 == to || !tamis_i_line_refused(&p->line, result));
             if (p->n_stored < sizeof p->stored / sizeof p->stored[0])
-                p->stored[p->n_stored++] = probes[i];
+                p->stored[p->n_stored++] = drawn[i];
         }
         assert_true(to == GROUP || tamis_i_line_refused(&p->line, results[to - 1]));
     }
@@ -73,17 +77,18 @@ static void add_group(pair *p) {
 }
 
 static void find_group(pair *p) {
-    tamis_i_probe probes[GROUP];
+    key drawn[GROUP];
+    tamis_i_line_keys keys;
     bool found[GROUP];
     uint8_t results[GROUP];
-    draw(p, probes, 4);
-    p->ops->find(&p->line, probes, GROUP, probes, found);
+    draw(p, drawn, &keys, 4);
+    p->ops->find(&p->line, &keys, GROUP, &keys, found);
     if (p->line.passes_on)
-        p->ops->look(&p->line, probes, GROUP, probes, results);
+        p->ops->look(&p->line, &keys, GROUP, &keys, results);
     for (unsigned i = 0; i < GROUP; i++) {
-        const uint64_t *const words = in_one(p, &probes[i]);
+        const uint64_t *const words = p->one.words[drawn[i].line];
         const bool there =
-            tamis_i_line_find(&p->line, words, (unsigned)probes[i].word[1], probes[i].word[0]);
+            tamis_i_line_find(&p->line, words, (unsigned)drawn[i].home, drawn[i].print);
         assert_int_equal(found[i], there);
         if (p->line.passes_on)
             assert_int_equal(results[i], there                                ? TAMIS_I_LINE_FOUND
@@ -94,14 +99,14 @@ static void find_group(pair *p) {
 }
 
 static void drop_group(pair *p) {
-    tamis_i_probe probes[GROUP];
+    key drawn[GROUP];
+    tamis_i_line_keys keys;
     bool dropped[GROUP];
-    draw(p, probes, 7);
-    p->ops->drop(&p->line, probes, GROUP, probes, dropped);
+    draw(p, drawn, &keys, 7);
+    p->ops->drop(&p->line, &keys, GROUP, &keys, dropped);
     for (unsigned i = 0; i < GROUP; i++)
-        assert_int_equal(dropped[i],
-                         tamis_i_line_drop(&p->line, in_one(p, &probes[i]),
-                                           (unsigned)probes[i].word[1], probes[i].word[0]));
+        assert_int_equal(dropped[i], tamis_i_line_drop(&p->line, p->one.words[drawn[i].line],
+                                                       (unsigned)drawn[i].home, drawn[i].print));
     compare(p);
 }
 
@@ -147,7 +152,38 @@ static void test_groups_of_keys_equal_single_keys(void **state) {
             }
 }
 
+/* Any numbers of lines, also more than 2^32, homes and keys. */
+static void test_groups_are_located_like_single_keys(void **state) {
+    (void)state;
+    static uint64_t table[8];
+    uint64_t random = 20261116;
+    for (unsigned round = 0; round < 20000; round++) {
+        const uint64_t n_lines = 1 + test_random(&random) % ((uint64_t)1 << (1 + round % 38));
+        const size_t n = round % 3 == 0 ? test_random_below(&random, GROUP + 1) : GROUP;
+        tamis_i_line line;
+        tamis_i_line_init(&line, 1 + test_random_below(&random, TAMIS_I_LINE_HOMES), 8, true, 0);
+        const tamis_i_line_ops *const ops = tamis_i_line_choose(&line, tamis_i_cpu_features(), 40);
+        tamis_digest digests[GROUP];
+        tamis_i_line_keys keys, others;
+        memset(&keys, 0, sizeof keys);
+        memset(&others, 0, sizeof others);
+        for (size_t i = 0; i < GROUP; i++) {
+            digests[i] = (tamis_digest){.lo = test_random(&random), .hi = test_random(&random)};
+            if (round % 5 == 0)
+                digests[i].lo = i % 2 == 0 ? UINT64_MAX - i : i / 2;
+        }
+        ops->locate(&line, table, n_lines, digests, n, &keys);
+        tamis_i_line_locate_all(&line, table, n_lines, digests, n, &others);
+        assert_memory_equal(&keys, &others, sizeof keys);
+        for (size_t i = 0; i < n; i++) {
+            assert_true(keys.home[i] < line.homes);
+            assert_true((uint64_t)((uintptr_t)keys.at[i] - (uintptr_t)table) / 64 < n_lines);
+        }
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_groups_of_keys_equal_single_keys)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_groups_of_keys_equal_single_keys),
+                                       cmocka_unit_test(test_groups_are_located_like_single_keys)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
