@@ -161,12 +161,6 @@ static void remove_singly(tamis_filter *filter, const tamis_i_group *now, const 
     }
 }
 
-/* Which of the ways is that of a filter: WAY(filter, remove). */
-#define WAY(filter, what)                                                                          \
-    ((filter)->links != NULL               ? what##_links                                          \
-     : (filter)->kind->what##_many != NULL ? (filter)->kind->what##_many                           \
-                                           : what##_singly)
-
 /* ---- the batches ---- */
 
 /* Keys from fetching to work. */
@@ -183,7 +177,9 @@ static size_t contains_keys(const tamis_filter *filter, key_form form, const voi
     const tamis_i_group none = {.n = 0};
     const size_t ahead = ahead_of(filter);
     void (*const work)(const tamis_filter *, const tamis_i_group *, const tamis_i_group *, bool *) =
-        WAY(filter, contains);
+        filter->links != NULL                 ? contains_links
+        : filter->kind->contains_many != NULL ? filter->kind->contains_many
+                                              : contains_singly;
     for (size_t at = 0; at < ahead; at += GROUP)
         work(filter, &none, group_hash(&k, at), unasked);
     for (size_t at = 0; at < n; at += GROUP) {
@@ -210,7 +206,10 @@ static tamis_status insert_keys(tamis_filter *filter, key_form form, const void 
     const tamis_i_group none = {.n = 0};
     const size_t ahead = ahead_of(filter);
     tamis_status (*const work)(tamis_filter *, const tamis_i_group *, const tamis_i_group *, bool *,
-                               size_t *) = WAY(filter, insert);
+                               size_t *) = filter->links != NULL ? insert_links
+                                           : filter->kind->insert_many != NULL
+                                               ? filter->kind->insert_many
+                                               : insert_singly;
     for (size_t at = 0; at < ahead && status == TAMIS_OK; at += GROUP)
         status = work(filter, &none, group_hash(&k, at), unasked, &in);
     for (size_t at = 0; at < n && status == TAMIS_OK; at += GROUP) {
@@ -239,7 +238,9 @@ static tamis_status remove_keys(tamis_filter *filter, key_form form, const void 
     const tamis_i_group none = {.n = 0};
     const size_t ahead = ahead_of(filter);
     void (*const work)(tamis_filter *, const tamis_i_group *, const tamis_i_group *, bool *) =
-        WAY(filter, remove);
+        filter->links != NULL               ? remove_links
+        : filter->kind->remove_many != NULL ? filter->kind->remove_many
+                                            : remove_singly;
     for (size_t at = 0; at < ahead; at += GROUP)
         work(filter, &none, group_hash(&k, at), unasked);
     for (size_t at = 0; at < n; at += GROUP) {

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "api/chain.h"
-#include "hash/hash.h"
+#include "hash/word.h"
 
 #include <errno.h>
 #include <math.h>
@@ -110,7 +110,7 @@ tamis_status tamis_filter_insert(tamis_filter *filter, const void *key, size_t s
 tamis_status tamis_filter_insert_u64(tamis_filter *filter, uint64_t key, bool *added) {
     if (filter == NULL)
         return TAMIS_E_ARGUMENT;
-    return tamis_filter_insert_digest(filter, tamis_hash_u64(filter->params.seed, key), added);
+    return tamis_filter_insert_digest(filter, tamis_i_hash_word(filter->flip, key), added);
 }
 
 static inline bool contains(const tamis_filter *filter, tamis_digest digest) {
@@ -127,7 +127,7 @@ bool tamis_filter_contains(const tamis_filter *filter, const void *key, size_t s
 }
 
 bool tamis_filter_contains_u64(const tamis_filter *filter, uint64_t key) {
-    return contains(filter, tamis_hash_u64(filter->params.seed, key));
+    return contains(filter, tamis_i_hash_word(filter->flip, key));
 }
 
 tamis_status tamis_filter_remove_digest(tamis_filter *filter, tamis_digest digest) {
@@ -150,7 +150,7 @@ tamis_status tamis_filter_remove(tamis_filter *filter, const void *key, size_t s
 tamis_status tamis_filter_remove_u64(tamis_filter *filter, uint64_t key) {
     if (filter == NULL)
         return TAMIS_E_ARGUMENT;
-    return tamis_filter_remove_digest(filter, tamis_hash_u64(filter->params.seed, key));
+    return tamis_filter_remove_digest(filter, tamis_i_hash_word(filter->flip, key));
 }
 
 uint64_t tamis_filter_copies_digest(const tamis_filter *filter, tamis_digest digest) {
@@ -166,7 +166,7 @@ uint64_t tamis_filter_copies(const tamis_filter *filter, const void *key, size_t
 }
 
 uint64_t tamis_filter_copies_u64(const tamis_filter *filter, uint64_t key) {
-    return tamis_filter_copies_digest(filter, tamis_hash_u64(filter->params.seed, key));
+    return tamis_filter_copies_digest(filter, tamis_i_hash_word(filter->flip, key));
 }
 
 /* ---- whole filters ---- */

@@ -24,15 +24,18 @@
 #define TAMIS_LINE_BYTES 64u
 #define TAMIS_LINE_WORDS 8u
 
-/* TAMIS_INLINE: for what is compiled anew for each set of constant arguments. */
+/* TAMIS_INLINE: for what is compiled anew for each set of constant arguments.  TAMIS_APART: for what a short
+ * function seldom needs, and should not save registers for. */
 #if defined(__GNUC__)
 #define TAMIS_INLINE         static inline __attribute__((always_inline))
+#define TAMIS_APART          static __attribute__((noinline))
 #define TAMIS_LIKELY(x)      __builtin_expect(!!(x), 1)
 #define TAMIS_UNLIKELY(x)    __builtin_expect(!!(x), 0)
 #define TAMIS_PREFETCH(p)    __builtin_prefetch((p), 0, 3)
 #define TAMIS_PREFETCH_RW(p) __builtin_prefetch((p), 1, 3)
 #else
 #define TAMIS_INLINE         static inline
+#define TAMIS_APART          static
 #define TAMIS_LIKELY(x)      (x)
 #define TAMIS_UNLIKELY(x)    (x)
 #define TAMIS_PREFETCH(p)    ((void)(p))

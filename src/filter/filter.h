@@ -46,6 +46,7 @@ struct tamis_filter {
     const tamis_i_kind *kind;
     tamis_i_links *links; /* of a filter that has grown or may grow (filter/links.h), or NULL */
     tamis_params params;  /* complete: no defaults left */
+    uint64_t flip;        /* of the seed: hash/word.h */
     uint64_t *state;      /* the body begins here */
     tamis_i_stash stash;
     uint64_t *table;

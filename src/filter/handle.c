@@ -4,6 +4,7 @@
  */
 #include "filter/filter.h"
 #include "filter/links.h"
+#include "hash/word.h"
 
 #include <sys/mman.h>
 
@@ -57,6 +58,7 @@ tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *p
                          complete.stash);
     f->table = f->state + (n_body - n_table);
     tamis_i_kernels_choose(&f->kernels, tamis_i_cpu_features());
+    f->flip = tamis_i_hash_flip(f->params.seed);
     f->read_only = body != NULL;
     if (allocator != NULL)
         f->allocator = *allocator;

@@ -158,21 +158,23 @@ static bool is_further_on(const layout *l, const tamis_filter *filter, uint64_t 
     return false;
 }
 
-/* A key that its line does not have. */
-static bool is_elsewhere(const tamis_filter *filter, tamis_digest digest) {
+/* Where keys are not in their first line alone. */
+TAMIS_APART bool is_anywhere(const tamis_filter *filter, tamis_digest digest) {
     const layout *const l = layout_of(filter);
     const place p = locate(l, filter, digest);
-    return (l->line.passes_on && is_further_on(l, filter, p.at, (unsigned)p.home, p.print)) ||
+    const unsigned home = (unsigned)p.home;
+    return l->ops->has(&l->line, p.at, home, p.print) ||
+           (l->line.passes_on && is_further_on(l, filter, p.at, home, p.print)) ||
            tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
 
 /* As few instructions as can be: the processor runs ahead to the next query over some 250 of them. */
 static bool contains(const tamis_filter *filter, tamis_digest digest) {
     const layout *const l = layout_of(filter);
+    if (TAMIS_UNLIKELY(filter->state[TAMIS_I_STASH_USED] != 0 || l->line.passes_on))
+        return is_anywhere(filter, digest);
     const place p = locate(l, filter, digest);
-    return l->ops->has(&l->line, p.at, (unsigned)p.home, p.print) ||
-           ((l->line.passes_on || filter->state[TAMIS_I_STASH_USED] != 0) &&
-            is_elsewhere(filter, digest));
+    return l->ops->has(&l->line, p.at, (unsigned)p.home, p.print);
 }
 
 static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
@@ -215,13 +217,26 @@ static unsigned pass_on(const layout *l, tamis_filter *filter, uint64_t *at, uns
     return result;
 }
 
+/* A key that its line has not simply taken. */
+TAMIS_APART tamis_status insert_anywhere(tamis_filter *filter, tamis_digest digest, unsigned result,
+                                         bool *added) {
+    const layout *const l = layout_of(filter);
+    if (result == 0 && l->line.passes_on) {
+        const place p = locate(l, filter, digest);
+        result = pass_on(l, filter, p.at, (unsigned)p.home, p.print);
+    }
+    return finish(filter, digest, result, added);
+}
+
 static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
     const layout *const l = layout_of(filter);
     const place p = locate(l, filter, digest);
-    unsigned result = l->ops->add_one(&l->line, p.at, (unsigned)p.home, p.print);
-    if (result == 0 && l->line.passes_on)
-        result = pass_on(l, filter, p.at, (unsigned)p.home, p.print);
-    return finish(filter, digest, result, added);
+    const unsigned result = l->ops->add_one(&l->line, p.at, (unsigned)p.home, p.print);
+    if (TAMIS_UNLIKELY(result != TAMIS_I_LINE_STORED || filter->state[TAMIS_I_STASH_USED] != 0))
+        return insert_anywhere(filter, digest, result, added);
+    filter->state[TAMIS_I_COUNT]++;
+    *added = true;
+    return TAMIS_OK;
 }
 
 static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {

@@ -1,27 +1,17 @@
 /* key_x86.c - digests of integers, four at a time, for x86-64 with AVX2
  *
- * XXH3-128 of eight bytes: one long product and two short ones, with shifts between them.
- *
- *      [ high | low ] = (key ^ flip) x PRIME1         flip: from the secret and the seed
- *      high = high + 2 low,   low = low ^ high / 8
- *      low = mixed by PRIME2,   high = mixed by PRIME3
- *
- * A vector has no products of 64 bits, but four of 32 at a time: al, ah being the halves of a word,
- * a x b = (ah bh << 64) + ((ah bl + al bh) << 32) + al bl.
+ * As in word.h.  A vector has no products of 64 bits, but four of 32 at a time: al, ah being the halves of
+ * a word, a x b = (ah bh << 64) + ((ah bl + al bh) << 32) + al bl.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "hash/hash.h"
+#include "hash/word.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
 #include <immintrin.h>
 
-#define AVX2   __attribute__((target("avx2")))
-#define PRIME1 0x9e3779b185ebcaa7u /* XXH_PRIME64_1 + 4 x 8 bytes */
-#define PRIME2 0x9fb21c651e98df25u
-#define PRIME3 0x165667919e3779f9u
-#define FLIP   0xc4f023344dc994acu /* words 2 and 3 of the secret, one ^ the other */
+#define AVX2 __attribute__((target("avx2")))
 
 AVX2 TAMIS_INLINE __m256i word(uint64_t value) {
     return _mm256_set1_epi64x((long long)value);
@@ -43,10 +33,10 @@ AVX2 TAMIS_INLINE void hash_four(const uint64_t *keys, __m256i flip, tamis_diges
     const __m256i a = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(const void *)keys),
                                        flip),
                   a_high = _mm256_srli_epi64(a, 32);
-    const __m256i low_low = _mm256_mul_epu32(a, word(PRIME1)),
-                  low_high = _mm256_mul_epu32(a, word(PRIME1 >> 32)),
-                  high_low = _mm256_mul_epu32(a_high, word(PRIME1)),
-                  high_high = _mm256_mul_epu32(a_high, word(PRIME1 >> 32));
+    const __m256i low_low = _mm256_mul_epu32(a, word(TAMIS_I_PRIME1)),
+                  low_high = _mm256_mul_epu32(a, word(TAMIS_I_PRIME1 >> 32)),
+                  high_low = _mm256_mul_epu32(a_high, word(TAMIS_I_PRIME1)),
+                  high_high = _mm256_mul_epu32(a_high, word(TAMIS_I_PRIME1 >> 32));
     /* No sum here exceeds 64 bits: that of the halves is below 2^34. */
     const __m256i first = _mm256_add_epi64(high_low, _mm256_srli_epi64(low_low, 32));
     const __m256i second = _mm256_add_epi64(low_high, _mm256_and_si256(first, low_half));
@@ -56,10 +46,10 @@ AVX2 TAMIS_INLINE void hash_four(const uint64_t *keys, __m256i flip, tamis_diges
     high = _mm256_add_epi64(high, _mm256_add_epi64(low, low));
     low = _mm256_xor_si256(low, _mm256_srli_epi64(high, 3));
     low = FOLD(low, 35);
-    low = times(low, PRIME2);
+    low = times(low, TAMIS_I_PRIME2);
     low = FOLD(low, 28);
     high = FOLD(high, 37);
-    high = times(high, PRIME3);
+    high = times(high, TAMIS_I_PRIME3);
     high = FOLD(high, 32);
     const __m256i even = _mm256_unpacklo_epi64(low, high), odd = _mm256_unpackhi_epi64(low, high);
     _mm256_storeu_si256((__m256i *)(void *)digests, _mm256_permute2x128_si256(even, odd, 0x20));
@@ -69,8 +59,7 @@ AVX2 TAMIS_INLINE void hash_four(const uint64_t *keys, __m256i flip, tamis_diges
 
 AVX2 void tamis_i_hash_many_u64_avx2(uint64_t seed, const uint64_t *keys, size_t n,
                                      tamis_digest *digests) {
-    const uint64_t turned = __builtin_bswap32((uint32_t)seed);
-    const __m256i flip = word(FLIP + (seed ^ turned << 32));
+    const __m256i flip = word(tamis_i_hash_flip(seed));
     const size_t whole = n - n % 4;
     for (size_t i = 0; i < whole; i += 4)
         hash_four(keys + i, flip, digests + i);

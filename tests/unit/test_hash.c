@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bits/kernels.h"
-#include "hash/hash.h"
+#include "hash/word.h"
 #include "support.h"
 
 /* XXH3-128 of the first 'size' bytes of a buffer, as the hash's own reference gives it: the numbers
@@ -112,6 +112,8 @@ static void test_hash_integer_equals_its_bytes(void **state) {
         tamis_i_hash_many_u64(seed, &key, 1, &c);
         assert_true(a.lo == b.lo && a.hi == b.hi);
         assert_true(a.lo == c.lo && a.hi == c.hi);
+        const tamis_digest d = tamis_i_hash_word(tamis_i_hash_flip(seed), key);
+        assert_true(a.lo == d.lo && a.hi == d.hi);
     }
 }
 
