@@ -44,10 +44,11 @@
 #include "bits/flex.h"
 
 #define MOST   TAMIS_I_FLEX_MAX
-#define NUMBER 4u /* bits that tell the number of elements of a group */
-#define LENGTH 5u /* bits that tell a length */
+#define NUMBER TAMIS_I_FLEX_NUMBER
+#define LENGTH TAMIS_I_FLEX_LENGTH
 
 typedef tamis_i_element element;
+typedef tamis_i_lengths lengths;
 
 /* Where everything is. */
 typedef struct parts {
@@ -69,8 +70,48 @@ static inline unsigned told(const tamis_i_flex *flex) {
 }
 
 static unsigned length_max(const tamis_i_flex *flex) {
-    const unsigned most = (unsigned)flex->least + TAMIS_I_FLEX_MORE;
-    return most < 56 ? most : 56;
+    return (unsigned)flex->longest;
+}
+
+/* Can flex_x86.h work on these buckets?  Their tails must always fit two words. */
+static bool is_quick(const tamis_i_flex *flex) {
+    uint64_t tails = 0;
+    for (uint64_t n = 1; n <= flex->most; n++) {
+        const uint64_t known = n * (flex->longest - 8), room = flex->state_at - 8 * n;
+        const uint64_t now = known < room ? known : room;
+        tails = now > tails ? now : tails;
+    }
+    return flex->sizes == 2 && flex->counter_bits == 0 && flex->heads.vectors && flex->least > 8 &&
+           flex->bits < 192 && tails <= 128;
+}
+
+/* The steps of flex_x86.h. */
+static void plan_steps(tamis_i_flex *flex) {
+    const unsigned longest = length_max(flex);
+    lengths now = {.n_a = 0};
+    for (unsigned n = 0; n < flex->most; n++) {
+        tamis_i_flex_step *const step = &flex->steps[n];
+        const lengths next =
+            tamis_i_flex_lengths(flex, (unsigned)flex->state_at, now.n_a, now.longer, longest,
+                                 n - now.n_a, n == 0 ? longest : now.shorter);
+        unsigned first = 0;
+        for (unsigned i = 0; i < n; i++) {
+            const unsigned j = i + (i >= now.n_a);
+            const unsigned old = (i < now.n_a ? now.longer : now.shorter) - 8;
+            const unsigned kept = (j < next.n_a ? next.longer : next.shorter) - 8;
+            for (unsigned bit = first + old - kept; bit < first + old; bit++)
+                tamis_i_bit_set(step->keep, bit);
+            first += old;
+        }
+        const unsigned before = now.n_a < next.n_a ? now.n_a : next.n_a;
+        const unsigned at = before * (next.longer - 8) + (now.n_a - before) * (next.shorter - 8);
+        step->from = (uint32_t)tamis_i_flex_state(flex, n, now);
+        step->to = (uint32_t)tamis_i_flex_state(flex, n + 1, next);
+        step->place = (uint8_t)now.n_a;
+        step->at = (uint8_t)at;
+        step->tail = (uint8_t)((now.n_a < next.n_a ? next.longer : next.shorter) - 8);
+        now = next;
+    }
 }
 
 bool tamis_i_flex_init(tamis_i_flex *flex, uint64_t bits, uint64_t least, uint64_t counter_bits,
@@ -82,15 +123,20 @@ bool tamis_i_flex_init(tamis_i_flex *flex, uint64_t bits, uint64_t least, uint64
     if (bits < state + 2 * cost)
         return false;
     const uint64_t most = (bits - state) / cost < MOST ? (bits - state) / cost : MOST;
-    *flex = (tamis_i_flex){.bits = bits,
-                           .least = least,
-                           .counter_bits = counter_bits,
-                           .sizes = sizes,
-                           .state_at = bits - state,
-                           .state_mask = tamis_i_low_mask((unsigned)state),
-                           .last_mask = tamis_i_low_mask((unsigned)(bits - 1) % 64 + 1),
-                           .most = most,
-                           .heads = tamis_i_heads_of(most, stored, bits)};
+    *flex =
+        (tamis_i_flex){.bits = bits,
+                       .least = least,
+                       .counter_bits = counter_bits,
+                       .sizes = sizes,
+                       .state_at = bits - state,
+                       .state_mask = tamis_i_low_mask((unsigned)state),
+                       .last_mask = tamis_i_low_mask((unsigned)(bits - 1) % 64 + 1),
+                       .most = most,
+                       .longest = least + TAMIS_I_FLEX_MORE < 56 ? least + TAMIS_I_FLEX_MORE : 56,
+                       .heads = tamis_i_heads_of(most, stored, bits)};
+    flex->quick = is_quick(flex);
+    if (flex->quick)
+        plan_steps(flex);
     return true;
 }
 
@@ -122,6 +168,11 @@ static inline uint64_t tail_at(const parts *p, const uint64_t *line, unsigned at
     const unsigned first = g ? p->first[1] + (i - p->n[0]) * bits : p->first[0] + i * bits;
     return tamis_i_lined_get(line, at + first, tamis_i_low_mask(bits));
 }
+
+/* ---- tables ---- */
+
+const uint32_t tamis_i_flex_parts[16] = {0,    65536, 32768, 21846, 16384, 13108, 10923, 9363,
+                                         8192, 7282,  6554,  5958,  5462,  5042,  4682,  4370};
 
 /* ---- queries ---- */
 
@@ -283,20 +334,6 @@ static void image_copy(image *out, unsigned to, const image *in, unsigned from, 
     image_put(out, to, image_get(in, from, n));
 }
 
-/* How the elements of a bucket are divided: the first n_a have length longer, the others shorter. */
-typedef struct lengths {
-    unsigned n_a, longer, shorter;
-} lengths;
-
-static uint64_t state_of(const tamis_i_flex *flex, unsigned n, lengths l) {
-    const uint64_t least = flex->least;
-    uint64_t state = l.n_a | (uint64_t)(n - l.n_a) << NUMBER;
-    if (flex->sizes == 1)
-        return state | (n == 0 ? 0 : l.longer - least) << 2 * NUMBER;
-    state |= (l.n_a == 0 ? 0 : l.longer - least) << 2 * NUMBER;
-    return state | (n == l.n_a ? 0 : l.shorter - least) << (2 * NUMBER + LENGTH);
-}
-
 /* Tails of elements of one group that come to one group. */
 static unsigned copy_tails(image *out, unsigned to, const image *in, unsigned from, unsigned n,
                            unsigned old, unsigned now) {
@@ -351,7 +388,7 @@ TAMIS_INLINE void rewrite_with(const tamis_i_flex *flex, unsigned words, const p
     to = move_tails(flex, p, &out, to + tail, &in, place, n, 1, l);
     TAMIS_ASSERT(to <= flex->state_at);
     (void)to;
-    image_put(&out, (unsigned)flex->state_at, state_of(flex, n + 1, l));
+    image_put(&out, (unsigned)flex->state_at, tamis_i_flex_state(flex, n + 1, l));
     image_store(words, line, at, &in, &out);
 }
 
@@ -369,13 +406,6 @@ static void rewrite(const tamis_i_flex *flex, const parts *p, uint64_t *line, un
 
 /* ---- lengths ---- */
 
-/* x / n for x < 512 and n < 16: 2^16 / n, rounded up. */
-static unsigned part_of(unsigned x, unsigned n) {
-    static const uint32_t parts_16[16] = {0,    65536, 32768, 21846, 16384, 13108, 10923, 9363,
-                                          8192, 7282,  6554,  5958,  5462,  5042,  4682,  4370};
-    return x * parts_16[n] >> 16;
-}
-
 static unsigned smaller(unsigned a, unsigned b) {
     return a < b ? a : b;
 }
@@ -390,21 +420,17 @@ static lengths share_rest(unsigned room, unsigned n, unsigned n_a, unsigned limi
                           unsigned shorter) {
     lengths l = {.n_a = n_a, .shorter = shorter};
     if (n_a != 0)
-        l.longer = smaller(limit, part_of(room - (n - n_a) * shorter, n_a));
+        l.longer = smaller(limit, tamis_i_flex_part(room - (n - n_a) * shorter, n_a));
     if (l.longer <= shorter)
         l.n_a = 0;
     return l;
 }
 
-/* Two lengths for n_a elements of length a, one of length 'own', and n_b > 0 of length b < a, in this
- * order, which have 'room' bits.  None becomes longer. */
-static lengths two_lengths(const tamis_i_flex *flex, unsigned room, unsigned n_a, unsigned a,
-                           unsigned own, unsigned n_b, unsigned b) {
-    const unsigned n = n_a + 1 + n_b, even = part_of(room, n);
+tamis_i_lengths tamis_i_flex_uneven(const tamis_i_flex *flex, unsigned room, unsigned n_a,
+                                    unsigned a, unsigned own, unsigned n_b, unsigned b) {
+    const unsigned n = n_a + 1 + n_b;
     const bool with_a = own > b;
     b = smaller(b, own);
-    if (even < b)
-        return (lengths){.n_a = room - n * even, .longer = even + 1, .shorter = even};
     const unsigned limit = n_a == 0 ? own : with_a ? smaller(a, own) : a;
     const lengths keep = share_rest(room, n, n_a + with_a, limit, b);
     if (b == flex->least)
@@ -440,17 +466,19 @@ bool tamis_i_flex_add(const tamis_i_flex *flex, uint64_t *line, unsigned at, uin
     const unsigned own = smaller(length, length_max(flex));
     const unsigned room = (unsigned)(flex->state_at - (n + 1) * flex->counter_bits);
     if (flex->sizes == 1) {
-        const unsigned fits = part_of(room, n + 1) + told(flex), first = (unsigned)(print >> 63);
+        const unsigned fits = tamis_i_flex_part(room, n + 1) + told(flex),
+                       first = (unsigned)(print >> 63);
         const unsigned now = smaller(fits, n == 0 ? own : smaller(own, p.length[0]));
         const lengths l = {.n_a = p.n[0] + 1 - first, .longer = now, .shorter = now};
         rewrite(flex, &p, line, at, first ? n : p.n[0], print, count, l);
     } else if (n == 0) {
         rewrite(flex, &p, line, at, 0, print, count, (lengths){.shorter = smaller(own, room)});
     } else if (p.n[1] == 0) { /* those left have one length */
-        const lengths l = two_lengths(flex, room, 0, 0, own, p.n[0], p.length[0]);
+        const lengths l = tamis_i_flex_lengths(flex, room, 0, 0, own, p.n[0], p.length[0]);
         rewrite(flex, &p, line, at, 0, print, count, l);
     } else {
-        const lengths l = two_lengths(flex, room, p.n[0], p.length[0], own, p.n[1], p.length[1]);
+        const lengths l =
+            tamis_i_flex_lengths(flex, room, p.n[0], p.length[0], own, p.n[1], p.length[1]);
         rewrite(flex, &p, line, at, p.n[0], print, count, l);
     }
     return true;
@@ -472,7 +500,7 @@ TAMIS_INLINE void drop_with(const tamis_i_flex *flex, unsigned words, uint64_t *
         image_close(&out, words, p.counters + i * c, c);
     image_close(&out, words, i * w, w);
     const lengths l = {.n_a = p.n[0] - (g == 0), .longer = p.length[0], .shorter = p.length[1]};
-    image_put(&out, (unsigned)flex->state_at, state_of(flex, n - 1, l));
+    image_put(&out, (unsigned)flex->state_at, tamis_i_flex_state(flex, n - 1, l));
     image_store(words, line, at, &in, &out);
 }
 

@@ -10,6 +10,19 @@
 #define TAMIS_I_FLEX_MAX  15u /* elements of a bucket */
 #define TAMIS_I_FLEX_MORE 31u /* bits of an element beyond the shortest, at most */
 
+#define TAMIS_I_FLEX_NUMBER  4u /* bits that tell the number of elements of a group */
+#define TAMIS_I_FLEX_LENGTH  5u /* bits that tell a length */
+#define TAMIS_I_FLEX_STATE_2 (2 * TAMIS_I_FLEX_NUMBER + 2 * TAMIS_I_FLEX_LENGTH)
+
+/* What one more element does to a bucket from which none was ever removed: all that flex_x86.h has to know.
+ * Such buckets have the same state if they have the same number of elements. */
+typedef struct tamis_i_flex_step {
+    uint64_t keep[2];  /* bits of the tails that stay */
+    uint32_t from, to; /* the states */
+    uint8_t place;     /* of the new element */
+    uint8_t at, tail;  /* its tail: first bit, behind the others that come before, and bits */
+} tamis_i_flex_step;
+
 /* A way to divide the bits of a bucket, and constants that follow from it. */
 typedef struct tamis_i_flex {
     uint64_t bits;  /* of the bucket */
@@ -20,7 +33,10 @@ typedef struct tamis_i_flex {
     uint64_t state_mask;
     uint64_t last_mask; /* of the bits in the last word, if the bucket began with a word */
     uint64_t most;      /* elements that fit when all are as short as possible */
+    uint64_t longest;   /* bits of the longest element */
+    uint64_t quick;     /* flex_x86.h can work on these buckets */
     tamis_i_heads heads;
+    tamis_i_flex_step steps[TAMIS_I_FLEX_MAX]; /* by the number of elements, if quick */
 } tamis_i_flex;
 
 /* An element: the first 'length' bits of a print of 64 bits, the others being zero, and how many keys it
@@ -105,5 +121,46 @@ void tamis_i_flex_drop(const tamis_i_flex *flex, uint64_t *line, unsigned at, un
 /* Could the bucket have come from these calls?  False, and why. */
 bool tamis_i_flex_check(const tamis_i_flex *flex, const uint64_t *line, unsigned at,
                         const char **reason);
+
+/* ---- lengths: what flex.c and flex_x86.h share ---- */
+
+/* How the elements of a bucket are divided: the first n_a have length longer, the others shorter. */
+typedef struct tamis_i_lengths {
+    unsigned n_a, longer, shorter;
+} tamis_i_lengths;
+
+/* The state of a bucket of n elements. */
+static inline uint64_t tamis_i_flex_state(const tamis_i_flex *flex, unsigned n, tamis_i_lengths l) {
+    const uint64_t least = flex->least;
+    const unsigned first = 2 * TAMIS_I_FLEX_NUMBER;
+    uint64_t state = l.n_a | (uint64_t)(n - l.n_a) << TAMIS_I_FLEX_NUMBER;
+    if (flex->sizes == 1)
+        return state | (n == 0 ? 0 : l.longer - least) << first;
+    state |= (l.n_a == 0 ? 0 : l.longer - least) << first;
+    return state | (n == l.n_a ? 0 : l.shorter - least) << (first + TAMIS_I_FLEX_LENGTH);
+}
+
+/* 2^16 / n, rounded up. */
+extern const uint32_t tamis_i_flex_parts[16];
+
+/* x / n for x < 512 and n < 16. */
+static inline unsigned tamis_i_flex_part(unsigned x, unsigned n) {
+    return x * tamis_i_flex_parts[n] >> 16;
+}
+
+/* Two lengths, if the room cannot be shared out evenly: see tamis_i_flex_lengths. */
+tamis_i_lengths tamis_i_flex_uneven(const tamis_i_flex *flex, unsigned room, unsigned n_a,
+                                    unsigned a, unsigned own, unsigned n_b, unsigned b);
+
+/* Two lengths for n_a elements of length a, one of length 'own', and n_b of length b < a, in this
+ * order, which have 'room' bits; n_b > 0, or b = own.  None becomes longer. */
+static inline tamis_i_lengths tamis_i_flex_lengths(const tamis_i_flex *flex, unsigned room,
+                                                   unsigned n_a, unsigned a, unsigned own,
+                                                   unsigned n_b, unsigned b) {
+    const unsigned n = n_a + 1 + n_b, even = tamis_i_flex_part(room, n);
+    if (even < b && even < own)
+        return (tamis_i_lengths){.n_a = room - n * even, .longer = even + 1, .shorter = even};
+    return tamis_i_flex_uneven(flex, room, n_a, a, own, n_b, b);
+}
 
 #endif

@@ -111,6 +111,25 @@ TAMIS_INLINE void tamis_i_choices_locate(const tamis_i_choices *choices, unsigne
     }
 }
 
+/* The same for buckets of whole bytes: their first bytes in at[]. */
+TAMIS_INLINE void tamis_i_choices_locate_bytes(const tamis_i_choices *choices, unsigned d,
+                                               unsigned char *table, tamis_digest digest,
+                                               tamis_i_probe *probe) {
+    const uint64_t print = tamis_i_choices_print(choices, digest);
+    const uint64_t remainder = tamis_i_choices_remainder(choices, print);
+    const uint64_t first = print >> choices->remainder_bits;
+    const uint64_t mixed = tamis_i_permute_mix(&choices->permutations, remainder);
+    probe->word[0] = remainder;
+    for (unsigned i = 0; i < d; i++) {
+        const uint64_t bucket =
+            i == 0 ? first : tamis_i_permute(&choices->permutations, mixed, i, first);
+        const uint64_t number = 2 * (i * choices->buckets + bucket), part = choices->line_part;
+        unsigned char *const at = table + TAMIS_LINE_BYTES * tamis_i_mulhi(number, part) +
+                                  tamis_i_mulhi(number * part, choices->line_used / 8);
+        probe->at[i] = (uint64_t *)(void *)at;
+    }
+}
+
 TAMIS_INLINE void tamis_i_choices_fetch(unsigned d, const tamis_i_probe *probe, bool write) {
     for (unsigned i = 0; i < d; i++) {
         if (write)

@@ -29,7 +29,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/flex.h"
+#include "bits/flex_x86.h"
 #include "filter/choices.h"
 
 #include <math.h>
@@ -309,6 +309,286 @@ static const tamis_i_heads *heads_of(const layout *l) {
 
 #include "filter/choices_batch.h"
 
+/* ---- the same with the kernels of flex_x86.h ---- */
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+static bool is_quick(const tamis_filter *filter) {
+    return filter->kernels.avx2 && layout_of(filter)->flex.quick;
+}
+
+/* Bits of a head, counters and lengths are known, and probes have the first bytes of the buckets in at[]. */
+TAMIS_INLINE void quick_locate(const layout *l, unsigned d, unsigned char *table,
+                               tamis_digest digest, tamis_i_probe *probe) {
+    const unsigned r = (unsigned)l->choices.remainder_bits;
+    tamis_i_choices_locate_bytes(&l->choices, d, table, digest, probe);
+    probe->word[0] = probe->word[0] << (64 - r) | digest.hi >> r;
+}
+
+TAMIS_INLINE unsigned char *quick_bucket(const tamis_i_probe *probe, uint64_t i) {
+    return (unsigned char *)probe->at[i];
+}
+
+TAMIS_I_AVX2 static inline uint64_t quick_find(const layout *l, const tamis_i_probe *probe,
+                                               unsigned d) {
+    const __m128i wanted = _mm_set1_epi8((char)(probe->word[0] >> 56));
+    uint64_t hits = 0;
+    for (unsigned j = 0; j < d; j++) {
+        const __m128i all = _mm_loadu_si128((const __m128i *)(const void *)probe->at[j]);
+        hits |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(all, wanted)) << 16 * j;
+    }
+    return hits & l->flex.heads.places;
+}
+
+/* Does the first of the elements that 'hits' tells, or element 0 if there are none, hold the print? */
+TAMIS_I_AVX2 static inline bool first_holds(const tamis_i_flex_quick *q, const tamis_i_probe *probe,
+                                            uint64_t hits, bool least) {
+    const uint64_t bit = _tzcnt_u64(hits) % 64;
+    return tamis_i_flex_holds_avx2(q, quick_bucket(probe, bit / 16), bit % 16, probe->word[0],
+                                   least);
+}
+
+/* Mostly no more than one head agrees: whether one does is no branch, since it cannot be foreseen. */
+TAMIS_I_AVX2 static inline bool quick_contains(const tamis_i_flex_quick *q,
+                                               const tamis_i_probe *probe, uint64_t hits) {
+    unsigned found = (hits != 0) & first_holds(q, probe, hits, false);
+    const uint64_t more = hits & (hits - 1);
+    if (TAMIS_UNLIKELY(more != 0))
+        for (uint64_t left = more; left != 0; left &= left - 1)
+            found |= first_holds(q, probe, left, false);
+    return found != 0;
+}
+
+/* Whatever is not quick. */
+__attribute__((noinline)) static tamis_status slow_insert(tamis_filter *filter, tamis_digest digest,
+                                                          bool *added) {
+    return insert(filter, digest, added);
+}
+
+__attribute__((noinline)) static bool slow_remove(tamis_filter *filter, tamis_digest digest) {
+    return remove_one(filter, digest) == TAMIS_OK;
+}
+
+/* A key whose fingerprint is in no bucket goes to the least loaded, if that has room. */
+TAMIS_I_AVX2 static inline tamis_status quick_insert(tamis_filter *filter,
+                                                     const tamis_i_flex_quick *q, unsigned d,
+                                                     tamis_digest digest,
+                                                     const tamis_i_probe *probe, bool *added) {
+    const layout *const l = layout_of(filter);
+    uint64_t least = tamis_i_flex_quick_load(q, quick_bucket(probe, 0)) * 4;
+    for (unsigned i = 1; i < d; i++) {
+        const uint64_t load = tamis_i_flex_quick_load(q, quick_bucket(probe, i)) * 4 + i;
+        least = load < least ? load : least;
+    }
+    bool akin = least / 4 >= q->most;
+    for (uint64_t left = quick_find(l, probe, d); left != 0; left &= left - 1)
+        akin |= first_holds(q, probe, left, true);
+    if (TAMIS_UNLIKELY(akin))
+        return slow_insert(filter, digest, added);
+    *added =
+        filter->state[TAMIS_I_STASH_USED] == 0 || tamis_i_stash_copies(&filter->stash, digest) == 0;
+    tamis_i_flex_add_avx2(&l->flex, q, quick_bucket(probe, least % 4), least / 4, probe->word[0]);
+    filter->state[TAMIS_I_COUNT]++;
+    return TAMIS_OK;
+}
+
+/* Without counters the first match of a bucket is one of the longest. */
+TAMIS_I_AVX2 static inline bool quick_remove(tamis_filter *filter, const tamis_i_flex_quick *q,
+                                             unsigned d, tamis_digest digest,
+                                             const tamis_i_probe *probe) {
+    const layout *const l = layout_of(filter);
+    if (TAMIS_UNLIKELY(filter->state[TAMIS_I_STASH_USED] != 0))
+        return slow_remove(filter, digest);
+    for (uint64_t hits = quick_find(l, probe, d); hits != 0; hits &= hits - 1) {
+        if (TAMIS_LIKELY(first_holds(q, probe, hits, false))) {
+            const uint64_t bit = _tzcnt_u64(hits);
+            tamis_i_flex_drop_avx2(q, quick_bucket(probe, bit / 16), bit % 16);
+            filter->state[TAMIS_I_COUNT]--;
+            return true;
+        }
+    }
+    return false;
+}
+
+TAMIS_I_AVX2 static bool quick_contains_one(const tamis_filter *filter, tamis_digest digest) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_flex_quick q = tamis_i_flex_quick_of(&l->flex);
+    const unsigned d = (unsigned)l->choices.subtables;
+    tamis_i_probe probe;
+    quick_locate(l, d, (unsigned char *)filter->table, digest, &probe);
+    return quick_contains(&q, &probe, quick_find(l, &probe, d)) ||
+           (filter->state[TAMIS_I_STASH_USED] != 0 &&
+            tamis_i_stash_copies(&filter->stash, digest) != 0);
+}
+
+TAMIS_I_AVX2 static tamis_status quick_insert_one(tamis_filter *filter, tamis_digest digest,
+                                                  bool *added) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_flex_quick q = tamis_i_flex_quick_of(&l->flex);
+    const unsigned d = (unsigned)l->choices.subtables;
+    tamis_i_probe probe;
+    quick_locate(l, d, (unsigned char *)filter->table, digest, &probe);
+    return quick_insert(filter, &q, d, digest, &probe, added);
+}
+
+TAMIS_I_AVX2 static tamis_status quick_remove_one(tamis_filter *filter, tamis_digest digest) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_flex_quick q = tamis_i_flex_quick_of(&l->flex);
+    const unsigned d = (unsigned)l->choices.subtables;
+    tamis_i_probe probe;
+    quick_locate(l, d, (unsigned char *)filter->table, digest, &probe);
+    return quick_remove(filter, &q, d, digest, &probe) ? TAMIS_OK : TAMIS_E_NOT_FOUND;
+}
+
+TAMIS_INLINE void quick_locate_some(const tamis_filter *filter, unsigned d,
+                                    const tamis_i_group *group, size_t i, size_t n) {
+    const layout *const l = layout_of(filter);
+    for (size_t j = i; j < i + n; j++)
+        quick_locate(l, d, (unsigned char *)filter->table, group->digests[j], &group->probes[j]);
+}
+
+TAMIS_INLINE void quick_fetch_some(unsigned d, const tamis_i_group *group, size_t i, size_t n,
+                                   bool write) {
+    for (size_t j = i; j < i + n; j++)
+        tamis_i_choices_fetch(d, &group->probes[j], write);
+}
+
+TAMIS_I_AVX2 static inline void quick_contains_group(const tamis_filter *filter, unsigned d,
+                                                     const tamis_i_group *now,
+                                                     const tamis_i_group *next, bool *present) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_flex_quick q = tamis_i_flex_quick_of(&l->flex);
+    const bool stash = filter->state[TAMIS_I_STASH_USED] != 0;
+    const size_t n = now->n, n_next = next->n;
+    quick_locate_some(filter, d, next, 0, n_next);
+    if (n == TAMIS_I_GROUP && n_next == TAMIS_I_GROUP) {
+        for (size_t i = 0; i < TAMIS_I_GROUP; i++) {
+            quick_fetch_some(d, next, i, 1, false);
+            const tamis_i_probe *const probe = &now->probes[i];
+            present[i] = quick_contains(&q, probe, quick_find(l, probe, d));
+        }
+    } else {
+        quick_fetch_some(d, next, 0, n_next, false);
+        for (size_t i = 0; i < n; i++) {
+            const tamis_i_probe *const probe = &now->probes[i];
+            present[i] = quick_contains(&q, probe, quick_find(l, probe, d));
+        }
+    }
+    if (stash)
+        for (size_t i = 0; i < n; i++)
+            if (!present[i])
+                present[i] = tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
+}
+
+TAMIS_I_AVX2 static inline tamis_status quick_insert_group(tamis_filter *filter, unsigned d,
+                                                           const tamis_i_group *now,
+                                                           const tamis_i_group *next, bool *added,
+                                                           size_t *done) {
+    const tamis_i_flex_quick q = tamis_i_flex_quick_of(&layout_of(filter)->flex);
+    const bool turns = now->n == TAMIS_I_GROUP && next->n == TAMIS_I_GROUP;
+    quick_locate_some(filter, d, next, 0, next->n);
+    if (!turns)
+        quick_fetch_some(d, next, 0, next->n, true);
+    *done = 0;
+    for (size_t i = 0; i < now->n; i++) {
+        if (turns)
+            quick_fetch_some(d, next, i, 1, true);
+        const tamis_status status =
+            quick_insert(filter, &q, d, now->digests[i], &now->probes[i], &added[i]);
+        if (status != TAMIS_OK)
+            return status;
+        *done = i + 1;
+    }
+    return TAMIS_OK;
+}
+
+TAMIS_I_AVX2 static inline void quick_remove_group(tamis_filter *filter, unsigned d,
+                                                   const tamis_i_group *now,
+                                                   const tamis_i_group *next, bool *removed) {
+    const tamis_i_flex_quick q = tamis_i_flex_quick_of(&layout_of(filter)->flex);
+    const bool turns = now->n == TAMIS_I_GROUP && next->n == TAMIS_I_GROUP;
+    quick_locate_some(filter, d, next, 0, next->n);
+    if (!turns)
+        quick_fetch_some(d, next, 0, next->n, true);
+    for (size_t i = 0; i < now->n; i++) {
+        if (turns)
+            quick_fetch_some(d, next, i, 1, true);
+        removed[i] = quick_remove(filter, &q, d, now->digests[i], &now->probes[i]);
+    }
+}
+
+TAMIS_I_AVX2 static void quick_contains_many(const tamis_filter *filter, const tamis_i_group *now,
+                                             const tamis_i_group *next, bool *present) {
+    const unsigned d = (unsigned)layout_of(filter)->choices.subtables;
+    if (d == 3)
+        quick_contains_group(filter, 3, now, next, present);
+    else
+        quick_contains_group(filter, d, now, next, present);
+}
+
+TAMIS_I_AVX2 static tamis_status quick_insert_many(tamis_filter *filter, const tamis_i_group *now,
+                                                   const tamis_i_group *next, bool *added,
+                                                   size_t *done) {
+    const unsigned d = (unsigned)layout_of(filter)->choices.subtables;
+    if (d == 3)
+        return quick_insert_group(filter, 3, now, next, added, done);
+    return quick_insert_group(filter, d, now, next, added, done);
+}
+
+TAMIS_I_AVX2 static void quick_remove_many(tamis_filter *filter, const tamis_i_group *now,
+                                           const tamis_i_group *next, bool *removed) {
+    const unsigned d = (unsigned)layout_of(filter)->choices.subtables;
+    if (d == 3)
+        quick_remove_group(filter, 3, now, next, removed);
+    else
+        quick_remove_group(filter, d, now, next, removed);
+}
+
+#else
+#define is_quick(filter)    false
+#define quick_contains_one  contains
+#define quick_insert_one    insert
+#define quick_remove_one    remove_one
+#define quick_contains_many contains_many
+#define quick_insert_many   insert_many
+#define quick_remove_many   remove_many
+#endif
+
+static bool contains_any(const tamis_filter *filter, tamis_digest digest) {
+    return is_quick(filter) ? quick_contains_one(filter, digest) : contains(filter, digest);
+}
+
+static tamis_status insert_any(tamis_filter *filter, tamis_digest digest, bool *added) {
+    return is_quick(filter) ? quick_insert_one(filter, digest, added)
+                            : insert(filter, digest, added);
+}
+
+static tamis_status remove_any(tamis_filter *filter, tamis_digest digest) {
+    return is_quick(filter) ? quick_remove_one(filter, digest) : remove_one(filter, digest);
+}
+
+static void contains_batch(const tamis_filter *filter, const tamis_i_group *now,
+                           const tamis_i_group *next, bool *present) {
+    if (is_quick(filter))
+        quick_contains_many(filter, now, next, present);
+    else
+        contains_many(filter, now, next, present);
+}
+
+static tamis_status insert_batch(tamis_filter *filter, const tamis_i_group *now,
+                                 const tamis_i_group *next, bool *added, size_t *done) {
+    return is_quick(filter) ? quick_insert_many(filter, now, next, added, done)
+                            : insert_many(filter, now, next, added, done);
+}
+
+static void remove_batch(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
+                         bool *removed) {
+    if (is_quick(filter))
+        quick_remove_many(filter, now, next, removed);
+    else
+        remove_many(filter, now, next, removed);
+}
+
 /* ---- whole filters ---- */
 
 /* Does another element match whatever element j matches?  Of equal ones, the first counts. */
@@ -364,13 +644,13 @@ const tamis_i_kind tamis_i_dleft_dynamic = {.id = TAMIS_KIND_DLEFT_DYNAMIC,
                                                        "moves"},
                                             .shape = shape,
                                             .attach = attach,
-                                            .insert = insert,
-                                            .contains = contains,
-                                            .remove = remove_one,
+                                            .insert = insert_any,
+                                            .contains = contains_any,
+                                            .remove = remove_any,
                                             .copies = copies,
                                             .prefetch = prefetch,
-                                            .contains_many = contains_many,
-                                            .insert_many = insert_many,
-                                            .remove_many = remove_many,
+                                            .contains_many = contains_batch,
+                                            .insert_many = insert_batch,
+                                            .remove_many = remove_batch,
                                             .info = info,
                                             .check = check};

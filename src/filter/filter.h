@@ -34,7 +34,7 @@
  * can insert. */
 #define TAMIS_I_COUNT_MAX ((uint64_t)1 << 62)
 
-#define TAMIS_I_GEOMETRY 64u
+#define TAMIS_I_GEOMETRY 96u
 
 /* No table has more words than this: 2^45 bytes. */
 #define TAMIS_I_WORDS_MAX ((uint64_t)1 << 42)

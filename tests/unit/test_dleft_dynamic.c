@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "filter/filter.h"
 #include "small_multiset.h"
 
 static tamis_params shape(uint64_t capacity, uint64_t seed, uint64_t sizes) {
@@ -151,6 +152,79 @@ static void test_dleft_dynamic_refresh_brings_lengths_back(void **state) {
     }
 }
 
+/* ---- kernels ---- */
+
+enum { BATCH = 70 };
+
+/* The same calls to a filter with the best kernels, in batches or one by one, and to one with none. */
+static void same_calls(tamis_filter *best, tamis_filter *plain, uint64_t n_keys, uint64_t *random,
+                       uint64_t *full) {
+    uint64_t drawn[BATCH];
+    bool answers[BATCH], expected[BATCH];
+    const size_t n = 1 + test_random_below(random, BATCH);
+    const unsigned what = (unsigned)test_random_below(random, 8);
+    for (size_t i = 0; i < n; i++)
+        drawn[i] = test_random_below(random, n_keys);
+    if (what < 4) {
+        size_t done = 0, done_plain = 0;
+        const tamis_status status = tamis_filter_insert_many_u64(best, drawn, n, answers, &done);
+        assert_status(tamis_filter_insert_many_u64(plain, drawn, n, expected, &done_plain), status);
+        assert_int_equal(done, done_plain);
+        assert_memory_equal(answers, expected, done * sizeof *answers);
+        *full += status != TAMIS_OK;
+    } else if (what < 6) {
+        size_t count = 0, count_plain = 0;
+        assert_ok(tamis_filter_remove_many_u64(best, drawn, n, answers, &count));
+        assert_ok(tamis_filter_remove_many_u64(plain, drawn, n, expected, &count_plain));
+        assert_int_equal(count, count_plain);
+        assert_memory_equal(answers, expected, n * sizeof *answers);
+    } else if (what < 7) {
+        assert_int_equal(tamis_filter_contains_many_u64(best, drawn, n, answers),
+                         tamis_filter_contains_many_u64(plain, drawn, n, expected));
+        assert_memory_equal(answers, expected, n * sizeof *answers);
+    } else {
+        bool added = false, added_plain = false;
+        assert_int_equal(tamis_filter_contains_u64(best, drawn[0]),
+                         tamis_filter_contains_u64(plain, drawn[0]));
+        assert_int_equal(tamis_filter_insert_u64(best, drawn[0], &added),
+                         tamis_filter_insert_u64(plain, drawn[0], &added_plain));
+        assert_int_equal(added, added_plain);
+        assert_int_equal(tamis_filter_remove_u64(best, drawn[n - 1]),
+                         tamis_filter_remove_u64(plain, drawn[n - 1]));
+    }
+}
+
+static void test_dleft_dynamic_kernels_make_the_same_table(void **state) {
+    (void)state;
+    static const uint64_t bits[] = {128, 136, 168, 168, 184, 256};
+    uint64_t random = test_seed(), full = 0, stashed = 0;
+    for (unsigned round = 0; round < 120; round++) {
+        tamis_params params = shape(1000, round + 1, 2);
+        params.stash = 4 + test_random_below(&random, 20);
+        params.value[TAMIS_DDLCBF_SUBTABLES] = round % 2 == 0 ? 3 : 2 + round / 2 % 3;
+        params.value[TAMIS_DDLCBF_BUCKETS] = 1 + test_random_below(&random, 40);
+        params.value[TAMIS_DDLCBF_BUCKET_BITS] = bits[round % 6];
+        params.value[TAMIS_DDLCBF_REMAINDER_BITS] = 8 + test_random_below(&random, 8);
+        params.value[TAMIS_DDLCBF_COUNTER_BITS] = TAMIS_NONE;
+        params.value[TAMIS_DDLCBF_MOVES] = round % 3 == 0 ? TAMIS_NONE : 1 + round % 3;
+        tamis_filter *const best = small_make(&params), *const plain = small_make(&params);
+        tamis_i_kernels_choose(&plain->kernels, 0);
+        const uint64_t n_keys = 20 + test_random_below(&random, 2000);
+        for (unsigned step = 0; step < 60; step++)
+            same_calls(best, plain, n_keys, &random, &full);
+        size_t size;
+        unsigned char *const image = test_encoded(plain, &size);
+        assert_encoded(best, image, size);
+        free(image);
+        stashed += small_stash_used(best);
+        tamis_filter_free(best);
+        tamis_filter_free(plain);
+    }
+    print_message("# %llu batches refused, %llu keys in stashes at the end\n",
+                  (unsigned long long)full, (unsigned long long)stashed);
+    assert_true(full > 10 && stashed > 10);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dleft_dynamic_no_removal_is_ambiguous),
@@ -158,6 +232,7 @@ int main(void) {
         cmocka_unit_test(test_dleft_dynamic_bad_parameters_are_refused),
         cmocka_unit_test(test_dleft_dynamic_error_rate_rises_with_the_load),
         cmocka_unit_test(test_dleft_dynamic_refresh_brings_lengths_back),
+        cmocka_unit_test(test_dleft_dynamic_kernels_make_the_same_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

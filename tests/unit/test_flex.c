@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/flex.h"
+#include "bits/flex_x86.h"
 #include "support.h"
 
 enum { WORDS = 8, STEPS = 120, MOST = TAMIS_I_FLEX_MAX };
@@ -17,6 +17,7 @@ typedef struct bucket {
     unsigned at;
     tamis_i_element list[MOST];
     unsigned n;
+    bool quick; /* flex_x86.h can be called for it */
 } bucket;
 
 static uint64_t first_bits(uint64_t print, unsigned length) {
@@ -59,6 +60,55 @@ static void assert_element(const tamis_i_element *a, const tamis_i_element *b) {
     assert_int_equal(a->count, b->count);
     assert_true(a->print == b->print);
 }
+
+/* ---- flex_x86.h ---- */
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+static unsigned char *bytes_of(bucket *b) {
+    return (unsigned char *)b->line + b->at / 8;
+}
+
+TAMIS_I_AVX2 static void quick_add(bucket *b, uint64_t print) {
+    const tamis_i_flex_quick q = tamis_i_flex_quick_of(&b->flex);
+    tamis_i_flex_add_avx2(&b->flex, &q, bytes_of(b), b->n, print);
+}
+
+TAMIS_I_AVX2 static void quick_add_any(bucket *b, uint64_t print) {
+    tamis_i_flex_add_any_avx2(&b->flex, bytes_of(b), print);
+}
+
+TAMIS_I_AVX2 static void quick_drop(bucket *b, unsigned i) {
+    const tamis_i_flex_quick q = tamis_i_flex_quick_of(&b->flex);
+    tamis_i_flex_drop_avx2(&q, bytes_of(b), i);
+}
+
+TAMIS_I_AVX2 static bool quick_holds(bucket *b, unsigned i, uint64_t print, bool least) {
+    const tamis_i_flex_quick q = tamis_i_flex_quick_of(&b->flex);
+    assert_int_equal(tamis_i_flex_quick_load(&q, bytes_of(b)), b->n);
+    return tamis_i_flex_holds_avx2(&q, bytes_of(b), i, print, least);
+}
+
+#else
+
+static void quick_add(bucket *b, uint64_t print) {
+    (void)tamis_i_flex_add(&b->flex, b->line, b->at, print, 64, 1);
+}
+
+static void quick_add_any(bucket *b, uint64_t print) {
+    quick_add(b, print);
+}
+
+static void quick_drop(bucket *b, unsigned i) {
+    tamis_i_flex_drop(&b->flex, b->line, b->at, i);
+}
+
+static bool quick_holds(bucket *b, unsigned i, uint64_t print, bool least) {
+    return least ? tamis_i_flex_akin(&b->flex, b->line, b->at, print, 1u << i) != 0
+                 : tamis_i_flex_holds(&b->flex, b->line, b->at, i, print);
+}
+
+#endif
 
 /* ---- calls ---- */
 
@@ -105,6 +155,13 @@ static void add(bucket *b, uint64_t print, unsigned length, unsigned count) {
     known = known < 56 ? known : 56;
     const bool done = tamis_i_flex_add(&b->flex, b->line, b->at, print, length, count);
     assert_int_equal(done, old.n < b->flex.most);
+    if (b->quick && done && length == 64) {
+        bucket other = old, any = old;
+        quick_add(&other, print);
+        assert_memory_equal(other.line, b->line, sizeof b->line);
+        quick_add_any(&any, print);
+        assert_memory_equal(any.line, b->line, sizeof b->line);
+    }
     read_back(b);
     assert_int_equal(b->n, old.n + done);
     if (!done || b->n == 0) {
@@ -145,6 +202,11 @@ static void remove_one(bucket *b, unsigned elements) {
             best = i;
     tamis_i_flex_remove(&b->flex, b->line, b->at, elements);
     read_back(b);
+    if (b->quick) {
+        bucket other = old;
+        quick_drop(&other, best);
+        assert_memory_equal(other.line, b->line, sizeof b->line);
+    }
     if (old.list[best].count == 1) {
         assert_dropped(&old, b, best);
         return;
@@ -203,6 +265,12 @@ static unsigned look_for(bucket *b, uint64_t print) {
     for (unsigned i = 0; i < MOST; i++)
         if ((hits >> i & 1) != 0)
             assert_int_equal(tamis_i_flex_holds(&b->flex, b->line, b->at, i, print), same >> i & 1);
+    for (unsigned i = 0; i < MOST && b->quick; i++) {
+        if ((hits >> i & 1) != 0) {
+            assert_int_equal(quick_holds(b, i, print, false), same >> i & 1);
+            assert_int_equal(quick_holds(b, i, print, true), akin >> i & 1);
+        }
+    }
     tamis_i_kernels best;
     tamis_i_kernels_choose(&best, tamis_i_cpu_features());
     if (best.avx2 && b->flex.heads.vectors)
@@ -247,6 +315,11 @@ static void churn(bucket *b, uint64_t *random) {
             const bucket old = *b;
             const unsigned i = (unsigned)test_random_below(random, b->n);
             tamis_i_flex_drop(&b->flex, b->line, b->at, i);
+            if (b->quick) {
+                bucket other = old;
+                quick_drop(&other, i);
+                assert_memory_equal(other.line, b->line, sizeof b->line);
+            }
             read_back(b);
             assert_dropped(&old, b, i);
         }
@@ -258,8 +331,11 @@ static void churn(bucket *b, uint64_t *random) {
 
 static void test_flex_every_shape_equals_the_list(void **state) {
     (void)state;
-    static const unsigned sizes_of_buckets[] = {48, 64, 96, 120, 128, 138, 168, 170, 200, 256, 512};
-    uint64_t random = test_seed(), shapes = 0;
+    static const unsigned sizes_of_buckets[] = {48,  64,  96,  120, 128, 138, 152,
+                                                168, 170, 184, 200, 256, 512};
+    uint64_t random = test_seed(), shapes = 0, quick = 0;
+    tamis_i_kernels best;
+    tamis_i_kernels_choose(&best, tamis_i_cpu_features());
     for (size_t s = 0; s < sizeof sizes_of_buckets / sizeof sizes_of_buckets[0]; s++) {
         for (unsigned least = 2; least <= 32; least++) {
             for (unsigned c = 0; c <= 8; c += 1 + least % 3) {
@@ -269,14 +345,18 @@ static void test_flex_every_shape_equals_the_list(void **state) {
                     if (!tamis_i_flex_init(&b.flex, bits, least, c, sizes))
                         continue;
                     b.at = bits * (unsigned)test_random_below(&random, 512 / bits);
+                    b.quick = best.avx2 && b.flex.quick;
                     churn(&b, &random);
                     shapes++;
+                    quick += b.quick;
                 }
             }
         }
     }
-    print_message("# %llu shapes\n", (unsigned long long)shapes);
+    print_message("# %llu shapes, %llu of them also by flex_x86.h\n", (unsigned long long)shapes,
+                  (unsigned long long)quick);
     assert_true(shapes > 1000);
+    assert_true(quick > 30 || !best.avx2);
 }
 
 static void test_flex_impossible_shapes_are_refused(void **state) {
