@@ -24,8 +24,7 @@
 #define FP_BITS_MAX 56u
 #define LINES_MAX   0x1p38
 #define LOADS       256u    /* 512 bits, and 2 per key at least */
-#define CAP         3u      /* bits beyond those of a line of mean load: more are soon cut */
-#define CAP_PASSING 2u      /* shorter ones are passed on more easily when sets are merged */
+#define CAP         2u      /* bits beyond those of a line of mean load: more are soon cut */
 #define CHURN       12.0    /* 10 replacements; the approximation is that of 12 or lower */
 #define LEFT_OVER   0x1p-14 /* keys that may go to the stash, of all */
 #define LIMIT_MAX   64u     /* of lines that pass on */
@@ -167,8 +166,7 @@ static tamis_status fewest(const tamis_need *need, trial *t) {
 static tamis_status cap(const tamis_need *need, trial *t) {
     const double load = fmax((double)need->n / (double)t->shape.lines, 1);
     const double room = LINE_BITS - t->shape.header_bits - t->shape.homes;
-    const unsigned bits =
-        (unsigned)fmax(room / load - 1, 1) + (t->shape.passes_on ? CAP_PASSING : CAP);
+    const unsigned bits = (unsigned)fmax(room / load - 1, 1) + CAP;
     t->shape.fp_bits_max = bits < FP_BITS_MAX ? bits : FP_BITS_MAX;
     for (unsigned i = 1; i < t->n_rates && t->shape.fp_bits_max * i < room - i; i++) {
         const tamis_status status = tamis_model_line_load(&t->shape, i, &t->rates[i]);
