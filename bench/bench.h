@@ -74,8 +74,10 @@ struct bench_subject {
     const bench_engine *engine;
     const char *name;
     unsigned variant; /* a tamis_kind, a number of lines */
+    unsigned idle;    /* of a calibrator: instructions that it executes per key besides */
     bool calibrator;
-    void *self; /* made by create */
+    bool on_demand; /* only if it is named */
+    void *self;     /* made by create */
     /* Facts, for create to fill in. */
     uint64_t bytes;
     double predicted_fpr; /* NaN: none */

@@ -8,6 +8,10 @@
  * many as it can see.  'batch' takes groups of 16 keys: the lines of the next group are prefetched, then
  * those of this group are read.
  *
+ * 'calibrator-1+N' executes N more instructions per key, which do nothing.  A processor looks ahead over some
+ * hundreds of instructions; so many of them leave less room for reads that overlap, and nothing else: no
+ * filter that executes as many per key can be faster.
+ *
  * Lines are chosen by one multiplication per line, so the key is read and used as a filter would use
  * it, but hardly hashed.  Insert, remove and query are the same reads; each is measured in its own
  * turn so that a ratio always compares neighbours in time.
@@ -78,12 +82,35 @@ static inline const uint64_t *place(const calibrator *c, const bench_keys *keys,
     return c->table + LINE_WORDS * line;
 }
 
+/* 'n' is a constant after inlining. */
+static inline void idle(unsigned n) {
+    switch (n) {
+    case 50:
+        __asm__ volatile(".rept 50\n\tnop\n\t.endr");
+        break;
+    case 100:
+        __asm__ volatile(".rept 100\n\tnop\n\t.endr");
+        break;
+    case 150:
+        __asm__ volatile(".rept 150\n\tnop\n\t.endr");
+        break;
+    case 200:
+        __asm__ volatile(".rept 200\n\tnop\n\t.endr");
+        break;
+    default:
+        break;
+    }
+}
+
 /* The table is zero: what is returned, 0, is nevertheless the sum of all that was read. */
-static inline size_t read_single(const calibrator *c, const bench_keys *keys, unsigned lines) {
+static inline size_t read_single(const calibrator *c, const bench_keys *keys, unsigned lines,
+                                 unsigned instructions) {
     uint64_t sum = 0;
-    for (size_t i = 0; i < keys->n; i++)
+    for (size_t i = 0; i < keys->n; i++) {
         for (unsigned j = 0; j < lines; j++)
             sum += *place(c, keys, i, j);
+        idle(instructions);
+    }
     return (size_t)sum;
 }
 
@@ -99,33 +126,44 @@ static inline size_t fetch(const calibrator *c, const bench_keys *keys, size_t a
     return n;
 }
 
-static inline size_t read_batch(const calibrator *c, const bench_keys *keys, unsigned lines) {
+static inline size_t read_batch(const calibrator *c, const bench_keys *keys, unsigned lines,
+                                unsigned instructions) {
     const uint64_t *places[2][GROUP * BENCH_LINES_MAX];
     uint64_t sum = 0;
     size_t now = fetch(c, keys, 0, lines, places[0]);
     for (size_t at = 0, turn = 0; at < keys->n; turn ^= 1) {
         const size_t next = fetch(c, keys, at + now, lines, places[turn ^ 1]);
-        for (size_t i = 0; i < now * lines; i++)
+        for (size_t i = 0; i < now * lines; i++) {
             sum += *places[turn][i];
+            idle(instructions);
+        }
         at += now;
         now = next;
     }
     return (size_t)sum;
 }
 
-/* One loop per number of lines, unrolled by the compiler. */
+/* One loop per number of lines or instructions, unrolled by the compiler. */
 static size_t single(const bench_subject *subject, const bench_keys *keys) {
     const calibrator *const c = subject->self;
-    return subject->variant == 1   ? read_single(c, keys, 1)
-           : subject->variant == 2 ? read_single(c, keys, 2)
-                                   : read_single(c, keys, 3);
+    return subject->idle == 50     ? read_single(c, keys, 1, 50)
+           : subject->idle == 100  ? read_single(c, keys, 1, 100)
+           : subject->idle == 150  ? read_single(c, keys, 1, 150)
+           : subject->idle == 200  ? read_single(c, keys, 1, 200)
+           : subject->variant == 1 ? read_single(c, keys, 1, 0)
+           : subject->variant == 2 ? read_single(c, keys, 2, 0)
+                                   : read_single(c, keys, 3, 0);
 }
 
 static size_t batch(const bench_subject *subject, const bench_keys *keys) {
     const calibrator *const c = subject->self;
-    return subject->variant == 1   ? read_batch(c, keys, 1)
-           : subject->variant == 2 ? read_batch(c, keys, 2)
-                                   : read_batch(c, keys, 3);
+    return subject->idle == 50     ? read_batch(c, keys, 1, 50)
+           : subject->idle == 100  ? read_batch(c, keys, 1, 100)
+           : subject->idle == 150  ? read_batch(c, keys, 1, 150)
+           : subject->idle == 200  ? read_batch(c, keys, 1, 200)
+           : subject->variant == 1 ? read_batch(c, keys, 1, 0)
+           : subject->variant == 2 ? read_batch(c, keys, 2, 0)
+                                   : read_batch(c, keys, 3, 0);
 }
 
 const bench_engine bench_engine_calibrator = {.create = create,

@@ -26,6 +26,15 @@ static const struct {
 static const char *const calibrators[BENCH_LINES_MAX] = {"calibrator-1", "calibrator-2",
                                                          "calibrator-3"};
 
+/* What a read costs that is one of so many instructions. */
+static const struct {
+    const char *name;
+    unsigned idle;
+} busy[] = {{"calibrator-1+50", 50},
+            {"calibrator-1+100", 100},
+            {"calibrator-1+150", 150},
+            {"calibrator-1+200", 200}};
+
 size_t bench_subjects(bench_subject subjects[BENCH_SUBJECTS_MAX]) {
     size_t n = 0;
     for (unsigned lines = 1; lines <= BENCH_LINES_MAX; lines++)
@@ -33,6 +42,13 @@ size_t bench_subjects(bench_subject subjects[BENCH_SUBJECTS_MAX]) {
                                         .name = calibrators[lines - 1],
                                         .variant = lines,
                                         .calibrator = true};
+    for (size_t i = 0; i < sizeof busy / sizeof busy[0]; i++)
+        subjects[n++] = (bench_subject){.engine = &bench_engine_calibrator,
+                                        .name = busy[i].name,
+                                        .variant = 1,
+                                        .idle = busy[i].idle,
+                                        .calibrator = true,
+                                        .on_demand = true};
     /* The numbers of the kinds fit one byte of a file; not all are in use. */
     for (unsigned kind = 1; kind < 256 && n < BENCH_SUBJECTS_MAX; kind++)
         if (tamis_kind_name((tamis_kind)kind) != NULL)

@@ -319,7 +319,8 @@ static int measure(const char *command, const bench_options *o) {
     if (o->kinds != NULL && !known(command, o->kinds, all, n_all))
         return EXIT_TROUBLE;
     for (size_t i = 0; i < n_all; i++)
-        if (all[i].calibrator || o->kinds == NULL || listed(o->kinds, all[i].name))
+        if ((!all[i].on_demand && (all[i].calibrator || o->kinds == NULL)) ||
+            (o->kinds != NULL && listed(o->kinds, all[i].name)))
             chosen[n++] = all[i];
     bench_row *const rows = malloc((BENCH_ROWS(n) + 1) * sizeof *rows);
     if (rows == NULL)

@@ -60,6 +60,13 @@ cp set.tamis "$(printf 'q"\\\001\303\251')"
 expect 0 "$tamis" info --json "$(printf 'q"\\\001\303\251')"
 expect_json 'd["file"] == "q" + chr(34) + chr(92) + chr(1) + chr(233)'
 
+# Calibrators are always measured, those with idle instructions if they are named.
+expect 0 "$tamis" bench --kind bloom,calibrator-1+50 -n 1000 --rounds 1 --json
+expect_json "{r['kind'] for r in d} == {'calibrator-1', 'calibrator-2', 'calibrator-3', 'calibrator-1+50', 'bloom'}"
+expect_json "all(r['ns'] > 0 and r['ratio'] > 0 for r in d)"
+expect 0 "$tamis" bench --kind bloom -n 1000 --rounds 1 --json
+expect_json "{r['kind'] for r in d} == {'calibrator-1', 'calibrator-2', 'calibrator-3', 'bloom'}"
+
 # The text forms say the same.
 expect 0 "$tamis" info set.tamis
 for word in kind parameters capacity count size "error rate" stash; do
