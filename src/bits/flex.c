@@ -73,16 +73,15 @@ static unsigned length_max(const tamis_i_flex *flex) {
     return (unsigned)flex->longest;
 }
 
-/* Can flex_x86.h work on these buckets?  Their tails must always fit two words. */
-static bool is_quick(const tamis_i_flex *flex) {
-    uint64_t tails = 0;
+/* The most bits that all tails of a bucket can have, with heads of 8 bits and no counters. */
+static uint64_t tails_most(const tamis_i_flex *flex) {
+    uint64_t most = 0;
     for (uint64_t n = 1; n <= flex->most; n++) {
         const uint64_t known = n * (flex->longest - 8), room = flex->state_at - 8 * n;
-        const uint64_t now = known < room ? known : room;
-        tails = now > tails ? now : tails;
+        const uint64_t tails = known < room ? known : room;
+        most = tails > most ? tails : most;
     }
-    return flex->sizes == 2 && flex->counter_bits == 0 && flex->heads.vectors && flex->least > 8 &&
-           flex->bits < 192 && tails <= 128;
+    return most;
 }
 
 /* The steps of flex_x86.h. */
@@ -134,8 +133,9 @@ bool tamis_i_flex_init(tamis_i_flex *flex, uint64_t bits, uint64_t least, uint64
                        .most = most,
                        .longest = least + TAMIS_I_FLEX_MORE < 56 ? least + TAMIS_I_FLEX_MORE : 56,
                        .heads = tamis_i_heads_of(most, stored, bits)};
-    flex->quick = is_quick(flex);
-    if (flex->quick)
+    flex->quick = sizes == 2 && counter_bits == 0 && flex->heads.vectors && least > 8;
+    flex->narrow = flex->quick && bits < 192 && tails_most(flex) <= 128;
+    if (flex->narrow)
         plan_steps(flex);
     return true;
 }

@@ -34,9 +34,10 @@ typedef struct tamis_i_flex {
     uint64_t last_mask; /* of the bits in the last word, if the bucket began with a word */
     uint64_t most;      /* elements that fit when all are as short as possible */
     uint64_t longest;   /* bits of the longest element */
-    uint64_t quick;     /* flex_x86.h can work on these buckets */
+    uint64_t quick;     /* flex_x86.h can look into these buckets */
+    uint64_t narrow;    /* and change them: see there */
     tamis_i_heads heads;
-    tamis_i_flex_step steps[TAMIS_I_FLEX_MAX]; /* by the number of elements, if quick */
+    tamis_i_flex_step steps[TAMIS_I_FLEX_MAX]; /* by the number of elements, if narrow */
 } tamis_i_flex;
 
 /* An element: the first 'length' bits of a print of 64 bits, the others being zero, and how many keys it

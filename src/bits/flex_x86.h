@@ -1,12 +1,13 @@
 /* flex_x86.h - the work on one bucket of flex.h, for x86-64 with AVX2 and BMI2
  *
- * For buckets as the planner chooses them, flex->quick: of whole bytes, fewer than 24, with heads of 8
- * bits, no counters and two lengths.  Everything here equals flex.c bit for bit, and is to be inlined by
- * what is compiled for TAMIS_I_AVX2; that may be called if kernels.avx2 says so.
+ * For buckets as the planner chooses them, flex->quick: of whole bytes, with heads of 8 bits, no counters
+ * and two lengths.  Those of fewer than 24 bytes can also be changed here, flex->narrow, if their tails
+ * always fit 128 bits.  Everything equals flex.c bit for bit, and is to be inlined by what is compiled for
+ * TAMIS_I_AVX2; that may be called if kernels.avx2 says so.
  *
- * A bucket then is n bytes of heads, tails in at most 128 bits, and the state in the last bits:
+ * A narrow bucket is n bytes of heads, the tails, and the state in the last bits:
  *
- *      [ heads ][ tails: 2 words, read and written from byte n on ] .. [ state ]
+ *      [ heads ][ tails: 2 words, from byte n on ] .. [ state ]
  *
  * When an element comes, nearly always all others lose bits.  The first bits of each tail are the
  * upper ones, so that a mask that tells the bits to be kept turns this into one PEXT per word.  With S

@@ -111,7 +111,7 @@ TAMIS_INLINE void tamis_i_choices_locate(const tamis_i_choices *choices, unsigne
     }
 }
 
-/* The same for buckets of whole bytes: their first bytes in at[]. */
+/* The same for buckets of whole bytes: their first bytes in the last d of at[]. */
 TAMIS_INLINE void tamis_i_choices_locate_bytes(const tamis_i_choices *choices, unsigned d,
                                                unsigned char *table, tamis_digest digest,
                                                tamis_i_probe *probe) {
@@ -126,7 +126,7 @@ TAMIS_INLINE void tamis_i_choices_locate_bytes(const tamis_i_choices *choices, u
         const uint64_t number = 2 * (i * choices->buckets + bucket), part = choices->line_part;
         unsigned char *const at = table + TAMIS_LINE_BYTES * tamis_i_mulhi(number, part) +
                                   tamis_i_mulhi(number * part, choices->line_used / 8);
-        probe->at[i] = (uint64_t *)(void *)at;
+        probe->at[TAMIS_I_PROBE_CHOICES - d + i] = (uint64_t *)(void *)at;
     }
 }
 

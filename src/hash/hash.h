@@ -45,11 +45,13 @@ static inline uint64_t tamis_i_take(uint64_t *word, uint64_t n) {
 }
 
 /* A bijection of 64-bit words in which every input bit moves every output bit. */
+#define TAMIS_I_MIX_1 0xe9846af9b1a615d5u
+#define TAMIS_I_MIX_2 0x9e6c63d0876a68d9u
 static inline uint64_t tamis_i_mix(uint64_t x) {
     x ^= x >> 32;
-    x *= 0xe9846af9b1a615d5u;
+    x *= TAMIS_I_MIX_1;
     x ^= x >> 29;
-    x *= 0x9e6c63d0876a68d9u;
+    x *= TAMIS_I_MIX_2;
     x ^= x >> 32;
     return x;
 }

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filter/filter.h"
+#include "filter/choices_x86.h"
 #include "small_multiset.h"
 
 static tamis_params shape(uint64_t capacity, uint64_t seed, uint64_t sizes) {
@@ -225,6 +225,60 @@ static void test_dleft_dynamic_kernels_make_the_same_table(void **state) {
     assert_true(full > 10 && stashed > 10);
 }
 
+#if defined(__x86_64__) && defined(__GNUC__)
+
+TAMIS_I_AVX2 static void locate_four(const tamis_i_choices *choices, const uint64_t *table,
+                                     const tamis_digest *digests, tamis_i_probe *probes) {
+    tamis_i_choices_locate_four(choices, table, digests, probes);
+}
+
+/* Tables of any size: nothing is read from them. */
+static void test_dleft_dynamic_four_keys_are_located_like_one(void **state) {
+    (void)state;
+    uint64_t random = test_seed(), table = 0;
+    tamis_i_kernels best;
+    tamis_i_kernels_choose(&best, tamis_i_cpu_features());
+    if (!best.avx2)
+        skip();
+    for (unsigned round = 0; round < 20000; round++) {
+        tamis_i_choices choices;
+        const uint64_t bits = 8 * (16 + test_random_below(&random, 49));
+        const uint64_t remainder = 9 + test_random_below(&random, 24);
+        const uint64_t buckets =
+            round % 100 == 0 ? ((uint64_t)1 << 29) - 1
+                             : 1 + (test_random(&random) >> 35 >> test_random_below(&random, 29));
+        tamis_i_choices_init(&choices, round, 3, buckets, remainder, bits);
+        assert_true(tamis_i_choices_can_four(&choices));
+        tamis_digest digests[4];
+        tamis_i_probe probes[4], bytes, one;
+        for (unsigned i = 0; i < 4; i++)
+            digests[i] = (tamis_digest){.lo = test_random(&random), .hi = test_random(&random)};
+        if (round % 50 == 0)
+            digests[round % 4].lo = ~(uint64_t)0;
+        locate_four(&choices, &table, digests, probes);
+        for (unsigned i = 0; i < 4; i++) {
+            tamis_i_choices_locate(&choices, 3, &table, digests[i], &one);
+            tamis_i_choices_locate_bytes(&choices, 3, (unsigned char *)&table, digests[i], &bytes);
+            for (unsigned j = 0; j < 3; j++) {
+                const uintptr_t at = (uintptr_t)one.at[j] + one.word[1 + j] / 8;
+                assert_true((uintptr_t)bytes.at[1 + j] == at);
+                assert_true((uintptr_t)probes[i].at[1 + j] == at);
+            }
+            assert_true(probes[i].word[0] ==
+                        (one.word[0] << (64 - remainder) | digests[i].hi >> remainder));
+        }
+    }
+}
+
+#else
+
+static void test_dleft_dynamic_four_keys_are_located_like_one(void **state) {
+    (void)state;
+    skip(); /* only here are there vectors */
+}
+
+#endif
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dleft_dynamic_no_removal_is_ambiguous),
@@ -233,6 +287,7 @@ int main(void) {
         cmocka_unit_test(test_dleft_dynamic_error_rate_rises_with_the_load),
         cmocka_unit_test(test_dleft_dynamic_refresh_brings_lengths_back),
         cmocka_unit_test(test_dleft_dynamic_kernels_make_the_same_table),
+        cmocka_unit_test(test_dleft_dynamic_four_keys_are_located_like_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
