@@ -318,6 +318,12 @@ TAMIS_API bool tamis_filter_contains(const tamis_filter *filter, const void *key
 TAMIS_API bool tamis_filter_contains_u64(const tamis_filter *filter, uint64_t key);
 TAMIS_API bool tamis_filter_contains_digest(const tamis_filter *filter, tamis_digest digest);
 
+/* Begin to fetch the memory that a call for this key will read, without waiting for it.  For those who
+ * work on one key after the other and know the keys some time before they need the answers: hash a
+ * key, prefetch, go on with others, ask with the digest.  Where keys come many at a time, batches
+ * (tamis_filter_contains_many) do it better.  Has no other effect. */
+TAMIS_API void tamis_filter_prefetch_digest(const tamis_filter *filter, tamis_digest digest);
+
 /* Remove one copy of a key that was inserted.
  *
  * TAMIS_E_NOT_FOUND if the key is certainly not there, TAMIS_E_UNSUPPORTED if the kind cannot

@@ -130,6 +130,17 @@ bool tamis_filter_contains_u64(const tamis_filter *filter, uint64_t key) {
     return contains(filter, tamis_i_hash_word(filter->flip, key));
 }
 
+void tamis_filter_prefetch_digest(const tamis_filter *filter, tamis_digest digest) {
+    if (TAMIS_LIKELY(filter->links == NULL)) {
+        filter->kind->prefetch(filter, digest, false);
+        return;
+    }
+    for (unsigned i = 0; i < tamis_i_n_links(filter); i++) {
+        const tamis_filter *const link = tamis_i_link(filter, i);
+        link->kind->prefetch(link, digest, false);
+    }
+}
+
 tamis_status tamis_filter_remove_digest(tamis_filter *filter, tamis_digest digest) {
     if (filter == NULL)
         return TAMIS_E_ARGUMENT;

@@ -83,6 +83,35 @@ static void test_seed_random_filters_differ(void **state) {
     tamis_filter_free(b);
 }
 
+/* The lines of a chain's links, too, and of a view that nobody may write to. */
+static void test_prefetch_has_no_effect(void **state) {
+    (void)state;
+    for_each_kind(kind) {
+        tamis_filter *const f = test_filter(kind, 500, 0.01, 3);
+        tamis_filter *view;
+        insert_keys(f, 0, 500);
+        for (unsigned grown = 0; grown < 2; grown++) {
+            size_t size;
+            unsigned char *const before = test_encoded(f, &size);
+            assert_ok(tamis_filter_view(before, size, NULL, &view, NULL));
+            for (uint64_t key = 0; key < 1000; key++) {
+                const tamis_digest digest = tamis_hash_u64(3, key);
+                tamis_filter_prefetch_digest(f, digest);
+                tamis_filter_prefetch_digest(view, digest);
+                assert_int_equal(tamis_filter_contains_digest(f, digest),
+                                 tamis_filter_contains_digest(view, digest));
+            }
+            assert_contains(f, 0, 500);
+            assert_encoded(f, before, size);
+            tamis_filter_free(view);
+            free(before);
+            if (grown == 0)
+                assert_ok(tamis_filter_grow(f, NULL));
+        }
+        tamis_filter_free(f);
+    }
+}
+
 static void test_clone_is_equal_and_independent(void **state) {
     (void)state;
     for_each_kind(kind) {
@@ -374,6 +403,7 @@ int main(void) {
         cmocka_unit_test(test_params_make_the_same_filter_again),
         cmocka_unit_test(test_params_all_default_are_complete),
         cmocka_unit_test(test_seed_random_filters_differ),
+        cmocka_unit_test(test_prefetch_has_no_effect),
         cmocka_unit_test(test_clone_is_equal_and_independent),
         cmocka_unit_test(test_view_answers_and_refuses_writes),
         cmocka_unit_test(test_view_of_unaligned_data_is_refused),
