@@ -18,7 +18,12 @@
 
 #include <tamis/tamis.h>
 
-typedef enum bench_mode { BENCH_SINGLE, BENCH_BATCH, BENCH_MODES } bench_mode;
+typedef enum bench_mode {
+    BENCH_SINGLE, /* a call for each key */
+    BENCH_AHEAD,  /* the same, and another one to fetch its memory, some keys before */
+    BENCH_BATCH,
+    BENCH_MODES
+} bench_mode;
 
 typedef enum bench_op {
     BENCH_INSERT,

@@ -169,6 +169,6 @@ static size_t batch(const bench_subject *subject, const bench_keys *keys) {
 const bench_engine bench_engine_calibrator = {.create = create,
                                               .destroy = destroy,
                                               .clear = clear,
-                                              .insert = {single, batch},
-                                              .remove = {single, batch},
-                                              .query = {single, batch}};
+                                              .insert = {single, NULL, batch},
+                                              .remove = {single, NULL, batch},
+                                              .query = {single, NULL, batch}};

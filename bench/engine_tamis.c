@@ -11,7 +11,9 @@
 
 #include <tamis/plan.h>
 
-#define STEPS 40 /* of the bisection: finer than any size can tell */
+#define STEPS 40  /* of the bisection: finer than any size can tell */
+#define SEED  1   /* every run measures the same table */
+#define AHEAD 16u /* keys from fetching to work, a power of two */
 
 /* Does the plan for error rate 2^-x fit into setup->bits bits per key? */
 static bool fits(tamis_kind kind, const bench_setup *setup, double x, tamis_plan *plan) {
@@ -68,7 +70,7 @@ static const char *create(bench_subject *subject, const bench_setup *setup) {
     tamis_plan_init(&plan);
     if (!plan_for((tamis_kind)subject->variant, setup, &plan))
         return "no plan of this kind has so few bits per key (--bits asks for more)";
-    plan.params.seed = 1; /* every run measures the same table */
+    plan.params.seed = SEED;
     tamis_filter *filter;
     tamis_status status = tamis_filter_create(&plan.params, setup->huge ? NULL : &plain, &filter);
     if (status != TAMIS_OK)
@@ -163,9 +165,54 @@ static size_t query_batch(const bench_subject *subject, const bench_keys *keys) 
                                                    keys->answers);
 }
 
+/* One key after the other, fetched AHEAD keys before: what a caller can do who cannot use batches. */
+typedef bool one_key(tamis_filter *filter, tamis_digest digest);
+
+static inline size_t ahead(const bench_subject *subject, const bench_keys *keys, one_key *work) {
+    tamis_filter *const filter = subject->self;
+    tamis_digest ring[AHEAD];
+    size_t result = 0;
+    for (size_t i = 0; i < keys->n + AHEAD; i++) {
+        if (i >= AHEAD && i - AHEAD < keys->n)
+            result += work(filter, ring[i % AHEAD]);
+        if (i < keys->n) {
+            const tamis_digest digest =
+                keys->digests == NULL ? tamis_hash_u64(SEED, keys->u64[i]) : keys->digests[i];
+            tamis_filter_prefetch_digest(filter, digest);
+            ring[i % AHEAD] = digest;
+        }
+    }
+    return result;
+}
+
+static bool insert_one(tamis_filter *filter, tamis_digest digest) {
+    bool added = false;
+    return tamis_filter_insert_digest(filter, digest, &added) == TAMIS_OK && added;
+}
+
+static bool remove_one(tamis_filter *filter, tamis_digest digest) {
+    return tamis_filter_remove_digest(filter, digest) == TAMIS_OK;
+}
+
+static bool ask_one(tamis_filter *filter, tamis_digest digest) {
+    return tamis_filter_contains_digest(filter, digest);
+}
+
+static size_t insert_ahead(const bench_subject *subject, const bench_keys *keys) {
+    return ahead(subject, keys, insert_one);
+}
+
+static size_t remove_ahead(const bench_subject *subject, const bench_keys *keys) {
+    return ahead(subject, keys, remove_one);
+}
+
+static size_t query_ahead(const bench_subject *subject, const bench_keys *keys) {
+    return ahead(subject, keys, ask_one);
+}
+
 const bench_engine bench_engine_tamis = {.create = create,
                                          .destroy = destroy,
                                          .clear = clear,
-                                         .insert = {insert_single, insert_batch},
-                                         .remove = {remove_single, remove_batch},
-                                         .query = {query_single, query_batch}};
+                                         .insert = {insert_single, insert_ahead, insert_batch},
+                                         .remove = {remove_single, remove_ahead, remove_batch},
+                                         .query = {query_single, query_ahead, query_batch}};

@@ -4,7 +4,7 @@
  */
 #include "bench/bench.h"
 
-const char *const bench_mode_names[BENCH_MODES] = {"single", "batch"};
+const char *const bench_mode_names[BENCH_MODES] = {"single", "ahead", "batch"};
 const char *const bench_op_names[BENCH_OPS] = {"insert", "remove", "query0", "query50", "query100"};
 
 /* Libraries of others, as far as they were found when this was built. */

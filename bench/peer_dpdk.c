@@ -129,5 +129,5 @@ static size_t query_batch(const bench_subject *subject, const bench_keys *keys) 
 const bench_engine bench_engine_dpdk = {.create = create,
                                         .destroy = destroy,
                                         .clear = clear,
-                                        .insert = {insert, NULL},
-                                        .query = {query_single, query_batch}};
+                                        .insert = {insert},
+                                        .query = {query_single, NULL, query_batch}};

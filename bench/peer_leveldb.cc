@@ -117,5 +117,5 @@ size_t query(const bench_subject *subject, const bench_keys *keys) {
 extern "C" {
 extern const bench_engine bench_engine_leveldb;
 const bench_engine bench_engine_leveldb = {
-    create, destroy, clear, {nullptr, insert}, {nullptr, nullptr}, {query, nullptr}};
+    create, destroy, clear, {nullptr, nullptr, insert}, {}, {query, nullptr, nullptr}};
 }

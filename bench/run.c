@@ -175,7 +175,8 @@ static slice slice_of(const run *r, unsigned round) {
     slice s = {.first = round * size, .n = size};
     if (round + 1 == r->rounds)
         s.n = n - s.first;
-    s.timed = size / 2 < SAMPLE ? (size_t)(size / 2) : SAMPLE;
+    const uint64_t most = size / BENCH_MODES;
+    s.timed = most < SAMPLE ? (size_t)most : SAMPLE;
     return s;
 }
 
@@ -210,8 +211,9 @@ static void query_round(run *r, unsigned round, size_t subject, bench_op op, con
         if (!s->calibrator && found[mode] < n_present)
             fail(r, s, "a key that was inserted is not found");
     }
-    if (s->engine->query[BENCH_BATCH] != NULL && found[BENCH_SINGLE] != found[BENCH_BATCH])
-        fail(r, s, "a batch gives other answers than single calls");
+    for (bench_mode mode = BENCH_AHEAD; mode < BENCH_MODES; mode++)
+        if (s->engine->query[mode] != NULL && found[BENCH_SINGLE] != found[mode])
+            fail(r, s, "a batch gives other answers than single calls");
     if (op == BENCH_QUERY0 && round > 0)
         r->found[subject] += found[BENCH_SINGLE];
 }
@@ -291,12 +293,14 @@ static bench_spread spread(double *room, unsigned n) {
                           .high = quantile(room, n, 0.75)};
 }
 
-/* Of the times of 'subject', divided by those of 'by' unless it is n_subjects. */
+/* Of the times of 'subject', divided by those of the calibrator 'by' unless it is n_subjects.  A call for
+ * each key is compared with single reads, whatever is fetched in advance. */
 static bench_spread spread_of(run *r, size_t subject, size_t by, bench_op op, bench_mode mode,
                               double *room) {
     const unsigned n = r->rounds - 1;
+    const bench_mode like = mode == BENCH_AHEAD ? BENCH_SINGLE : mode;
     for (unsigned i = 0; i < n; i++) {
-        const double unit = by < r->n_subjects ? *time_at(r, i + 1, by, op, mode) : 1;
+        const double unit = by < r->n_subjects ? *time_at(r, i + 1, by, op, like) : 1;
         room[i] = *time_at(r, i + 1, subject, op, mode) / unit;
     }
     return spread(room, n);
@@ -398,7 +402,9 @@ const char *bench_run(bench_subject *subjects, size_t n, const bench_setup *setu
             r.times[i] = NAN;
         create_all(&r, n);
         for (size_t i = 0; i < r.n_subjects; i++) {
-            const unsigned modes = subjects[i].engine->query[BENCH_BATCH] != NULL ? 2 : 1;
+            unsigned modes = 0;
+            for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
+                modes += subjects[i].engine->query[mode] != NULL;
             r.steps += (uint64_t)modes * r.rounds * (subjects[i].can_remove ? 5 : 4);
             r.steps += setup->threads > 1 ? (uint64_t)6 * r.rounds : 0;
         }
