@@ -364,10 +364,10 @@ FAST TAMIS_INLINE void plan_eight(const tamis_i_line *line, const tamis_i_line_k
 }
 
 /* Write a line with a new entry: its fingerprint goes in the window before 'byte'. */
-FAST TAMIS_INLINE void put_added(uint64_t *words, wide_line v, const tamis_i_line_keys *keys,
-                                 unsigned homes, bool set, additions *a, size_t i, unsigned byte,
-                                 uint64_t value, unsigned more) {
-    put_line(words, v, homes, (unsigned)keys->home[i], true, a->new_ends[i]);
+FAST TAMIS_INLINE void put_added(uint64_t *words, wide_line v, unsigned homes, bool set,
+                                 unsigned home, uint64_t ends, unsigned byte, uint64_t value,
+                                 unsigned more) {
+    put_line(words, v, homes, home, true, ends);
     unsigned char *const bytes = (unsigned char *)words + byte - 8;
     uint64_t window;
     memcpy(&window, bytes, 8);
@@ -398,8 +398,8 @@ FAST TAMIS_INLINE void add_as_planned(uint64_t *words, const tamis_i_line_keys *
                                     _mm256_and_si256(low, _mm256_xor_si256(gap.low, stay.low))),
                     _mm256_or_si256(_mm256_andnot_si256(over.high, from.high),
                                     _mm256_and_si256(high, _mm256_xor_si256(gap.high, stay.high)))},
-        keys, homes, set, a, i, a->byte[i], keys->print[i] >> a->rest[i] << a->shift[i],
-        a->length[i]);
+        homes, set, (unsigned)keys->home[i], a->new_ends[i], a->byte[i],
+        keys->print[i] >> a->rest[i] << a->shift[i], a->length[i]);
 }
 
 /* Bits that fit in a window, in whole fields. */
@@ -540,7 +540,7 @@ FAST TAMIS_INLINE bool add_with_cut(const tamis_i_line *line, uint64_t *words,
                     none = {_mm256_setzero_si256(), _mm256_setzero_si256()};
     v = join(v, after, shift_down(between(v, after, none), length));
     const unsigned byte = (end + 7) / 8;
-    put_added(words, v, keys, homes, set, a, i, byte,
+    put_added(words, v, homes, set, (unsigned)keys->home[i], a->new_ends[i], byte,
               keys->print[i] >> (64 - length) << (end - length + 64 - 8 * byte),
               r * n + keep + length - a->bits[i]);
     return true;

@@ -475,7 +475,17 @@ FAST TAMIS_INLINE unsigned add_one(const tamis_i_line *line, uint64_t *words, un
     }
     const unsigned length = r + is_long;
     const unsigned end = top - start * r - (is_long ? start : longs);
-    store_wide(words, move_down(v, top - bits, end, length, print >> (64 - length)));
+    const uint64_t value = print >> (64 - length);
+    if (!wide && homes >= HOMES_LEAST) {
+        const wide_line over = ones_below(end), gap = ones_below(end - length),
+                        stay = ones_below(top - bits - length);
+        const unsigned byte = (end + 7) / 8;
+        put_added(words, join(v, over, between(shift_down(v, length), gap, stay)), homes, set, home,
+                  _bzhi_u64((uint64_t)ends, n), byte, value << (end - length + 64 - 8 * byte),
+                  bits + length - s.bits);
+        return TAMIS_I_LINE_STORED;
+    }
+    store_wide(words, move_down(v, top - bits, end, length, value));
     put_ends(words, homes, wide, ends, n, home, true);
     if (!set)
         words[7] = words[7] << TAMIS_I_LINE_B >> TAMIS_I_LINE_B | (uint64_t)(bits + length)
