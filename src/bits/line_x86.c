@@ -59,7 +59,8 @@ FAST TAMIS_INLINE wide_line load_wide(const void *p) {
 }
 
 FAST TAMIS_INLINE wide_line ones_below(unsigned m) {
-    return load_wide((const unsigned char *)below[m % 8] + 64 - m / 8);
+    const size_t row = m % 8 * sizeof below[0], ones = m / 8;
+    return load_wide((const unsigned char *)below + 64 + row - ones);
 }
 
 FAST TAMIS_INLINE __m256i or3(__m256i a, __m256i b, __m256i c) {
