@@ -47,6 +47,8 @@ for bits in $sizes; do
     measure "$kinds" -n 200k --bits "$bits"
 done
 rounds=$full
+# What reads cost among so many instructions.
+measure calibrator-1+50,calibrator-1+100,calibrator-1+150,calibrator-1+200 -n 60M
 
 compiler=$(sed -n 3p "$work/rows" | cut -d , -f 20)
 results=bench/results/$(cpu)-$compiler.csv
@@ -82,7 +84,7 @@ if ! command -v gnuplot >/dev/null 2>&1; then
 fi
 for plot in "1 1m" "2 10m" "3 60m"; do
     number=${plot% *} name=${plot#* }
-    for mode in single batch; do
+    for mode in single ahead batch; do
         table "$number" "$mode" >"$work/$name-$mode"
         gnuplot -e "data='$work/$name-$mode'; image='docs/figures/bench-$name-$mode.svg'" \
             -e "heading='$name, $mode'" scripts/bench.gp
