@@ -85,14 +85,10 @@ TAMIS_I_AVX2 static inline void quick_drop(const tamis_filter *filter, const tam
                       (unsigned)(byte % TAMIS_LINE_BYTES * 8), (unsigned)i);
 }
 
-/* Whatever is not quick. */
+/* A key that is akin to another, or finds no room. */
 __attribute__((noinline)) static tamis_status slow_insert(tamis_filter *filter, tamis_digest digest,
                                                           bool *added) {
     return insert(filter, digest, added);
-}
-
-__attribute__((noinline)) static bool slow_remove(tamis_filter *filter, tamis_digest digest) {
-    return remove_one(filter, digest) == TAMIS_OK;
 }
 
 /* A key whose fingerprint is in no bucket goes to the least loaded, if that has room. */
@@ -123,8 +119,11 @@ TAMIS_I_AVX2 static inline bool quick_remove(tamis_filter *filter, const tamis_i
                                              unsigned d, tamis_digest digest,
                                              const tamis_i_probe *probe) {
     const layout *const l = layout_of(filter);
-    if (TAMIS_UNLIKELY(filter->state[TAMIS_I_STASH_USED] != 0))
-        return slow_remove(filter, digest);
+    if (TAMIS_UNLIKELY(filter->state[TAMIS_I_STASH_USED] != 0) &&
+        tamis_i_stash_remove(&filter->stash, digest)) {
+        filter->state[TAMIS_I_COUNT]--;
+        return true;
+    }
     for (uint64_t hits = quick_find(l, probe, d); hits != 0; hits &= hits - 1) {
         if (TAMIS_LIKELY(first_holds(q, d, probe, hits, false))) {
             const uint64_t bit = _tzcnt_u64(hits);
