@@ -16,6 +16,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "api/chain.h"
+#include "bits/chain.h"
 #include "bits/line.h"
 #include "hash/hash.h"
 
@@ -39,7 +40,10 @@ typedef struct key_source {
     tamis_i_group groups[RING];
     tamis_digest ring[RING * GROUP]; /* not used for digests, which are taken where they are */
     tamis_i_probe probes[RING * GROUP];
-    tamis_i_line_keys keys[RING];
+    union {
+        tamis_i_line_keys line;
+        tamis_i_chain_keys chain;
+    } keys[RING];
 } key_source;
 
 /* The rings are filled as they are used: a batch of one key should not pay for them. */
@@ -49,7 +53,8 @@ static void keys_start(key_source *k, const tamis_filter *filter, key_form form,
     for (size_t i = 0; i < RING; i++)
         k->groups[i] = (tamis_i_group){.digests = k->ring + i * GROUP,
                                        .probes = k->probes + i * GROUP,
-                                       .keys = k->keys + i,
+                                       .keys = &k->keys[i].line,
+                                       .chain_keys = &k->keys[i].chain,
                                        .before = i == 0 ? NULL : &k->groups[i - 1]};
 }
 

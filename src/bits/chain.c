@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bits/chain.h"
+#include "hash/hash.h"
 
 /* Sums of 2, 4 and 8 bits side by side, then of all bytes by a multiplication. */
 static inline unsigned ones_of(uint64_t x) {
@@ -18,6 +19,16 @@ static inline unsigned ones_of(uint64_t x) {
 #define CHAIN_SLOT(table, at, width)  window(table, at)
 #define CHAIN_OPS                     const tamis_i_chain_ops tamis_i_chain_portable
 #include "bits/chain_template.h"
+
+void tamis_i_chain_locate(const tamis_i_chain *chain, const tamis_digest *digests, size_t n,
+                          tamis_i_chain_keys *keys) {
+    for (size_t i = 0; i < n; i++) {
+        uint64_t draw = digests[i].lo;
+        keys->at[i] = tamis_i_take(&draw, chain->n[0]) * chain->stride[0];
+        keys->home[i] = tamis_i_take(&draw, chain->homes);
+        keys->print[i] = digests[i].hi & chain->print_mask;
+    }
+}
 
 const tamis_i_chain_ops *tamis_i_chain_choose(unsigned features) {
     const tamis_i_chain_ops *const x86 = tamis_i_chain_x86(features);

@@ -95,23 +95,30 @@ typedef struct tamis_i_chain_view {
     uint64_t slot; /* what it holds */
 } tamis_i_chain_view;
 
-/* What a query of a batch asks for, in the words of its probe, and what was found out when its group was
- * prepared.  Of short buckets FIRST and SECOND have another meaning. */
-enum {
-    TAMIS_I_CHAIN_AT, /* first bit of the bucket */
-    TAMIS_I_CHAIN_HOME,
-    TAMIS_I_CHAIN_PRINT,
-    TAMIS_I_CHAIN_LAST,   /* number of the slot with which the chain leaves the bucket */
-    TAMIS_I_CHAIN_FIRST,  /* first bit of the chain's first slot */
-    TAMIS_I_CHAIN_SECOND, /* of the second, or the same if there is none */
-    TAMIS_I_CHAIN_STATE,  /* bits: there is a chain, and more than this can tell */
-    TAMIS_I_CHAIN_LEFT = TAMIS_I_CHAIN_FIRST,   /* of probe j: which query is number j to leave */
-    TAMIS_I_CHAIN_N_LEFT = TAMIS_I_CHAIN_SECOND /* of probe 0: how many there are */
-};
+/* What the queries of a group ask for, and what was found out when it was prepared: in columns, which are
+ * written as vectors. */
+typedef struct tamis_i_chain_keys {
+    uint64_t at[TAMIS_I_GROUP]; /* first bit of the bucket */
+    uint64_t home[TAMIS_I_GROUP];
+    uint64_t print[TAMIS_I_GROUP];
+    uint64_t last[TAMIS_I_GROUP];   /* number of the slot with which the chain leaves the bucket */
+    uint64_t first[TAMIS_I_GROUP];  /* long buckets: first bit of the chain's first slot */
+    uint64_t second[TAMIS_I_GROUP]; /* of the second, or the same if there is none */
+    uint64_t state[TAMIS_I_GROUP];  /* bits: there is a chain, and more than this can tell */
+    uint8_t yes[TAMIS_I_GROUP];     /* short buckets: what is known by then */
+    uint8_t left[TAMIS_I_GROUP];    /* queries whose chain leaves the bucket */
+    unsigned n_left;
+} tamis_i_chain_keys;
 
-/* Three groups of probes, each of n <= TAMIS_I_GROUP: to be answered, to be prepared, to be fetched. */
+/* Where n keys are: the bucket and the home from half of the digest, the print from the other. */
+void tamis_i_chain_locate(const tamis_i_chain *chain, const tamis_digest *digests, size_t n,
+                          tamis_i_chain_keys *keys);
+void tamis_i_chain_locate_avx2(const tamis_i_chain *chain, const tamis_digest *digests, size_t n,
+                               tamis_i_chain_keys *keys);
+
+/* Three groups of n <= TAMIS_I_GROUP: to be answered, to be prepared, to be fetched. */
 typedef struct tamis_i_chain_turns {
-    tamis_i_probe *now, *before, *next;
+    tamis_i_chain_keys *now, *before, *next;
     size_t n_now, n_before, n_next;
 } tamis_i_chain_turns;
 

@@ -30,16 +30,16 @@ CHAIN_TARGET TAMIS_INLINE void fetch_extension(const tamis_i_chain *c, const uin
     TAMIS_PREFETCH(table + (to + c->stride[1] - 1) / 64);
 }
 
-/* Follow the chain that a probe asks for within its bucket.  1: the fingerprint is there; 0: it is not in
- * the chain; otherwise LAST is the number of its first slot behind the bucket. */
+/* Follow the chain that query i asks for within its bucket.  1: the fingerprint is there; 0: it is not in
+ * the chain; otherwise 'last' is the number of its first slot behind the bucket. */
 CHAIN_TARGET static unsigned walk_bucket(const tamis_i_chain *c, const uint64_t *table,
-                                         tamis_i_probe *probe) {
-    const uint64_t at = probe->word[TAMIS_I_CHAIN_AT], print = probe->word[TAMIS_I_CHAIN_PRINT];
+                                         tamis_i_chain_keys *keys, size_t i) {
+    const uint64_t at = keys->at[i], print = keys->print[i];
     const uint64_t higher = at + c->higher_at[0], slots = at + c->slots_at[0], end = c->first[1];
     const uint64_t base = window(table, at) & c->home_mask;
     const uint64_t ahead = window(table, higher);
     const unsigned chains = CHAIN_ONES(base);
-    uint64_t s = CHAIN_ONES(base & (((uint64_t)1 << probe->word[TAMIS_I_CHAIN_HOME]) - 1));
+    uint64_t s = CHAIN_ONES(base & (((uint64_t)1 << keys->home[i]) - 1));
     while (s < end) {
         if (((CHAIN_SLOT(table, slots + s * c->slot_bits, c->slot_bits) ^ print) & c->print_mask) ==
             0)
@@ -49,7 +49,7 @@ CHAIN_TARGET static unsigned walk_bucket(const tamis_i_chain *c, const uint64_t 
         s = chains + (end <= 64 ? CHAIN_ONES(ahead & (((uint64_t)1 << s) - 1))
                                 : ones(table, higher, (unsigned)s));
     }
-    probe->word[TAMIS_I_CHAIN_LAST] = s;
+    keys->last[i] = s;
     return 2;
 }
 
@@ -76,8 +76,8 @@ CHAIN_TARGET TAMIS_INLINE many_shape shape_of(const tamis_i_chain *c, bool align
 
 /* ---- short buckets ----
  *
- * All of a bucket is there when its group is prepared.  What it can tell is found out then, and kept in the
- * first probe of the group; what its extension must tell, when that has arrived. */
+ * All of a bucket is there when its group is prepared.  What it can tell is found out then, and kept;
+ * what its extension must tell, when that has arrived. */
 
 CHAIN_TARGET TAMIS_INLINE void fetch_near(const tamis_i_chain *c, const uint64_t *table,
                                           uint64_t at, bool aligned) {
@@ -90,11 +90,11 @@ CHAIN_TARGET TAMIS_INLINE void fetch_near(const tamis_i_chain *c, const uint64_t
 
 /* Bit 0: found in the first two slots; bit 1: there is more to look at. */
 CHAIN_TARGET TAMIS_INLINE unsigned ask_near(const many_shape *n, const uint64_t *table,
-                                            const uint64_t *w) {
-    const uint64_t print = w[TAMIS_I_CHAIN_PRINT], home = w[TAMIS_I_CHAIN_HOME];
+                                            const tamis_i_chain_keys *keys, size_t i) {
+    const uint64_t print = keys->print[i], home = keys->home[i];
     /* Bits are counted from the first word of the line, or of the table. */
-    const uint64_t *const words = n->aligned ? table + w[TAMIS_I_CHAIN_AT] / 64 : table;
-    const uint64_t at = n->aligned ? 0 : w[TAMIS_I_CHAIN_AT], higher_at = at + n->higher_at;
+    const uint64_t *const words = n->aligned ? table + keys->at[i] / 64 : table;
+    const uint64_t at = n->aligned ? 0 : keys->at[i], higher_at = at + n->higher_at;
     const uint64_t base = (n->aligned ? words[0] : CHAIN_INDEX(words, at, n->tight)) & n->home_mask;
     const uint64_t higher = CHAIN_INDEX(words, higher_at, n->tight);
     const uint64_t first = CHAIN_ONES(base & (((uint64_t)1 << home) - 1));
@@ -116,48 +116,48 @@ CHAIN_TARGET TAMIS_INLINE void find_near(const tamis_i_chain *c, const uint64_t 
                                          const tamis_i_chain_turns *t, bool *found, bool aligned,
                                          bool tight, bool one) {
     const many_shape n = shape_of(c, aligned, tight, one);
-    unsigned char *const yes = t->n_before == 0 ? NULL : (unsigned char *)t->before[0].at;
     uint8_t todo[TAMIS_I_GROUP + 1];
     unsigned n_todo = 0, n_left = 0;
     const bool full = t->n_before == TAMIS_I_GROUP && t->n_next == TAMIS_I_GROUP;
     if (!full)
         for (size_t i = 0; i < t->n_next; i++)
-            fetch_near(c, table, t->next[i].word[TAMIS_I_CHAIN_AT], aligned);
+            fetch_near(c, table, t->next->at[i], aligned);
     if (TAMIS_LIKELY(full)) {
         for (size_t i = 0; i < TAMIS_I_GROUP; i++) {
-            fetch_near(c, table, t->next[i].word[TAMIS_I_CHAIN_AT], aligned);
-            const unsigned answer = ask_near(&n, table, t->before[i].word);
-            yes[i] = answer & 1;
+            fetch_near(c, table, t->next->at[i], aligned);
+            const unsigned answer = ask_near(&n, table, t->before, i);
+            t->before->yes[i] = answer & 1;
             todo[n_todo] = (uint8_t)i;
             n_todo += answer >> 1;
         }
     } else {
         for (size_t i = 0; i < t->n_before; i++) {
-            const unsigned answer = ask_near(&n, table, t->before[i].word);
-            yes[i] = answer & 1;
+            const unsigned answer = ask_near(&n, table, t->before, i);
+            t->before->yes[i] = answer & 1;
             todo[n_todo] = (uint8_t)i;
             n_todo += answer >> 1;
         }
     }
     for (unsigned j = 0; j < n_todo; j++) {
-        tamis_i_probe *const probe = &t->before[todo[j]];
-        const unsigned answer = walk_bucket(c, table, probe);
-        yes[todo[j]] = answer == 1;
+        tamis_i_chain_keys *const k = t->before;
+        const uint8_t i = todo[j];
+        const unsigned answer = walk_bucket(c, table, k, i);
+        k->yes[i] = answer == 1;
         if (answer > 1) {
-            fetch_extension(c, table, probe->word[TAMIS_I_CHAIN_AT]);
-            t->before[n_left++].word[TAMIS_I_CHAIN_LEFT] = todo[j];
+            fetch_extension(c, table, k->at[i]);
+            k->left[n_left++] = i;
         }
     }
     if (t->n_before != 0)
-        t->before[0].word[TAMIS_I_CHAIN_N_LEFT] = n_left;
+        t->before->n_left = n_left;
     if (t->n_now == 0)
         return;
-    memcpy(found, t->now[0].at, t->n_now);
-    for (uint64_t j = 0; j < t->now[0].word[TAMIS_I_CHAIN_N_LEFT]; j++) {
-        const uint64_t i = t->now[j].word[TAMIS_I_CHAIN_LEFT];
-        const uint64_t *const w = t->now[i].word;
-        found[i] = find_beyond(c, table, w[TAMIS_I_CHAIN_AT] / c->stride[0],
-                               (unsigned)w[TAMIS_I_CHAIN_LAST], w[TAMIS_I_CHAIN_PRINT]);
+    memcpy(found, t->now->yes, t->n_now);
+    for (unsigned j = 0; j < t->now->n_left; j++) {
+        const tamis_i_chain_keys *const k = t->now;
+        const size_t i = k->left[j];
+        found[i] =
+            find_beyond(c, table, k->at[i] / c->stride[0], (unsigned)k->last[i], k->print[i]);
     }
 }
 
@@ -165,8 +165,8 @@ CHAIN_TARGET TAMIS_INLINE void find_near(const tamis_i_chain *c, const uint64_t 
 
 /* Follow a chain to its second slot.  True if there is more of it. */
 CHAIN_TARGET TAMIS_INLINE unsigned prepare_far(const many_shape *n, const uint64_t *table,
-                                               uint64_t *w) {
-    const uint64_t at = w[TAMIS_I_CHAIN_AT], home = w[TAMIS_I_CHAIN_HOME];
+                                               tamis_i_chain_keys *keys, size_t i) {
+    const uint64_t at = keys->at[i], home = keys->home[i];
     const uint64_t higher_at = at + n->higher_at, slots = at + n->slots_at;
     const uint64_t base = window(table, at) & n->home_mask, higher = window(table, higher_at);
     const uint64_t first = CHAIN_ONES(base & (((uint64_t)1 << home) - 1));
@@ -181,18 +181,18 @@ CHAIN_TARGET TAMIS_INLINE unsigned prepare_far(const many_shape *n, const uint64
     TAMIS_PREFETCH(table + (p + n->width - 1) / 64);
     TAMIS_PREFETCH(table + q / 64);
     TAMIS_PREFETCH(table + (q + n->width - 1) / 64);
-    w[TAMIS_I_CHAIN_FIRST] = p;
-    w[TAMIS_I_CHAIN_SECOND] = q;
-    w[TAMIS_I_CHAIN_STATE] = (is & ~out) | rest << 1;
+    keys->first[i] = p;
+    keys->second[i] = q;
+    keys->state[i] = (is & ~out) | rest << 1;
     return (unsigned)rest;
 }
 
 /* Bit 0: found in the first two slots; bit 1: there is more to look at. */
 CHAIN_TARGET TAMIS_INLINE unsigned ask_far(const many_shape *n, const uint64_t *table,
-                                           const uint64_t *w) {
-    const uint64_t print = w[TAMIS_I_CHAIN_PRINT], state = w[TAMIS_I_CHAIN_STATE];
-    const uint64_t a = (CHAIN_SLOT(table, w[TAMIS_I_CHAIN_FIRST], n->width) ^ print) & n->mask;
-    const uint64_t b = (CHAIN_SLOT(table, w[TAMIS_I_CHAIN_SECOND], n->width) ^ print) & n->mask;
+                                           const tamis_i_chain_keys *keys, size_t i) {
+    const uint64_t print = keys->print[i], state = keys->state[i];
+    const uint64_t a = (CHAIN_SLOT(table, keys->first[i], n->width) ^ print) & n->mask;
+    const uint64_t b = (CHAIN_SLOT(table, keys->second[i], n->width) ^ print) & n->mask;
     const uint64_t hit = state & ((a == 0) | (b == 0));
     return (unsigned)(hit | (state & ~(hit << 1) & 2));
 }
@@ -204,28 +204,27 @@ CHAIN_TARGET TAMIS_INLINE void find_far(const tamis_i_chain *c, const uint64_t *
     unsigned n_todo = 0, n_more = 0;
     for (size_t i = 0; i < TAMIS_I_GROUP; i++) {
         if (i < t->n_next)
-            fetch_bucket(c, table, t->next[i].word[TAMIS_I_CHAIN_AT]);
+            fetch_bucket(c, table, t->next->at[i]);
         if (i < t->n_before) {
             more[n_more] = (uint8_t)i;
-            n_more += prepare_far(&n, table, t->before[i].word);
+            n_more += prepare_far(&n, table, t->before, i);
         }
         if (i < t->n_now) {
-            const unsigned answer = ask_far(&n, table, t->now[i].word);
+            const unsigned answer = ask_far(&n, table, t->now, i);
             found[i] = answer & 1;
             todo[n_todo] = (uint8_t)i;
             n_todo += answer >> 1;
         }
     }
     for (unsigned j = 0; j < n_more; j++)
-        fetch_extension(c, table, t->before[more[j]].word[TAMIS_I_CHAIN_AT]);
+        fetch_extension(c, table, t->before->at[more[j]]);
     for (unsigned j = 0; j < n_todo; j++) {
-        tamis_i_probe *const probe = &t->now[todo[j]];
-        const unsigned answer = walk_bucket(c, table, probe);
-        found[todo[j]] = answer <= 1
-                             ? answer != 0
-                             : find_beyond(c, table, probe->word[TAMIS_I_CHAIN_AT] / c->stride[0],
-                                           (unsigned)probe->word[TAMIS_I_CHAIN_LAST],
-                                           probe->word[TAMIS_I_CHAIN_PRINT]);
+        tamis_i_chain_keys *const k = t->now;
+        const size_t i = todo[j];
+        const unsigned answer = walk_bucket(c, table, k, i);
+        found[i] = answer <= 1 ? answer != 0
+                               : find_beyond(c, table, k->at[i] / c->stride[0],
+                                             (unsigned)k->last[i], k->print[i]);
     }
 }
 
@@ -233,11 +232,10 @@ CHAIN_TARGET TAMIS_INLINE void find_far(const tamis_i_chain *c, const uint64_t *
 CHAIN_TARGET static void find_odd(const tamis_i_chain *c, const uint64_t *table,
                                   const tamis_i_chain_turns *t, bool *found) {
     for (size_t i = 0; i < t->n_next; i++)
-        fetch_bucket(c, table, t->next[i].word[TAMIS_I_CHAIN_AT]);
+        fetch_bucket(c, table, t->next->at[i]);
     for (size_t i = 0; i < t->n_now; i++) {
-        const uint64_t *const w = t->now[i].word;
-        found[i] = find(c, table, w[TAMIS_I_CHAIN_AT] / c->stride[0],
-                        (unsigned)w[TAMIS_I_CHAIN_HOME], w[TAMIS_I_CHAIN_PRINT]);
+        const tamis_i_chain_keys *const k = t->now;
+        found[i] = find(c, table, k->at[i] / c->stride[0], (unsigned)k->home[i], k->print[i]);
     }
 }
 

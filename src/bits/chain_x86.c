@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bits/chain.h"
+#include "bits/draw_x86.h"
 #include "bits/kernels.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -34,11 +35,36 @@ const tamis_i_chain_ops *tamis_i_chain_x86(unsigned features) {
     return (features & needed) == needed ? &ops : NULL;
 }
 
+__attribute__((target("avx2"))) void tamis_i_chain_locate_avx2(const tamis_i_chain *chain,
+                                                               const tamis_digest *digests,
+                                                               size_t n, tamis_i_chain_keys *keys) {
+    const uint64_t buckets = chain->n[0], stride = chain->stride[0];
+    if (TAMIS_UNLIKELY(n != TAMIS_I_GROUP || (buckets | stride) >> 32 != 0)) {
+        tamis_i_chain_locate(chain, digests, n, keys);
+        return;
+    }
+    const __m256i all_buckets = _mm256_set1_epi64x((long long)buckets),
+                  all_homes = _mm256_set1_epi64x((long long)chain->homes),
+                  all_stride = _mm256_set1_epi64x((long long)stride),
+                  all_mask = _mm256_set1_epi64x((long long)chain->print_mask);
+    for (size_t i = 0; i < TAMIS_I_GROUP; i += 4) {
+        const tamis_i_drawn d = tamis_i_draw_four(digests + i, all_buckets, all_homes);
+        tamis_i_put_four(keys->at + i, _mm256_mul_epu32(d.first, all_stride));
+        tamis_i_put_four(keys->home + i, d.second);
+        tamis_i_put_four(keys->print + i, _mm256_and_si256(d.other, all_mask));
+    }
+}
+
 #else
 
 const tamis_i_chain_ops *tamis_i_chain_x86(unsigned features) {
     (void)features;
     return NULL;
+}
+
+void tamis_i_chain_locate_avx2(const tamis_i_chain *chain, const tamis_digest *digests, size_t n,
+                               tamis_i_chain_keys *keys) {
+    tamis_i_chain_locate(chain, digests, n, keys);
 }
 
 #endif

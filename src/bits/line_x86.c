@@ -19,9 +19,8 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
+#include "bits/draw_x86.h"
 #include "bits/search.h"
-
-#include <immintrin.h>
 
 /* Tuned, because otherwise gcc clears a register before each count, for processors of long ago. */
 #define FAST   __attribute__((target("popcnt,bmi,bmi2,lzcnt,avx2,tune=znver2")))
@@ -525,28 +524,6 @@ FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsig
 
 /* ---- where keys are ---- */
 
-/* Four at a time, if there are fewer than 2^32 lines.  With w and v the halves of half a digest,
- *
- *      (w 2^32 + v) x lines = line 2^64 + rest,    rest x homes = home 2^64 + ... */
-FAST TAMIS_INLINE void locate_four(__m256i lines, __m256i homes, __m256i table,
-                                   const tamis_digest *digests, tamis_i_line_keys *keys, size_t i) {
-    const __m128i *const d = (const __m128i *)(const void *)digests;
-    const __m256i even = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(d)),
-                                                 _mm_loadu_si128(d + 2), 1),
-                  odd = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(d + 1)),
-                                                _mm_loadu_si128(d + 3), 1);
-    const __m256i word = _mm256_unpacklo_epi64(even, odd), print = _mm256_unpackhi_epi64(even, odd);
-    const __m256i low = _mm256_mul_epu32(word, lines),
-                  high = _mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(word, 32), lines),
-                                          _mm256_srli_epi64(low, 32));
-    const __m256i home = _mm256_add_epi64(_mm256_mul_epu32(high, homes),
-                                          _mm256_srli_epi64(_mm256_mul_epu32(low, homes), 32));
-    const __m256i at = _mm256_add_epi64(_mm256_slli_epi64(_mm256_srli_epi64(high, 32), 6), table);
-    _mm256_storeu_si256((__m256i *)(void *)(keys->at + i), at);
-    _mm256_storeu_si256((__m256i *)(void *)(keys->home + i), _mm256_srli_epi64(home, 32));
-    _mm256_storeu_si256((__m256i *)(void *)(keys->print + i), print);
-}
-
 FAST static void locate(const tamis_i_line *line, uint64_t *table, uint64_t lines,
                         const tamis_digest *digests, size_t n, tamis_i_line_keys *keys) {
     if (TAMIS_UNLIKELY(n != TAMIS_I_GROUP || lines >> 32 != 0)) {
@@ -556,8 +533,12 @@ FAST static void locate(const tamis_i_line *line, uint64_t *table, uint64_t line
     const __m256i all_lines = _mm256_set1_epi64x((long long)lines),
                   all_homes = _mm256_set1_epi64x((long long)line->homes),
                   all_table = _mm256_set1_epi64x((long long)(uintptr_t)table);
-    for (size_t i = 0; i < TAMIS_I_GROUP; i += 4)
-        locate_four(all_lines, all_homes, all_table, digests + i, keys, i);
+    for (size_t i = 0; i < TAMIS_I_GROUP; i += 4) {
+        const tamis_i_drawn d = tamis_i_draw_four(digests + i, all_lines, all_homes);
+        tamis_i_put_four(keys->at + i, _mm256_add_epi64(_mm256_slli_epi64(d.first, 6), all_table));
+        tamis_i_put_four(keys->home + i, d.second);
+        tamis_i_put_four(keys->print + i, d.other);
+    }
 }
 
 /* ---- the cases ---- */

@@ -66,7 +66,8 @@ typedef struct tamis_i_group {
     const tamis_digest *digests;
     size_t n;
     tamis_i_probe *probes;
-    struct tamis_i_line_keys *keys; /* the same for bits/line.h */
+    struct tamis_i_line_keys *keys;        /* the same for bits/line.h */
+    struct tamis_i_chain_keys *chain_keys; /* and for bits/chain.h; in the same place */
     /* Of a group to fetch, and of those: the one that was fetched before it, as far back as the one that is
      * worked off.  NULL: it is the first. */
     const struct tamis_i_group *before;

@@ -59,6 +59,8 @@
 /* What geometry[] holds. */
 typedef struct layout {
     const tamis_i_chain_ops *ops;
+    void (*locate)(const tamis_i_chain *chain, const tamis_digest *digests, size_t n,
+                   tamis_i_chain_keys *keys);
     uint64_t copies_max;
     tamis_i_chain chain;
 } layout;
@@ -144,7 +146,10 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
 }
 
 static void attach(tamis_filter *filter) {
-    layout l = {.ops = tamis_i_chain_choose(tamis_i_cpu_features())};
+    const unsigned features = tamis_i_cpu_features();
+    layout l = {.ops = tamis_i_chain_choose(features),
+                .locate = (features & TAMIS_I_CPU_AVX2) != 0 ? tamis_i_chain_locate_avx2
+                                                             : tamis_i_chain_locate};
     const bool valid = chain_of(&filter->params, &l.chain);
     TAMIS_ASSERT(valid);
     (void)valid;
@@ -414,18 +419,11 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
 /* What the keys of the next group ask for; the three groups of this turn. */
 static tamis_i_chain_turns turns_of(const layout *l, const tamis_i_group *now,
                                     const tamis_i_group *next) {
-    const uint64_t buckets = l->chain.n[0], homes = l->chain.homes, stride = l->chain.stride[0];
-    const uint64_t mask = l->chain.print_mask; /* the probes cannot alias these: print_of() */
-    for (size_t i = 0; i < next->n; i++) {
-        uint64_t draw = next->digests[i].lo, *const word = next->probes[i].word;
-        word[TAMIS_I_CHAIN_AT] = tamis_i_take(&draw, buckets) * stride;
-        word[TAMIS_I_CHAIN_HOME] = tamis_i_take(&draw, homes);
-        word[TAMIS_I_CHAIN_PRINT] = next->digests[i].hi & mask;
-    }
+    l->locate(&l->chain, next->digests, next->n, next->chain_keys);
     const tamis_i_group *const before = next->before;
-    return (tamis_i_chain_turns){.now = now->probes,
-                                 .before = before == NULL ? NULL : before->probes,
-                                 .next = next->probes,
+    return (tamis_i_chain_turns){.now = now->chain_keys,
+                                 .before = before == NULL ? NULL : before->chain_keys,
+                                 .next = next->chain_keys,
                                  .n_now = now->n,
                                  .n_before = before == NULL ? 0 : before->n,
                                  .n_next = next->n};
@@ -447,9 +445,9 @@ TAMIS_INLINE void fetch_turn(const layout *l, const uint64_t *table,
                              const tamis_i_chain_turns *turns, size_t i) {
     const tamis_i_chain *const c = &l->chain;
     if (i < turns->n_next)
-        fetch_all(l, table, turns->next[i].word[TAMIS_I_CHAIN_AT]);
+        fetch_all(l, table, turns->next->at[i]);
     if (i < turns->n_before && c->link_bits[0] != 0) {
-        const uint64_t at = turns->before[i].word[TAMIS_I_CHAIN_AT], where = at + c->link_at[0];
+        const uint64_t at = turns->before->at[i], where = at + c->link_at[0];
         const uint64_t bits = table[where / 64] >> where % 64 | table[where / 64 + 1]
                                                                     << 1 << (63 - where % 64);
         const uint64_t number = (bits & tamis_i_low_mask((unsigned)c->link_bits[0])) - 1;
@@ -460,9 +458,8 @@ TAMIS_INLINE void fetch_turn(const layout *l, const uint64_t *table,
     }
 }
 
-static inline print probe_print(const tamis_i_probe *probe) {
-    return (print){.home = (unsigned)probe->word[TAMIS_I_CHAIN_HOME],
-                   .fingerprint = probe->word[TAMIS_I_CHAIN_PRINT]};
+static inline print print_number(const tamis_i_chain_keys *keys, size_t i) {
+    return (print){.home = (unsigned)keys->home[i], .fingerprint = keys->print[i]};
 }
 
 static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
@@ -473,9 +470,8 @@ static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
     for (size_t i = 0; i < TAMIS_I_GROUP; i++) {
         fetch_turn(l, filter->table, &turns, i);
         if (i < now->n) {
-            const tamis_status status =
-                insert_at(filter, now->digests[i], now->probes[i].word[TAMIS_I_CHAIN_AT],
-                          probe_print(&now->probes[i]), &added[i]);
+            const tamis_status status = insert_at(filter, now->digests[i], now->chain_keys->at[i],
+                                                  print_number(now->chain_keys, i), &added[i]);
             if (status != TAMIS_OK)
                 return status;
             *done = i + 1;
@@ -491,8 +487,8 @@ static void remove_many(tamis_filter *filter, const tamis_i_group *now, const ta
     for (size_t i = 0; i < TAMIS_I_GROUP; i++) {
         fetch_turn(l, filter->table, &turns, i);
         if (i < now->n)
-            removed[i] = remove_at(filter, now->digests[i], now->probes[i].word[TAMIS_I_CHAIN_AT],
-                                   probe_print(&now->probes[i])) == TAMIS_OK;
+            removed[i] = remove_at(filter, now->digests[i], now->chain_keys->at[i],
+                                   print_number(now->chain_keys, i)) == TAMIS_OK;
     }
 }
 

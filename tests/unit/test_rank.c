@@ -62,17 +62,15 @@ static void relink(const bucket *b, tamis_i_chain_view *v, unsigned load) {
 
 /* The answers to n queries of a batch, which is fetched, prepared and answered, alone and between two
  * others. */
-static void find_many(const tamis_i_chain_ops *ops, const bucket *b, const tamis_i_probe *asked,
-                      size_t n, bool *found) {
-    tamis_i_probe probes[2][TAMIS_I_GROUP];
+static void find_many(const tamis_i_chain_ops *ops, const bucket *b,
+                      const tamis_i_chain_keys *asked, size_t n, bool *found) {
+    tamis_i_chain_keys keys[2] = {*asked, *asked};
     bool again[TAMIS_I_GROUP];
-    for (unsigned i = 0; i < 2; i++)
-        memcpy(probes[i], asked, n * sizeof *asked);
     const tamis_i_chain_turns turns[] = {
-        {.next = probes[0], .n_next = n},
-        {.before = probes[0], .next = probes[1], .n_before = n, .n_next = n},
-        {.now = probes[0], .before = probes[1], .n_now = n, .n_before = n},
-        {.now = probes[1], .n_now = n}};
+        {.next = &keys[0], .n_next = n},
+        {.before = &keys[0], .next = &keys[1], .n_before = n, .n_next = n},
+        {.now = &keys[0], .before = &keys[1], .n_now = n, .n_before = n},
+        {.now = &keys[1], .n_now = n}};
     for (unsigned i = 0; i < 4; i++)
         ops->find_many(&b->chain, b->table, &turns[i], i == 3 ? again : found);
     assert_memory_equal(found, again, n * sizeof *found);
@@ -84,12 +82,15 @@ static void compare_many(const bucket *b, const tamis_i_chain_ops *ops, const li
     const uint64_t at = tamis_i_chain_piece(&b->chain, 0, 1);
     const uint64_t mask = tamis_i_low_mask((unsigned)b->chain.print_bits);
     const size_t n = print % 2 == 0 ? TAMIS_I_GROUP : 1 + home % TAMIS_I_GROUP;
-    tamis_i_probe probes[TAMIS_I_GROUP];
+    tamis_i_chain_keys keys;
     bool found[TAMIS_I_GROUP];
-    for (unsigned i = 0; i < n; i++)
-        probes[i] =
-            (tamis_i_probe){.word = {i % 4 == 3 ? 0 : at, (home + i) % b->chain.homes, print}};
-    find_many(ops, b, probes, n, found);
+    memset(&keys, 0, sizeof keys);
+    for (unsigned i = 0; i < n; i++) {
+        keys.at[i] = i % 4 == 3 ? 0 : at;
+        keys.home[i] = (home + i) % b->chain.homes;
+        keys.print[i] = print;
+    }
+    find_many(ops, b, &keys, n, found);
     for (unsigned i = 0; i < n; i++)
         assert_int_equal(
             found[i],
@@ -201,10 +202,10 @@ static void test_rank_any_bits_are_safe(void **state) {
             const uint64_t number = test_random_below(&random, 3);
             tamis_i_chain_view v;
             const uint64_t at = tamis_i_chain_piece(&b.chain, 0, number);
-            const tamis_i_probe probe = {.word = {at, home, step % 8}};
+            const tamis_i_chain_keys key = {.at = {at}, .home = {home}, .print = {step % 8}};
             bool found;
             for (unsigned way = 0; way < 2; way++) {
-                find_many(way == 0 ? &tamis_i_chain_portable : fast, &b, &probe, 1, &found);
+                find_many(way == 0 ? &tamis_i_chain_portable : fast, &b, &key, 1, &found);
                 assert_int_equal(
                     found, tamis_i_chain_portable.find(&b.chain, b.table, number, home, step % 8));
             }
@@ -442,8 +443,41 @@ static void test_rank_one_line_per_query(void **state) {
     tamis_filter_free(f);
 }
 
+/* Any numbers of buckets, also more than 2^32, homes and keys. */
+static void test_groups_are_located_like_single_keys(void **state) {
+    (void)state;
+    uint64_t random = 20261116;
+    for (unsigned round = 0; round < 20000; round++) {
+        const tamis_i_chain chain = {
+            .n = {1 + test_random(&random) % ((uint64_t)1 << (1 + round % 38))},
+            .homes = 1 + test_random_below(&random, 64),
+            .stride = {1 + test_random_below(&random, 4096)},
+            .print_mask = tamis_i_low_mask(1 + (unsigned)test_random_below(&random, 56))};
+        const size_t n =
+            round % 3 == 0 ? test_random_below(&random, TAMIS_I_GROUP + 1) : TAMIS_I_GROUP;
+        tamis_digest digests[TAMIS_I_GROUP];
+        tamis_i_chain_keys keys, others;
+        memset(&keys, 0, sizeof keys);
+        memset(&others, 0, sizeof others);
+        for (size_t i = 0; i < TAMIS_I_GROUP; i++) {
+            digests[i] = (tamis_digest){.lo = test_random(&random), .hi = test_random(&random)};
+            if (round % 5 == 0)
+                digests[i].lo = i % 2 == 0 ? UINT64_MAX - i : i / 2;
+        }
+        tamis_i_chain_locate(&chain, digests, n, &keys);
+        if ((tamis_i_cpu_features() & TAMIS_I_CPU_AVX2) != 0)
+            tamis_i_chain_locate_avx2(&chain, digests, n, &others);
+        else
+            tamis_i_chain_locate(&chain, digests, n, &others);
+        assert_memory_equal(&keys, &others, sizeof keys);
+        for (size_t i = 0; i < n; i++)
+            assert_true(keys.home[i] < chain.homes && keys.at[i] / chain.stride[0] < chain.n[0]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_groups_are_located_like_single_keys),
         cmocka_unit_test(test_rank_bucket_is_a_list_for_each_home),
         cmocka_unit_test(test_rank_any_bits_are_safe),
         cmocka_unit_test(test_rank_one_key_does_not_fill_its_bucket),
