@@ -14,10 +14,10 @@ const uint32_t tamis_i_place_factors[TAMIS_I_BLOCK_PLACES_MAX] = {
     0x4a7484abu, 0x5cb0a9ddu, 0x76f988dbu, 0x983e5153u, 0xa831c66du, 0xb00327c9u, 0xbf597fc7u,
     0xc6e00bf3u, 0xd5a79147u, 0x06ca6351u, 0x14292967u};
 
-_Alignas(64) const unsigned char tamis_i_one_bit_low[17][64] = {
+_Alignas(64) const unsigned char tamis_i_one_bit_low[16][64] = {
     [0] = {[31] = 1 << 0}, [1] = {[31] = 1 << 1}, [2] = {[31] = 1 << 2}, [3] = {[31] = 1 << 3},
     [4] = {[31] = 1 << 4}, [5] = {[31] = 1 << 5}, [6] = {[31] = 1 << 6}, [7] = {[31] = 1 << 7}};
-_Alignas(64) const unsigned char tamis_i_one_bit_high[17][64] = {
+_Alignas(64) const unsigned char tamis_i_one_bit_high[16][64] = {
     [8] = {[31] = 1 << 0},  [9] = {[31] = 1 << 1},  [10] = {[31] = 1 << 2}, [11] = {[31] = 1 << 3},
     [12] = {[31] = 1 << 4}, [13] = {[31] = 1 << 5}, [14] = {[31] = 1 << 6}, [15] = {[31] = 1 << 7}};
 
@@ -52,22 +52,36 @@ static uint64_t local_look(const tamis_i_block *layout, const tamis_i_probe *pro
     return found;
 }
 
-static size_t local_fill(const tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
-                         bool *added, uint64_t *count) {
+static void local_places(const tamis_i_block *layout, const tamis_digest *digests, size_t n,
+                         tamis_i_probe *probes, tamis_i_places *places) {
+    (void)layout, (void)places;
+    for (size_t j = 0; j < n; j++)
+        probes[j].word[TAMIS_I_BLOCK_HASH] = digests[j].hi;
+}
+
+static uint64_t local_fill(const tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
+                           bool stop) {
+    uint64_t done = 0;
     for (size_t j = 0; j < n; j++) {
         uint64_t *const block = probes[j].at[0];
-        if (!tamis_i_block_takes(layout, block, probes[j].word[TAMIS_I_BLOCK_COIN]))
-            return j;
-        added[j] = local_set(layout, block, probes[j].word[TAMIS_I_BLOCK_HASH]);
-        block[0] += added[j]; /* the load: its field has room for one more */
-        *count += added[j];
+        const uint64_t *const word = probes[j].word, hash = word[TAMIS_I_BLOCK_HASH];
+        if (tamis_i_block_takes(layout, block, word[TAMIS_I_BLOCK_COIN])) {
+            const bool fresh = local_set(layout, block, hash);
+            block[0] += fresh; /* the load: its field has room for one more */
+            done |= (uint64_t)fresh << j;
+        } else if (stop) {
+            return done | (uint64_t)1 << (32 + j);
+        } else {
+            done |= (uint64_t)!local_test(layout, block, hash) << (32 + j);
+        }
     }
-    return n;
+    return done;
 }
 
 void tamis_i_block_portable(tamis_i_kernels *kernels) {
     kernels->local_test = local_test;
     kernels->local_set = local_set;
     kernels->local_look = local_look;
+    kernels->local_places = local_places;
     kernels->local_fill = local_fill;
 }

@@ -29,6 +29,11 @@ typedef struct tamis_i_block {
 /* Words of a probe, whose at[0] is a block, for the kernels that take probes. */
 enum { TAMIS_I_BLOCK_HASH, TAMIS_I_BLOCK_COIN, TAMIS_I_BLOCK_OWN };
 
+/* Room for what a kernel finds out about the places of a group of keys. */
+typedef struct tamis_i_places {
+    uint16_t at[TAMIS_I_GROUP / 2][TAMIS_I_BLOCK_PLACES_MAX][2];
+} tamis_i_places;
+
 /* Odd multipliers, one for each bit that a key sets in its block. */
 extern const uint32_t tamis_i_place_factors[TAMIS_I_BLOCK_PLACES_MAX];
 
@@ -42,11 +47,11 @@ static inline unsigned tamis_i_block_place(const tamis_i_block *layout, uint64_t
 
 /* Halves of a block of 512 bits of which one bit is set, on a little-endian machine:
  *
- *      low    row r: bit r of byte 31 is set, 8 rows   |  8 rows of zeros  |  1 row of zeros
- *      high   8 rows of zeros   |  row 8 + r: the same, 8 rows             |  1 row of zeros
+ *      low    row r: bit r of byte 31 is set, 8 rows   |  8 rows of zeros
+ *      high   8 rows of zeros   |  row 8 + r: the same, 8 rows
  *
  * 32 bytes from byte 31 - b of a row on have a bit of byte b set, and lie within one cache line. */
-extern const unsigned char tamis_i_one_bit_low[17][64], tamis_i_one_bit_high[17][64];
+extern const unsigned char tamis_i_one_bit_low[16][64], tamis_i_one_bit_high[16][64];
 
 /* The value of the counter. */
 static inline uint64_t tamis_i_block_counter(const tamis_i_block *layout, const uint64_t *block) {

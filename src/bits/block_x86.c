@@ -32,12 +32,7 @@ AVX2 TAMIS_INLINE __m256i lanes_in_use(unsigned from, unsigned n) {
     return _mm256_srli_epi32(_mm256_cmpgt_epi32(rest, number), 31);
 }
 
-/* A block as two vectors of eight lanes.  Words past its end are not touched: they may be in another line,
- * or in nobody's memory. */
-typedef struct pair {
-    __m256i low, high;
-} pair;
-
+/* Words past the end of a block are not touched: they may be in another line, or in nobody's memory. */
 AVX2 TAMIS_INLINE __m256i load_words(const uint64_t *from, unsigned words) {
     if (words >= 4)
         return load(from);
@@ -46,9 +41,10 @@ AVX2 TAMIS_INLINE __m256i load_words(const uint64_t *from, unsigned words) {
                                  _mm256_cmpgt_epi64(_mm256_set1_epi64x(words), number));
 }
 
-AVX2 TAMIS_INLINE pair load_block(const uint64_t *block, unsigned words) {
-    return (pair){.low = load_words(block, words),
-                  .high = words > 4 ? load_words(block + 4, words - 4) : _mm256_setzero_si256()};
+AVX2 TAMIS_INLINE tamis_i_halves load_block(const uint64_t *block, unsigned words) {
+    return (tamis_i_halves){.low = load_words(block, words),
+                            .high = words > 4 ? load_words(block + 4, words - 4)
+                                              : _mm256_setzero_si256()};
 }
 
 /* The bits that belong to the places and are clear in the block; 'ones' is 1 in the lanes in use.
@@ -56,7 +52,8 @@ AVX2 TAMIS_INLINE pair load_block(const uint64_t *block, unsigned words) {
  *      place   [ v | lane | bit ]      1 + 3 + 5 bits: which vector, which of its lanes, which bit
  *
  * Both vectors are permuted by lane, and v blends them. */
-AVX2 TAMIS_INLINE __m256i missing(pair block, __m256i place, __m256i ones, unsigned words) {
+AVX2 TAMIS_INLINE __m256i missing(tamis_i_halves block, __m256i place, __m256i ones,
+                                  unsigned words) {
     const __m256i lane = _mm256_srli_epi32(place, 5);
     const __m256i bit = _mm256_sllv_epi32(ones, _mm256_and_si256(place, all_lanes(31)));
     __m256i word = _mm256_permutevar8x32_epi32(block.low, lane);
@@ -105,7 +102,7 @@ AVX2 TAMIS_INLINE bool lacks_first(const frame *f, const uint64_t *block, const 
 /* One of the others? */
 AVX2 TAMIS_INLINE bool lacks_other(const frame *f, const uint64_t *block, const uint64_t *hash,
                                    unsigned words) {
-    const pair both = load_block(block, words);
+    const tamis_i_halves both = load_block(block, words);
     __m256i lacks = _mm256_setzero_si256();
     for (unsigned from = 8; from < f->own.hashes; from += 8)
         lacks = _mm256_or_si256(
@@ -159,11 +156,6 @@ AVX2 static uint64_t local_look(const tamis_i_block *layout, const tamis_i_probe
                                 : look_at(layout, probes, n, next, layout->words);
 }
 
-/* For entries(): past all places in the lanes that are not in use. */
-AVX2 TAMIS_INLINE __m256i unused_lanes(__m256i ones) {
-    return _mm256_slli_epi32(_mm256_xor_si256(ones, all_lanes(1)), 10);
-}
-
 AVX2 TAMIS_INLINE void store_words(uint64_t *to, __m256i value, unsigned words) {
     if (words >= 4) {
         _mm256_storeu_si256((__m256i *)(void *)to, value);
@@ -174,36 +166,131 @@ AVX2 TAMIS_INLINE void store_words(uint64_t *to, __m256i value, unsigned words) 
                            _mm256_cmpgt_epi64(_mm256_set1_epi64x(words), number), value);
 }
 
-/* 'unused' is that of the first eight places. */
-AVX2 TAMIS_INLINE bool set_bits(const frame *f, uint64_t *block, const uint64_t *hash,
-                                __m256i unused, unsigned words) {
-    const pair old = load_block(block, words);
-    tamis_i_halves all = {_mm256_castsi256_ps(old.low), _mm256_castsi256_ps(old.high)};
-    const __m256i eight = tamis_i_halves_entries(places(f, hash, 0), unused);
-    tamis_i_halves_add_four(&all, _mm256_castsi256_si128(eight), words);
-    if (f->own.hashes > 4)
-        tamis_i_halves_add_four(&all, _mm256_extracti128_si256(eight, 1), words);
-    for (unsigned from = 8; from < f->own.hashes; from += 8) {
-        const __m256i more = tamis_i_halves_entries(
-            places(f, hash, from), unused_lanes(lanes_in_use(from, f->own.hashes)));
-        tamis_i_halves_add_four(&all, _mm256_castsi256_si128(more), words);
-        if (f->own.hashes > from + 4)
-            tamis_i_halves_add_four(&all, _mm256_extracti128_si256(more, 1), words);
+/* The entries of two keys, 'eights' times eight of each, in turns. */
+AVX2 TAMIS_INLINE void find_entries(const tamis_i_block *layout, const uint64_t *even,
+                                    const uint64_t *odd, const __m256i *factors,
+                                    uint16_t (*entries)[2], unsigned eights) {
+    const unsigned char *const hash[2] = {(const unsigned char *)even, (const unsigned char *)odd};
+    const __m256i low[2] = {half(hash[0]), half(hash[1])};
+    const __m256i high[2] = {half(hash[0] + 4), half(hash[1] + 4)};
+    const __m256i bits = _mm256_set1_epi16((short)layout->bits);
+    const __m256i first = _mm256_set1_epi16((short)layout->first);
+    for (unsigned i = 0; i < eights; i++) {
+        const __m256i where =
+            tamis_i_halves_pair(_mm256_add_epi32(_mm256_mullo_epi32(low[0], factors[i]), high[0]),
+                                _mm256_add_epi32(_mm256_mullo_epi32(low[1], factors[i]), high[1]));
+        const __m256i place = _mm256_add_epi16(_mm256_mulhi_epu16(where, bits), first);
+        _mm256_storeu_si256((__m256i *)(void *)entries[8 * i], tamis_i_halves_entries(place, 8));
     }
-    const __m256i low = _mm256_castps_si256(all.low), high = _mm256_castps_si256(all.high);
-    store_words(block, low, words);
-    if (words > 4)
-        store_words(block + 4, high, words - 4);
-    const __m256i in_low = _mm256_xor_si256(low, old.low);
-    const __m256i fresh =
-        words > 4 ? _mm256_or_si256(in_low, _mm256_xor_si256(high, old.high)) : in_low;
-    return _mm256_testz_si256(fresh, fresh) == 0;
+}
+
+AVX2 TAMIS_INLINE void find_factors(const tamis_i_block *layout, __m256i *factors,
+                                    unsigned eights) {
+    for (unsigned i = 0; i < eights; i++)
+        factors[i] = tamis_i_halves_factors(tamis_i_place_factors, 8 * i, layout->hashes);
+}
+
+AVX2 TAMIS_INLINE void find_places(const tamis_i_block *layout, const tamis_digest *digests,
+                                   size_t n, tamis_i_probe *probes, tamis_i_places *places,
+                                   unsigned eights) {
+    const tamis_i_block own = *layout; /* a copy, which nothing that is written can alias */
+    __m256i factors[4];
+    find_factors(&own, factors, eights);
+    size_t j = 0;
+    for (; j + 1 < n; j += 2) {
+        uint16_t(*const entries)[2] = places->at[j / 2];
+        find_entries(&own, &digests[j].hi, &digests[j + 1].hi, factors, entries, eights);
+        probes[j].at[1] = (uint64_t *)(void *)&entries[0][0];
+        probes[j + 1].at[1] = (uint64_t *)(void *)&entries[0][1];
+    }
+    if (j < n) {
+        uint16_t(*const entries)[2] = places->at[j / 2];
+        find_entries(&own, &digests[j].hi, &digests[j].hi, factors, entries, eights);
+        probes[j].at[1] = (uint64_t *)(void *)&entries[0][0];
+    }
+}
+
+AVX2 static void local_places(const tamis_i_block *layout, const tamis_digest *digests, size_t n,
+                              tamis_i_probe *probes, tamis_i_places *places) {
+    if (layout->hashes <= 8)
+        find_places(layout, digests, n, probes, places, 1);
+    else if (layout->hashes <= 16)
+        find_places(layout, digests, n, probes, places, 2);
+    else if (layout->hashes <= 24)
+        find_places(layout, digests, n, probes, places, 3);
+    else
+        find_places(layout, digests, n, probes, places, 4);
+}
+
+/* The lowest n bits, 1 to 32, in reverse order. */
+TAMIS_INLINE uint32_t reverse(uint32_t x, size_t n) {
+    x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
+    x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
+    x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
+    return __builtin_bswap32(x) >> (32 - n);
+}
+
+/* What a block that refuses its key would become is written elsewhere: near the capacity that is a matter
+ * of chance, and not asked as a question that the processor would have to guess. */
+AVX2 TAMIS_INLINE uint64_t fill_blocks(const tamis_i_block *layout, const tamis_i_probe *probes,
+                                       size_t n, bool stop, unsigned hashes, unsigned words) {
+    const uint64_t limit = layout->limit, counter = ((uint64_t)1 << layout->first) - 1;
+    uint64_t nowhere[TAMIS_I_BLOCK_WORDS_MAX];
+    uint32_t fresh = 0, taken = 0; /* the first key is the highest bit */
+    for (size_t j = 0; j < n; j++) {
+        uint64_t *const block = probes[j].at[0];
+        const uint16_t *const entries = (const uint16_t *)(const void *)probes[j].at[1];
+        const uint64_t coin = probes[j].word[TAMIS_I_BLOCK_COIN];
+        const bool takes = ((block[0] & counter) << 32 | coin) < limit;
+        if (stop && !takes)
+            return (uint64_t)1 << (32 + j) | (j == 0 ? 0 : reverse(fresh, j));
+        const tamis_i_halves bits = tamis_i_halves_of(entries, hashes, words);
+        const tamis_i_halves old = load_block(block, words);
+        uint64_t *const to = stop || takes ? block : nowhere;
+        const bool lacks = tamis_i_halves_lack(old, bits, words);
+        const __m256i one = _mm256_zextsi128_si256(_mm_cvtsi32_si128(lacks));
+        store_words(to, _mm256_add_epi64(_mm256_or_si256(old.low, bits.low), one), words);
+        if (words > 4)
+            store_words(to + 4, _mm256_or_si256(old.high, bits.high), words - 4);
+        taken = 2 * taken + takes;
+        fresh = 2 * fresh + lacks;
+    }
+    if (n == 0)
+        return 0;
+    return stop ? reverse(fresh, n)
+                : (uint64_t)reverse(fresh & ~taken, n) << 32 | reverse(fresh & taken, n);
+}
+
+AVX2 TAMIS_INLINE uint64_t fill_words(const tamis_i_block *layout, const tamis_i_probe *probes,
+                                      size_t n, bool stop, unsigned words) {
+    const unsigned hashes = layout->hashes;
+    if (words == 8 && hashes > 4 && hashes <= 8) /* the most common: no jump */
+        return stop ? fill_blocks(layout, probes, n, true, 8, words)
+                    : fill_blocks(layout, probes, n, false, 8, words);
+    return stop ? fill_blocks(layout, probes, n, true, hashes, words)
+                : fill_blocks(layout, probes, n, false, hashes, words);
+}
+
+AVX2 static uint64_t local_fill(const tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
+                                bool stop) {
+    return layout->words == 8   ? fill_words(layout, probes, n, stop, 8)
+           : layout->words == 4 ? fill_words(layout, probes, n, stop, 4)
+                                : fill_words(layout, probes, n, stop, layout->words);
 }
 
 AVX2 TAMIS_INLINE bool set_block(const tamis_i_block *layout, uint64_t *block, uint64_t hash,
                                  unsigned words) {
-    const frame f = frame_of(layout);
-    return set_bits(&f, block, &hash, unused_lanes(f.ones), words);
+    uint16_t entries[TAMIS_I_BLOCK_PLACES_MAX][2];
+    __m256i factors[4];
+    const unsigned eights = (layout->hashes + 7) / 8;
+    find_factors(layout, factors, eights);
+    find_entries(layout, &hash, &hash, factors, entries, eights);
+    const tamis_i_halves old = load_block(block, words);
+    const tamis_i_halves bits = tamis_i_halves_of(entries[0], layout->hashes, words);
+    store_words(block, _mm256_or_si256(old.low, bits.low), words);
+    if (words > 4)
+        store_words(block + 4, _mm256_or_si256(old.high, bits.high), words - 4);
+    return tamis_i_halves_lack(old, bits, words);
 }
 
 AVX2 static bool local_set(const tamis_i_block *layout, uint64_t *block, uint64_t hash) {
@@ -212,35 +299,12 @@ AVX2 static bool local_set(const tamis_i_block *layout, uint64_t *block, uint64_
                                 : set_block(layout, block, hash, layout->words);
 }
 
-AVX2 TAMIS_INLINE size_t fill_blocks(const tamis_i_block *layout, const tamis_i_probe *probes,
-                                     size_t n, bool *added, uint64_t *count, unsigned words) {
-    const frame f = frame_of(layout);
-    const __m256i unused = unused_lanes(f.ones);
-    uint64_t sum = 0;
-    size_t j = 0;
-    for (; j < n && !refuses(&f, &probes[j]); j++) {
-        uint64_t *const block = probes[j].at[0];
-        const bool fresh = set_bits(&f, block, &probes[j].word[TAMIS_I_BLOCK_HASH], unused, words);
-        block[0] += fresh;
-        sum += fresh;
-        added[j] = fresh;
-    }
-    *count += sum;
-    return j;
-}
-
-AVX2 static size_t local_fill(const tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
-                              bool *added, uint64_t *count) {
-    return layout->words == 8   ? fill_blocks(layout, probes, n, added, count, 8)
-           : layout->words == 4 ? fill_blocks(layout, probes, n, added, count, 4)
-                                : fill_blocks(layout, probes, n, added, count, layout->words);
-}
-
 void tamis_i_block_x86(tamis_i_kernels *kernels, unsigned features) {
     if (features & TAMIS_I_CPU_AVX2) {
         kernels->local_test = local_test;
         kernels->local_set = local_set;
         kernels->local_look = local_look;
+        kernels->local_places = local_places;
         kernels->local_fill = local_fill;
     }
 }

@@ -11,44 +11,96 @@
 
 #define AVX2 __attribute__((target("avx2")))
 
-/* The bits of a key come into its block at once: setting them one by one in memory makes each wait for
- * the one before, since most keys have two in one word.  A block with one bit set is read from tables, as
- * two halves.  Floats, because compilers leave their order alone: as a chain each half is one
- * instruction. */
+/* A block as two vectors. */
 typedef struct tamis_i_halves {
-    __m256 low, high;
+    __m256i low, high;
 } tamis_i_halves;
 
-AVX2 TAMIS_INLINE void tamis_i_halves_add_bit(tamis_i_halves *block, uint32_t at, unsigned words) {
-    const unsigned char *const low = &tamis_i_one_bit_low[0][0] + at;
-    const unsigned char *const high = &tamis_i_one_bit_high[0][0] + at;
-    block->low = _mm256_or_ps(block->low, _mm256_loadu_ps((const float *)(const void *)low));
-    if (words > 4)
-        block->high = _mm256_or_ps(block->high, _mm256_loadu_ps((const float *)(const void *)high));
+/* The factors of eight places from number 'from' on.  Past the last of n places the first one comes again:
+ * to set its bit again does no harm. */
+AVX2 TAMIS_INLINE __m256i tamis_i_halves_factors(const uint32_t *factors, unsigned from,
+                                                 unsigned n) {
+    const __m256i number = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i used = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n - (int)from), number);
+    return _mm256_blendv_epi8(_mm256_set1_epi32((int)factors[0]),
+                              _mm256_loadu_si256((const __m256i *)(const void *)(factors + from)),
+                              used);
 }
 
-AVX2 TAMIS_INLINE void tamis_i_halves_add_two(tamis_i_halves *block, uint64_t two, unsigned words) {
-    tamis_i_halves_add_bit(block, (uint32_t)two, words);
-    tamis_i_halves_add_bit(block, (uint32_t)(two >> 32), words);
+/* The high halves of eight lanes each: those of 'even' as the even ones of sixteen, those of 'odd' as the odd
+ * ones. */
+AVX2 TAMIS_INLINE __m256i tamis_i_halves_pair(__m256i even, __m256i odd) {
+    return _mm256_blend_epi16(_mm256_srli_epi32(even, 16), odd, 0xaa);
 }
 
-AVX2 TAMIS_INLINE void tamis_i_halves_add_four(tamis_i_halves *block, __m128i four,
-                                               unsigned words) {
-    tamis_i_halves_add_two(block, (uint64_t)_mm_cvtsi128_si64(four), words);
-    tamis_i_halves_add_two(block, (uint64_t)_mm_extract_epi64(four, 1), words);
-}
-
-/* Where in the tables the halves for eight places begin; at zeros for lanes that are not in use.
+/* Where in the tables the halves of blocks with a bit at these sixteen places begin.
  *
  *      place   [ h | b | r ]       1 + 5 + 3 bits: half, byte, bit
  *      entry   [ h | r | . | 31 - b ]
  */
-AVX2 TAMIS_INLINE __m256i tamis_i_halves_entries(__m256i place, __m256i unused) {
-    const __m256i turned = _mm256_xor_si256(place, _mm256_set1_epi32(31 << 3));
-    const __m256i half = _mm256_and_si256(_mm256_slli_epi32(place, 1), _mm256_set1_epi32(1 << 9));
-    const __m256i row = _mm256_and_si256(_mm256_slli_epi32(place, 6), _mm256_set1_epi32(7 << 6));
-    const __m256i byte = _mm256_and_si256(_mm256_srli_epi32(turned, 3), _mm256_set1_epi32(31));
-    return _mm256_max_epi32(_mm256_or_si256(_mm256_or_si256(half, row), byte), unused);
+AVX2 TAMIS_INLINE __m256i tamis_i_halves_entries(__m256i place, unsigned words) {
+    const __m256i byte = _mm256_andnot_si256(_mm256_srli_epi16(place, 3), _mm256_set1_epi16(31));
+    const __m256i row = _mm256_and_si256(_mm256_slli_epi16(place, 6), _mm256_set1_epi16(7 << 6));
+    const __m256i low = _mm256_or_si256(row, byte);
+    if (words <= 4)
+        return low;
+    const __m256i half =
+        _mm256_and_si256(_mm256_add_epi16(place, place), _mm256_set1_epi16(1 << 9));
+    return _mm256_or_si256(low, half);
+}
+
+/* Floats, because compilers leave their order alone: as a chain each half is one instruction. */
+AVX2 TAMIS_INLINE void tamis_i_halves_add_bit(__m256 *low, __m256 *high, size_t at,
+                                              unsigned words) {
+    const unsigned char *const in_low = &tamis_i_one_bit_low[0][0] + at;
+    const unsigned char *const in_high = &tamis_i_one_bit_high[0][0] + at;
+    *low = _mm256_or_ps(*low, _mm256_loadu_ps((const float *)(const void *)in_low));
+    if (words > 4)
+        *high = _mm256_or_ps(*high, _mm256_loadu_ps((const float *)(const void *)in_high));
+}
+
+#define BIT(i)                                                                                     \
+    case (i) + 1:                                                                                  \
+        tamis_i_halves_add_bit(&low, &high, entries[2 * (i)], words);                              \
+        __attribute__((fallthrough))
+#define FOUR_BITS(i)                                                                               \
+    BIT((i) + 3);                                                                                  \
+    BIT((i) + 2);                                                                                  \
+    BIT((i) + 1);                                                                                  \
+    BIT(i)
+
+/* A block with the bits of a key and no others; its n entries, up to 32, are entries[0], entries[2] and so on.
+ *
+ * Setting the bits one by one in memory would make each wait for the one before, since most keys have two in
+ * one word.  A block with one bit set is read from tables, as two halves.  The number of bits is the same for
+ * all keys, so that the jump is foreseen. */
+AVX2 TAMIS_INLINE tamis_i_halves tamis_i_halves_of(const uint16_t *entries, unsigned n,
+                                                   unsigned words) {
+    __m256 low = _mm256_setzero_ps(), high = low;
+    switch (n) {
+        FOUR_BITS(28);
+        FOUR_BITS(24);
+        FOUR_BITS(20);
+        FOUR_BITS(16);
+        FOUR_BITS(12);
+        FOUR_BITS(8);
+        FOUR_BITS(4);
+        FOUR_BITS(0);
+    default:
+        break;
+    }
+    return (tamis_i_halves){_mm256_castps_si256(low), _mm256_castps_si256(high)};
+}
+#undef BIT
+#undef FOUR_BITS
+
+/* Does the block lack one of these bits? */
+AVX2 TAMIS_INLINE bool tamis_i_halves_lack(tamis_i_halves block, tamis_i_halves bits,
+                                           unsigned words) {
+    const __m256i low = _mm256_andnot_si256(block.low, bits.low);
+    const __m256i all =
+        words > 4 ? _mm256_or_si256(low, _mm256_andnot_si256(block.high, bits.high)) : low;
+    return _mm256_testz_si256(all, all) == 0;
 }
 
 #endif

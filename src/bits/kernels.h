@@ -25,6 +25,7 @@ typedef struct tamis_i_probe {
 #define TAMIS_I_BLOCK_HASHES_MAX 16u
 
 struct tamis_i_block;
+struct tamis_i_places;
 
 typedef struct tamis_i_kernels {
     /* Digests of n integers: hash/hash.h. */
@@ -55,10 +56,14 @@ typedef struct tamis_i_kernels {
      * whether it refuses the key.  Meanwhile the blocks of next[0 .. n-1] are fetched. */
     uint64_t (*local_look)(const struct tamis_i_block *layout, const tamis_i_probe *probes,
                            size_t n, const tamis_i_probe *next);
-    /* Set the bits of each hash, and count it in its block and in '*count' if one of them was clear,
-     * added[i].  Up to the first key that its block refuses: its number. */
-    size_t (*local_fill)(const struct tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
-                         bool *added, uint64_t *count);
+    /* Prepare probes for local_fill: find out what it needs to know about n <= TAMIS_I_GROUP digests. */
+    void (*local_places)(const struct tamis_i_block *layout, const tamis_digest *digests, size_t n,
+                         tamis_i_probe *probes, struct tamis_i_places *places);
+    /* For each of n <= 32 probes, one after the other: set the bits of the hash if the block takes the key,
+     * and count it there if one of them was clear: bit i of the result.  Bit 32 + i: the block refuses the
+     * key, and does not hold it.  If 'stop' is true: the block refuses the key, which ends the call. */
+    uint64_t (*local_fill)(const struct tamis_i_block *layout, const tamis_i_probe *probes,
+                           size_t n, bool stop);
 } tamis_i_kernels;
 
 /* Odd multipliers, one for each bit that a key sets in its block. */

@@ -113,41 +113,40 @@ __attribute__((target("avx2"))) static void blocks_test(const tamis_i_probe *pro
     }
 }
 
-/* The bits of eight hashes come into both halves; 'unused' is large in lanes that are not in use. */
-__attribute__((target("avx2"))) TAMIS_INLINE void set_eight(tamis_i_halves *block, __m256i where,
-                                                            __m256i unused, bool upper) {
-    const __m256i eight = tamis_i_halves_entries(_mm256_srli_epi32(where, 23), unused);
-    tamis_i_halves_add_four(block, _mm256_castsi256_si128(eight), 8);
-    if (upper)
-        tamis_i_halves_add_four(block, _mm256_extracti128_si256(eight, 1), 8);
+/* The entries of two keys, 4 x fours of each, in turns. */
+__attribute__((target("avx2"))) TAMIS_INLINE void
+find_entries(const uint64_t *even, const uint64_t *odd, const __m256i *factors,
+             uint16_t (*entries)[2], unsigned fours) {
+    for (unsigned i = 0; 2 * i < fours; i++) {
+        const __m256i where =
+            tamis_i_halves_pair(places(even, factors[i]), places(odd, factors[i]));
+        _mm256_storeu_si256((__m256i *)(void *)entries[8 * i],
+                            tamis_i_halves_entries(_mm256_srli_epi16(where, 7), 8));
+    }
 }
 
+/* The entries of all keys first, then the blocks: the work on one key is a chain, and keys overlap the better
+ * the shorter it is. */
 __attribute__((target("avx2"))) TAMIS_INLINE size_t set_blocks(const tamis_i_probe *probes,
                                                                size_t n, unsigned k, bool *changed,
-                                                               bool more) {
-    const __m256i factors0 = load(tamis_i_block_factors),
-                  factors1 = load(tamis_i_block_factors + 8);
-    const __m256i all = _mm256_set1_epi32(1);
-    const __m256i unused0 =
-        _mm256_slli_epi32(_mm256_xor_si256(first_lanes(k < 8 ? k : 8), all), 10);
-    const __m256i unused1 =
-        _mm256_slli_epi32(_mm256_xor_si256(first_lanes(k < 8 ? 0 : k - 8), all), 10);
-    size_t sum = 0;
-    for (size_t j = 0; j < n; j++) {
+                                                               unsigned fours) {
+    const __m256i factors[2] = {tamis_i_halves_factors(tamis_i_block_factors, 0, k),
+                                tamis_i_halves_factors(tamis_i_block_factors, 8, k)};
+    uint16_t entries[TAMIS_I_GROUP / 2][TAMIS_I_BLOCK_HASHES_MAX][2];
+    size_t j = 0, sum = 0;
+    for (; j + 1 < n; j += 2)
+        find_entries(&probes[j].word[0], &probes[j + 1].word[0], factors, entries[j / 2], fours);
+    if (j < n)
+        find_entries(&probes[j].word[0], &probes[j].word[0], factors, entries[j / 2], fours);
+    const uint16_t *from = entries[0][0];
+    for (j = 0; j < n; j++) {
         uint64_t *const block = probes[j].at[0];
-        const uint64_t *const hash = &probes[j].word[0];
-        const __m256i low = load(block), high = load(block + 4);
-        tamis_i_halves both = {_mm256_castsi256_ps(low), _mm256_castsi256_ps(high)};
-        set_eight(&both, places(hash, factors0), unused0, k > 4);
-        if (more)
-            set_eight(&both, places(hash, factors1), unused1, k > 12);
-        const __m256i new_low = _mm256_castps_si256(both.low),
-                      new_high = _mm256_castps_si256(both.high);
-        _mm256_storeu_si256((__m256i *)(void *)block, new_low);
-        _mm256_storeu_si256((__m256i *)(void *)(block + 4), new_high);
-        const __m256i fresh =
-            _mm256_or_si256(_mm256_xor_si256(low, new_low), _mm256_xor_si256(high, new_high));
-        changed[j] = _mm256_testz_si256(fresh, fresh) == 0;
+        const tamis_i_halves old = {load(block), load(block + 4)};
+        const tamis_i_halves bits = tamis_i_halves_of(from, 4 * fours, 8);
+        from += j % 2 == 0 ? 1 : 2 * TAMIS_I_BLOCK_HASHES_MAX - 1;
+        _mm256_storeu_si256((__m256i *)(void *)block, _mm256_or_si256(old.low, bits.low));
+        _mm256_storeu_si256((__m256i *)(void *)(block + 4), _mm256_or_si256(old.high, bits.high));
+        changed[j] = tamis_i_halves_lack(old, bits, 8);
         sum += changed[j];
     }
     return sum;
@@ -155,8 +154,15 @@ __attribute__((target("avx2"))) TAMIS_INLINE size_t set_blocks(const tamis_i_pro
 
 __attribute__((target("avx2"))) static size_t blocks_set(const tamis_i_probe *probes, size_t n,
                                                          unsigned k, bool *changed) {
-    return k <= 8 ? set_blocks(probes, n, k, changed, false)
-                  : set_blocks(probes, n, k, changed, true);
+    size_t sum = 0;
+    for (size_t now; n > 0; n -= now, probes += now, changed += now) {
+        now = n < TAMIS_I_GROUP ? n : TAMIS_I_GROUP;
+        sum += k <= 4    ? set_blocks(probes, now, k, changed, 1)
+               : k <= 8  ? set_blocks(probes, now, k, changed, 2)
+               : k <= 12 ? set_blocks(probes, now, k, changed, 3)
+                         : set_blocks(probes, now, k, changed, 4);
+    }
+    return sum;
 }
 
 void tamis_i_kernels_x86(tamis_i_kernels *kernels, unsigned features) {

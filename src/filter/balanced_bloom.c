@@ -313,7 +313,8 @@ enum {
 /* Find the first choices, and fetch them all at once if 'fetch' is true: measured to be better than in turns
  * with much work, presumably because addresses of fetches that lie together are translated together.  With
  * little work, that of one look, turns are better. */
-TAMIS_INLINE void locate(const tamis_filter *filter, const tamis_i_group *group, bool fetch) {
+TAMIS_INLINE void locate(const tamis_filter *filter, const tamis_i_group *group, bool fetch,
+                         bool hash) {
     const uint64_t blocks = filter->geometry[BLOCKS], words = filter->geometry[WORDS];
     uint64_t *const table = filter->table;
     tamis_i_probe *const probes = group->probes;
@@ -322,7 +323,8 @@ TAMIS_INLINE void locate(const tamis_filter *filter, const tamis_i_group *group,
         probes[j].at[0] = table + tamis_i_take(&word, blocks) * words;
         if (fetch)
             TAMIS_PREFETCH(probes[j].at[0]);
-        probes[j].word[HASH] = group->digests[j].hi;
+        if (hash)
+            probes[j].word[HASH] = group->digests[j].hi;
         probes[j].word[COIN] = word >> 32;
     }
     probes[0].word[LEFT] = group->n;
@@ -375,7 +377,7 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
     if (choices > 2 && now->n != 0)
         advance(filter, now, 2, now->probes);
     const bool turns = choices == 1 && first->n != 0 && next->n >= first->n;
-    locate(filter, next, !turns);
+    locate(filter, next, !turns, true);
     if (first->n != 0)
         advance(filter, first, 0, turns ? next->probes : first->probes);
     if (choices > 1 && third->n != 0)
@@ -419,36 +421,110 @@ TAMIS_INLINE void foresee_third(const tamis_filter *filter, const tamis_i_group 
     }
 }
 
-/* The stages are as for queries, but what they see is used for fetching only: the group is worked off in
- * order.  First choices that take their key are left to the kernel; a budget that may run out within the
- * group is left to the others. */
+static unsigned ones_of(const tamis_filter *filter, uint64_t mask) {
+    return (unsigned)filter->kernels.ones(&mask, 1);
+}
+
+/* Insert a group choice by choice.  As good as key by key where the blocks of one choice are never those of
+ * another and the stash has room: what a key does at its later choices then changes nothing that another one
+ * meets at its first. */
+static void insert_by_choice(tamis_filter *filter, const tamis_i_group *group, bool *added) {
+    const tamis_i_block layout = layout_of(filter);
+    const unsigned choices = (unsigned)filter->geometry[CHOICES];
+    tamis_i_probe *const probes = group->probes;
+    tamis_i_places places;
+    filter->kernels.local_places(&layout, group->digests, group->n, probes, &places);
+    uint64_t seen = filter->kernels.local_fill(&layout, probes, group->n, false);
+    uint32_t in = (uint32_t)seen;
+    uint64_t count = ones_of(filter, in), looks = count;
+    for (unsigned i = 1; i < choices && seen >> 32 != 0; i++) {
+        size_t m = 0;
+        for (uint32_t on = (uint32_t)(seen >> 32); on != 0; on &= on - 1) {
+            const unsigned at = (unsigned)__builtin_ctz(on);
+            const uint64_t number = i == 1 ? at : probes[at].word[NUMBER];
+            const choice c = choice_of(filter, group->digests[number], i);
+            tamis_i_probe *const p = &probes[m++];
+            p->at[0] = c.block;
+            p->at[1] = probes[at].at[1];
+            p->word[HASH] = group->digests[number].hi;
+            p->word[COIN] = c.coin;
+            p->word[NUMBER] = number;
+        }
+        seen = filter->kernels.local_fill(&layout, probes, m, false);
+        for (uint32_t here = (uint32_t)seen; here != 0; here &= here - 1) {
+            in |= (uint32_t)1 << probes[__builtin_ctz(here)].word[NUMBER];
+            count++;
+            looks += i + 1;
+        }
+    }
+    for (uint32_t on = (uint32_t)(seen >> 32); on != 0; on &= on - 1) {
+        const unsigned at = (unsigned)__builtin_ctz(on);
+        const uint64_t number = choices == 1 ? at : probes[at].word[NUMBER];
+        if (insert_aside(filter, group->digests[number])) {
+            in |= (uint32_t)1 << number;
+            count++;
+            looks += choices;
+        }
+    }
+    filter->state[LOOKS] += looks;
+    filter->state[TAMIS_I_COUNT] += count;
+    tamis_i_group_answer(added, group->n, in);
+}
+
+/* The same key by key.  Keys that their first choice takes are left to the kernel; a budget that may run out
+ * within the group is left to the others. */
+static void insert_by_key(tamis_filter *filter, const tamis_i_group *group, bool plenty,
+                          bool *added) {
+    const tamis_i_block layout = layout_of(filter);
+    const tamis_i_probe *const probes = group->probes;
+    const size_t n = group->n;
+    tamis_i_places places;
+    uint64_t in = 0;
+    if (plenty)
+        filter->kernels.local_places(&layout, group->digests, n, group->probes, &places);
+    for (size_t j = 0; j < n; j++) {
+        if (plenty) {
+            const uint64_t seen = filter->kernels.local_fill(&layout, probes + j, n - j, true);
+            const uint64_t first = (uint32_t)seen;
+            in |= first << j;
+            filter->state[LOOKS] += ones_of(filter, first);
+            filter->state[TAMIS_I_COUNT] += ones_of(filter, first);
+            if (seen >> 32 == 0)
+                break;
+            j += (unsigned)__builtin_ctz((uint32_t)(seen >> 32));
+        }
+        bool is_new;
+        insert_from(filter, group->digests[j], (choice){probes[j].at[0], probes[j].word[COIN]},
+                    &is_new);
+        in |= (uint64_t)is_new << j;
+    }
+    tamis_i_group_answer(added, n, (uint32_t)in);
+}
+
+/* The stages are as for queries, but what they see is used for fetching only. */
 static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
                                 const tamis_i_group *next, bool *added, size_t *done) {
     static const tamis_i_group none = {.n = 0};
-    const tamis_i_block layout = layout_of(filter);
     const tamis_i_group *const second = next->before == NULL ? &none : next->before;
     const tamis_i_group *const third = second->before == NULL ? &none : second->before;
     const unsigned choices = (unsigned)filter->geometry[CHOICES];
     const uint64_t budget = filter->geometry[BUDGET], looks = filter->state[LOOKS];
     const bool plenty = looks < budget && budget - looks >= (uint64_t)GROUP * CHOICES_MAX;
+    const bool apart = filter->params.value[TAMIS_BALANCED_SCHEME] != SEQUENTIAL;
+    const bool room = filter->stash.capacity - *filter->stash.used >= GROUP;
     const bool twice = looks != filter->state[TAMIS_I_COUNT]; /* until one key had to, none has */
     if (twice && choices > 2 && third->n != 0)
         foresee_third(filter, third);
     if (twice && choices > 1 && second->n != 0)
         foresee_second(filter, second);
-    locate(filter, next, true);
-    uint64_t n = 0; /* added at their first look */
-    for (size_t j = 0; j < now->n; j++) {
-        if (plenty)
-            j += filter->kernels.local_fill(&layout, now->probes + j, now->n - j, added + j, &n);
-        if (j == now->n)
-            break;
-        const tamis_i_probe *const p = &now->probes[j];
-        insert_from(filter, now->digests[j], (choice){p->at[0], p->word[COIN]}, &added[j]);
-    }
-    filter->state[LOOKS] += n;
-    filter->state[TAMIS_I_COUNT] += n;
+    locate(filter, next, true, false);
     *done = now->n;
+    if (now->n == 0)
+        return TAMIS_OK;
+    if (plenty && apart && room)
+        insert_by_choice(filter, now, added);
+    else
+        insert_by_key(filter, now, plenty, added);
     return TAMIS_OK;
 }
 

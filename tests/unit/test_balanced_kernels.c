@@ -164,47 +164,71 @@ static void test_block_look_agrees(void **state) {
     }
 }
 
-/* Keys are added one after the other, up to one that is refused; the load counts those that were new. */
+/* What local_fill should do, key by key. */
+static uint64_t filled(const tamis_i_kernels *portable, const tamis_i_block *layout,
+                       const tamis_i_probe *probes, size_t n, bool stop) {
+    uint64_t done = 0;
+    for (size_t j = 0; j < n; j++) {
+        uint64_t *const block = probes[j].at[0];
+        const uint64_t *const word = probes[j].word, hash = word[TAMIS_I_BLOCK_HASH];
+        if (tamis_i_block_takes(layout, block, word[TAMIS_I_BLOCK_COIN])) {
+            const bool fresh = portable->local_set(layout, block, hash);
+            block[0] += fresh;
+            done |= (uint64_t)fresh << j;
+        } else if (stop) {
+            return done | (uint64_t)1 << (32 + j);
+        } else {
+            done |= (uint64_t)!portable->local_test(layout, block, hash) << (32 + j);
+        }
+    }
+    return done;
+}
+
+/* Keys are added one after the other, as far as they are not refused; the load counts those that were new.  What
+ * was found out about the places is used again for some of the keys, in another order. */
 static void test_block_fill_agrees(void **state) {
     (void)state;
     tamis_i_kernels portable, kernels;
     tamis_i_kernels_choose(&portable, 0);
     for (unsigned set = 0; set < SETS; set++) {
-        uint64_t random = test_seed(), all = 0, old = 0, stops = 0;
+        uint64_t random = test_seed(), in = 0, old = 0, on = 0;
         if (!kernels_of(set, &kernels))
             continue;
-        for (unsigned round = 0; round < 3000; round++) {
+        for (unsigned round = 0; round < 6000; round++) {
             const tamis_i_block layout = some_layout(&random);
             uint64_t one[KEYS][ROOM], other[KEYS][ROOM];
             tamis_i_probe probes[KEYS], copies[KEYS];
+            tamis_digest digests[TAMIS_I_GROUP];
+            tamis_i_places places;
             some_blocks(one, &random);
             for (unsigned j = 0; j < KEYS; j++) /* loads that leave room, bits that may be set */
                 one[j][GUARD] &= round % 2 == 0 ? 0 : UINT64_MAX << layout.first;
             memcpy(other, one, sizeof one);
             some_probes(probes, one, copies, other, &random);
-            const size_t n = test_random_below(&random, KEYS + 1);
-            bool added[KEYS] = {false}, expected[KEYS] = {false};
-            uint64_t count = round;
-            size_t in = 0;
-            for (; in < n; in++) {
-                uint64_t *const block = probes[in].at[0];
-                const uint64_t *const word = probes[in].word;
-                if (!tamis_i_block_takes(&layout, block, word[TAMIS_I_BLOCK_COIN]))
-                    break;
-                expected[in] = portable.local_set(&layout, block, word[TAMIS_I_BLOCK_HASH]);
-                block[0] += expected[in];
-                count += expected[in];
-                old += !expected[in];
+            const size_t n = test_random_below(&random, TAMIS_I_GROUP + 1);
+            const bool stop = round % 4 == 3;
+            for (size_t j = 0; j < n; j++) {
+                digests[j] = (tamis_digest){.lo = test_random(&random),
+                                            .hi = probes[j].word[TAMIS_I_BLOCK_HASH]};
+                copies[j].word[TAMIS_I_BLOCK_HASH] = 0; /* local_places sees to it */
             }
-            all += in;
-            stops += in < n;
-            uint64_t counted = round;
-            assert_int_equal(kernels.local_fill(&layout, copies, n, added, &counted), in);
-            assert_int_equal(counted, count);
-            assert_memory_equal(added, expected, sizeof added);
+            kernels.local_places(&layout, digests, n, copies, &places);
+            const uint64_t expected = filled(&portable, &layout, probes, n, stop);
+            assert_int_equal(kernels.local_fill(&layout, copies, n, stop), expected);
             assert_memory_equal(one, other, sizeof one);
+            for (size_t j = 0; j < n / 2; j++) {
+                probes[j] = probes[n - 1 - j];
+                copies[j] = copies[n - 1 - j];
+            }
+            assert_int_equal(kernels.local_fill(&layout, copies, n / 2, false),
+                             filled(&portable, &layout, probes, n / 2, false));
+            assert_memory_equal(one, other, sizeof one);
+            const uint64_t sums[2] = {expected & UINT32_MAX, expected >> 32};
+            in += portable.ones(&sums[0], 1);
+            on += portable.ones(&sums[1], 1);
+            old += expected == 0 && n > 0;
         }
-        assert_true(all > 1000 && old > 100 && stops > 100);
+        assert_true(in > 1000 && on > 1000 && old > 100);
     }
 }
 
@@ -224,15 +248,18 @@ static void test_block_at_the_end_of_memory(void **state) {
             uint64_t *const block = calloc(words, sizeof *block);
             assert_non_null(block);
             const uint64_t hash = test_seed() * 0x9e3779b97f4a7c15u;
-            const tamis_i_probe probe = {.at = {block}, .word = {[TAMIS_I_BLOCK_HASH] = hash}};
+            tamis_i_probe probe = {.at = {block}, .word = {[TAMIS_I_BLOCK_HASH] = hash}};
+            const tamis_digest digest = {.hi = hash};
+            tamis_i_places places;
             assert_false(kernels.local_test(&layout, block, hash));
             assert_true(kernels.local_set(&layout, block, hash));
             assert_true(kernels.local_test(&layout, block, hash));
             assert_int_equal(kernels.local_look(&layout, &probe, 1, &probe), 1);
-            bool added = true;
-            uint64_t count = 7;
-            assert_int_equal(kernels.local_fill(&layout, &probe, 1, &added, &count), 1);
-            assert_true(!added && count == 7);
+            kernels.local_places(&layout, &digest, 1, &probe, &places);
+            assert_int_equal(kernels.local_fill(&layout, &probe, 1, false), 0);
+            block[0] = 1; /* full */
+            assert_int_equal(kernels.local_fill(&layout, &probe, 1, false), (uint64_t)1 << 32);
+            assert_int_equal(block[0], 1);
             free(block);
         }
     }
