@@ -25,13 +25,6 @@ AVX2 static inline __m256i half(const unsigned char *p) {
     return _mm256_set1_epi32(value);
 }
 
-/* 1 in the lanes, from number 'from' on, of the first n places. */
-AVX2 TAMIS_INLINE __m256i lanes_in_use(unsigned from, unsigned n) {
-    const __m256i number = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const __m256i rest = all_lanes(n > from ? n - from : 0);
-    return _mm256_srli_epi32(_mm256_cmpgt_epi32(rest, number), 31);
-}
-
 /* Words past the end of a block are not touched: they may be in another line, or in nobody's memory. */
 AVX2 TAMIS_INLINE __m256i load_words(const uint64_t *from, unsigned words) {
     if (words >= 4)
@@ -47,15 +40,14 @@ AVX2 TAMIS_INLINE tamis_i_halves load_block(const uint64_t *block, unsigned word
                                               : _mm256_setzero_si256()};
 }
 
-/* The bits that belong to the places and are clear in the block; 'ones' is 1 in the lanes in use.
+/* The bits that belong to the places and are clear in the block.
  *
  *      place   [ v | lane | bit ]      1 + 3 + 5 bits: which vector, which of its lanes, which bit
  *
  * Both vectors are permuted by lane, and v blends them. */
-AVX2 TAMIS_INLINE __m256i missing(tamis_i_halves block, __m256i place, __m256i ones,
-                                  unsigned words) {
+AVX2 TAMIS_INLINE __m256i missing(tamis_i_halves block, __m256i place, unsigned words) {
     const __m256i lane = _mm256_srli_epi32(place, 5);
-    const __m256i bit = _mm256_sllv_epi32(ones, _mm256_and_si256(place, all_lanes(31)));
+    const __m256i bit = _mm256_sllv_epi32(all_lanes(1), _mm256_and_si256(place, all_lanes(31)));
     __m256i word = _mm256_permutevar8x32_epi32(block.low, lane);
     if (words > 4) {
         const __m256i high = _mm256_permutevar8x32_epi32(block.high, lane);
@@ -68,25 +60,28 @@ AVX2 TAMIS_INLINE __m256i missing(tamis_i_halves block, __m256i place, __m256i o
 
 /* What does not change from key to key. */
 typedef struct frame {
-    __m256i factors, bits, first, ones;
+    __m256i bits, first;
+    __m256i factors;   /* of the first eight places */
     tamis_i_block own; /* a copy, which nothing that is written can alias */
     uint64_t counter;  /* mask */
 } frame;
 
+AVX2 TAMIS_INLINE __m256i factors_from(const tamis_i_block *layout, unsigned from) {
+    return tamis_i_halves_factors(tamis_i_place_factors, from, layout->hashes);
+}
+
 AVX2 TAMIS_INLINE frame frame_of(const tamis_i_block *layout) {
     return (frame){.own = *layout,
-                   .factors = load(tamis_i_place_factors),
+                   .factors = factors_from(layout, 0),
                    .bits = all_lanes(layout->bits),
                    .first = all_lanes(layout->first),
-                   .ones = lanes_in_use(0, layout->hashes),
                    .counter = ((uint64_t)1 << layout->first) - 1};
 }
 
-/* Eight places, from number 'from' on: tamis_i_block_place in each lane.  Both factors of the second
- * product are below 2^16 in lanes of 32 bits: its high half is the place. */
-AVX2 TAMIS_INLINE __m256i places(const frame *f, const uint64_t *hash, unsigned from) {
+/* Eight places: tamis_i_block_place in each lane.  Both factors of the second product are below 2^16 in lanes
+ * of 32 bits: its high half is the place. */
+AVX2 TAMIS_INLINE __m256i places(const frame *f, const uint64_t *hash, __m256i factors) {
     const unsigned char *const halves = (const unsigned char *)hash;
-    const __m256i factors = from == 0 ? f->factors : load(tamis_i_place_factors + from);
     const __m256i where =
         _mm256_add_epi32(_mm256_mullo_epi32(half(halves), factors), half(halves + 4));
     return _mm256_add_epi32(_mm256_mulhi_epu16(_mm256_srli_epi32(where, 16), f->bits), f->first);
@@ -95,26 +90,45 @@ AVX2 TAMIS_INLINE __m256i places(const frame *f, const uint64_t *hash, unsigned 
 /* Does the block lack one of the first eight bits of the hash?  Most absent keys do. */
 AVX2 TAMIS_INLINE bool lacks_first(const frame *f, const uint64_t *block, const uint64_t *hash,
                                    unsigned words) {
-    const __m256i lacks = missing(load_block(block, words), places(f, hash, 0), f->ones, words);
+    const __m256i lacks = missing(load_block(block, words), places(f, hash, f->factors), words);
     return _mm256_testz_si256(lacks, lacks) == 0;
 }
 
-/* One of the others? */
+/* One of the others?  There are 'eights' times eight. */
 AVX2 TAMIS_INLINE bool lacks_other(const frame *f, const uint64_t *block, const uint64_t *hash,
-                                   unsigned words) {
+                                   const __m256i *factors, unsigned eights, unsigned words) {
     const tamis_i_halves both = load_block(block, words);
-    __m256i lacks = _mm256_setzero_si256();
-    for (unsigned from = 8; from < f->own.hashes; from += 8)
-        lacks = _mm256_or_si256(
-            lacks, missing(both, places(f, hash, from), lanes_in_use(from, f->own.hashes), words));
+    __m256i lacks = missing(both, places(f, hash, factors[0]), words);
+    for (unsigned i = 1; i < eights; i++)
+        lacks = _mm256_or_si256(lacks, missing(both, places(f, hash, factors[i]), words));
     return _mm256_testz_si256(lacks, lacks) == 0;
+}
+
+/* Of the keys that have the first eight bits, as a mask, those that have the others as well. */
+AVX2 TAMIS_INLINE uint32_t with_others(const frame *f, const tamis_i_probe *probes,
+                                       uint32_t present, unsigned eights, unsigned words) {
+    __m256i factors[3];
+    for (unsigned i = 0; i < eights; i++)
+        factors[i] = factors_from(&f->own, 8 + 8 * i);
+    for (uint32_t left = present; left != 0; left &= left - 1) {
+        const tamis_i_probe *const p = &probes[__builtin_ctz(left)];
+        if (lacks_other(f, p->at[0], &p->word[TAMIS_I_BLOCK_HASH], factors, eights, words))
+            present ^= left & -left;
+    }
+    return present;
 }
 
 AVX2 TAMIS_INLINE bool test_block(const tamis_i_block *layout, const uint64_t *block, uint64_t hash,
                                   unsigned words) {
     const frame f = frame_of(layout);
-    return !lacks_first(&f, block, &hash, words) &&
-           (f.own.hashes <= 8 || !lacks_other(&f, block, &hash, words));
+    if (lacks_first(&f, block, &hash, words))
+        return false;
+    for (unsigned from = 8; from < f.own.hashes; from += 8) {
+        const __m256i factors = factors_from(&f.own, from);
+        if (lacks_other(&f, block, &hash, &factors, 1, words))
+            return false;
+    }
+    return true;
 }
 
 AVX2 static bool local_test(const tamis_i_block *layout, const uint64_t *block, uint64_t hash) {
@@ -140,12 +154,10 @@ AVX2 TAMIS_INLINE uint64_t look_at(const tamis_i_block *layout, const tamis_i_pr
         present = 2 * present + !lacks_first(&f, p->at[0], &p->word[TAMIS_I_BLOCK_HASH], words);
         refused = 2 * refused + refuses(&f, p);
     }
-    if (f.own.hashes > 8)
-        for (uint32_t left = present; left != 0; left &= left - 1) {
-            const tamis_i_probe *const p = &probes[__builtin_ctz(left)];
-            if (lacks_other(&f, p->at[0], &p->word[TAMIS_I_BLOCK_HASH], words))
-                present ^= left & -left;
-        }
+    if (f.own.hashes > 8 && present != 0)
+        present = f.own.hashes <= 16   ? with_others(&f, probes, present, 1, words)
+                  : f.own.hashes <= 24 ? with_others(&f, probes, present, 2, words)
+                                       : with_others(&f, probes, present, 3, words);
     return (uint64_t)refused << 32 | present;
 }
 
@@ -180,14 +192,8 @@ AVX2 TAMIS_INLINE void find_entries(const tamis_i_block *layout, const uint64_t 
             tamis_i_halves_pair(_mm256_add_epi32(_mm256_mullo_epi32(low[0], factors[i]), high[0]),
                                 _mm256_add_epi32(_mm256_mullo_epi32(low[1], factors[i]), high[1]));
         const __m256i place = _mm256_add_epi16(_mm256_mulhi_epu16(where, bits), first);
-        _mm256_storeu_si256((__m256i *)(void *)entries[8 * i], tamis_i_halves_entries(place, 8));
+        _mm256_storeu_si256((__m256i *)(void *)entries[8 * i], tamis_i_halves_entries(place));
     }
-}
-
-AVX2 TAMIS_INLINE void find_factors(const tamis_i_block *layout, __m256i *factors,
-                                    unsigned eights) {
-    for (unsigned i = 0; i < eights; i++)
-        factors[i] = tamis_i_halves_factors(tamis_i_place_factors, 8 * i, layout->hashes);
 }
 
 AVX2 TAMIS_INLINE void find_places(const tamis_i_block *layout, const tamis_digest *digests,
@@ -195,7 +201,8 @@ AVX2 TAMIS_INLINE void find_places(const tamis_i_block *layout, const tamis_dige
                                    unsigned eights) {
     const tamis_i_block own = *layout; /* a copy, which nothing that is written can alias */
     __m256i factors[4];
-    find_factors(&own, factors, eights);
+    for (unsigned i = 0; i < eights; i++)
+        factors[i] = factors_from(&own, 8 * i);
     size_t j = 0;
     for (; j + 1 < n; j += 2) {
         uint16_t(*const entries)[2] = places->at[j / 2];
@@ -283,7 +290,8 @@ AVX2 TAMIS_INLINE bool set_block(const tamis_i_block *layout, uint64_t *block, u
     uint16_t entries[TAMIS_I_BLOCK_PLACES_MAX][2];
     __m256i factors[4];
     const unsigned eights = (layout->hashes + 7) / 8;
-    find_factors(layout, factors, eights);
+    for (unsigned i = 0; i < eights; i++)
+        factors[i] = factors_from(layout, 8 * i);
     find_entries(layout, &hash, &hash, factors, entries, eights);
     const tamis_i_halves old = load_block(block, words);
     const tamis_i_halves bits = tamis_i_halves_of(entries[0], layout->hashes, words);

@@ -17,7 +17,7 @@ typedef struct tamis_i_halves {
 } tamis_i_halves;
 
 /* The factors of eight places from number 'from' on.  Past the last of n places the first one comes again:
- * to set its bit again does no harm. */
+ * to set or to test its bit again does no harm. */
 AVX2 TAMIS_INLINE __m256i tamis_i_halves_factors(const uint32_t *factors, unsigned from,
                                                  unsigned n) {
     const __m256i number = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -38,15 +38,12 @@ AVX2 TAMIS_INLINE __m256i tamis_i_halves_pair(__m256i even, __m256i odd) {
  *      place   [ h | b | r ]       1 + 5 + 3 bits: half, byte, bit
  *      entry   [ h | r | . | 31 - b ]
  */
-AVX2 TAMIS_INLINE __m256i tamis_i_halves_entries(__m256i place, unsigned words) {
+AVX2 TAMIS_INLINE __m256i tamis_i_halves_entries(__m256i place) {
     const __m256i byte = _mm256_andnot_si256(_mm256_srli_epi16(place, 3), _mm256_set1_epi16(31));
     const __m256i row = _mm256_and_si256(_mm256_slli_epi16(place, 6), _mm256_set1_epi16(7 << 6));
-    const __m256i low = _mm256_or_si256(row, byte);
-    if (words <= 4)
-        return low;
     const __m256i half =
         _mm256_and_si256(_mm256_add_epi16(place, place), _mm256_set1_epi16(1 << 9));
-    return _mm256_or_si256(low, half);
+    return _mm256_or_si256(_mm256_or_si256(half, row), byte);
 }
 
 /* Floats, because compilers leave their order alone: as a chain each half is one instruction. */
@@ -91,6 +88,7 @@ AVX2 TAMIS_INLINE tamis_i_halves tamis_i_halves_of(const uint16_t *entries, unsi
     }
     return (tamis_i_halves){_mm256_castps_si256(low), _mm256_castps_si256(high)};
 }
+
 #undef BIT
 #undef FOUR_BITS
 

@@ -59,7 +59,7 @@ typedef struct tamis_i_kernels {
     /* Prepare probes for local_fill: find out what it needs to know about n <= TAMIS_I_GROUP digests. */
     void (*local_places)(const struct tamis_i_block *layout, const tamis_digest *digests, size_t n,
                          tamis_i_probe *probes, struct tamis_i_places *places);
-    /* For each of n <= 32 probes, one after the other: set the bits of the hash if the block takes the key,
+    /* For each of n <= 32 of these, one after the other: set the bits of the hash if the block takes the key,
      * and count it there if one of them was clear: bit i of the result.  Bit 32 + i: the block refuses the
      * key, and does not hold it.  If 'stop' is true: the block refuses the key, which ends the call. */
     uint64_t (*local_fill)(const struct tamis_i_block *layout, const tamis_i_probe *probes,

@@ -121,7 +121,7 @@ find_entries(const uint64_t *even, const uint64_t *odd, const __m256i *factors,
         const __m256i where =
             tamis_i_halves_pair(places(even, factors[i]), places(odd, factors[i]));
         _mm256_storeu_si256((__m256i *)(void *)entries[8 * i],
-                            tamis_i_halves_entries(_mm256_srli_epi16(where, 7), 8));
+                            tamis_i_halves_entries(_mm256_srli_epi16(where, 7)));
     }
 }
 

@@ -312,7 +312,7 @@ enum {
 
 /* Find the first choices, and fetch them all at once if 'fetch' is true: measured to be better than in turns
  * with much work, presumably because addresses of fetches that lie together are translated together.  With
- * little work, that of one look, turns are better. */
+ * little work, that of one look, turns are better.  Inserts do not need the hashes. */
 TAMIS_INLINE void locate(const tamis_filter *filter, const tamis_i_group *group, bool fetch,
                          bool hash) {
     const uint64_t blocks = filter->geometry[BLOCKS], words = filter->geometry[WORDS];
