@@ -192,7 +192,8 @@ AVX2 TAMIS_INLINE void find_entries(const tamis_i_block *layout, const uint64_t 
             tamis_i_halves_pair(_mm256_add_epi32(_mm256_mullo_epi32(low[0], factors[i]), high[0]),
                                 _mm256_add_epi32(_mm256_mullo_epi32(low[1], factors[i]), high[1]));
         const __m256i place = _mm256_add_epi16(_mm256_mulhi_epu16(where, bits), first);
-        _mm256_storeu_si256((__m256i *)(void *)entries[8 * i], tamis_i_halves_entries(place));
+        _mm256_storeu_si256((__m256i *)(void *)entries[8 * i],
+                            tamis_i_halves_entries(place, _mm256_set1_epi16(31)));
     }
 }
 

@@ -33,16 +33,17 @@ AVX2 TAMIS_INLINE __m256i tamis_i_halves_pair(__m256i even, __m256i odd) {
     return _mm256_blend_epi16(_mm256_srli_epi32(even, 16), odd, 0xaa);
 }
 
-/* Where in the tables the halves of blocks with a bit at these sixteen places begin.
+/* Where in the tables the halves of blocks with a bit at these places begin.  Lanes of 16 or of 32
+ * bits: 'last' is 31 in each.
  *
  *      place   [ h | b | r ]       1 + 5 + 3 bits: half, byte, bit
  *      entry   [ h | r | . | 31 - b ]
  */
-AVX2 TAMIS_INLINE __m256i tamis_i_halves_entries(__m256i place) {
-    const __m256i byte = _mm256_andnot_si256(_mm256_srli_epi16(place, 3), _mm256_set1_epi16(31));
-    const __m256i row = _mm256_and_si256(_mm256_slli_epi16(place, 6), _mm256_set1_epi16(7 << 6));
+AVX2 TAMIS_INLINE __m256i tamis_i_halves_entries(__m256i place, __m256i last) {
     const __m256i half =
         _mm256_and_si256(_mm256_add_epi16(place, place), _mm256_set1_epi16(1 << 9));
+    const __m256i row = _mm256_and_si256(_mm256_slli_epi16(place, 6), _mm256_set1_epi16(7 << 6));
+    const __m256i byte = _mm256_andnot_si256(_mm256_srli_epi16(place, 3), last);
     return _mm256_or_si256(_mm256_or_si256(half, row), byte);
 }
 

@@ -113,40 +113,45 @@ __attribute__((target("avx2"))) static void blocks_test(const tamis_i_probe *pro
     }
 }
 
-/* The entries of two keys, 4 x fours of each, in turns. */
-__attribute__((target("avx2"))) TAMIS_INLINE void
-find_entries(const uint64_t *even, const uint64_t *odd, const __m256i *factors,
-             uint16_t (*entries)[2], unsigned fours) {
-    for (unsigned i = 0; 2 * i < fours; i++) {
-        const __m256i where =
-            tamis_i_halves_pair(places(even, factors[i]), places(odd, factors[i]));
-        _mm256_storeu_si256((__m256i *)(void *)entries[8 * i],
-                            tamis_i_halves_entries(_mm256_srli_epi16(where, 7)));
+/* The bits of four hashes come into both halves of a block. */
+__attribute__((target("avx2"))) TAMIS_INLINE void add_four(__m256 *low, __m256 *high,
+                                                           __m128i four) {
+    const uint64_t two[2] = {(uint64_t)_mm_cvtsi128_si64(four),
+                             (uint64_t)_mm_extract_epi64(four, 1)};
+    for (unsigned i = 0; i < 2; i++) {
+        tamis_i_halves_add_bit(low, high, (uint32_t)two[i], 8);
+        tamis_i_halves_add_bit(low, high, two[i] >> 32, 8);
     }
 }
 
-/* The entries of all keys first, then the blocks: the work on one key is a chain, and keys overlap the better
- * the shorter it is. */
+/* Those of eight, or of the first four. */
+__attribute__((target("avx2"))) TAMIS_INLINE void add_eight(__m256 *low, __m256 *high,
+                                                            __m256i where, bool upper) {
+    const __m256i eight =
+        tamis_i_halves_entries(_mm256_srli_epi32(where, 23), _mm256_set1_epi32(31));
+    add_four(low, high, _mm256_castsi256_si128(eight));
+    if (upper)
+        add_four(low, high, _mm256_extracti128_si256(eight, 1));
+}
+
 __attribute__((target("avx2"))) TAMIS_INLINE size_t set_blocks(const tamis_i_probe *probes,
                                                                size_t n, unsigned k, bool *changed,
-                                                               unsigned fours) {
-    const __m256i factors[2] = {tamis_i_halves_factors(tamis_i_block_factors, 0, k),
-                                tamis_i_halves_factors(tamis_i_block_factors, 8, k)};
-    uint16_t entries[TAMIS_I_GROUP / 2][TAMIS_I_BLOCK_HASHES_MAX][2];
-    size_t j = 0, sum = 0;
-    for (; j + 1 < n; j += 2)
-        find_entries(&probes[j].word[0], &probes[j + 1].word[0], factors, entries[j / 2], fours);
-    if (j < n)
-        find_entries(&probes[j].word[0], &probes[j].word[0], factors, entries[j / 2], fours);
-    const uint16_t *from = entries[0][0];
-    for (j = 0; j < n; j++) {
+                                                               bool more) {
+    const __m256i factors0 = tamis_i_halves_factors(tamis_i_block_factors, 0, k),
+                  factors1 = tamis_i_halves_factors(tamis_i_block_factors, 8, k);
+    size_t sum = 0;
+    for (size_t j = 0; j < n; j++) {
         uint64_t *const block = probes[j].at[0];
+        const uint64_t *const hash = &probes[j].word[0];
         const tamis_i_halves old = {load(block), load(block + 4)};
-        const tamis_i_halves bits = tamis_i_halves_of(from, 4 * fours, 8);
-        from += j % 2 == 0 ? 1 : 2 * TAMIS_I_BLOCK_HASHES_MAX - 1;
-        _mm256_storeu_si256((__m256i *)(void *)block, _mm256_or_si256(old.low, bits.low));
-        _mm256_storeu_si256((__m256i *)(void *)(block + 4), _mm256_or_si256(old.high, bits.high));
-        changed[j] = tamis_i_halves_lack(old, bits, 8);
+        __m256 low = _mm256_castsi256_ps(old.low), high = _mm256_castsi256_ps(old.high);
+        add_eight(&low, &high, places(hash, factors0), k > 4);
+        if (more)
+            add_eight(&low, &high, places(hash, factors1), k > 12);
+        const tamis_i_halves all = {_mm256_castps_si256(low), _mm256_castps_si256(high)};
+        _mm256_storeu_si256((__m256i *)(void *)block, all.low);
+        _mm256_storeu_si256((__m256i *)(void *)(block + 4), all.high);
+        changed[j] = tamis_i_halves_lack(old, all, 8);
         sum += changed[j];
     }
     return sum;
@@ -154,15 +159,8 @@ __attribute__((target("avx2"))) TAMIS_INLINE size_t set_blocks(const tamis_i_pro
 
 __attribute__((target("avx2"))) static size_t blocks_set(const tamis_i_probe *probes, size_t n,
                                                          unsigned k, bool *changed) {
-    size_t sum = 0;
-    for (size_t now; n > 0; n -= now, probes += now, changed += now) {
-        now = n < TAMIS_I_GROUP ? n : TAMIS_I_GROUP;
-        sum += k <= 4    ? set_blocks(probes, now, k, changed, 1)
-               : k <= 8  ? set_blocks(probes, now, k, changed, 2)
-               : k <= 12 ? set_blocks(probes, now, k, changed, 3)
-                         : set_blocks(probes, now, k, changed, 4);
-    }
-    return sum;
+    return k <= 8 ? set_blocks(probes, n, k, changed, false)
+                  : set_blocks(probes, n, k, changed, true);
 }
 
 void tamis_i_kernels_x86(tamis_i_kernels *kernels, unsigned features) {
