@@ -67,7 +67,7 @@ AVX2 TAMIS_INLINE void tamis_i_halves_add_bit(__m256 *low, __m256 *high, size_t 
     BIT((i) + 1);                                                                                  \
     BIT(i)
 
-/* A block with the bits of a key and no others; its n entries, up to 32, are entries[0], entries[2] and so on.
+/* A block with the bits of a key and no others; its n entries, up to 32, are entries[0], entries[2], ...
  *
  * Setting the bits one by one in memory would make each wait for the one before, since most keys have two in
  * one word.  A block with one bit set is read from tables, as two halves.  The number of bits is the same for

@@ -184,8 +184,8 @@ static uint64_t filled(const tamis_i_kernels *portable, const tamis_i_block *lay
     return done;
 }
 
-/* Keys are added one after the other, as far as they are not refused; the load counts those that were new.  What
- * was found out about the places is used again for some of the keys, in another order. */
+/* Keys are added one after the other, as far as they are not refused; the load counts those that were new.
+ * What was found out about the places is used again for some of the keys, in another order. */
 static void test_block_fill_agrees(void **state) {
     (void)state;
     tamis_i_kernels portable, kernels;
