@@ -80,14 +80,14 @@ struct bench_subject {
     const char *name;
     unsigned variant; /* a tamis_kind, a number of lines */
     unsigned idle;    /* of a calibrator: instructions that it executes per key besides */
-    bool calibrator;
-    bool on_demand; /* only if it is named */
-    void *self;     /* made by create */
+    void *self;       /* made by create */
     /* Facts, for create to fill in. */
     uint64_t bytes;
     double predicted_fpr; /* NaN: none */
     unsigned lines;       /* per query, 1 to BENCH_LINES_MAX: the calibrator to compare with */
     bool can_remove;
+    bool calibrator;
+    bool on_demand; /* only if it is named */
 };
 
 /* All subjects of this program, calibrators first; returns how many. */
