@@ -84,6 +84,8 @@ static uint64_t tails_most(const tamis_i_flex *flex) {
     return most;
 }
 
+#define STATE_MAX ((1u << TAMIS_I_FLEX_STATE_2) - 1)
+
 /* The steps of flex_x86.h. */
 static void plan_steps(tamis_i_flex *flex) {
     const unsigned longest = length_max(flex);
@@ -104,11 +106,11 @@ static void plan_steps(tamis_i_flex *flex) {
         }
         const unsigned before = now.n_a < next.n_a ? now.n_a : next.n_a;
         const unsigned at = before * (next.longer - 8) + (now.n_a - before) * (next.shorter - 8);
-        step->from = (uint32_t)tamis_i_flex_state(flex, n, now);
-        step->to = (uint32_t)tamis_i_flex_state(flex, n + 1, next);
-        step->place = (uint8_t)now.n_a;
-        step->at = (uint8_t)at;
-        step->tail = (uint8_t)((now.n_a < next.n_a ? next.longer : next.shorter) - 8);
+        step->from = tamis_i_flex_state(flex, n, now) & STATE_MAX;
+        step->to = tamis_i_flex_state(flex, n + 1, next) & STATE_MAX;
+        step->place = now.n_a & 15;
+        step->at = at & 255;
+        step->tail = ((now.n_a < next.n_a ? next.longer : next.shorter) - 8) & 63;
         now = next;
     }
 }

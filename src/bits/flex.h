@@ -17,11 +17,14 @@
 /* What one more element does to a bucket from which none was ever removed: all that flex_x86.h has to know.
  * Such buckets have the same state if they have the same number of elements. */
 typedef struct tamis_i_flex_step {
-    uint64_t keep[2];  /* bits of the tails that stay */
-    uint32_t from, to; /* the states */
-    uint8_t place;     /* of the new element */
-    uint8_t at, tail;  /* its tail: first bit, behind the others that come before, and bits */
+    uint64_t keep[2]; /* bits of the tails that stay */
+    /* The state before, and of the new element's tail the first bit, behind those before it, and the bits. */
+    unsigned from : TAMIS_I_FLEX_STATE_2, at : 8, tail : 6;
+    /* The state after, and the place of the new element. */
+    unsigned to : TAMIS_I_FLEX_STATE_2, place : 4;
 } tamis_i_flex_step;
+
+_Static_assert(sizeof(tamis_i_flex_step) == 24, "a handle has one for each number of elements");
 
 /* A way to divide the bits of a bucket, and constants that follow from it. */
 typedef struct tamis_i_flex {

@@ -34,7 +34,8 @@
  * can insert. */
 #define TAMIS_I_COUNT_MAX ((uint64_t)1 << 62)
 
-#define TAMIS_I_GEOMETRY 96u
+/* Words of a handle for what follows from the parameters: as many as make it 1024 bytes, which is promised. */
+#define TAMIS_I_GEOMETRY 75u
 
 /* No table has more words than this: 2^45 bytes. */
 #define TAMIS_I_WORDS_MAX ((uint64_t)1 << 42)
