@@ -34,7 +34,7 @@
  * can insert. */
 #define TAMIS_I_COUNT_MAX ((uint64_t)1 << 62)
 
-/* Words of a handle for what follows from the parameters: as many as make it 1024 bytes, which is promised. */
+/* Words of a handle for what follows from the parameters: as many as make it 1024 bytes, as promised. */
 #define TAMIS_I_GEOMETRY 75u
 
 /* No table has more words than this: 2^45 bytes. */
