@@ -93,7 +93,10 @@ static void test_prefetch_has_no_effect(void **state) {
         for (unsigned grown = 0; grown < 2; grown++) {
             size_t size;
             unsigned char *const before = test_encoded(f, &size);
-            assert_ok(tamis_filter_view(before, size, NULL, &view, NULL));
+            if (tamis_i_little_endian())
+                assert_ok(tamis_filter_view(before, size, NULL, &view, NULL));
+            else /* there are no views */
+                assert_ok(tamis_filter_decode(before, size, NULL, &view, NULL));
             for (uint64_t key = 0; key < 1000; key++) {
                 const tamis_digest digest = tamis_hash_u64(3, key);
                 tamis_filter_prefetch_digest(f, digest);
