@@ -28,6 +28,8 @@
 
 #if defined(__GNUC__)
 #define PREFETCH(p) __builtin_prefetch(p)
+/* Each loop for its own constants: one that tests them for every key would make the unit too large. */
+#define UNROLLED static inline __attribute__((always_inline))
 __extension__ typedef unsigned __int128 u128;
 #else
 #error "the calibrator needs prefetch and 128-bit products"
@@ -69,13 +71,12 @@ static void clear(const bench_subject *subject) {
     (void)subject;
 }
 
-static inline uint64_t word_of(const bench_keys *keys, size_t i) {
+UNROLLED uint64_t word_of(const bench_keys *keys, size_t i) {
     return keys->digests == NULL ? keys->u64[i] : keys->digests[i].lo;
 }
 
 /* The first word of line number j of key i. */
-static inline const uint64_t *place(const calibrator *c, const bench_keys *keys, size_t i,
-                                    unsigned j) {
+UNROLLED const uint64_t *place(const calibrator *c, const bench_keys *keys, size_t i, unsigned j) {
     static const uint64_t factors[BENCH_LINES_MAX] = {0x9e3779b97f4a7c15u, 0xd1342543de82ef95u,
                                                       0xaf251af3b0f025b5u};
     const uint64_t line = (uint64_t)((u128)(word_of(keys, i) * factors[j]) * c->n_lines >> 64);
@@ -83,7 +84,7 @@ static inline const uint64_t *place(const calibrator *c, const bench_keys *keys,
 }
 
 /* 'n' is a constant after inlining. */
-static inline void idle(unsigned n) {
+UNROLLED void idle(unsigned n) {
     switch (n) {
     case 50:
         __asm__ volatile(".rept 50\n\tnop\n\t.endr");
@@ -103,8 +104,8 @@ static inline void idle(unsigned n) {
 }
 
 /* The table is zero: what is returned, 0, is nevertheless the sum of all that was read. */
-static inline size_t read_single(const calibrator *c, const bench_keys *keys, unsigned lines,
-                                 unsigned instructions) {
+UNROLLED size_t read_single(const calibrator *c, const bench_keys *keys, unsigned lines,
+                            unsigned instructions) {
     uint64_t sum = 0;
     for (size_t i = 0; i < keys->n; i++) {
         for (unsigned j = 0; j < lines; j++)
@@ -114,8 +115,8 @@ static inline size_t read_single(const calibrator *c, const bench_keys *keys, un
     return (size_t)sum;
 }
 
-static inline size_t fetch(const calibrator *c, const bench_keys *keys, size_t at, unsigned lines,
-                           const uint64_t **places) {
+UNROLLED size_t fetch(const calibrator *c, const bench_keys *keys, size_t at, unsigned lines,
+                      const uint64_t **places) {
     const size_t n = keys->n - at < GROUP ? keys->n - at : GROUP;
     for (size_t i = 0; i < n; i++) {
         for (unsigned j = 0; j < lines; j++) {
@@ -126,8 +127,8 @@ static inline size_t fetch(const calibrator *c, const bench_keys *keys, size_t a
     return n;
 }
 
-static inline size_t read_batch(const calibrator *c, const bench_keys *keys, unsigned lines,
-                                unsigned instructions) {
+UNROLLED size_t read_batch(const calibrator *c, const bench_keys *keys, unsigned lines,
+                           unsigned instructions) {
     const uint64_t *places[2][GROUP * BENCH_LINES_MAX];
     uint64_t sum = 0;
     size_t now = fetch(c, keys, 0, lines, places[0]);
@@ -143,27 +144,30 @@ static inline size_t read_batch(const calibrator *c, const bench_keys *keys, uns
     return (size_t)sum;
 }
 
+UNROLLED size_t read_all(const calibrator *c, const bench_keys *keys, bool batch, unsigned lines,
+                         unsigned instructions) {
+    return batch ? read_batch(c, keys, lines, instructions)
+                 : read_single(c, keys, lines, instructions);
+}
+
 /* One loop per number of lines or instructions, unrolled by the compiler. */
-static size_t single(const bench_subject *subject, const bench_keys *keys) {
+UNROLLED size_t read_as(const bench_subject *subject, const bench_keys *keys, bool batch) {
     const calibrator *const c = subject->self;
-    return subject->idle == 50     ? read_single(c, keys, 1, 50)
-           : subject->idle == 100  ? read_single(c, keys, 1, 100)
-           : subject->idle == 150  ? read_single(c, keys, 1, 150)
-           : subject->idle == 200  ? read_single(c, keys, 1, 200)
-           : subject->variant == 1 ? read_single(c, keys, 1, 0)
-           : subject->variant == 2 ? read_single(c, keys, 2, 0)
-                                   : read_single(c, keys, 3, 0);
+    return subject->idle == 50     ? read_all(c, keys, batch, 1, 50)
+           : subject->idle == 100  ? read_all(c, keys, batch, 1, 100)
+           : subject->idle == 150  ? read_all(c, keys, batch, 1, 150)
+           : subject->idle == 200  ? read_all(c, keys, batch, 1, 200)
+           : subject->variant == 1 ? read_all(c, keys, batch, 1, 0)
+           : subject->variant == 2 ? read_all(c, keys, batch, 2, 0)
+                                   : read_all(c, keys, batch, 3, 0);
+}
+
+static size_t single(const bench_subject *subject, const bench_keys *keys) {
+    return read_as(subject, keys, false);
 }
 
 static size_t batch(const bench_subject *subject, const bench_keys *keys) {
-    const calibrator *const c = subject->self;
-    return subject->idle == 50     ? read_batch(c, keys, 1, 50)
-           : subject->idle == 100  ? read_batch(c, keys, 1, 100)
-           : subject->idle == 150  ? read_batch(c, keys, 1, 150)
-           : subject->idle == 200  ? read_batch(c, keys, 1, 200)
-           : subject->variant == 1 ? read_batch(c, keys, 1, 0)
-           : subject->variant == 2 ? read_batch(c, keys, 2, 0)
-                                   : read_batch(c, keys, 3, 0);
+    return read_as(subject, keys, true);
 }
 
 const bench_engine bench_engine_calibrator = {.create = create,

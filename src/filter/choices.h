@@ -89,6 +89,29 @@ static inline uint64_t tamis_i_choices_of(const tamis_i_choices *choices, uint64
 /* The fingerprint that has this remainder in bucket number 'number'. */
 uint64_t tamis_i_choices_back(const tamis_i_choices *choices, uint64_t number, uint64_t remainder);
 
+/* What the buckets of a key follow from. */
+typedef struct tamis_i_chosen {
+    uint64_t remainder, mixed;
+    uint64_t first; /* the bucket in subtable 0 */
+} tamis_i_chosen;
+
+TAMIS_INLINE tamis_i_chosen tamis_i_choices_draw(const tamis_i_choices *choices,
+                                                 tamis_digest digest) {
+    const uint64_t print = tamis_i_choices_print(choices, digest);
+    const uint64_t remainder = tamis_i_choices_remainder(choices, print);
+    return (tamis_i_chosen){.remainder = remainder,
+                            .mixed = tamis_i_permute_mix(&choices->permutations, remainder),
+                            .first = print >> choices->remainder_bits};
+}
+
+/* The number of its bucket in subtable i. */
+TAMIS_INLINE uint64_t tamis_i_choices_number(const tamis_i_choices *choices,
+                                             const tamis_i_chosen *chosen, unsigned i) {
+    return i == 0 ? chosen->first
+                  : i * choices->buckets +
+                        tamis_i_permute(&choices->permutations, chosen->mixed, i, chosen->first);
+}
+
 /* Where a key is: the lines of its d buckets in at[], their first bits there in word[1 + i], and in word[0]
  * the remainder.  'd' is subtables, best as a constant.  As tamis_i_choices_bucket finds
  * them, but the first bit comes from the part of the quotient behind the point: slot / per_line times
@@ -96,16 +119,11 @@ uint64_t tamis_i_choices_back(const tamis_i_choices *choices, uint64_t number, u
 TAMIS_INLINE void tamis_i_choices_locate(const tamis_i_choices *choices, unsigned d,
                                          uint64_t *table, tamis_digest digest,
                                          tamis_i_probe *probe) {
-    const uint64_t print = tamis_i_choices_print(choices, digest);
-    const uint64_t remainder = tamis_i_choices_remainder(choices, print);
-    const uint64_t first = print >> choices->remainder_bits;
-    const uint64_t mixed = tamis_i_permute_mix(&choices->permutations, remainder);
-    probe->word[0] = remainder;
+    const tamis_i_chosen chosen = tamis_i_choices_draw(choices, digest);
+    probe->word[0] = chosen.remainder;
     for (unsigned i = 0; i < d; i++) {
-        const uint64_t bucket =
-            i == 0 ? first : tamis_i_permute(&choices->permutations, mixed, i, first);
         const tamis_i_u128 line =
-            (tamis_i_u128)(2 * (i * choices->buckets + bucket)) * choices->line_part;
+            (tamis_i_u128)(2 * tamis_i_choices_number(choices, &chosen, i)) * choices->line_part;
         probe->at[i] = table + TAMIS_LINE_WORDS * (uint64_t)(line >> 64);
         probe->word[1 + i] = tamis_i_mulhi((uint64_t)line, choices->line_used);
     }
@@ -115,15 +133,11 @@ TAMIS_INLINE void tamis_i_choices_locate(const tamis_i_choices *choices, unsigne
 TAMIS_INLINE void tamis_i_choices_locate_bytes(const tamis_i_choices *choices, unsigned d,
                                                unsigned char *table, tamis_digest digest,
                                                tamis_i_probe *probe) {
-    const uint64_t print = tamis_i_choices_print(choices, digest);
-    const uint64_t remainder = tamis_i_choices_remainder(choices, print);
-    const uint64_t first = print >> choices->remainder_bits;
-    const uint64_t mixed = tamis_i_permute_mix(&choices->permutations, remainder);
-    probe->word[0] = remainder;
+    const tamis_i_chosen chosen = tamis_i_choices_draw(choices, digest);
+    probe->word[0] = chosen.remainder;
     for (unsigned i = 0; i < d; i++) {
-        const uint64_t bucket =
-            i == 0 ? first : tamis_i_permute(&choices->permutations, mixed, i, first);
-        const uint64_t number = 2 * (i * choices->buckets + bucket), part = choices->line_part;
+        const uint64_t number = 2 * tamis_i_choices_number(choices, &chosen, i),
+                       part = choices->line_part;
         unsigned char *const at = table + TAMIS_LINE_BYTES * tamis_i_mulhi(number, part) +
                                   tamis_i_mulhi(number * part, choices->line_used / 8);
         probe->at[TAMIS_I_PROBE_CHOICES - d + i] = (uint64_t *)(void *)at;

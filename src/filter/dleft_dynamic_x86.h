@@ -189,15 +189,24 @@ TAMIS_INLINE void quick_fetch(unsigned d, const tamis_i_group *group, size_t i, 
     }
 }
 
+/* Locate the next group.  True if its lines are to be fetched in turns with the work on this one, key by key;
+ * if not, they are fetched here. */
+TAMIS_I_AVX2 static inline bool quick_begin(const tamis_filter *filter, unsigned d,
+                                            const tamis_i_group *now, const tamis_i_group *next,
+                                            bool write) {
+    const bool turns = now->n == TAMIS_I_GROUP && next->n == TAMIS_I_GROUP;
+    quick_locate_group(filter, d, next);
+    if (!turns)
+        quick_fetch(d, next, 0, next->n, write);
+    return turns;
+}
+
 TAMIS_I_AVX2 static inline void quick_contains_group(const tamis_filter *filter, unsigned d,
                                                      const tamis_i_group *now,
                                                      const tamis_i_group *next, bool *present) {
     const layout *const l = layout_of(filter);
     const tamis_i_flex_quick q = tamis_i_flex_quick_of(&l->flex);
-    const bool turns = now->n == TAMIS_I_GROUP && next->n == TAMIS_I_GROUP;
-    quick_locate_group(filter, d, next);
-    if (!turns)
-        quick_fetch(d, next, 0, next->n, false);
+    const bool turns = quick_begin(filter, d, now, next, false);
     for (size_t i = 0; i < now->n; i++) {
         const tamis_i_probe *const probe = &now->probes[i];
         if (turns)
@@ -215,10 +224,7 @@ TAMIS_I_AVX2 static inline tamis_status quick_insert_group(tamis_filter *filter,
                                                            const tamis_i_group *next, bool *added,
                                                            size_t *done) {
     const tamis_i_flex_quick q = tamis_i_flex_quick_of(&layout_of(filter)->flex);
-    const bool turns = now->n == TAMIS_I_GROUP && next->n == TAMIS_I_GROUP;
-    quick_locate_group(filter, d, next);
-    if (!turns)
-        quick_fetch(d, next, 0, next->n, true);
+    const bool turns = quick_begin(filter, d, now, next, true);
     *done = 0;
     for (size_t i = 0; i < now->n; i++) {
         if (turns)
@@ -236,10 +242,7 @@ TAMIS_I_AVX2 static inline void quick_remove_group(tamis_filter *filter, unsigne
                                                    const tamis_i_group *now,
                                                    const tamis_i_group *next, bool *removed) {
     const tamis_i_flex_quick q = tamis_i_flex_quick_of(&layout_of(filter)->flex);
-    const bool turns = now->n == TAMIS_I_GROUP && next->n == TAMIS_I_GROUP;
-    quick_locate_group(filter, d, next);
-    if (!turns)
-        quick_fetch(d, next, 0, next->n, true);
+    const bool turns = quick_begin(filter, d, now, next, true);
     for (size_t i = 0; i < now->n; i++) {
         if (turns)
             quick_fetch(d, next, i, 1, true);

@@ -263,7 +263,7 @@ static void test_calls_on_a_filter_do_not_allocate(void **state) {
     }
 }
 
-/* The planner tells beforehand what is allocated: the body, and a handle of a few hundred bytes. */
+/* The planner tells beforehand what is allocated: the body, and a handle of 1024 bytes at most. */
 static void test_create_takes_what_was_planned(void **state) {
     (void)state;
     for_each_kind(kind) {
