@@ -335,7 +335,10 @@ void json_start(json *j, FILE *out);
 void json_open(json *j, const char *name, char bracket, bool compact); /* bracket: '{' or '[' */
 void json_close(json *j);
 void json_text(json *j, const char *name, const char *text); /* bytes that are no UTF-8: U+FFFD */
+/* Many readers keep numbers as doubles, and round integers beyond 2^53: these come out as strings of digits.  A seed
+ * is a string always, so that its type does not depend on chance. */
 void json_u64(json *j, const char *name, uint64_t value);
+void json_seed(json *j, uint64_t seed);                  /* member "seed" */
 void json_real(json *j, const char *name, double value); /* NaN and infinity: null */
 void json_bool(json *j, const char *name, bool value);
 void json_null(json *j, const char *name);

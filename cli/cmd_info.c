@@ -38,7 +38,7 @@ static void print_json(const char *path, const tamis_filter *filter, const tamis
     json_text(&j, "file", path);
     json_text(&j, "kind", tamis_kind_name(info->params.kind));
     json_params(&j, &info->params);
-    json_u64(&j, "seed", info->params.seed);
+    json_seed(&j, info->params.seed);
     json_u64(&j, "capacity", info->capacity);
     json_u64(&j, "count", info->count);
     json_u64(&j, "bytes", info->bytes);

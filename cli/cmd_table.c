@@ -314,7 +314,7 @@ static void info_json(const char *path, const tamis_table_info *info) {
     json_text(&j, "file", path);
     json_u64(&j, "capacity", params->capacity);
     json_u64(&j, "count", info->count);
-    json_u64(&j, "seed", params->seed);
+    json_seed(&j, params->seed);
     json_table_params(&j, params);
     json_u64(&j, "slots", info->slots);
     json_u64(&j, "slot_bytes", info->slot_bytes);

@@ -11,6 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Up to here every integer is a double. */
+#define EXACT_MAX ((uint64_t)1 << 53)
+
 void json_start(json *j, FILE *out) {
     *j = (json){.out = out};
 }
@@ -103,7 +106,12 @@ void json_text(json *j, const char *name, const char *text) {
 
 void json_u64(json *j, const char *name, uint64_t value) {
     put_start(j, name);
-    fprintf(j->out, "%" PRIu64, value);
+    fprintf(j->out, value <= EXACT_MAX ? "%" PRIu64 : "\"%" PRIu64 "\"", value);
+}
+
+void json_seed(json *j, uint64_t seed) {
+    put_start(j, "seed");
+    fprintf(j->out, "\"%" PRIu64 "\"", seed);
 }
 
 void json_real(json *j, const char *name, double value) {

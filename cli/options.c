@@ -205,8 +205,15 @@ bool option_rate(const char *command, const char *option, const char *text, doub
 }
 
 bool option_seed(const char *command, const char *text, uint64_t *value) {
+    const char *digits = text;
+    size_t size = strlen(text);
     uint64_t seed;
-    if (parse_u64(text, strlen(text), &seed) && seed != 0) {
+
+    if (size >= 2 && text[0] == '"' && text[size - 1] == '"') { /* as JSON has it */
+        digits++;
+        size -= 2;
+    }
+    if (parse_u64(digits, size, &seed) && seed != 0) {
         *value = seed;
         return true;
     }
