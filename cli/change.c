@@ -106,6 +106,7 @@ int set_change(int argc, char **argv, const char *help, unsigned abilities, bool
         chosen.output = chosen.input;
     }
     if (!inputs_differ(argv[0], chosen.input, files, n_files) ||
+        !output_differs(argv[0], chosen.output, files, n_files, n_files == 0) ||
         !output_check(argv[0], chosen.output))
         return EXIT_TROUBLE;
     key_reader *const reader = keys_open(argv[0], chosen.format, files, n_files);

@@ -276,9 +276,14 @@ tamis_filter *set_open(const char *command, const char *path, set_use use);
  * good set: then NULL and '*reason' is set; after a complaint NULL and '*reason' is NULL. */
 tamis_filter *set_examine(const char *command, const char *path, const char **reason);
 
-/* Can a set be written to 'path' ("-": stdout), as far as can be told beforehand?  false after a
- * complaint.  To be asked before the work is done. */
+/* Can a set be written to 'path' ("-": stdout), as far as can be told beforehand?  A file that is there and
+ * is no set is not replaced.  false after a complaint.  To be asked before the work is done. */
 bool output_check(const char *command, const char *path);
+
+/* A set does not replace a file that keys are read from, under whatever name: false after a complaint.
+ * 'reads_standard': without files, keys come from standard input. */
+bool output_differs(const char *command, const char *path, char *const *files, int n_files,
+                    bool reads_standard);
 
 /* Write a set.  A regular file is replaced atomically, and signals wait meanwhile, so that no
  * temporary file stays; "-" and devices are written to.  false after a complaint. */

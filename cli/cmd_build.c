@@ -282,7 +282,9 @@ int cmd_build(int argc, char **argv) {
         return complain(argv[0], "--grow excludes --compact, and --bytes without -p");
     if (chosen.need.fpr == 0 && chosen.need.bytes == 0)
         chosen.need.fpr = 0.01;
-    if (!compact_check(argv[0], &chosen) || !output_check(argv[0], chosen.output))
+    if (!compact_check(argv[0], &chosen) ||
+        !output_differs(argv[0], chosen.output, argv + optind, argc - optind, argc == optind) ||
+        !output_check(argv[0], chosen.output))
         return EXIT_TROUBLE;
 
     key_reader *const reader = keys_open(argv[0], chosen.format, argv + optind, argc - optind);

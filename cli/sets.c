@@ -137,6 +137,52 @@ static bool check_folder(const char *command, const char *path) {
     return false;
 }
 
+/* May the regular file that stands at 'path' be replaced?  What does not begin as a set does is something
+ * that somebody wanted to keep; an empty file is not, and what cannot be read cannot be told.  false after
+ * a complaint. */
+static bool check_old(const char *command, const char *path, const struct stat *about) {
+    static const char whole[] = "\x89TAMIS\r\n";
+    static const char trimmed[] = "\x89TAMCF\r\n";
+    char head[sizeof whole - 1] = {0};
+
+    const int fd = about->st_size > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return true;
+    const ssize_t n = read(fd, head, sizeof head);
+    close(fd);
+    const size_t seen = n > 0 ? (size_t)n : 0;
+    if (n < 0 || memcmp(head, whole, seen) == 0 || memcmp(head, trimmed, seen) == 0)
+        return true;
+    complain(command, "cannot write %s: there is a file that is no set; remove it first", path);
+    return false;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool output_differs(const char *command, const char *path, char *const *files, int n_files,
+                    bool reads_standard) {
+    struct stat output;
+    struct stat input;
+
+    if (is_standard(path) || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
+        return true;
+    for (int i = 0; i < n_files; i++) {
+        if (is_standard(files[i]))
+            reads_standard = true;
+        else if (stat(files[i], &input) == 0 && same_file(&output, &input)) {
+            complain(command, "cannot write %s: keys are read from it", path);
+            return false;
+        }
+    }
+    if (reads_standard && fstat(STDIN_FILENO, &input) == 0 && same_file(&output, &input)) {
+        complain(command, "cannot write %s: it is the standard input", path);
+        return false;
+    }
+    return true;
+}
+
 bool output_check(const char *command, const char *path) {
     struct stat about;
 
@@ -150,8 +196,10 @@ bool output_check(const char *command, const char *path) {
         complain(command, "-o: the name of the file is empty");
         return false;
     }
-    if (stat(path, &about) != 0 || S_ISREG(about.st_mode))
+    if (stat(path, &about) != 0)
         return check_folder(command, path);
+    if (S_ISREG(about.st_mode))
+        return check_folder(command, path) && check_old(command, path, &about);
     if (!S_ISDIR(about.st_mode))
         return true;
     complain(command, "cannot write %s: %s", path, strerror(EISDIR));

@@ -147,7 +147,38 @@ for command in query info verify add remove "build -o set.tamis --like" "merge -
     refuse "folder: Is a directory" "$tamis" $command folder </dev/null
 done
 
-# Where to write.
+# Where to write: not over the keys, by whatever name, nor over anything else that is no set.
+cp keys k.txt
+ln k.txt hard.txt
+ln -s k.txt soft.txt
+cp keys notes.txt
+"$tamis" table create -n 10 t.table
+cp t.table table.before
+for name in k.txt ./k.txt hard.txt soft.txt; do
+    refuse "cannot write $name: keys are read from it" "$tamis" build -o $name k.txt
+    refuse "cannot write $name: keys are read from it" "$tamis" build -n 5000 -o $name keys k.txt
+    refuse "cannot write $name: keys are read from it" "$tamis" add set.tamis -o $name k.txt
+    refuse "cannot write $name: it is the standard input" "$tamis" build -o $name <k.txt
+    refuse "cannot write $name: it is the standard input" "$tamis" build -o $name keys - <k.txt
+    refuse "cannot write $name: there is a file that is no set" "$tamis" build -o $name keys
+    cmp -s keys k.txt || fail "the keys were replaced: $name"
+done
+refuse "cannot write set.tamis: keys are read from it" "$tamis" add set.tamis set.tamis
+for name in notes.txt t.table magic.tamis; do
+    refuse "cannot write $name: there is a file that is no set" "$tamis" build -o $name keys
+    refuse "cannot write $name: there is a file that is no set" "$tamis" add set.tamis -o $name keys
+    refuse "cannot write $name: there is a file that is no set" "$tamis" merge set.tamis good.tamis -o $name
+done
+cmp -s keys notes.txt || fail "a text was replaced"
+cmp -s t.table table.before || fail "a table was replaced"
+# An empty file, a damaged set and a set that is written as it is read may be replaced.
+: >new.tamis
+expect 0 "$tamis" build -o new.tamis keys
+cp cut.tamis cut2.tamis
+expect 0 "$tamis" build -o cut2.tamis keys
+expect 0 "$tamis" build --like new.tamis -o new.tamis keys
+expect 0 "$tamis" build --compact -o new.tamis keys
+expect 0 "$tamis" build -o new.tamis keys
 refuse "folder: Is a directory" "$tamis" build -o folder keys
 refuse "No such file or directory" "$tamis" build -o nowhere/set.tamis keys
 refuse "Not a directory" "$tamis" build -o keys/set.tamis keys
