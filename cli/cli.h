@@ -85,7 +85,8 @@ enum {
     OPT_LINE_BITS,
     OPT_OFFLINE,
     OPT_GROW,
-    OPT_CHECK
+    OPT_CHECK,
+    OPT_OVERFULL
 };
 
 /* getopt_long with our messages: '?' after a complaint, -1 at the end of the options. */
@@ -298,7 +299,10 @@ bool inputs_differ(const char *command, const char *set, char *const *files, int
 /* Insert all keys of the reader.  false after a complaint. */
 bool set_insert(key_reader *reader, tamis_filter *filter);
 
-/* One line on stderr if the set holds more keys than it was made for. */
+/* Does the set hold more keys than it was made for?  Then 'info' tells more of it. */
+bool set_overfull(const tamis_filter *filter, tamis_info *info);
+
+/* One line on stderr if it does. */
 void set_warn_overload(const char *command, const tamis_filter *filter, const char *path);
 
 /* Let the set grow by itself from now on, with error rate 'fpr' promised for all of it; 0: the one that

@@ -22,6 +22,8 @@ static const char help[] =
     "                  counted first, and wait in a temporary file (in TMPDIR)\n" NEED_HELP
     "      --grow      let the set grow when more keys are added later, within the same error "
     "rate\n"
+    "      --overfull  save the set also if it got more keys than N, and its error rate is higher "
+    "than P\n"
     "      --seed N    of the hash, instead of a random one\n"
     "      --like OTHER\n"
     "                  kind, parameters and seed of another set: the two can be merged.  Of a set\n"
@@ -38,6 +40,7 @@ typedef struct build_options {
     key_format format;
     bool planned; /* an option that --like excludes was given */
     bool compact;
+    bool overfull;
     bool verbose;
 } build_options;
 
@@ -84,12 +87,14 @@ static bool make_plan(const char *command, const tamis_need *need, uint64_t seed
     return true;
 }
 
-/* An empty set for the need; NULL after a complaint. */
-static tamis_filter *create_planned(const char *command, const tamis_need *need, uint64_t seed) {
+/* An empty set for the need, and the error rate that is promised for it; NULL after a complaint. */
+static tamis_filter *create_planned(const char *command, const tamis_need *need, uint64_t seed,
+                                    double *promised) {
     tamis_plan plan;
 
     if (!make_plan(command, need, seed, &plan))
         return NULL;
+    *promised = need->fpr > 0 ? need->fpr : plan.fpr;
     return create(command, &plan.params, plan.bytes);
 }
 
@@ -189,9 +194,33 @@ static tamis_filter *build_like(key_reader *reader, const char *path) {
     return build_all(reader, &need);
 }
 
+/* A set of more keys than were announced keeps its promise where keys came twice or the plan had some
+ * room.  One that does not is trouble, unless it was asked for: false after a complaint.  'promised' is 0
+ * with --like, where only the number of keys is known. */
+static bool promise_kept(const char *command, const tamis_filter *filter, double promised) {
+    char count[TEXT_NUMBER];
+    char capacity[TEXT_NUMBER];
+    tamis_info info;
+
+    if (!set_overfull(filter, &info) || (promised > 0 && info.fpr <= promised))
+        return true;
+    if (promised > 0)
+        complain(command,
+                 "more keys came than -n %s: the error rate would be %.3g instead of %g; nothing "
+                 "was saved (without -n they are counted; see also --grow, --overfull)",
+                 text_count(info.capacity, capacity), info.fpr, promised);
+    else
+        complain(command,
+                 "the set would hold %s keys, but is made for %s (--like), and its error rate "
+                 "would be %.3g; nothing was saved (see --overfull)",
+                 text_count(info.count, count), text_count(info.capacity, capacity), info.fpr);
+    return false;
+}
+
 static tamis_filter *build(key_reader *reader, const build_options *chosen) {
     tamis_need need = chosen->need;
     tamis_filter *filter;
+    double promised = 0;
 
     reader->seed = chosen->seed;
     if (chosen->like == NULL && reader->seed == 0 && !random_seed(reader->command, &reader->seed))
@@ -199,11 +228,12 @@ static tamis_filter *build(key_reader *reader, const build_options *chosen) {
     if (chosen->like == NULL && need.n == 0)
         return build_all(reader, &need);
     filter = chosen->like != NULL ? build_like(reader, chosen->like)
-                                  : create_planned(reader->command, &need, reader->seed);
+                                  : create_planned(reader->command, &need, reader->seed, &promised);
     if (filter == NULL)
         return NULL;
     if ((need.grows && !set_allow_growth(reader->command, filter, need.fpr)) ||
-        !set_insert(reader, filter)) { /* of a set built from all keys, none are left */
+        !set_insert(reader, filter) || /* of a set built from all keys, none are left */
+        (!chosen->overfull && !promise_kept(reader->command, filter, promised))) {
         tamis_filter_free(filter);
         return NULL;
     }
@@ -228,6 +258,9 @@ static bool take_option(const char *command, int option, build_options *chosen) 
         return true;
     case OPT_COMPACT:
         chosen->compact = true;
+        return true;
+    case OPT_OVERFULL:
+        chosen->overfull = true;
         return true;
     case OPT_VERBOSE:
         chosen->verbose = true;
@@ -256,12 +289,17 @@ static bool compact_check(const char *command, build_options *chosen) {
 }
 
 int cmd_build(int argc, char **argv) {
-    static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'},    NEED_OPTIONS,
-        {"seed", required_argument, NULL, OPT_SEED}, {"grow", no_argument, NULL, OPT_GROW},
-        {"like", required_argument, NULL, OPT_LIKE}, {"compact", no_argument, NULL, OPT_COMPACT},
-        {"verbose", no_argument, NULL, OPT_VERBOSE}, KEY_OPTIONS,
-        {"help", no_argument, NULL, OPT_HELP},       {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                            NEED_OPTIONS,
+                                            {"seed", required_argument, NULL, OPT_SEED},
+                                            {"grow", no_argument, NULL, OPT_GROW},
+                                            {"like", required_argument, NULL, OPT_LIKE},
+                                            {"compact", no_argument, NULL, OPT_COMPACT},
+                                            {"overfull", no_argument, NULL, OPT_OVERFULL},
+                                            {"verbose", no_argument, NULL, OPT_VERBOSE},
+                                            KEY_OPTIONS,
+                                            {"help", no_argument, NULL, OPT_HELP},
+                                            {NULL, 0, NULL, 0}};
     build_options chosen = {.format = KEY_FORMAT_DEFAULT};
 
     tamis_need_init(&chosen.need);

@@ -299,22 +299,27 @@ bool set_allow_growth(const char *command, tamis_filter *filter, double fpr) {
     return false;
 }
 
+bool set_overfull(const tamis_filter *filter, tamis_info *info) {
+    tamis_params params;
+
+    tamis_params_init(&params);
+    tamis_info_init(info);
+    /* The count and the parameters are at hand, the rest reads the whole set. */
+    return tamis_filter_params(filter, &params) == TAMIS_OK &&
+           tamis_filter_count(filter) > params.capacity &&
+           tamis_filter_info(filter, info) == TAMIS_OK && info->count > info->capacity &&
+           /* or it holds copies of keys, and keeps its promise */
+           !(info->fpr_promised > 0 && info->fpr <= info->fpr_promised);
+}
+
 void set_warn_overload(const char *command, const tamis_filter *filter, const char *path) {
     tamis_info info;
     char count[TEXT_NUMBER];
     char capacity[TEXT_NUMBER];
 
     const bool grows = strcmp(command, "build") == 0 || strcmp(command, "add") == 0;
-    tamis_params params;
-    tamis_params_init(&params);
-    if (tamis_filter_params(filter, &params) != TAMIS_OK ||
-        tamis_filter_count(filter) <= params.capacity)
+    if (!set_overfull(filter, &info))
         return;
-    tamis_info_init(&info);
-    if (tamis_filter_info(filter, &info) != TAMIS_OK || info.count <= info.capacity)
-        return;
-    if (info.fpr_promised > 0 && info.fpr <= info.fpr_promised)
-        return; /* it holds copies of keys, and keeps its promise */
     complain(command, "warning: %s holds %s keys but was made for %s: its error rate is now %.3g%s",
              is_standard(path) ? "the set" : path, text_count(info.count, count),
              text_count(info.capacity, capacity), info.fpr,

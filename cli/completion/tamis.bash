@@ -58,7 +58,7 @@ _tamis() {
     esac
     case ${COMP_WORDS[1]} in
     plan) options="$needs --values --offline --grow --all --json --check --seed" ;;
-    build) options="-o --output $needs --grow --seed --like --compact --verbose $keys" ;;
+    build) options="-o --output $needs --grow --overfull --seed --like --compact --verbose $keys" ;;
     query) options="-v --invert -c --count -q --quiet $keys" ;;
     add) options="-o --output --grow -p --verbose $keys" ;;
     remove) options="-o --output --verbose $keys" ;;

@@ -188,6 +188,31 @@ refuse "No such file or directory" "$tamis" add set.tamis -o nowhere/set.tamis k
 mkfifo never
 refuse "No such file or directory" "$tamis" build -o nowhere/set.tamis never
 
+# A build that would break its promise is trouble, unless it is asked for.
+seq 1 20000 >many
+for kind in $(kinds); do
+    refuse "" "$tamis" build -n 3 --kind "$kind" -o set.tamis many
+    rm -f none.tamis
+    refuse "nothing was saved" "$tamis" build -n 300 --kind "$kind" -o none.tamis many
+    [ ! -e none.tamis ] || fail "$kind: a set that breaks its promise was saved"
+done
+refuse "more keys came than -n 3: the error rate would be 1 instead of 0.01; nothing was saved" \
+    "$tamis" build -n 3 --kind bloom -o set.tamis many
+refuse "more keys came than -n 1,000" "$tamis" build -n 1000 --bytes 2000 --kind bloom -o set.tamis many
+"$tamis" build -n 3000 --kind bloom -o small.tamis /dev/null
+refuse "is made for 3,000 (--like)" "$tamis" build --like small.tamis -o set.tamis many
+for how in "-n 300 --kind bloom" "--like small.tamis"; do
+    # shellcheck disable=SC2086
+    expect 0 "$tamis" build --overfull $how -o over.tamis many
+    expect_message "warning: over.tamis holds "
+    expect 0 "$tamis" query -c over.tamis many
+    [ "$(cat stdout)" = 20000 ] || fail "--overfull lost keys"
+done
+# Copies are not more keys: the promise is kept.
+seq 1 900 >copies
+expect 0 "$tamis" build -n 1000 --kind rank-counting -o over.tamis copies copies
+expect 0 "$tamis" build --grow -n 3 -o over.tamis many
+
 # What only another user cannot read or write; root can, so become somebody else.
 echo secret >unreadable
 chmod 000 unreadable
