@@ -60,6 +60,51 @@ static int run_change(key_reader *reader, const change_options *chosen, unsigned
     return code;
 }
 
+/* Take in one option; false after a complaint. */
+static bool take_option(const char *command, int option, change_options *chosen) {
+    switch (option) {
+    case 'o':
+        chosen->output = optarg;
+        return true;
+    case OPT_VERBOSE:
+        chosen->verbose = true;
+        return true;
+    case OPT_GROW:
+        chosen->grow = true;
+        return true;
+    case 'p':
+        chosen->grow = true;
+        return option_rate(command, "-p", optarg, &chosen->fpr);
+    default:
+        return key_format_option(command, &chosen->format, option) == 1;
+    }
+}
+
+/* Change the set argv[0] by the keys of the files that follow it. */
+static int change_files(const char *command, int argc, char **argv, change_options *chosen,
+                        unsigned abilities, set_changer *changer) {
+    char *const *const files = argv + 1;
+    const int n_files = argc - 1;
+    const bool standard = keys_from_standard(&chosen->format, files, n_files);
+
+    chosen->input = argv[0];
+    if (chosen->output == NULL) {
+        if (strcmp(chosen->input, "-") == 0)
+            return complain(command, "a set from standard input needs -o");
+        chosen->output = chosen->input;
+    }
+    if (!inputs_differ(command, chosen->input, standard) ||
+        !output_differs(command, chosen->output, files, n_files, standard) ||
+        !output_check(command, chosen->output))
+        return EXIT_TROUBLE;
+    key_reader *const reader = keys_open(command, &chosen->format, files, n_files);
+    if (reader == NULL)
+        return EXIT_TROUBLE;
+    const int code = run_change(reader, chosen, abilities, changer);
+    keys_free(reader);
+    return code;
+}
+
 int set_change(int argc, char **argv, const char *help, unsigned abilities, bool adds,
                set_changer *changer) {
     static const struct option options[] = {
@@ -68,51 +113,22 @@ int set_change(int argc, char **argv, const char *help, unsigned abilities, bool
         {"help", no_argument, NULL, OPT_HELP},       {NULL, 0, NULL, 0}};
     change_options chosen = {.format = KEY_FORMAT_DEFAULT, .adds = adds};
     const char *const letters = adds ? "p:o:" KEY_LETTERS : "o:" KEY_LETTERS;
+    int code = EXIT_YES;
+    int option;
 
     /* Only what adds knows the option --grow, the first. */
-    for (int option; (option = option_next(argc, argv, letters, options + !adds)) != -1;) {
-        switch (option) {
-        case 'o':
-            chosen.output = optarg;
-            break;
-        case OPT_VERBOSE:
-            chosen.verbose = true;
-            break;
-        case OPT_GROW:
-            chosen.grow = true;
-            break;
-        case 'p':
-            if (!option_rate(argv[0], "-p", optarg, &chosen.fpr))
-                return EXIT_TROUBLE;
-            chosen.grow = true;
-            break;
-        case OPT_HELP:
+    while ((option = option_next(argc, argv, letters, options + !adds)) != -1) {
+        if (option == OPT_HELP)
             fputs(help, stdout);
-            return EXIT_YES;
-        default:
-            if (!key_format_option(&chosen.format, option))
-                return EXIT_TROUBLE;
-        }
+        if (option == OPT_HELP || !take_option(argv[0], option, &chosen))
+            break;
     }
-    if (optind == argc)
-        return complain(argv[0], "which set? (see 'tamis help %s')", argv[0]);
-    chosen.input = argv[optind];
-    char *const *const files = argv + optind + 1;
-    const int n_files = argc - optind - 1;
-
-    if (chosen.output == NULL) {
-        if (strcmp(chosen.input, "-") == 0)
-            return complain(argv[0], "a set from standard input needs -o");
-        chosen.output = chosen.input;
-    }
-    if (!inputs_differ(argv[0], chosen.input, files, n_files) ||
-        !output_differs(argv[0], chosen.output, files, n_files, n_files == 0) ||
-        !output_check(argv[0], chosen.output))
-        return EXIT_TROUBLE;
-    key_reader *const reader = keys_open(argv[0], chosen.format, files, n_files);
-    if (reader == NULL)
-        return EXIT_TROUBLE;
-    const int code = run_change(reader, &chosen, abilities, changer);
-    keys_free(reader);
+    if (option != -1)
+        code = option == OPT_HELP ? EXIT_YES : EXIT_TROUBLE;
+    else if (optind == argc)
+        code = complain(argv[0], "which set? (see 'tamis help %s')", argv[0]);
+    else
+        code = change_files(argv[0], argc - optind, argv + optind, &chosen, abilities, changer);
+    key_format_free(&chosen.format);
     return code;
 }

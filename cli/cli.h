@@ -86,7 +86,8 @@ enum {
     OPT_OFFLINE,
     OPT_GROW,
     OPT_CHECK,
-    OPT_OVERFULL
+    OPT_OVERFULL,
+    OPT_CRLF
 };
 
 /* getopt_long with our messages: '?' after a complaint, -1 at the end of the options. */
@@ -183,23 +184,42 @@ void progress_end(progress *p);
 typedef struct key_format {
     char separator; /* ends each key but perhaps the last: '\n', or NUL for -0 */
     enum { KEY_BYTES, KEY_U64, KEY_HEX } form;
+    enum { CR_KEEP, CR_TELL, CR_DROP } cr; /* a carriage return at the end of a line */
+    uint64_t field; /* the key is this field of the line, from 1 on; 0: all of it */
+    char delimiter; /* of fields; NUL: not given */
+    char **given;   /* keys of the command line, before those of the files */
+    size_t n_given;
 } key_format;
 
 /* Options of every subcommand that reads keys; KEY_LETTERS belongs into the letters. */
-#define KEY_LETTERS "0"
+#define KEY_LETTERS "0e:f:d:"
 #define KEY_OPTIONS                                                                                \
-    {"null", no_argument, NULL, '0'}, {"u64", no_argument, NULL, OPT_U64}, {                       \
-        "hex", no_argument, NULL, OPT_HEX                                                          \
+    {"null", no_argument, NULL, '0'}, {"u64", no_argument, NULL, OPT_U64},                         \
+        {"hex", no_argument, NULL, OPT_HEX}, {"crlf", no_argument, NULL, OPT_CRLF},                \
+        {"field", required_argument, NULL, 'f'}, {                                                 \
+        "delimiter", required_argument, NULL, 'd'                                                  \
     }
 #define KEY_HELP                                                                                   \
+    "  -e KEY          this key; several times for several.  No file is read then unless named\n"  \
+    "  -f, --field N   the key is field N of the line, from 1 on, separated by tabs\n"             \
+    "  -d, --delimiter C\n"                                                                        \
+    "                  fields are separated by this character\n"                                   \
     "  -0, --null      keys are separated by NUL, not by newline\n"                                \
+    "      --crlf      a carriage return at the end of a line does not belong to the key\n"        \
     "      --u64       each line is an integer, decimal or 0x...: the key is its 8 bytes\n"        \
     "      --hex       each line is a key in hexadecimal\n"
 
 #define KEY_FORMAT_DEFAULT                                                                         \
-    { '\n', KEY_BYTES }
-/* Take in an option, if it is one of KEY_OPTIONS; otherwise false. */
-bool key_format_option(key_format *format, int option);
+    { .separator = '\n', .cr = CR_TELL }
+/* Take in an option, if it is one of KEY_OPTIONS: 1, or 0 after a complaint; otherwise -1. */
+int key_format_option(const char *command, key_format *format, int option);
+
+/* Take in a key of the command line.  false after a complaint. */
+bool key_format_give(const char *command, key_format *format, char *key);
+void key_format_free(key_format *format);
+
+/* Do keys in this format come from standard input, if these files are named? */
+bool keys_from_standard(const key_format *format, char *const *files, int n_files);
 
 /* Keys in the order of the input, as written there (without separator) and hashed. */
 #define KEY_BATCH 4096
@@ -214,14 +234,16 @@ typedef struct key_reader {
     const char *command;
     key_format format;
     uint64_t seed;
+    size_t next_given;
     char *const *files;
     int n_files;
     int next_file;
-    const char *name; /* of the open file */
+    const char *name; /* of the open file; "-e" for the command line */
     int fd;           /* -1: none is open */
     bool regular;     /* the open file is a regular one, not a pipe or a terminal */
     bool at_end;
     bool failed;      /* after a complaint */
+    bool told_cr;     /* that lines end in CR LF */
     uint64_t line;    /* keys read from the open file */
     uint64_t n_keys;  /* keys read from all files */
     uint64_t n_bytes; /* bytes read from all files */
@@ -234,10 +256,12 @@ typedef struct key_reader {
     key_batch batch;
 } key_reader;
 
-/* Make a reader of the files, in order; "-" and an empty list mean stdin.  Files that are missing
- * or are directories are found now, before any work is done: NULL after a complaint.
+/* Make a reader of the keys of the command line and of the files, in order; "-" means stdin, and so does an
+ * empty list without keys of the command line.  Files that are missing or are directories are found now,
+ * before any work is done: NULL after a complaint.  What 'format' points to must stay until keys_free.
  * Set 'seed' before the first read.  The caller frees the reader with keys_free. */
-key_reader *keys_open(const char *command, key_format format, char *const *files, int n_files);
+key_reader *keys_open(const char *command, const key_format *format, char *const *files,
+                      int n_files);
 
 /* Read the next keys into reader->batch.  They are at most KEY_BATCH, and as many as are at hand:
  * a slow pipe is not waited for.  Returns their number; 0 at the end or after a complaint
@@ -281,10 +305,10 @@ tamis_filter *set_examine(const char *command, const char *path, const char **re
  * is no set is not replaced.  false after a complaint.  To be asked before the work is done. */
 bool output_check(const char *command, const char *path);
 
-/* A set does not replace a file that keys are read from, under whatever name: false after a complaint.
- * 'reads_standard': without files, keys come from standard input. */
+/* A set does not replace a file that keys are read from, under whatever name, standard input included if
+ * 'keys_standard': false after a complaint. */
 bool output_differs(const char *command, const char *path, char *const *files, int n_files,
-                    bool reads_standard);
+                    bool keys_standard);
 
 /* Write a set.  A regular file is replaced atomically, and signals wait meanwhile, so that no
  * temporary file stays; "-" and devices are written to.  false after a complaint. */
@@ -294,7 +318,7 @@ bool set_save(const char *command, const tamis_filter *filter, const char *path)
 bool set_export(const char *command, const tamis_filter *filter, const char *path);
 
 /* The set and the keys cannot both come from standard input: false after a complaint. */
-bool inputs_differ(const char *command, const char *set, char *const *files, int n_files);
+bool inputs_differ(const char *command, const char *set, bool keys_standard);
 
 /* Insert all keys of the reader.  false after a complaint. */
 bool set_insert(key_reader *reader, tamis_filter *filter);
@@ -344,8 +368,8 @@ void json_start(json *j, FILE *out);
 void json_open(json *j, const char *name, char bracket, bool compact); /* bracket: '{' or '[' */
 void json_close(json *j);
 void json_text(json *j, const char *name, const char *text); /* bytes that are no UTF-8: U+FFFD */
-/* Many readers keep numbers as doubles, and round integers beyond 2^53: these come out as strings of digits.  A seed
- * is a string always, so that its type does not depend on chance. */
+/* Many readers keep numbers as doubles, and round integers beyond 2^53: these come out as strings of
+ * digits.  A seed is a string always, so that its type does not depend on chance. */
 void json_u64(json *j, const char *name, uint64_t value);
 void json_seed(json *j, uint64_t seed);                  /* member "seed" */
 void json_real(json *j, const char *name, double value); /* NaN and infinity: null */

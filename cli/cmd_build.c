@@ -266,11 +266,13 @@ static bool take_option(const char *command, int option, build_options *chosen) 
         chosen->verbose = true;
         return true;
     default:
-        if (key_format_option(&chosen->format, option))
-            return true;
-        chosen->planned = true;
-        return need_option(command, option, &chosen->need) == 1;
+        break;
     }
+    const int taken = key_format_option(command, &chosen->format, option);
+    if (taken >= 0)
+        return taken == 1;
+    chosen->planned = true;
+    return need_option(command, option, &chosen->need) == 1;
 }
 
 /* The trimmed form needs a kind that has one; what --like brings is seen when it is written. */
@@ -288,6 +290,45 @@ static bool compact_check(const char *command, build_options *chosen) {
     return false;
 }
 
+/* Do the options go together?  false after a complaint. */
+static bool check_options(const char *command, build_options *chosen) {
+    if (chosen->output == NULL)
+        complain(command, "-o SET, the file to write, is required");
+    else if (chosen->like != NULL && chosen->planned)
+        complain(command, "--like excludes --seed and all that plans (-p, -n, --kind, ...)");
+    else if (chosen->need.grows &&
+             (chosen->compact || (chosen->need.bytes > 0 && chosen->need.fpr == 0)))
+        complain(command, "--grow excludes --compact, and --bytes without -p");
+    else
+        return compact_check(command, chosen);
+    return false;
+}
+
+static int build_files(const char *command, build_options *chosen, char *const *files,
+                       int n_files) {
+    if (!check_options(command, chosen) ||
+        !output_differs(command, chosen->output, files, n_files,
+                        keys_from_standard(&chosen->format, files, n_files)) ||
+        !output_check(command, chosen->output))
+        return EXIT_TROUBLE;
+    if (chosen->need.fpr == 0 && chosen->need.bytes == 0)
+        chosen->need.fpr = 0.01;
+    key_reader *const reader = keys_open(command, &chosen->format, files, n_files);
+    if (reader == NULL)
+        return EXIT_TROUBLE;
+    tamis_filter *const filter = build(reader, chosen);
+    keys_free(reader);
+    if (filter == NULL)
+        return EXIT_TROUBLE;
+    const bool saved = (chosen->compact ? set_export : set_save)(command, filter, chosen->output);
+    if (saved)
+        set_warn_overload(command, filter, chosen->output);
+    if (saved && chosen->verbose)
+        set_describe(command, filter, chosen->output);
+    tamis_filter_free(filter);
+    return saved ? EXIT_YES : EXIT_TROUBLE;
+}
+
 int cmd_build(int argc, char **argv) {
     static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                             NEED_OPTIONS,
@@ -301,42 +342,20 @@ int cmd_build(int argc, char **argv) {
                                             {"help", no_argument, NULL, OPT_HELP},
                                             {NULL, 0, NULL, 0}};
     build_options chosen = {.format = KEY_FORMAT_DEFAULT};
+    int code = EXIT_TROUBLE;
+    int option;
 
     tamis_need_init(&chosen.need);
-    for (int option;
-         (option = option_next(argc, argv, "o:" NEED_LETTERS KEY_LETTERS, options)) != -1;) {
-        if (option == OPT_HELP) {
+    while ((option = option_next(argc, argv, "o:" NEED_LETTERS KEY_LETTERS, options)) != -1) {
+        if (option == OPT_HELP)
             fputs(help, stdout);
-            return EXIT_YES;
-        }
-        if (!take_option(argv[0], option, &chosen))
-            return EXIT_TROUBLE;
+        if (option == OPT_HELP || !take_option(argv[0], option, &chosen))
+            break;
     }
-    if (chosen.output == NULL)
-        return complain(argv[0], "-o SET, the file to write, is required");
-    if (chosen.like != NULL && chosen.planned)
-        return complain(argv[0], "--like excludes --seed and all that plans (-p, -n, --kind, ...)");
-    if (chosen.need.grows && (chosen.compact || (chosen.need.bytes > 0 && chosen.need.fpr == 0)))
-        return complain(argv[0], "--grow excludes --compact, and --bytes without -p");
-    if (chosen.need.fpr == 0 && chosen.need.bytes == 0)
-        chosen.need.fpr = 0.01;
-    if (!compact_check(argv[0], &chosen) ||
-        !output_differs(argv[0], chosen.output, argv + optind, argc - optind, argc == optind) ||
-        !output_check(argv[0], chosen.output))
-        return EXIT_TROUBLE;
-
-    key_reader *const reader = keys_open(argv[0], chosen.format, argv + optind, argc - optind);
-    if (reader == NULL)
-        return EXIT_TROUBLE;
-    tamis_filter *const filter = build(reader, &chosen);
-    keys_free(reader);
-    if (filter == NULL)
-        return EXIT_TROUBLE;
-    const bool saved = (chosen.compact ? set_export : set_save)(argv[0], filter, chosen.output);
-    if (saved)
-        set_warn_overload(argv[0], filter, chosen.output);
-    if (saved && chosen.verbose)
-        set_describe(argv[0], filter, chosen.output);
-    tamis_filter_free(filter);
-    return saved ? EXIT_YES : EXIT_TROUBLE;
+    if (option == OPT_HELP)
+        code = EXIT_YES;
+    else if (option == -1)
+        code = build_files(argv[0], &chosen, argv + optind, argc - optind);
+    key_format_free(&chosen.format);
+    return code;
 }

@@ -58,52 +58,67 @@ static int query(key_reader *reader, const tamis_filter *filter, const query_opt
     return n > 0 ? EXIT_YES : EXIT_NO;
 }
 
+/* Query the set argv[0] for the keys of the files that follow it. */
+static int query_files(const char *command, int argc, char **argv, const query_options *chosen) {
+    char *const *const files = argv + 1;
+    const int n_files = argc - 1;
+    tamis_params params;
+    int code = EXIT_TROUBLE;
+
+    if (!inputs_differ(command, argv[0], keys_from_standard(&chosen->format, files, n_files)))
+        return EXIT_TROUBLE;
+    tamis_filter *const filter = set_open(command, argv[0], SET_READ);
+    if (filter == NULL)
+        return EXIT_TROUBLE;
+    key_reader *const reader = keys_open(command, &chosen->format, files, n_files);
+    tamis_params_init(&params);
+    if (reader != NULL && tamis_filter_params(filter, &params) == TAMIS_OK) {
+        reader->seed = params.seed;
+        code = query(reader, filter, chosen);
+    }
+    keys_free(reader);
+    tamis_filter_free(filter);
+    return code;
+}
+
+/* Take in one option; false after a complaint. */
+static bool take_option(const char *command, int option, query_options *chosen) {
+    switch (option) {
+    case 'v':
+        chosen->invert = true;
+        return true;
+    case 'c':
+        chosen->count = true;
+        return true;
+    case 'q':
+        chosen->quiet = true;
+        return true;
+    default:
+        return key_format_option(command, &chosen->format, option) == 1;
+    }
+}
+
 int cmd_query(int argc, char **argv) {
     static const struct option options[] = {
         {"invert", no_argument, NULL, 'v'},    {"count", no_argument, NULL, 'c'},
         {"quiet", no_argument, NULL, 'q'},     KEY_OPTIONS,
         {"help", no_argument, NULL, OPT_HELP}, {NULL, 0, NULL, 0}};
     query_options chosen = {.format = KEY_FORMAT_DEFAULT};
+    int code = EXIT_YES;
+    int option;
 
-    for (int option; (option = option_next(argc, argv, "vcq" KEY_LETTERS, options)) != -1;) {
-        switch (option) {
-        case 'v':
-            chosen.invert = true;
-            break;
-        case 'c':
-            chosen.count = true;
-            break;
-        case 'q':
-            chosen.quiet = true;
-            break;
-        case OPT_HELP:
+    while ((option = option_next(argc, argv, "vcq" KEY_LETTERS, options)) != -1) {
+        if (option == OPT_HELP)
             fputs(help, stdout);
-            return EXIT_YES;
-        default:
-            if (!key_format_option(&chosen.format, option))
-                return EXIT_TROUBLE;
-        }
+        if (option == OPT_HELP || !take_option(argv[0], option, &chosen))
+            break;
     }
-    if (optind == argc)
-        return complain(argv[0], "which set? (see 'tamis help query')");
-    const char *const path = argv[optind];
-    char *const *const files = argv + optind + 1;
-    const int n_files = argc - optind - 1;
-    tamis_params params;
-    int code = EXIT_TROUBLE;
-
-    if (!inputs_differ(argv[0], path, files, n_files))
-        return EXIT_TROUBLE;
-    tamis_filter *const filter = set_open(argv[0], path, SET_READ);
-    if (filter == NULL)
-        return EXIT_TROUBLE;
-    key_reader *const reader = keys_open(argv[0], chosen.format, files, n_files);
-    tamis_params_init(&params);
-    if (reader != NULL && tamis_filter_params(filter, &params) == TAMIS_OK) {
-        reader->seed = params.seed;
-        code = query(reader, filter, &chosen);
-    }
-    keys_free(reader);
-    tamis_filter_free(filter);
+    if (option != -1)
+        code = option == OPT_HELP ? EXIT_YES : EXIT_TROUBLE;
+    else if (optind == argc)
+        code = complain(argv[0], "which set? (see 'tamis help query')");
+    else
+        code = query_files(argv[0], argc - optind, argv + optind, &chosen);
+    key_format_free(&chosen.format);
     return code;
 }

@@ -41,6 +41,8 @@ const char table_help[] =
     "  -0, --null          lines end with NUL, not with newline\n"
     "      --hex           keys and values are in hexadecimal\n"
     "Of get:\n"
+    "  -e KEY              this key; several times for several.  No file is read then unless "
+    "named\n"
     "  -v, --invert        print the keys that are not there\n"
     "  -c, --count         print only how many\n"
     "Of rebuild:\n"

@@ -24,25 +24,78 @@
 
 #define FIRST_ROOM ((size_t)256 << 10)
 
-bool key_format_option(key_format *format, int option) {
+/* -------------------------------------------------------------------------------------------------
+ * The format
+ */
+
+bool key_format_give(const char *command, key_format *format, char *key) {
+    char **const longer = realloc(format->given, (format->n_given + 1) * sizeof *format->given);
+    if (longer == NULL) {
+        complain(command, "not enough memory");
+        return false;
+    }
+    format->given = longer;
+    format->given[format->n_given++] = key;
+    return true;
+}
+
+void key_format_free(key_format *format) {
+    free(format->given);
+    format->given = NULL;
+    format->n_given = 0;
+}
+
+static bool option_delimiter(const char *command, const char *text, char *delimiter) {
+    if (strcmp(text, "\\t") == 0)
+        *delimiter = '\t';
+    else if (strlen(text) == 1)
+        *delimiter = text[0];
+    else {
+        complain(command, "--delimiter: '%s' is not one character (write , or \\t)", text);
+        return false;
+    }
+    return true;
+}
+
+int key_format_option(const char *command, key_format *format, int option) {
     switch (option) {
     case '0':
         format->separator = '\0';
-        return true;
+        return 1;
+    case 'e':
+        return key_format_give(command, format, optarg);
+    case 'f':
+        return option_count(command, "--field", optarg, UINT32_MAX, &format->field);
+    case 'd':
+        return option_delimiter(command, optarg, &format->delimiter);
+    case OPT_CRLF:
+        format->cr = CR_DROP;
+        return 1;
     case OPT_U64:
         format->form = KEY_U64;
-        return true;
+        return 1;
     case OPT_HEX:
         format->form = KEY_HEX;
-        return true;
+        return 1;
     default:
-        return false;
+        return -1;
     }
 }
 
 static bool is_stdin(const char *name) {
     return strcmp(name, "-") == 0;
 }
+
+bool keys_from_standard(const key_format *format, char *const *files, int n_files) {
+    bool standard = n_files == 0 && format->n_given == 0;
+    for (int i = 0; i < n_files; i++)
+        standard = standard || is_stdin(files[i]);
+    return standard;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Files
+ */
 
 /* Can the file be read, as far as can be told without reading it?  false after a complaint.  Adds
  * its size to '*total', or makes '*known' false if it has none. */
@@ -69,12 +122,20 @@ static bool check_file(const char *command, const char *name, uint64_t *total, b
     return true;
 }
 
-key_reader *keys_open(const char *command, key_format format, char *const *files, int n_files) {
+key_reader *keys_open(const char *command, const key_format *format, char *const *files,
+                      int n_files) {
     static char *const standard_input[] = {(char *)"-"};
+    size_t room = FIRST_ROOM;
     uint64_t total = 0;
     bool known = true;
 
-    if (n_files == 0) {
+    if (format->delimiter != '\0' && format->field == 0) {
+        complain(command, "--delimiter is for --field, which is not given");
+        return NULL;
+    }
+    for (size_t i = 0; i < format->n_given; i++)
+        room = strlen(format->given[i]) > room ? strlen(format->given[i]) : room;
+    if (n_files == 0 && format->n_given == 0) {
         files = standard_input;
         n_files = 1;
     }
@@ -83,7 +144,7 @@ key_reader *keys_open(const char *command, key_format format, char *const *files
             return NULL;
     }
     key_reader *const reader = calloc(1, sizeof *reader);
-    unsigned char *const buffer = malloc(FIRST_ROOM + FIRST_ROOM / 2);
+    unsigned char *const buffer = malloc(room + room / 2);
     if (reader == NULL || buffer == NULL) {
         complain(command, "not enough memory");
         free(reader);
@@ -91,12 +152,14 @@ key_reader *keys_open(const char *command, key_format format, char *const *files
         return NULL;
     }
     reader->command = command;
-    reader->format = format;
+    reader->format = *format;
+    if (reader->format.delimiter == '\0')
+        reader->format.delimiter = '\t';
     reader->files = files;
     reader->n_files = n_files;
     reader->fd = -1;
     reader->buffer = buffer;
-    reader->room = FIRST_ROOM;
+    reader->room = room;
     progress_start(&reader->progress, command, known ? total : 0);
     return reader;
 }
@@ -192,6 +255,44 @@ static void split(key_reader *reader) {
     }
 }
 
+/* -------------------------------------------------------------------------------------------------
+ * Keys
+ */
+
+/* Give out keys of the command line, if any are left. */
+static void take_given(key_reader *reader) {
+    key_batch *const batch = &reader->batch;
+
+    batch->n = 0;
+    if (reader->failed || reader->next_given == reader->format.n_given)
+        return;
+    reader->name = "-e";
+    reader->line = reader->next_given;
+    while (batch->n < KEY_BATCH && reader->next_given < reader->format.n_given) {
+        const char *const key = reader->format.given[reader->next_given++];
+        batch->raw[batch->n++] = (tamis_bytes){key, strlen(key)};
+    }
+}
+
+/* Fill the batch.  false at the end, or after a complaint. */
+static bool take_records(key_reader *reader) {
+    take_given(reader);
+    while (reader->batch.n == 0) {
+        if (reader->failed || (reader->fd < 0 && !next_file(reader))) {
+            progress_end(&reader->progress);
+            return false;
+        }
+        split(reader);
+        if (reader->batch.n > 0)
+            break;
+        if (reader->at_end)
+            close_file(reader);
+        else if (!refill(reader))
+            return false;
+    }
+    return true;
+}
+
 static int hex_value(unsigned char c) {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -219,59 +320,95 @@ static bool hash_hex(const key_reader *reader, tamis_bytes raw, tamis_digest *di
     return true;
 }
 
-static bool hash_key(const key_reader *reader, tamis_bytes raw, tamis_digest *digest) {
+static bool ends_in_cr(tamis_bytes text) {
+    return text.size > 0 && ((const char *)text.data)[text.size - 1] == '\r';
+}
+
+/* The part of a line that is the key.  false if it has too few fields. */
+static bool cut_key(const key_format *format, tamis_bytes *text) {
+    if (format->cr == CR_DROP && ends_in_cr(*text))
+        text->size--;
+    for (uint64_t field = 1; field < format->field; field++) {
+        const char *const begin = text->data;
+        const char *const stop =
+            text->size > 0 ? memchr(begin, (unsigned char)format->delimiter, text->size) : NULL;
+        if (stop == NULL)
+            return false;
+        text->size -= (size_t)(stop + 1 - begin);
+        text->data = stop + 1;
+    }
+    const char *const end = format->field > 0 && text->size > 0
+                                ? memchr(text->data, (unsigned char)format->delimiter, text->size)
+                                : NULL;
+    if (end != NULL)
+        text->size = (size_t)(end - (const char *)text->data);
+    return true;
+}
+
+/* The key of a record, hashed; or what is wrong with it, else NULL. */
+static const char *hash_key(const key_reader *reader, tamis_bytes text, tamis_digest *digest) {
     uint64_t integer;
 
+    if (reader->fd >= 0 && !cut_key(&reader->format, &text))
+        return "has too few fields";
     switch (reader->format.form) {
     case KEY_U64:
-        if (!parse_u64(raw.data, raw.size, &integer))
-            return false;
+        if (!parse_u64(text.data, text.size, &integer))
+            return "is not an integer below 2^64";
         *digest = tamis_hash_u64(reader->seed, integer);
-        return true;
+        return NULL;
     case KEY_HEX:
-        return hash_hex(reader, raw, digest);
+        return hash_hex(reader, text, digest) ? NULL : "is not hexadecimal";
     default:
-        *digest = tamis_hash(reader->seed, raw.data, raw.size);
-        return true;
+        *digest = tamis_hash(reader->seed, text.data, text.size);
+        return NULL;
     }
 }
 
 /* Complain about a record that is not in the form asked for; show its beginning. */
-static size_t fail_form(key_reader *reader, tamis_bytes raw) {
+static size_t fail_form(key_reader *reader, tamis_bytes raw, const char *wrong) {
     char problem[160];
     const int shown = raw.size < 40 ? (int)raw.size : 40;
 
-    snprintf(problem, sizeof problem, "key %llu is not %s: '%.*s%s'",
-             (unsigned long long)reader->line + 1,
-             reader->format.form == KEY_U64 ? "an integer below 2^64" : "hexadecimal", shown,
-             (const char *)raw.data, (size_t)shown < raw.size ? "..." : "");
+    snprintf(problem, sizeof problem, "key %llu %s: '%.*s%s'", (unsigned long long)reader->line + 1,
+             wrong, shown, (const char *)raw.data, (size_t)shown < raw.size ? "..." : "");
     return fail(reader, problem);
+}
+
+/* If the first line of a file ends in CR LF, all of them probably do, and somebody will look for the keys
+ * without the CR.  Said once. */
+static void tell_cr(key_reader *reader) {
+    tamis_bytes key = reader->batch.raw[0];
+
+    if (reader->format.cr != CR_TELL || reader->format.form != KEY_BYTES || reader->told_cr ||
+        reader->format.separator != '\n' || reader->fd < 0 || reader->line > 0 ||
+        !cut_key(&reader->format, &key) || !ends_in_cr(key))
+        return;
+    reader->told_cr = true;
+    complain(reader->command,
+             "warning: %s: lines end in CR LF, and the CR is part of the keys; --crlf drops it",
+             reader->name);
 }
 
 size_t keys_read(key_reader *reader) {
     key_batch *const batch = &reader->batch;
 
-    for (batch->n = 0; batch->n == 0;) {
-        if (reader->failed || (reader->fd < 0 && !next_file(reader))) {
-            progress_end(&reader->progress);
-            return 0;
-        }
-        split(reader);
-        if (batch->n > 0)
-            break;
-        if (reader->at_end)
-            close_file(reader);
-        else if (!refill(reader))
-            return 0;
-    }
+    if (!take_records(reader))
+        return 0;
+    tell_cr(reader);
     for (size_t i = 0; i < batch->n; i++) {
-        if (hash_key(reader, batch->raw[i], &batch->digest[i]))
+        const char *const wrong = hash_key(reader, batch->raw[i], &batch->digest[i]);
+        if (wrong == NULL)
             continue;
         if (i == 0)
-            return fail_form(reader, batch->raw[i]);
+            return fail_form(reader, batch->raw[i], wrong);
         /* Give out the good ones; the bad one is the first of the next batch. */
-        reader->start = (size_t)((const unsigned char *)batch->raw[i].data - reader->buffer);
-        reader->scanned = reader->start;
+        if (reader->fd < 0) {
+            reader->next_given -= batch->n - i;
+        } else {
+            reader->start = (size_t)((const unsigned char *)batch->raw[i].data - reader->buffer);
+            reader->scanned = reader->start;
+        }
         batch->n = i;
     }
     reader->line += batch->n;

@@ -77,15 +77,11 @@ tamis_filter *set_open(const char *command, const char *path, set_use use) {
     return filter;
 }
 
-bool inputs_differ(const char *command, const char *set, char *const *files, int n_files) {
-    if (strcmp(set, "-") != 0)
+bool inputs_differ(const char *command, const char *set, bool keys_standard) {
+    if (!is_standard(set) || !keys_standard)
         return true;
-    bool differ = n_files > 0;
-    for (int i = 0; i < n_files; i++)
-        differ = differ && strcmp(files[i], "-") != 0;
-    if (!differ)
-        complain(command, "the set and the keys cannot both come from standard input");
-    return differ;
+    complain(command, "the set and the keys cannot both come from standard input");
+    return false;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -162,21 +158,19 @@ static bool same_file(const struct stat *a, const struct stat *b) {
 }
 
 bool output_differs(const char *command, const char *path, char *const *files, int n_files,
-                    bool reads_standard) {
+                    bool keys_standard) {
     struct stat output;
     struct stat input;
 
     if (is_standard(path) || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
         return true;
     for (int i = 0; i < n_files; i++) {
-        if (is_standard(files[i]))
-            reads_standard = true;
-        else if (stat(files[i], &input) == 0 && same_file(&output, &input)) {
+        if (!is_standard(files[i]) && stat(files[i], &input) == 0 && same_file(&output, &input)) {
             complain(command, "cannot write %s: keys are read from it", path);
             return false;
         }
     }
-    if (reads_standard && fstat(STDIN_FILENO, &input) == 0 && same_file(&output, &input)) {
+    if (keys_standard && fstat(STDIN_FILENO, &input) == 0 && same_file(&output, &input)) {
         complain(command, "cannot write %s: it is the standard input", path);
         return false;
     }

@@ -36,6 +36,7 @@ static int read_options(int argc, char **argv, const char *letters, const struct
                         item_options *chosen) {
     memset(chosen, 0, sizeof *chosen);
     chosen->format = (key_format)KEY_FORMAT_DEFAULT;
+    chosen->format.cr = CR_KEEP;
     for (int option; (option = option_next(argc, argv, letters, options)) != -1;) {
         switch (option) {
         case '0':
@@ -43,6 +44,10 @@ static int read_options(int argc, char **argv, const char *letters, const struct
             break;
         case OPT_HEX:
             chosen->hex = true;
+            break;
+        case 'e':
+            if (!key_format_give(argv[0], &chosen->format, optarg))
+                return EXIT_TROUBLE;
             break;
         case 'v':
             chosen->invert = true;
@@ -177,7 +182,7 @@ typedef struct tally {
 static int each_line(const char *command, tamis_table *table, const item_options *chosen,
                      bool valued, line_worker *worker, tally *sum) {
     static item it;
-    key_reader *const reader = keys_open(command, chosen->format, chosen->files, chosen->n_files);
+    key_reader *const reader = keys_open(command, &chosen->format, chosen->files, chosen->n_files);
     if (reader == NULL)
         return EXIT_TROUBLE;
     int code = EXIT_YES;
@@ -278,7 +283,8 @@ static tamis_status get_line(tamis_table *table, item *it, const item_options *c
 int table_get(int argc, char **argv) {
     item_options chosen;
     tally sum = {0};
-    const int code = run(argc, argv, "0vc", find_options, true, false, get_line, &sum, &chosen);
+    const int code = run(argc, argv, "0vce:", find_options, true, false, get_line, &sum, &chosen);
+    key_format_free(&chosen.format);
     if (code != EXIT_YES)
         return code;
     const uint64_t n = chosen.invert ? sum.all - sum.found : sum.found;

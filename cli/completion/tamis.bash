@@ -9,7 +9,7 @@ _tamis_kinds() {
 _tamis() {
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     local commands="plan build query add remove info verify merge table bench reproduce help"
-    local keys="-0 --null --u64 --hex"
+    local keys="-e -f --field -d --delimiter -0 --null --crlf --u64 --hex"
     local needs="-n -p --kind --deletes --bytes --copies --overshoot --lines --failure --sort --line-bits"
     local options
 
@@ -51,7 +51,7 @@ _tamis() {
     --odds | --bucket | --slots | --key-max | --value-max | --stash | --samples)
         return
         ;;
-    -n | -p | --seed | --table-bytes | --bits | --rounds | --threads | --bytes | --copies | --values | --overshoot | --lines | \
+    -n | -p | -e | -f | --field | -d | --delimiter | --seed | --table-bytes | --bits | --rounds | --threads | --bytes | --copies | --values | --overshoot | --lines | \
         --failure | --line-bits | --check)
         return
         ;;
@@ -71,7 +71,7 @@ _tamis() {
             [[ ${COMP_WORDS[2]} == create ]] || options+=" --json"
             ;;
         put | delete) options="--sync -0 --null --hex" ;;
-        get) options="-v --invert -c --count -0 --null --hex" ;;
+        get) options="-e -v --invert -c --count -0 --null --hex" ;;
         dump) options="-0 --null --hex" ;;
         info | verify) options="--json" ;;
         rebuild) options="--repair --sync" ;;

@@ -46,10 +46,107 @@ expect 1 "$tamis" query set.tamis empty
 # A carriage return belongs to the key.
 printf 'a\r\nb\r\n' >crlf
 printf 'a\nb\n' >lf
-build crlf
+expect 0 "$tamis" build -p 1e-9 -o set.tamis crlf
+expect_message "warning: crlf: lines end in CR LF, and the CR is part of the keys; --crlf drops it"
 expect 0 "$tamis" query set.tamis crlf
+expect_message "warning: crlf: lines end in CR LF"
 expect_output crlf
 expect 1 "$tamis" query set.tamis lf
+expect_silent
+expect 0 "$tamis" query set.tamis crlf crlf
+[ "$(wc -l <stderr)" -eq 1 ] || fail "line ends are told once"
+# It does not with --crlf; the lines come out as they are.
+expect 0 "$tamis" build -p 1e-9 --crlf -o set.tamis crlf
+expect_silent
+expect 0 "$tamis" query set.tamis lf
+expect_output lf
+expect 1 "$tamis" query set.tamis crlf
+expect 0 "$tamis" query --crlf set.tamis crlf
+expect_silent
+expect_output crlf
+expect 0 "$tamis" query --crlf -v -c set.tamis - <<END
+a
+b
+a b
+END
+[ "$(cat stdout)" = 1 ] || fail "--crlf without CR"
+# Not told where the CR does no harm: in other forms, behind the key, with NUL.
+printf '1\r\n2\r\n' >numbers
+expect 0 "$tamis" build --u64 -o no.tamis numbers
+expect_silent
+printf 'ff\r\n' | expect 0 "$tamis" build --hex -o no.tamis
+expect_silent
+printf 'a,b\r\n' | expect 0 "$tamis" build -f 1 -d , -o no.tamis
+expect_silent
+printf 'a\r\0b\r\0' | expect 0 "$tamis" build -0 -o no.tamis
+expect_silent
+
+# Keys of the command line: before the files, and instead of standard input.
+build -e one -e 'two words' -e ''
+[ "$(info_count)" -eq 3 ] || fail "-e"
+printf 'one\ntwo words\n\n' >given
+expect 0 "$tamis" query set.tamis given
+expect_output given
+expect 0 "$tamis" query -e one -e three set.tamis </dev/null
+[ "$(cat stdout)" = one ] || fail "query -e"
+echo 'two words' >second
+printf 'one\ntwo words\n' >both
+expect 0 "$tamis" query -e one set.tamis second
+expect_output both
+expect 0 "$tamis" query -e one set.tamis - <second
+expect_output both
+expect 0 "$tamis" query -q -e one - <set.tamis
+expect 1 "$tamis" query -q -e nothing set.tamis
+expect 0 "$tamis" query -e -e -v set.tamis
+[ "$(cat stdout)" = -e ] || fail "-e -e"
+expect 0 "$tamis" add -e four set.tamis
+expect 0 "$tamis" query -q -e four set.tamis
+build --kind rank --u64 -e 5 -e 0x6
+expect 0 "$tamis" remove --u64 -e 0x5 set.tamis
+expect 1 "$tamis" query --u64 -q -e 5 set.tamis
+expect 0 "$tamis" query --u64 -q -e 6 set.tamis
+cp set.tamis before.tamis
+expect 2 "$tamis" add --u64 -e 7 -e x -e 8 set.tamis
+expect_message "-e: key 2 is not an integer below 2^64: 'x'"
+cmp set.tamis before.tamis || fail "a failed add -e changed the file"
+# More than one batch of them.
+# shellcheck disable=SC2046
+build $(seq -f '-e %.0f' 1 10000)
+[ "$(info_count)" -eq 10000 ] || fail "many -e"
+
+# One field of a line, and the whole line comes out.
+printf 'k1\tx\ty\nk2\t\tz\n' >tabbed
+build -f 2 tabbed
+printf 'x\n\n' >fields
+expect 0 "$tamis" query set.tamis fields
+expect_output fields
+expect 0 "$tamis" query --field 2 set.tamis tabbed
+expect_output tabbed
+printf 'y,k1\r\nz,k3\r\n' >commas
+build -e k1
+expect 0 "$tamis" query -f 2 -d , --crlf set.tamis commas
+printf 'y,k1\r\n' >only
+expect_output only
+expect 0 "$tamis" query -v -f 1 --delimiter=, set.tamis commas
+expect_output commas
+expect 0 "$tamis" query -f 1 -d '\t' set.tamis tabbed
+printf 'k1\tx\ty\n' >only
+expect_output only
+printf 'k1\0a\0' >null
+expect 0 "$tamis" query -0 -f1 set.tamis null
+expect 0 "$tamis" query -f 7 -e k1 set.tamis
+printf 'a 7\nb 0x9\n' >numbered
+build --u64 -f 2 -d ' ' numbered
+expect 0 "$tamis" query --u64 -e 7 -e 9 -c set.tamis
+[ "$(cat stdout)" = 2 ] || fail "--u64 --field"
+cp set.tamis before.tamis
+expect 2 "$tamis" add --u64 -f 3 -d ' ' set.tamis numbered
+expect_message "numbered: key 1 has too few fields: 'a 7'"
+cmp set.tamis before.tamis || fail "a failed add -f changed the file"
+for bad in "-f 0" "-f x" "-f 1 -d" "-d ," "-f 1 -d ab" "-f 1 --delimiter="; do
+    # shellcheck disable=SC2086
+    expect 2 "$tamis" query $bad set.tamis
+done
 
 # All bytes: NUL within lines, newline within NUL-separated keys.
 printf 'a\0b\nc\200\377\n' >bytes

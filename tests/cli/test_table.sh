@@ -33,6 +33,10 @@ for summary in multiple single interpolation multiple-counting single-counting; 
     expect 0 "$tamis" table get -c $summary.tab asked
     echo 3 >expected
     expect_output expected
+    expect 0 "$tamis" table get -e key3 -e keyless $summary.tab </dev/null
+    printf 'key3\tvalue 9\n' >expected
+    expect_output expected
+    expect 1 "$tamis" table get -e keyless $summary.tab
     head -n 1000 keys >gone
     expect 0 "$tamis" table delete --sync none $summary.tab gone
     expect 1 "$tamis" table get $summary.tab gone
