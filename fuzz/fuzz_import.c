@@ -97,7 +97,7 @@ static void repair(unsigned char *bytes, size_t size, unsigned how) {
         return;
     if (how & 2) {
         memcpy(bytes, magic, sizeof magic);
-        bytes[16] = 1;
+        bytes[16] = bytes[16] == 2 ? 2 : 1;
     }
     if (how & 1)
         tamis_i_put_u64(bytes + size - 8, tamis_i_checksum(bytes, size - 8));

@@ -108,7 +108,7 @@ static void repair(unsigned char *bytes, size_t size, unsigned how) {
         return;
     if (how & 2) {
         memcpy(bytes, magic, sizeof magic);
-        tamis_i_put_u32(bytes + 8, 1);
+        tamis_i_put_u32(bytes + 8, tamis_i_get_u32(bytes + 184) == 0 ? 1 : 2); /* a form of keys */
         tamis_i_put_u32(bytes + 12, HEADER);
         tamis_i_put_u32(bytes + 20, TAMIS_I_HASH_XXH3_128);
     }

@@ -505,14 +505,38 @@ TAMIS_API uint64_t tamis_filter_count(const tamis_filter *filter);
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_params(const tamis_filter *filter,
                                                             tamis_params *params);
 
-/* Remove all keys; parameters and seed stay.  TAMIS_E_READONLY. */
+/* What the keys of a filter are.  Text and integers that look alike are different keys: "17" has two
+ * bytes, the integer 17 has eight.  A question in the wrong form is answered "absent", and nothing tells
+ * of the mistake. */
+typedef enum tamis_key_form {
+    TAMIS_KEYS_UNKNOWN = 0, /* nobody has said; also: keys of several forms */
+    TAMIS_KEYS_BYTES = 1,   /* text, or any other bytes */
+    TAMIS_KEYS_U64 = 2      /* integers of 8 bytes, as of the functions with _u64 */
+} tamis_key_form;
+
+/* Note the form of the keys, for those who come to ask: it is kept in files, copies and the trimmed
+ * form, and filters of different forms do not merge.  The calls for keys do not look at it; 'tamis query'
+ * and its like do, and refuse keys of another form.  A filter for which this was never called has no form,
+ * and its file is one of format version 1; with a form it is one of version 2, which readers of version 1
+ * refuse as too new.
+ *
+ * TAMIS_E_MISMATCH if the filter has keys and is known to be of another form, TAMIS_E_READONLY,
+ * TAMIS_E_ARGUMENT; it is then unchanged. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_set_key_form(tamis_filter *filter,
+                                                                  tamis_key_form form);
+TAMIS_API tamis_key_form tamis_filter_key_form(const tamis_filter *filter);
+
+/* Remove all keys; parameters, seed and form of keys stay.  TAMIS_E_READONLY. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_clear(tamis_filter *filter);
 
 /* Add all keys of 'source' to 'filter'.
  *
- * TAMIS_E_MISMATCH if kind, parameters or seed differ, TAMIS_E_UNSUPPORTED if the kind cannot merge,
- * TAMIS_E_FULL if the union does not fit, TAMIS_E_NOMEM (line-set with a limit needs a second table
- * meanwhile), TAMIS_E_READONLY, TAMIS_E_ARGUMENT if both are the same filter; 'filter' is then unchanged. */
+ * The form of keys is then that of both, or unknown if it is of one of them.
+ *
+ * TAMIS_E_MISMATCH if kind, parameters or seed differ, or forms of keys that are known,
+ * TAMIS_E_UNSUPPORTED if the kind cannot merge, TAMIS_E_FULL if the union does not fit, TAMIS_E_NOMEM
+ * (line-set with a limit needs a second table meanwhile), TAMIS_E_READONLY, TAMIS_E_ARGUMENT if both are
+ * the same filter; 'filter' is then unchanged. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_merge(tamis_filter *filter,
                                                            const tamis_filter *source);
 

@@ -50,8 +50,10 @@ static tamis_status clone_link(const tamis_filter *source, const tamis_allocator
                                tamis_filter **copy) {
     const tamis_status status =
         tamis_i_filter_make(source->kind, &source->params, allocator, NULL, false, copy);
-    if (status == TAMIS_OK)
+    if (status == TAMIS_OK) {
         memcpy((*copy)->state, source->state, (size_t)source->n_body * sizeof(uint64_t));
+        (*copy)->key_form = source->key_form;
+    }
     return status;
 }
 
@@ -193,6 +195,23 @@ tamis_status tamis_filter_params(const tamis_filter *filter, tamis_params *param
                                                                               : TAMIS_E_ARGUMENT;
 }
 
+tamis_key_form tamis_filter_key_form(const tamis_filter *filter) {
+    return (tamis_key_form)filter->key_form;
+}
+
+tamis_status tamis_filter_set_key_form(tamis_filter *filter, tamis_key_form form) {
+    if (filter == NULL || (unsigned)form > TAMIS_KEYS_U64)
+        return TAMIS_E_ARGUMENT;
+    if (filter->read_only)
+        return TAMIS_E_READONLY;
+    if (filter->key_form != TAMIS_KEYS_UNKNOWN && filter->key_form != form &&
+        tamis_filter_count(filter) > 0)
+        return TAMIS_E_MISMATCH;
+    for (unsigned i = 0; i < tamis_i_n_links(filter); i++)
+        tamis_i_link(filter, i)->key_form = (unsigned char)form;
+    return TAMIS_OK;
+}
+
 tamis_status tamis_filter_clear(tamis_filter *filter) {
     if (filter == NULL)
         return TAMIS_E_ARGUMENT;
@@ -215,7 +234,10 @@ tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source
         return TAMIS_E_ARGUMENT;
     if (filter->read_only)
         return TAMIS_E_READONLY;
-    if (!same_params(&filter->params, &source->params))
+    const bool known =
+        filter->key_form != TAMIS_KEYS_UNKNOWN && source->key_form != TAMIS_KEYS_UNKNOWN;
+    if (!same_params(&filter->params, &source->params) ||
+        (known && filter->key_form != source->key_form))
         return TAMIS_E_MISMATCH;
     /* The links of two chains could be put together, but not the errors that they have promised. */
     if (filter->kind->merge == NULL || filter->links != NULL || source->links != NULL)
@@ -231,6 +253,8 @@ tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source
         return status;
     tamis_i_stash_merge(&filter->stash, &source->stash);
     filter->state[TAMIS_I_COUNT] = count;
+    if (!known)
+        filter->key_form = TAMIS_KEYS_UNKNOWN;
     return TAMIS_OK;
 }
 

@@ -109,6 +109,7 @@ tamis_status tamis_filter_grow(tamis_filter *filter, const tamis_growth *growth)
     status = tamis_i_filter_make(filter->kind, &plan.params, &filter->allocator, NULL, true, &link);
     if (status != TAMIS_OK)
         return status;
+    link->key_form = filter->key_form;
     status = tamis_i_links_begin(filter, promise_units(own.fpr));
     if (status != TAMIS_OK) {
         tamis_filter_free(link);

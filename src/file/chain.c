@@ -51,6 +51,7 @@ void tamis_i_chain_encode(const tamis_filter *filter, unsigned char *head, unsig
     tamis_i_put_u64(head + AT_BODY_WORDS, tamis_i_file_size(filter) / 8 - TAMIS_I_HEADER_BYTES / 8);
     tamis_i_put_u64(head + AT_VALUES + 8 * LINKS, n);
     tamis_i_put_u64(head + AT_VALUES + 8 * PROMISE, filter->links->promise);
+    tamis_i_put_u32(head + TAMIS_I_AT_KEY_FORM, filter->key_form);
     tamis_i_put_u64(head + AT_BODY_CHECKSUM,
                     tamis_i_checksum(heads, (size_t)n * TAMIS_I_HEADER_BYTES));
     tamis_i_header_seal(head, TAMIS_I_KIND_CHAIN);
@@ -120,6 +121,8 @@ static tamis_status open_links(const unsigned char *bytes, size_t size, tamis_i_
         capacity += header->params.capacity; /* 41 times 2^40 at most */
         if (header->kind != c->header[0].kind || header->params.seed != c->seed)
             return refuse(reason, "the links of the chain differ in kind or seed");
+        if (header->key_form != tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM))
+            return refuse(reason, "the links of the chain differ in the form of keys");
     }
     if (at != size)
         return refuse(reason, not_links);
@@ -145,6 +148,7 @@ static tamis_status make_link(const unsigned char *bytes, const tamis_i_header *
         *reason = tamis_status_text(status);
         return status;
     }
+    own->key_form = header->key_form;
     for (uint64_t i = 0; !view && i < header->n_body; i++)
         own->state[i] = tamis_i_get_u64(bytes + 8 * i);
     if (!tamis_i_filter_check(own, reason)) {

@@ -10,7 +10,7 @@
 
 #include "hash/hash.h"
 
-#define VERSION      1u
+#define VERSION_MAX  2u /* 1 for a filter without a form of keys */
 #define AT_SEED      8u
 #define AT_NUMBERS   16u
 #define CHECKSUM     8u /* bytes */
@@ -75,14 +75,13 @@ static unsigned char *put_numbers(const tamis_filter *filter, unsigned char *byt
     unsigned n_values = TAMIS_PARAMS_MAX;
     while (n_values > 0 && params->value[n_values - 1] == 0)
         n_values--;
-    const uint64_t first[] = {VERSION,
-                              (uint64_t)params->kind,
-                              TAMIS_I_HASH_XXH3_128,
-                              params->capacity,
-                              params->stash,
-                              filter->state[TAMIS_I_COUNT],
-                              filter->state[TAMIS_I_STASH_USED],
-                              n_values};
+    const uint64_t first[] = {params->capacity, params->stash, filter->state[TAMIS_I_COUNT],
+                              filter->state[TAMIS_I_STASH_USED], n_values};
+    bytes = put_number(bytes, filter->key_form == TAMIS_KEYS_UNKNOWN ? 1 : 2);
+    bytes = put_number(bytes, (uint64_t)params->kind);
+    bytes = put_number(bytes, TAMIS_I_HASH_XXH3_128);
+    if (filter->key_form != TAMIS_KEYS_UNKNOWN)
+        bytes = put_number(bytes, filter->key_form);
     for (unsigned i = 0; i < sizeof first / sizeof *first; i++)
         bytes = put_number(bytes, first[i]);
     for (unsigned i = 0; i < n_values; i++)
@@ -91,7 +90,7 @@ static unsigned char *put_numbers(const tamis_filter *filter, unsigned char *byt
 }
 
 uint64_t tamis_i_compact_size(const tamis_filter *filter) {
-    unsigned char numbers[NUMBER_BYTES * (8 + TAMIS_PARAMS_MAX)];
+    unsigned char numbers[NUMBER_BYTES * (9 + TAMIS_PARAMS_MAX)];
     return AT_NUMBERS + (uint64_t)(put_numbers(filter, numbers) - numbers) +
            ENTRY * filter->state[TAMIS_I_STASH_USED] + (filter->kind->trim_bits(filter) + 7) / 8 +
            CHECKSUM;
@@ -120,7 +119,7 @@ void tamis_i_compact_encode(const tamis_filter *filter, unsigned char *bytes) {
 typedef struct header {
     const tamis_i_kind *kind;
     tamis_params params;
-    uint64_t count, stash_used;
+    uint64_t count, stash_used, key_form;
 } header;
 
 static tamis_status refuse(const char **reason, const char *why) {
@@ -135,16 +134,21 @@ static tamis_status read_header(input *in, uint64_t seed, tamis_i_kind_lookup *l
     tamis_params_init(&h->params);
     h->params.seed = seed;
     if (!get_number(in, &version) || !get_number(in, &kind) || !get_number(in, &hash) ||
-        !get_number(in, &h->params.capacity) || !get_number(in, &h->params.stash) ||
-        !get_number(in, &h->count) || !get_number(in, &h->stash_used) || !get_number(in, &n_values))
+        (version == 2 && !get_number(in, &h->key_form)) || !get_number(in, &h->params.capacity) ||
+        !get_number(in, &h->params.stash) || !get_number(in, &h->count) ||
+        !get_number(in, &h->stash_used) || !get_number(in, &n_values))
         return TAMIS_E_FORMAT;
     if (n_values > TAMIS_PARAMS_MAX)
         return refuse(reason, "a parameter in the header is out of range");
     for (unsigned i = 0; i < n_values; i++)
         if (!get_number(in, &h->params.value[i]))
             return TAMIS_E_FORMAT;
-    if (version != VERSION)
+    if (version == 0)
         return refuse(reason, "the header has version 0, which does not exist");
+    if (h->key_form > TAMIS_KEYS_U64)
+        return refuse(reason, "the header names an unknown form of keys");
+    if (version > 1 && h->key_form == TAMIS_KEYS_UNKNOWN)
+        return refuse(reason, "the header has a higher version than it needs");
     if (hash != TAMIS_I_HASH_XXH3_128)
         return refuse(reason, "the header names an unknown hash");
     h->kind = kind > INT32_MAX ? NULL : lookup((tamis_kind)kind);
@@ -199,7 +203,7 @@ tamis_status tamis_i_compact_decode(const unsigned char *bytes, size_t size,
     input in = {.p = bytes + AT_NUMBERS, .left = size - AT_NUMBERS - CHECKSUM};
     input peek = in;
     uint64_t version;
-    if (get_number(&peek, &version) && version > VERSION) {
+    if (get_number(&peek, &version) && version > VERSION_MAX) {
         *reason = "the data has a newer format than this version of tamis can read";
         return TAMIS_E_VERSION;
     }
@@ -220,6 +224,7 @@ tamis_status tamis_i_compact_decode(const unsigned char *bytes, size_t size,
         *reason = tamis_status_text(status);
         return status;
     }
+    own->key_form = (unsigned char)h.key_form;
     status = read_body(&in, &h, own, reason);
     if (status != TAMIS_OK) {
         tamis_filter_free(own);

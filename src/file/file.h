@@ -4,7 +4,7 @@
  *
  *      offset  size
  *           0     8  magic: 0x89 'T' 'A' 'M' 'I' 'S' 0x0d 0x0a
- *           8     4  version of the format, 1
+ *           8     4  version of the format: 2 if the form of keys is told, else 1
  *          12     4  size of the header, 256
  *          16     4  kind
  *          20     4  identity of the hash, 1: XXH3-128 with seed
@@ -13,7 +13,8 @@
  *          40     8  stash: keys it can take
  *          48     8  words of 8 bytes in the body
  *          56   128  the 16 parameters of the kind
- *         184    56  reserved, zero
+ *         184     4  form of keys, a tamis_key_form; reserved in version 1
+ *         188    52  reserved, zero
  *         240     8  XXH3-64 of the body
  *         248     8  XXH3-64 of the header up to here
  *         256        body: state (8 words), stash, table
@@ -31,6 +32,7 @@
 #include "filter/filter.h"
 
 #define TAMIS_I_HEADER_BYTES 256u
+#define TAMIS_I_AT_KEY_FORM  184u
 
 /* Finds a structure by its number; NULL if there is none.  Given by the room that knows them all. */
 typedef const tamis_i_kind *tamis_i_kind_lookup(tamis_kind kind);
@@ -41,6 +43,7 @@ typedef struct tamis_i_header {
     tamis_params params;
     uint64_t n_body;
     uint64_t body_checksum;
+    unsigned char key_form;
 } tamis_i_header;
 
 /* Write the header of 'filter'.  Reads the whole body for its checksum. */
@@ -50,7 +53,8 @@ void tamis_i_header_encode(const tamis_filter *filter, unsigned char *bytes);
 tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_kind_lookup *lookup,
                                    tamis_i_header *header, const char **reason);
 
-/* Complete a header of this kind: magic, version, size, hash and the checksum over all of it. */
+/* Complete a header of this kind: magic, the version that its fields need, size, hash and the checksum over
+ * all of it. */
 void tamis_i_header_seal(unsigned char *bytes, uint32_t kind);
 
 /* The kind that a header of 256 bytes names; 0 without the magic.  Nothing else is checked. */

@@ -9,7 +9,7 @@
 
 #include "hash/hash.h"
 
-#define VERSION 1u
+#define VERSION_MAX 2u /* docs/format.md, section 8, has what is new in which */
 
 enum {
     AT_VERSION = 8,
@@ -21,7 +21,7 @@ enum {
     AT_STASH = 40,
     AT_BODY_WORDS = 48,
     AT_VALUES = 56,
-    AT_RESERVED = 184,
+    AT_KEY_FORM = TAMIS_I_AT_KEY_FORM,
     AT_BODY_CHECKSUM = 240,
     AT_HEADER_CHECKSUM = 248
 };
@@ -30,7 +30,8 @@ static const unsigned char magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'
 
 void tamis_i_header_seal(unsigned char *bytes, uint32_t kind) {
     memcpy(bytes, magic, sizeof magic);
-    tamis_i_put_u32(bytes + AT_VERSION, VERSION);
+    const bool first = tamis_i_get_u32(bytes + AT_KEY_FORM) == TAMIS_KEYS_UNKNOWN;
+    tamis_i_put_u32(bytes + AT_VERSION, first ? 1 : 2);
     tamis_i_put_u32(bytes + AT_HEADER_SIZE, TAMIS_I_HEADER_BYTES);
     tamis_i_put_u32(bytes + AT_KIND, kind);
     tamis_i_put_u32(bytes + AT_HASH, TAMIS_I_HASH_XXH3_128);
@@ -49,6 +50,7 @@ void tamis_i_header_encode(const tamis_filter *filter, unsigned char *bytes) {
     tamis_i_put_u64(bytes + AT_BODY_WORDS, filter->n_body);
     for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
         tamis_i_put_u64(bytes + AT_VALUES + 8 * i, filter->params.value[i]);
+    tamis_i_put_u32(bytes + AT_KEY_FORM, filter->key_form);
     tamis_i_put_u64(bytes + AT_BODY_CHECKSUM,
                     tamis_i_checksum_words(filter->state, (size_t)filter->n_body));
     tamis_i_header_seal(bytes, (uint32_t)filter->params.kind);
@@ -62,21 +64,27 @@ static tamis_status refuse(const char **reason, const char *why) {
 tamis_status tamis_i_header_check(const unsigned char *bytes, const char **reason) {
     if (memcmp(bytes, magic, sizeof magic) != 0)
         return refuse(reason, "this is not a tamis file");
-    if (tamis_i_get_u32(bytes + AT_VERSION) > VERSION) {
+    const uint32_t version = tamis_i_get_u32(bytes + AT_VERSION);
+    if (version > VERSION_MAX) {
         *reason = "the file has a newer format than this version of tamis can read";
         return TAMIS_E_VERSION;
     }
     if (tamis_i_checksum(bytes, AT_HEADER_CHECKSUM) != tamis_i_get_u64(bytes + AT_HEADER_CHECKSUM))
         return refuse(reason, "the header is damaged: its checksum does not match");
-    if (tamis_i_get_u32(bytes + AT_VERSION) != VERSION)
+    if (version == 0)
         return refuse(reason, "the header has version 0, which does not exist");
     if (tamis_i_get_u32(bytes + AT_HEADER_SIZE) != TAMIS_I_HEADER_BYTES)
         return refuse(reason, "the header has the wrong size");
     if (tamis_i_get_u32(bytes + AT_HASH) != TAMIS_I_HASH_XXH3_128)
         return refuse(reason, "the header names an unknown hash");
-    for (unsigned i = AT_RESERVED; i < AT_BODY_CHECKSUM; i++)
+    for (unsigned i = version == 1 ? AT_KEY_FORM : AT_KEY_FORM + 4; i < AT_BODY_CHECKSUM; i++)
         if (bytes[i] != 0)
             return refuse(reason, "a reserved field of the header is not zero");
+    const uint32_t form = tamis_i_get_u32(bytes + AT_KEY_FORM);
+    if (form > TAMIS_KEYS_U64)
+        return refuse(reason, "the header names an unknown form of keys");
+    if (version > 1 && form == TAMIS_KEYS_UNKNOWN) /* a filter has one file, not two */
+        return refuse(reason, "the header has a higher version than it needs");
     return TAMIS_OK;
 }
 
@@ -97,6 +105,7 @@ tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_kind_look
     for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
         own.params.value[i] = tamis_i_get_u64(bytes + AT_VALUES + 8 * i);
     own.body_checksum = tamis_i_get_u64(bytes + AT_BODY_CHECKSUM);
+    own.key_form = (unsigned char)tamis_i_get_u32(bytes + AT_KEY_FORM);
     if (own.params.seed == 0)
         return refuse(reason, "the header has no seed");
     tamis_params complete = own.params;
@@ -171,6 +180,7 @@ tamis_status tamis_i_file_decode(const unsigned char *bytes, size_t size,
         *reason = tamis_status_text(status);
         return status;
     }
+    own->key_form = header.key_form;
     for (uint64_t i = 0; i < header.n_body; i++)
         own->state[i] = tamis_i_get_u64(bytes + TAMIS_I_HEADER_BYTES + 8 * i);
     if (!tamis_i_filter_check(own, reason)) {
@@ -206,6 +216,7 @@ tamis_status tamis_i_file_view(const void *data, size_t size, tamis_i_kind_looku
         *reason = tamis_status_text(status);
         return status;
     }
+    own->key_form = header.key_form;
     if (!tamis_i_filter_check(own, reason)) {
         tamis_filter_free(own);
         return TAMIS_E_FORMAT;

@@ -60,6 +60,7 @@ static tamis_status load_regular(int fd, const unsigned char *head, uint64_t len
         *reason = tamis_status_text(status);
         return status;
     }
+    own->key_form = header.key_form;
     size_t got;
     if (!read_fully(fd, own->state, (size_t)body, &got, reason)) {
         status = TAMIS_E_IO;

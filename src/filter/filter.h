@@ -56,6 +56,7 @@ struct tamis_filter {
     uint64_t geometry[TAMIS_I_GEOMETRY]; /* derived from the parameters by attach */
     tamis_i_kernels kernels;
     bool read_only;
+    unsigned char key_form;    /* a tamis_key_form, the same in all links */
     tamis_allocator allocator; /* alloc NULL: the system's memory */
     size_t block_size;
     void *map; /* a mapped file to be unmapped at the end, or NULL */

@@ -26,6 +26,7 @@ typedef enum golden_story {
     MERGED,    /* keys 0 to 99 merged with keys 50 to 149 */
     REMOVED,   /* keys 0 to 149, keys 0 to 9 three more times, then keys 100 to 149 removed */
     SATURATED, /* key 1 twenty times, keys 2 to 5 once, then key 1 removed ten times */
+    INTEGERS,  /* the integers 0 to 99, times 2^32 + 1 */
     VALUES,    /* keys 0 to 99, key i with the value i mod 8, of keys 0 to 9 then updated to 7 */
     N_STORIES
 } golden_story;
@@ -45,6 +46,8 @@ static const golden_file golden_table[] = {
     {"bloom-seed", TAMIS_KIND_BLOOM, KEYS, 100, UINT64_MAX, {1025, 64}},
     {"bloom-empty", TAMIS_KIND_BLOOM, EMPTY, 1, 1, {1, 1}},
     {"bloom-two", TAMIS_KIND_BLOOM, TWO, 2, 1, {64, 4}},
+    {"bloom-bytes", TAMIS_KIND_BLOOM, KEYS, 100, GOLDEN_SEED, {1000, 7}},
+    {"blocked-bloom-u64", TAMIS_KIND_BLOCKED_BLOOM, INTEGERS, 100, GOLDEN_SEED, {3, 8}},
     {"counting-bloom", TAMIS_KIND_COUNTING_BLOOM, REMOVED, 100, GOLDEN_SEED, {999, 5}},
     {"counting-bloom-saturated", TAMIS_KIND_COUNTING_BLOOM, SATURATED, 5, GOLDEN_SEED, {33, 3}},
     {"counting-bloom-empty", TAMIS_KIND_COUNTING_BLOOM, EMPTY, 1, 1, {1, 1}},
@@ -103,6 +106,16 @@ static const golden_file golden_table[] = {
     {"line-set-empty", TAMIS_KIND_LINE_SET, EMPTY, 1, 1, {1, 1, 1}},
 };
 enum { N_GOLDEN = sizeof golden_table / sizeof *golden_table };
+
+/* The form of keys that a file tells, by its name. */
+static inline tamis_key_form golden_form(const char *name) {
+    const char *const last = strrchr(name, '-');
+    if (last != NULL && strcmp(last, "-bytes") == 0)
+        return TAMIS_KEYS_BYTES;
+    return last != NULL && strcmp(last, "-u64") == 0 ? TAMIS_KEYS_U64 : TAMIS_KEYS_UNKNOWN;
+}
+
+#define GOLDEN_INTEGER(i) ((i)*UINT64_C(0x100000001))
 
 /* File number i, from 0 on; false after the last. */
 static inline bool golden_next(unsigned i, golden_file *file) {
@@ -202,6 +215,10 @@ static inline tamis_filter *golden_make(const golden_file *file) {
         for (unsigned i = 0; i < 10; i++)
             ok = ok && golden_remove(filter, 1, 2);
         break;
+    case INTEGERS:
+        for (uint64_t i = 0; i < GOLDEN_KEYS; i++)
+            ok = ok && tamis_filter_insert_u64(filter, GOLDEN_INTEGER(i), NULL) == TAMIS_OK;
+        break;
     case VALUES:
         for (uint64_t i = 0; i < GOLDEN_KEYS; i++) {
             char key[24];
@@ -217,6 +234,8 @@ static inline tamis_filter *golden_make(const golden_file *file) {
     default:
         break;
     }
+    if (ok && golden_form(file->name) != TAMIS_KEYS_UNKNOWN)
+        ok = tamis_filter_set_key_form(filter, golden_form(file->name)) == TAMIS_OK;
     if (ok)
         return filter;
     tamis_filter_free(filter);
@@ -250,6 +269,7 @@ static const golden_chain golden_chains[] = {
     {"chain-bloom", TAMIS_KIND_BLOOM},
     {"chain-blocked-bloom", TAMIS_KIND_BLOCKED_BLOOM},
     {"chain-rank", TAMIS_KIND_RANK},
+    {"chain-bloom-bytes", TAMIS_KIND_BLOOM},
 };
 enum { N_CHAINS = sizeof golden_chains / sizeof *golden_chains };
 
@@ -271,6 +291,8 @@ static inline tamis_filter *golden_make_chain(const golden_chain *chain) {
     if (ok && (tamis_kind_abilities(chain->kind) & TAMIS_CAN_REMOVE) != 0)
         ok = golden_insert(filter, GOLDEN_KEYS, GOLDEN_KEYS + 20) &&
              golden_remove(filter, GOLDEN_KEYS, GOLDEN_KEYS + 20);
+    if (ok && golden_form(chain->name) != TAMIS_KEYS_UNKNOWN)
+        ok = tamis_filter_set_key_form(filter, golden_form(chain->name)) == TAMIS_OK;
     if (ok)
         return filter;
     tamis_filter_free(filter);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """read_format.py - a second reader of the file format, written from docs/format.md alone
 
-    read_format.py FILE...             one line for each: "ok KIND COUNT", or why it is refused
+    read_format.py FILE...             one line for each: "ok KIND COUNT [FORM]", or why it is refused
     read_format.py --ask N FILE...     N characters 0 or 1: is key number 0 .. N-1 in the set?
     read_format.py --key TEXT FILE...  1 or 0
 
@@ -390,12 +390,15 @@ def check_header(data):
     must(data[:8] == MAGIC[:len(data)], "this is not a tamis file")
     must(len(data) >= 256, "the file is cut off within the header")
     version, header_size, _, hash_id = struct.unpack_from("<4I", data, 8)
-    must(version <= 1, "the file has a newer format than this version of tamis can read")
+    must(version <= 2, "the file has a newer format than this version of tamis can read")
     must(xxh3_64(data[:248]) == u64(data, 248), "the header is damaged: its checksum does not match")
-    must(version == 1, "the header has version 0, which does not exist")
+    must(version >= 1, "the header has version 0, which does not exist")
     must(header_size == 256, "the header has the wrong size")
     must(hash_id == 1, "the header names an unknown hash")
-    must(not any(data[184:240]), "a reserved field of the header is not zero")
+    must(not any(data[188 if version > 1 else 184:240]), "a reserved field of the header is not zero")
+    form = u32(data, 184)
+    must(form <= 2, "the header names an unknown form of keys")
+    must(version == 1 or form > 0, "the header has a higher version than it needs")
 
 
 class Filter:
@@ -781,6 +784,7 @@ class Chain:
             at = end
             must(link.kind == pieces[0][0].kind and link.seed == self.seed,
                  "the links of the chain differ in kind or seed")
+            must(u32(head, 184) == u32(data, 184), "the links of the chain differ in the form of keys")
         must(at == len(data), "the size of the chain is not that of its links")
         must(sum(link.capacity for link, _ in pieces) == capacity,
              "the capacity of the chain is not that of its links")
@@ -829,7 +833,8 @@ def main(arguments):
         elif question == "--key":
             print(int(found.contains(argument.encode())))
         else:
-            print("ok", NAMES[found.kind], found.count)
+            form = ("", " bytes", " u64")[u32(data, 184)]
+            print("ok", NAMES[found.kind], str(found.count) + form)
     return status
 
 

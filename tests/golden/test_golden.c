@@ -80,6 +80,9 @@ static void test_golden_files_load_and_answer(void **state) {
             assert_ok(tamis_filter_params(loaded[n], &params));
             assert_true(params.kind == file.kind && params.seed == file.seed &&
                         params.capacity == file.capacity);
+            assert_int_equal(tamis_filter_key_form(loaded[n]), golden_form(file.name));
+            for (uint64_t key = 0; key < GOLDEN_KEYS && file.story == INTEGERS; key++)
+                assert_true(tamis_filter_contains_u64(loaded[n], GOLDEN_INTEGER(key)));
             assert_true(tamis_filter_count(loaded[n]) == tamis_filter_count(made));
             for (uint64_t key = 0; key < ASKED; key++) {
                 const bool present = holds(loaded[n], key);
@@ -153,8 +156,10 @@ static void test_golden_second_reader_agrees(void **state) {
         tamis_filter *filter;
         const unsigned char *const bytes = read_golden(&golden_table[i], &size);
         assert_ok(tamis_filter_decode(bytes, size, NULL, &filter, NULL));
-        snprintf(expected, sizeof expected, "ok %s %llu", tamis_kind_name(golden_table[i].kind),
-                 (unsigned long long)tamis_filter_count(filter));
+        static const char *const forms[] = {"", " bytes", " u64"};
+        snprintf(expected, sizeof expected, "ok %s %llu%s", tamis_kind_name(golden_table[i].kind),
+                 (unsigned long long)tamis_filter_count(filter),
+                 forms[tamis_filter_key_form(filter)]);
         assert_line(summaries, expected);
         for (uint64_t key = 0; key < ASKED; key++)
             expected[key] = holds(filter, key) ? '1' : '0';
@@ -168,7 +173,7 @@ static void test_golden_second_reader_agrees(void **state) {
     assert_int_equal(pclose(apples), 0);
 }
 
-/* Chains are read and written again, and the second reader finds the same keys in one of bloom. */
+/* Chains are read and written again, and the second reader finds the same keys. */
 static void test_golden_chains_load_and_answer(void **state) {
     (void)state;
     for (unsigned i = 0; i < N_CHAINS; i++) {
@@ -186,6 +191,7 @@ static void test_golden_chains_load_and_answer(void **state) {
             tamis_info_init(&info);
             assert_ok(tamis_filter_info(loaded[n], &info));
             assert_int_equal(info.params.kind, golden_chains[i].kind);
+            assert_int_equal(tamis_filter_key_form(loaded[n]), golden_form(file.name));
             assert_true(info.n_links >= 3 && info.params.seed == GOLDEN_SEED);
             assert_true(info.fpr_promised > 0.0499 && info.fpr_promised <= 0.05);
             assert_true(info.count <= 2 * GOLDEN_KEYS && info.count > 90);
@@ -205,7 +211,7 @@ static void test_golden_second_reader_reads_chains(void **state) {
     (void)state;
     if (system("python3 -c 'import struct' >/dev/null 2>&1") != 0)
         skip();
-    for (unsigned i = 0; i < 2; i++) { /* those of the kinds that it knows */
+    for (unsigned i = 0; i < N_CHAINS; i++) {
         const golden_file file = {.name = golden_chains[i].name};
         char command[4096], expected[ASKED + 2];
         tamis_filter *filter;

@@ -9,7 +9,14 @@
 
 #define HEAD 256u
 
-enum { AT_CAPACITY = 24, AT_SEED = 32, AT_STASH = 40, AT_WORDS = 48, AT_VALUES = 56 };
+enum {
+    AT_VERSION = 8,
+    AT_CAPACITY = 24,
+    AT_SEED = 32,
+    AT_STASH = 40,
+    AT_WORDS = 48,
+    AT_VALUES = 56
+};
 enum { AT_RESERVED = 184, AT_BODY_SUM = 240, AT_HEAD_SUM = 248 };
 
 /* A sound chain of three links in a buffer with room behind it. */
@@ -97,12 +104,13 @@ static void test_chain_each_rule_refuses(void **state) {
     static const char range[] = "a parameter in the header is out of range";
     static const char sizes[] = "the size of the chain is not that of its links";
     static const char differ[] = "the links of the chain differ in kind or seed";
+    static const char forms[] = "the links of the chain differ in the form of keys";
     static const char sum[] = "the body is damaged: its checksum does not match";
     size_t size;
     unsigned char *const good = sound_chain(TAMIS_KIND_BLOOM, &size);
     unsigned char *const bad = malloc(size + 4096);
     assert_non_null(bad);
-    enum { CASES = 23 };
+    enum { CASES = 26 };
     for (unsigned i = 0; i < CASES; i++) {
         memcpy(bad, good, size + 4096);
         unsigned char *const second = bad + link_at(bad, 1);
@@ -198,6 +206,21 @@ static void test_chain_each_rule_refuses(void **state) {
             second[HEAD + 100] ^= 1;
             reason = sum;
             all = false;
+            break;
+        case 22: /* one link knows the form of its keys */
+            tamis_i_put_u32(second + AT_VERSION, 2);
+            second[AT_RESERVED] = 1;
+            reason = forms;
+            break;
+        case 23: /* the chain does, its links do not */
+            tamis_i_put_u32(bad + AT_VERSION, 2);
+            bad[AT_RESERVED] = 2;
+            reason = forms;
+            break;
+        case 24:
+            tamis_i_put_u32(bad + AT_VERSION, 2);
+            bad[AT_RESERVED] = 3;
+            reason = "the header names an unknown form of keys";
             break;
         default: /* more keys than one can count */
             for (unsigned link = 0; link < 3; link++)

@@ -320,7 +320,7 @@ static void test_loader_newer_version_refused(void **state) {
                 for (way w = FROM_MEMORY; w < N_WAYS; w++)
                     if (way_exists(w))
                         (void)must_refuse(&l, w, bytes, size,
-                                          version > 1 ? TAMIS_E_VERSION : TAMIS_E_FORMAT);
+                                          version > 2 ? TAMIS_E_VERSION : TAMIS_E_FORMAT);
             }
         }
         loader_close(&l);
