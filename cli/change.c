@@ -45,7 +45,8 @@ static int run_change(key_reader *reader, const change_options *chosen, unsigned
     } else if ((tamis_kind_abilities(params.kind) & abilities) != abilities) {
         complain(command, "%s is of kind '%s', which cannot do that; these can: %s", chosen->input,
                  tamis_kind_name(params.kind), text_kinds(abilities, kinds));
-    } else if (allow_growth(command, chosen, filter)) {
+    } else if (keys_fit(reader, tamis_filter_key_form(filter), chosen->input) &&
+               allow_growth(command, chosen, filter)) {
         reader->seed = params.seed;
         code = changer(reader, filter);
     }

@@ -244,6 +244,7 @@ typedef struct key_reader {
     bool at_end;
     bool failed;      /* after a complaint */
     bool told_cr;     /* that lines end in CR LF */
+    bool integers;    /* of the set: a key in hexadecimal must have 8 bytes */
     uint64_t line;    /* keys read from the open file */
     uint64_t n_keys;  /* keys read from all files */
     uint64_t n_bytes; /* bytes read from all files */
@@ -319,6 +320,16 @@ bool set_export(const char *command, const tamis_filter *filter, const char *pat
 
 /* The set and the keys cannot both come from standard input: false after a complaint. */
 bool inputs_differ(const char *command, const char *set, bool keys_standard);
+
+/* A form of keys for people, "integers (--u64)"; NULL if it is not known. */
+const char *text_form(tamis_key_form form);
+
+/* The form of keys in this format. */
+tamis_key_form key_format_form(const key_format *format);
+
+/* Do the keys have the form that those of the set have, of 'path'?  If it is not known they may have any, and
+ * in hexadecimal the bytes of integers can be written too.  false after a complaint. */
+bool keys_fit(key_reader *reader, tamis_key_form form, const char *path);
 
 /* Insert all keys of the reader.  false after a complaint. */
 bool set_insert(key_reader *reader, tamis_filter *filter);

@@ -99,12 +99,14 @@ static tamis_filter *create_planned(const char *command, const tamis_need *need,
 }
 
 /* What another set is; false after a complaint. */
-static bool read_other(const char *command, const char *path, tamis_info *info) {
+static bool read_other(const char *command, const char *path, tamis_info *info,
+                       tamis_key_form *form) {
     tamis_filter *const other = set_open(command, path, SET_READ);
     if (other == NULL)
         return false;
     tamis_info_init(info);
     const tamis_status status = tamis_filter_info(other, info);
+    *form = tamis_filter_key_form(other);
     tamis_filter_free(other);
     if (status != TAMIS_OK)
         complain(command, "%s: %s", path, tamis_status_text(status));
@@ -178,11 +180,15 @@ static tamis_filter *build_all(key_reader *reader, tamis_need *need) {
     return filter;
 }
 
-static tamis_filter *build_like(key_reader *reader, const char *path) {
+/* '*form' becomes that of the other set, if it is known. */
+static tamis_filter *build_like(key_reader *reader, const char *path, tamis_key_form *form) {
+    tamis_key_form known;
     tamis_info other;
 
-    if (!read_other(reader->command, path, &other))
+    if (!read_other(reader->command, path, &other, &known) || !keys_fit(reader, known, path))
         return NULL;
+    if (known != TAMIS_KEYS_UNKNOWN)
+        *form = known;
     reader->seed = other.params.seed;
     if (other.fpr_promised == 0)
         return create(reader->command, &other.params, 0);
@@ -217,7 +223,8 @@ static bool promise_kept(const char *command, const tamis_filter *filter, double
     return false;
 }
 
-static tamis_filter *build(key_reader *reader, const build_options *chosen) {
+static tamis_filter *build_any(key_reader *reader, const build_options *chosen,
+                               tamis_key_form *form) {
     tamis_need need = chosen->need;
     tamis_filter *filter;
     double promised = 0;
@@ -227,7 +234,7 @@ static tamis_filter *build(key_reader *reader, const build_options *chosen) {
         return NULL;
     if (chosen->like == NULL && need.n == 0)
         return build_all(reader, &need);
-    filter = chosen->like != NULL ? build_like(reader, chosen->like)
+    filter = chosen->like != NULL ? build_like(reader, chosen->like, form)
                                   : create_planned(reader->command, &need, reader->seed, &promised);
     if (filter == NULL)
         return NULL;
@@ -238,6 +245,18 @@ static tamis_filter *build(key_reader *reader, const build_options *chosen) {
         return NULL;
     }
     return filter;
+}
+
+/* The set, which knows the form of its keys; NULL after a complaint. */
+static tamis_filter *build(key_reader *reader, const build_options *chosen) {
+    tamis_key_form form = key_format_form(&chosen->format);
+    tamis_filter *const filter = build_any(reader, chosen, &form);
+
+    if (filter == NULL || tamis_filter_set_key_form(filter, form) == TAMIS_OK)
+        return filter;
+    complain(reader->command, "the form of keys cannot be noted");
+    tamis_filter_free(filter);
+    return NULL;
 }
 
 /* Take in one option; false after a complaint. */

@@ -39,6 +39,11 @@ static void print_json(const char *path, const tamis_filter *filter, const tamis
     json_text(&j, "kind", tamis_kind_name(info->params.kind));
     json_params(&j, &info->params);
     json_seed(&j, info->params.seed);
+    if (tamis_filter_key_form(filter) == TAMIS_KEYS_UNKNOWN)
+        json_null(&j, "key_form");
+    else
+        json_text(&j, "key_form",
+                  tamis_filter_key_form(filter) == TAMIS_KEYS_U64 ? "u64" : "bytes");
     json_u64(&j, "capacity", info->capacity);
     json_u64(&j, "count", info->count);
     json_u64(&j, "bytes", info->bytes);
@@ -95,6 +100,8 @@ static void print_text(const char *path, const tamis_filter *filter, const tamis
         printf(" %s=%" PRIu64, name, info->params.value[i]);
     }
     printf("\nseed            0x%016" PRIx64 "\n", info->params.seed);
+    const char *const form = text_form(tamis_filter_key_form(filter));
+    printf("form of keys    %s\n", form != NULL ? form : "not known");
     printf("capacity        %s keys\n", text_count(info->capacity, text));
     printf("count           %s keys", text_count(info->count, text));
     printf(", %.1f %% of capacity\n", 100.0 * (double)info->count / (double)info->capacity);

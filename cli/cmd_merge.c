@@ -61,6 +61,11 @@ static int complain_merge(const char *command, const char *path_a, const tamis_f
     if (status == TAMIS_E_UNSUPPORTED)
         return complain(command, "%s is of kind '%s', which cannot be merged; these can: %s",
                         path_a, tamis_kind_name(params_a.kind), text_kinds(TAMIS_CAN_MERGE, kinds));
+    const char *const form_a = text_form(tamis_filter_key_form(a));
+    const char *const form_b = text_form(tamis_filter_key_form(b));
+    if (form_a != NULL && form_b != NULL && form_a != form_b)
+        return complain(command, "the keys of %s are %s, those of %s are %s", path_a, form_a,
+                        path_b, form_b);
     describe_difference(&params_a, &params_b, difference, sizeof difference);
     return complain(command, "%s and %s differ in %s; sets to be merged are built with --like",
                     path_a, path_b, difference);

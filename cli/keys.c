@@ -300,7 +300,8 @@ static int hex_value(unsigned char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool hash_hex(const key_reader *reader, tamis_bytes raw, tamis_digest *digest) {
+static bool hash_hex(const key_reader *reader, tamis_bytes raw, tamis_digest *digest,
+                     size_t *key_size) {
     const unsigned char *const text = raw.data;
     unsigned char *const key = reader->buffer + reader->room;
     size_t size = raw.size;
@@ -316,7 +317,8 @@ static bool hash_hex(const key_reader *reader, tamis_bytes raw, tamis_digest *di
             return false;
         key[i] = (unsigned char)(high * 16 + low);
     }
-    *digest = tamis_hash(reader->seed, key, size / 2);
+    *key_size = size / 2;
+    *digest = tamis_hash(reader->seed, key, *key_size);
     return true;
 }
 
@@ -348,6 +350,7 @@ static bool cut_key(const key_format *format, tamis_bytes *text) {
 /* The key of a record, hashed; or what is wrong with it, else NULL. */
 static const char *hash_key(const key_reader *reader, tamis_bytes text, tamis_digest *digest) {
     uint64_t integer;
+    size_t size;
 
     if (reader->fd >= 0 && !cut_key(&reader->format, &text))
         return "has too few fields";
@@ -358,7 +361,9 @@ static const char *hash_key(const key_reader *reader, tamis_bytes text, tamis_di
         *digest = tamis_hash_u64(reader->seed, integer);
         return NULL;
     case KEY_HEX:
-        return hash_hex(reader, text, digest) ? NULL : "is not hexadecimal";
+        if (!hash_hex(reader, text, digest, &size))
+            return "is not hexadecimal";
+        return reader->integers && size != 8 ? "has not the 8 bytes of an integer" : NULL;
     default:
         *digest = tamis_hash(reader->seed, text.data, text.size);
         return NULL;

@@ -254,6 +254,33 @@ bool set_export(const char *command, const tamis_filter *filter, const char *pat
  * Filling
  */
 
+const char *text_form(tamis_key_form form) {
+    switch (form) {
+    case TAMIS_KEYS_BYTES:
+        return "text or bytes";
+    case TAMIS_KEYS_U64:
+        return "integers (--u64)";
+    default:
+        return NULL;
+    }
+}
+
+tamis_key_form key_format_form(const key_format *format) {
+    return format->form == KEY_U64 ? TAMIS_KEYS_U64 : TAMIS_KEYS_BYTES;
+}
+
+bool keys_fit(key_reader *reader, tamis_key_form form, const char *path) {
+    const tamis_key_form own = key_format_form(&reader->format);
+
+    reader->integers = form == TAMIS_KEYS_U64;
+    if (form == TAMIS_KEYS_UNKNOWN || form == own ||
+        (reader->integers && reader->format.form == KEY_HEX))
+        return true;
+    complain(reader->command, "the keys of %s are %s, but %s were given",
+             is_standard(path) ? "the set" : path, text_form(form), text_form(own));
+    return false;
+}
+
 bool set_insert(key_reader *reader, tamis_filter *filter) {
     while (keys_read(reader) > 0) {
         const tamis_status status = tamis_filter_insert_many_digest(filter, reader->batch.digest,

@@ -178,6 +178,58 @@ expect 1 "$tamis" query --u64 set.tamis others
 printf 'ff00000000000000\nFFFFffffFFFFffff\n0000000000000000\n0700000000000000\n' >hex
 expect 0 "$tamis" query --hex set.tamis hex
 expect_output hex
+# Text is not asked for among integers, nor the other way round: a silent "absent" would be all that comes.
+cp set.tamis before.tamis
+for command in "query set.tamis" "query -0 set.tamis" "add set.tamis" "build --like set.tamis -o set.tamis"; do
+    # shellcheck disable=SC2086
+    expect 2 "$tamis" $command same
+    expect_message "the keys of set.tamis are integers (--u64), but text or bytes were given"
+done
+expect 2 "$tamis" add --hex set.tamis -e ff
+expect_message "-e: key 1 has not the 8 bytes of an integer: 'ff'"
+expect 0 "$tamis" info --json set.tamis
+expect_json "d['key_form'] == 'u64'"
+build --kind rank same
+cp set.tamis text.tamis
+for command in "query text.tamis" "add text.tamis" "remove text.tamis" "build --like text.tamis -o text.tamis"; do
+    # shellcheck disable=SC2086
+    expect 2 "$tamis" $command --u64 same
+    expect_message "the keys of text.tamis are text or bytes, but integers (--u64) were given"
+    [ ! -s stdout ] || fail "output on trouble: $command"
+    cmp set.tamis text.tamis || fail "$command changed a set of another form"
+done
+expect 0 "$tamis" query --hex set.tamis -e "$(printf 0xff | od -An -tx1 | tr -d ' ')"
+expect 0 "$tamis" info --json set.tamis
+expect_json "d['key_form'] == 'bytes'"
+expect 0 "$tamis" info set.tamis
+grep -qx 'form of keys    text or bytes' stdout || fail "info: form of keys"
+# The form stays with a set that is changed, grows, is trimmed or merged.
+"$tamis" build --compact --u64 -o trimmed.tamis same
+expect 2 "$tamis" query trimmed.tamis same
+expect_message "integers (--u64)"
+"$tamis" build --grow -n 2 --u64 -o grown.tamis same
+"$tamis" add --u64 grown.tamis others 2>stderr
+expect 2 "$tamis" add grown.tamis same
+expect_message "integers (--u64)"
+"$tamis" build -n 10 --kind bloom --seed 5 --u64 -o int.tamis same
+"$tamis" build -n 10 --kind bloom --seed 5 -o text.tamis same
+expect 2 "$tamis" merge int.tamis text.tamis -o merged.tamis
+expect_message "the keys of int.tamis are integers (--u64), those of text.tamis are text or bytes"
+[ ! -e merged.tamis ] || fail "sets of different forms were merged"
+expect 0 "$tamis" merge int.tamis int.tamis -o merged.tamis
+expect 0 "$tamis" query --u64 merged.tamis same
+expect 2 "$tamis" query merged.tamis same
+# Sets of before, and of programs that do not say, take all forms, and stay what they are.
+cp "$source_dir/tests/golden/bloom.tamis" old.tamis
+expect 0 "$tamis" info --json old.tamis
+expect_json "d['key_form'] is None"
+expect 0 "$tamis" add --u64 old.tamis same
+expect 0 "$tamis" add --hex old.tamis -e ff
+expect 0 "$tamis" add old.tamis -e some
+expect 0 "$tamis" query --u64 old.tamis same
+expect 0 "$tamis" info old.tamis
+grep -qx 'form of keys    not known' stdout || fail "info: no form of keys"
+mv before.tamis set.tamis
 for bad in "" -1 1.5 abc 0x 18446744073709551616 0x10000000000000000 "1 2" +5; do
     printf '17\n%s\n' "$bad" >bad
     cp set.tamis before.tamis
