@@ -26,6 +26,7 @@ int cmd_build(int argc, char **argv);
 int cmd_query(int argc, char **argv);
 int cmd_add(int argc, char **argv);
 int cmd_remove(int argc, char **argv);
+int cmd_uniq(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
@@ -47,7 +48,8 @@ int cmd_table(int argc, char **argv);
  * characters (of a file name, say) become '?'.  Returns EXIT_TROUBLE. */
 int complain(const char *command, const char *format, ...) CLI_PRINTF(2, 3);
 
-/* Flush stdout and find out whether all that was printed arrived.  false after a complaint.
+/* Flush stdout and find out whether all that was printed arrived.  false after a complaint, which is made
+ * once.
  * main() does it when a subcommand is done; one that prints much looks at ferror(stdout) now and
  * then and returns early. */
 bool output_flush(const char *command);

@@ -22,6 +22,7 @@ static const command commands[] = {
     {"query", "print the keys that are (probably) in a set", cmd_query},
     {"add", "add keys to a set", cmd_add},
     {"remove", "remove keys from a set", cmd_remove},
+    {"uniq", "print the keys that have not come before", cmd_uniq},
     {"info", "show what a set is and how full", cmd_info},
     {"verify", "check that a file is a good set", cmd_verify},
     {"merge", "unite sets", cmd_merge},

@@ -8,7 +8,7 @@ _tamis_kinds() {
 
 _tamis() {
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="plan build query add remove info verify merge table bench reproduce help"
+    local commands="plan build query add remove uniq info verify merge table bench reproduce help"
     local keys="-e -f --field -d --delimiter -0 --null --crlf --u64 --hex"
     local needs="-n -p --kind --deletes --bytes --copies --overshoot --lines --failure --sort --line-bits"
     local options
@@ -62,6 +62,7 @@ _tamis() {
     query) options="-v --invert -c --count -q --quiet $keys" ;;
     add) options="-o --output --grow -p --verbose $keys" ;;
     remove) options="-o --output --verbose $keys" ;;
+    uniq) options="-s --set -n -p --grow --overfull -v --invert -c --count $keys" ;;
     info | verify) options="--json" ;;
     merge) options="-o --output --verbose" ;;
     table)

@@ -29,7 +29,7 @@ expect_usage --help
 { [ "$code" -eq 0 ] && grep -q '^usage: tamis' stdout && [ ! -s stderr ]; } || fail "tamis --help"
 expect 0 "$tamis" --version
 grep -qx 'tamis [0-9]*\.[0-9]*\.[0-9]*' stdout || fail "--version"
-for command in plan build query add remove info verify merge; do
+for command in plan build query add remove uniq info verify merge; do
     expect 0 "$tamis" help $command
     grep -q "^usage: tamis $command " stdout || fail "help $command"
     mv stdout help
