@@ -543,13 +543,20 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_merge(tamis_filter *filter,
 /* Make the filter anew from the keys that are in it, which 'source' tells as digests, each as often as
  * it is in.
  *
- * What a structure has lost by keys that came and went comes back: dleft-dynamic gets the length of its
- * remainders again, keys in the stash find room.  Until it succeeds the filter is not changed, and a second
- * one of the same size exists.  Any kind; a chain (below) is TAMIS_E_UNSUPPORTED.
+ * What a multiset has lost by keys that came and went comes back: line and dleft-dynamic get the length of
+ * their fingerprints again, counters that had stopped count again, keys in the stash find room.  Until it
+ * succeeds the filter is not changed, and a second one of the same size exists.  A set loses nothing by
+ * use: its keys are looked for, and it stays as it is.  (A balanced-bloom that was merged is better built
+ * anew: tamis_filter_build.)
  *
- * TAMIS_E_MISMATCH if a key is not in the filter, or there are more or fewer than it counts: a key that
- * 'source' left out would be lost.  TAMIS_E_IO if 'source' fails, TAMIS_E_READONLY, TAMIS_E_NOMEM,
- * TAMIS_E_FULL, TAMIS_E_ARGUMENT; the filter is then unchanged. */
+ * TAMIS_E_MISMATCH if a key is not in the filter, or, of a multiset, if there are more or fewer than it
+ * counts: a key that 'source' left out would be lost.  That is all that can be checked: with as many keys
+ * as before, one that was told twice in place of another, or a false positive, is not noticed.  A set
+ * loses no key, whatever is told.
+ *
+ * TAMIS_E_UNSUPPORTED if the filter keeps values, which 'source' does not tell, or is a chain (below);
+ * TAMIS_E_IO if 'source' fails, TAMIS_E_READONLY, TAMIS_E_NOMEM, TAMIS_E_FULL, TAMIS_E_ARGUMENT; the filter
+ * is then unchanged. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_refresh(tamis_filter *filter,
                                                              const tamis_source *source);
 
