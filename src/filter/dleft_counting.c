@@ -310,19 +310,47 @@ static const tamis_i_heads *heads_of(const layout *l) {
 
 /* ---- whole filters ---- */
 
-/* A query for an absent key meets one of B 2^r fingerprints at random; each cell stands for one,
- * and it is rare that two stand for the same. */
+/* Is this cell, with a full counter, one of several of its fingerprint, and not the one that counts?  At
+ * most one cell of a fingerprint is not full, since only that one is raised and lowered: it counts, or, if
+ * there is none, the first. */
+static bool is_further(const tamis_filter *filter, uint64_t number, unsigned cell) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_bucket own = tamis_i_choices_bucket(&l->choices, filter->table, number);
+    const uint64_t remainder = tamis_i_cells_remainder(&l->cells, own.line, own.at, cell);
+    const uint64_t print = tamis_i_choices_back(&l->choices, number, remainder);
+    for (unsigned i = 0; i < l->choices.subtables; i++) {
+        const uint64_t other = tamis_i_choices_of(&l->choices, print, i);
+        const tamis_i_bucket b = tamis_i_choices_bucket(&l->choices, filter->table, other);
+        const uint64_t counters = tamis_i_cells_counters(&l->cells, b.line, b.at);
+        unsigned hits = tamis_i_cells_match(&l->cells, b.line, b.at, remainder);
+        for (; hits != 0; hits &= hits - 1) {
+            const unsigned j = (unsigned)__builtin_ctz(hits);
+            if (other < number || (other == number && j < cell) ||
+                tamis_i_cells_counter(&l->cells, counters, j) <
+                    tamis_i_cells_counter_max(&l->cells))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* A query for an absent key meets one of B 2^r fingerprints at random. */
 static void info(const tamis_filter *filter, tamis_info *info) {
     const layout *const l = layout_of(filter);
-    uint64_t used = 0;
+    const uint64_t most = tamis_i_cells_counter_max(&l->cells);
+    uint64_t distinct = 0;
     info->n_loads = l->cells.n + 1;
     for (uint64_t i = 0; i < l->choices.subtables * l->choices.buckets; i++) {
         const tamis_i_bucket b = tamis_i_choices_bucket(&l->choices, filter->table, i);
+        const uint64_t counters = tamis_i_cells_counters(&l->cells, b.line, b.at);
         const uint64_t load = load_at(l, b.line, b.at);
         info->load_histogram[load]++;
-        used += load;
+        distinct += load;
+        for (unsigned cell = 0; cell < load; cell++)
+            if (tamis_i_cells_counter(&l->cells, counters, cell) == most)
+                distinct -= is_further(filter, i, cell);
     }
-    const double fpr = (double)used / (double)l->choices.prints;
+    const double fpr = (double)distinct / (double)l->choices.prints;
     info->fpr = fpr < 1 ? fpr : 1;
 }
 

@@ -78,6 +78,41 @@ static void test_dleft_counting_heavy_key_leaves_room_for_others(void **state) {
     small_heavy_key(&params);
 }
 
+/* Copies take further cells; an absent key is taken for one that is in no more often for it.  Then half of
+ * the keys go and some copies of the others.  Two-sided intervals of 99.9 % each. */
+static void test_dleft_counting_error_rate_counts_keys_not_cells(void **state) {
+    (void)state;
+    enum { KEYS = 1500, QUERIES = 50000 };
+    static const unsigned copies[] = {1, 4, 12, 40}, counter_bits[] = {1, 2, 4};
+    for (unsigned i = 0; i < 4 * 3; i++) {
+        const unsigned n_copies = copies[i % 4];
+        tamis_params params = shape(4 * KEYS, test_seed() + i);
+        params.value[TAMIS_DLCBF_REMAINDER_BITS] = 5;
+        params.value[TAMIS_DLCBF_COUNTER_BITS] = counter_bits[i / 4];
+        params.stash = KEYS;
+        tamis_filter *const f = small_make(&params);
+        for (unsigned c = 0; c < n_copies; c++)
+            for (uint64_t key = 0; key < KEYS; key++)
+                assert_ok(tamis_filter_insert_u64(f, key, NULL));
+        for (unsigned part = 0; part < 2; part++) {
+            tamis_info info;
+            tamis_info_init(&info);
+            assert_ok(tamis_filter_info(f, &info));
+            uint64_t hits = 0;
+            char what[100];
+            for (uint64_t key = KEYS; key < KEYS + QUERIES; key++)
+                hits += tamis_filter_contains_u64(f, key);
+            snprintf(what, sizeof what, "%u copies%s, counters of %u bits", n_copies,
+                     part == 0 ? "" : " of half the keys", counter_bits[i / 4]);
+            assert_rate(what, hits, QUERIES, info.fpr, 0);
+            for (uint64_t key = 0; part == 0 && key < KEYS; key++)
+                for (unsigned c = 0; c < (key % 2 == 0 ? n_copies : n_copies / 3); c++)
+                    assert_ok(tamis_filter_remove_u64(f, key));
+        }
+        tamis_filter_free(f);
+    }
+}
+
 static void test_dleft_counting_bad_parameters_are_refused(void **state) {
     (void)state;
     static const small_bad bad[] = {{TAMIS_DLCBF_SUBTABLES, 1},
@@ -103,6 +138,7 @@ int main(void) {
         cmocka_unit_test(test_dleft_counting_no_removal_is_ambiguous),
         cmocka_unit_test(test_dleft_counting_twin_in_the_stash_is_told_apart),
         cmocka_unit_test(test_dleft_counting_heavy_key_leaves_room_for_others),
+        cmocka_unit_test(test_dleft_counting_error_rate_counts_keys_not_cells),
         cmocka_unit_test(test_dleft_counting_bad_parameters_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
