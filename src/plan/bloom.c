@@ -97,19 +97,103 @@ tamis_status tamis_i_plan_bloom(const tamis_need *need, tamis_plan *plan) {
 }
 
 /* A counter saturates at 15: more copies than 14 could be told as fewer once others have saturated it. */
+#define SATURATED  15u
 #define COPIES_MAX 14u
+
+/* An upper bound on the share of counters that were ever saturated, with a visits per counter on average
+ * and some copies of each key.  Saturated are those that so many keys have visited at one time.  It is so
+ * of a share when the filter has been filled; and later a key that comes meets, with the odds of a
+ * Poisson number, one visit less, and makes it so.  That a counter is spared for a while makes it the
+ * more likely that it is spared for another: the odds of all whiles are at least their product. */
+static double counting_saturated(double a, unsigned copies) {
+    const unsigned visits = (SATURATED + copies - 1) / copies;
+    double p = exp(-a), more = 0;
+    for (unsigned i = 1; i < visits; i++)
+        p *= a / i;
+    const double met = p; /* exactly one visit less */
+    for (unsigned i = visits; i < visits + 64; i++)
+        more += p *= a / i;
+    return -expm1(-more - TAMIS_I_PLAN_REPLACED * a * met);
+}
+
+/* The error rate with n keys in, after a filter for need->n has had its replacements: saturated counters stay
+ * as they are.  What they add to the mean and to the scatter of the fill is taken as independent of it. */
+static tamis_status counting_worn_rate(const tamis_need *need, double m, double n, unsigned k,
+                                       double *fpr) {
+    const tamis_status status = mean_rate(m, n, k, fpr);
+    if (status != TAMIS_OK || !need->deletes)
+        return status;
+    const double lost = counting_saturated((double)need->n * k / m, need->copies);
+    const double fresh = -expm1(-n * k / m), fill = fresh + (1 - fresh) * lost;
+    const double scatter = (1 - fresh) * lost / (m * fill * fill);
+    *fpr = fmin(*fpr * pow(fill / fresh, k) * exp(0.5 * k * (k - 1) * scatter), 1);
+    return TAMIS_OK;
+}
+
+/* The fewest counters with k hashes that keep the promise, from 'm' on, which do not; within 1/1024. */
+static tamis_status counting_fewest(const tamis_need *need, double m, unsigned k, cells *found) {
+    const double n = (double)need->n;
+    double low = m, high = m, fpr = 1;
+    while (fpr > need->fpr) {
+        low = high;
+        high += ceil(high / 512) * 128;
+        if (high > 0x1p46)
+            return TAMIS_E_TOO_LARGE;
+        const tamis_status status = counting_worn_rate(need, high, n, k, &fpr);
+        if (status != TAMIS_OK)
+            return status;
+    }
+    *found = (cells){.m = high, .k = k, .fpr = fpr};
+    while (high - low > fmax(128, low / 1024)) {
+        const double middle = low + ceil((high - low) / 256) * 128;
+        const tamis_status status = counting_worn_rate(need, middle, n, k, &fpr);
+        if (status != TAMIS_OK)
+            return status;
+        if (fpr <= need->fpr)
+            *found = (cells){.m = high = middle, .k = k, .fpr = fpr};
+        else
+            low = middle;
+    }
+    return TAMIS_OK;
+}
+
+/* Where saturated counters break the promise, a sparser table keeps it.  The more of them there are, the fewer
+ * hashes are best: from those of a filter that does not wear downwards. */
+static tamis_status counting_wear(const tamis_need *need, cells *best) {
+    const unsigned most = best->k;
+    tamis_status status = counting_worn_rate(need, best->m, (double)need->n, most, &best->fpr);
+    if (status != TAMIS_OK || best->fpr <= need->fpr)
+        return status;
+    best->m = INFINITY;
+    for (unsigned k = most; k >= 1; k--) {
+        cells found = {0};
+        const double m =
+            fmax(ceil(cells_for((double)need->n, need->fpr, k) / 128), ceil(k / 128.0)) * 128;
+        status = counting_fewest(need, m, k, &found);
+        if (status != TAMIS_OK && isinf(best->m))
+            return status;
+        if (status != TAMIS_OK || found.m > best->m)
+            break;
+        *best = found;
+    }
+    return TAMIS_OK;
+}
 
 tamis_status tamis_i_plan_counting_bloom(const tamis_need *need, tamis_plan *plan) {
     cells best = {0};
     if (need->copies > COPIES_MAX)
         return TAMIS_E_UNSUPPORTED;
-    const tamis_status status = fewest_cells(need, 128, 0x1p46, &best);
+    tamis_status status = fewest_cells(need, 128, 0x1p46, &best);
+    if (status == TAMIS_OK)
+        status = counting_wear(need, &best);
+    if (status == TAMIS_OK)
+        status = promise(need, &best, 128, plan);
     if (status != TAMIS_OK)
         return status;
     plan->params.kind = TAMIS_KIND_COUNTING_BLOOM;
     plan->params.value[TAMIS_COUNTING_COUNTERS] = (uint64_t)best.m;
     plan->params.value[TAMIS_COUNTING_HASHES] = best.k;
-    return promise(need, &best, 128, plan);
+    return counting_worn_rate(need, best.m, ceil((double)need->n / 2), best.k, &plan->fpr_half);
 }
 
 /* The error rate of b blocks with the best number of hashes. */

@@ -31,13 +31,13 @@ static double bits_of(tamis_status status, const tamis_rank_shape *s) {
                                                                              : INFINITY;
 }
 
-static tamis_status best_shape(const tamis_need *need, unsigned extra_bits, tamis_rank_shape *s) {
+static tamis_status best_shape(const tamis_need *need, unsigned extra_bits, double overflow,
+                               tamis_rank_shape *s) {
     tamis_rank_shape small;
     tamis_rank_shape_init(s);
     tamis_rank_shape_init(&small);
     /* An error rate above 1/2 saves nothing more: one bit of a fingerprint is the least. */
     const double fpr = fmin(need->fpr, 0.5);
-    const double overflow = fmax(fmin(need->failure_max, OVERFLOW), 1e-30);
     /* lines_per_query turned around */
     const double most = fmin((need->lines_max - 1) * LINE_BITS + 1, BUCKET_BITS);
     tamis_status status = TAMIS_E_UNSUPPORTED;
@@ -68,15 +68,94 @@ static double lines_of(const tamis_rank_shape *s) {
     return bits + link == LINE_BITS ? 1 : 1 + (bits - 1.0) / LINE_BITS;
 }
 
-static tamis_status plan_rank(const tamis_need *need, unsigned extra_bits, tamis_plan *plan) {
+/* ---- prints that have stopped counting ---- */
+
+#define COPIES_LEAST 16u        /* as in filter/rank.c */
+#define LOST_ODDS    (1.0 / 16) /* of the odds of overflow: that more is lost than planned for */
+#define SLOT_BITS    3.5        /* of a slot, beyond log2(1/fpr) and its counter, roughly */
+
+/* The number that a Poisson number with this mean exceeds with these odds at most; 0 if it is 0 but for
+ * them. */
+static tamis_status rank_quantile(double mean, double odds, uint64_t *number) {
+    double tail = mean;
+    *number = 0;
+    for (uint64_t x = (uint64_t)mean, step = 1; tail > odds; x += step++) {
+        const tamis_status status = tamis_model_poisson_tail(mean, x, &tail);
+        if (status != TAMIS_OK)
+            return status;
+        *number = x;
+    }
+    return TAMIS_OK;
+}
+
+/* A print with 'all' copies or more is neither raised nor lowered any more: it keeps its slots for ever.  The
+ * keys of a print are a Poisson number.  Some prints have too many when the filter has been filled, and
+ * later each key that comes may be the one too many.  The slots of a print are in one bucket, so that m of
+ * them weigh like m^2 in the scatter of the loads.  A filter with 'room' slots more has more prints, and
+ * fewer keys meet in one. */
+static tamis_status rank_lost(const tamis_need *need, unsigned bits, uint64_t room, double odds,
+                              uint64_t *slots) {
+    const unsigned one = 1u << bits, all = one > COPIES_LEAST ? one : COPIES_LEAST;
+    const unsigned keys = (all + need->copies - 1) / need->copies;
+    const double n = (double)need->n, met = -log1p(-fmin(need->fpr, 0.5)) * n / (n + (double)room);
+    double mean = n * (TAMIS_I_PLAN_REPLACED + 1.0 / keys);
+    for (unsigned i = 1; i < keys; i++)
+        mean *= met / i;
+    const tamis_status status = rank_quantile(mean, odds, slots);
+    *slots *= (uint64_t)(all / one) * (all / one);
+    return status;
+}
+
+/* The least room in which no more is lost than there is. */
+static tamis_status rank_room(const tamis_need *need, unsigned bits, double odds, uint64_t *room) {
+    uint64_t low = 0, lost;
+    tamis_status status = rank_lost(need, bits, 0, odds, room);
+    while (status == TAMIS_OK && *room - low > 1 + *room / 256) {
+        const uint64_t middle = low + (*room - low) / 2;
+        status = rank_lost(need, bits, middle, odds, &lost);
+        if (lost <= middle)
+            *room = middle;
+        else
+            low = middle;
+    }
+    return status;
+}
+
+/* Bits of a counter: enough for the copies of a key, and more where fewer slots are lost for it. */
+static tamis_status rank_counters(const tamis_need *need, double odds, unsigned *bits) {
+    double best = INFINITY;
+    for (unsigned i = tamis_i_plan_counter_bits(need); i <= 8; i++) {
+        uint64_t room;
+        const tamis_status status = rank_room(need, i, odds, &room);
+        if (status != TAMIS_OK)
+            return status;
+        const double size = ((double)need->n + (double)room) * (SLOT_BITS - log2(need->fpr) + i);
+        if (size < best) {
+            best = size;
+            *bits = i;
+        }
+    }
+    return TAMIS_OK;
+}
+
+/* ---- plans ---- */
+
+static double rank_overflow_wanted(const tamis_need *need) {
+    return fmax(fmin(need->failure_max, OVERFLOW), 1e-30);
+}
+
+static tamis_status plan_rank(const tamis_need *need, unsigned extra_bits, uint64_t room,
+                              double overflow, tamis_plan *plan) {
     tamis_rank_shape s;
-    tamis_status status = best_shape(need, extra_bits, &s);
+    tamis_need all = *need;
+    all.n += room;
+    tamis_status status = best_shape(&all, extra_bits, overflow, &s);
     if (status == TAMIS_OK)
-        status = tamis_model_rank_fpr(&s, need->n, &plan->fpr);
+        status = tamis_model_rank_fpr(&s, all.n, &plan->fpr);
     if (status == TAMIS_OK)
-        status = tamis_model_rank_fpr(&s, need->n / 2 + need->n % 2, &plan->fpr_half);
+        status = tamis_model_rank_fpr(&s, need->n / 2 + need->n % 2 + room, &plan->fpr_half);
     if (status == TAMIS_OK)
-        status = tamis_model_rank_overflow(&s, need->n, &plan->overflow_probability);
+        status = tamis_model_rank_overflow(&s, all.n, &plan->overflow_probability);
     if (status != TAMIS_OK)
         return status;
     uint64_t *const value = plan->params.value;
@@ -93,14 +172,38 @@ static tamis_status plan_rank(const tamis_need *need, unsigned extra_bits, tamis
     return TAMIS_OK;
 }
 
+/* Room for what is lost while keys come and go, if they do. */
+static tamis_status plan_worn(const tamis_need *need, unsigned counter_bits, unsigned extra_bits,
+                              tamis_plan *plan) {
+    const double wanted = rank_overflow_wanted(need), odds = LOST_ODDS * wanted;
+    uint64_t room = 0;
+    tamis_status status = TAMIS_OK;
+    if (need->deletes)
+        status = rank_room(need, counter_bits, odds, &room);
+    if (status == TAMIS_OK && need->n + room > TAMIS_CAPACITY_MAX)
+        status = TAMIS_E_TOO_LARGE;
+    if (status == TAMIS_OK)
+        status = plan_rank(need, extra_bits, room, room == 0 ? wanted : wanted - odds, plan);
+    if (status == TAMIS_OK && room != 0)
+        plan->overflow_probability += odds;
+    return status;
+}
+
 tamis_status tamis_i_plan_rank(const tamis_need *need, tamis_plan *plan) {
     plan->params.kind = TAMIS_KIND_RANK;
     plan->params.value[TAMIS_RANK_VALUE_BITS] = need->value_bits;
-    return plan_rank(need, need->value_bits, plan);
+    return plan_worn(need, 0, need->value_bits, plan);
 }
 
 tamis_status tamis_i_plan_rank_counting(const tamis_need *need, tamis_plan *plan) {
+    unsigned bits = tamis_i_plan_counter_bits(need);
+    if (need->deletes) {
+        const tamis_status status =
+            rank_counters(need, LOST_ODDS * rank_overflow_wanted(need), &bits);
+        if (status != TAMIS_OK)
+            return status;
+    }
     plan->params.kind = TAMIS_KIND_RANK_COUNTING;
-    plan->params.value[TAMIS_RANK_COUNTER_BITS] = tamis_i_plan_counter_bits(need);
-    return plan_rank(need, tamis_i_plan_counter_bits(need), plan);
+    plan->params.value[TAMIS_RANK_COUNTER_BITS] = bits;
+    return plan_worn(need, bits, bits, plan);
 }
