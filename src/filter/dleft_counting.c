@@ -30,7 +30,7 @@
  * used in the least loaded bucket; else, all buckets being full, an element of one of them is moved to
  * another of its choices, by a chain of moves if need be; else the key goes to the stash; else the
  * filter is full.  A key with very many copies must not fill its buckets all alone: from HEAVY
- * cells of one f on the stash, where a copy costs nothing, comes before a new cell.
+ * cells of one f on three quarters of the stash, where a copy costs nothing, comes before a new cell.
  *
  * After Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "An Improved Construction for Counting
  * Bloom Filters", ESA 2006.
@@ -253,7 +253,7 @@ static tamis_status insert_seen(tamis_filter *filter, tamis_digest digest,
     if (cells.n != 0 && cells.count < tamis_i_cells_counter_max(&l->cells)) {
         tamis_i_cells_count(&l->cells, probe->at[cells.choice], bit_of(probe, cells.choice),
                             cells.cell, cells.count, cells.count + 1);
-    } else if (cells.n >= HEAVY && tamis_i_stash_insert(&filter->stash, digest) == TAMIS_OK) {
+    } else if (cells.n >= HEAVY && tamis_i_stash_insert_spare(&filter->stash, digest) == TAMIS_OK) {
         /* done: the stash has it */
     } else if (!add_cell(l, d, probe)) {
         if (make_room(l, filter, tamis_i_choices_print(&l->choices, digest))) {

@@ -236,7 +236,7 @@ static bool place_key(const layout *l, tamis_filter *filter, const tamis_i_probe
     unsigned elements = 0;
     for (unsigned left = same; left != 0; left &= left - 1)
         elements++;
-    if (elements >= HEAVY && tamis_i_stash_insert(&filter->stash, digest) == TAMIS_OK)
+    if (elements >= HEAVY && tamis_i_stash_insert_spare(&filter->stash, digest) == TAMIS_OK)
         return true;
     return tamis_i_flex_join(&l->flex, probe->at[home], bit_of(probe, home), same) ||
            add_at(l, probe, home) || (make_room(l, filter, f, home) && add_at(l, probe, home));

@@ -17,7 +17,8 @@
  * the other way round: T(f) might then lose the copy of another key.)
  *
  * One key inserted again and again must not fill its line.  From 'copies' equal entries on, copies go to the
- * stash, which counts 255 in one slot; to the line again when the stash is full.  All numbers stay exact.
+ * stash, which counts 255 in one slot; to the line again when three quarters of the stash are in use.
+ * All numbers stay exact.
  *
  * 'line-set' is a set: a key that is found is not stored again, and nothing is removed.  It has no
  * number of bits in the line, which makes fingerprints longer, and errors a seventh fewer.
@@ -184,22 +185,31 @@ static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
            tamis_i_stash_copies(&filter->stash, digest);
 }
 
+/* A place for a key that its line has refused.  If it is found there, it is one of a crowd with one
+ * fingerprint, and the line may have room for it, or not: it must leave a quarter of the stash to keys of
+ * full lines. */
+static bool line_rescue(tamis_filter *filter, tamis_digest digest, bool found) {
+    const layout *const l = layout_of(filter);
+    if (found) {
+        const place p = locate(l, filter, digest);
+        tamis_i_line any = l->line;
+        any.copies = UINT64_MAX;
+        if (tamis_i_stash_insert_spare(&filter->stash, digest) == TAMIS_OK ||
+            tamis_i_line_add(&any, p.at, (unsigned)p.home, p.print) & TAMIS_I_LINE_STORED)
+            return true;
+    }
+    return tamis_i_stash_insert(&filter->stash, digest) == TAMIS_OK;
+}
+
 /* A key that its line has answered with 'result': into the stash, if it has no place yet. */
 static tamis_status finish(tamis_filter *filter, tamis_digest digest, unsigned result,
                            bool *added) {
     const layout *const l = layout_of(filter);
     const bool found = result & TAMIS_I_LINE_FOUND;
     const bool fresh = !found && tamis_i_stash_copies(&filter->stash, digest) == 0;
-    bool stays = fresh || !is_set(&filter->params);
-    if (stays && tamis_i_line_refused(&l->line, result) &&
-        tamis_i_stash_insert(&filter->stash, digest) != TAMIS_OK) {
-        const place p = locate(l, filter, digest);
-        tamis_i_line any = l->line;
-        any.copies = UINT64_MAX;
-        if (!found ||
-            !(tamis_i_line_add(&any, p.at, (unsigned)p.home, p.print) & TAMIS_I_LINE_STORED))
-            return TAMIS_E_FULL;
-    }
+    const bool stays = fresh || !is_set(&filter->params);
+    if (stays && tamis_i_line_refused(&l->line, result) && !line_rescue(filter, digest, found))
+        return TAMIS_E_FULL;
     filter->state[TAMIS_I_COUNT] += stays;
     *added = fresh;
     return TAMIS_OK;

@@ -93,7 +93,8 @@ void tamis_i_stash_prefetch(const tamis_i_stash *stash, tamis_digest digest) {
     TAMIS_PREFETCH(stash->words + 2 * stash->slots + slot / 8);
 }
 
-tamis_status tamis_i_stash_insert(tamis_i_stash *stash, tamis_digest digest) {
+/* Add one copy, in a new entry only if there are fewer than 'most'. */
+static tamis_status stash_insert(tamis_i_stash *stash, tamis_digest digest, uint64_t most) {
     if (stash->capacity == 0)
         return TAMIS_E_FULL;
     uint64_t slot = first_slot(stash, digest);
@@ -103,12 +104,20 @@ tamis_status tamis_i_stash_insert(tamis_i_stash *stash, tamis_digest digest) {
             return TAMIS_OK;
         }
     }
-    if (*stash->used >= stash->capacity)
+    if (*stash->used >= most)
         return TAMIS_E_FULL;
     set_digest(stash, slot, digest);
     set_count(stash, slot, 1);
     ++*stash->used;
     return TAMIS_OK;
+}
+
+tamis_status tamis_i_stash_insert(tamis_i_stash *stash, tamis_digest digest) {
+    return stash_insert(stash, digest, stash->capacity);
+}
+
+tamis_status tamis_i_stash_insert_spare(tamis_i_stash *stash, tamis_digest digest) {
+    return stash_insert(stash, digest, stash->capacity - tamis_i_stash_kept(stash->capacity));
 }
 
 /* Empty a slot and close the gap: each later entry of the run moves to the gap unless its first slot

@@ -33,6 +33,14 @@ void tamis_i_stash_prefetch(const tamis_i_stash *stash, tamis_digest digest);
 /* Add one copy.  TAMIS_E_FULL if it needs a new entry and there is none. */
 tamis_status tamis_i_stash_insert(tamis_i_stash *stash, tamis_digest digest);
 
+/* Entries of a stash that are left to keys that have no place elsewhere: a quarter, rounded up. */
+static inline uint64_t tamis_i_stash_kept(uint64_t capacity) {
+    return capacity / 4 + (capacity % 4 != 0);
+}
+
+/* The same for a key that has a place elsewhere. */
+tamis_status tamis_i_stash_insert_spare(tamis_i_stash *stash, tamis_digest digest);
+
 /* Take one copy away; false if there is none. */
 bool tamis_i_stash_remove(tamis_i_stash *stash, tamis_digest digest);
 

@@ -14,6 +14,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "filter/stash.h"
 #include "plan/planners.h"
 #include "tamis/model.h"
 
@@ -188,6 +189,49 @@ static double price(const trial *t) {
     return (t->shape.homes == 64 ? 0.995 : 1) * (double)t->shape.lines;
 }
 
+/* ---- the stash ---- */
+
+#define TOGETHER 4u  /* equal entries of a line; further ones of a multiset go to the stash */
+#define MARGIN   1.5 /* that lines of larger loads err more, and so keep more keys together */
+
+/* How many of the keys that share their entry with TOGETHER others are in the stash, exceeded with these odds
+ * at most.  Where keys come and go, one that comes finds so many there with Erlang's probability.  Of keys
+ * that only come, those beyond the first TOGETHER of an entry are a fifth of that. */
+static tamis_status line_crowd(const tamis_need *need, double odds, uint64_t *crowd) {
+    const double met = -log1p(-fmin(need->fpr, 0.5));
+    double term = 1, sum = 1, tail = 1;
+    for (unsigned i = 1; i <= TOGETHER; i++)
+        sum += term *= met / i;
+    const double mean = MARGIN * (double)need->n * term / sum / (need->deletes ? 1 : TOGETHER + 1);
+    for (*crowd = (uint64_t)mean;; *crowd += 1 + (*crowd - (uint64_t)mean) / 8) {
+        const tamis_status status = tamis_model_poisson_tail(mean, *crowd, &tail);
+        if (status != TAMIS_OK)
+            return status;
+        if (need->deletes) /* every key that comes may be the one too many */
+            tail *= 1 + TAMIS_I_PLAN_REPLACED * ((double)*crowd + 1);
+        if (tail <= odds)
+            return TAMIS_OK;
+    }
+}
+
+/* The odds that such a stash is too small for the keys of full lines.  In a multiset there are crowds in it,
+ * too, but they leave a part; or, if they are few, all that they do not need. */
+static tamis_status line_failure(const tamis_need *need, const tamis_line_shape *shape,
+                                 uint64_t stash, double *odds) {
+    const uint64_t kept = shape->set ? stash : tamis_i_stash_kept(stash);
+    const double share = need->failure_max / 16;
+    double alone = 1;
+    uint64_t crowd;
+    tamis_status status = tamis_model_line_stash(shape, need->n, kept, odds);
+    if (status != TAMIS_OK || shape->set || *odds <= share)
+        return status;
+    status = line_crowd(need, share, &crowd);
+    if (status == TAMIS_OK && crowd < stash - kept)
+        status = tamis_model_line_stash(shape, need->n, stash - crowd, &alone);
+    *odds = fmin(*odds, share + alone);
+    return status;
+}
+
 static tamis_status plan_line(const tamis_need *need, bool set, tamis_plan *plan) {
     trial best = {.fpr = 1};
     bool found = false;
@@ -230,7 +274,7 @@ static tamis_status plan_line(const tamis_need *need, bool set, tamis_plan *plan
         plan->params.value[TAMIS_LINE_LIMIT] = best.shape.load_max;
     for (uint64_t stash = 16 + need->n / 16384;; stash += stash / 4) {
         plan->params.stash = stash;
-        status = tamis_model_line_stash(&best.shape, need->n, stash, &plan->overflow_probability);
+        status = line_failure(need, &best.shape, stash, &plan->overflow_probability);
         if (status != TAMIS_OK || plan->overflow_probability <= need->failure_max ||
             stash > need->n / 2 + 64)
             return status;

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "filter/stash.h"
 #include "plan/planners.h"
 #include "tamis/model.h"
 
@@ -11,7 +12,10 @@ tamis_status tamis_i_plan_stash(const tamis_need *need, double mean, tamis_plan 
     uint64_t stash = 16 + need->n / 16384;
     for (;; stash += stash / 4) {
         double odds;
-        const tamis_status status = tamis_model_poisson_tail(mean, stash, &odds);
+        /* In a multiset, copies of keys that have a place may use the rest. */
+        const bool set = plan->params.kind == TAMIS_KIND_DLEFT;
+        const tamis_status status =
+            tamis_model_poisson_tail(mean, set ? stash : tamis_i_stash_kept(stash), &odds);
         if (status != TAMIS_OK)
             return status;
         plan->params.stash = stash;

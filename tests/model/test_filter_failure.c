@@ -1,0 +1,184 @@
+/* test_filter_failure.c - inserts are refused as rarely as plans say
+ *
+ * A set fails if one of its inserts is refused before its capacity is reached.  Sets of all kinds that can
+ * fail are planned for failure odds at which failures would be seen, and filled; those that remove have
+ * their keys replaced as well.  The plans have at least 16 slots of stash, which most sets never need, so
+ * that they fail less often than they may.  Where that hides how good the odds are, the stash is cut until
+ * failures are seen, and compared with what the models say of such a stash.
+ *
+ * A share is too large if it would be reached or passed with odds of 0.1 % at most.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bits/shrink.h"
+#include "filter/stash.h"
+#include "support.h"
+#include "tamis/model.h"
+
+#include <math.h>
+
+enum { CHUNK = 2000 };
+
+/* Asserts that so many failures are compatible with failing with these odds at most. */
+static void assert_as_rare(const char *what, uint64_t failed, uint64_t sets, double odds) {
+    double p, tail = 0;
+    for (uint64_t i = failed; i <= sets; i++) {
+        assert_ok(tamis_model_binomial(sets, fmin(odds, 1), i, &p));
+        tail += p;
+    }
+    printf("# %s: told %.2g, %llu of %llu sets failed\n", what, odds, (unsigned long long)failed,
+           (unsigned long long)sets);
+    if (tail < 0.001)
+        fail_msg("%s: told %.2g, but %llu of %llu failed", what, odds, (unsigned long long)failed,
+                 (unsigned long long)sets);
+}
+
+/* Is an insert refused while n keys come, and then all are replaced so often, each time the oldest? */
+static bool fails(const tamis_params *params, uint64_t n, unsigned replaced, uint64_t seed) {
+    tamis_params own = *params;
+    tamis_filter *f;
+    tamis_status status = TAMIS_OK;
+    uint64_t keys[CHUNK];
+    own.seed = seed;
+    assert_ok(tamis_filter_create(&own, NULL, &f));
+    for (uint64_t done = 0; done < n && status == TAMIS_OK; done += CHUNK) {
+        const uint64_t some = n - done < CHUNK ? n - done : CHUNK;
+        for (uint64_t i = 0; i < some; i++)
+            keys[i] = done + i;
+        status = tamis_filter_insert_many_u64(f, keys, (size_t)some, NULL, NULL);
+    }
+    for (uint64_t key = 0; key < n * replaced && status == TAMIS_OK; key++) {
+        assert_ok(tamis_filter_remove_u64(f, key));
+        status = tamis_filter_insert_u64(f, n + key, NULL);
+    }
+    assert_true(status == TAMIS_OK || status == TAMIS_E_FULL);
+    tamis_filter_free(f);
+    return status != TAMIS_OK;
+}
+
+static tamis_plan plan_for(tamis_kind kind, uint64_t n, double p, double failure, bool deletes) {
+    tamis_need need;
+    tamis_plan plan;
+    tamis_need_init(&need);
+    tamis_plan_init(&plan);
+    need.kind = kind;
+    need.n = n;
+    need.fpr = p;
+    need.failure_max = failure;
+    need.deletes = deletes;
+    assert_ok(tamis_plan_make(&need, &plan));
+    assert_true(plan.overflow_probability <= failure);
+    return plan;
+}
+
+/* Small sets, of which many can be made. */
+static void test_failure_is_as_rare_as_told(void **state) {
+    (void)state;
+    enum { SETS = 200 };
+    static const uint64_t sizes[] = {20, 800};
+    static const double rates[] = {0.3, 0.01}, odds[] = {1e-1, 1e-3};
+    uint64_t random = test_seed();
+    for (tamis_kind kind = 0; (kind = test_next_kind(kind)) != 0;)
+        for (unsigned i = 0; i < 8; i++) {
+
+            const bool removes = (tamis_kind_abilities(kind) & TAMIS_CAN_REMOVE) != 0;
+            const uint64_t n = sizes[i % 2];
+            const tamis_plan plan = plan_for(kind, n, rates[i / 2 % 2], odds[i / 4], removes);
+            uint64_t failed = 0;
+            char what[100];
+            if (plan.params.stash == 0) /* never full */
+                continue;
+            for (unsigned set = 0; set < SETS; set++)
+                failed += fails(&plan.params, n, removes ? 3 : 0, test_random(&random));
+            snprintf(what, sizeof what, "%s, %u keys, p = %g, failure %g", tamis_kind_name(kind),
+                     (unsigned)n, rates[i / 2 % 2], odds[i / 4]);
+            assert_as_rare(what, failed, SETS, plan.overflow_probability);
+        }
+}
+
+/* So many keys of a 'line' that errs often share their fingerprints with four others that they fill the
+ * stash.  They have a place in their line, and must leave room for those that have none. */
+static void test_failure_crowds_leave_room_in_the_stash(void **state) {
+    (void)state;
+    enum { SETS = 6, N = 1000000 };
+    const tamis_plan plan = plan_for(TAMIS_KIND_LINE, N, 0.3, 1e-3, false);
+    uint64_t random = test_seed() + 1, failed = 0;
+    for (unsigned set = 0; set < SETS; set++)
+        failed += fails(&plan.params, N, 0, test_random(&random));
+    assert_as_rare("line, 10^6 keys, p = 0.3", failed, SETS, plan.overflow_probability);
+}
+
+/* Too many keys, and stashes that are too small: the model's bound, for the quarter of the stash that is kept
+ * for keys of full lines. */
+static void test_failure_of_line_is_bounded_by_the_model(void **state) {
+    (void)state;
+    enum { SETS = 400, LINES = 16, HOMES = 128, N = LINES * 158 };
+    tamis_line_shape shape;
+    tamis_line_shape_init(&shape);
+    shape.lines = LINES;
+    shape.homes = HOMES;
+    shape.fp_bits_max = 8;
+    shape.header_bits = 9;
+    shape.load_max = (512 - 9 - HOMES) / 2;
+    uint64_t random = test_seed() + 2, seen = 0;
+    for (uint64_t stash = 1; stash <= 16; stash *= 2) {
+        tamis_params params;
+        tamis_params_init(&params);
+        params.kind = TAMIS_KIND_LINE;
+        params.capacity = N;
+        params.stash = stash;
+        params.value[TAMIS_LINE_LINES] = LINES;
+        params.value[TAMIS_LINE_HOMES] = HOMES;
+        params.value[TAMIS_LINE_BITS_MAX] = 8;
+        double odds;
+        uint64_t failed = 0;
+        char what[100];
+        assert_ok(tamis_model_line_stash(&shape, N, tamis_i_stash_kept(stash), &odds));
+        for (unsigned set = 0; set < SETS; set++)
+            failed += fails(&params, N, 0, test_random(&random));
+        snprintf(what, sizeof what, "line, stash of %u", (unsigned)stash);
+        assert_as_rare(what, failed, SETS, odds);
+        seen += failed;
+    }
+    assert_true(seen > 0);
+}
+
+/* The same of 'dleft', beyond its capacity.  The plan takes every key to come when the table is as full as
+ * after the last: an upper bound, several times the truth. */
+static void test_failure_of_dleft_is_bounded_by_the_model(void **state) {
+    (void)state;
+    enum { SETS = 400, BUCKETS = 300, LOADS = 14 };
+    const unsigned most = tamis_i_shrink_load_max(tamis_i_shrink_layout(64, 1));
+    uint64_t random = test_seed() + 3, seen = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        const double load = most - 1.1 + 0.1 * i;
+        const uint64_t n = (uint64_t)(3 * BUCKETS * load);
+        double fraction[3 * LOADS], full, odds;
+        assert_ok(tamis_model_dleft_inserted(3, load, LOADS, fraction));
+        assert_ok(tamis_model_dleft_full(3, LOADS, fraction, most, &full));
+        tamis_params params = plan_for(TAMIS_KIND_DLEFT, n, 0.01, 1e-1, false).params;
+        params.value[TAMIS_DLEFT_BUCKET_BITS] = 64;
+        params.value[TAMIS_DLEFT_SUBTABLES] = 3;
+        params.value[TAMIS_DLEFT_BUCKETS] = BUCKETS;
+        params.stash = 1;
+        assert_ok(tamis_model_poisson_tail(full * (double)n, params.stash, &odds));
+        uint64_t failed = 0;
+        char what[100];
+        for (unsigned set = 0; set < SETS; set++)
+            failed += fails(&params, n, 0, test_random(&random));
+        snprintf(what, sizeof what, "dleft, load %.2f, mean %.2f", load, full * (double)n);
+        assert_as_rare(what, failed, SETS, odds);
+        seen += failed;
+    }
+    assert_true(seen > 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_failure_is_as_rare_as_told),
+        cmocka_unit_test(test_failure_crowds_leave_room_in_the_stash),
+        cmocka_unit_test(test_failure_of_line_is_bounded_by_the_model),
+        cmocka_unit_test(test_failure_of_dleft_is_bounded_by_the_model),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
