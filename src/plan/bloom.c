@@ -157,8 +157,8 @@ static tamis_status counting_fewest(const tamis_need *need, double m, unsigned k
     return TAMIS_OK;
 }
 
-/* Where saturated counters break the promise, a sparser table keeps it.  The more of them there are, the fewer
- * hashes are best: from those of a filter that does not wear downwards. */
+/* Where saturated counters break the promise, a sparser table keeps it.  The more of them there are, the
+ * fewer hashes are best: from those of a filter that does not wear downwards. */
 static tamis_status counting_wear(const tamis_need *need, cells *best) {
     const unsigned most = best->k;
     tamis_status status = counting_worn_rate(need, best->m, (double)need->n, most, &best->fpr);
