@@ -513,7 +513,8 @@ typedef enum tamis_balance_scheme {
 /* In this section, 'load' is the number of keys per block, those in the overflow list included;
  * up to 1024.  'accesses' is the mean number of blocks that an insert looks at, up to 8, and
  * 'overflow' the fraction of the keys that go to the overflow list.  Everything holds for many
- * blocks. */
+ * blocks; tamis_model_balance_state and tamis_model_balance_fpr also for few, from 16 on, if the shape
+ * says how many. */
 
 /* The best distribution of the loads of blocks that any scheme with these accesses and this
  * overflow can reach: p[i] = P(load = i) for i = 0 .. *k0 + 1, and 0 up to p[room - 1].  p may
@@ -562,6 +563,8 @@ typedef struct tamis_balance_shape {
     double coin;        /* 0 to 1 */
     double budget;      /* mean accesses at which the list takes all further keys; 0: no limit */
     double shares[TAMIS_BALANCE_CHOICES_MAX]; /* MHT: of each sub-table, sum 1 */
+    uint64_t
+        blocks; /* of all sub-tables, up to 2^40; each is rounded to whole ones.  0: the limit of many */
 } tamis_balance_shape;
 
 static inline void tamis_balance_shape_init(tamis_balance_shape *shape) {

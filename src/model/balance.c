@@ -18,7 +18,7 @@
  * because after the h-th arrival each one is let in with probability p until one was.  The printed
  * forms divide by (1-p)^h; these sums hold for every p.  In a SEQUENTIAL or MHT filter of many
  * blocks the arrivals are Poisson too, so that everything follows from these three numbers at the
- * right x.  All of it is the limit of many blocks; what is left out is of the order of 1/sqrt(m).
+ * right x.  All of it is the limit of many blocks; a finite number of them is in balance_finite.c.
  *
  * After Kanizo, Hay and Keslassy, "Access-Efficient Balanced Bloom Filters", 2011.
  *
@@ -29,10 +29,12 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "model/balance.h"
 
 #define CHOICES_MAX   TAMIS_BALANCE_CHOICES_MAX
 #define LOAD_MAX      1024.0
 #define THRESHOLD_MAX 4096u
+#define BLOCKS_MAX    ((uint64_t)1 << 40)
 
 /* -------------------------------------------------------------------------------------------------
  * One block
@@ -392,7 +394,7 @@ static tamis_status take_shape(const tamis_balance_shape *theirs, double load,
     const unsigned d = shape->choices;
     if (!(load >= 0 && load <= LOAD_MAX) || d < 1 || d > CHOICES_MAX ||
         shape->threshold > THRESHOLD_MAX || !(shape->coin >= 0 && shape->coin <= 1) ||
-        !(shape->budget >= 0))
+        !(shape->budget >= 0) || shape->blocks > BLOCKS_MAX)
         return TAMIS_E_DOMAIN;
     if (shape->scheme == TAMIS_BALANCE_SINGLE)
         return d == 1 ? TAMIS_OK : TAMIS_E_DOMAIN;
@@ -478,6 +480,32 @@ static double goes_on(const block *b, bool keyed_coin) {
     return keyed_coin ? b->fail : b->at + b->above;
 }
 
+/* Is it filled by balance_finite.c? */
+static bool is_finite(const tamis_balance_shape *s) {
+    return s->blocks > 0 && s->scheme != TAMIS_BALANCE_SEQUENTIAL;
+}
+
+static uint64_t keys_of(const tamis_balance_shape *s, double load) {
+    return (uint64_t)round(load * (double)s->blocks);
+}
+
+/* The state of a finite number of blocks; the budget is used up when 'inserted' keys per block are in. */
+static void state_finite(const tamis_balance_shape *s, double load, double inserted,
+                         tamis_balance_state *found) {
+    const double m = (double)s->blocks;
+    tamis_i_balance_finite f;
+    tamis_i_balance_fill(s, keys_of(s, inserted), false, NULL, &f);
+    found->reads_absent = f.reads;
+    tamis_i_balance_fill(s, keys_of(s, inserted), true, NULL, &f);
+    found->reads_absent_keyed = f.reads;
+    for (unsigned i = 0; i < s->choices; i++)
+        found->arrivals[i] = f.arrivals[i];
+    found->accesses = f.looks / m / load;
+    found->overflow = (f.listed / m + load - inserted) / load;
+    found->overflow_variance = f.variance / m;
+    found->reads_present = found->accesses + (load - inserted) * found->reads_absent / load;
+}
+
 tamis_status tamis_model_balance_state(const tamis_balance_shape *shape, double load,
                                        tamis_balance_state *state) {
     tamis_balance_shape s;
@@ -487,6 +515,10 @@ tamis_status tamis_model_balance_state(const tamis_balance_shape *shape, double 
     double inserted;
     const filling f = fill_within_budget(&s, load, &inserted);
     tamis_balance_state found = {.struct_size = sizeof found};
+    if (is_finite(&s) && load > 0) {
+        state_finite(&s, load, inserted, &found);
+        return tamis_i_struct_out(state, &found, sizeof found) ? TAMIS_OK : TAMIS_E_ARGUMENT;
+    }
     double reach = 1, reach_keyed = 1;
     for (unsigned i = 0; i < s.choices; i++) {
         const block b = block_after(f.arrivals[i], s.threshold, s.coin);
@@ -568,11 +600,35 @@ static tamis_status meet_all(const tamis_balance_shape *shape, double load, bool
     return meet(&s, &f, keyed_coin, bits, k, rate, met);
 }
 
+/* Of a finite number of blocks. */
+static tamis_status fpr_finite(const tamis_balance_shape *s, double load, bool keyed_coin,
+                               unsigned bits, unsigned hashes, double *fpr) {
+    double rates[THRESHOLD_MAX + 2], inserted;
+    for (unsigned i = 0; i <= s->threshold + 1; i++) {
+        const tamis_status status = local_exact(bits, i, hashes, &rates[i]);
+        if (status != TAMIS_OK)
+            return status;
+    }
+    const filling f = fill_within_budget(s, load, &inserted);
+    if (s->scheme == TAMIS_BALANCE_SEQUENTIAL) {
+        *fpr = tamis_i_balance_sequential(s, f.looks * (double)s->blocks, keyed_coin, rates);
+        return TAMIS_OK;
+    }
+    tamis_i_balance_finite filled;
+    tamis_i_balance_fill(s, keys_of(s, inserted), keyed_coin, rates, &filled);
+    *fpr = filled.fpr;
+    return TAMIS_OK;
+}
+
 /* A query that meets no error goes on with the chance that it does so and met none. */
 tamis_status tamis_model_balance_fpr(const tamis_balance_shape *shape, double load, bool keyed_coin,
                                      unsigned bits, unsigned hashes, double *fpr) {
     meeting met[CHOICES_MAX];
     unsigned d;
+    tamis_balance_shape own;
+    if (take_shape(shape, load, &own) == TAMIS_OK && own.blocks > 0 && load > 0 && bits >= 1 &&
+        bits <= 4096 && hashes >= 1 && hashes <= 64)
+        return fpr_finite(&own, load, keyed_coin, bits, hashes, fpr);
     const tamis_status status =
         meet_all(shape, load, keyed_coin, bits, hashes, local_exact, &d, met);
     if (status != TAMIS_OK)

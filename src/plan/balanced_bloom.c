@@ -34,15 +34,22 @@ static unsigned filter_bits(const design *d) {
     return d->block_bits - tamis_model_balance_counter_bits(d->shape.threshold);
 }
 
-/* The shares of whole blocks: one each, and the others in the ratio of the weights. */
+/* The sub-tables of the filter, in whole blocks: one each, and the others in the ratio of the weights. */
 static void set_shares(design *d) {
     const unsigned choices = d->shape.choices;
-    double weight = 1, sum = 0;
-    for (unsigned i = 0; i < choices; i++, weight *= (double)d->ratio / ONE)
-        sum += weight;
-    weight = 1;
-    for (unsigned i = 0; i < choices; i++, weight *= (double)d->ratio / ONE)
-        d->shape.shares[i] = (1 + (double)(d->blocks - choices) * weight / sum) / (double)d->blocks;
+    const uint64_t spare = d->blocks - choices;
+    uint64_t weight[TAMIS_BALANCE_CHOICES_MAX] = {(uint64_t)ONE}, sum = weight[0], before = 0;
+    for (unsigned i = 1; i < choices; i++) {
+        weight[i] = weight[i - 1] * d->ratio >> 32;
+        sum += weight[i];
+    }
+    uint64_t at = 0;
+    for (unsigned i = 0; i < choices; i++) {
+        before += weight[i];
+        const uint64_t end = i + 1 + (uint64_t)((tamis_i_u128)spare * before / sum);
+        d->shape.shares[i] = (double)(end - at) / (double)d->blocks;
+        at = end;
+    }
 }
 
 /* Threshold and coin.  A coin of 0 at one threshold is a coin of 1 at the threshold below. */
@@ -82,6 +89,7 @@ static tamis_status set_roomy(design *d) {
 
 /* Complete a design whose scheme, choices and size are set. */
 static tamis_status balance(design *d, double accesses, double overflow) {
+    d->shape.blocks = d->blocks;
     if (!d->list)
         return set_roomy(d);
     double least = overflow, shares[TAMIS_BALANCE_CHOICES_MAX] = {1};
@@ -255,13 +263,8 @@ static const candidate candidates[] = {{TAMIS_BALANCE_SINGLE, 1, 1, 0},
                                        {TAMIS_BALANCE_MHT, 3, 1.1, 0},
                                        {TAMIS_BALANCE_MHT, 3, 1.15, 0}};
 
-/* The models hold for many blocks.  With few of them the loads of a filter scatter together, which the rate
- * follows upwards more than downwards. */
+/* A list is worth its while from so many blocks on; the models are confirmed from there on. */
 #define BLOCKS_FEW 64u
-
-static double allowance(const design *d) {
-    return d->list ? 1 + 4 / (double)d->blocks : 1;
-}
 
 /* The number of hashes with the least error rate, sought from 'd->hashes' on in both directions. */
 static tamis_status best_hashes(design *d, double *fpr) {
@@ -288,12 +291,10 @@ static tamis_status try_blocks(design *d, const candidate *c, uint64_t blocks, d
     d->blocks = blocks;
     if (load_of(d) > LOAD_MAX)
         return TAMIS_E_DOMAIN;
-    tamis_status status = balance(d, c->accesses, c->overflow);
+    const tamis_status status = balance(d, c->accesses, c->overflow);
     if (status != TAMIS_OK)
         return status;
-    status = best_hashes(d, fpr);
-    *fpr *= allowance(d);
-    return status;
+    return best_hashes(d, fpr);
 }
 
 /* The fewest blocks that keep the rate, within 1/2048, if they are at most 'most'; TAMIS_E_UNSUPPORTED
@@ -376,8 +377,6 @@ tamis_status tamis_i_plan_balanced_bloom(const tamis_need *need, tamis_plan *pla
                 worst = status;
             continue;
         }
-        own.fpr *= allowance(&d);
-        own.fpr_half *= allowance(&d);
         const double bits =
             (double)d.block_bits * (double)d.blocks + 165 * (double)own.params.stash;
         if (bits < best_bits && tamis_i_plan_lines_ok(need, own.lines_per_query)) {
