@@ -83,6 +83,8 @@ static tamis_status plan_direct(const tamis_i_entry *entry, const tamis_need *ne
     tamis_plan own;
     exact.n = (uint64_t)keys_in_all(need, n);
     exact.fpr = need->grows ? fpr / 2 : fpr; /* the further links get the other half */
+    if (!(exact.fpr > 0)) /* half of the least number there is */
+        return TAMIS_E_UNSUPPORTED;
     tamis_plan_init(&own);
     tamis_params_init(&own.params);
     own.params.capacity = exact.n;

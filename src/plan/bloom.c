@@ -26,10 +26,38 @@ static tamis_status mean_rate(double m, double n, unsigned k, double *fpr) {
 }
 
 /* Cells that a Bloom filter with k hashes needs for n keys and error rate p: from the fill
- * q = p^(1/k), m = -k n / ln(1 - q).  In truth it takes a little more; the model then decides, and the
- * loop that follows it takes a few steps at most. */
+ * q = p^(1/k), m = -k n / ln(1 - q).  In truth it takes a little more, as the model then decides. */
 static double cells_for(double n, double p, unsigned k) {
     return -(double)k * n / log1p(-pow(p, 1.0 / k));
+}
+
+/* The fewest multiples of 'step', from '*m' on, with which the rate is at most 'wanted'.  They are a few
+ * steps away, but for rates so near to 1 that the start is rounded: so the steps double, and what was
+ * stepped over is searched by halves. */
+static tamis_status enough_cells(double n, unsigned k, double wanted, double step, double *m,
+                                 double *fpr) {
+    double low = *m, stride = step;
+    tamis_status status = mean_rate(low, n, k, fpr);
+    if (status != TAMIS_OK || *fpr <= wanted)
+        return status;
+    for (*m = low + stride;; stride *= 2, *m += stride) {
+        status = mean_rate(*m, n, k, fpr);
+        if (status != TAMIS_OK || *fpr <= wanted)
+            break;
+        low = *m;
+    }
+    while (status == TAMIS_OK && *m - low > step) {
+        const double middle = low + floor((*m - low) / 2 / step) * step;
+        double rate;
+        status = mean_rate(middle, n, k, &rate);
+        if (rate <= wanted) {
+            *m = middle;
+            *fpr = rate;
+        } else {
+            low = middle;
+        }
+    }
+    return status;
 }
 
 typedef struct cells {
@@ -49,6 +77,8 @@ static double lines_until_clear(double fpr, unsigned k) {
 static tamis_status fewest_cells(const tamis_need *need, double step, double max, cells *best) {
     const double n = (double)need->n;
     const double ideal = -log2(need->fpr);
+    if (ideal > 80) /* far more hashes than there are */
+        return TAMIS_E_UNSUPPORTED;
     int from = (int)floor(ideal) - 1, to = (int)ceil(ideal) + 1;
     while (to > 1 && to <= 64 &&
            !tamis_i_plan_lines_ok(need, lines_until_clear(need->fpr, (unsigned)to)))
@@ -61,9 +91,7 @@ static tamis_status fewest_cells(const tamis_need *need, double step, double max
         double m = ceil(cells_for(n, need->fpr, (unsigned)k) / step) * step, fpr;
         while (m < k)
             m += step;
-        tamis_status status;
-        while ((status = mean_rate(m, n, (unsigned)k, &fpr)) == TAMIS_OK && fpr > need->fpr)
-            m += step;
+        const tamis_status status = enough_cells(n, (unsigned)k, need->fpr, step, &m, &fpr);
         if (status != TAMIS_OK)
             return status;
         if (m < best->m || (m == best->m && fpr < best->fpr))
