@@ -89,7 +89,9 @@ enum {
     OPT_GROW,
     OPT_CHECK,
     OPT_OVERFULL,
-    OPT_CRLF
+    OPT_CRLF,
+    OPT_REPLACEMENTS,
+    OPT_MERGES
 };
 
 /* getopt_long with our messages: '?' after a complaint, -1 at the end of the options. */
@@ -130,12 +132,16 @@ bool option_size(const char *command, const char *option, const char *text, uint
         {"overshoot", required_argument, NULL, OPT_OVERSHOOT},                                     \
         {"lines", required_argument, NULL, OPT_LINES},                                             \
         {"failure", required_argument, NULL, OPT_FAILURE},                                         \
-        {"sort", required_argument, NULL, OPT_SORT}, {                                             \
+        {"replacements", required_argument, NULL, OPT_REPLACEMENTS},                               \
+        {"merges", no_argument, NULL, OPT_MERGES}, {"sort", required_argument, NULL, OPT_SORT}, {  \
         "line-bits", required_argument, NULL, OPT_LINE_BITS                                        \
     }
 #define NEED_HELP                                                                                  \
     "      --kind K    only this kind\n"                                                           \
     "      --deletes   keys will be removed\n"                                                     \
+    "      --replacements R\n"                                                                     \
+    "                  the same, and each key is replaced R times, on average (default 10)\n"      \
+    "      --merges    sets will be merged\n"                                                      \
     "      --bytes SIZE\n"                                                                         \
     "                  memory that it may take: 64MiB, 1G, 500MB\n"                                \
     "      --copies C  each key is there up to C times, and copies are counted; up to 255\n"       \

@@ -44,6 +44,10 @@ static void print_json_plan(json *j, const tamis_plan *plan) {
     json_real(j, "overflow_probability", plan->overflow_probability);
     json_real(j, "lines_per_query", plan->lines_per_query);
     json_real(j, "lines_per_insert", plan->lines_per_insert);
+    if (plan->replacements > 0)
+        json_u64(j, "replacements", plan->replacements);
+    else
+        json_null(j, "replacements");
     json_bool(j, "deletes", (abilities & TAMIS_CAN_REMOVE) != 0);
     json_bool(j, "merges", (abilities & TAMIS_CAN_MERGE) != 0);
     json_bool(j, "counts", (abilities & TAMIS_CAN_COUNT) != 0);
@@ -105,6 +109,10 @@ static void print_table(const tamis_need *need, const tamis_plan *plans, size_t 
         }
         putchar('\n');
     }
+    for (size_t i = 0; i < n; i++)
+        if (plans[i].replacements > 0)
+            printf("\n%s: this holds until each key was replaced %s times, see --replacements\n",
+                   tamis_kind_name(plans[i].params.kind), text_count(plans[i].replacements, text));
 }
 
 /* Fill 'plans' with one plan, or with all. */

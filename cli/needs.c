@@ -71,6 +71,12 @@ int need_option(const char *command, int option, tamis_need *need) {
     case OPT_DELETES:
         need->deletes = true;
         return 1;
+    case OPT_REPLACEMENTS:
+        need->deletes = true;
+        return option_small(command, "--replacements", optarg, 10000, &need->replacements);
+    case OPT_MERGES:
+        need->merges = true;
+        return 1;
     case OPT_BYTES:
         return option_size(command, "--bytes", optarg, &need->bytes);
     case OPT_COPIES:
@@ -111,8 +117,13 @@ int complain_plan(const char *command, const tamis_need *need, tamis_status stat
         !(tamis_kind_abilities(need->kind) & TAMIS_CAN_REMOVE))
         return complain(command, "kind '%s' cannot remove keys (--deletes); these can: %s",
                         tamis_kind_name(need->kind), text_kinds(TAMIS_CAN_REMOVE, kinds));
+    if (status == TAMIS_E_UNSUPPORTED && need->merges && need->kind != TAMIS_KIND_ANY &&
+        !(tamis_kind_abilities(need->kind) & TAMIS_CAN_MERGE))
+        return complain(command, "sets of kind '%s' cannot be merged (--merges); these can: %s",
+                        tamis_kind_name(need->kind), text_kinds(TAMIS_CAN_MERGE, kinds));
     if (status == TAMIS_E_UNSUPPORTED &&
-        (need->copies > 1 || need->value_bits > 0 || need->lines_max > 0 || need->failure_max > 0))
+        (need->merges || need->copies > 1 || need->value_bits > 0 || need->lines_max > 0 ||
+         need->failure_max > 0))
         return need->kind == TAMIS_KIND_ANY
                    ? complain(command, "no kind can do all that is asked for")
                    : complain(command, "kind '%s' cannot do all that is asked for",

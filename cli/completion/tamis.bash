@@ -10,7 +10,7 @@ _tamis() {
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     local commands="plan build query add remove uniq info verify merge table bench reproduce help"
     local keys="-e -f --field -d --delimiter -0 --null --crlf --u64 --hex"
-    local needs="-n -p --kind --deletes --bytes --copies --overshoot --lines --failure --sort --line-bits"
+    local needs="-n -p --kind --deletes --replacements --merges --bytes --copies --overshoot --lines --failure --sort --line-bits"
     local options
 
     COMPREPLY=()
@@ -52,7 +52,7 @@ _tamis() {
         return
         ;;
     -n | -p | -e | -f | --field | -d | --delimiter | --seed | --table-bytes | --bits | --rounds | --threads | --bytes | --copies | --values | --overshoot | --lines | \
-        --failure | --line-bits | --check)
+        --failure | --line-bits | --check | --replacements)
         return
         ;;
     esac

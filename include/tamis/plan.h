@@ -25,7 +25,9 @@ extern "C" {
 
 /* Which of several plans is the best. */
 typedef enum tamis_order {
-    TAMIS_ORDER_BYTES = 0,   /* the fewest bytes; where bytes are given: lowest error, most keys */
+    /* The fewest bytes; of those within 2 % of the fewest, the one that reads the fewest lines per query,
+     * then the one that has the most abilities.  Where bytes are given: the lowest error, the most keys. */
+    TAMIS_ORDER_BYTES = 0,
     TAMIS_ORDER_LINES = 1,   /* the fewest cache lines per query, then as above */
     TAMIS_ORDER_WEIGHTED = 2 /* the least bits_per_key - bound_bits_per_key + line_bits * lines */
 } tamis_order;
@@ -61,6 +63,11 @@ typedef struct tamis_need {
     double lines_max;   /* cache lines that a query may read on average, 1 or more; 0: any number */
     double failure_max; /* odds that one of the first inserts is refused, 1e-30 to 1; 0: 1e-6 */
     double line_bits;   /* TAMIS_ORDER_WEIGHTED: what a line is worth, in bits per key; 0: 1 */
+    /* How often each key will be replaced by another, on average, with n keys in: the promise holds until
+     * then.  Up to 10,000; not 0 implies 'deletes'.  0: 10, if keys are removed.  Of the kinds only 'line'
+     * errs the more the longer keys come and go; fewer than 10 are planned as 10. */
+    unsigned replacements;
+    bool merges; /* sets will be merged (tamis_filter_merge) */
 } tamis_need;
 
 static inline void tamis_need_init(tamis_need *need) {
@@ -81,6 +88,9 @@ typedef struct tamis_plan {
     uint64_t n;              /* keys that were asked for, or the answer: capacity less overshoot */
     double fpr_half;         /* predicted error rate when half the capacity is in */
     double lines_per_insert; /* cache lines that an insert touches, on average */
+    /* Replacements of all keys for which fpr holds: 'line' with deletes, where it rises with them.  0: it
+     * does not rise, or keys are not removed. */
+    uint64_t replacements;
 } tamis_plan;
 
 static inline void tamis_plan_init(tamis_plan *plan) {
@@ -98,7 +108,8 @@ static inline void tamis_plan_init(tamis_plan *plan) {
  * 'plan' is then unchanged.  Takes some 10 milliseconds, ten times that where bytes are given. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan);
 
-/* Find the plan of each kind that can do what is needed, the best first by the order of the need.
+/* Find the plan of each kind that can do what is needed: first the one that tamis_plan_make takes, then the
+ * others, the best first by the order of the need.
  *
  * 'plans' has room for 'room' of them, each through tamis_plan_init; '*n_plans' is set to how many
  * there are, at most 'room'.  Statuses as tamis_plan_make. */

@@ -22,6 +22,9 @@ static question question_of(const tamis_need *need) {
     return need->n == 0 ? MOST_KEYS : need->fpr == 0 ? LEAST_RATE : FEWEST_BYTES;
 }
 
+#define REPLACEMENTS     10u
+#define REPLACEMENTS_MAX 10000u /* where the model of 'line' ends */
+
 static void set_default(double *value, double is) {
     *value = *value == 0 ? is : *value;
 }
@@ -41,9 +44,12 @@ static tamis_status need_in(tamis_need *own, const tamis_need *need) {
     set_default(&own->failure_max, 1e-6);
     set_default(&own->line_bits, 1);
     own->copies = own->copies == 0 ? 1 : own->copies;
+    own->deletes = own->deletes || own->replacements > 0;
+    if (own->deletes && own->replacements == 0)
+        own->replacements = REPLACEMENTS;
     if ((own->n == 0 && own->bytes == 0) || own->n > TAMIS_CAPACITY_MAX ||
         !(own->fpr >= 0 && own->fpr < 1) || own->copies > 255 || own->value_bits > 8 ||
-        (unsigned)own->order > TAMIS_ORDER_WEIGHTED ||
+        own->replacements > REPLACEMENTS_MAX || (unsigned)own->order > TAMIS_ORDER_WEIGHTED ||
         !(own->overshoot >= 0 && own->overshoot <= 1000) || !(own->lines_max >= 1) ||
         !(own->failure_max >= 1e-30 && own->failure_max <= 1) ||
         !(own->line_bits > 0 && own->line_bits < INFINITY) ||
@@ -62,6 +68,7 @@ static bool has_counters(tamis_kind kind) {
 
 static bool can_do(const tamis_i_kind *kind, const tamis_need *need) {
     return (!need->deletes || (kind->abilities & TAMIS_CAN_REMOVE) != 0) &&
+           (!need->merges || (kind->abilities & TAMIS_CAN_MERGE) != 0) &&
            (need->copies <= 1 || has_counters(kind->id)) &&
            (need->value_bits == 0 || kind->id == TAMIS_KIND_RANK);
 }
@@ -83,7 +90,7 @@ static tamis_status plan_direct(const tamis_i_entry *entry, const tamis_need *ne
     tamis_plan own;
     exact.n = (uint64_t)keys_in_all(need, n);
     exact.fpr = need->grows ? fpr / 2 : fpr; /* the further links get the other half */
-    if (!(exact.fpr > 0)) /* half of the least number there is */
+    if (!(exact.fpr > 0))                    /* half of the least number there is */
         return TAMIS_E_UNSUPPORTED;
     tamis_plan_init(&own);
     tamis_params_init(&own.params);
@@ -201,8 +208,24 @@ static double weigh(const tamis_need *need, const tamis_plan *plan) {
     return plan->bits_per_key - plan->bound_bits_per_key + need->line_bits * plan->lines_per_query;
 }
 
-/* Which plan comes first?  Of two equal ones, that which reads fewer lines. */
-static bool better(const tamis_need *need, const tamis_plan *a, const tamis_plan *b) {
+#define NEAR 1.02 /* times the fewest bytes: as good as the fewest */
+
+static bool asks_bytes(const tamis_need *need) {
+    return need->order == TAMIS_ORDER_BYTES && question_of(need) == FEWEST_BYTES;
+}
+
+static unsigned n_abilities(const tamis_plan *plan) {
+    unsigned n = 0;
+    for (unsigned left = tamis_kind_abilities(plan->params.kind); left != 0; left &= left - 1)
+        n++;
+    return n;
+}
+
+/* Which plan comes first?  'enough' are the bytes up to which fewer are no gain: plans of at most as many
+ * come before all others, those with the fewest lines first, then those that can do most.  It is the same
+ * for all pairs, so that the order is transitive. */
+static bool better(const tamis_need *need, double enough, const tamis_plan *a,
+                   const tamis_plan *b) {
     if (need->order == TAMIS_ORDER_WEIGHTED && weigh(need, a) != weigh(need, b))
         return weigh(need, a) < weigh(need, b);
     if (need->order == TAMIS_ORDER_LINES && a->lines_per_query != b->lines_per_query)
@@ -211,12 +234,18 @@ static bool better(const tamis_need *need, const tamis_plan *a, const tamis_plan
         return a->fpr < b->fpr;
     if (question_of(need) == MOST_KEYS && a->n != b->n)
         return a->n > b->n;
+    if (asks_bytes(need) && (double)a->bytes <= enough && (double)b->bytes <= enough) {
+        if (a->lines_per_query != b->lines_per_query)
+            return a->lines_per_query < b->lines_per_query;
+        if (n_abilities(a) != n_abilities(b))
+            return n_abilities(a) > n_abilities(b);
+    }
     if (a->bytes != b->bytes)
         return a->bytes < b->bytes;
     return a->lines_per_query < b->lines_per_query;
 }
 
-/* Collect the plans, sorted, in 'own', which has room for all kinds.  'sets': leave multisets out. */
+/* The plan of each kind that is asked for, of 'sets' only those that are no multisets, in any order. */
 static tamis_status plan_kinds(const tamis_need *need, bool sets, tamis_plan *own, size_t *n) {
     tamis_status worst = TAMIS_E_UNSUPPORTED;
     *n = 0;
@@ -225,18 +254,44 @@ static tamis_status plan_kinds(const tamis_need *need, bool sets, tamis_plan *ow
         if ((need->kind != TAMIS_KIND_ANY && need->kind != kind->id) ||
             (sets && (kind->abilities & TAMIS_CAN_COUNT) != 0))
             continue;
-        tamis_plan plan;
-        const tamis_status status = plan_one(&tamis_i_entries[i], need, &plan);
-        if (status != TAMIS_OK) {
+        const tamis_status status = plan_one(&tamis_i_entries[i], need, &own[*n]);
+        if (status == TAMIS_OK)
+            (*n)++;
+        else
             worst = status == TAMIS_E_UNSUPPORTED ? worst : status;
-            continue;
-        }
-        size_t at = (*n)++;
-        for (; at > 0 && better(need, &plan, &own[at - 1]); at--)
+    }
+    return *n > 0 ? TAMIS_OK : worst;
+}
+
+static void sort_plans(const tamis_need *need, tamis_plan *own, size_t n) {
+    double enough = INFINITY;
+    for (size_t i = 0; i < n; i++)
+        enough = fmin(enough, NEAR * (double)own[i].bytes);
+    for (size_t i = 1; i < n; i++) {
+        const tamis_plan plan = own[i];
+        size_t at = i;
+        for (; at > 0 && better(need, enough, &plan, &own[at - 1]); at--)
             own[at] = own[at - 1];
         own[at] = plan;
     }
-    return *n > 0 ? TAMIS_OK : worst;
+}
+
+/* Sort all plans, and put the one that is taken first: of a set that is the best that is no multiset. */
+static void sort_all(const tamis_need *need, tamis_plan *own, size_t n) {
+    size_t n_sets = 0;
+    for (size_t i = 0; i < n && wants_set(need); i++) {
+        if ((tamis_kind_abilities(own[i].params.kind) & TAMIS_CAN_COUNT) != 0)
+            continue;
+        const tamis_plan set = own[i];
+        own[i] = own[n_sets];
+        own[n_sets++] = set;
+    }
+    if (n_sets == 0) {
+        sort_plans(need, own, n);
+        return;
+    }
+    sort_plans(need, own, n_sets);
+    sort_plans(need, own + 1, n - 1);
 }
 
 #define KINDS_MAX 32 /* more than there are structures */
@@ -260,6 +315,8 @@ tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans, size_t ro
         return TAMIS_E_ARGUMENT;
     const int saved = errno; /* the mathematics may set it where a tail underflows to 0 */
     status = plan_kinds(&own_need, false, own, &n);
+    if (status == TAMIS_OK)
+        sort_all(&own_need, own, n);
     errno = saved;
     if (status != TAMIS_OK)
         return status;
@@ -288,6 +345,8 @@ tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan) {
     status = plan_kinds(&own_need, sets, own, &n);
     if (status != TAMIS_OK && sets) /* better a multiset than none */
         status = plan_kinds(&own_need, false, own, &n);
+    if (status == TAMIS_OK)
+        sort_plans(&own_need, own, n);
     errno = saved;
     if (status != TAMIS_OK)
         return status;

@@ -49,7 +49,8 @@
 
 /* ---- one block ---- */
 
-/* Means over a block.  x, l, e, s: arrivals, keys sent away, error, on and no error; xx: of x^2; and so on. */
+/* Means over a block.  x, l, e, s: arrivals, keys sent away, error, on and no error; xx: of x^2, and
+ * so on. */
 typedef struct finite_block {
     double x, l, e, s;
     double xx, xl, xe, xs, ll, le, ls, ee, es, ss;

@@ -10,7 +10,8 @@
  *
  * Removals.  A line's fingerprints stay as short as its largest load has made them, and its largest load
  * grows with time, ever more slowly.  If keys are to be removed, the promise is for a set in which every
- * key has been replaced ten times (CHURN); 100 times cost a factor of about 1.7 more at 12 bits per key.
+ * key has been replaced need->replacements times.  The model is an upper bound: lines do win back bits, which
+ * it does not know.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,7 +27,9 @@
 #define LINES_MAX   0x1p38
 #define LOADS       256u    /* 512 bits, and 2 per key at least */
 #define CAP         2u      /* bits beyond those of a line of mean load: more are soon cut */
-#define CHURN       12.0    /* 10 replacements; the approximation is that of 12 or lower */
+#define CHURN_LEAST 10u     /* replacements: where the model begins */
+#define CHURN_MOST  10000.0 /* where it ends */
+#define CHURN_MORE  1.2     /* so many more, and the approximation is not below the model */
 #define LEFT_OVER   0x1p-14 /* keys that may go to the stash, of all */
 #define LIMIT_MAX   64u     /* of lines that pass on */
 #define LIMITS      6u      /* that are tried */
@@ -91,6 +94,11 @@ static tamis_status extend(trial *t, uint64_t n, double fpr) {
     return TAMIS_OK;
 }
 
+/* The replacements that are planned for. */
+static unsigned replacements(const tamis_need *need) {
+    return need->replacements > CHURN_LEAST ? need->replacements : CHURN_LEAST;
+}
+
 /* The rate that is promised. */
 static tamis_status predict(const tamis_need *need, trial *t, uint64_t n, double *fpr) {
     double now;
@@ -99,7 +107,8 @@ static tamis_status predict(const tamis_need *need, trial *t, uint64_t n, double
         status = tamis_model_line_mixed(&t->shape, n, t->rates, fpr);
     if (status != TAMIS_OK || !need->deletes)
         return status;
-    status = tamis_model_line_churned_long(&t->shape, n, CHURN, &now);
+    status = tamis_model_line_churned_long(&t->shape, n,
+                                           fmin(CHURN_MORE * replacements(need), CHURN_MOST), &now);
     if (status == TAMIS_OK)
         *fpr = fmax(*fpr, now);
     return status;
@@ -266,6 +275,7 @@ static tamis_status plan_line(const tamis_need *need, bool set, tamis_plan *plan
         status = tamis_model_line_overflow(&best.shape, need->n, &mean);
     if (status != TAMIS_OK)
         return status;
+    plan->replacements = need->deletes ? replacements(need) : 0;
     plan->params.kind = set ? TAMIS_KIND_LINE_SET : TAMIS_KIND_LINE;
     plan->params.value[TAMIS_LINE_LINES] = best.shape.lines;
     plan->params.value[TAMIS_LINE_HOMES] = best.shape.homes;

@@ -2,7 +2,8 @@
  *
  * Each finds the smallest parameters of its kind whose predicted error rate, with need->n keys in, is
  * at most need->fpr.  The need has been checked and all is filled in: n has the overshoot in it, copies
- * is at least 1, failure_max and lines_max are not 0 (lines_max may be infinite); bytes, order and kind
+ * is at least 1, failure_max, lines_max and, if keys are removed, replacements are not 0 (lines_max may be
+ * infinite); bytes, order and kind
  * are the caller's business.  It sets params (without stash and seed unless the kind needs a stash),
  * fpr, fpr_half, overflow_probability, lines_per_query and lines_per_insert; fpr_half and
  * lines_per_insert may stay 0, and are then taken from fpr and lines_per_query.  The caller adds the

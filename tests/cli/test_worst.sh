@@ -235,7 +235,7 @@ expect_clean kinds
 
 # ---- Options.
 numbers='0 -1 1e99 NaN inf -inf 0x x 1e-400 99999999999999999999999'
-for option in n p bytes copies values lines failure line-bits check seed kind sort overshoot; do
+for option in n p bytes copies values lines failure line-bits check seed kind sort overshoot replacements; do
     for number in $numbers '' '1 x'; do
         case $option-$number in
         overshoot-0 | overshoot-1e-400) continue ;;

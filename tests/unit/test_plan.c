@@ -255,17 +255,14 @@ static void test_plan_all_is_sorted_and_complete(void **state) {
     assert_int_equal(n, kinds);
     for (size_t i = 0; i < n; i++) {
         assert_plan_sound(&need, &plans[i]);
-        if (i > 0)
-            assert_true(plans[i - 1].bytes <= plans[i].bytes);
+        if (i > 1) /* the first is what is taken; those within 2 % are sorted by lines */
+            assert_true((double)plans[i - 1].bytes <= 1.02 * (double)plans[i].bytes);
     }
     const tamis_plan mark = marked_plan();
     assert_memory_equal(&plans[n], &mark, sizeof mark);
     tamis_plan best = marked_plan(), two[3];
     assert_ok(tamis_plan_make(&need, &best));
-    size_t set = 0; /* the smallest that is no multiset */
-    while (tamis_kind_abilities(plans[set].params.kind) & TAMIS_CAN_COUNT)
-        assert_true(++set < n);
-    assert_memory_equal(&best, &plans[set], sizeof best);
+    assert_memory_equal(&best, &plans[0], sizeof best);
     for (unsigned i = 0; i < 3; i++)
         two[i] = marked_plan();
     size_t few;

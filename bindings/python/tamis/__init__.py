@@ -235,6 +235,7 @@ class Plan:
     n: int  #: keys that were asked for, or the answer
     fpr_half: float  #: predicted error rate when half the capacity is in
     lines_per_insert: float  #: cache lines that an insert touches, on average
+    replacements: int  #: of all keys for which fpr holds, where it rises with them (line); else 0
 
     @property
     def kind(self) -> str:
@@ -306,7 +307,8 @@ def plan(n: Optional[int] = None, fpr: Optional[float] = None, **need: Any) -> P
     'need' may say more: deletes (keys will be removed), kind (only this one), copies (of one key, to be counted),
     value_bits, bytes (a limit; without n or fpr, these are the answer), overshoot (keys beyond n, as a fraction
     of n), grows (see Filter.grow), lines_max (cache lines per query), failure_max (odds that an insert is
-    refused), offline, and order: "bytes", "lines" or "weighted" with line_bits.  They are the members of tamis_need in tamis/plan.h.
+    refused), replacements (how often each key is replaced: with deletes, default 10), merges (sets will be
+    merged), offline, and order: "bytes", "lines" or "weighted" with line_bits.  They are the members of tamis_need in tamis/plan.h.
     """
     struct = _library.new(_library.Plan)
     _check(_lib.tamis_plan_make(_need(n, fpr, need), struct))

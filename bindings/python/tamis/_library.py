@@ -58,6 +58,8 @@ class Need(Structure):
         ("lines_max", c_double),
         ("failure_max", c_double),
         ("line_bits", c_double),
+        ("replacements", c_uint),
+        ("merges", c_bool),
     ]
 
 
@@ -74,6 +76,7 @@ class Plan(Structure):
         ("n", c_uint64),
         ("fpr_half", c_double),
         ("lines_per_insert", c_double),
+        ("replacements", c_uint64),
     ]
 
 
