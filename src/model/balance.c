@@ -481,22 +481,22 @@ static double goes_on(const block *b, bool keyed_coin) {
 }
 
 /* Is it filled by balance_finite.c? */
-static bool is_finite(const tamis_balance_shape *s) {
+static bool balance_is_finite(const tamis_balance_shape *s) {
     return s->blocks > 0 && s->scheme != TAMIS_BALANCE_SEQUENTIAL;
 }
 
-static uint64_t keys_of(const tamis_balance_shape *s, double load) {
+static uint64_t balance_keys(const tamis_balance_shape *s, double load) {
     return (uint64_t)round(load * (double)s->blocks);
 }
 
 /* The state of a finite number of blocks; the budget is used up when 'inserted' keys per block are in. */
-static void state_finite(const tamis_balance_shape *s, double load, double inserted,
-                         tamis_balance_state *found) {
+static void balance_state_finite(const tamis_balance_shape *s, double load, double inserted,
+                                 tamis_balance_state *found) {
     const double m = (double)s->blocks;
     tamis_i_balance_finite f;
-    tamis_i_balance_fill(s, keys_of(s, inserted), false, NULL, &f);
+    tamis_i_balance_fill(s, balance_keys(s, inserted), false, NULL, &f);
     found->reads_absent = f.reads;
-    tamis_i_balance_fill(s, keys_of(s, inserted), true, NULL, &f);
+    tamis_i_balance_fill(s, balance_keys(s, inserted), true, NULL, &f);
     found->reads_absent_keyed = f.reads;
     for (unsigned i = 0; i < s->choices; i++)
         found->arrivals[i] = f.arrivals[i];
@@ -515,8 +515,8 @@ tamis_status tamis_model_balance_state(const tamis_balance_shape *shape, double 
     double inserted;
     const filling f = fill_within_budget(&s, load, &inserted);
     tamis_balance_state found = {.struct_size = sizeof found};
-    if (is_finite(&s) && load > 0) {
-        state_finite(&s, load, inserted, &found);
+    if (balance_is_finite(&s) && load > 0) {
+        balance_state_finite(&s, load, inserted, &found);
         return tamis_i_struct_out(state, &found, sizeof found) ? TAMIS_OK : TAMIS_E_ARGUMENT;
     }
     double reach = 1, reach_keyed = 1;
@@ -601,8 +601,8 @@ static tamis_status meet_all(const tamis_balance_shape *shape, double load, bool
 }
 
 /* Of a finite number of blocks. */
-static tamis_status fpr_finite(const tamis_balance_shape *s, double load, bool keyed_coin,
-                               unsigned bits, unsigned hashes, double *fpr) {
+static tamis_status balance_fpr_finite(const tamis_balance_shape *s, double load, bool keyed_coin,
+                                       unsigned bits, unsigned hashes, double *fpr) {
     double rates[THRESHOLD_MAX + 2], inserted;
     for (unsigned i = 0; i <= s->threshold + 1; i++) {
         const tamis_status status = local_exact(bits, i, hashes, &rates[i]);
@@ -615,7 +615,7 @@ static tamis_status fpr_finite(const tamis_balance_shape *s, double load, bool k
         return TAMIS_OK;
     }
     tamis_i_balance_finite filled;
-    tamis_i_balance_fill(s, keys_of(s, inserted), keyed_coin, rates, &filled);
+    tamis_i_balance_fill(s, balance_keys(s, inserted), keyed_coin, rates, &filled);
     *fpr = filled.fpr;
     return TAMIS_OK;
 }
@@ -628,7 +628,7 @@ tamis_status tamis_model_balance_fpr(const tamis_balance_shape *shape, double lo
     tamis_balance_shape own;
     if (take_shape(shape, load, &own) == TAMIS_OK && own.blocks > 0 && load > 0 && bits >= 1 &&
         bits <= 4096 && hashes >= 1 && hashes <= 64)
-        return fpr_finite(&own, load, keyed_coin, bits, hashes, fpr);
+        return balance_fpr_finite(&own, load, keyed_coin, bits, hashes, fpr);
     const tamis_status status =
         meet_all(shape, load, keyed_coin, bits, hashes, local_exact, &d, met);
     if (status != TAMIS_OK)

@@ -34,8 +34,8 @@ static double cells_for(double n, double p, unsigned k) {
 /* The fewest multiples of 'step', from '*m' on, with which the rate is at most 'wanted'.  They are a few
  * steps away, but for rates so near to 1 that the start is rounded: so the steps double, and what was
  * stepped over is searched by halves. */
-static tamis_status enough_cells(double n, unsigned k, double wanted, double step, double *m,
-                                 double *fpr) {
+static tamis_status bloom_enough_cells(double n, unsigned k, double wanted, double step, double *m,
+                                       double *fpr) {
     double low = *m, stride = step;
     tamis_status status = mean_rate(low, n, k, fpr);
     if (status != TAMIS_OK || *fpr <= wanted)
@@ -91,7 +91,7 @@ static tamis_status fewest_cells(const tamis_need *need, double step, double max
         double m = ceil(cells_for(n, need->fpr, (unsigned)k) / step) * step, fpr;
         while (m < k)
             m += step;
-        const tamis_status status = enough_cells(n, (unsigned)k, need->fpr, step, &m, &fpr);
+        const tamis_status status = bloom_enough_cells(n, (unsigned)k, need->fpr, step, &m, &fpr);
         if (status != TAMIS_OK)
             return status;
         if (m < best->m || (m == best->m && fpr < best->fpr))

@@ -95,7 +95,7 @@ static tamis_status extend(trial *t, uint64_t n, double fpr) {
 }
 
 /* The replacements that are planned for. */
-static unsigned replacements(const tamis_need *need) {
+static unsigned line_replacements(const tamis_need *need) {
     return need->replacements > CHURN_LEAST ? need->replacements : CHURN_LEAST;
 }
 
@@ -107,8 +107,8 @@ static tamis_status predict(const tamis_need *need, trial *t, uint64_t n, double
         status = tamis_model_line_mixed(&t->shape, n, t->rates, fpr);
     if (status != TAMIS_OK || !need->deletes)
         return status;
-    status = tamis_model_line_churned_long(&t->shape, n,
-                                           fmin(CHURN_MORE * replacements(need), CHURN_MOST), &now);
+    status = tamis_model_line_churned_long(
+        &t->shape, n, fmin(CHURN_MORE * line_replacements(need), CHURN_MOST), &now);
     if (status == TAMIS_OK)
         *fpr = fmax(*fpr, now);
     return status;
@@ -275,7 +275,7 @@ static tamis_status plan_line(const tamis_need *need, bool set, tamis_plan *plan
         status = tamis_model_line_overflow(&best.shape, need->n, &mean);
     if (status != TAMIS_OK)
         return status;
-    plan->replacements = need->deletes ? replacements(need) : 0;
+    plan->replacements = need->deletes ? line_replacements(need) : 0;
     plan->params.kind = set ? TAMIS_KIND_LINE_SET : TAMIS_KIND_LINE;
     plan->params.value[TAMIS_LINE_LINES] = best.shape.lines;
     plan->params.value[TAMIS_LINE_HOMES] = best.shape.homes;
