@@ -64,8 +64,9 @@ typedef struct tamis_need {
     double failure_max; /* odds that one of the first inserts is refused, 1e-30 to 1; 0: 1e-6 */
     double line_bits;   /* TAMIS_ORDER_WEIGHTED: what a line is worth, in bits per key; 0: 1 */
     /* How often each key will be replaced by another, on average, with n keys in: the promise holds until
-     * then.  Up to 10,000; not 0 implies 'deletes'.  0: 10, if keys are removed.  Of the kinds only 'line'
-     * errs the more the longer keys come and go; fewer than 10 are planned as 10. */
+     * then.  Up to 10,000; not 0 implies 'deletes'.  0: 10, if keys are removed.  It matters to the kinds
+     * that age: 'line', for which fewer than 10 are planned as 10, and with copies 'counting-bloom' and
+     * 'rank-counting', whose counters may stop. */
     unsigned replacements;
     bool merges; /* sets will be merged (tamis_filter_merge) */
 } tamis_need;
@@ -88,8 +89,8 @@ typedef struct tamis_plan {
     uint64_t n;              /* keys that were asked for, or the answer: capacity less overshoot */
     double fpr_half;         /* predicted error rate when half the capacity is in */
     double lines_per_insert; /* cache lines that an insert touches, on average */
-    /* Replacements of all keys for which fpr holds: 'line' with deletes, where it rises with them.  0: it
-     * does not rise, or keys are not removed. */
+    /* Replacements of all keys for which the promise holds, of a kind that ages (need.replacements).  0: the
+     * kind does not age, or keys are not removed. */
     uint64_t replacements;
 } tamis_plan;
 

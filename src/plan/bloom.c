@@ -133,7 +133,8 @@ tamis_status tamis_i_plan_bloom(const tamis_need *need, tamis_plan *plan) {
  * of a share when the filter has been filled; and later a key that comes meets, with the odds of a
  * Poisson number, one visit less, and makes it so.  That a counter is spared for a while makes it the
  * more likely that it is spared for another: the odds of all whiles are at least their product. */
-static double counting_saturated(double a, unsigned copies) {
+static double counting_saturated(const tamis_need *need, double a) {
+    const unsigned copies = need->copies;
     const unsigned visits = (SATURATED + copies - 1) / copies;
     double p = exp(-a), more = 0;
     for (unsigned i = 1; i < visits; i++)
@@ -141,7 +142,7 @@ static double counting_saturated(double a, unsigned copies) {
     const double met = p; /* exactly one visit less */
     for (unsigned i = visits; i < visits + 64; i++)
         more += p *= a / i;
-    return -expm1(-more - TAMIS_I_PLAN_REPLACED * a * met);
+    return -expm1(-more - need->replacements * a * met);
 }
 
 /* The error rate with n keys in, after a filter for need->n has had its replacements: saturated counters stay
@@ -151,7 +152,7 @@ static tamis_status counting_worn_rate(const tamis_need *need, double m, double 
     const tamis_status status = mean_rate(m, n, k, fpr);
     if (status != TAMIS_OK || !need->deletes)
         return status;
-    const double lost = counting_saturated((double)need->n * k / m, need->copies);
+    const double lost = counting_saturated(need, (double)need->n * k / m);
     const double fresh = -expm1(-n * k / m), fill = fresh + (1 - fresh) * lost;
     const double scatter = (1 - fresh) * lost / (m * fill * fill);
     *fpr = fmin(*fpr * pow(fill / fresh, k) * exp(0.5 * k * (k - 1) * scatter), 1);
@@ -219,6 +220,7 @@ tamis_status tamis_i_plan_counting_bloom(const tamis_need *need, tamis_plan *pla
     if (status != TAMIS_OK)
         return status;
     plan->params.kind = TAMIS_KIND_COUNTING_BLOOM;
+    plan->replacements = need->deletes ? need->replacements : 0;
     plan->params.value[TAMIS_COUNTING_COUNTERS] = (uint64_t)best.m;
     plan->params.value[TAMIS_COUNTING_HASHES] = best.k;
     return counting_worn_rate(need, best.m, ceil((double)need->n / 2), best.k, &plan->fpr_half);

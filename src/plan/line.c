@@ -217,7 +217,7 @@ static tamis_status line_crowd(const tamis_need *need, double odds, uint64_t *cr
         if (status != TAMIS_OK)
             return status;
         if (need->deletes) /* every key that comes may be the one too many */
-            tail *= 1 + TAMIS_I_PLAN_REPLACED * ((double)*crowd + 1);
+            tail *= 1 + (double)line_replacements(need) * ((double)*crowd + 1);
         if (tail <= odds)
             return TAMIS_OK;
     }

@@ -33,10 +33,6 @@ tamis_status tamis_i_plan_rank_counting(const tamis_need *need, tamis_plan *plan
 tamis_status tamis_i_plan_line(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_line_set(const tamis_need *need, tamis_plan *plan);
 
-/* With need->deletes a plan holds while every key is replaced so often: what a structure does not get back
- * from keys that have gone must not take more than the promise by then. */
-#define TAMIS_I_PLAN_REPLACED 10.0
-
 /* Set stash and overflow_probability of a plan in which 'mean' of the need->n keys find no room in the
  * table: the usual stash, or a larger one if that fails more often than need->failure_max. */
 tamis_status tamis_i_plan_stash(const tamis_need *need, double mean, tamis_plan *plan);

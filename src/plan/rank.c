@@ -98,7 +98,7 @@ static tamis_status rank_lost(const tamis_need *need, unsigned bits, uint64_t ro
     const unsigned one = 1u << bits, all = one > COPIES_LEAST ? one : COPIES_LEAST;
     const unsigned keys = (all + need->copies - 1) / need->copies;
     const double n = (double)need->n, met = -log1p(-fmin(need->fpr, 0.5)) * n / (n + (double)room);
-    double mean = n * (TAMIS_I_PLAN_REPLACED + 1.0 / keys);
+    double mean = n * (need->replacements + 1.0 / keys);
     for (unsigned i = 1; i < keys; i++)
         mean *= met / i;
     const tamis_status status = rank_quantile(mean, odds, slots);
@@ -198,6 +198,7 @@ tamis_status tamis_i_plan_rank(const tamis_need *need, tamis_plan *plan) {
 tamis_status tamis_i_plan_rank_counting(const tamis_need *need, tamis_plan *plan) {
     unsigned bits = tamis_i_plan_counter_bits(need);
     if (need->deletes) {
+        plan->replacements = need->replacements;
         const tamis_status status =
             rank_counters(need, LOST_ODDS * rank_overflow_wanted(need), &bits);
         if (status != TAMIS_OK)
