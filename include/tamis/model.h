@@ -525,6 +525,32 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_bound(double accesse
                                                                   double overflow, double *p,
                                                                   size_t room, unsigned *k0);
 
+/* The least mean cost of a block that any scheme with these accesses and this overflow can reach, whatever
+ * the cost: cost[i] is that of a block with i keys, for i = 0 .. n - 1.  TAMIS_E_DOMAIN also if the costs
+ * fall somewhere or are not convex, and if n is less than *k0 + 2 of tamis_model_balance_bound, whose
+ * distribution this is the mean by.  TAMIS_E_ARGUMENT if 'cost' is NULL. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_cost(double accesses, double load,
+                                                                 double overflow,
+                                                                 const double *cost, size_t n,
+                                                                 double *value);
+
+/* Hash functions that do not all hit every block alike.  Blocks that are hit alike are one part. */
+typedef struct tamis_balance_mixture {
+    size_t struct_size;
+    unsigned n_hashes;     /* distributions, 1 to 8 */
+    unsigned n_parts;      /* 1 to 8 */
+    const double *weights; /* n_hashes: the part of the looks that each makes, sum 1 */
+    const double *shares;  /* n_parts: of the blocks, above 0, sum 1 */
+    const double *aims;    /* n_hashes times n_parts: where it looks, sum 1 for each */
+} tamis_balance_mixture;
+
+/* Like tamis_model_balance_bound for such hash functions.  Where all of them together hit every block
+ * alike, it is the same bound; where they do not, it is a higher one.  TAMIS_E_ARGUMENT if struct_size
+ * makes no sense or an array is NULL, TAMIS_E_DOMAIN also if the mixture is none. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status
+tamis_model_balance_mixed(const tamis_balance_mixture *mixture, double accesses, double load,
+                          double overflow, double *p, size_t room, unsigned *k0);
+
 /* The parameters with which the schemes reach this bound: a block with less than 'threshold' keys
  * takes any key, one with 'threshold' keys takes a key with probability 'coin', a fuller one none.
  * Each choice of a key has a coin of its own; one coin for all would send keys that were refused
