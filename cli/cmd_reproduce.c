@@ -1,7 +1,10 @@
 /* cmd_reproduce.c - tamis reproduce: the figures of the papers, computed and simulated
  *
- * A figure agrees with its paper if the computed value rounds to the printed one in the last digit
- * that the paper prints.  The paper's text says how to read it:
+ * A figure has up to three values: printed by the paper, computed by the model, simulated on the real
+ * structure.  It agrees if all that there are agree, each pair by a rule of its own.
+ *
+ * Printed and computed: the computed value rounds to the printed one in the last digit that the paper
+ * prints.  The paper's text says how to read it:
  *
  *     0.34  -3.00e-5  80000     a rounded number
  *     0.0008937...              digits cut off, not rounded
@@ -10,8 +13,16 @@
  *     > 100  over 100           a bound from below; so are >= and at least
  *     40 to 100                 a range
  *
- * Where a figure has a slack, because rounding alone would be too strict, a relative difference up to
- * it agrees as well.  No number is ever changed to fit.
+ * Where a rounded number has a slack, because rounding alone would be too strict, a relative difference up
+ * to it agrees as well.  Where the paper slips, the corrected value takes the place of the printed one.
+ *
+ * Simulated and computed: at most four standard errors apart, and the four are at most half of the
+ * computed value.  A simulation that could not tell a half from the whole shows nothing, and that is a
+ * failure, too.  What is simulated has its own model value, 'expected': the computed one, or that of a
+ * weaker structure whose odds can be seen.  Without a model the printed value is what is expected.
+ *
+ * From the second rule it follows that a simulation which is wrong by a factor of three fails; that of
+ * every figure is made to fail so by tests/cli/test_reproduce_judge.sh.  No number is ever changed to fit.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -23,6 +34,7 @@
 
 #include "experiments/experiments.h"
 #include "experiments/plot_data.h"
+#include "experiments/simulate.h"
 
 static const char help[] =
     "usage: tamis reproduce [--full] [--json] [ID...]\n"
@@ -33,9 +45,12 @@ static const char help[] =
     "      --full           simulate as often as the papers did: hours, not a minute\n"
     "      --json           as a JSON array of objects\n"
     "      --plot-data DIR  write the data of the plots in docs/models.md to files in DIR\n\n"
-    "Verdicts: agrees (within the rounding of the paper), typo (the paper slips; the note says "
-    "how),\n"
-    "differs, and '-' for a figure that nothing here can be compared with yet.\n"
+    "'expected' is what the model says of that which was simulated: the computed value, or that "
+    "of\n"
+    "a weaker structure where the odds are too small to be seen.\n\n"
+    "Verdicts: agrees (computed within the rounding of the paper, simulated within four standard\n"
+    "errors of what is expected), typo (the same, with the slip of the paper corrected; the note\n"
+    "says how), differs, and '-' for a computed value that nothing can be compared with.\n"
     "Exit code: 0 if no figure shown differs, 1 if one does, 2 trouble.\n";
 
 enum { OPT_FULL = 1000, OPT_PLOT_DATA };
@@ -131,7 +146,9 @@ static reading read_printed(const char *text) {
 static bool within(const reading *r, double value, double slack) {
     const double touch = 1e-9 * r->unit; /* for the last bit of the arithmetic */
 
-    if (slack > 0 && fabs(value - r->value) <= slack * fabs(r->value))
+    if (isnan(value))
+        return false;
+    if (r->form == READ_NUMBER && fabs(value - r->value) <= slack * fabs(r->value))
         return true;
     switch (r->form) {
     case READ_AT_MOST:
@@ -158,33 +175,14 @@ static const char *const verdict_names[N_VERDICTS] = {"agrees", "differs", "typo
 typedef struct result {
     reading printed;
     double computed;    /* NaN: unknown */
-    measured simulated; /* NaN: unknown */
+    measured simulated; /* NaN: unknown; 'expected' is complete */
+    bool failed;        /* it could not be computed or simulated */
     verdict verdict;
-    char note[512];
+    char note[768];
 } result;
 
-/* Simulation and model are said to part only when they are this many standard errors apart. */
+/* Simulation and model part when they are more than this many standard errors apart. */
 static const double part = 4;
-
-static verdict judge(const figure *f, const result *r) {
-    const double error = r->simulated.standard_error;
-
-    if (f->typo != NULL)
-        return TYPO;
-    if (r->printed.form == READ_NOTHING) {
-        if (isnan(r->computed) || isnan(r->simulated.mean))
-            return OPEN;
-        return fabs(r->computed - r->simulated.mean) <= part * error ? AGREES : DIFFERS;
-    }
-    if (f->compute != NULL)
-        return within(&r->printed, r->computed, f->slack) ? AGREES : DIFFERS;
-    if (isnan(r->simulated.mean))
-        return OPEN;
-    return within(&r->printed, r->simulated.mean, f->slack) ||
-                   fabs(r->simulated.mean - r->printed.value) <= part * error
-               ? AGREES
-               : DIFFERS;
-}
 
 /* Add a sentence to the note; what does not fit is left out. */
 static void add_note(result *r, const char *text) {
@@ -192,38 +190,138 @@ static void add_note(result *r, const char *text) {
     snprintf(r->note + used, sizeof r->note - used, "%s%s", used > 0 ? "; " : "", text);
 }
 
-static void run(const figure *f, bool full, result *r) {
+/* Is the simulation what was expected? */
+static bool judge_distance(const figure *f, result *r) {
+    const measured *const m = &r->simulated;
+    const double apart = fabs(m->mean - m->expected);
+    const double touch = 1e-12 * fabs(m->expected); /* for the last bit of the arithmetic */
     char text[160];
 
-    *r = (result){.printed = read_printed(f->printed),
-                  .computed = NAN,
-                  .simulated = {.mean = NAN, .standard_error = NAN}};
-    if (f->typo != NULL)
-        add_note(r, f->typo);
+    if (apart <= part * m->standard_error + touch)
+        return true;
+    if (f->compute == NULL && within(&r->printed, m->mean, f->slack))
+        return true;
+    if (m->standard_error > 0)
+        snprintf(text, sizeof text, "simulation and model are %.1f standard errors apart",
+                 apart / m->standard_error);
+    else
+        snprintf(text, sizeof text, "simulation and model are apart, and chance has no part in it");
+    add_note(r, text);
+    return false;
+}
+
+/* Could it have been anything else? */
+static bool judge_power(result *r) {
+    if (part * r->simulated.standard_error <= fabs(r->simulated.expected) / 2)
+        return true;
+    add_note(r, "the simulation has no power: its standard error is over an eighth of the value");
+    return false;
+}
+
+static verdict judge(const figure *f, result *r) {
+    const reading corrected = read_printed(f->typo != NULL ? f->typo->corrected : f->printed);
+    const bool simulated = !isnan(r->simulated.mean);
+    bool agrees = !r->failed;
+
+    if (corrected.form == READ_NOTHING && !simulated)
+        return agrees ? OPEN : DIFFERS;
+    if (corrected.form != READ_NOTHING && f->compute != NULL)
+        agrees = within(&corrected, r->computed, f->slack) && agrees;
+    if (simulated)
+        agrees = judge_distance(f, r) && judge_power(r) && agrees;
+    return !agrees ? DIFFERS : f->typo != NULL ? TYPO : AGREES;
+}
+
+/* Compute and simulate, without a verdict. */
+static void find(const figure *f, run *shared, result *r) {
+    const measured unknown = {.mean = NAN, .standard_error = NAN, .expected = NAN};
+    char text[160];
+
+    *r = (result){.printed = read_printed(f->printed), .computed = NAN, .simulated = unknown};
+    if (f->typo != NULL) {
+        snprintf(text, sizeof text, "should be %s", f->typo->corrected);
+        add_note(r, text);
+        add_note(r, f->typo->how);
+    }
     if (f->note != NULL)
         add_note(r, f->note);
     if (f->compute != NULL) {
         const tamis_status status = f->compute(f, &r->computed);
         if (status != TAMIS_OK) {
             r->computed = NAN;
+            r->failed = true;
             snprintf(text, sizeof text, "cannot be computed: %s", tamis_status_text(status));
             add_note(r, text);
         }
     }
     if (f->simulate != NULL) {
-        const tamis_status status = f->simulate(f, full, &r->simulated);
+        r->simulated.expected = NAN;
+        const tamis_status status = f->simulate(f, shared, &r->simulated);
         if (status != TAMIS_OK) {
-            r->simulated = (measured){.mean = NAN, .standard_error = NAN};
+            r->simulated = unknown;
+            r->failed = true;
             snprintf(text, sizeof text, "cannot be simulated: %s", tamis_status_text(status));
             add_note(r, text);
+        } else if (isnan(r->simulated.expected)) {
+            r->simulated.expected = f->compute != NULL ? r->computed : r->printed.value;
         }
     }
-    const double apart = fabs(r->computed - r->simulated.mean) / r->simulated.standard_error;
-    if (apart > part && isfinite(apart)) {
-        snprintf(text, sizeof text, "simulation and model are %.1f standard errors apart", apart);
-        add_note(r, text);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * The judge, judged
+ *
+ * Builds for tests read two lists of factors, TAMIS_REPRODUCE_SKEW and TAMIS_REPRODUCE_SKEW_COMPUTED, and
+ * judge each figure once for each factor, with the simulated or the computed value multiplied by it.
+ */
+
+typedef struct skew {
+    double simulated, computed;
+} skew;
+
+enum { SKEWS_MAX = 8 };
+
+#ifdef TAMIS_TESTING
+static size_t read_skews(skew *skews) {
+    static const char *const names[2] = {"TAMIS_REPRODUCE_SKEW", "TAMIS_REPRODUCE_SKEW_COMPUTED"};
+    size_t n = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        const char *text = getenv(names[i]);
+        while (text != NULL && *text != '\0' && n < SKEWS_MAX) {
+            char *end;
+            const double factor = strtod(text, &end);
+            if (end == text)
+                break;
+            skews[n++] = i == 0 ? (skew){factor, 1} : (skew){1, factor};
+            text = *end == ',' ? end + 1 : end;
+        }
     }
-    r->verdict = judge(f, r);
+    if (n == 0)
+        skews[n++] = (skew){1, 1};
+    return n;
+}
+#else
+static size_t read_skews(skew *skews) {
+    skews[0] = (skew){1, 1};
+    return 1;
+}
+#endif
+
+/* The verdict as if all that was simulated had been so many times larger. */
+static result skewed(const figure *f, const result *found, const skew *by) {
+    result r = *found;
+    char text[80];
+
+    r.simulated.mean *= by->simulated;
+    r.simulated.standard_error *= by->simulated;
+    r.computed *= by->computed;
+    if (by->simulated != 1 || by->computed != 1) {
+        snprintf(text, sizeof text, "simulated times %g, computed times %g", by->simulated,
+                 by->computed);
+        add_note(&r, text);
+    }
+    r.verdict = judge(f, &r);
+    return r;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -238,18 +336,18 @@ static const char *text_real(double value, const char *format, const char *unkno
 }
 
 static void print_head(int id_width) {
-    printf("%-*s  %-13s  %-13s  %-14s  %-8s  %-7s  %s\n", id_width, "id", "printed", "computed",
-           "simulated", "stderr", "verdict", "note");
+    printf("%-*s  %-13s  %-13s  %-13s  %-12s  %-8s  %-7s  %s\n", id_width, "id", "printed",
+           "computed", "expected", "simulated", "stderr", "verdict", "note");
 }
 
 static void print_row(int id_width, const figure *f, const result *r) {
-    char computed[TEXT_NUMBER], simulated[TEXT_NUMBER], error[TEXT_NUMBER];
+    char computed[TEXT_NUMBER], expected[TEXT_NUMBER], simulated[TEXT_NUMBER], error[TEXT_NUMBER];
 
-    printf("%-*s  %-13s  %-13s  %-14s  %-8s  %-7s  %s\n", id_width, f->id,
+    printf("%-*s  %-13s  %-13s  %-13s  %-12s  %-8s  %-7s  %s\n", id_width, f->id,
            f->printed != NULL ? f->printed : "(plot)",
            text_real(r->computed, "%.7g", "-", computed),
-           text_real(r->simulated.mean, "%.6g", f->simulate == NULL ? "not built yet" : "-",
-                     simulated),
+           text_real(r->simulated.expected, "%.7g", "-", expected),
+           text_real(r->simulated.mean, "%.6g", "-", simulated),
            text_real(r->simulated.standard_error, "%.1e", "-", error),
            r->verdict != OPEN ? verdict_names[r->verdict] : "-", r->note);
     fflush(stdout);
@@ -266,6 +364,7 @@ static void print_object(json *j, const char *paper, const figure *f, const resu
     else
         json_text(j, "printed", f->printed);
     json_real(j, "computed", r->computed);
+    json_real(j, "expected", r->simulated.expected);
     json_real(j, "simulated", r->simulated.mean);
     json_real(j, "stderr", r->simulated.standard_error);
     if (r->verdict != OPEN)
@@ -317,6 +416,9 @@ static int longest_id(void) {
 static int reproduce(char **patterns, int n_patterns, bool full, bool as_json) {
     unsigned counts[N_VERDICTS] = {0};
     const int id_width = longest_id();
+    skew skews[SKEWS_MAX];
+    const size_t n_skews = read_skews(skews);
+    run shared = {.full = full, .memos = NULL};
     json j;
 
     json_start(&j, stdout);
@@ -327,16 +429,20 @@ static int reproduce(char **patterns, int n_patterns, bool full, bool as_json) {
     for (size_t p = 0; p < N_PAPERS; p++)
         for (size_t i = 0; i < papers[p]->n_figures && !ferror(stdout); i++) {
             const figure *const f = &papers[p]->figures[i];
-            result r;
+            result found;
             if (!selected(patterns, n_patterns, f->id))
                 continue;
-            run(f, full, &r);
-            counts[r.verdict]++;
-            if (as_json)
-                print_object(&j, papers[p]->paper, f, &r);
-            else
-                print_row(id_width, f, &r);
+            find(f, &shared, &found);
+            for (size_t k = 0; k < n_skews; k++) {
+                const result r = skewed(f, &found, &skews[k]);
+                counts[r.verdict]++;
+                if (as_json)
+                    print_object(&j, papers[p]->paper, f, &r);
+                else
+                    print_row(id_width, f, &r);
+            }
         }
+    run_end(&shared);
     if (as_json) {
         json_close(&j);
         json_end(&j);

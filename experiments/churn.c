@@ -4,7 +4,8 @@
  */
 #include "churn.h"
 
-#include <math.h>
+#include "simulate.h"
+
 #include <stdlib.h>
 
 enum { WATCHED = 512 };
@@ -18,7 +19,7 @@ static uint64_t random_next(uint64_t *state) {
 
 /* What one trial found. */
 typedef struct trial {
-    double rate, at_least[CHURN_LOADS], arrivals;
+    double rate, at_least[CHURN_LOADS], arrivals, buckets;
     uint64_t stash_most, stash_last;
 } trial;
 
@@ -51,8 +52,10 @@ static tamis_status change(tamis_filter *filter, const churn *c, bool watch, uin
         *chosen = (*next)++;
         if (status == TAMIS_OK)
             status = tamis_filter_insert_u64(filter, *chosen, NULL);
-        if (watch && k % WATCHED == 0 && status == TAMIS_OK)
+        if (watch && k >= c->settle && k % WATCHED == 0 && status == TAMIS_OK)
             status = look_at_stash(filter, t);
+        if (k == c->settle)
+            t->arrivals = 0; /* what is there came before */
     }
     return status;
 }
@@ -76,19 +79,8 @@ static tamis_status measure(const tamis_filter *filter, const churn *c, const ui
         t->at_least[i] = buckets += i < info.n_loads ? (double)info.load_histogram[i] : 0;
     for (unsigned i = 0; i < CHURN_LOADS; i++)
         t->at_least[i] /= buckets;
+    t->buckets = buckets;
     return look_at_stash(filter, t);
-}
-
-static void add(measured *m, double value) {
-    m->mean += value;
-    m->standard_error += value * value;
-}
-
-/* From sums to mean and standard error; 'least' is what counting alone leaves uncertain. */
-static void finish(measured *m, double n, double least) {
-    m->mean /= n;
-    const double variance = n > 1 ? (m->standard_error - n * m->mean * m->mean) / (n - 1) : 0;
-    m->standard_error = fmax(sqrt(fmax(variance, 0) / n), least);
 }
 
 tamis_status churn_run(const churn *c, bool watch, churn_result *result) {
@@ -98,6 +90,8 @@ tamis_status churn_run(const churn *c, bool watch, churn_result *result) {
         return TAMIS_E_NOMEM;
     tamis_status status = TAMIS_OK;
     *result = (churn_result){.overflowed = 0};
+    series rate = {0, 0, 0}, arrivals = {0, 0, 0}, at_least[CHURN_LOADS] = {{0, 0, 0}};
+    double buckets = 1;
     for (uint64_t i = 0; i < c->trials && status == TAMIS_OK; i++) {
         churn own = *c;
         tamis_filter *filter;
@@ -111,19 +105,19 @@ tamis_status churn_run(const churn *c, bool watch, churn_result *result) {
         if (status == TAMIS_OK)
             status = measure(filter, &own, present, next, &t);
         tamis_filter_free(filter);
-        add(&result->rate, t.rate);
-        add(&result->arrivals, t.arrivals);
+        series_add(&rate, t.rate);
+        series_add(&arrivals, t.arrivals);
         for (unsigned j = 0; j < CHURN_LOADS; j++)
-            add(&result->at_least[j], t.at_least[j]);
-        result->overflowed += (t.stash_most > 0 ? 1 : 0) / n;
+            series_add(&at_least[j], t.at_least[j]);
+        buckets = t.buckets;
+        result->overflowed += (t.arrivals > 0 ? 1 : 0) / n;
         if (t.stash_most > result->stash_most)
             result->stash_most = t.stash_most;
     }
     free(present);
-    const double queries = n * (double)c->queries;
-    finish(&result->rate, n, sqrt(fmax(result->rate.mean / n, 1 / queries) / queries));
-    finish(&result->arrivals, n, 0);
+    result->rate = series_result(&rate, n * (double)c->queries);
+    result->arrivals = series_result(&arrivals, 0);
     for (unsigned j = 0; j < CHURN_LOADS; j++)
-        finish(&result->at_least[j], n, 0);
+        result->at_least[j] = series_result(&at_least[j], n * buckets);
     return status;
 }

@@ -13,6 +13,7 @@ typedef struct churn {
     tamis_params params; /* the seed is that of the first trial; the others follow */
     uint64_t keys;       /* in the filter at a time */
     uint64_t rounds;
+    uint64_t settle;  /* of these, before the stash is watched: loads take some rounds per key */
     uint64_t queries; /* for absent keys, after the rounds */
     uint64_t trials;
 } churn;

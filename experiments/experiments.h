@@ -15,27 +15,46 @@
 #include <tamis/model.h>
 #include <tamis/tamis.h>
 
-/* What a simulation found: the mean and its standard error. */
+/* What a simulation found: the mean and its standard error, 0 where chance has no part in it.
+ * 'expected' is what the model says of that which was simulated, where this is not the figure itself: odds
+ * of 1e-9 cannot be seen, those of a weaker structure can.  NaN: the figure itself. */
 typedef struct measured {
     double mean;
     double standard_error;
+    double expected;
 } measured;
+
+/* One call of 'tamis reproduce'.  Figures that come from the same simulation share it: see simulate.h. */
+typedef struct run {
+    bool full; /* as often as the papers did */
+    struct memo *memos;
+} run;
+
+/* A slip of the paper: what it should have printed, in the same form, and how it came about. */
+typedef struct slip {
+    const char *corrected;
+    const char *how;
+} slip;
+
+#define SLIP(corrected, how) (&(const slip){corrected, how})
 
 typedef struct figure figure;
 struct figure {
     const char *id; /* "dleft.t1.load4" */
     const char
         *printed; /* as the paper prints it: "6.6e-1"; its digits tell the rounding.  NULL: the
-                          * paper shows it in a plot only */
+                          * paper shows it in a plot only, or does not have it */
     /* The value by src/model/.  'index' is the entry within a row of figures. */
     tamis_status (*compute)(const figure *self, double *value);
-    /* The value on the real structure, NULL as long as there is none; 'full' asks for the paper's own
-     * number of trials.  Seeded: the same call gives the same numbers. */
-    tamis_status (*simulate)(const figure *self, bool full, measured *value);
+    /* The value on the real structure, or NULL.  Seeded: the same call gives the same numbers. */
+    tamis_status (*simulate)(const figure *self, run *r, measured *value);
     int index;
-    double slack; /* relative difference that still agrees, where rounding alone is too strict; the
-                       * note then says why.  0: rounding decides */
-    const char *typo; /* not NULL: the paper slips here, and how; the verdict becomes "typo" */
+    double
+        slack; /* relative difference from the printed number that still agrees, where rounding alone is
+                   * too strict; the note then says why.  0: rounding decides */
+    const slip
+        *typo; /* not NULL: the paper slips here; the verdict becomes "typo" if the corrected value
+                       * is met */
     const char *note; /* convention or reason, one line */
 };
 

@@ -7,20 +7,18 @@
  * the number of bits per key; SINGLE and MHT have the overflow list that MHT needs with 1.2
  * accesses and 3 choices, 0.498 % of the keys.  The curves of the paper take the mean number of
  * bits set in a block for the number itself; the IDs with ".exact." do not, and are what a filter
- * shows.
+ * shows.  They are measured by queries, with fewer hashes where the rate is too small to be seen; the IDs
+ * with ".info." compare what info tells from the bits that are set.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "experiments.h"
+#include "kanizo.h"
 
 #include <math.h>
 
-#include <tamis/plan.h>
+enum { BLOCK_BITS = KANIZO_BLOCK_BITS, CHOICES = KANIZO_CHOICES };
 
-enum { BLOCK_BITS = 256, CHOICES = 3 };
-
-/* The number of hashes that suits 'beta' bits per key. */
-static unsigned hashes_for(double beta) {
+unsigned kanizo_hashes(double beta) {
     return (unsigned)lround(beta * log(2));
 }
 
@@ -78,13 +76,11 @@ static tamis_status mht_percent(const figure *self, double *value) {
  */
 
 static tamis_status hashes(const figure *self, double *value) {
-    *value = hashes_for(self->index);
+    *value = kanizo_hashes(self->index);
     return TAMIS_OK;
 }
 
-/* SINGLE or MHT with the parameters that balance best. */
-static tamis_status best_shape(tamis_balance_scheme scheme, double load,
-                               tamis_balance_shape *shape) {
+tamis_status kanizo_shape(tamis_balance_scheme scheme, double load, tamis_balance_shape *shape) {
     tamis_balance_shape_init(shape);
     double overflow;
     const tamis_status status =
@@ -97,54 +93,72 @@ static tamis_status best_shape(tamis_balance_scheme scheme, double load,
                                           &shape->threshold, &shape->coin);
 }
 
-static tamis_status balanced(tamis_balance_scheme scheme, int beta, bool exact, bool keyed,
-                             double *value) {
+static tamis_status balanced(tamis_balance_scheme scheme, int beta, unsigned k, bool exact,
+                             bool keyed, double *value) {
     const double load = (double)BLOCK_BITS / beta;
     tamis_balance_shape shape;
-    const tamis_status status = best_shape(scheme, load, &shape);
+    const tamis_status status = kanizo_shape(scheme, load, &shape);
     if (status != TAMIS_OK)
         return status;
     const unsigned bits = BLOCK_BITS - tamis_model_balance_counter_bits(shape.threshold);
-    const unsigned k = hashes_for(beta);
     return exact ? tamis_model_balance_fpr(&shape, load, keyed, bits, k, value)
                  : tamis_model_balance_fpr_printed(&shape, load, bits, k, value);
 }
 
-static tamis_status single(const figure *self, double *value) {
-    return balanced(TAMIS_BALANCE_SINGLE, self->index, false, false, value);
+tamis_status kanizo_fpr(kanizo_kind kind, int beta, unsigned k, double *value) {
+    enum { COUNTER_BITS = 7 };
+    switch (kind) {
+    case KANIZO_STANDARD: /* a table that is too large for its fill to vary */
+        return tamis_model_bloom(1e15 * beta, 1e15, k, value);
+    case KANIZO_BLOCKED:
+        return tamis_model_blocked(BLOCK_BITS - COUNTER_BITS, (double)BLOCK_BITS / beta, k, value);
+    case KANIZO_SINGLE:
+        return balanced(TAMIS_BALANCE_SINGLE, beta, k, true, false, value);
+    default:
+        return balanced(TAMIS_BALANCE_MHT, beta, k, true, true, value);
+    }
 }
 
-static tamis_status single_exact(const figure *self, double *value) {
-    return balanced(TAMIS_BALANCE_SINGLE, self->index, true, false, value);
+static tamis_status single(const figure *self, double *value) {
+    return balanced(TAMIS_BALANCE_SINGLE, self->index, kanizo_hashes(self->index), false, false,
+                    value);
 }
 
 static tamis_status mht(const figure *self, double *value) {
-    return balanced(TAMIS_BALANCE_MHT, self->index, false, false, value);
+    return balanced(TAMIS_BALANCE_MHT, self->index, kanizo_hashes(self->index), false, false,
+                    value);
 }
 
 static tamis_status mht_exact(const figure *self, double *value) {
-    return balanced(TAMIS_BALANCE_MHT, self->index, true, false, value);
+    return balanced(TAMIS_BALANCE_MHT, self->index, kanizo_hashes(self->index), true, false, value);
+}
+
+static tamis_status standard(const figure *self, double *value) {
+    return kanizo_fpr(KANIZO_STANDARD, self->index, kanizo_hashes(self->index), value);
+}
+
+static tamis_status blocked_counted(const figure *self, double *value) {
+    return kanizo_fpr(KANIZO_BLOCKED, self->index, kanizo_hashes(self->index), value);
+}
+
+static tamis_status single_exact(const figure *self, double *value) {
+    return kanizo_fpr(KANIZO_SINGLE, self->index, kanizo_hashes(self->index), value);
 }
 
 /* As the filter of this library does it: a query knows the coins of its key. */
 static tamis_status mht_keyed(const figure *self, double *value) {
-    return balanced(TAMIS_BALANCE_MHT, self->index, true, true, value);
-}
-
-/* A table that is too large for its fill to vary. */
-static tamis_status standard(const figure *self, double *value) {
-    return tamis_model_bloom(1e15 * self->index, 1e15, hashes_for(self->index), value);
+    return kanizo_fpr(KANIZO_MHT, self->index, kanizo_hashes(self->index), value);
 }
 
 static tamis_status blocked_exact(const figure *self, double *value) {
     return tamis_model_blocked(BLOCK_BITS, (double)BLOCK_BITS / self->index,
-                               hashes_for(self->index), value);
+                               kanizo_hashes(self->index), value);
 }
 
 /* SINGLE without list and counter: Poisson loads, phi(i) = (1 - e^(-ki/B))^k. */
 static tamis_status blocked(const figure *self, double *value) {
     const double load = (double)BLOCK_BITS / self->index;
-    const unsigned k = hashes_for(self->index);
+    const unsigned k = kanizo_hashes(self->index);
     double sum = 0;
     for (unsigned i = 1; i <= 2 * BLOCK_BITS; i++) {
         double weight;
@@ -161,7 +175,7 @@ static tamis_status blocked(const figure *self, double *value) {
 static tamis_status state(int beta, tamis_balance_state *found) {
     const double load = (double)BLOCK_BITS / beta;
     tamis_balance_shape shape;
-    const tamis_status status = best_shape(TAMIS_BALANCE_MHT, load, &shape);
+    const tamis_status status = kanizo_shape(TAMIS_BALANCE_MHT, load, &shape);
     if (status != TAMIS_OK)
         return status;
     tamis_balance_state_init(found);
@@ -198,7 +212,7 @@ enum { FILLING_BITS = 16 };
 static tamis_status filling(const figure *self, tamis_balance_state *found) {
     const double load = (double)BLOCK_BITS / FILLING_BITS;
     tamis_balance_shape shape;
-    const tamis_status status = best_shape(TAMIS_BALANCE_MHT, load, &shape);
+    const tamis_status status = kanizo_shape(TAMIS_BALANCE_MHT, load, &shape);
     if (status != TAMIS_OK)
         return status;
     tamis_balance_state_init(found);
@@ -222,208 +236,204 @@ static tamis_status filling_query(const figure *self, double *value) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * On the filter itself
- *
- * Error rates are those that info tells: from the bits that are set in the blocks, which is exact for this
- * table and can be had where queries would take days.  tests/model/test_filter_balanced.c
- * compares info with queries.
+ * Theorems 1, 2, 4 and 5 by loads and costs: 8 keys per block, 3 choices, with the least overflow for which
+ * a scheme balances best; index = 100 * accesses, and the load or the cost below that
  */
 
-typedef double observation(const tamis_info *info);
+static const double cost_load = 8;
 
-static double see_overflow(const tamis_info *info) {
-    return (double)info->stash_used / (double)info->count;
+double kanizo_cost_of(kanizo_cost cost, unsigned load) {
+    return cost == KANIZO_SQUARE ? (double)load * load : fmax(0, load - cost_load);
 }
 
-static double see_insert(const tamis_info *info) {
-    return info->reads_per_insert;
-}
+/* What SINGLE, which makes one access, is given for a list. */
+static const double single_overflow = 0.01;
 
-static double see_query(const tamis_info *info) {
-    return info->reads_per_query;
-}
-
-static double see_rate(const tamis_info *info) {
-    return info->fpr;
-}
-
-/* Fill a filter with n keys, and look at it.  A key that a false positive hides sets no bit that is not
- * set, but is missing from the loads. */
-static tamis_status fill(const tamis_params *params, uint64_t n, tamis_info *info) {
-    enum { CHUNK = 512 };
-    tamis_filter *filter;
-    tamis_status status = tamis_filter_create(params, NULL, &filter);
-    if (status != TAMIS_OK)
-        return status;
-    uint64_t keys[CHUNK];
-    for (uint64_t next = 0; next < n && status == TAMIS_OK;) {
-        size_t in = 0;
-        while (in < CHUNK && next < n)
-            keys[in++] = next++;
-        status = tamis_filter_insert_many_u64(filter, keys, in, NULL, NULL);
-    }
-    tamis_info_init(info);
-    if (status == TAMIS_OK)
-        status = tamis_filter_info(filter, info);
-    tamis_filter_free(filter);
-    return status;
-}
-
-/* Mean and standard error of what is seen in some filters with 'percent' of their keys in. */
-static tamis_status observe(const tamis_params *params, int percent, bool full,
-                            observation *observed, measured *value) {
-    const unsigned trials = full ? 20 : 12;
-    double sum = 0, squares = 0;
-    for (unsigned t = 0; t < trials; t++) {
-        tamis_params own = *params;
-        tamis_info info;
-        own.seed = t + 1;
-        const tamis_status status = fill(&own, own.capacity * (uint64_t)percent / 100, &info);
+static tamis_status cost_bound(tamis_balance_scheme scheme, double accesses, kanizo_cost cost,
+                               double *value) {
+    double costs[64], overflow = single_overflow;
+    for (unsigned i = 0; i < 64; i++)
+        costs[i] = kanizo_cost_of(cost, i);
+    if (scheme != TAMIS_BALANCE_SINGLE) {
+        const tamis_status status =
+            tamis_model_balance_region(scheme, CHOICES, accesses, cost_load, &overflow, NULL);
         if (status != TAMIS_OK)
             return status;
-        sum += observed(&info);
-        squares += observed(&info) * observed(&info);
     }
-    value->mean = sum / trials;
-    value->standard_error =
-        sqrt(fmax(0, squares / trials - value->mean * value->mean) / (trials - 1));
-    /* What happens to less than one key in all is not seen. */
-    value->standard_error =
-        fmax(value->standard_error, 1e-3 * value->mean / sqrt((double)params->capacity * trials));
-    return TAMIS_OK;
+    return tamis_model_balance_cost(accesses, cost_load, overflow, costs, 64, value);
 }
 
-static uint64_t keys_for(bool full) {
-    return full ? 400000 : 30000;
+static tamis_status cost_single(const figure *self, double *value) {
+    return cost_bound(TAMIS_BALANCE_SINGLE, 1, (kanizo_cost)self->index, value);
 }
 
-/* By the theory, with so many keys per block of 256 bits, or of 512 where those would be too full to tell
- * keys apart. */
-static tamis_status by_theory(tamis_balance_scheme scheme, double accesses, double overflow,
-                              double load, bool full, tamis_params *params) {
-    tamis_balanced_need need;
-    tamis_plan plan;
-    tamis_balanced_need_init(&need);
-    tamis_plan_init(&plan);
-    need.n = keys_for(full);
-    need.scheme = scheme;
-    need.accesses = accesses;
-    need.overflow = overflow;
-    need.block_bits = load <= 16 ? BLOCK_BITS : 2 * BLOCK_BITS;
-    need.bits_per_key = need.block_bits / load;
-    const tamis_status status = tamis_plan_balanced(&need, &plan);
+static tamis_status cost_sequential(const figure *self, double *value) {
+    return cost_bound(TAMIS_BALANCE_SEQUENTIAL, self->index / 10 / 100.0,
+                      (kanizo_cost)(self->index % 10), value);
+}
+
+static tamis_status cost_mht(const figure *self, double *value) {
+    return cost_bound(TAMIS_BALANCE_MHT, self->index / 10 / 100.0, (kanizo_cost)(self->index % 10),
+                      value);
+}
+
+/* MHT by Theorem 2: each choice has a distribution of its own, all on one sub-table, and all of them
+ * together hit every block alike. */
+static tamis_status mixed(const figure *self, double *value) {
+    enum { ROOM = 64 };
+    const double a = self->index / 100 / 100.0;
+    double overflow, shares[CHOICES], weights[CHOICES], aims[CHOICES * CHOICES] = {0}, p[ROOM];
+    tamis_status status =
+        tamis_model_balance_region(TAMIS_BALANCE_MHT, CHOICES, a, cost_load, &overflow, shares);
+    if (status != TAMIS_OK)
+        return status;
+    /* A look at choice i comes after i refusals, q each. */
+    const double q = cbrt(overflow);
+    for (unsigned i = 0; i < CHOICES; i++) {
+        weights[i] = pow(q, i) / a;
+        aims[i * CHOICES + i] = 1;
+    }
+    const tamis_balance_mixture mixture = {.struct_size = sizeof mixture,
+                                           .n_hashes = CHOICES,
+                                           .n_parts = CHOICES,
+                                           .weights = weights,
+                                           .shares = shares,
+                                           .aims = aims};
+    unsigned k0;
+    status = tamis_model_balance_mixed(&mixture, a, cost_load, overflow, p, ROOM, &k0);
     if (status == TAMIS_OK)
-        *params = plan.params;
+        *value = p[self->index % 100];
     return status;
 }
 
-static tamis_status region_see(tamis_balance_scheme scheme, double accesses, double load, bool full,
-                               observation *observed, measured *value) {
-    tamis_params params;
-    const tamis_status status = by_theory(scheme, accesses, 0, load, full, &params);
-    return status == TAMIS_OK ? observe(&params, 100, full, observed, value) : status;
+static tamis_status mixed_see(const figure *self, run *r, measured *value) {
+    return kanizo_see_region(TAMIS_BALANCE_MHT, self->index / 100 / 100.0, 0, cost_load,
+                             KANIZO_LOADS + (unsigned)self->index % 100, r, value);
 }
 
-static tamis_status region_sequential_see(const figure *self, bool full, measured *value) {
-    return region_see(TAMIS_BALANCE_SEQUENTIAL, self->index / 100.0, 8, full, see_overflow, value);
+static tamis_status cost_single_see(const figure *self, run *r, measured *value) {
+    return kanizo_see_region(TAMIS_BALANCE_SINGLE, 1, single_overflow, cost_load,
+                             KANIZO_COSTS + (unsigned)self->index, r, value);
 }
 
-static tamis_status region_mht_see(const figure *self, bool full, measured *value) {
-    return region_see(TAMIS_BALANCE_MHT, self->index / 100.0, 8, full, see_overflow, value);
+static tamis_status cost_sequential_see(const figure *self, run *r, measured *value) {
+    return kanizo_see_region(TAMIS_BALANCE_SEQUENTIAL, self->index / 10 / 100.0, 0, cost_load,
+                             KANIZO_COSTS + (unsigned)self->index % 10, r, value);
 }
 
-static tamis_status region_by_load_see(const figure *self, bool full, measured *value) {
-    return region_see(TAMIS_BALANCE_SEQUENTIAL, 1.2, self->index, full, see_overflow, value);
+static tamis_status cost_mht_see(const figure *self, run *r, measured *value) {
+    return kanizo_see_region(TAMIS_BALANCE_MHT, self->index / 10 / 100.0, 0, cost_load,
+                             KANIZO_COSTS + (unsigned)self->index % 10, r, value);
 }
 
-static tamis_status accesses(const figure *self, double *value) {
-    *value = self->index / 100.0;
-    return TAMIS_OK;
+/* -------------------------------------------------------------------------------------------------
+ * Figure 3 on the filter
+ */
+
+static tamis_status region_sequential_see(const figure *self, run *r, measured *value) {
+    return kanizo_see_region(TAMIS_BALANCE_SEQUENTIAL, self->index / 100.0, 0, 8, KANIZO_OVERFLOW,
+                             r, value);
 }
 
-static tamis_status accesses_sequential_see(const figure *self, bool full, measured *value) {
-    return region_see(TAMIS_BALANCE_SEQUENTIAL, self->index / 100.0, 8, full, see_insert, value);
+static tamis_status region_mht_see(const figure *self, run *r, measured *value) {
+    return kanizo_see_region(TAMIS_BALANCE_MHT, self->index / 100.0, 0, 8, KANIZO_OVERFLOW, r,
+                             value);
 }
 
-static tamis_status accesses_mht_see(const figure *self, bool full, measured *value) {
-    return region_see(TAMIS_BALANCE_MHT, self->index / 100.0, 8, full, see_insert, value);
+static tamis_status region_by_load_see(const figure *self, run *r, measured *value) {
+    return kanizo_see_region(TAMIS_BALANCE_SEQUENTIAL, 1.2, 0, self->index, KANIZO_OVERFLOW, r,
+                             value);
 }
 
-/* The filters of figure 4: blocks of 256 bits at any load. */
-static tamis_status figure4_see(tamis_balance_scheme scheme, int beta, int percent, bool full,
-                                observation *observed, measured *value) {
-    tamis_balanced_need need;
-    tamis_plan plan;
-    tamis_balanced_need_init(&need);
-    tamis_plan_init(&plan);
-    need.n = keys_for(full);
-    need.scheme = scheme;
-    need.block_bits = BLOCK_BITS;
-    need.bits_per_key = beta;
-    need.hashes = hashes_for(beta);
-    tamis_status status = TAMIS_OK;
-    if (scheme == TAMIS_BALANCE_SINGLE)
-        status =
-            tamis_model_balance_region(TAMIS_BALANCE_MHT, CHOICES, 1.2, 8, &need.overflow, NULL);
+/* The blocks that a filter reads which has the parameters for so many accesses: not the number that went
+ * in, but what filling it comes to. */
+static tamis_status accesses(tamis_balance_scheme scheme, int percent, double *value) {
+    tamis_balance_shape shape;
+    tamis_balance_state state;
+    double overflow;
+    tamis_balance_shape_init(&shape);
+    tamis_balance_state_init(&state);
+    shape.scheme = scheme;
+    shape.choices = CHOICES;
+    tamis_status status =
+        tamis_model_balance_region(scheme, CHOICES, percent / 100.0, 8, &overflow, shape.shares);
     if (status == TAMIS_OK)
-        status = tamis_plan_balanced(&need, &plan);
-    return status == TAMIS_OK ? observe(&plan.params, percent, full, observed, value) : status;
+        status = tamis_model_balance_parameters(percent / 100.0, 8, overflow, &shape.threshold,
+                                                &shape.coin);
+    if (status == TAMIS_OK)
+        status = tamis_model_balance_state(&shape, 8, &state);
+    if (status == TAMIS_OK)
+        *value = state.accesses;
+    return status;
 }
 
-static tamis_status single_see(const figure *self, bool full, measured *value) {
-    return figure4_see(TAMIS_BALANCE_SINGLE, self->index, 100, full, see_rate, value);
+static tamis_status accesses_sequential(const figure *self, double *value) {
+    return accesses(TAMIS_BALANCE_SEQUENTIAL, self->index, value);
 }
 
-static tamis_status mht_see(const figure *self, bool full, measured *value) {
-    return figure4_see(TAMIS_BALANCE_MHT, self->index, 100, full, see_rate, value);
+static tamis_status accesses_mht(const figure *self, double *value) {
+    return accesses(TAMIS_BALANCE_MHT, self->index, value);
 }
 
-static tamis_status reads_absent_see(const figure *self, bool full, measured *value) {
-    return figure4_see(TAMIS_BALANCE_MHT, self->index, 100, full, see_query, value);
+static tamis_status accesses_sequential_see(const figure *self, run *r, measured *value) {
+    return kanizo_see_region(TAMIS_BALANCE_SEQUENTIAL, self->index / 100.0, 0, 8, KANIZO_INSERT, r,
+                             value);
 }
 
-static tamis_status reads_insert_see(const figure *self, bool full, measured *value) {
-    return figure4_see(TAMIS_BALANCE_MHT, self->index, 100, full, see_insert, value);
+static tamis_status accesses_mht_see(const figure *self, run *r, measured *value) {
+    return kanizo_see_region(TAMIS_BALANCE_MHT, self->index / 100.0, 0, 8, KANIZO_INSERT, r, value);
 }
 
-static tamis_status filling_insert_see(const figure *self, bool full, measured *value) {
-    return figure4_see(TAMIS_BALANCE_MHT, FILLING_BITS, self->index, full, see_insert, value);
+/* -------------------------------------------------------------------------------------------------
+ * Figure 4 on the filter
+ */
+
+static tamis_status standard_see(const figure *self, run *r, measured *value) {
+    return kanizo_see_figure4(KANIZO_STANDARD, self->index, 100, KANIZO_RATE, r, value);
 }
 
-static tamis_status filling_query_see(const figure *self, bool full, measured *value) {
-    return figure4_see(TAMIS_BALANCE_MHT, FILLING_BITS, self->index, full, see_query, value);
+static tamis_status standard_info(const figure *self, run *r, measured *value) {
+    return kanizo_see_figure4(KANIZO_STANDARD, self->index, 100, KANIZO_INFO, r, value);
 }
 
-static tamis_status standard_see(const figure *self, bool full, measured *value) {
-    tamis_params params;
-    tamis_params_init(&params);
-    params.kind = TAMIS_KIND_BLOOM;
-    params.capacity = keys_for(full);
-    params.value[TAMIS_BLOOM_BITS] = params.capacity * (uint64_t)self->index;
-    params.value[TAMIS_BLOOM_HASHES] = hashes_for(self->index);
-    return observe(&params, 100, full, see_rate, value);
+static tamis_status blocked_see(const figure *self, run *r, measured *value) {
+    return kanizo_see_figure4(KANIZO_BLOCKED, self->index, 100, KANIZO_RATE, r, value);
 }
 
-/* A blocked filter with blocks of 256 bits is one of SINGLE whose blocks are never full; it has a counter
- * of 7 bits. */
-enum { COUNTER_BITS = 7 };
-
-static tamis_status blocked_counted(const figure *self, double *value) {
-    return tamis_model_blocked(BLOCK_BITS - COUNTER_BITS, (double)BLOCK_BITS / self->index,
-                               hashes_for(self->index), value);
+static tamis_status blocked_info(const figure *self, run *r, measured *value) {
+    return kanizo_see_figure4(KANIZO_BLOCKED, self->index, 100, KANIZO_INFO, r, value);
 }
 
-static tamis_status blocked_see(const figure *self, bool full, measured *value) {
-    tamis_params params;
-    tamis_params_init(&params);
-    params.kind = TAMIS_KIND_BALANCED_BLOOM;
-    params.capacity = keys_for(full);
-    params.value[TAMIS_BALANCED_SCHEME] = TAMIS_BALANCE_SINGLE;
-    params.value[TAMIS_BALANCED_BLOCK_BITS] = BLOCK_BITS;
-    params.value[TAMIS_BALANCED_BLOCKS] = params.capacity * (uint64_t)self->index / BLOCK_BITS;
-    params.value[TAMIS_BALANCED_HASHES] = hashes_for(self->index);
-    params.value[TAMIS_BALANCED_LOAD_MAX] = (1 << COUNTER_BITS) - 1;
-    return observe(&params, 100, full, see_rate, value);
+static tamis_status single_see(const figure *self, run *r, measured *value) {
+    return kanizo_see_figure4(KANIZO_SINGLE, self->index, 100, KANIZO_RATE, r, value);
+}
+
+static tamis_status single_info(const figure *self, run *r, measured *value) {
+    return kanizo_see_figure4(KANIZO_SINGLE, self->index, 100, KANIZO_INFO, r, value);
+}
+
+static tamis_status mht_see(const figure *self, run *r, measured *value) {
+    return kanizo_see_figure4(KANIZO_MHT, self->index, 100, KANIZO_RATE, r, value);
+}
+
+static tamis_status mht_info(const figure *self, run *r, measured *value) {
+    return kanizo_see_figure4(KANIZO_MHT, self->index, 100, KANIZO_INFO, r, value);
+}
+
+static tamis_status reads_absent_see(const figure *self, run *r, measured *value) {
+    return kanizo_see_figure4(KANIZO_MHT, self->index, 100, KANIZO_QUERY, r, value);
+}
+
+static tamis_status reads_insert_see(const figure *self, run *r, measured *value) {
+    return kanizo_see_figure4(KANIZO_MHT, self->index, 100, KANIZO_INSERT, r, value);
+}
+
+static tamis_status filling_insert_see(const figure *self, run *r, measured *value) {
+    return kanizo_see_figure4(KANIZO_MHT, FILLING_BITS, self->index, KANIZO_INSERT, r, value);
+}
+
+static tamis_status filling_query_see(const figure *self, run *r, measured *value) {
+    return kanizo_see_figure4(KANIZO_MHT, FILLING_BITS, self->index, KANIZO_QUERY, r, value);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -436,38 +446,63 @@ static tamis_status blocked_see(const figure *self, bool full, measured *value) 
 #define SEEN(id, compute, simulate, index, note)                                                   \
     { id, NULL, compute, simulate, index, 0, NULL, note }
 
+#define BOUND "least mean cost of a block by Theorem 1, r = 8, d = 3; cost: "
+
+#define MIXED(a, i)                                                                                \
+    SEEN("bal.t2.a" #a ".p" #i, mixed, mixed_see, 100 * (a) + (i),                                 \
+         "P_LB(" #i ") by Theorem 2 for the sub-tables of MHT, r = 8")
+
 #define P_LB(a, i) PLOT("bal.f2.a" #a ".p" #i, lower_bound, 100 * (a) + (i), "P_LB(" #i "), r = 8")
 
 #define F3A(a)                                                                                     \
     SEEN("bal.f3a.sequential.a" #a, region_sequential, region_sequential_see, a,                   \
          "least overflow, r = 8, d = 3"),                                                          \
         SEEN("bal.f3a.mht.a" #a, region_mht, region_mht_see, a, "least overflow, d = 3, any r"),   \
-        SEEN("bal.accesses.sequential.a" #a, accesses, accesses_sequential_see, a,                 \
+        SEEN("bal.accesses.sequential.a" #a, accesses_sequential, accesses_sequential_see, a,      \
              "blocks read per insert, r = 8, d = 3"),                                              \
-        SEEN("bal.accesses.mht.a" #a, accesses, accesses_mht_see, a,                               \
-             "blocks read per insert, r = 8, d = 3")
+        SEEN("bal.accesses.mht.a" #a, accesses_mht, accesses_mht_see, a,                           \
+             "blocks read per insert, r = 8, d = 3"),                                              \
+        SEEN("bal.cost.square.sequential.a" #a, cost_sequential, cost_sequential_see,              \
+             10 * (a) + KANIZO_SQUARE, BOUND "load squared"),                                      \
+        SEEN("bal.cost.square.mht.a" #a, cost_mht, cost_mht_see, 10 * (a) + KANIZO_SQUARE,         \
+             BOUND "load squared"),                                                                \
+        SEEN("bal.cost.hinge.mht.a" #a, cost_mht, cost_mht_see, 10 * (a) + KANIZO_HINGE,           \
+             BOUND "load above 8")
+
+/* From 1.3 on no block has more than 8 keys. */
+#define COST_HINGE(a)                                                                              \
+    SEEN("bal.cost.hinge.sequential.a" #a, cost_sequential, cost_sequential_see,                   \
+         10 * (a) + KANIZO_HINGE, BOUND "load above 8")
 
 #define F3B(r)                                                                                     \
     SEEN("bal.f3b.sequential.r" #r, region_by_load, region_by_load_see, r,                         \
          "least overflow, a = 1.2, d = 3")
 
+#define QUERIED "; below 5e-4 simulated with fewer hashes"
+#define INFO    "what info tells from the bits that are set"
+#define HIDDEN  "; expected without the keys that are mistaken for present ones"
+
 #define F4(beta)                                                                                   \
-    SEEN("bal.f4.standard.b" #beta, standard, standard_see, beta, "(1 - e^(-k/beta))^k"),          \
+    SEEN("bal.f4.standard.b" #beta, standard, standard_see, beta, "(1 - e^(-k/beta))^k" QUERIED),  \
+        SEEN("bal.f4.standard.info.b" #beta, standard, standard_info, beta, INFO),                 \
         PLOT("bal.f4.blocked.b" #beta, blocked, beta, "mean fill of a block"),                     \
         PLOT("bal.f4.blocked.exact.b" #beta, blocked_exact, beta, "exact fill of a block"),        \
         SEEN("bal.f4.blocked.counted.b" #beta, blocked_counted, blocked_see, beta,                 \
-             "exact fill of a block, 7 bits of which count its keys"),                             \
+             "exact fill of a block, 7 bits of which count its keys" QUERIED),                     \
+        SEEN("bal.f4.blocked.counted.info.b" #beta, blocked_counted, blocked_info, beta, INFO),    \
         PLOT("bal.f4.single.b" #beta, single, beta, "mean fill of a block"),                       \
         SEEN("bal.f4.single.exact.b" #beta, single_exact, single_see, beta,                        \
-             "exact fill of a block"),                                                             \
+             "exact fill of a block" QUERIED),                                                     \
+        SEEN("bal.f4.single.exact.info.b" #beta, single_exact, single_info, beta, INFO),           \
         PLOT("bal.f4.mht.b" #beta, mht, beta, "mean fill of a block, sum of P_j FPR_j"),           \
         PLOT("bal.f4.mht.exact.b" #beta, mht_exact, beta, "exact fill of a block"),                \
         SEEN("bal.f4.mht.keyed.b" #beta, mht_keyed, mht_see, beta,                                 \
-             "exact fill of a block, a query knows the coins of its key"),                         \
+             "exact fill of a block, a query knows the coins of its key" QUERIED HIDDEN),          \
+        SEEN("bal.f4.mht.keyed.info.b" #beta, mht_keyed, mht_info, beta, INFO HIDDEN),             \
         PLOT("bal.reads.absent.b" #beta, reads_absent, beta,                                       \
              "MHT of figure 4, blocks read per query of an absent key"),                           \
         SEEN("bal.reads.keyed.b" #beta, reads_absent_keyed, reads_absent_see, beta,                \
-             "the same if a query knows the coins of its key")
+             "the same if a query knows the coins of its key" HIDDEN)
 
 #define FILLING(percent)                                                                           \
     SEEN("bal.filling.insert.n" #percent, filling_insert, filling_insert_see, percent,             \
@@ -500,6 +535,22 @@ static const figure figures[] = {
     P_LB(12, 8),
     P_LB(12, 9),
 
+    MIXED(110, 5),
+    MIXED(110, 6),
+    MIXED(110, 7),
+    MIXED(110, 8),
+    MIXED(110, 9),
+    MIXED(110, 10),
+    MIXED(120, 5),
+    MIXED(120, 6),
+    MIXED(120, 7),
+    MIXED(120, 8),
+    MIXED(120, 9),
+    SEEN("bal.cost.square.single", cost_single, cost_single_see, KANIZO_SQUARE,
+         BOUND "load squared; SINGLE with 1 % in the list"),
+    SEEN("bal.cost.hinge.single", cost_single, cost_single_see, KANIZO_HINGE,
+         BOUND "load above 8; SINGLE with 1 % in the list"),
+
     F3A(105),
     F3A(110),
     {"bal.f3a.text", "1", sequential_percent, NULL, 110, 0, NULL,
@@ -510,6 +561,11 @@ static const figure figures[] = {
     F3A(130),
     F3A(135),
     F3A(140),
+    COST_HINGE(105),
+    COST_HINGE(110),
+    COST_HINGE(115),
+    COST_HINGE(120),
+    COST_HINGE(125),
     F3B(1),
     F3B(2),
     F3B(4),

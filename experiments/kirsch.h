@@ -5,7 +5,7 @@
 #ifndef TAMIS_EXPERIMENTS_KIRSCH_H
 #define TAMIS_EXPERIMENTS_KIRSCH_H
 
-#include "experiments.h"
+#include "simulate.h"
 
 #include <tamis/table.h>
 
@@ -16,8 +16,9 @@ typedef struct kirsch_setting {
     uint64_t n;
     unsigned n_tables;
     uint64_t buckets[KIRSCH_TABLES_MAX];
-    unsigned string_bits; /* interpolation search */
-    uint64_t cells;       /* single filter */
+    unsigned string_bits;  /* interpolation search */
+    uint64_t string_slots; /* of its array; 0: a tenth more than items */
+    uint64_t cells;        /* single filter */
     unsigned cell_hashes;
     uint64_t bits[KIRSCH_TABLES_MAX]; /* multiple filters */
     unsigned bit_hashes[KIRSCH_TABLES_MAX];
@@ -29,22 +30,25 @@ void kirsch_params(const kirsch_setting *s, tamis_summary summary, tamis_table_p
 
 /* All of these build 'trials' tables of s->n items, with seeds 1, 2, ... */
 
-/* Items in sub-table 'level', from 0. */
-tamis_status kirsch_simulate_level(const kirsch_setting *s, unsigned level, unsigned trials,
-                                   measured *value);
+/* Items in each of the sub-tables. */
+tamis_status kirsch_simulate_levels(const kirsch_setting *s, unsigned trials, measured *values);
 
-/* The part of the tables with a crisis or, unless only crises count, a failure. */
-tamis_status kirsch_simulate_failure(const kirsch_setting *s, tamis_summary summary,
-                                     bool crises_only, unsigned trials, measured *value);
+/* The part of the tables with a crisis. */
+tamis_status kirsch_simulate_crisis(const kirsch_setting *s, unsigned trials, measured *value);
+
+/* Items of a table that the summary is wrong about. */
+tamis_status kirsch_simulate_mistaken(const kirsch_setting *s, tamis_summary summary,
+                                      unsigned trials, measured *value);
 
 /* The part of 'queries' misses for which the summary named a sub-table. */
 tamis_status kirsch_simulate_fpr(const kirsch_setting *s, tamis_summary summary, unsigned trials,
                                  unsigned queries, measured *value);
 
-/* Bytes of fast memory of one table: the summary, and the bits that it keeps for each bucket. */
+/* Bytes of fast memory of one table: the summary, and the bits that it keeps for each bucket.  Expected is
+ * what the layouts add up to, in whole words and lines. */
 tamis_status kirsch_simulate_bytes(const kirsch_setting *s, tamis_summary summary, measured *value);
 
-/* Bytes of the multiple filters with counters of these widths. */
+/* Bytes of the multiple filters with counters of these widths, the same way. */
 tamis_status kirsch_simulate_counting_bytes(const kirsch_setting *s, const unsigned *counter_bits,
                                             measured *value);
 

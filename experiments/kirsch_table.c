@@ -6,10 +6,14 @@
  */
 #include "kirsch.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum { KEY_BYTES = 8 };
+
+/* A tenth of the slots stays free. */
+static uint64_t string_slots(const kirsch_setting *s) {
+    return s->string_slots != 0 ? s->string_slots : (s->n * 10 + 8) / 9;
+}
 
 void kirsch_params(const kirsch_setting *s, tamis_summary summary, tamis_table_params *params) {
     tamis_table_params_init(params);
@@ -23,7 +27,7 @@ void kirsch_params(const kirsch_setting *s, tamis_summary summary, tamis_table_p
     switch (summary) {
     case TAMIS_SUMMARY_INTERPOLATION:
         params->string_bits = s->string_bits;
-        params->cells[0] = (s->n * 10 + 8) / 9; /* a tenth of the slots stays free */
+        params->cells[0] = string_slots(s);
         break;
     case TAMIS_SUMMARY_SINGLE:
         params->cells[0] = s->cells;
@@ -67,33 +71,8 @@ static tamis_status build(const kirsch_setting *s, tamis_summary summary, uint64
     return TAMIS_OK;
 }
 
-/* Mean and standard error of values, one per trial. */
-typedef struct series {
-    double n, sum, squares;
-} series;
-
-static void series_add(series *s, double value) {
-    s->n += 1;
-    s->sum += value;
-    s->squares += value * value;
-}
-
-/* 'all': how many things were looked at, if the values are parts of things that happen or do not; where
- * few have happened, the error is at least that of counting them. */
-static measured series_result(const series *s, double all) {
-    measured m = {.mean = s->sum / s->n, .standard_error = 0};
-    if (s->n > 1) {
-        const double variance = (s->squares - s->sum * m.mean) / (s->n - 1);
-        m.standard_error = sqrt(fmax(variance, 0) / s->n);
-    }
-    if (all > 0)
-        m.standard_error = fmax(m.standard_error, sqrt(fmax(m.mean, 1 / all) / all));
-    return m;
-}
-
-tamis_status kirsch_simulate_level(const kirsch_setting *s, unsigned level, unsigned trials,
-                                   measured *value) {
-    series items = {0, 0, 0};
+tamis_status kirsch_simulate_levels(const kirsch_setting *s, unsigned trials, measured *values) {
+    series items[KIRSCH_TABLES_MAX] = {{0, 0, 0}};
     for (unsigned t = 0; t < trials; t++) {
         tamis_table *table;
         tamis_status status = build(s, TAMIS_SUMMARY_SINGLE, s->n, t, &table);
@@ -105,35 +84,57 @@ tamis_status kirsch_simulate_level(const kirsch_setting *s, unsigned level, unsi
         const tamis_status closed = tamis_table_close(table);
         if (status != TAMIS_OK || closed != TAMIS_OK)
             return status != TAMIS_OK ? status : closed;
-        series_add(&items, (double)info.level_count[level]);
+        for (unsigned i = 0; i < s->n_tables; i++)
+            series_add(&items[i], (double)info.level_count[i]);
     }
-    *value = series_result(&items, 0);
-    /* Items of a rare kind are counted one by one. */
-    if (value->mean < 1)
-        *value = series_result(&items, items.n);
+    for (unsigned i = 0; i < s->n_tables; i++)
+        values[i] = series_result(&items[i], 0);
     return TAMIS_OK;
 }
 
-tamis_status kirsch_simulate_failure(const kirsch_setting *s, tamis_summary summary,
-                                     bool crises_only, unsigned trials, measured *value) {
-    series failed = {0, 0, 0};
+/* What became of one table: its crises, and the items that the summary is wrong about. */
+static tamis_status outcome(const kirsch_setting *s, tamis_summary summary, unsigned trial,
+                            double *crises, double *mistaken) {
+    tamis_table *table;
+    tamis_status status = build(s, summary, s->n, trial, &table);
+    if (status != TAMIS_OK)
+        return status;
+    uint64_t failures = 0;
+    tamis_table_stats stats;
+    tamis_table_stats_init(&stats);
+    status = tamis_table_verify(table, &failures, NULL);
+    if (status == TAMIS_OK)
+        status = tamis_table_get_stats(table, &stats);
+    *crises = (double)stats.crises;
+    *mistaken = (double)failures;
+    const tamis_status closed = tamis_table_close(table);
+    return status != TAMIS_OK ? status : closed;
+}
+
+tamis_status kirsch_simulate_crisis(const kirsch_setting *s, unsigned trials, measured *value) {
+    series with = {0, 0, 0};
     for (unsigned t = 0; t < trials; t++) {
-        tamis_table *table;
-        tamis_status status = build(s, summary, s->n, t, &table);
+        double crises, mistaken;
+        const tamis_status status = outcome(s, TAMIS_SUMMARY_SINGLE, t, &crises, &mistaken);
         if (status != TAMIS_OK)
             return status;
-        uint64_t failures;
-        tamis_table_stats stats;
-        tamis_table_stats_init(&stats);
-        status = tamis_table_verify(table, &failures, NULL);
-        if (status == TAMIS_OK)
-            status = tamis_table_get_stats(table, &stats);
-        const tamis_status closed = tamis_table_close(table);
-        if (status != TAMIS_OK || closed != TAMIS_OK)
-            return status != TAMIS_OK ? status : closed;
-        series_add(&failed, stats.crises + (crises_only ? 0 : failures) > 0 ? 1 : 0);
+        series_add(&with, crises > 0 ? 1 : 0);
     }
-    *value = series_result(&failed, trials);
+    *value = series_result(&with, trials);
+    return TAMIS_OK;
+}
+
+tamis_status kirsch_simulate_mistaken(const kirsch_setting *s, tamis_summary summary,
+                                      unsigned trials, measured *value) {
+    series items = {0, 0, 0};
+    for (unsigned t = 0; t < trials; t++) {
+        double crises, mistaken;
+        const tamis_status status = outcome(s, summary, t, &crises, &mistaken);
+        if (status != TAMIS_OK)
+            return status;
+        series_add(&items, mistaken);
+    }
+    *value = series_result(&items, trials);
     return TAMIS_OK;
 }
 
@@ -177,6 +178,36 @@ static tamis_status info_of(const tamis_table_params *params, tamis_table_info *
     return status != TAMIS_OK ? status : closed;
 }
 
+static uint64_t in_units(uint64_t bits, uint64_t unit) {
+    return (bits + unit - 1) / unit * unit;
+}
+
+enum { WORD = 64, LINE = 512 };
+
+/* Bits of a summary: strings are 8 bits of distance, a type, and what the slot does not tell of the string,
+ * with 255 slots more at the end; cells are of three to a byte where that is smaller; filters begin with a
+ * word. */
+static uint64_t summary_bits(const kirsch_setting *s, tamis_summary summary,
+                             const unsigned *counter_bits) {
+    const uint64_t slots = string_slots(s);
+    unsigned slot_bits = 0;
+    uint64_t bits = 0;
+    switch (summary) {
+    case TAMIS_SUMMARY_INTERPOLATION:
+        while (slots >> (slot_bits + 1) != 0)
+            slot_bits++;
+        return (slots + 255) * (8 + 3 + s->string_bits - slot_bits);
+    case TAMIS_SUMMARY_SINGLE:
+        return s->n_tables <= 5 ? (s->cells + 2) / 3 * 8 : s->cells * 3;
+    default:
+        for (unsigned i = 0; i < s->n_tables; i++)
+            bits += in_units(s->bits[i] * (counter_bits != NULL ? counter_bits[i] : 1), WORD);
+        return bits;
+    }
+}
+
+/* A bit for each slot, of the stash as well, and a second one where the summary cannot remove: then deleted
+ * items stay in their slots until a rebuild. */
 tamis_status kirsch_simulate_bytes(const kirsch_setting *s, tamis_summary summary,
                                    measured *value) {
     tamis_table_params params;
@@ -184,10 +215,15 @@ tamis_status kirsch_simulate_bytes(const kirsch_setting *s, tamis_summary summar
     kirsch_params(s, summary, &params);
     params.seed = 1;
     const tamis_status status = info_of(&params, &info);
-    if (status == TAMIS_OK)
-        *value =
-            (measured){.mean = (double)(info.summary_bytes + info.bit_bytes), .standard_error = 0};
-    return status;
+    if (status != TAMIS_OK)
+        return status;
+    uint64_t slots = 32 + s->n / 10000;
+    for (unsigned i = 0; i < s->n_tables; i++)
+        slots += s->buckets[i];
+    const uint64_t bits = in_units(summary_bits(s, summary, NULL), LINE) +
+                          in_units(slots, WORD) * (summary == TAMIS_SUMMARY_INTERPOLATION ? 1 : 2);
+    *value = exactly((double)(info.summary_bytes + info.bit_bytes), (double)bits / 8);
+    return TAMIS_OK;
 }
 
 tamis_status kirsch_simulate_counting_bytes(const kirsch_setting *s, const unsigned *counter_bits,
@@ -199,9 +235,12 @@ tamis_status kirsch_simulate_counting_bytes(const kirsch_setting *s, const unsig
     for (unsigned i = 0; i < s->n_tables; i++)
         params.counter_bits[i] = counter_bits[i];
     const tamis_status status = info_of(&params, &info);
-    if (status == TAMIS_OK)
-        *value = (measured){.mean = (double)info.summary_bytes, .standard_error = 0};
-    return status;
+    if (status != TAMIS_OK)
+        return status;
+    const uint64_t bits =
+        in_units(summary_bits(s, TAMIS_SUMMARY_MULTIPLE_COUNTING, counter_bits), LINE);
+    *value = exactly((double)info.summary_bytes, (double)bits / 8);
+    return TAMIS_OK;
 }
 
 /* -------------------------------------------------------------------------------------------------

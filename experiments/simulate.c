@@ -8,8 +8,82 @@
 #include "simulate.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-enum { BATCH = 1024 };
+enum { BATCH = 1024, NAME = 64 };
+
+/* -------------------------------------------------------------------------------------------------
+ * Means
+ */
+
+void series_add(series *s, double value) {
+    s->n += 1;
+    s->sum += value;
+    s->squares += value * value;
+}
+
+measured series_result(const series *s, double all) {
+    measured m = {.mean = s->sum / s->n, .standard_error = 0, .expected = NAN};
+    if (s->n > 1) {
+        const double variance = (s->squares - s->sum * m.mean) / (s->n - 1);
+        m.standard_error = sqrt(fmax(variance, 0) / s->n);
+    } else if (all == 0) {
+        m.standard_error = INFINITY;
+    }
+    if (all > 0) {
+        const double happened = m.mean <= 1 ? m.mean * (1 - m.mean) : m.mean;
+        m.standard_error = fmax(m.standard_error, sqrt(fmax(happened, 1 / all) / all));
+    }
+    return m;
+}
+
+measured exactly(double value, double expected) {
+    return (measured){.mean = value, .standard_error = 0, .expected = expected};
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * What was simulated already
+ */
+
+struct memo {
+    struct memo *next;
+    char name[NAME];
+    measured values[RUN_VALUES];
+};
+
+const measured *run_recall(const run *r, const char *name) {
+    for (const struct memo *m = r->memos; m != NULL; m = m->next)
+        if (strcmp(m->name, name) == 0)
+            return m->values;
+    return NULL;
+}
+
+tamis_status run_keep(run *r, const char *name, const measured *values, unsigned n) {
+    struct memo *const m = malloc(sizeof *m);
+    if (m == NULL)
+        return TAMIS_E_NOMEM;
+    strncpy(m->name, name, NAME - 1);
+    m->name[NAME - 1] = '\0';
+    for (unsigned i = 0; i < RUN_VALUES; i++)
+        m->values[i] =
+            i < n ? values[i] : (measured){.mean = NAN, .standard_error = NAN, .expected = NAN};
+    m->next = r->memos;
+    r->memos = m;
+    return TAMIS_OK;
+}
+
+void run_end(run *r) {
+    while (r->memos != NULL) {
+        struct memo *const m = r->memos;
+        r->memos = m->next;
+        free(m);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Filters
+ */
 
 /* Keys of a trial are consecutive integers, hashed with its seed. */
 typedef struct row {
@@ -57,72 +131,58 @@ static tamis_status make(const experiment *e, unsigned trial, tamis_filter **fil
     return tamis_filter_build(&params, &source, e->offline, NULL, filter);
 }
 
-/* Mean and standard error of values, one per trial. */
-typedef struct series {
-    double n, sum, squares;
-} series;
-
-static void series_add(series *s, double value) {
-    s->n += 1;
-    s->sum += value;
-    s->squares += value * value;
-}
-
-static measured series_result(const series *s) {
-    measured m = {.mean = s->sum / s->n, .standard_error = INFINITY};
-    if (s->n > 1) {
-        const double variance = (s->squares - s->sum * m.mean) / (s->n - 1);
-        m.standard_error = sqrt(fmax(variance, 0) / s->n);
-    }
-    return m;
-}
-
-tamis_status simulate_rate(const experiment *e, uint64_t queries, measured *value) {
-    series rates = {0, 0, 0};
+tamis_status simulate_looks(const experiment *e, uint64_t queries, look *look_at, const double *all,
+                            unsigned n, measured *values) {
+    series seen[RUN_VALUES] = {{0, 0, 0}};
     for (unsigned t = 0; t < e->trials; t++) {
         tamis_filter *filter;
-        const tamis_status status = make(e, t, &filter);
+        tamis_status status = make(e, t, &filter);
         if (status != TAMIS_OK)
             return status;
         row r = {.seed = t + 1, .n = e->keys + queries, .next = e->keys};
         tamis_digest digests[BATCH];
         uint64_t hits = 0;
-        size_t n;
-        while (row_read(&r, digests, BATCH, &n) && n > 0)
-            hits += tamis_filter_contains_many_digest(filter, digests, n, NULL);
-        tamis_filter_free(filter);
-        series_add(&rates, (double)hits / (double)queries);
-    }
-    *value = series_result(&rates);
-    const double counting =
-        sqrt(fmax(value->mean, 1 / ((double)queries * e->trials)) / ((double)queries * e->trials));
-    value->standard_error = e->trials > 1 ? fmax(value->standard_error, counting) : counting;
-    return TAMIS_OK;
-}
-
-tamis_status simulate_load(const experiment *e, unsigned load, measured *value) {
-    series fractions = {0, 0, 0};
-    double buckets = 0;
-    for (unsigned t = 0; t < e->trials; t++) {
-        tamis_filter *filter;
+        size_t got;
+        while (row_read(&r, digests, BATCH, &got) && got > 0)
+            hits += tamis_filter_contains_many_digest(filter, digests, got, NULL);
         tamis_info info;
-        tamis_status status = make(e, t, &filter);
-        if (status != TAMIS_OK)
-            return status;
         tamis_info_init(&info);
         status = tamis_filter_info(filter, &info);
         tamis_filter_free(filter);
         if (status != TAMIS_OK)
             return status;
-        buckets = 0;
-        for (size_t i = 0; i < info.n_loads; i++)
-            buckets += (double)info.load_histogram[i];
-        series_add(&fractions,
-                   load < info.n_loads ? (double)info.load_histogram[load] / buckets : 0);
+        double one[RUN_VALUES] = {0};
+        look_at(&info, queries > 0 ? (double)hits / (double)queries : NAN, one);
+        for (unsigned i = 0; i < n; i++)
+            series_add(&seen[i], one[i]);
     }
-    *value = series_result(&fractions);
-    /* None seen: less than about one in all that were looked at. */
-    const double all = buckets * e->trials, counting = sqrt(fmax(value->mean, 1 / all) / all);
-    value->standard_error = e->trials > 1 ? fmax(value->standard_error, counting) : counting;
+    for (unsigned i = 0; i < n; i++)
+        values[i] = series_result(&seen[i], all[i] * e->trials);
     return TAMIS_OK;
+}
+
+static void look_at_rate(const tamis_info *info, double rate, double *values) {
+    (void)info;
+    values[0] = rate;
+}
+
+tamis_status simulate_rate(const experiment *e, uint64_t queries, measured *value) {
+    const double all = (double)queries;
+    return simulate_looks(e, queries, look_at_rate, &all, 1, value);
+}
+
+static void look_at_loads(const tamis_info *info, double rate, double *values) {
+    double buckets = 0;
+    (void)rate;
+    for (size_t i = 0; i < info->n_loads; i++)
+        buckets += (double)info->load_histogram[i];
+    for (unsigned i = 0; i < RUN_VALUES && i < info->n_loads; i++)
+        values[i] = (double)info->load_histogram[i] / buckets;
+}
+
+tamis_status simulate_loads(const experiment *e, uint64_t buckets, unsigned n, measured *values) {
+    double all[RUN_VALUES];
+    for (unsigned i = 0; i < RUN_VALUES; i++)
+        all[i] = (double)buckets;
+    return simulate_looks(e, 0, look_at_loads, all, n, values);
 }

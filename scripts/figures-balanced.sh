@@ -20,7 +20,7 @@ series() {
     awk -v prefix="$1.$2" 'index($1, prefix) == 1 {
         x = substr($1, length(prefix) + 1)
         if (x ~ /^[0-9]+$/)
-            print x, $3, ($4 == "not" ? "NaN" : $4), ($4 == "not" ? "NaN" : $5)
+            print x, $3, ($5 == "-" ? "NaN" : $5), ($5 == "-" ? "NaN" : $6)
     }' "$data/all" | sort -n >"$data/$3"
     [ -s "$data/$3" ] || { echo "figures-balanced.sh: no figures $1.$2*" >&2; exit 1; }
 }
@@ -30,8 +30,9 @@ series bal.f3a.mht a mht
 series bal.accesses.sequential a seq-looks
 series bal.accesses.mht a mht-looks
 series bal.f3b.sequential r load
-for kind in standard blocked blocked.counted single.exact mht mht.keyed; do
-    series "bal.f4.$kind" b "$kind"
+series bal.f4.mht b mht
+for kind in standard blocked.counted single.exact mht.keyed; do
+    series "bal.f4.$kind.info" b "$kind"
 done
 series bal.reads.absent b absent
 series bal.reads.keyed b keyed

@@ -1,0 +1,100 @@
+/* song.c - the scheme of Song and others, simulated
+ *
+ * One table of buckets with a small counter each, which are the summary.  An item is hashed to d buckets and
+ * adds one to their counters; a counter that is full stays so.  When all are in, an item belongs in the
+ * bucket with the smallest counter.  An absent item is mistaken for a present one if none of its counters
+ * is zero.  An item each of whose buckets is hit by another one has no bucket for itself, and may have to
+ * share: without such items there is no crisis.
+ *
+ * As reviewed in section IV of Kirsch and Mitzenmacher, "Simple Summaries for Hashing With Choices".  The
+ * library keeps no table like that, so that the scheme is written out here.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "song.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulate.h"
+
+enum { BUCKET_BITS = 17, PER_WORD = 3, FULL = (1 << SONG_BITS) - 1 };
+
+typedef struct counters {
+    unsigned char *bytes;
+} counters;
+
+/* Three bits may lie across two bytes; the array has one more, which stays zero. */
+static unsigned counter_get(const counters *c, unsigned i) {
+    const size_t at = (size_t)i * SONG_BITS / 8;
+    const unsigned both = (unsigned)c->bytes[at] | (unsigned)c->bytes[at + 1] << 8;
+    return both >> i * SONG_BITS % 8 & FULL;
+}
+
+static void counter_put(counters *c, unsigned i, unsigned value) {
+    const size_t at = (size_t)i * SONG_BITS / 8;
+    const unsigned shift = i * SONG_BITS % 8;
+    unsigned both = (unsigned)c->bytes[at] | (unsigned)c->bytes[at + 1] << 8;
+    both = (both & ~((unsigned)FULL << shift)) | value << shift;
+    c->bytes[at] = (unsigned char)both;
+    c->bytes[at + 1] = (unsigned char)(both >> 8);
+}
+
+/* The buckets of an item: pieces of its digests under two seeds. */
+static void buckets_of(uint64_t seed, uint64_t item, unsigned *buckets) {
+    const tamis_digest a = tamis_hash_u64(2 * seed, item), b = tamis_hash_u64(2 * seed + 1, item);
+    const uint64_t words[4] = {a.lo, a.hi, b.lo, b.hi};
+    for (unsigned i = 0; i < SONG_HASHES; i++)
+        buckets[i] =
+            (unsigned)(words[i / PER_WORD] >> i % PER_WORD * BUCKET_BITS) & (SONG_BUCKETS - 1);
+}
+
+static void insert(counters *c, uint64_t seed, uint64_t item) {
+    unsigned buckets[SONG_HASHES];
+    buckets_of(seed, item, buckets);
+    for (unsigned i = 0; i < SONG_HASHES; i++) {
+        const unsigned value = counter_get(c, buckets[i]);
+        if (value < FULL)
+            counter_put(c, buckets[i], value + 1);
+    }
+}
+
+/* Is each of its buckets hit more often than by the item itself?  An absent item has not hit any. */
+static bool covered(const counters *c, uint64_t seed, uint64_t item, bool present) {
+    unsigned buckets[SONG_HASHES];
+    buckets_of(seed, item, buckets);
+    for (unsigned i = 0; i < SONG_HASHES; i++) {
+        unsigned own = 0;
+        for (unsigned j = 0; j < SONG_HASHES && present; j++)
+            own += buckets[j] == buckets[i];
+        if (counter_get(c, buckets[i]) <= own)
+            return false;
+    }
+    return true;
+}
+
+tamis_status song_simulate(unsigned trials, unsigned queries, measured *values) {
+    const size_t size = (size_t)SONG_BUCKETS * SONG_BITS / 8;
+    counters c = {.bytes = malloc(size + 1)};
+    if (c.bytes == NULL)
+        return TAMIS_E_NOMEM;
+    series rate = {0, 0, 0}, without = {0, 0, 0};
+    for (uint64_t seed = 1; seed <= trials; seed++) {
+        memset(c.bytes, 0, size + 1);
+        uint64_t item = 0, items = 0, hits = 0;
+        while (item < SONG_ITEMS)
+            insert(&c, seed, item++);
+        for (uint64_t i = 0; i < SONG_ITEMS; i++)
+            items += covered(&c, seed, i, true);
+        for (unsigned i = 0; i < queries; i++)
+            hits += covered(&c, seed, item++, false);
+        series_add(&rate, (double)hits / queries);
+        series_add(&without, (double)items);
+    }
+    free(c.bytes);
+    values[SONG_FPR] = series_result(&rate, (double)trials * queries);
+    values[SONG_COVERED] = series_result(&without, trials);
+    values[SONG_BYTES] = exactly((double)size, NAN);
+    return TAMIS_OK;
+}
