@@ -39,11 +39,12 @@ static tamis_status observe(const char *name, const tamis_params *params, uint64
                             uint64_t queries, unsigned what, run *r, measured *value) {
     if (run_recall(r, name) == NULL) {
         const experiment e = {.params = *params, .keys = keys, .trials = r->full ? 20 : 12};
-        const double parts = (double)keys, asked = (double)queries;
-        const double all[RUN_VALUES] = {[KANIZO_RATE] = asked,
-                                        [KANIZO_OVERFLOW] = parts,
-                                        [KANIZO_INSERT] = parts,
-                                        [KANIZO_QUERY] = parts};
+        double all[RUN_VALUES] = {[KANIZO_RATE] = (double)queries,
+                                  [KANIZO_OVERFLOW] = (double)keys,
+                                  [KANIZO_INSERT] = (double)keys,
+                                  [KANIZO_QUERY] = (double)keys};
+        for (unsigned i = KANIZO_LOADS; i < RUN_VALUES; i++)
+            all[i] = (double)params->value[TAMIS_BALANCED_BLOCKS]; /* 0 if there are none */
         measured values[RUN_VALUES];
         tamis_status status = simulate_looks(&e, queries, look_at_filter, all, RUN_VALUES, values);
         if (status != TAMIS_OK)
