@@ -101,7 +101,7 @@ tamis_status tamis_filter_grow(tamis_filter *filter, const tamis_growth *growth)
     if (used >= own.fpr)
         return TAMIS_E_FULL;
     tamis_plan plan;
-    status = plan_link(filter, &own, (own.fpr - used) / (n_links + 1), &plan);
+    status = plan_link(filter, &own, (own.fpr - used) / (n_links + 2), &plan);
     if (status != TAMIS_OK)
         return status;
     tamis_filter *link;

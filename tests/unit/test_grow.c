@@ -110,6 +110,28 @@ static void test_growth_keeps_keys_and_promise(void **state) {
     }
 }
 
+/* The links get 1/2, 1/6, 1/12, .. of the promise, as tamis.h has it.  The bits that are set in a table of
+ * n keys vary by less than 1 / sqrt(n); the rate by at most 10 (hashes) times that. */
+static void test_growth_links_get_their_shares(void **state) {
+    (void)state;
+    enum { FIRST = 20000, LINKS = 4 };
+    const double promise = 0.01, most = 10 / sqrt(FIRST);
+    tamis_filter *const f = growing(TAMIS_KIND_BLOOM, FIRST, promise, NULL);
+    for (uint64_t key = 0; tamis_filter_count(f) < (uint64_t)FIRST * 15; key++)
+        assert_ok(tamis_filter_insert_u64(f, key, NULL));
+    assert_int_equal(info_of(f).n_links, LINKS);
+    for (unsigned i = 0; i < LINKS; i++) {
+        const double share = promise / ((i + 1) * (i + 2));
+        tamis_info link;
+        tamis_info_init(&link);
+        assert_ok(tamis_filter_link_info(f, i, &link));
+        printf("# link %u: %.4g of the promise, %.4g is its share\n", i, link.fpr / promise,
+               share / promise);
+        assert_true(fabs(link.fpr / share - 1) < most);
+    }
+    tamis_filter_free(f);
+}
+
 /* A model: how often each of a few thousand keys is in.  Inserts, also of keys that are in, and removals at
  * random over several links; a key that is in is always found, and copies are never too few. */
 static void test_growth_removals_lose_no_key(void **state) {
@@ -468,6 +490,7 @@ static void test_growth_leaves_errno_alone(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_growth_keeps_keys_and_promise),
+        cmocka_unit_test(test_growth_links_get_their_shares),
         cmocka_unit_test(test_growth_removals_lose_no_key),
         cmocka_unit_test(test_growth_few_removals_are_ambiguous),
         cmocka_unit_test(test_growth_batches_are_single_calls),
