@@ -639,7 +639,8 @@ static inline void tamis_growth_init(tamis_growth *growth) {
  * Of the promise, the error rates that the present links have now are used up; the link is planned for
  * 1 / (links + 1) of what remains, 'links' counting the new one.  A filter that is to grow should be
  * planned for it (need.grows, tamis/plan.h): it then has half of the promise, and the next ones 1/6,
- * 1/12, 1/20, ... of it.
+ * 1/12, 1/20, ... of it.  Links of kinds that can remove are planned for it (need.deletes); if keys are to be
+ * removed, so should the first one be.
  *
  * TAMIS_E_FULL if nothing remains of the promise, TAMIS_E_TOO_LARGE if there are 41 links, the next one
  * would be too large, or (n = 0) more than 8 times as large as the newest; TAMIS_E_UNSUPPORTED if the

@@ -31,15 +31,15 @@ static double rate_now(const tamis_filter *filter) {
     return sum;
 }
 
-/* Copies that the counters of a filter can count, for the plan of one that counts as many. */
+/* Copies to ask for in the plan of a link, for counters as those of the filter.  Those that every plan has
+ * (4 bits of counting-bloom, 2 of the others) need not be asked for. */
 static unsigned copies_of(const tamis_params *params) {
-    if (params->kind == TAMIS_KIND_COUNTING_BLOOM)
-        return 14;
+    uint64_t bits = 0;
     if (params->kind == TAMIS_KIND_DLEFT_COUNTING)
-        return (1u << params->value[TAMIS_DLCBF_COUNTER_BITS]) - 1;
+        bits = params->value[TAMIS_DLCBF_COUNTER_BITS];
     if (params->kind == TAMIS_KIND_RANK_COUNTING)
-        return (1u << params->value[TAMIS_RANK_COUNTER_BITS]) - 1;
-    return 0;
+        bits = params->value[TAMIS_RANK_COUNTER_BITS];
+    return bits > 2 ? (1u << bits) - 1 : 1;
 }
 
 /* Read the caller's growth; find the promise and the rates that are used up of it. */
@@ -65,6 +65,9 @@ static uint64_t promise_units(double fpr) {
     return (uint64_t)ldexp(fpr, 64);
 }
 
+/* A handle does not tell whether its filter was planned for deletes.  Who has a kind that can remove has asked
+ * for deletes or for that very kind, so links are always planned for them.  Copies and deletes together
+ * may be more than the planner offers for a kind; then the first link was not planned for both either. */
 static tamis_status plan_link(const tamis_filter *filter, const tamis_growth *growth, double rate,
                               tamis_plan *plan) {
     const tamis_filter *const newest = tamis_i_newest(filter);
@@ -73,12 +76,17 @@ static tamis_status plan_link(const tamis_filter *filter, const tamis_growth *gr
     need.kind = filter->kind->id;
     need.n = growth->n != 0 ? growth->n : 2 * newest->params.capacity;
     need.fpr = rate;
+    need.deletes = (filter->kind->abilities & TAMIS_CAN_REMOVE) != 0;
     need.copies = copies_of(&filter->params);
     need.value_bits = tamis_filter_value_bits(filter);
     if (need.n > TAMIS_CAPACITY_MAX)
         return TAMIS_E_TOO_LARGE;
     tamis_plan_init(plan);
-    const tamis_status status = tamis_plan_make(&need, plan);
+    tamis_status status = tamis_plan_make(&need, plan);
+    if (status == TAMIS_E_UNSUPPORTED && need.deletes && need.copies > 1) {
+        need.deletes = false;
+        status = tamis_plan_make(&need, plan);
+    }
     /* A capacity read from a file need not fit the table.  What is allocated because of it shall. */
     if (status == TAMIS_OK && growth->n == 0 && plan->bytes / 64 > newest->n_body + 1024)
         return TAMIS_E_TOO_LARGE;
