@@ -302,11 +302,6 @@ bool set_allow_growth(const char *command, tamis_filter *filter, double fpr) {
     tamis_info info;
 
     tamis_info_init(&info);
-    if (fpr > 0 && tamis_filter_info(filter, &info) == TAMIS_OK && info.fpr > fpr) {
-        complain(command, "the set has error rate %.3g already, so that %g cannot be promised",
-                 info.fpr, fpr);
-        return false;
-    }
     tamis_growth_init(&growth);
     growth.fpr = fpr;
     growth.automatic = true;
@@ -315,6 +310,9 @@ bool set_allow_growth(const char *command, tamis_filter *filter, double fpr) {
         return true;
     if (status == TAMIS_E_ARGUMENT && fpr == 0)
         complain(command, "an empty set has no error rate to keep; say which with -p");
+    else if (status == TAMIS_E_FULL && tamis_filter_info(filter, &info) == TAMIS_OK)
+        complain(command, "the set has error rate %.3g already, so that %g cannot be promised",
+                 info.fpr, fpr);
     else
         complain(command, "the set cannot grow: %s", tamis_status_text(status));
     return false;

@@ -650,8 +650,10 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_grow(tamis_filter *filter,
                                                           const tamis_growth *growth);
 
 /* Say how a filter will grow, without a new link now; 'n' has no meaning here.  The promise is stored in
- * files, 'automatic' is not: who loads a filter decides.  TAMIS_E_ARGUMENT, TAMIS_E_READONLY,
- * TAMIS_E_NOMEM; nothing is then changed. */
+ * files, 'automatic' is not: who loads a filter decides.  TAMIS_E_FULL if the promise that is given is not
+ * above the error rates that the links have now, all together: it is broken already.  What the first link
+ * will have when it is full is not looked at: plan it for less than the promise (need.grows).
+ * TAMIS_E_ARGUMENT, TAMIS_E_READONLY, TAMIS_E_NOMEM; nothing is then changed. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_allow_growth(tamis_filter *filter,
                                                                   const tamis_growth *growth);
 

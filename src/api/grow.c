@@ -42,7 +42,8 @@ static unsigned copies_of(const tamis_params *params) {
     return bits > 2 ? (1u << bits) - 1 : 1;
 }
 
-/* Read the caller's growth; find the promise and the rates that are used up of it. */
+/* Read the caller's growth; find the promise and the rates that are used up of it.  TAMIS_E_FULL if a promise
+ * is given that is broken already. */
 static tamis_status growth_in(const tamis_filter *filter, const tamis_growth *growth,
                               tamis_growth *own, double *used) {
     tamis_growth_init(own);
@@ -55,9 +56,12 @@ static tamis_status growth_in(const tamis_filter *filter, const tamis_growth *gr
     const int saved = errno; /* the mathematics may set it where a rate underflows to 0 */
     *used = rate_now(filter);
     errno = saved;
-    if (own->fpr == 0)
+    const bool given = own->fpr != 0;
+    if (!given)
         own->fpr = filter->links != NULL ? ldexp((double)filter->links->promise, -64) : 2 * *used;
-    return own->fpr >= 0x1p-60 && own->fpr < 1 ? TAMIS_OK : TAMIS_E_ARGUMENT;
+    if (!(own->fpr >= 0x1p-60 && own->fpr < 1))
+        return TAMIS_E_ARGUMENT;
+    return given && *used >= own->fpr ? TAMIS_E_FULL : TAMIS_OK;
 }
 
 /* In units of 2^-64, rounded down: the promise that is stored is never more than the one given. */

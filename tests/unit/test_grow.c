@@ -367,6 +367,9 @@ static void test_growth_bad_arguments_change_nothing(void **state) {
     assert_status(tamis_filter_allow_growth(NULL, NULL), TAMIS_E_ARGUMENT);
     growth = growth_of(info_of(f).fpr / 2, false); /* less than is used up */
     assert_status(tamis_filter_grow(f, &growth), TAMIS_E_FULL);
+    assert_status(tamis_filter_allow_growth(f, &growth), TAMIS_E_FULL);
+    growth = growth_of(info_of(f).fpr, false); /* or just that */
+    assert_status(tamis_filter_allow_growth(f, &growth), TAMIS_E_FULL);
     assert_encoded(f, bytes, size);
     /* Without a promise: twice the rate now. */
     const double now = info_of(f).fpr;
@@ -378,6 +381,31 @@ static void test_growth_bad_arguments_change_nothing(void **state) {
     tamis_filter *const empty = test_filter(TAMIS_KIND_BLOOM, 100, 0.01, 1);
     assert_status(tamis_filter_grow(empty, NULL), TAMIS_E_ARGUMENT);
     tamis_filter_free(empty);
+    tamis_filter_free(f);
+    free(bytes);
+}
+
+/* A promise that keys have broken since cannot be given again, but kept: that is no new promise. */
+static void test_growth_broken_promise_is_not_given_again(void **state) {
+    (void)state;
+    tamis_filter *const f = growing(TAMIS_KIND_BLOOM, 100, 0.01, NULL);
+    tamis_growth growth = growth_of(0, false);
+    assert_ok(tamis_filter_allow_growth(f, &growth));
+    for (uint64_t key = 0; key < 200; key++)
+        assert_ok(tamis_filter_insert_u64(f, key, NULL));
+    assert_true(info_of(f).fpr > 0.01);
+    growth = growth_of(0.01, true);
+    size_t size;
+    unsigned char *const bytes = test_encoded(f, &size);
+    assert_status(tamis_filter_allow_growth(f, &growth), TAMIS_E_FULL);
+    assert_encoded(f, bytes, size);
+    assert_ok(tamis_filter_insert_u64(f, 1000, NULL)); /* it still does not grow by itself */
+    assert_ok(tamis_filter_allow_growth(f, NULL));
+    growth = growth_of(2 * info_of(f).fpr, true);
+    assert_ok(tamis_filter_allow_growth(f, &growth));
+    for (uint64_t key = 1001; key < 1020; key++) /* not all of them are claimed already */
+        assert_ok(tamis_filter_insert_u64(f, key, NULL));
+    assert_int_equal(info_of(f).n_links, 2);
     tamis_filter_free(f);
     free(bytes);
 }
@@ -498,6 +526,7 @@ int main(void) {
         cmocka_unit_test(test_growth_clear_empties_all_links),
         cmocka_unit_test(test_growth_refuses_what_a_chain_cannot),
         cmocka_unit_test(test_growth_bad_arguments_change_nothing),
+        cmocka_unit_test(test_growth_broken_promise_is_not_given_again),
         cmocka_unit_test(test_growth_capacity_out_of_proportion_is_refused),
         cmocka_unit_test(test_growth_failing_allocations_change_nothing),
         cmocka_unit_test(test_growth_values_are_kept),
