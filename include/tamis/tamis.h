@@ -327,7 +327,7 @@ TAMIS_API void tamis_filter_prefetch_digest(const tamis_filter *filter, tamis_di
 /* Remove one copy of a key that was inserted.
  *
  * TAMIS_E_NOT_FOUND if the key is certainly not there, TAMIS_E_UNSUPPORTED if the kind cannot
- * remove, TAMIS_E_READONLY, TAMIS_E_AMBIGUOUS (chains only); the filter is then unchanged.  The
+ * remove, TAMIS_E_READONLY, TAMIS_E_AMBIGUOUS (chains only, see Growth); the filter is then unchanged.  The
  * caller must guarantee that the key was inserted: that it was not cannot be seen with the
  * probability of the error rate. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_remove(tamis_filter *filter, const void *key,
@@ -609,9 +609,12 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_link_info(const tamis_filte
  * same, and so do all calls, but for these:
  *
  *  - A query asks the newest link first, and costs as much as all of them.
- *  - A key is removed from the link that claims it.  If two claim it, one of them is wrong, and to remove
- *    it there would lose another key: TAMIS_E_AMBIGUOUS, nothing is changed and the key stays.  The odds
- *    of that are below the error rate of the chain.
+ *  - A key is removed from the link that claims it.  If two claim it, one of them may be wrong, and to
+ *    remove it there would lose another key: TAMIS_E_AMBIGUOUS, nothing is changed and the key stays.  For
+ *    a key whose copies are all in one link the odds of that are below the error rate of the chain.  A key
+ *    that is added again after growth may be in two links, and then is always refused: counting-bloom,
+ *    dleft-counting and rank-counting keep the copies of a key together (up to three times the keys that a
+ *    link was made for), rank while there is room, line and dleft-dynamic where removals have left some.
  *  - tamis_filter_merge, tamis_filter_refresh and the trimmed form are TAMIS_E_UNSUPPORTED.
  *
  * Who knows the number of keys should plan for it: one large filter is smaller and faster than a chain.

@@ -14,13 +14,17 @@
  * removes a key that is in it.  If more than one link claims x nothing is removed at all
  * (TAMIS_E_AMBIGUOUS): x stays, and may be answered "present" for ever, which costs an error and no key.
  *
- * To keep such cases rare the copies of a key are kept together, where that is for free: a key that is
- * claimed by one link goes there when it is inserted again.  In kinds where equal fingerprints share what is
- * stored, or are chained in the same place, that does not raise the error rate of the link: every
- * absent key that matches x matches what is there already.  It takes room, so that there is a limit; and the
- * kinds whose fingerprints get shorter by it put every key into the newest link.  A key with its copies
- * in one link is ambiguous only if another link claims it by mistake, the odds of which are less than
- * the error rate of the chain.
+ * How often that is.  Let all copies of x be in link i, and f_j be the error rates.  Another link claims x
+ * with odds of at most
+ *
+ *   A  1 - product of (1 - f_j) over j != i,  less than the sum of all f_j, so than the promise.
+ *
+ * A key that truly is in two links is ambiguous always.  Therefore the copies of a key are kept together
+ * where that is for free: a key that is claimed by an older link goes there, be it by mistake, if no answer
+ * for any other key changes by it.  So it is where equal fingerprints share a counter or are chained in the
+ * same place: every absent key that matches x matches what is there already.  Kinds whose fingerprints get
+ * shorter by it take it only where removals have left room (copy_is_free); others go to the newest link.
+ * It also keeps A low: of older links only those count that had no room.
  *
  * Sets, which remove nothing, take a key only if no link claims it.
  *
@@ -53,22 +57,17 @@ uint64_t tamis_i_chain_copies(const tamis_filter *filter, tamis_digest digest) {
     return copies;
 }
 
-/* May a key that a link claims be inserted there, though another link is the newest?  In kinds whose copies
- * share what is stored, up to an eighth beyond the capacity: with the odds of its error rate a link
- * claims a new key too, and all new keys of a growing chain are many. */
-static bool takes_copies(const tamis_filter *link) {
-    const uint64_t capacity = link->params.capacity;
-    if (link->state[TAMIS_I_COUNT] >= capacity + capacity / 8)
+/* May a key that a link claims be inserted there, though another link is the newest?  If that changes no
+ * answer for others.  A key that is in the stash alone would get a new place in the table.  Up to three
+ * times the capacity, as counters of two bits have it: with the odds of its error rate a link claims new keys
+ * too, of which a growing chain sees many, and the counters of counting-bloom must not saturate. */
+static bool takes_copy(const tamis_filter *link, tamis_digest digest) {
+    if (link->state[TAMIS_I_COUNT] / 3 >= link->params.capacity)
         return false;
-    switch (link->kind->id) {
-    case TAMIS_KIND_COUNTING_BLOOM:
-    case TAMIS_KIND_DLEFT_COUNTING:
-    case TAMIS_KIND_RANK:
-    case TAMIS_KIND_RANK_COUNTING:
-        return true;
-    default:
+    if (link->state[TAMIS_I_STASH_USED] != 0 &&
+        link->kind->copies(link, digest) <= tamis_i_stash_copies(&link->stash, digest))
         return false;
-    }
+    return link->kind->copy_is_free == NULL || link->kind->copy_is_free(link, digest);
 }
 
 /* Insert into one link, with a value or (value < 0) without. */
@@ -97,7 +96,7 @@ tamis_status tamis_i_chain_insert(tamis_filter *filter, tamis_digest digest, int
     tamis_status status = TAMIS_E_FULL;
     if (claims >= 0 && (filter->kind->abilities & TAMIS_CAN_COUNT) == 0)
         status = TAMIS_OK;
-    else if (claims >= 0 && takes_copies(tamis_i_link(filter, (unsigned)claims)))
+    else if (claims >= 0 && takes_copy(tamis_i_link(filter, (unsigned)claims), digest))
         status = insert_into(tamis_i_link(filter, (unsigned)claims), digest, value);
     if (status == TAMIS_E_FULL)
         status = insert_newest(filter, digest, value);

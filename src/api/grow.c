@@ -69,9 +69,9 @@ static uint64_t promise_units(double fpr) {
     return (uint64_t)ldexp(fpr, 64);
 }
 
-/* A handle does not tell whether its filter was planned for deletes.  Who has a kind that can remove has asked
- * for deletes or for that very kind, so links are always planned for them.  Copies and deletes together
- * may be more than the planner offers for a kind; then the first link was not planned for both either. */
+/* A handle does not tell whether its filter was planned for deletes.  Who has a kind that can remove has
+ * asked for deletes or for that very kind, so links are always planned for them.  Copies and deletes
+ * together may be more than the planner offers for a kind; then the first link was not planned for both. */
 static tamis_status plan_link(const tamis_filter *filter, const tamis_growth *growth, double rate,
                               tamis_plan *plan) {
     const tamis_filter *const newest = tamis_i_newest(filter);

@@ -279,6 +279,44 @@ TAMIS_INLINE tamis_status insert_at(tamis_filter *filter, unsigned d, tamis_dige
     return TAMIS_OK;
 }
 
+/* Does every key that 'b' matches match 'a'? */
+static bool covers(const tamis_i_element *a, const tamis_i_element *b) {
+    return a->length <= b->length && (a->print ^ b->print) >> (64 - a->length) == 0;
+}
+
+/* A further element for this key, in a copy of the bucket: all elements that there are then must be covered
+ * by those of now.  That is so if removals have left room, else some are cut. */
+static bool copy_is_free_at(const layout *l, const tamis_i_probe *probe, unsigned i) {
+    uint64_t line[TAMIS_LINE_WORDS];
+    tamis_i_element now[TAMIS_I_FLEX_MAX], then[TAMIS_I_FLEX_MAX];
+    const unsigned at = bit_of(probe, i);
+    const unsigned n = tamis_i_flex_list(&l->flex, probe->at[i], at, now);
+    memcpy(line, probe->at[i], sizeof line);
+    if (!tamis_i_flex_add(&l->flex, line, at, probe->word[0], 64, 1))
+        return false;
+    const unsigned m = tamis_i_flex_list(&l->flex, line, at, then);
+    for (unsigned j = 0; j < m; j++) {
+        unsigned k = 0;
+        while (k < n && !covers(&now[k], &then[j]))
+            k++;
+        if (k == n)
+            return false;
+    }
+    return true;
+}
+
+static bool copy_is_free(const tamis_filter *filter, tamis_digest digest) {
+    const layout *const l = layout_of(filter);
+    const unsigned d = (unsigned)l->choices.subtables;
+    tamis_i_probe probe;
+    locate(l, d, filter, digest, &probe);
+    const uint64_t hits = tamis_i_heads_find(&l->flex.heads, &probe, d);
+    for (unsigned i = 0; i < d; i++)
+        if (matches(l, &probe, i, hits) != 0)
+            return copy_is_free_at(l, &probe, i);
+    return false;
+}
+
 /* The longest match in the first bucket that has one: by E1 no other has. */
 static bool remove_key(const layout *l, const tamis_i_probe *probe, uint64_t hits) {
     for (uint64_t left = hits; left != 0; left &= left - 1) {
@@ -410,4 +448,5 @@ const tamis_i_kind tamis_i_dleft_dynamic = {.id = TAMIS_KIND_DLEFT_DYNAMIC,
                                             .insert_many = insert_batch,
                                             .remove_many = remove_batch,
                                             .info = info,
-                                            .check = check};
+                                            .check = check,
+                                            .copy_is_free = copy_is_free};

@@ -180,6 +180,10 @@ struct tamis_i_kind {
                                  bool *added);
     tamis_status (*lookup_value)(const tamis_filter *filter, tamis_digest digest, unsigned *value);
     tamis_status (*update_value)(tamis_filter *filter, tamis_digest digest, unsigned value);
+
+    /* Of a key that the table claims: would a further copy leave the answers for all other keys as they are?
+     * A chain asks, before it inserts into an older link.  Only of multisets; NULL: it always would. */
+    bool (*copy_is_free)(const tamis_filter *filter, tamis_digest digest);
 };
 
 /* Complete and check parameters, and give the words of the body and of the table. */

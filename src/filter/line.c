@@ -249,6 +249,16 @@ static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *adde
     return TAMIS_OK;
 }
 
+/* Is there room for an entry as long as those of its run, so that none is cut? */
+static bool copy_is_free(const tamis_filter *filter, tamis_digest digest) {
+    const layout *const l = layout_of(filter);
+    const place p = locate(l, filter, digest);
+    tamis_i_line_view view;
+    tamis_i_line_look(&l->line, p.at, (unsigned)p.home, &view);
+    const unsigned length = view.r + (view.start < view.longs);
+    return l->line.homes + view.n + 1 + view.bits + length <= l->line.top;
+}
+
 static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
     if (!tamis_i_stash_remove(&filter->stash, digest)) {
         const layout *const l = layout_of(filter);
@@ -572,7 +582,8 @@ const tamis_i_kind tamis_i_line_kind = {.id = TAMIS_KIND_LINE,
                                         .remove_many = remove_many,
                                         .merge = merge,
                                         .info = info,
-                                        .check = check};
+                                        .check = check,
+                                        .copy_is_free = copy_is_free};
 
 const tamis_i_kind tamis_i_line_set_kind = {.id = TAMIS_KIND_LINE_SET,
                                             .name = "line-set",
