@@ -7,17 +7,24 @@
 #include <inttypes.h>
 
 static const char help[] =
-    "usage: tamis merge -o SET A B [MORE...]\n"
+    "usage: tamis merge -o SET [-p P] A B [MORE...]\n"
     "Unite sets that have the same kind, parameters and seed, as 'tamis build --like' makes "
-    "them.\n\n"
+    "them.\n"
+    "Of sets that grow only kind and seed must be the same: the links of all become one set.\n\n"
     "  -o SET          the file to write; may be one of the others; - is standard output\n"
+    "  -p P            error rate promised for all together; makes any set one that grows\n"
     "      --verbose   say what the result is\n";
 
-/* The first thing in which two sets differ, as "kind (bloom, blocked-bloom)". */
-static void describe_difference(const tamis_params *a, const tamis_params *b, char *text,
+/* The first thing in which two sets differ, as "kind (bloom, blocked-bloom)".  Of sets that grow, parameters
+ * may differ. */
+static void describe_difference(const tamis_params *a, const tamis_params *b, bool grow, char *text,
                                 size_t size) {
     if (a->kind != b->kind) {
         snprintf(text, size, "kind (%s, %s)", tamis_kind_name(a->kind), tamis_kind_name(b->kind));
+        return;
+    }
+    if (grow) {
+        snprintf(text, size, "%s", a->seed != b->seed ? "seed" : "the bits of values");
         return;
     }
     const char *name = NULL;
@@ -41,34 +48,40 @@ static void describe_difference(const tamis_params *a, const tamis_params *b, ch
         snprintf(text, size, "%s (%" PRIu64 ", %" PRIu64 ")", name, of_a, of_b);
 }
 
-/* Why the merge was refused, as one line.  Returns EXIT_TROUBLE. */
-static int complain_merge(const char *command, const char *path_a, const tamis_filter *a,
-                          const char *path_b, const tamis_filter *b, tamis_status status) {
-    tamis_params params_a;
-    tamis_params params_b;
+/* Why the merge was refused, as one line. */
+static void complain_merge(const char *command, const char *path_a, const tamis_filter *a,
+                           const char *path_b, const tamis_filter *b, tamis_status status) {
+    tamis_info info_a;
+    tamis_info info_b;
     char difference[160];
     char kinds[TEXT_KINDS];
 
-    tamis_params_init(&params_a);
-    tamis_params_init(&params_b);
-    if (tamis_filter_params(a, &params_a) != TAMIS_OK ||
-        tamis_filter_params(b, &params_b) != TAMIS_OK ||
-        (status != TAMIS_E_MISMATCH && status != TAMIS_E_UNSUPPORTED))
-        return complain(command, "%s and %s: %s", path_a, path_b, tamis_status_text(status));
-    if (status == TAMIS_E_UNSUPPORTED && (tamis_kind_abilities(params_a.kind) & TAMIS_CAN_MERGE))
-        return complain(command, "%s or %s was made to grow; such sets cannot be merged", path_a,
-                        path_b);
-    if (status == TAMIS_E_UNSUPPORTED)
-        return complain(command, "%s is of kind '%s', which cannot be merged; these can: %s",
-                        path_a, tamis_kind_name(params_a.kind), text_kinds(TAMIS_CAN_MERGE, kinds));
+    tamis_info_init(&info_a);
+    tamis_info_init(&info_b);
+    if (tamis_filter_info(a, &info_a) != TAMIS_OK || tamis_filter_info(b, &info_b) != TAMIS_OK)
+        return;
     const char *const form_a = text_form(tamis_filter_key_form(a));
     const char *const form_b = text_form(tamis_filter_key_form(b));
-    if (form_a != NULL && form_b != NULL && form_a != form_b)
-        return complain(command, "the keys of %s are %s, those of %s are %s", path_a, form_a,
-                        path_b, form_b);
-    describe_difference(&params_a, &params_b, difference, sizeof difference);
-    return complain(command, "%s and %s differ in %s; sets to be merged are built with --like",
-                    path_a, path_b, difference);
+    const bool grow = info_a.fpr_promised > 0 || info_b.fpr_promised > 0;
+    if (status == TAMIS_E_FULL && grow) {
+        complain(command,
+                 "%s and %s have error rates %.3g and %.3g, more than the %g that is promised for "
+                 "both; see -p",
+                 path_a, path_b, info_a.fpr, info_b.fpr,
+                 info_a.fpr_promised > 0 ? info_a.fpr_promised : info_b.fpr_promised);
+    } else if (status == TAMIS_E_UNSUPPORTED) {
+        complain(command, "%s is of kind '%s', which cannot be merged; these can: %s (or see -p)",
+                 path_a, tamis_kind_name(info_a.params.kind), text_kinds(TAMIS_CAN_MERGE, kinds));
+    } else if (status == TAMIS_E_MISMATCH && form_a != NULL && form_b != NULL && form_a != form_b) {
+        complain(command, "the keys of %s are %s, those of %s are %s", path_a, form_a, path_b,
+                 form_b);
+    } else if (status == TAMIS_E_MISMATCH) {
+        describe_difference(&info_a.params, &info_b.params, grow, difference, sizeof difference);
+        complain(command, "%s and %s differ in %s; sets to be merged are built with --like", path_a,
+                 path_b, difference);
+    } else {
+        complain(command, "%s and %s: %s", path_a, path_b, tamis_status_text(status));
+    }
 }
 
 /* Merge the other files into 'filter', which came from files[0]. */
@@ -93,10 +106,15 @@ int cmd_merge(int argc, char **argv) {
                                             {"help", no_argument, NULL, OPT_HELP},
                                             {NULL, 0, NULL, 0}};
     const char *output = NULL;
+    double fpr = 0;
     bool verbose = false;
 
-    for (int option; (option = option_next(argc, argv, "o:", options)) != -1;) {
+    for (int option; (option = option_next(argc, argv, "o:p:", options)) != -1;) {
         switch (option) {
+        case 'p':
+            if (!option_rate(argv[0], "-p", optarg, &fpr))
+                return EXIT_TROUBLE;
+            break;
         case 'o':
             output = optarg;
             break;
@@ -119,7 +137,9 @@ int cmd_merge(int argc, char **argv) {
     tamis_filter *const filter = set_open(argv[0], argv[optind], SET_CHANGE);
     if (filter == NULL)
         return EXIT_TROUBLE;
-    int code = merge(argv[0], filter, argv + optind, argc - optind);
+    int code = EXIT_TROUBLE;
+    if (fpr == 0 || set_allow_growth(argv[0], filter, fpr))
+        code = merge(argv[0], filter, argv + optind, argc - optind);
     if (code == EXIT_YES && !set_save(argv[0], filter, output))
         code = EXIT_TROUBLE;
     if (code == EXIT_YES) {

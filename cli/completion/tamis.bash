@@ -64,7 +64,7 @@ _tamis() {
     remove) options="-o --output --verbose $keys" ;;
     uniq) options="-s --set -n -p --grow --overfull -v --invert -c --count $keys" ;;
     info | verify) options="--json" ;;
-    merge) options="-o --output --verbose" ;;
+    merge) options="-o --output -p --verbose" ;;
     table)
         case ${COMP_WORDS[2]} in
         plan | create)

@@ -529,7 +529,7 @@ TAMIS_API tamis_key_form tamis_filter_key_form(const tamis_filter *filter);
 /* Remove all keys; parameters, seed and form of keys stay.  TAMIS_E_READONLY. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_clear(tamis_filter *filter);
 
-/* Add all keys of 'source' to 'filter'.
+/* Add all keys of 'source' to 'filter'.  If one of them is a chain, see Growth, below.  Else:
  *
  * The form of keys is then that of both, or unknown if it is of one of them.
  *
@@ -615,7 +615,15 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_link_info(const tamis_filte
  *    that is added again after growth may be in two links, and then is always refused: counting-bloom,
  *    dleft-counting and rank-counting keep the copies of a key together (up to three times the keys that a
  *    link was made for), rank while there is room, line and dleft-dynamic where removals have left some.
- *  - tamis_filter_merge, tamis_filter_refresh and the trimmed form are TAMIS_E_UNSUPPORTED.
+ *  - tamis_filter_merge, where one of both is a chain, is for all kinds: 'filter' gets copies of the links of
+ *    'source' that have keys, from its own allocator.  Parameters may differ, but for kind, seed and bits
+ *    of values: TAMIS_E_MISMATCH.  The error rates of both add up; TAMIS_E_FULL if the promise (that of
+ *    'filter', or of 'source' if it has none) is not above them: give another one first
+ *    (tamis_filter_allow_growth).  TAMIS_E_TOO_LARGE for more than 41 links, TAMIS_E_NOMEM.  'filter' is
+ *    then unchanged.  After a merge all links count as full: the next insert adds one, or (without
+ *    'automatic') overfills the last; call tamis_filter_grow before.  A key that was in both is in two
+ *    links.
+ *  - tamis_filter_refresh and the trimmed form are TAMIS_E_UNSUPPORTED.
  *
  * Who knows the number of keys should plan for it: one large filter is smaller and faster than a chain.
  * A chain whose keys are at hand is best built anew (docs/growth.md).
@@ -626,7 +634,7 @@ typedef struct tamis_growth {
     size_t struct_size;
     double fpr; /* error rate promised for all links together, below 1; 0: as before, or, if there
                      * was none, twice the error rate now */
-    uint64_t n; /* keys of the next link, up to 2^40; 0: twice those of the newest */
+    uint64_t n; /* keys of the next link, up to 2^40; 0: twice those of the largest */
     bool
         automatic; /* inserts add a link when the newest has the keys it was made for; they may then
                      * allocate, and return the statuses of tamis_filter_grow */
@@ -646,7 +654,7 @@ static inline void tamis_growth_init(tamis_growth *growth) {
  * removed, so should the first one be.
  *
  * TAMIS_E_FULL if nothing remains of the promise, TAMIS_E_TOO_LARGE if there are 41 links, the next one
- * would be too large, or (n = 0) more than 8 times as large as the newest; TAMIS_E_UNSUPPORTED if the
+ * would be too large, or (n = 0) more than 8 times as large as the largest; TAMIS_E_UNSUPPORTED if the
  * kind cannot have an error rate that low, TAMIS_E_NOMEM, TAMIS_E_READONLY, TAMIS_E_ARGUMENT; nothing
  * is then changed.  The memory comes from the filter's allocator.  Reads all tables once. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_grow(tamis_filter *filter,

@@ -1,7 +1,7 @@
 /* chain.h - calls on filters of several links
  *
  * As the public functions of similar names, whose arguments have been checked.  All of them need
- * filter->links, but for tamis_i_link_info, which is about one link by itself.
+ * filter->links, but for those about one link by itself, and for a merge, which needs them of one of both.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -23,8 +23,13 @@ tamis_status tamis_i_chain_lookup_value(const tamis_filter *filter, tamis_digest
 tamis_status tamis_i_chain_update_value(tamis_filter *filter, tamis_digest digest, unsigned value);
 uint64_t tamis_i_chain_count(const tamis_filter *filter);
 void tamis_i_chain_info(const tamis_filter *filter, tamis_info *info);
+tamis_status tamis_i_chain_merge(tamis_filter *filter, const tamis_filter *source);
 
 /* What one link is like (filter.c). */
 void tamis_i_link_info(const tamis_filter *link, tamis_info *info);
+
+/* Copy one link, as one that is made for 'capacity' keys (filter.c). */
+tamis_status tamis_i_link_clone(const tamis_filter *source, uint64_t capacity,
+                                const tamis_allocator *allocator, tamis_filter **copy);
 
 #endif

@@ -46,15 +46,23 @@ tamis_status tamis_filter_new(uint64_t n, double fpr, tamis_filter **filter) {
     return status != TAMIS_OK ? status : tamis_filter_create(&plan.params, NULL, filter);
 }
 
-static tamis_status clone_link(const tamis_filter *source, const tamis_allocator *allocator,
-                               tamis_filter **copy) {
+tamis_status tamis_i_link_clone(const tamis_filter *source, uint64_t capacity,
+                                const tamis_allocator *allocator, tamis_filter **copy) {
+    tamis_params params = source->params;
+    params.capacity = capacity;
     const tamis_status status =
-        tamis_i_filter_make(source->kind, &source->params, allocator, NULL, false, copy);
+        tamis_i_filter_make(source->kind, &params, allocator, NULL, false, copy);
     if (status == TAMIS_OK) {
+        TAMIS_ASSERT((*copy)->n_body == source->n_body);
         memcpy((*copy)->state, source->state, (size_t)source->n_body * sizeof(uint64_t));
         (*copy)->key_form = source->key_form;
     }
     return status;
+}
+
+static tamis_status clone_link(const tamis_filter *source, const tamis_allocator *allocator,
+                               tamis_filter **copy) {
+    return tamis_i_link_clone(source, source->params.capacity, allocator, copy);
 }
 
 /* Give 'copy', of the first link, copies of the others. */
@@ -229,18 +237,11 @@ static bool same_params(const tamis_params *a, const tamis_params *b) {
            a->stash == b->stash && memcmp(a->value, b->value, sizeof a->value) == 0;
 }
 
-tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source) {
-    if (filter == NULL || source == NULL || filter == source)
-        return TAMIS_E_ARGUMENT;
-    if (filter->read_only)
-        return TAMIS_E_READONLY;
-    const bool known =
-        filter->key_form != TAMIS_KEYS_UNKNOWN && source->key_form != TAMIS_KEYS_UNKNOWN;
-    if (!same_params(&filter->params, &source->params) ||
-        (known && filter->key_form != source->key_form))
+/* Two filters that have not grown. */
+static tamis_status merge_tables(tamis_filter *filter, const tamis_filter *source) {
+    if (!same_params(&filter->params, &source->params))
         return TAMIS_E_MISMATCH;
-    /* The links of two chains could be put together, but not the errors that they have promised. */
-    if (filter->kind->merge == NULL || filter->links != NULL || source->links != NULL)
+    if (filter->kind->merge == NULL)
         return TAMIS_E_UNSUPPORTED;
     if (!tamis_i_stash_can_merge(&filter->stash, &source->stash))
         return TAMIS_E_FULL;
@@ -253,9 +254,24 @@ tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source
         return status;
     tamis_i_stash_merge(&filter->stash, &source->stash);
     filter->state[TAMIS_I_COUNT] = count;
-    if (!known)
-        filter->key_form = TAMIS_KEYS_UNKNOWN;
     return TAMIS_OK;
+}
+
+tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source) {
+    if (filter == NULL || source == NULL || filter == source)
+        return TAMIS_E_ARGUMENT;
+    if (filter->read_only)
+        return TAMIS_E_READONLY;
+    const bool known =
+        filter->key_form != TAMIS_KEYS_UNKNOWN && source->key_form != TAMIS_KEYS_UNKNOWN;
+    if (known && filter->key_form != source->key_form)
+        return TAMIS_E_MISMATCH;
+    const tamis_status status = filter->links != NULL || source->links != NULL
+                                    ? tamis_i_chain_merge(filter, source)
+                                    : merge_tables(filter, source);
+    for (unsigned i = 0; status == TAMIS_OK && !known && i < tamis_i_n_links(filter); i++)
+        tamis_i_link(filter, i)->key_form = TAMIS_KEYS_UNKNOWN;
+    return status;
 }
 
 void tamis_i_link_info(const tamis_filter *link, tamis_info *info) {

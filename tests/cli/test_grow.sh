@@ -57,9 +57,42 @@ code=0
 expect 1 "$tamis" remove set.tamis absent
 expect_message "claimed by several of its links"
 
-# What does not go together.
+# Merging: the links of both, under a promise that has room for them.
+for kind in bloom dleft line; do
+    expect 0 "$tamis" build --grow -p 0.01 -n 200 --seed 7 --kind "$kind" -o a.tamis first
+    expect 0 "$tamis" build --grow -p 0.01 -n 700 --seed 7 --kind "$kind" -o b.tamis second
+    expect 0 "$tamis" merge -p 0.02 -o both.tamis a.tamis b.tamis
+    expect_silent
+    [ "$("$tamis" query -c both.tamis first second)" = 5000 ] || fail "$kind: a merge lost keys"
+    expect 0 "$tamis" info --json both.tamis
+    expect_json "len(d['links']) == 5 and d['fpr'] <= d['fpr_promised'] == 0.02"
+    expect 0 "$tamis" verify both.tamis
+    expect 0 "$tamis" add both.tamis absent
+    [ "$("$tamis" query -c both.tamis first second absent)" = 45000 ] || fail "$kind: keys are lost"
+    expect 0 "$tamis" info --json both.tamis
+    expect_json "d['fpr'] <= 0.02"
+done
+# Sets that were not made to grow, of a kind that cannot merge.
+expect 0 "$tamis" build -p 0.01 -n 5000 --seed 7 --kind dleft -o a.tamis first
+expect 0 "$tamis" build --like a.tamis -o b.tamis second
+expect 2 "$tamis" merge -o x.tamis a.tamis b.tamis
+expect_message "(or see -p)"
+expect 0 "$tamis" merge -p 0.05 -o both.tamis a.tamis b.tamis
+[ "$("$tamis" query -c both.tamis first second)" = 5000 ] || fail "a merge lost keys"
+# Refused: nothing is written.
 expect 2 "$tamis" merge -o x.tamis grown.tamis grown.tamis
-expect_message "made to grow"
+expect_message "is promised for both; see -p"
+expect 2 "$tamis" merge -p 0.001 -o x.tamis grown.tamis grown.tamis
+expect_message "cannot be promised"
+expect 2 "$tamis" merge -p 1.5 -o x.tamis grown.tamis grown.tamis
+expect 2 "$tamis" merge -p 0.5 -o x.tamis grown.tamis a.tamis
+expect_message "differ in kind (bloom, dleft)"
+expect 0 "$tamis" build --kind dleft -n 1000 --seed 8 -o b.tamis first
+expect 2 "$tamis" merge -p 0.5 -o x.tamis a.tamis b.tamis
+expect_message "differ in seed"
+[ ! -e x.tamis ] || fail "a refused merge wrote a file"
+
+# What does not go together.
 expect 2 "$tamis" build --grow --compact -o x.tamis first
 expect 2 "$tamis" build --grow --bytes 1M -o x.tamis first
 expect 2 "$tamis" build --grow --like set.tamis -o x.tamis first

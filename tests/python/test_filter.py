@@ -390,6 +390,15 @@ class Others(unittest.TestCase):
         again.grow(100)
         self.assertEqual(again.info().n_links, info.n_links + 1)
         self.assertEqual(again.count_many(range(5000)), 5000)
+        more = tamis.Filter(100, 0.01, kind="bloom", grows=True, seed=SEED)
+        more.update(range(5000, 5100))
+        self.assertRaises(tamis.FullError, tamis.Filter.allow_growth, f, info.fpr / 2)
+        f.allow_growth(0.02)
+        f |= more
+        self.assertEqual(f.info().n_links, info.n_links + 1)
+        self.assertEqual(f.count_many(range(5100)), 5100)
+        self.assertLessEqual(f.info().fpr, 0.02)
+        self.assertRaises(tamis.MismatchError, f.merge, tamis.Filter(100, kind="bloom", seed=SEED + 1))
         self.assertRaises(tamis.ArgumentError, again.grow, 100, 1.5)
         self.assertRaises(tamis.ArgumentError, again.grow, -1)
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #define _POSIX_C_SOURCE 200809L
-#include "support.h"
+#include "growing.h"
 
 #include "base/base.h"
 #include "filter/filter.h"
@@ -12,52 +12,6 @@
 #include <fcntl.h>
 #include <math.h>
 #include <unistd.h>
-
-#define for_each_kind(kind) for (tamis_kind kind = 0; (kind = test_next_kind(kind)) != 0;)
-
-static tamis_growth growth_of(double fpr, bool automatic) {
-    tamis_growth growth;
-    tamis_growth_init(&growth);
-    growth.fpr = fpr;
-    growth.automatic = automatic;
-    return growth;
-}
-
-/* An empty filter that is planned to grow, and does so by itself. */
-static tamis_filter *growing(tamis_kind kind, uint64_t n, double fpr,
-                             const tamis_allocator *allocator) {
-    tamis_need need;
-    tamis_plan plan;
-    tamis_filter *f;
-    tamis_need_init(&need);
-    tamis_plan_init(&plan);
-    need.kind = kind;
-    need.n = n;
-    need.fpr = fpr;
-    need.grows = true;
-    assert_ok(tamis_plan_make(&need, &plan));
-    plan.params.seed = test_seed();
-    assert_true(plan.fpr <= fpr / 2);
-    assert_ok(tamis_filter_create(&plan.params, allocator, &f));
-    const tamis_growth growth = growth_of(fpr, true);
-    assert_ok(tamis_filter_allow_growth(f, &growth));
-    return f;
-}
-
-static tamis_info info_of(const tamis_filter *f) {
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(f, &info));
-    return info;
-}
-
-static bool counts(tamis_kind kind) {
-    return (tamis_kind_abilities(kind) & TAMIS_CAN_COUNT) != 0;
-}
-
-static bool removes(tamis_kind kind) {
-    return (tamis_kind_abilities(kind) & TAMIS_CAN_REMOVE) != 0;
-}
 
 /* 40 times the first plan: no key is lost, none is refused, and the promise holds. */
 static void test_growth_keeps_keys_and_promise(void **state) {
@@ -400,7 +354,6 @@ static void test_growth_refuses_what_a_chain_cannot(void **state) {
         for (uint64_t key = 0; key < 100; key++)
             assert_ok(tamis_filter_insert_u64(f, key, NULL));
         assert_ok(tamis_filter_clone(f, NULL, &g));
-        assert_status(tamis_filter_merge(f, g), TAMIS_E_UNSUPPORTED);
         assert_int_equal(tamis_filter_export_size(f), 0);
         char byte;
         assert_status(tamis_filter_export(f, &byte, 1), TAMIS_E_UNSUPPORTED);

@@ -608,7 +608,10 @@ class Filter:
         return _lib.tamis_filter_count(self._handle)
 
     def merge(self, other: Filter) -> None:
-        """Add all keys of a filter of the same parameters and seed, else MismatchError."""
+        """Add all keys of a filter of the same parameters and seed, else MismatchError.
+
+        If one of both grows, kind and seed are enough; FullError if the promise has no room for both.
+        """
         _check(_lib.tamis_filter_merge(self._handle, other._handle))
 
     def __or__(self, other: Filter) -> Filter:
@@ -640,7 +643,7 @@ class Filter:
         _check(_lib.tamis_filter_clear(self._handle))
 
     def grow(self, n: int = 0, fpr: float = 0.0) -> None:
-        """Add a link for n more keys, to which new keys go from now on; 0: twice as many as the newest has.
+        """Add a link for n more keys, to which new keys go from now on; 0: twice as many as the largest has.
 
         'fpr' is promised for all links together; 0: as before, or twice the error rate now.
         """
