@@ -99,8 +99,9 @@ static void test_merge_refused_changes_nothing(void **state) {
     (void)state;
     test_allocator t;
     test_allocator_init(&t, -1);
-    tamis_filter *const f = growing_with(TAMIS_KIND_BLOOM, 300, 0.02, &t.allocator, 0, 1000), *view;
-    tamis_filter *const g = growing_with(TAMIS_KIND_BLOOM, 300, 0.02, NULL, 1000, 2000);
+    tamis_filter *const f = growing_with(TAMIS_KIND_BLOOM, 1000, 0.02, &t.allocator, 0, 6500),
+                        *view;
+    tamis_filter *const g = growing_with(TAMIS_KIND_BLOOM, 1000, 0.02, NULL, 6500, 13000);
     tamis_filter *const seed = test_filter(TAMIS_KIND_BLOOM, 300, 0.01, test_seed() + 1);
     tamis_filter *const kind = test_filter(TAMIS_KIND_BLOCKED_BLOOM, 300, 0.01, test_seed());
     size_t size;
@@ -128,7 +129,7 @@ static void test_merge_refused_changes_nothing(void **state) {
     }
     t.fail_at = -1;
     assert_ok(tamis_filter_merge(f, g));
-    assert_keys(f, 2000);
+    assert_keys(f, 13000);
     tamis_filter_free(f);
     assert_int_equal(t.live, 0);
     tamis_filter_free(g);
