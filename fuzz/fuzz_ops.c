@@ -197,8 +197,10 @@ static void merge(pair *p, const pair *other, const tamis_params *params) {
                 p->copies[i] = 1;
         }
         p->inserts += other->inserts;
+        p->grown = p->grown || other->grown;
     } else {
-        must(status == TAMIS_E_FULL || status == TAMIS_E_UNSUPPORTED);
+        must(status == TAMIS_E_FULL || status == TAMIS_E_UNSUPPORTED ||
+             (status == TAMIS_E_TOO_LARGE && p->grown));
         must(same(before, p->filter));
     }
     tamis_filter_free(before);

@@ -48,16 +48,18 @@ tamis_status tamis_filter_new(uint64_t n, double fpr, tamis_filter **filter) {
 
 tamis_status tamis_i_link_clone(const tamis_filter *source, uint64_t capacity,
                                 const tamis_allocator *allocator, tamis_filter **copy) {
-    tamis_params params = source->params;
-    params.capacity = capacity;
     const tamis_status status =
-        tamis_i_filter_make(source->kind, &params, allocator, NULL, false, copy);
-    if (status == TAMIS_OK) {
-        TAMIS_ASSERT((*copy)->n_body == source->n_body);
-        memcpy((*copy)->state, source->state, (size_t)source->n_body * sizeof(uint64_t));
-        (*copy)->key_form = source->key_form;
+        tamis_i_filter_make(source->kind, &source->params, allocator, NULL, false, copy);
+    if (status != TAMIS_OK)
+        return status;
+    memcpy((*copy)->state, source->state, (size_t)source->n_body * sizeof(uint64_t));
+    (*copy)->key_form = source->key_form;
+    if (capacity != source->params.capacity) {
+        (*copy)->params.capacity = capacity;
+        if (source->kind->attach != NULL)
+            source->kind->attach(*copy);
     }
-    return status;
+    return TAMIS_OK;
 }
 
 static tamis_status clone_link(const tamis_filter *source, const tamis_allocator *allocator,

@@ -210,9 +210,12 @@ for kind in $all; do
         esac
         same "$file"
     done
-    refuse "$tamis" merge -o new.set "$kind.chain" "$kind.chain"
-    refuse "$tamis" merge -o new.set "$kind.set" "$kind.chain"
+    either "$tamis" merge -o new.set "$kind.chain" "$kind.chain" # if the promise has room for both
+    good "$tamis" merge -p 0.5 -o new.set "$kind.set" "$kind.chain"
+    good "$tamis" verify new.set
+    refuse "$tamis" merge -p 1e-9 -o new.set "$kind.chain" "$kind.set"
     [ -z "$last" ] || refuse "$tamis" merge -o new.set "$kind.set" "$last.set"
+    [ -z "$last" ] || refuse "$tamis" merge -p 0.5 -o new.set "$kind.chain" "$last.chain"
     last=$kind
     case $kind in
     rank | rank-counting) ;;
