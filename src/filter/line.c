@@ -148,10 +148,10 @@ static inline uint64_t *line_after(const layout *l, const tamis_filter *filter, 
     return filter->table + (next < filter->n_table ? next : next - filter->n_table);
 }
 
-/* The lines after 'at' that are on the key's way, if it is full. */
-static bool is_further_on(const layout *l, const tamis_filter *filter, uint64_t *at, unsigned home,
-                          uint64_t print) {
-    for (unsigned i = 1; i < WAY && l->ops->full(&l->line, at); i++) {
+/* The lines after 'at', which is number 'i' >= 1 of the key's way, if it is full. */
+static bool is_further_on(const layout *l, const tamis_filter *filter, uint64_t *at, unsigned i,
+                          unsigned home, uint64_t print) {
+    for (; i < WAY && l->ops->full(&l->line, at); i++) {
         at = line_after(l, filter, at, home);
         if (l->ops->has(&l->line, at, home, print))
             return true;
@@ -165,7 +165,7 @@ TAMIS_APART bool is_anywhere(const tamis_filter *filter, tamis_digest digest) {
     const place p = locate(l, filter, digest);
     const unsigned home = (unsigned)p.home;
     return l->ops->has(&l->line, p.at, home, p.print) ||
-           (l->line.passes_on && is_further_on(l, filter, p.at, home, p.print)) ||
+           (l->line.passes_on && is_further_on(l, filter, p.at, 1, home, p.print)) ||
            tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
 
@@ -329,7 +329,7 @@ static void contains_ways(const tamis_filter *filter, const tamis_i_group *now,
         const size_t number = numbers[i];
         const unsigned home = (unsigned)k->home[number];
         present[number] = l->ops->has(&l->line, k->further[number], home, k->print[number]) ||
-                          is_further_on(l, filter, k->further[number], home, k->print[number]);
+                          is_further_on(l, filter, k->further[number], 2, home, k->print[number]);
     }
 }
 

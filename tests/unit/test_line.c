@@ -623,6 +623,36 @@ static void test_limited_set_fills_up_and_refuses(void **state) {
     }
 }
 
+/* Short fingerprints match in every line that is looked at, so that a line too many or too few is seen. */
+static void test_limited_set_with_full_lines_answers_alike_singly_and_in_batches(void **state) {
+    (void)state;
+    enum { N = 20000 };
+    static uint64_t keys[N];
+    static bool present[N];
+    for (uint64_t i = 0; i < N; i++)
+        keys[i] = i;
+    for (uint64_t lines = 1; lines <= 40; lines += 13) {
+        for (unsigned share = 1; share <= 3; share++) { /* of the lines that are full */
+            tamis_params params = limited(lines, 30);
+            params.value[TAMIS_LINE_BITS_MAX] = 3;
+            tamis_filter *f;
+            assert_ok(tamis_filter_create(&params, NULL, &f));
+            for (uint64_t i = 0; i < N && tamis_filter_count(f) < 10 * lines * share; i++)
+                if (tamis_filter_insert_u64(f, i, NULL) != TAMIS_OK)
+                    break;
+            size_t found = 0, differ = 0;
+            const size_t told = tamis_filter_contains_many_u64(f, keys, N, present);
+            for (uint64_t i = 0; i < N; i++) {
+                found += present[i];
+                differ += present[i] != tamis_filter_contains_u64(f, i);
+            }
+            assert_int_equal(differ, 0);
+            assert_int_equal(found, told);
+            tamis_filter_free(f);
+        }
+    }
+}
+
 /* Parts of a set, merged in any shares, find all keys; what does not fit changes nothing. */
 static void test_limited_sets_merge(void **state) {
     (void)state;
@@ -738,6 +768,7 @@ int main(void) {
         cmocka_unit_test(test_set_stores_a_key_once),
         cmocka_unit_test(test_merge_that_does_not_fit_changes_nothing),
         cmocka_unit_test(test_limited_set_fills_up_and_refuses),
+        cmocka_unit_test(test_limited_set_with_full_lines_answers_alike_singly_and_in_batches),
         cmocka_unit_test(test_limited_sets_merge),
         cmocka_unit_test(test_limited_merge_without_memory_changes_nothing),
         cmocka_unit_test(test_limited_set_with_an_impossible_state_is_refused),
