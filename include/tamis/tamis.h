@@ -313,7 +313,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_insert_digest(tamis_filter 
                                                                    tamis_digest digest,
                                                                    bool *added);
 
-/* Is the key in the set?  false is certain, true holds up to the error rate.  Cannot fail. */
+/* Is the key in the set?  false is certain, true holds up to the error rate.  Cannot fail: NULL with a size
+ * above 0 is no key, and in no set. */
 TAMIS_API bool tamis_filter_contains(const tamis_filter *filter, const void *key, size_t size);
 TAMIS_API bool tamis_filter_contains_u64(const tamis_filter *filter, uint64_t key);
 TAMIS_API bool tamis_filter_contains_digest(const tamis_filter *filter, tamis_digest digest);
@@ -354,7 +355,8 @@ TAMIS_API uint64_t tamis_filter_copies_digest(const tamis_filter *filter, tamis_
  *
  * 'added' (may be NULL) has room for n answers as of tamis_filter_insert.  '*done' (may be NULL) is
  * set to the number of keys inserted, n on success.  If a key finds no room (TAMIS_E_FULL), those
- * before it are in, it and those after it are not.  TAMIS_E_READONLY for a view. */
+ * before it are in, it and those after it are not.  TAMIS_E_READONLY for a view, TAMIS_E_ARGUMENT if one
+ * of the keys is NULL with a size above 0: none is then in, and '*done' is unchanged. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_insert_many(tamis_filter *filter,
                                                                  const tamis_bytes *keys, size_t n,
                                                                  bool *added, size_t *done);
@@ -366,7 +368,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_insert_many_digest(tamis_fi
                                                                         size_t n, bool *added,
                                                                         size_t *done);
 
-/* Query n keys.  Returns how many are present; 'present' (may be NULL) gets the n answers. */
+/* Query n keys.  Returns how many are present; 'present' (may be NULL) gets the n answers.  Cannot fail, as
+ * tamis_filter_contains: NULL with a size above 0 is answered with false. */
 TAMIS_API size_t tamis_filter_contains_many(const tamis_filter *filter, const tamis_bytes *keys,
                                             size_t n, bool *present);
 TAMIS_API size_t tamis_filter_contains_many_u64(const tamis_filter *filter, const uint64_t *keys,
@@ -379,7 +382,8 @@ TAMIS_API size_t tamis_filter_contains_many_digest(const tamis_filter *filter,
  *
  * 'removed' (may be NULL) gets n answers: false where the key was certainly not there, or several links
  * of a chain claim it, which is no error here.  '*count' (may be NULL) is set to the number removed.
- * TAMIS_E_UNSUPPORTED, TAMIS_E_READONLY: nothing was removed. */
+ * TAMIS_E_UNSUPPORTED, TAMIS_E_READONLY, TAMIS_E_ARGUMENT if one of the keys is NULL with a size above 0:
+ * nothing was removed. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_remove_many(tamis_filter *filter,
                                                                  const tamis_bytes *keys, size_t n,
                                                                  bool *removed, size_t *count);

@@ -168,12 +168,23 @@ static void remove_singly(tamis_filter *filter, const tamis_i_group *now, const 
 
 /* ---- the batches ---- */
 
+/* The first of n keys that is none, NULL with a size; n if all are keys.  Before the work begins: a call that
+ * fails must have changed nothing. */
+static size_t first_bad(key_form form, const void *array, size_t n) {
+    const tamis_bytes *const keys = array;
+    size_t i = form == BYTES ? 0 : n;
+    while (i < n && (keys[i].data != NULL || keys[i].size == 0))
+        i++;
+    return i;
+}
+
 /* Keys from fetching to work. */
 static size_t ahead_of(const tamis_filter *filter) {
     return GROUP * (filter->kind->ahead != 0 ? filter->kind->ahead : AHEAD);
 }
 
-static size_t contains_keys(const tamis_filter *filter, key_form form, const void *array, size_t n,
+/* All of them are keys. */
+static size_t contains_good(const tamis_filter *filter, key_form form, const void *array, size_t n,
                             bool *present) {
     key_source k;
     keys_start(&k, filter, form, array, n);
@@ -199,7 +210,7 @@ static size_t contains_keys(const tamis_filter *filter, key_form form, const voi
 
 static tamis_status insert_keys(tamis_filter *filter, key_form form, const void *array, size_t n,
                                 bool *added, size_t *done) {
-    if (filter == NULL || (array == NULL && n != 0))
+    if (filter == NULL || (array == NULL && n != 0) || first_bad(form, array, n) != n)
         return TAMIS_E_ARGUMENT;
     if (filter->read_only)
         return TAMIS_E_READONLY;
@@ -230,7 +241,7 @@ static tamis_status insert_keys(tamis_filter *filter, key_form form, const void 
 
 static tamis_status remove_keys(tamis_filter *filter, key_form form, const void *array, size_t n,
                                 bool *removed, size_t *count) {
-    if (filter == NULL || (array == NULL && n != 0))
+    if (filter == NULL || (array == NULL && n != 0) || first_bad(form, array, n) != n)
         return TAMIS_E_ARGUMENT;
     if (filter->kind->remove == NULL)
         return TAMIS_E_UNSUPPORTED;
@@ -277,19 +288,32 @@ tamis_status tamis_filter_insert_many_digest(tamis_filter *filter, const tamis_d
     return insert_keys(filter, DIGESTS, digests, n, added, done);
 }
 
+/* What is no key is in no set; the keys between are asked for as usual. */
 size_t tamis_filter_contains_many(const tamis_filter *filter, const tamis_bytes *keys, size_t n,
                                   bool *present) {
-    return contains_keys(filter, BYTES, keys, n, present);
+    size_t found = 0;
+    for (;;) {
+        const size_t good = first_bad(BYTES, keys, n);
+        found += contains_good(filter, BYTES, keys, good, present);
+        if (good == n)
+            return found;
+        if (present != NULL) {
+            present[good] = false;
+            present += good + 1;
+        }
+        keys += good + 1;
+        n -= good + 1;
+    }
 }
 
 size_t tamis_filter_contains_many_u64(const tamis_filter *filter, const uint64_t *keys, size_t n,
                                       bool *present) {
-    return contains_keys(filter, INTEGERS, keys, n, present);
+    return contains_good(filter, INTEGERS, keys, n, present);
 }
 
 size_t tamis_filter_contains_many_digest(const tamis_filter *filter, const tamis_digest *digests,
                                          size_t n, bool *present) {
-    return contains_keys(filter, DIGESTS, digests, n, present);
+    return contains_good(filter, DIGESTS, digests, n, present);
 }
 
 tamis_status tamis_filter_remove_many(tamis_filter *filter, const tamis_bytes *keys, size_t n,

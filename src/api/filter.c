@@ -135,7 +135,8 @@ bool tamis_filter_contains_digest(const tamis_filter *filter, tamis_digest diges
 }
 
 bool tamis_filter_contains(const tamis_filter *filter, const void *key, size_t size) {
-    return contains(filter, tamis_hash(filter->params.seed, key, size));
+    return TAMIS_LIKELY(key != NULL || size == 0) &&
+           contains(filter, tamis_hash(filter->params.seed, key, size));
 }
 
 bool tamis_filter_contains_u64(const tamis_filter *filter, uint64_t key) {
@@ -185,6 +186,8 @@ uint64_t tamis_filter_copies_digest(const tamis_filter *filter, tamis_digest dig
 }
 
 uint64_t tamis_filter_copies(const tamis_filter *filter, const void *key, size_t size) {
+    if (key == NULL && size != 0)
+        return 0;
     return tamis_filter_copies_digest(filter, tamis_hash(filter->params.seed, key, size));
 }
 

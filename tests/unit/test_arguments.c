@@ -172,6 +172,42 @@ static void test_key_calls_null_is_refused(void **state) {
     tamis_filter_free(NULL);
 }
 
+/* A batch with a key that is none changes nothing; a query answers that it is in no set. */
+static void test_batch_with_a_key_that_is_none_is_refused(void **state) {
+    (void)state;
+    enum { N = 70 };
+    static const char text[] =
+        "a text of some seventy bytes, of which each key is the beginning: the end";
+    for (tamis_kind kind = 0; (kind = test_next_kind(kind)) != TAMIS_KIND_ANY;) {
+        tamis_filter *const f = test_filter(kind, 100, 1e-6, 7);
+        tamis_bytes keys[N];
+        for (size_t i = 0; i < N; i++)
+            keys[i] = (tamis_bytes){i == 0 ? NULL : text, i};
+        assert_ok(tamis_filter_insert_many(f, keys, N, NULL, NULL));
+        size_t size;
+        unsigned char *const bytes = test_encoded(f, &size);
+        for (size_t bad = 1; bad < N; bad += 17) {
+            bool flags[N], present[N];
+            size_t done = 4711;
+            keys[bad].data = keys[N - 1].data = NULL;
+            assert_status(tamis_filter_insert_many(f, keys, N, flags, &done), TAMIS_E_ARGUMENT);
+            assert_status(tamis_filter_remove_many(f, keys, N, flags, &done), TAMIS_E_ARGUMENT);
+            assert_encoded(f, bytes, size);
+            assert_int_equal(done, 4711);
+            const size_t found = N - 1 - (bad != N - 1);
+            assert_int_equal(tamis_filter_contains_many(f, keys, N, present), found);
+            assert_int_equal(tamis_filter_contains_many(f, keys, N, NULL), found);
+            for (size_t i = 0; i < N; i++)
+                assert_int_equal(present[i], i != bad && i != N - 1);
+            assert_false(tamis_filter_contains(f, NULL, bad));
+            assert_int_equal(tamis_filter_copies(f, NULL, bad), 0);
+            keys[bad].data = keys[N - 1].data = text;
+        }
+        free(bytes);
+        tamis_filter_free(f);
+    }
+}
+
 static void test_whole_calls_null_is_refused(void **state) {
     (void)state;
     tamis_filter *const f = test_filter(TAMIS_KIND_BLOOM, 100, 0.01, 1);
@@ -383,6 +419,7 @@ int main(void) {
         guarded(test_create_largest_sizes_ask_the_allocator),
         guarded(test_new_bad_arguments_are_refused),
         guarded(test_key_calls_null_is_refused),
+        guarded(test_batch_with_a_key_that_is_none_is_refused),
         guarded(test_whole_calls_null_is_refused),
         guarded(test_file_calls_null_is_refused),
         guarded(test_kind_names_parse_back),
