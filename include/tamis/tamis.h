@@ -486,7 +486,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_lookup_value_digest(const t
                                                                          unsigned *value);
 
 /* Give a key that is in another value: the one that tamis_filter_lookup_value tells changes.
- * TAMIS_E_NOT_FOUND, and all statuses of tamis_filter_insert_value; the filter is then unchanged. */
+ * TAMIS_E_NOT_FOUND, and all statuses of tamis_filter_insert_value, TAMIS_E_FULL also if copies of the key are
+ * in the stash and the table has no room for all of them; the filter is then unchanged. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_update_value(tamis_filter *filter,
                                                                   const void *key, size_t size,
                                                                   unsigned value);

@@ -376,19 +376,36 @@ static tamis_status lookup_value(const tamis_filter *filter, tamis_digest digest
     return TAMIS_OK;
 }
 
-/* Of a key in the stash, one copy moves to a slot, if there is one. */
+/* Could T(f) be raised n times, exactly? */
+static bool has_room(const tamis_filter *filter, const tamis_i_chain_view *view, uint64_t n) {
+    const layout *const l = layout_of(filter);
+    const tamis_i_chain *const c = &l->chain;
+    unsigned pieces = view->pieces;
+    while (view->load + n > c->first[pieces] && pieces < TAMIS_I_PIECES &&
+           (filter->state[HEAD(pieces)] != 0 || filter->state[FRESH(pieces)] < c->n[pieces]))
+        pieces++;
+    return view->load + n <= c->first[pieces] && view->copies + n <= l->copies_max;
+}
+
+/* Of a key in the stash, all copies move to slots: as long as one is left there, the value is 0. */
 static tamis_status update_value(tamis_filter *filter, tamis_digest digest, unsigned value) {
     const tamis_i_chain *const c = &layout_of(filter)->chain;
     const uint64_t mask = tamis_i_low_mask((unsigned)c->print_bits);
+    const uint64_t in_stash = tamis_i_stash_copies(&filter->stash, digest);
     tamis_i_chain_view view;
     look(filter, digest, &view);
-    if (tamis_i_stash_copies(&filter->stash, digest) != 0) {
+    if (in_stash != 0) {
         if (value == 0)
             return TAMIS_OK;
-        if (!raise(filter, digest, value, &view))
+        if (!has_room(filter, &view, in_stash))
             return TAMIS_E_FULL;
-        (void)tamis_i_stash_remove(&filter->stash, digest);
-        return TAMIS_OK;
+        for (uint64_t i = 0; i < in_stash; i++) {
+            const bool raised = raise(filter, digest, value, &view);
+            TAMIS_ASSERT(raised);
+            (void)raised;
+            (void)tamis_i_stash_remove(&filter->stash, digest);
+            look(filter, digest, &view);
+        }
     }
     if (view.copies == 0)
         return TAMIS_E_NOT_FOUND;

@@ -380,6 +380,48 @@ static void test_rank_values_are_kept(void **state) {
     }
 }
 
+/* Copies of a key in the stash have no value.  Either all of them get one, or none. */
+static void test_rank_values_of_keys_in_the_stash_change_or_refuse(void **state) {
+    (void)state;
+    static const uint64_t value[9] = {1, 64, 30, 24, 4, 0, 1, 0, 3};
+    enum { SLOTS = 24 + 4 };
+    for (unsigned in_slots = 0; in_slots <= 2; in_slots++) {
+        for (unsigned in_stash = 1; in_stash <= 18; in_stash++) {
+            for (unsigned room = 0; room <= 20; room++) {
+                tamis_filter *const f = make_filter(TAMIS_KIND_RANK, 30, value);
+                for (unsigned i = 0; i < in_slots; i++)
+                    assert_ok(tamis_filter_insert_value(f, "a", 1, 1, NULL));
+                for (unsigned i = in_slots; i < SLOTS; i++)
+                    assert_ok(tamis_filter_insert_value(f, &i, sizeof i, 5, NULL));
+                for (unsigned i = 0; i < in_stash; i++)
+                    assert_ok(tamis_filter_insert(f, "a", 1, NULL));
+                for (unsigned i = SLOTS - 1; i >= SLOTS - room; i--)
+                    assert_ok(tamis_filter_remove(f, &i, sizeof i));
+                size_t size;
+                unsigned char *const bytes = test_encoded(f, &size);
+                const tamis_status status = tamis_filter_update_value(f, "a", 1, 6);
+                unsigned got = 9;
+                assert_ok(tamis_filter_lookup_value(f, "a", 1, &got));
+                /* 16 copies of one print are the most that slots keep */
+                const bool fits = in_stash <= room && in_slots + in_stash <= 16;
+                assert_status(status, fits ? TAMIS_OK : TAMIS_E_FULL);
+                assert_int_equal(got, fits ? 6 : 0);
+                if (!fits)
+                    assert_encoded(f, bytes, size);
+                assert_int_equal(tamis_filter_copies(f, "a", 1), in_slots + in_stash);
+                for (unsigned i = in_slots; i < SLOTS - room; i++) {
+                    assert_ok(tamis_filter_lookup_value(f, &i, sizeof i, &got));
+                    assert_int_equal(got, 5);
+                }
+                const char *reason = NULL;
+                assert_true(tamis_i_filter_check(f, &reason));
+                free(bytes);
+                tamis_filter_free(f);
+            }
+        }
+    }
+}
+
 static void test_rank_values_full_bucket_refuses(void **state) {
     (void)state;
     static const uint64_t value[9] = {1, 64, 30, 10, 0, 0, 0, 0, 3};
@@ -485,6 +527,7 @@ int main(void) {
         cmocka_unit_test(test_rank_parameters_out_of_range_are_refused),
         cmocka_unit_test(test_rank_values_are_kept),
         cmocka_unit_test(test_rank_values_full_bucket_refuses),
+        cmocka_unit_test(test_rank_values_of_keys_in_the_stash_change_or_refuse),
         cmocka_unit_test(test_rank_one_line_per_query),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
