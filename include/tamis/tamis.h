@@ -486,8 +486,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_lookup_value_digest(const t
                                                                          unsigned *value);
 
 /* Give a key that is in another value: the one that tamis_filter_lookup_value tells changes.
- * TAMIS_E_NOT_FOUND, and all statuses of tamis_filter_insert_value, TAMIS_E_FULL also if copies of the key are
- * in the stash and the table has no room for all of them; the filter is then unchanged. */
+ * TAMIS_E_NOT_FOUND, and all statuses of tamis_filter_insert_value, TAMIS_E_FULL also if copies of the key
+ * are in the stash and the table has no room for all of them; the filter is then unchanged. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_update_value(tamis_filter *filter,
                                                                   const void *key, size_t size,
                                                                   unsigned value);
@@ -746,12 +746,12 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_map(const char *path,
  * It is checked like a file.  tamis_filter_load and tamis_filter_load_fd read it too; it cannot be mapped.
  */
 
-/* Bytes of the trimmed form; 0 if the kind has none, or if the filter has a stash of more than 65,536 and
- * 64 for each of these bytes.  Reads the whole table. */
+/* Bytes of the trimmed form; 0 if the kind has none, or if the filter takes more than 2 MiB and 64 bytes for
+ * each of these: a large one that is all but empty, or has a huge stash.  Reads the whole table. */
 TAMIS_API uint64_t tamis_filter_export_size(const tamis_filter *filter);
 
 /* Write the trimmed form to 'buffer'.  TAMIS_E_ARGUMENT if 'size' is not exactly the exported size,
- * TAMIS_E_UNSUPPORTED if the kind has no such form; the buffer is then untouched. */
+ * TAMIS_E_UNSUPPORTED if there is no such form; the buffer is then untouched. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_export(const tamis_filter *filter,
                                                             void *buffer, size_t size);
 
@@ -767,6 +767,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_export_fd(const tamis_filte
 
 /* Make a filter from 'size' bytes, which must be one trimmed form and nothing more.  Its answers are those
  * of the filter that was exported, whose bytes it need not have; exported again, it gives the same bytes.
+ * Takes time in proportion to 'size', and no more memory than a handle, 2 MiB and 64 times 'size', whatever
+ * the bytes say.
  * TAMIS_E_FORMAT, TAMIS_E_VERSION, TAMIS_E_TOO_LARGE, TAMIS_E_NOMEM, TAMIS_E_ARGUMENT. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_import(const void *data, size_t size,
                                                             const tamis_allocator *allocator,

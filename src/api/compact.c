@@ -10,7 +10,8 @@
 #include <errno.h>
 
 static const char bad_argument[] = "an argument is NULL";
-static const char no_form[] = "this kind of filter, a chain, or a huge stash, has no trimmed form";
+static const char no_form[] = "there is no trimmed form: not of this kind, of a chain, or of a "
+                              "large set that is all but empty";
 
 /* ---- the trimmed form ---- */
 

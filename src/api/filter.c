@@ -248,18 +248,18 @@ static tamis_status merge_tables(tamis_filter *filter, const tamis_filter *sourc
         return TAMIS_E_MISMATCH;
     if (filter->kind->merge == NULL)
         return TAMIS_E_UNSUPPORTED;
-    if (!tamis_i_stash_can_merge(&filter->stash, &source->stash))
-        return TAMIS_E_FULL;
     uint64_t count;
     if (!tamis_i_add(filter->state[TAMIS_I_COUNT], source->state[TAMIS_I_COUNT], &count) ||
         count > TAMIS_I_COUNT_MAX / 2) /* a file may say that there are so many */
         return TAMIS_E_FULL;
+    if (!tamis_i_stash_merge(&filter->stash, &source->stash))
+        return TAMIS_E_FULL;
     const tamis_status status = filter->kind->merge(filter, source);
     if (status != TAMIS_OK)
-        return status;
-    tamis_i_stash_merge(&filter->stash, &source->stash);
-    filter->state[TAMIS_I_COUNT] = count;
-    return TAMIS_OK;
+        tamis_i_stash_unmerge(&filter->stash, &source->stash);
+    else
+        filter->state[TAMIS_I_COUNT] = count;
+    return status;
 }
 
 tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source) {

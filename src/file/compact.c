@@ -1,8 +1,9 @@
 /* compact.c - the trimmed form: encode, decode
  *
- * As little is believed as in header.c.  The table of a filter is larger than its trimmed form, and is
- * allocated only when the data is as long as the least filter of these parameters: a table has at most 1600
- * bits for each bit there.  A stash has at most STASH_PLAIN slots, or STASH_TIMES for each byte.
+ * As little is believed as in header.c.  A filter is larger than its trimmed form, and is allocated only when
+ * the data is as long as the least filter of these parameters, and for no more than BODY_PLAIN bytes and
+ * BODY_TIMES for each byte of the form: a small message must not take much memory.  Filters that would
+ * need more, which are large and empty or have a huge stash, have no trimmed form.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,8 +17,8 @@
 #define CHECKSUM     8u /* bytes */
 #define ENTRY        17u
 #define NUMBER_BYTES 10u /* of 64 bits, at most */
-#define STASH_PLAIN  65536u
-#define STASH_TIMES  64u
+#define BODY_PLAIN   ((uint64_t)2 << 20)
+#define BODY_TIMES   64u
 
 static const unsigned char magic[8] = {0x89, 'T', 'A', 'M', 'C', 'F', '\r', '\n'};
 
@@ -57,14 +58,14 @@ static bool get_number(input *in, uint64_t *number) {
     return false;
 }
 
-/* Is a form of this size long enough for a filter with such a stash? */
-static bool stash_ok(uint64_t stash, uint64_t size) {
-    return stash <= STASH_PLAIN || stash / STASH_TIMES <= size;
+/* Is a form of this size long enough for a filter with so many words? */
+static bool body_ok(uint64_t n_body, uint64_t size) {
+    const uint64_t bytes = n_body * sizeof(uint64_t);
+    return bytes <= BODY_PLAIN || (bytes - BODY_PLAIN) / BODY_TIMES <= size;
 }
 
 bool tamis_i_compact_fits(const tamis_filter *filter) {
-    const uint64_t stash = filter->params.stash;
-    return stash_ok(stash, 0) || stash_ok(stash, tamis_i_compact_size(filter));
+    return body_ok(filter->n_body, 0) || body_ok(filter->n_body, tamis_i_compact_size(filter));
 }
 
 /* ---- encode ---- */
@@ -96,17 +97,26 @@ uint64_t tamis_i_compact_size(const tamis_filter *filter) {
            CHECKSUM;
 }
 
-void tamis_i_compact_encode(const tamis_filter *filter, unsigned char *bytes) {
-    memcpy(bytes, magic, sizeof magic);
-    tamis_i_put_u64(bytes + AT_SEED, filter->params.seed);
-    unsigned char *p = put_numbers(filter, bytes + AT_NUMBERS);
-    uint64_t at = 0, copies;
+/* The entries of the stash in slots 'from' to 'to' - 1. */
+static unsigned char *put_entries(const tamis_i_stash *stash, uint64_t from, uint64_t to,
+                                  unsigned char *p) {
+    uint64_t copies;
     tamis_digest digest;
-    for (; tamis_i_stash_next(&filter->stash, &at, &digest, &copies); p += ENTRY) {
+    for (; tamis_i_stash_next(stash, &from, &digest, &copies) && from <= to; p += ENTRY) {
         tamis_i_put_u64(p, digest.lo);
         tamis_i_put_u64(p + 8, digest.hi);
         p[16] = (unsigned char)copies;
     }
+    return p;
+}
+
+void tamis_i_compact_encode(const tamis_filter *filter, unsigned char *bytes) {
+    memcpy(bytes, magic, sizeof magic);
+    tamis_i_put_u64(bytes + AT_SEED, filter->params.seed);
+    unsigned char *p = put_numbers(filter, bytes + AT_NUMBERS);
+    const uint64_t gap = tamis_i_stash_gap(&filter->stash), slots = filter->stash.slots;
+    p = put_entries(&filter->stash, gap, slots, p);
+    p = put_entries(&filter->stash, 0, gap, p);
     tamis_i_writer out = {.bytes = p};
     filter->kind->trim(filter, &out);
     tamis_i_write_end(&out);
@@ -119,7 +129,7 @@ void tamis_i_compact_encode(const tamis_filter *filter, unsigned char *bytes) {
 typedef struct header {
     const tamis_i_kind *kind;
     tamis_params params;
-    uint64_t count, stash_used, key_form;
+    uint64_t count, stash_used, key_form, n_body;
 } header;
 
 static tamis_status refuse(const char **reason, const char *why) {
@@ -158,8 +168,8 @@ static tamis_status read_header(input *in, uint64_t seed, tamis_i_kind_lookup *l
         return refuse(reason, "the header has no seed");
     h->params.kind = h->kind->id;
     tamis_params complete = h->params;
-    uint64_t n_body, n_table;
-    const tamis_status status = tamis_i_filter_shape(h->kind, &complete, &n_body, &n_table);
+    uint64_t n_table;
+    const tamis_status status = tamis_i_filter_shape(h->kind, &complete, &h->n_body, &n_table);
     if (status == TAMIS_E_TOO_LARGE) {
         *reason = "the filter is too large for this machine";
         return status;
@@ -178,9 +188,8 @@ static tamis_status read_body(input *in, const header *h, tamis_filter *filter,
         const tamis_digest digest = {tamis_i_get_u64(in->p), tamis_i_get_u64(in->p + 8)};
         if (in->p[16] == 0)
             return refuse(reason, "the stash has an entry without copies");
-        for (unsigned copy = 0; copy < in->p[16]; copy++)
-            if (tamis_i_stash_insert(&filter->stash, digest) != TAMIS_OK)
-                return refuse(reason, "the stash does not hold as many keys as it claims");
+        if (tamis_i_stash_add(&filter->stash, digest, in->p[16]) != TAMIS_OK)
+            return refuse(reason, "the stash does not hold as many keys as it claims");
     }
     tamis_i_reader bits = {.bytes = in->p, .left = in->left};
     if (!h->kind->fill(filter, &bits, reason))
@@ -216,8 +225,8 @@ tamis_status tamis_i_compact_decode(const unsigned char *bytes, size_t size,
     if (h.stash_used > in.left / ENTRY ||
         in.left - ENTRY * h.stash_used < (h.kind->trim_least(&h.params) + 7) / 8)
         return refuse(reason, "the data ends within the table");
-    if (!stash_ok(h.params.stash, size))
-        return refuse(reason, "a parameter in the header is out of range");
+    if (!body_ok(h.n_body, size))
+        return refuse(reason, "the filter is out of all proportion to the data");
     tamis_filter *own;
     status = tamis_i_filter_make(h.kind, &h.params, allocator, NULL, true, &own);
     if (status != TAMIS_OK) {

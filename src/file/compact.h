@@ -25,7 +25,8 @@
 /* Do the first bytes of some data say that it is a trimmed form? */
 bool tamis_i_compact_is(const unsigned char *bytes, size_t size);
 
-/* Can it be imported again?  Not with a stash out of all proportion, which nobody should believe. */
+/* Can it be imported again?  Not if the filter is out of all proportion to the form: 2 MiB, and 64 bytes for
+ * each byte of it, are the most that is believed. */
 bool tamis_i_compact_fits(const tamis_filter *filter);
 
 /* Bytes of the trimmed form.  The kind of the filter has one.  Reads the whole table. */

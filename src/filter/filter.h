@@ -146,8 +146,8 @@ struct tamis_i_kind {
     void (*remove_many)(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
                         bool *removed);
 
-    /* Add the table of 'source', which has the same parameters.  The caller has made sure that the
-     * stashes can be merged, and merges them and adds the counts afterwards.  TAMIS_E_FULL, with
+    /* Add the table of 'source', which has the same parameters.  The caller has merged the stashes, which
+     * it takes back after a failure, and adds the counts afterwards.  TAMIS_E_FULL, TAMIS_E_NOMEM, with
      * nothing changed.  NULL: cannot merge. */
     tamis_status (*merge)(tamis_filter *filter, const tamis_filter *source);
 

@@ -51,6 +51,11 @@
 #define COPIES      16u /* or the largest number that one counter can hold, if that is more */
 #define ALL_SLOTS   (TAMIS_I_PIECES * TAMIS_I_CHAIN_SLOTS)
 
+/* No chain is longer, which bounds the time of every call, also on a file that somebody made on purpose.  The
+ * planner's buckets have fewer slots than that, and so have the defaults; in larger ones a key for which
+ * its chain has no slot goes to the stash. */
+#define CHAIN_MAX 256u
+
 /* Words of the state, for extensions p = 1 and 2. */
 #define HEAD(p)  (TAMIS_I_STATE_OWN + 2 * ((p)-1))
 #define FRESH(p) (TAMIS_I_STATE_OWN + 2 * ((p)-1) + 1)
@@ -272,7 +277,7 @@ static bool raise(tamis_filter *filter, tamis_digest digest, uint64_t value,
         tamis_i_chain_set_slot(c, filter->table, view, view->match, view->slot + counter_one(c));
         return true;
     }
-    if (!extend(filter, view))
+    if (view->length >= CHAIN_MAX || !extend(filter, view))
         return false;
     l->ops->add(c, filter->table, view, p.fingerprint | value << c->print_bits);
     return true;
@@ -282,7 +287,8 @@ static bool raise(tamis_filter *filter, tamis_digest digest, uint64_t value,
 static tamis_status insert_at(tamis_filter *filter, tamis_digest digest, uint64_t at, print p,
                               bool *added) {
     const layout *const l = layout_of(filter);
-    if (TAMIS_LIKELY(l->ops->add_new(&l->chain, filter->table, at, p.home, p.fingerprint))) {
+    if (TAMIS_LIKELY(l->chain.slots[0] <= CHAIN_MAX &&
+                     l->ops->add_new(&l->chain, filter->table, at, p.home, p.fingerprint))) {
         *added = tamis_i_stash_copies(&filter->stash, digest) == 0;
     } else {
         tamis_i_chain_view view;
@@ -384,7 +390,8 @@ static bool has_room(const tamis_filter *filter, const tamis_i_chain_view *view,
     while (view->load + n > c->first[pieces] && pieces < TAMIS_I_PIECES &&
            (filter->state[HEAD(pieces)] != 0 || filter->state[FRESH(pieces)] < c->n[pieces]))
         pieces++;
-    return view->load + n <= c->first[pieces] && view->copies + n <= l->copies_max;
+    return view->load + n <= c->first[pieces] && view->length + n <= CHAIN_MAX &&
+           view->copies + n <= l->copies_max;
 }
 
 /* Of a key in the stash, all copies move to slots: as long as one is left there, the value is 0. */
@@ -517,9 +524,21 @@ typedef struct census {
     uint64_t copies;
     uint64_t distinct;  /* prints */
     uint64_t saturated; /* of them */
+    unsigned longest;   /* of the chains, in slots */
 } census;
 
-/* Slots are compared with those before them in their chain; most have none. */
+static unsigned longest_chain(const uint16_t *parents, unsigned load) {
+    uint16_t length[ALL_SLOTS];
+    unsigned longest = 0;
+    for (unsigned s = 0; s < load; s++) {
+        length[s] = parents[s] == UINT16_MAX ? 1 : (uint16_t)(length[parents[s]] + 1);
+        longest = length[s] > longest ? length[s] : longest;
+    }
+    return longest;
+}
+
+/* Slots are compared with those before them in their chain; most have none.  Nothing is counted where a chain
+ * is too long. */
 static void count_bucket(const tamis_filter *filter, uint64_t bucket, census *sums) {
     const layout *const l = layout_of(filter);
     const tamis_i_chain *const c = &l->chain;
@@ -529,7 +548,8 @@ static void count_bucket(const tamis_filter *filter, uint64_t bucket, census *su
     l->ops->look(c, filter->table, bucket, 0, 0, &sums->view);
     tamis_i_chain_parents(c, filter->table, &sums->view, parents);
     sums->copies = sums->distinct = sums->saturated = 0;
-    for (unsigned s = 0; s < sums->view.load; s++) {
+    sums->longest = longest_chain(parents, sums->view.load);
+    for (unsigned s = 0; s < sums->view.load && sums->longest <= CHAIN_MAX; s++) {
         slots[s] = tamis_i_chain_slot(c, filter->table, &sums->view, s);
         const uint64_t own =
             1 + (c->count_bits == 0 ? 0 : slots[s] >> (c->slot_bits - c->count_bits));
@@ -614,6 +634,10 @@ static bool check(const tamis_filter *filter, const char **reason) {
         census sums;
         count_bucket(filter, i, &sums);
         const tamis_i_chain_view *const v = &sums.view;
+        if (sums.longest > CHAIN_MAX) {
+            *reason = "a chain has more fingerprints than any may have";
+            return false;
+        }
         for (unsigned p = 1; p < v->pieces; p++) {
             named[p]++;
             fold(names[p], v->number[p]);

@@ -15,9 +15,16 @@
  * Invariants, tested by tamis_i_stash_check():
  *   S1  the number of slots in use is *used, and at most the capacity; one slot is always empty;
  *   S2  from the first slot of an entry to the entry itself no slot is empty;
- *   S3  an empty slot is zero, and so are counts past the last slot.
+ *   S3  an empty slot is zero, and so are counts past the last slot;
+ *   S4  at most RUN_MAX slots in use lie side by side, the last and the first slot of all being neighbours.
  * And, not tested, since nothing may rely on it for a stash read from a file:
- *   S4  of several slots with one digest, all but the last in probing order hold 255 copies.
+ *   S5  of several slots with one digest, all but the last in probing order hold 255 copies.
+ *
+ * S4 bounds the time of every call, whoever has written the stash.  What would break it is refused as if the
+ * stash were full.  Different keys do not come to it: with 4/5 of the slots in use, which is the most, a run
+ * of k slots begins at a given one with odds of about e^-(k (a - 1 - ln a)), a = 4/5, Chernoff's bound for
+ * k arrivals where k a are expected; for k = 4096 that is 1e-41, and there are less than 2^37 slots.  One
+ * key comes to it with a million copies, if the stash is larger than that.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,6 +33,7 @@
 #include "hash/hash.h"
 
 #define COPIES_MAX 255u
+#define RUN_MAX    4096u
 
 static uint64_t slots_for(uint64_t capacity) {
     return capacity == 0 ? 0 : capacity + capacity / 4 + 1;
@@ -49,6 +57,10 @@ static uint64_t first_slot(const tamis_i_stash *stash, tamis_digest d) {
 
 static uint64_t next_slot(const tamis_i_stash *stash, uint64_t slot) {
     return slot + 1 == stash->slots ? 0 : slot + 1;
+}
+
+static uint64_t slot_before(const tamis_i_stash *stash, uint64_t slot) {
+    return slot == 0 ? stash->slots - 1 : slot - 1;
 }
 
 static unsigned count_at(const tamis_i_stash *stash, uint64_t slot) {
@@ -93,31 +105,65 @@ void tamis_i_stash_prefetch(const tamis_i_stash *stash, tamis_digest digest) {
     TAMIS_PREFETCH(stash->words + 2 * stash->slots + slot / 8);
 }
 
-/* Add one copy, in a new entry only if there are fewer than 'most'. */
-static tamis_status stash_insert(tamis_i_stash *stash, tamis_digest digest, uint64_t most) {
+/* The last slot with this digest in probing order, or 'slots' if there is none; '*end' is the empty slot
+ * behind the run. */
+static uint64_t last_entry(const tamis_i_stash *stash, tamis_digest digest, uint64_t *end) {
+    uint64_t found = stash->slots, slot = first_slot(stash, digest);
+    for (; count_at(stash, slot) != 0; slot = next_slot(stash, slot))
+        if (same(digest_at(stash, slot), digest))
+            found = slot;
+    *end = slot;
+    return found;
+}
+
+/* Would the run around an empty slot, if that were in use, keep S4? */
+static bool run_fits(const tamis_i_stash *stash, uint64_t empty) {
+    if (stash->slots <= RUN_MAX)
+        return true;
+    unsigned run = 1;
+    for (uint64_t slot = next_slot(stash, empty); run <= RUN_MAX && count_at(stash, slot) != 0;
+         slot = next_slot(stash, slot))
+        run++;
+    for (uint64_t slot = slot_before(stash, empty); run <= RUN_MAX && count_at(stash, slot) != 0;
+         slot = slot_before(stash, slot))
+        run++;
+    return run <= RUN_MAX;
+}
+
+/* The last slot of the digest is filled up, what is left goes to a new one (S5), if there are fewer than
+ * 'most'. */
+static tamis_status stash_add(tamis_i_stash *stash, tamis_digest digest, unsigned copies,
+                              uint64_t most) {
+    TAMIS_ASSERT(copies <= COPIES_MAX);
     if (stash->capacity == 0)
         return TAMIS_E_FULL;
-    uint64_t slot = first_slot(stash, digest);
-    for (unsigned count; (count = count_at(stash, slot)) != 0; slot = next_slot(stash, slot)) {
-        if (same(digest_at(stash, slot), digest) && count < COPIES_MAX) {
-            set_count(stash, slot, count + 1);
-            return TAMIS_OK;
-        }
+    uint64_t end;
+    const uint64_t last = last_entry(stash, digest, &end);
+    const unsigned count = last == stash->slots ? COPIES_MAX : count_at(stash, last);
+    const unsigned room = COPIES_MAX - count;
+    if (copies > room) {
+        if (*stash->used >= most || !run_fits(stash, end))
+            return TAMIS_E_FULL;
+        set_digest(stash, end, digest);
+        set_count(stash, end, copies - room);
+        ++*stash->used;
+        copies = room;
     }
-    if (*stash->used >= most)
-        return TAMIS_E_FULL;
-    set_digest(stash, slot, digest);
-    set_count(stash, slot, 1);
-    ++*stash->used;
+    if (copies > 0)
+        set_count(stash, last, count + copies);
     return TAMIS_OK;
 }
 
 tamis_status tamis_i_stash_insert(tamis_i_stash *stash, tamis_digest digest) {
-    return stash_insert(stash, digest, stash->capacity);
+    return stash_add(stash, digest, 1, stash->capacity);
 }
 
 tamis_status tamis_i_stash_insert_spare(tamis_i_stash *stash, tamis_digest digest) {
-    return stash_insert(stash, digest, stash->capacity - tamis_i_stash_kept(stash->capacity));
+    return stash_add(stash, digest, 1, stash->capacity - tamis_i_stash_kept(stash->capacity));
+}
+
+tamis_status tamis_i_stash_add(tamis_i_stash *stash, tamis_digest digest, unsigned copies) {
+    return stash_add(stash, digest, copies, stash->capacity);
 }
 
 /* Empty a slot and close the gap: each later entry of the run moves to the gap unless its first slot
@@ -138,24 +184,34 @@ static void empty_slot(tamis_i_stash *stash, uint64_t gap) {
     --*stash->used;
 }
 
+/* Take up to 'copies' away; returns how many were not there.  The last of the slots with this digest is the
+ * one that is not full (S5); if it is not, the order in which copies go does not matter. */
+static unsigned take(tamis_i_stash *stash, tamis_digest digest, unsigned copies) {
+    while (copies > 0 && *stash->used > 0) {
+        uint64_t end;
+        const uint64_t last = last_entry(stash, digest, &end);
+        if (last == stash->slots)
+            break;
+        const unsigned count = count_at(stash, last);
+        if (count > copies) {
+            set_count(stash, last, count - copies);
+            return 0;
+        }
+        empty_slot(stash, last);
+        copies -= count;
+    }
+    return copies;
+}
+
 bool tamis_i_stash_remove(tamis_i_stash *stash, tamis_digest digest) {
-    if (*stash->used == 0)
-        return false;
-    /* The last of the slots with this digest is the one that is not full (S4); if it is not, the order
-     * in which copies go does not matter. */
-    uint64_t found = stash->slots;
-    uint64_t slot = first_slot(stash, digest);
-    for (; count_at(stash, slot) != 0; slot = next_slot(stash, slot))
-        if (same(digest_at(stash, slot), digest))
-            found = slot;
-    if (found == stash->slots)
-        return false;
-    const unsigned count = count_at(stash, found);
-    if (count > 1)
-        set_count(stash, found, count - 1);
-    else
-        empty_slot(stash, found);
-    return true;
+    return take(stash, digest, 1) == 0;
+}
+
+uint64_t tamis_i_stash_gap(const tamis_i_stash *stash) {
+    uint64_t slot = 0;
+    while (slot < stash->slots && count_at(stash, slot) != 0)
+        slot++;
+    return slot;
 }
 
 bool tamis_i_stash_next(const tamis_i_stash *stash, uint64_t *at, tamis_digest *digest,
@@ -172,43 +228,27 @@ bool tamis_i_stash_next(const tamis_i_stash *stash, uint64_t *at, tamis_digest *
     return false;
 }
 
-/* The first slot, in probing order, of a digest that is there. */
-static uint64_t first_entry(const tamis_i_stash *stash, tamis_digest digest) {
-    uint64_t slot = first_slot(stash, digest);
-    while (!same(digest_at(stash, slot), digest) || count_at(stash, slot) == 0)
-        slot = next_slot(stash, slot);
-    return slot;
+/* Take away what was added from slots 0 to 'end' - 1 of the source, in the opposite order.  Each step finds
+ * the stash as the addition left it: the copies were the last of their digest, and nothing moves to a slot
+ * that was the last to be used. */
+static void unmerge(tamis_i_stash *stash, const tamis_i_stash *source, uint64_t end) {
+    for (uint64_t slot = end; slot-- > 0;)
+        (void)take(stash, digest_at(source, slot), count_at(source, slot));
 }
 
-/* A digest with c copies here has room for at least as many more in its slots as c is short of a multiple
- * of 255.  What the source has beyond that needs an entry for each 255 or part of it.  All copies of a
- * digest are taken together, at its first slot: a file may have spread them in any way (S4). */
-bool tamis_i_stash_can_merge(const tamis_i_stash *stash, const tamis_i_stash *source) {
-    uint64_t entries = *stash->used;
-    uint64_t at = 0, copies;
-    tamis_digest digest;
-    while (tamis_i_stash_next(source, &at, &digest, &copies)) {
-        if (first_entry(source, digest) != at - 1)
-            continue;
-        const uint64_t more = tamis_i_stash_copies(source, digest);
-        const uint64_t over = tamis_i_stash_copies(stash, digest) % COPIES_MAX;
-        const uint64_t room = over == 0 ? 0 : COPIES_MAX - over;
-        if (more > room)
-            entries += (more - room + COPIES_MAX - 1) / COPIES_MAX;
-    }
-    return entries <= stash->capacity;
-}
-
-void tamis_i_stash_merge(tamis_i_stash *stash, const tamis_i_stash *source) {
-    uint64_t at = 0, copies;
-    tamis_digest digest;
-    while (tamis_i_stash_next(source, &at, &digest, &copies)) {
-        for (uint64_t i = 0; i < copies; i++) {
-            const tamis_status status = tamis_i_stash_insert(stash, digest);
-            TAMIS_ASSERT(status == TAMIS_OK);
-            (void)status;
+bool tamis_i_stash_merge(tamis_i_stash *stash, const tamis_i_stash *source) {
+    for (uint64_t slot = 0; slot < source->slots; slot++) {
+        const unsigned copies = count_at(source, slot);
+        if (copies != 0 && tamis_i_stash_add(stash, digest_at(source, slot), copies) != TAMIS_OK) {
+            unmerge(stash, source, slot);
+            return false;
         }
     }
+    return true;
+}
+
+void tamis_i_stash_unmerge(tamis_i_stash *stash, const tamis_i_stash *source) {
+    unmerge(stash, source, source->slots);
 }
 
 bool tamis_i_stash_check(const tamis_i_stash *stash, const char **reason) {
@@ -239,10 +279,9 @@ bool tamis_i_stash_check(const tamis_i_stash *stash, const char **reason) {
         return true;
     /* An empty slot exists, since used <= capacity < slots.  Walk once around from the one after it;
      * the first slot of each entry must lie in the run of entries that it belongs to (S2). */
-    uint64_t start = 0;
-    while (count_at(stash, start) != 0)
-        start++;
+    const uint64_t start = tamis_i_stash_gap(stash);
     uint64_t run = 0; /* where the present run begins, as a distance from 'start' */
+    uint64_t longest = 0;
     for (uint64_t step = 0; step < slots; step++) {
         const uint64_t slot = start + step < slots ? start + step : start + step - slots;
         if (count_at(stash, slot) == 0) {
@@ -255,6 +294,8 @@ bool tamis_i_stash_check(const tamis_i_stash *stash, const char **reason) {
             *reason = "the stash has a key that cannot be found";
             return false;
         }
+        longest = step - run >= longest ? step - run + 1 : longest;
     }
-    return true;
+    *reason = "the stash has too many keys in one place";
+    return longest <= RUN_MAX;
 }

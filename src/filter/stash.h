@@ -30,7 +30,7 @@ uint64_t tamis_i_stash_copies(const tamis_i_stash *stash, tamis_digest digest);
 /* Begin to fetch the memory that tamis_i_stash_copies will read. */
 void tamis_i_stash_prefetch(const tamis_i_stash *stash, tamis_digest digest);
 
-/* Add one copy.  TAMIS_E_FULL if it needs a new entry and there is none. */
+/* Add one copy.  TAMIS_E_FULL if it needs a new entry and there is none, or none within bounds. */
 tamis_status tamis_i_stash_insert(tamis_i_stash *stash, tamis_digest digest);
 
 /* Entries of a stash that are left to keys that have no place elsewhere: a quarter, rounded up. */
@@ -40,6 +40,8 @@ static inline uint64_t tamis_i_stash_kept(uint64_t capacity) {
 
 /* The same for a key that has a place elsewhere. */
 tamis_status tamis_i_stash_insert_spare(tamis_i_stash *stash, tamis_digest digest);
+/* The same for up to 255 copies at once: all of them, or none. */
+tamis_status tamis_i_stash_add(tamis_i_stash *stash, tamis_digest digest, unsigned copies);
 
 /* Take one copy away; false if there is none. */
 bool tamis_i_stash_remove(tamis_i_stash *stash, tamis_digest digest);
@@ -49,11 +51,16 @@ bool tamis_i_stash_remove(tamis_i_stash *stash, tamis_digest digest);
 bool tamis_i_stash_next(const tamis_i_stash *stash, uint64_t *at, tamis_digest *digest,
                         uint64_t *copies);
 
-/* Can the union of both be held by 'stash', whose capacity is the same? */
-bool tamis_i_stash_can_merge(const tamis_i_stash *stash, const tamis_i_stash *source);
+/* The first slot that is empty; a walk from it on, and then from the first slot to it, comes to the entries
+ * in an order in which they can be added to an empty stash, each to the slot that it has. */
+uint64_t tamis_i_stash_gap(const tamis_i_stash *stash);
 
-/* Add every copy that is in 'source'; tamis_i_stash_can_merge must have said yes. */
-void tamis_i_stash_merge(tamis_i_stash *stash, const tamis_i_stash *source);
+/* Add every copy that is in 'source', whose capacity is the same.  False if they do not fit; nothing is then
+ * changed. */
+bool tamis_i_stash_merge(tamis_i_stash *stash, const tamis_i_stash *source);
+
+/* Take all of this back, before any other change. */
+void tamis_i_stash_unmerge(tamis_i_stash *stash, const tamis_i_stash *source);
 
 /* Check all that must hold of a stash read from a file.  False, and why. */
 bool tamis_i_stash_check(const tamis_i_stash *stash, const char **reason);

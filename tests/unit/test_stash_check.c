@@ -202,6 +202,11 @@ static bool fits(const own_stash *into, const own_stash *source, own_stash *merg
     return true;
 }
 
+static void assert_unchanged(const own_stash *own, const own_stash *old) {
+    assert_int_equal(own->used, old->used);
+    assert_memory_equal(own->stash.words, old->stash.words, own->n_words * sizeof(uint64_t));
+}
+
 static void test_merge_is_allowed_exactly_if_it_fits(void **state) {
     (void)state;
     uint64_t random = test_seed();
@@ -217,21 +222,25 @@ static void test_merge_is_allowed_exactly_if_it_fits(void **state) {
         (void)fill_copies(&a, digests, &random);
         (void)fill_copies(&b, digests, &random);
         const bool fit = fits(&a, &b, &merged);
-        assert_int_equal(tamis_i_stash_can_merge(&a.stash, &b.stash), fit);
+        own_stash old;
+        own_stash_copy(&old, &a);
+        assert_int_equal(tamis_i_stash_merge(&a.stash, &b.stash), fit);
         if (fit) {
             uint64_t before[DIGESTS];
             for (unsigned i = 0; i < DIGESTS; i++)
-                before[i] = tamis_i_stash_copies(&a.stash, digests[i]);
-            tamis_i_stash_merge(&a.stash, &b.stash);
+                before[i] = tamis_i_stash_copies(&old.stash, digests[i]);
             assert_checked(&a);
             for (unsigned i = 0; i < DIGESTS; i++)
                 assert_int_equal(tamis_i_stash_copies(&a.stash, digests[i]),
                                  before[i] + tamis_i_stash_copies(&b.stash, digests[i]));
             assert_int_equal(a.used, merged.used);
+            tamis_i_stash_unmerge(&a.stash, &b.stash);
             yes++;
         } else {
             no++;
         }
+        assert_unchanged(&a, &old);
+        own_stash_free(&old);
         own_stash_free(&merged);
         own_stash_free(&b);
         own_stash_free(&a);
@@ -261,12 +270,18 @@ static void test_merge_of_copies_spread_by_hand_never_loses_one(void **state) {
             assert_checked(&pair[i]);
         }
         const bool fit = fits(&pair[0], &pair[1], &merged);
-        if (tamis_i_stash_can_merge(&pair[0].stash, &pair[1].stash)) {
-            assert_true(fit);
+        own_stash old;
+        own_stash_copy(&old, &pair[0]);
+        assert_int_equal(tamis_i_stash_merge(&pair[0].stash, &pair[1].stash), fit);
+        if (fit) {
+            assert_checked(&pair[0]);
+            tamis_i_stash_unmerge(&pair[0].stash, &pair[1].stash);
             yes++;
         } else {
             no++;
         }
+        assert_unchanged(&pair[0], &old);
+        own_stash_free(&old);
         for (uint64_t left = tamis_i_stash_copies(&pair[0].stash, d); left > 0; left--) {
             assert_true(tamis_i_stash_remove(&pair[0].stash, d));
             assert_int_equal(tamis_i_stash_copies(&pair[0].stash, d), left - 1);
