@@ -201,6 +201,20 @@ static bool line_rescue(tamis_filter *filter, tamis_digest digest, bool found) {
     return tamis_i_stash_insert(&filter->stash, digest) == TAMIS_OK;
 }
 
+/* No key is passed on past its way, so no file may say that keys were, on average.  What merges pass on a
+ * second time, and what is not counted again when it moves from the stash to a line, might add up to that. */
+static uint64_t passes_within(uint64_t passes, uint64_t keys) {
+    return passes / (WAY - 1) > keys ? (WAY - 1) * keys : passes;
+}
+
+/* A key of a set that a line has just taken though it is in the stash, because of a merge that left room in a
+ * full line, or in a file that somebody wrote.  One copy leaves the stash, so that the count still fits. */
+static void move_from_stash(tamis_filter *filter, tamis_digest digest) {
+    uint64_t *const state = filter->state;
+    (void)tamis_i_stash_remove(&filter->stash, digest);
+    state[PASSES] = passes_within(state[PASSES], state[TAMIS_I_COUNT] + state[SPLITS]);
+}
+
 /* A key that its line has answered with 'result': into the stash, if it has no place yet. */
 static tamis_status finish(tamis_filter *filter, tamis_digest digest, unsigned result,
                            bool *added) {
@@ -208,6 +222,8 @@ static tamis_status finish(tamis_filter *filter, tamis_digest digest, unsigned r
     const bool found = result & TAMIS_I_LINE_FOUND;
     const bool fresh = !found && tamis_i_stash_copies(&filter->stash, digest) == 0;
     const bool stays = fresh || !is_set(&filter->params);
+    if (!stays && (result & TAMIS_I_LINE_STORED) != 0)
+        move_from_stash(filter, digest);
     if (stays && tamis_i_line_refused(&l->line, result) && !line_rescue(filter, digest, found))
         return TAMIS_E_FULL;
     filter->state[TAMIS_I_COUNT] += stays;
@@ -479,7 +495,8 @@ static tamis_status merge_ways(tamis_filter *filter, const tamis_filter *source)
             fits = rest_further_on(&j, filter, at) && rest_further_on(&j, source, at);
     if (fits) {
         memcpy(filter->table, j.table, size);
-        filter->state[PASSES] = j.passes;
+        filter->state[PASSES] = passes_within(
+            j.passes, filter->state[TAMIS_I_COUNT] + source->state[TAMIS_I_COUNT] + j.splits);
         filter->state[SPLITS] = j.splits;
     }
     tamis_i_free(&filter->allocator, j.table, size);
