@@ -11,6 +11,7 @@ import mmap
 import os
 import pathlib
 import pickle
+import sys
 import tempfile
 import threading
 import unittest
@@ -346,6 +347,106 @@ class Errors(unittest.TestCase):
             f.close()
         self.assertRaises(ValueError, f.update, keys())
 
+    def test_arguments_that_close_the_filter(self):
+        params = tamis.Params("rank", 100, seed=SEED, values={"value_bits": 3})
+
+        class Closing:
+            """What is asked for its content closes the filter first."""
+            def __init__(self, f, answer):
+                self.f, self.answer = f, answer
+
+            def tell(self):
+                self.f.close()
+                return self.answer
+            __index__ = __float__ = __fspath__ = tell
+
+        class LookAlike:
+            def __init__(self, f):
+                self.f = f
+
+            @property
+            def _handle(self):
+                handle = self.f._handle
+                self.f.close()
+                return handle
+
+        calls = [
+            lambda f, path: f.add("a", value=Closing(f, 1)),
+            lambda f, path: f.add(Closing(f, 1)),
+            lambda f, path: f.add(Closing(f, 1), value=1),
+            lambda f, path: f.set_value("a", Closing(f, 1)),
+            lambda f, path: f.set_value(Closing(f, 1), 1),
+            lambda f, path: f.value(Closing(f, 1)),
+            lambda f, path: f.remove(Closing(f, 1)),
+            lambda f, path: f.discard(Closing(f, 1)),
+            lambda f, path: f.copies(Closing(f, 1)),
+            lambda f, path: Closing(f, 1) in f,
+            lambda f, path: f.grow(Closing(f, 1)),
+            lambda f, path: f.grow(0, Closing(f, 0.5)),
+            lambda f, path: f.allow_growth(Closing(f, 0.5)),
+            lambda f, path: f.save(Closing(f, path)),
+            lambda f, path: f.save(Closing(f, path), trimmed=True),
+            lambda f, path: f.contains_many([Closing(f, 1)]),
+            lambda f, path: f.add_many([Closing(f, 1)]),
+            lambda f, path: f.remove_many([Closing(f, 1)]),
+        ]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "f.tamis")
+            for number, call in enumerate(calls):
+                with self.subTest(number=number):
+                    f = tamis.Filter(params=params)
+                    f.add("a")
+                    self.assertRaises(ValueError, call, f, path)
+                    self.assertTrue(f.closed)
+                    self.assertFalse(os.path.exists(path))
+        f = tamis.Filter(params=params)
+        for other in (LookAlike(f), LookAlike(tamis.Filter(params=params)), None, 5, {1}):
+            self.assertRaises(TypeError, f.merge, other)
+        self.assertFalse(f.closed)
+
+    def test_closed_by_another_thread(self):
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        try:
+            for _ in range(50):
+                f = tamis.Filter(10, kind="bloom", seed=SEED)
+                begun = threading.Event()
+
+                def ask():
+                    keys = array.array("Q", range(100))
+                    while True:
+                        try:
+                            f.add(5)
+                            f.add_many(keys)
+                            if 5 not in f or f.count_many(keys) != 100:
+                                return
+                            begun.set()
+                        except ValueError:
+                            ended.append(True)
+                            return
+                ended = []
+                threads = [threading.Thread(target=ask) for _ in range(3)]
+                for thread in threads:
+                    thread.start()
+                begun.wait()
+                f.close()
+                for thread in threads:
+                    thread.join()
+                self.assertEqual(len(ended), 3)
+        finally:
+            sys.setswitchinterval(interval)
+
+    def test_close_waits_for_what_is_in_use(self):
+        f = tamis.Filter(10, kind="bloom", seed=SEED)
+        f.add("a")
+        in_use = f._handle  # as a call of another thread has it
+        freed = weakref.ref(in_use)
+        f.close()
+        self.assertTrue(f.closed)
+        self.assertTrue(tamis._lib.tamis_filter_contains(in_use, b"a", 1))
+        del in_use
+        self.assertIsNone(freed())
+
 
 class Others(unittest.TestCase):
     def test_values(self):
@@ -404,11 +505,11 @@ class Others(unittest.TestCase):
 
     def test_memory_is_freed(self):
         f = tamis.Filter(10)
-        gone, free = weakref.ref(f), f._free
+        gone, freed = weakref.ref(f), weakref.ref(f._handle)
         del f
         gc.collect()
         self.assertIsNone(gone())
-        self.assertFalse(free.alive)
+        self.assertIsNone(freed())
 
     def test_threads_share_a_filter(self):
         f = tamis.Filter(4000, 0.001, kind="counting-bloom", deletes=True, seed=SEED)

@@ -27,7 +27,6 @@ import itertools
 import operator
 import os
 import sys
-import weakref
 from typing import Any, Dict, FrozenSet, Iterable, List, Mapping, Optional, Tuple, Union
 
 from . import _library
@@ -336,7 +335,8 @@ def _u64(number: int, what: str = "an integer key") -> int:
 
 
 def _u32(number: int, what: str = "the value") -> int:
-    if not 0 <= operator.index(number) < 1 << 32:
+    number = operator.index(number)
+    if not 0 <= number < 1 << 32:
         raise ArgumentError(f"{what} is out of range")
     return number
 
@@ -410,6 +410,17 @@ def _path(path: Path) -> bytes:
 # --- filters ------------------------------------------------------------------------------------------
 
 
+class _Handle(ctypes.c_void_p):
+    """The filter of the library, freed with the last reference.
+
+    Every call holds one, so that close() meanwhile, by another thread or by what a key, a value or a path does when
+    it is asked for its content, never frees what is in use.
+    """
+
+    def __del__(self, _free: Any = _lib.tamis_filter_free) -> None:
+        _free(self.value)
+
+
 class Filter:
     """A set of keys with a promised error rate.
 
@@ -418,8 +429,8 @@ class Filter:
     what the parameters say.  'seed' is for sets that shall be merged; it is random unless given.
     """
 
-    __slots__ = ("_handle", "_free", "__weakref__")
-    _handle: Optional[int]
+    __slots__ = ("_handle", "__weakref__")
+    _handle: _Handle
 
     def __init__(self, n: Optional[int] = None, fpr: Optional[float] = None, *, seed: int = 0,
                  params: Optional[Params] = None, **need: Any) -> None:
@@ -435,8 +446,7 @@ class Filter:
         self._take(out)
 
     def _take(self, handle: ctypes.c_void_p) -> None:
-        self._handle = handle.value
-        self._free = weakref.finalize(self, _lib.tamis_filter_free, handle.value)
+        self._handle = _Handle(handle.value)
 
     @classmethod
     def _of(cls, handle: ctypes.c_void_p) -> Filter:
@@ -446,17 +456,19 @@ class Filter:
 
     def __getattr__(self, name: str) -> Any:
         # Reached for what is not there: a closed filter has no handle any more.
-        if name in ("_handle", "_free"):
+        if name == "_handle":
             raise ValueError("the filter is closed")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def close(self) -> None:
-        """Free the memory, or end the view, now.  Any call after it raises ValueError, but for close()."""
+        """Free the memory, or end the view, now, or when calls of other threads that are under way have ended.
+
+        Any call after it raises ValueError, but for close().
+        """
         try:
             del self._handle
         except AttributeError:
-            return
-        self._free()
+            pass
 
     @property
     def closed(self) -> bool:
@@ -481,8 +493,8 @@ class Filter:
         """
         added = ctypes.c_bool()
         if value is not None:
-            data = _key_bytes(key)
-            status = _lib.tamis_filter_insert_value(self._handle, data, len(data), _u32(value), added)
+            data, number = _key_bytes(key), _u32(value)
+            status = _lib.tamis_filter_insert_value(self._handle, data, len(data), number, added)
         elif type(key) is int and 0 <= key < 1 << 64:
             status = _lib.tamis_filter_insert_u64(self._handle, key, added)
         else:
@@ -540,8 +552,8 @@ class Filter:
 
     def set_value(self, key: Key, value: int) -> None:
         """Give a key that is in another value."""
-        data = _key_bytes(key)
-        _check(_lib.tamis_filter_update_value(self._handle, data, len(data), _u32(value)))
+        data, number = _key_bytes(key), _u32(value)
+        _check(_lib.tamis_filter_update_value(self._handle, data, len(data), number))
 
     # Many keys
 
@@ -612,6 +624,8 @@ class Filter:
 
         If one of both grows, kind and seed are enough; FullError if the promise has no room for both.
         """
+        if not isinstance(other, Filter):
+            raise TypeError(f"only filters can be merged, not {type(other).__name__}")
         _check(_lib.tamis_filter_merge(self._handle, other._handle))
 
     def __or__(self, other: Filter) -> Filter:
@@ -687,9 +701,9 @@ class Filter:
 
     def save(self, path: Path, *, trimmed: bool = False) -> None:
         """Save to a file, atomically.  'trimmed': without what is empty (rank and rank-counting only)."""
-        reason = ctypes.c_char_p()
+        to, reason = _path(path), ctypes.c_char_p()
         save = _lib.tamis_filter_export_file if trimmed else _lib.tamis_filter_save
-        _check(save(self._handle, _path(path), reason), reason)
+        _check(save(self._handle, to, reason), reason)
 
     @classmethod
     def open(cls, path: Path, *, mmap: bool = False) -> Filter:
@@ -714,9 +728,10 @@ class Filter:
         size_of, write = _lib.tamis_filter_encoded_size, _lib.tamis_filter_encode
         if trimmed:
             size_of, write = _lib.tamis_filter_export_size, _lib.tamis_filter_export
-        buffer = bytearray(size_of(self._handle))
+        handle = self._handle
+        buffer = bytearray(size_of(handle))
         with Pinned(buffer) as at:
-            _check(write(self._handle, at.address, len(buffer)))
+            _check(write(handle, at.address, len(buffer)))
         return bytes(buffer)
 
     @classmethod
