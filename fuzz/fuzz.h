@@ -8,6 +8,7 @@
 #include "filter/filter.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 static inline void must(bool condition) {
     if (!condition)
@@ -33,6 +34,14 @@ static inline void budget_free(void *context, void *block, size_t size) {
     must(size <= b->most && b->live > 0);
     b->live--;
     free(block);
+}
+
+/* ---- time: in proportion to the input ---- */
+
+/* Since 'from', no more than what 'size' bytes justify.  Some hundred times what is usual, and sanitizers are
+ * slow: only what grows faster than the input comes to this. */
+static inline void must_be_quick(clock_t from, size_t size) {
+    must((double)(clock() - from) / CLOCKS_PER_SEC <= 0.25 + 20e-6 * (double)size);
 }
 
 /* ---- filters as bytes ---- */

@@ -2,8 +2,8 @@
  *
  * The input names a kind and its parameters, then calls on two filters of the same parameters, each with
  * a model that counts 64 keys exactly.  After every step: no key of the model is missed; what a failed call
- * left is what was there before; a batch gives the answers and the bytes of its single calls; bytes
- * written and read again are the same.
+ * left is what was there before; a batch gives the answers and the bytes of its single calls, also for keys
+ * that were never inserted; a value that was changed is told; bytes written and read again are the same.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -132,6 +132,50 @@ static void query_batch(const pair *p, input *in) {
         sum += present[i];
     }
     must(found == sum);
+    uint64_t others[256];
+    bool other_present[256];
+    for (size_t i = 0; i < 256; i++)
+        others[i] = i * 0x9e3779b97f4a7c15u + n;
+    (void)tamis_filter_contains_many_u64(p->filter, others, 256, other_present);
+    for (size_t i = 0; i < 256; i++)
+        must(other_present[i] == tamis_filter_contains_u64(p->filter, others[i]));
+}
+
+/* A batch with something that is no key. */
+static void bad_batch(pair *p, input *in) {
+    tamis_filter *const before = clone(p->filter);
+    const size_t n = 1 + take(in) % (BATCH_MAX - 1), bad = take(in) % n;
+    tamis_bytes keys[BATCH_MAX];
+    bool present[BATCH_MAX];
+    for (size_t i = 0; i < n; i++)
+        keys[i] = key_of(take(in) % N_KEYS);
+    keys[bad] = (tamis_bytes){NULL, 1 + bad};
+    must(tamis_filter_insert_many(p->filter, keys, n, NULL, NULL) == TAMIS_E_ARGUMENT);
+    must(tamis_filter_remove_many(p->filter, keys, n, NULL, NULL) == TAMIS_E_ARGUMENT);
+    (void)tamis_filter_contains_many(p->filter, keys, n, present);
+    for (size_t i = 0; i < n; i++)
+        must(present[i] == tamis_filter_contains(p->filter, keys[i].data, keys[i].size));
+    must(!present[bad] && same(before, p->filter));
+    tamis_filter_free(before);
+}
+
+static void change_value(pair *p, unsigned key, input *in) {
+    const unsigned bits = tamis_filter_value_bits(p->filter);
+    if (bits == 0)
+        return;
+    tamis_filter *const before = clone(p->filter);
+    const tamis_bytes bytes = key_of(key);
+    const unsigned value = take(in) & ((1u << bits) - 1);
+    const tamis_status status = tamis_filter_update_value(p->filter, bytes.data, bytes.size, value);
+    unsigned told = value + 1;
+    const tamis_status found = tamis_filter_lookup_value(p->filter, bytes.data, bytes.size, &told);
+    must((found == TAMIS_OK) == tamis_filter_contains(p->filter, bytes.data, bytes.size));
+    if (status == TAMIS_OK)
+        must(found == TAMIS_OK && (told == value || p->grown));
+    else
+        must((status == TAMIS_E_NOT_FOUND || status == TAMIS_E_FULL || p->grown) &&
+             same(before, p->filter));
+    tamis_filter_free(before);
 }
 
 /* Only what was inserted may be removed; a set cannot tell how often that was. */
@@ -287,6 +331,10 @@ static void step(pair *pairs, const tamis_params *params, input *in) {
             clear(p);
         else if (key < 4)
             grow(p, in);
+        else if (key < 8)
+            bad_batch(p, in);
+        else
+            change_value(p, key, in);
         break;
     }
 }
@@ -311,6 +359,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     for (unsigned i = 0; i < 8 && tamis_param_name(params.kind, i) != NULL; i++)
         if (given >> i & 1)
             params.value[i] = i == 0 ? take_two(&in) % 1024 : take(&in) % 80;
+    if (params.kind == TAMIS_KIND_RANK && params.seed % 3 == 0)
+        params.value[TAMIS_RANK_VALUE_BITS] = 1 + params.seed % 8;
     pair pairs[2];
     memset(pairs, 0, sizeof pairs);
     if (tamis_filter_create(&params, NULL, &pairs[0].filter) != TAMIS_OK)
