@@ -102,6 +102,18 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_steady(unsigned d, dou
                                                                  unsigned n_loads,
                                                                  double *fraction);
 
+/* Like tamis_model_dleft_inserted, but for two subtables that tamis_filter_build made: all keys were
+ * inserted, and then each in turn was put in again, 'passes' times, with ties broken as told.  A pair
+ * approximation, not exact: docs/models.md tells how near it comes.
+ *
+ * 0 <= mean <= 10, up to 100 passes, n_loads from 2 to 16.  A second for 10 passes at a mean of 8, two if
+ * ties are not random; it takes up to 14 MB from the system's allocator, and returns TAMIS_E_NOMEM if
+ * there is none. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_balanced(double mean, unsigned passes,
+                                                                   tamis_ties ties,
+                                                                   unsigned n_loads,
+                                                                   double *fraction);
+
 /* How long a fingerprint is in a bucket that holds so many. */
 typedef enum tamis_model_rule {
     TAMIS_MODEL_RULE_64_PLAIN = 0, /* 64-bit bucket: floor(60/a) bits up to load a = 6 */
