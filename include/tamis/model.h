@@ -199,6 +199,19 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf(unsigned d, unsigned 
                                                            const double *seen,
                                                            const unsigned *fp_bits, double *fpr);
 
+/* Its error rate with two lengths per bucket, in the case of tamis_model_ddlcbf_seen: a bucket has
+ * 'payload_bits' for its remainders and their counters of 'counter_bits', and the lengths follow from its
+ * history as in the kind dleft-dynamic.  rounds = 0: the table was only filled.
+ *
+ * d from 1 to 4, 0 < mean <= 15, payload_bits up to 512 and enough for two, counter_bits up to 8, min_bits
+ * from 2 to 32, d * mean at most 2^min_bits, rounds * (d + 15/mean) up to 5 * 10^4.  Up to half a
+ * second for 100 rounds; it takes 3 MB from the system's allocator, and returns TAMIS_E_NOMEM if there is
+ * none. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf_two(unsigned d, double mean,
+                                                               double rounds, unsigned payload_bits,
+                                                               unsigned counter_bits,
+                                                               unsigned min_bits, double *fpr);
+
 /* Its error rate with any mixture of lengths: remainders[b] is the mean number of remainders of b bits
  * in a bucket, b < n_lengths <= TAMIS_MODEL_LOADS_MAX. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf_lengths(unsigned d, unsigned n_lengths,
