@@ -197,6 +197,7 @@ typedef struct tamis_params {
 #define TAMIS_DLEFT_SUBTABLES   1 /* 2 to 4; default 3, or 2 for tamis_filter_build */
 #define TAMIS_DLEFT_BUCKETS     2 /* per subtable, up to 2^38; default: mean load 4 (64), 6.4 (128) */
 #define TAMIS_DLEFT_GROUP       3 /* 1 or 4 buckets share their bits; default 1 */
+#define TAMIS_DLEFT_PLAIN       4 /* 1: without semi-sorting, twice the errors or more; default 0 */
 
 /* dleft-counting; bits of a bucket: cells * (remainder + counter), up to 512 */
 #define TAMIS_DLCBF_SUBTABLES      0 /* 2 to 4; default 4 */

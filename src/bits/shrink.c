@@ -41,6 +41,9 @@
  * with H the highest bits and L the other bits of all fields, ((x & L) + L) | x has the highest bit clear
  * just where the field is zero.
  *
+ * Plain buckets are those of section II.A: not semi-sorted, the state is the load, and the fingerprints
+ * are those stored, in the order in which they came.
+ *
  * Invariants, tested by tamis_i_shrink_check():
  *   B1  fingerprints of a bucket are in the order of their first bit (two bits), older ones first;
  *   B2  bits past the last fingerprint are zero.
@@ -232,6 +235,20 @@ static const uint8_t stored128x4[46] = {
     62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 48, 43, 40, 36, 34, 32, 30, 28, 26, 25, 24, 22, 21,
     20, 20, 19, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 12, 12, 11, 11, 11, 10, 0};
 
+/* Without semi-sorting: the state is the load, other states do not occur. */
+static const meaning plain64[16] = {
+    {{0, 0, 0, 0, 0}, 62, 0, 0}, {{0, 1, 1, 1, 1}, 60, 0, 0}, {{0, 2, 2, 2, 2}, 30, 0, 0},
+    {{0, 3, 3, 3, 3}, 20, 0, 0}, {{0, 4, 4, 4, 4}, 15, 0, 0}, {{0, 5, 5, 5, 5}, 12, 0, 0},
+    {{0, 6, 6, 6, 6}, 10, 0, 0},
+};
+static const meaning plain128[256] = {
+    {{0, 0, 0, 0, 0}, 62, 0, 0}, {{0, 1, 1, 1, 1}, 61, 0, 0},     {{0, 2, 2, 2, 2}, 60, 0, 0},
+    {{0, 3, 3, 3, 3}, 40, 0, 0}, {{0, 4, 4, 4, 4}, 30, 0, 0},     {{0, 5, 5, 5, 5}, 24, 0, 0},
+    {{0, 6, 6, 6, 6}, 20, 0, 0}, {{0, 7, 7, 7, 7}, 17, 0, 0},     {{0, 8, 8, 8, 8}, 15, 0, 0},
+    {{0, 9, 9, 9, 9}, 13, 0, 0}, {{0, 10, 10, 10, 10}, 12, 0, 0}, {{0, 11, 11, 11, 11}, 10, 0, 0},
+};
+static const uint8_t first_plain[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+
 /* Is one of the fields, 'width' bits each, 'length' bits in all, equal to 'rest'?  Bits past the length do
  * not matter. */
 TAMIS_INLINE bool match(uint64_t fields, unsigned length, unsigned width, uint64_t rest) {
@@ -336,7 +353,7 @@ TAMIS_INLINE bool find_in_64(const uint64_t *group, uint64_t print) {
     return (~(((x & s->low) + s->low) | x) & s->high[wanted >> s->width]) != 0;
 }
 
-static const tamis_i_shrink layouts[4];
+static const tamis_i_shrink layouts[8];
 
 /* The same search, compiled for each layout: for one key in one bucket, and for many keys in all their
  * buckets, once more with BMI2, whose shifts and masks take half the instructions. */
@@ -359,10 +376,19 @@ static const tamis_i_shrink layouts[4];
 #define FIND_128(group, bucket, print)   find_in(&layouts[2], group, bucket, print)
 #define FIND_128X4(group, bucket, print) find_in(&layouts[3], group, bucket, print)
 
+#define FIND_64P(group, bucket, print)    find_in(&layouts[4], group, bucket, print)
+#define FIND_64X4P(group, bucket, print)  find_in(&layouts[5], group, bucket, print)
+#define FIND_128P(group, bucket, print)   find_in(&layouts[6], group, bucket, print)
+#define FIND_128X4P(group, bucket, print) find_in(&layouts[7], group, bucket, print)
+
 SEARCH(64, , FIND_64)
 SEARCH(64x4, , FIND_64X4)
 SEARCH(128, , FIND_128)
 SEARCH(128x4, , FIND_128X4)
+SEARCH(64p, , FIND_64P)
+SEARCH(64x4p, , FIND_64X4P)
+SEARCH(128p, , FIND_128P)
+SEARCH(128x4p, , FIND_128X4P)
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define BMI2 __attribute__((target("bmi,bmi2")))
@@ -394,7 +420,24 @@ static bool find128x4(const uint64_t *group, unsigned bucket, uint64_t print) {
     return find_in(&layouts[3], group, bucket, print);
 }
 
-static const tamis_i_shrink layouts[4] = {
+/* Plain buckets are there to be compared with: no kernels of their own. */
+static bool find64p(const uint64_t *group, unsigned bucket, uint64_t print) {
+    return find_in(&layouts[4], group, bucket, print);
+}
+
+static bool find64x4p(const uint64_t *group, unsigned bucket, uint64_t print) {
+    return find_in(&layouts[5], group, bucket, print);
+}
+
+static bool find128p(const uint64_t *group, unsigned bucket, uint64_t print) {
+    return find_in(&layouts[6], group, bucket, print);
+}
+
+static bool find128x4p(const uint64_t *group, unsigned bucket, uint64_t print) {
+    return find_in(&layouts[7], group, bucket, print);
+}
+
+static const tamis_i_shrink layouts[8] = {
     {1, 1, 4, 60, 6, 1, states64, first64, stored64, find64, {search64, search64_bmi2}},
     {4, 4, 4, 240, 6, 1, states64, first64, stored64x4, find64x4, {search64x4, search64x4_bmi2}},
     {1, 2, 8, 120, 11, 2, states128, first128, stored128, find128, {search128, search128_bmi2}},
@@ -409,12 +452,26 @@ static const tamis_i_shrink layouts[4] = {
      stored128x4,
      find128x4,
      {search128x4, search128x4_bmi2}},
+    {1, 1, 4, 60, 6, 0, plain64, first_plain, stored64, find64p, {search64p, search64p}},
+    {4, 4, 4, 240, 6, 0, plain64, first_plain, stored64x4, find64x4p, {search64x4p, search64x4p}},
+    {1, 2, 8, 120, 11, 0, plain128, first_plain, stored128, find128p, {search128p, search128p}},
+    {4,
+     8,
+     8,
+     480,
+     11,
+     0,
+     plain128,
+     first_plain,
+     stored128x4,
+     find128x4p,
+     {search128x4p, search128x4p}},
 };
 
-const tamis_i_shrink *tamis_i_shrink_layout(uint64_t bucket_bits, uint64_t group) {
+const tamis_i_shrink *tamis_i_shrink_layout(uint64_t bucket_bits, uint64_t group, bool plain) {
     if ((bucket_bits != 64 && bucket_bits != 128) || (group != 1 && group != GROUP))
         return NULL;
-    return &layouts[2 * (bucket_bits == 128) + (group == GROUP)];
+    return &layouts[4 * plain + 2 * (bucket_bits == 128) + (group == GROUP)];
 }
 
 unsigned tamis_i_shrink_words(const tamis_i_shrink *layout) {
@@ -445,6 +502,11 @@ unsigned tamis_i_shrink_bits_alone(const tamis_i_shrink *layout, unsigned load) 
 unsigned tamis_i_shrink_bits(const tamis_i_shrink *layout, const uint64_t *group, unsigned bucket) {
     const place p = place_of(layout, group, bucket);
     return p.stored + p.state->told;
+}
+
+/* The bits that fingerprints are ordered by. */
+static uint64_t order_of(const tamis_i_shrink *layout, uint64_t print) {
+    return layout->order_bits == 0 ? 0 : print >> (64 - layout->order_bits);
 }
 
 /* A group taken apart: full fingerprints, of which only the bits that were told are not zero. */
@@ -546,8 +608,7 @@ bool tamis_i_shrink_insert(const tamis_i_shrink *layout, uint64_t *group, unsign
     take_apart(layout, group, &p);
     uint64_t *const prints = p.print[bucket];
     unsigned i = p.load[bucket]++;
-    for (; i > 0 && prints[i - 1] >> (64 - layout->order_bits) > print >> (64 - layout->order_bits);
-         i--)
+    for (; i > 0 && order_of(layout, prints[i - 1]) > order_of(layout, print); i--)
         prints[i] = prints[i - 1];
     prints[i] = print;
     put_together(layout, group, &p);
@@ -561,8 +622,7 @@ bool tamis_i_shrink_check(const tamis_i_shrink *layout, const uint64_t *group,
     take_apart(layout, group, &p);
     for (unsigned b = 0; b < layout->buckets; b++) {
         for (unsigned i = 1; i < p.load[b]; i++) {
-            if (p.print[b][i - 1] >> (64 - layout->order_bits) > p.print[b][i] >>
-                (64 - layout->order_bits)) {
+            if (order_of(layout, p.print[b][i - 1]) > order_of(layout, p.print[b][i])) {
                 *reason = "a bucket is not in order";
                 return false;
             }

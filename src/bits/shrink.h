@@ -11,12 +11,12 @@
 #define TAMIS_I_SHRINK_GROUP 4u
 #define TAMIS_I_SHRINK_WORDS 8u /* words of the largest group */
 
-/* One of the four layouts: buckets of 64 or 128 bits, alone or in groups of four that share their bits.
- * A group (of one or of four) is the unit that is read and written. */
+/* One of the eight layouts: buckets of 64 or 128 bits, alone or in groups of four that share their bits,
+ * semi-sorted or plain.  A group (of one or of four) is the unit that is read and written. */
 typedef struct tamis_i_shrink tamis_i_shrink;
 
 /* The layout for buckets of 'bucket_bits' (64 or 128) in groups of 'group' (1 or 4); NULL for others. */
-const tamis_i_shrink *tamis_i_shrink_layout(uint64_t bucket_bits, uint64_t group);
+const tamis_i_shrink *tamis_i_shrink_layout(uint64_t bucket_bits, uint64_t group, bool plain);
 
 /* Words of a group, and the largest load of a bucket. */
 unsigned tamis_i_shrink_words(const tamis_i_shrink *layout);

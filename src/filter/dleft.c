@@ -4,7 +4,8 @@
  * which is stored in the least loaded of its buckets, the leftmost on a tie.  A query looks in all d.
  * The buckets share their bits out evenly among the fingerprints they hold (bits/shrink.h): as a bucket
  * fills, its fingerprints get shorter.  That costs nothing while the filter is underfull, and beats the
- * standard Bloom filter from 16 bits per key on.
+ * standard Bloom filter from 16 bits per key on.  Plain buckets do without semi-sorting and err twice as
+ * often or more; they are the paper's first construction, there to be compared with.
  *
  * A key all of whose buckets are full goes to the stash.  At the loads that the planner uses that does not
  * happen; far beyond the capacity it does, and the error rate rises by then as in any filter.
@@ -51,8 +52,9 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
         *subtables = 3;
     if (*group == 0)
         *group = 1;
-    const tamis_i_shrink *const layout = tamis_i_shrink_layout(*bits, *group);
-    if (layout == NULL || *subtables < 2 || *subtables > SUBTABLES_MAX)
+    const uint64_t plain = params->value[TAMIS_DLEFT_PLAIN];
+    const tamis_i_shrink *const layout = tamis_i_shrink_layout(*bits, *group, plain != 0);
+    if (layout == NULL || *subtables < 2 || *subtables > SUBTABLES_MAX || plain > 1)
         return TAMIS_E_ARGUMENT;
     if (*buckets == 0) { /* a mean load of 4, or 6.4 */
         const uint64_t keys = 32 * *subtables * *group, load = *bits == 64 ? 8 : 5;
@@ -74,7 +76,8 @@ static const tamis_i_shrink *layout_of(const tamis_filter *filter) {
 static void attach(tamis_filter *filter) {
     uint64_t *const g = filter->geometry;
     const tamis_i_shrink *const layout = tamis_i_shrink_layout(
-        filter->params.value[TAMIS_DLEFT_BUCKET_BITS], filter->params.value[TAMIS_DLEFT_GROUP]);
+        filter->params.value[TAMIS_DLEFT_BUCKET_BITS], filter->params.value[TAMIS_DLEFT_GROUP],
+        filter->params.value[TAMIS_DLEFT_PLAIN] != 0);
     g[LAYOUT] = (uintptr_t)layout;
     g[FEATURES] = tamis_i_cpu_features();
     g[SUBTABLES] = filter->params.value[TAMIS_DLEFT_SUBTABLES];
@@ -371,16 +374,17 @@ static bool check(const tamis_filter *filter, const char **reason) {
     return true;
 }
 
-const tamis_i_kind tamis_i_dleft = {.id = TAMIS_KIND_DLEFT,
-                                    .name = "dleft",
-                                    .params = {"bucket_bits", "subtables", "buckets", "group"},
-                                    .shape = shape,
-                                    .attach = attach,
-                                    .insert = insert,
-                                    .contains = contains,
-                                    .prefetch = prefetch,
-                                    .contains_many = contains_many,
-                                    .info = info,
-                                    .build = build,
-                                    .shape_offline = shape_offline,
-                                    .check = check};
+const tamis_i_kind tamis_i_dleft = {
+    .id = TAMIS_KIND_DLEFT,
+    .name = "dleft",
+    .params = {"bucket_bits", "subtables", "buckets", "group", "plain"},
+    .shape = shape,
+    .attach = attach,
+    .insert = insert,
+    .contains = contains,
+    .prefetch = prefetch,
+    .contains_many = contains_many,
+    .info = info,
+    .build = build,
+    .shape_offline = shape_offline,
+    .check = check};

@@ -52,7 +52,7 @@ static double table_load(const bucket *b, double rate, double *slope) {
 
 /* Error rate, and the odds that a key finds all its buckets full, at a mean load. */
 static tamis_status predict(const bucket *b, double load, double *fpr, double *full) {
-    const tamis_i_shrink *const layout = tamis_i_shrink_layout(b->bits, 1);
+    const tamis_i_shrink *const layout = tamis_i_shrink_layout(b->bits, 1, false);
     const unsigned most = tamis_i_shrink_load_max(layout);
     unsigned bits[LOADS] = {0};
     double fraction[SUBTABLES * LOADS];

@@ -59,6 +59,8 @@ static const golden_file golden_table[] = {
     {"dleft-128", TAMIS_KIND_DLEFT, KEYS, 100, GOLDEN_SEED, {128, 3, 5, 1}},
     {"dleft-group", TAMIS_KIND_DLEFT, KEYS, 100, GOLDEN_SEED, {64, 2, 12, 4}},
     {"dleft-128-group", TAMIS_KIND_DLEFT, KEYS, 100, GOLDEN_SEED, {128, 4, 4, 4}},
+    {"dleft-plain", TAMIS_KIND_DLEFT, KEYS, 100, GOLDEN_SEED, {64, 3, 9, 1, 1}},
+    {"dleft-128-plain", TAMIS_KIND_DLEFT, KEYS, 100, GOLDEN_SEED, {128, 2, 8, 4, 1}},
     {"dleft-stash", TAMIS_KIND_DLEFT, KEYS, 100, GOLDEN_SEED, {64, 3, 5, 1}},
     {"dleft-counting", TAMIS_KIND_DLEFT_COUNTING, REMOVED, 200, GOLDEN_SEED, {0}},
     {"dleft-counting-short", TAMIS_KIND_DLEFT_COUNTING, REMOVED, 200, UINT64_MAX, {3, 5, 11, 6, 3}},

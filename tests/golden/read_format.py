@@ -196,7 +196,8 @@ def stash_words(capacity):
 class Shrink:
     """Buckets of a dleft table: section 6.4."""
 
-    def __init__(self, bits, group):
+    def __init__(self, bits, group, plain):
+        self.plain = plain
         self.group, self.payload, self.state_bits = group, bits // 64 * 60 * group, bits // 16
         self.most, self.telling = (6, 3) if bits == 64 else (11, 5)
         self.states = []
@@ -211,6 +212,8 @@ class Shrink:
                                 for b in range(load - a + 1) for c in range(load - a - b + 1)]
 
     def told(self, load):
+        if self.plain:
+            return 0
         if self.telling == 3:
             return int(load in (4, 5))
         return 2 if load in (6, 7) else int(load <= 10)
@@ -223,15 +226,18 @@ class Shrink:
 
     def read(self, value):
         """The buckets of a group as lists of (fingerprint, bits), and whether it is in order."""
-        states = [self.states[value >> self.payload + self.state_bits * b & (1 << self.state_bits) - 1]
-                  for b in range(self.group)]
+        numbers = [value >> self.payload + self.state_bits * b & (1 << self.state_bits) - 1
+                   for b in range(self.group)]
+        if max(numbers) >= len(self.states):
+            return [], False
+        states = [self.states[number] for number in numbers]
         total = sum(map(sum, states))
         stays = self.group > 1 and total < 4 * self.most and self.length(total) == self.length(total + 1)
         at, buckets = 0, []
         for counts in states:
             load, prints = sum(counts), []
             told = self.told(load)
-            stored = self.length(total) + int(stays and load <= self.telling)
+            stored = self.length(total) + int(stays and load <= self.telling and not self.plain)
             for begins, count in enumerate(counts):
                 for _ in range(count):
                     prints.append((begins << stored | value >> at & (1 << stored) - 1, stored + told))
@@ -441,12 +447,12 @@ class Filter:
              "the stash does not hold as many keys as it claims")
 
     def dleft_parameters_are_sound(self):
-        bits, subtables, buckets, group = self.values[:4]
-        if bits not in (64, 128) or group not in (1, 4) or not 2 <= subtables <= 4:
+        bits, subtables, buckets, group, plain = self.values[:5]
+        if bits not in (64, 128) or group not in (1, 4) or not 2 <= subtables <= 4 or plain > 1:
             return False
         words = subtables * (buckets // group) * (bits // 64 * group)
         self.n_body = 8 + stash_words(self.stash)[1] + (words + 7) // 8 * 8
-        return (1 <= self.capacity <= 1 << 40 and not any(self.values[4:]) and self.stash > 0
+        return (1 <= self.capacity <= 1 << 40 and not any(self.values[5:]) and self.stash > 0
                 and 1 <= buckets <= 1 << 38 and buckets % group == 0)
 
     def line_parameters_are_sound(self):
@@ -546,8 +552,8 @@ class Filter:
         return sound and 1 <= self.k <= (16 if self.kind == BLOCKED else 64)
 
     def read_buckets(self):
-        bits, subtables, buckets, group = self.values[:4]
-        shrink, width = Shrink(bits, group), bits // 64 * group
+        bits, subtables, buckets, group, plain = self.values[:5]
+        shrink, width = Shrink(bits, group, plain), bits // 64 * group
         self.buckets = []
         for at in range(0, subtables * buckets // group * width, width):
             value = sum(self.table[at + i] << 64 * i for i in range(width))
@@ -555,7 +561,7 @@ class Filter:
             must(clean, "a bucket has data past its fingerprints")
             for prints in found:
                 first = [p >> n - bits // 64 for p, n in prints]
-                must(first == sorted(first), "a bucket is not in order")
+                must(plain or first == sorted(first), "a bucket is not in order")
             self.buckets += found
         must(not any(self.table[subtables * buckets // group * width:]), "the table has data past its end")
         must(sum(map(len, self.buckets)) + sum(self.stashed.values()) == self.count,

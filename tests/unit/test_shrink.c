@@ -8,7 +8,15 @@
 
 static const struct {
     uint64_t bits, group;
-} all_layouts[4] = {{64, 1}, {64, 4}, {128, 1}, {128, 4}};
+    bool plain;
+} all_layouts[] = {{64, 1, false}, {64, 4, false}, {128, 1, false}, {128, 4, false},
+                   {64, 1, true},  {64, 4, true},  {128, 1, true},  {128, 4, true}};
+
+enum { LAYOUTS = sizeof all_layouts / sizeof all_layouts[0] };
+
+static const tamis_i_shrink *layout_number(unsigned l) {
+    return tamis_i_shrink_layout(all_layouts[l].bits, all_layouts[l].group, all_layouts[l].plain);
+}
 
 /* What a group should hold: full fingerprints, and the bits by which it must tell them. */
 typedef struct reference {
@@ -76,10 +84,8 @@ static void fill_group(const reference *start, unsigned similar, uint64_t *rando
 static void test_shrink_random_inserts_find_every_print(void **state) {
     (void)state;
     uint64_t random = test_seed();
-    for (unsigned l = 0; l < 4; l++) {
-        reference start = {.layout =
-                               tamis_i_shrink_layout(all_layouts[l].bits, all_layouts[l].group),
-                           .buckets = (unsigned)all_layouts[l].group};
+    for (unsigned l = 0; l < LAYOUTS; l++) {
+        reference start = {.layout = layout_number(l), .buckets = (unsigned)all_layouts[l].group};
         for (unsigned round = 0; round < 400; round++)
             fill_group(&start, round % 5, &random);
     }
@@ -88,8 +94,8 @@ static void test_shrink_random_inserts_find_every_print(void **state) {
 /* Every state of a single bucket: all ways in which the fingerprints can begin.  The state is a bijection
  * with (load, how many begin with what), so that encode and decode are inverse; tested by counting
  * distinct states and by tamis_i_shrink_check, which takes apart and puts together. */
-static void every_state(uint64_t bits, unsigned n_states) {
-    const tamis_i_shrink *const layout = tamis_i_shrink_layout(bits, 1);
+static void every_state(uint64_t bits, bool plain, unsigned n_states) {
+    const tamis_i_shrink *const layout = tamis_i_shrink_layout(bits, 1, plain);
     const unsigned words = tamis_i_shrink_words(layout), most = tamis_i_shrink_load_max(layout);
     bool seen[256] = {false};
     unsigned distinct = 0;
@@ -118,26 +124,33 @@ static void every_state(uint64_t bits, unsigned n_states) {
 
 static void test_shrink_states_are_all_used(void **state) {
     (void)state;
-    every_state(64, 16);
-    every_state(128, 256);
+    every_state(64, false, 16);
+    every_state(128, false, 256);
+    every_state(64, true, 7);
+    every_state(128, true, 12);
 }
 
 static void test_shrink_bits_alone_as_the_paper(void **state) {
     (void)state;
     static const unsigned told64[6] = {60, 30, 20, 16, 13, 10};
     static const unsigned told128[11] = {62, 61, 41, 31, 25, 22, 19, 16, 14, 13, 10};
-    const tamis_i_shrink *const small = tamis_i_shrink_layout(64, 1);
-    const tamis_i_shrink *const large = tamis_i_shrink_layout(128, 1);
+    const tamis_i_shrink *const small = tamis_i_shrink_layout(64, 1, false);
+    const tamis_i_shrink *const large = tamis_i_shrink_layout(128, 1, false);
     for (unsigned a = 1; a <= 6; a++)
         assert_int_equal(tamis_i_shrink_bits_alone(small, a), told64[a - 1]);
     for (unsigned a = 1; a <= 11; a++)
         assert_int_equal(tamis_i_shrink_bits_alone(large, a), told128[a - 1]);
+    for (unsigned a = 1; a <= 6; a++)
+        assert_int_equal(tamis_i_shrink_bits_alone(tamis_i_shrink_layout(64, 1, true), a), 60 / a);
+    for (unsigned a = 2; a <= 11; a++)
+        assert_int_equal(tamis_i_shrink_bits_alone(tamis_i_shrink_layout(128, 1, true), a),
+                         120 / a);
 }
 
 /* For all loads of the four buckets of a group: the fingerprints fit, and no insert into any bucket makes
  * any bucket tell more bits than it did before. */
-static void every_group(uint64_t bits) {
-    const tamis_i_shrink *const layout = tamis_i_shrink_layout(bits, 4);
+static void every_group(uint64_t bits, bool plain) {
+    const tamis_i_shrink *const layout = tamis_i_shrink_layout(bits, 4, plain);
     const unsigned most = tamis_i_shrink_load_max(layout), words = tamis_i_shrink_words(layout);
     const char *reason = NULL;
     uint64_t random = 5;
@@ -175,16 +188,16 @@ static void every_group(uint64_t bits) {
 
 static void test_shrink_groups_never_lengthen(void **state) {
     (void)state;
-    every_group(64);
-    every_group(128);
+    every_group(64, false);
+    every_group(128, false);
+    every_group(64, true);
 }
 
 static void test_shrink_damage_is_seen(void **state) {
     (void)state;
     uint64_t random = test_seed();
-    for (unsigned l = 0; l < 4; l++) {
-        const tamis_i_shrink *const layout =
-            tamis_i_shrink_layout(all_layouts[l].bits, all_layouts[l].group);
+    for (unsigned l = 0; l < LAYOUTS; l++) {
+        const tamis_i_shrink *const layout = layout_number(l);
         const unsigned words = tamis_i_shrink_words(layout);
         unsigned refused = 0;
         for (unsigned round = 0; round < 2000; round++) {
@@ -215,9 +228,8 @@ static void test_shrink_search_equals_find(void **state) {
     const unsigned features = tamis_i_cpu_features();
     enum { GROUPS = 8, QUERIES = 64 };
     unsigned found = 0;
-    for (unsigned l = 0; l < 4; l++) {
-        const tamis_i_shrink *const layout =
-            tamis_i_shrink_layout(all_layouts[l].bits, all_layouts[l].group);
+    for (unsigned l = 0; l < LAYOUTS; l++) {
+        const tamis_i_shrink *const layout = layout_number(l);
         const unsigned buckets = (unsigned)all_layouts[l].group;
         tamis_i_shrink_finder *const find = tamis_i_shrink_find(layout);
         for (unsigned round = 0; round < 300; round++) {
@@ -252,10 +264,10 @@ static void test_shrink_search_equals_find(void **state) {
 
 static void test_shrink_unknown_layouts_are_null(void **state) {
     (void)state;
-    assert_null(tamis_i_shrink_layout(32, 1));
-    assert_null(tamis_i_shrink_layout(64, 2));
-    assert_null(tamis_i_shrink_layout(0, 0));
-    assert_null(tamis_i_shrink_layout((uint64_t)1 << 32 | 64, 1));
+    assert_null(tamis_i_shrink_layout(32, 1, false));
+    assert_null(tamis_i_shrink_layout(64, 2, false));
+    assert_null(tamis_i_shrink_layout(0, 0, false));
+    assert_null(tamis_i_shrink_layout((uint64_t)1 << 32 | 64, 1, false));
 }
 
 int main(void) {
