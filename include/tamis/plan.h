@@ -45,10 +45,11 @@ typedef struct tamis_need {
     uint64_t n;      /* keys at most in the set at one time, 1 to 2^40; or 0, see above */
     double fpr;      /* error rate allowed when n keys are in; 0 < fpr < 1; 0: 0.01, or see above */
     tamis_kind kind; /* only this kind; TAMIS_KIND_ANY: the planner chooses */
-    /* Keys will be removed.  What is promised holds until each key that is in has been replaced ten times,
-     * with all its copies; for longer use see tamis_filter_refresh. */
+    /* Keys will be removed.  What is promised holds until each key that is in has been replaced
+     * 'replacements' times, with all its copies; for longer use see tamis_filter_refresh. */
     bool deletes;
-    bool offline; /* the set will be made by tamis_filter_build, from all keys at once */
+    bool offline; /* the set will be made by tamis_filter_build, from all keys at once, with its
+                   * defaults or more passes */
     bool grows;   /* it may outgrow n (tamis_filter_grow): it gets half of the error rate */
     /* Copies of one key that must be counted (tamis_filter_copies), up to 255; n still counts distinct
      * keys.  0 and 1: each key is inserted once.  With deletes counting-bloom and rank-counting are planned

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bits/shrink.h"
+#include "plan/dleft_tables.h"
 #include "plan/planners.h"
 #include "tamis/model.h"
 
@@ -92,38 +93,64 @@ static tamis_status fullest(const bucket *b, double wanted, double *load, double
     return found ? TAMIS_OK : TAMIS_E_UNSUPPORTED;
 }
 
+/* The same for filters that are built from all keys at once, with two subtables: from a table of
+ * tamis_model_dleft_balanced for ten passes with random ties, and MARGIN for what it neglects.  Buckets
+ * that are emptier than its first load are as full as online, which is an upper bound. */
+#define MARGIN 1.01
+#define FEW    64u  /* a table of few buckets balances less well: it gets one more per subtable */
+#define SELDOM 1e-9 /* or less: the odds that a key finds its bucket full, up to the last loads */
+
+static tamis_status fullest_offline(const bucket *b, double wanted, double *load, double *fpr,
+                                    double *full) {
+    const tamis_i_balanced_table *const t = &tamis_i_balanced_tables[b->bits == 128];
+    bool found = false;
+    for (unsigned i = 0; i < t->n; i++) {
+        const double rate = MARGIN * exp2(-t->rate[i] / TAMIS_I_TABLE_UNIT);
+        if (rate <= wanted) {
+            *load = tamis_i_balanced_load(i), *fpr = rate, *full = SELDOM;
+            found = true;
+        }
+    }
+    return found ? TAMIS_OK : fullest(b, wanted, load, fpr, full);
+}
+
+/* One bucket size, if it takes fewer bits than the best so far. */
+static tamis_status plan_with(const bucket *b, const tamis_need *need, double *best_bits,
+                              tamis_plan *plan) {
+    double load = 0, fpr = 0, full = 0, full_half;
+    tamis_status status = need->offline ? fullest_offline(b, need->fpr, &load, &fpr, &full)
+                                        : fullest(b, need->fpr, &load, &fpr, &full);
+    if (status == TAMIS_E_UNSUPPORTED ||
+        (status == TAMIS_OK && (double)b->bits / load >= *best_bits))
+        return TAMIS_OK;
+    if (status != TAMIS_OK)
+        return status;
+    *best_bits = (double)b->bits / load;
+    plan->params.kind = TAMIS_KIND_DLEFT;
+    plan->params.value[TAMIS_DLEFT_BUCKET_BITS] = b->bits;
+    /* Where keys can be moved, two choices are better than three online. */
+    const unsigned subtables = need->offline ? 2 : SUBTABLES;
+    plan->params.value[TAMIS_DLEFT_SUBTABLES] = subtables;
+    const uint64_t n_buckets = (uint64_t)ceil((double)need->n / (load * subtables));
+    plan->params.value[TAMIS_DLEFT_BUCKETS] = n_buckets + (need->offline && n_buckets < FEW);
+    plan->params.value[TAMIS_DLEFT_GROUP] = 1;
+    plan->fpr = fpr;
+    plan->lines_per_query = plan->lines_per_insert = subtables;
+    status = predict(b, load / 2, &plan->fpr_half, &full_half);
+    if (status == TAMIS_OK)
+        status = tamis_i_plan_stash(need, (double)need->n * full, plan);
+    return status;
+}
+
 tamis_status tamis_i_plan_dleft(const tamis_need *need, tamis_plan *plan) {
     double best_bits = INFINITY, slope;
     double guess[2]; /* bits per key, by the table */
     for (unsigned i = 0; i < 2; i++)
         guess[i] = (double)buckets[i].bits / table_load(&buckets[i], -log2(need->fpr), &slope);
     for (unsigned i = 0; i < 2; i++) {
-        const bucket *const b = &buckets[i];
-        double load = 0, fpr = 0, full = 0;
-        if (guess[i] > 1.03 * guess[1 - i]) /* not worth asking */
+        if (!need->offline && guess[i] > 1.03 * guess[1 - i]) /* not worth asking */
             continue;
-        tamis_status status = fullest(b, need->fpr, &load, &fpr, &full);
-        if (status == TAMIS_E_UNSUPPORTED ||
-            (status == TAMIS_OK && (double)b->bits / load >= best_bits))
-            continue;
-        if (status != TAMIS_OK)
-            return status;
-        best_bits = (double)b->bits / load;
-        plan->params.kind = TAMIS_KIND_DLEFT;
-        plan->params.value[TAMIS_DLEFT_BUCKET_BITS] = b->bits;
-        /* Built from all keys at once, two choices are better than three online: the prediction is an
-         * upper bound then (tests/unit/test_build.c). */
-        const unsigned subtables = need->offline ? 2 : SUBTABLES;
-        plan->params.value[TAMIS_DLEFT_SUBTABLES] = subtables;
-        plan->params.value[TAMIS_DLEFT_BUCKETS] =
-            (uint64_t)ceil((double)need->n / (load * subtables));
-        plan->params.value[TAMIS_DLEFT_GROUP] = 1;
-        plan->fpr = fpr;
-        plan->lines_per_query = plan->lines_per_insert = subtables;
-        double full_half;
-        status = predict(b, load / 2, &plan->fpr_half, &full_half);
-        if (status == TAMIS_OK)
-            status = tamis_i_plan_stash(need, (double)need->n * full, plan);
+        const tamis_status status = plan_with(&buckets[i], need, &best_bits, plan);
         if (status != TAMIS_OK)
             return status;
     }

@@ -23,7 +23,7 @@ static double rate_of(tamis_model_rule rule, const double *fraction) {
 }
 
 static void test_balanced_is_a_distribution_with_its_mean(void **state) {
-    static const double means[] = {0, 0.01, 3.3, 10};
+    static const double means[] = {0, 0.01, 1.3, 10};
     (void)state;
     for (size_t k = 0; k < sizeof means / sizeof means[0]; k++)
         for (tamis_ties ties = TAMIS_TIES_RANDOM;
@@ -101,8 +101,7 @@ static void test_balanced_matches_simulation(void **state) {
                  {4, 2, TAMIS_TIES_RANDOM, TAMIS_MODEL_RULE_64, 0.05},
                  {3, 10, TAMIS_TIES_RANDOM, TAMIS_MODEL_RULE_64, 0.03},
                  {6, 10, TAMIS_TIES_RANDOM, TAMIS_MODEL_RULE_128, 0.015},
-                 {4, 10, TAMIS_TIES_LEFT, TAMIS_MODEL_RULE_64, 0.015},
-                 {4, 10, TAMIS_TIES_STAY, TAMIS_MODEL_RULE_64, 0.015}};
+                 {4, 10, TAMIS_TIES_LEFT, TAMIS_MODEL_RULE_64, 0.015}};
     uint64_t seed = test_seed() + 15;
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {

@@ -59,23 +59,6 @@ static void test_build_every_kind_holds_all_keys(void **state) {
     free(digests);
 }
 
-/* What is planned for building offline keeps its promise, at loads from the emptiest to the fullest. */
-static void test_build_offline_plan_is_an_upper_bound(void **state) {
-    (void)state;
-    static const double rates[] = {0.1, 1e-2, 1e-3, 5e-4, 2e-4, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10};
-    tamis_digest *const digests = digests_of(test_seed(), KEYS);
-    for (unsigned i = 0; i < sizeof rates / sizeof rates[0]; i++) {
-        const tamis_plan plan = plan_for(TAMIS_KIND_DLEFT, KEYS, rates[i], true);
-        tamis_filter *filter = NULL;
-        assert_ok(tamis_filter_build_many(&plan.params, digests, KEYS, NULL, NULL, &filter));
-        printf("# asked %.0e, planned %.3g, offline %.3g\n", rates[i], plan.fpr, rate_of(filter));
-        assert_true(plan.fpr <= rates[i]);
-        assert_true(rate_of(filter) <= plan.fpr);
-        tamis_filter_free(filter);
-    }
-    free(digests);
-}
-
 static void test_build_is_deterministic_and_better_with_passes(void **state) {
     (void)state;
     const tamis_plan plan = plan_for(TAMIS_KIND_DLEFT, KEYS, 3e-4, true);
@@ -234,7 +217,6 @@ static void test_build_arguments_and_progress(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_build_every_kind_holds_all_keys),
-        cmocka_unit_test(test_build_offline_plan_is_an_upper_bound),
         cmocka_unit_test(test_build_is_deterministic_and_better_with_passes),
         cmocka_unit_test(test_build_repeated_keys_are_one),
         cmocka_unit_test(test_build_failing_source_leaves_nothing),
