@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "churn.h"
+#include "rebalance.h"
 #include "simulate.h"
 
 #include <math.h>
@@ -237,6 +238,39 @@ static tamis_status offline_random(const figure *self, run *r, measured *value) 
     return offline_simulate(self->index, TAMIS_TIES_RANDOM, r, value);
 }
 
+/* Elements that are moved in the background, section II.D: index is the number of moves per insert. */
+static tamis_status rebalanced(const figure *self, bool full, measured *value) {
+    return rebalance_rate(SUBTABLES, (unsigned)self->index, false, full ? 100 : 5, value);
+}
+
+static tamis_status rebalanced_two(const figure *self, bool full, measured *value) {
+    return rebalance_rate(2, (unsigned)self->index, false, full ? 100 : 5, value);
+}
+
+static tamis_status rebalanced_loads(const figure *self, bool full, measured *value) {
+    return rebalance_rate(SUBTABLES, (unsigned)self->index, true, full ? 100 : 5, value);
+}
+
+/* Without moves: d-left hashing. */
+static tamis_status d_left_rate(unsigned d, double *value) {
+    double fraction[SUBTABLES * LOADS];
+    unsigned bits[REBALANCE_LOADS];
+    tamis_status status = tamis_model_dleft_inserted(d, 4, LOADS, fraction);
+    if (status == TAMIS_OK)
+        status = rebalance_bits(bits);
+    return status != TAMIS_OK ? status : tamis_model_dleft_fpr(d, LOADS, fraction, bits, value);
+}
+
+static tamis_status not_rebalanced(const figure *self, double *value) {
+    (void)self;
+    return d_left_rate(SUBTABLES, value);
+}
+
+static tamis_status two_not_rebalanced(const figure *self, double *value) {
+    (void)self;
+    return d_left_rate(2, value);
+}
+
 /* -------------------------------------------------------------------------------------------------
  * The counting filter of section III: 4 subtables of 2048 buckets, 49152 keys, 2^20 rounds
  */
@@ -312,6 +346,7 @@ static tamis_status two_simulate(const figure *self, run *r, measured *value) {
     return ddlcbf_simulate(self, 2, r, value);
 }
 
+#define MOVED   "ours: elements moved in the background, 64-bit buckets at load 4"
 #define FLUID   "fluid limit, mean over the three subtables"
 #define OFFLINE "local search, pair approximation"
 
@@ -374,6 +409,17 @@ static const figure figures[] = {
      OFFLINE "; ours: random ties, where the paper has 0.00023894"},
     {"dleft.offline128.random", NULL, offline_random_rate, offline_random, 128, 0, NULL,
      OFFLINE "; ours: random ties, where the paper has 0.000004605"},
+
+    {"dleft.rebalance.none", NULL, not_rebalanced, rebalanced, 0, 0, NULL, MOVED ": none"},
+    {"dleft.rebalance.one", NULL, NULL, rebalanced, 1, 0, NULL,
+     MOVED ": one per insert; lengths that were lost do not come back"},
+    {"dleft.rebalance.four", NULL, NULL, rebalanced, 4, 0, NULL, MOVED ": four per insert"},
+    {"dleft.rebalance.four.loads", NULL, NULL, rebalanced_loads, 4, 0, NULL,
+     MOVED ": four per insert, and all bits of a key still known"},
+    {"dleft.rebalance.two.none", NULL, two_not_rebalanced, rebalanced_two, 0, 0, NULL,
+     MOVED ": none, two subtables"},
+    {"dleft.rebalance.two.four", NULL, NULL, rebalanced_two, 4, 0, NULL,
+     MOVED ": four per insert, two subtables"},
 
     {"ddlcbf.dlcbf", "0.0014593", fixed_remainders, fixed_simulate, 0, 0.05, NULL,
      "1 - (1 - 1/BR)^m; fifty trials, about 4 % standard error if 10,000 queries each"},
