@@ -129,7 +129,7 @@ tamis_status rebalance_rate(unsigned d, unsigned moves, bool by_loads, unsigned 
         for (unsigned b = 0; b < CHOICES_MAX * BUCKETS; b++)
             t->buckets[b].load = 0;
         t->d = d;
-        t->random = trial + 1;
+        t->random = 1000 + trial;
         const tamis_status status = rebalance_bits(t->bits);
         if (status != TAMIS_OK || !fill(t, moves)) {
             free(t);
