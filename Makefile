@@ -4,6 +4,8 @@
 .PHONY: test-big-endian amalgamation install-python deb reference clean
 
 PREFIX ?= /usr/local
+# What 'make install' takes; another one is taken as it is.
+RELEASE ?= build/release
 PYTHON ?= python3
 FUZZ_SECONDS ?= 60
 BENCH ?=
@@ -37,8 +39,9 @@ newcomer:        ## a fresh clone, the README and four million real keys: a newc
 	@scripts/setup.sh newcomer
 	@tests/newcomer/first_hour.sh --tests .
 
-install: build   ## library, headers, tool, man pages, pkg-config and CMake package, below PREFIX
-	@cmake --install build/release --prefix $(PREFIX)
+install: $(if $(filter build/release,$(RELEASE)),build) ## library, headers, tool, man pages, pkg-config and CMake package, below PREFIX
+	@cmake --install $(RELEASE) --prefix '$(PREFIX)'
+	@if [ -z '$(DESTDIR)' ]; then scripts/setup.sh use || true; scripts/installed.sh '$(PREFIX)'; fi
 
 bench:           ## measure speed beside calibrators and peers, draw the plots; BENCH: only 'tamis bench' with these options
 	@scripts/setup.sh build bench

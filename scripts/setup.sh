@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh GROUP... - make sure that what a group of tasks needs is installed
 #
-# Groups: build, words, test, lint, fuzz, cross, bench, coverage, figures, amalgamation, python,
+# Groups: build, use, words, test, lint, fuzz, cross, bench, coverage, figures, amalgamation, python,
 # newcomer, deb, reference.
 # What is needed is looked for by use (a program in the path, a header that compiles), so it does not matter
 # how it got there.
@@ -12,15 +12,17 @@ set -eu
 packages() {
     case $1 in
     build) echo gcc libc6-dev cmake ninja-build libxxhash-dev ;;
+    use) echo pkg-config ;;
     words) echo wamerican-insane ;;
-    test) echo g++ binutils pkg-config libcmocka-dev python3 ;;
+    test) echo g++ binutils pkg-config libcmocka-dev python3 musl-tools ;;
     lint) echo clang clang-format clang-tidy shellcheck mandoc ;;
     fuzz) echo clang libclang-rt-dev ;;
     cross) echo gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user ;;
     bench) echo g++ libbloom-dev libleveldb-dev libdpdk-dev libsqlite3-dev liblmdb-dev gnuplot-nox ;;
     coverage) echo gcovr ;;
     figures) echo gnuplot-nox ;;
-    amalgamation | python) echo python3 ;;
+    amalgamation) echo python3 gcc libxxhash-dev ;;
+    python) echo python3 ;;
     reference) echo doxygen python3 ;;
     newcomer) echo git npm pkg-config ;;
     deb) echo dpkg-dev debhelper dh-python lintian pkg-config libcmocka-dev ;;
@@ -48,6 +50,7 @@ present() {
     pkg-config) has_program pkg-config ;;
     libcmocka-dev) has_header "${CC:-cc}" cmocka.h ;;
     python3) has_program python3 ;;
+    musl-tools) has_program musl-gcc ;;
     clang) has_program clang ;;
     clang-format) has_program clang-format ;;
     clang-tidy) has_program clang-tidy ;;
