@@ -4,6 +4,9 @@
 tamis.h is the public headers, one after the other.  tamis.c is every src/*/*.c with the headers that it
 needs, each header once.  Both keep the text and the comments of the sources.
 
+The header of xxHash, which the hash is compiled from, becomes a part of tamis.c with its licence.  It is the
+one that the compiler CC (cc) finds; the variable XXHASH_H names another.
+
 Files that become one share their names, and statics are plain words: 'find' and 'ones' stand in many of
 them.  So every name that a .c file declares for itself (what does not begin with tamis_: functions,
 variables, types, constants) gets the name of its file in front, and its macros end with it.  Names are
@@ -12,8 +15,10 @@ header has declared.
 
 SPDX-License-Identifier: MIT
 """
+import os
 import pathlib
 import re
+import subprocess
 import sys
 
 TOKEN = re.compile(r"""
@@ -28,6 +33,7 @@ TOKEN = re.compile(r"""
 INCLUDE = re.compile(r'^[ ]*#[ ]*include[ ]*(?:"([^"]+)"|<(tamis/[^>]+)>)[^\n]*\n', re.M)
 DEFINE = re.compile(r"^[ ]*#[ ]*define[ ]+(\w+)", re.M)
 FEATURE = re.compile(r"^#define _(?:GNU|DEFAULT|POSIX_C|XOPEN)_SOURCE\b[^\n]*\n", re.M)
+XXHASH = re.compile(r"^#include <xxhash\.h>[^\n]*\n", re.M)
 GUARD = re.compile(r"^#ifndef (\w+)\n#define \1\n", re.M)
 KEYWORDS = set("""static const inline extern volatile restrict struct union enum typedef void char short
     int long float double signed unsigned _Bool bool if else for while do switch case default return
@@ -37,10 +43,17 @@ TAMIS_C = """tamis.c - the whole library in one file; made by 'make amalgamation
 
     cc -O2 -c tamis.c
 
-Needs tamis.h beside it and the header of xxHash (Debian: libxxhash-dev); programs link with -lm.
+Needs tamis.h beside it and nothing else; programs link with -lm.  It is C11: a program in C++ includes
+tamis.h, and is linked with the object that a C compiler makes of this file.
 Kernels for AVX2, BMI2 and POPCNT are compiled in, whatever the options say, and chosen at run time.
+
+The part that is marked as xxhash.h is xxHash @XXHASH@ by Yann Collet, unchanged.  It has a licence of its
+own, BSD with two clauses, which stands at its beginning.
 """
-PREAMBLE = """#ifndef _GNU_SOURCE
+PREAMBLE = """#ifdef __cplusplus
+#error "tamis.c is C, not C++: compile it with a C compiler, 'cc -O2 -c tamis.c', and link the object"
+#endif
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
 #if defined(__clang__)
@@ -194,8 +207,28 @@ def with_templates(source, text):
     return INCLUDE.sub(part, text)
 
 
-def title(path, source):
-    return f"\n/* {'=' * 90}\n * {path.relative_to(source)}\n */\n"
+def title(name):
+    return f"\n/* {'=' * 90}\n * {name}\n */\n"
+
+
+def xxhash():
+    """The text of the header of xxHash, and its version."""
+    path = os.environ.get("XXHASH_H")
+    if not path:
+        # The compiler's list of what '#include <xxhash.h>' brings in.
+        rule = subprocess.run([os.environ.get("CC", "cc"), "-xc", "-M", "-"], input="#include <xxhash.h>\n",
+                              capture_output=True, text=True, check=False).stdout
+        path = next((word for word in rule.split() if word.endswith("/xxhash.h")), None)
+    if not path:
+        sys.exit("amalgamate.py: there is no header of xxHash (Debian: libxxhash-dev)")
+    text = pathlib.Path(path).read_text()
+    version = tuple(int(n) for n in re.findall(
+        r"#\s*define XXH_VERSION_(?:MAJOR|MINOR|RELEASE)\s+([0-9]+)", text))
+    if version < (0, 8, 0):
+        sys.exit(f"amalgamate.py: {path} is not xxHash 0.8.0 or newer")
+    if "BSD 2-Clause License" not in text[:2000]:
+        sys.exit(f"amalgamate.py: {path} does not begin with the licence that is expected")
+    return text, ".".join(str(n) for n in version)
 
 
 def opening(first, licence):
@@ -213,16 +246,20 @@ def main():
     text = [opening("tamis.h - all public headers in one file; made by 'make amalgamation'\n", licence)]
     headers = sorted((source / "include/tamis").glob("*.h"))
     for path in sorted(headers, key=lambda p: p.name != "tamis.h"):
-        text += [title(path, source), joiner.header("tamis/" + path.name)]
+        text += [title(path.relative_to(source)), joiner.header("tamis/" + path.name)]
     (output / "tamis.h").write_text("".join(text))
 
     joiner = Joiner(source, public=False)
-    text = [opening(TAMIS_C, licence), PREAMBLE]
+    hash_text, version = xxhash()
+    hash_text = title("xxhash.h") + hash_text + title("src/hash/key.c, the rest of it")
+    text = [opening(TAMIS_C.replace("@XXHASH@", version), licence), PREAMBLE]
     for path in sorted((source / "src").glob("*/*.c")):
         own = FEATURE.sub("", with_templates(source, path.read_text()))
         own = renamed(own, file_scope_names(own), f"{path.parent.name}_{path.stem}_")
-        text += [title(path, source), joiner.expand(own)]
-        text += [f"#undef {macro}\n" for macro in dict.fromkeys(DEFINE.findall(own))]
+        macros = DEFINE.findall(own)
+        own = joiner.expand(own)
+        text += [title(path.relative_to(source)), XXHASH.sub(lambda m: hash_text, own)]
+        text += [f"#undef {macro}\n" for macro in dict.fromkeys(macros)]
     (output / "tamis.c").write_text("".join(text))
 
 

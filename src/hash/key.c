@@ -10,6 +10,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+/* From this version on the digests of XXH3 stay what they are; word.h has its constants. */
+#if XXH_VERSION_NUMBER < 800
+#error "xxHash 0.8.0 or newer is needed"
+#endif
+
 static inline tamis_digest digest_of(uint64_t seed, const void *key, size_t size) {
     const XXH128_hash_t h = XXH3_128bits_withSeed(key, size, seed);
     return (tamis_digest){.lo = h.low64, .hi = h.high64};
