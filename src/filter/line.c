@@ -435,33 +435,50 @@ typedef struct joined {
     uint64_t passes, splits;
 } joined;
 
-/* Put an entry of line 'at' into the first line further on its way that takes one.  Where fingerprints are
- * longer, two take its place, with a 0 and with a 1 for the next bit: together they match the same keys.
- * False if there is no room, or if 'missing' bits are not enough. */
-static bool entry_further_on(joined *j, uint64_t at, const tamis_i_line_entry *e,
-                             unsigned missing) {
+typedef enum placed { PLACED, TOO_SHORT, NO_ROOM } placed;
+
+/* Put an entry of line 'at' into the first line further on its way that takes one: TOO_SHORT if the
+ * fingerprints there are longer. */
+static placed line_place_further_on(joined *j, uint64_t at, const tamis_i_line_entry *e) {
     const layout *const l = layout_of(j->filter);
     uint64_t *words = j->filter->table + at;
     for (unsigned i = 1; i < WAY; i++) {
         words = line_after(l, j->filter, words, e->home);
         uint64_t *const further = j->table + (words - j->filter->table);
         if (tamis_i_line_covers(&l->line, further, e))
-            return true;
+            return PLACED;
         if (tamis_i_line_full(&l->line, further))
             continue;
-        if (tamis_i_line_longest(&l->line, further) > e->bits) {
-            tamis_i_line_entry half[2] = {*e, *e};
-            half[0].bits = half[1].bits = (uint8_t)(e->bits + 1);
-            half[1].print |= (uint64_t)1 << (63 - e->bits);
-            j->splits++;
-            return missing > 0 && entry_further_on(j, at, &half[0], missing - 1) &&
-                   entry_further_on(j, at, &half[1], missing - 1);
-        }
+        if (tamis_i_line_longest(&l->line, further) > e->bits)
+            return TOO_SHORT;
         const unsigned result = tamis_i_line_add(&l->line, further, e->home, e->print);
         j->passes += result / TAMIS_I_LINE_STORED * i;
-        return result != 0;
+        return result != 0 ? PLACED : NO_ROOM;
     }
-    return false;
+    return NO_ROOM;
+}
+
+/* Put an entry of line 'at' further on.  For one that is too short two take its place, with a 0 and with a 1
+ * for the next bit: together they match the same keys.  Of each length one entry waits at most, and
+ * of the longest one more.  False if there is no room, or if MISSING bits are not enough. */
+static bool entry_further_on(joined *j, uint64_t at, const tamis_i_line_entry *e) {
+    tamis_i_line_entry waiting[MISSING + 1] = {*e};
+    for (unsigned n = 1; n > 0;) {
+        tamis_i_line_entry *const top = &waiting[n - 1];
+        const placed result = line_place_further_on(j, at, top);
+        if (result == NO_ROOM || (result == TOO_SHORT && top->bits == e->bits + MISSING))
+            return false;
+        if (result == PLACED) {
+            n--;
+            continue;
+        }
+        top->bits++;
+        waiting[n] = *top; /* the one with the 0 is next */
+        top->print |= (uint64_t)1 << (64 - top->bits);
+        n++;
+        j->splits++;
+    }
+    return true;
 }
 
 /* What a full line of the union has left out of one of its parts goes on. */
@@ -471,7 +488,7 @@ static bool rest_further_on(joined *j, const tamis_filter *part, uint64_t at) {
     const unsigned n = tamis_i_line_list(&l->line, part->table + at, entries);
     for (unsigned i = 0; i < n; i++)
         if (!tamis_i_line_covers(&l->line, j->table + at, &entries[i]) &&
-            !entry_further_on(j, at, &entries[i], MISSING))
+            !entry_further_on(j, at, &entries[i]))
             return false;
     return true;
 }
