@@ -21,15 +21,15 @@ const char *tamis_status_text(tamis_status status) {
     case TAMIS_E_NOMEM:
         return "out of memory";
     case TAMIS_E_FULL:
-        return "the filter is full";
+        return "there is no room for the key";
     case TAMIS_E_NOT_FOUND:
-        return "the key is not in the filter";
+        return "the key is not there";
     case TAMIS_E_UNSUPPORTED:
-        return "not supported by this kind of filter";
+        return "this kind cannot do that";
     case TAMIS_E_MISMATCH:
-        return "the filters differ in kind, parameters or seed";
+        return "kind, parameters, seed or keys differ";
     case TAMIS_E_READONLY:
-        return "the filter is read-only";
+        return "it is read-only";
     case TAMIS_E_TOO_LARGE:
         return "too large";
     case TAMIS_E_IO:

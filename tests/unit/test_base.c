@@ -11,6 +11,7 @@ static void test_status_text_every_code_is_covered(void **state) {
     (void)state;
     for (int code = TAMIS_OK; code <= TAMIS_E_AMBIGUOUS; code++) {
         const char *const text = tamis_status_text((tamis_status)code);
+        assert_null(strstr(text, "filter")); /* a table has the same statuses */
         assert_non_null(text);
         assert_string_not_equal(text, "unknown status");
         assert_true(strlen(text) > 3);
