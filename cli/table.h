@@ -21,8 +21,6 @@ enum {
     OPT_NO_DELETES,
     OPT_SYNC,
     OPT_REPAIR,
-    OPT_STEPS,
-    OPT_IO,
     OPT_PEERS,
     OPT_SAMPLES,
     OPT_DIRECTORY

@@ -61,7 +61,6 @@
 
 #define GROUP TAMIS_I_SHRINK_GROUP
 #define LOADS TAMIS_I_SHRINK_LOADS
-#define MOST  (GROUP * (LOADS - 1)) /* fingerprints of the fullest group */
 
 /* What a state means. */
 typedef struct meaning {
