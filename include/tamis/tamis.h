@@ -25,7 +25,8 @@
  *    (it takes a pointer without const) needs it for itself alone.  Nothing is locked inside, and
  *    distinct filters share nothing.
  *  - The library does not print, exit, abort or set errno, and it allocates only in the functions
- *    that make a filter or let it grow.  A call that fails leaves everything as it was before.
+ *    that make a filter or let it grow, and in those that say so: refresh, merge (line-set with a limit),
+ *    and writing the trimmed form to a file.  A call that fails leaves everything as it was before.
  *
  * Structs that cross this interface begin with struct_size, which their _init function sets; zero in
  * any other member means the default.  That is how members can be added without breaking callers.
@@ -93,7 +94,8 @@ TAMIS_API const char *tamis_version(void);
  */
 
 /* Where a filter's memory comes from.  A filter is one block, allocated when it is made and freed by
- * tamis_filter_free; no other call allocates, but those that let a filter grow.
+ * tamis_filter_free.  Calls that need memory for themselves, which they say, take it from there too and give
+ * it back before they return; inserting, removing and asking never do, unless the filter may grow.
  *
  * alloc returns a block of at least 'size' bytes, aligned to 'align' (a power of two, at least 64),
  * or NULL; its content does not matter.  free gets the same 'size' back.  Both must stay callable

@@ -102,7 +102,8 @@ static inline void tamis_i_group_answer(bool *answers, size_t n, uint32_t mask) 
 }
 
 /* What a structure provides.  A function pointer may be NULL where it says so.  All functions that
- * change a filter may rely on it being writable; none of them allocates. */
+ * change a filter may rely on it being writable; none of them allocates, but for merge, which may need a
+ * table aside. */
 struct tamis_i_kind {
     tamis_kind id;
     const char *name;
