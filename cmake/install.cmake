@@ -1,4 +1,4 @@
-# Install rules: libraries, headers, tool, manual, completion, pkg-config file and CMake package.
+# Install rules: libraries, headers, tool, manual, pages, completion, pkg-config file and CMake package.
 # Everything installed finds its neighbours by relative paths, so the tree may be moved.
 include(CMakePackageConfigHelpers)
 
@@ -7,7 +7,21 @@ install(TARGETS tamis_shared tamis_static EXPORT tamis-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/tamis DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The pages with all that they link to, in the folders that they have here.  Headers are elsewhere once
+# they are installed, so links to them are made anew.
+file(RELATIVE_PATH doc_to_include ${CMAKE_INSTALL_FULL_DOCDIR} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+file(GLOB pages RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS docs/*.md)
+foreach(page README.md CHANGELOG.md CONTRIBUTING.md packaging/README.md bindings/python/README.md ${pages})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})
+  file(READ ${page} text)
+  string(REPLACE "](include/" "](${doc_to_include}/" text "${text}")
+  string(REPLACE "](../include/" "](../${doc_to_include}/" text "${text}")
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/package/doc/${page} "${text}")
+endforeach()
+install(DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/package/doc/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/figures DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.svg")
 
 if(TAMIS_BUILD_CLI)
   install(TARGETS tamis_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -50,6 +50,21 @@ if readelf -d "$prefix/lib/libtamis.so" "$prefix/bin/tamis" | grep NEEDED |
 fi
 grep -rIlF -e "$release" -e "$source" -e "$prefix" "$prefix/lib" "$prefix/share" &&
     fail "a path of this machine is in the installed files"
+# Every link of every page leads to a file, in the installed tree as well as here.
+links() {
+    find "$1" -name '*.md' | while read -r page; do
+        grep -oE '\]\([^)#]+' "$page" | sed 's/^](//' | grep -v '://' | sort -u |
+            while read -r link; do
+                [ -e "$(dirname "$page")/$link" ] || echo "$page: $link"
+            done
+    done
+}
+[ "$(find "$prefix/share/doc/tamis" -name '*.md' | wc -l)" -gt 10 ] || fail "no pages are installed"
+links "$prefix/share/doc/tamis" | grep . && fail "links that lead nowhere"
+for page in README.md docs/choosing.md docs/planner.md; do
+    sed 's|](\.\./\.\./\.\./include|](include|g' "$prefix/share/doc/tamis/$page" |
+        cmp - "$source/$page" || fail "$page is not what it was"
+done
 answer=$("$prefix/bin/tamis" --version) || fail "tamis --version"
 case $answer in
 *"$version"*) ;;

@@ -57,6 +57,14 @@ depends=$(dpkg-deb -f "$output"/libtamis-dev_*.deb Depends)
 [ "$depends" = "libtamis$soversion (= $version-1)" ] || fail "libtamis-dev depends on '$depends'"
 dpkg-deb -f "$output"/python3-tamis_*.deb Depends | grep -q "libtamis$soversion (>= $version)" ||
     fail "python3-tamis does not depend on the library"
+# Links of the pages lead to files; headers are in the package of the library's developers.
+find "$root/share/doc/tamis" -name '*.md' | while read -r page; do
+    grep -oE '\]\([^)#]+' "$page" | sed 's/^](//' | grep -v '://' | sort -u |
+        while read -r link; do
+            [ -e "$(dirname "$page")/$link" ] || echo "$page: $link"
+        done
+done | grep . && fail "links that lead nowhere"
+[ -s "$root/share/doc/tamis/docs/choosing.md" ] || fail "no pages"
 echo "ok: files"
 
 # --- what is in them works --------------------------------------------------------------------------
