@@ -152,26 +152,34 @@ static void print_item(const item *it, const item_options *chosen, bool valued) 
 /* What a verb does with a line: TAMIS_OK, TAMIS_E_NOT_FOUND, or what went wrong. */
 typedef tamis_status line_worker(tamis_table *table, item *it, const item_options *chosen);
 
-/* Explain what went wrong with line number 'line'. */
+/* Explain what went wrong with line number 'line'; 'before' tells what became of those before it. */
 static int complain_line(const char *command, const key_reader *reader, uint64_t line,
-                         const tamis_table *table, const item *it, tamis_status status) {
+                         const tamis_table *table, const item *it, tamis_status status,
+                         const char *before) {
     tamis_table_info info;
     tamis_table_info_init(&info);
     if (status == TAMIS_E_ARGUMENT && tamis_table_get_info(table, &info) == TAMIS_OK) {
         const bool key = it->key_size > info.params.key_max;
-        return complain(command, "%s: line %" PRIu64 ": the %s is longer than %" PRIu64 " bytes",
+        return complain(command, "%s: line %" PRIu64 ": the %s is longer than %" PRIu64 " bytes%s",
                         reader->name, line, key ? "key" : "value",
-                        key ? info.params.key_max : info.params.value_max);
+                        key ? info.params.key_max : info.params.value_max, before);
     }
     if (status == TAMIS_E_FULL)
         return complain(command,
-                        "%s: line %" PRIu64 ": the table is full (it holds %" PRIu64
-                        " items); the lines before are stored",
-                        reader->name, line, tamis_table_count(table));
-    return complain(command, "%s: line %" PRIu64 ": %s", reader->name, line,
-                    status == TAMIS_E_FORMAT ? "a damaged slot was met"
-                                             : tamis_status_text(status));
+                        "%s: line %" PRIu64 ": the table is full (it holds %" PRIu64 " items)%s",
+                        reader->name, line, tamis_table_count(table), before);
+    return complain(command, "%s: line %" PRIu64 ": %s%s", reader->name, line,
+                    status == TAMIS_E_FORMAT ? "a damaged slot was met" : tamis_status_text(status),
+                    before);
 }
+
+/* What the verbs that read lines differ in. */
+typedef struct verb {
+    line_worker *worker;
+    bool read_only;
+    bool valued;        /* a line has a value */
+    const char *before; /* after trouble: what became of the lines before */
+} verb;
 
 typedef struct tally {
     uint64_t found;
@@ -180,7 +188,7 @@ typedef struct tally {
 
 /* Do all lines.  EXIT_YES, or EXIT_TROUBLE after a complaint. */
 static int each_line(const char *command, tamis_table *table, const item_options *chosen,
-                     bool valued, line_worker *worker, tally *sum) {
+                     const verb *v, tally *sum) {
     static item it;
     key_reader *const reader = keys_open(command, &chosen->format, chosen->files, chosen->n_files);
     if (reader == NULL)
@@ -189,18 +197,19 @@ static int each_line(const char *command, tamis_table *table, const item_options
     while (code == EXIT_YES && keys_read(reader) > 0) {
         for (size_t i = 0; i < reader->batch.n && code == EXIT_YES; i++) {
             const uint64_t line = reader->line - reader->batch.n + i + 1;
-            if (!decode_line(reader->batch.raw[i], chosen, valued, &it)) {
+            const char *const before = sum->all > 0 ? v->before : "";
+            if (!decode_line(reader->batch.raw[i], chosen, v->valued, &it)) {
                 progress_end(&reader->progress);
-                code = complain(command, "%s: line %" PRIu64 " is not hexadecimal", reader->name,
-                                line);
+                code = complain(command, "%s: line %" PRIu64 " is not hexadecimal%s", reader->name,
+                                line, before);
                 break;
             }
-            const tamis_status status = worker(table, &it, chosen);
+            const tamis_status status = v->worker(table, &it, chosen);
             sum->all++;
             sum->found += status == TAMIS_OK;
             if (status != TAMIS_OK && status != TAMIS_E_NOT_FOUND) {
                 progress_end(&reader->progress);
-                code = complain_line(command, reader, line, table, &it, status);
+                code = complain_line(command, reader, line, table, &it, status, before);
             }
         }
         if (ferror(stdout))
@@ -213,19 +222,19 @@ static int each_line(const char *command, tamis_table *table, const item_options
 }
 
 static int run(int argc, char **argv, const char *letters, const struct option *options,
-               bool read_only, bool valued, line_worker *worker, tally *sum, item_options *chosen) {
+               const verb *v, tally *sum, item_options *chosen) {
     tamis_table_options how;
     int code = read_options(argc, argv, letters, options, chosen);
     if (code != EXIT_YES)
         return code;
     tamis_table_options_init(&how);
-    how.read_only = read_only;
+    how.read_only = v->read_only;
     how.sync = chosen->sync;
     tamis_table *const table = table_open(argv[0], chosen->path, &how);
     if (table == NULL)
         return EXIT_TROUBLE;
-    code = each_line(argv[0], table, chosen, valued, worker, sum);
-    if (code == EXIT_YES && !read_only) {
+    code = each_line(argv[0], table, chosen, v, sum);
+    if (code == EXIT_YES && !v->read_only) {
         tamis_table_info info;
         tamis_table_info_init(&info);
         if (tamis_table_get_info(table, &info) == TAMIS_OK && info.rebuild_due)
@@ -248,9 +257,10 @@ static tamis_status put_line(tamis_table *table, item *it, const item_options *c
 }
 
 int table_put(int argc, char **argv) {
+    static const verb put = {put_line, false, true, "; the lines before it are stored"};
     item_options chosen;
     tally sum = {0};
-    return run(argc, argv, "0", change_options, false, true, put_line, &sum, &chosen);
+    return run(argc, argv, "0", change_options, &put, &sum, &chosen);
 }
 
 static tamis_status delete_line(tamis_table *table, item *it, const item_options *chosen) {
@@ -259,9 +269,10 @@ static tamis_status delete_line(tamis_table *table, item *it, const item_options
 }
 
 int table_delete(int argc, char **argv) {
+    static const verb delete = {delete_line, false, false, "; the lines before it are deleted"};
     item_options chosen;
     tally sum = {0};
-    const int code = run(argc, argv, "0", change_options, false, false, delete_line, &sum, &chosen);
+    const int code = run(argc, argv, "0", change_options, &delete, &sum, &chosen);
     if (code != EXIT_YES || sum.found == sum.all)
         return code;
     complain(argv[0], "%" PRIu64 " of %" PRIu64 " keys were not in the table", sum.all - sum.found,
@@ -281,9 +292,10 @@ static tamis_status get_line(tamis_table *table, item *it, const item_options *c
 }
 
 int table_get(int argc, char **argv) {
+    static const verb get = {get_line, true, false, ""};
     item_options chosen;
     tally sum = {0};
-    const int code = run(argc, argv, "0vce:", find_options, true, false, get_line, &sum, &chosen);
+    const int code = run(argc, argv, "0vce:", find_options, &get, &sum, &chosen);
     key_format_free(&chosen.format);
     if (code != EXIT_YES)
         return code;

@@ -130,6 +130,21 @@ refuse "line 1 is not hexadecimal" "$tamis" table put --hex single.tab nohex
 head -c 100000 single.tab >cut.tab
 refuse "cut off" "$tamis" table verify cut.tab
 
+# What is at fault is a line: those before it are done, and that is told.
+expect 0 "$tamis" table create -n 20 --key-max 4 partly.tab
+printf 'one\t1\ntoolong\t2\nnine\t9\n' >partly
+expect 2 "$tamis" table put partly.tab partly
+expect_message "line 2: the key is longer than 4 bytes; the lines before it are stored"
+expect 0 "$tamis" table dump partly.tab
+printf 'one\t1\n' >expected
+expect_output expected
+printf 'one\ntoolong\n' >partly
+expect 2 "$tamis" table delete partly.tab partly
+expect_message "line 2: the key is longer than 4 bytes; the lines before it are deleted"
+printf 'toolong\n' >partly
+expect 2 "$tamis" table delete partly.tab partly
+grep -q "before it" stderr && fail "there is no line before"
+
 # A full table: what was before the line is stored.
 expect 0 "$tamis" table create -n 20 --slots 1 --odds 0.5 --stash 1 full.tab
 expect 2 "$tamis" table put full.tab items
