@@ -1,7 +1,7 @@
 # The short way to every task; CMake does the work (see CMakePresets.json).
 .DEFAULT_GOAL := build
 .PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
-.PHONY: test-big-endian amalgamation install-python deb reference clean
+.PHONY: mutate test-big-endian amalgamation install-python deb reference clean
 
 PREFIX ?= /usr/local
 # What 'make install' takes; another one is taken as it is.
@@ -9,6 +9,7 @@ RELEASE ?= build/release
 PYTHON ?= python3
 FUZZ_SECONDS ?= 60
 BENCH ?=
+MUTATE ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 sources = $(shell git ls-files -co --exclude-standard '*.c' '*.h' 2>/dev/null | grep . || \
             find . -name '*.[ch]' -not -path './build/*')
@@ -84,6 +85,10 @@ coverage:        ## line coverage of the tests, in build/coverage/report
 	@gcovr --root . --filter src/ --filter cli/ --print-summary --txt build/coverage/report.txt \
 	    --html-details build/coverage/report/index.html \
 	    build/coverage/CMakeFiles/tamis_objects.dir build/coverage/CMakeFiles/tamis_cli.dir
+
+mutate:          ## change the code at random places and see whether tests fail; MUTATE: options, as '-n 50'
+	@scripts/setup.sh build test
+	@scripts/mutate.py $(MUTATE)
 
 symbols:         ## write the list of exported symbols anew, after a change of the public headers
 	@scripts/setup.sh build test
