@@ -27,7 +27,7 @@ static bool allow_growth(const char *command, const change_options *chosen, tami
     return set_allow_growth(command, filter, chosen->fpr);
 }
 
-/* Load, change and save.  'reader' has not read yet. */
+/* Load, change and save, while nobody else does.  'reader' has not read yet. */
 static int run_change(key_reader *reader, const change_options *chosen, unsigned abilities,
                       set_changer *changer) {
     const char *const command = reader->command;
@@ -35,9 +35,12 @@ static int run_change(key_reader *reader, const change_options *chosen, unsigned
     char kinds[TEXT_KINDS];
     int code = EXIT_TROUBLE;
 
+    const int lock = set_lock(command, chosen->input, chosen->output);
     tamis_filter *const filter = set_open(command, chosen->input, SET_CHANGE);
-    if (filter == NULL)
+    if (filter == NULL) {
+        set_unlock(lock);
         return EXIT_TROUBLE;
+    }
     tamis_params_init(&params);
     const tamis_status status = tamis_filter_params(filter, &params);
     if (status != TAMIS_OK) {
@@ -52,6 +55,7 @@ static int run_change(key_reader *reader, const change_options *chosen, unsigned
     }
     if (code != EXIT_TROUBLE && !set_save(command, filter, chosen->output))
         code = EXIT_TROUBLE;
+    set_unlock(lock);
     if (code != EXIT_TROUBLE) {
         set_warn_overload(command, filter, chosen->output);
         if (chosen->verbose)

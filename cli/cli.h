@@ -362,6 +362,12 @@ typedef int set_changer(key_reader *reader, tamis_filter *filter);
 int set_change(int argc, char **argv, const char *help, unsigned abilities, bool adds,
                set_changer *changer);
 
+/* If a change of the set 'input' is to be written to the same file, under whatever name: wait until no other
+ * program changes it, and keep them waiting until set_unlock (lock.c).  To be called before the set is read.
+ * Where the file system has no locks, nothing is locked.  Returns what set_unlock takes. */
+int set_lock(const char *command, const char *input, const char *output);
+void set_unlock(int lock);
+
 /* Hold back, and let through again, the signals that end a program from outside. */
 void signals_hold(void);
 void signals_release(void);

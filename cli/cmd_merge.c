@@ -134,14 +134,17 @@ int cmd_merge(int argc, char **argv) {
         return complain(argv[0], "at least two sets are required");
     if (!output_check(argv[0], output))
         return EXIT_TROUBLE;
+    /* One of the sets may be the one that is written. */
+    int lock = -1;
+    for (int i = optind; i < argc && lock < 0; i++)
+        lock = set_lock(argv[0], argv[i], output);
     tamis_filter *const filter = set_open(argv[0], argv[optind], SET_CHANGE);
-    if (filter == NULL)
-        return EXIT_TROUBLE;
     int code = EXIT_TROUBLE;
-    if (fpr == 0 || set_allow_growth(argv[0], filter, fpr))
+    if (filter != NULL && (fpr == 0 || set_allow_growth(argv[0], filter, fpr)))
         code = merge(argv[0], filter, argv + optind, argc - optind);
     if (code == EXIT_YES && !set_save(argv[0], filter, output))
         code = EXIT_TROUBLE;
+    set_unlock(lock);
     if (code == EXIT_YES) {
         set_warn_overload(argv[0], filter, output);
         if (verbose)

@@ -1,0 +1,66 @@
+/* lock.c - one at a time changes a set in its file
+ *
+ * Who changes a set reads the whole file, and replaces it in the end by a new one of the same name: of two that
+ * do so at the same time one would lose what the other has added.  So the file itself is locked (flock), from
+ * before it is read until it has been replaced.  Who waited has then locked a file that no longer has the name,
+ * sees that, and locks the new one.  Nothing is left behind, however a program ends.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define _DEFAULT_SOURCE
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool lock_same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Some file systems lock for writing only what is open for writing. */
+static int lock_open(const char *path) {
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    return fd >= 0 ? fd : open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Wait for the lock, and say so to somebody who looks on.  false if the file system has no locks. */
+static bool lock_wait(const char *command, const char *path, int fd) {
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return true;
+    if (errno == EWOULDBLOCK && isatty(STDERR_FILENO) == 1)
+        complain(command, "%s is being changed by another program; waiting for it", path);
+    while (flock(fd, LOCK_EX) != 0) {
+        if (errno != EINTR)
+            return false;
+    }
+    return true;
+}
+
+int set_lock(const char *command, const char *input, const char *output) {
+    struct stat from;
+    struct stat to;
+
+    for (;;) {
+        /* What is no file, or is not there, is told by those who read and write. */
+        if (strcmp(input, "-") == 0 || strcmp(output, "-") == 0 || stat(input, &from) != 0 ||
+            stat(output, &to) != 0 || !S_ISREG(from.st_mode) || !lock_same_file(&from, &to))
+            return -1;
+        const int fd = lock_open(input);
+        if (fd < 0)
+            return -1;
+        if (!lock_wait(command, input, fd))
+            return fd;
+        if (fstat(fd, &from) == 0 && stat(input, &to) == 0 && lock_same_file(&from, &to))
+            return fd;
+        close(fd);
+    }
+}
+
+void set_unlock(int lock) {
+    if (lock >= 0)
+        close(lock);
+}
