@@ -175,5 +175,22 @@ code, text = run(["build", "-o", "short.tamis"], b"key\n", 0)
 assert code == 0 and text == b"", (code, text)
 code, text = run(["build", "-n", "1000", "-o", "long.tamis"], b"key\n", 1.6)
 assert code == 0 and b"tamis build: " in text and text.endswith(b"\r\033[K"), (code, text)
+
+# A file of known length whose answers are taken slowly: the time that is left is told, and it shrinks.  The
+# line fits a terminal of 80 columns.
+import re
+with open("many", "w") as file:
+    file.writelines("a key of some length, number %d\n" % i for i in range(60000))
+assert subprocess.call([sys.argv[1], "build", "-o", "many.tamis", "many"]) == 0
+master, slave = pty.openpty()
+p = subprocess.Popen([sys.argv[1], "query", "many.tamis", "many"], stdout=subprocess.PIPE, stderr=slave)
+while p.stdout.read(40000):
+    time.sleep(0.05)
+assert p.wait() == 0
+text = os.read(master, 1 << 20).decode()
+lines = [line for line in text.split("\r\033[K") if line]
+left = [int(n) for line in lines for n in re.findall(r", (\d+) s left$", line)]
+assert len(left) >= 2 and left[0] > 0 and left[-1] < left[0], lines
+assert max(map(len, lines)) < 80, lines
 PYTHON
 fi
