@@ -8,6 +8,7 @@
 #include <math.h>
 
 #define PLANS_MAX 64
+#define COLUMNS   80
 
 static const char help[] =
     "usage: tamis plan -n N [-p P] [OPTION...]         how many bytes?\n"
@@ -79,36 +80,59 @@ static void print_question(const tamis_need *need) {
                text_count(need->n, text), text_bytes(need->bytes, size),
                8 * (double)need->bytes / (double)need->n);
     else
-        printf("%s keys, error rate %g; no filter can do that in less than %.2f bits per key\n\n",
+        printf("%s keys, error rate %g (any filter: at least %.2f bits per key)\n\n",
                text_count(need->n, text), need->fpr, -log2(need->fpr));
 }
 
+/* A number of keys in nine columns. */
+static const char *text_keys(uint64_t n, char *text) {
+    if (n < 10000000)
+        return text_count(n, text);
+    if (n < 10000000000)
+        snprintf(text, TEXT_NUMBER, "%.2f M", (double)n * 1e-6);
+    else
+        snprintf(text, TEXT_NUMBER, "%.2f G", (double)n * 1e-9);
+    return text;
+}
+
+/* The parameters of a plan, in lines of at most COLUMNS. */
+static void print_params(const tamis_params *params) {
+    int at = printf("%-14s", tamis_kind_name(params->kind));
+    for (unsigned k = 0; k < TAMIS_PARAMS_MAX; k++) {
+        const char *const name = tamis_param_name(params->kind, k);
+        char text[64];
+        if (name == NULL)
+            break;
+        const int size = snprintf(text, sizeof text, " %s=%" PRIu64, name, params->value[k]);
+        if (at + size > COLUMNS)
+            at = printf("\n%-14s", "") - 1;
+        at += printf("%s", text);
+    }
+    putchar('\n');
+}
+
+/* What plans cost and promise, and below it their parameters, which have no room beside it.  If the number of
+ * keys was asked for it stands in the place of the size, which was given. */
 static void print_table(const tamis_need *need, const tamis_plan *plans, size_t n) {
     char text[TEXT_NUMBER];
 
     print_question(need);
-    if (need->n == 0)
-        printf("%15s  ", "keys");
-    printf("%-16s %8s %9s %10s %9s %7s %7s %8s  %-7s  %s\n", "kind", "bits/key", "size",
-           "error rate", "half full", "query", "insert", "failure", "deletes", "parameters");
+    printf("%-14s %8s %9s %8s %7s %5s %6s %7s %7s\n", "kind", "bits/key",
+           need->n == 0 ? "keys" : "size", "errors", "at half", "query", "insert", "failure",
+           "deletes");
     for (size_t i = 0; i < n; i++) {
         const tamis_plan *const plan = &plans[i];
-        const tamis_params *const params = &plan->params;
-        if (need->n == 0)
-            printf("%15s  ", text_count(plan->n, text));
-        printf("%-16s %8.2f %9s %10.3g %9.2g %7.2f %7.2f %8.1g  %-7s ",
-               tamis_kind_name(params->kind), plan->bits_per_key, text_bytes(plan->bytes, text),
-               plan->fpr, plan->fpr_half, plan->lines_per_query, plan->lines_per_insert,
+        const tamis_kind kind = plan->params.kind;
+        printf("%-14s %8.2f %9s %8.3g %7.2g %5.2f %6.2f %7.1g %7s\n", tamis_kind_name(kind),
+               plan->bits_per_key,
+               need->n == 0 ? text_keys(plan->n, text) : text_bytes(plan->bytes, text), plan->fpr,
+               plan->fpr_half, plan->lines_per_query, plan->lines_per_insert,
                plan->overflow_probability,
-               tamis_kind_abilities(params->kind) & TAMIS_CAN_REMOVE ? "yes" : "no");
-        for (unsigned k = 0; k < TAMIS_PARAMS_MAX; k++) {
-            const char *const name = tamis_param_name(params->kind, k);
-            if (name == NULL)
-                break;
-            printf(" %s=%" PRIu64, name, params->value[k]);
-        }
-        putchar('\n');
+               tamis_kind_abilities(kind) & TAMIS_CAN_REMOVE ? "yes" : "no");
     }
+    putchar('\n');
+    for (size_t i = 0; i < n; i++)
+        print_params(&plans[i].params);
     for (size_t i = 0; i < n; i++)
         if (plans[i].replacements > 0)
             printf("\n%s: this holds until each key was replaced %s times, see --replacements\n",

@@ -9,6 +9,25 @@ expect_json "d['bytes'] <= 2**20 and d['n'] == d['capacity'] == 10**6 and 0.01 <
 expect 0 "$tamis" plan --bytes 1M -p 0.001 --all --json
 expect_json "all(p['bytes'] <= 2**20 and p['fpr'] <= 0.001 for p in d)" \
     "(lambda n: n == sorted(n, reverse=True))([p['n'] for p in d[1:]]) and d[0]['n'] > 500000"
+# The table fits a terminal of 80 columns, whatever is asked for; parameters follow below it.
+for need in "-n 10M -p 0.001" "-n 1 -p 0.5" "-n 1G -p 1e-9" "--bytes 64G -p 1e-5" "--bytes 1K" "-n 1T --bytes 4T" \
+    "-n 1e6 --deletes --copies 200 --overshoot 0.5"; do
+    # shellcheck disable=SC2086
+    expect 0 "$tamis" plan $need --all
+    awk 'length > 80 { print; bad = 1 } END { exit bad }' stdout || fail "more than 80 columns: $need"
+    # shellcheck disable=SC2086
+    "$tamis" plan $need --all --json >json
+    python3 - stdout json <<'PYTHON' || fail "the table of $need"
+import json, re, sys
+text = open(sys.argv[1]).read()
+plans = json.load(open(sys.argv[2]))
+question, table, below = text.split("\n\n")[:3]
+assert [line.split()[0] for line in table.split("\n")[1:]] == [p["kind"] for p in plans], table
+for plan in plans:
+    mine = re.search(r"^%s((\n? +\w+=\d+)+)" % plan["kind"], below, re.M).group(1)
+    assert dict(x.split("=") for x in mine.split()) == {k: str(v) for k, v in plan["params"].items()}, mine
+PYTHON
+done
 expect 0 "$tamis" plan --bytes 1MB -p 0.001
 grep -q '^977 KiB at error rate 0.001: the most keys$' stdout || fail "plan --bytes: first line"
 expect 0 "$tamis" plan -n 1000000 --bytes 1e6
