@@ -112,7 +112,9 @@ install-python:  ## the Python module, below PREFIX, for the interpreter PYTHON
 deb:             ## Debian packages, in build/deb; checked by lintian and by their own tests
 	@scripts/setup.sh build deb
 	@packaging/deb.sh . build/deb
+	@echo "deb: 4. checks: lintian, links, the packages' own tests, the example of README.md"
 	@sh tests/packaging/test_deb.sh . build/deb
+	@echo "deb: all is well"
 
 reference:       ## the reference of the headers, by Doxygen, in build/reference/html
 	@scripts/setup.sh reference

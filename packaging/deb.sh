@@ -3,6 +3,7 @@
 #
 # debian/ is made from packaging/debian: @VERSION@ is the one in include/tamis/tamis.h, @SOVERSION@ its first
 # two numbers, in the texts and in the names of files.  DEB_BUILD_OPTIONS=nocheck leaves the tests out.
+# Each step is told before it begins, with what it takes and where its output is.
 set -eu
 source=$(cd "$1" && pwd)
 mkdir -p "$2"
@@ -11,7 +12,11 @@ version=$(sed -n 's/^#define TAMIS_VERSION_[A-Z]* \([0-9]*\)/\1/p' "$source/incl
     paste -sd .)
 soversion=${version%.*}
 tree=$output/tamis-$version
+shown=$2
+say() { echo "deb: $*"; }
 
+say "tamis $version, in $shown"
+say "1. the source package: this tree, with debian/ made from packaging/debian"
 rm -rf "$output"/*tamis*
 mkdir -p "$tree"
 cd "$source"
@@ -44,6 +49,11 @@ done
 for package in libtamis$soversion libtamis-dev tamis python3-tamis; do
     echo "$package: initial-upload-closes-no-bugs" >"$tree/debian/$package.lintian-overrides"
 done
+case " ${DEB_BUILD_OPTIONS:-} " in
+*" nocheck "*) say "2. dpkg-buildpackage: compiles everything, without tests (nocheck); a minute or two" ;;
+*) say "2. dpkg-buildpackage: compiles everything and runs the unit and golden tests; some minutes" ;;
+esac
+say "   its output is in $shown/log"
 cd "$tree"
 dpkg-buildpackage -us -uc "-j$(nproc)" >"$output/log" 2>&1 || {
     tail -n 60 "$output/log"
@@ -51,4 +61,11 @@ dpkg-buildpackage -us -uc "-j$(nproc)" >"$output/log" 2>&1 || {
     exit 1
 }
 cd "$output"
-ls ./*.deb
+say "3. packages:"
+files=
+for package in libtamis$soversion libtamis-dev tamis python3-tamis; do
+    file=$(echo "$package"_*.deb)
+    files="$files $shown/$file"
+    say "   $(du -k "$file" | cut -f 1) KB  $file: $(dpkg-deb -f "$file" Description | head -n 1)"
+done
+say "   to install them, as root: apt install$files"
