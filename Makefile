@@ -1,7 +1,7 @@
 # The short way to every task; CMake does the work (see CMakePresets.json).
 .DEFAULT_GOAL := build
 .PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
-.PHONY: mutate test-big-endian amalgamation install-python deb reference clean
+.PHONY: completion mutate test-big-endian amalgamation install-python deb reference clean
 
 PREFIX ?= /usr/local
 # What 'make install' takes; another one is taken as it is.
@@ -99,6 +99,11 @@ test-big-endian: ## the tests of formats and kernels on a big-endian machine, ru
 	@scripts/setup.sh build cross
 	$(call configure-and-build,big-endian)
 	@ctest --test-dir build/big-endian --output-on-failure -j $(JOBS) -L 'unit|golden|robust' -E unit_plan
+
+completion:      ## make the files for bash, zsh and fish in cli/completion anew, after a change of the help
+	@scripts/setup.sh build test
+	$(call configure-and-build,dev)
+	@scripts/completion.py build/dev/tamis cli/completion
 
 amalgamation:    ## the library as two files, tamis.c and tamis.h, in build/amalgamation
 	@scripts/setup.sh amalgamation

@@ -27,6 +27,8 @@ if(TAMIS_BUILD_CLI)
   install(TARGETS tamis_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(FILES cli/completion/tamis.bash RENAME tamis
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES cli/completion/_tamis DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES cli/completion/tamis.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 foreach(section 1 3 5)
   file(GLOB pages CONFIGURE_DEPENDS docs/man/*.${section})

@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh GROUP... - make sure that what a group of tasks needs is installed
 #
-# Groups: build, use, words, test, lint, fuzz, cross, bench, coverage, figures, amalgamation, python,
+# Groups: build, use, words, test, shells, lint, fuzz, cross, bench, coverage, figures, amalgamation, python,
 # newcomer, deb, reference.
 # What is needed is looked for by use (a program in the path, a header that compiles), so it does not matter
 # how it got there.
@@ -15,6 +15,7 @@ packages() {
     use) echo pkg-config ;;
     words) echo wamerican-insane ;;
     test) echo g++ binutils pkg-config libcmocka-dev python3 musl-tools ;;
+    shells) echo zsh fish ;;
     lint) echo clang clang-format clang-tidy shellcheck mandoc ;;
     fuzz) echo clang libclang-rt-dev ;;
     cross) echo gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user ;;
@@ -51,6 +52,8 @@ present() {
     libcmocka-dev) has_header "${CC:-cc}" cmocka.h ;;
     python3) has_program python3 ;;
     musl-tools) has_program musl-gcc ;;
+    zsh) has_program zsh ;;
+    fish) has_program fish ;;
     clang) has_program clang ;;
     clang-format) has_program clang-format ;;
     clang-tidy) has_program clang-tidy ;;

@@ -1,4 +1,5 @@
 # bash completion for tamis(1)
+# made by 'make completion' from the help of the tool; do not edit
 # SPDX-License-Identifier: MIT
 
 # The kinds that this tamis knows.
@@ -8,88 +9,83 @@ _tamis_kinds() {
 
 _tamis() {
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="plan build query add remove uniq info verify merge table bench reproduce help"
-    local keys="-e -f --field -d --delimiter -0 --null --crlf --u64 --hex"
-    local needs="-n -p --kind --deletes --replacements --merges --bytes --copies --overshoot --lines --failure --sort --line-bits"
-    local options
-
+    local command=${COMP_WORDS[1]} words=
     COMPREPLY=()
+    [[ $command != table || $COMP_CWORD -eq 2 ]] || command="table ${COMP_WORDS[2]}"
     if [[ $COMP_CWORD -eq 1 ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$word")
-        return
-    fi
-    if [[ ${COMP_WORDS[1]} == table && $COMP_CWORD -eq 2 ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "plan create put get delete dump info verify rebuild bench" -- "$word")
-        return
-    fi
-    case $previous in
-    --summary)
-        options="multiple single interpolation multiple-counting single-counting"
-        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
-        return
-        ;;
-    --sync)
-        mapfile -t COMPREPLY < <(compgen -W "each batch none" -- "$word")
-        return
-        ;;
-    --kind)
-        mapfile -t COMPREPLY < <(compgen -W "$(_tamis_kinds "${COMP_WORDS[0]}")" -- "$word")
-        return
-        ;;
-    --keys)
-        mapfile -t COMPREPLY < <(compgen -W "u64 digest" -- "$word")
-        return
-        ;;
-    --huge)
-        mapfile -t COMPREPLY < <(compgen -W "on off" -- "$word")
-        return
-        ;;
-    --sort)
-        mapfile -t COMPREPLY < <(compgen -W "bytes lines weighted" -- "$word")
-        return
-        ;;
-    --odds | --bucket | --slots | --key-max | --value-max | --stash | --samples)
-        return
-        ;;
-    -n | -p | -e | -f | --field | -d | --delimiter | --seed | --table-bytes | --bits | --rounds | --threads | --bytes | --copies | --values | --overshoot | --lines | \
-        --failure | --line-bits | --check | --replacements)
-        return
-        ;;
-    esac
-    case ${COMP_WORDS[1]} in
-    plan) options="$needs --values --offline --grow --all --json --check --seed" ;;
-    build) options="-o --output $needs --grow --overfull --seed --like --compact --verbose $keys" ;;
-    query) options="-v --invert -c --count -q --quiet $keys" ;;
-    add) options="-o --output --grow -p --verbose $keys" ;;
-    remove) options="-o --output --verbose $keys" ;;
-    uniq) options="-s --set -n -p --grow --overfull -v --invert -c --count $keys" ;;
-    info | verify) options="--json" ;;
-    merge) options="-o --output -p --verbose" ;;
-    table)
-        case ${COMP_WORDS[2]} in
-        plan | create)
-            options="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --seed"
-            [[ ${COMP_WORDS[2]} == create ]] || options+=" --json"
+        words="plan build query add remove info verify merge table bench reproduce help --help --version"
+    elif [[ $command == table ]]; then
+        words="plan create put get delete dump info verify rebuild bench"
+    elif [[ $command == help ]]; then
+        words="plan build query add remove info verify merge table bench reproduce"
+    else
+        case $previous in
+        --bits | --bucket | --bytes | --check | --copies | --failure | --key-max | --line-bits | --lines | --odds | --overshoot | --rounds | --samples | --seed | --slots | --stash | --table-bytes | --threads | --value-max | --values | -n | -p)
+            return
             ;;
-        put | delete) options="--sync -0 --null --hex" ;;
-        get) options="-e -v --invert -c --count -0 --null --hex" ;;
-        dump) options="-0 --null --hex" ;;
-        info | verify) options="--json" ;;
-        rebuild) options="--repair --sync" ;;
-        bench) options="-n --samples --directory --peers --json" ;;
-        *) return ;;
+        --sort)
+            mapfile -t COMPREPLY < <(compgen -W "bytes lines weighted" -- "$word")
+            return
+            ;;
+        --sync)
+            mapfile -t COMPREPLY < <(compgen -W "each batch none" -- "$word")
+            return
+            ;;
+        --like | -o)
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -f -- "$word")
+            return
+            ;;
+        --directory | --plot-data)
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -d -- "$word")
+            return
+            ;;
+        --kind)
+            mapfile -t COMPREPLY < <(compgen -W "$(_tamis_kinds "${COMP_WORDS[0]}")" -- "$word")
+            return
+            ;;
+        --summary)
+            mapfile -t COMPREPLY < <(compgen -W "multiple single interpolation multiple-counting single-counting" -- "$word")
+            return
+            ;;
+        --huge)
+            mapfile -t COMPREPLY < <(compgen -W "on off" -- "$word")
+            return
+            ;;
+        --keys)
+            mapfile -t COMPREPLY < <(compgen -W "u64 digest" -- "$word")
+            return
+            ;;
         esac
-        ;;
-    bench) options="--kind -n --table-bytes --bits --keys --rounds --huge --threads --json --csv" ;;
-    reproduce) options="--full --json --plot-data" ;;
-    help)
-        mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
-        return
-        ;;
-    *) return ;;
-    esac
-    if [[ $word == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$options --help" -- "$word")
+        if [[ $word == -* ]]; then
+            case $command in
+            plan) words="-n -p --kind --deletes --bytes --copies --overshoot --lines --failure --sort --line-bits --values --offline --grow --all --json --check --seed --help" ;;
+            build) words="-o -p -n --kind --deletes --bytes --copies --overshoot --lines --failure --sort --line-bits --grow --seed --like --compact --verbose -0 --null --u64 --hex --help" ;;
+            query) words="-v --invert -c --count -q --quiet -0 --null --u64 --hex --help" ;;
+            add) words="-o --grow -p --verbose -0 --null --u64 --hex --help" ;;
+            remove) words="-o --verbose -0 --null --u64 --hex --help" ;;
+            info) words="--json --help" ;;
+            verify) words="--json --help" ;;
+            merge) words="-o --verbose --help" ;;
+            bench) words="--kind -n --table-bytes --bits --keys --rounds --huge --threads --json --csv --help" ;;
+            reproduce) words="--full --json --plot-data --help" ;;
+            "table plan") words="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --seed --json --help" ;;
+            "table create") words="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --seed --help" ;;
+            "table put") words="--sync -0 --null --hex --help" ;;
+            "table get") words="-0 --null --hex -v --invert -c --count --help" ;;
+            "table delete") words="--sync -0 --null --hex --help" ;;
+            "table dump") words="-0 --null --hex --help" ;;
+            "table info") words="--json --help" ;;
+            "table verify") words="--json --help" ;;
+            "table rebuild") words="--sync --repair --help" ;;
+            "table bench") words="--json --samples --directory --peers -n --help" ;;
+            *) return ;;
+            esac
+        fi
+    fi
+    if [[ -n $words ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
     else
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$word")

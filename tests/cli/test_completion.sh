@@ -1,8 +1,58 @@
 #!/bin/sh
-# test_completion.sh - bash completion offers the commands, options, kinds and files that there are, and the
-# manual describes them
+# test_completion.sh - completion in bash, zsh and fish offers the commands, options, kinds and files that there
+# are, and the manual describes them
 # SPDX-License-Identifier: MIT
 . "$1/tests/cli/support.sh"
+
+# The files are those that the help of this tool makes.
+mkdir made
+python3 "$source_dir/scripts/completion.py" "$tamis" made || fail "completion.py"
+diff -r made "$source_dir/cli/completion" || fail "cli/completion is out of date: make completion"
+
+# What fish offers for a command line; its tamis is this one.
+mkdir bin
+ln -s "$tamis" bin/tamis
+in_fish() {
+    PATH="$work/bin:$PATH" HOME="$work" fish --no-config -c "
+        source '$source_dir/cli/completion/tamis.fish'
+        complete -C '$1'" | cut -f 1 | sort
+}
+if command -v fish >/dev/null; then
+    "$tamis" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | sort >commands
+    in_fish "tamis " | grep -v '^help$' >offered
+    cmp commands offered || fail "fish: commands: $(tr '\n' ' ' <offered)"
+    [ "$(in_fish 'tamis table re')" = rebuild ] || fail "fish: verbs"
+    [ "$(in_fish 'tamis plan --kind line')" = "$(printf 'line\nline-set')" ] || fail "fish: kinds"
+    [ "$(in_fish 'tamis build --comp')" = --compact ] || fail "fish: options of build"
+    [ -z "$(in_fish 'tamis plan --comp')" ] || fail "fish: options of another command"
+    [ "$(in_fish 'tamis table put --s')" = --sync ] || fail "fish: options of a verb"
+    [ "$(in_fish 'tamis table put --sync n')" = none ] || fail "fish: values"
+else
+    echo "skipped: no fish"
+fi
+
+# zsh: what its functions are asked to offer.
+in_zsh() {
+    zsh -fc '
+        _arguments() { print -rl -- "$@" }
+        _describe() { print -rl -- ${(P)2} }
+        words=("${@:2}") CURRENT=$(($# - 1))
+        source $1' zsh "$source_dir/cli/completion/_tamis" "$@"
+}
+if command -v zsh >/dev/null; then
+    in_zsh tamis "" | grep -q '^query:print the keys' || fail "zsh: commands"
+    in_zsh tamis table "" | grep -q '^rebuild:make deleted' || fail "zsh: verbs"
+    in_zsh tamis build "" | grep -q '^--compact\[' || fail "zsh: options of build"
+    in_zsh tamis table put "" | grep -q '^--sync\[.*(each batch none)$' || fail "zsh: values"
+    for name in $("$tamis" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | grep -v table); do
+        "$tamis" help "$name" | sed -n 's/^  *\(-.*\)$/\1/p' | sed 's/   .*//' | tr ', ' '\n\n' | grep '^-' |
+            sort >options
+        in_zsh tamis "$name" "" | sed -n 's/^([^)]*)//; s/^\(-[^[]*\)\[.*/\1/p' | grep -v '^--help$' | sort >offered
+        cmp options offered || fail "zsh: options of $name: $(tr '\n' ' ' <offered)"
+    done
+else
+    echo "skipped: no zsh"
+fi
 
 command -v bash >/dev/null || { echo "skipped: no bash"; exit 0; }
 

@@ -31,7 +31,8 @@ needs() { readelf -d "$1" | grep -q 'NEEDED.*libtamis\.so'; }
 cmake --install "$release" --prefix "$prefix" >"$work/log" 2>&1 || { cat "$work/log"; fail install; }
 for file in bin/tamis lib/libtamis.a lib/libtamis.so lib/pkgconfig/tamis.pc \
     lib/cmake/tamis/tamisConfig.cmake lib/cmake/tamis/tamisConfigVersion.cmake \
-    share/bash-completion/completions/tamis share/man/man1/tamis.1 share/doc/tamis/LICENSE; do
+    share/bash-completion/completions/tamis share/zsh/site-functions/_tamis \
+    share/fish/vendor_completions.d/tamis.fish share/man/man1/tamis.1 share/doc/tamis/LICENSE; do
     [ -s "$prefix/$file" ] || fail "$file is not installed"
 done
 for header in "$source"/include/tamis/*.h; do
