@@ -1,9 +1,9 @@
 /* lock.c - one at a time changes a set in its file
  *
- * Who changes a set reads the whole file, and replaces it in the end by a new one of the same name: of two that
- * do so at the same time one would lose what the other has added.  So the file itself is locked (flock), from
- * before it is read until it has been replaced.  Who waited has then locked a file that no longer has the name,
- * sees that, and locks the new one.  Nothing is left behind, however a program ends.
+ * Who changes a set reads the whole file, and replaces it in the end by a new one of the same name: of two
+ * that do so at the same time one would lose what the other has added.  So the file itself is locked
+ * (flock), from before it is read until it has been replaced.  Who waited has then locked a file that no
+ * longer has the name, sees that, and locks the new one.  Nothing is left behind, however a program ends.
  *
  * SPDX-License-Identifier: MIT
  */
