@@ -143,8 +143,9 @@ static tamis_filter *build_spooled(const char *command, spool *digests, const ta
     return filter;
 }
 
-/* Count the keys, then plan for that many; NULL after a complaint. */
-static tamis_filter *build_counted(key_reader *reader, tamis_need *need) {
+/* Read all keys, then plan for that many, or take the parameters that are given; NULL after a complaint. */
+static tamis_filter *build_counted(key_reader *reader, tamis_need *need,
+                                   const tamis_params *params) {
     tamis_filter *filter = NULL;
     tamis_plan plan;
     spool *const digests = spool_new(reader->command);
@@ -157,8 +158,12 @@ static tamis_filter *build_counted(key_reader *reader, tamis_need *need) {
     }
     if (reader->failed)
         goto end;
-    need->n = spool_count(digests) > 0 ? spool_count(digests) : 1;
-    if (make_plan(reader->command, need, reader->seed, &plan))
+    tamis_plan_init(&plan);
+    if (params != NULL)
+        plan.params = *params;
+    else
+        need->n = spool_count(digests) > 0 ? spool_count(digests) : 1;
+    if (params != NULL || make_plan(reader->command, need, reader->seed, &plan))
         filter = build_spooled(reader->command, digests, &plan);
 end:
     spool_free(digests);
@@ -172,7 +177,7 @@ static tamis_filter *build_all(key_reader *reader, tamis_need *need) {
     need->n = 1;
     need->offline = need->copies <= 1; /* a set that is built has each key once */
     tamis_filter *const filter =
-        make_plan(reader->command, need, 0, &plan) ? build_counted(reader, need) : NULL;
+        make_plan(reader->command, need, 0, &plan) ? build_counted(reader, need, NULL) : NULL;
     if (filter != NULL && need->grows && !set_allow_growth(reader->command, filter, need->fpr)) {
         tamis_filter_free(filter);
         return NULL;
@@ -190,6 +195,9 @@ static tamis_filter *build_like(key_reader *reader, const char *path, tamis_key_
     if (known != TAMIS_KEYS_UNKNOWN)
         *form = known;
     reader->seed = other.params.seed;
+    /* A set whose keys were placed with the knowledge of all of them has no room to do without. */
+    if (other.fpr_promised == 0 && other.params.kind == TAMIS_KIND_DLEFT)
+        return build_counted(reader, NULL, &other.params);
     if (other.fpr_promised == 0)
         return create(reader->command, &other.params, 0);
     tamis_need need;

@@ -135,7 +135,7 @@ static void print_table(const tamis_need *need, const tamis_plan *plans, size_t 
         print_params(&plans[i].params);
     for (size_t i = 0; i < n; i++)
         if (plans[i].replacements > 0)
-            printf("\n%s: this holds until each key was replaced %s times, see --replacements\n",
+            printf("\n%s: holds until each key was replaced %s times (--replacements)\n",
                    tamis_kind_name(plans[i].params.kind), text_count(plans[i].replacements, text));
 }
 

@@ -216,6 +216,7 @@ static int uniq_files(const char *command, const uniq_options *chosen, char *con
     key_reader *const reader = keys_open(command, &chosen->format, files, n_files);
     if (reader == NULL)
         return EXIT_TROUBLE;
+    const int lock = chosen->set != NULL ? set_lock(command, chosen->set, chosen->set) : -1;
     if (open_seen(command, chosen, &seen) && keys_fit(reader, tamis_filter_key_form(seen.filter),
                                                       chosen->set != NULL ? chosen->set : "-")) {
         reader->seed = seen.params.seed;
@@ -225,6 +226,7 @@ static int uniq_files(const char *command, const uniq_options *chosen, char *con
     if (code == EXIT_YES && chosen->set != NULL &&
         (!output_flush(command) || !set_save(command, seen.filter, chosen->set)))
         code = EXIT_TROUBLE;
+    set_unlock(lock);
     if (code == EXIT_YES)
         set_warn_overload(command, seen.filter, chosen->set != NULL ? chosen->set : "-");
     keys_free(reader);

@@ -13,14 +13,14 @@ _tamis() {
     COMPREPLY=()
     [[ $command != table || $COMP_CWORD -eq 2 ]] || command="table ${COMP_WORDS[2]}"
     if [[ $COMP_CWORD -eq 1 ]]; then
-        words="plan build query add remove info verify merge table bench reproduce help --help --version"
+        words="plan build query add remove uniq info verify merge table bench reproduce help --help --version"
     elif [[ $command == table ]]; then
         words="plan create put get delete dump info verify rebuild bench"
     elif [[ $command == help ]]; then
-        words="plan build query add remove info verify merge table bench reproduce"
+        words="plan build query add remove uniq info verify merge table bench reproduce"
     else
         case $previous in
-        --bits | --bucket | --bytes | --check | --copies | --failure | --key-max | --line-bits | --lines | --odds | --overshoot | --rounds | --samples | --seed | --slots | --stash | --table-bytes | --threads | --value-max | --values | -n | -p)
+        --bits | --bucket | --bytes | --check | --copies | --delimiter | --failure | --field | --key-max | --line-bits | --lines | --odds | --overshoot | --replacements | --rounds | --samples | --seed | --slots | --stash | --table-bytes | --threads | --value-max | --values | -d | -e | -f | -n | -p)
             return
             ;;
         --sort)
@@ -31,7 +31,7 @@ _tamis() {
             mapfile -t COMPREPLY < <(compgen -W "each batch none" -- "$word")
             return
             ;;
-        --like | -o)
+        --like | --set | -o | -s)
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
@@ -60,20 +60,21 @@ _tamis() {
         esac
         if [[ $word == -* ]]; then
             case $command in
-            plan) words="-n -p --kind --deletes --bytes --copies --overshoot --lines --failure --sort --line-bits --values --offline --grow --all --json --check --seed --help" ;;
-            build) words="-o -p -n --kind --deletes --bytes --copies --overshoot --lines --failure --sort --line-bits --grow --seed --like --compact --verbose -0 --null --u64 --hex --help" ;;
-            query) words="-v --invert -c --count -q --quiet -0 --null --u64 --hex --help" ;;
-            add) words="-o --grow -p --verbose -0 --null --u64 --hex --help" ;;
-            remove) words="-o --verbose -0 --null --u64 --hex --help" ;;
+            plan) words="-n -p --kind --deletes --replacements --merges --bytes --copies --overshoot --lines --failure --sort --line-bits --values --offline --grow --all --json --check --seed --help" ;;
+            build) words="-o -p -n --kind --deletes --replacements --merges --bytes --copies --overshoot --lines --failure --sort --line-bits --grow --overfull --seed --like --compact --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
+            query) words="-v --invert -c --count -q --quiet -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
+            add) words="-o --grow -p --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
+            remove) words="-o --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
+            uniq) words="-s --set -p -n --grow --overfull -v --invert -c --count -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             info) words="--json --help" ;;
             verify) words="--json --help" ;;
-            merge) words="-o --verbose --help" ;;
+            merge) words="-o -p --verbose --help" ;;
             bench) words="--kind -n --table-bytes --bits --keys --rounds --huge --threads --json --csv --help" ;;
             reproduce) words="--full --json --plot-data --help" ;;
             "table plan") words="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --seed --json --help" ;;
             "table create") words="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --seed --help" ;;
             "table put") words="--sync -0 --null --hex --help" ;;
-            "table get") words="-0 --null --hex -v --invert -c --count --help" ;;
+            "table get") words="-0 --null --hex -e -v --invert -c --count --help" ;;
             "table delete") words="--sync -0 --null --hex --help" ;;
             "table dump") words="-0 --null --hex --help" ;;
             "table info") words="--json --help" ;;

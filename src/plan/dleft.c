@@ -97,14 +97,18 @@ static tamis_status fullest(const bucket *b, double wanted, double *load, double
  * tamis_model_dleft_balanced for ten passes with random ties, and MARGIN for what it neglects.  Buckets
  * that are emptier than its first load are as full as online, which is an upper bound. */
 #define MARGIN 1.01
-#define FEW    64u  /* a table of few buckets balances less well: it gets one more per subtable */
-#define SELDOM 1e-9 /* or less: the odds that a key finds its bucket full, up to the last loads */
+#define FEW    64u /* a table of few buckets balances less well: it gets one more per subtable */
+/* Loads up to here leave room for a tenth more keys, which come one by one after the set was built. */
+#define OFFLINE_MOST_64  4.75
+#define OFFLINE_MOST_128 9.0
+#define SELDOM           1e-9 /* or less: the odds that a key finds its bucket full, up to the last loads */
 
 static tamis_status fullest_offline(const bucket *b, double wanted, double *load, double *fpr,
                                     double *full) {
     const tamis_i_balanced_table *const t = &tamis_i_balanced_tables[b->bits == 128];
+    const double most = b->bits == 128 ? OFFLINE_MOST_128 : OFFLINE_MOST_64;
     bool found = false;
-    for (unsigned i = 0; i < t->n; i++) {
+    for (unsigned i = 0; i < t->n && tamis_i_balanced_load(i) <= most; i++) {
         const double rate = MARGIN * exp2(-t->rate[i] / TAMIS_I_TABLE_UNIT);
         if (rate <= wanted) {
             *load = tamis_i_balanced_load(i), *fpr = rate, *full = SELDOM;

@@ -67,3 +67,12 @@ kill -KILL $first
 wait $first 2>/dev/null || :
 exec 3>&-
 echo after | timeout 20 "$tamis" add set.tamis || fail "a lock stayed"
+
+# Streams whose keys are kept in one set.
+for i in 1 2 3 4; do
+    "$tamis" uniq -s stream.tamis keys.$i >new.$i &
+    [ "$i" -eq 1 ] && wait # the set is made
+done
+wait
+cat keys.[1-4] >all
+expect 1 "$tamis" query -v stream.tamis all
