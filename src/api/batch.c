@@ -16,8 +16,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "api/chain.h"
-#include "bits/chain.h"
-#include "bits/line.h"
 #include "hash/hash.h"
 
 #define GROUP TAMIS_I_GROUP
@@ -39,22 +37,18 @@ typedef struct key_source {
     size_t n;
     tamis_i_group groups[RING];
     tamis_digest ring[RING * GROUP]; /* not used for digests, which are taken where they are */
-    tamis_i_probe probes[RING * GROUP];
-    union {
-        tamis_i_line_keys line;
-        tamis_i_chain_keys chain;
-    } keys[RING];
+    _Alignas(TAMIS_LINE_BYTES) unsigned char scratch[RING * TAMIS_I_SCRATCH_MAX];
 } key_source;
 
 /* The rings are filled as they are used: a batch of one key should not pay for them. */
 static void keys_start(key_source *k, const tamis_filter *filter, key_form form, const void *array,
                        size_t n) {
+    const size_t lines = (filter->kind->scratch + TAMIS_LINE_BYTES - 1) / TAMIS_LINE_BYTES;
+    TAMIS_ASSERT(filter->kind->scratch <= TAMIS_I_SCRATCH_MAX);
     k->filter = filter, k->form = form, k->array = array, k->n = n;
     for (size_t i = 0; i < RING; i++)
         k->groups[i] = (tamis_i_group){.digests = k->ring + i * GROUP,
-                                       .probes = k->probes + i * GROUP,
-                                       .keys = &k->keys[i].line,
-                                       .chain_keys = &k->keys[i].chain,
+                                       .scratch = k->scratch + i * lines * TAMIS_LINE_BYTES,
                                        .before = i == 0 ? NULL : &k->groups[i - 1]};
 }
 
@@ -76,7 +70,7 @@ static const tamis_i_group *group_hash(key_source *k, size_t at) {
     if (n == 0)
         return group;
     if (k->form == INTEGERS)
-        k->filter->kernels.hash_u64(seed, (const uint64_t *)k->array + at, n, ring);
+        k->filter->hash_integers(seed, (const uint64_t *)k->array + at, n, ring);
     else if (k->form == DIGESTS)
         group->digests = (const tamis_digest *)k->array + at;
     else

@@ -1,87 +1,52 @@
-/* block.c - small Bloom filters in blocks of memory, as they are defined
+/* block.c - a Bloom filter in one block, as it is defined
  *
  * SPDX-License-Identifier: MIT
  */
 #include "bits/block.h"
 
 #include "bits/field.h"
+#include "bits/native.h"
 
-/* Random odd numbers (the fractional bits of cube roots of primes, made odd). */
-const uint32_t tamis_i_place_factors[TAMIS_I_BLOCK_PLACES_MAX] = {
-    0x428a2f99u, 0x71374491u, 0xb5c0fbcfu, 0xe9b5dba5u, 0x3956c25bu, 0x59f111f1u, 0x923f82a5u,
-    0xab1c5ed5u, 0xd807aa99u, 0x12835b01u, 0x243185bfu, 0x550c7dc3u, 0x72be5d75u, 0x80deb1ffu,
-    0x9bdc06a7u, 0xc19bf175u, 0xe49b69c1u, 0xefbe4787u, 0x0fc19dc7u, 0x240ca1cdu, 0x2de92c6fu,
-    0x4a7484abu, 0x5cb0a9ddu, 0x76f988dbu, 0x983e5153u, 0xa831c66du, 0xb00327c9u, 0xbf597fc7u,
-    0xc6e00bf3u, 0xd5a79147u, 0x06ca6351u, 0x14292967u};
+/* Random odd numbers (the fractional bits of square roots of primes, made odd). */
+const uint32_t tamis_i_block_factors[TAMIS_I_BLOCK_HASHES_MAX] = {
+    0x6a09e667u, 0xbb67ae85u, 0x3c6ef373u, 0xa54ff53bu, 0x510e527fu, 0x9b05688du,
+    0x1f83d9abu, 0x5be0cd19u, 0xcbbb9d5du, 0x629a292bu, 0x9159015bu, 0x152fecd9u,
+    0x67332667u, 0x8eb44a87u, 0xdb0c2e0du, 0x47b5481du};
 
-_Alignas(64) const unsigned char tamis_i_one_bit_low[16][64] = {
-    [0] = {[31] = 1 << 0}, [1] = {[31] = 1 << 1}, [2] = {[31] = 1 << 2}, [3] = {[31] = 1 << 3},
-    [4] = {[31] = 1 << 4}, [5] = {[31] = 1 << 5}, [6] = {[31] = 1 << 6}, [7] = {[31] = 1 << 7}};
-_Alignas(64) const unsigned char tamis_i_one_bit_high[16][64] = {
-    [8] = {[31] = 1 << 0},  [9] = {[31] = 1 << 1},  [10] = {[31] = 1 << 2}, [11] = {[31] = 1 << 3},
-    [12] = {[31] = 1 << 4}, [13] = {[31] = 1 << 5}, [14] = {[31] = 1 << 6}, [15] = {[31] = 1 << 7}};
-
-static bool local_test(const tamis_i_block *layout, const uint64_t *block, uint64_t hash) {
+static bool block_test(const uint64_t *block, uint64_t hash, unsigned k) {
     bool all = true;
-    for (unsigned i = 0; i < layout->hashes && all; i++)
-        all = tamis_i_bit_get(block, tamis_i_block_place(layout, hash, i));
+    for (unsigned i = 0; i < k && all; i++)
+        all = tamis_i_bit_get(block, tamis_i_block_bit(hash, i));
     return all;
 }
 
-static bool local_set(const tamis_i_block *layout, uint64_t *block, uint64_t hash) {
-    uint64_t fresh = 0;
-    for (unsigned i = 0; i < layout->hashes; i++) {
-        const unsigned at = tamis_i_block_place(layout, hash, i);
-        const uint64_t bit = (uint64_t)1 << at % 64;
-        fresh |= bit & ~block[at / 64];
-        block[at / 64] |= bit;
-    }
-    return fresh != 0;
-}
-
-static uint64_t local_look(const tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
-                           const tamis_i_probe *next) {
-    uint64_t found = 0;
+static void block_test_many(const tamis_i_probe *probes, size_t n, unsigned k,
+                            const tamis_i_probe *next, bool *present) {
     for (size_t j = 0; j < n; j++) {
-        const uint64_t *const block = probes[j].at[0], *const word = probes[j].word;
         TAMIS_PREFETCH(next[j].at[0]);
-        found |= (uint64_t)local_test(layout, block, word[TAMIS_I_BLOCK_HASH]) << j;
-        found |= (uint64_t)!tamis_i_block_takes(layout, block, word[TAMIS_I_BLOCK_COIN])
-                 << (32 + j);
+        present[j] = block_test(probes[j].at[0], probes[j].word[0], k);
     }
-    return found;
 }
 
-static void local_places(const tamis_i_block *layout, const tamis_digest *digests, size_t n,
-                         tamis_i_probe *probes, tamis_i_places *places) {
-    (void)layout, (void)places;
-    for (size_t j = 0; j < n; j++)
-        probes[j].word[TAMIS_I_BLOCK_HASH] = digests[j].hi;
-}
-
-static uint64_t local_fill(const tamis_i_block *layout, const tamis_i_probe *probes, size_t n,
-                           bool stop) {
-    uint64_t done = 0;
+static size_t block_set_many(const tamis_i_probe *probes, size_t n, unsigned k, bool *changed) {
+    size_t sum = 0;
     for (size_t j = 0; j < n; j++) {
-        uint64_t *const block = probes[j].at[0];
-        const uint64_t *const word = probes[j].word, hash = word[TAMIS_I_BLOCK_HASH];
-        if (tamis_i_block_takes(layout, block, word[TAMIS_I_BLOCK_COIN])) {
-            const bool fresh = local_set(layout, block, hash);
-            block[0] += fresh; /* the load: its field has room for one more */
-            done |= (uint64_t)fresh << j;
-        } else if (stop) {
-            return done | (uint64_t)1 << (32 + j);
-        } else {
-            done |= (uint64_t)!local_test(layout, block, hash) << (32 + j);
+        uint64_t fresh = 0;
+        for (unsigned i = 0; i < k; i++) {
+            const unsigned at = tamis_i_block_bit(probes[j].word[0], i);
+            uint64_t *const word = probes[j].at[0] + at / 64;
+            const uint64_t bit = (uint64_t)1 << at % 64;
+            fresh |= bit & ~*word;
+            *word |= bit;
         }
+        changed[j] = fresh != 0;
+        sum += changed[j];
     }
-    return done;
+    return sum;
 }
 
-void tamis_i_block_portable(tamis_i_kernels *kernels) {
-    kernels->local_test = local_test;
-    kernels->local_set = local_set;
-    kernels->local_look = local_look;
-    kernels->local_places = local_places;
-    kernels->local_fill = local_fill;
+const tamis_i_block_ops *tamis_i_block_ops_for(unsigned features) {
+    static const tamis_i_block_ops portable = {block_test, block_test_many, block_set_many};
+    const tamis_i_block_ops *const native = TAMIS_I_BLOCK_NATIVE(features);
+    return native != NULL ? native : &portable;
 }

@@ -45,7 +45,8 @@
 #define TAMIS_BITS_CHAIN_H
 
 #include "bits/field.h"
-#include "bits/kernels.h"
+#include "base/cpu.h"
+#include "bits/group.h"
 
 #define TAMIS_I_PIECES      3u
 #define TAMIS_I_CHAIN_SLOTS 512u /* of one piece, at most */

@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bits/chain.h"
-#include "bits/draw_x86.h"
-#include "bits/kernels.h"
+#include "bits/x86/draw.h"
+#include "base/cpu.h"
+#include "bits/group.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 

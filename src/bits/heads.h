@@ -8,7 +8,8 @@
 #ifndef TAMIS_BITS_HEADS_H
 #define TAMIS_BITS_HEADS_H
 
-#include "bits/kernels.h"
+#include "base/cpu.h"
+#include "bits/group.h"
 #include "bits/search.h"
 
 #define TAMIS_I_HEADS_MAX 16u

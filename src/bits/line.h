@@ -50,7 +50,8 @@
 #define TAMIS_BITS_LINE_H
 
 #include "bits/field.h"
-#include "bits/kernels.h"
+#include "base/cpu.h"
+#include "bits/group.h"
 #include "hash/hash.h"
 
 #define TAMIS_I_LINE_BITS    512u

@@ -19,7 +19,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
-#include "bits/draw_x86.h"
+#include "bits/x86/draw.h"
 #include "bits/search.h"
 
 /* Tuned, because otherwise gcc clears a register before each count, for processors of long ago. */

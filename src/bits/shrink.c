@@ -56,7 +56,8 @@
 #include "bits/shrink.h"
 
 #include "bits/field.h"
-#include "bits/kernels.h"
+#include "base/cpu.h"
+#include "bits/group.h"
 #include "bits/search.h"
 
 #define GROUP TAMIS_I_SHRINK_GROUP

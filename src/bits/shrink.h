@@ -5,7 +5,8 @@
 #ifndef TAMIS_BITS_SHRINK_H
 #define TAMIS_BITS_SHRINK_H
 
-#include "bits/kernels.h"
+#include "base/cpu.h"
+#include "bits/group.h"
 
 #define TAMIS_I_SHRINK_LOADS 12u /* loads from 0 to 11 at most */
 #define TAMIS_I_SHRINK_GROUP 4u

@@ -4,7 +4,7 @@
  * more keys than others.  Here each block counts its keys, and one that is full sends a key on to its
  * next choice; what finds no place goes to the stash, the paper's overflow list.
  *
- *      block    [ load ][ bits of a small Bloom filter ]        bits/block.h
+ *      block    [ load ][ bits of a small Bloom filter ]        bits/counted_block.h
  *
  *      SINGLE       one choice
  *      SEQUENTIAL   each choice among all blocks
@@ -45,7 +45,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/block.h"
+#include "bits/counted_block.h"
 #include "filter/filter.h"
 #include "filter/probe.h"
 
@@ -63,8 +63,21 @@ enum { SINGLE = 1, SEQUENTIAL = 2, MHT = 3 };
 #define LOOKS  TAMIS_I_STATE_OWN        /* blocks that inserts have looked at to place their keys */
 #define FORCED (TAMIS_I_STATE_OWN + 1u) /* keys placed against the rule */
 
-/* geometry; FIRST and BLOCKS are arrays by choice */
-enum { CHOICES, WORDS, COUNTER_BITS, LIMIT, BUDGET, FIRST, BLOCKS = FIRST + CHOICES_MAX };
+/* geometry; FIRST and BLOCKS are arrays by choice, OPS are the operations of the engine */
+enum {
+    CHOICES,
+    WORDS,
+    COUNTER_BITS,
+    LIMIT,
+    BUDGET,
+    FIRST,
+    BLOCKS = FIRST + CHOICES_MAX,
+    OPS = BLOCKS + CHOICES_MAX
+};
+
+static inline const tamis_i_counted_block_ops *ops_of(const tamis_filter *filter) {
+    return (const tamis_i_counted_block_ops *)(const void *)(filter->geometry + OPS);
+}
 
 static unsigned bits_of(uint64_t value) {
     unsigned bits = 0;
@@ -95,14 +108,14 @@ static bool shape_table(uint64_t *v, uint64_t capacity) {
     if (*choices == 0)
         *choices = scheme == SINGLE ? 1 : 3;
     if (*bits == 0)
-        *bits = 64 * TAMIS_I_BLOCK_WORDS_MAX;
+        *bits = 64 * TAMIS_I_COUNTED_BLOCK_WORDS;
     const uint64_t least = scheme == MHT ? *choices : 1;
     if (*blocks == 0) {
         const uint64_t wanted = capacity * 12 / *bits + 1;
         *blocks = wanted < least ? least : wanted;
     }
     return in(scheme, SINGLE, MHT) && in(*choices, 1, scheme == SINGLE ? 1 : CHOICES_MAX) &&
-           in(*bits, 64, 64 * TAMIS_I_BLOCK_WORDS_MAX) && *bits % 64 == 0 &&
+           in(*bits, 64, 64 * TAMIS_I_COUNTED_BLOCK_WORDS) && *bits % 64 == 0 &&
            in(*blocks, least, BLOCKS_MAX);
 }
 
@@ -114,8 +127,8 @@ static bool shape_filling(uint64_t *v, uint64_t capacity) {
     uint64_t *const load_max = &v[TAMIS_BALANCED_LOAD_MAX], *const coin = &v[TAMIS_BALANCED_COIN];
     if (*hashes == 0) {
         *hashes = tamis_i_probe_default_hashes(blocks * v[TAMIS_BALANCED_BLOCK_BITS], capacity);
-        if (*hashes > TAMIS_I_BLOCK_PLACES_MAX)
-            *hashes = TAMIS_I_BLOCK_PLACES_MAX;
+        if (*hashes > TAMIS_I_COUNTED_BLOCK_PLACES)
+            *hashes = TAMIS_I_COUNTED_BLOCK_PLACES;
     }
     if (*load_max == 0)
         *load_max = default_load_max(v[TAMIS_BALANCED_SCHEME], capacity, blocks);
@@ -123,7 +136,7 @@ static bool shape_filling(uint64_t *v, uint64_t capacity) {
         *coin = ONE;
     if (*ratio == 0 && mht)
         *ratio = 733668002; /* q with 1 + q + q^2 = 1.2 */
-    return in(*hashes, 1, TAMIS_I_BLOCK_PLACES_MAX) && in(*load_max, 1, LOAD_MAX_MAX) &&
+    return in(*hashes, 1, TAMIS_I_COUNTED_BLOCK_PLACES) && in(*load_max, 1, LOAD_MAX_MAX) &&
            in(*coin, 1, ONE) && (mht ? in(*ratio, 1, ONE) : *ratio == 0) &&
            (budget == 0 || in(budget, 1000, 8000));
 }
@@ -159,6 +172,8 @@ static void attach_subtables(uint64_t *g, uint64_t blocks, uint64_t ratio) {
 static void attach(tamis_filter *filter) {
     const uint64_t *const v = filter->params.value;
     uint64_t *const g = filter->geometry;
+    memcpy(g + OPS, tamis_i_counted_block_ops_for(filter->features),
+           sizeof(tamis_i_counted_block_ops));
     g[CHOICES] = v[TAMIS_BALANCED_CHOICES];
     g[WORDS] = v[TAMIS_BALANCED_BLOCK_BITS] / 64;
     g[COUNTER_BITS] = bits_of(v[TAMIS_BALANCED_LOAD_MAX]);
@@ -174,13 +189,13 @@ static void attach(tamis_filter *filter) {
         attach_subtables(g, v[TAMIS_BALANCED_BLOCKS], v[TAMIS_BALANCED_RATIO]);
 }
 
-static inline tamis_i_block layout_of(const tamis_filter *filter) {
+static inline tamis_i_counted_block layout_of(const tamis_filter *filter) {
     const uint64_t *const g = filter->geometry;
-    return (tamis_i_block){.words = (unsigned)g[WORDS],
-                           .first = (unsigned)g[COUNTER_BITS],
-                           .bits = (unsigned)(64 * g[WORDS] - g[COUNTER_BITS]),
-                           .hashes = (unsigned)filter->params.value[TAMIS_BALANCED_HASHES],
-                           .limit = g[LIMIT]};
+    return (tamis_i_counted_block){.words = (unsigned)g[WORDS],
+                                   .first = (unsigned)g[COUNTER_BITS],
+                                   .bits = (unsigned)(64 * g[WORDS] - g[COUNTER_BITS]),
+                                   .hashes = (unsigned)filter->params.value[TAMIS_BALANCED_HASHES],
+                                   .limit = g[LIMIT]};
 }
 
 /* ---- one key ---- */
@@ -202,18 +217,18 @@ static inline choice choice_of(const tamis_filter *filter, tamis_digest digest, 
 
 /* Would the block take this key?  If not, it never will (B1). */
 static inline bool takes(const tamis_filter *filter, choice c) {
-    const tamis_i_block layout = layout_of(filter);
-    return tamis_i_block_takes(&layout, c.block, c.coin);
+    const tamis_i_counted_block layout = layout_of(filter);
+    return tamis_i_counted_block_takes(&layout, c.block, c.coin);
 }
 
 static inline bool holds(const tamis_filter *filter, choice c, tamis_digest digest) {
-    const tamis_i_block layout = layout_of(filter);
-    return filter->kernels.local_test(&layout, c.block, digest.hi);
+    const tamis_i_counted_block layout = layout_of(filter);
+    return ops_of(filter)->test(&layout, c.block, digest.hi);
 }
 
 static inline bool set(tamis_filter *filter, choice c, tamis_digest digest) {
-    const tamis_i_block layout = layout_of(filter);
-    return filter->kernels.local_set(&layout, c.block, digest.hi);
+    const tamis_i_counted_block layout = layout_of(filter);
+    return ops_of(filter)->set(&layout, c.block, digest.hi);
 }
 
 static inline bool budget_spent(const tamis_filter *filter) {
@@ -303,9 +318,9 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
 /* Words of a probe.  Those of the first probe of a group also tell about the group: keys that are still
  * looked for, whose probes are the first ones, and keys that were found, as a mask. */
 enum {
-    HASH = TAMIS_I_BLOCK_HASH,
-    COIN = TAMIS_I_BLOCK_COIN,
-    NUMBER = TAMIS_I_BLOCK_OWN, /* of the key in its group */
+    HASH = TAMIS_I_COUNTED_BLOCK_HASH,
+    COIN = TAMIS_I_COUNTED_BLOCK_COIN,
+    NUMBER = TAMIS_I_COUNTED_BLOCK_OWN, /* of the key in its group */
     LEFT,
     FOUND
 };
@@ -317,7 +332,7 @@ TAMIS_INLINE void locate(const tamis_filter *filter, const tamis_i_group *group,
                          bool hash) {
     const uint64_t blocks = filter->geometry[BLOCKS], words = filter->geometry[WORDS];
     uint64_t *const table = filter->table;
-    tamis_i_probe *const probes = group->probes;
+    tamis_i_probe *const probes = tamis_i_group_probes(group);
     for (size_t j = 0; j < group->n; j++) {
         uint64_t word = group->digests[j].lo;
         probes[j].at[0] = table + tamis_i_take(&word, blocks) * words;
@@ -334,10 +349,10 @@ TAMIS_INLINE void locate(const tamis_filter *filter, const tamis_i_group *group,
 /* Look at choice i of the keys of a group that are left, and begin to fetch what comes after it. */
 TAMIS_INLINE void advance(const tamis_filter *filter, const tamis_i_group *group, unsigned i,
                           const tamis_i_probe *fetch) {
-    const tamis_i_block layout = layout_of(filter);
-    tamis_i_probe *const probes = group->probes;
+    const tamis_i_counted_block layout = layout_of(filter);
+    tamis_i_probe *const probes = tamis_i_group_probes(group);
     const size_t n = (size_t)probes[0].word[LEFT];
-    const uint64_t seen = filter->kernels.local_look(&layout, probes, n, fetch);
+    const uint64_t seen = ops_of(filter)->look(&layout, probes, n, fetch);
     const uint32_t here = (uint32_t)seen;
     uint64_t found = probes[0].word[FOUND];
     if (i == 0)
@@ -375,25 +390,26 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
     const tamis_i_group *const third = second->before == NULL ? &none : second->before;
     const tamis_i_group *const first = choices == 1 ? third : second;
     if (choices > 2 && now->n != 0)
-        advance(filter, now, 2, now->probes);
+        advance(filter, now, 2, tamis_i_group_probes(now));
     const bool turns = choices == 1 && first->n != 0 && next->n >= first->n;
     locate(filter, next, !turns, true);
     if (first->n != 0)
-        advance(filter, first, 0, turns ? next->probes : first->probes);
+        advance(filter, first, 0, turns ? tamis_i_group_probes(next) : tamis_i_group_probes(first));
     if (choices > 1 && third->n != 0)
-        advance(filter, third, 1, third->probes);
+        advance(filter, third, 1, tamis_i_group_probes(third));
     if (now->n == 0)
         return;
     for (unsigned i = 3; i < choices; i++)
-        advance(filter, now, i, now->probes);
-    const uint64_t found = now->probes[0].word[FOUND], left = now->probes[0].word[LEFT];
+        advance(filter, now, i, tamis_i_group_probes(now));
+    const uint64_t found = tamis_i_group_probes(now)[0].word[FOUND],
+                   left = tamis_i_group_probes(now)[0].word[LEFT];
     uint64_t stashed = 0;
     if (TAMIS_UNLIKELY(budget_spent(filter)))
         for (size_t j = 0; j < now->n; j++)
             stashed |= (uint64_t)(tamis_i_stash_copies(&filter->stash, now->digests[j]) != 0) << j;
     else
         for (size_t j = 0; j < left; j++) {
-            const uint64_t number = now->probes[j].word[NUMBER];
+            const uint64_t number = tamis_i_group_probes(now)[j].word[NUMBER];
             stashed |= (uint64_t)(tamis_i_stash_copies(&filter->stash, now->digests[number]) != 0)
                        << number;
         }
@@ -402,19 +418,21 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
 
 /* Keys whose first choice is full by now, as a mask: their second choice is fetched. */
 TAMIS_INLINE void foresee_second(const tamis_filter *filter, const tamis_i_group *group) {
-    const tamis_i_block layout = layout_of(filter);
+    const tamis_i_counted_block layout = layout_of(filter);
     uint32_t full = 0;
     for (size_t j = group->n; j-- > 0;)
-        full = 2 * full +
-               !tamis_i_block_takes(&layout, group->probes[j].at[0], group->probes[j].word[COIN]);
-    group->probes[0].word[FOUND] = full;
+        full =
+            2 * full + !tamis_i_counted_block_takes(&layout, tamis_i_group_probes(group)[j].at[0],
+                                                    tamis_i_group_probes(group)[j].word[COIN]);
+    tamis_i_group_probes(group)[0].word[FOUND] = full;
     for (; full != 0; full &= full - 1)
         TAMIS_PREFETCH(choice_of(filter, group->digests[__builtin_ctz(full)], 1).block);
 }
 
 /* The same for the third. */
 TAMIS_INLINE void foresee_third(const tamis_filter *filter, const tamis_i_group *group) {
-    for (uint32_t full = (uint32_t)group->probes[0].word[FOUND]; full != 0; full &= full - 1) {
+    for (uint32_t full = (uint32_t)tamis_i_group_probes(group)[0].word[FOUND]; full != 0;
+         full &= full - 1) {
         const tamis_digest digest = group->digests[__builtin_ctz(full)];
         if (!takes(filter, choice_of(filter, digest, 1)))
             TAMIS_PREFETCH(choice_of(filter, digest, 2).block);
@@ -422,19 +440,19 @@ TAMIS_INLINE void foresee_third(const tamis_filter *filter, const tamis_i_group 
 }
 
 static unsigned ones_of(const tamis_filter *filter, uint64_t mask) {
-    return (unsigned)filter->kernels.ones(&mask, 1);
+    return (unsigned)filter->words->ones(&mask, 1);
 }
 
 /* Insert a group choice by choice.  As good as key by key where the blocks of one choice are never those of
  * another and the stash has room: what a key does at its later choices then changes nothing that another one
  * meets at its first. */
 static void insert_by_choice(tamis_filter *filter, const tamis_i_group *group, bool *added) {
-    const tamis_i_block layout = layout_of(filter);
+    const tamis_i_counted_block layout = layout_of(filter);
     const unsigned choices = (unsigned)filter->geometry[CHOICES];
-    tamis_i_probe *const probes = group->probes;
-    tamis_i_places places;
-    filter->kernels.local_places(&layout, group->digests, group->n, probes, &places);
-    uint64_t seen = filter->kernels.local_fill(&layout, probes, group->n, false);
+    tamis_i_probe *const probes = tamis_i_group_probes(group);
+    tamis_i_counted_block_places places;
+    ops_of(filter)->prepare(&layout, group->digests, group->n, probes, &places);
+    uint64_t seen = ops_of(filter)->fill(&layout, probes, group->n, false);
     uint32_t in = (uint32_t)seen;
     uint64_t count = ones_of(filter, in), looks = count;
     for (unsigned i = 1; i < choices && seen >> 32 != 0; i++) {
@@ -450,7 +468,7 @@ static void insert_by_choice(tamis_filter *filter, const tamis_i_group *group, b
             p->word[COIN] = c.coin;
             p->word[NUMBER] = number;
         }
-        seen = filter->kernels.local_fill(&layout, probes, m, false);
+        seen = ops_of(filter)->fill(&layout, probes, m, false);
         for (uint32_t here = (uint32_t)seen; here != 0; here &= here - 1) {
             in |= (uint32_t)1 << probes[__builtin_ctz(here)].word[NUMBER];
             count++;
@@ -475,16 +493,16 @@ static void insert_by_choice(tamis_filter *filter, const tamis_i_group *group, b
  * within the group is left to the others. */
 static void insert_by_key(tamis_filter *filter, const tamis_i_group *group, bool plenty,
                           bool *added) {
-    const tamis_i_block layout = layout_of(filter);
-    const tamis_i_probe *const probes = group->probes;
+    const tamis_i_counted_block layout = layout_of(filter);
+    const tamis_i_probe *const probes = tamis_i_group_probes(group);
     const size_t n = group->n;
-    tamis_i_places places;
+    tamis_i_counted_block_places places;
     uint64_t in = 0;
     if (plenty)
-        filter->kernels.local_places(&layout, group->digests, n, group->probes, &places);
+        ops_of(filter)->prepare(&layout, group->digests, n, tamis_i_group_probes(group), &places);
     for (size_t j = 0; j < n; j++) {
         if (plenty) {
-            const uint64_t seen = filter->kernels.local_fill(&layout, probes + j, n - j, true);
+            const uint64_t seen = ops_of(filter)->fill(&layout, probes + j, n - j, true);
             const uint64_t first = (uint32_t)seen;
             in |= first << j;
             filter->state[LOOKS] += ones_of(filter, first);
@@ -531,14 +549,14 @@ static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
 /* ---- the whole ---- */
 
 static tamis_status merge(tamis_filter *filter, const tamis_filter *source) {
-    const tamis_i_block layout = layout_of(filter);
+    const tamis_i_counted_block layout = layout_of(filter);
     const uint64_t load_max = filter->params.value[TAMIS_BALANCED_LOAD_MAX];
     const uint64_t end = filter->params.value[TAMIS_BALANCED_BLOCKS] * layout.words;
     for (uint64_t at = 0; at < end; at += layout.words) {
         uint64_t *const block = filter->table + at;
         const uint64_t *const other = source->table + at;
-        const uint64_t sum =
-            tamis_i_block_counter(&layout, block) + tamis_i_block_counter(&layout, other);
+        const uint64_t sum = tamis_i_counted_block_counter(&layout, block) +
+                             tamis_i_counted_block_counter(&layout, other);
         const uint64_t load = sum < load_max ? sum : load_max;
         for (unsigned i = 0; i < layout.words; i++)
             block[i] |= other[i];
@@ -556,16 +574,16 @@ typedef struct meeting {
 } meeting;
 
 static meeting meet(const tamis_filter *filter, unsigned i, const double *rates) {
-    const tamis_i_block layout = layout_of(filter);
+    const tamis_i_counted_block layout = layout_of(filter);
     const uint64_t *const g = filter->geometry;
     const uint64_t threshold = filter->params.value[TAMIS_BALANCED_LOAD_MAX] - 1;
     const double refused = 1 - (double)filter->params.value[TAMIS_BALANCED_COIN] / (double)ONE;
     meeting sum = {0, 0, 0};
     for (uint64_t j = 0; j < g[BLOCKS + i]; j++) {
         const uint64_t *const block = filter->table + (g[FIRST + i] + j) * g[WORDS];
-        const uint64_t load = tamis_i_block_counter(&layout, block);
+        const uint64_t load = tamis_i_counted_block_counter(&layout, block);
         const double error =
-            rates[filter->kernels.ones(block, layout.words) - filter->kernels.ones(&load, 1)];
+            rates[filter->words->ones(block, layout.words) - filter->words->ones(&load, 1)];
         const double on = load < threshold ? 0 : load == threshold ? refused : 1;
         sum.error += error;
         sum.on += on;
@@ -578,11 +596,11 @@ static meeting meet(const tamis_filter *filter, unsigned i, const double *rates)
 /* The choices of an absent key are independent.  It meets an error at one that it reaches, or goes on if
  * it is refused without an error.  The stash knows whole digests and is never wrong. */
 static void info(const tamis_filter *filter, tamis_info *info) {
-    const tamis_i_block layout = layout_of(filter);
+    const tamis_i_counted_block layout = layout_of(filter);
     const uint64_t *const g = filter->geometry;
     const uint64_t load_max = filter->params.value[TAMIS_BALANCED_LOAD_MAX];
     const bool mht = filter->params.value[TAMIS_BALANCED_SCHEME] == MHT;
-    double rates[64 * TAMIS_I_BLOCK_WORDS_MAX + 1];
+    double rates[64 * TAMIS_I_COUNTED_BLOCK_WORDS + 1];
     for (unsigned ones = 0; ones <= layout.bits; ones++)
         rates[ones] = pow((double)ones / layout.bits, layout.hashes);
     meeting met = {0, 0, 0};
@@ -599,13 +617,14 @@ static void info(const tamis_filter *filter, tamis_info *info) {
     info->reads_per_insert = count == 0 ? 1 : (double)filter->state[LOOKS] / (double)count;
     info->n_loads = load_max < TAMIS_LOADS_MAX ? (size_t)load_max + 1 : TAMIS_LOADS_MAX;
     for (uint64_t i = 0; i < filter->params.value[TAMIS_BALANCED_BLOCKS]; i++) {
-        const uint64_t load = tamis_i_block_counter(&layout, filter->table + i * layout.words);
+        const uint64_t load =
+            tamis_i_counted_block_counter(&layout, filter->table + i * layout.words);
         info->load_histogram[load < info->n_loads ? load : info->n_loads - 1]++;
     }
 }
 
 static bool check(const tamis_filter *filter, const char **reason) {
-    const tamis_i_block layout = layout_of(filter);
+    const tamis_i_counted_block layout = layout_of(filter);
     const uint64_t load_max = filter->params.value[TAMIS_BALANCED_LOAD_MAX];
     const uint64_t forced = filter->state[FORCED], count = filter->state[TAMIS_I_COUNT];
     const uint64_t end = filter->params.value[TAMIS_BALANCED_BLOCKS] * layout.words;
@@ -613,9 +632,9 @@ static bool check(const tamis_filter *filter, const char **reason) {
     tamis_digest digest;
     for (uint64_t i = 0; i < end; i += layout.words) {
         const uint64_t *const block = filter->table + i;
-        const uint64_t load = tamis_i_block_counter(&layout, block);
+        const uint64_t load = tamis_i_counted_block_counter(&layout, block);
         const uint64_t ones =
-            filter->kernels.ones(block, layout.words) - filter->kernels.ones(&load, 1);
+            filter->words->ones(block, layout.words) - filter->words->ones(&load, 1);
         if (load > load_max) {
             *reason = "a block holds more keys than it can";
             return false;
@@ -648,6 +667,7 @@ static bool check(const tamis_filter *filter, const char **reason) {
 const tamis_i_kind tamis_i_balanced_bloom = {.id = TAMIS_KIND_BALANCED_BLOOM,
                                              .name = "balanced-bloom",
                                              .abilities = TAMIS_CAN_MERGE,
+                                             .scratch = TAMIS_I_SCRATCH_MAX,
                                              .n_state = 2,
                                              .ahead = 3,
                                              .params = {"scheme", "choices", "block_bits", "blocks",

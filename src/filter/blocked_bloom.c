@@ -1,6 +1,6 @@
 /* blocked_bloom.c - a Bloom filter in which a key touches one cache line
  *
- * One half of the digest chooses a block of 512 bits, the other sets k bits in it (bits/kernels.h).
+ * One half of the digest chooses a block of 512 bits, the other sets k bits in it (bits/block.h).
  * Blocks that happen to get more keys than others cost error rate; that is the price of the one line.
  *
  * A batch works on groups, whose lines have been fetched when they are tested.
@@ -9,12 +9,13 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "bits/block.h"
 #include "filter/filter.h"
 #include "filter/probe.h"
 
 #include <math.h>
 
-#define BLOCK_BITS 512u
+#define BLOCK_BITS TAMIS_I_BLOCK_BITS
 #define BLOCKS_MAX ((uint64_t)1 << 39)
 
 static tamis_status shape(tamis_params *params, uint64_t *n_table) {
@@ -35,6 +36,15 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
     return TAMIS_OK;
 }
 
+/* What geometry[] holds: the operations themselves, so that a query has one step less to them. */
+static inline const tamis_i_block_ops *ops_of(const tamis_filter *filter) {
+    return (const tamis_i_block_ops *)(const void *)filter->geometry;
+}
+
+static void attach(tamis_filter *filter) {
+    memcpy(filter->geometry, tamis_i_block_ops_for(filter->features), sizeof(tamis_i_block_ops));
+}
+
 static uint64_t *block_of(const tamis_filter *filter, tamis_digest digest) {
     return filter->table +
            TAMIS_LINE_WORDS * tamis_i_range(digest.lo, filter->n_table / TAMIS_LINE_WORDS);
@@ -45,14 +55,14 @@ static unsigned hashes_of(const tamis_filter *filter) {
 }
 
 static bool contains(const tamis_filter *filter, tamis_digest digest) {
-    return filter->kernels.block_test(block_of(filter, digest), digest.hi, hashes_of(filter));
+    return ops_of(filter)->test(block_of(filter, digest), digest.hi, hashes_of(filter));
 }
 
 static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
     tamis_i_probe probe; /* clearing all of it would take longer than the rest */
     probe.at[0] = block_of(filter, digest);
     probe.word[0] = digest.hi;
-    filter->state[TAMIS_I_COUNT] += filter->kernels.blocks_set(&probe, 1, hashes_of(filter), added);
+    filter->state[TAMIS_I_COUNT] += ops_of(filter)->set_many(&probe, 1, hashes_of(filter), added);
     return TAMIS_OK;
 }
 
@@ -63,28 +73,28 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
     TAMIS_PREFETCH(block_of(filter, digest));
 }
 
-/* The probes of the next group, for the kernel to fetch while it works on this one; where there are
+/* The probes of the next group, for the engine to fetch while it works on this one; where there are
  * fewer than it works on, its own have to do. */
 static inline const tamis_i_probe *locate(const tamis_filter *filter, const tamis_i_group *now,
                                           const tamis_i_group *next) {
     const uint64_t n_blocks = filter->n_table / TAMIS_LINE_WORDS;
     uint64_t *const table = filter->table;
+    tamis_i_probe *const probes = tamis_i_group_probes(next);
     for (size_t i = 0; i < next->n; i++) {
-        next->probes[i].at[0] =
-            table + TAMIS_LINE_WORDS * tamis_i_range(next->digests[i].lo, n_blocks);
-        next->probes[i].word[0] = next->digests[i].hi;
+        probes[i].at[0] = table + TAMIS_LINE_WORDS * tamis_i_range(next->digests[i].lo, n_blocks);
+        probes[i].word[0] = next->digests[i].hi;
     }
     if (next->n >= now->n && now->n != 0)
-        return next->probes;
+        return probes;
     for (size_t i = 0; i < next->n; i++)
-        TAMIS_PREFETCH(next->probes[i].at[0]);
-    return now->probes;
+        TAMIS_PREFETCH(probes[i].at[0]);
+    return tamis_i_group_probes(now);
 }
 
 static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
                           const tamis_i_group *next, bool *present) {
     const tamis_i_probe *const fetch = locate(filter, now, next);
-    filter->kernels.blocks_test(now->probes, now->n, hashes_of(filter), fetch, present);
+    ops_of(filter)->test_many(tamis_i_group_probes(now), now->n, hashes_of(filter), fetch, present);
 }
 
 /* Setting bits is more work than testing them, and fetching the next group all at once was measured to be
@@ -94,7 +104,7 @@ static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
                                 const tamis_i_group *next, bool *added, size_t *done) {
     (void)locate(filter, &(const tamis_i_group){.n = 0}, next);
     filter->state[TAMIS_I_COUNT] +=
-        filter->kernels.blocks_set(now->probes, now->n, hashes_of(filter), added);
+        ops_of(filter)->set_many(tamis_i_group_probes(now), now->n, hashes_of(filter), added);
     *done = now->n;
     return TAMIS_OK;
 }
@@ -110,7 +120,7 @@ static void info(const tamis_filter *filter, tamis_info *info) {
     const uint64_t blocks = filter->n_table / TAMIS_LINE_WORDS;
     uint64_t with[BLOCK_BITS + 1] = {0};
     for (uint64_t i = 0; i < blocks; i++)
-        with[filter->kernels.ones(filter->table + i * TAMIS_LINE_WORDS, TAMIS_LINE_WORDS)]++;
+        with[filter->words->ones(filter->table + i * TAMIS_LINE_WORDS, TAMIS_LINE_WORDS)]++;
     info->n_loads = 1 + BLOCK_BITS / 16;
     for (unsigned ones = 0; ones <= BLOCK_BITS; ones++) {
         info->load_histogram[(ones + 15) / 16] += with[ones];
@@ -120,15 +130,17 @@ static void info(const tamis_filter *filter, tamis_info *info) {
 }
 
 static bool check(const tamis_filter *filter, const char **reason) {
-    const uint64_t ones = filter->kernels.ones(filter->table, (size_t)filter->n_table);
+    const uint64_t ones = filter->words->ones(filter->table, (size_t)filter->n_table);
     return tamis_i_probe_check_count(filter, ones, reason);
 }
 
 const tamis_i_kind tamis_i_blocked_bloom = {.id = TAMIS_KIND_BLOCKED_BLOOM,
                                             .name = "blocked-bloom",
                                             .abilities = TAMIS_CAN_MERGE,
+                                            .scratch = TAMIS_I_SCRATCH_MAX,
                                             .params = {"blocks", "hashes"},
                                             .shape = shape,
+                                            .attach = attach,
                                             .insert = insert,
                                             .contains = contains,
                                             .prefetch = prefetch,

@@ -91,14 +91,14 @@ static tamis_status merge(tamis_filter *filter, const tamis_filter *source) {
 static void info(const tamis_filter *filter, tamis_info *info) {
     const uint64_t span = filter->geometry[SPAN], step = filter->geometry[STEP];
     const unsigned k = (unsigned)filter->geometry[PER_KEY];
-    const uint64_t all = filter->kernels.ones(filter->table, (size_t)filter->n_table);
+    const uint64_t all = filter->words->ones(filter->table, (size_t)filter->n_table);
     if (step == 0) {
         info->fpr = pow((double)all / (double)span, k);
     } else {
         info->fpr = 1;
         for (unsigned i = 0; i < k; i++) {
-            const uint64_t ones = filter->kernels.rank(filter->table, (i + 1) * step) -
-                                  filter->kernels.rank(filter->table, i * step);
+            const uint64_t ones = filter->words->rank(filter->table, (i + 1) * step) -
+                                  filter->words->rank(filter->table, i * step);
             info->fpr *= (double)ones / (double)span;
         }
     }
@@ -110,8 +110,8 @@ static void info(const tamis_filter *filter, tamis_info *info) {
 static bool check(const tamis_filter *filter, const char **reason) {
     const uint64_t span = filter->geometry[SPAN], step = filter->geometry[STEP];
     const uint64_t used = step == 0 ? span : filter->geometry[PER_KEY] * step;
-    const uint64_t ones = filter->kernels.ones(filter->table, (size_t)filter->n_table);
-    if (ones != filter->kernels.rank(filter->table, used)) {
+    const uint64_t ones = filter->words->ones(filter->table, (size_t)filter->n_table);
+    if (ones != filter->words->rank(filter->table, used)) {
         *reason = "the table has bits past its end";
         return false;
     }

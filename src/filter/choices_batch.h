@@ -13,7 +13,7 @@
  */
 
 static bool vectors(const tamis_filter *filter) {
-    return filter->kernels.avx2 && heads_of(layout_of(filter))->vectors;
+    return tamis_i_cpu_vectors(filter->features) && heads_of(layout_of(filter))->vectors;
 }
 
 /* ---- one key ---- */
@@ -91,14 +91,14 @@ TAMIS_INLINE void locate_some(const tamis_filter *filter, unsigned d, const tami
                               size_t i, size_t n) {
     const layout *const l = layout_of(filter);
     for (size_t j = i; j < i + n; j++)
-        locate(l, d, filter, group->digests[j], &group->probes[j]);
+        locate(l, d, filter, group->digests[j], &tamis_i_group_probes(group)[j]);
 }
 
 /* Fetch keys i to i + n - 1 of a full group, and locate the n after them. */
 TAMIS_INLINE void fetch_some(const tamis_filter *filter, unsigned d, const tamis_i_group *group,
                              size_t i, size_t n, bool write) {
     for (size_t j = i; j < i + n; j++)
-        tamis_i_choices_fetch(d, &group->probes[j], write);
+        tamis_i_choices_fetch(d, &tamis_i_group_probes(group)[j], write);
     if (i + n < TAMIS_I_GROUP)
         locate_some(filter, d, group, i + n, n);
 }
@@ -107,7 +107,7 @@ static void fetch_group(const tamis_filter *filter, const tamis_i_group *group, 
     const unsigned d = (unsigned)layout_of(filter)->choices.subtables;
     locate_some(filter, d, group, 0, group->n);
     for (size_t i = 0; i < group->n; i++)
-        tamis_i_choices_fetch(d, &group->probes[i], write);
+        tamis_i_choices_fetch(d, &tamis_i_group_probes(group)[i], write);
 }
 
 /* The beginning of the work on a group.  Are both full, so that they can be worked on in turns?  If not, the
@@ -128,7 +128,7 @@ TAMIS_INLINE void contains_group(const tamis_filter *filter, unsigned d, const t
     const tamis_i_heads *const heads = heads_of(layout_of(filter));
     const bool turns = in_turns(filter, d, now, next, QUERIES, false);
     for (size_t i = 0; i < now->n; i++) {
-        const tamis_i_probe *const probe = &now->probes[i];
+        const tamis_i_probe *const probe = &tamis_i_group_probes(now)[i];
         if (turns && i % QUERIES == 0)
             fetch_some(filter, d, next, i, QUERIES, false);
         present[i] = contains_at(filter, now->digests[i], probe, find(heads, probe, d));
@@ -142,7 +142,7 @@ TAMIS_INLINE tamis_status insert_group(tamis_filter *filter, unsigned d, const t
     const bool turns = in_turns(filter, d, now, next, CHANGES, true);
     *done = 0;
     for (size_t i = 0; i < now->n; i++) {
-        const tamis_i_probe *const probe = &now->probes[i];
+        const tamis_i_probe *const probe = &tamis_i_group_probes(now)[i];
         if (turns && i % CHANGES == 0)
             fetch_some(filter, d, next, i, CHANGES, true);
         const tamis_status status =
@@ -160,7 +160,7 @@ TAMIS_INLINE void remove_group(tamis_filter *filter, unsigned d, const tamis_i_g
     const tamis_i_heads *const heads = heads_of(layout_of(filter));
     const bool turns = in_turns(filter, d, now, next, CHANGES, true);
     for (size_t i = 0; i < now->n; i++) {
-        const tamis_i_probe *const probe = &now->probes[i];
+        const tamis_i_probe *const probe = &tamis_i_group_probes(now)[i];
         if (turns && i % CHANGES == 0)
             fetch_some(filter, d, next, i, CHANGES, true);
         removed[i] = remove_at(filter, now->digests[i], probe, find(heads, probe, d)) == TAMIS_OK;

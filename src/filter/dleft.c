@@ -79,7 +79,7 @@ static void attach(tamis_filter *filter) {
         filter->params.value[TAMIS_DLEFT_BUCKET_BITS], filter->params.value[TAMIS_DLEFT_GROUP],
         filter->params.value[TAMIS_DLEFT_PLAIN] != 0);
     g[LAYOUT] = (uintptr_t)layout;
-    g[FEATURES] = tamis_i_cpu_features();
+    g[FEATURES] = filter->features;
     g[SUBTABLES] = filter->params.value[TAMIS_DLEFT_SUBTABLES];
     g[PER_SUBTABLE] = filter->params.value[TAMIS_DLEFT_BUCKETS];
     g[WORDS] = tamis_i_shrink_words(layout);
@@ -166,7 +166,7 @@ TAMIS_INLINE void locate_with(const tamis_filter *filter, const tamis_i_group *n
     const uint64_t step = filter->geometry[GROUPS] * words;
     uint64_t *const table = filter->table;
     for (size_t i = 0; i < next->n; i++) {
-        tamis_i_probe *const p = &next->probes[i];
+        tamis_i_probe *const p = &tamis_i_group_probes(next)[i];
         p->word[0] = print_of(next->digests[i]);
         for (unsigned j = 0; j < subtables; j++) {
             const uint64_t bucket = tamis_i_range(tamis_i_word(next->digests[i], j), per_subtable);
@@ -191,11 +191,11 @@ static const tamis_i_probe *locate(const tamis_filter *filter, const tamis_i_gro
     else
         locate_with(filter, next, subtables, 4, g[WORDS]);
     if (next->n >= now->n && now->n != 0)
-        return next->probes;
+        return tamis_i_group_probes(next);
     for (size_t i = 0; i < next->n; i++)
         for (unsigned j = 0; j < subtables; j++)
-            TAMIS_PREFETCH(next->probes[i].at[j]);
-    return now->probes;
+            TAMIS_PREFETCH(tamis_i_group_probes(next)[i].at[j]);
+    return tamis_i_group_probes(now);
 }
 
 static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
@@ -203,7 +203,8 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
     tamis_i_shrink_searcher *const search =
         tamis_i_shrink_search(layout_of(filter), (unsigned)filter->geometry[FEATURES]);
     const tamis_i_probe *const fetch = locate(filter, now, next);
-    search(now->probes, now->n, (unsigned)filter->geometry[SUBTABLES], fetch, present);
+    search(tamis_i_group_probes(now), now->n, (unsigned)filter->geometry[SUBTABLES], fetch,
+           present);
     if (*filter->stash.used != 0)
         for (size_t i = 0; i < now->n; i++)
             present[i] |= tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
@@ -377,6 +378,7 @@ static bool check(const tamis_filter *filter, const char **reason) {
 const tamis_i_kind tamis_i_dleft = {
     .id = TAMIS_KIND_DLEFT,
     .name = "dleft",
+    .scratch = TAMIS_I_SCRATCH_MAX,
     .params = {"bucket_bits", "subtables", "buckets", "group", "plain"},
     .shape = shape,
     .attach = attach,

@@ -372,6 +372,7 @@ static bool check(const tamis_filter *filter, const char **reason) {
 
 const tamis_i_kind tamis_i_dleft_counting = {
     .id = TAMIS_KIND_DLEFT_COUNTING,
+    .scratch = TAMIS_I_SCRATCH_MAX,
     .name = "dleft-counting",
     .abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT,
     .params = {"subtables", "buckets", "cells", "remainder_bits", "counter_bits", "moves"},

@@ -432,6 +432,7 @@ static bool check(const tamis_filter *filter, const char **reason) {
 }
 
 const tamis_i_kind tamis_i_dleft_dynamic = {.id = TAMIS_KIND_DLEFT_DYNAMIC,
+                                            .scratch = TAMIS_I_SCRATCH_MAX,
                                             .name = "dleft-dynamic",
                                             .abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT,
                                             .params = {"subtables", "buckets", "bucket_bits",

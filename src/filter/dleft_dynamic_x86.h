@@ -11,7 +11,7 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 
 static bool is_quick(const tamis_filter *filter) {
-    return filter->kernels.avx2 && layout_of(filter)->flex.quick;
+    return tamis_i_cpu_vectors(filter->features) && layout_of(filter)->flex.quick;
 }
 
 /* Probes have the first bytes of the buckets in the last d of at[], and the print. */
@@ -172,9 +172,9 @@ TAMIS_I_AVX2 static inline void quick_locate_group(const tamis_filter *filter, u
     if (d == 3 && tamis_i_choices_can_four(&l->choices))
         for (; i + 4 <= group->n; i += 4)
             tamis_i_choices_locate_four(&l->choices, filter->table, group->digests + i,
-                                        group->probes + i);
+                                        tamis_i_group_probes(group) + i);
     for (; i < group->n; i++)
-        quick_locate(l, d, (unsigned char *)filter->table, group->digests[i], &group->probes[i]);
+        quick_locate(l, d, (unsigned char *)filter->table, group->digests[i], &tamis_i_group_probes(group)[i]);
 }
 
 TAMIS_INLINE void quick_fetch(unsigned d, const tamis_i_group *group, size_t i, size_t n,
@@ -182,9 +182,9 @@ TAMIS_INLINE void quick_fetch(unsigned d, const tamis_i_group *group, size_t i, 
     for (size_t j = i; j < i + n; j++) {
         for (unsigned k = 0; k < d; k++) {
             if (write)
-                TAMIS_PREFETCH_RW(quick_bucket(&group->probes[j], d, k));
+                TAMIS_PREFETCH_RW(quick_bucket(&tamis_i_group_probes(group)[j], d, k));
             else
-                TAMIS_PREFETCH(quick_bucket(&group->probes[j], d, k));
+                TAMIS_PREFETCH(quick_bucket(&tamis_i_group_probes(group)[j], d, k));
         }
     }
 }
@@ -208,7 +208,7 @@ TAMIS_I_AVX2 static inline void quick_contains_group(const tamis_filter *filter,
     const tamis_i_flex_quick q = tamis_i_flex_quick_of(&l->flex);
     const bool turns = quick_begin(filter, d, now, next, false);
     for (size_t i = 0; i < now->n; i++) {
-        const tamis_i_probe *const probe = &now->probes[i];
+        const tamis_i_probe *const probe = &tamis_i_group_probes(now)[i];
         if (turns)
             quick_fetch(d, next, i, 1, false);
         present[i] = quick_contains(&q, d, probe, quick_find(l, probe, d));
@@ -230,7 +230,7 @@ TAMIS_I_AVX2 static inline tamis_status quick_insert_group(tamis_filter *filter,
         if (turns)
             quick_fetch(d, next, i, 1, true);
         const tamis_status status =
-            quick_insert(filter, &q, d, now->digests[i], &now->probes[i], &added[i]);
+            quick_insert(filter, &q, d, now->digests[i], &tamis_i_group_probes(now)[i], &added[i]);
         if (status != TAMIS_OK)
             return status;
         *done = i + 1;
@@ -246,7 +246,7 @@ TAMIS_I_AVX2 static inline void quick_remove_group(tamis_filter *filter, unsigne
     for (size_t i = 0; i < now->n; i++) {
         if (turns)
             quick_fetch(d, next, i, 1, true);
-        removed[i] = quick_remove(filter, &q, d, now->digests[i], &now->probes[i]);
+        removed[i] = quick_remove(filter, &q, d, now->digests[i], &tamis_i_group_probes(now)[i]);
     }
 }
 

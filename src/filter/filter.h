@@ -5,7 +5,7 @@
  *      [ handle ][ state: 8 words ][ stash ][ table ]
  *                |<------------- body ------------->|    each part a multiple of a cache line
  *
- * The body is an array of 64-bit words and is read and written as such by everyone (vector kernels,
+ * The body is an array of 64-bit words and is read and written as such by everyone (native engines,
  * which exist for little-endian machines only, included).  A file is a header and the body; the
  * handle is rebuilt from the header.  So a structure needs no code of its own for files, copies and
  * views, as long as it keeps to this: all that changes is in the body, all that is derived from the
@@ -20,9 +20,12 @@
 #define TAMIS_FILTER_FILTER_H
 
 #include "base/base.h"
-#include "bits/kernels.h"
+#include "base/cpu.h"
+#include "bits/group.h"
 #include "bits/stream.h"
+#include "bits/words.h"
 #include "filter/stash.h"
+#include "hash/hash.h"
 
 /* Words of the state. */
 #define TAMIS_I_COUNT       0u /* keys held */
@@ -35,7 +38,7 @@
 #define TAMIS_I_COUNT_MAX ((uint64_t)1 << 62)
 
 /* Words of a handle for what follows from the parameters: as many as make it 1024 bytes, as promised. */
-#define TAMIS_I_GEOMETRY 75u
+#define TAMIS_I_GEOMETRY 86u
 
 /* No table has more words than this: 2^45 bytes. */
 #define TAMIS_I_WORDS_MAX ((uint64_t)1 << 42)
@@ -54,7 +57,9 @@ struct tamis_filter {
     uint64_t n_body; /* words */
     uint64_t n_table;
     uint64_t geometry[TAMIS_I_GEOMETRY]; /* derived from the parameters by attach */
-    tamis_i_kernels kernels;
+    unsigned features; /* of the processor, base/cpu.h: asked once, when the handle is made */
+    const tamis_i_words_ops *words;
+    tamis_i_hash_integers *hash_integers;
     bool read_only;
     unsigned char key_form;    /* a tamis_key_form, the same in all links */
     tamis_allocator allocator; /* alloc NULL: the system's memory */
@@ -63,17 +68,22 @@ struct tamis_filter {
     size_t map_size;
 };
 
-/* Keys that are worked on together, and what the structure found out about them. */
+/* Keys that are worked on together, and room for what the structure finds out about them: as many bytes as
+ * its kind states, aligned to a cache line. */
+#define TAMIS_I_SCRATCH_MAX (TAMIS_I_GROUP * sizeof(tamis_i_probe))
 typedef struct tamis_i_group {
     const tamis_digest *digests;
     size_t n;
-    tamis_i_probe *probes;
-    struct tamis_i_line_keys *keys;        /* the same for bits/line.h */
-    struct tamis_i_chain_keys *chain_keys; /* and for bits/chain.h; in the same place */
+    void *scratch;
     /* Of a group to fetch, and of those: the one that was fetched before it, as far back as the one that is
      * worked off.  NULL: it is the first. */
     const struct tamis_i_group *before;
 } tamis_i_group;
+
+/* The scratch of a kind that keeps a probe for each key. */
+static inline tamis_i_probe *tamis_i_group_probes(const tamis_i_group *group) {
+    return group->scratch;
+}
 
 /* How many of n <= TAMIS_I_GROUP answers are yes.  They are bytes of value 0 or 1: summed up by eights. */
 static inline size_t tamis_i_group_sum(const bool *answers, size_t n) {
@@ -110,6 +120,7 @@ struct tamis_i_kind {
     unsigned abilities; /* TAMIS_CAN_... */
     unsigned n_state;   /* words of the state that it uses, from TAMIS_I_STATE_OWN on */
     unsigned ahead;     /* groups of a batch from fetching to work, 2 or 3; 0: 2 */
+    size_t scratch;     /* bytes that it needs for a group, up to TAMIS_I_SCRATCH_MAX */
     const char *params[TAMIS_PARAMS_MAX];
 
     /* Fill in the defaults of value[] and stash, check all ranges, and give the size of the table in
@@ -134,7 +145,7 @@ struct tamis_i_kind {
      * off the group 'now', and begin to fetch the group 'next', best in turns, a key each: memory
      * serves only so many fetches at a time, and work that is done while they wait costs nothing.
      * Every group is 'next' before it is 'now', and ahead - 1 others are worked off in between; what was
-     * found out about its keys is in its probes, and must not depend on the table.  next->before, if not
+     * found out about its keys is in its scratch, and must not depend on the table.  next->before, if not
      * NULL, was 'next' in the call before this one: its first memory has arrived, and tells what else
      * to fetch; queries may keep what they learn.  All groups may have any number of keys up to
      * TAMIS_I_GROUP, and none.  All answers are given, present[i] and so on

@@ -57,7 +57,9 @@ tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *p
     tamis_i_stash_attach(&f->stash, f->state + TAMIS_I_STATE_WORDS, f->state + TAMIS_I_STASH_USED,
                          complete.stash);
     f->table = f->state + (n_body - n_table);
-    tamis_i_kernels_choose(&f->kernels, tamis_i_cpu_features());
+    f->features = tamis_i_cpu_features();
+    f->words = tamis_i_words_ops_for(f->features);
+    f->hash_integers = tamis_i_hash_integers_for(f->features);
     f->flip = tamis_i_hash_flip(f->params.seed);
     f->read_only = body != NULL;
     if (allocator != NULL)

@@ -65,6 +65,7 @@ typedef struct layout {
 
 _Static_assert(sizeof(layout) <= TAMIS_I_GEOMETRY * sizeof(uint64_t), "geometry[] is too small");
 _Static_assert(TAMIS_I_LINE_ENTRIES / LOADS < TAMIS_LOADS_MAX, "the histogram is too small");
+_Static_assert(sizeof(tamis_i_line_keys) <= TAMIS_I_SCRATCH_MAX, "the scratch is too small");
 
 static inline const layout *layout_of(const tamis_filter *filter) {
     return (const layout *)(const void *)filter->geometry;
@@ -122,7 +123,7 @@ static void attach(tamis_filter *filter) {
                       set ? 0 : v[TAMIS_LINE_COPIES]);
     if (set && v[TAMIS_LINE_LIMIT] != 0)
         tamis_i_line_limit(&l.line, v[TAMIS_LINE_LIMIT]);
-    l.ops = tamis_i_line_choose(&l.line, tamis_i_cpu_features(), mean_load(&filter->params));
+    l.ops = tamis_i_line_choose(&l.line, filter->features, mean_load(&filter->params));
     memcpy(filter->geometry, &l, sizeof l);
 }
 
@@ -296,16 +297,20 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
 
 /* ---- groups ---- */
 
+static inline tamis_i_line_keys *keys_of(const tamis_i_group *group) {
+    return group->scratch;
+}
+
 /* Find out where the keys of 'next' are; returns those whose lines are to be fetched during the work on
  * 'now', as many as there are keys in it: those of 'now' itself if 'next' has not so many. */
 static const tamis_i_line_keys *locate_next(const layout *l, const tamis_filter *filter,
                                             const tamis_i_group *now, const tamis_i_group *next) {
-    l->ops->locate(&l->line, filter->table, l->lines, next->digests, next->n, next->keys);
+    l->ops->locate(&l->line, filter->table, l->lines, next->digests, next->n, keys_of(next));
     if (next->n >= now->n && now->n != 0)
-        return next->keys;
+        return keys_of(next);
     for (size_t i = 0; i < next->n; i++)
-        TAMIS_PREFETCH(next->keys->at[i]);
-    return now->keys;
+        TAMIS_PREFETCH(keys_of(next)->at[i]);
+    return keys_of(now);
 }
 
 /* The numbers of the keys of a group that are not found and whose first line is full.  No branches: one key
@@ -314,7 +319,7 @@ static size_t not_answered(const tamis_i_group *group, uint8_t numbers[TAMIS_I_G
     size_t n = 0;
     for (size_t i = 0; i < group->n; i++) {
         numbers[n] = (uint8_t)i;
-        n += group->keys->answer[i] / TAMIS_I_LINE_FULL;
+        n += keys_of(group)->answer[i] / TAMIS_I_LINE_FULL;
     }
     return n;
 }
@@ -329,19 +334,19 @@ static void contains_ways(const tamis_filter *filter, const tamis_i_group *now,
     const tamis_i_line_keys *const fetch = locate_next(l, filter, before, next);
     uint8_t numbers[TAMIS_I_GROUP] = {0};
     if (before->n != 0)
-        l->ops->look(&l->line, before->keys, before->n, fetch, before->keys->answer);
+        l->ops->look(&l->line, keys_of(before), before->n, fetch, keys_of(before)->answer);
     const size_t n_before = not_answered(before, numbers);
     for (size_t i = 0; i < n_before; i++) {
-        tamis_i_line_keys *const k = before->keys;
+        tamis_i_line_keys *const k = keys_of(before);
         const size_t number = numbers[i];
         k->further[number] = line_after(l, filter, k->at[number], (unsigned)k->home[number]);
         TAMIS_PREFETCH(k->further[number]);
     }
     for (size_t i = 0; i < now->n; i++)
-        present[i] = now->keys->answer[i] & TAMIS_I_LINE_FOUND;
+        present[i] = keys_of(now)->answer[i] & TAMIS_I_LINE_FOUND;
     const size_t n_now = not_answered(now, numbers);
     for (size_t i = 0; i < n_now; i++) {
-        const tamis_i_line_keys *const k = now->keys;
+        const tamis_i_line_keys *const k = keys_of(now);
         const size_t number = numbers[i];
         const unsigned home = (unsigned)k->home[number];
         present[number] = l->ops->has(&l->line, k->further[number], home, k->print[number]) ||
@@ -355,7 +360,7 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
     if (l->line.passes_on)
         contains_ways(filter, now, next, present);
     else
-        l->ops->find(&l->line, now->keys, now->n, locate_next(l, filter, now, next), present);
+        l->ops->find(&l->line, keys_of(now), now->n, locate_next(l, filter, now, next), present);
     if (filter->state[TAMIS_I_STASH_USED] != 0)
         for (size_t i = 0; i < now->n; i++)
             present[i] = present[i] || tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
@@ -389,12 +394,12 @@ static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
     uint8_t results[TAMIS_I_GROUP];
     *done = 0;
     for (size_t to = 0; to < now->n;) {
-        to = l->ops->add(&l->line, now->keys, to, now->n, fetch, results);
+        to = l->ops->add(&l->line, keys_of(now), to, now->n, fetch, results);
         const size_t last = to - 1;
         if (results[last] == 0 && l->line.passes_on)
             results[last] =
-                (uint8_t)pass_on(l, filter, now->keys->at[last], (unsigned)now->keys->home[last],
-                                 now->keys->print[last]);
+                (uint8_t)pass_on(l, filter, keys_of(now)->at[last],
+                                 (unsigned)keys_of(now)->home[last], keys_of(now)->print[last]);
         if (filter->state[TAMIS_I_STASH_USED] == 0 &&
             !tamis_i_line_refused(&l->line, results[last])) {
             filter->state[TAMIS_I_COUNT] +=
@@ -416,7 +421,7 @@ static void remove_many(tamis_filter *filter, const tamis_i_group *now, const ta
     const layout *const l = layout_of(filter);
     const tamis_i_line_keys *const fetch = locate_next(l, filter, now, next);
     if (filter->state[TAMIS_I_STASH_USED] == 0) {
-        l->ops->drop(&l->line, now->keys, now->n, fetch, removed);
+        l->ops->drop(&l->line, keys_of(now), now->n, fetch, removed);
         filter->state[TAMIS_I_COUNT] -= tamis_i_group_sum(removed, now->n);
         return;
     }
@@ -601,6 +606,7 @@ static bool check(const tamis_filter *filter, const char **reason) {
 
 const tamis_i_kind tamis_i_line_kind = {.id = TAMIS_KIND_LINE,
                                         .name = "line",
+                                        .scratch = sizeof(tamis_i_line_keys),
                                         .abilities =
                                             TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT | TAMIS_CAN_MERGE,
                                         .params = {"lines", "homes", "bits_max", "copies"},
@@ -622,6 +628,7 @@ const tamis_i_kind tamis_i_line_kind = {.id = TAMIS_KIND_LINE,
 const tamis_i_kind tamis_i_line_set_kind = {.id = TAMIS_KIND_LINE_SET,
                                             .name = "line-set",
                                             .abilities = TAMIS_CAN_MERGE,
+                                            .scratch = sizeof(tamis_i_line_keys),
                                             .params = {"lines", "homes", "bits_max", "limit"},
                                             .shape = shape,
                                             .attach = attach,

@@ -71,6 +71,7 @@ typedef struct layout {
 } layout;
 
 _Static_assert(sizeof(layout) <= TAMIS_I_GEOMETRY * sizeof(uint64_t), "geometry[] is too small");
+_Static_assert(sizeof(tamis_i_chain_keys) <= TAMIS_I_SCRATCH_MAX, "the scratch is too small");
 _Static_assert(TAMIS_RANK_VALUE_BITS == TAMIS_RANK_COUNTER_BITS, "one parameter, two meanings");
 
 static const layout *layout_of(const tamis_filter *filter) {
@@ -151,7 +152,7 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
 }
 
 static void attach(tamis_filter *filter) {
-    const unsigned features = tamis_i_cpu_features();
+    const unsigned features = filter->features;
     layout l = {.ops = tamis_i_chain_choose(features),
                 .locate = (features & TAMIS_I_CPU_AVX2) != 0 ? tamis_i_chain_locate_avx2
                                                              : tamis_i_chain_locate};
@@ -440,14 +441,18 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
     fetch_all(l, filter->table, tamis_i_take(&word, l->chain.n[0]) * l->chain.stride[0]);
 }
 
+static inline tamis_i_chain_keys *keys_of(const tamis_i_group *group) {
+    return group->scratch;
+}
+
 /* What the keys of the next group ask for; the three groups of this turn. */
 static tamis_i_chain_turns turns_of(const layout *l, const tamis_i_group *now,
                                     const tamis_i_group *next) {
-    l->locate(&l->chain, next->digests, next->n, next->chain_keys);
+    l->locate(&l->chain, next->digests, next->n, keys_of(next));
     const tamis_i_group *const before = next->before;
-    return (tamis_i_chain_turns){.now = now->chain_keys,
-                                 .before = before == NULL ? NULL : before->chain_keys,
-                                 .next = next->chain_keys,
+    return (tamis_i_chain_turns){.now = keys_of(now),
+                                 .before = before == NULL ? NULL : keys_of(before),
+                                 .next = keys_of(next),
                                  .n_now = now->n,
                                  .n_before = before == NULL ? 0 : before->n,
                                  .n_next = next->n};
@@ -494,8 +499,8 @@ static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
     for (size_t i = 0; i < TAMIS_I_GROUP; i++) {
         fetch_turn(l, filter->table, &turns, i);
         if (i < now->n) {
-            const tamis_status status = insert_at(filter, now->digests[i], now->chain_keys->at[i],
-                                                  print_number(now->chain_keys, i), &added[i]);
+            const tamis_status status = insert_at(filter, now->digests[i], keys_of(now)->at[i],
+                                                  print_number(keys_of(now), i), &added[i]);
             if (status != TAMIS_OK)
                 return status;
             *done = i + 1;
@@ -511,8 +516,8 @@ static void remove_many(tamis_filter *filter, const tamis_i_group *now, const ta
     for (size_t i = 0; i < TAMIS_I_GROUP; i++) {
         fetch_turn(l, filter->table, &turns, i);
         if (i < now->n)
-            removed[i] = remove_at(filter, now->digests[i], now->chain_keys->at[i],
-                                   print_number(now->chain_keys, i)) == TAMIS_OK;
+            removed[i] = remove_at(filter, now->digests[i], keys_of(now)->at[i],
+                                   print_number(keys_of(now), i)) == TAMIS_OK;
     }
 }
 
@@ -754,7 +759,7 @@ static bool fill_bucket(tamis_filter *filter, uint64_t bucket, tamis_i_reader *i
                 tamis_i_bit_set(filter->table, tamis_i_chain_higher_at(c, &v, v.load));
             v.load++;
         }
-        n = filter->kernels.ones(&level, 1);
+        n = filter->words->ones(&level, 1);
     }
     for (unsigned p = 0; p < v.pieces; p++)
         if (!read_bits(in, filter->table, v.at[p] + c->slots_at[p],
@@ -778,11 +783,12 @@ static bool fill(tamis_filter *filter, tamis_i_reader *in, const char **reason) 
         "extensions_3"
 
 #define RANK_FUNCTIONS                                                                             \
-    .abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT, .n_state = N_STATE, .shape = shape,           \
-    .attach = attach, .insert = insert, .contains = contains, .remove = remove_one,                \
-    .copies = copies, .prefetch = prefetch, .contains_many = contains_many,                        \
-    .insert_many = insert_many, .remove_many = remove_many, .info = info, .check = check,          \
-    .trim_least = trim_least, .trim_bits = trim_bits, .trim = trim, .fill = fill
+    .abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT, .n_state = N_STATE,                           \
+    .scratch = sizeof(tamis_i_chain_keys), .shape = shape, .attach = attach, .insert = insert,     \
+    .contains = contains, .remove = remove_one, .copies = copies, .prefetch = prefetch,            \
+    .contains_many = contains_many, .insert_many = insert_many, .remove_many = remove_many,        \
+    .info = info, .check = check, .trim_least = trim_least, .trim_bits = trim_bits, .trim = trim,  \
+    .fill = fill
 
 const tamis_i_kind tamis_i_rank = {.id = TAMIS_KIND_RANK,
                                    .name = "rank",

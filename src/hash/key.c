@@ -44,6 +44,16 @@ void tamis_i_hash_many_u64(uint64_t seed, const uint64_t *keys, size_t n, tamis_
         digests[i] = digest_of_u64(seed, keys[i]);
 }
 
+tamis_i_hash_integers *tamis_i_hash_integers_for(unsigned features) {
+    tamis_i_hash_integers *native = NULL;
+#if defined(__x86_64__) && defined(__GNUC__)
+    native = tamis_i_hash_integers_x86(features);
+#else
+    (void)features;
+#endif
+    return native != NULL ? native : tamis_i_hash_many_u64;
+}
+
 uint64_t tamis_i_checksum(const void *data, size_t size) {
     return XXH3_64bits(data, size);
 }

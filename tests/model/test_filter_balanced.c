@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/block.h"
+#include "bits/counted_block.h"
 #include "bits/field.h"
 #include "filter/filter.h"
 #include "hash/hash.h"
@@ -186,8 +186,8 @@ static uint64_t subtable_end(const uint64_t *v, uint64_t i) {
  * description of the structure, and slow. */
 static bool walk(const tamis_filter *filter, tamis_digest digest, unsigned *reads) {
     const uint64_t *const v = filter->params.value;
-    tamis_i_block layout = {.words = (unsigned)(v[TAMIS_BALANCED_BLOCK_BITS] / 64),
-                            .hashes = (unsigned)v[TAMIS_BALANCED_HASHES]};
+    tamis_i_counted_block layout = {.words = (unsigned)(v[TAMIS_BALANCED_BLOCK_BITS] / 64),
+                                    .hashes = (unsigned)v[TAMIS_BALANCED_HASHES]};
     while (v[TAMIS_BALANCED_LOAD_MAX] >> layout.first != 0)
         layout.first++;
     layout.bits = 64 * layout.words - layout.first;
@@ -196,10 +196,10 @@ static bool walk(const tamis_filter *filter, tamis_digest digest, unsigned *read
         uint64_t word = tamis_i_word(digest, *reads == 0 ? 0 : *reads + 1);
         const uint64_t *const block =
             filter->table + (first + tamis_i_take(&word, end - first)) * layout.words;
-        const uint64_t load = tamis_i_block_counter(&layout, block);
+        const uint64_t load = tamis_i_counted_block_counter(&layout, block);
         bool here = true;
         for (unsigned i = 0; i < layout.hashes && here; i++)
-            here = tamis_i_bit_get(block, tamis_i_block_place(&layout, digest.hi, i));
+            here = tamis_i_bit_get(block, tamis_i_counted_block_place(&layout, digest.hi, i));
         ++*reads;
         if (here)
             return true;

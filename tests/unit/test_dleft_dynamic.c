@@ -208,7 +208,7 @@ static void test_dleft_dynamic_kernels_make_the_same_table(void **state) {
         params.value[TAMIS_DDLCBF_COUNTER_BITS] = TAMIS_NONE;
         params.value[TAMIS_DDLCBF_MOVES] = round % 3 == 0 ? TAMIS_NONE : 1 + round % 3;
         tamis_filter *const best = small_make(&params), *const plain = small_make(&params);
-        tamis_i_kernels_choose(&plain->kernels, 0);
+        plain->features = 0;
         const uint64_t n_keys = 20 + test_random_below(&random, 2000);
         for (unsigned step = 0; step < 60; step++)
             same_calls(best, plain, n_keys, &random, &full);
@@ -236,9 +236,8 @@ TAMIS_I_AVX2 static void locate_four(const tamis_i_choices *choices, const uint6
 static void test_dleft_dynamic_four_keys_are_located_like_one(void **state) {
     (void)state;
     uint64_t random = test_seed(), table = 0;
-    tamis_i_kernels best;
-    tamis_i_kernels_choose(&best, tamis_i_cpu_features());
-    if (!best.avx2)
+    const unsigned features = tamis_i_cpu_features();
+    if (!tamis_i_cpu_vectors(features))
         skip();
     for (unsigned round = 0; round < 20000; round++) {
         tamis_i_choices choices;

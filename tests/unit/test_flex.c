@@ -271,9 +271,8 @@ static unsigned look_for(bucket *b, uint64_t print) {
             assert_int_equal(quick_holds(b, i, print, true), akin >> i & 1);
         }
     }
-    tamis_i_kernels best;
-    tamis_i_kernels_choose(&best, tamis_i_cpu_features());
-    if (best.avx2 && b->flex.heads.vectors)
+    const unsigned features = tamis_i_cpu_features();
+    if (tamis_i_cpu_vectors(features) && b->flex.heads.vectors)
         assert_int_equal(tamis_i_heads_find_avx2(&b->flex.heads, &probe, 2), heads);
     return same;
 }
@@ -334,8 +333,7 @@ static void test_flex_every_shape_equals_the_list(void **state) {
     static const unsigned sizes_of_buckets[] = {48,  64,  96,  120, 128, 138, 152,
                                                 168, 170, 184, 200, 256, 512};
     uint64_t random = test_seed(), shapes = 0, narrow = 0;
-    tamis_i_kernels best;
-    tamis_i_kernels_choose(&best, tamis_i_cpu_features());
+    const unsigned features = tamis_i_cpu_features();
     for (size_t s = 0; s < sizeof sizes_of_buckets / sizeof sizes_of_buckets[0]; s++) {
         for (unsigned least = 2; least <= 32; least++) {
             for (unsigned c = 0; c <= 8; c += 1 + least % 3) {
@@ -345,8 +343,8 @@ static void test_flex_every_shape_equals_the_list(void **state) {
                     if (!tamis_i_flex_init(&b.flex, bits, least, c, sizes))
                         continue;
                     b.at = bits * (unsigned)test_random_below(&random, 512 / bits);
-                    b.quick = best.avx2 && b.flex.quick;
-                    b.narrow = best.avx2 && b.flex.narrow;
+                    b.quick = tamis_i_cpu_vectors(features) && b.flex.quick;
+                    b.narrow = tamis_i_cpu_vectors(features) && b.flex.narrow;
                     churn(&b, &random);
                     shapes++;
                     narrow += b.narrow;
@@ -357,7 +355,7 @@ static void test_flex_every_shape_equals_the_list(void **state) {
     print_message("# %llu shapes, %llu of them also by flex_x86.h\n", (unsigned long long)shapes,
                   (unsigned long long)narrow);
     assert_true(shapes > 1000);
-    assert_true(narrow > 30 || !best.avx2);
+    assert_true(narrow > 30 || !tamis_i_cpu_vectors(features));
 }
 
 static void test_flex_impossible_shapes_are_refused(void **state) {

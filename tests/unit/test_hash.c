@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/kernels.h"
+#include "base/cpu.h"
 #include "hash/word.h"
 #include "support.h"
 
@@ -78,8 +78,7 @@ static void test_hash_empty_key_may_be_null(void **state) {
 static void test_hash_kernel_equals_the_portable_one(void **state) {
     (void)state;
     uint64_t random = test_seed() + 1;
-    tamis_i_kernels kernels;
-    tamis_i_kernels_choose(&kernels, tamis_i_cpu_features());
+    tamis_i_hash_integers *const hash = tamis_i_hash_integers_for(tamis_i_cpu_features());
     for (unsigned round = 0; round < 2000; round++) {
         const uint64_t seed = round % 3 == 0 ? 0 : test_random(&random);
         const size_t n = round % 20;
@@ -92,7 +91,7 @@ static void test_hash_kernel_equals_the_portable_one(void **state) {
         }
         memset(other, 0x5a, sizeof other);
         tamis_i_hash_many_u64(seed, keys, n, one);
-        kernels.hash_u64(seed, keys, n, other);
+        hash(seed, keys, n, other);
         assert_memory_equal(one, other, n * sizeof one[0]);
         assert_true(other[n].lo == 0x5a5a5a5a5a5a5a5au);
     }

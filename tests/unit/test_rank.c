@@ -5,7 +5,8 @@
 #include "support.h"
 
 #include "bits/chain.h"
-#include "bits/kernels.h"
+#include "base/cpu.h"
+#include "bits/group.h"
 #include "filter/filter.h"
 #include "tamis/plan.h"
 

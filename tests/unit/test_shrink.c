@@ -2,7 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/kernels.h"
+#include "base/cpu.h"
+#include "bits/group.h"
 #include "bits/shrink.h"
 #include "support.h"
 

@@ -1,20 +1,23 @@
-/* select.c - which kernels to use: the only place that asks for CPU features
+/* cpu.c - what this processor can do: the only file that asks
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/block.h"
-#include "bits/kernels.h"
-#include "hash/hash.h"
+#include "base/cpu.h"
+
+#include <stddef.h>
+#include <string.h>
 
 #ifdef TAMIS_TESTING
 #include <stdlib.h>
 
-static unsigned switched_off(void) {
+static unsigned cpu_switched_off(void) {
     static const struct {
         const char *name;
         unsigned feature;
-    } names[] = {
-        {"popcnt", TAMIS_I_CPU_POPCNT}, {"bmi2", TAMIS_I_CPU_BMI2}, {"avx2", TAMIS_I_CPU_AVX2}};
+    } names[] = {{"popcnt", TAMIS_I_CPU_POPCNT},
+                 {"bmi2", TAMIS_I_CPU_BMI2},
+                 {"avx2", TAMIS_I_CPU_AVX2},
+                 {"neon", TAMIS_I_CPU_NEON}};
     unsigned off = 0;
     const char *text = getenv("TAMIS_CPU_OFF");
     while (text != NULL && *text != '\0') {
@@ -27,7 +30,7 @@ static unsigned switched_off(void) {
     return off;
 }
 #else
-static unsigned switched_off(void) {
+static unsigned cpu_switched_off(void) {
     return 0;
 }
 #endif
@@ -35,10 +38,11 @@ static unsigned switched_off(void) {
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 /* Not every compiler's __builtin_cpu_supports() knows it.  Asked once: in a virtual machine CPUID takes
  * many microseconds. */
-static bool has_lzcnt(void) {
+static bool cpu_has_lzcnt(void) {
     enum { UNKNOWN, NO, YES };
     static atomic_int answer = UNKNOWN;
     int known = atomic_load_explicit(&answer, memory_order_relaxed);
@@ -49,28 +53,28 @@ static bool has_lzcnt(void) {
     }
     return known == YES;
 }
-#endif
 
-unsigned tamis_i_cpu_features(void) {
+static unsigned cpu_has(void) {
     unsigned features = 0;
-#if defined(__x86_64__) && defined(__GNUC__)
     if (__builtin_cpu_supports("popcnt"))
         features |= TAMIS_I_CPU_POPCNT;
-    if (__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && has_lzcnt())
+    if (__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && cpu_has_lzcnt())
         features |= TAMIS_I_CPU_BMI2;
     if (__builtin_cpu_supports("avx2"))
         features |= TAMIS_I_CPU_AVX2;
-#endif
-    return features & ~switched_off();
+    return features;
 }
+#elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__)
+/* Every such processor has it. */
+static unsigned cpu_has(void) {
+    return TAMIS_I_CPU_NEON;
+}
+#else
+static unsigned cpu_has(void) {
+    return 0;
+}
+#endif
 
-void tamis_i_kernels_choose(tamis_i_kernels *kernels, unsigned features) {
-    tamis_i_kernels_portable(kernels);
-    tamis_i_kernels_x86(kernels, features);
-    const bool avx2 = (features & TAMIS_I_CPU_AVX2) != 0;
-    kernels->hash_u64 = avx2 ? tamis_i_hash_many_u64_avx2 : tamis_i_hash_many_u64;
-    const unsigned both = TAMIS_I_CPU_AVX2 | TAMIS_I_CPU_BMI2;
-    kernels->avx2 = (features & both) == both;
-    tamis_i_block_portable(kernels);
-    tamis_i_block_x86(kernels, features);
+unsigned tamis_i_cpu_features(void) {
+    return cpu_has() & ~cpu_switched_off();
 }

@@ -1,4 +1,4 @@
-/* draw_x86.h - numbers drawn from the digests of four keys at once: for AVX2
+/* draw.h - numbers drawn from the digests of four keys at once: for AVX2
  *
  * As tamis_i_take() of hash/hash.h, for numbers below 2^32.  With w and v the halves of half a digest,
  *
@@ -6,12 +6,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef TAMIS_BITS_DRAW_X86_H
-#define TAMIS_BITS_DRAW_X86_H
+#ifndef TAMIS_BITS_X86_DRAW_H
+#define TAMIS_BITS_X86_DRAW_H
 
 #include "hash/hash.h"
-
-#if defined(__x86_64__) && defined(__GNUC__)
+#include "hash/x86/target.h"
 
 #include <immintrin.h>
 
@@ -20,8 +19,8 @@ typedef struct tamis_i_drawn {
     __m256i other;         /* digest.hi */
 } tamis_i_drawn;
 
-__attribute__((target("avx2"))) TAMIS_INLINE tamis_i_drawn
-tamis_i_draw_four(const tamis_digest *digests, __m256i n, __m256i m) {
+TAMIS_I_TARGET_AVX2 TAMIS_INLINE tamis_i_drawn tamis_i_draw_four(const tamis_digest *digests,
+                                                                 __m256i n, __m256i m) {
     const __m128i *const d = (const __m128i *)(const void *)digests;
     const __m256i even = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(d)),
                                                  _mm_loadu_si128(d + 2), 1),
@@ -38,9 +37,8 @@ tamis_i_draw_four(const tamis_digest *digests, __m256i n, __m256i m) {
                            .other = _mm256_unpackhi_epi64(even, odd)};
 }
 
-__attribute__((target("avx2"))) TAMIS_INLINE void tamis_i_put_four(void *column, __m256i v) {
+TAMIS_I_TARGET_AVX2 TAMIS_INLINE void tamis_i_put_four(void *column, __m256i v) {
     _mm256_storeu_si256((__m256i *)column, v);
 }
 
-#endif
 #endif

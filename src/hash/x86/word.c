@@ -1,4 +1,4 @@
-/* key_x86.c - digests of integers, four at a time, for x86-64 with AVX2
+/* word.c - digests of integers, four at a time, for x86-64 with AVX2
  *
  * As in word.h.  A vector has no products of 64 bits, but four of 32 at a time: al, ah being the halves of
  * a word, a x b = (ah bh << 64) + ((ah bl + al bh) << 32) + al bl.
@@ -9,9 +9,11 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
+#include "hash/x86/target.h"
+
 #include <immintrin.h>
 
-#define AVX2 __attribute__((target("avx2")))
+#define AVX2 TAMIS_I_TARGET_AVX2
 
 AVX2 TAMIS_INLINE __m256i word(uint64_t value) {
     return _mm256_set1_epi64x((long long)value);
@@ -57,8 +59,8 @@ AVX2 TAMIS_INLINE void hash_four(const uint64_t *keys, __m256i flip, tamis_diges
                         _mm256_permute2x128_si256(even, odd, 0x31));
 }
 
-AVX2 void tamis_i_hash_many_u64_avx2(uint64_t seed, const uint64_t *keys, size_t n,
-                                     tamis_digest *digests) {
+AVX2 static void hash_integers(uint64_t seed, const uint64_t *keys, size_t n,
+                               tamis_digest *digests) {
     const __m256i flip = word(tamis_i_hash_flip(seed));
     const size_t whole = n - n % 4;
     for (size_t i = 0; i < whole; i += 4)
@@ -66,11 +68,8 @@ AVX2 void tamis_i_hash_many_u64_avx2(uint64_t seed, const uint64_t *keys, size_t
     tamis_i_hash_many_u64(seed, keys + whole, n - whole, digests + whole);
 }
 
-#else
-
-void tamis_i_hash_many_u64_avx2(uint64_t seed, const uint64_t *keys, size_t n,
-                                tamis_digest *digests) {
-    tamis_i_hash_many_u64(seed, keys, n, digests);
+tamis_i_hash_integers *tamis_i_hash_integers_x86(unsigned features) {
+    return (features & TAMIS_I_CPU_AVX2) != 0 ? hash_integers : NULL;
 }
 
 #endif

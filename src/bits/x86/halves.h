@@ -1,15 +1,22 @@
-/* halves_x86.h - bits set in a block of 512 bits, which is two vectors
+/* halves.h - bits set in a block of 512 bits, which is two vectors
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef TAMIS_BITS_HALVES_X86_H
-#define TAMIS_BITS_HALVES_X86_H
+#ifndef TAMIS_BITS_X86_HALVES_H
+#define TAMIS_BITS_X86_HALVES_H
 
-#include "bits/block.h"
+#include "base/base.h"
+#include "hash/x86/target.h"
 
 #include <immintrin.h>
 
-#define AVX2 __attribute__((target("avx2")))
+/* Halves of a block of 512 bits of which one bit is set, on a little-endian machine:
+ *
+ *      low    row r: bit r of byte 31 is set, 8 rows   |  8 rows of zeros
+ *      high   8 rows of zeros   |  row 8 + r: the same, 8 rows
+ *
+ * 32 bytes from byte 31 - b of a row on have a bit of byte b set, and lie within one cache line. */
+extern const unsigned char tamis_i_one_bit_low[16][64], tamis_i_one_bit_high[16][64];
 
 /* A block as two vectors. */
 typedef struct tamis_i_halves {
@@ -18,8 +25,8 @@ typedef struct tamis_i_halves {
 
 /* The factors of eight places from number 'from' on.  Past the last of n places the first one comes again:
  * to set or to test its bit again does no harm. */
-AVX2 TAMIS_INLINE __m256i tamis_i_halves_factors(const uint32_t *factors, unsigned from,
-                                                 unsigned n) {
+TAMIS_I_TARGET_AVX2 TAMIS_INLINE __m256i tamis_i_halves_factors(const uint32_t *factors,
+                                                                unsigned from, unsigned n) {
     const __m256i number = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     const __m256i used = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n - (int)from), number);
     return _mm256_blendv_epi8(_mm256_set1_epi32((int)factors[0]),
@@ -29,7 +36,7 @@ AVX2 TAMIS_INLINE __m256i tamis_i_halves_factors(const uint32_t *factors, unsign
 
 /* The high halves of eight lanes each: those of 'even' as the even ones of sixteen, those of 'odd' as the odd
  * ones. */
-AVX2 TAMIS_INLINE __m256i tamis_i_halves_pair(__m256i even, __m256i odd) {
+TAMIS_I_TARGET_AVX2 TAMIS_INLINE __m256i tamis_i_halves_pair(__m256i even, __m256i odd) {
     return _mm256_blend_epi16(_mm256_srli_epi32(even, 16), odd, 0xaa);
 }
 
@@ -39,7 +46,7 @@ AVX2 TAMIS_INLINE __m256i tamis_i_halves_pair(__m256i even, __m256i odd) {
  *      place   [ h | b | r ]       1 + 5 + 3 bits: half, byte, bit
  *      entry   [ h | r | . | 31 - b ]
  */
-AVX2 TAMIS_INLINE __m256i tamis_i_halves_entries(__m256i place, __m256i last) {
+TAMIS_I_TARGET_AVX2 TAMIS_INLINE __m256i tamis_i_halves_entries(__m256i place, __m256i last) {
     const __m256i half =
         _mm256_and_si256(_mm256_add_epi16(place, place), _mm256_set1_epi16(1 << 9));
     const __m256i row = _mm256_and_si256(_mm256_slli_epi16(place, 6), _mm256_set1_epi16(7 << 6));
@@ -48,8 +55,8 @@ AVX2 TAMIS_INLINE __m256i tamis_i_halves_entries(__m256i place, __m256i last) {
 }
 
 /* Floats, because compilers leave their order alone: as a chain each half is one instruction. */
-AVX2 TAMIS_INLINE void tamis_i_halves_add_bit(__m256 *low, __m256 *high, size_t at,
-                                              unsigned words) {
+TAMIS_I_TARGET_AVX2 TAMIS_INLINE void tamis_i_halves_add_bit(__m256 *low, __m256 *high, size_t at,
+                                                             unsigned words) {
     const unsigned char *const in_low = &tamis_i_one_bit_low[0][0] + at;
     const unsigned char *const in_high = &tamis_i_one_bit_high[0][0] + at;
     *low = _mm256_or_ps(*low, _mm256_loadu_ps((const float *)(const void *)in_low));
@@ -72,8 +79,8 @@ AVX2 TAMIS_INLINE void tamis_i_halves_add_bit(__m256 *low, __m256 *high, size_t 
  * Setting the bits one by one in memory would make each wait for the one before, since most keys have two in
  * one word.  A block with one bit set is read from tables, as two halves.  The number of bits is the same for
  * all keys, so that the jump is foreseen. */
-AVX2 TAMIS_INLINE tamis_i_halves tamis_i_halves_of(const uint16_t *entries, unsigned n,
-                                                   unsigned words) {
+TAMIS_I_TARGET_AVX2 TAMIS_INLINE tamis_i_halves tamis_i_halves_of(const uint16_t *entries,
+                                                                  unsigned n, unsigned words) {
     __m256 low = _mm256_setzero_ps(), high = low;
     switch (n) {
         FOUR_BITS(28);
@@ -94,8 +101,8 @@ AVX2 TAMIS_INLINE tamis_i_halves tamis_i_halves_of(const uint16_t *entries, unsi
 #undef FOUR_BITS
 
 /* Does the block lack one of these bits? */
-AVX2 TAMIS_INLINE bool tamis_i_halves_lack(tamis_i_halves block, tamis_i_halves bits,
-                                           unsigned words) {
+TAMIS_I_TARGET_AVX2 TAMIS_INLINE bool tamis_i_halves_lack(tamis_i_halves block, tamis_i_halves bits,
+                                                          unsigned words) {
     const __m256i low = _mm256_andnot_si256(block.low, bits.low);
     const __m256i all =
         words > 4 ? _mm256_or_si256(low, _mm256_andnot_si256(block.high, bits.high)) : low;

@@ -1,0 +1,26 @@
+/* cpu.h - what this processor can do
+ *
+ * Asked once per handle, which keeps the answer and passes it on to the engines (bits/native.h).  Nothing
+ * else asks.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_BASE_CPU_H
+#define TAMIS_BASE_CPU_H
+
+/* Features, as a sum. */
+#define TAMIS_I_CPU_POPCNT 1u
+#define TAMIS_I_CPU_BMI2   2u /* with BMI1 and LZCNT, as everywhere */
+#define TAMIS_I_CPU_AVX2   4u
+#define TAMIS_I_CPU_NEON   8u
+
+/* The features of this machine that we have engines for; 0: the portable ones.  A library built with
+ * TAMIS_TESTING leaves out those listed, separated by commas, in the environment variable TAMIS_CPU_OFF. */
+unsigned tamis_i_cpu_features(void);
+
+/* AVX2 and BMI2 together. */
+static inline int tamis_i_cpu_vectors(unsigned features) {
+    return (features & (TAMIS_I_CPU_AVX2 | TAMIS_I_CPU_BMI2)) == (TAMIS_I_CPU_AVX2 | TAMIS_I_CPU_BMI2);
+}
+
+#endif

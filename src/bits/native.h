@@ -1,0 +1,41 @@
+/* native.h - which engines have an implementation for this processor family
+ *
+ * An engine is the bit work on one bucket, block or line.  It knows no filter, no stash and no kind.  It has
+ *
+ *      bits/<engine>.h         the contract: layout, operations, invariants
+ *      bits/<engine>.c         the portable operations, which define the results
+ *      bits/x86/<engine>.c     the same, bit for bit, with the instructions of one processor family
+ *      bits/arm/<engine>.c
+ *
+ * and gives tamis_i_<engine>_ops_for(layout, features): the best operations for a layout on a processor with
+ * these features (base/cpu.h).  That function asks the native implementation first, if this list has one;
+ * NULL from there means that it has nothing for this layout or these features.
+ *
+ * This is the one list to extend for a further processor.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_BITS_NATIVE_H
+#define TAMIS_BITS_NATIVE_H
+
+#include "base/base.h"
+#include "base/cpu.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define TAMIS_I_WORDS_NATIVE         tamis_i_words_ops_x86
+#define TAMIS_I_BLOCK_NATIVE         tamis_i_block_ops_x86
+#define TAMIS_I_COUNTED_BLOCK_NATIVE tamis_i_counted_block_ops_x86
+#endif
+
+/* The rest is portable only. */
+#ifndef TAMIS_I_WORDS_NATIVE
+#define TAMIS_I_WORDS_NATIVE(features) ((void)(features), NULL)
+#endif
+#ifndef TAMIS_I_BLOCK_NATIVE
+#define TAMIS_I_BLOCK_NATIVE(features) ((void)(features), NULL)
+#endif
+#ifndef TAMIS_I_COUNTED_BLOCK_NATIVE
+#define TAMIS_I_COUNTED_BLOCK_NATIVE(features) ((void)(features), NULL)
+#endif
+
+#endif
