@@ -4,7 +4,9 @@
  */
 #include "bits/line.h"
 
+#include "bits/native.h"
 #include "bits/search.h"
+#include "bits/words.h"
 
 #define INVERSE(n)       ((((uint32_t)1 << 20) + (n)-1) / (n))
 #define FOUR_INVERSES(n) INVERSE(n), INVERSE((n) + 1), INVERSE((n) + 2), INVERSE((n) + 3)
@@ -48,19 +50,12 @@ void tamis_i_line_init(tamis_i_line *line, uint64_t homes, uint64_t bits_max, bo
 
 /* ---- reading ---- */
 
-/* Sums of neighbours: pairs, nibbles, bytes, then all bytes by one multiplication. */
-static unsigned ones_of(uint64_t w) {
-    w -= w >> 1 & 0x5555555555555555u;
-    w = (w & 0x3333333333333333u) + (w >> 2 & 0x3333333333333333u);
-    w = (w + (w >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-    return (unsigned)(w * 0x0101010101010101u >> 56);
-}
-
 /* Ones among the first 'width' bits; width <= 128. */
 static unsigned ones_below(const uint64_t *words, unsigned width) {
     if (width < 64)
-        return ones_of(words[0] & tamis_i_low_mask(width));
-    return ones_of(words[0]) + (width == 64 ? 0 : ones_of(words[1] & tamis_i_low_mask(width - 64)));
+        return tamis_i_ones_of(words[0] & tamis_i_low_mask(width));
+    return tamis_i_ones_of(words[0]) +
+           (width == 64 ? 0 : tamis_i_ones_of(words[1] & tamis_i_low_mask(width - 64)));
 }
 
 /* The place after one number k - 1 among the bits from 'from' on, counted from there; 0 for k = 0.  If there
@@ -70,23 +65,23 @@ static unsigned after_ones(const uint64_t *words, unsigned from, unsigned k) {
         return 0;
     for (unsigned at = from; at < TAMIS_I_LINE_BITS; at = (at / 64 + 1) * 64) {
         uint64_t word = words[at / 64] >> at % 64;
-        const unsigned here = ones_of(word);
+        const unsigned here = tamis_i_ones_of(word);
         if (here < k) {
             k -= here;
             continue;
         }
         while (--k > 0)
             word &= word - 1;
-        return at - from + ones_of(word ^ (word - 1));
+        return at - from + tamis_i_ones_of(word ^ (word - 1));
     }
     return TAMIS_I_LINE_BITS - from;
 }
 
 bool tamis_i_line_full(const tamis_i_line *line, const uint64_t *words) {
     const unsigned before_last = (unsigned)line->most - 1, homes = (unsigned)line->homes;
-    return before_last == 0
-               ? ones_below(words, homes) != 0
-               : ones_of(tamis_i_field_get(words, homes, before_last)) < ones_below(words, homes);
+    return before_last == 0 ? ones_below(words, homes) != 0
+                            : tamis_i_ones_of(tamis_i_field_get(words, homes, before_last)) <
+                                  ones_below(words, homes);
 }
 
 /* The bits of all fingerprints that n entries have or may have, and from these the lengths. */
@@ -184,37 +179,19 @@ static void cut(const tamis_i_line *line, uint64_t *words, tamis_i_line_view *vi
     view->bits -= to - from;
 }
 
-/* Lengths of the entries with a new one, in entry view->start: those of 'now', all included. */
-typedef struct lengths {
-    unsigned r, longs;
-} lengths;
-
-static lengths settle(const tamis_i_line *line, const tamis_i_line_view *view, bool is_new_run,
-                      const uint64_t *ends) {
+/* Lengths of the entries with a new one, in entry view->start. */
+static tamis_i_line_lengths line_settle(const tamis_i_line *line, const tamis_i_line_view *view,
+                                        bool is_new_run, const uint64_t *ends) {
     const unsigned n = view->n + 1;
     if (tamis_i_line_is_set(line)) {
         const unsigned bits = bits_for(line, n);
-        return (lengths){.r = bits / n, .longs = start_before(ends, 0, bits % n)};
+        return (tamis_i_line_lengths){.r = bits / n, .longs = start_before(ends, 0, bits % n)};
     }
-    lengths now = {.r = view->n == 0 ? (unsigned)line->bits_max : view->r, .longs = view->longs};
-    const unsigned room = (unsigned)(line->top - line->homes) - n;
-    /* A run between the long ones and the others may be either. */
-    const bool may_be_long = is_new_run && view->start == view->longs && now.r < line->bits_max &&
-                             view->bits + now.r + 1 <= room;
-    const unsigned is_long = view->start < view->longs || may_be_long;
-    const unsigned bits = view->bits + now.r + is_long;
-    unsigned over = bits > room ? bits - room : 0;
-    now.longs += is_long;
-    while (over > 0) {
-        if (now.longs == 0) {
-            now.r--;
-            now.longs = n;
-        }
-        const unsigned keep = now.longs > over ? start_before(ends, 0, now.longs - over) : 0;
-        const unsigned saved = now.longs - keep;
-        over -= over < saved ? over : saved;
-        now.longs = keep;
-    }
+    const tamis_i_line_lengths before = {.r = view->r, .longs = view->longs, .bits = view->bits};
+    tamis_i_line_lengths now = tamis_i_line_with_one(line, view->n, view->start, is_new_run,
+                                                     (unsigned)line->homes, before);
+    while (now.over != 0)
+        tamis_i_line_cut_to(&now, start_before(ends, 0, tamis_i_line_cut_from(&now, n)));
     return now;
 }
 
@@ -236,7 +213,7 @@ unsigned tamis_i_line_add(const tamis_i_line *line, uint64_t *words, unsigned ho
     tamis_i_field_open(ends, start, n + 1, 1);
     if (is_new_run)
         tamis_i_bit_set(ends, start);
-    const lengths now = settle(line, &v, is_new_run, ends);
+    const tamis_i_line_lengths now = line_settle(line, &v, is_new_run, ends);
     /* Cut what becomes shorter; the new entry is not there yet. */
     const unsigned longs = now.longs - (start < now.longs);
     for (; n != 0 && v.r > now.r; v.r--, v.longs = n)
@@ -306,7 +283,7 @@ unsigned tamis_i_line_list(const tamis_i_line *line, const uint64_t *words,
 
 /* Write a line of n entries, in order of their homes, each with at least as many bits as it gets. */
 static void write_line(const tamis_i_line *line, uint64_t *words, const tamis_i_line_entry *entries,
-                       unsigned n, lengths now) {
+                       unsigned n, tamis_i_line_lengths now) {
     unsigned at = (unsigned)line->top;
     memset(words, 0, TAMIS_LINE_BYTES);
     for (unsigned i = 0; i < n; i++) {
@@ -332,11 +309,12 @@ static unsigned run_start_of(const tamis_i_line_entry *entries, unsigned n, unsi
 }
 
 /* The longest lengths that the entries have and the line has room for. */
-static lengths fit(const tamis_i_line *line, const tamis_i_line_entry *entries, unsigned n) {
-    lengths now = {.r = TAMIS_I_LINE_PRINT, .longs = 0};
+static tamis_i_line_lengths fit(const tamis_i_line *line, const tamis_i_line_entry *entries,
+                                unsigned n) {
+    tamis_i_line_lengths now = {.r = TAMIS_I_LINE_PRINT, .longs = 0};
     if (tamis_i_line_is_set(line)) {
         const unsigned bits = bits_for(line, n);
-        return (lengths){.r = bits / n, .longs = run_start_of(entries, n, bits % n)};
+        return (tamis_i_line_lengths){.r = bits / n, .longs = run_start_of(entries, n, bits % n)};
     }
     for (unsigned i = 0; i < n; i++)
         now.r = entries[i].bits < now.r ? entries[i].bits : now.r;
@@ -372,7 +350,8 @@ bool tamis_i_line_covers(const tamis_i_line *line, const uint64_t *words,
     return is_there(entries, tamis_i_line_list(line, words, entries), entry);
 }
 
-static bool are_long_enough(const tamis_i_line_entry *entries, unsigned n, lengths now) {
+static bool are_long_enough(const tamis_i_line_entry *entries, unsigned n,
+                            tamis_i_line_lengths now) {
     for (unsigned i = 0; i < n; i++)
         if (entries[i].bits < now.r + (i < now.longs))
             return false;
@@ -411,7 +390,7 @@ bool tamis_i_line_merge(const tamis_i_line *line, uint64_t *words, const uint64_
     unsigned i = 0, j = 0;
     for (unsigned k = 0; k < n; k++)
         both[k] = j == n_b || (i < n_a && a[i].home <= b[j].home) ? a[i++] : b[j++];
-    const lengths now = fit(line, both, n);
+    const tamis_i_line_lengths now = fit(line, both, n);
     if (!are_long_enough(both, n, now))
         return false;
     if (write)
@@ -499,18 +478,16 @@ static size_t add_all(const tamis_i_line *line, const tamis_i_line_keys *keys, s
     return n;
 }
 
-const tamis_i_line_ops tamis_i_line_portable = {.has = tamis_i_line_find,
-                                                .add_one = tamis_i_line_add,
-                                                .drop_one = tamis_i_line_drop,
-                                                .full = tamis_i_line_full,
-                                                .locate = tamis_i_line_locate_all,
-                                                .find = find_all,
-                                                .drop = drop_all,
-                                                .look = look_all,
-                                                .add = add_all};
-
-const tamis_i_line_ops *tamis_i_line_choose(const tamis_i_line *line, unsigned features,
-                                            uint64_t load) {
-    const tamis_i_line_ops *const fast = tamis_i_line_x86(line, features, load);
-    return fast != NULL ? fast : &tamis_i_line_portable;
+const tamis_i_line_ops *tamis_i_line_ops_for(const tamis_i_line *line, unsigned features) {
+    static const tamis_i_line_ops portable = {.has = tamis_i_line_find,
+                                              .add_one = tamis_i_line_add,
+                                              .drop_one = tamis_i_line_drop,
+                                              .full = tamis_i_line_full,
+                                              .locate = tamis_i_line_locate_all,
+                                              .find = find_all,
+                                              .drop = drop_all,
+                                              .look = look_all,
+                                              .add = add_all};
+    const tamis_i_line_ops *const native = TAMIS_I_LINE_NATIVE(line, features);
+    return native != NULL ? native : &portable;
 }

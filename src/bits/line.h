@@ -49,8 +49,8 @@
 #ifndef TAMIS_BITS_LINE_H
 #define TAMIS_BITS_LINE_H
 
-#include "bits/field.h"
 #include "base/cpu.h"
+#include "bits/field.h"
 #include "bits/group.h"
 #include "hash/hash.h"
 
@@ -67,6 +67,7 @@ typedef struct tamis_i_line {
     uint64_t top;      /* where fingerprints end: 512 for a set, else 512 - TAMIS_I_LINE_B */
     uint64_t most;     /* entries that fit, of one bit each */
     uint64_t copies;   /* of one fingerprint; add takes no more.  Not for a set */
+    uint64_t load;     /* entries of a mean line, for the choice of operations; 0: not known */
     bool passes_on;    /* a set: 'most' is the limit from which on keys are kept elsewhere */
 } tamis_i_line;
 
@@ -151,14 +152,14 @@ typedef struct tamis_i_line_ops {
                   const tamis_i_line_keys *next, uint8_t *results);
 } tamis_i_line_ops;
 
-/* The best operations for these features (bits/kernels.h).  'load': entries of a mean line. */
-const tamis_i_line_ops *tamis_i_line_choose(const tamis_i_line *line, unsigned features,
-                                            uint64_t load);
-extern const tamis_i_line_ops tamis_i_line_portable;
+/* The best operations for a layout and these features (base/cpu.h); 0 gives the portable ones. */
+const tamis_i_line_ops *tamis_i_line_ops_for(const tamis_i_line *line, unsigned features);
 void tamis_i_line_locate_all(const tamis_i_line *line, uint64_t *table, uint64_t lines,
                              const tamis_digest *digests, size_t n, tamis_i_line_keys *keys);
-const tamis_i_line_ops *tamis_i_line_x86(const tamis_i_line *line, unsigned features,
-                                         uint64_t load);
+
+/* The native ones, for bits/native.h; NULL if there are none for this layout or these features. */
+const tamis_i_line_ops *tamis_i_line_ops_x86(const tamis_i_line *line, unsigned features);
+const tamis_i_line_ops *tamis_i_line_ops_arm(const tamis_i_line *line, unsigned features);
 
 /* A line as seen from one home. */
 typedef struct tamis_i_line_view {
@@ -208,6 +209,46 @@ bool tamis_i_line_merge(const tamis_i_line *line, uint64_t *words, const uint64_
 
 /* Check the invariants.  False, and why. */
 bool tamis_i_line_check(const tamis_i_line *line, const uint64_t *words, const char **reason);
+
+/* ---- which entries lose a bit ----
+ *
+ * The format depends on it, so that it is stated once, for all implementations. */
+
+/* The lengths of the entries of a line: the first 'longs' have r + 1 bits, the others r; 'bits' in all.
+ * 'over' are the bits for which there is no room. */
+typedef struct tamis_i_line_lengths {
+    unsigned r, longs, bits, over;
+} tamis_i_line_lengths;
+
+/* Those of a multiset's line of n entries, with one more in entry 'start', before any loses a bit. */
+TAMIS_INLINE tamis_i_line_lengths tamis_i_line_with_one(const tamis_i_line *line, unsigned n,
+                                                        unsigned start, bool is_new_run,
+                                                        unsigned homes, tamis_i_line_lengths now) {
+    const unsigned room = (unsigned)line->top - homes - (n + 1);
+    const unsigned most = (unsigned)line->bits_max, r = n == 0 ? most : now.r;
+    /* A run between the long ones and the others may be either. */
+    const bool may_be_long =
+        is_new_run & (start == now.longs) & (r < most) & (now.bits + r + 1 <= room);
+    const unsigned is_long = (start < now.longs) | may_be_long, bits = now.bits + r + is_long;
+    return (tamis_i_line_lengths){
+        .r = r, .longs = now.longs + is_long, .bits = bits, .over = bits > room ? bits - room : 0};
+}
+
+/* While bits are over, the last long runs lose one, as many runs as needed; when there are no long ones left
+ * all become long ones of a bit less.  'from' is the entry from whose run on: that run begins at 'keep'. */
+TAMIS_INLINE unsigned tamis_i_line_cut_from(tamis_i_line_lengths *now, unsigned n) {
+    if (now->longs == 0) {
+        now->r--;
+        now->longs = n;
+    }
+    return now->longs > now->over ? now->longs - now->over : 0;
+}
+
+TAMIS_INLINE void tamis_i_line_cut_to(tamis_i_line_lengths *now, unsigned keep) {
+    const unsigned saved = now->longs - keep;
+    now->over -= now->over < saved ? now->over : saved;
+    now->longs = keep;
+}
 
 /* Reciprocals for divisions by the number of entries: (B * it[n]) >> 20 is B / n for B < 512; 0 for 0. */
 extern const uint32_t tamis_i_line_inverse[TAMIS_I_LINE_ENTRIES + 1];

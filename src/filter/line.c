@@ -123,7 +123,8 @@ static void attach(tamis_filter *filter) {
                       set ? 0 : v[TAMIS_LINE_COPIES]);
     if (set && v[TAMIS_LINE_LIMIT] != 0)
         tamis_i_line_limit(&l.line, v[TAMIS_LINE_LIMIT]);
-    l.ops = tamis_i_line_choose(&l.line, filter->features, mean_load(&filter->params));
+    l.line.load = mean_load(&filter->params);
+    l.ops = tamis_i_line_ops_for(&l.line, filter->features);
     memcpy(filter->geometry, &l, sizeof l);
 }
 

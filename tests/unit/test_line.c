@@ -7,6 +7,7 @@
  */
 #include "support.h"
 
+#include "base/cpu.h"
 #include "bits/line.h"
 #include "filter/filter.h"
 #include "small_multiset.h"
@@ -238,6 +239,12 @@ static void walk(const tamis_i_line *line, const tamis_i_line_ops *ops, uint64_t
 static const uint64_t some_homes[] = {1, 37, 64, 65, 96, 128};
 static const uint64_t some_bits[] = {1, 4, 7, 12, 56};
 
+/* The operations for lines of this mean load. */
+static const tamis_i_line_ops *ops_at(tamis_i_line *line, uint64_t load) {
+    line->load = load;
+    return tamis_i_line_ops_for(line, tamis_i_cpu_features());
+}
+
 #define for_each_layout(line, copies)                                                              \
     for (unsigned layout_ = 0; layout_ < 6 * 5 * 2; layout_++)                                     \
         if (tamis_i_line_init(&(line), some_homes[layout_ % 6], some_bits[layout_ / 6 % 5],        \
@@ -249,9 +256,9 @@ static void test_line_equals_its_model(void **state) {
     uint64_t random = test_seed();
     tamis_i_line line;
     for_each_layout(line, 4) {
-        walk(&line, &tamis_i_line_portable, &random);
+        walk(&line, tamis_i_line_ops_for(&line, 0), &random);
         for (uint64_t load = 20; load <= 80; load += 60)
-            walk(&line, tamis_i_line_choose(&line, tamis_i_cpu_features(), load), &random);
+            walk(&line, ops_at(&line, load), &random);
     }
 }
 
@@ -264,10 +271,9 @@ static void test_line_that_passes_on_equals_its_model(void **state) {
         for (unsigned i = 0; i < 6 && tamis_i_line_is_set(&line); i++) {
             tamis_i_line limited = line;
             tamis_i_line_limit(&limited, limits[i]);
-            walk(&limited, &tamis_i_line_portable, &random);
+            walk(&limited, tamis_i_line_ops_for(&limited, 0), &random);
             for (uint64_t load = 20; load <= 80; load += 60)
-                walk(&limited, tamis_i_line_choose(&limited, tamis_i_cpu_features(), load),
-                     &random);
+                walk(&limited, ops_at(&limited, load), &random);
         }
     }
 }
@@ -300,9 +306,9 @@ static void test_line_with_a_crowded_home_equals_its_model(void **state) {
     uint64_t random = test_seed() + 2;
     tamis_i_line line;
     for_each_layout(line, 64) {
-        crowd(&line, &tamis_i_line_portable, &random);
+        crowd(&line, tamis_i_line_ops_for(&line, 0), &random);
         for (uint64_t load = 20; load <= 80; load += 60)
-            crowd(&line, tamis_i_line_choose(&line, tamis_i_cpu_features(), load), &random);
+            crowd(&line, ops_at(&line, load), &random);
     }
 }
 
@@ -311,11 +317,11 @@ static void test_line_with_a_crowded_home_equals_its_model(void **state) {
 static void fill(plain *p, uint64_t words[8], unsigned n, uint64_t *random) {
     memset(words, 0, 64);
     for (unsigned tries = 0; p->n < n && tries < 4 * n; tries++)
-        add_one(p, words, &tamis_i_line_portable,
+        add_one(p, words, tamis_i_line_ops_for(&p->line, 0),
                 (unsigned)test_random_below(random, p->line.homes), some_print(random));
     for (uint64_t drops = tamis_i_line_is_set(&p->line) ? 0 : test_random_below(random, p->n + 1);
          drops > 0; drops--)
-        drop_one(p, words, &tamis_i_line_portable, p->entries[p->n / 2].home,
+        drop_one(p, words, tamis_i_line_ops_for(&p->line, 0), p->entries[p->n / 2].home,
                  p->entries[p->n / 2].print);
 }
 
@@ -446,7 +452,7 @@ static void test_damaged_lines_are_refused_or_sound(void **state) {
                 again.bits += again.entries[i].bits;
             plain_write(&again, rewritten);
             assert_memory_equal(words, rewritten, sizeof words);
-            add_one(&again, words, &tamis_i_line_portable, 0, test_random(&random));
+            add_one(&again, words, tamis_i_line_ops_for(&line, 0), 0, test_random(&random));
             sound++;
         }
     }

@@ -7,6 +7,7 @@
  */
 #include "support.h"
 
+#include "base/cpu.h"
 #include "bits/line.h"
 
 #define LINES 24u
@@ -115,7 +116,8 @@ static void walk(const tamis_i_line *line, uint64_t load, uint64_t seed) {
     pair *const p = calloc(1, sizeof *p);
     assert_non_null(p);
     p->line = *line;
-    p->ops = tamis_i_line_choose(line, tamis_i_cpu_features(), load);
+    p->line.load = load;
+    p->ops = tamis_i_line_ops_for(&p->line, tamis_i_cpu_features());
     p->random = seed;
     const unsigned groups = (unsigned)line->most * LINES / GROUP;
     for (unsigned round = 0; round < (tamis_i_line_is_set(line) ? 1u : 2u); round++) {
@@ -162,7 +164,8 @@ static void test_groups_are_located_like_single_keys(void **state) {
         const size_t n = round % 3 == 0 ? test_random_below(&random, GROUP + 1) : GROUP;
         tamis_i_line line;
         tamis_i_line_init(&line, 1 + test_random_below(&random, TAMIS_I_LINE_HOMES), 8, true, 0);
-        const tamis_i_line_ops *const ops = tamis_i_line_choose(&line, tamis_i_cpu_features(), 40);
+        line.load = 40;
+        const tamis_i_line_ops *const ops = tamis_i_line_ops_for(&line, tamis_i_cpu_features());
         tamis_digest digests[GROUP];
         tamis_i_line_keys keys, others;
         memset(&keys, 0, sizeof keys);

@@ -1,4 +1,4 @@
-/* line_group_template.h - the work on the lines of sixteen keys at once; a part of line_x86.c
+/* line_group.c - the work on the lines of sixteen keys at once, for x86-64 with POPCNT, LZCNT, BMI2 and AVX2
  *
  * What one key has to do is a chain of some fifty cycles, in which each step waits for the last one, and a
  * processor looks ahead over two keys or three.  So the work is done in stages, each for all keys.  First
@@ -9,6 +9,32 @@
  *
  * SPDX-License-Identifier: MIT
  */
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#include "bits/x86/draw.h"
+#include "bits/x86/line_view.h"
+
+/* ---- where keys are ---- */
+
+FAST void tamis_i_line_locate_x86(const tamis_i_line *line, uint64_t *table, uint64_t lines,
+                                  const tamis_digest *digests, size_t n, tamis_i_line_keys *keys) {
+    if (TAMIS_UNLIKELY(n != TAMIS_I_GROUP || lines >> 32 != 0)) {
+        tamis_i_line_locate_all(line, table, lines, digests, n, keys);
+        return;
+    }
+    const __m256i all_lines = _mm256_set1_epi64x((long long)lines),
+                  all_homes = _mm256_set1_epi64x((long long)line->homes),
+                  all_table = _mm256_set1_epi64x((long long)(uintptr_t)table);
+    for (size_t i = 0; i < TAMIS_I_GROUP; i += 4) {
+        const tamis_i_drawn d = tamis_i_draw_four(digests + i, all_lines, all_homes);
+        tamis_i_put_four(keys->at + i, _mm256_add_epi64(_mm256_slli_epi64(d.first, 6), all_table));
+        tamis_i_put_four(keys->home + i, d.second);
+        tamis_i_put_four(keys->print + i, d.other);
+    }
+}
+
+/* ---- looking ---- */
 
 #define GROUP   TAMIS_I_GROUP
 #define COMPARE 4u /* fingerprints of a run that are compared */
@@ -187,12 +213,13 @@ FAST TAMIS_INLINE void find_group(const tamis_i_line *line, const tamis_i_line_k
     }
 }
 
-/* ---- changing ---- */
+FAST TAMIS_INLINE unsigned answer_of(const tamis_i_line *line, const uint64_t *words,
+                                     unsigned homes, unsigned found) {
+    const unsigned full = is_full(line, words, homes) & (found ^ 1);
+    return found * TAMIS_I_LINE_FOUND + full * TAMIS_I_LINE_FULL;
+}
 
-/* Narrow lines have their homes and ends in the first two words, or three.  So that no window of a change
- * begins before the line, there are this many homes at least: entries and bits of a fingerprint are more
- * than 40 together in a line that is full. */
-#define HOMES_LEAST 16u
+/* ---- changing ---- */
 
 /* Numbers of four lines, as far as they differ in 32 bits. */
 FAST TAMIS_INLINE __m256i numbers_of(uint64_t *const *at) {
@@ -226,37 +253,6 @@ FAST TAMIS_INLINE unsigned seconds_of(const tamis_i_line_keys *keys) {
             for (unsigned k = 0; k < i; k++)
                 seconds |= (unsigned)(numbers[i] == numbers[k]) << i;
     return seconds;
-}
-
-/* Write a line: fingerprints in v, then homes, of which one has a run or not, and ends. */
-FAST TAMIS_INLINE void put_line(uint64_t *words, wide_line v, unsigned homes, unsigned home,
-                                bool hit, uint64_t ends) {
-    const uint64_t old[2] = {words[0], words[1]};
-    store_wide(words, v);
-    const uint64_t bit = (uint64_t)1 << home % 64, value = (uint64_t)hit << home % 64;
-    if (homes == 64) {
-        words[0] = (old[0] & ~bit) | value;
-        words[1] |= ends;
-    } else if (homes < 64) {
-        words[0] |= (_bzhi_u64(old[0], homes) & ~bit) | value | ends << homes;
-        words[1] |= ends >> (64 - homes);
-    } else {
-        const unsigned shift = homes % 64;
-        const uint64_t high = home < 64 ? 0 : UINT64_MAX;
-        words[0] = (old[0] & ~(bit & ~high)) | (value & ~high);
-        words[1] |= (_bzhi_u64(old[1], homes - 64) & ~(bit & high)) | (value & high) |
-                    (shift == 0 ? 0 : ends << shift);
-        words[2] |= shift == 0 ? ends : ends >> (64 - shift);
-    }
-}
-
-/* So many bits more, or fewer. */
-FAST TAMIS_INLINE void put_bits(uint64_t *words, unsigned more) {
-    uint16_t last;
-    unsigned char *const bytes = (unsigned char *)words + TAMIS_LINE_BYTES - sizeof last;
-    memcpy(&last, bytes, sizeof last);
-    last = (uint16_t)(last + (more << (16 - TAMIS_I_LINE_B)));
-    memcpy(bytes, &last, sizeof last);
 }
 
 /* ---- adding ---- */
@@ -363,41 +359,20 @@ FAST TAMIS_INLINE void plan_eight(const tamis_i_line *line, const tamis_i_line_k
               _mm256_add_epi32(_mm256_sub_epi32(gap, _mm256_slli_epi32(byte, 3)), all_lanes(64)));
 }
 
-/* Write a line with a new entry: its fingerprint goes in the window before 'byte'. */
-FAST TAMIS_INLINE void put_added(uint64_t *words, wide_line v, unsigned homes, bool set,
-                                 unsigned home, uint64_t ends, unsigned byte, uint64_t value,
-                                 unsigned more) {
-    put_line(words, v, homes, home, true, ends);
-    unsigned char *const bytes = (unsigned char *)words + byte - 8;
-    uint64_t window;
-    memcpy(&window, bytes, 8);
-    window |= value;
-    memcpy(bytes, &window, 8);
-    if (!set)
-        put_bits(words, more);
-}
-
 /* Put the entry in: move_down(), with the new words of homes and ends. */
 FAST TAMIS_INLINE void add_as_planned(uint64_t *words, const tamis_i_line_keys *keys,
                                       unsigned homes, bool set, additions *a, size_t i) {
-    const unsigned char *const masks = (const unsigned char *)below;
+    const unsigned char *const masks = (const unsigned char *)tamis_i_line_below;
     const wide_line from = load_wide(words), stay = load_wide(masks + a->stay[i]),
                     gap = load_wide(masks + a->gap[i]), over = load_wide(masks + a->over[i]);
-    const __m256i turned_low = _mm256_permute4x64_epi64(from.low, 0x39),
-                  next_high = _mm256_permute4x64_epi64(from.high, 0x39),
-                  next_low = _mm256_blend_epi32(turned_low, next_high, 0xc0);
-    const __m128i right = _mm_cvtsi32_si128((int)a->length[i]),
-                  left = _mm_cvtsi32_si128((int)a->rest[i]);
-    const __m256i low =
-        _mm256_or_si256(_mm256_srl_epi64(from.low, right), _mm256_sll_epi64(next_low, left));
-    const __m256i high =
-        _mm256_or_si256(_mm256_srl_epi64(from.high, right), _mm256_sll_epi64(next_high, left));
+    const wide_line moved = shift_down(from, shift_by(a->length[i]), shift_by(a->rest[i]), false);
     put_added(
         words,
-        (wide_line){_mm256_or_si256(_mm256_andnot_si256(over.low, from.low),
-                                    _mm256_and_si256(low, _mm256_xor_si256(gap.low, stay.low))),
-                    _mm256_or_si256(_mm256_andnot_si256(over.high, from.high),
-                                    _mm256_and_si256(high, _mm256_xor_si256(gap.high, stay.high)))},
+        (wide_line){
+            _mm256_or_si256(_mm256_andnot_si256(over.low, from.low),
+                            _mm256_and_si256(moved.low, _mm256_xor_si256(gap.low, stay.low))),
+            _mm256_or_si256(_mm256_andnot_si256(over.high, from.high),
+                            _mm256_and_si256(moved.high, _mm256_xor_si256(gap.high, stay.high)))},
         homes, set, (unsigned)keys->home[i], a->new_ends[i], a->byte[i],
         keys->print[i] >> a->rest[i] << a->shift[i], a->length[i]);
 }
@@ -443,40 +418,6 @@ FAST TAMIS_INLINE wide_line cut_window(wide_line v, const uint64_t *words, cutti
     return (wide_line){_mm256_or_si256(v.low, put.low), _mm256_or_si256(v.high, put.high)};
 }
 
-/* Bits of v up to 'to', without those up to 'from'. */
-FAST TAMIS_INLINE wide_line between(wide_line v, wide_line to, wide_line from) {
-    return (wide_line){_mm256_and_si256(v.low, _mm256_xor_si256(to.low, from.low)),
-                       _mm256_and_si256(v.high, _mm256_xor_si256(to.high, from.high))};
-}
-
-/* One of the bits of v that are not up to 'from', and the other. */
-FAST TAMIS_INLINE wide_line join(wide_line v, wide_line from, wide_line other) {
-    return (wide_line){_mm256_or_si256(_mm256_andnot_si256(from.low, v.low), other.low),
-                       _mm256_or_si256(_mm256_andnot_si256(from.high, v.high), other.high)};
-}
-
-FAST TAMIS_INLINE wide_line shift_up(wide_line v, unsigned width) {
-    const __m256i turned_low = _mm256_permute4x64_epi64(v.low, 0x93),
-                  turned_high = _mm256_permute4x64_epi64(v.high, 0x93),
-                  last_low = _mm256_blend_epi32(turned_low, _mm256_setzero_si256(), 0x03),
-                  last_high = _mm256_blend_epi32(turned_high, turned_low, 0x03);
-    const __m128i left = _mm_cvtsi32_si128((int)width), right = _mm_cvtsi32_si128(64 - (int)width);
-    return (wide_line){
-        _mm256_or_si256(_mm256_sll_epi64(v.low, left), _mm256_srl_epi64(last_low, right)),
-        _mm256_or_si256(_mm256_sll_epi64(v.high, left), _mm256_srl_epi64(last_high, right))};
-}
-
-FAST TAMIS_INLINE wide_line shift_down(wide_line v, unsigned width) {
-    const __m256i turned_low = _mm256_permute4x64_epi64(v.low, 0x39),
-                  turned_high = _mm256_permute4x64_epi64(v.high, 0x39),
-                  next_low = _mm256_blend_epi32(turned_low, turned_high, 0xc0),
-                  next_high = _mm256_blend_epi32(turned_high, _mm256_setzero_si256(), 0xc0);
-    const __m128i right = _mm_cvtsi32_si128((int)width), left = _mm_cvtsi32_si128(64 - (int)width);
-    return (wide_line){
-        _mm256_or_si256(_mm256_srl_epi64(v.low, right), _mm256_sll_epi64(next_low, left)),
-        _mm256_or_si256(_mm256_srl_epi64(v.high, right), _mm256_sll_epi64(next_high, left))};
-}
-
 /* Add an entry to a line in which others have to lose a bit first; false, and nothing done, if some lose
  * more than one.  Entries
  *
@@ -497,19 +438,12 @@ FAST TAMIS_INLINE bool add_with_cut(const tamis_i_line *line, uint64_t *words,
         longs = new_longs[i];
     } else {
         const unsigned room = top - homes - 1 - n, all = a->bits[i] + a->length[i];
-        r = old_r;
-        longs = old_longs + (a->length[i] - r);
-        for (unsigned over = all - room; over > 0;) {
-            if (longs == 0) {
-                r--;
-                longs = n + 1;
-            }
-            const unsigned keep =
-                longs > over ? start_before(a->new_ends[i], longs - over, false) : 0;
-            const unsigned saved = longs - keep;
-            over -= over < saved ? over : saved;
-            longs = keep;
-        }
+        tamis_i_line_lengths now = {
+            .r = old_r, .longs = old_longs + (a->length[i] - old_r), .over = all - room};
+        while (now.over != 0)
+            tamis_i_line_cut_to(
+                &now, start_before(a->new_ends[i], tamis_i_line_cut_from(&now, n + 1), false));
+        r = now.r, longs = now.longs;
     }
     const unsigned is_long = start < longs, keep = longs - is_long, length = r + is_long;
     const bool all_cut = r != old_r;
@@ -520,8 +454,9 @@ FAST TAMIS_INLINE bool add_with_cut(const tamis_i_line *line, uint64_t *words,
     const unsigned keep_end = top - keep * old_r - (all_cut ? old_longs : keep);
     const wide_line from = load_wide(words);
     wide_line v = between(from, ones_below(long_end), ones_below(all_cut ? keep_end : bottom));
+    const unsigned up = all_cut ? old_longs : old_longs - keep;
     v = join(from, ones_below(all_cut ? top : keep_end),
-             shift_up(v, all_cut ? old_longs : old_longs - keep));
+             shift_up(v, shift_by(up), shift_by(64 - up), true));
     cutting c1 = cutting_of(to - keep, from_length, keep_end, top - keep * (r + 1));
     v = cut_window(v, words, &c1);
     v = cut_window(v, words, &c1);
@@ -538,7 +473,8 @@ FAST TAMIS_INLINE bool add_with_cut(const tamis_i_line *line, uint64_t *words,
     const unsigned end = top - start * r - (start < keep ? start : keep);
     const wide_line after = ones_below(end),
                     none = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-    v = join(v, after, shift_down(between(v, after, none), length));
+    v = join(v, after,
+             shift_down(between(v, after, none), shift_by(length), shift_by(64 - length), true));
     const unsigned byte = (end + 7) / 8;
     put_added(words, v, homes, set, (unsigned)keys->home[i], a->new_ends[i], byte,
               keys->print[i] >> (64 - length) << (end - length + 64 - 8 * byte),
@@ -609,16 +545,9 @@ FAST TAMIS_INLINE void match_eight_to_drop(const tamis_i_line *line, const tamis
 FAST TAMIS_INLINE void drop_match(uint64_t *words, unsigned homes, unsigned home, const counts *c,
                                   drops *d, size_t i) {
     const wide_line from = load_wide(words),
-                    stay = load_wide((const unsigned char *)below + d->stay[i]),
+                    stay = load_wide((const unsigned char *)tamis_i_line_below + d->stay[i]),
                     over = ones_below(d->at[i] + place_of(d->matches[i]) + 1);
-    const __m256i last_low = _mm256_permute4x64_epi64(from.low, 0x93),
-                  turned_high = _mm256_permute4x64_epi64(from.high, 0x93),
-                  last_high = _mm256_blend_epi32(turned_high, last_low, 0x03);
-    const __m128i left = _mm_cvtsi32_si128((int)d->length[i]),
-                  right = _mm_cvtsi32_si128((int)d->rest[i]);
-    const wide_line moved = {
-        _mm256_or_si256(_mm256_sll_epi64(from.low, left), _mm256_srl_epi64(last_low, right)),
-        _mm256_or_si256(_mm256_sll_epi64(from.high, left), _mm256_srl_epi64(last_high, right))};
+    const wide_line moved = shift_up(from, shift_by(d->length[i]), shift_by(d->rest[i]), false);
     put_line(words, join(from, over, between(moved, over, stay)), homes, home,
              63 - c->last[i] - c->start[i] > 1,
              _pext_u64(d->ends[i],
@@ -656,5 +585,64 @@ FAST TAMIS_INLINE void drop_group(const tamis_i_line *line, const tamis_i_line_k
     }
 }
 
-#undef GROUP
-#undef COMPARE
+/* ---- the cases ---- */
+
+#define FIND(name, homes, wide, set)                                                               \
+    FAST void tamis_i_line_##name##_find(const tamis_i_line *line, const tamis_i_line_keys *keys,  \
+                                         size_t n, const tamis_i_line_keys *next, bool *found) {   \
+        if (n == GROUP) {                                                                          \
+            find_group(line, keys, homes, wide, set, next, found, tamis_i_line_##name##_has);      \
+            return;                                                                                \
+        }                                                                                          \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            TAMIS_PREFETCH(next->at[i]);                                                           \
+            found[i] = find_one(line, keys->at[i], homes, wide, set, (unsigned)keys->home[i],      \
+                                false, keys->print[i]);                                            \
+        }                                                                                          \
+    }
+#define ADD(name, homes, wide, set)                                                                \
+    FAST size_t tamis_i_line_##name##_add(const tamis_i_line *line, const tamis_i_line_keys *keys, \
+                                          size_t from, size_t n, const tamis_i_line_keys *next,    \
+                                          uint8_t *results) {                                      \
+        if (!(wide) && n - from == GROUP && (homes) >= HOMES_LEAST)                                \
+            return add_group(line, keys, homes, set, next, results,                                \
+                             tamis_i_line_##name##_add_one);                                       \
+        for (size_t i = from; i < n; i++) {                                                        \
+            TAMIS_PREFETCH_RW(next->at[i]);                                                        \
+            results[i] = (uint8_t)tamis_i_line_##name##_add_one(                                   \
+                line, keys->at[i], (unsigned)keys->home[i], keys->print[i]);                       \
+            if (TAMIS_UNLIKELY(tamis_i_line_refused(line, results[i])))                            \
+                return i + 1;                                                                      \
+        }                                                                                          \
+        return n;                                                                                  \
+    }
+#define DROP(name, homes, wide, set)                                                               \
+    FAST void tamis_i_line_##name##_drop(const tamis_i_line *line, const tamis_i_line_keys *keys,  \
+                                         size_t n, const tamis_i_line_keys *next, bool *dropped) { \
+        if (!(wide) && n == GROUP && (homes) >= HOMES_LEAST) {                                     \
+            drop_group(line, keys, homes, next, dropped, tamis_i_line_##name##_drop_one);          \
+            return;                                                                                \
+        }                                                                                          \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            TAMIS_PREFETCH_RW(next->at[i]);                                                        \
+            dropped[i] = tamis_i_line_##name##_drop_one(line, keys->at[i],                         \
+                                                        (unsigned)keys->home[i], keys->print[i]);  \
+        }                                                                                          \
+    }
+#define LOOK(name, homes, wide, set)                                                               \
+    FAST void tamis_i_line_##name##_look(const tamis_i_line *line, const tamis_i_line_keys *keys,  \
+                                         size_t n, const tamis_i_line_keys *next,                  \
+                                         uint8_t *results) {                                       \
+        bool found[GROUP];                                                                         \
+        tamis_i_line_##name##_find(line, keys, n, next, found);                                    \
+        for (size_t i = 0; i < n; i++)                                                             \
+            results[i] = (uint8_t)answer_of(line, keys->at[i], homes, found[i]);                   \
+    }
+MULTISET_CASES(FIND)
+MULTISET_CASES(ADD)
+MULTISET_CASES(DROP)
+SET_CASES(FIND)
+SET_CASES(ADD)
+SET_CASES(LOOK)
+
+#endif
