@@ -26,6 +26,7 @@
 #define TAMIS_I_BLOCK_NATIVE         tamis_i_block_ops_x86
 #define TAMIS_I_COUNTED_BLOCK_NATIVE tamis_i_counted_block_ops_x86
 #define TAMIS_I_LINE_NATIVE          tamis_i_line_ops_x86
+#define TAMIS_I_RANK_BUCKET_NATIVE   tamis_i_rank_bucket_ops_x86
 #endif
 
 /* The rest is portable only. */
@@ -37,6 +38,9 @@
 #endif
 #ifndef TAMIS_I_COUNTED_BLOCK_NATIVE
 #define TAMIS_I_COUNTED_BLOCK_NATIVE(features) ((void)(features), NULL)
+#endif
+#ifndef TAMIS_I_RANK_BUCKET_NATIVE
+#define TAMIS_I_RANK_BUCKET_NATIVE(features) ((void)(features), NULL)
 #endif
 #ifndef TAMIS_I_LINE_NATIVE
 #define TAMIS_I_LINE_NATIVE(layout, features) ((void)(layout), (void)(features), NULL)

@@ -2,7 +2,7 @@
  *
  * A key has one bucket, one home in it and one fingerprint, three numbers drawn from its digest; together
  * they are its print f.  The bucket keeps the fingerprints of each home as a chain without links
- * (bits/chain.h).  A bucket that runs out of slots takes an extension from a pool, and a second, larger
+ * (bits/rank_bucket.h).  A bucket that runs out of slots takes an extension from a pool, and a second, larger
  * one from another pool when that is full; it gives them back as soon as they are not needed.  A key for
  * which there is no slot goes to the stash.
  *
@@ -40,7 +40,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/chain.h"
+#include "bits/rank_bucket.h"
 #include "bits/stream.h"
 #include "filter/filter.h"
 #include "hash/hash.h"
@@ -49,7 +49,7 @@
 
 #define BUCKETS_MAX ((uint64_t)1 << 38)
 #define COPIES      16u /* or the largest number that one counter can hold, if that is more */
-#define ALL_SLOTS   (TAMIS_I_PIECES * TAMIS_I_CHAIN_SLOTS)
+#define ALL_SLOTS   (TAMIS_I_RANK_PIECES * TAMIS_I_RANK_SLOTS)
 
 /* No chain is longer, which bounds the time of every call, also on a file that somebody made on purpose.  The
  * planner's buckets have fewer slots than that, and so have the defaults; in larger ones a key for which
@@ -63,15 +63,13 @@
 
 /* What geometry[] holds. */
 typedef struct layout {
-    const tamis_i_chain_ops *ops;
-    void (*locate)(const tamis_i_chain *chain, const tamis_digest *digests, size_t n,
-                   tamis_i_chain_keys *keys);
+    const tamis_i_rank_ops *ops;
     uint64_t copies_max;
-    tamis_i_chain chain;
+    tamis_i_rank_bucket chain;
 } layout;
 
 _Static_assert(sizeof(layout) <= TAMIS_I_GEOMETRY * sizeof(uint64_t), "geometry[] is too small");
-_Static_assert(sizeof(tamis_i_chain_keys) <= TAMIS_I_SCRATCH_MAX, "the scratch is too small");
+_Static_assert(sizeof(tamis_i_rank_keys) <= TAMIS_I_SCRATCH_MAX, "the scratch is too small");
 _Static_assert(TAMIS_RANK_VALUE_BITS == TAMIS_RANK_COUNTER_BITS, "one parameter, two meanings");
 
 static const layout *layout_of(const tamis_filter *filter) {
@@ -108,7 +106,7 @@ static void set_defaults(tamis_params *params) {
 }
 
 /* The chain of complete parameters; false if they are out of range. */
-static bool chain_of(const tamis_params *params, tamis_i_chain *chain) {
+static bool chain_of(const tamis_params *params, tamis_i_rank_bucket *chain) {
     const uint64_t *const v = params->value;
     const uint64_t extra = v[TAMIS_RANK_VALUE_BITS];
     /* Of large tables a trimmed form, which has a bit for each home, must not promise too much. */
@@ -117,14 +115,14 @@ static bool chain_of(const tamis_params *params, tamis_i_chain *chain) {
             return false;
     if (extra > 8 || v[TAMIS_RANK_PRINT_BITS] > 56 || v[TAMIS_RANK_BUCKETS] > BUCKETS_MAX)
         return false;
-    *chain = (tamis_i_chain){
+    *chain = (tamis_i_rank_bucket){
         .homes = v[TAMIS_RANK_HOMES],
         .print_bits = v[TAMIS_RANK_PRINT_BITS],
         .count_bits = params->kind == TAMIS_KIND_RANK_COUNTING ? extra : 0,
         .slot_bits = v[TAMIS_RANK_PRINT_BITS] + extra,
         .n = {v[TAMIS_RANK_BUCKETS], v[TAMIS_RANK_EXTENSIONS_2], v[TAMIS_RANK_EXTENSIONS_3]},
         .slots = {v[TAMIS_RANK_SLOTS], v[TAMIS_RANK_SLOTS_2], v[TAMIS_RANK_SLOTS_3]}};
-    return tamis_i_chain_init(chain);
+    return tamis_i_rank_init(chain);
 }
 
 static tamis_status shape(tamis_params *params, uint64_t *n_table) {
@@ -141,7 +139,7 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
     set_default(&params->stash, 16 + params->capacity / 16384);
     if (params->kind == TAMIS_KIND_RANK_COUNTING)
         set_default(&v[TAMIS_RANK_COUNTER_BITS], 2);
-    tamis_i_chain chain;
+    tamis_i_rank_bucket chain;
     if (!chain_of(params, &chain))
         return TAMIS_E_ARGUMENT;
     /* One bit more than a word, which readers may touch. */
@@ -152,10 +150,7 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
 }
 
 static void attach(tamis_filter *filter) {
-    const unsigned features = filter->features;
-    layout l = {.ops = tamis_i_chain_choose(features),
-                .locate = (features & TAMIS_I_CPU_AVX2) != 0 ? tamis_i_chain_locate_avx2
-                                                             : tamis_i_chain_locate};
+    layout l = {.ops = tamis_i_rank_bucket_ops_for(filter->features)};
     const bool valid = chain_of(&filter->params, &l.chain);
     TAMIS_ASSERT(valid);
     (void)valid;
@@ -186,7 +181,7 @@ static inline bool found(const layout *l, const tamis_filter *filter, tamis_dige
     return l->ops->find(&l->chain, filter->table, p.bucket, p.home, p.fingerprint);
 }
 
-static void look(const tamis_filter *filter, tamis_digest digest, tamis_i_chain_view *view) {
+static void look(const tamis_filter *filter, tamis_digest digest, tamis_i_rank_view *view) {
     const layout *const l = layout_of(filter);
     const print p = print_of(l, digest);
     l->ops->look(&l->chain, filter->table, p.bucket, p.home, p.fingerprint, view);
@@ -195,12 +190,12 @@ static void look(const tamis_filter *filter, tamis_digest digest, tamis_i_chain_
 /* ---- pools of extensions ---- */
 
 static bool pool_take(tamis_filter *filter, unsigned kind, uint64_t *number) {
-    const tamis_i_chain *const c = &layout_of(filter)->chain;
+    const tamis_i_rank_bucket *const c = &layout_of(filter)->chain;
     uint64_t *const head = &filter->state[HEAD(kind)], *const fresh = &filter->state[FRESH(kind)];
     const unsigned bits = (unsigned)c->link_bits[kind - 1];
     if (*head != 0) {
         *number = *head - 1;
-        const uint64_t at = tamis_i_chain_piece(c, kind, *number);
+        const uint64_t at = tamis_i_rank_piece(c, kind, *number);
         *head = tamis_i_field_get(filter->table, at + 1, bits);
         tamis_i_field_put(filter->table, at + 1, bits, 0);
         if (*head > *fresh) /* no calls have made this: the list ends here */
@@ -210,14 +205,14 @@ static bool pool_take(tamis_filter *filter, unsigned kind, uint64_t *number) {
     } else {
         return false;
     }
-    tamis_i_bit_set(filter->table, tamis_i_chain_piece(c, kind, *number));
+    tamis_i_bit_set(filter->table, tamis_i_rank_piece(c, kind, *number));
     return true;
 }
 
 /* Give back an extension whose slots are empty. */
 static void pool_give(tamis_filter *filter, unsigned kind, uint64_t number) {
-    const tamis_i_chain *const c = &layout_of(filter)->chain;
-    const uint64_t at = tamis_i_chain_piece(c, kind, number);
+    const tamis_i_rank_bucket *const c = &layout_of(filter)->chain;
+    const uint64_t at = tamis_i_rank_piece(c, kind, number);
     filter->table[at / 64] &= ~((uint64_t)1 << at % 64);
     tamis_i_field_put(filter->table, at + 1, (unsigned)c->link_bits[kind - 1],
                       filter->state[HEAD(kind)]);
@@ -225,25 +220,26 @@ static void pool_give(tamis_filter *filter, unsigned kind, uint64_t number) {
 }
 
 /* Make room for one slot more in a bucket that has been looked at; false if there is none. */
-static bool extend(tamis_filter *filter, tamis_i_chain_view *view) {
-    const tamis_i_chain *const c = &layout_of(filter)->chain;
+static bool extend(tamis_filter *filter, tamis_i_rank_view *view) {
+    const tamis_i_rank_bucket *const c = &layout_of(filter)->chain;
     const unsigned kind = view->pieces;
     if (view->load < c->first[kind])
         return true;
-    if (kind == TAMIS_I_PIECES || c->n[kind] == 0 || !pool_take(filter, kind, &view->number[kind]))
+    if (kind == TAMIS_I_RANK_PIECES || c->n[kind] == 0 ||
+        !pool_take(filter, kind, &view->number[kind]))
         return false;
-    tamis_i_chain_set_link(c, filter->table, kind - 1, view->number[kind - 1],
-                           view->number[kind] + 1);
-    view->at[kind] = tamis_i_chain_piece(c, kind, view->number[kind]);
+    tamis_i_rank_set_link(c, filter->table, kind - 1, view->number[kind - 1],
+                          view->number[kind] + 1);
+    view->at[kind] = tamis_i_rank_piece(c, kind, view->number[kind]);
     view->pieces++;
     return true;
 }
 
 /* Give back what a bucket does not need, after its load has gone down to 'load'. */
-static void shrink(tamis_filter *filter, const tamis_i_chain_view *view, unsigned load) {
-    const tamis_i_chain *const c = &layout_of(filter)->chain;
+static void shrink(tamis_filter *filter, const tamis_i_rank_view *view, unsigned load) {
+    const tamis_i_rank_bucket *const c = &layout_of(filter)->chain;
     for (unsigned kind = view->pieces - 1; kind > 0 && load <= c->first[kind]; kind--) {
-        tamis_i_chain_set_link(c, filter->table, kind - 1, view->number[kind - 1], 0);
+        tamis_i_rank_set_link(c, filter->table, kind - 1, view->number[kind - 1], 0);
         pool_give(filter, kind, view->number[kind]);
     }
 }
@@ -256,26 +252,26 @@ static bool contains(const tamis_filter *filter, tamis_digest digest) {
 }
 
 static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
-    tamis_i_chain_view view;
+    tamis_i_rank_view view;
     look(filter, digest, &view);
     return view.copies + tamis_i_stash_copies(&filter->stash, digest);
 }
 
-static uint64_t counter_one(const tamis_i_chain *c) {
+static uint64_t counter_one(const tamis_i_rank_bucket *c) {
     return (uint64_t)1 << (c->slot_bits - c->count_bits);
 }
 
 /* Raise T(f) by one, in a slot with this value.  False if there is no room. */
 static bool raise(tamis_filter *filter, tamis_digest digest, uint64_t value,
-                  tamis_i_chain_view *view) {
+                  tamis_i_rank_view *view) {
     const layout *const l = layout_of(filter);
-    const tamis_i_chain *const c = &l->chain;
+    const tamis_i_rank_bucket *const c = &l->chain;
     const print p = print_of(l, digest);
     const uint64_t most = tamis_i_low_mask((unsigned)c->count_bits);
     if (view->copies >= l->copies_max) /* saturated */
         return true;
     if (view->copies > 0 && most != 0 && view->slot >> (c->slot_bits - c->count_bits) < most) {
-        tamis_i_chain_set_slot(c, filter->table, view, view->match, view->slot + counter_one(c));
+        tamis_i_rank_set_slot(c, filter->table, view, view->match, view->slot + counter_one(c));
         return true;
     }
     if (view->length >= CHAIN_MAX || !extend(filter, view))
@@ -292,7 +288,7 @@ static tamis_status insert_at(tamis_filter *filter, tamis_digest digest, uint64_
                      l->ops->add_new(&l->chain, filter->table, at, p.home, p.fingerprint))) {
         *added = tamis_i_stash_copies(&filter->stash, digest) == 0;
     } else {
-        tamis_i_chain_view view;
+        tamis_i_rank_view view;
         look(filter, digest, &view);
         const bool fresh = view.copies == 0 && tamis_i_stash_copies(&filter->stash, digest) == 0;
         if (!raise(filter, digest, 0, &view)) {
@@ -309,23 +305,23 @@ static tamis_status insert_at(tamis_filter *filter, tamis_digest digest, uint64_
 static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
     const layout *const l = layout_of(filter);
     const print p = print_of(l, digest);
-    return insert_at(filter, digest, tamis_i_chain_piece(&l->chain, 0, p.bucket), p, added);
+    return insert_at(filter, digest, tamis_i_rank_piece(&l->chain, 0, p.bucket), p, added);
 }
 
 /* Lower T(f); false if it is 0. */
 static bool lower(tamis_filter *filter, tamis_digest digest, uint64_t at, print p) {
     const layout *const l = layout_of(filter);
-    const tamis_i_chain *const c = &l->chain;
+    const tamis_i_rank_bucket *const c = &l->chain;
     if (TAMIS_LIKELY(l->ops->drop_only(c, filter->table, at, p.home, p.fingerprint)))
         return true;
-    tamis_i_chain_view view;
+    tamis_i_rank_view view;
     look(filter, digest, &view);
     if (view.copies == 0)
         return false;
     if (view.copies >= l->copies_max) {
         /* saturated: it stays */
     } else if (c->count_bits != 0 && view.slot >> (c->slot_bits - c->count_bits) != 0) {
-        tamis_i_chain_set_slot(c, filter->table, &view, view.match, view.slot - counter_one(c));
+        tamis_i_rank_set_slot(c, filter->table, &view, view.match, view.slot - counter_one(c));
     } else {
         l->ops->drop(c, filter->table, &view);
         shrink(filter, &view, view.load - 1);
@@ -345,7 +341,7 @@ static inline tamis_status remove_at(tamis_filter *filter, tamis_digest digest, 
 static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
     const layout *const l = layout_of(filter);
     const print p = print_of(l, digest);
-    return remove_at(filter, digest, tamis_i_chain_piece(&l->chain, 0, p.bucket), p);
+    return remove_at(filter, digest, tamis_i_rank_piece(&l->chain, 0, p.bucket), p);
 }
 
 /* ---- values ---- */
@@ -358,7 +354,7 @@ static tamis_status insert_value(tamis_filter *filter, tamis_digest digest, unsi
                                  bool *added) {
     if (value == 0) /* which is also what a key in the stash has */
         return insert(filter, digest, added);
-    tamis_i_chain_view view;
+    tamis_i_rank_view view;
     look(filter, digest, &view);
     const bool fresh = view.copies == 0 && tamis_i_stash_copies(&filter->stash, digest) == 0;
     if (!raise(filter, digest, value, &view))
@@ -371,7 +367,7 @@ static tamis_status insert_value(tamis_filter *filter, tamis_digest digest, unsi
 /* A key in the stash is known exactly, and has the value 0. */
 static tamis_status lookup_value(const tamis_filter *filter, tamis_digest digest, unsigned *value) {
     const layout *const l = layout_of(filter);
-    tamis_i_chain_view view;
+    tamis_i_rank_view view;
     if (tamis_i_stash_copies(&filter->stash, digest) != 0) {
         *value = 0;
         return TAMIS_OK;
@@ -384,11 +380,11 @@ static tamis_status lookup_value(const tamis_filter *filter, tamis_digest digest
 }
 
 /* Could T(f) be raised n times, exactly? */
-static bool has_room(const tamis_filter *filter, const tamis_i_chain_view *view, uint64_t n) {
+static bool has_room(const tamis_filter *filter, const tamis_i_rank_view *view, uint64_t n) {
     const layout *const l = layout_of(filter);
-    const tamis_i_chain *const c = &l->chain;
+    const tamis_i_rank_bucket *const c = &l->chain;
     unsigned pieces = view->pieces;
-    while (view->load + n > c->first[pieces] && pieces < TAMIS_I_PIECES &&
+    while (view->load + n > c->first[pieces] && pieces < TAMIS_I_RANK_PIECES &&
            (filter->state[HEAD(pieces)] != 0 || filter->state[FRESH(pieces)] < c->n[pieces]))
         pieces++;
     return view->load + n <= c->first[pieces] && view->length + n <= CHAIN_MAX &&
@@ -397,10 +393,10 @@ static bool has_room(const tamis_filter *filter, const tamis_i_chain_view *view,
 
 /* Of a key in the stash, all copies move to slots: as long as one is left there, the value is 0. */
 static tamis_status update_value(tamis_filter *filter, tamis_digest digest, unsigned value) {
-    const tamis_i_chain *const c = &layout_of(filter)->chain;
+    const tamis_i_rank_bucket *const c = &layout_of(filter)->chain;
     const uint64_t mask = tamis_i_low_mask((unsigned)c->print_bits);
     const uint64_t in_stash = tamis_i_stash_copies(&filter->stash, digest);
-    tamis_i_chain_view view;
+    tamis_i_rank_view view;
     look(filter, digest, &view);
     if (in_stash != 0) {
         if (value == 0)
@@ -417,8 +413,8 @@ static tamis_status update_value(tamis_filter *filter, tamis_digest digest, unsi
     }
     if (view.copies == 0)
         return TAMIS_E_NOT_FOUND;
-    tamis_i_chain_set_slot(c, filter->table, &view, view.match,
-                           (view.slot & mask) | (uint64_t)value << c->print_bits);
+    tamis_i_rank_set_slot(c, filter->table, &view, view.match,
+                          (view.slot & mask) | (uint64_t)value << c->print_bits);
     return TAMIS_OK;
 }
 
@@ -441,27 +437,27 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
     fetch_all(l, filter->table, tamis_i_take(&word, l->chain.n[0]) * l->chain.stride[0]);
 }
 
-static inline tamis_i_chain_keys *keys_of(const tamis_i_group *group) {
+static inline tamis_i_rank_keys *keys_of(const tamis_i_group *group) {
     return group->scratch;
 }
 
 /* What the keys of the next group ask for; the three groups of this turn. */
-static tamis_i_chain_turns turns_of(const layout *l, const tamis_i_group *now,
-                                    const tamis_i_group *next) {
-    l->locate(&l->chain, next->digests, next->n, keys_of(next));
+static tamis_i_rank_turns turns_of(const layout *l, const tamis_i_group *now,
+                                   const tamis_i_group *next) {
+    l->ops->locate(&l->chain, next->digests, next->n, keys_of(next));
     const tamis_i_group *const before = next->before;
-    return (tamis_i_chain_turns){.now = keys_of(now),
-                                 .before = before == NULL ? NULL : keys_of(before),
-                                 .next = keys_of(next),
-                                 .n_now = now->n,
-                                 .n_before = before == NULL ? 0 : before->n,
-                                 .n_next = next->n};
+    return (tamis_i_rank_turns){.now = keys_of(now),
+                                .before = before == NULL ? NULL : keys_of(before),
+                                .next = keys_of(next),
+                                .n_now = now->n,
+                                .n_before = before == NULL ? 0 : before->n,
+                                .n_next = next->n};
 }
 
 static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
                           const tamis_i_group *next, bool *present) {
     const layout *const l = layout_of(filter);
-    const tamis_i_chain_turns turns = turns_of(l, now, next);
+    const tamis_i_rank_turns turns = turns_of(l, now, next);
     l->ops->find_many(&l->chain, filter->table, &turns, present);
     if (filter->state[TAMIS_I_STASH_USED] != 0)
         for (size_t i = 0; i < now->n; i++)
@@ -471,8 +467,8 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
 /* Groups that change buckets: the lines of one are fetched, and the extensions of the next.  A third of the
  * buckets have one, so that this must do without a branch. */
 TAMIS_INLINE void fetch_turn(const layout *l, const uint64_t *table,
-                             const tamis_i_chain_turns *turns, size_t i) {
-    const tamis_i_chain *const c = &l->chain;
+                             const tamis_i_rank_turns *turns, size_t i) {
+    const tamis_i_rank_bucket *const c = &l->chain;
     if (i < turns->n_next)
         fetch_all(l, table, turns->next->at[i]);
     if (i < turns->n_before && c->link_bits[0] != 0) {
@@ -480,21 +476,21 @@ TAMIS_INLINE void fetch_turn(const layout *l, const uint64_t *table,
         const uint64_t bits = table[where / 64] >> where % 64 | table[where / 64 + 1]
                                                                     << 1 << (63 - where % 64);
         const uint64_t number = (bits & tamis_i_low_mask((unsigned)c->link_bits[0])) - 1;
-        const uint64_t away = tamis_i_chain_piece(c, 1, number) - at;
+        const uint64_t away = tamis_i_rank_piece(c, 1, number) - at;
         const uint64_t to = at + (away & -(uint64_t)(number < c->n[1]));
         TAMIS_PREFETCH(table + to / 64);
         TAMIS_PREFETCH(table + (to + c->stride[1] - 1) / 64);
     }
 }
 
-static inline print print_number(const tamis_i_chain_keys *keys, size_t i) {
+static inline print print_number(const tamis_i_rank_keys *keys, size_t i) {
     return (print){.home = (unsigned)keys->home[i], .fingerprint = keys->print[i]};
 }
 
 static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
                                 const tamis_i_group *next, bool *added, size_t *done) {
     const layout *const l = layout_of(filter);
-    const tamis_i_chain_turns turns = turns_of(l, now, next);
+    const tamis_i_rank_turns turns = turns_of(l, now, next);
     *done = 0;
     for (size_t i = 0; i < TAMIS_I_GROUP; i++) {
         fetch_turn(l, filter->table, &turns, i);
@@ -512,7 +508,7 @@ static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
 static void remove_many(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
                         bool *removed) {
     const layout *const l = layout_of(filter);
-    const tamis_i_chain_turns turns = turns_of(l, now, next);
+    const tamis_i_rank_turns turns = turns_of(l, now, next);
     for (size_t i = 0; i < TAMIS_I_GROUP; i++) {
         fetch_turn(l, filter->table, &turns, i);
         if (i < now->n)
@@ -525,7 +521,7 @@ static void remove_many(tamis_filter *filter, const tamis_i_group *now, const ta
 
 /* What the chains of a bucket hold. */
 typedef struct census {
-    tamis_i_chain_view view;
+    tamis_i_rank_view view;
     uint64_t copies;
     uint64_t distinct;  /* prints */
     uint64_t saturated; /* of them */
@@ -546,16 +542,16 @@ static unsigned longest_chain(const uint16_t *parents, unsigned load) {
  * is too long. */
 static void count_bucket(const tamis_filter *filter, uint64_t bucket, census *sums) {
     const layout *const l = layout_of(filter);
-    const tamis_i_chain *const c = &l->chain;
+    const tamis_i_rank_bucket *const c = &l->chain;
     const uint64_t mask = tamis_i_low_mask((unsigned)c->print_bits);
     uint16_t parents[ALL_SLOTS];
     uint64_t slots[ALL_SLOTS], copies[ALL_SLOTS]; /* of the print, up to here */
     l->ops->look(c, filter->table, bucket, 0, 0, &sums->view);
-    tamis_i_chain_parents(c, filter->table, &sums->view, parents);
+    tamis_i_rank_parents(c, filter->table, &sums->view, parents);
     sums->copies = sums->distinct = sums->saturated = 0;
     sums->longest = longest_chain(parents, sums->view.load);
     for (unsigned s = 0; s < sums->view.load && sums->longest <= CHAIN_MAX; s++) {
-        slots[s] = tamis_i_chain_slot(c, filter->table, &sums->view, s);
+        slots[s] = tamis_i_rank_slot(c, filter->table, &sums->view, s);
         const uint64_t own =
             1 + (c->count_bits == 0 ? 0 : slots[s] >> (c->slot_bits - c->count_bits));
         unsigned p = parents[s];
@@ -571,8 +567,8 @@ static void count_bucket(const tamis_filter *filter, uint64_t bucket, census *su
 
 /* A query for an absent key meets one of the B L 2^r prints at random. */
 static void info(const tamis_filter *filter, tamis_info *info) {
-    const tamis_i_chain *const c = &layout_of(filter)->chain;
-    const uint64_t loads = c->first[TAMIS_I_PIECES] + 1;
+    const tamis_i_rank_bucket *const c = &layout_of(filter)->chain;
+    const uint64_t loads = c->first[TAMIS_I_RANK_PIECES] + 1;
     uint64_t distinct = 0;
     info->n_loads = (size_t)least(loads, TAMIS_LOADS_MAX);
     for (uint64_t i = 0; i < c->n[0]; i++) {
@@ -595,7 +591,7 @@ static void fold(uint64_t *sums, uint64_t number) {
  * extensions of this kind, and names the sum of these. */
 static bool check_pool(const tamis_filter *filter, unsigned kind, uint64_t named,
                        const uint64_t *names, const char **reason) {
-    const tamis_i_chain *const c = &layout_of(filter)->chain;
+    const tamis_i_rank_bucket *const c = &layout_of(filter)->chain;
     const uint64_t fresh = filter->state[FRESH(kind)];
     const unsigned bits = (unsigned)c->link_bits[kind - 1];
     uint64_t used = 0, sums[2] = {0, 0};
@@ -603,17 +599,17 @@ static bool check_pool(const tamis_filter *filter, unsigned kind, uint64_t named
     if (fresh > c->n[kind])
         return false;
     for (uint64_t i = 0; i < fresh; i++) {
-        if (tamis_i_bit_get(filter->table, tamis_i_chain_piece(c, kind, i))) {
+        if (tamis_i_bit_get(filter->table, tamis_i_rank_piece(c, kind, i))) {
             used++;
             fold(sums, i);
         }
     }
     uint64_t free_ones = 0;
     for (uint64_t link = filter->state[HEAD(kind)]; link != 0; free_ones++) {
-        const uint64_t at = link > fresh ? 0 : tamis_i_chain_piece(c, kind, link - 1);
+        const uint64_t at = link > fresh ? 0 : tamis_i_rank_piece(c, kind, link - 1);
         /* A list that comes back to itself is longer than what is not in use. */
         if (link > fresh || free_ones >= fresh - used || tamis_i_bit_get(filter->table, at) ||
-            !tamis_i_chain_is_zero(filter->table, at + 1 + bits, at + c->stride[kind]))
+            !tamis_i_rank_is_zero(filter->table, at + 1 + bits, at + c->stride[kind]))
             return false;
         link = tamis_i_field_get(filter->table, at + 1, bits);
     }
@@ -623,8 +619,8 @@ static bool check_pool(const tamis_filter *filter, unsigned kind, uint64_t named
         *reason = "an extension is not used by just one bucket";
         return false;
     }
-    const uint64_t behind = tamis_i_chain_piece(c, kind, fresh);
-    if (!tamis_i_chain_is_zero(filter->table, behind, tamis_i_chain_piece(c, kind, c->n[kind]))) {
+    const uint64_t behind = tamis_i_rank_piece(c, kind, fresh);
+    if (!tamis_i_rank_is_zero(filter->table, behind, tamis_i_rank_piece(c, kind, c->n[kind]))) {
         *reason = "an extension that was never used is not empty";
         return false;
     }
@@ -632,13 +628,13 @@ static bool check_pool(const tamis_filter *filter, unsigned kind, uint64_t named
 }
 
 static bool check(const tamis_filter *filter, const char **reason) {
-    const tamis_i_chain *const c = &layout_of(filter)->chain;
+    const tamis_i_rank_bucket *const c = &layout_of(filter)->chain;
     uint64_t keys = 0, saturated = 0, at = 0, in_stash;
-    uint64_t named[TAMIS_I_PIECES] = {0}, names[TAMIS_I_PIECES][2] = {{0}};
+    uint64_t named[TAMIS_I_RANK_PIECES] = {0}, names[TAMIS_I_RANK_PIECES][2] = {{0}};
     for (uint64_t i = 0; i < c->n[0]; i++) {
         census sums;
         count_bucket(filter, i, &sums);
-        const tamis_i_chain_view *const v = &sums.view;
+        const tamis_i_rank_view *const v = &sums.view;
         if (sums.longest > CHAIN_MAX) {
             *reason = "a chain has more fingerprints than any may have";
             return false;
@@ -649,21 +645,20 @@ static bool check(const tamis_filter *filter, const char **reason) {
         }
         for (unsigned p = 0; p < v->pieces; p++) {
             if ((p > 0 && !tamis_i_bit_get(filter->table, v->at[p])) ||
-                (p + 1 == v->pieces &&
-                 tamis_i_chain_link(c, filter->table, p, v->number[p]) != 0)) {
+                (p + 1 == v->pieces && tamis_i_rank_link(c, filter->table, p, v->number[p]) != 0)) {
                 *reason = "a bucket names an extension that is none";
                 return false;
             }
         }
-        if (!tamis_i_chain_check(c, filter->table, v, reason))
+        if (!tamis_i_rank_check(c, filter->table, v, reason))
             return false;
         keys += sums.copies;
         saturated += sums.saturated;
     }
-    for (unsigned kind = 1; kind < TAMIS_I_PIECES; kind++)
+    for (unsigned kind = 1; kind < TAMIS_I_RANK_PIECES; kind++)
         if (!check_pool(filter, kind, named[kind], names[kind], reason))
             return false;
-    if (!tamis_i_chain_is_zero(filter->table, c->bits, 64 * filter->n_table)) {
+    if (!tamis_i_rank_is_zero(filter->table, c->bits, 64 * filter->n_table)) {
         *reason = "the table has data past its end";
         return false;
     }
@@ -688,10 +683,10 @@ static uint64_t trim_least(const tamis_params *params) {
 
 static uint64_t trim_bits(const tamis_filter *filter) {
     const layout *const l = layout_of(filter);
-    const tamis_i_chain *const c = &l->chain;
+    const tamis_i_rank_bucket *const c = &l->chain;
     uint64_t load = 0;
     for (uint64_t i = 0; i < c->n[0]; i++) {
-        tamis_i_chain_view view;
+        tamis_i_rank_view view;
         l->ops->look(c, filter->table, i, 0, 0, &view);
         load += view.load;
     }
@@ -707,9 +702,9 @@ static void write_bits(tamis_i_writer *out, const uint64_t *table, uint64_t at, 
 
 static void trim(const tamis_filter *filter, tamis_i_writer *out) {
     const layout *const l = layout_of(filter);
-    const tamis_i_chain *const c = &l->chain;
+    const tamis_i_rank_bucket *const c = &l->chain;
     for (uint64_t i = 0; i < c->n[0]; i++) {
-        tamis_i_chain_view v;
+        tamis_i_rank_view v;
         l->ops->look(c, filter->table, i, 0, 0, &v);
         write_bits(out, filter->table, v.at[0], c->homes);
         for (unsigned p = 0; p < v.pieces; p++)
@@ -739,12 +734,12 @@ static bool read_bits(tamis_i_reader *in, uint64_t *table, uint64_t at, uint64_t
 static bool fill_bucket(tamis_filter *filter, uint64_t bucket, tamis_i_reader *in,
                         const char **reason) {
     const layout *const l = layout_of(filter);
-    const tamis_i_chain *const c = &l->chain;
-    tamis_i_chain_view v;
+    const tamis_i_rank_bucket *const c = &l->chain;
+    tamis_i_rank_view v;
     uint64_t level;
     if (!tamis_i_read(in, (unsigned)c->homes, &level))
         return false;
-    tamis_i_field_put(filter->table, tamis_i_chain_piece(c, 0, bucket), (unsigned)c->homes, level);
+    tamis_i_field_put(filter->table, tamis_i_rank_piece(c, 0, bucket), (unsigned)c->homes, level);
     l->ops->look(c, filter->table, bucket, 0, 0, &v);
     uint64_t n = v.chains; /* slots of this level */
     for (v.load = 0; n > 0;) {
@@ -756,7 +751,7 @@ static bool fill_bucket(tamis_filter *filter, uint64_t bucket, tamis_i_reader *i
                 return false;
             }
             if (level >> i & 1)
-                tamis_i_bit_set(filter->table, tamis_i_chain_higher_at(c, &v, v.load));
+                tamis_i_bit_set(filter->table, tamis_i_rank_higher_at(c, &v, v.load));
             v.load++;
         }
         n = filter->words->ones(&level, 1);
@@ -784,7 +779,7 @@ static bool fill(tamis_filter *filter, tamis_i_reader *in, const char **reason) 
 
 #define RANK_FUNCTIONS                                                                             \
     .abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT, .n_state = N_STATE,                           \
-    .scratch = sizeof(tamis_i_chain_keys), .shape = shape, .attach = attach, .insert = insert,     \
+    .scratch = sizeof(tamis_i_rank_keys), .shape = shape, .attach = attach, .insert = insert,      \
     .contains = contains, .remove = remove_one, .copies = copies, .prefetch = prefetch,            \
     .contains_many = contains_many, .insert_many = insert_many, .remove_many = remove_many,        \
     .info = info, .check = check, .trim_least = trim_least, .trim_bits = trim_bits, .trim = trim,  \

@@ -4,9 +4,9 @@
  */
 #include "support.h"
 
-#include "bits/chain.h"
 #include "base/cpu.h"
 #include "bits/group.h"
+#include "bits/rank_bucket.h"
 #include "filter/filter.h"
 #include "tamis/plan.h"
 
@@ -28,7 +28,7 @@ static uint64_t count_equal(const lists *l, unsigned home, uint64_t print, uint6
 
 /* A table of one bucket and two extensions that are linked by hand, and bits around it that must stay. */
 typedef struct bucket {
-    tamis_i_chain chain;
+    tamis_i_rank_bucket chain;
     uint64_t *table;
     size_t n_words;
 } bucket;
@@ -40,7 +40,7 @@ static bucket make_bucket(unsigned homes, unsigned print_bits, unsigned slot_bit
                           .slot_bits = slot_bits,
                           .n = {3, z2 != 0, z3 != 0},
                           .slots = {z1, z2, z3}}};
-    assert_true(tamis_i_chain_init(&b.chain));
+    assert_true(tamis_i_rank_init(&b.chain));
     b.n_words = (size_t)(b.chain.bits / 64 + 2);
     b.table = calloc(b.n_words, sizeof *b.table);
     assert_non_null(b.table);
@@ -48,13 +48,13 @@ static bucket make_bucket(unsigned homes, unsigned print_bits, unsigned slot_bit
 }
 
 /* Bucket 1 gets the piece it needs next, or gives back the one it does not need. */
-static void relink(const bucket *b, tamis_i_chain_view *v, unsigned load) {
-    const tamis_i_chain *const c = &b->chain;
-    for (unsigned kind = 1; kind < TAMIS_I_PIECES && c->n[kind] != 0; kind++) {
+static void relink(const bucket *b, tamis_i_rank_view *v, unsigned load) {
+    const tamis_i_rank_bucket *const c = &b->chain;
+    for (unsigned kind = 1; kind < TAMIS_I_RANK_PIECES && c->n[kind] != 0; kind++) {
         const bool needed = load > c->first[kind];
-        tamis_i_chain_set_link(c, b->table, kind - 1, v->number[kind - 1], needed);
+        tamis_i_rank_set_link(c, b->table, kind - 1, v->number[kind - 1], needed);
         v->number[kind] = 0;
-        v->at[kind] = tamis_i_chain_piece(c, kind, 0);
+        v->at[kind] = tamis_i_rank_piece(c, kind, 0);
         if (!needed)
             return;
         v->pieces = kind + 1 > v->pieces ? kind + 1 : v->pieces;
@@ -63,11 +63,11 @@ static void relink(const bucket *b, tamis_i_chain_view *v, unsigned load) {
 
 /* The answers to n queries of a batch, which is fetched, prepared and answered, alone and between two
  * others. */
-static void find_many(const tamis_i_chain_ops *ops, const bucket *b,
-                      const tamis_i_chain_keys *asked, size_t n, bool *found) {
-    tamis_i_chain_keys keys[2] = {*asked, *asked};
+static void find_many(const tamis_i_rank_ops *ops, const bucket *b, const tamis_i_rank_keys *asked,
+                      size_t n, bool *found) {
+    tamis_i_rank_keys keys[2] = {*asked, *asked};
     bool again[TAMIS_I_GROUP];
-    const tamis_i_chain_turns turns[] = {
+    const tamis_i_rank_turns turns[] = {
         {.next = &keys[0], .n_next = n},
         {.before = &keys[0], .next = &keys[1], .n_before = n, .n_next = n},
         {.now = &keys[0], .before = &keys[1], .n_now = n, .n_before = n},
@@ -78,12 +78,12 @@ static void find_many(const tamis_i_chain_ops *ops, const bucket *b,
 }
 
 /* Queries for some homes of the bucket, and for those of an empty one in between. */
-static void compare_many(const bucket *b, const tamis_i_chain_ops *ops, const lists *l,
+static void compare_many(const bucket *b, const tamis_i_rank_ops *ops, const lists *l,
                          unsigned home, uint64_t print) {
-    const uint64_t at = tamis_i_chain_piece(&b->chain, 0, 1);
+    const uint64_t at = tamis_i_rank_piece(&b->chain, 0, 1);
     const uint64_t mask = tamis_i_low_mask((unsigned)b->chain.print_bits);
     const size_t n = print % 2 == 0 ? TAMIS_I_GROUP : 1 + home % TAMIS_I_GROUP;
-    tamis_i_chain_keys keys;
+    tamis_i_rank_keys keys;
     bool found[TAMIS_I_GROUP];
     memset(&keys, 0, sizeof keys);
     for (unsigned i = 0; i < n; i++) {
@@ -98,10 +98,10 @@ static void compare_many(const bucket *b, const tamis_i_chain_ops *ops, const li
             i % 4 != 3 && count_equal(l, (home + i) % (unsigned)b->chain.homes, print, mask) != 0);
 }
 
-static void compare(const bucket *b, const tamis_i_chain_ops *ops, const lists *l) {
+static void compare(const bucket *b, const tamis_i_rank_ops *ops, const lists *l) {
     const uint64_t mask = tamis_i_low_mask((unsigned)b->chain.print_bits);
     const char *reason = NULL;
-    tamis_i_chain_view v;
+    tamis_i_rank_view v;
     for (unsigned home = 0; home < b->chain.homes; home++) {
         for (uint64_t print = 0; print <= (mask < 7 ? mask : 7); print++) {
             const uint64_t equal = count_equal(l, home, print, mask);
@@ -116,23 +116,23 @@ static void compare(const bucket *b, const tamis_i_chain_ops *ops, const lists *
                 compare_many(b, ops, l, home, print);
         }
     }
-    if (!tamis_i_chain_check(&b->chain, b->table, &v, &reason))
+    if (!tamis_i_rank_check(&b->chain, b->table, &v, &reason))
         fail_msg("%s", reason);
 }
 
 /* Random calls on one bucket; 'quick': with the functions for the common case wherever they work. */
-static void run_bucket(const tamis_i_chain_ops *ops, bucket b, uint64_t random, bool quick) {
-    const uint64_t at = tamis_i_chain_piece(&b.chain, 0, 1);
+static void run_bucket(const tamis_i_rank_ops *ops, bucket b, uint64_t random, bool quick) {
+    const uint64_t at = tamis_i_rank_piece(&b.chain, 0, 1);
     lists l = {0};
     const uint64_t mask = tamis_i_low_mask((unsigned)b.chain.print_bits);
-    const unsigned most = (unsigned)b.chain.first[TAMIS_I_PIECES];
+    const unsigned most = (unsigned)b.chain.first[TAMIS_I_RANK_PIECES];
     for (unsigned step = 0; step < 600; step++) {
         const unsigned home = (unsigned)test_random_below(&random, b.chain.homes);
         const uint64_t slot =
             (test_random(&random) & 7 & mask) |
             (test_random(&random) & (tamis_i_low_mask((unsigned)b.chain.slot_bits) ^ mask));
         const bool grow = test_random_below(&random, 8) < (step % 200 < 100 ? 6u : 2u);
-        tamis_i_chain_view v;
+        tamis_i_rank_view v;
         ops->look(&b.chain, b.table, 1, home, slot & mask, &v);
         if (grow && l.load < most && l.n[home] < KEYS_MAX) {
             if (!quick || !ops->add_new(&b.chain, b.table, at, home, slot)) {
@@ -166,7 +166,7 @@ static void test_rank_bucket_is_a_list_for_each_home(void **state) {
         {48, 8, 8, 49, 13, 52}, {64, 19, 21, 70, 14, 61}, {64, 3, 8, 64, 65, 0},
         {64, 7, 7, 40, 30, 20}, {52, 8, 8, 51, 13, 50},   {43, 12, 12, 36, 9, 40},
         {64, 7, 7, 90, 16, 60}, {20, 8, 8, 30, 30, 30}};
-    const tamis_i_chain_ops *const fast = tamis_i_chain_choose(tamis_i_cpu_features());
+    const tamis_i_rank_ops *const fast = tamis_i_rank_bucket_ops_for(tamis_i_cpu_features());
     uint64_t random = test_seed();
     for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         for (unsigned round = 0; round < 4; round++) {
@@ -174,10 +174,10 @@ static void test_rank_bucket_is_a_list_for_each_home(void **state) {
             const bucket a = make_bucket(s[0], s[1], s[2], s[3], s[4], s[5]);
             const bucket b = make_bucket(s[0], s[1], s[2], s[3], s[4], s[5]);
             const uint64_t seed = test_random(&random);
-            run_bucket(&tamis_i_chain_portable, a, seed, false);
+            run_bucket(tamis_i_rank_bucket_ops_for(0), a, seed, false);
             for (unsigned way = 0; way < 3; way++) {
                 memset(b.table, 0, b.n_words * sizeof *b.table);
-                run_bucket(way == 0 ? &tamis_i_chain_portable : fast, b, seed, way != 2);
+                run_bucket(way == 0 ? tamis_i_rank_bucket_ops_for(0) : fast, b, seed, way != 2);
                 assert_memory_equal(a.table, b.table, a.n_words * sizeof *a.table);
             }
             free(a.table);
@@ -192,7 +192,7 @@ static void test_rank_any_bits_are_safe(void **state) {
     uint64_t random = test_seed();
     static const unsigned shapes[][4] = {
         {64, 3, 5, 20}, {52, 8, 8, 51}, {40, 6, 6, 40}, {64, 7, 7, 90}, {64, 20, 20, 60}};
-    const tamis_i_chain_ops *const fast = tamis_i_chain_choose(tamis_i_cpu_features());
+    const tamis_i_rank_ops *const fast = tamis_i_rank_bucket_ops_for(tamis_i_cpu_features());
     for (unsigned round = 0; round < 300; round++) {
         const unsigned *const s = shapes[round % 5];
         const bucket b = make_bucket(s[0], s[1], s[2], s[3], 6, 9);
@@ -201,25 +201,27 @@ static void test_rank_any_bits_are_safe(void **state) {
         for (unsigned step = 0; step < 200; step++) {
             const unsigned home = (unsigned)test_random_below(&random, b.chain.homes);
             const uint64_t number = test_random_below(&random, 3);
-            tamis_i_chain_view v;
-            const uint64_t at = tamis_i_chain_piece(&b.chain, 0, number);
-            const tamis_i_chain_keys key = {.at = {at}, .home = {home}, .print = {step % 8}};
+            tamis_i_rank_view v;
+            const uint64_t at = tamis_i_rank_piece(&b.chain, 0, number);
+            const tamis_i_rank_keys key = {.at = {at}, .home = {home}, .print = {step % 8}};
             bool found;
             for (unsigned way = 0; way < 2; way++) {
-                find_many(way == 0 ? &tamis_i_chain_portable : fast, &b, &key, 1, &found);
-                assert_int_equal(
-                    found, tamis_i_chain_portable.find(&b.chain, b.table, number, home, step % 8));
+                find_many(way == 0 ? tamis_i_rank_bucket_ops_for(0) : fast, &b, &key, 1, &found);
+                assert_int_equal(found, tamis_i_rank_bucket_ops_for(0)->find(
+                                            &b.chain, b.table, number, home, step % 8));
             }
-            tamis_i_chain_portable.look(&b.chain, b.table, number, home, step % 8, &v);
+            tamis_i_rank_bucket_ops_for(0)->look(&b.chain, b.table, number, home, step % 8, &v);
             assert_true(v.load <= b.chain.first[v.pieces]);
             if (step % 5 == 0)
-                (void)tamis_i_chain_portable.add_new(&b.chain, b.table, at, home, step % 32);
+                (void)tamis_i_rank_bucket_ops_for(0)->add_new(&b.chain, b.table, at, home,
+                                                              step % 32);
             else if (step % 5 == 1)
-                (void)tamis_i_chain_portable.drop_only(&b.chain, b.table, at, home, step % 8);
+                (void)tamis_i_rank_bucket_ops_for(0)->drop_only(&b.chain, b.table, at, home,
+                                                                step % 8);
             else if (v.copies > 0 && step % 2 == 0)
-                tamis_i_chain_portable.drop(&b.chain, b.table, &v);
+                tamis_i_rank_bucket_ops_for(0)->drop(&b.chain, b.table, &v);
             else if (v.load < b.chain.first[v.pieces])
-                tamis_i_chain_portable.add(&b.chain, b.table, &v, step % 32);
+                tamis_i_rank_bucket_ops_for(0)->add(&b.chain, b.table, &v, step % 32);
         }
         free(b.table);
     }
@@ -491,7 +493,7 @@ static void test_groups_are_located_like_single_keys(void **state) {
     (void)state;
     uint64_t random = 20261116;
     for (unsigned round = 0; round < 20000; round++) {
-        const tamis_i_chain chain = {
+        const tamis_i_rank_bucket chain = {
             .n = {1 + test_random(&random) % ((uint64_t)1 << (1 + round % 38))},
             .homes = 1 + test_random_below(&random, 64),
             .stride = {1 + test_random_below(&random, 4096)},
@@ -499,7 +501,7 @@ static void test_groups_are_located_like_single_keys(void **state) {
         const size_t n =
             round % 3 == 0 ? test_random_below(&random, TAMIS_I_GROUP + 1) : TAMIS_I_GROUP;
         tamis_digest digests[TAMIS_I_GROUP];
-        tamis_i_chain_keys keys, others;
+        tamis_i_rank_keys keys, others;
         memset(&keys, 0, sizeof keys);
         memset(&others, 0, sizeof others);
         for (size_t i = 0; i < TAMIS_I_GROUP; i++) {
@@ -507,11 +509,8 @@ static void test_groups_are_located_like_single_keys(void **state) {
             if (round % 5 == 0)
                 digests[i].lo = i % 2 == 0 ? UINT64_MAX - i : i / 2;
         }
-        tamis_i_chain_locate(&chain, digests, n, &keys);
-        if ((tamis_i_cpu_features() & TAMIS_I_CPU_AVX2) != 0)
-            tamis_i_chain_locate_avx2(&chain, digests, n, &others);
-        else
-            tamis_i_chain_locate(&chain, digests, n, &others);
+        tamis_i_rank_locate(&chain, digests, n, &keys);
+        tamis_i_rank_bucket_ops_for(tamis_i_cpu_features())->locate(&chain, digests, n, &others);
         assert_memory_equal(&keys, &others, sizeof keys);
         for (size_t i = 0; i < n; i++)
             assert_true(keys.home[i] < chain.homes && keys.at[i] / chain.stride[0] < chain.n[0]);

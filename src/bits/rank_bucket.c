@@ -1,27 +1,14 @@
-/* chain.c - rank-indexed buckets: layout, the portable functions, the check
+/* rank_bucket.c - rank-indexed buckets: layout, the portable functions, the check
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/chain.h"
+#include "bits/rank_bucket.h"
+#include "bits/native.h"
+#include "bits/words.h"
 #include "hash/hash.h"
 
-/* Sums of 2, 4 and 8 bits side by side, then of all bytes by a multiplication. */
-static inline unsigned ones_of(uint64_t x) {
-    x -= x >> 1 & 0x5555555555555555u;
-    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
-    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-    return (unsigned)(x * 0x0101010101010101u >> 56);
-}
-
-#define CHAIN_TARGET
-#define CHAIN_ONES(word)              ones_of(word)
-#define CHAIN_INDEX(table, at, tight) window(table, at)
-#define CHAIN_SLOT(table, at, width)  window(table, at)
-#define CHAIN_OPS                     const tamis_i_chain_ops tamis_i_chain_portable
-#include "bits/chain_template.h"
-
-void tamis_i_chain_locate(const tamis_i_chain *chain, const tamis_digest *digests, size_t n,
-                          tamis_i_chain_keys *keys) {
+void tamis_i_rank_locate(const tamis_i_rank_bucket *chain, const tamis_digest *digests, size_t n,
+                         tamis_i_rank_keys *keys) {
     for (size_t i = 0; i < n; i++) {
         uint64_t draw = digests[i].lo;
         keys->at[i] = tamis_i_take(&draw, chain->n[0]) * chain->stride[0];
@@ -30,9 +17,17 @@ void tamis_i_chain_locate(const tamis_i_chain *chain, const tamis_digest *digest
     }
 }
 
-const tamis_i_chain_ops *tamis_i_chain_choose(unsigned features) {
-    const tamis_i_chain_ops *const x86 = tamis_i_chain_x86(features);
-    return x86 != NULL ? x86 : &tamis_i_chain_portable;
+#define RANK_TARGET
+#define RANK_ONES(word)              tamis_i_ones_of(word)
+#define RANK_INDEX(table, at, tight) window(table, at)
+#define RANK_SLOT(table, at, width)  window(table, at)
+#define RANK_LOCATE                  tamis_i_rank_locate
+#define RANK_OPS                     static const tamis_i_rank_ops portable
+#include "bits/rank_bucket_template.h"
+
+const tamis_i_rank_ops *tamis_i_rank_bucket_ops_for(unsigned features) {
+    const tamis_i_rank_ops *const native = TAMIS_I_RANK_BUCKET_NATIVE(features);
+    return native != NULL ? native : &portable;
 }
 
 static unsigned bit_width(uint64_t most) {
@@ -42,22 +37,22 @@ static unsigned bit_width(uint64_t most) {
     return width;
 }
 
-bool tamis_i_chain_init(tamis_i_chain *c) {
+bool tamis_i_rank_init(tamis_i_rank_bucket *c) {
     if (c->homes < 1 || c->homes > 64 || c->print_bits < 1 || c->print_bits > 56 ||
         c->slot_bits > 64 || c->print_bits + c->count_bits > c->slot_bits || c->n[0] < 1 ||
         c->slots[0] < 1)
         return false;
-    for (unsigned p = 0; p < TAMIS_I_PIECES; p++) {
-        if (c->slots[p] > TAMIS_I_CHAIN_SLOTS || (c->slots[p] == 0) != (c->n[p] == 0) ||
+    for (unsigned p = 0; p < TAMIS_I_RANK_PIECES; p++) {
+        if (c->slots[p] > TAMIS_I_RANK_SLOTS || (c->slots[p] == 0) != (c->n[p] == 0) ||
             (p > 0 && c->n[p] > c->n[p - 1]))
             return false;
     }
     c->first[0] = 0;
     c->bits = 0;
-    for (unsigned p = 0; p < TAMIS_I_PIECES; p++) {
+    for (unsigned p = 0; p < TAMIS_I_RANK_PIECES; p++) {
         const uint64_t free_bits = p == 0 ? 0 : 1 + bit_width(c->n[p]);
         c->link_at[p] = p == 0 ? c->homes : 1;
-        c->link_bits[p] = p + 1 < TAMIS_I_PIECES ? bit_width(c->n[p + 1]) : 0;
+        c->link_bits[p] = p + 1 < TAMIS_I_RANK_PIECES ? bit_width(c->n[p + 1]) : 0;
         c->higher_at[p] = c->link_at[p] + c->link_bits[p];
         c->slots_at[p] = c->higher_at[p] + c->slots[p];
         c->stride[p] = c->slots_at[p] + c->slots[p] * c->slot_bits;
@@ -74,17 +69,17 @@ bool tamis_i_chain_init(tamis_i_chain *c) {
     return true;
 }
 
-void tamis_i_chain_parents(const tamis_i_chain *c, const uint64_t *table,
-                           const tamis_i_chain_view *v, uint16_t *parents) {
+void tamis_i_rank_parents(const tamis_i_rank_bucket *c, const uint64_t *table,
+                          const tamis_i_rank_view *v, uint16_t *parents) {
     unsigned next = v->chains;
     for (unsigned s = 0; s < v->load; s++)
         parents[s] = UINT16_MAX;
     for (unsigned s = 0; s < next && next < v->load; s++)
-        if (tamis_i_bit_get(table, tamis_i_chain_higher_at(c, v, s)))
+        if (tamis_i_bit_get(table, tamis_i_rank_higher_at(c, v, s)))
             parents[next++] = (uint16_t)s;
 }
 
-bool tamis_i_chain_is_zero(const uint64_t *table, uint64_t from, uint64_t to) {
+bool tamis_i_rank_is_zero(const uint64_t *table, uint64_t from, uint64_t to) {
     for (; to - from >= 64; from += 64)
         if (tamis_i_field_get(table, from, 64) != 0)
             return false;
@@ -92,13 +87,13 @@ bool tamis_i_chain_is_zero(const uint64_t *table, uint64_t from, uint64_t to) {
 }
 
 /* Ones of the higher index in slots 'from' up to 'to'. */
-static unsigned count_higher(const tamis_i_chain *c, const uint64_t *table,
-                             const tamis_i_chain_view *v, unsigned from, unsigned to) {
+static unsigned count_higher(const tamis_i_rank_bucket *c, const uint64_t *table,
+                             const tamis_i_rank_view *v, unsigned from, unsigned to) {
     return higher_before(c, table, v, to) - higher_before(c, table, v, from);
 }
 
-bool tamis_i_chain_check(const tamis_i_chain *c, const uint64_t *table, const tamis_i_chain_view *v,
-                         const char **reason) {
+bool tamis_i_rank_check(const tamis_i_rank_bucket *c, const uint64_t *table,
+                        const tamis_i_rank_view *v, const char **reason) {
     const unsigned end = (unsigned)c->first[v->pieces];
     const unsigned load = v->chains + count_higher(c, table, v, 0, end);
     unsigned level = 0, reached = v->chains;
@@ -117,10 +112,10 @@ bool tamis_i_chain_check(const tamis_i_chain *c, const uint64_t *table, const ta
     }
     for (unsigned p = 0; p < v->pieces; p++) {
         const uint64_t used = load < c->first[p + 1] ? load - c->first[p] : c->slots[p];
-        if (!tamis_i_chain_is_zero(table, v->at[p] + c->higher_at[p] + used,
-                                   v->at[p] + c->slots_at[p]) ||
-            !tamis_i_chain_is_zero(table, v->at[p] + c->slots_at[p] + used * c->slot_bits,
-                                   v->at[p] + c->stride[p])) {
+        if (!tamis_i_rank_is_zero(table, v->at[p] + c->higher_at[p] + used,
+                                  v->at[p] + c->slots_at[p]) ||
+            !tamis_i_rank_is_zero(table, v->at[p] + c->slots_at[p] + used * c->slot_bits,
+                                  v->at[p] + c->stride[p])) {
             *reason = "a bucket has data past its last fingerprint";
             return false;
         }

@@ -1,4 +1,4 @@
-/* chain.h - one bucket of a rank-indexed table: chains of fingerprints without links
+/* rank_bucket.h - an engine: one bucket of a rank-indexed table: chains of fingerprints without links
  *
  * A bucket has up to 64 homes.  The fingerprints of a home are a chain, but no link is stored: a chain is
  * followed by counting bits.  The first fingerprints of all chains, in the order of their homes, take
@@ -27,7 +27,7 @@
  *
  * A slot holds the fingerprint, in its low bits, and extra bits for the use of the caller.
  *
- * Invariants, tested by tamis_i_chain_check():
+ * Invariants, tested by tamis_i_rank_check():
  *   R1  from the first slots every slot in use is reached, level by level;
  *   R2  the number of slots in use, the load, is the number of ones in base and higher; it needs all
  *       pieces that the bucket has, and no more than these;
@@ -41,51 +41,50 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef TAMIS_BITS_CHAIN_H
-#define TAMIS_BITS_CHAIN_H
+#ifndef TAMIS_BITS_RANK_BUCKET_H
+#define TAMIS_BITS_RANK_BUCKET_H
 
 #include "bits/field.h"
-#include "base/cpu.h"
 #include "bits/group.h"
 
-#define TAMIS_I_PIECES      3u
-#define TAMIS_I_CHAIN_SLOTS 512u /* of one piece, at most */
+#define TAMIS_I_RANK_PIECES 3u
+#define TAMIS_I_RANK_SLOTS  512u /* of one piece, at most */
 
 /* The bits of a table: what is asked for, and what follows from it.  n[0] is the number of buckets, n[1]
  * and n[2] are those of the extensions. */
-typedef struct tamis_i_chain {
+typedef struct tamis_i_rank_bucket {
     uint64_t homes;
     uint64_t print_bits;
     uint64_t count_bits; /* of the extra bits, the highest: more copies of the fingerprint */
     uint64_t slot_bits;  /* fingerprint and extra bits, up to 64 */
-    uint64_t n[TAMIS_I_PIECES];
-    uint64_t slots[TAMIS_I_PIECES];
-    uint64_t first[TAMIS_I_PIECES + 1]; /* number of the first slot of each piece; all slots */
-    uint64_t start[TAMIS_I_PIECES];     /* first bit of the first piece of each kind */
-    uint64_t stride[TAMIS_I_PIECES];    /* bits of a piece */
-    uint64_t link_bits[TAMIS_I_PIECES];
-    uint64_t link_at[TAMIS_I_PIECES]; /* offsets within a piece, in bits */
-    uint64_t higher_at[TAMIS_I_PIECES];
-    uint64_t slots_at[TAMIS_I_PIECES];
+    uint64_t n[TAMIS_I_RANK_PIECES];
+    uint64_t slots[TAMIS_I_RANK_PIECES];
+    uint64_t first[TAMIS_I_RANK_PIECES + 1]; /* number of the first slot of each piece; all slots */
+    uint64_t start[TAMIS_I_RANK_PIECES];     /* first bit of the first piece of each kind */
+    uint64_t stride[TAMIS_I_RANK_PIECES];    /* bits of a piece */
+    uint64_t link_bits[TAMIS_I_RANK_PIECES];
+    uint64_t link_at[TAMIS_I_RANK_PIECES]; /* offsets within a piece, in bits */
+    uint64_t higher_at[TAMIS_I_RANK_PIECES];
+    uint64_t slots_at[TAMIS_I_RANK_PIECES];
     uint64_t bits; /* of all */
     uint64_t
         middle;    /* the first of a bucket that may be neither in its first line nor in its last */
     uint64_t head; /* the last bit of a bucket that is fetched before its indexes are known */
     uint64_t home_mask, print_mask;
-} tamis_i_chain;
+} tamis_i_rank_bucket;
 
 /* Fill in what follows from homes, print_bits, count_bits, slot_bits, n and slots.  False if these make
  * no table: 1 to 64 homes, 1 to 56 bits of a fingerprint, slots of at most 64 bits; a kind of extension has
  * both numbers or none, the third only after the second, no more than there are pieces that it extends. */
-bool tamis_i_chain_init(tamis_i_chain *chain);
+bool tamis_i_rank_init(tamis_i_rank_bucket *chain);
 
 /* A bucket, and the chain of one home as one fingerprint sees it. */
-typedef struct tamis_i_chain_view {
-    uint64_t at[TAMIS_I_PIECES];     /* first bit of each piece */
-    uint64_t number[TAMIS_I_PIECES]; /* of each piece among its kind */
-    unsigned pieces;                 /* that the bucket has */
-    unsigned chains;                 /* ones in base */
-    unsigned load;                   /* slots in use */
+typedef struct tamis_i_rank_view {
+    uint64_t at[TAMIS_I_RANK_PIECES];     /* first bit of each piece */
+    uint64_t number[TAMIS_I_RANK_PIECES]; /* of each piece among its kind */
+    unsigned pieces;                      /* that the bucket has */
+    unsigned chains;                      /* ones in base */
+    unsigned load;                        /* slots in use */
     unsigned home;
     unsigned length; /* of the chain; the rest is undefined where it is 0 */
     unsigned last;   /* its last slot */
@@ -94,11 +93,11 @@ typedef struct tamis_i_chain_view {
     unsigned
         match; /* if copies > 0: a matching slot, one whose counter is not full if there is one */
     uint64_t slot; /* what it holds */
-} tamis_i_chain_view;
+} tamis_i_rank_view;
 
 /* What the queries of a group ask for, and what was found out when it was prepared: in columns, which are
  * written as vectors. */
-typedef struct tamis_i_chain_keys {
+typedef struct tamis_i_rank_keys {
     uint64_t at[TAMIS_I_GROUP]; /* first bit of the bucket */
     uint64_t home[TAMIS_I_GROUP];
     uint64_t print[TAMIS_I_GROUP];
@@ -109,116 +108,116 @@ typedef struct tamis_i_chain_keys {
     uint8_t yes[TAMIS_I_GROUP];     /* short buckets: what is known by then */
     uint8_t left[TAMIS_I_GROUP];    /* queries whose chain leaves the bucket */
     unsigned n_left;
-} tamis_i_chain_keys;
+} tamis_i_rank_keys;
 
 /* Where n keys are: the bucket and the home from half of the digest, the print from the other. */
-void tamis_i_chain_locate(const tamis_i_chain *chain, const tamis_digest *digests, size_t n,
-                          tamis_i_chain_keys *keys);
-void tamis_i_chain_locate_avx2(const tamis_i_chain *chain, const tamis_digest *digests, size_t n,
-                               tamis_i_chain_keys *keys);
+void tamis_i_rank_locate(const tamis_i_rank_bucket *chain, const tamis_digest *digests, size_t n,
+                         tamis_i_rank_keys *keys);
 
 /* Three groups of n <= TAMIS_I_GROUP: to be answered, to be prepared, to be fetched. */
-typedef struct tamis_i_chain_turns {
-    tamis_i_chain_keys *now, *before, *next;
+typedef struct tamis_i_rank_turns {
+    tamis_i_rank_keys *now, *before, *next;
     size_t n_now, n_before, n_next;
-} tamis_i_chain_turns;
+} tamis_i_rank_turns;
 
-/* The work on one bucket.  There is a portable set of these functions and one for x86. */
-typedef struct tamis_i_chain_ops {
+/* The work on one bucket. */
+typedef struct tamis_i_rank_ops {
+    /* tamis_i_rank_locate. */
+    void (*locate)(const tamis_i_rank_bucket *chain, const tamis_digest *digests, size_t n,
+                   tamis_i_rank_keys *keys);
     /* Is 'print' in the chain of 'home' of this bucket? */
-    bool (*find)(const tamis_i_chain *chain, const uint64_t *table, uint64_t bucket, unsigned home,
-                 uint64_t print);
+    bool (*find)(const tamis_i_rank_bucket *chain, const uint64_t *table, uint64_t bucket,
+                 unsigned home, uint64_t print);
     /* The same for groups of queries, in turns.  A group is fetched: its indexes are on their way; prepared
      * in a later call: its slots are; and answered in a later one still. */
-    void (*find_many)(const tamis_i_chain *chain, const uint64_t *table,
-                      const tamis_i_chain_turns *turns, bool *found);
+    void (*find_many)(const tamis_i_rank_bucket *chain, const uint64_t *table,
+                      const tamis_i_rank_turns *turns, bool *found);
     /* Look at the whole chain of 'home', and at the whole bucket. */
-    void (*look)(const tamis_i_chain *chain, const uint64_t *table, uint64_t bucket, unsigned home,
-                 uint64_t print, tamis_i_chain_view *view);
+    void (*look)(const tamis_i_rank_bucket *chain, const uint64_t *table, uint64_t bucket,
+                 unsigned home, uint64_t print, tamis_i_rank_view *view);
     /* Add a slot at the end of the chain that was looked at.  There must be room in the pieces. */
-    void (*add)(const tamis_i_chain *chain, uint64_t *table, const tamis_i_chain_view *view,
+    void (*add)(const tamis_i_rank_bucket *chain, uint64_t *table, const tamis_i_rank_view *view,
                 uint64_t slot);
     /* Take view->match away: the chain's last slot takes its place. */
-    void (*drop)(const tamis_i_chain *chain, uint64_t *table, const tamis_i_chain_view *view);
+    void (*drop)(const tamis_i_rank_bucket *chain, uint64_t *table, const tamis_i_rank_view *view);
     /* look and add, or look and drop, for the most common case: the bucket whose first bit is 'at' has no
      * extension, it has room and no slot with the fingerprint of 'slot', or it has just one with 'print',
      * whose counter is 0.  False, and nothing is changed, otherwise. */
-    bool (*add_new)(const tamis_i_chain *chain, uint64_t *table, uint64_t at, unsigned home,
+    bool (*add_new)(const tamis_i_rank_bucket *chain, uint64_t *table, uint64_t at, unsigned home,
                     uint64_t slot);
-    bool (*drop_only)(const tamis_i_chain *chain, uint64_t *table, uint64_t at, unsigned home,
+    bool (*drop_only)(const tamis_i_rank_bucket *chain, uint64_t *table, uint64_t at, unsigned home,
                       uint64_t print);
-} tamis_i_chain_ops;
+} tamis_i_rank_ops;
 
-/* The best functions for these CPU features (bits/kernels.h). */
-const tamis_i_chain_ops *tamis_i_chain_choose(unsigned features);
+/* The best operations for these features (base/cpu.h); 0 gives the portable ones.  All layouts have the
+ * same. */
+const tamis_i_rank_ops *tamis_i_rank_bucket_ops_for(unsigned features);
 
-/* The implementations, for the choice and the tests. */
-extern const tamis_i_chain_ops tamis_i_chain_portable;
-const tamis_i_chain_ops *tamis_i_chain_x86(unsigned features); /* NULL: they do not suffice */
+/* The native ones, for bits/native.h; NULL if the features do not suffice. */
+const tamis_i_rank_ops *tamis_i_rank_bucket_ops_x86(unsigned features);
 
 /* The first bit of a piece. */
-static inline uint64_t tamis_i_chain_piece(const tamis_i_chain *chain, unsigned kind,
-                                           uint64_t number) {
+static inline uint64_t tamis_i_rank_piece(const tamis_i_rank_bucket *chain, unsigned kind,
+                                          uint64_t number) {
     return chain->start[kind] + number * chain->stride[kind];
 }
 
 /* The piece that slot number 's' is in. */
-static inline unsigned tamis_i_chain_piece_of(const tamis_i_chain *chain, unsigned s) {
+static inline unsigned tamis_i_rank_piece_of(const tamis_i_rank_bucket *chain, unsigned s) {
     return (unsigned)(s >= chain->first[1]) + (unsigned)(s >= chain->first[2]);
 }
 
 /* The first bit of slot number 's', which one of the pieces of the bucket has. */
-static inline uint64_t tamis_i_chain_slot_at(const tamis_i_chain *chain,
-                                             const tamis_i_chain_view *view, unsigned s) {
-    const unsigned p = tamis_i_chain_piece_of(chain, s);
+static inline uint64_t tamis_i_rank_slot_at(const tamis_i_rank_bucket *chain,
+                                            const tamis_i_rank_view *view, unsigned s) {
+    const unsigned p = tamis_i_rank_piece_of(chain, s);
     return view->at[p] + chain->slots_at[p] + (s - chain->first[p]) * chain->slot_bits;
 }
 
 /* The bit of slot number 's' in the higher index. */
-static inline uint64_t tamis_i_chain_higher_at(const tamis_i_chain *chain,
-                                               const tamis_i_chain_view *view, unsigned s) {
-    const unsigned p = tamis_i_chain_piece_of(chain, s);
+static inline uint64_t tamis_i_rank_higher_at(const tamis_i_rank_bucket *chain,
+                                              const tamis_i_rank_view *view, unsigned s) {
+    const unsigned p = tamis_i_rank_piece_of(chain, s);
     return view->at[p] + chain->higher_at[p] + (s - chain->first[p]);
 }
 
-static inline uint64_t tamis_i_chain_slot(const tamis_i_chain *chain, const uint64_t *table,
-                                          const tamis_i_chain_view *view, unsigned s) {
-    return tamis_i_field_get(table, tamis_i_chain_slot_at(chain, view, s),
+static inline uint64_t tamis_i_rank_slot(const tamis_i_rank_bucket *chain, const uint64_t *table,
+                                         const tamis_i_rank_view *view, unsigned s) {
+    return tamis_i_field_get(table, tamis_i_rank_slot_at(chain, view, s),
                              (unsigned)chain->slot_bits);
 }
 
-static inline void tamis_i_chain_set_slot(const tamis_i_chain *chain, uint64_t *table,
-                                          const tamis_i_chain_view *view, unsigned s,
-                                          uint64_t slot) {
-    tamis_i_field_put(table, tamis_i_chain_slot_at(chain, view, s), (unsigned)chain->slot_bits,
+static inline void tamis_i_rank_set_slot(const tamis_i_rank_bucket *chain, uint64_t *table,
+                                         const tamis_i_rank_view *view, unsigned s, uint64_t slot) {
+    tamis_i_field_put(table, tamis_i_rank_slot_at(chain, view, s), (unsigned)chain->slot_bits,
                       slot);
 }
 
 /* Number of the piece that follows piece number 'number' of its kind, plus 1; 0 if there is none. */
-static inline uint64_t tamis_i_chain_link(const tamis_i_chain *chain, const uint64_t *table,
-                                          unsigned kind, uint64_t number) {
+static inline uint64_t tamis_i_rank_link(const tamis_i_rank_bucket *chain, const uint64_t *table,
+                                         unsigned kind, uint64_t number) {
     if (chain->link_bits[kind] == 0)
         return 0;
-    return tamis_i_field_get(table, tamis_i_chain_piece(chain, kind, number) + chain->link_at[kind],
+    return tamis_i_field_get(table, tamis_i_rank_piece(chain, kind, number) + chain->link_at[kind],
                              (unsigned)chain->link_bits[kind]);
 }
 
-static inline void tamis_i_chain_set_link(const tamis_i_chain *chain, uint64_t *table,
-                                          unsigned kind, uint64_t number, uint64_t link) {
-    tamis_i_field_put(table, tamis_i_chain_piece(chain, kind, number) + chain->link_at[kind],
+static inline void tamis_i_rank_set_link(const tamis_i_rank_bucket *chain, uint64_t *table,
+                                         unsigned kind, uint64_t number, uint64_t link) {
+    tamis_i_field_put(table, tamis_i_rank_piece(chain, kind, number) + chain->link_at[kind],
                       (unsigned)chain->link_bits[kind], link);
 }
 
 /* For each slot in use of a bucket that was looked at, the slot that leads to it: parents[s] < s, or
  * UINT16_MAX for the first slots of chains.  'parents' has room for all slots. */
-void tamis_i_chain_parents(const tamis_i_chain *chain, const uint64_t *table,
-                           const tamis_i_chain_view *view, uint16_t *parents);
+void tamis_i_rank_parents(const tamis_i_rank_bucket *chain, const uint64_t *table,
+                          const tamis_i_rank_view *view, uint16_t *parents);
 
 /* Check the bucket and its pieces, whose links the caller has checked.  False, and why. */
-bool tamis_i_chain_check(const tamis_i_chain *chain, const uint64_t *table,
-                         const tamis_i_chain_view *view, const char **reason);
+bool tamis_i_rank_check(const tamis_i_rank_bucket *chain, const uint64_t *table,
+                        const tamis_i_rank_view *view, const char **reason);
 
 /* Are all bits from 'from' up to 'to' zero? */
-bool tamis_i_chain_is_zero(const uint64_t *table, uint64_t from, uint64_t to);
+bool tamis_i_rank_is_zero(const uint64_t *table, uint64_t from, uint64_t to);
 
 #endif
