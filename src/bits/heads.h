@@ -8,7 +8,6 @@
 #ifndef TAMIS_BITS_HEADS_H
 #define TAMIS_BITS_HEADS_H
 
-#include "base/cpu.h"
 #include "bits/group.h"
 #include "bits/search.h"
 
@@ -38,30 +37,5 @@ unsigned tamis_i_heads_match(const tamis_i_heads *heads, const uint64_t *words, 
 typedef uint64_t tamis_i_heads_finder(const tamis_i_heads *heads, const tamis_i_probe *probe,
                                       unsigned d);
 uint64_t tamis_i_heads_find(const tamis_i_heads *heads, const tamis_i_probe *probe, unsigned d);
-
-/* The same with vectors, a bucket at once, if heads->vectors says so.  Here, to be inlined by what is
- * compiled for TAMIS_I_AVX2; that may be called if kernels.avx2 says so. */
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-#define TAMIS_I_AVX2 __attribute__((target("avx2,bmi,bmi2")))
-TAMIS_I_AVX2 static inline uint64_t
-tamis_i_heads_find_avx2(const tamis_i_heads *heads, const tamis_i_probe *probe, unsigned d) {
-    const __m128i wanted = _mm_set1_epi8((char)probe->word[TAMIS_I_HEAD]);
-    uint64_t hits = 0;
-    for (unsigned j = 0; j < d; j++) {
-        const unsigned char *const bucket =
-            (const unsigned char *)probe->at[j] + probe->word[1 + j] / 8;
-        const __m128i all = _mm_loadu_si128((const __m128i *)(const void *)bucket);
-        hits |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(all, wanted)) << 16 * j;
-    }
-    return hits & heads->places;
-}
-#else
-#define TAMIS_I_AVX2
-static inline uint64_t tamis_i_heads_find_avx2(const tamis_i_heads *heads,
-                                               const tamis_i_probe *probe, unsigned d) {
-    return tamis_i_heads_find(heads, probe, d);
-}
-#endif
 
 #endif

@@ -22,11 +22,13 @@
 #include "base/cpu.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#define TAMIS_I_WORDS_NATIVE         tamis_i_words_ops_x86
-#define TAMIS_I_BLOCK_NATIVE         tamis_i_block_ops_x86
-#define TAMIS_I_COUNTED_BLOCK_NATIVE tamis_i_counted_block_ops_x86
-#define TAMIS_I_LINE_NATIVE          tamis_i_line_ops_x86
-#define TAMIS_I_RANK_BUCKET_NATIVE   tamis_i_rank_bucket_ops_x86
+#define TAMIS_I_WORDS_NATIVE           tamis_i_words_ops_x86
+#define TAMIS_I_BLOCK_NATIVE           tamis_i_block_ops_x86
+#define TAMIS_I_COUNTED_BLOCK_NATIVE   tamis_i_counted_block_ops_x86
+#define TAMIS_I_LINE_NATIVE            tamis_i_line_ops_x86
+#define TAMIS_I_RANK_BUCKET_NATIVE     tamis_i_rank_bucket_ops_x86
+#define TAMIS_I_COUNTING_BUCKET_NATIVE tamis_i_counting_bucket_ops_x86
+#define TAMIS_I_DYNAMIC_BUCKET_NATIVE  tamis_i_dynamic_bucket_ops_x86
 #endif
 
 /* The rest is portable only. */
@@ -41,6 +43,12 @@
 #endif
 #ifndef TAMIS_I_RANK_BUCKET_NATIVE
 #define TAMIS_I_RANK_BUCKET_NATIVE(features) ((void)(features), NULL)
+#endif
+#ifndef TAMIS_I_COUNTING_BUCKET_NATIVE
+#define TAMIS_I_COUNTING_BUCKET_NATIVE(layout, features) ((void)(layout), (void)(features), NULL)
+#endif
+#ifndef TAMIS_I_DYNAMIC_BUCKET_NATIVE
+#define TAMIS_I_DYNAMIC_BUCKET_NATIVE(layout, features) ((void)(layout), (void)(features), NULL)
 #endif
 #ifndef TAMIS_I_LINE_NATIVE
 #define TAMIS_I_LINE_NATIVE(layout, features) ((void)(layout), (void)(features), NULL)

@@ -55,8 +55,8 @@
  */
 #include "bits/shrink.h"
 
-#include "bits/field.h"
 #include "base/cpu.h"
+#include "bits/field.h"
 #include "bits/group.h"
 #include "bits/search.h"
 

@@ -1,141 +1,126 @@
-/* choices.c - the buckets that a key may go to, and how room is made in them
+/* choices.c - keys that have several buckets and can be removed: stash and count
  *
  * SPDX-License-Identifier: MIT
  */
 #include "filter/choices.h"
 
-#include "bits/field.h"
+static inline const tamis_i_choices_way *choices_way(const tamis_filter *filter) {
+    return (const tamis_i_choices_way *)(const void *)filter->geometry;
+}
 
-#define PRINTS_MAX ((uint64_t)1 << 62)
+static inline const tamis_i_choices *choices_of(const tamis_filter *filter) {
+    return (const tamis_i_choices *)(const void *)((const unsigned char *)filter->geometry +
+                                                   choices_way(filter)->layout);
+}
 
-tamis_status tamis_i_choices_shape(uint64_t subtables, uint64_t buckets, uint64_t remainder_bits,
-                                   uint64_t bucket_bits, uint64_t *n_table) {
-    if (subtables < 2 || subtables > TAMIS_I_SUBTABLES_MAX || buckets < 1 ||
-        buckets > TAMIS_I_BUCKETS_MAX || remainder_bits < 1 ||
-        remainder_bits > TAMIS_I_REMAINDER_MAX || bucket_bits < 1 ||
-        bucket_bits > TAMIS_I_LINE_BITS || buckets > PRINTS_MAX >> remainder_bits)
-        return TAMIS_E_ARGUMENT;
-    const uint64_t per_line = TAMIS_I_LINE_BITS / bucket_bits;
-    *n_table = (subtables * buckets + per_line - 1) / per_line * TAMIS_LINE_WORDS;
+static inline bool choices_stash_is_used(const tamis_filter *filter) {
+    return TAMIS_UNLIKELY(filter->state[TAMIS_I_STASH_USED] != 0);
+}
+
+/* ---- one key ---- */
+
+bool tamis_i_choices_contains(const tamis_filter *filter, tamis_digest digest) {
+    return choices_way(filter)->ops->contains(choices_of(filter), filter->table, digest) ||
+           (choices_stash_is_used(filter) && tamis_i_stash_copies(&filter->stash, digest) != 0);
+}
+
+/* A key that its buckets have taken, and that they did not hold. */
+static inline void choices_added(tamis_filter *filter, tamis_digest digest, bool *added) {
+    *added = !choices_stash_is_used(filter) || tamis_i_stash_copies(&filter->stash, digest) == 0;
+    filter->state[TAMIS_I_COUNT]++;
+}
+
+tamis_status tamis_i_choices_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+    const tamis_i_choices_way *const way = choices_way(filter);
+    if (!way->ops->add_new(choices_of(filter), filter->table, digest))
+        return way->insert_any(filter, digest, added);
+    choices_added(filter, digest, added);
     return TAMIS_OK;
 }
 
-void tamis_i_choices_init(tamis_i_choices *choices, uint64_t seed, uint64_t subtables,
-                          uint64_t buckets, uint64_t remainder_bits, uint64_t bucket_bits) {
-    memset(choices, 0, sizeof *choices);
-    choices->subtables = subtables;
-    choices->buckets = buckets;
-    choices->remainder_bits = remainder_bits;
-    choices->remainder_mask = ((uint64_t)1 << remainder_bits) - 1;
-    choices->bucket_bits = bucket_bits;
-    choices->per_line = TAMIS_I_LINE_BITS / bucket_bits;
-    choices->line_part = (((uint64_t)1 << 63) + choices->per_line - 1) / choices->per_line;
-    choices->line_used = choices->per_line * bucket_bits;
-    choices->prints = buckets << remainder_bits;
-    const tamis_status status = tamis_i_permute_init(&choices->permutations, buckets, seed);
-    TAMIS_ASSERT(status == TAMIS_OK);
-    (void)status;
+tamis_status tamis_i_choices_remove(tamis_filter *filter, tamis_digest digest) {
+    if ((!choices_stash_is_used(filter) || !tamis_i_stash_remove(&filter->stash, digest)) &&
+        !choices_way(filter)->ops->drop(choices_of(filter), filter->table, digest))
+        return TAMIS_E_NOT_FOUND;
+    filter->state[TAMIS_I_COUNT]--;
+    return TAMIS_OK;
 }
 
-static unsigned subtable_of(const tamis_i_choices *choices, uint64_t number) {
-    unsigned i = 0;
-    for (; number >= choices->buckets; number -= choices->buckets)
-        i++;
-    return i;
+void tamis_i_choices_prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
+    const tamis_i_choices *const choices = choices_of(filter);
+    const unsigned d = (unsigned)choices->subtables;
+    tamis_i_probe probe;
+    tamis_i_choices_locate(choices, d, filter->table, digest, &probe);
+    tamis_i_choices_fetch(d, &probe, write);
 }
 
-uint64_t tamis_i_choices_back(const tamis_i_choices *choices, uint64_t number, uint64_t remainder) {
-    const unsigned i = subtable_of(choices, number);
-    const uint64_t mixed = tamis_i_permute_mix(&choices->permutations, remainder);
-    const uint64_t bucket = number - i * choices->buckets;
-    return tamis_i_permute_back(&choices->permutations, mixed, i, bucket)
-               << choices->remainder_bits |
-           remainder;
+/* ---- groups ---- */
+
+static tamis_i_choices_turn choices_turn(const tamis_filter *filter, const tamis_i_group *now,
+                                         const tamis_i_group *next) {
+    return (tamis_i_choices_turn){.table = filter->table,
+                                  .now = now->digests,
+                                  .next = next->digests,
+                                  .now_probes = tamis_i_group_probes(now),
+                                  .next_probes = tamis_i_group_probes(next),
+                                  .n_now = now->n,
+                                  .n_next = next->n};
 }
 
-/* A bucket that was met: the element of bucket 'parent' with this remainder may go there. */
-typedef struct node {
-    uint64_t number;
-    uint64_t remainder;
-    unsigned parent, depth;
-} node;
-
-/* Each costs a line of memory, and a filter that is too full looks at all of them for every key. */
-#define NODES 192u
-#define NONE  NODES
-
-/* Is the bucket on the way from this node back to the root?  If one way left a bucket twice, the element
- * to be moved the second time could be gone. */
-static bool on_way(const node *nodes, unsigned at, uint64_t number) {
-    for (; at != NONE; at = nodes[at].parent)
-        if (nodes[at].number == number)
-            return true;
-    return false;
+void tamis_i_choices_contains_many(const tamis_filter *filter, const tamis_i_group *now,
+                                   const tamis_i_group *next, bool *present) {
+    const tamis_i_choices_turn turn = choices_turn(filter, now, next);
+    choices_way(filter)->ops->contains_many(choices_of(filter), &turn, present);
+    if (choices_stash_is_used(filter))
+        for (size_t i = 0; i < now->n; i++)
+            present[i] = present[i] || tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
 }
 
-/* The way from node 'last' to its root, as moves; first the one into the node 'last'. */
-static unsigned way_back(const node *nodes, unsigned last, tamis_i_move *moves) {
-    unsigned n = 0;
-    for (const node *to = &nodes[last]; to->parent != NONE; to = &nodes[to->parent])
-        moves[n++] = (tamis_i_move){
-            .from = nodes[to->parent].number, .to = to->number, .remainder = to->remainder};
-    return n;
-}
-
-/* Breadth first: all ends of one move, then of two, ... */
-unsigned tamis_i_choices_search(const tamis_i_search *search, const uint64_t *roots,
-                                unsigned n_roots, unsigned depth,
-                                tamis_i_move moves[TAMIS_I_MOVES_MAX]) {
-    const tamis_i_choices *const choices = search->choices;
-    node nodes[NODES];
-    unsigned n_nodes = 0;
-    TAMIS_ASSERT(depth <= TAMIS_I_MOVES_MAX);
-    for (; n_nodes < n_roots; n_nodes++)
-        nodes[n_nodes] = (node){.number = roots[n_nodes], .parent = NONE};
-    for (unsigned at = 0; at < n_nodes && nodes[at].depth < depth; at++) {
-        const node here = nodes[at];
-        uint64_t remainders[TAMIS_I_BUCKET_KEYS_MAX];
-        const unsigned n = search->list(search->filter, here.number, remainders);
-        const unsigned own = subtable_of(choices, here.number);
-        for (unsigned j = 0; j < n; j++) {
-            const uint64_t other = tamis_i_choices_back(choices, here.number, remainders[j]);
-            for (unsigned i = 0; i < choices->subtables; i++) {
-                node next = {.remainder = remainders[j], .parent = at, .depth = here.depth + 1};
-                next.number = tamis_i_choices_of(choices, other, i);
-                if (i == own || other == search->stays || on_way(nodes, at, next.number))
-                    continue;
-                if (n_nodes == NODES)
-                    return 0;
-                nodes[n_nodes] = next;
-                if (search->fits(search->filter, here.number, remainders[j], next.number))
-                    return way_back(nodes, n_nodes, moves);
-                n_nodes++;
-            }
+tamis_status tamis_i_choices_insert_many(tamis_filter *filter, const tamis_i_group *now,
+                                         const tamis_i_group *next, bool *added, size_t *done) {
+    const tamis_i_choices_way *const way = choices_way(filter);
+    const tamis_i_choices_turn turn = choices_turn(filter, now, next);
+    size_t from = 0;
+    *done = 0;
+    do {
+        const size_t to = way->ops->add_many(choices_of(filter), &turn, from);
+        for (size_t i = from; i < to; i++)
+            choices_added(filter, now->digests[i], &added[i]);
+        *done = from = to;
+        if (to < now->n) {
+            const tamis_status status = way->insert_any(filter, now->digests[to], &added[to]);
+            if (status != TAMIS_OK)
+                return status;
+            *done = ++from;
         }
-    }
-    return 0;
+    } while (from < now->n);
+    return TAMIS_OK;
 }
 
-/* Each line ends in bits that no bucket has, the last line perhaps in whole buckets. */
-static bool rest_is_zero(const tamis_i_choices *choices, const tamis_filter *filter) {
-    const uint64_t n_buckets = choices->subtables * choices->buckets;
-    for (uint64_t line = 0; line < filter->n_table / TAMIS_LINE_WORDS; line++) {
-        const uint64_t left = n_buckets - line * choices->per_line;
-        const uint64_t here = left < choices->per_line ? left : choices->per_line;
-        const uint64_t used = here * choices->bucket_bits;
-        const uint64_t *const words = filter->table + line * TAMIS_LINE_WORDS;
-        for (unsigned i = (unsigned)(used / 64); i < TAMIS_LINE_WORDS; i++)
-            if ((words[i] & ~tamis_i_low_mask(i == used / 64 ? (unsigned)(used % 64) : 0)) != 0)
-                return false;
+/* The stash comes first, and would have to be asked between two keys: it is seldom in use. */
+void tamis_i_choices_remove_many(tamis_filter *filter, const tamis_i_group *now,
+                                 const tamis_i_group *next, bool *removed) {
+    if (choices_stash_is_used(filter)) {
+        for (size_t i = 0; i < now->n; i++)
+            removed[i] = tamis_i_choices_remove(filter, now->digests[i]) == TAMIS_OK;
+        const tamis_i_group none = {.digests = NULL, .n = 0, .scratch = now->scratch};
+        now = &none;
+        const tamis_i_choices_turn turn = choices_turn(filter, now, next);
+        choices_way(filter)->ops->drop_many(choices_of(filter), &turn, removed);
+        return;
     }
-    return true;
+    const tamis_i_choices_turn turn = choices_turn(filter, now, next);
+    choices_way(filter)->ops->drop_many(choices_of(filter), &turn, removed);
+    filter->state[TAMIS_I_COUNT] -= tamis_i_group_sum(removed, now->n);
 }
+
+/* ---- whole filters ---- */
 
 bool tamis_i_choices_check(const tamis_i_choices *choices, const tamis_filter *filter,
                            uint64_t keys, const char **reason) {
     uint64_t at = 0, copies;
     tamis_digest digest;
-    if (!rest_is_zero(choices, filter)) {
+    if (!tamis_i_choices_rest_is_zero(choices, filter->table, filter->n_table)) {
         *reason = "the table has data outside of its buckets";
         return false;
     }

@@ -1,7 +1,7 @@
 /* dleft_dynamic.c - d-left counting filter with dynamic bit reassignment (ddlCBF)
  *
  * As dleft_counting.c, but a bucket shares its bits out among the elements that it holds
- * (bits/flex.h), so that the error rate is a third of it, or less, while the table is not full.  A
+ * (bits/dynamic_bucket.h), so that the error rate is a third of it, or less, while the table is not full.  A
  * print of 64 bits stands for a key in each subtable:
  *
  *      [ minimal remainder: r bits ][ more bits, the same in all subtables ]
@@ -14,14 +14,13 @@
  * bits.  All that are in the table are in one bucket:
  *
  *   E1  elements of one f are in one bucket;
- *   E2  there is a way to assign each copy of a key that is not in the stash to a key of an element
- *   (an element
- *       stands for as many keys as its counter tells) that is a prefix of its print, and no key of
- *       an element is left over.
+ *   E2  there is a way to assign each copy of a key that is not in the stash to a key of an element (an
+ *       element stands for as many keys as its counter tells) that is a prefix of its print, and no key
+ *       of an element is left over.
  *
  * A key whose f is in a bucket goes there, or to the stash; any other key to the least loaded
  * bucket.  Only elements that are the only one of their f are moved, whole.  A removal looks in the
- * stash first, as in dleft_counting.c, and then takes the longest match; flex.c shows that E2 holds
+ * stash first, as in dleft_counting.c, and then takes the longest match; dynamic_bucket.c shows that E2 holds
  * again.  By E2 a key that is in is found, and its copies are never fewer than the truth.
  *
  * After Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "Bloom Filters via d-Left Hashing and
@@ -29,8 +28,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/flex_x86.h"
-#include "filter/choices_x86.h"
+#include "bits/dynamic_bucket.h"
+#include "filter/choices.h"
 
 #include <math.h>
 
@@ -40,8 +39,8 @@
 
 /* What geometry[] holds; words, all of it. */
 typedef struct layout {
-    tamis_i_choices choices;
-    tamis_i_flex flex;
+    tamis_i_choices_way way;
+    tamis_i_dynamic_layout in;
 } layout;
 
 _Static_assert(sizeof(layout) <= TAMIS_I_GEOMETRY * sizeof(uint64_t), "geometry[] is too small");
@@ -50,11 +49,11 @@ static inline const layout *layout_of(const tamis_filter *filter) {
     return (const layout *)(const void *)filter->geometry;
 }
 
-static bool flex_of(const tamis_params *params, tamis_i_flex *flex) {
+static bool bucket_of(const tamis_params *params, tamis_i_dynamic_bucket *bucket) {
     const uint64_t *const v = params->value;
     const uint64_t counter = v[TAMIS_DDLCBF_COUNTER_BITS];
-    return tamis_i_flex_init(flex, v[TAMIS_DDLCBF_BUCKET_BITS], v[TAMIS_DDLCBF_REMAINDER_BITS],
-                             counter == TAMIS_NONE ? 0 : counter, v[TAMIS_DDLCBF_SIZES]);
+    return tamis_i_dynamic_init(bucket, v[TAMIS_DDLCBF_BUCKET_BITS], v[TAMIS_DDLCBF_REMAINDER_BITS],
+                                counter == TAMIS_NONE ? 0 : counter, v[TAMIS_DDLCBF_SIZES]);
 }
 
 static tamis_status shape(tamis_params *params, uint64_t *n_table) {
@@ -69,8 +68,8 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
         (v[TAMIS_DDLCBF_COUNTER_BITS] > 8 && v[TAMIS_DDLCBF_COUNTER_BITS] != TAMIS_NONE) ||
         (v[TAMIS_DDLCBF_MOVES] > TAMIS_I_MOVES_MAX && v[TAMIS_DDLCBF_MOVES] != TAMIS_NONE))
         return TAMIS_E_ARGUMENT;
-    tamis_i_flex flex;
-    if (!flex_of(params, &flex))
+    tamis_i_dynamic_bucket bucket;
+    if (!bucket_of(params, &bucket))
         return TAMIS_E_ARGUMENT;
     if (v[TAMIS_DDLCBF_BUCKETS] == 0) {
         const uint64_t keys = 6 * v[TAMIS_DDLCBF_SUBTABLES];
@@ -81,77 +80,49 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
                                  n_table);
 }
 
+static tamis_status insert_any(tamis_filter *filter, tamis_digest digest, bool *added);
+
 static void attach(tamis_filter *filter) {
     const uint64_t *const v = filter->params.value;
     layout l;
-    const bool possible = flex_of(&filter->params, &l.flex);
+    const bool possible = bucket_of(&filter->params, &l.in.bucket);
     TAMIS_ASSERT(possible);
     (void)possible;
-    tamis_i_choices_init(&l.choices, filter->params.seed, v[TAMIS_DDLCBF_SUBTABLES],
+    tamis_i_choices_init(&l.in.choices, filter->params.seed, v[TAMIS_DDLCBF_SUBTABLES],
                          v[TAMIS_DDLCBF_BUCKETS], v[TAMIS_DDLCBF_REMAINDER_BITS],
                          v[TAMIS_DDLCBF_BUCKET_BITS]);
+    l.way = (tamis_i_choices_way){.ops = tamis_i_dynamic_bucket_ops_for(&l.in, filter->features),
+                                  .layout = offsetof(layout, in),
+                                  .insert_any = insert_any};
     memcpy(filter->geometry, &l, sizeof l);
 }
 
-/* ---- the buckets of a key ---- */
-
-/* The print takes the place of the remainder in word[0]. */
-TAMIS_INLINE void locate(const layout *l, unsigned d, const tamis_filter *filter,
-                         tamis_digest digest, tamis_i_probe *probe) {
-    const unsigned r = (unsigned)l->choices.remainder_bits;
-    tamis_i_choices_locate(&l->choices, d, filter->table, digest, probe);
-    probe->word[0] = probe->word[0] << (64 - r) | digest.hi >> r;
-    probe->word[TAMIS_I_HEAD] = tamis_i_flex_head(&l->flex, probe->word[0]);
-}
-
-static inline unsigned bit_of(const tamis_i_probe *probe, unsigned i) {
-    return (unsigned)probe->word[1 + i];
-}
-
-/* Elements of bucket i that are a prefix of the print; 'hits' are those whose heads agree, 16 for each
- * bucket. */
-static unsigned matches(const layout *l, const tamis_i_probe *probe, unsigned i, uint64_t hits) {
-    return tamis_i_flex_match(&l->flex, probe->at[i], bit_of(probe, i), probe->word[0],
-                              (uint16_t)(hits >> 16 * i));
-}
-
-TAMIS_INLINE bool contains_at(const tamis_filter *filter, tamis_digest digest,
-                              const tamis_i_probe *probe, uint64_t hits) {
-    const layout *const l = layout_of(filter);
-    for (; hits != 0; hits &= hits - 1) {
-        const unsigned bit = (unsigned)__builtin_ctzll(hits), i = bit / 16;
-        if (tamis_i_flex_holds(&l->flex, probe->at[i], bit_of(probe, i), bit % 16, probe->word[0]))
-            return true;
-    }
-    return filter->state[TAMIS_I_STASH_USED] != 0 &&
-           tamis_i_stash_copies(&filter->stash, digest) != 0;
-}
+/* ---- copies ---- */
 
 static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
-    const layout *const l = layout_of(filter);
-    uint64_t all = tamis_i_stash_copies(&filter->stash, digest);
+    const tamis_i_dynamic_layout *const l = &layout_of(filter)->in;
     tamis_i_probe probe;
-    locate(l, (unsigned)l->choices.subtables, filter, digest, &probe);
-    const uint64_t hits =
-        tamis_i_heads_find(&l->flex.heads, &probe, (unsigned)l->choices.subtables);
-    for (unsigned i = 0; i < l->choices.subtables; i++)
-        all += tamis_i_flex_copies(&l->flex, probe.at[i], bit_of(&probe, i),
-                                   matches(l, &probe, i, hits));
+    const tamis_i_dynamic_found found = tamis_i_dynamic_look(l, filter->table, digest, &probe);
+    uint64_t all = tamis_i_stash_copies(&filter->stash, digest);
+    if (found.home != NO_HOME)
+        all += tamis_i_dynamic_copies(&l->bucket, probe.at[found.home],
+                                      (unsigned)probe.word[1 + found.home], found.same);
     return all;
 }
 
 /* ---- making room ---- */
 
 static uint64_t remainder_of(const layout *l, const tamis_i_element *e) {
-    return e->print >> (64 - l->choices.remainder_bits);
+    return e->print >> (64 - l->in.choices.remainder_bits);
 }
 
 /* Those that are the only one of their fingerprint. */
-static unsigned list_remainders(const tamis_filter *filter, uint64_t number, uint64_t *remainders) {
+static unsigned list_remainders(const void *context, uint64_t number, uint64_t *remainders) {
+    const tamis_filter *const filter = context;
     const layout *const l = layout_of(filter);
-    const tamis_i_bucket b = tamis_i_choices_bucket(&l->choices, filter->table, number);
-    tamis_i_element elements[TAMIS_I_FLEX_MAX];
-    const unsigned n = tamis_i_flex_list(&l->flex, b.line, b.at, elements);
+    const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, number);
+    tamis_i_element elements[TAMIS_I_DYNAMIC_MAX];
+    const unsigned n = tamis_i_dynamic_list(&l->in.bucket, b.line, b.at, elements);
     unsigned alone = 0;
     for (unsigned i = 0; i < n; i++) {
         unsigned akin = 0;
@@ -163,34 +134,35 @@ static unsigned list_remainders(const tamis_filter *filter, uint64_t number, uin
     return alone;
 }
 
-static bool has_room(const tamis_filter *filter, uint64_t from, uint64_t remainder, uint64_t to) {
+static bool has_room(const void *context, uint64_t from, uint64_t remainder, uint64_t to) {
+    const tamis_filter *const filter = context;
     const layout *const l = layout_of(filter);
-    const tamis_i_bucket b = tamis_i_choices_bucket(&l->choices, filter->table, to);
+    const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, to);
     (void)from, (void)remainder; /* any one element fits where there is room for one */
-    return tamis_i_flex_load(&l->flex, b.line, b.at) < l->flex.most;
+    return tamis_i_dynamic_load(&l->in.bucket, b.line, b.at) < l->in.bucket.most;
 }
 
 static void move_element(const layout *l, tamis_filter *filter, const tamis_i_move *move) {
-    const tamis_i_bucket from = tamis_i_choices_bucket(&l->choices, filter->table, move->from);
-    const tamis_i_bucket to = tamis_i_choices_bucket(&l->choices, filter->table, move->to);
-    tamis_i_element elements[TAMIS_I_FLEX_MAX];
-    const unsigned n = tamis_i_flex_list(&l->flex, from.line, from.at, elements);
+    const tamis_i_bucket from = tamis_i_choices_bucket(&l->in.choices, filter->table, move->from);
+    const tamis_i_bucket to = tamis_i_choices_bucket(&l->in.choices, filter->table, move->to);
+    tamis_i_element elements[TAMIS_I_DYNAMIC_MAX];
+    const unsigned n = tamis_i_dynamic_list(&l->in.bucket, from.line, from.at, elements);
     unsigned i = 0;
     while (i < n && remainder_of(l, &elements[i]) != move->remainder)
         i++;
     TAMIS_ASSERT(i < n);
-    const bool done = tamis_i_flex_add(&l->flex, to.line, to.at, elements[i].print,
-                                       elements[i].length, elements[i].count);
+    const bool done = tamis_i_dynamic_add(&l->in.bucket, to.line, to.at, elements[i].print,
+                                          elements[i].length, elements[i].count);
     TAMIS_ASSERT(done);
     (void)done;
-    tamis_i_flex_drop(&l->flex, from.line, from.at, i);
+    tamis_i_dynamic_drop(&l->in.bucket, from.line, from.at, i);
 }
 
 /* Make room in one of the key's buckets, all of which are full, or in bucket number 'home' of them. */
 static bool make_room(const layout *l, tamis_filter *filter, uint64_t f, unsigned home) {
     const uint64_t depth = filter->params.value[TAMIS_DDLCBF_MOVES];
-    const tamis_i_search search = {.filter = filter,
-                                   .choices = &l->choices,
+    const tamis_i_search search = {.context = filter,
+                                   .choices = &l->in.choices,
                                    .stays = f,
                                    .list = list_remainders,
                                    .fits = has_room};
@@ -199,9 +171,9 @@ static bool make_room(const layout *l, tamis_filter *filter, uint64_t f, unsigne
     unsigned n = 0;
     if (depth == TAMIS_NONE)
         return false;
-    for (unsigned i = 0; i < l->choices.subtables; i++)
+    for (unsigned i = 0; i < l->in.choices.subtables; i++)
         if (home == NO_HOME || home == i)
-            roots[n++] = tamis_i_choices_of(&l->choices, f, i);
+            roots[n++] = tamis_i_choices_of(&l->in.choices, f, i);
     const unsigned n_moves = tamis_i_choices_search(&search, roots, n, (unsigned)depth, moves);
     for (unsigned i = 0; i < n_moves; i++)
         move_element(l, filter, &moves[i]);
@@ -210,72 +182,39 @@ static bool make_room(const layout *l, tamis_filter *filter, uint64_t f, unsigne
 
 /* ---- changes ---- */
 
-static bool add_at(const layout *l, const tamis_i_probe *probe, unsigned i) {
-    return tamis_i_flex_add(&l->flex, probe->at[i], bit_of(probe, i), probe->word[0], 64, 1);
-}
-
-TAMIS_INLINE unsigned least_loaded(const layout *l, unsigned d, const tamis_i_probe *probe) {
-    unsigned best = 0, least = tamis_i_flex_load(&l->flex, probe->at[0], bit_of(probe, 0));
-    for (unsigned i = 1; i < d; i++) {
-        const unsigned load = tamis_i_flex_load(&l->flex, probe->at[i], bit_of(probe, i));
-        best = load < least ? i : best;
-        least = load < least ? load : least;
-    }
-    return best;
-}
-
-/* Put a key into the table, if that is possible.  'home' is the bucket of its fingerprint, if there is
- * one, and 'same' the elements there that are a prefix of its print. */
-static bool place_key(const layout *l, tamis_filter *filter, const tamis_i_probe *probe,
-                      unsigned home, unsigned same, tamis_digest digest) {
-    const uint64_t f = tamis_i_choices_print(&l->choices, digest);
-    const unsigned d = (unsigned)l->choices.subtables;
+/* Put a key into the table, if that is possible. */
+static bool place_key(tamis_filter *filter, const tamis_i_probe *probe, tamis_i_dynamic_found found,
+                      tamis_digest digest) {
+    const layout *const l = layout_of(filter);
+    const uint64_t f = tamis_i_choices_print(&l->in.choices, digest);
+    const unsigned home = found.home;
     if (home == NO_HOME)
-        return add_at(l, probe, least_loaded(l, d, probe)) ||
-               (make_room(l, filter, f, home) && add_at(l, probe, least_loaded(l, d, probe)));
+        return tamis_i_dynamic_put_least(&l->in, probe) ||
+               (make_room(l, filter, f, home) && tamis_i_dynamic_put_least(&l->in, probe));
     unsigned elements = 0;
-    for (unsigned left = same; left != 0; left &= left - 1)
+    for (unsigned left = found.same; left != 0; left &= left - 1)
         elements++;
     if (elements >= HEAVY && tamis_i_stash_insert_spare(&filter->stash, digest) == TAMIS_OK)
         return true;
-    return tamis_i_flex_join(&l->flex, probe->at[home], bit_of(probe, home), same) ||
-           add_at(l, probe, home) || (make_room(l, filter, f, home) && add_at(l, probe, home));
+    return tamis_i_dynamic_join(&l->in.bucket, probe->at[home], (unsigned)probe->word[1 + home],
+                                found.same) ||
+           tamis_i_dynamic_put(&l->in, probe, home) ||
+           (make_room(l, filter, f, home) && tamis_i_dynamic_put(&l->in, probe, home));
 }
 
 /* Any key, in any state of the table. */
-static tamis_status insert_seen(tamis_filter *filter, tamis_digest digest,
-                                const tamis_i_probe *probe, uint64_t hits, bool *added) {
-    const layout *const l = layout_of(filter);
-    unsigned home = NO_HOME, same = 0;
-    /* Only where its fingerprint is can the key be. */
-    for (uint64_t left = hits; left != 0 && home == NO_HOME; left &= left - 1) {
-        const unsigned bit = (unsigned)__builtin_ctzll(left), i = bit / 16;
-        if (tamis_i_flex_akin(&l->flex, probe->at[i], bit_of(probe, i), probe->word[0],
-                              1u << bit % 16) != 0) {
-            home = i;
-            same = matches(l, probe, i, hits);
-        }
-    }
-    const bool fresh = same == 0 && tamis_i_stash_copies(&filter->stash, digest) == 0;
-    if (!place_key(l, filter, probe, home, same, digest)) {
+static tamis_status insert_any(tamis_filter *filter, tamis_digest digest, bool *added) {
+    tamis_i_probe probe;
+    const tamis_i_dynamic_found found =
+        tamis_i_dynamic_look(&layout_of(filter)->in, filter->table, digest, &probe);
+    const bool fresh = found.same == 0 && tamis_i_stash_copies(&filter->stash, digest) == 0;
+    if (!place_key(filter, &probe, found, digest)) {
         const tamis_status status = tamis_i_stash_insert(&filter->stash, digest);
         if (status != TAMIS_OK)
             return status;
     }
     filter->state[TAMIS_I_COUNT]++;
     *added = fresh;
-    return TAMIS_OK;
-}
-
-/* Most keys are new, and there is room for them. */
-TAMIS_INLINE tamis_status insert_at(tamis_filter *filter, unsigned d, tamis_digest digest,
-                                    const tamis_i_probe *probe, uint64_t hits, bool *added) {
-    const layout *const l = layout_of(filter);
-    if (hits != 0 || filter->state[TAMIS_I_STASH_USED] != 0 ||
-        !add_at(l, probe, least_loaded(l, d, probe)))
-        return insert_seen(filter, digest, probe, hits, added);
-    filter->state[TAMIS_I_COUNT]++;
-    *added = true;
     return TAMIS_OK;
 }
 
@@ -286,15 +225,16 @@ static bool covers(const tamis_i_element *a, const tamis_i_element *b) {
 
 /* A further element for this key, in a copy of the bucket: all elements that there are then must be covered
  * by those of now.  That is so if removals have left room, else some are cut. */
-static bool copy_is_free_at(const layout *l, const tamis_i_probe *probe, unsigned i) {
+static bool copy_is_free_at(const tamis_i_dynamic_layout *l, const tamis_i_probe *probe,
+                            unsigned i) {
     uint64_t line[TAMIS_LINE_WORDS];
-    tamis_i_element now[TAMIS_I_FLEX_MAX], then[TAMIS_I_FLEX_MAX];
-    const unsigned at = bit_of(probe, i);
-    const unsigned n = tamis_i_flex_list(&l->flex, probe->at[i], at, now);
+    tamis_i_element now[TAMIS_I_DYNAMIC_MAX], then[TAMIS_I_DYNAMIC_MAX];
+    const unsigned at = (unsigned)probe->word[1 + i];
+    const unsigned n = tamis_i_dynamic_list(&l->bucket, probe->at[i], at, now);
     memcpy(line, probe->at[i], sizeof line);
-    if (!tamis_i_flex_add(&l->flex, line, at, probe->word[0], 64, 1))
+    if (!tamis_i_dynamic_add(&l->bucket, line, at, probe->word[0], 64, 1))
         return false;
-    const unsigned m = tamis_i_flex_list(&l->flex, line, at, then);
+    const unsigned m = tamis_i_dynamic_list(&l->bucket, line, at, then);
     for (unsigned j = 0; j < m; j++) {
         unsigned k = 0;
         while (k < n && !covers(&now[k], &then[j]))
@@ -306,82 +246,10 @@ static bool copy_is_free_at(const layout *l, const tamis_i_probe *probe, unsigne
 }
 
 static bool copy_is_free(const tamis_filter *filter, tamis_digest digest) {
-    const layout *const l = layout_of(filter);
-    const unsigned d = (unsigned)l->choices.subtables;
+    const tamis_i_dynamic_layout *const l = &layout_of(filter)->in;
     tamis_i_probe probe;
-    locate(l, d, filter, digest, &probe);
-    const uint64_t hits = tamis_i_heads_find(&l->flex.heads, &probe, d);
-    for (unsigned i = 0; i < d; i++)
-        if (matches(l, &probe, i, hits) != 0)
-            return copy_is_free_at(l, &probe, i);
-    return false;
-}
-
-/* The longest match in the first bucket that has one: by E1 no other has. */
-static bool remove_key(const layout *l, const tamis_i_probe *probe, uint64_t hits) {
-    for (uint64_t left = hits; left != 0; left &= left - 1) {
-        const unsigned i = (unsigned)__builtin_ctzll(left) / 16;
-        const unsigned elements = matches(l, probe, i, hits);
-        if (elements != 0) {
-            tamis_i_flex_remove(&l->flex, probe->at[i], bit_of(probe, i), elements);
-            return true;
-        }
-    }
-    return false;
-}
-
-static tamis_status remove_at(tamis_filter *filter, tamis_digest digest, const tamis_i_probe *probe,
-                              uint64_t hits) {
-    if ((filter->state[TAMIS_I_STASH_USED] == 0 || !tamis_i_stash_remove(&filter->stash, digest)) &&
-        !remove_key(layout_of(filter), probe, hits))
-        return TAMIS_E_NOT_FOUND;
-    filter->state[TAMIS_I_COUNT]--;
-    return TAMIS_OK;
-}
-
-/* ---- one by one, and batches ---- */
-
-static const tamis_i_heads *heads_of(const layout *l) {
-    return &l->flex.heads;
-}
-
-#include "filter/choices_batch.h"
-
-#include "filter/dleft_dynamic_x86.h"
-
-static bool contains_any(const tamis_filter *filter, tamis_digest digest) {
-    return is_quick(filter) ? quick_contains_one(filter, digest) : contains(filter, digest);
-}
-
-static tamis_status insert_any(tamis_filter *filter, tamis_digest digest, bool *added) {
-    return is_quick(filter) ? quick_insert_one(filter, digest, added)
-                            : insert(filter, digest, added);
-}
-
-static tamis_status remove_any(tamis_filter *filter, tamis_digest digest) {
-    return is_quick(filter) ? quick_remove_one(filter, digest) : remove_one(filter, digest);
-}
-
-static void contains_batch(const tamis_filter *filter, const tamis_i_group *now,
-                           const tamis_i_group *next, bool *present) {
-    if (is_quick(filter))
-        quick_contains_many(filter, now, next, present);
-    else
-        contains_many(filter, now, next, present);
-}
-
-static tamis_status insert_batch(tamis_filter *filter, const tamis_i_group *now,
-                                 const tamis_i_group *next, bool *added, size_t *done) {
-    return is_quick(filter) ? quick_insert_many(filter, now, next, added, done)
-                            : insert_many(filter, now, next, added, done);
-}
-
-static void remove_batch(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
-                         bool *removed) {
-    if (is_quick(filter))
-        quick_remove_many(filter, now, next, removed);
-    else
-        remove_many(filter, now, next, removed);
+    const tamis_i_dynamic_found found = tamis_i_dynamic_look(l, filter->table, digest, &probe);
+    return found.same != 0 && copy_is_free_at(l, &probe, found.home);
 }
 
 /* ---- whole filters ---- */
@@ -402,33 +270,33 @@ static bool is_covered(const tamis_i_element *elements, unsigned n, unsigned j) 
 static void info(const tamis_filter *filter, tamis_info *info) {
     const layout *const l = layout_of(filter);
     double sum = 0;
-    info->n_loads = l->flex.most + 1;
-    for (uint64_t i = 0; i < l->choices.subtables * l->choices.buckets; i++) {
-        const tamis_i_bucket b = tamis_i_choices_bucket(&l->choices, filter->table, i);
-        tamis_i_element elements[TAMIS_I_FLEX_MAX];
-        const unsigned n = tamis_i_flex_list(&l->flex, b.line, b.at, elements);
+    info->n_loads = l->in.bucket.most + 1;
+    for (uint64_t i = 0; i < l->in.choices.subtables * l->in.choices.buckets; i++) {
+        const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, i);
+        tamis_i_element elements[TAMIS_I_DYNAMIC_MAX];
+        const unsigned n = tamis_i_dynamic_list(&l->in.bucket, b.line, b.at, elements);
         info->load_histogram[n]++;
         for (unsigned j = 0; j < n; j++)
             if (!is_covered(elements, n, j))
                 sum += ldexp(1, -(int)elements[j].length);
     }
-    sum /= (double)l->choices.buckets;
+    sum /= (double)l->in.choices.buckets;
     info->fpr = sum < 1 ? sum : 1;
 }
 
 static bool check(const tamis_filter *filter, const char **reason) {
     const layout *const l = layout_of(filter);
     uint64_t keys = 0;
-    for (uint64_t i = 0; i < l->choices.subtables * l->choices.buckets; i++) {
-        const tamis_i_bucket b = tamis_i_choices_bucket(&l->choices, filter->table, i);
-        tamis_i_element elements[TAMIS_I_FLEX_MAX];
-        if (!tamis_i_flex_check(&l->flex, b.line, b.at, reason))
+    for (uint64_t i = 0; i < l->in.choices.subtables * l->in.choices.buckets; i++) {
+        const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, i);
+        tamis_i_element elements[TAMIS_I_DYNAMIC_MAX];
+        if (!tamis_i_dynamic_check(&l->in.bucket, b.line, b.at, reason))
             return false;
-        const unsigned n = tamis_i_flex_list(&l->flex, b.line, b.at, elements);
+        const unsigned n = tamis_i_dynamic_list(&l->in.bucket, b.line, b.at, elements);
         for (unsigned j = 0; j < n; j++)
             keys += elements[j].count;
     }
-    return tamis_i_choices_check(&l->choices, filter, keys, reason);
+    return tamis_i_choices_check(&l->in.choices, filter, keys, reason);
 }
 
 const tamis_i_kind tamis_i_dleft_dynamic = {.id = TAMIS_KIND_DLEFT_DYNAMIC,
@@ -440,14 +308,14 @@ const tamis_i_kind tamis_i_dleft_dynamic = {.id = TAMIS_KIND_DLEFT_DYNAMIC,
                                                        "moves"},
                                             .shape = shape,
                                             .attach = attach,
-                                            .insert = insert_any,
-                                            .contains = contains_any,
-                                            .remove = remove_any,
+                                            .insert = tamis_i_choices_insert,
+                                            .contains = tamis_i_choices_contains,
+                                            .remove = tamis_i_choices_remove,
                                             .copies = copies,
-                                            .prefetch = prefetch,
-                                            .contains_many = contains_batch,
-                                            .insert_many = insert_batch,
-                                            .remove_many = remove_batch,
+                                            .prefetch = tamis_i_choices_prefetch,
+                                            .contains_many = tamis_i_choices_contains_many,
+                                            .insert_many = tamis_i_choices_insert_many,
+                                            .remove_many = tamis_i_choices_remove_many,
                                             .info = info,
                                             .check = check,
                                             .copy_is_free = copy_is_free};

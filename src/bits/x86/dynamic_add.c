@@ -1,10 +1,10 @@
-/* flex_x86.c - one more element in a bucket of flex.h that has any state, for x86-64 with AVX2 and BMI2
+/* dynamic_add.c - one more element in a bucket of dynamic_bucket.h that has any state, for x86-64 with AVX2 and BMI2
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/flex_x86.h"
-
 #if defined(__x86_64__) && defined(__GNUC__)
+
+#include "bits/x86/dynamic_view.h"
 
 /* Ones at all multiples of a number of bits, 1 to 48.  Below 64: the first as many as there are whole
  * fields in a word (search.c), and one more unless w divides 64.  Above they go on w - 64 mod w bits
@@ -23,18 +23,18 @@ static inline tamis_i_two starts_of(uint64_t bits) {
     return (tamis_i_two){{starts_at[2 * bits], starts_at[2 * bits + 1]}};
 }
 
-TAMIS_I_AVX2 void tamis_i_flex_add_any_avx2(const tamis_i_flex *flex, unsigned char *bucket,
-                                            uint64_t print) {
-    const tamis_i_flex_quick q = tamis_i_flex_quick_of(flex);
-    tamis_i_flex_told t = tamis_i_flex_quick_told(&q, bucket);
-    const uint64_t n = t.n, own = flex->longest;
+TAMIS_I_TARGET_BOTH void tamis_i_dynamic_add_any_x86(const tamis_i_dynamic_bucket *layout,
+                                                     unsigned char *bucket, uint64_t print) {
+    const tamis_i_dynamic_quick q = tamis_i_dynamic_quick_of(layout);
+    tamis_i_dynamic_told t = tamis_i_dynamic_quick_told(&q, bucket);
+    const uint64_t n = t.n, own = layout->longest;
     /* Elements of one length count as group b, and if there are none it is as long as the new one. */
     t.tail_b = n == 0 ? own - 8 : t.n_b == 0 ? t.tail_a : t.tail_b;
     t.n_a = t.n_b == 0 ? 0 : t.n_a;
     t.n_b = n - t.n_a;
-    const tamis_i_lengths l = tamis_i_flex_lengths(flex, (unsigned)flex->state_at, (unsigned)t.n_a,
-                                                   (unsigned)t.tail_a + 8, (unsigned)own,
-                                                   (unsigned)t.n_b, (unsigned)t.tail_b + 8);
+    const tamis_i_dynamic_split l = tamis_i_dynamic_lengths(
+        layout, (unsigned)layout->state_at, (unsigned)t.n_a, (unsigned)t.tail_a + 8, (unsigned)own,
+        (unsigned)t.n_b, (unsigned)t.tail_b + 8);
     const uint64_t longer = l.longer - 8, shorter = l.shorter - 8, place = t.n_a;
     /* Old elements that become longer ones. */
     const uint64_t n_longer = l.n_a - (l.n_a > place);
@@ -52,10 +52,8 @@ TAMIS_I_AVX2 void tamis_i_flex_add_any_avx2(const tamis_i_flex *flex, unsigned c
     const tamis_i_two keep = tamis_i_two_below((tamis_i_two){{~gone.w[0], ~gone.w[1]}}, end);
     const uint64_t before = place < l.n_a ? place : l.n_a, tail = place < l.n_a ? longer : shorter;
     const uint64_t at = before * longer + (place - before) * shorter;
-    tamis_i_flex_put_avx2(&q, bucket, print, n, keep, place, at, tail,
-                          tamis_i_flex_state(flex, (unsigned)n + 1, l));
+    tamis_i_dynamic_put_x86(&q, bucket, print, n, keep, place, at, tail,
+                            tamis_i_dynamic_state(layout, (unsigned)n + 1, l));
 }
 
-#else
-typedef int tamis_i_flex_x86_nothing; /* ISO C wants a declaration */
 #endif

@@ -1,4 +1,4 @@
-/* flex.c - buckets whose elements shrink as they fill, and can be removed
+/* dynamic_bucket.c - buckets whose elements shrink as they fill, and can be removed
  *
  * An element is a prefix of a print: the minimal remainder, which is always kept, and as many more
  * bits as there is room for.  Lengths only shrink: bits that were dropped cannot be had again.
@@ -31,7 +31,7 @@
  * of x, no longer than e, hence a prefix of e and of y.  So y may stand behind e' from now on, and
  * e can go.  Cutting elements and moving them keep this too.
  *
- * Invariants, tested by tamis_i_flex_check():
+ * Invariants, tested by tamis_i_dynamic_check():
  *   F1  the elements fit the bucket;
  *   F2  a group without elements has length 0 told, group a is longer than group b if both are there;
  *   F3  bits between the last tail and the state are zero.
@@ -41,14 +41,17 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/flex.h"
+#include "bits/dynamic_bucket.h"
 
-#define MOST   TAMIS_I_FLEX_MAX
-#define NUMBER TAMIS_I_FLEX_NUMBER
-#define LENGTH TAMIS_I_FLEX_LENGTH
+#include "bits/dynamic_key.h"
+#include "bits/native.h"
+
+#define MOST   TAMIS_I_DYNAMIC_MAX
+#define NUMBER TAMIS_I_DYNAMIC_NUMBER
+#define LENGTH TAMIS_I_DYNAMIC_LENGTH
 
 typedef tamis_i_element element;
-typedef tamis_i_lengths lengths;
+typedef tamis_i_dynamic_split lengths;
 
 /* Where everything is. */
 typedef struct parts {
@@ -65,36 +68,36 @@ static unsigned state_bits(uint64_t sizes) {
 }
 
 /* Bits of an element that need not be stored. */
-static inline unsigned told(const tamis_i_flex *flex) {
-    return flex->sizes == 1;
+static inline unsigned told(const tamis_i_dynamic_bucket *layout) {
+    return layout->sizes == 1;
 }
 
-static unsigned length_max(const tamis_i_flex *flex) {
-    return (unsigned)flex->longest;
+static unsigned length_max(const tamis_i_dynamic_bucket *layout) {
+    return (unsigned)layout->longest;
 }
 
 /* The most bits that all tails of a bucket can have, with heads of 8 bits and no counters. */
-static uint64_t tails_most(const tamis_i_flex *flex) {
+static uint64_t tails_most(const tamis_i_dynamic_bucket *layout) {
     uint64_t most = 0;
-    for (uint64_t n = 1; n <= flex->most; n++) {
-        const uint64_t known = n * (flex->longest - 8), room = flex->state_at - 8 * n;
+    for (uint64_t n = 1; n <= layout->most; n++) {
+        const uint64_t known = n * (layout->longest - 8), room = layout->state_at - 8 * n;
         const uint64_t tails = known < room ? known : room;
         most = tails > most ? tails : most;
     }
     return most;
 }
 
-#define STATE_MAX ((1u << TAMIS_I_FLEX_STATE_2) - 1)
+#define STATE_MAX ((1u << TAMIS_I_DYNAMIC_STATE_2) - 1)
 
-/* The steps of flex_x86.h. */
-static void plan_steps(tamis_i_flex *flex) {
-    const unsigned longest = length_max(flex);
+/* The steps of dynamic_view.h. */
+static void plan_steps(tamis_i_dynamic_bucket *layout) {
+    const unsigned longest = length_max(layout);
     lengths now = {.n_a = 0};
-    for (unsigned n = 0; n < flex->most; n++) {
-        tamis_i_flex_step *const step = &flex->steps[n];
+    for (unsigned n = 0; n < layout->most; n++) {
+        tamis_i_dynamic_step *const step = &layout->steps[n];
         const lengths next =
-            tamis_i_flex_lengths(flex, (unsigned)flex->state_at, now.n_a, now.longer, longest,
-                                 n - now.n_a, n == 0 ? longest : now.shorter);
+            tamis_i_dynamic_lengths(layout, (unsigned)layout->state_at, now.n_a, now.longer,
+                                    longest, n - now.n_a, n == 0 ? longest : now.shorter);
         unsigned first = 0;
         for (unsigned i = 0; i < n; i++) {
             const unsigned j = i + (i >= now.n_a);
@@ -106,8 +109,8 @@ static void plan_steps(tamis_i_flex *flex) {
         }
         const unsigned before = now.n_a < next.n_a ? now.n_a : next.n_a;
         const unsigned at = before * (next.longer - 8) + (now.n_a - before) * (next.shorter - 8);
-        step->from = tamis_i_flex_state(flex, n, now) & STATE_MAX;
-        step->to = tamis_i_flex_state(flex, n + 1, next) & STATE_MAX;
+        step->from = tamis_i_dynamic_state(layout, n, now) & STATE_MAX;
+        step->to = tamis_i_dynamic_state(layout, n + 1, next) & STATE_MAX;
         step->place = now.n_a & 15;
         step->at = at & 255;
         step->tail = ((now.n_a < next.n_a ? next.longer : next.shorter) - 8) & 63;
@@ -115,8 +118,8 @@ static void plan_steps(tamis_i_flex *flex) {
     }
 }
 
-bool tamis_i_flex_init(tamis_i_flex *flex, uint64_t bits, uint64_t least, uint64_t counter_bits,
-                       uint64_t sizes) {
+bool tamis_i_dynamic_init(tamis_i_dynamic_bucket *layout, uint64_t bits, uint64_t least,
+                          uint64_t counter_bits, uint64_t sizes) {
     if (sizes < 1 || sizes > 2 || least < 2 || least > 32 || counter_bits > 8 || bits > 512)
         return false;
     const uint64_t state = state_bits(sizes), stored = least - (sizes == 1);
@@ -124,44 +127,46 @@ bool tamis_i_flex_init(tamis_i_flex *flex, uint64_t bits, uint64_t least, uint64
     if (bits < state + 2 * cost)
         return false;
     const uint64_t most = (bits - state) / cost < MOST ? (bits - state) / cost : MOST;
-    *flex =
-        (tamis_i_flex){.bits = bits,
-                       .least = least,
-                       .counter_bits = counter_bits,
-                       .sizes = sizes,
-                       .state_at = bits - state,
-                       .state_mask = tamis_i_low_mask((unsigned)state),
-                       .last_mask = tamis_i_low_mask((unsigned)(bits - 1) % 64 + 1),
-                       .most = most,
-                       .longest = least + TAMIS_I_FLEX_MORE < 56 ? least + TAMIS_I_FLEX_MORE : 56,
-                       .heads = tamis_i_heads_of(most, stored, bits)};
-    flex->quick = sizes == 2 && counter_bits == 0 && flex->heads.vectors && least > 8;
-    flex->narrow = flex->quick && bits < 192 && tails_most(flex) <= 128;
-    if (flex->narrow)
-        plan_steps(flex);
+    *layout = (tamis_i_dynamic_bucket){
+        .bits = bits,
+        .least = least,
+        .counter_bits = counter_bits,
+        .sizes = sizes,
+        .state_at = bits - state,
+        .state_mask = tamis_i_low_mask((unsigned)state),
+        .last_mask = tamis_i_low_mask((unsigned)(bits - 1) % 64 + 1),
+        .most = most,
+        .longest = least + TAMIS_I_DYNAMIC_MORE < 56 ? least + TAMIS_I_DYNAMIC_MORE : 56,
+        .heads = tamis_i_heads_of(most, stored, bits)};
+    layout->quick = sizes == 2 && counter_bits == 0 && layout->heads.vectors && least > 8;
+    layout->narrow = layout->quick && bits < 192 && tails_most(layout) <= 128;
+    if (layout->narrow)
+        plan_steps(layout);
     return true;
 }
 
-static inline parts parts_of(const tamis_i_flex *flex, const uint64_t *line, unsigned at) {
-    const unsigned w = (unsigned)flex->heads.bits + told(flex);
-    const uint64_t state = tamis_i_lined_get(line, at + flex->state_at, flex->state_mask);
+static inline parts parts_of(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
+                             unsigned at) {
+    const unsigned w = (unsigned)layout->heads.bits + told(layout);
+    const uint64_t state = tamis_i_lined_get(line, at + layout->state_at, layout->state_mask);
     parts p = {.n = {(unsigned)(state & 15), (unsigned)(state >> NUMBER & 15)}};
-    p.length[0] = (unsigned)(flex->least + (state >> 2 * NUMBER & 31));
-    p.length[1] = flex->sizes == 1
+    p.length[0] = (unsigned)(layout->least + (state >> 2 * NUMBER & 31));
+    p.length[1] = layout->sizes == 1
                       ? p.length[0]
-                      : (unsigned)(flex->least + (state >> (2 * NUMBER + LENGTH) & 31));
+                      : (unsigned)(layout->least + (state >> (2 * NUMBER + LENGTH) & 31));
     p.tail[0] = p.length[0] - w;
     p.tail[1] = p.length[1] - w;
-    p.counters = (p.n[0] + p.n[1]) * (unsigned)flex->heads.bits;
-    p.first[0] = p.counters + (p.n[0] + p.n[1]) * (unsigned)flex->counter_bits;
+    p.counters = (p.n[0] + p.n[1]) * (unsigned)layout->heads.bits;
+    p.first[0] = p.counters + (p.n[0] + p.n[1]) * (unsigned)layout->counter_bits;
     p.first[1] = p.first[0] + p.n[0] * p.tail[0];
     p.end = p.first[1] + p.n[1] * p.tail[1];
     return p;
 }
 
 /* The first 'bits' bits of the tail of a print. */
-static inline uint64_t tail_of(const tamis_i_flex *flex, uint64_t print, unsigned bits) {
-    return print << (flex->heads.bits + told(flex)) >> 1 >> (63 - bits);
+static inline uint64_t tail_of(const tamis_i_dynamic_bucket *layout, uint64_t print,
+                               unsigned bits) {
+    return print << (layout->heads.bits + told(layout)) >> 1 >> (63 - bits);
 }
 
 /* The tail of element i of a bucket. */
@@ -173,77 +178,77 @@ static inline uint64_t tail_at(const parts *p, const uint64_t *line, unsigned at
 
 /* ---- tables ---- */
 
-const uint32_t tamis_i_flex_parts[16] = {0,    65536, 32768, 21846, 16384, 13108, 10923, 9363,
-                                         8192, 7282,  6554,  5958,  5462,  5042,  4682,  4370};
+const uint32_t tamis_i_dynamic_parts[16] = {0,    65536, 32768, 21846, 16384, 13108, 10923, 9363,
+                                            8192, 7282,  6554,  5958,  5462,  5042,  4682,  4370};
 
 /* ---- queries ---- */
 
 /* The candidates whose tails agree in their first bits: all of them, or what belongs to the minimal
  * remainder. */
-static unsigned agreeing(const tamis_i_flex *flex, const uint64_t *line, unsigned at,
+static unsigned agreeing(const tamis_i_dynamic_bucket *layout, const uint64_t *line, unsigned at,
                          uint64_t print, unsigned candidates, bool least) {
     if (candidates == 0)
         return 0;
-    const parts p = parts_of(flex, line, at);
-    const unsigned kept = (unsigned)(flex->least - flex->heads.bits) - told(flex);
+    const parts p = parts_of(layout, line, at);
+    const unsigned kept = (unsigned)(layout->least - layout->heads.bits) - told(layout);
     unsigned found = 0;
     for (candidates &= (1u << (p.n[0] + p.n[1])) - 1; candidates != 0;
          candidates &= candidates - 1) {
         const unsigned i = (unsigned)__builtin_ctz(candidates), g = i >= p.n[0];
         const unsigned bits = least ? kept : p.tail[g];
         const bool same =
-            tail_at(&p, line, at, i) >> (p.tail[g] - bits) == tail_of(flex, print, bits);
+            tail_at(&p, line, at, i) >> (p.tail[g] - bits) == tail_of(layout, print, bits);
         /* With one length the first bit tells the group. */
-        if (same && (flex->sizes == 2 || print >> 63 == g))
+        if (same && (layout->sizes == 2 || print >> 63 == g))
             found |= 1u << i;
     }
     return found;
 }
 
-unsigned tamis_i_flex_match(const tamis_i_flex *flex, const uint64_t *line, unsigned at,
-                            uint64_t print, unsigned candidates) {
-    return agreeing(flex, line, at, print, candidates, false);
+unsigned tamis_i_dynamic_match(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
+                               unsigned at, uint64_t print, unsigned candidates) {
+    return agreeing(layout, line, at, print, candidates, false);
 }
 
-unsigned tamis_i_flex_akin(const tamis_i_flex *flex, const uint64_t *line, unsigned at,
-                           uint64_t print, unsigned candidates) {
-    return agreeing(flex, line, at, print, candidates, true);
+unsigned tamis_i_dynamic_akin(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
+                              unsigned at, uint64_t print, unsigned candidates) {
+    return agreeing(layout, line, at, print, candidates, true);
 }
 
-static unsigned count_at(const tamis_i_flex *flex, const parts *p, const uint64_t *line,
+static unsigned count_at(const tamis_i_dynamic_bucket *layout, const parts *p, const uint64_t *line,
                          unsigned at, unsigned i) {
-    const unsigned c = (unsigned)flex->counter_bits;
+    const unsigned c = (unsigned)layout->counter_bits;
     return 1 + (c == 0 ? 0 : (unsigned)tamis_i_field_get(line, at + p->counters + i * c, c));
 }
 
-static void set_count(const tamis_i_flex *flex, const parts *p, uint64_t *line, unsigned at,
-                      unsigned i, unsigned count) {
-    const unsigned c = (unsigned)flex->counter_bits;
+static void set_count(const tamis_i_dynamic_bucket *layout, const parts *p, uint64_t *line,
+                      unsigned at, unsigned i, unsigned count) {
+    const unsigned c = (unsigned)layout->counter_bits;
     tamis_i_field_put(line, at + p->counters + i * c, c, count - 1);
 }
 
-unsigned tamis_i_flex_copies(const tamis_i_flex *flex, const uint64_t *line, unsigned at,
-                             unsigned elements) {
-    const parts p = parts_of(flex, line, at);
+unsigned tamis_i_dynamic_copies(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
+                                unsigned at, unsigned elements) {
+    const parts p = parts_of(layout, line, at);
     unsigned copies = 0;
     for (; elements != 0; elements &= elements - 1)
-        copies += count_at(flex, &p, line, at, (unsigned)__builtin_ctz(elements));
+        copies += count_at(layout, &p, line, at, (unsigned)__builtin_ctz(elements));
     return copies;
 }
 
-unsigned tamis_i_flex_list(const tamis_i_flex *flex, const uint64_t *line, unsigned at,
-                           element elements[MOST]) {
-    const parts p = parts_of(flex, line, at);
-    const unsigned w = (unsigned)flex->heads.bits;
+unsigned tamis_i_dynamic_list(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
+                              unsigned at, element elements[MOST]) {
+    const parts p = parts_of(layout, line, at);
+    const unsigned w = (unsigned)layout->heads.bits;
     for (unsigned i = 0; i < p.n[0] + p.n[1]; i++) {
         const unsigned g = i >= p.n[0];
         uint64_t bits =
             tamis_i_field_get(line, at + i * w, w) << p.tail[g] | tail_at(&p, line, at, i);
-        if (told(flex))
+        if (told(layout))
             bits |= (uint64_t)g << (w + p.tail[g]);
         elements[i] = (element){.print = bits << (64 - p.length[g]),
                                 .length = p.length[g],
-                                .count = count_at(flex, &p, line, at, i)};
+                                .count = count_at(layout, &p, line, at, i)};
     }
     return p.n[0] + p.n[1];
 }
@@ -257,15 +262,15 @@ typedef struct image {
 } image;
 
 /* Words of an image. */
-static inline unsigned image_words(const tamis_i_flex *flex) {
-    return (unsigned)(flex->bits + 63) / 64;
+static inline unsigned image_words(const tamis_i_dynamic_bucket *layout) {
+    return (unsigned)(layout->bits + 63) / 64;
 }
 
-TAMIS_INLINE void image_load(const tamis_i_flex *flex, unsigned n, const uint64_t *line,
+TAMIS_INLINE void image_load(const tamis_i_dynamic_bucket *layout, unsigned n, const uint64_t *line,
                              unsigned at, image *in) {
     const unsigned first = at / 64, shift = at % 64;
     for (unsigned i = 0; i < n; i++) {
-        const uint64_t mask = i + 1 == n ? flex->last_mask : ~(uint64_t)0;
+        const uint64_t mask = i + 1 == n ? layout->last_mask : ~(uint64_t)0;
         in->words[i] =
             (line[first + i] >> shift | line[(first + i + 1) % 8] << 1 << (63 - shift)) & mask;
     }
@@ -350,9 +355,10 @@ static unsigned copy_tails(image *out, unsigned to, const image *in, unsigned fr
 
 /* Tails of elements number i to end - 1 to where they belong with lengths l; the new numbers are greater
  * by 'more'. */
-static unsigned move_tails(const tamis_i_flex *flex, const parts *p, image *out, unsigned to,
-                           const image *in, unsigned i, unsigned end, unsigned more, lengths l) {
-    const unsigned w = (unsigned)flex->heads.bits + told(flex);
+static unsigned move_tails(const tamis_i_dynamic_bucket *layout, const parts *p, image *out,
+                           unsigned to, const image *in, unsigned i, unsigned end, unsigned more,
+                           lengths l) {
+    const unsigned w = (unsigned)layout->heads.bits + told(layout);
     while (i < end) {
         const unsigned old = i >= p->n[0], now = i + more >= l.n_a;
         unsigned stop = old == 0 && p->n[0] < end ? p->n[0] : end;
@@ -368,13 +374,13 @@ static unsigned move_tails(const tamis_i_flex *flex, const parts *p, image *out,
 }
 
 /* Open a place for an element at number 'place'. */
-TAMIS_INLINE void rewrite_with(const tamis_i_flex *flex, unsigned words, const parts *p,
+TAMIS_INLINE void rewrite_with(const tamis_i_dynamic_bucket *layout, unsigned words, const parts *p,
                                uint64_t *line, unsigned at, unsigned place, uint64_t print,
                                unsigned count, lengths l) {
-    const unsigned w = (unsigned)flex->heads.bits, c = (unsigned)flex->counter_bits;
+    const unsigned w = (unsigned)layout->heads.bits, c = (unsigned)layout->counter_bits;
     const unsigned n = p->n[0] + p->n[1];
     image in, out;
-    image_load(flex, words, line, at, &in);
+    image_load(layout, words, line, at, &in);
     out = in;
     image_cut(&out, words, p->first[0]);
     if (c != 0) {
@@ -382,28 +388,28 @@ TAMIS_INLINE void rewrite_with(const tamis_i_flex *flex, unsigned words, const p
         image_put(&out, p->counters + place * c, count - 1);
     }
     image_open(&out, words, place * w, w);
-    image_put(&out, place * w, tamis_i_flex_head(flex, print));
-    const unsigned tail = (place < l.n_a ? l.longer : l.shorter) - w - told(flex);
+    image_put(&out, place * w, tamis_i_dynamic_head(layout, print));
+    const unsigned tail = (place < l.n_a ? l.longer : l.shorter) - w - told(layout);
     unsigned to = (n + 1) * (w + c);
-    to = move_tails(flex, p, &out, to, &in, 0, place, 0, l);
-    image_put(&out, to, tail_of(flex, print, tail));
-    to = move_tails(flex, p, &out, to + tail, &in, place, n, 1, l);
-    TAMIS_ASSERT(to <= flex->state_at);
+    to = move_tails(layout, p, &out, to, &in, 0, place, 0, l);
+    image_put(&out, to, tail_of(layout, print, tail));
+    to = move_tails(layout, p, &out, to + tail, &in, place, n, 1, l);
+    TAMIS_ASSERT(to <= layout->state_at);
     (void)to;
-    image_put(&out, (unsigned)flex->state_at, tamis_i_flex_state(flex, n + 1, l));
+    image_put(&out, (unsigned)layout->state_at, tamis_i_dynamic_state(layout, n + 1, l));
     image_store(words, line, at, &in, &out);
 }
 
 /* The usual numbers of words are compiled for. */
-static void rewrite(const tamis_i_flex *flex, const parts *p, uint64_t *line, unsigned at,
-                    unsigned place, uint64_t print, unsigned count, lengths l) {
-    const unsigned words = image_words(flex);
+static void rewrite(const tamis_i_dynamic_bucket *layout, const parts *p, uint64_t *line,
+                    unsigned at, unsigned place, uint64_t print, unsigned count, lengths l) {
+    const unsigned words = image_words(layout);
     if (words == 3)
-        rewrite_with(flex, 3, p, line, at, place, print, count, l);
+        rewrite_with(layout, 3, p, line, at, place, print, count, l);
     else if (words == 4)
-        rewrite_with(flex, 4, p, line, at, place, print, count, l);
+        rewrite_with(layout, 4, p, line, at, place, print, count, l);
     else
-        rewrite_with(flex, words, p, line, at, place, print, count, l);
+        rewrite_with(layout, words, p, line, at, place, print, count, l);
 }
 
 /* ---- lengths ---- */
@@ -422,20 +428,21 @@ static lengths share_rest(unsigned room, unsigned n, unsigned n_a, unsigned limi
                           unsigned shorter) {
     lengths l = {.n_a = n_a, .shorter = shorter};
     if (n_a != 0)
-        l.longer = smaller(limit, tamis_i_flex_part(room - (n - n_a) * shorter, n_a));
+        l.longer = smaller(limit, tamis_i_dynamic_part(room - (n - n_a) * shorter, n_a));
     if (l.longer <= shorter)
         l.n_a = 0;
     return l;
 }
 
-tamis_i_lengths tamis_i_flex_uneven(const tamis_i_flex *flex, unsigned room, unsigned n_a,
-                                    unsigned a, unsigned own, unsigned n_b, unsigned b) {
+tamis_i_dynamic_split tamis_i_dynamic_uneven(const tamis_i_dynamic_bucket *layout, unsigned room,
+                                             unsigned n_a, unsigned a, unsigned own, unsigned n_b,
+                                             unsigned b) {
     const unsigned n = n_a + 1 + n_b;
     const bool with_a = own > b;
     b = smaller(b, own);
     const unsigned limit = n_a == 0 ? own : with_a ? smaller(a, own) : a;
     const lengths keep = share_rest(room, n, n_a + with_a, limit, b);
-    if (b == flex->least)
+    if (b == layout->least)
         return keep;
     const lengths cut = share_rest(room, n, n_a + with_a, limit, b - 1);
     return errors(cut, n) < errors(keep, n) ? cut : keep;
@@ -443,58 +450,59 @@ tamis_i_lengths tamis_i_flex_uneven(const tamis_i_flex *flex, unsigned room, uns
 
 /* ---- changes ---- */
 
-bool tamis_i_flex_join(const tamis_i_flex *flex, uint64_t *line, unsigned at, unsigned elements) {
-    if (flex->counter_bits == 0 || elements == 0)
+bool tamis_i_dynamic_join(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
+                          unsigned elements) {
+    if (layout->counter_bits == 0 || elements == 0)
         return false;
-    const parts p = parts_of(flex, line, at);
+    const parts p = parts_of(layout, line, at);
     for (; elements != 0; elements &= elements - 1) {
         const unsigned i = (unsigned)__builtin_ctz(elements);
-        const unsigned count = count_at(flex, &p, line, at, i);
-        if (count < 1u << flex->counter_bits) {
-            set_count(flex, &p, line, at, i, count + 1);
+        const unsigned count = count_at(layout, &p, line, at, i);
+        if (count < 1u << layout->counter_bits) {
+            set_count(layout, &p, line, at, i, count + 1);
             return true;
         }
     }
     return false;
 }
 
-bool tamis_i_flex_add(const tamis_i_flex *flex, uint64_t *line, unsigned at, uint64_t print,
-                      unsigned length, unsigned count) {
-    const parts p = parts_of(flex, line, at);
+bool tamis_i_dynamic_add(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
+                         uint64_t print, unsigned length, unsigned count) {
+    const parts p = parts_of(layout, line, at);
     const unsigned n = p.n[0] + p.n[1];
-    TAMIS_ASSERT(count >= 1 && count <= 1u << flex->counter_bits && length >= flex->least);
-    if (n >= flex->most)
+    TAMIS_ASSERT(count >= 1 && count <= 1u << layout->counter_bits && length >= layout->least);
+    if (n >= layout->most)
         return false;
-    const unsigned own = smaller(length, length_max(flex));
-    const unsigned room = (unsigned)(flex->state_at - (n + 1) * flex->counter_bits);
-    if (flex->sizes == 1) {
-        const unsigned fits = tamis_i_flex_part(room, n + 1) + told(flex),
+    const unsigned own = smaller(length, length_max(layout));
+    const unsigned room = (unsigned)(layout->state_at - (n + 1) * layout->counter_bits);
+    if (layout->sizes == 1) {
+        const unsigned fits = tamis_i_dynamic_part(room, n + 1) + told(layout),
                        first = (unsigned)(print >> 63);
         const unsigned now = smaller(fits, n == 0 ? own : smaller(own, p.length[0]));
         const lengths l = {.n_a = p.n[0] + 1 - first, .longer = now, .shorter = now};
-        rewrite(flex, &p, line, at, first ? n : p.n[0], print, count, l);
+        rewrite(layout, &p, line, at, first ? n : p.n[0], print, count, l);
     } else if (n == 0) {
-        rewrite(flex, &p, line, at, 0, print, count, (lengths){.shorter = smaller(own, room)});
+        rewrite(layout, &p, line, at, 0, print, count, (lengths){.shorter = smaller(own, room)});
     } else if (p.n[1] == 0) { /* those left have one length */
-        const lengths l = tamis_i_flex_lengths(flex, room, 0, 0, own, p.n[0], p.length[0]);
-        rewrite(flex, &p, line, at, 0, print, count, l);
+        const lengths l = tamis_i_dynamic_lengths(layout, room, 0, 0, own, p.n[0], p.length[0]);
+        rewrite(layout, &p, line, at, 0, print, count, l);
     } else {
         const lengths l =
-            tamis_i_flex_lengths(flex, room, p.n[0], p.length[0], own, p.n[1], p.length[1]);
-        rewrite(flex, &p, line, at, p.n[0], print, count, l);
+            tamis_i_dynamic_lengths(layout, room, p.n[0], p.length[0], own, p.n[1], p.length[1]);
+        rewrite(layout, &p, line, at, p.n[0], print, count, l);
     }
     return true;
 }
 
-TAMIS_INLINE void drop_with(const tamis_i_flex *flex, unsigned words, uint64_t *line, unsigned at,
-                            unsigned i) {
-    const parts p = parts_of(flex, line, at);
+TAMIS_INLINE void drop_with(const tamis_i_dynamic_bucket *layout, unsigned words, uint64_t *line,
+                            unsigned at, unsigned i) {
+    const parts p = parts_of(layout, line, at);
     const unsigned n = p.n[0] + p.n[1], g = i >= p.n[0];
-    const unsigned w = (unsigned)flex->heads.bits, c = (unsigned)flex->counter_bits;
+    const unsigned w = (unsigned)layout->heads.bits, c = (unsigned)layout->counter_bits;
     const unsigned tail = g ? p.first[1] + (i - p.n[0]) * p.tail[1] : p.first[0] + i * p.tail[0];
     image in, out;
     TAMIS_ASSERT(i < n);
-    image_load(flex, words, line, at, &in);
+    image_load(layout, words, line, at, &in);
     out = in;
     image_cut(&out, words, p.end);
     image_close(&out, words, tail, p.tail[g]);
@@ -502,52 +510,54 @@ TAMIS_INLINE void drop_with(const tamis_i_flex *flex, unsigned words, uint64_t *
         image_close(&out, words, p.counters + i * c, c);
     image_close(&out, words, i * w, w);
     const lengths l = {.n_a = p.n[0] - (g == 0), .longer = p.length[0], .shorter = p.length[1]};
-    image_put(&out, (unsigned)flex->state_at, tamis_i_flex_state(flex, n - 1, l));
+    image_put(&out, (unsigned)layout->state_at, tamis_i_dynamic_state(layout, n - 1, l));
     image_store(words, line, at, &in, &out);
 }
 
-void tamis_i_flex_drop(const tamis_i_flex *flex, uint64_t *line, unsigned at, unsigned i) {
-    const unsigned words = image_words(flex);
+void tamis_i_dynamic_drop(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
+                          unsigned i) {
+    const unsigned words = image_words(layout);
     if (words == 3)
-        drop_with(flex, 3, line, at, i);
+        drop_with(layout, 3, line, at, i);
     else if (words == 4)
-        drop_with(flex, 4, line, at, i);
+        drop_with(layout, 4, line, at, i);
     else
-        drop_with(flex, words, line, at, i);
+        drop_with(layout, words, line, at, i);
 }
 
 /* The first element is among the longest.  Of equally long ones, the one with the fewest keys, so that it
  * can go. */
-void tamis_i_flex_remove(const tamis_i_flex *flex, uint64_t *line, unsigned at, unsigned elements) {
-    const parts p = parts_of(flex, line, at);
+void tamis_i_dynamic_remove(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
+                            unsigned elements) {
+    const parts p = parts_of(layout, line, at);
     const unsigned longest = (unsigned)__builtin_ctz(elements);
-    unsigned found = longest, least = count_at(flex, &p, line, at, longest);
+    unsigned found = longest, least = count_at(layout, &p, line, at, longest);
     for (elements &= elements - 1; elements != 0; elements &= elements - 1) {
         const unsigned i = (unsigned)__builtin_ctz(elements);
-        const unsigned count = count_at(flex, &p, line, at, i);
+        const unsigned count = count_at(layout, &p, line, at, i);
         if (p.length[i >= p.n[0]] == p.length[longest >= p.n[0]] && count < least) {
             found = i;
             least = count;
         }
     }
     if (least > 1)
-        set_count(flex, &p, line, at, found, least - 1);
+        set_count(layout, &p, line, at, found, least - 1);
     else
-        tamis_i_flex_drop(flex, line, at, found);
+        tamis_i_dynamic_drop(layout, line, at, found);
 }
 
-bool tamis_i_flex_check(const tamis_i_flex *flex, const uint64_t *line, unsigned at,
-                        const char **reason) {
-    const parts p = parts_of(flex, line, at);
-    const unsigned end = (unsigned)flex->state_at, least = (unsigned)flex->least;
+bool tamis_i_dynamic_check(const tamis_i_dynamic_bucket *layout, const uint64_t *line, unsigned at,
+                           const char **reason) {
+    const parts p = parts_of(layout, line, at);
+    const unsigned end = (unsigned)layout->state_at, least = (unsigned)layout->least;
     *reason = "a bucket holds more than fits";
-    if (p.n[0] + p.n[1] > flex->most || p.end > end || p.length[0] > length_max(flex) ||
-        p.length[1] > length_max(flex))
+    if (p.n[0] + p.n[1] > layout->most || p.end > end || p.length[0] > length_max(layout) ||
+        p.length[1] > length_max(layout))
         return false;
     *reason = "a bucket has lengths that do not occur";
-    if (flex->sizes == 1 && p.n[0] + p.n[1] == 0 && p.length[0] != least)
+    if (layout->sizes == 1 && p.n[0] + p.n[1] == 0 && p.length[0] != least)
         return false;
-    if (flex->sizes == 2) {
+    if (layout->sizes == 2) {
         for (unsigned g = 0; g < 2; g++)
             if (p.n[g] == 0 && p.length[g] != least)
                 return false;
@@ -561,4 +571,38 @@ bool tamis_i_flex_check(const tamis_i_flex *flex, const uint64_t *line, unsigned
             return false;
     }
     return true;
+}
+
+/* ---- the elements of a key ---- */
+
+#define CHOICES_TARGET
+#define CHOICES_FIND tamis_i_heads_find
+#define CHOICES_OPS  static const tamis_i_choices_ops portable
+#include "bits/choices_template.h"
+
+const tamis_i_choices_ops *tamis_i_dynamic_bucket_ops_for(const tamis_i_dynamic_layout *layout,
+                                                          unsigned features) {
+    const tamis_i_choices_ops *const native = TAMIS_I_DYNAMIC_BUCKET_NATIVE(layout, features);
+    return native != NULL ? native : &portable;
+}
+
+tamis_i_dynamic_found tamis_i_dynamic_look(const tamis_i_dynamic_layout *layout, uint64_t *table,
+                                           tamis_digest digest, tamis_i_probe *probe) {
+    const unsigned d = (unsigned)layout->choices.subtables;
+    choices_locate(layout, d, table, digest, probe);
+    const uint64_t hits = tamis_i_heads_find(&layout->bucket.heads, probe, d);
+    const unsigned home = dynamic_home(layout, probe, hits);
+    return (tamis_i_dynamic_found){
+        .home = home,
+        .same = home == TAMIS_I_SUBTABLES_MAX ? 0 : dynamic_matches(layout, probe, home, hits)};
+}
+
+bool tamis_i_dynamic_put(const tamis_i_dynamic_layout *layout, const tamis_i_probe *probe,
+                         unsigned i) {
+    return tamis_i_dynamic_add(&layout->bucket, probe->at[i], dynamic_bit_of(probe, i),
+                               probe->word[0], 64, 1);
+}
+
+bool tamis_i_dynamic_put_least(const tamis_i_dynamic_layout *layout, const tamis_i_probe *probe) {
+    return dynamic_put_least(layout, (unsigned)layout->choices.subtables, probe);
 }

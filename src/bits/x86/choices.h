@@ -1,20 +1,20 @@
-/* choices_x86.h - the buckets of keys, four keys at a time, for x86-64 with AVX2
+/* choices.h - the buckets of keys, four keys at a time, for x86-64 with AVX2
  *
  * As tamis_i_choices_locate, for 3 subtables of fewer than 2^29 buckets each, which are of whole bytes.  A
  * vector has no products of 64 bits, but four of 32 at a time; numbers of buckets and lines have no more,
- * so that most products need one or two of these.  To be inlined by what is compiled for TAMIS_I_AVX2.
+ * so that most products need one or two of these.
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef TAMIS_FILTER_CHOICES_X86_H
-#define TAMIS_FILTER_CHOICES_X86_H
+#ifndef TAMIS_BITS_X86_CHOICES_H
+#define TAMIS_BITS_X86_CHOICES_H
 
-#include "bits/heads.h"
-#include "filter/choices.h"
+#include "bits/choices.h"
+#include "hash/x86/target.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
 
-#define TAMIS_I_CHOICES_FOUR TAMIS_I_AVX2 static inline __attribute__((always_inline))
+#define TAMIS_I_CHOICES_FOUR TAMIS_I_TARGET_BOTH TAMIS_INLINE
 
 static inline bool tamis_i_choices_can_four(const tamis_i_choices *choices) {
     return choices->subtables == 3 && choices->buckets < (uint64_t)1 << 29 &&
@@ -129,5 +129,4 @@ TAMIS_I_CHOICES_FOUR void tamis_i_choices_locate_four(const tamis_i_choices *cho
 _Static_assert(offsetof(tamis_i_probe, word) == TAMIS_I_PROBE_CHOICES * sizeof(uint64_t),
                "word[0] comes after at[3]");
 
-#endif
 #endif

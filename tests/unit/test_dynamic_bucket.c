@@ -1,4 +1,4 @@
-/* test_flex.c - buckets whose elements shrink, against a plain list of elements
+/* test_dynamic_bucket.c - buckets whose elements shrink, against a plain list of elements
  *
  * The list is read back from the bucket after each call.  What a call may do to it is told here in plain
  * words: which elements there are, how long they may be, and that no bit of the line outside of the bucket
@@ -6,18 +6,19 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/flex_x86.h"
+#include "base/cpu.h"
+#include "bits/x86/dynamic_test.h"
 #include "support.h"
 
-enum { WORDS = 8, STEPS = 120, MOST = TAMIS_I_FLEX_MAX };
+enum { WORDS = 8, STEPS = 120, MOST = TAMIS_I_DYNAMIC_MAX };
 
 typedef struct bucket {
-    tamis_i_flex flex;
+    tamis_i_dynamic_bucket layout;
     uint64_t line[WORDS], around[WORDS]; /* around: all but the bucket, which is zero there */
     unsigned at;
     tamis_i_element list[MOST];
     unsigned n;
-    bool quick, narrow; /* flex_x86.h can look into it, and change it */
+    bool quick, narrow; /* native operations can look into it, and change it */
 } bucket;
 
 static uint64_t first_bits(uint64_t print, unsigned length) {
@@ -29,28 +30,30 @@ static bool is_prefix(const tamis_i_element *e, uint64_t print) {
 }
 
 /* Bits that the elements may take, if there are n. */
-static unsigned room_for(const tamis_i_flex *flex, unsigned n) {
-    return (unsigned)flex->bits - (flex->sizes == 1 ? 13 : 18) - n * (unsigned)flex->counter_bits;
+static unsigned room_for(const tamis_i_dynamic_bucket *layout, unsigned n) {
+    return (unsigned)layout->bits - (layout->sizes == 1 ? 13 : 18) -
+           n * (unsigned)layout->counter_bits;
 }
 
-static unsigned stored(const tamis_i_flex *flex, const tamis_i_element *list, unsigned n) {
+static unsigned stored(const tamis_i_dynamic_bucket *layout, const tamis_i_element *list,
+                       unsigned n) {
     unsigned sum = 0;
     for (unsigned i = 0; i < n; i++)
-        sum += list[i].length - (flex->sizes == 1);
+        sum += list[i].length - (layout->sizes == 1);
     return sum;
 }
 
 static void read_back(bucket *b) {
     const char *reason = NULL;
-    b->n = tamis_i_flex_list(&b->flex, b->line, b->at, b->list);
-    assert_true(tamis_i_flex_check(&b->flex, b->line, b->at, &reason));
-    assert_int_equal(tamis_i_flex_load(&b->flex, b->line, b->at), b->n);
-    assert_true(stored(&b->flex, b->list, b->n) <= room_for(&b->flex, b->n));
+    b->n = tamis_i_dynamic_list(&b->layout, b->line, b->at, b->list);
+    assert_true(tamis_i_dynamic_check(&b->layout, b->line, b->at, &reason));
+    assert_int_equal(tamis_i_dynamic_load(&b->layout, b->line, b->at), b->n);
+    assert_true(stored(&b->layout, b->list, b->n) <= room_for(&b->layout, b->n));
     for (unsigned i = 0; i < b->n; i++)
-        assert_true(b->list[i].length >= b->flex.least);
+        assert_true(b->list[i].length >= b->layout.least);
     uint64_t outside[WORDS];
     memcpy(outside, b->line, sizeof outside);
-    for (unsigned bit = b->at; bit < b->at + b->flex.bits; bit++)
+    for (unsigned bit = b->at; bit < b->at + b->layout.bits; bit++)
         outside[bit / 64] &= ~((uint64_t)1 << bit % 64);
     assert_memory_equal(outside, b->around, sizeof outside);
 }
@@ -61,7 +64,7 @@ static void assert_element(const tamis_i_element *a, const tamis_i_element *b) {
     assert_true(a->print == b->print);
 }
 
-/* ---- flex_x86.h ---- */
+/* ---- the native work on a bucket ---- */
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
@@ -69,30 +72,26 @@ static unsigned char *bytes_of(bucket *b) {
     return (unsigned char *)b->line + b->at / 8;
 }
 
-TAMIS_I_AVX2 static void quick_add(bucket *b, uint64_t print) {
-    const tamis_i_flex_quick q = tamis_i_flex_quick_of(&b->flex);
-    tamis_i_flex_add_avx2(&b->flex, &q, bytes_of(b), b->n, print);
+static void quick_add(bucket *b, uint64_t print) {
+    tamis_i_dynamic_test_add(&b->layout, bytes_of(b), b->n, print);
 }
 
-TAMIS_I_AVX2 static void quick_add_any(bucket *b, uint64_t print) {
-    tamis_i_flex_add_any_avx2(&b->flex, bytes_of(b), print);
+static void quick_add_any(bucket *b, uint64_t print) {
+    tamis_i_dynamic_add_any_x86(&b->layout, bytes_of(b), print);
 }
 
-TAMIS_I_AVX2 static void quick_drop(bucket *b, unsigned i) {
-    const tamis_i_flex_quick q = tamis_i_flex_quick_of(&b->flex);
-    tamis_i_flex_drop_avx2(&q, bytes_of(b), i);
+static void quick_drop(bucket *b, unsigned i) {
+    tamis_i_dynamic_test_drop(&b->layout, bytes_of(b), i);
 }
 
-TAMIS_I_AVX2 static bool quick_holds(bucket *b, unsigned i, uint64_t print, bool least) {
-    const tamis_i_flex_quick q = tamis_i_flex_quick_of(&b->flex);
-    assert_int_equal(tamis_i_flex_quick_load(&q, bytes_of(b)), b->n);
-    return tamis_i_flex_holds_avx2(&q, bytes_of(b), i, print, least);
+static bool quick_holds(bucket *b, unsigned i, uint64_t print, bool least) {
+    return tamis_i_dynamic_test_holds(&b->layout, bytes_of(b), i, print, least);
 }
 
 #else
 
 static void quick_add(bucket *b, uint64_t print) {
-    (void)tamis_i_flex_add(&b->flex, b->line, b->at, print, 64, 1);
+    (void)tamis_i_dynamic_add(&b->layout, b->line, b->at, print, 64, 1);
 }
 
 static void quick_add_any(bucket *b, uint64_t print) {
@@ -100,12 +99,12 @@ static void quick_add_any(bucket *b, uint64_t print) {
 }
 
 static void quick_drop(bucket *b, unsigned i) {
-    tamis_i_flex_drop(&b->flex, b->line, b->at, i);
+    tamis_i_dynamic_drop(&b->layout, b->line, b->at, i);
 }
 
 static bool quick_holds(bucket *b, unsigned i, uint64_t print, bool least) {
-    return least ? tamis_i_flex_akin(&b->flex, b->line, b->at, print, 1u << i) != 0
-                 : tamis_i_flex_holds(&b->flex, b->line, b->at, i, print);
+    return least ? tamis_i_dynamic_akin(&b->layout, b->line, b->at, print, 1u << i) != 0
+                 : tamis_i_dynamic_holds(&b->layout, b->line, b->at, i, print);
 }
 
 #endif
@@ -129,7 +128,7 @@ static bool grown_at(const bucket *old, const bucket *now, unsigned place, uint6
 
 /* The lengths after an element came; 'least' bits at least were known of each. */
 static void assert_lengths(const bucket *now, unsigned known) {
-    const unsigned n = now->n, even = room_for(&now->flex, n) / n;
+    const unsigned n = now->n, even = room_for(&now->layout, n) / n;
     unsigned longer = 0;
     double errors = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -143,18 +142,18 @@ static void assert_lengths(const bucket *now, unsigned known) {
     const unsigned common = known < even ? known : even;
     assert_true(errors <= (double)n / (double)((uint64_t)1 << common));
     if (known > even) { /* shared out evenly, to the last bit */
-        assert_int_equal(longer, room_for(&now->flex, n) - n * even);
-        assert_int_equal(stored(&now->flex, now->list, n), room_for(&now->flex, n));
+        assert_int_equal(longer, room_for(&now->layout, n) - n * even);
+        assert_int_equal(stored(&now->layout, now->list, n), room_for(&now->layout, n));
     }
 }
 
 static void add(bucket *b, uint64_t print, unsigned length, unsigned count) {
     const bucket old = *b;
-    const unsigned longest = (unsigned)b->flex.least + TAMIS_I_FLEX_MORE;
+    const unsigned longest = (unsigned)b->layout.least + TAMIS_I_DYNAMIC_MORE;
     unsigned known = length < longest ? length : longest;
     known = known < 56 ? known : 56;
-    const bool done = tamis_i_flex_add(&b->flex, b->line, b->at, print, length, count);
-    assert_int_equal(done, old.n < b->flex.most);
+    const bool done = tamis_i_dynamic_add(&b->layout, b->line, b->at, print, length, count);
+    assert_int_equal(done, old.n < b->layout.most);
     if (b->narrow && done && length == 64) {
         bucket other = old, any = old;
         quick_add(&other, print);
@@ -174,10 +173,10 @@ static void add(bucket *b, uint64_t print, unsigned length, unsigned count) {
     assert_true(found);
     for (unsigned i = 0; i < old.n; i++)
         known = old.list[i].length < known ? old.list[i].length : known;
-    if (b->flex.sizes == 2) {
+    if (b->layout.sizes == 2) {
         assert_lengths(b, known);
     } else { /* all as long as is known of all and fits */
-        const unsigned fits = room_for(&b->flex, b->n) / b->n + 1;
+        const unsigned fits = room_for(&b->layout, b->n) / b->n + 1;
         for (unsigned i = 0; i < b->n; i++)
             assert_int_equal(b->list[i].length, known < fits ? known : fits);
     }
@@ -200,7 +199,7 @@ static void remove_one(bucket *b, unsigned elements) {
              (old.list[i].length == old.list[best].length &&
               old.list[i].count < old.list[best].count)))
             best = i;
-    tamis_i_flex_remove(&b->flex, b->line, b->at, elements);
+    tamis_i_dynamic_remove(&b->layout, b->line, b->at, elements);
     read_back(b);
     if (b->narrow) {
         bucket other = old;
@@ -222,11 +221,11 @@ static void remove_one(bucket *b, unsigned elements) {
 /* One of the elements stands for one more key, if a counter allows it. */
 static void join(bucket *b, unsigned elements) {
     const bucket old = *b;
-    const unsigned most = 1u << b->flex.counter_bits;
+    const unsigned most = 1u << b->layout.counter_bits;
     bool can = false;
     for (unsigned i = 0; i < b->n; i++)
         can |= (elements >> i & 1) != 0 && old.list[i].count < most;
-    assert_int_equal(tamis_i_flex_join(&b->flex, b->line, b->at, elements), can);
+    assert_int_equal(tamis_i_dynamic_join(&b->layout, b->line, b->at, elements), can);
     read_back(b);
     assert_int_equal(b->n, old.n);
     unsigned raised = 0;
@@ -247,33 +246,31 @@ static unsigned look_for(bucket *b, uint64_t print) {
     unsigned same = 0, akin = 0, copies = 0;
     for (unsigned i = 0; i < b->n; i++) {
         const tamis_i_element *const e = &b->list[i];
-        const unsigned least = (unsigned)b->flex.least;
+        const unsigned least = (unsigned)b->layout.least;
         same |= (unsigned)is_prefix(e, print) << i;
         akin |= (unsigned)(first_bits(e->print, least) == first_bits(print, least)) << i;
         copies += is_prefix(e, print) ? e->count : 0;
     }
     tamis_i_probe probe = {.at = {b->line, b->line}};
     probe.word[1] = probe.word[2] = b->at;
-    probe.word[TAMIS_I_HEAD] = tamis_i_flex_head(&b->flex, print);
-    const uint64_t heads = tamis_i_heads_find(&b->flex.heads, &probe, 2);
+    probe.word[TAMIS_I_HEAD] = tamis_i_dynamic_head(&b->layout, print);
+    const uint64_t heads = tamis_i_heads_find(&b->layout.heads, &probe, 2);
     const unsigned hits = (uint16_t)heads;
     assert_int_equal(heads, hits | (uint64_t)hits << 16);
     assert_int_equal(same & ~hits, 0);
-    assert_int_equal(tamis_i_flex_match(&b->flex, b->line, b->at, print, hits), same);
-    assert_int_equal(tamis_i_flex_akin(&b->flex, b->line, b->at, print, hits), akin);
-    assert_int_equal(tamis_i_flex_copies(&b->flex, b->line, b->at, same), copies);
+    assert_int_equal(tamis_i_dynamic_match(&b->layout, b->line, b->at, print, hits), same);
+    assert_int_equal(tamis_i_dynamic_akin(&b->layout, b->line, b->at, print, hits), akin);
+    assert_int_equal(tamis_i_dynamic_copies(&b->layout, b->line, b->at, same), copies);
     for (unsigned i = 0; i < MOST; i++)
         if ((hits >> i & 1) != 0)
-            assert_int_equal(tamis_i_flex_holds(&b->flex, b->line, b->at, i, print), same >> i & 1);
+            assert_int_equal(tamis_i_dynamic_holds(&b->layout, b->line, b->at, i, print),
+                             same >> i & 1);
     for (unsigned i = 0; i < MOST && b->quick; i++) {
         if ((hits >> i & 1) != 0) {
             assert_int_equal(quick_holds(b, i, print, false), same >> i & 1);
             assert_int_equal(quick_holds(b, i, print, true), akin >> i & 1);
         }
     }
-    const unsigned features = tamis_i_cpu_features();
-    if (tamis_i_cpu_vectors(features) && b->flex.heads.vectors)
-        assert_int_equal(tamis_i_heads_find_avx2(&b->flex.heads, &probe, 2), heads);
     return same;
 }
 
@@ -292,7 +289,7 @@ static uint64_t draw_print(const bucket *b, uint64_t *random) {
 static void churn(bucket *b, uint64_t *random) {
     for (unsigned i = 0; i < WORDS; i++)
         b->around[i] = test_random(random);
-    for (unsigned bit = b->at; bit < b->at + b->flex.bits; bit++)
+    for (unsigned bit = b->at; bit < b->at + b->layout.bits; bit++)
         b->around[bit / 64] &= ~((uint64_t)1 << bit % 64);
     memcpy(b->line, b->around, sizeof b->line);
     read_back(b);
@@ -301,10 +298,10 @@ static void churn(bucket *b, uint64_t *random) {
         const uint64_t print = draw_print(b, random);
         const unsigned same = look_for(b, print), what = (unsigned)(test_random(random) % 8);
         if (what < 4) {
-            const unsigned least = (unsigned)b->flex.least;
+            const unsigned least = (unsigned)b->layout.least;
             const unsigned length =
                 what == 0 ? least + (unsigned)test_random_below(random, 65 - least) : 64;
-            const unsigned most = 1u << b->flex.counter_bits;
+            const unsigned most = 1u << b->layout.counter_bits;
             add(b, print, length, 1 + (unsigned)test_random_below(random, most));
         } else if (what < 6 && same != 0) {
             remove_one(b, same);
@@ -313,7 +310,7 @@ static void churn(bucket *b, uint64_t *random) {
         } else if (b->n != 0) {
             const bucket old = *b;
             const unsigned i = (unsigned)test_random_below(random, b->n);
-            tamis_i_flex_drop(&b->flex, b->line, b->at, i);
+            tamis_i_dynamic_drop(&b->layout, b->line, b->at, i);
             if (b->narrow) {
                 bucket other = old;
                 quick_drop(&other, i);
@@ -328,7 +325,7 @@ static void churn(bucket *b, uint64_t *random) {
     assert_memory_equal(b->line, b->around, sizeof b->line);
 }
 
-static void test_flex_every_shape_equals_the_list(void **state) {
+static void test_dynamic_bucket_every_shape_equals_the_list(void **state) {
     (void)state;
     static const unsigned sizes_of_buckets[] = {48,  64,  96,  120, 128, 138, 152,
                                                 168, 170, 184, 200, 256, 512};
@@ -340,11 +337,11 @@ static void test_flex_every_shape_equals_the_list(void **state) {
                 for (unsigned sizes = 1; sizes <= 2; sizes++) {
                     bucket b = {.n = 0};
                     const unsigned bits = sizes_of_buckets[s];
-                    if (!tamis_i_flex_init(&b.flex, bits, least, c, sizes))
+                    if (!tamis_i_dynamic_init(&b.layout, bits, least, c, sizes))
                         continue;
                     b.at = bits * (unsigned)test_random_below(&random, 512 / bits);
-                    b.quick = tamis_i_cpu_vectors(features) && b.flex.quick;
-                    b.narrow = tamis_i_cpu_vectors(features) && b.flex.narrow;
+                    b.quick = tamis_i_cpu_vectors(features) && b.layout.quick;
+                    b.narrow = tamis_i_cpu_vectors(features) && b.layout.narrow;
                     churn(&b, &random);
                     shapes++;
                     narrow += b.narrow;
@@ -352,53 +349,53 @@ static void test_flex_every_shape_equals_the_list(void **state) {
             }
         }
     }
-    print_message("# %llu shapes, %llu of them also by flex_x86.h\n", (unsigned long long)shapes,
-                  (unsigned long long)narrow);
+    print_message("# %llu shapes, %llu of them also by native operations\n",
+                  (unsigned long long)shapes, (unsigned long long)narrow);
     assert_true(shapes > 1000);
     assert_true(narrow > 30 || !tamis_i_cpu_vectors(features));
 }
 
-static void test_flex_impossible_shapes_are_refused(void **state) {
+static void test_dynamic_bucket_impossible_shapes_are_refused(void **state) {
     (void)state;
-    tamis_i_flex flex;
-    assert_false(tamis_i_flex_init(&flex, 128, 12, 1, 0));
-    assert_false(tamis_i_flex_init(&flex, 128, 12, 1, 3));
-    assert_false(tamis_i_flex_init(&flex, 128, 1, 1, 2));
-    assert_false(tamis_i_flex_init(&flex, 128, 33, 1, 2));
-    assert_false(tamis_i_flex_init(&flex, 128, 12, 9, 2));
-    assert_false(tamis_i_flex_init(&flex, 513, 12, 1, 2));
-    assert_false(tamis_i_flex_init(&flex, 43, 12, 1, 2)); /* 18 of state, and two of 13 */
-    assert_true(tamis_i_flex_init(&flex, 44, 12, 1, 2));
-    assert_int_equal(flex.most, 2);
+    tamis_i_dynamic_bucket layout;
+    assert_false(tamis_i_dynamic_init(&layout, 128, 12, 1, 0));
+    assert_false(tamis_i_dynamic_init(&layout, 128, 12, 1, 3));
+    assert_false(tamis_i_dynamic_init(&layout, 128, 1, 1, 2));
+    assert_false(tamis_i_dynamic_init(&layout, 128, 33, 1, 2));
+    assert_false(tamis_i_dynamic_init(&layout, 128, 12, 9, 2));
+    assert_false(tamis_i_dynamic_init(&layout, 513, 12, 1, 2));
+    assert_false(tamis_i_dynamic_init(&layout, 43, 12, 1, 2)); /* 18 of state, and two of 13 */
+    assert_true(tamis_i_dynamic_init(&layout, 44, 12, 1, 2));
+    assert_int_equal(layout.most, 2);
 }
 
-static void test_flex_damage_is_seen(void **state) {
+static void test_dynamic_bucket_damage_is_seen(void **state) {
     (void)state;
-    tamis_i_flex flex;
+    tamis_i_dynamic_bucket layout;
     const char *reason = NULL;
     uint64_t line[WORDS] = {0};
-    assert_true(tamis_i_flex_init(&flex, 128, 12, 1, 2));
+    assert_true(tamis_i_dynamic_init(&layout, 128, 12, 1, 2));
     for (uint64_t i = 1; i <= 3; i++)
-        assert_true(tamis_i_flex_add(&flex, line, 0, i << 60, 64, 1));
-    assert_true(tamis_i_flex_check(&flex, line, 0, &reason));
+        assert_true(tamis_i_dynamic_add(&layout, line, 0, i << 60, 64, 1));
+    assert_true(tamis_i_dynamic_check(&layout, line, 0, &reason));
     const uint64_t good = line[1];
-    line[1] = good | (uint64_t)15 << (flex.state_at % 64); /* 15 elements of group a */
-    assert_false(tamis_i_flex_check(&flex, line, 0, &reason));
+    line[1] = good | (uint64_t)15 << (layout.state_at % 64); /* 15 elements of group a */
+    assert_false(tamis_i_dynamic_check(&layout, line, 0, &reason));
     assert_string_equal(reason, "a bucket holds more than fits");
-    line[1] = good & ~(flex.state_mask << flex.state_at % 64);
-    assert_false(tamis_i_flex_check(&flex, line, 0, &reason));
+    line[1] = good & ~(layout.state_mask << layout.state_at % 64);
+    assert_false(tamis_i_dynamic_check(&layout, line, 0, &reason));
     assert_string_equal(reason, "a bucket has data past its elements");
     memset(line, 0, sizeof line);
-    line[1] = (uint64_t)1 << (flex.state_at % 64 + 8); /* no elements, but a length */
-    assert_false(tamis_i_flex_check(&flex, line, 0, &reason));
+    line[1] = (uint64_t)1 << (layout.state_at % 64 + 8); /* no elements, but a length */
+    assert_false(tamis_i_dynamic_check(&layout, line, 0, &reason));
     assert_string_equal(reason, "a bucket has lengths that do not occur");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_flex_every_shape_equals_the_list),
-        cmocka_unit_test(test_flex_impossible_shapes_are_refused),
-        cmocka_unit_test(test_flex_damage_is_seen),
+        cmocka_unit_test(test_dynamic_bucket_every_shape_equals_the_list),
+        cmocka_unit_test(test_dynamic_bucket_impossible_shapes_are_refused),
+        cmocka_unit_test(test_dynamic_bucket_damage_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
