@@ -2,7 +2,7 @@
 # Everything installed finds its neighbours by relative paths, so the tree may be moved.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS tamis_shared tamis_static EXPORT tamis-targets
+install(TARGETS tamis_shared tamis_static tamis_model_shared tamis_model_static EXPORT tamis-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/tamis DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -46,6 +46,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/package/tamisConfig.cmake
 
 file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
-configure_file(cmake/tamis.pc.in package/tamis.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/package/tamis.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(library tamis tamis-model)
+  configure_file(cmake/${library}.pc.in package/${library}.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/package/${library}.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

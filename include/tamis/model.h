@@ -8,12 +8,23 @@
  *
  * The error rate always means: the probability that one query for one absent key answers "present".
  *
+ * These functions are a library of their own, libtamis-model: link with -ltamis-model (pkg-config
+ * tamis-model, CMake tamis::model).  They are experimental: names and arguments may change with any minor
+ * version, without a new SONAME of libtamis.
+ *
  * SPDX-License-Identifier: MIT
  */
 #ifndef TAMIS_MODEL_H
 #define TAMIS_MODEL_H
 
 #include <tamis/tamis.h>
+
+/* The planner has a copy of its own, which libtamis does not export. */
+#ifdef TAMIS_BUILDING_LIBTAMIS
+#define TAMIS_MODEL_API
+#else
+#define TAMIS_MODEL_API TAMIS_API
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,29 +36,32 @@ extern "C" {
 
 /* Bloom filter: m bits, n keys, k hashes, all independent and uniform.
  * (1 - (1 - 1/m)^(kn))^k, the expected fill to the power k.  m >= 1, k >= 1, n >= 0, real m and n. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_bloom(double m, double n, unsigned k,
-                                                          double *fpr);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_bloom(double m, double n, unsigned k,
+                                                                double *fpr);
 
 /* Like tamis_model_bloom, with each hash in its own part of m/k bits: (1 - (1 - k/m)^n)^k; m > k. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_bloom_partitioned(double m, double n,
-                                                                      unsigned k, double *fpr);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_bloom_partitioned(double m, double n,
+                                                                            unsigned k,
+                                                                            double *fpr);
 
 /* Like tamis_model_bloom, but exact for a small table: the mean of (X/m)^k over the distribution of
  * the number X of bits set by n keys.  m from 1 to 4096, n*k up to 2^20, k from 1 to 64. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_bloom_exact(unsigned m, uint64_t n, unsigned k,
-                                                                double *fpr);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_bloom_exact(unsigned m, uint64_t n,
+                                                                      unsigned k, double *fpr);
 
 /* Blocked Bloom filter: each key falls in one of many blocks of 'block_bits' bits and sets k bits
  * there, independent and uniform; 'load' keys fall in a block on average, Poisson distributed.  The
  * mean of tamis_model_bloom_exact over the load.  block_bits from 1 to 4096, 0 <= load <= 4096. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_blocked(unsigned block_bits, double load,
-                                                            unsigned k, double *fpr);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_blocked(unsigned block_bits, double load,
+                                                                  unsigned k, double *fpr);
 
 /* Counting Bloom filter: the probability that some counter of the m reaches 'limit' (16 for 4 bits)
  * when n keys with k hashes are in: at most m * P(Binomial(nk, 1/m) >= limit), n rounded up.  limit
  * from 1 to 2^20, nk up to 2^53. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_counter_overflow(double m, double n, unsigned k,
-                                                                     unsigned limit, double *odds);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_counter_overflow(double m, double n,
+                                                                           unsigned k,
+                                                                           unsigned limit,
+                                                                           double *odds);
 
 /* -------------------------------------------------------------------------------------------------
  * Tails of Poisson and binomial distributions
@@ -56,25 +70,26 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_counter_overflow(double m, d
 /* X is Poisson distributed with the given mean: P(X = x).  0 <= mean <= 2^40.  Relative error below
  * 1e-12, for the largest means 1e-11; probabilities under 1e-300 lose digits and may come out as 0.
  * The same holds for all of this section. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_poisson(double mean, uint64_t x, double *p);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_poisson(double mean, uint64_t x,
+                                                                  double *p);
 
 /* The upper tail P(X > x), strictly greater.  Takes time like the square root of the mean. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_poisson_tail(double mean, uint64_t x,
-                                                                 double *p);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_poisson_tail(double mean, uint64_t x,
+                                                                       double *p);
 
 /* The lower tail P(X <= x), with x itself: the two tails of one x add up to 1, and each is exact
  * where it is small. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_poisson_head(double mean, uint64_t x,
-                                                                 double *p);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_poisson_head(double mean, uint64_t x,
+                                                                       double *p);
 
 /* X counts the successes of n independent trials, each with chance q: P(X = x), P(X > x) and
  * P(X <= x) like the three above.  n <= 2^53, 0 <= q <= 1; n*q or n*(1-q) is at most 2^40. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_binomial(uint64_t n, double q, uint64_t x,
-                                                             double *p);
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_binomial_tail(uint64_t n, double q, uint64_t x,
-                                                                  double *p);
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_binomial_head(uint64_t n, double q, uint64_t x,
-                                                                  double *p);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_binomial(uint64_t n, double q, uint64_t x,
+                                                                   double *p);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_binomial_tail(uint64_t n, double q,
+                                                                        uint64_t x, double *p);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_binomial_head(uint64_t n, double q,
+                                                                        uint64_t x, double *p);
 
 /* -------------------------------------------------------------------------------------------------
  * d-left hashing: load distributions, and the error rates of the filters built on them
@@ -92,15 +107,15 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_binomial_head(uint64_t n, do
  * n_loads - 1 keys or more.  Relative error below 1e-6 for every entry over 1e-100, mostly far less;
  * below 1e-300 it is 0.  d from 1 to 8 (1 is Poisson), 0 <= mean <= 128, n_loads from 2 to
  * TAMIS_MODEL_LOADS_MAX.  A few milliseconds for a mean of 6, more like the square of it. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_inserted(unsigned d, double mean,
-                                                                   unsigned n_loads,
-                                                                   double *fraction);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_inserted(unsigned d, double mean,
+                                                                         unsigned n_loads,
+                                                                         double *fraction);
 
 /* Like tamis_model_dleft_inserted, but after very many rounds in each of which a key chosen at random
  * was removed and a new one inserted.  About a millisecond. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_steady(unsigned d, double mean,
-                                                                 unsigned n_loads,
-                                                                 double *fraction);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_steady(unsigned d, double mean,
+                                                                       unsigned n_loads,
+                                                                       double *fraction);
 
 /* Like tamis_model_dleft_inserted, but for two subtables that tamis_filter_build made: all keys were
  * inserted, and then each in turn was put in again, 'passes' times, with ties broken as told.  A pair
@@ -109,10 +124,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_steady(unsigned d, dou
  * 0 <= mean <= 10, up to 100 passes, n_loads from 2 to 16.  A second for 10 passes at a mean of 8, two if
  * ties are not random; it takes up to 14 MB from the system's allocator, and returns TAMIS_E_NOMEM if
  * there is none. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_balanced(double mean, unsigned passes,
-                                                                   tamis_ties ties,
-                                                                   unsigned n_loads,
-                                                                   double *fraction);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_balanced(
+    double mean, unsigned passes, tamis_ties ties, unsigned n_loads, double *fraction);
 
 /* How long a fingerprint is in a bucket that holds so many. */
 typedef enum tamis_model_rule {
@@ -124,8 +137,9 @@ typedef enum tamis_model_rule {
 } tamis_model_rule;
 
 /* Fill fp_bits[0 .. n_loads-1] with a ready rule; 0 at loads that the bucket has no room for. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_rule(tamis_model_rule rule,
-                                                               unsigned n_loads, unsigned *fp_bits);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_rule(tamis_model_rule rule,
+                                                                     unsigned n_loads,
+                                                                     unsigned *fp_bits);
 
 /* Error rate of a d-left filter: 'fraction' as tamis_model_dleft_inserted sets it, fp_bits[j] the
  * bits of a fingerprint in a bucket of load j; a load with 0 bits counts as a sure error.  The
@@ -138,49 +152,50 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_rule(tamis_model_rule 
  *         tamis_model_dleft_fpr(3, 10, load, bits, &fpr) == TAMIS_OK)
  *         printf("16 bits per key: %g\n", fpr);                                     0.0004477
  */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_fpr(unsigned d, unsigned n_loads,
-                                                              const double *fraction,
-                                                              const unsigned *fp_bits, double *fpr);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_fpr(unsigned d, unsigned n_loads,
+                                                                    const double *fraction,
+                                                                    const unsigned *fp_bits,
+                                                                    double *fpr);
 
 /* Like tamis_model_dleft_fpr, when 'group' buckets of a subtable share the bits of all of them: each
  * fingerprint of the group has floor(group * bucket_bits / keys in the group) bits, and what the
  * rule 'fp_bits' has over floor(bucket_bits / load) in its bucket.  group from 1 to 8, n_loads up to
  * 64. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_fpr_grouped(unsigned d, unsigned n_loads,
-                                                                      const double *fraction,
-                                                                      const unsigned *fp_bits,
-                                                                      unsigned bucket_bits,
-                                                                      unsigned group, double *fpr);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_fpr_grouped(
+    unsigned d, unsigned n_loads, const double *fraction, const unsigned *fp_bits,
+    unsigned bucket_bits, unsigned group, double *fpr);
 
 /* The probability that one more key finds 'capacity' keys or more in each of its d buckets: times
  * the number of insertions, the number of times that a bucket overflows.  capacity < n_loads. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_full(unsigned d, unsigned n_loads,
-                                                               const double *fraction,
-                                                               unsigned capacity, double *odds);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_full(unsigned d, unsigned n_loads,
+                                                                     const double *fraction,
+                                                                     unsigned capacity,
+                                                                     double *odds);
 
 /* The probability that some bucket holds more than 'capacity' keys, with n_buckets in each subtable:
  * at most the sum over the buckets.  capacity < n_loads - 1. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dleft_overflow(unsigned d, unsigned n_loads,
-                                                                   const double *fraction,
-                                                                   unsigned capacity,
-                                                                   double n_buckets, double *odds);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
+tamis_model_dleft_overflow(unsigned d, unsigned n_loads, const double *fraction, unsigned capacity,
+                           double n_buckets, double *odds);
 
 /* d-left counting filter with n keys whose hash has 'range' values, the buckets of one subtable times
  * the values of a remainder: error rate 1 - (1 - 1/range)^n.  n >= 0, range >= 1. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dlcbf(double n, double range, double *fpr);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_dlcbf(double n, double range,
+                                                                double *fpr);
 
 /* The simple bound of the same: n / range, at most 1. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dlcbf_bound(double n, double range,
-                                                                double *bound);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_dlcbf_bound(double n, double range,
+                                                                      double *bound);
 
 /* Cells in use: keys with the same hash share one. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dlcbf_cells(double n, double range,
-                                                                double *cells);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_dlcbf_cells(double n, double range,
+                                                                      double *cells);
 
 /* The probability that 'limit' or more keys share one cell: at most C(n, limit) / range^(limit - 1).
  * limit from 1 to 64. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dlcbf_counter(double n, double range,
-                                                                  unsigned limit, double *odds);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_dlcbf_counter(double n, double range,
+                                                                        unsigned limit,
+                                                                        double *odds);
 
 /* Dynamic d-left counting filter: seen[m * n_loads + a] is set to the fraction of all buckets that
  * hold a keys and have held m, but never more.  The table was filled to 'mean' keys per bucket, then
@@ -190,14 +205,14 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_dlcbf_counter(double n, doub
  * d from 1 to 8, mean > 0, n_loads from 2 to 32 and large enough that higher loads do not matter,
  * d * mean at most 2^min_bits, rounds * (d + n_loads/mean) up to about 2 * 10^5.  A tenth of a
  * second for 100 rounds. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf_seen(unsigned d, double mean,
-                                                                double rounds, unsigned min_bits,
-                                                                unsigned n_loads, double *seen);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf_seen(
+    unsigned d, double mean, double rounds, unsigned min_bits, unsigned n_loads, double *seen);
 
 /* Its error rate with one remainder length per bucket, fp_bits[m] when m was its largest load. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf(unsigned d, unsigned n_loads,
-                                                           const double *seen,
-                                                           const unsigned *fp_bits, double *fpr);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf(unsigned d, unsigned n_loads,
+                                                                 const double *seen,
+                                                                 const unsigned *fp_bits,
+                                                                 double *fpr);
 
 /* Its error rate with two lengths per bucket, in the case of tamis_model_ddlcbf_seen: a bucket has
  * 'payload_bits' for its remainders and their counters of 'counter_bits', and the lengths follow from its
@@ -207,16 +222,16 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf(unsigned d, unsigned 
  * from 2 to 32, d * mean at most 2^min_bits, rounds * (d + 15/mean) up to 5 * 10^4.  Up to half a
  * second for 100 rounds; it takes 3 MB from the system's allocator, and returns TAMIS_E_NOMEM if there is
  * none. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf_two(unsigned d, double mean,
-                                                               double rounds, unsigned payload_bits,
-                                                               unsigned counter_bits,
-                                                               unsigned min_bits, double *fpr);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
+tamis_model_ddlcbf_two(unsigned d, double mean, double rounds, unsigned payload_bits,
+                       unsigned counter_bits, unsigned min_bits, double *fpr);
 
 /* Its error rate with any mixture of lengths: remainders[b] is the mean number of remainders of b bits
  * in a bucket, b < n_lengths <= TAMIS_MODEL_LOADS_MAX. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf_lengths(unsigned d, unsigned n_lengths,
-                                                                   const double *remainders,
-                                                                   double *fpr);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf_lengths(unsigned d,
+                                                                         unsigned n_lengths,
+                                                                         const double *remainders,
+                                                                         double *fpr);
 
 /* -------------------------------------------------------------------------------------------------
  * Multilevel hash tables and their summaries (Kirsch and Mitzenmacher, 2008)
@@ -247,22 +262,22 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf_lengths(unsigned d, u
 
 /* Work space for n items, in doubles: as a constant, and checked, 0 if n is above the limit. */
 #define TAMIS_MULTILEVEL_WORK(n) (5 * ((size_t)(n) + 2))
-TAMIS_API size_t tamis_model_multilevel_work(uint64_t n);
+TAMIS_MODEL_API size_t tamis_model_multilevel_work(uint64_t n);
 
 /* Sub-tables that shrink geometrically: buckets[i] = first * n * ratio^i, rounded up.
  * first > 0, 0 < ratio <= 1, n >= 1. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_multilevel_sizes(uint64_t n, double first,
-                                                                     double ratio,
-                                                                     unsigned n_tables,
-                                                                     uint64_t *buckets);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_multilevel_sizes(uint64_t n, double first,
+                                                                           double ratio,
+                                                                           unsigned n_tables,
+                                                                           uint64_t *buckets);
 
 /* Approximate number of items in each sub-table, items[0] to items[n_tables - 1], as if each took
  * exactly its expected share.  Good as long as many items are left; once less than one is left the
  * entries mean nothing, and can be slightly negative.  Real n from 0 to 2^48, at once. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_multilevel_approx(double n,
-                                                                      const uint64_t *buckets,
-                                                                      unsigned n_tables,
-                                                                      double *items);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_multilevel_approx(double n,
+                                                                            const uint64_t *buckets,
+                                                                            unsigned n_tables,
+                                                                            double *items);
 
 /* Exact expected number of items in each sub-table, and the probability of a crisis while n items
  * are inserted.
@@ -272,7 +287,7 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_multilevel_approx(double n,
  * crisis probability lies between '*crisis' and '*crisis + *neglected', the true number of items
  * between items[i] and items[i] + n * *neglected; a relative rounding error below n * 4e-16 comes
  * on top. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
 tamis_model_multilevel_exact(uint64_t n, const uint64_t *buckets, unsigned n_tables, double *work,
                              size_t work_len, double *items, double *crisis, double *neglected);
 
@@ -296,42 +311,37 @@ tamis_model_multilevel_exact(uint64_t n, const uint64_t *buckets, unsigned n_tab
  *     printf("all items find a place with probability %g\n", waiting[0]);
  *
  * TAMIS_E_DOMAIN also if 'waiting' is no distribution. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_multilevel_level(uint64_t n, uint64_t buckets,
-                                                                     double *waiting,
-                                                                     double *placed, double *work,
-                                                                     size_t work_len,
-                                                                     double *neglected);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
+tamis_model_multilevel_level(uint64_t n, uint64_t buckets, double *waiting, double *placed,
+                             double *work, size_t work_len, double *neglected);
 
 /* Lazy deletion: n + deleted items were inserted, 'deleted' of them, a random choice, are marked,
  * and the table is rebuilt.  The expected number of surviving items with at least one marked item
  * before them in their way, which is slightly above the expected number of items that move.  Work
  * space for n + deleted. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rebuild_random(uint64_t n, uint64_t deleted,
-                                                                   const uint64_t *buckets,
-                                                                   unsigned n_tables, double *work,
-                                                                   size_t work_len, double *moves);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
+tamis_model_rebuild_random(uint64_t n, uint64_t deleted, const uint64_t *buckets, unsigned n_tables,
+                           double *work, size_t work_len, double *moves);
 
 /* Like tamis_model_rebuild_random, but the marked items are all from the first sub-table. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rebuild_first(uint64_t n, uint64_t deleted,
-                                                                  const uint64_t *buckets,
-                                                                  unsigned n_tables, double *work,
-                                                                  size_t work_len, double *moves);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
+tamis_model_rebuild_first(uint64_t n, uint64_t deleted, const uint64_t *buckets, unsigned n_tables,
+                          double *work, size_t work_len, double *moves);
 
 /* Interpolation search summary: each item is kept as a random string of 'bits' bits, with the
  * number of its sub-table.  Probability that two of n items share a string, and error rate.
  * 1 <= bits <= 128. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_summary_interpolation(uint64_t n, unsigned bits,
-                                                                          double *failure,
-                                                                          double *fpr);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_summary_interpolation(uint64_t n,
+                                                                                unsigned bits,
+                                                                                double *failure,
+                                                                                double *fpr);
 
 /* Upper bound, 1 at most, of the probability that a filter mistakes an item of one sub-table for
  * one of a later sub-table.  'placed' is what tamis_model_multilevel_level gave for the sub-table;
  * the filter has 'cells' cells, in as many equal parts as hashes, raised by the items of later
  * sub-tables.  cells > hashes >= 1. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_summary_failure(uint64_t n,
-                                                                    const double *placed,
-                                                                    uint64_t cells, unsigned hashes,
-                                                                    double *odds);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_summary_failure(
+    uint64_t n, const double *placed, uint64_t cells, unsigned hashes, double *odds);
 
 /* Single filter summary: one filter whose cells hold the largest number of a sub-table written to
  * them.
@@ -340,7 +350,7 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_summary_failure(uint64_t n,
  * nearly tight when small.  '*crisis' and '*neglected' (each may be NULL) are those of
  * tamis_model_multilevel_exact.  The error rate is that of
  * tamis_model_bloom_partitioned(cells, n, hashes). */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_summary_single(
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_summary_single(
     uint64_t n, const uint64_t *buckets, unsigned n_tables, uint64_t cells, unsigned hashes,
     double *work, size_t work_len, double *failure, double *crisis, double *neglected);
 
@@ -349,28 +359,28 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_summary_single(
  * that filter 0 holds all.  The filters are taken as partitioned, which is on the safe side for
  * others.  The error rate is that of filter 0: tamis_model_bloom(bits[0], n, hashes[0]), or
  * tamis_model_bloom_partitioned. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
 tamis_model_summary_multiple(uint64_t n, const uint64_t *buckets, unsigned n_tables,
                              const uint64_t *bits, const unsigned *hashes, double *work,
                              size_t work_len, double *failure, double *crisis, double *neglected);
 
 /* Bytes of an interpolation search summary: strings, numbers of sub-tables, and the bit table that
  * each summary keeps, one bit per bucket of the hash table. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_summary_interpolation_bytes(
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_summary_interpolation_bytes(
     uint64_t n, unsigned bits, const uint64_t *buckets, unsigned n_tables, uint64_t *bytes);
 
 /* Bytes of a single filter summary, with the bit table.  The cells are bit fields, or packed as
  * digits of a byte where that is smaller (three cells of 0 to 5).  For a summary that supports
  * removal, counter_bits[i] is the width of the counter that each cell then has for the sub-table of
  * buckets[i], 1 to 64 bits; NULL for none. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
 tamis_model_summary_single_bytes(uint64_t cells, const unsigned *counter_bits,
                                  const uint64_t *buckets, unsigned n_tables, uint64_t *bytes);
 
 /* Bytes of a multiple filter summary, with the bit table.  For a summary that supports removal,
  * counter_bits[i], 1 to 64, is the width of the counters that take the place of the bits of
  * filter i; NULL for none. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
 tamis_model_summary_multiple_bytes(const uint64_t *bits, const unsigned *counter_bits,
                                    const uint64_t *buckets, unsigned n_tables, uint64_t *bytes);
 
@@ -380,10 +390,10 @@ tamis_model_summary_multiple_bytes(const uint64_t *bits, const unsigned *counter
  * that some bucket gets two items, without the heuristics of that paper: for these there is no
  * analysis.
  * buckets, hashes, counter_bits >= 1. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_song(uint64_t n, uint64_t buckets,
-                                                         unsigned hashes, unsigned counter_bits,
-                                                         double *fpr, double *crisis,
-                                                         uint64_t *bytes);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_song(uint64_t n, uint64_t buckets,
+                                                               unsigned hashes,
+                                                               unsigned counter_bits, double *fpr,
+                                                               double *crisis, uint64_t *bytes);
 
 /* -------------------------------------------------------------------------------------------------
  * Rank-indexed hashing (Hua, Zhao, Lin and Xu, 2008)
@@ -413,23 +423,23 @@ static inline void tamis_rank_shape_init(tamis_rank_shape *shape) {
 /* Error rate with n keys in.  Each of the functions that take a shape returns TAMIS_E_ARGUMENT
  * if its struct_size makes no sense, and TAMIS_E_DOMAIN if the shape is no shape or n is over
  * 2^40. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_fpr(const tamis_rank_shape *shape,
-                                                             uint64_t n, double *fpr);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_fpr(const tamis_rank_shape *shape,
+                                                                   uint64_t n, double *fpr);
 
 /* Bits of the whole filter: indices, slots, extensions and the pointers to them.  TAMIS_E_TOO_LARGE
  * if they are more than 2^63. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_bits(const tamis_rank_shape *shape,
-                                                              uint64_t *bits);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_bits(const tamis_rank_shape *shape,
+                                                                    uint64_t *bits);
 
 /* Bits per key of the trimmed form, without the empty slots, when n keys are in; n >= 1. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_trimmed(const tamis_rank_shape *shape,
-                                                                 uint64_t n, double *bits_per_key);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
+tamis_model_rank_trimmed(const tamis_rank_shape *shape, uint64_t n, double *bits_per_key);
 
 /* An upper bound on the probability that one of n keys finds no slot, because its bucket is full
  * to the last level or because the extensions are used up.  At most 1.  Takes time like the
  * square root of the number of buckets. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_overflow(const tamis_rank_shape *shape,
-                                                                  uint64_t n, double *odds);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
+tamis_model_rank_overflow(const tamis_rank_shape *shape, uint64_t n, double *odds);
 
 /* The shape of the fewest bits that keeps the error rate 'fpr' with n keys in, and the bound of
  * tamis_model_rank_overflow at 'overflow' (the paper takes 1e-10).  n from 1 to 2^40, fpr from
@@ -438,7 +448,7 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_overflow(const tamis_ra
  * means any number.  TAMIS_E_DOMAIN also if there is no such shape.  'shape' must have gone
  * through tamis_rank_shape_init.  The same call gives the same shape, in about 10 milliseconds
  * for any n. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
 tamis_model_rank_optimise(uint64_t n, double fpr, double overflow, unsigned extra_bits,
                           unsigned homes_max, unsigned bucket_bits_max, tamis_rank_shape *shape);
 
@@ -446,8 +456,9 @@ tamis_model_rank_optimise(uint64_t n, double fpr, double overflow, unsigned extr
  * memory if its error rate is 'fpr' and a perfect compressor makes 'packed_bits' bits per key of
  * it.  The number of hashes is real.  0 < fpr < 1; packed_bits is above log2(1/fpr), where the
  * array would be infinite, and at most log2(1/fpr)/ln 2, where nothing can be compressed. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_bloom_compressed(double fpr, double packed_bits,
-                                                                     double *bits_per_key);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_bloom_compressed(double fpr,
+                                                                           double packed_bits,
+                                                                           double *bits_per_key);
 
 /* -------------------------------------------------------------------------------------------------
  * Rank-indexed cache lines: the kinds 'line' and 'line-set'
@@ -476,51 +487,50 @@ static inline void tamis_line_shape_init(tamis_line_shape *shape) {
 /* Error rate with n distinct keys in, none of which was ever removed.  Each of the functions that take a
  * shape returns TAMIS_E_ARGUMENT if its struct_size makes no sense, and TAMIS_E_DOMAIN if the shape is no
  * shape or n is over 2^40.  A tenth of a millisecond. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_line_fpr(const tamis_line_shape *shape,
-                                                             uint64_t n, double *fpr);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_line_fpr(const tamis_line_shape *shape,
+                                                                   uint64_t n, double *fpr);
 
 /* Error rate of a query that falls in a line with 'load' keys; lines does not matter.  load <= load_max. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_line_load(const tamis_line_shape *shape,
-                                                              unsigned load, double *fpr);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_line_load(const tamis_line_shape *shape,
+                                                                    unsigned load, double *fpr);
 
 /* Like tamis_model_line_fpr, for someone who asks often: rates[i] is what tamis_model_line_load tells of
  * load i, from 0 to load_max. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_line_mixed(const tamis_line_shape *shape,
-                                                               uint64_t n, const double *rates,
-                                                               double *fpr);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_line_mixed(const tamis_line_shape *shape,
+                                                                     uint64_t n,
+                                                                     const double *rates,
+                                                                     double *fpr);
 
 /* Lines that an absent key looks at, and that the insert of a key did on average: 1, and more if the shape
  * passes on.  Then, here and everywhere, lines are many, and the domain ends below load_max keys per
  * line. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_line_reads(const tamis_line_shape *shape,
-                                                               uint64_t n, double *query,
-                                                               double *insert);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_line_reads(const tamis_line_shape *shape,
+                                                                     uint64_t n, double *query,
+                                                                     double *insert);
 
 /* The mean number of keys, of n, that find their line full, or all of their lines if these pass on.  Up to
  * 2048 keys per line. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_line_overflow(const tamis_line_shape *shape,
-                                                                  uint64_t n, double *keys);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
+tamis_model_line_overflow(const tamis_line_shape *shape, uint64_t n, double *keys);
 
 /* An upper bound, 1 at most, of the probability that these are more than 'stash'.  Domain as above.  If the
  * shape passes on, no bound: such keys are taken to be independent. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_line_stash(const tamis_line_shape *shape,
-                                                               uint64_t n, uint64_t stash,
-                                                               double *odds);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_line_stash(const tamis_line_shape *shape,
+                                                                     uint64_t n, uint64_t stash,
+                                                                     double *odds);
 
 /* Error rate after 'rounds' times n keys, each drawn at random, were removed and replaced by new ones: a
  * line's fingerprints stay as short as its largest load has made them.  Lines are many; a line whose load
  * comes back to its largest is taken to lose nothing more, and none to win a bit back: from 10 rounds on this
  * is an upper bound, 2 to 15 % above real filters at 10 and 1.2 to 3 times at 100.  At most load_max
  * keys per line, rounds up to 10,000.  Some 10 to 100 milliseconds. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_line_churned(const tamis_line_shape *shape,
-                                                                 uint64_t n, double rounds,
-                                                                 double *fpr);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
+tamis_model_line_churned(const tamis_line_shape *shape, uint64_t n, double rounds, double *fpr);
 
 /* The same as an approximation that takes microseconds: for 10 rounds 1 to 8 % lower (6 to 32 bits per
  * key), for 100 less than 1 %.  rounds at least 10. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_line_churned_long(const tamis_line_shape *shape,
-                                                                      uint64_t n, double rounds,
-                                                                      double *fpr);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_line_churned_long(
+    const tamis_line_shape *shape, uint64_t n, double rounds, double *fpr);
 
 /* -------------------------------------------------------------------------------------------------
  * Balanced Bloom filters (Kanizo, Hay and Keslassy, 2011)
@@ -546,18 +556,19 @@ typedef enum tamis_balance_scheme {
  * overflow can reach: p[i] = P(load = i) for i = 0 .. *k0 + 1, and 0 up to p[room - 1].  p may
  * be NULL.  TAMIS_E_DOMAIN also if room is too small, and where no load is the largest: with
  * accesses <= 1 - overflow nothing can be chosen.  *k0 is below 4096. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_bound(double accesses, double load,
-                                                                  double overflow, double *p,
-                                                                  size_t room, unsigned *k0);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_bound(double accesses,
+                                                                        double load,
+                                                                        double overflow, double *p,
+                                                                        size_t room, unsigned *k0);
 
 /* The least mean cost of a block that any scheme with these accesses and this overflow can reach, whatever
  * the cost: cost[i] is that of a block with i keys, for i = 0 .. n - 1.  TAMIS_E_DOMAIN also if the costs
  * fall somewhere or are not convex, and if n is less than *k0 + 2 of tamis_model_balance_bound, whose
  * distribution this is the mean by.  TAMIS_E_ARGUMENT if 'cost' is NULL. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_cost(double accesses, double load,
-                                                                 double overflow,
-                                                                 const double *cost, size_t n,
-                                                                 double *value);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_cost(double accesses, double load,
+                                                                       double overflow,
+                                                                       const double *cost, size_t n,
+                                                                       double *value);
 
 /* Hash functions that do not all hit every block alike.  Blocks that are hit alike are one part. */
 typedef struct tamis_balance_mixture {
@@ -572,7 +583,7 @@ typedef struct tamis_balance_mixture {
 /* Like tamis_model_balance_bound for such hash functions.  Where all of them together hit every block
  * alike, it is the same bound; where they do not, it is a higher one.  TAMIS_E_ARGUMENT if struct_size
  * makes no sense or an array is NULL, TAMIS_E_DOMAIN also if the mixture is none. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
 tamis_model_balance_mixed(const tamis_balance_mixture *mixture, double accesses, double load,
                           double overflow, double *p, size_t room, unsigned *k0);
 
@@ -580,31 +591,28 @@ tamis_model_balance_mixed(const tamis_balance_mixture *mixture, double accesses,
  * takes any key, one with 'threshold' keys takes a key with probability 'coin', a fuller one none.
  * Each choice of a key has a coin of its own; one coin for all would send keys that were refused
  * once to be refused again.  Domain as tamis_model_balance_bound. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_parameters(double accesses, double load,
-                                                                       double overflow,
-                                                                       unsigned *threshold,
-                                                                       double *coin);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_parameters(
+    double accesses, double load, double overflow, unsigned *threshold, double *coin);
 
 /* The least overflow for which SEQUENTIAL or MHT with 'choices' choices reaches the bound with
  * these accesses.  For MHT, where the load does not matter, it also fills 'shares', unless NULL,
  * with the shares of the blocks that the sub-tables get, one per choice.  choices from 2 to 8,
  * 1 < accesses < choices.  (SINGLE is at the bound with accesses = 1 and any overflow above 0.)
  * SEQUENTIAL takes a few milliseconds, more for large loads. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_region(tamis_balance_scheme scheme,
-                                                                   unsigned choices,
-                                                                   double accesses, double load,
-                                                                   double *overflow,
-                                                                   double *shares);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
+tamis_model_balance_region(tamis_balance_scheme scheme, unsigned choices, double accesses,
+                           double load, double *overflow, double *shares);
 
 /* The loads of a block after 'arrivals' looks on average, Poisson distributed: p[i] = P(load = i)
  * for i = 0 .. threshold + 1, and 0 up to p[room - 1].  arrivals up to 8192, threshold up to 4096,
  * 0 <= coin <= 1, room at least threshold + 2. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_loads(double arrivals,
-                                                                  unsigned threshold, double coin,
-                                                                  double *p, size_t room);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_loads(double arrivals,
+                                                                        unsigned threshold,
+                                                                        double coin, double *p,
+                                                                        size_t room);
 
 /* Bits that count a block's keys, 0 to threshold + 1. */
-TAMIS_API unsigned tamis_model_balance_counter_bits(unsigned threshold);
+TAMIS_MODEL_API unsigned tamis_model_balance_counter_bits(unsigned threshold);
 
 /* A balanced filter. */
 typedef struct tamis_balance_shape {
@@ -645,21 +653,19 @@ static inline void tamis_balance_state_init(tamis_balance_state *state) {
  * TAMIS_E_ARGUMENT if a struct_size makes no sense, TAMIS_E_DOMAIN if the shape is no shape. The
  * reads leave out that a false answer ends a query early; the variance is that of a filter whose
  * budget is not used up, and for SEQUENTIAL only an estimate, that of independent keys. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_state(const tamis_balance_shape *shape,
-                                                                  double load,
-                                                                  tamis_balance_state *state);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_state(
+    const tamis_balance_shape *shape, double load, tamis_balance_state *state);
 
 /* Error rate at this load if each block holds a Bloom filter of 'bits' bits, its counter not
  * among them, in which a key sets 'hashes' bits; with the exact number of bits set.  keyed_coin:
  * the query knows the coin of its key.  bits from 1 to 4096, hashes from 1 to 64. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_fpr(const tamis_balance_shape *shape,
-                                                                double load, bool keyed_coin,
-                                                                unsigned bits, unsigned hashes,
-                                                                double *fpr);
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
+tamis_model_balance_fpr(const tamis_balance_shape *shape, double load, bool keyed_coin,
+                        unsigned bits, unsigned hashes, double *fpr);
 
 /* Like tamis_model_balance_fpr without a keyed coin, but as the paper computes it: with the mean
  * number of bits set, and a sum over the blocks.  It is too low for small blocks. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_fpr_printed(
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_balance_fpr_printed(
     const tamis_balance_shape *shape, double load, unsigned bits, unsigned hashes, double *fpr);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_symbols.sh SOURCE BUILD CC [--update] - the library exports what symbols.txt lists
+# test_symbols.sh SOURCE BUILD CC [--update] - the libraries export what symbols.txt and symbols-model.txt list
 #
 # After a change of the public headers, 'make symbols' (that is, --update) writes the list anew; the
 # difference belongs in the same commit, and a symbol that goes away is a new SONAME.
@@ -7,7 +7,8 @@ set -eu
 source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) cc=$3
 . "$source/tests/install/release.sh"
 release_tree "$source" "$build" "$cc"
-list=$source/tests/abi/symbols.txt
+lists=$source/tests/abi
+most=90 # functions of libtamis: one more is one to be thought about twice
 export LC_ALL=C
 
 work=$(mktemp -d)
@@ -17,26 +18,39 @@ fail() {
     exit 1
 }
 
-nm -D --defined-only "$release/libtamis.so" | awk '{ print $3 }' | sort >"$work/exported"
-[ "${4:-}" = --update ] && cp "$work/exported" "$list"
-
-grep -v '^tamis_' "$work/exported" && fail "exported without our prefix"
-grep '^tamis_i_' "$work/exported" && fail "internal, but exported"
-
-# The functions that the public headers promise: those with default visibility, by name.
-for header in "$source"/include/tamis/*.h; do
-    echo "#include <tamis/$(basename "$header")>"
-done >"$work/all.c"
-"$cc" -std=c11 -E -P -I"$source/include" "$work/all.c" | tr '\n' ' ' | tr ';{}' '\n\n\n' |
-    grep 'visibility("default")' |
-    sed -e 's/__attribute__((visibility("default")))//' -e 's/__attribute__((warn_unused_result))//' \
-        -e 's/(.*//' -e 's/ *$//' -e 's/.*[ *]//' | sort -u >"$work/declared"
-diff "$work/declared" "$work/exported" >"$work/diff" ||
-    { cat "$work/diff"; fail "declared (<) and exported (>) differ"; }
-diff "$list" "$work/exported" >"$work/diff" ||
-    { cat "$work/diff"; fail "tests/abi/symbols.txt (<) and the library (>) differ; see 'make symbols'"; }
+# check LIBRARY LIST HEADER...: what it exports, what LIST says, and what the headers promise
+check() {
+    library=$1 list=$lists/$2
+    shift 2
+    nm -D --defined-only "$release/$library.so" | awk '{ print $3 }' | sort >"$work/exported"
+    [ "$update" = yes ] && cp "$work/exported" "$list"
+    grep -v '^tamis_' "$work/exported" && fail "$library exports without our prefix"
+    grep '^tamis_i_' "$work/exported" && fail "$library: internal, but exported"
+    # The functions of these headers alone, with default visibility, by name.
+    for header in "$@"; do
+        echo "#include <tamis/$header>"
+    done >"$work/all.c"
+    "$cc" -std=c11 -E -I"$source/include" "$work/all.c" |
+        awk -v own="$*" '/^# [0-9]+ "/ { split($3, part, "/"); name = part[length(part)]
+            sub(/"$/, "", name); on = index(" " own " ", " " name " ") > 0; next } on' |
+        tr '\n' ' ' | tr ';{}' '\n\n\n' | grep 'visibility("default")' |
+        sed -e 's/__attribute__((visibility("default")))//' -e 's/__attribute__((warn_unused_result))//' \
+            -e 's/(.*//' -e 's/ *$//' -e 's/.*[ *]//' | sort -u >"$work/declared"
+    diff "$work/declared" "$work/exported" >"$work/diff" ||
+        { cat "$work/diff"; fail "$library: declared (<) and exported (>) differ"; }
+    diff "$list" "$work/exported" >"$work/diff" ||
+        { cat "$work/diff"; fail "$list (<) and $library (>) differ; see 'make symbols'"; }
+    echo "ok: $library, $(wc -l <"$work/exported") symbols"
+}
+update=no
+[ "${4:-}" = --update ] && update=yes
+check libtamis symbols.txt $(cd "$source/include/tamis" && ls | grep -v -x -e model.h -e '.*\.hpp')
+[ "$(wc -l <"$lists/symbols.txt")" -le "$most" ] || fail "libtamis exports more than $most functions"
+check libtamis-model symbols-model.txt model.h
 
 # Who links the archive gets our internal names too: they must keep to their prefix.
-nm -g --defined-only "$release/libtamis.a" | awk 'NF == 3 { print $3 }' | grep -v '^tamis_' &&
-    fail "global in the archive without our prefix"
-echo "ok: $(wc -l <"$work/exported") symbols"
+for archive in libtamis libtamis-model; do
+    nm -g --defined-only "$release/$archive.a" | awk 'NF == 3 { print $3 }' | grep -v '^tamis_' &&
+        fail "global in $archive.a without our prefix"
+done
+exit 0

@@ -1,0 +1,32 @@
+#!/bin/sh
+# test_engines.sh SOURCE BUILD CC - instruction sets are named in the folders of their processors only
+#
+# Target attributes, intrinsics and their headers belong to src/bits/x86, src/bits/arm and src/hash/x86;
+# the names of compiler targets to one header.  Processor features are asked for in src/base/cpu.c alone.
+set -eu
+cd "$1"
+status=0
+words='__attribute__ *\(\(target|immintrin\.h|arm_neon\.h|x86intrin\.h|TAMIS_I_TARGET_|__m(128|256|512)'
+words="$words|\b_mm(256|512)?_[a-z]|\b_(pdep|pext|bzhi|tzcnt|lzcnt|blsr)_u(32|64)\b|\bv[a-z0-9]+q?_[usfp](8|16|32|64)\b"
+
+# search WORDS: lines of sources outside of the folders of processors
+search() {
+    find src include cli bench experiments fuzz tests bindings -name '*.[ch]' |
+        grep -v -e '^src/bits/x86/' -e '^src/bits/arm/' -e '^src/hash/x86/' | sort |
+        xargs grep -nE "$1" /dev/null || :
+}
+
+found=$(search "$words")
+[ -z "$found" ] || { echo "$found"; echo "FAIL: an instruction set outside of its folder"; status=1; }
+found=$(search '__builtin_cpu_supports|__get_cpuid|cpuid\.h|getauxval' | grep -v '^src/base/cpu\.c:' || :)
+[ -z "$found" ] || { echo "$found"; echo "FAIL: only src/base/cpu.c asks for features"; status=1; }
+found=$(grep -rnE '__attribute__ *\(\(target' src | grep -v '^src/hash/x86/target\.h:' || :)
+[ -z "$found" ] || { echo "$found"; echo "FAIL: targets are named in src/hash/x86/target.h"; status=1; }
+found=$(grep -rn 'tamis_i_cpu_features()' src | grep -v -e '^src/base/' -e '^src/filter/handle\.c:' || :)
+[ -z "$found" ] || { echo "$found"; echo "FAIL: the handle asks for features, once"; status=1; }
+
+# The check can fail: the folders themselves are full of what it looks for.
+count=$(grep -rlE "$words" src/bits/x86 src/hash/x86 | wc -l)
+[ "$count" -ge 8 ] || { echo "FAIL: only $count files of processors found"; status=1; }
+[ "$status" -eq 0 ] && echo "ok: $count files name instruction sets, all in their folders"
+exit "$status"
