@@ -28,6 +28,7 @@
 #define TAMIS_I_LINE_NATIVE            tamis_i_line_ops_x86
 #define TAMIS_I_RANK_BUCKET_NATIVE     tamis_i_rank_bucket_ops_x86
 #define TAMIS_I_COUNTING_BUCKET_NATIVE tamis_i_counting_bucket_ops_x86
+#define TAMIS_I_DLEFT_BUCKET_NATIVE    tamis_i_dleft_bucket_ops_x86
 #define TAMIS_I_DYNAMIC_BUCKET_NATIVE  tamis_i_dynamic_bucket_ops_x86
 #endif
 
@@ -46,6 +47,9 @@
 #endif
 #ifndef TAMIS_I_COUNTING_BUCKET_NATIVE
 #define TAMIS_I_COUNTING_BUCKET_NATIVE(layout, features) ((void)(layout), (void)(features), NULL)
+#endif
+#ifndef TAMIS_I_DLEFT_BUCKET_NATIVE
+#define TAMIS_I_DLEFT_BUCKET_NATIVE(number, features) ((void)(number), (void)(features), NULL)
 #endif
 #ifndef TAMIS_I_DYNAMIC_BUCKET_NATIVE
 #define TAMIS_I_DYNAMIC_BUCKET_NATIVE(layout, features) ((void)(layout), (void)(features), NULL)

@@ -2,7 +2,7 @@
  *
  * The table has d subtables of equally many buckets.  A key has one bucket in each, and one fingerprint,
  * which is stored in the least loaded of its buckets, the leftmost on a tie.  A query looks in all d.
- * The buckets share their bits out evenly among the fingerprints they hold (bits/shrink.h): as a bucket
+ * The buckets share their bits out evenly among the fingerprints they hold (bits/dleft_bucket.h): as a bucket
  * fills, its fingerprints get shorter.  That costs nothing while the filter is underfull, and beats the
  * standard Bloom filter from 16 bits per key on.  Plain buckets do without semi-sorting and err twice as
  * often or more; they are the paper's first construction, there to be compared with.
@@ -21,14 +21,14 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/shrink.h"
+#include "bits/dleft_bucket.h"
 #include "filter/filter.h"
 #include "hash/hash.h"
 
 #include <limits.h>
 #include <math.h>
 
-#define SUBTABLES_MAX TAMIS_I_SHRINK_CHOICES
+#define SUBTABLES_MAX TAMIS_I_PROBE_CHOICES
 #define BUCKETS_MAX   ((uint64_t)1 << 38)
 
 enum {
@@ -38,7 +38,7 @@ enum {
     GROUP,
     GROUPS,
     LAYOUT,
-    FEATURES
+    OPS
 }; /* geometry; WORDS of a group */
 
 static tamis_status shape(tamis_params *params, uint64_t *n_table) {
@@ -53,7 +53,8 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
     if (*group == 0)
         *group = 1;
     const uint64_t plain = params->value[TAMIS_DLEFT_PLAIN];
-    const tamis_i_shrink *const layout = tamis_i_shrink_layout(*bits, *group, plain != 0);
+    const tamis_i_dleft_bucket *const layout =
+        tamis_i_dleft_bucket_layout(*bits, *group, plain != 0);
     if (layout == NULL || *subtables < 2 || *subtables > SUBTABLES_MAX || plain > 1)
         return TAMIS_E_ARGUMENT;
     if (*buckets == 0) { /* a mean load of 4, or 6.4 */
@@ -64,25 +65,29 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
         params->stash = 16 + params->capacity / 16384;
     if (*buckets > BUCKETS_MAX || *buckets % *group != 0)
         return TAMIS_E_ARGUMENT;
-    const uint64_t words = *subtables * (*buckets / *group) * tamis_i_shrink_words(layout);
+    const uint64_t words = *subtables * (*buckets / *group) * tamis_i_dleft_bucket_words(layout);
     *n_table = (words + TAMIS_LINE_WORDS - 1) / TAMIS_LINE_WORDS * TAMIS_LINE_WORDS;
     return TAMIS_OK;
 }
 
-static const tamis_i_shrink *layout_of(const tamis_filter *filter) {
-    return (const tamis_i_shrink *)(uintptr_t)filter->geometry[LAYOUT];
+static const tamis_i_dleft_bucket_ops *ops_of(const tamis_filter *filter) {
+    return (const tamis_i_dleft_bucket_ops *)(uintptr_t)filter->geometry[OPS];
+}
+
+static const tamis_i_dleft_bucket *layout_of(const tamis_filter *filter) {
+    return (const tamis_i_dleft_bucket *)(uintptr_t)filter->geometry[LAYOUT];
 }
 
 static void attach(tamis_filter *filter) {
     uint64_t *const g = filter->geometry;
-    const tamis_i_shrink *const layout = tamis_i_shrink_layout(
+    const tamis_i_dleft_bucket *const layout = tamis_i_dleft_bucket_layout(
         filter->params.value[TAMIS_DLEFT_BUCKET_BITS], filter->params.value[TAMIS_DLEFT_GROUP],
         filter->params.value[TAMIS_DLEFT_PLAIN] != 0);
     g[LAYOUT] = (uintptr_t)layout;
-    g[FEATURES] = filter->features;
+    g[OPS] = (uintptr_t)tamis_i_dleft_bucket_ops_for(layout, filter->features);
     g[SUBTABLES] = filter->params.value[TAMIS_DLEFT_SUBTABLES];
     g[PER_SUBTABLE] = filter->params.value[TAMIS_DLEFT_BUCKETS];
-    g[WORDS] = tamis_i_shrink_words(layout);
+    g[WORDS] = tamis_i_dleft_bucket_words(layout);
     g[GROUP] = filter->params.value[TAMIS_DLEFT_GROUP];
     g[GROUPS] = g[PER_SUBTABLE] / g[GROUP];
 }
@@ -107,19 +112,19 @@ static uint64_t print_of(tamis_digest digest) {
 }
 
 static bool contains(const tamis_filter *filter, tamis_digest digest) {
-    tamis_i_shrink_finder *const find = tamis_i_shrink_find(layout_of(filter));
+    const tamis_i_dleft_bucket_ops *const ops = ops_of(filter);
     const uint64_t print = print_of(digest);
     bool found = false;
     for (unsigned i = 0; i < filter->geometry[SUBTABLES]; i++) {
         const choice c = choice_of(filter, digest, i);
-        found |= find(c.group, c.bucket, print);
+        found |= ops->find(c.group, c.bucket, print);
     }
     return found || tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
 
 static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
-    const tamis_i_shrink *const layout = layout_of(filter);
-    tamis_i_shrink_finder *const find = tamis_i_shrink_find(layout);
+    const tamis_i_dleft_bucket *const layout = layout_of(filter);
+    const tamis_i_dleft_bucket_ops *const ops = ops_of(filter);
     const unsigned subtables = (unsigned)filter->geometry[SUBTABLES];
     const uint64_t print = print_of(digest);
     choice choices[SUBTABLES_MAX] = {{NULL, 0}};
@@ -127,20 +132,21 @@ static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *adde
     for (unsigned i = 0; i < subtables; i++)
         choices[i] = choice_of(filter, digest, i);
     for (unsigned i = 0; i < subtables; i++)
-        found |= find(choices[i].group, choices[i].bucket, print);
+        found |= ops->find(choices[i].group, choices[i].bucket, print);
     if (found || tamis_i_stash_copies(&filter->stash, digest) != 0) {
         *added = false;
         return TAMIS_OK;
     }
     unsigned best = 0, least = UINT_MAX;
     for (unsigned i = 0; i < subtables; i++) {
-        const unsigned load = tamis_i_shrink_load(layout, choices[i].group, choices[i].bucket);
+        const unsigned load =
+            tamis_i_dleft_bucket_load(layout, choices[i].group, choices[i].bucket);
         if (load < least) {
             least = load;
             best = i;
         }
     }
-    if (!tamis_i_shrink_insert(layout, choices[best].group, choices[best].bucket, print)) {
+    if (!tamis_i_dleft_bucket_insert(layout, choices[best].group, choices[best].bucket, print)) {
         const tamis_status status = tamis_i_stash_insert(&filter->stash, digest);
         if (status != TAMIS_OK)
             return status;
@@ -176,7 +182,7 @@ TAMIS_INLINE void locate_with(const tamis_filter *filter, const tamis_i_group *n
     }
 }
 
-/* The probes of the next group, for the kernel to fetch while it works on this one; where there are
+/* The probes of the next group, for the engine to fetch while it works on this one; where there are
  * fewer than it works on, its own have to do. */
 static const tamis_i_probe *locate(const tamis_filter *filter, const tamis_i_group *now,
                                    const tamis_i_group *next) {
@@ -200,11 +206,9 @@ static const tamis_i_probe *locate(const tamis_filter *filter, const tamis_i_gro
 
 static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
                           const tamis_i_group *next, bool *present) {
-    tamis_i_shrink_searcher *const search =
-        tamis_i_shrink_search(layout_of(filter), (unsigned)filter->geometry[FEATURES]);
     const tamis_i_probe *const fetch = locate(filter, now, next);
-    search(tamis_i_group_probes(now), now->n, (unsigned)filter->geometry[SUBTABLES], fetch,
-           present);
+    ops_of(filter)->search(tamis_i_group_probes(now), now->n, (unsigned)filter->geometry[SUBTABLES],
+                           fetch, present);
     if (*filter->stash.used != 0)
         for (size_t i = 0; i < now->n; i++)
             present[i] |= tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
@@ -267,7 +271,7 @@ static tamis_status settle(tamis_filter *filter, tamis_digest digest, unsigned s
     if (contains(filter, digest))
         return TAMIS_OK;
     const choice c = choice_of(filter, digest, subtable);
-    if (!tamis_i_shrink_insert(layout_of(filter), c.group, c.bucket, print_of(digest))) {
+    if (!tamis_i_dleft_bucket_insert(layout_of(filter), c.group, c.bucket, print_of(digest))) {
         const tamis_status status = tamis_i_stash_insert(&filter->stash, digest);
         if (status != TAMIS_OK)
             return status;
@@ -329,18 +333,18 @@ static tamis_status build(tamis_filter *filter, const tamis_source *source, uint
 /* A query for an absent key meets, in each subtable, one bucket at random, and matches each of its
  * fingerprints, which are distinct, with probability 2^-bits. */
 static void info(const tamis_filter *filter, tamis_info *info) {
-    const tamis_i_shrink *const layout = layout_of(filter);
+    const tamis_i_dleft_bucket *const layout = layout_of(filter);
     const uint64_t *const g = filter->geometry;
     double miss = 0; /* the logarithm, so that small rates keep their digits */
-    info->n_loads = tamis_i_shrink_load_max(layout) + 1;
+    info->n_loads = tamis_i_dleft_bucket_load_max(layout) + 1;
     for (uint64_t i = 0; i < g[SUBTABLES]; i++) {
         double hit = 0;
         for (uint64_t j = 0; j < g[PER_SUBTABLE]; j++) {
             const uint64_t *const group = filter->table + (i * g[GROUPS] + j / g[GROUP]) * g[WORDS];
             const unsigned bucket = (unsigned)(j % g[GROUP]);
-            const unsigned load = tamis_i_shrink_load(layout, group, bucket);
+            const unsigned load = tamis_i_dleft_bucket_load(layout, group, bucket);
             info->load_histogram[load]++;
-            hit += ldexp(load, -(int)tamis_i_shrink_bits(layout, group, bucket));
+            hit += ldexp(load, -(int)tamis_i_dleft_bucket_bits(layout, group, bucket));
         }
         miss += log1p(-hit / (double)g[PER_SUBTABLE]);
     }
@@ -348,17 +352,17 @@ static void info(const tamis_filter *filter, tamis_info *info) {
 }
 
 static bool check(const tamis_filter *filter, const char **reason) {
-    const tamis_i_shrink *const layout = layout_of(filter);
+    const tamis_i_dleft_bucket *const layout = layout_of(filter);
     const uint64_t *const g = filter->geometry;
     const uint64_t groups = g[SUBTABLES] * g[GROUPS];
     uint64_t keys = 0, at = 0, copies;
     tamis_digest digest;
     for (uint64_t i = 0; i < groups; i++) {
         const uint64_t *const group = filter->table + i * g[WORDS];
-        if (!tamis_i_shrink_check(layout, group, reason))
+        if (!tamis_i_dleft_bucket_check(layout, group, reason))
             return false;
         for (unsigned bucket = 0; bucket < g[GROUP]; bucket++)
-            keys += tamis_i_shrink_load(layout, group, bucket);
+            keys += tamis_i_dleft_bucket_load(layout, group, bucket);
     }
     for (uint64_t i = groups * g[WORDS]; i < filter->n_table; i++) {
         if (filter->table[i] != 0) {

@@ -3,7 +3,7 @@
  * A bucket has P bits for its remainders, which have two lengths.  When one comes, the lengths are
  * chosen anew from what is there; remainders may shrink, but none grows; when one goes, the others stay
  * as they are (Bonomi et al., "Bloom Filters via d-Left Hashing and Dynamic Bit Reassignment", 2006,
- * section III.B, who only simulate it; the rule is that of bits/flex.c, the equations are ours).
+ * section III.B, who only simulate it; the rule is that of bits/dynamic_bucket.c, the equations are ours).
  *
  * So a bucket is a Markov chain with the states
  *
@@ -29,7 +29,7 @@
 
 enum {
     CHOICES_MAX = 4,
-    MOST = 15, /* remainders of a bucket, as in bits/flex.h; and the bits beyond the shortest */
+    MOST = 15, /* remainders of a bucket, as in bits/dynamic_bucket.h; and the bits beyond the shortest */
     MORE = 31,
     LONGEST = 56,
     STATES = 1 << 14,

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/shrink.h"
+#include "bits/dleft_bucket.h"
 #include "plan/dleft_tables.h"
 #include "plan/planners.h"
 #include "tamis/model.h"
@@ -53,12 +53,12 @@ static double table_load(const bucket *b, double rate, double *slope) {
 
 /* Error rate, and the odds that a key finds all its buckets full, at a mean load. */
 static tamis_status predict(const bucket *b, double load, double *fpr, double *full) {
-    const tamis_i_shrink *const layout = tamis_i_shrink_layout(b->bits, 1, false);
-    const unsigned most = tamis_i_shrink_load_max(layout);
+    const tamis_i_dleft_bucket *const layout = tamis_i_dleft_bucket_layout(b->bits, 1, false);
+    const unsigned most = tamis_i_dleft_bucket_load_max(layout);
     unsigned bits[LOADS] = {0};
     double fraction[SUBTABLES * LOADS];
     for (unsigned i = 0; i < LOADS; i++) /* a full bucket takes no more: its keys go to the stash */
-        bits[i] = tamis_i_shrink_bits_alone(layout, i < most ? i : most);
+        bits[i] = tamis_i_dleft_bucket_bits_alone(layout, i < most ? i : most);
     tamis_status status = tamis_model_dleft_inserted(SUBTABLES, load, LOADS, fraction);
     if (status == TAMIS_OK)
         status = tamis_model_dleft_fpr(SUBTABLES, LOADS, fraction, bits, fpr);

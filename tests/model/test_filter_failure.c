@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/shrink.h"
+#include "bits/dleft_bucket.h"
 #include "filter/stash.h"
 #include "support.h"
 #include "tamis/model.h"
@@ -148,7 +148,7 @@ static void test_failure_of_line_is_bounded_by_the_model(void **state) {
 static void test_failure_of_dleft_is_bounded_by_the_model(void **state) {
     (void)state;
     enum { SETS = 400, BUCKETS = 300, LOADS = 14 };
-    const unsigned most = tamis_i_shrink_load_max(tamis_i_shrink_layout(64, 1, false));
+    const unsigned most = tamis_i_dleft_bucket_load_max(tamis_i_dleft_bucket_layout(64, 1, false));
     uint64_t random = test_seed() + 3, seen = 0;
     for (unsigned i = 0; i < 4; i++) {
         const double load = most - 1.1 + 0.1 * i;

@@ -10,7 +10,7 @@
 
 #include "robust.h"
 
-#include "bits/chain.h"
+#include "bits/rank_bucket.h"
 
 #include <time.h>
 
@@ -286,15 +286,15 @@ static void test_cost_chain_is_bounded(void **state) {
             assert_true(refused_or_safe(&l, w, bytes, size));
     free(bytes);
     /* One key moves from the stash to a slot, by hand. */
-    tamis_i_chain chain = {
+    tamis_i_rank_bucket chain = {
         .homes = 1, .print_bits = 20, .slot_bits = 20, .n = {1, 1, 1}, .slots = {512, 512, 512}};
-    assert_true(tamis_i_chain_init(&chain));
-    tamis_i_chain_view view;
+    assert_true(tamis_i_rank_init(&chain));
+    tamis_i_rank_view view;
     const tamis_digest digest = tamis_hash_u64(SEED, CHAIN_MAX);
     assert_true(tamis_i_stash_remove(&f->stash, digest));
-    tamis_i_chain_portable.look(&chain, f->table, 0, 0, digest.hi & 0xfffff, &view);
+    tamis_i_rank_bucket_ops_for(0)->look(&chain, f->table, 0, 0, digest.hi & 0xfffff, &view);
     assert_int_equal(view.length, CHAIN_MAX);
-    tamis_i_chain_portable.add(&chain, f->table, &view, digest.hi & 0xfffff);
+    tamis_i_rank_bucket_ops_for(0)->add(&chain, f->table, &view, digest.hi & 0xfffff);
     bytes = encode(f, &size);
     for (way w = 0; w < N_WAYS; w++)
         if (way_exists(w))

@@ -1,10 +1,10 @@
-/* test_shrink.c - buckets whose fingerprints shrink, against a list of full fingerprints
+/* test_dleft_bucket.c - buckets whose fingerprints shrink, against a list of full fingerprints
  *
  * SPDX-License-Identifier: MIT
  */
 #include "base/cpu.h"
+#include "bits/dleft_bucket.h"
 #include "bits/group.h"
-#include "bits/shrink.h"
 #include "support.h"
 
 static const struct {
@@ -15,13 +15,14 @@ static const struct {
 
 enum { LAYOUTS = sizeof all_layouts / sizeof all_layouts[0] };
 
-static const tamis_i_shrink *layout_number(unsigned l) {
-    return tamis_i_shrink_layout(all_layouts[l].bits, all_layouts[l].group, all_layouts[l].plain);
+static const tamis_i_dleft_bucket *layout_number(unsigned l) {
+    return tamis_i_dleft_bucket_layout(all_layouts[l].bits, all_layouts[l].group,
+                                       all_layouts[l].plain);
 }
 
 /* What a group should hold: full fingerprints, and the bits by which it must tell them. */
 typedef struct reference {
-    const tamis_i_shrink *layout;
+    const tamis_i_dleft_bucket *layout;
     unsigned buckets;
     unsigned load[4];
     uint64_t print[4][11];
@@ -34,11 +35,11 @@ static uint64_t top(uint64_t print, unsigned bits) {
 /* The group finds exactly the fingerprints that agree with one in the bucket in the bits told. */
 static void check_group(const reference *r, const uint64_t *group, uint64_t *random) {
     const char *reason = NULL;
-    tamis_i_shrink_finder *const find = tamis_i_shrink_find(r->layout);
-    assert_true(tamis_i_shrink_check(r->layout, group, &reason));
+    tamis_i_dleft_finder *const find = tamis_i_dleft_bucket_find(r->layout);
+    assert_true(tamis_i_dleft_bucket_check(r->layout, group, &reason));
     for (unsigned b = 0; b < r->buckets; b++) {
-        assert_int_equal(tamis_i_shrink_load(r->layout, group, b), r->load[b]);
-        const unsigned bits = tamis_i_shrink_bits(r->layout, group, b);
+        assert_int_equal(tamis_i_dleft_bucket_load(r->layout, group, b), r->load[b]);
+        const unsigned bits = tamis_i_dleft_bucket_bits(r->layout, group, b);
         assert_in_range(bits, 10, 63);
         for (unsigned i = 0; i < r->load[b]; i++)
             assert_true(find(group, b, r->print[b][i]));
@@ -56,8 +57,8 @@ static void check_group(const reference *r, const uint64_t *group, uint64_t *ran
 
 static void fill_group(const reference *start, unsigned similar, uint64_t *random) {
     reference r = *start;
-    uint64_t group[TAMIS_I_SHRINK_WORDS] = {0};
-    const unsigned most = tamis_i_shrink_load_max(r.layout);
+    uint64_t group[TAMIS_I_DLEFT_WORDS] = {0};
+    const unsigned most = tamis_i_dleft_bucket_load_max(r.layout);
     check_group(&r, group, random);
     for (;;) {
         unsigned b = (unsigned)test_random_below(random, r.buckets), full = 0;
@@ -70,19 +71,19 @@ static void fill_group(const reference *start, unsigned similar, uint64_t *rando
         if (similar > 0)
             print = print >> similar | (similar % 2 == 1 ? ~(~(uint64_t)0 >> similar) : 0);
         if (r.load[b] == most) {
-            uint64_t before[TAMIS_I_SHRINK_WORDS];
+            uint64_t before[TAMIS_I_DLEFT_WORDS];
             memcpy(before, group, sizeof before);
-            assert_false(tamis_i_shrink_insert(r.layout, group, b, print));
+            assert_false(tamis_i_dleft_bucket_insert(r.layout, group, b, print));
             assert_memory_equal(before, group, sizeof before);
             continue;
         }
-        assert_true(tamis_i_shrink_insert(r.layout, group, b, print));
+        assert_true(tamis_i_dleft_bucket_insert(r.layout, group, b, print));
         r.print[b][r.load[b]++] = print;
         check_group(&r, group, random);
     }
 }
 
-static void test_shrink_random_inserts_find_every_print(void **state) {
+static void test_dleft_bucket_random_inserts_find_every_print(void **state) {
     (void)state;
     uint64_t random = test_seed();
     for (unsigned l = 0; l < LAYOUTS; l++) {
@@ -94,10 +95,11 @@ static void test_shrink_random_inserts_find_every_print(void **state) {
 
 /* Every state of a single bucket: all ways in which the fingerprints can begin.  The state is a bijection
  * with (load, how many begin with what), so that encode and decode are inverse; tested by counting
- * distinct states and by tamis_i_shrink_check, which takes apart and puts together. */
+ * distinct states and by tamis_i_dleft_bucket_check, which takes apart and puts together. */
 static void every_state(uint64_t bits, bool plain, unsigned n_states) {
-    const tamis_i_shrink *const layout = tamis_i_shrink_layout(bits, 1, plain);
-    const unsigned words = tamis_i_shrink_words(layout), most = tamis_i_shrink_load_max(layout);
+    const tamis_i_dleft_bucket *const layout = tamis_i_dleft_bucket_layout(bits, 1, plain);
+    const unsigned words = tamis_i_dleft_bucket_words(layout),
+                   most = tamis_i_dleft_bucket_load_max(layout);
     bool seen[256] = {false};
     unsigned distinct = 0;
     for (unsigned load = 0; load <= most; load++) {
@@ -105,11 +107,11 @@ static void every_state(uint64_t bits, bool plain, unsigned n_states) {
             for (unsigned b = 0; a + b <= load; b++) {
                 for (unsigned c = 0; a + b + c <= load; c++) {
                     reference r = {.layout = layout, .buckets = 1};
-                    uint64_t group[TAMIS_I_SHRINK_WORDS] = {0}, random = 1;
+                    uint64_t group[TAMIS_I_DLEFT_WORDS] = {0}, random = 1;
                     for (unsigned i = 0; i < load; i++) {
                         const uint64_t begins = i < a ? 0 : i < a + b ? 1 : i < a + b + c ? 2 : 3;
                         const uint64_t print = begins << 62 | (test_random(&random) >> 2);
-                        assert_true(tamis_i_shrink_insert(layout, group, 0, print));
+                        assert_true(tamis_i_dleft_bucket_insert(layout, group, 0, print));
                         r.print[0][r.load[0]++] = print;
                     }
                     check_group(&r, group, &random);
@@ -123,7 +125,7 @@ static void every_state(uint64_t bits, bool plain, unsigned n_states) {
     assert_int_equal(distinct, n_states);
 }
 
-static void test_shrink_states_are_all_used(void **state) {
+static void test_dleft_bucket_states_are_all_used(void **state) {
     (void)state;
     every_state(64, false, 16);
     every_state(128, false, 256);
@@ -131,28 +133,30 @@ static void test_shrink_states_are_all_used(void **state) {
     every_state(128, true, 12);
 }
 
-static void test_shrink_bits_alone_as_the_paper(void **state) {
+static void test_dleft_bucket_bits_alone_as_the_paper(void **state) {
     (void)state;
     static const unsigned told64[6] = {60, 30, 20, 16, 13, 10};
     static const unsigned told128[11] = {62, 61, 41, 31, 25, 22, 19, 16, 14, 13, 10};
-    const tamis_i_shrink *const small = tamis_i_shrink_layout(64, 1, false);
-    const tamis_i_shrink *const large = tamis_i_shrink_layout(128, 1, false);
+    const tamis_i_dleft_bucket *const small = tamis_i_dleft_bucket_layout(64, 1, false);
+    const tamis_i_dleft_bucket *const large = tamis_i_dleft_bucket_layout(128, 1, false);
     for (unsigned a = 1; a <= 6; a++)
-        assert_int_equal(tamis_i_shrink_bits_alone(small, a), told64[a - 1]);
+        assert_int_equal(tamis_i_dleft_bucket_bits_alone(small, a), told64[a - 1]);
     for (unsigned a = 1; a <= 11; a++)
-        assert_int_equal(tamis_i_shrink_bits_alone(large, a), told128[a - 1]);
+        assert_int_equal(tamis_i_dleft_bucket_bits_alone(large, a), told128[a - 1]);
     for (unsigned a = 1; a <= 6; a++)
-        assert_int_equal(tamis_i_shrink_bits_alone(tamis_i_shrink_layout(64, 1, true), a), 60 / a);
+        assert_int_equal(
+            tamis_i_dleft_bucket_bits_alone(tamis_i_dleft_bucket_layout(64, 1, true), a), 60 / a);
     for (unsigned a = 2; a <= 11; a++)
-        assert_int_equal(tamis_i_shrink_bits_alone(tamis_i_shrink_layout(128, 1, true), a),
-                         120 / a);
+        assert_int_equal(
+            tamis_i_dleft_bucket_bits_alone(tamis_i_dleft_bucket_layout(128, 1, true), a), 120 / a);
 }
 
 /* For all loads of the four buckets of a group: the fingerprints fit, and no insert into any bucket makes
  * any bucket tell more bits than it did before. */
 static void every_group(uint64_t bits, bool plain) {
-    const tamis_i_shrink *const layout = tamis_i_shrink_layout(bits, 4, plain);
-    const unsigned most = tamis_i_shrink_load_max(layout), words = tamis_i_shrink_words(layout);
+    const tamis_i_dleft_bucket *const layout = tamis_i_dleft_bucket_layout(bits, 4, plain);
+    const unsigned most = tamis_i_dleft_bucket_load_max(layout),
+                   words = tamis_i_dleft_bucket_words(layout);
     const char *reason = NULL;
     uint64_t random = 5;
     unsigned groups = 0;
@@ -161,88 +165,88 @@ static void every_group(uint64_t bits, bool plain) {
         for (load[1] = 0; load[1] <= most; load[1]++) {
             for (load[2] = 0; load[2] <= most; load[2]++) {
                 for (load[3] = 0; load[3] <= most; load[3]++) {
-                    uint64_t group[TAMIS_I_SHRINK_WORDS] = {0};
+                    uint64_t group[TAMIS_I_DLEFT_WORDS] = {0};
                     for (unsigned b = 0; b < 4; b++)
                         for (unsigned i = 0; i < load[b]; i++)
-                            assert_true(
-                                tamis_i_shrink_insert(layout, group, b, test_random(&random)));
+                            assert_true(tamis_i_dleft_bucket_insert(layout, group, b,
+                                                                    test_random(&random)));
                     for (unsigned b = 0; b < 4; b++) {
-                        uint64_t more[TAMIS_I_SHRINK_WORDS];
+                        uint64_t more[TAMIS_I_DLEFT_WORDS];
                         memcpy(more, group, sizeof more);
-                        if (!tamis_i_shrink_insert(layout, more, b, test_random(&random)))
+                        if (!tamis_i_dleft_bucket_insert(layout, more, b, test_random(&random)))
                             continue;
                         for (unsigned i = 0; i < 4; i++)
                             if (load[i] > 0)
-                                assert_true(tamis_i_shrink_bits(layout, more, i) <=
-                                            tamis_i_shrink_bits(layout, group, i));
+                                assert_true(tamis_i_dleft_bucket_bits(layout, more, i) <=
+                                            tamis_i_dleft_bucket_bits(layout, group, i));
                     }
-                    if (!tamis_i_shrink_check(layout, group, &reason))
+                    if (!tamis_i_dleft_bucket_check(layout, group, &reason))
                         fail_msg("%s", reason);
                     groups++;
                 }
             }
         }
     }
-    assert_true(words <= TAMIS_I_SHRINK_WORDS);
+    assert_true(words <= TAMIS_I_DLEFT_WORDS);
     assert_int_equal(groups, (most + 1) * (most + 1) * (most + 1) * (most + 1));
 }
 
-static void test_shrink_groups_never_lengthen(void **state) {
+static void test_dleft_bucket_groups_never_lengthen(void **state) {
     (void)state;
     every_group(64, false);
     every_group(128, false);
     every_group(64, true);
 }
 
-static void test_shrink_damage_is_seen(void **state) {
+static void test_dleft_bucket_damage_is_seen(void **state) {
     (void)state;
     uint64_t random = test_seed();
     for (unsigned l = 0; l < LAYOUTS; l++) {
-        const tamis_i_shrink *const layout = layout_number(l);
-        const unsigned words = tamis_i_shrink_words(layout);
+        const tamis_i_dleft_bucket *const layout = layout_number(l);
+        const unsigned words = tamis_i_dleft_bucket_words(layout);
         unsigned refused = 0;
         for (unsigned round = 0; round < 2000; round++) {
             /* Any bits at all: take apart and check must be safe, and mostly find fault. */
-            uint64_t group[TAMIS_I_SHRINK_WORDS];
+            uint64_t group[TAMIS_I_DLEFT_WORDS];
             const char *reason = NULL;
             for (unsigned i = 0; i < words; i++)
                 group[i] = test_random(&random);
-            if (!tamis_i_shrink_check(layout, group, &reason)) {
+            if (!tamis_i_dleft_bucket_check(layout, group, &reason)) {
                 assert_non_null(reason);
                 refused++;
             }
         }
         printf("# layout %u: %u of 2000 random groups refused\n", l, refused);
         assert_true(refused > 100);
-        uint64_t past[TAMIS_I_SHRINK_WORDS] = {0};
+        uint64_t past[TAMIS_I_DLEFT_WORDS] = {0};
         const char *reason = NULL;
         past[0] = 1; /* a bit in an empty group */
-        assert_false(tamis_i_shrink_check(layout, past, &reason));
+        assert_false(tamis_i_dleft_bucket_check(layout, past, &reason));
         assert_string_equal(reason, "a bucket has data past its fingerprints");
     }
 }
 
 /* The search for many keys, portable and with BMI2, answers as the search for one. */
-static void test_shrink_search_equals_find(void **state) {
+static void test_dleft_bucket_search_equals_find(void **state) {
     (void)state;
     uint64_t random = test_seed();
     const unsigned features = tamis_i_cpu_features();
     enum { GROUPS = 8, QUERIES = 64 };
     unsigned found = 0;
     for (unsigned l = 0; l < LAYOUTS; l++) {
-        const tamis_i_shrink *const layout = layout_number(l);
+        const tamis_i_dleft_bucket *const layout = layout_number(l);
         const unsigned buckets = (unsigned)all_layouts[l].group;
-        tamis_i_shrink_finder *const find = tamis_i_shrink_find(layout);
+        const tamis_i_dleft_bucket_ops *const plain = tamis_i_dleft_bucket_ops_for(layout, 0);
         for (unsigned round = 0; round < 300; round++) {
-            uint64_t groups[GROUPS][TAMIS_I_SHRINK_WORDS] = {{0}}, prints[QUERIES];
+            uint64_t groups[GROUPS][TAMIS_I_DLEFT_WORDS] = {{0}}, prints[QUERIES];
             tamis_i_probe queries[QUERIES];
             bool one[QUERIES], many[QUERIES];
             for (unsigned i = 0; i < QUERIES; i++)
                 prints[i] = test_random(&random);
             for (unsigned i = 0; i < round % 40 * GROUPS / 8; i++)
-                (void)tamis_i_shrink_insert(layout, groups[test_random_below(&random, GROUPS)],
-                                            (unsigned)test_random_below(&random, buckets),
-                                            prints[i % QUERIES]);
+                (void)tamis_i_dleft_bucket_insert(
+                    layout, groups[test_random_below(&random, GROUPS)],
+                    (unsigned)test_random_below(&random, buckets), prints[i % QUERIES]);
             const unsigned d = 1 + round % 4;
             for (unsigned i = 0; i < QUERIES; i++) {
                 queries[i].word[0] = prints[i];
@@ -250,36 +254,38 @@ static void test_shrink_search_equals_find(void **state) {
                 for (unsigned j = 0; j < d; j++) {
                     queries[i].at[j] = groups[test_random_below(&random, GROUPS)];
                     queries[i].word[1 + j] = test_random_below(&random, buckets);
-                    one[i] |= find(queries[i].at[j], (unsigned)queries[i].word[1 + j], prints[i]);
+                    one[i] |=
+                        plain->find(queries[i].at[j], (unsigned)queries[i].word[1 + j], prints[i]);
                 }
                 found += one[i];
             }
-            tamis_i_shrink_search(layout, 0)(queries, QUERIES, d, queries, many);
+            plain->search(queries, QUERIES, d, queries, many);
             assert_memory_equal(one, many, sizeof one);
-            tamis_i_shrink_search(layout, features)(queries, QUERIES, d, queries, many);
+            tamis_i_dleft_bucket_ops_for(layout, features)
+                ->search(queries, QUERIES, d, queries, many);
             assert_memory_equal(one, many, sizeof one);
         }
     }
     assert_true(found > 1000); /* of 4 * 300 * 64 queries */
 }
 
-static void test_shrink_unknown_layouts_are_null(void **state) {
+static void test_dleft_bucket_unknown_layouts_are_null(void **state) {
     (void)state;
-    assert_null(tamis_i_shrink_layout(32, 1, false));
-    assert_null(tamis_i_shrink_layout(64, 2, false));
-    assert_null(tamis_i_shrink_layout(0, 0, false));
-    assert_null(tamis_i_shrink_layout((uint64_t)1 << 32 | 64, 1, false));
+    assert_null(tamis_i_dleft_bucket_layout(32, 1, false));
+    assert_null(tamis_i_dleft_bucket_layout(64, 2, false));
+    assert_null(tamis_i_dleft_bucket_layout(0, 0, false));
+    assert_null(tamis_i_dleft_bucket_layout((uint64_t)1 << 32 | 64, 1, false));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shrink_random_inserts_find_every_print),
-        cmocka_unit_test(test_shrink_states_are_all_used),
-        cmocka_unit_test(test_shrink_bits_alone_as_the_paper),
-        cmocka_unit_test(test_shrink_groups_never_lengthen),
-        cmocka_unit_test(test_shrink_damage_is_seen),
-        cmocka_unit_test(test_shrink_search_equals_find),
-        cmocka_unit_test(test_shrink_unknown_layouts_are_null),
+        cmocka_unit_test(test_dleft_bucket_random_inserts_find_every_print),
+        cmocka_unit_test(test_dleft_bucket_states_are_all_used),
+        cmocka_unit_test(test_dleft_bucket_bits_alone_as_the_paper),
+        cmocka_unit_test(test_dleft_bucket_groups_never_lengthen),
+        cmocka_unit_test(test_dleft_bucket_damage_is_seen),
+        cmocka_unit_test(test_dleft_bucket_search_equals_find),
+        cmocka_unit_test(test_dleft_bucket_unknown_layouts_are_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
