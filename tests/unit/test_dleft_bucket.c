@@ -35,14 +35,14 @@ static uint64_t top(uint64_t print, unsigned bits) {
 /* The group finds exactly the fingerprints that agree with one in the bucket in the bits told. */
 static void check_group(const reference *r, const uint64_t *group, uint64_t *random) {
     const char *reason = NULL;
-    tamis_i_dleft_finder *const find = tamis_i_dleft_bucket_find(r->layout);
+    const tamis_i_dleft_bucket_ops *const ops = tamis_i_dleft_bucket_ops_for(r->layout, 0);
     assert_true(tamis_i_dleft_bucket_check(r->layout, group, &reason));
     for (unsigned b = 0; b < r->buckets; b++) {
         assert_int_equal(tamis_i_dleft_bucket_load(r->layout, group, b), r->load[b]);
         const unsigned bits = tamis_i_dleft_bucket_bits(r->layout, group, b);
         assert_in_range(bits, 10, 63);
         for (unsigned i = 0; i < r->load[b]; i++)
-            assert_true(find(group, b, r->print[b][i]));
+            assert_true(ops->find(group, b, r->print[b][i]));
         for (unsigned t = 0; t < 24; t++) {
             uint64_t other = test_random(random);
             if (r->load[b] > 0 && t < 16) /* near misses: one bit of a stored one flipped */
@@ -50,7 +50,7 @@ static void check_group(const reference *r, const uint64_t *group, uint64_t *ran
             bool expected = false;
             for (unsigned i = 0; i < r->load[b]; i++)
                 expected |= top(r->print[b][i], bits) == top(other, bits);
-            assert_int_equal(find(group, b, other), expected);
+            assert_int_equal(ops->find(group, b, other), expected);
         }
     }
 }
