@@ -1,7 +1,7 @@
 # The short way to every task; CMake does the work (see CMakePresets.json).
 .DEFAULT_GOAL := build
 .PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
-.PHONY: completion mutate test-big-endian amalgamation install-python deb reference clean
+.PHONY: completion mutate test-big-endian test-aarch64 amalgamation install-python deb reference clean
 
 PREFIX ?= /usr/local
 # What 'make install' takes; another one is taken as it is.
@@ -104,6 +104,13 @@ completion:      ## make the files for bash, zsh and fish in cli/completion anew
 	@scripts/setup.sh build test
 	$(call configure-and-build,dev)
 	@scripts/completion.py build/dev/tamis cli/completion
+
+# With NEON and without; what stores no bytes, or is the same code as on every machine, is left out.
+test-aarch64:    ## the tests of formats and kernels on 64-bit ARM, run by qemu
+	@scripts/setup.sh build aarch64
+	$(call configure-and-build,aarch64)
+	@ctest --test-dir build/aarch64 --output-on-failure -j $(JOBS) -L 'unit|golden|robust|cpu-off' \
+	    -E '^(unit_(plan.*|grow|table.*|summary.*)|robust_table_.*)$$'
 
 amalgamation:    ## the library as two files, tamis.c and tamis.h, in build/amalgamation
 	@scripts/setup.sh amalgamation

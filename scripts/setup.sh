@@ -1,8 +1,8 @@
 #!/bin/sh
 # setup.sh GROUP... - make sure that what a group of tasks needs is installed
 #
-# Groups: build, use, words, test, shells, lint, fuzz, cross, bench, coverage, figures, amalgamation, python,
-# newcomer, deb, reference.
+# Groups: build, use, words, test, shells, lint, fuzz, cross, aarch64, i686, bench, coverage, figures,
+# amalgamation, python, newcomer, deb, reference.
 # What is needed is looked for by use (a program in the path, a header that compiles), so it does not matter
 # how it got there.
 # What is missing is installed where apt-get is there and we may use it; otherwise it is listed, under
@@ -19,6 +19,8 @@ packages() {
     lint) echo clang clang-format clang-tidy shellcheck mandoc ;;
     fuzz) echo clang libclang-rt-dev ;;
     cross) echo gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user ;;
+    aarch64) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user ;;
+    i686) echo gcc-i686-linux-gnu libc6-dev-i386-cross ;;
     bench) echo g++ libbloom-dev libleveldb-dev libdpdk-dev libsqlite3-dev liblmdb-dev gnuplot-nox ;;
     coverage) echo gcovr ;;
     figures) echo gnuplot-nox ;;
@@ -63,7 +65,11 @@ present() {
         has_file "$(clang -print-file-name=libclang_rt.fuzzer-"$(uname -m)".a 2>/dev/null)" ;;
     gcc-s390x-linux-gnu) has_program s390x-linux-gnu-gcc ;;
     libc6-dev-s390x-cross) has_header s390x-linux-gnu-gcc stdio.h ;;
-    qemu-user) has_program qemu-s390x ;;
+    gcc-aarch64-linux-gnu) has_program aarch64-linux-gnu-gcc ;;
+    libc6-dev-arm64-cross) has_header aarch64-linux-gnu-gcc stdio.h ;;
+    gcc-i686-linux-gnu) has_program i686-linux-gnu-gcc ;;
+    libc6-dev-i386-cross) has_header i686-linux-gnu-gcc stdio.h ;;
+    qemu-user) has_program qemu-s390x && has_program qemu-aarch64 ;;
     libleveldb-dev) has_header "${CC:-cc}" leveldb/c.h ;;
     libdpdk-dev) has_file /usr/include/dpdk/rte_member.h ;;
     libbloom-dev) has_header "${CC:-cc}" bloom.h ;;
