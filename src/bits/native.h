@@ -30,6 +30,9 @@
 #define TAMIS_I_COUNTING_BUCKET_NATIVE tamis_i_counting_bucket_ops_x86
 #define TAMIS_I_DLEFT_BUCKET_NATIVE    tamis_i_dleft_bucket_ops_x86
 #define TAMIS_I_DYNAMIC_BUCKET_NATIVE  tamis_i_dynamic_bucket_ops_x86
+#elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__) && defined(__GNUC__)
+#define TAMIS_I_NATIVE_ARM   1
+#define TAMIS_I_BLOCK_NATIVE tamis_i_block_ops_arm
 #endif
 
 /* The rest is portable only. */
