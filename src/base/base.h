@@ -42,7 +42,12 @@
 #define TAMIS_PREFETCH_RW(p) ((void)(p))
 #endif
 
+/* Only where the compiler has it, which on 32-bit machines it has not: else tamis_i_multiply of hash/hash.h.  Code
+ * for one processor family may use it as it is. */
+#if defined(__SIZEOF_INT128__)
+#define TAMIS_I_HAS_U128 1
 __extension__ typedef unsigned __int128 tamis_i_u128;
+#endif
 
 /* Checked arithmetic: true and the result, or false and nothing if it does not fit 64 bits. */
 static inline bool tamis_i_add(uint64_t a, uint64_t b, uint64_t *sum) {

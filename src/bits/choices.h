@@ -122,10 +122,10 @@ TAMIS_INLINE void tamis_i_choices_locate(const tamis_i_choices *choices, unsigne
     const tamis_i_chosen chosen = tamis_i_choices_draw(choices, digest);
     probe->word[0] = chosen.remainder;
     for (unsigned i = 0; i < d; i++) {
-        const tamis_i_u128 line =
-            (tamis_i_u128)(2 * tamis_i_choices_number(choices, &chosen, i)) * choices->line_part;
-        probe->at[i] = table + TAMIS_LINE_WORDS * (uint64_t)(line >> 64);
-        probe->word[1 + i] = tamis_i_mulhi((uint64_t)line, choices->line_used);
+        const tamis_i_product line =
+            tamis_i_multiply(2 * tamis_i_choices_number(choices, &chosen, i), choices->line_part);
+        probe->at[i] = table + TAMIS_LINE_WORDS * line.high;
+        probe->word[1 + i] = tamis_i_mulhi(line.low, choices->line_used);
     }
 }
 

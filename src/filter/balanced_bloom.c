@@ -162,7 +162,7 @@ static void attach_subtables(uint64_t *g, uint64_t blocks, uint64_t ratio) {
     }
     for (uint64_t i = 0, at = 0; i < choices; i++) {
         before += weight[i];
-        const uint64_t end = i + 1 + (uint64_t)((tamis_i_u128)spare * before / sum);
+        const uint64_t end = i + 1 + tamis_i_share(spare, before, sum);
         g[FIRST + i] = at;
         g[BLOCKS + i] = end - at;
         at = end;

@@ -32,8 +32,44 @@ tamis_i_hash_integers *tamis_i_hash_integers_x86(unsigned features);
 uint64_t tamis_i_checksum(const void *data, size_t size);
 uint64_t tamis_i_checksum_words(const uint64_t *words, size_t n);
 
+/* A product of two words. */
+typedef struct tamis_i_product {
+    uint64_t high, low;
+} tamis_i_product;
+
+/* In four parts of 32 bits by 32, for machines that have no others. */
+static inline tamis_i_product tamis_i_multiply_parts(uint64_t a, uint64_t b) {
+    const uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
+    const uint64_t low = a0 * b0, first = a1 * b0 + (low >> 32),
+                   second = a0 * b1 + (uint32_t)first; /* neither can overflow */
+    return (tamis_i_product){.high = a1 * b1 + (first >> 32) + (second >> 32),
+                             .low = second << 32 | (uint32_t)low};
+}
+
+static inline tamis_i_product tamis_i_multiply(uint64_t a, uint64_t b) {
+#ifdef TAMIS_I_HAS_U128
+    const tamis_i_u128 product = (tamis_i_u128)a * b;
+    return (tamis_i_product){.high = (uint64_t)(product >> 64), .low = (uint64_t)product};
+#else
+    return tamis_i_multiply_parts(a, b);
+#endif
+}
+
 static inline uint64_t tamis_i_mulhi(uint64_t a, uint64_t b) {
-    return (uint64_t)((tamis_i_u128)a * b >> 64);
+    return tamis_i_multiply(a, b).high;
+}
+
+/* a b / c, of a product of any size; b <= c, c > 0 and below 2^63.  Bit by bit: not for what must be quick. */
+static inline uint64_t tamis_i_share(uint64_t a, uint64_t b, uint64_t c) {
+    TAMIS_ASSERT(b <= c && c > 0 && c >> 63 == 0);
+    const tamis_i_product product = tamis_i_multiply(a, b);
+    uint64_t rest = product.high % c, quotient = product.high / c; /* 0, or 1 for b = c */
+    for (unsigned i = 64; i-- > 0;) {
+        rest = rest << 1 | (product.low >> i & 1);
+        quotient = quotient << 1 | (rest >= c);
+        rest -= rest >= c ? c : 0;
+    }
+    return quotient;
 }
 
 /* A number in [0, n) from the high bits of 'word'. */
@@ -44,9 +80,9 @@ static inline uint64_t tamis_i_range(uint64_t word, uint64_t n) {
 /* Like tamis_i_range, and '*word' becomes what is left: drawing numbers below n1, n2, ... one after
  * the other from one word is fair as long as their product stays far below 2^64. */
 static inline uint64_t tamis_i_take(uint64_t *word, uint64_t n) {
-    const tamis_i_u128 product = (tamis_i_u128)*word * n;
-    *word = (uint64_t)product;
-    return (uint64_t)(product >> 64);
+    const tamis_i_product product = tamis_i_multiply(*word, n);
+    *word = product.low;
+    return product.high;
 }
 
 /* A bijection of 64-bit words in which every input bit moves every output bit. */

@@ -29,8 +29,8 @@ static inline uint64_t tamis_i_hash_flip(uint64_t seed) {
 
 /* tamis_hash_u64, with the flip of the seed. */
 static inline tamis_digest tamis_i_hash_word(uint64_t flip, uint64_t key) {
-    const tamis_i_u128 product = (tamis_i_u128)(key ^ flip) * TAMIS_I_PRIME1;
-    uint64_t low = (uint64_t)product, high = (uint64_t)(product >> 64) + 2 * low;
+    const tamis_i_product product = tamis_i_multiply(key ^ flip, TAMIS_I_PRIME1);
+    uint64_t low = product.low, high = product.high + 2 * low;
     low ^= high >> 3;
     low = (low ^ low >> 35) * TAMIS_I_PRIME2;
     high = (high ^ high >> 37) * TAMIS_I_PRIME3;

@@ -179,7 +179,7 @@ static uint64_t subtable_end(const uint64_t *v, uint64_t i) {
         weight = weight * v[TAMIS_BALANCED_RATIO] >> 32;
     }
     const uint64_t spare = v[TAMIS_BALANCED_BLOCKS] - v[TAMIS_BALANCED_CHOICES];
-    return i + (uint64_t)((tamis_i_u128)spare * before / sum);
+    return i + tamis_i_share(spare, before, sum);
 }
 
 /* Look for a key of an MHT filter without budget, block by block, and count the blocks.  Written from the

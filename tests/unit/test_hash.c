@@ -161,8 +161,8 @@ static void test_range_awkward_sizes_are_fair(void **state) {
             lo[tamis_i_range(d.lo, sizes[i])]++;
             hi[tamis_i_range(d.hi, sizes[i])]++;
         }
-        assert_fair("range of lo", lo, sizes[i]);
-        assert_fair("range of hi", hi, sizes[i]);
+        assert_fair("range of lo", lo, (size_t)sizes[i]);
+        assert_fair("range of hi", hi, (size_t)sizes[i]);
     }
 }
 
@@ -268,6 +268,36 @@ static void test_word_streams_are_fair_and_unlike(void **state) {
     assert_true(tamis_i_word(zero, 2) != tamis_i_word(zero, 3));
 }
 
+/* Numbers with halves of all ones, and of any length, where carries are. */
+static uint64_t some_factor(uint64_t *random) {
+    const uint64_t word = test_random(random), how = test_random(random);
+    return how % 4 == 0   ? word | UINT32_MAX
+           : how % 4 == 1 ? word | (uint64_t)UINT32_MAX << 32
+           : how % 4 == 2 ? UINT64_MAX - word % 3
+                          : word >> how % 64;
+}
+
+static void test_products_in_parts_equal_long_ones(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 2;
+    for (unsigned i = 0; i < 100000; i++) {
+        const uint64_t a = some_factor(&random), b = some_factor(&random);
+        const tamis_i_product p = tamis_i_multiply_parts(a, b), q = tamis_i_multiply(a, b);
+        assert_true(p.low == a * b && p.low == q.low && p.high == q.high);
+        /* By halves of one factor: a b = (a / 2) b 2, and b more if a is odd. */
+        const tamis_i_product h = tamis_i_multiply_parts(a / 2, b);
+        const uint64_t twice = h.low << 1, odd = a % 2 != 0 ? b : 0;
+        assert_true(p.high == (h.high << 1 | h.low >> 63) + (twice + odd < twice));
+        const uint64_t c = 1 + (a >> 2), part = b % (c + 1);
+        const uint64_t share = tamis_i_share(b, part, c);
+        /* share c <= b part < (share + 1) c, with sums of 128 bits */
+        const tamis_i_product all = tamis_i_multiply_parts(b, part),
+                              used = tamis_i_multiply_parts(share, c);
+        const uint64_t rest = all.low - used.low;
+        assert_true(all.high - used.high - (all.low < used.low) == 0 && rest < c);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hash_vectors_are_those_of_xxh3),
@@ -275,6 +305,7 @@ int main(void) {
         cmocka_unit_test(test_hash_kernel_equals_the_portable_one),
         cmocka_unit_test(test_hash_integer_equals_its_bytes),
         cmocka_unit_test(test_checksum_words_equals_their_bytes),
+        cmocka_unit_test(test_products_in_parts_equal_long_ones),
         cmocka_unit_test(test_range_ends_are_reached),
         cmocka_unit_test(test_range_awkward_sizes_are_fair),
         cmocka_unit_test(test_range_large_sizes_are_fair),
