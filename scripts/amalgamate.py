@@ -56,6 +56,9 @@ PREAMBLE = """#ifdef __cplusplus
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
+#ifndef _FILE_OFFSET_BITS
+#define _FILE_OFFSET_BITS 64
+#endif
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wunused-function" /* not every helper of a header is used */
 #endif

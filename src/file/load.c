@@ -117,7 +117,13 @@ static tamis_status collect(int fd, const unsigned char *head, size_t have, uint
             status = decode(buffer, have, lookup, allocator, filter, reason);
             break;
         }
-        const size_t larger = (size_t)(most - room < room ? most : 2 * (uint64_t)room);
+        const uint64_t wanted = most - room < room ? most : 2 * (uint64_t)room;
+        if (wanted > SIZE_MAX) {
+            *reason = "the file is too large for this machine";
+            status = TAMIS_E_TOO_LARGE;
+            break;
+        }
+        const size_t larger = (size_t)wanted;
         unsigned char *const next = tamis_i_alloc(allocator, larger);
         if (next == NULL) {
             *reason = tamis_status_text(TAMIS_E_NOMEM);

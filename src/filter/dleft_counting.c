@@ -227,7 +227,7 @@ static void info(const tamis_filter *filter, tamis_info *info) {
     const layout *const l = layout_of(filter);
     const uint64_t most = tamis_i_counting_counter_max(&l->in.cells);
     uint64_t distinct = 0;
-    info->n_loads = l->in.cells.n + 1;
+    info->n_loads = (size_t)l->in.cells.n + 1;
     for (uint64_t i = 0; i < l->in.choices.subtables * l->in.choices.buckets; i++) {
         const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, i);
         const uint64_t counters = tamis_i_counting_counters(&l->in.cells, b.line, b.at);

@@ -270,7 +270,7 @@ static bool is_covered(const tamis_i_element *elements, unsigned n, unsigned j) 
 static void info(const tamis_filter *filter, tamis_info *info) {
     const layout *const l = layout_of(filter);
     double sum = 0;
-    info->n_loads = l->in.bucket.most + 1;
+    info->n_loads = (size_t)l->in.bucket.most + 1;
     for (uint64_t i = 0; i < l->in.choices.subtables * l->in.choices.buckets; i++) {
         const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, i);
         tamis_i_element elements[TAMIS_I_DYNAMIC_MAX];

@@ -31,9 +31,9 @@ tamis_status tamis_i_slots_shape(const tamis_table_params *params, tamis_i_slots
     memset(slots, 0, sizeof *slots);
     slots->n_levels = (unsigned)params->n_levels;
     slots->bucket = (unsigned)params->bucket;
-    slots->key_max = params->key_max;
-    slots->value_max = params->value_max;
-    slots->slot_size = TAMIS_I_SLOT_HEAD + params->key_max + params->value_max;
+    slots->key_max = (size_t)params->key_max; /* both are less than a page */
+    slots->value_max = (size_t)params->value_max;
+    slots->slot_size = TAMIS_I_SLOT_HEAD + slots->key_max + slots->value_max;
     slots->salt = tamis_i_mix(params->seed ^ 0x736c6f7473616c74u);
     const size_t bucket_size = slots->slot_size * slots->bucket;
     if (bucket_size > TAMIS_I_PAGE)
