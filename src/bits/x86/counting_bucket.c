@@ -2,10 +2,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "bits/native.h"
+
 #if defined(__x86_64__) && defined(__GNUC__)
 
 #include "bits/counting_key.h"
-#include "bits/native.h"
 #include "bits/x86/heads.h"
 
 #define CHOICES_TARGET TAMIS_I_TARGET_BOTH

@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "bits/native.h"
+
 #if defined(__x86_64__) && defined(__GNUC__)
 
 #include "bits/x86/dynamic_view.h"

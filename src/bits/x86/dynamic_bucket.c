@@ -9,10 +9,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "bits/native.h"
+
 #if defined(__x86_64__) && defined(__GNUC__)
 
 #include "bits/dynamic_key.h"
-#include "bits/native.h"
 #include "bits/x86/choices.h"
 #include "bits/x86/dynamic_test.h"
 #include "bits/x86/dynamic_view.h"

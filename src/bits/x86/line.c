@@ -4,9 +4,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "bits/native.h"
+
 #if defined(__x86_64__) && defined(__GNUC__)
 
-#include "bits/native.h"
 #include "bits/x86/line_view.h"
 
 /* ---- tables ---- */

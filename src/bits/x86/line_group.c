@@ -10,6 +10,8 @@
  * SPDX-License-Identifier: MIT
  */
 
+#include "bits/native.h"
+
 #if defined(__x86_64__) && defined(__GNUC__)
 
 #include "bits/x86/draw.h"
