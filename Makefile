@@ -1,7 +1,7 @@
 # The short way to every task; CMake does the work (see CMakePresets.json).
 .DEFAULT_GOAL := build
 .PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
-.PHONY: completion mutate test-big-endian test-aarch64 amalgamation install-python deb reference clean
+.PHONY: completion mutate test-big-endian test-aarch64 test-i686 test-aarch64 amalgamation install-python deb reference clean
 
 PREFIX ?= /usr/local
 # What 'make install' takes; another one is taken as it is.
@@ -111,6 +111,11 @@ test-aarch64:    ## the tests of formats and kernels on 64-bit ARM, run by qemu
 	$(call configure-and-build,aarch64)
 	@ctest --test-dir build/aarch64 --output-on-failure -j $(JOBS) -L 'unit|golden|robust|cpu-off' \
 	    -E '^(unit_(plan.*|grow|table.*|summary.*)|robust_table_.*)$$'
+
+test-i686:       ## the tests of formats and kernels on a 32-bit machine
+	@scripts/setup.sh build i686
+	$(call configure-and-build,i686)
+	@ctest --test-dir build/i686 --output-on-failure -j $(JOBS) -L 'unit|golden|robust'
 
 amalgamation:    ## the library as two files, tamis.c and tamis.h, in build/amalgamation
 	@scripts/setup.sh amalgamation

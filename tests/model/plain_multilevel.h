@@ -66,7 +66,7 @@ static inline void plain_init(plain_table *t, unsigned n, const uint64_t *bucket
     *t = (plain_table){.n_tables = n_tables, .buckets = buckets, .n = n};
     for (unsigned i = 0; i < n_tables; i++) {
         t->start[i] = t->n_buckets;
-        t->n_buckets += buckets[i];
+        t->n_buckets += (size_t)buckets[i];
     }
     t->holder = calloc(t->n_buckets, sizeof *t->holder);
     t->place = calloc((size_t)n * n_tables, sizeof *t->place);

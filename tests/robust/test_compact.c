@@ -176,9 +176,11 @@ static void test_compact_allocates_no_more_than_the_data_justifies(void **state)
     blob large = {.bytes = head, .size = at + 40};
     memset(head + at, 0, 32);
     sign(&large);
+    const bool fits = sizeof(size_t) > 4; /* 2^35 buckets in memory */
     assert_status(tamis_filter_import(large.bytes, large.size, &t.allocator, &made, &reason),
-                  TAMIS_E_FORMAT);
-    assert_string_equal(reason, "the data ends within the table");
+                  fits ? TAMIS_E_FORMAT : TAMIS_E_TOO_LARGE);
+    assert_string_equal(reason, fits ? "the data ends within the table"
+                                     : "the filter is too large for this machine");
     assert_int_equal(t.calls, 0);
     free(b.bytes);
     tamis_filter_free(f);

@@ -446,8 +446,11 @@ static void test_loader_large_claims_cost_nothing(void **state) {
                 params.capacity = at == 0 ? claims[c] : SMALL;
                 params.value[0] = at == 0 ? 0 : claims[c];
                 uint64_t n_body = claims[c], n_table;
-                const bool sound =
-                    tamis_i_filter_shape(structure, &params, &n_body, &n_table) == TAMIS_OK;
+                /* Too large only where a size_t has 32 bits. */
+                const tamis_status shape =
+                    tamis_i_filter_shape(structure, &params, &n_body, &n_table);
+                const bool fits = shape != TAMIS_E_TOO_LARGE;
+                assert_true(fits || sizeof(size_t) == 4);
                 tamis_i_put_u64(bytes + AT_CAPACITY, params.capacity);
                 tamis_i_put_u64(bytes + AT_STASH, params.stash);
                 tamis_i_put_u64(bytes + AT_BODY_WORDS, n_body);
@@ -459,9 +462,12 @@ static void test_loader_large_claims_cost_nothing(void **state) {
                         continue;
                     const size_t lengths[] = {HEADER, HEADER + 8, size};
                     for (unsigned i = 0; i < 3; i++)
-                        assert_string_equal(must_refuse(&l, w, bytes, lengths[i], TAMIS_E_FORMAT),
-                                            sound ? "the file is cut off within the body"
-                                                  : "a parameter in the header is out of range");
+                        assert_string_equal(must_refuse(&l, w, bytes, lengths[i],
+                                                        fits ? TAMIS_E_FORMAT : TAMIS_E_TOO_LARGE),
+                                            shape == TAMIS_OK
+                                                ? "the file is cut off within the body"
+                                            : fits ? "a parameter in the header is out of range"
+                                                   : "the filter is too large for this machine");
                 }
             }
         }

@@ -48,6 +48,19 @@ static void test_rules_sound_bases_load(void **state) {
     loader_close(&l);
 }
 
+/* What a rule demands here: a 32-bit machine cannot hold all that a file may promise. */
+static bool is_too_large(const rule *r) {
+    return sizeof(size_t) == 4 && strcmp(r->name, "body-promised-2-to-45-bytes") == 0;
+}
+
+static tamis_status status_of(const rule *r) {
+    return is_too_large(r) ? TAMIS_E_TOO_LARGE : r->status;
+}
+
+static const char *reason_of(const rule *r) {
+    return is_too_large(r) ? "the filter is too large for this machine" : r->reason;
+}
+
 static void test_rules_each_refused_with_its_reason(void **state) {
     (void)state;
     loader l;
@@ -58,15 +71,15 @@ static void test_rules_each_refused_with_its_reason(void **state) {
         for (way w = FROM_MEMORY; w < N_WAYS; w++) {
             if (!way_exists(w))
                 continue;
-            const char *const reason = must_refuse(&l, w, bytes, size, rules[i].status);
-            if (strcmp(reason, rules[i].reason) != 0)
+            const char *const reason = must_refuse(&l, w, bytes, size, status_of(&rules[i]));
+            if (strcmp(reason, reason_of(&rules[i])) != 0)
                 fail_msg("%s: %s", rules[i].name, reason);
         }
         tamis_filter *filter = NULL;
         const char *reason = NULL;
         assert_status(tamis_filter_load(rule_path(&rules[i]), NULL, &filter, &reason),
-                      rules[i].status);
-        assert_string_equal(reason, rules[i].reason);
+                      status_of(&rules[i]));
+        assert_string_equal(reason, reason_of(&rules[i]));
     }
     print_message("# %u rules\n", (unsigned)N_RULES);
     loader_close(&l);

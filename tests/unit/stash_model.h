@@ -20,7 +20,7 @@ typedef struct own_stash {
 static inline void own_stash_init(own_stash *own, uint64_t capacity) {
     own->used = 0;
     own->n_words = tamis_i_stash_words(capacity);
-    uint64_t *const words = own->n_words == 0 ? NULL : calloc(own->n_words, sizeof *words);
+    uint64_t *const words = own->n_words == 0 ? NULL : calloc((size_t)own->n_words, sizeof *words);
     assert_true(own->n_words == 0 || words != NULL);
     tamis_i_stash_attach(&own->stash, words, &own->used, capacity);
 }
@@ -33,7 +33,7 @@ static inline void own_stash_copy(own_stash *copy, const own_stash *from) {
     own_stash_init(copy, from->stash.capacity);
     copy->used = from->used;
     if (from->n_words != 0)
-        memcpy(copy->stash.words, from->stash.words, from->n_words * sizeof(uint64_t));
+        memcpy(copy->stash.words, from->stash.words, (size_t)from->n_words * sizeof(uint64_t));
 }
 
 static inline void assert_checked(const own_stash *own) {

@@ -108,7 +108,8 @@ static void test_memory_too_much_is_refused(void **state) {
     errno = 12345;
     assert_null(tamis_i_alloc(NULL, SIZE_MAX));
     assert_null(tamis_i_alloc_zeroed(NULL, SIZE_MAX - TAMIS_I_HUGE));
-    assert_null(tamis_i_alloc_zeroed(NULL, SIZE_MAX / 2));
+    if (sizeof(size_t) > 4) /* a 32-bit program may have so much */
+        assert_null(tamis_i_alloc_zeroed(NULL, SIZE_MAX / 2));
     assert_int_equal(errno, 12345);
 }
 

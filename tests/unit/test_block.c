@@ -105,7 +105,7 @@ static void test_block_agree(void **state) {
         sets++;
         for (unsigned round = 0; round < 16 * 200; round++) {
             const unsigned k = 1 + round % TAMIS_I_BLOCK_HASHES_MAX;
-            const size_t n = test_random_below(&random, KEYS + 1);
+            const size_t n = (size_t)test_random_below(&random, KEYS + 1);
             /* Few distinct blocks, so that keys of one call meet in one, and some keys twice. */
             const uint64_t among = 1 + test_random_below(&random, BLOCKS);
             table a, b;

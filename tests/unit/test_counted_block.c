@@ -152,7 +152,7 @@ static void test_block_look_agrees(void **state) {
             tamis_i_probe probes[KEYS], copies[KEYS];
             some_blocks(words, &random);
             some_probes(probes, words, copies, words, &random);
-            const size_t n = test_random_below(&random, KEYS + 1);
+            const size_t n = (size_t)test_random_below(&random, KEYS + 1);
             uint64_t expected = 0;
             for (size_t j = 0; j < n; j++) {
                 const uint64_t *const block = probes[j].at[0], *const word = probes[j].word;
@@ -211,7 +211,7 @@ static void test_block_fill_agrees(void **state) {
                 one[j][GUARD] &= round % 2 == 0 ? 0 : UINT64_MAX << layout.first;
             memcpy(other, one, sizeof one);
             some_probes(probes, one, copies, other, &random);
-            const size_t n = test_random_below(&random, TAMIS_I_GROUP + 1);
+            const size_t n = (size_t)test_random_below(&random, TAMIS_I_GROUP + 1);
             const bool stop = round % 4 == 3;
             for (size_t j = 0; j < n; j++) {
                 digests[j] = (tamis_digest){.lo = test_random(&random),

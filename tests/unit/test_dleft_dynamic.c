@@ -163,7 +163,7 @@ static void same_calls(tamis_filter *best, tamis_filter *plain, uint64_t n_keys,
                        uint64_t *full) {
     uint64_t drawn[BATCH];
     bool answers[BATCH], expected[BATCH];
-    const size_t n = 1 + test_random_below(random, BATCH);
+    const size_t n = 1 + (size_t)test_random_below(random, BATCH);
     const unsigned what = (unsigned)test_random_below(random, 8);
     for (size_t i = 0; i < n; i++)
         drawn[i] = test_random_below(random, n_keys);

@@ -36,7 +36,7 @@ typedef struct pair {
 static key some_key(pair *p) {
     const uint64_t chance = test_random(&p->random), print = test_random(&p->random);
     const uint64_t homes = chance % 8 == 0 && p->line.homes > 3 ? 3 : p->line.homes;
-    return (key){.line = test_random_below(&p->random, LINES),
+    return (key){.line = (size_t)test_random_below(&p->random, LINES),
                  .home = test_random_below(&p->random, homes),
                  .print = chance % 7 == 1 ? print >> 61 << 61 : print};
 }
@@ -161,7 +161,7 @@ static void test_groups_are_located_like_single_keys(void **state) {
     uint64_t random = 20261116;
     for (unsigned round = 0; round < 20000; round++) {
         const uint64_t n_lines = 1 + test_random(&random) % ((uint64_t)1 << (1 + round % 38));
-        const size_t n = round % 3 == 0 ? test_random_below(&random, GROUP + 1) : GROUP;
+        const size_t n = round % 3 == 0 ? (size_t)test_random_below(&random, GROUP + 1) : GROUP;
         tamis_i_line line;
         tamis_i_line_init(&line, 1 + test_random_below(&random, TAMIS_I_LINE_HOMES), 8, true, 0);
         line.load = 40;

@@ -499,7 +499,7 @@ static void test_groups_are_located_like_single_keys(void **state) {
             .stride = {1 + test_random_below(&random, 4096)},
             .print_mask = tamis_i_low_mask(1 + (unsigned)test_random_below(&random, 56))};
         const size_t n =
-            round % 3 == 0 ? test_random_below(&random, TAMIS_I_GROUP + 1) : TAMIS_I_GROUP;
+            round % 3 == 0 ? (size_t)test_random_below(&random, TAMIS_I_GROUP + 1) : TAMIS_I_GROUP;
         tamis_digest digests[TAMIS_I_GROUP];
         tamis_i_rank_keys keys, others;
         memset(&keys, 0, sizeof keys);

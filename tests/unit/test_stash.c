@@ -211,7 +211,8 @@ static void test_stash_full_refuses_and_is_unchanged(void **state) {
             assert_false(tamis_i_stash_remove(&own.stash, d));
         }
         assert_int_equal(own.used, before.used);
-        assert_memory_equal(own.stash.words, before.stash.words, own.n_words * sizeof(uint64_t));
+        assert_memory_equal(own.stash.words, before.stash.words,
+                            (size_t)own.n_words * sizeof(uint64_t));
         assert_checked(&own);
         own_stash_free(&before);
         own_stash_free(&own);

@@ -51,7 +51,7 @@ static void test_words_portable_match_bit_by_bit(void **state) {
         for (uint64_t at = 0; at <= 64 * WORDS; at++) {
             assert_true(portable->rank(words, at) == sum);
             if (at % 64 == 0)
-                assert_true(portable->ones(words, at / 64) == sum);
+                assert_true(portable->ones(words, (size_t)at / 64) == sum);
             if (at < 64 * WORDS)
                 sum += words[at / 64] >> at % 64 & 1;
         }
