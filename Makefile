@@ -1,7 +1,7 @@
 # The short way to every task; CMake does the work (see CMakePresets.json).
 .DEFAULT_GOAL := build
 .PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
-.PHONY: completion mutate test-big-endian test-aarch64 test-i686 test-aarch64 amalgamation install-python deb reference clean
+.PHONY: completion mutate test-big-endian test-aarch64 test-i686 amalgamation install-python deb reference clean
 
 PREFIX ?= /usr/local
 # What 'make install' takes; another one is taken as it is.

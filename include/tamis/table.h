@@ -188,7 +188,7 @@ typedef enum tamis_sync {
 typedef enum tamis_table_io {
     TAMIS_TABLE_MAP = 0,   /* from a mapping of the file */
     TAMIS_TABLE_READ = 1,  /* by a read of one page each */
-    TAMIS_TABLE_DIRECT = 2 /* by a read of one page each, past the system's cache (O_DIRECT) */
+    TAMIS_TABLE_DIRECT = 2 /* by a read of one page each, past the cache where it can (O_DIRECT) */
 } tamis_table_io;
 
 /* How to open a file.  NULL for this struct means all defaults. */

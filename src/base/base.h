@@ -42,8 +42,8 @@
 #define TAMIS_PREFETCH_RW(p) ((void)(p))
 #endif
 
-/* Only where the compiler has it, which on 32-bit machines it has not: else tamis_i_multiply of hash/hash.h.  Code
- * for one processor family may use it as it is. */
+/* Only where the compiler has it, which on 32-bit machines it has not: hash/hash.h has products for all.
+ * Code for one processor family may use it as it is. */
 #if defined(__SIZEOF_INT128__)
 #define TAMIS_I_HAS_U128 1
 __extension__ typedef unsigned __int128 tamis_i_u128;

@@ -8,11 +8,12 @@
 
 #include "base/base.h"
 
+#include "base/system.h"
+
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#ifdef TAMIS_I_HAS_MAPPED_MEMORY
 /* A large block is mapped with room for one more huge page, and what lies outside the aligned part
  * is unmapped again.  Fresh mappings are zero, and cost nothing until they are touched. */
 static void *map_block(size_t size) {
@@ -36,9 +37,35 @@ static void *map_block(size_t size) {
     return map + before;
 }
 
+static void unmap_block(void *block, size_t size) {
+    (void)munmap(block, (size + TAMIS_I_HUGE - 1) / TAMIS_I_HUGE * TAMIS_I_HUGE);
+}
+
+static bool is_mapped(size_t size) {
+    return size >= TAMIS_I_HUGE;
+}
+#else
+static void *map_block(size_t size) {
+    (void)size;
+    return NULL;
+}
+
+static void unmap_block(void *block, size_t size) {
+    (void)block;
+    (void)size;
+}
+
+static bool is_mapped(size_t size) {
+    (void)size;
+    return false;
+}
+#endif
+
 static void *system_block(size_t size, bool zeroed) {
-    if (size >= TAMIS_I_HUGE)
+    if (is_mapped(size))
         return map_block(size);
+    if (size > SIZE_MAX - TAMIS_LINE_BYTES)
+        return NULL;
     const size_t rounded = (size + TAMIS_LINE_BYTES - 1) / TAMIS_LINE_BYTES * TAMIS_LINE_BYTES;
     void *const block = aligned_alloc(TAMIS_LINE_BYTES, rounded);
     if (block != NULL && zeroed)
@@ -76,17 +103,30 @@ void tamis_i_free(const tamis_allocator *allocator, void *block, size_t size) {
         return;
     if (allocator != NULL && allocator->alloc != NULL)
         allocator->free(allocator->context, block, size);
-    else if (size >= TAMIS_I_HUGE)
-        (void)munmap(block, (size + TAMIS_I_HUGE - 1) / TAMIS_I_HUGE * TAMIS_I_HUGE);
+    else if (is_mapped(size))
+        unmap_block(block, size);
     else
         free(block);
+}
+
+static bool random_word(uint64_t *word) {
+#ifdef TAMIS_I_HAS_ENTROPY
+    if (getentropy(word, sizeof *word) == 0)
+        return true;
+#endif
+    const int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const ssize_t got = read(fd, word, sizeof *word);
+    (void)close(fd);
+    return got == (ssize_t)sizeof *word;
 }
 
 tamis_status tamis_i_random_seed(uint64_t *seed) {
     const int saved = errno;
     uint64_t drawn = 0;
     while (drawn == 0) {
-        if (getentropy(&drawn, sizeof drawn) != 0) {
+        if (!random_word(&drawn)) {
             errno = saved;
             return TAMIS_E_IO;
         }

@@ -18,7 +18,14 @@
 #include <limits.h>
 #include <stdio.h> /* rename */
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "base/system.h"
+
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
 
 #define CHUNK_WORDS 512u
 
@@ -111,10 +118,8 @@ static bool directory_of(const char *path, char *directory, size_t room) {
 static bool temporary_name(const char *directory, char *name, size_t room, const char **reason) {
     static const char digits[] = "0123456789abcdef";
     uint64_t random;
-    if (tamis_i_random_seed(&random) != TAMIS_OK) {
-        *reason = "no random numbers could be had";
-        return false;
-    }
+    if (tamis_i_random_seed(&random) != TAMIS_OK) /* no /dev: only a clash would fail */
+        random = tamis_i_mix((uint64_t)time(NULL) << 32 ^ (uint64_t)getpid());
     const size_t length = strlen(directory);
     if (length + sizeof ".tamis-0123456789abcdef" > room) {
         *reason = tamis_i_errno_text(ENAMETOOLONG);
@@ -128,7 +133,16 @@ static bool temporary_name(const char *directory, char *name, size_t room, const
     return true;
 }
 
-/* Give an unnamed file a name. */
+#ifdef TAMIS_I_HAS_UNNAMED_FILES
+/* A file in this directory that has no name yet; -1 without /proc, through which it gets one, or on a file
+ * system that cannot. */
+static int open_unnamed(const char *directory, mode_t rights) {
+    if (access("/proc/self/fd", F_OK) != 0)
+        return -1;
+    return open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, rights);
+}
+
+/* Give it a name. */
 static bool link_name(int fd, const char *name) {
     char self[] = "/proc/self/fd/0123456789";
     size_t at = sizeof "/proc/self/fd/" - 1;
@@ -140,6 +154,19 @@ static bool link_name(int fd, const char *name) {
     self[at] = '\0';
     return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
 }
+#else
+static int open_unnamed(const char *directory, mode_t rights) {
+    (void)directory;
+    (void)rights;
+    return -1;
+}
+
+static bool link_name(int fd, const char *name) {
+    (void)fd;
+    (void)name;
+    return false;
+}
+#endif
 
 /* Make the new name last.  The file has been replaced by now, so that nothing that goes wrong here may
  * be told as a failure, after which the old one would be expected: a directory that may be written
@@ -177,10 +204,8 @@ static tamis_status replace_file(const tamis_filter *filter, const char *path,
 
     const mode_t rights = old == NULL ? 0666 : 0600;
     bool named = false;
-    int fd = -1;
-    if (access("/proc/self/fd", F_OK) == 0) /* through which the file gets its name */
-        fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, rights);
-    if (fd < 0) { /* no /proc, or a file system without unnamed files */
+    int fd = open_unnamed(directory, rights);
+    if (fd < 0) {
         fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, rights);
         named = fd >= 0;
     }

@@ -59,7 +59,7 @@ static inline uint64_t tamis_i_mulhi(uint64_t a, uint64_t b) {
     return tamis_i_multiply(a, b).high;
 }
 
-/* a b / c, of a product of any size; b <= c, c > 0 and below 2^63.  Bit by bit: not for what must be quick. */
+/* a b / c, of a product of any size; b <= c, c > 0 and below 2^63.  Bit by bit, hence not quick. */
 static inline uint64_t tamis_i_share(uint64_t a, uint64_t b, uint64_t c) {
     TAMIS_ASSERT(b <= c && c > 0 && c >> 63 == 0);
     const tamis_i_product product = tamis_i_multiply(a, b);

@@ -39,11 +39,13 @@
 
 #include "hash/hash.h"
 
+#include "base/system.h"
+
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
+#ifdef TAMIS_I_HAS_FLOCK
+#include <sys/file.h>
+#endif
 
 #define VERSION 1u
 
@@ -246,13 +248,29 @@ tamis_status tamis_i_table_finish(tamis_table *table) {
  * Making and opening
  */
 
-/* One writer or any number of readers.  The lock belongs to the open file, so that it also holds between
- * two handles of one process, and ends with it, however the process ends. */
+/* Lock a file, or fail with EAGAIN, EWOULDBLOCK or EACCES if it is locked elsewhere.  The lock belongs to the
+ * open file, so that it also holds between two handles of one process, and ends with it, however the process
+ * ends.  Only where a system has neither of the first two does it belong to the process. */
+static int try_lock(int fd, bool read_only) {
+#ifdef TAMIS_I_HAS_FLOCK
+    return flock(fd, (read_only ? LOCK_SH : LOCK_EX) | LOCK_NB);
+#else
+#ifdef F_OFD_SETLK
+    const int command = F_OFD_SETLK;
+#else
+    const int command = F_SETLK;
+#endif
+    struct flock all = {.l_type = read_only ? F_RDLCK : F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, command, &all);
+#endif
+}
+
+/* One writer or any number of readers. */
 static tamis_status lock(int fd, bool read_only, const char **reason) {
-    while (flock(fd, (read_only ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {
+    while (try_lock(fd, read_only) != 0) {
         if (errno == EINTR)
             continue;
-        if (errno != EWOULDBLOCK)
+        if (errno != EWOULDBLOCK && errno != EAGAIN && errno != EACCES)
             return system_fault(reason);
         *reason =
             read_only ? "the table is open for changes elsewhere" : "the table is open elsewhere";
@@ -269,7 +287,12 @@ static tamis_status attach(tamis_table *table, int fd, const char *path,
     store->sync = options->sync;
     store->read_only = options->read_only;
     if (options->io == TAMIS_TABLE_DIRECT) {
-        store->direct_fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+#ifdef TAMIS_I_HAS_DIRECT
+        const int past_cache = O_DIRECT;
+#else
+        const int past_cache = 0; /* the same reads, through the cache */
+#endif
+        store->direct_fd = open(path, O_RDONLY | past_cache | O_CLOEXEC);
         struct stat ours, theirs;
         if (store->direct_fd < 0 || fstat(fd, &ours) != 0 || fstat(store->direct_fd, &theirs) != 0)
             return system_fault(reason);
@@ -297,11 +320,24 @@ static void sync_folder(const char *path) {
     (void)close(fd);
 }
 
+/* Give a new file its size, and room on the disk for all of it.  0 or an errno. */
+static int reserve(int fd, uint64_t size) {
+#ifdef TAMIS_I_HAS_FALLOCATE
+    return posix_fallocate(fd, 0, (off_t)size);
+#else
+    static const unsigned char zeros[TAMIS_I_PAGE];
+    for (uint64_t at = 0; at < size; at += sizeof zeros) /* whole pages */
+        if (!tamis_i_store_put_bytes(fd, at, zeros, sizeof zeros))
+            return errno;
+    return 0;
+#endif
+}
+
 /* Fill the new file: reserved space, both states (open), and the header last, so that a file that was not
  * completed is no table. */
 static tamis_status fill(tamis_table *table, const char **reason) {
     tamis_i_store *const store = &table->store;
-    const int code = posix_fallocate(store->fd, 0, (off_t)store->file_size);
+    const int code = reserve(store->fd, store->file_size);
     if (code != 0) {
         *reason = tamis_i_errno_text(code);
         return TAMIS_E_IO;

@@ -34,9 +34,9 @@
 
 #include "hash/hash.h"
 
+#include "base/system.h"
+
 #include <errno.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define ENTRY_HEAD  64u
 #define STATE_BYTES TAMIS_I_SECTOR
@@ -175,8 +175,14 @@ void tamis_i_store_close(tamis_i_store *store, const tamis_allocator *allocator)
 }
 
 void tamis_i_store_advise(const tamis_i_store *store, bool in_order) {
+#ifdef TAMIS_I_HAS_FALLOCATE
     if (store->fd >= 0 && store->map != NULL)
-        (void)madvise(store->map, store->map_size, in_order ? MADV_SEQUENTIAL : MADV_RANDOM);
+        (void)posix_madvise(store->map, store->map_size,
+                            in_order ? POSIX_MADV_SEQUENTIAL : POSIX_MADV_RANDOM);
+#else
+    (void)store;
+    (void)in_order;
+#endif
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -213,10 +219,18 @@ static uint64_t salted(const tamis_i_store *store, const unsigned char *bytes, s
     return tamis_i_checksum(bytes + 8, size - 8) ^ store->slots->salt;
 }
 
+static int sync_data(int fd) {
+#ifdef TAMIS_I_HAS_DATASYNC
+    return fdatasync(fd);
+#else
+    return fsync(fd);
+#endif
+}
+
 tamis_status tamis_i_store_sync(tamis_i_store *store) {
     if (store->fd < 0 || store->read_only)
         return TAMIS_OK;
-    if (store->broken || fdatasync(store->fd) != 0) {
+    if (store->broken || sync_data(store->fd) != 0) {
         /* What a failed sync has not written may be gone from the system's memory as well. */
         store->broken = true;
         return TAMIS_E_IO;

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/system.h"
+
 /* ---- a directory of its own for each test ---- */
 
 static char directory[512];
@@ -505,11 +507,15 @@ static void test_save_killed_in_the_write_leaves_nothing(void **state) {
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ);
         assert_true(file_is(path, old));
         const unsigned left = others("set.tamis", true);
+#ifdef TAMIS_I_HAS_UNNAMED_FILES
         const int unnamed = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
         if (unnamed >= 0) { /* else a name is needed from the start, and stays */
             assert_int_equal(left, 0);
             (void)close(unnamed);
         }
+#else
+        assert_true(left <= 1);
+#endif
     }
     tamis_filter_free(old);
     tamis_filter_free(filter);

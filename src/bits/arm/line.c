@@ -7,12 +7,12 @@
  *      ones   1 0 1 1 0 0 1 1      run 2 begins at one number 2, place 3, and ends at the next, place 6
  *
  * There is no PDEP.  CNT counts the ones of all bytes at once and a multiplication adds them up; the sums
- * give the byte of a one by its number, a table its place there.  The sums are made once for the two ones that
- * a key asks for: where its run begins, and where the last run ends.
+ * give the byte of a one by its number, a table its place there.  The sums are made once for the two ones
+ * that a key asks for: where its run begins, and where the last run ends.
  *
  * Fingerprints are compared in one window of 57 bits, which one load gets from anywhere in the line.  Longer
- * runs and fuller lines go the way of bits/line.c, and so does adding: most of its work is to shorten entries,
- * for which there is no instruction.
+ * runs and fuller lines go the way of bits/line.c, and so does adding: most of its work is to shorten
+ * entries, for which there is no instruction.
  *
  * SPDX-License-Identifier: MIT
  */
