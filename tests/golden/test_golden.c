@@ -193,7 +193,7 @@ static void test_golden_chains_load_and_answer(void **state) {
             assert_int_equal(info.params.kind, golden_chains[i].kind);
             assert_int_equal(tamis_filter_key_form(loaded[n]), golden_form(file.name));
             assert_true(info.n_links >= 3 && info.params.seed == GOLDEN_SEED);
-            assert_true(info.fpr_promised > 0.0499 && info.fpr_promised <= 0.05);
+            assert_true(info.fpr_promised > 0.0499 && info.fpr_promised <= (double)0.05);
             assert_true(info.count <= 2 * GOLDEN_KEYS && info.count > 90);
             for (uint64_t key = 0; key < GOLDEN_KEYS; key++)
                 assert_true(holds(loaded[n], key));
