@@ -597,6 +597,19 @@ tamis_i_dynamic_found tamis_i_dynamic_look(const tamis_i_dynamic_layout *layout,
         .same = home == TAMIS_I_SUBTABLES_MAX ? 0 : dynamic_matches(layout, probe, home, hits)};
 }
 
+uint64_t tamis_i_dynamic_count(const tamis_i_dynamic_layout *layout, uint64_t *table,
+                               tamis_digest digest) {
+    const unsigned d = (unsigned)layout->choices.subtables;
+    tamis_i_probe probe;
+    choices_locate(layout, d, table, digest, &probe);
+    const uint64_t hits = tamis_i_heads_find(&layout->bucket.heads, &probe, d);
+    uint64_t all = 0;
+    for (unsigned i = 0; i < d; i++)
+        all += tamis_i_dynamic_copies(&layout->bucket, probe.at[i], dynamic_bit_of(&probe, i),
+                                      dynamic_matches(layout, &probe, i, hits));
+    return all;
+}
+
 bool tamis_i_dynamic_put(const tamis_i_dynamic_layout *layout, const tamis_i_probe *probe,
                          unsigned i) {
     return tamis_i_dynamic_add(&layout->bucket, probe->at[i], dynamic_bit_of(probe, i),

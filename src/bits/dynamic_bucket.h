@@ -199,6 +199,11 @@ typedef struct tamis_i_dynamic_found {
 tamis_i_dynamic_found tamis_i_dynamic_look(const tamis_i_dynamic_layout *layout, uint64_t *table,
                                            tamis_digest digest, tamis_i_probe *probe);
 
+/* Copies of a key in all of its buckets.  They are in one, but a file that was made by hand may have them in
+ * several, and then "present" and the number of copies must agree. */
+uint64_t tamis_i_dynamic_count(const tamis_i_dynamic_layout *layout, uint64_t *table,
+                               tamis_digest digest);
+
 /* Put a key that was looked at into its bucket number i, or (_least) into the least loaded.  False if there
  * is no room. */
 bool tamis_i_dynamic_put(const tamis_i_dynamic_layout *layout, const tamis_i_probe *probe,

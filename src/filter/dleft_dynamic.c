@@ -100,14 +100,8 @@ static void attach(tamis_filter *filter) {
 /* ---- copies ---- */
 
 static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
-    const tamis_i_dynamic_layout *const l = &layout_of(filter)->in;
-    tamis_i_probe probe;
-    const tamis_i_dynamic_found found = tamis_i_dynamic_look(l, filter->table, digest, &probe);
-    uint64_t all = tamis_i_stash_copies(&filter->stash, digest);
-    if (found.home != NO_HOME)
-        all += tamis_i_dynamic_copies(&l->bucket, probe.at[found.home],
-                                      (unsigned)probe.word[1 + found.home], found.same);
-    return all;
+    return tamis_i_stash_copies(&filter->stash, digest) +
+           tamis_i_dynamic_count(&layout_of(filter)->in, filter->table, digest);
 }
 
 /* ---- making room ---- */
