@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """amalgamate.py SOURCE OUTPUT - the library as two files, tamis.c and tamis.h
 
-tamis.h is the public headers, one after the other.  tamis.c is every src/*/*.c with the headers that it
+tamis.h is the public headers, one after the other.  tamis.c is every .c file below src/ with the headers that it
 needs, each header once.  Both keep the text and the comments of the sources.
 
 The header of xxHash, which the hash is compiled from, becomes a part of tamis.c with its licence.  It is the
@@ -256,9 +256,10 @@ def main():
     hash_text, version = xxhash()
     hash_text = title("xxhash.h") + hash_text + title("src/hash/key.c, the rest of it")
     text = [opening(TAMIS_C.replace("@XXHASH@", version), licence), PREAMBLE]
-    for path in sorted((source / "src").glob("*/*.c")):
+    # Those of one processor come last: what they include is within an #if.
+    for path in sorted((source / "src").glob("**/*.c"), key=lambda p: (len(p.parts), p)):
         own = FEATURE.sub("", with_templates(source, path.read_text()))
-        own = renamed(own, file_scope_names(own), f"{path.parent.name}_{path.stem}_")
+        own = renamed(own, file_scope_names(own), "_".join(path.relative_to(source / "src").with_suffix("").parts) + "_")
         macros = DEFINE.findall(own)
         own = joiner.expand(own)
         text += [title(path.relative_to(source)), XXHASH.sub(lambda m: hash_text, own)]

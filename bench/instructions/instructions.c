@@ -7,9 +7,10 @@
  *
  *      valgrind --tool=callgrind --toggle-collect=measured_calls instructions line 0.001 insert batch
  *
- * The result is the total divided by N.  The filter is the planner's for CAPACITY keys at the error
- * rate RATE, half full when inserts begin and full for the other operations.  Keys and seed are fixed, so that the same program
- * gives the same number every time.  Answers are checked.  'scripts/instructions.sh' makes the whole table.
+ * The result is the total divided by N.  The filter is the planner's for CAPACITY keys at the error rate
+ * RATE, half full when inserts begin and full for the other operations.  Keys and seed are fixed, so that
+ * the same program gives the same number every time.  Answers are checked.  'scripts/instructions.sh' makes
+ * the whole table.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -99,7 +100,8 @@ int main(int argc, char **argv) {
         keys[i] = i * 0x9e3779b97f4a7c15u;
     const size_t before = op == INSERT ? CAPACITY / 2 : CAPACITY;
     must(tamis_filter_insert_many_u64(filter, keys, before, NULL, NULL));
-    const size_t yes = measured_calls(filter, op, batch, op == PRESENT || op == REMOVE ? keys : keys + before);
+    const uint64_t *const from = op == PRESENT || op == REMOVE ? keys : keys + before;
+    const size_t yes = measured_calls(filter, op, batch, from);
     tamis_filter_free(filter);
     if (op == ABSENT ? yes > N / 50 : yes < N - N / 50)
         fail("the answers are wrong");

@@ -378,12 +378,10 @@ static inline void tamis_table_stats_init(tamis_table_stats *stats) {
     stats->struct_size = sizeof *stats;
 }
 
-/* 'stats' must have been through tamis_table_stats_init.  TAMIS_E_ARGUMENT. */
+/* All counts since the table was opened: of a while, the difference of two.  'stats' must have been through
+ * tamis_table_stats_init.  TAMIS_E_ARGUMENT. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_get_stats(const tamis_table *table,
                                                               tamis_table_stats *stats);
-
-/* Set all counts to 0. */
-TAMIS_API void tamis_table_reset_stats(tamis_table *table);
 
 #ifdef __cplusplus
 }

@@ -282,8 +282,3 @@ tamis_status tamis_table_get_stats(const tamis_table *table, tamis_table_stats *
     own.rebuilds = counts->rebuilds;
     return tamis_i_struct_out(stats, &own, sizeof own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
 }
-
-void tamis_table_reset_stats(tamis_table *table) {
-    memset(table->counts, 0, sizeof *table->counts);
-    table->store.writes = 0;
-}

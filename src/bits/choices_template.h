@@ -8,9 +8,9 @@
  *      CHOICES_LAYOUT          the type of the engine's layout, whose first member is the choices
  *      CHOICES_OPS             the table of operations: a declaration
  *
- * and, to be inlined, functions of the layout l: choices_heads(l), choices_locate(l, d, table, digest, probe),
- * choices_holds(l, probe, hits), choices_add(l, d, probe, hits) and choices_drop(l, probe, hits), where 'hits'
- * are the matching heads.
+ * and, to be inlined, functions of the layout l: choices_heads(l), choices_locate(l, d, table, digest,
+ * probe), choices_holds(l, probe, hits), choices_add(l, d, probe, hits) and choices_drop(l, probe, hits),
+ * where 'hits' are the matching heads.
  *
  * The work on keys of a group is done in turns with fetching those of the next, one or two at a time: those
  * located in the turn before are fetched, and as many more located.  Measured to be better than many fetches

@@ -1,10 +1,7 @@
-/* counting_key.h - the work on one key of counting_bucket.h whose buckets are known: for its template
+/* counting_key.h - the work on one key of counting_bucket.h whose buckets are known: a template, for choices_template.h
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef TAMIS_BITS_COUNTING_KEY_H
-#define TAMIS_BITS_COUNTING_KEY_H
-
 #include "bits/counting_bucket.h"
 
 #define CHOICES_LAYOUT tamis_i_counting_layout
@@ -107,5 +104,3 @@ TAMIS_INLINE bool choices_drop(const tamis_i_counting_layout *l, const tamis_i_p
         tamis_i_counting_drop(&l->cells, words, at, cells.cell, probe->word[0]);
     return true;
 }
-
-#endif

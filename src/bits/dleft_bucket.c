@@ -57,7 +57,8 @@
 #include "bits/native.h"
 
 #define DLEFT_TARGET
-#define DLEFT_OPS static const tamis_i_dleft_bucket_ops portable[8]
+#define DLEFT(name) dleft_##name
+#define DLEFT_OPS   static const tamis_i_dleft_bucket_ops portable[8]
 #include "bits/dleft_bucket_template.h"
 
 #define LOADS TAMIS_I_DLEFT_LOADS
@@ -66,7 +67,7 @@ const tamis_i_dleft_bucket *tamis_i_dleft_bucket_layout(uint64_t bucket_bits, ui
                                                         bool plain) {
     if ((bucket_bits != 64 && bucket_bits != 128) || (group != 1 && group != GROUP))
         return NULL;
-    return &layouts[4 * plain + 2 * (bucket_bits == 128) + (group == GROUP)];
+    return &tamis_i_dleft_layouts[4 * plain + 2 * (bucket_bits == 128) + (group == GROUP)];
 }
 
 unsigned tamis_i_dleft_bucket_words(const tamis_i_dleft_bucket *layout) {
@@ -90,7 +91,7 @@ unsigned tamis_i_dleft_bucket_load(const tamis_i_dleft_bucket *layout, const uin
 }
 
 unsigned tamis_i_dleft_bucket_bits_alone(const tamis_i_dleft_bucket *layout, unsigned load) {
-    const meaning *const any = &layout->states[layout->first_state[load]];
+    const tamis_i_dleft_meaning *const any = &layout->states[layout->first_state[load]];
     return any->alone + any->told;
 }
 
@@ -156,7 +157,8 @@ static void put_together(const tamis_i_dleft_bucket *layout, uint64_t *group, co
     memset(group, 0, layout->words * sizeof *group);
     for (unsigned b = 0; b < layout->buckets; b++) {
         const unsigned load = in->load[b];
-        const meaning *const any = &layout->states[layout->first_state[load]]; /* of this load */
+        const tamis_i_dleft_meaning *const any =
+            &layout->states[layout->first_state[load]]; /* of this load */
         const unsigned stored = bits + (any->keeps & stays), told = any->told;
         for (unsigned i = 0; i < load; i++, at += stored)
             tamis_i_field_put(group, at, stored, in->print[b][i] >> (64 - stored - told));
@@ -169,12 +171,13 @@ static void put_together(const tamis_i_dleft_bucket *layout, uint64_t *group, co
 /* The same as take apart, add and put together, for a single bucket of 64 bits: each field is cut to its
  * new length and moved to its new place in turn. */
 static bool insert64(uint64_t *group, uint64_t print) {
-    const meaning *const old = &states64[group[0] >> 60];
+    const tamis_i_dleft_meaning *const old = &tamis_i_dleft_states64[group[0] >> 60];
     const unsigned load = old->bound[4], width = old->alone;
     if (load == 6)
         return false;
-    const unsigned state = first64[load + 1], new_width = states64[state].alone;
-    const unsigned told = states64[state].told;
+    const unsigned state = tamis_i_dleft_first64[load + 1],
+                   new_width = tamis_i_dleft_states64[state].alone;
+    const unsigned told = tamis_i_dleft_states64[state].told;
     const unsigned cut = load == 0 ? 0 : width + old->told - new_width - told;
     /* How many begin with 0: told, or counted by their highest bits, since they are in order. */
     unsigned zeros = old->bound[1];
@@ -197,7 +200,7 @@ static bool insert64(uint64_t *group, uint64_t print) {
 
 bool tamis_i_dleft_bucket_insert(const tamis_i_dleft_bucket *layout, uint64_t *group,
                                  unsigned bucket, uint64_t print) {
-    if (layout == &layouts[0])
+    if (layout == &tamis_i_dleft_layouts[0])
         return insert64(group, print);
     if (tamis_i_dleft_bucket_load(layout, group, bucket) == layout->load_max)
         return false;

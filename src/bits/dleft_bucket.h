@@ -39,8 +39,8 @@ typedef struct tamis_i_dleft_bucket_ops {
     /* Does bucket number 'bucket' of a group hold a fingerprint that agrees with 'print' in all bits that the
      * bucket tells? */
     bool (*find)(const uint64_t *group, unsigned bucket, uint64_t print);
-    /* The same for n keys at once, each with d <= TAMIS_I_PROBE_CHOICES buckets: found[i] tells whether one of
-     * those of key i holds it.  at[j] is the group of its bucket number word[1 + j], word[0] its
+    /* The same for n keys at once, each with d <= TAMIS_I_PROBE_CHOICES buckets: found[i] tells whether one
+     * of those of key i holds it.  at[j] is the group of its bucket number word[1 + j], word[0] its
      * fingerprint.  Meanwhile the groups of next[0 .. n-1] are fetched. */
     void (*search)(const tamis_i_probe *probes, size_t n, unsigned d, const tamis_i_probe *next,
                    bool *found);

@@ -1,200 +1,15 @@
 /* dleft_bucket_template.h - the search in buckets of dleft_bucket.h, compiled once per processor family
  *
  * The including file defines DLEFT_TARGET, attributes of all functions, and DLEFT_OPS, the declaration of the
- * operations of all eight layouts.  The layouts are here, so that the compiler knows them.
+ * operations of all eight tamis_i_dleft_layouts.  The tamis_i_dleft_layouts are here, so that the compiler knows them.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/dleft_bucket.h"
+#include "bits/dleft_layouts.h"
 #include "bits/field.h"
 #include "bits/search.h"
 
 #define GROUP TAMIS_I_DLEFT_GROUP
-
-/* What a state means. */
-typedef struct meaning {
-    uint8_t bound[5]; /* fingerprints from bound[g] to bound[g+1] begin with the bits g; the last
-                       * bound is the load */
-    uint8_t alone;    /* bits in which a bucket by itself stores each */
-    uint8_t told;     /* bits of each that the state tells */
-    uint8_t keeps;    /* 1: at a higher load the state will tell one bit more */
-} meaning;
-
-struct tamis_i_dleft_bucket {
-    unsigned buckets;      /* in a group */
-    unsigned words;        /* of a group */
-    unsigned state_bits;   /* of a bucket */
-    unsigned payload_bits; /* of a group */
-    unsigned load_max;
-    unsigned order_bits;        /* leading bits that fingerprints are ordered by */
-    const meaning *states;      /* by state */
-    const uint8_t *first_state; /* by load */
-    const uint8_t *stored;      /* bits of a fingerprint, by fingerprints in the group */
-    unsigned number;            /* of the layout */
-};
-
-static const meaning states64[16] = {
-    {{0, 0, 0, 0, 0}, 62, 0, 1}, {{0, 1, 1, 1, 1}, 60, 0, 1}, {{0, 2, 2, 2, 2}, 30, 0, 1},
-    {{0, 3, 3, 3, 3}, 20, 0, 1}, {{0, 0, 4, 4, 4}, 15, 1, 0}, {{0, 1, 4, 4, 4}, 15, 1, 0},
-    {{0, 2, 4, 4, 4}, 15, 1, 0}, {{0, 3, 4, 4, 4}, 15, 1, 0}, {{0, 4, 4, 4, 4}, 15, 1, 0},
-    {{0, 0, 5, 5, 5}, 12, 1, 0}, {{0, 1, 5, 5, 5}, 12, 1, 0}, {{0, 2, 5, 5, 5}, 12, 1, 0},
-    {{0, 3, 5, 5, 5}, 12, 1, 0}, {{0, 4, 5, 5, 5}, 12, 1, 0}, {{0, 5, 5, 5, 5}, 12, 1, 0},
-    {{0, 6, 6, 6, 6}, 10, 0, 0},
-};
-static const uint8_t first64[7] = {0, 1, 2, 3, 4, 9, 15};
-static const uint8_t stored64[8] = {62, 60, 30, 20, 15, 12, 10, 0};
-static const uint8_t stored64x4[26] = {62, 61, 60, 59, 58, 48, 40, 34, 30, 26, 24, 21, 20,
-                                       18, 17, 16, 15, 14, 13, 12, 12, 11, 10, 10, 10, 0};
-
-static const meaning states128[256] = {
-    {{0, 0, 0, 0, 0}, 62, 1, 1},     {{0, 0, 1, 1, 1}, 61, 1, 1},
-    {{0, 1, 1, 1, 1}, 61, 1, 1},     {{0, 0, 2, 2, 2}, 60, 1, 1},
-    {{0, 1, 2, 2, 2}, 60, 1, 1},     {{0, 2, 2, 2, 2}, 60, 1, 1},
-    {{0, 0, 3, 3, 3}, 40, 1, 1},     {{0, 1, 3, 3, 3}, 40, 1, 1},
-    {{0, 2, 3, 3, 3}, 40, 1, 1},     {{0, 3, 3, 3, 3}, 40, 1, 1},
-    {{0, 0, 4, 4, 4}, 30, 1, 1},     {{0, 1, 4, 4, 4}, 30, 1, 1},
-    {{0, 2, 4, 4, 4}, 30, 1, 1},     {{0, 3, 4, 4, 4}, 30, 1, 1},
-    {{0, 4, 4, 4, 4}, 30, 1, 1},     {{0, 0, 5, 5, 5}, 24, 1, 1},
-    {{0, 1, 5, 5, 5}, 24, 1, 1},     {{0, 2, 5, 5, 5}, 24, 1, 1},
-    {{0, 3, 5, 5, 5}, 24, 1, 1},     {{0, 4, 5, 5, 5}, 24, 1, 1},
-    {{0, 5, 5, 5, 5}, 24, 1, 1},     {{0, 0, 0, 0, 6}, 20, 2, 0},
-    {{0, 0, 0, 1, 6}, 20, 2, 0},     {{0, 0, 0, 2, 6}, 20, 2, 0},
-    {{0, 0, 0, 3, 6}, 20, 2, 0},     {{0, 0, 0, 4, 6}, 20, 2, 0},
-    {{0, 0, 0, 5, 6}, 20, 2, 0},     {{0, 0, 0, 6, 6}, 20, 2, 0},
-    {{0, 0, 1, 1, 6}, 20, 2, 0},     {{0, 0, 1, 2, 6}, 20, 2, 0},
-    {{0, 0, 1, 3, 6}, 20, 2, 0},     {{0, 0, 1, 4, 6}, 20, 2, 0},
-    {{0, 0, 1, 5, 6}, 20, 2, 0},     {{0, 0, 1, 6, 6}, 20, 2, 0},
-    {{0, 0, 2, 2, 6}, 20, 2, 0},     {{0, 0, 2, 3, 6}, 20, 2, 0},
-    {{0, 0, 2, 4, 6}, 20, 2, 0},     {{0, 0, 2, 5, 6}, 20, 2, 0},
-    {{0, 0, 2, 6, 6}, 20, 2, 0},     {{0, 0, 3, 3, 6}, 20, 2, 0},
-    {{0, 0, 3, 4, 6}, 20, 2, 0},     {{0, 0, 3, 5, 6}, 20, 2, 0},
-    {{0, 0, 3, 6, 6}, 20, 2, 0},     {{0, 0, 4, 4, 6}, 20, 2, 0},
-    {{0, 0, 4, 5, 6}, 20, 2, 0},     {{0, 0, 4, 6, 6}, 20, 2, 0},
-    {{0, 0, 5, 5, 6}, 20, 2, 0},     {{0, 0, 5, 6, 6}, 20, 2, 0},
-    {{0, 0, 6, 6, 6}, 20, 2, 0},     {{0, 1, 1, 1, 6}, 20, 2, 0},
-    {{0, 1, 1, 2, 6}, 20, 2, 0},     {{0, 1, 1, 3, 6}, 20, 2, 0},
-    {{0, 1, 1, 4, 6}, 20, 2, 0},     {{0, 1, 1, 5, 6}, 20, 2, 0},
-    {{0, 1, 1, 6, 6}, 20, 2, 0},     {{0, 1, 2, 2, 6}, 20, 2, 0},
-    {{0, 1, 2, 3, 6}, 20, 2, 0},     {{0, 1, 2, 4, 6}, 20, 2, 0},
-    {{0, 1, 2, 5, 6}, 20, 2, 0},     {{0, 1, 2, 6, 6}, 20, 2, 0},
-    {{0, 1, 3, 3, 6}, 20, 2, 0},     {{0, 1, 3, 4, 6}, 20, 2, 0},
-    {{0, 1, 3, 5, 6}, 20, 2, 0},     {{0, 1, 3, 6, 6}, 20, 2, 0},
-    {{0, 1, 4, 4, 6}, 20, 2, 0},     {{0, 1, 4, 5, 6}, 20, 2, 0},
-    {{0, 1, 4, 6, 6}, 20, 2, 0},     {{0, 1, 5, 5, 6}, 20, 2, 0},
-    {{0, 1, 5, 6, 6}, 20, 2, 0},     {{0, 1, 6, 6, 6}, 20, 2, 0},
-    {{0, 2, 2, 2, 6}, 20, 2, 0},     {{0, 2, 2, 3, 6}, 20, 2, 0},
-    {{0, 2, 2, 4, 6}, 20, 2, 0},     {{0, 2, 2, 5, 6}, 20, 2, 0},
-    {{0, 2, 2, 6, 6}, 20, 2, 0},     {{0, 2, 3, 3, 6}, 20, 2, 0},
-    {{0, 2, 3, 4, 6}, 20, 2, 0},     {{0, 2, 3, 5, 6}, 20, 2, 0},
-    {{0, 2, 3, 6, 6}, 20, 2, 0},     {{0, 2, 4, 4, 6}, 20, 2, 0},
-    {{0, 2, 4, 5, 6}, 20, 2, 0},     {{0, 2, 4, 6, 6}, 20, 2, 0},
-    {{0, 2, 5, 5, 6}, 20, 2, 0},     {{0, 2, 5, 6, 6}, 20, 2, 0},
-    {{0, 2, 6, 6, 6}, 20, 2, 0},     {{0, 3, 3, 3, 6}, 20, 2, 0},
-    {{0, 3, 3, 4, 6}, 20, 2, 0},     {{0, 3, 3, 5, 6}, 20, 2, 0},
-    {{0, 3, 3, 6, 6}, 20, 2, 0},     {{0, 3, 4, 4, 6}, 20, 2, 0},
-    {{0, 3, 4, 5, 6}, 20, 2, 0},     {{0, 3, 4, 6, 6}, 20, 2, 0},
-    {{0, 3, 5, 5, 6}, 20, 2, 0},     {{0, 3, 5, 6, 6}, 20, 2, 0},
-    {{0, 3, 6, 6, 6}, 20, 2, 0},     {{0, 4, 4, 4, 6}, 20, 2, 0},
-    {{0, 4, 4, 5, 6}, 20, 2, 0},     {{0, 4, 4, 6, 6}, 20, 2, 0},
-    {{0, 4, 5, 5, 6}, 20, 2, 0},     {{0, 4, 5, 6, 6}, 20, 2, 0},
-    {{0, 4, 6, 6, 6}, 20, 2, 0},     {{0, 5, 5, 5, 6}, 20, 2, 0},
-    {{0, 5, 5, 6, 6}, 20, 2, 0},     {{0, 5, 6, 6, 6}, 20, 2, 0},
-    {{0, 6, 6, 6, 6}, 20, 2, 0},     {{0, 0, 0, 0, 7}, 17, 2, 0},
-    {{0, 0, 0, 1, 7}, 17, 2, 0},     {{0, 0, 0, 2, 7}, 17, 2, 0},
-    {{0, 0, 0, 3, 7}, 17, 2, 0},     {{0, 0, 0, 4, 7}, 17, 2, 0},
-    {{0, 0, 0, 5, 7}, 17, 2, 0},     {{0, 0, 0, 6, 7}, 17, 2, 0},
-    {{0, 0, 0, 7, 7}, 17, 2, 0},     {{0, 0, 1, 1, 7}, 17, 2, 0},
-    {{0, 0, 1, 2, 7}, 17, 2, 0},     {{0, 0, 1, 3, 7}, 17, 2, 0},
-    {{0, 0, 1, 4, 7}, 17, 2, 0},     {{0, 0, 1, 5, 7}, 17, 2, 0},
-    {{0, 0, 1, 6, 7}, 17, 2, 0},     {{0, 0, 1, 7, 7}, 17, 2, 0},
-    {{0, 0, 2, 2, 7}, 17, 2, 0},     {{0, 0, 2, 3, 7}, 17, 2, 0},
-    {{0, 0, 2, 4, 7}, 17, 2, 0},     {{0, 0, 2, 5, 7}, 17, 2, 0},
-    {{0, 0, 2, 6, 7}, 17, 2, 0},     {{0, 0, 2, 7, 7}, 17, 2, 0},
-    {{0, 0, 3, 3, 7}, 17, 2, 0},     {{0, 0, 3, 4, 7}, 17, 2, 0},
-    {{0, 0, 3, 5, 7}, 17, 2, 0},     {{0, 0, 3, 6, 7}, 17, 2, 0},
-    {{0, 0, 3, 7, 7}, 17, 2, 0},     {{0, 0, 4, 4, 7}, 17, 2, 0},
-    {{0, 0, 4, 5, 7}, 17, 2, 0},     {{0, 0, 4, 6, 7}, 17, 2, 0},
-    {{0, 0, 4, 7, 7}, 17, 2, 0},     {{0, 0, 5, 5, 7}, 17, 2, 0},
-    {{0, 0, 5, 6, 7}, 17, 2, 0},     {{0, 0, 5, 7, 7}, 17, 2, 0},
-    {{0, 0, 6, 6, 7}, 17, 2, 0},     {{0, 0, 6, 7, 7}, 17, 2, 0},
-    {{0, 0, 7, 7, 7}, 17, 2, 0},     {{0, 1, 1, 1, 7}, 17, 2, 0},
-    {{0, 1, 1, 2, 7}, 17, 2, 0},     {{0, 1, 1, 3, 7}, 17, 2, 0},
-    {{0, 1, 1, 4, 7}, 17, 2, 0},     {{0, 1, 1, 5, 7}, 17, 2, 0},
-    {{0, 1, 1, 6, 7}, 17, 2, 0},     {{0, 1, 1, 7, 7}, 17, 2, 0},
-    {{0, 1, 2, 2, 7}, 17, 2, 0},     {{0, 1, 2, 3, 7}, 17, 2, 0},
-    {{0, 1, 2, 4, 7}, 17, 2, 0},     {{0, 1, 2, 5, 7}, 17, 2, 0},
-    {{0, 1, 2, 6, 7}, 17, 2, 0},     {{0, 1, 2, 7, 7}, 17, 2, 0},
-    {{0, 1, 3, 3, 7}, 17, 2, 0},     {{0, 1, 3, 4, 7}, 17, 2, 0},
-    {{0, 1, 3, 5, 7}, 17, 2, 0},     {{0, 1, 3, 6, 7}, 17, 2, 0},
-    {{0, 1, 3, 7, 7}, 17, 2, 0},     {{0, 1, 4, 4, 7}, 17, 2, 0},
-    {{0, 1, 4, 5, 7}, 17, 2, 0},     {{0, 1, 4, 6, 7}, 17, 2, 0},
-    {{0, 1, 4, 7, 7}, 17, 2, 0},     {{0, 1, 5, 5, 7}, 17, 2, 0},
-    {{0, 1, 5, 6, 7}, 17, 2, 0},     {{0, 1, 5, 7, 7}, 17, 2, 0},
-    {{0, 1, 6, 6, 7}, 17, 2, 0},     {{0, 1, 6, 7, 7}, 17, 2, 0},
-    {{0, 1, 7, 7, 7}, 17, 2, 0},     {{0, 2, 2, 2, 7}, 17, 2, 0},
-    {{0, 2, 2, 3, 7}, 17, 2, 0},     {{0, 2, 2, 4, 7}, 17, 2, 0},
-    {{0, 2, 2, 5, 7}, 17, 2, 0},     {{0, 2, 2, 6, 7}, 17, 2, 0},
-    {{0, 2, 2, 7, 7}, 17, 2, 0},     {{0, 2, 3, 3, 7}, 17, 2, 0},
-    {{0, 2, 3, 4, 7}, 17, 2, 0},     {{0, 2, 3, 5, 7}, 17, 2, 0},
-    {{0, 2, 3, 6, 7}, 17, 2, 0},     {{0, 2, 3, 7, 7}, 17, 2, 0},
-    {{0, 2, 4, 4, 7}, 17, 2, 0},     {{0, 2, 4, 5, 7}, 17, 2, 0},
-    {{0, 2, 4, 6, 7}, 17, 2, 0},     {{0, 2, 4, 7, 7}, 17, 2, 0},
-    {{0, 2, 5, 5, 7}, 17, 2, 0},     {{0, 2, 5, 6, 7}, 17, 2, 0},
-    {{0, 2, 5, 7, 7}, 17, 2, 0},     {{0, 2, 6, 6, 7}, 17, 2, 0},
-    {{0, 2, 6, 7, 7}, 17, 2, 0},     {{0, 2, 7, 7, 7}, 17, 2, 0},
-    {{0, 3, 3, 3, 7}, 17, 2, 0},     {{0, 3, 3, 4, 7}, 17, 2, 0},
-    {{0, 3, 3, 5, 7}, 17, 2, 0},     {{0, 3, 3, 6, 7}, 17, 2, 0},
-    {{0, 3, 3, 7, 7}, 17, 2, 0},     {{0, 3, 4, 4, 7}, 17, 2, 0},
-    {{0, 3, 4, 5, 7}, 17, 2, 0},     {{0, 3, 4, 6, 7}, 17, 2, 0},
-    {{0, 3, 4, 7, 7}, 17, 2, 0},     {{0, 3, 5, 5, 7}, 17, 2, 0},
-    {{0, 3, 5, 6, 7}, 17, 2, 0},     {{0, 3, 5, 7, 7}, 17, 2, 0},
-    {{0, 3, 6, 6, 7}, 17, 2, 0},     {{0, 3, 6, 7, 7}, 17, 2, 0},
-    {{0, 3, 7, 7, 7}, 17, 2, 0},     {{0, 4, 4, 4, 7}, 17, 2, 0},
-    {{0, 4, 4, 5, 7}, 17, 2, 0},     {{0, 4, 4, 6, 7}, 17, 2, 0},
-    {{0, 4, 4, 7, 7}, 17, 2, 0},     {{0, 4, 5, 5, 7}, 17, 2, 0},
-    {{0, 4, 5, 6, 7}, 17, 2, 0},     {{0, 4, 5, 7, 7}, 17, 2, 0},
-    {{0, 4, 6, 6, 7}, 17, 2, 0},     {{0, 4, 6, 7, 7}, 17, 2, 0},
-    {{0, 4, 7, 7, 7}, 17, 2, 0},     {{0, 5, 5, 5, 7}, 17, 2, 0},
-    {{0, 5, 5, 6, 7}, 17, 2, 0},     {{0, 5, 5, 7, 7}, 17, 2, 0},
-    {{0, 5, 6, 6, 7}, 17, 2, 0},     {{0, 5, 6, 7, 7}, 17, 2, 0},
-    {{0, 5, 7, 7, 7}, 17, 2, 0},     {{0, 6, 6, 6, 7}, 17, 2, 0},
-    {{0, 6, 6, 7, 7}, 17, 2, 0},     {{0, 6, 7, 7, 7}, 17, 2, 0},
-    {{0, 7, 7, 7, 7}, 17, 2, 0},     {{0, 0, 8, 8, 8}, 15, 1, 0},
-    {{0, 1, 8, 8, 8}, 15, 1, 0},     {{0, 2, 8, 8, 8}, 15, 1, 0},
-    {{0, 3, 8, 8, 8}, 15, 1, 0},     {{0, 4, 8, 8, 8}, 15, 1, 0},
-    {{0, 5, 8, 8, 8}, 15, 1, 0},     {{0, 6, 8, 8, 8}, 15, 1, 0},
-    {{0, 7, 8, 8, 8}, 15, 1, 0},     {{0, 8, 8, 8, 8}, 15, 1, 0},
-    {{0, 0, 9, 9, 9}, 13, 1, 0},     {{0, 1, 9, 9, 9}, 13, 1, 0},
-    {{0, 2, 9, 9, 9}, 13, 1, 0},     {{0, 3, 9, 9, 9}, 13, 1, 0},
-    {{0, 4, 9, 9, 9}, 13, 1, 0},     {{0, 5, 9, 9, 9}, 13, 1, 0},
-    {{0, 6, 9, 9, 9}, 13, 1, 0},     {{0, 7, 9, 9, 9}, 13, 1, 0},
-    {{0, 8, 9, 9, 9}, 13, 1, 0},     {{0, 9, 9, 9, 9}, 13, 1, 0},
-    {{0, 0, 10, 10, 10}, 12, 1, 0},  {{0, 1, 10, 10, 10}, 12, 1, 0},
-    {{0, 2, 10, 10, 10}, 12, 1, 0},  {{0, 3, 10, 10, 10}, 12, 1, 0},
-    {{0, 4, 10, 10, 10}, 12, 1, 0},  {{0, 5, 10, 10, 10}, 12, 1, 0},
-    {{0, 6, 10, 10, 10}, 12, 1, 0},  {{0, 7, 10, 10, 10}, 12, 1, 0},
-    {{0, 8, 10, 10, 10}, 12, 1, 0},  {{0, 9, 10, 10, 10}, 12, 1, 0},
-    {{0, 10, 10, 10, 10}, 12, 1, 0}, {{0, 11, 11, 11, 11}, 10, 0, 0},
-};
-static const uint8_t first128[12] = {0, 1, 3, 6, 10, 15, 21, 105, 225, 234, 244, 255};
-static const uint8_t stored128[13] = {62, 61, 60, 40, 30, 24, 20, 17, 15, 13, 12, 10, 0};
-static const uint8_t stored128x4[46] = {
-    62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 48, 43, 40, 36, 34, 32, 30, 28, 26, 25, 24, 22, 21,
-    20, 20, 19, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 12, 12, 11, 11, 11, 10, 0};
-
-/* Without semi-sorting: the state is the load, other states do not occur. */
-static const meaning plain64[16] = {
-    {{0, 0, 0, 0, 0}, 62, 0, 0}, {{0, 1, 1, 1, 1}, 60, 0, 0}, {{0, 2, 2, 2, 2}, 30, 0, 0},
-    {{0, 3, 3, 3, 3}, 20, 0, 0}, {{0, 4, 4, 4, 4}, 15, 0, 0}, {{0, 5, 5, 5, 5}, 12, 0, 0},
-    {{0, 6, 6, 6, 6}, 10, 0, 0},
-};
-static const meaning plain128[256] = {
-    {{0, 0, 0, 0, 0}, 62, 0, 0}, {{0, 1, 1, 1, 1}, 61, 0, 0},     {{0, 2, 2, 2, 2}, 60, 0, 0},
-    {{0, 3, 3, 3, 3}, 40, 0, 0}, {{0, 4, 4, 4, 4}, 30, 0, 0},     {{0, 5, 5, 5, 5}, 24, 0, 0},
-    {{0, 6, 6, 6, 6}, 20, 0, 0}, {{0, 7, 7, 7, 7}, 17, 0, 0},     {{0, 8, 8, 8, 8}, 15, 0, 0},
-    {{0, 9, 9, 9, 9}, 13, 0, 0}, {{0, 10, 10, 10, 10}, 12, 0, 0}, {{0, 11, 11, 11, 11}, 10, 0, 0},
-};
-static const uint8_t first_plain[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
 /* Is one of the fields, 'width' bits each, 'length' bits in all, equal to 'rest'?  Bits past the length do
  * not matter. */
@@ -205,8 +20,8 @@ TAMIS_INLINE bool match(uint64_t fields, unsigned length, unsigned width, uint64
 }
 
 /* The states are the last bits of the last word. */
-TAMIS_INLINE const meaning *meaning_of(const tamis_i_dleft_bucket *layout, const uint64_t *group,
-                                       unsigned bucket) {
+TAMIS_INLINE const tamis_i_dleft_meaning *meaning_of(const tamis_i_dleft_bucket *layout,
+                                                     const uint64_t *group, unsigned bucket) {
     const unsigned shift = 64 - layout->state_bits * (layout->buckets - bucket);
     const unsigned mask = (1u << layout->state_bits) - 1;
     return &layout->states[group[layout->words - 1] >> shift & mask];
@@ -214,7 +29,7 @@ TAMIS_INLINE const meaning *meaning_of(const tamis_i_dleft_bucket *layout, const
 
 /* Where the fingerprints of a bucket are. */
 typedef struct place {
-    const meaning *state;
+    const tamis_i_dleft_meaning *state;
     unsigned at;     /* the first bit */
     unsigned stored; /* bits of each */
 } place;
@@ -226,7 +41,7 @@ TAMIS_INLINE place place_of(const tamis_i_dleft_bucket *layout, const uint64_t *
         p.stored = p.state->alone;
         return p;
     }
-    const meaning *states[GROUP];
+    const tamis_i_dleft_meaning *states[GROUP];
     unsigned all = 0;
     for (unsigned i = 0; i < GROUP; i++) {
         states[i] = meaning_of(layout, group, i);
@@ -301,28 +116,17 @@ TAMIS_INLINE bool find_in_64(const uint64_t *group, uint64_t print) {
     return (~(((x & s->low) + s->low) | x) & s->high[wanted >> s->width]) != 0;
 }
 
-static const tamis_i_dleft_bucket layouts[8] = {
-    {1, 1, 4, 60, 6, 1, states64, first64, stored64, 0},
-    {4, 4, 4, 240, 6, 1, states64, first64, stored64x4, 1},
-    {1, 2, 8, 120, 11, 2, states128, first128, stored128, 2},
-    {4, 8, 8, 480, 11, 2, states128, first128, stored128x4, 3},
-    {1, 1, 4, 60, 6, 0, plain64, first_plain, stored64, 4},
-    {4, 4, 4, 240, 6, 0, plain64, first_plain, stored64x4, 5},
-    {1, 2, 8, 120, 11, 0, plain128, first_plain, stored128, 6},
-    {4, 8, 8, 480, 11, 0, plain128, first_plain, stored128x4, 7},
-};
-
 /* The same search, compiled for each layout: for one key in one bucket, and for many keys in all their
  * buckets. */
 #define SEARCH(number, find)                                                                       \
-    DLEFT_TARGET static bool dleft_find_##number(const uint64_t *group, unsigned bucket,           \
-                                                 uint64_t print) {                                 \
+    DLEFT_TARGET static bool DLEFT(find_##number)(const uint64_t *group, unsigned bucket,          \
+                                                  uint64_t print) {                                \
         (void)bucket;                                                                              \
         return find;                                                                               \
     }                                                                                              \
-    DLEFT_TARGET static void dleft_search_##number(const tamis_i_probe *probes, size_t n,          \
-                                                   unsigned d, const tamis_i_probe *next,          \
-                                                   bool *found) {                                  \
+    DLEFT_TARGET static void DLEFT(search_##number)(const tamis_i_probe *probes, size_t n,         \
+                                                    unsigned d, const tamis_i_probe *next,         \
+                                                    bool *found) {                                 \
         for (size_t i = 0; i < n; i++) {                                                           \
             const tamis_i_probe *const p = &probes[i];                                             \
             bool is = false;                                                                       \
@@ -339,17 +143,17 @@ static const tamis_i_dleft_bucket layouts[8] = {
     }
 
 SEARCH(0, find_in_64(group, print))
-SEARCH(1, find_in(&layouts[1], group, bucket, print))
-SEARCH(2, find_in(&layouts[2], group, bucket, print))
-SEARCH(3, find_in(&layouts[3], group, bucket, print))
-SEARCH(4, find_in(&layouts[4], group, bucket, print))
-SEARCH(5, find_in(&layouts[5], group, bucket, print))
-SEARCH(6, find_in(&layouts[6], group, bucket, print))
-SEARCH(7, find_in(&layouts[7], group, bucket, print))
+SEARCH(1, find_in(&tamis_i_dleft_layouts[1], group, bucket, print))
+SEARCH(2, find_in(&tamis_i_dleft_layouts[2], group, bucket, print))
+SEARCH(3, find_in(&tamis_i_dleft_layouts[3], group, bucket, print))
+SEARCH(4, find_in(&tamis_i_dleft_layouts[4], group, bucket, print))
+SEARCH(5, find_in(&tamis_i_dleft_layouts[5], group, bucket, print))
+SEARCH(6, find_in(&tamis_i_dleft_layouts[6], group, bucket, print))
+SEARCH(7, find_in(&tamis_i_dleft_layouts[7], group, bucket, print))
 
-DLEFT_OPS = {{dleft_find_0, dleft_search_0}, {dleft_find_1, dleft_search_1},
-             {dleft_find_2, dleft_search_2}, {dleft_find_3, dleft_search_3},
-             {dleft_find_4, dleft_search_4}, {dleft_find_5, dleft_search_5},
-             {dleft_find_6, dleft_search_6}, {dleft_find_7, dleft_search_7}};
+#define ROW(number)                                                                                \
+    { DLEFT(find_##number), DLEFT(search_##number) }
+DLEFT_OPS = {ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6), ROW(7)};
+#undef ROW
 
 #undef SEARCH

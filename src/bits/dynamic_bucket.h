@@ -15,8 +15,8 @@
 #define TAMIS_I_DYNAMIC_LENGTH  5u /* bits that tell a length */
 #define TAMIS_I_DYNAMIC_STATE_2 (2 * TAMIS_I_DYNAMIC_NUMBER + 2 * TAMIS_I_DYNAMIC_LENGTH)
 
-/* What one more element does to a bucket from which none was ever removed: all that a native operation has to know.
- * Such buckets have the same state if they have the same number of elements. */
+/* What one more element does to a bucket from which none was ever removed: all that a native operation has
+ * to know. Such buckets have the same state if they have the same number of elements. */
 typedef struct tamis_i_dynamic_step {
     uint64_t keep[2]; /* bits of the tails that stay */
     /* The state before, and of the new element's tail the first bit, behind those before it, and the bits. */
@@ -63,8 +63,9 @@ static inline uint64_t tamis_i_dynamic_head(const tamis_i_dynamic_bucket *bucket
 }
 
 /* In the following 'line' and 'at' tell the first bit of the bucket, which is in that line of 8 words; no
- * others are touched.  'candidates' are elements, bit i for number i, whose head is that of 'print'; others of this kind may be left out only if they are of no
- * interest, and some past the last element may be among them. */
+ * others are touched.  'candidates' are elements, bit i for number i, whose head is that of 'print'; others
+ * of this kind may be left out only if they are of no interest, and some past the last element may be among
+ * them. */
 
 /* Elements in the bucket. */
 static inline unsigned tamis_i_dynamic_load(const tamis_i_dynamic_bucket *bucket,
@@ -189,8 +190,8 @@ const tamis_i_choices_ops *tamis_i_dynamic_bucket_ops_for(const tamis_i_dynamic_
 const tamis_i_choices_ops *tamis_i_dynamic_bucket_ops_x86(const tamis_i_dynamic_layout *layout,
                                                           unsigned features);
 
-/* What there is of a key: the bucket that has elements of its fingerprint, or TAMIS_I_SUBTABLES_MAX, and those
- * of them that are a prefix of its print. */
+/* What there is of a key: the bucket that has elements of its fingerprint, or TAMIS_I_SUBTABLES_MAX, and
+ * those of them that are a prefix of its print. */
 typedef struct tamis_i_dynamic_found {
     unsigned home, same;
 } tamis_i_dynamic_found;

@@ -1,10 +1,7 @@
-/* dynamic_key.h - the work on one key of dynamic_bucket.h whose buckets are known: for its template
+/* dynamic_key.h - the work on one key of dynamic_bucket.h whose buckets are known: a template, for choices_template.h
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef TAMIS_BITS_DYNAMIC_KEY_H
-#define TAMIS_BITS_DYNAMIC_KEY_H
-
 #include "bits/dynamic_bucket.h"
 
 #define CHOICES_LAYOUT tamis_i_dynamic_layout
@@ -91,5 +88,3 @@ TAMIS_INLINE bool choices_drop(const tamis_i_dynamic_layout *l, const tamis_i_pr
     }
     return false;
 }
-
-#endif

@@ -1,9 +1,10 @@
 /* rank_bucket_template.h - the work on one bucket of rank_bucket.h, compiled once per processor family
  *
- * The including file defines RANK_TARGET, attributes of all functions, and RANK_ONES(word), the number
- * of ones of a word, and names the table of functions with RANK_OPS; its locate is RANK_LOCATE.  RANK_INDEX(table, at, tight) are 64
- * bits from bit 'at' on, or at least 57 if 'tight'; RANK_SLOT(table, at, width) at least 'width' of them, up
- * to 57, for which no byte behind them is read, but bytes before them may be.
+ * The including file defines RANK_TARGET, attributes of all functions, and RANK_ONES(word), the number of
+ * ones of a word, and names the table of functions with RANK_OPS; its locate is RANK_LOCATE.
+ * RANK_INDEX(table, at, tight) are 64 bits from bit 'at' on, or at least 57 if 'tight'; RANK_SLOT(table,
+ * at, width) at least 'width' of them, up to 57, for which no byte behind them is read, but bytes before
+ * them may be.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -33,7 +33,7 @@ static shape dynamic_fullest(const tamis_i_dynamic_table *t, const tamis_need *n
     for (unsigned i = 0; i < TAMIS_I_DYNAMIC_LOADS; i++) {
         const double fpr = exp2(-rate[i] / TAMIS_I_TABLE_UNIT);
         if (fpr <= need->fpr) {
-            best.load = tamis_i_dynamic_load(i);
+            best.load = tamis_i_dynamic_table_load(i);
             best.fpr = fpr;
         }
     }

@@ -51,7 +51,7 @@ static const tamis_i_balanced_table tamis_i_balanced_tables[2] = {
 #define TAMIS_I_DYNAMIC_MOST   15u
 
 /* The mean load of entry i, from 1 to 11. */
-static inline double tamis_i_dynamic_load(unsigned i) {
+static inline double tamis_i_dynamic_table_load(unsigned i) {
     return 1 + i / 16.0;
 }
 

@@ -136,5 +136,5 @@ find "$work/sub-prefix" -type f | grep -v '/bin/program$' && fail "a subproject 
 
 # --- no build system at all -----------------------------------------------------------------------
 # shellcheck disable=SC2086
-"$cc" -I"$source/include" -I"$source/src" "$program" "$source"/src/*/*.c -lm -o "$work/one"
-check "cc src/*/*.c" "$work/one"
+"$cc" -I"$source/include" -I"$source/src" "$program" "$source"/src/*/*.c "$source"/src/*/*/*.c -lm -o "$work/one"
+check "cc src/*/*.c src/*/*/*.c" "$work/one"

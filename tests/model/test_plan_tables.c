@@ -59,7 +59,7 @@ static void test_tables_dynamic_is_the_model(void **state) {
         const tamis_i_dynamic_table *const t = &tamis_i_dynamic_tables[k];
         const unsigned end = all_entries() ? TAMIS_I_DYNAMIC_LOADS : 90;
         for (unsigned i = all_entries() ? 0 : 3 * k; i < end; i += all_entries() ? 1 : 37) {
-            const double load = tamis_i_dynamic_load(i);
+            const double load = tamis_i_dynamic_table_load(i);
             const unsigned least =
                 tamis_i_dynamic_least(t->bits - STATE, tamis_i_dynamic_most(load));
             double filled, replaced;

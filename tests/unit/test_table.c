@@ -350,7 +350,10 @@ static void test_table_reads_are_counted(void **state) {
     tamis_table *const table = table_for(20000, TAMIS_SUMMARY_MULTIPLE);
     for (uint64_t i = 0; i < 20000; i++)
         assert_ok(tamis_table_put(table, &i, sizeof i, NULL, 0, NULL));
-    tamis_table_reset_stats(table);
+    tamis_table_stats before;
+    tamis_table_stats_init(&before);
+    assert_ok(tamis_table_get_stats(table, &before));
+    assert_true(before.hits == 0 && before.slot_writes >= 20000);
     for (uint64_t i = 0; i < 20000; i++)
         assert_ok(tamis_table_get(table, &i, sizeof i, NULL, 0, NULL));
     for (uint64_t i = 0; i < 200000; i++) {
@@ -361,7 +364,7 @@ static void test_table_reads_are_counted(void **state) {
     tamis_table_stats_init(&stats);
     assert_ok(tamis_table_get_stats(table, &stats));
     assert_int_equal(stats.hits, 20000);
-    assert_int_equal(stats.misses, 200000);
+    assert_int_equal(stats.misses - before.misses, 200000);
     assert_int_equal(stats.hit_reads, 20000 + stats.failures);
     assert_true(stats.failures <= 1);
     tamis_table_info info;
@@ -372,9 +375,7 @@ static void test_table_reads_are_counted(void **state) {
     assert_rate("reads per false positive", stats.miss_reads, stats.false_positives,
                 (double)info.level_count[0] / (double)info.params.buckets[0], 0);
     assert_true(info.fpr < 0.0075);
-    tamis_table_reset_stats(table);
-    assert_ok(tamis_table_get_stats(table, &stats));
-    assert_int_equal(stats.hits + stats.misses + stats.slot_writes, 0);
+    assert_int_equal(stats.slot_writes, before.slot_writes);
     assert_ok(tamis_table_close(table));
 }
 

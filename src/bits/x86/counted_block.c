@@ -82,8 +82,8 @@ AVX2 TAMIS_INLINE frame counted_frame_of(const tamis_i_counted_block *layout) {
                    .counter = ((uint64_t)1 << layout->first) - 1};
 }
 
-/* Eight places: tamis_i_counted_block_place in each lane.  Both factors of the second product are below 2^16 in lanes
- * of 32 bits: its high half is the place. */
+/* Eight places: tamis_i_counted_block_place in each lane.  Both factors of the second product are below
+ * 2^16 in lanes of 32 bits: its high half is the place. */
 AVX2 TAMIS_INLINE __m256i counted_places(const frame *f, const uint64_t *hash, __m256i factors) {
     const unsigned char *const halves = (const unsigned char *)hash;
     const __m256i where = _mm256_add_epi32(_mm256_mullo_epi32(counted_half(halves), factors),

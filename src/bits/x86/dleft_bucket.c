@@ -3,12 +3,14 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "bits/native.h"
+
 #if defined(__x86_64__) && defined(__GNUC__)
 
-#include "bits/native.h"
 #include "hash/x86/target.h"
 
 #define DLEFT_TARGET TAMIS_I_TARGET_BMI2
+#define DLEFT(name)  dleft_bmi2_##name
 #define DLEFT_OPS    static const tamis_i_dleft_bucket_ops ops[8]
 #include "bits/dleft_bucket_template.h"
 

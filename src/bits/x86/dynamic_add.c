@@ -1,4 +1,5 @@
-/* dynamic_add.c - one more element in a bucket of dynamic_bucket.h that has any state, for x86-64 with AVX2 and BMI2
+/* dynamic_add.c - one more element in a bucket of dynamic_bucket.h that has any state, for x86-64 with AVX2
+ * and BMI2
  *
  * SPDX-License-Identifier: MIT
  */

@@ -233,10 +233,10 @@ FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsig
     FAST bool tamis_i_line_##name##_full(const tamis_i_line *line, const uint64_t *words) {        \
         return is_full(line, words, homes);                                                        \
     }
-MULTISET_CASES(SINGLE)
-MULTISET_CASES(DROP)
-SET_CASES(SINGLE)
-SET_CASES(FULL)
+TAMIS_I_LINE_MULTISETS(SINGLE)
+TAMIS_I_LINE_MULTISETS(DROP)
+TAMIS_I_LINE_SETS(SINGLE)
+TAMIS_I_LINE_SETS(FULL)
 
 /* Loads are spread around the mean like those of Poisson; up to this mean few have 63 keys. */
 #define NARROW_LOAD 46u
@@ -258,7 +258,8 @@ const tamis_i_line_ops *tamis_i_line_ops_x86(const tamis_i_line *line, unsigned 
      .find = tamis_i_line_##name##_find,                                                           \
      .look = tamis_i_line_##name##_look,                                                           \
      .add = tamis_i_line_##name##_add},
-    static const tamis_i_line_ops all[2][5] = {{MULTISET_CASES(MULTISET)}, {SET_CASES(SET)}};
+    static const tamis_i_line_ops all[2][5] = {{TAMIS_I_LINE_MULTISETS(MULTISET)},
+                                               {TAMIS_I_LINE_SETS(SET)}};
     const unsigned needed = TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2 | TAMIS_I_CPU_AVX2;
     if ((features & needed) != needed)
         return NULL;

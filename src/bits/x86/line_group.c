@@ -640,11 +640,11 @@ FAST TAMIS_INLINE void drop_group(const tamis_i_line *line, const tamis_i_line_k
         for (size_t i = 0; i < n; i++)                                                             \
             results[i] = (uint8_t)answer_of(line, keys->at[i], homes, found[i]);                   \
     }
-MULTISET_CASES(FIND)
-MULTISET_CASES(ADD)
-MULTISET_CASES(DROP)
-SET_CASES(FIND)
-SET_CASES(ADD)
-SET_CASES(LOOK)
+TAMIS_I_LINE_MULTISETS(FIND)
+TAMIS_I_LINE_MULTISETS(ADD)
+TAMIS_I_LINE_MULTISETS(DROP)
+TAMIS_I_LINE_SETS(FIND)
+TAMIS_I_LINE_SETS(ADD)
+TAMIS_I_LINE_SETS(LOOK)
 
 #endif

@@ -393,13 +393,13 @@ FAST TAMIS_INLINE void put_added(uint64_t *words, wide_line v, unsigned homes, b
 
 /* The cases: a name, homes, 'wide', a set.  ANY homes are those of the line. */
 #define ANY ((unsigned)line->homes)
-#define MULTISET_CASES(CASE)                                                                       \
+#define TAMIS_I_LINE_MULTISETS(CASE)                                                               \
     CASE(narrow, 64, false, false)                                                                 \
     CASE(wide, 64, true, false)                                                                    \
     CASE(dense, 96, true, false)                                                                   \
     CASE(sparse, ANY, false, false)                                                                \
     CASE(any, ANY, true, false)
-#define SET_CASES(CASE)                                                                            \
+#define TAMIS_I_LINE_SETS(CASE)                                                                    \
     CASE(narrow_set, 64, false, true)                                                              \
     CASE(wide_set, 64, true, true)                                                                 \
     CASE(dense_set, 96, true, true)                                                                \
@@ -426,8 +426,8 @@ FAST TAMIS_INLINE void put_added(uint64_t *words, wide_line v, unsigned homes, b
                                     size_t n, const tamis_i_line_keys *next, uint8_t *results);
 void tamis_i_line_locate_x86(const tamis_i_line *line, uint64_t *table, uint64_t lines,
                              const tamis_digest *digests, size_t n, tamis_i_line_keys *keys);
-MULTISET_CASES(DECLARE)
-SET_CASES(DECLARE)
+TAMIS_I_LINE_MULTISETS(DECLARE)
+TAMIS_I_LINE_SETS(DECLARE)
 #undef DECLARE
 
 #endif
