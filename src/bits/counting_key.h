@@ -1,4 +1,5 @@
-/* counting_key.h - the work on one key of counting_bucket.h whose buckets are known: a template, for choices_template.h
+/* counting_key.h - the work on one key of counting_bucket.h whose buckets are known: a template, for
+ * choices_template.h
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,7 +1,7 @@
 /* dleft_bucket_template.h - the search in buckets of dleft_bucket.h, compiled once per processor family
  *
- * The including file defines DLEFT_TARGET, attributes of all functions, and DLEFT_OPS, the declaration of the
- * operations of all eight tamis_i_dleft_layouts.  The tamis_i_dleft_layouts are here, so that the compiler knows them.
+ * The including file defines DLEFT_TARGET, attributes of all functions, DLEFT(name), names of functions that
+ * no other file has, and DLEFT_OPS, the declaration of the operations of all eight layouts.
  *
  * SPDX-License-Identifier: MIT
  */

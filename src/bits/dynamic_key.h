@@ -1,4 +1,5 @@
-/* dynamic_key.h - the work on one key of dynamic_bucket.h whose buckets are known: a template, for choices_template.h
+/* dynamic_key.h - the work on one key of dynamic_bucket.h whose buckets are known: a template, for
+ * choices_template.h
  *
  * SPDX-License-Identifier: MIT
  */

@@ -65,7 +65,7 @@ for compiler in gcc clang musl-gcc; do
     ./example_$compiler | grep -q '^apple: probably there$' || fail "the example's answer with $compiler"
     echo "ok: $compiler $level in $seconds s, $(find $compiler -name '*.tamis' | wc -l) kinds, the example"
     # 10 seconds are the aim.  Tests run side by side and on slow machines: twice that is a failure.
-    [ $compiler != gcc ] || [ "${seconds%.*}" -lt 20 ] || fail "it takes $seconds seconds to compile"
+    [ $compiler != gcc ] || [ "${seconds%.*}" -lt 30 ] || fail "it takes $seconds seconds to compile"
 done
 "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -Ipoison -fsyntax-only tamis.c || fail "C11"
 

@@ -29,7 +29,8 @@ needs() { readelf -d "$1" | grep -q 'NEEDED.*libtamis\.so'; }
 
 # --- what is there ------------------------------------------------------------------------------
 cmake --install "$release" --prefix "$prefix" >"$work/log" 2>&1 || { cat "$work/log"; fail install; }
-for file in bin/tamis lib/libtamis.a lib/libtamis.so lib/pkgconfig/tamis.pc \
+for file in bin/tamis lib/libtamis.a lib/libtamis.so lib/libtamis-model.a lib/libtamis-model.so \
+    lib/pkgconfig/tamis.pc lib/pkgconfig/tamis-model.pc \
     lib/cmake/tamis/tamisConfig.cmake lib/cmake/tamis/tamisConfigVersion.cmake \
     share/bash-completion/completions/tamis share/zsh/site-functions/_tamis \
     share/fish/vendor_completions.d/tamis.fish share/man/man1/tamis.1 share/doc/tamis/LICENSE; do
@@ -45,7 +46,7 @@ find "$prefix/include" -type f | grep -v '/include/tamis/[a-z]*\.h$' && fail "mo
 soname=$(readelf -d "$prefix/lib/libtamis.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 [ "$soname" = "libtamis.so.${version%.*}" ] || fail "the SONAME is '$soname'"
 [ -e "$prefix/lib/$soname" ] || fail "$soname is not installed"
-if readelf -d "$prefix/lib/libtamis.so" "$prefix/bin/tamis" | grep NEEDED |
+if readelf -d "$prefix/lib/libtamis.so" "$prefix/lib/libtamis-model.so" "$prefix/bin/tamis" | grep NEEDED |
     grep -vE '\[(libc|libm|ld-linux.*)\.so'; then
     fail "more than libc and libm is needed"
 fi
@@ -82,27 +83,27 @@ use_all() {
     [ "$(pkg-config --modversion tamis)" = "$version" ] || fail "pkg-config: version"
 
     # shellcheck disable=SC2046,SC2086
-    "$cc" $warnings $(pkg-config --cflags tamis) "$program" -o "$out/shared" $(pkg-config --libs tamis)
+    "$cc" $warnings $(pkg-config --cflags tamis tamis-model) "$program" -o "$out/shared" $(pkg-config --libs tamis tamis-model)
     needs "$out/shared" || fail "pkg-config did not link the shared library"
     check "$2: pkg-config, shared" env LD_BIND_NOW=1 LD_LIBRARY_PATH="$where/lib" "$out/shared"
 
     # shellcheck disable=SC2046,SC2086
-    "$cc" $warnings $(pkg-config --cflags tamis) "$program" -o "$out/static" -static \
-        $(pkg-config --static --libs tamis)
+    "$cc" $warnings $(pkg-config --cflags tamis tamis-model) "$program" -o "$out/static" -static \
+        $(pkg-config --static --libs tamis tamis-model)
     check "$2: pkg-config, static" "$out/static"
 
     # shellcheck disable=SC2086
-    "$cc" $warnings -I"$where/include" "$program" -o "$out/plain" -L"$where/lib" -ltamis
+    "$cc" $warnings -I"$where/include" "$program" -o "$out/plain" -L"$where/lib" -ltamis -ltamis-model
     check "$2: plain cc" env LD_LIBRARY_PATH="$where/lib" "$out/plain"
 
     # shellcheck disable=SC2086
-    "$cc" $warnings -I"$where/include" "$program" -o "$out/archive" "$where/lib/libtamis.a" -lm
+    "$cc" $warnings -I"$where/include" "$program" -o "$out/archive" "$where/lib/libtamis.a" "$where/lib/libtamis-model.a" -lm
     needs "$out/archive" && fail "the archive brought the shared library in"
     check "$2: plain cc, archive" "$out/archive"
 
     # shellcheck disable=SC2046,SC2086
-    g++ $warnings -x c++ $(pkg-config --cflags tamis) "$program" -o "$out/cxx" -x none \
-        $(pkg-config --libs tamis)
+    g++ $warnings -x c++ $(pkg-config --cflags tamis tamis-model) "$program" -o "$out/cxx" -x none \
+        $(pkg-config --libs tamis tamis-model)
     check "$2: C++" env LD_LIBRARY_PATH="$where/lib" "$out/cxx"
 
     cmake -S "$source/tests/install/find_package" -B "$out/cmake" -G Ninja \
