@@ -1,7 +1,7 @@
 # The short way to every task; CMake does the work (see CMakePresets.json).
 .DEFAULT_GOAL := build
 .PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
-.PHONY: completion mutate test-big-endian test-aarch64 test-i686 amalgamation install-python deb reference clean
+.PHONY: completion instructions mutate test-big-endian test-aarch64 test-i686 amalgamation install-python deb reference clean
 
 PREFIX ?= /usr/local
 # What 'make install' takes; another one is taken as it is.
@@ -93,6 +93,13 @@ mutate:          ## change the code at random places and see whether tests fail;
 symbols:         ## write the list of exported symbols anew, after a change of the public headers
 	@scripts/setup.sh build test
 	@mkdir -p build/dev && sh tests/abi/test_symbols.sh . build/dev $(CC) --update
+
+# The same program gives the same numbers on every machine with the same processor features.
+instructions:    ## instructions of every operation, by callgrind, beside bench/results/instructions.csv
+	@scripts/setup.sh build instructions
+	$(call configure-and-build,release)
+	@scripts/instructions.sh build/release/libtamis.a >build/instructions.csv
+	@scripts/instructions.py bench/results/instructions.csv build/instructions.csv
 
 # The planner is left out: it stores no bytes, and its test has a limit of time.
 test-big-endian: ## the tests of formats and kernels on a big-endian machine, run by qemu

@@ -2,7 +2,7 @@
 # setup.sh GROUP... - make sure that what a group of tasks needs is installed
 #
 # Groups: build, use, words, test, shells, lint, fuzz, cross, aarch64, i686, bench, coverage, figures,
-# amalgamation, python, newcomer, deb, reference.
+# instructions, amalgamation, python, newcomer, deb, reference.
 # What is needed is looked for by use (a program in the path, a header that compiles), so it does not matter
 # how it got there.
 # What is missing is installed where apt-get is there and we may use it; otherwise it is listed, under
@@ -23,6 +23,7 @@ packages() {
     i686) echo gcc-i686-linux-gnu libc6-dev-i386-cross ;;
     bench) echo g++ libbloom-dev libleveldb-dev libdpdk-dev libsqlite3-dev liblmdb-dev gnuplot-nox ;;
     coverage) echo gcovr ;;
+    instructions) echo valgrind python3 ;;
     figures) echo gnuplot-nox ;;
     amalgamation) echo python3 gcc libxxhash-dev ;;
     python) echo python3 ;;
@@ -78,6 +79,7 @@ present() {
     git) has_program git ;;
     npm) has_program npm ;;
     gcovr) has_program gcovr ;;
+    valgrind) has_program valgrind ;;
     gnuplot-nox) has_program gnuplot ;;
     dpkg-dev) has_program dpkg-buildpackage ;;
     debhelper) has_program dh ;;

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "base/cpu.h"
 #include "tamis/plan.h"
 #include "tamis/tamis.h"
 
@@ -70,5 +71,11 @@ void assert_fair(const char *what, const uint64_t *counts, size_t n);
 
 /* A path for a temporary file of this process, in TMPDIR or /tmp; static buffers, 4 in rotation. */
 const char *test_path(const char *name);
+
+/* May native operations that need AVX2 and BMI2 be called? */
+static inline bool test_has_vectors(unsigned features) {
+    const unsigned both = TAMIS_I_CPU_AVX2 | TAMIS_I_CPU_BMI2;
+    return (features & both) == both;
+}
 
 #endif

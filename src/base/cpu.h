@@ -18,9 +18,4 @@
  * TAMIS_TESTING leaves out those listed, separated by commas, in the environment variable TAMIS_CPU_OFF. */
 unsigned tamis_i_cpu_features(void);
 
-/* AVX2 and BMI2 together. */
-static inline int tamis_i_cpu_vectors(unsigned features) {
-    return (features & (TAMIS_I_CPU_AVX2 | TAMIS_I_CPU_BMI2)) == (TAMIS_I_CPU_AVX2 | TAMIS_I_CPU_BMI2);
-}
-
 #endif

@@ -29,7 +29,8 @@
 
 enum {
     CHOICES_MAX = 4,
-    MOST = 15, /* remainders of a bucket, as in bits/dynamic_bucket.h; and the bits beyond the shortest */
+    MOST =
+        15, /* remainders of a bucket, as in bits/dynamic_bucket.h; and the bits beyond the shortest */
     MORE = 31,
     LONGEST = 56,
     STATES = 1 << 14,

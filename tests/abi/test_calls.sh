@@ -15,7 +15,8 @@ shared='strtok|strerror|localtime|gmtime|setlocale|s?rand|s?random|getenv'
 
 status=0
 count=0
-for object in $(find "$release/CMakeFiles/tamis_objects.dir/src" -name "*.o"); do
+for object in "$release"/CMakeFiles/tamis_objects.dir/src/*/*.o \
+    "$release"/CMakeFiles/tamis_objects.dir/src/*/*/*.o; do
     count=$((count + 1))
     name=${object#"$release"/CMakeFiles/tamis_objects.dir/}
     name=${name%.o}

@@ -61,10 +61,10 @@ done <"$work/includes"
 
 # "symbol room" of the library, then every use of a symbol across rooms
 cd "$release/CMakeFiles/tamis_objects.dir/src"
-for object in $(find . -name "*.o" | sed "s|^\./||"); do
+for object in */*.o */*/*.o; do
     nm -g --defined-only "$object" | awk -v room="${object%%/*}" 'NF == 3 { print $3, room }'
 done | sort >"$work/homes"
-for object in $(find . -name "*.o" | sed "s|^\./||"); do
+for object in */*.o */*/*.o; do
     nm -u "$object" | awk -v object="$object" '{ print $2, object }'
 done | sort >"$work/uses"
 join "$work/uses" "$work/homes" >"$work/links"

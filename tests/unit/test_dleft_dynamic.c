@@ -235,7 +235,7 @@ static void test_dleft_dynamic_four_keys_are_located_like_one(void **state) {
     (void)state;
     uint64_t random = test_seed(), table = 0;
     const unsigned features = tamis_i_cpu_features();
-    if (!tamis_i_cpu_vectors(features))
+    if (!test_has_vectors(features))
         skip();
     for (unsigned round = 0; round < 20000; round++) {
         tamis_i_choices choices;

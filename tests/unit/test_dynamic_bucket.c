@@ -340,8 +340,8 @@ static void test_dynamic_bucket_every_shape_equals_the_list(void **state) {
                     if (!tamis_i_dynamic_init(&b.layout, bits, least, c, sizes))
                         continue;
                     b.at = bits * (unsigned)test_random_below(&random, 512 / bits);
-                    b.quick = tamis_i_cpu_vectors(features) && b.layout.quick;
-                    b.narrow = tamis_i_cpu_vectors(features) && b.layout.narrow;
+                    b.quick = test_has_vectors(features) && b.layout.quick;
+                    b.narrow = test_has_vectors(features) && b.layout.narrow;
                     churn(&b, &random);
                     shapes++;
                     narrow += b.narrow;
@@ -352,7 +352,7 @@ static void test_dynamic_bucket_every_shape_equals_the_list(void **state) {
     print_message("# %llu shapes, %llu of them also by native operations\n",
                   (unsigned long long)shapes, (unsigned long long)narrow);
     assert_true(shapes > 1000);
-    assert_true(narrow > 30 || !tamis_i_cpu_vectors(features));
+    assert_true(narrow > 30 || !test_has_vectors(features));
 }
 
 static void test_dynamic_bucket_impossible_shapes_are_refused(void **state) {
