@@ -21,7 +21,7 @@ define configure-and-build
 endef
 
 help:            ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 17
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' Makefile | expand -t 17
 
 build:           ## library and command line tool, in build/release
 	@scripts/setup.sh build

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/base.h"
+#include "hash/hash.h"
 #include "plan/planners.h"
 #include "tamis/model.h"
 
@@ -46,7 +47,7 @@ static void set_shares(design *d) {
     uint64_t at = 0;
     for (unsigned i = 0; i < choices; i++) {
         before += weight[i];
-        const uint64_t end = i + 1 + (uint64_t)((tamis_i_u128)spare * before / sum);
+        const uint64_t end = i + 1 + tamis_i_share(spare, before, sum);
         d->shape.shares[i] = (double)(end - at) / (double)d->blocks;
         at = end;
     }

@@ -19,7 +19,7 @@ fault() {
 for page in README.md CONTRIBUTING.md; do
     # "make x" in backquotes, and at the start of a line of a block of code
     awk '/^```/ { inside = !inside } inside || /^    / { sub(/^ *(\$ )?/, "`") } { print }' "$page" |
-        grep -oE '`make [a-z-]+' | sed 's/.*make //' | sort -u |
+        grep -oE '`make [a-z0-9-]+' | sed 's/.*make //' | sort -u |
         while read -r target; do
             grep -q "^$target:" Makefile || echo "FAIL: $page: no target 'make $target'"
         done
