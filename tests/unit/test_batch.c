@@ -2,7 +2,13 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE 1
+
 #include "support.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { MOST = 1000 };
 
@@ -252,12 +258,41 @@ static void test_batch_of_one_key_adds_it_once(void **state) {
     }
 }
 
+/* What is worked out ahead ends where the keys end: a page that cannot be read comes right after them. */
+static void test_batch_of_digests_reads_nothing_past_them(void **state) {
+    (void)state;
+    enum { KEYS = 256 };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), room = KEYS * sizeof(tamis_digest);
+    assert_true(room <= page);
+    unsigned char *const map =
+        mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(map != MAP_FAILED);
+    assert_int_equal(mprotect(map + page, page, PROT_NONE), 0);
+    tamis_digest *const keys = (void *)(map + page - room);
+    for (size_t i = 0; i < KEYS; i++)
+        keys[i] = tamis_hash_u64(5, i);
+    for (tamis_kind kind = 0; (kind = test_next_kind(kind)) != 0;) {
+        tamis_filter *const f = test_filter(kind, KEYS, 0.01, 3);
+        for (size_t n = 16; n <= KEYS; n += 16) { /* whole groups, and halves of them */
+            bool present[KEYS];
+            const tamis_digest *const last = keys + KEYS - n;
+            assert_ok(tamis_filter_insert_many_digest(f, last, n, NULL, NULL));
+            assert_int_equal(tamis_filter_contains_many_digest(f, last, n, present), n);
+            if ((tamis_kind_abilities(kind) & TAMIS_CAN_REMOVE) != 0)
+                assert_ok(tamis_filter_remove_many_digest(f, last, n, NULL, NULL));
+        }
+        tamis_filter_free(f);
+    }
+    assert_int_equal(munmap(map, 2 * page), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_batch_every_kind_equals_single_calls),
         cmocka_unit_test(test_batch_answers_may_be_left_out),
         cmocka_unit_test(test_batch_of_nothing_does_nothing),
         cmocka_unit_test(test_batch_of_one_key_adds_it_once),
+        cmocka_unit_test(test_batch_of_digests_reads_nothing_past_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
