@@ -363,8 +363,13 @@ class Bench:
                  f"left out: {' '.join(known['left']) or 'none'}")
 
     def tests_for(self, mutant):
-        """The tests that execute its line, or, outside of functions, any line of its file."""
+        """The tests that execute its line, or, outside of functions, any line of its file.  A header without code
+        has no lines that are counted: then it is any line of a file that takes it in."""
         file, line = mutant["file"], mutant["line"]
+        if not any(file in lines for lines in self.lines.values()):
+            users = [source for source, out in self.objects.items() if file in needs_of(out)]
+            return [t for t in self.tests if t.name not in self.lines or
+                    any(n > 0 for user in users for n in self.lines[t.name].get(user, ()))]
         inside = any(first <= line <= last for first, last in self.functions.get(file, ()))
         chosen = []
         for test in self.tests:
