@@ -195,6 +195,41 @@ static void test_table_file_not_closed_is_recovered(void **state) {
     }
 }
 
+/* Levels that are too small, so that much is in the stash: its items are found again after either end. */
+static void test_table_file_stash_is_found_again(void **state) {
+    (void)state;
+    enum { ITEMS = 100 };
+    for (unsigned s = 0; s < N_SUMMARIES; s++) {
+        tamis_table_params params = params_for(summaries[s]);
+        assert_ok(tamis_table_complete(&params));
+        for (unsigned i = 0; i < params.n_levels; i++)
+            params.buckets[i] = 2;
+        params.stash = ITEMS;
+        static model m;
+        model_clear(&m);
+        tamis_table *table = NULL;
+        (void)unlink(path);
+        assert_ok(tamis_table_create_file(path, &params, quick(NULL), NULL, &table, NULL));
+        for (unsigned i = 0; i < ITEMS; i++)
+            model_put(table, &m, i, i);
+        for (unsigned round = 0; round < 4; round++) {
+            const bool closed = round % 2 != 0;
+            if (closed)
+                assert_ok(tamis_table_close(table));
+            else
+                abandon(table);
+            table = open_with(NULL);
+            assert_true(was_recovered(table) == !closed);
+            compare(table, &m);
+            for (unsigned i = 0; i < ITEMS; i += 7) {
+                model_delete(table, &m, i + round);
+                model_put(table, &m, i + round + 1, round);
+            }
+        }
+        assert_ok(tamis_table_close(table));
+    }
+}
+
 /* Whatever half-written slot a killed process leaves, the journal has it whole. */
 static void test_table_file_torn_slot_is_repeated_from_the_journal(void **state) {
     (void)state;
@@ -672,6 +707,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table_file_every_way_of_reading_is_the_same),
         cmocka_unit_test(test_table_file_not_closed_is_recovered),
+        cmocka_unit_test(test_table_file_stash_is_found_again),
         cmocka_unit_test(test_table_file_torn_slot_is_repeated_from_the_journal),
         cmocka_unit_test(test_table_file_direct_reads_see_all_writes),
         cmocka_unit_test(test_table_file_second_writer_is_refused),

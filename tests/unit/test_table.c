@@ -402,6 +402,7 @@ static void test_table_bad_arguments_are_refused(void **state) {
     REFUSED(bad.key_max = 0);
     REFUSED(bad.key_max = 4089);
     REFUSED(bad.key_max = UINT64_MAX);
+    REFUSED((bad.key_max = 4100, bad.value_max = UINT64_MAX - 99)); /* together 4000 */
     REFUSED(bad.value_max = UINT64_MAX);
     REFUSED(bad.value_max = 4096);
     REFUSED(bad.bucket = 5);
