@@ -57,6 +57,7 @@ static const char *import(const unsigned char *bytes, size_t size, tamis_status 
     if (*status != TAMIS_OK) {
         assert_non_null(reason);
         assert_null(f);
+        assert_true(*status != TAMIS_E_ARGUMENT); /* whatever the data is */
         return reason;
     }
     if (!tamis_i_filter_check(f, &reason))
@@ -154,6 +155,32 @@ static void test_compact_signed_damage_is_refused_or_sound(void **state) {
     printf("# %llu refused, %llu sound\n", (unsigned long long)refused,
            (unsigned long long)accepted);
     assert_true(refused > 1000);
+}
+
+/* A parameter that is left out stands for its default when a filter is made, but not in a header; nor is one
+ * that no filter can have believed. */
+static void test_compact_parameters_out_of_range_are_refused(void **state) {
+    enum { PARAMETERS = 23 };
+    (void)state;
+    for (unsigned k = 0; k < 2; k++) {
+        tamis_filter *const f = sample(k == 0 ? TAMIS_KIND_RANK : TAMIS_KIND_RANK_COUNTING, 0);
+        blob b = export(f);
+        for (size_t i = 1; i <= b.bytes[PARAMETERS]; i++) {
+            static const unsigned char bad[] = {0, 127};
+            for (unsigned j = 0; j < 2; j++) {
+                const unsigned char good = b.bytes[PARAMETERS + i];
+                tamis_status status;
+                b.bytes[PARAMETERS + i] = bad[j];
+                sign(&b);
+                const char *const reason = import(b.bytes, b.size, &status);
+                if (bad[j] == 0)
+                    assert_string_equal(reason, "a parameter in the header is out of range");
+                b.bytes[PARAMETERS + i] = good;
+            }
+        }
+        free(b.bytes);
+        tamis_filter_free(f);
+    }
 }
 
 /* A small header that promises a large table costs nothing. */
@@ -256,6 +283,7 @@ int main(void) {
         cmocka_unit_test(test_compact_round_trips_give_the_same_answers),
         cmocka_unit_test(test_compact_every_cut_and_every_flipped_bit_is_refused),
         cmocka_unit_test(test_compact_signed_damage_is_refused_or_sound),
+        cmocka_unit_test(test_compact_parameters_out_of_range_are_refused),
         cmocka_unit_test(test_compact_allocates_no_more_than_the_data_justifies),
         cmocka_unit_test(test_compact_a_huge_stash_is_not_believed),
         cmocka_unit_test(test_compact_failures_leave_all_as_it_was),

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "support.h"
+#include "tamis/model.h"
 
 enum { SINGLE = 1, SEQUENTIAL = 2, MHT = 3 };
 
@@ -244,6 +245,25 @@ static void test_balanced_need_out_of_range_is_refused(void **state) {
     assert_status(tamis_plan_balanced(&need, &plan), TAMIS_E_DOMAIN);
 }
 
+/* One look, and 0.5 % in the stash unless told otherwise. */
+static void test_balanced_need_of_one_choice_has_its_own_overflow(void **state) {
+    (void)state;
+    static const double overflow[3] = {0, 0.005, 0.05};
+    tamis_plan plan[3];
+    for (unsigned i = 0; i < 3; i++) {
+        tamis_balanced_need need;
+        tamis_balanced_need_init(&need);
+        need.n = 100000;
+        need.scheme = TAMIS_BALANCE_SINGLE;
+        need.overflow = overflow[i];
+        tamis_plan_init(&plan[i]);
+        assert_ok(tamis_plan_balanced(&need, &plan[i]));
+    }
+    assert_memory_equal(&plan[0].params, &plan[1].params, sizeof plan[0].params);
+    assert_true(plan[0].params.stash >= 500 && plan[0].params.stash < 1000);
+    assert_true(plan[2].params.stash >= 5000 && plan[2].params.stash < 7500);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_balanced_parameters_out_of_range_are_refused),
@@ -252,6 +272,7 @@ int main(void) {
         cmocka_unit_test(test_balanced_loads_keep_their_limit),
         cmocka_unit_test(test_balanced_merge_loses_nothing),
         cmocka_unit_test(test_balanced_need_out_of_range_is_refused),
+        cmocka_unit_test(test_balanced_need_of_one_choice_has_its_own_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

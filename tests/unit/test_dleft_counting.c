@@ -4,6 +4,8 @@
  */
 #include "small_multiset.h"
 
+#include <math.h>
+
 static tamis_params shape(uint64_t capacity, uint64_t seed) {
     tamis_params params;
     tamis_params_init(&params);
@@ -133,12 +135,62 @@ static void test_dleft_counting_bad_parameters_are_refused(void **state) {
     small_refused(&params, wide, 1);
 }
 
+static unsigned more(unsigned keys, unsigned cells) {
+    return keys > cells ? keys - cells : 0;
+}
+
+static unsigned larger(unsigned a, unsigned b) {
+    return a > b ? a : b;
+}
+
+/* Moves reach every arrangement of so small a table: a key goes to the stash only if there is none with room
+ * for it.  With two buckets of two cells in each subtable, n[a][b] keys that have bucket a of the first and b of
+ * the second: how many are left over (Hall's theorem), and the mean over all 4^KEYS ways to draw them. */
+static void test_dleft_counting_moves_find_room_if_there_is_any(void **state) {
+    (void)state;
+    enum { KEYS = 8, FILTERS = 5000 };
+    double mean = 0, square = 0;
+    for (unsigned draw = 0; draw < 1u << 2 * KEYS; draw++) {
+        unsigned n[2][2] = {{0}};
+        for (unsigned i = 0; i < KEYS; i++)
+            n[draw >> 2 * i & 1][draw >> (2 * i + 1) & 1]++;
+        unsigned left = more(KEYS, 8);
+        for (unsigned a = 0; a < 2; a++) {
+            left = larger(left, more(n[a][0] + n[a][1], 6));
+            left = larger(left, more(n[0][a] + n[1][a], 6));
+            for (unsigned b = 0; b < 2; b++)
+                left = larger(left, more(n[a][b], 4));
+        }
+        mean += ldexp(left, -2 * KEYS);
+        square += ldexp(left * left, -2 * KEYS);
+    }
+    double stashed = 0;
+    for (uint64_t seed = 1; seed <= FILTERS; seed++) {
+        tamis_params params = shape(10, seed);
+        params.stash = 10;
+        params.value[TAMIS_DLCBF_SUBTABLES] = params.value[TAMIS_DLCBF_BUCKETS] = 2;
+        params.value[TAMIS_DLCBF_CELLS] = 2;
+        params.value[TAMIS_DLCBF_REMAINDER_BITS] = 30; /* no two keys have one fingerprint */
+        params.value[TAMIS_DLCBF_MOVES] = 3;
+        tamis_filter *const f = small_make(&params);
+        for (uint64_t i = 0; i < KEYS; i++)
+            assert_ok(tamis_filter_insert_u64(f, i, NULL));
+        stashed += (double)small_stash_used(f);
+        tamis_filter_free(f);
+    }
+    const double wide = 3.29 * sqrt((square - mean * mean) / FILTERS);
+    print_message("# keys in the stash: %.4f, expected %.4f +- %.4f (99.9 %%)\n", stashed / FILTERS,
+                  mean, wide);
+    assert_true(fabs(stashed / FILTERS - mean) < wide);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dleft_counting_no_removal_is_ambiguous),
         cmocka_unit_test(test_dleft_counting_twin_in_the_stash_is_told_apart),
         cmocka_unit_test(test_dleft_counting_heavy_key_leaves_room_for_others),
         cmocka_unit_test(test_dleft_counting_error_rate_counts_keys_not_cells),
+        cmocka_unit_test(test_dleft_counting_moves_find_room_if_there_is_any),
         cmocka_unit_test(test_dleft_counting_bad_parameters_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
