@@ -457,6 +457,24 @@ static void test_balance_figure4_order_of_curves(void **state) {
     }
 }
 
+/* With one choice and room for all, it is the mean over Poisson loads. */
+static void test_balance_printed_rate_of_one_choice(void **state) {
+    (void)state;
+    tamis_balance_shape shape;
+    tamis_balance_shape_init(&shape);
+    shape.scheme = TAMIS_BALANCE_SINGLE;
+    shape.choices = 1;
+    shape.threshold = 80;
+    shape.shares[0] = 1;
+    double fpr, sum = 0, weight = exp(-8);
+    for (int j = 1; j <= 80; j++) {
+        weight *= 8.0 / j;
+        sum += weight * pow(1 - exp(-6.0 * j / 250), 6);
+    }
+    assert_ok(tamis_model_balance_fpr_printed(&shape, 8, 250, 6, &fpr));
+    assert_true(fabs(fpr / sum - 1) < 1e-9);
+}
+
 static void test_balance_counter_bits_hold_the_largest_load(void **state) {
     (void)state;
     for (unsigned h = 0; h < 300; h++) {
@@ -588,6 +606,7 @@ int main(void) {
         cmocka_unit_test(test_balance_mht_simulation_agrees),
         cmocka_unit_test(test_balance_overflow_variance_simulation_agrees),
         cmocka_unit_test(test_balance_figure4_order_of_curves),
+        cmocka_unit_test(test_balance_printed_rate_of_one_choice),
         cmocka_unit_test(test_balance_counter_bits_hold_the_largest_load),
         cmocka_unit_test(test_balance_edges_empty_filter),
         cmocka_unit_test(test_balance_domain_refused_and_untouched),

@@ -401,6 +401,29 @@ static void test_info_rate_follows_from_the_histogram(void **state) {
     }
 }
 
+/* The next whole number to bits per key * ln 2, from 1 to 64. */
+static void test_filter_default_hashes_fill_half_of_the_bits(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t bits, hashes;
+    } rows[] = {{1, 1},   {100, 1}, {216, 1},  {217, 2},   {288, 2},    {360, 2},
+                {361, 3}, {433, 3}, {1000, 7}, {9304, 64}, {20000, 64}, {1000000, 64}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (unsigned counting = 0; counting < 2; counting++) {
+            tamis_params params;
+            tamis_filter *f;
+            tamis_params_init(&params);
+            params.kind = counting ? TAMIS_KIND_COUNTING_BLOOM : TAMIS_KIND_BLOOM;
+            params.capacity = 100;
+            params.value[0] = rows[i].bits;
+            assert_ok(tamis_filter_create(&params, NULL, &f));
+            assert_ok(tamis_filter_params(f, &params));
+            assert_int_equal(params.value[1], rows[i].hashes);
+            tamis_filter_free(f);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_params_make_the_same_filter_again),
@@ -416,6 +439,7 @@ int main(void) {
         cmocka_unit_test(test_merge_of_unlike_filters_is_refused),
         cmocka_unit_test(test_info_agrees_with_the_filter),
         cmocka_unit_test(test_info_rate_follows_from_the_histogram),
+        cmocka_unit_test(test_filter_default_hashes_fill_half_of_the_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
