@@ -108,6 +108,37 @@ static void test_failure_crowds_leave_room_in_the_stash(void **state) {
     assert_as_rare("line, 10^6 keys, p = 0.3", failed, SETS, plan.overflow_probability);
 }
 
+/* That room is planned: the stash is parted so that with odds no larger than promised the crowds (of n keys that
+ * only come, those whose entry has met four others, and again a fifth of them) or the keys of full lines are too
+ * many for their part. */
+static void test_failure_is_planned_with_crowds(void **state) {
+    (void)state;
+    const uint64_t n = 100000;
+    const double met = -log1p(-0.5);
+    const double crowd = (double)n / 5 * pow(met, 4) / 24 /
+                         (1 + met + met * met / 2 + pow(met, 3) / 6 + pow(met, 4) / 24);
+    for (double failure = 1e-3; failure > 1e-20; failure /= 1e3) {
+        const tamis_params params = plan_for(TAMIS_KIND_LINE, n, 0.5, failure, false).params;
+        tamis_line_shape shape;
+        tamis_line_shape_init(&shape);
+        shape.lines = params.value[TAMIS_LINE_LINES];
+        shape.homes = (unsigned)params.value[TAMIS_LINE_HOMES];
+        shape.fp_bits_max = (unsigned)params.value[TAMIS_LINE_BITS_MAX];
+        shape.header_bits = 9;
+        shape.load_max = (512 - 9 - shape.homes) / 2;
+        double best = 1;
+        for (uint64_t part = 0; part <= params.stash; part++) {
+            double crowds, lines;
+            assert_ok(tamis_model_poisson_tail(crowd, part, &crowds));
+            assert_ok(tamis_model_line_stash(&shape, n, params.stash - part, &lines));
+            best = fmin(best, crowds + lines);
+        }
+        print_message("# failure %g: stash of %llu, too small with odds %.3g\n", failure,
+                      (unsigned long long)params.stash, best);
+        assert_true(best <= failure);
+    }
+}
+
 /* Too many keys, and stashes that are too small: the model's bound, for the quarter of the stash that is kept
  * for keys of full lines. */
 static void test_failure_of_line_is_bounded_by_the_model(void **state) {
@@ -177,6 +208,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_failure_is_as_rare_as_told),
         cmocka_unit_test(test_failure_crowds_leave_room_in_the_stash),
+        cmocka_unit_test(test_failure_is_planned_with_crowds),
         cmocka_unit_test(test_failure_of_line_is_bounded_by_the_model),
         cmocka_unit_test(test_failure_of_dleft_is_bounded_by_the_model),
     };
