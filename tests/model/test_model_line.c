@@ -338,6 +338,23 @@ static void test_line_overflow_equals_simulation(void **state) {
     assert_true(keys > 100 && fabs(seen / keys - 1) < 0.1);
 }
 
+/* With one line and fingerprints so long that all keys are stored: each entry is met with odds of its bits and
+ * its home.  Those of the first homes have a bit more, but for the run in which the bits end. */
+static void test_line_bound_is_the_mean_number_of_matches(void **state) {
+    (void)state;
+    enum { HOMES = 40 };
+    tamis_line_shape s = shape_of(1, HOMES, 64, true);
+    s.bound = true;
+    for (unsigned n = 9; n <= 30; n++) {
+        const unsigned bits = 512 - s.header_bits - HOMES - n, r = bits / n;
+        const double longer = fmax(bits % n - (1 + (n - 1.0) / HOMES), 0);
+        const double expected = (longer * ldexp(1, -(int)r - 1) + (n - longer) * ldexp(1, -(int)r));
+        double fpr;
+        assert_ok(tamis_model_line_fpr(&s, n, &fpr));
+        assert_true(fabs(fpr * HOMES / expected - 1) < 1e-3);
+    }
+}
+
 static void test_line_stash_bounds_simulation(void **state) {
     (void)state;
     const tamis_line_shape s = shape_of(50, 64, 20, false);
@@ -488,6 +505,7 @@ int main(void) {
         cmocka_unit_test(test_line_passing_on_equals_simulation),
         cmocka_unit_test(test_line_passing_on_overflow_equals_simulation),
         cmocka_unit_test(test_line_overflow_equals_simulation),
+        cmocka_unit_test(test_line_bound_is_the_mean_number_of_matches),
         cmocka_unit_test(test_line_stash_bounds_simulation),
         cmocka_unit_test(test_line_churned_equals_simulation),
         cmocka_unit_test(test_line_churned_long_is_near),
