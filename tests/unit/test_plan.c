@@ -354,6 +354,38 @@ static void test_plan_rate_beyond_the_hashes_is_unsupported(void **state) {
     assert_plan_sound(&largest, &plan);
 }
 
+/* One bit is the shortest fingerprint: a rate over 1/2 is no cheaper than 1/2, and that a bit cheaper than 1/4. */
+static void test_plan_rank_uses_the_largest_rates(void **state) {
+    (void)state;
+    for (tamis_kind kind = TAMIS_KIND_RANK; kind <= TAMIS_KIND_RANK_COUNTING; kind++) {
+        static const double rates[] = {0.9, 0.5, 0.25};
+        tamis_plan plan[3];
+        for (unsigned i = 0; i < 3; i++) {
+            const tamis_need need = need_for(kind, 100000, rates[i]);
+            tamis_plan_init(&plan[i]);
+            assert_ok(tamis_plan_make(&need, &plan[i]));
+        }
+        assert_int_equal(plan[0].bytes, plan[1].bytes);
+        assert_true(plan[1].fpr > 0.45 && plan[1].fpr <= 0.5);
+        assert_true(plan[1].bits_per_key < plan[2].bits_per_key - 1);
+    }
+}
+
+/* With one choice it is a blocked filter with counters: what these cost is the most that is lost. */
+static void test_plan_balanced_is_hardly_larger_than_blocked(void **state) {
+    (void)state;
+    for (double fpr = 0.6; fpr > 1e-4; fpr /= 4) {
+        const tamis_need simple = need_for(TAMIS_KIND_BLOCKED_BLOOM, 100000, fpr);
+        const tamis_need need = need_for(TAMIS_KIND_BALANCED_BLOOM, 100000, fpr);
+        tamis_plan blocked, balanced;
+        tamis_plan_init(&blocked);
+        tamis_plan_init(&balanced);
+        assert_ok(tamis_plan_make(&simple, &blocked));
+        assert_ok(tamis_plan_make(&need, &balanced));
+        assert_true(balanced.bits_per_key < 1.03 * blocked.bits_per_key);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plan_need_out_of_range_is_refused),
@@ -366,6 +398,8 @@ int main(void) {
         cmocka_unit_test(test_plan_all_bad_size_leaves_all_unchanged),
         cmocka_unit_test(test_plan_callers_of_every_age_are_served),
         cmocka_unit_test(test_plan_rate_beyond_the_hashes_is_unsupported),
+        cmocka_unit_test(test_plan_rank_uses_the_largest_rates),
+        cmocka_unit_test(test_plan_balanced_is_hardly_larger_than_blocked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

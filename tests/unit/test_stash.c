@@ -158,6 +158,26 @@ static void test_stash_size_is_whole_lines_with_a_free_slot(void **state) {
     assert_true(tamis_i_stash_words(TAMIS_I_STASH_MAX) > 2 * TAMIS_I_STASH_MAX);
 }
 
+/* Keys that have a place elsewhere leave a quarter, rounded up, to those that have none. */
+static void test_stash_spare_entries_leave_a_quarter(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 1;
+    for (uint64_t capacity = 1; capacity <= 40; capacity++) {
+        own_stash own;
+        own_stash_init(&own, capacity);
+        for (uint64_t i = 0; i < capacity; i++) {
+            const tamis_digest d = {.lo = test_random(&random), .hi = test_random(&random)};
+            const bool spare = i < capacity - (capacity + 3) / 4;
+            assert_status(tamis_i_stash_insert_spare(&own.stash, d),
+                          spare ? TAMIS_OK : TAMIS_E_FULL);
+            if (!spare)
+                assert_ok(tamis_i_stash_insert(&own.stash, d));
+        }
+        assert_int_equal(own.used, capacity);
+        own_stash_free(&own);
+    }
+}
+
 /* A run of entries that goes over the last slot to the first, changed at random places. */
 static void test_stash_run_around_the_end_is_kept(void **state) {
     (void)state;
@@ -225,6 +245,7 @@ int main(void) {
         cmocka_unit_test(test_stash_many_copies_match_multiset),
         cmocka_unit_test(test_stash_without_capacity_is_always_full),
         cmocka_unit_test(test_stash_size_is_whole_lines_with_a_free_slot),
+        cmocka_unit_test(test_stash_spare_entries_leave_a_quarter),
         cmocka_unit_test(test_stash_run_around_the_end_is_kept),
         cmocka_unit_test(test_stash_full_refuses_and_is_unchanged),
     };
