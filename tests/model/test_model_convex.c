@@ -291,6 +291,7 @@ static void test_mixed_that_is_none_is_refused(void **state) {
     assert_true(p[0] == 7 && k0 == 7);
     assert_ok(tamis_model_balance_mixed(&m, 1.2, 8, 0, NULL, 0, &k0));
     assert_int_equal(k0, 8);
+    assert_ok(tamis_model_balance_mixed(&m, 1.2, 8, 0, p, 10, &k0)); /* k0 + 2 */
 }
 
 int main(void) {

@@ -81,6 +81,35 @@ static void test_plans_keep_their_promise(void **state) {
                     }
 }
 
+/* P(Poisson(mean) >= x). */
+static double reaches(double mean, uint64_t x) {
+    double odds;
+    assert_ok(tamis_model_poisson_tail(mean, x - 1, &odds));
+    return odds;
+}
+
+/* Counters that all but never stop, or that have fewer items than they can count. */
+static void test_plans_have_wide_counters(void **state) {
+    (void)state;
+    static const tamis_i_summary_id counting[] = {TAMIS_I_SUMMARY_MULTIPLE_COUNTING,
+                                                  TAMIS_I_SUMMARY_SINGLE_COUNTING};
+    for (unsigned k = 0; k < 2; k++)
+        for (uint64_t n = 1; n < 200; n += 1 + n / 16)
+            for (double odds = 0.5; odds > 1e-9; odds /= 30) {
+                const tamis_i_table_need need = {.n = n, .kind = counting[k], .odds = odds};
+                tamis_i_table_plan plan;
+                assert_ok(tamis_i_plan_table(&need, &plan));
+                for (unsigned f = 0; f < plan.n_types; f++) {
+                    const unsigned shared = k == 0 ? f : 0;
+                    const double cells = (double)plan.summary.cells[shared];
+                    const double hashes = (double)plan.summary.hashes[shared];
+                    const uint64_t top = ((uint64_t)1 << plan.summary.counter_bits[f]) - 1;
+                    assert_true(cells * reaches(plan.items[f] * hashes / cells, top) <= odds ||
+                                reaches(plan.items[f], top) <= odds);
+                }
+            }
+}
+
 /* Just above the size up to which plans are exact, the approximation agrees with the exact model. */
 static void test_plan_approximation_agrees_with_exact_model(void **state) {
     (void)state;
@@ -240,6 +269,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plan_finds_the_tables_of_the_paper),
         cmocka_unit_test(test_plans_keep_their_promise),
+        cmocka_unit_test(test_plans_have_wide_counters),
         cmocka_unit_test(test_plan_approximation_agrees_with_exact_model),
         cmocka_unit_test(test_plan_odds_hold_when_tables_are_built),
         cmocka_unit_test(test_plan_steady_state_is_as_computed),

@@ -127,6 +127,17 @@ static void test_need_lines_are_a_limit(void **state) {
     one.lines_max = 1;
     assert_ok(plan_of(&one, &plan));
     assert_true(plan.lines_per_query <= 1.001);
+    /* Bloom filters read less with fewer hashes, for more bytes. */
+    for (tamis_kind kind = TAMIS_KIND_BLOOM; kind <= TAMIS_KIND_COUNTING_BLOOM; kind++) {
+        uint64_t bytes = 0;
+        for (double most = 1.95; most > 1; most -= 0.3) {
+            one = need_for(kind, 100000, 0.01);
+            one.lines_max = most;
+            assert_ok(plan_of(&one, &plan));
+            assert_true(plan.lines_per_query <= 1.001 * most && plan.bytes > bytes);
+            bytes = plan.bytes;
+        }
+    }
 }
 
 static void test_need_failure_is_a_limit(void **state) {
