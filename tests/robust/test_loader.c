@@ -630,6 +630,34 @@ static void test_loader_kind_exchanged_refused_or_safe(void **state) {
     }
 }
 
+/* Three buckets of 136 bits in each line leave 104 bits, which must be clear in every line. */
+static void test_loader_bits_outside_of_buckets_are_refused(void **state) {
+    (void)state;
+    tamis_params params;
+    tamis_filter *f, *back = NULL;
+    tamis_params_init(&params);
+    params.kind = TAMIS_KIND_DLEFT_COUNTING;
+    params.capacity = SMALL;
+    params.seed = 3;
+    params.value[TAMIS_DLCBF_REMAINDER_BITS] = 15;
+    assert_ok(tamis_filter_create(&params, NULL, &f));
+    for (uint64_t i = 0; i < SMALL; i++)
+        assert_ok(tamis_filter_insert_u64(f, i, NULL));
+    size_t size;
+    unsigned char *const bytes = encode(f, &size);
+    for (size_t line = 0; line < 4; line++) {
+        unsigned char *const last = bytes + size - 1 - 64 * line;
+        const char *reason = "";
+        *last ^= 0x80;
+        fix_checksums(bytes, size);
+        assert_status(tamis_filter_decode(bytes, size, NULL, &back, &reason), TAMIS_E_FORMAT);
+        assert_string_equal(reason, "the table has data outside of its buckets");
+        *last ^= 0x80;
+    }
+    free(bytes);
+    tamis_filter_free(f);
+}
+
 int main(void) {
     (void)signal(SIGPIPE, SIG_IGN); /* writers into pipes that the loader leaves early */
     const struct CMUnitTest tests[] = {
@@ -650,6 +678,7 @@ int main(void) {
         cmocka_unit_test(test_loader_table_bits_refused_or_safe),
         cmocka_unit_test(test_loader_full_table_refused_or_safe),
         cmocka_unit_test(test_loader_kind_exchanged_refused_or_safe),
+        cmocka_unit_test(test_loader_bits_outside_of_buckets_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

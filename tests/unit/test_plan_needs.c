@@ -158,6 +158,11 @@ static void test_need_failure_is_a_limit(void **state) {
             before = plan.bytes;
         }
     }
+    /* Cells that are all full are as rare as can be, but the odds are told. */
+    const tamis_need need = need_for(TAMIS_KIND_DLEFT_COUNTING, 100000, 0.01);
+    tamis_plan plan;
+    assert_ok(plan_of(&need, &plan));
+    assert_true(plan.overflow_probability > 0 && plan.params.stash == 16 + 100000 / 16384);
 }
 
 /* Copies: each key of a planned filter can be there so often, is counted, and goes away again. */
