@@ -457,6 +457,23 @@ static void test_balance_figure4_order_of_curves(void **state) {
     }
 }
 
+/* Ten keys in 64 blocks: each that is refused is the third of a block at least, and there are so many triples. */
+static void test_balance_few_keys_are_seldom_refused(void **state) {
+    (void)state;
+    tamis_balance_shape shape;
+    tamis_balance_state found;
+    tamis_balance_shape_init(&shape);
+    tamis_balance_state_init(&found);
+    shape.scheme = TAMIS_BALANCE_SINGLE;
+    shape.choices = 1;
+    shape.threshold = 2;
+    shape.coin = 0.5;
+    shape.blocks = 64;
+    shape.shares[0] = 1;
+    assert_ok(tamis_model_balance_state(&shape, 10.0 / 64, &found));
+    assert_true(found.overflow > 0 && found.overflow < 120.0 / (64 * 64) / 10);
+}
+
 /* With one choice and room for all, it is the mean over Poisson loads. */
 static void test_balance_printed_rate_of_one_choice(void **state) {
     (void)state;
@@ -606,6 +623,7 @@ int main(void) {
         cmocka_unit_test(test_balance_mht_simulation_agrees),
         cmocka_unit_test(test_balance_overflow_variance_simulation_agrees),
         cmocka_unit_test(test_balance_figure4_order_of_curves),
+        cmocka_unit_test(test_balance_few_keys_are_seldom_refused),
         cmocka_unit_test(test_balance_printed_rate_of_one_choice),
         cmocka_unit_test(test_balance_counter_bits_hold_the_largest_load),
         cmocka_unit_test(test_balance_edges_empty_filter),
