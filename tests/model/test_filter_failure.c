@@ -108,9 +108,9 @@ static void test_failure_crowds_leave_room_in_the_stash(void **state) {
     assert_as_rare("line, 10^6 keys, p = 0.3", failed, SETS, plan.overflow_probability);
 }
 
-/* That room is planned: the stash is parted so that with odds no larger than promised the crowds (of n keys that
- * only come, those whose entry has met four others, and again a fifth of them) or the keys of full lines are too
- * many for their part. */
+/* That room is planned: the stash is parted so that with odds no larger than promised the crowds
+ * (of n keys that only come, those whose entry has met four others, and again a fifth of them) or
+ * the keys of full lines are too many for their part. */
 static void test_failure_is_planned_with_crowds(void **state) {
     (void)state;
     const uint64_t n = 100000;

@@ -457,7 +457,8 @@ static void test_balance_figure4_order_of_curves(void **state) {
     }
 }
 
-/* Ten keys in 64 blocks: each that is refused is the third of a block at least, and there are so many triples. */
+/* Ten keys in 64 blocks: each that is refused is the third of a block at least, and there are so
+ * many triples. */
 static void test_balance_few_keys_are_seldom_refused(void **state) {
     (void)state;
     tamis_balance_shape shape;

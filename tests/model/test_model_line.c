@@ -338,8 +338,9 @@ static void test_line_overflow_equals_simulation(void **state) {
     assert_true(keys > 100 && fabs(seen / keys - 1) < 0.1);
 }
 
-/* With one line and fingerprints so long that all keys are stored: each entry is met with odds of its bits and
- * its home.  Those of the first homes have a bit more, but for the run in which the bits end. */
+/* With one line and fingerprints so long that all keys are stored: each entry is met with odds of
+ * its bits and its home.  Those of the first homes have a bit more, but for the run in which the
+ * bits end. */
 static void test_line_bound_is_the_mean_number_of_matches(void **state) {
     (void)state;
     enum { HOMES = 40 };

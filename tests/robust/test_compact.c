@@ -157,8 +157,8 @@ static void test_compact_signed_damage_is_refused_or_sound(void **state) {
     assert_true(refused > 1000);
 }
 
-/* A parameter that is left out stands for its default when a filter is made, but not in a header; nor is one
- * that no filter can have believed. */
+/* A parameter that is left out stands for its default when a filter is made, but not in a header;
+ * nor is one that no filter can have believed. */
 static void test_compact_parameters_out_of_range_are_refused(void **state) {
     enum { PARAMETERS = 23 };
     (void)state;

@@ -144,9 +144,10 @@ static unsigned larger(unsigned a, unsigned b) {
     return a > b ? a : b;
 }
 
-/* Moves reach every arrangement of so small a table: a key goes to the stash only if there is none with room
- * for it.  With two buckets of two cells in each subtable, n[a][b] keys that have bucket a of the first and b of
- * the second: how many are left over (Hall's theorem), and the mean over all 4^KEYS ways to draw them. */
+/* Moves reach every arrangement of so small a table: a key goes to the stash only if there is none
+ * with room for it.  With two buckets of two cells in each subtable, n[a][b] keys that have bucket
+ * a of the first and b of the second: how many are left over (Hall's theorem), and the mean over
+ * all 4^KEYS ways to draw them. */
 static void test_dleft_counting_moves_find_room_if_there_is_any(void **state) {
     (void)state;
     enum { KEYS = 8, FILTERS = 5000 };

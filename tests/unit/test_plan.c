@@ -354,14 +354,15 @@ static void test_plan_rate_beyond_the_hashes_is_unsupported(void **state) {
     assert_plan_sound(&largest, &plan);
 }
 
-/* One bit is the shortest fingerprint: a rate over 1/2 is no cheaper than 1/2, and that a bit cheaper than 1/4. */
+/* One bit is the shortest fingerprint: a rate over 1/2 is no cheaper than 1/2, and that a bit
+ * cheaper than 1/4. */
 static void test_plan_rank_uses_the_largest_rates(void **state) {
     (void)state;
     for (tamis_kind kind = TAMIS_KIND_RANK; kind <= TAMIS_KIND_RANK_COUNTING; kind++) {
-        static const double rates[] = {0.9, 0.5, 0.25};
+        static const double large[] = {0.9, 0.5, 0.25};
         tamis_plan plan[3];
         for (unsigned i = 0; i < 3; i++) {
-            const tamis_need need = need_for(kind, 100000, rates[i]);
+            const tamis_need need = need_for(kind, 100000, large[i]);
             tamis_plan_init(&plan[i]);
             assert_ok(tamis_plan_make(&need, &plan[i]));
         }
