@@ -332,7 +332,8 @@ static void test_cost_import_takes_memory_in_proportion_to_its_length(void **sta
                 tamis_filter *filter = NULL;
                 const tamis_status status =
                     tamis_filter_import(f.bytes, f.size, &t.allocator, &filter, NULL);
-                assert_true(status == TAMIS_OK || status == TAMIS_E_FORMAT);
+                assert_true(status == TAMIS_OK || status == TAMIS_E_FORMAT ||
+                            (sizeof(size_t) < 8 && status == TAMIS_E_TOO_LARGE));
                 assert_true(t.largest <= ((size_t)2 << 20) + 2048 + 64 * f.size);
                 assert_true(status == TAMIS_OK || t.calls == 0);
                 taken += status == TAMIS_OK;
