@@ -291,9 +291,11 @@ static tamis_status whole_bytes(const tamis_rank_shape *shape, double *bytes) {
     const uint64_t stash_words = 2 * slots + (slots + 7) / 8;
     uint64_t bits;
     const tamis_status status = tamis_model_rank_bits(shape, &bits);
-    if (status == TAMIS_OK)
-        *bytes = 64 * (double)(1 + (stash_words + 7) / 8 + (bits + 64) / 512 + 1);
-    return status;
+    if (status != TAMIS_OK)
+        return status;
+    const uint64_t lines = 2 + (stash_words + 7) / 8 + (bits + 64) / 512;
+    *bytes = 64 * (double)lines;
+    return TAMIS_OK;
 }
 
 /* Bits per key of the filter, with its stash. */

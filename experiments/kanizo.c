@@ -267,13 +267,17 @@ static tamis_status cost_single(const figure *self, double *value) {
     return cost_bound(TAMIS_BALANCE_SINGLE, 1, (kanizo_cost)self->index, value);
 }
 
+static double percent(int hundredths) {
+    return hundredths / 100.0;
+}
+
 static tamis_status cost_sequential(const figure *self, double *value) {
-    return cost_bound(TAMIS_BALANCE_SEQUENTIAL, self->index / 10 / 100.0,
+    return cost_bound(TAMIS_BALANCE_SEQUENTIAL, percent(self->index / 10),
                       (kanizo_cost)(self->index % 10), value);
 }
 
 static tamis_status cost_mht(const figure *self, double *value) {
-    return cost_bound(TAMIS_BALANCE_MHT, self->index / 10 / 100.0, (kanizo_cost)(self->index % 10),
+    return cost_bound(TAMIS_BALANCE_MHT, percent(self->index / 10), (kanizo_cost)(self->index % 10),
                       value);
 }
 
@@ -281,7 +285,7 @@ static tamis_status cost_mht(const figure *self, double *value) {
  * together hit every block alike. */
 static tamis_status mixed(const figure *self, double *value) {
     enum { ROOM = 64 };
-    const double a = self->index / 100 / 100.0;
+    const double a = percent(self->index / 100);
     double overflow, shares[CHOICES], weights[CHOICES], aims[CHOICES * CHOICES] = {0}, p[ROOM];
     tamis_status status =
         tamis_model_balance_region(TAMIS_BALANCE_MHT, CHOICES, a, cost_load, &overflow, shares);
@@ -307,7 +311,7 @@ static tamis_status mixed(const figure *self, double *value) {
 }
 
 static tamis_status mixed_see(const figure *self, run *r, measured *value) {
-    return kanizo_see_region(TAMIS_BALANCE_MHT, self->index / 100 / 100.0, 0, cost_load,
+    return kanizo_see_region(TAMIS_BALANCE_MHT, percent(self->index / 100), 0, cost_load,
                              KANIZO_LOADS + (unsigned)self->index % 100, r, value);
 }
 
@@ -317,12 +321,12 @@ static tamis_status cost_single_see(const figure *self, run *r, measured *value)
 }
 
 static tamis_status cost_sequential_see(const figure *self, run *r, measured *value) {
-    return kanizo_see_region(TAMIS_BALANCE_SEQUENTIAL, self->index / 10 / 100.0, 0, cost_load,
+    return kanizo_see_region(TAMIS_BALANCE_SEQUENTIAL, percent(self->index / 10), 0, cost_load,
                              KANIZO_COSTS + (unsigned)self->index % 10, r, value);
 }
 
 static tamis_status cost_mht_see(const figure *self, run *r, measured *value) {
-    return kanizo_see_region(TAMIS_BALANCE_MHT, self->index / 10 / 100.0, 0, cost_load,
+    return kanizo_see_region(TAMIS_BALANCE_MHT, percent(self->index / 10), 0, cost_load,
                              KANIZO_COSTS + (unsigned)self->index % 10, r, value);
 }
 

@@ -14,13 +14,13 @@ enum { KIRSCH_TABLES_MAX = 6 };
 /* A hash table with its three summaries, as section IX configures them. */
 typedef struct kirsch_setting {
     uint64_t n;
-    unsigned n_tables;
-    uint64_t buckets[KIRSCH_TABLES_MAX];
-    unsigned string_bits;  /* interpolation search */
-    uint64_t string_slots; /* of its array; 0: a tenth more than items */
+    uint64_t string_slots; /* of the array of interpolation search; 0: a tenth more than items */
     uint64_t cells;        /* single filter */
-    unsigned cell_hashes;
+    uint64_t buckets[KIRSCH_TABLES_MAX];
     uint64_t bits[KIRSCH_TABLES_MAX]; /* multiple filters */
+    unsigned n_tables;
+    unsigned string_bits; /* interpolation search */
+    unsigned cell_hashes;
     unsigned bit_hashes[KIRSCH_TABLES_MAX];
 } kirsch_setting;
 

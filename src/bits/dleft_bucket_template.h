@@ -122,7 +122,7 @@ TAMIS_INLINE bool find_in_64(const uint64_t *group, uint64_t print) {
     DLEFT_TARGET static bool DLEFT(find_##number)(const uint64_t *group, unsigned bucket,          \
                                                   uint64_t print) {                                \
         (void)bucket;                                                                              \
-        return find;                                                                               \
+        return (find);                                                                             \
     }                                                                                              \
     DLEFT_TARGET static void DLEFT(search_##number)(const tamis_i_probe *probes, size_t n,         \
                                                     unsigned d, const tamis_i_probe *next,         \
@@ -136,7 +136,7 @@ TAMIS_INLINE bool find_in_64(const uint64_t *group, uint64_t print) {
                 const uint64_t print = p->word[0];                                                 \
                 (void)bucket;                                                                      \
                 TAMIS_PREFETCH(next[i].at[j]);                                                     \
-                is |= find;                                                                        \
+                is |= (find);                                                                      \
             }                                                                                      \
             found[i] = is;                                                                         \
         }                                                                                          \

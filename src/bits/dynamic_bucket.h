@@ -54,12 +54,12 @@ typedef struct tamis_i_element {
 
 /* Prepare a way to divide buckets.  False if there is none: at least two of the shortest elements must
  * fit. */
-bool tamis_i_dynamic_init(tamis_i_dynamic_bucket *bucket, uint64_t bits, uint64_t least,
+bool tamis_i_dynamic_init(tamis_i_dynamic_bucket *layout, uint64_t bits, uint64_t least,
                           uint64_t counter_bits, uint64_t sizes);
 
 /* The head of a print. */
-static inline uint64_t tamis_i_dynamic_head(const tamis_i_dynamic_bucket *bucket, uint64_t print) {
-    return print << (bucket->sizes == 1) >> (64 - bucket->heads.bits);
+static inline uint64_t tamis_i_dynamic_head(const tamis_i_dynamic_bucket *layout, uint64_t print) {
+    return print << (layout->sizes == 1) >> (64 - layout->heads.bits);
 }
 
 /* In the following 'line' and 'at' tell the first bit of the bucket, which is in that line of 8 words; no
@@ -68,24 +68,24 @@ static inline uint64_t tamis_i_dynamic_head(const tamis_i_dynamic_bucket *bucket
  * them. */
 
 /* Elements in the bucket. */
-static inline unsigned tamis_i_dynamic_load(const tamis_i_dynamic_bucket *bucket,
+static inline unsigned tamis_i_dynamic_load(const tamis_i_dynamic_bucket *layout,
                                             const uint64_t *line, unsigned at) {
-    const uint64_t numbers = tamis_i_lined_get(line, at + bucket->state_at, 255);
+    const uint64_t numbers = tamis_i_lined_get(line, at + layout->state_at, 255);
     return (unsigned)(numbers % 16 + numbers / 16);
 }
 
 /* Is element i a prefix of 'print', whose head it has?  Also if there is no element i: then not.  To be
  * inlined; dynamic_bucket.c tells the layout. */
-static inline bool tamis_i_dynamic_holds(const tamis_i_dynamic_bucket *bucket, const uint64_t *line,
+static inline bool tamis_i_dynamic_holds(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
                                          uint64_t at, uint64_t i, uint64_t print) {
-    const uint64_t state = tamis_i_lined_get(line, at + bucket->state_at, bucket->state_mask);
-    const uint64_t n_a = state & 15, n = n_a + (state >> 4 & 15), one = bucket->sizes == 1;
-    const uint64_t skip = bucket->heads.bits + one; /* bits of the print before the tail */
-    const uint64_t tail_a = bucket->least + (state >> 8 & 31) - skip;
-    const uint64_t tail_b = bucket->least + (state >> (one ? 8 : 13) & 31) - skip;
+    const uint64_t state = tamis_i_lined_get(line, at + layout->state_at, layout->state_mask);
+    const uint64_t n_a = state & 15, n = n_a + (state >> 4 & 15), one = layout->sizes == 1;
+    const uint64_t skip = layout->heads.bits + one; /* bits of the print before the tail */
+    const uint64_t tail_a = layout->least + (state >> 8 & 31) - skip;
+    const uint64_t tail_b = layout->least + (state >> (one ? 8 : 13) & 31) - skip;
     const uint64_t in_b = i >= n_a, before = in_b ? n_a : i, tail = in_b ? tail_b : tail_a;
     const uint64_t first =
-        n * (bucket->heads.bits + bucket->counter_bits) + before * tail_a + (i - before) * tail_b;
+        n * (layout->heads.bits + layout->counter_bits) + before * tail_a + (i - before) * tail_b;
     if (i >= n || (one && print >> 63 != in_b))
         return false;
     const uint64_t found = tamis_i_lined_get(line, at + first, ((uint64_t)1 << tail) - 1);
@@ -93,41 +93,41 @@ static inline bool tamis_i_dynamic_holds(const tamis_i_dynamic_bucket *bucket, c
 }
 
 /* The candidates that are a prefix of 'print'. */
-unsigned tamis_i_dynamic_match(const tamis_i_dynamic_bucket *bucket, const uint64_t *line,
+unsigned tamis_i_dynamic_match(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
                                unsigned at, uint64_t print, unsigned candidates);
 
 /* The candidates that agree with 'print' in its first 'least' bits. */
-unsigned tamis_i_dynamic_akin(const tamis_i_dynamic_bucket *bucket, const uint64_t *line,
+unsigned tamis_i_dynamic_akin(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
                               unsigned at, uint64_t print, unsigned candidates);
 
 /* Keys that these elements stand for. */
-unsigned tamis_i_dynamic_copies(const tamis_i_dynamic_bucket *bucket, const uint64_t *line,
+unsigned tamis_i_dynamic_copies(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
                                 unsigned at, unsigned elements);
 
 /* A key becomes one of those that one of these elements stands for.  False if no counter allows it. */
-bool tamis_i_dynamic_join(const tamis_i_dynamic_bucket *bucket, uint64_t *line, unsigned at,
+bool tamis_i_dynamic_join(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
                           unsigned elements);
 
 /* Add an element for 'count' keys, of which the first 'length' bits of 'print' are known.  It and others
  * may lose bits.  False, and nothing changed, if there is no room.  1 <= count <= 2^counter_bits;
  * length >= least. */
-bool tamis_i_dynamic_add(const tamis_i_dynamic_bucket *bucket, uint64_t *line, unsigned at,
+bool tamis_i_dynamic_add(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
                          uint64_t print, unsigned length, unsigned count);
 
 /* Take one key away from the longest of these elements, of which there is at least one. */
-void tamis_i_dynamic_remove(const tamis_i_dynamic_bucket *bucket, uint64_t *line, unsigned at,
+void tamis_i_dynamic_remove(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
                             unsigned elements);
 
 /* The elements, in the order of the bucket; returns how many. */
-unsigned tamis_i_dynamic_list(const tamis_i_dynamic_bucket *bucket, const uint64_t *line,
+unsigned tamis_i_dynamic_list(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
                               unsigned at, tamis_i_element elements[TAMIS_I_DYNAMIC_MAX]);
 
 /* Drop element number i. */
-void tamis_i_dynamic_drop(const tamis_i_dynamic_bucket *bucket, uint64_t *line, unsigned at,
+void tamis_i_dynamic_drop(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
                           unsigned i);
 
 /* Could the bucket have come from these calls?  False, and why. */
-bool tamis_i_dynamic_check(const tamis_i_dynamic_bucket *bucket, const uint64_t *line, unsigned at,
+bool tamis_i_dynamic_check(const tamis_i_dynamic_bucket *layout, const uint64_t *line, unsigned at,
                            const char **reason);
 
 /* ---- lengths: what all implementations share ---- */
@@ -138,12 +138,12 @@ typedef struct tamis_i_dynamic_split {
 } tamis_i_dynamic_split;
 
 /* The state of a bucket of n elements. */
-static inline uint64_t tamis_i_dynamic_state(const tamis_i_dynamic_bucket *bucket, unsigned n,
+static inline uint64_t tamis_i_dynamic_state(const tamis_i_dynamic_bucket *layout, unsigned n,
                                              tamis_i_dynamic_split l) {
-    const uint64_t least = bucket->least;
+    const uint64_t least = layout->least;
     const unsigned first = 2 * TAMIS_I_DYNAMIC_NUMBER;
     uint64_t state = l.n_a | (uint64_t)(n - l.n_a) << TAMIS_I_DYNAMIC_NUMBER;
-    if (bucket->sizes == 1)
+    if (layout->sizes == 1)
         return state | (n == 0 ? 0 : l.longer - least) << first;
     state |= (l.n_a == 0 ? 0 : l.longer - least) << first;
     return state | (n == l.n_a ? 0 : l.shorter - least) << (first + TAMIS_I_DYNAMIC_LENGTH);
@@ -158,20 +158,20 @@ static inline unsigned tamis_i_dynamic_part(unsigned x, unsigned n) {
 }
 
 /* Two lengths, if the room cannot be shared out evenly: see tamis_i_dynamic_lengths. */
-tamis_i_dynamic_split tamis_i_dynamic_uneven(const tamis_i_dynamic_bucket *bucket, unsigned room,
+tamis_i_dynamic_split tamis_i_dynamic_uneven(const tamis_i_dynamic_bucket *layout, unsigned room,
                                              unsigned n_a, unsigned a, unsigned own, unsigned n_b,
                                              unsigned b);
 
 /* Two lengths for n_a elements of length a, one of length 'own', and n_b of length b < a, in this
  * order, which have 'room' bits; n_b > 0, or b = own.  None becomes longer. */
-static inline tamis_i_dynamic_split tamis_i_dynamic_lengths(const tamis_i_dynamic_bucket *bucket,
+static inline tamis_i_dynamic_split tamis_i_dynamic_lengths(const tamis_i_dynamic_bucket *layout,
                                                             unsigned room, unsigned n_a, unsigned a,
                                                             unsigned own, unsigned n_b,
                                                             unsigned b) {
     const unsigned n = n_a + 1 + n_b, even = tamis_i_dynamic_part(room, n);
     if (even < b && even < own)
         return (tamis_i_dynamic_split){.n_a = room - n * even, .longer = even + 1, .shorter = even};
-    return tamis_i_dynamic_uneven(bucket, room, n_a, a, own, n_b, b);
+    return tamis_i_dynamic_uneven(layout, room, n_a, a, own, n_b, b);
 }
 
 /* ---- the elements of a key ---- */

@@ -167,7 +167,7 @@ static void balanced_arrive_pairs(table *t, unsigned s, double h, double takes[2
 static void balanced_arrive(table *t, double h) {
     double fraction[2][LOADS], takes[2][LOADS] = {{0}};
     for (unsigned s = 0; s < 2; s++)
-        balanced_loads(t, s % t->sides, fraction[s]);
+        balanced_loads(t, t->sides == 2 ? s : 0, fraction[s]);
     for (unsigned s = 0; s < 2; s++)
         for (unsigned a = 0; a < LOADS; a++)
             for (unsigned b = 0; b < LOADS; b++)

@@ -77,7 +77,7 @@ static void quick_add(bucket *b, uint64_t print) {
 }
 
 static void quick_add_any(bucket *b, uint64_t print) {
-    tamis_i_dynamic_add_any_x86(&b->layout, bytes_of(b), print);
+    tamis_i_dynamic_test_add_any(&b->layout, bytes_of(b), print);
 }
 
 static void quick_drop(bucket *b, unsigned i) {

@@ -276,6 +276,11 @@ TAMIS_I_TARGET_BOTH void tamis_i_dynamic_test_add(const tamis_i_dynamic_bucket *
     tamis_i_dynamic_add_x86(bucket, &q, bytes, n, print);
 }
 
+void tamis_i_dynamic_test_add_any(const tamis_i_dynamic_bucket *bucket, unsigned char *bytes,
+                                  uint64_t print) {
+    tamis_i_dynamic_add_any_x86(bucket, bytes, print);
+}
+
 TAMIS_I_TARGET_BOTH void tamis_i_dynamic_test_drop(const tamis_i_dynamic_bucket *bucket,
                                                    unsigned char *bytes, unsigned i) {
     const tamis_i_dynamic_quick q = tamis_i_dynamic_quick_of(bucket);

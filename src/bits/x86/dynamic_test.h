@@ -11,8 +11,8 @@
  * a prefix of the print, or (least) akin? */
 void tamis_i_dynamic_test_add(const tamis_i_dynamic_bucket *bucket, unsigned char *bytes,
                               unsigned n, uint64_t print);
-void tamis_i_dynamic_add_any_x86(const tamis_i_dynamic_bucket *bucket, unsigned char *bytes,
-                                 uint64_t print);
+void tamis_i_dynamic_test_add_any(const tamis_i_dynamic_bucket *bucket, unsigned char *bytes,
+                                  uint64_t print);
 void tamis_i_dynamic_test_drop(const tamis_i_dynamic_bucket *bucket, unsigned char *bytes,
                                unsigned i);
 bool tamis_i_dynamic_test_holds(const tamis_i_dynamic_bucket *bucket, const unsigned char *bytes,
