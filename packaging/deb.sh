@@ -44,6 +44,8 @@ done
 {
     echo "libtamis.so.$soversion libtamis$soversion #MINVER#"
     sed "s/.*/ &@Base $version/" tests/abi/symbols.txt
+    echo "libtamis-model.so.$soversion libtamis$soversion #MINVER#"
+    sed "s/.*/ &@Base $version/" tests/abi/symbols-model.txt
 } >"$tree/debian/libtamis$soversion.symbols"
 # Nobody asked for these packages by a bug of Debian's, since they are not uploaded there.
 for package in libtamis$soversion libtamis-dev tamis python3-tamis; do
