@@ -155,3 +155,23 @@ const char *test_path(const char *name) {
              (long)getpid(), name);
     return path;
 }
+
+uint64_t test_some_word(uint64_t *random) {
+    const uint64_t a = test_random(random), b = test_random(random), c = test_random(random);
+    switch (test_random_below(random, 8)) {
+    case 0:
+        return 0;
+    case 1:
+        return UINT64_MAX;
+    case 2:
+        return (uint64_t)1 << a % 64;
+    case 3:
+        return ~((uint64_t)1 << a % 64);
+    case 4:
+        return a & b & c;
+    case 5:
+        return a | b | c;
+    default:
+        return a;
+    }
+}

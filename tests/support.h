@@ -72,6 +72,9 @@ void assert_fair(const char *what, const uint64_t *counts, size_t n);
 /* A path for a temporary file of this process, in TMPDIR or /tmp; static buffers, 4 in rotation. */
 const char *test_path(const char *name);
 
+/* A word with few, many, no or all bits set, or a random one. */
+uint64_t test_some_word(uint64_t *random);
+
 /* May native operations that need AVX2 and BMI2 be called? */
 static inline bool test_has_vectors(unsigned features) {
     const unsigned both = TAMIS_I_CPU_AVX2 | TAMIS_I_CPU_BMI2;

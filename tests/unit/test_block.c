@@ -17,27 +17,6 @@ static const tamis_i_block_ops *ops_of(unsigned set) {
     return (set & ~tamis_i_cpu_features()) != 0 ? NULL : tamis_i_block_ops_for(set);
 }
 
-/* Words with few, many, no and all bits set, and random ones. */
-static uint64_t some_word(uint64_t *random) {
-    const uint64_t a = test_random(random), b = test_random(random), c = test_random(random);
-    switch (test_random_below(random, 8)) {
-    case 0:
-        return 0;
-    case 1:
-        return UINT64_MAX;
-    case 2:
-        return (uint64_t)1 << a % 64;
-    case 3:
-        return ~((uint64_t)1 << a % 64);
-    case 4:
-        return a & b & c;
-    case 5:
-        return a | b | c;
-    default:
-        return a;
-    }
-}
-
 /* ---- blocks ---- */
 
 enum { BLOCKS = 40, KEYS = 33, BLOCK_WORDS = 8, GUARD = 1 };
@@ -53,7 +32,7 @@ static uint64_t *block_at(table *t, uint64_t i) {
 
 static void fill_table(table *t, uint64_t *random) {
     for (size_t i = 0; i < sizeof t->words / sizeof t->words[0]; i++)
-        t->words[i] = some_word(random);
+        t->words[i] = test_some_word(random);
 }
 
 static uint64_t some_hash(uint64_t *random) {

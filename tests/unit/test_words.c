@@ -17,27 +17,6 @@ static const tamis_i_words_ops *ops_of(unsigned set) {
     return (set & ~tamis_i_cpu_features()) != 0 ? NULL : tamis_i_words_ops_for(set);
 }
 
-/* Words with few, many, no and all bits set, and random ones. */
-static uint64_t some_word(uint64_t *random) {
-    const uint64_t a = test_random(random), b = test_random(random), c = test_random(random);
-    switch (test_random_below(random, 8)) {
-    case 0:
-        return 0;
-    case 1:
-        return UINT64_MAX;
-    case 2:
-        return (uint64_t)1 << a % 64;
-    case 3:
-        return ~((uint64_t)1 << a % 64);
-    case 4:
-        return a & b & c;
-    case 5:
-        return a | b | c;
-    default:
-        return a;
-    }
-}
-
 static void test_words_portable_match_bit_by_bit(void **state) {
     (void)state;
     uint64_t random = test_seed();
@@ -46,7 +25,7 @@ static void test_words_portable_match_bit_by_bit(void **state) {
     for (unsigned round = 0; round < 500; round++) {
         uint64_t words[WORDS];
         for (unsigned i = 0; i < WORDS; i++)
-            words[i] = some_word(&random);
+            words[i] = test_some_word(&random);
         uint64_t sum = 0;
         for (uint64_t at = 0; at <= 64 * WORDS; at++) {
             assert_true(portable->rank(words, at) == sum);
@@ -77,7 +56,7 @@ static void test_words_ones_and_rank_agree(void **state) {
         for (unsigned round = 0; round < 100; round++) {
             uint64_t words[WORDS];
             for (unsigned i = 0; i < WORDS; i++)
-                words[i] = some_word(&random);
+                words[i] = test_some_word(&random);
             for (size_t n = 0; n <= WORDS; n++)
                 assert_true(ops->ones(words, n) == portable->ones(words, n));
             for (unsigned i = 0; i < 1000; i++) {
@@ -119,7 +98,7 @@ static void test_words_select_agrees(void **state) {
         if (ops == NULL)
             continue;
         for (unsigned round = 0; round < 20000; round++) {
-            const uint64_t word = some_word(&random);
+            const uint64_t word = test_some_word(&random);
             for (unsigned r = 0; r < 67; r++)
                 assert_int_equal(ops->select(word, r), portable->select(word, r));
             const unsigned far[] = {127, 128, 256, 1u << 31, UINT32_MAX};
