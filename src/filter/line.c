@@ -518,9 +518,11 @@ static tamis_status merge_ways(tamis_filter *filter, const tamis_filter *source)
             fits = rest_further_on(&j, filter, at) && rest_further_on(&j, source, at);
     if (fits) {
         memcpy(filter->table, j.table, size);
-        filter->state[PASSES] = passes_within(
-            j.passes, filter->state[TAMIS_I_COUNT] + source->state[TAMIS_I_COUNT] + j.splits);
-        filter->state[SPLITS] = j.splits;
+        /* A file may claim as many as a check lets in: the sum of two claims must be let in, too. */
+        const uint64_t splits = j.splits < TAMIS_I_COUNT_MAX ? j.splits : TAMIS_I_COUNT_MAX;
+        filter->state[PASSES] = passes_within(j.passes, filter->state[TAMIS_I_COUNT] +
+                                                            source->state[TAMIS_I_COUNT] + splits);
+        filter->state[SPLITS] = splits;
     }
     tamis_i_free(&filter->allocator, j.table, size);
     return fits ? TAMIS_OK : TAMIS_E_FULL;

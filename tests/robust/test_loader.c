@@ -515,6 +515,30 @@ static void test_loader_state_extremes_refused_or_safe(void **state) {
     }
 }
 
+/* As much as a file may claim of what merges have done to lines that pass on, and half of it and more: the
+ * union of two such sets is one that can be read. */
+static void test_loader_claimed_splits_merge(void **state) {
+    (void)state;
+    const uint64_t claims[] = {TAMIS_I_COUNT_MAX / 2, TAMIS_I_COUNT_MAX / 2 + 1, TAMIS_I_COUNT_MAX};
+    const tamis_params params = {sizeof params,        TAMIS_KIND_LINE_SET, 20, SEED, 16,
+                                 {1, 0x50, 0x16, 0x31}};
+    for (unsigned c = 0; c < sizeof claims / sizeof *claims; c++) {
+        tamis_filter *filter;
+        size_t size;
+        assert_ok(tamis_filter_create(&params, NULL, &filter));
+        assert_ok(tamis_filter_insert_u64(filter, 1, NULL));
+        unsigned char *const bytes = encode(filter, &size);
+        tamis_filter_free(filter);
+        tamis_i_put_u64(bytes + AT_STATE + 8 * (TAMIS_I_STATE_OWN + 1), claims[c]);
+        fix_checksums(bytes, size);
+        loader l;
+        loader_open(&l, "splits", size);
+        assert_true(refused_or_safe(&l, FROM_MEMORY, bytes, size));
+        loader_close(&l);
+        free(bytes);
+    }
+}
+
 /* An empty filter that claims keys; a full one that claims none. */
 static void test_loader_count_without_keys_refused(void **state) {
     (void)state;
@@ -674,6 +698,7 @@ int main(void) {
         cmocka_unit_test(test_loader_header_random_refused_or_safe),
         cmocka_unit_test(test_loader_large_claims_cost_nothing),
         cmocka_unit_test(test_loader_state_extremes_refused_or_safe),
+        cmocka_unit_test(test_loader_claimed_splits_merge),
         cmocka_unit_test(test_loader_count_without_keys_refused),
         cmocka_unit_test(test_loader_table_bits_refused_or_safe),
         cmocka_unit_test(test_loader_full_table_refused_or_safe),
