@@ -73,17 +73,17 @@ static void tamis_end(kept *table) {
 }
 
 static double tamis_fast(kept *table) {
-    tamis_table_info info;
-    tamis_table_info_init(&info);
-    if (tamis_table_get_info(table->own, &info) != TAMIS_OK)
+    tamis_table_state info;
+    tamis_table_state_init(&info);
+    if (tamis_table_info(table->own, &info) != TAMIS_OK)
         return 0;
     return (double)(info.summary_bytes + info.bit_bytes + info.stash_bytes);
 }
 
 static uint64_t tamis_reads(kept *table) {
-    tamis_table_stats stats;
-    tamis_table_stats_init(&stats);
-    if (tamis_table_get_stats(table->own, &stats) != TAMIS_OK)
+    tamis_table_counts stats;
+    tamis_table_counts_init(&stats);
+    if (tamis_table_stats(table->own, &stats) != TAMIS_OK)
         return 0;
     return stats.hit_reads + stats.miss_reads;
 }

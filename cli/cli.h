@@ -323,7 +323,7 @@ bool output_differs(const char *command, const char *path, char *const *files, i
  * temporary file stays; "-" and devices are written to.  false after a complaint. */
 bool set_save(const char *command, const tamis_filter *filter, const char *path);
 
-/* Like set_save, but in the trimmed form, which the kind must have. */
+/* Like set_save, but in the compact form, which the kind must have. */
 bool set_export(const char *command, const tamis_filter *filter, const char *path);
 
 /* The set and the keys cannot both come from standard input: false after a complaint. */

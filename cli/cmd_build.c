@@ -28,7 +28,7 @@ static const char help[] =
     "      --like OTHER\n"
     "                  kind, parameters and seed of another set: the two can be merged.  Of a set\n"
     "                  that has grown: kind, error rate and seed, for all keys at once\n"
-    "      --compact   the trimmed form, without what is empty in the set; of the kinds rank,\n"
+    "      --compact   the compact form, without what is empty in the set; of the kinds rank,\n"
     "                  the default here, and rank-counting\n"
     "      --verbose   say what was built\n" KEY_HELP;
 
@@ -302,7 +302,7 @@ static bool take_option(const char *command, int option, build_options *chosen) 
     return need_option(command, option, &chosen->need) == 1;
 }
 
-/* The trimmed form needs a kind that has one; what --like brings is seen when it is written. */
+/* The compact form needs a kind that has one; what --like brings is seen when it is written. */
 static bool compact_check(const char *command, build_options *chosen) {
     tamis_kind *const kind = &chosen->need.kind;
 
@@ -312,7 +312,7 @@ static bool compact_check(const char *command, build_options *chosen) {
         *kind = TAMIS_KIND_RANK;
     if (*kind == TAMIS_KIND_RANK || *kind == TAMIS_KIND_RANK_COUNTING)
         return true;
-    complain(command, "%s has no trimmed form (--compact); these have: rank, rank-counting",
+    complain(command, "%s has no compact form (--compact); these have: rank, rank-counting",
              tamis_kind_name(*kind));
     return false;
 }

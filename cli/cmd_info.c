@@ -14,7 +14,7 @@ static const char help[] = "usage: tamis info [--json] SET\n"
 #define REPLACED 10 /* times each key: what a plan with deletes promises unless more is asked for */
 
 /* The error rate of a 'line' that is at its capacity when each of its keys was replaced so often, at most;
- * 0 for what does not age, for chains, and where the model ends. */
+ * 0 for what does not age, for series, and where the model ends. */
 static double rate_replaced(const tamis_info *info) {
     tamis_line_shape shape;
     double fpr;
@@ -50,7 +50,7 @@ static void print_json_links(json *j, const tamis_filter *filter, const tamis_in
 }
 
 static void print_json(const char *path, const tamis_filter *filter, const tamis_info *info,
-                       uint64_t trimmed) {
+                       uint64_t compact) {
     json j;
 
     json_start(&j, stdout);
@@ -67,10 +67,10 @@ static void print_json(const char *path, const tamis_filter *filter, const tamis
     json_u64(&j, "capacity", info->capacity);
     json_u64(&j, "count", info->count);
     json_u64(&j, "bytes", info->bytes);
-    if (trimmed > 0)
-        json_u64(&j, "trimmed_bytes", trimmed);
+    if (compact > 0)
+        json_u64(&j, "compact_bytes", compact);
     else
-        json_null(&j, "trimmed_bytes");
+        json_null(&j, "compact_bytes");
     json_real(&j, "bits_per_key", info->bits_per_key);
     json_real(&j, "fpr", info->fpr);
     if (rate_replaced(info) > 0)
@@ -91,7 +91,7 @@ static void print_json(const char *path, const tamis_filter *filter, const tamis
     json_end(&j);
 }
 
-/* The links of a chain, one line each. */
+/* The links of a series, one line each. */
 static void print_text_links(const tamis_filter *filter, const tamis_info *info) {
     char capacity[TEXT_NUMBER];
     char count[TEXT_NUMBER];
@@ -109,7 +109,7 @@ static void print_text_links(const tamis_filter *filter, const tamis_info *info)
 }
 
 static void print_text(const char *path, const tamis_filter *filter, const tamis_info *info,
-                       uint64_t trimmed) {
+                       uint64_t compact) {
     char text[TEXT_NUMBER];
 
     printf("file            %s\n", path);
@@ -130,10 +130,10 @@ static void print_text(const char *path, const tamis_filter *filter, const tamis
     printf("size            %s", text_bytes(info->bytes, text));
     if (info->count > 0)
         printf(", %.2f bits per key", info->bits_per_key);
-    if (trimmed > 0)
-        printf("\ntrimmed         %s", text_bytes(trimmed, text));
-    if (trimmed > 0 && info->count > 0)
-        printf(", %.2f bits per key", 8 * (double)trimmed / (double)info->count);
+    if (compact > 0)
+        printf("\ncompact         %s", text_bytes(compact, text));
+    if (compact > 0 && info->count > 0)
+        printf(", %.2f bits per key", 8 * (double)compact / (double)info->count);
     printf("\nerror rate      %.3g", info->fpr);
     if (info->fpr_promised > 0)
         printf(", promised %.3g also when it grows", info->fpr_promised);
@@ -170,7 +170,7 @@ int cmd_info(int argc, char **argv) {
     tamis_info_init(&info);
     const tamis_status status = tamis_filter_info(filter, &info);
     if (status == TAMIS_OK)
-        (as_json ? print_json : print_text)(path, filter, &info, tamis_filter_export_size(filter));
+        (as_json ? print_json : print_text)(path, filter, &info, tamis_filter_compact_size(filter));
     tamis_filter_free(filter);
     if (status != TAMIS_OK)
         return complain(argv[0], "%s: %s", path, tamis_status_text(status));

@@ -34,11 +34,11 @@ static int remove_keys(key_reader *reader, tamis_filter *filter) {
     char all[TEXT_NUMBER];
     tamis_info info;
     tamis_info_init(&info);
-    const bool chain = tamis_filter_info(filter, &info) == TAMIS_OK && info.n_links > 1;
+    const bool series = tamis_filter_info(filter, &info) == TAMIS_OK && info.n_links > 1;
     complain(reader->command, "%s of %s keys were %s", text_count(reader->n_keys - removed, absent),
              text_count(reader->n_keys, all),
-             chain ? "not removed: not in the set, or claimed by several of its links"
-                   : "certainly not in the set");
+             series ? "not removed: not in the set, or claimed by several of its links"
+                    : "certainly not in the set");
     return EXIT_NO;
 }
 

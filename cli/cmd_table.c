@@ -308,7 +308,7 @@ static int table_create(int argc, char **argv) {
  * info, verify, rebuild
  */
 
-static void info_json(const char *path, const tamis_table_info *info) {
+static void info_json(const char *path, const tamis_table_state *info) {
     const tamis_table_params *const params = &info->params;
     json j;
     json_start(&j, stdout);
@@ -334,7 +334,7 @@ static void info_json(const char *path, const tamis_table_info *info) {
     json_end(&j);
 }
 
-static void info_text(const char *path, const tamis_table_info *info) {
+static void info_text(const char *path, const tamis_table_state *info) {
     const tamis_table_params *const params = &info->params;
     char text[TEXT_NUMBER];
     printf("file            %s\n", path);
@@ -370,15 +370,15 @@ static tamis_table *open_to_read(const char *command, const char *path) {
 static int table_info(int argc, char **argv) {
     bool as_json;
     const char *path;
-    tamis_table_info info;
+    tamis_table_state info;
     const int code = one_set_options(argc, argv, table_help, &as_json, &path);
     if (path == NULL)
         return code;
     tamis_table *const table = open_to_read(argv[0], path);
     if (table == NULL)
         return EXIT_TROUBLE;
-    tamis_table_info_init(&info);
-    const tamis_status status = tamis_table_get_info(table, &info);
+    tamis_table_state_init(&info);
+    const tamis_status status = tamis_table_info(table, &info);
     if (!table_close(argv[0], path, table) || status != TAMIS_OK)
         return EXIT_TROUBLE;
     (as_json ? info_json : info_text)(path, &info);
@@ -450,12 +450,12 @@ static int table_rebuild(int argc, char **argv) {
     if (table == NULL)
         return EXIT_TROUBLE;
     const tamis_status status = tamis_table_rebuild(table, UINT64_MAX, NULL);
-    tamis_table_stats stats;
-    tamis_table_info info;
-    tamis_table_stats_init(&stats);
-    tamis_table_info_init(&info);
-    const bool known = tamis_table_get_stats(table, &stats) == TAMIS_OK &&
-                       tamis_table_get_info(table, &info) == TAMIS_OK;
+    tamis_table_counts stats;
+    tamis_table_state info;
+    tamis_table_counts_init(&stats);
+    tamis_table_state_init(&info);
+    const bool known =
+        tamis_table_stats(table, &stats) == TAMIS_OK && tamis_table_info(table, &info) == TAMIS_OK;
     if (!table_close(argv[0], path, table))
         return EXIT_TROUBLE;
     if (status != TAMIS_OK || !known)

@@ -138,7 +138,7 @@ static bool check_folder(const char *command, const char *path) {
  * a complaint. */
 static bool check_old(const char *command, const char *path, const struct stat *about) {
     static const char whole[] = "\x89TAMIS\r\n";
-    static const char trimmed[] = "\x89TAMCF\r\n";
+    static const char compact[] = "\x89TAMCF\r\n";
     char head[sizeof whole - 1] = {0};
 
     const int fd = about->st_size > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -147,7 +147,7 @@ static bool check_old(const char *command, const char *path, const struct stat *
     const ssize_t n = read(fd, head, sizeof head);
     close(fd);
     const size_t seen = n > 0 ? (size_t)n : 0;
-    if (n < 0 || memcmp(head, whole, seen) == 0 || memcmp(head, trimmed, seen) == 0)
+    if (n < 0 || memcmp(head, whole, seen) == 0 || memcmp(head, compact, seen) == 0)
         return true;
     complain(command, "cannot write %s: there is a file that is no set; remove it first", path);
     return false;
@@ -246,8 +246,8 @@ bool set_save(const char *command, const tamis_filter *filter, const char *path)
 }
 
 bool set_export(const char *command, const tamis_filter *filter, const char *path) {
-    const file_form trimmed = {tamis_filter_export_fd, tamis_filter_export_file};
-    return save(command, filter, &trimmed, path);
+    const file_form compact = {tamis_filter_compact_save_fd, tamis_filter_compact_save};
+    return save(command, filter, &compact, path);
 }
 
 /* -------------------------------------------------------------------------------------------------

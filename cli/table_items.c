@@ -156,9 +156,9 @@ typedef tamis_status line_worker(tamis_table *table, item *it, const item_option
 static int complain_line(const char *command, const key_reader *reader, uint64_t line,
                          const tamis_table *table, const item *it, tamis_status status,
                          const char *before) {
-    tamis_table_info info;
-    tamis_table_info_init(&info);
-    if (status == TAMIS_E_ARGUMENT && tamis_table_get_info(table, &info) == TAMIS_OK) {
+    tamis_table_state info;
+    tamis_table_state_init(&info);
+    if (status == TAMIS_E_ARGUMENT && tamis_table_info(table, &info) == TAMIS_OK) {
         const bool key = it->key_size > info.params.key_max;
         return complain(command, "%s: line %" PRIu64 ": the %s is longer than %" PRIu64 " bytes%s",
                         reader->name, line, key ? "key" : "value",
@@ -235,9 +235,9 @@ static int run(int argc, char **argv, const char *letters, const struct option *
         return EXIT_TROUBLE;
     code = each_line(argv[0], table, chosen, v, sum);
     if (code == EXIT_YES && !v->read_only) {
-        tamis_table_info info;
-        tamis_table_info_init(&info);
-        if (tamis_table_get_info(table, &info) == TAMIS_OK && info.rebuild_due)
+        tamis_table_state info;
+        tamis_table_state_init(&info);
+        if (tamis_table_info(table, &info) == TAMIS_OK && info.rebuild_due)
             complain(argv[0], "%s has %" PRIu64 " deleted slots: 'tamis table rebuild' is due",
                      chosen->path, info.deleted);
     }

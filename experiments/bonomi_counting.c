@@ -174,8 +174,8 @@ static tamis_status cbf_simulate(const figure *self, run *r, measured *value) {
     churn c = experiment_of(TAMIS_KIND_COUNTING_BLOOM, KEYS, r->full);
     churn_result result;
     (void)self;
-    c.params.value[TAMIS_COUNTING_COUNTERS] = CBF_COUNTERS;
-    c.params.value[TAMIS_COUNTING_HASHES] = CBF_HASHES;
+    c.params.value[TAMIS_COUNTING_BLOOM_COUNTERS] = CBF_COUNTERS;
+    c.params.value[TAMIS_COUNTING_BLOOM_HASHES] = CBF_HASHES;
     const tamis_status status = churn_run(&c, false, &result);
     *value = result.rate;
     return status;
@@ -188,11 +188,11 @@ static tamis_status cbf_simulate(const figure *self, run *r, measured *value) {
 static churn dlcbf_experiment(uint64_t keys, bool full) {
     churn c = experiment_of(TAMIS_KIND_DLEFT_COUNTING, keys, full);
     c.params.stash = 4096;
-    c.params.value[TAMIS_DLCBF_SUBTABLES] = SUBTABLES;
-    c.params.value[TAMIS_DLCBF_BUCKETS] = BUCKETS;
-    c.params.value[TAMIS_DLCBF_CELLS] = CELLS;
-    c.params.value[TAMIS_DLCBF_REMAINDER_BITS] = 14;
-    c.params.value[TAMIS_DLCBF_MOVES] = TAMIS_NONE;
+    c.params.value[TAMIS_DLEFT_COUNTING_SUBTABLES] = SUBTABLES;
+    c.params.value[TAMIS_DLEFT_COUNTING_BUCKETS] = BUCKETS;
+    c.params.value[TAMIS_DLEFT_COUNTING_CELLS] = CELLS;
+    c.params.value[TAMIS_DLEFT_COUNTING_REMAINDER_BITS] = 14;
+    c.params.value[TAMIS_DLEFT_COUNTING_MOVES] = TAMIS_NONE;
     return c;
 }
 
@@ -228,7 +228,7 @@ static tamis_status ge9_simulate(const figure *self, run *r, measured *value) {
     enum { MORE_KEYS = SUBTABLES * BUCKETS * 29 / 4, MORE_CELLS = 12 };
     churn c = dlcbf_experiment(MORE_KEYS, r->full);
     churn_result result;
-    c.params.value[TAMIS_DLCBF_CELLS] = MORE_CELLS;
+    c.params.value[TAMIS_DLEFT_COUNTING_CELLS] = MORE_CELLS;
     c.queries = 1000;
     c.trials = r->full ? 100 : 4;
     tamis_status status = churn_run(&c, false, &result);

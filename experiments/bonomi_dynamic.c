@@ -339,10 +339,10 @@ static tamis_status ddlcbf_simulate(const figure *self, uint64_t sizes, run *r, 
     enum { ONE_STATE = 13, TWO_STATE = 18 };
     churn c = counting(TAMIS_KIND_DLEFT_DYNAMIC, r->full);
     churn_result result;
-    c.params.value[TAMIS_DDLCBF_BUCKET_BITS] = 120 + (sizes == 1 ? ONE_STATE : TWO_STATE);
-    c.params.value[TAMIS_DDLCBF_REMAINDER_BITS] = (uint64_t)self->index;
-    c.params.value[TAMIS_DDLCBF_COUNTER_BITS] = 1;
-    c.params.value[TAMIS_DDLCBF_SIZES] = sizes;
+    c.params.value[TAMIS_DLEFT_DYNAMIC_BUCKET_BITS] = 120 + (sizes == 1 ? ONE_STATE : TWO_STATE);
+    c.params.value[TAMIS_DLEFT_DYNAMIC_REMAINDER_BITS] = (uint64_t)self->index;
+    c.params.value[TAMIS_DLEFT_DYNAMIC_COUNTER_BITS] = 1;
+    c.params.value[TAMIS_DLEFT_DYNAMIC_SIZES] = sizes;
     const tamis_status status = churn_run(&c, false, &result);
     *value = result.rate;
     return status;

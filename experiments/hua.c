@@ -196,18 +196,18 @@ static double dleft_packed(int index) {
     return log2(24 / row_error(index)) + 0.5;
 }
 
-static tamis_status trimmed(const figure *self, double *value) {
+static tamis_status compact(const figure *self, double *value) {
     const tamis_rank_shape shape = row_shape(self->index, 0);
-    return tamis_model_rank_trimmed(&shape, N_KEYS, value);
+    return tamis_model_rank_compact(&shape, N_KEYS, value);
 }
 
-static tamis_status trimmed_dleft(const figure *self, double *value) {
+static tamis_status compact_dleft(const figure *self, double *value) {
     *value = dleft_packed(self->index);
     return TAMIS_OK;
 }
 
 static tamis_status ratio(const figure *self, double *value) {
-    const tamis_status status = trimmed(self, value);
+    const tamis_status status = compact(self, value);
     if (status == TAMIS_OK)
         *value *= 100 / standard_bits(self->index);
     return status;
@@ -220,7 +220,7 @@ static tamis_status ratio_dleft(const figure *self, double *value) {
 
 static tamis_status uncompressed(const figure *self, double *value) {
     double packed;
-    const tamis_status status = trimmed(self, &packed);
+    const tamis_status status = compact(self, &packed);
     if (status != TAMIS_OK)
         return status;
     return tamis_model_bloom_compressed(rows[self->index].nominal, packed, value);
@@ -241,7 +241,7 @@ static void filter_params(const tamis_rank_shape *shape, tamis_kind kind, uint64
     params->capacity = keys;
     params->value[TAMIS_RANK_BUCKETS] = shape->buckets;
     params->value[TAMIS_RANK_HOMES] = shape->homes;
-    params->value[TAMIS_RANK_PRINT_BITS] = shape->fp_bits;
+    params->value[TAMIS_RANK_FINGERPRINT_BITS] = shape->fp_bits;
     for (unsigned i = 0; i < 3; i++)
         params->value[TAMIS_RANK_SLOTS + i] = shape->slots[i];
     for (unsigned i = 0; i < 2; i++)
@@ -345,9 +345,9 @@ static tamis_status f6_simulate(const figure *self, run *r, measured *value) {
     return status == TAMIS_OK ? size_simulate(&shape, TAMIS_KIND_RANK_COUNTING, value) : status;
 }
 
-/* The trimmed form with all keys in: the bits of the model in whole bytes, and around them a magic number of
+/* The compact form with all keys in: the bits of the model in whole bytes, and around them a magic number of
  * 8 bytes, a seed of 8, numbers of 22 and a checksum of 8. */
-static tamis_status trimmed_simulate(const figure *self, run *r, measured *value) {
+static tamis_status compact_simulate(const figure *self, run *r, measured *value) {
     const tamis_rank_shape shape = row_shape(self->index, 0);
     tamis_params params;
     tamis_filter *filter;
@@ -360,10 +360,10 @@ static tamis_status trimmed_simulate(const figure *self, run *r, measured *value
         return status;
     for (uint64_t i = 0; i < N_KEYS && status == TAMIS_OK; i++)
         status = tamis_filter_insert_u64(filter, i, NULL);
-    const double bytes = (double)tamis_filter_export_size(filter);
+    const double bytes = (double)tamis_filter_compact_size(filter);
     tamis_filter_free(filter);
     if (status == TAMIS_OK)
-        status = tamis_model_rank_trimmed(&shape, N_KEYS, &bits);
+        status = tamis_model_rank_compact(&shape, N_KEYS, &bits);
     if (status == TAMIS_OK)
         *value = exactly(8 * bytes / N_KEYS, 8 * (ceil(bits * N_KEYS / 8) + FRAME) / N_KEYS);
     return status;
@@ -459,12 +459,12 @@ static const figure figures[] = {
     {"rank.t4.rank.1e-4", "20.6", rank_counting, counting_simulate, ROW_1E4, 0.01, NULL,
      "2 bits more per slot; " STORAGE},
 
-    {"rank.t5.rank.1e-2", "8.6", trimmed, trimmed_simulate, ROW_1E2, 0, NULL, PACKED},
-    {"rank.t5.rank.1e-3", "12.1", trimmed, trimmed_simulate, ROW_1E3, 0, NULL, PACKED},
-    {"rank.t5.rank.1e-4", "15.2", trimmed, trimmed_simulate, ROW_1E4, 0, NULL, PACKED},
-    {"rank.t5.dleft.1e-2", "11.7", trimmed_dleft, NULL, ROW_1E2, 0, NULL, PACKED_DL},
-    {"rank.t5.dleft.1e-3", "15.2", trimmed_dleft, NULL, ROW_1E3, 0, NULL, PACKED_DL},
-    {"rank.t5.dleft.1e-4", "18.3", trimmed_dleft, NULL, ROW_1E4, 0, NULL, PACKED_DL},
+    {"rank.t5.rank.1e-2", "8.6", compact, compact_simulate, ROW_1E2, 0, NULL, PACKED},
+    {"rank.t5.rank.1e-3", "12.1", compact, compact_simulate, ROW_1E3, 0, NULL, PACKED},
+    {"rank.t5.rank.1e-4", "15.2", compact, compact_simulate, ROW_1E4, 0, NULL, PACKED},
+    {"rank.t5.dleft.1e-2", "11.7", compact_dleft, NULL, ROW_1E2, 0, NULL, PACKED_DL},
+    {"rank.t5.dleft.1e-3", "15.2", compact_dleft, NULL, ROW_1E3, 0, NULL, PACKED_DL},
+    {"rank.t5.dleft.1e-4", "18.3", compact_dleft, NULL, ROW_1E4, 0, NULL, PACKED_DL},
     {"rank.t5.ratio.rank.1e-2", "89", ratio, NULL, ROW_1E2, 0, NULL, RATIO},
     {"rank.t5.ratio.rank.1e-3", "83", ratio, NULL, ROW_1E3, 0, NULL, RATIO},
     {"rank.t5.ratio.rank.1e-4", "79", ratio, NULL, ROW_1E4, 0.01, NULL,

@@ -44,7 +44,7 @@ static tamis_status observe(const char *name, const tamis_params *params, uint64
                                   [KANIZO_INSERT] = (double)keys,
                                   [KANIZO_QUERY] = (double)keys};
         for (unsigned i = KANIZO_LOADS; i < RUN_VALUES; i++)
-            all[i] = (double)params->value[TAMIS_BALANCED_BLOCKS]; /* 0 if there are none */
+            all[i] = (double)params->value[TAMIS_BALANCED_BLOOM_BLOCKS]; /* 0 if there are none */
         measured values[RUN_VALUES];
         tamis_status status = simulate_looks(&e, queries, look_at_filter, all, RUN_VALUES, values);
         if (status != TAMIS_OK)
@@ -132,11 +132,11 @@ static tamis_status figure4_params(kanizo_kind kind, int beta, unsigned k, uint6
         return TAMIS_OK;
     case KANIZO_BLOCKED:
         params->kind = TAMIS_KIND_BALANCED_BLOOM;
-        params->value[TAMIS_BALANCED_SCHEME] = TAMIS_BALANCE_SINGLE;
-        params->value[TAMIS_BALANCED_BLOCK_BITS] = BLOCK_BITS;
-        params->value[TAMIS_BALANCED_BLOCKS] = n * (uint64_t)beta / BLOCK_BITS;
-        params->value[TAMIS_BALANCED_HASHES] = k;
-        params->value[TAMIS_BALANCED_LOAD_MAX] = 127;
+        params->value[TAMIS_BALANCED_BLOOM_SCHEME] = TAMIS_BALANCE_SINGLE;
+        params->value[TAMIS_BALANCED_BLOOM_BLOCK_BITS] = BLOCK_BITS;
+        params->value[TAMIS_BALANCED_BLOOM_BLOCKS] = n * (uint64_t)beta / BLOCK_BITS;
+        params->value[TAMIS_BALANCED_BLOOM_HASHES] = k;
+        params->value[TAMIS_BALANCED_BLOOM_LOAD_MAX] = 127;
         return TAMIS_OK;
     default:
         return balanced_params(kind, beta, k, n, params);

@@ -78,9 +78,9 @@ tamis_status kirsch_simulate_levels(const kirsch_setting *s, unsigned trials, me
         tamis_status status = build(s, TAMIS_SUMMARY_SINGLE, s->n, t, &table);
         if (status != TAMIS_OK)
             return status;
-        tamis_table_info info;
-        tamis_table_info_init(&info);
-        status = tamis_table_get_info(table, &info);
+        tamis_table_state info;
+        tamis_table_state_init(&info);
+        status = tamis_table_info(table, &info);
         const tamis_status closed = tamis_table_close(table);
         if (status != TAMIS_OK || closed != TAMIS_OK)
             return status != TAMIS_OK ? status : closed;
@@ -100,11 +100,11 @@ static tamis_status outcome(const kirsch_setting *s, tamis_summary summary, unsi
     if (status != TAMIS_OK)
         return status;
     uint64_t failures = 0;
-    tamis_table_stats stats;
-    tamis_table_stats_init(&stats);
+    tamis_table_counts stats;
+    tamis_table_counts_init(&stats);
     status = tamis_table_verify(table, &failures, NULL);
     if (status == TAMIS_OK)
-        status = tamis_table_get_stats(table, &stats);
+        status = tamis_table_stats(table, &stats);
     *crises = (double)stats.crises;
     *mistaken = (double)failures;
     const tamis_status closed = tamis_table_close(table);
@@ -153,10 +153,10 @@ tamis_status kirsch_simulate_fpr(const kirsch_setting *s, tamis_summary summary,
                      : status == TAMIS_OK        ? TAMIS_E_FORMAT
                                                  : status;
         }
-        tamis_table_stats stats;
-        tamis_table_stats_init(&stats);
+        tamis_table_counts stats;
+        tamis_table_counts_init(&stats);
         if (status == TAMIS_OK)
-            status = tamis_table_get_stats(table, &stats);
+            status = tamis_table_stats(table, &stats);
         const tamis_status closed = tamis_table_close(table);
         if (status != TAMIS_OK || closed != TAMIS_OK)
             return status != TAMIS_OK ? status : closed;
@@ -167,13 +167,13 @@ tamis_status kirsch_simulate_fpr(const kirsch_setting *s, tamis_summary summary,
 }
 
 /* What an empty table with these parameters says of itself. */
-static tamis_status info_of(const tamis_table_params *params, tamis_table_info *info) {
+static tamis_status info_of(const tamis_table_params *params, tamis_table_state *info) {
     tamis_table *table;
     tamis_status status = tamis_table_create(params, NULL, &table);
     if (status != TAMIS_OK)
         return status;
-    tamis_table_info_init(info);
-    status = tamis_table_get_info(table, info);
+    tamis_table_state_init(info);
+    status = tamis_table_info(table, info);
     const tamis_status closed = tamis_table_close(table);
     return status != TAMIS_OK ? status : closed;
 }
@@ -211,7 +211,7 @@ static uint64_t summary_bits(const kirsch_setting *s, tamis_summary summary,
 tamis_status kirsch_simulate_bytes(const kirsch_setting *s, tamis_summary summary,
                                    measured *value) {
     tamis_table_params params;
-    tamis_table_info info;
+    tamis_table_state info;
     kirsch_params(s, summary, &params);
     params.seed = 1;
     const tamis_status status = info_of(&params, &info);
@@ -229,7 +229,7 @@ tamis_status kirsch_simulate_bytes(const kirsch_setting *s, tamis_summary summar
 tamis_status kirsch_simulate_counting_bytes(const kirsch_setting *s, const unsigned *counter_bits,
                                             measured *value) {
     tamis_table_params params;
-    tamis_table_info info;
+    tamis_table_state info;
     kirsch_params(s, TAMIS_SUMMARY_MULTIPLE_COUNTING, &params);
     params.seed = 1;
     for (unsigned i = 0; i < s->n_tables; i++)
@@ -287,25 +287,25 @@ static tamis_status delete_some(tamis_table *table, uint64_t *keys, uint64_t amo
 
 static tamis_status count_moves(tamis_table *table, uint64_t *keys, unsigned n, unsigned go,
                                 bool first_only, unsigned trial, uint64_t *moves) {
-    tamis_table_info info;
-    tamis_table_info_init(&info);
+    tamis_table_state info;
+    tamis_table_state_init(&info);
     tamis_status status = walk(table, keys, n);
     if (status == TAMIS_OK)
-        status = tamis_table_get_info(table, &info);
+        status = tamis_table_info(table, &info);
     const uint64_t first = info.level_count[0];
     if (status == TAMIS_OK)
         status = delete_some(table, keys, first_only ? first : n, go, trial + UINT64_C(1000000));
     if (status == TAMIS_OK)
-        status = tamis_table_get_info(table, &info);
+        status = tamis_table_info(table, &info);
     if (status == TAMIS_OK && first_only && info.level_count[0] + go != first)
         status = TAMIS_E_FORMAT; /* the walk did not begin with the first sub-table */
     bool done = false;
     while (status == TAMIS_OK && !done)
         status = tamis_table_rebuild(table, 1024, &done);
-    tamis_table_stats stats;
-    tamis_table_stats_init(&stats);
+    tamis_table_counts stats;
+    tamis_table_counts_init(&stats);
     if (status == TAMIS_OK)
-        status = tamis_table_get_stats(table, &stats);
+        status = tamis_table_stats(table, &stats);
     *moves = stats.moves;
     return status;
 }

@@ -6,7 +6,7 @@
  *      bit 1   so are magic, version, size of the header and identity of the hash
  *      bit 2   so is the number of words in the body
  *
- * In a chain the checksums of the links are made right, too.
+ * In a series the checksums of the links are made right, too.
  *
  * The bytes are loaded from a block of exactly their size, as a copy and as a view, which must agree.
  * What was let in is used in every way; what it writes must be read again and be the same.
@@ -93,7 +93,7 @@ static void use(tamis_filter *filter) {
     insert_stashed(filter);
     const tamis_status merged = tamis_filter_merge(filter, copy);
     must(merged == TAMIS_OK || merged == TAMIS_E_FULL || merged == TAMIS_E_UNSUPPORTED ||
-         merged == TAMIS_E_TOO_LARGE); /* more links than a chain may have */
+         merged == TAMIS_E_TOO_LARGE); /* more links than a series may have */
     read_again(filter);
     ask(filter);
     must(tamis_filter_clear(filter) == TAMIS_OK && tamis_filter_count(filter) == 0);
@@ -104,8 +104,8 @@ static void use(tamis_filter *filter) {
 
 /* ---- the input ---- */
 
-/* The checksums of the links of a chain, as far as these are within the bytes. */
-static void repair_chain(unsigned char *bytes, size_t size) {
+/* The checksums of the links of a series, as far as these are within the bytes. */
+static void repair_series(unsigned char *bytes, size_t size) {
     unsigned char heads[41 * HEADER];
     size_t n = 0, at = HEADER;
     while (n < 41 && size - at >= HEADER) {
@@ -136,7 +136,7 @@ static void repair(unsigned char *bytes, size_t size, unsigned how) {
         tamis_i_put_u64(bytes + 48, (size - HEADER) / 8);
     if (how & 1) {
         if (tamis_i_get_u32(bytes + 16) == 128)
-            repair_chain(bytes, size);
+            repair_series(bytes, size);
         else
             tamis_i_put_u64(bytes + 240, tamis_i_checksum(bytes + HEADER, size - HEADER));
         tamis_i_put_u64(bytes + 248, tamis_i_checksum(bytes, 248));

@@ -106,9 +106,9 @@ static void use(tamis_table *table, bool read_only) {
     char value[4096], key[4096];
     size_t size, key_size;
     const char *reason = NULL;
-    tamis_table_info info;
-    tamis_table_info_init(&info);
-    must(tamis_table_get_info(table, &info) == TAMIS_OK);
+    tamis_table_state info;
+    tamis_table_state_init(&info);
+    must(tamis_table_info(table, &info) == TAMIS_OK);
     const tamis_status verdict = tamis_table_verify(table, NULL, &reason);
     must(verdict == TAMIS_OK || reason != NULL);
     for (uint64_t i = 0; i < 2 * KEYS; i++)

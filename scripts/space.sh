@@ -2,7 +2,7 @@
 # space.sh TAMIS [N] - bits per key that the kinds need for the same error rate, as a table
 #
 # TAMIS is the command line tool, N the number of keys (default 1000000).  The last column is what a rank
-# filter takes in its trimmed form, with N keys in.
+# filter takes in its compact form, with N keys in.
 # SPDX-License-Identifier: MIT
 set -eu
 tamis=$1 n=${2:-1000000}
@@ -13,7 +13,7 @@ seq 1 "$n" >"$work/keys"
 
 printf '| error rate | bound |'
 for kind in $kinds; do printf ' %s |' "$kind"; done
-printf ' rank, trimmed |\n|---|---|'
+printf ' rank, compact |\n|---|---|'
 for kind in $kinds; do printf '%s' '---|'; done
 printf '%s\n' '---|'
 field() { sed -n "s/.*\"$1\": *\([0-9.e+-]*\).*/\1/p" | head -n 1; }

@@ -91,7 +91,7 @@ complete -c tamis -n '__tamis_at build' -l grow -d 'let the set grow when more k
 complete -c tamis -n '__tamis_at build' -l overfull -d 'save the set also if it got more keys than N, and its error rate is higher than P'
 complete -c tamis -n '__tamis_at build' -l seed -x -d 'of the hash, instead of a random one'
 complete -c tamis -n '__tamis_at build' -l like -r -d 'kind, parameters and seed of another set'
-complete -c tamis -n '__tamis_at build' -l compact -d 'the trimmed form, without what is empty in the set'
+complete -c tamis -n '__tamis_at build' -l compact -d 'the compact form, without what is empty in the set'
 complete -c tamis -n '__tamis_at build' -l verbose -d 'say what was built'
 complete -c tamis -n '__tamis_at build' -s e -x -d 'this key'
 complete -c tamis -n '__tamis_at build' -s f -l field -x -d 'the key is field N of the line, from 1 on, separated by tabs'

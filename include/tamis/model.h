@@ -431,9 +431,9 @@ TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_fpr(const tamis_r
 TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_rank_bits(const tamis_rank_shape *shape,
                                                                     uint64_t *bits);
 
-/* Bits per key of the trimmed form, without the empty slots, when n keys are in; n >= 1. */
+/* Bits per key of the compact form, without the empty slots, when n keys are in; n >= 1. */
 TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
-tamis_model_rank_trimmed(const tamis_rank_shape *shape, uint64_t n, double *bits_per_key);
+tamis_model_rank_compact(const tamis_rank_shape *shape, uint64_t n, double *bits_per_key);
 
 /* An upper bound on the probability that one of n keys finds no slot, because its bucket is full
  * to the last level or because the extensions are used up.  At most 1.  Takes time like the

@@ -123,9 +123,9 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_plan_all(const tamis_need *need, t
 typedef struct tamis_balanced_need {
     size_t struct_size;
     uint64_t n;          /* keys, 1 to 2^40; required */
-    unsigned scheme;     /* as TAMIS_BALANCED_SCHEME; default MHT */
+    unsigned scheme;     /* as TAMIS_BALANCED_BLOOM_SCHEME; default MHT */
     unsigned choices;    /* 2 to 8, 1 for SINGLE; default 3 */
-    unsigned block_bits; /* as TAMIS_BALANCED_BLOCK_BITS; default 512 */
+    unsigned block_bits; /* as TAMIS_BALANCED_BLOOM_BLOCK_BITS; default 512 */
     unsigned hashes;     /* 1 to 32; default bits_per_key * ln 2 */
     double bits_per_key; /* of the blocks, without stash; up to 512; default 12 */
     double accesses;     /* blocks that an insert looks at on average, above 1; default 1.2 */

@@ -321,7 +321,7 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_verify(const tamis_table *ta
                                                            uint64_t *failures, const char **reason);
 
 /* What a table is. */
-typedef struct tamis_table_info {
+typedef struct tamis_table_state {
     size_t struct_size;
     uint64_t count;
     uint64_t deleted; /* slots of deleted items, not usable before a rebuild */
@@ -341,21 +341,21 @@ typedef struct tamis_table_info {
     bool rebuild_due; /* there are more deleted slots than rebuild_permille allows */
     bool rebuilding;
     tamis_table_params params; /* complete */
-} tamis_table_info;
+} tamis_table_state;
 
-static inline void tamis_table_info_init(tamis_table_info *info) {
+static inline void tamis_table_state_init(tamis_table_state *info) {
     memset(info, 0, sizeof *info);
     info->struct_size = sizeof *info;
 }
 
-/* 'info' must have been through tamis_table_info_init.  TAMIS_E_ARGUMENT. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_get_info(const tamis_table *table,
-                                                             tamis_table_info *info);
+/* 'info' must have been through tamis_table_state_init.  TAMIS_E_ARGUMENT. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_info(const tamis_table *table,
+                                                         tamis_table_state *info);
 
-/* What was done since the table was made or opened, or since the last reset.  A read is one bucket of
+/* What was done since the table was made or opened.  A read is one bucket of
  * slow memory, on one page.  Calls to tamis_table_put and _delete look for the key first; these looks
  * are counted by themselves. */
-typedef struct tamis_table_stats {
+typedef struct tamis_table_counts {
     size_t struct_size;
     uint64_t hits;            /* calls to tamis_table_get that found the key */
     uint64_t hit_reads;       /* and their reads */
@@ -371,17 +371,17 @@ typedef struct tamis_table_stats {
     uint64_t crises;       /* new items that found no place in the sub-tables */
     uint64_t moves;        /* items moved by rebuilds */
     uint64_t rebuilds;     /* completed */
-} tamis_table_stats;
+} tamis_table_counts;
 
-static inline void tamis_table_stats_init(tamis_table_stats *stats) {
+static inline void tamis_table_counts_init(tamis_table_counts *stats) {
     memset(stats, 0, sizeof *stats);
     stats->struct_size = sizeof *stats;
 }
 
 /* All counts since the table was opened: of a while, the difference of two.  'stats' must have been through
- * tamis_table_stats_init.  TAMIS_E_ARGUMENT. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_get_stats(const tamis_table *table,
-                                                              tamis_table_stats *stats);
+ * tamis_table_counts_init.  TAMIS_E_ARGUMENT. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_stats(const tamis_table *table,
+                                                          tamis_table_counts *stats);
 
 #ifdef __cplusplus
 }

@@ -26,7 +26,7 @@
  *    distinct filters share nothing.
  *  - The library does not print, exit, abort or set errno, and it allocates only in the functions
  *    that make a filter or let it grow, and in those that say so: refresh, merge (line-set with a limit),
- *    and writing the trimmed form to a file.  A call that fails leaves everything as it was before.
+ *    and writing the compact form to a file.  A call that fails leaves everything as it was before.
  *
  * Structs that cross this interface begin with struct_size, which their _init function sets; zero in
  * any other member means the default.  That is how members can be added without breaking callers.
@@ -79,7 +79,7 @@ typedef enum tamis_status {
     TAMIS_E_VERSION = 11,    /* the file was written by a newer version of the format */
     TAMIS_E_DOMAIN = 12,     /* a model was asked outside the domain where it holds */
     TAMIS_E_LOCKED = 13,     /* the table is open elsewhere (tamis/table.h) */
-    TAMIS_E_AMBIGUOUS = 14   /* several links of a chain claim the key to be removed */
+    TAMIS_E_AMBIGUOUS = 14   /* several links of a series claim the key to be removed */
 } tamis_status;
 
 /* The meaning of 'status' in a few English words; "unknown status" for any other number.
@@ -188,11 +188,11 @@ typedef struct tamis_params {
 #define TAMIS_BLOOM_HASHES      1 /* bits set per key, 1 to 64; default bits/capacity * ln 2 */
 #define TAMIS_BLOOM_PARTITIONED 2 /* 1: each hash has its own equal part of the table; default 0 */
 /* counting-bloom */
-#define TAMIS_COUNTING_COUNTERS 0 /* counters of 4 bits, up to 2^46; default 9.6 per key */
-#define TAMIS_COUNTING_HASHES   1 /* counters raised per key, 1 to 64 */
+#define TAMIS_COUNTING_BLOOM_COUNTERS 0 /* counters of 4 bits, up to 2^46; default 9.6 per key */
+#define TAMIS_COUNTING_BLOOM_HASHES   1 /* counters raised per key, 1 to 64 */
 /* blocked-bloom */
-#define TAMIS_BLOCKED_BLOCKS 0 /* blocks of 512 bits, up to 2^39; default 10.5 bits per key */
-#define TAMIS_BLOCKED_HASHES 1 /* bits set per key in its block, 1 to 16 */
+#define TAMIS_BLOCKED_BLOOM_BLOCKS 0 /* blocks of 512 bits, up to 2^39; default 10.5 bits per key */
+#define TAMIS_BLOCKED_BLOOM_HASHES 1 /* bits set per key in its block, 1 to 16 */
 
 /* dleft */
 #define TAMIS_DLEFT_BUCKET_BITS 0 /* 64 or 128; default 64 */
@@ -202,45 +202,50 @@ typedef struct tamis_params {
 #define TAMIS_DLEFT_PLAIN       4 /* 1: without semi-sorting, twice the errors or more; default 0 */
 
 /* dleft-counting; bits of a bucket: cells * (remainder + counter), up to 512 */
-#define TAMIS_DLCBF_SUBTABLES      0 /* 2 to 4; default 4 */
-#define TAMIS_DLCBF_BUCKETS        1 /* per subtable, up to 2^38; default: 3/4 of all cells in use */
-#define TAMIS_DLCBF_CELLS          2   /* per bucket, 2 to 16; default 8 */
-#define TAMIS_DLCBF_REMAINDER_BITS 3   /* of a cell, 1 to 32; default 14 */
-#define TAMIS_DLCBF_COUNTER_BITS   4   /* of a cell, 1 to 8, 64 in a bucket; default 2 */
-#define TAMIS_DLCBF_MOVES          5   /* longest chain of moves, 1 to 8 or TAMIS_NONE; default 3 */
-#define TAMIS_NONE                 255 /* a parameter of 0, where 0 already means the default */
+#define TAMIS_DLEFT_COUNTING_SUBTABLES 0 /* 2 to 4; default 4 */
+#define TAMIS_DLEFT_COUNTING_BUCKETS                                                               \
+    1 /* per subtable, up to 2^38; default: 3/4 of all cells in use */
+#define TAMIS_DLEFT_COUNTING_CELLS          2 /* per bucket, 2 to 16; default 8 */
+#define TAMIS_DLEFT_COUNTING_REMAINDER_BITS 3 /* of a cell, 1 to 32; default 14 */
+#define TAMIS_DLEFT_COUNTING_COUNTER_BITS   4 /* of a cell, 1 to 8, 64 in a bucket; default 2 */
+#define TAMIS_DLEFT_COUNTING_MOVES          5 /* longest chain of moves, 1 to 8 or TAMIS_NONE; default 3 */
+#define TAMIS_NONE                          255 /* a parameter of 0, where 0 already means the default */
 
 /* dleft-dynamic */
-#define TAMIS_DDLCBF_SUBTABLES      0 /* 2 to 4; default 4 */
-#define TAMIS_DDLCBF_BUCKETS        1 /* per subtable, up to 2^38; default: mean load 6 */
-#define TAMIS_DDLCBF_BUCKET_BITS    2 /* up to 512; default 128 */
-#define TAMIS_DDLCBF_REMAINDER_BITS 3 /* that are always kept, 2 to 32; default 12 */
-#define TAMIS_DDLCBF_COUNTER_BITS   4 /* of an element, 1 to 8 or TAMIS_NONE; default 1 */
-#define TAMIS_DDLCBF_SIZES          5 /* lengths in a bucket, 1 or 2; default 2 */
-#define TAMIS_DDLCBF_MOVES          6 /* longest chain of moves, 1 to 8 or TAMIS_NONE; default 3 */
+#define TAMIS_DLEFT_DYNAMIC_SUBTABLES      0 /* 2 to 4; default 4 */
+#define TAMIS_DLEFT_DYNAMIC_BUCKETS        1 /* per subtable, up to 2^38; default: mean load 6 */
+#define TAMIS_DLEFT_DYNAMIC_BUCKET_BITS    2 /* up to 512; default 128 */
+#define TAMIS_DLEFT_DYNAMIC_REMAINDER_BITS 3 /* that are always kept, 2 to 32; default 12 */
+#define TAMIS_DLEFT_DYNAMIC_COUNTER_BITS   4 /* of an element, 1 to 8 or TAMIS_NONE; default 1 */
+#define TAMIS_DLEFT_DYNAMIC_SIZES          5 /* lengths in a bucket, 1 or 2; default 2 */
+#define TAMIS_DLEFT_DYNAMIC_MOVES          6 /* longest chain of moves, 1 to 8 or TAMIS_NONE; default 3 */
 
 /* balanced-bloom */
-#define TAMIS_BALANCED_SCHEME     0 /* 1 SINGLE, 2 SEQUENTIAL, 3 MHT; default 3 */
-#define TAMIS_BALANCED_CHOICES    1 /* blocks that a key may go to, 1 to 8, 1 for SINGLE; default 3 */
-#define TAMIS_BALANCED_BLOCK_BITS 2 /* a multiple of 64 up to 512, counter included; default 512 */
-#define TAMIS_BALANCED_BLOCKS     3 /* in all, up to 2^38; default 12 bits per key */
-#define TAMIS_BALANCED_HASHES     4 /* bits set per key in its block, 1 to 32 */
-#define TAMIS_BALANCED_LOAD_MAX   5 /* keys in a block, 1 to 4095; default: mean + 1, rounded up */
-#define TAMIS_BALANCED_COIN       6 /* of 2^32 keys, those taken as the last of a block; default 2^32 */
-#define TAMIS_BALANCED_RATIO      7 /* MHT: sub-table to the one before, of 2^32; default 0.1708 */
-#define TAMIS_BALANCED_BUDGET     8 /* looks per 1000 keys, 1000 to 8000; default: no limit */
+#define TAMIS_BALANCED_BLOOM_SCHEME 0 /* 1 SINGLE, 2 SEQUENTIAL, 3 MHT; default 3 */
+#define TAMIS_BALANCED_BLOOM_CHOICES                                                               \
+    1 /* blocks that a key may go to, 1 to 8, 1 for SINGLE; default 3 */
+#define TAMIS_BALANCED_BLOOM_BLOCK_BITS                                                            \
+    2 /* a multiple of 64 up to 512, counter included; default 512 */
+#define TAMIS_BALANCED_BLOOM_BLOCKS 3 /* in all, up to 2^38; default 12 bits per key */
+#define TAMIS_BALANCED_BLOOM_HASHES 4 /* bits set per key in its block, 1 to 32 */
+#define TAMIS_BALANCED_BLOOM_LOAD_MAX                                                              \
+    5 /* keys in a block, 1 to 4095; default: mean + 1, rounded up */
+#define TAMIS_BALANCED_BLOOM_COIN                                                                  \
+    6 /* of 2^32 keys, those taken as the last of a block; default 2^32 */
+#define TAMIS_BALANCED_BLOOM_RATIO  7 /* MHT: sub-table to the one before, of 2^32; default 0.1708 */
+#define TAMIS_BALANCED_BLOOM_BUDGET 8 /* looks per 1000 keys, 1000 to 8000; default: no limit */
 
 /* rank, rank-counting; the defaults from 'slots' on belong together, for buckets = 0 only */
-#define TAMIS_RANK_BUCKETS      0 /* up to 2^38; default: 0.64 keys per home */
-#define TAMIS_RANK_HOMES        1 /* of a bucket, 1 to 64; default 64 if buckets = 0 */
-#define TAMIS_RANK_PRINT_BITS   2 /* of a fingerprint, 1 to 56; default 6 */
-#define TAMIS_RANK_SLOTS        3 /* of a bucket, 1 to 512 */
-#define TAMIS_RANK_SLOTS_2      4 /* of an extension of it, up to 512 */
-#define TAMIS_RANK_SLOTS_3      5 /* of a second extension, up to 512 */
-#define TAMIS_RANK_EXTENSIONS_2 6 /* of the first kind, up to the number of buckets */
-#define TAMIS_RANK_EXTENSIONS_3 7 /* of the second kind, up to that of the first */
-#define TAMIS_RANK_VALUE_BITS   8 /* rank: of a value kept with each key, up to 8; default none */
-#define TAMIS_RANK_COUNTER_BITS 8 /* rank-counting: of a counter, 1 to 8; default 2 */
+#define TAMIS_RANK_BUCKETS          0 /* up to 2^38; default: 0.64 keys per home */
+#define TAMIS_RANK_HOMES            1 /* of a bucket, 1 to 64; default 64 if buckets = 0 */
+#define TAMIS_RANK_FINGERPRINT_BITS 2 /* of a fingerprint, 1 to 56; default 6 */
+#define TAMIS_RANK_SLOTS            3 /* of a bucket, 1 to 512 */
+#define TAMIS_RANK_SLOTS_2          4 /* of an extension of it, up to 512 */
+#define TAMIS_RANK_SLOTS_3          5 /* of a second extension, up to 512 */
+#define TAMIS_RANK_EXTENSIONS_2     6 /* of the first kind, up to the number of buckets */
+#define TAMIS_RANK_EXTENSIONS_3     7 /* of the second kind, up to that of the first */
+#define TAMIS_RANK_VALUE_BITS       8 /* rank: of a value kept with each key, up to 8; default none */
+#define TAMIS_RANK_COUNTER_BITS     8 /* rank-counting: of a counter, 1 to 8; default 2 */
 
 /* line, line-set */
 #define TAMIS_LINE_LINES    0 /* of 512 bits, up to 2^38; default 12 bits per key */
@@ -331,7 +336,7 @@ TAMIS_API void tamis_filter_prefetch_digest(const tamis_filter *filter, tamis_di
 /* Remove one copy of a key that was inserted.
  *
  * TAMIS_E_NOT_FOUND if the key is certainly not there, TAMIS_E_UNSUPPORTED if the kind cannot
- * remove, TAMIS_E_READONLY, TAMIS_E_AMBIGUOUS (chains only, see Growth); the filter is then unchanged.  The
+ * remove, TAMIS_E_READONLY, TAMIS_E_AMBIGUOUS (series only, see Growth); the filter is then unchanged.  The
  * caller must guarantee that the key was inserted: that it was not cannot be seen with the
  * probability of the error rate. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_remove(tamis_filter *filter, const void *key,
@@ -384,7 +389,7 @@ TAMIS_API size_t tamis_filter_contains_many_digest(const tamis_filter *filter,
 /* Remove one copy of each of n keys, in order.
  *
  * 'removed' (may be NULL) gets n answers: false where the key was certainly not there, or several links
- * of a chain claim it, which is no error here.  '*count' (may be NULL) is set to the number removed.
+ * of a series claim it, which is no error here.  '*count' (may be NULL) is set to the number removed.
  * TAMIS_E_UNSUPPORTED, TAMIS_E_READONLY, TAMIS_E_ARGUMENT if one of the keys is NULL with a size above 0:
  * nothing was removed. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_remove_many(tamis_filter *filter,
@@ -522,7 +527,7 @@ typedef enum tamis_key_form {
     TAMIS_KEYS_U64 = 2      /* integers of 8 bytes, as of the functions with _u64 */
 } tamis_key_form;
 
-/* Note the form of the keys, for those who come to ask: it is kept in files, copies and the trimmed
+/* Note the form of the keys, for those who come to ask: it is kept in files, copies and the compact
  * form, and filters of different forms do not merge.  The calls for keys do not look at it; 'tamis query'
  * and its like do, and refuse keys of another form.  A filter for which this was never called has no form,
  * and its file is one of format version 1; with a form it is one of version 2, which readers of version 1
@@ -537,7 +542,7 @@ TAMIS_API tamis_key_form tamis_filter_key_form(const tamis_filter *filter);
 /* Remove all keys; parameters, seed and form of keys stay.  TAMIS_E_READONLY. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_clear(tamis_filter *filter);
 
-/* Add all keys of 'source' to 'filter'.  If one of them is a chain, see Growth, below.  Else:
+/* Add all keys of 'source' to 'filter'.  If one of them is a series, see Growth, below.  Else:
  *
  * The form of keys is then that of both, or unknown if it is of one of them.
  *
@@ -562,7 +567,7 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_merge(tamis_filter *filter,
  * as before, one that was told twice in place of another, or a false positive, is not noticed.  A set
  * loses no key, whatever is told.
  *
- * TAMIS_E_UNSUPPORTED if the filter keeps values, which 'source' does not tell, or is a chain (below);
+ * TAMIS_E_UNSUPPORTED if the filter keeps values, which 'source' does not tell, or is a series (below);
  * TAMIS_E_IO if 'source' fails, TAMIS_E_READONLY, TAMIS_E_NOMEM, TAMIS_E_FULL, TAMIS_E_ARGUMENT; the filter
  * is then unchanged. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_refresh(tamis_filter *filter,
@@ -588,7 +593,7 @@ typedef struct tamis_info {
     /* balanced-bloom, and line-set with a limit, else 0: blocks or lines that an insert looked at, mean over
      * the keys that are in, and those that a query for an absent key reads now. */
     double reads_per_insert, reads_per_query;
-    /* What follows is about chains (tamis_filter_grow); of these, all the rest is the sum over the links,
+    /* What follows is about series (tamis_filter_grow); of these, all the rest is the sum over the links,
      * but for params, which are those of the first. */
     uint64_t capacity;   /* keys that all links are made for */
     double fpr_promised; /* of all links together; 0: no promise was given */
@@ -605,7 +610,7 @@ static inline void tamis_info_init(tamis_info *info) {
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_info(const tamis_filter *filter,
                                                           tamis_info *info);
 
-/* Like tamis_filter_info, for one link of a chain; the first and oldest is number 0. */
+/* Like tamis_filter_info, for one link of a series; the first and oldest is number 0. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_link_info(const tamis_filter *filter,
                                                                unsigned link, tamis_info *info);
 
@@ -619,11 +624,11 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_link_info(const tamis_filte
  *  - A query asks the newest link first, and costs as much as all of them.
  *  - A key is removed from the link that claims it.  If two claim it, one of them may be wrong, and to
  *    remove it there would lose another key: TAMIS_E_AMBIGUOUS, nothing is changed and the key stays.  For
- *    a key whose copies are all in one link the odds of that are below the error rate of the chain.  A key
+ *    a key whose copies are all in one link the odds of that are below the error rate of the series.  A key
  *    that is added again after growth may be in two links, and then is always refused: counting-bloom,
  *    dleft-counting and rank-counting keep the copies of a key together (up to three times the keys that a
  *    link was made for), rank while there is room, line and dleft-dynamic where removals have left some.
- *  - tamis_filter_merge, where one of both is a chain, is for all kinds: 'filter' gets copies of the links of
+ *  - tamis_filter_merge, where one of both is a series, is for all kinds: 'filter' gets copies of the links of
  *    'source' that have keys, from its own allocator.  Parameters may differ, but for kind, seed and bits
  *    of values: TAMIS_E_MISMATCH.  The error rates of both add up; TAMIS_E_FULL if the promise (that of
  *    'filter', or of 'source' if it has none) is not above them: give another one first
@@ -631,10 +636,10 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_link_info(const tamis_filte
  *    then unchanged.  After a merge all links count as full: the next insert adds one, or (without
  *    'automatic') overfills the last; call tamis_filter_grow before.  A key that was in both is in two
  *    links.
- *  - tamis_filter_refresh and the trimmed form are TAMIS_E_UNSUPPORTED.
+ *  - tamis_filter_refresh and the compact form are TAMIS_E_UNSUPPORTED.
  *
- * Who knows the number of keys should plan for it: one large filter is smaller and faster than a chain.
- * A chain whose keys are at hand is best built anew (docs/growth.md).
+ * Who knows the number of keys should plan for it: one large filter is smaller and faster than a series.
+ * A series whose keys are at hand is best built anew (docs/growth.md).
  */
 
 /* How a filter grows.  NULL for this struct means all defaults. */
@@ -742,41 +747,40 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_map(const char *path,
                                                          const char **reason);
 
 /* -------------------------------------------------------------------------------------------------
- * Trimmed form
+ * Compact form
  *
  * What is empty in a table need not be sent.  The kinds rank and rank-counting have a form without it, for
  * the wire or the archive: about 1/load + fingerprint + 1 bits per key, less than a Bloom filter needs.
  * It is checked like a file.  tamis_filter_load and tamis_filter_load_fd read it too; it cannot be mapped.
  */
 
-/* Bytes of the trimmed form; 0 if the kind has none, or if the filter takes more than 2 MiB and 64 bytes for
+/* Bytes of the compact form; 0 if the kind has none, or if the filter takes more than 2 MiB and 64 bytes for
  * each of these: a large one that is all but empty, or has a huge stash.  Reads the whole table. */
-TAMIS_API uint64_t tamis_filter_export_size(const tamis_filter *filter);
+TAMIS_API uint64_t tamis_filter_compact_size(const tamis_filter *filter);
 
-/* Write the trimmed form to 'buffer'.  TAMIS_E_ARGUMENT if 'size' is not exactly the exported size,
+/* Write the compact form to 'buffer'.  TAMIS_E_ARGUMENT if 'size' is not exactly that size,
  * TAMIS_E_UNSUPPORTED if there is no such form; the buffer is then untouched. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_export(const tamis_filter *filter,
-                                                            void *buffer, size_t size);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_compact_encode(const tamis_filter *filter,
+                                                                    void *buffer, size_t size);
 
-/* Like tamis_filter_save, but the trimmed form.  Needs a buffer for all of it, from the filter's allocator.
+/* Like tamis_filter_save, but the compact form.  Needs a buffer for all of it, from the filter's allocator.
  * TAMIS_E_UNSUPPORTED. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_export_file(const tamis_filter *filter,
-                                                                 const char *path,
-                                                                 const char **reason);
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_compact_save(const tamis_filter *filter,
+                                                                  const char *path,
+                                                                  const char **reason);
 
-/* Like tamis_filter_save_fd, but the trimmed form.  TAMIS_E_UNSUPPORTED, TAMIS_E_NOMEM. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_export_fd(const tamis_filter *filter, int fd,
-                                                               const char **reason);
+/* Like tamis_filter_save_fd, but the compact form.  TAMIS_E_UNSUPPORTED, TAMIS_E_NOMEM. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_compact_save_fd(const tamis_filter *filter,
+                                                                     int fd, const char **reason);
 
-/* Make a filter from 'size' bytes, which must be one trimmed form and nothing more.  Its answers are those
- * of the filter that was exported, whose bytes it need not have; exported again, it gives the same bytes.
+/* Make a filter from 'size' bytes, which must be one compact form and nothing more.  Its answers are those
+ * of the filter that was written, whose bytes it need not have; written again, it gives the same bytes.
  * Takes time in proportion to 'size', and no more memory than a handle, 2 MiB and 64 times 'size', whatever
  * the bytes say.
  * TAMIS_E_FORMAT, TAMIS_E_VERSION, TAMIS_E_TOO_LARGE, TAMIS_E_NOMEM, TAMIS_E_ARGUMENT. */
-TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_import(const void *data, size_t size,
-                                                            const tamis_allocator *allocator,
-                                                            tamis_filter **filter,
-                                                            const char **reason);
+TAMIS_API TAMIS_MUST_CHECK tamis_status
+tamis_filter_compact_decode(const void *data, size_t size, const tamis_allocator *allocator,
+                            tamis_filter **filter, const char **reason);
 
 #ifdef __cplusplus
 }

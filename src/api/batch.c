@@ -11,11 +11,11 @@
  * first, and leaves memory idle when the burst is over; in turns with the work both are busy.
  *
  * A structure with batches of its own gets two groups, one to work off and one to fetch; otherwise it is
- * called key by key, and so is a chain, for which the memory of all links is fetched.
+ * called key by key, and so is a series, for which the memory of all links is fetched.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "api/chain.h"
+#include "filter/series.h"
 #include "hash/hash.h"
 
 #define GROUP TAMIS_I_GROUP
@@ -86,7 +86,7 @@ static inline void fetch(const tamis_filter *filter, const tamis_i_group *group,
         filter->kind->prefetch(filter, group->digests[i], write);
 }
 
-/* The same for all links of a chain. */
+/* The same for all links of a series. */
 static void fetch_links(const tamis_filter *filter, const tamis_i_group *group, size_t i,
                         bool write) {
     for (unsigned link = 0; link < tamis_i_n_links(filter); link++)
@@ -98,7 +98,7 @@ static void contains_links(const tamis_filter *filter, const tamis_i_group *now,
     for (size_t i = 0; i < GROUP; i++) {
         fetch_links(filter, next, i, false);
         if (i < now->n)
-            present[i] = tamis_i_chain_contains(filter, now->digests[i]);
+            present[i] = tamis_i_series_contains(filter, now->digests[i]);
     }
 }
 
@@ -109,7 +109,7 @@ static tamis_status insert_links(tamis_filter *filter, const tamis_i_group *now,
         fetch_links(filter, next, i, true);
         if (i < now->n) {
             const tamis_status status =
-                tamis_i_chain_insert(filter, now->digests[i], -1, &added[i]);
+                tamis_i_series_insert(filter, now->digests[i], -1, &added[i]);
             if (status != TAMIS_OK)
                 return status;
             *done = i + 1;
@@ -123,7 +123,7 @@ static void remove_links(tamis_filter *filter, const tamis_i_group *now, const t
     for (size_t i = 0; i < GROUP; i++) {
         fetch_links(filter, next, i, true);
         if (i < now->n)
-            removed[i] = tamis_i_chain_remove(filter, now->digests[i]) == TAMIS_OK;
+            removed[i] = tamis_i_series_remove(filter, now->digests[i]) == TAMIS_OK;
     }
 }
 

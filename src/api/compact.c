@@ -1,30 +1,31 @@
-/* compact.c - the trimmed form, and values
+/* compact.c - the compact form, and values
  *
  * What only some kinds can do; the others say TAMIS_E_UNSUPPORTED.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "file/compact.h"
-#include "api/chain.h"
+#include "filter/series.h"
 
 #include <errno.h>
 
 static const char bad_argument[] = "an argument is NULL";
-static const char no_form[] = "there is no trimmed form: not of this kind, of a chain, or of a "
+static const char no_form[] = "there is no compact form: not of this kind, of a series, or of a "
                               "large set that is all but empty";
 
-/* ---- the trimmed form ---- */
+/* ---- the compact form ---- */
 
-/* A chain has none: it is for filters that are done. */
+/* A series has none: it is for filters that are done. */
 static bool has_form(const tamis_filter *filter) {
-    return filter->kind->trim != NULL && filter->links == NULL && tamis_i_compact_fits(filter);
+    return filter->kind->compact_write != NULL && filter->links == NULL &&
+           tamis_i_compact_fits(filter);
 }
 
-uint64_t tamis_filter_export_size(const tamis_filter *filter) {
+uint64_t tamis_filter_compact_size(const tamis_filter *filter) {
     return has_form(filter) ? tamis_i_compact_size(filter) : 0;
 }
 
-tamis_status tamis_filter_export(const tamis_filter *filter, void *buffer, size_t size) {
+tamis_status tamis_filter_compact_encode(const tamis_filter *filter, void *buffer, size_t size) {
     if (filter == NULL || buffer == NULL)
         return TAMIS_E_ARGUMENT;
     if (!has_form(filter))
@@ -35,8 +36,9 @@ tamis_status tamis_filter_export(const tamis_filter *filter, void *buffer, size_
     return TAMIS_OK;
 }
 
-tamis_status tamis_filter_import(const void *data, size_t size, const tamis_allocator *allocator,
-                                 tamis_filter **filter, const char **reason) {
+tamis_status tamis_filter_compact_decode(const void *data, size_t size,
+                                         const tamis_allocator *allocator, tamis_filter **filter,
+                                         const char **reason) {
     const char *why = bad_argument;
     tamis_status status = TAMIS_E_ARGUMENT;
     const int saved = errno;
@@ -50,8 +52,8 @@ tamis_status tamis_filter_import(const void *data, size_t size, const tamis_allo
     return status;
 }
 
-static tamis_status export_to(const tamis_filter *filter, const char *path, int fd,
-                              const char **reason) {
+static tamis_status save_to(const tamis_filter *filter, const char *path, int fd,
+                            const char **reason) {
     const char *why = bad_argument;
     tamis_status status = TAMIS_E_ARGUMENT;
     const int saved = errno;
@@ -68,13 +70,13 @@ static tamis_status export_to(const tamis_filter *filter, const char *path, int 
     return status;
 }
 
-tamis_status tamis_filter_export_file(const tamis_filter *filter, const char *path,
-                                      const char **reason) {
-    return export_to(path == NULL ? NULL : filter, path, -1, reason);
+tamis_status tamis_filter_compact_save(const tamis_filter *filter, const char *path,
+                                       const char **reason) {
+    return save_to(path == NULL ? NULL : filter, path, -1, reason);
 }
 
-tamis_status tamis_filter_export_fd(const tamis_filter *filter, int fd, const char **reason) {
-    return export_to(filter, NULL, fd, reason);
+tamis_status tamis_filter_compact_save_fd(const tamis_filter *filter, int fd, const char **reason) {
+    return save_to(filter, NULL, fd, reason);
 }
 
 /* ---- values ---- */
@@ -99,7 +101,7 @@ tamis_status tamis_filter_insert_value_digest(tamis_filter *filter, tamis_digest
     bool fresh;
     tamis_status status = value_ok(filter, value);
     if (status == TAMIS_OK && filter->links != NULL)
-        return tamis_i_chain_insert(filter, digest, (int)value, added);
+        return tamis_i_series_insert(filter, digest, (int)value, added);
     if (status == TAMIS_OK)
         status = filter->kind->insert_value(filter, digest, value, &fresh);
     if (status == TAMIS_OK && added != NULL)
@@ -121,7 +123,7 @@ tamis_status tamis_filter_lookup_value_digest(const tamis_filter *filter, tamis_
         return TAMIS_E_ARGUMENT;
     if (tamis_filter_value_bits(filter) == 0)
         return TAMIS_E_UNSUPPORTED;
-    return filter->links != NULL ? tamis_i_chain_lookup_value(filter, digest, value)
+    return filter->links != NULL ? tamis_i_series_lookup_value(filter, digest, value)
                                  : filter->kind->lookup_value(filter, digest, value);
 }
 
@@ -138,7 +140,7 @@ tamis_status tamis_filter_update_value_digest(tamis_filter *filter, tamis_digest
     const tamis_status status = value_ok(filter, value);
     if (status != TAMIS_OK)
         return status;
-    return filter->links != NULL ? tamis_i_chain_update_value(filter, digest, value)
+    return filter->links != NULL ? tamis_i_series_update_value(filter, digest, value)
                                  : filter->kind->update_value(filter, digest, value);
 }
 

@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "api/chain.h"
+#include "filter/series.h"
 #include "hash/word.h"
 
 #include <errno.h>
@@ -105,7 +105,7 @@ tamis_status tamis_filter_insert_digest(tamis_filter *filter, tamis_digest diges
     if (filter->read_only)
         return TAMIS_E_READONLY;
     if (TAMIS_UNLIKELY(filter->links != NULL))
-        return tamis_i_chain_insert(filter, digest, -1, added);
+        return tamis_i_series_insert(filter, digest, -1, added);
     bool fresh;
     const tamis_status status = filter->kind->insert(filter, digest, &fresh);
     if (status == TAMIS_OK && added != NULL)
@@ -126,7 +126,7 @@ tamis_status tamis_filter_insert_u64(tamis_filter *filter, uint64_t key, bool *a
 }
 
 static inline bool contains(const tamis_filter *filter, tamis_digest digest) {
-    return TAMIS_UNLIKELY(filter->links != NULL) ? tamis_i_chain_contains(filter, digest)
+    return TAMIS_UNLIKELY(filter->links != NULL) ? tamis_i_series_contains(filter, digest)
                                                  : filter->kind->contains(filter, digest);
 }
 
@@ -161,7 +161,7 @@ tamis_status tamis_filter_remove_digest(tamis_filter *filter, tamis_digest diges
         return TAMIS_E_UNSUPPORTED;
     if (filter->read_only)
         return TAMIS_E_READONLY;
-    return filter->links != NULL ? tamis_i_chain_remove(filter, digest)
+    return filter->links != NULL ? tamis_i_series_remove(filter, digest)
                                  : filter->kind->remove(filter, digest);
 }
 
@@ -179,7 +179,7 @@ tamis_status tamis_filter_remove_u64(tamis_filter *filter, uint64_t key) {
 
 uint64_t tamis_filter_copies_digest(const tamis_filter *filter, tamis_digest digest) {
     if (filter->links != NULL)
-        return tamis_i_chain_copies(filter, digest);
+        return tamis_i_series_copies(filter, digest);
     if (filter->kind->copies == NULL)
         return filter->kind->contains(filter, digest);
     return filter->kind->copies(filter, digest);
@@ -198,7 +198,7 @@ uint64_t tamis_filter_copies_u64(const tamis_filter *filter, uint64_t key) {
 /* ---- whole filters ---- */
 
 uint64_t tamis_filter_count(const tamis_filter *filter) {
-    return filter->links != NULL ? tamis_i_chain_count(filter) : filter->state[TAMIS_I_COUNT];
+    return filter->links != NULL ? tamis_i_series_count(filter) : filter->state[TAMIS_I_COUNT];
 }
 
 tamis_status tamis_filter_params(const tamis_filter *filter, tamis_params *params) {
@@ -272,7 +272,7 @@ tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source
     if (known && filter->key_form != source->key_form)
         return TAMIS_E_MISMATCH;
     const tamis_status status = filter->links != NULL || source->links != NULL
-                                    ? tamis_i_chain_merge(filter, source)
+                                    ? tamis_i_series_merge(filter, source)
                                     : merge_tables(filter, source);
     for (unsigned i = 0; status == TAMIS_OK && !known && i < tamis_i_n_links(filter); i++)
         tamis_i_link(filter, i)->key_form = TAMIS_KEYS_UNKNOWN;
@@ -291,7 +291,7 @@ void tamis_i_link_info(const tamis_filter *link, tamis_info *info) {
     link->kind->info(link, info);
 }
 
-/* Complete what is known of a link or a chain and hand it to the caller. */
+/* Complete what is known of a link or a series and hand it to the caller. */
 static tamis_status info_out(tamis_info *own, tamis_info *info) {
     own->bits_per_key = own->count == 0 ? INFINITY : 8 * (double)own->bytes / (double)own->count;
     return tamis_i_struct_out(info, own, sizeof *own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
@@ -303,7 +303,7 @@ tamis_status tamis_filter_info(const tamis_filter *filter, tamis_info *info) {
     tamis_info own;
     const int saved = errno; /* the mathematics may set it where a rate underflows to 0 */
     if (filter->links != NULL)
-        tamis_i_chain_info(filter, &own);
+        tamis_i_series_info(filter, &own);
     else
         tamis_i_link_info(filter, &own);
     errno = saved;

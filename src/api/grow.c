@@ -1,6 +1,6 @@
-/* grow.c - further links: for a filter that has outgrown its plan, and of another chain
+/* grow.c - further links: for a filter that has outgrown its plan, and of another series
  *
- * The error rate of a chain is at most the sum of those of its links, and only the newest link changes
+ * The error rate of a series is at most the sum of those of its links, and only the newest link changes
  * upwards.  So when a link is added, what the others have now is theirs for good (a removal lowers it), and
  * the new one may use a part of what remains of the promise P.  Link number i, from 0, is planned for
  * 1 / (i + 2) of it.  If each link comes to have what it was planned for, beginning with P / 2, then
@@ -11,15 +11,15 @@
  *
  * and nothing is ever used up.  A geometric series would be tighter for the first links but takes a bit per
  * key more for each further one, whereas here link 10, of 1000 times the first one's size, takes 7 bits.
- * Sizes double, so that a chain for n keys has log2 of n over the first plan as many links.
+ * Sizes double, so that a series for n keys has log2 of n over the first plan as many links.
  *
- * A chain is merged with another by copies of its links.  Their rates are then used up too.  Of links that
+ * A series is merged with another by copies of its links.  Their rates are then used up too.  Of links that
  * have room nobody knows what they would come to have; so none of them is to be filled further: the last of
  * the copies, which is the newest link from then on, is made for as many keys as it has.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "api/chain.h"
+#include "filter/series.h"
 
 #include <errno.h>
 #include <math.h>
@@ -60,7 +60,7 @@ static const tamis_filter *largest(const tamis_filter *filter) {
 static unsigned copies_of(const tamis_params *params) {
     uint64_t bits = 0;
     if (params->kind == TAMIS_KIND_DLEFT_COUNTING)
-        bits = params->value[TAMIS_DLCBF_COUNTER_BITS];
+        bits = params->value[TAMIS_DLEFT_COUNTING_COUNTER_BITS];
     if (params->kind == TAMIS_KIND_RANK_COUNTING)
         bits = params->value[TAMIS_RANK_COUNTER_BITS];
     return bits > 2 ? (1u << bits) - 1 : 1;
@@ -167,7 +167,7 @@ tamis_status tamis_filter_allow_growth(tamis_filter *filter, const tamis_growth 
     return TAMIS_OK;
 }
 
-/* ---- two chains ---- */
+/* ---- two series ---- */
 
 /* Copies of all links of 'source' that have keys; returns how many, or why not.  'copies' has room. */
 static tamis_status copy_links(const tamis_filter *source, const tamis_allocator *allocator,
@@ -210,7 +210,7 @@ static tamis_status can_merge(const tamis_filter *filter, const tamis_filter *so
     return TAMIS_OK;
 }
 
-tamis_status tamis_i_chain_merge(tamis_filter *filter, const tamis_filter *source) {
+tamis_status tamis_i_series_merge(tamis_filter *filter, const tamis_filter *source) {
     tamis_filter *copies[TAMIS_I_LINKS_MAX];
     unsigned n;
     tamis_status status = can_merge(filter, source);

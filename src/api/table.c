@@ -230,12 +230,12 @@ tamis_status tamis_table_verify(const tamis_table *table, uint64_t *failures, co
     return leave(status, why, reason, saved);
 }
 
-tamis_status tamis_table_get_info(const tamis_table *table, tamis_table_info *info) {
+tamis_status tamis_table_info(const tamis_table *table, tamis_table_state *info) {
     if (table == NULL || info == NULL)
         return TAMIS_E_ARGUMENT;
     const tamis_i_slots *const slots = &table->slots;
-    tamis_table_info own;
-    tamis_table_info_init(&own);
+    tamis_table_state own;
+    tamis_table_state_init(&own);
     own.count = table->count;
     own.deleted = table->n_deleted;
     own.stash_used = table->part_count[slots->n_levels];
@@ -260,12 +260,12 @@ tamis_status tamis_table_get_info(const tamis_table *table, tamis_table_info *in
     return tamis_i_struct_out(info, &own, sizeof own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
 }
 
-tamis_status tamis_table_get_stats(const tamis_table *table, tamis_table_stats *stats) {
+tamis_status tamis_table_stats(const tamis_table *table, tamis_table_counts *stats) {
     if (table == NULL || stats == NULL)
         return TAMIS_E_ARGUMENT;
     const tamis_i_counts *const counts = table->counts;
-    tamis_table_stats own;
-    tamis_table_stats_init(&own);
+    tamis_table_counts own;
+    tamis_table_counts_init(&own);
     own.hits = atomic_load_explicit(&counts->hits, memory_order_relaxed);
     own.hit_reads = atomic_load_explicit(&counts->hit_reads, memory_order_relaxed);
     own.misses = atomic_load_explicit(&counts->misses, memory_order_relaxed);

@@ -43,7 +43,7 @@ const char *tamis_status_text(tamis_status status) {
     case TAMIS_E_LOCKED:
         return "open elsewhere";
     case TAMIS_E_AMBIGUOUS:
-        return "several links of the chain claim the key";
+        return "several links of the series claim the key";
     }
     return "unknown status";
 }

@@ -6,14 +6,14 @@
 
 #include "bits/field.h"
 
-#define PRINTS_MAX ((uint64_t)1 << 62)
+#define FINGERPRINTS_MAX ((uint64_t)1 << 62)
 
 tamis_status tamis_i_choices_shape(uint64_t subtables, uint64_t buckets, uint64_t remainder_bits,
                                    uint64_t bucket_bits, uint64_t *n_table) {
     if (subtables < 2 || subtables > TAMIS_I_SUBTABLES_MAX || buckets < 1 ||
         buckets > TAMIS_I_BUCKETS_MAX || remainder_bits < 1 ||
         remainder_bits > TAMIS_I_REMAINDER_MAX || bucket_bits < 1 ||
-        bucket_bits > TAMIS_I_LINE_BITS || buckets > PRINTS_MAX >> remainder_bits)
+        bucket_bits > TAMIS_I_LINE_BITS || buckets > FINGERPRINTS_MAX >> remainder_bits)
         return TAMIS_E_ARGUMENT;
     const uint64_t per_line = TAMIS_I_LINE_BITS / bucket_bits;
     *n_table = (subtables * buckets + per_line - 1) / per_line * TAMIS_LINE_WORDS;
@@ -31,7 +31,7 @@ void tamis_i_choices_init(tamis_i_choices *choices, uint64_t seed, uint64_t subt
     choices->per_line = TAMIS_I_LINE_BITS / bucket_bits;
     choices->line_part = (((uint64_t)1 << 63) + choices->per_line - 1) / choices->per_line;
     choices->line_used = choices->per_line * bucket_bits;
-    choices->prints = buckets << remainder_bits;
+    choices->fingerprints = buckets << remainder_bits;
     const tamis_status status = tamis_i_permute_init(&choices->permutations, buckets, seed);
     TAMIS_ASSERT(status == TAMIS_OK);
     (void)status;

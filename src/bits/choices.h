@@ -36,10 +36,10 @@ typedef struct tamis_i_choices {
     uint64_t remainder_bits; /* r */
     uint64_t remainder_mask; /* 2^r - 1 */
     uint64_t bucket_bits;
-    uint64_t per_line;  /* buckets in a line */
-    uint64_t line_part; /* 2^63 / per_line, rounded up */
-    uint64_t line_used; /* bits of a line that its buckets take */
-    uint64_t prints;    /* B 2^r */
+    uint64_t per_line;     /* buckets in a line */
+    uint64_t line_part;    /* 2^63 / per_line, rounded up */
+    uint64_t line_used;    /* bits of a line that its buckets take */
+    uint64_t fingerprints; /* B 2^r */
     tamis_i_permutations permutations;
 } tamis_i_choices;
 
@@ -60,8 +60,9 @@ void tamis_i_choices_init(tamis_i_choices *choices, uint64_t seed, uint64_t subt
 
 /* The fingerprint of a digest.  With B 2^r near 2^62 its values are hit unequally often, by a few
  * percent at most, which changes error rates by the square of that. */
-static inline uint64_t tamis_i_choices_print(const tamis_i_choices *choices, tamis_digest digest) {
-    return tamis_i_range(digest.lo, choices->prints);
+static inline uint64_t tamis_i_choices_fingerprint(const tamis_i_choices *choices,
+                                                   tamis_digest digest) {
+    return tamis_i_range(digest.lo, choices->fingerprints);
 }
 
 /* Bucket number 'number' of all: those of subtable i are numbers i B to (i+1) B - 1. */
@@ -73,17 +74,18 @@ static inline tamis_i_bucket tamis_i_choices_bucket(const tamis_i_choices *choic
                             .at = (unsigned)(slot * choices->bucket_bits)};
 }
 
-static inline uint64_t tamis_i_choices_remainder(const tamis_i_choices *choices, uint64_t print) {
-    return print & choices->remainder_mask;
+static inline uint64_t tamis_i_choices_remainder(const tamis_i_choices *choices,
+                                                 uint64_t fingerprint) {
+    return fingerprint & choices->remainder_mask;
 }
 
-/* Choice i of fingerprint 'print': the number of its bucket. */
-static inline uint64_t tamis_i_choices_of(const tamis_i_choices *choices, uint64_t print,
+/* Choice i of fingerprint 'fingerprint': the number of its bucket. */
+static inline uint64_t tamis_i_choices_of(const tamis_i_choices *choices, uint64_t fingerprint,
                                           unsigned i) {
-    const uint64_t mixed =
-        tamis_i_permute_mix(&choices->permutations, tamis_i_choices_remainder(choices, print));
-    return i * choices->buckets +
-           tamis_i_permute(&choices->permutations, mixed, i, print >> choices->remainder_bits);
+    const uint64_t mixed = tamis_i_permute_mix(&choices->permutations,
+                                               tamis_i_choices_remainder(choices, fingerprint));
+    return i * choices->buckets + tamis_i_permute(&choices->permutations, mixed, i,
+                                                  fingerprint >> choices->remainder_bits);
 }
 
 /* The fingerprint that has this remainder in bucket number 'number'. */
@@ -97,11 +99,11 @@ typedef struct tamis_i_chosen {
 
 TAMIS_INLINE tamis_i_chosen tamis_i_choices_draw(const tamis_i_choices *choices,
                                                  tamis_digest digest) {
-    const uint64_t print = tamis_i_choices_print(choices, digest);
-    const uint64_t remainder = tamis_i_choices_remainder(choices, print);
+    const uint64_t fingerprint = tamis_i_choices_fingerprint(choices, digest);
+    const uint64_t remainder = tamis_i_choices_remainder(choices, fingerprint);
     return (tamis_i_chosen){.remainder = remainder,
                             .mixed = tamis_i_permute_mix(&choices->permutations, remainder),
-                            .first = print >> choices->remainder_bits};
+                            .first = fingerprint >> choices->remainder_bits};
 }
 
 /* The number of its bucket in subtable i. */

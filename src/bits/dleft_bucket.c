@@ -102,14 +102,14 @@ unsigned tamis_i_dleft_bucket_bits(const tamis_i_dleft_bucket *layout, const uin
 }
 
 /* The bits that fingerprints are ordered by. */
-static uint64_t order_of(const tamis_i_dleft_bucket *layout, uint64_t print) {
-    return layout->order_bits == 0 ? 0 : print >> (64 - layout->order_bits);
+static uint64_t order_of(const tamis_i_dleft_bucket *layout, uint64_t fingerprint) {
+    return layout->order_bits == 0 ? 0 : fingerprint >> (64 - layout->order_bits);
 }
 
 /* A group taken apart: full fingerprints, of which only the bits that were told are not zero. */
 typedef struct parts {
     unsigned load[GROUP];
-    uint64_t print[GROUP][LOADS];
+    uint64_t fingerprint[GROUP][LOADS];
 } parts;
 
 static void take_apart(const tamis_i_dleft_bucket *layout, const uint64_t *group, parts *out) {
@@ -121,15 +121,15 @@ static void take_apart(const tamis_i_dleft_bucket *layout, const uint64_t *group
             while (i >= p.state->bound[begins + 1])
                 begins++;
             const uint64_t rest = tamis_i_field_get(group, p.at + i * p.stored, p.stored);
-            out->print[b][i] = ((uint64_t)begins << p.stored | rest)
-                               << (64 - p.stored - p.state->told);
+            out->fingerprint[b][i] = ((uint64_t)begins << p.stored | rest)
+                                     << (64 - p.stored - p.state->told);
         }
     }
 }
 
 /* The state of a bucket whose fingerprints are in order: the number of its bounds among those of its load,
  * in the order of the tables: by how many begin with the first bits, then with the next, ... */
-static unsigned state_for(const tamis_i_dleft_bucket *layout, const uint64_t *prints,
+static unsigned state_for(const tamis_i_dleft_bucket *layout, const uint64_t *fingerprints,
                           unsigned load) {
     unsigned state = layout->first_state[load];
     const unsigned told = layout->states[state].told;
@@ -137,7 +137,7 @@ static unsigned state_for(const tamis_i_dleft_bucket *layout, const uint64_t *pr
         return state;
     unsigned count[4] = {0, 0, 0, 0};
     for (unsigned i = 0; i < load; i++)
-        count[prints[i] >> (64 - told)]++;
+        count[fingerprints[i] >> (64 - told)]++;
     if (told == 1)
         return state + count[0];
     unsigned left = load;
@@ -161,16 +161,16 @@ static void put_together(const tamis_i_dleft_bucket *layout, uint64_t *group, co
             &layout->states[layout->first_state[load]]; /* of this load */
         const unsigned stored = bits + (any->keeps & stays), told = any->told;
         for (unsigned i = 0; i < load; i++, at += stored)
-            tamis_i_field_put(group, at, stored, in->print[b][i] >> (64 - stored - told));
+            tamis_i_field_put(group, at, stored, in->fingerprint[b][i] >> (64 - stored - told));
         const unsigned shift = 64 - layout->state_bits * (layout->buckets - b);
-        group[layout->words - 1] |= (uint64_t)state_for(layout, in->print[b], load) << shift;
+        group[layout->words - 1] |= (uint64_t)state_for(layout, in->fingerprint[b], load) << shift;
     }
     TAMIS_ASSERT(at <= layout->payload_bits);
 }
 
 /* The same as take apart, add and put together, for a single bucket of 64 bits: each field is cut to its
  * new length and moved to its new place in turn. */
-static bool insert64(uint64_t *group, uint64_t print) {
+static bool insert64(uint64_t *group, uint64_t fingerprint) {
     const tamis_i_dleft_meaning *const old = &tamis_i_dleft_states64[group[0] >> 60];
     const unsigned load = old->bound[4], width = old->alone;
     if (load == 6)
@@ -184,9 +184,9 @@ static bool insert64(uint64_t *group, uint64_t print) {
     if (old->told == 0)
         for (zeros = 0; zeros < load && (group[0] >> (width * (zeros + 1) - 1) & 1) == 0;)
             zeros++;
-    const unsigned first = (unsigned)(print >> 63), at = first == 0 ? zeros : load;
+    const unsigned first = (unsigned)(fingerprint >> 63), at = first == 0 ? zeros : load;
     const uint64_t keep = tamis_i_low_mask(new_width), mask = tamis_i_low_mask(width);
-    uint64_t word = (print >> (64 - new_width - told) & keep) << at * new_width;
+    uint64_t word = (fingerprint >> (64 - new_width - told) & keep) << at * new_width;
     for (unsigned i = 0; i < load; i++) {
         uint64_t field = group[0] >> i * width & mask;
         if (old->told != 0 && i >= zeros)
@@ -199,18 +199,18 @@ static bool insert64(uint64_t *group, uint64_t print) {
 }
 
 bool tamis_i_dleft_bucket_insert(const tamis_i_dleft_bucket *layout, uint64_t *group,
-                                 unsigned bucket, uint64_t print) {
+                                 unsigned bucket, uint64_t fingerprint) {
     if (layout == &tamis_i_dleft_layouts[0])
-        return insert64(group, print);
+        return insert64(group, fingerprint);
     if (tamis_i_dleft_bucket_load(layout, group, bucket) == layout->load_max)
         return false;
     parts p;
     take_apart(layout, group, &p);
-    uint64_t *const prints = p.print[bucket];
+    uint64_t *const fingerprints = p.fingerprint[bucket];
     unsigned i = p.load[bucket]++;
-    for (; i > 0 && order_of(layout, prints[i - 1]) > order_of(layout, print); i--)
-        prints[i] = prints[i - 1];
-    prints[i] = print;
+    for (; i > 0 && order_of(layout, fingerprints[i - 1]) > order_of(layout, fingerprint); i--)
+        fingerprints[i] = fingerprints[i - 1];
+    fingerprints[i] = fingerprint;
     put_together(layout, group, &p);
     return true;
 }
@@ -222,7 +222,7 @@ bool tamis_i_dleft_bucket_check(const tamis_i_dleft_bucket *layout, const uint64
     take_apart(layout, group, &p);
     for (unsigned b = 0; b < layout->buckets; b++) {
         for (unsigned i = 1; i < p.load[b]; i++) {
-            if (order_of(layout, p.print[b][i - 1]) > order_of(layout, p.print[b][i])) {
+            if (order_of(layout, p.fingerprint[b][i - 1]) > order_of(layout, p.fingerprint[b][i])) {
                 *reason = "a bucket is not in order";
                 return false;
             }

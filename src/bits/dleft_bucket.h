@@ -36,9 +36,9 @@ unsigned tamis_i_dleft_bucket_bits(const tamis_i_dleft_bucket *layout, const uin
                                    unsigned bucket);
 
 typedef struct tamis_i_dleft_bucket_ops {
-    /* Does bucket number 'bucket' of a group hold a fingerprint that agrees with 'print' in all bits that the
+    /* Does bucket number 'bucket' of a group hold a fingerprint that agrees with 'fingerprint' in all bits that the
      * bucket tells? */
-    bool (*find)(const uint64_t *group, unsigned bucket, uint64_t print);
+    bool (*find)(const uint64_t *group, unsigned bucket, uint64_t fingerprint);
     /* The same for n keys at once, each with d <= TAMIS_I_PROBE_CHOICES buckets: found[i] tells whether one
      * of those of key i holds it.  at[j] is the group of its bucket number word[1 + j], word[0] its
      * fingerprint.  Meanwhile the groups of next[0 .. n-1] are fetched. */
@@ -57,7 +57,7 @@ const tamis_i_dleft_bucket_ops *tamis_i_dleft_bucket_ops_x86(unsigned number, un
  * the others in the group may lose some of their last.  False, and nothing changed, if the bucket has
  * its largest load. */
 bool tamis_i_dleft_bucket_insert(const tamis_i_dleft_bucket *layout, uint64_t *group,
-                                 unsigned bucket, uint64_t print);
+                                 unsigned bucket, uint64_t fingerprint);
 
 /* Could the group have come from inserts?  False, and why. */
 bool tamis_i_dleft_bucket_check(const tamis_i_dleft_bucket *layout, const uint64_t *group,

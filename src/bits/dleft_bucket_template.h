@@ -56,10 +56,10 @@ TAMIS_INLINE place place_of(const tamis_i_dleft_bucket *layout, const uint64_t *
 }
 
 TAMIS_INLINE bool find_in(const tamis_i_dleft_bucket *layout, const uint64_t *group,
-                          unsigned bucket, uint64_t print) {
+                          unsigned bucket, uint64_t fingerprint) {
     const place p = place_of(layout, group, bucket);
     const unsigned width = p.stored;
-    const uint64_t wanted = print >> (64 - width - p.state->told);
+    const uint64_t wanted = fingerprint >> (64 - width - p.state->told);
     const uint8_t *const bound = p.state->bound + (wanted >> width);
     const uint64_t rest = wanted & tamis_i_low_mask(width);
     unsigned at = p.at + bound[0] * width, length = (unsigned)(bound[1] - bound[0]) * width;
@@ -109,9 +109,9 @@ static const plan64 plans64[16] = {
     {0x4010040100401u, 0x7fdff7fdff7fdffu, {0x802008020080200u, 0x0u}, 0x3ffu, 54, 10},
 };
 
-TAMIS_INLINE bool find_in_64(const uint64_t *group, uint64_t print) {
+TAMIS_INLINE bool find_in_64(const uint64_t *group, uint64_t fingerprint) {
     const plan64 *const s = &plans64[group[0] >> 60];
-    const uint64_t wanted = print >> s->shift;
+    const uint64_t wanted = fingerprint >> s->shift;
     const uint64_t x = group[0] ^ (wanted & s->rest) * s->ones;
     return (~(((x & s->low) + s->low) | x) & s->high[wanted >> s->width]) != 0;
 }
@@ -120,7 +120,7 @@ TAMIS_INLINE bool find_in_64(const uint64_t *group, uint64_t print) {
  * buckets. */
 #define SEARCH(number, find)                                                                       \
     DLEFT_TARGET static bool DLEFT(find_##number)(const uint64_t *group, unsigned bucket,          \
-                                                  uint64_t print) {                                \
+                                                  uint64_t fingerprint) {                          \
         (void)bucket;                                                                              \
         return (find);                                                                             \
     }                                                                                              \
@@ -133,7 +133,7 @@ TAMIS_INLINE bool find_in_64(const uint64_t *group, uint64_t print) {
             for (unsigned j = 0; j < d; j++) {                                                     \
                 const uint64_t *const group = p->at[j];                                            \
                 const unsigned bucket = (unsigned)p->word[1 + j];                                  \
-                const uint64_t print = p->word[0];                                                 \
+                const uint64_t fingerprint = p->word[0];                                           \
                 (void)bucket;                                                                      \
                 TAMIS_PREFETCH(next[i].at[j]);                                                     \
                 is |= (find);                                                                      \
@@ -142,14 +142,14 @@ TAMIS_INLINE bool find_in_64(const uint64_t *group, uint64_t print) {
         }                                                                                          \
     }
 
-SEARCH(0, find_in_64(group, print))
-SEARCH(1, find_in(&tamis_i_dleft_layouts[1], group, bucket, print))
-SEARCH(2, find_in(&tamis_i_dleft_layouts[2], group, bucket, print))
-SEARCH(3, find_in(&tamis_i_dleft_layouts[3], group, bucket, print))
-SEARCH(4, find_in(&tamis_i_dleft_layouts[4], group, bucket, print))
-SEARCH(5, find_in(&tamis_i_dleft_layouts[5], group, bucket, print))
-SEARCH(6, find_in(&tamis_i_dleft_layouts[6], group, bucket, print))
-SEARCH(7, find_in(&tamis_i_dleft_layouts[7], group, bucket, print))
+SEARCH(0, find_in_64(group, fingerprint))
+SEARCH(1, find_in(&tamis_i_dleft_layouts[1], group, bucket, fingerprint))
+SEARCH(2, find_in(&tamis_i_dleft_layouts[2], group, bucket, fingerprint))
+SEARCH(3, find_in(&tamis_i_dleft_layouts[3], group, bucket, fingerprint))
+SEARCH(4, find_in(&tamis_i_dleft_layouts[4], group, bucket, fingerprint))
+SEARCH(5, find_in(&tamis_i_dleft_layouts[5], group, bucket, fingerprint))
+SEARCH(6, find_in(&tamis_i_dleft_layouts[6], group, bucket, fingerprint))
+SEARCH(7, find_in(&tamis_i_dleft_layouts[7], group, bucket, fingerprint))
 
 #define ROW(number)                                                                                \
     { DLEFT(find_##number), DLEFT(search_##number) }

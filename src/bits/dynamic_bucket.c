@@ -1,6 +1,6 @@
 /* dynamic_bucket.c - buckets whose elements shrink as they fill, and can be removed
  *
- * An element is a prefix of a print: the minimal remainder, which is always kept, and as many more
+ * An element is a prefix of a fingerprint: the minimal remainder, which is always kept, and as many more
  * bits as there is room for.  Lengths only shrink: bits that were dropped cannot be had again.
  *
  * Layout of a bucket, from its first bit up.  It has two groups of elements, a and b:
@@ -26,7 +26,7 @@
  *                those of group a and the new one share the rest.
  *
  * Why the longest match is removed.  Each key that is in stands behind one element that is a prefix
- * of its print.  Let x be removed, e the longest element that is a prefix of x, and e' the one that
+ * of its fingerprint.  Let x be removed, e the longest element that is a prefix of x, and e' the one that
  * x stands behind. If e' is not e, then e, being longer, belongs to another key y; e' is a prefix
  * of x, no longer than e, hence a prefix of e and of y.  So y may stand behind e' from now on, and
  * e can go.  Cutting elements and moving them keep this too.
@@ -163,10 +163,10 @@ static inline parts parts_of(const tamis_i_dynamic_bucket *layout, const uint64_
     return p;
 }
 
-/* The first 'bits' bits of the tail of a print. */
-static inline uint64_t tail_of(const tamis_i_dynamic_bucket *layout, uint64_t print,
+/* The first 'bits' bits of the tail of a fingerprint. */
+static inline uint64_t tail_of(const tamis_i_dynamic_bucket *layout, uint64_t fingerprint,
                                unsigned bits) {
-    return print << (layout->heads.bits + told(layout)) >> 1 >> (63 - bits);
+    return fingerprint << (layout->heads.bits + told(layout)) >> 1 >> (63 - bits);
 }
 
 /* The tail of element i of a bucket. */
@@ -186,7 +186,7 @@ const uint32_t tamis_i_dynamic_parts[16] = {0,    65536, 32768, 21846, 16384, 13
 /* The candidates whose tails agree in their first bits: all of them, or what belongs to the minimal
  * remainder. */
 static unsigned agreeing(const tamis_i_dynamic_bucket *layout, const uint64_t *line, unsigned at,
-                         uint64_t print, unsigned candidates, bool least) {
+                         uint64_t fingerprint, unsigned candidates, bool least) {
     if (candidates == 0)
         return 0;
     const parts p = parts_of(layout, line, at);
@@ -197,22 +197,22 @@ static unsigned agreeing(const tamis_i_dynamic_bucket *layout, const uint64_t *l
         const unsigned i = (unsigned)__builtin_ctz(candidates), g = i >= p.n[0];
         const unsigned bits = least ? kept : p.tail[g];
         const bool same =
-            tail_at(&p, line, at, i) >> (p.tail[g] - bits) == tail_of(layout, print, bits);
+            tail_at(&p, line, at, i) >> (p.tail[g] - bits) == tail_of(layout, fingerprint, bits);
         /* With one length the first bit tells the group. */
-        if (same && (layout->sizes == 2 || print >> 63 == g))
+        if (same && (layout->sizes == 2 || fingerprint >> 63 == g))
             found |= 1u << i;
     }
     return found;
 }
 
 unsigned tamis_i_dynamic_match(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
-                               unsigned at, uint64_t print, unsigned candidates) {
-    return agreeing(layout, line, at, print, candidates, false);
+                               unsigned at, uint64_t fingerprint, unsigned candidates) {
+    return agreeing(layout, line, at, fingerprint, candidates, false);
 }
 
 unsigned tamis_i_dynamic_akin(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
-                              unsigned at, uint64_t print, unsigned candidates) {
-    return agreeing(layout, line, at, print, candidates, true);
+                              unsigned at, uint64_t fingerprint, unsigned candidates) {
+    return agreeing(layout, line, at, fingerprint, candidates, true);
 }
 
 static unsigned count_at(const tamis_i_dynamic_bucket *layout, const parts *p, const uint64_t *line,
@@ -246,7 +246,7 @@ unsigned tamis_i_dynamic_list(const tamis_i_dynamic_bucket *layout, const uint64
             tamis_i_field_get(line, at + i * w, w) << p.tail[g] | tail_at(&p, line, at, i);
         if (told(layout))
             bits |= (uint64_t)g << (w + p.tail[g]);
-        elements[i] = (element){.print = bits << (64 - p.length[g]),
+        elements[i] = (element){.fingerprint = bits << (64 - p.length[g]),
                                 .length = p.length[g],
                                 .count = count_at(layout, &p, line, at, i)};
     }
@@ -375,7 +375,7 @@ static unsigned move_tails(const tamis_i_dynamic_bucket *layout, const parts *p,
 
 /* Open a place for an element at number 'place'. */
 TAMIS_INLINE void rewrite_with(const tamis_i_dynamic_bucket *layout, unsigned words, const parts *p,
-                               uint64_t *line, unsigned at, unsigned place, uint64_t print,
+                               uint64_t *line, unsigned at, unsigned place, uint64_t fingerprint,
                                unsigned count, lengths l) {
     const unsigned w = (unsigned)layout->heads.bits, c = (unsigned)layout->counter_bits;
     const unsigned n = p->n[0] + p->n[1];
@@ -388,11 +388,11 @@ TAMIS_INLINE void rewrite_with(const tamis_i_dynamic_bucket *layout, unsigned wo
         image_put(&out, p->counters + place * c, count - 1);
     }
     image_open(&out, words, place * w, w);
-    image_put(&out, place * w, tamis_i_dynamic_head(layout, print));
+    image_put(&out, place * w, tamis_i_dynamic_head(layout, fingerprint));
     const unsigned tail = (place < l.n_a ? l.longer : l.shorter) - w - told(layout);
     unsigned to = (n + 1) * (w + c);
     to = move_tails(layout, p, &out, to, &in, 0, place, 0, l);
-    image_put(&out, to, tail_of(layout, print, tail));
+    image_put(&out, to, tail_of(layout, fingerprint, tail));
     to = move_tails(layout, p, &out, to + tail, &in, place, n, 1, l);
     TAMIS_ASSERT(to <= layout->state_at);
     (void)to;
@@ -402,14 +402,14 @@ TAMIS_INLINE void rewrite_with(const tamis_i_dynamic_bucket *layout, unsigned wo
 
 /* The usual numbers of words are compiled for. */
 static void rewrite(const tamis_i_dynamic_bucket *layout, const parts *p, uint64_t *line,
-                    unsigned at, unsigned place, uint64_t print, unsigned count, lengths l) {
+                    unsigned at, unsigned place, uint64_t fingerprint, unsigned count, lengths l) {
     const unsigned words = image_words(layout);
     if (words == 3)
-        rewrite_with(layout, 3, p, line, at, place, print, count, l);
+        rewrite_with(layout, 3, p, line, at, place, fingerprint, count, l);
     else if (words == 4)
-        rewrite_with(layout, 4, p, line, at, place, print, count, l);
+        rewrite_with(layout, 4, p, line, at, place, fingerprint, count, l);
     else
-        rewrite_with(layout, words, p, line, at, place, print, count, l);
+        rewrite_with(layout, words, p, line, at, place, fingerprint, count, l);
 }
 
 /* ---- lengths ---- */
@@ -467,7 +467,7 @@ bool tamis_i_dynamic_join(const tamis_i_dynamic_bucket *layout, uint64_t *line, 
 }
 
 bool tamis_i_dynamic_add(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
-                         uint64_t print, unsigned length, unsigned count) {
+                         uint64_t fingerprint, unsigned length, unsigned count) {
     const parts p = parts_of(layout, line, at);
     const unsigned n = p.n[0] + p.n[1];
     TAMIS_ASSERT(count >= 1 && count <= 1u << layout->counter_bits && length >= layout->least);
@@ -477,19 +477,20 @@ bool tamis_i_dynamic_add(const tamis_i_dynamic_bucket *layout, uint64_t *line, u
     const unsigned room = (unsigned)(layout->state_at - (n + 1) * layout->counter_bits);
     if (layout->sizes == 1) {
         const unsigned fits = tamis_i_dynamic_part(room, n + 1) + told(layout),
-                       first = (unsigned)(print >> 63);
+                       first = (unsigned)(fingerprint >> 63);
         const unsigned now = smaller(fits, n == 0 ? own : smaller(own, p.length[0]));
         const lengths l = {.n_a = p.n[0] + 1 - first, .longer = now, .shorter = now};
-        rewrite(layout, &p, line, at, first ? n : p.n[0], print, count, l);
+        rewrite(layout, &p, line, at, first ? n : p.n[0], fingerprint, count, l);
     } else if (n == 0) {
-        rewrite(layout, &p, line, at, 0, print, count, (lengths){.shorter = smaller(own, room)});
+        rewrite(layout, &p, line, at, 0, fingerprint, count,
+                (lengths){.shorter = smaller(own, room)});
     } else if (p.n[1] == 0) { /* those left have one length */
         const lengths l = tamis_i_dynamic_lengths(layout, room, 0, 0, own, p.n[0], p.length[0]);
-        rewrite(layout, &p, line, at, 0, print, count, l);
+        rewrite(layout, &p, line, at, 0, fingerprint, count, l);
     } else {
         const lengths l =
             tamis_i_dynamic_lengths(layout, room, p.n[0], p.length[0], own, p.n[1], p.length[1]);
-        rewrite(layout, &p, line, at, p.n[0], print, count, l);
+        rewrite(layout, &p, line, at, p.n[0], fingerprint, count, l);
     }
     return true;
 }

@@ -44,10 +44,10 @@ typedef struct tamis_i_dynamic_bucket {
     tamis_i_dynamic_step steps[TAMIS_I_DYNAMIC_MAX]; /* by the number of elements, if narrow */
 } tamis_i_dynamic_bucket;
 
-/* An element: the first 'length' bits of a print of 64 bits, the others being zero, and how many keys it
+/* An element: the first 'length' bits of a fingerprint of 64 bits, the others being zero, and how many keys it
  * stands for. */
 typedef struct tamis_i_element {
-    uint64_t print;
+    uint64_t fingerprint;
     unsigned length;
     unsigned count;
 } tamis_i_element;
@@ -57,13 +57,14 @@ typedef struct tamis_i_element {
 bool tamis_i_dynamic_init(tamis_i_dynamic_bucket *layout, uint64_t bits, uint64_t least,
                           uint64_t counter_bits, uint64_t sizes);
 
-/* The head of a print. */
-static inline uint64_t tamis_i_dynamic_head(const tamis_i_dynamic_bucket *layout, uint64_t print) {
-    return print << (layout->sizes == 1) >> (64 - layout->heads.bits);
+/* The head of a fingerprint. */
+static inline uint64_t tamis_i_dynamic_head(const tamis_i_dynamic_bucket *layout,
+                                            uint64_t fingerprint) {
+    return fingerprint << (layout->sizes == 1) >> (64 - layout->heads.bits);
 }
 
 /* In the following 'line' and 'at' tell the first bit of the bucket, which is in that line of 8 words; no
- * others are touched.  'candidates' are elements, bit i for number i, whose head is that of 'print'; others
+ * others are touched.  'candidates' are elements, bit i for number i, whose head is that of 'fingerprint'; others
  * of this kind may be left out only if they are of no interest, and some past the last element may be among
  * them. */
 
@@ -74,31 +75,31 @@ static inline unsigned tamis_i_dynamic_load(const tamis_i_dynamic_bucket *layout
     return (unsigned)(numbers % 16 + numbers / 16);
 }
 
-/* Is element i a prefix of 'print', whose head it has?  Also if there is no element i: then not.  To be
+/* Is element i a prefix of 'fingerprint', whose head it has?  Also if there is no element i: then not.  To be
  * inlined; dynamic_bucket.c tells the layout. */
 static inline bool tamis_i_dynamic_holds(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
-                                         uint64_t at, uint64_t i, uint64_t print) {
+                                         uint64_t at, uint64_t i, uint64_t fingerprint) {
     const uint64_t state = tamis_i_lined_get(line, at + layout->state_at, layout->state_mask);
     const uint64_t n_a = state & 15, n = n_a + (state >> 4 & 15), one = layout->sizes == 1;
-    const uint64_t skip = layout->heads.bits + one; /* bits of the print before the tail */
+    const uint64_t skip = layout->heads.bits + one; /* bits of the fingerprint before the tail */
     const uint64_t tail_a = layout->least + (state >> 8 & 31) - skip;
     const uint64_t tail_b = layout->least + (state >> (one ? 8 : 13) & 31) - skip;
     const uint64_t in_b = i >= n_a, before = in_b ? n_a : i, tail = in_b ? tail_b : tail_a;
     const uint64_t first =
         n * (layout->heads.bits + layout->counter_bits) + before * tail_a + (i - before) * tail_b;
-    if (i >= n || (one && print >> 63 != in_b))
+    if (i >= n || (one && fingerprint >> 63 != in_b))
         return false;
     const uint64_t found = tamis_i_lined_get(line, at + first, ((uint64_t)1 << tail) - 1);
-    return found == print << skip >> 1 >> (63 - tail);
+    return found == fingerprint << skip >> 1 >> (63 - tail);
 }
 
-/* The candidates that are a prefix of 'print'. */
+/* The candidates that are a prefix of 'fingerprint'. */
 unsigned tamis_i_dynamic_match(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
-                               unsigned at, uint64_t print, unsigned candidates);
+                               unsigned at, uint64_t fingerprint, unsigned candidates);
 
-/* The candidates that agree with 'print' in its first 'least' bits. */
+/* The candidates that agree with 'fingerprint' in its first 'least' bits. */
 unsigned tamis_i_dynamic_akin(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
-                              unsigned at, uint64_t print, unsigned candidates);
+                              unsigned at, uint64_t fingerprint, unsigned candidates);
 
 /* Keys that these elements stand for. */
 unsigned tamis_i_dynamic_copies(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
@@ -108,11 +109,11 @@ unsigned tamis_i_dynamic_copies(const tamis_i_dynamic_bucket *layout, const uint
 bool tamis_i_dynamic_join(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
                           unsigned elements);
 
-/* Add an element for 'count' keys, of which the first 'length' bits of 'print' are known.  It and others
+/* Add an element for 'count' keys, of which the first 'length' bits of 'fingerprint' are known.  It and others
  * may lose bits.  False, and nothing changed, if there is no room.  1 <= count <= 2^counter_bits;
  * length >= least. */
 bool tamis_i_dynamic_add(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
-                         uint64_t print, unsigned length, unsigned count);
+                         uint64_t fingerprint, unsigned length, unsigned count);
 
 /* Take one key away from the longest of these elements, of which there is at least one. */
 void tamis_i_dynamic_remove(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
@@ -191,12 +192,12 @@ const tamis_i_choices_ops *tamis_i_dynamic_bucket_ops_x86(const tamis_i_dynamic_
                                                           unsigned features);
 
 /* What there is of a key: the bucket that has elements of its fingerprint, or TAMIS_I_SUBTABLES_MAX, and
- * those of them that are a prefix of its print. */
+ * those of them that are a prefix of its fingerprint. */
 typedef struct tamis_i_dynamic_found {
     unsigned home, same;
 } tamis_i_dynamic_found;
 
-/* Find the buckets of a key, with its print in word[0], and what there is of it. */
+/* Find the buckets of a key, with its fingerprint in word[0], and what there is of it. */
 tamis_i_dynamic_found tamis_i_dynamic_look(const tamis_i_dynamic_layout *layout, uint64_t *table,
                                            tamis_digest digest, tamis_i_probe *probe);
 

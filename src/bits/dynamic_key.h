@@ -11,7 +11,7 @@ TAMIS_INLINE const tamis_i_heads *choices_heads(const tamis_i_dynamic_layout *l)
     return &l->bucket.heads;
 }
 
-/* The print takes the place of the remainder in word[0]. */
+/* The fingerprint takes the place of the remainder in word[0]. */
 TAMIS_INLINE void choices_locate(const tamis_i_dynamic_layout *l, unsigned d, uint64_t *table,
                                  tamis_digest digest, tamis_i_probe *probe) {
     const unsigned r = (unsigned)l->choices.remainder_bits;
@@ -24,7 +24,7 @@ static inline unsigned dynamic_bit_of(const tamis_i_probe *probe, unsigned i) {
     return (unsigned)probe->word[1 + i];
 }
 
-/* Elements of bucket i that are a prefix of the print; 'hits' are those whose heads agree, 16 for each
+/* Elements of bucket i that are a prefix of the fingerprint; 'hits' are those whose heads agree, 16 for each
  * bucket. */
 static inline unsigned dynamic_matches(const tamis_i_dynamic_layout *l, const tamis_i_probe *probe,
                                        unsigned i, uint64_t hits) {

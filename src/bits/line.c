@@ -134,7 +134,7 @@ static unsigned run_at(const tamis_i_line *line, const tamis_i_line_view *view, 
 }
 
 unsigned tamis_i_line_copies(const tamis_i_line *line, const uint64_t *words, unsigned home,
-                             uint64_t print) {
+                             uint64_t fingerprint) {
     tamis_i_line_view view;
     tamis_i_line_look(line, words, home, &view);
     if (view.start == view.end)
@@ -142,11 +142,11 @@ unsigned tamis_i_line_copies(const tamis_i_line *line, const uint64_t *words, un
     unsigned length;
     const unsigned at = run_at(line, &view, &length);
     return tamis_i_fields_count_top(words, at, length, view.end - view.start, length,
-                                    print >> (64 - length));
+                                    fingerprint >> (64 - length));
 }
 
 bool tamis_i_line_find(const tamis_i_line *line, const uint64_t *words, unsigned home,
-                       uint64_t print) {
+                       uint64_t fingerprint) {
     tamis_i_line_view view;
     tamis_i_line_look(line, words, home, &view);
     if (view.start == view.end)
@@ -155,7 +155,7 @@ bool tamis_i_line_find(const tamis_i_line *line, const uint64_t *words, unsigned
     const unsigned at = run_at(line, &view, &length);
     const tamis_i_fields fields = tamis_i_fields_of(length);
     return tamis_i_fields_find(&fields, words, at, (view.end - view.start) * length,
-                               print >> (64 - length));
+                               fingerprint >> (64 - length));
 }
 
 /* ---- adding ---- */
@@ -196,10 +196,10 @@ static tamis_i_line_lengths line_settle(const tamis_i_line *line, const tamis_i_
 }
 
 unsigned tamis_i_line_add(const tamis_i_line *line, uint64_t *words, unsigned home,
-                          uint64_t print) {
+                          uint64_t fingerprint) {
     tamis_i_line_view v;
     const unsigned homes = (unsigned)line->homes;
-    const unsigned there = tamis_i_line_copies(line, words, home, print);
+    const unsigned there = tamis_i_line_copies(line, words, home, fingerprint);
     const unsigned found = there != 0 ? TAMIS_I_LINE_FOUND : 0;
     tamis_i_line_look(line, words, home, &v);
     if ((found && (tamis_i_line_is_set(line) || there >= line->copies)) || v.n >= line->most)
@@ -227,7 +227,7 @@ unsigned tamis_i_line_add(const tamis_i_line *line, uint64_t *words, unsigned ho
     const unsigned length = now.r + (start < now.longs);
     const unsigned at = (unsigned)line->top - tamis_i_line_before(&v, start);
     tamis_i_field_close(words, line->top - v.bits - length, at, length);
-    tamis_i_field_put(words, at - length, length, print >> (64 - length));
+    tamis_i_field_put(words, at - length, length, fingerprint >> (64 - length));
     for (unsigned i = 0; i <= n; i += 64)
         tamis_i_field_put(words, homes + i, n + 1 - i < 64 ? n + 1 - i : 64, ends[i / 64]);
     tamis_i_bit_set(words, home);
@@ -239,7 +239,8 @@ unsigned tamis_i_line_add(const tamis_i_line *line, uint64_t *words, unsigned ho
 /* ---- dropping ---- */
 
 /* Of several equal ones the last goes, which lies lowest. */
-bool tamis_i_line_drop(const tamis_i_line *line, uint64_t *words, unsigned home, uint64_t print) {
+bool tamis_i_line_drop(const tamis_i_line *line, uint64_t *words, unsigned home,
+                       uint64_t fingerprint) {
     tamis_i_line_view v;
     const unsigned homes = (unsigned)line->homes;
     tamis_i_line_look(line, words, home, &v);
@@ -248,7 +249,8 @@ bool tamis_i_line_drop(const tamis_i_line *line, uint64_t *words, unsigned home,
         return false;
     unsigned length;
     const unsigned at = run_at(line, &v, &length);
-    const unsigned i = tamis_i_fields_next(words, at, length, 0, in_run, print >> (64 - length));
+    const unsigned i =
+        tamis_i_fields_next(words, at, length, 0, in_run, fingerprint >> (64 - length));
     if (i == in_run)
         return false;
     const unsigned bottom = (unsigned)line->top - v.bits;
@@ -273,7 +275,7 @@ unsigned tamis_i_line_list(const tamis_i_line *line, const uint64_t *words,
         const unsigned bits = v.r + (i < v.longs);
         at -= bits;
         entries[i] =
-            (tamis_i_line_entry){.print = tamis_i_field_get(words, at, bits) << (64 - bits),
+            (tamis_i_line_entry){.fingerprint = tamis_i_field_get(words, at, bits) << (64 - bits),
                                  .home = (uint8_t)home,
                                  .bits = (uint8_t)bits};
         home += tamis_i_bit_get(words, line->homes + i);
@@ -289,7 +291,7 @@ static void write_line(const tamis_i_line *line, uint64_t *words, const tamis_i_
     for (unsigned i = 0; i < n; i++) {
         const unsigned bits = now.r + (i < now.longs);
         at -= bits;
-        tamis_i_field_put(words, at, bits, entries[i].print >> (64 - bits));
+        tamis_i_field_put(words, at, bits, entries[i].fingerprint >> (64 - bits));
         tamis_i_bit_set(words, entries[i].home);
         if (i + 1 == n || entries[i + 1].home != entries[i].home)
             tamis_i_bit_set(words, line->homes + i);
@@ -339,7 +341,7 @@ static tamis_i_line_lengths fit(const tamis_i_line *line, const tamis_i_line_ent
 static bool is_there(const tamis_i_line_entry *entries, unsigned n, const tamis_i_line_entry *e) {
     for (unsigned i = 0; i < n; i++)
         if (entries[i].home == e->home && entries[i].bits <= e->bits &&
-            (entries[i].print ^ e->print) >> (64 - entries[i].bits) == 0)
+            (entries[i].fingerprint ^ e->fingerprint) >> (64 - entries[i].bits) == 0)
             return true;
     return false;
 }
@@ -434,14 +436,15 @@ void tamis_i_line_locate_all(const tamis_i_line *line, uint64_t *table, uint64_t
                              const tamis_digest *digests, size_t n, tamis_i_line_keys *keys) {
     for (size_t i = 0; i < n; i++)
         tamis_i_line_locate(line, table, lines, digests[i], &keys->at[i], &keys->home[i],
-                            &keys->print[i]);
+                            &keys->fingerprint[i]);
 }
 
 static void find_all(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t n,
                      const tamis_i_line_keys *next, bool *found) {
     for (size_t i = 0; i < n; i++) {
         TAMIS_PREFETCH(next->at[i]);
-        found[i] = tamis_i_line_find(line, keys->at[i], (unsigned)keys->home[i], keys->print[i]);
+        found[i] =
+            tamis_i_line_find(line, keys->at[i], (unsigned)keys->home[i], keys->fingerprint[i]);
     }
 }
 
@@ -449,7 +452,8 @@ static void drop_all(const tamis_i_line *line, const tamis_i_line_keys *keys, si
                      const tamis_i_line_keys *next, bool *dropped) {
     for (size_t i = 0; i < n; i++) {
         TAMIS_PREFETCH_RW(next->at[i]);
-        dropped[i] = tamis_i_line_drop(line, keys->at[i], (unsigned)keys->home[i], keys->print[i]);
+        dropped[i] =
+            tamis_i_line_drop(line, keys->at[i], (unsigned)keys->home[i], keys->fingerprint[i]);
     }
 }
 
@@ -458,7 +462,7 @@ static void look_all(const tamis_i_line *line, const tamis_i_line_keys *keys, si
     for (size_t i = 0; i < n; i++) {
         const uint64_t *const words = keys->at[i];
         TAMIS_PREFETCH(next->at[i]);
-        results[i] = tamis_i_line_find(line, words, (unsigned)keys->home[i], keys->print[i])
+        results[i] = tamis_i_line_find(line, words, (unsigned)keys->home[i], keys->fingerprint[i])
                          ? TAMIS_I_LINE_FOUND
                      : tamis_i_line_full(line, words) ? TAMIS_I_LINE_FULL
                                                       : 0;
@@ -470,7 +474,7 @@ static size_t add_all(const tamis_i_line *line, const tamis_i_line_keys *keys, s
     for (size_t i = from; i < n; i++) {
         TAMIS_PREFETCH_RW(next->at[i]);
         const unsigned result =
-            tamis_i_line_add(line, keys->at[i], (unsigned)keys->home[i], keys->print[i]);
+            tamis_i_line_add(line, keys->at[i], (unsigned)keys->home[i], keys->fingerprint[i]);
         results[i] = (uint8_t)result;
         if (tamis_i_line_refused(line, result))
             return i + 1;

@@ -12,7 +12,7 @@
  *
  * Nothing else is stored.  The number of entries n is the place of the last end, which is that with as many
  * ends as there are runs.  Run number k, that of the home with k ones before it, begins after end k - 1.
- * A fingerprint is the first bits of a key's print, a word of random bits: as many as there is room for.
+ * A fingerprint is the first bits of a key's fingerprint, a word of random bits: as many as there is room for.
  * With r = B / n and e = B mod n, the entries of the first runs, e in all, have r + 1 bits, the others
  * have r.  So the bits of a line are used up to the last, but for what the end of a run costs.
  *
@@ -98,43 +98,48 @@ static inline bool tamis_i_line_refused(const tamis_i_line *line, unsigned resul
 /* Does the line take no more?  Of a line that passes on. */
 bool tamis_i_line_full(const tamis_i_line *line, const uint64_t *words);
 
-/* Is there an entry of this home with the fingerprint of 'print'? */
+/* Is there an entry of this home with the fingerprint of 'fingerprint'? */
 bool tamis_i_line_find(const tamis_i_line *line, const uint64_t *words, unsigned home,
-                       uint64_t print);
+                       uint64_t fingerprint);
 
 /* Add one.  Not added: what a set has already; more than line->copies; what does not fit. */
-unsigned tamis_i_line_add(const tamis_i_line *line, uint64_t *words, unsigned home, uint64_t print);
+unsigned tamis_i_line_add(const tamis_i_line *line, uint64_t *words, unsigned home,
+                          uint64_t fingerprint);
 
 /* Drop one, of several equal ones the last; false if there is none.  Not for a set. */
-bool tamis_i_line_drop(const tamis_i_line *line, uint64_t *words, unsigned home, uint64_t print);
+bool tamis_i_line_drop(const tamis_i_line *line, uint64_t *words, unsigned home,
+                       uint64_t fingerprint);
 
 /* The keys of a group: in columns, of which vectors can be read. */
 typedef struct tamis_i_line_keys {
     uint64_t *at[TAMIS_I_GROUP]; /* the line */
     uint64_t home[TAMIS_I_GROUP];
-    uint64_t print[TAMIS_I_GROUP];
+    uint64_t fingerprint[TAMIS_I_GROUP];
     /* Of lines that pass on: the second line, if the first does not answer, and the answer of the first. */
     uint64_t *further[TAMIS_I_GROUP];
     uint8_t answer[TAMIS_I_GROUP];
 } tamis_i_line_keys;
 
 /* One product draws the line from half of the digest, and its low word the home; the other half is the
- * print. */
+ * fingerprint. */
 static inline void tamis_i_line_locate(const tamis_i_line *line, uint64_t *table, uint64_t lines,
                                        tamis_digest digest, uint64_t **at, uint64_t *home,
-                                       uint64_t *print) {
+                                       uint64_t *fingerprint) {
     uint64_t word = digest.lo;
     *at = table + TAMIS_LINE_WORDS * tamis_i_take(&word, lines);
     *home = tamis_i_range(word, line->homes);
-    *print = digest.hi;
+    *fingerprint = digest.hi;
 }
 
 typedef struct tamis_i_line_ops {
     /* tamis_i_line_find, _add, _drop and _full.  An answer in a register lets the processor run ahead to the
      * next call while this one waits for memory; through a pointer it did not. */
-    bool (*has)(const tamis_i_line *line, const uint64_t *words, unsigned home, uint64_t print);
-    unsigned (*add_one)(const tamis_i_line *line, uint64_t *words, unsigned home, uint64_t print);
-    bool (*drop_one)(const tamis_i_line *line, uint64_t *words, unsigned home, uint64_t print);
+    bool (*has)(const tamis_i_line *line, const uint64_t *words, unsigned home,
+                uint64_t fingerprint);
+    unsigned (*add_one)(const tamis_i_line *line, uint64_t *words, unsigned home,
+                        uint64_t fingerprint);
+    bool (*drop_one)(const tamis_i_line *line, uint64_t *words, unsigned home,
+                     uint64_t fingerprint);
     bool (*full)(const tamis_i_line *line, const uint64_t *words);
     /* tamis_i_line_locate of n digests. */
     void (*locate)(const tamis_i_line *line, uint64_t *table, uint64_t lines,
@@ -179,13 +184,13 @@ static inline unsigned tamis_i_line_before(const tamis_i_line_view *view, unsign
     return i * view->r + (i < view->longs ? i : view->longs);
 }
 
-/* How many entries of the home's run have the fingerprint of 'print'. */
+/* How many entries of the home's run have the fingerprint of 'fingerprint'. */
 unsigned tamis_i_line_copies(const tamis_i_line *line, const uint64_t *words, unsigned home,
-                             uint64_t print);
+                             uint64_t fingerprint);
 
 /* One entry: its home, and its fingerprint in the highest 'bits' bits of a word. */
 typedef struct tamis_i_line_entry {
-    uint64_t print;
+    uint64_t fingerprint;
     uint8_t home;
     uint8_t bits;
 } tamis_i_line_entry;

@@ -7,13 +7,13 @@
 #include "bits/words.h"
 #include "hash/hash.h"
 
-void tamis_i_rank_locate(const tamis_i_rank_bucket *chain, const tamis_digest *digests, size_t n,
+void tamis_i_rank_locate(const tamis_i_rank_bucket *rank, const tamis_digest *digests, size_t n,
                          tamis_i_rank_keys *keys) {
     for (size_t i = 0; i < n; i++) {
         uint64_t draw = digests[i].lo;
-        keys->at[i] = tamis_i_take(&draw, chain->n[0]) * chain->stride[0];
-        keys->home[i] = tamis_i_take(&draw, chain->homes);
-        keys->print[i] = digests[i].hi & chain->print_mask;
+        keys->at[i] = tamis_i_take(&draw, rank->n[0]) * rank->stride[0];
+        keys->home[i] = tamis_i_take(&draw, rank->homes);
+        keys->fingerprint[i] = digests[i].hi & rank->fingerprint_mask;
     }
 }
 
@@ -38,8 +38,8 @@ static unsigned bit_width(uint64_t most) {
 }
 
 bool tamis_i_rank_init(tamis_i_rank_bucket *c) {
-    if (c->homes < 1 || c->homes > 64 || c->print_bits < 1 || c->print_bits > 56 ||
-        c->slot_bits > 64 || c->print_bits + c->count_bits > c->slot_bits || c->n[0] < 1 ||
+    if (c->homes < 1 || c->homes > 64 || c->fingerprint_bits < 1 || c->fingerprint_bits > 56 ||
+        c->slot_bits > 64 || c->fingerprint_bits + c->count_bits > c->slot_bits || c->n[0] < 1 ||
         c->slots[0] < 1)
         return false;
     for (unsigned p = 0; p < TAMIS_I_RANK_PIECES; p++) {
@@ -65,7 +65,7 @@ bool tamis_i_rank_init(tamis_i_rank_bucket *c) {
     c->head = (c->stride[0] <= 64 * TAMIS_LINE_WORDS ? c->stride[0] : c->slots_at[0]) - 1;
     c->middle = c->stride[0] <= 64 * TAMIS_LINE_WORDS ? 0 : 64 * TAMIS_LINE_WORDS;
     c->home_mask = tamis_i_low_mask((unsigned)c->homes);
-    c->print_mask = tamis_i_low_mask((unsigned)c->print_bits);
+    c->fingerprint_mask = tamis_i_low_mask((unsigned)c->fingerprint_bits);
     return true;
 }
 

@@ -54,7 +54,7 @@
  * and n[2] are those of the extensions. */
 typedef struct tamis_i_rank_bucket {
     uint64_t homes;
-    uint64_t print_bits;
+    uint64_t fingerprint_bits;
     uint64_t count_bits; /* of the extra bits, the highest: more copies of the fingerprint */
     uint64_t slot_bits;  /* fingerprint and extra bits, up to 64 */
     uint64_t n[TAMIS_I_RANK_PIECES];
@@ -70,13 +70,13 @@ typedef struct tamis_i_rank_bucket {
     uint64_t
         middle;    /* the first of a bucket that may be neither in its first line nor in its last */
     uint64_t head; /* the last bit of a bucket that is fetched before its indexes are known */
-    uint64_t home_mask, print_mask;
+    uint64_t home_mask, fingerprint_mask;
 } tamis_i_rank_bucket;
 
-/* Fill in what follows from homes, print_bits, count_bits, slot_bits, n and slots.  False if these make
+/* Fill in what follows from homes, fingerprint_bits, count_bits, slot_bits, n and slots.  False if these make
  * no table: 1 to 64 homes, 1 to 56 bits of a fingerprint, slots of at most 64 bits; a kind of extension has
  * both numbers or none, the third only after the second, no more than there are pieces that it extends. */
-bool tamis_i_rank_init(tamis_i_rank_bucket *chain);
+bool tamis_i_rank_init(tamis_i_rank_bucket *rank);
 
 /* A bucket, and the chain of one home as one fingerprint sees it. */
 typedef struct tamis_i_rank_view {
@@ -100,7 +100,7 @@ typedef struct tamis_i_rank_view {
 typedef struct tamis_i_rank_keys {
     uint64_t at[TAMIS_I_GROUP]; /* first bit of the bucket */
     uint64_t home[TAMIS_I_GROUP];
-    uint64_t print[TAMIS_I_GROUP];
+    uint64_t fingerprint[TAMIS_I_GROUP];
     uint64_t last[TAMIS_I_GROUP];   /* number of the slot with which the chain leaves the bucket */
     uint64_t first[TAMIS_I_GROUP];  /* long buckets: first bit of the chain's first slot */
     uint64_t second[TAMIS_I_GROUP]; /* of the second, or the same if there is none */
@@ -110,8 +110,8 @@ typedef struct tamis_i_rank_keys {
     unsigned n_left;
 } tamis_i_rank_keys;
 
-/* Where n keys are: the bucket and the home from half of the digest, the print from the other. */
-void tamis_i_rank_locate(const tamis_i_rank_bucket *chain, const tamis_digest *digests, size_t n,
+/* Where n keys are: the bucket and the home from half of the digest, the fingerprint from the other. */
+void tamis_i_rank_locate(const tamis_i_rank_bucket *rank, const tamis_digest *digests, size_t n,
                          tamis_i_rank_keys *keys);
 
 /* Three groups of n <= TAMIS_I_GROUP: to be answered, to be prepared, to be fetched. */
@@ -123,30 +123,30 @@ typedef struct tamis_i_rank_turns {
 /* The work on one bucket. */
 typedef struct tamis_i_rank_ops {
     /* tamis_i_rank_locate. */
-    void (*locate)(const tamis_i_rank_bucket *chain, const tamis_digest *digests, size_t n,
+    void (*locate)(const tamis_i_rank_bucket *rank, const tamis_digest *digests, size_t n,
                    tamis_i_rank_keys *keys);
-    /* Is 'print' in the chain of 'home' of this bucket? */
-    bool (*find)(const tamis_i_rank_bucket *chain, const uint64_t *table, uint64_t bucket,
-                 unsigned home, uint64_t print);
+    /* Is 'fingerprint' in the chain of 'home' of this bucket? */
+    bool (*find)(const tamis_i_rank_bucket *rank, const uint64_t *table, uint64_t bucket,
+                 unsigned home, uint64_t fingerprint);
     /* The same for groups of queries, in turns.  A group is fetched: its indexes are on their way; prepared
      * in a later call: its slots are; and answered in a later one still. */
-    void (*find_many)(const tamis_i_rank_bucket *chain, const uint64_t *table,
+    void (*find_many)(const tamis_i_rank_bucket *rank, const uint64_t *table,
                       const tamis_i_rank_turns *turns, bool *found);
     /* Look at the whole chain of 'home', and at the whole bucket. */
-    void (*look)(const tamis_i_rank_bucket *chain, const uint64_t *table, uint64_t bucket,
-                 unsigned home, uint64_t print, tamis_i_rank_view *view);
+    void (*look)(const tamis_i_rank_bucket *rank, const uint64_t *table, uint64_t bucket,
+                 unsigned home, uint64_t fingerprint, tamis_i_rank_view *view);
     /* Add a slot at the end of the chain that was looked at.  There must be room in the pieces. */
-    void (*add)(const tamis_i_rank_bucket *chain, uint64_t *table, const tamis_i_rank_view *view,
+    void (*add)(const tamis_i_rank_bucket *rank, uint64_t *table, const tamis_i_rank_view *view,
                 uint64_t slot);
     /* Take view->match away: the chain's last slot takes its place. */
-    void (*drop)(const tamis_i_rank_bucket *chain, uint64_t *table, const tamis_i_rank_view *view);
+    void (*drop)(const tamis_i_rank_bucket *rank, uint64_t *table, const tamis_i_rank_view *view);
     /* look and add, or look and drop, for the most common case: the bucket whose first bit is 'at' has no
-     * extension, it has room and no slot with the fingerprint of 'slot', or it has just one with 'print',
+     * extension, it has room and no slot with the fingerprint of 'slot', or it has just one with 'fingerprint',
      * whose counter is 0.  False, and nothing is changed, otherwise. */
-    bool (*add_new)(const tamis_i_rank_bucket *chain, uint64_t *table, uint64_t at, unsigned home,
+    bool (*add_new)(const tamis_i_rank_bucket *rank, uint64_t *table, uint64_t at, unsigned home,
                     uint64_t slot);
-    bool (*drop_only)(const tamis_i_rank_bucket *chain, uint64_t *table, uint64_t at, unsigned home,
-                      uint64_t print);
+    bool (*drop_only)(const tamis_i_rank_bucket *rank, uint64_t *table, uint64_t at, unsigned home,
+                      uint64_t fingerprint);
 } tamis_i_rank_ops;
 
 /* The best operations for these features (base/cpu.h); 0 gives the portable ones.  All layouts have the
@@ -157,64 +157,62 @@ const tamis_i_rank_ops *tamis_i_rank_bucket_ops_for(unsigned features);
 const tamis_i_rank_ops *tamis_i_rank_bucket_ops_x86(unsigned features);
 
 /* The first bit of a piece. */
-static inline uint64_t tamis_i_rank_piece(const tamis_i_rank_bucket *chain, unsigned kind,
+static inline uint64_t tamis_i_rank_piece(const tamis_i_rank_bucket *rank, unsigned kind,
                                           uint64_t number) {
-    return chain->start[kind] + number * chain->stride[kind];
+    return rank->start[kind] + number * rank->stride[kind];
 }
 
 /* The piece that slot number 's' is in. */
-static inline unsigned tamis_i_rank_piece_of(const tamis_i_rank_bucket *chain, unsigned s) {
-    return (unsigned)(s >= chain->first[1]) + (unsigned)(s >= chain->first[2]);
+static inline unsigned tamis_i_rank_piece_of(const tamis_i_rank_bucket *rank, unsigned s) {
+    return (unsigned)(s >= rank->first[1]) + (unsigned)(s >= rank->first[2]);
 }
 
 /* The first bit of slot number 's', which one of the pieces of the bucket has. */
-static inline uint64_t tamis_i_rank_slot_at(const tamis_i_rank_bucket *chain,
+static inline uint64_t tamis_i_rank_slot_at(const tamis_i_rank_bucket *rank,
                                             const tamis_i_rank_view *view, unsigned s) {
-    const unsigned p = tamis_i_rank_piece_of(chain, s);
-    return view->at[p] + chain->slots_at[p] + (s - chain->first[p]) * chain->slot_bits;
+    const unsigned p = tamis_i_rank_piece_of(rank, s);
+    return view->at[p] + rank->slots_at[p] + (s - rank->first[p]) * rank->slot_bits;
 }
 
 /* The bit of slot number 's' in the higher index. */
-static inline uint64_t tamis_i_rank_higher_at(const tamis_i_rank_bucket *chain,
+static inline uint64_t tamis_i_rank_higher_at(const tamis_i_rank_bucket *rank,
                                               const tamis_i_rank_view *view, unsigned s) {
-    const unsigned p = tamis_i_rank_piece_of(chain, s);
-    return view->at[p] + chain->higher_at[p] + (s - chain->first[p]);
+    const unsigned p = tamis_i_rank_piece_of(rank, s);
+    return view->at[p] + rank->higher_at[p] + (s - rank->first[p]);
 }
 
-static inline uint64_t tamis_i_rank_slot(const tamis_i_rank_bucket *chain, const uint64_t *table,
+static inline uint64_t tamis_i_rank_slot(const tamis_i_rank_bucket *rank, const uint64_t *table,
                                          const tamis_i_rank_view *view, unsigned s) {
-    return tamis_i_field_get(table, tamis_i_rank_slot_at(chain, view, s),
-                             (unsigned)chain->slot_bits);
+    return tamis_i_field_get(table, tamis_i_rank_slot_at(rank, view, s), (unsigned)rank->slot_bits);
 }
 
-static inline void tamis_i_rank_set_slot(const tamis_i_rank_bucket *chain, uint64_t *table,
+static inline void tamis_i_rank_set_slot(const tamis_i_rank_bucket *rank, uint64_t *table,
                                          const tamis_i_rank_view *view, unsigned s, uint64_t slot) {
-    tamis_i_field_put(table, tamis_i_rank_slot_at(chain, view, s), (unsigned)chain->slot_bits,
-                      slot);
+    tamis_i_field_put(table, tamis_i_rank_slot_at(rank, view, s), (unsigned)rank->slot_bits, slot);
 }
 
 /* Number of the piece that follows piece number 'number' of its kind, plus 1; 0 if there is none. */
-static inline uint64_t tamis_i_rank_link(const tamis_i_rank_bucket *chain, const uint64_t *table,
+static inline uint64_t tamis_i_rank_link(const tamis_i_rank_bucket *rank, const uint64_t *table,
                                          unsigned kind, uint64_t number) {
-    if (chain->link_bits[kind] == 0)
+    if (rank->link_bits[kind] == 0)
         return 0;
-    return tamis_i_field_get(table, tamis_i_rank_piece(chain, kind, number) + chain->link_at[kind],
-                             (unsigned)chain->link_bits[kind]);
+    return tamis_i_field_get(table, tamis_i_rank_piece(rank, kind, number) + rank->link_at[kind],
+                             (unsigned)rank->link_bits[kind]);
 }
 
-static inline void tamis_i_rank_set_link(const tamis_i_rank_bucket *chain, uint64_t *table,
+static inline void tamis_i_rank_set_link(const tamis_i_rank_bucket *rank, uint64_t *table,
                                          unsigned kind, uint64_t number, uint64_t link) {
-    tamis_i_field_put(table, tamis_i_rank_piece(chain, kind, number) + chain->link_at[kind],
-                      (unsigned)chain->link_bits[kind], link);
+    tamis_i_field_put(table, tamis_i_rank_piece(rank, kind, number) + rank->link_at[kind],
+                      (unsigned)rank->link_bits[kind], link);
 }
 
 /* For each slot in use of a bucket that was looked at, the slot that leads to it: parents[s] < s, or
  * UINT16_MAX for the first slots of chains.  'parents' has room for all slots. */
-void tamis_i_rank_parents(const tamis_i_rank_bucket *chain, const uint64_t *table,
+void tamis_i_rank_parents(const tamis_i_rank_bucket *rank, const uint64_t *table,
                           const tamis_i_rank_view *view, uint16_t *parents);
 
 /* Check the bucket and its pieces, whose links the caller has checked.  False, and why. */
-bool tamis_i_rank_check(const tamis_i_rank_bucket *chain, const uint64_t *table,
+bool tamis_i_rank_check(const tamis_i_rank_bucket *rank, const uint64_t *table,
                         const tamis_i_rank_view *view, const char **reason);
 
 /* Are all bits from 'from' up to 'to' zero? */

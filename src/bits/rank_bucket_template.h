@@ -68,12 +68,12 @@ RANK_TARGET static unsigned next_slot(const tamis_i_rank_bucket *c, const uint64
 
 /* The rest of find, from slot s on, where a chain leaves the bucket. */
 RANK_TARGET static bool find_beyond(const tamis_i_rank_bucket *c, const uint64_t *table,
-                                    uint64_t bucket, unsigned s, uint64_t print) {
+                                    uint64_t bucket, unsigned s, uint64_t fingerprint) {
     tamis_i_rank_view v;
     (void)open_bucket(c, table, bucket, &v);
-    const uint64_t mask = tamis_i_low_mask((unsigned)c->print_bits), end = c->first[v.pieces];
+    const uint64_t mask = tamis_i_low_mask((unsigned)c->fingerprint_bits), end = c->first[v.pieces];
     for (; s < end; s = next_slot(c, table, &v, s))
-        if ((window(table, tamis_i_rank_slot_at(c, &v, s)) & mask) == print)
+        if ((window(table, tamis_i_rank_slot_at(c, &v, s)) & mask) == fingerprint)
             return true;
     return false;
 }
@@ -81,17 +81,18 @@ RANK_TARGET static bool find_beyond(const tamis_i_rank_bucket *c, const uint64_t
 /* Most queries end after the first slot, and whether it matches cannot be foretold: the only branch that is
  * taken at random is whether the chain goes on. */
 RANK_TARGET static bool find(const tamis_i_rank_bucket *c, const uint64_t *table, uint64_t bucket,
-                             unsigned home, uint64_t print) {
-    const uint64_t at = c->stride[0] * bucket, mask = tamis_i_low_mask((unsigned)c->print_bits);
+                             unsigned home, uint64_t fingerprint) {
+    const uint64_t at = c->stride[0] * bucket,
+                   mask = tamis_i_low_mask((unsigned)c->fingerprint_bits);
     const uint64_t base = window(table, at) & tamis_i_low_mask((unsigned)c->homes);
     const uint64_t higher = at + c->higher_at[0], slots = at + c->slots_at[0];
     unsigned s = RANK_ONES(base & tamis_i_low_mask(home));
     if (TAMIS_UNLIKELY(s >= c->first[1]))
-        return (base >> home & 1) != 0 && find_beyond(c, table, bucket, s, print);
+        return (base >> home & 1) != 0 && find_beyond(c, table, bucket, s, fingerprint);
     uint64_t is = base >> home & 1;
     bool found = false;
     for (;;) {
-        found |= is & (((window(table, slots + s * c->slot_bits) ^ print) & mask) == 0);
+        found |= is & (((window(table, slots + s * c->slot_bits) ^ fingerprint) & mask) == 0);
         is &= table[(higher + s) / 64] >> (higher + s) % 64;
         if (!is)
             return found;
@@ -99,7 +100,7 @@ RANK_TARGET static bool find(const tamis_i_rank_bucket *c, const uint64_t *table
         if (next <= s)
             return found;
         if (TAMIS_UNLIKELY(next >= c->first[1]))
-            return found || find_beyond(c, table, bucket, next, print);
+            return found || find_beyond(c, table, bucket, next, fingerprint);
         s = next;
     }
 }
@@ -138,15 +139,15 @@ RANK_TARGET TAMIS_INLINE void fetch_extension(const tamis_i_rank_bucket *c, cons
  * the chain; otherwise 'last' is the number of its first slot behind the bucket. */
 RANK_TARGET static unsigned walk_bucket(const tamis_i_rank_bucket *c, const uint64_t *table,
                                         tamis_i_rank_keys *keys, size_t i) {
-    const uint64_t at = keys->at[i], print = keys->print[i];
+    const uint64_t at = keys->at[i], fingerprint = keys->fingerprint[i];
     const uint64_t higher = at + c->higher_at[0], slots = at + c->slots_at[0], end = c->first[1];
     const uint64_t base = window(table, at) & c->home_mask;
     const uint64_t ahead = window(table, higher);
     const unsigned chains = RANK_ONES(base);
     uint64_t s = RANK_ONES(base & (((uint64_t)1 << keys->home[i]) - 1));
     while (s < end) {
-        if (((RANK_SLOT(table, slots + s * c->slot_bits, c->slot_bits) ^ print) & c->print_mask) ==
-            0)
+        if (((RANK_SLOT(table, slots + s * c->slot_bits, c->slot_bits) ^ fingerprint) &
+             c->fingerprint_mask) == 0)
             return 1;
         if (!tamis_i_bit_get(table, higher + s))
             return 0;
@@ -171,7 +172,7 @@ RANK_TARGET TAMIS_INLINE many_shape shape_of(const tamis_i_rank_bucket *c, bool 
                         .higher_at = c->higher_at[0],
                         .slots_at = c->slots_at[0],
                         .width = c->slot_bits,
-                        .mask = c->print_mask,
+                        .mask = c->fingerprint_mask,
                         .end = c->slots[0],
                         .aligned = aligned,
                         .tight = tight,
@@ -195,7 +196,7 @@ RANK_TARGET TAMIS_INLINE void fetch_near(const tamis_i_rank_bucket *c, const uin
 /* Bit 0: found in the first two slots; bit 1: there is more to look at. */
 RANK_TARGET TAMIS_INLINE unsigned ask_near(const many_shape *n, const uint64_t *table,
                                            const tamis_i_rank_keys *keys, size_t i) {
-    const uint64_t print = keys->print[i], home = keys->home[i];
+    const uint64_t fingerprint = keys->fingerprint[i], home = keys->home[i];
     /* Bits are counted from the first word of the line, or of the table. */
     const uint64_t *const words = n->aligned ? table + keys->at[i] / 64 : table;
     const uint64_t at = n->aligned ? 0 : keys->at[i], higher_at = at + n->higher_at;
@@ -207,8 +208,8 @@ RANK_TARGET TAMIS_INLINE unsigned ask_near(const many_shape *n, const uint64_t *
     const uint64_t out = first >= n->end, beyond = second >= n->end;
     const uint64_t p = at + n->slots_at + (first & (out - 1)) * n->width;
     const uint64_t q = at + n->slots_at + (second & (beyond - 1)) * n->width;
-    const uint64_t a = ((RANK_SLOT(words, p, n->width) ^ print) & n->mask) == 0;
-    const uint64_t b = ((RANK_SLOT(words, q, n->width) ^ print) & n->mask) == 0;
+    const uint64_t a = ((RANK_SLOT(words, p, n->width) ^ fingerprint) & n->mask) == 0;
+    const uint64_t b = ((RANK_SLOT(words, q, n->width) ^ fingerprint) & n->mask) == 0;
     const uint64_t hit = is & ~out & (a | (on & ~beyond & b));
     const uint64_t bit = higher_at + (second & (beyond - 1));
     const uint64_t more = n->one ? higher >> second % 64 : words[bit / 64] >> bit % 64;
@@ -261,7 +262,7 @@ RANK_TARGET TAMIS_INLINE void find_near(const tamis_i_rank_bucket *c, const uint
         const tamis_i_rank_keys *const k = t->now;
         const size_t i = k->left[j];
         found[i] =
-            find_beyond(c, table, k->at[i] / c->stride[0], (unsigned)k->last[i], k->print[i]);
+            find_beyond(c, table, k->at[i] / c->stride[0], (unsigned)k->last[i], k->fingerprint[i]);
     }
 }
 
@@ -294,9 +295,9 @@ RANK_TARGET TAMIS_INLINE unsigned prepare_far(const many_shape *n, const uint64_
 /* Bit 0: found in the first two slots; bit 1: there is more to look at. */
 RANK_TARGET TAMIS_INLINE unsigned ask_far(const many_shape *n, const uint64_t *table,
                                           const tamis_i_rank_keys *keys, size_t i) {
-    const uint64_t print = keys->print[i], state = keys->state[i];
-    const uint64_t a = (RANK_SLOT(table, keys->first[i], n->width) ^ print) & n->mask;
-    const uint64_t b = (RANK_SLOT(table, keys->second[i], n->width) ^ print) & n->mask;
+    const uint64_t fingerprint = keys->fingerprint[i], state = keys->state[i];
+    const uint64_t a = (RANK_SLOT(table, keys->first[i], n->width) ^ fingerprint) & n->mask;
+    const uint64_t b = (RANK_SLOT(table, keys->second[i], n->width) ^ fingerprint) & n->mask;
     const uint64_t hit = state & ((a == 0) | (b == 0));
     return (unsigned)(hit | (state & ~(hit << 1) & 2));
 }
@@ -328,7 +329,7 @@ RANK_TARGET TAMIS_INLINE void find_far(const tamis_i_rank_bucket *c, const uint6
         const unsigned answer = walk_bucket(c, table, k, i);
         found[i] = answer <= 1 ? answer != 0
                                : find_beyond(c, table, k->at[i] / c->stride[0],
-                                             (unsigned)k->last[i], k->print[i]);
+                                             (unsigned)k->last[i], k->fingerprint[i]);
     }
 }
 
@@ -339,7 +340,7 @@ RANK_TARGET static void find_odd(const tamis_i_rank_bucket *c, const uint64_t *t
         fetch_bucket(c, table, t->next->at[i]);
     for (size_t i = 0; i < t->n_now; i++) {
         const tamis_i_rank_keys *const k = t->now;
-        found[i] = find(c, table, k->at[i] / c->stride[0], (unsigned)k->home[i], k->print[i]);
+        found[i] = find(c, table, k->at[i] / c->stride[0], (unsigned)k->home[i], k->fingerprint[i]);
     }
 }
 
@@ -364,9 +365,10 @@ RANK_TARGET static void find_many(const tamis_i_rank_bucket *c, const uint64_t *
 /* ---- changing ---- */
 
 RANK_TARGET static void look(const tamis_i_rank_bucket *c, const uint64_t *table, uint64_t bucket,
-                             unsigned home, uint64_t print, tamis_i_rank_view *v) {
+                             unsigned home, uint64_t fingerprint, tamis_i_rank_view *v) {
     const uint64_t base = open_bucket(c, table, bucket, v);
-    const uint64_t mask = tamis_i_low_mask((unsigned)c->print_bits), end = c->first[v->pieces];
+    const uint64_t mask = tamis_i_low_mask((unsigned)c->fingerprint_bits),
+                   end = c->first[v->pieces];
     const unsigned shift = (unsigned)(c->slot_bits - c->count_bits);
     const uint64_t most = tamis_i_low_mask((unsigned)c->count_bits);
     const unsigned load = v->chains + higher_before(c, table, v, (unsigned)end);
@@ -383,7 +385,7 @@ RANK_TARGET static void look(const tamis_i_rank_bucket *c, const uint64_t *table
         v->length++;
         const uint64_t slot =
             window(table, tamis_i_rank_slot_at(c, v, s)) & tamis_i_low_mask((unsigned)c->slot_bits);
-        if (((slot ^ print) & mask) != 0)
+        if (((slot ^ fingerprint) & mask) != 0)
             continue;
         const uint64_t more = most == 0 ? 0 : slot >> shift;
         if (v->copies == 0 || more < most) {
@@ -481,7 +483,7 @@ RANK_TARGET TAMIS_INLINE unsigned before_slot(const uint64_t *table, uint64_t at
 
 /* False if the bucket has extensions, or bits that no calls have made. */
 RANK_TARGET TAMIS_INLINE bool walk_chain(const tamis_i_rank_bucket *c, const uint64_t *table,
-                                         uint64_t at, unsigned home, uint64_t print, bool one,
+                                         uint64_t at, unsigned home, uint64_t fingerprint, bool one,
                                          chain_walk *w) {
     const uint64_t end = c->slots[0], at_higher = at + c->higher_at[0];
     const uint64_t base = window(table, at) & c->home_mask, higher = window(table, at_higher);
@@ -498,7 +500,7 @@ RANK_TARGET TAMIS_INLINE bool walk_chain(const tamis_i_rank_bucket *c, const uin
         return true;
     for (;;) {
         const uint64_t slot = window(table, at + c->slots_at[0] + s * c->slot_bits);
-        const bool hit = ((slot ^ print) & c->print_mask) == 0;
+        const bool hit = ((slot ^ fingerprint) & c->fingerprint_mask) == 0;
         w->before = w->last;
         w->last = s;
         w->length++;
@@ -572,7 +574,7 @@ RANK_TARGET static inline void put_field(uint64_t *table, uint64_t at, unsigned 
 RANK_TARGET TAMIS_INLINE bool add_here(const tamis_i_rank_bucket *c, uint64_t *table, uint64_t at,
                                        unsigned home, uint64_t slot, bool one) {
     chain_walk w;
-    if (!walk_chain(c, table, at, home, slot & c->print_mask, one, &w) || w.matches != 0 ||
+    if (!walk_chain(c, table, at, home, slot & c->fingerprint_mask, one, &w) || w.matches != 0 ||
         w.load >= c->slots[0])
         return false;
     const unsigned width = (unsigned)c->slot_bits, end = (unsigned)c->slots[0];
@@ -591,10 +593,10 @@ RANK_TARGET TAMIS_INLINE bool add_here(const tamis_i_rank_bucket *c, uint64_t *t
 }
 
 RANK_TARGET TAMIS_INLINE bool drop_here(const tamis_i_rank_bucket *c, uint64_t *table, uint64_t at,
-                                        unsigned home, uint64_t print, bool one) {
+                                        unsigned home, uint64_t fingerprint, bool one) {
     chain_walk w;
-    if (!walk_chain(c, table, at, home, print, one, &w) || w.matches != 1 || w.last >= w.load ||
-        (c->count_bits != 0 && w.slot >> (c->slot_bits - c->count_bits) != 0))
+    if (!walk_chain(c, table, at, home, fingerprint, one, &w) || w.matches != 1 ||
+        w.last >= w.load || (c->count_bits != 0 && w.slot >> (c->slot_bits - c->count_bits) != 0))
         return false;
     const unsigned width = (unsigned)c->slot_bits, end = (unsigned)c->slots[0];
     const uint64_t higher = at + c->higher_at[0], slots = at + c->slots_at[0];
@@ -621,9 +623,9 @@ RANK_TARGET static bool add_new(const tamis_i_rank_bucket *c, uint64_t *table, u
 }
 
 RANK_TARGET static bool drop_only(const tamis_i_rank_bucket *c, uint64_t *table, uint64_t at,
-                                  unsigned home, uint64_t print) {
-    return c->slots[0] <= 64 ? drop_here(c, table, at, home, print, true)
-                             : drop_here(c, table, at, home, print, false);
+                                  unsigned home, uint64_t fingerprint) {
+    return c->slots[0] <= 64 ? drop_here(c, table, at, home, fingerprint, true)
+                             : drop_here(c, table, at, home, fingerprint, false);
 }
 
 RANK_OPS = {.locate = RANK_LOCATE,

@@ -1,9 +1,9 @@
-/* compact.c - the trimmed form: encode, decode
+/* compact.c - the compact form: encode, decode
  *
- * As little is believed as in header.c.  A filter is larger than its trimmed form, and is allocated only when
+ * As little is believed as in header.c.  A filter is larger than its compact form, and is allocated only when
  * the data is as long as the least filter of these parameters, and for no more than BODY_PLAIN bytes and
  * BODY_TIMES for each byte of the form: a small message must not take much memory.  Filters that would
- * need more, which are large and empty or have a huge stash, have no trimmed form.
+ * need more, which are large and empty or have a huge stash, have no compact form.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -93,8 +93,8 @@ static unsigned char *put_numbers(const tamis_filter *filter, unsigned char *byt
 uint64_t tamis_i_compact_size(const tamis_filter *filter) {
     unsigned char numbers[NUMBER_BYTES * (9 + TAMIS_PARAMS_MAX)];
     return AT_NUMBERS + (uint64_t)(put_numbers(filter, numbers) - numbers) +
-           ENTRY * filter->state[TAMIS_I_STASH_USED] + (filter->kind->trim_bits(filter) + 7) / 8 +
-           CHECKSUM;
+           ENTRY * filter->state[TAMIS_I_STASH_USED] +
+           (filter->kind->compact_bits(filter) + 7) / 8 + CHECKSUM;
 }
 
 /* The entries of the stash in slots 'from' to 'to' - 1. */
@@ -118,7 +118,7 @@ void tamis_i_compact_encode(const tamis_filter *filter, unsigned char *bytes) {
     p = put_entries(&filter->stash, gap, slots, p);
     p = put_entries(&filter->stash, 0, gap, p);
     tamis_i_writer out = {.bytes = p};
-    filter->kind->trim(filter, &out);
+    filter->kind->compact_write(filter, &out);
     tamis_i_write_end(&out);
     tamis_i_put_u64(out.bytes, tamis_i_checksum(bytes, (size_t)(out.bytes - bytes)));
 }
@@ -162,8 +162,8 @@ static tamis_status read_header(input *in, uint64_t seed, tamis_i_kind_lookup *l
     if (hash != TAMIS_I_HASH_XXH3_128)
         return refuse(reason, "the header names an unknown hash");
     h->kind = kind > INT32_MAX ? NULL : lookup((tamis_kind)kind);
-    if (h->kind == NULL || h->kind->fill == NULL)
-        return refuse(reason, "the header names a kind of filter that has no trimmed form");
+    if (h->kind == NULL || h->kind->compact_read == NULL)
+        return refuse(reason, "the header names a kind of filter that has no compact form");
     if (seed == 0)
         return refuse(reason, "the header has no seed");
     h->params.kind = h->kind->id;
@@ -192,7 +192,7 @@ static tamis_status read_body(input *in, const header *h, tamis_filter *filter,
             return refuse(reason, "the stash does not hold as many keys as it claims");
     }
     tamis_i_reader bits = {.bytes = in->p, .left = in->left};
-    if (!h->kind->fill(filter, &bits, reason))
+    if (!h->kind->compact_read(filter, &bits, reason))
         return TAMIS_E_FORMAT;
     if (!tamis_i_read_end(&bits))
         return refuse(reason, "the data goes on after its end");
@@ -206,7 +206,7 @@ tamis_status tamis_i_compact_decode(const unsigned char *bytes, size_t size,
                                     tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
                                     tamis_filter **filter, const char **reason) {
     if (!tamis_i_compact_is(bytes, size))
-        return refuse(reason, "this is not the trimmed form of a filter");
+        return refuse(reason, "this is not the compact form of a filter");
     if (size < AT_NUMBERS + 1 + CHECKSUM)
         return refuse(reason, "the data is cut off within the header");
     input in = {.p = bytes + AT_NUMBERS, .left = size - AT_NUMBERS - CHECKSUM};
@@ -223,7 +223,7 @@ tamis_status tamis_i_compact_decode(const unsigned char *bytes, size_t size,
     if (status != TAMIS_OK)
         return status;
     if (h.stash_used > in.left / ENTRY ||
-        in.left - ENTRY * h.stash_used < (h.kind->trim_least(&h.params) + 7) / 8)
+        in.left - ENTRY * h.stash_used < (h.kind->compact_least(&h.params) + 7) / 8)
         return refuse(reason, "the data ends within the table");
     if (!body_ok(h.n_body, size))
         return refuse(reason, "the filter is out of all proportion to the data");

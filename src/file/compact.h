@@ -1,4 +1,4 @@
-/* compact.h - filters in their trimmed form
+/* compact.h - filters in their compact form
  *
  * Some structures can leave out of their table what is empty in it, for the wire or for storage:
  *
@@ -22,14 +22,14 @@
 
 #include "file/file.h"
 
-/* Do the first bytes of some data say that it is a trimmed form? */
+/* Do the first bytes of some data say that it is a compact form? */
 bool tamis_i_compact_is(const unsigned char *bytes, size_t size);
 
-/* Can it be imported again?  Not if the filter is out of all proportion to the form: 2 MiB, and 64 bytes for
+/* Can it be read again?  Not if the filter is out of all proportion to the form: 2 MiB, and 64 bytes for
  * each byte of it, are the most that is believed. */
 bool tamis_i_compact_fits(const tamis_filter *filter);
 
-/* Bytes of the trimmed form.  The kind of the filter has one.  Reads the whole table. */
+/* Bytes of the compact form.  The kind of the filter has one.  Reads the whole table. */
 uint64_t tamis_i_compact_size(const tamis_filter *filter);
 
 /* Write these bytes. */
@@ -38,7 +38,7 @@ void tamis_i_compact_encode(const tamis_filter *filter, unsigned char *bytes);
 /* Write these bytes to a descriptor.  TAMIS_E_IO, TAMIS_E_NOMEM: a buffer for all of them is needed. */
 tamis_status tamis_i_compact_write(const tamis_filter *filter, int fd, const char **reason);
 
-/* Make a filter from its trimmed form.  Statuses and '*reason' as of tamis_i_file_decode. */
+/* Make a filter from its compact form.  Statuses and '*reason' as of tamis_i_file_decode. */
 tamis_status tamis_i_compact_decode(const unsigned char *bytes, size_t size,
                                     tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
                                     tamis_filter **filter, const char **reason);

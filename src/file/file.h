@@ -19,7 +19,7 @@
  *         248     8  XXH3-64 of the header up to here
  *         256        body: state (8 words), stash, table
  *
- * A chain (file/chain.h) has such a header too, and then the files of its links.
+ * A series (file/series.h) has such a header too, and then the files of its links.
  *
  * The first bytes of the magic show up a file that was treated as text.  docs/format.md is the
  * specification; this drawing is for the reader of the code.
@@ -63,7 +63,7 @@ uint32_t tamis_i_header_kind(const unsigned char *bytes);
 /* Check what headers of all kinds have in common: up to and without the kind. */
 tamis_status tamis_i_header_check(const unsigned char *bytes, const char **reason);
 
-/* Bytes of the encoded filter, or chain. */
+/* Bytes of the encoded filter, or series. */
 uint64_t tamis_i_file_size(const tamis_filter *filter);
 
 /* As the public functions of similar names.  'reason' is never NULL here. */

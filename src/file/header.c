@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "file/chain.h"
+#include "file/series.h"
 
 #include "hash/hash.h"
 
@@ -129,7 +129,7 @@ void tamis_i_file_encode(const tamis_filter *filter, unsigned char *bytes) {
     if (filter->links == NULL) {
         tamis_i_header_encode(filter, heads);
     } else {
-        tamis_i_chain_encode(filter, head, heads);
+        tamis_i_series_encode(filter, head, heads);
         memcpy(bytes, head, sizeof head);
         bytes += sizeof head;
     }
@@ -169,8 +169,8 @@ tamis_status tamis_i_file_decode(const unsigned char *bytes, size_t size,
                                  tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
                                  tamis_filter **filter, const char **reason) {
     tamis_i_header header;
-    if (size >= TAMIS_I_HEADER_BYTES && tamis_i_chain_is(bytes))
-        return tamis_i_chain_open(bytes, size, lookup, allocator, false, filter, reason);
+    if (size >= TAMIS_I_HEADER_BYTES && tamis_i_series_is(bytes))
+        return tamis_i_series_open(bytes, size, lookup, allocator, false, filter, reason);
     tamis_status status = open_bytes(bytes, size, lookup, &header, reason);
     if (status != TAMIS_OK)
         return status;
@@ -204,8 +204,8 @@ tamis_status tamis_i_file_view(const void *data, size_t size, tamis_i_kind_looku
     }
     tamis_i_header header;
     const unsigned char *const bytes = data;
-    if (size >= TAMIS_I_HEADER_BYTES && tamis_i_chain_is(bytes))
-        return tamis_i_chain_open(bytes, size, lookup, allocator, true, filter, reason);
+    if (size >= TAMIS_I_HEADER_BYTES && tamis_i_series_is(bytes))
+        return tamis_i_series_open(bytes, size, lookup, allocator, true, filter, reason);
     tamis_status status = open_bytes(bytes, size, lookup, &header, reason);
     if (status != TAMIS_OK)
         return status;

@@ -9,8 +9,8 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "file/chain.h"
 #include "file/compact.h"
+#include "file/series.h"
 
 #include "hash/hash.h"
 
@@ -151,11 +151,11 @@ static tamis_status load_stream(int fd, const unsigned char *head, tamis_i_kind_
                    tamis_i_file_decode, lookup, allocator, filter, reason);
 }
 
-/* A chain is collected and then decoded.  'length' is what a regular file still has, else 0. */
-static tamis_status load_chain(int fd, const unsigned char *head, uint64_t length,
-                               tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
-                               tamis_filter **filter, const char **reason) {
-    const uint64_t said = tamis_i_chain_bytes(head);
+/* A series is collected and then decoded.  'length' is what a regular file still has, else 0. */
+static tamis_status load_series(int fd, const unsigned char *head, uint64_t length,
+                                tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
+                                tamis_filter **filter, const char **reason) {
+    const uint64_t said = tamis_i_series_bytes(head);
     const tamis_status status = tamis_i_header_check(head, reason);
     if (status != TAMIS_OK)
         return status;
@@ -189,9 +189,9 @@ tamis_status tamis_i_file_load(int fd, tamis_i_kind_lookup *lookup,
                        filter, reason);
     if (got < sizeof head) /* too short for any filter: let the decoder say why */
         return tamis_i_file_decode(head, got, lookup, allocator, filter, reason);
-    if (tamis_i_chain_is(head))
-        return load_chain(fd, head, at >= 0 && st.st_size > at ? (uint64_t)(st.st_size - at) : 0,
-                          lookup, allocator, filter, reason);
+    if (tamis_i_series_is(head))
+        return load_series(fd, head, at >= 0 && st.st_size > at ? (uint64_t)(st.st_size - at) : 0,
+                           lookup, allocator, filter, reason);
     if (at >= 0 && st.st_size >= at + (off_t)sizeof head)
         return load_regular(fd, head, (uint64_t)(st.st_size - at), lookup, allocator, filter,
                             reason);
@@ -226,7 +226,7 @@ tamis_status tamis_i_file_map(int fd, tamis_i_kind_lookup *lookup, const tamis_a
     }
     tamis_status status = TAMIS_E_UNSUPPORTED;
     if (tamis_i_compact_is(map, size))
-        *reason = "a trimmed filter cannot be mapped, it must be loaded";
+        *reason = "a compact filter cannot be mapped, it must be loaded";
     else
         status = tamis_i_file_view(map, size, lookup, allocator, filter, reason);
     if (status != TAMIS_OK) {

@@ -10,8 +10,8 @@
  */
 #define _GNU_SOURCE 1 /* O_TMPFILE */
 
-#include "file/chain.h"
 #include "file/compact.h"
+#include "file/series.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,7 +75,7 @@ tamis_status tamis_i_file_write(const tamis_filter *filter, int fd, const char *
     if (filter->links == NULL) {
         tamis_i_header_encode(filter, heads);
     } else {
-        tamis_i_chain_encode(filter, head, heads);
+        tamis_i_series_encode(filter, head, heads);
         if (!write_fully(fd, head, sizeof head, reason))
             return TAMIS_E_IO;
     }

@@ -100,11 +100,12 @@ static bool in(uint64_t value, uint64_t least, uint64_t most) {
 
 /* Scheme and size of the table; false if they are out of range. */
 static bool shape_table(uint64_t *v, uint64_t capacity) {
-    if (v[TAMIS_BALANCED_SCHEME] == 0)
-        v[TAMIS_BALANCED_SCHEME] = MHT;
-    const uint64_t scheme = v[TAMIS_BALANCED_SCHEME];
-    uint64_t *const choices = &v[TAMIS_BALANCED_CHOICES], *const blocks = &v[TAMIS_BALANCED_BLOCKS];
-    uint64_t *const bits = &v[TAMIS_BALANCED_BLOCK_BITS];
+    if (v[TAMIS_BALANCED_BLOOM_SCHEME] == 0)
+        v[TAMIS_BALANCED_BLOOM_SCHEME] = MHT;
+    const uint64_t scheme = v[TAMIS_BALANCED_BLOOM_SCHEME];
+    uint64_t *const choices = &v[TAMIS_BALANCED_BLOOM_CHOICES], *const blocks =
+                                                                    &v[TAMIS_BALANCED_BLOOM_BLOCKS];
+    uint64_t *const bits = &v[TAMIS_BALANCED_BLOOM_BLOCK_BITS];
     if (*choices == 0)
         *choices = scheme == SINGLE ? 1 : 3;
     if (*bits == 0)
@@ -121,17 +122,20 @@ static bool shape_table(uint64_t *v, uint64_t capacity) {
 
 /* How blocks are filled; the table has its shape. */
 static bool shape_filling(uint64_t *v, uint64_t capacity) {
-    const bool mht = v[TAMIS_BALANCED_SCHEME] == MHT;
-    const uint64_t blocks = v[TAMIS_BALANCED_BLOCKS], budget = v[TAMIS_BALANCED_BUDGET];
-    uint64_t *const hashes = &v[TAMIS_BALANCED_HASHES], *const ratio = &v[TAMIS_BALANCED_RATIO];
-    uint64_t *const load_max = &v[TAMIS_BALANCED_LOAD_MAX], *const coin = &v[TAMIS_BALANCED_COIN];
+    const bool mht = v[TAMIS_BALANCED_BLOOM_SCHEME] == MHT;
+    const uint64_t blocks = v[TAMIS_BALANCED_BLOOM_BLOCKS], budget = v[TAMIS_BALANCED_BLOOM_BUDGET];
+    uint64_t *const hashes = &v[TAMIS_BALANCED_BLOOM_HASHES], *const ratio =
+                                                                  &v[TAMIS_BALANCED_BLOOM_RATIO];
+    uint64_t *const load_max = &v[TAMIS_BALANCED_BLOOM_LOAD_MAX], *const coin =
+                                                                      &v[TAMIS_BALANCED_BLOOM_COIN];
     if (*hashes == 0) {
-        *hashes = tamis_i_probe_default_hashes(blocks * v[TAMIS_BALANCED_BLOCK_BITS], capacity);
+        *hashes =
+            tamis_i_probe_default_hashes(blocks * v[TAMIS_BALANCED_BLOOM_BLOCK_BITS], capacity);
         if (*hashes > TAMIS_I_COUNTED_BLOCK_PLACES)
             *hashes = TAMIS_I_COUNTED_BLOCK_PLACES;
     }
     if (*load_max == 0)
-        *load_max = default_load_max(v[TAMIS_BALANCED_SCHEME], capacity, blocks);
+        *load_max = default_load_max(v[TAMIS_BALANCED_BLOOM_SCHEME], capacity, blocks);
     if (*coin == 0)
         *coin = ONE;
     if (*ratio == 0 && mht)
@@ -147,7 +151,8 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
         return TAMIS_E_ARGUMENT;
     if (params->stash == 0)
         params->stash = 16 + params->capacity / 128;
-    const uint64_t words = v[TAMIS_BALANCED_BLOCKS] * (v[TAMIS_BALANCED_BLOCK_BITS] / 64);
+    const uint64_t words =
+        v[TAMIS_BALANCED_BLOOM_BLOCKS] * (v[TAMIS_BALANCED_BLOOM_BLOCK_BITS] / 64);
     *n_table = (words + TAMIS_LINE_WORDS - 1) / TAMIS_LINE_WORDS * TAMIS_LINE_WORDS;
     return TAMIS_OK;
 }
@@ -174,19 +179,19 @@ static void attach(tamis_filter *filter) {
     uint64_t *const g = filter->geometry;
     memcpy(g + OPS, tamis_i_counted_block_ops_for(filter->features),
            sizeof(tamis_i_counted_block_ops));
-    g[CHOICES] = v[TAMIS_BALANCED_CHOICES];
-    g[WORDS] = v[TAMIS_BALANCED_BLOCK_BITS] / 64;
-    g[COUNTER_BITS] = bits_of(v[TAMIS_BALANCED_LOAD_MAX]);
-    g[LIMIT] = ((v[TAMIS_BALANCED_LOAD_MAX] - 1) << 32) + v[TAMIS_BALANCED_COIN];
-    g[BUDGET] = v[TAMIS_BALANCED_BUDGET] == 0
+    g[CHOICES] = v[TAMIS_BALANCED_BLOOM_CHOICES];
+    g[WORDS] = v[TAMIS_BALANCED_BLOOM_BLOCK_BITS] / 64;
+    g[COUNTER_BITS] = bits_of(v[TAMIS_BALANCED_BLOOM_LOAD_MAX]);
+    g[LIMIT] = ((v[TAMIS_BALANCED_BLOOM_LOAD_MAX] - 1) << 32) + v[TAMIS_BALANCED_BLOOM_COIN];
+    g[BUDGET] = v[TAMIS_BALANCED_BLOOM_BUDGET] == 0
                     ? UINT64_MAX
-                    : filter->params.capacity * v[TAMIS_BALANCED_BUDGET] / 1000;
+                    : filter->params.capacity * v[TAMIS_BALANCED_BLOOM_BUDGET] / 1000;
     for (unsigned i = 0; i < g[CHOICES]; i++) {
         g[FIRST + i] = 0;
-        g[BLOCKS + i] = v[TAMIS_BALANCED_BLOCKS];
+        g[BLOCKS + i] = v[TAMIS_BALANCED_BLOOM_BLOCKS];
     }
-    if (v[TAMIS_BALANCED_SCHEME] == MHT)
-        attach_subtables(g, v[TAMIS_BALANCED_BLOCKS], v[TAMIS_BALANCED_RATIO]);
+    if (v[TAMIS_BALANCED_BLOOM_SCHEME] == MHT)
+        attach_subtables(g, v[TAMIS_BALANCED_BLOOM_BLOCKS], v[TAMIS_BALANCED_BLOOM_RATIO]);
 }
 
 static inline tamis_i_counted_block layout_of(const tamis_filter *filter) {
@@ -194,7 +199,8 @@ static inline tamis_i_counted_block layout_of(const tamis_filter *filter) {
     return (tamis_i_counted_block){.words = (unsigned)g[WORDS],
                                    .first = (unsigned)g[COUNTER_BITS],
                                    .bits = (unsigned)(64 * g[WORDS] - g[COUNTER_BITS]),
-                                   .hashes = (unsigned)filter->params.value[TAMIS_BALANCED_HASHES],
+                                   .hashes =
+                                       (unsigned)filter->params.value[TAMIS_BALANCED_BLOOM_HASHES],
                                    .limit = g[LIMIT]};
 }
 
@@ -528,7 +534,7 @@ static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
     const unsigned choices = (unsigned)filter->geometry[CHOICES];
     const uint64_t budget = filter->geometry[BUDGET], looks = filter->state[LOOKS];
     const bool plenty = looks < budget && budget - looks >= (uint64_t)GROUP * CHOICES_MAX;
-    const bool apart = filter->params.value[TAMIS_BALANCED_SCHEME] != SEQUENTIAL;
+    const bool apart = filter->params.value[TAMIS_BALANCED_BLOOM_SCHEME] != SEQUENTIAL;
     const bool room = filter->stash.capacity - *filter->stash.used >= GROUP;
     const bool twice = looks != filter->state[TAMIS_I_COUNT]; /* until one key had to, none has */
     if (twice && choices > 2 && third->n != 0)
@@ -550,8 +556,8 @@ static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
 
 static tamis_status merge(tamis_filter *filter, const tamis_filter *source) {
     const tamis_i_counted_block layout = layout_of(filter);
-    const uint64_t load_max = filter->params.value[TAMIS_BALANCED_LOAD_MAX];
-    const uint64_t end = filter->params.value[TAMIS_BALANCED_BLOCKS] * layout.words;
+    const uint64_t load_max = filter->params.value[TAMIS_BALANCED_BLOOM_LOAD_MAX];
+    const uint64_t end = filter->params.value[TAMIS_BALANCED_BLOOM_BLOCKS] * layout.words;
     for (uint64_t at = 0; at < end; at += layout.words) {
         uint64_t *const block = filter->table + at;
         const uint64_t *const other = source->table + at;
@@ -576,8 +582,9 @@ typedef struct meeting {
 static meeting meet(const tamis_filter *filter, unsigned i, const double *rates) {
     const tamis_i_counted_block layout = layout_of(filter);
     const uint64_t *const g = filter->geometry;
-    const uint64_t threshold = filter->params.value[TAMIS_BALANCED_LOAD_MAX] - 1;
-    const double refused = 1 - (double)filter->params.value[TAMIS_BALANCED_COIN] / (double)ONE;
+    const uint64_t threshold = filter->params.value[TAMIS_BALANCED_BLOOM_LOAD_MAX] - 1;
+    const double refused =
+        1 - (double)filter->params.value[TAMIS_BALANCED_BLOOM_COIN] / (double)ONE;
     meeting sum = {0, 0, 0};
     for (uint64_t j = 0; j < g[BLOCKS + i]; j++) {
         const uint64_t *const block = filter->table + (g[FIRST + i] + j) * g[WORDS];
@@ -598,8 +605,8 @@ static meeting meet(const tamis_filter *filter, unsigned i, const double *rates)
 static void info(const tamis_filter *filter, tamis_info *info) {
     const tamis_i_counted_block layout = layout_of(filter);
     const uint64_t *const g = filter->geometry;
-    const uint64_t load_max = filter->params.value[TAMIS_BALANCED_LOAD_MAX];
-    const bool mht = filter->params.value[TAMIS_BALANCED_SCHEME] == MHT;
+    const uint64_t load_max = filter->params.value[TAMIS_BALANCED_BLOOM_LOAD_MAX];
+    const bool mht = filter->params.value[TAMIS_BALANCED_BLOOM_SCHEME] == MHT;
     double rates[64 * TAMIS_I_COUNTED_BLOCK_WORDS + 1];
     for (unsigned ones = 0; ones <= layout.bits; ones++)
         rates[ones] = pow((double)ones / layout.bits, layout.hashes);
@@ -616,7 +623,7 @@ static void info(const tamis_filter *filter, tamis_info *info) {
     const uint64_t count = filter->state[TAMIS_I_COUNT];
     info->reads_per_insert = count == 0 ? 1 : (double)filter->state[LOOKS] / (double)count;
     info->n_loads = load_max < TAMIS_LOADS_MAX ? (size_t)load_max + 1 : TAMIS_LOADS_MAX;
-    for (uint64_t i = 0; i < filter->params.value[TAMIS_BALANCED_BLOCKS]; i++) {
+    for (uint64_t i = 0; i < filter->params.value[TAMIS_BALANCED_BLOOM_BLOCKS]; i++) {
         const uint64_t load =
             tamis_i_counted_block_counter(&layout, filter->table + i * layout.words);
         info->load_histogram[load < info->n_loads ? load : info->n_loads - 1]++;
@@ -625,9 +632,9 @@ static void info(const tamis_filter *filter, tamis_info *info) {
 
 static bool check(const tamis_filter *filter, const char **reason) {
     const tamis_i_counted_block layout = layout_of(filter);
-    const uint64_t load_max = filter->params.value[TAMIS_BALANCED_LOAD_MAX];
+    const uint64_t load_max = filter->params.value[TAMIS_BALANCED_BLOOM_LOAD_MAX];
     const uint64_t forced = filter->state[FORCED], count = filter->state[TAMIS_I_COUNT];
-    const uint64_t end = filter->params.value[TAMIS_BALANCED_BLOCKS] * layout.words;
+    const uint64_t end = filter->params.value[TAMIS_BALANCED_BLOOM_BLOCKS] * layout.words;
     uint64_t keys = 0, at = 0, copies;
     tamis_digest digest;
     for (uint64_t i = 0; i < end; i += layout.words) {

@@ -19,8 +19,8 @@
 #define BLOCKS_MAX ((uint64_t)1 << 39)
 
 static tamis_status shape(tamis_params *params, uint64_t *n_table) {
-    uint64_t *const blocks = &params->value[TAMIS_BLOCKED_BLOCKS];
-    uint64_t *const hashes = &params->value[TAMIS_BLOCKED_HASHES];
+    uint64_t *const blocks = &params->value[TAMIS_BLOCKED_BLOOM_BLOCKS];
+    uint64_t *const hashes = &params->value[TAMIS_BLOCKED_BLOOM_HASHES];
     if (*blocks == 0)
         *blocks = params->capacity * 21 / (2 * BLOCK_BITS) + 1;
     if (*blocks > BLOCKS_MAX)
@@ -51,7 +51,7 @@ static uint64_t *block_of(const tamis_filter *filter, tamis_digest digest) {
 }
 
 static unsigned hashes_of(const tamis_filter *filter) {
-    return (unsigned)filter->params.value[TAMIS_BLOCKED_HASHES];
+    return (unsigned)filter->params.value[TAMIS_BLOCKED_BLOOM_HASHES];
 }
 
 static bool contains(const tamis_filter *filter, tamis_digest digest) {

@@ -26,8 +26,8 @@
 #define ALL_ONES     0x1111111111111111u /* the lowest bit of every counter of a word */
 
 static tamis_status shape(tamis_params *params, uint64_t *n_table) {
-    uint64_t *const counters = &params->value[TAMIS_COUNTING_COUNTERS];
-    uint64_t *const hashes = &params->value[TAMIS_COUNTING_HASHES];
+    uint64_t *const counters = &params->value[TAMIS_COUNTING_BLOOM_COUNTERS];
+    uint64_t *const hashes = &params->value[TAMIS_COUNTING_BLOOM_HASHES];
     if (*counters == 0)
         *counters = tamis_i_probe_default_cells(params->capacity);
     if (*hashes == 0)
@@ -52,8 +52,8 @@ static void counter_lower(tamis_filter *filter, uint64_t i) {
 
 /* The smallest of the k counters; stops at a zero. */
 static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
-    const uint64_t span = filter->params.value[TAMIS_COUNTING_COUNTERS];
-    const unsigned k = (unsigned)filter->params.value[TAMIS_COUNTING_HASHES];
+    const uint64_t span = filter->params.value[TAMIS_COUNTING_BLOOM_COUNTERS];
+    const unsigned k = (unsigned)filter->params.value[TAMIS_COUNTING_BLOOM_HASHES];
     unsigned least = SATURATED;
     for (unsigned i = 0; i < k && least != 0; i++) {
         const unsigned count = counter_get(filter, tamis_i_probe_next(&digest, span));
@@ -67,8 +67,8 @@ static bool contains(const tamis_filter *filter, tamis_digest digest) {
 }
 
 static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
-    const uint64_t span = filter->params.value[TAMIS_COUNTING_COUNTERS];
-    const unsigned k = (unsigned)filter->params.value[TAMIS_COUNTING_HASHES];
+    const uint64_t span = filter->params.value[TAMIS_COUNTING_BLOOM_COUNTERS];
+    const unsigned k = (unsigned)filter->params.value[TAMIS_COUNTING_BLOOM_HASHES];
     /* A counter that this very key has raised from zero before does not make it an old key, so the
      * answer is that of a query before the first change. */
     *added = !contains(filter, digest);
@@ -82,8 +82,8 @@ static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *adde
 }
 
 static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
-    const uint64_t span = filter->params.value[TAMIS_COUNTING_COUNTERS];
-    const unsigned k = (unsigned)filter->params.value[TAMIS_COUNTING_HASHES];
+    const uint64_t span = filter->params.value[TAMIS_COUNTING_BLOOM_COUNTERS];
+    const unsigned k = (unsigned)filter->params.value[TAMIS_COUNTING_BLOOM_HASHES];
     uint64_t lowered[TAMIS_I_PROBES_MAX];
     unsigned n_lowered = 0;
     for (unsigned i = 0; i < k; i++) {
@@ -105,8 +105,8 @@ static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
 }
 
 static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
-    const uint64_t span = filter->params.value[TAMIS_COUNTING_COUNTERS];
-    const unsigned k = (unsigned)filter->params.value[TAMIS_COUNTING_HASHES];
+    const uint64_t span = filter->params.value[TAMIS_COUNTING_BLOOM_COUNTERS];
+    const unsigned k = (unsigned)filter->params.value[TAMIS_COUNTING_BLOOM_HASHES];
     const unsigned ahead = write || k < 2 ? k : 2;
     for (unsigned i = 0; i < ahead; i++)
         TAMIS_PREFETCH(filter->table + tamis_i_probe_next(&digest, span) / 16);
@@ -137,18 +137,18 @@ static uint64_t nonzero(uint64_t word) {
 }
 
 static void info(const tamis_filter *filter, tamis_info *info) {
-    const uint64_t counters = filter->params.value[TAMIS_COUNTING_COUNTERS];
+    const uint64_t counters = filter->params.value[TAMIS_COUNTING_BLOOM_COUNTERS];
     info->n_loads = SATURATED + 1;
     for (uint64_t i = 0; i < counters; i++)
         info->load_histogram[counter_get(filter, i)]++;
     const double filled = (double)(counters - info->load_histogram[0]) / (double)counters;
-    info->fpr = pow(filled, (double)filter->params.value[TAMIS_COUNTING_HASHES]);
+    info->fpr = pow(filled, (double)filter->params.value[TAMIS_COUNTING_BLOOM_HASHES]);
     info->saturated = info->load_histogram[SATURATED];
 }
 
 /* As long as no counter is saturated, none ever was, and the counters add up to k times the keys. */
 static bool check(const tamis_filter *filter, const char **reason) {
-    const uint64_t counters = filter->params.value[TAMIS_COUNTING_COUNTERS];
+    const uint64_t counters = filter->params.value[TAMIS_COUNTING_BLOOM_COUNTERS];
     const uint64_t count = filter->state[TAMIS_I_COUNT];
     uint64_t sum = 0, expected;
     bool saturated = false;
@@ -167,7 +167,8 @@ static bool check(const tamis_filter *filter, const char **reason) {
             return false;
         }
     }
-    const bool fits = tamis_i_mul(count, filter->params.value[TAMIS_COUNTING_HASHES], &expected);
+    const bool fits =
+        tamis_i_mul(count, filter->params.value[TAMIS_COUNTING_BLOOM_HASHES], &expected);
     if (!saturated && !(fits && sum == expected)) {
         *reason = "the counters do not add up to the number of keys";
         return false;

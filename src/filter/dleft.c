@@ -107,17 +107,17 @@ static inline choice choice_of(const tamis_filter *filter, tamis_digest digest, 
                     .bucket = g[GROUP] == 1 ? 0 : (unsigned)(bucket % 4)};
 }
 
-static uint64_t print_of(tamis_digest digest) {
+static uint64_t fingerprint_of(tamis_digest digest) {
     return tamis_i_word(digest, 4);
 }
 
 static bool contains(const tamis_filter *filter, tamis_digest digest) {
     const tamis_i_dleft_bucket_ops *const ops = ops_of(filter);
-    const uint64_t print = print_of(digest);
+    const uint64_t fingerprint = fingerprint_of(digest);
     bool found = false;
     for (unsigned i = 0; i < filter->geometry[SUBTABLES]; i++) {
         const choice c = choice_of(filter, digest, i);
-        found |= ops->find(c.group, c.bucket, print);
+        found |= ops->find(c.group, c.bucket, fingerprint);
     }
     return found || tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
@@ -126,13 +126,13 @@ static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *adde
     const tamis_i_dleft_bucket *const layout = layout_of(filter);
     const tamis_i_dleft_bucket_ops *const ops = ops_of(filter);
     const unsigned subtables = (unsigned)filter->geometry[SUBTABLES];
-    const uint64_t print = print_of(digest);
+    const uint64_t fingerprint = fingerprint_of(digest);
     choice choices[SUBTABLES_MAX] = {{NULL, 0}};
     bool found = false;
     for (unsigned i = 0; i < subtables; i++)
         choices[i] = choice_of(filter, digest, i);
     for (unsigned i = 0; i < subtables; i++)
-        found |= ops->find(choices[i].group, choices[i].bucket, print);
+        found |= ops->find(choices[i].group, choices[i].bucket, fingerprint);
     if (found || tamis_i_stash_copies(&filter->stash, digest) != 0) {
         *added = false;
         return TAMIS_OK;
@@ -146,7 +146,8 @@ static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *adde
             best = i;
         }
     }
-    if (!tamis_i_dleft_bucket_insert(layout, choices[best].group, choices[best].bucket, print)) {
+    if (!tamis_i_dleft_bucket_insert(layout, choices[best].group, choices[best].bucket,
+                                     fingerprint)) {
         const tamis_status status = tamis_i_stash_insert(&filter->stash, digest);
         if (status != TAMIS_OK)
             return status;
@@ -173,7 +174,7 @@ TAMIS_INLINE void locate_with(const tamis_filter *filter, const tamis_i_group *n
     uint64_t *const table = filter->table;
     for (size_t i = 0; i < next->n; i++) {
         tamis_i_probe *const p = &tamis_i_group_probes(next)[i];
-        p->word[0] = print_of(next->digests[i]);
+        p->word[0] = fingerprint_of(next->digests[i]);
         for (unsigned j = 0; j < subtables; j++) {
             const uint64_t bucket = tamis_i_range(tamis_i_word(next->digests[i], j), per_subtable);
             p->at[j] = table + j * step + bucket / group * words;
@@ -271,7 +272,8 @@ static tamis_status settle(tamis_filter *filter, tamis_digest digest, unsigned s
     if (contains(filter, digest))
         return TAMIS_OK;
     const choice c = choice_of(filter, digest, subtable);
-    if (!tamis_i_dleft_bucket_insert(layout_of(filter), c.group, c.bucket, print_of(digest))) {
+    if (!tamis_i_dleft_bucket_insert(layout_of(filter), c.group, c.bucket,
+                                     fingerprint_of(digest))) {
         const tamis_status status = tamis_i_stash_insert(&filter->stash, digest);
         if (status != TAMIS_OK)
             return status;

@@ -60,28 +60,30 @@ static void set_default(uint64_t *value, uint64_t is) {
 }
 
 static uint64_t bucket_bits(const tamis_params *params) {
-    return tamis_i_counting_bits(params->value[TAMIS_DLCBF_CELLS],
-                                 params->value[TAMIS_DLCBF_COUNTER_BITS],
-                                 params->value[TAMIS_DLCBF_REMAINDER_BITS]);
+    return tamis_i_counting_bits(params->value[TAMIS_DLEFT_COUNTING_CELLS],
+                                 params->value[TAMIS_DLEFT_COUNTING_COUNTER_BITS],
+                                 params->value[TAMIS_DLEFT_COUNTING_REMAINDER_BITS]);
 }
 
 static tamis_status shape(tamis_params *params, uint64_t *n_table) {
     uint64_t *const v = params->value;
-    set_default(&v[TAMIS_DLCBF_SUBTABLES], 4);
-    set_default(&v[TAMIS_DLCBF_CELLS], 8);
-    set_default(&v[TAMIS_DLCBF_REMAINDER_BITS], 14);
-    set_default(&v[TAMIS_DLCBF_COUNTER_BITS], 2);
-    set_default(&v[TAMIS_DLCBF_MOVES], 3);
+    set_default(&v[TAMIS_DLEFT_COUNTING_SUBTABLES], 4);
+    set_default(&v[TAMIS_DLEFT_COUNTING_CELLS], 8);
+    set_default(&v[TAMIS_DLEFT_COUNTING_REMAINDER_BITS], 14);
+    set_default(&v[TAMIS_DLEFT_COUNTING_COUNTER_BITS], 2);
+    set_default(&v[TAMIS_DLEFT_COUNTING_MOVES], 3);
     set_default(&params->stash, 16 + params->capacity / 16384);
-    if (v[TAMIS_DLCBF_SUBTABLES] > SUBTABLES_MAX || v[TAMIS_DLCBF_CELLS] < 2 ||
-        !tamis_i_counting_ok(v[TAMIS_DLCBF_CELLS], v[TAMIS_DLCBF_COUNTER_BITS],
-                             v[TAMIS_DLCBF_REMAINDER_BITS]) ||
-        (v[TAMIS_DLCBF_MOVES] > TAMIS_I_MOVES_MAX && v[TAMIS_DLCBF_MOVES] != TAMIS_NONE))
+    if (v[TAMIS_DLEFT_COUNTING_SUBTABLES] > SUBTABLES_MAX || v[TAMIS_DLEFT_COUNTING_CELLS] < 2 ||
+        !tamis_i_counting_ok(v[TAMIS_DLEFT_COUNTING_CELLS], v[TAMIS_DLEFT_COUNTING_COUNTER_BITS],
+                             v[TAMIS_DLEFT_COUNTING_REMAINDER_BITS]) ||
+        (v[TAMIS_DLEFT_COUNTING_MOVES] > TAMIS_I_MOVES_MAX &&
+         v[TAMIS_DLEFT_COUNTING_MOVES] != TAMIS_NONE))
         return TAMIS_E_ARGUMENT;
-    const uint64_t keys = 3 * v[TAMIS_DLCBF_SUBTABLES] * v[TAMIS_DLCBF_CELLS];
-    set_default(&v[TAMIS_DLCBF_BUCKETS], (4 * params->capacity + keys - 1) / keys);
-    return tamis_i_choices_shape(v[TAMIS_DLCBF_SUBTABLES], v[TAMIS_DLCBF_BUCKETS],
-                                 v[TAMIS_DLCBF_REMAINDER_BITS], bucket_bits(params), n_table);
+    const uint64_t keys = 3 * v[TAMIS_DLEFT_COUNTING_SUBTABLES] * v[TAMIS_DLEFT_COUNTING_CELLS];
+    set_default(&v[TAMIS_DLEFT_COUNTING_BUCKETS], (4 * params->capacity + keys - 1) / keys);
+    return tamis_i_choices_shape(v[TAMIS_DLEFT_COUNTING_SUBTABLES], v[TAMIS_DLEFT_COUNTING_BUCKETS],
+                                 v[TAMIS_DLEFT_COUNTING_REMAINDER_BITS], bucket_bits(params),
+                                 n_table);
 }
 
 static tamis_status insert_any(tamis_filter *filter, tamis_digest digest, bool *added);
@@ -89,10 +91,11 @@ static tamis_status insert_any(tamis_filter *filter, tamis_digest digest, bool *
 static void attach(tamis_filter *filter) {
     const uint64_t *const v = filter->params.value;
     layout l;
-    tamis_i_counting_init(&l.in.cells, v[TAMIS_DLCBF_CELLS], v[TAMIS_DLCBF_COUNTER_BITS],
-                          v[TAMIS_DLCBF_REMAINDER_BITS]);
-    tamis_i_choices_init(&l.in.choices, filter->params.seed, v[TAMIS_DLCBF_SUBTABLES],
-                         v[TAMIS_DLCBF_BUCKETS], v[TAMIS_DLCBF_REMAINDER_BITS],
+    tamis_i_counting_init(&l.in.cells, v[TAMIS_DLEFT_COUNTING_CELLS],
+                          v[TAMIS_DLEFT_COUNTING_COUNTER_BITS],
+                          v[TAMIS_DLEFT_COUNTING_REMAINDER_BITS]);
+    tamis_i_choices_init(&l.in.choices, filter->params.seed, v[TAMIS_DLEFT_COUNTING_SUBTABLES],
+                         v[TAMIS_DLEFT_COUNTING_BUCKETS], v[TAMIS_DLEFT_COUNTING_REMAINDER_BITS],
                          bucket_bits(&filter->params));
     l.way = (tamis_i_choices_way){.ops = tamis_i_counting_bucket_ops_for(&l.in, filter->features),
                                   .layout = offsetof(layout, in),
@@ -147,11 +150,11 @@ static void move_cell(const layout *l, tamis_filter *filter, const tamis_i_move 
 }
 
 /* Make room in one of the full buckets of a fingerprint. */
-static bool make_room(const layout *l, tamis_filter *filter, uint64_t print) {
-    const uint64_t depth = filter->params.value[TAMIS_DLCBF_MOVES];
+static bool make_room(const layout *l, tamis_filter *filter, uint64_t fingerprint) {
+    const uint64_t depth = filter->params.value[TAMIS_DLEFT_COUNTING_MOVES];
     const tamis_i_search search = {.context = filter,
                                    .choices = &l->in.choices,
-                                   .stays = print,
+                                   .stays = fingerprint,
                                    .list = list_remainders,
                                    .fits = has_room};
     tamis_i_move moves[TAMIS_I_MOVES_MAX];
@@ -159,7 +162,7 @@ static bool make_room(const layout *l, tamis_filter *filter, uint64_t print) {
     if (depth == TAMIS_NONE)
         return false;
     for (unsigned i = 0; i < l->in.choices.subtables; i++)
-        roots[i] = tamis_i_choices_of(&l->in.choices, print, i);
+        roots[i] = tamis_i_choices_of(&l->in.choices, fingerprint, i);
     const unsigned n = tamis_i_choices_search(&search, roots, (unsigned)l->in.choices.subtables,
                                               (unsigned)depth, moves);
     for (unsigned i = 0; i < n; i++)
@@ -181,7 +184,8 @@ static tamis_status insert_any(tamis_filter *filter, tamis_digest digest, bool *
     } else if (cells.n >= HEAVY && tamis_i_stash_insert_spare(&filter->stash, digest) == TAMIS_OK) {
         /* done: the stash has it */
     } else if (!tamis_i_counting_use(l, &probe)) {
-        if (make_room(layout_of(filter), filter, tamis_i_choices_print(&l->choices, digest))) {
+        if (make_room(layout_of(filter), filter,
+                      tamis_i_choices_fingerprint(&l->choices, digest))) {
             const bool done = tamis_i_counting_use(l, &probe);
             TAMIS_ASSERT(done);
             (void)done;
@@ -205,9 +209,9 @@ static bool is_further(const tamis_filter *filter, uint64_t number, unsigned cel
     const layout *const l = layout_of(filter);
     const tamis_i_bucket own = tamis_i_choices_bucket(&l->in.choices, filter->table, number);
     const uint64_t remainder = tamis_i_counting_remainder(&l->in.cells, own.line, own.at, cell);
-    const uint64_t print = tamis_i_choices_back(&l->in.choices, number, remainder);
+    const uint64_t fingerprint = tamis_i_choices_back(&l->in.choices, number, remainder);
     for (unsigned i = 0; i < l->in.choices.subtables; i++) {
-        const uint64_t other = tamis_i_choices_of(&l->in.choices, print, i);
+        const uint64_t other = tamis_i_choices_of(&l->in.choices, fingerprint, i);
         const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, other);
         const uint64_t counters = tamis_i_counting_counters(&l->in.cells, b.line, b.at);
         unsigned hits = tamis_i_counting_match(&l->in.cells, b.line, b.at, remainder);
@@ -238,7 +242,7 @@ static void info(const tamis_filter *filter, tamis_info *info) {
             if (tamis_i_counting_counter(&l->in.cells, counters, cell) == most)
                 distinct -= is_further(filter, i, cell);
     }
-    const double fpr = (double)distinct / (double)l->in.choices.prints;
+    const double fpr = (double)distinct / (double)l->in.choices.fingerprints;
     info->fpr = fpr < 1 ? fpr : 1;
 }
 

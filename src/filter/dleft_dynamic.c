@@ -2,7 +2,7 @@
  *
  * As dleft_counting.c, but a bucket shares its bits out among the elements that it holds
  * (bits/dynamic_bucket.h), so that the error rate is a third of it, or less, while the table is not full.  A
- * print of 64 bits stands for a key in each subtable:
+ * fingerprint of 64 bits stands for a key in each subtable:
  *
  *      [ minimal remainder: r bits ][ more bits, the same in all subtables ]
  *
@@ -15,7 +15,7 @@
  *
  *   E1  elements of one f are in one bucket;
  *   E2  there is a way to assign each copy of a key that is not in the stash to a key of an element (an
- *       element stands for as many keys as its counter tells) that is a prefix of its print, and no key
+ *       element stands for as many keys as its counter tells) that is a prefix of its fingerprint, and no key
  *       of an element is left over.
  *
  * A key whose f is in a bucket goes there, or to the stash; any other key to the least loaded
@@ -34,7 +34,7 @@
 #include <math.h>
 
 #define SUBTABLES_MAX TAMIS_I_SUBTABLES_MAX
-#define HEAVY         4u /* elements of one print from which on the stash comes first */
+#define HEAVY         4u /* elements of one fingerprint from which on the stash comes first */
 #define NO_HOME       SUBTABLES_MAX
 
 /* What geometry[] holds; words, all of it. */
@@ -51,9 +51,10 @@ static inline const layout *layout_of(const tamis_filter *filter) {
 
 static bool bucket_of(const tamis_params *params, tamis_i_dynamic_bucket *bucket) {
     const uint64_t *const v = params->value;
-    const uint64_t counter = v[TAMIS_DDLCBF_COUNTER_BITS];
-    return tamis_i_dynamic_init(bucket, v[TAMIS_DDLCBF_BUCKET_BITS], v[TAMIS_DDLCBF_REMAINDER_BITS],
-                                counter == TAMIS_NONE ? 0 : counter, v[TAMIS_DDLCBF_SIZES]);
+    const uint64_t counter = v[TAMIS_DLEFT_DYNAMIC_COUNTER_BITS];
+    return tamis_i_dynamic_init(bucket, v[TAMIS_DLEFT_DYNAMIC_BUCKET_BITS],
+                                v[TAMIS_DLEFT_DYNAMIC_REMAINDER_BITS],
+                                counter == TAMIS_NONE ? 0 : counter, v[TAMIS_DLEFT_DYNAMIC_SIZES]);
 }
 
 static tamis_status shape(tamis_params *params, uint64_t *n_table) {
@@ -63,21 +64,24 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
         v[i] = v[i] == 0 ? defaults[i] : v[i];
     if (params->stash == 0)
         params->stash = 16 + params->capacity / 16384;
-    if (v[TAMIS_DDLCBF_SUBTABLES] > SUBTABLES_MAX || v[TAMIS_DDLCBF_BUCKET_BITS] > 512 ||
-        v[TAMIS_DDLCBF_REMAINDER_BITS] > TAMIS_I_REMAINDER_MAX ||
-        (v[TAMIS_DDLCBF_COUNTER_BITS] > 8 && v[TAMIS_DDLCBF_COUNTER_BITS] != TAMIS_NONE) ||
-        (v[TAMIS_DDLCBF_MOVES] > TAMIS_I_MOVES_MAX && v[TAMIS_DDLCBF_MOVES] != TAMIS_NONE))
+    if (v[TAMIS_DLEFT_DYNAMIC_SUBTABLES] > SUBTABLES_MAX ||
+        v[TAMIS_DLEFT_DYNAMIC_BUCKET_BITS] > 512 ||
+        v[TAMIS_DLEFT_DYNAMIC_REMAINDER_BITS] > TAMIS_I_REMAINDER_MAX ||
+        (v[TAMIS_DLEFT_DYNAMIC_COUNTER_BITS] > 8 &&
+         v[TAMIS_DLEFT_DYNAMIC_COUNTER_BITS] != TAMIS_NONE) ||
+        (v[TAMIS_DLEFT_DYNAMIC_MOVES] > TAMIS_I_MOVES_MAX &&
+         v[TAMIS_DLEFT_DYNAMIC_MOVES] != TAMIS_NONE))
         return TAMIS_E_ARGUMENT;
     tamis_i_dynamic_bucket bucket;
     if (!bucket_of(params, &bucket))
         return TAMIS_E_ARGUMENT;
-    if (v[TAMIS_DDLCBF_BUCKETS] == 0) {
-        const uint64_t keys = 6 * v[TAMIS_DDLCBF_SUBTABLES];
-        v[TAMIS_DDLCBF_BUCKETS] = (params->capacity + keys - 1) / keys;
+    if (v[TAMIS_DLEFT_DYNAMIC_BUCKETS] == 0) {
+        const uint64_t keys = 6 * v[TAMIS_DLEFT_DYNAMIC_SUBTABLES];
+        v[TAMIS_DLEFT_DYNAMIC_BUCKETS] = (params->capacity + keys - 1) / keys;
     }
-    return tamis_i_choices_shape(v[TAMIS_DDLCBF_SUBTABLES], v[TAMIS_DDLCBF_BUCKETS],
-                                 v[TAMIS_DDLCBF_REMAINDER_BITS], v[TAMIS_DDLCBF_BUCKET_BITS],
-                                 n_table);
+    return tamis_i_choices_shape(v[TAMIS_DLEFT_DYNAMIC_SUBTABLES], v[TAMIS_DLEFT_DYNAMIC_BUCKETS],
+                                 v[TAMIS_DLEFT_DYNAMIC_REMAINDER_BITS],
+                                 v[TAMIS_DLEFT_DYNAMIC_BUCKET_BITS], n_table);
 }
 
 static tamis_status insert_any(tamis_filter *filter, tamis_digest digest, bool *added);
@@ -88,9 +92,9 @@ static void attach(tamis_filter *filter) {
     const bool possible = bucket_of(&filter->params, &l.in.bucket);
     TAMIS_ASSERT(possible);
     (void)possible;
-    tamis_i_choices_init(&l.in.choices, filter->params.seed, v[TAMIS_DDLCBF_SUBTABLES],
-                         v[TAMIS_DDLCBF_BUCKETS], v[TAMIS_DDLCBF_REMAINDER_BITS],
-                         v[TAMIS_DDLCBF_BUCKET_BITS]);
+    tamis_i_choices_init(&l.in.choices, filter->params.seed, v[TAMIS_DLEFT_DYNAMIC_SUBTABLES],
+                         v[TAMIS_DLEFT_DYNAMIC_BUCKETS], v[TAMIS_DLEFT_DYNAMIC_REMAINDER_BITS],
+                         v[TAMIS_DLEFT_DYNAMIC_BUCKET_BITS]);
     l.way = (tamis_i_choices_way){.ops = tamis_i_dynamic_bucket_ops_for(&l.in, filter->features),
                                   .layout = offsetof(layout, in),
                                   .insert_any = insert_any};
@@ -107,7 +111,7 @@ static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
 /* ---- making room ---- */
 
 static uint64_t remainder_of(const layout *l, const tamis_i_element *e) {
-    return e->print >> (64 - l->in.choices.remainder_bits);
+    return e->fingerprint >> (64 - l->in.choices.remainder_bits);
 }
 
 /* Those that are the only one of their fingerprint. */
@@ -145,7 +149,7 @@ static void move_element(const layout *l, tamis_filter *filter, const tamis_i_mo
     while (i < n && remainder_of(l, &elements[i]) != move->remainder)
         i++;
     TAMIS_ASSERT(i < n);
-    const bool done = tamis_i_dynamic_add(&l->in.bucket, to.line, to.at, elements[i].print,
+    const bool done = tamis_i_dynamic_add(&l->in.bucket, to.line, to.at, elements[i].fingerprint,
                                           elements[i].length, elements[i].count);
     TAMIS_ASSERT(done);
     (void)done;
@@ -154,7 +158,7 @@ static void move_element(const layout *l, tamis_filter *filter, const tamis_i_mo
 
 /* Make room in one of the key's buckets, all of which are full, or in bucket number 'home' of them. */
 static bool make_room(const layout *l, tamis_filter *filter, uint64_t f, unsigned home) {
-    const uint64_t depth = filter->params.value[TAMIS_DDLCBF_MOVES];
+    const uint64_t depth = filter->params.value[TAMIS_DLEFT_DYNAMIC_MOVES];
     const tamis_i_search search = {.context = filter,
                                    .choices = &l->in.choices,
                                    .stays = f,
@@ -180,7 +184,7 @@ static bool make_room(const layout *l, tamis_filter *filter, uint64_t f, unsigne
 static bool place_key(tamis_filter *filter, const tamis_i_probe *probe, tamis_i_dynamic_found found,
                       tamis_digest digest) {
     const layout *const l = layout_of(filter);
-    const uint64_t f = tamis_i_choices_print(&l->in.choices, digest);
+    const uint64_t f = tamis_i_choices_fingerprint(&l->in.choices, digest);
     const unsigned home = found.home;
     if (home == NO_HOME)
         return tamis_i_dynamic_put_least(&l->in, probe) ||
@@ -214,7 +218,7 @@ static tamis_status insert_any(tamis_filter *filter, tamis_digest digest, bool *
 
 /* Does every key that 'b' matches match 'a'? */
 static bool covers(const tamis_i_element *a, const tamis_i_element *b) {
-    return a->length <= b->length && (a->print ^ b->print) >> (64 - a->length) == 0;
+    return a->length <= b->length && (a->fingerprint ^ b->fingerprint) >> (64 - a->length) == 0;
 }
 
 /* A further element for this key, in a copy of the bucket: all elements that there are then must be covered
@@ -253,7 +257,7 @@ static bool is_covered(const tamis_i_element *elements, unsigned n, unsigned j) 
     for (unsigned i = 0; i < n; i++) {
         const unsigned length = elements[i].length;
         if ((length < elements[j].length || (length == elements[j].length && i < j)) &&
-            (elements[i].print ^ elements[j].print) >> (64 - length) == 0)
+            (elements[i].fingerprint ^ elements[j].fingerprint) >> (64 - length) == 0)
             return true;
     }
     return false;

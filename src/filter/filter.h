@@ -178,12 +178,12 @@ struct tamis_i_kind {
     bool (*check)(const tamis_filter *filter, const char **reason);
 
     /* The table without what is empty in it, as a stream of bits: how many at least for these complete
-     * parameters, how many now, write them, and read them into an empty table.  fill is false, and says
-     * why, if they are not such a table.  All NULL: there is no trimmed form. */
-    uint64_t (*trim_least)(const tamis_params *params);
-    uint64_t (*trim_bits)(const tamis_filter *filter);
-    void (*trim)(const tamis_filter *filter, tamis_i_writer *out);
-    bool (*fill)(tamis_filter *filter, tamis_i_reader *in, const char **reason);
+     * parameters, how many now, write them, and read them into an empty table.  compact_read is false, and says
+     * why, if they are not such a table.  All NULL: there is no compact form. */
+    uint64_t (*compact_least)(const tamis_params *params);
+    uint64_t (*compact_bits)(const tamis_filter *filter);
+    void (*compact_write)(const tamis_filter *filter, tamis_i_writer *out);
+    bool (*compact_read)(tamis_filter *filter, tamis_i_reader *in, const char **reason);
 
     /* As the public functions of these names; the value has no more bits than values have, and these are
      * not 0.  All NULL: keys have no values. */
@@ -194,7 +194,7 @@ struct tamis_i_kind {
     tamis_status (*update_value)(tamis_filter *filter, tamis_digest digest, unsigned value);
 
     /* Of a key that the table claims: would a further copy leave the answers for all other keys as they are?
-     * A chain asks, before it inserts into an older link.  Only of multisets; NULL: it always would. */
+     * A series asks, before it inserts into an older link.  Only of multisets; NULL: it always would. */
     bool (*copy_is_free)(const tamis_filter *filter, tamis_digest digest);
 };
 

@@ -81,7 +81,7 @@ tamis_status tamis_i_links_begin(tamis_filter *filter, uint64_t promise) {
     return TAMIS_OK;
 }
 
-/* Free a filter that is no chain. */
+/* Free a filter that is no series. */
 static void free_one(tamis_filter *filter) {
     const tamis_allocator allocator = filter->allocator;
     tamis_i_free(&allocator, filter, filter->block_size);

@@ -1,7 +1,7 @@
 /* line.c - one cache line per key: rank-indexed, with fingerprints that shrink as the line fills
  *
- * A key has one line, one home in it, and a print of 64 bits, all drawn from its digest.  The line keeps as
- * much of the print as it has room for (bits/line.h): a query reads one line and compares about one
+ * A key has one line, one home in it, and a fingerprint of 64 bits, all drawn from its digest.  The line keeps as
+ * much of the fingerprint as it has room for (bits/line.h): a query reads one line and compares about one
  * fingerprint, an insert moves nothing to other lines.  A key whose line can hold no more goes to the
  * stash.
  *
@@ -133,12 +133,12 @@ static void attach(tamis_filter *filter) {
 /* A key in the table. */
 typedef struct place {
     uint64_t *at;
-    uint64_t home, print;
+    uint64_t home, fingerprint;
 } place;
 
 static inline place locate(const layout *l, const tamis_filter *filter, tamis_digest digest) {
     place p;
-    tamis_i_line_locate(&l->line, filter->table, l->lines, digest, &p.at, &p.home, &p.print);
+    tamis_i_line_locate(&l->line, filter->table, l->lines, digest, &p.at, &p.home, &p.fingerprint);
     return p;
 }
 
@@ -152,10 +152,10 @@ static inline uint64_t *line_after(const layout *l, const tamis_filter *filter, 
 
 /* The lines after 'at', which is number 'i' >= 1 of the key's way, if it is full. */
 static bool is_further_on(const layout *l, const tamis_filter *filter, uint64_t *at, unsigned i,
-                          unsigned home, uint64_t print) {
+                          unsigned home, uint64_t fingerprint) {
     for (; i < WAY && l->ops->full(&l->line, at); i++) {
         at = line_after(l, filter, at, home);
-        if (l->ops->has(&l->line, at, home, print))
+        if (l->ops->has(&l->line, at, home, fingerprint))
             return true;
     }
     return false;
@@ -166,8 +166,8 @@ TAMIS_APART bool is_anywhere(const tamis_filter *filter, tamis_digest digest) {
     const layout *const l = layout_of(filter);
     const place p = locate(l, filter, digest);
     const unsigned home = (unsigned)p.home;
-    return l->ops->has(&l->line, p.at, home, p.print) ||
-           (l->line.passes_on && is_further_on(l, filter, p.at, 1, home, p.print)) ||
+    return l->ops->has(&l->line, p.at, home, p.fingerprint) ||
+           (l->line.passes_on && is_further_on(l, filter, p.at, 1, home, p.fingerprint)) ||
            tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
 
@@ -177,13 +177,13 @@ static bool contains(const tamis_filter *filter, tamis_digest digest) {
     if (TAMIS_UNLIKELY(filter->state[TAMIS_I_STASH_USED] != 0 || l->line.passes_on))
         return is_anywhere(filter, digest);
     const place p = locate(l, filter, digest);
-    return l->ops->has(&l->line, p.at, (unsigned)p.home, p.print);
+    return l->ops->has(&l->line, p.at, (unsigned)p.home, p.fingerprint);
 }
 
 static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
     const layout *const l = layout_of(filter);
     const place p = locate(l, filter, digest);
-    return tamis_i_line_copies(&l->line, p.at, (unsigned)p.home, p.print) +
+    return tamis_i_line_copies(&l->line, p.at, (unsigned)p.home, p.fingerprint) +
            tamis_i_stash_copies(&filter->stash, digest);
 }
 
@@ -197,7 +197,7 @@ static bool line_rescue(tamis_filter *filter, tamis_digest digest, bool found) {
         tamis_i_line any = l->line;
         any.copies = UINT64_MAX;
         if (tamis_i_stash_insert_spare(&filter->stash, digest) == TAMIS_OK ||
-            tamis_i_line_add(&any, p.at, (unsigned)p.home, p.print) & TAMIS_I_LINE_STORED)
+            tamis_i_line_add(&any, p.at, (unsigned)p.home, p.fingerprint) & TAMIS_I_LINE_STORED)
             return true;
     }
     return tamis_i_stash_insert(&filter->stash, digest) == TAMIS_OK;
@@ -235,11 +235,11 @@ static tamis_status finish(tamis_filter *filter, tamis_digest digest, unsigned r
 
 /* A key that its first line has refused: what the others of its way say. */
 static unsigned pass_on(const layout *l, tamis_filter *filter, uint64_t *at, unsigned home,
-                        uint64_t print) {
+                        uint64_t fingerprint) {
     unsigned result = 0;
     for (unsigned i = 1; i < WAY && result == 0; i++) {
         at = line_after(l, filter, at, home);
-        result = l->ops->add_one(&l->line, at, home, print);
+        result = l->ops->add_one(&l->line, at, home, fingerprint);
         filter->state[PASSES] += result / TAMIS_I_LINE_STORED * i;
     }
     return result;
@@ -251,7 +251,7 @@ TAMIS_APART tamis_status insert_anywhere(tamis_filter *filter, tamis_digest dige
     const layout *const l = layout_of(filter);
     if (result == 0 && l->line.passes_on) {
         const place p = locate(l, filter, digest);
-        result = pass_on(l, filter, p.at, (unsigned)p.home, p.print);
+        result = pass_on(l, filter, p.at, (unsigned)p.home, p.fingerprint);
     }
     return finish(filter, digest, result, added);
 }
@@ -259,7 +259,7 @@ TAMIS_APART tamis_status insert_anywhere(tamis_filter *filter, tamis_digest dige
 static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
     const layout *const l = layout_of(filter);
     const place p = locate(l, filter, digest);
-    const unsigned result = l->ops->add_one(&l->line, p.at, (unsigned)p.home, p.print);
+    const unsigned result = l->ops->add_one(&l->line, p.at, (unsigned)p.home, p.fingerprint);
     if (TAMIS_UNLIKELY(result != TAMIS_I_LINE_STORED || filter->state[TAMIS_I_STASH_USED] != 0))
         return insert_anywhere(filter, digest, result, added);
     filter->state[TAMIS_I_COUNT]++;
@@ -281,7 +281,7 @@ static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
     if (!tamis_i_stash_remove(&filter->stash, digest)) {
         const layout *const l = layout_of(filter);
         const place p = locate(l, filter, digest);
-        if (!l->ops->drop_one(&l->line, p.at, (unsigned)p.home, p.print))
+        if (!l->ops->drop_one(&l->line, p.at, (unsigned)p.home, p.fingerprint))
             return TAMIS_E_NOT_FOUND;
     }
     filter->state[TAMIS_I_COUNT]--;
@@ -350,8 +350,9 @@ static void contains_ways(const tamis_filter *filter, const tamis_i_group *now,
         const tamis_i_line_keys *const k = keys_of(now);
         const size_t number = numbers[i];
         const unsigned home = (unsigned)k->home[number];
-        present[number] = l->ops->has(&l->line, k->further[number], home, k->print[number]) ||
-                          is_further_on(l, filter, k->further[number], 2, home, k->print[number]);
+        present[number] =
+            l->ops->has(&l->line, k->further[number], home, k->fingerprint[number]) ||
+            is_further_on(l, filter, k->further[number], 2, home, k->fingerprint[number]);
     }
 }
 
@@ -398,9 +399,9 @@ static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
         to = l->ops->add(&l->line, keys_of(now), to, now->n, fetch, results);
         const size_t last = to - 1;
         if (results[last] == 0 && l->line.passes_on)
-            results[last] =
-                (uint8_t)pass_on(l, filter, keys_of(now)->at[last],
-                                 (unsigned)keys_of(now)->home[last], keys_of(now)->print[last]);
+            results[last] = (uint8_t)pass_on(l, filter, keys_of(now)->at[last],
+                                             (unsigned)keys_of(now)->home[last],
+                                             keys_of(now)->fingerprint[last]);
         if (filter->state[TAMIS_I_STASH_USED] == 0 &&
             !tamis_i_line_refused(&l->line, results[last])) {
             filter->state[TAMIS_I_COUNT] +=
@@ -457,7 +458,7 @@ static placed line_place_further_on(joined *j, uint64_t at, const tamis_i_line_e
             continue;
         if (tamis_i_line_longest(&l->line, further) > e->bits)
             return TOO_SHORT;
-        const unsigned result = tamis_i_line_add(&l->line, further, e->home, e->print);
+        const unsigned result = tamis_i_line_add(&l->line, further, e->home, e->fingerprint);
         j->passes += result / TAMIS_I_LINE_STORED * i;
         return result != 0 ? PLACED : NO_ROOM;
     }
@@ -480,7 +481,7 @@ static bool entry_further_on(joined *j, uint64_t at, const tamis_i_line_entry *e
         }
         top->bits++;
         waiting[n] = *top; /* the one with the 0 is next */
-        top->print |= (uint64_t)1 << (64 - top->bits);
+        top->fingerprint |= (uint64_t)1 << (64 - top->bits);
         n++;
         j->splits++;
     }
@@ -547,7 +548,7 @@ static double line_rate(const layout *l, const tamis_i_line_entry *entries, unsi
     for (unsigned i = 0; i < n; i++) {
         bool again = false;
         for (unsigned j = i; j-- > 0 && entries[j].home == entries[i].home;)
-            again = again || entries[j].print == entries[i].print;
+            again = again || entries[j].fingerprint == entries[i].fingerprint;
         if (!again)
             sum += ldexp(1, -(int)entries[i].bits);
     }

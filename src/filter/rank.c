@@ -1,7 +1,7 @@
 /* rank.c - rank-indexed filter, plain and counting
  *
  * A key has one bucket, one home in it and one fingerprint, three numbers drawn from its digest; together
- * they are its print f.  The bucket keeps the fingerprints of each home as a chain without links
+ * they are its fingerprint f.  The bucket keeps the fingerprints of each home as a chain without links
  * (bits/rank_bucket.h).  A bucket that runs out of slots takes an extension from a pool, and a second, larger
  * one from another pool when that is full; it gives them back as soon as they are not needed.  A key for
  * which there is no slot goes to the stash.
@@ -65,7 +65,7 @@
 typedef struct layout {
     const tamis_i_rank_ops *ops;
     uint64_t copies_max;
-    tamis_i_rank_bucket chain;
+    tamis_i_rank_bucket rank;
 } layout;
 
 _Static_assert(sizeof(layout) <= TAMIS_I_GEOMETRY * sizeof(uint64_t), "geometry[] is too small");
@@ -105,24 +105,24 @@ static void set_defaults(tamis_params *params) {
     v[TAMIS_RANK_EXTENSIONS_3] = least(buckets, buckets / 64 + root(buckets));
 }
 
-/* The chain of complete parameters; false if they are out of range. */
-static bool chain_of(const tamis_params *params, tamis_i_rank_bucket *chain) {
+/* The layout of complete parameters; false if they are out of range. */
+static bool rank_of(const tamis_params *params, tamis_i_rank_bucket *rank) {
     const uint64_t *const v = params->value;
     const uint64_t extra = v[TAMIS_RANK_VALUE_BITS];
-    /* Of large tables a trimmed form, which has a bit for each home, must not promise too much. */
+    /* Of large tables a compact form, which has a bit for each home, must not promise too much. */
     for (unsigned i = TAMIS_RANK_SLOTS; i <= TAMIS_RANK_SLOTS_3; i++)
         if (v[TAMIS_RANK_BUCKETS] > 1024 && v[i] > 8 * v[TAMIS_RANK_HOMES])
             return false;
-    if (extra > 8 || v[TAMIS_RANK_PRINT_BITS] > 56 || v[TAMIS_RANK_BUCKETS] > BUCKETS_MAX)
+    if (extra > 8 || v[TAMIS_RANK_FINGERPRINT_BITS] > 56 || v[TAMIS_RANK_BUCKETS] > BUCKETS_MAX)
         return false;
-    *chain = (tamis_i_rank_bucket){
+    *rank = (tamis_i_rank_bucket){
         .homes = v[TAMIS_RANK_HOMES],
-        .print_bits = v[TAMIS_RANK_PRINT_BITS],
+        .fingerprint_bits = v[TAMIS_RANK_FINGERPRINT_BITS],
         .count_bits = params->kind == TAMIS_KIND_RANK_COUNTING ? extra : 0,
-        .slot_bits = v[TAMIS_RANK_PRINT_BITS] + extra,
+        .slot_bits = v[TAMIS_RANK_FINGERPRINT_BITS] + extra,
         .n = {v[TAMIS_RANK_BUCKETS], v[TAMIS_RANK_EXTENSIONS_2], v[TAMIS_RANK_EXTENSIONS_3]},
         .slots = {v[TAMIS_RANK_SLOTS], v[TAMIS_RANK_SLOTS_2], v[TAMIS_RANK_SLOTS_3]}};
-    return tamis_i_rank_init(chain);
+    return tamis_i_rank_init(rank);
 }
 
 static tamis_status shape(tamis_params *params, uint64_t *n_table) {
@@ -135,62 +135,62 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
             return TAMIS_E_ARGUMENT;
         set_defaults(params);
     }
-    set_default(&v[TAMIS_RANK_PRINT_BITS], 6);
+    set_default(&v[TAMIS_RANK_FINGERPRINT_BITS], 6);
     set_default(&params->stash, 16 + params->capacity / 16384);
     if (params->kind == TAMIS_KIND_RANK_COUNTING)
         set_default(&v[TAMIS_RANK_COUNTER_BITS], 2);
-    tamis_i_rank_bucket chain;
-    if (!chain_of(params, &chain))
+    tamis_i_rank_bucket rank;
+    if (!rank_of(params, &rank))
         return TAMIS_E_ARGUMENT;
     /* One bit more than a word, which readers may touch. */
-    const uint64_t lines = chain.bits / (64 * TAMIS_LINE_WORDS) + 1;
-    const uint64_t rest = chain.bits % (64 * TAMIS_LINE_WORDS);
+    const uint64_t lines = rank.bits / (64 * TAMIS_LINE_WORDS) + 1;
+    const uint64_t rest = rank.bits % (64 * TAMIS_LINE_WORDS);
     *n_table = (lines + (rest > 64 * (TAMIS_LINE_WORDS - 1))) * TAMIS_LINE_WORDS;
     return TAMIS_OK;
 }
 
 static void attach(tamis_filter *filter) {
     layout l = {.ops = tamis_i_rank_bucket_ops_for(filter->features)};
-    const bool valid = chain_of(&filter->params, &l.chain);
+    const bool valid = rank_of(&filter->params, &l.rank);
     TAMIS_ASSERT(valid);
     (void)valid;
-    const uint64_t counter = (uint64_t)1 << l.chain.count_bits;
+    const uint64_t counter = (uint64_t)1 << l.rank.count_bits;
     l.copies_max = counter > COPIES ? counter : COPIES;
     memcpy(filter->geometry, &l, sizeof l);
 }
 
-/* ---- prints ---- */
+/* ---- fingerprints ---- */
 
-typedef struct print {
+typedef struct fingerprint {
     uint64_t bucket;
     unsigned home;
     uint64_t fingerprint;
-} print;
+} fingerprint;
 
-static inline print print_of(const layout *l, tamis_digest digest) {
+static inline fingerprint fingerprint_of(const layout *l, tamis_digest digest) {
     uint64_t word = digest.lo;
-    print p;
-    p.bucket = tamis_i_take(&word, l->chain.n[0]);
-    p.home = (unsigned)tamis_i_take(&word, l->chain.homes);
-    p.fingerprint = digest.hi & l->chain.print_mask;
+    fingerprint p;
+    p.bucket = tamis_i_take(&word, l->rank.n[0]);
+    p.home = (unsigned)tamis_i_take(&word, l->rank.homes);
+    p.fingerprint = digest.hi & l->rank.fingerprint_mask;
     return p;
 }
 
 static inline bool found(const layout *l, const tamis_filter *filter, tamis_digest digest) {
-    const print p = print_of(l, digest);
-    return l->ops->find(&l->chain, filter->table, p.bucket, p.home, p.fingerprint);
+    const fingerprint p = fingerprint_of(l, digest);
+    return l->ops->find(&l->rank, filter->table, p.bucket, p.home, p.fingerprint);
 }
 
 static void look(const tamis_filter *filter, tamis_digest digest, tamis_i_rank_view *view) {
     const layout *const l = layout_of(filter);
-    const print p = print_of(l, digest);
-    l->ops->look(&l->chain, filter->table, p.bucket, p.home, p.fingerprint, view);
+    const fingerprint p = fingerprint_of(l, digest);
+    l->ops->look(&l->rank, filter->table, p.bucket, p.home, p.fingerprint, view);
 }
 
 /* ---- pools of extensions ---- */
 
 static bool pool_take(tamis_filter *filter, unsigned kind, uint64_t *number) {
-    const tamis_i_rank_bucket *const c = &layout_of(filter)->chain;
+    const tamis_i_rank_bucket *const c = &layout_of(filter)->rank;
     uint64_t *const head = &filter->state[HEAD(kind)], *const fresh = &filter->state[FRESH(kind)];
     const unsigned bits = (unsigned)c->link_bits[kind - 1];
     if (*head != 0) {
@@ -211,7 +211,7 @@ static bool pool_take(tamis_filter *filter, unsigned kind, uint64_t *number) {
 
 /* Give back an extension whose slots are empty. */
 static void pool_give(tamis_filter *filter, unsigned kind, uint64_t number) {
-    const tamis_i_rank_bucket *const c = &layout_of(filter)->chain;
+    const tamis_i_rank_bucket *const c = &layout_of(filter)->rank;
     const uint64_t at = tamis_i_rank_piece(c, kind, number);
     filter->table[at / 64] &= ~((uint64_t)1 << at % 64);
     tamis_i_field_put(filter->table, at + 1, (unsigned)c->link_bits[kind - 1],
@@ -221,7 +221,7 @@ static void pool_give(tamis_filter *filter, unsigned kind, uint64_t number) {
 
 /* Make room for one slot more in a bucket that has been looked at; false if there is none. */
 static bool extend(tamis_filter *filter, tamis_i_rank_view *view) {
-    const tamis_i_rank_bucket *const c = &layout_of(filter)->chain;
+    const tamis_i_rank_bucket *const c = &layout_of(filter)->rank;
     const unsigned kind = view->pieces;
     if (view->load < c->first[kind])
         return true;
@@ -237,7 +237,7 @@ static bool extend(tamis_filter *filter, tamis_i_rank_view *view) {
 
 /* Give back what a bucket does not need, after its load has gone down to 'load'. */
 static void shrink(tamis_filter *filter, const tamis_i_rank_view *view, unsigned load) {
-    const tamis_i_rank_bucket *const c = &layout_of(filter)->chain;
+    const tamis_i_rank_bucket *const c = &layout_of(filter)->rank;
     for (unsigned kind = view->pieces - 1; kind > 0 && load <= c->first[kind]; kind--) {
         tamis_i_rank_set_link(c, filter->table, kind - 1, view->number[kind - 1], 0);
         pool_give(filter, kind, view->number[kind]);
@@ -265,8 +265,8 @@ static uint64_t counter_one(const tamis_i_rank_bucket *c) {
 static bool raise(tamis_filter *filter, tamis_digest digest, uint64_t value,
                   tamis_i_rank_view *view) {
     const layout *const l = layout_of(filter);
-    const tamis_i_rank_bucket *const c = &l->chain;
-    const print p = print_of(l, digest);
+    const tamis_i_rank_bucket *const c = &l->rank;
+    const fingerprint p = fingerprint_of(l, digest);
     const uint64_t most = tamis_i_low_mask((unsigned)c->count_bits);
     if (view->copies >= l->copies_max) /* saturated */
         return true;
@@ -276,16 +276,16 @@ static bool raise(tamis_filter *filter, tamis_digest digest, uint64_t value,
     }
     if (view->length >= CHAIN_MAX || !extend(filter, view))
         return false;
-    l->ops->add(c, filter->table, view, p.fingerprint | value << c->print_bits);
+    l->ops->add(c, filter->table, view, p.fingerprint | value << c->fingerprint_bits);
     return true;
 }
 
 /* What look and raise do, at once if it is that simple. */
-static tamis_status insert_at(tamis_filter *filter, tamis_digest digest, uint64_t at, print p,
+static tamis_status insert_at(tamis_filter *filter, tamis_digest digest, uint64_t at, fingerprint p,
                               bool *added) {
     const layout *const l = layout_of(filter);
-    if (TAMIS_LIKELY(l->chain.slots[0] <= CHAIN_MAX &&
-                     l->ops->add_new(&l->chain, filter->table, at, p.home, p.fingerprint))) {
+    if (TAMIS_LIKELY(l->rank.slots[0] <= CHAIN_MAX &&
+                     l->ops->add_new(&l->rank, filter->table, at, p.home, p.fingerprint))) {
         *added = tamis_i_stash_copies(&filter->stash, digest) == 0;
     } else {
         tamis_i_rank_view view;
@@ -304,14 +304,14 @@ static tamis_status insert_at(tamis_filter *filter, tamis_digest digest, uint64_
 
 static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
     const layout *const l = layout_of(filter);
-    const print p = print_of(l, digest);
-    return insert_at(filter, digest, tamis_i_rank_piece(&l->chain, 0, p.bucket), p, added);
+    const fingerprint p = fingerprint_of(l, digest);
+    return insert_at(filter, digest, tamis_i_rank_piece(&l->rank, 0, p.bucket), p, added);
 }
 
 /* Lower T(f); false if it is 0. */
-static bool lower(tamis_filter *filter, tamis_digest digest, uint64_t at, print p) {
+static bool lower(tamis_filter *filter, tamis_digest digest, uint64_t at, fingerprint p) {
     const layout *const l = layout_of(filter);
-    const tamis_i_rank_bucket *const c = &l->chain;
+    const tamis_i_rank_bucket *const c = &l->rank;
     if (TAMIS_LIKELY(l->ops->drop_only(c, filter->table, at, p.home, p.fingerprint)))
         return true;
     tamis_i_rank_view view;
@@ -330,18 +330,18 @@ static bool lower(tamis_filter *filter, tamis_digest digest, uint64_t at, print 
 }
 
 static inline tamis_status remove_at(tamis_filter *filter, tamis_digest digest, uint64_t at,
-                                     print p) {
+                                     fingerprint p) {
     if (!tamis_i_stash_remove(&filter->stash, digest) && !lower(filter, digest, at, p))
         return TAMIS_E_NOT_FOUND;
-    /* Keys of a saturated print seem to be there after all have left. */
+    /* Keys of a saturated fingerprint seem to be there after all have left. */
     filter->state[TAMIS_I_COUNT] -= filter->state[TAMIS_I_COUNT] != 0;
     return TAMIS_OK;
 }
 
 static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
     const layout *const l = layout_of(filter);
-    const print p = print_of(l, digest);
-    return remove_at(filter, digest, tamis_i_rank_piece(&l->chain, 0, p.bucket), p);
+    const fingerprint p = fingerprint_of(l, digest);
+    return remove_at(filter, digest, tamis_i_rank_piece(&l->rank, 0, p.bucket), p);
 }
 
 /* ---- values ---- */
@@ -375,14 +375,14 @@ static tamis_status lookup_value(const tamis_filter *filter, tamis_digest digest
     look(filter, digest, &view);
     if (view.copies == 0)
         return TAMIS_E_NOT_FOUND;
-    *value = (unsigned)(view.slot >> l->chain.print_bits);
+    *value = (unsigned)(view.slot >> l->rank.fingerprint_bits);
     return TAMIS_OK;
 }
 
 /* Could T(f) be raised n times, exactly? */
 static bool has_room(const tamis_filter *filter, const tamis_i_rank_view *view, uint64_t n) {
     const layout *const l = layout_of(filter);
-    const tamis_i_rank_bucket *const c = &l->chain;
+    const tamis_i_rank_bucket *const c = &l->rank;
     unsigned pieces = view->pieces;
     while (view->load + n > c->first[pieces] && pieces < TAMIS_I_RANK_PIECES &&
            (filter->state[HEAD(pieces)] != 0 || filter->state[FRESH(pieces)] < c->n[pieces]))
@@ -393,8 +393,8 @@ static bool has_room(const tamis_filter *filter, const tamis_i_rank_view *view, 
 
 /* Of a key in the stash, all copies move to slots: as long as one is left there, the value is 0. */
 static tamis_status update_value(tamis_filter *filter, tamis_digest digest, unsigned value) {
-    const tamis_i_rank_bucket *const c = &layout_of(filter)->chain;
-    const uint64_t mask = tamis_i_low_mask((unsigned)c->print_bits);
+    const tamis_i_rank_bucket *const c = &layout_of(filter)->rank;
+    const uint64_t mask = tamis_i_low_mask((unsigned)c->fingerprint_bits);
     const uint64_t in_stash = tamis_i_stash_copies(&filter->stash, digest);
     tamis_i_rank_view view;
     look(filter, digest, &view);
@@ -414,7 +414,7 @@ static tamis_status update_value(tamis_filter *filter, tamis_digest digest, unsi
     if (view.copies == 0)
         return TAMIS_E_NOT_FOUND;
     tamis_i_rank_set_slot(c, filter->table, &view, view.match,
-                          (view.slot & mask) | (uint64_t)value << c->print_bits);
+                          (view.slot & mask) | (uint64_t)value << c->fingerprint_bits);
     return TAMIS_OK;
 }
 
@@ -423,7 +423,7 @@ static tamis_status update_value(tamis_filter *filter, tamis_digest digest, unsi
 /* All lines of the bucket.  How many these are depends on where it begins; a line fetched twice costs less
  * than to find out. */
 TAMIS_INLINE void fetch_all(const layout *l, const uint64_t *table, uint64_t at) {
-    const uint64_t line = (uint64_t)64 * TAMIS_LINE_WORDS, bits = l->chain.stride[0];
+    const uint64_t line = (uint64_t)64 * TAMIS_LINE_WORDS, bits = l->rank.stride[0];
     for (uint64_t bit = 0; bit < bits; bit += line)
         TAMIS_PREFETCH(table + (at + bit) / 64);
     TAMIS_PREFETCH(table + (at + bits - 1) / 64);
@@ -434,7 +434,7 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
     const layout *const l = layout_of(filter);
     uint64_t word = digest.lo;
     (void)write;
-    fetch_all(l, filter->table, tamis_i_take(&word, l->chain.n[0]) * l->chain.stride[0]);
+    fetch_all(l, filter->table, tamis_i_take(&word, l->rank.n[0]) * l->rank.stride[0]);
 }
 
 static inline tamis_i_rank_keys *keys_of(const tamis_i_group *group) {
@@ -444,7 +444,7 @@ static inline tamis_i_rank_keys *keys_of(const tamis_i_group *group) {
 /* What the keys of the next group ask for; the three groups of this turn. */
 static tamis_i_rank_turns turns_of(const layout *l, const tamis_i_group *now,
                                    const tamis_i_group *next) {
-    l->ops->locate(&l->chain, next->digests, next->n, keys_of(next));
+    l->ops->locate(&l->rank, next->digests, next->n, keys_of(next));
     const tamis_i_group *const before = next->before;
     return (tamis_i_rank_turns){.now = keys_of(now),
                                 .before = before == NULL ? NULL : keys_of(before),
@@ -458,7 +458,7 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
                           const tamis_i_group *next, bool *present) {
     const layout *const l = layout_of(filter);
     const tamis_i_rank_turns turns = turns_of(l, now, next);
-    l->ops->find_many(&l->chain, filter->table, &turns, present);
+    l->ops->find_many(&l->rank, filter->table, &turns, present);
     if (filter->state[TAMIS_I_STASH_USED] != 0)
         for (size_t i = 0; i < now->n; i++)
             present[i] = present[i] || tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
@@ -468,7 +468,7 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
  * buckets have one, so that this must do without a branch. */
 TAMIS_INLINE void fetch_turn(const layout *l, const uint64_t *table,
                              const tamis_i_rank_turns *turns, size_t i) {
-    const tamis_i_rank_bucket *const c = &l->chain;
+    const tamis_i_rank_bucket *const c = &l->rank;
     if (i < turns->n_next)
         fetch_all(l, table, turns->next->at[i]);
     if (i < turns->n_before && c->link_bits[0] != 0) {
@@ -483,8 +483,8 @@ TAMIS_INLINE void fetch_turn(const layout *l, const uint64_t *table,
     }
 }
 
-static inline print print_number(const tamis_i_rank_keys *keys, size_t i) {
-    return (print){.home = (unsigned)keys->home[i], .fingerprint = keys->print[i]};
+static inline fingerprint print_number(const tamis_i_rank_keys *keys, size_t i) {
+    return (fingerprint){.home = (unsigned)keys->home[i], .fingerprint = keys->fingerprint[i]};
 }
 
 static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
@@ -523,7 +523,7 @@ static void remove_many(tamis_filter *filter, const tamis_i_group *now, const ta
 typedef struct census {
     tamis_i_rank_view view;
     uint64_t copies;
-    uint64_t distinct;  /* prints */
+    uint64_t distinct;  /* fingerprints */
     uint64_t saturated; /* of them */
     unsigned longest;   /* of the chains, in slots */
 } census;
@@ -542,10 +542,10 @@ static unsigned longest_chain(const uint16_t *parents, unsigned load) {
  * is too long. */
 static void count_bucket(const tamis_filter *filter, uint64_t bucket, census *sums) {
     const layout *const l = layout_of(filter);
-    const tamis_i_rank_bucket *const c = &l->chain;
-    const uint64_t mask = tamis_i_low_mask((unsigned)c->print_bits);
+    const tamis_i_rank_bucket *const c = &l->rank;
+    const uint64_t mask = tamis_i_low_mask((unsigned)c->fingerprint_bits);
     uint16_t parents[ALL_SLOTS];
-    uint64_t slots[ALL_SLOTS], copies[ALL_SLOTS]; /* of the print, up to here */
+    uint64_t slots[ALL_SLOTS], copies[ALL_SLOTS]; /* of the fingerprint, up to here */
     l->ops->look(c, filter->table, bucket, 0, 0, &sums->view);
     tamis_i_rank_parents(c, filter->table, &sums->view, parents);
     sums->copies = sums->distinct = sums->saturated = 0;
@@ -565,9 +565,9 @@ static void count_bucket(const tamis_filter *filter, uint64_t bucket, census *su
     }
 }
 
-/* A query for an absent key meets one of the B L 2^r prints at random. */
+/* A query for an absent key meets one of the B L 2^r fingerprints at random. */
 static void info(const tamis_filter *filter, tamis_info *info) {
-    const tamis_i_rank_bucket *const c = &layout_of(filter)->chain;
+    const tamis_i_rank_bucket *const c = &layout_of(filter)->rank;
     const uint64_t loads = c->first[TAMIS_I_RANK_PIECES] + 1;
     uint64_t distinct = 0;
     info->n_loads = (size_t)least(loads, TAMIS_LOADS_MAX);
@@ -578,7 +578,8 @@ static void info(const tamis_filter *filter, tamis_info *info) {
         info->saturated += sums.saturated;
         info->load_histogram[least(sums.view.load, info->n_loads - 1)]++;
     }
-    info->fpr = (double)distinct / ldexp((double)c->n[0] * (double)c->homes, (int)c->print_bits);
+    info->fpr =
+        (double)distinct / ldexp((double)c->n[0] * (double)c->homes, (int)c->fingerprint_bits);
 }
 
 /* A sum that two multisets of numbers share only if they are equal, as far as chance can tell. */
@@ -591,7 +592,7 @@ static void fold(uint64_t *sums, uint64_t number) {
  * extensions of this kind, and names the sum of these. */
 static bool check_pool(const tamis_filter *filter, unsigned kind, uint64_t named,
                        const uint64_t *names, const char **reason) {
-    const tamis_i_rank_bucket *const c = &layout_of(filter)->chain;
+    const tamis_i_rank_bucket *const c = &layout_of(filter)->rank;
     const uint64_t fresh = filter->state[FRESH(kind)];
     const unsigned bits = (unsigned)c->link_bits[kind - 1];
     uint64_t used = 0, sums[2] = {0, 0};
@@ -628,7 +629,7 @@ static bool check_pool(const tamis_filter *filter, unsigned kind, uint64_t named
 }
 
 static bool check(const tamis_filter *filter, const char **reason) {
-    const tamis_i_rank_bucket *const c = &layout_of(filter)->chain;
+    const tamis_i_rank_bucket *const c = &layout_of(filter)->rank;
     uint64_t keys = 0, saturated = 0, at = 0, in_stash;
     uint64_t named[TAMIS_I_RANK_PIECES] = {0}, names[TAMIS_I_RANK_PIECES][2] = {{0}};
     for (uint64_t i = 0; i < c->n[0]; i++) {
@@ -672,18 +673,18 @@ static bool check(const tamis_filter *filter, const char **reason) {
     return true;
 }
 
-/* ---- the trimmed form ---- */
+/* ---- the compact form ---- */
 
 /* Section V: of each bucket the base index, the higher index and the slots in use.  Nothing else is needed,
  * for the base index has as many ones as there are bits in the first level of the higher one, and each
  * level tells the length of the next. */
-static uint64_t trim_least(const tamis_params *params) {
+static uint64_t compact_least(const tamis_params *params) {
     return params->value[TAMIS_RANK_BUCKETS] * params->value[TAMIS_RANK_HOMES];
 }
 
-static uint64_t trim_bits(const tamis_filter *filter) {
+static uint64_t compact_bits(const tamis_filter *filter) {
     const layout *const l = layout_of(filter);
-    const tamis_i_rank_bucket *const c = &l->chain;
+    const tamis_i_rank_bucket *const c = &l->rank;
     uint64_t load = 0;
     for (uint64_t i = 0; i < c->n[0]; i++) {
         tamis_i_rank_view view;
@@ -700,9 +701,9 @@ static void write_bits(tamis_i_writer *out, const uint64_t *table, uint64_t at, 
         tamis_i_write(out, tamis_i_field_get(table, at, (unsigned)n), (unsigned)n);
 }
 
-static void trim(const tamis_filter *filter, tamis_i_writer *out) {
+static void compact_write(const tamis_filter *filter, tamis_i_writer *out) {
     const layout *const l = layout_of(filter);
-    const tamis_i_rank_bucket *const c = &l->chain;
+    const tamis_i_rank_bucket *const c = &l->rank;
     for (uint64_t i = 0; i < c->n[0]; i++) {
         tamis_i_rank_view v;
         l->ops->look(c, filter->table, i, 0, 0, &v);
@@ -734,7 +735,7 @@ static bool read_bits(tamis_i_reader *in, uint64_t *table, uint64_t at, uint64_t
 static bool fill_bucket(tamis_filter *filter, uint64_t bucket, tamis_i_reader *in,
                         const char **reason) {
     const layout *const l = layout_of(filter);
-    const tamis_i_rank_bucket *const c = &l->chain;
+    const tamis_i_rank_bucket *const c = &l->rank;
     tamis_i_rank_view v;
     uint64_t level;
     if (!tamis_i_read(in, (unsigned)c->homes, &level))
@@ -763,9 +764,9 @@ static bool fill_bucket(tamis_filter *filter, uint64_t bucket, tamis_i_reader *i
     return true;
 }
 
-static bool fill(tamis_filter *filter, tamis_i_reader *in, const char **reason) {
+static bool compact_read(tamis_filter *filter, tamis_i_reader *in, const char **reason) {
     *reason = "the data ends within the table";
-    for (uint64_t i = 0; i < layout_of(filter)->chain.n[0]; i++)
+    for (uint64_t i = 0; i < layout_of(filter)->rank.n[0]; i++)
         if (!fill_bucket(filter, i, in, reason))
             return false;
     return true;
@@ -782,8 +783,8 @@ static bool fill(tamis_filter *filter, tamis_i_reader *in, const char **reason) 
     .scratch = sizeof(tamis_i_rank_keys), .shape = shape, .attach = attach, .insert = insert,      \
     .contains = contains, .remove = remove_one, .copies = copies, .prefetch = prefetch,            \
     .contains_many = contains_many, .insert_many = insert_many, .remove_many = remove_many,        \
-    .info = info, .check = check, .trim_least = trim_least, .trim_bits = trim_bits, .trim = trim,  \
-    .fill = fill
+    .info = info, .check = check, .compact_least = compact_least, .compact_bits = compact_bits,    \
+    .compact_write = compact_write, .compact_read = compact_read
 
 const tamis_i_kind tamis_i_rank = {.id = TAMIS_KIND_RANK,
                                    .name = "rank",

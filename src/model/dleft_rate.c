@@ -19,12 +19,12 @@
  *     64-bit bucket, 4 bits of state:   loads 0 to 3 and 6 have one state, load 4 five, load 5 six; in
  *                                       all 16.  60 bits for fingerprints.
  *     128-bit bucket, 8 bits of state:  one bit is gained at each load, two at loads 6 and 7, where the
- *                                       numbers of prints that begin with 00, 01, 10 and 11 are kept:
- *                                       C(9,3) = 84 and C(10,3) = 120 states.  120 bits for prints.
+ *                                       numbers of fingerprints that begin with 00, 01, 10 and 11 are kept:
+ *                                       C(9,3) = 84 and C(10,3) = 120 states.  120 bits for fingerprints.
  *
  * With a+1 states for each other load a up to 11, the second comes to 267 states, more than 8 bits can
  * tell.  Without the gain below load 6, where fingerprints are long anyway, it is 252, and the error
- * rate that the paper prints is the one of this rule: RULE_128_FIT.
+ * rate that the paper fingerprints is the one of this rule: RULE_128_FIT.
  *
  * The counting filter (Bonomi et al., "An Improved Construction for Counting Bloom Filters", ESA
  * 2006) derives all buckets and remainders of a key from one hash value in [BR] by permutations, and
@@ -117,7 +117,7 @@ tamis_status tamis_model_dleft_fpr(unsigned d, unsigned n_loads, const double *f
 }
 
 /* The bucket that a query reads has load j; the others of its group hold s keys together, with the
- * distribution of a sum of group - 1 independent loads.  All prints of the group are equally long,
+ * distribution of a sum of group - 1 independent loads.  All fingerprints of the group are equally long,
  * but for what each bucket gains by semi-sorting, which is read off the rule for single buckets. */
 tamis_status tamis_model_dleft_fpr_grouped(unsigned d, unsigned n_loads, const double *fraction,
                                            const unsigned *fp_bits, unsigned bucket_bits,

@@ -108,7 +108,7 @@ tamis_status tamis_model_rank_bits(const tamis_rank_shape *shape, uint64_t *bits
 
 /* Section V, Table V: what is left without the empty slots.  Base indices L B, and 1 + r + x per
  * key; the receiver finds the ends of the arrays by counting.  Per key: 1/lambda + r + 1 + x. */
-tamis_status tamis_model_rank_trimmed(const tamis_rank_shape *shape, uint64_t n,
+tamis_status tamis_model_rank_compact(const tamis_rank_shape *shape, uint64_t n,
                                       double *bits_per_key) {
     tamis_rank_shape s;
     const tamis_status status = take_shape(shape, &s);

@@ -204,15 +204,15 @@ static tamis_status plan_of(const design *d, tamis_plan *plan) {
     plan->lines_per_insert = state.accesses + state.overflow;
     uint64_t *const v = plan->params.value;
     plan->params.kind = TAMIS_KIND_BALANCED_BLOOM;
-    v[TAMIS_BALANCED_SCHEME] = d->shape.scheme;
-    v[TAMIS_BALANCED_CHOICES] = d->shape.choices;
-    v[TAMIS_BALANCED_BLOCK_BITS] = d->block_bits;
-    v[TAMIS_BALANCED_BLOCKS] = d->blocks;
-    v[TAMIS_BALANCED_HASHES] = d->hashes;
-    v[TAMIS_BALANCED_LOAD_MAX] = d->shape.threshold + 1;
-    v[TAMIS_BALANCED_COIN] = (uint64_t)(d->shape.coin * ONE);
-    v[TAMIS_BALANCED_RATIO] = d->shape.scheme == TAMIS_BALANCE_MHT ? d->ratio : 0;
-    v[TAMIS_BALANCED_BUDGET] = (uint64_t)ceil(d->shape.budget * 1000 - 1e-9);
+    v[TAMIS_BALANCED_BLOOM_SCHEME] = d->shape.scheme;
+    v[TAMIS_BALANCED_BLOOM_CHOICES] = d->shape.choices;
+    v[TAMIS_BALANCED_BLOOM_BLOCK_BITS] = d->block_bits;
+    v[TAMIS_BALANCED_BLOOM_BLOCKS] = d->blocks;
+    v[TAMIS_BALANCED_BLOOM_HASHES] = d->hashes;
+    v[TAMIS_BALANCED_BLOOM_LOAD_MAX] = d->shape.threshold + 1;
+    v[TAMIS_BALANCED_BLOOM_COIN] = (uint64_t)(d->shape.coin * ONE);
+    v[TAMIS_BALANCED_BLOOM_RATIO] = d->shape.scheme == TAMIS_BALANCE_MHT ? d->ratio : 0;
+    v[TAMIS_BALANCED_BLOOM_BUDGET] = (uint64_t)ceil(d->shape.budget * 1000 - 1e-9);
     return TAMIS_OK;
 }
 

@@ -221,8 +221,8 @@ tamis_status tamis_i_plan_counting_bloom(const tamis_need *need, tamis_plan *pla
         return status;
     plan->params.kind = TAMIS_KIND_COUNTING_BLOOM;
     plan->replacements = need->deletes ? need->replacements : 0;
-    plan->params.value[TAMIS_COUNTING_COUNTERS] = (uint64_t)best.m;
-    plan->params.value[TAMIS_COUNTING_HASHES] = best.k;
+    plan->params.value[TAMIS_COUNTING_BLOOM_COUNTERS] = (uint64_t)best.m;
+    plan->params.value[TAMIS_COUNTING_BLOOM_HASHES] = best.k;
     return counting_worn_rate(need, best.m, ceil((double)need->n / 2), best.k, &plan->fpr_half);
 }
 
@@ -285,8 +285,8 @@ tamis_status tamis_i_plan_blocked_bloom(const tamis_need *need, tamis_plan *plan
     if (status != TAMIS_OK)
         return status;
     plan->params.kind = TAMIS_KIND_BLOCKED_BLOOM;
-    plan->params.value[TAMIS_BLOCKED_BLOCKS] = high;
-    plan->params.value[TAMIS_BLOCKED_HASHES] = k;
+    plan->params.value[TAMIS_BLOCKED_BLOOM_BLOCKS] = high;
+    plan->params.value[TAMIS_BLOCKED_BLOOM_HASHES] = k;
     plan->fpr = fpr;
     plan->overflow_probability = 0;
     plan->lines_per_query = plan->lines_per_insert = 1;

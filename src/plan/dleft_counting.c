@@ -90,12 +90,12 @@ tamis_status tamis_i_plan_dleft_counting(const tamis_need *need, tamis_plan *pla
         return TAMIS_E_TOO_LARGE;
     uint64_t *const value = plan->params.value;
     plan->params.kind = TAMIS_KIND_DLEFT_COUNTING;
-    value[TAMIS_DLCBF_SUBTABLES] = best.subtables;
-    value[TAMIS_DLCBF_BUCKETS] = (uint64_t)buckets;
-    value[TAMIS_DLCBF_CELLS] = best.cells;
-    value[TAMIS_DLCBF_REMAINDER_BITS] = best.remainder_bits;
-    value[TAMIS_DLCBF_COUNTER_BITS] = counter_bits;
-    value[TAMIS_DLCBF_MOVES] = 3;
+    value[TAMIS_DLEFT_COUNTING_SUBTABLES] = best.subtables;
+    value[TAMIS_DLEFT_COUNTING_BUCKETS] = (uint64_t)buckets;
+    value[TAMIS_DLEFT_COUNTING_CELLS] = best.cells;
+    value[TAMIS_DLEFT_COUNTING_REMAINDER_BITS] = best.remainder_bits;
+    value[TAMIS_DLEFT_COUNTING_COUNTER_BITS] = counter_bits;
+    value[TAMIS_DLEFT_COUNTING_MOVES] = 3;
     plan->lines_per_query = plan->lines_per_insert = best.subtables;
     const double cells = ldexp(buckets, (int)best.remainder_bits);
     tamis_status status = tamis_model_dlcbf(n, cells, &plan->fpr);

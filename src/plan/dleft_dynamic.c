@@ -77,13 +77,13 @@ tamis_status tamis_i_plan_dleft_dynamic(const tamis_need *need, tamis_plan *plan
         return TAMIS_E_TOO_LARGE;
     uint64_t *const value = plan->params.value;
     plan->params.kind = TAMIS_KIND_DLEFT_DYNAMIC;
-    value[TAMIS_DDLCBF_SUBTABLES] = SUBTABLES;
-    value[TAMIS_DDLCBF_BUCKETS] = (uint64_t)n_buckets;
-    value[TAMIS_DDLCBF_BUCKET_BITS] = best.bucket_bits;
-    value[TAMIS_DDLCBF_REMAINDER_BITS] = least;
-    value[TAMIS_DDLCBF_COUNTER_BITS] = TAMIS_NONE;
-    value[TAMIS_DDLCBF_SIZES] = 2;
-    value[TAMIS_DDLCBF_MOVES] = 3;
+    value[TAMIS_DLEFT_DYNAMIC_SUBTABLES] = SUBTABLES;
+    value[TAMIS_DLEFT_DYNAMIC_BUCKETS] = (uint64_t)n_buckets;
+    value[TAMIS_DLEFT_DYNAMIC_BUCKET_BITS] = best.bucket_bits;
+    value[TAMIS_DLEFT_DYNAMIC_REMAINDER_BITS] = least;
+    value[TAMIS_DLEFT_DYNAMIC_COUNTER_BITS] = TAMIS_NONE;
+    value[TAMIS_DLEFT_DYNAMIC_SIZES] = 2;
+    value[TAMIS_DLEFT_DYNAMIC_MOVES] = 3;
     plan->fpr = best.fpr;
     plan->lines_per_query = plan->lines_per_insert = SUBTABLES;
     /* If keys leave: on the way back, when half of the elements have gone and none has become longer.  On

@@ -2,7 +2,7 @@
  *
  * -log2 of error rates, in units of 1/1000, rounded down.  Not to be edited: 'make test' computes some
  * entries again and compares them, and TAMIS_TEST_LONG=1 build/dev/tests/model_plan_tables all of them,
- * and prints them.
+ * and fingerprints them.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -68,7 +68,7 @@ static double lines_of(const tamis_rank_shape *s) {
     return bits + link == LINE_BITS ? 1 : 1 + (bits - 1.0) / LINE_BITS;
 }
 
-/* ---- prints that have stopped counting ---- */
+/* ---- fingerprints that have stopped counting ---- */
 
 #define COPIES_LEAST 16u        /* as in filter/rank.c */
 #define LOST_ODDS    (1.0 / 16) /* of the odds of overflow: that more is lost than planned for */
@@ -88,10 +88,10 @@ static tamis_status rank_quantile(double mean, double odds, uint64_t *number) {
     return TAMIS_OK;
 }
 
-/* A print with 'all' copies or more is neither raised nor lowered any more: it keeps its slots for ever.  The
- * keys of a print are a Poisson number.  Some prints have too many when the filter has been filled, and
- * later each key that comes may be the one too many.  The slots of a print are in one bucket, so that m of
- * them weigh like m^2 in the scatter of the loads.  A filter with 'room' slots more has more prints, and
+/* A fingerprint with 'all' copies or more is neither raised nor lowered any more: it keeps its slots for ever.  The
+ * keys of a fingerprint are a Poisson number.  Some fingerprints have too many when the filter has been filled, and
+ * later each key that comes may be the one too many.  The slots of a fingerprint are in one bucket, so that m of
+ * them weigh like m^2 in the scatter of the loads.  A filter with 'room' slots more has more fingerprints, and
  * fewer keys meet in one. */
 static tamis_status rank_lost(const tamis_need *need, unsigned bits, uint64_t room, double odds,
                               uint64_t *slots) {
@@ -162,7 +162,7 @@ static tamis_status plan_rank(const tamis_need *need, unsigned extra_bits, uint6
     plan->params.stash = 16 + need->n / 16384;
     value[TAMIS_RANK_BUCKETS] = s.buckets;
     value[TAMIS_RANK_HOMES] = s.homes;
-    value[TAMIS_RANK_PRINT_BITS] = s.fp_bits;
+    value[TAMIS_RANK_FINGERPRINT_BITS] = s.fp_bits;
     value[TAMIS_RANK_SLOTS] = s.slots[0];
     value[TAMIS_RANK_SLOTS_2] = s.slots[1];
     value[TAMIS_RANK_SLOTS_3] = s.slots[2];

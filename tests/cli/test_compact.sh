@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_compact.sh - the trimmed form on the command line
+# test_compact.sh - the compact form on the command line
 # SPDX-License-Identifier: MIT
 . "$1/tests/cli/support.sh"
 
@@ -16,7 +16,7 @@ for kind in rank rank-counting; do
     "$tamis" verify small.tamis >/dev/null || fail "$kind: not good"
     "$tamis" info small.tamis >a
     "$tamis" info - <small.tamis >b
-    grep -q "^trimmed  *.* bits per key" a || fail "$kind: info does not tell the trimmed size"
+    grep -q "^compact  *.* bits per key" a || fail "$kind: info does not tell the compact size"
     sed 1d a >c
     sed 1d b | cmp - c || fail "$kind: info of a pipe"
     "$tamis" build --like whole.tamis --compact -o - keys | cmp - small.tamis || fail "$kind: like"
@@ -30,10 +30,10 @@ done
 "$tamis" info default.tamis | grep -q "^kind  *rank$" || fail "rank is not the default"
 
 expect 2 "$tamis" build --compact --kind bloom -o no.tamis keys
-expect_message "no trimmed form"
+expect_message "no compact form"
 "$tamis" build --kind bloom -o bloom.tamis keys
 expect 2 "$tamis" build --compact --like bloom.tamis -o no.tamis keys
-expect_message "no trimmed form"
+expect_message "no compact form"
 [ ! -e no.tamis ] || fail "a file was written"
 
 # Damage is seen.

@@ -16,7 +16,7 @@ for kind in $(kinds); do
     expect 0 "$tamis" info --json set.tamis
     expect_json "len(d['links']) == 4 and d['capacity'] == 7500 and d['fpr'] <= 0.01" \
         "sum(l['count'] for l in d['links']) == d['count'] and sum(l['bytes'] for l in d['links']) == d['bytes']" \
-        "d['trimmed_bytes'] is None"
+        "d['compact_bytes'] is None"
     [ "$("$tamis" query -c set.tamis first second)" = 5000 ] || fail "$kind: keys are lost"
     wrong=$("$tamis" query -c set.tamis absent)
     [ "$wrong" -lt 490 ] || fail "$kind: $wrong of 40000 absent keys are claimed" # 400 + 4.5 sigma

@@ -203,9 +203,9 @@ expect 0 "$tamis" info --json set.tamis
 expect_json "d['key_form'] == 'bytes'"
 expect 0 "$tamis" info set.tamis
 grep -qx 'form of keys    text or bytes' stdout || fail "info: form of keys"
-# The form stays with a set that is changed, grows, is trimmed or merged.
-"$tamis" build --compact --u64 -o trimmed.tamis same
-expect 2 "$tamis" query trimmed.tamis same
+# The form stays with a set that is changed, grows, is compact or merged.
+"$tamis" build --compact --u64 -o compact.tamis same
+expect 2 "$tamis" query compact.tamis same
 expect_message "integers (--u64)"
 "$tamis" build --grow -n 2 --u64 -o grown.tamis same
 "$tamis" add --u64 grown.tamis others 2>stderr

@@ -59,12 +59,12 @@ seq 1 3000 >keys
 seq 2001 5000 >others
 for kind in $all; do
     "$tamis" build --kind "$kind" --seed 1 -o "$kind.set" keys
-    "$tamis" build --kind "$kind" --seed 1 --grow -n 400 -o "$kind.chain" keys
+    "$tamis" build --kind "$kind" --seed 1 --grow -n 400 -o "$kind.series" keys
 done
 "$tamis" build --compact -o compact.set keys
 "$tamis" table create -n 5000 --seed 1 t.table
 sed "s/.*/&${tab}value of &/" keys | "$tamis" table put t.table
-keep ./*.set ./*.chain t.table keys
+keep ./*.set ./*.series t.table keys
 
 # ---- Keys of every form.
 : >empty
@@ -144,7 +144,7 @@ def refused(file, data, what):
     good = code == 2 and err.count(b"\n") == 1 and err.startswith(b"tamis ") and not out
     if not good or open("damaged", "rb").read() != data:
         sys.exit(f"{file}, {what}: {command} gives {code} {out[:200]} {err[:500]}")
-files = sorted(glob.glob("*.set")) + sorted(glob.glob("*.chain"))
+files = sorted(glob.glob("*.set")) + sorted(glob.glob("*.series"))
 files.remove("new.set")
 for i, file in enumerate(files):
     data = open(file, "rb").read()
@@ -178,7 +178,7 @@ if truncate -s 1T far 2>/dev/null; then
     refuse "$tamis" table info far
     rm far
 fi
-for file in ./*.set ./*.chain t.table; do
+for file in ./*.set ./*.series t.table; do
     [ "$file" = ./new.set ] || same "${file#./}"
 done
 expect_clean damaged
@@ -186,7 +186,7 @@ expect_clean damaged
 # ---- Files of another sort, and what a kind cannot do.
 last=
 for kind in $all; do
-    for file in "$kind.set" "$kind.chain"; do
+    for file in "$kind.set" "$kind.series"; do
         for verb in put get delete dump info verify rebuild "rebuild --repair"; do
             # shellcheck disable=SC2086
             refuse "$tamis" table $verb $file </dev/null
@@ -210,18 +210,18 @@ for kind in $all; do
         esac
         same "$file"
     done
-    either "$tamis" merge -o new.set "$kind.chain" "$kind.chain" # if the promise has room for both
-    good "$tamis" merge -p 0.5 -o new.set "$kind.set" "$kind.chain"
+    either "$tamis" merge -o new.set "$kind.series" "$kind.series" # if the promise has room for both
+    good "$tamis" merge -p 0.5 -o new.set "$kind.set" "$kind.series"
     good "$tamis" verify new.set
-    refuse "$tamis" merge -p 1e-9 -o new.set "$kind.chain" "$kind.set"
+    refuse "$tamis" merge -p 1e-9 -o new.set "$kind.series" "$kind.set"
     [ -z "$last" ] || refuse "$tamis" merge -o new.set "$kind.set" "$last.set"
-    [ -z "$last" ] || refuse "$tamis" merge -p 0.5 -o new.set "$kind.chain" "$last.chain"
+    [ -z "$last" ] || refuse "$tamis" merge -p 0.5 -o new.set "$kind.series" "$last.series"
     last=$kind
     case $kind in
     rank | rank-counting) ;;
     *) refuse "$tamis" build --compact --like "$kind.set" -o new.set keys ;;
     esac
-    refuse "$tamis" build --compact --like "$kind.chain" -o new.set keys
+    refuse "$tamis" build --compact --like "$kind.series" -o new.set keys
 done
 for command in query info verify add remove "build -o new.set --like" "merge -o new.set bloom.set"; do
     # shellcheck disable=SC2086
@@ -313,14 +313,14 @@ good "$tamis" build -o new.set keys
 keep new.set
 for kind in $all; do
     refuse "$tamis" build --kind "$kind" -o /dev/full keys
-    refuse "$tamis" add -o /dev/full "$kind.chain" keys
+    refuse "$tamis" add -o /dev/full "$kind.series" keys
     refuse "$tamis" build --kind "$kind" -o folder keys
 done
 for target in folder/ folder/. nowhere/x keys/x ''; do
     refuse "$tamis" build -o "$target" keys
 done
 for command in "add bloom.set keys" "remove rank.set keys" "merge bloom.set bloom.set" \
-    "build --grow keys" "build --compact keys" "build --like bloom.chain keys"; do
+    "build --grow keys" "build --compact keys" "build --like bloom.series keys"; do
     for target in /dev/full folder nowhere/x keys/x; do
         # shellcheck disable=SC2086
         refuse "$tamis" ${command} -o $target
@@ -337,7 +337,7 @@ done
 [ -z "$(ls -A folder)" ] || fail "something is in the folder"
 # Output that cannot be printed.
 for command in "plan -n 5 --all" "plan -n 5 --json" "plan --check 2 -n 50" "query bloom.set keys" \
-    "query -c bloom.set keys" "info bloom.chain" "info --json rank.chain" "verify bloom.set" \
+    "query -c bloom.set keys" "info bloom.series" "info --json rank.series" "verify bloom.set" \
     "verify --json bloom.set" "help" "--version" "help table" "table plan -n 5" "table info t.table" \
     "table get t.table keys" "table get -c t.table keys" "table dump t.table" "table verify t.table" \
     "table verify --json t.table" "bench --kind bloom -n 1000 --rounds 1 --json" \
@@ -362,7 +362,7 @@ for command in "query bloom.set keys" "info bloom.set" "verify missing" "table g
     sh -c '"$@" <&- >&- 2>&-' sh "$tamis" $command || code=$?
     [ $code -le 2 ] || fail "exit code $code without streams: $command"
 done
-for file in bloom.set rank.set rank.chain keys t.table; do
+for file in bloom.set rank.set rank.series keys t.table; do
     same $file
 done
 # A reader that goes away.
@@ -378,7 +378,7 @@ done
 
 # ---- Pipes, and input that is the output.
 for kind in $all; do
-    cat "$kind.chain" >pipe &
+    cat "$kind.series" >pipe &
     [ "$(timeout 20 "$tamis" query -c pipe keys)" = 3000 ] || fail "$kind: a set from a pipe"
     wait $!
     "$tamis" build --kind "$kind" --seed 1 -o pipe keys &

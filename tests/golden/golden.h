@@ -260,28 +260,28 @@ static inline bool golden_holds(const golden_file *file, uint64_t i) {
     }
 }
 
-/* Chains: which plan a further link has is the planner's business and may change, so that these files are
+/* Series: which plan a further link has is the planner's business and may change, so that these files are
  * read, and never made again.  Keys 0 to 99; of kinds that remove, keys 100 to 119 were in for a while. */
-typedef struct golden_chain {
+typedef struct golden_grown {
     const char *name;
     tamis_kind kind;
-} golden_chain;
+} golden_grown;
 
-static const golden_chain golden_chains[] = {
-    {"chain-bloom", TAMIS_KIND_BLOOM},
-    {"chain-blocked-bloom", TAMIS_KIND_BLOCKED_BLOOM},
-    {"chain-rank", TAMIS_KIND_RANK},
-    {"chain-bloom-bytes", TAMIS_KIND_BLOOM},
+static const golden_grown golden_series[] = {
+    {"series-bloom", TAMIS_KIND_BLOOM},
+    {"series-blocked-bloom", TAMIS_KIND_BLOCKED_BLOOM},
+    {"series-rank", TAMIS_KIND_RANK},
+    {"series-bloom-bytes", TAMIS_KIND_BLOOM},
 };
-enum { N_CHAINS = sizeof golden_chains / sizeof *golden_chains };
+enum { N_SERIES = sizeof golden_series / sizeof *golden_series };
 
-static inline tamis_filter *golden_make_chain(const golden_chain *chain) {
+static inline tamis_filter *golden_make_series(const golden_grown *series) {
     tamis_params params;
     tamis_growth growth;
     tamis_filter *filter;
     tamis_params_init(&params);
     tamis_growth_init(&growth);
-    params.kind = chain->kind;
+    params.kind = series->kind;
     params.capacity = 20;
     params.seed = GOLDEN_SEED;
     growth.fpr = 0.05;
@@ -290,11 +290,11 @@ static inline tamis_filter *golden_make_chain(const golden_chain *chain) {
         return NULL;
     bool ok = tamis_filter_allow_growth(filter, &growth) == TAMIS_OK &&
               golden_insert(filter, 0, GOLDEN_KEYS);
-    if (ok && (tamis_kind_abilities(chain->kind) & TAMIS_CAN_REMOVE) != 0)
+    if (ok && (tamis_kind_abilities(series->kind) & TAMIS_CAN_REMOVE) != 0)
         ok = golden_insert(filter, GOLDEN_KEYS, GOLDEN_KEYS + 20) &&
              golden_remove(filter, GOLDEN_KEYS, GOLDEN_KEYS + 20);
-    if (ok && golden_form(chain->name) != TAMIS_KEYS_UNKNOWN)
-        ok = tamis_filter_set_key_form(filter, golden_form(chain->name)) == TAMIS_OK;
+    if (ok && golden_form(series->name) != TAMIS_KEYS_UNKNOWN)
+        ok = tamis_filter_set_key_form(filter, golden_form(series->name)) == TAMIS_OK;
     if (ok)
         return filter;
     tamis_filter_free(filter);

@@ -1,4 +1,4 @@
-/* make_golden.c DIRECTORY - write the golden files; those of chains only if they are not there
+/* make_golden.c DIRECTORY - write the golden files; those of series only if they are not there
  *
  * See README.md for when to run it.  Exit 0 if all were written.
  *
@@ -34,10 +34,10 @@ int main(int argc, char **argv) {
         if (!save(golden_make(&file), path))
             return 2;
     }
-    for (unsigned i = 0; i < N_CHAINS; i++) {
+    for (unsigned i = 0; i < N_SERIES; i++) {
         char path[1024];
-        snprintf(path, sizeof path, "%s/%s.tamis", argv[1], golden_chains[i].name);
-        if (!exists(path) && !save(golden_make_chain(&golden_chains[i]), path))
+        snprintf(path, sizeof path, "%s/%s.tamis", argv[1], golden_series[i].name);
+        if (!exists(path) && !save(golden_make_series(&golden_series[i]), path))
             return 2;
     }
     return 0;

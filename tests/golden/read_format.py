@@ -762,10 +762,10 @@ class Filter:
         return self.copies(key) > 0
 
 
-CHAIN = 128
+SERIES = 128
 
 
-class Chain:
+class Series:
     """A set in several filters: section 6.10."""
 
     def __init__(self, data):
@@ -779,21 +779,21 @@ class Chain:
         must(len(data) - 256 == 8 * n_body, "the file goes on after its end")
         at, pieces, heads = 256, [], b""
         for _ in range(values[0]):
-            must(len(data) - at >= 256, "the size of the chain is not that of its links")
+            must(len(data) - at >= 256, "the size of the series is not that of its links")
             head = data[at:at + 256]
             link = Filter.__new__(Filter)
             link.read_header(head)
             end = at + 256 + 8 * link.n_body
-            must(end <= len(data), "the size of the chain is not that of its links")
+            must(end <= len(data), "the size of the series is not that of its links")
             pieces.append((link, data[at:end]))
             heads += head
             at = end
             must(link.kind == pieces[0][0].kind and link.seed == self.seed,
-                 "the links of the chain differ in kind or seed")
-            must(u32(head, 184) == u32(data, 184), "the links of the chain differ in the form of keys")
-        must(at == len(data), "the size of the chain is not that of its links")
+                 "the links of the series differ in kind or seed")
+            must(u32(head, 184) == u32(data, 184), "the links of the series differ in the form of keys")
+        must(at == len(data), "the size of the series is not that of its links")
         must(sum(link.capacity for link, _ in pieces) == capacity,
-             "the capacity of the chain is not that of its links")
+             "the capacity of the series is not that of its links")
         must(xxh3_64(heads) == u64(data, 240), "the body is damaged: its checksum does not match")
         self.links = [Filter(piece) for _, piece in pieces]
         self.kind = self.links[0].kind
@@ -805,8 +805,8 @@ class Chain:
 
 
 def open_set(data):
-    if len(data) >= 256 and data[:8] == MAGIC and u32(data, 16) == CHAIN:
-        return Chain(data)
+    if len(data) >= 256 and data[:8] == MAGIC and u32(data, 16) == SERIES:
+        return Series(data)
     return Filter(data)
 
 

@@ -173,11 +173,11 @@ static void test_golden_second_reader_agrees(void **state) {
     assert_int_equal(pclose(apples), 0);
 }
 
-/* Chains are read and written again, and the second reader finds the same keys. */
-static void test_golden_chains_load_and_answer(void **state) {
+/* Series are read and written again, and the second reader finds the same keys. */
+static void test_golden_series_load_and_answer(void **state) {
     (void)state;
-    for (unsigned i = 0; i < N_CHAINS; i++) {
-        const golden_file file = {.name = golden_chains[i].name};
+    for (unsigned i = 0; i < N_SERIES; i++) {
+        const golden_file file = {.name = golden_series[i].name};
         size_t size;
         const unsigned char *const bytes = read_golden(&file, &size);
         tamis_filter *loaded[3];
@@ -190,7 +190,7 @@ static void test_golden_chains_load_and_answer(void **state) {
             tamis_info info;
             tamis_info_init(&info);
             assert_ok(tamis_filter_info(loaded[n], &info));
-            assert_int_equal(info.params.kind, golden_chains[i].kind);
+            assert_int_equal(info.params.kind, golden_series[i].kind);
             assert_int_equal(tamis_filter_key_form(loaded[n]), golden_form(file.name));
             assert_true(info.n_links >= 3 && info.params.seed == GOLDEN_SEED);
             assert_true(info.fpr_promised > 0.0499 && info.fpr_promised <= (double)0.05);
@@ -207,12 +207,12 @@ static void test_golden_chains_load_and_answer(void **state) {
     }
 }
 
-static void test_golden_second_reader_reads_chains(void **state) {
+static void test_golden_second_reader_reads_series(void **state) {
     (void)state;
     if (system("python3 -c 'import struct' >/dev/null 2>&1") != 0)
         skip();
-    for (unsigned i = 0; i < N_CHAINS; i++) {
-        const golden_file file = {.name = golden_chains[i].name};
+    for (unsigned i = 0; i < N_SERIES; i++) {
+        const golden_file file = {.name = golden_series[i].name};
         char command[4096], expected[ASKED + 2];
         tamis_filter *filter;
         assert_ok(tamis_filter_load(golden_path(&file), NULL, &filter, NULL));
@@ -266,8 +266,8 @@ int main(void) {
         cmocka_unit_test(test_golden_files_load_and_answer),
         cmocka_unit_test(test_golden_stories_are_what_they_say),
         cmocka_unit_test(test_golden_second_reader_agrees),
-        cmocka_unit_test(test_golden_chains_load_and_answer),
-        cmocka_unit_test(test_golden_second_reader_reads_chains),
+        cmocka_unit_test(test_golden_series_load_and_answer),
+        cmocka_unit_test(test_golden_second_reader_reads_series),
         cmocka_unit_test(test_golden_example_of_the_specification),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
  * several filters, whose mean must be that of the theory within sampling error.  The theory is that of
  * infinitely many blocks; a relative allowance for what that leaves out is stated with each quantity.
  * Then the error rate: info against queries, the plan against info.  Then the blocks that are read, counted
- * by a plain walk along the choices of a key; TAMIS_BALANCED_KEYS=1000000 does that in larger filters.
+ * by a plain walk along the choices of a key; TAMIS_BALANCED_BLOOM_KEYS=1000000 does that in larger filters.
  *
  * 'tamis reproduce bal.' shows the same, and more of it, as figures.
  *
@@ -78,7 +78,7 @@ static void assert_mean(const char *what, const sample *s, double expected, doub
 
 static void check_scheme(tamis_balance_scheme scheme, double accesses) {
     const tamis_plan plan = plan_for(scheme, accesses, 32, KEYS);
-    const double blocks = (double)plan.params.value[TAMIS_BALANCED_BLOCKS];
+    const double blocks = (double)plan.params.value[TAMIS_BALANCED_BLOOM_BLOCKS];
     double overflow, bound[LOADS];
     unsigned k0;
     char what[80];
@@ -173,12 +173,12 @@ static void test_balanced_overload_rises_smoothly(void **state) {
 /* The blocks of choice i of an MHT filter: one for each sub-table, and the rest by weight. */
 static uint64_t subtable_end(const uint64_t *v, uint64_t i) {
     uint64_t sum = 0, before = 0, weight = (uint64_t)1 << 32;
-    for (uint64_t j = 0; j < v[TAMIS_BALANCED_CHOICES]; j++) {
+    for (uint64_t j = 0; j < v[TAMIS_BALANCED_BLOOM_CHOICES]; j++) {
         sum += weight;
         before += j < i ? weight : 0;
-        weight = weight * v[TAMIS_BALANCED_RATIO] >> 32;
+        weight = weight * v[TAMIS_BALANCED_BLOOM_RATIO] >> 32;
     }
-    const uint64_t spare = v[TAMIS_BALANCED_BLOCKS] - v[TAMIS_BALANCED_CHOICES];
+    const uint64_t spare = v[TAMIS_BALANCED_BLOOM_BLOCKS] - v[TAMIS_BALANCED_BLOOM_CHOICES];
     return i + tamis_i_share(spare, before, sum);
 }
 
@@ -186,12 +186,12 @@ static uint64_t subtable_end(const uint64_t *v, uint64_t i) {
  * description of the structure, and slow. */
 static bool walk(const tamis_filter *filter, tamis_digest digest, unsigned *reads) {
     const uint64_t *const v = filter->params.value;
-    tamis_i_counted_block layout = {.words = (unsigned)(v[TAMIS_BALANCED_BLOCK_BITS] / 64),
-                                    .hashes = (unsigned)v[TAMIS_BALANCED_HASHES]};
-    while (v[TAMIS_BALANCED_LOAD_MAX] >> layout.first != 0)
+    tamis_i_counted_block layout = {.words = (unsigned)(v[TAMIS_BALANCED_BLOOM_BLOCK_BITS] / 64),
+                                    .hashes = (unsigned)v[TAMIS_BALANCED_BLOOM_HASHES]};
+    while (v[TAMIS_BALANCED_BLOOM_LOAD_MAX] >> layout.first != 0)
         layout.first++;
     layout.bits = 64 * layout.words - layout.first;
-    for (*reads = 0; *reads < v[TAMIS_BALANCED_CHOICES];) {
+    for (*reads = 0; *reads < v[TAMIS_BALANCED_BLOOM_CHOICES];) {
         const uint64_t first = subtable_end(v, *reads), end = subtable_end(v, *reads + 1);
         uint64_t word = tamis_i_word(digest, *reads == 0 ? 0 : *reads + 1);
         const uint64_t *const block =
@@ -203,8 +203,9 @@ static bool walk(const tamis_filter *filter, tamis_digest digest, unsigned *read
         ++*reads;
         if (here)
             return true;
-        if (load + 1 < v[TAMIS_BALANCED_LOAD_MAX] ||
-            (load + 1 == v[TAMIS_BALANCED_LOAD_MAX] && word >> 32 < v[TAMIS_BALANCED_COIN]))
+        if (load + 1 < v[TAMIS_BALANCED_BLOOM_LOAD_MAX] ||
+            (load + 1 == v[TAMIS_BALANCED_BLOOM_LOAD_MAX] &&
+             word >> 32 < v[TAMIS_BALANCED_BLOOM_COIN]))
             return false;
     }
     return tamis_i_stash_copies(&filter->stash, digest) != 0;
@@ -232,7 +233,7 @@ static double reads_of(const tamis_filter *filter, uint64_t first, uint64_t n, d
 static void test_balanced_reads_are_as_counted(void **state) {
     (void)state;
     static const double bits[] = {16, 32};
-    const char *const text = getenv("TAMIS_BALANCED_KEYS");
+    const char *const text = getenv("TAMIS_BALANCED_BLOOM_KEYS");
     const uint64_t capacity = text == NULL ? 40000 : strtoull(text, NULL, 10) / CHUNK * CHUNK;
     assert_true(capacity >= CHUNK);
     printf("# bits/key  load  insert  present  absent (info)   error rate\n");

@@ -94,11 +94,11 @@ static void test_few_blocks_keep_the_promise(void **state) {
             if (ratio > 1 + 4.5 * error) {
                 print_message("n = %llu, rate %g, %llu blocks: planned %.4g, %.3f +- %.3f times\n",
                               (unsigned long long)need.n, need.fpr,
-                              (unsigned long long)plan.params.value[TAMIS_BALANCED_BLOCKS],
+                              (unsigned long long)plan.params.value[TAMIS_BALANCED_BLOOM_BLOCKS],
                               plan.fpr, ratio, error);
                 above++;
             }
-            if (plan.params.value[TAMIS_BALANCED_SCHEME] == TAMIS_BALANCE_MHT) {
+            if (plan.params.value[TAMIS_BALANCED_BLOOM_SCHEME] == TAMIS_BALANCE_MHT) {
                 balanced++;
                 ratios += ratio;
                 highest = fmax(highest, ratio);

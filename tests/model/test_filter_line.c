@@ -138,7 +138,7 @@ static void test_line_error_rate_from_6_to_32_bits_is_that_of_the_model(void **s
     static const unsigned homes[] = {128, 96, 80, 64, 64, 64, 48, 48, 40};
     for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {
         compare(TAMIS_KIND_LINE, bits[i], homes[i], 0, 0);
-        /* That prints of a run differ in a set is neglected: 1 % at 6 bits per key. */
+        /* That fingerprints of a run differ in a set is neglected: 1 % at 6 bits per key. */
         compare(TAMIS_KIND_LINE_SET, bits[i], homes[i], 0, bits[i] < 8 ? 0.015 : 0.002);
     }
 }

@@ -1,7 +1,7 @@
 /* test_filter_rank.c - the rank filters against the tables of their paper
  *
  * Hua, Zhao, Lin and Xu, 2008: the configurations of Table II hold 100,000 keys without ever running out of
- * room, have the sizes of Tables III and IV, the error rate lambda/2^r and the trimmed sizes of Table V; and
+ * room, have the sizes of Tables III and IV, the error rate lambda/2^r and the compact sizes of Table V; and
  * what is planned here is smaller.  Random change at full capacity loses nothing.
  *
  * With TAMIS_TEST_LONG=1 in the environment: 1,000 trials and 10^8 changes, in a minute or two.
@@ -17,12 +17,12 @@
 
 enum { N = 100000 };
 
-/* Table II, with what Tables III to V print for it. */
+/* Table II, with what Tables III to V fingerprint for it. */
 static const struct row {
     double nominal, lambda;
     unsigned fp_bits, homes, slots[3];
     double extensions[2]; /* per bucket */
-    double bits, counting_bits, trimmed_bits;
+    double bits, counting_bits, compact_bits;
 } rows[] = {
     {0.01, 0.64, 6, 60, {45, 8, 45}, {0.179, 0.027}, 10.6, 13.0, 8.6},
     {0.001, 0.92, 10, 64, {63, 17, 50}, {0.360, 0.017}, 14.4, 16.8, 12.1},
@@ -44,7 +44,7 @@ static tamis_filter *make_row(const struct row *row, tamis_kind kind) {
     const uint64_t buckets = (uint64_t)floor(N / (row->lambda * row->homes));
     params.value[TAMIS_RANK_BUCKETS] = buckets;
     params.value[TAMIS_RANK_HOMES] = row->homes;
-    params.value[TAMIS_RANK_PRINT_BITS] = row->fp_bits;
+    params.value[TAMIS_RANK_FINGERPRINT_BITS] = row->fp_bits;
     params.value[TAMIS_RANK_SLOTS] = row->slots[0];
     params.value[TAMIS_RANK_SLOTS_2] = row->slots[1];
     params.value[TAMIS_RANK_SLOTS_3] = row->slots[2];
@@ -85,7 +85,7 @@ static void test_rank_table_ii_holds_its_keys(void **state) {
         }
         const uint64_t buckets = f->params.value[TAMIS_RANK_BUCKETS];
         const double cells = ldexp((double)buckets * rows[i].homes, (int)rows[i].fp_bits);
-        /* Two numbers for one rate: lambda/2^r counts equal prints twice. */
+        /* Two numbers for one rate: lambda/2^r counts equal fingerprints twice. */
         assert_rate("Table II", hits, (uint64_t)trials * N, -expm1(N * log1p(-1 / cells)), 0);
         assert_true(fabs(N / cells / ldexp(rows[i].lambda, -(int)rows[i].fp_bits) - 1) < 0.001);
         const double bits = told_bits(f);
@@ -135,7 +135,7 @@ static void test_rank_plans_are_smaller_than_the_paper(void **state) {
     }
 }
 
-static void test_rank_trimmed_sizes_are_those_of_table_v(void **state) {
+static void test_rank_compact_sizes_are_those_of_table_v(void **state) {
     (void)state;
     tamis_digest *const digests = calloc(N, sizeof *digests);
     uint64_t random = test_seed();
@@ -147,18 +147,18 @@ static void test_rank_trimmed_sizes_are_those_of_table_v(void **state) {
         tamis_filter *back = NULL;
         random_digests(&random, digests);
         assert_ok(tamis_filter_insert_many_digest(f, digests, N, NULL, NULL));
-        const size_t size = (size_t)tamis_filter_export_size(f);
+        const size_t size = (size_t)tamis_filter_compact_size(f);
         unsigned char *const bytes = malloc(size), *const again = malloc(size);
-        assert_ok(tamis_filter_export(f, bytes, size));
-        assert_ok(tamis_filter_import(bytes, size, NULL, &back, NULL));
-        assert_int_equal(tamis_filter_export_size(back), size);
-        assert_ok(tamis_filter_export(back, again, size));
+        assert_ok(tamis_filter_compact_encode(f, bytes, size));
+        assert_ok(tamis_filter_compact_decode(bytes, size, NULL, &back, NULL));
+        assert_int_equal(tamis_filter_compact_size(back), size);
+        assert_ok(tamis_filter_compact_encode(back, again, size));
         assert_memory_equal(bytes, again, size);
         const double bits = 8 * (double)size / N;
         if (!counting) {
-            printf("# p = %g: trimmed to %.2f bits per key, printed %.1f\n", row->nominal, bits,
-                   row->trimmed_bits);
-            assert_true(fabs(bits / row->trimmed_bits - 1) < 0.02);
+            printf("# p = %g: compact to %.2f bits per key, printed %.1f\n", row->nominal, bits,
+                   row->compact_bits);
+            assert_true(fabs(bits / row->compact_bits - 1) < 0.02);
         }
         assert_int_equal(tamis_filter_count(back), N);
         assert_int_equal(tamis_filter_contains_many_digest(back, digests, N, NULL), N);
@@ -222,7 +222,7 @@ int main(void) {
         cmocka_unit_test(test_rank_table_ii_holds_its_keys),
         cmocka_unit_test(test_rank_counting_table_iv_sizes),
         cmocka_unit_test(test_rank_plans_are_smaller_than_the_paper),
-        cmocka_unit_test(test_rank_trimmed_sizes_are_those_of_table_v),
+        cmocka_unit_test(test_rank_compact_sizes_are_those_of_table_v),
         cmocka_unit_test(test_rank_churn_loses_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,9 +141,9 @@ static void test_soak_dleft_dynamic_paper_shape(void **state) {
         params.kind = TAMIS_KIND_DLEFT_DYNAMIC;
         params.capacity = CAPACITY;
         params.seed = test_seed();
-        params.value[TAMIS_DDLCBF_BUCKETS] = (CAPACITY + 23) / 24;
-        params.value[TAMIS_DDLCBF_BUCKET_BITS] = 138;
-        params.value[TAMIS_DDLCBF_SIZES] = sizes;
+        params.value[TAMIS_DLEFT_DYNAMIC_BUCKETS] = (CAPACITY + 23) / 24;
+        params.value[TAMIS_DLEFT_DYNAMIC_BUCKET_BITS] = 138;
+        params.value[TAMIS_DLEFT_DYNAMIC_SIZES] = sizes;
         const double bound = 24 * ldexp(1, -12);
         run(sizes == 1 ? "one length" : "two lengths", &params, bound, false);
     }
@@ -199,8 +199,8 @@ static overflow change_at_load(uint64_t permille, uint64_t moves, uint64_t bucke
     params.capacity = permille * 4 * buckets / 1000;
     params.seed = seed;
     params.stash = 4 * buckets;
-    params.value[TAMIS_DLCBF_BUCKETS] = buckets;
-    params.value[TAMIS_DLCBF_MOVES] = moves;
+    params.value[TAMIS_DLEFT_COUNTING_BUCKETS] = buckets;
+    params.value[TAMIS_DLEFT_COUNTING_MOVES] = moves;
     assert_ok(tamis_filter_create(&params, NULL, &f));
     uint64_t *const in = malloc((size_t)params.capacity * sizeof *in);
     assert_non_null(in);

@@ -71,11 +71,11 @@ static double churned(uint64_t *seed, const shape *s, unsigned least) {
     params.kind = TAMIS_KIND_DLEFT_DYNAMIC;
     params.capacity = n;
     params.seed = test_random(seed) | 1;
-    params.value[TAMIS_DDLCBF_SUBTABLES] = 3;
-    params.value[TAMIS_DDLCBF_BUCKETS] = BUCKETS;
-    params.value[TAMIS_DDLCBF_BUCKET_BITS] = s->bits + STATE;
-    params.value[TAMIS_DDLCBF_REMAINDER_BITS] = least;
-    params.value[TAMIS_DDLCBF_COUNTER_BITS] = s->counter == 0 ? TAMIS_NONE : s->counter;
+    params.value[TAMIS_DLEFT_DYNAMIC_SUBTABLES] = 3;
+    params.value[TAMIS_DLEFT_DYNAMIC_BUCKETS] = BUCKETS;
+    params.value[TAMIS_DLEFT_DYNAMIC_BUCKET_BITS] = s->bits + STATE;
+    params.value[TAMIS_DLEFT_DYNAMIC_REMAINDER_BITS] = least;
+    params.value[TAMIS_DLEFT_DYNAMIC_COUNTER_BITS] = s->counter == 0 ? TAMIS_NONE : s->counter;
     assert_non_null(keys);
     assert_ok(tamis_filter_create(&params, NULL, &filter));
     for (unsigned k = 0; k < n * (1 + ROUNDS); k++) {

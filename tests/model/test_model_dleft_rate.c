@@ -34,7 +34,7 @@ static double rate_of(tamis_model_rule rule, double mean, unsigned group) {
     return fpr;
 }
 
-/* The digits that the paper prints are cut off, not rounded. */
+/* The digits that the paper fingerprints are cut off, not rounded. */
 static void test_rate_published_values(void **state) {
     (void)state;
     assert_true(floor(1e7 * rate_of(TAMIS_MODEL_RULE_64_PLAIN, 4, 0)) == 8937);
@@ -54,7 +54,7 @@ static void test_rate_group_of_one_is_single(void **state) {
 }
 
 /* Each rule must fit the bits of state that it claims: one state per load, or as many as there are
- * ways to count the prints by their first bit, or by their first two. */
+ * ways to count the fingerprints by their first bit, or by their first two. */
 static unsigned states(tamis_model_rule rule, unsigned bits, unsigned capacity) {
     unsigned fp_bits[LOADS];
     unsigned sum = 1; /* the empty bucket */
@@ -78,7 +78,7 @@ static void test_rule_states_fit_the_counter(void **state) {
     assert_int_equal((int)states(TAMIS_MODEL_RULE_128_FIT, 120, 11), 252);
 }
 
-/* Balls in bins as the paper did it: a query matches each print in its three buckets with probability
+/* Balls in bins as the paper did it: a query matches each fingerprint in its three buckets with probability
  * 2^-f.  Few queries would match, so that their probabilities are averaged instead. */
 static void test_rate_matches_simulation(void **state) {
     enum { SIZE = 100000, KEYS = 12 * SIZE, GROUP = 4 };

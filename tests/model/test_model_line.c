@@ -1,6 +1,6 @@
 /* test_model_line.c - rank-indexed cache lines: the model against a plain simulation of the layout
  *
- * The simulation keeps whole prints and one level per line, that is r and the number of homes whose
+ * The simulation keeps whole fingerprints and one level per line, that is r and the number of homes whose
  * fingerprints have r + 1 bits, and lowers the level when all no longer fits.  It shares no code and no
  * formula with the model or with the structure.  The error rate of a simulated line is counted, not
  * sampled: equal fingerprints once, 2^-bits each.
@@ -39,23 +39,24 @@ static double model_fpr(const tamis_line_shape *shape, uint64_t n) {
 typedef struct plain {
     unsigned n, r, long_homes, overflow;
     unsigned home[MOST];
-    uint64_t print[MOST];
+    uint64_t fingerprint[MOST];
 } plain;
 
 static unsigned length(const plain *p, unsigned home) {
     return p->r + (home < p->long_homes);
 }
 
-static bool same(const plain *p, unsigned i, unsigned home, uint64_t print) {
+static bool same(const plain *p, unsigned i, unsigned home, uint64_t fingerprint) {
     const unsigned bits = length(p, home);
-    return p->home[i] == home && (bits == 0 || (p->print[i] ^ print) >> (64 - bits) == 0);
+    return p->home[i] == home &&
+           (bits == 0 || (p->fingerprint[i] ^ fingerprint) >> (64 - bits) == 0);
 }
 
-static void plain_insert(const tamis_line_shape *s, plain *p, unsigned home, uint64_t print) {
+static void plain_insert(const tamis_line_shape *s, plain *p, unsigned home, uint64_t fingerprint) {
     const unsigned room = 512 - s->header_bits - s->homes;
     if (s->set)
         for (unsigned i = 0; i < p->n; i++)
-            if (same(p, i, home, print))
+            if (same(p, i, home, fingerprint))
                 return;
     if (2 * (p->n + 1) > room) {
         p->overflow++;
@@ -66,7 +67,7 @@ static void plain_insert(const tamis_line_shape *s, plain *p, unsigned home, uin
         p->long_homes = 0;
     }
     p->home[p->n] = home;
-    p->print[p->n++] = print;
+    p->fingerprint[p->n++] = fingerprint;
     for (;;) {
         unsigned used = p->n;
         for (unsigned i = 0; i < p->n; i++)
@@ -84,7 +85,7 @@ static void plain_insert(const tamis_line_shape *s, plain *p, unsigned home, uin
 static void plain_remove(plain *p, unsigned i) {
     p->n--;
     p->home[i] = p->home[p->n];
-    p->print[i] = p->print[p->n];
+    p->fingerprint[i] = p->fingerprint[p->n];
 }
 
 static double plain_rate(const tamis_line_shape *s, const plain *p) {
@@ -92,7 +93,7 @@ static double plain_rate(const tamis_line_shape *s, const plain *p) {
     for (unsigned i = 0; i < p->n; i++) {
         bool again = false;
         for (unsigned j = 0; j < i && !again; j++)
-            again = same(p, j, p->home[i], p->print[i]);
+            again = same(p, j, p->home[i], p->fingerprint[i]);
         sum += again ? 0 : ldexp(1, -(int)length(p, p->home[i]));
     }
     return sum / s->homes;
@@ -140,7 +141,7 @@ static void compare_within(const tamis_line_shape *s, uint64_t n, unsigned trial
 }
 
 static void compare(const tamis_line_shape *s, uint64_t n, unsigned trials) {
-    compare_within(s, n, trials, 1e-6); /* for equal prints too rare to be seen */
+    compare_within(s, n, trials, 1e-6); /* for equal fingerprints too rare to be seen */
 }
 
 /* ---- error rate ---- */
@@ -177,7 +178,7 @@ static void test_line_fpr_few_keys_equals_simulation(void **state) {
         }
 }
 
-/* In a set, keys that are found are not stored.  That prints of a run then differ is neglected, which can
+/* In a set, keys that are found are not stored.  That fingerprints of a run then differ is neglected, which can
  * be seen at 6 bits per key only: there the model is about 1 % low. */
 static void test_line_fpr_set_equals_simulation(void **state) {
     (void)state;

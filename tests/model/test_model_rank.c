@@ -60,9 +60,9 @@ static void test_rank_table2_rows_keep_their_promise(void **state) {
         tamis_rank_shape shape = row_shape(i);
         assert_true(overflow_bound(&shape, N_KEYS) < 1e-10);
         assert_true(fabs(bits_per_key(&shape, N_KEYS) / bits[i] - 1) < 0.01);
-        double trimmed;
-        assert_ok(tamis_model_rank_trimmed(&shape, N_KEYS, &trimmed));
-        assert_true(fabs(trimmed - packed[i]) < 0.05);
+        double compact;
+        assert_ok(tamis_model_rank_compact(&shape, N_KEYS, &compact));
+        assert_true(fabs(compact - packed[i]) < 0.05);
         const double lambda = ldexp(rows[i].lambda, -(int)rows[i].fp_bits);
         assert_true(fabs(error_rate(&shape, N_KEYS) / lambda - 1) < 0.006);
         shape.extra_bits = 2;
@@ -291,9 +291,9 @@ static void test_rank_edges_no_keys_and_one_bucket(void **state) {
     assert_true(overflow_bound(&s, 0) == 0 && error_rate(&s, 0) == 0);
     assert_true(overflow_bound(&s, 100) == 0);
     assert_true(overflow_bound(&s, 101) == 1);
-    double trimmed = -1;
-    assert_status(tamis_model_rank_trimmed(&s, 0, &trimmed), TAMIS_E_DOMAIN);
-    assert_true(trimmed == -1);
+    double compact = -1;
+    assert_status(tamis_model_rank_compact(&s, 0, &compact), TAMIS_E_DOMAIN);
+    assert_true(compact == -1);
     /* 2^40 keys in 2^34 buckets. */
     s.buckets = (uint64_t)1 << 34;
     s.slots[0] = 200;
@@ -331,7 +331,7 @@ static void test_rank_domain_bad_shape_refused(void **state) {
         uint64_t bits = 77;
         assert_status(tamis_model_rank_fpr(&bad[i], N_KEYS, &value), TAMIS_E_DOMAIN);
         assert_status(tamis_model_rank_overflow(&bad[i], N_KEYS, &value), TAMIS_E_DOMAIN);
-        assert_status(tamis_model_rank_trimmed(&bad[i], N_KEYS, &value), TAMIS_E_DOMAIN);
+        assert_status(tamis_model_rank_compact(&bad[i], N_KEYS, &value), TAMIS_E_DOMAIN);
         assert_status(tamis_model_rank_bits(&bad[i], &bits), TAMIS_E_DOMAIN);
         assert_true(value == -1 && bits == 77);
     }

@@ -38,10 +38,10 @@ static void delete_some(tamis_table *table, uint64_t among, uint64_t *random) {
     }
 }
 
-static tamis_table_info info_of(const tamis_table *table) {
-    tamis_table_info info;
-    tamis_table_info_init(&info);
-    assert_ok(tamis_table_get_info(table, &info));
+static tamis_table_state info_of(const tamis_table *table) {
+    tamis_table_state info;
+    tamis_table_state_init(&info);
+    assert_ok(tamis_table_info(table, &info));
     return info;
 }
 
@@ -49,9 +49,9 @@ static uint64_t moves_of_rebuild(tamis_table *table) {
     bool done = false;
     while (!done)
         assert_ok(tamis_table_rebuild(table, 500, &done));
-    tamis_table_stats stats;
-    tamis_table_stats_init(&stats);
-    assert_ok(tamis_table_get_stats(table, &stats));
+    tamis_table_counts stats;
+    tamis_table_counts_init(&stats);
+    assert_ok(tamis_table_stats(table, &stats));
     return stats.moves;
 }
 

@@ -385,7 +385,7 @@ class Errors(unittest.TestCase):
             lambda f, path: f.grow(0, Closing(f, 0.5)),
             lambda f, path: f.allow_growth(Closing(f, 0.5)),
             lambda f, path: f.save(Closing(f, path)),
-            lambda f, path: f.save(Closing(f, path), trimmed=True),
+            lambda f, path: f.save(Closing(f, path), compact=True),
             lambda f, path: f.contains_many([Closing(f, 1)]),
             lambda f, path: f.add_many([Closing(f, 1)]),
             lambda f, path: f.remove_many([Closing(f, 1)]),
@@ -463,18 +463,18 @@ class Others(unittest.TestCase):
         self.assertRaises(KeyError, f.value, "c")
         self.assertRaises(tamis.UnsupportedError, tamis.Filter(10, kind="bloom").add, "a", value=1)
 
-    def test_trimmed_form(self):
+    def test_compact_form(self):
         f = tamis.Filter(1000, 0.01, kind="rank", deletes=True, seed=SEED)
         f.update(range(600))
-        data = f.to_bytes(trimmed=True)
+        data = f.to_bytes(compact=True)
         self.assertLess(len(data), len(f.to_bytes()))
         self.assertEqual(tamis.Filter.from_bytes(data).count_many(range(600)), 600)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "f.tamis")
-            f.save(path, trimmed=True)
+            f.save(path, compact=True)
             self.assertEqual(pathlib.Path(path).read_bytes(), data)
             self.assertEqual(tamis.Filter.open(path).count_many(range(600)), 600)
-        self.assertRaises(tamis.UnsupportedError, tamis.Filter(10, kind="bloom").to_bytes, trimmed=True)
+        self.assertRaises(tamis.UnsupportedError, tamis.Filter(10, kind="bloom").to_bytes, compact=True)
         self.assertRaises(tamis.FormatError, tamis.Filter.from_bytes, data[:-1])
 
     def test_growth(self):

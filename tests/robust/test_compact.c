@@ -1,4 +1,4 @@
-/* test_compact.c - the trimmed form of filters: round trips, and nothing damaged is believed
+/* test_compact.c - the compact form of filters: round trips, and nothing damaged is believed
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,11 +16,11 @@ typedef struct blob {
     size_t size;
 } blob;
 
-static blob export(const tamis_filter *f) {
-    blob b = {.size = (size_t)tamis_filter_export_size(f)};
+static blob encode_compact(const tamis_filter *f) {
+    blob b = {.size = (size_t)tamis_filter_compact_size(f)};
     b.bytes = malloc(b.size);
     assert_non_null(b.bytes);
-    assert_ok(tamis_filter_export(f, b.bytes, b.size));
+    assert_ok(tamis_filter_compact_encode(f, b.bytes, b.size));
     return b;
 }
 
@@ -46,13 +46,13 @@ static void sign(blob *b) {
     tamis_i_put_u64(b->bytes + b->size - 8, tamis_i_checksum(b->bytes, b->size - 8));
 }
 
-static const char *import(const unsigned char *bytes, size_t size, tamis_status *status) {
+static const char *decode_compact(const unsigned char *bytes, size_t size, tamis_status *status) {
     const char *reason = NULL;
     tamis_filter *f = NULL;
     /* A copy of its own size, so that a read past its end is seen. */
     unsigned char *const copy = malloc(size + (size == 0));
     memcpy(copy, bytes, size);
-    *status = tamis_filter_import(copy, size, NULL, &f, &reason);
+    *status = tamis_filter_compact_decode(copy, size, NULL, &f, &reason);
     free(copy);
     if (*status != TAMIS_OK) {
         assert_non_null(reason);
@@ -82,11 +82,11 @@ static void test_compact_round_trips_give_the_same_answers(void **state) {
             if (kind == TAMIS_KIND_RANK && sizes[i] > 120)
                 continue;
             tamis_filter *const f = sample(kind, sizes[i]);
-            const blob b = export(f);
+            const blob b = encode_compact(f);
             const char *const path = test_path("compact.tamis");
             tamis_filter *back[2] = {NULL, NULL};
-            assert_ok(tamis_filter_import(b.bytes, b.size, NULL, &back[0], NULL));
-            assert_ok(tamis_filter_export_file(f, path, NULL));
+            assert_ok(tamis_filter_compact_decode(b.bytes, b.size, NULL, &back[0], NULL));
+            assert_ok(tamis_filter_compact_save(f, path, NULL));
             assert_ok(tamis_filter_load(path, NULL, &back[1], NULL));
             const char *reason = NULL;
             tamis_filter *map = NULL;
@@ -97,7 +97,7 @@ static void test_compact_round_trips_give_the_same_answers(void **state) {
                     assert_int_equal(tamis_filter_copies_u64(f, key),
                                      tamis_filter_copies_u64(back[k], key));
                 assert_int_equal(tamis_filter_count(back[k]), sizes[i]);
-                const blob again = export(back[k]);
+                const blob again = encode_compact(back[k]);
                 assert_int_equal(again.size, b.size);
                 assert_memory_equal(again.bytes, b.bytes, b.size);
                 free(again.bytes);
@@ -112,15 +112,15 @@ static void test_compact_round_trips_give_the_same_answers(void **state) {
 static void test_compact_every_cut_and_every_flipped_bit_is_refused(void **state) {
     (void)state;
     tamis_filter *const f = sample(TAMIS_KIND_RANK, 120);
-    const blob b = export(f);
+    const blob b = encode_compact(f);
     tamis_status status;
     for (size_t size = 0; size < b.size; size++) {
-        assert_non_null(import(b.bytes, size, &status));
+        assert_non_null(decode_compact(b.bytes, size, &status));
         assert_status(status, TAMIS_E_FORMAT);
     }
     for (size_t bit = 0; bit < 8 * b.size; bit++) {
         b.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
-        assert_non_null(import(b.bytes, b.size, &status));
+        assert_non_null(decode_compact(b.bytes, b.size, &status));
         assert_true(status == TAMIS_E_FORMAT || status == TAMIS_E_VERSION);
         b.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
     }
@@ -135,7 +135,7 @@ static void test_compact_signed_damage_is_refused_or_sound(void **state) {
     for (unsigned round = 0; round < 20000; round++) {
         tamis_filter *const f = sample(round % 2 ? TAMIS_KIND_RANK : TAMIS_KIND_RANK_COUNTING,
                                        round % 4 < 2 ? 120 : 40);
-        blob b = export(f);
+        blob b = encode_compact(f);
         const unsigned changes = 1 + (unsigned)test_random_below(&random, 3);
         for (unsigned i = 0; i < changes; i++) {
             /* Half of the changes in the header, where more can go wrong. */
@@ -146,7 +146,7 @@ static void test_compact_signed_damage_is_refused_or_sound(void **state) {
             b.size -= (size_t)test_random_below(&random, b.size - 16);
         sign(&b);
         tamis_status status;
-        const char *const reason = import(b.bytes, b.size, &status);
+        const char *const reason = decode_compact(b.bytes, b.size, &status);
         accepted += reason == NULL;
         refused += reason != NULL;
         free(b.bytes);
@@ -164,7 +164,7 @@ static void test_compact_parameters_out_of_range_are_refused(void **state) {
     (void)state;
     for (unsigned k = 0; k < 2; k++) {
         tamis_filter *const f = sample(k == 0 ? TAMIS_KIND_RANK : TAMIS_KIND_RANK_COUNTING, 0);
-        blob b = export(f);
+        blob b = encode_compact(f);
         for (size_t i = 1; i <= b.bytes[PARAMETERS]; i++) {
             static const unsigned char bad[] = {0, 127};
             for (unsigned j = 0; j < 2; j++) {
@@ -172,7 +172,7 @@ static void test_compact_parameters_out_of_range_are_refused(void **state) {
                 tamis_status status;
                 b.bytes[PARAMETERS + i] = bad[j];
                 sign(&b);
-                const char *const reason = import(b.bytes, b.size, &status);
+                const char *const reason = decode_compact(b.bytes, b.size, &status);
                 if (bad[j] == 0)
                     assert_string_equal(reason, "a parameter in the header is out of range");
                 b.bytes[PARAMETERS + i] = good;
@@ -187,7 +187,7 @@ static void test_compact_parameters_out_of_range_are_refused(void **state) {
 static void test_compact_allocates_no_more_than_the_data_justifies(void **state) {
     (void)state;
     tamis_filter *const f = sample(TAMIS_KIND_RANK, 0);
-    blob b = export(f);
+    blob b = encode_compact(f);
     test_allocator t;
     tamis_filter *made = NULL;
     const char *reason = NULL;
@@ -204,8 +204,9 @@ static void test_compact_allocates_no_more_than_the_data_justifies(void **state)
     memset(head + at, 0, 32);
     sign(&large);
     const bool fits = sizeof(size_t) > 4; /* 2^35 buckets in memory */
-    assert_status(tamis_filter_import(large.bytes, large.size, &t.allocator, &made, &reason),
-                  fits ? TAMIS_E_FORMAT : TAMIS_E_TOO_LARGE);
+    assert_status(
+        tamis_filter_compact_decode(large.bytes, large.size, &t.allocator, &made, &reason),
+        fits ? TAMIS_E_FORMAT : TAMIS_E_TOO_LARGE);
     assert_string_equal(reason, fits ? "the data ends within the table"
                                      : "the filter is too large for this machine");
     assert_int_equal(t.calls, 0);
@@ -213,7 +214,7 @@ static void test_compact_allocates_no_more_than_the_data_justifies(void **state)
     tamis_filter_free(f);
 }
 
-/* Nor does one that promises a large stash.  A filter with such a stash has no trimmed form. */
+/* Nor does one that promises a large stash.  A filter with such a stash has no compact form. */
 static void test_compact_a_huge_stash_is_not_believed(void **state) {
     (void)state;
     static const uint64_t value[9] = {4, 61, 9, 20, 5, 6, 3, 2, 3};
@@ -228,11 +229,11 @@ static void test_compact_a_huge_stash_is_not_believed(void **state) {
         memcpy(params.value, value, sizeof value);
         assert_ok(tamis_filter_create(&params, NULL, &f));
         if (huge) {
-            assert_int_equal(tamis_filter_export_size(f), 0);
-            assert_status(tamis_filter_export_file(f, "x", NULL), TAMIS_E_UNSUPPORTED);
+            assert_int_equal(tamis_filter_compact_size(f), 0);
+            assert_status(tamis_filter_compact_save(f, "x", NULL), TAMIS_E_UNSUPPORTED);
         } else {
-            blob b = export(f);
-            assert_ok(tamis_filter_import(b.bytes, b.size, NULL, &back, NULL));
+            blob b = encode_compact(f);
+            assert_ok(tamis_filter_compact_decode(b.bytes, b.size, NULL, &back, NULL));
             tamis_filter_free(back);
             back = NULL;
             test_allocator t;
@@ -242,8 +243,9 @@ static void test_compact_a_huge_stash_is_not_believed(void **state) {
             assert_int_equal(b.bytes[22], 4);
             b.bytes[22] = 8;
             sign(&b);
-            assert_status(tamis_filter_import(b.bytes, b.size, &t.allocator, &back, &reason),
-                          TAMIS_E_FORMAT);
+            assert_status(
+                tamis_filter_compact_decode(b.bytes, b.size, &t.allocator, &back, &reason),
+                TAMIS_E_FORMAT);
             assert_string_equal(reason, "the filter is out of all proportion to the data");
             assert_int_equal(t.calls, 0);
             free(b.bytes);
@@ -255,24 +257,25 @@ static void test_compact_a_huge_stash_is_not_believed(void **state) {
 static void test_compact_failures_leave_all_as_it_was(void **state) {
     (void)state;
     tamis_filter *const f = sample(TAMIS_KIND_RANK, 100), *back = NULL;
-    const blob b = export(f);
+    const blob b = encode_compact(f);
     test_allocator t;
     test_allocator_init(&t, 0);
-    assert_status(tamis_filter_import(b.bytes, b.size, &t.allocator, &back, NULL), TAMIS_E_NOMEM);
+    assert_status(tamis_filter_compact_decode(b.bytes, b.size, &t.allocator, &back, NULL),
+                  TAMIS_E_NOMEM);
     assert_null(back);
     assert_int_equal(t.live, 0);
-    assert_status(tamis_filter_export(f, b.bytes, b.size - 1), TAMIS_E_ARGUMENT);
-    assert_status(tamis_filter_export(NULL, b.bytes, b.size), TAMIS_E_ARGUMENT);
-    assert_status(tamis_filter_import(NULL, 5, NULL, &back, NULL), TAMIS_E_ARGUMENT);
-    assert_status(tamis_filter_import(b.bytes, b.size, NULL, NULL, NULL), TAMIS_E_ARGUMENT);
-    assert_status(tamis_filter_import(NULL, 0, NULL, &back, NULL), TAMIS_E_FORMAT);
-    assert_status(tamis_filter_export_file(f, "/nowhere/at/all", NULL), TAMIS_E_IO);
-    assert_status(tamis_filter_export_file(f, NULL, NULL), TAMIS_E_ARGUMENT);
-    assert_status(tamis_filter_export_fd(f, -1, NULL), TAMIS_E_IO);
+    assert_status(tamis_filter_compact_encode(f, b.bytes, b.size - 1), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_compact_encode(NULL, b.bytes, b.size), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_compact_decode(NULL, 5, NULL, &back, NULL), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_compact_decode(b.bytes, b.size, NULL, NULL, NULL), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_compact_decode(NULL, 0, NULL, &back, NULL), TAMIS_E_FORMAT);
+    assert_status(tamis_filter_compact_save(f, "/nowhere/at/all", NULL), TAMIS_E_IO);
+    assert_status(tamis_filter_compact_save(f, NULL, NULL), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_compact_save_fd(f, -1, NULL), TAMIS_E_IO);
     tamis_filter *const plain = test_filter(TAMIS_KIND_BLOOM, 10, 0.01, 1);
-    assert_int_equal(tamis_filter_export_size(plain), 0);
-    assert_status(tamis_filter_export(plain, b.bytes, b.size), TAMIS_E_UNSUPPORTED);
-    assert_status(tamis_filter_export_file(plain, "x", NULL), TAMIS_E_UNSUPPORTED);
+    assert_int_equal(tamis_filter_compact_size(plain), 0);
+    assert_status(tamis_filter_compact_encode(plain, b.bytes, b.size), TAMIS_E_UNSUPPORTED);
+    assert_status(tamis_filter_compact_save(plain, "x", NULL), TAMIS_E_UNSUPPORTED);
     tamis_filter_free(plain);
     free(b.bytes);
     tamis_filter_free(f);

@@ -30,7 +30,7 @@ static uint64_t home_near(uint64_t slots, uint64_t slot) {
     return home;
 }
 
-/* ---- trimmed forms made by hand ---- */
+/* ---- compact forms made by hand ---- */
 
 typedef struct form {
     unsigned char *bytes;
@@ -117,7 +117,7 @@ static double import_time(const form *f, tamis_status *status) {
     for (unsigned i = 0; i < 3; i++) {
         tamis_filter *filter = NULL;
         const double from = seconds();
-        *status = tamis_filter_import(f->bytes, f->size, NULL, &filter, NULL);
+        *status = tamis_filter_compact_decode(f->bytes, f->size, NULL, &filter, NULL);
         least = fmin(least, seconds() - from);
         tamis_filter_free(filter);
     }
@@ -155,7 +155,7 @@ static void test_cost_run_of_the_stash_is_bounded(void **state) {
             tamis_filter *filter = NULL;
             const char *reason = NULL;
             const tamis_status status =
-                tamis_filter_import(f.bytes, f.size, NULL, &filter, &reason);
+                tamis_filter_compact_decode(f.bytes, f.size, NULL, &filter, &reason);
             assert_status(status, n <= RUN_MAX ? TAMIS_OK : TAMIS_E_FORMAT);
             free(f.bytes);
             if (status != TAMIS_OK)
@@ -216,7 +216,7 @@ static void test_cost_merge_keeps_the_bound_or_changes_nothing(void **state) {
     tamis_filter_free(pair[1]);
 }
 
-/* A form that is exported again is the same, also where a run goes around the end of the stash. */
+/* A form that is written again is the same, also where a run goes around the end of the stash. */
 static void test_cost_forms_keep_the_order_of_the_stash(void **state) {
     (void)state;
     uint64_t random = test_seed();
@@ -233,13 +233,13 @@ static void test_cost_forms_keep_the_order_of_the_stash(void **state) {
         assert_ok(tamis_filter_create(&params, NULL, &f));
         while (tamis_filter_insert_u64(f, test_random_below(&random, 60), NULL) == TAMIS_OK) {
         }
-        const size_t size = (size_t)tamis_filter_export_size(f);
+        const size_t size = (size_t)tamis_filter_compact_size(f);
         unsigned char *const bytes = malloc(2 * size);
         assert_non_null(bytes);
-        assert_ok(tamis_filter_export(f, bytes, size));
-        assert_ok(tamis_filter_import(bytes, size, NULL, &back, NULL));
-        assert_int_equal(tamis_filter_export_size(back), size);
-        assert_ok(tamis_filter_export(back, bytes + size, size));
+        assert_ok(tamis_filter_compact_encode(f, bytes, size));
+        assert_ok(tamis_filter_compact_decode(bytes, size, NULL, &back, NULL));
+        assert_int_equal(tamis_filter_compact_size(back), size);
+        assert_ok(tamis_filter_compact_encode(back, bytes + size, size));
         assert_memory_equal(bytes, bytes + size, size);
         free(bytes);
         tamis_filter_free(back);
@@ -286,15 +286,18 @@ static void test_cost_chain_is_bounded(void **state) {
             assert_true(refused_or_safe(&l, w, bytes, size));
     free(bytes);
     /* One key moves from the stash to a slot, by hand. */
-    tamis_i_rank_bucket chain = {
-        .homes = 1, .print_bits = 20, .slot_bits = 20, .n = {1, 1, 1}, .slots = {512, 512, 512}};
-    assert_true(tamis_i_rank_init(&chain));
+    tamis_i_rank_bucket rank = {.homes = 1,
+                                .fingerprint_bits = 20,
+                                .slot_bits = 20,
+                                .n = {1, 1, 1},
+                                .slots = {512, 512, 512}};
+    assert_true(tamis_i_rank_init(&rank));
     tamis_i_rank_view view;
     const tamis_digest digest = tamis_hash_u64(SEED, CHAIN_MAX);
     assert_true(tamis_i_stash_remove(&f->stash, digest));
-    tamis_i_rank_bucket_ops_for(0)->look(&chain, f->table, 0, 0, digest.hi & 0xfffff, &view);
+    tamis_i_rank_bucket_ops_for(0)->look(&rank, f->table, 0, 0, digest.hi & 0xfffff, &view);
     assert_int_equal(view.length, CHAIN_MAX);
-    tamis_i_rank_bucket_ops_for(0)->add(&chain, f->table, &view, digest.hi & 0xfffff);
+    tamis_i_rank_bucket_ops_for(0)->add(&rank, f->table, &view, digest.hi & 0xfffff);
     bytes = encode(f, &size);
     for (way w = 0; w < N_WAYS; w++)
         if (way_exists(w))
@@ -302,10 +305,10 @@ static void test_cost_chain_is_bounded(void **state) {
                                 "a chain has more fingerprints than any may have");
     free(bytes);
     tamis_filter *back = NULL;
-    size = (size_t)tamis_filter_export_size(f);
+    size = (size_t)tamis_filter_compact_size(f);
     bytes = malloc(size);
-    assert_ok(tamis_filter_export(f, bytes, size));
-    assert_status(tamis_filter_import(bytes, size, NULL, &back, NULL), TAMIS_E_FORMAT);
+    assert_ok(tamis_filter_compact_encode(f, bytes, size));
+    assert_status(tamis_filter_compact_decode(bytes, size, NULL, &back, NULL), TAMIS_E_FORMAT);
     free(bytes);
     loader_close(&l);
     tamis_filter_free(f);
@@ -331,7 +334,7 @@ static void test_cost_import_takes_memory_in_proportion_to_its_length(void **sta
                 test_allocator_init(&t, -1);
                 tamis_filter *filter = NULL;
                 const tamis_status status =
-                    tamis_filter_import(f.bytes, f.size, &t.allocator, &filter, NULL);
+                    tamis_filter_compact_decode(f.bytes, f.size, &t.allocator, &filter, NULL);
                 assert_true(status == TAMIS_OK || status == TAMIS_E_FORMAT ||
                             (sizeof(size_t) < 8 && status == TAMIS_E_TOO_LARGE));
                 assert_true(t.largest <= ((size_t)2 << 20) + 2048 + 64 * f.size);
@@ -347,7 +350,7 @@ static void test_cost_import_takes_memory_in_proportion_to_its_length(void **sta
     assert_true(taken > 5 && refused > 5);
 }
 
-/* What cannot be imported is not exported; what a plan makes can be, as soon as some keys are in. */
+/* What could not be read is not written; what a plan makes can be, as soon as some keys are in. */
 static void test_cost_planned_filters_have_a_form(void **state) {
     (void)state;
     static const double rates[] = {0.1, 1e-3, 1e-6, 1e-9, 1e-12};
@@ -366,14 +369,14 @@ static void test_cost_planned_filters_have_a_form(void **state) {
         tamis_filter *f, *back = NULL;
         assert_ok(tamis_filter_create(&plan.params, NULL, &f));
         if (i < 5)
-            assert_true(tamis_filter_export_size(f) != 0);
+            assert_true(tamis_filter_compact_size(f) != 0);
         for (uint64_t key = 0; key < need.n / 4; key++)
             assert_ok(tamis_filter_insert_u64(f, key, NULL));
-        const size_t size = (size_t)tamis_filter_export_size(f);
+        const size_t size = (size_t)tamis_filter_compact_size(f);
         assert_true(size != 0);
         unsigned char *const bytes = malloc(size);
-        assert_ok(tamis_filter_export(f, bytes, size));
-        assert_ok(tamis_filter_import(bytes, size, NULL, &back, NULL));
+        assert_ok(tamis_filter_compact_encode(f, bytes, size));
+        assert_ok(tamis_filter_compact_decode(bytes, size, NULL, &back, NULL));
         free(bytes);
         tamis_filter_free(back);
         tamis_filter_free(f);

@@ -663,7 +663,7 @@ static void test_loader_bits_outside_of_buckets_are_refused(void **state) {
     params.kind = TAMIS_KIND_DLEFT_COUNTING;
     params.capacity = SMALL;
     params.seed = 3;
-    params.value[TAMIS_DLCBF_REMAINDER_BITS] = 15;
+    params.value[TAMIS_DLEFT_COUNTING_REMAINDER_BITS] = 15;
     assert_ok(tamis_filter_create(&params, NULL, &f));
     for (uint64_t i = 0; i < SMALL; i++)
         assert_ok(tamis_filter_insert_u64(f, i, NULL));

@@ -218,9 +218,9 @@ static void test_table_killed_process_loses_nothing(void **state) {
         if (begun > acknowledged)
             settle(table, &m, &log->calls[acknowledged]);
         compare(table, &m);
-        tamis_table_info info;
-        tamis_table_info_init(&info);
-        assert_ok(tamis_table_get_info(table, &info));
+        tamis_table_state info;
+        tamis_table_state_init(&info);
+        assert_ok(tamis_table_info(table, &info));
         recovered += info.recovered;
         calls += acknowledged;
         cut_off += begun - acknowledged;

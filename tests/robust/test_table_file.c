@@ -83,9 +83,9 @@ static void refuse_with(const tamis_table_options *options, tamis_status expecte
 }
 
 static bool was_recovered(const tamis_table *table) {
-    tamis_table_info info;
-    tamis_table_info_init(&info);
-    assert_ok(tamis_table_get_info(table, &info));
+    tamis_table_state info;
+    tamis_table_state_init(&info);
+    assert_ok(tamis_table_info(table, &info));
     return info.recovered;
 }
 
@@ -592,9 +592,9 @@ static void test_table_file_damaged_item_is_never_absent(void **state) {
             options.repair = true;
             options.sync = TAMIS_SYNC_NONE;
             table = open_with(&options);
-            tamis_table_info info;
-            tamis_table_info_init(&info);
-            assert_ok(tamis_table_get_info(table, &info));
+            tamis_table_state info;
+            tamis_table_state_init(&info);
+            assert_ok(tamis_table_info(table, &info));
             assert_int_equal(info.damaged, 1);
             assert_int_equal(info.count, m.count - 1);
             assert_ok(tamis_table_verify(table, NULL, NULL));
@@ -644,12 +644,12 @@ static void test_table_file_moves_survive_lost_sectors(void **state) {
         size_t size;
         unsigned char *const before = slurp(&size);
         table = open_with(round < 3 ? &batch : NULL);
-        tamis_table_stats stats;
-        tamis_table_stats_init(&stats);
+        tamis_table_counts stats;
+        tamis_table_counts_init(&stats);
         const uint64_t wanted = 1 + test_random_below(&random, TAMIS_I_JOURNAL_ENTRIES / 2);
         for (bool done = false; !done && stats.moves < wanted;) {
             assert_ok(tamis_table_rebuild(table, 5, &done));
-            assert_ok(tamis_table_get_stats(table, &stats));
+            assert_ok(tamis_table_stats(table, &stats));
         }
         all_moves += stats.moves;
         const size_t from = (size_t)table->store.slots_at, to = (size_t)table->store.fast_at;

@@ -64,13 +64,13 @@ static void test_create_parameters_out_of_range_are_refused(void **state) {
         {TAMIS_KIND_BLOOM, 1, 0, 3, 1}, /* no such parameter */
         {TAMIS_KIND_BLOOM, 1, 0, TAMIS_PARAMS_MAX - 1, 1},
         {TAMIS_KIND_COUNTING_BLOOM, 1, 1, 0, 0},
-        {TAMIS_KIND_COUNTING_BLOOM, 1, 0, TAMIS_COUNTING_COUNTERS, ((uint64_t)1 << 46) + 1},
-        {TAMIS_KIND_COUNTING_BLOOM, 1, 0, TAMIS_COUNTING_HASHES, 65},
+        {TAMIS_KIND_COUNTING_BLOOM, 1, 0, TAMIS_COUNTING_BLOOM_COUNTERS, ((uint64_t)1 << 46) + 1},
+        {TAMIS_KIND_COUNTING_BLOOM, 1, 0, TAMIS_COUNTING_BLOOM_HASHES, 65},
         {TAMIS_KIND_COUNTING_BLOOM, 1, 0, 2, 1},
         {TAMIS_KIND_BLOCKED_BLOOM, 1, 1, 0, 0},
-        {TAMIS_KIND_BLOCKED_BLOOM, 1, 0, TAMIS_BLOCKED_BLOCKS, ((uint64_t)1 << 39) + 1},
-        {TAMIS_KIND_BLOCKED_BLOOM, 1, 0, TAMIS_BLOCKED_HASHES, 17},
-        {TAMIS_KIND_BLOCKED_BLOOM, 1, 0, TAMIS_BLOCKED_HASHES, UINT64_MAX},
+        {TAMIS_KIND_BLOCKED_BLOOM, 1, 0, TAMIS_BLOCKED_BLOOM_BLOCKS, ((uint64_t)1 << 39) + 1},
+        {TAMIS_KIND_BLOCKED_BLOOM, 1, 0, TAMIS_BLOCKED_BLOOM_HASHES, 17},
+        {TAMIS_KIND_BLOCKED_BLOOM, 1, 0, TAMIS_BLOCKED_BLOOM_HASHES, UINT64_MAX},
     };
     test_allocator t;
     test_allocator_init(&t, -1);

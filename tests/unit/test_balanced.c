@@ -15,9 +15,9 @@ static tamis_params params_of(uint64_t scheme, uint64_t capacity, uint64_t bits,
     params.kind = TAMIS_KIND_BALANCED_BLOOM;
     params.capacity = capacity;
     params.seed = test_seed();
-    params.value[TAMIS_BALANCED_SCHEME] = scheme;
-    params.value[TAMIS_BALANCED_BLOCK_BITS] = bits;
-    params.value[TAMIS_BALANCED_BLOCKS] = blocks;
+    params.value[TAMIS_BALANCED_BLOOM_SCHEME] = scheme;
+    params.value[TAMIS_BALANCED_BLOOM_BLOCK_BITS] = bits;
+    params.value[TAMIS_BALANCED_BLOOM_BLOCKS] = blocks;
     return params;
 }
 
@@ -42,23 +42,23 @@ static void test_balanced_parameters_out_of_range_are_refused(void **state) {
         unsigned index;
         uint64_t value;
     } bad[] = {
-        {4, TAMIS_BALANCED_CHOICES, 3},
-        {MHT, TAMIS_BALANCED_CHOICES, 9},
-        {SINGLE, TAMIS_BALANCED_CHOICES, 2},
-        {MHT, TAMIS_BALANCED_BLOCK_BITS, 32},
-        {MHT, TAMIS_BALANCED_BLOCK_BITS, 96},
-        {MHT, TAMIS_BALANCED_BLOCK_BITS, 576},
-        {MHT, TAMIS_BALANCED_BLOCKS, 2}, /* three sub-tables */
-        {SEQUENTIAL, TAMIS_BALANCED_BLOCKS, ((uint64_t)1 << 38) + 1},
-        {MHT, TAMIS_BALANCED_BLOCKS, UINT64_MAX},
-        {MHT, TAMIS_BALANCED_HASHES, 33},
-        {MHT, TAMIS_BALANCED_LOAD_MAX, 4096},
-        {MHT, TAMIS_BALANCED_COIN, ((uint64_t)1 << 32) + 1},
-        {MHT, TAMIS_BALANCED_RATIO, ((uint64_t)1 << 32) + 1},
-        {SEQUENTIAL, TAMIS_BALANCED_RATIO, 1},
-        {SINGLE, TAMIS_BALANCED_RATIO, 1},
-        {MHT, TAMIS_BALANCED_BUDGET, 999},
-        {MHT, TAMIS_BALANCED_BUDGET, 8001},
+        {4, TAMIS_BALANCED_BLOOM_CHOICES, 3},
+        {MHT, TAMIS_BALANCED_BLOOM_CHOICES, 9},
+        {SINGLE, TAMIS_BALANCED_BLOOM_CHOICES, 2},
+        {MHT, TAMIS_BALANCED_BLOOM_BLOCK_BITS, 32},
+        {MHT, TAMIS_BALANCED_BLOOM_BLOCK_BITS, 96},
+        {MHT, TAMIS_BALANCED_BLOOM_BLOCK_BITS, 576},
+        {MHT, TAMIS_BALANCED_BLOOM_BLOCKS, 2}, /* three sub-tables */
+        {SEQUENTIAL, TAMIS_BALANCED_BLOOM_BLOCKS, ((uint64_t)1 << 38) + 1},
+        {MHT, TAMIS_BALANCED_BLOOM_BLOCKS, UINT64_MAX},
+        {MHT, TAMIS_BALANCED_BLOOM_HASHES, 33},
+        {MHT, TAMIS_BALANCED_BLOOM_LOAD_MAX, 4096},
+        {MHT, TAMIS_BALANCED_BLOOM_COIN, ((uint64_t)1 << 32) + 1},
+        {MHT, TAMIS_BALANCED_BLOOM_RATIO, ((uint64_t)1 << 32) + 1},
+        {SEQUENTIAL, TAMIS_BALANCED_BLOOM_RATIO, 1},
+        {SINGLE, TAMIS_BALANCED_BLOOM_RATIO, 1},
+        {MHT, TAMIS_BALANCED_BLOOM_BUDGET, 999},
+        {MHT, TAMIS_BALANCED_BLOOM_BUDGET, 8001},
         {MHT, 9, 1},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -123,11 +123,11 @@ static void test_balanced_no_key_is_lost_at_the_edges(void **state) {
     const uint64_t sizes[] = {64, 256, 320, 512}, stashes[] = {1, 40};
     for (unsigned i = 0; i < 3 * 3 * 4 * 4 * 2 * 2; i++) {
         tamis_params params = params_of(1 + i % 3, 200, sizes[i / 9 % 4], 23);
-        params.value[TAMIS_BALANCED_COIN] = coins[i / 3 % 3];
-        params.value[TAMIS_BALANCED_LOAD_MAX] = loads[i / 36 % 4];
-        params.value[TAMIS_BALANCED_HASHES] = 1 + i % 32;
-        params.value[TAMIS_BALANCED_BUDGET] = i / 288 % 2 == 0 ? 0 : 1000 + i % 200;
-        params.value[TAMIS_BALANCED_CHOICES] = i % 3 == 0 ? 1 : 1 + i % 8;
+        params.value[TAMIS_BALANCED_BLOOM_COIN] = coins[i / 3 % 3];
+        params.value[TAMIS_BALANCED_BLOOM_LOAD_MAX] = loads[i / 36 % 4];
+        params.value[TAMIS_BALANCED_BLOOM_HASHES] = 1 + i % 32;
+        params.value[TAMIS_BALANCED_BLOOM_BUDGET] = i / 288 % 2 == 0 ? 0 : 1000 + i % 200;
+        params.value[TAMIS_BALANCED_BLOOM_CHOICES] = i % 3 == 0 ? 1 : 1 + i % 8;
         params.stash = stashes[i / 144 % 2];
         fill_and_find(&params);
     }
@@ -139,7 +139,7 @@ static void test_balanced_budget_is_respected(void **state) {
     for (uint64_t scheme = SEQUENTIAL; scheme <= MHT; scheme++) {
         tamis_params params = params_of(scheme, 10000, 256, 1250);
         tamis_filter *filter;
-        params.value[TAMIS_BALANCED_BUDGET] = 1010;
+        params.value[TAMIS_BALANCED_BLOOM_BUDGET] = 1010;
         params.stash = 3000;
         assert_ok(tamis_filter_create(&params, NULL, &filter));
         double looks = 0;
@@ -171,7 +171,7 @@ static void test_balanced_loads_keep_their_limit(void **state) {
     for (uint64_t scheme = SINGLE; scheme <= MHT; scheme++) {
         tamis_params params = params_of(scheme, 1000, 512, 100);
         tamis_filter *filter;
-        params.value[TAMIS_BALANCED_LOAD_MAX] = 7;
+        params.value[TAMIS_BALANCED_BLOOM_LOAD_MAX] = 7;
         params.stash = 400;
         assert_ok(tamis_filter_create(&params, NULL, &filter));
         for (uint64_t key = 0; key < 1000; key++)

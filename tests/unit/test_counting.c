@@ -14,8 +14,8 @@ static tamis_filter *small_filter(uint64_t counters, uint64_t hashes, uint64_t s
     params.kind = TAMIS_KIND_COUNTING_BLOOM;
     params.capacity = 10;
     params.seed = seed;
-    params.value[TAMIS_COUNTING_COUNTERS] = counters;
-    params.value[TAMIS_COUNTING_HASHES] = hashes;
+    params.value[TAMIS_COUNTING_BLOOM_COUNTERS] = counters;
+    params.value[TAMIS_COUNTING_BLOOM_HASHES] = hashes;
     tamis_filter *f;
     assert_ok(tamis_filter_create(&params, NULL, &f));
     return f;

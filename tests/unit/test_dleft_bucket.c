@@ -25,11 +25,11 @@ typedef struct reference {
     const tamis_i_dleft_bucket *layout;
     unsigned buckets;
     unsigned load[4];
-    uint64_t print[4][11];
+    uint64_t fingerprint[4][11];
 } reference;
 
-static uint64_t top(uint64_t print, unsigned bits) {
-    return print >> (64 - bits);
+static uint64_t top(uint64_t fingerprint, unsigned bits) {
+    return fingerprint >> (64 - bits);
 }
 
 /* The group finds exactly the fingerprints that agree with one in the bucket in the bits told. */
@@ -42,14 +42,14 @@ static void check_group(const reference *r, const uint64_t *group, uint64_t *ran
         const unsigned bits = tamis_i_dleft_bucket_bits(r->layout, group, b);
         assert_in_range(bits, 10, 63);
         for (unsigned i = 0; i < r->load[b]; i++)
-            assert_true(ops->find(group, b, r->print[b][i]));
+            assert_true(ops->find(group, b, r->fingerprint[b][i]));
         for (unsigned t = 0; t < 24; t++) {
             uint64_t other = test_random(random);
             if (r->load[b] > 0 && t < 16) /* near misses: one bit of a stored one flipped */
-                other = r->print[b][t % r->load[b]] ^ (uint64_t)1 << (64 - 1 - t * bits / 16);
+                other = r->fingerprint[b][t % r->load[b]] ^ (uint64_t)1 << (64 - 1 - t * bits / 16);
             bool expected = false;
             for (unsigned i = 0; i < r->load[b]; i++)
-                expected |= top(r->print[b][i], bits) == top(other, bits);
+                expected |= top(r->fingerprint[b][i], bits) == top(other, bits);
             assert_int_equal(ops->find(group, b, other), expected);
         }
     }
@@ -67,23 +67,24 @@ static void fill_group(const reference *start, unsigned similar, uint64_t *rando
         if (full == r.buckets)
             break;
         /* 'similar' leading bits are the same for all: states at their edges. */
-        uint64_t print = test_random(random);
+        uint64_t fingerprint = test_random(random);
         if (similar > 0)
-            print = print >> similar | (similar % 2 == 1 ? ~(~(uint64_t)0 >> similar) : 0);
+            fingerprint =
+                fingerprint >> similar | (similar % 2 == 1 ? ~(~(uint64_t)0 >> similar) : 0);
         if (r.load[b] == most) {
             uint64_t before[TAMIS_I_DLEFT_WORDS];
             memcpy(before, group, sizeof before);
-            assert_false(tamis_i_dleft_bucket_insert(r.layout, group, b, print));
+            assert_false(tamis_i_dleft_bucket_insert(r.layout, group, b, fingerprint));
             assert_memory_equal(before, group, sizeof before);
             continue;
         }
-        assert_true(tamis_i_dleft_bucket_insert(r.layout, group, b, print));
-        r.print[b][r.load[b]++] = print;
+        assert_true(tamis_i_dleft_bucket_insert(r.layout, group, b, fingerprint));
+        r.fingerprint[b][r.load[b]++] = fingerprint;
         check_group(&r, group, random);
     }
 }
 
-static void test_dleft_bucket_random_inserts_find_every_print(void **state) {
+static void test_dleft_bucket_random_inserts_find_every_fingerprint(void **state) {
     (void)state;
     uint64_t random = test_seed();
     for (unsigned l = 0; l < LAYOUTS; l++) {
@@ -110,9 +111,9 @@ static void every_state(uint64_t bits, bool plain, unsigned n_states) {
                     uint64_t group[TAMIS_I_DLEFT_WORDS] = {0}, random = 1;
                     for (unsigned i = 0; i < load; i++) {
                         const uint64_t begins = i < a ? 0 : i < a + b ? 1 : i < a + b + c ? 2 : 3;
-                        const uint64_t print = begins << 62 | (test_random(&random) >> 2);
-                        assert_true(tamis_i_dleft_bucket_insert(layout, group, 0, print));
-                        r.print[0][r.load[0]++] = print;
+                        const uint64_t fingerprint = begins << 62 | (test_random(&random) >> 2);
+                        assert_true(tamis_i_dleft_bucket_insert(layout, group, 0, fingerprint));
+                        r.fingerprint[0][r.load[0]++] = fingerprint;
                     }
                     check_group(&r, group, &random);
                     const unsigned number = (unsigned)(group[words - 1] >> (bits == 64 ? 60 : 56));
@@ -238,24 +239,24 @@ static void test_dleft_bucket_search_equals_find(void **state) {
         const unsigned buckets = (unsigned)all_layouts[l].group;
         const tamis_i_dleft_bucket_ops *const plain = tamis_i_dleft_bucket_ops_for(layout, 0);
         for (unsigned round = 0; round < 300; round++) {
-            uint64_t groups[GROUPS][TAMIS_I_DLEFT_WORDS] = {{0}}, prints[QUERIES];
+            uint64_t groups[GROUPS][TAMIS_I_DLEFT_WORDS] = {{0}}, fingerprints[QUERIES];
             tamis_i_probe queries[QUERIES];
             bool one[QUERIES], many[QUERIES];
             for (unsigned i = 0; i < QUERIES; i++)
-                prints[i] = test_random(&random);
+                fingerprints[i] = test_random(&random);
             for (unsigned i = 0; i < round % 40 * GROUPS / 8; i++)
                 (void)tamis_i_dleft_bucket_insert(
                     layout, groups[test_random_below(&random, GROUPS)],
-                    (unsigned)test_random_below(&random, buckets), prints[i % QUERIES]);
+                    (unsigned)test_random_below(&random, buckets), fingerprints[i % QUERIES]);
             const unsigned d = 1 + round % 4;
             for (unsigned i = 0; i < QUERIES; i++) {
-                queries[i].word[0] = prints[i];
+                queries[i].word[0] = fingerprints[i];
                 one[i] = false;
                 for (unsigned j = 0; j < d; j++) {
                     queries[i].at[j] = groups[test_random_below(&random, GROUPS)];
                     queries[i].word[1 + j] = test_random_below(&random, buckets);
-                    one[i] |=
-                        plain->find(queries[i].at[j], (unsigned)queries[i].word[1 + j], prints[i]);
+                    one[i] |= plain->find(queries[i].at[j], (unsigned)queries[i].word[1 + j],
+                                          fingerprints[i]);
                 }
                 found += one[i];
             }
@@ -279,7 +280,7 @@ static void test_dleft_bucket_unknown_layouts_are_null(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dleft_bucket_random_inserts_find_every_print),
+        cmocka_unit_test(test_dleft_bucket_random_inserts_find_every_fingerprint),
         cmocka_unit_test(test_dleft_bucket_states_are_all_used),
         cmocka_unit_test(test_dleft_bucket_bits_alone_as_the_paper),
         cmocka_unit_test(test_dleft_bucket_groups_never_lengthen),

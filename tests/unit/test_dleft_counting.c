@@ -23,12 +23,12 @@ static void test_dleft_counting_no_removal_is_ambiguous(void **state) {
     for (unsigned round = 0; round < 3000; round++) {
         tamis_params params = shape(SMALL_KEYS, round + 1);
         params.stash = 1 + random % 5;
-        params.value[TAMIS_DLCBF_SUBTABLES] = 2 + test_random_below(&random, 3);
-        params.value[TAMIS_DLCBF_BUCKETS] = 1 + test_random_below(&random, 3);
-        params.value[TAMIS_DLCBF_CELLS] = 2 + test_random_below(&random, 3);
-        params.value[TAMIS_DLCBF_REMAINDER_BITS] = 1 + test_random_below(&random, 5);
-        params.value[TAMIS_DLCBF_COUNTER_BITS] = 1 + test_random_below(&random, 2);
-        params.value[TAMIS_DLCBF_MOVES] = random % 4 == 0 ? TAMIS_NONE : 1 + random % 3;
+        params.value[TAMIS_DLEFT_COUNTING_SUBTABLES] = 2 + test_random_below(&random, 3);
+        params.value[TAMIS_DLEFT_COUNTING_BUCKETS] = 1 + test_random_below(&random, 3);
+        params.value[TAMIS_DLEFT_COUNTING_CELLS] = 2 + test_random_below(&random, 3);
+        params.value[TAMIS_DLEFT_COUNTING_REMAINDER_BITS] = 1 + test_random_below(&random, 5);
+        params.value[TAMIS_DLEFT_COUNTING_COUNTER_BITS] = 1 + test_random_below(&random, 2);
+        params.value[TAMIS_DLEFT_COUNTING_MOVES] = random % 4 == 0 ? TAMIS_NONE : 1 + random % 3;
         small_multiset_run(&params, &random, &tally);
     }
     print_message("# %llu calls, %llu refused, %llu keys in stashes at the end\n",
@@ -42,11 +42,11 @@ static void test_dleft_counting_twin_in_the_stash_is_told_apart(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed < 200; seed++) {
         tamis_params params = shape(10, seed);
-        params.value[TAMIS_DLCBF_SUBTABLES] = 2;
-        params.value[TAMIS_DLCBF_BUCKETS] = 1;
-        params.value[TAMIS_DLCBF_CELLS] = 2;
-        params.value[TAMIS_DLCBF_REMAINDER_BITS] = 3;
-        params.value[TAMIS_DLCBF_COUNTER_BITS] = 1;
+        params.value[TAMIS_DLEFT_COUNTING_SUBTABLES] = 2;
+        params.value[TAMIS_DLEFT_COUNTING_BUCKETS] = 1;
+        params.value[TAMIS_DLEFT_COUNTING_CELLS] = 2;
+        params.value[TAMIS_DLEFT_COUNTING_REMAINDER_BITS] = 3;
+        params.value[TAMIS_DLEFT_COUNTING_COUNTER_BITS] = 1;
         tamis_filter *const f = small_make(&params);
         uint64_t twin = 1;
         assert_ok(tamis_filter_insert_u64(f, 0, NULL));
@@ -89,8 +89,8 @@ static void test_dleft_counting_error_rate_counts_keys_not_cells(void **state) {
     for (unsigned i = 0; i < 4 * 3; i++) {
         const unsigned n_copies = copies[i % 4];
         tamis_params params = shape(4 * KEYS, test_seed() + i);
-        params.value[TAMIS_DLCBF_REMAINDER_BITS] = 5;
-        params.value[TAMIS_DLCBF_COUNTER_BITS] = counter_bits[i / 4];
+        params.value[TAMIS_DLEFT_COUNTING_REMAINDER_BITS] = 5;
+        params.value[TAMIS_DLEFT_COUNTING_COUNTER_BITS] = counter_bits[i / 4];
         params.stash = KEYS;
         tamis_filter *const f = small_make(&params);
         for (unsigned c = 0; c < n_copies; c++)
@@ -117,21 +117,22 @@ static void test_dleft_counting_error_rate_counts_keys_not_cells(void **state) {
 
 static void test_dleft_counting_bad_parameters_are_refused(void **state) {
     (void)state;
-    static const small_bad bad[] = {{TAMIS_DLCBF_SUBTABLES, 1},
-                                    {TAMIS_DLCBF_SUBTABLES, 5},
-                                    {TAMIS_DLCBF_SUBTABLES, UINT64_MAX},
-                                    {TAMIS_DLCBF_BUCKETS, ((uint64_t)1 << 38) + 1},
-                                    {TAMIS_DLCBF_CELLS, 1},
-                                    {TAMIS_DLCBF_CELLS, 17},
-                                    {TAMIS_DLCBF_CELLS, UINT64_MAX},
-                                    {TAMIS_DLCBF_REMAINDER_BITS, 33},
-                                    {TAMIS_DLCBF_COUNTER_BITS, 9},
-                                    {TAMIS_DLCBF_MOVES, 9},
-                                    {TAMIS_DLCBF_MOVES, 256}};
-    static const small_bad wide[] = {{TAMIS_DLCBF_CELLS, 16}}; /* 16 * (32 + 2) bits: over a line */
+    static const small_bad bad[] = {{TAMIS_DLEFT_COUNTING_SUBTABLES, 1},
+                                    {TAMIS_DLEFT_COUNTING_SUBTABLES, 5},
+                                    {TAMIS_DLEFT_COUNTING_SUBTABLES, UINT64_MAX},
+                                    {TAMIS_DLEFT_COUNTING_BUCKETS, ((uint64_t)1 << 38) + 1},
+                                    {TAMIS_DLEFT_COUNTING_CELLS, 1},
+                                    {TAMIS_DLEFT_COUNTING_CELLS, 17},
+                                    {TAMIS_DLEFT_COUNTING_CELLS, UINT64_MAX},
+                                    {TAMIS_DLEFT_COUNTING_REMAINDER_BITS, 33},
+                                    {TAMIS_DLEFT_COUNTING_COUNTER_BITS, 9},
+                                    {TAMIS_DLEFT_COUNTING_MOVES, 9},
+                                    {TAMIS_DLEFT_COUNTING_MOVES, 256}};
+    static const small_bad wide[] = {
+        {TAMIS_DLEFT_COUNTING_CELLS, 16}}; /* 16 * (32 + 2) bits: over a line */
     tamis_params params = shape(100, 1);
     small_refused(&params, bad, sizeof bad / sizeof bad[0]);
-    params.value[TAMIS_DLCBF_REMAINDER_BITS] = 32;
+    params.value[TAMIS_DLEFT_COUNTING_REMAINDER_BITS] = 32;
     small_refused(&params, wide, 1);
     tamis_filter_free(small_make(&params)); /* eight of them fit */
 }
@@ -170,10 +171,12 @@ static void test_dleft_counting_moves_find_room_if_there_is_any(void **state) {
     for (uint64_t seed = 1; seed <= FILTERS; seed++) {
         tamis_params params = shape(10, seed);
         params.stash = 10;
-        params.value[TAMIS_DLCBF_SUBTABLES] = params.value[TAMIS_DLCBF_BUCKETS] = 2;
-        params.value[TAMIS_DLCBF_CELLS] = 2;
-        params.value[TAMIS_DLCBF_REMAINDER_BITS] = 30; /* no two keys have one fingerprint */
-        params.value[TAMIS_DLCBF_MOVES] = 3;
+        params.value[TAMIS_DLEFT_COUNTING_SUBTABLES] = params.value[TAMIS_DLEFT_COUNTING_BUCKETS] =
+            2;
+        params.value[TAMIS_DLEFT_COUNTING_CELLS] = 2;
+        params.value[TAMIS_DLEFT_COUNTING_REMAINDER_BITS] =
+            30; /* no two keys have one fingerprint */
+        params.value[TAMIS_DLEFT_COUNTING_MOVES] = 3;
         tamis_filter *const f = small_make(&params);
         for (uint64_t i = 0; i < KEYS; i++)
             assert_ok(tamis_filter_insert_u64(f, i, NULL));

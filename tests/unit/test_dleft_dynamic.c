@@ -13,7 +13,7 @@ static tamis_params shape(uint64_t capacity, uint64_t seed, uint64_t sizes) {
     params.kind = TAMIS_KIND_DLEFT_DYNAMIC;
     params.capacity = capacity;
     params.seed = seed;
-    params.value[TAMIS_DDLCBF_SIZES] = sizes;
+    params.value[TAMIS_DLEFT_DYNAMIC_SIZES] = sizes;
     return params;
 }
 
@@ -25,12 +25,13 @@ static void test_dleft_dynamic_no_removal_is_ambiguous(void **state) {
     for (unsigned round = 0; round < 3000; round++) {
         tamis_params params = shape(SMALL_KEYS, round + 1, 1 + round % 2);
         params.stash = 1 + random % 5;
-        params.value[TAMIS_DDLCBF_SUBTABLES] = 2 + test_random_below(&random, 3);
-        params.value[TAMIS_DDLCBF_BUCKETS] = 1 + test_random_below(&random, 3);
-        params.value[TAMIS_DDLCBF_BUCKET_BITS] = 32 + test_random_below(&random, 10);
-        params.value[TAMIS_DDLCBF_REMAINDER_BITS] = 2 + test_random_below(&random, 4);
-        params.value[TAMIS_DDLCBF_COUNTER_BITS] = random % 3 == 0 ? TAMIS_NONE : 1 + random % 2;
-        params.value[TAMIS_DDLCBF_MOVES] = random % 4 == 0 ? TAMIS_NONE : 1 + random % 3;
+        params.value[TAMIS_DLEFT_DYNAMIC_SUBTABLES] = 2 + test_random_below(&random, 3);
+        params.value[TAMIS_DLEFT_DYNAMIC_BUCKETS] = 1 + test_random_below(&random, 3);
+        params.value[TAMIS_DLEFT_DYNAMIC_BUCKET_BITS] = 32 + test_random_below(&random, 10);
+        params.value[TAMIS_DLEFT_DYNAMIC_REMAINDER_BITS] = 2 + test_random_below(&random, 4);
+        params.value[TAMIS_DLEFT_DYNAMIC_COUNTER_BITS] =
+            random % 3 == 0 ? TAMIS_NONE : 1 + random % 2;
+        params.value[TAMIS_DLEFT_DYNAMIC_MOVES] = random % 4 == 0 ? TAMIS_NONE : 1 + random % 3;
         small_multiset_run(&params, &random, &tally);
     }
     print_message("# %llu calls, %llu refused, %llu keys in stashes at the end\n",
@@ -49,18 +50,18 @@ static void test_dleft_dynamic_heavy_key_leaves_room_for_others(void **state) {
 
 static void test_dleft_dynamic_bad_parameters_are_refused(void **state) {
     (void)state;
-    static const small_bad bad[] = {{TAMIS_DDLCBF_SUBTABLES, 1},
-                                    {TAMIS_DDLCBF_SUBTABLES, 5},
-                                    {TAMIS_DDLCBF_SUBTABLES, UINT64_MAX},
-                                    {TAMIS_DDLCBF_BUCKETS, ((uint64_t)1 << 38) + 1},
-                                    {TAMIS_DDLCBF_BUCKET_BITS, 16},
-                                    {TAMIS_DDLCBF_BUCKET_BITS, 513},
-                                    {TAMIS_DDLCBF_BUCKET_BITS, UINT64_MAX},
-                                    {TAMIS_DDLCBF_REMAINDER_BITS, 1},
-                                    {TAMIS_DDLCBF_REMAINDER_BITS, 33},
-                                    {TAMIS_DDLCBF_COUNTER_BITS, 9},
-                                    {TAMIS_DDLCBF_SIZES, 3},
-                                    {TAMIS_DDLCBF_MOVES, 9}};
+    static const small_bad bad[] = {{TAMIS_DLEFT_DYNAMIC_SUBTABLES, 1},
+                                    {TAMIS_DLEFT_DYNAMIC_SUBTABLES, 5},
+                                    {TAMIS_DLEFT_DYNAMIC_SUBTABLES, UINT64_MAX},
+                                    {TAMIS_DLEFT_DYNAMIC_BUCKETS, ((uint64_t)1 << 38) + 1},
+                                    {TAMIS_DLEFT_DYNAMIC_BUCKET_BITS, 16},
+                                    {TAMIS_DLEFT_DYNAMIC_BUCKET_BITS, 513},
+                                    {TAMIS_DLEFT_DYNAMIC_BUCKET_BITS, UINT64_MAX},
+                                    {TAMIS_DLEFT_DYNAMIC_REMAINDER_BITS, 1},
+                                    {TAMIS_DLEFT_DYNAMIC_REMAINDER_BITS, 33},
+                                    {TAMIS_DLEFT_DYNAMIC_COUNTER_BITS, 9},
+                                    {TAMIS_DLEFT_DYNAMIC_SIZES, 3},
+                                    {TAMIS_DLEFT_DYNAMIC_MOVES, 9}};
     const tamis_params params = shape(100, 1, 0);
     small_refused(&params, bad, sizeof bad / sizeof bad[0]);
 }
@@ -203,12 +204,12 @@ static void test_dleft_dynamic_kernels_make_the_same_table(void **state) {
     for (unsigned round = 0; round < 120; round++) {
         tamis_params params = shape(1000, round + 1, 2);
         params.stash = 4 + test_random_below(&random, 20);
-        params.value[TAMIS_DDLCBF_SUBTABLES] = round % 2 == 0 ? 3 : 2 + round / 2 % 3;
-        params.value[TAMIS_DDLCBF_BUCKETS] = 1 + test_random_below(&random, 40);
-        params.value[TAMIS_DDLCBF_BUCKET_BITS] = bits[round % 6];
-        params.value[TAMIS_DDLCBF_REMAINDER_BITS] = 8 + test_random_below(&random, 8);
-        params.value[TAMIS_DDLCBF_COUNTER_BITS] = TAMIS_NONE;
-        params.value[TAMIS_DDLCBF_MOVES] = round % 3 == 0 ? TAMIS_NONE : 1 + round % 3;
+        params.value[TAMIS_DLEFT_DYNAMIC_SUBTABLES] = round % 2 == 0 ? 3 : 2 + round / 2 % 3;
+        params.value[TAMIS_DLEFT_DYNAMIC_BUCKETS] = 1 + test_random_below(&random, 40);
+        params.value[TAMIS_DLEFT_DYNAMIC_BUCKET_BITS] = bits[round % 6];
+        params.value[TAMIS_DLEFT_DYNAMIC_REMAINDER_BITS] = 8 + test_random_below(&random, 8);
+        params.value[TAMIS_DLEFT_DYNAMIC_COUNTER_BITS] = TAMIS_NONE;
+        params.value[TAMIS_DLEFT_DYNAMIC_MOVES] = round % 3 == 0 ? TAMIS_NONE : 1 + round % 3;
         tamis_filter *const best = small_make(&params), *const plain = small_make(&params);
         plain->features = 0;
         plain->kind->attach(plain);

@@ -21,12 +21,12 @@ typedef struct bucket {
     bool quick, narrow; /* native operations can look into it, and change it */
 } bucket;
 
-static uint64_t first_bits(uint64_t print, unsigned length) {
-    return print >> (64 - length);
+static uint64_t first_bits(uint64_t fingerprint, unsigned length) {
+    return fingerprint >> (64 - length);
 }
 
-static bool is_prefix(const tamis_i_element *e, uint64_t print) {
-    return first_bits(e->print, e->length) == first_bits(print, e->length);
+static bool is_prefix(const tamis_i_element *e, uint64_t fingerprint) {
+    return first_bits(e->fingerprint, e->length) == first_bits(fingerprint, e->length);
 }
 
 /* Bits that the elements may take, if there are n. */
@@ -61,7 +61,7 @@ static void read_back(bucket *b) {
 static void assert_element(const tamis_i_element *a, const tamis_i_element *b) {
     assert_int_equal(a->length, b->length);
     assert_int_equal(a->count, b->count);
-    assert_true(a->print == b->print);
+    assert_true(a->fingerprint == b->fingerprint);
 }
 
 /* ---- the native work on a bucket ---- */
@@ -72,55 +72,55 @@ static unsigned char *bytes_of(bucket *b) {
     return (unsigned char *)b->line + b->at / 8;
 }
 
-static void quick_add(bucket *b, uint64_t print) {
-    tamis_i_dynamic_test_add(&b->layout, bytes_of(b), b->n, print);
+static void quick_add(bucket *b, uint64_t fingerprint) {
+    tamis_i_dynamic_test_add(&b->layout, bytes_of(b), b->n, fingerprint);
 }
 
-static void quick_add_any(bucket *b, uint64_t print) {
-    tamis_i_dynamic_test_add_any(&b->layout, bytes_of(b), print);
+static void quick_add_any(bucket *b, uint64_t fingerprint) {
+    tamis_i_dynamic_test_add_any(&b->layout, bytes_of(b), fingerprint);
 }
 
 static void quick_drop(bucket *b, unsigned i) {
     tamis_i_dynamic_test_drop(&b->layout, bytes_of(b), i);
 }
 
-static bool quick_holds(bucket *b, unsigned i, uint64_t print, bool least) {
-    return tamis_i_dynamic_test_holds(&b->layout, bytes_of(b), i, print, least);
+static bool quick_holds(bucket *b, unsigned i, uint64_t fingerprint, bool least) {
+    return tamis_i_dynamic_test_holds(&b->layout, bytes_of(b), i, fingerprint, least);
 }
 
 #else
 
-static void quick_add(bucket *b, uint64_t print) {
-    (void)tamis_i_dynamic_add(&b->layout, b->line, b->at, print, 64, 1);
+static void quick_add(bucket *b, uint64_t fingerprint) {
+    (void)tamis_i_dynamic_add(&b->layout, b->line, b->at, fingerprint, 64, 1);
 }
 
-static void quick_add_any(bucket *b, uint64_t print) {
-    quick_add(b, print);
+static void quick_add_any(bucket *b, uint64_t fingerprint) {
+    quick_add(b, fingerprint);
 }
 
 static void quick_drop(bucket *b, unsigned i) {
     tamis_i_dynamic_drop(&b->layout, b->line, b->at, i);
 }
 
-static bool quick_holds(bucket *b, unsigned i, uint64_t print, bool least) {
-    return least ? tamis_i_dynamic_akin(&b->layout, b->line, b->at, print, 1u << i) != 0
-                 : tamis_i_dynamic_holds(&b->layout, b->line, b->at, i, print);
+static bool quick_holds(bucket *b, unsigned i, uint64_t fingerprint, bool least) {
+    return least ? tamis_i_dynamic_akin(&b->layout, b->line, b->at, fingerprint, 1u << i) != 0
+                 : tamis_i_dynamic_holds(&b->layout, b->line, b->at, i, fingerprint);
 }
 
 #endif
 
 /* ---- calls ---- */
 
-/* Is the new list the old one, no element longer, and at 'place' the first bits of the print? */
-static bool grown_at(const bucket *old, const bucket *now, unsigned place, uint64_t print,
+/* Is the new list the old one, no element longer, and at 'place' the first bits of the fingerprint? */
+static bool grown_at(const bucket *old, const bucket *now, unsigned place, uint64_t fingerprint,
                      unsigned length, unsigned count) {
     const tamis_i_element *const added = &now->list[place];
-    if (added->length > length || added->count != count || !is_prefix(added, print))
+    if (added->length > length || added->count != count || !is_prefix(added, fingerprint))
         return false;
     for (unsigned i = 0; i < old->n; i++) {
         const tamis_i_element *const e = &now->list[i + (i >= place)];
         if (e->length > old->list[i].length || e->count != old->list[i].count ||
-            !is_prefix(e, old->list[i].print))
+            !is_prefix(e, old->list[i].fingerprint))
             return false;
     }
     return true;
@@ -147,18 +147,18 @@ static void assert_lengths(const bucket *now, unsigned known) {
     }
 }
 
-static void add(bucket *b, uint64_t print, unsigned length, unsigned count) {
+static void add(bucket *b, uint64_t fingerprint, unsigned length, unsigned count) {
     const bucket old = *b;
     const unsigned longest = (unsigned)b->layout.least + TAMIS_I_DYNAMIC_MORE;
     unsigned known = length < longest ? length : longest;
     known = known < 56 ? known : 56;
-    const bool done = tamis_i_dynamic_add(&b->layout, b->line, b->at, print, length, count);
+    const bool done = tamis_i_dynamic_add(&b->layout, b->line, b->at, fingerprint, length, count);
     assert_int_equal(done, old.n < b->layout.most);
     if (b->narrow && done && length == 64) {
         bucket other = old, any = old;
-        quick_add(&other, print);
+        quick_add(&other, fingerprint);
         assert_memory_equal(other.line, b->line, sizeof b->line);
-        quick_add_any(&any, print);
+        quick_add_any(&any, fingerprint);
         assert_memory_equal(any.line, b->line, sizeof b->line);
     }
     read_back(b);
@@ -169,7 +169,7 @@ static void add(bucket *b, uint64_t print, unsigned length, unsigned count) {
     }
     bool found = false;
     for (unsigned place = 0; place < b->n; place++)
-        found |= grown_at(&old, b, place, print, length, count);
+        found |= grown_at(&old, b, place, fingerprint, length, count);
     assert_true(found);
     for (unsigned i = 0; i < old.n; i++)
         known = old.list[i].length < known ? old.list[i].length : known;
@@ -241,34 +241,35 @@ static void join(bucket *b, unsigned elements) {
     assert_int_equal(raised, can);
 }
 
-/* All ways to look for a print tell what the list tells. */
-static unsigned look_for(bucket *b, uint64_t print) {
+/* All ways to look for a fingerprint tell what the list tells. */
+static unsigned look_for(bucket *b, uint64_t fingerprint) {
     unsigned same = 0, akin = 0, copies = 0;
     for (unsigned i = 0; i < b->n; i++) {
         const tamis_i_element *const e = &b->list[i];
         const unsigned least = (unsigned)b->layout.least;
-        same |= (unsigned)is_prefix(e, print) << i;
-        akin |= (unsigned)(first_bits(e->print, least) == first_bits(print, least)) << i;
-        copies += is_prefix(e, print) ? e->count : 0;
+        same |= (unsigned)is_prefix(e, fingerprint) << i;
+        akin |= (unsigned)(first_bits(e->fingerprint, least) == first_bits(fingerprint, least))
+                << i;
+        copies += is_prefix(e, fingerprint) ? e->count : 0;
     }
     tamis_i_probe probe = {.at = {b->line, b->line}};
     probe.word[1] = probe.word[2] = b->at;
-    probe.word[TAMIS_I_HEAD] = tamis_i_dynamic_head(&b->layout, print);
+    probe.word[TAMIS_I_HEAD] = tamis_i_dynamic_head(&b->layout, fingerprint);
     const uint64_t heads = tamis_i_heads_find(&b->layout.heads, &probe, 2);
     const unsigned hits = (uint16_t)heads;
     assert_int_equal(heads, hits | (uint64_t)hits << 16);
     assert_int_equal(same & ~hits, 0);
-    assert_int_equal(tamis_i_dynamic_match(&b->layout, b->line, b->at, print, hits), same);
-    assert_int_equal(tamis_i_dynamic_akin(&b->layout, b->line, b->at, print, hits), akin);
+    assert_int_equal(tamis_i_dynamic_match(&b->layout, b->line, b->at, fingerprint, hits), same);
+    assert_int_equal(tamis_i_dynamic_akin(&b->layout, b->line, b->at, fingerprint, hits), akin);
     assert_int_equal(tamis_i_dynamic_copies(&b->layout, b->line, b->at, same), copies);
     for (unsigned i = 0; i < MOST; i++)
         if ((hits >> i & 1) != 0)
-            assert_int_equal(tamis_i_dynamic_holds(&b->layout, b->line, b->at, i, print),
+            assert_int_equal(tamis_i_dynamic_holds(&b->layout, b->line, b->at, i, fingerprint),
                              same >> i & 1);
     for (unsigned i = 0; i < MOST && b->quick; i++) {
         if ((hits >> i & 1) != 0) {
-            assert_int_equal(quick_holds(b, i, print, false), same >> i & 1);
-            assert_int_equal(quick_holds(b, i, print, true), akin >> i & 1);
+            assert_int_equal(quick_holds(b, i, fingerprint, false), same >> i & 1);
+            assert_int_equal(quick_holds(b, i, fingerprint, true), akin >> i & 1);
         }
     }
     return same;
@@ -277,13 +278,13 @@ static unsigned look_for(bucket *b, uint64_t print) {
 /* ---- runs ---- */
 
 /* Prints are drawn so that some are equal in their first bits, and some in all. */
-static uint64_t draw_print(const bucket *b, uint64_t *random) {
-    uint64_t print = test_random(random);
+static uint64_t draw_fingerprint(const bucket *b, uint64_t *random) {
+    uint64_t fingerprint = test_random(random);
     if (b->n == 0 || test_random(random) % 3 == 0)
-        return print;
+        return fingerprint;
     const tamis_i_element *const e = &b->list[test_random_below(random, b->n)];
     const unsigned keep = (unsigned)(1 + test_random_below(random, e->length));
-    return first_bits(e->print, keep) << (64 - keep) | print >> keep;
+    return first_bits(e->fingerprint, keep) << (64 - keep) | fingerprint >> keep;
 }
 
 static void churn(bucket *b, uint64_t *random) {
@@ -295,14 +296,14 @@ static void churn(bucket *b, uint64_t *random) {
     read_back(b);
     assert_int_equal(b->n, 0);
     for (unsigned step = 0; step < STEPS; step++) {
-        const uint64_t print = draw_print(b, random);
-        const unsigned same = look_for(b, print), what = (unsigned)(test_random(random) % 8);
+        const uint64_t fingerprint = draw_fingerprint(b, random);
+        const unsigned same = look_for(b, fingerprint), what = (unsigned)(test_random(random) % 8);
         if (what < 4) {
             const unsigned least = (unsigned)b->layout.least;
             const unsigned length =
                 what == 0 ? least + (unsigned)test_random_below(random, 65 - least) : 64;
             const unsigned most = 1u << b->layout.counter_bits;
-            add(b, print, length, 1 + (unsigned)test_random_below(random, most));
+            add(b, fingerprint, length, 1 + (unsigned)test_random_below(random, most));
         } else if (what < 6 && same != 0) {
             remove_one(b, same);
         } else if (what == 6 && same != 0) {

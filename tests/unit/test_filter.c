@@ -83,7 +83,7 @@ static void test_seed_random_filters_differ(void **state) {
     tamis_filter_free(b);
 }
 
-/* The lines of a chain's links, too, and of a view that nobody may write to. */
+/* The lines of a series's links, too, and of a view that nobody may write to. */
 static void test_prefetch_has_no_effect(void **state) {
     (void)state;
     for_each_kind(kind) {

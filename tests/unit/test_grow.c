@@ -1,4 +1,4 @@
-/* test_grow.c - filters that grow: chains of links, what they answer, refuse and leave unchanged
+/* test_grow.c - filters that grow: series of links, what they answer, refuse and leave unchanged
  *
  * SPDX-License-Identifier: MIT
  */
@@ -190,7 +190,7 @@ static void test_growth_copies_stay_in_one_link(void **state) {
     }
 }
 
-/* What a chain relies on: where a kind says that a further copy is free, no answer for an absent key changes.
+/* What a series relies on: where a kind says that a further copy is free, no answer for an absent key changes.
  * Half of the keys have left, so that there is room. */
 static void test_growth_free_copies_change_no_answer(void **state) {
     (void)state;
@@ -275,10 +275,10 @@ static void test_growth_batches_are_single_calls(void **state) {
     }
 }
 
-/* Files, copies and views of a chain are the chain. */
+/* Files, copies and views of a series are the series. */
 static void test_growth_files_copies_and_views(void **state) {
     (void)state;
-    const char *const path = test_path("chain.tamis");
+    const char *const path = test_path("series.tamis");
     for_each_kind(kind) {
         tamis_filter *const f = growing(kind, 50, 0.05, NULL);
         for (uint64_t key = 0; key < 400; key++)
@@ -347,16 +347,16 @@ static void test_growth_clear_empties_all_links(void **state) {
     }
 }
 
-static void test_growth_refuses_what_a_chain_cannot(void **state) {
+static void test_growth_refuses_what_a_series_cannot(void **state) {
     (void)state;
     for_each_kind(kind) {
         tamis_filter *const f = growing(kind, 50, 0.05, NULL), *g;
         for (uint64_t key = 0; key < 100; key++)
             assert_ok(tamis_filter_insert_u64(f, key, NULL));
         assert_ok(tamis_filter_clone(f, NULL, &g));
-        assert_int_equal(tamis_filter_export_size(f), 0);
+        assert_int_equal(tamis_filter_compact_size(f), 0);
         char byte;
-        assert_status(tamis_filter_export(f, &byte, 1), TAMIS_E_UNSUPPORTED);
+        assert_status(tamis_filter_compact_encode(f, &byte, 1), TAMIS_E_UNSUPPORTED);
         assert_same(f, g);
         tamis_filter_free(f);
         tamis_filter_free(g);
@@ -545,7 +545,7 @@ int main(void) {
         cmocka_unit_test(test_growth_batches_are_single_calls),
         cmocka_unit_test(test_growth_files_copies_and_views),
         cmocka_unit_test(test_growth_clear_empties_all_links),
-        cmocka_unit_test(test_growth_refuses_what_a_chain_cannot),
+        cmocka_unit_test(test_growth_refuses_what_a_series_cannot),
         cmocka_unit_test(test_growth_bad_arguments_change_nothing),
         cmocka_unit_test(test_growth_broken_promise_is_not_given_again),
         cmocka_unit_test(test_growth_capacity_out_of_proportion_is_refused),

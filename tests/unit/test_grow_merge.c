@@ -1,4 +1,4 @@
-/* test_grow_merge.c - chains become one: what the union holds, when it is refused
+/* test_grow_merge.c - series become one: what the union holds, when it is refused
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,8 +22,8 @@ static void assert_keys(const tamis_filter *f, uint64_t n) {
         assert_true(tamis_filter_contains_u64(f, key));
 }
 
-/* Chains of different sizes become one, which goes on growing under its promise. */
-static void test_merge_chains_hold_all_keys(void **state) {
+/* Series of different sizes become one, which goes on growing under its promise. */
+static void test_merge_series_hold_all_keys(void **state) {
     (void)state;
     enum { HALF = 2000, UNION = 2 * HALF, ALL = 5 * HALF, ASKED = 100000 };
     const double promise = 0.04;
@@ -67,7 +67,7 @@ static void test_merge_chains_hold_all_keys(void **state) {
     }
 }
 
-/* One of both is no chain; links without keys are left out; removals lose no key of either. */
+/* One of both is no series; links without keys are left out; removals lose no key of either. */
 static void test_merge_with_plain_filters(void **state) {
     (void)state;
     tamis_filter *const f = test_filter(TAMIS_KIND_RANK, 1000, 0.01, test_seed());
@@ -163,7 +163,7 @@ static void test_merge_of_too_many_links_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_merge_chains_hold_all_keys),
+        cmocka_unit_test(test_merge_series_hold_all_keys),
         cmocka_unit_test(test_merge_with_plain_filters),
         cmocka_unit_test(test_merge_refused_changes_nothing),
         cmocka_unit_test(test_merge_of_too_many_links_is_refused),

@@ -104,7 +104,7 @@ static void test_key_form_unset_file_is_of_version_1(void **state) {
     free(b);
 }
 
-static void test_key_form_kept_by_chains(void **state) {
+static void test_key_form_kept_by_series(void **state) {
     (void)state;
     tamis_filter *const f = sample(TAMIS_KIND_BLOOM, TAMIS_KEYS_U64);
     tamis_growth growth;
@@ -129,31 +129,31 @@ static void test_key_form_kept_by_chains(void **state) {
     tamis_filter_free(f);
 }
 
-/* Make the checksum of a trimmed form right, and see what an import says. */
+/* Make the checksum of a compact form right, and see what the reader says. */
 static const char *import_reason(unsigned char *bytes, size_t size) {
     const char *reason = NULL;
     tamis_filter *f = NULL;
     tamis_i_put_u64(bytes + size - 8, tamis_i_checksum(bytes, size - 8));
-    if (tamis_filter_import(bytes, size, NULL, &f, &reason) == TAMIS_OK)
+    if (tamis_filter_compact_decode(bytes, size, NULL, &f, &reason) == TAMIS_OK)
         tamis_filter_free(f);
     return reason;
 }
 
-static void test_key_form_kept_by_the_trimmed_form(void **state) {
+static void test_key_form_kept_by_the_compact_form(void **state) {
     (void)state;
     size_t plain = 0;
     for (unsigned form = 0; form <= TAMIS_KEYS_U64; form++) {
         tamis_filter *const f = sample(TAMIS_KIND_RANK, (tamis_key_form)form), *back;
         size_t size, whole;
         unsigned char *const file = encode(f, &whole);
-        size = (size_t)tamis_filter_export_size(f);
+        size = (size_t)tamis_filter_compact_size(f);
         plain = form == 0 ? size : plain;
         assert_int_equal(size, plain + (form != 0));
         unsigned char *const bytes = malloc(size);
         assert_non_null(bytes);
-        assert_ok(tamis_filter_export(f, bytes, size));
+        assert_ok(tamis_filter_compact_encode(f, bytes, size));
         assert_int_equal(bytes[16], form == 0 ? 1 : 2);
-        assert_ok(tamis_filter_import(bytes, size, NULL, &back, NULL));
+        assert_ok(tamis_filter_compact_decode(bytes, size, NULL, &back, NULL));
         assert_back(back, (tamis_key_form)form, file, whole);
         if (form != 0) { /* version, kind, hash, form */
             assert_int_equal(bytes[19], form);
@@ -211,8 +211,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_key_form_kept_by_files_and_copies),
         cmocka_unit_test(test_key_form_unset_file_is_of_version_1),
-        cmocka_unit_test(test_key_form_kept_by_chains),
-        cmocka_unit_test(test_key_form_kept_by_the_trimmed_form),
+        cmocka_unit_test(test_key_form_kept_by_series),
+        cmocka_unit_test(test_key_form_kept_by_the_compact_form),
         cmocka_unit_test(test_key_form_merge_of_different_forms_refused),
         cmocka_unit_test(test_key_form_changes_of_a_known_form_refused),
     };

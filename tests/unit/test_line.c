@@ -1,6 +1,6 @@
 /* test_line.c - lines of fingerprints against a plain model, and what the two kinds refuse
  *
- * The model is a list of entries (home, print, bits), with the rules of bits/line.h written down as they
+ * The model is a list of entries (home, fingerprint, bits), with the rules of bits/line.h written down as they
  * stand there.  Every line is compared with it bit by bit after every call, for each set of operations.
  *
  * SPDX-License-Identifier: MIT
@@ -25,7 +25,7 @@ static void plain_write(const plain *p, uint64_t words[8]) {
     for (unsigned i = 0; i < p->n; i++) {
         const tamis_i_line_entry *const e = &p->entries[i];
         for (unsigned b = 0; b < e->bits; b++)
-            if (e->print >> (63 - b) & 1)
+            if (e->fingerprint >> (63 - b) & 1)
                 tamis_i_bit_set(words, at - 1 - b);
         at -= e->bits;
         tamis_i_bit_set(words, e->home);
@@ -37,14 +37,14 @@ static void plain_write(const plain *p, uint64_t words[8]) {
             tamis_i_bit_set(words, 503 + b);
 }
 
-static bool plain_match(const tamis_i_line_entry *e, unsigned home, uint64_t print) {
-    return e->home == home && (e->print ^ print) >> (64 - e->bits) == 0;
+static bool plain_match(const tamis_i_line_entry *e, unsigned home, uint64_t fingerprint) {
+    return e->home == home && (e->fingerprint ^ fingerprint) >> (64 - e->bits) == 0;
 }
 
-static unsigned plain_copies(const plain *p, unsigned home, uint64_t print) {
+static unsigned plain_copies(const plain *p, unsigned home, uint64_t fingerprint) {
     unsigned copies = 0;
     for (unsigned i = 0; i < p->n; i++)
-        copies += plain_match(&p->entries[i], home, print);
+        copies += plain_match(&p->entries[i], home, fingerprint);
     return copies;
 }
 
@@ -53,7 +53,7 @@ static void plain_shorten(plain *p, unsigned i, unsigned bits) {
     assert_true(bits >= 1 && bits <= e->bits);
     p->bits -= e->bits - bits;
     e->bits = (uint8_t)bits;
-    e->print = e->print >> (64 - bits) << (64 - bits);
+    e->fingerprint = e->fingerprint >> (64 - bits) << (64 - bits);
 }
 
 static bool plain_fits(const plain *p) {
@@ -71,9 +71,9 @@ static void plain_make_room(plain *p) {
     }
 }
 
-static unsigned plain_add(plain *p, unsigned home, uint64_t print) {
+static unsigned plain_add(plain *p, unsigned home, uint64_t fingerprint) {
     const bool set = tamis_i_line_is_set(&p->line);
-    const unsigned copies = plain_copies(p, home, print);
+    const unsigned copies = plain_copies(p, home, fingerprint);
     unsigned at = 0, bits;
     if ((copies != 0 && (set || copies >= p->line.copies)) || p->n == p->line.most)
         return copies != 0;
@@ -93,7 +93,8 @@ static unsigned plain_add(plain *p, unsigned home, uint64_t print) {
             bits++;
     }
     memmove(&p->entries[at + 1], &p->entries[at], (p->n - at) * sizeof p->entries[0]);
-    p->entries[at] = (tamis_i_line_entry){.print = print, .home = (uint8_t)home, .bits = 64};
+    p->entries[at] =
+        (tamis_i_line_entry){.fingerprint = fingerprint, .home = (uint8_t)home, .bits = 64};
     p->n++;
     p->bits += 64;
     if (set) { /* lengths follow from the number of entries */
@@ -112,9 +113,9 @@ static unsigned plain_add(plain *p, unsigned home, uint64_t print) {
     return (copies != 0) | TAMIS_I_LINE_STORED;
 }
 
-static bool plain_drop(plain *p, unsigned home, uint64_t print) {
+static bool plain_drop(plain *p, unsigned home, uint64_t fingerprint) {
     unsigned at = p->n;
-    while (at > 0 && !plain_match(&p->entries[at - 1], home, print))
+    while (at > 0 && !plain_match(&p->entries[at - 1], home, fingerprint))
         at--;
     if (at == 0)
         return false;
@@ -134,54 +135,54 @@ static void compare(const plain *p, const uint64_t words[8]) {
     assert_true(tamis_i_line_check(&p->line, words, &reason));
 }
 
-static uint64_t some_print(uint64_t *random) {
+static uint64_t some_fingerprint(uint64_t *random) {
     /* Every third is one of a few, so that equal ones meet. */
-    const uint64_t print = test_random(random);
-    return print % 3 == 0 ? print >> 62 << 62 : print;
+    const uint64_t fingerprint = test_random(random);
+    return fingerprint % 3 == 0 ? fingerprint >> 62 << 62 : fingerprint;
 }
 
 /* One key, as a group and alone. */
-static tamis_i_line_keys one_key(uint64_t words[8], unsigned home, uint64_t print) {
-    return (tamis_i_line_keys){.at = {words}, .home = {home}, .print = {print}};
+static tamis_i_line_keys one_key(uint64_t words[8], unsigned home, uint64_t fingerprint) {
+    return (tamis_i_line_keys){.at = {words}, .home = {home}, .fingerprint = {fingerprint}};
 }
 
 static void add_one(plain *p, uint64_t words[8], const tamis_i_line_ops *ops, unsigned home,
-                    uint64_t print) {
-    const tamis_i_line_keys key = one_key(words, home, print);
+                    uint64_t fingerprint) {
+    const tamis_i_line_keys key = one_key(words, home, fingerprint);
     uint64_t before[8];
     uint8_t result;
     memcpy(before, words, sizeof before);
     assert_int_equal(ops->add(&p->line, &key, 0, 1, &key, &result), 1);
-    assert_int_equal(result, plain_add(p, home, print));
+    assert_int_equal(result, plain_add(p, home, fingerprint));
     compare(p, words);
     memcpy(words, before, sizeof before);
-    assert_int_equal(ops->add_one(&p->line, words, home, print), result);
+    assert_int_equal(ops->add_one(&p->line, words, home, fingerprint), result);
     compare(p, words);
 }
 
 static void drop_one(plain *p, uint64_t words[8], const tamis_i_line_ops *ops, unsigned home,
-                     uint64_t print) {
-    const tamis_i_line_keys key = one_key(words, home, print);
+                     uint64_t fingerprint) {
+    const tamis_i_line_keys key = one_key(words, home, fingerprint);
     uint64_t before[8];
     bool dropped;
     memcpy(before, words, sizeof before);
     ops->drop(&p->line, &key, 1, &key, &dropped);
-    assert_int_equal(dropped, plain_drop(p, home, print));
+    assert_int_equal(dropped, plain_drop(p, home, fingerprint));
     compare(p, words);
     memcpy(words, before, sizeof before);
-    assert_int_equal(ops->drop_one(&p->line, words, home, print), dropped);
+    assert_int_equal(ops->drop_one(&p->line, words, home, fingerprint), dropped);
     compare(p, words);
 }
 
 static void ask_one(const plain *p, uint64_t words[8], const tamis_i_line_ops *ops, unsigned home,
-                    uint64_t print) {
-    const tamis_i_line_keys key = one_key(words, home, print);
+                    uint64_t fingerprint) {
+    const tamis_i_line_keys key = one_key(words, home, fingerprint);
     bool found;
     ops->find(&p->line, &key, 1, &key, &found);
-    assert_int_equal(ops->has(&p->line, words, home, print), found);
-    assert_int_equal(found, plain_copies(p, home, print) != 0);
-    assert_int_equal(tamis_i_line_copies(&p->line, words, home, print),
-                     plain_copies(p, home, print));
+    assert_int_equal(ops->has(&p->line, words, home, fingerprint), found);
+    assert_int_equal(found, plain_copies(p, home, fingerprint) != 0);
+    assert_int_equal(tamis_i_line_copies(&p->line, words, home, fingerprint),
+                     plain_copies(p, home, fingerprint));
     if (p->line.passes_on) {
         const bool full = p->n == p->line.most;
         uint8_t result;
@@ -215,24 +216,25 @@ static void walk(const tamis_i_line *line, const tamis_i_line_ops *ops, uint64_t
             set || stretch == 1 ? line->most + 2 : test_random_below(random, line->most + 2);
         for (unsigned step = 0; step < 2 * line->most + 20; step++) {
             const unsigned home = (unsigned)test_random_below(random, line->homes);
-            const uint64_t print = some_print(random);
+            const uint64_t fingerprint = some_fingerprint(random);
             if (set || test_random(random) % 16 < (p.n < level ? 13u : 3u)) {
-                add_one(&p, words, ops, home, print);
+                add_one(&p, words, ops, home, fingerprint);
             } else {
                 const bool one = p.n != 0 && test_random(random) % 4 != 0;
                 const unsigned i = one ? (unsigned)test_random_below(random, p.n) : 0;
                 drop_one(&p, words, ops, one ? p.entries[i].home : home,
-                         one ? p.entries[i].print | print >> p.entries[i].bits : print);
+                         one ? p.entries[i].fingerprint | fingerprint >> p.entries[i].bits
+                             : fingerprint);
             }
-            ask_one(&p, words, ops, home, print);
-            ask_one(&p, words, ops, home, some_print(random));
+            ask_one(&p, words, ops, home, fingerprint);
+            ask_one(&p, words, ops, home, some_fingerprint(random));
         }
         for (unsigned i = 0; i < p.n; i++)
             ask_one(&p, words, ops, p.entries[i].home,
-                    p.entries[i].print | test_random(random) >> p.entries[i].bits);
+                    p.entries[i].fingerprint | test_random(random) >> p.entries[i].bits);
     }
     while (p.n > 0 && !set)
-        drop_one(&p, words, ops, p.entries[p.n / 2].home, p.entries[p.n / 2].print);
+        drop_one(&p, words, ops, p.entries[p.n / 2].home, p.entries[p.n / 2].fingerprint);
     compare_guards(&memory);
 }
 
@@ -294,7 +296,7 @@ static void crowd(const tamis_i_line *line, const tamis_i_line_ops *ops, uint64_
             add_one(&p, words, ops, home, test_random(random));
             if (!set && step % 5 == 4) {
                 const unsigned i = (unsigned)test_random_below(random, p.n);
-                drop_one(&p, words, ops, p.entries[i].home, p.entries[i].print);
+                drop_one(&p, words, ops, p.entries[i].home, p.entries[i].fingerprint);
             }
         }
         compare_guards(&memory);
@@ -318,11 +320,11 @@ static void fill(plain *p, uint64_t words[8], unsigned n, uint64_t *random) {
     memset(words, 0, 64);
     for (unsigned tries = 0; p->n < n && tries < 4 * n; tries++)
         add_one(p, words, tamis_i_line_ops_for(&p->line, 0),
-                (unsigned)test_random_below(random, p->line.homes), some_print(random));
+                (unsigned)test_random_below(random, p->line.homes), some_fingerprint(random));
     for (uint64_t drops = tamis_i_line_is_set(&p->line) ? 0 : test_random_below(random, p->n + 1);
          drops > 0; drops--)
         drop_one(p, words, tamis_i_line_ops_for(&p->line, 0), p->entries[p->n / 2].home,
-                 p->entries[p->n / 2].print);
+                 p->entries[p->n / 2].fingerprint);
 }
 
 static void test_merged_lines_hold_the_entries_of_both(void **state) {
@@ -354,9 +356,9 @@ static void test_merged_lines_hold_the_entries_of_both(void **state) {
             assert_true(set ? n <= a.n + b.n && n >= a.n && n >= b.n : n == a.n + b.n);
             for (unsigned i = 0; i < a.n + b.n; i++) {
                 const tamis_i_line_entry *const e = i < a.n ? &a.entries[i] : &b.entries[i - a.n];
-                const unsigned copies =
-                    plain_copies(&a, e->home, e->print) + plain_copies(&b, e->home, e->print);
-                assert_true(tamis_i_line_copies(&line, words, e->home, e->print) >=
+                const unsigned copies = plain_copies(&a, e->home, e->fingerprint) +
+                                        plain_copies(&b, e->home, e->fingerprint);
+                assert_true(tamis_i_line_copies(&line, words, e->home, e->fingerprint) >=
                             (set ? 1 : copies));
             }
             merged++;
@@ -366,13 +368,13 @@ static void test_merged_lines_hold_the_entries_of_both(void **state) {
 }
 
 /* Lines of sets that have most keys in common: whatever the merged line has, it finds every key, all bits of
- * its print included. */
+ * its fingerprint included. */
 static void test_merged_sets_find_every_key(void **state) {
     (void)state;
     uint64_t random = test_seed() + 7, merged = 0;
     for (unsigned round = 0; round < 6000; round++) {
         tamis_i_line line;
-        uint64_t words[2][8] = {{0}}, print[240];
+        uint64_t words[2][8] = {{0}}, fingerprint[240];
         unsigned home[240];
         bool in[240];
         tamis_i_line_init(&line, 2 + test_random_below(&random, 63), 56, true, 0);
@@ -380,16 +382,16 @@ static void test_merged_sets_find_every_key(void **state) {
         const uint64_t share = 1 + test_random_below(&random, 99);
         for (unsigned i = 0; i < n; i++) {
             home[i] = (unsigned)test_random_below(&random, line.homes);
-            print[i] = test_random(&random);
+            fingerprint[i] = test_random(&random);
             in[i] = false;
             for (unsigned k = 0; k < 2; k++)
                 if (test_random_below(&random, 100) < share)
-                    in[i] |= tamis_i_line_add(&line, words[k], home[i], print[i]) != 0;
+                    in[i] |= tamis_i_line_add(&line, words[k], home[i], fingerprint[i]) != 0;
         }
         if (!tamis_i_line_merge(&line, words[0], words[1], true))
             continue;
         for (unsigned i = 0; i < n; i++)
-            assert_true(!in[i] || tamis_i_line_find(&line, words[0], home[i], print[i]));
+            assert_true(!in[i] || tamis_i_line_find(&line, words[0], home[i], fingerprint[i]));
         merged++;
     }
     print_message("%u of 6000 merged\n", (unsigned)merged);
@@ -414,11 +416,11 @@ static void test_merge_of_lines_that_pass_on_keeps_the_fuller(void **state) {
         const plain *const fuller = b.n > a.n ? &b : &a, *const other = b.n > a.n ? &a : &b;
         unsigned missing = 0;
         for (unsigned i = 0; i < fuller->n; i++)
-            assert_true(
-                tamis_i_line_find(&line, words, fuller->entries[i].home, fuller->entries[i].print));
+            assert_true(tamis_i_line_find(&line, words, fuller->entries[i].home,
+                                          fuller->entries[i].fingerprint));
         for (unsigned i = 0; i < other->n; i++)
-            missing +=
-                !tamis_i_line_find(&line, words, other->entries[i].home, other->entries[i].print);
+            missing += !tamis_i_line_find(&line, words, other->entries[i].home,
+                                          other->entries[i].fingerprint);
         assert_true(missing == 0 || tamis_i_line_full(&line, words));
         over += missing;
     }

@@ -20,7 +20,7 @@ typedef struct lines {
 
 typedef struct key {
     size_t line;
-    uint64_t home, print;
+    uint64_t home, fingerprint;
 } key;
 
 typedef struct pair {
@@ -34,11 +34,11 @@ typedef struct pair {
 
 /* Some of the keys are equal, some homes crowded. */
 static key some_key(pair *p) {
-    const uint64_t chance = test_random(&p->random), print = test_random(&p->random);
+    const uint64_t chance = test_random(&p->random), fingerprint = test_random(&p->random);
     const uint64_t homes = chance % 8 == 0 && p->line.homes > 3 ? 3 : p->line.homes;
     return (key){.line = (size_t)test_random_below(&p->random, LINES),
                  .home = test_random_below(&p->random, homes),
-                 .print = chance % 7 == 1 ? print >> 61 << 61 : print};
+                 .fingerprint = chance % 7 == 1 ? fingerprint >> 61 << 61 : fingerprint};
 }
 
 static void draw(pair *p, key drawn[GROUP], tamis_i_line_keys *keys, unsigned known_in_eight) {
@@ -48,7 +48,7 @@ static void draw(pair *p, key drawn[GROUP], tamis_i_line_keys *keys, unsigned kn
         drawn[i] = known ? p->stored[test_random_below(&p->random, p->n_stored)] : some_key(p);
         keys->at[i] = p->other.words[drawn[i].line];
         keys->home[i] = drawn[i].home;
-        keys->print[i] = drawn[i].print;
+        keys->fingerprint[i] = drawn[i].fingerprint;
     }
 }
 
@@ -66,7 +66,7 @@ static void add_group(pair *p) {
         assert_true(to > from && to <= GROUP);
         for (size_t i = from; i < to; i++) {
             const unsigned result = tamis_i_line_add(&p->line, p->one.words[drawn[i].line],
-                                                     (unsigned)drawn[i].home, drawn[i].print);
+                                                     (unsigned)drawn[i].home, drawn[i].fingerprint);
             assert_int_equal(results[i], result);
             assert_true(i + 1 == to || !tamis_i_line_refused(&p->line, result));
             if (p->n_stored < sizeof p->stored / sizeof p->stored[0])
@@ -89,7 +89,7 @@ static void find_group(pair *p) {
     for (unsigned i = 0; i < GROUP; i++) {
         const uint64_t *const words = p->one.words[drawn[i].line];
         const bool there =
-            tamis_i_line_find(&p->line, words, (unsigned)drawn[i].home, drawn[i].print);
+            tamis_i_line_find(&p->line, words, (unsigned)drawn[i].home, drawn[i].fingerprint);
         assert_int_equal(found[i], there);
         if (p->line.passes_on)
             assert_int_equal(results[i], there                                ? TAMIS_I_LINE_FOUND
@@ -106,8 +106,9 @@ static void drop_group(pair *p) {
     draw(p, drawn, &keys, 7);
     p->ops->drop(&p->line, &keys, GROUP, &keys, dropped);
     for (unsigned i = 0; i < GROUP; i++)
-        assert_int_equal(dropped[i], tamis_i_line_drop(&p->line, p->one.words[drawn[i].line],
-                                                       (unsigned)drawn[i].home, drawn[i].print));
+        assert_int_equal(dropped[i],
+                         tamis_i_line_drop(&p->line, p->one.words[drawn[i].line],
+                                           (unsigned)drawn[i].home, drawn[i].fingerprint));
     compare(p);
 }
 

@@ -19,29 +19,29 @@ typedef struct lists {
     unsigned load;
 } lists;
 
-static uint64_t count_equal(const lists *l, unsigned home, uint64_t print, uint64_t mask) {
+static uint64_t count_equal(const lists *l, unsigned home, uint64_t fingerprint, uint64_t mask) {
     uint64_t n = 0;
     for (unsigned i = 0; i < l->n[home]; i++)
-        n += ((l->slot[home][i] ^ print) & mask) == 0;
+        n += ((l->slot[home][i] ^ fingerprint) & mask) == 0;
     return n;
 }
 
 /* A table of one bucket and two extensions that are linked by hand, and bits around it that must stay. */
 typedef struct bucket {
-    tamis_i_rank_bucket chain;
+    tamis_i_rank_bucket rank;
     uint64_t *table;
     size_t n_words;
 } bucket;
 
-static bucket make_bucket(unsigned homes, unsigned print_bits, unsigned slot_bits, unsigned z1,
-                          unsigned z2, unsigned z3) {
-    bucket b = {.chain = {.homes = homes,
-                          .print_bits = print_bits,
-                          .slot_bits = slot_bits,
-                          .n = {3, z2 != 0, z3 != 0},
-                          .slots = {z1, z2, z3}}};
-    assert_true(tamis_i_rank_init(&b.chain));
-    b.n_words = (size_t)(b.chain.bits / 64 + 2);
+static bucket make_bucket(unsigned homes, unsigned fingerprint_bits, unsigned slot_bits,
+                          unsigned z1, unsigned z2, unsigned z3) {
+    bucket b = {.rank = {.homes = homes,
+                         .fingerprint_bits = fingerprint_bits,
+                         .slot_bits = slot_bits,
+                         .n = {3, z2 != 0, z3 != 0},
+                         .slots = {z1, z2, z3}}};
+    assert_true(tamis_i_rank_init(&b.rank));
+    b.n_words = (size_t)(b.rank.bits / 64 + 2);
     b.table = calloc(b.n_words, sizeof *b.table);
     assert_non_null(b.table);
     return b;
@@ -49,7 +49,7 @@ static bucket make_bucket(unsigned homes, unsigned print_bits, unsigned slot_bit
 
 /* Bucket 1 gets the piece it needs next, or gives back the one it does not need. */
 static void relink(const bucket *b, tamis_i_rank_view *v, unsigned load) {
-    const tamis_i_rank_bucket *const c = &b->chain;
+    const tamis_i_rank_bucket *const c = &b->rank;
     for (unsigned kind = 1; kind < TAMIS_I_RANK_PIECES && c->n[kind] != 0; kind++) {
         const bool needed = load > c->first[kind];
         tamis_i_rank_set_link(c, b->table, kind - 1, v->number[kind - 1], needed);
@@ -73,71 +73,71 @@ static void find_many(const tamis_i_rank_ops *ops, const bucket *b, const tamis_
         {.now = &keys[0], .before = &keys[1], .n_now = n, .n_before = n},
         {.now = &keys[1], .n_now = n}};
     for (unsigned i = 0; i < 4; i++)
-        ops->find_many(&b->chain, b->table, &turns[i], i == 3 ? again : found);
+        ops->find_many(&b->rank, b->table, &turns[i], i == 3 ? again : found);
     assert_memory_equal(found, again, n * sizeof *found);
 }
 
 /* Queries for some homes of the bucket, and for those of an empty one in between. */
 static void compare_many(const bucket *b, const tamis_i_rank_ops *ops, const lists *l,
-                         unsigned home, uint64_t print) {
-    const uint64_t at = tamis_i_rank_piece(&b->chain, 0, 1);
-    const uint64_t mask = tamis_i_low_mask((unsigned)b->chain.print_bits);
-    const size_t n = print % 2 == 0 ? TAMIS_I_GROUP : 1 + home % TAMIS_I_GROUP;
+                         unsigned home, uint64_t fingerprint) {
+    const uint64_t at = tamis_i_rank_piece(&b->rank, 0, 1);
+    const uint64_t mask = tamis_i_low_mask((unsigned)b->rank.fingerprint_bits);
+    const size_t n = fingerprint % 2 == 0 ? TAMIS_I_GROUP : 1 + home % TAMIS_I_GROUP;
     tamis_i_rank_keys keys;
     bool found[TAMIS_I_GROUP];
     memset(&keys, 0, sizeof keys);
     for (unsigned i = 0; i < n; i++) {
         keys.at[i] = i % 4 == 3 ? 0 : at;
-        keys.home[i] = (home + i) % b->chain.homes;
-        keys.print[i] = print;
+        keys.home[i] = (home + i) % b->rank.homes;
+        keys.fingerprint[i] = fingerprint;
     }
     find_many(ops, b, &keys, n, found);
     for (unsigned i = 0; i < n; i++)
-        assert_int_equal(
-            found[i],
-            i % 4 != 3 && count_equal(l, (home + i) % (unsigned)b->chain.homes, print, mask) != 0);
+        assert_int_equal(found[i],
+                         i % 4 != 3 && count_equal(l, (home + i) % (unsigned)b->rank.homes,
+                                                   fingerprint, mask) != 0);
 }
 
 static void compare(const bucket *b, const tamis_i_rank_ops *ops, const lists *l) {
-    const uint64_t mask = tamis_i_low_mask((unsigned)b->chain.print_bits);
+    const uint64_t mask = tamis_i_low_mask((unsigned)b->rank.fingerprint_bits);
     const char *reason = NULL;
     tamis_i_rank_view v;
-    for (unsigned home = 0; home < b->chain.homes; home++) {
-        for (uint64_t print = 0; print <= (mask < 7 ? mask : 7); print++) {
-            const uint64_t equal = count_equal(l, home, print, mask);
-            ops->look(&b->chain, b->table, 1, home, print, &v);
+    for (unsigned home = 0; home < b->rank.homes; home++) {
+        for (uint64_t fingerprint = 0; fingerprint <= (mask < 7 ? mask : 7); fingerprint++) {
+            const uint64_t equal = count_equal(l, home, fingerprint, mask);
+            ops->look(&b->rank, b->table, 1, home, fingerprint, &v);
             assert_int_equal(v.copies, equal);
             assert_int_equal(v.length, l->n[home]);
             assert_int_equal(v.load, l->load);
-            assert_int_equal(ops->find(&b->chain, b->table, 1, home, print), equal != 0);
-            assert_false(ops->find(&b->chain, b->table, 0, home, print));
-            assert_false(ops->find(&b->chain, b->table, 2, home, print));
-            if (print < 2)
-                compare_many(b, ops, l, home, print);
+            assert_int_equal(ops->find(&b->rank, b->table, 1, home, fingerprint), equal != 0);
+            assert_false(ops->find(&b->rank, b->table, 0, home, fingerprint));
+            assert_false(ops->find(&b->rank, b->table, 2, home, fingerprint));
+            if (fingerprint < 2)
+                compare_many(b, ops, l, home, fingerprint);
         }
     }
-    if (!tamis_i_rank_check(&b->chain, b->table, &v, &reason))
+    if (!tamis_i_rank_check(&b->rank, b->table, &v, &reason))
         fail_msg("%s", reason);
 }
 
 /* Random calls on one bucket; 'quick': with the functions for the common case wherever they work. */
 static void run_bucket(const tamis_i_rank_ops *ops, bucket b, uint64_t random, bool quick) {
-    const uint64_t at = tamis_i_rank_piece(&b.chain, 0, 1);
+    const uint64_t at = tamis_i_rank_piece(&b.rank, 0, 1);
     lists l = {0};
-    const uint64_t mask = tamis_i_low_mask((unsigned)b.chain.print_bits);
-    const unsigned most = (unsigned)b.chain.first[TAMIS_I_RANK_PIECES];
+    const uint64_t mask = tamis_i_low_mask((unsigned)b.rank.fingerprint_bits);
+    const unsigned most = (unsigned)b.rank.first[TAMIS_I_RANK_PIECES];
     for (unsigned step = 0; step < 600; step++) {
-        const unsigned home = (unsigned)test_random_below(&random, b.chain.homes);
+        const unsigned home = (unsigned)test_random_below(&random, b.rank.homes);
         const uint64_t slot =
             (test_random(&random) & 7 & mask) |
-            (test_random(&random) & (tamis_i_low_mask((unsigned)b.chain.slot_bits) ^ mask));
+            (test_random(&random) & (tamis_i_low_mask((unsigned)b.rank.slot_bits) ^ mask));
         const bool grow = test_random_below(&random, 8) < (step % 200 < 100 ? 6u : 2u);
         tamis_i_rank_view v;
-        ops->look(&b.chain, b.table, 1, home, slot & mask, &v);
+        ops->look(&b.rank, b.table, 1, home, slot & mask, &v);
         if (grow && l.load < most && l.n[home] < KEYS_MAX) {
-            if (!quick || !ops->add_new(&b.chain, b.table, at, home, slot)) {
+            if (!quick || !ops->add_new(&b.rank, b.table, at, home, slot)) {
                 relink(&b, &v, l.load + 1);
-                ops->add(&b.chain, b.table, &v, slot);
+                ops->add(&b.rank, b.table, &v, slot);
             }
             l.slot[home][l.n[home]++] = slot;
             l.load++;
@@ -147,8 +147,8 @@ static void run_bucket(const tamis_i_rank_ops *ops, bucket b, uint64_t random, b
                 assert_true(++i < l.n[home]);
             l.slot[home][i] = l.slot[home][--l.n[home]];
             l.load--;
-            if (!quick || !ops->drop_only(&b.chain, b.table, at, home, slot & mask)) {
-                ops->drop(&b.chain, b.table, &v);
+            if (!quick || !ops->drop_only(&b.rank, b.table, at, home, slot & mask)) {
+                ops->drop(&b.rank, b.table, &v);
                 relink(&b, &v, l.load);
             }
         }
@@ -199,29 +199,29 @@ static void test_rank_any_bits_are_safe(void **state) {
         for (size_t i = 0; i + 1 < b.n_words; i++)
             b.table[i] = test_random(&random) & test_random(&random);
         for (unsigned step = 0; step < 200; step++) {
-            const unsigned home = (unsigned)test_random_below(&random, b.chain.homes);
+            const unsigned home = (unsigned)test_random_below(&random, b.rank.homes);
             const uint64_t number = test_random_below(&random, 3);
             tamis_i_rank_view v;
-            const uint64_t at = tamis_i_rank_piece(&b.chain, 0, number);
-            const tamis_i_rank_keys key = {.at = {at}, .home = {home}, .print = {step % 8}};
+            const uint64_t at = tamis_i_rank_piece(&b.rank, 0, number);
+            const tamis_i_rank_keys key = {.at = {at}, .home = {home}, .fingerprint = {step % 8}};
             bool found;
             for (unsigned way = 0; way < 2; way++) {
                 find_many(way == 0 ? tamis_i_rank_bucket_ops_for(0) : fast, &b, &key, 1, &found);
                 assert_int_equal(found, tamis_i_rank_bucket_ops_for(0)->find(
-                                            &b.chain, b.table, number, home, step % 8));
+                                            &b.rank, b.table, number, home, step % 8));
             }
-            tamis_i_rank_bucket_ops_for(0)->look(&b.chain, b.table, number, home, step % 8, &v);
-            assert_true(v.load <= b.chain.first[v.pieces]);
+            tamis_i_rank_bucket_ops_for(0)->look(&b.rank, b.table, number, home, step % 8, &v);
+            assert_true(v.load <= b.rank.first[v.pieces]);
             if (step % 5 == 0)
-                (void)tamis_i_rank_bucket_ops_for(0)->add_new(&b.chain, b.table, at, home,
+                (void)tamis_i_rank_bucket_ops_for(0)->add_new(&b.rank, b.table, at, home,
                                                               step % 32);
             else if (step % 5 == 1)
-                (void)tamis_i_rank_bucket_ops_for(0)->drop_only(&b.chain, b.table, at, home,
+                (void)tamis_i_rank_bucket_ops_for(0)->drop_only(&b.rank, b.table, at, home,
                                                                 step % 8);
             else if (v.copies > 0 && step % 2 == 0)
-                tamis_i_rank_bucket_ops_for(0)->drop(&b.chain, b.table, &v);
-            else if (v.load < b.chain.first[v.pieces])
-                tamis_i_rank_bucket_ops_for(0)->add(&b.chain, b.table, &v, step % 32);
+                tamis_i_rank_bucket_ops_for(0)->drop(&b.rank, b.table, &v);
+            else if (v.load < b.rank.first[v.pieces])
+                tamis_i_rank_bucket_ops_for(0)->add(&b.rank, b.table, &v, step % 32);
         }
         free(b.table);
     }
@@ -405,7 +405,7 @@ static void test_rank_values_of_keys_in_the_stash_change_or_refuse(void **state)
                 const tamis_status status = tamis_filter_update_value(f, "a", 1, 6);
                 unsigned got = 9;
                 assert_ok(tamis_filter_lookup_value(f, "a", 1, &got));
-                /* 16 copies of one print are the most that slots keep */
+                /* 16 copies of one fingerprint are the most that slots keep */
                 const bool fits = in_stash <= room && in_slots + in_stash <= 16;
                 assert_status(status, fits ? TAMIS_OK : TAMIS_E_FULL);
                 assert_int_equal(got, fits ? 6 : 0);
@@ -493,11 +493,11 @@ static void test_groups_are_located_like_single_keys(void **state) {
     (void)state;
     uint64_t random = 20261116;
     for (unsigned round = 0; round < 20000; round++) {
-        const tamis_i_rank_bucket chain = {
+        const tamis_i_rank_bucket rank = {
             .n = {1 + test_random(&random) % ((uint64_t)1 << (1 + round % 38))},
             .homes = 1 + test_random_below(&random, 64),
             .stride = {1 + test_random_below(&random, 4096)},
-            .print_mask = tamis_i_low_mask(1 + (unsigned)test_random_below(&random, 56))};
+            .fingerprint_mask = tamis_i_low_mask(1 + (unsigned)test_random_below(&random, 56))};
         const size_t n =
             round % 3 == 0 ? (size_t)test_random_below(&random, TAMIS_I_GROUP + 1) : TAMIS_I_GROUP;
         tamis_digest digests[TAMIS_I_GROUP];
@@ -509,11 +509,11 @@ static void test_groups_are_located_like_single_keys(void **state) {
             if (round % 5 == 0)
                 digests[i].lo = i % 2 == 0 ? UINT64_MAX - i : i / 2;
         }
-        tamis_i_rank_locate(&chain, digests, n, &keys);
-        tamis_i_rank_bucket_ops_for(tamis_i_cpu_features())->locate(&chain, digests, n, &others);
+        tamis_i_rank_locate(&rank, digests, n, &keys);
+        tamis_i_rank_bucket_ops_for(tamis_i_cpu_features())->locate(&rank, digests, n, &others);
         assert_memory_equal(&keys, &others, sizeof keys);
         for (size_t i = 0; i < n; i++)
-            assert_true(keys.home[i] < chain.homes && keys.at[i] / chain.stride[0] < chain.n[0]);
+            assert_true(keys.home[i] < rank.homes && keys.at[i] / rank.stride[0] < rank.n[0]);
     }
 }
 

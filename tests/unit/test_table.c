@@ -116,9 +116,9 @@ static void test_table_bad_summary_answers_stay_exact(void **state) {
         assert_ok(tamis_table_create(&params, NULL, &table));
         random_calls(table, &m, &random, 20000, 30);
         assert_equal_tables(table, &m);
-        tamis_table_stats stats;
-        tamis_table_stats_init(&stats);
-        assert_ok(tamis_table_get_stats(table, &stats));
+        tamis_table_counts stats;
+        tamis_table_counts_init(&stats);
+        assert_ok(tamis_table_stats(table, &stats));
         printf("%s: %d failures, %d crises, %d false positives\n", tamis_summary_name(summaries[s]),
                (int)stats.failures, (int)stats.crises, (int)stats.false_positives);
         assert_true(stats.failures > 0 && stats.crises > 0 && stats.false_positives > 0);
@@ -142,9 +142,9 @@ static void test_table_item_goes_to_first_free_slot(void **state) {
         assert_ok(tamis_table_put(table, &i, sizeof i, NULL, 0, NULL));
         assert_int_equal(table->part_count[level], before + 1);
     }
-    tamis_table_info info;
-    tamis_table_info_init(&info);
-    assert_ok(tamis_table_get_info(table, &info));
+    tamis_table_state info;
+    tamis_table_state_init(&info);
+    assert_ok(tamis_table_info(table, &info));
     /* (1 - e^(-1/4)) 4 n in the first, by (1) of the paper */
     assert_in_range(info.level_count[0], 1769 - 60, 1769 + 60);
     assert_int_equal(info.stash_used, 0);
@@ -255,15 +255,15 @@ static void test_table_rebuild_frees_slots_and_forgets(void **state) {
             assert_ok(tamis_table_put(table, &i, sizeof i, "v", 1, NULL));
         for (uint64_t i = 0; i < 300; i++)
             assert_ok(tamis_table_delete(table, &i, sizeof i));
-        tamis_table_info info;
-        tamis_table_info_init(&info);
-        assert_ok(tamis_table_get_info(table, &info));
+        tamis_table_state info;
+        tamis_table_state_init(&info);
+        assert_ok(tamis_table_info(table, &info));
         assert_int_equal(info.deleted, forgets ? 0 : 300);
         assert_int_equal(info.rebuild_due, !forgets);
         const double before = info.fpr;
         const uint64_t calls = rebuild_in_steps(table, 7);
         assert_true(calls > 10);
-        assert_ok(tamis_table_get_info(table, &info));
+        assert_ok(tamis_table_info(table, &info));
         assert_int_equal(info.deleted, 0);
         assert_false(info.rebuild_due || info.rebuilding);
         assert_true(forgets ? info.fpr <= before : info.fpr < before);
@@ -280,9 +280,9 @@ static void test_table_rebuild_frees_slots_and_forgets(void **state) {
                 assert_true(tamis_i_bit_get(table->used,
                                             tamis_i_slots_bucket(&table->slots, digest, level)));
         }
-        tamis_table_stats stats;
-        tamis_table_stats_init(&stats);
-        assert_ok(tamis_table_get_stats(table, &stats));
+        tamis_table_counts stats;
+        tamis_table_counts_init(&stats);
+        assert_ok(tamis_table_stats(table, &stats));
         assert_int_equal(stats.rebuilds, 1);
         assert_in_range(stats.moves, 1, 100);
         assert_ok(tamis_table_close(table));
@@ -350,9 +350,9 @@ static void test_table_reads_are_counted(void **state) {
     tamis_table *const table = table_for(20000, TAMIS_SUMMARY_MULTIPLE);
     for (uint64_t i = 0; i < 20000; i++)
         assert_ok(tamis_table_put(table, &i, sizeof i, NULL, 0, NULL));
-    tamis_table_stats before;
-    tamis_table_stats_init(&before);
-    assert_ok(tamis_table_get_stats(table, &before));
+    tamis_table_counts before;
+    tamis_table_counts_init(&before);
+    assert_ok(tamis_table_stats(table, &before));
     assert_true(before.hits == 0 && before.slot_writes >= 20000);
     for (uint64_t i = 0; i < 20000; i++)
         assert_ok(tamis_table_get(table, &i, sizeof i, NULL, 0, NULL));
@@ -360,16 +360,16 @@ static void test_table_reads_are_counted(void **state) {
         const uint64_t key = i + 1000000;
         assert_status(tamis_table_get(table, &key, sizeof key, NULL, 0, NULL), TAMIS_E_NOT_FOUND);
     }
-    tamis_table_stats stats;
-    tamis_table_stats_init(&stats);
-    assert_ok(tamis_table_get_stats(table, &stats));
+    tamis_table_counts stats;
+    tamis_table_counts_init(&stats);
+    assert_ok(tamis_table_stats(table, &stats));
     assert_int_equal(stats.hits, 20000);
     assert_int_equal(stats.misses - before.misses, 200000);
     assert_int_equal(stats.hit_reads, 20000 + stats.failures);
     assert_true(stats.failures <= 1);
-    tamis_table_info info;
-    tamis_table_info_init(&info);
-    assert_ok(tamis_table_get_info(table, &info));
+    tamis_table_state info;
+    tamis_table_state_init(&info);
+    assert_ok(tamis_table_info(table, &info));
     assert_rate("false positives", stats.false_positives, stats.misses, info.fpr, 0);
     /* one read for those false positives whose slot in the first sub-table is in use */
     assert_rate("reads per false positive", stats.miss_reads, stats.false_positives,

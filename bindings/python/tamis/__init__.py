@@ -47,7 +47,7 @@ library_version: str = _lib.tamis_version().decode()
 __version__: str = _library.version or library_version
 
 _GROUP = 8192  # keys of an iterable that are passed at a time
-_TRIMMED = b"\x89TAMCF\r\n"  # how the trimmed form begins
+_COMPACT = b"\x89TAMCF\r\n"  # how the compact form begins
 
 
 # --- errors -------------------------------------------------------------------------------------------
@@ -699,10 +699,10 @@ class Filter:
 
     # Files
 
-    def save(self, path: Path, *, trimmed: bool = False) -> None:
-        """Save to a file, atomically.  'trimmed': without what is empty (rank and rank-counting only)."""
+    def save(self, path: Path, *, compact: bool = False) -> None:
+        """Save to a file, atomically.  'compact': without what is empty (rank and rank-counting only)."""
         to, reason = _path(path), ctypes.c_char_p()
-        save = _lib.tamis_filter_export_file if trimmed else _lib.tamis_filter_save
+        save = _lib.tamis_filter_compact_save if compact else _lib.tamis_filter_save
         _check(save(self._handle, to, reason), reason)
 
     @classmethod
@@ -723,11 +723,11 @@ class Filter:
         _check(status, reason)
         return cls._of(out)
 
-    def to_bytes(self, *, trimmed: bool = False) -> bytes:
+    def to_bytes(self, *, compact: bool = False) -> bytes:
         """The bytes that save() would write."""
         size_of, write = _lib.tamis_filter_encoded_size, _lib.tamis_filter_encode
-        if trimmed:
-            size_of, write = _lib.tamis_filter_export_size, _lib.tamis_filter_export
+        if compact:
+            size_of, write = _lib.tamis_filter_compact_size, _lib.tamis_filter_compact_encode
         handle = self._handle
         buffer = bytearray(size_of(handle))
         with Pinned(buffer) as at:
@@ -739,8 +739,8 @@ class Filter:
         """Make a filter from what to_bytes() gave, in any contiguous buffer."""
         out, reason = ctypes.c_void_p(), ctypes.c_char_p()
         with Pinned(data) as at:
-            trimmed = ctypes.string_at(at.address, min(8, at.size)) == _TRIMMED
-            read = _lib.tamis_filter_import if trimmed else _lib.tamis_filter_decode
+            compact = ctypes.string_at(at.address, min(8, at.size)) == _COMPACT
+            read = _lib.tamis_filter_compact_decode if compact else _lib.tamis_filter_decode
             status = read(at.address, at.size, None, out, reason)
         _check(status, reason)
         return cls._of(out)

@@ -181,10 +181,10 @@ FUNCTIONS = {
     "tamis_filter_save": (_status, [_filter, c_char_p, _reason]),
     "tamis_filter_load_fd": (_status, [c_int, c_void_p, _filter_out, _reason]),
     "tamis_filter_map": (_status, [c_char_p, c_void_p, _filter_out, _reason]),
-    "tamis_filter_export_size": (c_uint64, [_filter]),
-    "tamis_filter_export": (_status, [_filter, c_void_p, c_size_t]),
-    "tamis_filter_export_file": (_status, [_filter, c_char_p, _reason]),
-    "tamis_filter_import": (_status, [c_void_p, c_size_t, c_void_p, _filter_out, _reason]),
+    "tamis_filter_compact_size": (c_uint64, [_filter]),
+    "tamis_filter_compact_encode": (_status, [_filter, c_void_p, c_size_t]),
+    "tamis_filter_compact_save": (_status, [_filter, c_char_p, _reason]),
+    "tamis_filter_compact_decode": (_status, [c_void_p, c_size_t, c_void_p, _filter_out, _reason]),
 }
 
 

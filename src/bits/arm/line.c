@@ -216,22 +216,23 @@ TAMIS_INLINE uint64_t line_window(const uint64_t *words, unsigned end, unsigned 
 
 /* Which of the fingerprints of the run match: the highest bit of the lowest that does, if there is one, and
  * perhaps of others above it; bit 0 is bit '*at' of the line. */
-TAMIS_INLINE uint64_t line_matches(const uint64_t *words, const line_sight *s, uint64_t print,
+TAMIS_INLINE uint64_t line_matches(const uint64_t *words, const line_sight *s, uint64_t fingerprint,
                                    unsigned *at) {
     const uint64_t ones = tamis_i_repeat[s->length];
     const unsigned bits = s->in_run * s->length;
     *at = s->end - bits;
-    const uint64_t x = line_window(words, s->end, *at) ^ (print >> 1 >> (63 - s->length)) * ones;
+    const uint64_t x =
+        line_window(words, s->end, *at) ^ (fingerprint >> 1 >> (63 - s->length)) * ones;
     return (x - ones) & ~x & line_low(ones, bits) << (s->length - 1) % 64;
 }
 
 TAMIS_INLINE bool line_find_one(const tamis_i_line *line, const uint64_t *words, unsigned homes,
-                                bool wide, bool set, unsigned home, uint64_t print) {
+                                bool wide, bool set, unsigned home, uint64_t fingerprint) {
     line_sight s;
     unsigned at;
     if (TAMIS_UNLIKELY(!line_see(line, words, homes, wide, set, home, &s)))
-        return tamis_i_line_find(line, words, home, print);
-    return line_matches(words, &s, print, &at) != 0;
+        return tamis_i_line_find(line, words, home, fingerprint);
+    return line_matches(words, &s, fingerprint, &at) != 0;
 }
 
 TAMIS_INLINE bool line_is_full(const tamis_i_line *line, const uint64_t *words, unsigned homes) {
@@ -244,12 +245,12 @@ TAMIS_INLINE bool line_is_full(const tamis_i_line *line, const uint64_t *words, 
 /* ---- dropping ---- */
 
 TAMIS_INLINE bool line_drop_one(const tamis_i_line *line, uint64_t *words, unsigned homes,
-                                bool wide, unsigned home, uint64_t print) {
+                                bool wide, unsigned home, uint64_t fingerprint) {
     line_sight s;
     unsigned at;
     if (TAMIS_UNLIKELY(!line_see(line, words, homes, wide, false, home, &s)))
-        return tamis_i_line_drop(line, words, home, print);
-    const uint64_t hits = line_matches(words, &s, print, &at);
+        return tamis_i_line_drop(line, words, home, fingerprint);
+    const uint64_t hits = line_matches(words, &s, fingerprint, &at);
     if (hits == 0)
         return false;
     const unsigned top = (unsigned)line->top, end = at + line_place_of(hits) + 1;
@@ -279,30 +280,30 @@ TAMIS_INLINE bool line_drop_one(const tamis_i_line *line, uint64_t *words, unsig
  * the way to the next call gets shorter; in a group it would cost more than it saves. */
 #define LINE_FIND(name, homes, wide, set)                                                          \
     static bool line_##name##_has(const tamis_i_line *line, const uint64_t *words, unsigned home,  \
-                                  uint64_t print) {                                                \
+                                  uint64_t fingerprint) {                                          \
         return tamis_i_bit_get(words, home) &&                                                     \
-               line_find_one(line, words, homes, wide, set, home, print);                          \
+               line_find_one(line, words, homes, wide, set, home, fingerprint);                    \
     }                                                                                              \
     static void line_##name##_find(const tamis_i_line *line, const tamis_i_line_keys *keys,        \
                                    size_t n, const tamis_i_line_keys *next, bool *found) {         \
         for (size_t i = 0; i < n; i++) {                                                           \
             TAMIS_PREFETCH(next->at[i]);                                                           \
             found[i] = line_find_one(line, keys->at[i], homes, wide, set, (unsigned)keys->home[i], \
-                                     keys->print[i]);                                              \
+                                     keys->fingerprint[i]);                                        \
         }                                                                                          \
     }
 
 #define LINE_DROP(name, homes, wide, set)                                                          \
     static bool line_##name##_drop_one(const tamis_i_line *line, uint64_t *words, unsigned home,   \
-                                       uint64_t print) {                                           \
-        return line_drop_one(line, words, homes, wide, home, print);                               \
+                                       uint64_t fingerprint) {                                     \
+        return line_drop_one(line, words, homes, wide, home, fingerprint);                         \
     }                                                                                              \
     static void line_##name##_drop(const tamis_i_line *line, const tamis_i_line_keys *keys,        \
                                    size_t n, const tamis_i_line_keys *next, bool *dropped) {       \
         for (size_t i = 0; i < n; i++) {                                                           \
             TAMIS_PREFETCH_RW(next->at[i]);                                                        \
             dropped[i] = line_##name##_drop_one(line, keys->at[i], (unsigned)keys->home[i],        \
-                                                keys->print[i]);                                   \
+                                                keys->fingerprint[i]);                             \
         }                                                                                          \
     }
 
@@ -316,7 +317,7 @@ TAMIS_INLINE bool line_drop_one(const tamis_i_line *line, uint64_t *words, unsig
             const uint64_t *const words = keys->at[i];                                             \
             TAMIS_PREFETCH(next->at[i]);                                                           \
             const unsigned found = line_find_one(line, words, homes, wide, set,                    \
-                                                 (unsigned)keys->home[i], keys->print[i]);         \
+                                                 (unsigned)keys->home[i], keys->fingerprint[i]);   \
             const unsigned full = line_is_full(line, words, homes) & (found ^ 1);                  \
             results[i] = (uint8_t)(found * TAMIS_I_LINE_FOUND + full * TAMIS_I_LINE_FULL);         \
         }                                                                                          \
@@ -331,8 +332,8 @@ static size_t line_add(const tamis_i_line *line, const tamis_i_line_keys *keys, 
                        size_t n, const tamis_i_line_keys *next, uint8_t *results) {
     for (size_t i = from; i < n; i++) {
         TAMIS_PREFETCH_RW(next->at[i]);
-        results[i] =
-            (uint8_t)tamis_i_line_add(line, keys->at[i], (unsigned)keys->home[i], keys->print[i]);
+        results[i] = (uint8_t)tamis_i_line_add(line, keys->at[i], (unsigned)keys->home[i],
+                                               keys->fingerprint[i]);
         if (tamis_i_line_refused(line, results[i]))
             return i + 1;
     }

@@ -84,7 +84,7 @@ TAMIS_I_CHOICES_FOUR __m256i tamis_i_four_turn(__m256i first, __m256i turned, __
     return _mm256_min_epu32(to, _mm256_sub_epi32(to, buckets));
 }
 
-/* Locate four keys: at[1] to at[3] become the first bytes of their buckets, and word[0] the print, which is
+/* Locate four keys: at[1] to at[3] become the first bytes of their buckets, and word[0] the fingerprint, which is
  * the remainder and then the first bits of the second word of the digest. */
 TAMIS_I_CHOICES_FOUR void tamis_i_choices_locate_four(const tamis_i_choices *choices,
                                                       const uint64_t *table,
@@ -98,9 +98,10 @@ TAMIS_I_CHOICES_FOUR void tamis_i_choices_locate_four(const tamis_i_choices *cho
     const __m128i r = _mm_cvtsi64_si128((long long)choices->remainder_bits);
     const __m128i other = _mm_cvtsi64_si128((long long)(64 - choices->remainder_bits));
     const __m256i buckets = tamis_i_four_of(choices->buckets);
-    const __m256i print = tamis_i_four_mulhi(lo, choices->prints);
-    const __m256i remainder = _mm256_and_si256(print, tamis_i_four_of(choices->remainder_mask));
-    const __m256i first = _mm256_srl_epi64(print, r);
+    const __m256i fingerprint = tamis_i_four_mulhi(lo, choices->fingerprints);
+    const __m256i remainder =
+        _mm256_and_si256(fingerprint, tamis_i_four_of(choices->remainder_mask));
+    const __m256i first = _mm256_srl_epi64(fingerprint, r);
     const __m256i mixed =
         tamis_i_four_mix(_mm256_add_epi64(remainder, tamis_i_four_of(choices->permutations.salt)));
     const __m256i turned =

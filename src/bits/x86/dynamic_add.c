@@ -27,7 +27,7 @@ static inline tamis_i_two starts_of(uint64_t bits) {
 }
 
 TAMIS_I_TARGET_BOTH void tamis_i_dynamic_add_any_x86(const tamis_i_dynamic_bucket *layout,
-                                                     unsigned char *bucket, uint64_t print) {
+                                                     unsigned char *bucket, uint64_t fingerprint) {
     const tamis_i_dynamic_quick q = tamis_i_dynamic_quick_of(layout);
     tamis_i_dynamic_told t = tamis_i_dynamic_quick_told(&q, bucket);
     const uint64_t n = t.n, own = layout->longest;
@@ -55,7 +55,7 @@ TAMIS_I_TARGET_BOTH void tamis_i_dynamic_add_any_x86(const tamis_i_dynamic_bucke
     const tamis_i_two keep = tamis_i_two_below((tamis_i_two){{~gone.w[0], ~gone.w[1]}}, end);
     const uint64_t before = place < l.n_a ? place : l.n_a, tail = place < l.n_a ? longer : shorter;
     const uint64_t at = before * longer + (place - before) * shorter;
-    tamis_i_dynamic_put_x86(&q, bucket, print, n, keep, place, at, tail,
+    tamis_i_dynamic_put_x86(&q, bucket, fingerprint, n, keep, place, at, tail,
                             tamis_i_dynamic_state(layout, (unsigned)n + 1, l));
 }
 

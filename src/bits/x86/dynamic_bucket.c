@@ -28,7 +28,7 @@
 
 /* ---- one key ---- */
 
-/* Probes have the first bytes of the buckets in the last d of at[], and the print. */
+/* Probes have the first bytes of the buckets in the last d of at[], and the fingerprint. */
 TAMIS_INLINE void quick_locate(const tamis_i_dynamic_layout *l, unsigned d, unsigned char *table,
                                tamis_digest digest, tamis_i_probe *probe) {
     const unsigned r = (unsigned)l->choices.remainder_bits;
@@ -51,7 +51,7 @@ FAST uint64_t quick_find(const tamis_i_dynamic_layout *l, const tamis_i_probe *p
     return hits & l->bucket.heads.places;
 }
 
-/* Does the first of the elements that 'hits' tells, or element 0 if there are none, hold the print? */
+/* Does the first of the elements that 'hits' tells, or element 0 if there are none, hold the fingerprint? */
 FAST bool first_holds(const tamis_i_dynamic_quick *q, unsigned d, const tamis_i_probe *probe,
                       uint64_t hits, bool least) {
     const uint64_t bit = _tzcnt_u64(hits) % 64;
@@ -73,15 +73,15 @@ FAST bool quick_contains(const tamis_i_dynamic_quick *q, unsigned d, const tamis
 /* Changes of a bucket.  Wide ones are left to bits/dynamic_bucket.c. */
 FAST void quick_add(const tamis_i_dynamic_layout *l, uint64_t *table,
                     const tamis_i_dynamic_quick *q, unsigned char *bucket, uint64_t n,
-                    uint64_t print) {
+                    uint64_t fingerprint) {
     if (l->bucket.narrow) {
-        tamis_i_dynamic_add_x86(&l->bucket, q, bucket, n, print);
+        tamis_i_dynamic_add_x86(&l->bucket, q, bucket, n, fingerprint);
         return;
     }
     const uint64_t byte = (uint64_t)(bucket - (unsigned char *)table);
     const bool done =
         tamis_i_dynamic_add(&l->bucket, table + byte / TAMIS_LINE_BYTES * TAMIS_LINE_WORDS,
-                            (unsigned)(byte % TAMIS_LINE_BYTES * 8), print, 64, 1);
+                            (unsigned)(byte % TAMIS_LINE_BYTES * 8), fingerprint, 64, 1);
     TAMIS_ASSERT(done);
     (void)done;
 }
@@ -271,14 +271,14 @@ const tamis_i_choices_ops *tamis_i_dynamic_bucket_ops_x86(const tamis_i_dynamic_
 #ifdef TAMIS_TESTING
 TAMIS_I_TARGET_BOTH void tamis_i_dynamic_test_add(const tamis_i_dynamic_bucket *bucket,
                                                   unsigned char *bytes, unsigned n,
-                                                  uint64_t print) {
+                                                  uint64_t fingerprint) {
     const tamis_i_dynamic_quick q = tamis_i_dynamic_quick_of(bucket);
-    tamis_i_dynamic_add_x86(bucket, &q, bytes, n, print);
+    tamis_i_dynamic_add_x86(bucket, &q, bytes, n, fingerprint);
 }
 
 void tamis_i_dynamic_test_add_any(const tamis_i_dynamic_bucket *bucket, unsigned char *bytes,
-                                  uint64_t print) {
-    tamis_i_dynamic_add_any_x86(bucket, bytes, print);
+                                  uint64_t fingerprint) {
+    tamis_i_dynamic_add_any_x86(bucket, bytes, fingerprint);
 }
 
 TAMIS_I_TARGET_BOTH void tamis_i_dynamic_test_drop(const tamis_i_dynamic_bucket *bucket,
@@ -289,9 +289,9 @@ TAMIS_I_TARGET_BOTH void tamis_i_dynamic_test_drop(const tamis_i_dynamic_bucket 
 
 TAMIS_I_TARGET_BOTH bool tamis_i_dynamic_test_holds(const tamis_i_dynamic_bucket *bucket,
                                                     const unsigned char *bytes, unsigned i,
-                                                    uint64_t print, bool least) {
+                                                    uint64_t fingerprint, bool least) {
     const tamis_i_dynamic_quick q = tamis_i_dynamic_quick_of(bucket);
-    return tamis_i_dynamic_holds_x86(&q, bytes, i, print, least);
+    return tamis_i_dynamic_holds_x86(&q, bytes, i, fingerprint, least);
 }
 
 TAMIS_I_TARGET_BOTH void tamis_i_choices_test_locate_four(const tamis_i_choices *choices,

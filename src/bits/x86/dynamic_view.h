@@ -84,16 +84,16 @@ TAMIS_INLINE uint64_t tamis_i_dynamic_window(const tamis_i_dynamic_quick *q,
     return tamis_i_dynamic_load64(bucket + byte) >> ((at - 8 * byte) & 63);
 }
 
-/* Is element i, whose head agrees, a prefix of the print, or alike in the minimal remainder?  If there is
+/* Is element i, whose head agrees, a prefix of the fingerprint, or alike in the minimal remainder?  If there is
  * no element i, no. */
 TAMIS_I_DYNAMIC_AVX2 bool tamis_i_dynamic_holds_x86(const tamis_i_dynamic_quick *q,
                                                     const unsigned char *bucket, uint64_t i,
-                                                    uint64_t print, bool least) {
+                                                    uint64_t fingerprint, bool least) {
     const tamis_i_dynamic_told t = tamis_i_dynamic_quick_told(q, bucket);
     const uint64_t before = i < t.n_a ? i : t.n_a, tail = i < t.n_a ? t.tail_a : t.tail_b;
     const uint64_t at = 8 * t.n + before * t.tail_a + (i - before) * t.tail_b;
     const uint64_t found = _bzhi_u64(tamis_i_dynamic_window(q, bucket, at), (unsigned)tail);
-    uint64_t differ = found ^ print << 8 >> (64 - tail);
+    uint64_t differ = found ^ fingerprint << 8 >> (64 - tail);
     if (least)
         differ >>= tail - q->least_tail;
     return ((differ == 0) & (i < t.n)) != 0;
@@ -163,9 +163,9 @@ TAMIS_I_DYNAMIC_AVX2 void tamis_i_dynamic_write_x86(const tamis_i_dynamic_quick 
 /* Write a bucket of n elements anew: cut those that it has, of which 'keep' tells the bits of their tails
  * that stay, and put the new one at 'place', where its tail of 'tail' bits is bit 'at' of the tails. */
 TAMIS_I_DYNAMIC_AVX2 void tamis_i_dynamic_put_x86(const tamis_i_dynamic_quick *q,
-                                                  unsigned char *bucket, uint64_t print, uint64_t n,
-                                                  tamis_i_two keep, uint64_t place, uint64_t at,
-                                                  uint64_t tail, uint64_t state) {
+                                                  unsigned char *bucket, uint64_t fingerprint,
+                                                  uint64_t n, tamis_i_two keep, uint64_t place,
+                                                  uint64_t at, uint64_t tail, uint64_t state) {
     const uint64_t x0 = _pext_u64(tamis_i_dynamic_window(q, bucket, 8 * n), keep.w[0]);
     const uint64_t x1 = _pext_u64(tamis_i_dynamic_window(q, bucket, 8 * n + 64), keep.w[1]);
     const uint64_t ones = (uint64_t)__builtin_popcountll(keep.w[0]);
@@ -173,7 +173,8 @@ TAMIS_I_DYNAMIC_AVX2 void tamis_i_dynamic_put_x86(const tamis_i_dynamic_quick *q
     const tamis_i_two cut = {{x0 | x1 << 1 << ((ones - 1) & 63), x1 >> (-ones & 63)}};
     const tamis_i_two low = tamis_i_two_below(cut, at);
     const tamis_i_two high = tamis_i_two_up(tamis_i_two_xor(cut, low), tail);
-    const tamis_i_two new = tamis_i_two_far_up((tamis_i_two){{print << 8 >> (64 - tail), 0}}, at);
+    const tamis_i_two new =
+        tamis_i_two_far_up((tamis_i_two){{fingerprint << 8 >> (64 - tail), 0}}, at);
     const tamis_i_two tails = tamis_i_two_or(tamis_i_two_or(low, high), new);
 
     const __m128i places = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -182,26 +183,27 @@ TAMIS_I_DYNAMIC_AVX2 void tamis_i_dynamic_put_x86(const tamis_i_dynamic_quick *q
                                       _mm_cmpgt_epi8(places, _mm_set1_epi8((char)n)));
     const __m128i old = _mm_loadu_si128((const __m128i *)(const void *)bucket);
     const __m128i heads =
-        _mm_blendv_epi8(_mm_shuffle_epi8(old, from), _mm_set1_epi8((char)(print >> 56)),
+        _mm_blendv_epi8(_mm_shuffle_epi8(old, from), _mm_set1_epi8((char)(fingerprint >> 56)),
                         _mm_cmpeq_epi8(places, here));
     tamis_i_dynamic_write_x86(q, bucket, heads, n + 1, tails, state);
 }
 
-/* As tamis_i_dynamic_add with the whole print, for one key; there is room. */
+/* As tamis_i_dynamic_add with the whole fingerprint, for one key; there is room. */
 void tamis_i_dynamic_add_any_x86(const tamis_i_dynamic_bucket *layout, unsigned char *bucket,
-                                 uint64_t print);
+                                 uint64_t fingerprint);
 
 /* The same for a bucket of n elements. */
 TAMIS_I_DYNAMIC_AVX2 void tamis_i_dynamic_add_x86(const tamis_i_dynamic_bucket *layout,
                                                   const tamis_i_dynamic_quick *q,
                                                   unsigned char *bucket, uint64_t n,
-                                                  uint64_t print) {
+                                                  uint64_t fingerprint) {
     const tamis_i_dynamic_step *const step = &layout->steps[n];
     if (tamis_i_dynamic_quick_state(q, bucket) == step->from)
-        tamis_i_dynamic_put_x86(q, bucket, print, n, (tamis_i_two){{step->keep[0], step->keep[1]}},
-                                step->place, step->at, step->tail, step->to);
+        tamis_i_dynamic_put_x86(q, bucket, fingerprint, n,
+                                (tamis_i_two){{step->keep[0], step->keep[1]}}, step->place,
+                                step->at, step->tail, step->to);
     else
-        tamis_i_dynamic_add_any_x86(layout, bucket, print);
+        tamis_i_dynamic_add_any_x86(layout, bucket, fingerprint);
 }
 
 /* As tamis_i_dynamic_drop. */

@@ -42,10 +42,10 @@ const uint16_t tamis_i_line_splits_96[129] = {SPLITS(TAMIS_I_LINE_BITS - 96)};
  * foreseen, but the way ahead to the next call, and its fetch, gets shorter; in a group it would cost more
  * than it saves. */
 FAST TAMIS_INLINE bool has_one(const tamis_i_line *line, const uint64_t *words, unsigned homes,
-                               bool wide, bool set, unsigned home, uint64_t print) {
+                               bool wide, bool set, unsigned home, uint64_t fingerprint) {
     const uint64_t all = words[homes > 64 ? home / 64 : 0];
     return (all >> home % 64 & 1) != 0 &&
-           find_one(line, words, homes, wide, set, home, true, print);
+           find_one(line, words, homes, wide, set, home, true, fingerprint);
 }
 
 /* ---- changing ---- */
@@ -116,15 +116,15 @@ FAST static void shorten(wide_line *v, uint64_t *words, unsigned top, unsigned n
 }
 
 FAST TAMIS_INLINE unsigned add_one(const tamis_i_line *line, uint64_t *words, unsigned homes,
-                                   bool wide, bool set, unsigned home, uint64_t print) {
+                                   bool wide, bool set, unsigned home, uint64_t fingerprint) {
     const unsigned top = top_of(line, set);
     sight s;
     if (TAMIS_UNLIKELY(!see(line, words, homes, wide, set, home, false, &s) ||
                        s.in_run * s.length > WINDOW || (!set && s.n >= line->most)))
-        return tamis_i_line_add(line, words, home, print);
+        return tamis_i_line_add(line, words, home, fingerprint);
     unsigned at;
-    if (TAMIS_UNLIKELY(matches(words, &s, print, &at) != 0))
-        return set ? TAMIS_I_LINE_FOUND : tamis_i_line_add(line, words, home, print);
+    if (TAMIS_UNLIKELY(matches(words, &s, fingerprint, &at) != 0))
+        return set ? TAMIS_I_LINE_FOUND : tamis_i_line_add(line, words, home, fingerprint);
     if (set && TAMIS_UNLIKELY(s.n >= line->most))
         return 0;
     /* The new ends. */
@@ -163,7 +163,7 @@ FAST TAMIS_INLINE unsigned add_one(const tamis_i_line *line, uint64_t *words, un
     }
     const unsigned length = r + is_long;
     const unsigned end = top - start * r - (is_long ? start : longs);
-    const uint64_t value = print >> (64 - length);
+    const uint64_t value = fingerprint >> (64 - length);
     if (!wide && homes >= HOMES_LEAST) {
         const wide_line over = ones_below(end), gap = ones_below(end - length),
                         stay = ones_below(top - bits - length);
@@ -185,13 +185,13 @@ FAST TAMIS_INLINE unsigned add_one(const tamis_i_line *line, uint64_t *words, un
 }
 
 FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsigned homes,
-                                bool wide, unsigned home, uint64_t print) {
+                                bool wide, unsigned home, uint64_t fingerprint) {
     sight s;
     if (TAMIS_UNLIKELY(!see(line, words, homes, wide, false, home, false, &s) ||
                        s.in_run * s.length > WINDOW))
-        return tamis_i_line_drop(line, words, home, print);
+        return tamis_i_line_drop(line, words, home, fingerprint);
     unsigned at;
-    const uint64_t hits = matches(words, &s, print, &at);
+    const uint64_t hits = matches(words, &s, fingerprint, &at);
     if (TAMIS_UNLIKELY(hits == 0))
         return false;
     const unsigned end = at + place_of(hits) + 1;
@@ -217,17 +217,17 @@ FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsig
 
 #define SINGLE(name, homes, wide, set)                                                             \
     FAST bool tamis_i_line_##name##_has(const tamis_i_line *line, const uint64_t *words,           \
-                                        unsigned home, uint64_t print) {                           \
-        return has_one(line, words, homes, wide, set, home, print);                                \
+                                        unsigned home, uint64_t fingerprint) {                     \
+        return has_one(line, words, homes, wide, set, home, fingerprint);                          \
     }                                                                                              \
     FAST unsigned tamis_i_line_##name##_add_one(const tamis_i_line *line, uint64_t *words,         \
-                                                unsigned home, uint64_t print) {                   \
-        return add_one(line, words, homes, wide, set, home, print);                                \
+                                                unsigned home, uint64_t fingerprint) {             \
+        return add_one(line, words, homes, wide, set, home, fingerprint);                          \
     }
 #define DROP(name, homes, wide, set)                                                               \
     FAST bool tamis_i_line_##name##_drop_one(const tamis_i_line *line, uint64_t *words,            \
-                                             unsigned home, uint64_t print) {                      \
-        return drop_one(line, words, homes, wide, home, print);                                    \
+                                             unsigned home, uint64_t fingerprint) {                \
+        return drop_one(line, words, homes, wide, home, fingerprint);                              \
     }
 #define FULL(name, homes, wide, set)                                                               \
     FAST bool tamis_i_line_##name##_full(const tamis_i_line *line, const uint64_t *words) {        \

@@ -32,7 +32,7 @@ FAST void tamis_i_line_locate_x86(const tamis_i_line *line, uint64_t *table, uin
         const tamis_i_drawn d = tamis_i_draw_four(digests + i, all_lines, all_homes);
         tamis_i_put_four(keys->at + i, _mm256_add_epi64(_mm256_slli_epi64(d.first, 6), all_table));
         tamis_i_put_four(keys->home + i, d.second);
-        tamis_i_put_four(keys->print + i, d.other);
+        tamis_i_put_four(keys->fingerprint + i, d.other);
     }
 }
 
@@ -140,11 +140,11 @@ FAST TAMIS_INLINE __m256i match_four(const tamis_i_line_keys *keys, size_t at,
         memcpy(&windows[i], (const unsigned char *)keys->at[at + i] + bytes[i] - 8, 8);
     const __m256i window =
         _mm256_srlv_epi64(_mm256_set_epi64x(windows[3], windows[2], windows[1], windows[0]), shift);
-    const __m256i print =
-        _mm256_srlv_epi64(_mm256_loadu_si256((const __m256i *)(const void *)(keys->print + at)),
-                          _mm256_sub_epi64(_mm256_set1_epi64x(64), length));
+    const __m256i fingerprint = _mm256_srlv_epi64(
+        _mm256_loadu_si256((const __m256i *)(const void *)(keys->fingerprint + at)),
+        _mm256_sub_epi64(_mm256_set1_epi64x(64), length));
     const __m256i ones = repeat_field(one, length, two);
-    const __m256i x = _mm256_xor_si256(window, repeat_field(print, length, two));
+    const __m256i x = _mm256_xor_si256(window, repeat_field(fingerprint, length, two));
     const __m256i high = _mm256_sllv_epi64(ones, _mm256_sub_epi64(length, one));
     const __m256i mask = _mm256_sub_epi64(_mm256_sllv_epi64(one, bits), one);
     return _mm256_and_si256(_mm256_andnot_si256(x, _mm256_sub_epi64(x, ones)),
@@ -190,7 +190,7 @@ FAST TAMIS_INLINE unsigned which(const __m256i v[2]) {
 }
 
 typedef bool find_function(const tamis_i_line *line, const uint64_t *words, unsigned home,
-                           uint64_t print);
+                           uint64_t fingerprint);
 
 FAST TAMIS_INLINE void find_group(const tamis_i_line *line, const tamis_i_line_keys *keys,
                                   unsigned homes, bool wide, bool set,
@@ -210,7 +210,7 @@ FAST TAMIS_INLINE void find_group(const tamis_i_line *line, const tamis_i_line_k
         memcpy(found + i, &answers, sizeof answers);
         for (; TAMIS_UNLIKELY(others != 0); others &= others - 1) {
             const size_t k = i + place_of(others);
-            found[k] = alone(line, keys->at[k], (unsigned)keys->home[k], keys->print[k]);
+            found[k] = alone(line, keys->at[k], (unsigned)keys->home[k], keys->fingerprint[k]);
         }
     }
 }
@@ -376,7 +376,7 @@ FAST TAMIS_INLINE void add_as_planned(uint64_t *words, const tamis_i_line_keys *
             _mm256_or_si256(_mm256_andnot_si256(over.high, from.high),
                             _mm256_and_si256(moved.high, _mm256_xor_si256(gap.high, stay.high)))},
         homes, set, (unsigned)keys->home[i], a->new_ends[i], a->byte[i],
-        keys->print[i] >> a->rest[i] << a->shift[i], a->length[i]);
+        keys->fingerprint[i] >> a->rest[i] << a->shift[i], a->length[i]);
 }
 
 /* Bits that fit in a window, in whole fields. */
@@ -479,13 +479,13 @@ FAST TAMIS_INLINE bool add_with_cut(const tamis_i_line *line, uint64_t *words,
              shift_down(between(v, after, none), shift_by(length), shift_by(64 - length), true));
     const unsigned byte = (end + 7) / 8;
     put_added(words, v, homes, set, (unsigned)keys->home[i], a->new_ends[i], byte,
-              keys->print[i] >> (64 - length) << (end - length + 64 - 8 * byte),
+              keys->fingerprint[i] >> (64 - length) << (end - length + 64 - 8 * byte),
               r * n + keep + length - a->bits[i]);
     return true;
 }
 
 typedef unsigned add_function(const tamis_i_line *line, uint64_t *words, unsigned home,
-                              uint64_t print);
+                              uint64_t fingerprint);
 
 FAST TAMIS_INLINE size_t add_group(const tamis_i_line *line, const tamis_i_line_keys *keys,
                                    unsigned homes, bool set, const tamis_i_line_keys *next,
@@ -512,7 +512,7 @@ FAST TAMIS_INLINE size_t add_group(const tamis_i_line *line, const tamis_i_line_
         if (TAMIS_LIKELY((not_alone >> i & 1) != 0) &&
             add_with_cut(line, words, keys, homes, set, &c, new_longs, &a, i))
             continue;
-        results[i] = (uint8_t)alone(line, words, (unsigned)keys->home[i], keys->print[i]);
+        results[i] = (uint8_t)alone(line, words, (unsigned)keys->home[i], keys->fingerprint[i]);
         if (TAMIS_UNLIKELY(tamis_i_line_refused(line, results[i])))
             return i + 1;
     }
@@ -558,7 +558,7 @@ FAST TAMIS_INLINE void drop_match(uint64_t *words, unsigned homes, unsigned home
 }
 
 typedef bool drop_function(const tamis_i_line *line, uint64_t *words, unsigned home,
-                           uint64_t print);
+                           uint64_t fingerprint);
 
 FAST TAMIS_INLINE void drop_group(const tamis_i_line *line, const tamis_i_line_keys *keys,
                                   unsigned homes, const tamis_i_line_keys *next, bool *dropped,
@@ -578,7 +578,7 @@ FAST TAMIS_INLINE void drop_group(const tamis_i_line *line, const tamis_i_line_k
         uint64_t *const words = keys->at[i];
         const unsigned home = (unsigned)keys->home[i];
         if (TAMIS_UNLIKELY((d.alone >> i & 1) != 0)) {
-            dropped[i] = alone(line, words, home, keys->print[i]);
+            dropped[i] = alone(line, words, home, keys->fingerprint[i]);
             continue;
         }
         dropped[i] = d.matches[i] != 0;
@@ -599,7 +599,7 @@ FAST TAMIS_INLINE void drop_group(const tamis_i_line *line, const tamis_i_line_k
         for (size_t i = 0; i < n; i++) {                                                           \
             TAMIS_PREFETCH(next->at[i]);                                                           \
             found[i] = find_one(line, keys->at[i], homes, wide, set, (unsigned)keys->home[i],      \
-                                false, keys->print[i]);                                            \
+                                false, keys->fingerprint[i]);                                      \
         }                                                                                          \
     }
 #define ADD(name, homes, wide, set)                                                                \
@@ -612,7 +612,7 @@ FAST TAMIS_INLINE void drop_group(const tamis_i_line *line, const tamis_i_line_k
         for (size_t i = from; i < n; i++) {                                                        \
             TAMIS_PREFETCH_RW(next->at[i]);                                                        \
             results[i] = (uint8_t)tamis_i_line_##name##_add_one(                                   \
-                line, keys->at[i], (unsigned)keys->home[i], keys->print[i]);                       \
+                line, keys->at[i], (unsigned)keys->home[i], keys->fingerprint[i]);                 \
             if (TAMIS_UNLIKELY(tamis_i_line_refused(line, results[i])))                            \
                 return i + 1;                                                                      \
         }                                                                                          \
@@ -627,8 +627,8 @@ FAST TAMIS_INLINE void drop_group(const tamis_i_line *line, const tamis_i_line_k
         }                                                                                          \
         for (size_t i = 0; i < n; i++) {                                                           \
             TAMIS_PREFETCH_RW(next->at[i]);                                                        \
-            dropped[i] = tamis_i_line_##name##_drop_one(line, keys->at[i],                         \
-                                                        (unsigned)keys->home[i], keys->print[i]);  \
+            dropped[i] = tamis_i_line_##name##_drop_one(                                           \
+                line, keys->at[i], (unsigned)keys->home[i], keys->fingerprint[i]);                 \
         }                                                                                          \
     }
 #define LOOK(name, homes, wide, set)                                                               \

@@ -309,24 +309,26 @@ FAST TAMIS_INLINE bool see(const tamis_i_line *line, const uint64_t *words, unsi
 
 /* Which of the fingerprints of the run match: the highest bit of the lowest that does, if there is one, and
  * perhaps of others above it; bit 0 is bit '*at' of the line.  The run fits in a window. */
-FAST TAMIS_INLINE uint64_t matches(const uint64_t *words, const sight *s, uint64_t print,
+FAST TAMIS_INLINE uint64_t matches(const uint64_t *words, const sight *s, uint64_t fingerprint,
                                    unsigned *at) {
     const uint64_t ones = tamis_i_repeat[s->length];
     const unsigned bits = s->in_run * s->length;
     *at = s->end - bits;
-    const uint64_t x = window_before(words, s->end, *at) ^ (print >> 1 >> (63 - s->length)) * ones;
+    const uint64_t x =
+        window_before(words, s->end, *at) ^ (fingerprint >> 1 >> (63 - s->length)) * ones;
     const uint64_t high = _bzhi_u64(ones, bits) << ((s->length - 1) % 64);
     return (x - ones) & ~x & high;
 }
 
 FAST TAMIS_INLINE bool find_one(const tamis_i_line *line, const uint64_t *words, unsigned homes,
-                                bool wide, bool set, unsigned home, bool hit, uint64_t print) {
+                                bool wide, bool set, unsigned home, bool hit,
+                                uint64_t fingerprint) {
     sight s;
     if (TAMIS_UNLIKELY(!see(line, words, homes, wide, set, home, hit, &s) ||
                        s.in_run * s.length > WINDOW))
-        return tamis_i_line_find(line, words, home, print);
+        return tamis_i_line_find(line, words, home, fingerprint);
     unsigned at;
-    return matches(words, &s, print, &at) != 0;
+    return matches(words, &s, fingerprint, &at) != 0;
 }
 
 FAST TAMIS_INLINE bool is_full(const tamis_i_line *line, const uint64_t *words, unsigned homes) {
@@ -409,11 +411,11 @@ FAST TAMIS_INLINE void put_added(uint64_t *words, wide_line v, unsigned homes, b
 /* Their operations on one key (line.c), and on groups (line_group.c).  Multisets drop, sets look. */
 #define DECLARE(name, homes, wide, set)                                                            \
     bool tamis_i_line_##name##_has(const tamis_i_line *line, const uint64_t *words, unsigned home, \
-                                   uint64_t print);                                                \
+                                   uint64_t fingerprint);                                          \
     unsigned tamis_i_line_##name##_add_one(const tamis_i_line *line, uint64_t *words,              \
-                                           unsigned home, uint64_t print);                         \
+                                           unsigned home, uint64_t fingerprint);                   \
     bool tamis_i_line_##name##_drop_one(const tamis_i_line *line, uint64_t *words, unsigned home,  \
-                                        uint64_t print);                                           \
+                                        uint64_t fingerprint);                                     \
     void tamis_i_line_##name##_find(const tamis_i_line *line, const tamis_i_line_keys *keys,       \
                                     size_t n, const tamis_i_line_keys *next, bool *found);         \
     size_t tamis_i_line_##name##_add(const tamis_i_line *line, const tamis_i_line_keys *keys,      \

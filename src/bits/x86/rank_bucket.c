@@ -32,23 +32,23 @@ static inline uint64_t byte_window_before(const uint64_t *table, uint64_t at, ui
 #define RANK_OPS                     static const tamis_i_rank_ops ops
 #include "bits/rank_bucket_template.h"
 
-TAMIS_I_TARGET_AVX2 static void rank_locate(const tamis_i_rank_bucket *chain,
+TAMIS_I_TARGET_AVX2 static void rank_locate(const tamis_i_rank_bucket *rank,
                                             const tamis_digest *digests, size_t n,
                                             tamis_i_rank_keys *keys) {
-    const uint64_t buckets = chain->n[0], stride = chain->stride[0];
+    const uint64_t buckets = rank->n[0], stride = rank->stride[0];
     if (TAMIS_UNLIKELY(n != TAMIS_I_GROUP || (buckets | stride) >> 32 != 0)) {
-        tamis_i_rank_locate(chain, digests, n, keys);
+        tamis_i_rank_locate(rank, digests, n, keys);
         return;
     }
     const __m256i all_buckets = _mm256_set1_epi64x((long long)buckets),
-                  all_homes = _mm256_set1_epi64x((long long)chain->homes),
+                  all_homes = _mm256_set1_epi64x((long long)rank->homes),
                   all_stride = _mm256_set1_epi64x((long long)stride),
-                  all_mask = _mm256_set1_epi64x((long long)chain->print_mask);
+                  all_mask = _mm256_set1_epi64x((long long)rank->fingerprint_mask);
     for (size_t i = 0; i < TAMIS_I_GROUP; i += 4) {
         const tamis_i_drawn d = tamis_i_draw_four(digests + i, all_buckets, all_homes);
         tamis_i_put_four(keys->at + i, _mm256_mul_epu32(d.first, all_stride));
         tamis_i_put_four(keys->home + i, d.second);
-        tamis_i_put_four(keys->print + i, _mm256_and_si256(d.other, all_mask));
+        tamis_i_put_four(keys->fingerprint + i, _mm256_and_si256(d.other, all_mask));
     }
 }
 

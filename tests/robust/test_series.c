@@ -1,4 +1,4 @@
-/* test_chain.c - damaged chains: each rule of the format, every cut, every flipped byte
+/* test_series.c - damaged series: each rule of the format, every cut, every flipped byte
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,8 +19,8 @@ enum {
 };
 enum { AT_RESERVED = 184, AT_BODY_SUM = 240, AT_HEAD_SUM = 248 };
 
-/* A sound chain of three links in a buffer with room behind it. */
-static unsigned char *sound_chain(tamis_kind kind, size_t *size) {
+/* A sound series of three links in a buffer with room behind it. */
+static unsigned char *sound_series(tamis_kind kind, size_t *size) {
     tamis_params params;
     tamis_filter *f;
     tamis_growth growth;
@@ -59,7 +59,7 @@ static void seal(unsigned char *head) {
     tamis_i_put_u64(head + AT_HEAD_SUM, tamis_i_checksum(head, AT_HEAD_SUM));
 }
 
-/* Make all checksums of a chain of three links right. */
+/* Make all checksums of a series of three links right. */
 static void seal_all(unsigned char *bytes) {
     unsigned char heads[3 * HEAD];
     for (unsigned i = 0; i < 3; i++) {
@@ -99,15 +99,15 @@ static void assert_refused(const unsigned char *bytes, size_t size, const char *
     }
 }
 
-static void test_chain_each_rule_refuses(void **state) {
+static void test_series_each_rule_refuses(void **state) {
     (void)state;
     static const char range[] = "a parameter in the header is out of range";
-    static const char sizes[] = "the size of the chain is not that of its links";
-    static const char differ[] = "the links of the chain differ in kind or seed";
-    static const char forms[] = "the links of the chain differ in the form of keys";
+    static const char sizes[] = "the size of the series is not that of its links";
+    static const char differ[] = "the links of the series differ in kind or seed";
+    static const char forms[] = "the links of the series differ in the form of keys";
     static const char sum[] = "the body is damaged: its checksum does not match";
     size_t size;
-    unsigned char *const good = sound_chain(TAMIS_KIND_BLOOM, &size);
+    unsigned char *const good = sound_series(TAMIS_KIND_BLOOM, &size);
     unsigned char *const bad = malloc(size + 4096);
     assert_non_null(bad);
     enum { CASES = 26 };
@@ -154,7 +154,7 @@ static void test_chain_each_rule_refuses(void **state) {
             break;
         case 10:
             tamis_i_put_u64(bad + AT_CAPACITY, 71);
-            reason = "the capacity of the chain is not that of its links";
+            reason = "the capacity of the series is not that of its links";
             break;
         case 11:
             length += 8;
@@ -189,7 +189,7 @@ static void test_chain_each_rule_refuses(void **state) {
             tamis_i_put_u64(bad + AT_VALUES, 2);
             reason = sizes;
             break;
-        case 18: /* a chain within a chain */
+        case 18: /* a series within a series */
             tamis_i_put_u32(second + 16, 128);
             reason = "the header names an unknown kind of filter";
             break;
@@ -212,7 +212,7 @@ static void test_chain_each_rule_refuses(void **state) {
             second[AT_RESERVED] = 1;
             reason = forms;
             break;
-        case 23: /* the chain does, its links do not */
+        case 23: /* the series does, its links do not */
             tamis_i_put_u32(bad + AT_VERSION, 2);
             bad[AT_RESERVED] = 2;
             reason = forms;
@@ -237,19 +237,19 @@ static void test_chain_each_rule_refuses(void **state) {
     free(good);
 }
 
-static void test_chain_every_cut_is_refused(void **state) {
+static void test_series_every_cut_is_refused(void **state) {
     (void)state;
     size_t size;
-    unsigned char *const bytes = sound_chain(TAMIS_KIND_RANK, &size);
+    unsigned char *const bytes = sound_series(TAMIS_KIND_RANK, &size);
     for (size_t length = 0; length < size; length += length < 600 ? 1 : 37)
         assert_refused(bytes, length, NULL);
     free(bytes);
 }
 
-static void test_chain_every_flipped_byte_is_refused(void **state) {
+static void test_series_every_flipped_byte_is_refused(void **state) {
     (void)state;
     size_t size;
-    unsigned char *const bytes = sound_chain(TAMIS_KIND_DLEFT, &size);
+    unsigned char *const bytes = sound_series(TAMIS_KIND_DLEFT, &size);
     for (size_t at = 0; at < size; at++) {
         bytes[at] ^= 0x40;
         tamis_filter *f = NULL;
@@ -262,10 +262,10 @@ static void test_chain_every_flipped_byte_is_refused(void **state) {
 }
 
 /* Values of different width would be written past their field. */
-static void test_chain_of_different_values_is_refused(void **state) {
+static void test_series_of_different_values_is_refused(void **state) {
     (void)state;
     size_t size;
-    unsigned char *const bytes = sound_chain(TAMIS_KIND_RANK, &size);
+    unsigned char *const bytes = sound_series(TAMIS_KIND_RANK, &size);
     unsigned char *const link = bytes + link_at(bytes, 2);
     tamis_params params;
     tamis_filter *f;
@@ -282,17 +282,17 @@ static void test_chain_of_different_values_is_refused(void **state) {
     assert_ok(tamis_filter_encode(f, mixed + before, other));
     tamis_i_put_u64(mixed + AT_WORDS, (before + other - HEAD) / 8);
     seal_all(mixed);
-    assert_refused(mixed, before + other, "the links of the chain differ in the bits of values");
+    assert_refused(mixed, before + other, "the links of the series differ in the bits of values");
     tamis_filter_free(f);
     free(mixed);
     free(bytes);
 }
 
-/* What the rules let in may be used: a chain whose capacities are far too large does not ask for memory. */
-static void test_chain_with_absurd_capacity_does_not_allocate(void **state) {
+/* What the rules let in may be used: a series whose capacities are far too large does not ask for memory. */
+static void test_series_with_absurd_capacity_does_not_allocate(void **state) {
     (void)state;
     size_t size;
-    unsigned char *const bytes = sound_chain(TAMIS_KIND_BLOOM, &size);
+    unsigned char *const bytes = sound_series(TAMIS_KIND_BLOOM, &size);
     uint64_t sum = 0;
     for (unsigned i = 0; i < 3; i++) {
         tamis_i_put_u64(bytes + link_at(bytes, i) + AT_CAPACITY, UINT64_C(1) << 36);
@@ -321,11 +321,11 @@ static void test_chain_with_absurd_capacity_does_not_allocate(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chain_each_rule_refuses),
-        cmocka_unit_test(test_chain_every_cut_is_refused),
-        cmocka_unit_test(test_chain_every_flipped_byte_is_refused),
-        cmocka_unit_test(test_chain_of_different_values_is_refused),
-        cmocka_unit_test(test_chain_with_absurd_capacity_does_not_allocate),
+        cmocka_unit_test(test_series_each_rule_refuses),
+        cmocka_unit_test(test_series_every_cut_is_refused),
+        cmocka_unit_test(test_series_every_flipped_byte_is_refused),
+        cmocka_unit_test(test_series_of_different_values_is_refused),
+        cmocka_unit_test(test_series_with_absurd_capacity_does_not_allocate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_filter_chain.c - the error rate of chains whose keys are replaced, against what they promise
+/* test_filter_series.c - the error rate of series whose keys are replaced, against what they promise
  *
  * Each kind that can remove grows to three links, the newest almost full.  Then all keys of the newest link
  * are replaced, ten times: that is how long a plan with deletes promises its rate for 'line'
@@ -81,7 +81,7 @@ static void replace_keys(tamis_kind kind, const run *r) {
     tamis_filter_free(f);
 }
 
-static void test_chain_with_deletes_keeps_its_promise(void **state) {
+static void test_series_with_deletes_keeps_its_promise(void **state) {
     (void)state;
     const bool is_long = getenv("TAMIS_TEST_LONG") != NULL;
     const run r = is_long ? (run){100000, 0.001, 4000000} : (run){2000, 0.001, 1000000};
@@ -92,7 +92,7 @@ static void test_chain_with_deletes_keeps_its_promise(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chain_with_deletes_keeps_its_promise),
+        cmocka_unit_test(test_series_with_deletes_keeps_its_promise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

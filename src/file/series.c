@@ -1,29 +1,29 @@
-/* chain.c - filters of several links as bytes
+/* series.c - filters of several links as bytes
  *
- * A chain is a header like that of a filter, with a kind of its own, and the files of its links, the oldest
+ * A series is a header like that of a filter, with a kind of its own, and the files of its links, the oldest
  * first:
  *
  *      [ header, 256 bytes ][ header of link 0 ][ body ][ header of link 1 ][ body ] ...
  *
- * Each link has its own checksums; that of the chain is over the headers of the links, so that no link can
+ * Each link has its own checksums; that of the series is over the headers of the links, so that no link can
  * be exchanged for one of another file.  All headers and lengths are checked before anything is
  * allocated.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "file/chain.h"
+#include "file/series.h"
 
 #include "hash/hash.h"
 
 enum { AT_CAPACITY = 24, AT_SEED = 32, AT_STASH = 40, AT_BODY_WORDS = 48, AT_VALUES = 56 };
 enum { AT_BODY_CHECKSUM = 240 };
-enum { LINKS = 0, PROMISE = 1, N_VALUES = 2 }; /* the values of a chain */
+enum { LINKS = 0, PROMISE = 1, N_VALUES = 2 }; /* the values of a series */
 
-bool tamis_i_chain_is(const unsigned char *head) {
-    return tamis_i_header_kind(head) == TAMIS_I_KIND_CHAIN;
+bool tamis_i_series_is(const unsigned char *head) {
+    return tamis_i_header_kind(head) == TAMIS_I_KIND_SERIES;
 }
 
-uint64_t tamis_i_chain_bytes(const unsigned char *head) {
+uint64_t tamis_i_series_bytes(const unsigned char *head) {
     const uint64_t words = tamis_i_get_u64(head + AT_BODY_WORDS);
     return words > (SIZE_MAX - TAMIS_I_HEADER_BYTES) / 8 ? SIZE_MAX
                                                          : TAMIS_I_HEADER_BYTES + 8 * words;
@@ -38,7 +38,7 @@ uint64_t tamis_i_file_size(const tamis_filter *filter) {
     return size;
 }
 
-void tamis_i_chain_encode(const tamis_filter *filter, unsigned char *head, unsigned char *heads) {
+void tamis_i_series_encode(const tamis_filter *filter, unsigned char *head, unsigned char *heads) {
     uint64_t capacity = 0;
     const unsigned n = tamis_i_n_links(filter);
     for (unsigned i = 0; i < n; i++) {
@@ -54,7 +54,7 @@ void tamis_i_chain_encode(const tamis_filter *filter, unsigned char *head, unsig
     tamis_i_put_u32(head + TAMIS_I_AT_KEY_FORM, filter->key_form);
     tamis_i_put_u64(head + AT_BODY_CHECKSUM,
                     tamis_i_checksum(heads, (size_t)n * TAMIS_I_HEADER_BYTES));
-    tamis_i_header_seal(head, TAMIS_I_KIND_CHAIN);
+    tamis_i_header_seal(head, TAMIS_I_KIND_SERIES);
 }
 
 /* ---- reading ---- */
@@ -64,16 +64,16 @@ static tamis_status refuse(const char **reason, const char *why) {
     return TAMIS_E_FORMAT;
 }
 
-/* What the headers of a chain say. */
-typedef struct chain {
+/* What the headers of a series say. */
+typedef struct series {
     unsigned n;
     uint64_t promise, seed;
     tamis_i_header header[TAMIS_I_LINKS_MAX];
     size_t body[TAMIS_I_LINKS_MAX]; /* where they begin */
-} chain;
+} series;
 
-/* Check the chain's own header, and that the bytes are as many as it says. */
-static tamis_status open_head(const unsigned char *bytes, size_t size, chain *c,
+/* Check the series's own header, and that the bytes are as many as it says. */
+static tamis_status open_head(const unsigned char *bytes, size_t size, series *c,
                               const char **reason) {
     const tamis_status status = tamis_i_header_check(bytes, reason);
     if (status != TAMIS_OK)
@@ -100,8 +100,8 @@ static tamis_status open_head(const unsigned char *bytes, size_t size, chain *c,
 
 /* Check the headers of the links, and that these fill the body. */
 static tamis_status open_links(const unsigned char *bytes, size_t size, tamis_i_kind_lookup *lookup,
-                               chain *c, const char **reason) {
-    static const char not_links[] = "the size of the chain is not that of its links";
+                               series *c, const char **reason) {
+    static const char not_links[] = "the size of the series is not that of its links";
     unsigned char heads[TAMIS_I_LINKS_MAX * TAMIS_I_HEADER_BYTES];
     uint64_t capacity = 0;
     size_t at = TAMIS_I_HEADER_BYTES;
@@ -120,14 +120,14 @@ static tamis_status open_links(const unsigned char *bytes, size_t size, tamis_i_
         at += (size_t)header->n_body * 8;
         capacity += header->params.capacity; /* 41 times 2^40 at most */
         if (header->kind != c->header[0].kind || header->params.seed != c->seed)
-            return refuse(reason, "the links of the chain differ in kind or seed");
+            return refuse(reason, "the links of the series differ in kind or seed");
         if (header->key_form != tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM))
-            return refuse(reason, "the links of the chain differ in the form of keys");
+            return refuse(reason, "the links of the series differ in the form of keys");
     }
     if (at != size)
         return refuse(reason, not_links);
     if (capacity != tamis_i_get_u64(bytes + AT_CAPACITY))
-        return refuse(reason, "the capacity of the chain is not that of its links");
+        return refuse(reason, "the capacity of the series is not that of its links");
     if (tamis_i_checksum(heads, (size_t)c->n * TAMIS_I_HEADER_BYTES) !=
         tamis_i_get_u64(bytes + AT_BODY_CHECKSUM))
         return refuse(reason, "the body is damaged: its checksum does not match");
@@ -164,7 +164,7 @@ static unsigned value_bits(const tamis_filter *filter) {
 }
 
 /* Make the further links of 'first', which is the first. */
-static tamis_status make_links(const unsigned char *bytes, const chain *c,
+static tamis_status make_links(const unsigned char *bytes, const series *c,
                                const tamis_allocator *allocator, bool view, tamis_filter *first,
                                const char **reason) {
     tamis_status status = tamis_i_links_begin(first, c->promise);
@@ -178,7 +178,7 @@ static tamis_status make_links(const unsigned char *bytes, const chain *c,
             break;
         first->links->link[first->links->n++] = link;
         if (value_bits(link) != value_bits(first))
-            status = refuse(reason, "the links of the chain differ in the bits of values");
+            status = refuse(reason, "the links of the series differ in the bits of values");
         else if (!tamis_i_add(count, link->state[TAMIS_I_COUNT], &count) ||
                  count > TAMIS_I_COUNT_MAX)
             status = refuse(reason, "the number of keys is out of range");
@@ -186,10 +186,10 @@ static tamis_status make_links(const unsigned char *bytes, const chain *c,
     return status;
 }
 
-tamis_status tamis_i_chain_open(const unsigned char *bytes, size_t size,
-                                tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
-                                bool view, tamis_filter **filter, const char **reason) {
-    chain c;
+tamis_status tamis_i_series_open(const unsigned char *bytes, size_t size,
+                                 tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
+                                 bool view, tamis_filter **filter, const char **reason) {
+    series c;
     tamis_status status = open_head(bytes, size, &c, reason);
     if (status == TAMIS_OK)
         status = open_links(bytes, size, lookup, &c, reason);

@@ -1,16 +1,16 @@
-/* fuzz_import.c - any bytes as a trimmed form; what gets in must be a filter like any other
+/* fuzz_compact.c - any bytes as a compact form; what gets in must be a filter like any other
  *
- * The first byte says how the rest is treated before it is imported:
+ * The first byte says how the rest is treated before it is decoded:
  *
  *      bit 0   the checksum at the end is made right, so that the checks behind it are reached
  *      bit 1   so are magic and version
- *      bit 2   the rest is the file of a filter: it is loaded and exported, one byte of that is changed,
- *              the checksum made right, and this is imported
+ *      bit 2   the rest is the file of a filter: it is loaded and written in it, one byte of that is changed,
+ *              the checksum made right, and this is decoded
  *      bit 3   the rest are entries of a stash, and how often each is repeated: a form of up to ten kilobytes
  *              is made of them, long enough for what costs the square of its length to be seen
  *
- * The bytes are imported from a block of exactly their size, with memory and time for no more than they
- * justify.  What was let in must pass the check of the file format, come back from its own trimmed form and
+ * The bytes are decoded from a block of exactly their size, with memory and time for no more than they
+ * justify.  What was let in must pass the check of the file format, come back from its own compact form and
  * from its file as it is, and take calls.
  *
  * SPDX-License-Identifier: MIT
@@ -28,10 +28,10 @@
 
 /* ---- use ---- */
 
-static unsigned char *export_form(const tamis_filter *filter, size_t *size) {
-    *size = (size_t)tamis_filter_export_size(filter);
+static unsigned char *compact_form(const tamis_filter *filter, size_t *size) {
+    *size = (size_t)tamis_filter_compact_size(filter);
     unsigned char *const bytes = malloc(*size);
-    must(bytes != NULL && tamis_filter_export(filter, bytes, *size) == TAMIS_OK);
+    must(bytes != NULL && tamis_filter_compact_encode(filter, bytes, *size) == TAMIS_OK);
     return bytes;
 }
 
@@ -51,14 +51,14 @@ static void ask_the_same(const tamis_filter *a, const tamis_filter *b) {
     }
 }
 
-/* Exported and imported again, nothing is lost; the form of that is the same to the byte. */
+/* Written and read again, nothing is lost; the form of that is the same to the byte. */
 static void go_round(const tamis_filter *filter) {
     size_t size, again_size;
-    unsigned char *const bytes = export_form(filter, &size);
+    unsigned char *const bytes = compact_form(filter, &size);
     tamis_filter *again = NULL;
-    must(tamis_filter_import(bytes, size, NULL, &again, NULL) == TAMIS_OK);
+    must(tamis_filter_compact_decode(bytes, size, NULL, &again, NULL) == TAMIS_OK);
     ask_the_same(filter, again);
-    unsigned char *const again_bytes = export_form(again, &again_size);
+    unsigned char *const again_bytes = compact_form(again, &again_size);
     must(again_size == size && memcmp(bytes, again_bytes, size) == 0);
     tamis_filter_free(again);
     free(again_bytes);
@@ -104,13 +104,14 @@ static void repair(unsigned char *bytes, size_t size, unsigned how) {
         tamis_i_put_u64(bytes + size - 8, tamis_i_checksum(bytes, size - 8));
 }
 
-static void import(const unsigned char *bytes, size_t size) {
+static void compact_read(const unsigned char *bytes, size_t size) {
     budget b = {.most = TIMES * size + FIXED};
     const tamis_allocator allocator = {budget_alloc, budget_free, &b};
     tamis_filter *filter = NULL;
     const char *reason = NULL;
     const clock_t from = clock();
-    const tamis_status status = tamis_filter_import(bytes, size, &allocator, &filter, &reason);
+    const tamis_status status =
+        tamis_filter_compact_decode(bytes, size, &allocator, &filter, &reason);
     must_be_quick(from, size);
     if (status != TAMIS_OK) {
         must(filter == NULL && reason != NULL && b.live == 0);
@@ -128,12 +129,12 @@ static void import_from_file(const unsigned char *data, size_t n) {
     tamis_filter *filter = NULL;
     if (n < 2 || tamis_filter_decode(data + 2, n - 2, NULL, &filter, NULL) != TAMIS_OK)
         return;
-    if (tamis_filter_export_size(filter) != 0) {
+    if (tamis_filter_compact_size(filter) != 0) {
         size_t size;
-        unsigned char *const bytes = export_form(filter, &size);
+        unsigned char *const bytes = compact_form(filter, &size);
         bytes[data[0] % size] ^= data[1];
         repair(bytes, size, 1);
-        import(bytes, size);
+        compact_read(bytes, size);
         free(bytes);
     }
     tamis_filter_free(filter);
@@ -184,7 +185,7 @@ static void import_entries(const unsigned char *data, size_t n) {
     memcpy(p, entries, used * ENTRY);
     const size_t size = (size_t)(p - bytes) + used * ENTRY + 8 + 8;
     repair(bytes, size, 3);
-    import(bytes, size);
+    compact_read(bytes, size);
     free(bytes);
     free(entries);
 }
@@ -204,7 +205,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
         import_entries(bytes, size);
     } else {
         repair(bytes, size, data[0]);
-        import(bytes, size);
+        compact_read(bytes, size);
     }
     free(bytes);
     return 0;

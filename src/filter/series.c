@@ -1,6 +1,6 @@
-/* chain.c - keys in a filter of several links
+/* series.c - keys in a filter of several links
  *
- * A chain answers "present" if one of its links does, so that its error rate is at most the sum of
+ * A series answers "present" if one of its links does, so that its error rate is at most the sum of
  * theirs.  What has to be shown is that no key is lost.  Each link by itself keeps the promise of its
  * kind: a key of which a copy is in the link is found there, as long as only keys are removed from the link
  * of which a copy is in it.  So every removal must go to a link that really has the key, and the trouble is
@@ -30,7 +30,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "api/chain.h"
+#include "filter/series.h"
 
 #include <math.h>
 
@@ -44,14 +44,14 @@ static int claimant(const tamis_filter *filter, tamis_digest digest) {
     return -1;
 }
 
-bool tamis_i_chain_contains(const tamis_filter *filter, tamis_digest digest) {
+bool tamis_i_series_contains(const tamis_filter *filter, tamis_digest digest) {
     return claimant(filter, digest) >= 0;
 }
 
-uint64_t tamis_i_chain_copies(const tamis_filter *filter, tamis_digest digest) {
+uint64_t tamis_i_series_copies(const tamis_filter *filter, tamis_digest digest) {
     uint64_t copies = 0;
     if (filter->kind->copies == NULL)
-        return tamis_i_chain_contains(filter, digest);
+        return tamis_i_series_contains(filter, digest);
     for (unsigned i = 0; i < tamis_i_n_links(filter); i++)
         copies += filter->kind->copies(tamis_i_link(filter, i), digest);
     return copies;
@@ -60,7 +60,7 @@ uint64_t tamis_i_chain_copies(const tamis_filter *filter, tamis_digest digest) {
 /* May a key that a link claims be inserted there, though another link is the newest?  If that changes no
  * answer for others.  A key that is in the stash alone would get a new place in the table.  Up to three
  * times the capacity, as counters of two bits have it: with the odds of its error rate a link claims new keys
- * too, of which a growing chain sees many, and the counters of counting-bloom must not saturate. */
+ * too, of which a growing series sees many, and the counters of counting-bloom must not saturate. */
 static bool takes_copy(const tamis_filter *link, tamis_digest digest) {
     if (link->state[TAMIS_I_COUNT] / 3 >= link->params.capacity)
         return false;
@@ -90,8 +90,8 @@ static tamis_status insert_newest(tamis_filter *filter, tamis_digest digest, int
     return status == TAMIS_OK ? insert_into(tamis_i_newest(filter), digest, value) : status;
 }
 
-tamis_status tamis_i_chain_insert(tamis_filter *filter, tamis_digest digest, int value,
-                                  bool *added) {
+tamis_status tamis_i_series_insert(tamis_filter *filter, tamis_digest digest, int value,
+                                   bool *added) {
     const int claims = claimant(filter, digest);
     tamis_status status = TAMIS_E_FULL;
     if (claims >= 0 && (filter->kind->abilities & TAMIS_CAN_COUNT) == 0)
@@ -105,7 +105,7 @@ tamis_status tamis_i_chain_insert(tamis_filter *filter, tamis_digest digest, int
     return status;
 }
 
-tamis_status tamis_i_chain_remove(tamis_filter *filter, tamis_digest digest) {
+tamis_status tamis_i_series_remove(tamis_filter *filter, tamis_digest digest) {
     const int claims = claimant(filter, digest);
     if (claims < 0)
         return TAMIS_E_NOT_FOUND;
@@ -118,31 +118,32 @@ tamis_status tamis_i_chain_remove(tamis_filter *filter, tamis_digest digest) {
 
 /* A value is told by the newest link that claims the key.  With the odds of the error rate that is another
  * key, as within one filter. */
-tamis_status tamis_i_chain_lookup_value(const tamis_filter *filter, tamis_digest digest,
-                                        unsigned *value) {
+tamis_status tamis_i_series_lookup_value(const tamis_filter *filter, tamis_digest digest,
+                                         unsigned *value) {
     const int claims = claimant(filter, digest);
     if (claims < 0)
         return TAMIS_E_NOT_FOUND;
     return filter->kind->lookup_value(tamis_i_link(filter, (unsigned)claims), digest, value);
 }
 
-tamis_status tamis_i_chain_update_value(tamis_filter *filter, tamis_digest digest, unsigned value) {
+tamis_status tamis_i_series_update_value(tamis_filter *filter, tamis_digest digest,
+                                         unsigned value) {
     const int claims = claimant(filter, digest);
     if (claims < 0)
         return TAMIS_E_NOT_FOUND;
     return filter->kind->update_value(tamis_i_link(filter, (unsigned)claims), digest, value);
 }
 
-/* ---- what a chain is like ---- */
+/* ---- what a series is like ---- */
 
-uint64_t tamis_i_chain_count(const tamis_filter *filter) {
+uint64_t tamis_i_series_count(const tamis_filter *filter) {
     uint64_t count = 0;
     for (unsigned i = 0; i < tamis_i_n_links(filter); i++)
         count += tamis_i_link(filter, i)->state[TAMIS_I_COUNT];
     return count;
 }
 
-void tamis_i_chain_info(const tamis_filter *filter, tamis_info *info) {
+void tamis_i_series_info(const tamis_filter *filter, tamis_info *info) {
     double absent = 1; /* that no link claims an absent key */
     *info = (tamis_info){.struct_size = sizeof *info, .params = filter->params};
     for (unsigned i = 0; i < tamis_i_n_links(filter); i++) {

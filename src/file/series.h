@@ -1,0 +1,29 @@
+/* series.h - filters of several links as bytes
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_FILE_SERIES_H
+#define TAMIS_FILE_SERIES_H
+
+#include "file/file.h"
+#include "filter/links.h"
+
+/* The kind that the header of a series names; no filter has it. */
+#define TAMIS_I_KIND_SERIES 128u
+
+/* Do the 256 bytes of a header say that it is that of a series?  They have not been checked. */
+bool tamis_i_series_is(const unsigned char *head);
+
+/* Bytes of the whole file by this header, which need not be true; SIZE_MAX if it cannot be. */
+uint64_t tamis_i_series_bytes(const unsigned char *head);
+
+/* Write the header of a series to 'head', and those of its links to 'heads', 256 bytes each. */
+void tamis_i_series_encode(const tamis_filter *filter, unsigned char *head, unsigned char *heads);
+
+/* Make a series from 'size' bytes, 256 at least: with memory of its own, or as a view on them.  Statuses and
+ * '*reason' as of tamis_i_file_decode. */
+tamis_status tamis_i_series_open(const unsigned char *bytes, size_t size,
+                                 tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
+                                 bool view, tamis_filter **filter, const char **reason);
+
+#endif
