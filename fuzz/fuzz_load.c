@@ -13,10 +13,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "file/header.h"
 #include "fuzz.h"
 #include "hash/hash.h"
 
-#define HEADER 256u
+#define HEADER TAMIS_I_HEADER_BYTES
 
 /* ---- use ---- */
 
@@ -110,16 +111,18 @@ static void repair_series(unsigned char *bytes, size_t size) {
     size_t n = 0, at = HEADER;
     while (n < 41 && size - at >= HEADER) {
         unsigned char *const link = bytes + at;
-        const uint64_t words = tamis_i_get_u64(link + 48);
+        const uint64_t words = tamis_i_get_u64(link + TAMIS_I_AT_BODY_WORDS);
         at += HEADER;
         if ((size - at) / 8 < words)
             break;
-        tamis_i_put_u64(link + 240, tamis_i_checksum(bytes + at, (size_t)words * 8));
-        tamis_i_put_u64(link + 248, tamis_i_checksum(link, 248));
+        tamis_i_put_u64(link + TAMIS_I_AT_BODY_CHECKSUM,
+                        tamis_i_checksum(bytes + at, (size_t)words * 8));
+        tamis_i_put_u64(link + TAMIS_I_AT_HEADER_CHECKSUM,
+                        tamis_i_checksum(link, TAMIS_I_AT_HEADER_CHECKSUM));
         memcpy(heads + n++ * HEADER, link, HEADER);
         at += (size_t)words * 8;
     }
-    tamis_i_put_u64(bytes + 240, tamis_i_checksum(heads, n * HEADER));
+    tamis_i_put_u64(bytes + TAMIS_I_AT_BODY_CHECKSUM, tamis_i_checksum(heads, n * HEADER));
 }
 
 static void repair(unsigned char *bytes, size_t size, unsigned how) {
@@ -128,18 +131,22 @@ static void repair(unsigned char *bytes, size_t size, unsigned how) {
         return;
     if (how & 2) {
         memcpy(bytes, magic, sizeof magic);
-        tamis_i_put_u32(bytes + 8, tamis_i_get_u32(bytes + 184) == 0 ? 1 : 2); /* a form of keys */
-        tamis_i_put_u32(bytes + 12, HEADER);
-        tamis_i_put_u32(bytes + 20, TAMIS_I_HASH_XXH3_128);
+        tamis_i_put_u32(bytes + TAMIS_I_AT_VERSION,
+                        tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM) == 0 ? 1
+                                                                          : 2); /* a form of keys */
+        tamis_i_put_u32(bytes + TAMIS_I_AT_HEADER_SIZE, HEADER);
+        tamis_i_put_u32(bytes + TAMIS_I_AT_HASH, TAMIS_I_HASH_XXH3_128);
     }
     if (how & 4)
-        tamis_i_put_u64(bytes + 48, (size - HEADER) / 8);
+        tamis_i_put_u64(bytes + TAMIS_I_AT_BODY_WORDS, (size - HEADER) / 8);
     if (how & 1) {
-        if (tamis_i_get_u32(bytes + 16) == 128)
+        if (tamis_i_get_u32(bytes + TAMIS_I_AT_KIND) == 128)
             repair_series(bytes, size);
         else
-            tamis_i_put_u64(bytes + 240, tamis_i_checksum(bytes + HEADER, size - HEADER));
-        tamis_i_put_u64(bytes + 248, tamis_i_checksum(bytes, 248));
+            tamis_i_put_u64(bytes + TAMIS_I_AT_BODY_CHECKSUM,
+                            tamis_i_checksum(bytes + HEADER, size - HEADER));
+        tamis_i_put_u64(bytes + TAMIS_I_AT_HEADER_CHECKSUM,
+                        tamis_i_checksum(bytes, TAMIS_I_AT_HEADER_CHECKSUM));
     }
 }
 

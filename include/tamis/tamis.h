@@ -628,14 +628,13 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_link_info(const tamis_filte
  *    that is added again after growth may be in two links, and then is always refused: counting-bloom,
  *    dleft-counting and rank-counting keep the copies of a key together (up to three times the keys that a
  *    link was made for), rank while there is room, line and dleft-dynamic where removals have left some.
- *  - tamis_filter_merge, where one of both is a series, is for all kinds: 'filter' gets copies of the links of
- *    'source' that have keys, from its own allocator.  Parameters may differ, but for kind, seed and bits
+ *  - tamis_filter_merge, where one of both is a series, is for all kinds: 'filter' gets copies of the links
+ *    of 'source' that have keys, from its own allocator.  Parameters may differ, but for kind, seed and bits
  *    of values: TAMIS_E_MISMATCH.  The error rates of both add up; TAMIS_E_FULL if the promise (that of
  *    'filter', or of 'source' if it has none) is not above them: give another one first
- *    (tamis_filter_allow_growth).  TAMIS_E_TOO_LARGE for more than 41 links, TAMIS_E_NOMEM.  'filter' is
- *    then unchanged.  After a merge all links count as full: the next insert adds one, or (without
- *    'automatic') overfills the last; call tamis_filter_grow before.  A key that was in both is in two
- *    links.
+ *    (tamis_filter_allow_growth).  TAMIS_E_TOO_LARGE for more than 41 links, TAMIS_E_NOMEM.  'filter' is then
+ *    unchanged.  After a merge all links count as full: the next insert adds one, or (without 'automatic')
+ *    overfills the last; call tamis_filter_grow before.  A key that was in both is in two links.
  *  - tamis_filter_refresh and the compact form are TAMIS_E_UNSUPPORTED.
  *
  * Who knows the number of keys should plan for it: one large filter is smaller and faster than a series.

@@ -1,285 +1,54 @@
-/* batch.c - many keys at a time
- *
- * Keys are worked off in groups.  A group is hashed, and the memory that its keys will touch is fetched
- * while the group that was fetched AHEAD groups before is worked off, key by key in turns:
- *
- *      hash          0  1  2  3  4 ..
- *      fetch         0  1  2  3  4 ..
- *      work                0  1  2 ..          AHEAD = 2
- *
- * Memory serves a dozen or two fetches at a time.  A burst of them makes the processor wait for the
- * first, and leaves memory idle when the burst is over; in turns with the work both are busy.
- *
- * A structure with batches of its own gets two groups, one to work off and one to fetch; otherwise it is
- * called key by key, and so is a series, for which the memory of all links is fetched.
+/* batch.c - many keys at a time: arguments are checked, the work is done by src/filter/batch.c
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filter/series.h"
-#include "hash/hash.h"
-
-#define GROUP TAMIS_I_GROUP
-#define AHEAD 2u /* groups, unless a structure asks for more */
-#define RING  4u /* groups kept: more than those, a power of two */
-
-static size_t least(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
-/* ---- keys of any form, as groups of digests ---- */
-
-typedef enum key_form { DIGESTS, INTEGERS, BYTES } key_form;
-
-typedef struct key_source {
-    const tamis_filter *filter;
-    key_form form;
-    const void *array;
-    size_t n;
-    tamis_i_group groups[RING];
-    tamis_digest ring[RING * GROUP]; /* not used for digests, which are taken where they are */
-    _Alignas(TAMIS_LINE_BYTES) unsigned char scratch[RING * TAMIS_I_SCRATCH_MAX];
-} key_source;
-
-/* The rings are filled as they are used: a batch of one key should not pay for them. */
-static void keys_start(key_source *k, const tamis_filter *filter, key_form form, const void *array,
-                       size_t n) {
-    const size_t lines = (filter->kind->scratch + TAMIS_LINE_BYTES - 1) / TAMIS_LINE_BYTES;
-    TAMIS_ASSERT(filter->kind->scratch <= TAMIS_I_SCRATCH_MAX);
-    k->filter = filter, k->form = form, k->array = array, k->n = n;
-    for (size_t i = 0; i < RING; i++)
-        k->groups[i] = (tamis_i_group){.digests = k->ring + i * GROUP,
-                                       .scratch = k->scratch + i * lines * TAMIS_LINE_BYTES,
-                                       .before = i == 0 ? NULL : &k->groups[i - 1]};
-}
-
-/* The group that begins with key 'at', a multiple of GROUP; RING - 1 more have been hashed since.  Groups are
- * described in place: to copy what was written a moment ago takes longer than to work on a key. */
-static tamis_i_group *group_at(key_source *k, size_t at) {
-    return &k->groups[at / GROUP % RING];
-}
-
-/* Hash the group that begins with key 'at'; it is empty past the last key. */
-static const tamis_i_group *group_hash(key_source *k, size_t at) {
-    tamis_i_group *const group = group_at(k, at);
-    tamis_digest *const ring = k->ring + at % (RING * GROUP);
-    const uint64_t seed = k->filter->params.seed;
-    const size_t n = at < k->n ? least(GROUP, k->n - at) : 0;
-    group->n = n;
-    if (at == RING * GROUP)
-        group->before = group_at(k, at - GROUP); /* the first one had none */
-    if (n == 0)
-        return group;
-    if (k->form == INTEGERS)
-        k->filter->hash_integers(seed, (const uint64_t *)k->array + at, n, ring);
-    else if (k->form == DIGESTS)
-        group->digests = (const tamis_digest *)k->array + at;
-    else
-        tamis_i_hash_many(seed, (const tamis_bytes *)k->array + at, n, ring);
-    return group;
-}
-
-/* ---- the work: one group is worked off, one is fetched ---- */
-
-static inline void fetch(const tamis_filter *filter, const tamis_i_group *group, size_t i,
-                         bool write) {
-    if (i < group->n)
-        filter->kind->prefetch(filter, group->digests[i], write);
-}
-
-/* The same for all links of a series. */
-static void fetch_links(const tamis_filter *filter, const tamis_i_group *group, size_t i,
-                        bool write) {
-    for (unsigned link = 0; link < tamis_i_n_links(filter); link++)
-        fetch(tamis_i_link(filter, link), group, i, write);
-}
-
-static void contains_links(const tamis_filter *filter, const tamis_i_group *now,
-                           const tamis_i_group *next, bool *present) {
-    for (size_t i = 0; i < GROUP; i++) {
-        fetch_links(filter, next, i, false);
-        if (i < now->n)
-            present[i] = tamis_i_series_contains(filter, now->digests[i]);
-    }
-}
-
-static tamis_status insert_links(tamis_filter *filter, const tamis_i_group *now,
-                                 const tamis_i_group *next, bool *added, size_t *done) {
-    *done = 0;
-    for (size_t i = 0; i < GROUP; i++) {
-        fetch_links(filter, next, i, true);
-        if (i < now->n) {
-            const tamis_status status =
-                tamis_i_series_insert(filter, now->digests[i], -1, &added[i]);
-            if (status != TAMIS_OK)
-                return status;
-            *done = i + 1;
-        }
-    }
-    return TAMIS_OK;
-}
-
-static void remove_links(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
-                         bool *removed) {
-    for (size_t i = 0; i < GROUP; i++) {
-        fetch_links(filter, next, i, true);
-        if (i < now->n)
-            removed[i] = tamis_i_series_remove(filter, now->digests[i]) == TAMIS_OK;
-    }
-}
-
-static void contains_singly(const tamis_filter *filter, const tamis_i_group *now,
-                            const tamis_i_group *next, bool *present) {
-    for (size_t i = 0; i < GROUP; i++) {
-        fetch(filter, next, i, false);
-        if (i < now->n)
-            present[i] = filter->kind->contains(filter, now->digests[i]);
-    }
-}
-
-static tamis_status insert_singly(tamis_filter *filter, const tamis_i_group *now,
-                                  const tamis_i_group *next, bool *added, size_t *done) {
-    *done = 0;
-    for (size_t i = 0; i < GROUP; i++) {
-        fetch(filter, next, i, true);
-        if (i < now->n) {
-            const tamis_status status = filter->kind->insert(filter, now->digests[i], &added[i]);
-            if (status != TAMIS_OK)
-                return status;
-            *done = i + 1;
-        }
-    }
-    return TAMIS_OK;
-}
-
-static void remove_singly(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
-                          bool *removed) {
-    for (size_t i = 0; i < GROUP; i++) {
-        fetch(filter, next, i, true);
-        if (i < now->n)
-            removed[i] = filter->kind->remove(filter, now->digests[i]) == TAMIS_OK;
-    }
-}
-
-/* ---- the batches ---- */
+#include "filter/batch.h"
 
 /* The first of n keys that is none, NULL with a size; n if all are keys.  Before the work begins: a call that
  * fails must have changed nothing. */
-static size_t first_bad(key_form form, const void *array, size_t n) {
+static size_t first_bad(tamis_i_keys_form form, const void *array, size_t n) {
     const tamis_bytes *const keys = array;
-    size_t i = form == BYTES ? 0 : n;
+    size_t i = form == TAMIS_I_KEYS_BYTES ? 0 : n;
     while (i < n && (keys[i].data != NULL || keys[i].size == 0))
         i++;
     return i;
 }
 
-/* Keys from fetching to work. */
-static size_t ahead_of(const tamis_filter *filter) {
-    return GROUP * (filter->kind->ahead != 0 ? filter->kind->ahead : AHEAD);
-}
-
-/* All of them are keys. */
-static size_t contains_good(const tamis_filter *filter, key_form form, const void *array, size_t n,
-                            bool *present) {
-    key_source k;
-    keys_start(&k, filter, form, array, n);
-    bool unasked[GROUP];
-    size_t found = 0;
-    const tamis_i_group none = {.n = 0};
-    const size_t ahead = ahead_of(filter);
-    void (*const work)(const tamis_filter *, const tamis_i_group *, const tamis_i_group *, bool *) =
-        filter->links != NULL                 ? contains_links
-        : filter->kind->contains_many != NULL ? filter->kind->contains_many
-                                              : contains_singly;
-    for (size_t at = 0; at < ahead; at += GROUP)
-        work(filter, &none, group_hash(&k, at), unasked);
-    for (size_t at = 0; at < n; at += GROUP) {
-        const tamis_i_group *const next = group_hash(&k, at + ahead);
-        const tamis_i_group *const now = group_at(&k, at);
-        bool *const answers = present == NULL ? unasked : present + at;
-        work(filter, now, next, answers);
-        found += tamis_i_group_sum(answers, now->n);
-    }
-    return found;
-}
-
-static tamis_status insert_keys(tamis_filter *filter, key_form form, const void *array, size_t n,
-                                bool *added, size_t *done) {
+static tamis_status insert_keys(tamis_filter *filter, tamis_i_keys_form form, const void *array,
+                                size_t n, bool *added, size_t *done) {
     if (filter == NULL || (array == NULL && n != 0) || first_bad(form, array, n) != n)
         return TAMIS_E_ARGUMENT;
-    if (filter->read_only)
-        return TAMIS_E_READONLY;
-    key_source k;
-    keys_start(&k, filter, form, array, n);
-    bool unasked[GROUP];
-    tamis_status status = TAMIS_OK;
-    size_t all = 0, in;
-    const tamis_i_group none = {.n = 0};
-    const size_t ahead = ahead_of(filter);
-    tamis_status (*const work)(tamis_filter *, const tamis_i_group *, const tamis_i_group *, bool *,
-                               size_t *) = filter->links != NULL ? insert_links
-                                           : filter->kind->insert_many != NULL
-                                               ? filter->kind->insert_many
-                                               : insert_singly;
-    for (size_t at = 0; at < ahead && status == TAMIS_OK; at += GROUP)
-        status = work(filter, &none, group_hash(&k, at), unasked, &in);
-    for (size_t at = 0; at < n && status == TAMIS_OK; at += GROUP) {
-        const tamis_i_group *const next = group_hash(&k, at + ahead);
-        const tamis_i_group *const now = group_at(&k, at);
-        status = work(filter, now, next, added == NULL ? unasked : added + at, &in);
-        all += in;
-    }
-    if (done != NULL)
-        *done = all;
-    return status;
+    return filter->read_only ? TAMIS_E_READONLY
+                             : tamis_i_batch_insert(filter, form, array, n, added, done);
 }
 
-static tamis_status remove_keys(tamis_filter *filter, key_form form, const void *array, size_t n,
-                                bool *removed, size_t *count) {
+static tamis_status remove_keys(tamis_filter *filter, tamis_i_keys_form form, const void *array,
+                                size_t n, bool *removed, size_t *count) {
     if (filter == NULL || (array == NULL && n != 0) || first_bad(form, array, n) != n)
         return TAMIS_E_ARGUMENT;
     if (filter->kind->remove == NULL)
         return TAMIS_E_UNSUPPORTED;
     if (filter->read_only)
         return TAMIS_E_READONLY;
-    key_source k;
-    keys_start(&k, filter, form, array, n);
-    bool unasked[GROUP];
-    size_t all = 0;
-    const tamis_i_group none = {.n = 0};
-    const size_t ahead = ahead_of(filter);
-    void (*const work)(tamis_filter *, const tamis_i_group *, const tamis_i_group *, bool *) =
-        filter->links != NULL               ? remove_links
-        : filter->kind->remove_many != NULL ? filter->kind->remove_many
-                                            : remove_singly;
-    for (size_t at = 0; at < ahead; at += GROUP)
-        work(filter, &none, group_hash(&k, at), unasked);
-    for (size_t at = 0; at < n; at += GROUP) {
-        const tamis_i_group *const next = group_hash(&k, at + ahead);
-        const tamis_i_group *const now = group_at(&k, at);
-        bool *const answers = removed == NULL ? unasked : removed + at;
-        work(filter, now, next, answers);
-        all += tamis_i_group_sum(answers, now->n);
-    }
+    const size_t all = tamis_i_batch_remove(filter, form, array, n, removed);
     if (count != NULL)
         *count = all;
     return TAMIS_OK;
 }
 
-/* ---- the public names ---- */
-
 tamis_status tamis_filter_insert_many(tamis_filter *filter, const tamis_bytes *keys, size_t n,
                                       bool *added, size_t *done) {
-    return insert_keys(filter, BYTES, keys, n, added, done);
+    return insert_keys(filter, TAMIS_I_KEYS_BYTES, keys, n, added, done);
 }
 
 tamis_status tamis_filter_insert_many_u64(tamis_filter *filter, const uint64_t *keys, size_t n,
                                           bool *added, size_t *done) {
-    return insert_keys(filter, INTEGERS, keys, n, added, done);
+    return insert_keys(filter, TAMIS_I_KEYS_INTEGERS, keys, n, added, done);
 }
 
 tamis_status tamis_filter_insert_many_digest(tamis_filter *filter, const tamis_digest *digests,
                                              size_t n, bool *added, size_t *done) {
-    return insert_keys(filter, DIGESTS, digests, n, added, done);
+    return insert_keys(filter, TAMIS_I_KEYS_DIGESTS, digests, n, added, done);
 }
 
 /* What is no key is in no set; the keys between are asked for as usual. */
@@ -287,8 +56,8 @@ size_t tamis_filter_contains_many(const tamis_filter *filter, const tamis_bytes 
                                   bool *present) {
     size_t found = 0;
     for (;;) {
-        const size_t good = first_bad(BYTES, keys, n);
-        found += contains_good(filter, BYTES, keys, good, present);
+        const size_t good = first_bad(TAMIS_I_KEYS_BYTES, keys, n);
+        found += tamis_i_batch_contains(filter, TAMIS_I_KEYS_BYTES, keys, good, present);
         if (good == n)
             return found;
         if (present != NULL) {
@@ -302,25 +71,25 @@ size_t tamis_filter_contains_many(const tamis_filter *filter, const tamis_bytes 
 
 size_t tamis_filter_contains_many_u64(const tamis_filter *filter, const uint64_t *keys, size_t n,
                                       bool *present) {
-    return contains_good(filter, INTEGERS, keys, n, present);
+    return tamis_i_batch_contains(filter, TAMIS_I_KEYS_INTEGERS, keys, n, present);
 }
 
 size_t tamis_filter_contains_many_digest(const tamis_filter *filter, const tamis_digest *digests,
                                          size_t n, bool *present) {
-    return contains_good(filter, DIGESTS, digests, n, present);
+    return tamis_i_batch_contains(filter, TAMIS_I_KEYS_DIGESTS, digests, n, present);
 }
 
 tamis_status tamis_filter_remove_many(tamis_filter *filter, const tamis_bytes *keys, size_t n,
                                       bool *removed, size_t *count) {
-    return remove_keys(filter, BYTES, keys, n, removed, count);
+    return remove_keys(filter, TAMIS_I_KEYS_BYTES, keys, n, removed, count);
 }
 
 tamis_status tamis_filter_remove_many_u64(tamis_filter *filter, const uint64_t *keys, size_t n,
                                           bool *removed, size_t *count) {
-    return remove_keys(filter, INTEGERS, keys, n, removed, count);
+    return remove_keys(filter, TAMIS_I_KEYS_INTEGERS, keys, n, removed, count);
 }
 
 tamis_status tamis_filter_remove_many_digest(tamis_filter *filter, const tamis_digest *digests,
                                              size_t n, bool *removed, size_t *count) {
-    return remove_keys(filter, DIGESTS, digests, n, removed, count);
+    return remove_keys(filter, TAMIS_I_KEYS_DIGESTS, digests, n, removed, count);
 }

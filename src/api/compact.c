@@ -42,10 +42,9 @@ tamis_status tamis_filter_compact_decode(const void *data, size_t size,
     const char *why = bad_argument;
     tamis_status status = TAMIS_E_ARGUMENT;
     const int saved = errno;
-    if ((data != NULL || size == 0) && filter != NULL &&
-        (allocator == NULL || (allocator->alloc != NULL && allocator->free != NULL)))
-        status = tamis_i_compact_decode(size == 0 ? (const void *)"" : data, size, tamis_i_kind_of,
-                                        allocator, filter, &why);
+    if ((data != NULL || size == 0) && filter != NULL && tamis_i_allocator_ok(allocator))
+        status = tamis_i_compact_decode(size == 0 ? (const void *)"" : data, size, allocator,
+                                        filter, &why);
     if (status != TAMIS_OK && reason != NULL)
         *reason = why;
     errno = saved;

@@ -5,7 +5,6 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "file/file.h"
-#include "api/api.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,8 +19,7 @@ static tamis_status leave(tamis_status status, const char *why, const char **rea
 }
 
 static bool make_args_ok(const tamis_allocator *allocator, tamis_filter **filter) {
-    return filter != NULL &&
-           (allocator == NULL || (allocator->alloc != NULL && allocator->free != NULL));
+    return filter != NULL && tamis_i_allocator_ok(allocator);
 }
 
 static const char bad_argument[] = "an argument is NULL";
@@ -43,8 +41,8 @@ tamis_status tamis_filter_decode(const void *data, size_t size, const tamis_allo
     const int saved = errno;
     tamis_status status = TAMIS_E_ARGUMENT;
     if ((data != NULL || size == 0) && make_args_ok(allocator, filter))
-        status = tamis_i_file_decode(size == 0 ? (const void *)"" : data, size, tamis_i_kind_of,
-                                     allocator, filter, &why);
+        status =
+            tamis_i_file_decode(size == 0 ? (const void *)"" : data, size, allocator, filter, &why);
     return leave(status, why, reason, saved);
 }
 
@@ -54,7 +52,7 @@ tamis_status tamis_filter_view(const void *data, size_t size, const tamis_alloca
     const int saved = errno;
     tamis_status status = TAMIS_E_ARGUMENT;
     if (data != NULL && make_args_ok(allocator, filter))
-        status = tamis_i_file_view(data, size, tamis_i_kind_of, allocator, filter, &why);
+        status = tamis_i_file_view(data, size, allocator, filter, &why);
     return leave(status, why, reason, saved);
 }
 
@@ -82,13 +80,13 @@ tamis_status tamis_filter_load_fd(int fd, const tamis_allocator *allocator, tami
     const int saved = errno;
     tamis_status status = TAMIS_E_ARGUMENT;
     if (make_args_ok(allocator, filter))
-        status = tamis_i_file_load(fd, tamis_i_kind_of, allocator, filter, &why);
+        status = tamis_i_file_load(fd, allocator, filter, &why);
     return leave(status, why, reason, saved);
 }
 
 /* What loading and mapping have in common. */
-typedef tamis_status from_fd(int fd, tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
-                             tamis_filter **filter, const char **reason);
+typedef tamis_status from_fd(int fd, const tamis_allocator *allocator, tamis_filter **filter,
+                             const char **reason);
 
 static tamis_status from_path(from_fd *open_fd, const char *path, const tamis_allocator *allocator,
                               tamis_filter **filter, const char **reason) {
@@ -101,7 +99,7 @@ static tamis_status from_path(from_fd *open_fd, const char *path, const tamis_al
             status = TAMIS_E_IO;
             why = tamis_i_errno_text(errno);
         } else {
-            status = open_fd(fd, tamis_i_kind_of, allocator, filter, &why);
+            status = open_fd(fd, allocator, filter, &why);
             (void)close(fd);
         }
     }

@@ -12,14 +12,10 @@
 
 /* ---- making and freeing ---- */
 
-static bool allocator_ok(const tamis_allocator *allocator) {
-    return allocator == NULL || (allocator->alloc != NULL && allocator->free != NULL);
-}
-
 tamis_status tamis_filter_create(const tamis_params *params, const tamis_allocator *allocator,
                                  tamis_filter **filter) {
     tamis_params own;
-    if (params == NULL || filter == NULL || !allocator_ok(allocator) ||
+    if (params == NULL || filter == NULL || !tamis_i_allocator_ok(allocator) ||
         !tamis_i_struct_in(&own, sizeof own, params))
         return TAMIS_E_ARGUMENT;
     const tamis_i_kind *const kind = tamis_i_kind_of(own.kind);
@@ -46,25 +42,9 @@ tamis_status tamis_filter_new(uint64_t n, double fpr, tamis_filter **filter) {
     return status != TAMIS_OK ? status : tamis_filter_create(&plan.params, NULL, filter);
 }
 
-tamis_status tamis_i_link_clone(const tamis_filter *source, uint64_t capacity,
-                                const tamis_allocator *allocator, tamis_filter **copy) {
-    const tamis_status status =
-        tamis_i_filter_make(source->kind, &source->params, allocator, NULL, false, copy);
-    if (status != TAMIS_OK)
-        return status;
-    memcpy((*copy)->state, source->state, (size_t)source->n_body * sizeof(uint64_t));
-    (*copy)->key_form = source->key_form;
-    if (capacity != source->params.capacity) {
-        (*copy)->params.capacity = capacity;
-        if (source->kind->attach != NULL)
-            source->kind->attach(*copy);
-    }
-    return TAMIS_OK;
-}
-
 static tamis_status clone_link(const tamis_filter *source, const tamis_allocator *allocator,
                                tamis_filter **copy) {
-    return tamis_i_link_clone(source, source->params.capacity, allocator, copy);
+    return tamis_i_filter_clone(source, source->params.capacity, allocator, copy);
 }
 
 /* Give 'copy', of the first link, copies of the others. */
@@ -74,6 +54,7 @@ static tamis_status clone_links(const tamis_filter *source, const tamis_allocato
     if (status != TAMIS_OK)
         return status;
     copy->links->automatic = source->links->automatic;
+    copy->links->plan = source->links->plan;
     for (unsigned i = 0; status == TAMIS_OK && i < source->links->n; i++) {
         status = clone_link(source->links->link[i], allocator, &copy->links->link[i]);
         copy->links->n += status == TAMIS_OK;
@@ -83,7 +64,7 @@ static tamis_status clone_links(const tamis_filter *source, const tamis_allocato
 
 tamis_status tamis_filter_clone(const tamis_filter *source, const tamis_allocator *allocator,
                                 tamis_filter **filter) {
-    if (source == NULL || filter == NULL || !allocator_ok(allocator))
+    if (source == NULL || filter == NULL || !tamis_i_allocator_ok(allocator))
         return TAMIS_E_ARGUMENT;
     tamis_filter *copy;
     tamis_status status = clone_link(source, allocator, &copy);
@@ -198,7 +179,7 @@ uint64_t tamis_filter_copies_u64(const tamis_filter *filter, uint64_t key) {
 /* ---- whole filters ---- */
 
 uint64_t tamis_filter_count(const tamis_filter *filter) {
-    return filter->links != NULL ? tamis_i_series_count(filter) : filter->state[TAMIS_I_COUNT];
+    return tamis_i_series_count(filter);
 }
 
 tamis_status tamis_filter_params(const tamis_filter *filter, tamis_params *params) {
@@ -279,18 +260,6 @@ tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source
     return status;
 }
 
-void tamis_i_link_info(const tamis_filter *link, tamis_info *info) {
-    tamis_info_init(info);
-    info->params = link->params;
-    info->count = link->state[TAMIS_I_COUNT];
-    info->capacity = link->params.capacity;
-    info->n_links = 1;
-    info->bytes = link->n_body * sizeof(uint64_t);
-    info->stash_used = link->state[TAMIS_I_STASH_USED];
-    info->stash_size = link->stash.capacity;
-    link->kind->info(link, info);
-}
-
 /* Complete what is known of a link or a series and hand it to the caller. */
 static tamis_status info_out(tamis_info *own, tamis_info *info) {
     own->bits_per_key = own->count == 0 ? INFINITY : 8 * (double)own->bytes / (double)own->count;
@@ -305,7 +274,7 @@ tamis_status tamis_filter_info(const tamis_filter *filter, tamis_info *info) {
     if (filter->links != NULL)
         tamis_i_series_info(filter, &own);
     else
-        tamis_i_link_info(filter, &own);
+        tamis_i_filter_info(filter, &own);
     errno = saved;
     return info_out(&own, info);
 }
@@ -315,7 +284,7 @@ tamis_status tamis_filter_link_info(const tamis_filter *filter, unsigned link, t
         return TAMIS_E_ARGUMENT;
     tamis_info own;
     const int saved = errno;
-    tamis_i_link_info(tamis_i_link(filter, link), &own);
+    tamis_i_filter_info(tamis_i_link(filter, link), &own);
     errno = saved;
     return info_out(&own, info);
 }

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "api/api.h"
+#include "filter/filter.h"
 
 #define CHUNK 1024u
 

@@ -4,33 +4,14 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "api/api.h"
+#include "plan/table.h"
 
 #include "table/table.h"
 
 #include <errno.h>
 
-static bool allocator_ok(const tamis_allocator *allocator) {
-    return allocator == NULL || (allocator->alloc != NULL && allocator->free != NULL);
-}
-
 static bool bytes_ok(const void *bytes, size_t size, size_t max) {
     return (bytes != NULL || size == 0) && size <= max;
-}
-
-const char *tamis_summary_name(tamis_summary summary) {
-    const tamis_i_summary_kind *const kind = tamis_i_summary_by_id((uint64_t)summary);
-    return kind == NULL || (kind->abilities & TAMIS_I_SUMMARY_DECIDES) != 0 ? NULL : kind->name;
-}
-
-tamis_status tamis_summary_parse(const char *name, tamis_summary *summary) {
-    if (name == NULL || summary == NULL)
-        return TAMIS_E_ARGUMENT;
-    const tamis_i_summary_kind *const kind = tamis_i_summary_by_name(name);
-    if (kind == NULL || (kind->abilities & TAMIS_I_SUMMARY_DECIDES) != 0)
-        return TAMIS_E_ARGUMENT;
-    *summary = (tamis_summary)kind->id;
-    return TAMIS_OK;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -72,7 +53,7 @@ static bool options_in(const tamis_table_options *options, tamis_table_options *
 tamis_status tamis_table_create(const tamis_table_params *params, const tamis_allocator *allocator,
                                 tamis_table **table) {
     tamis_table_params own;
-    if (table == NULL || !allocator_ok(allocator))
+    if (table == NULL || !tamis_i_allocator_ok(allocator))
         return TAMIS_E_ARGUMENT;
     tamis_status status = seeded_params_in(params, &own);
     if (status != TAMIS_OK)
@@ -110,7 +91,7 @@ tamis_status tamis_table_create_file(const char *path, const tamis_table_params 
     const char *why = bad_argument;
     tamis_table_params own;
     tamis_table_options chosen;
-    if (path == NULL || table == NULL || !allocator_ok(allocator) ||
+    if (path == NULL || table == NULL || !tamis_i_allocator_ok(allocator) ||
         !options_in(options, &chosen) || chosen.read_only || chosen.repair)
         return leave(TAMIS_E_ARGUMENT, why, reason, saved);
     tamis_status status = seeded_params_in(params, &own);
@@ -128,7 +109,8 @@ tamis_status tamis_table_open(const char *path, const tamis_table_options *optio
     const char *why = bad_argument;
     tamis_table_options chosen;
     tamis_status status = TAMIS_E_ARGUMENT;
-    if (path != NULL && table != NULL && allocator_ok(allocator) && options_in(options, &chosen))
+    if (path != NULL && table != NULL && tamis_i_allocator_ok(allocator) &&
+        options_in(options, &chosen))
         status = tamis_i_table_open(path, &chosen, allocator, table, &why);
     return leave(status, why, reason, saved);
 }

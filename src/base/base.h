@@ -111,11 +111,22 @@ void *tamis_i_alloc(const tamis_allocator *allocator, size_t size);
 /* Give back what one of the two above returned for 'size'.  NULL is allowed. */
 void tamis_i_free(const tamis_allocator *allocator, void *block, size_t size);
 
+/* Is an allocator of a caller complete? */
+static inline bool tamis_i_allocator_ok(const tamis_allocator *allocator) {
+    return allocator == NULL || (allocator->alloc != NULL && allocator->free != NULL);
+}
+
 /* Fill 'seed' with random bits from the system, never 0.  TAMIS_E_IO. */
 tamis_status tamis_i_random_seed(uint64_t *seed);
 
 /* What an errno means, as a static text. */
 const char *tamis_i_errno_text(int number);
+
+/* Of bytes that are not what they should be: the reason, and TAMIS_E_FORMAT. */
+static inline tamis_status tamis_i_refuse(const char **reason, const char *why) {
+    *reason = why;
+    return TAMIS_E_FORMAT;
+}
 
 /* Copy a struct of the public interface in: 'own_size' bytes at 'own', of which the caller knows the
  * first 'their_size' at 'theirs'.  What the caller does not know becomes zero.  False if the caller

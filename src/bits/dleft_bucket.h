@@ -36,8 +36,8 @@ unsigned tamis_i_dleft_bucket_bits(const tamis_i_dleft_bucket *layout, const uin
                                    unsigned bucket);
 
 typedef struct tamis_i_dleft_bucket_ops {
-    /* Does bucket number 'bucket' of a group hold a fingerprint that agrees with 'fingerprint' in all bits that the
-     * bucket tells? */
+    /* Does bucket number 'bucket' of a group hold a fingerprint that agrees with 'fingerprint' in all bits
+     * that the bucket tells? */
     bool (*find)(const uint64_t *group, unsigned bucket, uint64_t fingerprint);
     /* The same for n keys at once, each with d <= TAMIS_I_PROBE_CHOICES buckets: found[i] tells whether one
      * of those of key i holds it.  at[j] is the group of its bucket number word[1 + j], word[0] its

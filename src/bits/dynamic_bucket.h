@@ -44,8 +44,8 @@ typedef struct tamis_i_dynamic_bucket {
     tamis_i_dynamic_step steps[TAMIS_I_DYNAMIC_MAX]; /* by the number of elements, if narrow */
 } tamis_i_dynamic_bucket;
 
-/* An element: the first 'length' bits of a fingerprint of 64 bits, the others being zero, and how many keys it
- * stands for. */
+/* An element: the first 'length' bits of a fingerprint of 64 bits, the others being zero, and how many keys
+ * it stands for. */
 typedef struct tamis_i_element {
     uint64_t fingerprint;
     unsigned length;
@@ -64,9 +64,9 @@ static inline uint64_t tamis_i_dynamic_head(const tamis_i_dynamic_bucket *layout
 }
 
 /* In the following 'line' and 'at' tell the first bit of the bucket, which is in that line of 8 words; no
- * others are touched.  'candidates' are elements, bit i for number i, whose head is that of 'fingerprint'; others
- * of this kind may be left out only if they are of no interest, and some past the last element may be among
- * them. */
+ * others are touched.  'candidates' are elements, bit i for number i, whose head is that of 'fingerprint';
+ * others of this kind may be left out only if they are of no interest, and some past the last element may
+ * be among them. */
 
 /* Elements in the bucket. */
 static inline unsigned tamis_i_dynamic_load(const tamis_i_dynamic_bucket *layout,
@@ -109,8 +109,8 @@ unsigned tamis_i_dynamic_copies(const tamis_i_dynamic_bucket *layout, const uint
 bool tamis_i_dynamic_join(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
                           unsigned elements);
 
-/* Add an element for 'count' keys, of which the first 'length' bits of 'fingerprint' are known.  It and others
- * may lose bits.  False, and nothing changed, if there is no room.  1 <= count <= 2^counter_bits;
+/* Add an element for 'count' keys, of which the first 'length' bits of 'fingerprint' are known.  It and
+ * others may lose bits.  False, and nothing changed, if there is no room.  1 <= count <= 2^counter_bits;
  * length >= least. */
 bool tamis_i_dynamic_add(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
                          uint64_t fingerprint, unsigned length, unsigned count);

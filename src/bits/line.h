@@ -12,8 +12,8 @@
  *
  * Nothing else is stored.  The number of entries n is the place of the last end, which is that with as many
  * ends as there are runs.  Run number k, that of the home with k ones before it, begins after end k - 1.
- * A fingerprint is the first bits of a key's fingerprint, a word of random bits: as many as there is room for.
- * With r = B / n and e = B mod n, the entries of the first runs, e in all, have r + 1 bits, the others
+ * A fingerprint is the first bits of a key's fingerprint, a word of random bits: as many as there is room
+ * for. With r = B / n and e = B mod n, the entries of the first runs, e in all, have r + 1 bits, the others
  * have r.  So the bits of a line are used up to the last, but for what the end of a run costs.
  *
  * Adding.  An entry takes the length that its run has, or would have.  If it does not fit, the last runs

@@ -141,8 +141,8 @@ typedef struct tamis_i_rank_ops {
     /* Take view->match away: the chain's last slot takes its place. */
     void (*drop)(const tamis_i_rank_bucket *rank, uint64_t *table, const tamis_i_rank_view *view);
     /* look and add, or look and drop, for the most common case: the bucket whose first bit is 'at' has no
-     * extension, it has room and no slot with the fingerprint of 'slot', or it has just one with 'fingerprint',
-     * whose counter is 0.  False, and nothing is changed, otherwise. */
+     * extension, it has room and no slot with the fingerprint of 'slot', or it has just one with
+     * 'fingerprint', whose counter is 0.  False, and nothing is changed, otherwise. */
     bool (*add_new)(const tamis_i_rank_bucket *rank, uint64_t *table, uint64_t at, unsigned home,
                     uint64_t slot);
     bool (*drop_only)(const tamis_i_rank_bucket *rank, uint64_t *table, uint64_t at, unsigned home,

@@ -70,6 +70,27 @@ static inline bool tamis_i_read(tamis_i_reader *r, unsigned width, uint64_t *val
     return true;
 }
 
+/* Write n bits of an array of words, from bit 'at' on. */
+static inline void tamis_i_write_bits(tamis_i_writer *w, const uint64_t *words, uint64_t at,
+                                      uint64_t n) {
+    for (unsigned width; n > 0; n -= width, at += width) {
+        width = n < 64 ? (unsigned)n : 64;
+        tamis_i_write(w, tamis_i_field_get(words, at, width), width);
+    }
+}
+
+/* Read n bits to where zeros are, from bit 'at' on. */
+static inline bool tamis_i_read_bits(tamis_i_reader *r, uint64_t *words, uint64_t at, uint64_t n) {
+    for (unsigned width; n > 0; n -= width, at += width) {
+        uint64_t bits;
+        width = n < 64 ? (unsigned)n : 64;
+        if (!tamis_i_read(r, width, &bits))
+            return false;
+        tamis_i_field_put(words, at, width, bits);
+    }
+    return true;
+}
+
 /* The rest of the last byte must be zero, and no byte may follow. */
 static inline bool tamis_i_read_end(const tamis_i_reader *r) {
     return r->left == 0 && r->next == 0 && r->pending < 8;

@@ -132,13 +132,7 @@ typedef struct header {
     uint64_t count, stash_used, key_form, n_body;
 } header;
 
-static tamis_status refuse(const char **reason, const char *why) {
-    *reason = why;
-    return TAMIS_E_FORMAT;
-}
-
-static tamis_status read_header(input *in, uint64_t seed, tamis_i_kind_lookup *lookup, header *h,
-                                const char **reason) {
+static tamis_status read_header(input *in, uint64_t seed, header *h, const char **reason) {
     uint64_t version, kind, hash, n_values;
     *reason = "the header is cut off, or a number in it is malformed";
     tamis_params_init(&h->params);
@@ -149,23 +143,23 @@ static tamis_status read_header(input *in, uint64_t seed, tamis_i_kind_lookup *l
         !get_number(in, &h->stash_used) || !get_number(in, &n_values))
         return TAMIS_E_FORMAT;
     if (n_values > TAMIS_PARAMS_MAX)
-        return refuse(reason, "a parameter in the header is out of range");
+        return tamis_i_refuse(reason, "a parameter in the header is out of range");
     for (unsigned i = 0; i < n_values; i++)
         if (!get_number(in, &h->params.value[i]))
             return TAMIS_E_FORMAT;
     if (version == 0)
-        return refuse(reason, "the header has version 0, which does not exist");
+        return tamis_i_refuse(reason, "the header has version 0, which does not exist");
     if (h->key_form > TAMIS_KEYS_U64)
-        return refuse(reason, "the header names an unknown form of keys");
+        return tamis_i_refuse(reason, "the header names an unknown form of keys");
     if (version > 1 && h->key_form == TAMIS_KEYS_UNKNOWN)
-        return refuse(reason, "the header has a higher version than it needs");
+        return tamis_i_refuse(reason, "the header has a higher version than it needs");
     if (hash != TAMIS_I_HASH_XXH3_128)
-        return refuse(reason, "the header names an unknown hash");
-    h->kind = kind > INT32_MAX ? NULL : lookup((tamis_kind)kind);
+        return tamis_i_refuse(reason, "the header names an unknown hash");
+    h->kind = kind > INT32_MAX ? NULL : tamis_i_kind_of((tamis_kind)kind);
     if (h->kind == NULL || h->kind->compact_read == NULL)
-        return refuse(reason, "the header names a kind of filter that has no compact form");
+        return tamis_i_refuse(reason, "the header names a kind of filter that has no compact form");
     if (seed == 0)
-        return refuse(reason, "the header has no seed");
+        return tamis_i_refuse(reason, "the header has no seed");
     h->params.kind = h->kind->id;
     tamis_params complete = h->params;
     uint64_t n_table;
@@ -177,7 +171,7 @@ static tamis_status read_header(input *in, uint64_t seed, tamis_i_kind_lookup *l
     if (status != TAMIS_OK || complete.stash != h->params.stash ||
         (n_values > 0 && h->params.value[n_values - 1] == 0) ||
         memcmp(complete.value, h->params.value, sizeof complete.value) != 0)
-        return refuse(reason, "a parameter in the header is out of range");
+        return tamis_i_refuse(reason, "a parameter in the header is out of range");
     return TAMIS_OK;
 }
 
@@ -187,28 +181,28 @@ static tamis_status read_body(input *in, const header *h, tamis_filter *filter,
     for (uint64_t i = 0; i < h->stash_used; i++, in->p += ENTRY, in->left -= ENTRY) {
         const tamis_digest digest = {tamis_i_get_u64(in->p), tamis_i_get_u64(in->p + 8)};
         if (in->p[16] == 0)
-            return refuse(reason, "the stash has an entry without copies");
+            return tamis_i_refuse(reason, "the stash has an entry without copies");
         if (tamis_i_stash_add(&filter->stash, digest, in->p[16]) != TAMIS_OK)
-            return refuse(reason, "the stash does not hold as many keys as it claims");
+            return tamis_i_refuse(reason, "the stash does not hold as many keys as it claims");
     }
     tamis_i_reader bits = {.bytes = in->p, .left = in->left};
     if (!h->kind->compact_read(filter, &bits, reason))
         return TAMIS_E_FORMAT;
     if (!tamis_i_read_end(&bits))
-        return refuse(reason, "the data goes on after its end");
+        return tamis_i_refuse(reason, "the data goes on after its end");
     filter->state[TAMIS_I_COUNT] = h->count;
     if (filter->state[TAMIS_I_STASH_USED] != h->stash_used)
-        return refuse(reason, "the stash does not hold as many keys as it claims");
+        return tamis_i_refuse(reason, "the stash does not hold as many keys as it claims");
     return tamis_i_filter_check(filter, reason) ? TAMIS_OK : TAMIS_E_FORMAT;
 }
 
 tamis_status tamis_i_compact_decode(const unsigned char *bytes, size_t size,
-                                    tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
-                                    tamis_filter **filter, const char **reason) {
+                                    const tamis_allocator *allocator, tamis_filter **filter,
+                                    const char **reason) {
     if (!tamis_i_compact_is(bytes, size))
-        return refuse(reason, "this is not the compact form of a filter");
+        return tamis_i_refuse(reason, "this is not the compact form of a filter");
     if (size < AT_NUMBERS + 1 + CHECKSUM)
-        return refuse(reason, "the data is cut off within the header");
+        return tamis_i_refuse(reason, "the data is cut off within the header");
     input in = {.p = bytes + AT_NUMBERS, .left = size - AT_NUMBERS - CHECKSUM};
     input peek = in;
     uint64_t version;
@@ -217,16 +211,16 @@ tamis_status tamis_i_compact_decode(const unsigned char *bytes, size_t size,
         return TAMIS_E_VERSION;
     }
     if (tamis_i_checksum(bytes, size - CHECKSUM) != tamis_i_get_u64(bytes + size - CHECKSUM))
-        return refuse(reason, "the data is damaged: its checksum does not match");
+        return tamis_i_refuse(reason, "the data is damaged: its checksum does not match");
     header h = {0};
-    tamis_status status = read_header(&in, tamis_i_get_u64(bytes + AT_SEED), lookup, &h, reason);
+    tamis_status status = read_header(&in, tamis_i_get_u64(bytes + AT_SEED), &h, reason);
     if (status != TAMIS_OK)
         return status;
     if (h.stash_used > in.left / ENTRY ||
         in.left - ENTRY * h.stash_used < (h.kind->compact_least(&h.params) + 7) / 8)
-        return refuse(reason, "the data ends within the table");
+        return tamis_i_refuse(reason, "the data ends within the table");
     if (!body_ok(h.n_body, size))
-        return refuse(reason, "the filter is out of all proportion to the data");
+        return tamis_i_refuse(reason, "the filter is out of all proportion to the data");
     tamis_filter *own;
     status = tamis_i_filter_make(h.kind, &h.params, allocator, NULL, true, &own);
     if (status != TAMIS_OK) {

@@ -40,7 +40,7 @@ tamis_status tamis_i_compact_write(const tamis_filter *filter, int fd, const cha
 
 /* Make a filter from its compact form.  Statuses and '*reason' as of tamis_i_file_decode. */
 tamis_status tamis_i_compact_decode(const unsigned char *bytes, size_t size,
-                                    tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
-                                    tamis_filter **filter, const char **reason);
+                                    const tamis_allocator *allocator, tamis_filter **filter,
+                                    const char **reason);
 
 #endif

@@ -29,13 +29,8 @@
 #ifndef TAMIS_FILE_FILE_H
 #define TAMIS_FILE_FILE_H
 
+#include "file/header.h"
 #include "filter/filter.h"
-
-#define TAMIS_I_HEADER_BYTES 256u
-#define TAMIS_I_AT_KEY_FORM  184u
-
-/* Finds a structure by its number; NULL if there is none.  Given by the room that knows them all. */
-typedef const tamis_i_kind *tamis_i_kind_lookup(tamis_kind kind);
 
 /* What a valid header says. */
 typedef struct tamis_i_header {
@@ -50,8 +45,8 @@ typedef struct tamis_i_header {
 void tamis_i_header_encode(const tamis_filter *filter, unsigned char *bytes);
 
 /* Read and check a header of 256 bytes.  TAMIS_E_FORMAT, TAMIS_E_VERSION, TAMIS_E_TOO_LARGE. */
-tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_kind_lookup *lookup,
-                                   tamis_i_header *header, const char **reason);
+tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_header *header,
+                                   const char **reason);
 
 /* Complete a header of this kind: magic, the version that its fields need, size, hash and the checksum over
  * all of it. */
@@ -69,16 +64,14 @@ uint64_t tamis_i_file_size(const tamis_filter *filter);
 /* As the public functions of similar names.  'reason' is never NULL here. */
 void tamis_i_file_encode(const tamis_filter *filter, unsigned char *bytes);
 tamis_status tamis_i_file_decode(const unsigned char *bytes, size_t size,
-                                 tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
-                                 tamis_filter **filter, const char **reason);
-tamis_status tamis_i_file_view(const void *data, size_t size, tamis_i_kind_lookup *lookup,
-                               const tamis_allocator *allocator, tamis_filter **filter,
+                                 const tamis_allocator *allocator, tamis_filter **filter,
+                                 const char **reason);
+tamis_status tamis_i_file_view(const void *data, size_t size, const tamis_allocator *allocator,
+                               tamis_filter **filter, const char **reason);
+tamis_status tamis_i_file_load(int fd, const tamis_allocator *allocator, tamis_filter **filter,
                                const char **reason);
-tamis_status tamis_i_file_load(int fd, tamis_i_kind_lookup *lookup,
-                               const tamis_allocator *allocator, tamis_filter **filter,
-                               const char **reason);
-tamis_status tamis_i_file_map(int fd, tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
-                              tamis_filter **filter, const char **reason);
+tamis_status tamis_i_file_map(int fd, const tamis_allocator *allocator, tamis_filter **filter,
+                              const char **reason);
 tamis_status tamis_i_file_write(const tamis_filter *filter, int fd, const char **reason);
 
 /* Writes a filter to a descriptor: tamis_i_file_write, or tamis_i_compact_write. */

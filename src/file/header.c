@@ -11,103 +11,86 @@
 
 #define VERSION_MAX 2u /* docs/format.md, section 8, has what is new in which */
 
-enum {
-    AT_VERSION = 8,
-    AT_HEADER_SIZE = 12,
-    AT_KIND = 16,
-    AT_HASH = 20,
-    AT_CAPACITY = 24,
-    AT_SEED = 32,
-    AT_STASH = 40,
-    AT_BODY_WORDS = 48,
-    AT_VALUES = 56,
-    AT_KEY_FORM = TAMIS_I_AT_KEY_FORM,
-    AT_BODY_CHECKSUM = 240,
-    AT_HEADER_CHECKSUM = 248
-};
-
 static const unsigned char magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
 
 void tamis_i_header_seal(unsigned char *bytes, uint32_t kind) {
     memcpy(bytes, magic, sizeof magic);
-    const bool first = tamis_i_get_u32(bytes + AT_KEY_FORM) == TAMIS_KEYS_UNKNOWN;
-    tamis_i_put_u32(bytes + AT_VERSION, first ? 1 : 2);
-    tamis_i_put_u32(bytes + AT_HEADER_SIZE, TAMIS_I_HEADER_BYTES);
-    tamis_i_put_u32(bytes + AT_KIND, kind);
-    tamis_i_put_u32(bytes + AT_HASH, TAMIS_I_HASH_XXH3_128);
-    tamis_i_put_u64(bytes + AT_HEADER_CHECKSUM, tamis_i_checksum(bytes, AT_HEADER_CHECKSUM));
+    const bool first = tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM) == TAMIS_KEYS_UNKNOWN;
+    tamis_i_put_u32(bytes + TAMIS_I_AT_VERSION, first ? 1 : 2);
+    tamis_i_put_u32(bytes + TAMIS_I_AT_HEADER_SIZE, TAMIS_I_HEADER_BYTES);
+    tamis_i_put_u32(bytes + TAMIS_I_AT_KIND, kind);
+    tamis_i_put_u32(bytes + TAMIS_I_AT_HASH, TAMIS_I_HASH_XXH3_128);
+    tamis_i_put_u64(bytes + TAMIS_I_AT_HEADER_CHECKSUM,
+                    tamis_i_checksum(bytes, TAMIS_I_AT_HEADER_CHECKSUM));
 }
 
 uint32_t tamis_i_header_kind(const unsigned char *bytes) {
-    return memcmp(bytes, magic, sizeof magic) == 0 ? tamis_i_get_u32(bytes + AT_KIND) : 0;
+    return memcmp(bytes, magic, sizeof magic) == 0 ? tamis_i_get_u32(bytes + TAMIS_I_AT_KIND) : 0;
 }
 
 void tamis_i_header_encode(const tamis_filter *filter, unsigned char *bytes) {
     memset(bytes, 0, TAMIS_I_HEADER_BYTES);
-    tamis_i_put_u64(bytes + AT_CAPACITY, filter->params.capacity);
-    tamis_i_put_u64(bytes + AT_SEED, filter->params.seed);
-    tamis_i_put_u64(bytes + AT_STASH, filter->params.stash);
-    tamis_i_put_u64(bytes + AT_BODY_WORDS, filter->n_body);
+    tamis_i_put_u64(bytes + TAMIS_I_AT_CAPACITY, filter->params.capacity);
+    tamis_i_put_u64(bytes + TAMIS_I_AT_SEED, filter->params.seed);
+    tamis_i_put_u64(bytes + TAMIS_I_AT_STASH, filter->params.stash);
+    tamis_i_put_u64(bytes + TAMIS_I_AT_BODY_WORDS, filter->n_body);
     for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
-        tamis_i_put_u64(bytes + AT_VALUES + 8 * i, filter->params.value[i]);
-    tamis_i_put_u32(bytes + AT_KEY_FORM, filter->key_form);
-    tamis_i_put_u64(bytes + AT_BODY_CHECKSUM,
+        tamis_i_put_u64(bytes + TAMIS_I_AT_VALUES + 8 * i, filter->params.value[i]);
+    tamis_i_put_u32(bytes + TAMIS_I_AT_KEY_FORM, filter->key_form);
+    tamis_i_put_u64(bytes + TAMIS_I_AT_BODY_CHECKSUM,
                     tamis_i_checksum_words(filter->state, (size_t)filter->n_body));
     tamis_i_header_seal(bytes, (uint32_t)filter->params.kind);
 }
 
-static tamis_status refuse(const char **reason, const char *why) {
-    *reason = why;
-    return TAMIS_E_FORMAT;
-}
-
 tamis_status tamis_i_header_check(const unsigned char *bytes, const char **reason) {
     if (memcmp(bytes, magic, sizeof magic) != 0)
-        return refuse(reason, "this is not a tamis file");
-    const uint32_t version = tamis_i_get_u32(bytes + AT_VERSION);
+        return tamis_i_refuse(reason, "this is not a tamis file");
+    const uint32_t version = tamis_i_get_u32(bytes + TAMIS_I_AT_VERSION);
     if (version > VERSION_MAX) {
         *reason = "the file has a newer format than this version of tamis can read";
         return TAMIS_E_VERSION;
     }
-    if (tamis_i_checksum(bytes, AT_HEADER_CHECKSUM) != tamis_i_get_u64(bytes + AT_HEADER_CHECKSUM))
-        return refuse(reason, "the header is damaged: its checksum does not match");
+    if (tamis_i_checksum(bytes, TAMIS_I_AT_HEADER_CHECKSUM) !=
+        tamis_i_get_u64(bytes + TAMIS_I_AT_HEADER_CHECKSUM))
+        return tamis_i_refuse(reason, "the header is damaged: its checksum does not match");
     if (version == 0)
-        return refuse(reason, "the header has version 0, which does not exist");
-    if (tamis_i_get_u32(bytes + AT_HEADER_SIZE) != TAMIS_I_HEADER_BYTES)
-        return refuse(reason, "the header has the wrong size");
-    if (tamis_i_get_u32(bytes + AT_HASH) != TAMIS_I_HASH_XXH3_128)
-        return refuse(reason, "the header names an unknown hash");
-    for (unsigned i = version == 1 ? AT_KEY_FORM : AT_KEY_FORM + 4; i < AT_BODY_CHECKSUM; i++)
+        return tamis_i_refuse(reason, "the header has version 0, which does not exist");
+    if (tamis_i_get_u32(bytes + TAMIS_I_AT_HEADER_SIZE) != TAMIS_I_HEADER_BYTES)
+        return tamis_i_refuse(reason, "the header has the wrong size");
+    if (tamis_i_get_u32(bytes + TAMIS_I_AT_HASH) != TAMIS_I_HASH_XXH3_128)
+        return tamis_i_refuse(reason, "the header names an unknown hash");
+    for (unsigned i = version == 1 ? TAMIS_I_AT_KEY_FORM : TAMIS_I_AT_KEY_FORM + 4;
+         i < TAMIS_I_AT_BODY_CHECKSUM; i++)
         if (bytes[i] != 0)
-            return refuse(reason, "a reserved field of the header is not zero");
-    const uint32_t form = tamis_i_get_u32(bytes + AT_KEY_FORM);
+            return tamis_i_refuse(reason, "a reserved field of the header is not zero");
+    const uint32_t form = tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM);
     if (form > TAMIS_KEYS_U64)
-        return refuse(reason, "the header names an unknown form of keys");
+        return tamis_i_refuse(reason, "the header names an unknown form of keys");
     if (version > 1 && form == TAMIS_KEYS_UNKNOWN) /* a filter has one file, not two */
-        return refuse(reason, "the header has a higher version than it needs");
+        return tamis_i_refuse(reason, "the header has a higher version than it needs");
     return TAMIS_OK;
 }
 
-tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_kind_lookup *lookup,
-                                   tamis_i_header *header, const char **reason) {
+tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_header *header,
+                                   const char **reason) {
     tamis_status status = tamis_i_header_check(bytes, reason);
     if (status != TAMIS_OK)
         return status;
-    const uint32_t number = tamis_i_get_u32(bytes + AT_KIND);
-    tamis_i_header own = {.kind = number > INT32_MAX ? NULL : lookup((tamis_kind)number)};
+    const uint32_t number = tamis_i_get_u32(bytes + TAMIS_I_AT_KIND);
+    tamis_i_header own = {.kind = number > INT32_MAX ? NULL : tamis_i_kind_of((tamis_kind)number)};
     if (own.kind == NULL)
-        return refuse(reason, "the header names an unknown kind of filter");
+        return tamis_i_refuse(reason, "the header names an unknown kind of filter");
     tamis_params_init(&own.params);
     own.params.kind = own.kind->id;
-    own.params.capacity = tamis_i_get_u64(bytes + AT_CAPACITY);
-    own.params.seed = tamis_i_get_u64(bytes + AT_SEED);
-    own.params.stash = tamis_i_get_u64(bytes + AT_STASH);
+    own.params.capacity = tamis_i_get_u64(bytes + TAMIS_I_AT_CAPACITY);
+    own.params.seed = tamis_i_get_u64(bytes + TAMIS_I_AT_SEED);
+    own.params.stash = tamis_i_get_u64(bytes + TAMIS_I_AT_STASH);
     for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
-        own.params.value[i] = tamis_i_get_u64(bytes + AT_VALUES + 8 * i);
-    own.body_checksum = tamis_i_get_u64(bytes + AT_BODY_CHECKSUM);
-    own.key_form = (unsigned char)tamis_i_get_u32(bytes + AT_KEY_FORM);
+        own.params.value[i] = tamis_i_get_u64(bytes + TAMIS_I_AT_VALUES + 8 * i);
+    own.body_checksum = tamis_i_get_u64(bytes + TAMIS_I_AT_BODY_CHECKSUM);
+    own.key_form = (unsigned char)tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM);
     if (own.params.seed == 0)
-        return refuse(reason, "the header has no seed");
+        return tamis_i_refuse(reason, "the header has no seed");
     tamis_params complete = own.params;
     uint64_t n_table;
     status = tamis_i_filter_shape(own.kind, &complete, &own.n_body, &n_table);
@@ -117,9 +100,9 @@ tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_kind_look
     }
     if (status != TAMIS_OK || complete.stash != own.params.stash ||
         memcmp(complete.value, own.params.value, sizeof complete.value) != 0)
-        return refuse(reason, "a parameter in the header is out of range");
-    if (own.n_body != tamis_i_get_u64(bytes + AT_BODY_WORDS))
-        return refuse(reason, "the size of the body does not follow from the parameters");
+        return tamis_i_refuse(reason, "a parameter in the header is out of range");
+    if (own.n_body != tamis_i_get_u64(bytes + TAMIS_I_AT_BODY_WORDS))
+        return tamis_i_refuse(reason, "the size of the body does not follow from the parameters");
     *header = own;
     return TAMIS_OK;
 }
@@ -143,35 +126,35 @@ void tamis_i_file_encode(const tamis_filter *filter, unsigned char *bytes) {
 }
 
 /* The checks that decode and view share: the header, the length, the checksum of the body. */
-static tamis_status open_bytes(const unsigned char *bytes, size_t size, tamis_i_kind_lookup *lookup,
-                               tamis_i_header *header, const char **reason) {
+static tamis_status open_bytes(const unsigned char *bytes, size_t size, tamis_i_header *header,
+                               const char **reason) {
     if (size < TAMIS_I_HEADER_BYTES) {
         const size_t seen = size < sizeof magic ? size : sizeof magic;
-        return refuse(reason, size == 0 ? "the file is empty"
-                              : memcmp(bytes, magic, seen) != 0
-                                  ? "this is not a tamis file"
-                                  : "the file is cut off within the header");
+        return tamis_i_refuse(reason, size == 0 ? "the file is empty"
+                                      : memcmp(bytes, magic, seen) != 0
+                                          ? "this is not a tamis file"
+                                          : "the file is cut off within the header");
     }
-    const tamis_status status = tamis_i_header_decode(bytes, lookup, header, reason);
+    const tamis_status status = tamis_i_header_decode(bytes, header, reason);
     if (status != TAMIS_OK)
         return status;
     const uint64_t body = size - TAMIS_I_HEADER_BYTES;
     if (body / 8 < header->n_body)
-        return refuse(reason, "the file is cut off within the body");
+        return tamis_i_refuse(reason, "the file is cut off within the body");
     if (body != 8 * header->n_body)
-        return refuse(reason, "the file goes on after its end");
+        return tamis_i_refuse(reason, "the file goes on after its end");
     if (tamis_i_checksum(bytes + TAMIS_I_HEADER_BYTES, (size_t)body) != header->body_checksum)
-        return refuse(reason, "the body is damaged: its checksum does not match");
+        return tamis_i_refuse(reason, "the body is damaged: its checksum does not match");
     return TAMIS_OK;
 }
 
 tamis_status tamis_i_file_decode(const unsigned char *bytes, size_t size,
-                                 tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
-                                 tamis_filter **filter, const char **reason) {
+                                 const tamis_allocator *allocator, tamis_filter **filter,
+                                 const char **reason) {
     tamis_i_header header;
     if (size >= TAMIS_I_HEADER_BYTES && tamis_i_series_is(bytes))
-        return tamis_i_series_open(bytes, size, lookup, allocator, false, filter, reason);
-    tamis_status status = open_bytes(bytes, size, lookup, &header, reason);
+        return tamis_i_series_open(bytes, size, allocator, false, filter, reason);
+    tamis_status status = open_bytes(bytes, size, &header, reason);
     if (status != TAMIS_OK)
         return status;
     tamis_filter *own;
@@ -191,9 +174,8 @@ tamis_status tamis_i_file_decode(const unsigned char *bytes, size_t size,
     return TAMIS_OK;
 }
 
-tamis_status tamis_i_file_view(const void *data, size_t size, tamis_i_kind_lookup *lookup,
-                               const tamis_allocator *allocator, tamis_filter **filter,
-                               const char **reason) {
+tamis_status tamis_i_file_view(const void *data, size_t size, const tamis_allocator *allocator,
+                               tamis_filter **filter, const char **reason) {
     if (!tamis_i_little_endian()) {
         *reason = "views need a little-endian machine";
         return TAMIS_E_UNSUPPORTED;
@@ -205,8 +187,8 @@ tamis_status tamis_i_file_view(const void *data, size_t size, tamis_i_kind_looku
     tamis_i_header header;
     const unsigned char *const bytes = data;
     if (size >= TAMIS_I_HEADER_BYTES && tamis_i_series_is(bytes))
-        return tamis_i_series_open(bytes, size, lookup, allocator, true, filter, reason);
-    tamis_status status = open_bytes(bytes, size, lookup, &header, reason);
+        return tamis_i_series_open(bytes, size, allocator, true, filter, reason);
+    tamis_status status = open_bytes(bytes, size, &header, reason);
     if (status != TAMIS_OK)
         return status;
     const uint64_t *const body = (const uint64_t *)(const void *)(bytes + TAMIS_I_HEADER_BYTES);

@@ -9,6 +9,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
+#include "base/io.h"
 #include "file/compact.h"
 #include "file/series.h"
 
@@ -21,31 +22,11 @@
 
 #define FIRST_BUFFER ((uint64_t)1 << 16)
 
-/* Read up to 'size' bytes, less only at the end of the file. */
-static bool read_fully(int fd, void *buffer, size_t size, size_t *got, const char **reason) {
-    *got = 0;
-    while (*got < size) {
-        const size_t most = (size_t)1 << 30;
-        const size_t want = size - *got < most ? size - *got : most;
-        const ssize_t n = read(fd, (unsigned char *)buffer + *got, want);
-        if (n == 0)
-            break;
-        if (n < 0) {
-            if (errno == EINTR)
-                continue;
-            *reason = tamis_i_errno_text(errno);
-            return false;
-        }
-        *got += (size_t)n;
-    }
-    return true;
-}
-
 static tamis_status load_regular(int fd, const unsigned char *head, uint64_t length,
-                                 tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
-                                 tamis_filter **filter, const char **reason) {
+                                 const tamis_allocator *allocator, tamis_filter **filter,
+                                 const char **reason) {
     tamis_i_header header;
-    tamis_status status = tamis_i_header_decode(head, lookup, &header, reason);
+    tamis_status status = tamis_i_header_decode(head, &header, reason);
     if (status != TAMIS_OK)
         return status;
     const uint64_t body = length - TAMIS_I_HEADER_BYTES;
@@ -62,8 +43,8 @@ static tamis_status load_regular(int fd, const unsigned char *head, uint64_t len
     }
     own->key_form = header.key_form;
     size_t got;
-    if (!read_fully(fd, own->state, (size_t)body, &got, reason)) {
-        status = TAMIS_E_IO;
+    if (!tamis_i_io_read(fd, own->state, (size_t)body, &got)) {
+        status = tamis_i_io_fault(reason);
         goto fail;
     }
     status = TAMIS_E_FORMAT;
@@ -88,16 +69,15 @@ fail:
     return status;
 }
 
-typedef tamis_status decoder(const unsigned char *bytes, size_t size, tamis_i_kind_lookup *lookup,
+typedef tamis_status decoder(const unsigned char *bytes, size_t size,
                              const tamis_allocator *allocator, tamis_filter **filter,
                              const char **reason);
 
 /* Collect the bytes up to the end, of which 'have' stand in 'head', but no more than 'most'; decode.  The
  * first buffer has 'expected' bytes, if that is more than the usual: what a regular file really has. */
 static tamis_status collect(int fd, const unsigned char *head, size_t have, uint64_t expected,
-                            uint64_t most, decoder *decode, tamis_i_kind_lookup *lookup,
-                            const tamis_allocator *allocator, tamis_filter **filter,
-                            const char **reason) {
+                            uint64_t most, decoder *decode, const tamis_allocator *allocator,
+                            tamis_filter **filter, const char **reason) {
     const uint64_t first = expected > FIRST_BUFFER ? expected : FIRST_BUFFER;
     size_t room = (size_t)(most < first ? most : first);
     unsigned char *buffer = tamis_i_alloc(allocator, room);
@@ -108,13 +88,13 @@ static tamis_status collect(int fd, const unsigned char *head, size_t have, uint
     memcpy(buffer, head, have);
     tamis_status status;
     for (size_t got;;) {
-        if (!read_fully(fd, buffer + have, room - have, &got, reason)) {
-            status = TAMIS_E_IO;
+        if (!tamis_i_io_read(fd, buffer + have, room - have, &got)) {
+            status = tamis_i_io_fault(reason);
             break;
         }
         have += got;
         if (have < room || room == most) {
-            status = decode(buffer, have, lookup, allocator, filter, reason);
+            status = decode(buffer, have, allocator, filter, reason);
             break;
         }
         const uint64_t wanted = most - room < room ? most : 2 * (uint64_t)room;
@@ -139,22 +119,21 @@ static tamis_status collect(int fd, const unsigned char *head, size_t have, uint
     return status;
 }
 
-static tamis_status load_stream(int fd, const unsigned char *head, tamis_i_kind_lookup *lookup,
-                                const tamis_allocator *allocator, tamis_filter **filter,
-                                const char **reason) {
+static tamis_status load_stream(int fd, const unsigned char *head, const tamis_allocator *allocator,
+                                tamis_filter **filter, const char **reason) {
     tamis_i_header header;
-    const tamis_status status = tamis_i_header_decode(head, lookup, &header, reason);
+    const tamis_status status = tamis_i_header_decode(head, &header, reason);
     if (status != TAMIS_OK)
         return status;
     /* One byte more than the file should have shows that it goes on. */
     return collect(fd, head, TAMIS_I_HEADER_BYTES, 0, TAMIS_I_HEADER_BYTES + 8 * header.n_body + 1,
-                   tamis_i_file_decode, lookup, allocator, filter, reason);
+                   tamis_i_file_decode, allocator, filter, reason);
 }
 
 /* A series is collected and then decoded.  'length' is what a regular file still has, else 0. */
 static tamis_status load_series(int fd, const unsigned char *head, uint64_t length,
-                                tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
-                                tamis_filter **filter, const char **reason) {
+                                const tamis_allocator *allocator, tamis_filter **filter,
+                                const char **reason) {
     const uint64_t said = tamis_i_series_bytes(head);
     const tamis_status status = tamis_i_header_check(head, reason);
     if (status != TAMIS_OK)
@@ -164,17 +143,14 @@ static tamis_status load_series(int fd, const unsigned char *head, uint64_t leng
         return TAMIS_E_TOO_LARGE;
     }
     return collect(fd, head, TAMIS_I_HEADER_BYTES, length + 1, said == SIZE_MAX ? said : said + 1,
-                   tamis_i_file_decode, lookup, allocator, filter, reason);
+                   tamis_i_file_decode, allocator, filter, reason);
 }
 
-tamis_status tamis_i_file_load(int fd, tamis_i_kind_lookup *lookup,
-                               const tamis_allocator *allocator, tamis_filter **filter,
+tamis_status tamis_i_file_load(int fd, const tamis_allocator *allocator, tamis_filter **filter,
                                const char **reason) {
     struct stat st;
-    if (fstat(fd, &st) != 0) {
-        *reason = tamis_i_errno_text(errno);
-        return TAMIS_E_IO;
-    }
+    if (fstat(fd, &st) != 0)
+        return tamis_i_io_fault(reason);
     if (S_ISDIR(st.st_mode)) {
         *reason = tamis_i_errno_text(EISDIR);
         return TAMIS_E_IO;
@@ -182,29 +158,26 @@ tamis_status tamis_i_file_load(int fd, tamis_i_kind_lookup *lookup,
     const off_t at = S_ISREG(st.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
     unsigned char head[TAMIS_I_HEADER_BYTES];
     size_t got;
-    if (!read_fully(fd, head, sizeof head, &got, reason))
-        return TAMIS_E_IO;
+    if (!tamis_i_io_read(fd, head, sizeof head, &got))
+        return tamis_i_io_fault(reason);
     if (tamis_i_compact_is(head, got)) /* whose length only its end tells */
-        return collect(fd, head, got, 0, SIZE_MAX, tamis_i_compact_decode, lookup, allocator,
-                       filter, reason);
+        return collect(fd, head, got, 0, SIZE_MAX, tamis_i_compact_decode, allocator, filter,
+                       reason);
     if (got < sizeof head) /* too short for any filter: let the decoder say why */
-        return tamis_i_file_decode(head, got, lookup, allocator, filter, reason);
+        return tamis_i_file_decode(head, got, allocator, filter, reason);
     if (tamis_i_series_is(head))
         return load_series(fd, head, at >= 0 && st.st_size > at ? (uint64_t)(st.st_size - at) : 0,
-                           lookup, allocator, filter, reason);
+                           allocator, filter, reason);
     if (at >= 0 && st.st_size >= at + (off_t)sizeof head)
-        return load_regular(fd, head, (uint64_t)(st.st_size - at), lookup, allocator, filter,
-                            reason);
-    return load_stream(fd, head, lookup, allocator, filter, reason);
+        return load_regular(fd, head, (uint64_t)(st.st_size - at), allocator, filter, reason);
+    return load_stream(fd, head, allocator, filter, reason);
 }
 
-tamis_status tamis_i_file_map(int fd, tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
-                              tamis_filter **filter, const char **reason) {
+tamis_status tamis_i_file_map(int fd, const tamis_allocator *allocator, tamis_filter **filter,
+                              const char **reason) {
     struct stat st;
-    if (fstat(fd, &st) != 0) {
-        *reason = tamis_i_errno_text(errno);
-        return TAMIS_E_IO;
-    }
+    if (fstat(fd, &st) != 0)
+        return tamis_i_io_fault(reason);
     if (!S_ISREG(st.st_mode)) {
         *reason =
             S_ISDIR(st.st_mode) ? tamis_i_errno_text(EISDIR) : "only regular files can be mapped";
@@ -212,7 +185,7 @@ tamis_status tamis_i_file_map(int fd, tamis_i_kind_lookup *lookup, const tamis_a
     }
     if (st.st_size == 0) {
         const uint64_t aligned = 0; /* an address that the view takes; nothing is read there */
-        return tamis_i_file_view(&aligned, 0, lookup, allocator, filter, reason);
+        return tamis_i_file_view(&aligned, 0, allocator, filter, reason);
     }
     if ((uintmax_t)st.st_size > SIZE_MAX) {
         *reason = "the file is too large for this machine";
@@ -220,15 +193,13 @@ tamis_status tamis_i_file_map(int fd, tamis_i_kind_lookup *lookup, const tamis_a
     }
     const size_t size = (size_t)st.st_size;
     void *const map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-    if (map == MAP_FAILED) {
-        *reason = tamis_i_errno_text(errno);
-        return TAMIS_E_IO;
-    }
+    if (map == MAP_FAILED)
+        return tamis_i_io_fault(reason);
     tamis_status status = TAMIS_E_UNSUPPORTED;
     if (tamis_i_compact_is(map, size))
         *reason = "a compact filter cannot be mapped, it must be loaded";
     else
-        status = tamis_i_file_view(map, size, lookup, allocator, filter, reason);
+        status = tamis_i_file_view(map, size, allocator, filter, reason);
     if (status != TAMIS_OK) {
         (void)munmap(map, size);
         return status;

@@ -10,6 +10,7 @@
  */
 #define _GNU_SOURCE 1 /* O_TMPFILE */
 
+#include "base/io.h"
 #include "file/compact.h"
 #include "file/series.h"
 
@@ -29,43 +30,23 @@
 
 #define CHUNK_WORDS 512u
 
-static bool write_fully(int fd, const void *data, size_t size, const char **reason) {
-    const unsigned char *p = data;
-    while (size > 0) {
-        const size_t most = (size_t)1 << 30;
-        const ssize_t n = write(fd, p, size < most ? size : most);
-        if (n < 0) {
-            if (errno == EINTR)
-                continue;
-            *reason = tamis_i_errno_text(errno);
-            return false;
-        }
-        if (n == 0) { /* no system should; a device that does must not hold us for ever */
-            *reason = tamis_i_errno_text(EIO);
-            return false;
-        }
-        p += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 /* Write one filter, or link, whose header is 'head'. */
 static tamis_status write_one(const tamis_filter *filter, const unsigned char *head, int fd,
                               const char **reason) {
-    if (!write_fully(fd, head, TAMIS_I_HEADER_BYTES, reason))
-        return TAMIS_E_IO;
+    if (!tamis_i_io_write(fd, head, TAMIS_I_HEADER_BYTES))
+        return tamis_i_io_fault(reason);
     if (tamis_i_little_endian())
-        return write_fully(fd, filter->state, (size_t)filter->n_body * 8, reason) ? TAMIS_OK
-                                                                                  : TAMIS_E_IO;
+        return tamis_i_io_write(fd, filter->state, (size_t)filter->n_body * 8)
+                   ? TAMIS_OK
+                   : tamis_i_io_fault(reason);
     for (uint64_t at = 0; at < filter->n_body; at += CHUNK_WORDS) {
         unsigned char chunk[8 * CHUNK_WORDS];
         uint64_t n = filter->n_body - at;
         n = n < CHUNK_WORDS ? n : CHUNK_WORDS;
         for (uint64_t i = 0; i < n; i++)
             tamis_i_put_u64(chunk + 8 * i, filter->state[at + i]);
-        if (!write_fully(fd, chunk, (size_t)n * 8, reason))
-            return TAMIS_E_IO;
+        if (!tamis_i_io_write(fd, chunk, (size_t)n * 8))
+            return tamis_i_io_fault(reason);
     }
     return TAMIS_OK;
 }
@@ -76,8 +57,8 @@ tamis_status tamis_i_file_write(const tamis_filter *filter, int fd, const char *
         tamis_i_header_encode(filter, heads);
     } else {
         tamis_i_series_encode(filter, head, heads);
-        if (!write_fully(fd, head, sizeof head, reason))
-            return TAMIS_E_IO;
+        if (!tamis_i_io_write(fd, head, sizeof head))
+            return tamis_i_io_fault(reason);
     }
     tamis_status status = TAMIS_OK;
     for (unsigned i = 0; status == TAMIS_OK && i < tamis_i_n_links(filter); i++)
@@ -94,24 +75,10 @@ tamis_status tamis_i_compact_write(const tamis_filter *filter, int fd, const cha
         return TAMIS_E_NOMEM;
     }
     tamis_i_compact_encode(filter, bytes);
-    const bool written = write_fully(fd, bytes, (size_t)size, reason);
+    const tamis_status status =
+        tamis_i_io_write(fd, bytes, (size_t)size) ? TAMIS_OK : tamis_i_io_fault(reason);
     tamis_i_free(&filter->allocator, bytes, (size_t)size);
-    return written ? TAMIS_OK : TAMIS_E_IO;
-}
-
-/* The directory of 'path' with its slash, or "./" for none.  False if it does not fit. */
-static bool directory_of(const char *path, char *directory, size_t room) {
-    const char *const slash = strrchr(path, '/');
-    const size_t length = slash == NULL ? 0 : (size_t)(slash - path) + 1;
-    if (length + 3 > room)
-        return false;
-    if (length == 0)
-        memcpy(directory, "./", 3);
-    else {
-        memcpy(directory, path, length);
-        directory[length] = '\0';
-    }
-    return true;
+    return status;
 }
 
 /* A fresh name beside the target. */
@@ -168,17 +135,6 @@ static bool link_name(int fd, const char *name) {
 }
 #endif
 
-/* Make the new name last.  The file has been replaced by now, so that nothing that goes wrong here may
- * be told as a failure, after which the old one would be expected: a directory that may be written
- * but not read cannot be synced at all. */
-static void sync_directory(const char *directory) {
-    const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    (void)fsync(fd);
-    (void)close(fd);
-}
-
 /* Give a new file the permissions of the old one, and its owner and group as far as we may.  A group that
  * it was not meant for gets no more than everybody. */
 static void inherit(int fd, const struct stat *old) {
@@ -195,7 +151,7 @@ static tamis_status replace_file(const tamis_filter *filter, const char *path,
                                  const char **reason) {
     tamis_status status = TAMIS_E_IO;
     char directory[PATH_MAX], name[PATH_MAX];
-    if (!directory_of(path, directory, sizeof directory)) {
+    if (!tamis_i_io_folder(path, directory, sizeof directory)) {
         *reason = tamis_i_errno_text(ENAMETOOLONG);
         return TAMIS_E_IO;
     }
@@ -209,10 +165,8 @@ static tamis_status replace_file(const tamis_filter *filter, const char *path,
         fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, rights);
         named = fd >= 0;
     }
-    if (fd < 0) {
-        *reason = tamis_i_errno_text(errno);
-        return TAMIS_E_IO;
-    }
+    if (fd < 0)
+        return tamis_i_io_fault(reason);
     if (old != NULL)
         inherit(fd, old);
     status = write_to(filter, fd, reason);
@@ -230,7 +184,9 @@ static tamis_status replace_file(const tamis_filter *filter, const char *path,
     fd = -1;
     if (closed != 0 || rename(name, path) != 0)
         goto system_fail;
-    sync_directory(directory);
+    /* The file has been replaced by now, so that nothing that goes wrong here may be told as a failure, after
+     * which the old one would be expected. */
+    tamis_i_io_sync_folder(directory);
     return TAMIS_OK;
 
 system_fail:
@@ -259,10 +215,8 @@ tamis_status tamis_i_file_save(const tamis_filter *filter, const char *path,
         return TAMIS_E_IO;
     }
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0) {
-        *reason = tamis_i_errno_text(errno);
-        return TAMIS_E_IO;
-    }
+    if (fd < 0)
+        return tamis_i_io_fault(reason);
     tamis_status status = write_to(filter, fd, reason);
     if (close(fd) != 0 && status == TAMIS_OK) {
         *reason = tamis_i_errno_text(errno);

@@ -15,8 +15,6 @@
 
 #include "hash/hash.h"
 
-enum { AT_CAPACITY = 24, AT_SEED = 32, AT_STASH = 40, AT_BODY_WORDS = 48, AT_VALUES = 56 };
-enum { AT_BODY_CHECKSUM = 240 };
 enum { LINKS = 0, PROMISE = 1, N_VALUES = 2 }; /* the values of a series */
 
 bool tamis_i_series_is(const unsigned char *head) {
@@ -24,7 +22,7 @@ bool tamis_i_series_is(const unsigned char *head) {
 }
 
 uint64_t tamis_i_series_bytes(const unsigned char *head) {
-    const uint64_t words = tamis_i_get_u64(head + AT_BODY_WORDS);
+    const uint64_t words = tamis_i_get_u64(head + TAMIS_I_AT_BODY_WORDS);
     return words > (SIZE_MAX - TAMIS_I_HEADER_BYTES) / 8 ? SIZE_MAX
                                                          : TAMIS_I_HEADER_BYTES + 8 * words;
 }
@@ -46,23 +44,19 @@ void tamis_i_series_encode(const tamis_filter *filter, unsigned char *head, unsi
         capacity += tamis_i_link(filter, i)->params.capacity;
     }
     memset(head, 0, TAMIS_I_HEADER_BYTES);
-    tamis_i_put_u64(head + AT_CAPACITY, capacity);
-    tamis_i_put_u64(head + AT_SEED, filter->params.seed);
-    tamis_i_put_u64(head + AT_BODY_WORDS, tamis_i_file_size(filter) / 8 - TAMIS_I_HEADER_BYTES / 8);
-    tamis_i_put_u64(head + AT_VALUES + 8 * LINKS, n);
-    tamis_i_put_u64(head + AT_VALUES + 8 * PROMISE, filter->links->promise);
+    tamis_i_put_u64(head + TAMIS_I_AT_CAPACITY, capacity);
+    tamis_i_put_u64(head + TAMIS_I_AT_SEED, filter->params.seed);
+    tamis_i_put_u64(head + TAMIS_I_AT_BODY_WORDS,
+                    tamis_i_file_size(filter) / 8 - TAMIS_I_HEADER_BYTES / 8);
+    tamis_i_put_u64(head + TAMIS_I_AT_VALUES + 8 * LINKS, n);
+    tamis_i_put_u64(head + TAMIS_I_AT_VALUES + 8 * PROMISE, filter->links->promise);
     tamis_i_put_u32(head + TAMIS_I_AT_KEY_FORM, filter->key_form);
-    tamis_i_put_u64(head + AT_BODY_CHECKSUM,
+    tamis_i_put_u64(head + TAMIS_I_AT_BODY_CHECKSUM,
                     tamis_i_checksum(heads, (size_t)n * TAMIS_I_HEADER_BYTES));
     tamis_i_header_seal(head, TAMIS_I_KIND_SERIES);
 }
 
 /* ---- reading ---- */
-
-static tamis_status refuse(const char **reason, const char *why) {
-    *reason = why;
-    return TAMIS_E_FORMAT;
-}
 
 /* What the headers of a series say. */
 typedef struct series {
@@ -78,29 +72,29 @@ static tamis_status open_head(const unsigned char *bytes, size_t size, series *c
     const tamis_status status = tamis_i_header_check(bytes, reason);
     if (status != TAMIS_OK)
         return status;
-    c->seed = tamis_i_get_u64(bytes + AT_SEED);
+    c->seed = tamis_i_get_u64(bytes + TAMIS_I_AT_SEED);
     if (c->seed == 0)
-        return refuse(reason, "the header has no seed");
-    const uint64_t n = tamis_i_get_u64(bytes + AT_VALUES + 8 * LINKS);
-    bool sound = n >= 1 && n <= TAMIS_I_LINKS_MAX && tamis_i_get_u64(bytes + AT_STASH) == 0;
+        return tamis_i_refuse(reason, "the header has no seed");
+    const uint64_t n = tamis_i_get_u64(bytes + TAMIS_I_AT_VALUES + 8 * LINKS);
+    bool sound = n >= 1 && n <= TAMIS_I_LINKS_MAX && tamis_i_get_u64(bytes + TAMIS_I_AT_STASH) == 0;
     c->n = (unsigned)n;
-    c->promise = tamis_i_get_u64(bytes + AT_VALUES + 8 * PROMISE);
+    c->promise = tamis_i_get_u64(bytes + TAMIS_I_AT_VALUES + 8 * PROMISE);
     for (unsigned i = N_VALUES; i < TAMIS_PARAMS_MAX; i++)
-        sound = sound && tamis_i_get_u64(bytes + AT_VALUES + 8 * i) == 0;
+        sound = sound && tamis_i_get_u64(bytes + TAMIS_I_AT_VALUES + 8 * i) == 0;
     if (!sound || c->promise == 0)
-        return refuse(reason, "a parameter in the header is out of range");
-    const uint64_t words = tamis_i_get_u64(bytes + AT_BODY_WORDS);
+        return tamis_i_refuse(reason, "a parameter in the header is out of range");
+    const uint64_t words = tamis_i_get_u64(bytes + TAMIS_I_AT_BODY_WORDS);
     const size_t body = size - TAMIS_I_HEADER_BYTES;
     if (body / 8 < words)
-        return refuse(reason, "the file is cut off within the body");
+        return tamis_i_refuse(reason, "the file is cut off within the body");
     if (body != 8 * words)
-        return refuse(reason, "the file goes on after its end");
+        return tamis_i_refuse(reason, "the file goes on after its end");
     return TAMIS_OK;
 }
 
 /* Check the headers of the links, and that these fill the body. */
-static tamis_status open_links(const unsigned char *bytes, size_t size, tamis_i_kind_lookup *lookup,
-                               series *c, const char **reason) {
+static tamis_status open_links(const unsigned char *bytes, size_t size, series *c,
+                               const char **reason) {
     static const char not_links[] = "the size of the series is not that of its links";
     unsigned char heads[TAMIS_I_LINKS_MAX * TAMIS_I_HEADER_BYTES];
     uint64_t capacity = 0;
@@ -108,29 +102,29 @@ static tamis_status open_links(const unsigned char *bytes, size_t size, tamis_i_
     for (unsigned i = 0; i < c->n; i++) {
         tamis_i_header *const header = &c->header[i];
         if (size - at < TAMIS_I_HEADER_BYTES)
-            return refuse(reason, not_links);
-        const tamis_status status = tamis_i_header_decode(bytes + at, lookup, header, reason);
+            return tamis_i_refuse(reason, not_links);
+        const tamis_status status = tamis_i_header_decode(bytes + at, header, reason);
         if (status != TAMIS_OK)
             return status;
         memcpy(heads + (size_t)i * TAMIS_I_HEADER_BYTES, bytes + at, TAMIS_I_HEADER_BYTES);
         at += TAMIS_I_HEADER_BYTES;
         if ((size - at) / 8 < header->n_body)
-            return refuse(reason, not_links);
+            return tamis_i_refuse(reason, not_links);
         c->body[i] = at;
         at += (size_t)header->n_body * 8;
         capacity += header->params.capacity; /* 41 times 2^40 at most */
         if (header->kind != c->header[0].kind || header->params.seed != c->seed)
-            return refuse(reason, "the links of the series differ in kind or seed");
+            return tamis_i_refuse(reason, "the links of the series differ in kind or seed");
         if (header->key_form != tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM))
-            return refuse(reason, "the links of the series differ in the form of keys");
+            return tamis_i_refuse(reason, "the links of the series differ in the form of keys");
     }
     if (at != size)
-        return refuse(reason, not_links);
-    if (capacity != tamis_i_get_u64(bytes + AT_CAPACITY))
-        return refuse(reason, "the capacity of the series is not that of its links");
+        return tamis_i_refuse(reason, not_links);
+    if (capacity != tamis_i_get_u64(bytes + TAMIS_I_AT_CAPACITY))
+        return tamis_i_refuse(reason, "the capacity of the series is not that of its links");
     if (tamis_i_checksum(heads, (size_t)c->n * TAMIS_I_HEADER_BYTES) !=
-        tamis_i_get_u64(bytes + AT_BODY_CHECKSUM))
-        return refuse(reason, "the body is damaged: its checksum does not match");
+        tamis_i_get_u64(bytes + TAMIS_I_AT_BODY_CHECKSUM))
+        return tamis_i_refuse(reason, "the body is damaged: its checksum does not match");
     return TAMIS_OK;
 }
 
@@ -139,7 +133,7 @@ static tamis_status make_link(const unsigned char *bytes, const tamis_i_header *
                               const tamis_allocator *allocator, bool view, tamis_filter **link,
                               const char **reason) {
     if (tamis_i_checksum(bytes, (size_t)header->n_body * 8) != header->body_checksum)
-        return refuse(reason, "the body is damaged: its checksum does not match");
+        return tamis_i_refuse(reason, "the body is damaged: its checksum does not match");
     tamis_filter *own;
     const tamis_status status =
         tamis_i_filter_make(header->kind, &header->params, allocator,
@@ -178,21 +172,21 @@ static tamis_status make_links(const unsigned char *bytes, const series *c,
             break;
         first->links->link[first->links->n++] = link;
         if (value_bits(link) != value_bits(first))
-            status = refuse(reason, "the links of the series differ in the bits of values");
+            status = tamis_i_refuse(reason, "the links of the series differ in the bits of values");
         else if (!tamis_i_add(count, link->state[TAMIS_I_COUNT], &count) ||
                  count > TAMIS_I_COUNT_MAX)
-            status = refuse(reason, "the number of keys is out of range");
+            status = tamis_i_refuse(reason, "the number of keys is out of range");
     }
     return status;
 }
 
 tamis_status tamis_i_series_open(const unsigned char *bytes, size_t size,
-                                 tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
-                                 bool view, tamis_filter **filter, const char **reason) {
+                                 const tamis_allocator *allocator, bool view, tamis_filter **filter,
+                                 const char **reason) {
     series c;
     tamis_status status = open_head(bytes, size, &c, reason);
     if (status == TAMIS_OK)
-        status = open_links(bytes, size, lookup, &c, reason);
+        status = open_links(bytes, size, &c, reason);
     if (status != TAMIS_OK)
         return status;
     tamis_filter *first;

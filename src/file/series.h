@@ -6,7 +6,7 @@
 #define TAMIS_FILE_SERIES_H
 
 #include "file/file.h"
-#include "filter/links.h"
+#include "filter/series.h"
 
 /* The kind that the header of a series names; no filter has it. */
 #define TAMIS_I_KIND_SERIES 128u
@@ -23,7 +23,7 @@ void tamis_i_series_encode(const tamis_filter *filter, unsigned char *head, unsi
 /* Make a series from 'size' bytes, 256 at least: with memory of its own, or as a view on them.  Statuses and
  * '*reason' as of tamis_i_file_decode. */
 tamis_status tamis_i_series_open(const unsigned char *bytes, size_t size,
-                                 tamis_i_kind_lookup *lookup, const tamis_allocator *allocator,
-                                 bool view, tamis_filter **filter, const char **reason);
+                                 const tamis_allocator *allocator, bool view, tamis_filter **filter,
+                                 const char **reason);
 
 #endif

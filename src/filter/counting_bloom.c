@@ -178,6 +178,7 @@ static bool check(const tamis_filter *filter, const char **reason) {
 
 const tamis_i_kind tamis_i_counting_bloom = {.id = TAMIS_KIND_COUNTING_BLOOM,
                                              .name = "counting-bloom",
+                                             .counters = true,
                                              .abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT |
                                                           TAMIS_CAN_MERGE,
                                              .params = {"counters", "hashes"},

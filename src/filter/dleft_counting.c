@@ -262,11 +262,16 @@ static bool check(const tamis_filter *filter, const char **reason) {
     return tamis_i_choices_check(&l->in.choices, filter, keys, reason);
 }
 
+static unsigned copies_max(const tamis_params *params) {
+    return tamis_i_counter_copies(params->value[TAMIS_DLEFT_COUNTING_COUNTER_BITS]);
+}
+
 const tamis_i_kind tamis_i_dleft_counting = {
     .id = TAMIS_KIND_DLEFT_COUNTING,
     .scratch = TAMIS_I_SCRATCH_MAX,
     .name = "dleft-counting",
     .abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT,
+    .counters = true,
     .params = {"subtables", "buckets", "cells", "remainder_bits", "counter_bits", "moves"},
     .shape = shape,
     .attach = attach,
@@ -279,4 +284,5 @@ const tamis_i_kind tamis_i_dleft_counting = {
     .insert_many = tamis_i_choices_insert_many,
     .remove_many = tamis_i_choices_remove_many,
     .info = info,
-    .check = check};
+    .check = check,
+    .copies_max = copies_max};

@@ -12,7 +12,7 @@
  * parameters is in geometry[], and unused bits are zero.
  *
  * To add a structure, write one file src/filter/<kind>.c that defines a tamis_i_kind, and name it in
- * src/api/kinds.c.
+ * src/filter/kinds.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -48,7 +48,7 @@ typedef struct tamis_i_links tamis_i_links;
 
 struct tamis_filter {
     const tamis_i_kind *kind;
-    tamis_i_links *links; /* of a filter that has grown or may grow (filter/links.h), or NULL */
+    tamis_i_links *links; /* of a filter that has grown or may grow (filter/series.h), or NULL */
     tamis_params params;  /* complete: no defaults left */
     uint64_t flip;        /* of the seed: hash/word.h */
     uint64_t *state;      /* the body begins here */
@@ -121,6 +121,8 @@ struct tamis_i_kind {
     unsigned n_state;   /* words of the state that it uses, from TAMIS_I_STATE_OWN on */
     unsigned ahead;     /* groups of a batch from fetching to work, 2 or 3; 0: 2 */
     size_t scratch;     /* bytes that it needs for a group, up to TAMIS_I_SCRATCH_MAX */
+    bool
+        counters; /* equal keys share a counter: a key that comes often does not fill its buckets */
     const char *params[TAMIS_PARAMS_MAX];
 
     /* Fill in the defaults of value[] and stash, check all ranges, and give the size of the table in
@@ -178,8 +180,8 @@ struct tamis_i_kind {
     bool (*check)(const tamis_filter *filter, const char **reason);
 
     /* The table without what is empty in it, as a stream of bits: how many at least for these complete
-     * parameters, how many now, write them, and read them into an empty table.  compact_read is false, and says
-     * why, if they are not such a table.  All NULL: there is no compact form. */
+     * parameters, how many now, write them, and read them into an empty table.  compact_read is false, and
+     * says why, if they are not such a table.  All NULL: there is no compact form. */
     uint64_t (*compact_least)(const tamis_params *params);
     uint64_t (*compact_bits)(const tamis_filter *filter);
     void (*compact_write)(const tamis_filter *filter, tamis_i_writer *out);
@@ -192,6 +194,10 @@ struct tamis_i_kind {
                                  bool *added);
     tamis_status (*lookup_value)(const tamis_filter *filter, tamis_digest digest, unsigned *value);
     tamis_status (*update_value)(tamis_filter *filter, tamis_digest digest, unsigned value);
+
+    /* Copies of a key that the counters of complete parameters are made for, beyond what every plan has.
+     * NULL: all plans of the kind have the same counters, or none. */
+    unsigned (*copies_max)(const tamis_params *params);
 
     /* Of a key that the table claims: would a further copy leave the answers for all other keys as they are?
      * A series asks, before it inserts into an older link.  Only of multisets; NULL: it always would. */
@@ -211,6 +217,34 @@ tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *p
 
 /* Check the body of a filter that was read: state, stash and table.  False, and why. */
 bool tamis_i_filter_check(const tamis_filter *filter, const char **reason);
+
+/* Copy one filter, as one that is made for 'capacity' keys, and without further links.  TAMIS_E_NOMEM. */
+tamis_status tamis_i_filter_clone(const tamis_filter *source, uint64_t capacity,
+                                  const tamis_allocator *allocator, tamis_filter **copy);
+
+/* What one filter is like, without its further links; bits_per_key is not set. */
+void tamis_i_filter_info(const tamis_filter *filter, tamis_info *info);
+
+/* Copies that a counter of so many bits can tell; 1 for the two bits that every plan has. */
+static inline unsigned tamis_i_counter_copies(uint64_t bits) {
+    return bits > 2 ? (1u << bits) - 1 : 1;
+}
+
+/* Bits of the value that is kept with each key; 0: none. */
+static inline unsigned tamis_i_filter_value_bits(const tamis_filter *filter) {
+    return filter->kind->value_bits == NULL ? 0 : filter->kind->value_bits(filter);
+}
+
+/* All structures (filter/kinds.c). */
+extern const tamis_i_kind *const tamis_i_kinds[];
+extern const size_t tamis_i_n_kinds;
+
+#ifdef TAMIS_TESTING
+extern const tamis_i_kind *tamis_i_kind_tested; /* one more, that a test brings along */
+#endif
+
+/* The structure with this number, or NULL. */
+const tamis_i_kind *tamis_i_kind_of(tamis_kind kind);
 
 /* The structures. */
 extern const tamis_i_kind tamis_i_bloom;

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "filter/filter.h"
-#include "filter/links.h"
+#include "filter/series.h"
 #include "hash/word.h"
 
 #include <sys/mman.h>
@@ -116,4 +116,32 @@ bool tamis_i_filter_check(const tamis_filter *filter, const char **reason) {
         }
     }
     return tamis_i_stash_check(&filter->stash, reason) && filter->kind->check(filter, reason);
+}
+
+tamis_status tamis_i_filter_clone(const tamis_filter *source, uint64_t capacity,
+                                  const tamis_allocator *allocator, tamis_filter **copy) {
+    const tamis_status status =
+        tamis_i_filter_make(source->kind, &source->params, allocator, NULL, false, copy);
+    if (status != TAMIS_OK)
+        return status;
+    memcpy((*copy)->state, source->state, (size_t)source->n_body * sizeof(uint64_t));
+    (*copy)->key_form = source->key_form;
+    if (capacity != source->params.capacity) {
+        (*copy)->params.capacity = capacity;
+        if (source->kind->attach != NULL)
+            source->kind->attach(*copy);
+    }
+    return TAMIS_OK;
+}
+
+void tamis_i_filter_info(const tamis_filter *filter, tamis_info *info) {
+    tamis_info_init(info);
+    info->params = filter->params;
+    info->count = filter->state[TAMIS_I_COUNT];
+    info->capacity = filter->params.capacity;
+    info->n_links = 1;
+    info->bytes = filter->n_body * sizeof(uint64_t);
+    info->stash_used = filter->state[TAMIS_I_STASH_USED];
+    info->stash_size = filter->stash.capacity;
+    filter->kind->info(filter, info);
 }

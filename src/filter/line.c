@@ -1,9 +1,9 @@
 /* line.c - one cache line per key: rank-indexed, with fingerprints that shrink as the line fills
  *
- * A key has one line, one home in it, and a fingerprint of 64 bits, all drawn from its digest.  The line keeps as
- * much of the fingerprint as it has room for (bits/line.h): a query reads one line and compares about one
- * fingerprint, an insert moves nothing to other lines.  A key whose line can hold no more goes to the
- * stash.
+ * A key has one line, one home in it, and a fingerprint of 64 bits, all drawn from its digest.  The line
+ * keeps as much of the fingerprint as it has room for (bits/line.h): a query reads one line and compares
+ * about one fingerprint, an insert moves nothing to other lines.  A key whose line can hold no more goes to
+ * the stash.
  *
  * 'line' is a multiset.  Fingerprints of one run are equally long at any time; let f be a line, a home and
  * a fingerprint of that length, T(f) the number of such entries, m(x) the copies of key x that are in, and

@@ -694,41 +694,20 @@ static uint64_t compact_bits(const tamis_filter *filter) {
     return c->n[0] * c->homes + load * (1 + c->slot_bits);
 }
 
-static void write_bits(tamis_i_writer *out, const uint64_t *table, uint64_t at, uint64_t n) {
-    for (; n > 64; n -= 64, at += 64)
-        tamis_i_write(out, tamis_i_field_get(table, at, 64), 64);
-    if (n > 0)
-        tamis_i_write(out, tamis_i_field_get(table, at, (unsigned)n), (unsigned)n);
-}
-
 static void compact_write(const tamis_filter *filter, tamis_i_writer *out) {
     const layout *const l = layout_of(filter);
     const tamis_i_rank_bucket *const c = &l->rank;
     for (uint64_t i = 0; i < c->n[0]; i++) {
         tamis_i_rank_view v;
         l->ops->look(c, filter->table, i, 0, 0, &v);
-        write_bits(out, filter->table, v.at[0], c->homes);
+        tamis_i_write_bits(out, filter->table, v.at[0], c->homes);
         for (unsigned p = 0; p < v.pieces; p++)
-            write_bits(out, filter->table, v.at[p] + c->higher_at[p],
-                       least(v.load - c->first[p], c->slots[p]));
+            tamis_i_write_bits(out, filter->table, v.at[p] + c->higher_at[p],
+                               least(v.load - c->first[p], c->slots[p]));
         for (unsigned p = 0; p < v.pieces; p++)
-            write_bits(out, filter->table, v.at[p] + c->slots_at[p],
-                       least(v.load - c->first[p], c->slots[p]) * c->slot_bits);
+            tamis_i_write_bits(out, filter->table, v.at[p] + c->slots_at[p],
+                               least(v.load - c->first[p], c->slots[p]) * c->slot_bits);
     }
-}
-
-/* Read n bits to 'at', where zeros are. */
-static bool read_bits(tamis_i_reader *in, uint64_t *table, uint64_t at, uint64_t n) {
-    while (n > 0) {
-        const unsigned width = (unsigned)least(n, 64);
-        uint64_t bits;
-        if (!tamis_i_read(in, width, &bits))
-            return false;
-        tamis_i_field_put(table, at, width, bits);
-        at += width;
-        n -= width;
-    }
-    return true;
 }
 
 /* Read one bucket into an empty table: level by level, then the slots. */
@@ -758,8 +737,8 @@ static bool fill_bucket(tamis_filter *filter, uint64_t bucket, tamis_i_reader *i
         n = filter->words->ones(&level, 1);
     }
     for (unsigned p = 0; p < v.pieces; p++)
-        if (!read_bits(in, filter->table, v.at[p] + c->slots_at[p],
-                       least(v.load - c->first[p], c->slots[p]) * c->slot_bits))
+        if (!tamis_i_read_bits(in, filter->table, v.at[p] + c->slots_at[p],
+                               least(v.load - c->first[p], c->slots[p]) * c->slot_bits))
             return false;
     return true;
 }
@@ -786,6 +765,10 @@ static bool compact_read(tamis_filter *filter, tamis_i_reader *in, const char **
     .info = info, .check = check, .compact_least = compact_least, .compact_bits = compact_bits,    \
     .compact_write = compact_write, .compact_read = compact_read
 
+static unsigned copies_max(const tamis_params *params) {
+    return tamis_i_counter_copies(params->value[TAMIS_RANK_COUNTER_BITS]);
+}
+
 const tamis_i_kind tamis_i_rank = {.id = TAMIS_KIND_RANK,
                                    .name = "rank",
                                    .params = {RANK_PARAMS, "value_bits"},
@@ -798,4 +781,6 @@ const tamis_i_kind tamis_i_rank = {.id = TAMIS_KIND_RANK,
 const tamis_i_kind tamis_i_rank_counting = {.id = TAMIS_KIND_RANK_COUNTING,
                                             .name = "rank-counting",
                                             .params = {RANK_PARAMS, "counter_bits"},
-                                            RANK_FUNCTIONS};
+                                            RANK_FUNCTIONS,
+                                            .counters = true,
+                                            .copies_max = copies_max};

@@ -86,7 +86,7 @@ static tamis_status insert_newest(tamis_filter *filter, tamis_digest digest, int
         status = insert_into(newest, digest, value);
     if (status != TAMIS_E_FULL || !automatic)
         return status;
-    status = tamis_filter_grow(filter, NULL);
+    status = tamis_i_series_grow(filter, NULL, filter->links->plan);
     return status == TAMIS_OK ? insert_into(tamis_i_newest(filter), digest, value) : status;
 }
 
@@ -148,7 +148,7 @@ void tamis_i_series_info(const tamis_filter *filter, tamis_info *info) {
     *info = (tamis_info){.struct_size = sizeof *info, .params = filter->params};
     for (unsigned i = 0; i < tamis_i_n_links(filter); i++) {
         tamis_info one;
-        tamis_i_link_info(tamis_i_link(filter, i), &one);
+        tamis_i_filter_info(tamis_i_link(filter, i), &one);
         absent *= 1 - one.fpr;
         info->count += one.count;
         info->capacity += one.capacity;

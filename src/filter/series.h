@@ -1,16 +1,57 @@
-/* series.h - calls on filters of several links
+/* series.h - a filter that has outgrown its plan: a series of filters, its links
  *
- * As the public functions of similar names, whose arguments have been checked.  All of them need
- * filter->links, but for those about one link by itself, and for a merge, which needs them of one of both.
+ * The handle that the caller has is the first link, also of a series that has only one.  The further
+ * links are filters of their own, of the same kind and seed, each larger and with a lower error rate
+ * than the one before; their handles have no links.  series.c says how keys are spread over them, grow.c how
+ * links are added.
  *
  * SPDX-License-Identifier: MIT
  */
 #ifndef TAMIS_FILTER_SERIES_H
 #define TAMIS_FILTER_SERIES_H
 
-#include "api/api.h"
-#include "filter/links.h"
+#include "filter/filter.h"
+#include "tamis/plan.h"
 
+/* Makes the plan of a further link: tamis_plan_make.  Planning is done above this room, so that who lets a
+ * series grow says how. */
+typedef tamis_status tamis_i_link_planner(const tamis_need *need, tamis_plan *plan);
+
+/* Links of a series, the first included: from one key to 2^40, doubled each time. */
+#define TAMIS_I_LINKS_MAX 41u
+
+struct tamis_i_links {
+    uint64_t promise;           /* error rate of all links together, in units of 2^-64; not 0 */
+    bool automatic;             /* inserts may add links */
+    tamis_i_link_planner *plan; /* how further links are planned, if they may be added */
+    unsigned n;                 /* further links */
+    tamis_filter *link[TAMIS_I_LINKS_MAX - 1];
+};
+
+/* How many links, the first included. */
+static inline unsigned tamis_i_n_links(const tamis_filter *filter) {
+    return filter->links == NULL ? 1 : 1 + filter->links->n;
+}
+
+/* Link number i, from 0, the oldest. */
+static inline tamis_filter *tamis_i_link(const tamis_filter *filter, unsigned i) {
+    /* The first link is as const as its caller has it; every other one belongs to the series. */
+    return i == 0 ? (tamis_filter *)(uintptr_t)filter : filter->links->link[i - 1];
+}
+
+static inline tamis_filter *tamis_i_newest(const tamis_filter *filter) {
+    return tamis_i_link(filter, tamis_i_n_links(filter) - 1);
+}
+
+/* Make 'filter' a series of one link, unless it is one.  TAMIS_E_NOMEM. */
+tamis_status tamis_i_links_begin(tamis_filter *filter, uint64_t promise);
+
+/* Free all but the first link, and what tells of them. */
+void tamis_i_links_end(tamis_filter *filter);
+
+/* ---- keys: as the public functions of similar names, whose arguments have been checked ---- */
+
+/* All of them need filter->links. */
 bool tamis_i_series_contains(const tamis_filter *filter, tamis_digest digest);
 uint64_t tamis_i_series_copies(const tamis_filter *filter, tamis_digest digest);
 
@@ -21,15 +62,21 @@ tamis_status tamis_i_series_remove(tamis_filter *filter, tamis_digest digest);
 tamis_status tamis_i_series_lookup_value(const tamis_filter *filter, tamis_digest digest,
                                          unsigned *value);
 tamis_status tamis_i_series_update_value(tamis_filter *filter, tamis_digest digest, unsigned value);
+
+/* ---- whole series, and filters that are none yet ---- */
+
 uint64_t tamis_i_series_count(const tamis_filter *filter);
+
+/* Like tamis_i_filter_info, for all links. */
 void tamis_i_series_info(const tamis_filter *filter, tamis_info *info);
+
+/* One of both has links. */
 tamis_status tamis_i_series_merge(tamis_filter *filter, const tamis_filter *source);
 
-/* What one link is like (filter.c). */
-void tamis_i_link_info(const tamis_filter *link, tamis_info *info);
-
-/* Copy one link, as one that is made for 'capacity' keys (filter.c). */
-tamis_status tamis_i_link_clone(const tamis_filter *source, uint64_t capacity,
-                                const tamis_allocator *allocator, tamis_filter **copy);
+/* Add a link; 'growth' may be NULL.  Links that inserts add later are planned in the same way. */
+tamis_status tamis_i_series_grow(tamis_filter *filter, const tamis_growth *growth,
+                                 tamis_i_link_planner *plan);
+tamis_status tamis_i_series_allow(tamis_filter *filter, const tamis_growth *growth,
+                                  tamis_i_link_planner *plan);
 
 #endif

@@ -3,11 +3,11 @@
  * Each finds the smallest parameters of its kind whose predicted error rate, with need->n keys in, is
  * at most need->fpr.  The need has been checked and all is filled in: n has the overshoot in it, copies
  * is at least 1, failure_max, lines_max and, if keys are removed, replacements are not 0 (lines_max may be
- * infinite); bytes, order and kind
- * are the caller's business.  It sets params (without stash and seed unless the kind needs a stash),
- * fpr, fpr_half, overflow_probability, lines_per_query and lines_per_insert; fpr_half and
- * lines_per_insert may stay 0, and are then taken from fpr and lines_per_query.  The caller adds the
- * sizes, and refuses plans that read more lines than allowed or fail more often.
+ * infinite); bytes, order and kind are the caller's business.  It sets params (without stash and seed
+ * unless the kind needs a stash), fpr, fpr_half, overflow_probability, lines_per_query and
+ * lines_per_insert; fpr_half and lines_per_insert may stay 0, and are then taken from fpr and
+ * lines_per_query.  The caller adds the sizes, and refuses plans that read more lines than allowed or fail
+ * more often.
  *
  * TAMIS_E_UNSUPPORTED if the kind cannot keep the promise, TAMIS_E_TOO_LARGE.
  *
@@ -17,6 +17,12 @@
 #define TAMIS_PLAN_PLANNERS_H
 
 #include "tamis/plan.h"
+
+/* Finds the parameters of one kind. */
+typedef tamis_status tamis_i_planner(const tamis_need *need, tamis_plan *plan);
+
+/* That of a kind (planners.c); one that always says TAMIS_E_UNSUPPORTED if it has none yet. */
+tamis_i_planner *tamis_i_planner_of(tamis_kind kind);
 
 tamis_status tamis_i_plan_bloom(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_counting_bloom(const tamis_need *need, tamis_plan *plan);

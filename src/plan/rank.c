@@ -88,11 +88,11 @@ static tamis_status rank_quantile(double mean, double odds, uint64_t *number) {
     return TAMIS_OK;
 }
 
-/* A fingerprint with 'all' copies or more is neither raised nor lowered any more: it keeps its slots for ever.  The
- * keys of a fingerprint are a Poisson number.  Some fingerprints have too many when the filter has been filled, and
- * later each key that comes may be the one too many.  The slots of a fingerprint are in one bucket, so that m of
- * them weigh like m^2 in the scatter of the loads.  A filter with 'room' slots more has more fingerprints, and
- * fewer keys meet in one. */
+/* A fingerprint with 'all' copies or more is neither raised nor lowered any more: it keeps its slots for
+ * ever.  The keys of a fingerprint are a Poisson number.  Some fingerprints have too many when the filter
+ * has been filled, and later each key that comes may be the one too many.  The slots of a fingerprint are
+ * in one bucket, so that m of them weigh like m^2 in the scatter of the loads.  A filter with 'room' slots
+ * more has more fingerprints, and fewer keys meet in one. */
 static tamis_status rank_lost(const tamis_need *need, unsigned bits, uint64_t room, double odds,
                               uint64_t *slots) {
     const unsigned one = 1u << bits, all = one > COPIES_LEAST ? one : COPIES_LEAST;

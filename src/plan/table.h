@@ -6,6 +6,7 @@
 #define TAMIS_PLAN_TABLE_H
 
 #include "table/summary.h"
+#include "tamis/table.h"
 
 /* What is wanted.  A zero stands for the default. */
 typedef struct tamis_i_table_need {
@@ -43,5 +44,8 @@ tamis_status tamis_i_plan_table(const tamis_i_table_need *need, tamis_i_table_pl
  * TAMIS_E_ARGUMENT, TAMIS_E_NOMEM. */
 tamis_status tamis_i_plan_table_paper(uint64_t n, tamis_i_summary_id kind,
                                       tamis_i_table_plan *plan);
+
+/* Fill in sub-tables and summary for params->capacity. */
+tamis_status tamis_i_table_plan_params(tamis_table_params *params);
 
 #endif

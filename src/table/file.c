@@ -62,16 +62,6 @@ enum {
 
 static const unsigned char magic[8] = {0x89, 'T', 'A', 'M', 'T', 'A', 'B', '\n'};
 
-static tamis_status refuse(const char **reason, const char *why) {
-    *reason = why;
-    return TAMIS_E_FORMAT;
-}
-
-static tamis_status system_fault(const char **reason) {
-    *reason = tamis_i_errno_text(errno);
-    return TAMIS_E_IO;
-}
-
 /* -------------------------------------------------------------------------------------------------
  * Header
  */
@@ -117,29 +107,29 @@ static void encode_header(const tamis_table_params *params, unsigned char *bytes
 static tamis_status decode_header(unsigned char *bytes, tamis_table_params *params,
                                   const char **reason) {
     if (memcmp(bytes, magic, sizeof magic) != 0)
-        return refuse(reason, "this is not a tamis table");
+        return tamis_i_refuse(reason, "this is not a tamis table");
     if (tamis_i_get_u32(bytes + AT_VERSION) > VERSION) {
         *reason = "the table has a newer format than this version of tamis can read";
         return TAMIS_E_VERSION;
     }
     if (tamis_i_checksum(bytes, AT_CHECKSUM) != tamis_i_get_u64(bytes + AT_CHECKSUM))
-        return refuse(reason, "the header is damaged: its checksum does not match");
+        return tamis_i_refuse(reason, "the header is damaged: its checksum does not match");
     if (tamis_i_get_u32(bytes + AT_VERSION) != VERSION)
-        return refuse(reason, "the header has version 0, which does not exist");
+        return tamis_i_refuse(reason, "the header has version 0, which does not exist");
     if (tamis_i_get_u32(bytes + AT_HEADER_SIZE) != TAMIS_I_PAGE)
-        return refuse(reason, "the header has the wrong size");
+        return tamis_i_refuse(reason, "the header has the wrong size");
     if (tamis_i_get_u32(bytes + AT_HASH) != TAMIS_I_HASH_XXH3_128)
-        return refuse(reason, "the header names an unknown hash");
+        return tamis_i_refuse(reason, "the header names an unknown hash");
     for (unsigned i = AT_RESERVED; i < AT_CHECKSUM; i++)
         if (bytes[i] != 0)
-            return refuse(reason, "a reserved field of the header is not zero");
+            return tamis_i_refuse(reason, "a reserved field of the header is not zero");
     tamis_table_params own;
     uint64_t *numbers[N_NUMBERS], *lists[N_LISTS];
     tamis_table_params_init(&own);
     fields(&own, numbers, lists);
     const uint32_t summary = tamis_i_get_u32(bytes + AT_SUMMARY);
     if (summary == 0 || tamis_i_summary_by_id(summary) == NULL)
-        return refuse(reason, "the header names an unknown summary");
+        return tamis_i_refuse(reason, "the header names an unknown summary");
     own.summary = (tamis_summary)summary;
     for (unsigned i = 0; i < N_NUMBERS; i++)
         *numbers[i] = tamis_i_get_u64(bytes + AT_NUMBERS + (size_t)8 * i);
@@ -149,7 +139,7 @@ static tamis_status decode_header(unsigned char *bytes, tamis_table_params *para
     /* defaults are filled in before a header is written */
     if (own.seed == 0 || own.bucket == 0 || own.stash == 0 || own.rebuild_permille == 0 ||
         tamis_i_table_complete(&own) != TAMIS_OK)
-        return refuse(reason, "the header has impossible parameters");
+        return tamis_i_refuse(reason, "the header has impossible parameters");
     *params = own;
     return TAMIS_OK;
 }
@@ -271,7 +261,7 @@ static tamis_status lock(int fd, bool read_only, const char **reason) {
         if (errno == EINTR)
             continue;
         if (errno != EWOULDBLOCK && errno != EAGAIN && errno != EACCES)
-            return system_fault(reason);
+            return tamis_i_io_fault(reason);
         *reason =
             read_only ? "the table is open for changes elsewhere" : "the table is open elsewhere";
         return TAMIS_E_LOCKED;
@@ -295,29 +285,11 @@ static tamis_status attach(tamis_table *table, int fd, const char *path,
         store->direct_fd = open(path, O_RDONLY | past_cache | O_CLOEXEC);
         struct stat ours, theirs;
         if (store->direct_fd < 0 || fstat(fd, &ours) != 0 || fstat(store->direct_fd, &theirs) != 0)
-            return system_fault(reason);
+            return tamis_i_io_fault(reason);
         if (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
-            return refuse(reason, "the file was replaced while it was opened");
+            return tamis_i_refuse(reason, "the file was replaced while it was opened");
     }
     return TAMIS_OK;
-}
-
-/* Make the name of a new file last. */
-static void sync_folder(const char *path) {
-    char folder[4096] = ".";
-    const char *const slash = strrchr(path, '/');
-    if (slash != NULL) {
-        const size_t size = slash == path ? 1 : (size_t)(slash - path);
-        if (size >= sizeof folder)
-            return;
-        memcpy(folder, path, size);
-        folder[size] = '\0';
-    }
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    (void)fsync(fd);
-    (void)close(fd);
 }
 
 /* Give a new file its size, and room on the disk for all of it.  0 or an errno. */
@@ -327,7 +299,7 @@ static int reserve(int fd, uint64_t size) {
 #else
     static const unsigned char zeros[TAMIS_I_PAGE];
     for (uint64_t at = 0; at < size; at += sizeof zeros) /* whole pages */
-        if (!tamis_i_store_put_bytes(fd, at, zeros, sizeof zeros))
+        if (!tamis_i_io_write_at(fd, at, zeros, sizeof zeros))
             return errno;
     return 0;
 #endif
@@ -346,10 +318,10 @@ static tamis_status fill(tamis_table *table, const char **reason) {
     unsigned char header[TAMIS_I_PAGE];
     encode_header(&table->params, header);
     if (tamis_i_store_put_state(store, &open_state) != TAMIS_OK ||
-        !tamis_i_store_put_bytes(store->fd, 0, header, sizeof header))
-        return system_fault(reason);
+        !tamis_i_io_write_at(store->fd, 0, header, sizeof header))
+        return tamis_i_io_fault(reason);
     if (store->sync != TAMIS_SYNC_NONE && fsync(store->fd) != 0)
-        return system_fault(reason);
+        return tamis_i_io_fault(reason);
     return TAMIS_OK;
 }
 
@@ -386,8 +358,9 @@ tamis_status tamis_i_table_create_file(const char *path, const tamis_table_param
         (void)unlink(path);
         return status;
     }
-    if (options->sync != TAMIS_SYNC_NONE)
-        sync_folder(path);
+    char folder[4096];
+    if (options->sync != TAMIS_SYNC_NONE && tamis_i_io_folder(path, folder, sizeof folder))
+        tamis_i_io_sync_folder(folder); /* the name of the new file lasts */
     *table = own;
     return TAMIS_OK;
 }
@@ -399,15 +372,15 @@ static tamis_status examine(int fd, const tamis_allocator *allocator, tamis_tabl
     unsigned char header[TAMIS_I_PAGE];
     tamis_table_params params;
     if (fstat(fd, &about) != 0)
-        return system_fault(reason);
+        return tamis_i_io_fault(reason);
     if (S_ISDIR(about.st_mode)) {
         errno = EISDIR;
-        return system_fault(reason);
+        return tamis_i_io_fault(reason);
     }
     if (!S_ISREG(about.st_mode) || about.st_size < (off_t)sizeof header)
-        return refuse(reason, "this is not a tamis table");
-    if (!tamis_i_store_get_bytes(fd, 0, header, sizeof header))
-        return system_fault(reason);
+        return tamis_i_refuse(reason, "this is not a tamis table");
+    if (!tamis_i_io_read_at(fd, 0, header, sizeof header))
+        return tamis_i_io_fault(reason);
     tamis_status status = decode_header(header, &params, reason);
     if (status != TAMIS_OK)
         return status;
@@ -432,9 +405,9 @@ static tamis_status examine(int fd, const tamis_allocator *allocator, tamis_tabl
         return status;
     }
     if ((uint64_t)about.st_size != store.file_size)
-        return refuse(reason, (uint64_t)about.st_size < store.file_size
-                                  ? "the file is cut off"
-                                  : "the file goes on after its end");
+        return tamis_i_refuse(reason, (uint64_t)about.st_size < store.file_size
+                                          ? "the file is cut off"
+                                          : "the file goes on after its end");
     tamis_table *own;
     status = tamis_i_table_make(&params, allocator, &own);
     if (status != TAMIS_OK) {
@@ -454,7 +427,7 @@ static tamis_status make_ready(tamis_table *table, const tamis_table_options *op
     tamis_i_store *const store = &table->store;
     tamis_i_state state;
     if (!tamis_i_store_get_state(store, &state))
-        return refuse(reason, "both states in the file are damaged");
+        return tamis_i_refuse(reason, "both states in the file are damaged");
     store->state_sequence = state.sequence;
     store->sequence = state.journal_sequence;
     const bool map = options->io == TAMIS_TABLE_MAP;
@@ -490,7 +463,7 @@ tamis_status tamis_i_table_open(const char *path, const tamis_table_options *opt
     tamis_table *own = NULL;
     const int fd = open(path, (options->read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return system_fault(reason);
+        return tamis_i_io_fault(reason);
     tamis_status status = lock(fd, options->read_only, reason);
     if (status == TAMIS_OK)
         status = examine(fd, allocator, &own, reason);

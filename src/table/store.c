@@ -50,44 +50,8 @@
  * Bytes
  */
 
-bool tamis_i_store_get_bytes(int fd, uint64_t at, void *bytes, size_t size) {
-    unsigned char *p = bytes;
-    while (size > 0) {
-        const size_t most = (size_t)1 << 30;
-        const ssize_t n = pread(fd, p, size < most ? size : most, (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            errno = n == 0 ? EIO : errno; /* the file was cut off meanwhile */
-            return false;
-        }
-        p += n;
-        at += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
-bool tamis_i_store_put_bytes(int fd, uint64_t at, const void *bytes, size_t size) {
-    const unsigned char *p = bytes;
-    while (size > 0) {
-        const size_t most = (size_t)1 << 30;
-        const ssize_t n = pwrite(fd, p, size < most ? size : most, (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            errno = n == 0 ? EIO : errno;
-            return false;
-        }
-        p += n;
-        at += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 bool tamis_i_store_get_words(const tamis_i_store *store, uint64_t at, uint64_t *words, uint64_t n) {
-    if (!tamis_i_store_get_bytes(store->fd, at, words, (size_t)n * 8))
+    if (!tamis_i_io_read_at(store->fd, at, words, (size_t)n * 8))
         return false;
     if (!tamis_i_little_endian())
         for (uint64_t i = 0; i < n; i++)
@@ -97,13 +61,13 @@ bool tamis_i_store_get_words(const tamis_i_store *store, uint64_t at, uint64_t *
 
 bool tamis_i_store_put_words(tamis_i_store *store, uint64_t at, const uint64_t *words, uint64_t n) {
     if (tamis_i_little_endian())
-        return tamis_i_store_put_bytes(store->fd, at, words, (size_t)n * 8);
+        return tamis_i_io_write_at(store->fd, at, words, (size_t)n * 8);
     for (uint64_t done = 0; done < n; done += CHUNK_WORDS) {
         unsigned char chunk[8 * CHUNK_WORDS];
         const uint64_t some = n - done < CHUNK_WORDS ? n - done : CHUNK_WORDS;
         for (uint64_t i = 0; i < some; i++)
             tamis_i_put_u64(chunk + 8 * i, words[done + i]);
-        if (!tamis_i_store_put_bytes(store->fd, at + 8 * done, chunk, (size_t)some * 8))
+        if (!tamis_i_io_write_at(store->fd, at + 8 * done, chunk, (size_t)some * 8))
             return false;
     }
     return true;
@@ -196,7 +160,7 @@ const unsigned char *tamis_i_store_read(const tamis_i_store *store, unsigned par
         return store->base + place;
     const uint64_t within = place % TAMIS_I_PAGE;
     const int fd = store->direct_fd >= 0 ? store->direct_fd : store->fd;
-    return tamis_i_store_get_bytes(fd, store->slots_at + place - within, buffer, TAMIS_I_PAGE)
+    return tamis_i_io_read_at(fd, store->slots_at + place - within, buffer, TAMIS_I_PAGE)
                ? buffer + within
                : NULL;
 }
@@ -206,9 +170,8 @@ const unsigned char *tamis_i_store_page(const tamis_i_store *store, uint64_t pag
     const uint64_t place = page * TAMIS_I_PAGE;
     if (store->base != NULL)
         return store->base + place;
-    return tamis_i_store_get_bytes(store->fd, store->slots_at + place, buffer, TAMIS_I_PAGE)
-               ? buffer
-               : NULL;
+    return tamis_i_io_read_at(store->fd, store->slots_at + place, buffer, TAMIS_I_PAGE) ? buffer
+                                                                                        : NULL;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -253,7 +216,7 @@ static tamis_status put_state_once(tamis_i_store *store, const tamis_i_state *st
     tamis_i_put_u64(bytes + 48, state->fast_checksum);
     tamis_i_put_u64(bytes, salted(store, bytes, sizeof bytes));
     const uint64_t page = sequence % 2 == 1 ? 1 : 2;
-    if (!tamis_i_store_put_bytes(store->fd, page * TAMIS_I_PAGE, bytes, sizeof bytes)) {
+    if (!tamis_i_io_write_at(store->fd, page * TAMIS_I_PAGE, bytes, sizeof bytes)) {
         store->broken = true;
         return TAMIS_E_IO;
     }
@@ -274,7 +237,7 @@ bool tamis_i_store_get_state(const tamis_i_store *store, tamis_i_state *state) {
     bool found = false;
     for (uint64_t page = 1; page <= 2; page++) {
         unsigned char bytes[STATE_BYTES];
-        if (!tamis_i_store_get_bytes(store->fd, page * TAMIS_I_PAGE, bytes, sizeof bytes))
+        if (!tamis_i_io_read_at(store->fd, page * TAMIS_I_PAGE, bytes, sizeof bytes))
             return false;
         const uint64_t sequence = tamis_i_get_u64(bytes + 8);
         if (tamis_i_get_u64(bytes) != salted(store, bytes, sizeof bytes) ||
@@ -325,7 +288,7 @@ static bool put_slot(tamis_i_store *store, uint64_t slot, const unsigned char *i
         memcpy(store->base + place, image, size);
         return true;
     }
-    return tamis_i_store_put_bytes(store->fd, store->slots_at + place, image, size);
+    return tamis_i_io_write_at(store->fd, store->slots_at + place, image, size);
 }
 
 /* After a failure to write the journal nothing has changed, for the slot has not been touched and an entry
@@ -341,8 +304,8 @@ static tamis_status append(tamis_i_store *store, const tamis_i_store_change *wri
     }
     unsigned char entry[ENTRY_MAX];
     encode_entry(store, write->slot, write->image, write->cleared, entry);
-    if (!tamis_i_store_put_bytes(store->fd, entry_at(store, store->sequence + 1), entry,
-                                 ENTRY_HEAD + store->slots->slot_size)) {
+    if (!tamis_i_io_write_at(store->fd, entry_at(store, store->sequence + 1), entry,
+                             ENTRY_HEAD + store->slots->slot_size)) {
         store->broken = true;
         return TAMIS_E_IO;
     }
@@ -393,8 +356,7 @@ tamis_status tamis_i_store_write_group(tamis_i_store *store, const tamis_i_store
 static bool get_entry(const tamis_i_store *store, uint64_t cell, unsigned char *entry) {
     const tamis_i_slots *const slots = store->slots;
     const size_t size = ENTRY_HEAD + slots->slot_size;
-    if (!tamis_i_store_get_bytes(store->fd, store->journal_at + cell * store->entry_size, entry,
-                                 size))
+    if (!tamis_i_io_read_at(store->fd, store->journal_at + cell * store->entry_size, entry, size))
         return false;
     const uint64_t sequence = tamis_i_get_u64(entry + 8);
     const uint64_t slot = tamis_i_get_u64(entry + 16);

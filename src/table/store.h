@@ -24,6 +24,7 @@
 #define TAMIS_TABLE_STORE_H
 
 #include "base/base.h"
+#include "base/io.h"
 #include "table/slots.h"
 
 #define TAMIS_I_JOURNAL_ENTRIES 128u
@@ -118,9 +119,5 @@ tamis_status tamis_i_store_put_state(tamis_i_store *store, const tamis_i_state *
 /* Words from and to the file, little-endian there. */
 bool tamis_i_store_get_words(const tamis_i_store *store, uint64_t at, uint64_t *words, uint64_t n);
 bool tamis_i_store_put_words(tamis_i_store *store, uint64_t at, const uint64_t *words, uint64_t n);
-
-/* Whole reads and writes at a place; they keep errno for the caller to explain. */
-bool tamis_i_store_get_bytes(int fd, uint64_t at, void *bytes, size_t size);
-bool tamis_i_store_put_bytes(int fd, uint64_t at, const void *bytes, size_t size);
 
 #endif

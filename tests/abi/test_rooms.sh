@@ -2,7 +2,7 @@
 # test_rooms.sh SOURCE BUILD CC - each room uses only itself and the rooms above it
 #
 # Two looks at the same rule: the #include lines of the sources, and the symbols that the objects of a
-# release build take from each other.  'model' uses 'base' alone; the structures are named by 'api' alone;
+# release build take from each other.  'model' uses 'base' alone; the structures are named by src/filter/kinds.c alone;
 # what is outside of src/ uses the public headers and its own.
 set -eu
 source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) cc=$3
@@ -77,8 +77,8 @@ done <"$work/links"
 sed -n 's/^extern const tamis_i_kind \(tamis_i_[a-z_0-9]*\);.*/\1/p' "$source/src/filter/filter.h" |
     sort >"$work/kinds"
 [ -s "$work/kinds" ] || { echo "FAIL: src/filter/filter.h names no structure"; status=1; }
-if join "$work/uses" "$work/kinds" | grep -v ' api/'; then
-    echo "FAIL: a structure is named outside of src/api"
+if join "$work/uses" "$work/kinds" | grep -v ' filter/kinds\.c\.o$'; then
+    echo "FAIL: a structure is named outside of src/filter/kinds.c"
     status=1
 fi
 [ "$status" -eq 0 ] && echo "ok: $(wc -l <"$work/includes") includes, $(wc -l <"$work/links") links"

@@ -178,8 +178,8 @@ static void test_line_fpr_few_keys_equals_simulation(void **state) {
         }
 }
 
-/* In a set, keys that are found are not stored.  That fingerprints of a run then differ is neglected, which can
- * be seen at 6 bits per key only: there the model is about 1 % low. */
+/* In a set, keys that are found are not stored.  That fingerprints of a run then differ is neglected, which
+ * can be seen at 6 bits per key only: there the model is about 1 % low. */
 static void test_line_fpr_set_equals_simulation(void **state) {
     (void)state;
     static const double bits[] = {6, 8, 10, 12, 16, 24};

@@ -8,6 +8,7 @@
 #ifndef TAMIS_TESTS_ROBUST_H
 #define TAMIS_TESTS_ROBUST_H
 
+#include "file/header.h"
 #include "support.h"
 
 #include "filter/filter.h"
@@ -20,24 +21,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define HEADER 256u
+#define HEADER TAMIS_I_HEADER_BYTES
 #define SEED   0x5eed5eed5eed5eedu
 
-/* Where the header has its fields. */
+/* Where the body has its parts. */
 enum {
-    AT_MAGIC = 0,
-    AT_VERSION = 8,
-    AT_HEADER_SIZE = 12,
-    AT_KIND = 16,
-    AT_HASH = 20,
-    AT_CAPACITY = 24,
-    AT_SEED = 32,
-    AT_STASH = 40,
-    AT_BODY_WORDS = 48,
-    AT_VALUES = 56,
-    AT_RESERVED = 184,
-    AT_BODY_CHECKSUM = 240,
-    AT_HEADER_CHECKSUM = 248,
     AT_STATE = HEADER,
     AT_TABLE = HEADER + 64 /* without a stash */
 };
@@ -90,13 +78,15 @@ static inline unsigned char *make_bytes(tamis_kind kind, uint64_t n, size_t *siz
 
 /* What an attacker does after the change: both checksums are right again. */
 static inline void fix_header(unsigned char *bytes) {
-    tamis_i_put_u64(bytes + AT_HEADER_CHECKSUM, tamis_i_checksum(bytes, AT_HEADER_CHECKSUM));
+    tamis_i_put_u64(bytes + TAMIS_I_AT_HEADER_CHECKSUM,
+                    tamis_i_checksum(bytes, TAMIS_I_AT_HEADER_CHECKSUM));
 }
 
 static inline void fix_checksums(unsigned char *bytes, size_t size) {
     if (size < HEADER)
         return;
-    tamis_i_put_u64(bytes + AT_BODY_CHECKSUM, tamis_i_checksum(bytes + HEADER, size - HEADER));
+    tamis_i_put_u64(bytes + TAMIS_I_AT_BODY_CHECKSUM,
+                    tamis_i_checksum(bytes + HEADER, size - HEADER));
     fix_header(bytes);
 }
 

@@ -11,7 +11,7 @@
 
 #include "robust.h"
 
-#include "api/api.h"
+#include "filter/filter.h"
 
 #include <signal.h>
 
@@ -312,7 +312,7 @@ static void test_loader_newer_version_refused(void **state) {
             const uint32_t version = (uint32_t)extremes[i];
             if (version == 1)
                 continue;
-            tamis_i_put_u32(bytes + AT_VERSION, version);
+            tamis_i_put_u32(bytes + TAMIS_I_AT_VERSION, version);
             for (unsigned fixed = 0; fixed < 2;
                  fixed++) { /* a newer one may be checked otherwise */
                 if (fixed)
@@ -336,12 +336,16 @@ typedef struct field {
 
 static void test_loader_header_extremes_refused_or_safe(void **state) {
     (void)state;
-    static const field fields[] = {
-        {"version", AT_VERSION, 4, false},   {"header size", AT_HEADER_SIZE, 4, false},
-        {"kind", AT_KIND, 4, true},          {"hash", AT_HASH, 4, false},
-        {"capacity", AT_CAPACITY, 8, true},  {"seed", AT_SEED, 8, true},
-        {"stash", AT_STASH, 8, true},        {"body words", AT_BODY_WORDS, 8, false},
-        {"reserved", AT_RESERVED, 8, false}, {"last reserved", AT_BODY_CHECKSUM - 8, 8, false}};
+    static const field fields[] = {{"version", TAMIS_I_AT_VERSION, 4, false},
+                                   {"header size", TAMIS_I_AT_HEADER_SIZE, 4, false},
+                                   {"kind", TAMIS_I_AT_KIND, 4, true},
+                                   {"hash", TAMIS_I_AT_HASH, 4, false},
+                                   {"capacity", TAMIS_I_AT_CAPACITY, 8, true},
+                                   {"seed", TAMIS_I_AT_SEED, 8, true},
+                                   {"stash", TAMIS_I_AT_STASH, 8, true},
+                                   {"body words", TAMIS_I_AT_BODY_WORDS, 8, false},
+                                   {"reserved", TAMIS_I_AT_KEY_FORM, 8, false},
+                                   {"last reserved", TAMIS_I_AT_BODY_CHECKSUM - 8, 8, false}};
     enum { N_FIELDS = sizeof fields / sizeof *fields };
     unsigned let_in = 0, refused = 0;
     FOR_EACH_KIND(kind) {
@@ -350,9 +354,10 @@ static void test_loader_header_extremes_refused_or_safe(void **state) {
         loader l;
         loader_open(&l, "header", size);
         for (unsigned f = 0; f < N_FIELDS + TAMIS_PARAMS_MAX; f++) {
-            const field own = f < N_FIELDS ? fields[f]
-                                           : (field){"value", AT_VALUES + 8 * (f - N_FIELDS), 8,
-                                                     tamis_param_name(kind, f - N_FIELDS) != NULL};
+            const field own = f < N_FIELDS
+                                  ? fields[f]
+                                  : (field){"value", TAMIS_I_AT_VALUES + 8 * (f - N_FIELDS), 8,
+                                            tamis_param_name(kind, f - N_FIELDS) != NULL};
             unsigned char saved[8];
             memcpy(saved, bytes + own.at, own.width);
             for (unsigned e = 0; e < N_EXTREMES; e++) {
@@ -365,8 +370,8 @@ static void test_loader_header_extremes_refused_or_safe(void **state) {
                     continue;
                 fix_header(bytes);
                 const bool certain =
-                    (own.at == AT_CAPACITY && (value == 0 || value > TAMIS_CAPACITY_MAX)) ||
-                    (own.at == AT_SEED && value == 0);
+                    (own.at == TAMIS_I_AT_CAPACITY && (value == 0 || value > TAMIS_CAPACITY_MAX)) ||
+                    (own.at == TAMIS_I_AT_SEED && value == 0);
                 for (way w = FROM_MEMORY; w < N_WAYS; w++) {
                     if (!way_exists(w))
                         continue;
@@ -375,7 +380,7 @@ static void test_loader_header_extremes_refused_or_safe(void **state) {
                         refused++;
                     } else {
                         const bool in = refused_or_safe(&l, w, bytes, size);
-                        if (own.at == AT_SEED)
+                        if (own.at == TAMIS_I_AT_SEED)
                             assert_true(in);
                         let_in += in;
                         refused += !in;
@@ -406,13 +411,15 @@ static void test_loader_header_random_refused_or_safe(void **state) {
         for (unsigned i = 0; i < 4000; i++) {
             memcpy(damaged, bytes, size);
             for (uint64_t changes = 1 + test_random_below(&random, 3); changes > 0; changes--) {
-                const unsigned at = AT_CAPACITY + 8 * (unsigned)test_random_below(&random, 8);
+                const unsigned at =
+                    TAMIS_I_AT_CAPACITY + 8 * (unsigned)test_random_below(&random, 8);
                 const uint64_t old = tamis_i_get_u64(damaged + at);
                 const uint64_t by = test_random(&random) >> test_random_below(&random, 64);
                 tamis_i_put_u64(damaged + at, test_random_below(&random, 2) ? old + by : old - by);
             }
             if (test_random_below(&random, 8) == 0)
-                tamis_i_put_u32(damaged + AT_KIND, 1 + (uint32_t)test_random_below(&random, 4));
+                tamis_i_put_u32(damaged + TAMIS_I_AT_KIND,
+                                1 + (uint32_t)test_random_below(&random, 4));
             fix_header(damaged);
             let_in += refused_or_safe(&l, i % 2 && way_exists(AS_VIEW) ? AS_VIEW : FROM_MEMORY,
                                       damaged, size);
@@ -451,11 +458,11 @@ static void test_loader_large_claims_cost_nothing(void **state) {
                     tamis_i_filter_shape(structure, &params, &n_body, &n_table);
                 const bool fits = shape != TAMIS_E_TOO_LARGE;
                 assert_true(fits || sizeof(size_t) == 4);
-                tamis_i_put_u64(bytes + AT_CAPACITY, params.capacity);
-                tamis_i_put_u64(bytes + AT_STASH, params.stash);
-                tamis_i_put_u64(bytes + AT_BODY_WORDS, n_body);
+                tamis_i_put_u64(bytes + TAMIS_I_AT_CAPACITY, params.capacity);
+                tamis_i_put_u64(bytes + TAMIS_I_AT_STASH, params.stash);
+                tamis_i_put_u64(bytes + TAMIS_I_AT_BODY_WORDS, n_body);
                 for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
-                    tamis_i_put_u64(bytes + AT_VALUES + 8 * i, params.value[i]);
+                    tamis_i_put_u64(bytes + TAMIS_I_AT_VALUES + 8 * i, params.value[i]);
                 fix_header(bytes);
                 for (way w = FROM_MEMORY; w < N_WAYS; w++) {
                     if (!way_exists(w))
@@ -645,7 +652,7 @@ static void test_loader_kind_exchanged_refused_or_safe(void **state) {
         loader l;
         loader_open(&l, "exchange", size);
         FOR_EACH_KIND(other) {
-            tamis_i_put_u32(bytes + AT_KIND, (uint32_t)other);
+            tamis_i_put_u32(bytes + TAMIS_I_AT_KIND, (uint32_t)other);
             fix_header(bytes);
             (void)refused_or_safe(&l, FROM_MEMORY, bytes, size);
         }

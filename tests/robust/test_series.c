@@ -5,19 +5,10 @@
 #include "support.h"
 
 #include "base/base.h"
+#include "file/header.h"
 #include "hash/hash.h"
 
-#define HEAD 256u
-
-enum {
-    AT_VERSION = 8,
-    AT_CAPACITY = 24,
-    AT_SEED = 32,
-    AT_STASH = 40,
-    AT_WORDS = 48,
-    AT_VALUES = 56
-};
-enum { AT_RESERVED = 184, AT_BODY_SUM = 240, AT_HEAD_SUM = 248 };
+#define HEAD TAMIS_I_HEADER_BYTES
 
 /* A sound series of three links in a buffer with room behind it. */
 static unsigned char *sound_series(tamis_kind kind, size_t *size) {
@@ -51,12 +42,13 @@ static unsigned char *sound_series(tamis_kind kind, size_t *size) {
 static size_t link_at(const unsigned char *bytes, unsigned i) {
     size_t at = HEAD;
     for (; i > 0; i--)
-        at += HEAD + 8 * (size_t)tamis_i_get_u64(bytes + at + AT_WORDS);
+        at += HEAD + 8 * (size_t)tamis_i_get_u64(bytes + at + TAMIS_I_AT_BODY_WORDS);
     return at;
 }
 
 static void seal(unsigned char *head) {
-    tamis_i_put_u64(head + AT_HEAD_SUM, tamis_i_checksum(head, AT_HEAD_SUM));
+    tamis_i_put_u64(head + TAMIS_I_AT_HEADER_CHECKSUM,
+                    tamis_i_checksum(head, TAMIS_I_AT_HEADER_CHECKSUM));
 }
 
 /* Make all checksums of a series of three links right. */
@@ -64,12 +56,12 @@ static void seal_all(unsigned char *bytes) {
     unsigned char heads[3 * HEAD];
     for (unsigned i = 0; i < 3; i++) {
         unsigned char *const link = bytes + link_at(bytes, i);
-        const size_t size = 8 * (size_t)tamis_i_get_u64(link + AT_WORDS);
-        tamis_i_put_u64(link + AT_BODY_SUM, tamis_i_checksum(link + HEAD, size));
+        const size_t size = 8 * (size_t)tamis_i_get_u64(link + TAMIS_I_AT_BODY_WORDS);
+        tamis_i_put_u64(link + TAMIS_I_AT_BODY_CHECKSUM, tamis_i_checksum(link + HEAD, size));
         seal(link);
         memcpy(heads + (size_t)i * HEAD, link, HEAD);
     }
-    tamis_i_put_u64(bytes + AT_BODY_SUM, tamis_i_checksum(heads, sizeof heads));
+    tamis_i_put_u64(bytes + TAMIS_I_AT_BODY_CHECKSUM, tamis_i_checksum(heads, sizeof heads));
     seal(bytes);
 }
 
@@ -119,41 +111,41 @@ static void test_series_each_rule_refuses(void **state) {
         bool all = true; /* make all checksums right, or that of the first header only */
         switch (i) {
         case 0:
-            tamis_i_put_u64(bad + AT_VALUES, 0);
+            tamis_i_put_u64(bad + TAMIS_I_AT_VALUES, 0);
             break;
         case 1:
-            tamis_i_put_u64(bad + AT_VALUES, 42);
+            tamis_i_put_u64(bad + TAMIS_I_AT_VALUES, 42);
             break;
         case 2:
-            tamis_i_put_u64(bad + AT_VALUES, UINT64_MAX);
+            tamis_i_put_u64(bad + TAMIS_I_AT_VALUES, UINT64_MAX);
             break;
         case 3:
-            tamis_i_put_u64(bad + AT_VALUES + 8, 0);
+            tamis_i_put_u64(bad + TAMIS_I_AT_VALUES + 8, 0);
             break;
         case 4:
-            tamis_i_put_u64(bad + AT_VALUES + 16, 1);
+            tamis_i_put_u64(bad + TAMIS_I_AT_VALUES + 16, 1);
             break;
         case 5:
-            tamis_i_put_u64(bad + AT_STASH, 1);
+            tamis_i_put_u64(bad + TAMIS_I_AT_STASH, 1);
             break;
         case 6:
-            tamis_i_put_u64(bad + AT_SEED, 0);
+            tamis_i_put_u64(bad + TAMIS_I_AT_SEED, 0);
             reason = "the header has no seed";
             break;
         case 7:
-            tamis_i_put_u64(bad + AT_SEED, 2);
+            tamis_i_put_u64(bad + TAMIS_I_AT_SEED, 2);
             reason = differ;
             break;
         case 8:
-            tamis_i_put_u64(second + AT_SEED, 2);
+            tamis_i_put_u64(second + TAMIS_I_AT_SEED, 2);
             reason = differ;
             break;
         case 9:
-            bad[AT_RESERVED] = 1;
+            bad[TAMIS_I_AT_KEY_FORM] = 1;
             reason = "a reserved field of the header is not zero";
             break;
         case 10:
-            tamis_i_put_u64(bad + AT_CAPACITY, 71);
+            tamis_i_put_u64(bad + TAMIS_I_AT_CAPACITY, 71);
             reason = "the capacity of the series is not that of its links";
             break;
         case 11:
@@ -162,7 +154,8 @@ static void test_series_each_rule_refuses(void **state) {
             break;
         case 12:
             length += 8;
-            tamis_i_put_u64(bad + AT_WORDS, tamis_i_get_u64(bad + AT_WORDS) + 1);
+            tamis_i_put_u64(bad + TAMIS_I_AT_BODY_WORDS,
+                            tamis_i_get_u64(bad + TAMIS_I_AT_BODY_WORDS) + 1);
             reason = sizes;
             break;
         case 13:
@@ -172,21 +165,22 @@ static void test_series_each_rule_refuses(void **state) {
             break;
         case 14:
             length -= 8;
-            tamis_i_put_u64(bad + AT_WORDS, tamis_i_get_u64(bad + AT_WORDS) - 1);
+            tamis_i_put_u64(bad + TAMIS_I_AT_BODY_WORDS,
+                            tamis_i_get_u64(bad + TAMIS_I_AT_BODY_WORDS) - 1);
             reason = sizes;
             all = false;
             break;
         case 15:
-            tamis_i_put_u64(bad + AT_WORDS, UINT64_MAX);
+            tamis_i_put_u64(bad + TAMIS_I_AT_BODY_WORDS, UINT64_MAX);
             reason = "the file is cut off within the body";
             all = false;
             break;
         case 16:
-            tamis_i_put_u64(bad + AT_VALUES, 4);
+            tamis_i_put_u64(bad + TAMIS_I_AT_VALUES, 4);
             reason = sizes;
             break;
         case 17:
-            tamis_i_put_u64(bad + AT_VALUES, 2);
+            tamis_i_put_u64(bad + TAMIS_I_AT_VALUES, 2);
             reason = sizes;
             break;
         case 18: /* a series within a series */
@@ -198,7 +192,7 @@ static void test_series_each_rule_refuses(void **state) {
             reason = NULL; /* its size is wrong, too */
             break;
         case 20: /* the headers of the links are not those of the checksum */
-            tamis_i_put_u64(bad + AT_BODY_SUM, 1);
+            tamis_i_put_u64(bad + TAMIS_I_AT_BODY_CHECKSUM, 1);
             reason = sum;
             all = false;
             break;
@@ -208,18 +202,18 @@ static void test_series_each_rule_refuses(void **state) {
             all = false;
             break;
         case 22: /* one link knows the form of its keys */
-            tamis_i_put_u32(second + AT_VERSION, 2);
-            second[AT_RESERVED] = 1;
+            tamis_i_put_u32(second + TAMIS_I_AT_VERSION, 2);
+            second[TAMIS_I_AT_KEY_FORM] = 1;
             reason = forms;
             break;
         case 23: /* the series does, its links do not */
-            tamis_i_put_u32(bad + AT_VERSION, 2);
-            bad[AT_RESERVED] = 2;
+            tamis_i_put_u32(bad + TAMIS_I_AT_VERSION, 2);
+            bad[TAMIS_I_AT_KEY_FORM] = 2;
             reason = forms;
             break;
         case 24:
-            tamis_i_put_u32(bad + AT_VERSION, 2);
-            bad[AT_RESERVED] = 3;
+            tamis_i_put_u32(bad + TAMIS_I_AT_VERSION, 2);
+            bad[TAMIS_I_AT_KEY_FORM] = 3;
             reason = "the header names an unknown form of keys";
             break;
         default: /* more keys than one can count */
@@ -271,7 +265,7 @@ static void test_series_of_different_values_is_refused(void **state) {
     tamis_filter *f;
     tamis_params_init(&params);
     params.kind = TAMIS_KIND_RANK;
-    params.capacity = tamis_i_get_u64(link + AT_CAPACITY);
+    params.capacity = tamis_i_get_u64(link + TAMIS_I_AT_CAPACITY);
     params.seed = 1;
     params.value[TAMIS_RANK_VALUE_BITS] = 3;
     assert_ok(tamis_filter_create(&params, NULL, &f));
@@ -280,7 +274,7 @@ static void test_series_of_different_values_is_refused(void **state) {
     assert_non_null(mixed);
     memcpy(mixed, bytes, before);
     assert_ok(tamis_filter_encode(f, mixed + before, other));
-    tamis_i_put_u64(mixed + AT_WORDS, (before + other - HEAD) / 8);
+    tamis_i_put_u64(mixed + TAMIS_I_AT_BODY_WORDS, (before + other - HEAD) / 8);
     seal_all(mixed);
     assert_refused(mixed, before + other, "the links of the series differ in the bits of values");
     tamis_filter_free(f);
@@ -295,11 +289,11 @@ static void test_series_with_absurd_capacity_does_not_allocate(void **state) {
     unsigned char *const bytes = sound_series(TAMIS_KIND_BLOOM, &size);
     uint64_t sum = 0;
     for (unsigned i = 0; i < 3; i++) {
-        tamis_i_put_u64(bytes + link_at(bytes, i) + AT_CAPACITY, UINT64_C(1) << 36);
+        tamis_i_put_u64(bytes + link_at(bytes, i) + TAMIS_I_AT_CAPACITY, UINT64_C(1) << 36);
         tamis_i_put_u64(bytes + link_at(bytes, i) + HEAD, UINT64_C(1) << 36); /* keys */
         sum += UINT64_C(1) << 36;
     }
-    tamis_i_put_u64(bytes + AT_CAPACITY, sum);
+    tamis_i_put_u64(bytes + TAMIS_I_AT_CAPACITY, sum);
     seal_all(bytes);
     test_allocator t;
     tamis_filter *f;

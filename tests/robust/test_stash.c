@@ -41,10 +41,6 @@ static bool check(const tamis_filter *filter, const char **reason) {
 static const tamis_i_kind stash_kind = {
     .id = (tamis_kind)77, .name = "stash", .shape = shape, .insert = insert, .check = check};
 
-static const tamis_i_kind *lookup(tamis_kind kind) {
-    return (int)kind == 77 ? &stash_kind : NULL;
-}
-
 static tamis_filter *make_stash(unsigned n) {
     tamis_params params;
     tamis_params_init(&params);
@@ -76,16 +72,18 @@ static tamis_filter *load(guarded *memory, const unsigned char *bytes, size_t si
                           const char **reason) {
     tamis_filter *filter;
     const char *why = NULL;
+    tamis_i_kind_tested = &stash_kind;
     const tamis_status status =
-        tamis_i_file_decode(guarded_put(memory, bytes, size, 1), size, lookup, NULL, &filter, &why);
+        tamis_i_file_decode(guarded_put(memory, bytes, size, 1), size, NULL, &filter, &why);
     if (tamis_i_little_endian()) { /* the view must be of the same opinion */
         tamis_filter *view;
         assert_status(
-            tamis_i_file_view(guarded_put(memory, bytes, size, 8), size, lookup, NULL, &view, &why),
+            tamis_i_file_view(guarded_put(memory, bytes, size, 8), size, NULL, &view, &why),
             status);
         if (status == TAMIS_OK)
             tamis_filter_free(view);
     }
+    tamis_i_kind_tested = NULL;
     if (status == TAMIS_OK)
         return filter;
     assert_status(status, TAMIS_E_FORMAT);

@@ -250,7 +250,7 @@ static void test_table_file_torn_slot_is_repeated_from_the_journal(void **state)
         /* undo a random part of the last write */
         unsigned char entry[64];
         const uint64_t cell = table->store.sequence % TAMIS_I_JOURNAL_ENTRIES;
-        assert_true(tamis_i_store_get_bytes(
+        assert_true(tamis_i_io_read_at(
             table->store.fd, table->store.journal_at + cell * table->store.entry_size, entry,
             sizeof entry));
         const uint64_t slot = tamis_i_get_u64(entry + 16);
@@ -260,7 +260,7 @@ static void test_table_file_torn_slot_is_repeated_from_the_journal(void **state)
         for (unsigned i = 0; i < sizeof junk; i++)
             junk[i] = (unsigned char)test_random(&random);
         const uint64_t from = test_random_below(&random, table->slots.slot_size);
-        assert_true(tamis_i_store_put_bytes(
+        assert_true(tamis_i_io_write_at(
             table->store.fd, table->store.slots_at + place + from, junk,
             (size_t)(1 + test_random_below(&random, table->slots.slot_size - from))));
         abandon(table);
@@ -443,7 +443,7 @@ static unsigned char *slurp(size_t *size) {
     *size = (size_t)about.st_size;
     unsigned char *const bytes = malloc(*size);
     assert_non_null(bytes);
-    assert_true(tamis_i_store_get_bytes(fd, 0, bytes, *size));
+    assert_true(tamis_i_io_read_at(fd, 0, bytes, *size));
     close(fd);
     return bytes;
 }
@@ -451,16 +451,16 @@ static unsigned char *slurp(size_t *size) {
 static void spill(const unsigned char *bytes, size_t size) {
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     assert_true(fd >= 0);
-    assert_true(tamis_i_store_put_bytes(fd, 0, bytes, size));
+    assert_true(tamis_i_io_write_at(fd, 0, bytes, size));
     close(fd);
 }
 
 static void flip(size_t byte, unsigned bit) {
     const int fd = open(path, O_RDWR);
     unsigned char c = 0;
-    assert_true(fd >= 0 && tamis_i_store_get_bytes(fd, byte, &c, 1));
+    assert_true(fd >= 0 && tamis_i_io_read_at(fd, byte, &c, 1));
     c = (unsigned char)(c ^ 1u << bit);
-    assert_true(tamis_i_store_put_bytes(fd, byte, &c, 1));
+    assert_true(tamis_i_io_write_at(fd, byte, &c, 1));
     close(fd);
 }
 
@@ -571,7 +571,7 @@ static void test_table_file_damaged_item_is_never_absent(void **state) {
                 assert_ok(tamis_i_store_put_state(&store, &open_state));
                 static const unsigned char zeros[TAMIS_I_PAGE];
                 for (uint64_t at = 3 * TAMIS_I_PAGE; at < slots_at; at += TAMIS_I_PAGE)
-                    assert_true(tamis_i_store_put_bytes(store.fd, at, zeros, sizeof zeros));
+                    assert_true(tamis_i_io_write_at(store.fd, at, zeros, sizeof zeros));
                 close(store.fd);
                 refuse_with(NULL, TAMIS_E_FORMAT);
             } else {
@@ -686,7 +686,7 @@ static void test_table_file_impossible_headers_are_refused(void **state) {
                                                     : (uint32_t)strange[round % 6]);
         tamis_i_put_u64(header + TAMIS_I_PAGE - 8, tamis_i_checksum(header, TAMIS_I_PAGE - 8));
         const int fd = open(path, O_WRONLY);
-        assert_true(fd >= 0 && tamis_i_store_put_bytes(fd, 0, header, sizeof header));
+        assert_true(fd >= 0 && tamis_i_io_write_at(fd, 0, header, sizeof header));
         close(fd);
         tamis_table *table = NULL;
         const char *reason = NULL;

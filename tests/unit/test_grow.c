@@ -190,8 +190,8 @@ static void test_growth_copies_stay_in_one_link(void **state) {
     }
 }
 
-/* What a series relies on: where a kind says that a further copy is free, no answer for an absent key changes.
- * Half of the keys have left, so that there is room. */
+/* What a series relies on: where a kind says that a further copy is free, no answer for an absent key
+ * changes. Half of the keys have left, so that there is room. */
 static void test_growth_free_copies_change_no_answer(void **state) {
     (void)state;
     enum { ALL = 4000, ABSENT = 100000 };

@@ -1,7 +1,8 @@
 /* test_line.c - lines of fingerprints against a plain model, and what the two kinds refuse
  *
- * The model is a list of entries (home, fingerprint, bits), with the rules of bits/line.h written down as they
- * stand there.  Every line is compared with it bit by bit after every call, for each set of operations.
+ * The model is a list of entries (home, fingerprint, bits), with the rules of bits/line.h written down as
+ * they stand there.  Every line is compared with it bit by bit after every call, for each set of
+ * operations.
  *
  * SPDX-License-Identifier: MIT
  */

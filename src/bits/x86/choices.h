@@ -84,8 +84,8 @@ TAMIS_I_CHOICES_FOUR __m256i tamis_i_four_turn(__m256i first, __m256i turned, __
     return _mm256_min_epu32(to, _mm256_sub_epi32(to, buckets));
 }
 
-/* Locate four keys: at[1] to at[3] become the first bytes of their buckets, and word[0] the fingerprint, which is
- * the remainder and then the first bits of the second word of the digest. */
+/* Locate four keys: at[1] to at[3] become the first bytes of their buckets, and word[0] the fingerprint,
+ * which is the remainder and then the first bits of the second word of the digest. */
 TAMIS_I_CHOICES_FOUR void tamis_i_choices_locate_four(const tamis_i_choices *choices,
                                                       const uint64_t *table,
                                                       const tamis_digest *digests,

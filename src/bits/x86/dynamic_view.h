@@ -84,8 +84,8 @@ TAMIS_INLINE uint64_t tamis_i_dynamic_window(const tamis_i_dynamic_quick *q,
     return tamis_i_dynamic_load64(bucket + byte) >> ((at - 8 * byte) & 63);
 }
 
-/* Is element i, whose head agrees, a prefix of the fingerprint, or alike in the minimal remainder?  If there is
- * no element i, no. */
+/* Is element i, whose head agrees, a prefix of the fingerprint, or alike in the minimal remainder?  If
+ * there is no element i, no. */
 TAMIS_I_DYNAMIC_AVX2 bool tamis_i_dynamic_holds_x86(const tamis_i_dynamic_quick *q,
                                                     const unsigned char *bucket, uint64_t i,
                                                     uint64_t fingerprint, bool least) {

@@ -1,10 +1,9 @@
-/* table_plan.c - planning of tables: the public functions
+/* table_need.c - plans of tables: from what is needed to parameters and predictions
  *
  * SPDX-License-Identifier: MIT
  */
-#include "api/api.h"
-
 #include "plan/table.h"
+
 #include "table/table.h"
 
 /* What the planner of src/plan says, as parameters and predictions. */

@@ -1,4 +1,4 @@
-/* plan.c - plans over all structures
+/* need.c - plans over all structures
  *
  * Each structure has a planner that answers one question: the smallest parameters for n keys at an error
  * rate.  Here the other questions are turned into that one.  Size grows with the number of keys and with
@@ -7,8 +7,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "api/api.h"
 #include "plan/planners.h"
+
+#include "filter/filter.h"
 
 #include <errno.h>
 #include <math.h>
@@ -61,16 +62,11 @@ static tamis_status need_in(tamis_need *own, const tamis_need *need) {
 }
 
 /* A key that comes often must neither fill its buckets nor be counted wrongly: that takes counters. */
-static bool has_counters(tamis_kind kind) {
-    return kind == TAMIS_KIND_COUNTING_BLOOM || kind == TAMIS_KIND_DLEFT_COUNTING ||
-           kind == TAMIS_KIND_RANK_COUNTING;
-}
-
 static bool can_do(const tamis_i_kind *kind, const tamis_need *need) {
     return (!need->deletes || (kind->abilities & TAMIS_CAN_REMOVE) != 0) &&
            (!need->merges || (kind->abilities & TAMIS_CAN_MERGE) != 0) &&
-           (need->copies <= 1 || has_counters(kind->id)) &&
-           (need->value_bits == 0 || kind->id == TAMIS_KIND_RANK);
+           (need->copies <= 1 || kind->counters) &&
+           (need->value_bits == 0 || kind->insert_value != NULL);
 }
 
 /* Who neither removes nor counts keys has a set in mind: a key inserted again changes nothing, and more
@@ -84,7 +80,7 @@ static bool wants_set(const tamis_need *need) {
 /* ---- one structure ---- */
 
 /* The plan for n keys and their overshoot at rate 'fpr'. */
-static tamis_status plan_direct(const tamis_i_entry *entry, const tamis_need *need, uint64_t n,
+static tamis_status plan_direct(const tamis_i_kind *kind, const tamis_need *need, uint64_t n,
                                 double fpr, tamis_plan *plan) {
     tamis_need exact = *need;
     tamis_plan own;
@@ -95,14 +91,14 @@ static tamis_status plan_direct(const tamis_i_entry *entry, const tamis_need *ne
     tamis_plan_init(&own);
     tamis_params_init(&own.params);
     own.params.capacity = exact.n;
-    tamis_status status = entry->plan(&exact, &own);
+    tamis_status status = tamis_i_planner_of(kind->id)(&exact, &own);
     if (status != TAMIS_OK)
         return status;
     if (!tamis_i_plan_lines_ok(need, own.lines_per_query) ||
         own.overflow_probability > need->failure_max)
         return TAMIS_E_UNSUPPORTED;
     uint64_t n_body, n_table;
-    status = tamis_i_filter_shape(entry->kind, &own.params, &n_body, &n_table);
+    status = tamis_i_filter_shape(kind, &own.params, &n_body, &n_table);
     if (status != TAMIS_OK)
         return status;
     own.n = n;
@@ -121,7 +117,7 @@ static tamis_status plan_direct(const tamis_i_entry *entry, const tamis_need *ne
 
 /* What is searched for: the largest x whose plan fits, x being keys or log2(1/rate). */
 typedef struct search {
-    const tamis_i_entry *entry;
+    const tamis_i_kind *kind;
     const tamis_need *need;
     bool keys;                    /* x is a number of keys */
     double low, high;             /* low fits; high does not, or is the end of the domain */
@@ -135,7 +131,7 @@ static double exactness(const search *s) {
 
 static tamis_status try_at(search *s, double x) {
     tamis_plan plan = {.bytes = 0};
-    const tamis_status status = plan_direct(s->entry, s->need, s->keys ? (uint64_t)x : s->need->n,
+    const tamis_status status = plan_direct(s->kind, s->need, s->keys ? (uint64_t)x : s->need->n,
                                             s->keys ? s->need->fpr : exp2(-x), &plan);
     if (status == TAMIS_OK) {
         s->low = x;
@@ -180,13 +176,13 @@ static tamis_status find_largest(search *s, double guess, double least, double m
     return TAMIS_OK;
 }
 
-static tamis_status plan_one(const tamis_i_entry *entry, const tamis_need *need, tamis_plan *plan) {
-    if (!can_do(entry->kind, need))
+static tamis_status plan_one(const tamis_i_kind *kind, const tamis_need *need, tamis_plan *plan) {
+    if (!can_do(kind, need))
         return TAMIS_E_UNSUPPORTED;
     const question asked = question_of(need);
     if (asked == FEWEST_BYTES)
-        return plan_direct(entry, need, need->n, need->fpr, plan);
-    search s = {.entry = entry, .need = need, .keys = asked == MOST_KEYS};
+        return plan_direct(kind, need, need->n, need->fpr, plan);
+    search s = {.kind = kind, .need = need, .keys = asked == MOST_KEYS};
     const double bits = 8 * (double)need->bytes;
     tamis_status status;
     if (s.keys)
@@ -249,12 +245,12 @@ static bool better(const tamis_need *need, double enough, const tamis_plan *a,
 static tamis_status plan_kinds(const tamis_need *need, bool sets, tamis_plan *own, size_t *n) {
     tamis_status worst = TAMIS_E_UNSUPPORTED;
     *n = 0;
-    for (size_t i = 0; i < tamis_i_n_entries; i++) {
-        const tamis_i_kind *const kind = tamis_i_entries[i].kind;
+    for (size_t i = 0; i < tamis_i_n_kinds; i++) {
+        const tamis_i_kind *const kind = tamis_i_kinds[i];
         if ((need->kind != TAMIS_KIND_ANY && need->kind != kind->id) ||
             (sets && (kind->abilities & TAMIS_CAN_COUNT) != 0))
             continue;
-        const tamis_status status = plan_one(&tamis_i_entries[i], need, &own[*n]);
+        const tamis_status status = plan_one(kind, need, &own[*n]);
         if (status == TAMIS_OK)
             (*n)++;
         else
@@ -301,7 +297,7 @@ tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans, size_t ro
     tamis_need own_need;
     tamis_plan own[KINDS_MAX];
     size_t n;
-    if (plans == NULL || n_plans == NULL || tamis_i_n_entries > KINDS_MAX)
+    if (plans == NULL || n_plans == NULL || tamis_i_n_kinds > KINDS_MAX)
         return TAMIS_E_ARGUMENT;
     tamis_status status = need_in(&own_need, need);
     if (status != TAMIS_OK)
@@ -335,7 +331,7 @@ tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan) {
     tamis_need own_need;
     tamis_plan own[KINDS_MAX];
     size_t n;
-    if (plan == NULL || tamis_i_n_entries > KINDS_MAX)
+    if (plan == NULL || tamis_i_n_kinds > KINDS_MAX)
         return TAMIS_E_ARGUMENT;
     tamis_status status = need_in(&own_need, need);
     if (status != TAMIS_OK)
@@ -351,4 +347,28 @@ tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan) {
     if (status != TAMIS_OK)
         return status;
     return tamis_i_struct_out(plan, &own[0], sizeof *own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
+}
+
+/* ---- balanced Bloom filters by their theory ---- */
+
+tamis_status tamis_plan_balanced(const tamis_balanced_need *need, tamis_plan *plan) {
+    tamis_balanced_need own_need;
+    tamis_plan own;
+    if (need == NULL || plan == NULL || !tamis_i_struct_in(&own_need, sizeof own_need, need))
+        return TAMIS_E_ARGUMENT;
+    tamis_plan_init(&own);
+    tamis_params_init(&own.params);
+    const int saved = errno; /* the mathematics may set it where a tail underflows to 0 */
+    tamis_status status = tamis_i_plan_balanced(&own_need, &own);
+    errno = saved;
+    uint64_t n_body = 0, n_table;
+    if (status == TAMIS_OK)
+        status =
+            tamis_i_filter_shape(tamis_i_kind_of(own.params.kind), &own.params, &n_body, &n_table);
+    if (status != TAMIS_OK)
+        return status;
+    own.bytes = n_body * sizeof(uint64_t);
+    own.bits_per_key = 8 * (double)own.bytes / (double)own_need.n;
+    own.bound_bits_per_key = -log2(own.fpr);
+    return tamis_i_struct_out(plan, &own, sizeof own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
 }

@@ -1,0 +1,219 @@
+/* grow.c - further links: for a filter that has outgrown its plan, and of another series
+ *
+ * The error rate of a series is at most the sum of those of its links, and only the newest link changes
+ * upwards.  So when a link is added, what the others have now is theirs for good (a removal lowers it), and
+ * the new one may use a part of what remains of the promise P.  Link number i, from 0, is planned for
+ * 1 / (i + 2) of it.  If each link comes to have what it was planned for, beginning with P / 2, then
+ *
+ *      link               0     1     2      3      4
+ *      planned          P/2   P/6  P/12   P/20   P/30  ..  P / ((i+1) (i+2))
+ *      remains          P/2   P/3   P/4    P/5    P/6  ..  P / (i+2)
+ *
+ * and nothing is ever used up.  A geometric series would be tighter for the first links but takes a bit per
+ * key more for each further one, whereas here link 10, of 1000 times the first one's size, takes 7 bits.
+ * Sizes double, so that a series for n keys has log2 of n over the first plan as many links.
+ *
+ * A series is merged with another by copies of its links.  Their rates are then used up too.  Of links that
+ * have room nobody knows what they would come to have; so none of them is to be filled further: the last of
+ * the copies, which is the newest link from then on, is made for as many keys as it has.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filter/series.h"
+
+#include <errno.h>
+#include <math.h>
+
+/* The error rates of all links now, added up. */
+static double rate_now(const tamis_filter *filter) {
+    const int saved = errno; /* the mathematics may set it where a rate underflows to 0 */
+    double sum = 0;
+    for (unsigned i = 0; i < tamis_i_n_links(filter); i++) {
+        tamis_info info;
+        tamis_i_filter_info(tamis_i_link(filter, i), &info);
+        sum += info.fpr;
+    }
+    errno = saved;
+    return sum;
+}
+
+/* In units of 2^-64, rounded down: the promise that is stored is never more than the one given. */
+static uint64_t promise_units(double fpr) {
+    return (uint64_t)ldexp(fpr, 64);
+}
+
+static double promise_of(const tamis_filter *filter) {
+    return ldexp((double)filter->links->promise, -64);
+}
+
+/* The link that is made for the most keys; of several the newest. */
+static const tamis_filter *largest(const tamis_filter *filter) {
+    const tamis_filter *most = filter;
+    for (unsigned i = 1; i < tamis_i_n_links(filter); i++)
+        if (tamis_i_link(filter, i)->params.capacity >= most->params.capacity)
+            most = tamis_i_link(filter, i);
+    return most;
+}
+
+/* Read the caller's growth; find the promise and the rates that are used up of it.  TAMIS_E_FULL if a promise
+ * is given that is broken already. */
+static tamis_status growth_in(const tamis_filter *filter, const tamis_growth *growth,
+                              tamis_growth *own, double *used) {
+    tamis_growth_init(own);
+    if (filter->links != NULL)
+        own->automatic = filter->links->automatic;
+    if (growth != NULL && !tamis_i_struct_in(own, sizeof *own, growth))
+        return TAMIS_E_ARGUMENT;
+    if (!(own->fpr >= 0 && own->fpr < 1) || own->n > TAMIS_CAPACITY_MAX)
+        return TAMIS_E_ARGUMENT;
+    *used = rate_now(filter);
+    const bool given = own->fpr != 0;
+    if (!given)
+        own->fpr = filter->links != NULL ? promise_of(filter) : 2 * *used;
+    if (!(own->fpr >= 0x1p-60 && own->fpr < 1))
+        return TAMIS_E_ARGUMENT;
+    return given && *used >= own->fpr ? TAMIS_E_FULL : TAMIS_OK;
+}
+
+/* A handle does not tell whether its filter was planned for deletes.  Who has a kind that can remove has
+ * asked for deletes or for that very kind, so links are always planned for them.  Copies and deletes
+ * together may be more than the planner offers for a kind; then the first link was not planned for both. */
+static tamis_status plan_link(const tamis_filter *filter, const tamis_growth *growth, double rate,
+                              tamis_i_link_planner *make, tamis_plan *plan) {
+    const tamis_filter *const before = largest(filter);
+    tamis_need need;
+    tamis_need_init(&need);
+    need.kind = filter->kind->id;
+    need.n = growth->n != 0 ? growth->n : 2 * before->params.capacity;
+    need.fpr = rate;
+    need.deletes = (filter->kind->abilities & TAMIS_CAN_REMOVE) != 0;
+    if (filter->kind->copies_max != NULL)
+        need.copies = filter->kind->copies_max(&filter->params);
+    need.value_bits = tamis_i_filter_value_bits(filter);
+    if (need.n > TAMIS_CAPACITY_MAX)
+        return TAMIS_E_TOO_LARGE;
+    tamis_plan_init(plan);
+    tamis_status status = make(&need, plan);
+    if (status == TAMIS_E_UNSUPPORTED && need.deletes && need.copies > 1) {
+        need.deletes = false;
+        status = make(&need, plan);
+    }
+    /* A capacity read from a file need not fit the table.  What is allocated because of it shall. */
+    if (status == TAMIS_OK && growth->n == 0 && plan->bytes / 64 > before->n_body + 1024)
+        return TAMIS_E_TOO_LARGE;
+    return status;
+}
+
+/* The promise and how it is kept, of a filter that is a series from now on. */
+static void promise(tamis_filter *filter, const tamis_growth *growth, tamis_i_link_planner *plan) {
+    filter->links->promise = promise_units(growth->fpr);
+    filter->links->automatic = growth->automatic;
+    filter->links->plan = plan;
+}
+
+tamis_status tamis_i_series_grow(tamis_filter *filter, const tamis_growth *growth,
+                                 tamis_i_link_planner *make) {
+    tamis_growth own;
+    double used;
+    tamis_status status = growth_in(filter, growth, &own, &used);
+    if (status != TAMIS_OK)
+        return status;
+    const unsigned n_links = tamis_i_n_links(filter);
+    if (n_links == TAMIS_I_LINKS_MAX)
+        return TAMIS_E_TOO_LARGE;
+    if (used >= own.fpr)
+        return TAMIS_E_FULL;
+    tamis_plan plan;
+    status = plan_link(filter, &own, (own.fpr - used) / (n_links + 2), make, &plan);
+    if (status != TAMIS_OK)
+        return status;
+    tamis_filter *link;
+    plan.params.seed = filter->params.seed;
+    status = tamis_i_filter_make(filter->kind, &plan.params, &filter->allocator, NULL, true, &link);
+    if (status != TAMIS_OK)
+        return status;
+    link->key_form = filter->key_form;
+    status = tamis_i_links_begin(filter, promise_units(own.fpr));
+    if (status != TAMIS_OK) {
+        tamis_filter_free(link);
+        return status;
+    }
+    promise(filter, &own, make);
+    filter->links->link[filter->links->n++] = link;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_i_series_allow(tamis_filter *filter, const tamis_growth *growth,
+                                  tamis_i_link_planner *plan) {
+    tamis_growth own;
+    double used;
+    tamis_status status = growth_in(filter, growth, &own, &used);
+    if (status == TAMIS_OK)
+        status = tamis_i_links_begin(filter, promise_units(own.fpr));
+    if (status != TAMIS_OK)
+        return status;
+    promise(filter, &own, plan);
+    return TAMIS_OK;
+}
+
+/* ---- two series ---- */
+
+/* Copies of all links of 'source' that have keys; returns how many, or why not.  'copies' has room. */
+static tamis_status copy_links(const tamis_filter *source, const tamis_allocator *allocator,
+                               tamis_filter **copies, unsigned *n) {
+    tamis_status status = TAMIS_OK;
+    *n = 0;
+    for (unsigned i = tamis_i_n_links(source); i-- > 0 && status == TAMIS_OK;) {
+        const tamis_filter *const link = tamis_i_link(source, i);
+        const uint64_t count = link->state[TAMIS_I_COUNT];
+        uint64_t capacity = link->params.capacity;
+        if (count == 0)
+            continue;
+        if (*n == 0 && count < capacity) /* the newest */
+            capacity = count;
+        status = tamis_i_filter_clone(link, capacity, allocator, &copies[*n]);
+        *n += status == TAMIS_OK;
+    }
+    return status;
+}
+
+static unsigned n_links_with_keys(const tamis_filter *filter) {
+    unsigned n = 0;
+    for (unsigned i = 0; i < tamis_i_n_links(filter); i++)
+        n += tamis_i_link(filter, i)->state[TAMIS_I_COUNT] != 0;
+    return n;
+}
+
+static tamis_status can_merge(const tamis_filter *filter, const tamis_filter *source) {
+    const tamis_filter *const promises = filter->links != NULL ? filter : source;
+    uint64_t count;
+    if (filter->kind != source->kind || filter->params.seed != source->params.seed ||
+        tamis_i_filter_value_bits(filter) != tamis_i_filter_value_bits(source))
+        return TAMIS_E_MISMATCH;
+    if (tamis_i_n_links(filter) + n_links_with_keys(source) > TAMIS_I_LINKS_MAX)
+        return TAMIS_E_TOO_LARGE;
+    if (!tamis_i_add(tamis_i_series_count(filter), tamis_i_series_count(source), &count) ||
+        count > TAMIS_I_COUNT_MAX / 2 || /* a file may say that there are so many */
+        rate_now(filter) + rate_now(source) >= promise_of(promises))
+        return TAMIS_E_FULL;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_i_series_merge(tamis_filter *filter, const tamis_filter *source) {
+    tamis_filter *copies[TAMIS_I_LINKS_MAX];
+    unsigned n;
+    tamis_status status = can_merge(filter, source);
+    if (status != TAMIS_OK || n_links_with_keys(source) == 0)
+        return status;
+    status = copy_links(source, &filter->allocator, copies, &n);
+    if (status == TAMIS_OK && filter->links == NULL)
+        status = tamis_i_links_begin(filter, source->links->promise);
+    while (n > 0) { /* they are in the order of the newest first */
+        tamis_filter *const copy = copies[--n];
+        if (status == TAMIS_OK)
+            filter->links->link[filter->links->n++] = copy;
+        else
+            tamis_filter_free(copy);
+    }
+    return status;
+}

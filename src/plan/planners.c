@@ -1,0 +1,35 @@
+/* planners.c - which planner a kind has: one row each
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "plan/planners.h"
+
+static const struct {
+    tamis_kind kind;
+    tamis_i_planner *plan;
+} planners[] = {
+    {TAMIS_KIND_BLOOM, tamis_i_plan_bloom},
+    {TAMIS_KIND_BLOCKED_BLOOM, tamis_i_plan_blocked_bloom},
+    {TAMIS_KIND_COUNTING_BLOOM, tamis_i_plan_counting_bloom},
+    {TAMIS_KIND_DLEFT, tamis_i_plan_dleft},
+    {TAMIS_KIND_DLEFT_COUNTING, tamis_i_plan_dleft_counting},
+    {TAMIS_KIND_DLEFT_DYNAMIC, tamis_i_plan_dleft_dynamic},
+    {TAMIS_KIND_BALANCED_BLOOM, tamis_i_plan_balanced_bloom},
+    {TAMIS_KIND_RANK, tamis_i_plan_rank},
+    {TAMIS_KIND_RANK_COUNTING, tamis_i_plan_rank_counting},
+    {TAMIS_KIND_LINE, tamis_i_plan_line},
+    {TAMIS_KIND_LINE_SET, tamis_i_plan_line_set},
+};
+
+static tamis_status no_plan(const tamis_need *need, tamis_plan *plan) {
+    (void)need;
+    (void)plan;
+    return TAMIS_E_UNSUPPORTED;
+}
+
+tamis_i_planner *tamis_i_planner_of(tamis_kind kind) {
+    for (size_t i = 0; i < sizeof planners / sizeof *planners; i++)
+        if (planners[i].kind == kind)
+            return planners[i].plan;
+    return no_plan; /* a kind can be made by its parameters before it can be planned */
+}
