@@ -7,14 +7,15 @@ needs, each header once.  Both keep the text and the comments of the sources.
 The header of xxHash, which the hash is compiled from, becomes a part of tamis.c with its licence.  It is the
 one that the compiler CC (cc) finds; the variable XXHASH_H names another.
 
-Files that become one share their names, and statics are plain words: 'find' and 'ones' stand in many of
-them.  So every name that a .c file declares for itself (what does not begin with tamis_: functions,
-variables, types, constants) gets the name of its file in front, and its macros end with it.  Names are
-replaced as tokens, not by #define: a macro would also change the members of that name of structs that a
-header has declared.
+Files that become one share their names.  Functions have that of their module in front, but variables, types
+and constants are plain words, and a processor's engine has the names of the portable one.  So every name
+that several .c files declare for themselves gets the name of its file in front, and the macros of a file end
+with it.  Names are replaced as tokens, not by #define: a macro would also change the members of that name of
+structs that a header has declared.
 
 SPDX-License-Identifier: MIT
 """
+import collections
 import os
 import pathlib
 import re
@@ -257,9 +258,13 @@ def main():
     hash_text = title("xxhash.h") + hash_text + title("src/hash/key.c, the rest of it")
     text = [opening(TAMIS_C.replace("@XXHASH@", version), licence), PREAMBLE]
     # Those of one processor come last: what they include is within an #if.
-    for path in sorted((source / "src").glob("**/*.c"), key=lambda p: (len(p.parts), p)):
-        own = FEATURE.sub("", with_templates(source, path.read_text()))
-        own = renamed(own, file_scope_names(own), "_".join(path.relative_to(source / "src").with_suffix("").parts) + "_")
+    paths = sorted((source / "src").glob("**/*.c"), key=lambda p: (len(p.parts), p))
+    files = {path: FEATURE.sub("", with_templates(source, path.read_text())) for path in paths}
+    names = {path: file_scope_names(own) for path, own in files.items()}
+    times = collections.Counter(name for own in names.values() for name in own)
+    for path, own in files.items():
+        shared = {name for name in names[path] if times[name] > 1}
+        own = renamed(own, shared, "_".join(path.relative_to(source / "src").with_suffix("").parts) + "_")
         macros = DEFINE.findall(own)
         own = joiner.expand(own)
         text += [title(path.relative_to(source)), XXHASH.sub(lambda m: hash_text, own)]

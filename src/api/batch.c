@@ -6,7 +6,7 @@
 
 /* The first of n keys that is none, NULL with a size; n if all are keys.  Before the work begins: a call that
  * fails must have changed nothing. */
-static size_t first_bad(tamis_i_keys_form form, const void *array, size_t n) {
+static size_t api_batch_first_bad(tamis_i_keys_form form, const void *array, size_t n) {
     const tamis_bytes *const keys = array;
     size_t i = form == TAMIS_I_KEYS_BYTES ? 0 : n;
     while (i < n && (keys[i].data != NULL || keys[i].size == 0))
@@ -14,17 +14,18 @@ static size_t first_bad(tamis_i_keys_form form, const void *array, size_t n) {
     return i;
 }
 
-static tamis_status insert_keys(tamis_filter *filter, tamis_i_keys_form form, const void *array,
-                                size_t n, bool *added, size_t *done) {
-    if (filter == NULL || (array == NULL && n != 0) || first_bad(form, array, n) != n)
+static tamis_status api_batch_insert_keys(tamis_filter *filter, tamis_i_keys_form form,
+                                          const void *array, size_t n, bool *added, size_t *done) {
+    if (filter == NULL || (array == NULL && n != 0) || api_batch_first_bad(form, array, n) != n)
         return TAMIS_E_ARGUMENT;
     return filter->read_only ? TAMIS_E_READONLY
                              : tamis_i_batch_insert(filter, form, array, n, added, done);
 }
 
-static tamis_status remove_keys(tamis_filter *filter, tamis_i_keys_form form, const void *array,
-                                size_t n, bool *removed, size_t *count) {
-    if (filter == NULL || (array == NULL && n != 0) || first_bad(form, array, n) != n)
+static tamis_status api_batch_remove_keys(tamis_filter *filter, tamis_i_keys_form form,
+                                          const void *array, size_t n, bool *removed,
+                                          size_t *count) {
+    if (filter == NULL || (array == NULL && n != 0) || api_batch_first_bad(form, array, n) != n)
         return TAMIS_E_ARGUMENT;
     if (filter->kind->remove == NULL)
         return TAMIS_E_UNSUPPORTED;
@@ -38,17 +39,17 @@ static tamis_status remove_keys(tamis_filter *filter, tamis_i_keys_form form, co
 
 tamis_status tamis_filter_insert_many(tamis_filter *filter, const tamis_bytes *keys, size_t n,
                                       bool *added, size_t *done) {
-    return insert_keys(filter, TAMIS_I_KEYS_BYTES, keys, n, added, done);
+    return api_batch_insert_keys(filter, TAMIS_I_KEYS_BYTES, keys, n, added, done);
 }
 
 tamis_status tamis_filter_insert_many_u64(tamis_filter *filter, const uint64_t *keys, size_t n,
                                           bool *added, size_t *done) {
-    return insert_keys(filter, TAMIS_I_KEYS_INTEGERS, keys, n, added, done);
+    return api_batch_insert_keys(filter, TAMIS_I_KEYS_INTEGERS, keys, n, added, done);
 }
 
 tamis_status tamis_filter_insert_many_digest(tamis_filter *filter, const tamis_digest *digests,
                                              size_t n, bool *added, size_t *done) {
-    return insert_keys(filter, TAMIS_I_KEYS_DIGESTS, digests, n, added, done);
+    return api_batch_insert_keys(filter, TAMIS_I_KEYS_DIGESTS, digests, n, added, done);
 }
 
 /* What is no key is in no set; the keys between are asked for as usual. */
@@ -56,7 +57,7 @@ size_t tamis_filter_contains_many(const tamis_filter *filter, const tamis_bytes 
                                   bool *present) {
     size_t found = 0;
     for (;;) {
-        const size_t good = first_bad(TAMIS_I_KEYS_BYTES, keys, n);
+        const size_t good = api_batch_first_bad(TAMIS_I_KEYS_BYTES, keys, n);
         found += tamis_i_batch_contains(filter, TAMIS_I_KEYS_BYTES, keys, good, present);
         if (good == n)
             return found;
@@ -81,15 +82,15 @@ size_t tamis_filter_contains_many_digest(const tamis_filter *filter, const tamis
 
 tamis_status tamis_filter_remove_many(tamis_filter *filter, const tamis_bytes *keys, size_t n,
                                       bool *removed, size_t *count) {
-    return remove_keys(filter, TAMIS_I_KEYS_BYTES, keys, n, removed, count);
+    return api_batch_remove_keys(filter, TAMIS_I_KEYS_BYTES, keys, n, removed, count);
 }
 
 tamis_status tamis_filter_remove_many_u64(tamis_filter *filter, const uint64_t *keys, size_t n,
                                           bool *removed, size_t *count) {
-    return remove_keys(filter, TAMIS_I_KEYS_INTEGERS, keys, n, removed, count);
+    return api_batch_remove_keys(filter, TAMIS_I_KEYS_INTEGERS, keys, n, removed, count);
 }
 
 tamis_status tamis_filter_remove_many_digest(tamis_filter *filter, const tamis_digest *digests,
                                              size_t n, bool *removed, size_t *count) {
-    return remove_keys(filter, TAMIS_I_KEYS_DIGESTS, digests, n, removed, count);
+    return api_batch_remove_keys(filter, TAMIS_I_KEYS_DIGESTS, digests, n, removed, count);
 }

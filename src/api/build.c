@@ -15,7 +15,7 @@ typedef struct array {
     size_t at;
 } array;
 
-static bool array_read(void *context, tamis_digest *digests, size_t room, size_t *n) {
+static bool build_array_read(void *context, tamis_digest *digests, size_t room, size_t *n) {
     array *const a = context;
     *n = a->n - a->at < room ? a->n - a->at : room;
     if (*n > 0)
@@ -24,14 +24,14 @@ static bool array_read(void *context, tamis_digest *digests, size_t room, size_t
     return true;
 }
 
-static bool array_rewind(void *context) {
+static bool build_array_rewind(void *context) {
     ((array *)context)->at = 0;
     return true;
 }
 
 /* ---- building ---- */
 
-static tamis_status count_keys(const tamis_source *source, uint64_t *n) {
+static tamis_status build_count_keys(const tamis_source *source, uint64_t *n) {
     tamis_digest digests[CHUNK];
     size_t got;
     *n = 0;
@@ -45,8 +45,8 @@ static tamis_status count_keys(const tamis_source *source, uint64_t *n) {
     return TAMIS_OK;
 }
 
-static tamis_status insert_keys(tamis_filter *filter, const tamis_source *source, uint64_t n,
-                                const tamis_build_options *options) {
+static tamis_status build_insert_keys(tamis_filter *filter, const tamis_source *source, uint64_t n,
+                                      const tamis_build_options *options) {
     tamis_digest digests[CHUNK];
     uint64_t all = 0;
     size_t got;
@@ -84,7 +84,7 @@ tamis_status tamis_filter_build(const tamis_params *params, const tamis_source *
         (unsigned)how.ties > TAMIS_TIES_STAY)
         return TAMIS_E_ARGUMENT;
     uint64_t n;
-    tamis_status status = count_keys(source, &n);
+    tamis_status status = build_count_keys(source, &n);
     if (status != TAMIS_OK)
         return status;
     if (kind->shape_offline != NULL)
@@ -95,7 +95,7 @@ tamis_status tamis_filter_build(const tamis_params *params, const tamis_source *
         return status;
     if (n > 0)
         status = kind->build != NULL ? kind->build(made, source, n, &how, allocator)
-                                     : insert_keys(made, source, n, &how);
+                                     : build_insert_keys(made, source, n, &how);
     if (status != TAMIS_OK) {
         tamis_filter_free(made);
         return status;
@@ -110,6 +110,7 @@ tamis_status tamis_filter_build_many(const tamis_params *params, const tamis_dig
     if (digests == NULL && n != 0)
         return TAMIS_E_ARGUMENT;
     array a = {.digests = digests, .n = n, .at = 0};
-    const tamis_source source = {.read = array_read, .rewind = array_rewind, .context = &a};
+    const tamis_source source = {
+        .read = build_array_read, .rewind = build_array_rewind, .context = &a};
     return tamis_filter_build(params, &source, options, allocator, filter);
 }

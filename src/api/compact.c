@@ -16,19 +16,19 @@ static const char no_form[] = "there is no compact form: not of this kind, of a 
 /* ---- the compact form ---- */
 
 /* A series has none: it is for filters that are done. */
-static bool has_form(const tamis_filter *filter) {
+static bool api_compact_has_form(const tamis_filter *filter) {
     return filter->kind->compact_write != NULL && filter->links == NULL &&
            tamis_i_compact_fits(filter);
 }
 
 uint64_t tamis_filter_compact_size(const tamis_filter *filter) {
-    return has_form(filter) ? tamis_i_compact_size(filter) : 0;
+    return api_compact_has_form(filter) ? tamis_i_compact_size(filter) : 0;
 }
 
 tamis_status tamis_filter_compact_encode(const tamis_filter *filter, void *buffer, size_t size) {
     if (filter == NULL || buffer == NULL)
         return TAMIS_E_ARGUMENT;
-    if (!has_form(filter))
+    if (!api_compact_has_form(filter))
         return TAMIS_E_UNSUPPORTED;
     if (size != tamis_i_compact_size(filter))
         return TAMIS_E_ARGUMENT;
@@ -51,12 +51,12 @@ tamis_status tamis_filter_compact_decode(const void *data, size_t size,
     return status;
 }
 
-static tamis_status save_to(const tamis_filter *filter, const char *path, int fd,
-                            const char **reason) {
+static tamis_status api_compact_save_to(const tamis_filter *filter, const char *path, int fd,
+                                        const char **reason) {
     const char *why = bad_argument;
     tamis_status status = TAMIS_E_ARGUMENT;
     const int saved = errno;
-    if (filter != NULL && !has_form(filter)) {
+    if (filter != NULL && !api_compact_has_form(filter)) {
         status = TAMIS_E_UNSUPPORTED;
         why = no_form;
     } else if (filter != NULL) {
@@ -71,17 +71,17 @@ static tamis_status save_to(const tamis_filter *filter, const char *path, int fd
 
 tamis_status tamis_filter_compact_save(const tamis_filter *filter, const char *path,
                                        const char **reason) {
-    return save_to(path == NULL ? NULL : filter, path, -1, reason);
+    return api_compact_save_to(path == NULL ? NULL : filter, path, -1, reason);
 }
 
 tamis_status tamis_filter_compact_save_fd(const tamis_filter *filter, int fd, const char **reason) {
-    return save_to(filter, NULL, fd, reason);
+    return api_compact_save_to(filter, NULL, fd, reason);
 }
 
 /* ---- values ---- */
 
 /* May this value be stored with a key? */
-static tamis_status value_ok(const tamis_filter *filter, unsigned value) {
+static tamis_status api_compact_value_ok(const tamis_filter *filter, unsigned value) {
     if (filter == NULL)
         return TAMIS_E_ARGUMENT;
     if (tamis_filter_value_bits(filter) == 0)
@@ -98,7 +98,7 @@ unsigned tamis_filter_value_bits(const tamis_filter *filter) {
 tamis_status tamis_filter_insert_value_digest(tamis_filter *filter, tamis_digest digest,
                                               unsigned value, bool *added) {
     bool fresh;
-    tamis_status status = value_ok(filter, value);
+    tamis_status status = api_compact_value_ok(filter, value);
     if (status == TAMIS_OK && filter->links != NULL)
         return tamis_i_series_insert(filter, digest, (int)value, added);
     if (status == TAMIS_OK)
@@ -136,7 +136,7 @@ tamis_status tamis_filter_lookup_value(const tamis_filter *filter, const void *k
 
 tamis_status tamis_filter_update_value_digest(tamis_filter *filter, tamis_digest digest,
                                               unsigned value) {
-    const tamis_status status = value_ok(filter, value);
+    const tamis_status status = api_compact_value_ok(filter, value);
     if (status != TAMIS_OK)
         return status;
     return filter->links != NULL ? tamis_i_series_update_value(filter, digest, value)

@@ -11,14 +11,15 @@
 #include <unistd.h>
 
 /* A caller need not ask for the reason; below, it always has a place. */
-static tamis_status leave(tamis_status status, const char *why, const char **reason, int saved) {
+static tamis_status api_file_leave(tamis_status status, const char *why, const char **reason,
+                                   int saved) {
     if (status != TAMIS_OK && reason != NULL)
         *reason = why;
     errno = saved;
     return status;
 }
 
-static bool make_args_ok(const tamis_allocator *allocator, tamis_filter **filter) {
+static bool api_file_make_args_ok(const tamis_allocator *allocator, tamis_filter **filter) {
     return filter != NULL && tamis_i_allocator_ok(allocator);
 }
 
@@ -40,10 +41,10 @@ tamis_status tamis_filter_decode(const void *data, size_t size, const tamis_allo
     const char *why = bad_argument;
     const int saved = errno;
     tamis_status status = TAMIS_E_ARGUMENT;
-    if ((data != NULL || size == 0) && make_args_ok(allocator, filter))
+    if ((data != NULL || size == 0) && api_file_make_args_ok(allocator, filter))
         status =
             tamis_i_file_decode(size == 0 ? (const void *)"" : data, size, allocator, filter, &why);
-    return leave(status, why, reason, saved);
+    return api_file_leave(status, why, reason, saved);
 }
 
 tamis_status tamis_filter_view(const void *data, size_t size, const tamis_allocator *allocator,
@@ -51,9 +52,9 @@ tamis_status tamis_filter_view(const void *data, size_t size, const tamis_alloca
     const char *why = bad_argument;
     const int saved = errno;
     tamis_status status = TAMIS_E_ARGUMENT;
-    if (data != NULL && make_args_ok(allocator, filter))
+    if (data != NULL && api_file_make_args_ok(allocator, filter))
         status = tamis_i_file_view(data, size, allocator, filter, &why);
-    return leave(status, why, reason, saved);
+    return api_file_leave(status, why, reason, saved);
 }
 
 tamis_status tamis_filter_save(const tamis_filter *filter, const char *path, const char **reason) {
@@ -62,7 +63,7 @@ tamis_status tamis_filter_save(const tamis_filter *filter, const char *path, con
     tamis_status status = TAMIS_E_ARGUMENT;
     if (filter != NULL && path != NULL)
         status = tamis_i_file_save(filter, path, tamis_i_file_write, &why);
-    return leave(status, why, reason, saved);
+    return api_file_leave(status, why, reason, saved);
 }
 
 tamis_status tamis_filter_save_fd(const tamis_filter *filter, int fd, const char **reason) {
@@ -71,7 +72,7 @@ tamis_status tamis_filter_save_fd(const tamis_filter *filter, int fd, const char
     tamis_status status = TAMIS_E_ARGUMENT;
     if (filter != NULL)
         status = tamis_i_file_write(filter, fd, &why);
-    return leave(status, why, reason, saved);
+    return api_file_leave(status, why, reason, saved);
 }
 
 tamis_status tamis_filter_load_fd(int fd, const tamis_allocator *allocator, tamis_filter **filter,
@@ -79,21 +80,22 @@ tamis_status tamis_filter_load_fd(int fd, const tamis_allocator *allocator, tami
     const char *why = bad_argument;
     const int saved = errno;
     tamis_status status = TAMIS_E_ARGUMENT;
-    if (make_args_ok(allocator, filter))
+    if (api_file_make_args_ok(allocator, filter))
         status = tamis_i_file_load(fd, allocator, filter, &why);
-    return leave(status, why, reason, saved);
+    return api_file_leave(status, why, reason, saved);
 }
 
 /* What loading and mapping have in common. */
 typedef tamis_status from_fd(int fd, const tamis_allocator *allocator, tamis_filter **filter,
                              const char **reason);
 
-static tamis_status from_path(from_fd *open_fd, const char *path, const tamis_allocator *allocator,
-                              tamis_filter **filter, const char **reason) {
+static tamis_status api_file_from_path(from_fd *open_fd, const char *path,
+                                       const tamis_allocator *allocator, tamis_filter **filter,
+                                       const char **reason) {
     const char *why = bad_argument;
     const int saved = errno;
     tamis_status status = TAMIS_E_ARGUMENT;
-    if (path != NULL && make_args_ok(allocator, filter)) {
+    if (path != NULL && api_file_make_args_ok(allocator, filter)) {
         const int fd = open(path, O_RDONLY | O_CLOEXEC);
         if (fd < 0) {
             status = TAMIS_E_IO;
@@ -103,15 +105,15 @@ static tamis_status from_path(from_fd *open_fd, const char *path, const tamis_al
             (void)close(fd);
         }
     }
-    return leave(status, why, reason, saved);
+    return api_file_leave(status, why, reason, saved);
 }
 
 tamis_status tamis_filter_load(const char *path, const tamis_allocator *allocator,
                                tamis_filter **filter, const char **reason) {
-    return from_path(tamis_i_file_load, path, allocator, filter, reason);
+    return api_file_from_path(tamis_i_file_load, path, allocator, filter, reason);
 }
 
 tamis_status tamis_filter_map(const char *path, const tamis_allocator *allocator,
                               tamis_filter **filter, const char **reason) {
-    return from_path(tamis_i_file_map, path, allocator, filter, reason);
+    return api_file_from_path(tamis_i_file_map, path, allocator, filter, reason);
 }

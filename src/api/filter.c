@@ -42,21 +42,21 @@ tamis_status tamis_filter_new(uint64_t n, double fpr, tamis_filter **filter) {
     return status != TAMIS_OK ? status : tamis_filter_create(&plan.params, NULL, filter);
 }
 
-static tamis_status clone_link(const tamis_filter *source, const tamis_allocator *allocator,
-                               tamis_filter **copy) {
+static tamis_status api_clone_link(const tamis_filter *source, const tamis_allocator *allocator,
+                                   tamis_filter **copy) {
     return tamis_i_filter_clone(source, source->params.capacity, allocator, copy);
 }
 
 /* Give 'copy', of the first link, copies of the others. */
-static tamis_status clone_links(const tamis_filter *source, const tamis_allocator *allocator,
-                                tamis_filter *copy) {
+static tamis_status api_clone_links(const tamis_filter *source, const tamis_allocator *allocator,
+                                    tamis_filter *copy) {
     tamis_status status = tamis_i_links_begin(copy, source->links->promise);
     if (status != TAMIS_OK)
         return status;
     copy->links->automatic = source->links->automatic;
     copy->links->plan = source->links->plan;
     for (unsigned i = 0; status == TAMIS_OK && i < source->links->n; i++) {
-        status = clone_link(source->links->link[i], allocator, &copy->links->link[i]);
+        status = api_clone_link(source->links->link[i], allocator, &copy->links->link[i]);
         copy->links->n += status == TAMIS_OK;
     }
     return status;
@@ -67,9 +67,9 @@ tamis_status tamis_filter_clone(const tamis_filter *source, const tamis_allocato
     if (source == NULL || filter == NULL || !tamis_i_allocator_ok(allocator))
         return TAMIS_E_ARGUMENT;
     tamis_filter *copy;
-    tamis_status status = clone_link(source, allocator, &copy);
+    tamis_status status = api_clone_link(source, allocator, &copy);
     if (status == TAMIS_OK && source->links != NULL) {
-        status = clone_links(source, allocator, copy);
+        status = api_clone_links(source, allocator, copy);
         if (status != TAMIS_OK)
             tamis_filter_free(copy);
     }
@@ -106,22 +106,22 @@ tamis_status tamis_filter_insert_u64(tamis_filter *filter, uint64_t key, bool *a
     return tamis_filter_insert_digest(filter, tamis_i_hash_word(filter->flip, key), added);
 }
 
-static inline bool contains(const tamis_filter *filter, tamis_digest digest) {
+static inline bool api_contains(const tamis_filter *filter, tamis_digest digest) {
     return TAMIS_UNLIKELY(filter->links != NULL) ? tamis_i_series_contains(filter, digest)
                                                  : filter->kind->contains(filter, digest);
 }
 
 bool tamis_filter_contains_digest(const tamis_filter *filter, tamis_digest digest) {
-    return contains(filter, digest);
+    return api_contains(filter, digest);
 }
 
 bool tamis_filter_contains(const tamis_filter *filter, const void *key, size_t size) {
     return TAMIS_LIKELY(key != NULL || size == 0) &&
-           contains(filter, tamis_hash(filter->params.seed, key, size));
+           api_contains(filter, tamis_hash(filter->params.seed, key, size));
 }
 
 bool tamis_filter_contains_u64(const tamis_filter *filter, uint64_t key) {
-    return contains(filter, tamis_i_hash_word(filter->flip, key));
+    return api_contains(filter, tamis_i_hash_word(filter->flip, key));
 }
 
 void tamis_filter_prefetch_digest(const tamis_filter *filter, tamis_digest digest) {
@@ -218,14 +218,14 @@ tamis_status tamis_filter_clear(tamis_filter *filter) {
     return TAMIS_OK;
 }
 
-static bool same_params(const tamis_params *a, const tamis_params *b) {
+static bool api_same_params(const tamis_params *a, const tamis_params *b) {
     return a->kind == b->kind && a->capacity == b->capacity && a->seed == b->seed &&
            a->stash == b->stash && memcmp(a->value, b->value, sizeof a->value) == 0;
 }
 
 /* Two filters that have not grown. */
-static tamis_status merge_tables(tamis_filter *filter, const tamis_filter *source) {
-    if (!same_params(&filter->params, &source->params))
+static tamis_status api_merge_tables(tamis_filter *filter, const tamis_filter *source) {
+    if (!api_same_params(&filter->params, &source->params))
         return TAMIS_E_MISMATCH;
     if (filter->kind->merge == NULL)
         return TAMIS_E_UNSUPPORTED;
@@ -254,14 +254,14 @@ tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source
         return TAMIS_E_MISMATCH;
     const tamis_status status = filter->links != NULL || source->links != NULL
                                     ? tamis_i_series_merge(filter, source)
-                                    : merge_tables(filter, source);
+                                    : api_merge_tables(filter, source);
     for (unsigned i = 0; status == TAMIS_OK && !known && i < tamis_i_n_links(filter); i++)
         tamis_i_link(filter, i)->key_form = TAMIS_KEYS_UNKNOWN;
     return status;
 }
 
 /* Complete what is known of a link or a series and hand it to the caller. */
-static tamis_status info_out(tamis_info *own, tamis_info *info) {
+static tamis_status api_info_out(tamis_info *own, tamis_info *info) {
     own->bits_per_key = own->count == 0 ? INFINITY : 8 * (double)own->bytes / (double)own->count;
     return tamis_i_struct_out(info, own, sizeof *own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
 }
@@ -276,7 +276,7 @@ tamis_status tamis_filter_info(const tamis_filter *filter, tamis_info *info) {
     else
         tamis_i_filter_info(filter, &own);
     errno = saved;
-    return info_out(&own, info);
+    return api_info_out(&own, info);
 }
 
 tamis_status tamis_filter_link_info(const tamis_filter *filter, unsigned link, tamis_info *info) {
@@ -286,5 +286,5 @@ tamis_status tamis_filter_link_info(const tamis_filter *filter, unsigned link, t
     const int saved = errno;
     tamis_i_filter_info(tamis_i_link(filter, link), &own);
     errno = saved;
-    return info_out(&own, info);
+    return api_info_out(&own, info);
 }

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-static bool bytes_ok(const void *bytes, size_t size, size_t max) {
+static bool api_table_bytes_ok(const void *bytes, size_t size, size_t max) {
     return (bytes != NULL || size == 0) && size <= max;
 }
 
@@ -19,7 +19,7 @@ static bool bytes_ok(const void *bytes, size_t size, size_t max) {
  */
 
 /* Parameters in, complete but for the seed. */
-static tamis_status params_in(const tamis_table_params *params, tamis_table_params *own) {
+static tamis_status api_table_params_in(const tamis_table_params *params, tamis_table_params *own) {
     if (params == NULL || !tamis_i_struct_in(own, sizeof *own, params))
         return TAMIS_E_ARGUMENT;
     if (own->n_levels == 0) {
@@ -32,18 +32,19 @@ static tamis_status params_in(const tamis_table_params *params, tamis_table_para
 
 tamis_status tamis_table_complete(tamis_table_params *params) {
     tamis_table_params own;
-    const tamis_status status = params_in(params, &own);
+    const tamis_status status = api_table_params_in(params, &own);
     if (status != TAMIS_OK)
         return status;
     return tamis_i_struct_out(params, &own, sizeof own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
 }
 
-static tamis_status seeded_params_in(const tamis_table_params *params, tamis_table_params *own) {
-    const tamis_status status = params_in(params, own);
+static tamis_status api_table_seeded_params_in(const tamis_table_params *params,
+                                               tamis_table_params *own) {
+    const tamis_status status = api_table_params_in(params, own);
     return status == TAMIS_OK && own->seed == 0 ? tamis_i_random_seed(&own->seed) : status;
 }
 
-static bool options_in(const tamis_table_options *options, tamis_table_options *own) {
+static bool api_table_options_in(const tamis_table_options *options, tamis_table_options *own) {
     tamis_table_options_init(own);
     if (options != NULL && !tamis_i_struct_in(own, sizeof *own, options))
         return false;
@@ -55,7 +56,7 @@ tamis_status tamis_table_create(const tamis_table_params *params, const tamis_al
     tamis_table_params own;
     if (table == NULL || !tamis_i_allocator_ok(allocator))
         return TAMIS_E_ARGUMENT;
-    tamis_status status = seeded_params_in(params, &own);
+    tamis_status status = api_table_seeded_params_in(params, &own);
     if (status != TAMIS_OK)
         return status;
     tamis_table *made;
@@ -74,7 +75,8 @@ tamis_status tamis_table_create(const tamis_table_params *params, const tamis_al
 }
 
 /* A caller need not ask for the reason; below, it always has a place. */
-static tamis_status leave(tamis_status status, const char *why, const char **reason, int saved) {
+static tamis_status api_table_leave(tamis_status status, const char *why, const char **reason,
+                                    int saved) {
     if (status != TAMIS_OK && reason != NULL)
         *reason = why;
     errno = saved;
@@ -92,14 +94,14 @@ tamis_status tamis_table_create_file(const char *path, const tamis_table_params 
     tamis_table_params own;
     tamis_table_options chosen;
     if (path == NULL || table == NULL || !tamis_i_allocator_ok(allocator) ||
-        !options_in(options, &chosen) || chosen.read_only || chosen.repair)
-        return leave(TAMIS_E_ARGUMENT, why, reason, saved);
-    tamis_status status = seeded_params_in(params, &own);
+        !api_table_options_in(options, &chosen) || chosen.read_only || chosen.repair)
+        return api_table_leave(TAMIS_E_ARGUMENT, why, reason, saved);
+    tamis_status status = api_table_seeded_params_in(params, &own);
     if (status != TAMIS_OK)
         why = tamis_status_text(status);
     else
         status = tamis_i_table_create_file(path, &own, &chosen, allocator, table, &why);
-    return leave(status, why, reason, saved);
+    return api_table_leave(status, why, reason, saved);
 }
 
 tamis_status tamis_table_open(const char *path, const tamis_table_options *options,
@@ -110,9 +112,9 @@ tamis_status tamis_table_open(const char *path, const tamis_table_options *optio
     tamis_table_options chosen;
     tamis_status status = TAMIS_E_ARGUMENT;
     if (path != NULL && table != NULL && tamis_i_allocator_ok(allocator) &&
-        options_in(options, &chosen))
+        api_table_options_in(options, &chosen))
         status = tamis_i_table_open(path, &chosen, allocator, table, &why);
-    return leave(status, why, reason, saved);
+    return api_table_leave(status, why, reason, saved);
 }
 
 tamis_status tamis_table_close(tamis_table *table) {
@@ -131,8 +133,8 @@ tamis_status tamis_table_close(tamis_table *table) {
 
 tamis_status tamis_table_put(tamis_table *table, const void *key, size_t key_size,
                              const void *value, size_t value_size, bool *added) {
-    if (table == NULL || !bytes_ok(key, key_size, table->slots.key_max) ||
-        !bytes_ok(value, value_size, table->slots.value_max))
+    if (table == NULL || !api_table_bytes_ok(key, key_size, table->slots.key_max) ||
+        !api_table_bytes_ok(value, value_size, table->slots.value_max))
         return TAMIS_E_ARGUMENT;
     if (table->store.read_only)
         return TAMIS_E_READONLY;
@@ -146,7 +148,7 @@ tamis_status tamis_table_put(tamis_table *table, const void *key, size_t key_siz
 
 tamis_status tamis_table_get(const tamis_table *table, const void *key, size_t key_size,
                              void *value, size_t room, size_t *value_size) {
-    if (table == NULL || !bytes_ok(key, key_size, table->slots.key_max) ||
+    if (table == NULL || !api_table_bytes_ok(key, key_size, table->slots.key_max) ||
         (value == NULL && room != 0))
         return TAMIS_E_ARGUMENT;
     const int saved = errno;
@@ -156,7 +158,7 @@ tamis_status tamis_table_get(const tamis_table *table, const void *key, size_t k
 }
 
 tamis_status tamis_table_delete(tamis_table *table, const void *key, size_t key_size) {
-    if (table == NULL || !bytes_ok(key, key_size, table->slots.key_max))
+    if (table == NULL || !api_table_bytes_ok(key, key_size, table->slots.key_max))
         return TAMIS_E_ARGUMENT;
     if (table->store.read_only)
         return TAMIS_E_READONLY;
@@ -209,7 +211,7 @@ tamis_status tamis_table_verify(const tamis_table *table, uint64_t *failures, co
     const char *why = bad_argument;
     const tamis_status status =
         table == NULL ? TAMIS_E_ARGUMENT : tamis_i_table_verify(table, failures, &why);
-    return leave(status, why, reason, saved);
+    return api_table_leave(status, why, reason, saved);
 }
 
 tamis_status tamis_table_info(const tamis_table *table, tamis_table_state *info) {

@@ -16,7 +16,7 @@
 #ifdef TAMIS_I_HAS_MAPPED_MEMORY
 /* A large block is mapped with room for one more huge page, and what lies outside the aligned part
  * is unmapped again.  Fresh mappings are zero, and cost nothing until they are touched. */
-static void *map_block(size_t size) {
+static void *memory_map_block(size_t size) {
     if (size > SIZE_MAX - 2 * TAMIS_I_HUGE)
         return NULL;
     const size_t page = TAMIS_I_HUGE;
@@ -37,33 +37,33 @@ static void *map_block(size_t size) {
     return map + before;
 }
 
-static void unmap_block(void *block, size_t size) {
+static void memory_unmap_block(void *block, size_t size) {
     (void)munmap(block, (size + TAMIS_I_HUGE - 1) / TAMIS_I_HUGE * TAMIS_I_HUGE);
 }
 
-static bool is_mapped(size_t size) {
+static bool memory_is_mapped(size_t size) {
     return size >= TAMIS_I_HUGE;
 }
 #else
-static void *map_block(size_t size) {
+static void *memory_map_block(size_t size) {
     (void)size;
     return NULL;
 }
 
-static void unmap_block(void *block, size_t size) {
+static void memory_unmap_block(void *block, size_t size) {
     (void)block;
     (void)size;
 }
 
-static bool is_mapped(size_t size) {
+static bool memory_is_mapped(size_t size) {
     (void)size;
     return false;
 }
 #endif
 
-static void *system_block(size_t size, bool zeroed) {
-    if (is_mapped(size))
-        return map_block(size);
+static void *memory_system_block(size_t size, bool zeroed) {
+    if (memory_is_mapped(size))
+        return memory_map_block(size);
     if (size > SIZE_MAX - TAMIS_LINE_BYTES)
         return NULL;
     const size_t rounded = (size + TAMIS_LINE_BYTES - 1) / TAMIS_LINE_BYTES * TAMIS_LINE_BYTES;
@@ -78,7 +78,7 @@ void *tamis_i_alloc_zeroed(const tamis_allocator *allocator, size_t size) {
     const int saved = errno;
     void *block;
     if (allocator == NULL || allocator->alloc == NULL) {
-        block = system_block(size, true);
+        block = memory_system_block(size, true);
     } else {
         block = allocator->alloc(allocator->context, size, TAMIS_LINE_BYTES);
         if (block != NULL)
@@ -92,7 +92,7 @@ void *tamis_i_alloc(const tamis_allocator *allocator, size_t size) {
     TAMIS_ASSERT(size > 0);
     const int saved = errno;
     void *const block = allocator == NULL || allocator->alloc == NULL
-                            ? system_block(size, false)
+                            ? memory_system_block(size, false)
                             : allocator->alloc(allocator->context, size, TAMIS_LINE_BYTES);
     errno = saved;
     return block;
@@ -103,13 +103,13 @@ void tamis_i_free(const tamis_allocator *allocator, void *block, size_t size) {
         return;
     if (allocator != NULL && allocator->alloc != NULL)
         allocator->free(allocator->context, block, size);
-    else if (is_mapped(size))
-        unmap_block(block, size);
+    else if (memory_is_mapped(size))
+        memory_unmap_block(block, size);
     else
         free(block);
 }
 
-static bool random_word(uint64_t *word) {
+static bool memory_random_word(uint64_t *word) {
 #ifdef TAMIS_I_HAS_ENTROPY
     if (getentropy(word, sizeof *word) == 0)
         return true;
@@ -126,7 +126,7 @@ tamis_status tamis_i_random_seed(uint64_t *seed) {
     const int saved = errno;
     uint64_t drawn = 0;
     while (drawn == 0) {
-        if (!random_word(&drawn)) {
+        if (!memory_random_word(&drawn)) {
             errno = saved;
             return TAMIS_E_IO;
         }

@@ -37,7 +37,7 @@ void tamis_i_choices_init(tamis_i_choices *choices, uint64_t seed, uint64_t subt
     (void)status;
 }
 
-static unsigned subtable_of(const tamis_i_choices *choices, uint64_t number) {
+static unsigned choices_subtable_of(const tamis_i_choices *choices, uint64_t number) {
     unsigned i = 0;
     for (; number >= choices->buckets; number -= choices->buckets)
         i++;
@@ -45,7 +45,7 @@ static unsigned subtable_of(const tamis_i_choices *choices, uint64_t number) {
 }
 
 uint64_t tamis_i_choices_back(const tamis_i_choices *choices, uint64_t number, uint64_t remainder) {
-    const unsigned i = subtable_of(choices, number);
+    const unsigned i = choices_subtable_of(choices, number);
     const uint64_t mixed = tamis_i_permute_mix(&choices->permutations, remainder);
     const uint64_t bucket = number - i * choices->buckets;
     return tamis_i_permute_back(&choices->permutations, mixed, i, bucket)
@@ -66,7 +66,7 @@ typedef struct node {
 
 /* Is the bucket on the way from this node back to the root?  If one way left a bucket twice, the element
  * to be moved the second time could be gone. */
-static bool on_way(const node *nodes, unsigned at, uint64_t number) {
+static bool choices_on_way(const node *nodes, unsigned at, uint64_t number) {
     for (; at != NONE; at = nodes[at].parent)
         if (nodes[at].number == number)
             return true;
@@ -74,7 +74,7 @@ static bool on_way(const node *nodes, unsigned at, uint64_t number) {
 }
 
 /* The way from node 'last' to its root, as moves; first the one into the node 'last'. */
-static unsigned way_back(const node *nodes, unsigned last, tamis_i_move *moves) {
+static unsigned choices_way_back(const node *nodes, unsigned last, tamis_i_move *moves) {
     unsigned n = 0;
     for (const node *to = &nodes[last]; to->parent != NONE; to = &nodes[to->parent])
         moves[n++] = (tamis_i_move){
@@ -96,19 +96,19 @@ unsigned tamis_i_choices_search(const tamis_i_search *search, const uint64_t *ro
         const node here = nodes[at];
         uint64_t remainders[TAMIS_I_BUCKET_KEYS_MAX];
         const unsigned n = search->list(search->context, here.number, remainders);
-        const unsigned own = subtable_of(choices, here.number);
+        const unsigned own = choices_subtable_of(choices, here.number);
         for (unsigned j = 0; j < n; j++) {
             const uint64_t other = tamis_i_choices_back(choices, here.number, remainders[j]);
             for (unsigned i = 0; i < choices->subtables; i++) {
                 node next = {.remainder = remainders[j], .parent = at, .depth = here.depth + 1};
                 next.number = tamis_i_choices_of(choices, other, i);
-                if (i == own || other == search->stays || on_way(nodes, at, next.number))
+                if (i == own || other == search->stays || choices_on_way(nodes, at, next.number))
                     continue;
                 if (n_nodes == NODES)
                     return 0;
                 nodes[n_nodes] = next;
                 if (search->fits(search->context, here.number, remainders[j], next.number))
-                    return way_back(nodes, n_nodes, moves);
+                    return choices_way_back(nodes, n_nodes, moves);
                 n_nodes++;
             }
         }

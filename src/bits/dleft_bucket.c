@@ -102,7 +102,7 @@ unsigned tamis_i_dleft_bucket_bits(const tamis_i_dleft_bucket *layout, const uin
 }
 
 /* The bits that fingerprints are ordered by. */
-static uint64_t order_of(const tamis_i_dleft_bucket *layout, uint64_t fingerprint) {
+static uint64_t dleft_bucket_order_of(const tamis_i_dleft_bucket *layout, uint64_t fingerprint) {
     return layout->order_bits == 0 ? 0 : fingerprint >> (64 - layout->order_bits);
 }
 
@@ -112,7 +112,8 @@ typedef struct parts {
     uint64_t fingerprint[GROUP][LOADS];
 } parts;
 
-static void take_apart(const tamis_i_dleft_bucket *layout, const uint64_t *group, parts *out) {
+static void dleft_bucket_take_apart(const tamis_i_dleft_bucket *layout, const uint64_t *group,
+                                    parts *out) {
     for (unsigned b = 0; b < layout->buckets; b++) {
         const place p = place_of(layout, group, b);
         out->load[b] = p.state->bound[4];
@@ -129,8 +130,8 @@ static void take_apart(const tamis_i_dleft_bucket *layout, const uint64_t *group
 
 /* The state of a bucket whose fingerprints are in order: the number of its bounds among those of its load,
  * in the order of the tables: by how many begin with the first bits, then with the next, ... */
-static unsigned state_for(const tamis_i_dleft_bucket *layout, const uint64_t *fingerprints,
-                          unsigned load) {
+static unsigned dleft_bucket_state_for(const tamis_i_dleft_bucket *layout,
+                                       const uint64_t *fingerprints, unsigned load) {
     unsigned state = layout->first_state[load];
     const unsigned told = layout->states[state].told;
     if (told == 0)
@@ -148,7 +149,8 @@ static unsigned state_for(const tamis_i_dleft_bucket *layout, const uint64_t *fi
     return state + count[2];
 }
 
-static void put_together(const tamis_i_dleft_bucket *layout, uint64_t *group, const parts *in) {
+static void dleft_bucket_put_together(const tamis_i_dleft_bucket *layout, uint64_t *group,
+                                      const parts *in) {
     unsigned all = 0, at = 0;
     for (unsigned b = 0; b < layout->buckets; b++)
         all += in->load[b];
@@ -163,14 +165,15 @@ static void put_together(const tamis_i_dleft_bucket *layout, uint64_t *group, co
         for (unsigned i = 0; i < load; i++, at += stored)
             tamis_i_field_put(group, at, stored, in->fingerprint[b][i] >> (64 - stored - told));
         const unsigned shift = 64 - layout->state_bits * (layout->buckets - b);
-        group[layout->words - 1] |= (uint64_t)state_for(layout, in->fingerprint[b], load) << shift;
+        group[layout->words - 1] |=
+            (uint64_t)dleft_bucket_state_for(layout, in->fingerprint[b], load) << shift;
     }
     TAMIS_ASSERT(at <= layout->payload_bits);
 }
 
 /* The same as take apart, add and put together, for a single bucket of 64 bits: each field is cut to its
  * new length and moved to its new place in turn. */
-static bool insert64(uint64_t *group, uint64_t fingerprint) {
+static bool dleft_bucket_insert64(uint64_t *group, uint64_t fingerprint) {
     const tamis_i_dleft_meaning *const old = &tamis_i_dleft_states64[group[0] >> 60];
     const unsigned load = old->bound[4], width = old->alone;
     if (load == 6)
@@ -201,17 +204,19 @@ static bool insert64(uint64_t *group, uint64_t fingerprint) {
 bool tamis_i_dleft_bucket_insert(const tamis_i_dleft_bucket *layout, uint64_t *group,
                                  unsigned bucket, uint64_t fingerprint) {
     if (layout == &tamis_i_dleft_layouts[0])
-        return insert64(group, fingerprint);
+        return dleft_bucket_insert64(group, fingerprint);
     if (tamis_i_dleft_bucket_load(layout, group, bucket) == layout->load_max)
         return false;
     parts p;
-    take_apart(layout, group, &p);
+    dleft_bucket_take_apart(layout, group, &p);
     uint64_t *const fingerprints = p.fingerprint[bucket];
     unsigned i = p.load[bucket]++;
-    for (; i > 0 && order_of(layout, fingerprints[i - 1]) > order_of(layout, fingerprint); i--)
+    for (; i > 0 && dleft_bucket_order_of(layout, fingerprints[i - 1]) >
+                        dleft_bucket_order_of(layout, fingerprint);
+         i--)
         fingerprints[i] = fingerprints[i - 1];
     fingerprints[i] = fingerprint;
-    put_together(layout, group, &p);
+    dleft_bucket_put_together(layout, group, &p);
     return true;
 }
 
@@ -219,16 +224,17 @@ bool tamis_i_dleft_bucket_check(const tamis_i_dleft_bucket *layout, const uint64
                                 const char **reason) {
     parts p;
     uint64_t again[TAMIS_I_DLEFT_WORDS];
-    take_apart(layout, group, &p);
+    dleft_bucket_take_apart(layout, group, &p);
     for (unsigned b = 0; b < layout->buckets; b++) {
         for (unsigned i = 1; i < p.load[b]; i++) {
-            if (order_of(layout, p.fingerprint[b][i - 1]) > order_of(layout, p.fingerprint[b][i])) {
+            if (dleft_bucket_order_of(layout, p.fingerprint[b][i - 1]) >
+                dleft_bucket_order_of(layout, p.fingerprint[b][i])) {
                 *reason = "a bucket is not in order";
                 return false;
             }
         }
     }
-    put_together(layout, again, &p);
+    dleft_bucket_put_together(layout, again, &p);
     if (memcmp(again, group, layout->words * sizeof *group) != 0) {
         *reason = "a bucket has data past its fingerprints";
         return false;

@@ -63,21 +63,21 @@ typedef struct parts {
     unsigned end;
 } parts;
 
-static unsigned state_bits(uint64_t sizes) {
+static unsigned dynamic_bucket_state_bits(uint64_t sizes) {
     return 2 * NUMBER + LENGTH * (unsigned)sizes;
 }
 
 /* Bits of an element that need not be stored. */
-static inline unsigned told(const tamis_i_dynamic_bucket *layout) {
+static inline unsigned dynamic_bucket_told(const tamis_i_dynamic_bucket *layout) {
     return layout->sizes == 1;
 }
 
-static unsigned length_max(const tamis_i_dynamic_bucket *layout) {
+static unsigned dynamic_bucket_length_max(const tamis_i_dynamic_bucket *layout) {
     return (unsigned)layout->longest;
 }
 
 /* The most bits that all tails of a bucket can have, with heads of 8 bits and no counters. */
-static uint64_t tails_most(const tamis_i_dynamic_bucket *layout) {
+static uint64_t dynamic_bucket_tails_most(const tamis_i_dynamic_bucket *layout) {
     uint64_t most = 0;
     for (uint64_t n = 1; n <= layout->most; n++) {
         const uint64_t known = n * (layout->longest - 8), room = layout->state_at - 8 * n;
@@ -90,8 +90,8 @@ static uint64_t tails_most(const tamis_i_dynamic_bucket *layout) {
 #define STATE_MAX ((1u << TAMIS_I_DYNAMIC_STATE_2) - 1)
 
 /* The steps of dynamic_view.h. */
-static void plan_steps(tamis_i_dynamic_bucket *layout) {
-    const unsigned longest = length_max(layout);
+static void dynamic_bucket_plan_steps(tamis_i_dynamic_bucket *layout) {
+    const unsigned longest = dynamic_bucket_length_max(layout);
     lengths now = {.n_a = 0};
     for (unsigned n = 0; n < layout->most; n++) {
         tamis_i_dynamic_step *const step = &layout->steps[n];
@@ -122,7 +122,7 @@ bool tamis_i_dynamic_init(tamis_i_dynamic_bucket *layout, uint64_t bits, uint64_
                           uint64_t counter_bits, uint64_t sizes) {
     if (sizes < 1 || sizes > 2 || least < 2 || least > 32 || counter_bits > 8 || bits > 512)
         return false;
-    const uint64_t state = state_bits(sizes), stored = least - (sizes == 1);
+    const uint64_t state = dynamic_bucket_state_bits(sizes), stored = least - (sizes == 1);
     const uint64_t cost = stored + counter_bits;
     if (bits < state + 2 * cost)
         return false;
@@ -139,15 +139,15 @@ bool tamis_i_dynamic_init(tamis_i_dynamic_bucket *layout, uint64_t bits, uint64_
         .longest = least + TAMIS_I_DYNAMIC_MORE < 56 ? least + TAMIS_I_DYNAMIC_MORE : 56,
         .heads = tamis_i_heads_of(most, stored, bits)};
     layout->quick = sizes == 2 && counter_bits == 0 && layout->heads.vectors && least > 8;
-    layout->narrow = layout->quick && bits < 192 && tails_most(layout) <= 128;
+    layout->narrow = layout->quick && bits < 192 && dynamic_bucket_tails_most(layout) <= 128;
     if (layout->narrow)
-        plan_steps(layout);
+        dynamic_bucket_plan_steps(layout);
     return true;
 }
 
-static inline parts parts_of(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
-                             unsigned at) {
-    const unsigned w = (unsigned)layout->heads.bits + told(layout);
+static inline parts dynamic_bucket_parts_of(const tamis_i_dynamic_bucket *layout,
+                                            const uint64_t *line, unsigned at) {
+    const unsigned w = (unsigned)layout->heads.bits + dynamic_bucket_told(layout);
     const uint64_t state = tamis_i_lined_get(line, at + layout->state_at, layout->state_mask);
     parts p = {.n = {(unsigned)(state & 15), (unsigned)(state >> NUMBER & 15)}};
     p.length[0] = (unsigned)(layout->least + (state >> 2 * NUMBER & 31));
@@ -164,13 +164,14 @@ static inline parts parts_of(const tamis_i_dynamic_bucket *layout, const uint64_
 }
 
 /* The first 'bits' bits of the tail of a fingerprint. */
-static inline uint64_t tail_of(const tamis_i_dynamic_bucket *layout, uint64_t fingerprint,
-                               unsigned bits) {
-    return fingerprint << (layout->heads.bits + told(layout)) >> 1 >> (63 - bits);
+static inline uint64_t dynamic_bucket_tail_of(const tamis_i_dynamic_bucket *layout,
+                                              uint64_t fingerprint, unsigned bits) {
+    return fingerprint << (layout->heads.bits + dynamic_bucket_told(layout)) >> 1 >> (63 - bits);
 }
 
 /* The tail of element i of a bucket. */
-static inline uint64_t tail_at(const parts *p, const uint64_t *line, unsigned at, unsigned i) {
+static inline uint64_t dynamic_bucket_tail_at(const parts *p, const uint64_t *line, unsigned at,
+                                              unsigned i) {
     const unsigned g = i >= p->n[0], bits = p->tail[g];
     const unsigned first = g ? p->first[1] + (i - p->n[0]) * bits : p->first[0] + i * bits;
     return tamis_i_lined_get(line, at + first, tamis_i_low_mask(bits));
@@ -185,19 +186,21 @@ const uint32_t tamis_i_dynamic_parts[16] = {0,    65536, 32768, 21846, 16384, 13
 
 /* The candidates whose tails agree in their first bits: all of them, or what belongs to the minimal
  * remainder. */
-static unsigned agreeing(const tamis_i_dynamic_bucket *layout, const uint64_t *line, unsigned at,
-                         uint64_t fingerprint, unsigned candidates, bool least) {
+static unsigned dynamic_bucket_agreeing(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
+                                        unsigned at, uint64_t fingerprint, unsigned candidates,
+                                        bool least) {
     if (candidates == 0)
         return 0;
-    const parts p = parts_of(layout, line, at);
-    const unsigned kept = (unsigned)(layout->least - layout->heads.bits) - told(layout);
+    const parts p = dynamic_bucket_parts_of(layout, line, at);
+    const unsigned kept =
+        (unsigned)(layout->least - layout->heads.bits) - dynamic_bucket_told(layout);
     unsigned found = 0;
     for (candidates &= (1u << (p.n[0] + p.n[1])) - 1; candidates != 0;
          candidates &= candidates - 1) {
         const unsigned i = (unsigned)__builtin_ctz(candidates), g = i >= p.n[0];
         const unsigned bits = least ? kept : p.tail[g];
-        const bool same =
-            tail_at(&p, line, at, i) >> (p.tail[g] - bits) == tail_of(layout, fingerprint, bits);
+        const bool same = dynamic_bucket_tail_at(&p, line, at, i) >> (p.tail[g] - bits) ==
+                          dynamic_bucket_tail_of(layout, fingerprint, bits);
         /* With one length the first bit tells the group. */
         if (same && (layout->sizes == 2 || fingerprint >> 63 == g))
             found |= 1u << i;
@@ -207,48 +210,48 @@ static unsigned agreeing(const tamis_i_dynamic_bucket *layout, const uint64_t *l
 
 unsigned tamis_i_dynamic_match(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
                                unsigned at, uint64_t fingerprint, unsigned candidates) {
-    return agreeing(layout, line, at, fingerprint, candidates, false);
+    return dynamic_bucket_agreeing(layout, line, at, fingerprint, candidates, false);
 }
 
 unsigned tamis_i_dynamic_akin(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
                               unsigned at, uint64_t fingerprint, unsigned candidates) {
-    return agreeing(layout, line, at, fingerprint, candidates, true);
+    return dynamic_bucket_agreeing(layout, line, at, fingerprint, candidates, true);
 }
 
-static unsigned count_at(const tamis_i_dynamic_bucket *layout, const parts *p, const uint64_t *line,
-                         unsigned at, unsigned i) {
+static unsigned dynamic_bucket_count_at(const tamis_i_dynamic_bucket *layout, const parts *p,
+                                        const uint64_t *line, unsigned at, unsigned i) {
     const unsigned c = (unsigned)layout->counter_bits;
     return 1 + (c == 0 ? 0 : (unsigned)tamis_i_field_get(line, at + p->counters + i * c, c));
 }
 
-static void set_count(const tamis_i_dynamic_bucket *layout, const parts *p, uint64_t *line,
-                      unsigned at, unsigned i, unsigned count) {
+static void dynamic_bucket_set_count(const tamis_i_dynamic_bucket *layout, const parts *p,
+                                     uint64_t *line, unsigned at, unsigned i, unsigned count) {
     const unsigned c = (unsigned)layout->counter_bits;
     tamis_i_field_put(line, at + p->counters + i * c, c, count - 1);
 }
 
 unsigned tamis_i_dynamic_copies(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
                                 unsigned at, unsigned elements) {
-    const parts p = parts_of(layout, line, at);
+    const parts p = dynamic_bucket_parts_of(layout, line, at);
     unsigned copies = 0;
     for (; elements != 0; elements &= elements - 1)
-        copies += count_at(layout, &p, line, at, (unsigned)__builtin_ctz(elements));
+        copies += dynamic_bucket_count_at(layout, &p, line, at, (unsigned)__builtin_ctz(elements));
     return copies;
 }
 
 unsigned tamis_i_dynamic_list(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
                               unsigned at, element elements[MOST]) {
-    const parts p = parts_of(layout, line, at);
+    const parts p = dynamic_bucket_parts_of(layout, line, at);
     const unsigned w = (unsigned)layout->heads.bits;
     for (unsigned i = 0; i < p.n[0] + p.n[1]; i++) {
         const unsigned g = i >= p.n[0];
-        uint64_t bits =
-            tamis_i_field_get(line, at + i * w, w) << p.tail[g] | tail_at(&p, line, at, i);
-        if (told(layout))
+        uint64_t bits = tamis_i_field_get(line, at + i * w, w) << p.tail[g] |
+                        dynamic_bucket_tail_at(&p, line, at, i);
+        if (dynamic_bucket_told(layout))
             bits |= (uint64_t)g << (w + p.tail[g]);
         elements[i] = (element){.fingerprint = bits << (64 - p.length[g]),
                                 .length = p.length[g],
-                                .count = count_at(layout, &p, line, at, i)};
+                                .count = dynamic_bucket_count_at(layout, &p, line, at, i)};
     }
     return p.n[0] + p.n[1];
 }
@@ -262,12 +265,12 @@ typedef struct image {
 } image;
 
 /* Words of an image. */
-static inline unsigned image_words(const tamis_i_dynamic_bucket *layout) {
+static inline unsigned dynamic_bucket_image_words(const tamis_i_dynamic_bucket *layout) {
     return (unsigned)(layout->bits + 63) / 64;
 }
 
-TAMIS_INLINE void image_load(const tamis_i_dynamic_bucket *layout, unsigned n, const uint64_t *line,
-                             unsigned at, image *in) {
+TAMIS_INLINE void dynamic_bucket_image_load(const tamis_i_dynamic_bucket *layout, unsigned n,
+                                            const uint64_t *line, unsigned at, image *in) {
     const unsigned first = at / 64, shift = at % 64;
     for (unsigned i = 0; i < n; i++) {
         const uint64_t mask = i + 1 == n ? layout->last_mask : ~(uint64_t)0;
@@ -278,8 +281,8 @@ TAMIS_INLINE void image_load(const tamis_i_dynamic_bucket *layout, unsigned n, c
 }
 
 /* Turn the bucket, which was 'in', into 'out'. */
-TAMIS_INLINE void image_store(unsigned n, uint64_t *line, unsigned at, const image *in,
-                              const image *out) {
+TAMIS_INLINE void dynamic_bucket_image_store(unsigned n, uint64_t *line, unsigned at,
+                                             const image *in, const image *out) {
     const unsigned first = at / 64, shift = at % 64;
     uint64_t carry = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -290,14 +293,14 @@ TAMIS_INLINE void image_store(unsigned n, uint64_t *line, unsigned at, const ima
     line[(first + n) % 8] ^= carry; /* 0 if the bucket ends before */
 }
 
-static inline uint64_t image_get(const image *in, unsigned at, unsigned width) {
+static inline uint64_t dynamic_bucket_image_get(const image *in, unsigned at, unsigned width) {
     const unsigned shift = at % 64;
     const uint64_t *const w = in->words + at / 64;
     return (w[0] >> shift | w[1] << 1 << (63 - shift)) & tamis_i_low_mask(width);
 }
 
 /* The field must be zero, and the value no wider than it. */
-static inline void image_put(image *out, unsigned at, uint64_t value) {
+static inline void dynamic_bucket_image_put(image *out, unsigned at, uint64_t value) {
     const unsigned shift = at % 64;
     uint64_t *const w = out->words + at / 64;
     w[0] |= value << shift;
@@ -305,60 +308,64 @@ static inline void image_put(image *out, unsigned at, uint64_t value) {
 }
 
 /* The bits of word number i that lie below bit 'at' of all. */
-static inline uint64_t mask_below(unsigned at, unsigned i) {
+static inline uint64_t dynamic_bucket_mask_below(unsigned at, unsigned i) {
     const uint64_t part = ((uint64_t)1 << at % 64) - 1;
     return i < at / 64 ? ~(uint64_t)0 : i == at / 64 ? part : 0;
 }
 
 /* Bits from 'at' on become zero. */
-TAMIS_INLINE void image_cut(image *out, unsigned n, unsigned at) {
+TAMIS_INLINE void dynamic_bucket_image_cut(image *out, unsigned n, unsigned at) {
     for (unsigned i = 0; i < n; i++)
-        out->words[i] &= mask_below(at, i);
+        out->words[i] &= dynamic_bucket_mask_below(at, i);
 }
 
 /* Bits from 'at' on move up by 'width' < 64; zeros come in. */
-TAMIS_INLINE void image_open(image *out, unsigned n, unsigned at, unsigned width) {
+TAMIS_INLINE void dynamic_bucket_image_open(image *out, unsigned n, unsigned at, unsigned width) {
     uint64_t carry = 0;
     for (unsigned i = 0; i < n; i++) {
-        const uint64_t stay = out->words[i] & mask_below(at, i), move = out->words[i] ^ stay;
+        const uint64_t stay = out->words[i] & dynamic_bucket_mask_below(at, i),
+                       move = out->words[i] ^ stay;
         out->words[i] = stay | move << width | carry;
         carry = move >> 1 >> (63 - width);
     }
 }
 
 /* The 'width' < 64 bits at 'at' go away: what is above moves down. */
-TAMIS_INLINE void image_close(image *out, unsigned n, unsigned at, unsigned width) {
+TAMIS_INLINE void dynamic_bucket_image_close(image *out, unsigned n, unsigned at, unsigned width) {
     for (unsigned i = 0; i < n; i++) {
-        const uint64_t low = mask_below(at, i);
+        const uint64_t low = dynamic_bucket_mask_below(at, i);
         const uint64_t moved = out->words[i] >> width | out->words[i + 1] << 1 << (63 - width);
         out->words[i] = (out->words[i] & low) | (moved & ~low);
     }
 }
 
-static void image_copy(image *out, unsigned to, const image *in, unsigned from, unsigned n) {
+static void dynamic_bucket_image_copy(image *out, unsigned to, const image *in, unsigned from,
+                                      unsigned n) {
     for (; n > 64; n -= 64, to += 64, from += 64)
-        image_put(out, to, image_get(in, from, 64));
-    image_put(out, to, image_get(in, from, n));
+        dynamic_bucket_image_put(out, to, dynamic_bucket_image_get(in, from, 64));
+    dynamic_bucket_image_put(out, to, dynamic_bucket_image_get(in, from, n));
 }
 
 /* Tails of elements of one group that come to one group. */
-static unsigned copy_tails(image *out, unsigned to, const image *in, unsigned from, unsigned n,
-                           unsigned old, unsigned now) {
+static unsigned dynamic_bucket_copy_tails(image *out, unsigned to, const image *in, unsigned from,
+                                          unsigned n, unsigned old, unsigned now) {
     if (old == now) {
-        image_copy(out, to, in, from, n * old);
+        dynamic_bucket_image_copy(out, to, in, from, n * old);
     } else {
         for (unsigned i = 0; i < n; i++)
-            image_put(out, to + i * now, image_get(in, from + i * old, old) >> (old - now));
+            dynamic_bucket_image_put(out, to + i * now,
+                                     dynamic_bucket_image_get(in, from + i * old, old) >>
+                                         (old - now));
     }
     return to + n * now;
 }
 
 /* Tails of elements number i to end - 1 to where they belong with lengths l; the new numbers are greater
  * by 'more'. */
-static unsigned move_tails(const tamis_i_dynamic_bucket *layout, const parts *p, image *out,
-                           unsigned to, const image *in, unsigned i, unsigned end, unsigned more,
-                           lengths l) {
-    const unsigned w = (unsigned)layout->heads.bits + told(layout);
+static unsigned dynamic_bucket_move_tails(const tamis_i_dynamic_bucket *layout, const parts *p,
+                                          image *out, unsigned to, const image *in, unsigned i,
+                                          unsigned end, unsigned more, lengths l) {
+    const unsigned w = (unsigned)layout->heads.bits + dynamic_bucket_told(layout);
     while (i < end) {
         const unsigned old = i >= p->n[0], now = i + more >= l.n_a;
         unsigned stop = old == 0 && p->n[0] < end ? p->n[0] : end;
@@ -366,69 +373,73 @@ static unsigned move_tails(const tamis_i_dynamic_bucket *layout, const parts *p,
             stop = l.n_a - more;
         const unsigned from =
             old ? p->first[1] + (i - p->n[0]) * p->tail[1] : p->first[0] + i * p->tail[0];
-        to =
-            copy_tails(out, to, in, from, stop - i, p->tail[old], (now ? l.shorter : l.longer) - w);
+        to = dynamic_bucket_copy_tails(out, to, in, from, stop - i, p->tail[old],
+                                       (now ? l.shorter : l.longer) - w);
         i = stop;
     }
     return to;
 }
 
 /* Open a place for an element at number 'place'. */
-TAMIS_INLINE void rewrite_with(const tamis_i_dynamic_bucket *layout, unsigned words, const parts *p,
-                               uint64_t *line, unsigned at, unsigned place, uint64_t fingerprint,
-                               unsigned count, lengths l) {
+TAMIS_INLINE void dynamic_bucket_rewrite_with(const tamis_i_dynamic_bucket *layout, unsigned words,
+                                              const parts *p, uint64_t *line, unsigned at,
+                                              unsigned place, uint64_t fingerprint, unsigned count,
+                                              lengths l) {
     const unsigned w = (unsigned)layout->heads.bits, c = (unsigned)layout->counter_bits;
     const unsigned n = p->n[0] + p->n[1];
     image in, out;
-    image_load(layout, words, line, at, &in);
+    dynamic_bucket_image_load(layout, words, line, at, &in);
     out = in;
-    image_cut(&out, words, p->first[0]);
+    dynamic_bucket_image_cut(&out, words, p->first[0]);
     if (c != 0) {
-        image_open(&out, words, p->counters + place * c, c);
-        image_put(&out, p->counters + place * c, count - 1);
+        dynamic_bucket_image_open(&out, words, p->counters + place * c, c);
+        dynamic_bucket_image_put(&out, p->counters + place * c, count - 1);
     }
-    image_open(&out, words, place * w, w);
-    image_put(&out, place * w, tamis_i_dynamic_head(layout, fingerprint));
-    const unsigned tail = (place < l.n_a ? l.longer : l.shorter) - w - told(layout);
+    dynamic_bucket_image_open(&out, words, place * w, w);
+    dynamic_bucket_image_put(&out, place * w, tamis_i_dynamic_head(layout, fingerprint));
+    const unsigned tail = (place < l.n_a ? l.longer : l.shorter) - w - dynamic_bucket_told(layout);
     unsigned to = (n + 1) * (w + c);
-    to = move_tails(layout, p, &out, to, &in, 0, place, 0, l);
-    image_put(&out, to, tail_of(layout, fingerprint, tail));
-    to = move_tails(layout, p, &out, to + tail, &in, place, n, 1, l);
+    to = dynamic_bucket_move_tails(layout, p, &out, to, &in, 0, place, 0, l);
+    dynamic_bucket_image_put(&out, to, dynamic_bucket_tail_of(layout, fingerprint, tail));
+    to = dynamic_bucket_move_tails(layout, p, &out, to + tail, &in, place, n, 1, l);
     TAMIS_ASSERT(to <= layout->state_at);
     (void)to;
-    image_put(&out, (unsigned)layout->state_at, tamis_i_dynamic_state(layout, n + 1, l));
-    image_store(words, line, at, &in, &out);
+    dynamic_bucket_image_put(&out, (unsigned)layout->state_at,
+                             tamis_i_dynamic_state(layout, n + 1, l));
+    dynamic_bucket_image_store(words, line, at, &in, &out);
 }
 
 /* The usual numbers of words are compiled for. */
-static void rewrite(const tamis_i_dynamic_bucket *layout, const parts *p, uint64_t *line,
-                    unsigned at, unsigned place, uint64_t fingerprint, unsigned count, lengths l) {
-    const unsigned words = image_words(layout);
+static void dynamic_bucket_rewrite(const tamis_i_dynamic_bucket *layout, const parts *p,
+                                   uint64_t *line, unsigned at, unsigned place,
+                                   uint64_t fingerprint, unsigned count, lengths l) {
+    const unsigned words = dynamic_bucket_image_words(layout);
     if (words == 3)
-        rewrite_with(layout, 3, p, line, at, place, fingerprint, count, l);
+        dynamic_bucket_rewrite_with(layout, 3, p, line, at, place, fingerprint, count, l);
     else if (words == 4)
-        rewrite_with(layout, 4, p, line, at, place, fingerprint, count, l);
+        dynamic_bucket_rewrite_with(layout, 4, p, line, at, place, fingerprint, count, l);
     else
-        rewrite_with(layout, words, p, line, at, place, fingerprint, count, l);
+        dynamic_bucket_rewrite_with(layout, words, p, line, at, place, fingerprint, count, l);
 }
 
 /* ---- lengths ---- */
 
-static unsigned smaller(unsigned a, unsigned b) {
+static unsigned dynamic_bucket_smaller(unsigned a, unsigned b) {
     return a < b ? a : b;
 }
 
 /* Sum of 2^-length for n elements, in units of 2^-60: lengths are 2 to 56, and the sum is below 4. */
-static uint64_t errors(lengths l, unsigned n) {
+static uint64_t dynamic_bucket_errors(lengths l, unsigned n) {
     return ((uint64_t)l.n_a << (60 - l.longer)) + ((uint64_t)(n - l.n_a) << (60 - l.shorter));
 }
 
 /* The first n_a of n elements as long as 'limit' and the room allow, the others 'shorter'. */
-static lengths share_rest(unsigned room, unsigned n, unsigned n_a, unsigned limit,
-                          unsigned shorter) {
+static lengths dynamic_bucket_share_rest(unsigned room, unsigned n, unsigned n_a, unsigned limit,
+                                         unsigned shorter) {
     lengths l = {.n_a = n_a, .shorter = shorter};
     if (n_a != 0)
-        l.longer = smaller(limit, tamis_i_dynamic_part(room - (n - n_a) * shorter, n_a));
+        l.longer =
+            dynamic_bucket_smaller(limit, tamis_i_dynamic_part(room - (n - n_a) * shorter, n_a));
     if (l.longer <= shorter)
         l.n_a = 0;
     return l;
@@ -439,13 +450,13 @@ tamis_i_dynamic_split tamis_i_dynamic_uneven(const tamis_i_dynamic_bucket *layou
                                              unsigned b) {
     const unsigned n = n_a + 1 + n_b;
     const bool with_a = own > b;
-    b = smaller(b, own);
-    const unsigned limit = n_a == 0 ? own : with_a ? smaller(a, own) : a;
-    const lengths keep = share_rest(room, n, n_a + with_a, limit, b);
+    b = dynamic_bucket_smaller(b, own);
+    const unsigned limit = n_a == 0 ? own : with_a ? dynamic_bucket_smaller(a, own) : a;
+    const lengths keep = dynamic_bucket_share_rest(room, n, n_a + with_a, limit, b);
     if (b == layout->least)
         return keep;
-    const lengths cut = share_rest(room, n, n_a + with_a, limit, b - 1);
-    return errors(cut, n) < errors(keep, n) ? cut : keep;
+    const lengths cut = dynamic_bucket_share_rest(room, n, n_a + with_a, limit, b - 1);
+    return dynamic_bucket_errors(cut, n) < dynamic_bucket_errors(keep, n) ? cut : keep;
 }
 
 /* ---- changes ---- */
@@ -454,12 +465,12 @@ bool tamis_i_dynamic_join(const tamis_i_dynamic_bucket *layout, uint64_t *line, 
                           unsigned elements) {
     if (layout->counter_bits == 0 || elements == 0)
         return false;
-    const parts p = parts_of(layout, line, at);
+    const parts p = dynamic_bucket_parts_of(layout, line, at);
     for (; elements != 0; elements &= elements - 1) {
         const unsigned i = (unsigned)__builtin_ctz(elements);
-        const unsigned count = count_at(layout, &p, line, at, i);
+        const unsigned count = dynamic_bucket_count_at(layout, &p, line, at, i);
         if (count < 1u << layout->counter_bits) {
-            set_count(layout, &p, line, at, i, count + 1);
+            dynamic_bucket_set_count(layout, &p, line, at, i, count + 1);
             return true;
         }
     }
@@ -468,92 +479,95 @@ bool tamis_i_dynamic_join(const tamis_i_dynamic_bucket *layout, uint64_t *line, 
 
 bool tamis_i_dynamic_add(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
                          uint64_t fingerprint, unsigned length, unsigned count) {
-    const parts p = parts_of(layout, line, at);
+    const parts p = dynamic_bucket_parts_of(layout, line, at);
     const unsigned n = p.n[0] + p.n[1];
     TAMIS_ASSERT(count >= 1 && count <= 1u << layout->counter_bits && length >= layout->least);
     if (n >= layout->most)
         return false;
-    const unsigned own = smaller(length, length_max(layout));
+    const unsigned own = dynamic_bucket_smaller(length, dynamic_bucket_length_max(layout));
     const unsigned room = (unsigned)(layout->state_at - (n + 1) * layout->counter_bits);
     if (layout->sizes == 1) {
-        const unsigned fits = tamis_i_dynamic_part(room, n + 1) + told(layout),
+        const unsigned fits = tamis_i_dynamic_part(room, n + 1) + dynamic_bucket_told(layout),
                        first = (unsigned)(fingerprint >> 63);
-        const unsigned now = smaller(fits, n == 0 ? own : smaller(own, p.length[0]));
+        const unsigned now =
+            dynamic_bucket_smaller(fits, n == 0 ? own : dynamic_bucket_smaller(own, p.length[0]));
         const lengths l = {.n_a = p.n[0] + 1 - first, .longer = now, .shorter = now};
-        rewrite(layout, &p, line, at, first ? n : p.n[0], fingerprint, count, l);
+        dynamic_bucket_rewrite(layout, &p, line, at, first ? n : p.n[0], fingerprint, count, l);
     } else if (n == 0) {
-        rewrite(layout, &p, line, at, 0, fingerprint, count,
-                (lengths){.shorter = smaller(own, room)});
+        dynamic_bucket_rewrite(layout, &p, line, at, 0, fingerprint, count,
+                               (lengths){.shorter = dynamic_bucket_smaller(own, room)});
     } else if (p.n[1] == 0) { /* those left have one length */
         const lengths l = tamis_i_dynamic_lengths(layout, room, 0, 0, own, p.n[0], p.length[0]);
-        rewrite(layout, &p, line, at, 0, fingerprint, count, l);
+        dynamic_bucket_rewrite(layout, &p, line, at, 0, fingerprint, count, l);
     } else {
         const lengths l =
             tamis_i_dynamic_lengths(layout, room, p.n[0], p.length[0], own, p.n[1], p.length[1]);
-        rewrite(layout, &p, line, at, p.n[0], fingerprint, count, l);
+        dynamic_bucket_rewrite(layout, &p, line, at, p.n[0], fingerprint, count, l);
     }
     return true;
 }
 
-TAMIS_INLINE void drop_with(const tamis_i_dynamic_bucket *layout, unsigned words, uint64_t *line,
-                            unsigned at, unsigned i) {
-    const parts p = parts_of(layout, line, at);
+TAMIS_INLINE void dynamic_bucket_drop_with(const tamis_i_dynamic_bucket *layout, unsigned words,
+                                           uint64_t *line, unsigned at, unsigned i) {
+    const parts p = dynamic_bucket_parts_of(layout, line, at);
     const unsigned n = p.n[0] + p.n[1], g = i >= p.n[0];
     const unsigned w = (unsigned)layout->heads.bits, c = (unsigned)layout->counter_bits;
     const unsigned tail = g ? p.first[1] + (i - p.n[0]) * p.tail[1] : p.first[0] + i * p.tail[0];
     image in, out;
     TAMIS_ASSERT(i < n);
-    image_load(layout, words, line, at, &in);
+    dynamic_bucket_image_load(layout, words, line, at, &in);
     out = in;
-    image_cut(&out, words, p.end);
-    image_close(&out, words, tail, p.tail[g]);
+    dynamic_bucket_image_cut(&out, words, p.end);
+    dynamic_bucket_image_close(&out, words, tail, p.tail[g]);
     if (c != 0)
-        image_close(&out, words, p.counters + i * c, c);
-    image_close(&out, words, i * w, w);
+        dynamic_bucket_image_close(&out, words, p.counters + i * c, c);
+    dynamic_bucket_image_close(&out, words, i * w, w);
     const lengths l = {.n_a = p.n[0] - (g == 0), .longer = p.length[0], .shorter = p.length[1]};
-    image_put(&out, (unsigned)layout->state_at, tamis_i_dynamic_state(layout, n - 1, l));
-    image_store(words, line, at, &in, &out);
+    dynamic_bucket_image_put(&out, (unsigned)layout->state_at,
+                             tamis_i_dynamic_state(layout, n - 1, l));
+    dynamic_bucket_image_store(words, line, at, &in, &out);
 }
 
 void tamis_i_dynamic_drop(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
                           unsigned i) {
-    const unsigned words = image_words(layout);
+    const unsigned words = dynamic_bucket_image_words(layout);
     if (words == 3)
-        drop_with(layout, 3, line, at, i);
+        dynamic_bucket_drop_with(layout, 3, line, at, i);
     else if (words == 4)
-        drop_with(layout, 4, line, at, i);
+        dynamic_bucket_drop_with(layout, 4, line, at, i);
     else
-        drop_with(layout, words, line, at, i);
+        dynamic_bucket_drop_with(layout, words, line, at, i);
 }
 
 /* The first element is among the longest.  Of equally long ones, the one with the fewest keys, so that it
  * can go. */
 void tamis_i_dynamic_remove(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
                             unsigned elements) {
-    const parts p = parts_of(layout, line, at);
+    const parts p = dynamic_bucket_parts_of(layout, line, at);
     const unsigned longest = (unsigned)__builtin_ctz(elements);
-    unsigned found = longest, least = count_at(layout, &p, line, at, longest);
+    unsigned found = longest, least = dynamic_bucket_count_at(layout, &p, line, at, longest);
     for (elements &= elements - 1; elements != 0; elements &= elements - 1) {
         const unsigned i = (unsigned)__builtin_ctz(elements);
-        const unsigned count = count_at(layout, &p, line, at, i);
+        const unsigned count = dynamic_bucket_count_at(layout, &p, line, at, i);
         if (p.length[i >= p.n[0]] == p.length[longest >= p.n[0]] && count < least) {
             found = i;
             least = count;
         }
     }
     if (least > 1)
-        set_count(layout, &p, line, at, found, least - 1);
+        dynamic_bucket_set_count(layout, &p, line, at, found, least - 1);
     else
         tamis_i_dynamic_drop(layout, line, at, found);
 }
 
 bool tamis_i_dynamic_check(const tamis_i_dynamic_bucket *layout, const uint64_t *line, unsigned at,
                            const char **reason) {
-    const parts p = parts_of(layout, line, at);
+    const parts p = dynamic_bucket_parts_of(layout, line, at);
     const unsigned end = (unsigned)layout->state_at, least = (unsigned)layout->least;
     *reason = "a bucket holds more than fits";
-    if (p.n[0] + p.n[1] > layout->most || p.end > end || p.length[0] > length_max(layout) ||
-        p.length[1] > length_max(layout))
+    if (p.n[0] + p.n[1] > layout->most || p.end > end ||
+        p.length[0] > dynamic_bucket_length_max(layout) ||
+        p.length[1] > dynamic_bucket_length_max(layout))
         return false;
     *reason = "a bucket has lengths that do not occur";
     if (layout->sizes == 1 && p.n[0] + p.n[1] == 0 && p.length[0] != least)

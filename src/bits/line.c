@@ -51,7 +51,7 @@ void tamis_i_line_init(tamis_i_line *line, uint64_t homes, uint64_t bits_max, bo
 /* ---- reading ---- */
 
 /* Ones among the first 'width' bits; width <= 128. */
-static unsigned ones_below(const uint64_t *words, unsigned width) {
+static unsigned line_ones_below(const uint64_t *words, unsigned width) {
     if (width < 64)
         return tamis_i_ones_of(words[0] & tamis_i_low_mask(width));
     return tamis_i_ones_of(words[0]) +
@@ -60,7 +60,7 @@ static unsigned ones_below(const uint64_t *words, unsigned width) {
 
 /* The place after one number k - 1 among the bits from 'from' on, counted from there; 0 for k = 0.  If there
  * are not so many, what is left of the line. */
-static unsigned after_ones(const uint64_t *words, unsigned from, unsigned k) {
+static unsigned line_after_ones(const uint64_t *words, unsigned from, unsigned k) {
     if (k == 0)
         return 0;
     for (unsigned at = from; at < TAMIS_I_LINE_BITS; at = (at / 64 + 1) * 64) {
@@ -79,20 +79,20 @@ static unsigned after_ones(const uint64_t *words, unsigned from, unsigned k) {
 
 bool tamis_i_line_full(const tamis_i_line *line, const uint64_t *words) {
     const unsigned before_last = (unsigned)line->most - 1, homes = (unsigned)line->homes;
-    return before_last == 0 ? ones_below(words, homes) != 0
+    return before_last == 0 ? line_ones_below(words, homes) != 0
                             : tamis_i_ones_of(tamis_i_field_get(words, homes, before_last)) <
-                                  ones_below(words, homes);
+                                  line_ones_below(words, homes);
 }
 
 /* The bits of all fingerprints that n entries have or may have, and from these the lengths. */
-static unsigned bits_for(const tamis_i_line *line, unsigned n) {
+static unsigned line_bits_for(const tamis_i_line *line, unsigned n) {
     const unsigned room = TAMIS_I_LINE_BITS - (unsigned)line->homes - n;
     const unsigned most = (unsigned)line->bits_max * n;
     return most < room ? most : room;
 }
 
 /* The last run that begins at or before entry 'at' begins where?  'ends' is an array of bits. */
-static unsigned start_before(const uint64_t *ends, unsigned from, unsigned at) {
+static unsigned line_start_before(const uint64_t *ends, unsigned from, unsigned at) {
     while (at > 0 && !tamis_i_bit_get(ends, from + at - 1))
         at--;
     return at;
@@ -101,18 +101,18 @@ static unsigned start_before(const uint64_t *ends, unsigned from, unsigned at) {
 void tamis_i_line_look(const tamis_i_line *line, const uint64_t *words, unsigned home,
                        tamis_i_line_view *view) {
     const unsigned homes = (unsigned)line->homes;
-    const unsigned before = ones_below(words, home);
-    const unsigned n = after_ones(words, homes, ones_below(words, homes));
-    const unsigned start = after_ones(words, homes, before);
+    const unsigned before = line_ones_below(words, home);
+    const unsigned n = line_after_ones(words, homes, line_ones_below(words, homes));
+    const unsigned start = line_after_ones(words, homes, before);
     const unsigned end =
-        tamis_i_bit_get(words, home) ? after_ones(words, homes, before + 1) : start;
+        tamis_i_bit_get(words, home) ? line_after_ones(words, homes, before + 1) : start;
     *view = (tamis_i_line_view){.n = n, .start = start, .end = end};
     if (n == 0)
         return;
     if (tamis_i_line_is_set(line)) {
-        const unsigned bits = bits_for(line, n);
+        const unsigned bits = line_bits_for(line, n);
         view->r = bits / n;
-        view->longs = start_before(words, homes, bits % n);
+        view->longs = line_start_before(words, homes, bits % n);
         view->bits = view->r * n + view->longs;
     } else {
         view->bits = (unsigned)(words[7] >> (64 - TAMIS_I_LINE_B));
@@ -124,11 +124,12 @@ void tamis_i_line_look(const tamis_i_line *line, const uint64_t *words, unsigned
 unsigned tamis_i_line_longest(const tamis_i_line *line, const uint64_t *words) {
     tamis_i_line_view v;
     tamis_i_line_look(line, words, 0, &v);
-    return v.n == 0 ? bits_for(line, 1) : v.r + (v.longs != 0);
+    return v.n == 0 ? line_bits_for(line, 1) : v.r + (v.longs != 0);
 }
 
 /* The home's run: where its fingerprints begin, as bits, and how long each is. */
-static unsigned run_at(const tamis_i_line *line, const tamis_i_line_view *view, unsigned *length) {
+static unsigned line_run_at(const tamis_i_line *line, const tamis_i_line_view *view,
+                            unsigned *length) {
     *length = view->r + (view->start < view->longs);
     return (unsigned)line->top - tamis_i_line_before(view, view->end);
 }
@@ -140,7 +141,7 @@ unsigned tamis_i_line_copies(const tamis_i_line *line, const uint64_t *words, un
     if (view.start == view.end)
         return 0;
     unsigned length;
-    const unsigned at = run_at(line, &view, &length);
+    const unsigned at = line_run_at(line, &view, &length);
     return tamis_i_fields_count_top(words, at, length, view.end - view.start, length,
                                     fingerprint >> (64 - length));
 }
@@ -152,7 +153,7 @@ bool tamis_i_line_find(const tamis_i_line *line, const uint64_t *words, unsigned
     if (view.start == view.end)
         return false;
     unsigned length;
-    const unsigned at = run_at(line, &view, &length);
+    const unsigned at = line_run_at(line, &view, &length);
     const tamis_i_fields fields = tamis_i_fields_of(length);
     return tamis_i_fields_find(&fields, words, at, (view.end - view.start) * length,
                                fingerprint >> (64 - length));
@@ -161,8 +162,8 @@ bool tamis_i_line_find(const tamis_i_line *line, const uint64_t *words, unsigned
 /* ---- adding ---- */
 
 /* Take the last bit of entries 'from' up to 'to', which have view->r + 1, as have all before them. */
-static void cut(const tamis_i_line *line, uint64_t *words, tamis_i_line_view *view, unsigned from,
-                unsigned to) {
+static void line_cut(const tamis_i_line *line, uint64_t *words, tamis_i_line_view *view,
+                     unsigned from, unsigned to) {
     const unsigned length = view->r + 1;
     unsigned bottom = (unsigned)line->top - view->bits;
     unsigned read = (unsigned)line->top - from * length, write = read;
@@ -184,14 +185,14 @@ static tamis_i_line_lengths line_settle(const tamis_i_line *line, const tamis_i_
                                         bool is_new_run, const uint64_t *ends) {
     const unsigned n = view->n + 1;
     if (tamis_i_line_is_set(line)) {
-        const unsigned bits = bits_for(line, n);
-        return (tamis_i_line_lengths){.r = bits / n, .longs = start_before(ends, 0, bits % n)};
+        const unsigned bits = line_bits_for(line, n);
+        return (tamis_i_line_lengths){.r = bits / n, .longs = line_start_before(ends, 0, bits % n)};
     }
     const tamis_i_line_lengths before = {.r = view->r, .longs = view->longs, .bits = view->bits};
     tamis_i_line_lengths now = tamis_i_line_with_one(line, view->n, view->start, is_new_run,
                                                      (unsigned)line->homes, before);
     while (now.over != 0)
-        tamis_i_line_cut_to(&now, start_before(ends, 0, tamis_i_line_cut_from(&now, n)));
+        tamis_i_line_cut_to(&now, line_start_before(ends, 0, tamis_i_line_cut_from(&now, n)));
     return now;
 }
 
@@ -218,11 +219,11 @@ unsigned tamis_i_line_add(const tamis_i_line *line, uint64_t *words, unsigned ho
     const unsigned longs = now.longs - (start < now.longs);
     for (; n != 0 && v.r > now.r; v.r--, v.longs = n)
         if (v.longs != 0)
-            cut(line, words, &v, 0, v.longs);
+            line_cut(line, words, &v, 0, v.longs);
     if (n == 0)
         v.r = now.r;
     if (v.longs > longs)
-        cut(line, words, &v, longs, v.longs);
+        line_cut(line, words, &v, longs, v.longs);
     /* Put it in. */
     const unsigned length = now.r + (start < now.longs);
     const unsigned at = (unsigned)line->top - tamis_i_line_before(&v, start);
@@ -248,7 +249,7 @@ bool tamis_i_line_drop(const tamis_i_line *line, uint64_t *words, unsigned home,
     if (in_run == 0)
         return false;
     unsigned length;
-    const unsigned at = run_at(line, &v, &length);
+    const unsigned at = line_run_at(line, &v, &length);
     const unsigned i =
         tamis_i_fields_next(words, at, length, 0, in_run, fingerprint >> (64 - length));
     if (i == in_run)
@@ -284,8 +285,9 @@ unsigned tamis_i_line_list(const tamis_i_line *line, const uint64_t *words,
 }
 
 /* Write a line of n entries, in order of their homes, each with at least as many bits as it gets. */
-static void write_line(const tamis_i_line *line, uint64_t *words, const tamis_i_line_entry *entries,
-                       unsigned n, tamis_i_line_lengths now) {
+static void line_write_line(const tamis_i_line *line, uint64_t *words,
+                            const tamis_i_line_entry *entries, unsigned n,
+                            tamis_i_line_lengths now) {
     unsigned at = (unsigned)line->top;
     memset(words, 0, TAMIS_LINE_BYTES);
     for (unsigned i = 0; i < n; i++) {
@@ -300,29 +302,30 @@ static void write_line(const tamis_i_line *line, uint64_t *words, const tamis_i_
         tamis_i_field_put(words, line->top, TAMIS_I_LINE_B, line->top - at);
 }
 
-static bool starts_run(const tamis_i_line_entry *entries, unsigned i) {
+static bool line_starts_run(const tamis_i_line_entry *entries, unsigned i) {
     return i == 0 || entries[i - 1].home != entries[i].home;
 }
 
-static unsigned run_start_of(const tamis_i_line_entry *entries, unsigned n, unsigned i) {
-    while (i < n && !starts_run(entries, i))
+static unsigned line_run_start_of(const tamis_i_line_entry *entries, unsigned n, unsigned i) {
+    while (i < n && !line_starts_run(entries, i))
         i--;
     return i;
 }
 
 /* The longest lengths that the entries have and the line has room for. */
-static tamis_i_line_lengths fit(const tamis_i_line *line, const tamis_i_line_entry *entries,
-                                unsigned n) {
+static tamis_i_line_lengths line_fit(const tamis_i_line *line, const tamis_i_line_entry *entries,
+                                     unsigned n) {
     tamis_i_line_lengths now = {.r = TAMIS_I_LINE_PRINT, .longs = 0};
     if (tamis_i_line_is_set(line)) {
-        const unsigned bits = bits_for(line, n);
-        return (tamis_i_line_lengths){.r = bits / n, .longs = run_start_of(entries, n, bits % n)};
+        const unsigned bits = line_bits_for(line, n);
+        return (tamis_i_line_lengths){.r = bits / n,
+                                      .longs = line_run_start_of(entries, n, bits % n)};
     }
     for (unsigned i = 0; i < n; i++)
         now.r = entries[i].bits < now.r ? entries[i].bits : now.r;
     while (now.longs < n && entries[now.longs].bits > now.r)
         now.longs++;
-    now.longs = run_start_of(entries, n, now.longs);
+    now.longs = line_run_start_of(entries, n, now.longs);
     const unsigned room = (unsigned)(line->top - line->homes) - n;
     while (now.r * n + now.longs > room) {
         if (now.longs == 0) {
@@ -332,13 +335,14 @@ static tamis_i_line_lengths fit(const tamis_i_line *line, const tamis_i_line_ent
         const unsigned bits = now.r * n + now.longs;
         const unsigned over = bits > room ? bits - room : 0;
         if (over != 0)
-            now.longs = now.longs > over ? run_start_of(entries, n, now.longs - over) : 0;
+            now.longs = now.longs > over ? line_run_start_of(entries, n, now.longs - over) : 0;
     }
     return now;
 }
 
 /* Does one of these match every key that 'e' matches?  One that is longer need not. */
-static bool is_there(const tamis_i_line_entry *entries, unsigned n, const tamis_i_line_entry *e) {
+static bool line_is_there(const tamis_i_line_entry *entries, unsigned n,
+                          const tamis_i_line_entry *e) {
     for (unsigned i = 0; i < n; i++)
         if (entries[i].home == e->home && entries[i].bits <= e->bits &&
             (entries[i].fingerprint ^ e->fingerprint) >> (64 - entries[i].bits) == 0)
@@ -349,11 +353,11 @@ static bool is_there(const tamis_i_line_entry *entries, unsigned n, const tamis_
 bool tamis_i_line_covers(const tamis_i_line *line, const uint64_t *words,
                          const tamis_i_line_entry *entry) {
     tamis_i_line_entry entries[TAMIS_I_LINE_ENTRIES];
-    return is_there(entries, tamis_i_line_list(line, words, entries), entry);
+    return line_is_there(entries, tamis_i_line_list(line, words, entries), entry);
 }
 
-static bool are_long_enough(const tamis_i_line_entry *entries, unsigned n,
-                            tamis_i_line_lengths now) {
+static bool line_are_long_enough(const tamis_i_line_entry *entries, unsigned n,
+                                 tamis_i_line_lengths now) {
     for (unsigned i = 0; i < n; i++)
         if (entries[i].bits < now.r + (i < now.longs))
             return false;
@@ -377,7 +381,7 @@ bool tamis_i_line_merge(const tamis_i_line *line, uint64_t *words, const uint64_
         unsigned *const n_other = b_is_fuller ? &n_a : &n_b;
         unsigned kept = 0;
         for (unsigned i = 0; i < *n_other; i++)
-            if (!is_there(full, n_full, &other[i]))
+            if (!line_is_there(full, n_full, &other[i]))
                 other[kept++] = other[i];
         *n_other = kept;
     }
@@ -392,17 +396,17 @@ bool tamis_i_line_merge(const tamis_i_line *line, uint64_t *words, const uint64_
     unsigned i = 0, j = 0;
     for (unsigned k = 0; k < n; k++)
         both[k] = j == n_b || (i < n_a && a[i].home <= b[j].home) ? a[i++] : b[j++];
-    const tamis_i_line_lengths now = fit(line, both, n);
-    if (!are_long_enough(both, n, now))
+    const tamis_i_line_lengths now = line_fit(line, both, n);
+    if (!line_are_long_enough(both, n, now))
         return false;
     if (write)
-        write_line(line, words, both, n, now);
+        line_write_line(line, words, both, n, now);
     return true;
 }
 
 bool tamis_i_line_check(const tamis_i_line *line, const uint64_t *words, const char **reason) {
     const unsigned homes = (unsigned)line->homes;
-    const unsigned n = after_ones(words, homes, ones_below(words, homes));
+    const unsigned n = line_after_ones(words, homes, line_ones_below(words, homes));
     unsigned used = 0;
     if (n > line->most) {
         *reason = "a line has more entries than fit";
@@ -413,7 +417,7 @@ bool tamis_i_line_check(const tamis_i_line *line, const uint64_t *words, const c
         tamis_i_line_look(line, words, 0, &v);
         used = v.bits;
         if (v.r < 1 || v.r + (v.longs != 0) > line->bits_max || homes + n + used > line->top ||
-            start_before(words, homes, v.longs) != v.longs) {
+            line_start_before(words, homes, v.longs) != v.longs) {
             *reason = "a line has fingerprints of impossible lengths";
             return false;
         }
@@ -439,8 +443,8 @@ void tamis_i_line_locate_all(const tamis_i_line *line, uint64_t *table, uint64_t
                             &keys->fingerprint[i]);
 }
 
-static void find_all(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t n,
-                     const tamis_i_line_keys *next, bool *found) {
+static void line_find_all(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t n,
+                          const tamis_i_line_keys *next, bool *found) {
     for (size_t i = 0; i < n; i++) {
         TAMIS_PREFETCH(next->at[i]);
         found[i] =
@@ -448,8 +452,8 @@ static void find_all(const tamis_i_line *line, const tamis_i_line_keys *keys, si
     }
 }
 
-static void drop_all(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t n,
-                     const tamis_i_line_keys *next, bool *dropped) {
+static void line_drop_all(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t n,
+                          const tamis_i_line_keys *next, bool *dropped) {
     for (size_t i = 0; i < n; i++) {
         TAMIS_PREFETCH_RW(next->at[i]);
         dropped[i] =
@@ -457,8 +461,8 @@ static void drop_all(const tamis_i_line *line, const tamis_i_line_keys *keys, si
     }
 }
 
-static void look_all(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t n,
-                     const tamis_i_line_keys *next, uint8_t *results) {
+static void line_look_all(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t n,
+                          const tamis_i_line_keys *next, uint8_t *results) {
     for (size_t i = 0; i < n; i++) {
         const uint64_t *const words = keys->at[i];
         TAMIS_PREFETCH(next->at[i]);
@@ -469,8 +473,8 @@ static void look_all(const tamis_i_line *line, const tamis_i_line_keys *keys, si
     }
 }
 
-static size_t add_all(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t from,
-                      size_t n, const tamis_i_line_keys *next, uint8_t *results) {
+static size_t line_add_all(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t from,
+                           size_t n, const tamis_i_line_keys *next, uint8_t *results) {
     for (size_t i = from; i < n; i++) {
         TAMIS_PREFETCH_RW(next->at[i]);
         const unsigned result =
@@ -488,10 +492,10 @@ const tamis_i_line_ops *tamis_i_line_ops_for(const tamis_i_line *line, unsigned 
                                               .drop_one = tamis_i_line_drop,
                                               .full = tamis_i_line_full,
                                               .locate = tamis_i_line_locate_all,
-                                              .find = find_all,
-                                              .drop = drop_all,
-                                              .look = look_all,
-                                              .add = add_all};
+                                              .find = line_find_all,
+                                              .drop = line_drop_all,
+                                              .look = line_look_all,
+                                              .add = line_add_all};
     const tamis_i_line_ops *const native = TAMIS_I_LINE_NATIVE(line, features);
     return native != NULL ? native : &portable;
 }

@@ -30,7 +30,7 @@ const tamis_i_rank_ops *tamis_i_rank_bucket_ops_for(unsigned features) {
     return native != NULL ? native : &portable;
 }
 
-static unsigned bit_width(uint64_t most) {
+static unsigned rank_bucket_bit_width(uint64_t most) {
     unsigned width = 0;
     for (; most != 0; most >>= 1)
         width++;
@@ -50,9 +50,9 @@ bool tamis_i_rank_init(tamis_i_rank_bucket *c) {
     c->first[0] = 0;
     c->bits = 0;
     for (unsigned p = 0; p < TAMIS_I_RANK_PIECES; p++) {
-        const uint64_t free_bits = p == 0 ? 0 : 1 + bit_width(c->n[p]);
+        const uint64_t free_bits = p == 0 ? 0 : 1 + rank_bucket_bit_width(c->n[p]);
         c->link_at[p] = p == 0 ? c->homes : 1;
-        c->link_bits[p] = p + 1 < TAMIS_I_RANK_PIECES ? bit_width(c->n[p + 1]) : 0;
+        c->link_bits[p] = p + 1 < TAMIS_I_RANK_PIECES ? rank_bucket_bit_width(c->n[p + 1]) : 0;
         c->higher_at[p] = c->link_at[p] + c->link_bits[p];
         c->slots_at[p] = c->higher_at[p] + c->slots[p];
         c->stride[p] = c->slots_at[p] + c->slots[p] * c->slot_bits;
@@ -87,18 +87,18 @@ bool tamis_i_rank_is_zero(const uint64_t *table, uint64_t from, uint64_t to) {
 }
 
 /* Ones of the higher index in slots 'from' up to 'to'. */
-static unsigned count_higher(const tamis_i_rank_bucket *c, const uint64_t *table,
-                             const tamis_i_rank_view *v, unsigned from, unsigned to) {
+static unsigned rank_bucket_count_higher(const tamis_i_rank_bucket *c, const uint64_t *table,
+                                         const tamis_i_rank_view *v, unsigned from, unsigned to) {
     return higher_before(c, table, v, to) - higher_before(c, table, v, from);
 }
 
 bool tamis_i_rank_check(const tamis_i_rank_bucket *c, const uint64_t *table,
                         const tamis_i_rank_view *v, const char **reason) {
     const unsigned end = (unsigned)c->first[v->pieces];
-    const unsigned load = v->chains + count_higher(c, table, v, 0, end);
+    const unsigned load = v->chains + rank_bucket_count_higher(c, table, v, 0, end);
     unsigned level = 0, reached = v->chains;
     while (level < reached && reached <= end) { /* the slots of one level lead to the next */
-        const unsigned more = count_higher(c, table, v, level, reached);
+        const unsigned more = rank_bucket_count_higher(c, table, v, level, reached);
         level = reached;
         reached += more;
     }

@@ -28,7 +28,7 @@ bool tamis_i_compact_is(const unsigned char *bytes, size_t size) {
 
 /* ---- numbers ---- */
 
-static unsigned char *put_number(unsigned char *p, uint64_t number) {
+static unsigned char *compact_put_number(unsigned char *p, uint64_t number) {
     for (; number >= 0x80; number >>= 7)
         *p++ = (unsigned char)(number | 0x80);
     *p++ = (unsigned char)number;
@@ -42,7 +42,7 @@ typedef struct input {
 } input;
 
 /* False if the data ends, the number is longer than it need be, or does not fit. */
-static bool get_number(input *in, uint64_t *number) {
+static bool compact_get_number(input *in, uint64_t *number) {
     *number = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
         if (in->left == 0)
@@ -59,47 +59,48 @@ static bool get_number(input *in, uint64_t *number) {
 }
 
 /* Is a form of this size long enough for a filter with so many words? */
-static bool body_ok(uint64_t n_body, uint64_t size) {
+static bool compact_body_ok(uint64_t n_body, uint64_t size) {
     const uint64_t bytes = n_body * sizeof(uint64_t);
     return bytes <= BODY_PLAIN || (bytes - BODY_PLAIN) / BODY_TIMES <= size;
 }
 
 bool tamis_i_compact_fits(const tamis_filter *filter) {
-    return body_ok(filter->n_body, 0) || body_ok(filter->n_body, tamis_i_compact_size(filter));
+    return compact_body_ok(filter->n_body, 0) ||
+           compact_body_ok(filter->n_body, tamis_i_compact_size(filter));
 }
 
 /* ---- encode ---- */
 
 /* The numbers of the header; returns their end.  'bytes' has room for all there can be. */
-static unsigned char *put_numbers(const tamis_filter *filter, unsigned char *bytes) {
+static unsigned char *compact_put_numbers(const tamis_filter *filter, unsigned char *bytes) {
     const tamis_params *const params = &filter->params;
     unsigned n_values = TAMIS_PARAMS_MAX;
     while (n_values > 0 && params->value[n_values - 1] == 0)
         n_values--;
     const uint64_t first[] = {params->capacity, params->stash, filter->state[TAMIS_I_COUNT],
                               filter->state[TAMIS_I_STASH_USED], n_values};
-    bytes = put_number(bytes, filter->key_form == TAMIS_KEYS_UNKNOWN ? 1 : 2);
-    bytes = put_number(bytes, (uint64_t)params->kind);
-    bytes = put_number(bytes, TAMIS_I_HASH_XXH3_128);
+    bytes = compact_put_number(bytes, filter->key_form == TAMIS_KEYS_UNKNOWN ? 1 : 2);
+    bytes = compact_put_number(bytes, (uint64_t)params->kind);
+    bytes = compact_put_number(bytes, TAMIS_I_HASH_XXH3_128);
     if (filter->key_form != TAMIS_KEYS_UNKNOWN)
-        bytes = put_number(bytes, filter->key_form);
+        bytes = compact_put_number(bytes, filter->key_form);
     for (unsigned i = 0; i < sizeof first / sizeof *first; i++)
-        bytes = put_number(bytes, first[i]);
+        bytes = compact_put_number(bytes, first[i]);
     for (unsigned i = 0; i < n_values; i++)
-        bytes = put_number(bytes, params->value[i]);
+        bytes = compact_put_number(bytes, params->value[i]);
     return bytes;
 }
 
 uint64_t tamis_i_compact_size(const tamis_filter *filter) {
     unsigned char numbers[NUMBER_BYTES * (9 + TAMIS_PARAMS_MAX)];
-    return AT_NUMBERS + (uint64_t)(put_numbers(filter, numbers) - numbers) +
+    return AT_NUMBERS + (uint64_t)(compact_put_numbers(filter, numbers) - numbers) +
            ENTRY * filter->state[TAMIS_I_STASH_USED] +
            (filter->kind->compact_bits(filter) + 7) / 8 + CHECKSUM;
 }
 
 /* The entries of the stash in slots 'from' to 'to' - 1. */
-static unsigned char *put_entries(const tamis_i_stash *stash, uint64_t from, uint64_t to,
-                                  unsigned char *p) {
+static unsigned char *compact_put_entries(const tamis_i_stash *stash, uint64_t from, uint64_t to,
+                                          unsigned char *p) {
     uint64_t copies;
     tamis_digest digest;
     for (; tamis_i_stash_next(stash, &from, &digest, &copies) && from <= to; p += ENTRY) {
@@ -113,10 +114,10 @@ static unsigned char *put_entries(const tamis_i_stash *stash, uint64_t from, uin
 void tamis_i_compact_encode(const tamis_filter *filter, unsigned char *bytes) {
     memcpy(bytes, magic, sizeof magic);
     tamis_i_put_u64(bytes + AT_SEED, filter->params.seed);
-    unsigned char *p = put_numbers(filter, bytes + AT_NUMBERS);
+    unsigned char *p = compact_put_numbers(filter, bytes + AT_NUMBERS);
     const uint64_t gap = tamis_i_stash_gap(&filter->stash), slots = filter->stash.slots;
-    p = put_entries(&filter->stash, gap, slots, p);
-    p = put_entries(&filter->stash, 0, gap, p);
+    p = compact_put_entries(&filter->stash, gap, slots, p);
+    p = compact_put_entries(&filter->stash, 0, gap, p);
     tamis_i_writer out = {.bytes = p};
     filter->kind->compact_write(filter, &out);
     tamis_i_write_end(&out);
@@ -132,20 +133,21 @@ typedef struct header {
     uint64_t count, stash_used, key_form, n_body;
 } header;
 
-static tamis_status read_header(input *in, uint64_t seed, header *h, const char **reason) {
+static tamis_status compact_read_header(input *in, uint64_t seed, header *h, const char **reason) {
     uint64_t version, kind, hash, n_values;
     *reason = "the header is cut off, or a number in it is malformed";
     tamis_params_init(&h->params);
     h->params.seed = seed;
-    if (!get_number(in, &version) || !get_number(in, &kind) || !get_number(in, &hash) ||
-        (version == 2 && !get_number(in, &h->key_form)) || !get_number(in, &h->params.capacity) ||
-        !get_number(in, &h->params.stash) || !get_number(in, &h->count) ||
-        !get_number(in, &h->stash_used) || !get_number(in, &n_values))
+    if (!compact_get_number(in, &version) || !compact_get_number(in, &kind) ||
+        !compact_get_number(in, &hash) || (version == 2 && !compact_get_number(in, &h->key_form)) ||
+        !compact_get_number(in, &h->params.capacity) || !compact_get_number(in, &h->params.stash) ||
+        !compact_get_number(in, &h->count) || !compact_get_number(in, &h->stash_used) ||
+        !compact_get_number(in, &n_values))
         return TAMIS_E_FORMAT;
     if (n_values > TAMIS_PARAMS_MAX)
         return tamis_i_refuse(reason, "a parameter in the header is out of range");
     for (unsigned i = 0; i < n_values; i++)
-        if (!get_number(in, &h->params.value[i]))
+        if (!compact_get_number(in, &h->params.value[i]))
             return TAMIS_E_FORMAT;
     if (version == 0)
         return tamis_i_refuse(reason, "the header has version 0, which does not exist");
@@ -176,8 +178,8 @@ static tamis_status read_header(input *in, uint64_t seed, header *h, const char 
 }
 
 /* The stash, the table and the count, into an empty filter. */
-static tamis_status read_body(input *in, const header *h, tamis_filter *filter,
-                              const char **reason) {
+static tamis_status compact_read_body(input *in, const header *h, tamis_filter *filter,
+                                      const char **reason) {
     for (uint64_t i = 0; i < h->stash_used; i++, in->p += ENTRY, in->left -= ENTRY) {
         const tamis_digest digest = {tamis_i_get_u64(in->p), tamis_i_get_u64(in->p + 8)};
         if (in->p[16] == 0)
@@ -206,20 +208,20 @@ tamis_status tamis_i_compact_decode(const unsigned char *bytes, size_t size,
     input in = {.p = bytes + AT_NUMBERS, .left = size - AT_NUMBERS - CHECKSUM};
     input peek = in;
     uint64_t version;
-    if (get_number(&peek, &version) && version > VERSION_MAX) {
+    if (compact_get_number(&peek, &version) && version > VERSION_MAX) {
         *reason = "the data has a newer format than this version of tamis can read";
         return TAMIS_E_VERSION;
     }
     if (tamis_i_checksum(bytes, size - CHECKSUM) != tamis_i_get_u64(bytes + size - CHECKSUM))
         return tamis_i_refuse(reason, "the data is damaged: its checksum does not match");
     header h = {0};
-    tamis_status status = read_header(&in, tamis_i_get_u64(bytes + AT_SEED), &h, reason);
+    tamis_status status = compact_read_header(&in, tamis_i_get_u64(bytes + AT_SEED), &h, reason);
     if (status != TAMIS_OK)
         return status;
     if (h.stash_used > in.left / ENTRY ||
         in.left - ENTRY * h.stash_used < (h.kind->compact_least(&h.params) + 7) / 8)
         return tamis_i_refuse(reason, "the data ends within the table");
-    if (!body_ok(h.n_body, size))
+    if (!compact_body_ok(h.n_body, size))
         return tamis_i_refuse(reason, "the filter is out of all proportion to the data");
     tamis_filter *own;
     status = tamis_i_filter_make(h.kind, &h.params, allocator, NULL, true, &own);
@@ -228,7 +230,7 @@ tamis_status tamis_i_compact_decode(const unsigned char *bytes, size_t size,
         return status;
     }
     own->key_form = (unsigned char)h.key_form;
-    status = read_body(&in, &h, own, reason);
+    status = compact_read_body(&in, &h, own, reason);
     if (status != TAMIS_OK) {
         tamis_filter_free(own);
         return status;

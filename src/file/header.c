@@ -126,8 +126,8 @@ void tamis_i_file_encode(const tamis_filter *filter, unsigned char *bytes) {
 }
 
 /* The checks that decode and view share: the header, the length, the checksum of the body. */
-static tamis_status open_bytes(const unsigned char *bytes, size_t size, tamis_i_header *header,
-                               const char **reason) {
+static tamis_status header_open_bytes(const unsigned char *bytes, size_t size,
+                                      tamis_i_header *header, const char **reason) {
     if (size < TAMIS_I_HEADER_BYTES) {
         const size_t seen = size < sizeof magic ? size : sizeof magic;
         return tamis_i_refuse(reason, size == 0 ? "the file is empty"
@@ -154,7 +154,7 @@ tamis_status tamis_i_file_decode(const unsigned char *bytes, size_t size,
     tamis_i_header header;
     if (size >= TAMIS_I_HEADER_BYTES && tamis_i_series_is(bytes))
         return tamis_i_series_open(bytes, size, allocator, false, filter, reason);
-    tamis_status status = open_bytes(bytes, size, &header, reason);
+    tamis_status status = header_open_bytes(bytes, size, &header, reason);
     if (status != TAMIS_OK)
         return status;
     tamis_filter *own;
@@ -188,7 +188,7 @@ tamis_status tamis_i_file_view(const void *data, size_t size, const tamis_alloca
     const unsigned char *const bytes = data;
     if (size >= TAMIS_I_HEADER_BYTES && tamis_i_series_is(bytes))
         return tamis_i_series_open(bytes, size, allocator, true, filter, reason);
-    tamis_status status = open_bytes(bytes, size, &header, reason);
+    tamis_status status = header_open_bytes(bytes, size, &header, reason);
     if (status != TAMIS_OK)
         return status;
     const uint64_t *const body = (const uint64_t *)(const void *)(bytes + TAMIS_I_HEADER_BYTES);

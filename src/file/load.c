@@ -75,9 +75,9 @@ typedef tamis_status decoder(const unsigned char *bytes, size_t size,
 
 /* Collect the bytes up to the end, of which 'have' stand in 'head', but no more than 'most'; decode.  The
  * first buffer has 'expected' bytes, if that is more than the usual: what a regular file really has. */
-static tamis_status collect(int fd, const unsigned char *head, size_t have, uint64_t expected,
-                            uint64_t most, decoder *decode, const tamis_allocator *allocator,
-                            tamis_filter **filter, const char **reason) {
+static tamis_status load_collect(int fd, const unsigned char *head, size_t have, uint64_t expected,
+                                 uint64_t most, decoder *decode, const tamis_allocator *allocator,
+                                 tamis_filter **filter, const char **reason) {
     const uint64_t first = expected > FIRST_BUFFER ? expected : FIRST_BUFFER;
     size_t room = (size_t)(most < first ? most : first);
     unsigned char *buffer = tamis_i_alloc(allocator, room);
@@ -126,8 +126,9 @@ static tamis_status load_stream(int fd, const unsigned char *head, const tamis_a
     if (status != TAMIS_OK)
         return status;
     /* One byte more than the file should have shows that it goes on. */
-    return collect(fd, head, TAMIS_I_HEADER_BYTES, 0, TAMIS_I_HEADER_BYTES + 8 * header.n_body + 1,
-                   tamis_i_file_decode, allocator, filter, reason);
+    return load_collect(fd, head, TAMIS_I_HEADER_BYTES, 0,
+                        TAMIS_I_HEADER_BYTES + 8 * header.n_body + 1, tamis_i_file_decode,
+                        allocator, filter, reason);
 }
 
 /* A series is collected and then decoded.  'length' is what a regular file still has, else 0. */
@@ -142,8 +143,9 @@ static tamis_status load_series(int fd, const unsigned char *head, uint64_t leng
         *reason = "the file is too large for this machine";
         return TAMIS_E_TOO_LARGE;
     }
-    return collect(fd, head, TAMIS_I_HEADER_BYTES, length + 1, said == SIZE_MAX ? said : said + 1,
-                   tamis_i_file_decode, allocator, filter, reason);
+    return load_collect(fd, head, TAMIS_I_HEADER_BYTES, length + 1,
+                        said == SIZE_MAX ? said : said + 1, tamis_i_file_decode, allocator, filter,
+                        reason);
 }
 
 tamis_status tamis_i_file_load(int fd, const tamis_allocator *allocator, tamis_filter **filter,
@@ -161,8 +163,8 @@ tamis_status tamis_i_file_load(int fd, const tamis_allocator *allocator, tamis_f
     if (!tamis_i_io_read(fd, head, sizeof head, &got))
         return tamis_i_io_fault(reason);
     if (tamis_i_compact_is(head, got)) /* whose length only its end tells */
-        return collect(fd, head, got, 0, SIZE_MAX, tamis_i_compact_decode, allocator, filter,
-                       reason);
+        return load_collect(fd, head, got, 0, SIZE_MAX, tamis_i_compact_decode, allocator, filter,
+                            reason);
     if (got < sizeof head) /* too short for any filter: let the decoder say why */
         return tamis_i_file_decode(head, got, allocator, filter, reason);
     if (tamis_i_series_is(head))

@@ -31,8 +31,8 @@
 #define CHUNK_WORDS 512u
 
 /* Write one filter, or link, whose header is 'head'. */
-static tamis_status write_one(const tamis_filter *filter, const unsigned char *head, int fd,
-                              const char **reason) {
+static tamis_status save_write_one(const tamis_filter *filter, const unsigned char *head, int fd,
+                                   const char **reason) {
     if (!tamis_i_io_write(fd, head, TAMIS_I_HEADER_BYTES))
         return tamis_i_io_fault(reason);
     if (tamis_i_little_endian())
@@ -62,8 +62,8 @@ tamis_status tamis_i_file_write(const tamis_filter *filter, int fd, const char *
     }
     tamis_status status = TAMIS_OK;
     for (unsigned i = 0; status == TAMIS_OK && i < tamis_i_n_links(filter); i++)
-        status = write_one(tamis_i_link(filter, i), heads + (size_t)i * TAMIS_I_HEADER_BYTES, fd,
-                           reason);
+        status = save_write_one(tamis_i_link(filter, i), heads + (size_t)i * TAMIS_I_HEADER_BYTES,
+                                fd, reason);
     return status;
 }
 
@@ -82,7 +82,8 @@ tamis_status tamis_i_compact_write(const tamis_filter *filter, int fd, const cha
 }
 
 /* A fresh name beside the target. */
-static bool temporary_name(const char *directory, char *name, size_t room, const char **reason) {
+static bool save_temporary_name(const char *directory, char *name, size_t room,
+                                const char **reason) {
     static const char digits[] = "0123456789abcdef";
     uint64_t random;
     if (tamis_i_random_seed(&random) != TAMIS_OK) /* no /dev: only a clash would fail */
@@ -103,14 +104,14 @@ static bool temporary_name(const char *directory, char *name, size_t room, const
 #ifdef TAMIS_I_HAS_UNNAMED_FILES
 /* A file in this directory that has no name yet; -1 without /proc, through which it gets one, or on a file
  * system that cannot. */
-static int open_unnamed(const char *directory, mode_t rights) {
+static int save_open_unnamed(const char *directory, mode_t rights) {
     if (access("/proc/self/fd", F_OK) != 0)
         return -1;
     return open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, rights);
 }
 
 /* Give it a name. */
-static bool link_name(int fd, const char *name) {
+static bool save_link_name(int fd, const char *name) {
     char self[] = "/proc/self/fd/0123456789";
     size_t at = sizeof "/proc/self/fd/" - 1;
     int scale = 1;
@@ -122,13 +123,13 @@ static bool link_name(int fd, const char *name) {
     return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
 }
 #else
-static int open_unnamed(const char *directory, mode_t rights) {
+static int save_open_unnamed(const char *directory, mode_t rights) {
     (void)directory;
     (void)rights;
     return -1;
 }
 
-static bool link_name(int fd, const char *name) {
+static bool save_link_name(int fd, const char *name) {
     (void)fd;
     (void)name;
     return false;
@@ -137,7 +138,7 @@ static bool link_name(int fd, const char *name) {
 
 /* Give a new file the permissions of the old one, and its owner and group as far as we may.  A group that
  * it was not meant for gets no more than everybody. */
-static void inherit(int fd, const struct stat *old) {
+static void save_inherit(int fd, const struct stat *old) {
     mode_t mode = old->st_mode & 0777;
     if (fchown(fd, old->st_uid, old->st_gid) != 0 && fchown(fd, (uid_t)-1, old->st_gid) != 0)
         mode &= 0707 | (mode & 07) << 3;
@@ -146,21 +147,21 @@ static void inherit(int fd, const struct stat *old) {
 
 /* Write a new file and rename it to 'path'.  'old' is the file that stands there, or NULL.  Before the
  * new file has the permissions of the old one nobody else can open it, not even while it is empty. */
-static tamis_status replace_file(const tamis_filter *filter, const char *path,
-                                 const struct stat *old, tamis_i_file_writer *write_to,
-                                 const char **reason) {
+static tamis_status save_replace_file(const tamis_filter *filter, const char *path,
+                                      const struct stat *old, tamis_i_file_writer *write_to,
+                                      const char **reason) {
     tamis_status status = TAMIS_E_IO;
     char directory[PATH_MAX], name[PATH_MAX];
     if (!tamis_i_io_folder(path, directory, sizeof directory)) {
         *reason = tamis_i_errno_text(ENAMETOOLONG);
         return TAMIS_E_IO;
     }
-    if (!temporary_name(directory, name, sizeof name, reason))
+    if (!save_temporary_name(directory, name, sizeof name, reason))
         return TAMIS_E_IO;
 
     const mode_t rights = old == NULL ? 0666 : 0600;
     bool named = false;
-    int fd = open_unnamed(directory, rights);
+    int fd = save_open_unnamed(directory, rights);
     if (fd < 0) {
         fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, rights);
         named = fd >= 0;
@@ -168,7 +169,7 @@ static tamis_status replace_file(const tamis_filter *filter, const char *path,
     if (fd < 0)
         return tamis_i_io_fault(reason);
     if (old != NULL)
-        inherit(fd, old);
+        save_inherit(fd, old);
     status = write_to(filter, fd, reason);
     if (status != TAMIS_OK)
         goto fail;
@@ -176,7 +177,7 @@ static tamis_status replace_file(const tamis_filter *filter, const char *path,
     if (fsync(fd) != 0)
         goto system_fail;
     if (!named) {
-        if (!link_name(fd, name))
+        if (!save_link_name(fd, name))
             goto system_fail;
         named = true;
     }
@@ -204,12 +205,12 @@ tamis_status tamis_i_file_save(const tamis_filter *filter, const char *path,
     struct stat st;
     if (stat(path, &st) != 0) {
         if (errno == ENOENT)
-            return replace_file(filter, path, NULL, write_to, reason);
+            return save_replace_file(filter, path, NULL, write_to, reason);
         *reason = tamis_i_errno_text(errno);
         return TAMIS_E_IO;
     }
     if (S_ISREG(st.st_mode))
-        return replace_file(filter, path, &st, write_to, reason);
+        return save_replace_file(filter, path, &st, write_to, reason);
     if (S_ISDIR(st.st_mode)) {
         *reason = tamis_i_errno_text(EISDIR);
         return TAMIS_E_IO;

@@ -67,8 +67,8 @@ typedef struct series {
 } series;
 
 /* Check the series's own header, and that the bytes are as many as it says. */
-static tamis_status open_head(const unsigned char *bytes, size_t size, series *c,
-                              const char **reason) {
+static tamis_status file_series_open_head(const unsigned char *bytes, size_t size, series *c,
+                                          const char **reason) {
     const tamis_status status = tamis_i_header_check(bytes, reason);
     if (status != TAMIS_OK)
         return status;
@@ -93,8 +93,8 @@ static tamis_status open_head(const unsigned char *bytes, size_t size, series *c
 }
 
 /* Check the headers of the links, and that these fill the body. */
-static tamis_status open_links(const unsigned char *bytes, size_t size, series *c,
-                               const char **reason) {
+static tamis_status file_series_open_links(const unsigned char *bytes, size_t size, series *c,
+                                           const char **reason) {
     static const char not_links[] = "the size of the series is not that of its links";
     unsigned char heads[TAMIS_I_LINKS_MAX * TAMIS_I_HEADER_BYTES];
     uint64_t capacity = 0;
@@ -129,9 +129,9 @@ static tamis_status open_links(const unsigned char *bytes, size_t size, series *
 }
 
 /* Make one link, a view on the bytes or with a body of its own, and check it. */
-static tamis_status make_link(const unsigned char *bytes, const tamis_i_header *header,
-                              const tamis_allocator *allocator, bool view, tamis_filter **link,
-                              const char **reason) {
+static tamis_status file_series_make_link(const unsigned char *bytes, const tamis_i_header *header,
+                                          const tamis_allocator *allocator, bool view,
+                                          tamis_filter **link, const char **reason) {
     if (tamis_i_checksum(bytes, (size_t)header->n_body * 8) != header->body_checksum)
         return tamis_i_refuse(reason, "the body is damaged: its checksum does not match");
     tamis_filter *own;
@@ -153,25 +153,26 @@ static tamis_status make_link(const unsigned char *bytes, const tamis_i_header *
     return TAMIS_OK;
 }
 
-static unsigned value_bits(const tamis_filter *filter) {
+static unsigned file_series_value_bits(const tamis_filter *filter) {
     return filter->kind->value_bits == NULL ? 0 : filter->kind->value_bits(filter);
 }
 
 /* Make the further links of 'first', which is the first. */
-static tamis_status make_links(const unsigned char *bytes, const series *c,
-                               const tamis_allocator *allocator, bool view, tamis_filter *first,
-                               const char **reason) {
+static tamis_status file_series_make_links(const unsigned char *bytes, const series *c,
+                                           const tamis_allocator *allocator, bool view,
+                                           tamis_filter *first, const char **reason) {
     tamis_status status = tamis_i_links_begin(first, c->promise);
     if (status != TAMIS_OK)
         *reason = tamis_status_text(status);
     uint64_t count = first->state[TAMIS_I_COUNT];
     for (unsigned i = 1; status == TAMIS_OK && i < c->n; i++) {
         tamis_filter *link;
-        status = make_link(bytes + c->body[i], &c->header[i], allocator, view, &link, reason);
+        status = file_series_make_link(bytes + c->body[i], &c->header[i], allocator, view, &link,
+                                       reason);
         if (status != TAMIS_OK)
             break;
         first->links->link[first->links->n++] = link;
-        if (value_bits(link) != value_bits(first))
+        if (file_series_value_bits(link) != file_series_value_bits(first))
             status = tamis_i_refuse(reason, "the links of the series differ in the bits of values");
         else if (!tamis_i_add(count, link->state[TAMIS_I_COUNT], &count) ||
                  count > TAMIS_I_COUNT_MAX)
@@ -184,16 +185,17 @@ tamis_status tamis_i_series_open(const unsigned char *bytes, size_t size,
                                  const tamis_allocator *allocator, bool view, tamis_filter **filter,
                                  const char **reason) {
     series c;
-    tamis_status status = open_head(bytes, size, &c, reason);
+    tamis_status status = file_series_open_head(bytes, size, &c, reason);
     if (status == TAMIS_OK)
-        status = open_links(bytes, size, &c, reason);
+        status = file_series_open_links(bytes, size, &c, reason);
     if (status != TAMIS_OK)
         return status;
     tamis_filter *first;
-    status = make_link(bytes + c.body[0], &c.header[0], allocator, view, &first, reason);
+    status =
+        file_series_make_link(bytes + c.body[0], &c.header[0], allocator, view, &first, reason);
     if (status != TAMIS_OK)
         return status;
-    status = make_links(bytes, &c, allocator, view, first, reason);
+    status = file_series_make_links(bytes, &c, allocator, view, first, reason);
     if (status != TAMIS_OK) {
         tamis_filter_free(first);
         return status;

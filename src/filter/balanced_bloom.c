@@ -75,11 +75,11 @@ enum {
     OPS = BLOCKS + CHOICES_MAX
 };
 
-static inline const tamis_i_counted_block_ops *ops_of(const tamis_filter *filter) {
+static inline const tamis_i_counted_block_ops *balanced_ops_of(const tamis_filter *filter) {
     return (const tamis_i_counted_block_ops *)(const void *)(filter->geometry + OPS);
 }
 
-static unsigned bits_of(uint64_t value) {
+static unsigned balanced_bits_of(uint64_t value) {
     unsigned bits = 0;
     for (; value != 0; value >>= 1)
         bits++;
@@ -88,18 +88,18 @@ static unsigned bits_of(uint64_t value) {
 
 /* What a block holds if nobody says: the mean load and one key more, or, where a key has no second
  * choice, two and a half deviations more. */
-static uint64_t default_load_max(uint64_t scheme, uint64_t capacity, uint64_t blocks) {
+static uint64_t balanced_default_load_max(uint64_t scheme, uint64_t capacity, uint64_t blocks) {
     const double mean = (double)capacity / (double)blocks;
     const double load = ceil(scheme == SINGLE ? mean + 2.5 * sqrt(mean) : mean) + 1;
     return load < LOAD_MAX_MAX ? (uint64_t)load : LOAD_MAX_MAX;
 }
 
-static bool in(uint64_t value, uint64_t least, uint64_t most) {
+static bool balanced_in(uint64_t value, uint64_t least, uint64_t most) {
     return value >= least && value <= most;
 }
 
 /* Scheme and size of the table; false if they are out of range. */
-static bool shape_table(uint64_t *v, uint64_t capacity) {
+static bool balanced_shape_table(uint64_t *v, uint64_t capacity) {
     if (v[TAMIS_BALANCED_BLOOM_SCHEME] == 0)
         v[TAMIS_BALANCED_BLOOM_SCHEME] = MHT;
     const uint64_t scheme = v[TAMIS_BALANCED_BLOOM_SCHEME];
@@ -115,13 +115,14 @@ static bool shape_table(uint64_t *v, uint64_t capacity) {
         const uint64_t wanted = capacity * 12 / *bits + 1;
         *blocks = wanted < least ? least : wanted;
     }
-    return in(scheme, SINGLE, MHT) && in(*choices, 1, scheme == SINGLE ? 1 : CHOICES_MAX) &&
-           in(*bits, 64, 64 * TAMIS_I_COUNTED_BLOCK_WORDS) && *bits % 64 == 0 &&
-           in(*blocks, least, BLOCKS_MAX);
+    return balanced_in(scheme, SINGLE, MHT) &&
+           balanced_in(*choices, 1, scheme == SINGLE ? 1 : CHOICES_MAX) &&
+           balanced_in(*bits, 64, 64 * TAMIS_I_COUNTED_BLOCK_WORDS) && *bits % 64 == 0 &&
+           balanced_in(*blocks, least, BLOCKS_MAX);
 }
 
 /* How blocks are filled; the table has its shape. */
-static bool shape_filling(uint64_t *v, uint64_t capacity) {
+static bool balanced_shape_filling(uint64_t *v, uint64_t capacity) {
     const bool mht = v[TAMIS_BALANCED_BLOOM_SCHEME] == MHT;
     const uint64_t blocks = v[TAMIS_BALANCED_BLOOM_BLOCKS], budget = v[TAMIS_BALANCED_BLOOM_BUDGET];
     uint64_t *const hashes = &v[TAMIS_BALANCED_BLOOM_HASHES], *const ratio =
@@ -135,19 +136,20 @@ static bool shape_filling(uint64_t *v, uint64_t capacity) {
             *hashes = TAMIS_I_COUNTED_BLOCK_PLACES;
     }
     if (*load_max == 0)
-        *load_max = default_load_max(v[TAMIS_BALANCED_BLOOM_SCHEME], capacity, blocks);
+        *load_max = balanced_default_load_max(v[TAMIS_BALANCED_BLOOM_SCHEME], capacity, blocks);
     if (*coin == 0)
         *coin = ONE;
     if (*ratio == 0 && mht)
         *ratio = 733668002; /* q with 1 + q + q^2 = 1.2 */
-    return in(*hashes, 1, TAMIS_I_COUNTED_BLOCK_PLACES) && in(*load_max, 1, LOAD_MAX_MAX) &&
-           in(*coin, 1, ONE) && (mht ? in(*ratio, 1, ONE) : *ratio == 0) &&
-           (budget == 0 || in(budget, 1000, 8000));
+    return balanced_in(*hashes, 1, TAMIS_I_COUNTED_BLOCK_PLACES) &&
+           balanced_in(*load_max, 1, LOAD_MAX_MAX) && balanced_in(*coin, 1, ONE) &&
+           (mht ? balanced_in(*ratio, 1, ONE) : *ratio == 0) &&
+           (budget == 0 || balanced_in(budget, 1000, 8000));
 }
 
-static tamis_status shape(tamis_params *params, uint64_t *n_table) {
+static tamis_status balanced_shape(tamis_params *params, uint64_t *n_table) {
     uint64_t *const v = params->value;
-    if (!shape_table(v, params->capacity) || !shape_filling(v, params->capacity))
+    if (!balanced_shape_table(v, params->capacity) || !balanced_shape_filling(v, params->capacity))
         return TAMIS_E_ARGUMENT;
     if (params->stash == 0)
         params->stash = 16 + params->capacity / 128;
@@ -158,7 +160,7 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
 }
 
 /* The sub-tables of MHT get one block each, and share the others in the ratio of their weights. */
-static void attach_subtables(uint64_t *g, uint64_t blocks, uint64_t ratio) {
+static void balanced_attach_subtables(uint64_t *g, uint64_t blocks, uint64_t ratio) {
     const uint64_t choices = g[CHOICES], spare = blocks - choices;
     uint64_t weight[CHOICES_MAX] = {ONE}, sum = ONE, before = 0;
     for (uint64_t i = 1; i < choices; i++) {
@@ -174,14 +176,14 @@ static void attach_subtables(uint64_t *g, uint64_t blocks, uint64_t ratio) {
     }
 }
 
-static void attach(tamis_filter *filter) {
+static void balanced_attach(tamis_filter *filter) {
     const uint64_t *const v = filter->params.value;
     uint64_t *const g = filter->geometry;
     memcpy(g + OPS, tamis_i_counted_block_ops_for(filter->features),
            sizeof(tamis_i_counted_block_ops));
     g[CHOICES] = v[TAMIS_BALANCED_BLOOM_CHOICES];
     g[WORDS] = v[TAMIS_BALANCED_BLOOM_BLOCK_BITS] / 64;
-    g[COUNTER_BITS] = bits_of(v[TAMIS_BALANCED_BLOOM_LOAD_MAX]);
+    g[COUNTER_BITS] = balanced_bits_of(v[TAMIS_BALANCED_BLOOM_LOAD_MAX]);
     g[LIMIT] = ((v[TAMIS_BALANCED_BLOOM_LOAD_MAX] - 1) << 32) + v[TAMIS_BALANCED_BLOOM_COIN];
     g[BUDGET] = v[TAMIS_BALANCED_BLOOM_BUDGET] == 0
                     ? UINT64_MAX
@@ -191,10 +193,10 @@ static void attach(tamis_filter *filter) {
         g[BLOCKS + i] = v[TAMIS_BALANCED_BLOOM_BLOCKS];
     }
     if (v[TAMIS_BALANCED_BLOOM_SCHEME] == MHT)
-        attach_subtables(g, v[TAMIS_BALANCED_BLOOM_BLOCKS], v[TAMIS_BALANCED_BLOOM_RATIO]);
+        balanced_attach_subtables(g, v[TAMIS_BALANCED_BLOOM_BLOCKS], v[TAMIS_BALANCED_BLOOM_RATIO]);
 }
 
-static inline tamis_i_counted_block layout_of(const tamis_filter *filter) {
+static inline tamis_i_counted_block balanced_layout_of(const tamis_filter *filter) {
     const uint64_t *const g = filter->geometry;
     return (tamis_i_counted_block){.words = (unsigned)g[WORDS],
                                    .first = (unsigned)g[COUNTER_BITS],
@@ -214,7 +216,8 @@ typedef struct choice {
 } choice;
 
 /* The words of the digest's stream: 0 and from 2 on for the choices; 1 for the bits in the block. */
-static inline choice choice_of(const tamis_filter *filter, tamis_digest digest, unsigned i) {
+static inline choice balanced_choice_of(const tamis_filter *filter, tamis_digest digest,
+                                        unsigned i) {
     const uint64_t *const g = filter->geometry;
     uint64_t word = tamis_i_word(digest, i == 0 ? 0 : i + 1);
     const uint64_t block = g[FIRST + i] + tamis_i_take(&word, g[BLOCKS + i]);
@@ -222,33 +225,33 @@ static inline choice choice_of(const tamis_filter *filter, tamis_digest digest, 
 }
 
 /* Would the block take this key?  If not, it never will (B1). */
-static inline bool takes(const tamis_filter *filter, choice c) {
-    const tamis_i_counted_block layout = layout_of(filter);
+static inline bool balanced_takes(const tamis_filter *filter, choice c) {
+    const tamis_i_counted_block layout = balanced_layout_of(filter);
     return tamis_i_counted_block_takes(&layout, c.block, c.coin);
 }
 
-static inline bool holds(const tamis_filter *filter, choice c, tamis_digest digest) {
-    const tamis_i_counted_block layout = layout_of(filter);
-    return ops_of(filter)->test(&layout, c.block, digest.hi);
+static inline bool balanced_holds(const tamis_filter *filter, choice c, tamis_digest digest) {
+    const tamis_i_counted_block layout = balanced_layout_of(filter);
+    return balanced_ops_of(filter)->test(&layout, c.block, digest.hi);
 }
 
-static inline bool set(tamis_filter *filter, choice c, tamis_digest digest) {
-    const tamis_i_counted_block layout = layout_of(filter);
-    return ops_of(filter)->set(&layout, c.block, digest.hi);
+static inline bool balanced_set(tamis_filter *filter, choice c, tamis_digest digest) {
+    const tamis_i_counted_block layout = balanced_layout_of(filter);
+    return balanced_ops_of(filter)->set(&layout, c.block, digest.hi);
 }
 
-static inline bool budget_spent(const tamis_filter *filter) {
+static inline bool balanced_budget_spent(const tamis_filter *filter) {
     return filter->state[LOOKS] >= filter->geometry[BUDGET];
 }
 
-static bool contains(const tamis_filter *filter, tamis_digest digest) {
+static bool balanced_contains(const tamis_filter *filter, tamis_digest digest) {
     const unsigned choices = (unsigned)filter->geometry[CHOICES];
     for (unsigned i = 0; i < choices; i++) {
-        const choice c = choice_of(filter, digest, i);
-        if (holds(filter, c, digest))
+        const choice c = balanced_choice_of(filter, digest, i);
+        if (balanced_holds(filter, c, digest))
             return true;
-        if (takes(filter, c)) {
-            if (!budget_spent(filter))
+        if (balanced_takes(filter, c)) {
+            if (!balanced_budget_spent(filter))
                 return false;
             break;
         }
@@ -257,11 +260,11 @@ static bool contains(const tamis_filter *filter, tamis_digest digest) {
 }
 
 /* For a key that no block has taken, and that is in none of those that a query visits. */
-static bool insert_aside(tamis_filter *filter, tamis_digest digest) {
+static bool balanced_insert_aside(tamis_filter *filter, tamis_digest digest) {
     if (tamis_i_stash_copies(&filter->stash, digest) != 0)
         return false;
     if (tamis_i_stash_insert(&filter->stash, digest) != TAMIS_OK) {
-        (void)set(filter, choice_of(filter, digest, 0), digest);
+        (void)balanced_set(filter, balanced_choice_of(filter, digest, 0), digest);
         filter->state[FORCED]++;
     }
     return true;
@@ -269,7 +272,8 @@ static bool insert_aside(tamis_filter *filter, tamis_digest digest) {
 
 /* Insert a key whose first choice is known.  Looks count for keys that are added; the reads that find a key
  * to be there already do not. */
-static inline void insert_from(tamis_filter *filter, tamis_digest digest, choice c, bool *added) {
+static inline void balanced_insert_from(tamis_filter *filter, tamis_digest digest, choice c,
+                                        bool *added) {
     const unsigned choices = (unsigned)filter->geometry[CHOICES];
     const uint64_t spent = filter->state[LOOKS], budget = filter->geometry[BUDGET];
     const uint64_t left = spent < budget ? budget - spent : 0;
@@ -277,37 +281,37 @@ static inline void insert_from(tamis_filter *filter, tamis_digest digest, choice
     *added = false;
     for (unsigned i = 0; i < choices; i++) {
         if (i > 0)
-            c = choice_of(filter, digest, i);
-        const bool room = takes(filter, c);
+            c = balanced_choice_of(filter, digest, i);
+        const bool room = balanced_takes(filter, c);
         looks += i < left;
         if (room && i < left) {
-            if (!set(filter, c, digest))
+            if (!balanced_set(filter, c, digest))
                 return;
             c.block[0]++; /* the load: its field has room for load_max */
             *added = true;
             break;
         }
-        if (holds(filter, c, digest))
+        if (balanced_holds(filter, c, digest))
             return;
         if (room)
             break;
     }
-    if (!*added && !insert_aside(filter, digest))
+    if (!*added && !balanced_insert_aside(filter, digest))
         return;
     *added = true;
     filter->state[LOOKS] += looks;
     filter->state[TAMIS_I_COUNT]++;
 }
 
-static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
-    insert_from(filter, digest, choice_of(filter, digest, 0), added);
+static tamis_status balanced_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+    balanced_insert_from(filter, digest, balanced_choice_of(filter, digest, 0), added);
     return TAMIS_OK;
 }
 
 /* For single calls; a second choice is fetched when it is needed. */
-static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
+static void balanced_prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
     (void)write; /* a line that no other processor holds can be written once it is there */
-    TAMIS_PREFETCH(choice_of(filter, digest, 0).block);
+    TAMIS_PREFETCH(balanced_choice_of(filter, digest, 0).block);
 }
 
 /* ---- batches ----
@@ -334,8 +338,8 @@ enum {
 /* Find the first choices, and fetch them all at once if 'fetch' is true: measured to be better than in turns
  * with much work, presumably because addresses of fetches that lie together are translated together.  With
  * little work, that of one look, turns are better.  Inserts do not need the hashes. */
-TAMIS_INLINE void locate(const tamis_filter *filter, const tamis_i_group *group, bool fetch,
-                         bool hash) {
+TAMIS_INLINE void balanced_locate(const tamis_filter *filter, const tamis_i_group *group,
+                                  bool fetch, bool hash) {
     const uint64_t blocks = filter->geometry[BLOCKS], words = filter->geometry[WORDS];
     uint64_t *const table = filter->table;
     tamis_i_probe *const probes = tamis_i_group_probes(group);
@@ -353,12 +357,12 @@ TAMIS_INLINE void locate(const tamis_filter *filter, const tamis_i_group *group,
 }
 
 /* Look at choice i of the keys of a group that are left, and begin to fetch what comes after it. */
-TAMIS_INLINE void advance(const tamis_filter *filter, const tamis_i_group *group, unsigned i,
-                          const tamis_i_probe *fetch) {
-    const tamis_i_counted_block layout = layout_of(filter);
+TAMIS_INLINE void balanced_advance(const tamis_filter *filter, const tamis_i_group *group,
+                                   unsigned i, const tamis_i_probe *fetch) {
+    const tamis_i_counted_block layout = balanced_layout_of(filter);
     tamis_i_probe *const probes = tamis_i_group_probes(group);
     const size_t n = (size_t)probes[0].word[LEFT];
-    const uint64_t seen = ops_of(filter)->look(&layout, probes, n, fetch);
+    const uint64_t seen = balanced_ops_of(filter)->look(&layout, probes, n, fetch);
     const uint32_t here = (uint32_t)seen;
     uint64_t found = probes[0].word[FOUND];
     if (i == 0)
@@ -377,7 +381,7 @@ TAMIS_INLINE void advance(const tamis_filter *filter, const tamis_i_group *group
         if (last) {
             tamis_i_stash_prefetch(&filter->stash, digest);
         } else {
-            const choice c = choice_of(filter, digest, i + 1);
+            const choice c = balanced_choice_of(filter, digest, i + 1);
             TAMIS_PREFETCH(c.block);
             p->at[0] = c.block;
             p->word[HASH] = digest.hi;
@@ -388,29 +392,30 @@ TAMIS_INLINE void advance(const tamis_filter *filter, const tamis_i_group *group
     probes[0].word[FOUND] = found;
 }
 
-static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
-                          const tamis_i_group *next, bool *present) {
+static void balanced_contains_many(const tamis_filter *filter, const tamis_i_group *now,
+                                   const tamis_i_group *next, bool *present) {
     static const tamis_i_group none = {.n = 0};
     const unsigned choices = (unsigned)filter->geometry[CHOICES];
     const tamis_i_group *const second = next->before == NULL ? &none : next->before;
     const tamis_i_group *const third = second->before == NULL ? &none : second->before;
     const tamis_i_group *const first = choices == 1 ? third : second;
     if (choices > 2 && now->n != 0)
-        advance(filter, now, 2, tamis_i_group_probes(now));
+        balanced_advance(filter, now, 2, tamis_i_group_probes(now));
     const bool turns = choices == 1 && first->n != 0 && next->n >= first->n;
-    locate(filter, next, !turns, true);
+    balanced_locate(filter, next, !turns, true);
     if (first->n != 0)
-        advance(filter, first, 0, turns ? tamis_i_group_probes(next) : tamis_i_group_probes(first));
+        balanced_advance(filter, first, 0,
+                         turns ? tamis_i_group_probes(next) : tamis_i_group_probes(first));
     if (choices > 1 && third->n != 0)
-        advance(filter, third, 1, tamis_i_group_probes(third));
+        balanced_advance(filter, third, 1, tamis_i_group_probes(third));
     if (now->n == 0)
         return;
     for (unsigned i = 3; i < choices; i++)
-        advance(filter, now, i, tamis_i_group_probes(now));
+        balanced_advance(filter, now, i, tamis_i_group_probes(now));
     const uint64_t found = tamis_i_group_probes(now)[0].word[FOUND],
                    left = tamis_i_group_probes(now)[0].word[LEFT];
     uint64_t stashed = 0;
-    if (TAMIS_UNLIKELY(budget_spent(filter)))
+    if (TAMIS_UNLIKELY(balanced_budget_spent(filter)))
         for (size_t j = 0; j < now->n; j++)
             stashed |= (uint64_t)(tamis_i_stash_copies(&filter->stash, now->digests[j]) != 0) << j;
     else
@@ -423,8 +428,8 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
 }
 
 /* Keys whose first choice is full by now, as a mask: their second choice is fetched. */
-TAMIS_INLINE void foresee_second(const tamis_filter *filter, const tamis_i_group *group) {
-    const tamis_i_counted_block layout = layout_of(filter);
+TAMIS_INLINE void balanced_foresee_second(const tamis_filter *filter, const tamis_i_group *group) {
+    const tamis_i_counted_block layout = balanced_layout_of(filter);
     uint32_t full = 0;
     for (size_t j = group->n; j-- > 0;)
         full =
@@ -432,41 +437,42 @@ TAMIS_INLINE void foresee_second(const tamis_filter *filter, const tamis_i_group
                                                     tamis_i_group_probes(group)[j].word[COIN]);
     tamis_i_group_probes(group)[0].word[FOUND] = full;
     for (; full != 0; full &= full - 1)
-        TAMIS_PREFETCH(choice_of(filter, group->digests[__builtin_ctz(full)], 1).block);
+        TAMIS_PREFETCH(balanced_choice_of(filter, group->digests[__builtin_ctz(full)], 1).block);
 }
 
 /* The same for the third. */
-TAMIS_INLINE void foresee_third(const tamis_filter *filter, const tamis_i_group *group) {
+TAMIS_INLINE void balanced_foresee_third(const tamis_filter *filter, const tamis_i_group *group) {
     for (uint32_t full = (uint32_t)tamis_i_group_probes(group)[0].word[FOUND]; full != 0;
          full &= full - 1) {
         const tamis_digest digest = group->digests[__builtin_ctz(full)];
-        if (!takes(filter, choice_of(filter, digest, 1)))
-            TAMIS_PREFETCH(choice_of(filter, digest, 2).block);
+        if (!balanced_takes(filter, balanced_choice_of(filter, digest, 1)))
+            TAMIS_PREFETCH(balanced_choice_of(filter, digest, 2).block);
     }
 }
 
-static unsigned ones_of(const tamis_filter *filter, uint64_t mask) {
+static unsigned balanced_ones_of(const tamis_filter *filter, uint64_t mask) {
     return (unsigned)filter->words->ones(&mask, 1);
 }
 
 /* Insert a group choice by choice.  As good as key by key where the blocks of one choice are never those of
  * another and the stash has room: what a key does at its later choices then changes nothing that another one
  * meets at its first. */
-static void insert_by_choice(tamis_filter *filter, const tamis_i_group *group, bool *added) {
-    const tamis_i_counted_block layout = layout_of(filter);
+static void balanced_insert_by_choice(tamis_filter *filter, const tamis_i_group *group,
+                                      bool *added) {
+    const tamis_i_counted_block layout = balanced_layout_of(filter);
     const unsigned choices = (unsigned)filter->geometry[CHOICES];
     tamis_i_probe *const probes = tamis_i_group_probes(group);
     tamis_i_counted_block_places places;
-    ops_of(filter)->prepare(&layout, group->digests, group->n, probes, &places);
-    uint64_t seen = ops_of(filter)->fill(&layout, probes, group->n, false);
+    balanced_ops_of(filter)->prepare(&layout, group->digests, group->n, probes, &places);
+    uint64_t seen = balanced_ops_of(filter)->fill(&layout, probes, group->n, false);
     uint32_t in = (uint32_t)seen;
-    uint64_t count = ones_of(filter, in), looks = count;
+    uint64_t count = balanced_ones_of(filter, in), looks = count;
     for (unsigned i = 1; i < choices && seen >> 32 != 0; i++) {
         size_t m = 0;
         for (uint32_t on = (uint32_t)(seen >> 32); on != 0; on &= on - 1) {
             const unsigned at = (unsigned)__builtin_ctz(on);
             const uint64_t number = i == 1 ? at : probes[at].word[NUMBER];
-            const choice c = choice_of(filter, group->digests[number], i);
+            const choice c = balanced_choice_of(filter, group->digests[number], i);
             tamis_i_probe *const p = &probes[m++];
             p->at[0] = c.block;
             p->at[1] = probes[at].at[1];
@@ -474,7 +480,7 @@ static void insert_by_choice(tamis_filter *filter, const tamis_i_group *group, b
             p->word[COIN] = c.coin;
             p->word[NUMBER] = number;
         }
-        seen = ops_of(filter)->fill(&layout, probes, m, false);
+        seen = balanced_ops_of(filter)->fill(&layout, probes, m, false);
         for (uint32_t here = (uint32_t)seen; here != 0; here &= here - 1) {
             in |= (uint32_t)1 << probes[__builtin_ctz(here)].word[NUMBER];
             count++;
@@ -484,7 +490,7 @@ static void insert_by_choice(tamis_filter *filter, const tamis_i_group *group, b
     for (uint32_t on = (uint32_t)(seen >> 32); on != 0; on &= on - 1) {
         const unsigned at = (unsigned)__builtin_ctz(on);
         const uint64_t number = choices == 1 ? at : probes[at].word[NUMBER];
-        if (insert_aside(filter, group->digests[number])) {
+        if (balanced_insert_aside(filter, group->digests[number])) {
             in |= (uint32_t)1 << number;
             count++;
             looks += choices;
@@ -497,37 +503,38 @@ static void insert_by_choice(tamis_filter *filter, const tamis_i_group *group, b
 
 /* The same key by key.  Keys that their first choice takes are left to the kernel; a budget that may run out
  * within the group is left to the others. */
-static void insert_by_key(tamis_filter *filter, const tamis_i_group *group, bool plenty,
-                          bool *added) {
-    const tamis_i_counted_block layout = layout_of(filter);
+static void balanced_insert_by_key(tamis_filter *filter, const tamis_i_group *group, bool plenty,
+                                   bool *added) {
+    const tamis_i_counted_block layout = balanced_layout_of(filter);
     const tamis_i_probe *const probes = tamis_i_group_probes(group);
     const size_t n = group->n;
     tamis_i_counted_block_places places;
     uint64_t in = 0;
     if (plenty)
-        ops_of(filter)->prepare(&layout, group->digests, n, tamis_i_group_probes(group), &places);
+        balanced_ops_of(filter)->prepare(&layout, group->digests, n, tamis_i_group_probes(group),
+                                         &places);
     for (size_t j = 0; j < n; j++) {
         if (plenty) {
-            const uint64_t seen = ops_of(filter)->fill(&layout, probes + j, n - j, true);
+            const uint64_t seen = balanced_ops_of(filter)->fill(&layout, probes + j, n - j, true);
             const uint64_t first = (uint32_t)seen;
             in |= first << j;
-            filter->state[LOOKS] += ones_of(filter, first);
-            filter->state[TAMIS_I_COUNT] += ones_of(filter, first);
+            filter->state[LOOKS] += balanced_ones_of(filter, first);
+            filter->state[TAMIS_I_COUNT] += balanced_ones_of(filter, first);
             if (seen >> 32 == 0)
                 break;
             j += (unsigned)__builtin_ctz((uint32_t)(seen >> 32));
         }
         bool is_new;
-        insert_from(filter, group->digests[j], (choice){probes[j].at[0], probes[j].word[COIN]},
-                    &is_new);
+        balanced_insert_from(filter, group->digests[j],
+                             (choice){probes[j].at[0], probes[j].word[COIN]}, &is_new);
         in |= (uint64_t)is_new << j;
     }
     tamis_i_group_answer(added, n, (uint32_t)in);
 }
 
 /* The stages are as for queries, but what they see is used for fetching only. */
-static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
-                                const tamis_i_group *next, bool *added, size_t *done) {
+static tamis_status balanced_insert_many(tamis_filter *filter, const tamis_i_group *now,
+                                         const tamis_i_group *next, bool *added, size_t *done) {
     static const tamis_i_group none = {.n = 0};
     const tamis_i_group *const second = next->before == NULL ? &none : next->before;
     const tamis_i_group *const third = second->before == NULL ? &none : second->before;
@@ -538,24 +545,24 @@ static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
     const bool room = filter->stash.capacity - *filter->stash.used >= GROUP;
     const bool twice = looks != filter->state[TAMIS_I_COUNT]; /* until one key had to, none has */
     if (twice && choices > 2 && third->n != 0)
-        foresee_third(filter, third);
+        balanced_foresee_third(filter, third);
     if (twice && choices > 1 && second->n != 0)
-        foresee_second(filter, second);
-    locate(filter, next, true, false);
+        balanced_foresee_second(filter, second);
+    balanced_locate(filter, next, true, false);
     *done = now->n;
     if (now->n == 0)
         return TAMIS_OK;
     if (plenty && apart && room)
-        insert_by_choice(filter, now, added);
+        balanced_insert_by_choice(filter, now, added);
     else
-        insert_by_key(filter, now, plenty, added);
+        balanced_insert_by_key(filter, now, plenty, added);
     return TAMIS_OK;
 }
 
 /* ---- the whole ---- */
 
-static tamis_status merge(tamis_filter *filter, const tamis_filter *source) {
-    const tamis_i_counted_block layout = layout_of(filter);
+static tamis_status balanced_merge(tamis_filter *filter, const tamis_filter *source) {
+    const tamis_i_counted_block layout = balanced_layout_of(filter);
     const uint64_t load_max = filter->params.value[TAMIS_BALANCED_BLOOM_LOAD_MAX];
     const uint64_t end = filter->params.value[TAMIS_BALANCED_BLOOM_BLOCKS] * layout.words;
     for (uint64_t at = 0; at < end; at += layout.words) {
@@ -579,8 +586,8 @@ typedef struct meeting {
     double error, on, error_and_on; /* a false answer, a refusal, both */
 } meeting;
 
-static meeting meet(const tamis_filter *filter, unsigned i, const double *rates) {
-    const tamis_i_counted_block layout = layout_of(filter);
+static meeting balanced_meet(const tamis_filter *filter, unsigned i, const double *rates) {
+    const tamis_i_counted_block layout = balanced_layout_of(filter);
     const uint64_t *const g = filter->geometry;
     const uint64_t threshold = filter->params.value[TAMIS_BALANCED_BLOOM_LOAD_MAX] - 1;
     const double refused =
@@ -602,8 +609,8 @@ static meeting meet(const tamis_filter *filter, unsigned i, const double *rates)
 
 /* The choices of an absent key are independent.  It meets an error at one that it reaches, or goes on if
  * it is refused without an error.  The stash knows whole digests and is never wrong. */
-static void info(const tamis_filter *filter, tamis_info *info) {
-    const tamis_i_counted_block layout = layout_of(filter);
+static void balanced_info(const tamis_filter *filter, tamis_info *info) {
+    const tamis_i_counted_block layout = balanced_layout_of(filter);
     const uint64_t *const g = filter->geometry;
     const uint64_t load_max = filter->params.value[TAMIS_BALANCED_BLOOM_LOAD_MAX];
     const bool mht = filter->params.value[TAMIS_BALANCED_BLOOM_SCHEME] == MHT;
@@ -614,7 +621,7 @@ static void info(const tamis_filter *filter, tamis_info *info) {
     double reach = 1;
     for (unsigned i = 0; i < g[CHOICES]; i++) {
         if (i == 0 || mht)
-            met = meet(filter, i, rates);
+            met = balanced_meet(filter, i, rates);
         info->fpr += reach * met.error;
         info->reads_per_query += reach;
         reach *= fmax(0, met.on - met.error_and_on);
@@ -630,8 +637,8 @@ static void info(const tamis_filter *filter, tamis_info *info) {
     }
 }
 
-static bool check(const tamis_filter *filter, const char **reason) {
-    const tamis_i_counted_block layout = layout_of(filter);
+static bool balanced_check(const tamis_filter *filter, const char **reason) {
+    const tamis_i_counted_block layout = balanced_layout_of(filter);
     const uint64_t load_max = filter->params.value[TAMIS_BALANCED_BLOOM_LOAD_MAX];
     const uint64_t forced = filter->state[FORCED], count = filter->state[TAMIS_I_COUNT];
     const uint64_t end = filter->params.value[TAMIS_BALANCED_BLOOM_BLOCKS] * layout.words;
@@ -680,13 +687,13 @@ const tamis_i_kind tamis_i_balanced_bloom = {.id = TAMIS_KIND_BALANCED_BLOOM,
                                              .params = {"scheme", "choices", "block_bits", "blocks",
                                                         "hashes", "load_max", "coin", "ratio",
                                                         "budget"},
-                                             .shape = shape,
-                                             .attach = attach,
-                                             .insert = insert,
-                                             .contains = contains,
-                                             .prefetch = prefetch,
-                                             .contains_many = contains_many,
-                                             .insert_many = insert_many,
-                                             .merge = merge,
-                                             .info = info,
-                                             .check = check};
+                                             .shape = balanced_shape,
+                                             .attach = balanced_attach,
+                                             .insert = balanced_insert,
+                                             .contains = balanced_contains,
+                                             .prefetch = balanced_prefetch,
+                                             .contains_many = balanced_contains_many,
+                                             .insert_many = balanced_insert_many,
+                                             .merge = balanced_merge,
+                                             .info = balanced_info,
+                                             .check = balanced_check};

@@ -23,7 +23,7 @@
 #define AHEAD 2u /* groups, unless a structure asks for more */
 #define RING  4u /* groups kept: more than those, a power of two */
 
-static size_t least(size_t a, size_t b) {
+static size_t batch_least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
@@ -40,8 +40,8 @@ typedef struct key_source {
 } key_source;
 
 /* The rings are filled as they are used: a batch of one key should not pay for them. */
-static void keys_start(key_source *k, const tamis_filter *filter, tamis_i_keys_form form,
-                       const void *array, size_t n) {
+static void batch_keys_start(key_source *k, const tamis_filter *filter, tamis_i_keys_form form,
+                             const void *array, size_t n) {
     const size_t lines = (filter->kind->scratch + TAMIS_LINE_BYTES - 1) / TAMIS_LINE_BYTES;
     TAMIS_ASSERT(filter->kind->scratch <= TAMIS_I_SCRATCH_MAX);
     k->filter = filter, k->form = form, k->array = array, k->n = n;
@@ -53,19 +53,19 @@ static void keys_start(key_source *k, const tamis_filter *filter, tamis_i_keys_f
 
 /* The group that begins with key 'at', a multiple of GROUP; RING - 1 more have been hashed since.  Groups are
  * described in place: to copy what was written a moment ago takes longer than to work on a key. */
-static tamis_i_group *group_at(key_source *k, size_t at) {
+static tamis_i_group *batch_group_at(key_source *k, size_t at) {
     return &k->groups[at / GROUP % RING];
 }
 
 /* Hash the group that begins with key 'at'; it is empty past the last key. */
-static const tamis_i_group *group_hash(key_source *k, size_t at) {
-    tamis_i_group *const group = group_at(k, at);
+static const tamis_i_group *batch_group_hash(key_source *k, size_t at) {
+    tamis_i_group *const group = batch_group_at(k, at);
     tamis_digest *const ring = k->ring + at % (RING * GROUP);
     const uint64_t seed = k->filter->params.seed;
-    const size_t n = at < k->n ? least(GROUP, k->n - at) : 0;
+    const size_t n = at < k->n ? batch_least(GROUP, k->n - at) : 0;
     group->n = n;
     if (at == RING * GROUP)
-        group->before = group_at(k, at - GROUP); /* the first one had none */
+        group->before = batch_group_at(k, at - GROUP); /* the first one had none */
     if (n == 0)
         return group;
     if (k->form == TAMIS_I_KEYS_INTEGERS)
@@ -79,33 +79,33 @@ static const tamis_i_group *group_hash(key_source *k, size_t at) {
 
 /* ---- the work: one group is worked off, one is fetched ---- */
 
-static inline void fetch(const tamis_filter *filter, const tamis_i_group *group, size_t i,
-                         bool write) {
+static inline void batch_fetch(const tamis_filter *filter, const tamis_i_group *group, size_t i,
+                               bool write) {
     if (i < group->n)
         filter->kind->prefetch(filter, group->digests[i], write);
 }
 
 /* The same for all links of a series. */
-static void fetch_links(const tamis_filter *filter, const tamis_i_group *group, size_t i,
-                        bool write) {
+static void batch_fetch_links(const tamis_filter *filter, const tamis_i_group *group, size_t i,
+                              bool write) {
     for (unsigned link = 0; link < tamis_i_n_links(filter); link++)
-        fetch(tamis_i_link(filter, link), group, i, write);
+        batch_fetch(tamis_i_link(filter, link), group, i, write);
 }
 
-static void contains_links(const tamis_filter *filter, const tamis_i_group *now,
-                           const tamis_i_group *next, bool *present) {
+static void batch_contains_links(const tamis_filter *filter, const tamis_i_group *now,
+                                 const tamis_i_group *next, bool *present) {
     for (size_t i = 0; i < GROUP; i++) {
-        fetch_links(filter, next, i, false);
+        batch_fetch_links(filter, next, i, false);
         if (i < now->n)
             present[i] = tamis_i_series_contains(filter, now->digests[i]);
     }
 }
 
-static tamis_status insert_links(tamis_filter *filter, const tamis_i_group *now,
-                                 const tamis_i_group *next, bool *added, size_t *done) {
+static tamis_status batch_insert_links(tamis_filter *filter, const tamis_i_group *now,
+                                       const tamis_i_group *next, bool *added, size_t *done) {
     *done = 0;
     for (size_t i = 0; i < GROUP; i++) {
-        fetch_links(filter, next, i, true);
+        batch_fetch_links(filter, next, i, true);
         if (i < now->n) {
             const tamis_status status =
                 tamis_i_series_insert(filter, now->digests[i], -1, &added[i]);
@@ -117,29 +117,29 @@ static tamis_status insert_links(tamis_filter *filter, const tamis_i_group *now,
     return TAMIS_OK;
 }
 
-static void remove_links(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
-                         bool *removed) {
+static void batch_remove_links(tamis_filter *filter, const tamis_i_group *now,
+                               const tamis_i_group *next, bool *removed) {
     for (size_t i = 0; i < GROUP; i++) {
-        fetch_links(filter, next, i, true);
+        batch_fetch_links(filter, next, i, true);
         if (i < now->n)
             removed[i] = tamis_i_series_remove(filter, now->digests[i]) == TAMIS_OK;
     }
 }
 
-static void contains_singly(const tamis_filter *filter, const tamis_i_group *now,
-                            const tamis_i_group *next, bool *present) {
+static void batch_contains_singly(const tamis_filter *filter, const tamis_i_group *now,
+                                  const tamis_i_group *next, bool *present) {
     for (size_t i = 0; i < GROUP; i++) {
-        fetch(filter, next, i, false);
+        batch_fetch(filter, next, i, false);
         if (i < now->n)
             present[i] = filter->kind->contains(filter, now->digests[i]);
     }
 }
 
-static tamis_status insert_singly(tamis_filter *filter, const tamis_i_group *now,
-                                  const tamis_i_group *next, bool *added, size_t *done) {
+static tamis_status batch_insert_singly(tamis_filter *filter, const tamis_i_group *now,
+                                        const tamis_i_group *next, bool *added, size_t *done) {
     *done = 0;
     for (size_t i = 0; i < GROUP; i++) {
-        fetch(filter, next, i, true);
+        batch_fetch(filter, next, i, true);
         if (i < now->n) {
             const tamis_status status = filter->kind->insert(filter, now->digests[i], &added[i]);
             if (status != TAMIS_OK)
@@ -150,10 +150,10 @@ static tamis_status insert_singly(tamis_filter *filter, const tamis_i_group *now
     return TAMIS_OK;
 }
 
-static void remove_singly(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
-                          bool *removed) {
+static void batch_remove_singly(tamis_filter *filter, const tamis_i_group *now,
+                                const tamis_i_group *next, bool *removed) {
     for (size_t i = 0; i < GROUP; i++) {
-        fetch(filter, next, i, true);
+        batch_fetch(filter, next, i, true);
         if (i < now->n)
             removed[i] = filter->kind->remove(filter, now->digests[i]) == TAMIS_OK;
     }
@@ -162,27 +162,27 @@ static void remove_singly(tamis_filter *filter, const tamis_i_group *now, const 
 /* ---- the batches ---- */
 
 /* Keys from fetching to work. */
-static size_t ahead_of(const tamis_filter *filter) {
+static size_t batch_ahead_of(const tamis_filter *filter) {
     return GROUP * (filter->kind->ahead != 0 ? filter->kind->ahead : AHEAD);
 }
 
 size_t tamis_i_batch_contains(const tamis_filter *filter, tamis_i_keys_form form, const void *array,
                               size_t n, bool *present) {
     key_source k;
-    keys_start(&k, filter, form, array, n);
+    batch_keys_start(&k, filter, form, array, n);
     bool unasked[GROUP];
     size_t found = 0;
     const tamis_i_group none = {.n = 0};
-    const size_t ahead = ahead_of(filter);
+    const size_t ahead = batch_ahead_of(filter);
     void (*const work)(const tamis_filter *, const tamis_i_group *, const tamis_i_group *, bool *) =
-        filter->links != NULL                 ? contains_links
+        filter->links != NULL                 ? batch_contains_links
         : filter->kind->contains_many != NULL ? filter->kind->contains_many
-                                              : contains_singly;
+                                              : batch_contains_singly;
     for (size_t at = 0; at < ahead; at += GROUP)
-        work(filter, &none, group_hash(&k, at), unasked);
+        work(filter, &none, batch_group_hash(&k, at), unasked);
     for (size_t at = 0; at < n; at += GROUP) {
-        const tamis_i_group *const next = group_hash(&k, at + ahead);
-        const tamis_i_group *const now = group_at(&k, at);
+        const tamis_i_group *const next = batch_group_hash(&k, at + ahead);
+        const tamis_i_group *const now = batch_group_at(&k, at);
         bool *const answers = present == NULL ? unasked : present + at;
         work(filter, now, next, answers);
         found += tamis_i_group_sum(answers, now->n);
@@ -193,22 +193,22 @@ size_t tamis_i_batch_contains(const tamis_filter *filter, tamis_i_keys_form form
 tamis_status tamis_i_batch_insert(tamis_filter *filter, tamis_i_keys_form form, const void *array,
                                   size_t n, bool *added, size_t *done) {
     key_source k;
-    keys_start(&k, filter, form, array, n);
+    batch_keys_start(&k, filter, form, array, n);
     bool unasked[GROUP];
     tamis_status status = TAMIS_OK;
     size_t all = 0, in;
     const tamis_i_group none = {.n = 0};
-    const size_t ahead = ahead_of(filter);
+    const size_t ahead = batch_ahead_of(filter);
     tamis_status (*const work)(tamis_filter *, const tamis_i_group *, const tamis_i_group *, bool *,
-                               size_t *) = filter->links != NULL ? insert_links
+                               size_t *) = filter->links != NULL ? batch_insert_links
                                            : filter->kind->insert_many != NULL
                                                ? filter->kind->insert_many
-                                               : insert_singly;
+                                               : batch_insert_singly;
     for (size_t at = 0; at < ahead && status == TAMIS_OK; at += GROUP)
-        status = work(filter, &none, group_hash(&k, at), unasked, &in);
+        status = work(filter, &none, batch_group_hash(&k, at), unasked, &in);
     for (size_t at = 0; at < n && status == TAMIS_OK; at += GROUP) {
-        const tamis_i_group *const next = group_hash(&k, at + ahead);
-        const tamis_i_group *const now = group_at(&k, at);
+        const tamis_i_group *const next = batch_group_hash(&k, at + ahead);
+        const tamis_i_group *const now = batch_group_at(&k, at);
         status = work(filter, now, next, added == NULL ? unasked : added + at, &in);
         all += in;
     }
@@ -220,20 +220,20 @@ tamis_status tamis_i_batch_insert(tamis_filter *filter, tamis_i_keys_form form, 
 size_t tamis_i_batch_remove(tamis_filter *filter, tamis_i_keys_form form, const void *array,
                             size_t n, bool *removed) {
     key_source k;
-    keys_start(&k, filter, form, array, n);
+    batch_keys_start(&k, filter, form, array, n);
     bool unasked[GROUP];
     size_t all = 0;
     const tamis_i_group none = {.n = 0};
-    const size_t ahead = ahead_of(filter);
+    const size_t ahead = batch_ahead_of(filter);
     void (*const work)(tamis_filter *, const tamis_i_group *, const tamis_i_group *, bool *) =
-        filter->links != NULL               ? remove_links
+        filter->links != NULL               ? batch_remove_links
         : filter->kind->remove_many != NULL ? filter->kind->remove_many
-                                            : remove_singly;
+                                            : batch_remove_singly;
     for (size_t at = 0; at < ahead; at += GROUP)
-        work(filter, &none, group_hash(&k, at), unasked);
+        work(filter, &none, batch_group_hash(&k, at), unasked);
     for (size_t at = 0; at < n; at += GROUP) {
-        const tamis_i_group *const next = group_hash(&k, at + ahead);
-        const tamis_i_group *const now = group_at(&k, at);
+        const tamis_i_group *const next = batch_group_hash(&k, at + ahead);
+        const tamis_i_group *const now = batch_group_at(&k, at);
         bool *const answers = removed == NULL ? unasked : removed + at;
         work(filter, now, next, answers);
         all += tamis_i_group_sum(answers, now->n);

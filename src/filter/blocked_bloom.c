@@ -18,7 +18,7 @@
 #define BLOCK_BITS TAMIS_I_BLOCK_BITS
 #define BLOCKS_MAX ((uint64_t)1 << 39)
 
-static tamis_status shape(tamis_params *params, uint64_t *n_table) {
+static tamis_status blocked_shape(tamis_params *params, uint64_t *n_table) {
     uint64_t *const blocks = &params->value[TAMIS_BLOCKED_BLOOM_BLOCKS];
     uint64_t *const hashes = &params->value[TAMIS_BLOCKED_BLOOM_HASHES];
     if (*blocks == 0)
@@ -37,46 +37,48 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
 }
 
 /* What geometry[] holds: the operations themselves, so that a query has one step less to them. */
-static inline const tamis_i_block_ops *ops_of(const tamis_filter *filter) {
+static inline const tamis_i_block_ops *blocked_ops_of(const tamis_filter *filter) {
     return (const tamis_i_block_ops *)(const void *)filter->geometry;
 }
 
-static void attach(tamis_filter *filter) {
+static void blocked_attach(tamis_filter *filter) {
     memcpy(filter->geometry, tamis_i_block_ops_for(filter->features), sizeof(tamis_i_block_ops));
 }
 
-static uint64_t *block_of(const tamis_filter *filter, tamis_digest digest) {
+static uint64_t *blocked_block_of(const tamis_filter *filter, tamis_digest digest) {
     return filter->table +
            TAMIS_LINE_WORDS * tamis_i_range(digest.lo, filter->n_table / TAMIS_LINE_WORDS);
 }
 
-static unsigned hashes_of(const tamis_filter *filter) {
+static unsigned blocked_hashes_of(const tamis_filter *filter) {
     return (unsigned)filter->params.value[TAMIS_BLOCKED_BLOOM_HASHES];
 }
 
-static bool contains(const tamis_filter *filter, tamis_digest digest) {
-    return ops_of(filter)->test(block_of(filter, digest), digest.hi, hashes_of(filter));
+static bool blocked_contains(const tamis_filter *filter, tamis_digest digest) {
+    return blocked_ops_of(filter)->test(blocked_block_of(filter, digest), digest.hi,
+                                        blocked_hashes_of(filter));
 }
 
-static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+static tamis_status blocked_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
     tamis_i_probe probe; /* clearing all of it would take longer than the rest */
-    probe.at[0] = block_of(filter, digest);
+    probe.at[0] = blocked_block_of(filter, digest);
     probe.word[0] = digest.hi;
-    filter->state[TAMIS_I_COUNT] += ops_of(filter)->set_many(&probe, 1, hashes_of(filter), added);
+    filter->state[TAMIS_I_COUNT] +=
+        blocked_ops_of(filter)->set_many(&probe, 1, blocked_hashes_of(filter), added);
     return TAMIS_OK;
 }
 
 /* A line that no other processor holds can be written once it is there: no need to tell the two uses
  * apart. */
-static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
+static void blocked_prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
     (void)write;
-    TAMIS_PREFETCH(block_of(filter, digest));
+    TAMIS_PREFETCH(blocked_block_of(filter, digest));
 }
 
 /* The probes of the next group, for the engine to fetch while it works on this one; where there are
  * fewer than it works on, its own have to do. */
-static inline const tamis_i_probe *locate(const tamis_filter *filter, const tamis_i_group *now,
-                                          const tamis_i_group *next) {
+static inline const tamis_i_probe *
+blocked_locate(const tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next) {
     const uint64_t n_blocks = filter->n_table / TAMIS_LINE_WORDS;
     uint64_t *const table = filter->table;
     tamis_i_probe *const probes = tamis_i_group_probes(next);
@@ -91,32 +93,33 @@ static inline const tamis_i_probe *locate(const tamis_filter *filter, const tami
     return tamis_i_group_probes(now);
 }
 
-static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
-                          const tamis_i_group *next, bool *present) {
-    const tamis_i_probe *const fetch = locate(filter, now, next);
-    ops_of(filter)->test_many(tamis_i_group_probes(now), now->n, hashes_of(filter), fetch, present);
+static void blocked_contains_many(const tamis_filter *filter, const tamis_i_group *now,
+                                  const tamis_i_group *next, bool *present) {
+    const tamis_i_probe *const fetch = blocked_locate(filter, now, next);
+    blocked_ops_of(filter)->test_many(tamis_i_group_probes(now), now->n, blocked_hashes_of(filter),
+                                      fetch, present);
 }
 
 /* Setting bits is more work than testing them, and fetching the next group all at once was measured to be
  * better than in turns.  A group is worked off in order, so that a key that stands twice in it is added
  * once. */
-static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
-                                const tamis_i_group *next, bool *added, size_t *done) {
-    (void)locate(filter, &(const tamis_i_group){.n = 0}, next);
-    filter->state[TAMIS_I_COUNT] +=
-        ops_of(filter)->set_many(tamis_i_group_probes(now), now->n, hashes_of(filter), added);
+static tamis_status blocked_insert_many(tamis_filter *filter, const tamis_i_group *now,
+                                        const tamis_i_group *next, bool *added, size_t *done) {
+    (void)blocked_locate(filter, &(const tamis_i_group){.n = 0}, next);
+    filter->state[TAMIS_I_COUNT] += blocked_ops_of(filter)->set_many(
+        tamis_i_group_probes(now), now->n, blocked_hashes_of(filter), added);
     *done = now->n;
     return TAMIS_OK;
 }
 
-static tamis_status merge(tamis_filter *filter, const tamis_filter *source) {
+static tamis_status blocked_merge(tamis_filter *filter, const tamis_filter *source) {
     for (uint64_t i = 0; i < filter->n_table; i++)
         filter->table[i] |= source->table[i];
     return TAMIS_OK;
 }
 
 /* Blocks are asked equally often: the error rate is the mean of theirs. */
-static void info(const tamis_filter *filter, tamis_info *info) {
+static void blocked_info(const tamis_filter *filter, tamis_info *info) {
     const uint64_t blocks = filter->n_table / TAMIS_LINE_WORDS;
     uint64_t with[BLOCK_BITS + 1] = {0};
     for (uint64_t i = 0; i < blocks; i++)
@@ -125,11 +128,11 @@ static void info(const tamis_filter *filter, tamis_info *info) {
     for (unsigned ones = 0; ones <= BLOCK_BITS; ones++) {
         info->load_histogram[(ones + 15) / 16] += with[ones];
         info->fpr += (double)with[ones] / (double)blocks *
-                     pow((double)ones / BLOCK_BITS, (double)hashes_of(filter));
+                     pow((double)ones / BLOCK_BITS, (double)blocked_hashes_of(filter));
     }
 }
 
-static bool check(const tamis_filter *filter, const char **reason) {
+static bool blocked_check(const tamis_filter *filter, const char **reason) {
     const uint64_t ones = filter->words->ones(filter->table, (size_t)filter->n_table);
     return tamis_i_probe_check_count(filter, ones, reason);
 }
@@ -139,13 +142,13 @@ const tamis_i_kind tamis_i_blocked_bloom = {.id = TAMIS_KIND_BLOCKED_BLOOM,
                                             .abilities = TAMIS_CAN_MERGE,
                                             .scratch = TAMIS_I_SCRATCH_MAX,
                                             .params = {"blocks", "hashes"},
-                                            .shape = shape,
-                                            .attach = attach,
-                                            .insert = insert,
-                                            .contains = contains,
-                                            .prefetch = prefetch,
-                                            .contains_many = contains_many,
-                                            .insert_many = insert_many,
-                                            .merge = merge,
-                                            .info = info,
-                                            .check = check};
+                                            .shape = blocked_shape,
+                                            .attach = blocked_attach,
+                                            .insert = blocked_insert,
+                                            .contains = blocked_contains,
+                                            .prefetch = blocked_prefetch,
+                                            .contains_many = blocked_contains_many,
+                                            .insert_many = blocked_insert_many,
+                                            .merge = blocked_merge,
+                                            .info = blocked_info,
+                                            .check = blocked_check};

@@ -23,7 +23,7 @@
 
 enum { SPAN, PER_KEY, STEP }; /* geometry: bits a hash ranges over, k, distance between ranges */
 
-static tamis_status shape(tamis_params *params, uint64_t *n_table) {
+static tamis_status bloom_shape(tamis_params *params, uint64_t *n_table) {
     uint64_t *const bits = &params->value[TAMIS_BLOOM_BITS];
     uint64_t *const hashes = &params->value[TAMIS_BLOOM_HASHES];
     if (*bits == 0)
@@ -37,7 +37,7 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
     return TAMIS_OK;
 }
 
-static void attach(tamis_filter *filter) {
+static void bloom_attach(tamis_filter *filter) {
     const uint64_t bits = filter->params.value[TAMIS_BLOOM_BITS];
     const uint64_t hashes = filter->params.value[TAMIS_BLOOM_HASHES];
     const bool parts = filter->params.value[TAMIS_BLOOM_PARTITIONED] != 0;
@@ -46,7 +46,7 @@ static void attach(tamis_filter *filter) {
     filter->geometry[PER_KEY] = hashes;
 }
 
-static bool contains(const tamis_filter *filter, tamis_digest digest) {
+static bool bloom_contains(const tamis_filter *filter, tamis_digest digest) {
     const uint64_t span = filter->geometry[SPAN], step = filter->geometry[STEP];
     const unsigned k = (unsigned)filter->geometry[PER_KEY];
     uint64_t base = 0;
@@ -56,7 +56,7 @@ static bool contains(const tamis_filter *filter, tamis_digest digest) {
     return true;
 }
 
-static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+static tamis_status bloom_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
     const uint64_t span = filter->geometry[SPAN], step = filter->geometry[STEP];
     const unsigned k = (unsigned)filter->geometry[PER_KEY];
     uint64_t base = 0, fresh = 0;
@@ -72,7 +72,7 @@ static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *adde
 }
 
 /* A query for an absent key seldom goes past the second bit. */
-static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
+static void bloom_prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
     const uint64_t span = filter->geometry[SPAN], step = filter->geometry[STEP];
     const unsigned k = (unsigned)filter->geometry[PER_KEY];
     const unsigned ahead = write || k < 2 ? k : 2;
@@ -81,14 +81,14 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
         TAMIS_PREFETCH(filter->table + (base + tamis_i_probe_next(&digest, span)) / 64);
 }
 
-static tamis_status merge(tamis_filter *filter, const tamis_filter *source) {
+static tamis_status bloom_merge(tamis_filter *filter, const tamis_filter *source) {
     for (uint64_t i = 0; i < filter->n_table; i++)
         filter->table[i] |= source->table[i];
     return TAMIS_OK;
 }
 
 /* The error rate is the product of the fills of the parts that the hashes range over. */
-static void info(const tamis_filter *filter, tamis_info *info) {
+static void bloom_info(const tamis_filter *filter, tamis_info *info) {
     const uint64_t span = filter->geometry[SPAN], step = filter->geometry[STEP];
     const unsigned k = (unsigned)filter->geometry[PER_KEY];
     const uint64_t all = filter->words->ones(filter->table, (size_t)filter->n_table);
@@ -107,7 +107,7 @@ static void info(const tamis_filter *filter, tamis_info *info) {
     info->load_histogram[1] = all;
 }
 
-static bool check(const tamis_filter *filter, const char **reason) {
+static bool bloom_check(const tamis_filter *filter, const char **reason) {
     const uint64_t span = filter->geometry[SPAN], step = filter->geometry[STEP];
     const uint64_t used = step == 0 ? span : filter->geometry[PER_KEY] * step;
     const uint64_t ones = filter->words->ones(filter->table, (size_t)filter->n_table);
@@ -122,11 +122,11 @@ const tamis_i_kind tamis_i_bloom = {.id = TAMIS_KIND_BLOOM,
                                     .name = "bloom",
                                     .abilities = TAMIS_CAN_MERGE,
                                     .params = {"bits", "hashes", "partitioned"},
-                                    .shape = shape,
-                                    .attach = attach,
-                                    .insert = insert,
-                                    .contains = contains,
-                                    .prefetch = prefetch,
-                                    .merge = merge,
-                                    .info = info,
-                                    .check = check};
+                                    .shape = bloom_shape,
+                                    .attach = bloom_attach,
+                                    .insert = bloom_insert,
+                                    .contains = bloom_contains,
+                                    .prefetch = bloom_prefetch,
+                                    .merge = bloom_merge,
+                                    .info = bloom_info,
+                                    .check = bloom_check};

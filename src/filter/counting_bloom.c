@@ -25,7 +25,7 @@
 #define SATURATED    15u
 #define ALL_ONES     0x1111111111111111u /* the lowest bit of every counter of a word */
 
-static tamis_status shape(tamis_params *params, uint64_t *n_table) {
+static tamis_status counting_bloom_shape(tamis_params *params, uint64_t *n_table) {
     uint64_t *const counters = &params->value[TAMIS_COUNTING_BLOOM_COUNTERS];
     uint64_t *const hashes = &params->value[TAMIS_COUNTING_BLOOM_HASHES];
     if (*counters == 0)
@@ -38,64 +38,65 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
     return TAMIS_OK;
 }
 
-static unsigned counter_get(const tamis_filter *filter, uint64_t i) {
+static unsigned counting_bloom_counter_get(const tamis_filter *filter, uint64_t i) {
     return (unsigned)(filter->table[i / 16] >> 4 * (i % 16) & 15);
 }
 
-static void counter_raise(tamis_filter *filter, uint64_t i) {
+static void counting_bloom_counter_raise(tamis_filter *filter, uint64_t i) {
     filter->table[i / 16] += (uint64_t)1 << 4 * (i % 16);
 }
 
-static void counter_lower(tamis_filter *filter, uint64_t i) {
+static void counting_bloom_counter_lower(tamis_filter *filter, uint64_t i) {
     filter->table[i / 16] -= (uint64_t)1 << 4 * (i % 16);
 }
 
 /* The smallest of the k counters; stops at a zero. */
-static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
+static uint64_t counting_bloom_copies(const tamis_filter *filter, tamis_digest digest) {
     const uint64_t span = filter->params.value[TAMIS_COUNTING_BLOOM_COUNTERS];
     const unsigned k = (unsigned)filter->params.value[TAMIS_COUNTING_BLOOM_HASHES];
     unsigned least = SATURATED;
     for (unsigned i = 0; i < k && least != 0; i++) {
-        const unsigned count = counter_get(filter, tamis_i_probe_next(&digest, span));
+        const unsigned count =
+            counting_bloom_counter_get(filter, tamis_i_probe_next(&digest, span));
         least = count < least ? count : least;
     }
     return least;
 }
 
-static bool contains(const tamis_filter *filter, tamis_digest digest) {
-    return copies(filter, digest) != 0;
+static bool counting_bloom_contains(const tamis_filter *filter, tamis_digest digest) {
+    return counting_bloom_copies(filter, digest) != 0;
 }
 
-static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+static tamis_status counting_bloom_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
     const uint64_t span = filter->params.value[TAMIS_COUNTING_BLOOM_COUNTERS];
     const unsigned k = (unsigned)filter->params.value[TAMIS_COUNTING_BLOOM_HASHES];
     /* A counter that this very key has raised from zero before does not make it an old key, so the
      * answer is that of a query before the first change. */
-    *added = !contains(filter, digest);
+    *added = !counting_bloom_contains(filter, digest);
     for (unsigned i = 0; i < k; i++) {
         const uint64_t at = tamis_i_probe_next(&digest, span);
-        if (counter_get(filter, at) != SATURATED)
-            counter_raise(filter, at);
+        if (counting_bloom_counter_get(filter, at) != SATURATED)
+            counting_bloom_counter_raise(filter, at);
     }
     filter->state[TAMIS_I_COUNT]++;
     return TAMIS_OK;
 }
 
-static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
+static tamis_status counting_bloom_remove_one(tamis_filter *filter, tamis_digest digest) {
     const uint64_t span = filter->params.value[TAMIS_COUNTING_BLOOM_COUNTERS];
     const unsigned k = (unsigned)filter->params.value[TAMIS_COUNTING_BLOOM_HASHES];
     uint64_t lowered[TAMIS_I_PROBES_MAX];
     unsigned n_lowered = 0;
     for (unsigned i = 0; i < k; i++) {
         const uint64_t at = tamis_i_probe_next(&digest, span);
-        const unsigned count = counter_get(filter, at);
+        const unsigned count = counting_bloom_counter_get(filter, at);
         if (count == 0) {
             while (n_lowered > 0)
-                counter_raise(filter, lowered[--n_lowered]);
+                counting_bloom_counter_raise(filter, lowered[--n_lowered]);
             return TAMIS_E_NOT_FOUND;
         }
         if (count != SATURATED) {
-            counter_lower(filter, at);
+            counting_bloom_counter_lower(filter, at);
             lowered[n_lowered++] = at;
         }
     }
@@ -104,7 +105,7 @@ static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
     return TAMIS_OK;
 }
 
-static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
+static void counting_bloom_prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
     const uint64_t span = filter->params.value[TAMIS_COUNTING_BLOOM_COUNTERS];
     const unsigned k = (unsigned)filter->params.value[TAMIS_COUNTING_BLOOM_HASHES];
     const unsigned ahead = write || k < 2 ? k : 2;
@@ -114,7 +115,7 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
 
 /* Sixteen counters at once: sums of the even and of the odd counters in bytes; a sum of 15 or more, and
  * a counter that was saturated before, stay at 15. */
-static tamis_status merge(tamis_filter *filter, const tamis_filter *source) {
+static tamis_status counting_bloom_merge(tamis_filter *filter, const tamis_filter *source) {
     const uint64_t even = 0x0f0f0f0f0f0f0f0fu;
     for (uint64_t i = 0; i < filter->n_table; i++) {
         const uint64_t a = filter->table[i], b = source->table[i];
@@ -130,31 +131,31 @@ static tamis_status merge(tamis_filter *filter, const tamis_filter *source) {
 }
 
 /* The nonzero counters of a word, one bit each. */
-static uint64_t nonzero(uint64_t word) {
+static uint64_t counting_bloom_nonzero(uint64_t word) {
     word |= word >> 2;
     word |= word >> 1;
     return word & ALL_ONES;
 }
 
-static void info(const tamis_filter *filter, tamis_info *info) {
+static void counting_bloom_info(const tamis_filter *filter, tamis_info *info) {
     const uint64_t counters = filter->params.value[TAMIS_COUNTING_BLOOM_COUNTERS];
     info->n_loads = SATURATED + 1;
     for (uint64_t i = 0; i < counters; i++)
-        info->load_histogram[counter_get(filter, i)]++;
+        info->load_histogram[counting_bloom_counter_get(filter, i)]++;
     const double filled = (double)(counters - info->load_histogram[0]) / (double)counters;
     info->fpr = pow(filled, (double)filter->params.value[TAMIS_COUNTING_BLOOM_HASHES]);
     info->saturated = info->load_histogram[SATURATED];
 }
 
 /* As long as no counter is saturated, none ever was, and the counters add up to k times the keys. */
-static bool check(const tamis_filter *filter, const char **reason) {
+static bool counting_bloom_check(const tamis_filter *filter, const char **reason) {
     const uint64_t counters = filter->params.value[TAMIS_COUNTING_BLOOM_COUNTERS];
     const uint64_t count = filter->state[TAMIS_I_COUNT];
     uint64_t sum = 0, expected;
     bool saturated = false;
     for (uint64_t i = 0; i < filter->n_table; i++) {
         uint64_t word = filter->table[i];
-        if (nonzero(~word) != ALL_ONES)
+        if (counting_bloom_nonzero(~word) != ALL_ONES)
             saturated = true;
         for (; word != 0; word >>= 4)
             sum += word & 15;
@@ -182,12 +183,12 @@ const tamis_i_kind tamis_i_counting_bloom = {.id = TAMIS_KIND_COUNTING_BLOOM,
                                              .abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT |
                                                           TAMIS_CAN_MERGE,
                                              .params = {"counters", "hashes"},
-                                             .shape = shape,
-                                             .insert = insert,
-                                             .contains = contains,
-                                             .remove = remove_one,
-                                             .copies = copies,
-                                             .prefetch = prefetch,
-                                             .merge = merge,
-                                             .info = info,
-                                             .check = check};
+                                             .shape = counting_bloom_shape,
+                                             .insert = counting_bloom_insert,
+                                             .contains = counting_bloom_contains,
+                                             .remove = counting_bloom_remove_one,
+                                             .copies = counting_bloom_copies,
+                                             .prefetch = counting_bloom_prefetch,
+                                             .merge = counting_bloom_merge,
+                                             .info = counting_bloom_info,
+                                             .check = counting_bloom_check};

@@ -41,7 +41,7 @@ enum {
     OPS
 }; /* geometry; WORDS of a group */
 
-static tamis_status shape(tamis_params *params, uint64_t *n_table) {
+static tamis_status dleft_shape(tamis_params *params, uint64_t *n_table) {
     uint64_t *const bits = &params->value[TAMIS_DLEFT_BUCKET_BITS];
     uint64_t *const subtables = &params->value[TAMIS_DLEFT_SUBTABLES];
     uint64_t *const buckets = &params->value[TAMIS_DLEFT_BUCKETS];
@@ -70,15 +70,15 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
     return TAMIS_OK;
 }
 
-static const tamis_i_dleft_bucket_ops *ops_of(const tamis_filter *filter) {
+static const tamis_i_dleft_bucket_ops *dleft_ops_of(const tamis_filter *filter) {
     return (const tamis_i_dleft_bucket_ops *)(uintptr_t)filter->geometry[OPS];
 }
 
-static const tamis_i_dleft_bucket *layout_of(const tamis_filter *filter) {
+static const tamis_i_dleft_bucket *dleft_layout_of(const tamis_filter *filter) {
     return (const tamis_i_dleft_bucket *)(uintptr_t)filter->geometry[LAYOUT];
 }
 
-static void attach(tamis_filter *filter) {
+static void dleft_attach(tamis_filter *filter) {
     uint64_t *const g = filter->geometry;
     const tamis_i_dleft_bucket *const layout = tamis_i_dleft_bucket_layout(
         filter->params.value[TAMIS_DLEFT_BUCKET_BITS], filter->params.value[TAMIS_DLEFT_GROUP],
@@ -99,7 +99,8 @@ typedef struct choice {
 } choice;
 
 /* Words 0 to 3 of the digest's stream choose the buckets, word 4 is the fingerprint. */
-static inline choice choice_of(const tamis_filter *filter, tamis_digest digest, unsigned subtable) {
+static inline choice dleft_choice_of(const tamis_filter *filter, tamis_digest digest,
+                                     unsigned subtable) {
     const uint64_t *const g = filter->geometry;
     const uint64_t bucket = tamis_i_range(tamis_i_word(digest, subtable), g[PER_SUBTABLE]);
     const uint64_t group = subtable * g[GROUPS] + (g[GROUP] == 1 ? bucket : bucket / 4);
@@ -107,30 +108,30 @@ static inline choice choice_of(const tamis_filter *filter, tamis_digest digest, 
                     .bucket = g[GROUP] == 1 ? 0 : (unsigned)(bucket % 4)};
 }
 
-static uint64_t fingerprint_of(tamis_digest digest) {
+static uint64_t dleft_fingerprint_of(tamis_digest digest) {
     return tamis_i_word(digest, 4);
 }
 
-static bool contains(const tamis_filter *filter, tamis_digest digest) {
-    const tamis_i_dleft_bucket_ops *const ops = ops_of(filter);
-    const uint64_t fingerprint = fingerprint_of(digest);
+static bool dleft_contains(const tamis_filter *filter, tamis_digest digest) {
+    const tamis_i_dleft_bucket_ops *const ops = dleft_ops_of(filter);
+    const uint64_t fingerprint = dleft_fingerprint_of(digest);
     bool found = false;
     for (unsigned i = 0; i < filter->geometry[SUBTABLES]; i++) {
-        const choice c = choice_of(filter, digest, i);
+        const choice c = dleft_choice_of(filter, digest, i);
         found |= ops->find(c.group, c.bucket, fingerprint);
     }
     return found || tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
 
-static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
-    const tamis_i_dleft_bucket *const layout = layout_of(filter);
-    const tamis_i_dleft_bucket_ops *const ops = ops_of(filter);
+static tamis_status dleft_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+    const tamis_i_dleft_bucket *const layout = dleft_layout_of(filter);
+    const tamis_i_dleft_bucket_ops *const ops = dleft_ops_of(filter);
     const unsigned subtables = (unsigned)filter->geometry[SUBTABLES];
-    const uint64_t fingerprint = fingerprint_of(digest);
+    const uint64_t fingerprint = dleft_fingerprint_of(digest);
     choice choices[SUBTABLES_MAX] = {{NULL, 0}};
     bool found = false;
     for (unsigned i = 0; i < subtables; i++)
-        choices[i] = choice_of(filter, digest, i);
+        choices[i] = dleft_choice_of(filter, digest, i);
     for (unsigned i = 0; i < subtables; i++)
         found |= ops->find(choices[i].group, choices[i].bucket, fingerprint);
     if (found || tamis_i_stash_copies(&filter->stash, digest) != 0) {
@@ -157,24 +158,24 @@ static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *adde
     return TAMIS_OK;
 }
 
-static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
+static void dleft_prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
     for (unsigned i = 0; i < filter->geometry[SUBTABLES]; i++) {
         if (write)
-            TAMIS_PREFETCH_RW(choice_of(filter, digest, i).group);
+            TAMIS_PREFETCH_RW(dleft_choice_of(filter, digest, i).group);
         else
-            TAMIS_PREFETCH(choice_of(filter, digest, i).group);
+            TAMIS_PREFETCH(dleft_choice_of(filter, digest, i).group);
     }
 }
 
 /* Compiled for the numbers that are the same for all keys. */
-TAMIS_INLINE void locate_with(const tamis_filter *filter, const tamis_i_group *next,
-                              unsigned subtables, unsigned group, uint64_t words) {
+TAMIS_INLINE void dleft_locate_with(const tamis_filter *filter, const tamis_i_group *next,
+                                    unsigned subtables, unsigned group, uint64_t words) {
     const uint64_t per_subtable = filter->geometry[PER_SUBTABLE];
     const uint64_t step = filter->geometry[GROUPS] * words;
     uint64_t *const table = filter->table;
     for (size_t i = 0; i < next->n; i++) {
         tamis_i_probe *const p = &tamis_i_group_probes(next)[i];
-        p->word[0] = fingerprint_of(next->digests[i]);
+        p->word[0] = dleft_fingerprint_of(next->digests[i]);
         for (unsigned j = 0; j < subtables; j++) {
             const uint64_t bucket = tamis_i_range(tamis_i_word(next->digests[i], j), per_subtable);
             p->at[j] = table + j * step + bucket / group * words;
@@ -185,18 +186,18 @@ TAMIS_INLINE void locate_with(const tamis_filter *filter, const tamis_i_group *n
 
 /* The probes of the next group, for the engine to fetch while it works on this one; where there are
  * fewer than it works on, its own have to do. */
-static const tamis_i_probe *locate(const tamis_filter *filter, const tamis_i_group *now,
-                                   const tamis_i_group *next) {
+static const tamis_i_probe *dleft_locate(const tamis_filter *filter, const tamis_i_group *now,
+                                         const tamis_i_group *next) {
     const uint64_t *const g = filter->geometry;
     const unsigned subtables = (unsigned)g[SUBTABLES];
     if (g[GROUP] == 1 && subtables == 3 && g[WORDS] == 1)
-        locate_with(filter, next, 3, 1, 1);
+        dleft_locate_with(filter, next, 3, 1, 1);
     else if (g[GROUP] == 1 && subtables == 3)
-        locate_with(filter, next, 3, 1, 2);
+        dleft_locate_with(filter, next, 3, 1, 2);
     else if (g[GROUP] == 1)
-        locate_with(filter, next, subtables, 1, g[WORDS]);
+        dleft_locate_with(filter, next, subtables, 1, g[WORDS]);
     else
-        locate_with(filter, next, subtables, 4, g[WORDS]);
+        dleft_locate_with(filter, next, subtables, 4, g[WORDS]);
     if (next->n >= now->n && now->n != 0)
         return tamis_i_group_probes(next);
     for (size_t i = 0; i < next->n; i++)
@@ -205,11 +206,11 @@ static const tamis_i_probe *locate(const tamis_filter *filter, const tamis_i_gro
     return tamis_i_group_probes(now);
 }
 
-static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
-                          const tamis_i_group *next, bool *present) {
-    const tamis_i_probe *const fetch = locate(filter, now, next);
-    ops_of(filter)->search(tamis_i_group_probes(now), now->n, (unsigned)filter->geometry[SUBTABLES],
-                           fetch, present);
+static void dleft_contains_many(const tamis_filter *filter, const tamis_i_group *now,
+                                const tamis_i_group *next, bool *present) {
+    const tamis_i_probe *const fetch = dleft_locate(filter, now, next);
+    dleft_ops_of(filter)->search(tamis_i_group_probes(now), now->n,
+                                 (unsigned)filter->geometry[SUBTABLES], fetch, present);
     if (*filter->stash.used != 0)
         for (size_t i = 0; i < now->n; i++)
             present[i] |= tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
@@ -218,7 +219,7 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
 /* ---- all keys at once ---- */
 
 /* Two choices are best when keys can be moved. */
-static void shape_offline(tamis_params *params) {
+static void dleft_shape_offline(tamis_params *params) {
     if (params->value[TAMIS_DLEFT_SUBTABLES] == 0)
         params->value[TAMIS_DLEFT_SUBTABLES] = 2;
 }
@@ -233,18 +234,19 @@ typedef struct balance {
 
 #define NOWHERE 255u
 
-static uint64_t bucket_number(const tamis_filter *filter, tamis_digest digest, unsigned subtable) {
+static uint64_t dleft_bucket_number(const tamis_filter *filter, tamis_digest digest,
+                                    unsigned subtable) {
     const uint64_t per = filter->geometry[PER_SUBTABLE];
     return subtable * per + tamis_i_range(tamis_i_word(digest, subtable), per);
 }
 
-static void place(const tamis_filter *filter, balance *b, uint64_t key, tamis_digest digest,
-                  unsigned pass, tamis_ties ties) {
+static void dleft_place(const tamis_filter *filter, balance *b, uint64_t key, tamis_digest digest,
+                        unsigned pass, tamis_ties ties) {
     const unsigned subtables = (unsigned)filter->geometry[SUBTABLES];
     const unsigned old = b->where[key];
     uint64_t buckets[SUBTABLES_MAX] = {0};
     for (unsigned i = 0; i < subtables; i++)
-        buckets[i] = bucket_number(filter, digest, i);
+        buckets[i] = dleft_bucket_number(filter, digest, i);
     if (old != NOWHERE && b->loads[buckets[old]] > 0) /* saturated loads may reach 0 too early */
         b->loads[buckets[old]]--;
     unsigned best = 0, equal = 1;
@@ -268,12 +270,12 @@ static void place(const tamis_filter *filter, balance *b, uint64_t key, tamis_di
 }
 
 /* Put a key where the balancing has decided, unless it is found there already. */
-static tamis_status settle(tamis_filter *filter, tamis_digest digest, unsigned subtable) {
-    if (contains(filter, digest))
+static tamis_status dleft_settle(tamis_filter *filter, tamis_digest digest, unsigned subtable) {
+    if (dleft_contains(filter, digest))
         return TAMIS_OK;
-    const choice c = choice_of(filter, digest, subtable);
-    if (!tamis_i_dleft_bucket_insert(layout_of(filter), c.group, c.bucket,
-                                     fingerprint_of(digest))) {
+    const choice c = dleft_choice_of(filter, digest, subtable);
+    if (!tamis_i_dleft_bucket_insert(dleft_layout_of(filter), c.group, c.bucket,
+                                     dleft_fingerprint_of(digest))) {
         const tamis_status status = tamis_i_stash_insert(&filter->stash, digest);
         if (status != TAMIS_OK)
             return status;
@@ -283,8 +285,8 @@ static tamis_status settle(tamis_filter *filter, tamis_digest digest, unsigned s
 }
 
 /* One walk over all keys; the last one, number 'passes' + 1, settles them. */
-static tamis_status walk(tamis_filter *filter, balance *b, const tamis_source *source, uint64_t n,
-                         unsigned pass, const tamis_build_options *options) {
+static tamis_status dleft_walk(tamis_filter *filter, balance *b, const tamis_source *source,
+                               uint64_t n, unsigned pass, const tamis_build_options *options) {
     tamis_digest digests[CHUNK];
     uint64_t key = 0;
     size_t got;
@@ -299,9 +301,9 @@ static tamis_status walk(tamis_filter *filter, balance *b, const tamis_source *s
             return TAMIS_E_IO;
         for (size_t i = 0; i < got; i++) {
             if (pass <= options->passes) {
-                place(filter, b, key + i, digests[i], pass, options->ties);
+                dleft_place(filter, b, key + i, digests[i], pass, options->ties);
             } else {
-                const tamis_status status = settle(filter, digests[i], b->where[key + i]);
+                const tamis_status status = dleft_settle(filter, digests[i], b->where[key + i]);
                 if (status != TAMIS_OK)
                     return status;
             }
@@ -312,8 +314,9 @@ static tamis_status walk(tamis_filter *filter, balance *b, const tamis_source *s
     }
 }
 
-static tamis_status build(tamis_filter *filter, const tamis_source *source, uint64_t n,
-                          const tamis_build_options *options, const tamis_allocator *allocator) {
+static tamis_status dleft_build(tamis_filter *filter, const tamis_source *source, uint64_t n,
+                                const tamis_build_options *options,
+                                const tamis_allocator *allocator) {
     const uint64_t buckets = filter->geometry[SUBTABLES] * filter->geometry[PER_SUBTABLE];
     uint64_t size;
     if (!tamis_i_add(buckets, n, &size) || size > SIZE_MAX)
@@ -325,7 +328,7 @@ static tamis_status build(tamis_filter *filter, const tamis_source *source, uint
     memset(b.where, NOWHERE, (size_t)n);
     tamis_status status = TAMIS_OK;
     for (unsigned pass = 0; pass <= options->passes + 1 && status == TAMIS_OK; pass++)
-        status = walk(filter, &b, source, n, pass, options);
+        status = dleft_walk(filter, &b, source, n, pass, options);
     tamis_i_free(allocator, work, (size_t)size);
     return status;
 }
@@ -334,8 +337,8 @@ static tamis_status build(tamis_filter *filter, const tamis_source *source, uint
 
 /* A query for an absent key meets, in each subtable, one bucket at random, and matches each of its
  * fingerprints, which are distinct, with probability 2^-bits. */
-static void info(const tamis_filter *filter, tamis_info *info) {
-    const tamis_i_dleft_bucket *const layout = layout_of(filter);
+static void dleft_info(const tamis_filter *filter, tamis_info *info) {
+    const tamis_i_dleft_bucket *const layout = dleft_layout_of(filter);
     const uint64_t *const g = filter->geometry;
     double miss = 0; /* the logarithm, so that small rates keep their digits */
     info->n_loads = tamis_i_dleft_bucket_load_max(layout) + 1;
@@ -353,8 +356,8 @@ static void info(const tamis_filter *filter, tamis_info *info) {
     info->fpr = -expm1(miss);
 }
 
-static bool check(const tamis_filter *filter, const char **reason) {
-    const tamis_i_dleft_bucket *const layout = layout_of(filter);
+static bool dleft_check(const tamis_filter *filter, const char **reason) {
+    const tamis_i_dleft_bucket *const layout = dleft_layout_of(filter);
     const uint64_t *const g = filter->geometry;
     const uint64_t groups = g[SUBTABLES] * g[GROUPS];
     uint64_t keys = 0, at = 0, copies;
@@ -386,13 +389,13 @@ const tamis_i_kind tamis_i_dleft = {
     .name = "dleft",
     .scratch = TAMIS_I_SCRATCH_MAX,
     .params = {"bucket_bits", "subtables", "buckets", "group", "plain"},
-    .shape = shape,
-    .attach = attach,
-    .insert = insert,
-    .contains = contains,
-    .prefetch = prefetch,
-    .contains_many = contains_many,
-    .info = info,
-    .build = build,
-    .shape_offline = shape_offline,
-    .check = check};
+    .shape = dleft_shape,
+    .attach = dleft_attach,
+    .insert = dleft_insert,
+    .contains = dleft_contains,
+    .prefetch = dleft_prefetch,
+    .contains_many = dleft_contains_many,
+    .info = dleft_info,
+    .build = dleft_build,
+    .shape_offline = dleft_shape_offline,
+    .check = dleft_check};

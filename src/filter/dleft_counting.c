@@ -51,28 +51,28 @@ typedef struct layout {
 
 _Static_assert(sizeof(layout) <= TAMIS_I_GEOMETRY * sizeof(uint64_t), "geometry[] is too small");
 
-static inline const layout *layout_of(const tamis_filter *filter) {
+static inline const layout *counting_layout_of(const tamis_filter *filter) {
     return (const layout *)(const void *)filter->geometry;
 }
 
-static void set_default(uint64_t *value, uint64_t is) {
+static void counting_set_default(uint64_t *value, uint64_t is) {
     *value = *value == 0 ? is : *value;
 }
 
-static uint64_t bucket_bits(const tamis_params *params) {
+static uint64_t counting_bucket_bits(const tamis_params *params) {
     return tamis_i_counting_bits(params->value[TAMIS_DLEFT_COUNTING_CELLS],
                                  params->value[TAMIS_DLEFT_COUNTING_COUNTER_BITS],
                                  params->value[TAMIS_DLEFT_COUNTING_REMAINDER_BITS]);
 }
 
-static tamis_status shape(tamis_params *params, uint64_t *n_table) {
+static tamis_status counting_shape(tamis_params *params, uint64_t *n_table) {
     uint64_t *const v = params->value;
-    set_default(&v[TAMIS_DLEFT_COUNTING_SUBTABLES], 4);
-    set_default(&v[TAMIS_DLEFT_COUNTING_CELLS], 8);
-    set_default(&v[TAMIS_DLEFT_COUNTING_REMAINDER_BITS], 14);
-    set_default(&v[TAMIS_DLEFT_COUNTING_COUNTER_BITS], 2);
-    set_default(&v[TAMIS_DLEFT_COUNTING_MOVES], 3);
-    set_default(&params->stash, 16 + params->capacity / 16384);
+    counting_set_default(&v[TAMIS_DLEFT_COUNTING_SUBTABLES], 4);
+    counting_set_default(&v[TAMIS_DLEFT_COUNTING_CELLS], 8);
+    counting_set_default(&v[TAMIS_DLEFT_COUNTING_REMAINDER_BITS], 14);
+    counting_set_default(&v[TAMIS_DLEFT_COUNTING_COUNTER_BITS], 2);
+    counting_set_default(&v[TAMIS_DLEFT_COUNTING_MOVES], 3);
+    counting_set_default(&params->stash, 16 + params->capacity / 16384);
     if (v[TAMIS_DLEFT_COUNTING_SUBTABLES] > SUBTABLES_MAX || v[TAMIS_DLEFT_COUNTING_CELLS] < 2 ||
         !tamis_i_counting_ok(v[TAMIS_DLEFT_COUNTING_CELLS], v[TAMIS_DLEFT_COUNTING_COUNTER_BITS],
                              v[TAMIS_DLEFT_COUNTING_REMAINDER_BITS]) ||
@@ -80,15 +80,16 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
          v[TAMIS_DLEFT_COUNTING_MOVES] != TAMIS_NONE))
         return TAMIS_E_ARGUMENT;
     const uint64_t keys = 3 * v[TAMIS_DLEFT_COUNTING_SUBTABLES] * v[TAMIS_DLEFT_COUNTING_CELLS];
-    set_default(&v[TAMIS_DLEFT_COUNTING_BUCKETS], (4 * params->capacity + keys - 1) / keys);
+    counting_set_default(&v[TAMIS_DLEFT_COUNTING_BUCKETS],
+                         (4 * params->capacity + keys - 1) / keys);
     return tamis_i_choices_shape(v[TAMIS_DLEFT_COUNTING_SUBTABLES], v[TAMIS_DLEFT_COUNTING_BUCKETS],
-                                 v[TAMIS_DLEFT_COUNTING_REMAINDER_BITS], bucket_bits(params),
-                                 n_table);
+                                 v[TAMIS_DLEFT_COUNTING_REMAINDER_BITS],
+                                 counting_bucket_bits(params), n_table);
 }
 
-static tamis_status insert_any(tamis_filter *filter, tamis_digest digest, bool *added);
+static tamis_status counting_insert_any(tamis_filter *filter, tamis_digest digest, bool *added);
 
-static void attach(tamis_filter *filter) {
+static void counting_attach(tamis_filter *filter) {
     const uint64_t *const v = filter->params.value;
     layout l;
     tamis_i_counting_init(&l.in.cells, v[TAMIS_DLEFT_COUNTING_CELLS],
@@ -96,67 +97,69 @@ static void attach(tamis_filter *filter) {
                           v[TAMIS_DLEFT_COUNTING_REMAINDER_BITS]);
     tamis_i_choices_init(&l.in.choices, filter->params.seed, v[TAMIS_DLEFT_COUNTING_SUBTABLES],
                          v[TAMIS_DLEFT_COUNTING_BUCKETS], v[TAMIS_DLEFT_COUNTING_REMAINDER_BITS],
-                         bucket_bits(&filter->params));
+                         counting_bucket_bits(&filter->params));
     l.way = (tamis_i_choices_way){.ops = tamis_i_counting_bucket_ops_for(&l.in, filter->features),
                                   .layout = offsetof(layout, in),
-                                  .insert_any = insert_any};
+                                  .insert_any = counting_insert_any};
     memcpy(filter->geometry, &l, sizeof l);
 }
 
 /* ---- the cells of a key ---- */
 
-static inline uint64_t load_at(const layout *l, const tamis_i_bucket *b) {
+static inline uint64_t counting_load_at(const layout *l, const tamis_i_bucket *b) {
     const tamis_i_counting_bucket *const cells = &l->in.cells;
     return tamis_i_counting_load(
         cells, tamis_i_counting_used(cells, tamis_i_counting_counters(cells, b->line, b->at)));
 }
 
-static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
+static uint64_t counting_copies(const tamis_filter *filter, tamis_digest digest) {
     tamis_i_probe probe;
-    return tamis_i_counting_look(&layout_of(filter)->in, filter->table, digest, &probe).copies +
+    return tamis_i_counting_look(&counting_layout_of(filter)->in, filter->table, digest, &probe)
+               .copies +
            tamis_i_stash_copies(&filter->stash, digest);
 }
 
 /* ---- making room ---- */
 
-static unsigned list_remainders(const void *context, uint64_t number, uint64_t *remainders) {
+static unsigned counting_list_remainders(const void *context, uint64_t number,
+                                         uint64_t *remainders) {
     const tamis_filter *const filter = context;
-    const layout *const l = layout_of(filter);
+    const layout *const l = counting_layout_of(filter);
     const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, number);
     for (unsigned i = 0; i < l->in.cells.n; i++)
         remainders[i] = tamis_i_counting_remainder(&l->in.cells, b.line, b.at, i);
     return (unsigned)l->in.cells.n;
 }
 
-static bool has_room(const void *context, uint64_t from, uint64_t remainder, uint64_t to) {
+static bool counting_has_room(const void *context, uint64_t from, uint64_t remainder, uint64_t to) {
     const tamis_filter *const filter = context;
-    const layout *const l = layout_of(filter);
+    const layout *const l = counting_layout_of(filter);
     const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, to);
     (void)from, (void)remainder; /* any cell fits where one is free */
-    return load_at(l, &b) < l->in.cells.n;
+    return counting_load_at(l, &b) < l->in.cells.n;
 }
 
 /* One cell goes from a bucket to another.  T(f) does not change. */
-static void move_cell(const layout *l, tamis_filter *filter, const tamis_i_move *move) {
+static void counting_move_cell(const layout *l, tamis_filter *filter, const tamis_i_move *move) {
     const tamis_i_bucket from = tamis_i_choices_bucket(&l->in.choices, filter->table, move->from);
     const tamis_i_bucket to = tamis_i_choices_bucket(&l->in.choices, filter->table, move->to);
     const uint64_t counters = tamis_i_counting_counters(&l->in.cells, from.line, from.at);
     const unsigned hits = tamis_i_counting_match(&l->in.cells, from.line, from.at, move->remainder);
     TAMIS_ASSERT(hits != 0);
     const unsigned cell = (unsigned)__builtin_ctz(hits);
-    tamis_i_counting_add(&l->in.cells, to.line, to.at, load_at(l, &to), move->remainder,
+    tamis_i_counting_add(&l->in.cells, to.line, to.at, counting_load_at(l, &to), move->remainder,
                          tamis_i_counting_counter(&l->in.cells, counters, cell));
     tamis_i_counting_drop(&l->in.cells, from.line, from.at, cell, move->remainder);
 }
 
 /* Make room in one of the full buckets of a fingerprint. */
-static bool make_room(const layout *l, tamis_filter *filter, uint64_t fingerprint) {
+static bool counting_make_room(const layout *l, tamis_filter *filter, uint64_t fingerprint) {
     const uint64_t depth = filter->params.value[TAMIS_DLEFT_COUNTING_MOVES];
     const tamis_i_search search = {.context = filter,
                                    .choices = &l->in.choices,
                                    .stays = fingerprint,
-                                   .list = list_remainders,
-                                   .fits = has_room};
+                                   .list = counting_list_remainders,
+                                   .fits = counting_has_room};
     tamis_i_move moves[TAMIS_I_MOVES_MAX];
     uint64_t roots[SUBTABLES_MAX];
     if (depth == TAMIS_NONE)
@@ -166,15 +169,15 @@ static bool make_room(const layout *l, tamis_filter *filter, uint64_t fingerprin
     const unsigned n = tamis_i_choices_search(&search, roots, (unsigned)l->in.choices.subtables,
                                               (unsigned)depth, moves);
     for (unsigned i = 0; i < n; i++)
-        move_cell(l, filter, &moves[i]);
+        counting_move_cell(l, filter, &moves[i]);
     return n != 0;
 }
 
 /* ---- changes ---- */
 
 /* Any key, in any state of the table. */
-static tamis_status insert_any(tamis_filter *filter, tamis_digest digest, bool *added) {
-    const tamis_i_counting_layout *const l = &layout_of(filter)->in;
+static tamis_status counting_insert_any(tamis_filter *filter, tamis_digest digest, bool *added) {
+    const tamis_i_counting_layout *const l = &counting_layout_of(filter)->in;
     tamis_i_probe probe;
     const tamis_i_counting_found cells = tamis_i_counting_look(l, filter->table, digest, &probe);
     const bool fresh = cells.n == 0 && tamis_i_stash_copies(&filter->stash, digest) == 0;
@@ -184,8 +187,8 @@ static tamis_status insert_any(tamis_filter *filter, tamis_digest digest, bool *
     } else if (cells.n >= HEAVY && tamis_i_stash_insert_spare(&filter->stash, digest) == TAMIS_OK) {
         /* done: the stash has it */
     } else if (!tamis_i_counting_use(l, &probe)) {
-        if (make_room(layout_of(filter), filter,
-                      tamis_i_choices_fingerprint(&l->choices, digest))) {
+        if (counting_make_room(counting_layout_of(filter), filter,
+                               tamis_i_choices_fingerprint(&l->choices, digest))) {
             const bool done = tamis_i_counting_use(l, &probe);
             TAMIS_ASSERT(done);
             (void)done;
@@ -205,8 +208,8 @@ static tamis_status insert_any(tamis_filter *filter, tamis_digest digest, bool *
 /* Is this cell, with a full counter, one of several of its fingerprint, and not the one that counts?  At
  * most one cell of a fingerprint is not full, since only that one is raised and lowered: it counts, or, if
  * there is none, the first. */
-static bool is_further(const tamis_filter *filter, uint64_t number, unsigned cell) {
-    const layout *const l = layout_of(filter);
+static bool counting_is_further(const tamis_filter *filter, uint64_t number, unsigned cell) {
+    const layout *const l = counting_layout_of(filter);
     const tamis_i_bucket own = tamis_i_choices_bucket(&l->in.choices, filter->table, number);
     const uint64_t remainder = tamis_i_counting_remainder(&l->in.cells, own.line, own.at, cell);
     const uint64_t fingerprint = tamis_i_choices_back(&l->in.choices, number, remainder);
@@ -227,28 +230,28 @@ static bool is_further(const tamis_filter *filter, uint64_t number, unsigned cel
 }
 
 /* A query for an absent key meets one of B 2^r fingerprints at random. */
-static void info(const tamis_filter *filter, tamis_info *info) {
-    const layout *const l = layout_of(filter);
+static void counting_info(const tamis_filter *filter, tamis_info *info) {
+    const layout *const l = counting_layout_of(filter);
     const uint64_t most = tamis_i_counting_counter_max(&l->in.cells);
     uint64_t distinct = 0;
     info->n_loads = (size_t)l->in.cells.n + 1;
     for (uint64_t i = 0; i < l->in.choices.subtables * l->in.choices.buckets; i++) {
         const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, i);
         const uint64_t counters = tamis_i_counting_counters(&l->in.cells, b.line, b.at);
-        const uint64_t load = load_at(l, &b);
+        const uint64_t load = counting_load_at(l, &b);
         info->load_histogram[load]++;
         distinct += load;
         for (unsigned cell = 0; cell < load; cell++)
             if (tamis_i_counting_counter(&l->in.cells, counters, cell) == most)
-                distinct -= is_further(filter, i, cell);
+                distinct -= counting_is_further(filter, i, cell);
     }
     const double fpr = (double)distinct / (double)l->in.choices.fingerprints;
     info->fpr = fpr < 1 ? fpr : 1;
 }
 
 /* D2 summed over all f, and the invariants of the buckets. */
-static bool check(const tamis_filter *filter, const char **reason) {
-    const layout *const l = layout_of(filter);
+static bool counting_check(const tamis_filter *filter, const char **reason) {
+    const layout *const l = counting_layout_of(filter);
     const uint64_t n_buckets = l->in.choices.subtables * l->in.choices.buckets;
     uint64_t keys = 0;
     for (uint64_t i = 0; i < n_buckets; i++) {
@@ -262,7 +265,7 @@ static bool check(const tamis_filter *filter, const char **reason) {
     return tamis_i_choices_check(&l->in.choices, filter, keys, reason);
 }
 
-static unsigned copies_max(const tamis_params *params) {
+static unsigned counting_copies_max(const tamis_params *params) {
     return tamis_i_counter_copies(params->value[TAMIS_DLEFT_COUNTING_COUNTER_BITS]);
 }
 
@@ -273,16 +276,16 @@ const tamis_i_kind tamis_i_dleft_counting = {
     .abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT,
     .counters = true,
     .params = {"subtables", "buckets", "cells", "remainder_bits", "counter_bits", "moves"},
-    .shape = shape,
-    .attach = attach,
+    .shape = counting_shape,
+    .attach = counting_attach,
     .insert = tamis_i_choices_insert,
     .contains = tamis_i_choices_contains,
     .remove = tamis_i_choices_remove,
-    .copies = copies,
+    .copies = counting_copies,
     .prefetch = tamis_i_choices_prefetch,
     .contains_many = tamis_i_choices_contains_many,
     .insert_many = tamis_i_choices_insert_many,
     .remove_many = tamis_i_choices_remove_many,
-    .info = info,
-    .check = check,
-    .copies_max = copies_max};
+    .info = counting_info,
+    .check = counting_check,
+    .copies_max = counting_copies_max};

@@ -45,11 +45,11 @@ typedef struct layout {
 
 _Static_assert(sizeof(layout) <= TAMIS_I_GEOMETRY * sizeof(uint64_t), "geometry[] is too small");
 
-static inline const layout *layout_of(const tamis_filter *filter) {
+static inline const layout *dynamic_layout_of(const tamis_filter *filter) {
     return (const layout *)(const void *)filter->geometry;
 }
 
-static bool bucket_of(const tamis_params *params, tamis_i_dynamic_bucket *bucket) {
+static bool dynamic_bucket_of(const tamis_params *params, tamis_i_dynamic_bucket *bucket) {
     const uint64_t *const v = params->value;
     const uint64_t counter = v[TAMIS_DLEFT_DYNAMIC_COUNTER_BITS];
     return tamis_i_dynamic_init(bucket, v[TAMIS_DLEFT_DYNAMIC_BUCKET_BITS],
@@ -57,7 +57,7 @@ static bool bucket_of(const tamis_params *params, tamis_i_dynamic_bucket *bucket
                                 counter == TAMIS_NONE ? 0 : counter, v[TAMIS_DLEFT_DYNAMIC_SIZES]);
 }
 
-static tamis_status shape(tamis_params *params, uint64_t *n_table) {
+static tamis_status dynamic_shape(tamis_params *params, uint64_t *n_table) {
     static const uint64_t defaults[] = {4, 0, 128, 12, 1, 2, 3};
     uint64_t *const v = params->value;
     for (unsigned i = 0; i < sizeof defaults / sizeof defaults[0]; i++)
@@ -73,7 +73,7 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
          v[TAMIS_DLEFT_DYNAMIC_MOVES] != TAMIS_NONE))
         return TAMIS_E_ARGUMENT;
     tamis_i_dynamic_bucket bucket;
-    if (!bucket_of(params, &bucket))
+    if (!dynamic_bucket_of(params, &bucket))
         return TAMIS_E_ARGUMENT;
     if (v[TAMIS_DLEFT_DYNAMIC_BUCKETS] == 0) {
         const uint64_t keys = 6 * v[TAMIS_DLEFT_DYNAMIC_SUBTABLES];
@@ -84,12 +84,12 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
                                  v[TAMIS_DLEFT_DYNAMIC_BUCKET_BITS], n_table);
 }
 
-static tamis_status insert_any(tamis_filter *filter, tamis_digest digest, bool *added);
+static tamis_status dynamic_insert_any(tamis_filter *filter, tamis_digest digest, bool *added);
 
-static void attach(tamis_filter *filter) {
+static void dynamic_attach(tamis_filter *filter) {
     const uint64_t *const v = filter->params.value;
     layout l;
-    const bool possible = bucket_of(&filter->params, &l.in.bucket);
+    const bool possible = dynamic_bucket_of(&filter->params, &l.in.bucket);
     TAMIS_ASSERT(possible);
     (void)possible;
     tamis_i_choices_init(&l.in.choices, filter->params.seed, v[TAMIS_DLEFT_DYNAMIC_SUBTABLES],
@@ -97,27 +97,28 @@ static void attach(tamis_filter *filter) {
                          v[TAMIS_DLEFT_DYNAMIC_BUCKET_BITS]);
     l.way = (tamis_i_choices_way){.ops = tamis_i_dynamic_bucket_ops_for(&l.in, filter->features),
                                   .layout = offsetof(layout, in),
-                                  .insert_any = insert_any};
+                                  .insert_any = dynamic_insert_any};
     memcpy(filter->geometry, &l, sizeof l);
 }
 
 /* ---- copies ---- */
 
-static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
+static uint64_t dynamic_copies(const tamis_filter *filter, tamis_digest digest) {
     return tamis_i_stash_copies(&filter->stash, digest) +
-           tamis_i_dynamic_count(&layout_of(filter)->in, filter->table, digest);
+           tamis_i_dynamic_count(&dynamic_layout_of(filter)->in, filter->table, digest);
 }
 
 /* ---- making room ---- */
 
-static uint64_t remainder_of(const layout *l, const tamis_i_element *e) {
+static uint64_t dynamic_remainder_of(const layout *l, const tamis_i_element *e) {
     return e->fingerprint >> (64 - l->in.choices.remainder_bits);
 }
 
 /* Those that are the only one of their fingerprint. */
-static unsigned list_remainders(const void *context, uint64_t number, uint64_t *remainders) {
+static unsigned dynamic_list_remainders(const void *context, uint64_t number,
+                                        uint64_t *remainders) {
     const tamis_filter *const filter = context;
-    const layout *const l = layout_of(filter);
+    const layout *const l = dynamic_layout_of(filter);
     const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, number);
     tamis_i_element elements[TAMIS_I_DYNAMIC_MAX];
     const unsigned n = tamis_i_dynamic_list(&l->in.bucket, b.line, b.at, elements);
@@ -125,28 +126,28 @@ static unsigned list_remainders(const void *context, uint64_t number, uint64_t *
     for (unsigned i = 0; i < n; i++) {
         unsigned akin = 0;
         for (unsigned j = 0; j < n; j++)
-            akin += remainder_of(l, &elements[j]) == remainder_of(l, &elements[i]);
+            akin += dynamic_remainder_of(l, &elements[j]) == dynamic_remainder_of(l, &elements[i]);
         if (akin == 1)
-            remainders[alone++] = remainder_of(l, &elements[i]);
+            remainders[alone++] = dynamic_remainder_of(l, &elements[i]);
     }
     return alone;
 }
 
-static bool has_room(const void *context, uint64_t from, uint64_t remainder, uint64_t to) {
+static bool dynamic_has_room(const void *context, uint64_t from, uint64_t remainder, uint64_t to) {
     const tamis_filter *const filter = context;
-    const layout *const l = layout_of(filter);
+    const layout *const l = dynamic_layout_of(filter);
     const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, to);
     (void)from, (void)remainder; /* any one element fits where there is room for one */
     return tamis_i_dynamic_load(&l->in.bucket, b.line, b.at) < l->in.bucket.most;
 }
 
-static void move_element(const layout *l, tamis_filter *filter, const tamis_i_move *move) {
+static void dynamic_move_element(const layout *l, tamis_filter *filter, const tamis_i_move *move) {
     const tamis_i_bucket from = tamis_i_choices_bucket(&l->in.choices, filter->table, move->from);
     const tamis_i_bucket to = tamis_i_choices_bucket(&l->in.choices, filter->table, move->to);
     tamis_i_element elements[TAMIS_I_DYNAMIC_MAX];
     const unsigned n = tamis_i_dynamic_list(&l->in.bucket, from.line, from.at, elements);
     unsigned i = 0;
-    while (i < n && remainder_of(l, &elements[i]) != move->remainder)
+    while (i < n && dynamic_remainder_of(l, &elements[i]) != move->remainder)
         i++;
     TAMIS_ASSERT(i < n);
     const bool done = tamis_i_dynamic_add(&l->in.bucket, to.line, to.at, elements[i].fingerprint,
@@ -157,13 +158,13 @@ static void move_element(const layout *l, tamis_filter *filter, const tamis_i_mo
 }
 
 /* Make room in one of the key's buckets, all of which are full, or in bucket number 'home' of them. */
-static bool make_room(const layout *l, tamis_filter *filter, uint64_t f, unsigned home) {
+static bool dynamic_make_room(const layout *l, tamis_filter *filter, uint64_t f, unsigned home) {
     const uint64_t depth = filter->params.value[TAMIS_DLEFT_DYNAMIC_MOVES];
     const tamis_i_search search = {.context = filter,
                                    .choices = &l->in.choices,
                                    .stays = f,
-                                   .list = list_remainders,
-                                   .fits = has_room};
+                                   .list = dynamic_list_remainders,
+                                   .fits = dynamic_has_room};
     tamis_i_move moves[TAMIS_I_MOVES_MAX];
     uint64_t roots[SUBTABLES_MAX];
     unsigned n = 0;
@@ -174,21 +175,21 @@ static bool make_room(const layout *l, tamis_filter *filter, uint64_t f, unsigne
             roots[n++] = tamis_i_choices_of(&l->in.choices, f, i);
     const unsigned n_moves = tamis_i_choices_search(&search, roots, n, (unsigned)depth, moves);
     for (unsigned i = 0; i < n_moves; i++)
-        move_element(l, filter, &moves[i]);
+        dynamic_move_element(l, filter, &moves[i]);
     return n_moves != 0;
 }
 
 /* ---- changes ---- */
 
 /* Put a key into the table, if that is possible. */
-static bool place_key(tamis_filter *filter, const tamis_i_probe *probe, tamis_i_dynamic_found found,
-                      tamis_digest digest) {
-    const layout *const l = layout_of(filter);
+static bool dynamic_place_key(tamis_filter *filter, const tamis_i_probe *probe,
+                              tamis_i_dynamic_found found, tamis_digest digest) {
+    const layout *const l = dynamic_layout_of(filter);
     const uint64_t f = tamis_i_choices_fingerprint(&l->in.choices, digest);
     const unsigned home = found.home;
     if (home == NO_HOME)
         return tamis_i_dynamic_put_least(&l->in, probe) ||
-               (make_room(l, filter, f, home) && tamis_i_dynamic_put_least(&l->in, probe));
+               (dynamic_make_room(l, filter, f, home) && tamis_i_dynamic_put_least(&l->in, probe));
     unsigned elements = 0;
     for (unsigned left = found.same; left != 0; left &= left - 1)
         elements++;
@@ -197,16 +198,16 @@ static bool place_key(tamis_filter *filter, const tamis_i_probe *probe, tamis_i_
     return tamis_i_dynamic_join(&l->in.bucket, probe->at[home], (unsigned)probe->word[1 + home],
                                 found.same) ||
            tamis_i_dynamic_put(&l->in, probe, home) ||
-           (make_room(l, filter, f, home) && tamis_i_dynamic_put(&l->in, probe, home));
+           (dynamic_make_room(l, filter, f, home) && tamis_i_dynamic_put(&l->in, probe, home));
 }
 
 /* Any key, in any state of the table. */
-static tamis_status insert_any(tamis_filter *filter, tamis_digest digest, bool *added) {
+static tamis_status dynamic_insert_any(tamis_filter *filter, tamis_digest digest, bool *added) {
     tamis_i_probe probe;
     const tamis_i_dynamic_found found =
-        tamis_i_dynamic_look(&layout_of(filter)->in, filter->table, digest, &probe);
+        tamis_i_dynamic_look(&dynamic_layout_of(filter)->in, filter->table, digest, &probe);
     const bool fresh = found.same == 0 && tamis_i_stash_copies(&filter->stash, digest) == 0;
-    if (!place_key(filter, &probe, found, digest)) {
+    if (!dynamic_place_key(filter, &probe, found, digest)) {
         const tamis_status status = tamis_i_stash_insert(&filter->stash, digest);
         if (status != TAMIS_OK)
             return status;
@@ -217,14 +218,14 @@ static tamis_status insert_any(tamis_filter *filter, tamis_digest digest, bool *
 }
 
 /* Does every key that 'b' matches match 'a'? */
-static bool covers(const tamis_i_element *a, const tamis_i_element *b) {
+static bool dynamic_covers(const tamis_i_element *a, const tamis_i_element *b) {
     return a->length <= b->length && (a->fingerprint ^ b->fingerprint) >> (64 - a->length) == 0;
 }
 
 /* A further element for this key, in a copy of the bucket: all elements that there are then must be covered
  * by those of now.  That is so if removals have left room, else some are cut. */
-static bool copy_is_free_at(const tamis_i_dynamic_layout *l, const tamis_i_probe *probe,
-                            unsigned i) {
+static bool dynamic_copy_is_free_at(const tamis_i_dynamic_layout *l, const tamis_i_probe *probe,
+                                    unsigned i) {
     uint64_t line[TAMIS_LINE_WORDS];
     tamis_i_element now[TAMIS_I_DYNAMIC_MAX], then[TAMIS_I_DYNAMIC_MAX];
     const unsigned at = (unsigned)probe->word[1 + i];
@@ -235,7 +236,7 @@ static bool copy_is_free_at(const tamis_i_dynamic_layout *l, const tamis_i_probe
     const unsigned m = tamis_i_dynamic_list(&l->bucket, line, at, then);
     for (unsigned j = 0; j < m; j++) {
         unsigned k = 0;
-        while (k < n && !covers(&now[k], &then[j]))
+        while (k < n && !dynamic_covers(&now[k], &then[j]))
             k++;
         if (k == n)
             return false;
@@ -243,17 +244,17 @@ static bool copy_is_free_at(const tamis_i_dynamic_layout *l, const tamis_i_probe
     return true;
 }
 
-static bool copy_is_free(const tamis_filter *filter, tamis_digest digest) {
-    const tamis_i_dynamic_layout *const l = &layout_of(filter)->in;
+static bool dynamic_copy_is_free(const tamis_filter *filter, tamis_digest digest) {
+    const tamis_i_dynamic_layout *const l = &dynamic_layout_of(filter)->in;
     tamis_i_probe probe;
     const tamis_i_dynamic_found found = tamis_i_dynamic_look(l, filter->table, digest, &probe);
-    return found.same != 0 && copy_is_free_at(l, &probe, found.home);
+    return found.same != 0 && dynamic_copy_is_free_at(l, &probe, found.home);
 }
 
 /* ---- whole filters ---- */
 
 /* Does another element match whatever element j matches?  Of equal ones, the first counts. */
-static bool is_covered(const tamis_i_element *elements, unsigned n, unsigned j) {
+static bool dynamic_is_covered(const tamis_i_element *elements, unsigned n, unsigned j) {
     for (unsigned i = 0; i < n; i++) {
         const unsigned length = elements[i].length;
         if ((length < elements[j].length || (length == elements[j].length && i < j)) &&
@@ -265,8 +266,8 @@ static bool is_covered(const tamis_i_element *elements, unsigned n, unsigned j) 
 
 /* A query for an absent key meets a bucket of each subtable with even odds, and matches an element with
  * probability 2^-length.  Elements of different fingerprints exclude each other. */
-static void info(const tamis_filter *filter, tamis_info *info) {
-    const layout *const l = layout_of(filter);
+static void dynamic_info(const tamis_filter *filter, tamis_info *info) {
+    const layout *const l = dynamic_layout_of(filter);
     double sum = 0;
     info->n_loads = (size_t)l->in.bucket.most + 1;
     for (uint64_t i = 0; i < l->in.choices.subtables * l->in.choices.buckets; i++) {
@@ -275,15 +276,15 @@ static void info(const tamis_filter *filter, tamis_info *info) {
         const unsigned n = tamis_i_dynamic_list(&l->in.bucket, b.line, b.at, elements);
         info->load_histogram[n]++;
         for (unsigned j = 0; j < n; j++)
-            if (!is_covered(elements, n, j))
+            if (!dynamic_is_covered(elements, n, j))
                 sum += ldexp(1, -(int)elements[j].length);
     }
     sum /= (double)l->in.choices.buckets;
     info->fpr = sum < 1 ? sum : 1;
 }
 
-static bool check(const tamis_filter *filter, const char **reason) {
-    const layout *const l = layout_of(filter);
+static bool dynamic_check(const tamis_filter *filter, const char **reason) {
+    const layout *const l = dynamic_layout_of(filter);
     uint64_t keys = 0;
     for (uint64_t i = 0; i < l->in.choices.subtables * l->in.choices.buckets; i++) {
         const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, i);
@@ -304,16 +305,16 @@ const tamis_i_kind tamis_i_dleft_dynamic = {.id = TAMIS_KIND_DLEFT_DYNAMIC,
                                             .params = {"subtables", "buckets", "bucket_bits",
                                                        "remainder_bits", "counter_bits", "sizes",
                                                        "moves"},
-                                            .shape = shape,
-                                            .attach = attach,
+                                            .shape = dynamic_shape,
+                                            .attach = dynamic_attach,
                                             .insert = tamis_i_choices_insert,
                                             .contains = tamis_i_choices_contains,
                                             .remove = tamis_i_choices_remove,
-                                            .copies = copies,
+                                            .copies = dynamic_copies,
                                             .prefetch = tamis_i_choices_prefetch,
                                             .contains_many = tamis_i_choices_contains_many,
                                             .insert_many = tamis_i_choices_insert_many,
                                             .remove_many = tamis_i_choices_remove_many,
-                                            .info = info,
-                                            .check = check,
-                                            .copy_is_free = copy_is_free};
+                                            .info = dynamic_info,
+                                            .check = dynamic_check,
+                                            .copy_is_free = dynamic_copy_is_free};

@@ -25,7 +25,7 @@
 #include <math.h>
 
 /* The error rates of all links now, added up. */
-static double rate_now(const tamis_filter *filter) {
+static double grow_rate_now(const tamis_filter *filter) {
     const int saved = errno; /* the mathematics may set it where a rate underflows to 0 */
     double sum = 0;
     for (unsigned i = 0; i < tamis_i_n_links(filter); i++) {
@@ -38,16 +38,16 @@ static double rate_now(const tamis_filter *filter) {
 }
 
 /* In units of 2^-64, rounded down: the promise that is stored is never more than the one given. */
-static uint64_t promise_units(double fpr) {
+static uint64_t grow_promise_units(double fpr) {
     return (uint64_t)ldexp(fpr, 64);
 }
 
-static double promise_of(const tamis_filter *filter) {
+static double grow_promise_of(const tamis_filter *filter) {
     return ldexp((double)filter->links->promise, -64);
 }
 
 /* The link that is made for the most keys; of several the newest. */
-static const tamis_filter *largest(const tamis_filter *filter) {
+static const tamis_filter *grow_largest(const tamis_filter *filter) {
     const tamis_filter *most = filter;
     for (unsigned i = 1; i < tamis_i_n_links(filter); i++)
         if (tamis_i_link(filter, i)->params.capacity >= most->params.capacity)
@@ -57,8 +57,8 @@ static const tamis_filter *largest(const tamis_filter *filter) {
 
 /* Read the caller's growth; find the promise and the rates that are used up of it.  TAMIS_E_FULL if a promise
  * is given that is broken already. */
-static tamis_status growth_in(const tamis_filter *filter, const tamis_growth *growth,
-                              tamis_growth *own, double *used) {
+static tamis_status grow_growth_in(const tamis_filter *filter, const tamis_growth *growth,
+                                   tamis_growth *own, double *used) {
     tamis_growth_init(own);
     if (filter->links != NULL)
         own->automatic = filter->links->automatic;
@@ -66,10 +66,10 @@ static tamis_status growth_in(const tamis_filter *filter, const tamis_growth *gr
         return TAMIS_E_ARGUMENT;
     if (!(own->fpr >= 0 && own->fpr < 1) || own->n > TAMIS_CAPACITY_MAX)
         return TAMIS_E_ARGUMENT;
-    *used = rate_now(filter);
+    *used = grow_rate_now(filter);
     const bool given = own->fpr != 0;
     if (!given)
-        own->fpr = filter->links != NULL ? promise_of(filter) : 2 * *used;
+        own->fpr = filter->links != NULL ? grow_promise_of(filter) : 2 * *used;
     if (!(own->fpr >= 0x1p-60 && own->fpr < 1))
         return TAMIS_E_ARGUMENT;
     return given && *used >= own->fpr ? TAMIS_E_FULL : TAMIS_OK;
@@ -78,9 +78,9 @@ static tamis_status growth_in(const tamis_filter *filter, const tamis_growth *gr
 /* A handle does not tell whether its filter was planned for deletes.  Who has a kind that can remove has
  * asked for deletes or for that very kind, so links are always planned for them.  Copies and deletes
  * together may be more than the planner offers for a kind; then the first link was not planned for both. */
-static tamis_status plan_link(const tamis_filter *filter, const tamis_growth *growth, double rate,
-                              tamis_i_link_planner *make, tamis_plan *plan) {
-    const tamis_filter *const before = largest(filter);
+static tamis_status grow_plan_link(const tamis_filter *filter, const tamis_growth *growth,
+                                   double rate, tamis_i_link_planner *make, tamis_plan *plan) {
+    const tamis_filter *const before = grow_largest(filter);
     tamis_need need;
     tamis_need_init(&need);
     need.kind = filter->kind->id;
@@ -105,8 +105,9 @@ static tamis_status plan_link(const tamis_filter *filter, const tamis_growth *gr
 }
 
 /* The promise and how it is kept, of a filter that is a series from now on. */
-static void promise(tamis_filter *filter, const tamis_growth *growth, tamis_i_link_planner *plan) {
-    filter->links->promise = promise_units(growth->fpr);
+static void grow_promise(tamis_filter *filter, const tamis_growth *growth,
+                         tamis_i_link_planner *plan) {
+    filter->links->promise = grow_promise_units(growth->fpr);
     filter->links->automatic = growth->automatic;
     filter->links->plan = plan;
 }
@@ -115,7 +116,7 @@ tamis_status tamis_i_series_grow(tamis_filter *filter, const tamis_growth *growt
                                  tamis_i_link_planner *make) {
     tamis_growth own;
     double used;
-    tamis_status status = growth_in(filter, growth, &own, &used);
+    tamis_status status = grow_growth_in(filter, growth, &own, &used);
     if (status != TAMIS_OK)
         return status;
     const unsigned n_links = tamis_i_n_links(filter);
@@ -124,7 +125,7 @@ tamis_status tamis_i_series_grow(tamis_filter *filter, const tamis_growth *growt
     if (used >= own.fpr)
         return TAMIS_E_FULL;
     tamis_plan plan;
-    status = plan_link(filter, &own, (own.fpr - used) / (n_links + 2), make, &plan);
+    status = grow_plan_link(filter, &own, (own.fpr - used) / (n_links + 2), make, &plan);
     if (status != TAMIS_OK)
         return status;
     tamis_filter *link;
@@ -133,12 +134,12 @@ tamis_status tamis_i_series_grow(tamis_filter *filter, const tamis_growth *growt
     if (status != TAMIS_OK)
         return status;
     link->key_form = filter->key_form;
-    status = tamis_i_links_begin(filter, promise_units(own.fpr));
+    status = tamis_i_links_begin(filter, grow_promise_units(own.fpr));
     if (status != TAMIS_OK) {
         tamis_filter_free(link);
         return status;
     }
-    promise(filter, &own, make);
+    grow_promise(filter, &own, make);
     filter->links->link[filter->links->n++] = link;
     return TAMIS_OK;
 }
@@ -147,20 +148,20 @@ tamis_status tamis_i_series_allow(tamis_filter *filter, const tamis_growth *grow
                                   tamis_i_link_planner *plan) {
     tamis_growth own;
     double used;
-    tamis_status status = growth_in(filter, growth, &own, &used);
+    tamis_status status = grow_growth_in(filter, growth, &own, &used);
     if (status == TAMIS_OK)
-        status = tamis_i_links_begin(filter, promise_units(own.fpr));
+        status = tamis_i_links_begin(filter, grow_promise_units(own.fpr));
     if (status != TAMIS_OK)
         return status;
-    promise(filter, &own, plan);
+    grow_promise(filter, &own, plan);
     return TAMIS_OK;
 }
 
 /* ---- two series ---- */
 
 /* Copies of all links of 'source' that have keys; returns how many, or why not.  'copies' has room. */
-static tamis_status copy_links(const tamis_filter *source, const tamis_allocator *allocator,
-                               tamis_filter **copies, unsigned *n) {
+static tamis_status grow_copy_links(const tamis_filter *source, const tamis_allocator *allocator,
+                                    tamis_filter **copies, unsigned *n) {
     tamis_status status = TAMIS_OK;
     *n = 0;
     for (unsigned i = tamis_i_n_links(source); i-- > 0 && status == TAMIS_OK;) {
@@ -177,24 +178,24 @@ static tamis_status copy_links(const tamis_filter *source, const tamis_allocator
     return status;
 }
 
-static unsigned n_links_with_keys(const tamis_filter *filter) {
+static unsigned grow_n_links_with_keys(const tamis_filter *filter) {
     unsigned n = 0;
     for (unsigned i = 0; i < tamis_i_n_links(filter); i++)
         n += tamis_i_link(filter, i)->state[TAMIS_I_COUNT] != 0;
     return n;
 }
 
-static tamis_status can_merge(const tamis_filter *filter, const tamis_filter *source) {
+static tamis_status grow_can_merge(const tamis_filter *filter, const tamis_filter *source) {
     const tamis_filter *const promises = filter->links != NULL ? filter : source;
     uint64_t count;
     if (filter->kind != source->kind || filter->params.seed != source->params.seed ||
         tamis_i_filter_value_bits(filter) != tamis_i_filter_value_bits(source))
         return TAMIS_E_MISMATCH;
-    if (tamis_i_n_links(filter) + n_links_with_keys(source) > TAMIS_I_LINKS_MAX)
+    if (tamis_i_n_links(filter) + grow_n_links_with_keys(source) > TAMIS_I_LINKS_MAX)
         return TAMIS_E_TOO_LARGE;
     if (!tamis_i_add(tamis_i_series_count(filter), tamis_i_series_count(source), &count) ||
         count > TAMIS_I_COUNT_MAX / 2 || /* a file may say that there are so many */
-        rate_now(filter) + rate_now(source) >= promise_of(promises))
+        grow_rate_now(filter) + grow_rate_now(source) >= grow_promise_of(promises))
         return TAMIS_E_FULL;
     return TAMIS_OK;
 }
@@ -202,10 +203,10 @@ static tamis_status can_merge(const tamis_filter *filter, const tamis_filter *so
 tamis_status tamis_i_series_merge(tamis_filter *filter, const tamis_filter *source) {
     tamis_filter *copies[TAMIS_I_LINKS_MAX];
     unsigned n;
-    tamis_status status = can_merge(filter, source);
-    if (status != TAMIS_OK || n_links_with_keys(source) == 0)
+    tamis_status status = grow_can_merge(filter, source);
+    if (status != TAMIS_OK || grow_n_links_with_keys(source) == 0)
         return status;
-    status = copy_links(source, &filter->allocator, copies, &n);
+    status = grow_copy_links(source, &filter->allocator, copies, &n);
     if (status == TAMIS_OK && filter->links == NULL)
         status = tamis_i_links_begin(filter, source->links->promise);
     while (n > 0) { /* they are in the order of the newest first */

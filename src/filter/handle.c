@@ -82,14 +82,14 @@ tamis_status tamis_i_links_begin(tamis_filter *filter, uint64_t promise) {
 }
 
 /* Free a filter that is no series. */
-static void free_one(tamis_filter *filter) {
+static void handle_free_one(tamis_filter *filter) {
     const tamis_allocator allocator = filter->allocator;
     tamis_i_free(&allocator, filter, filter->block_size);
 }
 
 void tamis_i_links_end(tamis_filter *filter) {
     for (unsigned i = tamis_i_n_links(filter) - 1; i > 0; i--)
-        free_one(tamis_i_link(filter, i));
+        handle_free_one(tamis_i_link(filter, i));
     tamis_i_free(&filter->allocator, filter->links, sizeof *filter->links);
     filter->links = NULL;
 }
@@ -101,7 +101,7 @@ void tamis_filter_free(tamis_filter *filter) {
         tamis_i_links_end(filter);
     if (filter->map != NULL)
         (void)munmap(filter->map, filter->map_size);
-    free_one(filter);
+    handle_free_one(filter);
 }
 
 bool tamis_i_filter_check(const tamis_filter *filter, const char **reason) {

@@ -67,63 +67,63 @@ _Static_assert(sizeof(layout) <= TAMIS_I_GEOMETRY * sizeof(uint64_t), "geometry[
 _Static_assert(TAMIS_I_LINE_ENTRIES / LOADS < TAMIS_LOADS_MAX, "the histogram is too small");
 _Static_assert(sizeof(tamis_i_line_keys) <= TAMIS_I_SCRATCH_MAX, "the scratch is too small");
 
-static inline const layout *layout_of(const tamis_filter *filter) {
+static inline const layout *line_layout_of(const tamis_filter *filter) {
     return (const layout *)(const void *)filter->geometry;
 }
 
 /* ---- shape ---- */
 
-static bool is_set(const tamis_params *params) {
+static bool line_is_set(const tamis_params *params) {
     return params->kind == TAMIS_KIND_LINE_SET;
 }
 
-static void set_default(uint64_t *value, uint64_t is) {
+static void line_set_default(uint64_t *value, uint64_t is) {
     *value = *value == 0 ? is : *value;
 }
 
 /* Keys of a mean line at the capacity, at least 1. */
-static uint64_t mean_load(const tamis_params *params) {
+static uint64_t line_mean_load(const tamis_params *params) {
     const uint64_t lines = params->value[TAMIS_LINE_LINES];
     return params->capacity / lines + (params->capacity % lines != 0);
 }
 
 /* Longer fingerprints than those of a mean line and two bits are soon cut.  A bit more would make errors one
  * percent fewer, which is a thousandth of the space, and inserts a tenth slower. */
-static uint64_t default_bits(const tamis_params *params) {
-    const uint64_t load = mean_load(params), homes = params->value[TAMIS_LINE_HOMES];
-    const uint64_t own = TAMIS_I_LINE_BITS - homes - (is_set(params) ? 0 : TAMIS_I_LINE_B);
+static uint64_t line_default_bits(const tamis_params *params) {
+    const uint64_t load = line_mean_load(params), homes = params->value[TAMIS_LINE_HOMES];
+    const uint64_t own = TAMIS_I_LINE_BITS - homes - (line_is_set(params) ? 0 : TAMIS_I_LINE_B);
     const uint64_t bits = (own > load ? (own - load) / load : 0) + 2;
     return bits < TAMIS_I_LINE_PRINT ? bits : TAMIS_I_LINE_PRINT;
 }
 
-static tamis_status shape(tamis_params *params, uint64_t *n_table) {
+static tamis_status line_shape(tamis_params *params, uint64_t *n_table) {
     uint64_t *const v = params->value;
     if (v[TAMIS_LINE_LINES] == 0)
         v[TAMIS_LINE_LINES] = params->capacity * DEFAULT_BPK / TAMIS_I_LINE_BITS + 1;
-    set_default(&v[TAMIS_LINE_HOMES], 64);
+    line_set_default(&v[TAMIS_LINE_HOMES], 64);
     if (v[TAMIS_LINE_LINES] > LINES_MAX || v[TAMIS_LINE_HOMES] > TAMIS_I_LINE_HOMES)
         return TAMIS_E_ARGUMENT;
-    set_default(&v[TAMIS_LINE_BITS_MAX], default_bits(params));
-    if (!is_set(params))
-        set_default(&v[TAMIS_LINE_COPIES], 4);
+    line_set_default(&v[TAMIS_LINE_BITS_MAX], line_default_bits(params));
+    if (!line_is_set(params))
+        line_set_default(&v[TAMIS_LINE_COPIES], 4);
     if (v[TAMIS_LINE_BITS_MAX] > TAMIS_I_LINE_PRINT ||
-        (is_set(params) ? v[TAMIS_LINE_LIMIT] > TAMIS_I_LINE_LIMIT
-                        : v[TAMIS_LINE_COPIES] > TAMIS_I_LINE_ENTRIES))
+        (line_is_set(params) ? v[TAMIS_LINE_LIMIT] > TAMIS_I_LINE_LIMIT
+                             : v[TAMIS_LINE_COPIES] > TAMIS_I_LINE_ENTRIES))
         return TAMIS_E_ARGUMENT;
-    set_default(&params->stash, 16 + params->capacity / 16384);
+    line_set_default(&params->stash, 16 + params->capacity / 16384);
     *n_table = v[TAMIS_LINE_LINES] * TAMIS_LINE_WORDS;
     return TAMIS_OK;
 }
 
-static void attach(tamis_filter *filter) {
+static void line_attach(tamis_filter *filter) {
     const uint64_t *const v = filter->params.value;
     layout l = {.lines = v[TAMIS_LINE_LINES]};
-    const bool set = is_set(&filter->params);
+    const bool set = line_is_set(&filter->params);
     tamis_i_line_init(&l.line, v[TAMIS_LINE_HOMES], v[TAMIS_LINE_BITS_MAX], set,
                       set ? 0 : v[TAMIS_LINE_COPIES]);
     if (set && v[TAMIS_LINE_LIMIT] != 0)
         tamis_i_line_limit(&l.line, v[TAMIS_LINE_LIMIT]);
-    l.line.load = mean_load(&filter->params);
+    l.line.load = line_mean_load(&filter->params);
     l.ops = tamis_i_line_ops_for(&l.line, filter->features);
     memcpy(filter->geometry, &l, sizeof l);
 }
@@ -136,7 +136,7 @@ typedef struct place {
     uint64_t home, fingerprint;
 } place;
 
-static inline place locate(const layout *l, const tamis_filter *filter, tamis_digest digest) {
+static inline place line_locate(const layout *l, const tamis_filter *filter, tamis_digest digest) {
     place p;
     tamis_i_line_locate(&l->line, filter->table, l->lines, digest, &p.at, &p.home, &p.fingerprint);
     return p;
@@ -151,8 +151,8 @@ static inline uint64_t *line_after(const layout *l, const tamis_filter *filter, 
 }
 
 /* The lines after 'at', which is number 'i' >= 1 of the key's way, if it is full. */
-static bool is_further_on(const layout *l, const tamis_filter *filter, uint64_t *at, unsigned i,
-                          unsigned home, uint64_t fingerprint) {
+static bool line_is_further_on(const layout *l, const tamis_filter *filter, uint64_t *at,
+                               unsigned i, unsigned home, uint64_t fingerprint) {
     for (; i < WAY && l->ops->full(&l->line, at); i++) {
         at = line_after(l, filter, at, home);
         if (l->ops->has(&l->line, at, home, fingerprint))
@@ -162,27 +162,27 @@ static bool is_further_on(const layout *l, const tamis_filter *filter, uint64_t 
 }
 
 /* Where keys are not in their first line alone. */
-TAMIS_APART bool is_anywhere(const tamis_filter *filter, tamis_digest digest) {
-    const layout *const l = layout_of(filter);
-    const place p = locate(l, filter, digest);
+TAMIS_APART bool line_is_anywhere(const tamis_filter *filter, tamis_digest digest) {
+    const layout *const l = line_layout_of(filter);
+    const place p = line_locate(l, filter, digest);
     const unsigned home = (unsigned)p.home;
     return l->ops->has(&l->line, p.at, home, p.fingerprint) ||
-           (l->line.passes_on && is_further_on(l, filter, p.at, 1, home, p.fingerprint)) ||
+           (l->line.passes_on && line_is_further_on(l, filter, p.at, 1, home, p.fingerprint)) ||
            tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
 
 /* As few instructions as can be: the processor runs ahead to the next query over some 250 of them. */
-static bool contains(const tamis_filter *filter, tamis_digest digest) {
-    const layout *const l = layout_of(filter);
+static bool line_contains(const tamis_filter *filter, tamis_digest digest) {
+    const layout *const l = line_layout_of(filter);
     if (TAMIS_UNLIKELY(filter->state[TAMIS_I_STASH_USED] != 0 || l->line.passes_on))
-        return is_anywhere(filter, digest);
-    const place p = locate(l, filter, digest);
+        return line_is_anywhere(filter, digest);
+    const place p = line_locate(l, filter, digest);
     return l->ops->has(&l->line, p.at, (unsigned)p.home, p.fingerprint);
 }
 
-static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
-    const layout *const l = layout_of(filter);
-    const place p = locate(l, filter, digest);
+static uint64_t line_copies(const tamis_filter *filter, tamis_digest digest) {
+    const layout *const l = line_layout_of(filter);
+    const place p = line_locate(l, filter, digest);
     return tamis_i_line_copies(&l->line, p.at, (unsigned)p.home, p.fingerprint) +
            tamis_i_stash_copies(&filter->stash, digest);
 }
@@ -191,9 +191,9 @@ static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
  * fingerprint, and the line may have room for it, or not: it must leave a quarter of the stash to keys of
  * full lines. */
 static bool line_rescue(tamis_filter *filter, tamis_digest digest, bool found) {
-    const layout *const l = layout_of(filter);
+    const layout *const l = line_layout_of(filter);
     if (found) {
-        const place p = locate(l, filter, digest);
+        const place p = line_locate(l, filter, digest);
         tamis_i_line any = l->line;
         any.copies = UINT64_MAX;
         if (tamis_i_stash_insert_spare(&filter->stash, digest) == TAMIS_OK ||
@@ -205,27 +205,27 @@ static bool line_rescue(tamis_filter *filter, tamis_digest digest, bool found) {
 
 /* No key is passed on past its way, so no file may say that keys were, on average.  What merges pass on a
  * second time, and what is not counted again when it moves from the stash to a line, might add up to that. */
-static uint64_t passes_within(uint64_t passes, uint64_t keys) {
+static uint64_t line_passes_within(uint64_t passes, uint64_t keys) {
     return passes / (WAY - 1) > keys ? (WAY - 1) * keys : passes;
 }
 
 /* A key of a set that a line has just taken though it is in the stash, because of a merge that left room in a
  * full line, or in a file that somebody wrote.  One copy leaves the stash, so that the count still fits. */
-static void move_from_stash(tamis_filter *filter, tamis_digest digest) {
+static void line_move_from_stash(tamis_filter *filter, tamis_digest digest) {
     uint64_t *const state = filter->state;
     (void)tamis_i_stash_remove(&filter->stash, digest);
-    state[PASSES] = passes_within(state[PASSES], state[TAMIS_I_COUNT] + state[SPLITS]);
+    state[PASSES] = line_passes_within(state[PASSES], state[TAMIS_I_COUNT] + state[SPLITS]);
 }
 
 /* A key that its line has answered with 'result': into the stash, if it has no place yet. */
-static tamis_status finish(tamis_filter *filter, tamis_digest digest, unsigned result,
-                           bool *added) {
-    const layout *const l = layout_of(filter);
+static tamis_status line_finish(tamis_filter *filter, tamis_digest digest, unsigned result,
+                                bool *added) {
+    const layout *const l = line_layout_of(filter);
     const bool found = result & TAMIS_I_LINE_FOUND;
     const bool fresh = !found && tamis_i_stash_copies(&filter->stash, digest) == 0;
-    const bool stays = fresh || !is_set(&filter->params);
+    const bool stays = fresh || !line_is_set(&filter->params);
     if (!stays && (result & TAMIS_I_LINE_STORED) != 0)
-        move_from_stash(filter, digest);
+        line_move_from_stash(filter, digest);
     if (stays && tamis_i_line_refused(&l->line, result) && !line_rescue(filter, digest, found))
         return TAMIS_E_FULL;
     filter->state[TAMIS_I_COUNT] += stays;
@@ -234,8 +234,8 @@ static tamis_status finish(tamis_filter *filter, tamis_digest digest, unsigned r
 }
 
 /* A key that its first line has refused: what the others of its way say. */
-static unsigned pass_on(const layout *l, tamis_filter *filter, uint64_t *at, unsigned home,
-                        uint64_t fingerprint) {
+static unsigned line_pass_on(const layout *l, tamis_filter *filter, uint64_t *at, unsigned home,
+                             uint64_t fingerprint) {
     unsigned result = 0;
     for (unsigned i = 1; i < WAY && result == 0; i++) {
         at = line_after(l, filter, at, home);
@@ -246,41 +246,41 @@ static unsigned pass_on(const layout *l, tamis_filter *filter, uint64_t *at, uns
 }
 
 /* A key that its line has not simply taken. */
-TAMIS_APART tamis_status insert_anywhere(tamis_filter *filter, tamis_digest digest, unsigned result,
-                                         bool *added) {
-    const layout *const l = layout_of(filter);
+TAMIS_APART tamis_status line_insert_anywhere(tamis_filter *filter, tamis_digest digest,
+                                              unsigned result, bool *added) {
+    const layout *const l = line_layout_of(filter);
     if (result == 0 && l->line.passes_on) {
-        const place p = locate(l, filter, digest);
-        result = pass_on(l, filter, p.at, (unsigned)p.home, p.fingerprint);
+        const place p = line_locate(l, filter, digest);
+        result = line_pass_on(l, filter, p.at, (unsigned)p.home, p.fingerprint);
     }
-    return finish(filter, digest, result, added);
+    return line_finish(filter, digest, result, added);
 }
 
-static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
-    const layout *const l = layout_of(filter);
-    const place p = locate(l, filter, digest);
+static tamis_status line_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+    const layout *const l = line_layout_of(filter);
+    const place p = line_locate(l, filter, digest);
     const unsigned result = l->ops->add_one(&l->line, p.at, (unsigned)p.home, p.fingerprint);
     if (TAMIS_UNLIKELY(result != TAMIS_I_LINE_STORED || filter->state[TAMIS_I_STASH_USED] != 0))
-        return insert_anywhere(filter, digest, result, added);
+        return line_insert_anywhere(filter, digest, result, added);
     filter->state[TAMIS_I_COUNT]++;
     *added = true;
     return TAMIS_OK;
 }
 
 /* Is there room for an entry as long as those of its run, so that none is cut? */
-static bool copy_is_free(const tamis_filter *filter, tamis_digest digest) {
-    const layout *const l = layout_of(filter);
-    const place p = locate(l, filter, digest);
+static bool line_copy_is_free(const tamis_filter *filter, tamis_digest digest) {
+    const layout *const l = line_layout_of(filter);
+    const place p = line_locate(l, filter, digest);
     tamis_i_line_view view;
     tamis_i_line_look(&l->line, p.at, (unsigned)p.home, &view);
     const unsigned length = view.r + (view.start < view.longs);
     return l->line.homes + view.n + 1 + view.bits + length <= l->line.top;
 }
 
-static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
+static tamis_status line_remove_one(tamis_filter *filter, tamis_digest digest) {
     if (!tamis_i_stash_remove(&filter->stash, digest)) {
-        const layout *const l = layout_of(filter);
-        const place p = locate(l, filter, digest);
+        const layout *const l = line_layout_of(filter);
+        const place p = line_locate(l, filter, digest);
         if (!l->ops->drop_one(&l->line, p.at, (unsigned)p.home, p.fingerprint))
             return TAMIS_E_NOT_FOUND;
     }
@@ -288,8 +288,8 @@ static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
     return TAMIS_OK;
 }
 
-static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
-    const place p = locate(layout_of(filter), filter, digest);
+static void line_prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
+    const place p = line_locate(line_layout_of(filter), filter, digest);
     if (write)
         TAMIS_PREFETCH_RW(p.at);
     else
@@ -298,71 +298,74 @@ static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write
 
 /* ---- groups ---- */
 
-static inline tamis_i_line_keys *keys_of(const tamis_i_group *group) {
+static inline tamis_i_line_keys *line_keys_of(const tamis_i_group *group) {
     return group->scratch;
 }
 
 /* Find out where the keys of 'next' are; returns those whose lines are to be fetched during the work on
  * 'now', as many as there are keys in it: those of 'now' itself if 'next' has not so many. */
-static const tamis_i_line_keys *locate_next(const layout *l, const tamis_filter *filter,
-                                            const tamis_i_group *now, const tamis_i_group *next) {
-    l->ops->locate(&l->line, filter->table, l->lines, next->digests, next->n, keys_of(next));
+static const tamis_i_line_keys *line_locate_next(const layout *l, const tamis_filter *filter,
+                                                 const tamis_i_group *now,
+                                                 const tamis_i_group *next) {
+    l->ops->locate(&l->line, filter->table, l->lines, next->digests, next->n, line_keys_of(next));
     if (next->n >= now->n && now->n != 0)
-        return keys_of(next);
+        return line_keys_of(next);
     for (size_t i = 0; i < next->n; i++)
-        TAMIS_PREFETCH(keys_of(next)->at[i]);
-    return keys_of(now);
+        TAMIS_PREFETCH(line_keys_of(next)->at[i]);
+    return line_keys_of(now);
 }
 
 /* The numbers of the keys of a group that are not found and whose first line is full.  No branches: one key
  * in six is one of them. */
-static size_t not_answered(const tamis_i_group *group, uint8_t numbers[TAMIS_I_GROUP]) {
+static size_t line_not_answered(const tamis_i_group *group, uint8_t numbers[TAMIS_I_GROUP]) {
     size_t n = 0;
     for (size_t i = 0; i < group->n; i++) {
         numbers[n] = (uint8_t)i;
-        n += keys_of(group)->answer[i] / TAMIS_I_LINE_FULL;
+        n += line_keys_of(group)->answer[i] / TAMIS_I_LINE_FULL;
     }
     return n;
 }
 
 /* The first lines of a group are looked at one group early, and where that does not answer, the second
  * lines are fetched. */
-static void contains_ways(const tamis_filter *filter, const tamis_i_group *now,
-                          const tamis_i_group *next, bool *present) {
+static void line_contains_ways(const tamis_filter *filter, const tamis_i_group *now,
+                               const tamis_i_group *next, bool *present) {
     static const tamis_i_group none = {.n = 0};
-    const layout *const l = layout_of(filter);
+    const layout *const l = line_layout_of(filter);
     const tamis_i_group *const before = next->before == NULL ? &none : next->before;
-    const tamis_i_line_keys *const fetch = locate_next(l, filter, before, next);
+    const tamis_i_line_keys *const fetch = line_locate_next(l, filter, before, next);
     uint8_t numbers[TAMIS_I_GROUP] = {0};
     if (before->n != 0)
-        l->ops->look(&l->line, keys_of(before), before->n, fetch, keys_of(before)->answer);
-    const size_t n_before = not_answered(before, numbers);
+        l->ops->look(&l->line, line_keys_of(before), before->n, fetch,
+                     line_keys_of(before)->answer);
+    const size_t n_before = line_not_answered(before, numbers);
     for (size_t i = 0; i < n_before; i++) {
-        tamis_i_line_keys *const k = keys_of(before);
+        tamis_i_line_keys *const k = line_keys_of(before);
         const size_t number = numbers[i];
         k->further[number] = line_after(l, filter, k->at[number], (unsigned)k->home[number]);
         TAMIS_PREFETCH(k->further[number]);
     }
     for (size_t i = 0; i < now->n; i++)
-        present[i] = keys_of(now)->answer[i] & TAMIS_I_LINE_FOUND;
-    const size_t n_now = not_answered(now, numbers);
+        present[i] = line_keys_of(now)->answer[i] & TAMIS_I_LINE_FOUND;
+    const size_t n_now = line_not_answered(now, numbers);
     for (size_t i = 0; i < n_now; i++) {
-        const tamis_i_line_keys *const k = keys_of(now);
+        const tamis_i_line_keys *const k = line_keys_of(now);
         const size_t number = numbers[i];
         const unsigned home = (unsigned)k->home[number];
         present[number] =
             l->ops->has(&l->line, k->further[number], home, k->fingerprint[number]) ||
-            is_further_on(l, filter, k->further[number], 2, home, k->fingerprint[number]);
+            line_is_further_on(l, filter, k->further[number], 2, home, k->fingerprint[number]);
     }
 }
 
-static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
-                          const tamis_i_group *next, bool *present) {
-    const layout *const l = layout_of(filter);
+static void line_contains_many(const tamis_filter *filter, const tamis_i_group *now,
+                               const tamis_i_group *next, bool *present) {
+    const layout *const l = line_layout_of(filter);
     if (l->line.passes_on)
-        contains_ways(filter, now, next, present);
+        line_contains_ways(filter, now, next, present);
     else
-        l->ops->find(&l->line, keys_of(now), now->n, locate_next(l, filter, now, next), present);
+        l->ops->find(&l->line, line_keys_of(now), now->n, line_locate_next(l, filter, now, next),
+                     present);
     if (filter->state[TAMIS_I_STASH_USED] != 0)
         for (size_t i = 0; i < now->n; i++)
             present[i] = present[i] || tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
@@ -370,7 +373,7 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
 
 /* Answers of the table for keys that it has taken, all of them, while the stash is empty: which are new.
  * Returns how many were stored. */
-static uint64_t which_are_new(const uint8_t *results, size_t n, bool *added) {
+static uint64_t line_which_are_new(const uint8_t *results, size_t n, bool *added) {
     const uint64_t ones = 0x0101010101010101u;
     uint64_t stored = 0;
     size_t i = 0;
@@ -389,28 +392,28 @@ static uint64_t which_are_new(const uint8_t *results, size_t n, bool *added) {
 
 /* The table answers for keys up to one that it has no place for; the stash finishes these, and, while it has
  * keys, tells which of the others are new. */
-static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
-                                const tamis_i_group *next, bool *added, size_t *done) {
-    const layout *const l = layout_of(filter);
-    const tamis_i_line_keys *const fetch = locate_next(l, filter, now, next);
+static tamis_status line_insert_many(tamis_filter *filter, const tamis_i_group *now,
+                                     const tamis_i_group *next, bool *added, size_t *done) {
+    const layout *const l = line_layout_of(filter);
+    const tamis_i_line_keys *const fetch = line_locate_next(l, filter, now, next);
     uint8_t results[TAMIS_I_GROUP];
     *done = 0;
     for (size_t to = 0; to < now->n;) {
-        to = l->ops->add(&l->line, keys_of(now), to, now->n, fetch, results);
+        to = l->ops->add(&l->line, line_keys_of(now), to, now->n, fetch, results);
         const size_t last = to - 1;
         if (results[last] == 0 && l->line.passes_on)
-            results[last] = (uint8_t)pass_on(l, filter, keys_of(now)->at[last],
-                                             (unsigned)keys_of(now)->home[last],
-                                             keys_of(now)->fingerprint[last]);
+            results[last] = (uint8_t)line_pass_on(l, filter, line_keys_of(now)->at[last],
+                                                  (unsigned)line_keys_of(now)->home[last],
+                                                  line_keys_of(now)->fingerprint[last]);
         if (filter->state[TAMIS_I_STASH_USED] == 0 &&
             !tamis_i_line_refused(&l->line, results[last])) {
             filter->state[TAMIS_I_COUNT] +=
-                which_are_new(results + *done, to - *done, added + *done);
+                line_which_are_new(results + *done, to - *done, added + *done);
             *done = to;
         }
         for (; *done < to; ++*done) {
             const tamis_status status =
-                finish(filter, now->digests[*done], results[*done], &added[*done]);
+                line_finish(filter, now->digests[*done], results[*done], &added[*done]);
             if (status != TAMIS_OK)
                 return status;
         }
@@ -418,18 +421,18 @@ static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
     return TAMIS_OK;
 }
 
-static void remove_many(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
-                        bool *removed) {
-    const layout *const l = layout_of(filter);
-    const tamis_i_line_keys *const fetch = locate_next(l, filter, now, next);
+static void line_remove_many(tamis_filter *filter, const tamis_i_group *now,
+                             const tamis_i_group *next, bool *removed) {
+    const layout *const l = line_layout_of(filter);
+    const tamis_i_line_keys *const fetch = line_locate_next(l, filter, now, next);
     if (filter->state[TAMIS_I_STASH_USED] == 0) {
-        l->ops->drop(&l->line, keys_of(now), now->n, fetch, removed);
+        l->ops->drop(&l->line, line_keys_of(now), now->n, fetch, removed);
         filter->state[TAMIS_I_COUNT] -= tamis_i_group_sum(removed, now->n);
         return;
     }
     for (size_t i = 0; i < now->n; i++) {
         TAMIS_PREFETCH_RW(fetch->at[i]);
-        removed[i] = remove_one(filter, now->digests[i]) == TAMIS_OK;
+        removed[i] = line_remove_one(filter, now->digests[i]) == TAMIS_OK;
     }
 }
 
@@ -447,7 +450,7 @@ typedef enum placed { PLACED, TOO_SHORT, NO_ROOM } placed;
 /* Put an entry of line 'at' into the first line further on its way that takes one: TOO_SHORT if the
  * fingerprints there are longer. */
 static placed line_place_further_on(joined *j, uint64_t at, const tamis_i_line_entry *e) {
-    const layout *const l = layout_of(j->filter);
+    const layout *const l = line_layout_of(j->filter);
     uint64_t *words = j->filter->table + at;
     for (unsigned i = 1; i < WAY; i++) {
         words = line_after(l, j->filter, words, e->home);
@@ -468,7 +471,7 @@ static placed line_place_further_on(joined *j, uint64_t at, const tamis_i_line_e
 /* Put an entry of line 'at' further on.  For one that is too short two take its place, with a 0 and with a 1
  * for the next bit: together they match the same keys.  Of each length one entry waits at most, and
  * of the longest one more.  False if there is no room, or if MISSING bits are not enough. */
-static bool entry_further_on(joined *j, uint64_t at, const tamis_i_line_entry *e) {
+static bool line_entry_further_on(joined *j, uint64_t at, const tamis_i_line_entry *e) {
     tamis_i_line_entry waiting[MISSING + 1] = {*e};
     for (unsigned n = 1; n > 0;) {
         tamis_i_line_entry *const top = &waiting[n - 1];
@@ -489,20 +492,20 @@ static bool entry_further_on(joined *j, uint64_t at, const tamis_i_line_entry *e
 }
 
 /* What a full line of the union has left out of one of its parts goes on. */
-static bool rest_further_on(joined *j, const tamis_filter *part, uint64_t at) {
-    const layout *const l = layout_of(j->filter);
+static bool line_rest_further_on(joined *j, const tamis_filter *part, uint64_t at) {
+    const layout *const l = line_layout_of(j->filter);
     tamis_i_line_entry entries[TAMIS_I_LINE_ENTRIES];
     const unsigned n = tamis_i_line_list(&l->line, part->table + at, entries);
     for (unsigned i = 0; i < n; i++)
         if (!tamis_i_line_covers(&l->line, j->table + at, &entries[i]) &&
-            !entry_further_on(j, at, &entries[i]))
+            !line_entry_further_on(j, at, &entries[i]))
             return false;
     return true;
 }
 
 /* As merge, of lines that pass on: in a copy, since no line alone tells whether all fits. */
-static tamis_status merge_ways(tamis_filter *filter, const tamis_filter *source) {
-    const tamis_i_line *const line = &layout_of(filter)->line;
+static tamis_status line_merge_ways(tamis_filter *filter, const tamis_filter *source) {
+    const tamis_i_line *const line = &line_layout_of(filter)->line;
     const size_t size = (size_t)filter->n_table * sizeof(uint64_t);
     joined j = {.filter = filter,
                 .table = tamis_i_alloc(&filter->allocator, size),
@@ -516,13 +519,13 @@ static tamis_status merge_ways(tamis_filter *filter, const tamis_filter *source)
         fits = tamis_i_line_merge(line, j.table + at, source->table + at, true);
     for (uint64_t at = 0; fits && at < filter->n_table; at += TAMIS_LINE_WORDS)
         if (tamis_i_line_full(line, j.table + at))
-            fits = rest_further_on(&j, filter, at) && rest_further_on(&j, source, at);
+            fits = line_rest_further_on(&j, filter, at) && line_rest_further_on(&j, source, at);
     if (fits) {
         memcpy(filter->table, j.table, size);
         /* A file may claim as many as a check lets in: the sum of two claims must be let in, too. */
         const uint64_t splits = j.splits < TAMIS_I_COUNT_MAX ? j.splits : TAMIS_I_COUNT_MAX;
-        filter->state[PASSES] = passes_within(j.passes, filter->state[TAMIS_I_COUNT] +
-                                                            source->state[TAMIS_I_COUNT] + splits);
+        filter->state[PASSES] = line_passes_within(
+            j.passes, filter->state[TAMIS_I_COUNT] + source->state[TAMIS_I_COUNT] + splits);
         filter->state[SPLITS] = splits;
     }
     tamis_i_free(&filter->allocator, j.table, size);
@@ -530,10 +533,10 @@ static tamis_status merge_ways(tamis_filter *filter, const tamis_filter *source)
 }
 
 /* Lines of equal number, home by home.  Two passes: whether all fits, then the change. */
-static tamis_status merge(tamis_filter *filter, const tamis_filter *source) {
-    const layout *const l = layout_of(filter);
+static tamis_status line_merge(tamis_filter *filter, const tamis_filter *source) {
+    const layout *const l = line_layout_of(filter);
     if (l->line.passes_on)
-        return merge_ways(filter, source);
+        return line_merge_ways(filter, source);
     for (unsigned write = 0; write < 2; write++)
         for (uint64_t at = 0; at < filter->n_table; at += TAMIS_LINE_WORDS)
             if (!tamis_i_line_merge(&l->line, filter->table + at, source->table + at, write != 0))
@@ -557,8 +560,8 @@ static double line_rate(const layout *l, const tamis_i_line_entry *entries, unsi
 
 /* With f the share of full lines, queries look at 1 / (1 - f) lines, and an entry that was passed on is met
  * by those, too, that begin in the lines that it has gone past. */
-static void info(const tamis_filter *filter, tamis_info *info) {
-    const layout *const l = layout_of(filter);
+static void line_info(const tamis_filter *filter, tamis_info *info) {
+    const layout *const l = line_layout_of(filter);
     const double passes = (double)filter->state[PASSES], lines = (double)l->lines;
     double sum = 0, full = 0;
     info->n_loads = (size_t)(l->line.most / LOADS + 1);
@@ -580,11 +583,11 @@ static void info(const tamis_filter *filter, tamis_info *info) {
 }
 
 /* A set may count keys that two sets had in common twice. */
-static bool check(const tamis_filter *filter, const char **reason) {
-    const layout *const l = layout_of(filter);
+static bool line_check(const tamis_filter *filter, const char **reason) {
+    const layout *const l = line_layout_of(filter);
     const uint64_t count = filter->state[TAMIS_I_COUNT];
     const uint64_t passes = filter->state[PASSES], splits = filter->state[SPLITS];
-    uint64_t keys = 0, at = 0, copies;
+    uint64_t keys = 0, at = 0, line_copies;
     tamis_digest digest;
     for (uint64_t i = 0; i < filter->n_table; i += TAMIS_LINE_WORDS) {
         tamis_i_line_view view;
@@ -598,9 +601,9 @@ static bool check(const tamis_filter *filter, const char **reason) {
         *reason = "keys were passed on farther than possible";
         return false;
     }
-    while (tamis_i_stash_next(&filter->stash, &at, &digest, &copies))
-        keys += copies;
-    const bool right = is_set(&filter->params)
+    while (tamis_i_stash_next(&filter->stash, &at, &digest, &line_copies))
+        keys += line_copies;
+    const bool right = line_is_set(&filter->params)
                            ? keys <= count + splits && (keys == 0) == (count == 0)
                            : keys == count;
     if (!right)
@@ -614,34 +617,34 @@ const tamis_i_kind tamis_i_line_kind = {.id = TAMIS_KIND_LINE,
                                         .abilities =
                                             TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT | TAMIS_CAN_MERGE,
                                         .params = {"lines", "homes", "bits_max", "copies"},
-                                        .shape = shape,
-                                        .attach = attach,
-                                        .insert = insert,
-                                        .contains = contains,
-                                        .remove = remove_one,
-                                        .copies = copies,
-                                        .prefetch = prefetch,
-                                        .contains_many = contains_many,
-                                        .insert_many = insert_many,
-                                        .remove_many = remove_many,
-                                        .merge = merge,
-                                        .info = info,
-                                        .check = check,
-                                        .copy_is_free = copy_is_free};
+                                        .shape = line_shape,
+                                        .attach = line_attach,
+                                        .insert = line_insert,
+                                        .contains = line_contains,
+                                        .remove = line_remove_one,
+                                        .copies = line_copies,
+                                        .prefetch = line_prefetch,
+                                        .contains_many = line_contains_many,
+                                        .insert_many = line_insert_many,
+                                        .remove_many = line_remove_many,
+                                        .merge = line_merge,
+                                        .info = line_info,
+                                        .check = line_check,
+                                        .copy_is_free = line_copy_is_free};
 
 const tamis_i_kind tamis_i_line_set_kind = {.id = TAMIS_KIND_LINE_SET,
                                             .name = "line-set",
                                             .abilities = TAMIS_CAN_MERGE,
                                             .scratch = sizeof(tamis_i_line_keys),
                                             .params = {"lines", "homes", "bits_max", "limit"},
-                                            .shape = shape,
-                                            .attach = attach,
-                                            .insert = insert,
-                                            .contains = contains,
-                                            .prefetch = prefetch,
-                                            .contains_many = contains_many,
-                                            .insert_many = insert_many,
-                                            .merge = merge,
-                                            .info = info,
-                                            .check = check,
+                                            .shape = line_shape,
+                                            .attach = line_attach,
+                                            .insert = line_insert,
+                                            .contains = line_contains,
+                                            .prefetch = line_prefetch,
+                                            .contains_many = line_contains_many,
+                                            .insert_many = line_insert_many,
+                                            .merge = line_merge,
+                                            .info = line_info,
+                                            .check = line_check,
                                             .n_state = 2};

@@ -72,37 +72,37 @@ _Static_assert(sizeof(layout) <= TAMIS_I_GEOMETRY * sizeof(uint64_t), "geometry[
 _Static_assert(sizeof(tamis_i_rank_keys) <= TAMIS_I_SCRATCH_MAX, "the scratch is too small");
 _Static_assert(TAMIS_RANK_VALUE_BITS == TAMIS_RANK_COUNTER_BITS, "one parameter, two meanings");
 
-static const layout *layout_of(const tamis_filter *filter) {
+static const layout *rank_layout_of(const tamis_filter *filter) {
     return (const layout *)(const void *)filter->geometry;
 }
 
 /* ---- shape ---- */
 
-static uint64_t root(uint64_t x) {
+static uint64_t rank_root(uint64_t x) {
     return (uint64_t)ceil(sqrt((double)x));
 }
 
-static uint64_t least(uint64_t a, uint64_t b) {
+static uint64_t rank_least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-static void set_default(uint64_t *value, uint64_t is) {
+static void rank_set_default(uint64_t *value, uint64_t is) {
     *value = *value == 0 ? is : *value;
 }
 
 /* 0.64 keys per home, 41 per bucket, as Table II has it for an error rate of 1 %.  12 % of the buckets hold
  * more than 48 keys and 0.2 % more than 60; the roots are six standard deviations and more. */
-static void set_defaults(tamis_params *params) {
+static void rank_set_defaults(tamis_params *params) {
     uint64_t *const v = params->value;
-    set_default(&v[TAMIS_RANK_HOMES], 64);
+    rank_set_default(&v[TAMIS_RANK_HOMES], 64);
     const uint64_t homes = v[TAMIS_RANK_HOMES], keys = (homes * 16 + 24) / 25;
     const uint64_t buckets = params->capacity / keys + (params->capacity % keys != 0);
     v[TAMIS_RANK_BUCKETS] = buckets;
-    v[TAMIS_RANK_SLOTS] = keys + root(keys);
-    v[TAMIS_RANK_SLOTS_2] = 2 * root(keys);
-    v[TAMIS_RANK_SLOTS_3] = 48 + 4 * root(keys);
-    v[TAMIS_RANK_EXTENSIONS_2] = least(buckets, buckets / 4 + 3 * root(buckets));
-    v[TAMIS_RANK_EXTENSIONS_3] = least(buckets, buckets / 64 + root(buckets));
+    v[TAMIS_RANK_SLOTS] = keys + rank_root(keys);
+    v[TAMIS_RANK_SLOTS_2] = 2 * rank_root(keys);
+    v[TAMIS_RANK_SLOTS_3] = 48 + 4 * rank_root(keys);
+    v[TAMIS_RANK_EXTENSIONS_2] = rank_least(buckets, buckets / 4 + 3 * rank_root(buckets));
+    v[TAMIS_RANK_EXTENSIONS_3] = rank_least(buckets, buckets / 64 + rank_root(buckets));
 }
 
 /* The layout of complete parameters; false if they are out of range. */
@@ -125,7 +125,7 @@ static bool rank_of(const tamis_params *params, tamis_i_rank_bucket *rank) {
     return tamis_i_rank_init(rank);
 }
 
-static tamis_status shape(tamis_params *params, uint64_t *n_table) {
+static tamis_status rank_shape(tamis_params *params, uint64_t *n_table) {
     uint64_t *const v = params->value;
     if (v[TAMIS_RANK_BUCKETS] == 0) {
         for (unsigned i = TAMIS_RANK_SLOTS; i <= TAMIS_RANK_EXTENSIONS_3; i++)
@@ -133,12 +133,12 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
                 return TAMIS_E_ARGUMENT;
         if (v[TAMIS_RANK_HOMES] > 64)
             return TAMIS_E_ARGUMENT;
-        set_defaults(params);
+        rank_set_defaults(params);
     }
-    set_default(&v[TAMIS_RANK_FINGERPRINT_BITS], 6);
-    set_default(&params->stash, 16 + params->capacity / 16384);
+    rank_set_default(&v[TAMIS_RANK_FINGERPRINT_BITS], 6);
+    rank_set_default(&params->stash, 16 + params->capacity / 16384);
     if (params->kind == TAMIS_KIND_RANK_COUNTING)
-        set_default(&v[TAMIS_RANK_COUNTER_BITS], 2);
+        rank_set_default(&v[TAMIS_RANK_COUNTER_BITS], 2);
     tamis_i_rank_bucket rank;
     if (!rank_of(params, &rank))
         return TAMIS_E_ARGUMENT;
@@ -149,7 +149,7 @@ static tamis_status shape(tamis_params *params, uint64_t *n_table) {
     return TAMIS_OK;
 }
 
-static void attach(tamis_filter *filter) {
+static void rank_attach(tamis_filter *filter) {
     layout l = {.ops = tamis_i_rank_bucket_ops_for(filter->features)};
     const bool valid = rank_of(&filter->params, &l.rank);
     TAMIS_ASSERT(valid);
@@ -167,7 +167,7 @@ typedef struct fingerprint {
     uint64_t fingerprint;
 } fingerprint;
 
-static inline fingerprint fingerprint_of(const layout *l, tamis_digest digest) {
+static inline fingerprint rank_fingerprint_of(const layout *l, tamis_digest digest) {
     uint64_t word = digest.lo;
     fingerprint p;
     p.bucket = tamis_i_take(&word, l->rank.n[0]);
@@ -176,21 +176,21 @@ static inline fingerprint fingerprint_of(const layout *l, tamis_digest digest) {
     return p;
 }
 
-static inline bool found(const layout *l, const tamis_filter *filter, tamis_digest digest) {
-    const fingerprint p = fingerprint_of(l, digest);
+static inline bool rank_found(const layout *l, const tamis_filter *filter, tamis_digest digest) {
+    const fingerprint p = rank_fingerprint_of(l, digest);
     return l->ops->find(&l->rank, filter->table, p.bucket, p.home, p.fingerprint);
 }
 
-static void look(const tamis_filter *filter, tamis_digest digest, tamis_i_rank_view *view) {
-    const layout *const l = layout_of(filter);
-    const fingerprint p = fingerprint_of(l, digest);
+static void rank_look(const tamis_filter *filter, tamis_digest digest, tamis_i_rank_view *view) {
+    const layout *const l = rank_layout_of(filter);
+    const fingerprint p = rank_fingerprint_of(l, digest);
     l->ops->look(&l->rank, filter->table, p.bucket, p.home, p.fingerprint, view);
 }
 
 /* ---- pools of extensions ---- */
 
-static bool pool_take(tamis_filter *filter, unsigned kind, uint64_t *number) {
-    const tamis_i_rank_bucket *const c = &layout_of(filter)->rank;
+static bool rank_pool_take(tamis_filter *filter, unsigned kind, uint64_t *number) {
+    const tamis_i_rank_bucket *const c = &rank_layout_of(filter)->rank;
     uint64_t *const head = &filter->state[HEAD(kind)], *const fresh = &filter->state[FRESH(kind)];
     const unsigned bits = (unsigned)c->link_bits[kind - 1];
     if (*head != 0) {
@@ -210,8 +210,8 @@ static bool pool_take(tamis_filter *filter, unsigned kind, uint64_t *number) {
 }
 
 /* Give back an extension whose slots are empty. */
-static void pool_give(tamis_filter *filter, unsigned kind, uint64_t number) {
-    const tamis_i_rank_bucket *const c = &layout_of(filter)->rank;
+static void rank_pool_give(tamis_filter *filter, unsigned kind, uint64_t number) {
+    const tamis_i_rank_bucket *const c = &rank_layout_of(filter)->rank;
     const uint64_t at = tamis_i_rank_piece(c, kind, number);
     filter->table[at / 64] &= ~((uint64_t)1 << at % 64);
     tamis_i_field_put(filter->table, at + 1, (unsigned)c->link_bits[kind - 1],
@@ -220,13 +220,13 @@ static void pool_give(tamis_filter *filter, unsigned kind, uint64_t number) {
 }
 
 /* Make room for one slot more in a bucket that has been looked at; false if there is none. */
-static bool extend(tamis_filter *filter, tamis_i_rank_view *view) {
-    const tamis_i_rank_bucket *const c = &layout_of(filter)->rank;
+static bool rank_extend(tamis_filter *filter, tamis_i_rank_view *view) {
+    const tamis_i_rank_bucket *const c = &rank_layout_of(filter)->rank;
     const unsigned kind = view->pieces;
     if (view->load < c->first[kind])
         return true;
     if (kind == TAMIS_I_RANK_PIECES || c->n[kind] == 0 ||
-        !pool_take(filter, kind, &view->number[kind]))
+        !rank_pool_take(filter, kind, &view->number[kind]))
         return false;
     tamis_i_rank_set_link(c, filter->table, kind - 1, view->number[kind - 1],
                           view->number[kind] + 1);
@@ -236,62 +236,63 @@ static bool extend(tamis_filter *filter, tamis_i_rank_view *view) {
 }
 
 /* Give back what a bucket does not need, after its load has gone down to 'load'. */
-static void shrink(tamis_filter *filter, const tamis_i_rank_view *view, unsigned load) {
-    const tamis_i_rank_bucket *const c = &layout_of(filter)->rank;
+static void rank_shrink(tamis_filter *filter, const tamis_i_rank_view *view, unsigned load) {
+    const tamis_i_rank_bucket *const c = &rank_layout_of(filter)->rank;
     for (unsigned kind = view->pieces - 1; kind > 0 && load <= c->first[kind]; kind--) {
         tamis_i_rank_set_link(c, filter->table, kind - 1, view->number[kind - 1], 0);
-        pool_give(filter, kind, view->number[kind]);
+        rank_pool_give(filter, kind, view->number[kind]);
     }
 }
 
 /* ---- one key ---- */
 
-static bool contains(const tamis_filter *filter, tamis_digest digest) {
-    return found(layout_of(filter), filter, digest) ||
+static bool rank_contains(const tamis_filter *filter, tamis_digest digest) {
+    return rank_found(rank_layout_of(filter), filter, digest) ||
            tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
 
-static uint64_t copies(const tamis_filter *filter, tamis_digest digest) {
+static uint64_t rank_copies(const tamis_filter *filter, tamis_digest digest) {
     tamis_i_rank_view view;
-    look(filter, digest, &view);
+    rank_look(filter, digest, &view);
     return view.copies + tamis_i_stash_copies(&filter->stash, digest);
 }
 
-static uint64_t counter_one(const tamis_i_rank_bucket *c) {
+static uint64_t rank_counter_one(const tamis_i_rank_bucket *c) {
     return (uint64_t)1 << (c->slot_bits - c->count_bits);
 }
 
 /* Raise T(f) by one, in a slot with this value.  False if there is no room. */
-static bool raise(tamis_filter *filter, tamis_digest digest, uint64_t value,
-                  tamis_i_rank_view *view) {
-    const layout *const l = layout_of(filter);
+static bool rank_raise(tamis_filter *filter, tamis_digest digest, uint64_t value,
+                       tamis_i_rank_view *view) {
+    const layout *const l = rank_layout_of(filter);
     const tamis_i_rank_bucket *const c = &l->rank;
-    const fingerprint p = fingerprint_of(l, digest);
+    const fingerprint p = rank_fingerprint_of(l, digest);
     const uint64_t most = tamis_i_low_mask((unsigned)c->count_bits);
     if (view->copies >= l->copies_max) /* saturated */
         return true;
     if (view->copies > 0 && most != 0 && view->slot >> (c->slot_bits - c->count_bits) < most) {
-        tamis_i_rank_set_slot(c, filter->table, view, view->match, view->slot + counter_one(c));
+        tamis_i_rank_set_slot(c, filter->table, view, view->match,
+                              view->slot + rank_counter_one(c));
         return true;
     }
-    if (view->length >= CHAIN_MAX || !extend(filter, view))
+    if (view->length >= CHAIN_MAX || !rank_extend(filter, view))
         return false;
     l->ops->add(c, filter->table, view, p.fingerprint | value << c->fingerprint_bits);
     return true;
 }
 
 /* What look and raise do, at once if it is that simple. */
-static tamis_status insert_at(tamis_filter *filter, tamis_digest digest, uint64_t at, fingerprint p,
-                              bool *added) {
-    const layout *const l = layout_of(filter);
+static tamis_status rank_insert_at(tamis_filter *filter, tamis_digest digest, uint64_t at,
+                                   fingerprint p, bool *added) {
+    const layout *const l = rank_layout_of(filter);
     if (TAMIS_LIKELY(l->rank.slots[0] <= CHAIN_MAX &&
                      l->ops->add_new(&l->rank, filter->table, at, p.home, p.fingerprint))) {
         *added = tamis_i_stash_copies(&filter->stash, digest) == 0;
     } else {
         tamis_i_rank_view view;
-        look(filter, digest, &view);
+        rank_look(filter, digest, &view);
         const bool fresh = view.copies == 0 && tamis_i_stash_copies(&filter->stash, digest) == 0;
-        if (!raise(filter, digest, 0, &view)) {
+        if (!rank_raise(filter, digest, 0, &view)) {
             const tamis_status status = tamis_i_stash_insert(&filter->stash, digest);
             if (status != TAMIS_OK)
                 return status;
@@ -302,62 +303,62 @@ static tamis_status insert_at(tamis_filter *filter, tamis_digest digest, uint64_
     return TAMIS_OK;
 }
 
-static tamis_status insert(tamis_filter *filter, tamis_digest digest, bool *added) {
-    const layout *const l = layout_of(filter);
-    const fingerprint p = fingerprint_of(l, digest);
-    return insert_at(filter, digest, tamis_i_rank_piece(&l->rank, 0, p.bucket), p, added);
+static tamis_status rank_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+    const layout *const l = rank_layout_of(filter);
+    const fingerprint p = rank_fingerprint_of(l, digest);
+    return rank_insert_at(filter, digest, tamis_i_rank_piece(&l->rank, 0, p.bucket), p, added);
 }
 
 /* Lower T(f); false if it is 0. */
-static bool lower(tamis_filter *filter, tamis_digest digest, uint64_t at, fingerprint p) {
-    const layout *const l = layout_of(filter);
+static bool rank_lower(tamis_filter *filter, tamis_digest digest, uint64_t at, fingerprint p) {
+    const layout *const l = rank_layout_of(filter);
     const tamis_i_rank_bucket *const c = &l->rank;
     if (TAMIS_LIKELY(l->ops->drop_only(c, filter->table, at, p.home, p.fingerprint)))
         return true;
     tamis_i_rank_view view;
-    look(filter, digest, &view);
+    rank_look(filter, digest, &view);
     if (view.copies == 0)
         return false;
     if (view.copies >= l->copies_max) {
         /* saturated: it stays */
     } else if (c->count_bits != 0 && view.slot >> (c->slot_bits - c->count_bits) != 0) {
-        tamis_i_rank_set_slot(c, filter->table, &view, view.match, view.slot - counter_one(c));
+        tamis_i_rank_set_slot(c, filter->table, &view, view.match, view.slot - rank_counter_one(c));
     } else {
         l->ops->drop(c, filter->table, &view);
-        shrink(filter, &view, view.load - 1);
+        rank_shrink(filter, &view, view.load - 1);
     }
     return true;
 }
 
-static inline tamis_status remove_at(tamis_filter *filter, tamis_digest digest, uint64_t at,
-                                     fingerprint p) {
-    if (!tamis_i_stash_remove(&filter->stash, digest) && !lower(filter, digest, at, p))
+static inline tamis_status rank_remove_at(tamis_filter *filter, tamis_digest digest, uint64_t at,
+                                          fingerprint p) {
+    if (!tamis_i_stash_remove(&filter->stash, digest) && !rank_lower(filter, digest, at, p))
         return TAMIS_E_NOT_FOUND;
     /* Keys of a saturated fingerprint seem to be there after all have left. */
     filter->state[TAMIS_I_COUNT] -= filter->state[TAMIS_I_COUNT] != 0;
     return TAMIS_OK;
 }
 
-static tamis_status remove_one(tamis_filter *filter, tamis_digest digest) {
-    const layout *const l = layout_of(filter);
-    const fingerprint p = fingerprint_of(l, digest);
-    return remove_at(filter, digest, tamis_i_rank_piece(&l->rank, 0, p.bucket), p);
+static tamis_status rank_remove_one(tamis_filter *filter, tamis_digest digest) {
+    const layout *const l = rank_layout_of(filter);
+    const fingerprint p = rank_fingerprint_of(l, digest);
+    return rank_remove_at(filter, digest, tamis_i_rank_piece(&l->rank, 0, p.bucket), p);
 }
 
 /* ---- values ---- */
 
-static unsigned value_bits(const tamis_filter *filter) {
+static unsigned rank_value_bits(const tamis_filter *filter) {
     return (unsigned)filter->params.value[TAMIS_RANK_VALUE_BITS];
 }
 
-static tamis_status insert_value(tamis_filter *filter, tamis_digest digest, unsigned value,
-                                 bool *added) {
+static tamis_status rank_insert_value(tamis_filter *filter, tamis_digest digest, unsigned value,
+                                      bool *added) {
     if (value == 0) /* which is also what a key in the stash has */
-        return insert(filter, digest, added);
+        return rank_insert(filter, digest, added);
     tamis_i_rank_view view;
-    look(filter, digest, &view);
+    rank_look(filter, digest, &view);
     const bool fresh = view.copies == 0 && tamis_i_stash_copies(&filter->stash, digest) == 0;
-    if (!raise(filter, digest, value, &view))
+    if (!rank_raise(filter, digest, value, &view))
         return TAMIS_E_FULL;
     filter->state[TAMIS_I_COUNT]++;
     *added = fresh;
@@ -365,14 +366,15 @@ static tamis_status insert_value(tamis_filter *filter, tamis_digest digest, unsi
 }
 
 /* A key in the stash is known exactly, and has the value 0. */
-static tamis_status lookup_value(const tamis_filter *filter, tamis_digest digest, unsigned *value) {
-    const layout *const l = layout_of(filter);
+static tamis_status rank_lookup_value(const tamis_filter *filter, tamis_digest digest,
+                                      unsigned *value) {
+    const layout *const l = rank_layout_of(filter);
     tamis_i_rank_view view;
     if (tamis_i_stash_copies(&filter->stash, digest) != 0) {
         *value = 0;
         return TAMIS_OK;
     }
-    look(filter, digest, &view);
+    rank_look(filter, digest, &view);
     if (view.copies == 0)
         return TAMIS_E_NOT_FOUND;
     *value = (unsigned)(view.slot >> l->rank.fingerprint_bits);
@@ -380,8 +382,8 @@ static tamis_status lookup_value(const tamis_filter *filter, tamis_digest digest
 }
 
 /* Could T(f) be raised n times, exactly? */
-static bool has_room(const tamis_filter *filter, const tamis_i_rank_view *view, uint64_t n) {
-    const layout *const l = layout_of(filter);
+static bool rank_has_room(const tamis_filter *filter, const tamis_i_rank_view *view, uint64_t n) {
+    const layout *const l = rank_layout_of(filter);
     const tamis_i_rank_bucket *const c = &l->rank;
     unsigned pieces = view->pieces;
     while (view->load + n > c->first[pieces] && pieces < TAMIS_I_RANK_PIECES &&
@@ -392,23 +394,23 @@ static bool has_room(const tamis_filter *filter, const tamis_i_rank_view *view, 
 }
 
 /* Of a key in the stash, all copies move to slots: as long as one is left there, the value is 0. */
-static tamis_status update_value(tamis_filter *filter, tamis_digest digest, unsigned value) {
-    const tamis_i_rank_bucket *const c = &layout_of(filter)->rank;
+static tamis_status rank_update_value(tamis_filter *filter, tamis_digest digest, unsigned value) {
+    const tamis_i_rank_bucket *const c = &rank_layout_of(filter)->rank;
     const uint64_t mask = tamis_i_low_mask((unsigned)c->fingerprint_bits);
     const uint64_t in_stash = tamis_i_stash_copies(&filter->stash, digest);
     tamis_i_rank_view view;
-    look(filter, digest, &view);
+    rank_look(filter, digest, &view);
     if (in_stash != 0) {
         if (value == 0)
             return TAMIS_OK;
-        if (!has_room(filter, &view, in_stash))
+        if (!rank_has_room(filter, &view, in_stash))
             return TAMIS_E_FULL;
         for (uint64_t i = 0; i < in_stash; i++) {
-            const bool raised = raise(filter, digest, value, &view);
+            const bool raised = rank_raise(filter, digest, value, &view);
             TAMIS_ASSERT(raised);
             (void)raised;
             (void)tamis_i_stash_remove(&filter->stash, digest);
-            look(filter, digest, &view);
+            rank_look(filter, digest, &view);
         }
     }
     if (view.copies == 0)
@@ -422,7 +424,7 @@ static tamis_status update_value(tamis_filter *filter, tamis_digest digest, unsi
 
 /* All lines of the bucket.  How many these are depends on where it begins; a line fetched twice costs less
  * than to find out. */
-TAMIS_INLINE void fetch_all(const layout *l, const uint64_t *table, uint64_t at) {
+TAMIS_INLINE void rank_fetch_all(const layout *l, const uint64_t *table, uint64_t at) {
     const uint64_t line = (uint64_t)64 * TAMIS_LINE_WORDS, bits = l->rank.stride[0];
     for (uint64_t bit = 0; bit < bits; bit += line)
         TAMIS_PREFETCH(table + (at + bit) / 64);
@@ -430,34 +432,34 @@ TAMIS_INLINE void fetch_all(const layout *l, const uint64_t *table, uint64_t at)
 }
 
 /* A line that no other processor holds can be written once it is there. */
-static void prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
-    const layout *const l = layout_of(filter);
+static void rank_prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
+    const layout *const l = rank_layout_of(filter);
     uint64_t word = digest.lo;
     (void)write;
-    fetch_all(l, filter->table, tamis_i_take(&word, l->rank.n[0]) * l->rank.stride[0]);
+    rank_fetch_all(l, filter->table, tamis_i_take(&word, l->rank.n[0]) * l->rank.stride[0]);
 }
 
-static inline tamis_i_rank_keys *keys_of(const tamis_i_group *group) {
+static inline tamis_i_rank_keys *rank_keys_of(const tamis_i_group *group) {
     return group->scratch;
 }
 
 /* What the keys of the next group ask for; the three groups of this turn. */
-static tamis_i_rank_turns turns_of(const layout *l, const tamis_i_group *now,
-                                   const tamis_i_group *next) {
-    l->ops->locate(&l->rank, next->digests, next->n, keys_of(next));
+static tamis_i_rank_turns rank_turns_of(const layout *l, const tamis_i_group *now,
+                                        const tamis_i_group *next) {
+    l->ops->locate(&l->rank, next->digests, next->n, rank_keys_of(next));
     const tamis_i_group *const before = next->before;
-    return (tamis_i_rank_turns){.now = keys_of(now),
-                                .before = before == NULL ? NULL : keys_of(before),
-                                .next = keys_of(next),
+    return (tamis_i_rank_turns){.now = rank_keys_of(now),
+                                .before = before == NULL ? NULL : rank_keys_of(before),
+                                .next = rank_keys_of(next),
                                 .n_now = now->n,
                                 .n_before = before == NULL ? 0 : before->n,
                                 .n_next = next->n};
 }
 
-static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
-                          const tamis_i_group *next, bool *present) {
-    const layout *const l = layout_of(filter);
-    const tamis_i_rank_turns turns = turns_of(l, now, next);
+static void rank_contains_many(const tamis_filter *filter, const tamis_i_group *now,
+                               const tamis_i_group *next, bool *present) {
+    const layout *const l = rank_layout_of(filter);
+    const tamis_i_rank_turns turns = rank_turns_of(l, now, next);
     l->ops->find_many(&l->rank, filter->table, &turns, present);
     if (filter->state[TAMIS_I_STASH_USED] != 0)
         for (size_t i = 0; i < now->n; i++)
@@ -466,11 +468,11 @@ static void contains_many(const tamis_filter *filter, const tamis_i_group *now,
 
 /* Groups that change buckets: the lines of one are fetched, and the extensions of the next.  A third of the
  * buckets have one, so that this must do without a branch. */
-TAMIS_INLINE void fetch_turn(const layout *l, const uint64_t *table,
-                             const tamis_i_rank_turns *turns, size_t i) {
+TAMIS_INLINE void rank_fetch_turn(const layout *l, const uint64_t *table,
+                                  const tamis_i_rank_turns *turns, size_t i) {
     const tamis_i_rank_bucket *const c = &l->rank;
     if (i < turns->n_next)
-        fetch_all(l, table, turns->next->at[i]);
+        rank_fetch_all(l, table, turns->next->at[i]);
     if (i < turns->n_before && c->link_bits[0] != 0) {
         const uint64_t at = turns->before->at[i], where = at + c->link_at[0];
         const uint64_t bits = table[where / 64] >> where % 64 | table[where / 64 + 1]
@@ -483,20 +485,21 @@ TAMIS_INLINE void fetch_turn(const layout *l, const uint64_t *table,
     }
 }
 
-static inline fingerprint print_number(const tamis_i_rank_keys *keys, size_t i) {
+static inline fingerprint rank_print_number(const tamis_i_rank_keys *keys, size_t i) {
     return (fingerprint){.home = (unsigned)keys->home[i], .fingerprint = keys->fingerprint[i]};
 }
 
-static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
-                                const tamis_i_group *next, bool *added, size_t *done) {
-    const layout *const l = layout_of(filter);
-    const tamis_i_rank_turns turns = turns_of(l, now, next);
+static tamis_status rank_insert_many(tamis_filter *filter, const tamis_i_group *now,
+                                     const tamis_i_group *next, bool *added, size_t *done) {
+    const layout *const l = rank_layout_of(filter);
+    const tamis_i_rank_turns turns = rank_turns_of(l, now, next);
     *done = 0;
     for (size_t i = 0; i < TAMIS_I_GROUP; i++) {
-        fetch_turn(l, filter->table, &turns, i);
+        rank_fetch_turn(l, filter->table, &turns, i);
         if (i < now->n) {
-            const tamis_status status = insert_at(filter, now->digests[i], keys_of(now)->at[i],
-                                                  print_number(keys_of(now), i), &added[i]);
+            const tamis_status status =
+                rank_insert_at(filter, now->digests[i], rank_keys_of(now)->at[i],
+                               rank_print_number(rank_keys_of(now), i), &added[i]);
             if (status != TAMIS_OK)
                 return status;
             *done = i + 1;
@@ -505,15 +508,15 @@ static tamis_status insert_many(tamis_filter *filter, const tamis_i_group *now,
     return TAMIS_OK;
 }
 
-static void remove_many(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
-                        bool *removed) {
-    const layout *const l = layout_of(filter);
-    const tamis_i_rank_turns turns = turns_of(l, now, next);
+static void rank_remove_many(tamis_filter *filter, const tamis_i_group *now,
+                             const tamis_i_group *next, bool *removed) {
+    const layout *const l = rank_layout_of(filter);
+    const tamis_i_rank_turns turns = rank_turns_of(l, now, next);
     for (size_t i = 0; i < TAMIS_I_GROUP; i++) {
-        fetch_turn(l, filter->table, &turns, i);
+        rank_fetch_turn(l, filter->table, &turns, i);
         if (i < now->n)
-            removed[i] = remove_at(filter, now->digests[i], keys_of(now)->at[i],
-                                   print_number(keys_of(now), i)) == TAMIS_OK;
+            removed[i] = rank_remove_at(filter, now->digests[i], rank_keys_of(now)->at[i],
+                                        rank_print_number(rank_keys_of(now), i)) == TAMIS_OK;
     }
 }
 
@@ -528,7 +531,7 @@ typedef struct census {
     unsigned longest;   /* of the chains, in slots */
 } census;
 
-static unsigned longest_chain(const uint16_t *parents, unsigned load) {
+static unsigned rank_longest_chain(const uint16_t *parents, unsigned load) {
     uint16_t length[ALL_SLOTS];
     unsigned longest = 0;
     for (unsigned s = 0; s < load; s++) {
@@ -540,8 +543,8 @@ static unsigned longest_chain(const uint16_t *parents, unsigned load) {
 
 /* Slots are compared with those before them in their chain; most have none.  Nothing is counted where a chain
  * is too long. */
-static void count_bucket(const tamis_filter *filter, uint64_t bucket, census *sums) {
-    const layout *const l = layout_of(filter);
+static void rank_count_bucket(const tamis_filter *filter, uint64_t bucket, census *sums) {
+    const layout *const l = rank_layout_of(filter);
     const tamis_i_rank_bucket *const c = &l->rank;
     const uint64_t mask = tamis_i_low_mask((unsigned)c->fingerprint_bits);
     uint16_t parents[ALL_SLOTS];
@@ -549,7 +552,7 @@ static void count_bucket(const tamis_filter *filter, uint64_t bucket, census *su
     l->ops->look(c, filter->table, bucket, 0, 0, &sums->view);
     tamis_i_rank_parents(c, filter->table, &sums->view, parents);
     sums->copies = sums->distinct = sums->saturated = 0;
-    sums->longest = longest_chain(parents, sums->view.load);
+    sums->longest = rank_longest_chain(parents, sums->view.load);
     for (unsigned s = 0; s < sums->view.load && sums->longest <= CHAIN_MAX; s++) {
         slots[s] = tamis_i_rank_slot(c, filter->table, &sums->view, s);
         const uint64_t own =
@@ -566,33 +569,33 @@ static void count_bucket(const tamis_filter *filter, uint64_t bucket, census *su
 }
 
 /* A query for an absent key meets one of the B L 2^r fingerprints at random. */
-static void info(const tamis_filter *filter, tamis_info *info) {
-    const tamis_i_rank_bucket *const c = &layout_of(filter)->rank;
+static void rank_info(const tamis_filter *filter, tamis_info *info) {
+    const tamis_i_rank_bucket *const c = &rank_layout_of(filter)->rank;
     const uint64_t loads = c->first[TAMIS_I_RANK_PIECES] + 1;
     uint64_t distinct = 0;
-    info->n_loads = (size_t)least(loads, TAMIS_LOADS_MAX);
+    info->n_loads = (size_t)rank_least(loads, TAMIS_LOADS_MAX);
     for (uint64_t i = 0; i < c->n[0]; i++) {
         census sums;
-        count_bucket(filter, i, &sums);
+        rank_count_bucket(filter, i, &sums);
         distinct += sums.distinct;
         info->saturated += sums.saturated;
-        info->load_histogram[least(sums.view.load, info->n_loads - 1)]++;
+        info->load_histogram[rank_least(sums.view.load, info->n_loads - 1)]++;
     }
     info->fpr =
         (double)distinct / ldexp((double)c->n[0] * (double)c->homes, (int)c->fingerprint_bits);
 }
 
 /* A sum that two multisets of numbers share only if they are equal, as far as chance can tell. */
-static void fold(uint64_t *sums, uint64_t number) {
+static void rank_fold(uint64_t *sums, uint64_t number) {
     sums[0] += tamis_i_mix(number);
     sums[1] += tamis_i_mix(~number);
 }
 
 /* Every extension of a kind is used once or free once or was never used.  'named' is how often buckets name
  * extensions of this kind, and names the sum of these. */
-static bool check_pool(const tamis_filter *filter, unsigned kind, uint64_t named,
-                       const uint64_t *names, const char **reason) {
-    const tamis_i_rank_bucket *const c = &layout_of(filter)->rank;
+static bool rank_check_pool(const tamis_filter *filter, unsigned kind, uint64_t named,
+                            const uint64_t *names, const char **reason) {
+    const tamis_i_rank_bucket *const c = &rank_layout_of(filter)->rank;
     const uint64_t fresh = filter->state[FRESH(kind)];
     const unsigned bits = (unsigned)c->link_bits[kind - 1];
     uint64_t used = 0, sums[2] = {0, 0};
@@ -602,7 +605,7 @@ static bool check_pool(const tamis_filter *filter, unsigned kind, uint64_t named
     for (uint64_t i = 0; i < fresh; i++) {
         if (tamis_i_bit_get(filter->table, tamis_i_rank_piece(c, kind, i))) {
             used++;
-            fold(sums, i);
+            rank_fold(sums, i);
         }
     }
     uint64_t free_ones = 0;
@@ -628,13 +631,13 @@ static bool check_pool(const tamis_filter *filter, unsigned kind, uint64_t named
     return true;
 }
 
-static bool check(const tamis_filter *filter, const char **reason) {
-    const tamis_i_rank_bucket *const c = &layout_of(filter)->rank;
+static bool rank_check(const tamis_filter *filter, const char **reason) {
+    const tamis_i_rank_bucket *const c = &rank_layout_of(filter)->rank;
     uint64_t keys = 0, saturated = 0, at = 0, in_stash;
     uint64_t named[TAMIS_I_RANK_PIECES] = {0}, names[TAMIS_I_RANK_PIECES][2] = {{0}};
     for (uint64_t i = 0; i < c->n[0]; i++) {
         census sums;
-        count_bucket(filter, i, &sums);
+        rank_count_bucket(filter, i, &sums);
         const tamis_i_rank_view *const v = &sums.view;
         if (sums.longest > CHAIN_MAX) {
             *reason = "a chain has more fingerprints than any may have";
@@ -642,7 +645,7 @@ static bool check(const tamis_filter *filter, const char **reason) {
         }
         for (unsigned p = 1; p < v->pieces; p++) {
             named[p]++;
-            fold(names[p], v->number[p]);
+            rank_fold(names[p], v->number[p]);
         }
         for (unsigned p = 0; p < v->pieces; p++) {
             if ((p > 0 && !tamis_i_bit_get(filter->table, v->at[p])) ||
@@ -657,7 +660,7 @@ static bool check(const tamis_filter *filter, const char **reason) {
         saturated += sums.saturated;
     }
     for (unsigned kind = 1; kind < TAMIS_I_RANK_PIECES; kind++)
-        if (!check_pool(filter, kind, named[kind], names[kind], reason))
+        if (!rank_check_pool(filter, kind, named[kind], names[kind], reason))
             return false;
     if (!tamis_i_rank_is_zero(filter->table, c->bits, 64 * filter->n_table)) {
         *reason = "the table has data past its end";
@@ -678,12 +681,12 @@ static bool check(const tamis_filter *filter, const char **reason) {
 /* Section V: of each bucket the base index, the higher index and the slots in use.  Nothing else is needed,
  * for the base index has as many ones as there are bits in the first level of the higher one, and each
  * level tells the length of the next. */
-static uint64_t compact_least(const tamis_params *params) {
+static uint64_t rank_compact_least(const tamis_params *params) {
     return params->value[TAMIS_RANK_BUCKETS] * params->value[TAMIS_RANK_HOMES];
 }
 
-static uint64_t compact_bits(const tamis_filter *filter) {
-    const layout *const l = layout_of(filter);
+static uint64_t rank_compact_bits(const tamis_filter *filter) {
+    const layout *const l = rank_layout_of(filter);
     const tamis_i_rank_bucket *const c = &l->rank;
     uint64_t load = 0;
     for (uint64_t i = 0; i < c->n[0]; i++) {
@@ -694,8 +697,8 @@ static uint64_t compact_bits(const tamis_filter *filter) {
     return c->n[0] * c->homes + load * (1 + c->slot_bits);
 }
 
-static void compact_write(const tamis_filter *filter, tamis_i_writer *out) {
-    const layout *const l = layout_of(filter);
+static void rank_compact_write(const tamis_filter *filter, tamis_i_writer *out) {
+    const layout *const l = rank_layout_of(filter);
     const tamis_i_rank_bucket *const c = &l->rank;
     for (uint64_t i = 0; i < c->n[0]; i++) {
         tamis_i_rank_view v;
@@ -703,17 +706,17 @@ static void compact_write(const tamis_filter *filter, tamis_i_writer *out) {
         tamis_i_write_bits(out, filter->table, v.at[0], c->homes);
         for (unsigned p = 0; p < v.pieces; p++)
             tamis_i_write_bits(out, filter->table, v.at[p] + c->higher_at[p],
-                               least(v.load - c->first[p], c->slots[p]));
+                               rank_least(v.load - c->first[p], c->slots[p]));
         for (unsigned p = 0; p < v.pieces; p++)
             tamis_i_write_bits(out, filter->table, v.at[p] + c->slots_at[p],
-                               least(v.load - c->first[p], c->slots[p]) * c->slot_bits);
+                               rank_least(v.load - c->first[p], c->slots[p]) * c->slot_bits);
     }
 }
 
 /* Read one bucket into an empty table: level by level, then the slots. */
-static bool fill_bucket(tamis_filter *filter, uint64_t bucket, tamis_i_reader *in,
-                        const char **reason) {
-    const layout *const l = layout_of(filter);
+static bool rank_fill_bucket(tamis_filter *filter, uint64_t bucket, tamis_i_reader *in,
+                             const char **reason) {
+    const layout *const l = rank_layout_of(filter);
     const tamis_i_rank_bucket *const c = &l->rank;
     tamis_i_rank_view v;
     uint64_t level;
@@ -726,7 +729,7 @@ static bool fill_bucket(tamis_filter *filter, uint64_t bucket, tamis_i_reader *i
         if (!tamis_i_read(in, (unsigned)n, &level))
             return false;
         for (uint64_t i = 0; i < n; i++) {
-            if (!extend(filter, &v)) {
+            if (!rank_extend(filter, &v)) {
                 *reason = "a bucket holds more than its slots and extensions can take";
                 return false;
             }
@@ -738,15 +741,15 @@ static bool fill_bucket(tamis_filter *filter, uint64_t bucket, tamis_i_reader *i
     }
     for (unsigned p = 0; p < v.pieces; p++)
         if (!tamis_i_read_bits(in, filter->table, v.at[p] + c->slots_at[p],
-                               least(v.load - c->first[p], c->slots[p]) * c->slot_bits))
+                               rank_least(v.load - c->first[p], c->slots[p]) * c->slot_bits))
             return false;
     return true;
 }
 
-static bool compact_read(tamis_filter *filter, tamis_i_reader *in, const char **reason) {
+static bool rank_compact_read(tamis_filter *filter, tamis_i_reader *in, const char **reason) {
     *reason = "the data ends within the table";
-    for (uint64_t i = 0; i < layout_of(filter)->rank.n[0]; i++)
-        if (!fill_bucket(filter, i, in, reason))
+    for (uint64_t i = 0; i < rank_layout_of(filter)->rank.n[0]; i++)
+        if (!rank_fill_bucket(filter, i, in, reason))
             return false;
     return true;
 }
@@ -759,13 +762,14 @@ static bool compact_read(tamis_filter *filter, tamis_i_reader *in, const char **
 
 #define RANK_FUNCTIONS                                                                             \
     .abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT, .n_state = N_STATE,                           \
-    .scratch = sizeof(tamis_i_rank_keys), .shape = shape, .attach = attach, .insert = insert,      \
-    .contains = contains, .remove = remove_one, .copies = copies, .prefetch = prefetch,            \
-    .contains_many = contains_many, .insert_many = insert_many, .remove_many = remove_many,        \
-    .info = info, .check = check, .compact_least = compact_least, .compact_bits = compact_bits,    \
-    .compact_write = compact_write, .compact_read = compact_read
+    .scratch = sizeof(tamis_i_rank_keys), .shape = rank_shape, .attach = rank_attach,              \
+    .insert = rank_insert, .contains = rank_contains, .remove = rank_remove_one,                   \
+    .copies = rank_copies, .prefetch = rank_prefetch, .contains_many = rank_contains_many,         \
+    .insert_many = rank_insert_many, .remove_many = rank_remove_many, .info = rank_info,           \
+    .check = rank_check, .compact_least = rank_compact_least, .compact_bits = rank_compact_bits,   \
+    .compact_write = rank_compact_write, .compact_read = rank_compact_read
 
-static unsigned copies_max(const tamis_params *params) {
+static unsigned rank_copies_max(const tamis_params *params) {
     return tamis_i_counter_copies(params->value[TAMIS_RANK_COUNTER_BITS]);
 }
 
@@ -773,14 +777,14 @@ const tamis_i_kind tamis_i_rank = {.id = TAMIS_KIND_RANK,
                                    .name = "rank",
                                    .params = {RANK_PARAMS, "value_bits"},
                                    RANK_FUNCTIONS,
-                                   .value_bits = value_bits,
-                                   .insert_value = insert_value,
-                                   .lookup_value = lookup_value,
-                                   .update_value = update_value};
+                                   .value_bits = rank_value_bits,
+                                   .insert_value = rank_insert_value,
+                                   .lookup_value = rank_lookup_value,
+                                   .update_value = rank_update_value};
 
 const tamis_i_kind tamis_i_rank_counting = {.id = TAMIS_KIND_RANK_COUNTING,
                                             .name = "rank-counting",
                                             .params = {RANK_PARAMS, "counter_bits"},
                                             RANK_FUNCTIONS,
                                             .counters = true,
-                                            .copies_max = copies_max};
+                                            .copies_max = rank_copies_max};

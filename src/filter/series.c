@@ -35,7 +35,7 @@
 #include <math.h>
 
 /* The newest link that claims a key, or -1. */
-static int claimant(const tamis_filter *filter, tamis_digest digest) {
+static int series_claimant(const tamis_filter *filter, tamis_digest digest) {
     for (int i = (int)tamis_i_n_links(filter) - 1; i >= 0; i--) {
         const tamis_filter *const link = tamis_i_link(filter, (unsigned)i);
         if (link->kind->contains(link, digest))
@@ -45,7 +45,7 @@ static int claimant(const tamis_filter *filter, tamis_digest digest) {
 }
 
 bool tamis_i_series_contains(const tamis_filter *filter, tamis_digest digest) {
-    return claimant(filter, digest) >= 0;
+    return series_claimant(filter, digest) >= 0;
 }
 
 uint64_t tamis_i_series_copies(const tamis_filter *filter, tamis_digest digest) {
@@ -61,7 +61,7 @@ uint64_t tamis_i_series_copies(const tamis_filter *filter, tamis_digest digest) 
  * answer for others.  A key that is in the stash alone would get a new place in the table.  Up to three
  * times the capacity, as counters of two bits have it: with the odds of its error rate a link claims new keys
  * too, of which a growing series sees many, and the counters of counting-bloom must not saturate. */
-static bool takes_copy(const tamis_filter *link, tamis_digest digest) {
+static bool series_takes_copy(const tamis_filter *link, tamis_digest digest) {
     if (link->state[TAMIS_I_COUNT] / 3 >= link->params.capacity)
         return false;
     if (link->state[TAMIS_I_STASH_USED] != 0 &&
@@ -71,42 +71,42 @@ static bool takes_copy(const tamis_filter *link, tamis_digest digest) {
 }
 
 /* Insert into one link, with a value or (value < 0) without. */
-static tamis_status insert_into(tamis_filter *link, tamis_digest digest, int value) {
+static tamis_status series_insert_into(tamis_filter *link, tamis_digest digest, int value) {
     bool fresh;
     return value < 0 ? link->kind->insert(link, digest, &fresh)
                      : link->kind->insert_value(link, digest, (unsigned)value, &fresh);
 }
 
 /* Insert into the newest link, or into a new one if that has its keys. */
-static tamis_status insert_newest(tamis_filter *filter, tamis_digest digest, int value) {
+static tamis_status series_insert_newest(tamis_filter *filter, tamis_digest digest, int value) {
     const bool automatic = filter->links->automatic;
     tamis_filter *const newest = tamis_i_newest(filter);
     tamis_status status = TAMIS_E_FULL;
     if (!automatic || newest->state[TAMIS_I_COUNT] < newest->params.capacity)
-        status = insert_into(newest, digest, value);
+        status = series_insert_into(newest, digest, value);
     if (status != TAMIS_E_FULL || !automatic)
         return status;
     status = tamis_i_series_grow(filter, NULL, filter->links->plan);
-    return status == TAMIS_OK ? insert_into(tamis_i_newest(filter), digest, value) : status;
+    return status == TAMIS_OK ? series_insert_into(tamis_i_newest(filter), digest, value) : status;
 }
 
 tamis_status tamis_i_series_insert(tamis_filter *filter, tamis_digest digest, int value,
                                    bool *added) {
-    const int claims = claimant(filter, digest);
+    const int claims = series_claimant(filter, digest);
     tamis_status status = TAMIS_E_FULL;
     if (claims >= 0 && (filter->kind->abilities & TAMIS_CAN_COUNT) == 0)
         status = TAMIS_OK;
-    else if (claims >= 0 && takes_copy(tamis_i_link(filter, (unsigned)claims), digest))
-        status = insert_into(tamis_i_link(filter, (unsigned)claims), digest, value);
+    else if (claims >= 0 && series_takes_copy(tamis_i_link(filter, (unsigned)claims), digest))
+        status = series_insert_into(tamis_i_link(filter, (unsigned)claims), digest, value);
     if (status == TAMIS_E_FULL)
-        status = insert_newest(filter, digest, value);
+        status = series_insert_newest(filter, digest, value);
     if (status == TAMIS_OK && added != NULL)
         *added = claims < 0;
     return status;
 }
 
 tamis_status tamis_i_series_remove(tamis_filter *filter, tamis_digest digest) {
-    const int claims = claimant(filter, digest);
+    const int claims = series_claimant(filter, digest);
     if (claims < 0)
         return TAMIS_E_NOT_FOUND;
     for (int i = claims - 1; i >= 0; i--)
@@ -120,7 +120,7 @@ tamis_status tamis_i_series_remove(tamis_filter *filter, tamis_digest digest) {
  * key, as within one filter. */
 tamis_status tamis_i_series_lookup_value(const tamis_filter *filter, tamis_digest digest,
                                          unsigned *value) {
-    const int claims = claimant(filter, digest);
+    const int claims = series_claimant(filter, digest);
     if (claims < 0)
         return TAMIS_E_NOT_FOUND;
     return filter->kind->lookup_value(tamis_i_link(filter, (unsigned)claims), digest, value);
@@ -128,7 +128,7 @@ tamis_status tamis_i_series_lookup_value(const tamis_filter *filter, tamis_diges
 
 tamis_status tamis_i_series_update_value(tamis_filter *filter, tamis_digest digest,
                                          unsigned value) {
-    const int claims = claimant(filter, digest);
+    const int claims = series_claimant(filter, digest);
     if (claims < 0)
         return TAMIS_E_NOT_FOUND;
     return filter->kind->update_value(tamis_i_link(filter, (unsigned)claims), digest, value);

@@ -35,12 +35,12 @@
 #define COPIES_MAX 255u
 #define RUN_MAX    4096u
 
-static uint64_t slots_for(uint64_t capacity) {
+static uint64_t stash_slots_for(uint64_t capacity) {
     return capacity == 0 ? 0 : capacity + capacity / 4 + 1;
 }
 
 uint64_t tamis_i_stash_words(uint64_t capacity) {
-    const uint64_t slots = slots_for(capacity);
+    const uint64_t slots = stash_slots_for(capacity);
     const uint64_t words = 2 * slots + (slots + 7) / 8;
     return (words + TAMIS_LINE_WORDS - 1) / TAMIS_LINE_WORDS * TAMIS_LINE_WORDS;
 }
@@ -48,41 +48,41 @@ uint64_t tamis_i_stash_words(uint64_t capacity) {
 void tamis_i_stash_attach(tamis_i_stash *stash, uint64_t *words, uint64_t *used,
                           uint64_t capacity) {
     *stash = (tamis_i_stash){
-        .words = words, .used = used, .capacity = capacity, .slots = slots_for(capacity)};
+        .words = words, .used = used, .capacity = capacity, .slots = stash_slots_for(capacity)};
 }
 
-static uint64_t first_slot(const tamis_i_stash *stash, tamis_digest d) {
+static uint64_t stash_first_slot(const tamis_i_stash *stash, tamis_digest d) {
     return tamis_i_range(tamis_i_mix(d.lo ^ (d.hi << 32 | d.hi >> 32)), stash->slots);
 }
 
-static uint64_t next_slot(const tamis_i_stash *stash, uint64_t slot) {
+static uint64_t stash_next_slot(const tamis_i_stash *stash, uint64_t slot) {
     return slot + 1 == stash->slots ? 0 : slot + 1;
 }
 
-static uint64_t slot_before(const tamis_i_stash *stash, uint64_t slot) {
+static uint64_t stash_slot_before(const tamis_i_stash *stash, uint64_t slot) {
     return slot == 0 ? stash->slots - 1 : slot - 1;
 }
 
-static unsigned count_at(const tamis_i_stash *stash, uint64_t slot) {
+static unsigned stash_count_at(const tamis_i_stash *stash, uint64_t slot) {
     return (unsigned)(stash->words[2 * stash->slots + slot / 8] >> 8 * (slot % 8) & 0xff);
 }
 
-static void set_count(tamis_i_stash *stash, uint64_t slot, unsigned count) {
+static void stash_set_count(tamis_i_stash *stash, uint64_t slot, unsigned count) {
     uint64_t *const word = stash->words + 2 * stash->slots + slot / 8;
     const unsigned shift = 8 * (unsigned)(slot % 8);
     *word = (*word & ~((uint64_t)0xff << shift)) | (uint64_t)count << shift;
 }
 
-static tamis_digest digest_at(const tamis_i_stash *stash, uint64_t slot) {
+static tamis_digest stash_digest_at(const tamis_i_stash *stash, uint64_t slot) {
     return (tamis_digest){.lo = stash->words[2 * slot], .hi = stash->words[2 * slot + 1]};
 }
 
-static void set_digest(tamis_i_stash *stash, uint64_t slot, tamis_digest d) {
+static void stash_set_digest(tamis_i_stash *stash, uint64_t slot, tamis_digest d) {
     stash->words[2 * slot] = d.lo;
     stash->words[2 * slot + 1] = d.hi;
 }
 
-static bool same(tamis_digest a, tamis_digest b) {
+static bool stash_same(tamis_digest a, tamis_digest b) {
     return a.lo == b.lo && a.hi == b.hi;
 }
 
@@ -90,9 +90,10 @@ uint64_t tamis_i_stash_copies(const tamis_i_stash *stash, tamis_digest digest) {
     if (*stash->used == 0)
         return 0;
     uint64_t copies = 0;
-    uint64_t slot = first_slot(stash, digest);
-    for (unsigned count; (count = count_at(stash, slot)) != 0; slot = next_slot(stash, slot))
-        if (same(digest_at(stash, slot), digest))
+    uint64_t slot = stash_first_slot(stash, digest);
+    for (unsigned count; (count = stash_count_at(stash, slot)) != 0;
+         slot = stash_next_slot(stash, slot))
+        if (stash_same(stash_digest_at(stash, slot), digest))
             copies += count;
     return copies;
 }
@@ -100,32 +101,32 @@ uint64_t tamis_i_stash_copies(const tamis_i_stash *stash, tamis_digest digest) {
 void tamis_i_stash_prefetch(const tamis_i_stash *stash, tamis_digest digest) {
     if (*stash->used == 0)
         return;
-    const uint64_t slot = first_slot(stash, digest);
+    const uint64_t slot = stash_first_slot(stash, digest);
     TAMIS_PREFETCH(stash->words + 2 * slot);
     TAMIS_PREFETCH(stash->words + 2 * stash->slots + slot / 8);
 }
 
 /* The last slot with this digest in probing order, or 'slots' if there is none; '*end' is the empty slot
  * behind the run. */
-static uint64_t last_entry(const tamis_i_stash *stash, tamis_digest digest, uint64_t *end) {
-    uint64_t found = stash->slots, slot = first_slot(stash, digest);
-    for (; count_at(stash, slot) != 0; slot = next_slot(stash, slot))
-        if (same(digest_at(stash, slot), digest))
+static uint64_t stash_last_entry(const tamis_i_stash *stash, tamis_digest digest, uint64_t *end) {
+    uint64_t found = stash->slots, slot = stash_first_slot(stash, digest);
+    for (; stash_count_at(stash, slot) != 0; slot = stash_next_slot(stash, slot))
+        if (stash_same(stash_digest_at(stash, slot), digest))
             found = slot;
     *end = slot;
     return found;
 }
 
 /* Would the run around an empty slot, if that were in use, keep S4? */
-static bool run_fits(const tamis_i_stash *stash, uint64_t empty) {
+static bool stash_run_fits(const tamis_i_stash *stash, uint64_t empty) {
     if (stash->slots <= RUN_MAX)
         return true;
     unsigned run = 1;
-    for (uint64_t slot = next_slot(stash, empty); run <= RUN_MAX && count_at(stash, slot) != 0;
-         slot = next_slot(stash, slot))
+    for (uint64_t slot = stash_next_slot(stash, empty);
+         run <= RUN_MAX && stash_count_at(stash, slot) != 0; slot = stash_next_slot(stash, slot))
         run++;
-    for (uint64_t slot = slot_before(stash, empty); run <= RUN_MAX && count_at(stash, slot) != 0;
-         slot = slot_before(stash, slot))
+    for (uint64_t slot = stash_slot_before(stash, empty);
+         run <= RUN_MAX && stash_count_at(stash, slot) != 0; slot = stash_slot_before(stash, slot))
         run++;
     return run <= RUN_MAX;
 }
@@ -138,19 +139,19 @@ static tamis_status stash_add(tamis_i_stash *stash, tamis_digest digest, unsigne
     if (stash->capacity == 0)
         return TAMIS_E_FULL;
     uint64_t end;
-    const uint64_t last = last_entry(stash, digest, &end);
-    const unsigned count = last == stash->slots ? COPIES_MAX : count_at(stash, last);
+    const uint64_t last = stash_last_entry(stash, digest, &end);
+    const unsigned count = last == stash->slots ? COPIES_MAX : stash_count_at(stash, last);
     const unsigned room = COPIES_MAX - count;
     if (copies > room) {
-        if (*stash->used >= most || !run_fits(stash, end))
+        if (*stash->used >= most || !stash_run_fits(stash, end))
             return TAMIS_E_FULL;
-        set_digest(stash, end, digest);
-        set_count(stash, end, copies - room);
+        stash_set_digest(stash, end, digest);
+        stash_set_count(stash, end, copies - room);
         ++*stash->used;
         copies = room;
     }
     if (copies > 0)
-        set_count(stash, last, count + copies);
+        stash_set_count(stash, last, count + copies);
     return TAMIS_OK;
 }
 
@@ -168,48 +169,48 @@ tamis_status tamis_i_stash_add(tamis_i_stash *stash, tamis_digest digest, unsign
 
 /* Empty a slot and close the gap: each later entry of the run moves to the gap unless its first slot
  * lies between the gap and itself (S2). */
-static void empty_slot(tamis_i_stash *stash, uint64_t gap) {
-    for (uint64_t slot = next_slot(stash, gap); count_at(stash, slot) != 0;
-         slot = next_slot(stash, slot)) {
-        const uint64_t home = first_slot(stash, digest_at(stash, slot));
+static void stash_empty_slot(tamis_i_stash *stash, uint64_t gap) {
+    for (uint64_t slot = stash_next_slot(stash, gap); stash_count_at(stash, slot) != 0;
+         slot = stash_next_slot(stash, slot)) {
+        const uint64_t home = stash_first_slot(stash, stash_digest_at(stash, slot));
         const bool stays = gap <= slot ? gap < home && home <= slot : gap < home || home <= slot;
         if (stays)
             continue;
-        set_digest(stash, gap, digest_at(stash, slot));
-        set_count(stash, gap, count_at(stash, slot));
+        stash_set_digest(stash, gap, stash_digest_at(stash, slot));
+        stash_set_count(stash, gap, stash_count_at(stash, slot));
         gap = slot;
     }
-    set_digest(stash, gap, (tamis_digest){0, 0});
-    set_count(stash, gap, 0);
+    stash_set_digest(stash, gap, (tamis_digest){0, 0});
+    stash_set_count(stash, gap, 0);
     --*stash->used;
 }
 
 /* Take up to 'copies' away; returns how many were not there.  The last of the slots with this digest is the
  * one that is not full (S5); if it is not, the order in which copies go does not matter. */
-static unsigned take(tamis_i_stash *stash, tamis_digest digest, unsigned copies) {
+static unsigned stash_take(tamis_i_stash *stash, tamis_digest digest, unsigned copies) {
     while (copies > 0 && *stash->used > 0) {
         uint64_t end;
-        const uint64_t last = last_entry(stash, digest, &end);
+        const uint64_t last = stash_last_entry(stash, digest, &end);
         if (last == stash->slots)
             break;
-        const unsigned count = count_at(stash, last);
+        const unsigned count = stash_count_at(stash, last);
         if (count > copies) {
-            set_count(stash, last, count - copies);
+            stash_set_count(stash, last, count - copies);
             return 0;
         }
-        empty_slot(stash, last);
+        stash_empty_slot(stash, last);
         copies -= count;
     }
     return copies;
 }
 
 bool tamis_i_stash_remove(tamis_i_stash *stash, tamis_digest digest) {
-    return take(stash, digest, 1) == 0;
+    return stash_take(stash, digest, 1) == 0;
 }
 
 uint64_t tamis_i_stash_gap(const tamis_i_stash *stash) {
     uint64_t slot = 0;
-    while (slot < stash->slots && count_at(stash, slot) != 0)
+    while (slot < stash->slots && stash_count_at(stash, slot) != 0)
         slot++;
     return slot;
 }
@@ -217,9 +218,9 @@ uint64_t tamis_i_stash_gap(const tamis_i_stash *stash) {
 bool tamis_i_stash_next(const tamis_i_stash *stash, uint64_t *at, tamis_digest *digest,
                         uint64_t *copies) {
     for (; *at < stash->slots; ++*at) {
-        const unsigned count = count_at(stash, *at);
+        const unsigned count = stash_count_at(stash, *at);
         if (count != 0) {
-            *digest = digest_at(stash, *at);
+            *digest = stash_digest_at(stash, *at);
             *copies = count;
             ++*at;
             return true;
@@ -231,16 +232,17 @@ bool tamis_i_stash_next(const tamis_i_stash *stash, uint64_t *at, tamis_digest *
 /* Take away what was added from slots 0 to 'end' - 1 of the source, in the opposite order.  Each step finds
  * the stash as the addition left it: the copies were the last of their digest, and nothing moves to a slot
  * that was the last to be used. */
-static void unmerge(tamis_i_stash *stash, const tamis_i_stash *source, uint64_t end) {
+static void stash_unmerge(tamis_i_stash *stash, const tamis_i_stash *source, uint64_t end) {
     for (uint64_t slot = end; slot-- > 0;)
-        (void)take(stash, digest_at(source, slot), count_at(source, slot));
+        (void)stash_take(stash, stash_digest_at(source, slot), stash_count_at(source, slot));
 }
 
 bool tamis_i_stash_merge(tamis_i_stash *stash, const tamis_i_stash *source) {
     for (uint64_t slot = 0; slot < source->slots; slot++) {
-        const unsigned copies = count_at(source, slot);
-        if (copies != 0 && tamis_i_stash_add(stash, digest_at(source, slot), copies) != TAMIS_OK) {
-            unmerge(stash, source, slot);
+        const unsigned copies = stash_count_at(source, slot);
+        if (copies != 0 &&
+            tamis_i_stash_add(stash, stash_digest_at(source, slot), copies) != TAMIS_OK) {
+            stash_unmerge(stash, source, slot);
             return false;
         }
     }
@@ -248,15 +250,15 @@ bool tamis_i_stash_merge(tamis_i_stash *stash, const tamis_i_stash *source) {
 }
 
 void tamis_i_stash_unmerge(tamis_i_stash *stash, const tamis_i_stash *source) {
-    unmerge(stash, source, source->slots);
+    stash_unmerge(stash, source, source->slots);
 }
 
 bool tamis_i_stash_check(const tamis_i_stash *stash, const char **reason) {
     const uint64_t slots = stash->slots;
     uint64_t used = 0;
     for (uint64_t slot = 0; slot < slots; slot++) {
-        const tamis_digest d = digest_at(stash, slot);
-        if (count_at(stash, slot) != 0) {
+        const tamis_digest d = stash_digest_at(stash, slot);
+        if (stash_count_at(stash, slot) != 0) {
             used++;
         } else if (d.lo != 0 || d.hi != 0) {
             *reason = "the stash has data in an empty slot";
@@ -284,11 +286,11 @@ bool tamis_i_stash_check(const tamis_i_stash *stash, const char **reason) {
     uint64_t longest = 0;
     for (uint64_t step = 0; step < slots; step++) {
         const uint64_t slot = start + step < slots ? start + step : start + step - slots;
-        if (count_at(stash, slot) == 0) {
+        if (stash_count_at(stash, slot) == 0) {
             run = step + 1;
             continue;
         }
-        const uint64_t home = first_slot(stash, digest_at(stash, slot));
+        const uint64_t home = stash_first_slot(stash, stash_digest_at(stash, slot));
         const uint64_t distance = home >= start ? home - start : home + slots - start;
         if (distance < run || distance > step) {
             *reason = "the stash has a key that cannot be found";

@@ -41,12 +41,12 @@
  */
 
 /* P(X = i) and P(X <= i) for X ~ Poisson(x); x is in the domain by construction. */
-static double point(double x, uint64_t i) {
+static double model_balance_point(double x, uint64_t i) {
     double p;
     return tamis_model_poisson(x, i, &p) == TAMIS_OK ? p : 0;
 }
 
-static double head(double x, uint64_t i) {
+static double model_balance_head(double x, uint64_t i) {
     double p;
     return tamis_model_poisson_head(x, i, &p) == TAMIS_OK ? p : 0;
 }
@@ -60,9 +60,9 @@ typedef struct block {
 /* Few arrivals, x < h: the terms fall from i = h on, and each result is a sum of positive terms,
  * accurate however small it is.  'late' is 1 - (1-p)^(i-h), the chance that the coin has let
  * one in after i arrivals. */
-static block block_early(double x, unsigned h, double p) {
-    block b = {.below = head(x, h - 1)};
-    double term = point(x, h);
+static block model_balance_block_early(double x, unsigned h, double p) {
+    block b = {.below = model_balance_head(x, h - 1)};
+    double term = model_balance_point(x, h);
     double late = 0;
     for (unsigned i = h; term > 0; i++) {
         b.at += term * (1 - late);
@@ -79,12 +79,12 @@ static block block_early(double x, unsigned h, double p) {
 
 /* Many arrivals, x >= h: no result but 'below' can be small, unless p is.  The sum for 'at'
  * starts at its largest term, in case the first one is zero in a double. */
-static block block_late(double x, unsigned h, double p) {
-    block b = {.below = h > 0 ? head(x, h - 1) : 0};
+static block model_balance_block_late(double x, unsigned h, double p) {
+    block b = {.below = h > 0 ? model_balance_head(x, h - 1) : 0};
     const double centre = floor(x * (1 - p));
     const double start = centre > h ? centre : h;
     const double largest =
-        point(x, (uint64_t)start) * (start > h ? exp((start - h) * log1p(-p)) : 1);
+        model_balance_point(x, (uint64_t)start) * (start > h ? exp((start - h) * log1p(-p)) : 1);
     double sum = 1;
     double term = 1;
     for (double i = start; i > h && term > 1e-18 * sum; i--) {
@@ -99,23 +99,24 @@ static block block_late(double x, unsigned h, double p) {
     b.at = largest * sum;
     b.above = fmax(0, 1 - b.below - b.at);
     b.fail = fmax(0, 1 - b.below - p * b.at);
-    const double up_to_h = (h >= 2 ? x * head(x, h - 2) : 0) + h * (1 - b.below); /* E[min(X, h)] */
+    const double up_to_h =
+        (h >= 2 ? x * model_balance_head(x, h - 2) : 0) + h * (1 - b.below); /* E[min(X, h)] */
     b.lost = fmax(0, x - up_to_h - b.above);
     return b;
 }
 
-static block block_after(double x, unsigned h, double p) {
-    return x < h ? block_early(x, h, p) : block_late(x, h, p);
+static block model_balance_block_after(double x, unsigned h, double p) {
+    return x < h ? model_balance_block_early(x, h, p) : model_balance_block_late(x, h, p);
 }
 
 /* The variance of the arrivals sent away by one block, when the arrivals at all blocks together are
  * a fixed number: E[l^2] - E[l]^2 - x f^2.  The last term is what the fixed sum takes away,
  * Cov(l, X)^2 / Var(X) with Cov(l, X) = x dE[l]/dx = x f.  After i = h + j arrivals, l is j, or
  * j - 1 if the coin has let one in.  Terms more than 12 deviations below x do not count. */
-static double lost_variance(double x, unsigned h, double p, const block *b) {
+static double model_balance_lost_variance(double x, unsigned h, double p, const block *b) {
     const double from = floor(x - 12 * sqrt(x) - 12);
     const double start = from > h ? from : h;
-    double term = point(x, (uint64_t)start);
+    double term = model_balance_point(x, (uint64_t)start);
     double late = p < 1 ? -expm1((start - h) * log1p(-p)) : start > h ? 1 : 0;
     double square = 0;
     for (double i = start; term > 0; i++) {
@@ -144,9 +145,9 @@ static double lost_variance(double x, unsigned h, double p, const block *b) {
  */
 
 /* E[(X - k)+], X ~ Poisson(t). */
-static double excess(double t, unsigned k) {
+static double model_balance_excess(double t, unsigned k) {
     if (k >= t) {
-        double term = point(t, (uint64_t)k + 1), sum = 0;
+        double term = model_balance_point(t, (uint64_t)k + 1), sum = 0;
         for (double j = 1; term > 0; j++) {
             const double next = sum + j * term;
             if (next == sum)
@@ -156,7 +157,7 @@ static double excess(double t, unsigned k) {
         }
         return sum;
     }
-    double term = k > 0 ? point(t, k - 1) : 0, sum = 0; /* E[(k - X)+] */
+    double term = k > 0 ? model_balance_point(t, k - 1) : 0, sum = 0; /* E[(k - X)+] */
     for (double j = 1; j <= k && term > 0; j++) {
         const double next = sum + j * term;
         if (next == sum)
@@ -174,39 +175,39 @@ typedef struct bound {
 } bound;
 
 /* TAMIS_E_DOMAIN also where there is no finite k0: nothing is taken away when a = 1, gamma = 0. */
-static tamis_status lower_bound(double a, double r, double gamma, bound *result) {
+static tamis_status model_balance_lower_bound(double a, double r, double gamma, bound *result) {
     if (!(a > 0 && a <= CHOICES_MAX) || !(r > 0 && r <= LOAD_MAX) || !(gamma >= 0 && gamma < 1))
         return TAMIS_E_DOMAIN;
     const double t = a * r;
     const double surplus = r * (a - 1 + gamma);
-    if (!(surplus > 0) || !(excess(t, THRESHOLD_MAX) <= surplus))
+    if (!(surplus > 0) || !(model_balance_excess(t, THRESHOLD_MAX) <= surplus))
         return TAMIS_E_DOMAIN;
     unsigned low = 0, high = THRESHOLD_MAX; /* k0 is in [low, high[ */
     while (high - low > 1) {
         const unsigned middle = low + (high - low) / 2;
-        if (excess(t, middle) > surplus)
+        if (model_balance_excess(t, middle) > surplus)
             low = middle;
         else
             high = middle;
     }
     result->t = t;
     result->k0 = low;
-    result->top = fmax(0, excess(t, low) - surplus);
+    result->top = fmax(0, model_balance_excess(t, low) - surplus);
     return TAMIS_OK;
 }
 
 tamis_status tamis_model_balance_bound(double accesses, double load, double overflow, double *p,
                                        size_t room, unsigned *k0) {
     bound b;
-    const tamis_status status = lower_bound(accesses, load, overflow, &b);
+    const tamis_status status = model_balance_lower_bound(accesses, load, overflow, &b);
     if (status != TAMIS_OK)
         return status;
     if (p != NULL) {
         if (room < (size_t)b.k0 + 2)
             return TAMIS_E_DOMAIN;
         for (size_t i = 0; i < room; i++)
-            p[i] = i < b.k0 ? point(b.t, i) : 0;
-        p[b.k0] = 1 - (b.k0 > 0 ? head(b.t, b.k0 - 1) : 0) - b.top;
+            p[i] = i < b.k0 ? model_balance_point(b.t, i) : 0;
+        p[b.k0] = 1 - (b.k0 > 0 ? model_balance_head(b.t, b.k0 - 1) : 0) - b.top;
         p[b.k0 + 1] = b.top;
     }
     *k0 = b.k0;
@@ -216,11 +217,11 @@ tamis_status tamis_model_balance_bound(double accesses, double load, double over
 /* Theorems 3, 4 and 5, conditions (i) and (iii): h = k0, and p makes the scheme's blocks equal to
  * those of the bound.  The chance of load h + 1 grows with p, from 0 to P(X > h), so the solution
  * is unique. */
-static void parameters(const bound *b, unsigned *h, double *p) {
+static void model_balance_parameters(const bound *b, unsigned *h, double *p) {
     double low = 0, high = 1;
     for (unsigned i = 0; i < 200 && high - low > 1e-16 * high; i++) {
         const double middle = low + (high - low) / 2;
-        if (block_after(b->t, b->k0, middle).above < b->top)
+        if (model_balance_block_after(b->t, b->k0, middle).above < b->top)
             low = middle;
         else
             high = middle;
@@ -232,10 +233,10 @@ static void parameters(const bound *b, unsigned *h, double *p) {
 tamis_status tamis_model_balance_parameters(double accesses, double load, double overflow,
                                             unsigned *threshold, double *coin) {
     bound b;
-    const tamis_status status = lower_bound(accesses, load, overflow, &b);
+    const tamis_status status = model_balance_lower_bound(accesses, load, overflow, &b);
     if (status != TAMIS_OK)
         return status;
-    parameters(&b, threshold, coin);
+    model_balance_parameters(&b, threshold, coin);
     return TAMIS_OK;
 }
 
@@ -244,9 +245,9 @@ tamis_status tamis_model_balance_loads(double arrivals, unsigned threshold, doub
     if (!(arrivals >= 0 && arrivals <= CHOICES_MAX * LOAD_MAX) || threshold > THRESHOLD_MAX ||
         !(coin >= 0 && coin <= 1) || room < (size_t)threshold + 2)
         return TAMIS_E_DOMAIN;
-    const block b = block_after(arrivals, threshold, coin);
+    const block b = model_balance_block_after(arrivals, threshold, coin);
     for (size_t i = 0; i < room; i++)
-        p[i] = i < threshold ? point(arrivals, i) : 0;
+        p[i] = i < threshold ? model_balance_point(arrivals, i) : 0;
     p[threshold] = b.at;
     p[threshold + 1] = b.above;
     return TAMIS_OK;
@@ -279,7 +280,7 @@ static const double gauss_weight[8] = {
     0.12462897125553387, 0.09515851168249278, 0.06225352393864789, 0.02715245941175410};
 
 /* Looks that a key takes, 1 + f + ... + f^(d-1). */
-static double looks(double f, unsigned d) {
+static double model_balance_looks(double f, unsigned d) {
     double sum = 1;
     for (unsigned i = 1; i < d; i++)
         sum = 1 + f * sum;
@@ -287,16 +288,16 @@ static double looks(double f, unsigned d) {
 }
 
 /* Keys per block that have come, and that went to the list, after x looks per block. */
-static void sequential_after(double x, unsigned h, double p, unsigned d, double *keys,
-                             double *listed) {
+static void model_balance_sequential_after(double x, unsigned h, double p, unsigned d, double *keys,
+                                           double *listed) {
     const unsigned panels = (unsigned)sqrt(x) + 2;
     const double half = x / panels / 2;
     *keys = *listed = 0;
     for (unsigned panel = 0; panel < panels; panel++) {
         for (unsigned i = 0; i < 16; i++) {
             const double node = i < 8 ? gauss_node[i] : -gauss_node[i - 8];
-            const double f = block_after(half * (2 * panel + 1 + node), h, p).fail;
-            const double rate = half * gauss_weight[i % 8] / looks(f, d);
+            const double f = model_balance_block_after(half * (2 * panel + 1 + node), h, p).fail;
+            const double rate = half * gauss_weight[i % 8] / model_balance_looks(f, d);
             *keys += rate;
             *listed += rate * pow(f, d);
         }
@@ -305,12 +306,14 @@ static void sequential_after(double x, unsigned h, double p, unsigned d, double 
 
 /* The x at which r keys per block have come; x is between r and d r.  The keys grow with x, at a
  * rate that falls: Newton's step from the left stays to the left. */
-static double sequential_looks(double r, unsigned h, double p, unsigned d, double *listed) {
+static double model_balance_sequential_looks(double r, unsigned h, double p, unsigned d,
+                                             double *listed) {
     double x = r;
     for (unsigned i = 0; i < 100; i++) {
         double keys;
-        sequential_after(x, h, p, d, &keys, listed);
-        const double step = (r - keys) * looks(block_after(x, h, p).fail, d);
+        model_balance_sequential_after(x, h, p, d, &keys, listed);
+        const double step =
+            (r - keys) * model_balance_looks(model_balance_block_after(x, h, p).fail, d);
         if (!(step > 1e-14 * x))
             break;
         x = fmin(x + step, r * d);
@@ -326,18 +329,18 @@ static double sequential_looks(double r, unsigned h, double p, unsigned d, doubl
 /* Theorem 4.  With the parameters for gamma, a r looks per block place r (1 - gamma) keys.  A
  * list that is too small makes the scheme use more than its n keys up to get there; so the gamma
  * is sought at which exactly r keys per block have come. */
-static tamis_status sequential_region(double a, double r, unsigned d, double *gamma) {
+static tamis_status model_balance_sequential_region(double a, double r, unsigned d, double *gamma) {
     double low = 0, high = 1;
     for (unsigned i = 0; i < 100 && high - low > 1e-13 * high; i++) {
         const double middle = low + (high - low) / 2;
         bound b;
-        const tamis_status status = lower_bound(a, r, middle, &b);
+        const tamis_status status = model_balance_lower_bound(a, r, middle, &b);
         if (status != TAMIS_OK)
             return status;
         unsigned h;
         double p, keys, listed;
-        parameters(&b, &h, &p);
-        sequential_after(b.t, h, p, d, &keys, &listed);
+        model_balance_parameters(&b, &h, &p);
+        model_balance_sequential_after(b.t, h, p, d, &keys, &listed);
         if (keys > r)
             low = middle;
         else
@@ -349,11 +352,11 @@ static tamis_status sequential_region(double a, double r, unsigned d, double *ga
 
 /* Theorem 5.  Each sub-table sends the same fraction q of its arrivals on to the next, so that a =
  * 1 + q + ... + q^(d-1), the sub-tables shrink by q, and q^d is left.  The load does not matter. */
-static void mht_region(double a, unsigned d, double *gamma, double *shares) {
+static void model_balance_mht_region(double a, unsigned d, double *gamma, double *shares) {
     double low = 0, high = 1;
     for (unsigned i = 0; i < 200 && high - low > 1e-16 * high; i++) {
         const double middle = low + (high - low) / 2;
-        if (looks(middle, d) < a)
+        if (model_balance_looks(middle, d) < a)
             low = middle;
         else
             high = middle;
@@ -361,7 +364,7 @@ static void mht_region(double a, unsigned d, double *gamma, double *shares) {
     *gamma = pow(high, d);
     if (shares == NULL)
         return;
-    double share = 1 / looks(high, d);
+    double share = 1 / model_balance_looks(high, d);
     for (unsigned i = 0; i < d; i++) {
         shares[i] = share;
         share *= high;
@@ -375,10 +378,10 @@ tamis_status tamis_model_balance_region(tamis_balance_scheme scheme, unsigned ch
         !(load > 0 && load <= LOAD_MAX))
         return TAMIS_E_DOMAIN;
     if (scheme == TAMIS_BALANCE_SEQUENTIAL)
-        return sequential_region(accesses, load, choices, overflow);
+        return model_balance_sequential_region(accesses, load, choices, overflow);
     if (scheme != TAMIS_BALANCE_MHT)
         return TAMIS_E_DOMAIN;
-    mht_region(accesses, choices, overflow, shares);
+    model_balance_mht_region(accesses, choices, overflow, shares);
     return TAMIS_OK;
 }
 
@@ -387,8 +390,8 @@ tamis_status tamis_model_balance_region(tamis_balance_scheme scheme, unsigned ch
  */
 
 /* Copy the caller's shape in and check it. */
-static tamis_status take_shape(const tamis_balance_shape *theirs, double load,
-                               tamis_balance_shape *shape) {
+static tamis_status model_balance_take_shape(const tamis_balance_shape *theirs, double load,
+                                             tamis_balance_shape *shape) {
     if (!tamis_i_struct_in(shape, sizeof *shape, theirs))
         return TAMIS_E_ARGUMENT;
     const unsigned d = shape->choices;
@@ -423,37 +426,39 @@ typedef struct filling {
 /* What a sub-table sends on varies by itself, and with what it got from the one before, f times
  * as much.  The last sub-tables are small, and several times the variance of independent keys
  * comes out of them. */
-static filling fill_mht(const tamis_balance_shape *s, double r) {
+static filling model_balance_fill_mht(const tamis_balance_shape *s, double r) {
     filling f = {.listed = r};
     for (unsigned i = 0; i < s->choices; i++) {
         const double share = s->scheme == TAMIS_BALANCE_MHT ? s->shares[i] : 1;
         f.looks += f.listed;
         f.arrivals[i] = f.listed / share;
-        const block b = block_after(f.arrivals[i], s->threshold, s->coin);
+        const block b = model_balance_block_after(f.arrivals[i], s->threshold, s->coin);
         f.listed = share * b.lost;
         f.variance = b.fail * b.fail * f.variance +
-                     share * lost_variance(f.arrivals[i], s->threshold, s->coin, &b);
+                     share * model_balance_lost_variance(f.arrivals[i], s->threshold, s->coin, &b);
     }
     return f;
 }
 
-static filling fill_sequential(const tamis_balance_shape *s, double r) {
+static filling model_balance_fill_sequential(const tamis_balance_shape *s, double r) {
     filling f = {.looks = 0};
-    f.looks = sequential_looks(r, s->threshold, s->coin, s->choices, &f.listed);
+    f.looks = model_balance_sequential_looks(r, s->threshold, s->coin, s->choices, &f.listed);
     for (unsigned i = 0; i < s->choices; i++)
         f.arrivals[i] = f.looks;
     f.variance = r > 0 ? f.listed * (1 - f.listed / r) : 0;
     return f;
 }
 
-static filling fill(const tamis_balance_shape *s, double r) {
-    return s->scheme == TAMIS_BALANCE_SEQUENTIAL ? fill_sequential(s, r) : fill_mht(s, r);
+static filling model_balance_fill(const tamis_balance_shape *s, double r) {
+    return s->scheme == TAMIS_BALANCE_SEQUENTIAL ? model_balance_fill_sequential(s, r)
+                                                 : model_balance_fill_mht(s, r);
 }
 
 /* Fill with r keys per block, but stop when the budget of looks is used up; the keys after that
  * go to the list.  'inserted' is what came before. */
-static filling fill_within_budget(const tamis_balance_shape *s, double r, double *inserted) {
-    filling f = fill(s, r);
+static filling model_balance_fill_within_budget(const tamis_balance_shape *s, double r,
+                                                double *inserted) {
+    filling f = model_balance_fill(s, r);
     const double budget = s->budget * r;
     *inserted = r;
     if (s->budget == 0 || f.looks <= budget * (1 + 1e-12))
@@ -461,12 +466,12 @@ static filling fill_within_budget(const tamis_balance_shape *s, double r, double
     double low = 0, high = r;
     for (unsigned i = 0; i < 60; i++) {
         const double middle = low + (high - low) / 2;
-        if (fill(s, middle).looks < budget)
+        if (model_balance_fill(s, middle).looks < budget)
             low = middle;
         else
             high = middle;
     }
-    f = fill(s, high);
+    f = model_balance_fill(s, high);
     *inserted = high;
     f.listed += r - high;
     return f;
@@ -476,27 +481,27 @@ static filling fill_within_budget(const tamis_balance_shape *s, double r, double
  * might have been sent away.  If the coin is a function of key and choice, a block with load h
  * whose coin says "in" would have kept the key, and ends the query too; then it goes on exactly if
  * an insert would. */
-static double goes_on(const block *b, bool keyed_coin) {
+static double model_balance_goes_on(const block *b, bool keyed_coin) {
     return keyed_coin ? b->fail : b->at + b->above;
 }
 
 /* Is it filled by balance_finite.c? */
-static bool balance_is_finite(const tamis_balance_shape *s) {
+static bool model_balance_is_finite(const tamis_balance_shape *s) {
     return s->blocks > 0 && s->scheme != TAMIS_BALANCE_SEQUENTIAL;
 }
 
-static uint64_t balance_keys(const tamis_balance_shape *s, double load) {
+static uint64_t model_balance_keys(const tamis_balance_shape *s, double load) {
     return (uint64_t)round(load * (double)s->blocks);
 }
 
 /* The state of a finite number of blocks; the budget is used up when 'inserted' keys per block are in. */
-static void balance_state_finite(const tamis_balance_shape *s, double load, double inserted,
-                                 tamis_balance_state *found) {
+static void model_balance_state_finite(const tamis_balance_shape *s, double load, double inserted,
+                                       tamis_balance_state *found) {
     const double m = (double)s->blocks;
     tamis_i_balance_finite f;
-    tamis_i_balance_fill(s, balance_keys(s, inserted), false, NULL, &f);
+    tamis_i_balance_fill(s, model_balance_keys(s, inserted), false, NULL, &f);
     found->reads_absent = f.reads;
-    tamis_i_balance_fill(s, balance_keys(s, inserted), true, NULL, &f);
+    tamis_i_balance_fill(s, model_balance_keys(s, inserted), true, NULL, &f);
     found->reads_absent_keyed = f.reads;
     for (unsigned i = 0; i < s->choices; i++)
         found->arrivals[i] = f.arrivals[i];
@@ -509,24 +514,24 @@ static void balance_state_finite(const tamis_balance_shape *s, double load, doub
 tamis_status tamis_model_balance_state(const tamis_balance_shape *shape, double load,
                                        tamis_balance_state *state) {
     tamis_balance_shape s;
-    const tamis_status status = take_shape(shape, load, &s);
+    const tamis_status status = model_balance_take_shape(shape, load, &s);
     if (status != TAMIS_OK)
         return status;
     double inserted;
-    const filling f = fill_within_budget(&s, load, &inserted);
+    const filling f = model_balance_fill_within_budget(&s, load, &inserted);
     tamis_balance_state found = {.struct_size = sizeof found};
-    if (balance_is_finite(&s) && load > 0) {
-        balance_state_finite(&s, load, inserted, &found);
+    if (model_balance_is_finite(&s) && load > 0) {
+        model_balance_state_finite(&s, load, inserted, &found);
         return tamis_i_struct_out(state, &found, sizeof found) ? TAMIS_OK : TAMIS_E_ARGUMENT;
     }
     double reach = 1, reach_keyed = 1;
     for (unsigned i = 0; i < s.choices; i++) {
-        const block b = block_after(f.arrivals[i], s.threshold, s.coin);
+        const block b = model_balance_block_after(f.arrivals[i], s.threshold, s.coin);
         found.arrivals[i] = f.arrivals[i];
         found.reads_absent += reach;
         found.reads_absent_keyed += reach_keyed;
-        reach *= goes_on(&b, false);
-        reach_keyed *= goes_on(&b, true);
+        reach *= model_balance_goes_on(&b, false);
+        reach_keyed *= model_balance_goes_on(&b, true);
     }
     if (load > 0) {
         found.accesses = f.looks / load;
@@ -542,13 +547,15 @@ tamis_status tamis_model_balance_state(const tamis_balance_shape *shape, double 
 /* Local filters: phi(i), the error rate of a block of 'bits' bits with i keys and k hashes. */
 typedef tamis_status (*local_rate)(unsigned bits, unsigned keys, unsigned k, double *rate);
 
-static tamis_status local_exact(unsigned bits, unsigned keys, unsigned k, double *rate) {
+static tamis_status model_balance_local_exact(unsigned bits, unsigned keys, unsigned k,
+                                              double *rate) {
     return tamis_model_bloom_exact(bits, keys, k, rate);
 }
 
 /* Section IX: phi(i) = (1 - e^(-ki/(B-b)))^k.  (The first form there has B for the outer exponent,
  * which is a slip.) */
-static tamis_status local_printed(unsigned bits, unsigned keys, unsigned k, double *rate) {
+static tamis_status model_balance_local_printed(unsigned bits, unsigned keys, unsigned k,
+                                                double *rate) {
     *rate = pow(-expm1(-(double)k * keys / bits), k);
     return TAMIS_OK;
 }
@@ -559,12 +566,13 @@ typedef struct meeting {
     double error, error_and_on, on;
 } meeting;
 
-static tamis_status meet(const tamis_balance_shape *s, const filling *f, bool keyed_coin,
-                         unsigned bits, unsigned k, local_rate rate, meeting *met) {
+static tamis_status model_balance_meet(const tamis_balance_shape *s, const filling *f,
+                                       bool keyed_coin, unsigned bits, unsigned k, local_rate rate,
+                                       meeting *met) {
     block b[CHOICES_MAX];
     for (unsigned i = 0; i < s->choices; i++) {
-        b[i] = block_after(f->arrivals[i], s->threshold, s->coin);
-        met[i] = (meeting){.on = goes_on(&b[i], keyed_coin)};
+        b[i] = model_balance_block_after(f->arrivals[i], s->threshold, s->coin);
+        met[i] = (meeting){.on = model_balance_goes_on(&b[i], keyed_coin)};
     }
     for (unsigned load = 0; load <= s->threshold + 1; load++) {
         double error;
@@ -572,7 +580,7 @@ static tamis_status meet(const tamis_balance_shape *s, const filling *f, bool ke
         if (status != TAMIS_OK)
             return status;
         for (unsigned i = 0; i < s->choices; i++) {
-            const double weight = load < s->threshold    ? point(f->arrivals[i], load)
+            const double weight = load < s->threshold    ? model_balance_point(f->arrivals[i], load)
                                   : load == s->threshold ? b[i].at
                                                          : b[i].above;
             met[i].error += weight * error;
@@ -585,37 +593,38 @@ static tamis_status meet(const tamis_balance_shape *s, const filling *f, bool ke
     return TAMIS_OK;
 }
 
-static tamis_status meet_all(const tamis_balance_shape *shape, double load, bool keyed_coin,
-                             unsigned bits, unsigned k, local_rate rate, unsigned *choices,
-                             meeting *met) {
+static tamis_status model_balance_meet_all(const tamis_balance_shape *shape, double load,
+                                           bool keyed_coin, unsigned bits, unsigned k,
+                                           local_rate rate, unsigned *choices, meeting *met) {
     tamis_balance_shape s;
-    const tamis_status status = take_shape(shape, load, &s);
+    const tamis_status status = model_balance_take_shape(shape, load, &s);
     if (status != TAMIS_OK)
         return status;
     if (bits < 1 || bits > 4096 || k < 1 || k > 64)
         return TAMIS_E_DOMAIN;
     double inserted;
-    const filling f = fill_within_budget(&s, load, &inserted);
+    const filling f = model_balance_fill_within_budget(&s, load, &inserted);
     *choices = s.choices;
-    return meet(&s, &f, keyed_coin, bits, k, rate, met);
+    return model_balance_meet(&s, &f, keyed_coin, bits, k, rate, met);
 }
 
 /* Of a finite number of blocks. */
-static tamis_status balance_fpr_finite(const tamis_balance_shape *s, double load, bool keyed_coin,
-                                       unsigned bits, unsigned hashes, double *fpr) {
+static tamis_status model_balance_fpr_finite(const tamis_balance_shape *s, double load,
+                                             bool keyed_coin, unsigned bits, unsigned hashes,
+                                             double *fpr) {
     double rates[THRESHOLD_MAX + 2], inserted;
     for (unsigned i = 0; i <= s->threshold + 1; i++) {
-        const tamis_status status = local_exact(bits, i, hashes, &rates[i]);
+        const tamis_status status = model_balance_local_exact(bits, i, hashes, &rates[i]);
         if (status != TAMIS_OK)
             return status;
     }
-    const filling f = fill_within_budget(s, load, &inserted);
+    const filling f = model_balance_fill_within_budget(s, load, &inserted);
     if (s->scheme == TAMIS_BALANCE_SEQUENTIAL) {
         *fpr = tamis_i_balance_sequential(s, f.looks * (double)s->blocks, keyed_coin, rates);
         return TAMIS_OK;
     }
     tamis_i_balance_finite filled;
-    tamis_i_balance_fill(s, balance_keys(s, inserted), keyed_coin, rates, &filled);
+    tamis_i_balance_fill(s, model_balance_keys(s, inserted), keyed_coin, rates, &filled);
     *fpr = filled.fpr;
     return TAMIS_OK;
 }
@@ -626,11 +635,11 @@ tamis_status tamis_model_balance_fpr(const tamis_balance_shape *shape, double lo
     meeting met[CHOICES_MAX];
     unsigned d;
     tamis_balance_shape own;
-    if (take_shape(shape, load, &own) == TAMIS_OK && own.blocks > 0 && load > 0 && bits >= 1 &&
-        bits <= 4096 && hashes >= 1 && hashes <= 64)
-        return balance_fpr_finite(&own, load, keyed_coin, bits, hashes, fpr);
-    const tamis_status status =
-        meet_all(shape, load, keyed_coin, bits, hashes, local_exact, &d, met);
+    if (model_balance_take_shape(shape, load, &own) == TAMIS_OK && own.blocks > 0 && load > 0 &&
+        bits >= 1 && bits <= 4096 && hashes >= 1 && hashes <= 64)
+        return model_balance_fpr_finite(&own, load, keyed_coin, bits, hashes, fpr);
+    const tamis_status status = model_balance_meet_all(shape, load, keyed_coin, bits, hashes,
+                                                       model_balance_local_exact, &d, met);
     if (status != TAMIS_OK)
         return status;
     double sum = 0, reach = 1;
@@ -648,7 +657,8 @@ tamis_status tamis_model_balance_fpr_printed(const tamis_balance_shape *shape, d
                                              unsigned bits, unsigned hashes, double *fpr) {
     meeting met[CHOICES_MAX];
     unsigned d;
-    const tamis_status status = meet_all(shape, load, false, bits, hashes, local_printed, &d, met);
+    const tamis_status status = model_balance_meet_all(shape, load, false, bits, hashes,
+                                                       model_balance_local_printed, &d, met);
     if (status != TAMIS_OK)
         return status;
     double sum = 0, reach = 1;

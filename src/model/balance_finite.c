@@ -58,7 +58,8 @@ typedef struct finite_block {
 } finite_block;
 
 /* A load of this weight. */
-static void finite_add(finite_block *b, double weight, double x, double l, double e, double on) {
+static void model_balance_finite_add(finite_block *b, double weight, double x, double l, double e,
+                                     double on) {
     const double s = on * (1 - e);
     b->x += weight * x;
     b->l += weight * l;
@@ -78,25 +79,28 @@ static void finite_add(finite_block *b, double weight, double x, double l, doubl
 }
 
 /* A block with i arrivals.  'late' is the chance that the coin has let one in after the h-th. */
-static void finite_arrivals(finite_block *b, const tamis_balance_shape *shape, bool keyed_coin,
-                            const double *rates, double weight, uint64_t i, double late) {
+static void model_balance_finite_arrivals(finite_block *b, const tamis_balance_shape *shape,
+                                          bool keyed_coin, const double *rates, double weight,
+                                          uint64_t i, double late) {
     const uint64_t h = shape->threshold;
     const double x = (double)i;
     if (i < h) {
-        finite_add(b, weight, x, 0, rates != NULL ? rates[i] : 0, 0);
+        model_balance_finite_add(b, weight, x, 0, rates != NULL ? rates[i] : 0, 0);
         return;
     }
     const double lost = x - (double)h;
     const double on = keyed_coin ? 1 - shape->coin : 1;
     if (late < 1)
-        finite_add(b, weight * (1 - late), x, lost, rates != NULL ? rates[h] : 0, on);
+        model_balance_finite_add(b, weight * (1 - late), x, lost, rates != NULL ? rates[h] : 0, on);
     if (late > 0)
-        finite_add(b, weight * late, x, lost - 1, rates != NULL ? rates[h + 1] : 0, 1);
+        model_balance_finite_add(b, weight * late, x, lost - 1, rates != NULL ? rates[h + 1] : 0,
+                                 1);
 }
 
 /* X ~ Binomial(keys, 1/blocks). */
-static finite_block finite_block_of(const tamis_balance_shape *shape, uint64_t keys,
-                                    uint64_t blocks, bool keyed_coin, const double *rates) {
+static finite_block model_balance_finite_block_of(const tamis_balance_shape *shape, uint64_t keys,
+                                                  uint64_t blocks, bool keyed_coin,
+                                                  const double *rates) {
     finite_block b = {.x = 0};
     const double q = 1 / (double)blocks, mean = (double)keys * q, coin = shape->coin;
     const uint64_t h = shape->threshold;
@@ -107,11 +111,11 @@ static finite_block finite_block_of(const tamis_balance_shape *shape, uint64_t k
     if (i > h)
         late = coin < 1 ? -expm1((double)(i - h) * log1p(-coin)) : 1;
     if (fixed || tamis_model_binomial(keys, q, i, &weight) != TAMIS_OK) {
-        finite_arrivals(&b, shape, keyed_coin, rates, 1, i, late);
+        model_balance_finite_arrivals(&b, shape, keyed_coin, rates, 1, i, late);
         return b;
     }
     for (; i <= keys; i++) {
-        finite_arrivals(&b, shape, keyed_coin, rates, weight, i, late);
+        model_balance_finite_arrivals(&b, shape, keyed_coin, rates, weight, i, late);
         all += weight;
         if ((double)i > mean && weight < 1e-17 * all * (i > h ? fmin(b.l, 1) : 1))
             break;
@@ -122,7 +126,8 @@ static finite_block finite_block_of(const tamis_balance_shape *shape, uint64_t k
 }
 
 /* b of the header comment; a block that is alone has a fixed number of arrivals. */
-static double finite_slope(const finite_block *b, uint64_t blocks, double with_x, double mean) {
+static double model_balance_finite_slope(const finite_block *b, uint64_t blocks, double with_x,
+                                         double mean) {
     return blocks > 1 && b->xx > b->x * b->x ? (with_x - mean * b->x) / (b->xx - b->x * b->x) : 0;
 }
 
@@ -136,8 +141,8 @@ typedef struct finite_node {
 /* Nodes from 'from' on upwards (step > 0) or downwards; the first has weight 1, and weights follow from the
  * ratio of the Katz family, P(j + 1) / P(j) = (alpha + beta j) / (j + 1).  Far from the limits of that
  * family, it is the normal distribution. */
-static unsigned finite_nodes_along(double mean, double deviation, double from, double step,
-                                   finite_node *nodes, unsigned n) {
+static unsigned model_balance_finite_nodes_along(double mean, double deviation, double from,
+                                                 double step, finite_node *nodes, unsigned n) {
     const double beta = 1 - mean / (deviation * deviation), alpha = mean * (1 - beta);
     double weight = 1;
     for (double j = from; n < NODES && weight > NEGLIGIBLE; n++) {
@@ -160,7 +165,7 @@ static unsigned finite_nodes_along(double mean, double deviation, double from, d
 }
 
 /* Numbers of arrivals with this mean and variance, and their odds, which add up to 1. */
-static unsigned finite_nodes(double mean, double variance, finite_node *nodes) {
+static unsigned model_balance_finite_nodes(double mean, double variance, finite_node *nodes) {
     const double centre = floor(mean);
     if (!(variance > LITTLE)) {
         nodes[0] = (finite_node){(uint64_t)centre, 1 - (mean - centre)};
@@ -168,10 +173,10 @@ static unsigned finite_nodes(double mean, double variance, finite_node *nodes) {
         return 2;
     }
     const double deviation = sqrt(variance), step = fmax(1, floor(SPACING * deviation));
-    unsigned n = finite_nodes_along(mean, deviation, centre, step, nodes, 0);
+    unsigned n = model_balance_finite_nodes_along(mean, deviation, centre, step, nodes, 0);
     const unsigned upwards = n;
     if (centre >= step)
-        n = finite_nodes_along(mean, deviation, centre, -step, nodes, n);
+        n = model_balance_finite_nodes_along(mean, deviation, centre, -step, nodes, n);
     if (n > upwards) /* the centre is in twice */
         nodes[upwards].weight = 0;
     double sum = 0;
@@ -196,18 +201,20 @@ typedef struct finite_passage {
     finite_flow next;
 } finite_passage;
 
-static finite_passage finite_pass(const tamis_balance_shape *shape, finite_flow in, uint64_t blocks,
-                                  bool keyed_coin, const double *rates, bool of_query) {
+static finite_passage model_balance_finite_pass(const tamis_balance_shape *shape, finite_flow in,
+                                                uint64_t blocks, bool keyed_coin,
+                                                const double *rates, bool of_query) {
     finite_node nodes[NODES];
-    const unsigned n = finite_nodes(in.mean, in.variance, nodes);
+    const unsigned n = model_balance_finite_nodes(in.mean, in.variance, nodes);
     const double m = (double)blocks;
     finite_passage out = {.e = 0};
     double weights = 0, squares = 0;
     for (unsigned i = 0; i < n; i++) {
         if (nodes[i].weight == 0)
             continue;
-        const finite_block b = finite_block_of(shape, nodes[i].keys, blocks, keyed_coin, rates);
-        const double along = finite_slope(&b, blocks, b.xl, b.l);
+        const finite_block b =
+            model_balance_finite_block_of(shape, nodes[i].keys, blocks, keyed_coin, rates);
+        const double along = model_balance_finite_slope(&b, blocks, b.xl, b.l);
         const double vx = b.xx - b.x * b.x, vl = b.ll - b.l * b.l;
         double mean = m * b.l;
         const double variance = m * fmax(vl - along * along * vx, 0);
@@ -228,7 +235,7 @@ static finite_passage finite_pass(const tamis_balance_shape *shape, finite_flow 
     return out;
 }
 
-static uint64_t finite_blocks(const tamis_balance_shape *shape, unsigned i) {
+static uint64_t model_balance_finite_blocks(const tamis_balance_shape *shape, unsigned i) {
     if (shape->scheme != TAMIS_BALANCE_MHT)
         return shape->blocks;
     return (uint64_t)fmax(1, round(shape->shares[i] * (double)shape->blocks));
@@ -240,12 +247,14 @@ void tamis_i_balance_fill(const tamis_balance_shape *shape, uint64_t n, bool key
     double reach = 1, reach_clean = 1;
     *filled = (tamis_i_balance_finite){.looks = 0};
     for (unsigned i = 0; i < shape->choices; i++) {
-        const uint64_t blocks = finite_blocks(shape, i);
+        const uint64_t blocks = model_balance_finite_blocks(shape, i);
         filled->looks += all.mean;
         filled->arrivals[i] = all.mean / (double)blocks;
         filled->reads += reach;
-        const finite_passage of_keys = finite_pass(shape, all, blocks, keyed_coin, rates, false);
-        const finite_passage of_query = finite_pass(shape, met, blocks, keyed_coin, rates, true);
+        const finite_passage of_keys =
+            model_balance_finite_pass(shape, all, blocks, keyed_coin, rates, false);
+        const finite_passage of_query =
+            model_balance_finite_pass(shape, met, blocks, keyed_coin, rates, true);
         filled->fpr += reach_clean * of_query.e;
         reach *= of_query.on;
         reach_clean *= of_query.s;
@@ -261,14 +270,17 @@ void tamis_i_balance_fill(const tamis_balance_shape *shape, uint64_t n, bool key
 
 double tamis_i_balance_sequential(const tamis_balance_shape *shape, double looks, bool keyed_coin,
                                   const double *rates) {
-    const finite_block b =
-        finite_block_of(shape, (uint64_t)round(looks), shape->blocks, keyed_coin, rates);
-    const double m = (double)shape->blocks, taken = 1 - finite_slope(&b, shape->blocks, b.xl, b.l);
+    const finite_block b = model_balance_finite_block_of(shape, (uint64_t)round(looks),
+                                                         shape->blocks, keyed_coin, rates);
+    const double m = (double)shape->blocks,
+                 taken = 1 - model_balance_finite_slope(&b, shape->blocks, b.xl, b.l);
     /* g = x - l: its mean products with e, s and itself, as covariances */
     const double eg = b.xe - b.le - b.e * (b.x - b.l), sg = b.xs - b.ls - b.s * (b.x - b.l);
     const double gg = b.xx - 2 * b.xl + b.ll - (b.x - b.l) * (b.x - b.l);
-    const double per_e = taken > 0 ? finite_slope(&b, shape->blocks, b.xe, b.e) / taken : 0;
-    const double per_s = taken > 0 ? finite_slope(&b, shape->blocks, b.xs, b.s) / taken : 0;
+    const double per_e =
+        taken > 0 ? model_balance_finite_slope(&b, shape->blocks, b.xe, b.e) / taken : 0;
+    const double per_s =
+        taken > 0 ? model_balance_finite_slope(&b, shape->blocks, b.xs, b.s) / taken : 0;
     const double vs = (b.ss - b.s * b.s - 2 * per_s * sg + per_s * per_s * gg) / m;
     const double es = (b.es - b.e * b.s - per_e * sg - per_s * eg + per_e * per_s * gg) / m;
     double sum = 0, power = 1; /* s^k */

@@ -39,7 +39,7 @@ enum { HASHES_MAX = 64, SMALL_TABLE_MAX = 4096 };
 
 /* (1 - (1 - q)^throws)^k: the chance that k positions are set, each left alone by a throw with
  * probability 1 - q, independently. */
-static double filled(double q, double throws, unsigned k) {
+static double model_bloom_filled(double q, double throws, unsigned k) {
     const double set = q < 1 ? -expm1(throws * log1p(-q)) : throws > 0 ? 1 : 0;
     return pow(set, (double)k);
 }
@@ -47,14 +47,14 @@ static double filled(double q, double throws, unsigned k) {
 tamis_status tamis_model_bloom(double m, double n, unsigned k, double *fpr) {
     if (!(m >= 1 && isfinite(m)) || !(n >= 0 && isfinite(n)) || k < 1)
         return TAMIS_E_DOMAIN;
-    *fpr = filled(1 / m, n * k, k);
+    *fpr = model_bloom_filled(1 / m, n * k, k);
     return TAMIS_OK;
 }
 
 tamis_status tamis_model_bloom_partitioned(double m, double n, unsigned k, double *fpr) {
     if (!(m > k && isfinite(m)) || !(n >= 0 && isfinite(n)) || k < 1)
         return TAMIS_E_DOMAIN;
-    *fpr = filled(k / m, n, k);
+    *fpr = model_bloom_filled(k / m, n, k);
     return TAMIS_OK;
 }
 
@@ -66,7 +66,7 @@ typedef struct small_table {
     double all_set[HASHES_MAX + 1];
 } small_table;
 
-static void small_table_init(small_table *table, unsigned m, unsigned k) {
+static void model_bloom_small_table_init(small_table *table, unsigned m, unsigned k) {
     *table = (small_table){.m = m, .k = k, .distinct = {1}, .all_set = {1}};
     for (unsigned t = 0; t < k; t++) {
         for (unsigned j = t + 1; j >= 1; j--) {
@@ -78,7 +78,7 @@ static void small_table_init(small_table *table, unsigned m, unsigned k) {
     }
 }
 
-static void small_table_throw(small_table *table, uint64_t throws) {
+static void model_bloom_small_table_throw(small_table *table, uint64_t throws) {
     double hit[HASHES_MAX + 1];
     double miss[HASHES_MAX + 1];
     const unsigned k = table->k;
@@ -91,7 +91,7 @@ static void small_table_throw(small_table *table, uint64_t throws) {
             table->all_set[j] = hit[j] * table->all_set[j - 1] + miss[j] * table->all_set[j];
 }
 
-static double small_table_fpr(const small_table *table) {
+static double model_bloom_small_table_fpr(const small_table *table) {
     double sum = 0;
     for (unsigned j = 1; j <= table->k; j++)
         sum += table->distinct[j] * table->all_set[j];
@@ -102,9 +102,9 @@ tamis_status tamis_model_bloom_exact(unsigned m, uint64_t n, unsigned k, double 
     if (m < 1 || m > SMALL_TABLE_MAX || k < 1 || k > HASHES_MAX || n > ((uint64_t)1 << 20) / k)
         return TAMIS_E_DOMAIN;
     small_table table;
-    small_table_init(&table, m, k);
-    small_table_throw(&table, n * k);
-    *fpr = small_table_fpr(&table);
+    model_bloom_small_table_init(&table, m, k);
+    model_bloom_small_table_throw(&table, n * k);
+    *fpr = model_bloom_small_table_fpr(&table);
     return TAMIS_OK;
 }
 
@@ -115,15 +115,15 @@ tamis_status tamis_model_blocked(unsigned block_bits, double load, unsigned k, d
         !(load >= 0 && load <= SMALL_TABLE_MAX))
         return TAMIS_E_DOMAIN;
     small_table table;
-    small_table_init(&table, block_bits, k);
+    model_bloom_small_table_init(&table, block_bits, k);
     double sum = 0;
     for (uint64_t x = 1;; x++) {
         double weight;
         const tamis_status status = tamis_model_poisson(load, x, &weight);
         if (status != TAMIS_OK)
             return status;
-        small_table_throw(&table, k);
-        sum += weight * small_table_fpr(&table);
+        model_bloom_small_table_throw(&table, k);
+        sum += weight * model_bloom_small_table_fpr(&table);
         const double ratio = load / (double)(x + 1);
         if (ratio < 1 && weight * ratio <= (1 - ratio) * 1e-17 * sum)
             break;

@@ -42,7 +42,7 @@ typedef struct convex_hits {
 } convex_hits;
 
 /* P(X = i) and P(X > i). */
-static double convex_point(const convex_hits *hits, uint64_t i) {
+static double model_convex_point(const convex_hits *hits, uint64_t i) {
     double sum = 0;
     for (unsigned c = 0; c < hits->n_parts; c++) {
         double p;
@@ -52,7 +52,7 @@ static double convex_point(const convex_hits *hits, uint64_t i) {
     return sum;
 }
 
-static double convex_tail(const convex_hits *hits, uint64_t i) {
+static double model_convex_tail(const convex_hits *hits, uint64_t i) {
     double sum = 0;
     for (unsigned c = 0; c < hits->n_parts; c++) {
         double p;
@@ -69,10 +69,10 @@ typedef struct convex_cut {
 } convex_cut;
 
 /* E[min(X, k + 1)] is E[min(X, k)] + P(X > k). */
-static tamis_status convex_cut_to(const convex_hits *hits, double keys, convex_cut *cut) {
+static tamis_status model_convex_cut_to(const convex_hits *hits, double keys, convex_cut *cut) {
     double kept = 0, at_least = 1; /* E[min(X, k)] and P(X >= k) */
     for (unsigned k = 0; k < K0_MAX; k++) {
-        const double more = convex_tail(hits, k);
+        const double more = model_convex_tail(hits, k);
         if (kept + more >= keys) {
             cut->k0 = k;
             cut->above = fmax(0, keys - kept);
@@ -85,20 +85,20 @@ static tamis_status convex_cut_to(const convex_hits *hits, double keys, convex_c
     return TAMIS_E_DOMAIN;
 }
 
-static double convex_part(const convex_hits *hits, const convex_cut *cut, unsigned i) {
-    return i < cut->k0        ? convex_point(hits, i)
+static double model_convex_part(const convex_hits *hits, const convex_cut *cut, unsigned i) {
+    return i < cut->k0        ? model_convex_point(hits, i)
            : i == cut->k0     ? cut->at
            : i == cut->k0 + 1 ? cut->above
                               : 0;
 }
 
-static bool convex_domain(double accesses, double load, double overflow) {
+static bool model_convex_domain(double accesses, double load, double overflow) {
     return accesses > 0 && accesses <= ACCESSES_MAX && load > 0 && load <= LOAD_MAX &&
            overflow >= 0 && overflow < 1 && accesses > 1 - overflow;
 }
 
 /* Do n numbers, none of them negative, add up to 1? */
-static bool convex_whole(const double *numbers, unsigned n) {
+static bool model_convex_whole(const double *numbers, unsigned n) {
     double sum = 0;
     for (unsigned i = 0; i < n; i++) {
         if (!(numbers[i] >= 0))
@@ -109,17 +109,18 @@ static bool convex_whole(const double *numbers, unsigned n) {
 }
 
 /* What falls in each part, by all hash functions together. */
-static tamis_status convex_mix(const tamis_balance_mixture *m, double looks, convex_hits *hits) {
+static tamis_status model_convex_mix(const tamis_balance_mixture *m, double looks,
+                                     convex_hits *hits) {
     if (m->n_hashes < 1 || m->n_hashes > PARTS_MAX || m->n_parts < 1 || m->n_parts > PARTS_MAX)
         return TAMIS_E_DOMAIN;
     if (m->weights == NULL || m->shares == NULL || m->aims == NULL)
         return TAMIS_E_ARGUMENT;
-    if (!convex_whole(m->weights, m->n_hashes) || !convex_whole(m->shares, m->n_parts))
+    if (!model_convex_whole(m->weights, m->n_hashes) || !model_convex_whole(m->shares, m->n_parts))
         return TAMIS_E_DOMAIN;
     *hits = (convex_hits){.n_parts = m->n_parts};
     for (unsigned p = 0; p < m->n_hashes; p++) {
         const double *const aim = m->aims + (size_t)p * m->n_parts;
-        if (!convex_whole(aim, m->n_parts))
+        if (!model_convex_whole(aim, m->n_parts))
             return TAMIS_E_DOMAIN;
         for (unsigned c = 0; c < m->n_parts; c++)
             hits->mean[c] += looks * m->weights[p] * aim[c];
@@ -141,17 +142,17 @@ tamis_status tamis_model_balance_mixed(const tamis_balance_mixture *mixture, dou
     convex_cut cut;
     if (mixture == NULL || !tamis_i_struct_in(&own, sizeof own, mixture))
         return TAMIS_E_ARGUMENT;
-    if (!convex_domain(accesses, load, overflow))
+    if (!model_convex_domain(accesses, load, overflow))
         return TAMIS_E_DOMAIN;
-    tamis_status status = convex_mix(&own, accesses * load, &hits);
+    tamis_status status = model_convex_mix(&own, accesses * load, &hits);
     if (status == TAMIS_OK)
-        status = convex_cut_to(&hits, load * (1 - overflow), &cut);
+        status = model_convex_cut_to(&hits, load * (1 - overflow), &cut);
     if (status != TAMIS_OK)
         return status;
     if (p != NULL && room < (size_t)cut.k0 + 2)
         return TAMIS_E_DOMAIN;
     for (size_t i = 0; p != NULL && i < room; i++)
-        p[i] = i <= (size_t)cut.k0 + 1 ? convex_part(&hits, &cut, (unsigned)i) : 0;
+        p[i] = i <= (size_t)cut.k0 + 1 ? model_convex_part(&hits, &cut, (unsigned)i) : 0;
     *k0 = cut.k0;
     return TAMIS_OK;
 }
@@ -162,9 +163,9 @@ tamis_status tamis_model_balance_cost(double accesses, double load, double overf
     convex_cut cut;
     if (cost == NULL)
         return TAMIS_E_ARGUMENT;
-    if (!convex_domain(accesses, load, overflow))
+    if (!model_convex_domain(accesses, load, overflow))
         return TAMIS_E_DOMAIN;
-    const tamis_status status = convex_cut_to(&hits, load * (1 - overflow), &cut);
+    const tamis_status status = model_convex_cut_to(&hits, load * (1 - overflow), &cut);
     if (status != TAMIS_OK)
         return status;
     if (n < (size_t)cut.k0 + 2)
@@ -179,7 +180,7 @@ tamis_status tamis_model_balance_cost(double accesses, double load, double overf
     }
     double sum = 0;
     for (unsigned i = 0; i <= cut.k0 + 1; i++)
-        sum += convex_part(&hits, &cut, i) * cost[i];
+        sum += model_convex_part(&hits, &cut, i) * cost[i];
     *value = sum;
     return TAMIS_OK;
 }

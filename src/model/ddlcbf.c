@@ -54,7 +54,8 @@ typedef struct population {
 } population;
 
 /* How fast the population changes when x keys per bucket are in. */
-static void change(const process *p, double x, const population *now, population *rate) {
+static void model_ddlcbf_change(const process *p, double x, const population *now,
+                                population *rate) {
     const double shared = p->forced * x < 1 ? p->forced * x : 1;
     const double joined = p->forced * x < 1 ? p->forced : 1 / x; /* e/x, also at x = 0 */
     double y[CHOICES_MAX][LOADS_MAX + 1];
@@ -88,8 +89,8 @@ static void change(const process *p, double x, const population *now, population
 }
 
 /* to = from + h * rate */
-static void move(const process *p, const population *from, double h, const population *rate,
-                 population *to) {
+static void model_ddlcbf_move(const process *p, const population *from, double h,
+                              const population *rate, population *to) {
     for (unsigned i = 0; i < p->d; i++)
         for (unsigned a = 0; a < p->n; a++) {
             to->all[i][a] = from->all[i][a] + h * rate->all[i][a];
@@ -97,7 +98,7 @@ static void move(const process *p, const population *from, double h, const popul
         }
 }
 
-static void step(const process *p, double x, double h, population *now) {
+static void model_ddlcbf_step(const process *p, double x, double h, population *now) {
     static const double ahead[4] = {0, 0.5, 0.5, 1};
     static const double share[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
     population at = *now;
@@ -105,25 +106,25 @@ static void step(const process *p, double x, double h, population *now) {
     population next = *now;
     for (int k = 0; k < 4; k++) {
         if (k > 0)
-            move(p, now, ahead[k] * h, &rate, &at);
-        change(p, p->deletes ? p->mean : x + ahead[k] * h, &at, &rate);
-        move(p, &next, share[k] * h, &rate, &next);
+            model_ddlcbf_move(p, now, ahead[k] * h, &rate, &at);
+        model_ddlcbf_change(p, p->deletes ? p->mean : x + ahead[k] * h, &at, &rate);
+        model_ddlcbf_move(p, &next, share[k] * h, &rate, &next);
     }
     *now = next;
 }
 
 /* Fill the table to its mean load, then run the rounds. */
-static void live(process *p, double rounds, double fill_steps, double round_steps,
-                 population *now) {
+static void model_ddlcbf_live(process *p, double rounds, double fill_steps, double round_steps,
+                              population *now) {
     *now = (population){0};
     for (unsigned i = 0; i < p->d; i++)
         now->all[i][0] = now->within[i][0] = 1;
     p->deletes = false;
     for (double k = 0; k < fill_steps; k++)
-        step(p, k * p->mean / fill_steps, p->mean / fill_steps, now);
+        model_ddlcbf_step(p, k * p->mean / fill_steps, p->mean / fill_steps, now);
     p->deletes = true;
     for (double k = 0; k < round_steps; k++)
-        step(p, p->mean, rounds / round_steps, now);
+        model_ddlcbf_step(p, p->mean, rounds / round_steps, now);
 }
 
 tamis_status tamis_model_ddlcbf_seen(unsigned d, double mean, double rounds, unsigned min_bits,
@@ -139,7 +140,7 @@ tamis_status tamis_model_ddlcbf_seen(unsigned d, double mean, double rounds, uns
     for (unsigned m = 0; m < n_loads; m++) {
         population now;
         p.m = m;
-        live(&p, rounds, fill_steps, round_steps, &now);
+        model_ddlcbf_live(&p, rounds, fill_steps, round_steps, &now);
         for (unsigned a = 0; a < n_loads; a++) {
             double sum = 0;
             for (unsigned i = 0; i < d; i++)

@@ -66,7 +66,7 @@ typedef struct quadrature {
 } quadrature;
 
 /* P_0(x) ... P_NODES(x), Legendre's polynomials. */
-static void legendre(double x, double p[NODES + 1]) {
+static void model_dleft_legendre(double x, double p[NODES + 1]) {
     p[0] = 1;
     p[1] = x;
     for (int n = 1; n < NODES; n++)
@@ -76,7 +76,7 @@ static void legendre(double x, double p[NODES + 1]) {
 /* The points are the zeros of P_NODES, by Newton's method.  The polynomial through values f_k is
  * sum_n c_n P_n with c_n = (n + 1/2) sum_k w_k P_n(x_k) f_k, and the integral of (2n+1) P_n is
  * P_n+1 - P_n-1. */
-static void quadrature_init(quadrature *rule) {
+static void model_dleft_quadrature_init(quadrature *rule) {
     double p[NODES][NODES + 1];
     double x[NODES];
     double weight[NODES];
@@ -84,11 +84,11 @@ static void quadrature_init(quadrature *rule) {
         x[k] = -cos(3.14159265358979323846 * (k + 0.75) / (NODES + 0.5));
         double slope = 1;
         for (int step = 0; step < 8; step++) {
-            legendre(x[k], p[k]);
+            model_dleft_legendre(x[k], p[k]);
             slope = NODES * (x[k] * p[k][NODES] - p[k][NODES - 1]) / (x[k] * x[k] - 1);
             x[k] -= p[k][NODES] / slope;
         }
-        legendre(x[k], p[k]);
+        model_dleft_legendre(x[k], p[k]);
         weight[k] = 2 / ((1 - x[k] * x[k]) * slope * slope);
     }
     for (int k = 0; k < NODES; k++) {
@@ -103,8 +103,8 @@ static void quadrature_init(quadrature *rule) {
 }
 
 /* Integrals over a panel of width h: result[node] up to each point, result[NODES] over the whole. */
-static void integrate(const quadrature *rule, double h, const double f[NODES],
-                      double result[NODES + 1]) {
+static void model_dleft_integrate(const quadrature *rule, double h, const double f[NODES],
+                                  double result[NODES + 1]) {
     for (int node = 0; node <= NODES; node++)
         result[node] = 0;
     for (int k = 0; k < NODES; k++) {
@@ -123,30 +123,30 @@ typedef struct course {
 
 /* Values that are too small to matter are 0, and so is what the polynomials make of a component that
  * is just coming up from 0: it is many orders below what it will be a panel later. */
-static double settled(double value) {
+static double model_dleft_settled(double value) {
     return value > 1e-300 ? value : 0;
 }
 
 /* Equation (2) over one panel, for y and z.  'before' is the course of load j-1, 'rate' is a_ij; the
  * components stand at y0 and z0 when the panel begins. */
-static void advance(const quadrature *rule, double h, const double rate[NODES],
-                    const course *before, double y0, double z0, course *now) {
+static void model_dleft_advance(const quadrature *rule, double h, const double rate[NODES],
+                                const course *before, double y0, double z0, course *now) {
     double a[NODES + 1];
     double growth[NODES + 1];
     double fy[NODES];
     double fz[NODES];
-    integrate(rule, h, rate, a);
+    model_dleft_integrate(rule, h, rate, a);
     for (int node = 0; node <= NODES; node++)
         growth[node] = exp(a[node]);
     for (int node = 0; node < NODES; node++) {
         fy[node] = rate[node] * growth[node] * before->y[node];
         fz[node] = rate[node] * growth[node] * before->z[node];
     }
-    integrate(rule, h, fy, now->y);
-    integrate(rule, h, fz, now->z);
+    model_dleft_integrate(rule, h, fy, now->y);
+    model_dleft_integrate(rule, h, fz, now->z);
     for (int node = 0; node <= NODES; node++) {
-        now->y[node] = settled((y0 + now->y[node]) / growth[node]);
-        now->z[node] = settled((z0 + now->z[node]) / growth[node]);
+        now->y[node] = model_dleft_settled((y0 + now->y[node]) / growth[node]);
+        now->z[node] = model_dleft_settled((z0 + now->z[node]) / growth[node]);
     }
 }
 
@@ -156,7 +156,8 @@ typedef struct loads {
     double z[CHOICES_MAX][TAMIS_MODEL_LOADS_MAX];
 } loads;
 
-static void panel(const quadrature *rule, unsigned d, unsigned top, double h, loads *state) {
+static void model_dleft_panel(const quadrature *rule, unsigned d, unsigned top, double h,
+                              loads *state) {
     course courses[2][CHOICES_MAX];
     course *before = courses[0];
     course *now = courses[1];
@@ -175,7 +176,7 @@ static void panel(const quadrature *rule, unsigned d, unsigned top, double h, lo
                     if (l != i)
                         rate[node] *= l < i ? now[l].y[node] : before[l].y[node];
             }
-            advance(rule, h, rate, &before[i], state->y[i][j], state->z[i][j], &now[i]);
+            model_dleft_advance(rule, h, rate, &before[i], state->y[i][j], state->z[i][j], &now[i]);
             state->y[i][j] = now[i].y[NODES];
             state->z[i][j] = now[i].z[NODES];
             reached = reached || now[i].y[NODES] > 0;
@@ -189,22 +190,23 @@ static void panel(const quadrature *rule, unsigned d, unsigned top, double h, lo
 }
 
 /* Half as many panels leave every tail over 1e-100 right to 1e-9. */
-static unsigned panels(double mean) {
+static unsigned model_dleft_panels(double mean) {
     return 32 + (unsigned)ceil(20 * mean);
 }
 
-static void solve_inserted(unsigned d, double mean, unsigned n_loads, double *fraction) {
+static void model_dleft_solve_inserted(unsigned d, double mean, unsigned n_loads,
+                                       double *fraction) {
     quadrature rule;
-    quadrature_init(&rule);
+    model_dleft_quadrature_init(&rule);
     loads state;
     for (unsigned i = 0; i < d; i++)
         for (unsigned j = 0; j < n_loads; j++) {
             state.y[i][j] = j == 0 ? 1 : 0;
             state.z[i][j] = j == 0 ? 0 : 1;
         }
-    const unsigned n_panels = panels(mean);
+    const unsigned n_panels = model_dleft_panels(mean);
     for (unsigned k = 0; k < n_panels; k++)
-        panel(&rule, d, n_loads - 1, mean / n_panels, &state);
+        model_dleft_panel(&rule, d, n_loads - 1, mean / n_panels, &state);
     for (unsigned i = 0; i < d; i++) {
         const double *const y = state.y[i];
         const double *const z = state.z[i];
@@ -223,14 +225,14 @@ typedef struct chain {
     double y[STEADY_LOADS];
 } chain;
 
-static double log_add(double a, double b) {
+static double model_dleft_log_add(double a, double b) {
     const double high = a > b ? a : b;
     const double low = a > b ? b : a;
     return isinf(low) ? high : high + log1p(exp(low - high));
 }
 
 /* The factors of (3) from the tails of the round before. */
-static void weigh(chain *chains, unsigned d, unsigned n, unsigned i) {
+static void model_dleft_weigh(chain *chains, unsigned d, unsigned n, unsigned i) {
     chains[i].weight[0] = 0;
     for (unsigned j = 1; j < n; j++) {
         double product = -log((double)j);
@@ -242,7 +244,8 @@ static void weigh(chain *chains, unsigned d, unsigned n, unsigned i) {
 }
 
 /* Normalise q for the given log mu; adds the mean and the variance of the load. */
-static void normalise(chain *one, unsigned n, double log_mu, double *mean, double *variance) {
+static void model_dleft_normalise(chain *one, unsigned n, double log_mu, double *mean,
+                                  double *variance) {
     double top = -INFINITY;
     for (unsigned j = 0; j < n; j++) {
         one->q[j] = one->weight[j] + j * log_mu;
@@ -264,15 +267,16 @@ static void normalise(chain *one, unsigned n, double log_mu, double *mean, doubl
 }
 
 /* One round of (3); returns the largest change of a log y that is over log 1e-300. */
-static double iterate(chain *chains, unsigned d, unsigned n, double mean, double *log_mu) {
+static double model_dleft_iterate(chain *chains, unsigned d, unsigned n, double mean,
+                                  double *log_mu) {
     for (unsigned i = 0; i < d; i++)
-        weigh(chains, d, n, i);
+        model_dleft_weigh(chains, d, n, i);
     /* Newton's method for mu, on logarithms: a few steps, and the next round goes on from there. */
     for (int step = 0; step < 4; step++) {
         double sum = 0;
         double variance = 0;
         for (unsigned i = 0; i < d; i++)
-            normalise(&chains[i], n, *log_mu, &sum, &variance);
+            model_dleft_normalise(&chains[i], n, *log_mu, &sum, &variance);
         const double move = log(mean * d / sum) * sum / variance;
         *log_mu += move > 1 ? 1 : move < -1 ? -1 : move;
     }
@@ -280,7 +284,7 @@ static double iterate(chain *chains, unsigned d, unsigned n, double mean, double
     for (unsigned i = 0; i < d; i++) {
         double tail = -INFINITY;
         for (unsigned j = n; j-- > 0;) {
-            tail = log_add(tail, chains[i].q[j]);
+            tail = model_dleft_log_add(tail, chains[i].q[j]);
             /* Seven tenths of the way: with two choices a full step nearly swings back. */
             const double move = 0.7 * (tail - chains[i].y[j]);
             chains[i].y[j] += move;
@@ -291,14 +295,15 @@ static double iterate(chain *chains, unsigned d, unsigned n, double mean, double
     return change;
 }
 
-static tamis_status solve_steady(unsigned d, double mean, unsigned n_loads, double *fraction) {
+static tamis_status model_dleft_solve_steady(unsigned d, double mean, unsigned n_loads,
+                                             double *fraction) {
     chain chains[CHOICES_MAX];
     const unsigned n = (unsigned)ceil(mean) + 40;
     for (unsigned i = 0; i < d; i++)
         for (unsigned j = 0; j < n; j++)
             chains[i].y[j] = j <= mean ? 0 : -(j - mean) * (j - mean);
     double log_mu = log(mean * d);
-    for (int round = 0; !(iterate(chains, d, n, mean, &log_mu) < 1e-12); round++)
+    for (int round = 0; !(model_dleft_iterate(chains, d, n, mean, &log_mu) < 1e-12); round++)
         if (round == 1000)
             return TAMIS_E_DOMAIN;
     for (unsigned i = 0; i < d; i++) {
@@ -312,13 +317,13 @@ static tamis_status solve_steady(unsigned d, double mean, unsigned n_loads, doub
 
 /* ---- both ------------------------------------------------------------------------------------- */
 
-static bool domain(unsigned d, double mean, unsigned n_loads) {
+static bool model_dleft_domain(unsigned d, double mean, unsigned n_loads) {
     return d >= 1 && d <= CHOICES_MAX && mean >= 0 && mean <= MEAN_MAX && n_loads >= 2 &&
            n_loads <= TAMIS_MODEL_LOADS_MAX;
 }
 
 /* One choice, with or without deletions: Poisson. */
-static tamis_status solve_poisson(double mean, unsigned n_loads, double *fraction) {
+static tamis_status model_dleft_solve_poisson(double mean, unsigned n_loads, double *fraction) {
     tamis_status status = TAMIS_OK;
     for (unsigned j = 0; j + 1 < n_loads && status == TAMIS_OK; j++)
         status = tamis_model_poisson(mean, j, &fraction[j]);
@@ -327,32 +332,32 @@ static tamis_status solve_poisson(double mean, unsigned n_loads, double *fractio
     return status;
 }
 
-static void solve_empty(unsigned d, unsigned n_loads, double *fraction) {
+static void model_dleft_solve_empty(unsigned d, unsigned n_loads, double *fraction) {
     for (unsigned k = 0; k < d * n_loads; k++)
         fraction[k] = k % n_loads == 0 ? 1 : 0;
 }
 
 tamis_status tamis_model_dleft_inserted(unsigned d, double mean, unsigned n_loads,
                                         double *fraction) {
-    if (!domain(d, mean, n_loads))
+    if (!model_dleft_domain(d, mean, n_loads))
         return TAMIS_E_DOMAIN;
     if (d == 1)
-        return solve_poisson(mean, n_loads, fraction);
+        return model_dleft_solve_poisson(mean, n_loads, fraction);
     if (mean == 0)
-        solve_empty(d, n_loads, fraction);
+        model_dleft_solve_empty(d, n_loads, fraction);
     else
-        solve_inserted(d, mean, n_loads, fraction);
+        model_dleft_solve_inserted(d, mean, n_loads, fraction);
     return TAMIS_OK;
 }
 
 tamis_status tamis_model_dleft_steady(unsigned d, double mean, unsigned n_loads, double *fraction) {
-    if (!domain(d, mean, n_loads))
+    if (!model_dleft_domain(d, mean, n_loads))
         return TAMIS_E_DOMAIN;
     if (d == 1)
-        return solve_poisson(mean, n_loads, fraction);
+        return model_dleft_solve_poisson(mean, n_loads, fraction);
     if (mean < 1e-300) {
-        solve_empty(d, n_loads, fraction);
+        model_dleft_solve_empty(d, n_loads, fraction);
         return TAMIS_OK;
     }
-    return solve_steady(d, mean, n_loads, fraction);
+    return model_dleft_solve_steady(d, mean, n_loads, fraction);
 }

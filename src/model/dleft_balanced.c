@@ -70,12 +70,12 @@ typedef struct table {
     double *next;
 } table;
 
-static unsigned balanced_other(const table *t, unsigned s) {
+static unsigned model_dleft_balanced_other(const table *t, unsigned s) {
     return t->sides - 1 - s;
 }
 
 /* The states up to some degree and load. */
-static void balanced_states(table *t, double mean) {
+static void model_dleft_balanced_states(table *t, double mean) {
     const unsigned degrees = (unsigned)ceil(2 * mean + 4.5 * sqrt(2 * mean)) + 5;
     const unsigned loads = (unsigned)ceil(mean) + 5;
     uint16_t number[DEGREES + 2][LOADS + 1];
@@ -100,8 +100,8 @@ static void balanced_states(table *t, double mean) {
 
 /* The odds that a key goes to subtable s if the load there is a, and b in the other; 'home': that is where
  * it was, 'placed' before. */
-static double balanced_odds(const table *t, unsigned s, unsigned a, unsigned b, bool placed,
-                            bool home) {
+static double model_dleft_balanced_odds(const table *t, unsigned s, unsigned a, unsigned b,
+                                        bool placed, bool home) {
     if (a != b)
         return a < b ? 1 : 0;
     if (t->ties == TAMIS_TIES_RANDOM)
@@ -111,43 +111,46 @@ static double balanced_odds(const table *t, unsigned s, unsigned a, unsigned b, 
     return s == 0 ? 1 : 0;
 }
 
-static void balanced_loads(const table *t, unsigned s, double fraction[LOADS]) {
+static void model_dleft_balanced_loads(const table *t, unsigned s, double fraction[LOADS]) {
     memset(fraction, 0, LOADS * sizeof *fraction);
     for (unsigned x = 0; x < t->n; x++)
         fraction[t->load[x]] += t->side[s].has[x];
 }
 
-static double *balanced_row(const table *t, double *pairs, unsigned x) {
+static double *model_dleft_balanced_row(const table *t, double *pairs, unsigned x) {
     return pairs + (size_t)x * t->n;
 }
 
-static void balanced_swap(double **a, double **b) {
+static void model_dleft_balanced_swap(double **a, double **b) {
     double *const old = *a;
     *a = *b;
     *b = old;
 }
 
 /* What goes to a state that is not told apart stays where it is. */
-static unsigned balanced_or(unsigned to, unsigned stay) {
+static unsigned model_dleft_balanced_or(unsigned to, unsigned stay) {
     return to == NONE ? stay : to;
 }
 
 /* ---- the first pass: keys come, and degrees grow ---- */
 
 /* 'takes': the odds that a key goes to a bucket of that load if it is one of its two. */
-static void balanced_arrive_pairs(table *t, unsigned s, double h, double takes[2][LOADS]) {
-    const unsigned o = balanced_other(t, s);
+static void model_dleft_balanced_arrive_pairs(table *t, unsigned s, double h,
+                                              double takes[2][LOADS]) {
+    const unsigned o = model_dleft_balanced_other(t, s);
     const double *const here = takes[s], *const there = takes[1 - s];
     memcpy(t->next, t->side[s].pair[0], (size_t)t->n * t->n * sizeof(double));
     for (unsigned x = 0; x < t->n; x++) {
-        const double *const old = balanced_row(t, t->side[s].pair[0], x);
-        double *const row = balanced_row(t, t->next, x);
-        double *const x_with = balanced_row(t, t->next, balanced_or(t->with[x], x));
-        double *const x_without = balanced_row(t, t->next, balanced_or(t->without[x], x));
+        const double *const old = model_dleft_balanced_row(t, t->side[s].pair[0], x);
+        double *const row = model_dleft_balanced_row(t, t->next, x);
+        double *const x_with =
+            model_dleft_balanced_row(t, t->next, model_dleft_balanced_or(t->with[x], x));
+        double *const x_without =
+            model_dleft_balanced_row(t, t->next, model_dleft_balanced_or(t->without[x], x));
         const double up = h * here[t->load[x]], has = h * t->side[s].has[x];
         for (unsigned y = 0; y < t->n; y++) {
-            const unsigned y_with = balanced_or(t->with[y], y);
-            const unsigned y_without = balanced_or(t->without[y], y);
+            const unsigned y_with = model_dleft_balanced_or(t->with[y], y);
+            const unsigned y_without = model_dleft_balanced_or(t->without[y], y);
             const double keys = old[y], far = h * there[t->load[y]];
             if (keys > LITTLE) {
                 row[y] -= 2 * h * keys;
@@ -157,41 +160,43 @@ static void balanced_arrive_pairs(table *t, unsigned s, double h, double takes[2
                 row[y_without] += (h - far) * keys;
             }
             x_with[y_without] +=
-                has * t->side[o].has[y] * balanced_odds(t, s, t->load[x], t->load[y], false, false);
+                has * t->side[o].has[y] *
+                model_dleft_balanced_odds(t, s, t->load[x], t->load[y], false, false);
         }
     }
-    balanced_swap(&t->next, &t->side[s].pair[0]);
+    model_dleft_balanced_swap(&t->next, &t->side[s].pair[0]);
 }
 
 /* h keys per bucket come to both subtables. */
-static void balanced_arrive(table *t, double h) {
+static void model_dleft_balanced_arrive(table *t, double h) {
     double fraction[2][LOADS], takes[2][LOADS] = {{0}};
     for (unsigned s = 0; s < 2; s++)
-        balanced_loads(t, t->sides == 2 ? s : 0, fraction[s]);
+        model_dleft_balanced_loads(t, t->sides == 2 ? s : 0, fraction[s]);
     for (unsigned s = 0; s < 2; s++)
         for (unsigned a = 0; a < LOADS; a++)
             for (unsigned b = 0; b < LOADS; b++)
-                takes[s][a] += fraction[1 - s][b] * balanced_odds(t, s, a, b, false, false);
+                takes[s][a] +=
+                    fraction[1 - s][b] * model_dleft_balanced_odds(t, s, a, b, false, false);
     for (unsigned s = 0; s < t->sides; s++)
-        balanced_arrive_pairs(t, s, h, takes);
+        model_dleft_balanced_arrive_pairs(t, s, h, takes);
     for (unsigned s = 0; s < t->sides; s++)
         for (unsigned x = t->n; x-- > 0;) { /* keys lead to later states only */
             double *const has = t->side[s].has;
             const double keys = h * has[x], up = takes[s][t->load[x]];
             has[x] -= keys;
-            has[balanced_or(t->with[x], x)] += keys * up;
-            has[balanced_or(t->without[x], x)] += keys * (1 - up);
+            has[model_dleft_balanced_or(t->with[x], x)] += keys * up;
+            has[model_dleft_balanced_or(t->without[x], x)] += keys * (1 - up);
         }
 }
 
 /* ---- later passes: keys move ---- */
 
 /* The share 'part' of the keys at home in subtable s that this pass has not visited is visited. */
-static void balanced_visit(table *t, unsigned s, double part) {
-    side *const own = &t->side[s], *const other = &t->side[balanced_other(t, s)];
+static void model_dleft_balanced_visit(table *t, unsigned s, double part) {
+    side *const own = &t->side[s], *const other = &t->side[model_dleft_balanced_other(t, s)];
     for (unsigned x = 0; x < t->n; x++) {
-        double *const todo = balanced_row(t, own->pair[0], x);
-        double *const done = balanced_row(t, own->pair[1], x);
+        double *const todo = model_dleft_balanced_row(t, own->pair[0], x);
+        double *const done = model_dleft_balanced_row(t, own->pair[1], x);
         if (t->load[x] == 0 || own->has[x] < LITTLE)
             continue;
         for (unsigned y = 0; y < t->n; y++) {
@@ -200,50 +205,53 @@ static void balanced_visit(table *t, unsigned s, double part) {
             if (!(keys > LITTLE))
                 continue;
             if (t->up[y] != NONE)
-                moves = keys - keys * balanced_odds(t, s, t->load[x] - 1u, t->load[y], true, true);
+                moves = keys - keys * model_dleft_balanced_odds(t, s, t->load[x] - 1u, t->load[y],
+                                                                true, true);
             todo[y] -= keys;
             done[y] += keys - moves;
             if (moves > 0)
-                balanced_row(t, other->pair[1], t->up[y])[t->down[x]] += moves;
+                model_dleft_balanced_row(t, other->pair[1], t->up[y])[t->down[x]] += moves;
             own->leave[x] += moves;
             other->enter[y] += moves;
         }
     }
 }
 
-static double balanced_share(double flow, double of) {
+static double model_dleft_balanced_share(double flow, double of) {
     return flow > 0 && of > LITTLE ? fmin(flow / of, 1) : 0;
 }
 
 /* A key that leaves a bucket of load a takes the a - 1 others that are at home there down, and the k - a
  * that are away; one that enters takes a and k - a - 1 up. */
-static void balanced_drift(table *t, unsigned s) {
+static void model_dleft_balanced_drift(table *t, unsigned s) {
     side *const own = &t->side[s];
-    const side *const other = &t->side[balanced_other(t, s)];
+    const side *const other = &t->side[model_dleft_balanced_other(t, s)];
     for (unsigned x = 0; x < t->n; x++) {
         double home = 0, away = 0;
         const double a = t->load[x], rest = t->degree[x] - a;
         if (own->leave[x] > 0 || own->enter[x] > 0)
             for (unsigned y = 0; y < t->n; y++)
                 for (unsigned i = 0; i < 2; i++) {
-                    home += balanced_row(t, own->pair[i], x)[y];
-                    away += balanced_row(t, other->pair[i], y)[x];
+                    home += model_dleft_balanced_row(t, own->pair[i], x)[y];
+                    away += model_dleft_balanced_row(t, other->pair[i], y)[x];
                 }
-        own->home_down[x] = balanced_share((a - 1) * own->leave[x], home);
-        own->home_up[x] = balanced_share(a * own->enter[x], home);
-        own->away_down[x] = balanced_share(rest * own->leave[x], away);
-        own->away_up[x] = balanced_share((rest - 1) * own->enter[x], away);
+        own->home_down[x] = model_dleft_balanced_share((a - 1) * own->leave[x], home);
+        own->home_up[x] = model_dleft_balanced_share(a * own->enter[x], home);
+        own->away_down[x] = model_dleft_balanced_share(rest * own->leave[x], away);
+        own->away_up[x] = model_dleft_balanced_share((rest - 1) * own->enter[x], away);
     }
 }
 
-static void balanced_apply(table *t, unsigned s, unsigned i) {
-    const side *const own = &t->side[s], *const other = &t->side[balanced_other(t, s)];
+static void model_dleft_balanced_apply(table *t, unsigned s, unsigned i) {
+    const side *const own = &t->side[s], *const other = &t->side[model_dleft_balanced_other(t, s)];
     memcpy(t->next, own->pair[i], (size_t)t->n * t->n * sizeof(double));
     for (unsigned x = 0; x < t->n; x++) {
-        const double *const old = balanced_row(t, own->pair[i], x);
-        double *const row = balanced_row(t, t->next, x);
-        double *const above = balanced_row(t, t->next, balanced_or(t->up[x], x));
-        double *const below = balanced_row(t, t->next, balanced_or(t->down[x], x));
+        const double *const old = model_dleft_balanced_row(t, own->pair[i], x);
+        double *const row = model_dleft_balanced_row(t, t->next, x);
+        double *const above =
+            model_dleft_balanced_row(t, t->next, model_dleft_balanced_or(t->up[x], x));
+        double *const below =
+            model_dleft_balanced_row(t, t->next, model_dleft_balanced_or(t->down[x], x));
         const double up = own->home_up[x], down = own->home_down[x];
         for (unsigned y = 0; y < t->n; y++) {
             if (!(old[y] > LITTLE))
@@ -253,36 +261,36 @@ static void balanced_apply(table *t, unsigned s, unsigned i) {
             row[y] -= sum * keys;
             above[y] += up * keys;
             below[y] += down * keys;
-            row[balanced_or(t->up[y], y)] += far_up * keys;
-            row[balanced_or(t->down[y], y)] += far_down * keys;
+            row[model_dleft_balanced_or(t->up[y], y)] += far_up * keys;
+            row[model_dleft_balanced_or(t->down[y], y)] += far_down * keys;
         }
     }
-    balanced_swap(&t->next, &t->side[s].pair[i]);
+    model_dleft_balanced_swap(&t->next, &t->side[s].pair[i]);
 }
 
-static void balanced_step(table *t, double part) {
+static void model_dleft_balanced_step(table *t, double part) {
     for (unsigned s = 0; s < t->sides; s++) {
         memset(t->side[s].leave, 0, sizeof t->side[s].leave);
         memset(t->side[s].enter, 0, sizeof t->side[s].enter);
     }
     for (unsigned s = 0; s < t->sides; s++)
-        balanced_visit(t, s, part);
+        model_dleft_balanced_visit(t, s, part);
     for (unsigned s = 0; s < t->sides; s++)
-        balanced_drift(t, s);
+        model_dleft_balanced_drift(t, s);
     for (unsigned s = 0; s < t->sides; s++) {
         side *const own = &t->side[s];
-        balanced_apply(t, s, 0);
-        balanced_apply(t, s, 1);
+        model_dleft_balanced_apply(t, s, 0);
+        model_dleft_balanced_apply(t, s, 1);
         for (unsigned x = 0; x < t->n; x++) {
             own->has[x] -= own->leave[x] + own->enter[x];
             own->has[t->load[x] > 0 ? t->down[x] : x] += own->leave[x];
-            own->has[balanced_or(t->up[x], x)] += own->enter[x];
+            own->has[model_dleft_balanced_or(t->up[x], x)] += own->enter[x];
         }
     }
 }
 
 /* All passes, with so many steps each. */
-static void balanced_run(table *t, double mean, unsigned passes, unsigned steps) {
+static void model_dleft_balanced_run(table *t, double mean, unsigned passes, unsigned steps) {
     const size_t size = (size_t)t->n * t->n * sizeof(double);
     for (unsigned s = 0; s < t->sides; s++) {
         memset(t->side[s].has, 0, sizeof t->side[s].has);
@@ -291,27 +299,28 @@ static void balanced_run(table *t, double mean, unsigned passes, unsigned steps)
         memset(t->side[s].pair[1], 0, size);
     }
     for (unsigned i = 0; i < FIRST * steps; i++)
-        balanced_arrive(t, 2 * mean / (FIRST * steps));
+        model_dleft_balanced_arrive(t, 2 * mean / (FIRST * steps));
     for (unsigned pass = 0; pass < passes; pass++) {
         for (unsigned i = 0; i < steps; i++)
-            balanced_step(t, 1.0 / (steps - i));
+            model_dleft_balanced_step(t, 1.0 / (steps - i));
         for (unsigned s = 0; s < t->sides; s++) {
-            balanced_swap(&t->side[s].pair[0], &t->side[s].pair[1]);
+            model_dleft_balanced_swap(&t->side[s].pair[0], &t->side[s].pair[1]);
             memset(t->side[s].pair[1], 0, size);
         }
     }
 }
 
 /* The loads of both subtables after all passes, by Richardson's extrapolation. */
-static void balanced_solve(table *t, double mean, unsigned passes, double fine[2][LOADS]) {
+static void model_dleft_balanced_solve(table *t, double mean, unsigned passes,
+                                       double fine[2][LOADS]) {
     double coarse[LOADS];
-    balanced_run(t, mean, passes, STEPS);
+    model_dleft_balanced_run(t, mean, passes, STEPS);
     for (unsigned s = 0; s < 2; s++)
-        balanced_loads(t, s % t->sides, fine[s]);
-    balanced_run(t, mean, passes, STEPS / 2);
+        model_dleft_balanced_loads(t, s % t->sides, fine[s]);
+    model_dleft_balanced_run(t, mean, passes, STEPS / 2);
     for (unsigned s = 0; s < 2; s++) {
         double sum = 0;
-        balanced_loads(t, s % t->sides, coarse);
+        model_dleft_balanced_loads(t, s % t->sides, coarse);
         for (unsigned j = 0; j < LOADS; j++) {
             fine[s][j] = fmax(2 * fine[s][j] - coarse[j], 0);
             sum += fine[s][j];
@@ -331,7 +340,7 @@ tamis_status tamis_model_dleft_balanced(double mean, unsigned passes, tamis_ties
         return TAMIS_E_NOMEM;
     t->ties = ties;
     t->sides = ties == TAMIS_TIES_RANDOM ? 1 : 2;
-    balanced_states(t, mean);
+    model_dleft_balanced_states(t, mean);
     const size_t pairs = (size_t)t->n * t->n, size = (2 * t->sides + 1) * pairs * sizeof(double);
     double *const work = tamis_i_alloc(NULL, size);
     if (work != NULL) {
@@ -339,7 +348,7 @@ tamis_status tamis_model_dleft_balanced(double mean, unsigned passes, tamis_ties
         t->next = work;
         for (unsigned i = 0; i < 2 * t->sides; i++)
             t->side[i / 2].pair[i % 2] = work + (i + 1) * pairs;
-        balanced_solve(t, mean, passes, loads);
+        model_dleft_balanced_solve(t, mean, passes, loads);
         for (unsigned s = 0; s < 2; s++) {
             double *const row = &fraction[s * n_loads];
             memcpy(row, loads[s], n_loads * sizeof *row);

@@ -80,7 +80,7 @@ tamis_status tamis_model_dleft_rule(tamis_model_rule rule, unsigned n_loads, uns
 }
 
 /* d distributions over n_loads loads: nothing negative, each row sums to 1. */
-static bool distributions(unsigned d, unsigned n_loads, const double *fraction) {
+static bool model_dleft_rate_distributions(unsigned d, unsigned n_loads, const double *fraction) {
     if (d < 1 || d > CHOICES_MAX || n_loads < 2 || n_loads > TAMIS_MODEL_LOADS_MAX)
         return false;
     for (unsigned i = 0; i < d; i++) {
@@ -98,7 +98,7 @@ static bool distributions(unsigned d, unsigned n_loads, const double *fraction) 
 
 /* Matches that a query expects in a bucket of load j: j 2^-f, and a sure error if there is no room for
  * that load. */
-static double matches(unsigned j, unsigned fp_bits) {
+static double model_dleft_rate_matches(unsigned j, unsigned fp_bits) {
     if (j == 0)
         return 0;
     return fp_bits == 0 ? 1 : ldexp((double)j, -(int)(fp_bits < 2000 ? fp_bits : 2000));
@@ -106,12 +106,12 @@ static double matches(unsigned j, unsigned fp_bits) {
 
 tamis_status tamis_model_dleft_fpr(unsigned d, unsigned n_loads, const double *fraction,
                                    const unsigned *fp_bits, double *fpr) {
-    if (!distributions(d, n_loads, fraction))
+    if (!model_dleft_rate_distributions(d, n_loads, fraction))
         return TAMIS_E_DOMAIN;
     double sum = 0;
     for (unsigned i = 0; i < d; i++)
         for (unsigned j = 1; j < n_loads; j++)
-            sum += fraction[i * n_loads + j] * matches(j, fp_bits[j]);
+            sum += fraction[i * n_loads + j] * model_dleft_rate_matches(j, fp_bits[j]);
     *fpr = sum < 1 ? sum : 1;
     return TAMIS_OK;
 }
@@ -122,8 +122,8 @@ tamis_status tamis_model_dleft_fpr(unsigned d, unsigned n_loads, const double *f
 tamis_status tamis_model_dleft_fpr_grouped(unsigned d, unsigned n_loads, const double *fraction,
                                            const unsigned *fp_bits, unsigned bucket_bits,
                                            unsigned group, double *fpr) {
-    if (!distributions(d, n_loads, fraction) || n_loads > 64 || group < 1 || group > GROUP_MAX ||
-        bucket_bits < 1 || bucket_bits > 1u << 16)
+    if (!model_dleft_rate_distributions(d, n_loads, fraction) || n_loads > 64 || group < 1 ||
+        group > GROUP_MAX || bucket_bits < 1 || bucket_bits > 1u << 16)
         return TAMIS_E_DOMAIN;
     for (unsigned j = 1; j < n_loads; j++)
         if (fp_bits[j] != 0 && fp_bits[j] < bucket_bits / j)
@@ -146,7 +146,7 @@ tamis_status tamis_model_dleft_fpr_grouped(unsigned d, unsigned n_loads, const d
                 unsigned bits = 0;
                 if (fp_bits[j] != 0)
                     bits = group * bucket_bits / (j + s) + (fp_bits[j] - bucket_bits / j);
-                total += q[j] * others[s] * matches(j, bits);
+                total += q[j] * others[s] * model_dleft_rate_matches(j, bits);
             }
     }
     *fpr = total < 1 ? total : 1;
@@ -154,7 +154,7 @@ tamis_status tamis_model_dleft_fpr_grouped(unsigned d, unsigned n_loads, const d
 }
 
 /* Fraction of the buckets of one subtable with load j or more, summed from the small end. */
-static double tail(const double *fraction, unsigned n_loads, unsigned j) {
+static double model_dleft_rate_tail(const double *fraction, unsigned n_loads, unsigned j) {
     double sum = 0;
     for (unsigned l = n_loads; l-- > j;)
         sum += fraction[l];
@@ -163,60 +163,60 @@ static double tail(const double *fraction, unsigned n_loads, unsigned j) {
 
 tamis_status tamis_model_dleft_full(unsigned d, unsigned n_loads, const double *fraction,
                                     unsigned capacity, double *odds) {
-    if (!distributions(d, n_loads, fraction) || capacity >= n_loads)
+    if (!model_dleft_rate_distributions(d, n_loads, fraction) || capacity >= n_loads)
         return TAMIS_E_DOMAIN;
     double product = 1;
     for (unsigned i = 0; i < d; i++)
-        product *= tail(&fraction[i * n_loads], n_loads, capacity);
+        product *= model_dleft_rate_tail(&fraction[i * n_loads], n_loads, capacity);
     *odds = product;
     return TAMIS_OK;
 }
 
 tamis_status tamis_model_dleft_overflow(unsigned d, unsigned n_loads, const double *fraction,
                                         unsigned capacity, double n_buckets, double *odds) {
-    if (!distributions(d, n_loads, fraction) || capacity >= n_loads - 1 ||
+    if (!model_dleft_rate_distributions(d, n_loads, fraction) || capacity >= n_loads - 1 ||
         !(n_buckets >= 0 && isfinite(n_buckets)))
         return TAMIS_E_DOMAIN;
     double sum = 0;
     for (unsigned i = 0; i < d; i++)
-        sum += tail(&fraction[i * n_loads], n_loads, capacity + 1);
+        sum += model_dleft_rate_tail(&fraction[i * n_loads], n_loads, capacity + 1);
     *odds = n_buckets * sum < 1 ? n_buckets * sum : 1;
     return TAMIS_OK;
 }
 
-static bool dlcbf_domain(double n, double range) {
+static bool model_dleft_rate_dlcbf_domain(double n, double range) {
     return n >= 0 && isfinite(n) && range >= 1 && isfinite(range);
 }
 
 /* 1 - (1 - 1/(BR))^n. */
-static double taken(double n, double range) {
+static double model_dleft_rate_taken(double n, double range) {
     return range > 1 ? -expm1(n * log1p(-1 / range)) : n > 0 ? 1 : 0;
 }
 
 tamis_status tamis_model_dlcbf(double n, double range, double *fpr) {
-    if (!dlcbf_domain(n, range))
+    if (!model_dleft_rate_dlcbf_domain(n, range))
         return TAMIS_E_DOMAIN;
-    *fpr = taken(n, range);
+    *fpr = model_dleft_rate_taken(n, range);
     return TAMIS_OK;
 }
 
 tamis_status tamis_model_dlcbf_bound(double n, double range, double *bound) {
-    if (!dlcbf_domain(n, range))
+    if (!model_dleft_rate_dlcbf_domain(n, range))
         return TAMIS_E_DOMAIN;
     *bound = n < range ? n / range : 1;
     return TAMIS_OK;
 }
 
 tamis_status tamis_model_dlcbf_cells(double n, double range, double *cells) {
-    if (!dlcbf_domain(n, range))
+    if (!model_dleft_rate_dlcbf_domain(n, range))
         return TAMIS_E_DOMAIN;
-    *cells = range * taken(n, range);
+    *cells = range * model_dleft_rate_taken(n, range);
     return TAMIS_OK;
 }
 
 /* Expected number of sets of 'limit' keys with one value: C(n, limit) (BR)^(1 - limit). */
 tamis_status tamis_model_dlcbf_counter(double n, double range, unsigned limit, double *odds) {
-    if (!dlcbf_domain(n, range) || limit < 1 || limit > 64)
+    if (!model_dleft_rate_dlcbf_domain(n, range) || limit < 1 || limit > 64)
         return TAMIS_E_DOMAIN;
     double sets = range;
     for (unsigned k = 0; k < limit && sets > 0; k++)

@@ -60,7 +60,7 @@
 #define WAY          16  /* lines of a key then */
 
 /* Copy the caller's shape in, complete and check it. */
-static tamis_status take_shape(const tamis_line_shape *theirs, tamis_line_shape *shape) {
+static tamis_status model_line_take_shape(const tamis_line_shape *theirs, tamis_line_shape *shape) {
     if (!tamis_i_struct_in(shape, sizeof *shape, theirs))
         return TAMIS_E_ARGUMENT;
     if (shape->lines < 1 || shape->lines > LINES_MAX || shape->homes < 1 ||
@@ -76,14 +76,14 @@ static tamis_status take_shape(const tamis_line_shape *theirs, tamis_line_shape 
 }
 
 /* Bits of the fingerprints of a line with n keys. */
-static unsigned fp_bits(const tamis_line_shape *s, unsigned n) {
+static unsigned model_line_fp_bits(const tamis_line_shape *s, unsigned n) {
     const unsigned room = LINE_BITS - s->header_bits - s->homes - n;
     const unsigned most = s->fp_bits_max * n;
     return most < room ? most : room;
 }
 
 /* P(Binomial(m, x) <= k), k < m, 0 < x < 1. */
-static double binomial_head(unsigned m, double x, unsigned k) {
+static double model_line_binomial_head(unsigned m, double x, unsigned k) {
     double sum = 0;
     if (k < m / 2) {
         double term = exp(m * log1p(-x));
@@ -102,7 +102,7 @@ static double binomial_head(unsigned m, double x, unsigned k) {
 }
 
 /* share(m, k), k < m. */
-static double share(unsigned homes, unsigned m, unsigned k) {
+static double model_line_share(unsigned homes, unsigned m, unsigned k) {
     /* B_2j / (2j)! */
     static const double factor[TERMS] = {8.3333333333333333e-02, -1.3888888888888889e-03,
                                          3.3068783068783069e-05, -8.2671957671957672e-07,
@@ -115,7 +115,7 @@ static double share(unsigned homes, unsigned m, unsigned k) {
     if (m > 3 * last) {
         double sum = 1; /* h = 0; h = L - 1 adds nothing */
         for (unsigned h = 1; h + 1 < homes; h++)
-            sum += binomial_head(m, h / last, k);
+            sum += model_line_binomial_head(m, h / last, k);
         return sum / homes;
     }
     /* The derivative of odd order p at h = 0 is -(-1)^k m (m-1) .. (m-p+1) C(p-1, k) / (L-1)^p, none for
@@ -140,32 +140,32 @@ static double share(unsigned homes, unsigned m, unsigned k) {
 }
 
 /* At least one of c fingerprints of so many bits is that of the absent key. */
-static double match(unsigned c, unsigned bits) {
+static double model_line_match(unsigned c, unsigned bits) {
     return bits == 0 ? 1 : -expm1(c * log1p(-ldexp(1, -(int)bits)));
 }
 
 /* The error rate of a query that falls in a line with n keys. */
-static double line_rate(const tamis_line_shape *s, unsigned n) {
+static double model_line_rate(const tamis_line_shape *s, unsigned n) {
     if (n == 0)
         return 0;
-    const unsigned bits = fp_bits(s, n), r = bits / n, longer = bits % n;
+    const unsigned bits = model_line_fp_bits(s, n), r = bits / n, longer = bits % n;
     if (s->homes == 1)
-        return match(n, r);
+        return model_line_match(n, r);
     const double odds = 1 / (s->homes - 1.0);
     double p = exp(n * log1p(-1.0 / s->homes)), sum = 0;
     for (unsigned c = 1; c <= n; c++) {
         p *= (n - c + 1.0) / c * odds;
         if (c > n * odds && p < NEGLIGIBLE)
             break;
-        const double is_long = c <= longer ? share(s->homes, n - c, longer - c) : 0;
-        sum += p * (is_long * match(c, r + 1) + (1 - is_long) * match(c, r));
+        const double is_long = c <= longer ? model_line_share(s->homes, n - c, longer - c) : 0;
+        sum += p * (is_long * model_line_match(c, r + 1) + (1 - is_long) * model_line_match(c, r));
     }
     return sum;
 }
 
 /* Keys of a line, most likely number first and away from it: p[0 .. most], and what is above. */
-static tamis_status arrivals(const tamis_line_shape *s, uint64_t n, unsigned most, double *p,
-                             double *above) {
+static tamis_status model_line_arrivals(const tamis_line_shape *s, uint64_t n, unsigned most,
+                                        double *p, double *above) {
     const double q = 1 / (double)s->lines, mean = (double)n * q;
     const unsigned last = n < most ? (unsigned)n : most;
     const unsigned mode = mean < last ? (unsigned)mean : last;
@@ -189,8 +189,8 @@ static tamis_status arrivals(const tamis_line_shape *s, uint64_t n, unsigned mos
  * short fingerprints match more often than line_rate says, by 1 % at 6 bits per key and by 8 % at 3.  But a
  * query matches no more often than the mean number of matches, and this depends on neither.  Of the
  * 'longer' entries that might have a bit more, those of one run of mean length may not. */
-static double line_bound(const tamis_line_shape *s, unsigned n) {
-    const unsigned bits = fp_bits(s, n), r = bits / n;
+static double model_line_bound(const tamis_line_shape *s, unsigned n) {
+    const unsigned bits = model_line_fp_bits(s, n), r = bits / n;
     const double run = 1 + (n - 1.0) / s->homes;
     const double longs = fmax(bits % n - run, 0);
     return fmin(ldexp(n - longs / 2, -(int)r) / s->homes, 1);
@@ -199,8 +199,8 @@ static double line_bound(const tamis_line_shape *s, unsigned n) {
 /* The mean over the loads.  A set does not store a key that it finds: load i takes the next key with
  * probability 1 - rates[i], and the loads after k keys follow from those after k - 1.  Keys above
  * ARRIVALS_MAX are counted as so many: lines are then full. */
-static double mean_rate(const tamis_line_shape *s, const double *p, double above,
-                        const double *rates) {
+static double model_line_mean_rate(const tamis_line_shape *s, const double *p, double above,
+                                   const double *rates) {
     double load[LINE_BITS] = {1}, sum = 0;
     const unsigned full = s->load_max;
     if (!s->set) {
@@ -224,7 +224,8 @@ static double mean_rate(const tamis_line_shape *s, const double *p, double above
             }
         }
         for (unsigned i = 0; i <= most; i++)
-            rate += load[i] * (s->bound && i > 0 ? fmax(rates[i], line_bound(s, i)) : rates[i]);
+            rate +=
+                load[i] * (s->bound && i > 0 ? fmax(rates[i], model_line_bound(s, i)) : rates[i]);
         sum += (k == ARRIVALS_MAX ? p[k] + above : p[k]) * rate;
         left -= p[k];
     }
@@ -234,7 +235,7 @@ static double mean_rate(const tamis_line_shape *s, const double *p, double above
 /* ---- lines that pass on ---- */
 
 /* Loads of lines that keys come to with this mean: p[0 .. T], all above in p[T].  Returns the mean load. */
-static double cut_loads(unsigned limit, double mean, double *p) {
+static double model_line_cut_loads(unsigned limit, double mean, double *p) {
     double below = 0, load = 0, term = exp(-mean);
     for (unsigned i = 0; i < limit; i++) {
         p[i] = term;
@@ -247,16 +248,17 @@ static double cut_loads(unsigned limit, double mean, double *p) {
 }
 
 /* The loads when n keys are in, and the mean that makes them. */
-static tamis_status way_loads(const tamis_line_shape *s, uint64_t n, double *p, double *mean) {
+static tamis_status model_line_way_loads(const tamis_line_shape *s, uint64_t n, double *p,
+                                         double *mean) {
     const double load = (double)n / (double)s->lines;
     double low = load, high = load + 1;
     if (load > 0.99 * s->load_max)
         return TAMIS_E_DOMAIN;
-    while (cut_loads(s->load_max, high, p) < load)
+    while (model_line_cut_loads(s->load_max, high, p) < load)
         high += high - load;
     for (unsigned i = 0; i < 50; i++) {
         *mean = (low + high) / 2;
-        if (cut_loads(s->load_max, *mean, p) < load)
+        if (model_line_cut_loads(s->load_max, *mean, p) < load)
             low = *mean;
         else
             high = *mean;
@@ -264,15 +266,15 @@ static tamis_status way_loads(const tamis_line_shape *s, uint64_t n, double *p, 
     return TAMIS_OK;
 }
 
-static tamis_status way_rate(const tamis_line_shape *s, uint64_t n, const double *rates,
-                             double *fpr) {
+static tamis_status model_line_way_rate(const tamis_line_shape *s, uint64_t n, const double *rates,
+                                        double *fpr) {
     double p[LIMIT_MAX + 1], mean, sum = 0, rate = 0;
     *fpr = 0;
-    const tamis_status status = n == 0 ? TAMIS_OK : way_loads(s, n, p, &mean);
+    const tamis_status status = n == 0 ? TAMIS_OK : model_line_way_loads(s, n, p, &mean);
     if (status != TAMIS_OK || n == 0)
         return status;
     for (unsigned i = 1; i <= s->load_max; i++) {
-        rate = s->bound ? fmax(rates[i], line_bound(s, i)) : rates[i];
+        rate = s->bound ? fmax(rates[i], model_line_bound(s, i)) : rates[i];
         sum += p[i] * rate;
     }
     const double passes = mean * (double)s->lines / (double)n - 1, full = p[s->load_max];
@@ -282,12 +284,12 @@ static tamis_status way_rate(const tamis_line_shape *s, uint64_t n, const double
 
 /* A key finds all its lines full with probability f^WAY; 1 / (1 - f) times the lines is how many keys'
  * worth of mean an insert adds. */
-static tamis_status way_overflow(const tamis_line_shape *s, uint64_t n, double *keys) {
+static tamis_status model_line_way_overflow(const tamis_line_shape *s, uint64_t n, double *keys) {
     enum { STEPS = 256 };
     double p[LIMIT_MAX + 1], mean, sum = 0;
-    const tamis_status status = way_loads(s, n, p, &mean);
+    const tamis_status status = model_line_way_loads(s, n, p, &mean);
     for (unsigned i = 0; i < STEPS && status == TAMIS_OK; i++) {
-        (void)cut_loads(s->load_max, mean * (i + 0.5) / STEPS, p);
+        (void)model_line_cut_loads(s->load_max, mean * (i + 0.5) / STEPS, p);
         sum += pow(p[s->load_max], WAY) * (1 - p[s->load_max]);
     }
     *keys = sum * mean / STEPS * (double)s->lines;
@@ -298,11 +300,11 @@ tamis_status tamis_model_line_reads(const tamis_line_shape *shape, uint64_t n, d
                                     double *insert) {
     tamis_line_shape s;
     double p[LIMIT_MAX + 1], mean;
-    tamis_status status = take_shape(shape, &s);
+    tamis_status status = model_line_take_shape(shape, &s);
     if (status == TAMIS_OK && (n < 1 || n > N_MAX))
         status = TAMIS_E_DOMAIN;
     if (status == TAMIS_OK && s.passes_on)
-        status = way_loads(&s, n, p, &mean);
+        status = model_line_way_loads(&s, n, p, &mean);
     if (status != TAMIS_OK)
         return status;
     *query = s.passes_on ? 1 / (1 - p[s.load_max]) : 1;
@@ -314,12 +316,12 @@ tamis_status tamis_model_line_reads(const tamis_line_shape *shape, uint64_t n, d
 
 tamis_status tamis_model_line_load(const tamis_line_shape *shape, unsigned load, double *fpr) {
     tamis_line_shape s;
-    const tamis_status status = take_shape(shape, &s);
+    const tamis_status status = model_line_take_shape(shape, &s);
     if (status != TAMIS_OK)
         return status;
     if (load > s.load_max)
         return TAMIS_E_DOMAIN;
-    *fpr = line_rate(&s, load);
+    *fpr = model_line_rate(&s, load);
     return TAMIS_OK;
 }
 
@@ -327,31 +329,31 @@ tamis_status tamis_model_line_mixed(const tamis_line_shape *shape, uint64_t n, c
                                     double *fpr) {
     tamis_line_shape s;
     double p[ARRIVALS_MAX + 1], above;
-    tamis_status status = take_shape(shape, &s);
+    tamis_status status = model_line_take_shape(shape, &s);
     if (status == TAMIS_OK && n > N_MAX)
         status = TAMIS_E_DOMAIN;
     if (status == TAMIS_OK && s.passes_on)
-        return way_rate(&s, n, rates, fpr);
+        return model_line_way_rate(&s, n, rates, fpr);
     if (status == TAMIS_OK)
-        status = arrivals(&s, n, ARRIVALS_MAX, p, &above);
+        status = model_line_arrivals(&s, n, ARRIVALS_MAX, p, &above);
     if (status == TAMIS_OK)
-        *fpr = mean_rate(&s, p, above, rates);
+        *fpr = model_line_mean_rate(&s, p, above, rates);
     return status;
 }
 
 tamis_status tamis_model_line_fpr(const tamis_line_shape *shape, uint64_t n, double *fpr) {
     tamis_line_shape s;
     double p[ARRIVALS_MAX + 1], rates[LINE_BITS] = {0}, above, more;
-    tamis_status status = take_shape(shape, &s);
+    tamis_status status = model_line_take_shape(shape, &s);
     if (status == TAMIS_OK && n > N_MAX)
         status = TAMIS_E_DOMAIN;
     if (status == TAMIS_OK && s.passes_on) {
         for (unsigned i = 1; i <= s.load_max; i++)
-            rates[i] = line_rate(&s, i);
-        return way_rate(&s, n, rates, fpr);
+            rates[i] = model_line_rate(&s, i);
+        return model_line_way_rate(&s, n, rates, fpr);
     }
     if (status == TAMIS_OK)
-        status = arrivals(&s, n, ARRIVALS_MAX, p, &above);
+        status = model_line_arrivals(&s, n, ARRIVALS_MAX, p, &above);
     if (status != TAMIS_OK)
         return status;
     more = above;
@@ -359,16 +361,17 @@ tamis_status tamis_model_line_fpr(const tamis_line_shape *shape, uint64_t n, dou
         more += p[i];
     for (unsigned i = 0; i <= s.load_max && more > NEGLIGIBLE; i++) {
         if (s.set || p[i] > NEGLIGIBLE || i == s.load_max)
-            rates[i] = line_rate(&s, i);
+            rates[i] = model_line_rate(&s, i);
         more -= p[i];
     }
-    *fpr = mean_rate(&s, p, above, rates);
+    *fpr = model_line_mean_rate(&s, p, above, rates);
     return TAMIS_OK;
 }
 
 /* Sum over i > load_max of P(load = i) (exp(theta j) - 1), j = i - load_max; for theta = 0 of P(load = i) j.
  * The terms fall when i is above the mean times exp(theta), and then fast. */
-static tamis_status beyond(const tamis_line_shape *s, uint64_t n, double theta, double *sum) {
+static tamis_status model_line_beyond(const tamis_line_shape *s, uint64_t n, double theta,
+                                      double *sum) {
     const double q = 1 / (double)s->lines, odds = q / (1 - q), growth = exp(theta);
     double p;
     *sum = 0;
@@ -396,20 +399,20 @@ static tamis_status beyond(const tamis_line_shape *s, uint64_t n, double theta, 
 }
 
 /* More than a few times the load that a line has room for: nobody wants to know, and sums are long. */
-static bool sensible(const tamis_line_shape *s, uint64_t n) {
+static bool model_line_sensible(const tamis_line_shape *s, uint64_t n) {
     return n <= N_MAX && (double)n / (double)s->lines <= 4.0 * LINE_BITS;
 }
 
 tamis_status tamis_model_line_overflow(const tamis_line_shape *shape, uint64_t n, double *keys) {
     tamis_line_shape s;
     double sum;
-    tamis_status status = take_shape(shape, &s);
-    if (status == TAMIS_OK && !sensible(&s, n))
+    tamis_status status = model_line_take_shape(shape, &s);
+    if (status == TAMIS_OK && !model_line_sensible(&s, n))
         status = TAMIS_E_DOMAIN;
     if (status == TAMIS_OK && s.passes_on)
-        return way_overflow(&s, n, keys);
+        return model_line_way_overflow(&s, n, keys);
     if (status == TAMIS_OK)
-        status = beyond(&s, n, 0, &sum);
+        status = model_line_beyond(&s, n, 0, &sum);
     if (status == TAMIS_OK)
         *keys = fmin((double)s.lines * sum, (double)n);
     return status;
@@ -425,15 +428,15 @@ tamis_status tamis_model_line_stash(const tamis_line_shape *shape, uint64_t n, u
                                     double *odds) {
     tamis_line_shape s;
     double mean = 0;
-    tamis_status status = take_shape(shape, &s);
-    if (status == TAMIS_OK && !sensible(&s, n))
+    tamis_status status = model_line_take_shape(shape, &s);
+    if (status == TAMIS_OK && !model_line_sensible(&s, n))
         status = TAMIS_E_DOMAIN;
     if (status == TAMIS_OK && s.passes_on) {
-        status = way_overflow(&s, n, &mean);
+        status = model_line_way_overflow(&s, n, &mean);
         return status == TAMIS_OK ? tamis_model_poisson_tail(mean, stash, odds) : status;
     }
     if (status == TAMIS_OK)
-        status = beyond(&s, n, 0, &mean);
+        status = model_line_beyond(&s, n, 0, &mean);
     if (status != TAMIS_OK)
         return status;
     mean *= (double)s.lines;
@@ -442,7 +445,7 @@ tamis_status tamis_model_line_stash(const tamis_line_shape *shape, uint64_t n, u
     for (unsigned i = 0; i < 30 && mean > 0; i++) {
         double value[2], theta[2] = {low + (high - low) / 3, high - (high - low) / 3};
         for (unsigned k = 0; k < 2; k++) {
-            status = beyond(&s, n, theta[k], &value[k]);
+            status = model_line_beyond(&s, n, theta[k], &value[k]);
             if (status != TAMIS_OK)
                 return status;
             value[k] = (double)s.lines * log1p(value[k]) - theta[k] * ((double)stash + 1);
@@ -466,7 +469,7 @@ tamis_status tamis_model_line_stash(const tamis_line_shape *shape, uint64_t n, u
  * load is a and was never above m until time t.  It begins as Poisson distributed up to m.  The equations
  * are tridiagonal and are solved with the trapezoidal rule, in steps that grow with time: what changes
  * fast dies out early. */
-static void never_above(double mean, unsigned m, double t_end, double *g) {
+static void model_line_never_above(double mean, unsigned m, double t_end, double *g) {
     double up[LINE_BITS], right[LINE_BITS];
     double p = exp(-mean);
     for (unsigned a = 0; a <= m; a++) {
@@ -494,15 +497,15 @@ static void never_above(double mean, unsigned m, double t_end, double *g) {
 
 /* The error rate of a line with a keys, that has held m: as many homes have long fingerprints as had
  * then.  Each key has the home and the fingerprint of the query with probability 2^-bits / L. */
-static double past_rate(const tamis_line_shape *s, double a, unsigned m) {
-    const unsigned bits = fp_bits(s, m), r = bits / m;
+static double model_line_past_rate(const tamis_line_shape *s, double a, unsigned m) {
+    const unsigned bits = model_line_fp_bits(s, m), r = bits / m;
     const double is_long = (double)(bits % m) / m, one = ldexp(1, -(int)r) / s->homes;
     return -is_long * expm1(a * log1p(-one / 2)) - (1 - is_long) * expm1(a * log1p(-one));
 }
 
-static tamis_status take_churned(const tamis_line_shape *shape, uint64_t n, double rounds,
-                                 tamis_line_shape *s, double *mean) {
-    const tamis_status status = take_shape(shape, s);
+static tamis_status model_line_take_churned(const tamis_line_shape *shape, uint64_t n,
+                                            double rounds, tamis_line_shape *s, double *mean) {
+    const tamis_status status = model_line_take_shape(shape, s);
     if (status != TAMIS_OK)
         return status;
     *mean = (double)n / (double)s->lines;
@@ -516,23 +519,23 @@ tamis_status tamis_model_line_churned(const tamis_line_shape *shape, uint64_t n,
                                       double *fpr) {
     tamis_line_shape s;
     double mean, before[LINE_BITS] = {0}, sum = 0, all = 0;
-    const tamis_status status = take_churned(shape, n, rounds, &s, &mean);
+    const tamis_status status = model_line_take_churned(shape, n, rounds, &s, &mean);
     if (status != TAMIS_OK)
         return status;
     for (unsigned m = 1; m <= s.load_max && all < 1 - 1e-9; m++) {
         double g[LINE_BITS];
         if (m < mean - 12 * sqrt(mean)) /* lines that never held so many are as good as none */
             continue;
-        never_above(mean, m, rounds, g);
+        model_line_never_above(mean, m, rounds, g);
         all = 0;
         for (unsigned a = 0; a <= m; a++) {
             if (a > 0 && g[a] > before[a])
-                sum += (g[a] - before[a]) * past_rate(&s, a, m);
+                sum += (g[a] - before[a]) * model_line_past_rate(&s, a, m);
             before[a] = g[a];
             all += g[a];
         }
     }
-    sum += fmax(1 - all, 0) * past_rate(&s, mean, s.load_max);
+    sum += fmax(1 - all, 0) * model_line_past_rate(&s, mean, s.load_max);
     *fpr = fmin(sum, 1);
     return TAMIS_OK;
 }
@@ -544,7 +547,7 @@ tamis_status tamis_model_line_churned_long(const tamis_line_shape *shape, uint64
                                            double *fpr) {
     tamis_line_shape s;
     double mean, p = 0, sum = 0, head = 0, wait = 0, seen = 0;
-    tamis_status status = take_churned(shape, n, rounds, &s, &mean);
+    tamis_status status = model_line_take_churned(shape, n, rounds, &s, &mean);
     if (status == TAMIS_OK && rounds < 10)
         status = TAMIS_E_DOMAIN;
     if (status == TAMIS_OK)
@@ -559,7 +562,7 @@ tamis_status tamis_model_line_churned_long(const tamis_line_shape *shape, uint64
         wait += p > 0 ? head / (mean * p) : INFINITY;
         const double never = m == s.load_max ? 1 : head * exp(-rounds / wait);
         if (never > seen) {
-            sum += (never - seen) * past_rate(&s, mean * below / head, m);
+            sum += (never - seen) * model_line_past_rate(&s, mean * below / head, m);
             seen = never;
         }
     }

@@ -51,7 +51,7 @@ static const double negligible = 1e-100;
 enum { ARRAY_BEFORE, ARRAY_AFTER, ARRAY_OUTCOME, ARRAY_WAITING, ARRAY_PLACED, N_ARRAYS };
 _Static_assert(TAMIS_MULTILEVEL_WORK(1) == N_ARRAYS * 3, "the public constant is what is used");
 
-static bool valid_tables(const uint64_t *buckets, unsigned n_tables) {
+static bool model_multilevel_valid_tables(const uint64_t *buckets, unsigned n_tables) {
     if (n_tables < 1 || n_tables > TAMIS_MULTILEVEL_TABLES_MAX)
         return false;
     for (unsigned i = 0; i < n_tables; i++)
@@ -81,7 +81,8 @@ tamis_status tamis_model_multilevel_sizes(uint64_t n, double first, double ratio
 
 tamis_status tamis_model_multilevel_approx(double n, const uint64_t *buckets, unsigned n_tables,
                                            double *items) {
-    if (!(n >= 0 && n <= (double)TAMIS_MULTILEVEL_BUCKETS_MAX) || !valid_tables(buckets, n_tables))
+    if (!(n >= 0 && n <= (double)TAMIS_MULTILEVEL_BUCKETS_MAX) ||
+        !model_multilevel_valid_tables(buckets, n_tables))
         return TAMIS_E_DOMAIN;
     double left = n;
     for (unsigned i = 0; i < n_tables; i++) {
@@ -104,7 +105,7 @@ typedef struct window {
 
 /* Throw number j (from 1) into m buckets.  The loop is written for the compiler's vector unit: two
  * arrays, and an index that fits the conversion to double. */
-static void throw_one(window *w, int j, double m) {
+static void model_multilevel_throw_one(window *w, int j, double m) {
     const double *const restrict p = w->p;
     double *const restrict q = w->spare;
     const int lo = w->lo;
@@ -127,8 +128,8 @@ static void throw_one(window *w, int j, double m) {
 }
 
 /* Add to 'outcome' and 'placed' what happens if j items come, which they do with 'probability'. */
-static void collect(const window *w, int j, double probability, double *restrict outcome,
-                    double *restrict placed) {
+static void model_multilevel_collect(const window *w, int j, double probability,
+                                     double *restrict outcome, double *restrict placed) {
     const double *const restrict p = w->p;
     for (int l = w->lo; l <= w->hi; l++) {
         const double joint = probability * p[l];
@@ -137,14 +138,14 @@ static void collect(const window *w, int j, double probability, double *restrict
     }
 }
 
-static void fill_zero(double *array, uint64_t n) {
+static void model_multilevel_fill_zero(double *array, uint64_t n) {
     for (uint64_t i = 0; i <= n; i++)
         array[i] = 0;
 }
 
 /* One sub-table; the arguments are valid. */
-static void pass_table(uint64_t n, uint64_t buckets, double *waiting, double *placed, double *work,
-                       double *neglected) {
+static void model_multilevel_pass_table(uint64_t n, uint64_t buckets, double *waiting,
+                                        double *placed, double *work, double *neglected) {
     double lost = 0;
     uint64_t first = 0;
     uint64_t last = n;
@@ -154,17 +155,17 @@ static void pass_table(uint64_t n, uint64_t buckets, double *waiting, double *pl
         lost += waiting[first++];
 
     double *const outcome = work + ARRAY_OUTCOME * (n + 2);
-    fill_zero(outcome, n);
-    fill_zero(placed, n);
+    model_multilevel_fill_zero(outcome, n);
+    model_multilevel_fill_zero(placed, n);
     if (first == 0)
         outcome[0] = waiting[0];
 
     window w = {.p = work + ARRAY_BEFORE * (n + 2), .spare = work + ARRAY_AFTER * (n + 2)};
     w.p[0] = 1;
     for (uint64_t j = 1; j <= last; j++) {
-        throw_one(&w, (int)j, (double)buckets);
+        model_multilevel_throw_one(&w, (int)j, (double)buckets);
         if (j >= first && waiting[j] > 0) {
-            collect(&w, (int)j, waiting[j], outcome, placed);
+            model_multilevel_collect(&w, (int)j, waiting[j], outcome, placed);
             lost += waiting[j] * w.dropped;
         }
     }
@@ -176,7 +177,7 @@ static void pass_table(uint64_t n, uint64_t buckets, double *waiting, double *pl
 tamis_status tamis_model_multilevel_level(uint64_t n, uint64_t buckets, double *waiting,
                                           double *placed, double *work, size_t work_len,
                                           double *neglected) {
-    if (n > TAMIS_MULTILEVEL_ITEMS_MAX || !valid_tables(&buckets, 1))
+    if (n > TAMIS_MULTILEVEL_ITEMS_MAX || !model_multilevel_valid_tables(&buckets, 1))
         return TAMIS_E_DOMAIN;
     double sum = 0;
     for (uint64_t x = 0; x <= n; x++) {
@@ -188,15 +189,16 @@ tamis_status tamis_model_multilevel_level(uint64_t n, uint64_t buckets, double *
         return TAMIS_E_DOMAIN;
     if (work_len < tamis_model_multilevel_work(n))
         return TAMIS_E_ARGUMENT;
-    pass_table(n, buckets, waiting, placed != NULL ? placed : work + ARRAY_PLACED * (n + 2), work,
-               neglected);
+    model_multilevel_pass_table(n, buckets, waiting,
+                                placed != NULL ? placed : work + ARRAY_PLACED * (n + 2), work,
+                                neglected);
     return TAMIS_OK;
 }
 
 tamis_status tamis_i_multilevel_start(tamis_i_multilevel_walk *walk, uint64_t n,
                                       const uint64_t *buckets, unsigned n_tables, double *work,
                                       size_t work_len) {
-    if (n > TAMIS_MULTILEVEL_ITEMS_MAX || !valid_tables(buckets, n_tables))
+    if (n > TAMIS_MULTILEVEL_ITEMS_MAX || !model_multilevel_valid_tables(buckets, n_tables))
         return TAMIS_E_DOMAIN;
     if (work_len < tamis_model_multilevel_work(n))
         return TAMIS_E_ARGUMENT;
@@ -206,13 +208,14 @@ tamis_status tamis_i_multilevel_start(tamis_i_multilevel_walk *walk, uint64_t n,
         .waiting = work + ARRAY_WAITING * (n + 2),
         .placed = work + ARRAY_PLACED * (n + 2),
     };
-    fill_zero(walk->waiting, n);
+    model_multilevel_fill_zero(walk->waiting, n);
     walk->waiting[n] = 1;
     return TAMIS_OK;
 }
 
 void tamis_i_multilevel_pass(tamis_i_multilevel_walk *walk, uint64_t buckets) {
-    pass_table(walk->n, buckets, walk->waiting, walk->placed, walk->work, &walk->neglected);
+    model_multilevel_pass_table(walk->n, buckets, walk->waiting, walk->placed, walk->work,
+                                &walk->neglected);
 }
 
 /* From the far end of the tail, so that the small entries are added to small sums. */
@@ -223,7 +226,7 @@ double tamis_i_multilevel_crisis(const tamis_i_multilevel_walk *walk) {
     return sum;
 }
 
-static double sum_of(const double *array, uint64_t n) {
+static double model_multilevel_sum_of(const double *array, uint64_t n) {
     double sum = 0;
     for (uint64_t x = 0; x <= n; x++)
         sum += array[x];
@@ -241,7 +244,7 @@ tamis_status tamis_model_multilevel_exact(uint64_t n, const uint64_t *buckets, u
     for (unsigned i = 0; i < n_tables; i++) {
         tamis_i_multilevel_pass(&walk, buckets[i]);
         if (items != NULL)
-            items[i] = sum_of(walk.placed, n);
+            items[i] = model_multilevel_sum_of(walk.placed, n);
     }
     *crisis = tamis_i_multilevel_crisis(&walk);
     if (neglected != NULL)
@@ -271,7 +274,7 @@ tamis_status tamis_model_rebuild_random(uint64_t n, uint64_t deleted, const uint
             log_undisturbed = -INFINITY; /* no i other survivors are left to be in the way */
         else if (i > 0)
             log_undisturbed -= log1p((double)deleted / (double)(n - i));
-        sum += sum_of(walk.placed, all) * -expm1(log_undisturbed);
+        sum += model_multilevel_sum_of(walk.placed, all) * -expm1(log_undisturbed);
     }
     *moves = all > 0 ? sum * ((double)n / (double)all) : 0;
     return TAMIS_OK;

@@ -33,7 +33,7 @@
 
 enum { STRING_BITS_MAX = 128, COUNTER_BITS_MAX = 64 };
 
-static double at_most_one(double x) {
+static double model_multilevel_summary_at_most_one(double x) {
     return x < 1 ? x : 1;
 }
 
@@ -43,7 +43,7 @@ static double at_most_one(double x) {
  * integral, half the difference of the ends, a twelfth of that of the slopes; the next term is
  * below 1/(360 n^3). The integral is M times g(r) = -(1-r) log(1-r) - r with r = n/M, whose two
  * parts cancel for small r: then its series -sum r^k / (k (k-1)). */
-static double log_all_distinct(uint64_t n, double M) {
+static double model_multilevel_summary_log_all_distinct(uint64_t n, double M) {
     if (n <= 4096) {
         double sum = 0;
         for (uint64_t i = 1; i < n; i++)
@@ -73,13 +73,16 @@ tamis_status tamis_model_summary_interpolation(uint64_t n, unsigned bits, double
     /* The logarithm is at most -n(n-1)/2M: past 800 the chance of n different strings is nothing.
      * */
     const bool crowded = n > 1 && items * (items - 1) / 2 > 800 * M;
-    *failure = n > 1 ? (crowded || items > M ? 1 : -expm1(log_all_distinct(n, M))) : 0;
+    *failure =
+        n > 1 ? (crowded || items > M ? 1 : -expm1(model_multilevel_summary_log_all_distinct(n, M)))
+              : 0;
     *fpr = -expm1(items * log1p(-1 / M));
     return TAMIS_OK;
 }
 
 /* sum placed[l] q_l; the filter has been checked. */
-static double mistaken(const double *placed, uint64_t n, double cells, unsigned hashes) {
+static double model_multilevel_summary_mistaken(const double *placed, uint64_t n, double cells,
+                                                unsigned hashes) {
     const double log_spared = log1p(-(double)hashes / cells);
     double sum = 0;
     for (uint64_t l = 1; l <= n; l++)
@@ -88,27 +91,30 @@ static double mistaken(const double *placed, uint64_t n, double cells, unsigned 
     return sum;
 }
 
-static bool valid_filter(uint64_t cells, unsigned hashes) {
+static bool model_multilevel_summary_valid_filter(uint64_t cells, unsigned hashes) {
     return hashes >= 1 && cells > hashes && cells <= TAMIS_MULTILEVEL_BUCKETS_MAX;
 }
 
 tamis_status tamis_model_summary_failure(uint64_t n, const double *placed, uint64_t cells,
                                          unsigned hashes, double *odds) {
-    if (n > TAMIS_MULTILEVEL_ITEMS_MAX || !valid_filter(cells, hashes))
+    if (n > TAMIS_MULTILEVEL_ITEMS_MAX || !model_multilevel_summary_valid_filter(cells, hashes))
         return TAMIS_E_DOMAIN;
     for (uint64_t l = 0; l <= n; l++)
         if (!(placed[l] >= 0 && isfinite(placed[l])))
             return TAMIS_E_DOMAIN;
-    *odds = at_most_one(mistaken(placed, n, (double)cells, hashes));
+    *odds = model_multilevel_summary_at_most_one(
+        model_multilevel_summary_mistaken(placed, n, (double)cells, hashes));
     return TAMIS_OK;
 }
 
 /* Walk through the tables; 'filter_step' is 1 if each type has its own filter and 0 if all share
  * the first. */
-static tamis_status walk_failures(uint64_t n, const uint64_t *buckets, unsigned n_tables,
-                                  const uint64_t *cells, const unsigned *hashes,
-                                  unsigned filter_step, double *work, size_t work_len,
-                                  double *failure, double *crisis, double *neglected) {
+static tamis_status model_multilevel_summary_walk_failures(uint64_t n, const uint64_t *buckets,
+                                                           unsigned n_tables, const uint64_t *cells,
+                                                           const unsigned *hashes,
+                                                           unsigned filter_step, double *work,
+                                                           size_t work_len, double *failure,
+                                                           double *crisis, double *neglected) {
     tamis_i_multilevel_walk walk;
     const tamis_status status =
         tamis_i_multilevel_start(&walk, n, buckets, n_tables, work, work_len);
@@ -119,9 +125,9 @@ static tamis_status walk_failures(uint64_t n, const uint64_t *buckets, unsigned 
         tamis_i_multilevel_pass(&walk, buckets[i]);
         const unsigned f = (i + 1) * filter_step;
         if (i + 1 < n_tables) /* beyond the last type there is nothing to be taken for */
-            sum += mistaken(walk.placed, n, (double)cells[f], hashes[f]);
+            sum += model_multilevel_summary_mistaken(walk.placed, n, (double)cells[f], hashes[f]);
     }
-    *failure = at_most_one(sum);
+    *failure = model_multilevel_summary_at_most_one(sum);
     if (crisis != NULL)
         *crisis = tamis_i_multilevel_crisis(&walk);
     if (neglected != NULL)
@@ -133,10 +139,10 @@ tamis_status tamis_model_summary_single(uint64_t n, const uint64_t *buckets, uns
                                         uint64_t cells, unsigned hashes, double *work,
                                         size_t work_len, double *failure, double *crisis,
                                         double *neglected) {
-    if (!valid_filter(cells, hashes))
+    if (!model_multilevel_summary_valid_filter(cells, hashes))
         return TAMIS_E_DOMAIN;
-    return walk_failures(n, buckets, n_tables, &cells, &hashes, 0, work, work_len, failure, crisis,
-                         neglected);
+    return model_multilevel_summary_walk_failures(n, buckets, n_tables, &cells, &hashes, 0, work,
+                                                  work_len, failure, crisis, neglected);
 }
 
 tamis_status tamis_model_summary_multiple(uint64_t n, const uint64_t *buckets, unsigned n_tables,
@@ -146,15 +152,17 @@ tamis_status tamis_model_summary_multiple(uint64_t n, const uint64_t *buckets, u
     if (n_tables > TAMIS_MULTILEVEL_TABLES_MAX)
         return TAMIS_E_DOMAIN;
     for (unsigned i = 0; i < n_tables; i++)
-        if (!valid_filter(bits[i], hashes[i]))
+        if (!model_multilevel_summary_valid_filter(bits[i], hashes[i]))
             return TAMIS_E_DOMAIN;
-    return walk_failures(n, buckets, n_tables, bits, hashes, 1, work, work_len, failure, crisis,
-                         neglected);
+    return model_multilevel_summary_walk_failures(n, buckets, n_tables, bits, hashes, 1, work,
+                                                  work_len, failure, crisis, neglected);
 }
 
 /* Whole bytes for 'bits', and the table with one bit for each bucket of the hash table. */
-static tamis_status bytes_with_bit_table(uint64_t bits, const uint64_t *buckets, unsigned n_tables,
-                                         uint64_t *bytes) {
+static tamis_status model_multilevel_summary_bytes_with_bit_table(uint64_t bits,
+                                                                  const uint64_t *buckets,
+                                                                  unsigned n_tables,
+                                                                  uint64_t *bytes) {
     if (n_tables < 1 || n_tables > TAMIS_MULTILEVEL_TABLES_MAX)
         return TAMIS_E_DOMAIN;
     uint64_t occupancy = 0;
@@ -166,7 +174,7 @@ static tamis_status bytes_with_bit_table(uint64_t bits, const uint64_t *buckets,
 }
 
 /* Bits that tell 'values' values apart. */
-static unsigned bits_for(unsigned values) {
+static unsigned model_multilevel_summary_bits_for(unsigned values) {
     unsigned bits = 0;
     while (((values - 1) >> bits) != 0)
         bits++;
@@ -178,9 +186,9 @@ tamis_status tamis_model_summary_interpolation_bytes(uint64_t n, unsigned bits,
                                                      uint64_t *bytes) {
     uint64_t all;
     if (bits < 1 || bits > STRING_BITS_MAX || n_tables < 1 ||
-        !tamis_i_mul(n, bits + bits_for(n_tables), &all))
+        !tamis_i_mul(n, bits + model_multilevel_summary_bits_for(n_tables), &all))
         return TAMIS_E_DOMAIN;
-    return bytes_with_bit_table(all, buckets, n_tables, bytes);
+    return model_multilevel_summary_bytes_with_bit_table(all, buckets, n_tables, bytes);
 }
 
 tamis_status tamis_model_summary_single_bytes(uint64_t cells, const unsigned *counter_bits,
@@ -204,11 +212,11 @@ tamis_status tamis_model_summary_single_bytes(uint64_t cells, const unsigned *co
         uint64_t per_byte = 0;
         for (unsigned states = n_tables + 1; states <= 256; states *= n_tables + 1)
             per_byte++;
-        bits = cells * bits_for(n_tables + 1);
+        bits = cells * model_multilevel_summary_bits_for(n_tables + 1);
         if (per_byte > 0 && (cells + per_byte - 1) / per_byte * 8 < bits)
             bits = (cells + per_byte - 1) / per_byte * 8;
     }
-    return bytes_with_bit_table(bits, buckets, n_tables, bytes);
+    return model_multilevel_summary_bytes_with_bit_table(bits, buckets, n_tables, bytes);
 }
 
 tamis_status tamis_model_summary_multiple_bytes(const uint64_t *bits, const unsigned *counter_bits,
@@ -224,7 +232,7 @@ tamis_status tamis_model_summary_multiple_bytes(const uint64_t *bits, const unsi
             !tamis_i_add(all, filter, &all))
             return TAMIS_E_DOMAIN;
     }
-    return bytes_with_bit_table(all, buckets, n_tables, bytes);
+    return model_multilevel_summary_bytes_with_bit_table(all, buckets, n_tables, bytes);
 }
 
 /* An item that has a bucket for itself is kept there, so that a crisis needs an item all of whose
@@ -240,7 +248,7 @@ tamis_status tamis_model_song(uint64_t n, uint64_t buckets, unsigned hashes, uns
     if (status != TAMIS_OK)
         return status;
     *fpr = rate;
-    *crisis = at_most_one((double)n * rate);
+    *crisis = model_multilevel_summary_at_most_one((double)n * rate);
     *bytes = bits / 8 + (bits % 8 != 0);
     return TAMIS_OK;
 }

@@ -38,7 +38,7 @@
 #define WIDTH_MAX   512u /* loads that the search tells apart above the smallest Z1 */
 
 /* The number of bits of a number up to 'most'; 0 for 0. */
-static unsigned bit_width(uint64_t most) {
+static unsigned model_rank_bit_width(uint64_t most) {
     unsigned width = 0;
     while (most != 0) {
         width++;
@@ -49,7 +49,7 @@ static unsigned bit_width(uint64_t most) {
 
 /* Copy the caller's shape in and check it.  An extension level exists if it has both slots and
  * extensions, and the third only on top of the second. */
-static tamis_status take_shape(const tamis_rank_shape *theirs, tamis_rank_shape *shape) {
+static tamis_status model_rank_take_shape(const tamis_rank_shape *theirs, tamis_rank_shape *shape) {
     if (!tamis_i_struct_in(shape, sizeof *shape, theirs))
         return TAMIS_E_ARGUMENT;
     const bool second = shape->extensions[0] > 0;
@@ -65,7 +65,7 @@ static tamis_status take_shape(const tamis_rank_shape *theirs, tamis_rank_shape 
     return TAMIS_OK;
 }
 
-static double error_rate(const tamis_rank_shape *s, uint64_t n) {
+static double model_rank_error_rate(const tamis_rank_shape *s, uint64_t n) {
     const double cells = ldexp((double)s->buckets * s->homes, (int)s->fp_bits);
     return -expm1((double)n * log1p(-1 / cells));
 }
@@ -75,19 +75,19 @@ static double error_rate(const tamis_rank_shape *s, uint64_t n) {
  * lambda/2^r counts the keys in the cell and is above this by a factor 1 + lambda/2^(r+1). */
 tamis_status tamis_model_rank_fpr(const tamis_rank_shape *shape, uint64_t n, double *fpr) {
     tamis_rank_shape s;
-    const tamis_status status = take_shape(shape, &s);
+    const tamis_status status = model_rank_take_shape(shape, &s);
     if (status != TAMIS_OK)
         return status;
     if (n > N_MAX)
         return TAMIS_E_DOMAIN;
-    *fpr = error_rate(&s, n);
+    *fpr = model_rank_error_rate(&s, n);
     return TAMIS_OK;
 }
 
-static uint64_t storage(const tamis_rank_shape *s) {
+static uint64_t model_rank_storage(const tamis_rank_shape *s) {
     const uint64_t slot = 1 + s->fp_bits + s->extra_bits;
-    const uint64_t bucket = s->homes + s->slots[0] * slot + bit_width(s->extensions[0]);
-    const uint64_t second = 1 + s->slots[1] * slot + bit_width(s->extensions[1]);
+    const uint64_t bucket = s->homes + s->slots[0] * slot + model_rank_bit_width(s->extensions[0]);
+    const uint64_t second = 1 + s->slots[1] * slot + model_rank_bit_width(s->extensions[1]);
     const uint64_t third = 1 + s->slots[2] * slot;
     return s->buckets * bucket + s->extensions[0] * second + s->extensions[1] * third;
 }
@@ -96,13 +96,13 @@ static uint64_t storage(const tamis_rank_shape *s) {
  * hold that much, so it is checked. */
 tamis_status tamis_model_rank_bits(const tamis_rank_shape *shape, uint64_t *bits) {
     tamis_rank_shape s;
-    const tamis_status status = take_shape(shape, &s);
+    const tamis_status status = model_rank_take_shape(shape, &s);
     if (status != TAMIS_OK)
         return status;
     const double slots = (double)s.slots[0] + s.slots[1] + s.slots[2];
     if ((double)s.buckets * (slots * (1 + s.fp_bits + s.extra_bits) + 256) > 0x1p63)
         return TAMIS_E_TOO_LARGE;
-    *bits = storage(&s);
+    *bits = model_rank_storage(&s);
     return TAMIS_OK;
 }
 
@@ -111,7 +111,7 @@ tamis_status tamis_model_rank_bits(const tamis_rank_shape *shape, uint64_t *bits
 tamis_status tamis_model_rank_compact(const tamis_rank_shape *shape, uint64_t n,
                                       double *bits_per_key) {
     tamis_rank_shape s;
-    const tamis_status status = take_shape(shape, &s);
+    const tamis_status status = model_rank_take_shape(shape, &s);
     if (status != TAMIS_OK)
         return status;
     if (n < 1 || n > N_MAX)
@@ -125,15 +125,15 @@ tamis_status tamis_model_rank_compact(const tamis_rank_shape *shape, uint64_t n,
  */
 
 /* At most J buckets can hold more than w of n keys each when J + 1 of them would need more. */
-static bool cannot_exceed(uint64_t n, uint64_t buckets, uint64_t w, uint64_t j) {
+static bool model_rank_cannot_exceed(uint64_t n, uint64_t buckets, uint64_t w, uint64_t j) {
     uint64_t needed;
     return j >= buckets || !tamis_i_mul(j + 1, w + 1, &needed) || needed > n;
 }
 
 /* The bound on P(O > 0): B P(Binomial(n, 1/B) > w), each bucket by itself (section IV, for O_4). */
-static double some_bucket_exceeds(uint64_t n, uint64_t buckets, uint64_t w) {
+static double model_rank_some_bucket_exceeds(uint64_t n, uint64_t buckets, uint64_t w) {
     double tail;
-    if (cannot_exceed(n, buckets, w, 0) ||
+    if (model_rank_cannot_exceed(n, buckets, w, 0) ||
         tamis_model_binomial_tail(n, 1 / (double)buckets, w, &tail) != TAMIS_OK)
         return 0;
     return (double)buckets * tail;
@@ -142,9 +142,9 @@ static double some_bucket_exceeds(uint64_t n, uint64_t buckets, uint64_t w) {
 /* The bound on P(O > j), equation (1): 2 P(Binomial(B, P(Poisson(mu) > w)) > j).  The loads of
  * the buckets are not independent; independent Poisson loads err by a factor of at most 2, because
  * the event can only become likelier with more keys (Theorem 1). */
-static double more_buckets_exceed(uint64_t n, uint64_t buckets, uint64_t w, uint64_t j) {
+static double model_rank_more_buckets_exceed(uint64_t n, uint64_t buckets, uint64_t w, uint64_t j) {
     double one, tail;
-    if (cannot_exceed(n, buckets, w, j) ||
+    if (model_rank_cannot_exceed(n, buckets, w, j) ||
         tamis_model_poisson_tail((double)n / (double)buckets, w, &one) != TAMIS_OK ||
         tamis_model_binomial_tail(buckets, one, j, &tail) != TAMIS_OK)
         return 0;
@@ -155,17 +155,17 @@ static double more_buckets_exceed(uint64_t n, uint64_t buckets, uint64_t w, uint
  * term of its own: its W is that of the level before, and the last term covers it. */
 tamis_status tamis_model_rank_overflow(const tamis_rank_shape *shape, uint64_t n, double *odds) {
     tamis_rank_shape s;
-    const tamis_status status = take_shape(shape, &s);
+    const tamis_status status = model_rank_take_shape(shape, &s);
     if (status != TAMIS_OK)
         return status;
     if (n > N_MAX)
         return TAMIS_E_DOMAIN;
     const uint64_t w1 = s.slots[0], w2 = w1 + s.slots[1], w3 = w2 + s.slots[2];
-    double sum = some_bucket_exceeds(n, s.buckets, w3);
+    double sum = model_rank_some_bucket_exceeds(n, s.buckets, w3);
     if (s.extensions[0] > 0)
-        sum += more_buckets_exceed(n, s.buckets, w1, s.extensions[0]);
+        sum += model_rank_more_buckets_exceed(n, s.buckets, w1, s.extensions[0]);
     if (s.extensions[1] > 0)
-        sum += more_buckets_exceed(n, s.buckets, w2, s.extensions[1]);
+        sum += model_rank_more_buckets_exceed(n, s.buckets, w2, s.extensions[1]);
     *odds = fmin(sum, 1);
     return TAMIS_OK;
 }
@@ -196,7 +196,7 @@ tamis_status tamis_model_rank_overflow(const tamis_rank_shape *shape, uint64_t n
  */
 
 /* An upper bound on P(Binomial(n, q) > j) for j >= n q, and the ratio of successive terms there. */
-static double tail_above(uint64_t n, double q, uint64_t j, double *ratio) {
+static double model_rank_tail_above(uint64_t n, double q, uint64_t j, double *ratio) {
     double first;
     if (j >= n || tamis_model_binomial(n, q, j + 1, &first) != TAMIS_OK)
         first = 0;
@@ -210,8 +210,8 @@ static double tail_above(uint64_t n, double q, uint64_t j, double *ratio) {
  * The logarithm of the tail is concave in j.  Newton's step therefore lands at the answer or
  * above it, wherever it starts, and the following ones come down to it.  The start is the normal
  * quantile, 'sigmas' standard deviations away, with its correction for skew. */
-static uint64_t least_exceeded(uint64_t n, double q, double factor, double share, double sigmas,
-                               uint64_t most) {
+static uint64_t model_rank_least_exceeded(uint64_t n, double q, double factor, double share,
+                                          double sigmas, uint64_t most) {
     const double mean = (double)n * q;
     if (mean + 1 >= (double)most)
         return most;
@@ -222,7 +222,7 @@ static uint64_t least_exceeded(uint64_t n, double q, double factor, double share
         if (guess > (double)j)
             j = guess < (double)high ? (uint64_t)guess : high - 1;
         double ratio;
-        const double tail = factor * tail_above(n, q, j, &ratio);
+        const double tail = factor * model_rank_tail_above(n, q, j, &ratio);
         const double step = ratio < 1 ? log(tail / share) / -log(ratio) : 1;
         if (tail <= share) {
             high = j;
@@ -248,19 +248,20 @@ typedef struct rank_need {
 /* The shares of P_o during the search: the extensions of each level, and the last resort. */
 static const double share_extensions = 0.45, share_last = 0.1;
 
-static uint64_t least_extensions(const rank_need *need, uint64_t buckets, uint64_t w, double q,
-                                 double share) {
+static uint64_t model_rank_least_extensions(const rank_need *need, uint64_t buckets, uint64_t w,
+                                            double q, double share) {
     const uint64_t most = need->n / (w + 1); /* cannot_exceed() */
-    return least_exceeded(buckets, q, 2, share, need->sigmas, most < buckets ? most : buckets);
+    return model_rank_least_exceeded(buckets, q, 2, share, need->sigmas,
+                                     most < buckets ? most : buckets);
 }
 
-static uint64_t least_last_load(const rank_need *need, uint64_t buckets, double share) {
-    return least_exceeded(need->n, 1 / (double)buckets, (double)buckets, share, need->sigmas,
-                          need->n);
+static uint64_t model_rank_least_last_load(const rank_need *need, uint64_t buckets, double share) {
+    return model_rank_least_exceeded(need->n, 1 / (double)buckets, (double)buckets, share,
+                                     need->sigmas, need->n);
 }
 
 /* P(Poisson(mu) > w) for w = first .. last, in tail[0 ..]: summed upwards from the smallest. */
-static void poisson_tails(double mu, uint64_t first, uint64_t last, double *tail) {
+static void model_rank_poisson_tails(double mu, uint64_t first, uint64_t last, double *tail) {
     double term = 0, sum = 0;
     if (tamis_model_poisson_tail(mu, last, &sum) != TAMIS_OK ||
         tamis_model_poisson(mu, last, &term) != TAMIS_OK)
@@ -275,23 +276,23 @@ static void poisson_tails(double mu, uint64_t first, uint64_t last, double *tail
 }
 
 /* Bits of one bucket with 'w1' slots when there are 'j2' second extensions. */
-static uint64_t bucket_bits(const tamis_rank_shape *shape, uint64_t w1, uint64_t j2) {
-    return shape->homes + w1 * (1 + shape->fp_bits + shape->extra_bits) + bit_width(j2);
+static uint64_t model_rank_bucket_bits(const tamis_rank_shape *shape, uint64_t w1, uint64_t j2) {
+    return shape->homes + w1 * (1 + shape->fp_bits + shape->extra_bits) + model_rank_bit_width(j2);
 }
 
-static bool bucket_fits(const rank_need *need, uint64_t bits) {
+static bool model_rank_bucket_fits(const rank_need *need, uint64_t bits) {
     return bits == need->bucket_max || (bits < need->bucket_max && !need->exact);
 }
 
 /* How many second extensions buckets with 'w1' slots get that need j2 > 0 of them: where they must have an
  * exact number of bits, so many that their number takes what is left.  0 if there is no such number. */
-static uint64_t extensions_for(const rank_need *need, const tamis_rank_shape *shape, uint64_t w1,
-                               uint64_t j2) {
-    const uint64_t bits = bucket_bits(shape, w1, j2);
-    if (bucket_fits(need, bits))
+static uint64_t model_rank_extensions_for(const rank_need *need, const tamis_rank_shape *shape,
+                                          uint64_t w1, uint64_t j2) {
+    const uint64_t bits = model_rank_bucket_bits(shape, w1, j2);
+    if (model_rank_bucket_fits(need, bits))
         return j2;
-    const uint64_t rest = need->bucket_max - bucket_bits(shape, w1, 0);
-    if (bits > need->bucket_max || rest > bit_width(shape->buckets))
+    const uint64_t rest = need->bucket_max - model_rank_bucket_bits(shape, w1, 0);
+    if (bits > need->bucket_max || rest > model_rank_bit_width(shape->buckets))
         return 0;
     const uint64_t more = (uint64_t)1 << (rest - 1);
     return more <= shape->buckets ? more : 0;
@@ -299,13 +300,13 @@ static uint64_t extensions_for(const rank_need *need, const tamis_rank_shape *sh
 
 /* Complete 'shape', of which buckets, homes and fp_bits are given, with the slots and extensions
  * that need the fewest bits.  Returns these bits, or UINT64_MAX if no bucket is small enough. */
-static uint64_t complete(const rank_need *need, tamis_rank_shape *shape) {
+static uint64_t model_rank_complete(const rank_need *need, tamis_rank_shape *shape) {
     const uint64_t buckets = shape->buckets;
     const double mu = (double)need->n / (double)buckets;
-    const uint64_t w3 = least_last_load(need, buckets, share_last * need->overflow);
+    const uint64_t w3 = model_rank_least_last_load(need, buckets, share_last * need->overflow);
     uint64_t best = UINT64_MAX;
-    const uint64_t flat = bucket_bits(shape, w3, 0);
-    if (w3 <= SLOTS_MAX && bucket_fits(need, flat)) {
+    const uint64_t flat = model_rank_bucket_bits(shape, w3, 0);
+    if (w3 <= SLOTS_MAX && model_rank_bucket_fits(need, flat)) {
         shape->slots[0] = (unsigned)w3;
         shape->slots[1] = shape->slots[2] = 0;
         shape->extensions[0] = shape->extensions[1] = 0;
@@ -319,23 +320,24 @@ static uint64_t complete(const rank_need *need, tamis_rank_shape *shape) {
 
     double tail[WIDTH_MAX + 1];
     uint64_t least[WIDTH_MAX + 1];
-    poisson_tails(mu, first, w3, tail);
+    model_rank_poisson_tails(mu, first, w3, tail);
     for (uint64_t w = first; w < w3; w++)
-        least[w - first] =
-            least_extensions(need, buckets, w, tail[w - first], share_extensions * need->overflow);
+        least[w - first] = model_rank_least_extensions(need, buckets, w, tail[w - first],
+                                                       share_extensions * need->overflow);
     least[w3 - first] = 0; /* W2 = W3 means that there is no third level */
 
     const uint64_t slot = 1 + shape->fp_bits + shape->extra_bits;
     for (uint64_t w1 = first; w1 < w3; w1++) {
         if (least[w1 - first] == 0)
             continue;
-        const uint64_t j2 = extensions_for(need, shape, w1, least[w1 - first]);
-        const uint64_t bucket = bucket_bits(shape, w1, j2);
+        const uint64_t j2 = model_rank_extensions_for(need, shape, w1, least[w1 - first]);
+        const uint64_t bucket = model_rank_bucket_bits(shape, w1, j2);
         if (j2 == 0)
             continue;
         for (uint64_t w2 = w1 + 1; w2 <= w3; w2++) {
             const uint64_t j3 = least[w2 - first];
-            const uint64_t bits = buckets * bucket + j2 * (1 + (w2 - w1) * slot + bit_width(j3)) +
+            const uint64_t bits = buckets * bucket +
+                                  j2 * (1 + (w2 - w1) * slot + model_rank_bit_width(j3)) +
                                   j3 * (1 + (w3 - w2) * slot);
             if (bits < best && j3 <= j2 && (j3 > 0 || w2 == w3)) {
                 best = bits;
@@ -352,7 +354,7 @@ static uint64_t complete(const rank_need *need, tamis_rank_shape *shape) {
 
 /* The last level of 'shape' is stretched or shortened so that it ends at load w3.  False if nothing
  * would be left of it. */
-static bool end_at(tamis_rank_shape *shape, uint64_t w3) {
+static bool model_rank_end_at(tamis_rank_shape *shape, uint64_t w3) {
     const unsigned level = shape->extensions[1] > 0 ? 2 : shape->extensions[0] > 0 ? 1 : 0;
     uint64_t before = 0;
     for (unsigned i = 0; i < level; i++)
@@ -365,7 +367,7 @@ static bool end_at(tamis_rank_shape *shape, uint64_t w3) {
 
 /* Give the three terms of P_o the shares that need the fewest bits, with W1 and W2 as they are: the
  * last two terms a few steps above their least, and the first what is left. */
-static void settle(const rank_need *need, tamis_rank_shape *shape) {
+static void model_rank_settle(const rank_need *need, tamis_rank_shape *shape) {
     const uint64_t buckets = shape->buckets, n = need->n;
     const double mu = (double)n / (double)buckets;
     const uint64_t w1 = shape->slots[0], w2 = w1 + shape->slots[1];
@@ -375,38 +377,42 @@ static void settle(const rank_need *need, tamis_rank_shape *shape) {
         tamis_model_poisson_tail(mu, w2, &q2) != TAMIS_OK)
         return;
 
-    uint64_t best = storage(shape);
+    uint64_t best = model_rank_storage(shape);
     tamis_rank_shape trial = *shape;
-    const uint64_t w3_least = least_last_load(need, buckets, need->overflow);
+    const uint64_t w3_least = model_rank_least_last_load(need, buckets, need->overflow);
     for (uint64_t w3 = w3_least; w3 < w3_least + 3 && w3 <= n; w3++) {
         double rest = need->overflow;
         if (w3 < n)
-            rest -= (double)buckets * tail_above(n, 1 / (double)buckets, w3, &ratio);
-        if (!(rest > 0) || !end_at(&trial, w3))
+            rest -= (double)buckets * model_rank_tail_above(n, 1 / (double)buckets, w3, &ratio);
+        if (!(rest > 0) || !model_rank_end_at(&trial, w3))
             continue;
-        const uint64_t j3_least = third ? least_extensions(need, buckets, w2, q2, rest) : 0;
+        const uint64_t j3_least =
+            third ? model_rank_least_extensions(need, buckets, w2, q2, rest) : 0;
         const uint64_t j3_most = third ? j3_least + 8 : 0;
         for (uint64_t j3 = j3_least; j3 <= j3_most; j3++) {
             double share = rest;
-            if (third && !cannot_exceed(n, buckets, w2, j3))
-                share -= 2 * tail_above(buckets, q2, j3, &ratio);
+            if (third && !model_rank_cannot_exceed(n, buckets, w2, j3))
+                share -= 2 * model_rank_tail_above(buckets, q2, j3, &ratio);
             if (!(share > 0))
                 continue;
-            const uint64_t j2 = second ? least_extensions(need, buckets, w1, q1, share) : 0;
+            const uint64_t j2 =
+                second ? model_rank_least_extensions(need, buckets, w1, q1, share) : 0;
             trial.extensions[0] = j2;
             trial.extensions[1] = j3;
-            if (j3 <= j2 && bucket_fits(need, bucket_bits(&trial, trial.slots[0], j2)) &&
-                storage(&trial) < best) {
-                best = storage(&trial);
+            if (j3 <= j2 &&
+                model_rank_bucket_fits(need, model_rank_bucket_bits(&trial, trial.slots[0], j2)) &&
+                model_rank_storage(&trial) < best) {
+                best = model_rank_storage(&trial);
                 *shape = trial;
             }
         }
     }
 }
 
-static tamis_status optimise(uint64_t n, double fpr, double overflow, unsigned extra_bits,
-                             unsigned homes_max, unsigned bucket_bits_max, bool exact,
-                             tamis_rank_shape *shape) {
+static tamis_status model_rank_optimise(uint64_t n, double fpr, double overflow,
+                                        unsigned extra_bits, unsigned homes_max,
+                                        unsigned bucket_bits_max, bool exact,
+                                        tamis_rank_shape *shape) {
     if (n < 1 || n > N_MAX || !(fpr >= 1e-15 && fpr <= 0.5) ||
         !(overflow >= 1e-30 && overflow <= 0.5) || extra_bits > EXTRA_MAX || homes_max < 1 ||
         homes_max > HOMES_MAX)
@@ -436,9 +442,10 @@ static tamis_status optimise(uint64_t n, double fpr, double overflow, unsigned e
         for (unsigned l = homes_max; l >= 1; l--) {
             trial.buckets = (uint64_t)ceil(homes / l);
             trial.homes = exact ? l : (unsigned)ceil(homes / (double)trial.buckets);
-            while (error_rate(&trial, n) > fpr) /* the division was rounded the wrong way */
+            while (model_rank_error_rate(&trial, n) >
+                   fpr) /* the division was rounded the wrong way */
                 trial.buckets++;
-            const uint64_t bits = complete(&need, &trial);
+            const uint64_t bits = model_rank_complete(&need, &trial);
             if (bits < least) {
                 least = bits;
                 found = trial;
@@ -451,19 +458,20 @@ static tamis_status optimise(uint64_t n, double fpr, double overflow, unsigned e
     }
     if (least == UINT64_MAX)
         return TAMIS_E_DOMAIN;
-    settle(&need, &found);
+    model_rank_settle(&need, &found);
     return tamis_i_struct_out(shape, &found, sizeof found) ? TAMIS_OK : TAMIS_E_ARGUMENT;
 }
 
 tamis_status tamis_model_rank_optimise(uint64_t n, double fpr, double overflow, unsigned extra_bits,
                                        unsigned homes_max, unsigned bucket_bits_max,
                                        tamis_rank_shape *shape) {
-    return optimise(n, fpr, overflow, extra_bits, homes_max, bucket_bits_max, false, shape);
+    return model_rank_optimise(n, fpr, overflow, extra_bits, homes_max, bucket_bits_max, false,
+                               shape);
 }
 
 tamis_status tamis_i_model_rank_exact(uint64_t n, double fpr, double overflow, unsigned extra_bits,
                                       unsigned bucket_bits, tamis_rank_shape *shape) {
-    return optimise(n, fpr, overflow, extra_bits, HOMES_MAX, bucket_bits, true, shape);
+    return model_rank_optimise(n, fpr, overflow, extra_bits, HOMES_MAX, bucket_bits, true, shape);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -475,7 +483,7 @@ tamis_status tamis_i_model_rank_exact(uint64_t n, double fpr, double overflow, u
  * ordinary Bloom filter (Mitzenmacher, "Compressed Bloom Filters", 2002, quoted in section II-A).
  */
 
-static double sparse_array(double log_fpr, double f, double *packed) {
+static double model_rank_sparse_array(double log_fpr, double f, double *packed) {
     const double bits = -log_fpr / log(f) / log1p(-f);
     *packed = bits * -(f * log2(f) + (1 - f) * log1p(-f) / log(2));
     return bits;
@@ -486,14 +494,14 @@ tamis_status tamis_model_bloom_compressed(double fpr, double packed_bits, double
         return TAMIS_E_DOMAIN;
     const double log_fpr = log(fpr);
     double packed;
-    double bits = sparse_array(log_fpr, 0.5, &packed);
+    double bits = model_rank_sparse_array(log_fpr, 0.5, &packed);
     if (!(packed_bits <= packed * (1 + 1e-12)))
         return TAMIS_E_DOMAIN;
     /* Bisection for log f: the array grows like 1/f as packed_bits nears its lower bound. */
     double low = -700, high = log(0.5);
     for (unsigned i = 0; i < 100; i++) {
         const double middle = low + (high - low) / 2;
-        bits = sparse_array(log_fpr, exp(middle), &packed);
+        bits = model_rank_sparse_array(log_fpr, exp(middle), &packed);
         if (packed < packed_bits)
             low = middle;
         else

@@ -37,7 +37,7 @@ static const double mean_max = 1099511627776.0; /* 2^40 */
 
 /* delta(x) for whole x >= 1: from a table, and by Stirling's series from 16 on, where the first term
  * left out is below 2e-16. */
-static double stirling_error(double x) {
+static double model_tail_stirling_error(double x) {
     static const double small[] = {0,
                                    0.0810614667953272582,
                                    0.0413406959554092941,
@@ -63,7 +63,7 @@ static double stirling_error(double x) {
 
 /* D(x, y) for x, y > 0.  Near x = y with v = (x - y) / (x + y):
  * D = (x - y) v + 2 x (v^3/3 + v^5/5 + ...). */
-static double deviance(double x, double y) {
+static double model_tail_deviance(double x, double y) {
     if (fabs(x - y) >= 0.1 * (x + y))
         return x * log(x / y) + y - x;
     const double v = (x - y) / (x + y);
@@ -78,15 +78,15 @@ static double deviance(double x, double y) {
     }
 }
 
-static double poisson(double mean, double x) {
+static double model_tail_poisson(double mean, double x) {
     if (x == 0)
         return exp(-mean);
     if (mean == 0)
         return 0;
-    return exp(-stirling_error(x) - deviance(x, mean)) / sqrt(two_pi * x);
+    return exp(-model_tail_stirling_error(x) - model_tail_deviance(x, mean)) / sqrt(two_pi * x);
 }
 
-static double binomial(double n, double q, double x) {
+static double model_tail_binomial(double n, double q, double x) {
     if (x > n)
         return 0;
     if (q == 0 || q == 1)
@@ -96,14 +96,15 @@ static double binomial(double n, double q, double x) {
     if (x == n)
         return exp(n * log(q));
     const double rest = n - x;
-    const double exponent = stirling_error(n) - stirling_error(x) - stirling_error(rest) -
-                            deviance(x, n * q) - deviance(rest, n * (1 - q));
+    const double exponent = model_tail_stirling_error(n) - model_tail_stirling_error(x) -
+                            model_tail_stirling_error(rest) - model_tail_deviance(x, n * q) -
+                            model_tail_deviance(rest, n * (1 - q));
     return exp(exponent) * sqrt(n / (two_pi * x * rest));
 }
 
 /* Sums of point probabilities, relative to the first, away from the mean: the terms fall, at first
  * slowly.  About 9 standard deviations of terms count. */
-static double poisson_sum_up(double mean, double x) {
+static double model_tail_poisson_sum_up(double mean, double x) {
     double sum = 1;
     for (double term = 1; term > sum * 1e-17;) {
         x++;
@@ -113,7 +114,7 @@ static double poisson_sum_up(double mean, double x) {
     return sum;
 }
 
-static double poisson_sum_down(double mean, double x) {
+static double model_tail_poisson_sum_down(double mean, double x) {
     double sum = 1;
     for (double term = 1; term > sum * 1e-17; x--) {
         term *= x / mean;
@@ -122,7 +123,7 @@ static double poisson_sum_down(double mean, double x) {
     return sum;
 }
 
-static double binomial_sum_up(double n, double q, double x) {
+static double model_tail_binomial_sum_up(double n, double q, double x) {
     const double odds = q / (1 - q);
     double sum = 1;
     for (double term = 1; term > sum * 1e-17; x++) {
@@ -132,7 +133,7 @@ static double binomial_sum_up(double n, double q, double x) {
     return sum;
 }
 
-static double binomial_sum_down(double n, double q, double x) {
+static double model_tail_binomial_sum_down(double n, double q, double x) {
     const double odds = (1 - q) / q;
     double sum = 1;
     for (double term = 1; term > sum * 1e-17; x--) {
@@ -145,23 +146,23 @@ static double binomial_sum_down(double n, double q, double x) {
 /* P(X > x) and P(X <= x) at once.  A side is summed if its terms fall from the first on; otherwise it
  * is the complement of the other, and not small.  Near the mean both are summed: there one of them may
  * be small after all, if the mean or n - nq is. */
-static void poisson_sides(double mean, double x, double *above, double *up_to) {
+static void model_tail_poisson_sides(double mean, double x, double *above, double *up_to) {
     if (mean == 0) {
         *above = 0;
         *up_to = 1;
         return;
     }
     if (x + 1 >= mean)
-        *above = poisson(mean, x + 1) * poisson_sum_up(mean, x + 1);
+        *above = model_tail_poisson(mean, x + 1) * model_tail_poisson_sum_up(mean, x + 1);
     if (x <= mean)
-        *up_to = poisson(mean, x) * poisson_sum_down(mean, x);
+        *up_to = model_tail_poisson(mean, x) * model_tail_poisson_sum_down(mean, x);
     if (x + 1 < mean)
         *above = 1 - *up_to;
     if (x > mean)
         *up_to = 1 - *above;
 }
 
-static void binomial_sides(double n, double q, double x, double *above, double *up_to) {
+static void model_tail_binomial_sides(double n, double q, double x, double *above, double *up_to) {
     if (x >= n || q == 0) {
         *above = 0;
         *up_to = 1;
@@ -174,20 +175,20 @@ static void binomial_sides(double n, double q, double x, double *above, double *
     }
     const double mean = n * q;
     if (x + 1 >= mean)
-        *above = binomial(n, q, x + 1) * binomial_sum_up(n, q, x + 1);
+        *above = model_tail_binomial(n, q, x + 1) * model_tail_binomial_sum_up(n, q, x + 1);
     if (x <= mean)
-        *up_to = binomial(n, q, x) * binomial_sum_down(n, q, x);
+        *up_to = model_tail_binomial(n, q, x) * model_tail_binomial_sum_down(n, q, x);
     if (x + 1 < mean)
         *above = 1 - *up_to;
     if (x > mean)
         *up_to = 1 - *above;
 }
 
-static bool poisson_domain(double mean) {
+static bool model_tail_poisson_domain(double mean) {
     return mean >= 0 && mean <= mean_max;
 }
 
-static bool binomial_domain(uint64_t n, double q) {
+static bool model_tail_binomial_domain(uint64_t n, double q) {
     if (n > (uint64_t)1 << 53 || !(q >= 0 && q <= 1))
         return false;
     const double mean = (double)n * (q < 0.5 ? q : 1 - q);
@@ -195,47 +196,47 @@ static bool binomial_domain(uint64_t n, double q) {
 }
 
 tamis_status tamis_model_poisson(double mean, uint64_t x, double *p) {
-    if (!poisson_domain(mean))
+    if (!model_tail_poisson_domain(mean))
         return TAMIS_E_DOMAIN;
-    *p = poisson(mean, (double)x);
+    *p = model_tail_poisson(mean, (double)x);
     return TAMIS_OK;
 }
 
 tamis_status tamis_model_poisson_tail(double mean, uint64_t x, double *p) {
-    if (!poisson_domain(mean))
+    if (!model_tail_poisson_domain(mean))
         return TAMIS_E_DOMAIN;
     double up_to;
-    poisson_sides(mean, (double)x, p, &up_to);
+    model_tail_poisson_sides(mean, (double)x, p, &up_to);
     return TAMIS_OK;
 }
 
 tamis_status tamis_model_poisson_head(double mean, uint64_t x, double *p) {
-    if (!poisson_domain(mean))
+    if (!model_tail_poisson_domain(mean))
         return TAMIS_E_DOMAIN;
     double above;
-    poisson_sides(mean, (double)x, &above, p);
+    model_tail_poisson_sides(mean, (double)x, &above, p);
     return TAMIS_OK;
 }
 
 tamis_status tamis_model_binomial(uint64_t n, double q, uint64_t x, double *p) {
-    if (!binomial_domain(n, q))
+    if (!model_tail_binomial_domain(n, q))
         return TAMIS_E_DOMAIN;
-    *p = binomial((double)n, q, (double)x);
+    *p = model_tail_binomial((double)n, q, (double)x);
     return TAMIS_OK;
 }
 
 tamis_status tamis_model_binomial_tail(uint64_t n, double q, uint64_t x, double *p) {
-    if (!binomial_domain(n, q))
+    if (!model_tail_binomial_domain(n, q))
         return TAMIS_E_DOMAIN;
     double up_to;
-    binomial_sides((double)n, q, (double)x, p, &up_to);
+    model_tail_binomial_sides((double)n, q, (double)x, p, &up_to);
     return TAMIS_OK;
 }
 
 tamis_status tamis_model_binomial_head(uint64_t n, double q, uint64_t x, double *p) {
-    if (!binomial_domain(n, q))
+    if (!model_tail_binomial_domain(n, q))
         return TAMIS_E_DOMAIN;
     double above;
-    binomial_sides((double)n, q, (double)x, &above, p);
+    model_tail_binomial_sides((double)n, q, (double)x, &above, p);
     return TAMIS_OK;
 }

@@ -27,16 +27,16 @@ typedef struct design {
     bool list;   /* false: SINGLE with blocks so large that no key is refused */
 } design;
 
-static double load_of(const design *d) {
+static double plan_balanced_load_of(const design *d) {
     return (double)d->n / (double)d->blocks;
 }
 
-static unsigned filter_bits(const design *d) {
+static unsigned plan_balanced_filter_bits(const design *d) {
     return d->block_bits - tamis_model_balance_counter_bits(d->shape.threshold);
 }
 
 /* The sub-tables of the filter, in whole blocks: one each, and the others in the ratio of the weights. */
-static void set_shares(design *d) {
+static void plan_balanced_set_shares(design *d) {
     const unsigned choices = d->shape.choices;
     const uint64_t spare = d->blocks - choices;
     uint64_t weight[TAMIS_BALANCE_CHOICES_MAX] = {(uint64_t)ONE}, sum = weight[0], before = 0;
@@ -54,10 +54,10 @@ static void set_shares(design *d) {
 }
 
 /* Threshold and coin.  A coin of 0 at one threshold is a coin of 1 at the threshold below. */
-static tamis_status set_threshold(design *d, double accesses, double overflow) {
+static tamis_status plan_balanced_set_threshold(design *d, double accesses, double overflow) {
     double coin;
-    const tamis_status status =
-        tamis_model_balance_parameters(accesses, load_of(d), overflow, &d->shape.threshold, &coin);
+    const tamis_status status = tamis_model_balance_parameters(
+        accesses, plan_balanced_load_of(d), overflow, &d->shape.threshold, &coin);
     if (status != TAMIS_OK)
         return status;
     coin = round(coin * ONE);
@@ -70,8 +70,8 @@ static tamis_status set_threshold(design *d, double accesses, double overflow) {
 }
 
 /* Blocks that all but never are full. */
-static tamis_status set_roomy(design *d) {
-    const double load = load_of(d);
+static tamis_status plan_balanced_set_roomy(design *d) {
+    const double load = plan_balanced_load_of(d);
     uint64_t most = (uint64_t)load;
     double tail = 1;
     while (most < d->n && tail * (double)d->blocks > d->odds) {
@@ -89,44 +89,45 @@ static tamis_status set_roomy(design *d) {
 }
 
 /* Complete a design whose scheme, choices and size are set. */
-static tamis_status balance(design *d, double accesses, double overflow) {
+static tamis_status plan_balanced_balance(design *d, double accesses, double overflow) {
     d->shape.blocks = d->blocks;
     if (!d->list)
-        return set_roomy(d);
+        return plan_balanced_set_roomy(d);
     double least = overflow, shares[TAMIS_BALANCE_CHOICES_MAX] = {1};
     tamis_status status = TAMIS_OK;
     if (d->shape.scheme == TAMIS_BALANCE_MHT || overflow == 0)
-        status = tamis_model_balance_region(d->shape.scheme, d->shape.choices, accesses, load_of(d),
-                                            &least, shares);
+        status = tamis_model_balance_region(d->shape.scheme, d->shape.choices, accesses,
+                                            plan_balanced_load_of(d), &least, shares);
     if (status != TAMIS_OK)
         return status;
     if (d->shape.scheme == TAMIS_BALANCE_MHT) {
         d->ratio = (uint64_t)fmax(1, round(shares[1] / shares[0] * ONE));
-        set_shares(d);
+        plan_balanced_set_shares(d);
     }
-    return set_threshold(d, accesses, overflow == 0 ? least : overflow);
+    return plan_balanced_set_threshold(d, accesses, overflow == 0 ? least : overflow);
 }
 
 /* With n keys in, or fewer. */
-static tamis_status error_rate_of(const design *d, uint64_t n, double *fpr) {
+static tamis_status plan_balanced_error_rate_of(const design *d, uint64_t n, double *fpr) {
     const double load = (double)n / (double)d->blocks;
     if (!d->list && d->blocks == 1)
-        return tamis_model_bloom_exact(filter_bits(d), n, d->hashes, fpr);
+        return tamis_model_bloom_exact(plan_balanced_filter_bits(d), n, d->hashes, fpr);
     if (!d->list)
-        return tamis_model_blocked(filter_bits(d), load, d->hashes, fpr);
-    return tamis_model_balance_fpr(&d->shape, load, true, filter_bits(d), d->hashes, fpr);
+        return tamis_model_blocked(plan_balanced_filter_bits(d), load, d->hashes, fpr);
+    return tamis_model_balance_fpr(&d->shape, load, true, plan_balanced_filter_bits(d), d->hashes,
+                                   fpr);
 }
 
-static tamis_status error_rate(const design *d, double *fpr) {
-    return error_rate_of(d, d->n, fpr);
+static tamis_status plan_balanced_error_rate(const design *d, double *fpr) {
+    return plan_balanced_error_rate_of(d, d->n, fpr);
 }
 
 /* ---- the stash ---- */
 
 /* The keys in the list come in clumps: with c the variance divided by the mean, as c times a Poisson
  * number of mean / c.  The least stash that is too small with at most the odds asked for. */
-static tamis_status stash_for(double mean, double variance, double odds, uint64_t *stash,
-                              double *too_small) {
+static tamis_status plan_balanced_stash_for(double mean, double variance, double odds,
+                                            uint64_t *stash, double *too_small) {
     const double clump = fmax(1, variance / fmax(mean, 1e-9)), clumps = mean / clump;
     uint64_t low = (uint64_t)clumps, high = low + 8;
     tamis_status status;
@@ -148,11 +149,12 @@ static tamis_status stash_for(double mean, double variance, double odds, uint64_
 
 /* Keys that go to the list because the budget is used up before the last of them: as far as the looks of
  * all n scatter.  A key that takes up to d looks, a on average, has a variance below (d - 1) (a - 1). */
-static double budget_scatter(const design *d) {
+static double plan_balanced_budget_scatter(const design *d) {
     return sqrt((double)d->n * (d->shape.choices - 1) * fmax(0, d->shape.budget - 1));
 }
 
-static tamis_status set_stash(const design *d, const tamis_balance_state *state, tamis_plan *plan) {
+static tamis_status plan_balanced_set_stash(const design *d, const tamis_balance_state *state,
+                                            tamis_plan *plan) {
     double mean = state->overflow * (double)d->n;
     double variance = state->overflow_variance * (double)d->blocks;
     if (!d->list) {
@@ -161,18 +163,20 @@ static tamis_status set_stash(const design *d, const tamis_balance_state *state,
         return TAMIS_OK;
     }
     if (d->shape.budget != 0) {
-        const double scatter = budget_scatter(d);
+        const double scatter = plan_balanced_budget_scatter(d);
         mean += 0.4 * scatter; /* the mean of the positive half of a normal deviation */
         variance += scatter * scatter;
     }
-    return stash_for(mean, variance, d->odds, &plan->params.stash, &plan->overflow_probability);
+    return plan_balanced_stash_for(mean, variance, d->odds, &plan->params.stash,
+                                   &plan->overflow_probability);
 }
 
 /* ---- the plan ---- */
 
 /* Lines that a query for an absent key reads: blocks, each of a line at most, and the stash after the
  * last of them. */
-static tamis_status lines(const design *d, const tamis_balance_state *state, double *mean) {
+static tamis_status plan_balanced_lines(const design *d, const tamis_balance_state *state,
+                                        double *mean) {
     const unsigned h = d->shape.threshold;
     enum { ROOM = 4098 }; /* all thresholds of the models, and one more load */
     double loads[ROOM], reach = 1;
@@ -187,18 +191,18 @@ static tamis_status lines(const design *d, const tamis_balance_state *state, dou
     return TAMIS_OK;
 }
 
-static tamis_status plan_of(const design *d, tamis_plan *plan) {
+static tamis_status plan_balanced_plan_of(const design *d, tamis_plan *plan) {
     tamis_balance_state state;
     tamis_balance_state_init(&state);
-    tamis_status status = tamis_model_balance_state(&d->shape, load_of(d), &state);
+    tamis_status status = tamis_model_balance_state(&d->shape, plan_balanced_load_of(d), &state);
     if (status == TAMIS_OK)
-        status = error_rate(d, &plan->fpr);
+        status = plan_balanced_error_rate(d, &plan->fpr);
     if (status == TAMIS_OK)
-        status = error_rate_of(d, d->n / 2 + d->n % 2, &plan->fpr_half);
+        status = plan_balanced_error_rate_of(d, d->n / 2 + d->n % 2, &plan->fpr_half);
     if (status == TAMIS_OK)
-        status = set_stash(d, &state, plan);
+        status = plan_balanced_set_stash(d, &state, plan);
     if (status == TAMIS_OK)
-        status = lines(d, &state, &plan->lines_per_query);
+        status = plan_balanced_lines(d, &state, &plan->lines_per_query);
     if (status != TAMIS_OK)
         return status;
     plan->lines_per_insert = state.accesses + state.overflow;
@@ -244,8 +248,8 @@ tamis_status tamis_i_plan_balanced(const tamis_balanced_need *need, tamis_plan *
     d.hashes = need->hashes != 0 ? need->hashes : (unsigned)fmin(32, fmax(1, round(bits * LN2)));
     d.shape.budget = need->budget ? ceil(accesses * 1000 - 1e-9) / 1000 : 0;
     plan->params.capacity = need->n;
-    const tamis_status status = balance(&d, accesses, overflow);
-    return status == TAMIS_OK ? plan_of(&d, plan) : status;
+    const tamis_status status = plan_balanced_balance(&d, accesses, overflow);
+    return status == TAMIS_OK ? plan_balanced_plan_of(&d, plan) : status;
 }
 
 /* ---- for an error rate ---- */
@@ -268,8 +272,8 @@ static const candidate candidates[] = {{TAMIS_BALANCE_SINGLE, 1, 1, 0},
 #define BLOCKS_FEW 64u
 
 /* The number of hashes with the least error rate, sought from 'd->hashes' on in both directions. */
-static tamis_status best_hashes(design *d, double *fpr) {
-    tamis_status status = error_rate(d, fpr);
+static tamis_status plan_balanced_best_hashes(design *d, double *fpr) {
+    tamis_status status = plan_balanced_error_rate(d, fpr);
     for (int step = -1; step <= 1 && status == TAMIS_OK; step += 2) {
         for (;;) {
             design next = *d;
@@ -277,7 +281,7 @@ static tamis_status best_hashes(design *d, double *fpr) {
             next.hashes = (unsigned)((int)d->hashes + step);
             if (next.hashes < 1 || next.hashes > 32)
                 break;
-            status = error_rate(&next, &rate);
+            status = plan_balanced_error_rate(&next, &rate);
             if (status != TAMIS_OK || rate >= *fpr)
                 break;
             *d = next;
@@ -288,21 +292,23 @@ static tamis_status best_hashes(design *d, double *fpr) {
 }
 
 /* The error rate with so many blocks, and the design.  TAMIS_E_DOMAIN: too few for the models. */
-static tamis_status try_blocks(design *d, const candidate *c, uint64_t blocks, double *fpr) {
+static tamis_status plan_balanced_try_blocks(design *d, const candidate *c, uint64_t blocks,
+                                             double *fpr) {
     d->blocks = blocks;
-    if (load_of(d) > LOAD_MAX)
+    if (plan_balanced_load_of(d) > LOAD_MAX)
         return TAMIS_E_DOMAIN;
-    const tamis_status status = balance(d, c->accesses, c->overflow);
+    const tamis_status status = plan_balanced_balance(d, c->accesses, c->overflow);
     if (status != TAMIS_OK)
         return status;
-    return best_hashes(d, fpr);
+    return plan_balanced_best_hashes(d, fpr);
 }
 
 /* The fewest blocks that keep the rate, within 1/2048, if they are at most 'most'; TAMIS_E_UNSUPPORTED
  * if they are more.  The logarithm of the rate is nearly linear in the number of blocks, so that the
  * search goes where the straight line through the two ends of the interval says, but a little to the
  * side on which the larger part of the interval is. */
-static tamis_status fewest_blocks(design *d, const candidate *c, double wanted, uint64_t most) {
+static tamis_status plan_balanced_fewest_blocks(design *d, const candidate *c, double wanted,
+                                                uint64_t most) {
     const double ideal = (double)d->n * -log2(wanted) / LN2 / d->block_bits;
     const uint64_t least = d->list ? BLOCKS_FEW : 1;
     uint64_t low = (uint64_t)(0.9 * ideal), high = 0;
@@ -319,7 +325,7 @@ static tamis_status fewest_blocks(design *d, const candidate *c, double wanted, 
             return TAMIS_E_TOO_LARGE;
         if ((double)blocks > 64 * ((double)d->n + 8)) /* with 32 hashes no block helps any more */
             return TAMIS_E_UNSUPPORTED;
-        const tamis_status status = try_blocks(d, c, blocks, &fpr);
+        const tamis_status status = plan_balanced_try_blocks(d, c, blocks, &fpr);
         if (status != TAMIS_OK && status != TAMIS_E_DOMAIN)
             return status;
         if (status == TAMIS_OK && fpr <= wanted) {
@@ -341,7 +347,7 @@ static tamis_status fewest_blocks(design *d, const candidate *c, double wanted, 
             step = step < 1 ? 1 : step >= width ? width - 1 : step;
         }
         double fpr = 1;
-        const tamis_status status = try_blocks(d, c, low + step, &fpr);
+        const tamis_status status = plan_balanced_try_blocks(d, c, low + step, &fpr);
         if (status != TAMIS_OK && status != TAMIS_E_DOMAIN)
             return status;
         if (status == TAMIS_OK && fpr <= wanted) {
@@ -353,7 +359,7 @@ static tamis_status fewest_blocks(design *d, const candidate *c, double wanted, 
         }
     }
     double fpr;
-    return try_blocks(d, c, high, &fpr);
+    return plan_balanced_try_blocks(d, c, high, &fpr);
 }
 
 tamis_status tamis_i_plan_balanced_bloom(const tamis_need *need, tamis_plan *plan) {
@@ -370,9 +376,9 @@ tamis_status tamis_i_plan_balanced_bloom(const tamis_need *need, tamis_plan *pla
         d.shape.choices = c->choices;
         d.hashes = (unsigned)fmin(32, fmax(1, round(0.9 * -log2(need->fpr))));
         tamis_plan own = *plan;
-        tamis_status status = fewest_blocks(&d, c, need->fpr, most);
+        tamis_status status = plan_balanced_fewest_blocks(&d, c, need->fpr, most);
         if (status == TAMIS_OK)
-            status = plan_of(&d, &own);
+            status = plan_balanced_plan_of(&d, &own);
         if (status != TAMIS_OK) {
             if (i == 0) /* the only one that every size has */
                 worst = status;

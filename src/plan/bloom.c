@@ -13,7 +13,7 @@
 /* The mean error rate of a Bloom filter: exact for a small table, in which the fill scatters so much that
  * the mean of its k-th power is well above the k-th power of its mean.  For a large one the formula,
  * times exp(k (k-1) v / 2), where v is the relative variance of the fill. */
-static tamis_status mean_rate(double m, double n, unsigned k, double *fpr) {
+static tamis_status plan_bloom_mean_rate(double m, double n, unsigned k, double *fpr) {
     if (m <= 4096 && n * k <= 0x1p20)
         return tamis_model_bloom_exact((unsigned)m, (uint64_t)n, k, fpr);
     const tamis_status status = tamis_model_bloom(m, n, k, fpr);
@@ -27,7 +27,7 @@ static tamis_status mean_rate(double m, double n, unsigned k, double *fpr) {
 
 /* Cells that a Bloom filter with k hashes needs for n keys and error rate p: from the fill
  * q = p^(1/k), m = -k n / ln(1 - q).  In truth it takes a little more, as the model then decides. */
-static double cells_for(double n, double p, unsigned k) {
+static double plan_bloom_cells_for(double n, double p, unsigned k) {
     return -(double)k * n / log1p(-pow(p, 1.0 / k));
 }
 
@@ -37,11 +37,11 @@ static double cells_for(double n, double p, unsigned k) {
 static tamis_status bloom_enough_cells(double n, unsigned k, double wanted, double step, double *m,
                                        double *fpr) {
     double low = *m, stride = step;
-    tamis_status status = mean_rate(low, n, k, fpr);
+    tamis_status status = plan_bloom_mean_rate(low, n, k, fpr);
     if (status != TAMIS_OK || *fpr <= wanted)
         return status;
     for (*m = low + stride;; stride *= 2, *m += stride) {
-        status = mean_rate(*m, n, k, fpr);
+        status = plan_bloom_mean_rate(*m, n, k, fpr);
         if (status != TAMIS_OK || *fpr <= wanted)
             break;
         low = *m;
@@ -49,7 +49,7 @@ static tamis_status bloom_enough_cells(double n, unsigned k, double wanted, doub
     while (status == TAMIS_OK && *m - low > step) {
         const double middle = low + floor((*m - low) / 2 / step) * step;
         double rate;
-        status = mean_rate(middle, n, k, &rate);
+        status = plan_bloom_mean_rate(middle, n, k, &rate);
         if (rate <= wanted) {
             *m = middle;
             *fpr = rate;
@@ -67,28 +67,29 @@ typedef struct cells {
 } cells;
 
 /* Bits that a query for an absent key reads until it meets a clear one, each in a line of its own. */
-static double lines_until_clear(double fpr, unsigned k) {
+static double plan_bloom_lines_until_clear(double fpr, unsigned k) {
     const double fill = pow(fpr, 1.0 / k);
     return (1 - fpr) / (1 - fill);
 }
 
 /* The fewest cells, in steps of 'step', that reach the error rate with at most 64 hashes.  Fewer hashes
  * than are best make a sparser table, in which a query ends sooner: that is how lines are saved. */
-static tamis_status fewest_cells(const tamis_need *need, double step, double max, cells *best) {
+static tamis_status plan_bloom_fewest_cells(const tamis_need *need, double step, double max,
+                                            cells *best) {
     const double n = (double)need->n;
     const double ideal = -log2(need->fpr);
     if (ideal > 80) /* far more hashes than there are */
         return TAMIS_E_UNSUPPORTED;
     int from = (int)floor(ideal) - 1, to = (int)ceil(ideal) + 1;
     while (to > 1 && to <= 64 &&
-           !tamis_i_plan_lines_ok(need, lines_until_clear(need->fpr, (unsigned)to)))
+           !tamis_i_plan_lines_ok(need, plan_bloom_lines_until_clear(need->fpr, (unsigned)to)))
         to--;
     from = from < to ? from : to;
     best->m = INFINITY;
     for (int k = from; k <= to; k++) {
         if (k < 1 || k > 64)
             continue;
-        double m = ceil(cells_for(n, need->fpr, (unsigned)k) / step) * step, fpr;
+        double m = ceil(plan_bloom_cells_for(n, need->fpr, (unsigned)k) / step) * step, fpr;
         while (m < k)
             m += step;
         const tamis_status status = bloom_enough_cells(n, (unsigned)k, need->fpr, step, &m, &fpr);
@@ -103,25 +104,25 @@ static tamis_status fewest_cells(const tamis_need *need, double step, double max
 }
 
 /* What both kinds promise; 'per_line' cells share a cache line. */
-static tamis_status promise(const tamis_need *need, const cells *best, double per_line,
-                            tamis_plan *plan) {
+static tamis_status plan_bloom_promise(const tamis_need *need, const cells *best, double per_line,
+                                       tamis_plan *plan) {
     const double lines = best->m / per_line;
     plan->fpr = best->fpr;
     plan->overflow_probability = 0; /* a counter that is full saturates: nothing is refused */
-    plan->lines_per_query = fmin(lines_until_clear(best->fpr, best->k), fmax(lines, 1));
+    plan->lines_per_query = fmin(plan_bloom_lines_until_clear(best->fpr, best->k), fmax(lines, 1));
     plan->lines_per_insert = fmin(best->k, fmax(lines, 1));
-    return mean_rate(best->m, ceil((double)need->n / 2), best->k, &plan->fpr_half);
+    return plan_bloom_mean_rate(best->m, ceil((double)need->n / 2), best->k, &plan->fpr_half);
 }
 
 tamis_status tamis_i_plan_bloom(const tamis_need *need, tamis_plan *plan) {
     cells best = {0};
-    const tamis_status status = fewest_cells(need, 512, 0x1p48, &best);
+    const tamis_status status = plan_bloom_fewest_cells(need, 512, 0x1p48, &best);
     if (status != TAMIS_OK)
         return status;
     plan->params.kind = TAMIS_KIND_BLOOM;
     plan->params.value[TAMIS_BLOOM_BITS] = (uint64_t)best.m;
     plan->params.value[TAMIS_BLOOM_HASHES] = best.k;
-    return promise(need, &best, 512, plan);
+    return plan_bloom_promise(need, &best, 512, plan);
 }
 
 /* A counter saturates at 15: more copies than 14 could be told as fewer once others have saturated it. */
@@ -133,7 +134,7 @@ tamis_status tamis_i_plan_bloom(const tamis_need *need, tamis_plan *plan) {
  * of a share when the filter has been filled; and later a key that comes meets, with the odds of a
  * Poisson number, one visit less, and makes it so.  That a counter is spared for a while makes it the
  * more likely that it is spared for another: the odds of all whiles are at least their product. */
-static double counting_saturated(const tamis_need *need, double a) {
+static double plan_bloom_counting_saturated(const tamis_need *need, double a) {
     const unsigned copies = need->copies;
     const unsigned visits = (SATURATED + copies - 1) / copies;
     double p = exp(-a), more = 0;
@@ -147,12 +148,12 @@ static double counting_saturated(const tamis_need *need, double a) {
 
 /* The error rate with n keys in, after a filter for need->n has had its replacements: saturated counters stay
  * as they are.  What they add to the mean and to the scatter of the fill is taken as independent of it. */
-static tamis_status counting_worn_rate(const tamis_need *need, double m, double n, unsigned k,
-                                       double *fpr) {
-    const tamis_status status = mean_rate(m, n, k, fpr);
+static tamis_status plan_bloom_counting_worn_rate(const tamis_need *need, double m, double n,
+                                                  unsigned k, double *fpr) {
+    const tamis_status status = plan_bloom_mean_rate(m, n, k, fpr);
     if (status != TAMIS_OK || !need->deletes)
         return status;
-    const double lost = counting_saturated(need, (double)need->n * k / m);
+    const double lost = plan_bloom_counting_saturated(need, (double)need->n * k / m);
     const double fresh = -expm1(-n * k / m), fill = fresh + (1 - fresh) * lost;
     const double scatter = (1 - fresh) * lost / (m * fill * fill);
     *fpr = fmin(*fpr * pow(fill / fresh, k) * exp(0.5 * k * (k - 1) * scatter), 1);
@@ -160,7 +161,8 @@ static tamis_status counting_worn_rate(const tamis_need *need, double m, double 
 }
 
 /* The fewest counters with k hashes that keep the promise, from 'm' on, which do not; within 1/1024. */
-static tamis_status counting_fewest(const tamis_need *need, double m, unsigned k, cells *found) {
+static tamis_status plan_bloom_counting_fewest(const tamis_need *need, double m, unsigned k,
+                                               cells *found) {
     const double n = (double)need->n;
     double low = m, high = m, fpr = 1;
     while (fpr > need->fpr) {
@@ -168,14 +170,14 @@ static tamis_status counting_fewest(const tamis_need *need, double m, unsigned k
         high += ceil(high / 512) * 128;
         if (high > 0x1p46)
             return TAMIS_E_TOO_LARGE;
-        const tamis_status status = counting_worn_rate(need, high, n, k, &fpr);
+        const tamis_status status = plan_bloom_counting_worn_rate(need, high, n, k, &fpr);
         if (status != TAMIS_OK)
             return status;
     }
     *found = (cells){.m = high, .k = k, .fpr = fpr};
     while (high - low > fmax(128, low / 1024)) {
         const double middle = low + ceil((high - low) / 256) * 128;
-        const tamis_status status = counting_worn_rate(need, middle, n, k, &fpr);
+        const tamis_status status = plan_bloom_counting_worn_rate(need, middle, n, k, &fpr);
         if (status != TAMIS_OK)
             return status;
         if (fpr <= need->fpr)
@@ -188,17 +190,19 @@ static tamis_status counting_fewest(const tamis_need *need, double m, unsigned k
 
 /* Where saturated counters break the promise, a sparser table keeps it.  The more of them there are, the
  * fewer hashes are best: from those of a filter that does not wear downwards. */
-static tamis_status counting_wear(const tamis_need *need, cells *best) {
+static tamis_status plan_bloom_counting_wear(const tamis_need *need, cells *best) {
     const unsigned most = best->k;
-    tamis_status status = counting_worn_rate(need, best->m, (double)need->n, most, &best->fpr);
+    tamis_status status =
+        plan_bloom_counting_worn_rate(need, best->m, (double)need->n, most, &best->fpr);
     if (status != TAMIS_OK || best->fpr <= need->fpr)
         return status;
     best->m = INFINITY;
     for (unsigned k = most; k >= 1; k--) {
         cells found = {0};
         const double m =
-            fmax(ceil(cells_for((double)need->n, need->fpr, k) / 128), ceil(k / 128.0)) * 128;
-        status = counting_fewest(need, m, k, &found);
+            fmax(ceil(plan_bloom_cells_for((double)need->n, need->fpr, k) / 128), ceil(k / 128.0)) *
+            128;
+        status = plan_bloom_counting_fewest(need, m, k, &found);
         if (status != TAMIS_OK && isinf(best->m))
             return status;
         if (status != TAMIS_OK || found.m > best->m)
@@ -212,22 +216,23 @@ tamis_status tamis_i_plan_counting_bloom(const tamis_need *need, tamis_plan *pla
     cells best = {0};
     if (need->copies > COPIES_MAX)
         return TAMIS_E_UNSUPPORTED;
-    tamis_status status = fewest_cells(need, 128, 0x1p46, &best);
+    tamis_status status = plan_bloom_fewest_cells(need, 128, 0x1p46, &best);
     if (status == TAMIS_OK)
-        status = counting_wear(need, &best);
+        status = plan_bloom_counting_wear(need, &best);
     if (status == TAMIS_OK)
-        status = promise(need, &best, 128, plan);
+        status = plan_bloom_promise(need, &best, 128, plan);
     if (status != TAMIS_OK)
         return status;
     plan->params.kind = TAMIS_KIND_COUNTING_BLOOM;
     plan->replacements = need->deletes ? need->replacements : 0;
     plan->params.value[TAMIS_COUNTING_BLOOM_COUNTERS] = (uint64_t)best.m;
     plan->params.value[TAMIS_COUNTING_BLOOM_HASHES] = best.k;
-    return counting_worn_rate(need, best.m, ceil((double)need->n / 2), best.k, &plan->fpr_half);
+    return plan_bloom_counting_worn_rate(need, best.m, ceil((double)need->n / 2), best.k,
+                                         &plan->fpr_half);
 }
 
 /* The error rate of b blocks with the best number of hashes. */
-static tamis_status blocked_fpr(double n, uint64_t blocks, unsigned *k, double *fpr) {
+static tamis_status plan_bloom_blocked_fpr(double n, uint64_t blocks, unsigned *k, double *fpr) {
     const double load = n / (double)blocks;
     /* Overfull blocks dominate, and they want fewer hashes than the mean block: look at and below the
      * classical optimum, which is where the best lies. */
@@ -263,7 +268,7 @@ tamis_status tamis_i_plan_blocked_bloom(const tamis_need *need, tamis_plan *plan
             return TAMIS_E_UNSUPPORTED;
         if (n / (double)high > 4096)
             continue;
-        const tamis_status status = blocked_fpr(n, high, &k, &fpr);
+        const tamis_status status = plan_bloom_blocked_fpr(n, high, &k, &fpr);
         if (status != TAMIS_OK)
             return status;
         if (fpr <= need->fpr)
@@ -273,7 +278,7 @@ tamis_status tamis_i_plan_blocked_bloom(const tamis_need *need, tamis_plan *plan
     /* 1/4096 finer than that is not worth the time: the size is within 0.03 % of the least. */
     while (high - low > 1 + high / 4096) {
         const uint64_t middle = low + (high - low) / 2;
-        const tamis_status status = blocked_fpr(n, middle, &k, &fpr);
+        const tamis_status status = plan_bloom_blocked_fpr(n, middle, &k, &fpr);
         if (status != TAMIS_OK)
             return status;
         if (fpr <= need->fpr)
@@ -281,7 +286,7 @@ tamis_status tamis_i_plan_blocked_bloom(const tamis_need *need, tamis_plan *plan
         else
             low = middle;
     }
-    const tamis_status status = blocked_fpr(n, high, &k, &fpr);
+    const tamis_status status = plan_bloom_blocked_fpr(n, high, &k, &fpr);
     if (status != TAMIS_OK)
         return status;
     plan->params.kind = TAMIS_KIND_BLOCKED_BLOOM;

@@ -37,7 +37,7 @@ static const bucket buckets[2] = {
 
 /* The mean load at which the table has this rate, and by how much -log2 falls per load there; 0 if it has
  * no such rate. */
-static double table_load(const bucket *b, double rate, double *slope) {
+static double plan_dleft_table_load(const bucket *b, double rate, double *slope) {
     unsigned i = b->n - 1;
     if (rate <= (double)b->rate[i]) {
         *slope = (double)(b->rate[i - 1] - b->rate[i]) / STEP;
@@ -52,7 +52,7 @@ static double table_load(const bucket *b, double rate, double *slope) {
 }
 
 /* Error rate, and the odds that a key finds all its buckets full, at a mean load. */
-static tamis_status predict(const bucket *b, double load, double *fpr, double *full) {
+static tamis_status plan_dleft_predict(const bucket *b, double load, double *fpr, double *full) {
     const tamis_i_dleft_bucket *const layout = tamis_i_dleft_bucket_layout(b->bits, 1, false);
     const unsigned most = tamis_i_dleft_bucket_load_max(layout);
     unsigned bits[LOADS] = {0};
@@ -69,14 +69,14 @@ static tamis_status predict(const bucket *b, double load, double *fpr, double *f
 
 /* A mean load that keeps the error rate, within a percent or so of the largest: from the table, corrected
  * by what the model says.  TAMIS_E_UNSUPPORTED if the bucket cannot. */
-static tamis_status fullest(const bucket *b, double wanted, double *load, double *fpr,
-                            double *full) {
+static tamis_status plan_dleft_fullest(const bucket *b, double wanted, double *load, double *fpr,
+                                       double *full) {
     const double rate = -log2(wanted), most = STEP * b->n;
-    double slope = 1, at = table_load(b, rate, &slope);
+    double slope = 1, at = plan_dleft_table_load(b, rate, &slope);
     bool found = false;
     for (unsigned i = 0; i < 12 && at >= STEP; i++) {
         double at_fpr, at_full;
-        const tamis_status status = predict(b, at, &at_fpr, &at_full);
+        const tamis_status status = plan_dleft_predict(b, at, &at_fpr, &at_full);
         if (status != TAMIS_OK)
             return status;
         const double room = -log2(at_fpr) - rate; /* bits better than wanted */
@@ -103,8 +103,8 @@ static tamis_status fullest(const bucket *b, double wanted, double *load, double
 #define OFFLINE_MOST_128 9.0
 #define SELDOM           1e-9 /* or less: the odds that a key finds its bucket full, up to the last loads */
 
-static tamis_status fullest_offline(const bucket *b, double wanted, double *load, double *fpr,
-                                    double *full) {
+static tamis_status plan_dleft_fullest_offline(const bucket *b, double wanted, double *load,
+                                               double *fpr, double *full) {
     const tamis_i_balanced_table *const t = &tamis_i_balanced_tables[b->bits == 128];
     const double most = b->bits == 128 ? OFFLINE_MOST_128 : OFFLINE_MOST_64;
     bool found = false;
@@ -115,15 +115,16 @@ static tamis_status fullest_offline(const bucket *b, double wanted, double *load
             found = true;
         }
     }
-    return found ? TAMIS_OK : fullest(b, wanted, load, fpr, full);
+    return found ? TAMIS_OK : plan_dleft_fullest(b, wanted, load, fpr, full);
 }
 
 /* One bucket size, if it takes fewer bits than the best so far. */
-static tamis_status plan_with(const bucket *b, const tamis_need *need, double *best_bits,
-                              tamis_plan *plan) {
+static tamis_status plan_dleft_plan_with(const bucket *b, const tamis_need *need, double *best_bits,
+                                         tamis_plan *plan) {
     double load = 0, fpr = 0, full = 0, full_half;
-    tamis_status status = need->offline ? fullest_offline(b, need->fpr, &load, &fpr, &full)
-                                        : fullest(b, need->fpr, &load, &fpr, &full);
+    tamis_status status = need->offline
+                              ? plan_dleft_fullest_offline(b, need->fpr, &load, &fpr, &full)
+                              : plan_dleft_fullest(b, need->fpr, &load, &fpr, &full);
     if (status == TAMIS_E_UNSUPPORTED ||
         (status == TAMIS_OK && (double)b->bits / load >= *best_bits))
         return TAMIS_OK;
@@ -140,7 +141,7 @@ static tamis_status plan_with(const bucket *b, const tamis_need *need, double *b
     plan->params.value[TAMIS_DLEFT_GROUP] = 1;
     plan->fpr = fpr;
     plan->lines_per_query = plan->lines_per_insert = subtables;
-    status = predict(b, load / 2, &plan->fpr_half, &full_half);
+    status = plan_dleft_predict(b, load / 2, &plan->fpr_half, &full_half);
     if (status == TAMIS_OK)
         status = tamis_i_plan_stash(need, (double)need->n * full, plan);
     return status;
@@ -150,11 +151,12 @@ tamis_status tamis_i_plan_dleft(const tamis_need *need, tamis_plan *plan) {
     double best_bits = INFINITY, slope;
     double guess[2]; /* bits per key, by the table */
     for (unsigned i = 0; i < 2; i++)
-        guess[i] = (double)buckets[i].bits / table_load(&buckets[i], -log2(need->fpr), &slope);
+        guess[i] =
+            (double)buckets[i].bits / plan_dleft_table_load(&buckets[i], -log2(need->fpr), &slope);
     for (unsigned i = 0; i < 2; i++) {
         if (!need->offline && guess[i] > 1.03 * guess[1 - i]) /* not worth asking */
             continue;
-        const tamis_status status = plan_with(&buckets[i], need, &best_bits, plan);
+        const tamis_status status = plan_dleft_plan_with(&buckets[i], need, &best_bits, plan);
         if (status != TAMIS_OK)
             return status;
     }

@@ -41,7 +41,7 @@ typedef struct shape {
 } shape;
 
 /* The best of a number of subtables for this error rate. */
-static shape best_shape(unsigned subtables, double fpr, unsigned counter_bits) {
+static shape plan_counting_best_shape(unsigned subtables, double fpr, unsigned counter_bits) {
     shape best = {.bits = INFINITY};
     for (unsigned cells = CELLS_MIN; cells <= CELLS_MAX && cells * counter_bits <= COUNTERS_MAX;
          cells++) {
@@ -60,7 +60,8 @@ static shape best_shape(unsigned subtables, double fpr, unsigned counter_bits) {
 
 /* The odds that one key of the n finds no room within the first move.  'q' of the buckets being full, as
  * many as d (d - 1) c other buckets are all full with odds q^(d (d - 1) c). */
-static tamis_status overflow(const shape *s, const tamis_need *need, tamis_plan *plan) {
+static tamis_status plan_counting_overflow(const shape *s, const tamis_need *need,
+                                           tamis_plan *plan) {
     double fraction[SUBTABLES * LOADS], all_full, full = 0;
     tamis_status status = tamis_model_dleft_steady(s->subtables, s->load, LOADS, fraction);
     if (status == TAMIS_OK)
@@ -79,7 +80,7 @@ tamis_status tamis_i_plan_dleft_counting(const tamis_need *need, tamis_plan *pla
     const unsigned counter_bits = tamis_i_plan_counter_bits(need);
     shape best = {.bits = INFINITY};
     for (unsigned d = SUBTABLES; d >= 2; d--) {
-        const shape s = best_shape(d, need->fpr, counter_bits);
+        const shape s = plan_counting_best_shape(d, need->fpr, counter_bits);
         if (d <= need->lines_max && s.bits < best.bits * WORTH)
             best = s;
     }
@@ -101,5 +102,5 @@ tamis_status tamis_i_plan_dleft_counting(const tamis_need *need, tamis_plan *pla
     tamis_status status = tamis_model_dlcbf(n, cells, &plan->fpr);
     if (status == TAMIS_OK)
         status = tamis_model_dlcbf(ceil(n / 2), cells, &plan->fpr_half);
-    return status == TAMIS_OK ? overflow(&best, need, plan) : status;
+    return status == TAMIS_OK ? plan_counting_overflow(&best, need, plan) : status;
 }

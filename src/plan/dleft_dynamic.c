@@ -27,7 +27,7 @@ typedef struct shape {
 } shape;
 
 /* The fullest buckets of a size that keep the error rate; load 0 if none do. */
-static shape dynamic_fullest(const tamis_i_dynamic_table *t, const tamis_need *need) {
+static shape plan_dynamic_fullest(const tamis_i_dynamic_table *t, const tamis_need *need) {
     const uint16_t *const rate = need->deletes ? t->replaced : t->filled;
     shape best = {.bucket_bits = t->bits};
     for (unsigned i = 0; i < TAMIS_I_DYNAMIC_LOADS; i++) {
@@ -41,7 +41,7 @@ static shape dynamic_fullest(const tamis_i_dynamic_table *t, const tamis_need *n
 }
 
 /* With half the keys in, if none was ever removed: the room is shared out evenly. */
-static tamis_status dynamic_half(const shape *s, unsigned least, double *fpr) {
+static tamis_status plan_dynamic_half(const shape *s, unsigned least, double *fpr) {
     double fraction[SUBTABLES * LOADS], sum = 0;
     const unsigned room = s->bucket_bits - STATE_BITS;
     const unsigned longest = least + MORE < LONGEST ? least + MORE : LONGEST;
@@ -62,7 +62,7 @@ tamis_status tamis_i_plan_dleft_dynamic(const tamis_need *need, tamis_plan *plan
     double best_bits = INFINITY, full, fraction[SUBTABLES * LOADS];
     shape best = {.load = 0};
     for (unsigned i = 0; i < TAMIS_I_DYNAMIC_TABLES; i++) {
-        const shape s = dynamic_fullest(&tamis_i_dynamic_tables[i], need);
+        const shape s = plan_dynamic_fullest(&tamis_i_dynamic_tables[i], need);
         if (s.load > 0 && s.bucket_bits / s.load < best_bits) {
             best_bits = s.bucket_bits / s.load;
             best = s;
@@ -89,7 +89,8 @@ tamis_status tamis_i_plan_dleft_dynamic(const tamis_need *need, tamis_plan *plan
     /* If keys leave: on the way back, when half of the elements have gone and none has become longer.  On
      * the way there they are longer, and the rate is lower. */
     plan->fpr_half = best.fpr / 2;
-    tamis_status status = need->deletes ? TAMIS_OK : dynamic_half(&best, least, &plan->fpr_half);
+    tamis_status status =
+        need->deletes ? TAMIS_OK : plan_dynamic_half(&best, least, &plan->fpr_half);
     if (status == TAMIS_OK)
         status = tamis_model_dleft_steady(SUBTABLES, best.load, LOADS, fraction);
     if (status == TAMIS_OK)

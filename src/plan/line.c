@@ -52,7 +52,7 @@ typedef struct trial {
     double fpr;
 } trial;
 
-static void start(trial *t, unsigned homes, bool set, bool passes_on) {
+static void plan_line_start(trial *t, unsigned homes, bool set, bool passes_on) {
     tamis_line_shape_init(&t->shape);
     t->shape.lines = 1;
     t->shape.homes = homes;
@@ -67,7 +67,7 @@ static void start(trial *t, unsigned homes, bool set, bool passes_on) {
 }
 
 /* Compute the rates of all loads that matter for 'fpr': the others may as well be sure errors. */
-static tamis_status extend(trial *t, uint64_t n, double fpr) {
+static tamis_status plan_line_extend(trial *t, uint64_t n, double fpr) {
     const double mean = (double)n / (double)t->shape.lines;
     double above = 1;
     for (unsigned i = t->n_rates; t->shape.passes_on && i <= t->shape.load_max; i++) {
@@ -100,9 +100,9 @@ static unsigned line_replacements(const tamis_need *need) {
 }
 
 /* The rate that is promised. */
-static tamis_status predict(const tamis_need *need, trial *t, uint64_t n, double *fpr) {
+static tamis_status plan_line_predict(const tamis_need *need, trial *t, uint64_t n, double *fpr) {
     double now;
-    tamis_status status = extend(t, n, need->fpr);
+    tamis_status status = plan_line_extend(t, n, need->fpr);
     if (status == TAMIS_OK)
         status = tamis_model_line_mixed(&t->shape, n, t->rates, fpr);
     if (status != TAMIS_OK || !need->deletes)
@@ -115,7 +115,7 @@ static tamis_status predict(const tamis_need *need, trial *t, uint64_t n, double
 }
 
 /* The least error rate for limits from the lowest that is allowed.  False if there is none. */
-static bool choose_limit(const tamis_need *need, trial *t) {
+static bool plan_line_choose_limit(const tamis_need *need, trial *t) {
     const double mean = (double)need->n / (double)t->shape.lines;
     const double allowed = fmin(need->lines_max, READS);
     const unsigned most = (unsigned)(LINE_BITS - t->shape.homes) / 2;
@@ -127,7 +127,7 @@ static bool choose_limit(const tamis_need *need, trial *t) {
             query > allowed)
             continue;
         tried++;
-        if (predict(need, t, need->n, &fpr) == TAMIS_OK && fpr < least) {
+        if (plan_line_predict(need, t, need->n, &fpr) == TAMIS_OK && fpr < least) {
             least = fpr;
             best = i;
         }
@@ -137,23 +137,23 @@ static bool choose_limit(const tamis_need *need, trial *t) {
 }
 
 /* Is this enough?  Lines too full for the model are not. */
-static bool enough(const tamis_need *need, trial *t, uint64_t lines) {
+static bool plan_line_enough(const tamis_need *need, trial *t, uint64_t lines) {
     double left;
     t->shape.lines = lines;
-    if (t->shape.passes_on && (lines < MANY || !choose_limit(need, t)))
+    if (t->shape.passes_on && (lines < MANY || !plan_line_choose_limit(need, t)))
         return false;
     if ((double)need->n / (double)lines > t->shape.load_max)
         return false;
-    return predict(need, t, need->n, &t->fpr) == TAMIS_OK && t->fpr <= need->fpr &&
+    return plan_line_predict(need, t, need->n, &t->fpr) == TAMIS_OK && t->fpr <= need->fpr &&
            tamis_model_line_overflow(&t->shape, need->n, &left) == TAMIS_OK &&
            left <= 1 + LEFT_OVER * (double)need->n;
 }
 
 /* The fewest lines, within 1/2048. */
-static tamis_status fewest(const tamis_need *need, trial *t) {
+static tamis_status plan_line_fewest(const tamis_need *need, trial *t) {
     const double n = (double)need->n, bits = -log2(need->fpr);
     uint64_t low = 0, high = 1 + (uint64_t)(n * (bits + 3) / LINE_BITS);
-    for (; !enough(need, t, high); high += high / 4 + 1) {
+    for (; !plan_line_enough(need, t, high); high += high / 4 + 1) {
         low = high;
         if ((double)high > LINES_MAX)
             return TAMIS_E_TOO_LARGE;
@@ -162,7 +162,7 @@ static tamis_status fewest(const tamis_need *need, trial *t) {
     }
     while (high - low > 1 + high / 2048) {
         const uint64_t middle = low + (high - low) / 2;
-        if (enough(need, t, middle))
+        if (plan_line_enough(need, t, middle))
             high = middle;
         else
             low = middle;
@@ -173,7 +173,7 @@ static tamis_status fewest(const tamis_need *need, trial *t) {
 
 /* A cap on the fingerprints of light lines costs next to nothing in errors and saves time.  Lines are added
  * until the promise holds with it. */
-static tamis_status cap(const tamis_need *need, trial *t) {
+static tamis_status plan_line_cap(const tamis_need *need, trial *t) {
     const double load = fmax((double)need->n / (double)t->shape.lines, 1);
     const double room = LINE_BITS - t->shape.header_bits - t->shape.homes;
     const unsigned bits = (unsigned)fmax(room / load - 1, 1) + CAP;
@@ -184,7 +184,7 @@ static tamis_status cap(const tamis_need *need, trial *t) {
             return status;
     }
     for (uint64_t lines = t->shape.lines;; lines += lines / 2048 + 1) {
-        if (enough(need, t, lines))
+        if (plan_line_enough(need, t, lines))
             return TAMIS_OK;
         if ((double)lines > LINES_MAX)
             return TAMIS_E_TOO_LARGE;
@@ -194,7 +194,7 @@ static tamis_status cap(const tamis_need *need, trial *t) {
 }
 
 /* The lines; half a percent less where all homes are in one word, for which queries are faster. */
-static double price(const trial *t) {
+static double plan_line_price(const trial *t) {
     return (t->shape.homes == 64 ? 0.995 : 1) * (double)t->shape.lines;
 }
 
@@ -241,7 +241,7 @@ static tamis_status line_failure(const tamis_need *need, const tamis_line_shape 
     return status;
 }
 
-static tamis_status plan_line(const tamis_need *need, bool set, tamis_plan *plan) {
+static tamis_status plan_line_plan_line(const tamis_need *need, bool set, tamis_plan *plan) {
     trial best = {.fpr = 1};
     bool found = false;
     tamis_status status = TAMIS_E_UNSUPPORTED;
@@ -250,19 +250,19 @@ static tamis_status plan_line(const tamis_need *need, bool set, tamis_plan *plan
         row++;
     for (size_t i = 0; i < (set ? 4 : 2); i++) {
         trial t = {.fpr = 1};
-        start(&t, homes_tried[row].homes[i % 2], set, i >= 2);
-        const tamis_status here = fewest(need, &t);
+        plan_line_start(&t, homes_tried[row].homes[i % 2], set, i >= 2);
+        const tamis_status here = plan_line_fewest(need, &t);
         if (here != TAMIS_OK && !found)
             status = here;
         const double worth = t.shape.passes_on && !best.shape.passes_on ? WORTH : 1;
-        if (here == TAMIS_OK && (!found || price(&t) < worth * price(&best))) {
+        if (here == TAMIS_OK && (!found || plan_line_price(&t) < worth * plan_line_price(&best))) {
             best = t;
             found = true;
         }
     }
     if (!found)
         return status;
-    status = cap(need, &best);
+    status = plan_line_cap(need, &best);
     if (status != TAMIS_OK)
         return status;
     double mean;
@@ -270,7 +270,7 @@ static tamis_status plan_line(const tamis_need *need, bool set, tamis_plan *plan
     status = tamis_model_line_reads(&best.shape, need->n, &plan->lines_per_query,
                                     &plan->lines_per_insert);
     if (status == TAMIS_OK)
-        status = predict(need, &best, need->n / 2 + need->n % 2, &plan->fpr_half);
+        status = plan_line_predict(need, &best, need->n / 2 + need->n % 2, &plan->fpr_half);
     if (status == TAMIS_OK)
         status = tamis_model_line_overflow(&best.shape, need->n, &mean);
     if (status != TAMIS_OK)
@@ -292,9 +292,9 @@ static tamis_status plan_line(const tamis_need *need, bool set, tamis_plan *plan
 }
 
 tamis_status tamis_i_plan_line(const tamis_need *need, tamis_plan *plan) {
-    return plan_line(need, false, plan);
+    return plan_line_plan_line(need, false, plan);
 }
 
 tamis_status tamis_i_plan_line_set(const tamis_need *need, tamis_plan *plan) {
-    return plan_line(need, true, plan);
+    return plan_line_plan_line(need, true, plan);
 }

@@ -19,19 +19,19 @@
 /* What is asked for, by what is given. */
 typedef enum question { FEWEST_BYTES, LEAST_RATE, MOST_KEYS } question;
 
-static question question_of(const tamis_need *need) {
+static question plan_question_of(const tamis_need *need) {
     return need->n == 0 ? MOST_KEYS : need->fpr == 0 ? LEAST_RATE : FEWEST_BYTES;
 }
 
 #define REPLACEMENTS     10u
 #define REPLACEMENTS_MAX 10000u /* where the model of 'line' ends */
 
-static void set_default(double *value, double is) {
+static void plan_set_default(double *value, double is) {
     *value = *value == 0 ? is : *value;
 }
 
 /* Keys with the overshoot. */
-static double keys_in_all(const tamis_need *need, uint64_t n) {
+static double plan_keys_in_all(const tamis_need *need, uint64_t n) {
     return (double)n + ceil((double)n * need->overshoot);
 }
 
@@ -40,10 +40,10 @@ static tamis_status need_in(tamis_need *own, const tamis_need *need) {
     if (need == NULL || !tamis_i_struct_in(own, sizeof *own, need))
         return TAMIS_E_ARGUMENT;
     if (own->n == 0 || own->bytes == 0)
-        set_default(&own->fpr, 0.01);
-    set_default(&own->lines_max, INFINITY);
-    set_default(&own->failure_max, 1e-6);
-    set_default(&own->line_bits, 1);
+        plan_set_default(&own->fpr, 0.01);
+    plan_set_default(&own->lines_max, INFINITY);
+    plan_set_default(&own->failure_max, 1e-6);
+    plan_set_default(&own->line_bits, 1);
     own->copies = own->copies == 0 ? 1 : own->copies;
     own->deletes = own->deletes || own->replacements > 0;
     if (own->deletes && own->replacements == 0)
@@ -54,7 +54,7 @@ static tamis_status need_in(tamis_need *own, const tamis_need *need) {
         !(own->overshoot >= 0 && own->overshoot <= 1000) || !(own->lines_max >= 1) ||
         !(own->failure_max >= 1e-30 && own->failure_max <= 1) ||
         !(own->line_bits > 0 && own->line_bits < INFINITY) ||
-        keys_in_all(own, own->n) > (double)TAMIS_CAPACITY_MAX)
+        plan_keys_in_all(own, own->n) > (double)TAMIS_CAPACITY_MAX)
         return TAMIS_E_ARGUMENT;
     if (own->kind != TAMIS_KIND_ANY && tamis_i_kind_of(own->kind) == NULL)
         return TAMIS_E_ARGUMENT;
@@ -62,7 +62,7 @@ static tamis_status need_in(tamis_need *own, const tamis_need *need) {
 }
 
 /* A key that comes often must neither fill its buckets nor be counted wrongly: that takes counters. */
-static bool can_do(const tamis_i_kind *kind, const tamis_need *need) {
+static bool plan_can_do(const tamis_i_kind *kind, const tamis_need *need) {
     return (!need->deletes || (kind->abilities & TAMIS_CAN_REMOVE) != 0) &&
            (!need->merges || (kind->abilities & TAMIS_CAN_MERGE) != 0) &&
            (need->copies <= 1 || kind->counters) &&
@@ -72,7 +72,7 @@ static bool can_do(const tamis_i_kind *kind, const tamis_need *need) {
 /* Who neither removes nor counts keys has a set in mind: a key inserted again changes nothing, and more
  * keys than planned cost errors, not failures.  A multiset is not taken for that unless it is asked
  * for. */
-static bool wants_set(const tamis_need *need) {
+static bool plan_wants_set(const tamis_need *need) {
     return need->kind == TAMIS_KIND_ANY && !need->deletes && need->copies <= 1 &&
            need->value_bits == 0;
 }
@@ -84,7 +84,7 @@ static tamis_status plan_direct(const tamis_i_kind *kind, const tamis_need *need
                                 double fpr, tamis_plan *plan) {
     tamis_need exact = *need;
     tamis_plan own;
-    exact.n = (uint64_t)keys_in_all(need, n);
+    exact.n = (uint64_t)plan_keys_in_all(need, n);
     exact.fpr = need->grows ? fpr / 2 : fpr; /* the further links get the other half */
     if (!(exact.fpr > 0))                    /* half of the least number there is */
         return TAMIS_E_UNSUPPORTED;
@@ -125,11 +125,11 @@ typedef struct search {
     tamis_plan plan;              /* the one at low */
 } search;
 
-static double exactness(const search *s) {
+static double plan_exactness(const search *s) {
     return s->keys ? fmax(1, s->high / 4096) : 1.0 / 256;
 }
 
-static tamis_status try_at(search *s, double x) {
+static tamis_status plan_try_at(search *s, double x) {
     tamis_plan plan = {.bytes = 0};
     const tamis_status status = plan_direct(s->kind, s->need, s->keys ? (uint64_t)x : s->need->n,
                                             s->keys ? s->need->fpr : exp2(-x), &plan);
@@ -146,50 +146,50 @@ static tamis_status try_at(search *s, double x) {
 
 /* First upwards from a guess, or downwards from it, in growing steps, until the answer lies between; then by
  * turns where the straight line through both ends says and in the middle. */
-static tamis_status find_largest(search *s, double guess, double least, double most) {
+static tamis_status plan_find_largest(search *s, double guess, double least, double most) {
     s->low = least;
     s->high = most;
     s->low_bytes = s->high_bytes = 0;
     guess = fmin(fmax(guess, least), most);
     if (s->keys)
         guess = floor(guess);
-    tamis_status status = try_at(s, least);
+    tamis_status status = plan_try_at(s, least);
     if (status != TAMIS_OK)
         return status;
     double step = s->keys ? fmax(1, floor(guess / 16)) : 0.5;
     if (guess > least)
-        status = try_at(s, guess);
+        status = plan_try_at(s, guess);
     for (; status == TAMIS_OK && s->low < most; step *= 2)
-        status = try_at(s, fmin(s->low + step, most));
+        status = plan_try_at(s, fmin(s->low + step, most));
     for (; s->low == least && s->high - step > least; step *= 2)
-        if (try_at(s, s->high - step) == TAMIS_OK)
+        if (plan_try_at(s, s->high - step) == TAMIS_OK)
             break;
-    for (bool straight = true; s->high - s->low > exactness(s); straight = !straight) {
+    for (bool straight = true; s->high - s->low > plan_exactness(s); straight = !straight) {
         double fraction = 0.5;
         if (straight && s->high_bytes > s->low_bytes)
             fraction = ((double)s->need->bytes - s->low_bytes) / (s->high_bytes - s->low_bytes);
         double x = s->low + fmin(fmax(fraction, 0.01), 0.99) * (s->high - s->low);
         if (s->keys)
             x = fmin(fmax(floor(x), s->low + 1), s->high - 1);
-        (void)try_at(s, x);
+        (void)plan_try_at(s, x);
     }
     return TAMIS_OK;
 }
 
 static tamis_status plan_one(const tamis_i_kind *kind, const tamis_need *need, tamis_plan *plan) {
-    if (!can_do(kind, need))
+    if (!plan_can_do(kind, need))
         return TAMIS_E_UNSUPPORTED;
-    const question asked = question_of(need);
+    const question asked = plan_question_of(need);
     if (asked == FEWEST_BYTES)
         return plan_direct(kind, need, need->n, need->fpr, plan);
     search s = {.kind = kind, .need = need, .keys = asked == MOST_KEYS};
     const double bits = 8 * (double)need->bytes;
     tamis_status status;
     if (s.keys)
-        status = find_largest(&s, bits / (2 - 1.44 * log2(need->fpr)) / (1 + need->overshoot), 1,
-                              floor((double)TAMIS_CAPACITY_MAX / (1 + need->overshoot)));
+        status = plan_find_largest(&s, bits / (2 - 1.44 * log2(need->fpr)) / (1 + need->overshoot),
+                                   1, floor((double)TAMIS_CAPACITY_MAX / (1 + need->overshoot)));
     else
-        status = find_largest(&s, bits / keys_in_all(need, need->n) / 1.44 - 2, 0.5, 64);
+        status = plan_find_largest(&s, bits / plan_keys_in_all(need, need->n) / 1.44 - 2, 0.5, 64);
     if (status != TAMIS_OK)
         return status;
     *plan = s.plan;
@@ -200,17 +200,17 @@ static tamis_status plan_one(const tamis_i_kind *kind, const tamis_need *need, t
 
 /* ---- all of them ---- */
 
-static double weigh(const tamis_need *need, const tamis_plan *plan) {
+static double plan_weigh(const tamis_need *need, const tamis_plan *plan) {
     return plan->bits_per_key - plan->bound_bits_per_key + need->line_bits * plan->lines_per_query;
 }
 
 #define NEAR 1.02 /* times the fewest bytes: as good as the fewest */
 
-static bool asks_bytes(const tamis_need *need) {
-    return need->order == TAMIS_ORDER_BYTES && question_of(need) == FEWEST_BYTES;
+static bool plan_asks_bytes(const tamis_need *need) {
+    return need->order == TAMIS_ORDER_BYTES && plan_question_of(need) == FEWEST_BYTES;
 }
 
-static unsigned n_abilities(const tamis_plan *plan) {
+static unsigned plan_n_abilities(const tamis_plan *plan) {
     unsigned n = 0;
     for (unsigned left = tamis_kind_abilities(plan->params.kind); left != 0; left &= left - 1)
         n++;
@@ -220,21 +220,21 @@ static unsigned n_abilities(const tamis_plan *plan) {
 /* Which plan comes first?  'enough' are the bytes up to which fewer are no gain: plans of at most as many
  * come before all others, those with the fewest lines first, then those that can do most.  It is the same
  * for all pairs, so that the order is transitive. */
-static bool better(const tamis_need *need, double enough, const tamis_plan *a,
-                   const tamis_plan *b) {
-    if (need->order == TAMIS_ORDER_WEIGHTED && weigh(need, a) != weigh(need, b))
-        return weigh(need, a) < weigh(need, b);
+static bool plan_better(const tamis_need *need, double enough, const tamis_plan *a,
+                        const tamis_plan *b) {
+    if (need->order == TAMIS_ORDER_WEIGHTED && plan_weigh(need, a) != plan_weigh(need, b))
+        return plan_weigh(need, a) < plan_weigh(need, b);
     if (need->order == TAMIS_ORDER_LINES && a->lines_per_query != b->lines_per_query)
         return a->lines_per_query < b->lines_per_query;
-    if (question_of(need) == LEAST_RATE && a->fpr != b->fpr)
+    if (plan_question_of(need) == LEAST_RATE && a->fpr != b->fpr)
         return a->fpr < b->fpr;
-    if (question_of(need) == MOST_KEYS && a->n != b->n)
+    if (plan_question_of(need) == MOST_KEYS && a->n != b->n)
         return a->n > b->n;
-    if (asks_bytes(need) && (double)a->bytes <= enough && (double)b->bytes <= enough) {
+    if (plan_asks_bytes(need) && (double)a->bytes <= enough && (double)b->bytes <= enough) {
         if (a->lines_per_query != b->lines_per_query)
             return a->lines_per_query < b->lines_per_query;
-        if (n_abilities(a) != n_abilities(b))
-            return n_abilities(a) > n_abilities(b);
+        if (plan_n_abilities(a) != plan_n_abilities(b))
+            return plan_n_abilities(a) > plan_n_abilities(b);
     }
     if (a->bytes != b->bytes)
         return a->bytes < b->bytes;
@@ -259,23 +259,23 @@ static tamis_status plan_kinds(const tamis_need *need, bool sets, tamis_plan *ow
     return *n > 0 ? TAMIS_OK : worst;
 }
 
-static void sort_plans(const tamis_need *need, tamis_plan *own, size_t n) {
+static void plan_sort_plans(const tamis_need *need, tamis_plan *own, size_t n) {
     double enough = INFINITY;
     for (size_t i = 0; i < n; i++)
         enough = fmin(enough, NEAR * (double)own[i].bytes);
     for (size_t i = 1; i < n; i++) {
         const tamis_plan plan = own[i];
         size_t at = i;
-        for (; at > 0 && better(need, enough, &plan, &own[at - 1]); at--)
+        for (; at > 0 && plan_better(need, enough, &plan, &own[at - 1]); at--)
             own[at] = own[at - 1];
         own[at] = plan;
     }
 }
 
 /* Sort all plans, and put the one that is taken first: of a set that is the best that is no multiset. */
-static void sort_all(const tamis_need *need, tamis_plan *own, size_t n) {
+static void plan_sort_all(const tamis_need *need, tamis_plan *own, size_t n) {
     size_t n_sets = 0;
-    for (size_t i = 0; i < n && wants_set(need); i++) {
+    for (size_t i = 0; i < n && plan_wants_set(need); i++) {
         if ((tamis_kind_abilities(own[i].params.kind) & TAMIS_CAN_COUNT) != 0)
             continue;
         const tamis_plan set = own[i];
@@ -283,11 +283,11 @@ static void sort_all(const tamis_need *need, tamis_plan *own, size_t n) {
         own[n_sets++] = set;
     }
     if (n_sets == 0) {
-        sort_plans(need, own, n);
+        plan_sort_plans(need, own, n);
         return;
     }
-    sort_plans(need, own, n_sets);
-    sort_plans(need, own + 1, n - 1);
+    plan_sort_plans(need, own, n_sets);
+    plan_sort_plans(need, own + 1, n - 1);
 }
 
 #define KINDS_MAX 32 /* more than there are structures */
@@ -312,7 +312,7 @@ tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans, size_t ro
     const int saved = errno; /* the mathematics may set it where a tail underflows to 0 */
     status = plan_kinds(&own_need, false, own, &n);
     if (status == TAMIS_OK)
-        sort_all(&own_need, own, n);
+        plan_sort_all(&own_need, own, n);
     errno = saved;
     if (status != TAMIS_OK)
         return status;
@@ -337,12 +337,12 @@ tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan) {
     if (status != TAMIS_OK)
         return status;
     const int saved = errno;
-    const bool sets = wants_set(&own_need);
+    const bool sets = plan_wants_set(&own_need);
     status = plan_kinds(&own_need, sets, own, &n);
     if (status != TAMIS_OK && sets) /* better a multiset than none */
         status = plan_kinds(&own_need, false, own, &n);
     if (status == TAMIS_OK)
-        sort_plans(&own_need, own, n);
+        plan_sort_plans(&own_need, own, n);
     errno = saved;
     if (status != TAMIS_OK)
         return status;

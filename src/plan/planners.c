@@ -21,7 +21,7 @@ static const struct {
     {TAMIS_KIND_LINE_SET, tamis_i_plan_line_set},
 };
 
-static tamis_status no_plan(const tamis_need *need, tamis_plan *plan) {
+static tamis_status plan_planners_no_plan(const tamis_need *need, tamis_plan *plan) {
     (void)need;
     (void)plan;
     return TAMIS_E_UNSUPPORTED;
@@ -31,5 +31,5 @@ tamis_i_planner *tamis_i_planner_of(tamis_kind kind) {
     for (size_t i = 0; i < sizeof planners / sizeof *planners; i++)
         if (planners[i].kind == kind)
             return planners[i].plan;
-    return no_plan; /* a kind can be made by its parameters before it can be planned */
+    return plan_planners_no_plan; /* a kind can be made by its parameters before it can be planned */
 }

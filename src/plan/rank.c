@@ -25,14 +25,14 @@
 #define WORTH       1.03
 
 /* The bits of a shape; all others need fewer if there is none. */
-static double bits_of(tamis_status status, const tamis_rank_shape *s) {
+static double plan_rank_bits_of(tamis_status status, const tamis_rank_shape *s) {
     uint64_t bits;
     return status == TAMIS_OK && tamis_model_rank_bits(s, &bits) == TAMIS_OK ? (double)bits
                                                                              : INFINITY;
 }
 
-static tamis_status best_shape(const tamis_need *need, unsigned extra_bits, double overflow,
-                               tamis_rank_shape *s) {
+static tamis_status plan_rank_best_shape(const tamis_need *need, unsigned extra_bits,
+                                         double overflow, tamis_rank_shape *s) {
     tamis_rank_shape small;
     tamis_rank_shape_init(s);
     tamis_rank_shape_init(&small);
@@ -44,14 +44,15 @@ static tamis_status best_shape(const tamis_need *need, unsigned extra_bits, doub
     if (most >= 2)
         status =
             tamis_model_rank_optimise(need->n, fpr, overflow, extra_bits, HOMES, (unsigned)most, s);
-    const double bits = bits_of(status, s);
+    const double bits = plan_rank_bits_of(status, s);
     tamis_status other = TAMIS_E_UNSUPPORTED;
     if (most < LINE_BITS)
         other = tamis_i_model_rank_exact(need->n, fpr, overflow, extra_bits, LINE_BITS, &small);
     else if (most > LINE_BITS)
         other =
             tamis_model_rank_optimise(need->n, fpr, overflow, extra_bits, HOMES, LINE_BITS, &small);
-    if (other == TAMIS_OK && bits_of(other, &small) <= (most > LINE_BITS ? WORTH : 1) * bits) {
+    if (other == TAMIS_OK &&
+        plan_rank_bits_of(other, &small) <= (most > LINE_BITS ? WORTH : 1) * bits) {
         *s = small;
         status = TAMIS_OK;
     }
@@ -60,7 +61,7 @@ static tamis_status best_shape(const tamis_need *need, unsigned extra_bits, doub
 
 /* The lines that a bucket spans, and that a query fetches; it begins anywhere in a line, unless all of them
  * do with one.  Its link is hardly ever needed. */
-static double lines_of(const tamis_rank_shape *s) {
+static double plan_rank_lines_of(const tamis_rank_shape *s) {
     const unsigned bits = s->homes + s->slots[0] * (1 + s->fp_bits + s->extra_bits);
     unsigned link = 0;
     for (uint64_t j = s->extensions[0]; j != 0; j >>= 1)
@@ -144,12 +145,12 @@ static double rank_overflow_wanted(const tamis_need *need) {
     return fmax(fmin(need->failure_max, OVERFLOW), 1e-30);
 }
 
-static tamis_status plan_rank(const tamis_need *need, unsigned extra_bits, uint64_t room,
-                              double overflow, tamis_plan *plan) {
+static tamis_status plan_rank_plan_rank(const tamis_need *need, unsigned extra_bits, uint64_t room,
+                                        double overflow, tamis_plan *plan) {
     tamis_rank_shape s;
     tamis_need all = *need;
     all.n += room;
-    tamis_status status = best_shape(&all, extra_bits, overflow, &s);
+    tamis_status status = plan_rank_best_shape(&all, extra_bits, overflow, &s);
     if (status == TAMIS_OK)
         status = tamis_model_rank_fpr(&s, all.n, &plan->fpr);
     if (status == TAMIS_OK)
@@ -168,13 +169,13 @@ static tamis_status plan_rank(const tamis_need *need, unsigned extra_bits, uint6
     value[TAMIS_RANK_SLOTS_3] = s.slots[2];
     value[TAMIS_RANK_EXTENSIONS_2] = s.extensions[0];
     value[TAMIS_RANK_EXTENSIONS_3] = s.extensions[1];
-    plan->lines_per_query = plan->lines_per_insert = lines_of(&s);
+    plan->lines_per_query = plan->lines_per_insert = plan_rank_lines_of(&s);
     return TAMIS_OK;
 }
 
 /* Room for what is lost while keys come and go, if they do. */
-static tamis_status plan_worn(const tamis_need *need, unsigned counter_bits, unsigned extra_bits,
-                              tamis_plan *plan) {
+static tamis_status plan_rank_plan_worn(const tamis_need *need, unsigned counter_bits,
+                                        unsigned extra_bits, tamis_plan *plan) {
     const double wanted = rank_overflow_wanted(need), odds = LOST_ODDS * wanted;
     uint64_t room = 0;
     tamis_status status = TAMIS_OK;
@@ -183,7 +184,8 @@ static tamis_status plan_worn(const tamis_need *need, unsigned counter_bits, uns
     if (status == TAMIS_OK && need->n + room > TAMIS_CAPACITY_MAX)
         status = TAMIS_E_TOO_LARGE;
     if (status == TAMIS_OK)
-        status = plan_rank(need, extra_bits, room, room == 0 ? wanted : wanted - odds, plan);
+        status =
+            plan_rank_plan_rank(need, extra_bits, room, room == 0 ? wanted : wanted - odds, plan);
     if (status == TAMIS_OK && room != 0)
         plan->overflow_probability += odds;
     return status;
@@ -192,7 +194,7 @@ static tamis_status plan_worn(const tamis_need *need, unsigned counter_bits, uns
 tamis_status tamis_i_plan_rank(const tamis_need *need, tamis_plan *plan) {
     plan->params.kind = TAMIS_KIND_RANK;
     plan->params.value[TAMIS_RANK_VALUE_BITS] = need->value_bits;
-    return plan_worn(need, 0, need->value_bits, plan);
+    return plan_rank_plan_worn(need, 0, need->value_bits, plan);
 }
 
 tamis_status tamis_i_plan_rank_counting(const tamis_need *need, tamis_plan *plan) {
@@ -206,5 +208,5 @@ tamis_status tamis_i_plan_rank_counting(const tamis_need *need, tamis_plan *plan
     }
     plan->params.kind = TAMIS_KIND_RANK_COUNTING;
     plan->params.value[TAMIS_RANK_COUNTER_BITS] = bits;
-    return plan_worn(need, bits, bits, plan);
+    return plan_rank_plan_worn(need, bits, bits, plan);
 }

@@ -71,12 +71,12 @@ typedef struct draft {
     double rest[LEVELS]; /* mean number of items of type above i */
 } draft;
 
-static double items_of_type(const draft *t, unsigned i) {
+static double plan_table_items_of_type(const draft *t, unsigned i) {
     return (i == 0 ? t->n : t->rest[i - 1]) - t->rest[i];
 }
 
 /* Buckets of sub-table i of d. */
-static uint64_t buckets_of(const draft *t, unsigned d, unsigned i) {
+static uint64_t plan_table_buckets_of(const draft *t, unsigned d, unsigned i) {
     const double first = t->need->space * t->n / (d == 1 ? 1 : 1.5);
     const unsigned halvings = i == 0 ? 0 : (i + 1 < d ? i + 1 : d == 2 ? 1 : d - 1);
     const double slots = ldexp(first, -(int)halvings);
@@ -84,7 +84,7 @@ static uint64_t buckets_of(const draft *t, unsigned d, unsigned i) {
 }
 
 /* Part of the items that m buckets of c slots turn away for ever, if 'items' are offered: Erlang B. */
-static double turned_away(double items, double m, unsigned c) {
+static double plan_table_turned_away(double items, double m, unsigned c) {
     const double a = items / m;
     double b = 1;
     for (unsigned j = 1; j <= c; j++)
@@ -94,7 +94,7 @@ static double turned_away(double items, double m, unsigned c) {
 
 /* Items that go on from m buckets of c slots if 'items' are thrown: m E[(load - c)+], the load being
  * Poisson; and a bound on the variance.  All terms are positive: nothing cancels. */
-static double thrown_on(double items, double m, unsigned c, double *variance) {
+static double plan_table_thrown_on(double items, double m, unsigned c, double *variance) {
     const double a = items / m;
     double term = exp(-a); /* P(load = j) */
     for (unsigned j = 1; j <= c; j++)
@@ -112,30 +112,31 @@ static double thrown_on(double items, double m, unsigned c, double *variance) {
 }
 
 /* The mean numbers of items that go on from each of d sub-tables. */
-static void fill_rest(draft *t, unsigned d) {
+static void plan_table_fill_rest(draft *t, unsigned d) {
     double left = t->n, variance;
     t->d = d;
     for (unsigned i = 0; i < d; i++) {
-        const double m = (double)buckets_of(t, d, i);
-        left = t->need->churn ? left * turned_away(left, m, t->need->bucket)
-                              : thrown_on(left, m, t->need->bucket, &variance);
+        const double m = (double)plan_table_buckets_of(t, d, i);
+        left = t->need->churn ? left * plan_table_turned_away(left, m, t->need->bucket)
+                              : plan_table_thrown_on(left, m, t->need->bucket, &variance);
         t->rest[i] = left;
     }
 }
 
 /* A bound on the odds of a crisis with d sub-tables. */
-static tamis_status crisis_odds(const draft *t, unsigned d, double *work, double *odds) {
+static tamis_status plan_table_crisis_odds(const draft *t, unsigned d, double *work, double *odds) {
     const double few = t->need->bucket == 1 ? EXACT_MAX : MEAN_MAX;
     double left = t->n, variance;
     uint64_t slots[LEVELS];
     unsigned i = 0;
     for (; i < d && left > few; i++) {
-        left = thrown_on(left, (double)buckets_of(t, d, i), t->need->bucket, &variance);
+        left = plan_table_thrown_on(left, (double)plan_table_buckets_of(t, d, i), t->need->bucket,
+                                    &variance);
         left += 10 * sqrt(variance) + 10;
     }
     const unsigned first = i;
     for (; i < d; i++)
-        slots[i - first] = buckets_of(t, d, i) * t->need->bucket;
+        slots[i - first] = plan_table_buckets_of(t, d, i) * t->need->bucket;
     if (first == d) {
         *odds = 1;
         return TAMIS_OK;
@@ -150,16 +151,16 @@ static tamis_status crisis_odds(const draft *t, unsigned d, double *work, double
 }
 
 /* Choose the number of sub-tables. */
-static tamis_status plan_levels(draft *t, double *work, tamis_i_table_plan *plan) {
+static tamis_status plan_table_plan_levels(draft *t, double *work, tamis_i_table_plan *plan) {
     for (unsigned d = 1; d <= LEVELS; d++) {
-        fill_rest(t, d);
+        plan_table_fill_rest(t, d);
         double odds = t->rest[d - 1];
         /* A cheap first look.  The exact tail of the last sub-tables is heavier than that of a mean put
          * in place of a number. */
         if (odds > t->need->odds)
             continue;
         if (!t->need->churn) {
-            const tamis_status status = crisis_odds(t, d, work, &odds);
+            const tamis_status status = plan_table_crisis_odds(t, d, work, &odds);
             if (status != TAMIS_OK)
                 return status;
         }
@@ -168,8 +169,8 @@ static tamis_status plan_levels(draft *t, double *work, tamis_i_table_plan *plan
         plan->n_types = d;
         plan->crisis = odds;
         for (unsigned i = 0; i < d; i++) {
-            plan->buckets[i] = buckets_of(t, d, i);
-            plan->items[i] = items_of_type(t, i);
+            plan->buckets[i] = plan_table_buckets_of(t, d, i);
+            plan->items[i] = plan_table_items_of_type(t, i);
         }
         return TAMIS_OK;
     }
@@ -181,7 +182,7 @@ static tamis_status plan_levels(draft *t, double *work, tamis_i_table_plan *plan
  */
 
 /* E[(1 - (1 - k/m)^l)^k] for l Poisson of this mean.  Far from the mean there is nothing to add. */
-static double mistake(double mean, double m, unsigned k) {
+static double plan_table_mistake(double mean, double m, unsigned k) {
     const double log_spared = m > k ? log1p(-(double)k / m) : -INFINITY;
     if (mean > 1000) {
         /* Three points of Gauss and Hermite, exact for polynomials of degree 5: 1 % off at worst. */
@@ -212,15 +213,16 @@ typedef struct question {
     bool partitioned;
 } question;
 
-static double mistaken_items(const question *q, double cells) {
+static double plan_table_mistaken_items(const question *q, double cells) {
     double sum = 0;
     for (unsigned i = q->type; i < q->end; i++)
         if (q->t->rest[i] > 0)
-            sum += items_of_type(q->t, i) * mistake(q->t->rest[i], cells, q->hashes);
+            sum += plan_table_items_of_type(q->t, i) *
+                   plan_table_mistake(q->t->rest[i], cells, q->hashes);
     return sum;
 }
 
-static double rate_of(const question *q, double cells) {
+static double plan_table_rate_of(const question *q, double cells) {
     double rate = 1;
     if ((q->partitioned ? tamis_model_bloom_partitioned
                         : tamis_model_bloom)(cells, q->t->n, q->hashes, &rate) != TAMIS_OK)
@@ -228,19 +230,20 @@ static double rate_of(const question *q, double cells) {
     return rate;
 }
 
-static bool good(const question *q, double cells) {
-    return (q->fpr >= 1 || rate_of(q, cells) <= q->fpr) && mistaken_items(q, cells) <= q->allowed;
+static bool plan_table_good(const question *q, double cells) {
+    return (q->fpr >= 1 || plan_table_rate_of(q, cells) <= q->fpr) &&
+           plan_table_mistaken_items(q, cells) <= q->allowed;
 }
 
 /* The fewest cells for these hashes, or 0 if not even 'most' do. */
-static double fewest_cells(const question *q, double most) {
+static double plan_table_fewest_cells(const question *q, double most) {
     double low = q->hashes, high = most; /* low does not do: a filter has more cells than hashes */
-    if (most <= low || !good(q, most))
+    if (most <= low || !plan_table_good(q, most))
         return 0;
     /* Half-way in the logarithm first: the cells may lie anywhere. */
     while (high - low > 1 && high - low > 1e-4 * high) {
         const double middle = high > 4 * low ? floor(sqrt(low * high)) : floor((low + high) / 2);
-        if (good(q, middle))
+        if (plan_table_good(q, middle))
             high = middle;
         else
             low = middle;
@@ -250,12 +253,12 @@ static double fewest_cells(const question *q, double most) {
 
 /* The hashes that need the fewest cells, and these.  The cells as a function of the hashes fall and rise
  * again once. */
-static bool best_filter(question *q, double *cells) {
+static bool plan_table_best_filter(question *q, double *cells) {
     double best = CELLS_MAX;
     unsigned best_hashes = 0;
     for (unsigned k = 1; k <= HASHES_MAX; k++) {
         q->hashes = k;
-        const double fewest = fewest_cells(q, best);
+        const double fewest = plan_table_fewest_cells(q, best);
         if (fewest > 0 && (best_hashes == 0 || fewest < best)) {
             best = fewest;
             best_hashes = k;
@@ -267,7 +270,7 @@ static bool best_filter(question *q, double *cells) {
 }
 
 /* P(Poisson(mean) >= x), an upper bound that is good for x above the mean. */
-static double poisson_tail(double mean, double x) {
+static double plan_table_poisson_tail(double mean, double x) {
     if (x <= mean)
         return 1;
     const double term = exp(x * log(mean) - mean - lgamma(x + 1));
@@ -275,19 +278,20 @@ static double poisson_tail(double mean, double x) {
 }
 
 /* Bits of counters, when 'items' in the mean raise 'hashes' of 'cells' counters each. */
-static unsigned counter_width(const draft *t, double items, double cells, unsigned hashes) {
+static unsigned plan_table_counter_width(const draft *t, double items, double cells,
+                                         unsigned hashes) {
     /* The number of items itself is random. */
     const double many = items + 6 * sqrt(items) + 6;
     for (unsigned width = 2; width < COUNTERS_MAX; width++) {
         const double top = ldexp(1, (int)width) - 1;
-        if (cells * poisson_tail(many * hashes / cells, top) <= t->need->odds ||
-            poisson_tail(items, top) <= t->need->odds)
+        if (cells * plan_table_poisson_tail(many * hashes / cells, top) <= t->need->odds ||
+            plan_table_poisson_tail(items, top) <= t->need->odds)
             return width;
     }
     return COUNTERS_MAX;
 }
 
-static tamis_status plan_multiple(const draft *t, tamis_i_table_plan *plan) {
+static tamis_status plan_table_plan_multiple(const draft *t, tamis_i_table_plan *plan) {
     tamis_i_summary_params *const p = &plan->summary;
     double all_rest = 0;
     for (unsigned i = 0; i + 1 < t->d; i++)
@@ -302,18 +306,19 @@ static tamis_status plan_multiple(const draft *t, tamis_i_table_plan *plan) {
             q.allowed = t->need->odds / 2 * t->rest[f - 1] / all_rest;
         }
         double cells;
-        if (!best_filter(&q, &cells))
+        if (!plan_table_best_filter(&q, &cells))
             return TAMIS_E_TOO_LARGE;
         cells = fmax(cells, CELLS_LEAST);
         p->cells[f] = (uint64_t)cells;
         p->hashes[f] = q.hashes;
         if (t->need->kind == TAMIS_I_SUMMARY_MULTIPLE_COUNTING)
-            p->counter_bits[f] = counter_width(t, f == 0 ? t->n : t->rest[f - 1], cells, q.hashes);
+            p->counter_bits[f] =
+                plan_table_counter_width(t, f == 0 ? t->n : t->rest[f - 1], cells, q.hashes);
     }
     return TAMIS_OK;
 }
 
-static tamis_status plan_single(const draft *t, tamis_i_table_plan *plan) {
+static tamis_status plan_table_plan_single(const draft *t, tamis_i_table_plan *plan) {
     tamis_i_summary_params *const p = &plan->summary;
     question q = {.t = t,
                   .type = 0,
@@ -322,7 +327,7 @@ static tamis_status plan_single(const draft *t, tamis_i_table_plan *plan) {
                   .allowed = t->need->odds / 2,
                   .partitioned = true};
     double cells;
-    if (!best_filter(&q, &cells))
+    if (!plan_table_best_filter(&q, &cells))
         return TAMIS_E_TOO_LARGE;
     p->cells[0] = (uint64_t)cells / q.hashes * q.hashes; /* no cells outside of the groups */
     if ((double)p->cells[0] < cells)
@@ -330,11 +335,12 @@ static tamis_status plan_single(const draft *t, tamis_i_table_plan *plan) {
     p->hashes[0] = q.hashes;
     if (t->need->kind == TAMIS_I_SUMMARY_SINGLE_COUNTING)
         for (unsigned i = 0; i < t->d; i++)
-            p->counter_bits[i] = counter_width(t, items_of_type(t, i), cells, q.hashes);
+            p->counter_bits[i] =
+                plan_table_counter_width(t, plan_table_items_of_type(t, i), cells, q.hashes);
     return TAMIS_OK;
 }
 
-static tamis_status plan_interpolation(const draft *t, tamis_i_table_plan *plan) {
+static tamis_status plan_table_plan_interpolation(const draft *t, tamis_i_table_plan *plan) {
     tamis_i_summary_params *const p = &plan->summary;
     p->cells[0] = (uint64_t)ceil(t->n / LOAD);
     for (unsigned b = 1; b <= STRING_BITS; b++) {
@@ -356,7 +362,7 @@ static tamis_status plan_interpolation(const draft *t, tamis_i_table_plan *plan)
  */
 
 /* Failure odds and error rate of the summary in the plan; exact if that is affordable. */
-static tamis_status judge(const draft *t, double *work, tamis_i_table_plan *plan) {
+static tamis_status plan_table_judge(const draft *t, double *work, tamis_i_table_plan *plan) {
     const tamis_i_summary_params *const p = &plan->summary;
     const bool multiple = t->need->kind == TAMIS_I_SUMMARY_MULTIPLE ||
                           t->need->kind == TAMIS_I_SUMMARY_MULTIPLE_COUNTING;
@@ -383,15 +389,15 @@ static tamis_status judge(const draft *t, double *work, tamis_i_table_plan *plan
     for (unsigned i = 0; i + 1 < t->d; i++) {
         const question q = {
             .t = t, .type = i, .end = i + 1, .hashes = (unsigned)p->hashes[multiple ? i + 1 : 0]};
-        plan->failure += mistaken_items(&q, (double)p->cells[multiple ? i + 1 : 0]);
+        plan->failure += plan_table_mistaken_items(&q, (double)p->cells[multiple ? i + 1 : 0]);
     }
     plan->failure = fmin(plan->failure, t->need->churn ? t->n : 1);
     return TAMIS_OK;
 }
 
 /* The exact model may say a little more than the Poisson one: add a hundredth of the cells then. */
-static tamis_status widen(const draft *t, double *work, tamis_i_table_plan *plan) {
-    tamis_status status = judge(t, work, plan);
+static tamis_status plan_table_widen(const draft *t, double *work, tamis_i_table_plan *plan) {
+    tamis_status status = plan_table_judge(t, work, plan);
     for (unsigned round = 0; round < 100 && status == TAMIS_OK; round++) {
         if (plan->failure <= t->need->odds / 2)
             return TAMIS_OK;
@@ -404,12 +410,12 @@ static tamis_status widen(const draft *t, double *work, tamis_i_table_plan *plan
             if (plan->summary.cells[1] == 0)
                 *cells += (hashes - *cells % hashes) % hashes;
         }
-        status = judge(t, work, plan);
+        status = plan_table_judge(t, work, plan);
     }
     return status != TAMIS_OK ? status : TAMIS_E_UNSUPPORTED;
 }
 
-static tamis_status finish(tamis_i_summary_id id, tamis_i_table_plan *plan) {
+static tamis_status plan_table_finish(tamis_i_summary_id id, tamis_i_table_plan *plan) {
     const tamis_i_summary_kind *const kind = tamis_i_summary_by_id((uint64_t)id);
     plan->summary.n_types = plan->n_types;
     uint64_t n_words;
@@ -420,32 +426,32 @@ static tamis_status finish(tamis_i_summary_id id, tamis_i_table_plan *plan) {
     return TAMIS_OK;
 }
 
-static tamis_status plan_with(const tamis_i_table_need *need, double *work,
-                              tamis_i_table_plan *plan) {
+static tamis_status plan_table_plan_with(const tamis_i_table_need *need, double *work,
+                                         tamis_i_table_plan *plan) {
     draft t = {.need = need, .n = (double)(need->n + need->deleted)};
     if (t.n * need->space > CELLS_MAX)
         return TAMIS_E_TOO_LARGE;
-    tamis_status status = plan_levels(&t, work, plan);
+    tamis_status status = plan_table_plan_levels(&t, work, plan);
     if (status != TAMIS_OK)
         return status;
     switch (need->kind) {
     case TAMIS_I_SUMMARY_INTERPOLATION:
-        status = plan_interpolation(&t, plan);
+        status = plan_table_plan_interpolation(&t, plan);
         break;
     case TAMIS_I_SUMMARY_SINGLE:
     case TAMIS_I_SUMMARY_SINGLE_COUNTING:
-        status = plan_single(&t, plan);
+        status = plan_table_plan_single(&t, plan);
         break;
     default:
-        status = plan_multiple(&t, plan);
+        status = plan_table_plan_multiple(&t, plan);
         break;
     }
     if (status == TAMIS_OK)
-        status = widen(&t, work, plan);
-    return status == TAMIS_OK ? finish(need->kind, plan) : status;
+        status = plan_table_widen(&t, work, plan);
+    return status == TAMIS_OK ? plan_table_finish(need->kind, plan) : status;
 }
 
-static bool complete(tamis_i_table_need *need) {
+static bool plan_table_complete(tamis_i_table_need *need) {
     static const double spaces[] = {0, 6, 4, 3, 2.5};
     if (need->bucket == 0)
         need->bucket = 1;
@@ -466,14 +472,14 @@ static bool complete(tamis_i_table_need *need) {
 
 tamis_status tamis_i_plan_table(const tamis_i_table_need *need, tamis_i_table_plan *plan) {
     tamis_i_table_need own = *need;
-    if (!complete(&own))
+    if (!plan_table_complete(&own))
         return TAMIS_E_ARGUMENT;
     const size_t size = TAMIS_MULTILEVEL_WORK(EXACT_MAX) * sizeof(double);
     double *const work = tamis_i_alloc(NULL, size);
     if (work == NULL)
         return TAMIS_E_NOMEM;
     tamis_i_table_plan result = {0};
-    const tamis_status status = plan_with(&own, work, &result);
+    const tamis_status status = plan_table_plan_with(&own, work, &result);
     tamis_i_free(NULL, work, size);
     if (status == TAMIS_OK)
         *plan = result;
@@ -515,7 +521,7 @@ static const setting settings[] = {
 enum { SINGLE_HASHES = 15, FIRST_HASHES = 7, OTHER_HASHES = 49, SONG_HASHES = 10, SONG_BITS = 3 };
 
 /* One table of 131,072 buckets with ten hashes, in ten parts. */
-static tamis_status paper_song(tamis_i_table_plan *plan) {
+static tamis_status plan_table_paper_song(tamis_i_table_plan *plan) {
     plan->n_types = SONG_HASHES;
     for (unsigned i = 0; i < SONG_HASHES; i++) {
         plan->buckets[i] = i < 2 ? 13108 : 13107;
@@ -525,11 +531,12 @@ static tamis_status paper_song(tamis_i_table_plan *plan) {
     uint64_t bytes;
     const tamis_status status =
         tamis_model_song(10000, 131072, SONG_HASHES, SONG_BITS, &plan->fpr, &plan->crisis, &bytes);
-    return status == TAMIS_OK ? finish(TAMIS_I_SUMMARY_SONG, plan) : status;
+    return status == TAMIS_OK ? plan_table_finish(TAMIS_I_SUMMARY_SONG, plan) : status;
 }
 
-static tamis_status paper_summary(const setting *s, tamis_i_summary_id kind, double *work,
-                                  size_t work_len, tamis_i_table_plan *plan) {
+static tamis_status plan_table_paper_summary(const setting *s, tamis_i_summary_id kind,
+                                             double *work, size_t work_len,
+                                             tamis_i_table_plan *plan) {
     unsigned hashes[LEVELS];
     plan->n_types = s->n_types;
     memcpy(plan->buckets, s->buckets, sizeof plan->buckets);
@@ -579,7 +586,7 @@ static tamis_status paper_summary(const setting *s, tamis_i_summary_id kind, dou
                                              work_len, &plan->failure, &plan->crisis, NULL);
         break;
     }
-    return status == TAMIS_OK ? finish(kind, plan) : status;
+    return status == TAMIS_OK ? plan_table_finish(kind, plan) : status;
 }
 
 tamis_status tamis_i_plan_table_paper(uint64_t n, tamis_i_summary_id kind,
@@ -591,13 +598,13 @@ tamis_status tamis_i_plan_table_paper(uint64_t n, tamis_i_summary_id kind,
     tamis_i_table_plan result = {0};
     tamis_status status;
     if (kind == TAMIS_I_SUMMARY_SONG) {
-        status = paper_song(&result);
+        status = plan_table_paper_song(&result);
     } else {
         const size_t work_len = tamis_model_multilevel_work(n);
         double *const work = tamis_i_alloc(NULL, work_len * sizeof(double));
         if (work == NULL)
             return TAMIS_E_NOMEM;
-        status = paper_summary(s, kind, work, work_len, &result);
+        status = plan_table_paper_summary(s, kind, work, work_len, &result);
         tamis_i_free(NULL, work, work_len * sizeof(double));
     }
     if (status == TAMIS_OK)

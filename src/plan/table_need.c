@@ -7,7 +7,7 @@
 #include "table/table.h"
 
 /* What the planner of src/plan says, as parameters and predictions. */
-static void take(const tamis_i_table_plan *found, tamis_table_plan *plan) {
+static void plan_table_need_take(const tamis_i_table_plan *found, tamis_table_plan *plan) {
     tamis_table_params *const params = &plan->params;
     params->n_levels = found->n_types;
     params->string_bits = found->summary.string_bits;
@@ -24,7 +24,7 @@ static void take(const tamis_i_table_plan *found, tamis_table_plan *plan) {
     plan->summary_bits = found->summary_bits;
 }
 
-static tamis_status make(const tamis_table_need *need, tamis_table_plan *plan) {
+static tamis_status plan_table_need_make(const tamis_table_need *need, tamis_table_plan *plan) {
     tamis_table_params *const params = &plan->params;
     tamis_table_params_init(params);
     params->capacity = need->n;
@@ -51,7 +51,7 @@ static tamis_status make(const tamis_table_need *need, tamis_table_plan *plan) {
     tamis_i_table_plan found;
     const tamis_status status = tamis_i_plan_table(&own, &found);
     if (status == TAMIS_OK)
-        take(&found, plan);
+        plan_table_need_take(&found, plan);
     return status;
 }
 
@@ -64,7 +64,7 @@ tamis_status tamis_i_table_plan_params(tamis_table_params *params) {
     need.bucket = params->bucket;
     need.summary = params->summary;
     need.rebuild_permille = params->rebuild_permille;
-    const tamis_status status = make(&need, &plan);
+    const tamis_status status = plan_table_need_make(&need, &plan);
     if (status != TAMIS_OK)
         return status;
     plan.params.seed = params->seed;
@@ -81,7 +81,7 @@ tamis_status tamis_table_plan_make(const tamis_table_need *need, tamis_table_pla
     if (need == NULL || plan == NULL || !tamis_i_struct_in(&own, sizeof own, need))
         return TAMIS_E_ARGUMENT;
     tamis_table_plan_init(&result);
-    const tamis_status status = make(&own, &result);
+    const tamis_status status = plan_table_need_make(&own, &result);
     if (status != TAMIS_OK)
         return status;
     return tamis_i_struct_out(plan, &result, sizeof result) ? TAMIS_OK : TAMIS_E_ARGUMENT;
@@ -100,6 +100,6 @@ tamis_status tamis_table_plan_paper(uint64_t n, tamis_summary summary, tamis_tab
     result.params.capacity = n;
     result.params.bucket = 1;
     result.params.summary = summary;
-    take(&found, &result);
+    plan_table_need_take(&found, &result);
     return tamis_i_struct_out(plan, &result, sizeof result) ? TAMIS_OK : TAMIS_E_ARGUMENT;
 }

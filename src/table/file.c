@@ -69,8 +69,8 @@ static const unsigned char magic[8] = {0x89, 'T', 'A', 'M', 'T', 'A', 'B', '\n'}
 enum { N_NUMBERS = 9, N_LISTS = 4 };
 
 /* The single numbers and the lists, in the order of the header. */
-static void fields(tamis_table_params *params, uint64_t *numbers[N_NUMBERS],
-                   uint64_t *lists[N_LISTS]) {
+static void table_file_fields(tamis_table_params *params, uint64_t *numbers[N_NUMBERS],
+                              uint64_t *lists[N_LISTS]) {
     uint64_t *const all[N_NUMBERS] = {
         &params->capacity,         &params->seed,     &params->key_max,
         &params->value_max,        &params->bucket,   &params->stash,
@@ -82,14 +82,14 @@ static void fields(tamis_table_params *params, uint64_t *numbers[N_NUMBERS],
     lists[3] = params->counter_bits;
 }
 
-static unsigned char *list_at(unsigned char *bytes, unsigned list, unsigned i) {
+static unsigned char *table_file_list_at(unsigned char *bytes, unsigned list, unsigned i) {
     return bytes + AT_LISTS + 8 * (size_t)(list * TAMIS_TABLE_LEVELS_MAX + i);
 }
 
-static void encode_header(const tamis_table_params *params, unsigned char *bytes) {
+static void table_file_encode_header(const tamis_table_params *params, unsigned char *bytes) {
     tamis_table_params own = *params;
     uint64_t *numbers[N_NUMBERS], *lists[N_LISTS];
-    fields(&own, numbers, lists);
+    table_file_fields(&own, numbers, lists);
     memset(bytes, 0, TAMIS_I_PAGE);
     memcpy(bytes, magic, sizeof magic);
     tamis_i_put_u32(bytes + AT_VERSION, VERSION);
@@ -100,12 +100,12 @@ static void encode_header(const tamis_table_params *params, unsigned char *bytes
         tamis_i_put_u64(bytes + AT_NUMBERS + (size_t)8 * i, *numbers[i]);
     for (unsigned list = 0; list < N_LISTS; list++)
         for (unsigned i = 0; i < TAMIS_TABLE_LEVELS_MAX; i++)
-            tamis_i_put_u64(list_at(bytes, list, i), lists[list][i]);
+            tamis_i_put_u64(table_file_list_at(bytes, list, i), lists[list][i]);
     tamis_i_put_u64(bytes + AT_CHECKSUM, tamis_i_checksum(bytes, AT_CHECKSUM));
 }
 
-static tamis_status decode_header(unsigned char *bytes, tamis_table_params *params,
-                                  const char **reason) {
+static tamis_status table_file_decode_header(unsigned char *bytes, tamis_table_params *params,
+                                             const char **reason) {
     if (memcmp(bytes, magic, sizeof magic) != 0)
         return tamis_i_refuse(reason, "this is not a tamis table");
     if (tamis_i_get_u32(bytes + AT_VERSION) > VERSION) {
@@ -126,7 +126,7 @@ static tamis_status decode_header(unsigned char *bytes, tamis_table_params *para
     tamis_table_params own;
     uint64_t *numbers[N_NUMBERS], *lists[N_LISTS];
     tamis_table_params_init(&own);
-    fields(&own, numbers, lists);
+    table_file_fields(&own, numbers, lists);
     const uint32_t summary = tamis_i_get_u32(bytes + AT_SUMMARY);
     if (summary == 0 || tamis_i_summary_by_id(summary) == NULL)
         return tamis_i_refuse(reason, "the header names an unknown summary");
@@ -135,7 +135,7 @@ static tamis_status decode_header(unsigned char *bytes, tamis_table_params *para
         *numbers[i] = tamis_i_get_u64(bytes + AT_NUMBERS + (size_t)8 * i);
     for (unsigned list = 0; list < N_LISTS; list++)
         for (unsigned i = 0; i < TAMIS_TABLE_LEVELS_MAX; i++)
-            lists[list][i] = tamis_i_get_u64(list_at(bytes, list, i));
+            lists[list][i] = tamis_i_get_u64(table_file_list_at(bytes, list, i));
     /* defaults are filled in before a header is written */
     if (own.seed == 0 || own.bucket == 0 || own.stash == 0 || own.rebuild_permille == 0 ||
         tamis_i_table_complete(&own) != TAMIS_OK)
@@ -148,21 +148,21 @@ static tamis_status decode_header(unsigned char *bytes, tamis_table_params *para
  * Fast memory in the file
  */
 
-static uint64_t bit_words(const tamis_table *table) {
+static uint64_t table_file_bit_words(const tamis_table *table) {
     return table->n_bit_words * (table->deleted == NULL ? 1 : 2);
 }
 
-static uint64_t fast_words(const tamis_table *table) {
-    return bit_words(table) + table->summary.n_words;
+static uint64_t table_file_fast_words(const tamis_table *table) {
+    return table_file_bit_words(table) + table->summary.n_words;
 }
 
-static uint64_t fast_checksum(const tamis_table *table) {
-    return tamis_i_mix(tamis_i_checksum_words(table->used, (size_t)bit_words(table))) ^
+static uint64_t table_file_fast_checksum(const tamis_table *table) {
+    return tamis_i_mix(tamis_i_checksum_words(table->used, (size_t)table_file_bit_words(table))) ^
            tamis_i_checksum_words(table->summary.body, (size_t)table->summary.n_words);
 }
 
 /* Enter the items of the stash into the index.  False if one cannot be read. */
-static bool index_stash(tamis_table *table) {
+static bool table_file_index_stash(tamis_table *table) {
     const unsigned part = table->slots.n_levels;
     for (uint64_t slot = table->slots.first[part]; slot < table->slots.first[part + 1]; slot++) {
         if (!tamis_i_table_live(table, slot))
@@ -179,7 +179,7 @@ static bool index_stash(tamis_table *table) {
     return true;
 }
 
-static bool bits_ok(const tamis_table *table) {
+static bool table_file_bits_ok(const tamis_table *table) {
     const uint64_t n = tamis_i_slots_count(&table->slots);
     const uint64_t past = n % 64 == 0 ? 0 : ~tamis_i_low_mask((unsigned)(n % 64));
     if ((table->used[table->n_bit_words - 1] & past) != 0)
@@ -196,18 +196,18 @@ static bool bits_ok(const tamis_table *table) {
 }
 
 /* Take bits and summary from the file.  False if they are not to be trusted. */
-static bool load_fast(tamis_table *table, const tamis_i_state *state) {
+static bool table_file_load_fast(tamis_table *table, const tamis_i_state *state) {
     const tamis_i_store *const store = &table->store;
     const char *reason;
-    if (!tamis_i_store_get_words(store, store->fast_at, table->used, bit_words(table)) ||
-        !tamis_i_store_get_words(store, store->fast_at + 8 * bit_words(table), table->summary.body,
-                                 table->summary.n_words) ||
-        fast_checksum(table) != state->fast_checksum || !bits_ok(table) ||
+    if (!tamis_i_store_get_words(store, store->fast_at, table->used, table_file_bit_words(table)) ||
+        !tamis_i_store_get_words(store, store->fast_at + 8 * table_file_bit_words(table),
+                                 table->summary.body, table->summary.n_words) ||
+        table_file_fast_checksum(table) != state->fast_checksum || !table_file_bits_ok(table) ||
         !table->summary.kind->check(&table->summary, &reason))
         return false;
     tamis_i_table_recount(table);
     return table->count == state->count && table->n_deleted == state->n_deleted &&
-           index_stash(table);
+           table_file_index_stash(table);
 }
 
 tamis_status tamis_i_table_finish(tamis_table *table) {
@@ -219,9 +219,9 @@ tamis_status tamis_i_table_finish(tamis_table *table) {
     /* A summary that does not know all items is made anew next time, perhaps with more luck. */
     if (table->unknown > 0)
         return store->sync == TAMIS_SYNC_NONE ? TAMIS_OK : tamis_i_store_sync(store);
-    if (!tamis_i_store_put_words(store, store->fast_at, table->used, bit_words(table)) ||
-        !tamis_i_store_put_words(store, store->fast_at + 8 * bit_words(table), table->summary.body,
-                                 table->summary.n_words)) {
+    if (!tamis_i_store_put_words(store, store->fast_at, table->used, table_file_bit_words(table)) ||
+        !tamis_i_store_put_words(store, store->fast_at + 8 * table_file_bit_words(table),
+                                 table->summary.body, table->summary.n_words)) {
         store->broken = true;
         return TAMIS_E_IO;
     }
@@ -230,7 +230,7 @@ tamis_status tamis_i_table_finish(tamis_table *table) {
     const tamis_i_state closed = {.closed = true,
                                   .count = table->count,
                                   .n_deleted = table->n_deleted,
-                                  .fast_checksum = fast_checksum(table)};
+                                  .fast_checksum = table_file_fast_checksum(table)};
     return tamis_i_store_put_state(store, &closed);
 }
 
@@ -241,7 +241,7 @@ tamis_status tamis_i_table_finish(tamis_table *table) {
 /* Lock a file, or fail with EAGAIN, EWOULDBLOCK or EACCES if it is locked elsewhere.  The lock belongs to the
  * open file, so that it also holds between two handles of one process, and ends with it, however the process
  * ends.  Only where a system has neither of the first two does it belong to the process. */
-static int try_lock(int fd, bool read_only) {
+static int table_file_try_lock(int fd, bool read_only) {
 #ifdef TAMIS_I_HAS_FLOCK
     return flock(fd, (read_only ? LOCK_SH : LOCK_EX) | LOCK_NB);
 #else
@@ -256,8 +256,8 @@ static int try_lock(int fd, bool read_only) {
 }
 
 /* One writer or any number of readers. */
-static tamis_status lock(int fd, bool read_only, const char **reason) {
-    while (try_lock(fd, read_only) != 0) {
+static tamis_status table_file_lock(int fd, bool read_only, const char **reason) {
+    while (table_file_try_lock(fd, read_only) != 0) {
         if (errno == EINTR)
             continue;
         if (errno != EWOULDBLOCK && errno != EAGAIN && errno != EACCES)
@@ -270,8 +270,8 @@ static tamis_status lock(int fd, bool read_only, const char **reason) {
 }
 
 /* Give the table its file. */
-static tamis_status attach(tamis_table *table, int fd, const char *path,
-                           const tamis_table_options *options, const char **reason) {
+static tamis_status table_file_attach(tamis_table *table, int fd, const char *path,
+                                      const tamis_table_options *options, const char **reason) {
     tamis_i_store *const store = &table->store;
     store->fd = fd;
     store->sync = options->sync;
@@ -293,7 +293,7 @@ static tamis_status attach(tamis_table *table, int fd, const char *path,
 }
 
 /* Give a new file its size, and room on the disk for all of it.  0 or an errno. */
-static int reserve(int fd, uint64_t size) {
+static int table_file_reserve(int fd, uint64_t size) {
 #ifdef TAMIS_I_HAS_FALLOCATE
     return posix_fallocate(fd, 0, (off_t)size);
 #else
@@ -307,16 +307,16 @@ static int reserve(int fd, uint64_t size) {
 
 /* Fill the new file: reserved space, both states (open), and the header last, so that a file that was not
  * completed is no table. */
-static tamis_status fill(tamis_table *table, const char **reason) {
+static tamis_status table_file_fill(tamis_table *table, const char **reason) {
     tamis_i_store *const store = &table->store;
-    const int code = reserve(store->fd, store->file_size);
+    const int code = table_file_reserve(store->fd, store->file_size);
     if (code != 0) {
         *reason = tamis_i_errno_text(code);
         return TAMIS_E_IO;
     }
     const tamis_i_state open_state = {.closed = false};
     unsigned char header[TAMIS_I_PAGE];
-    encode_header(&table->params, header);
+    table_file_encode_header(&table->params, header);
     if (tamis_i_store_put_state(store, &open_state) != TAMIS_OK ||
         !tamis_i_io_write_at(store->fd, 0, header, sizeof header))
         return tamis_i_io_fault(reason);
@@ -332,7 +332,7 @@ tamis_status tamis_i_table_create_file(const char *path, const tamis_table_param
     tamis_table *own;
     tamis_status status = tamis_i_table_make(params, allocator, &own);
     if (status == TAMIS_OK) {
-        status = tamis_i_store_layout(&own->store, &own->slots, fast_words(own));
+        status = tamis_i_store_layout(&own->store, &own->slots, table_file_fast_words(own));
         if (status != TAMIS_OK)
             tamis_i_table_free(own);
     }
@@ -346,11 +346,11 @@ tamis_status tamis_i_table_create_file(const char *path, const tamis_table_param
         tamis_i_table_free(own);
         return TAMIS_E_IO;
     }
-    status = attach(own, fd, path, options, reason);
+    status = table_file_attach(own, fd, path, options, reason);
     if (status == TAMIS_OK)
-        status = lock(fd, false, reason);
+        status = table_file_lock(fd, false, reason);
     if (status == TAMIS_OK)
-        status = fill(own, reason);
+        status = table_file_fill(own, reason);
     if (status == TAMIS_OK && options->io == TAMIS_TABLE_MAP)
         status = tamis_i_store_map(&own->store, false, reason);
     if (status != TAMIS_OK) {
@@ -366,8 +366,8 @@ tamis_status tamis_i_table_create_file(const char *path, const tamis_table_param
 }
 
 /* Read the header of an open file and make the table for it, as large as the file must be. */
-static tamis_status examine(int fd, const tamis_allocator *allocator, tamis_table **table,
-                            const char **reason) {
+static tamis_status table_file_examine(int fd, const tamis_allocator *allocator,
+                                       tamis_table **table, const char **reason) {
     struct stat about;
     unsigned char header[TAMIS_I_PAGE];
     tamis_table_params params;
@@ -381,7 +381,7 @@ static tamis_status examine(int fd, const tamis_allocator *allocator, tamis_tabl
         return tamis_i_refuse(reason, "this is not a tamis table");
     if (!tamis_i_io_read_at(fd, 0, header, sizeof header))
         return tamis_i_io_fault(reason);
-    tamis_status status = decode_header(header, &params, reason);
+    tamis_status status = table_file_decode_header(header, &params, reason);
     if (status != TAMIS_OK)
         return status;
 
@@ -414,7 +414,7 @@ static tamis_status examine(int fd, const tamis_allocator *allocator, tamis_tabl
         *reason = tamis_status_text(status);
         return status;
     }
-    TAMIS_ASSERT(fast_words(own) == words);
+    TAMIS_ASSERT(table_file_fast_words(own) == words);
     status = tamis_i_store_layout(&own->store, &own->slots, words);
     TAMIS_ASSERT(status == TAMIS_OK);
     *table = own;
@@ -422,8 +422,8 @@ static tamis_status examine(int fd, const tamis_allocator *allocator, tamis_tabl
 }
 
 /* Make fast memory ready, one way or the other. */
-static tamis_status make_ready(tamis_table *table, const tamis_table_options *options,
-                               const char **reason) {
+static tamis_status table_file_make_ready(tamis_table *table, const tamis_table_options *options,
+                                          const char **reason) {
     tamis_i_store *const store = &table->store;
     tamis_i_state state;
     if (!tamis_i_store_get_state(store, &state))
@@ -437,7 +437,7 @@ static tamis_status make_ready(tamis_table *table, const tamis_table_options *op
         if (status != TAMIS_OK)
             return status;
     }
-    if (state.closed && !options->repair && load_fast(table, &state))
+    if (state.closed && !options->repair && table_file_load_fast(table, &state))
         return TAMIS_OK;
 
     if (map && store->map == NULL)
@@ -464,16 +464,16 @@ tamis_status tamis_i_table_open(const char *path, const tamis_table_options *opt
     const int fd = open(path, (options->read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return tamis_i_io_fault(reason);
-    tamis_status status = lock(fd, options->read_only, reason);
+    tamis_status status = table_file_lock(fd, options->read_only, reason);
     if (status == TAMIS_OK)
-        status = examine(fd, allocator, &own, reason);
+        status = table_file_examine(fd, allocator, &own, reason);
     if (status != TAMIS_OK) {
         (void)close(fd);
         return status;
     }
-    status = attach(own, fd, path, options, reason);
+    status = table_file_attach(own, fd, path, options, reason);
     if (status == TAMIS_OK)
-        status = make_ready(own, options, reason);
+        status = table_file_make_ready(own, options, reason);
     if (status != TAMIS_OK) {
         tamis_i_table_free(own);
         return status;

@@ -8,7 +8,7 @@
  */
 #include "table/table.h"
 
-static size_t lines(size_t size) {
+static size_t table_lines(size_t size) {
     return (size + TAMIS_LINE_BYTES - 1) / TAMIS_LINE_BYTES * TAMIS_LINE_BYTES;
 }
 
@@ -45,7 +45,8 @@ tamis_status tamis_i_table_make(const tamis_table_params *params, const tamis_al
     /* 2^46 bytes of slots are less than 2^43 slots */
     const uint64_t n_bit_words = (tamis_i_slots_count(&slots) + 63) / 64;
     const uint64_t room = tamis_i_index_room(params->stash);
-    const size_t handle = lines(sizeof(tamis_table)), counts = lines(sizeof(tamis_i_counts));
+    const size_t handle = table_lines(sizeof(tamis_table)),
+                 counts = table_lines(sizeof(tamis_i_counts));
     const uint64_t bits = 8 * n_bit_words * (forgets ? 1 : 2);
     const uint64_t size = handle + counts + bits + room * sizeof(tamis_i_index_entry);
     if (size > SIZE_MAX / 2)

@@ -18,7 +18,7 @@ uint64_t tamis_i_index_start(const tamis_i_index *index, tamis_digest digest) {
     return tamis_i_range(digest.hi, index->room);
 }
 
-static uint64_t after(const tamis_i_index *index, uint64_t at) {
+static uint64_t index_after(const tamis_i_index *index, uint64_t at) {
     return at + 1 == index->room ? 0 : at + 1;
 }
 
@@ -26,7 +26,7 @@ void tamis_i_index_insert(tamis_i_index *index, tamis_digest digest, uint64_t sl
     TAMIS_ASSERT(2 * index->used < index->room);
     uint64_t at = tamis_i_index_start(index, digest);
     while (index->entries[at].slot != 0)
-        at = after(index, at);
+        at = index_after(index, at);
     index->entries[at] = (tamis_i_index_entry){.digest = digest, .slot = slot + 1};
     index->used++;
 }
@@ -36,7 +36,7 @@ uint64_t tamis_i_index_next(const tamis_i_index *index, tamis_digest digest, uin
         const tamis_i_index_entry *const entry = index->entries + *at;
         if (entry->slot == 0)
             return TAMIS_I_NO_SLOT;
-        *at = after(index, *at);
+        *at = index_after(index, *at);
         if (entry->digest.lo == digest.lo && entry->digest.hi == digest.hi)
             return entry->slot - 1;
     }
@@ -47,9 +47,10 @@ void tamis_i_index_remove(tamis_i_index *index, tamis_digest digest, uint64_t sl
     uint64_t gap = tamis_i_index_start(index, digest);
     while (index->entries[gap].slot != slot + 1) {
         TAMIS_ASSERT(index->entries[gap].slot != 0);
-        gap = after(index, gap);
+        gap = index_after(index, gap);
     }
-    for (uint64_t at = after(index, gap); index->entries[at].slot != 0; at = after(index, at)) {
+    for (uint64_t at = index_after(index, gap); index->entries[at].slot != 0;
+         at = index_after(index, at)) {
         const uint64_t start = tamis_i_index_start(index, index->entries[at].digest);
         const bool between = gap < at ? gap < start && start <= at : gap < start || start <= at;
         if (!between) {

@@ -35,8 +35,9 @@ tamis_digest tamis_i_table_digest(const tamis_table *table, const void *key, siz
  */
 
 /* Look at the live ones of 'n' slots that lie in one bucket.  TAMIS_E_NOT_FOUND. */
-static tamis_status look(const tamis_table *table, const void *key, size_t key_size, unsigned part,
-                         uint64_t slot, unsigned n, tamis_i_buffer *buffer, tamis_i_place *place) {
+static tamis_status table_look(const tamis_table *table, const void *key, size_t key_size,
+                               unsigned part, uint64_t slot, unsigned n, tamis_i_buffer *buffer,
+                               tamis_i_place *place) {
     const unsigned char *image = NULL;
     for (unsigned i = 0; i < n; i++) {
         if (!tamis_i_table_live(table, slot + i))
@@ -60,20 +61,21 @@ static tamis_status look(const tamis_table *table, const void *key, size_t key_s
     return TAMIS_E_NOT_FOUND;
 }
 
-static tamis_status look_in_level(const tamis_table *table, const void *key, size_t key_size,
-                                  tamis_digest digest, unsigned level, tamis_i_buffer *buffer,
-                                  tamis_i_place *place) {
-    return look(table, key, key_size, level, tamis_i_slots_bucket(&table->slots, digest, level),
-                table->slots.bucket, buffer, place);
+static tamis_status table_look_in_level(const tamis_table *table, const void *key, size_t key_size,
+                                        tamis_digest digest, unsigned level, tamis_i_buffer *buffer,
+                                        tamis_i_place *place) {
+    return table_look(table, key, key_size, level,
+                      tamis_i_slots_bucket(&table->slots, digest, level), table->slots.bucket,
+                      buffer, place);
 }
 
-static tamis_status look_in_stash(const tamis_table *table, const void *key, size_t key_size,
-                                  tamis_digest digest, tamis_i_buffer *buffer,
-                                  tamis_i_place *place) {
+static tamis_status table_look_in_stash(const tamis_table *table, const void *key, size_t key_size,
+                                        tamis_digest digest, tamis_i_buffer *buffer,
+                                        tamis_i_place *place) {
     uint64_t at = tamis_i_index_start(&table->index, digest), slot;
     while ((slot = tamis_i_index_next(&table->index, digest, &at)) != TAMIS_I_NO_SLOT) {
         const tamis_status status =
-            look(table, key, key_size, table->slots.n_levels, slot, 1, buffer, place);
+            table_look(table, key, key_size, table->slots.n_levels, slot, 1, buffer, place);
         if (status != TAMIS_E_NOT_FOUND)
             return status;
     }
@@ -81,7 +83,7 @@ static tamis_status look_in_stash(const tamis_table *table, const void *key, siz
 }
 
 /* Is the true type of an item never above the named one? */
-static bool never_low(const tamis_table *table) {
+static bool table_never_low(const tamis_table *table) {
     return table->summary.kind->id != TAMIS_I_SUMMARY_INTERPOLATION && table->unknown == 0;
 }
 
@@ -91,7 +93,7 @@ tamis_status tamis_i_table_find(const tamis_table *table, const void *key, size_
     place->reads = 0;
     place->told = table->summary.kind->ask(&table->summary, digest);
     if (table->index.used != 0) {
-        status = look_in_stash(table, key, key_size, digest, buffer, place);
+        status = table_look_in_stash(table, key, key_size, digest, buffer, place);
         if (status != TAMIS_E_NOT_FOUND)
             return status;
     }
@@ -101,22 +103,22 @@ tamis_status tamis_i_table_find(const tamis_table *table, const void *key, size_
         return TAMIS_E_NOT_FOUND;
     const unsigned first = none ? n - 1 : place->told;
     for (unsigned i = first + 1; i-- > 0 && status == TAMIS_E_NOT_FOUND;)
-        status = look_in_level(table, key, key_size, digest, i, buffer, place);
-    if (!never_low(table))
+        status = table_look_in_level(table, key, key_size, digest, i, buffer, place);
+    if (!table_never_low(table))
         for (unsigned i = first + 1; i < n && status == TAMIS_E_NOT_FOUND; i++)
-            status = look_in_level(table, key, key_size, digest, i, buffer, place);
+            status = table_look_in_level(table, key, key_size, digest, i, buffer, place);
     return status;
 }
 
 /* Readers may be several: see tamis_i_counts. */
-static void count(_Atomic uint64_t *counter, uint64_t n) {
+static void table_count(_Atomic uint64_t *counter, uint64_t n) {
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
                           memory_order_relaxed);
 }
 
-static void count_failure(const tamis_table *table, const tamis_i_place *place) {
+static void table_count_failure(const tamis_table *table, const tamis_i_place *place) {
     if (place->part != place->told && place->part != table->slots.n_levels)
-        count(&table->counts->failures, 1);
+        table_count(&table->counts->failures, 1);
 }
 
 tamis_status tamis_i_table_get(const tamis_table *table, const void *key, size_t key_size,
@@ -126,17 +128,17 @@ tamis_status tamis_i_table_get(const tamis_table *table, const void *key, size_t
     const tamis_status status = tamis_i_table_find(
         table, key, key_size, tamis_i_table_digest(table, key, key_size), &buffer, &place);
     if (status == TAMIS_E_NOT_FOUND) {
-        count(&table->counts->misses, 1);
+        table_count(&table->counts->misses, 1);
         if (place.reads != 0)
-            count(&table->counts->miss_reads, place.reads);
+            table_count(&table->counts->miss_reads, place.reads);
         if (place.told != TAMIS_I_SUMMARY_NONE)
-            count(&table->counts->false_positives, 1);
+            table_count(&table->counts->false_positives, 1);
     }
     if (status != TAMIS_OK)
         return status;
-    count(&table->counts->hits, 1);
-    count(&table->counts->hit_reads, place.reads);
-    count_failure(table, &place);
+    table_count(&table->counts->hits, 1);
+    table_count(&table->counts->hit_reads, place.reads);
+    table_count_failure(table, &place);
     if (value_size != NULL)
         *value_size = place.item.value_size;
     if (value == NULL)
@@ -152,8 +154,8 @@ tamis_status tamis_i_table_get(const tamis_table *table, const void *key, size_t
  */
 
 /* The first slot of the bucket that is free, or, if 'deleted', that of a deleted item. */
-static uint64_t room_in(const tamis_table *table, tamis_digest digest, unsigned level,
-                        bool deleted) {
+static uint64_t table_room_in(const tamis_table *table, tamis_digest digest, unsigned level,
+                              bool deleted) {
     const uint64_t slot = tamis_i_slots_bucket(&table->slots, digest, level);
     for (unsigned i = 0; i < table->slots.bucket; i++)
         if (deleted ? table->deleted != NULL && tamis_i_bit_get(table->deleted, slot + i)
@@ -164,25 +166,25 @@ static uint64_t room_in(const tamis_table *table, tamis_digest digest, unsigned 
 
 /* The slot of a sub-table for a new item: at the named type or after it, else anywhere, else, before it
  * becomes a crisis, in place of a deleted item. */
-static uint64_t choose(const tamis_table *table, tamis_digest digest, unsigned told,
-                       unsigned *level) {
+static uint64_t table_choose(const tamis_table *table, tamis_digest digest, unsigned told,
+                             unsigned *level) {
     const unsigned n = table->slots.n_levels;
-    const unsigned first = told == TAMIS_I_SUMMARY_NONE || !never_low(table) ? 0 : told;
+    const unsigned first = told == TAMIS_I_SUMMARY_NONE || !table_never_low(table) ? 0 : told;
     uint64_t slot = TAMIS_I_NO_SLOT;
     for (unsigned i = 0; i < n && slot == TAMIS_I_NO_SLOT; i++) {
         *level = first + i < n ? first + i : n - 1 - i;
-        slot = room_in(table, digest, *level, false);
+        slot = table_room_in(table, digest, *level, false);
         if (slot == TAMIS_I_NO_SLOT && *level == told)
-            slot = room_in(table, digest, *level, true);
+            slot = table_room_in(table, digest, *level, true);
     }
     for (unsigned i = 0; i < n && slot == TAMIS_I_NO_SLOT; i++) {
         *level = i;
-        slot = room_in(table, digest, i, true);
+        slot = table_room_in(table, digest, i, true);
     }
     return slot;
 }
 
-static uint64_t choose_in_stash(const tamis_table *table) {
+static uint64_t table_choose_in_stash(const tamis_table *table) {
     const unsigned n = table->slots.n_levels;
     if (table->part_count[n] == table->params.stash)
         return TAMIS_I_NO_SLOT;
@@ -192,7 +194,7 @@ static uint64_t choose_in_stash(const tamis_table *table) {
     return TAMIS_I_NO_SLOT;
 }
 
-static tamis_status write_item(tamis_table *table, uint64_t slot, const tamis_i_item *item) {
+static tamis_status table_write_item(tamis_table *table, uint64_t slot, const tamis_i_item *item) {
     unsigned char image[TAMIS_I_PAGE];
     tamis_i_slot_encode(&table->slots, slot, item, image);
     return tamis_i_store_write(&table->store, slot, image, TAMIS_I_NO_SLOT);
@@ -200,14 +202,14 @@ static tamis_status write_item(tamis_table *table, uint64_t slot, const tamis_i_
 
 /* Tell the summary, and the one to be.  TAMIS_E_FULL, with nothing changed; the one to be has the same
  * size, but only summaries that are never full have one. */
-static tamis_status announce(tamis_table *table, tamis_digest digest, unsigned level) {
+static tamis_status table_announce(tamis_table *table, tamis_digest digest, unsigned level) {
     const tamis_status status = table->summary.kind->insert(&table->summary, digest, level);
     if (status == TAMIS_OK && table->rebuild.shadow.body != NULL)
         return table->rebuild.shadow.kind->insert(&table->rebuild.shadow, digest, level);
     return status;
 }
 
-static void occupy(tamis_table *table, unsigned part, uint64_t slot) {
+static void table_occupy(tamis_table *table, unsigned part, uint64_t slot) {
     if (table->deleted != NULL && tamis_i_bit_get(table->deleted, slot)) {
         tamis_i_bit_clear(table->deleted, slot);
         table->n_deleted--;
@@ -217,35 +219,35 @@ static void occupy(tamis_table *table, unsigned part, uint64_t slot) {
     table->count++;
 }
 
-static tamis_status put_in_stash(tamis_table *table, tamis_digest digest,
-                                 const tamis_i_item *item) {
+static tamis_status table_put_in_stash(tamis_table *table, tamis_digest digest,
+                                       const tamis_i_item *item) {
     const unsigned part = table->slots.n_levels;
-    const uint64_t slot = choose_in_stash(table);
+    const uint64_t slot = table_choose_in_stash(table);
     if (slot == TAMIS_I_NO_SLOT)
         return TAMIS_E_FULL;
-    const tamis_status status = write_item(table, slot, item);
+    const tamis_status status = table_write_item(table, slot, item);
     if (status != TAMIS_OK)
         return status;
     tamis_i_index_insert(&table->index, digest, slot);
-    occupy(table, part, slot);
+    table_occupy(table, part, slot);
     table->counts->crises++;
     return TAMIS_OK;
 }
 
-static tamis_status put_new(tamis_table *table, tamis_digest digest, unsigned told,
-                            const tamis_i_item *item) {
+static tamis_status table_put_new(tamis_table *table, tamis_digest digest, unsigned told,
+                                  const tamis_i_item *item) {
     unsigned level;
-    const uint64_t slot = choose(table, digest, told, &level);
-    if (slot == TAMIS_I_NO_SLOT || announce(table, digest, level) != TAMIS_OK)
-        return put_in_stash(table, digest, item);
-    const tamis_status status = write_item(table, slot, item);
+    const uint64_t slot = table_choose(table, digest, told, &level);
+    if (slot == TAMIS_I_NO_SLOT || table_announce(table, digest, level) != TAMIS_OK)
+        return table_put_in_stash(table, digest, item);
+    const tamis_status status = table_write_item(table, slot, item);
     if (status != TAMIS_OK) {
         /* A summary that cannot forget keeps a false positive. */
         if (tamis_i_table_forgets(table))
             (void)table->summary.kind->remove(&table->summary, digest, level);
         return status;
     }
-    occupy(table, level, slot);
+    table_occupy(table, level, slot);
     return TAMIS_OK;
 }
 
@@ -258,10 +260,10 @@ tamis_status tamis_i_table_put(tamis_table *table, const tamis_i_item *item, boo
     table->counts->change_reads += place.reads;
     const bool found = status == TAMIS_OK;
     if (found) {
-        count_failure(table, &place);
-        status = write_item(table, place.slot, item);
+        table_count_failure(table, &place);
+        status = table_write_item(table, place.slot, item);
     } else if (status == TAMIS_E_NOT_FOUND) {
-        status = put_new(table, digest, place.told, item);
+        status = table_put_new(table, digest, place.told, item);
     }
     if (status != TAMIS_OK)
         return status;
@@ -287,7 +289,7 @@ tamis_status tamis_i_table_delete(tamis_table *table, const void *key, size_t ke
     status = tamis_i_store_write(&table->store, place.slot, NULL, TAMIS_I_NO_SLOT);
     if (status != TAMIS_OK)
         return status;
-    count_failure(table, &place);
+    table_count_failure(table, &place);
     if (place.part == table->slots.n_levels) {
         tamis_i_index_remove(&table->index, digest, place.slot);
         tamis_i_bit_clear(table->used, place.slot);

@@ -20,7 +20,7 @@ void tamis_i_table_summary_params(const tamis_table_params *params, tamis_i_summ
 }
 
 /* What belongs to no level must be zero, so that a table has one set of parameters only. */
-static bool levels_ok(const tamis_table_params *params) {
+static bool params_levels_ok(const tamis_table_params *params) {
     if (params->n_levels < 1 || params->n_levels > TAMIS_TABLE_LEVELS_MAX)
         return false;
     for (unsigned i = 0; i < TAMIS_TABLE_LEVELS_MAX; i++) {
@@ -44,7 +44,7 @@ tamis_status tamis_i_table_complete(tamis_table_params *params) {
         params->key_max > TAMIS_I_PAGE - TAMIS_I_SLOT_HEAD ||
         params->value_max > TAMIS_I_PAGE - TAMIS_I_SLOT_HEAD - params->key_max ||
         params->bucket > TAMIS_TABLE_BUCKET_MAX || params->stash > STASH_MAX ||
-        params->rebuild_permille > 1000 || !levels_ok(params))
+        params->rebuild_permille > 1000 || !params_levels_ok(params))
         return TAMIS_E_ARGUMENT;
 
     /* A summary that says where an item must go has no place here: the first free slot is taken. */

@@ -22,15 +22,15 @@
 #include "table/table.h"
 
 /* Read the live item in a slot. */
-static tamis_status read_item(const tamis_table *table, unsigned part, uint64_t slot,
-                              tamis_i_buffer *buffer, tamis_i_item *item) {
+static tamis_status rebuild_read_item(const tamis_table *table, unsigned part, uint64_t slot,
+                                      tamis_i_buffer *buffer, tamis_i_item *item) {
     const unsigned char *const image = tamis_i_store_read(&table->store, part, slot, buffer->bytes);
     if (image == NULL)
         return TAMIS_E_IO;
     return tamis_i_slot_decode(&table->slots, slot, image, item) ? TAMIS_OK : TAMIS_E_FORMAT;
 }
 
-static bool is_taken(const tamis_i_rebuild *rebuild, uint64_t slot) {
+static bool rebuild_is_taken(const tamis_i_rebuild *rebuild, uint64_t slot) {
     for (unsigned i = 0; i < rebuild->n_moves; i++)
         if (rebuild->moves[i].to == slot)
             return true;
@@ -38,19 +38,20 @@ static bool is_taken(const tamis_i_rebuild *rebuild, uint64_t slot) {
 }
 
 /* A slot in a sub-table before 'part', free or of a deleted item. */
-static uint64_t earlier(const tamis_table *table, tamis_digest digest, unsigned part,
-                        unsigned *level) {
+static uint64_t rebuild_earlier(const tamis_table *table, tamis_digest digest, unsigned part,
+                                unsigned *level) {
     for (*level = 0; *level < part; ++*level) {
         const uint64_t slot = tamis_i_slots_bucket(&table->slots, digest, *level);
         for (unsigned i = 0; i < table->slots.bucket; i++)
-            if (!tamis_i_table_live(table, slot + i) && !is_taken(&table->rebuild, slot + i))
+            if (!tamis_i_table_live(table, slot + i) &&
+                !rebuild_is_taken(&table->rebuild, slot + i))
                 return slot + i;
     }
     return TAMIS_I_NO_SLOT;
 }
 
 /* Fast memory follows a move. */
-static void follow(tamis_table *table, const tamis_i_table_move *move) {
+static void rebuild_follow(tamis_table *table, const tamis_i_table_move *move) {
     const tamis_i_summary_kind *const kind = table->summary.kind;
     if (move->part == table->slots.n_levels)
         tamis_i_index_remove(&table->index, move->digest, move->from);
@@ -71,7 +72,7 @@ static void follow(tamis_table *table, const tamis_i_table_move *move) {
 
 /* Make the moves that are decided.  Those that fail have not been made, and the summary forgets them if it
  * can. */
-static tamis_status make_moves(tamis_table *table) {
+static tamis_status rebuild_make_moves(tamis_table *table) {
     tamis_i_rebuild *const rebuild = &table->rebuild;
     tamis_i_store_change writes[TAMIS_I_JOURNAL_GROUP];
     size_t done = 0;
@@ -86,7 +87,7 @@ static tamis_status make_moves(tamis_table *table) {
     for (unsigned i = 0; i < rebuild->n_moves; i++) {
         const tamis_i_table_move *const move = rebuild->moves + i;
         if (i < done)
-            follow(table, move);
+            rebuild_follow(table, move);
         else if (tamis_i_table_forgets(table))
             (void)table->summary.kind->remove(&table->summary, move->digest, move->level);
     }
@@ -95,23 +96,23 @@ static tamis_status make_moves(tamis_table *table) {
 }
 
 /* Decide whether the item in 'slot' can be moved, and where. */
-static tamis_status decide(tamis_table *table, uint64_t slot) {
+static tamis_status rebuild_decide(tamis_table *table, uint64_t slot) {
     tamis_i_rebuild *const rebuild = &table->rebuild;
     const unsigned part = tamis_i_slots_part(&table->slots, slot);
     tamis_i_buffer buffer;
     tamis_i_item item;
     if (rebuild->n_moves == TAMIS_I_JOURNAL_GROUP ||
         (rebuild->n_moves > 0 && rebuild->moves[0].part != part)) {
-        const tamis_status status = make_moves(table);
+        const tamis_status status = rebuild_make_moves(table);
         if (status != TAMIS_OK)
             return status;
     }
-    const tamis_status status = read_item(table, part, slot, &buffer, &item);
+    const tamis_status status = rebuild_read_item(table, part, slot, &buffer, &item);
     if (status != TAMIS_OK)
         return status;
     const tamis_digest digest = tamis_i_table_digest(table, item.key, item.key_size);
     unsigned level;
-    const uint64_t to = earlier(table, digest, part, &level);
+    const uint64_t to = rebuild_earlier(table, digest, part, &level);
     if (to == TAMIS_I_NO_SLOT)
         return TAMIS_OK;
     /* A summary that forgets gets the new type now and loses the old one with the move.  If it has no
@@ -127,7 +128,7 @@ static tamis_status decide(tamis_table *table, uint64_t slot) {
 }
 
 /* Free the slot of a deleted item; tell the new summary of a live one. */
-static tamis_status sum(tamis_table *table, uint64_t slot) {
+static tamis_status rebuild_sum(tamis_table *table, uint64_t slot) {
     if (!tamis_i_table_live(table, slot)) {
         tamis_i_bit_clear(table->used, slot);
         tamis_i_bit_clear(table->deleted, slot);
@@ -137,20 +138,20 @@ static tamis_status sum(tamis_table *table, uint64_t slot) {
     const unsigned part = tamis_i_slots_part(&table->slots, slot);
     tamis_i_buffer buffer;
     tamis_i_item item;
-    const tamis_status status = read_item(table, part, slot, &buffer, &item);
+    const tamis_status status = rebuild_read_item(table, part, slot, &buffer, &item);
     if (status != TAMIS_OK)
         return status;
     return table->rebuild.shadow.kind->insert(
         &table->rebuild.shadow, tamis_i_table_digest(table, item.key, item.key_size), part);
 }
 
-static size_t moves_size(const tamis_table *table) {
+static size_t rebuild_moves_size(const tamis_table *table) {
     return TAMIS_I_JOURNAL_GROUP * (sizeof(tamis_i_table_move) + table->slots.slot_size);
 }
 
-static tamis_status begin_moving(tamis_table *table) {
+static tamis_status rebuild_begin_moving(tamis_table *table) {
     tamis_i_rebuild *const rebuild = &table->rebuild;
-    unsigned char *const block = tamis_i_alloc(&table->allocator, moves_size(table));
+    unsigned char *const block = tamis_i_alloc(&table->allocator, rebuild_moves_size(table));
     if (block == NULL)
         return TAMIS_E_NOMEM;
     rebuild->moves = (void *)block;
@@ -161,28 +162,28 @@ static tamis_status begin_moving(tamis_table *table) {
     return TAMIS_OK;
 }
 
-static void end_moving(tamis_table *table) {
-    tamis_i_free(&table->allocator, table->rebuild.moves, moves_size(table));
+static void rebuild_end_moving(tamis_table *table) {
+    tamis_i_free(&table->allocator, table->rebuild.moves, rebuild_moves_size(table));
     table->rebuild.moves = NULL;
 }
 
-static tamis_status begin_summing(tamis_table *table) {
+static tamis_status rebuild_begin_summing(tamis_table *table) {
     const tamis_status status = tamis_i_table_new_summary(table, &table->rebuild.shadow);
     if (status != TAMIS_OK)
         return status;
-    end_moving(table);
+    rebuild_end_moving(table);
     table->rebuild.phase = TAMIS_I_SUMMING;
     table->rebuild.cursor = 0;
     return TAMIS_OK;
 }
 
-static void finish(tamis_table *table) {
+static void rebuild_finish(tamis_table *table) {
     if (table->rebuild.shadow.body != NULL) {
         tamis_i_table_free_summary(table, &table->summary);
         table->summary = table->rebuild.shadow;
         table->rebuild.shadow.body = NULL;
     }
-    end_moving(table);
+    rebuild_end_moving(table);
     table->rebuild.phase = TAMIS_I_IDLE;
     table->counts->rebuilds++;
 }
@@ -190,41 +191,41 @@ static void finish(tamis_table *table) {
 void tamis_i_table_stop_rebuild(tamis_table *table) {
     if (table->rebuild.shadow.body != NULL)
         tamis_i_table_free_summary(table, &table->rebuild.shadow);
-    end_moving(table);
+    rebuild_end_moving(table);
     table->rebuild.phase = TAMIS_I_IDLE;
 }
 
 /* The next slot from 'slot' on that is not free, looking at one word of bits; UINT64_MAX if there is
  * none in it. */
-static uint64_t next_in_word(const uint64_t *used, uint64_t slot) {
+static uint64_t rebuild_next_in_word(const uint64_t *used, uint64_t slot) {
     const uint64_t rest = used[slot / 64] >> slot % 64;
     return rest == 0 ? UINT64_MAX : slot + (uint64_t)__builtin_ctzll(rest);
 }
 
 /* One step. */
-static tamis_status step(tamis_table *table) {
+static tamis_status rebuild_step(tamis_table *table) {
     tamis_i_rebuild *const rebuild = &table->rebuild;
     const tamis_i_slots *const slots = &table->slots;
     const bool moving = rebuild->phase == TAMIS_I_MOVING;
     const uint64_t end = slots->first[slots->n_levels + (moving ? 1 : 0)];
     if (rebuild->cursor >= end) {
-        tamis_status status = moving ? make_moves(table) : TAMIS_OK;
+        tamis_status status = moving ? rebuild_make_moves(table) : TAMIS_OK;
         if (status == TAMIS_OK && moving && table->deleted != NULL)
-            status = begin_summing(table);
+            status = rebuild_begin_summing(table);
         else if (status == TAMIS_OK)
-            finish(table);
+            rebuild_finish(table);
         return status;
     }
-    const uint64_t slot = next_in_word(table->used, rebuild->cursor);
+    const uint64_t slot = rebuild_next_in_word(table->used, rebuild->cursor);
     if (slot >= end) {
         rebuild->cursor = rebuild->cursor / 64 * 64 + 64;
         return TAMIS_OK;
     }
     tamis_status status = TAMIS_OK;
     if (!moving)
-        status = sum(table, slot);
+        status = rebuild_sum(table, slot);
     else if (tamis_i_table_live(table, slot))
-        status = decide(table, slot);
+        status = rebuild_decide(table, slot);
     if (status == TAMIS_OK)
         rebuild->cursor = slot + 1;
     return status;
@@ -235,14 +236,14 @@ tamis_status tamis_i_table_rebuild(tamis_table *table, uint64_t max_steps, bool 
     tamis_i_rebuild *const rebuild = &table->rebuild;
     tamis_status status = TAMIS_OK;
     if (rebuild->phase == TAMIS_I_IDLE)
-        status = begin_moving(table);
+        status = rebuild_begin_moving(table);
     for (uint64_t i = 0; i < max_steps && status == TAMIS_OK; i++) {
-        status = step(table);
+        status = rebuild_step(table);
         if (rebuild->phase == TAMIS_I_IDLE)
             break;
     }
     if (rebuild->n_moves > 0) {
-        const tamis_status made = make_moves(table);
+        const tamis_status made = rebuild_make_moves(table);
         status = status == TAMIS_OK ? made : status;
     }
     if (status == TAMIS_OK && done != NULL)

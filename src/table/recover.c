@@ -14,7 +14,7 @@ typedef struct walk {
     tamis_i_buffer buffer;
 } walk;
 
-static void walk_start(walk *w, const tamis_table *table) {
+static void recover_walk_start(walk *w, const tamis_table *table) {
     w->table = table;
     w->part = 0;
     w->slot = 0;
@@ -22,7 +22,7 @@ static void walk_start(walk *w, const tamis_table *table) {
 }
 
 /* The image of the slot w->slot, which is in w->part; NULL if it cannot be read. */
-static const unsigned char *walk_image(walk *w) {
+static const unsigned char *recover_walk_image(walk *w) {
     const tamis_i_store *const store = &w->table->store;
     const uint64_t place = tamis_i_slots_place(&w->table->slots, w->part, w->slot);
     if (w->bytes == NULL || w->page != place / TAMIS_I_PAGE) {
@@ -33,7 +33,7 @@ static const unsigned char *walk_image(walk *w) {
 }
 
 /* Go on to w->slot, if it is a slot, and set its part. */
-static bool walk_on(walk *w) {
+static bool recover_walk_on(walk *w) {
     if (w->slot >= tamis_i_slots_count(&w->table->slots))
         return false;
     while (w->slot >= w->table->slots.first[w->part + 1])
@@ -42,8 +42,8 @@ static bool walk_on(walk *w) {
 }
 
 /* Read an item and check that it may be in this place (T1, T2). */
-static bool belongs(const tamis_table *table, unsigned part, uint64_t slot,
-                    const unsigned char *image, tamis_i_item *item, tamis_digest *digest) {
+static bool recover_belongs(const tamis_table *table, unsigned part, uint64_t slot,
+                            const unsigned char *image, tamis_i_item *item, tamis_digest *digest) {
     if (!tamis_i_slot_decode(&table->slots, slot, image, item))
         return false;
     *digest = tamis_i_table_digest(table, item->key, item->key_size);
@@ -58,7 +58,7 @@ static bool belongs(const tamis_table *table, unsigned part, uint64_t slot,
  */
 
 static tamis_status recover_slot(tamis_table *table, walk *w, bool repair, const char **reason) {
-    const unsigned char *const image = walk_image(w);
+    const unsigned char *const image = recover_walk_image(w);
     tamis_i_item item;
     tamis_digest digest;
     if (image == NULL) {
@@ -67,7 +67,7 @@ static tamis_status recover_slot(tamis_table *table, walk *w, bool repair, const
     }
     if (tamis_i_slot_is_free(&table->slots, image))
         return TAMIS_OK;
-    if (!belongs(table, w->part, w->slot, image, &item, &digest)) {
+    if (!recover_belongs(table, w->part, w->slot, image, &item, &digest)) {
         *reason = "an item is damaged";
         if (!repair)
             return TAMIS_E_FORMAT;
@@ -94,7 +94,7 @@ tamis_status tamis_i_table_recover(tamis_table *table, bool repair, const char *
     table->unknown = table->damaged = 0;
     tamis_i_summary_clear(&table->summary);
     tamis_i_store_advise(&table->store, true);
-    for (walk_start(&w, table); status == TAMIS_OK && walk_on(&w); w.slot++)
+    for (recover_walk_start(&w, table); status == TAMIS_OK && recover_walk_on(&w); w.slot++)
         status = recover_slot(table, &w, repair, reason);
     tamis_i_store_advise(&table->store, false);
     tamis_i_table_recount(table);
@@ -106,41 +106,42 @@ tamis_status tamis_i_table_recover(tamis_table *table, bool repair, const char *
  * Checking
  */
 
-static tamis_status wrong(const char **reason, const char *why) {
+static tamis_status recover_wrong(const char **reason, const char *why) {
     *reason = why;
     return TAMIS_E_FORMAT;
 }
 
 /* A live slot: its item must be found by a look, and found here.  A key that is there twice is found
  * in one place only. */
-static tamis_status verify_item(const tamis_table *table, const walk *w, const unsigned char *image,
-                                uint64_t *failures, const char **reason) {
+static tamis_status recover_verify_item(const tamis_table *table, const walk *w,
+                                        const unsigned char *image, uint64_t *failures,
+                                        const char **reason) {
     tamis_i_buffer buffer;
     tamis_i_place place;
     tamis_i_item item;
     tamis_digest digest;
-    if (!belongs(table, w->part, w->slot, image, &item, &digest))
-        return wrong(reason, "an item is damaged");
+    if (!recover_belongs(table, w->part, w->slot, image, &item, &digest))
+        return recover_wrong(reason, "an item is damaged");
     const tamis_status status =
         tamis_i_table_find(table, item.key, item.key_size, digest, &buffer, &place);
     if (status == TAMIS_E_NOT_FOUND)
-        return wrong(reason, "the summary does not know an item");
+        return recover_wrong(reason, "the summary does not know an item");
     if (status == TAMIS_E_FORMAT)
-        return wrong(reason, "an item is damaged");
+        return recover_wrong(reason, "an item is damaged");
     if (status != TAMIS_OK)
         return status;
     if (place.slot != w->slot)
-        return wrong(reason, "a key is there twice");
+        return recover_wrong(reason, "a key is there twice");
     *failures += w->part != table->slots.n_levels && place.told != w->part;
     return TAMIS_OK;
 }
 
-static tamis_status verify_slots(const tamis_table *table, uint64_t *failures,
-                                 const char **reason) {
+static tamis_status recover_verify_slots(const tamis_table *table, uint64_t *failures,
+                                         const char **reason) {
     uint64_t n_deleted = 0, live[TAMIS_I_PARTS_MAX] = {0}, all = 0;
     walk w;
-    for (walk_start(&w, table); walk_on(&w); w.slot++) {
-        const unsigned char *const image = walk_image(&w);
+    for (recover_walk_start(&w, table); recover_walk_on(&w); w.slot++) {
+        const unsigned char *const image = recover_walk_image(&w);
         if (image == NULL) {
             *reason = "a slot cannot be read";
             return TAMIS_E_IO;
@@ -148,13 +149,13 @@ static tamis_status verify_slots(const tamis_table *table, uint64_t *failures,
         const bool is_deleted = table->deleted != NULL && tamis_i_bit_get(table->deleted, w.slot);
         n_deleted += is_deleted;
         if (is_deleted && !tamis_i_bit_get(table->used, w.slot))
-            return wrong(reason, "a slot is free and deleted at once");
+            return recover_wrong(reason, "a slot is free and deleted at once");
         if (!tamis_i_table_live(table, w.slot)) {
             if (!tamis_i_slot_is_free(&table->slots, image))
-                return wrong(reason, "a slot that should be free is not");
+                return recover_wrong(reason, "a slot that should be free is not");
             continue;
         }
-        const tamis_status status = verify_item(table, &w, image, failures, reason);
+        const tamis_status status = recover_verify_item(table, &w, image, failures, reason);
         if (status != TAMIS_OK)
             return status;
         live[w.part]++;
@@ -163,7 +164,7 @@ static tamis_status verify_slots(const tamis_table *table, uint64_t *failures,
     if (n_deleted != table->n_deleted || all != table->count ||
         memcmp(live, table->part_count, sizeof live) != 0 ||
         table->index.used != live[table->slots.n_levels])
-        return wrong(reason, "the counts are wrong");
+        return recover_wrong(reason, "the counts are wrong");
     return TAMIS_OK;
 }
 
@@ -173,7 +174,7 @@ tamis_status tamis_i_table_verify(const tamis_table *table, uint64_t *failures,
     if (!table->summary.kind->check(&table->summary, reason))
         return TAMIS_E_FORMAT;
     tamis_i_store_advise(&table->store, true);
-    const tamis_status status = verify_slots(table, &n, reason);
+    const tamis_status status = recover_verify_slots(table, &n, reason);
     tamis_i_store_advise(&table->store, false);
     if (status == TAMIS_OK && failures != NULL)
         *failures = n;

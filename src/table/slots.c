@@ -61,16 +61,17 @@ tamis_status tamis_i_slots_shape(const tamis_table_params *params, tamis_i_slots
     return offset > TAMIS_I_TABLE_BYTES_MAX ? TAMIS_E_TOO_LARGE : TAMIS_OK;
 }
 
-static void put_u16(unsigned char *p, size_t v) {
+static void slots_put_u16(unsigned char *p, size_t v) {
     p[0] = (unsigned char)v;
     p[1] = (unsigned char)(v >> 8);
 }
 
-static size_t get_u16(const unsigned char *p) {
+static size_t slots_get_u16(const unsigned char *p) {
     return (size_t)p[0] | (size_t)p[1] << 8;
 }
 
-static uint32_t checksum_of(const tamis_i_slots *slots, uint64_t slot, const unsigned char *image) {
+static uint32_t slots_checksum_of(const tamis_i_slots *slots, uint64_t slot,
+                                  const unsigned char *image) {
     return (uint32_t)tamis_i_mix(tamis_i_checksum(image + 4, slots->slot_size - 4) ^
                                  tamis_i_mix(slots->salt + slot));
 }
@@ -79,13 +80,13 @@ void tamis_i_slot_encode(const tamis_i_slots *slots, uint64_t slot, const tamis_
                          unsigned char *image) {
     TAMIS_ASSERT(item->key_size <= slots->key_max && item->value_size <= slots->value_max);
     memset(image, 0, slots->slot_size);
-    put_u16(image + 4, item->key_size | IN_USE);
-    put_u16(image + 6, item->value_size);
+    slots_put_u16(image + 4, item->key_size | IN_USE);
+    slots_put_u16(image + 6, item->value_size);
     if (item->key_size != 0)
         memcpy(image + TAMIS_I_SLOT_HEAD, item->key, item->key_size);
     if (item->value_size != 0)
         memcpy(image + TAMIS_I_SLOT_HEAD + slots->key_max, item->value, item->value_size);
-    tamis_i_put_u32(image, checksum_of(slots, slot, image));
+    tamis_i_put_u32(image, slots_checksum_of(slots, slot, image));
 }
 
 bool tamis_i_slot_is_free(const tamis_i_slots *slots, const unsigned char *image) {
@@ -95,12 +96,12 @@ bool tamis_i_slot_is_free(const tamis_i_slots *slots, const unsigned char *image
 /* Padding is not looked at: it is under the checksum, and nothing depends on it. */
 bool tamis_i_slot_decode(const tamis_i_slots *slots, uint64_t slot, const unsigned char *image,
                          tamis_i_item *item) {
-    const size_t head = get_u16(image + 4);
+    const size_t head = slots_get_u16(image + 4);
     item->key_size = head & ~(size_t)IN_USE;
-    item->value_size = get_u16(image + 6);
+    item->value_size = slots_get_u16(image + 6);
     item->key = image + TAMIS_I_SLOT_HEAD;
     item->value = image + TAMIS_I_SLOT_HEAD + slots->key_max;
     return (head & IN_USE) != 0 && item->key_size <= slots->key_max &&
            item->value_size <= slots->value_max &&
-           tamis_i_get_u32(image) == checksum_of(slots, slot, image);
+           tamis_i_get_u32(image) == slots_checksum_of(slots, slot, image);
 }

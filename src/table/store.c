@@ -178,11 +178,11 @@ const unsigned char *tamis_i_store_page(const tamis_i_store *store, uint64_t pag
  * Writing
  */
 
-static uint64_t salted(const tamis_i_store *store, const unsigned char *bytes, size_t size) {
+static uint64_t store_salted(const tamis_i_store *store, const unsigned char *bytes, size_t size) {
     return tamis_i_checksum(bytes + 8, size - 8) ^ store->slots->salt;
 }
 
-static int sync_data(int fd) {
+static int store_sync_data(int fd) {
 #ifdef TAMIS_I_HAS_DATASYNC
     return fdatasync(fd);
 #else
@@ -193,7 +193,7 @@ static int sync_data(int fd) {
 tamis_status tamis_i_store_sync(tamis_i_store *store) {
     if (store->fd < 0 || store->read_only)
         return TAMIS_OK;
-    if (store->broken || sync_data(store->fd) != 0) {
+    if (store->broken || store_sync_data(store->fd) != 0) {
         /* What a failed sync has not written may be gone from the system's memory as well. */
         store->broken = true;
         return TAMIS_E_IO;
@@ -201,11 +201,11 @@ tamis_status tamis_i_store_sync(tamis_i_store *store) {
     return TAMIS_OK;
 }
 
-static tamis_status sync_unless_none(tamis_i_store *store) {
+static tamis_status store_sync_unless_none(tamis_i_store *store) {
     return store->sync == TAMIS_SYNC_NONE ? TAMIS_OK : tamis_i_store_sync(store);
 }
 
-static tamis_status put_state_once(tamis_i_store *store, const tamis_i_state *state) {
+static tamis_status store_put_state_once(tamis_i_store *store, const tamis_i_state *state) {
     unsigned char bytes[STATE_BYTES] = {0};
     const uint64_t sequence = store->state_sequence + 1;
     tamis_i_put_u64(bytes + 8, sequence);
@@ -214,20 +214,20 @@ static tamis_status put_state_once(tamis_i_store *store, const tamis_i_state *st
     tamis_i_put_u64(bytes + 32, state->count);
     tamis_i_put_u64(bytes + 40, state->n_deleted);
     tamis_i_put_u64(bytes + 48, state->fast_checksum);
-    tamis_i_put_u64(bytes, salted(store, bytes, sizeof bytes));
+    tamis_i_put_u64(bytes, store_salted(store, bytes, sizeof bytes));
     const uint64_t page = sequence % 2 == 1 ? 1 : 2;
     if (!tamis_i_io_write_at(store->fd, page * TAMIS_I_PAGE, bytes, sizeof bytes)) {
         store->broken = true;
         return TAMIS_E_IO;
     }
     store->state_sequence = sequence;
-    return sync_unless_none(store);
+    return store_sync_unless_none(store);
 }
 
 tamis_status tamis_i_store_put_state(tamis_i_store *store, const tamis_i_state *state) {
-    tamis_status status = put_state_once(store, state);
+    tamis_status status = store_put_state_once(store, state);
     if (status == TAMIS_OK && !state->closed)
-        status = put_state_once(store, state);
+        status = store_put_state_once(store, state);
     if (status == TAMIS_OK)
         store->open_marked = !state->closed;
     return status;
@@ -240,7 +240,7 @@ bool tamis_i_store_get_state(const tamis_i_store *store, tamis_i_state *state) {
         if (!tamis_i_io_read_at(store->fd, page * TAMIS_I_PAGE, bytes, sizeof bytes))
             return false;
         const uint64_t sequence = tamis_i_get_u64(bytes + 8);
-        if (tamis_i_get_u64(bytes) != salted(store, bytes, sizeof bytes) ||
+        if (tamis_i_get_u64(bytes) != store_salted(store, bytes, sizeof bytes) ||
             tamis_i_get_u64(bytes + 16) > 1 || (sequence % 2 == 1) != (page == 1) ||
             sequence > SEQUENCE_MAX || tamis_i_get_u64(bytes + 24) > SEQUENCE_MAX ||
             (found && sequence < state->sequence))
@@ -256,15 +256,15 @@ bool tamis_i_store_get_state(const tamis_i_store *store, tamis_i_state *state) {
     return found;
 }
 
-static uint64_t entry_at(const tamis_i_store *store, uint64_t sequence) {
+static uint64_t store_entry_at(const tamis_i_store *store, uint64_t sequence) {
     return store->journal_at + sequence % TAMIS_I_JOURNAL_ENTRIES * store->entry_size;
 }
 
 /* The largest entry: a slot of a page. */
 #define ENTRY_MAX (ENTRY_HEAD + TAMIS_I_PAGE)
 
-static void encode_entry(const tamis_i_store *store, uint64_t slot, const unsigned char *image,
-                         uint64_t cleared, unsigned char *entry) {
+static void store_encode_entry(const tamis_i_store *store, uint64_t slot,
+                               const unsigned char *image, uint64_t cleared, unsigned char *entry) {
     const size_t slot_size = store->slots->slot_size;
     memset(entry, 0, ENTRY_HEAD + slot_size);
     tamis_i_put_u64(entry + 8, store->sequence + 1);
@@ -272,11 +272,11 @@ static void encode_entry(const tamis_i_store *store, uint64_t slot, const unsign
     tamis_i_put_u64(entry + 24, cleared);
     if (image != NULL)
         memcpy(entry + ENTRY_HEAD, image, slot_size);
-    tamis_i_put_u64(entry, salted(store, entry, ENTRY_HEAD + slot_size));
+    tamis_i_put_u64(entry, store_salted(store, entry, ENTRY_HEAD + slot_size));
 }
 
 /* Write an image, NULL for zeros, to its slot. */
-static bool put_slot(tamis_i_store *store, uint64_t slot, const unsigned char *image) {
+static bool store_put_slot(tamis_i_store *store, uint64_t slot, const unsigned char *image) {
     static const unsigned char zeros[TAMIS_I_PAGE];
     const size_t size = store->slots->slot_size;
     const uint64_t place =
@@ -293,7 +293,7 @@ static bool put_slot(tamis_i_store *store, uint64_t slot, const unsigned char *i
 
 /* After a failure to write the journal nothing has changed, for the slot has not been touched and an entry
  * that is not whole does not count; but what a system that cannot write will do next is not known. */
-static tamis_status append(tamis_i_store *store, const tamis_i_store_change *write) {
+static tamis_status store_append(tamis_i_store *store, const tamis_i_store_change *write) {
     if (store->broken)
         return TAMIS_E_IO;
     if (!store->open_marked) {
@@ -303,8 +303,8 @@ static tamis_status append(tamis_i_store *store, const tamis_i_store_change *wri
             return status;
     }
     unsigned char entry[ENTRY_MAX];
-    encode_entry(store, write->slot, write->image, write->cleared, entry);
-    if (!tamis_i_io_write_at(store->fd, entry_at(store, store->sequence + 1), entry,
+    store_encode_entry(store, write->slot, write->image, write->cleared, entry);
+    if (!tamis_i_io_write_at(store->fd, store_entry_at(store, store->sequence + 1), entry,
                              ENTRY_HEAD + store->slots->slot_size)) {
         store->broken = true;
         return TAMIS_E_IO;
@@ -313,25 +313,25 @@ static tamis_status append(tamis_i_store *store, const tamis_i_store_change *wri
     return TAMIS_OK;
 }
 
-static tamis_status apply(tamis_i_store *store, const tamis_i_store_change *write) {
-    if (put_slot(store, write->slot, write->image) &&
-        (write->cleared == TAMIS_I_NO_SLOT || put_slot(store, write->cleared, NULL)))
+static tamis_status store_apply(tamis_i_store *store, const tamis_i_store_change *write) {
+    if (store_put_slot(store, write->slot, write->image) &&
+        (write->cleared == TAMIS_I_NO_SLOT || store_put_slot(store, write->cleared, NULL)))
         return TAMIS_OK;
     store->broken = true;
     return TAMIS_E_IO;
 }
 
-static bool has_journal(const tamis_i_store *store) {
+static bool store_has_journal(const tamis_i_store *store) {
     return store->fd >= 0 && !store->read_only;
 }
 
 tamis_status tamis_i_store_write(tamis_i_store *store, uint64_t slot, const unsigned char *image,
                                  uint64_t cleared) {
     const tamis_i_store_change write = {.slot = slot, .image = image, .cleared = cleared};
-    tamis_status status = has_journal(store) ? append(store, &write) : TAMIS_OK;
-    if (status == TAMIS_OK && has_journal(store) && store->sync == TAMIS_SYNC_EACH)
+    tamis_status status = store_has_journal(store) ? store_append(store, &write) : TAMIS_OK;
+    if (status == TAMIS_OK && store_has_journal(store) && store->sync == TAMIS_SYNC_EACH)
         status = tamis_i_store_sync(store);
-    return status == TAMIS_OK ? apply(store, &write) : status;
+    return status == TAMIS_OK ? store_apply(store, &write) : status;
 }
 
 tamis_status tamis_i_store_write_group(tamis_i_store *store, const tamis_i_store_change *writes,
@@ -339,12 +339,12 @@ tamis_status tamis_i_store_write_group(tamis_i_store *store, const tamis_i_store
     TAMIS_ASSERT(n <= TAMIS_I_JOURNAL_GROUP);
     tamis_status status = TAMIS_OK;
     *done = 0;
-    for (size_t i = 0; i < n && status == TAMIS_OK && has_journal(store); i++)
-        status = append(store, writes + i);
-    if (status == TAMIS_OK && has_journal(store))
-        status = sync_unless_none(store);
+    for (size_t i = 0; i < n && status == TAMIS_OK && store_has_journal(store); i++)
+        status = store_append(store, writes + i);
+    if (status == TAMIS_OK && store_has_journal(store))
+        status = store_sync_unless_none(store);
     for (; *done < n && status == TAMIS_OK; *done += status == TAMIS_OK)
-        status = apply(store, writes + *done);
+        status = store_apply(store, writes + *done);
     return status;
 }
 
@@ -353,7 +353,7 @@ tamis_status tamis_i_store_write_group(tamis_i_store *store, const tamis_i_store
  */
 
 /* Read a cell of the journal; false if it holds no entry of this table that makes sense. */
-static bool get_entry(const tamis_i_store *store, uint64_t cell, unsigned char *entry) {
+static bool store_get_entry(const tamis_i_store *store, uint64_t cell, unsigned char *entry) {
     const tamis_i_slots *const slots = store->slots;
     const size_t size = ENTRY_HEAD + slots->slot_size;
     if (!tamis_i_io_read_at(store->fd, store->journal_at + cell * store->entry_size, entry, size))
@@ -363,7 +363,7 @@ static bool get_entry(const tamis_i_store *store, uint64_t cell, unsigned char *
     const uint64_t cleared = tamis_i_get_u64(entry + 24);
     const uint64_t n_slots = tamis_i_slots_count(slots);
     tamis_i_item item;
-    return tamis_i_get_u64(entry) == salted(store, entry, size) && sequence != 0 &&
+    return tamis_i_get_u64(entry) == store_salted(store, entry, size) && sequence != 0 &&
            sequence <= SEQUENCE_MAX && sequence % TAMIS_I_JOURNAL_ENTRIES == cell &&
            slot < n_slots && (cleared < n_slots || cleared == TAMIS_I_NO_SLOT) && cleared != slot &&
            (tamis_i_slot_is_free(slots, entry + ENTRY_HEAD) ||
@@ -375,7 +375,7 @@ tamis_status tamis_i_store_replay(tamis_i_store *store, const char **reason) {
     uint64_t sequences[TAMIS_I_JOURNAL_ENTRIES] = {0};
     uint64_t last = 0;
     for (uint64_t cell = 0; cell < TAMIS_I_JOURNAL_ENTRIES; cell++) {
-        if (get_entry(store, cell, entry))
+        if (store_get_entry(store, cell, entry))
             sequences[cell] = tamis_i_get_u64(entry + 8);
         last = sequences[cell] > last ? sequences[cell] : last;
     }
@@ -384,11 +384,11 @@ tamis_status tamis_i_store_replay(tamis_i_store *store, const char **reason) {
         const uint64_t cell = s % TAMIS_I_JOURNAL_ENTRIES;
         if (sequences[cell] != s)
             continue;
-        const bool read = get_entry(store, cell, entry) && tamis_i_get_u64(entry + 8) == s;
+        const bool read = store_get_entry(store, cell, entry) && tamis_i_get_u64(entry + 8) == s;
         const tamis_i_store_change write = {.slot = tamis_i_get_u64(entry + 16),
                                             .image = entry + ENTRY_HEAD,
                                             .cleared = tamis_i_get_u64(entry + 24)};
-        if (!read || apply(store, &write) != TAMIS_OK) {
+        if (!read || store_apply(store, &write) != TAMIS_OK) {
             *reason = "the journal could not be applied";
             return TAMIS_E_IO;
         }

@@ -51,7 +51,7 @@
 /* Geometry. */
 enum { SLOTS, REMAINDER_BITS, TYPE_BITS, WIDTH };
 
-static unsigned bits_for(uint64_t values) {
+static unsigned summary_interpolation_bits_for(uint64_t values) {
     unsigned width = 0;
     while (((values - 1) >> width) != 0)
         width++;
@@ -59,18 +59,20 @@ static unsigned bits_for(uint64_t values) {
 }
 
 /* The least r with slots 2^r >= 2^b. */
-static unsigned remainder_bits(const tamis_i_summary_params *params) {
+static unsigned summary_interpolation_remainder_bits(const tamis_i_summary_params *params) {
     unsigned home_bits = 0; /* whole ones */
     while (params->cells[0] >> home_bits > 1)
         home_bits++;
     return params->string_bits > home_bits ? (unsigned)params->string_bits - home_bits : 0;
 }
 
-static unsigned slot_bits(const tamis_i_summary_params *params) {
-    return DISTANCE_BITS + bits_for(params->n_types) + remainder_bits(params);
+static unsigned summary_interpolation_slot_bits(const tamis_i_summary_params *params) {
+    return DISTANCE_BITS + summary_interpolation_bits_for(params->n_types) +
+           summary_interpolation_remainder_bits(params);
 }
 
-static tamis_status shape(const tamis_i_summary_params *params, uint64_t *n_words) {
+static tamis_status summary_interpolation_shape(const tamis_i_summary_params *params,
+                                                uint64_t *n_words) {
     if (params->n_types < 1 || params->n_types > TAMIS_I_SUMMARY_TYPES_MAX ||
         params->string_bits < 1 || params->string_bits > STRING_BITS_MAX || params->cells[0] < 1)
         return TAMIS_E_ARGUMENT;
@@ -80,39 +82,40 @@ static tamis_status shape(const tamis_i_summary_params *params, uint64_t *n_word
             return TAMIS_E_ARGUMENT;
     if (params->cells[0] > TAMIS_I_SUMMARY_CELLS_MAX)
         return TAMIS_E_TOO_LARGE;
-    if (slot_bits(params) > 64)
+    if (summary_interpolation_slot_bits(params) > 64)
         return TAMIS_E_ARGUMENT;
-    *n_words =
-        ((params->cells[0] + SPARE_SLOTS) * slot_bits(params) + 511) / 512 * TAMIS_LINE_WORDS;
+    *n_words = ((params->cells[0] + SPARE_SLOTS) * summary_interpolation_slot_bits(params) + 511) /
+               512 * TAMIS_LINE_WORDS;
     return TAMIS_OK;
 }
 
-static uint64_t bits(const tamis_i_summary_params *params) {
-    return (params->cells[0] + SPARE_SLOTS) * slot_bits(params);
+static uint64_t summary_interpolation_bits(const tamis_i_summary_params *params) {
+    return (params->cells[0] + SPARE_SLOTS) * summary_interpolation_slot_bits(params);
 }
 
-static void attach(tamis_i_summary *summary) {
+static void summary_interpolation_attach(tamis_i_summary *summary) {
     uint64_t *const g = summary->geometry;
     g[SLOTS] = summary->params.cells[0];
-    g[REMAINDER_BITS] = remainder_bits(&summary->params);
-    g[TYPE_BITS] = bits_for(summary->params.n_types);
-    g[WIDTH] = slot_bits(&summary->params);
+    g[REMAINDER_BITS] = summary_interpolation_remainder_bits(&summary->params);
+    g[TYPE_BITS] = summary_interpolation_bits_for(summary->params.n_types);
+    g[WIDTH] = summary_interpolation_slot_bits(&summary->params);
 }
 
-static uint64_t slot_get(const tamis_i_summary *summary, uint64_t i) {
+static uint64_t summary_interpolation_slot_get(const tamis_i_summary *summary, uint64_t i) {
     return tamis_i_packed_get(summary->body, (unsigned)summary->geometry[WIDTH], i);
 }
 
-static void slot_put(tamis_i_summary *summary, uint64_t i, uint64_t slot) {
+static void summary_interpolation_slot_put(tamis_i_summary *summary, uint64_t i, uint64_t slot) {
     tamis_i_packed_put(summary->body, (unsigned)summary->geometry[WIDTH], i, slot);
 }
 
-static uint64_t home_of(const tamis_i_summary *summary, tamis_digest digest) {
+static uint64_t summary_interpolation_home_of(const tamis_i_summary *summary, tamis_digest digest) {
     return tamis_i_range(tamis_i_word(digest, TAMIS_I_SUMMARY_WORD), summary->geometry[SLOTS]);
 }
 
 /* Remainder and type, as they are in a slot above the distance. */
-static uint64_t tail_of(const tamis_i_summary *summary, tamis_digest digest, unsigned type) {
+static uint64_t summary_interpolation_tail_of(const tamis_i_summary *summary, tamis_digest digest,
+                                              unsigned type) {
     const unsigned r = (unsigned)summary->geometry[REMAINDER_BITS];
     const uint64_t word = tamis_i_word(digest, TAMIS_I_SUMMARY_WORD + 1);
     return (r == 0 ? 0 : word >> (64 - r)) << summary->geometry[TYPE_BITS] | type;
@@ -120,9 +123,10 @@ static uint64_t tail_of(const tamis_i_summary *summary, tamis_digest digest, uns
 
 /* Walk from the home past what is smaller: the distance of the first slot that is empty, or holds a
  * string of larger home, or one of the same home and at least this tail ('*same'). */
-static uint64_t walk(const tamis_i_summary *summary, uint64_t home, uint64_t tail, bool *same) {
+static uint64_t summary_interpolation_walk(const tamis_i_summary *summary, uint64_t home,
+                                           uint64_t tail, bool *same) {
     for (uint64_t distance = 0;; distance++) {
-        const uint64_t slot = slot_get(summary, home + distance);
+        const uint64_t slot = summary_interpolation_slot_get(summary, home + distance);
         const uint64_t theirs = slot & DISTANCE_MASK; /* 1 + their distance, or 0 */
         *same = theirs == distance + 1 && slot >> DISTANCE_BITS >= tail;
         if (theirs <= distance || *same)
@@ -130,78 +134,85 @@ static uint64_t walk(const tamis_i_summary *summary, uint64_t home, uint64_t tai
     }
 }
 
-static tamis_status insert(tamis_i_summary *summary, tamis_digest digest, unsigned type) {
-    const uint64_t home = home_of(summary, digest), tail = tail_of(summary, digest, type);
+static tamis_status summary_interpolation_insert(tamis_i_summary *summary, tamis_digest digest,
+                                                 unsigned type) {
+    const uint64_t home = summary_interpolation_home_of(summary, digest),
+                   tail = summary_interpolation_tail_of(summary, digest, type);
     bool same;
-    const uint64_t distance = walk(summary, home, tail, &same);
+    const uint64_t distance = summary_interpolation_walk(summary, home, tail, &same);
     if (distance > DISTANCE_MAX)
         return TAMIS_E_FULL;
     const uint64_t at = home + distance;
     uint64_t empty = at;
     for (;; empty++) {
-        const uint64_t slot = slot_get(summary, empty);
+        const uint64_t slot = summary_interpolation_slot_get(summary, empty);
         if (slot == 0)
             break;
         if ((slot & DISTANCE_MASK) > DISTANCE_MAX)
             return TAMIS_E_FULL;
     }
     for (; empty > at; empty--)
-        slot_put(summary, empty, slot_get(summary, empty - 1) + 1);
-    slot_put(summary, at, tail << DISTANCE_BITS | (distance + 1));
+        summary_interpolation_slot_put(summary, empty,
+                                       summary_interpolation_slot_get(summary, empty - 1) + 1);
+    summary_interpolation_slot_put(summary, at, tail << DISTANCE_BITS | (distance + 1));
     return TAMIS_OK;
 }
 
-static unsigned ask(const tamis_i_summary *summary, tamis_digest digest) {
+static unsigned summary_interpolation_ask(const tamis_i_summary *summary, tamis_digest digest) {
     const unsigned type_bits = (unsigned)summary->geometry[TYPE_BITS];
-    const uint64_t home = home_of(summary, digest), tail = tail_of(summary, digest, 0);
+    const uint64_t home = summary_interpolation_home_of(summary, digest),
+                   tail = summary_interpolation_tail_of(summary, digest, 0);
     bool same;
-    const uint64_t distance = walk(summary, home, tail, &same);
+    const uint64_t distance = summary_interpolation_walk(summary, home, tail, &same);
     if (!same)
         return TAMIS_I_SUMMARY_NONE;
-    const uint64_t type = (slot_get(summary, home + distance) >> DISTANCE_BITS) - tail;
+    const uint64_t type =
+        (summary_interpolation_slot_get(summary, home + distance) >> DISTANCE_BITS) - tail;
     return type >> type_bits != 0 ? TAMIS_I_SUMMARY_NONE : (unsigned)type;
 }
 
-static tamis_status remove_one(tamis_i_summary *summary, tamis_digest digest, unsigned type) {
-    const uint64_t home = home_of(summary, digest), tail = tail_of(summary, digest, type);
+static tamis_status summary_interpolation_remove_one(tamis_i_summary *summary, tamis_digest digest,
+                                                     unsigned type) {
+    const uint64_t home = summary_interpolation_home_of(summary, digest),
+                   tail = summary_interpolation_tail_of(summary, digest, type);
     bool same;
-    uint64_t at = home + walk(summary, home, tail, &same);
-    if (!same || slot_get(summary, at) >> DISTANCE_BITS != tail)
+    uint64_t at = home + summary_interpolation_walk(summary, home, tail, &same);
+    if (!same || summary_interpolation_slot_get(summary, at) >> DISTANCE_BITS != tail)
         return TAMIS_E_NOT_FOUND;
     for (;; at++) {
-        const uint64_t next = slot_get(summary, at + 1);
+        const uint64_t next = summary_interpolation_slot_get(summary, at + 1);
         if ((next & DISTANCE_MASK) <= 1) /* empty, or at home */
             break;
-        slot_put(summary, at, next - 1);
+        summary_interpolation_slot_put(summary, at, next - 1);
     }
-    slot_put(summary, at, 0);
+    summary_interpolation_slot_put(summary, at, 0);
     return TAMIS_OK;
 }
 
-static void prefetch(const tamis_i_summary *summary, tamis_digest digest) {
-    const uint64_t at = home_of(summary, digest) * summary->geometry[WIDTH];
+static void summary_interpolation_prefetch(const tamis_i_summary *summary, tamis_digest digest) {
+    const uint64_t at = summary_interpolation_home_of(summary, digest) * summary->geometry[WIDTH];
     TAMIS_PREFETCH(summary->body + at / 64);
     TAMIS_PREFETCH(summary->body + at / 64 + TAMIS_LINE_WORDS / 2);
 }
 
 /* The number of strings over the number of possible ones. */
-static double fpr(const tamis_i_summary *summary) {
+static double summary_interpolation_fpr(const tamis_i_summary *summary) {
     const uint64_t *const g = summary->geometry;
     uint64_t strings = 0;
     for (uint64_t i = 0; i < g[SLOTS] + SPARE_SLOTS; i++)
-        strings += slot_get(summary, i) != 0;
+        strings += summary_interpolation_slot_get(summary, i) != 0;
     const double possible = ldexp((double)g[SLOTS], (int)g[REMAINDER_BITS]);
     return (double)strings < possible ? (double)strings / possible : 1;
 }
 
-static bool check(const tamis_i_summary *summary, const char **reason) {
+static bool summary_interpolation_check(const tamis_i_summary *summary, const char **reason) {
     const uint64_t *const g = summary->geometry;
     const uint64_t n = g[SLOTS] + SPARE_SLOTS, end = n * g[WIDTH];
     if (!tamis_i_summary_ends_at(summary, end, reason))
         return false;
     uint64_t before = 0, home_before = 0;
     for (uint64_t i = 0; i < n; i++) {
-        const uint64_t slot = slot_get(summary, i);
+        const uint64_t slot = summary_interpolation_slot_get(summary, i);
         if (slot != 0) {
             const uint64_t distance = (slot & DISTANCE_MASK) - 1, home = i - distance;
             const uint64_t tail = slot >> DISTANCE_BITS;
@@ -225,15 +236,16 @@ static bool check(const tamis_i_summary *summary, const char **reason) {
     return true;
 }
 
-const tamis_i_summary_kind tamis_i_summary_interpolation = {.id = TAMIS_I_SUMMARY_INTERPOLATION,
-                                                            .name = "interpolation",
-                                                            .abilities = TAMIS_I_SUMMARY_CAN_REMOVE,
-                                                            .shape = shape,
-                                                            .bits = bits,
-                                                            .attach = attach,
-                                                            .insert = insert,
-                                                            .ask = ask,
-                                                            .remove = remove_one,
-                                                            .prefetch = prefetch,
-                                                            .fpr = fpr,
-                                                            .check = check};
+const tamis_i_summary_kind tamis_i_summary_interpolation = {
+    .id = TAMIS_I_SUMMARY_INTERPOLATION,
+    .name = "interpolation",
+    .abilities = TAMIS_I_SUMMARY_CAN_REMOVE,
+    .shape = summary_interpolation_shape,
+    .bits = summary_interpolation_bits,
+    .attach = summary_interpolation_attach,
+    .insert = summary_interpolation_insert,
+    .ask = summary_interpolation_ask,
+    .remove = summary_interpolation_remove_one,
+    .prefetch = summary_interpolation_prefetch,
+    .fpr = summary_interpolation_fpr,
+    .check = summary_interpolation_check};

@@ -38,7 +38,7 @@
 enum { BASE, SPAN, HASHES, PER_WORD, N_NUMBERS };
 _Static_assert(N_NUMBERS *TAMIS_I_SUMMARY_TYPES_MAX <= TAMIS_I_SUMMARY_GEOMETRY, "they fit");
 
-static const uint64_t *numbers(const tamis_i_summary *summary, unsigned filter) {
+static const uint64_t *summary_multiple_numbers(const tamis_i_summary *summary, unsigned filter) {
     return summary->geometry + (size_t)filter * N_NUMBERS;
 }
 
@@ -46,12 +46,12 @@ static const uint64_t *numbers(const tamis_i_summary *summary, unsigned filter) 
  * Both variants
  */
 
-static uint64_t width_of(const tamis_i_summary_params *params, unsigned filter) {
+static uint64_t summary_multiple_width_of(const tamis_i_summary_params *params, unsigned filter) {
     return params->counter_bits[filter] != 0 ? params->counter_bits[filter] : 1;
 }
 
-static tamis_status shape_any(const tamis_i_summary_params *params, bool counting,
-                              uint64_t *n_words) {
+static tamis_status summary_multiple_shape_any(const tamis_i_summary_params *params, bool counting,
+                                               uint64_t *n_words) {
     if (params->n_types < 1 || params->n_types > TAMIS_I_SUMMARY_TYPES_MAX ||
         params->string_bits != 0)
         return TAMIS_E_ARGUMENT;
@@ -69,21 +69,22 @@ static tamis_status shape_any(const tamis_i_summary_params *params, bool countin
             return TAMIS_E_ARGUMENT;
         if (cells > TAMIS_I_SUMMARY_CELLS_MAX)
             return TAMIS_E_TOO_LARGE;
-        words += (cells * width_of(params, f) + 63) / 64; /* 16 times 2^42 at most */
+        words +=
+            (cells * summary_multiple_width_of(params, f) + 63) / 64; /* 16 times 2^42 at most */
     }
     *n_words = (words + TAMIS_LINE_WORDS - 1) / TAMIS_LINE_WORDS * TAMIS_LINE_WORDS;
     return TAMIS_OK;
 }
 
-static uint64_t bits(const tamis_i_summary_params *params) {
+static uint64_t summary_multiple_bits(const tamis_i_summary_params *params) {
     uint64_t all = 0;
     for (unsigned f = 0; f < params->n_types; f++)
-        all += params->cells[f] * width_of(params, f);
+        all += params->cells[f] * summary_multiple_width_of(params, f);
     return all;
 }
 
 /* BASE is a bit of the body, also for counters. */
-static void attach(tamis_i_summary *summary) {
+static void summary_multiple_attach(tamis_i_summary *summary) {
     uint64_t word = 0;
     for (unsigned f = 0; f < summary->params.n_types; f++) {
         uint64_t *const g = summary->geometry + (size_t)f * N_NUMBERS;
@@ -92,17 +93,18 @@ static void attach(tamis_i_summary *summary) {
         g[SPAN] = cells;
         g[HASHES] = summary->params.hashes[f];
         g[PER_WORD] = tamis_i_draw_per_word(cells);
-        word += (cells * width_of(&summary->params, f) + 63) / 64;
+        word += (cells * summary_multiple_width_of(&summary->params, f) + 63) / 64;
     }
 }
 
 /* Only the bits of the filters are set, and an item that is in a filter is in those before it; with
  * counters, some of a later filter may be saturated and stay when all items have left. */
-static bool check(const tamis_i_summary *summary, const char **reason) {
+static bool summary_multiple_check(const tamis_i_summary *summary, const char **reason) {
     bool empty_before = false;
     uint64_t word = 0;
     for (unsigned f = 0; f < summary->params.n_types; f++) {
-        const uint64_t used = summary->params.cells[f] * width_of(&summary->params, f);
+        const uint64_t used =
+            summary->params.cells[f] * summary_multiple_width_of(&summary->params, f);
         bool empty = true;
         for (uint64_t i = 0; i < used / 64; i++)
             empty = empty && summary->body[word + i] == 0;
@@ -128,13 +130,15 @@ static bool check(const tamis_i_summary *summary, const char **reason) {
  * Bits
  */
 
-static tamis_status shape(const tamis_i_summary_params *params, uint64_t *n_words) {
-    return shape_any(params, false, n_words);
+static tamis_status summary_multiple_shape(const tamis_i_summary_params *params,
+                                           uint64_t *n_words) {
+    return summary_multiple_shape_any(params, false, n_words);
 }
 
-static tamis_status insert(tamis_i_summary *summary, tamis_digest digest, unsigned type) {
+static tamis_status summary_multiple_insert(tamis_i_summary *summary, tamis_digest digest,
+                                            unsigned type) {
     for (unsigned f = 0; f <= type; f++) {
-        const uint64_t *const g = numbers(summary, f);
+        const uint64_t *const g = summary_multiple_numbers(summary, f);
         uint64_t *const words = summary->body + g[BASE] / 64;
         tamis_i_draw draw = tamis_i_draw_begin(digest, f);
         for (uint64_t i = 0; i < g[HASHES]; i++)
@@ -145,8 +149,9 @@ static tamis_status insert(tamis_i_summary *summary, tamis_digest digest, unsign
 
 /* Does a filter have all bits of an item?  Half of them are set: a filter without the item is left after
  * two bits, in the mean.  The positions are those of tamis_i_draw_next, a word at a time. */
-static bool has_all(const tamis_i_summary *summary, tamis_digest digest, unsigned filter) {
-    const uint64_t *const g = numbers(summary, filter);
+static bool summary_multiple_has_all(const tamis_i_summary *summary, tamis_digest digest,
+                                     unsigned filter) {
+    const uint64_t *const g = summary_multiple_numbers(summary, filter);
     const uint64_t *const words = summary->body + g[BASE] / 64;
     const uint64_t span = g[SPAN];
     const unsigned per_word = (unsigned)g[PER_WORD];
@@ -165,21 +170,21 @@ static bool has_all(const tamis_i_summary *summary, tamis_digest digest, unsigne
     return true;
 }
 
-static unsigned ask(const tamis_i_summary *summary, tamis_digest digest) {
+static unsigned summary_multiple_ask(const tamis_i_summary *summary, tamis_digest digest) {
     const unsigned n = (unsigned)summary->params.n_types;
     for (unsigned f = 0; f < n; f++)
-        if (!has_all(summary, digest, f))
+        if (!summary_multiple_has_all(summary, digest, f))
             return f == 0 ? TAMIS_I_SUMMARY_NONE : f - 1;
     return n - 1;
 }
 
 /* The first bits of the first filter decide about absent items, those of the second about most
  * present ones; what lies between is asked for together by the processor itself. */
-static void prefetch(const tamis_i_summary *summary, tamis_digest digest) {
+static void summary_multiple_prefetch(const tamis_i_summary *summary, tamis_digest digest) {
     const unsigned n = summary->params.n_types < 2 ? 1 : 2;
     for (unsigned f = 0; f < n; f++) {
-        const uint64_t *const g = numbers(summary, f);
-        const uint64_t width = width_of(&summary->params, f);
+        const uint64_t *const g = summary_multiple_numbers(summary, f);
+        const uint64_t width = summary_multiple_width_of(&summary->params, f);
         tamis_i_draw draw = tamis_i_draw_begin(digest, f);
         for (uint64_t i = 0; i < g[HASHES] && i < 2; i++) {
             const uint64_t at = tamis_i_draw_next(&draw, g[SPAN], (unsigned)g[PER_WORD]);
@@ -188,7 +193,7 @@ static void prefetch(const tamis_i_summary *summary, tamis_digest digest) {
     }
 }
 
-static double fpr(const tamis_i_summary *summary) {
+static double summary_multiple_fpr(const tamis_i_summary *summary) {
     uint64_t ones = 0;
     for (uint64_t i = 0; i < (summary->params.cells[0] + 63) / 64; i++)
         ones += (uint64_t)__builtin_popcountll(summary->body[i]);
@@ -197,37 +202,43 @@ static double fpr(const tamis_i_summary *summary) {
 
 const tamis_i_summary_kind tamis_i_summary_multiple = {.id = TAMIS_I_SUMMARY_MULTIPLE,
                                                        .name = "multiple",
-                                                       .shape = shape,
-                                                       .bits = bits,
-                                                       .attach = attach,
-                                                       .insert = insert,
-                                                       .ask = ask,
-                                                       .prefetch = prefetch,
-                                                       .fpr = fpr,
-                                                       .check = check};
+                                                       .shape = summary_multiple_shape,
+                                                       .bits = summary_multiple_bits,
+                                                       .attach = summary_multiple_attach,
+                                                       .insert = summary_multiple_insert,
+                                                       .ask = summary_multiple_ask,
+                                                       .prefetch = summary_multiple_prefetch,
+                                                       .fpr = summary_multiple_fpr,
+                                                       .check = summary_multiple_check};
 
 /* -------------------------------------------------------------------------------------------------
  * Counters
  */
 
-static tamis_status shape_counting(const tamis_i_summary_params *params, uint64_t *n_words) {
-    return shape_any(params, true, n_words);
+static tamis_status summary_multiple_shape_counting(const tamis_i_summary_params *params,
+                                                    uint64_t *n_words) {
+    return summary_multiple_shape_any(params, true, n_words);
 }
 
-static uint64_t counter_get(const tamis_i_summary *summary, unsigned filter, uint64_t i) {
+static uint64_t summary_multiple_counter_get(const tamis_i_summary *summary, unsigned filter,
+                                             uint64_t i) {
     const unsigned width = (unsigned)summary->params.counter_bits[filter];
-    return tamis_i_field_get(summary->body, numbers(summary, filter)[BASE] + i * width, width);
+    return tamis_i_field_get(summary->body,
+                             summary_multiple_numbers(summary, filter)[BASE] + i * width, width);
 }
 
-static void counter_put(tamis_i_summary *summary, unsigned filter, uint64_t i, uint64_t value) {
+static void summary_multiple_counter_put(tamis_i_summary *summary, unsigned filter, uint64_t i,
+                                         uint64_t value) {
     const unsigned width = (unsigned)summary->params.counter_bits[filter];
-    tamis_i_field_put(summary->body, numbers(summary, filter)[BASE] + i * width, width, value);
+    tamis_i_field_put(summary->body, summary_multiple_numbers(summary, filter)[BASE] + i * width,
+                      width, value);
 }
 
 /* The counters of an item, each once; returns how many.  A sketch of those seen tells most new ones. */
-static unsigned counters_of(const tamis_i_summary *summary, tamis_digest digest, unsigned filter,
-                            uint64_t at[TAMIS_I_SUMMARY_HASHES_MAX]) {
-    const uint64_t *const g = numbers(summary, filter);
+static unsigned summary_multiple_counters_of(const tamis_i_summary *summary, tamis_digest digest,
+                                             unsigned filter,
+                                             uint64_t at[TAMIS_I_SUMMARY_HASHES_MAX]) {
+    const uint64_t *const g = summary_multiple_numbers(summary, filter);
     tamis_i_draw draw = tamis_i_draw_begin(digest, filter);
     uint64_t sketch[16] = {0};
     unsigned n = 0;
@@ -246,59 +257,61 @@ static unsigned counters_of(const tamis_i_summary *summary, tamis_digest digest,
     return n;
 }
 
-static tamis_status insert_counting(tamis_i_summary *summary, tamis_digest digest, unsigned type) {
+static tamis_status summary_multiple_insert_counting(tamis_i_summary *summary, tamis_digest digest,
+                                                     unsigned type) {
     uint64_t at[TAMIS_I_SUMMARY_HASHES_MAX];
     for (unsigned f = 0; f <= type; f++) {
         const uint64_t saturated = tamis_i_low_mask((unsigned)summary->params.counter_bits[f]);
-        const unsigned n = counters_of(summary, digest, f, at);
+        const unsigned n = summary_multiple_counters_of(summary, digest, f, at);
         for (unsigned i = 0; i < n; i++) {
-            const uint64_t count = counter_get(summary, f, at[i]);
+            const uint64_t count = summary_multiple_counter_get(summary, f, at[i]);
             if (count != saturated)
-                counter_put(summary, f, at[i], count + 1);
+                summary_multiple_counter_put(summary, f, at[i], count + 1);
         }
     }
     return TAMIS_OK;
 }
 
 /* Look first: a zero among the counters means that there was no such item. */
-static tamis_status remove_counting(tamis_i_summary *summary, tamis_digest digest, unsigned type) {
+static tamis_status summary_multiple_remove_counting(tamis_i_summary *summary, tamis_digest digest,
+                                                     unsigned type) {
     uint64_t at[TAMIS_I_SUMMARY_HASHES_MAX];
     for (unsigned f = 0; f <= type; f++) {
-        const unsigned n = counters_of(summary, digest, f, at);
+        const unsigned n = summary_multiple_counters_of(summary, digest, f, at);
         for (unsigned i = 0; i < n; i++)
-            if (counter_get(summary, f, at[i]) == 0)
+            if (summary_multiple_counter_get(summary, f, at[i]) == 0)
                 return TAMIS_E_NOT_FOUND;
     }
     for (unsigned f = 0; f <= type; f++) {
         const uint64_t saturated = tamis_i_low_mask((unsigned)summary->params.counter_bits[f]);
-        const unsigned n = counters_of(summary, digest, f, at);
+        const unsigned n = summary_multiple_counters_of(summary, digest, f, at);
         for (unsigned i = 0; i < n; i++) {
-            const uint64_t count = counter_get(summary, f, at[i]);
+            const uint64_t count = summary_multiple_counter_get(summary, f, at[i]);
             if (count != saturated)
-                counter_put(summary, f, at[i], count - 1);
+                summary_multiple_counter_put(summary, f, at[i], count - 1);
         }
     }
     return TAMIS_OK;
 }
 
-static unsigned ask_counting(const tamis_i_summary *summary, tamis_digest digest) {
+static unsigned summary_multiple_ask_counting(const tamis_i_summary *summary, tamis_digest digest) {
     const unsigned n = (unsigned)summary->params.n_types;
     for (unsigned f = 0; f < n; f++) {
-        const uint64_t *const g = numbers(summary, f);
+        const uint64_t *const g = summary_multiple_numbers(summary, f);
         tamis_i_draw draw = tamis_i_draw_begin(digest, f);
         for (uint64_t i = 0; i < g[HASHES]; i++) {
             const uint64_t at = tamis_i_draw_next(&draw, g[SPAN], (unsigned)g[PER_WORD]);
-            if (counter_get(summary, f, at) == 0)
+            if (summary_multiple_counter_get(summary, f, at) == 0)
                 return f == 0 ? TAMIS_I_SUMMARY_NONE : f - 1;
         }
     }
     return n - 1;
 }
 
-static double fpr_counting(const tamis_i_summary *summary) {
+static double summary_multiple_fpr_counting(const tamis_i_summary *summary) {
     uint64_t raised = 0;
     for (uint64_t i = 0; i < summary->params.cells[0]; i++)
-        raised += counter_get(summary, 0, i) != 0;
+        raised += summary_multiple_counter_get(summary, 0, i) != 0;
     return pow((double)raised / (double)summary->params.cells[0],
                (double)summary->params.hashes[0]);
 }
@@ -307,12 +320,12 @@ const tamis_i_summary_kind tamis_i_summary_multiple_counting = {
     .id = TAMIS_I_SUMMARY_MULTIPLE_COUNTING,
     .name = "multiple-counting",
     .abilities = TAMIS_I_SUMMARY_CAN_REMOVE,
-    .shape = shape_counting,
-    .bits = bits,
-    .attach = attach,
-    .insert = insert_counting,
-    .ask = ask_counting,
-    .remove = remove_counting,
-    .prefetch = prefetch,
-    .fpr = fpr_counting,
-    .check = check};
+    .shape = summary_multiple_shape_counting,
+    .bits = summary_multiple_bits,
+    .attach = summary_multiple_attach,
+    .insert = summary_multiple_insert_counting,
+    .ask = summary_multiple_ask_counting,
+    .remove = summary_multiple_remove_counting,
+    .prefetch = summary_multiple_prefetch,
+    .fpr = summary_multiple_fpr_counting,
+    .check = summary_multiple_check};

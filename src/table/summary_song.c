@@ -29,7 +29,7 @@
 /* Geometry: WIDTH, then by type the first counter of its sub-table. */
 enum { WIDTH, FIRST };
 
-static tamis_status shape(const tamis_i_summary_params *params, uint64_t *n_words) {
+static tamis_status summary_song_shape(const tamis_i_summary_params *params, uint64_t *n_words) {
     const uint64_t width = params->counter_bits[0];
     if (params->n_types < 1 || params->n_types > TAMIS_I_SUMMARY_TYPES_MAX ||
         params->string_bits != 0 || width < 1 || width > TAMIS_I_SUMMARY_COUNTER_BITS_MAX)
@@ -48,14 +48,14 @@ static tamis_status shape(const tamis_i_summary_params *params, uint64_t *n_word
     return TAMIS_OK;
 }
 
-static uint64_t bits(const tamis_i_summary_params *params) {
+static uint64_t summary_song_bits(const tamis_i_summary_params *params) {
     uint64_t counters = 0;
     for (unsigned t = 0; t < params->n_types; t++)
         counters += params->cells[t];
     return counters * params->counter_bits[0];
 }
 
-static void attach(tamis_i_summary *summary) {
+static void summary_song_attach(tamis_i_summary *summary) {
     uint64_t *const g = summary->geometry;
     g[WIDTH] = summary->params.counter_bits[0];
     for (unsigned t = 1; t < summary->params.n_types; t++)
@@ -63,16 +63,18 @@ static void attach(tamis_i_summary *summary) {
 }
 
 /* The counter of the bucket that a key has in sub-table 'type'. */
-static uint64_t counter_of(const tamis_i_summary *summary, tamis_digest digest, unsigned type) {
+static uint64_t summary_song_counter_of(const tamis_i_summary *summary, tamis_digest digest,
+                                        unsigned type) {
     return summary->geometry[FIRST + type] +
            tamis_i_table_bucket(digest, type, summary->params.cells[type]);
 }
 
-static tamis_status insert(tamis_i_summary *summary, tamis_digest digest, unsigned type) {
+static tamis_status summary_song_insert(tamis_i_summary *summary, tamis_digest digest,
+                                        unsigned type) {
     (void)type;
     const unsigned width = (unsigned)summary->geometry[WIDTH];
     for (unsigned t = 0; t < summary->params.n_types; t++) {
-        const uint64_t i = counter_of(summary, digest, t);
+        const uint64_t i = summary_song_counter_of(summary, digest, t);
         const uint64_t count = tamis_i_packed_get(summary->body, width, i);
         if (count != tamis_i_low_mask(width))
             tamis_i_packed_put(summary->body, width, i, count + 1);
@@ -80,13 +82,13 @@ static tamis_status insert(tamis_i_summary *summary, tamis_digest digest, unsign
     return TAMIS_OK;
 }
 
-static unsigned ask(const tamis_i_summary *summary, tamis_digest digest) {
+static unsigned summary_song_ask(const tamis_i_summary *summary, tamis_digest digest) {
     const unsigned width = (unsigned)summary->geometry[WIDTH];
     uint64_t least = UINT64_MAX;
     unsigned type = 0;
     for (unsigned t = 0; t < summary->params.n_types; t++) {
         const uint64_t count =
-            tamis_i_packed_get(summary->body, width, counter_of(summary, digest, t));
+            tamis_i_packed_get(summary->body, width, summary_song_counter_of(summary, digest, t));
         if (count == 0)
             return TAMIS_I_SUMMARY_NONE;
         if (count < least) {
@@ -97,13 +99,13 @@ static unsigned ask(const tamis_i_summary *summary, tamis_digest digest) {
     return type;
 }
 
-static void prefetch(const tamis_i_summary *summary, tamis_digest digest) {
+static void summary_song_prefetch(const tamis_i_summary *summary, tamis_digest digest) {
     for (unsigned t = 0; t < summary->params.n_types && t < 4; t++)
         TAMIS_PREFETCH(summary->body +
-                       counter_of(summary, digest, t) * summary->geometry[WIDTH] / 64);
+                       summary_song_counter_of(summary, digest, t) * summary->geometry[WIDTH] / 64);
 }
 
-static double fpr(const tamis_i_summary *summary) {
+static double summary_song_fpr(const tamis_i_summary *summary) {
     const unsigned width = (unsigned)summary->geometry[WIDTH];
     double rate = 1;
     for (unsigned t = 0; t < summary->params.n_types; t++) {
@@ -116,18 +118,18 @@ static double fpr(const tamis_i_summary *summary) {
     return rate;
 }
 
-static bool check(const tamis_i_summary *summary, const char **reason) {
-    return tamis_i_summary_ends_at(summary, bits(&summary->params), reason);
+static bool summary_song_check(const tamis_i_summary *summary, const char **reason) {
+    return tamis_i_summary_ends_at(summary, summary_song_bits(&summary->params), reason);
 }
 
 const tamis_i_summary_kind tamis_i_summary_song = {.id = TAMIS_I_SUMMARY_SONG,
                                                    .name = "song",
                                                    .abilities = TAMIS_I_SUMMARY_DECIDES,
-                                                   .shape = shape,
-                                                   .bits = bits,
-                                                   .attach = attach,
-                                                   .insert = insert,
-                                                   .ask = ask,
-                                                   .prefetch = prefetch,
-                                                   .fpr = fpr,
-                                                   .check = check};
+                                                   .shape = summary_song_shape,
+                                                   .bits = summary_song_bits,
+                                                   .attach = summary_song_attach,
+                                                   .insert = summary_song_insert,
+                                                   .ask = summary_song_ask,
+                                                   .prefetch = summary_song_prefetch,
+                                                   .fpr = summary_song_fpr,
+                                                   .check = summary_song_check};
