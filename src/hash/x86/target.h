@@ -16,4 +16,8 @@
 /* All three.  The order of instructions is that for processors with AVX2, not for the oldest x86-64. */
 #define TAMIS_I_TARGET_ALL __attribute__((target("popcnt,bmi,bmi2,lzcnt,avx2,tune=znver2")))
 
+#define TAMIS_I_TARGET_AES      __attribute__((target("aes,sse4.1")))    /* AES */
+#define TAMIS_I_TARGET_AES_AVX2 __attribute__((target("aes,avx2")))      /* AES, AVX2 */
+#define TAMIS_I_TARGET_VAES     __attribute__((target("vaes,aes,avx2"))) /* AES, AVX2, VAES */
+
 #endif
