@@ -1,7 +1,7 @@
 # The short way to every task; CMake does the work (see CMakePresets.json).
 .DEFAULT_GOAL := build
 .PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
-.PHONY: completion instructions mutate test-big-endian test-aarch64 test-i686 amalgamation install-python deb reference clean
+.PHONY: completion instructions hash-cost mutate test-big-endian test-aarch64 test-i686 amalgamation install-python deb reference clean
 
 PREFIX ?= /usr/local
 # What 'make install' takes; another one is taken as it is.
@@ -100,6 +100,11 @@ instructions:    ## instructions of every operation, by callgrind, beside bench/
 	$(call configure-and-build,release)
 	@scripts/instructions.sh build/release/libtamis.a >build/instructions.csv
 	@scripts/instructions.py bench/results/instructions.csv build/instructions.csv
+
+hash-cost:       ## time and instructions of the hashes, beside each other
+	@scripts/setup.sh build
+	$(call configure-and-build,release)
+	@scripts/hash-cost.sh build/release/libtamis.a
 
 # The planner is left out: it stores no bytes, and its test has a limit of time.
 test-big-endian: ## the tests of formats and kernels on a big-endian machine, run by qemu
