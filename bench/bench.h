@@ -162,4 +162,12 @@ extern const bench_engine bench_engine_libbloom;
 extern const bench_engine bench_engine_leveldb;
 extern const bench_engine bench_engine_dpdk;
 
+/* Prepare the default hash under seed 1, for digests that all subjects share. */
+static inline bool bench_hasher(tamis_hasher *hasher) {
+    tamis_params params;
+    tamis_params_init(&params);
+    params.seed = 1;
+    return tamis_hasher_init(hasher, &params) == TAMIS_OK;
+}
+
 #endif

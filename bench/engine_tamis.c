@@ -170,6 +170,7 @@ typedef bool one_key(tamis_filter *filter, tamis_digest digest);
 
 static inline size_t ahead(const bench_subject *subject, const bench_keys *keys, one_key *work) {
     tamis_filter *const filter = subject->self;
+    const tamis_hasher *const hasher = tamis_filter_hasher(filter);
     tamis_digest ring[AHEAD];
     size_t result = 0;
     for (size_t i = 0; i < keys->n + AHEAD; i++) {
@@ -177,7 +178,7 @@ static inline size_t ahead(const bench_subject *subject, const bench_keys *keys,
             result += work(filter, ring[i % AHEAD]);
         if (i < keys->n) {
             const tamis_digest digest =
-                keys->digests == NULL ? tamis_hash_u64(SEED, keys->u64[i]) : keys->digests[i];
+                keys->digests == NULL ? tamis_hash_u64(hasher, keys->u64[i]) : keys->digests[i];
             tamis_filter_prefetch_digest(filter, digest);
             ring[i % AHEAD] = digest;
         }

@@ -41,6 +41,7 @@ typedef struct run {
     size_t n_subjects;
     unsigned rounds; /* with the one that is not counted */
     uint64_t *u64;
+    tamis_hasher hasher; /* of the digests, the same for all */
     tamis_digest *digests;
     bool *answers;
     double *times;
@@ -72,7 +73,7 @@ static void fail(run *r, const bench_subject *subject, const char *why) {
 static bench_keys keys_made(run *r, size_t n) {
     if (r->setup->digests)
         for (size_t i = 0; i < n; i++)
-            r->digests[i] = tamis_hash_u64(1, r->u64[i]);
+            r->digests[i] = tamis_hash_u64(&r->hasher, r->u64[i]);
     return (bench_keys){.n = n,
                         .u64 = r->u64,
                         .digests = r->setup->digests ? r->digests : NULL,
@@ -381,6 +382,8 @@ const char *bench_run(bench_subject *subjects, size_t n, const bench_setup *setu
                       const bench_watch *watch, bench_row *rows, size_t *n_rows,
                       const char **culprit) {
     run r = {.setup = setup, .watch = watch, .subjects = subjects, .rounds = setup->rounds + 1};
+    if (!bench_hasher(&r.hasher))
+        return "the hash cannot be prepared";
     double *const room = malloc(r.rounds * sizeof *room);
     r.u64 = malloc(SAMPLE * sizeof *r.u64);
     r.digests = malloc(SAMPLE * sizeof *r.digests);

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #define _DEFAULT_SOURCE
+#include "bench/bench.h"
 #include "bench/table.h"
 
 #include <fcntl.h>
@@ -111,6 +112,7 @@ const keeper table_keeper_mapped = {.name = "tamis, mapped",
 enum { SLOT = 8 + TABLE_KEY + TABLE_VALUE, SECTOR = 512, PER_SECTOR = SECTOR / SLOT };
 
 typedef struct plain {
+    tamis_hasher hasher;
     unsigned char *map;
     size_t size;
     uint64_t slots;
@@ -121,6 +123,10 @@ static const char *plain_map(kept *table, bool create) {
     plain *const own = calloc(1, sizeof *own);
     if (own == NULL)
         return "no memory";
+    if (!bench_hasher(&own->hasher)) {
+        free(own);
+        return "the hash cannot be prepared";
+    }
     own->slots = (table->n * 66 / 10 + PER_SECTOR) / PER_SECTOR * PER_SECTOR;
     own->size = (size_t)(own->slots / PER_SECTOR * SECTOR);
     own->fd = open(table->path, create ? O_RDWR | O_CREAT | O_EXCL : O_RDWR, 0600);
@@ -151,7 +157,7 @@ static const char *plain_open(kept *table) {
 /* The slot of a key, or the free one where it belongs. */
 static unsigned char *plain_find(const plain *own, const unsigned char *key, bool *found) {
     __extension__ typedef unsigned __int128 u128;
-    uint64_t at = (uint64_t)((u128)tamis_hash(1, key, TABLE_KEY).lo * own->slots >> 64);
+    uint64_t at = (uint64_t)((u128)tamis_hash(&own->hasher, key, TABLE_KEY).lo * own->slots >> 64);
     for (;;) {
         unsigned char *const slot = own->map + at / PER_SECTOR * SECTOR + at % PER_SECTOR * SLOT;
         *found = slot[0] != 0 && memcmp(slot + 8, key, TABLE_KEY) == 0;

@@ -49,8 +49,7 @@ static int run_change(key_reader *reader, const change_options *chosen, unsigned
         complain(command, "%s is of kind '%s', which cannot do that; these can: %s", chosen->input,
                  tamis_kind_name(params.kind), text_kinds(abilities, kinds));
     } else if (keys_fit(reader, tamis_filter_key_form(filter), chosen->input) &&
-               allow_growth(command, chosen, filter)) {
-        reader->seed = params.seed;
+               allow_growth(command, chosen, filter) && keys_hash(reader, &params)) {
         code = changer(reader, filter);
     }
     if (code != EXIT_TROUBLE && !set_save(command, filter, chosen->output))

@@ -74,6 +74,7 @@ enum {
     OPT_DELETES,
     OPT_ALL,
     OPT_SEED,
+    OPT_HASH,
     OPT_COMPACT,
     OPT_LIKE,
     OPT_VERBOSE,
@@ -101,11 +102,22 @@ int option_next(int argc, char **argv, const char *letters, const struct option 
  * the subcommand is to return at once with the code returned here. */
 int one_set_options(int argc, char **argv, const char *help, bool *as_json, const char **path);
 
+/* A seed of up to 128 bits. */
+typedef struct hash_seed {
+    uint64_t low, high;
+} hash_seed;
+
+#define TEXT_SEED 40 /* room for a seed as text */
+
+/* As 0x and hexadecimal digits, 16 or, if it is longer, 32. */
+const char *text_seed(hash_seed seed, char *text);
+
 /* The value of an option; false after a complaint. */
 bool option_count(const char *command, const char *option, const char *text, uint64_t max,
                   uint64_t *value);
 bool option_rate(const char *command, const char *option, const char *text, double *value);
-bool option_seed(const char *command, const char *text, uint64_t *value);
+bool option_seed(const char *command, const char *text, hash_seed *seed);
+bool option_hash(const char *command, const char *name, tamis_hash_id *hash);
 bool option_kind(const char *command, const char *name, tamis_kind *kind);
 
 /* Read an integer key or seed: decimal or 0x..., up to 2^64 - 1, blanks around it allowed.  false,
@@ -241,7 +253,8 @@ typedef struct key_batch {
 typedef struct key_reader {
     const char *command;
     key_format format;
-    uint64_t seed;
+    tamis_params hash; /* which hash and seed; nothing else of it is set */
+    tamis_hasher hasher;
     size_t next_given;
     char *const *files;
     int n_files;
@@ -268,9 +281,12 @@ typedef struct key_reader {
 /* Make a reader of the keys of the command line and of the files, in order; "-" means stdin, and so does an
  * empty list without keys of the command line.  Files that are missing or are directories are found now,
  * before any work is done: NULL after a complaint.  What 'format' points to must stay until keys_free.
- * Set 'seed' before the first read.  The caller frees the reader with keys_free. */
+ * Call keys_hash before the first read.  The caller frees the reader with keys_free. */
 key_reader *keys_open(const char *command, const key_format *format, char *const *files,
                       int n_files);
+
+/* Hash keys as sets with these parameters do.  false after a complaint. */
+bool keys_hash(key_reader *reader, const tamis_params *params);
 
 /* Read the next keys into reader->batch.  They are at most KEY_BATCH, and as many as are at hand:
  * a slow pipe is not waited for.  Returns their number; 0 at the end or after a complaint
@@ -396,7 +412,7 @@ void json_text(json *j, const char *name, const char *text); /* bytes that are n
 /* Many readers keep numbers as doubles, and round integers beyond 2^53: these come out as strings of
  * digits.  A seed is a string always, so that its type does not depend on chance. */
 void json_u64(json *j, const char *name, uint64_t value);
-void json_seed(json *j, uint64_t seed);                  /* member "seed" */
+void json_seed(json *j, hash_seed seed);                 /* member "seed" */
 void json_real(json *j, const char *name, double value); /* NaN and infinity: null */
 void json_bool(json *j, const char *name, bool value);
 void json_null(json *j, const char *name);

@@ -24,9 +24,11 @@ static const char help[] =
     "rate\n"
     "      --overfull  save the set also if it got more keys than N, and its error rate is higher "
     "than P\n"
+    "      --hash H    aes, the default, or xxh3 if nobody chooses keys to do harm\n"
     "      --seed N    of the hash, instead of a random one\n"
     "      --like OTHER\n"
-    "                  kind, parameters and seed of another set: the two can be merged.  Of a set\n"
+    "                  kind, parameters, hash and seed of another set: the two can be merged.  Of "
+    "a set\n"
     "                  that has grown: kind, error rate and seed, for all keys at once\n"
     "      --compact   the compact form, without what is empty in the set; of the kinds rank,\n"
     "                  the default here, and rank-counting\n"
@@ -34,7 +36,7 @@ static const char help[] =
 
 typedef struct build_options {
     tamis_need need; /* n is 0: not given */
-    uint64_t seed;   /* 0: not given */
+    hash_seed seed;  /* 0: not given */
     const char *like;
     const char *output;
     key_format format;
@@ -44,13 +46,15 @@ typedef struct build_options {
     bool verbose;
 } build_options;
 
-static bool random_seed(const char *command, uint64_t *seed) {
+/* Random bits, as many as the hash takes. */
+static bool random_seed(const char *command, tamis_hash_id hash, hash_seed *seed) {
     do {
         if (getentropy(seed, sizeof *seed) != 0) {
             complain(command, "the system gives no random seed; choose one with --seed");
             return false;
         }
-    } while (*seed == 0);
+    } while (seed->low == 0);
+    seed->high = hash == TAMIS_HASH_XXH3 ? 0 : seed->high;
     return true;
 }
 
@@ -75,7 +79,8 @@ static tamis_filter *create(const char *command, const tamis_params *params, uin
     return filter;
 }
 
-static bool make_plan(const char *command, const tamis_need *need, uint64_t seed,
+/* 'hash' has the hash and the seed. */
+static bool make_plan(const char *command, const tamis_need *need, const tamis_params *hash,
                       tamis_plan *plan) {
     tamis_plan_init(plan);
     const tamis_status status = tamis_plan_make(need, plan);
@@ -83,16 +88,18 @@ static bool make_plan(const char *command, const tamis_need *need, uint64_t seed
         complain_plan(command, need, status);
         return false;
     }
-    plan->params.seed = seed;
+    plan->params.hash = hash->hash;
+    plan->params.seed = hash->seed;
+    plan->params.seed_high = hash->seed_high;
     return true;
 }
 
 /* An empty set for the need, and the error rate that is promised for it; NULL after a complaint. */
-static tamis_filter *create_planned(const char *command, const tamis_need *need, uint64_t seed,
-                                    double *promised) {
+static tamis_filter *create_planned(const char *command, const tamis_need *need,
+                                    const tamis_params *hash, double *promised) {
     tamis_plan plan;
 
-    if (!make_plan(command, need, seed, &plan))
+    if (!make_plan(command, need, hash, &plan))
         return NULL;
     *promised = need->fpr > 0 ? need->fpr : plan.fpr;
     return create(command, &plan.params, plan.bytes);
@@ -163,7 +170,7 @@ static tamis_filter *build_counted(key_reader *reader, tamis_need *need,
         plan.params = *params;
     else
         need->n = spool_count(digests) > 0 ? spool_count(digests) : 1;
-    if (params != NULL || make_plan(reader->command, need, reader->seed, &plan))
+    if (params != NULL || make_plan(reader->command, need, &reader->hash, &plan))
         filter = build_spooled(reader->command, digests, &plan);
 end:
     spool_free(digests);
@@ -176,8 +183,9 @@ static tamis_filter *build_all(key_reader *reader, tamis_need *need) {
     tamis_plan plan;
     need->n = 1;
     need->offline = need->copies <= 1; /* a set that is built has each key once */
-    tamis_filter *const filter =
-        make_plan(reader->command, need, 0, &plan) ? build_counted(reader, need, NULL) : NULL;
+    tamis_filter *const filter = make_plan(reader->command, need, &reader->hash, &plan)
+                                     ? build_counted(reader, need, NULL)
+                                     : NULL;
     if (filter != NULL && need->grows && !set_allow_growth(reader->command, filter, need->fpr)) {
         tamis_filter_free(filter);
         return NULL;
@@ -194,7 +202,8 @@ static tamis_filter *build_like(key_reader *reader, const char *path, tamis_key_
         return NULL;
     if (known != TAMIS_KEYS_UNKNOWN)
         *form = known;
-    reader->seed = other.params.seed;
+    if (!keys_hash(reader, &other.params))
+        return NULL;
     /* A set whose keys were placed with the knowledge of all of them has no room to do without. */
     if (other.fpr_promised == 0 && other.params.kind == TAMIS_KIND_DLEFT)
         return build_counted(reader, NULL, &other.params);
@@ -237,13 +246,23 @@ static tamis_filter *build_any(key_reader *reader, const build_options *chosen,
     tamis_filter *filter;
     double promised = 0;
 
-    reader->seed = chosen->seed;
-    if (chosen->like == NULL && reader->seed == 0 && !random_seed(reader->command, &reader->seed))
-        return NULL;
+    hash_seed seed = chosen->seed;
+    if (chosen->like == NULL) {
+        tamis_params hash;
+        tamis_params_init(&hash);
+        if (seed.low == 0 && seed.high == 0 && !random_seed(reader->command, need.hash, &seed))
+            return NULL;
+        hash.hash = need.hash;
+        hash.seed = seed.low;
+        hash.seed_high = seed.high;
+        if (!keys_hash(reader, &hash))
+            return NULL;
+    }
     if (chosen->like == NULL && need.n == 0)
         return build_all(reader, &need);
-    filter = chosen->like != NULL ? build_like(reader, chosen->like, form)
-                                  : create_planned(reader->command, &need, reader->seed, &promised);
+    filter = chosen->like != NULL
+                 ? build_like(reader, chosen->like, form)
+                 : create_planned(reader->command, &need, &reader->hash, &promised);
     if (filter == NULL)
         return NULL;
     if ((need.grows && !set_allow_growth(reader->command, filter, need.fpr)) ||
@@ -276,6 +295,9 @@ static bool take_option(const char *command, int option, build_options *chosen) 
     case OPT_SEED:
         chosen->planned = true;
         return option_seed(command, optarg, &chosen->seed);
+    case OPT_HASH:
+        chosen->planned = true;
+        return option_hash(command, optarg, &chosen->need.hash);
     case OPT_LIKE:
         chosen->like = optarg;
         return true;
@@ -322,7 +344,8 @@ static bool check_options(const char *command, build_options *chosen) {
     if (chosen->output == NULL)
         complain(command, "-o SET, the file to write, is required");
     else if (chosen->like != NULL && chosen->planned)
-        complain(command, "--like excludes --seed and all that plans (-p, -n, --kind, ...)");
+        complain(command,
+                 "--like excludes --hash, --seed and all that plans (-p, -n, --kind, ...)");
     else if (chosen->need.grows &&
              (chosen->compact || (chosen->need.bytes > 0 && chosen->need.fpr == 0)))
         complain(command, "--grow excludes --compact, and --bytes without -p");
@@ -357,17 +380,13 @@ static int build_files(const char *command, build_options *chosen, char *const *
 }
 
 int cmd_build(int argc, char **argv) {
-    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                            NEED_OPTIONS,
-                                            {"seed", required_argument, NULL, OPT_SEED},
-                                            {"grow", no_argument, NULL, OPT_GROW},
-                                            {"like", required_argument, NULL, OPT_LIKE},
-                                            {"compact", no_argument, NULL, OPT_COMPACT},
-                                            {"overfull", no_argument, NULL, OPT_OVERFULL},
-                                            {"verbose", no_argument, NULL, OPT_VERBOSE},
-                                            KEY_OPTIONS,
-                                            {"help", no_argument, NULL, OPT_HELP},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"output", required_argument, NULL, 'o'},    NEED_OPTIONS,
+        {"seed", required_argument, NULL, OPT_SEED}, {"hash", required_argument, NULL, OPT_HASH},
+        {"grow", no_argument, NULL, OPT_GROW},       {"like", required_argument, NULL, OPT_LIKE},
+        {"compact", no_argument, NULL, OPT_COMPACT}, {"overfull", no_argument, NULL, OPT_OVERFULL},
+        {"verbose", no_argument, NULL, OPT_VERBOSE}, KEY_OPTIONS,
+        {"help", no_argument, NULL, OPT_HELP},       {NULL, 0, NULL, 0}};
     build_options chosen = {.format = KEY_FORMAT_DEFAULT};
     int code = EXIT_TROUBLE;
     int option;

@@ -58,7 +58,8 @@ static void print_json(const char *path, const tamis_filter *filter, const tamis
     json_text(&j, "file", path);
     json_text(&j, "kind", tamis_kind_name(info->params.kind));
     json_params(&j, &info->params);
-    json_seed(&j, info->params.seed);
+    json_text(&j, "hash", tamis_hash_name(info->params.hash));
+    json_seed(&j, (hash_seed){info->params.seed, info->params.seed_high});
     if (tamis_filter_key_form(filter) == TAMIS_KEYS_UNKNOWN)
         json_null(&j, "key_form");
     else
@@ -110,7 +111,7 @@ static void print_text_links(const tamis_filter *filter, const tamis_info *info)
 
 static void print_text(const char *path, const tamis_filter *filter, const tamis_info *info,
                        uint64_t compact) {
-    char text[TEXT_NUMBER];
+    char text[TEXT_NUMBER], seed[TEXT_SEED];
 
     printf("file            %s\n", path);
     printf("kind            %s\n", tamis_kind_name(info->params.kind));
@@ -121,7 +122,9 @@ static void print_text(const char *path, const tamis_filter *filter, const tamis
             break;
         printf(" %s=%" PRIu64, name, info->params.value[i]);
     }
-    printf("\nseed            0x%016" PRIx64 "\n", info->params.seed);
+    printf("\nhash            %s\n", tamis_hash_name(info->params.hash));
+    printf("seed            %s\n",
+           text_seed((hash_seed){info->params.seed, info->params.seed_high}, seed));
     const char *const form = text_form(tamis_filter_key_form(filter));
     printf("form of keys    %s\n", form != NULL ? form : "not known");
     printf("capacity        %s keys\n", text_count(info->capacity, text));

@@ -8,9 +8,10 @@
 
 static const char help[] =
     "usage: tamis merge -o SET [-p P] A B [MORE...]\n"
-    "Unite sets that have the same kind, parameters and seed, as 'tamis build --like' makes "
+    "Unite sets that have the same kind, parameters, hash and seed, as 'tamis build --like' makes "
     "them.\n"
-    "Of sets that grow only kind and seed must be the same: the links of all become one set.\n\n"
+    "Of sets that grow only kind, hash and seed must be the same: the links of all become one "
+    "set.\n\n"
     "  -o SET          the file to write; may be one of the others; - is standard output\n"
     "  -p P            error rate promised for all together; makes any set one that grows\n"
     "      --verbose   say what the result is\n";
@@ -23,8 +24,13 @@ static void describe_difference(const tamis_params *a, const tamis_params *b, bo
         snprintf(text, size, "kind (%s, %s)", tamis_kind_name(a->kind), tamis_kind_name(b->kind));
         return;
     }
+    if (a->hash != b->hash) {
+        snprintf(text, size, "hash (%s, %s)", tamis_hash_name(a->hash), tamis_hash_name(b->hash));
+        return;
+    }
     if (grow) {
-        snprintf(text, size, "%s", a->seed != b->seed ? "seed" : "the bits of values");
+        const bool seeds = a->seed != b->seed || a->seed_high != b->seed_high;
+        snprintf(text, size, "%s", seeds ? "seed" : "the bits of values");
         return;
     }
     const char *name = NULL;

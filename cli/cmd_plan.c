@@ -165,7 +165,7 @@ int cmd_plan(int argc, char **argv) {
     bool as_json = false;
     bool planned = false; /* an option that --check excludes was given */
     uint64_t rows = 0;
-    uint64_t seed = 0;
+    hash_seed seed = {0, 0};
 
     tamis_need_init(&need);
     for (int option; (option = option_next(argc, argv, NEED_LETTERS, options)) != -1;) {
@@ -205,8 +205,8 @@ int cmd_plan(int argc, char **argv) {
         return complain(argv[0], "--check excludes all other options but -n and --seed");
     if (rows > 0)
         return plan_check(argv[0], (unsigned)rows, need.n == 0 ? 1000000 : need.n,
-                          seed == 0 ? 1 : seed);
-    if (seed != 0)
+                          seed.low == 0 ? 1 : seed.low);
+    if (seed.low != 0)
         return complain(argv[0], "--seed is an option of --check and of 'tamis build'");
     if (need.n == 0 && need.bytes == 0)
         return complain(argv[0], "-n N, the number of keys, is required, or --bytes");

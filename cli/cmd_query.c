@@ -73,8 +73,7 @@ static int query_files(const char *command, int argc, char **argv, const query_o
     key_reader *const reader = keys_open(command, &chosen->format, files, n_files);
     tamis_params_init(&params);
     if (reader != NULL && keys_fit(reader, tamis_filter_key_form(filter), argv[0]) &&
-        tamis_filter_params(filter, &params) == TAMIS_OK) {
-        reader->seed = params.seed;
+        tamis_filter_params(filter, &params) == TAMIS_OK && keys_hash(reader, &params)) {
         code = query(reader, filter, chosen);
     }
     keys_free(reader);

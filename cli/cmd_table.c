@@ -34,6 +34,7 @@ const char table_help[] =
     "      --key-max K     longest key in bytes (32)\n"
     "      --value-max V   longest value in bytes (32)\n"
     "      --stash S       items that find no place elsewhere\n"
+    "      --hash H        aes, the default, or xxh3 if nobody chooses keys to do harm\n"
     "      --seed N        of the hash; random by default\n"
     "Of put, delete and rebuild:\n"
     "      --sync WHEN     to the disk: each, batch (at the end), none (batch)\n"
@@ -102,7 +103,9 @@ bool option_summary(const char *command, const char *text, tamis_summary *summar
 
 typedef struct create_options {
     tamis_table_need need;
-    uint64_t key_max, value_max, stash, seed;
+    uint64_t key_max, value_max, stash;
+    hash_seed seed;
+    tamis_hash_id hash;
     bool json;
 } create_options;
 
@@ -149,6 +152,8 @@ static bool create_option(const char *command, int option, create_options *chose
         return option_count(command, "--stash", optarg, 1 << 30, &chosen->stash);
     case OPT_SEED:
         return option_seed(command, optarg, &chosen->seed);
+    case OPT_HASH:
+        return option_hash(command, optarg, &chosen->hash);
     default:
         return false;
     }
@@ -165,6 +170,7 @@ static int make_plan(int argc, char **argv, create_options *chosen, tamis_table_
                                             {"value-max", required_argument, NULL, OPT_VALUE_MAX},
                                             {"stash", required_argument, NULL, OPT_STASH},
                                             {"seed", required_argument, NULL, OPT_SEED},
+                                            {"hash", required_argument, NULL, OPT_HASH},
                                             {"json", no_argument, NULL, OPT_JSON},
                                             {NULL, 0, NULL, 0}};
     memset(chosen, 0, sizeof *chosen);
@@ -185,7 +191,9 @@ static int make_plan(int argc, char **argv, create_options *chosen, tamis_table_
     plan->params.key_max = chosen->key_max;
     plan->params.value_max = chosen->value_max;
     plan->params.stash = chosen->stash;
-    plan->params.seed = chosen->seed;
+    plan->params.hash = chosen->hash;
+    plan->params.seed = chosen->seed.low;
+    plan->params.seed_high = chosen->seed.high;
     status = tamis_table_complete(&plan->params);
     if (status != TAMIS_OK)
         return complain(argv[0],
@@ -316,7 +324,8 @@ static void info_json(const char *path, const tamis_table_state *info) {
     json_text(&j, "file", path);
     json_u64(&j, "capacity", params->capacity);
     json_u64(&j, "count", info->count);
-    json_seed(&j, params->seed);
+    json_text(&j, "hash", tamis_hash_name(params->hash));
+    json_seed(&j, (hash_seed){params->seed, params->seed_high});
     json_table_params(&j, params);
     json_u64(&j, "slots", info->slots);
     json_u64(&j, "slot_bytes", info->slot_bytes);
@@ -336,7 +345,7 @@ static void info_json(const char *path, const tamis_table_state *info) {
 
 static void info_text(const char *path, const tamis_table_state *info) {
     const tamis_table_params *const params = &info->params;
-    char text[TEXT_NUMBER];
+    char text[TEXT_NUMBER], seed[TEXT_SEED];
     printf("file            %s\n", path);
     printf("summary         %s\n", tamis_summary_name(params->summary));
     printf("items           %s", text_count(info->count, text));
@@ -350,7 +359,8 @@ static void info_text(const char *path, const tamis_table_state *info) {
     printf(" of %s items\n", text_count(params->stash, text));
     printf("deleted slots   %s%s\n", text_count(info->deleted, text),
            info->rebuild_due ? ": a rebuild is due" : "");
-    printf("seed            0x%016" PRIx64 "\n", params->seed);
+    printf("hash            %s\n", tamis_hash_name(params->hash));
+    printf("seed            %s\n", text_seed((hash_seed){params->seed, params->seed_high}, seed));
     printf("file size       %s\n", text_bytes(info->slow_bytes, text));
     printf("fast memory     %s summary", text_bytes(info->summary_bytes, text));
     printf(", %s bits", text_bytes(info->bit_bytes, text));

@@ -217,9 +217,10 @@ static int uniq_files(const char *command, const uniq_options *chosen, char *con
     if (reader == NULL)
         return EXIT_TROUBLE;
     const int lock = chosen->set != NULL ? set_lock(command, chosen->set, chosen->set) : -1;
-    if (open_seen(command, chosen, &seen) && keys_fit(reader, tamis_filter_key_form(seen.filter),
-                                                      chosen->set != NULL ? chosen->set : "-")) {
-        reader->seed = seen.params.seed;
+    if (open_seen(command, chosen, &seen) &&
+        keys_fit(reader, tamis_filter_key_form(seen.filter),
+                 chosen->set != NULL ? chosen->set : "-") &&
+        keys_hash(reader, &seen.params)) {
         code = see_all(reader, &seen, chosen);
     }
     /* What could not be printed has not been seen. */

@@ -109,9 +109,13 @@ void json_u64(json *j, const char *name, uint64_t value) {
     fprintf(j->out, value <= EXACT_MAX ? "%" PRIu64 : "\"%" PRIu64 "\"", value);
 }
 
-void json_seed(json *j, uint64_t seed) {
+void json_seed(json *j, hash_seed seed) {
+    char text[TEXT_SEED];
     put_start(j, "seed");
-    fprintf(j->out, "\"%" PRIu64 "\"", seed);
+    if (seed.high == 0)
+        fprintf(j->out, "\"%" PRIu64 "\"", seed.low);
+    else
+        fprintf(j->out, "\"%s\"", text_seed(seed, text));
 }
 
 void json_real(json *j, const char *name, double value) {

@@ -152,6 +152,9 @@ key_reader *keys_open(const char *command, const key_format *format, char *const
         return NULL;
     }
     reader->command = command;
+    tamis_params_init(&reader->hash);
+    reader->hash.seed = 1; /* any, until keys_hash says which: a table hashes its keys itself */
+    (void)!tamis_hasher_init(&reader->hasher, &reader->hash);
     reader->format = *format;
     if (reader->format.delimiter == '\0')
         reader->format.delimiter = '\t';
@@ -318,7 +321,7 @@ static bool hash_hex(const key_reader *reader, tamis_bytes raw, tamis_digest *di
         key[i] = (unsigned char)(high * 16 + low);
     }
     *key_size = size / 2;
-    *digest = tamis_hash(reader->seed, key, *key_size);
+    *digest = tamis_hash(&reader->hasher, key, *key_size);
     return true;
 }
 
@@ -358,14 +361,14 @@ static const char *hash_key(const key_reader *reader, tamis_bytes text, tamis_di
     case KEY_U64:
         if (!parse_u64(text.data, text.size, &integer))
             return "is not an integer below 2^64";
-        *digest = tamis_hash_u64(reader->seed, integer);
+        *digest = tamis_hash_u64(&reader->hasher, integer);
         return NULL;
     case KEY_HEX:
         if (!hash_hex(reader, text, digest, &size))
             return "is not hexadecimal";
         return reader->integers && size != 8 ? "has not the 8 bytes of an integer" : NULL;
     default:
-        *digest = tamis_hash(reader->seed, text.data, text.size);
+        *digest = tamis_hash(&reader->hasher, text.data, text.size);
         return NULL;
     }
 }
@@ -393,6 +396,16 @@ static void tell_cr(key_reader *reader) {
     complain(reader->command,
              "warning: %s: lines end in CR LF, and the CR is part of the keys; --crlf drops it",
              reader->name);
+}
+
+bool keys_hash(key_reader *reader, const tamis_params *params) {
+    reader->hash.hash = params->hash;
+    reader->hash.seed = params->seed;
+    reader->hash.seed_high = params->seed_high;
+    if (tamis_hasher_init(&reader->hasher, &reader->hash) == TAMIS_OK)
+        return true;
+    complain(reader->command, "the hash xxh3 has a seed of 64 bits, not of 128");
+    return false;
 }
 
 size_t keys_read(key_reader *reader) {

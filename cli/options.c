@@ -4,6 +4,8 @@
  */
 #include "cli/cli.h"
 
+#include <inttypes.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,20 +206,51 @@ bool option_rate(const char *command, const char *option, const char *text, doub
     return false;
 }
 
-bool option_seed(const char *command, const char *text, uint64_t *value) {
+const char *text_seed(hash_seed seed, char *text) {
+    if (seed.high == 0)
+        snprintf(text, TEXT_SEED, "0x%016" PRIx64, seed.low);
+    else
+        snprintf(text, TEXT_SEED, "0x%016" PRIx64 "%016" PRIx64, seed.high, seed.low);
+    return text;
+}
+
+/* More than 16 hexadecimal digits: the last 16 are the low half. */
+static bool parse_long_seed(const char *digits, size_t size, hash_seed *seed) {
+    char high[2 + 16 + 1], low[2 + 16 + 1];
+    if (size <= 2 + 16 || size > 2 + 32 || digits[0] != '0' || (digits[1] | 0x20) != 'x')
+        return false;
+    snprintf(high, sizeof high, "0x%.*s", (int)(size - 18), digits + 2);
+    snprintf(low, sizeof low, "0x%.*s", 16, digits + size - 16);
+    return parse_u64(high, strlen(high), &seed->high) && parse_u64(low, strlen(low), &seed->low);
+}
+
+bool option_seed(const char *command, const char *text, hash_seed *seed) {
     const char *digits = text;
     size_t size = strlen(text);
-    uint64_t seed;
+    hash_seed own = {0, 0};
 
     if (size >= 2 && text[0] == '"' && text[size - 1] == '"') { /* as JSON has it */
         digits++;
         size -= 2;
     }
-    if (parse_u64(digits, size, &seed) && seed != 0) {
-        *value = seed;
+    if ((parse_u64(digits, size, &own.low) || parse_long_seed(digits, size, &own)) &&
+        (own.low != 0 || own.high != 0)) {
+        *seed = own;
         return true;
     }
-    complain(command, "--seed: '%s' is not an integer from 1 to 2^64 - 1", text);
+    complain(command, "--seed: '%s' is no integer from 1 to 2^64 - 1, nor 17 to 32 digits after 0x",
+             text);
+    return false;
+}
+
+bool option_hash(const char *command, const char *name, tamis_hash_id *hash) {
+    for (tamis_hash_id id = TAMIS_HASH_XXH3; tamis_hash_name(id) != NULL; id++)
+        if (strcmp(tamis_hash_name(id), name) == 0) {
+            *hash = id;
+            return true;
+        }
+    complain(command,
+             "--hash: there is no hash '%s'; there are aes (for keys from anyone) and xxh3", name);
     return false;
 }
 

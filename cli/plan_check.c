@@ -96,14 +96,15 @@ typedef struct outcome {
 
 /* The keys 0 to n - 1 as a source of digests. */
 typedef struct numbers {
-    uint64_t seed, n, at;
+    tamis_hasher hasher;
+    uint64_t n, at;
 } numbers;
 
 static bool numbers_read(void *context, tamis_digest *digests, size_t room, size_t *n) {
     numbers *const all = context;
     *n = 0;
     while (*n < room && all->at < all->n)
-        digests[(*n)++] = tamis_hash_u64(all->seed, all->at++);
+        digests[(*n)++] = tamis_hash_u64(&all->hasher, all->at++);
     return true;
 }
 
@@ -116,7 +117,9 @@ static tamis_status fill(const tamis_need *need, const tamis_params *params, out
                          tamis_filter **filter) {
     uint64_t keys[CHUNK];
     if (need->offline) {
-        numbers all = {.seed = params->seed, .n = params->capacity};
+        numbers all = {.n = params->capacity};
+        if (tamis_hasher_init(&all.hasher, params) != TAMIS_OK)
+            return TAMIS_E_ARGUMENT;
         const tamis_source source = {numbers_read, numbers_rewind, &all};
         const tamis_status status = tamis_filter_build(params, &source, NULL, NULL, filter);
         o->refused += status == TAMIS_E_FULL;

@@ -164,6 +164,7 @@ static churn experiment_of(tamis_kind kind, uint64_t keys, bool full) {
                .queries = full ? 10000 : 500000,
                .trials = full ? 10000 : 5};
     tamis_params_init(&c.params);
+    c.params.hash = TAMIS_HASH_XXH3;
     c.params.kind = kind;
     c.params.capacity = keys;
     c.params.seed = 1;

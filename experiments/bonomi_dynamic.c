@@ -107,6 +107,7 @@ static tamis_status bloom(const figure *self, double *value) {
 static tamis_status bloom_simulate(const figure *self, run *r, measured *value) {
     experiment e = {.keys = 200000, .trials = r->full ? 100 : 4};
     tamis_params_init(&e.params);
+    e.params.hash = TAMIS_HASH_XXH3;
     e.params.kind = TAMIS_KIND_BLOOM;
     e.params.capacity = e.keys;
     e.params.value[TAMIS_BLOOM_BITS] = (uint64_t)self->index * e.keys;
@@ -121,6 +122,7 @@ static tamis_status bloom_simulate(const figure *self, run *r, measured *value) 
 static experiment dleft(int bucket_bits, uint64_t buckets, uint64_t keys, unsigned trials) {
     experiment e = {.keys = keys, .trials = trials};
     tamis_params_init(&e.params);
+    e.params.hash = TAMIS_HASH_XXH3;
     e.params.kind = TAMIS_KIND_DLEFT;
     e.params.capacity = keys;
     e.params.value[TAMIS_DLEFT_BUCKET_BITS] = (uint64_t)bucket_bits;
@@ -317,6 +319,7 @@ static churn counting(tamis_kind kind, bool full) {
                .queries = full ? 10000 : 1000000,
                .trials = full ? 50 : 2};
     tamis_params_init(&c.params);
+    c.params.hash = TAMIS_HASH_XXH3;
     c.params.kind = kind;
     c.params.capacity = KEYS;
     c.params.seed = 1;

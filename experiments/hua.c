@@ -237,6 +237,7 @@ static tamis_status uncompressed_dleft(const figure *self, double *value) {
 static void filter_params(const tamis_rank_shape *shape, tamis_kind kind, uint64_t keys,
                           tamis_params *params) {
     tamis_params_init(params);
+    params->hash = TAMIS_HASH_XXH3;
     params->kind = kind;
     params->capacity = keys;
     params->value[TAMIS_RANK_BUCKETS] = shape->buckets;

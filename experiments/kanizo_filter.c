@@ -123,6 +123,7 @@ static tamis_status balanced_params(kanizo_kind kind, int beta, unsigned k, uint
 static tamis_status figure4_params(kanizo_kind kind, int beta, unsigned k, uint64_t n,
                                    tamis_params *params) {
     tamis_params_init(params);
+    params->hash = TAMIS_HASH_XXH3;
     params->capacity = n;
     switch (kind) {
     case KANIZO_STANDARD:

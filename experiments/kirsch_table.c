@@ -53,6 +53,7 @@ static tamis_status build(const kirsch_setting *s, tamis_summary summary, uint64
                           unsigned trial, tamis_table **table) {
     tamis_table_params params;
     kirsch_params(s, summary, &params);
+    params.hash = TAMIS_HASH_XXH3;
     params.seed = (uint64_t)trial + 1;
     tamis_table *made;
     tamis_status status = tamis_table_create(&params, NULL, &made);
@@ -213,6 +214,7 @@ tamis_status kirsch_simulate_bytes(const kirsch_setting *s, tamis_summary summar
     tamis_table_params params;
     tamis_table_state info;
     kirsch_params(s, summary, &params);
+    params.hash = TAMIS_HASH_XXH3;
     params.seed = 1;
     const tamis_status status = info_of(&params, &info);
     if (status != TAMIS_OK)
@@ -231,6 +233,7 @@ tamis_status kirsch_simulate_counting_bytes(const kirsch_setting *s, const unsig
     tamis_table_params params;
     tamis_table_state info;
     kirsch_params(s, TAMIS_SUMMARY_MULTIPLE_COUNTING, &params);
+    params.hash = TAMIS_HASH_XXH3;
     params.seed = 1;
     for (unsigned i = 0; i < s->n_tables; i++)
         params.counter_bits[i] = counter_bits[i];

@@ -87,13 +87,21 @@ void run_end(run *r) {
 
 /* Keys of a trial are consecutive integers, hashed with its seed. */
 typedef struct row {
-    uint64_t seed, n, next;
+    tamis_hasher hasher;
+    uint64_t n, next;
 } row;
+
+static row row_of(const tamis_params *params, uint64_t n, uint64_t next) {
+    row r = {.n = n, .next = next};
+    if (tamis_hasher_init(&r.hasher, params) != TAMIS_OK)
+        r.n = next; /* no seed: no keys */
+    return r;
+}
 
 static bool row_read(void *context, tamis_digest *digests, size_t room, size_t *n) {
     row *const r = context;
     for (*n = 0; *n < room && r->next < r->n; ++*n)
-        digests[*n] = tamis_hash_u64(r->seed, r->next++);
+        digests[*n] = tamis_hash_u64(&r->hasher, r->next++);
     return true;
 }
 
@@ -108,7 +116,7 @@ static tamis_status make_one_by_one(const tamis_params *params, uint64_t keys,
     tamis_status status = tamis_filter_create(params, NULL, &made);
     if (status != TAMIS_OK)
         return status;
-    row r = {.seed = params->seed, .n = keys};
+    row r = row_of(params, keys, 0);
     tamis_digest digests[BATCH];
     size_t n;
     while (status == TAMIS_OK && row_read(&r, digests, BATCH, &n) && n > 0)
@@ -123,10 +131,11 @@ static tamis_status make_one_by_one(const tamis_params *params, uint64_t keys,
 
 static tamis_status make(const experiment *e, unsigned trial, tamis_filter **filter) {
     tamis_params params = e->params;
+    params.hash = TAMIS_HASH_XXH3; /* keys are integers, and nobody chooses them */
     params.seed = trial + 1;
     if (e->offline == NULL)
         return make_one_by_one(&params, e->keys, filter);
-    row r = {.seed = params.seed, .n = e->keys};
+    row r = row_of(&params, e->keys, 0);
     const tamis_source source = {.read = row_read, .rewind = row_rewind, .context = &r};
     return tamis_filter_build(&params, &source, e->offline, NULL, filter);
 }
@@ -139,7 +148,10 @@ tamis_status simulate_looks(const experiment *e, uint64_t queries, look *look_at
         tamis_status status = make(e, t, &filter);
         if (status != TAMIS_OK)
             return status;
-        row r = {.seed = t + 1, .n = e->keys + queries, .next = e->keys};
+        tamis_params params = e->params;
+        params.hash = TAMIS_HASH_XXH3;
+        params.seed = t + 1;
+        row r = row_of(&params, e->keys + queries, e->keys);
         tamis_digest digests[BATCH];
         uint64_t hits = 0;
         size_t got;

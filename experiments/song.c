@@ -41,18 +41,19 @@ static void counter_put(counters *c, unsigned i, unsigned value) {
     c->bytes[at + 1] = (unsigned char)(both >> 8);
 }
 
-/* The buckets of an item: pieces of its digests under two seeds. */
-static void buckets_of(uint64_t seed, uint64_t item, unsigned *buckets) {
-    const tamis_digest a = tamis_hash_u64(2 * seed, item), b = tamis_hash_u64(2 * seed + 1, item);
+/* The buckets of an item: pieces of two digests. */
+static void buckets_of(const tamis_hasher *hasher, uint64_t item, unsigned *buckets) {
+    const tamis_digest a = tamis_hash_u64(hasher, 2 * item),
+                       b = tamis_hash_u64(hasher, 2 * item + 1);
     const uint64_t words[4] = {a.lo, a.hi, b.lo, b.hi};
     for (unsigned i = 0; i < SONG_HASHES; i++)
         buckets[i] =
             (unsigned)(words[i / PER_WORD] >> i % PER_WORD * BUCKET_BITS) & (SONG_BUCKETS - 1);
 }
 
-static void insert(counters *c, uint64_t seed, uint64_t item) {
+static void insert(counters *c, const tamis_hasher *hasher, uint64_t item) {
     unsigned buckets[SONG_HASHES];
-    buckets_of(seed, item, buckets);
+    buckets_of(hasher, item, buckets);
     for (unsigned i = 0; i < SONG_HASHES; i++) {
         const unsigned value = counter_get(c, buckets[i]);
         if (value < FULL)
@@ -61,9 +62,9 @@ static void insert(counters *c, uint64_t seed, uint64_t item) {
 }
 
 /* Is each of its buckets hit more often than by the item itself?  An absent item has not hit any. */
-static bool covered(const counters *c, uint64_t seed, uint64_t item, bool present) {
+static bool covered(const counters *c, const tamis_hasher *hasher, uint64_t item, bool present) {
     unsigned buckets[SONG_HASHES];
-    buckets_of(seed, item, buckets);
+    buckets_of(hasher, item, buckets);
     for (unsigned i = 0; i < SONG_HASHES; i++) {
         unsigned own = 0;
         for (unsigned j = 0; j < SONG_HASHES && present; j++)
@@ -80,15 +81,24 @@ tamis_status song_simulate(unsigned trials, unsigned queries, measured *values) 
     if (c.bytes == NULL)
         return TAMIS_E_NOMEM;
     series rate = {0, 0, 0}, without = {0, 0, 0};
-    for (uint64_t seed = 1; seed <= trials; seed++) {
+    tamis_status status = TAMIS_OK;
+    for (uint64_t seed = 1; status == TAMIS_OK && seed <= trials; seed++) {
+        tamis_params params;
+        tamis_hasher hasher;
+        tamis_params_init(&params);
+        params.hash = TAMIS_HASH_XXH3;
+        params.seed = seed;
+        status = tamis_hasher_init(&hasher, &params);
+        if (status != TAMIS_OK)
+            break;
         memset(c.bytes, 0, size + 1);
         uint64_t item = 0, items = 0, hits = 0;
         while (item < SONG_ITEMS)
-            insert(&c, seed, item++);
+            insert(&c, &hasher, item++);
         for (uint64_t i = 0; i < SONG_ITEMS; i++)
-            items += covered(&c, seed, i, true);
+            items += covered(&c, &hasher, i, true);
         for (unsigned i = 0; i < queries; i++)
-            hits += covered(&c, seed, item++, false);
+            hits += covered(&c, &hasher, item++, false);
         series_add(&rate, (double)hits / queries);
         series_add(&without, (double)items);
     }
@@ -96,5 +106,5 @@ tamis_status song_simulate(unsigned trials, unsigned queries, measured *values) 
     values[SONG_FPR] = series_result(&rate, (double)trials * queries);
     values[SONG_COVERED] = series_result(&without, trials);
     values[SONG_BYTES] = exactly((double)size, NAN);
-    return TAMIS_OK;
+    return status;
 }

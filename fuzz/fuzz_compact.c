@@ -22,7 +22,7 @@
 
 /* As src/file/compact.c says, and a handle. */
 #define TIMES 64u
-#define FIXED (((size_t)2 << 20) + 2048)
+#define FIXED (((size_t)2 << 20) + 4096)
 
 #define LONG 4096u
 

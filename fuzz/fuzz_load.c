@@ -161,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     memcpy(bytes, data + 1, size);
     repair(bytes, size, data[0]);
 
-    budget b = {.most = size + 2048};
+    budget b = {.most = size + 4096};
     const tamis_allocator allocator = {budget_alloc, budget_free, &b};
     tamis_filter *filter = NULL, *view = NULL;
     const char *reason = NULL, *view_reason = NULL;

@@ -175,3 +175,25 @@ uint64_t test_some_word(uint64_t *random) {
         return a;
     }
 }
+
+/* The hash is prepared once for a seed, as long as that does not change. */
+static const tamis_hasher *test_hasher(uint64_t seed) {
+    static tamis_hasher hasher;
+    static uint64_t prepared;
+    if (prepared != seed || seed == 0) {
+        tamis_params params;
+        tamis_params_init(&params);
+        params.seed = seed;
+        assert_ok(tamis_hasher_init(&hasher, &params));
+        prepared = seed;
+    }
+    return &hasher;
+}
+
+tamis_digest test_hash(uint64_t seed, const void *key, size_t size) {
+    return tamis_hash(test_hasher(seed), key, size);
+}
+
+tamis_digest test_hash_u64(uint64_t seed, uint64_t key) {
+    return tamis_hash_u64(test_hasher(seed), key);
+}

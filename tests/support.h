@@ -81,4 +81,8 @@ static inline bool test_has_vectors(unsigned features) {
     return (features & both) == both;
 }
 
+/* Digests of the default hash under a seed of 64 bits. */
+tamis_digest test_hash(uint64_t seed, const void *key, size_t size);
+tamis_digest test_hash_u64(uint64_t seed, uint64_t key);
+
 #endif

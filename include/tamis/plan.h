@@ -69,7 +69,8 @@ typedef struct tamis_need {
      * that age: 'line', for which fewer than 10 are planned as 10, and with copies 'counting-bloom' and
      * 'rank-counting', whose counters may stop. */
     unsigned replacements;
-    bool merges; /* sets will be merged (tamis_filter_merge) */
+    bool merges;        /* sets will be merged (tamis_filter_merge) */
+    tamis_hash_id hash; /* of keys; it does not change the plan, but for params.hash */
 } tamis_need;
 
 static inline void tamis_need_init(tamis_need *need) {

@@ -88,7 +88,9 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_summary_parse(const char *name,
 typedef struct tamis_table_params {
     size_t struct_size;
     uint64_t capacity;  /* items that it is made for, 1 to 2^40; required */
-    uint64_t seed;      /* of the hash; 0: a random one is chosen */
+    uint64_t seed;      /* of the hash; 0: a random one is chosen, if seed_high is 0 too */
+    uint64_t seed_high; /* its upper 64 bits; 0 for TAMIS_HASH_XXH3 */
+    tamis_hash_id hash; /* of keys */
     uint64_t key_max;   /* longest key in bytes, at least 1; required */
     uint64_t value_max; /* longest value in bytes; 0: there are no values */
     uint64_t bucket;    /* slots of a bucket, 1 to 4, together at most 4096 bytes; default 1 */

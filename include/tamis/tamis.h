@@ -111,8 +111,8 @@ typedef struct tamis_allocator {
  * Keys and digests
  */
 
-/* A key is any string of bytes, also the empty one.  It is hashed once, to a digest of 128 bits
- * (XXH3 with the filter's seed, canonical order), and everything below works on the digest. */
+/* A key is any string of bytes, also the empty one.  It is hashed once, to a digest of 128 bits, under the
+ * filter's seed, and everything below works on the digest. */
 typedef struct tamis_digest {
     uint64_t lo;
     uint64_t hi;
@@ -124,15 +124,32 @@ typedef struct tamis_bytes {
     size_t size;
 } tamis_bytes;
 
-/* Digest of the 'size' bytes at 'key' under 'seed'.  'key' may be NULL if 'size' is 0.
+/* The hashes.  The numbers are stored in files and do not change; nor do the digests (docs/format.md). */
+typedef enum tamis_hash_id {
+    TAMIS_HASH_DEFAULT = 0, /* TAMIS_HASH_AES */
+    TAMIS_HASH_XXH3 = 1, /* XXH3-128, a seed of 64 bits: for keys that nobody chooses to do harm */
+    TAMIS_HASH_AES = 2   /* universal hash and AES-128, a seed of 128 bits: for keys from anyone */
+} tamis_hash_id;
+
+/* The name of a hash as the command line spells it ("aes"), or NULL for no such hash. */
+TAMIS_API const char *tamis_hash_name(tamis_hash_id hash);
+
+/* A hash with its seed, ready for use: tamis_hasher_init, below.  Its size is part of the interface; what is in
+ * it is not.  It may be copied, and read by many threads. */
+typedef union tamis_hasher {
+    uint64_t words[256];
+    long double aligned;
+} tamis_hasher;
+
+/* Digest of the 'size' bytes at 'key'.  'key' may be NULL if 'size' is 0.
  *
- * Use it to hash once and ask many filters that share a seed.  A caller who has good 128-bit hashes
- * of his own may pass those instead, to every function that takes a digest: all 128 bits should look
- * random.  Filters do not mix the two kinds up for you. */
-TAMIS_API tamis_digest tamis_hash(uint64_t seed, const void *key, size_t size);
+ * Use it to hash once and ask many filters that share hash and seed.  A caller with good 128-bit hashes of
+ * their own may pass those instead, to every function that takes a digest: all 128 bits should look random.
+ * Filters do not tell the two apart. */
+TAMIS_API tamis_digest tamis_hash(const tamis_hasher *hasher, const void *key, size_t size);
 
 /* Digest of an integer key: that of its 8 bytes in little-endian order, but faster. */
-TAMIS_API tamis_digest tamis_hash_u64(uint64_t seed, uint64_t key);
+TAMIS_API tamis_digest tamis_hash_u64(const tamis_hasher *hasher, uint64_t key);
 
 /* -------------------------------------------------------------------------------------------------
  * Kinds and parameters
@@ -174,10 +191,13 @@ TAMIS_API unsigned tamis_kind_abilities(tamis_kind kind);
 #define TAMIS_PARAMS_MAX 16
 typedef struct tamis_params {
     size_t struct_size;
-    tamis_kind kind;   /* required */
-    uint64_t capacity; /* keys that it is made for, 1 to 2^40; required */
-    uint64_t seed;     /* of the hash; 0: a random one is chosen */
-    uint64_t stash;    /* keys that the stash can take; 0: the kind's default */
+    tamis_kind kind;    /* required */
+    tamis_hash_id hash; /* of keys */
+    uint64_t capacity;  /* keys that it is made for, 1 to 2^40; required */
+    uint64_t seed;      /* of the hash; 0: a random one is chosen, if seed_high is 0 too */
+    uint64_t
+        seed_high;  /* its upper 64 bits; 0 for TAMIS_HASH_XXH3, whose seed has no more than 64 */
+    uint64_t stash; /* keys that the stash can take; 0: the kind's default */
     uint64_t value[TAMIS_PARAMS_MAX];
 } tamis_params;
 
@@ -202,9 +222,8 @@ typedef struct tamis_params {
 #define TAMIS_DLEFT_PLAIN       4 /* 1: without semi-sorting, twice the errors or more; default 0 */
 
 /* dleft-counting; bits of a bucket: cells * (remainder + counter), up to 512 */
-#define TAMIS_DLEFT_COUNTING_SUBTABLES 0 /* 2 to 4; default 4 */
-#define TAMIS_DLEFT_COUNTING_BUCKETS                                                               \
-    1 /* per subtable, up to 2^38; default: 3/4 of all cells in use */
+#define TAMIS_DLEFT_COUNTING_SUBTABLES      0 /* 2 to 4; default 4 */
+#define TAMIS_DLEFT_COUNTING_BUCKETS        1 /* per subtable, up to 2^38; default: 3/4 of cells used */
 #define TAMIS_DLEFT_COUNTING_CELLS          2 /* per bucket, 2 to 16; default 8 */
 #define TAMIS_DLEFT_COUNTING_REMAINDER_BITS 3 /* of a cell, 1 to 32; default 14 */
 #define TAMIS_DLEFT_COUNTING_COUNTER_BITS   4 /* of a cell, 1 to 8, 64 in a bucket; default 2 */
@@ -221,19 +240,16 @@ typedef struct tamis_params {
 #define TAMIS_DLEFT_DYNAMIC_MOVES          6 /* longest chain of moves, 1 to 8 or TAMIS_NONE; default 3 */
 
 /* balanced-bloom */
-#define TAMIS_BALANCED_BLOOM_SCHEME 0 /* 1 SINGLE, 2 SEQUENTIAL, 3 MHT; default 3 */
-#define TAMIS_BALANCED_BLOOM_CHOICES                                                               \
-    1 /* blocks that a key may go to, 1 to 8, 1 for SINGLE; default 3 */
+#define TAMIS_BALANCED_BLOOM_SCHEME  0 /* 1 SINGLE, 2 SEQUENTIAL, 3 MHT; default 3 */
+#define TAMIS_BALANCED_BLOOM_CHOICES 1 /* of a key, 1 to 8, 1 for SINGLE; default 3 */
 #define TAMIS_BALANCED_BLOOM_BLOCK_BITS                                                            \
-    2 /* a multiple of 64 up to 512, counter included; default 512 */
-#define TAMIS_BALANCED_BLOOM_BLOCKS 3 /* in all, up to 2^38; default 12 bits per key */
-#define TAMIS_BALANCED_BLOOM_HASHES 4 /* bits set per key in its block, 1 to 32 */
-#define TAMIS_BALANCED_BLOOM_LOAD_MAX                                                              \
-    5 /* keys in a block, 1 to 4095; default: mean + 1, rounded up */
-#define TAMIS_BALANCED_BLOOM_COIN                                                                  \
-    6 /* of 2^32 keys, those taken as the last of a block; default 2^32 */
-#define TAMIS_BALANCED_BLOOM_RATIO  7 /* MHT: sub-table to the one before, of 2^32; default 0.1708 */
-#define TAMIS_BALANCED_BLOOM_BUDGET 8 /* looks per 1000 keys, 1000 to 8000; default: no limit */
+    2                                   /* a multiple of 64 up to 512, with counter; default 512 */
+#define TAMIS_BALANCED_BLOOM_BLOCKS   3 /* in all, up to 2^38; default 12 bits per key */
+#define TAMIS_BALANCED_BLOOM_HASHES   4 /* bits set per key in its block, 1 to 32 */
+#define TAMIS_BALANCED_BLOOM_LOAD_MAX 5 /* keys in a block, 1 to 4095; default: mean + 1 */
+#define TAMIS_BALANCED_BLOOM_COIN     6 /* of 2^32 keys, those taken as last; default 2^32 */
+#define TAMIS_BALANCED_BLOOM_RATIO    7 /* MHT: sub-table to the one before, of 2^32; default 0.1708 */
+#define TAMIS_BALANCED_BLOOM_BUDGET   8 /* looks per 1000 keys, 1000 to 8000; default: no limit */
 
 /* rank, rank-counting; the defaults from 'slots' on belong together, for buckets = 0 only */
 #define TAMIS_RANK_BUCKETS          0 /* up to 2^38; default: 0.64 keys per home */
@@ -259,6 +275,11 @@ static inline void tamis_params_init(tamis_params *params) {
     memset(params, 0, sizeof *params);
     params->struct_size = sizeof *params;
 }
+
+/* Prepare the hash of these parameters, of which only hash, seed and seed_high are used.  TAMIS_E_ARGUMENT if
+ * there is no such hash, no seed, or a seed that is too long. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_hasher_init(tamis_hasher *hasher,
+                                                          const tamis_params *params);
 
 /* The name of value[index] for 'kind' ("hashes"), or NULL if the kind has no such parameter.
  * The indices of a kind are dense: the first NULL ends them.  The text is static. */
@@ -511,6 +532,9 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_update_value_digest(tamis_f
  * "added", which misses the few that a false positive hid; after a merge it is the sum of both
  * counts, in which keys that were in both stand twice. */
 TAMIS_API uint64_t tamis_filter_count(const tamis_filter *filter);
+
+/* The hash of the filter, with its seed, for tamis_hash: valid as long as the filter. */
+TAMIS_API const tamis_hasher *tamis_filter_hasher(const tamis_filter *filter);
 
 /* The parameters, with all defaults and the seed filled in: pass them to tamis_filter_create to make
  * a filter that can be merged with this one.  'params' must have been through tamis_params_init.

@@ -80,7 +80,7 @@ tamis_status tamis_filter_build(const tamis_params *params, const tamis_source *
     if (how.passes == 0)
         how.passes = 10;
     const tamis_i_kind *const kind = tamis_i_kind_of(own.kind);
-    if (kind == NULL || own.seed == 0 || how.passes > PASSES_MAX ||
+    if (kind == NULL || (own.seed == 0 && own.seed_high == 0) || how.passes > PASSES_MAX ||
         (unsigned)how.ties > TAMIS_TIES_STAY)
         return TAMIS_E_ARGUMENT;
     uint64_t n;

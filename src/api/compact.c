@@ -112,8 +112,8 @@ tamis_status tamis_filter_insert_value(tamis_filter *filter, const void *key, si
                                        unsigned value, bool *added) {
     if (filter == NULL || (key == NULL && size != 0))
         return TAMIS_E_ARGUMENT;
-    return tamis_filter_insert_value_digest(filter, tamis_hash(filter->params.seed, key, size),
-                                            value, added);
+    return tamis_filter_insert_value_digest(
+        filter, tamis_i_hasher_bytes(&filter->hasher, key, size), value, added);
 }
 
 tamis_status tamis_filter_lookup_value_digest(const tamis_filter *filter, tamis_digest digest,
@@ -130,8 +130,8 @@ tamis_status tamis_filter_lookup_value(const tamis_filter *filter, const void *k
                                        unsigned *value) {
     if (filter == NULL || (key == NULL && size != 0))
         return TAMIS_E_ARGUMENT;
-    return tamis_filter_lookup_value_digest(filter, tamis_hash(filter->params.seed, key, size),
-                                            value);
+    return tamis_filter_lookup_value_digest(
+        filter, tamis_i_hasher_bytes(&filter->hasher, key, size), value);
 }
 
 tamis_status tamis_filter_update_value_digest(tamis_filter *filter, tamis_digest digest,
@@ -147,6 +147,6 @@ tamis_status tamis_filter_update_value(tamis_filter *filter, const void *key, si
                                        unsigned value) {
     if (filter == NULL || (key == NULL && size != 0))
         return TAMIS_E_ARGUMENT;
-    return tamis_filter_update_value_digest(filter, tamis_hash(filter->params.seed, key, size),
-                                            value);
+    return tamis_filter_update_value_digest(
+        filter, tamis_i_hasher_bytes(&filter->hasher, key, size), value);
 }

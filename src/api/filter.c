@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "filter/series.h"
-#include "hash/word.h"
 
 #include <errno.h>
 #include <math.h>
@@ -21,11 +20,9 @@ tamis_status tamis_filter_create(const tamis_params *params, const tamis_allocat
     const tamis_i_kind *const kind = tamis_i_kind_of(own.kind);
     if (kind == NULL)
         return TAMIS_E_ARGUMENT;
-    if (own.seed == 0) {
-        const tamis_status status = tamis_i_random_seed(&own.seed);
-        if (status != TAMIS_OK)
-            return status;
-    }
+    const tamis_status status = tamis_i_hasher_complete(&own.hash, &own.seed, &own.seed_high);
+    if (status != TAMIS_OK)
+        return status;
     return tamis_i_filter_make(kind, &own, allocator, NULL, true, filter);
 }
 
@@ -97,13 +94,14 @@ tamis_status tamis_filter_insert_digest(tamis_filter *filter, tamis_digest diges
 tamis_status tamis_filter_insert(tamis_filter *filter, const void *key, size_t size, bool *added) {
     if (filter == NULL || (key == NULL && size != 0))
         return TAMIS_E_ARGUMENT;
-    return tamis_filter_insert_digest(filter, tamis_hash(filter->params.seed, key, size), added);
+    return tamis_filter_insert_digest(filter, tamis_i_hasher_bytes(&filter->hasher, key, size),
+                                      added);
 }
 
 tamis_status tamis_filter_insert_u64(tamis_filter *filter, uint64_t key, bool *added) {
     if (filter == NULL)
         return TAMIS_E_ARGUMENT;
-    return tamis_filter_insert_digest(filter, tamis_i_hash_word(filter->flip, key), added);
+    return tamis_filter_insert_digest(filter, tamis_i_hasher_word(&filter->hasher, key), added);
 }
 
 static inline bool api_contains(const tamis_filter *filter, tamis_digest digest) {
@@ -117,11 +115,11 @@ bool tamis_filter_contains_digest(const tamis_filter *filter, tamis_digest diges
 
 bool tamis_filter_contains(const tamis_filter *filter, const void *key, size_t size) {
     return TAMIS_LIKELY(key != NULL || size == 0) &&
-           api_contains(filter, tamis_hash(filter->params.seed, key, size));
+           api_contains(filter, tamis_i_hasher_bytes(&filter->hasher, key, size));
 }
 
 bool tamis_filter_contains_u64(const tamis_filter *filter, uint64_t key) {
-    return api_contains(filter, tamis_i_hash_word(filter->flip, key));
+    return api_contains(filter, tamis_i_hasher_word(&filter->hasher, key));
 }
 
 void tamis_filter_prefetch_digest(const tamis_filter *filter, tamis_digest digest) {
@@ -149,13 +147,13 @@ tamis_status tamis_filter_remove_digest(tamis_filter *filter, tamis_digest diges
 tamis_status tamis_filter_remove(tamis_filter *filter, const void *key, size_t size) {
     if (filter == NULL || (key == NULL && size != 0))
         return TAMIS_E_ARGUMENT;
-    return tamis_filter_remove_digest(filter, tamis_hash(filter->params.seed, key, size));
+    return tamis_filter_remove_digest(filter, tamis_i_hasher_bytes(&filter->hasher, key, size));
 }
 
 tamis_status tamis_filter_remove_u64(tamis_filter *filter, uint64_t key) {
     if (filter == NULL)
         return TAMIS_E_ARGUMENT;
-    return tamis_filter_remove_digest(filter, tamis_i_hash_word(filter->flip, key));
+    return tamis_filter_remove_digest(filter, tamis_i_hasher_word(&filter->hasher, key));
 }
 
 uint64_t tamis_filter_copies_digest(const tamis_filter *filter, tamis_digest digest) {
@@ -169,11 +167,11 @@ uint64_t tamis_filter_copies_digest(const tamis_filter *filter, tamis_digest dig
 uint64_t tamis_filter_copies(const tamis_filter *filter, const void *key, size_t size) {
     if (key == NULL && size != 0)
         return 0;
-    return tamis_filter_copies_digest(filter, tamis_hash(filter->params.seed, key, size));
+    return tamis_filter_copies_digest(filter, tamis_i_hasher_bytes(&filter->hasher, key, size));
 }
 
 uint64_t tamis_filter_copies_u64(const tamis_filter *filter, uint64_t key) {
-    return tamis_filter_copies_digest(filter, tamis_i_hash_word(filter->flip, key));
+    return tamis_filter_copies_digest(filter, tamis_i_hasher_word(&filter->hasher, key));
 }
 
 /* ---- whole filters ---- */
@@ -187,6 +185,10 @@ tamis_status tamis_filter_params(const tamis_filter *filter, tamis_params *param
         return TAMIS_E_ARGUMENT;
     return tamis_i_struct_out(params, &filter->params, sizeof filter->params) ? TAMIS_OK
                                                                               : TAMIS_E_ARGUMENT;
+}
+
+const tamis_hasher *tamis_filter_hasher(const tamis_filter *filter) {
+    return (const tamis_hasher *)(const void *)&filter->hasher;
 }
 
 tamis_key_form tamis_filter_key_form(const tamis_filter *filter) {
@@ -219,7 +221,7 @@ tamis_status tamis_filter_clear(tamis_filter *filter) {
 }
 
 static bool api_same_params(const tamis_params *a, const tamis_params *b) {
-    return a->kind == b->kind && a->capacity == b->capacity && a->seed == b->seed &&
+    return a->kind == b->kind && a->capacity == b->capacity && tamis_i_same_hash(a, b) &&
            a->stash == b->stash && memcmp(a->value, b->value, sizeof a->value) == 0;
 }
 

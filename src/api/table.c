@@ -41,7 +41,8 @@ tamis_status tamis_table_complete(tamis_table_params *params) {
 static tamis_status api_table_seeded_params_in(const tamis_table_params *params,
                                                tamis_table_params *own) {
     const tamis_status status = api_table_params_in(params, own);
-    return status == TAMIS_OK && own->seed == 0 ? tamis_i_random_seed(&own->seed) : status;
+    return status != TAMIS_OK ? status
+                              : tamis_i_hasher_complete(&own->hash, &own->seed, &own->seed_high);
 }
 
 static bool api_table_options_in(const tamis_table_options *options, tamis_table_options *own) {

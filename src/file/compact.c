@@ -11,7 +11,7 @@
 
 #include "hash/hash.h"
 
-#define VERSION_MAX  2u /* 1 for a filter without a form of keys */
+#define VERSION_MAX  2u /* 1 for XXH3 and no form of keys */
 #define AT_SEED      8u
 #define AT_NUMBERS   16u
 #define CHECKSUM     8u /* bytes */
@@ -71,6 +71,11 @@ bool tamis_i_compact_fits(const tamis_filter *filter) {
 
 /* ---- encode ---- */
 
+/* The version that the numbers of a header need. */
+static uint64_t compact_version_of(uint64_t key_form, uint64_t hash) {
+    return key_form == TAMIS_KEYS_UNKNOWN && hash == TAMIS_HASH_XXH3 ? 1 : 2;
+}
+
 /* The numbers of the header; returns their end.  'bytes' has room for all there can be. */
 static unsigned char *compact_put_numbers(const tamis_filter *filter, unsigned char *bytes) {
     const tamis_params *const params = &filter->params;
@@ -79,11 +84,14 @@ static unsigned char *compact_put_numbers(const tamis_filter *filter, unsigned c
         n_values--;
     const uint64_t first[] = {params->capacity, params->stash, filter->state[TAMIS_I_COUNT],
                               filter->state[TAMIS_I_STASH_USED], n_values};
-    bytes = compact_put_number(bytes, filter->key_form == TAMIS_KEYS_UNKNOWN ? 1 : 2);
+    const uint64_t version = compact_version_of(filter->key_form, (uint64_t)params->hash);
+    bytes = compact_put_number(bytes, version);
     bytes = compact_put_number(bytes, (uint64_t)params->kind);
-    bytes = compact_put_number(bytes, TAMIS_I_HASH_XXH3_128);
-    if (filter->key_form != TAMIS_KEYS_UNKNOWN)
+    bytes = compact_put_number(bytes, (uint64_t)params->hash);
+    if (version > 1)
         bytes = compact_put_number(bytes, filter->key_form);
+    if (params->hash == TAMIS_HASH_AES)
+        bytes = compact_put_number(bytes, params->seed_high);
     for (unsigned i = 0; i < sizeof first / sizeof *first; i++)
         bytes = compact_put_number(bytes, first[i]);
     for (unsigned i = 0; i < n_values; i++)
@@ -92,7 +100,7 @@ static unsigned char *compact_put_numbers(const tamis_filter *filter, unsigned c
 }
 
 uint64_t tamis_i_compact_size(const tamis_filter *filter) {
-    unsigned char numbers[NUMBER_BYTES * (9 + TAMIS_PARAMS_MAX)];
+    unsigned char numbers[NUMBER_BYTES * (10 + TAMIS_PARAMS_MAX)];
     return AT_NUMBERS + (uint64_t)(compact_put_numbers(filter, numbers) - numbers) +
            ENTRY * filter->state[TAMIS_I_STASH_USED] +
            (filter->kind->compact_bits(filter) + 7) / 8 + CHECKSUM;
@@ -140,6 +148,7 @@ static tamis_status compact_read_header(input *in, uint64_t seed, header *h, con
     h->params.seed = seed;
     if (!compact_get_number(in, &version) || !compact_get_number(in, &kind) ||
         !compact_get_number(in, &hash) || (version == 2 && !compact_get_number(in, &h->key_form)) ||
+        (hash == TAMIS_HASH_AES && !compact_get_number(in, &h->params.seed_high)) ||
         !compact_get_number(in, &h->params.capacity) || !compact_get_number(in, &h->params.stash) ||
         !compact_get_number(in, &h->count) || !compact_get_number(in, &h->stash_used) ||
         !compact_get_number(in, &n_values))
@@ -153,14 +162,15 @@ static tamis_status compact_read_header(input *in, uint64_t seed, header *h, con
         return tamis_i_refuse(reason, "the header has version 0, which does not exist");
     if (h->key_form > TAMIS_KEYS_U64)
         return tamis_i_refuse(reason, "the header names an unknown form of keys");
-    if (version > 1 && h->key_form == TAMIS_KEYS_UNKNOWN)
+    if (version > compact_version_of(h->key_form, hash))
         return tamis_i_refuse(reason, "the header has a higher version than it needs");
-    if (hash != TAMIS_I_HASH_XXH3_128)
+    if (hash != TAMIS_HASH_XXH3 && (version == 1 || hash != TAMIS_HASH_AES))
         return tamis_i_refuse(reason, "the header names an unknown hash");
+    h->params.hash = (tamis_hash_id)hash;
     h->kind = kind > INT32_MAX ? NULL : tamis_i_kind_of((tamis_kind)kind);
     if (h->kind == NULL || h->kind->compact_read == NULL)
         return tamis_i_refuse(reason, "the header names a kind of filter that has no compact form");
-    if (seed == 0)
+    if (!tamis_i_hasher_ok(h->params.hash, h->params.seed, h->params.seed_high))
         return tamis_i_refuse(reason, "the header has no seed");
     h->params.kind = h->kind->id;
     tamis_params complete = h->params;

@@ -4,17 +4,19 @@
  *
  *      offset  size
  *           0     8  magic: 0x89 'T' 'A' 'M' 'I' 'S' 0x0d 0x0a
- *           8     4  version of the format: 2 if the form of keys is told, else 1
+ *           8     4  version of the format: 1, or 2 with a form of keys or another hash than XXH3
  *          12     4  size of the header, 256
  *          16     4  kind
- *          20     4  identity of the hash, 1: XXH3-128 with seed
+ *          20     4  hash, a tamis_hash_id
  *          24     8  capacity
- *          32     8  seed, not 0
+ *          32     8  seed
  *          40     8  stash: keys it can take
  *          48     8  words of 8 bytes in the body
  *          56   128  the 16 parameters of the kind
  *         184     4  form of keys, a tamis_key_form; reserved in version 1
- *         188    52  reserved, zero
+ *         188     4  reserved, zero
+ *         192     8  upper half of the seed; reserved in version 1
+ *         200    40  reserved, zero
  *         240     8  XXH3-64 of the body
  *         248     8  XXH3-64 of the header up to here
  *         256        body: state (8 words), stash, table
@@ -48,7 +50,10 @@ void tamis_i_header_encode(const tamis_filter *filter, unsigned char *bytes);
 tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_header *header,
                                    const char **reason);
 
-/* Complete a header of this kind: magic, the version that its fields need, size, hash and the checksum over
+/* Write hash and seed. */
+void tamis_i_header_hash(unsigned char *bytes, const tamis_params *params);
+
+/* Complete a header of this kind: magic, the version that its fields need, size and the checksum over
  * all of it. */
 void tamis_i_header_seal(unsigned char *bytes, uint32_t kind);
 

@@ -13,13 +13,25 @@
 
 static const unsigned char magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
 
+/* The version that the fields of a header need: a filter has one file, not two. */
+static uint32_t header_version_of(const unsigned char *bytes) {
+    return tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM) == TAMIS_KEYS_UNKNOWN &&
+                   tamis_i_get_u32(bytes + TAMIS_I_AT_HASH) == TAMIS_HASH_XXH3
+               ? 1
+               : 2;
+}
+
+void tamis_i_header_hash(unsigned char *bytes, const tamis_params *params) {
+    tamis_i_put_u32(bytes + TAMIS_I_AT_HASH, (uint32_t)params->hash);
+    tamis_i_put_u64(bytes + TAMIS_I_AT_SEED, params->seed);
+    tamis_i_put_u64(bytes + TAMIS_I_AT_SEED_HIGH, params->seed_high);
+}
+
 void tamis_i_header_seal(unsigned char *bytes, uint32_t kind) {
     memcpy(bytes, magic, sizeof magic);
-    const bool first = tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM) == TAMIS_KEYS_UNKNOWN;
-    tamis_i_put_u32(bytes + TAMIS_I_AT_VERSION, first ? 1 : 2);
+    tamis_i_put_u32(bytes + TAMIS_I_AT_VERSION, header_version_of(bytes));
     tamis_i_put_u32(bytes + TAMIS_I_AT_HEADER_SIZE, TAMIS_I_HEADER_BYTES);
     tamis_i_put_u32(bytes + TAMIS_I_AT_KIND, kind);
-    tamis_i_put_u32(bytes + TAMIS_I_AT_HASH, TAMIS_I_HASH_XXH3_128);
     tamis_i_put_u64(bytes + TAMIS_I_AT_HEADER_CHECKSUM,
                     tamis_i_checksum(bytes, TAMIS_I_AT_HEADER_CHECKSUM));
 }
@@ -31,7 +43,7 @@ uint32_t tamis_i_header_kind(const unsigned char *bytes) {
 void tamis_i_header_encode(const tamis_filter *filter, unsigned char *bytes) {
     memset(bytes, 0, TAMIS_I_HEADER_BYTES);
     tamis_i_put_u64(bytes + TAMIS_I_AT_CAPACITY, filter->params.capacity);
-    tamis_i_put_u64(bytes + TAMIS_I_AT_SEED, filter->params.seed);
+    tamis_i_header_hash(bytes, &filter->params);
     tamis_i_put_u64(bytes + TAMIS_I_AT_STASH, filter->params.stash);
     tamis_i_put_u64(bytes + TAMIS_I_AT_BODY_WORDS, filter->n_body);
     for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
@@ -57,16 +69,20 @@ tamis_status tamis_i_header_check(const unsigned char *bytes, const char **reaso
         return tamis_i_refuse(reason, "the header has version 0, which does not exist");
     if (tamis_i_get_u32(bytes + TAMIS_I_AT_HEADER_SIZE) != TAMIS_I_HEADER_BYTES)
         return tamis_i_refuse(reason, "the header has the wrong size");
-    if (tamis_i_get_u32(bytes + TAMIS_I_AT_HASH) != TAMIS_I_HASH_XXH3_128)
+    const uint32_t hash = tamis_i_get_u32(bytes + TAMIS_I_AT_HASH);
+    if (hash != TAMIS_HASH_XXH3 && (version == 1 || hash != TAMIS_HASH_AES))
         return tamis_i_refuse(reason, "the header names an unknown hash");
-    for (unsigned i = version == 1 ? TAMIS_I_AT_KEY_FORM : TAMIS_I_AT_KEY_FORM + 4;
-         i < TAMIS_I_AT_BODY_CHECKSUM; i++)
-        if (bytes[i] != 0)
+    for (unsigned i = TAMIS_I_AT_KEY_FORM; i < TAMIS_I_AT_BODY_CHECKSUM; i++) {
+        const bool used =
+            version > 1 &&
+            (i < TAMIS_I_AT_KEY_FORM + 4 ||
+             (hash == TAMIS_HASH_AES && i >= TAMIS_I_AT_SEED_HIGH && i < TAMIS_I_AT_RESERVED));
+        if (bytes[i] != 0 && !used)
             return tamis_i_refuse(reason, "a reserved field of the header is not zero");
-    const uint32_t form = tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM);
-    if (form > TAMIS_KEYS_U64)
+    }
+    if (tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM) > TAMIS_KEYS_U64)
         return tamis_i_refuse(reason, "the header names an unknown form of keys");
-    if (version > 1 && form == TAMIS_KEYS_UNKNOWN) /* a filter has one file, not two */
+    if (version > header_version_of(bytes))
         return tamis_i_refuse(reason, "the header has a higher version than it needs");
     return TAMIS_OK;
 }
@@ -83,13 +99,15 @@ tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_header *h
     tamis_params_init(&own.params);
     own.params.kind = own.kind->id;
     own.params.capacity = tamis_i_get_u64(bytes + TAMIS_I_AT_CAPACITY);
+    own.params.hash = (tamis_hash_id)tamis_i_get_u32(bytes + TAMIS_I_AT_HASH);
     own.params.seed = tamis_i_get_u64(bytes + TAMIS_I_AT_SEED);
+    own.params.seed_high = tamis_i_get_u64(bytes + TAMIS_I_AT_SEED_HIGH);
     own.params.stash = tamis_i_get_u64(bytes + TAMIS_I_AT_STASH);
     for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
         own.params.value[i] = tamis_i_get_u64(bytes + TAMIS_I_AT_VALUES + 8 * i);
     own.body_checksum = tamis_i_get_u64(bytes + TAMIS_I_AT_BODY_CHECKSUM);
     own.key_form = (unsigned char)tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM);
-    if (own.params.seed == 0)
+    if (!tamis_i_hasher_ok(own.params.hash, own.params.seed, own.params.seed_high))
         return tamis_i_refuse(reason, "the header has no seed");
     tamis_params complete = own.params;
     uint64_t n_table;

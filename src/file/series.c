@@ -45,7 +45,7 @@ void tamis_i_series_encode(const tamis_filter *filter, unsigned char *head, unsi
     }
     memset(head, 0, TAMIS_I_HEADER_BYTES);
     tamis_i_put_u64(head + TAMIS_I_AT_CAPACITY, capacity);
-    tamis_i_put_u64(head + TAMIS_I_AT_SEED, filter->params.seed);
+    tamis_i_header_hash(head, &filter->params);
     tamis_i_put_u64(head + TAMIS_I_AT_BODY_WORDS,
                     tamis_i_file_size(filter) / 8 - TAMIS_I_HEADER_BYTES / 8);
     tamis_i_put_u64(head + TAMIS_I_AT_VALUES + 8 * LINKS, n);
@@ -61,7 +61,8 @@ void tamis_i_series_encode(const tamis_filter *filter, unsigned char *head, unsi
 /* What the headers of a series say. */
 typedef struct series {
     unsigned n;
-    uint64_t promise, seed;
+    uint64_t promise;
+    tamis_params params; /* hash and seed */
     tamis_i_header header[TAMIS_I_LINKS_MAX];
     size_t body[TAMIS_I_LINKS_MAX]; /* where they begin */
 } series;
@@ -72,8 +73,10 @@ static tamis_status file_series_open_head(const unsigned char *bytes, size_t siz
     const tamis_status status = tamis_i_header_check(bytes, reason);
     if (status != TAMIS_OK)
         return status;
-    c->seed = tamis_i_get_u64(bytes + TAMIS_I_AT_SEED);
-    if (c->seed == 0)
+    c->params.hash = (tamis_hash_id)tamis_i_get_u32(bytes + TAMIS_I_AT_HASH);
+    c->params.seed = tamis_i_get_u64(bytes + TAMIS_I_AT_SEED);
+    c->params.seed_high = tamis_i_get_u64(bytes + TAMIS_I_AT_SEED_HIGH);
+    if (!tamis_i_hasher_ok(c->params.hash, c->params.seed, c->params.seed_high))
         return tamis_i_refuse(reason, "the header has no seed");
     const uint64_t n = tamis_i_get_u64(bytes + TAMIS_I_AT_VALUES + 8 * LINKS);
     bool sound = n >= 1 && n <= TAMIS_I_LINKS_MAX && tamis_i_get_u64(bytes + TAMIS_I_AT_STASH) == 0;
@@ -113,7 +116,7 @@ static tamis_status file_series_open_links(const unsigned char *bytes, size_t si
         c->body[i] = at;
         at += (size_t)header->n_body * 8;
         capacity += header->params.capacity; /* 41 times 2^40 at most */
-        if (header->kind != c->header[0].kind || header->params.seed != c->seed)
+        if (header->kind != c->header[0].kind || !tamis_i_same_hash(&header->params, &c->params))
             return tamis_i_refuse(reason, "the links of the series differ in kind or seed");
         if (header->key_form != tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM))
             return tamis_i_refuse(reason, "the links of the series differ in the form of keys");

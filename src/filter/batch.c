@@ -61,7 +61,7 @@ static tamis_i_group *batch_group_at(key_source *k, size_t at) {
 static const tamis_i_group *batch_group_hash(key_source *k, size_t at) {
     tamis_i_group *const group = batch_group_at(k, at);
     tamis_digest *const ring = k->ring + at % (RING * GROUP);
-    const uint64_t seed = k->filter->params.seed;
+    const tamis_i_hasher *const hasher = &k->filter->hasher;
     const size_t n = at < k->n ? batch_least(GROUP, k->n - at) : 0;
     group->n = n;
     if (at == RING * GROUP)
@@ -69,11 +69,11 @@ static const tamis_i_group *batch_group_hash(key_source *k, size_t at) {
     if (n == 0)
         return group;
     if (k->form == TAMIS_I_KEYS_INTEGERS)
-        k->filter->hash_integers(seed, (const uint64_t *)k->array + at, n, ring);
+        hasher->ops->many_words(&hasher->keys, (const uint64_t *)k->array + at, n, ring);
     else if (k->form == TAMIS_I_KEYS_DIGESTS)
         group->digests = (const tamis_digest *)k->array + at;
     else
-        tamis_i_hash_many(seed, (const tamis_bytes *)k->array + at, n, ring);
+        hasher->ops->many(&hasher->keys, (const tamis_bytes *)k->array + at, n, ring);
     return group;
 }
 

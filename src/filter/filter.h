@@ -25,7 +25,7 @@
 #include "bits/stream.h"
 #include "bits/words.h"
 #include "filter/stash.h"
-#include "hash/hash.h"
+#include "hash/hasher.h"
 
 /* Words of the state. */
 #define TAMIS_I_COUNT       0u /* keys held */
@@ -37,7 +37,7 @@
  * can insert. */
 #define TAMIS_I_COUNT_MAX ((uint64_t)1 << 62)
 
-/* Words of a handle for what follows from the parameters: as many as make it 1024 bytes, as promised. */
+/* Words of a handle for what follows from the parameters. */
 #define TAMIS_I_GEOMETRY 86u
 
 /* No table has more words than this: 2^45 bytes. */
@@ -50,16 +50,15 @@ struct tamis_filter {
     const tamis_i_kind *kind;
     tamis_i_links *links; /* of a filter that has grown or may grow (filter/series.h), or NULL */
     tamis_params params;  /* complete: no defaults left */
-    uint64_t flip;        /* of the seed: hash/word.h */
     uint64_t *state;      /* the body begins here */
     tamis_i_stash stash;
     uint64_t *table;
     uint64_t n_body; /* words */
     uint64_t n_table;
     uint64_t geometry[TAMIS_I_GEOMETRY]; /* derived from the parameters by attach */
+    tamis_i_hasher hasher;               /* of keys, by hash and seed of the parameters */
     unsigned features; /* of the processor, base/cpu.h: asked once, when the handle is made */
     const tamis_i_words_ops *words;
-    tamis_i_hash_integers *hash_integers;
     bool read_only;
     unsigned char key_form;    /* a tamis_key_form, the same in all links */
     tamis_allocator allocator; /* alloc NULL: the system's memory */
@@ -233,6 +232,11 @@ static inline unsigned tamis_i_counter_copies(uint64_t bits) {
 /* Bits of the value that is kept with each key; 0: none. */
 static inline unsigned tamis_i_filter_value_bits(const tamis_filter *filter) {
     return filter->kind->value_bits == NULL ? 0 : filter->kind->value_bits(filter);
+}
+
+/* Do two filters give the same digests to keys? */
+static inline bool tamis_i_same_hash(const tamis_params *a, const tamis_params *b) {
+    return a->hash == b->hash && a->seed == b->seed && a->seed_high == b->seed_high;
 }
 
 /* All structures (filter/kinds.c). */

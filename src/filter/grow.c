@@ -129,7 +129,9 @@ tamis_status tamis_i_series_grow(tamis_filter *filter, const tamis_growth *growt
     if (status != TAMIS_OK)
         return status;
     tamis_filter *link;
+    plan.params.hash = filter->params.hash;
     plan.params.seed = filter->params.seed;
+    plan.params.seed_high = filter->params.seed_high;
     status = tamis_i_filter_make(filter->kind, &plan.params, &filter->allocator, NULL, true, &link);
     if (status != TAMIS_OK)
         return status;
@@ -188,7 +190,7 @@ static unsigned grow_n_links_with_keys(const tamis_filter *filter) {
 static tamis_status grow_can_merge(const tamis_filter *filter, const tamis_filter *source) {
     const tamis_filter *const promises = filter->links != NULL ? filter : source;
     uint64_t count;
-    if (filter->kind != source->kind || filter->params.seed != source->params.seed ||
+    if (filter->kind != source->kind || !tamis_i_same_hash(&filter->params, &source->params) ||
         tamis_i_filter_value_bits(filter) != tamis_i_filter_value_bits(source))
         return TAMIS_E_MISMATCH;
     if (tamis_i_n_links(filter) + grow_n_links_with_keys(source) > TAMIS_I_LINKS_MAX)

@@ -4,7 +4,6 @@
  */
 #include "filter/filter.h"
 #include "filter/series.h"
-#include "hash/word.h"
 
 #include <sys/mman.h>
 
@@ -39,6 +38,8 @@ tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *p
     const tamis_status status = tamis_i_filter_shape(kind, &complete, &n_body, &n_table);
     if (status != TAMIS_OK)
         return status;
+    if (!tamis_i_hasher_ok(complete.hash, complete.seed, complete.seed_high))
+        return TAMIS_E_ARGUMENT;
     const size_t handle =
         (sizeof(tamis_filter) + TAMIS_LINE_BYTES - 1) / TAMIS_LINE_BYTES * TAMIS_LINE_BYTES;
     const size_t size = handle + (body == NULL ? (size_t)n_body * sizeof(uint64_t) : 0);
@@ -59,8 +60,7 @@ tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *p
     f->table = f->state + (n_body - n_table);
     f->features = tamis_i_cpu_features();
     f->words = tamis_i_words_ops_for(f->features);
-    f->hash_integers = tamis_i_hash_integers_for(f->features);
-    f->flip = tamis_i_hash_flip(f->params.seed);
+    tamis_i_hasher_init(&f->hasher, complete.hash, complete.seed, complete.seed_high, f->features);
     f->read_only = body != NULL;
     if (allocator != NULL)
         f->allocator = *allocator;

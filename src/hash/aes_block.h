@@ -61,16 +61,16 @@ TAMIS_INLINE tamis_i_aes_number tamis_i_aes_advance(tamis_i_aes_number number, t
     return (tamis_i_aes_number){{v0, v1, v[2] + top + (first < middle) + (v1 < carried)}};
 }
 
-TAMIS_INLINE tamis_digest tamis_i_aes_begin(const tamis_i_aes_keys *keys, uint64_t lo, uint64_t hi,
+TAMIS_INLINE tamis_digest tamis_i_aes_begin(const tamis_i_hash_keys *keys, uint64_t lo, uint64_t hi,
                                             unsigned which) {
     return (tamis_digest){.lo = lo ^ keys->start[which][0], .hi = hi ^ keys->start[which][1]};
 }
 
 /* More than 16 bytes, in plain C. */
-tamis_digest tamis_i_aes_beyond(const tamis_i_aes_keys *keys, const unsigned char *p, size_t n);
+tamis_digest tamis_i_aes_beyond(const tamis_i_hash_keys *keys, const unsigned char *p, size_t n);
 
 /* 0 to 16 bytes, without a byte outside: halves that overlap. */
-TAMIS_INLINE tamis_digest tamis_i_aes_short(const tamis_i_aes_keys *keys, const unsigned char *p,
+TAMIS_INLINE tamis_digest tamis_i_aes_short(const tamis_i_hash_keys *keys, const unsigned char *p,
                                             size_t n) {
     uint64_t lo = 0, hi = 0;
     if (n >= 8) {

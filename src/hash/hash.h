@@ -13,20 +13,6 @@
 #define TAMIS_HASH_HASH_H
 
 #include "base/base.h"
-#include "base/cpu.h"
-
-/* The identity of the hash, as stored in files: XXH3-128 with a 64-bit seed. */
-#define TAMIS_I_HASH_XXH3_128 1u
-
-/* Digests of n keys at once. */
-void tamis_i_hash_many(uint64_t seed, const tamis_bytes *keys, size_t n, tamis_digest *digests);
-void tamis_i_hash_many_u64(uint64_t seed, const uint64_t *keys, size_t n, tamis_digest *digests);
-
-/* The best way to do what tamis_i_hash_many_u64 does, for these features (base/cpu.h). */
-typedef void tamis_i_hash_integers(uint64_t seed, const uint64_t *keys, size_t n,
-                                   tamis_digest *digests);
-tamis_i_hash_integers *tamis_i_hash_integers_for(unsigned features);
-tamis_i_hash_integers *tamis_i_hash_integers_x86(unsigned features);
 
 /* XXH3-64 of some bytes, and of words as their little-endian bytes: the checksum of files. */
 uint64_t tamis_i_checksum(const void *data, size_t size);

@@ -1,11 +1,11 @@
-/* key.c - the keyed hash of a key, and the checksum of files
+/* key.c - XXH3 of keys, and the checksum of files
  *
  * The only file that knows XXH3.  Its code is compiled in from libxxhash's header, so that short keys
  * are hashed without a call and the library needs no other at run time.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "hash/hash.h"
+#include "hash/word.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -15,43 +15,39 @@
 #error "xxHash 0.8.0 or newer is needed"
 #endif
 
-static inline tamis_digest digest_of(uint64_t seed, const void *key, size_t size) {
-    const XXH128_hash_t h = XXH3_128bits_withSeed(key, size, seed);
+static tamis_digest xxh3_bytes(const tamis_i_hash_keys *under, const void *key, size_t size) {
+    const XXH128_hash_t h = XXH3_128bits_withSeed(size == 0 ? "" : key, size, under->seed);
     return (tamis_digest){.lo = h.low64, .hi = h.high64};
 }
 
-static inline tamis_digest digest_of_u64(uint64_t seed, uint64_t key) {
-    unsigned char bytes[8];
-    tamis_i_put_u64(bytes, key);
-    return digest_of(seed, bytes, sizeof bytes);
+static tamis_digest xxh3_word(const tamis_i_hash_keys *under, uint64_t key) {
+    return tamis_i_hash_word(under->flip, key);
 }
 
-tamis_digest tamis_hash(uint64_t seed, const void *key, size_t size) {
-    return digest_of(seed, size == 0 ? "" : key, size);
-}
-
-tamis_digest tamis_hash_u64(uint64_t seed, uint64_t key) {
-    return digest_of_u64(seed, key);
-}
-
-void tamis_i_hash_many(uint64_t seed, const tamis_bytes *keys, size_t n, tamis_digest *digests) {
+static void xxh3_many(const tamis_i_hash_keys *under, const tamis_bytes *keys, size_t n,
+                      tamis_digest *digests) {
     for (size_t i = 0; i < n; i++)
-        digests[i] = digest_of(seed, keys[i].size == 0 ? "" : keys[i].data, keys[i].size);
+        digests[i] = xxh3_bytes(under, keys[i].data, keys[i].size);
 }
 
-void tamis_i_hash_many_u64(uint64_t seed, const uint64_t *keys, size_t n, tamis_digest *digests) {
+void tamis_i_hash_many_words(const tamis_i_hash_keys *under, const uint64_t *keys, size_t n,
+                             tamis_digest *digests) {
     for (size_t i = 0; i < n; i++)
-        digests[i] = digest_of_u64(seed, keys[i]);
+        digests[i] = tamis_i_hash_word(under->flip, keys[i]);
 }
 
-tamis_i_hash_integers *tamis_i_hash_integers_for(unsigned features) {
-    tamis_i_hash_integers *native = NULL;
+const tamis_i_hash_ops *tamis_i_xxh3_ops_for(unsigned features) {
+    static const tamis_i_hash_ops portable = {xxh3_word, xxh3_bytes, tamis_i_hash_many_words,
+                                              xxh3_many};
 #if defined(__x86_64__) && defined(__GNUC__)
-    native = tamis_i_hash_integers_x86(features);
+    static const tamis_i_hash_ops native = {xxh3_word, xxh3_bytes, tamis_i_hash_many_words_x86,
+                                            xxh3_many};
+    if ((features & TAMIS_I_CPU_AVX2) != 0)
+        return &native;
 #else
     (void)features;
 #endif
-    return native != NULL ? native : tamis_i_hash_many_u64;
+    return &portable;
 }
 
 uint64_t tamis_i_checksum(const void *data, size_t size) {

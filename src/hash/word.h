@@ -6,15 +6,14 @@
  *      high = high + 2 low,   low = low ^ high / 8
  *      low = mixed by PRIME2,   high = mixed by PRIME3
  *
- * A third of the instructions of a call that asks for one key would be those of hashing it, and the processor
- * looks ahead over so many only.  So 'flip' is kept with the filter, and no call is made.
+ * 'flip' is kept with the seed.
  *
  * SPDX-License-Identifier: MIT
  */
 #ifndef TAMIS_HASH_WORD_H
 #define TAMIS_HASH_WORD_H
 
-#include "hash/hash.h"
+#include "hash/hasher.h"
 
 #define TAMIS_I_PRIME1 0x9e3779b185ebcaa7u /* XXH_PRIME64_1 + 4 x 8 bytes */
 #define TAMIS_I_PRIME2 0x9fb21c651e98df25u
@@ -27,7 +26,13 @@ static inline uint64_t tamis_i_hash_flip(uint64_t seed) {
     return 0xc4f023344dc994acu + (seed ^ (uint64_t)turned << 32);
 }
 
-/* tamis_hash_u64, with the flip of the seed. */
+/* The digests of n integers; the second with AVX2. */
+void tamis_i_hash_many_words(const tamis_i_hash_keys *under, const uint64_t *keys, size_t n,
+                             tamis_digest *digests);
+void tamis_i_hash_many_words_x86(const tamis_i_hash_keys *under, const uint64_t *keys, size_t n,
+                                 tamis_digest *digests);
+
+/* The digest of one, with the flip of the seed. */
 static inline tamis_digest tamis_i_hash_word(uint64_t flip, uint64_t key) {
     const tamis_i_product product = tamis_i_multiply(key ^ flip, TAMIS_I_PRIME1);
     uint64_t low = product.low, high = product.high + 2 * low;

@@ -50,7 +50,8 @@ static tamis_status need_in(tamis_need *own, const tamis_need *need) {
         own->replacements = REPLACEMENTS;
     if ((own->n == 0 && own->bytes == 0) || own->n > TAMIS_CAPACITY_MAX ||
         !(own->fpr >= 0 && own->fpr < 1) || own->copies > 255 || own->value_bits > 8 ||
-        own->replacements > REPLACEMENTS_MAX || (unsigned)own->order > TAMIS_ORDER_WEIGHTED ||
+        own->replacements > REPLACEMENTS_MAX || (unsigned)own->hash > TAMIS_HASH_AES ||
+        (unsigned)own->order > TAMIS_ORDER_WEIGHTED ||
         !(own->overshoot >= 0 && own->overshoot <= 1000) || !(own->lines_max >= 1) ||
         !(own->failure_max >= 1e-30 && own->failure_max <= 1) ||
         !(own->line_bits > 0 && own->line_bits < INFINITY) ||
@@ -91,6 +92,7 @@ static tamis_status plan_direct(const tamis_i_kind *kind, const tamis_need *need
     tamis_plan_init(&own);
     tamis_params_init(&own.params);
     own.params.capacity = exact.n;
+    own.params.hash = need->hash == TAMIS_HASH_DEFAULT ? TAMIS_HASH_AES : need->hash;
     tamis_status status = tamis_i_planner_of(kind->id)(&exact, &own);
     if (status != TAMIS_OK)
         return status;

@@ -67,7 +67,9 @@ tamis_status tamis_i_table_plan_params(tamis_table_params *params) {
     const tamis_status status = plan_table_need_make(&need, &plan);
     if (status != TAMIS_OK)
         return status;
+    plan.params.hash = params->hash;
     plan.params.seed = params->seed;
+    plan.params.seed_high = params->seed_high;
     plan.params.key_max = params->key_max;
     plan.params.value_max = params->value_max;
     plan.params.stash = params->stash;

@@ -47,7 +47,7 @@
 #include <sys/file.h>
 #endif
 
-#define VERSION 1u
+#define VERSION_MAX 2u /* 1 for the hash XXH3 */
 
 enum {
     AT_VERSION = 8,
@@ -56,7 +56,8 @@ enum {
     AT_HASH = 20,
     AT_NUMBERS = 24,
     AT_LISTS = 96,
-    AT_RESERVED = 608,
+    AT_SEED_HIGH = 608,
+    AT_RESERVED = 616,
     AT_CHECKSUM = TAMIS_I_PAGE - 8
 };
 
@@ -86,16 +87,21 @@ static unsigned char *table_file_list_at(unsigned char *bytes, unsigned list, un
     return bytes + AT_LISTS + 8 * (size_t)(list * TAMIS_TABLE_LEVELS_MAX + i);
 }
 
+static uint32_t table_file_version_of(tamis_hash_id hash) {
+    return hash == TAMIS_HASH_XXH3 ? 1 : 2;
+}
+
 static void table_file_encode_header(const tamis_table_params *params, unsigned char *bytes) {
     tamis_table_params own = *params;
     uint64_t *numbers[N_NUMBERS], *lists[N_LISTS];
     table_file_fields(&own, numbers, lists);
     memset(bytes, 0, TAMIS_I_PAGE);
     memcpy(bytes, magic, sizeof magic);
-    tamis_i_put_u32(bytes + AT_VERSION, VERSION);
+    tamis_i_put_u32(bytes + AT_VERSION, table_file_version_of(own.hash));
     tamis_i_put_u32(bytes + AT_HEADER_SIZE, TAMIS_I_PAGE);
     tamis_i_put_u32(bytes + AT_SUMMARY, (uint32_t)own.summary);
-    tamis_i_put_u32(bytes + AT_HASH, TAMIS_I_HASH_XXH3_128);
+    tamis_i_put_u32(bytes + AT_HASH, (uint32_t)own.hash);
+    tamis_i_put_u64(bytes + AT_SEED_HIGH, own.seed_high);
     for (unsigned i = 0; i < N_NUMBERS; i++)
         tamis_i_put_u64(bytes + AT_NUMBERS + (size_t)8 * i, *numbers[i]);
     for (unsigned list = 0; list < N_LISTS; list++)
@@ -108,19 +114,24 @@ static tamis_status table_file_decode_header(unsigned char *bytes, tamis_table_p
                                              const char **reason) {
     if (memcmp(bytes, magic, sizeof magic) != 0)
         return tamis_i_refuse(reason, "this is not a tamis table");
-    if (tamis_i_get_u32(bytes + AT_VERSION) > VERSION) {
+    const uint32_t version = tamis_i_get_u32(bytes + AT_VERSION);
+    if (version > VERSION_MAX) {
         *reason = "the table has a newer format than this version of tamis can read";
         return TAMIS_E_VERSION;
     }
     if (tamis_i_checksum(bytes, AT_CHECKSUM) != tamis_i_get_u64(bytes + AT_CHECKSUM))
         return tamis_i_refuse(reason, "the header is damaged: its checksum does not match");
-    if (tamis_i_get_u32(bytes + AT_VERSION) != VERSION)
+    if (version == 0)
         return tamis_i_refuse(reason, "the header has version 0, which does not exist");
     if (tamis_i_get_u32(bytes + AT_HEADER_SIZE) != TAMIS_I_PAGE)
         return tamis_i_refuse(reason, "the header has the wrong size");
-    if (tamis_i_get_u32(bytes + AT_HASH) != TAMIS_I_HASH_XXH3_128)
+    const tamis_hash_id hash = (tamis_hash_id)(tamis_i_get_u32(bytes + AT_HASH) & 0xff);
+    if (tamis_i_get_u32(bytes + AT_HASH) > 0xff || tamis_hash_name(hash) == NULL ||
+        version < table_file_version_of(hash))
         return tamis_i_refuse(reason, "the header names an unknown hash");
-    for (unsigned i = AT_RESERVED; i < AT_CHECKSUM; i++)
+    if (version > table_file_version_of(hash))
+        return tamis_i_refuse(reason, "the header has a higher version than it needs");
+    for (unsigned i = hash == TAMIS_HASH_XXH3 ? AT_SEED_HIGH : AT_RESERVED; i < AT_CHECKSUM; i++)
         if (bytes[i] != 0)
             return tamis_i_refuse(reason, "a reserved field of the header is not zero");
     tamis_table_params own;
@@ -131,14 +142,16 @@ static tamis_status table_file_decode_header(unsigned char *bytes, tamis_table_p
     if (summary == 0 || tamis_i_summary_by_id(summary) == NULL)
         return tamis_i_refuse(reason, "the header names an unknown summary");
     own.summary = (tamis_summary)summary;
+    own.hash = hash;
+    own.seed_high = tamis_i_get_u64(bytes + AT_SEED_HIGH);
     for (unsigned i = 0; i < N_NUMBERS; i++)
         *numbers[i] = tamis_i_get_u64(bytes + AT_NUMBERS + (size_t)8 * i);
     for (unsigned list = 0; list < N_LISTS; list++)
         for (unsigned i = 0; i < TAMIS_TABLE_LEVELS_MAX; i++)
             lists[list][i] = tamis_i_get_u64(table_file_list_at(bytes, list, i));
     /* defaults are filled in before a header is written */
-    if (own.seed == 0 || own.bucket == 0 || own.stash == 0 || own.rebuild_permille == 0 ||
-        tamis_i_table_complete(&own) != TAMIS_OK)
+    if (!tamis_i_hasher_ok(hash, own.seed, own.seed_high) || own.bucket == 0 || own.stash == 0 ||
+        own.rebuild_permille == 0 || tamis_i_table_complete(&own) != TAMIS_OK)
         return tamis_i_refuse(reason, "the header has impossible parameters");
     *params = own;
     return TAMIS_OK;

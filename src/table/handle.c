@@ -38,6 +38,8 @@ tamis_status tamis_i_table_make(const tamis_table_params *params, const tamis_al
                                 tamis_table **table) {
     tamis_i_slots slots;
     tamis_status status = tamis_i_slots_shape(params, &slots);
+    if (status == TAMIS_OK && !tamis_i_hasher_ok(params->hash, params->seed, params->seed_high))
+        status = TAMIS_E_ARGUMENT;
     if (status != TAMIS_OK)
         return status;
     const tamis_i_summary_kind *const kind = tamis_i_summary_by_id((uint64_t)params->summary);
@@ -57,6 +59,8 @@ tamis_status tamis_i_table_make(const tamis_table_params *params, const tamis_al
     tamis_table *const own = (void *)block;
     own->params = *params;
     own->slots = slots;
+    tamis_i_hasher_init(&own->hasher, params->hash, params->seed, params->seed_high,
+                        tamis_i_cpu_features());
     own->store.fd = own->store.direct_fd = -1;
     if (allocator != NULL)
         own->allocator = *allocator;

@@ -27,7 +27,7 @@
 #include "hash/hash.h"
 
 tamis_digest tamis_i_table_digest(const tamis_table *table, const void *key, size_t key_size) {
-    return tamis_hash(table->params.seed, key, key_size);
+    return tamis_i_hasher_bytes(&table->hasher, key, key_size);
 }
 
 /* -------------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@
 
 #include "base/base.h"
 #include "bits/field.h"
+#include "hash/hasher.h"
 #include "table/slots.h"
 #include "table/store.h"
 #include "table/summary.h"
@@ -77,6 +78,7 @@ struct tamis_table {
     tamis_table_params params; /* complete */
     tamis_i_slots slots;
     tamis_i_store store;
+    tamis_i_hasher hasher;
     tamis_allocator allocator; /* alloc NULL: the system's memory */
     size_t block_size;         /* of the handle, the bits and the index: one block */
     uint64_t *used;

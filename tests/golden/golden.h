@@ -46,6 +46,9 @@ static const golden_file golden_table[] = {
     {"bloom-seed", TAMIS_KIND_BLOOM, KEYS, 100, UINT64_MAX, {1025, 64}},
     {"bloom-empty", TAMIS_KIND_BLOOM, EMPTY, 1, 1, {1, 1}},
     {"bloom-two", TAMIS_KIND_BLOOM, TWO, 2, 1, {64, 4}},
+    {"bloom-aes", TAMIS_KIND_BLOOM, KEYS, 100, GOLDEN_SEED, {1000, 7}},
+    {"blocked-bloom-aes-u64", TAMIS_KIND_BLOCKED_BLOOM, INTEGERS, 100, GOLDEN_SEED, {3, 8}},
+    {"line-aes", TAMIS_KIND_LINE, REMOVED, 200, GOLDEN_SEED, {0}},
     {"bloom-bytes", TAMIS_KIND_BLOOM, KEYS, 100, GOLDEN_SEED, {1000, 7}},
     {"blocked-bloom-u64", TAMIS_KIND_BLOCKED_BLOOM, INTEGERS, 100, GOLDEN_SEED, {3, 8}},
     {"counting-bloom", TAMIS_KIND_COUNTING_BLOOM, REMOVED, 100, GOLDEN_SEED, {999, 5}},
@@ -182,7 +185,9 @@ static inline tamis_filter *golden_make(const golden_file *file) {
     tamis_params_init(&params);
     params.kind = file->kind;
     params.capacity = file->capacity;
+    params.hash = strstr(file->name, "-aes") != NULL ? TAMIS_HASH_AES : TAMIS_HASH_XXH3;
     params.seed = file->seed;
+    params.seed_high = params.hash == TAMIS_HASH_AES ? ~file->seed : 0;
     memcpy(params.value, file->value, sizeof params.value);
     tamis_filter *filter, *other;
     if (tamis_filter_create(&params, NULL, &filter) != TAMIS_OK)
@@ -283,6 +288,7 @@ static inline tamis_filter *golden_make_series(const golden_grown *series) {
     tamis_growth_init(&growth);
     params.kind = series->kind;
     params.capacity = 20;
+    params.hash = TAMIS_HASH_XXH3;
     params.seed = GOLDEN_SEED;
     growth.fpr = 0.05;
     growth.automatic = true;

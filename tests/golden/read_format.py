@@ -10,11 +10,17 @@ the specification is complete.  Keys have at most 16 bytes here; the numbering o
 
 SPDX-License-Identifier: MIT
 """
+import functools
+import os
 import struct
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import make_aes_vectors  # noqa: E402
+
 M64 = (1 << 64) - 1
 M32 = (1 << 32) - 1
+XXH3, AES = 1, 2  # the hashes
 
 # ---- XXH3, after its published specification ----
 
@@ -256,9 +262,9 @@ class Rank:
     """Buckets of a rank table: section 6.7."""
 
     def __init__(self, values, counting):
-        self.n, self.homes, self.print_bits = [values[0], values[6], values[7]], values[1], values[2]
+        self.n, self.homes, self.fingerprintbits = [values[0], values[6], values[7]], values[1], values[2]
         self.slots, self.extra, self.counting = values[3:6], values[8], counting
-        self.width = self.print_bits + self.extra
+        self.width = self.fingerprintbits + self.extra
         self.start, self.stride, self.end = [], [], 0
         self.link_bits = [self.n[1].bit_length(), self.n[2].bit_length(), 0]
         for kind in range(3):
@@ -270,7 +276,7 @@ class Rank:
 
     def sound(self):
         n, z = self.n, self.slots
-        return (1 <= self.homes <= 64 and 1 <= self.print_bits <= 56 and self.width <= 64
+        return (1 <= self.homes <= 64 and 1 <= self.fingerprintbits <= 56 and self.width <= 64
                 and 1 <= n[0] <= 1 << 38 and 1 <= z[0] and max(z) <= 512 and n[2] <= n[1] <= n[0]
                 and all((z[i] == 0) == (n[i] == 0) for i in (1, 2)) and self.counting <= self.extra <= 8
                 and (n[0] <= 1024 or max(z) <= 8 * self.homes))
@@ -340,7 +346,7 @@ class Rank:
         return chains
 
     def copies(self, slot):
-        return 1 + (slot >> self.print_bits if self.counting else 0)
+        return 1 + (slot >> self.fingerprintbits if self.counting else 0)
 
 
 class Balanced:
@@ -400,11 +406,27 @@ def check_header(data):
     must(xxh3_64(data[:248]) == u64(data, 248), "the header is damaged: its checksum does not match")
     must(version >= 1, "the header has version 0, which does not exist")
     must(header_size == 256, "the header has the wrong size")
-    must(hash_id == 1, "the header names an unknown hash")
-    must(not any(data[188 if version > 1 else 184:240]), "a reserved field of the header is not zero")
+    must(hash_id == XXH3 or (hash_id == AES and version > 1), "the header names an unknown hash")
+    reserved = data[184:188] * (version < 2) + data[188:192] + data[192:200] * (hash_id != AES) + data[200:240]
+    must(not any(reserved), "a reserved field of the header is not zero")
     form = u32(data, 184)
     must(form <= 2, "the header names an unknown form of keys")
-    must(version == 1 or form > 0, "the header has a higher version than it needs")
+    must(version == 1 or form > 0 or hash_id != XXH3, "the header has a higher version than it needs")
+
+
+def hash_of(data):
+    """Which hash a header names, and its seed of up to 128 bits."""
+    return u32(data, 20), u64(data, 32) | u64(data, 192) << 64
+
+
+def digest_of(which, key):
+    hash_id, seed = which
+    return xxh3_128(key, seed) if hash_id == XXH3 else aes_hash(seed).digest(key)
+
+
+@functools.lru_cache(None)
+def aes_hash(seed):
+    return make_aes_vectors.Hash(seed)
 
 
 class Filter:
@@ -429,7 +451,8 @@ class Filter:
         self.kind = kind
         self.capacity, self.seed, self.stash, n_body = struct.unpack_from("<4Q", data, 24)
         self.values = struct.unpack_from("<16Q", data, 56)
-        must(self.seed != 0, "the header has no seed")
+        self.hash = hash_of(data)
+        must(self.hash[1] != 0, "the header has no seed")
         must(self.parameters_are_sound(), "a parameter in the header is out of range")
         must(n_body == self.n_body, "the size of the body does not follow from the parameters")
 
@@ -484,7 +507,7 @@ class Filter:
             return
         self.chains = self.shape.read(bits, self.words[2:6])
         keys, most = 0, max(16, 1 << self.values[8]) if self.kind == RANK_COUNTING else 16
-        saturated, mask = False, (1 << self.shape.print_bits) - 1
+        saturated, mask = False, (1 << self.shape.fingerprintbits) - 1
         for chain in (c for bucket in self.chains for c in bucket):
             sums = {}
             for slot in chain:
@@ -502,7 +525,7 @@ class Filter:
             return found or (on or spent) and digest in self.stashed
         x = digest[0] * self.shape.n[0]
         chain = self.chains[x >> 64][(x & M64) * self.shape.homes >> 64]
-        mask = (1 << self.shape.print_bits) - 1
+        mask = (1 << self.shape.fingerprintbits) - 1
         return any((slot ^ digest[1]) & mask == 0 for slot in chain) or digest in self.stashed
 
     def counting_parameters_are_sound(self):
@@ -684,15 +707,15 @@ class Filter:
 
     def counting_copies(self, digest):
         low, high = digest
-        print_ = low * (self.per_subtable << self.r) >> 64
-        remainder = print_ & (1 << self.r) - 1
+        fingerprint = low * (self.per_subtable << self.r) >> 64
+        remainder = fingerprint & (1 << self.r) - 1
         mixed = mix(remainder + mix(self.seed) & M64)
         whole = remainder << 64 - self.r | high >> self.r
         found = self.stashed.get(digest, 0)
         for i in range(self.d):
             turn = 21 * (i - 1) if i else 0
             turned = (mixed << turn | mixed >> 64 - turn) & M64
-            bucket = (print_ >> self.r) + (turned * self.per_subtable >> 64 if i else 0)
+            bucket = (fingerprint >> self.r) + (turned * self.per_subtable >> 64 if i else 0)
             for bits, n, count in self.buckets[i * self.per_subtable + bucket % self.per_subtable]:
                 found += count if whole >> 64 - n == bits else 0
         return found
@@ -739,21 +762,21 @@ class Filter:
     def dleft_contains(self, digest):
         subtables, buckets = self.values[1:3]
         for i in range(subtables):
-            prints = self.buckets[i * buckets + (stream(digest, i) * buckets >> 64)]
-            if any(stream(digest, 4) >> 64 - n == p for p, n in prints):
+            fingerprints = self.buckets[i * buckets + (stream(digest, i) * buckets >> 64)]
+            if any(stream(digest, 4) >> 64 - n == p for p, n in fingerprints):
                 return True
         return digest in self.stashed
 
     def copies(self, key):
         if self.kind in (RANK, RANK_COUNTING, BALANCED):
-            return int(bool(self.other_contains(xxh3_128(key, self.seed))))
+            return int(bool(self.other_contains(digest_of(self.hash, key))))
         if self.kind in (DLCBF, DDLCBF):
-            return self.counting_copies(xxh3_128(key, self.seed))
+            return self.counting_copies(digest_of(self.hash, key))
         if self.kind == DLEFT:
-            return int(self.dleft_contains(xxh3_128(key, self.seed)))
+            return int(self.dleft_contains(digest_of(self.hash, key)))
         if self.kind in (LINE, LINE_SET):
-            return self.line_copies(xxh3_128(key, self.seed))
-        places = self.positions(xxh3_128(key, self.seed))
+            return self.line_copies(digest_of(self.hash, key))
+        places = self.positions(digest_of(self.hash, key))
         if self.kind == COUNTING:
             return min(self.table[i // 16] >> 4 * (i % 16) & 15 for i in places)
         return min(self.table[i // 64] >> i % 64 & 1 for i in places)
@@ -772,7 +795,8 @@ class Series:
         check_header(data)
         capacity, self.seed, stash, n_body = struct.unpack_from("<4Q", data, 24)
         values = struct.unpack_from("<16Q", data, 56)
-        must(self.seed != 0, "the header has no seed")
+        self.hash = hash_of(data)
+        must(self.hash[1] != 0, "the header has no seed")
         must(1 <= values[0] <= 41 and values[1] != 0 and not any(values[2:]) and stash == 0,
              "a parameter in the header is out of range")
         must((len(data) - 256) // 8 >= n_body, "the file is cut off within the body")
@@ -788,7 +812,7 @@ class Series:
             pieces.append((link, data[at:end]))
             heads += head
             at = end
-            must(link.kind == pieces[0][0].kind and link.seed == self.seed,
+            must(link.kind == pieces[0][0].kind and link.hash == self.hash,
                  "the links of the series differ in kind or seed")
             must(u32(head, 184) == u32(data, 184), "the links of the series differ in the form of keys")
         must(at == len(data), "the size of the series is not that of its links")

@@ -13,14 +13,17 @@
 
 #define RULE_ROOM 1024u
 
-/* The sound files: keys 0 to 7, seed 1, 3 hashes. */
-typedef enum rule_base { BITS, PARTS, COUNTERS, BLOCKS, NOTHING, N_BASES } rule_base;
+/* The sound files: keys 0 to 7, seed 1 (AES: 2^65 + 1), 3 hashes. */
+typedef enum rule_base { BITS, PARTS, COUNTERS, BLOCKS, AES, NOTHING, N_BASES } rule_base;
 
 static const tamis_params rule_bases[] = {
-    [BITS] = {sizeof(tamis_params), TAMIS_KIND_BLOOM, 8, 1, 0, {100, 3}},
-    [PARTS] = {sizeof(tamis_params), TAMIS_KIND_BLOOM, 8, 1, 0, {101, 3, 1}},
-    [COUNTERS] = {sizeof(tamis_params), TAMIS_KIND_COUNTING_BLOOM, 8, 1, 0, {100, 3}},
-    [BLOCKS] = {sizeof(tamis_params), TAMIS_KIND_BLOCKED_BLOOM, 8, 1, 0, {1, 3}},
+    [BITS] = {sizeof(tamis_params), TAMIS_KIND_BLOOM, TAMIS_HASH_XXH3, 8, 1, 0, 0, {100, 3}},
+    [PARTS] = {sizeof(tamis_params), TAMIS_KIND_BLOOM, TAMIS_HASH_XXH3, 8, 1, 0, 0, {101, 3, 1}},
+    [COUNTERS] =
+        {sizeof(tamis_params), TAMIS_KIND_COUNTING_BLOOM, TAMIS_HASH_XXH3, 8, 1, 0, 0, {100, 3}},
+    [BLOCKS] =
+        {sizeof(tamis_params), TAMIS_KIND_BLOCKED_BLOOM, TAMIS_HASH_XXH3, 8, 1, 0, 0, {1, 3}},
+    [AES] = {sizeof(tamis_params), TAMIS_KIND_BLOOM, TAMIS_HASH_AES, 8, 1, 2, 0, {100, 3}},
 };
 
 typedef enum rule_fix { AS_IS, FIX_HEADER, FIX_BOTH } rule_fix;
@@ -78,6 +81,16 @@ static const rule rules[] = {
      {{8, 4, 2}, {184, 4, 0x80000001}}, 0, 0},
     {"version-not-needed", BITS, FIX_HEADER, BAD, "the header has a higher version than it needs",
      {{8, 4, 2}}, 0, 0},
+    {"hash-unknown-of-version-2", AES, FIX_HEADER, BAD, "the header names an unknown hash",
+     {{20, 4, 3}}, 0, 0},
+    {"seed-high-of-xxh3", BITS, FIX_HEADER, BAD, "a reserved field of the header is not zero",
+     {{8, 4, 2}, {184, 4, 1}, {192, 8, 1}}, 0, 0},
+    {"reserved-before-seed-high", AES, FIX_HEADER, BAD, "a reserved field of the header is not zero",
+     {{188, 1, 1}}, 0, 0},
+    {"reserved-after-seed-high", AES, FIX_HEADER, BAD, "a reserved field of the header is not zero",
+     {{200, 1, 1}}, 0, 0},
+    {"seed-zero-of-aes", AES, FIX_HEADER, BAD, "the header has no seed",
+     {{32, 8, 0}, {192, 8, 0}}, 0, 0},
     {"kind-zero", BITS, FIX_HEADER, BAD, "the header names an unknown kind of filter", {{16, 4, 0}}, 0, 0},
     {"kind-unknown", BITS, FIX_HEADER, BAD, "the header names an unknown kind of filter",
      {{16, 4, 0x80000001}}, 0, 0},

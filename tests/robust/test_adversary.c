@@ -12,31 +12,23 @@
 #include <math.h>
 
 #include "base/cpu.h"
-#include "hash/aes_hash.h"
 #include "hash/hash.h"
+#include "hash/hasher.h"
 #include "support.h"
 
 #define LENGTH_MAX 4096u
 
 /* ---- the hashes ---- */
 
-typedef struct hasher {
-    bool xxh3;
-    uint64_t seed;
-    tamis_i_aes_keys keys;
-    const tamis_i_aes_ops *ops;
-} hasher;
-
-static void hasher_seed(hasher *h, bool xxh3, uint64_t *random) {
-    h->xxh3 = xxh3;
-    h->seed = test_random(random);
-    h->ops = tamis_i_aes_ops_for(tamis_i_cpu_features());
-    if (!xxh3)
-        tamis_i_aes_keys_init(&h->keys, h->seed, test_random(random));
+/* Under a random seed. */
+static void hasher_seed(tamis_i_hasher *h, bool xxh3, uint64_t *random) {
+    const uint64_t seed = test_random(random) | 1, seed_high = test_random(random);
+    tamis_i_hasher_init(h, xxh3 ? TAMIS_HASH_XXH3 : TAMIS_HASH_AES, seed, xxh3 ? 0 : seed_high,
+                        tamis_i_cpu_features());
 }
 
-static tamis_digest digest_of(const hasher *h, const unsigned char *key, size_t size) {
-    return h->xxh3 ? tamis_hash(h->seed, key, size) : h->ops->bytes(&h->keys, key, size);
+static tamis_digest digest_of(const tamis_i_hasher *h, const unsigned char *key, size_t size) {
+    return tamis_i_hasher_bytes(h, key, size);
 }
 
 static bool collide(tamis_digest a, tamis_digest b) {
@@ -55,7 +47,7 @@ static bool is_long(void) {
 /* 900 zeros with a word at 768; the other key differs in bit 63 of the word at 0 and of that at 768.  XXH3 adds
  * low x high half of data ^ key, and the two changes cancel if the low halves are equal: if the word is the
  * one that makes the two keys equal, which differ by a constant, whatever the seed. */
-static bool pair_collides(const hasher *h, uint32_t word) {
+static bool pair_collides(const tamis_i_hasher *h, uint32_t word) {
     unsigned char a[PAIR] = {0}, b[PAIR];
     tamis_i_put_u32(a + 768, word);
     memcpy(b, a, PAIR);
@@ -67,7 +59,7 @@ static bool pair_collides(const hasher *h, uint32_t word) {
 
 static uint64_t pair_seeds(bool xxh3, uint64_t trials) {
     uint64_t random = test_seed(), hits = 0;
-    hasher h;
+    tamis_i_hasher h;
     for (uint64_t i = 0; i < trials; i++) {
         hasher_seed(&h, xxh3, &random);
         hits += pair_collides(&h, 0x0a0a0410);
@@ -127,7 +119,7 @@ static void test_list_of_pairs_breaks_most_seeds_of_xxh3_alone(void **state) {
         const unsigned seeds = 200;
         unsigned broken = 0;
         uint64_t random = test_seed() + 2;
-        hasher h;
+        tamis_i_hasher h;
         for (unsigned i = 0; i < seeds; i++) {
             hasher_seed(&h, xxh3 != 0, &random);
             bool hit = false;
@@ -196,7 +188,7 @@ typedef struct length_class {
 static uint64_t colliding_pairs(const length_class *c, uint64_t pairs) {
     uint64_t random = test_seed() + c->most, hits = 0;
     unsigned char a[LENGTH_MAX], b[LENGTH_MAX];
-    hasher h;
+    tamis_i_hasher h;
     hasher_seed(&h, false, &random);
     for (uint64_t i = 0; i < pairs;) {
         const size_t n = c->least + (size_t)test_random_below(&random, c->most - c->least + 1);
@@ -282,7 +274,7 @@ static void test_sets_of_structured_keys_have_no_collision(void **state) {
     uint64_t *const lo = malloc(2 * n * sizeof *lo), *const hi = lo + n;
     assert_non_null(lo);
     uint64_t random = test_seed() + 3;
-    hasher h;
+    tamis_i_hasher h;
     for (unsigned family = 0; family < FAMILIES; family++) {
         hasher_seed(&h, false, &random);
         for (size_t i = 0; i < n; i++) {
@@ -326,7 +318,7 @@ static void test_bits_of_all_lengths_are_fair_and_move(void **state) {
     for (size_t n = 0; n <= 300; n++) {
         bit_counts bias = {{0}}, moved = {{0}};
         unsigned char key[304] = {0};
-        hasher h;
+        tamis_i_hasher h;
         for (uint64_t i = 0; i < SAMPLES; i++) {
             if (n < 3 || i % 32 == 0) /* short keys would come again under one seed */
                 hasher_seed(&h, false, &random);
@@ -376,7 +368,7 @@ static void test_draws_from_structured_keys_are_fair(void **state) {
     (void)state;
     enum { KEYS = 100000 };
     uint64_t random = test_seed() + 5;
-    hasher h;
+    tamis_i_hasher h;
     for (unsigned family = 0; family < FAMILIES; family++) {
         uint64_t line[641] = {0}, home[60] = {0}, print[256] = {0}, choice[3][97] = {{0}},
                  both[32 * 32] = {0};

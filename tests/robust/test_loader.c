@@ -527,8 +527,9 @@ static void test_loader_state_extremes_refused_or_safe(void **state) {
 static void test_loader_claimed_splits_merge(void **state) {
     (void)state;
     const uint64_t claims[] = {TAMIS_I_COUNT_MAX / 2, TAMIS_I_COUNT_MAX / 2 + 1, TAMIS_I_COUNT_MAX};
-    const tamis_params params = {sizeof params,        TAMIS_KIND_LINE_SET, 20, SEED, 16,
-                                 {1, 0x50, 0x16, 0x31}};
+    const tamis_params params = {
+        sizeof params,        TAMIS_KIND_LINE_SET, TAMIS_HASH_XXH3, 20, SEED, 0, 16,
+        {1, 0x50, 0x16, 0x31}};
     for (unsigned c = 0; c < sizeof claims / sizeof *claims; c++) {
         tamis_filter *filter;
         size_t size;

@@ -19,6 +19,7 @@ static unsigned char *sound_series(tamis_kind kind, size_t *size) {
     tamis_growth_init(&growth);
     params.kind = kind;
     params.capacity = 10;
+    params.hash = TAMIS_HASH_XXH3; /* the first version of the format */
     params.seed = 1;
     growth.fpr = 0.1;
     growth.automatic = true;
@@ -266,6 +267,7 @@ static void test_series_of_different_values_is_refused(void **state) {
     tamis_params_init(&params);
     params.kind = TAMIS_KIND_RANK;
     params.capacity = tamis_i_get_u64(link + TAMIS_I_AT_CAPACITY);
+    params.hash = TAMIS_HASH_XXH3;
     params.seed = 1;
     params.value[TAMIS_RANK_VALUE_BITS] = 3;
     assert_ok(tamis_filter_create(&params, NULL, &f));

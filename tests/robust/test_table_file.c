@@ -250,9 +250,9 @@ static void test_table_file_torn_slot_is_repeated_from_the_journal(void **state)
         /* undo a random part of the last write */
         unsigned char entry[64];
         const uint64_t cell = table->store.sequence % TAMIS_I_JOURNAL_ENTRIES;
-        assert_true(tamis_i_io_read_at(
-            table->store.fd, table->store.journal_at + cell * table->store.entry_size, entry,
-            sizeof entry));
+        assert_true(tamis_i_io_read_at(table->store.fd,
+                                       table->store.journal_at + cell * table->store.entry_size,
+                                       entry, sizeof entry));
         const uint64_t slot = tamis_i_get_u64(entry + 16);
         const uint64_t place =
             tamis_i_slots_place(&table->slots, tamis_i_slots_part(&table->slots, slot), slot);

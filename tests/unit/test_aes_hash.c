@@ -21,7 +21,7 @@ static const struct vector {
 };
 
 /* Every set of features that changes the operations; those that this machine lacks drop out. */
-static const tamis_i_aes_ops *ops_number(unsigned i) {
+static const tamis_i_hash_ops *ops_number(unsigned i) {
     static const unsigned off[] = {0, TAMIS_I_CPU_VAES, TAMIS_I_CPU_VAES | TAMIS_I_CPU_AVX2, ~0u};
     return i < sizeof off / sizeof off[0] ? tamis_i_aes_ops_for(tamis_i_cpu_features() & ~off[i])
                                           : NULL;
@@ -57,7 +57,7 @@ static const struct {
 static void test_cipher_is_that_of_fips_197(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof fips / sizeof fips[0]; i++) {
-        tamis_i_aes_keys keys;
+        tamis_i_hash_keys keys;
         memset(&keys, 0, sizeof keys);
         tamis_i_aes_expand(&keys.schedule, fips[i].key);
         assert_digest(tamis_i_aes_encrypt(&keys.schedule, fips[i].plain), fips[i].cipher.lo,
@@ -67,7 +67,7 @@ static void test_cipher_is_that_of_fips_197(void **state) {
         unsigned char block[16];
         tamis_i_put_u64(block, fips[i].plain.lo);
         tamis_i_put_u64(block + 8, fips[i].plain.hi);
-        const tamis_i_aes_ops *ops;
+        const tamis_i_hash_ops *ops;
         for (unsigned j = 0; (ops = ops_number(j)) != NULL; j++)
             assert_digest(ops->bytes(&keys, block, 16), fips[i].cipher.lo, fips[i].cipher.hi);
     }
@@ -78,11 +78,11 @@ static void test_vectors_of_the_reference_are_met(void **state) {
     unsigned char *const text = text_of(TEXT), *const ones = malloc(1024);
     assert_non_null(ones);
     memset(ones, 0xff, 1024);
-    const tamis_i_aes_ops *ops;
+    const tamis_i_hash_ops *ops;
     for (unsigned j = 0; (ops = ops_number(j)) != NULL; j++) {
         for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
             const struct vector *const v = &vectors[i];
-            tamis_i_aes_keys keys;
+            tamis_i_hash_keys keys;
             tamis_i_aes_keys_init(&keys, v->seed_lo, v->seed_hi);
             const tamis_bytes key = {v->ones ? ones : text, v->size};
             tamis_digest many;
@@ -98,10 +98,10 @@ static void test_vectors_of_the_reference_are_met(void **state) {
 /* Keys that end where their memory ends, so that a sanitizer sees a byte too many; at all alignments. */
 static void test_operations_of_processors_equal_the_portable(void **state) {
     (void)state;
-    const tamis_i_aes_ops *const portable = tamis_i_aes_ops_for(0);
+    const tamis_i_hash_ops *const portable = tamis_i_aes_ops_for(0);
     uint64_t random = test_seed();
     for (size_t size = 0; size <= 700; size += size < 300 ? 1 : 37) {
-        tamis_i_aes_keys keys;
+        tamis_i_hash_keys keys;
         tamis_i_aes_keys_init(&keys, test_random(&random), test_random(&random));
         for (size_t shift = 0; shift < 9; shift++) {
             unsigned char *const bytes = malloc(size + shift + 1);
@@ -111,7 +111,7 @@ static void test_operations_of_processors_equal_the_portable(void **state) {
             for (size_t i = 0; i < size; i++)
                 key[i] = (unsigned char)(kind == 0 ? 0xff : kind == 1 ? 0 : test_random(&random));
             const tamis_digest expected = portable->bytes(&keys, key, size);
-            const tamis_i_aes_ops *ops;
+            const tamis_i_hash_ops *ops;
             for (unsigned j = 0; (ops = ops_number(j)) != NULL; j++) {
                 const tamis_bytes two[2] = {{key, size}, {key, size}};
                 tamis_digest many[2];
@@ -127,9 +127,9 @@ static void test_operations_of_processors_equal_the_portable(void **state) {
 static void test_integers_equal_their_bytes(void **state) {
     (void)state;
     uint64_t random = test_seed() + 1;
-    tamis_i_aes_keys keys;
+    tamis_i_hash_keys keys;
     tamis_i_aes_keys_init(&keys, test_random(&random), test_random(&random));
-    const tamis_i_aes_ops *ops;
+    const tamis_i_hash_ops *ops;
     for (unsigned j = 0; (ops = ops_number(j)) != NULL; j++) {
         for (size_t n = 0; n < 40; n++) {
             uint64_t from[40];
@@ -152,9 +152,9 @@ static void test_integers_equal_their_bytes(void **state) {
 
 static void test_empty_key_may_be_null(void **state) {
     (void)state;
-    tamis_i_aes_keys keys;
+    tamis_i_hash_keys keys;
     tamis_i_aes_keys_init(&keys, 1, 0);
-    const tamis_i_aes_ops *ops;
+    const tamis_i_hash_ops *ops;
     for (unsigned j = 0; (ops = ops_number(j)) != NULL; j++) {
         const tamis_digest d = ops->bytes(&keys, NULL, 0), e = ops->bytes(&keys, "x", 0);
         assert_digest(d, e.lo, e.hi);
@@ -166,9 +166,9 @@ static void test_every_bit_of_the_seed_counts(void **state) {
     (void)state;
     const size_t sizes[] = {0, 8, 16, 17, 128, 129};
     unsigned char *const text = text_of(200);
-    tamis_i_aes_keys keys, other;
+    tamis_i_hash_keys keys, other;
     tamis_i_aes_keys_init(&keys, 0, 0);
-    const tamis_i_aes_ops *const ops = tamis_i_aes_ops_for(tamis_i_cpu_features());
+    const tamis_i_hash_ops *const ops = tamis_i_aes_ops_for(tamis_i_cpu_features());
     for (unsigned bit = 0; bit < 128; bit++) {
         tamis_i_aes_keys_init(&other, bit < 64 ? (uint64_t)1 << bit : 0,
                               bit < 64 ? 0 : (uint64_t)1 << (bit - 64));

@@ -330,6 +330,8 @@ static void test_params_of_an_older_caller_default_the_rest(void **state) {
     memset(&params, 0xff, sizeof params); /* what he does not know must not be read */
     params.struct_size = offsetof(tamis_params, value) + 2 * sizeof(uint64_t);
     params.kind = TAMIS_KIND_BLOOM;
+    params.hash = TAMIS_HASH_DEFAULT;
+    params.seed_high = 0;
     params.capacity = 1000;
     params.seed = 7;
     params.stash = 0;

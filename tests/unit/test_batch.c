@@ -37,7 +37,7 @@ static void batch_fill(batch *b, form f, size_t n, uint64_t *random) {
                                     (unsigned long long)(key * 0x9e3779b97f4a7c15u));
         b->bytes[i] = (tamis_bytes){key == 0 ? NULL : b->text[i], key == 0 ? 0 : (size_t)length};
         b->integers[i] = key;
-        b->digests[i] = tamis_hash_u64(99, key);
+        b->digests[i] = test_hash_u64(99, key);
     }
 }
 
@@ -270,7 +270,7 @@ static void test_batch_of_digests_reads_nothing_past_them(void **state) {
     assert_int_equal(mprotect(map + page, page, PROT_NONE), 0);
     tamis_digest *const keys = (void *)(map + page - room);
     for (size_t i = 0; i < KEYS; i++)
-        keys[i] = tamis_hash_u64(5, i);
+        keys[i] = test_hash_u64(5, i);
     for (tamis_kind kind = 0; (kind = test_next_kind(kind)) != 0;) {
         tamis_filter *const f = test_filter(kind, KEYS, 0.01, 3);
         for (size_t n = 16; n <= KEYS; n += 16) { /* whole groups, and halves of them */

@@ -50,35 +50,45 @@ static void vector_buffer(unsigned char *bytes) {
     }
 }
 
+/* XXH3 under a seed, also 0, which the interface does not take. */
+static tamis_i_hasher xxh3_of(uint64_t seed, unsigned features) {
+    tamis_i_hasher hasher = {.ops = tamis_i_xxh3_ops_for(features)};
+    hasher.keys.seed = seed;
+    hasher.keys.flip = tamis_i_hash_flip(seed);
+    return hasher;
+}
+
 static void test_hash_vectors_are_those_of_xxh3(void **state) {
     (void)state;
     unsigned char bytes[VECTOR_BYTES];
     vector_buffer(bytes);
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
-        const tamis_digest d = tamis_hash(vectors[i].seed, bytes, vectors[i].size);
+        const tamis_i_hasher hasher = xxh3_of(vectors[i].seed, tamis_i_cpu_features());
+        const tamis_digest d = tamis_i_hasher_bytes(&hasher, bytes, vectors[i].size);
         assert_true(d.lo == vectors[i].lo && d.hi == vectors[i].hi);
         const tamis_bytes key = {bytes, vectors[i].size};
         tamis_digest many;
-        tamis_i_hash_many(vectors[i].seed, &key, 1, &many);
+        hasher.ops->many(&hasher.keys, &key, 1, &many);
         assert_true(many.lo == vectors[i].lo && many.hi == vectors[i].hi);
     }
 }
 
 static void test_hash_empty_key_may_be_null(void **state) {
     (void)state;
-    const tamis_digest d = tamis_hash(0, NULL, 0), e = tamis_hash(0, "x", 0);
+    const tamis_i_hasher hasher = xxh3_of(0, tamis_i_cpu_features());
+    const tamis_digest d = tamis_i_hasher_bytes(&hasher, NULL, 0),
+                       e = tamis_i_hasher_bytes(&hasher, "x", 0);
     assert_true(d.lo == vectors[0].lo && d.hi == vectors[0].hi);
     assert_true(e.lo == d.lo && e.hi == d.hi);
     const tamis_bytes key = {NULL, 0};
     tamis_digest many;
-    tamis_i_hash_many(0, &key, 1, &many);
+    hasher.ops->many(&hasher.keys, &key, 1, &many);
     assert_true(many.lo == d.lo && many.hi == d.hi);
 }
 
 static void test_hash_kernel_equals_the_portable_one(void **state) {
     (void)state;
     uint64_t random = test_seed() + 1;
-    tamis_i_hash_integers *const hash = tamis_i_hash_integers_for(tamis_i_cpu_features());
     for (unsigned round = 0; round < 2000; round++) {
         const uint64_t seed = round % 3 == 0 ? 0 : test_random(&random);
         const size_t n = round % 20;
@@ -90,8 +100,10 @@ static void test_hash_kernel_equals_the_portable_one(void **state) {
             keys[i] = i % 5 == 0 ? (word & 1) - 1 + (word >> 1 & 1) * UINT32_MAX : word;
         }
         memset(other, 0x5a, sizeof other);
-        tamis_i_hash_many_u64(seed, keys, n, one);
-        hash(seed, keys, n, other);
+        const tamis_i_hasher portable = xxh3_of(seed, 0),
+                             best = xxh3_of(seed, tamis_i_cpu_features());
+        portable.ops->many_words(&portable.keys, keys, n, one);
+        best.ops->many_words(&best.keys, keys, n, other);
         assert_memory_equal(one, other, n * sizeof one[0]);
         assert_true(other[n].lo == 0x5a5a5a5a5a5a5a5au);
     }
@@ -106,14 +118,63 @@ static void test_hash_integer_equals_its_bytes(void **state) {
         unsigned char bytes[8];
         for (unsigned j = 0; j < 8; j++)
             bytes[j] = (unsigned char)(key >> 8 * j);
-        const tamis_digest a = tamis_hash(seed, bytes, 8), b = tamis_hash_u64(seed, key);
+        const tamis_i_hasher hasher = xxh3_of(seed, tamis_i_cpu_features());
+        const tamis_digest a = tamis_i_hasher_bytes(&hasher, bytes, 8),
+                           b = tamis_i_hasher_word(&hasher, key);
         tamis_digest c;
-        tamis_i_hash_many_u64(seed, &key, 1, &c);
+        hasher.ops->many_words(&hasher.keys, &key, 1, &c);
         assert_true(a.lo == b.lo && a.hi == b.hi);
         assert_true(a.lo == c.lo && a.hi == c.hi);
         const tamis_digest d = tamis_i_hash_word(tamis_i_hash_flip(seed), key);
         assert_true(a.lo == d.lo && a.hi == d.hi);
     }
+}
+
+/* What a hasher takes: seeds of the right length, and the hashes there are. */
+static void test_hasher_checks_hash_and_seed(void **state) {
+    (void)state;
+    const struct {
+        int hash;
+        uint64_t seed, seed_high;
+        tamis_status status;
+    } rows[] = {{TAMIS_HASH_DEFAULT, 0, 0, TAMIS_E_ARGUMENT},
+                {TAMIS_HASH_DEFAULT, 1, 0, TAMIS_OK},
+                {TAMIS_HASH_AES, 0, 1, TAMIS_OK},
+                {TAMIS_HASH_AES, 1, 1, TAMIS_OK},
+                {TAMIS_HASH_XXH3, 1, 0, TAMIS_OK},
+                {TAMIS_HASH_XXH3, 1, 1, TAMIS_E_ARGUMENT},
+                {TAMIS_HASH_XXH3, 0, 0, TAMIS_E_ARGUMENT},
+                {3, 1, 0, TAMIS_E_ARGUMENT}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tamis_params params;
+        tamis_hasher hasher;
+        tamis_params_init(&params);
+        params.hash = (tamis_hash_id)rows[i].hash;
+        params.seed = rows[i].seed;
+        params.seed_high = rows[i].seed_high;
+        assert_status(tamis_hasher_init(&hasher, &params), rows[i].status);
+        params.kind = TAMIS_KIND_BLOOM;
+        params.capacity = 10;
+        tamis_filter *filter = NULL;
+        const bool random = (rows[i].seed | rows[i].seed_high) == 0;
+        assert_status(tamis_filter_create(&params, NULL, &filter),
+                      random ? TAMIS_OK : rows[i].status);
+        if (filter == NULL)
+            continue;
+        if (!random) { /* the hash of a filter is that of its parameters */
+            const tamis_digest a = tamis_hash(&hasher, "key", 3),
+                               b = tamis_hash(tamis_filter_hasher(filter), "key", 3);
+            assert_true(a.lo == b.lo && a.hi == b.hi);
+        }
+        assert_ok(tamis_filter_params(filter, &params));
+        assert_true(params.hash == TAMIS_HASH_XXH3 || params.hash == TAMIS_HASH_AES);
+        assert_true(!random || (params.seed != 0 &&
+                                (params.hash == TAMIS_HASH_AES) == (params.seed_high != 0)));
+        tamis_filter_free(filter);
+    }
+    assert_status(tamis_hasher_init(NULL, NULL), TAMIS_E_ARGUMENT);
+    assert_string_equal(tamis_hash_name(TAMIS_HASH_AES), "aes");
+    assert_null(tamis_hash_name(TAMIS_HASH_DEFAULT));
 }
 
 static void test_checksum_words_equals_their_bytes(void **state) {
@@ -157,7 +218,7 @@ static void test_range_awkward_sizes_are_fair(void **state) {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         uint64_t lo[4097] = {0}, hi[4097] = {0};
         for (uint64_t key = 0; key < 200000; key++) {
-            const tamis_digest d = tamis_hash_u64(test_seed(), key);
+            const tamis_digest d = test_hash_u64(test_seed(), key);
             lo[tamis_i_range(d.lo, sizes[i])]++;
             hi[tamis_i_range(d.hi, sizes[i])]++;
         }
@@ -175,7 +236,7 @@ static void test_range_large_sizes_are_fair(void **state) {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         uint64_t part[48] = {0}, rest[48] = {0};
         for (uint64_t key = 0; key < 200000; key++) {
-            const uint64_t x = tamis_i_range(tamis_hash_u64(test_seed(), key).lo, sizes[i]);
+            const uint64_t x = tamis_i_range(test_hash_u64(test_seed(), key).lo, sizes[i]);
             part[x / (sizes[i] / 48 + 1)]++;
             rest[x % 48]++;
         }
@@ -189,7 +250,7 @@ static void test_take_numbers_in_turn_are_fair_together(void **state) {
     enum { A = 3, B = 7, C = 11 };
     uint64_t counts[A * B * C] = {0}, last[1000] = {0};
     for (uint64_t key = 0; key < 400000; key++) {
-        uint64_t word = tamis_hash_u64(test_seed(), key).hi;
+        uint64_t word = test_hash_u64(test_seed(), key).hi;
         const uint64_t a = tamis_i_take(&word, A), b = tamis_i_take(&word, B);
         const uint64_t c = tamis_i_take(&word, C);
         counts[(a * B + b) * C + c]++;
@@ -254,7 +315,7 @@ static void test_word_streams_are_fair_and_unlike(void **state) {
     for (unsigned i = 0; i < 8; i++) {
         uint64_t single[256] = {0}, pair[1024] = {0};
         for (uint64_t key = 0; key < 100000; key++) {
-            const tamis_digest d = tamis_hash_u64(test_seed(), key);
+            const tamis_digest d = test_hash_u64(test_seed(), key);
             const uint64_t word = tamis_i_word(d, i), next = tamis_i_word(d, i + 1);
             single[word >> 56]++;
             pair[word >> 59 | next >> 59 << 5]++;
@@ -304,6 +365,7 @@ int main(void) {
         cmocka_unit_test(test_hash_empty_key_may_be_null),
         cmocka_unit_test(test_hash_kernel_equals_the_portable_one),
         cmocka_unit_test(test_hash_integer_equals_its_bytes),
+        cmocka_unit_test(test_hasher_checks_hash_and_seed),
         cmocka_unit_test(test_checksum_words_equals_their_bytes),
         cmocka_unit_test(test_products_in_parts_equal_long_ones),
         cmocka_unit_test(test_range_ends_are_reached),

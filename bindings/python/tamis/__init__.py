@@ -162,6 +162,21 @@ def _known_kinds() -> Dict[str, int]:
 
 _KINDS = _known_kinds()
 _NAMES = {number: name for name, number in _KINDS.items()}
+_HASHES = {_lib.tamis_hash_name(number).decode(): number for number in (1, 2)}
+_HASH_NAMES = {number: name for name, number in _HASHES.items()}
+
+
+def _hash_number(name: str) -> int:
+    if name not in _HASHES:
+        raise ArgumentError(f"no hash {name!r}; there are: {', '.join(_HASHES)}")
+    return _HASHES[name]
+
+
+def _set_seed(struct: _library.Params, seed: int) -> None:
+    seed = operator.index(seed)
+    if not 0 <= seed < 1 << 128:
+        raise ArgumentError("seed is not from 0 to 2**128 - 1")
+    struct.seed, struct.seed_high = seed & (1 << 64) - 1, seed >> 64
 
 
 def _kind_number(kind: Optional[str]) -> int:
@@ -194,19 +209,23 @@ class Params:
     """Exact parameters: all that is needed, with the keys, to make the same bytes again.
 
     'values' are those of the kind by their names, as 'tamis info' prints them.  What is missing or 0 takes its
-    default; a seed of 0 is drawn at random.
+    default; a seed of 0 is drawn at random.  The hash "aes" (the default) is for keys from anyone and has a seed of
+    128 bits; "xxh3", with one of 64 bits, is for keys that nobody chooses to do harm.
     """
     kind: str
     capacity: int
     seed: int = 0
     stash: int = 0
     values: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    hash: str = "aes"
 
     def _struct(self) -> _library.Params:
         struct = _library.new(_library.Params)
         struct.kind = _kind_number(self.kind)
-        for name in ("capacity", "seed", "stash"):
+        struct.hash = _hash_number(self.hash)
+        for name in ("capacity", "stash"):
             setattr(struct, name, _u64(getattr(self, name), name))
+        _set_seed(struct, self.seed)
         names = _param_names(struct.kind)
         for name, value in self.values.items():
             if name not in names:
@@ -217,8 +236,8 @@ class Params:
     @classmethod
     def _from(cls, struct: _library.Params) -> Params:
         names = _param_names(struct.kind)
-        return cls(_NAMES[struct.kind], struct.capacity, struct.seed, struct.stash,
-                   dict(zip(names, struct.value)))
+        return cls(_NAMES[struct.kind], struct.capacity, struct.seed | struct.seed_high << 64, struct.stash,
+                   dict(zip(names, struct.value)), _HASH_NAMES[struct.hash or _HASHES["aes"]])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -288,6 +307,8 @@ def _need(n: Optional[int], fpr: Optional[float], wishes: Mapping[str, Any]) -> 
             raise TypeError(f"a need has no {name!r}; it has: {', '.join(types)}")
         if name == "kind":
             value = _kind_number(value)
+        elif name == "hash":
+            value = _hash_number(value)
         elif name == "order":
             if value not in _ORDERS:
                 raise ArgumentError(f"no order {value!r}; there are: {', '.join(_ORDERS)}")
@@ -307,7 +328,7 @@ def plan(n: Optional[int] = None, fpr: Optional[float] = None, **need: Any) -> P
     value_bits, bytes (a limit; without n or fpr, these are the answer), overshoot (keys beyond n, as a fraction
     of n), grows (see Filter.grow), lines_max (cache lines per query), failure_max (odds that an insert is
     refused), replacements (how often each key is replaced: with deletes, default 10), merges (sets will be
-    merged), offline, and order: "bytes", "lines" or "weighted" with line_bits.  They are the members of tamis_need in tamis/plan.h.
+    merged), hash ("aes" or "xxh3"), offline, and order: "bytes", "lines" or "weighted" with line_bits.  They are the members of tamis_need in tamis/plan.h.
     """
     struct = _library.new(_library.Plan)
     _check(_lib.tamis_plan_make(_need(n, fpr, need), struct))
@@ -440,7 +461,7 @@ class Filter:
             raise TypeError("Filter() takes either what is needed or params")
         struct = params._struct()
         if seed:
-            struct.seed = _u64(seed, "seed")
+            _set_seed(struct, seed)
         out = ctypes.c_void_p()
         _check(_lib.tamis_filter_create(struct, None, out))
         self._take(out)

@@ -34,8 +34,10 @@ class Params(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
         ("kind", c_int),
+        ("hash", c_int),
         ("capacity", c_uint64),
         ("seed", c_uint64),
+        ("seed_high", c_uint64),
         ("stash", c_uint64),
         ("value", c_uint64 * PARAMS_MAX),
     ]
@@ -60,6 +62,7 @@ class Need(Structure):
         ("line_bits", c_double),
         ("replacements", c_uint),
         ("merges", c_bool),
+        ("hash", c_int),
     ]
 
 
@@ -139,6 +142,7 @@ _status = c_int
 FUNCTIONS = {
     "tamis_status_text": (c_char_p, [_status]),
     "tamis_version": (c_char_p, []),
+    "tamis_hash_name": (c_char_p, [c_int]),
     "tamis_kind_name": (c_char_p, [c_int]),
     "tamis_kind_parse": (_status, [c_char_p, POINTER(c_int)]),
     "tamis_kind_abilities": (c_uint, [c_int]),

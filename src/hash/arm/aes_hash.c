@@ -18,7 +18,7 @@ TAMIS_I_TARGET_AES TAMIS_INLINE uint8x16_t aes_load(const uint64_t key[2]) {
     return vreinterpretq_u8_u64(vld1q_u64(key));
 }
 
-TAMIS_I_TARGET_AES TAMIS_INLINE tamis_digest aes_finish(const tamis_i_aes_keys *keys,
+TAMIS_I_TARGET_AES TAMIS_INLINE tamis_digest aes_finish(const tamis_i_hash_keys *keys,
                                                         tamis_digest block) {
     const uint64_t(*const round)[2] = keys->schedule.round;
     uint8x16_t state =
@@ -32,30 +32,30 @@ TAMIS_I_TARGET_AES TAMIS_INLINE tamis_digest aes_finish(const tamis_i_aes_keys *
     return (tamis_digest){.lo = vgetq_lane_u64(words, 0), .hi = vgetq_lane_u64(words, 1)};
 }
 
-TAMIS_I_TARGET_AES static tamis_digest aes_word(const tamis_i_aes_keys *keys, uint64_t key) {
+TAMIS_I_TARGET_AES static tamis_digest aes_word(const tamis_i_hash_keys *keys, uint64_t key) {
     return aes_finish(keys, tamis_i_aes_begin(keys, key, 0, 8));
 }
 
-TAMIS_I_TARGET_AES static tamis_digest aes_hash(const tamis_i_aes_keys *keys, const void *key,
+TAMIS_I_TARGET_AES static tamis_digest aes_hash(const tamis_i_hash_keys *keys, const void *key,
                                                 size_t size) {
     return aes_finish(keys, size <= 16 ? tamis_i_aes_short(keys, key, size)
                                        : tamis_i_aes_beyond(keys, key, size));
 }
 
-TAMIS_I_TARGET_AES static void aes_many_words(const tamis_i_aes_keys *keys, const uint64_t *from,
+TAMIS_I_TARGET_AES static void aes_many_words(const tamis_i_hash_keys *keys, const uint64_t *from,
                                               size_t n, tamis_digest *digests) {
     for (size_t i = 0; i < n; i++)
         digests[i] = aes_word(keys, from[i]);
 }
 
-TAMIS_I_TARGET_AES static void aes_many(const tamis_i_aes_keys *keys, const tamis_bytes *from,
+TAMIS_I_TARGET_AES static void aes_many(const tamis_i_hash_keys *keys, const tamis_bytes *from,
                                         size_t n, tamis_digest *digests) {
     for (size_t i = 0; i < n; i++)
         digests[i] = aes_hash(keys, from[i].data, from[i].size);
 }
 
-const tamis_i_aes_ops *tamis_i_aes_ops_arm(unsigned features) {
-    static const tamis_i_aes_ops ops = {aes_word, aes_hash, aes_many_words, aes_many};
+const tamis_i_hash_ops *tamis_i_aes_ops_arm(unsigned features) {
+    static const tamis_i_hash_ops ops = {aes_word, aes_hash, aes_many_words, aes_many};
     return (features & TAMIS_I_CPU_AES) != 0 ? &ops : NULL;
 }
 

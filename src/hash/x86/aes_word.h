@@ -18,7 +18,7 @@ TAMIS_I_TARGET_AES TAMIS_INLINE __m128i tamis_i_aes_load(const uint64_t key[2]) 
 }
 
 /* All rounds of a state that key 0 was added to. */
-TAMIS_I_TARGET_AES TAMIS_INLINE __m128i tamis_i_aes_rounds(const tamis_i_aes_keys *keys,
+TAMIS_I_TARGET_AES TAMIS_INLINE __m128i tamis_i_aes_rounds(const tamis_i_hash_keys *keys,
                                                            __m128i state) {
     const uint64_t(*const round)[2] = keys->schedule.round;
     state = _mm_aesenc_si128(state, tamis_i_aes_load(round[1]));
@@ -33,7 +33,7 @@ TAMIS_I_TARGET_AES TAMIS_INLINE __m128i tamis_i_aes_rounds(const tamis_i_aes_key
     return _mm_aesenclast_si128(state, tamis_i_aes_load(round[10]));
 }
 
-TAMIS_I_TARGET_AES TAMIS_INLINE __m128i tamis_i_aes_state(const tamis_i_aes_keys *keys,
+TAMIS_I_TARGET_AES TAMIS_INLINE __m128i tamis_i_aes_state(const tamis_i_hash_keys *keys,
                                                           uint64_t key) {
     return _mm_xor_si128(_mm_cvtsi64_si128((long long)key), tamis_i_aes_load(keys->start[8]));
 }
@@ -43,7 +43,7 @@ TAMIS_I_TARGET_AES TAMIS_INLINE tamis_digest tamis_i_aes_words_of(__m128i state)
                           .hi = (uint64_t)_mm_extract_epi64(state, 1)};
 }
 
-TAMIS_I_TARGET_AES TAMIS_INLINE tamis_digest tamis_i_aes_word(const tamis_i_aes_keys *keys,
+TAMIS_I_TARGET_AES TAMIS_INLINE tamis_digest tamis_i_aes_word(const tamis_i_hash_keys *keys,
                                                               uint64_t key) {
     return tamis_i_aes_words_of(tamis_i_aes_rounds(keys, tamis_i_aes_state(keys, key)));
 }

@@ -59,17 +59,13 @@ AVX2 TAMIS_INLINE void hash_four(const uint64_t *keys, __m256i flip, tamis_diges
                         _mm256_permute2x128_si256(even, odd, 0x31));
 }
 
-AVX2 static void hash_integers(uint64_t seed, const uint64_t *keys, size_t n,
-                               tamis_digest *digests) {
-    const __m256i flip = word(tamis_i_hash_flip(seed));
+AVX2 void tamis_i_hash_many_words_x86(const tamis_i_hash_keys *under, const uint64_t *keys,
+                                      size_t n, tamis_digest *digests) {
+    const __m256i flip = word(under->flip);
     const size_t whole = n - n % 4;
     for (size_t i = 0; i < whole; i += 4)
         hash_four(keys + i, flip, digests + i);
-    tamis_i_hash_many_u64(seed, keys + whole, n - whole, digests + whole);
-}
-
-tamis_i_hash_integers *tamis_i_hash_integers_x86(unsigned features) {
-    return (features & TAMIS_I_CPU_AVX2) != 0 ? hash_integers : NULL;
+    tamis_i_hash_many_words(under, keys + whole, n - whole, digests + whole);
 }
 
 #endif
