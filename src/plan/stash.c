@@ -13,7 +13,7 @@ tamis_status tamis_i_plan_stash(const tamis_need *need, double mean, tamis_plan 
     for (;; stash += stash / 4) {
         double odds;
         /* In a multiset, copies of keys that have a place may use the rest. */
-        const bool set = plan->params.kind == TAMIS_KIND_DLEFT;
+        const bool set = (tamis_kind_abilities(plan->params.kind) & TAMIS_CAN_COUNT) == 0;
         const tamis_status status =
             tamis_model_poisson_tail(mean, set ? stash : tamis_i_stash_kept(stash), &odds);
         if (status != TAMIS_OK)
