@@ -3,6 +3,9 @@
  * One file per subcommand: cmd_<name>.c defines cmd_<name>().  Each returns the exit code: 0 yes,
  * 1 no, 2 trouble.  Data goes to stdout, messages to stderr.  argv[0] is the subcommand's name;
  * functions that may complain take it as 'command' and print one line, "tamis <command>: ...".
+ * Each reads its options by option_next() and answers --help, which is what 'tamis help <name>' calls it
+ * with, by its help on stdout: "usage: tamis <name> ...", then options in lines that begin with blanks and
+ * '-'.  Completion and the test of the manual read that.
  * "false (or NULL, or 0) after a complaint" below means that this line has been printed.
  *
  * SPDX-License-Identifier: MIT

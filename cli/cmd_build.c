@@ -324,6 +324,22 @@ static bool take_option(const char *command, int option, build_options *chosen) 
     return need_option(command, option, &chosen->need) == 1;
 }
 
+/* Has a kind a compact form?  An empty set of it tells. */
+static bool has_compact(tamis_kind kind) {
+    tamis_params params;
+    tamis_filter *filter;
+
+    tamis_params_init(&params);
+    params.kind = kind;
+    params.capacity = 1;
+    params.seed = 1;
+    if (tamis_kind_name(kind) == NULL || tamis_filter_create(&params, NULL, &filter) != TAMIS_OK)
+        return false;
+    const bool has = tamis_filter_compact_size(filter) != 0;
+    tamis_filter_free(filter);
+    return has;
+}
+
 /* The compact form needs a kind that has one; what --like brings is seen when it is written. */
 static bool compact_check(const char *command, build_options *chosen) {
     tamis_kind *const kind = &chosen->need.kind;
@@ -332,10 +348,16 @@ static bool compact_check(const char *command, build_options *chosen) {
         return true;
     if (*kind == TAMIS_KIND_ANY)
         *kind = TAMIS_KIND_RANK;
-    if (*kind == TAMIS_KIND_RANK || *kind == TAMIS_KIND_RANK_COUNTING)
+    if (has_compact(*kind))
         return true;
-    complain(command, "%s has no compact form (--compact); these have: rank, rank-counting",
-             tamis_kind_name(*kind));
+    char kinds[TEXT_KINDS] = "";
+    size_t used = 0;
+    for (int i = 1; i < 256; i++) /* the numbers of the kinds fit one byte of a file */
+        if (has_compact((tamis_kind)i) && used < sizeof kinds)
+            used += (size_t)snprintf(kinds + used, sizeof kinds - used, "%s%s",
+                                     used > 0 ? ", " : "", tamis_kind_name((tamis_kind)i));
+    complain(command, "%s has no compact form (--compact); these have: %s", tamis_kind_name(*kind),
+             kinds);
     return false;
 }
 

@@ -29,16 +29,18 @@ expect_usage --help
 { [ "$code" -eq 0 ] && grep -q '^usage: tamis' stdout && [ ! -s stderr ]; } || fail "tamis --help"
 expect 0 "$tamis" --version
 grep -qx 'tamis [0-9]*\.[0-9]*\.[0-9]*' stdout || fail "--version"
-for command in plan build query add remove uniq info verify merge; do
-    expect 0 "$tamis" help $command
+"$tamis" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p' >commands
+[ "$(wc -l <commands)" -ge 12 ] || fail "--help lists $(tr '\n' ' ' <commands)"
+while read -r command; do
+    expect 0 "$tamis" help "$command"
     grep -q "^usage: tamis $command " stdout || fail "help $command"
     mv stdout help
-    expect 0 "$tamis" $command --help
+    expect 0 "$tamis" "$command" --help
     expect_output help
-    refuse "unknown" "$tamis" $command --nonsense
-    refuse "unknown option '-Z'" "$tamis" $command -Z
-    "$tamis" --help | grep -q "^  $command " || fail "--help does not list $command"
-done
+    [ "$command" != table ] || continue # what follows it is a verb
+    refuse "unknown" "$tamis" "$command" --nonsense
+    refuse "unknown option '-Z'" "$tamis" "$command" -Z
+done <commands
 refuse "did you mean 'query'" "$tamis" qurey
 refuse "no command 'frobnicate'" "$tamis" frobnicate
 refuse "no command 'nothing'" "$tamis" help nothing

@@ -73,7 +73,7 @@ cmp commands offered || fail "commands: $(tr '\n' ' ' <offered)"
 [ "$(offer qu)" = query ] || fail "beginning of a command"
 
 # Every option that the help names is offered, and the other way round.
-for command in plan build query add remove uniq info verify merge bench reproduce; do
+for command in $(grep -vx table commands); do
     "$tamis" help $command | sed -n 's/^  *\(-.*\)$/\1/p' | sed 's/   .*//' | tr ', ' '\n\n' |
         grep '^-' | sort >options
     offer $command - | grep -v -e '^--help$' -e '^--output$' >offered
