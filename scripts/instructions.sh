@@ -23,8 +23,7 @@ count() { # KIND RATE OP MODE
 }
 
 echo kind,rate,op,mode,instructions
-for kind in bloom blocked-bloom counting-bloom dleft dleft-counting dleft-dynamic balanced-bloom rank \
-    rank-counting line line-set; do
+for kind in $("$work/instructions"); do
     for rate in 0.01 0.001; do
         for op in insert absent present remove; do
             for mode in single batch; do

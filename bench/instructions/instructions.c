@@ -1,6 +1,7 @@
 /* instructions.c - one operation of one kind, for a tool that counts instructions
  *
  *      instructions KIND RATE OP MODE
+ *      instructions                       the names of all kinds
  *
  * OP is insert, absent, present or remove; MODE is single or batch.  Everything is prepared first; then
  * measured_calls() works on N integers, and it alone is to be counted:
@@ -78,9 +79,18 @@ static operation parse(const char *name) {
     return INSERT;
 }
 
+static int print_kinds(void) {
+    for (int kind = 1; kind < 256; kind++) /* the numbers fit one byte of a file */
+        if (tamis_kind_name((tamis_kind)kind) != NULL)
+            puts(tamis_kind_name((tamis_kind)kind));
+    return 0;
+}
+
 int main(int argc, char **argv) {
+    if (argc == 1)
+        return print_kinds();
     if (argc != 5)
-        fail("usage: instructions KIND RATE OP MODE");
+        fail("usage: instructions [KIND RATE OP MODE]");
     const operation op = parse(argv[3]);
     const bool batch = strcmp(argv[4], "batch") == 0;
     tamis_need need;
