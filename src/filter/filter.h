@@ -11,8 +11,9 @@
  * views, as long as it keeps to this: all that changes is in the body, all that is derived from the
  * parameters is in geometry[], and unused bits are zero.
  *
- * To add a structure, write one file src/filter/<kind>.c that defines a tamis_i_kind, and name it in
- * src/filter/kinds.c.
+ * To add a structure, write one file src/filter/<kind>.c that defines a tamis_i_kind, declare it below and
+ * name it in src/filter/kinds.c; its planner is a matter of plan/planners.h.  docs/architecture.md has all
+ * steps.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -110,36 +111,41 @@ static inline void tamis_i_group_answer(bool *answers, size_t n, uint32_t mask) 
         answers[i] = (mask >> i & 1) != 0;
 }
 
-/* What a structure provides.  A function pointer may be NULL where it says so.  All functions that
- * change a filter may rely on it being writable; none of them allocates, but for merge, which may need a
- * table aside. */
+/* What a structure provides.  A function pointer may be NULL where it says so; shape, insert, contains,
+ * prefetch, info and check never are.  All functions that change a filter may rely on it being writable; none
+ * of them allocates, but for merge and build, which may need memory aside.  The arguments have been checked,
+ * and no pointer to a result is NULL. */
 struct tamis_i_kind {
     tamis_kind id;
-    const char *name;
-    unsigned abilities; /* TAMIS_CAN_... */
+    const char *name;   /* of letters a to z and '-' */
+    unsigned abilities; /* TAMIS_CAN_...; who counts also removes, and has copies */
     unsigned n_state;   /* words of the state that it uses, from TAMIS_I_STATE_OWN on */
     unsigned ahead;     /* groups of a batch from fetching to work, 2 or 3; 0: 2 */
     size_t scratch;     /* bytes that it needs for a group, up to TAMIS_I_SCRATCH_MAX */
-    bool
-        counters; /* equal keys share a counter: a key that comes often does not fill its buckets */
-    const char *params[TAMIS_PARAMS_MAX];
+    /* Equal keys share a counter: a key that comes often does not fill its buckets.  Only such a kind is
+     * asked for plans with copies. */
+    bool counters;
+    const char *params[TAMIS_PARAMS_MAX]; /* names of value[], at least one; NULL after the last */
 
     /* Fill in the defaults of value[] and stash, check all ranges, and give the size of the table in
-     * words.  The same complete parameters must be accepted unchanged.  params->capacity is in its
-     * range.  TAMIS_E_ARGUMENT, TAMIS_E_TOO_LARGE. */
+     * words, a multiple of TAMIS_LINE_WORDS.  The same complete parameters must be accepted unchanged.
+     * params->capacity is in its range, and what has no name is 0.  A kind without a stash refuses one.
+     * TAMIS_E_ARGUMENT, TAMIS_E_TOO_LARGE. */
     tamis_status (*shape)(tamis_params *params, uint64_t *n_table);
 
     /* Fill geometry[].  NULL: there is nothing to derive. */
     void (*attach)(tamis_filter *filter);
 
-    /* As the public functions of these names, for one digest.  remove may be NULL; copies may be NULL
-     * for a set.  insert and remove keep state[TAMIS_I_COUNT]. */
+    /* As the public functions of these names, for one digest, in table and stash.  remove may be NULL; copies
+     * may be NULL for a set.  insert and remove keep state[TAMIS_I_COUNT]: keys of a set that were answered
+     * "added", all copies of a multiset.  The stash counts its entries by itself.  A key that is in both is
+     * taken from the stash first, which is exact. */
     tamis_status (*insert)(tamis_filter *filter, tamis_digest digest, bool *added);
     bool (*contains)(const tamis_filter *filter, tamis_digest digest);
     tamis_status (*remove)(tamis_filter *filter, tamis_digest digest);
     uint64_t (*copies)(const tamis_filter *filter, tamis_digest digest);
 
-    /* Begin to fetch the memory that the three above will touch first.  'write': it will be changed. */
+    /* Begin to fetch the memory that the four above will touch first.  'write': it will be changed. */
     void (*prefetch)(const tamis_filter *filter, tamis_digest digest, bool write);
 
     /* Batches of their own, for structures that can do better than prefetch and one call per key.  Work
@@ -164,7 +170,10 @@ struct tamis_i_kind {
      * nothing changed.  NULL: cannot merge. */
     tamis_status (*merge)(tamis_filter *filter, const tamis_filter *source);
 
-    /* Fill fpr, saturated, n_loads and load_histogram. */
+    /* Fill fpr, saturated, n_loads and load_histogram; the other members have been set, or are 0.  fpr is
+     * worked out here from what is in the table (this room stands above src/model), is 0 while that is
+     * empty, and agrees with the plan when the filter is at its capacity.  n_loads is at least 2, and the
+     * sum of the histogram never changes. */
     void (*info)(const tamis_filter *filter, tamis_info *info);
 
     /* Place all keys of 'source' in an empty filter, knowing all of them.  The options are complete.  'n' is
@@ -175,7 +184,10 @@ struct tamis_i_kind {
     /* Fill in those defaults of value[] that are different when all keys are known.  May be NULL. */
     void (*shape_offline)(tamis_params *params);
 
-    /* Check that the table could have come from calls.  False, and why.  The body may hold anything. */
+    /* Check that the table could have come from calls.  False, and why.  The body may hold anything, but
+     * the stash has been checked, and the state beyond n_state is 0.  What is let in must be safe to work on:
+     * unused bits are 0, and the count of a kind that stores its keys is what table and stash hold, so that
+     * removals do not take it below 0. */
     bool (*check)(const tamis_filter *filter, const char **reason);
 
     /* The table without what is empty in it, as a stream of bits: how many at least for these complete
@@ -199,7 +211,8 @@ struct tamis_i_kind {
     unsigned (*copies_max)(const tamis_params *params);
 
     /* Of a key that the table claims: would a further copy leave the answers for all other keys as they are?
-     * A series asks, before it inserts into an older link.  Only of multisets; NULL: it always would. */
+     * A series (filter/series.h) asks, before it inserts into an older link, but not about keys that are in
+     * the stash alone.  Only of multisets; NULL: it always would. */
     bool (*copy_is_free)(const tamis_filter *filter, tamis_digest digest);
 };
 
