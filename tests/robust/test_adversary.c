@@ -1,11 +1,11 @@
 /* test_adversary.c - a stranger who chooses keys, and does not know the seed
  *
- * Against XXH3, which is for keys that one trusts, and against the default hash (hash/aes_hash.h).  XXH3 must fail
- * where it is known to: that shows that the test can.
+ * Against XXH3, which is for keys that one trusts, and against the hash for strangers' keys (hash/aes_hash.h).
+ * XXH3 must fail where it is known to: that shows that the test can.
  *
  * Two digests collide if one of their halves of 64 bits is equal; by chance that happens to no pair in 10^9.
- * With TAMIS_TEST_LONG=1 in the environment it is 10^9 pairs for each of the six classes of lengths, which takes
- * some twenty minutes; a larger number there is the number of pairs.
+ * With TAMIS_TEST_LONG=1 in the environment it is 10^9 pairs for each of the six classes of lengths, in some
+ * twenty minutes; a larger number there is the number of pairs.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -44,9 +44,9 @@ static bool is_long(void) {
 #define PAIR  900u
 #define PAIRS 600u
 
-/* 900 zeros with a word at 768; the other key differs in bit 63 of the word at 0 and of that at 768.  XXH3 adds
- * low x high half of data ^ key, and the two changes cancel if the low halves are equal: if the word is the
- * one that makes the two keys equal, which differ by a constant, whatever the seed. */
+/* 900 zeros with a word at 768; the other key differs in bit 63 of the word at 0 and of that at 768.  XXH3
+ * adds low x high half of data ^ key, and the two changes cancel if the low halves are equal: if the word is
+ * the one that makes the two keys equal, which differ by a constant, whatever the seed. */
 static bool pair_collides(const tamis_i_hasher *h, uint32_t word) {
     unsigned char a[PAIR] = {0}, b[PAIR];
     tamis_i_put_u32(a + 768, word);
@@ -305,9 +305,9 @@ static void count_bits(bit_counts *counts, tamis_digest d) {
     }
 }
 
-/* Of 300 or so lengths x 128 bits, twice, some 5 of 77,000 counts are beyond 4 standard errors by chance: with a
- * true hash the number is Poisson with mean 4.9, and 20 or more have odds of 10^-6.  The largest of all is
- * beyond 5.8 with odds of 0.0005 (77,056 x 6.6e-9). */
+/* 301 lengths x 128 bits, twice: some 5 of 77,000 counts are beyond 4 standard errors by chance.  With a fair
+ * hash their number is Poisson with mean 4.9, and 20 or more have odds of 10^-6.  The largest of all is
+ * beyond 5.8 with odds of 0.0005 (76,928 x 6.6e-9). */
 static void test_bits_of_all_lengths_are_fair_and_move(void **state) {
     (void)state;
     enum { SAMPLES = 1024 };

@@ -91,13 +91,13 @@ TAMIS_I_LONG TAMIS_INLINE __m128i aes_of_middle(const tamis_i_hash_keys *keys,
     return aes_finish(keys, tamis_i_aes_begin(keys, value.lo, value.hi, TAMIS_I_AES_MIDDLE));
 }
 
-/* v of a chunk.  A function of its own, or gcc would load all keys before the first chunk and have no
- * registers for them. */
+/* v of a chunk.  A function of its own that is told where the chunk ends, or gcc would load all keys before the
+ * first chunk, make all products before the first sum, and have no registers for them. */
 TAMIS_I_LONG TAMIS_APART void aes_chunk(const tamis_i_hash_keys *keys, const unsigned char *p,
-                                        tamis_i_aes_number *number) {
+                                        const unsigned char *end, tamis_i_aes_number *number) {
     const __m256i zero = _mm256_setzero_si256();
     aes_vectors sums = {{zero, zero, zero, zero}};
-    aes_add_blocks(&sums, p, p + TAMIS_I_AES_CHUNK, keys->words);
+    aes_add_blocks(&sums, p, end, keys->words);
     *number = tamis_i_aes_value(aes_sums(&sums), 0);
 }
 
@@ -107,7 +107,7 @@ TAMIS_I_LONG TAMIS_APART tamis_digest aes_of_long(const tamis_i_hash_keys *keys,
     for (size_t done = 0; done < n; done += TAMIS_I_AES_CHUNK) {
         const size_t at = n - done < TAMIS_I_AES_CHUNK ? n - TAMIS_I_AES_CHUNK : done;
         tamis_i_aes_number number;
-        aes_chunk(keys, p + at, &number);
+        aes_chunk(keys, p + at, p + at + TAMIS_I_AES_CHUNK, &number);
         a = tamis_i_aes_fold(tamis_i_aes_advance(number, a, keys->point));
     }
     const __m128i state = aes_finish(keys, tamis_i_aes_begin(keys, a.lo, a.hi, TAMIS_I_AES_LONG));
