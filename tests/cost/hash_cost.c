@@ -3,13 +3,14 @@
  *      hash_cost [ROUNDS [PART]]
  *
  * Each row is one way to hash: integers one by one or 16 at a time, as filters have them, and keys of some
- * lengths.  Each column is a hash: XXH3, and AES with all features of this processor, without VAES, and in the
- * portable form.  Digests are summed up, so that keys may overlap in the processor as in a batch of queries.
+ * lengths.  Each column is a hash: XXH3, and AES with all features of this processor, without VAES, and in
+ * the portable form.  Digests are summed up, so that keys may overlap in the processor as in a batch.
  *
- * Time: the columns take turns, ROUNDS (41) times, and the median of each is printed, in nanoseconds per key.
+ * Time: the columns take turns, ROUNDS (41) times; the median of each is printed, in nanoseconds per key.
  * Instructions: a child makes 32 and 96 digests, step by step under ptrace(2), and the difference counts.
  *
- * PART: only rows with this in their name.  It includes the library's own headers, which is why it stands with the tests: scripts/hash-cost.sh.
+ * PART: only rows with this in their name.  It includes the library's own headers, which is why it stands with
+ * the tests: scripts/hash-cost.sh.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,7 +1,7 @@
 /* test_adversary.c - a stranger who chooses keys, and does not know the seed
  *
- * Against XXH3, which is for keys that one trusts, and against the hash for strangers' keys (hash/aes_hash.h).
- * XXH3 must fail where it is known to: that shows that the test can.
+ * Against XXH3, which is for keys that one trusts, and against the hash for others (hash/aes_hash.h).  XXH3
+ * must fail where it is known to: that shows that the test can.
  *
  * Two digests collide if one of their halves of 64 bits is equal; by chance that happens to no pair in 10^9.
  * With TAMIS_TEST_LONG=1 in the environment it is 10^9 pairs for each of the six classes of lengths, in some
