@@ -11,78 +11,46 @@
  * SPDX-License-Identifier: MIT
  */
 #include "hash/aes_hash.h"
+
 #include "hash/aes_block.h"
+#include "hash/arm/target.h"
 
 /* The S-box of FIPS 197, in order. */
-#define TAMIS_I_AES_BYTES(F)                                                                                                                                                                                                                                                                      \
-    F(0x63)                                                                                                                                                                                                                                                                                       \
-    F(0x7c)                                                                                                                                                                                                                                                                                       \
-    F(0x77)                                                                                                                                                                                                                                                                                       \
-    F(0x7b)                                                                                                                                                                                                                                                                                       \
-    F(0xf2)                                                                                                                                                                                                                                                                                       \
-    F(0x6b)                                                                                                                                                                                                                                                                                       \
-    F(0x6f)                                                                                                                                                                                                                                                                                       \
-    F(0xc5)                                                                                                                                                                                                                                                                                       \
-    F(0x30)                                                                                                                                                                                                                                                                                       \
-    F(0x01) F(0x67) F(0x2b) F(0xfe) F(0xd7) F(0xab) F(0x76) F(0xca) F(0x82) F(0xc9) F(0x7d)                                                                                                                                                                                                       \
-        F(0xfa) F(0x59) F(0x47) F(0xf0) F(0xad) F(0xd4) F(0xa2) F(0xaf) F(0x9c) F(0xa4) F(0x72)                                                                                                                                                                                                   \
-            F(0xc0) F(0xb7) F(0xfd) F(0x93) F(0x26) F(0x36) F(0x3f) F(0xf7) F(0xcc) F(0x34)                                                                                                                                                                                                       \
-                F(0xa5) F(0xe5) F(0xf1) F(0x71) F(0xd8) F(0x31) F(0x15) F(0x04) F(0xc7) F(0x23)                                                                                                                                                                                                   \
-                    F(0xc3) F(0x18) F(0x96) F(0x05) F(0x9a) F(0x07) F(0x12) F(0x80) F(0xe2)                                                                                                                                                                                                       \
-                        F(0xeb) F(0x27) F(0xb2) F(0x75) F(0x09) F(0x83) F(0x2c) F(0x1a) F(0x1b)                                                                                                                                                                                                   \
-                            F(0x6e) F(0x5a) F(0xa0) F(0x52) F(0x3b) F(0xd6) F(0xb3) F(0x29)                                                                                                                                                                                                       \
-                                F(0xe3) F(0x2f) F(0x84) F(0x53) F(0xd1) F(0x00) F(0xed) F(0x20)                                                                                                                                                                                                   \
-                                    F(0xfc) F(0xb1) F(0x5b) F(0x6a) F(0xcb) F(0xbe) F(0x39)                                                                                                                                                                                                       \
-                                        F(0x4a) F(0x4c) F(0x58) F(0xcf) F(0xd0) F(0xef) F(0xaa)                                                                                                                                                                                                   \
-                                            F(0xfb) F(0x43) F(0x4d) F(0x33) F(0x85) F(0x45)                                                                                                                                                                                                       \
-                                                F(0xf9) F(0x02) F(0x7f) F(0x50) F(0x3c) F(0x9f)                                                                                                                                                                                                   \
-                                                    F(0xa8) F(0x51) F(0xa3) F(0x40) F(0x8f)                                                                                                                                                                                                       \
-                                                        F(0x92) F(0x9d) F(0x38) F(0xf5) F(0xbc)                                                                                                                                                                                                   \
-                                                            F(0xb6) F(0xda) F(0x21) F(0x10)                                                                                                                                                                                                       \
-                                                                F(0xff) F(0xf3) F(0xd2) F(0xcd)                                                                                                                                                                                                   \
-                                                                    F(0x0c) F(0x13) F(0xec)                                                                                                                                                                                                       \
-                                                                        F(0x5f) F(0x97) F(0x44)                                                                                                                                                                                                   \
-                                                                            F(0x17) F(0xc4)                                                                                                                                                                                                       \
-                                                                                F(0xa7) F(0x7e) F(                                                                                                                                                                                                \
-                                                                                    0x3d) F(0x64)                                                                                                                                                                                                 \
-                                                                                    F(0x5d) F(0x19) F(0x73) F(0x60) F(                                                                                                                                                                            \
-                                                                                        0x81) F(0x4f)                                                                                                                                                                                             \
-                                                                                        F(                                                                                                                                                                                                        \
-                                                                                            0xdc) F(0x22)                                                                                                                                                                                         \
-                                                                                            F(                                                                                                                                                                                                    \
-                                                                                                0x2a) F(0x90)                                                                                                                                                                                     \
-                                                                                                F(                                                                                                                                                                                                \
-                                                                                                    0x88) F(0x46)                                                                                                                                                                                 \
-                                                                                                    F(                                                                                                                                                                                            \
-                                                                                                        0xee) F(0xb8)                                                                                                                                                                             \
-                                                                                                        F(                                                                                                                                                                                        \
-                                                                                                            0x14) F(0xde)                                                                                                                                                                         \
-                                                                                                            F(0x5e)                                                                                                                                                                               \
-                                                                                                                F(0x0b) F(                                                                                                                                                                        \
-                                                                                                                    0xdb)                                                                                                                                                                         \
-                                                                                                                    F(0xe0)                                                                                                                                                                       \
-                                                                                                                        F(0x32)                                                                                                                                                                   \
-                                                                                                                            F(0x3a) F(0x0a) F(0x49) F(0x06) F(0x24) F(0x5c) F(0xc2) F(0xd3) F(0xac) F(0x62) F(0x91) F(0x95) F(0xe4) F(0x79) F(0xe7) F(0xc8) F(0x37) F(0x6d) F(0x8d) F(0xd5) F(    \
-                                                                                                                                0x4e) F(0xa9)                                                                                                                                                     \
-                                                                                                                                F(0x6c)                                                                                                                                                           \
-                                                                                                                                    F(0x56) F(                                                                                                                                                    \
-                                                                                                                                        0xf4)                                                                                                                                                     \
-                                                                                                                                        F(0xea)                                                                                                                                                   \
-                                                                                                                                            F(0x65)                                                                                                                                               \
-                                                                                                                                                F(                                                                                                                                                \
-                                                                                                                                                    0x7a) F(0xae) F(0x08) F(0xba) F(0x78) F(0x25) F(0x2e) F(0x1c) F(0xa6) F(0xb4) F(0xc6) F(0xe8) F(0xdd) F(0x74) F(0x1f) F(0x4b) F(0xbd)         \
-                                                                                                                                                    F(0x8b)                                                                                                                                       \
-                                                                                                                                                        F(0x8a) F(0x70) F(0x3e) F(0xb5) F(0x66) F(0x48) F(0x03) F(0xf6) F(0x0e) F(0x61) F(0x35) F(0x57)                                           \
-                                                                                                                                                            F(                                                                                                                                    \
-                                                                                                                                                                0xb9) F(0x86) F(0xc1) F(0x1d) F(0x9e) F(0xe1) F(0xf8)                                                                             \
-                                                                                                                                                                F(                                                                                                                                \
-                                                                                                                                                                    0x98) F(0x11) F(0x69) F(0xd9) F(0x8e) F(0x94) F(0x9b) F(0x1e) F(0x87) F(0xe9) F(0xce) F(0x55) F(0x28) F(0xdf) F(0x8c) F(0xa1) \
-                                                                                                                                                                    F(0x89) F(                                                                                                                    \
-                                                                                                                                                                        0x0d)                                                                                                                     \
-                                                                                                                                                                        F(0xbf) F(0xe6) F(0x42) F(0x68) F(0x41) F(0x99) F(0x2d) F(0x0f) F(0xb0) F(                                                \
-                                                                                                                                                                            0x54)                                                                                                                 \
-                                                                                                                                                                            F(0xbb)                                                                                                               \
-                                                                                                                                                                                F(0x16)
+/* clang-format off */
+#define TAMIS_I_AES_BYTES(F)                                        \
+    F(0x63) F(0x7c) F(0x77) F(0x7b) F(0xf2) F(0x6b) F(0x6f) F(0xc5) \
+    F(0x30) F(0x01) F(0x67) F(0x2b) F(0xfe) F(0xd7) F(0xab) F(0x76) \
+    F(0xca) F(0x82) F(0xc9) F(0x7d) F(0xfa) F(0x59) F(0x47) F(0xf0) \
+    F(0xad) F(0xd4) F(0xa2) F(0xaf) F(0x9c) F(0xa4) F(0x72) F(0xc0) \
+    F(0xb7) F(0xfd) F(0x93) F(0x26) F(0x36) F(0x3f) F(0xf7) F(0xcc) \
+    F(0x34) F(0xa5) F(0xe5) F(0xf1) F(0x71) F(0xd8) F(0x31) F(0x15) \
+    F(0x04) F(0xc7) F(0x23) F(0xc3) F(0x18) F(0x96) F(0x05) F(0x9a) \
+    F(0x07) F(0x12) F(0x80) F(0xe2) F(0xeb) F(0x27) F(0xb2) F(0x75) \
+    F(0x09) F(0x83) F(0x2c) F(0x1a) F(0x1b) F(0x6e) F(0x5a) F(0xa0) \
+    F(0x52) F(0x3b) F(0xd6) F(0xb3) F(0x29) F(0xe3) F(0x2f) F(0x84) \
+    F(0x53) F(0xd1) F(0x00) F(0xed) F(0x20) F(0xfc) F(0xb1) F(0x5b) \
+    F(0x6a) F(0xcb) F(0xbe) F(0x39) F(0x4a) F(0x4c) F(0x58) F(0xcf) \
+    F(0xd0) F(0xef) F(0xaa) F(0xfb) F(0x43) F(0x4d) F(0x33) F(0x85) \
+    F(0x45) F(0xf9) F(0x02) F(0x7f) F(0x50) F(0x3c) F(0x9f) F(0xa8) \
+    F(0x51) F(0xa3) F(0x40) F(0x8f) F(0x92) F(0x9d) F(0x38) F(0xf5) \
+    F(0xbc) F(0xb6) F(0xda) F(0x21) F(0x10) F(0xff) F(0xf3) F(0xd2) \
+    F(0xcd) F(0x0c) F(0x13) F(0xec) F(0x5f) F(0x97) F(0x44) F(0x17) \
+    F(0xc4) F(0xa7) F(0x7e) F(0x3d) F(0x64) F(0x5d) F(0x19) F(0x73) \
+    F(0x60) F(0x81) F(0x4f) F(0xdc) F(0x22) F(0x2a) F(0x90) F(0x88) \
+    F(0x46) F(0xee) F(0xb8) F(0x14) F(0xde) F(0x5e) F(0x0b) F(0xdb) \
+    F(0xe0) F(0x32) F(0x3a) F(0x0a) F(0x49) F(0x06) F(0x24) F(0x5c) \
+    F(0xc2) F(0xd3) F(0xac) F(0x62) F(0x91) F(0x95) F(0xe4) F(0x79) \
+    F(0xe7) F(0xc8) F(0x37) F(0x6d) F(0x8d) F(0xd5) F(0x4e) F(0xa9) \
+    F(0x6c) F(0x56) F(0xf4) F(0xea) F(0x65) F(0x7a) F(0xae) F(0x08) \
+    F(0xba) F(0x78) F(0x25) F(0x2e) F(0x1c) F(0xa6) F(0xb4) F(0xc6) \
+    F(0xe8) F(0xdd) F(0x74) F(0x1f) F(0x4b) F(0xbd) F(0x8b) F(0x8a) \
+    F(0x70) F(0x3e) F(0xb5) F(0x66) F(0x48) F(0x03) F(0xf6) F(0x0e) \
+    F(0x61) F(0x35) F(0x57) F(0xb9) F(0x86) F(0xc1) F(0x1d) F(0x9e) \
+    F(0xe1) F(0xf8) F(0x98) F(0x11) F(0x69) F(0xd9) F(0x8e) F(0x94) \
+    F(0x9b) F(0x1e) F(0x87) F(0xe9) F(0xce) F(0x55) F(0x28) F(0xdf) \
+    F(0x8c) F(0xa1) F(0x89) F(0x0d) F(0xbf) F(0xe6) F(0x42) F(0x68) \
+    F(0x41) F(0x99) F(0x2d) F(0x0f) F(0xb0) F(0x54) F(0xbb) F(0x16)
+/* clang-format on */
 
 /* A byte times 2 and 3 in the field of AES, and the column that a byte of row 0 to 3 adds; row 0 is lowest. */
 #define TAMIS_I_AES_TWICE(s)  ((uint32_t)(s) << 1 ^ ((s) > 127 ? 0x11bu : 0))
@@ -167,7 +135,7 @@ static tamis_digest aes_derived(const tamis_i_aes_schedule *master, unsigned i) 
     return tamis_i_aes_encrypt(master, (tamis_digest){.lo = i, .hi = 0});
 }
 
-void tamis_i_aes_keys_init(tamis_i_hash_keys *keys, uint64_t seed_lo, uint64_t seed_hi) {
+void tamis_i_aes_keys_init(tamis_i_aes_keys *keys, uint64_t seed_lo, uint64_t seed_hi) {
     tamis_i_aes_schedule master;
     tamis_i_aes_expand(&master, (tamis_digest){.lo = seed_lo, .hi = seed_hi});
     tamis_i_aes_expand(&keys->schedule, aes_derived(&master, 0));
@@ -204,7 +172,7 @@ static inline void aes_add_block(tamis_i_aes_sums *sums, const unsigned char *p,
 
 /* 17 to 128 bytes: the last 16 bytes, wherever they begin, have the first keys; the whole blocks before them
  * have the others. */
-static tamis_digest aes_middle(const tamis_i_hash_keys *keys, const unsigned char *p, size_t n) {
+static tamis_digest aes_middle(const tamis_i_aes_keys *keys, const unsigned char *p, size_t n) {
     tamis_i_aes_sums sums = {{0}};
     aes_add_block(&sums, p + n - 16, keys->words[0]);
     for (size_t i = 0; i < (n - 1) / 16; i++)
@@ -213,7 +181,7 @@ static tamis_digest aes_middle(const tamis_i_hash_keys *keys, const unsigned cha
 }
 
 /* More than 128 bytes: whole chunks, then the last 128 bytes if some are left. */
-static tamis_digest aes_long(const tamis_i_hash_keys *keys, const unsigned char *p, size_t n) {
+static tamis_digest aes_long(const tamis_i_aes_keys *keys, const unsigned char *p, size_t n) {
     tamis_digest a = {.lo = n, .hi = 0};
     for (size_t done = 0; done < n; done += TAMIS_I_AES_CHUNK) {
         const size_t at = n - done < TAMIS_I_AES_CHUNK ? n - TAMIS_I_AES_CHUNK : done;
@@ -225,7 +193,7 @@ static tamis_digest aes_long(const tamis_i_hash_keys *keys, const unsigned char 
     return a;
 }
 
-tamis_digest tamis_i_aes_beyond(const tamis_i_hash_keys *keys, const unsigned char *p, size_t n) {
+tamis_digest tamis_i_aes_beyond(const tamis_i_aes_keys *keys, const unsigned char *p, size_t n) {
     if (n <= TAMIS_I_AES_CHUNK) {
         const tamis_digest value = aes_middle(keys, p, n);
         return tamis_i_aes_begin(keys, value.lo, value.hi, TAMIS_I_AES_MIDDLE);
@@ -236,31 +204,31 @@ tamis_digest tamis_i_aes_beyond(const tamis_i_hash_keys *keys, const unsigned ch
 
 /* ---- the operations ---- */
 
-static tamis_digest aes_word(const tamis_i_hash_keys *keys, uint64_t key) {
+static tamis_digest aes_word(const tamis_i_aes_keys *keys, uint64_t key) {
     return aes_rounds(&keys->schedule, tamis_i_aes_begin(keys, key, 0, 8));
 }
 
-static tamis_digest aes_hash(const tamis_i_hash_keys *keys, const void *key, size_t size) {
+static tamis_digest aes_hash(const tamis_i_aes_keys *keys, const void *key, size_t size) {
     const tamis_digest block =
         size <= 16 ? tamis_i_aes_short(keys, key, size) : tamis_i_aes_beyond(keys, key, size);
     return aes_rounds(&keys->schedule, block);
 }
 
-static void aes_many_words(const tamis_i_hash_keys *keys, const uint64_t *from, size_t n,
+static void aes_many_words(const tamis_i_aes_keys *keys, const uint64_t *from, size_t n,
                            tamis_digest *digests) {
     for (size_t i = 0; i < n; i++)
         digests[i] = aes_word(keys, from[i]);
 }
 
-static void aes_many(const tamis_i_hash_keys *keys, const tamis_bytes *from, size_t n,
+static void aes_many(const tamis_i_aes_keys *keys, const tamis_bytes *from, size_t n,
                      tamis_digest *digests) {
     for (size_t i = 0; i < n; i++)
         digests[i] = aes_hash(keys, from[i].data, from[i].size);
 }
 
-const tamis_i_hash_ops *tamis_i_aes_ops_for(unsigned features) {
-    static const tamis_i_hash_ops portable = {aes_word, aes_hash, aes_many_words, aes_many};
-    const tamis_i_hash_ops *native = NULL;
+const tamis_i_aes_ops *tamis_i_aes_ops_for(unsigned features) {
+    static const tamis_i_aes_ops portable = {aes_word, aes_hash, aes_many_words, aes_many};
+    const tamis_i_aes_ops *native = NULL;
 #if defined(__x86_64__) && defined(__GNUC__)
     native = tamis_i_aes_ops_x86(features);
 #elif defined(TAMIS_I_AES_ARM)

@@ -9,8 +9,8 @@
  * Time: the columns take turns, ROUNDS (41) times; the median of each is printed, in nanoseconds per key.
  * Instructions: a child makes 32 and 96 digests, step by step under ptrace(2), and the difference counts.
  *
- * PART: only rows with this in their name.  It includes the library's own headers, which is why it stands with
- * the tests: scripts/hash-cost.sh.
+ * PART: only rows with this in their name.  It includes the library's own headers, which is why it stands
+ * with the tests: scripts/hash-cost.sh.
  *
  * SPDX-License-Identifier: MIT
  */

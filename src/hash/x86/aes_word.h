@@ -1,7 +1,7 @@
 /* aes_word.h - the digest of an integer by AES instructions, without a call
  *
- * As 'word' of aes_hash.h: twelve instructions and two that take the words out of the register.  A function for
- * the target AES, or for one that has it too, may have it inlined.
+ * As 'word' of aes_hash.h: twelve instructions and two that take the words out of the register.  A function
+ * for the target AES, or for one that has it too, may have it inlined.
  *
  * SPDX-License-Identifier: MIT
  */
