@@ -1,7 +1,7 @@
 /* aes_block.h - from the bytes of a key to the block that is enciphered
  *
- * What comes before the cipher (aes_hash.h).  Keys of more than 16 bytes are read as words w[i] of 32 bits; each
- * has a key k[i] of four parts below 2^26, part j of which counts 2^(32 j):
+ * What comes before the cipher (aes_hash.h).  Keys of more than 16 bytes are read as words w[i] of 32 bits;
+ * each has a key k[i] of four parts below 2^26, part j of which counts 2^(32 j):
  *
  *      s[j] = sum of w[i] k[i][j]         at most 32 products below 2^58: a sum below 2^63
  *      v    = s[0] + 2^32 s[1] + 2^64 s[2] + 2^96 s[3]

@@ -5,8 +5,8 @@
  * four tables of 256 columns do all of it, 16 look-ups a round (Daemen and Rijmen, "AES proposal: Rijndael",
  * section 5.2).  The last round has no matrix.
  *
- * How long a look-up takes depends on what is in the cache, so that who measures times closely may learn bytes
- * of the keys; docs/hash.md says what that means.
+ * How long a look-up takes depends on what is in the cache, so that who measures times closely may learn
+ * bytes of the keys; docs/hash.md says what that means.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -52,7 +52,7 @@
     F(0x41) F(0x99) F(0x2d) F(0x0f) F(0xb0) F(0x54) F(0xbb) F(0x16)
 /* clang-format on */
 
-/* A byte times 2 and 3 in the field of AES, and the column that a byte of row 0 to 3 adds; row 0 is lowest. */
+/* A byte times 2 and 3 in the field of AES, and the column that a byte of row 0 to 3 adds; row 0 is low. */
 #define TAMIS_I_AES_TWICE(s)  ((uint32_t)(s) << 1 ^ ((s) > 127 ? 0x11bu : 0))
 #define TAMIS_I_AES_THRICE(s) (TAMIS_I_AES_TWICE(s) ^ (s))
 #define TAMIS_I_AES_SUM(a, b, c, d)                                                                \

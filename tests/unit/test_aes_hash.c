@@ -150,6 +150,14 @@ static void test_integers_equal_their_bytes(void **state) {
     }
 }
 
+static void test_processor_with_aes_uses_it(void **state) {
+    (void)state;
+    const unsigned features = tamis_i_cpu_features();
+    const bool native = tamis_i_aes_ops_for(features) != tamis_i_aes_ops_for(0);
+    printf("# features %u\n", features);
+    assert_int_equal(native, (features & TAMIS_I_CPU_AES) != 0);
+}
+
 static void test_empty_key_may_be_null(void **state) {
     (void)state;
     tamis_i_hash_keys keys;
@@ -187,6 +195,7 @@ int main(void) {
         cmocka_unit_test(test_vectors_of_the_reference_are_met),
         cmocka_unit_test(test_operations_of_processors_equal_the_portable),
         cmocka_unit_test(test_integers_equal_their_bytes),
+        cmocka_unit_test(test_processor_with_aes_uses_it),
         cmocka_unit_test(test_empty_key_may_be_null),
         cmocka_unit_test(test_every_bit_of_the_seed_counts),
     };

@@ -114,16 +114,13 @@ TAMIS_I_LONG TAMIS_APART tamis_digest aes_of_long(const tamis_i_aes_keys *keys,
     return tamis_i_aes_words_of(state);
 }
 
-TAMIS_I_LONG TAMIS_APART tamis_digest aes_of_beyond(const tamis_i_aes_keys *keys,
-                                                    const unsigned char *p, size_t n) {
-    return n <= TAMIS_I_AES_CHUNK ? tamis_i_aes_words_of(aes_of_middle(keys, p, n))
-                                  : aes_of_long(keys, p, n);
-}
-
-TAMIS_I_AES static tamis_digest aes_hash_avx2(const tamis_i_aes_keys *keys, const void *key,
-                                              size_t size) {
-    return size <= 16 ? tamis_i_aes_words_of(aes_of_short(keys, key, size))
-                      : aes_of_beyond(keys, key, size);
+TAMIS_I_LONG static tamis_digest aes_hash_avx2(const tamis_i_aes_keys *keys, const void *key,
+                                               size_t size) {
+    if (size <= 16)
+        return tamis_i_aes_words_of(aes_of_short(keys, key, size));
+    if (size <= TAMIS_I_AES_CHUNK)
+        return tamis_i_aes_words_of(aes_of_middle(keys, key, size));
+    return aes_of_long(keys, key, size);
 }
 
 TAMIS_I_LONG static void aes_many_avx2(const tamis_i_aes_keys *keys, const tamis_bytes *from,
