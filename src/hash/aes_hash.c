@@ -135,7 +135,7 @@ static tamis_digest aes_derived(const tamis_i_aes_schedule *master, unsigned i) 
     return tamis_i_aes_encrypt(master, (tamis_digest){.lo = i, .hi = 0});
 }
 
-void tamis_i_aes_keys_init(tamis_i_aes_keys *keys, uint64_t seed_lo, uint64_t seed_hi) {
+void tamis_i_aes_keys_init(tamis_i_hash_keys *keys, uint64_t seed_lo, uint64_t seed_hi) {
     tamis_i_aes_schedule master;
     tamis_i_aes_expand(&master, (tamis_digest){.lo = seed_lo, .hi = seed_hi});
     tamis_i_aes_expand(&keys->schedule, aes_derived(&master, 0));
@@ -172,7 +172,7 @@ static inline void aes_add_block(tamis_i_aes_sums *sums, const unsigned char *p,
 
 /* 17 to 128 bytes: the last 16 bytes, wherever they begin, have the first keys; the whole blocks before them
  * have the others. */
-static tamis_digest aes_middle(const tamis_i_aes_keys *keys, const unsigned char *p, size_t n) {
+static tamis_digest aes_middle(const tamis_i_hash_keys *keys, const unsigned char *p, size_t n) {
     tamis_i_aes_sums sums = {{0}};
     aes_add_block(&sums, p + n - 16, keys->words[0]);
     for (size_t i = 0; i < (n - 1) / 16; i++)
@@ -181,7 +181,7 @@ static tamis_digest aes_middle(const tamis_i_aes_keys *keys, const unsigned char
 }
 
 /* More than 128 bytes: whole chunks, then the last 128 bytes if some are left. */
-static tamis_digest aes_long(const tamis_i_aes_keys *keys, const unsigned char *p, size_t n) {
+static tamis_digest aes_long(const tamis_i_hash_keys *keys, const unsigned char *p, size_t n) {
     tamis_digest a = {.lo = n, .hi = 0};
     for (size_t done = 0; done < n; done += TAMIS_I_AES_CHUNK) {
         const size_t at = n - done < TAMIS_I_AES_CHUNK ? n - TAMIS_I_AES_CHUNK : done;
@@ -193,7 +193,7 @@ static tamis_digest aes_long(const tamis_i_aes_keys *keys, const unsigned char *
     return a;
 }
 
-tamis_digest tamis_i_aes_beyond(const tamis_i_aes_keys *keys, const unsigned char *p, size_t n) {
+tamis_digest tamis_i_aes_beyond(const tamis_i_hash_keys *keys, const unsigned char *p, size_t n) {
     if (n <= TAMIS_I_AES_CHUNK) {
         const tamis_digest value = aes_middle(keys, p, n);
         return tamis_i_aes_begin(keys, value.lo, value.hi, TAMIS_I_AES_MIDDLE);
@@ -204,31 +204,31 @@ tamis_digest tamis_i_aes_beyond(const tamis_i_aes_keys *keys, const unsigned cha
 
 /* ---- the operations ---- */
 
-static tamis_digest aes_word(const tamis_i_aes_keys *keys, uint64_t key) {
+static tamis_digest aes_word(const tamis_i_hash_keys *keys, uint64_t key) {
     return aes_rounds(&keys->schedule, tamis_i_aes_begin(keys, key, 0, 8));
 }
 
-static tamis_digest aes_hash(const tamis_i_aes_keys *keys, const void *key, size_t size) {
+static tamis_digest aes_hash(const tamis_i_hash_keys *keys, const void *key, size_t size) {
     const tamis_digest block =
         size <= 16 ? tamis_i_aes_short(keys, key, size) : tamis_i_aes_beyond(keys, key, size);
     return aes_rounds(&keys->schedule, block);
 }
 
-static void aes_many_words(const tamis_i_aes_keys *keys, const uint64_t *from, size_t n,
+static void aes_many_words(const tamis_i_hash_keys *keys, const uint64_t *from, size_t n,
                            tamis_digest *digests) {
     for (size_t i = 0; i < n; i++)
         digests[i] = aes_word(keys, from[i]);
 }
 
-static void aes_many(const tamis_i_aes_keys *keys, const tamis_bytes *from, size_t n,
+static void aes_many(const tamis_i_hash_keys *keys, const tamis_bytes *from, size_t n,
                      tamis_digest *digests) {
     for (size_t i = 0; i < n; i++)
         digests[i] = aes_hash(keys, from[i].data, from[i].size);
 }
 
-const tamis_i_aes_ops *tamis_i_aes_ops_for(unsigned features) {
-    static const tamis_i_aes_ops portable = {aes_word, aes_hash, aes_many_words, aes_many};
-    const tamis_i_aes_ops *native = NULL;
+const tamis_i_hash_ops *tamis_i_aes_ops_for(unsigned features) {
+    static const tamis_i_hash_ops portable = {aes_word, aes_hash, aes_many_words, aes_many};
+    const tamis_i_hash_ops *native = NULL;
 #if defined(__x86_64__) && defined(__GNUC__)
     native = tamis_i_aes_ops_x86(features);
 #elif defined(TAMIS_I_AES_ARM)

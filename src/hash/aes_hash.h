@@ -42,34 +42,35 @@ typedef struct tamis_i_aes_schedule {
 
 /* All that follows from a seed: 1.5 KiB.  What is combined with a block before the first round stands in
  * start[]: round key 0, the W of keys of this length, and the length in the last byte. */
-typedef struct tamis_i_aes_keys {
+typedef struct tamis_i_hash_keys {
     tamis_i_aes_schedule schedule;
     _Alignas(16) uint64_t start[TAMIS_I_AES_STARTS][2];
     /* k[]: part j of the key of word 4 b + i is words[b][j][i], a vector of four for each j. */
-    _Alignas(32) uint64_t words[TAMIS_I_AES_WORDS / 4][4][4];
-    uint64_t point[2]; /* r */
-} tamis_i_aes_keys;
+    _Alignas(16) uint64_t words[TAMIS_I_AES_WORDS / 4][4][4];
+    uint64_t point[2];   /* r */
+    uint64_t seed, flip; /* of XXH3, which needs no others: hash/word.h */
+} tamis_i_hash_keys;
 
 /* The schedule of a key of AES-128, and the cipher. */
 void tamis_i_aes_expand(tamis_i_aes_schedule *schedule, tamis_digest key);
 tamis_digest tamis_i_aes_encrypt(const tamis_i_aes_schedule *schedule, tamis_digest block);
 
 /* The keys of a seed of 128 bits.  Takes as long as some forty digests of the portable form. */
-void tamis_i_aes_keys_init(tamis_i_aes_keys *keys, uint64_t seed_lo, uint64_t seed_hi);
+void tamis_i_aes_keys_init(tamis_i_hash_keys *keys, uint64_t seed_lo, uint64_t seed_hi);
 
 /* Ways to make digests.  A key of no bytes may be NULL.  Not a byte outside of a key is read. */
-typedef struct tamis_i_aes_ops {
-    tamis_digest (*word)(const tamis_i_aes_keys *keys, uint64_t key);
-    tamis_digest (*bytes)(const tamis_i_aes_keys *keys, const void *key, size_t size);
-    void (*many_words)(const tamis_i_aes_keys *keys, const uint64_t *from, size_t n,
+typedef struct tamis_i_hash_ops {
+    tamis_digest (*word)(const tamis_i_hash_keys *keys, uint64_t key);
+    tamis_digest (*bytes)(const tamis_i_hash_keys *keys, const void *key, size_t size);
+    void (*many_words)(const tamis_i_hash_keys *keys, const uint64_t *from, size_t n,
                        tamis_digest *digests);
-    void (*many)(const tamis_i_aes_keys *keys, const tamis_bytes *from, size_t n,
+    void (*many)(const tamis_i_hash_keys *keys, const tamis_bytes *from, size_t n,
                  tamis_digest *digests);
-} tamis_i_aes_ops;
+} tamis_i_hash_ops;
 
 /* The best for these features; never NULL.  Those of a processor family: NULL if they need others. */
-const tamis_i_aes_ops *tamis_i_aes_ops_for(unsigned features);
-const tamis_i_aes_ops *tamis_i_aes_ops_x86(unsigned features);
-const tamis_i_aes_ops *tamis_i_aes_ops_arm(unsigned features);
+const tamis_i_hash_ops *tamis_i_aes_ops_for(unsigned features);
+const tamis_i_hash_ops *tamis_i_aes_ops_x86(unsigned features);
+const tamis_i_hash_ops *tamis_i_aes_ops_arm(unsigned features);
 
 #endif

@@ -16,7 +16,7 @@
 #define TAMIS_I_LONG TAMIS_I_TARGET_AES_AVX2
 #define TAMIS_I_VAES TAMIS_I_TARGET_VAES
 
-TAMIS_I_AES TAMIS_INLINE __m128i aes_finish(const tamis_i_aes_keys *keys, tamis_digest block) {
+TAMIS_I_AES TAMIS_INLINE __m128i aes_finish(const tamis_i_hash_keys *keys, tamis_digest block) {
     return tamis_i_aes_rounds(keys, _mm_set_epi64x((long long)block.hi, (long long)block.lo));
 }
 
@@ -26,18 +26,18 @@ TAMIS_I_AES TAMIS_INLINE void aes_store(tamis_digest *digest, __m128i state) {
 
 /* ---- bytes ---- */
 
-TAMIS_I_AES TAMIS_INLINE __m128i aes_of_short(const tamis_i_aes_keys *keys,
+TAMIS_I_AES TAMIS_INLINE __m128i aes_of_short(const tamis_i_hash_keys *keys,
                                               const unsigned char *key, size_t size) {
     return aes_finish(keys, tamis_i_aes_short(keys, key, size));
 }
 
-TAMIS_I_AES static tamis_digest aes_hash(const tamis_i_aes_keys *keys, const void *key,
+TAMIS_I_AES static tamis_digest aes_hash(const tamis_i_hash_keys *keys, const void *key,
                                          size_t size) {
     return tamis_i_aes_words_of(size <= 16 ? aes_of_short(keys, key, size)
                                            : aes_finish(keys, tamis_i_aes_beyond(keys, key, size)));
 }
 
-TAMIS_I_AES static void aes_many(const tamis_i_aes_keys *keys, const tamis_bytes *from, size_t n,
+TAMIS_I_AES static void aes_many(const tamis_i_hash_keys *keys, const tamis_bytes *from, size_t n,
                                  tamis_digest *digests) {
     for (size_t i = 0; i < n; i++)
         digests[i] = aes_hash(keys, from[i].data, from[i].size);
@@ -53,7 +53,7 @@ TAMIS_I_LONG TAMIS_INLINE void aes_add_block(aes_vectors *sums, const unsigned c
                                              const uint64_t (*keys)[4]) {
     const __m256i words = _mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i *)(const void *)p));
     for (unsigned j = 0; j < 4; j++) {
-        const __m256i key = _mm256_load_si256((const __m256i *)(const void *)keys[j]);
+        const __m256i key = _mm256_loadu_si256((const __m256i *)(const void *)keys[j]);
         sums->s[j] = _mm256_add_epi64(sums->s[j], _mm256_mul_epu32(words, key));
     }
 }
@@ -81,7 +81,7 @@ TAMIS_I_LONG TAMIS_INLINE void aes_add_blocks(aes_vectors *sums, const unsigned 
     } while (p < end);
 }
 
-TAMIS_I_LONG TAMIS_INLINE __m128i aes_of_middle(const tamis_i_aes_keys *keys,
+TAMIS_I_LONG TAMIS_INLINE __m128i aes_of_middle(const tamis_i_hash_keys *keys,
                                                 const unsigned char *p, size_t n) {
     const __m256i zero = _mm256_setzero_si256();
     aes_vectors sums = {{zero, zero, zero, zero}};
@@ -93,7 +93,7 @@ TAMIS_I_LONG TAMIS_INLINE __m128i aes_of_middle(const tamis_i_aes_keys *keys,
 
 /* v of a chunk.  A function of its own that is told where the chunk ends, or gcc would load all keys before
  * the first chunk, make all products before the first sum, and have no registers for them. */
-TAMIS_I_LONG TAMIS_APART void aes_chunk(const tamis_i_aes_keys *keys, const unsigned char *p,
+TAMIS_I_LONG TAMIS_APART void aes_chunk(const tamis_i_hash_keys *keys, const unsigned char *p,
                                         const unsigned char *end, tamis_i_aes_number *number) {
     const __m256i zero = _mm256_setzero_si256();
     aes_vectors sums = {{zero, zero, zero, zero}};
@@ -101,7 +101,7 @@ TAMIS_I_LONG TAMIS_APART void aes_chunk(const tamis_i_aes_keys *keys, const unsi
     *number = tamis_i_aes_value(aes_sums(&sums), 0);
 }
 
-TAMIS_I_LONG TAMIS_APART tamis_digest aes_of_long(const tamis_i_aes_keys *keys,
+TAMIS_I_LONG TAMIS_APART tamis_digest aes_of_long(const tamis_i_hash_keys *keys,
                                                   const unsigned char *p, size_t n) {
     tamis_digest a = {.lo = n, .hi = 0};
     for (size_t done = 0; done < n; done += TAMIS_I_AES_CHUNK) {
@@ -114,7 +114,7 @@ TAMIS_I_LONG TAMIS_APART tamis_digest aes_of_long(const tamis_i_aes_keys *keys,
     return tamis_i_aes_words_of(state);
 }
 
-TAMIS_I_LONG static tamis_digest aes_hash_avx2(const tamis_i_aes_keys *keys, const void *key,
+TAMIS_I_LONG static tamis_digest aes_hash_avx2(const tamis_i_hash_keys *keys, const void *key,
                                                size_t size) {
     if (size <= 16)
         return tamis_i_aes_words_of(aes_of_short(keys, key, size));
@@ -123,7 +123,7 @@ TAMIS_I_LONG static tamis_digest aes_hash_avx2(const tamis_i_aes_keys *keys, con
     return aes_of_long(keys, key, size);
 }
 
-TAMIS_I_LONG static void aes_many_avx2(const tamis_i_aes_keys *keys, const tamis_bytes *from,
+TAMIS_I_LONG static void aes_many_avx2(const tamis_i_hash_keys *keys, const tamis_bytes *from,
                                        size_t n, tamis_digest *digests) {
     for (size_t i = 0; i < n; i++) {
         const size_t size = from[i].size;
@@ -138,12 +138,12 @@ TAMIS_I_LONG static void aes_many_avx2(const tamis_i_aes_keys *keys, const tamis
 
 /* ---- integers ---- */
 
-TAMIS_I_AES static tamis_digest aes_word(const tamis_i_aes_keys *keys, uint64_t key) {
+TAMIS_I_AES static tamis_digest aes_word(const tamis_i_hash_keys *keys, uint64_t key) {
     return tamis_i_aes_word(keys, key);
 }
 
-TAMIS_I_AES static void aes_many_words(const tamis_i_aes_keys *keys, const uint64_t *from, size_t n,
-                                       tamis_digest *digests) {
+TAMIS_I_AES static void aes_many_words(const tamis_i_hash_keys *keys, const uint64_t *from,
+                                       size_t n, tamis_digest *digests) {
     for (size_t i = 0; i < n; i++)
         aes_store(digests + i, tamis_i_aes_rounds(keys, tamis_i_aes_state(keys, from[i])));
 }
@@ -152,7 +152,7 @@ TAMIS_I_VAES TAMIS_INLINE __m256i aes_both(const uint64_t key[2]) {
     return _mm256_broadcastsi128_si256(tamis_i_aes_load(key));
 }
 
-TAMIS_I_VAES static void aes_many_words_vaes(const tamis_i_aes_keys *keys, const uint64_t *from,
+TAMIS_I_VAES static void aes_many_words_vaes(const tamis_i_hash_keys *keys, const uint64_t *from,
                                              size_t n, tamis_digest *digests) {
     const __m256i low = _mm256_set1_epi64x((long long)keys->start[8][0]),
                   high = _mm256_set1_epi64x((long long)keys->start[8][1]);
@@ -180,11 +180,11 @@ TAMIS_I_VAES static void aes_many_words_vaes(const tamis_i_aes_keys *keys, const
         aes_store(digests + i, tamis_i_aes_rounds(keys, tamis_i_aes_state(keys, from[i])));
 }
 
-const tamis_i_aes_ops *tamis_i_aes_ops_x86(unsigned features) {
-    static const tamis_i_aes_ops aes = {aes_word, aes_hash, aes_many_words, aes_many},
-                                 avx2 = {aes_word, aes_hash_avx2, aes_many_words, aes_many_avx2},
-                                 vaes = {aes_word, aes_hash_avx2, aes_many_words_vaes,
-                                         aes_many_avx2};
+const tamis_i_hash_ops *tamis_i_aes_ops_x86(unsigned features) {
+    static const tamis_i_hash_ops aes = {aes_word, aes_hash, aes_many_words, aes_many},
+                                  avx2 = {aes_word, aes_hash_avx2, aes_many_words, aes_many_avx2},
+                                  vaes = {aes_word, aes_hash_avx2, aes_many_words_vaes,
+                                          aes_many_avx2};
     if ((features & TAMIS_I_CPU_AES) == 0)
         return NULL;
     if ((features & TAMIS_I_CPU_AVX2) == 0)
