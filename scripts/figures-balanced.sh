@@ -3,14 +3,8 @@
 #
 # Theory and measurement both come from 'tamis reproduce --full bal.'; gnuplot only draws them.
 # SPDX-License-Identifier: MIT
-set -eu
-export LC_ALL=C
-
-[ $# -eq 1 ] || { echo "usage: figures-balanced.sh TAMIS_BINARY" >&2; exit 2; }
-out=$(cd "$(dirname "$0")/.." && pwd)/docs/figures
-data=$(mktemp -d)
-trap 'rm -rf "$data"' EXIT
-trap 'exit 130' HUP INT TERM
+# shellcheck disable=SC2154 # $data comes from draw.sh
+. "$(dirname "$0")/draw.sh"
 
 # A figure that differs from its paper makes the status 1, and is drawn as it is.
 "$1" reproduce --full bal. >"$data/all" || [ $? -eq 1 ]
@@ -39,30 +33,11 @@ series bal.reads.keyed b keyed
 series bal.filling.insert n insert
 series bal.filling.query n query
 
-# draw NAME: gnuplot commands from stdin, after the common ones.
-draw() {
-    {
-        cat <<'PLOT'
-set terminal svg size 1000,540 dynamic font "sans-serif,14" background "#ffffff"
-set grid lc rgb "#dddddd"
-set border lc rgb "#444444"
-set key outside right top Left reverse spacing 1.2
-set pointsize 0.8
-black = "#000000"; orange = "#e69f00"; sky = "#56b4e9"; green = "#009e73"
-blue = "#0072b2"; red = "#d55e00"; grey = "#999999"
-PLOT
-        echo "f(name) = '$data/'.name"
-        echo "set output '$out/$1.svg'"
-        cat
-    } | gnuplot
-}
-
 draw balanced-regions <<'PLOT'
 set title "Figure 3 (a): least overflow, 8 keys per block, 3 choices; lines theory, points measured"
 set xlabel "blocks read per insert"
 set ylabel "fraction of keys in the overflow list"
-set logscale y
-set format y "10^{%T}"
+eval powers_y
 set xrange [1.03:1.42]
 plot f("seq") using ($1/100):2 with lines lw 2 lc rgb orange title "SEQUENTIAL, Theorem 4", \
      "< paste ".f("seq")." ".f("seq-looks") using 7:3:4 with yerrorbars pt 7 lc rgb orange \
@@ -87,8 +62,7 @@ draw balanced-error <<'PLOT'
 set title "Figure 4: error rates, blocks of 256 bits; lines theory, points measured"
 set xlabel "bits per key"
 set ylabel "error rate"
-set logscale y
-set format y "10^{%T}"
+eval powers_y
 set xrange [7:41]
 plot f("blocked.counted") using 1:2 with lines lw 2 lc rgb sky title "blocked", \
      f("blocked.counted") using 1:3:4 with yerrorbars pt 7 lc rgb sky title "measured", \

@@ -5,17 +5,7 @@
 # compares a status with TAMIS_OK (others are sketches), put into a main that declares 'status' and
 # 'filter'.  Each must end with exit code 0.  What stands to the right of a statement, far enough, is
 # output that it must print.
-set -eu
-source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) cc=$3
-. "$source/tests/install/release.sh"
-release_tree "$source" "$build" "$cc"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "FAIL: $*"
-    exit 1
-}
-
+. "$1/tests/release.sh"
 run() { # run NAME: compile and run work/NAME.c in a folder of its own
     mkdir "$work/$1.dir"
     "$cc" -std=c11 -Wall -Wextra -Werror -Wno-unused-variable -I"$source/include" "$work/$1.c" \

@@ -3,20 +3,10 @@
 #
 # After a change of the public headers, 'make symbols' (that is, --update) writes the list anew; the
 # difference belongs in the same commit, and a symbol that goes away is a new SONAME.
-set -eu
-source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) cc=$3
-. "$source/tests/install/release.sh"
-release_tree "$source" "$build" "$cc"
+. "$1/tests/release.sh"
 lists=$source/tests/abi
 most=90 # functions of libtamis: one more is one to be thought about twice
 export LC_ALL=C
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "FAIL: $*"
-    exit 1
-}
 
 # check LIBRARY LIST HEADER...: what it exports, what LIST says, and what the headers promise
 check() {

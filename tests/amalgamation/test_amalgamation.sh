@@ -5,19 +5,9 @@
 # compiler's own dialect; where there is no header of xxHash; in seconds.  tamis.h compiles in C++ too,
 # and a program in C++ is linked with it.  The example of README.md and a program that makes a filter of every
 # kind run with it, and the files of the latter are those of the library, byte for byte.
-set -eu
-source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) cc=$3
-. "$source/tests/install/release.sh"
-release_tree "$source" "$build" "$cc"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$1/tests/release.sh"
 program=$source/tests/amalgamation/round_trip.c
 warnings="-Wall -Wextra -Werror"
-
-fail() {
-    echo "FAIL: $*"
-    exit 1
-}
 python3 "$source/scripts/amalgamate.py" "$source" "$work" || fail "amalgamate.py"
 cd "$work"
 [ "$(find . -type f | sort | tr '\n' ' ')" = "./tamis.c ./tamis.h " ] || fail "more or less than two files"

@@ -50,6 +50,15 @@ expect_message() {
     grep -qF -- "$1" "$work/stderr" || fail "message does not say '$1'"
 }
 
+# expect_refusal TEXT COMMAND...: trouble, the message contains TEXT, and nothing was written to stdout.
+expect_refusal() {
+    text=$1
+    shift
+    expect 2 "$@"
+    expect_message "$text"
+    [ ! -s "$work/stdout" ] || fail "output on trouble: $*"
+}
+
 # expect_output FILE: stdout of the last command has the content of FILE.
 expect_output() {
     cmp -s "$1" "$work/stdout" || fail "output differs from $1"

@@ -10,11 +10,7 @@ mkdir folder
 
 # refuse TEXT COMMAND...: trouble, the message contains TEXT, set.tamis is as it was.
 refuse() {
-    text=$1
-    shift
-    expect 2 "$@"
-    expect_message "$text"
-    [ ! -s stdout ] || fail "output on trouble: $*"
+    expect_refusal "$@"
     cmp -s good.tamis set.tamis || fail "the old set was changed: $*"
 }
 

@@ -94,11 +94,7 @@ fi
 # Mistakes: one line, exit code 2, nothing changed.
 cp single.tab before.tab
 refuse() {
-    text=$1
-    shift
-    expect 2 "$@"
-    expect_message "$text"
-    [ ! -s stdout ] || fail "output on trouble: $*"
+    expect_refusal "$@"
     cmp -s before.tab single.tab || fail "the table was changed: $*"
 }
 refuse "what shall be done" "$tamis" table

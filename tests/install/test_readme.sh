@@ -4,17 +4,7 @@
 # There are two blocks: one for root, below /usr/local, and one for anybody, below the home directory.  Each is
 # run as it stands, by one shell, in a tree where the example was saved.  Only the build is not made again:
 # by MAKEFLAGS that of the tests is installed.  For root it happens in a namespace with its own /usr/local and /etc.
-set -eu
-source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) cc=$3
-. "$source/tests/install/release.sh"
-release_tree "$source" "$build" "$cc"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-    echo "FAIL: $*"
-    exit 1
-}
+. "$1/tests/release.sh"
 
 # The clone of a user who has saved the example.
 mkdir "$work/clone" "$work/home"

@@ -1,19 +1,9 @@
 #!/bin/sh
 # test_python.sh SOURCE BUILD CC - the Python module, from the source tree and installed
-set -eu
-source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) cc=$3
-. "$source/tests/install/release.sh"
-release_tree "$source" "$build" "$cc"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$1/tests/release.sh"
 export PYTHONDONTWRITEBYTECODE=1
 unset PYTHONPATH TAMIS_LIBRARY || true
 python=${PYTHON:-python3}
-
-fail() {
-    echo "FAIL: $*"
-    exit 1
-}
 
 # --- from the source tree -------------------------------------------------------------------------
 cd "$source/tests/python"
