@@ -65,17 +65,17 @@ static int run_change(key_reader *reader, const change_options *chosen, unsigned
 }
 
 /* Take in one option; false after a complaint. */
-static bool take_option(const char *command, int option, change_options *chosen) {
+static bool take_option(const char *command, int option, void *context) {
+    change_options *const chosen = context;
+
     switch (option) {
     case 'o':
         chosen->output = optarg;
         return true;
     case OPT_VERBOSE:
-        chosen->verbose = true;
-        return true;
+        return option_flag(&chosen->verbose);
     case OPT_GROW:
-        chosen->grow = true;
-        return true;
+        return option_flag(&chosen->grow);
     case 'p':
         chosen->grow = true;
         return option_rate(command, "-p", optarg, &chosen->fpr);
@@ -116,22 +116,14 @@ int set_change(int argc, char **argv, const char *help, unsigned abilities, bool
         {"verbose", no_argument, NULL, OPT_VERBOSE}, KEY_OPTIONS,
         {"help", no_argument, NULL, OPT_HELP},       {NULL, 0, NULL, 0}};
     change_options chosen = {.format = KEY_FORMAT_DEFAULT, .adds = adds};
-    const char *const letters = adds ? "p:o:" KEY_LETTERS : "o:" KEY_LETTERS;
-    int code = EXIT_YES;
-    int option;
-
     /* Only what adds knows the option --grow, the first. */
-    while ((option = option_next(argc, argv, letters, options + !adds)) != -1) {
-        if (option == OPT_HELP)
-            fputs(help, stdout);
-        if (option == OPT_HELP || !take_option(argv[0], option, &chosen))
-            break;
-    }
-    if (option != -1)
-        code = option == OPT_HELP ? EXIT_YES : EXIT_TROUBLE;
-    else if (optind == argc)
+    const command_line line = {adds ? "p:o:" KEY_LETTERS : "o:" KEY_LETTERS, options + !adds, help,
+                               take_option};
+    int code = options_read(argc, argv, &line, &chosen);
+
+    if (code == GO_ON && optind == argc)
         code = complain(argv[0], "which set? (see 'tamis help %s')", argv[0]);
-    else
+    else if (code == GO_ON)
         code = change_files(argv[0], argc - optind, argv + optind, &chosen, abilities, changer);
     key_format_free(&chosen.format);
     return code;

@@ -101,6 +101,23 @@ enum {
 /* getopt_long with our messages: '?' after a complaint, -1 at the end of the options. */
 int option_next(int argc, char **argv, const char *letters, const struct option *options);
 
+/* What a subcommand takes: letters and options as getopt_long wants them, the text of --help, and the function
+ * that notes an option in what was 'chosen': false after a complaint. */
+typedef struct command_line {
+    const char *letters;
+    const struct option *options;
+    const char *help;
+    bool (*take)(const char *command, int option, void *chosen);
+} command_line;
+
+/* Read all options.  Returns GO_ON if the subcommand is to do its work, on the arguments from 'optind' on;
+ * otherwise the code it is to return, after a complaint or after --help. */
+enum { GO_ON = -1 };
+int options_read(int argc, char **argv, const command_line *line, void *chosen);
+
+/* Note that an option without a value was given.  Returns true. */
+bool option_flag(bool *flag);
+
 /* The command line of a subcommand that takes one set and --json.  '*path' is the set, or NULL if
  * the subcommand is to return at once with the code returned here. */
 int one_set_options(int argc, char **argv, const char *help, bool *as_json, const char **path);

@@ -87,8 +87,10 @@ static bool option_choice(const char *command, const char *option, const char *t
     return true;
 }
 
-static bool take_option(const char *command, int option, bench_options *o) {
+static bool take_option(const char *command, int option, void *context) {
+    bench_options *const o = context;
     uint64_t rounds;
+
     switch (option) {
     case 'n':
         return option_count(command, "-n", optarg, TAMIS_CAPACITY_MAX, &o->setup.n);
@@ -361,14 +363,11 @@ int cmd_bench(int argc, char **argv) {
         {NULL, 0, NULL, 0}};
     bench_options o = {.setup = {.bits = 12, .huge = true, .rounds = 7}};
 
-    for (int option; (option = option_next(argc, argv, "n:", options)) != -1;) {
-        if (option == OPT_HELP) {
-            fputs(help, stdout);
-            return EXIT_YES;
-        }
-        if (!take_option(argv[0], option, &o))
-            return EXIT_TROUBLE;
-    }
+    const command_line line = {"n:", options, help, take_option};
+    const int code = options_read(argc, argv, &line, &o);
+
+    if (code != GO_ON)
+        return code;
     if (optind < argc)
         return complain(argv[0], "'%s' is too much: the benchmark takes options only",
                         argv[optind]);

@@ -287,7 +287,9 @@ static tamis_filter *build(key_reader *reader, const build_options *chosen) {
 }
 
 /* Take in one option; false after a complaint. */
-static bool take_option(const char *command, int option, build_options *chosen) {
+static bool take_option(const char *command, int option, void *context) {
+    build_options *const chosen = context;
+
     switch (option) {
     case 'o':
         chosen->output = optarg;
@@ -303,17 +305,13 @@ static bool take_option(const char *command, int option, build_options *chosen) 
         return true;
     case OPT_GROW:
         chosen->planned = true;
-        chosen->need.grows = true;
-        return true;
+        return option_flag(&chosen->need.grows);
     case OPT_COMPACT:
-        chosen->compact = true;
-        return true;
+        return option_flag(&chosen->compact);
     case OPT_OVERFULL:
-        chosen->overfull = true;
-        return true;
+        return option_flag(&chosen->overfull);
     case OPT_VERBOSE:
-        chosen->verbose = true;
-        return true;
+        return option_flag(&chosen->verbose);
     default:
         break;
     }
@@ -410,19 +408,11 @@ int cmd_build(int argc, char **argv) {
         {"verbose", no_argument, NULL, OPT_VERBOSE}, KEY_OPTIONS,
         {"help", no_argument, NULL, OPT_HELP},       {NULL, 0, NULL, 0}};
     build_options chosen = {.format = KEY_FORMAT_DEFAULT};
-    int code = EXIT_TROUBLE;
-    int option;
+    const command_line line = {"o:" NEED_LETTERS KEY_LETTERS, options, help, take_option};
 
     tamis_need_init(&chosen.need);
-    while ((option = option_next(argc, argv, "o:" NEED_LETTERS KEY_LETTERS, options)) != -1) {
-        if (option == OPT_HELP)
-            fputs(help, stdout);
-        if (option == OPT_HELP || !take_option(argv[0], option, &chosen))
-            break;
-    }
-    if (option == OPT_HELP)
-        code = EXIT_YES;
-    else if (option == -1)
+    int code = options_read(argc, argv, &line, &chosen);
+    if (code == GO_ON)
         code = build_files(argv[0], &chosen, argv + optind, argc - optind);
     key_format_free(&chosen.format);
     return code;

@@ -106,56 +106,66 @@ static int merge(const char *command, tamis_filter *filter, char *const *files, 
     return EXIT_YES;
 }
 
+typedef struct merge_options {
+    const char *output;
+    double fpr; /* of a set that grows; 0: it does not */
+    bool verbose;
+} merge_options;
+
+/* Take in one option; false after a complaint. */
+static bool take_option(const char *command, int option, void *context) {
+    merge_options *const chosen = context;
+
+    switch (option) {
+    case 'p':
+        return option_rate(command, "-p", optarg, &chosen->fpr);
+    case 'o':
+        chosen->output = optarg;
+        return true;
+    default:
+        return option == OPT_VERBOSE && option_flag(&chosen->verbose);
+    }
+}
+
+/* Merge the sets, of which there are two or more. */
+static int merge_sets(const char *command, char *const *sets, int n_sets,
+                      const merge_options *chosen) {
+    /* One of the sets may be the one that is written. */
+    int lock = -1;
+    for (int i = 0; i < n_sets && lock < 0; i++)
+        lock = set_lock(command, sets[i], chosen->output);
+    tamis_filter *const filter = set_open(command, sets[0], SET_CHANGE);
+    int code = EXIT_TROUBLE;
+    if (filter != NULL && (chosen->fpr == 0 || set_allow_growth(command, filter, chosen->fpr)))
+        code = merge(command, filter, sets, n_sets);
+    if (code == EXIT_YES && !set_save(command, filter, chosen->output))
+        code = EXIT_TROUBLE;
+    set_unlock(lock);
+    if (code == EXIT_YES) {
+        set_warn_overload(command, filter, chosen->output);
+        if (chosen->verbose)
+            set_describe(command, filter, chosen->output);
+    }
+    tamis_filter_free(filter);
+    return code;
+}
+
 int cmd_merge(int argc, char **argv) {
     static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                             {"verbose", no_argument, NULL, OPT_VERBOSE},
                                             {"help", no_argument, NULL, OPT_HELP},
                                             {NULL, 0, NULL, 0}};
-    const char *output = NULL;
-    double fpr = 0;
-    bool verbose = false;
+    const command_line line = {"o:p:", options, help, take_option};
+    merge_options chosen = {0};
+    const int code = options_read(argc, argv, &line, &chosen);
 
-    for (int option; (option = option_next(argc, argv, "o:p:", options)) != -1;) {
-        switch (option) {
-        case 'p':
-            if (!option_rate(argv[0], "-p", optarg, &fpr))
-                return EXIT_TROUBLE;
-            break;
-        case 'o':
-            output = optarg;
-            break;
-        case OPT_VERBOSE:
-            verbose = true;
-            break;
-        case OPT_HELP:
-            fputs(help, stdout);
-            return EXIT_YES;
-        default:
-            return EXIT_TROUBLE;
-        }
-    }
-    if (output == NULL)
+    if (code != GO_ON)
+        return code;
+    if (chosen.output == NULL)
         return complain(argv[0], "-o SET, the file to write, is required");
     if (argc - optind < 2)
         return complain(argv[0], "at least two sets are required");
-    if (!output_check(argv[0], output))
+    if (!output_check(argv[0], chosen.output))
         return EXIT_TROUBLE;
-    /* One of the sets may be the one that is written. */
-    int lock = -1;
-    for (int i = optind; i < argc && lock < 0; i++)
-        lock = set_lock(argv[0], argv[i], output);
-    tamis_filter *const filter = set_open(argv[0], argv[optind], SET_CHANGE);
-    int code = EXIT_TROUBLE;
-    if (filter != NULL && (fpr == 0 || set_allow_growth(argv[0], filter, fpr)))
-        code = merge(argv[0], filter, argv + optind, argc - optind);
-    if (code == EXIT_YES && !set_save(argv[0], filter, output))
-        code = EXIT_TROUBLE;
-    set_unlock(lock);
-    if (code == EXIT_YES) {
-        set_warn_overload(argv[0], filter, output);
-        if (verbose)
-            set_describe(argv[0], filter, output);
-    }
-    tamis_filter_free(filter);
-    return code;
+    return merge_sets(argv[0], argv + optind, argc - optind, &chosen);
 }

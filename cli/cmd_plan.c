@@ -149,6 +149,54 @@ static tamis_status make_plans(const tamis_need *need, bool all, tamis_plan *pla
     return tamis_plan_make(need, &plans[0]);
 }
 
+typedef struct plan_options {
+    tamis_need need;
+    bool all;
+    bool as_json;
+    bool planned;  /* an option that --check excludes was given */
+    uint64_t rows; /* of --check; 0: a plan is asked for */
+    hash_seed seed;
+} plan_options;
+
+/* Take in one option; false after a complaint. */
+static bool take_option(const char *command, int option, void *context) {
+    plan_options *const chosen = context;
+
+    if (option != 'n' && option != OPT_CHECK && option != OPT_SEED)
+        chosen->planned = true;
+    switch (option) {
+    case OPT_OFFLINE:
+        return option_flag(&chosen->need.offline);
+    case OPT_GROW:
+        return option_flag(&chosen->need.grows);
+    case OPT_CHECK:
+        return option_count(command, "--check", optarg, 1000000, &chosen->rows);
+    case OPT_SEED:
+        return option_seed(command, optarg, &chosen->seed);
+    case OPT_ALL:
+        return option_flag(&chosen->all);
+    case OPT_JSON:
+        return option_flag(&chosen->as_json);
+    default:
+        return need_option(command, option, &chosen->need) == 1;
+    }
+}
+
+/* Plan, and print what came out. */
+static int plan(const char *command, const plan_options *chosen) {
+    tamis_plan plans[PLANS_MAX];
+    size_t n;
+    const tamis_status status = make_plans(&chosen->need, chosen->all, plans, &n);
+
+    if (status != TAMIS_OK)
+        return complain_plan(command, &chosen->need, status);
+    if (chosen->as_json)
+        print_json(plans, n, chosen->all);
+    else if (n > 0)
+        print_table(&chosen->need, plans, n);
+    return n > 0 ? EXIT_YES : EXIT_NO;
+}
+
 int cmd_plan(int argc, char **argv) {
     static const struct option options[] = {NEED_OPTIONS,
                                             {"values", required_argument, NULL, OPT_VALUES},
@@ -160,67 +208,27 @@ int cmd_plan(int argc, char **argv) {
                                             {"json", no_argument, NULL, OPT_JSON},
                                             {"help", no_argument, NULL, OPT_HELP},
                                             {NULL, 0, NULL, 0}};
-    tamis_need need;
-    bool all = false;
-    bool as_json = false;
-    bool planned = false; /* an option that --check excludes was given */
-    uint64_t rows = 0;
-    hash_seed seed = {0, 0};
+    const command_line line = {NEED_LETTERS, options, help, take_option};
+    plan_options chosen = {0};
+    tamis_need *const need = &chosen.need;
 
-    tamis_need_init(&need);
-    for (int option; (option = option_next(argc, argv, NEED_LETTERS, options)) != -1;) {
-        planned = planned || (option != 'n' && option != OPT_CHECK && option != OPT_SEED);
-        switch (option) {
-        case OPT_OFFLINE:
-            need.offline = true;
-            break;
-        case OPT_GROW:
-            need.grows = true;
-            break;
-        case OPT_CHECK:
-            if (!option_count(argv[0], "--check", optarg, 1000000, &rows))
-                return EXIT_TROUBLE;
-            break;
-        case OPT_SEED:
-            if (!option_seed(argv[0], optarg, &seed))
-                return EXIT_TROUBLE;
-            break;
-        case OPT_ALL:
-            all = true;
-            break;
-        case OPT_JSON:
-            as_json = true;
-            break;
-        case OPT_HELP:
-            fputs(help, stdout);
-            return EXIT_YES;
-        default:
-            if (need_option(argv[0], option, &need) != 1)
-                return EXIT_TROUBLE;
-        }
-    }
+    tamis_need_init(need);
+    const int code = options_read(argc, argv, &line, &chosen);
+    if (code != GO_ON)
+        return code;
     if (optind < argc)
         return complain(argv[0], "'%s' is too much: a plan takes options only", argv[optind]);
-    if (rows > 0 && planned)
+    if (chosen.rows > 0 && chosen.planned)
         return complain(argv[0], "--check excludes all other options but -n and --seed");
-    if (rows > 0)
-        return plan_check(argv[0], (unsigned)rows, need.n == 0 ? 1000000 : need.n,
-                          seed.low == 0 ? 1 : seed.low);
-    if (seed.low != 0)
+    if (chosen.rows > 0)
+        return plan_check(argv[0], (unsigned)chosen.rows, need->n == 0 ? 1000000 : need->n,
+                          chosen.seed.low == 0 ? 1 : chosen.seed.low);
+    if (chosen.seed.low != 0)
         return complain(argv[0], "--seed is an option of --check and of 'tamis build'");
-    if (need.n == 0 && need.bytes == 0)
+    if (need->n == 0 && need->bytes == 0)
         return complain(argv[0], "-n N, the number of keys, is required, or --bytes");
-    if (need.fpr == 0 && (need.n == 0 || need.bytes == 0))
-        need.fpr = 0.01;
+    if (need->fpr == 0 && (need->n == 0 || need->bytes == 0))
+        need->fpr = 0.01;
 
-    tamis_plan plans[PLANS_MAX];
-    size_t n;
-    const tamis_status status = make_plans(&need, all, plans, &n);
-    if (status != TAMIS_OK)
-        return complain_plan(argv[0], &need, status);
-    if (as_json)
-        print_json(plans, n, all);
-    else if (n > 0)
-        print_table(&need, plans, n);
-    return n > 0 ? EXIT_YES : EXIT_NO;
+    return plan(argv[0], &chosen);
 }

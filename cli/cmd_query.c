@@ -82,17 +82,16 @@ static int query_files(const char *command, int argc, char **argv, const query_o
 }
 
 /* Take in one option; false after a complaint. */
-static bool take_option(const char *command, int option, query_options *chosen) {
+static bool take_option(const char *command, int option, void *context) {
+    query_options *const chosen = context;
+
     switch (option) {
     case 'v':
-        chosen->invert = true;
-        return true;
+        return option_flag(&chosen->invert);
     case 'c':
-        chosen->count = true;
-        return true;
+        return option_flag(&chosen->count);
     case 'q':
-        chosen->quiet = true;
-        return true;
+        return option_flag(&chosen->quiet);
     default:
         return key_format_option(command, &chosen->format, option) == 1;
     }
@@ -104,20 +103,12 @@ int cmd_query(int argc, char **argv) {
         {"quiet", no_argument, NULL, 'q'},     KEY_OPTIONS,
         {"help", no_argument, NULL, OPT_HELP}, {NULL, 0, NULL, 0}};
     query_options chosen = {.format = KEY_FORMAT_DEFAULT};
-    int code = EXIT_YES;
-    int option;
+    const command_line line = {"vcq" KEY_LETTERS, options, help, take_option};
 
-    while ((option = option_next(argc, argv, "vcq" KEY_LETTERS, options)) != -1) {
-        if (option == OPT_HELP)
-            fputs(help, stdout);
-        if (option == OPT_HELP || !take_option(argv[0], option, &chosen))
-            break;
-    }
-    if (option != -1)
-        code = option == OPT_HELP ? EXIT_YES : EXIT_TROUBLE;
-    else if (optind == argc)
+    int code = options_read(argc, argv, &line, &chosen);
+    if (code == GO_ON && optind == argc)
         code = complain(argv[0], "which set? (see 'tamis help query')");
-    else
+    else if (code == GO_ON)
         code = query_files(argv[0], argc - optind, argv + optind, &chosen);
     key_format_free(&chosen.format);
     return code;

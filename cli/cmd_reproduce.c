@@ -454,44 +454,51 @@ static int reproduce(char **patterns, int n_patterns, bool full, bool as_json) {
     return counts[DIFFERS] > 0 ? EXIT_NO : EXIT_YES;
 }
 
+typedef struct reproduce_options {
+    bool full;
+    bool as_json;
+    const char *plot_data; /* the folder; NULL: none are asked for */
+} reproduce_options;
+
+static bool take_option(const char *command, int option, void *context) {
+    reproduce_options *const chosen = context;
+
+    (void)command;
+    switch (option) {
+    case OPT_FULL:
+        return option_flag(&chosen->full);
+    case OPT_JSON:
+        return option_flag(&chosen->as_json);
+    case OPT_PLOT_DATA:
+        chosen->plot_data = optarg;
+        return true;
+    default:
+        return false;
+    }
+}
+
 int cmd_reproduce(int argc, char **argv) {
     static const struct option options[] = {{"full", no_argument, NULL, OPT_FULL},
                                             {"json", no_argument, NULL, OPT_JSON},
                                             {"plot-data", required_argument, NULL, OPT_PLOT_DATA},
                                             {"help", no_argument, NULL, OPT_HELP},
                                             {NULL, 0, NULL, 0}};
-    bool full = false;
-    bool as_json = false;
-    const char *plot_data = NULL;
+    const command_line line = {"", options, help, take_option};
+    reproduce_options chosen = {0};
+    const int code = options_read(argc, argv, &line, &chosen);
 
-    for (int option; (option = option_next(argc, argv, "", options)) != -1;) {
-        switch (option) {
-        case OPT_FULL:
-            full = true;
-            break;
-        case OPT_JSON:
-            as_json = true;
-            break;
-        case OPT_PLOT_DATA:
-            plot_data = optarg;
-            break;
-        case OPT_HELP:
-            fputs(help, stdout);
-            return EXIT_YES;
-        default:
-            return EXIT_TROUBLE;
-        }
-    }
+    if (code != GO_ON)
+        return code;
     for (int i = optind; i < argc; i++)
         if (!known(argv[i]))
             return complain(argv[0], "there is no figure '%s'", argv[i]);
-    if (plot_data != NULL) {
-        if (full || as_json || optind < argc)
+    if (chosen.plot_data != NULL) {
+        if (chosen.full || chosen.as_json || optind < argc)
             return complain(argv[0], "--plot-data stands alone");
         const char *failed;
-        if (!plot_data_write(plot_data, &failed))
-            return complain(argv[0], "%s: cannot be written in '%s'", failed, plot_data);
+        if (!plot_data_write(chosen.plot_data, &failed))
+            return complain(argv[0], "%s: cannot be written in '%s'", failed, chosen.plot_data);
         return EXIT_YES;
     }
-    return reproduce(argv + optind, argc - optind, full, as_json);
+    return reproduce(argv + optind, argc - optind, chosen.full, chosen.as_json);
 }

@@ -122,8 +122,10 @@ static bool option_real(const char *command, const char *option, const char *tex
     return false;
 }
 
-static bool create_option(const char *command, int option, create_options *chosen) {
+static bool create_option(const char *command, int option, void *context) {
+    create_options *const chosen = context;
     tamis_table_need *const need = &chosen->need;
+
     switch (option) {
     case 'n':
         return option_count(command, "-n", optarg, TAMIS_CAPACITY_MAX, &need->n);
@@ -138,8 +140,7 @@ static bool create_option(const char *command, int option, create_options *chose
     case OPT_BUCKET:
         return option_count(command, "--bucket", optarg, TAMIS_TABLE_BUCKET_MAX, &need->bucket);
     case OPT_NO_DELETES:
-        need->no_deletes = true;
-        return true;
+        return option_flag(&need->no_deletes);
     case OPT_KEY_MAX:
         return option_count(command, "--key-max", optarg, 4088, &chosen->key_max);
     case OPT_VALUE_MAX:
@@ -154,6 +155,8 @@ static bool create_option(const char *command, int option, create_options *chose
         return option_seed(command, optarg, &chosen->seed);
     case OPT_HASH:
         return option_hash(command, optarg, &chosen->hash);
+    case OPT_JSON:
+        return option_flag(&chosen->json);
     default:
         return false;
     }
@@ -173,15 +176,14 @@ static int make_plan(int argc, char **argv, create_options *chosen, tamis_table_
                                             {"hash", required_argument, NULL, OPT_HASH},
                                             {"json", no_argument, NULL, OPT_JSON},
                                             {NULL, 0, NULL, 0}};
+    const command_line line = {"n:p:", options, table_help, create_option};
+
     memset(chosen, 0, sizeof *chosen);
     chosen->key_max = chosen->value_max = 32;
     tamis_table_need_init(&chosen->need);
-    for (int option; (option = option_next(argc, argv, "n:p:", options)) != -1;) {
-        if (option == OPT_JSON)
-            chosen->json = true;
-        else if (option == '?' || !create_option(argv[0], option, chosen))
-            return EXIT_TROUBLE;
-    }
+    const int code = options_read(argc, argv, &line, chosen);
+    if (code != GO_ON)
+        return code;
     if (chosen->need.n == 0)
         return complain(argv[0], "how many items? (-n)");
     tamis_table_plan_init(plan);

@@ -236,7 +236,9 @@ static int uniq_files(const char *command, const uniq_options *chosen, char *con
 }
 
 /* Take in one option; false after a complaint. */
-static bool take_option(const char *command, int option, uniq_options *chosen) {
+static bool take_option(const char *command, int option, void *context) {
+    uniq_options *const chosen = context;
+
     switch (option) {
     case 's':
         chosen->set = optarg;
@@ -245,17 +247,13 @@ static bool take_option(const char *command, int option, uniq_options *chosen) {
     case 'p':
         return need_option(command, option, &chosen->need) == 1;
     case OPT_GROW:
-        chosen->grow = true;
-        return true;
+        return option_flag(&chosen->grow);
     case OPT_OVERFULL:
-        chosen->overfull = true;
-        return true;
+        return option_flag(&chosen->overfull);
     case 'v':
-        chosen->invert = true;
-        return true;
+        return option_flag(&chosen->invert);
     case 'c':
-        chosen->count = true;
-        return true;
+        return option_flag(&chosen->count);
     default:
         return key_format_option(command, &chosen->format, option) == 1;
     }
@@ -271,20 +269,12 @@ int cmd_uniq(int argc, char **argv) {
                                             {"help", no_argument, NULL, OPT_HELP},
                                             {NULL, 0, NULL, 0}};
     uniq_options chosen = {.format = KEY_FORMAT_DEFAULT};
-    int code = EXIT_TROUBLE;
-    int option;
+    const command_line line = {"s:n:p:vc" KEY_LETTERS, options, help, take_option};
 
     tamis_need_init(&chosen.need);
     chosen.need.fpr = 1e-6;
-    while ((option = option_next(argc, argv, "s:n:p:vc" KEY_LETTERS, options)) != -1) {
-        if (option == OPT_HELP)
-            fputs(help, stdout);
-        if (option == OPT_HELP || !take_option(argv[0], option, &chosen))
-            break;
-    }
-    if (option == OPT_HELP)
-        code = EXIT_YES;
-    else if (option == -1)
+    int code = options_read(argc, argv, &line, &chosen);
+    if (code == GO_ON)
         code = uniq_files(argv[0], &chosen, argv + optind, argc - optind);
     key_format_free(&chosen.format);
     return code;

@@ -32,25 +32,39 @@ int option_next(int argc, char **argv, const char *letters, const struct option 
     return '?';
 }
 
+int options_read(int argc, char **argv, const command_line *line, void *chosen) {
+    for (int option; (option = option_next(argc, argv, line->letters, line->options)) != -1;) {
+        if (option == OPT_HELP) {
+            fputs(line->help, stdout);
+            return EXIT_YES;
+        }
+        if (option == '?' || !line->take(argv[0], option, chosen))
+            return EXIT_TROUBLE;
+    }
+    return GO_ON;
+}
+
+bool option_flag(bool *flag) {
+    *flag = true;
+    return true;
+}
+
+static bool take_json(const char *command, int option, void *as_json) {
+    (void)command;
+    return option == OPT_JSON && option_flag(as_json);
+}
+
 int one_set_options(int argc, char **argv, const char *help, bool *as_json, const char **path) {
     static const struct option options[] = {{"json", no_argument, NULL, OPT_JSON},
                                             {"help", no_argument, NULL, OPT_HELP},
                                             {NULL, 0, NULL, 0}};
+    const command_line line = {"", options, help, take_json};
 
     *as_json = false;
     *path = NULL;
-    for (int option; (option = option_next(argc, argv, "", options)) != -1;) {
-        switch (option) {
-        case OPT_JSON:
-            *as_json = true;
-            break;
-        case OPT_HELP:
-            fputs(help, stdout);
-            return EXIT_YES;
-        default:
-            return EXIT_TROUBLE;
-        }
-    }
+    const int code = options_read(argc, argv, &line, as_json);
+    if (code != GO_ON)
+        return code;
     if (argc - optind != 1)
         return strncmp(argv[0], "table", 5) == 0
                    ? complain(argv[0], "one table is required (see 'tamis help table')")
