@@ -113,14 +113,25 @@ static size_t insert_single(const bench_subject *subject, const bench_keys *keys
     return n_added;
 }
 
-static size_t insert_batch(const bench_subject *subject, const bench_keys *keys) {
-    tamis_filter *const filter = subject->self;
-    size_t done = 0;
+typedef tamis_status change_u64(tamis_filter *filter, const uint64_t *keys, size_t n, bool *answers,
+                                size_t *changed);
+typedef tamis_status change_digests(tamis_filter *filter, const tamis_digest *keys, size_t n,
+                                    bool *answers, size_t *changed);
+
+/* Insert or remove all keys in one call, by the function for their form. */
+static size_t change_batch(const bench_subject *subject, const bench_keys *keys, change_u64 *by_u64,
+                           change_digests *by_digests) {
+    size_t changed = 0;
     const tamis_status status =
         keys->digests == NULL
-            ? tamis_filter_insert_many_u64(filter, keys->u64, keys->n, keys->answers, &done)
-            : tamis_filter_insert_many_digest(filter, keys->digests, keys->n, keys->answers, &done);
-    return status == TAMIS_OK ? done : 0;
+            ? by_u64(subject->self, keys->u64, keys->n, keys->answers, &changed)
+            : by_digests(subject->self, keys->digests, keys->n, keys->answers, &changed);
+    return status == TAMIS_OK ? changed : 0;
+}
+
+static size_t insert_batch(const bench_subject *subject, const bench_keys *keys) {
+    return change_batch(subject, keys, tamis_filter_insert_many_u64,
+                        tamis_filter_insert_many_digest);
 }
 
 static size_t remove_single(const bench_subject *subject, const bench_keys *keys) {
@@ -136,14 +147,8 @@ static size_t remove_single(const bench_subject *subject, const bench_keys *keys
 }
 
 static size_t remove_batch(const bench_subject *subject, const bench_keys *keys) {
-    tamis_filter *const filter = subject->self;
-    size_t count = 0;
-    const tamis_status status =
-        keys->digests == NULL
-            ? tamis_filter_remove_many_u64(filter, keys->u64, keys->n, keys->answers, &count)
-            : tamis_filter_remove_many_digest(filter, keys->digests, keys->n, keys->answers,
-                                              &count);
-    return status == TAMIS_OK ? count : 0;
+    return change_batch(subject, keys, tamis_filter_remove_many_u64,
+                        tamis_filter_remove_many_digest);
 }
 
 static size_t query_single(const bench_subject *subject, const bench_keys *keys) {

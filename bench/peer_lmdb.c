@@ -10,21 +10,18 @@
 
 #include <lmdb.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-typedef struct own {
+typedef struct lmdb_own {
     MDB_env *env;
     MDB_txn *txn;
     MDB_dbi dbi;
     uint64_t pending;
-} own;
+} lmdb_own;
 
-static const char *start(kept *table, bool write) {
-    own *const o = calloc(1, sizeof *o);
-    if (o == NULL)
-        return "no memory";
+static const char *lmdb_open(kept *table, bool write) {
+    lmdb_own *const o = table->own;
     if (write) {
         char lock[4200];
         snprintf(lock, sizeof lock, "%s-lock", table->path);
@@ -34,24 +31,13 @@ static const char *start(kept *table, bool write) {
     if (mdb_env_create(&o->env) != 0 || mdb_env_set_mapsize(o->env, (size_t)1 << 34) != 0 ||
         mdb_env_open(o->env, table->path, flags, 0600) != 0 ||
         mdb_txn_begin(o->env, NULL, write ? 0 : MDB_RDONLY, &o->txn) != 0 ||
-        mdb_dbi_open(o->txn, NULL, 0, &o->dbi) != 0) {
-        free(o);
+        mdb_dbi_open(o->txn, NULL, 0, &o->dbi) != 0)
         return "LMDB could not be opened";
-    }
-    table->own = o;
     return NULL;
 }
 
-static const char *create(kept *table) {
-    return start(table, true);
-}
-
-static const char *begin(kept *table) {
-    return start(table, false);
-}
-
-static bool put(kept *table, const unsigned char *key, const unsigned char *value) {
-    own *const o = table->own;
+static bool lmdb_put(kept *table, const unsigned char *key, const unsigned char *value) {
+    lmdb_own *const o = table->own;
     MDB_val k = {TABLE_KEY, (void *)(uintptr_t)key}, v = {TABLE_VALUE, (void *)(uintptr_t)value};
     if (mdb_put(o->txn, o->dbi, &k, &v, 0) != 0)
         return false;
@@ -60,16 +46,15 @@ static bool put(kept *table, const unsigned char *key, const unsigned char *valu
     return mdb_txn_commit(o->txn) == 0 && mdb_txn_begin(o->env, NULL, 0, &o->txn) == 0;
 }
 
-static bool finish(kept *table) {
-    own *const o = table->own;
+static bool lmdb_finish(kept *table) {
+    lmdb_own *const o = table->own;
     const bool good = mdb_txn_commit(o->txn) == 0;
     mdb_env_close(o->env);
-    free(o);
     return good;
 }
 
-static bool get(kept *table, const unsigned char *key, unsigned char *value) {
-    own *const o = table->own;
+static bool lmdb_get(kept *table, const unsigned char *key, unsigned char *value) {
+    lmdb_own *const o = table->own;
     MDB_val k = {TABLE_KEY, (void *)(uintptr_t)key}, v;
     if (mdb_get(o->txn, o->dbi, &k, &v) != 0 || v.mv_size != TABLE_VALUE)
         return false;
@@ -77,15 +62,14 @@ static bool get(kept *table, const unsigned char *key, unsigned char *value) {
     return true;
 }
 
-static void end(kept *table) {
-    own *const o = table->own;
+static void lmdb_close(kept *table) {
+    lmdb_own *const o = table->own;
     mdb_txn_abort(o->txn);
     mdb_env_close(o->env);
-    free(o);
 }
 
-static double fast_bytes(kept *table) {
-    own *const o = table->own;
+static double lmdb_fast_bytes(kept *table) {
+    lmdb_own *const o = table->own;
     MDB_stat stat;
     if (mdb_stat(o->txn, o->dbi, &stat) != 0)
         return 0;
@@ -93,10 +77,10 @@ static double fast_bytes(kept *table) {
 }
 
 const keeper table_keeper_lmdb = {.name = "LMDB",
-                                  .create = create,
-                                  .put = put,
-                                  .finish = finish,
-                                  .open = begin,
-                                  .get = get,
-                                  .close = end,
-                                  .fast_bytes = fast_bytes};
+                                  .own_size = sizeof(lmdb_own),
+                                  .put = lmdb_put,
+                                  .finish = lmdb_finish,
+                                  .open = lmdb_open,
+                                  .get = lmdb_get,
+                                  .close = lmdb_close,
+                                  .fast_bytes = lmdb_fast_bytes};

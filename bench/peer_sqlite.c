@@ -12,80 +12,66 @@
 
 #include <math.h>
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <string.h>
 
-typedef struct own {
+typedef struct sqlite_own {
     sqlite3 *db;
     sqlite3_stmt *statement;
     uint64_t pending;
-} own;
+} sqlite_own;
 
-static bool run(const own *o, const char *sql) {
+static bool sqlite_run(const sqlite_own *o, const char *sql) {
     return sqlite3_exec(o->db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-static const char *start(kept *table, bool write) {
-    own *const o = calloc(1, sizeof *o);
-    if (o == NULL)
-        return "no memory";
+static const char *sqlite_open(kept *table, bool write) {
+    sqlite_own *const o = table->own;
     const int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     bool good = sqlite3_open_v2(table->path, &o->db, flags, NULL) == SQLITE_OK;
     if (write)
-        good = good && run(o, "PRAGMA journal_mode=WAL") && run(o, "PRAGMA synchronous=NORMAL") &&
-               run(o, "CREATE TABLE t(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID");
-    good = good && run(o, "BEGIN") &&
+        good = good && sqlite_run(o, "PRAGMA journal_mode=WAL") &&
+               sqlite_run(o, "PRAGMA synchronous=NORMAL") &&
+               sqlite_run(o, "CREATE TABLE t(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID");
+    good = good && sqlite_run(o, "BEGIN") &&
            sqlite3_prepare_v2(o->db,
                               write ? "INSERT OR REPLACE INTO t VALUES(?, ?)"
                                     : "SELECT v FROM t WHERE k = ?",
                               -1, &o->statement, NULL) == SQLITE_OK;
     if (!good) {
         (void)sqlite3_close(o->db);
-        free(o);
         return "SQLite could not be opened";
     }
-    table->own = o;
     return NULL;
 }
 
-static const char *create(kept *table) {
-    return start(table, true);
-}
-
-static const char *begin(kept *table) {
-    return start(table, false);
-}
-
-static bool put(kept *table, const unsigned char *key, const unsigned char *value) {
-    own *const o = table->own;
+static bool sqlite_put(kept *table, const unsigned char *key, const unsigned char *value) {
+    sqlite_own *const o = table->own;
     sqlite3_bind_blob(o->statement, 1, key, TABLE_KEY, SQLITE_STATIC);
     sqlite3_bind_blob(o->statement, 2, value, TABLE_VALUE, SQLITE_STATIC);
     if (sqlite3_step(o->statement) != SQLITE_DONE || sqlite3_reset(o->statement) != SQLITE_OK)
         return false;
-    return ++o->pending % 10000 != 0 || (run(o, "COMMIT") && run(o, "BEGIN"));
+    return ++o->pending % 10000 != 0 || (sqlite_run(o, "COMMIT") && sqlite_run(o, "BEGIN"));
 }
 
-static void end(kept *table) {
-    own *const o = table->own;
+static void sqlite_close(kept *table) {
+    sqlite_own *const o = table->own;
     (void)sqlite3_finalize(o->statement);
-    (void)run(o, "COMMIT");
+    (void)sqlite_run(o, "COMMIT");
     (void)sqlite3_close(o->db);
-    free(o);
 }
 
 /* The log goes into the file, so that reading meets one file. */
-static bool finish(kept *table) {
-    own *const o = table->own;
-    const bool good = run(o, "COMMIT") && run(o, "PRAGMA wal_checkpoint(TRUNCATE)") &&
-                      run(o, "PRAGMA journal_mode=DELETE");
+static bool sqlite_finish(kept *table) {
+    sqlite_own *const o = table->own;
+    const bool good = sqlite_run(o, "COMMIT") && sqlite_run(o, "PRAGMA wal_checkpoint(TRUNCATE)") &&
+                      sqlite_run(o, "PRAGMA journal_mode=DELETE");
     (void)sqlite3_finalize(o->statement);
     (void)sqlite3_close(o->db);
-    free(o);
     return good;
 }
 
-static bool get(kept *table, const unsigned char *key, unsigned char *value) {
-    own *const o = table->own;
+static bool sqlite_get(kept *table, const unsigned char *key, unsigned char *value) {
+    sqlite_own *const o = table->own;
     sqlite3_bind_blob(o->statement, 1, key, TABLE_KEY, SQLITE_STATIC);
     const bool found = sqlite3_step(o->statement) == SQLITE_ROW &&
                        sqlite3_column_bytes(o->statement, 0) == TABLE_VALUE;
@@ -95,8 +81,8 @@ static bool get(kept *table, const unsigned char *key, unsigned char *value) {
     return found;
 }
 
-static double fast_bytes(kept *table) {
-    own *const o = table->own;
+static double sqlite_fast_bytes(kept *table) {
+    sqlite_own *const o = table->own;
     sqlite3_stmt *statement = NULL;
     double bytes = NAN;
     if (sqlite3_prepare_v2(o->db, "SELECT sum(pgsize) FROM dbstat WHERE pagetype = 'internal'", -1,
@@ -108,10 +94,10 @@ static double fast_bytes(kept *table) {
 }
 
 const keeper table_keeper_sqlite = {.name = "SQLite",
-                                    .create = create,
-                                    .put = put,
-                                    .finish = finish,
-                                    .open = begin,
-                                    .get = get,
-                                    .close = end,
-                                    .fast_bytes = fast_bytes};
+                                    .own_size = sizeof(sqlite_own),
+                                    .put = sqlite_put,
+                                    .finish = sqlite_finish,
+                                    .open = sqlite_open,
+                                    .get = sqlite_get,
+                                    .close = sqlite_close,
+                                    .fast_bytes = sqlite_fast_bytes};

@@ -21,20 +21,21 @@ typedef struct kept {
     const keeper *keeper;
     const char *path; /* of its file */
     uint64_t n;       /* items */
-    void *own;
+    void *own;        /* of the keeper */
 } kept;
 
 struct keeper {
     const char *name;
     bool past_cache; /* reads go past the system's cache: each is one from the disk */
 
-    /* Make the file and open it for writing, or NULL if the file of the keeper before is used again.
-     * NULL, or why not. */
-    const char *(*create)(kept *table);
+    size_t own_size; /* bytes that 'own' points to while the file is open, zero at first; 0: none */
+    bool reads_only; /* the file is that of the keeper before: put and finish are not there */
+
+    /* Open the file for reading, or make it and open it for writing.  NULL, or why not. */
+    const char *(*open)(kept *table, bool write);
     bool (*put)(kept *table, const unsigned char *key, const unsigned char *value);
     bool (*finish)(kept *table); /* all is in the file, which is closed */
 
-    const char *(*open)(kept *table); /* for reading; NULL, or why not */
     bool (*get)(kept *table, const unsigned char *key, unsigned char *value);
     void (*close)(kept *table);
 

@@ -11,7 +11,6 @@
 #include "bench/table.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -57,11 +56,12 @@ static const char *tamis_open(kept *table, tamis_table_io io) {
     return NULL;
 }
 
-static const char *tamis_open_direct(kept *table) {
-    return tamis_open(table, TAMIS_TABLE_DIRECT);
+static const char *tamis_open_direct(kept *table, bool write) {
+    return write ? tamis_create(table) : tamis_open(table, TAMIS_TABLE_DIRECT);
 }
 
-static const char *tamis_open_mapped(kept *table) {
+static const char *tamis_open_mapped(kept *table, bool write) {
+    (void)write;
     return tamis_open(table, TAMIS_TABLE_MAP);
 }
 
@@ -91,7 +91,6 @@ static uint64_t tamis_reads(kept *table) {
 
 const keeper table_keeper_direct = {.name = "tamis, past the cache",
                                     .past_cache = true,
-                                    .create = tamis_create,
                                     .put = tamis_put,
                                     .finish = tamis_finish,
                                     .open = tamis_open_direct,
@@ -101,6 +100,7 @@ const keeper table_keeper_direct = {.name = "tamis, past the cache",
                                     .reads = tamis_reads};
 
 const keeper table_keeper_mapped = {.name = "tamis, mapped",
+                                    .reads_only = true,
                                     .open = tamis_open_mapped,
                                     .get = tamis_get,
                                     .close = tamis_end,
@@ -119,39 +119,23 @@ typedef struct plain {
     int fd;
 } plain;
 
-static const char *plain_map(kept *table, bool create) {
-    plain *const own = calloc(1, sizeof *own);
-    if (own == NULL)
-        return "no memory";
-    if (!bench_hasher(&own->hasher)) {
-        free(own);
+static const char *plain_open(kept *table, bool write) {
+    plain *const own = table->own;
+    if (!bench_hasher(&own->hasher))
         return "the hash cannot be prepared";
-    }
     own->slots = (table->n * 66 / 10 + PER_SECTOR) / PER_SECTOR * PER_SECTOR;
     own->size = (size_t)(own->slots / PER_SECTOR * SECTOR);
-    own->fd = open(table->path, create ? O_RDWR | O_CREAT | O_EXCL : O_RDWR, 0600);
-    if (own->fd < 0 || (create && posix_fallocate(own->fd, 0, (off_t)own->size) != 0)) {
-        free(own);
+    own->fd = open(table->path, write ? O_RDWR | O_CREAT | O_EXCL : O_RDWR, 0600);
+    if (own->fd < 0 || (write && posix_fallocate(own->fd, 0, (off_t)own->size) != 0))
         return "the file cannot be made";
-    }
     void *const map = mmap(NULL, own->size, PROT_READ | PROT_WRITE, MAP_SHARED, own->fd, 0);
     if (map == MAP_FAILED) {
         close(own->fd);
-        free(own);
         return "the file cannot be mapped";
     }
     (void)madvise(map, own->size, MADV_RANDOM);
     own->map = map;
-    table->own = own;
     return NULL;
-}
-
-static const char *plain_create(kept *table) {
-    return plain_map(table, true);
-}
-
-static const char *plain_open(kept *table) {
-    return plain_map(table, false);
 }
 
 /* The slot of a key, or the free one where it belongs. */
@@ -188,7 +172,6 @@ static void plain_close(kept *table) {
     plain *const own = table->own;
     (void)munmap(own->map, own->size);
     close(own->fd);
-    free(own);
 }
 
 static bool plain_finish(kept *table) {
@@ -204,7 +187,7 @@ static double plain_fast(kept *table) {
 }
 
 const keeper table_keeper_open_addressing = {.name = "open addressing, mapped",
-                                             .create = plain_create,
+                                             .own_size = sizeof(plain),
                                              .put = plain_put,
                                              .finish = plain_finish,
                                              .open = plain_open,

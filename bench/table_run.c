@@ -123,9 +123,35 @@ static double time_warm(kept *table, bool there, uint64_t *wrong) {
 
 /* ---- one keeper ---- */
 
+static const char *begin(kept *table, bool write) {
+    const keeper *const k = table->keeper;
+    table->own = NULL;
+    if (k->own_size > 0) {
+        table->own = calloc(1, k->own_size);
+        if (table->own == NULL)
+            return "no memory";
+    }
+    const char *const reason = k->open(table, write);
+    if (reason != NULL && k->own_size > 0)
+        free(table->own);
+    return reason;
+}
+
+static bool end(kept *table, bool written) {
+    const keeper *const k = table->keeper;
+    bool good = true;
+    if (written)
+        good = k->finish(table);
+    else
+        k->close(table);
+    if (k->own_size > 0)
+        free(table->own);
+    return good;
+}
+
 static const char *fill(kept *table, table_row *row) {
     const keeper *const k = table->keeper;
-    const char *const reason = k->create(table);
+    const char *const reason = begin(table, true);
     if (reason != NULL)
         return reason;
     const double start = now();
@@ -135,7 +161,7 @@ static const char *fill(kept *table, table_row *row) {
         table_item(i, key, value);
         good = k->put(table, key, value);
     }
-    good = k->finish(table) && good;
+    good = end(table, true) && good;
     row->put_ns = (now() - start) / (double)table->n;
     return good ? NULL : "an item could not be put";
 }
@@ -143,7 +169,7 @@ static const char *fill(kept *table, table_row *row) {
 static void measure(kept *table, const table_setup *setup, table_row *row) {
     const keeper *const k = table->keeper;
     row->slow_bytes = drop(table->path) / (double)table->n;
-    row->refused = k->open(table);
+    row->refused = begin(table, false);
     if (row->refused != NULL)
         return;
     const uint64_t most = setup->samples > 0 ? setup->samples : setup->n;
@@ -154,9 +180,9 @@ static void measure(kept *table, const table_setup *setup, table_row *row) {
     row->hit_calls = hits.calls;
     row->hit_pages = hits.pages;
     if (!k->past_cache) { /* what the hits have fetched shall not help the misses */
-        k->close(table);
+        (void)end(table, false);
         (void)drop(table->path);
-        row->refused = k->open(table);
+        row->refused = begin(table, false);
         if (row->refused != NULL)
             return;
     }
@@ -170,7 +196,7 @@ static void measure(kept *table, const table_setup *setup, table_row *row) {
         row->hit_ns = time_warm(table, true, &row->wrong);
         row->miss_ns = time_warm(table, false, &row->wrong);
     }
-    k->close(table);
+    (void)end(table, false);
 }
 
 size_t table_run(const table_setup *setup, table_row *rows) {
@@ -202,7 +228,7 @@ size_t table_run(const table_setup *setup, table_row *rows) {
                            .fast_bytes = NAN,
                            .slow_bytes = NAN};
         kept table = {.keeper = keepers[i], .path = path, .n = setup->n};
-        if (keepers[i]->create != NULL) {
+        if (!keepers[i]->reads_only) {
             (void)unlink(path);
             unfilled = fill(&table, row);
         }

@@ -359,36 +359,26 @@ static tamis_status two_simulate(const figure *self, run *r, measured *value) {
     return ddlcbf_simulate(self, 2, r, value);
 }
 
-#define MOVED   "ours: elements moved in the background, 64-bit buckets at load 4"
-#define FLUID   "fluid limit, mean over the three subtables"
-#define OFFLINE "local search, pair approximation"
+#define MOVED           "ours: elements moved in the background, 64-bit buckets at load 4"
+#define FLUID           "fluid limit, mean over the three subtables"
+#define SIMULATED(load) FLUID "; simulated with " load " keys per bucket"
+#define OFFLINE         "local search, pair approximation"
 
 /* clang-format off: one line per figure */
 static const figure figures[] = {
-    {"dleft.t1.load0", "2.3e-05", table1, table1_simulate, 0, 0, NULL,
-     FLUID "; simulated with 2.5 keys per bucket"},
+    {"dleft.t1.load0", "2.3e-05", table1, table1_simulate, 0, 0, NULL, SIMULATED("2.5")},
     {"dleft.t1.load1", "6.0e-04", table1, table1_simulate, 1, 0,
      SLIP("5.9e-04", "5.902e-4 does not round to 6.0e-4"), FLUID},
-    {"dleft.t1.load2", "1.1e-02", table1, table1_simulate, 2, 0, NULL, FLUID},
-    {"dleft.t1.load3", "1.5e-01", table1, table1_simulate, 3, 0, NULL, FLUID},
-    {"dleft.t1.load4", "6.6e-01", table1, table1_simulate, 4, 0, NULL, FLUID},
-    {"dleft.t1.load5", "1.8e-01", table1, table1_simulate, 5, 0, NULL, FLUID},
-    {"dleft.t1.load6", "2.3e-05", table1, table1_simulate, 6, 0, NULL,
-     FLUID "; simulated with 4.5 keys per bucket"},
-    {"dleft.t1.load7", "5.6e-31", table1, table1_simulate, 7, 0, NULL,
-     FLUID "; simulated with 5.5 keys per bucket"},
-    {"dleft.t2.load0", "1.7e-08", table2, table2_simulate, 0, 0, NULL,
-     FLUID "; simulated with 2.5 keys per bucket"},
-    {"dleft.t2.load1", "5.6e-07", table2, table2_simulate, 1, 0, NULL,
-     FLUID "; simulated with 3.5 keys per bucket"},
-    {"dleft.t2.load2", "1.2e-05", table2, table2_simulate, 2, 0, NULL,
-     FLUID "; simulated with 4.5 keys per bucket"},
-    {"dleft.t2.load3", "2.1e-04", table2, table2_simulate, 3, 0, NULL,
-     FLUID "; simulated with 5.5 keys per bucket"},
-    {"dleft.t2.load4", "3.5e-03", table2, table2_simulate, 4, 0, NULL, FLUID},
-    {"dleft.t2.load5", "5.6e-02", table2, table2_simulate, 5, 0, NULL, FLUID},
-    {"dleft.t2.load6", "4.8e-01", table2, table2_simulate, 6, 0, NULL, FLUID},
-    {"dleft.t2.load7", "4.5e-01", table2, table2_simulate, 7, 0, NULL, FLUID},
+    FOUR_FIGURES("dleft.t1.load", table1, table1_simulate, 0, FLUID, 2, "1.1e-02", 3, "1.5e-01", 4,
+                 "6.6e-01", 5, "1.8e-01"),
+    {"dleft.t1.load6", "2.3e-05", table1, table1_simulate, 6, 0, NULL, SIMULATED("4.5")},
+    {"dleft.t1.load7", "5.6e-31", table1, table1_simulate, 7, 0, NULL, SIMULATED("5.5")},
+    {"dleft.t2.load0", "1.7e-08", table2, table2_simulate, 0, 0, NULL, SIMULATED("2.5")},
+    {"dleft.t2.load1", "5.6e-07", table2, table2_simulate, 1, 0, NULL, SIMULATED("3.5")},
+    {"dleft.t2.load2", "1.2e-05", table2, table2_simulate, 2, 0, NULL, SIMULATED("4.5")},
+    {"dleft.t2.load3", "2.1e-04", table2, table2_simulate, 3, 0, NULL, SIMULATED("5.5")},
+    FOUR_FIGURES("dleft.t2.load", table2, table2_simulate, 0, FLUID, 4, "3.5e-03", 5, "5.6e-02", 6,
+                 "4.8e-01", 7, "4.5e-01"),
     {"dleft.t2.load8", "6.2e-03", table2, table2_simulate, 8, 0, NULL, FLUID},
     {"dleft.t2.load9", "4.8e-15", table2, table2_simulate, 9, 0, NULL,
      FLUID

@@ -44,6 +44,14 @@ static tamis_rank_shape row_shape(int index, unsigned extra_bits) {
     return shape;
 }
 
+/* A figure that is one expression of its 'index'. */
+#define FORMULA(name, expression)                                                                  \
+    static tamis_status name(const figure *self, double *value) {                                  \
+        const int index = self->index;                                                             \
+        *value = (expression);                                                                     \
+        return TAMIS_OK;                                                                           \
+    }
+
 /* lambda/2^r. */
 static double row_error(int index) {
     return ldexp(rows[index].lambda, -(int)rows[index].fp_bits);
@@ -77,34 +85,23 @@ static double dleft_bits(int index, double counter) {
     return (log2(24 / row_error(index)) + counter) * 8 / 6;
 }
 
-static tamis_status rank_bits(int index, unsigned counter, double *bits_per_key) {
-    const tamis_rank_shape shape = row_shape(index, counter);
+static tamis_status shape_bits(const tamis_rank_shape *shape, double *bits_per_key) {
     uint64_t bits;
-    const tamis_status status = tamis_model_rank_bits(&shape, &bits);
+    const tamis_status status = tamis_model_rank_bits(shape, &bits);
     if (status == TAMIS_OK)
         *bits_per_key = (double)bits / N_KEYS;
     return status;
 }
 
-static tamis_status standard(const figure *self, double *value) {
-    *value = standard_bits(self->index);
-    return TAMIS_OK;
+static tamis_status rank_bits(int index, unsigned counter, double *bits_per_key) {
+    const tamis_rank_shape shape = row_shape(index, counter);
+    return shape_bits(&shape, bits_per_key);
 }
 
-static tamis_status standard_counting(const figure *self, double *value) {
-    *value = 4 * standard_bits(self->index);
-    return TAMIS_OK;
-}
-
-static tamis_status dleft(const figure *self, double *value) {
-    *value = dleft_bits(self->index, 0);
-    return TAMIS_OK;
-}
-
-static tamis_status dleft_counting(const figure *self, double *value) {
-    *value = dleft_bits(self->index, 2);
-    return TAMIS_OK;
-}
+FORMULA(standard, standard_bits(index))
+FORMULA(standard_counting, 4 * standard_bits(index))
+FORMULA(dleft, dleft_bits(index, 0))
+FORMULA(dleft_counting, dleft_bits(index, 2))
 
 static tamis_status rank(const figure *self, double *value) {
     return rank_bits(self->index, 0, value);
@@ -126,38 +123,18 @@ static tamis_status best_shape(int index, unsigned counter, tamis_rank_shape *sh
 
 static tamis_status best_bits(int index, unsigned counter, double *value) {
     tamis_rank_shape shape;
-    uint64_t bits;
-    tamis_status status = best_shape(index, counter, &shape);
-    if (status == TAMIS_OK)
-        status = tamis_model_rank_bits(&shape, &bits);
-    if (status == TAMIS_OK)
-        *value = (double)bits / N_KEYS;
-    return status;
+    const tamis_status status = best_shape(index, counter, &shape);
+    return status == TAMIS_OK ? shape_bits(&shape, value) : status;
 }
 
 static double ideal_bits(int index) {
     return index * log2(10) / log(2);
 }
 
-static tamis_status f5_standard(const figure *self, double *value) {
-    *value = ideal_bits(self->index);
-    return TAMIS_OK;
-}
-
-static tamis_status f6_standard(const figure *self, double *value) {
-    *value = 4 * ideal_bits(self->index);
-    return TAMIS_OK;
-}
-
-static tamis_status f5_dleft(const figure *self, double *value) {
-    *value = (log2(24) + self->index * log2(10)) * 8 / 6;
-    return TAMIS_OK;
-}
-
-static tamis_status f6_dleft(const figure *self, double *value) {
-    *value = (log2(24) + self->index * log2(10) + COUNTER) * 8 / 6;
-    return TAMIS_OK;
-}
+FORMULA(f5_standard, ideal_bits(index))
+FORMULA(f6_standard, 4 * ideal_bits(index))
+FORMULA(f5_dleft, (log2(24) + index * log2(10)) * 8 / 6)
+FORMULA(f6_dleft, (log2(24) + index * log2(10) + COUNTER) * 8 / 6)
 
 static tamis_status f5_rank(const figure *self, double *value) {
     return best_bits(self->index, 0, value);
@@ -201,10 +178,7 @@ static tamis_status compact(const figure *self, double *value) {
     return tamis_model_rank_compact(&shape, N_KEYS, value);
 }
 
-static tamis_status compact_dleft(const figure *self, double *value) {
-    *value = dleft_packed(self->index);
-    return TAMIS_OK;
-}
+FORMULA(compact_dleft, dleft_packed(index))
 
 static tamis_status ratio(const figure *self, double *value) {
     const tamis_status status = compact(self, value);
@@ -213,10 +187,7 @@ static tamis_status ratio(const figure *self, double *value) {
     return status;
 }
 
-static tamis_status ratio_dleft(const figure *self, double *value) {
-    *value = 100 * dleft_packed(self->index) / standard_bits(self->index);
-    return TAMIS_OK;
-}
+FORMULA(ratio_dleft, 100 * dleft_packed(index) / standard_bits(index))
 
 static tamis_status uncompressed(const figure *self, double *value) {
     double packed;
@@ -403,6 +374,13 @@ static tamis_status error_simulate(const figure *self, run *r, measured *value) 
 
 #define TEXT "with the best shape"
 
+/* One row of a table: the figures for the three error rates. */
+#define THREE_RATES(id, compute, simulate, e2, e3, e4, note)                                       \
+    {id ".1e-2", e2, compute, simulate, ROW_1E2, 0, NULL, note},                                   \
+        {id ".1e-3", e3, compute, simulate, ROW_1E3, 0, NULL, note}, {                             \
+        id ".1e-4", e4, compute, simulate, ROW_1E4, 0, NULL, note                                  \
+    }
+
 #define PLOTS(i)                                                                                   \
     {"rank.f5.standard.1e-" #i, NULL, f5_standard, NULL, i, 0, NULL, "log2(1/e)/ln 2"},            \
         {"rank.f5.dleft.1e-" #i, NULL, f5_dleft, NULL, i, 0, NULL, "4/3 log2(24/e)"},              \
@@ -432,9 +410,7 @@ static const figure figures[] = {
     {"rank.t2.po.1e-4", "at most 1e-10", overflow, overflow_simulate, ROW_1E4, 0, NULL,
      BOUND "; the error rate of this row, lambda/2^r, is 5 % above its target"},
 
-    {"rank.t3.standard.1e-2", "9.6", standard, NULL, ROW_1E2, 0, NULL, IDEAL},
-    {"rank.t3.standard.1e-3", "14.6", standard, NULL, ROW_1E3, 0, NULL, IDEAL},
-    {"rank.t3.standard.1e-4", "19.1", standard, NULL, ROW_1E4, 0, NULL, IDEAL},
+    THREE_RATES("rank.t3.standard", standard, NULL, "9.6", "14.6", "19.1", IDEAL),
     {"rank.t3.dleft.1e-2", "15.0", dleft, NULL, ROW_1E2, 0, NULL, DLEFT},
     {"rank.t3.dleft.1e-3", "18.0", dleft, NULL, ROW_1E3, 0,
      SLIP("19.6", "its own -26.3 % and Table IV's 22.3 both need that"), DLEFT},
@@ -444,15 +420,9 @@ static const figure figures[] = {
     {"rank.t3.rank.1e-3", "14.4", rank, rank_simulate, ROW_1E3, 0, NULL, STORAGE},
     {"rank.t3.rank.1e-4", "18.2", rank, rank_simulate, ROW_1E4, 0.01, NULL, STORAGE},
 
-    {"rank.t4.standard.1e-2", "38.3", standard_counting, NULL, ROW_1E2, 0, NULL,
-     "4-bit counters; " IDEAL},
-    {"rank.t4.standard.1e-3", "58.4", standard_counting, NULL, ROW_1E3, 0, NULL,
-     "4-bit counters; " IDEAL},
-    {"rank.t4.standard.1e-4", "76.3", standard_counting, NULL, ROW_1E4, 0, NULL,
-     "4-bit counters; " IDEAL},
-    {"rank.t4.dleft.1e-2", "17.6", dleft_counting, NULL, ROW_1E2, 0, NULL, DLEFT_CBF},
-    {"rank.t4.dleft.1e-3", "22.3", dleft_counting, NULL, ROW_1E3, 0, NULL, DLEFT_CBF},
-    {"rank.t4.dleft.1e-4", "26.4", dleft_counting, NULL, ROW_1E4, 0, NULL, DLEFT_CBF},
+    THREE_RATES("rank.t4.standard", standard_counting, NULL, "38.3", "58.4", "76.3",
+                "4-bit counters; " IDEAL),
+    THREE_RATES("rank.t4.dleft", dleft_counting, NULL, "17.6", "22.3", "26.4", DLEFT_CBF),
     {"rank.t4.rank.1e-2", "13.0", rank_counting, counting_simulate, ROW_1E2, 0, NULL,
      "2 bits more per slot; " STORAGE},
     {"rank.t4.rank.1e-3", "16.8", rank_counting, counting_simulate, ROW_1E3, 0.01, NULL,
@@ -460,19 +430,13 @@ static const figure figures[] = {
     {"rank.t4.rank.1e-4", "20.6", rank_counting, counting_simulate, ROW_1E4, 0.01, NULL,
      "2 bits more per slot; " STORAGE},
 
-    {"rank.t5.rank.1e-2", "8.6", compact, compact_simulate, ROW_1E2, 0, NULL, PACKED},
-    {"rank.t5.rank.1e-3", "12.1", compact, compact_simulate, ROW_1E3, 0, NULL, PACKED},
-    {"rank.t5.rank.1e-4", "15.2", compact, compact_simulate, ROW_1E4, 0, NULL, PACKED},
-    {"rank.t5.dleft.1e-2", "11.7", compact_dleft, NULL, ROW_1E2, 0, NULL, PACKED_DL},
-    {"rank.t5.dleft.1e-3", "15.2", compact_dleft, NULL, ROW_1E3, 0, NULL, PACKED_DL},
-    {"rank.t5.dleft.1e-4", "18.3", compact_dleft, NULL, ROW_1E4, 0, NULL, PACKED_DL},
+    THREE_RATES("rank.t5.rank", compact, compact_simulate, "8.6", "12.1", "15.2", PACKED),
+    THREE_RATES("rank.t5.dleft", compact_dleft, NULL, "11.7", "15.2", "18.3", PACKED_DL),
     {"rank.t5.ratio.rank.1e-2", "89", ratio, NULL, ROW_1E2, 0, NULL, RATIO},
     {"rank.t5.ratio.rank.1e-3", "83", ratio, NULL, ROW_1E3, 0, NULL, RATIO},
     {"rank.t5.ratio.rank.1e-4", "79", ratio, NULL, ROW_1E4, 0.01, NULL,
      RATIO "; 79 with the nominal error rate"},
-    {"rank.t5.ratio.dleft.1e-2", "122", ratio_dleft, NULL, ROW_1E2, 0, NULL, RATIO},
-    {"rank.t5.ratio.dleft.1e-3", "104", ratio_dleft, NULL, ROW_1E3, 0, NULL, RATIO},
-    {"rank.t5.ratio.dleft.1e-4", "96", ratio_dleft, NULL, ROW_1E4, 0, NULL, RATIO},
+    THREE_RATES("rank.t5.ratio.dleft", ratio_dleft, NULL, "122", "104", "96", RATIO),
     {"rank.t5.uncompressed.1e-2", "30", uncompressed, NULL, ROW_1E2, 0.08, NULL, STEEP},
     {"rank.t5.uncompressed.1e-3", "150", uncompressed, NULL, ROW_1E3, 0.10, NULL, STEEP},
     {"rank.t5.uncompressed.1e-4", "1.3e3", uncompressed, NULL, ROW_1E4, 0.18, NULL, STEEP},

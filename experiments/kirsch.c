@@ -130,16 +130,21 @@ static tamis_status crisis(const figure *self, double *value) {
     return crisis_of(&settings[self->index], value);
 }
 
-static tamis_status single_fail_with(const setting *s, uint64_t cells, unsigned hashes,
-                                     double *value) {
+/* An item is mistaken or lost: with a single summary filter of so many cells, or with a filter for each level
+ * if there are none. */
+static tamis_status filters_fail(const setting *s, uint64_t cells, unsigned hashes, double *value) {
     size_t work_len;
     double *const work = new_work(s->n, &work_len);
     if (work == NULL)
         return TAMIS_E_NOMEM;
     double failed;
     double crashed;
-    const tamis_status status = tamis_model_summary_single(
-        s->n, s->buckets, s->n_tables, cells, hashes, work, work_len, &failed, &crashed, NULL);
+    const tamis_status status =
+        cells > 0
+            ? tamis_model_summary_single(s->n, s->buckets, s->n_tables, cells, hashes, work,
+                                         work_len, &failed, &crashed, NULL)
+            : tamis_model_summary_multiple(s->n, s->buckets, s->n_tables, s->bits, s->bit_hashes,
+                                           work, work_len, &failed, &crashed, NULL);
     free(work);
     if (status == TAMIS_OK)
         *value = failed + crashed;
@@ -148,27 +153,15 @@ static tamis_status single_fail_with(const setting *s, uint64_t cells, unsigned 
 
 static tamis_status single_fail(const figure *self, double *value) {
     const setting *const s = &settings[self->index];
-    return single_fail_with(s, s->cells, s->cell_hashes, value);
+    return filters_fail(s, s->cells, s->cell_hashes, value);
 }
 
 static tamis_status single_weak(const figure *self, double *value) {
-    return single_fail_with(&settings[self->index], 100000, 10, value);
+    return filters_fail(&settings[self->index], 100000, 10, value);
 }
 
 static tamis_status multiple_fail_of(const setting *s, double *value) {
-    size_t work_len;
-    double *const work = new_work(s->n, &work_len);
-    if (work == NULL)
-        return TAMIS_E_NOMEM;
-    double failed;
-    double crashed;
-    const tamis_status status =
-        tamis_model_summary_multiple(s->n, s->buckets, s->n_tables, s->bits, s->bit_hashes, work,
-                                     work_len, &failed, &crashed, NULL);
-    free(work);
-    if (status == TAMIS_OK)
-        *value = failed + crashed;
-    return status;
+    return filters_fail(s, 0, 0, value);
 }
 
 static tamis_status multiple_fail(const figure *self, double *value) {
@@ -393,7 +386,7 @@ static tamis_status single_mistaken(int index, uint64_t cells, unsigned hashes, 
     weak.cell_hashes = hashes;
     const tamis_status status =
         kirsch_simulate_mistaken(&weak, TAMIS_SUMMARY_SINGLE, trials, value);
-    return status == TAMIS_OK ? single_fail_with(&weak, cells, hashes, &value->expected) : status;
+    return status == TAMIS_OK ? filters_fail(&weak, cells, hashes, &value->expected) : status;
 }
 
 static tamis_status single_fail_sim(const figure *self, run *r, measured *value) {
@@ -496,25 +489,17 @@ static tamis_status rebuild_sim(const figure *self, run *r, measured *value) {
 #define MOVES "moves M of real rebuilds; the model above counts M', about 3 % more"
 
 static const figure figures[] = {
-    {"mht.t1.approx1", "8504.18", t1_approx, t1_level, 1, 0, NULL, T1_APPROX},
-    {"mht.t1.approx2", "1423.70", t1_approx, t1_level, 2, 0, NULL, T1_APPROX},
-    {"mht.t1.approx3", "71.78", t1_approx, t1_level, 3, 0, NULL, T1_APPROX},
-    {"mht.t1.approx4", "0.34", t1_approx, t1_level, 4, 0, NULL, T1_APPROX},
+    FOUR_FIGURES("mht.t1.approx", t1_approx, t1_level, 0, T1_APPROX, 1, "8504.18", 2, "1423.70", 3,
+                 "71.78", 4, "0.34"),
     {"mht.t1.approx5", "-3.00e-5", t1_approx, t1_fifth_approx, 5, 0, NULL, NEGATIVE "; " THIRD},
-    {"mht.t1.exact1", "8504.18", t1_exact, t1_level, 1, 0, NULL, EXACT},
-    {"mht.t1.exact2", "1423.67", t1_exact, t1_level, 2, 0, NULL, EXACT},
-    {"mht.t1.exact3", "71.80", t1_exact, t1_level, 3, 0, NULL, EXACT},
-    {"mht.t1.exact4", "0.35", t1_exact, t1_level, 4, 0, NULL, EXACT},
+    FOUR_FIGURES("mht.t1.exact", t1_exact, t1_level, 0, EXACT, 1, "8504.18", 2, "1423.67", 3,
+                 "71.80", 4, "0.35"),
     {"mht.t1.exact5", "1.62e-5", t1_exact, t1_fifth, 5, 0, NULL, EXACT "; " THIRD},
-    {"mht.t2.approx1", "8848.07", t2_approx, t2_level, 1, 0, NULL, T2_APPROX},
-    {"mht.t2.approx2", "1088.11", t2_approx, t2_level, 2, 0, NULL, T2_APPROX},
-    {"mht.t2.approx3", "63.42", t2_approx, t2_level, 3, 0, NULL, T2_APPROX},
-    {"mht.t2.approx4", "0.40", t2_approx, t2_level, 4, 0, NULL, T2_APPROX},
+    FOUR_FIGURES("mht.t2.approx", t2_approx, t2_level, 0, T2_APPROX, 1, "8848.07", 2, "1088.11", 3,
+                 "63.42", 4, "0.40"),
     {"mht.t2.approx5", "-4.80e-5", t2_approx, t2_fifth_approx, 5, 0, NULL, NEGATIVE "; " THIRD},
-    {"mht.t2.exact1", "8848.07", t2_exact, t2_level, 1, 0, NULL, EXACT},
-    {"mht.t2.exact2", "1088.08", t2_exact, t2_level, 2, 0, NULL, EXACT},
-    {"mht.t2.exact3", "63.45", t2_exact, t2_level, 3, 0, NULL, EXACT},
-    {"mht.t2.exact4", "0.41", t2_exact, t2_level, 4, 0, NULL, EXACT},
+    FOUR_FIGURES("mht.t2.exact", t2_exact, t2_level, 0, EXACT, 1, "8848.07", 2, "1088.08", 3,
+                 "63.45", 4, "0.41"),
     {"mht.t2.exact5", "3.37e-5", t2_exact, t2_fifth, 5, 0, NULL, EXACT "; " THIRD},
     {"mht.crisis10k", "1.01e-12", crisis, crisis_sim, SETTING_10K, 0, NULL,
      "the tail, summed by itself; simulated with three sub-tables, the last of 1,700 buckets"},

@@ -112,31 +112,32 @@ static tamis_status outcome(const kirsch_setting *s, tamis_summary summary, unsi
     return status != TAMIS_OK ? status : closed;
 }
 
-tamis_status kirsch_simulate_crisis(const kirsch_setting *s, unsigned trials, measured *value) {
-    series with = {0, 0, 0};
+/* Over many tables: the fraction that has a crisis, and the items that are mistaken in one. */
+static tamis_status simulate_outcomes(const kirsch_setting *s, tamis_summary summary,
+                                      unsigned trials, measured *crisis, measured *mistaken) {
+    series with = {0, 0, 0}, items = {0, 0, 0};
     for (unsigned t = 0; t < trials; t++) {
-        double crises, mistaken;
-        const tamis_status status = outcome(s, TAMIS_SUMMARY_SINGLE, t, &crises, &mistaken);
+        double crises, wrong;
+        const tamis_status status = outcome(s, summary, t, &crises, &wrong);
         if (status != TAMIS_OK)
             return status;
         series_add(&with, crises > 0 ? 1 : 0);
+        series_add(&items, wrong);
     }
-    *value = series_result(&with, trials);
+    *crisis = series_result(&with, trials);
+    *mistaken = series_result(&items, trials);
     return TAMIS_OK;
+}
+
+tamis_status kirsch_simulate_crisis(const kirsch_setting *s, unsigned trials, measured *value) {
+    measured mistaken;
+    return simulate_outcomes(s, TAMIS_SUMMARY_SINGLE, trials, value, &mistaken);
 }
 
 tamis_status kirsch_simulate_mistaken(const kirsch_setting *s, tamis_summary summary,
                                       unsigned trials, measured *value) {
-    series items = {0, 0, 0};
-    for (unsigned t = 0; t < trials; t++) {
-        double crises, mistaken;
-        const tamis_status status = outcome(s, summary, t, &crises, &mistaken);
-        if (status != TAMIS_OK)
-            return status;
-        series_add(&items, mistaken);
-    }
-    *value = series_result(&items, trials);
-    return TAMIS_OK;
+    measured crisis;
+    return simulate_outcomes(s, summary, trials, &crisis, value);
 }
 
 tamis_status kirsch_simulate_fpr(const kirsch_setting *s, tamis_summary summary, unsigned trials,
