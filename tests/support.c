@@ -83,17 +83,36 @@ tamis_kind test_next_kind(tamis_kind kind) {
     return TAMIS_KIND_ANY;
 }
 
-tamis_params test_params(tamis_kind kind, uint64_t n, double fpr, uint64_t seed) {
+tamis_params test_bare_params(tamis_kind kind, uint64_t capacity, uint64_t seed) {
+    tamis_params params;
+    tamis_params_init(&params);
+    params.kind = kind;
+    params.capacity = capacity;
+    params.seed = seed;
+    return params;
+}
+
+tamis_need test_need(tamis_kind kind, uint64_t n, double fpr) {
     tamis_need need;
-    tamis_plan plan;
     tamis_need_init(&need);
-    tamis_plan_init(&plan);
     need.n = n;
     need.fpr = fpr;
     need.kind = kind;
-    assert_ok(tamis_plan_make(&need, &plan));
-    plan.params.seed = seed;
-    return plan.params;
+    return need;
+}
+
+tamis_plan test_planned(const tamis_need *need) {
+    tamis_plan plan;
+    tamis_plan_init(&plan);
+    assert_ok(tamis_plan_make(need, &plan));
+    return plan;
+}
+
+tamis_params test_params(tamis_kind kind, uint64_t n, double fpr, uint64_t seed) {
+    const tamis_need need = test_need(kind, n, fpr);
+    tamis_params params = test_planned(&need).params;
+    params.seed = seed;
+    return params;
 }
 
 tamis_filter *test_filter(tamis_kind kind, uint64_t n, double fpr, uint64_t seed) {
@@ -102,6 +121,13 @@ tamis_filter *test_filter(tamis_kind kind, uint64_t n, double fpr, uint64_t seed
     assert_ok(tamis_filter_create(&params, NULL, &filter));
     assert_non_null(filter);
     return filter;
+}
+
+tamis_info test_info(const tamis_filter *filter) {
+    tamis_info info;
+    tamis_info_init(&info);
+    assert_ok(tamis_filter_info(filter, &info));
+    return info;
 }
 
 unsigned char *test_encoded(const tamis_filter *filter, size_t *size) {

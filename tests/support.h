@@ -51,11 +51,23 @@ void test_allocator_init(test_allocator *t, long fail_at);
 /* The kinds that exist, one after the other: TAMIS_KIND_ANY begins them and ends them. */
 tamis_kind test_next_kind(tamis_kind kind);
 
+/* Parameters with these members, the others by default. */
+tamis_params test_bare_params(tamis_kind kind, uint64_t capacity, uint64_t seed);
+
+/* A need with these members, the others by default. */
+tamis_need test_need(tamis_kind kind, uint64_t n, double fpr);
+
+/* The plan for a need that can be met. */
+tamis_plan test_planned(const tamis_need *need);
+
 /* Parameters of this kind, planned for n keys at error rate 'fpr'; the seed is 'seed'. */
 tamis_params test_params(tamis_kind kind, uint64_t n, double fpr, uint64_t seed);
 
 /* An empty filter with these parameters, to be freed. */
 tamis_filter *test_filter(tamis_kind kind, uint64_t n, double fpr, uint64_t seed);
+
+/* What a filter tells of itself. */
+tamis_info test_info(const tamis_filter *filter);
 
 /* The bytes of a filter as a file would hold them: a copy, to be freed. */
 unsigned char *test_encoded(const tamis_filter *filter, size_t *size);

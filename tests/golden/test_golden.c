@@ -104,9 +104,7 @@ static void test_golden_stories_are_what_they_say(void **state) {
     for (unsigned i = 0; golden_next(i, &file); i++) {
         tamis_filter *const filter = golden_make(&file);
         assert_non_null(filter);
-        tamis_info info;
-        tamis_info_init(&info);
-        assert_ok(tamis_filter_info(filter, &info));
+        const tamis_info info = test_info(filter);
         if (file.story == EMPTY)
             assert_int_equal(info.count, 0);
         if (file.story == TWO)
@@ -187,9 +185,7 @@ static void test_golden_series_load_and_answer(void **state) {
         if (tamis_i_little_endian())
             assert_ok(tamis_filter_map(golden_path(&file), NULL, &loaded[n++], NULL));
         while (n-- > 0) {
-            tamis_info info;
-            tamis_info_init(&info);
-            assert_ok(tamis_filter_info(loaded[n], &info));
+            const tamis_info info = test_info(loaded[n]);
             assert_int_equal(info.params.kind, golden_series[i].kind);
             assert_int_equal(tamis_filter_key_form(loaded[n]), golden_form(file.name));
             assert_true(info.n_links >= 3 && info.params.seed == GOLDEN_SEED);

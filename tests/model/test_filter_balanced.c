@@ -51,13 +51,6 @@ static tamis_filter *filled(const tamis_params *params, uint64_t seed, uint64_t 
     return filter;
 }
 
-static tamis_info info_of(const tamis_filter *filter) {
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(filter, &info));
-    return info;
-}
-
 typedef struct sample {
     double sum, squares;
 } sample;
@@ -87,7 +80,7 @@ static void check_scheme(tamis_balance_scheme scheme, double accesses) {
     sample looks = {0, 0}, listed = {0, 0}, loads[LOADS] = {{0, 0}};
     for (unsigned i = 0; i < FILTERS; i++) {
         tamis_filter *const filter = filled(&plan.params, test_seed() + i, KEYS);
-        const tamis_info info = info_of(filter);
+        const tamis_info info = test_info(filter);
         sample_add(&looks, info.reads_per_insert);
         sample_add(&listed, (double)info.stash_used / KEYS);
         assert_true(info.stash_used < info.stash_size);
@@ -122,7 +115,7 @@ static void test_balanced_rate_is_as_planned(void **state) {
     for (unsigned i = 0; i < 3; i++) {
         const tamis_plan plan = plan_for(TAMIS_BALANCE_MHT, 1.2, bits[i], 400000);
         tamis_filter *const filter = filled(&plan.params, test_seed() + i, 400000);
-        const tamis_info info = info_of(filter);
+        const tamis_info info = test_info(filter);
         uint64_t hits = 0, keys[CHUNK];
         for (uint64_t at = 0; at < 4000000; at += CHUNK) {
             for (uint64_t j = 0; j < CHUNK; j++)
@@ -142,7 +135,7 @@ static void test_balanced_beats_blocked_twenty_times(void **state) {
     (void)state;
     const tamis_plan plan = plan_for(TAMIS_BALANCE_MHT, 1.2, 32, 400000);
     tamis_filter *const filter = filled(&plan.params, test_seed(), 400000);
-    const tamis_info info = info_of(filter);
+    const tamis_info info = test_info(filter);
     double blocked;
     assert_ok(tamis_model_blocked(256, 8, 22, &blocked));
     printf("# MHT %.3e, blocked %.3e: 1/%.1f; %.3f reads per insert, %.3f per negative query\n",
@@ -159,7 +152,7 @@ static void test_balanced_overload_rises_smoothly(void **state) {
     double before = 0;
     for (uint64_t n = KEYS / 2; n <= 3 * KEYS; n += KEYS / 4) {
         tamis_filter *const filter = filled(&plan.params, test_seed(), n);
-        const tamis_info info = info_of(filter);
+        const tamis_info info = test_info(filter);
         for (uint64_t key = 0; key < n; key++)
             assert_true(tamis_filter_contains_u64(filter, key));
         printf("# %3.0f %% of the capacity: error rate %.2e, %.2f reads per query\n",
@@ -242,7 +235,7 @@ static void test_balanced_reads_are_as_counted(void **state) {
         for (uint64_t percent = 20; percent <= 100; percent += percent < 60 ? 20 : 10) {
             const uint64_t n = capacity * percent / 100 / CHUNK * CHUNK;
             tamis_filter *const filter = filled(&plan.params, test_seed() + i, n);
-            const tamis_info info = info_of(filter);
+            const tamis_info info = test_info(filter);
             double error, present_error;
             const double present = reads_of(filter, 0, n, &present_error);
             const double absent = reads_of(filter, (uint64_t)1 << 40, capacity, &error);

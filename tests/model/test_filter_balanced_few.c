@@ -78,15 +78,11 @@ static void test_few_blocks_keep_the_promise(void **state) {
     const unsigned step = long_run() ? 1 : 3;
     for (unsigned i = step - 1; i < SIZES; i += step) {
         for (unsigned j = 0; j < sizeof rates / sizeof *rates; j++, plans++) {
-            tamis_need need;
-            tamis_plan plan;
             sample rate = {0}, listed = {0};
-            tamis_need_init(&need);
-            tamis_plan_init(&plan);
-            need.n = i == 11 ? 1533 : (uint64_t)round(300 * pow(50, i / 26.0));
-            need.fpr = rates[j];
-            need.kind = TAMIS_KIND_BALANCED_BLOOM;
-            assert_ok(tamis_plan_make(&need, &plan));
+            const tamis_need need =
+                test_need(TAMIS_KIND_BALANCED_BLOOM,
+                          i == 11 ? 1533 : (uint64_t)round(300 * pow(50, i / 26.0)), rates[j]);
+            const tamis_plan plan = test_planned(&need);
             measure(&plan.params, need.n, filters(need.n == 1533 ? 400 : 40), &rate, &listed);
             const double ratio = sample_mean(&rate) / plan.fpr;
             const double error = sample_error(&rate) / plan.fpr;

@@ -9,12 +9,8 @@
 
 static tamis_filter *make_with(uint64_t n, uint64_t bucket_bits, uint64_t group, uint64_t plain,
                                uint64_t seed) {
-    tamis_params params;
     tamis_filter *filter = NULL;
-    tamis_params_init(&params);
-    params.kind = TAMIS_KIND_DLEFT;
-    params.capacity = n;
-    params.seed = seed;
+    tamis_params params = test_bare_params(TAMIS_KIND_DLEFT, n, seed);
     params.value[TAMIS_DLEFT_BUCKET_BITS] = bucket_bits;
     params.value[TAMIS_DLEFT_GROUP] = group;
     params.value[TAMIS_DLEFT_PLAIN] = plain;
@@ -51,13 +47,6 @@ static uint64_t ask(const tamis_filter *filter, uint64_t from, uint64_t to) {
 
 #define ABSENT ((uint64_t)1 << 40)
 
-static tamis_info info_of(const tamis_filter *filter) {
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(filter, &info));
-    return info;
-}
-
 /* The papers' asymptotic rates at 16 and 20 bits per key, from 10^6 keys. */
 static void test_dleft_error_rates_as_the_paper(void **state) {
     (void)state;
@@ -75,7 +64,7 @@ static void test_dleft_error_rates_as_the_paper(void **state) {
             make_with(n, rows[i].bits, rows[i].group, rows[i].plain, test_seed() + i);
         fill(filter, 0, n);
         assert_int_equal(ask(filter, 0, n), n);
-        const tamis_info info = info_of(filter);
+        const tamis_info info = test_info(filter);
         const double bits_per_key = 8 * (double)info.bytes / (double)n;
         char what[64];
         snprintf(what, sizeof what, "dleft %d bits, groups of %d%s", (int)rows[i].bits,
@@ -107,14 +96,10 @@ static void test_dleft_offline_as_the_paper(void **state) {
         double mean = 0;
         uint64_t hits = 0;
         for (unsigned t = 0; t < trials; t++) {
-            tamis_params params;
             tamis_build_options how;
             tamis_filter *filter = NULL;
-            tamis_params_init(&params);
             tamis_build_options_init(&how);
-            params.kind = TAMIS_KIND_DLEFT;
-            params.capacity = rows[i].n;
-            params.seed = test_seed() + t;
+            tamis_params params = test_bare_params(TAMIS_KIND_DLEFT, rows[i].n, test_seed() + t);
             params.value[TAMIS_DLEFT_BUCKET_BITS] = rows[i].bits;
             params.value[TAMIS_DLEFT_BUCKETS] = 4096;
             how.ties = rows[i].ties;
@@ -123,7 +108,7 @@ static void test_dleft_offline_as_the_paper(void **state) {
             assert_ok(tamis_filter_build_many(&params, digests, rows[i].n, &how, NULL, &filter));
             assert_int_equal(tamis_filter_contains_many_digest(filter, digests, rows[i].n, NULL),
                              rows[i].n);
-            const tamis_info info = info_of(filter);
+            const tamis_info info = test_info(filter);
             assert_int_equal(info.params.value[TAMIS_DLEFT_SUBTABLES], 2);
             mean += info.fpr / trials;
             hits += ask(filter, ABSENT, ABSENT + 100000);
@@ -160,7 +145,7 @@ static void test_dleft_fill_curve_against_bloom(void **state) {
             fill(filter, before, keys);
             before = keys;
             assert_int_equal(ask(filter, 0, keys), keys);
-            const tamis_info info = info_of(filter);
+            const tamis_info info = test_info(filter);
             double bloom = 0;
             assert_ok(
                 tamis_model_bloom(8 * (double)info.bytes, (double)keys, rows[i].hashes, &bloom));
@@ -184,7 +169,7 @@ static void test_dleft_overfull_refuses_and_keeps_all(void **state) {
             bool added;
             while (tamis_filter_insert_u64(filter, keys, &added) == TAMIS_OK)
                 keys++;
-            const tamis_info full = info_of(filter);
+            const tamis_info full = test_info(filter);
             printf("# %d bits, groups of %d: full at %d of 1000, error rate %.3g\n", (int)bits,
                    (int)group, (int)keys, full.fpr);
             assert_in_range(keys, 1200, 2000);
@@ -221,7 +206,7 @@ static void test_dleft_loads_follow_the_fluid_limit(void **state) {
     for (uint64_t bits = 64; bits <= 128; bits += 64) {
         tamis_filter *const filter = make(n, bits, 1, test_seed() + bits);
         fill(filter, 0, n);
-        const tamis_info info = info_of(filter);
+        const tamis_info info = test_info(filter);
         const double buckets = 3 * (double)info.params.value[TAMIS_DLEFT_BUCKETS];
         /* Keys taken for others, the false positives of insert, are not in the table. */
         double fraction[3 * 14], chi = 0;

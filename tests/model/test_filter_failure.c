@@ -57,16 +57,10 @@ static bool fails(const tamis_params *params, uint64_t n, unsigned replaced, uin
 }
 
 static tamis_plan plan_for(tamis_kind kind, uint64_t n, double p, double failure, bool deletes) {
-    tamis_need need;
-    tamis_plan plan;
-    tamis_need_init(&need);
-    tamis_plan_init(&plan);
-    need.kind = kind;
-    need.n = n;
-    need.fpr = p;
+    tamis_need need = test_need(kind, n, p);
     need.failure_max = failure;
     need.deletes = deletes;
-    assert_ok(tamis_plan_make(&need, &plan));
+    const tamis_plan plan = test_planned(&need);
     assert_true(plan.overflow_probability <= failure);
     return plan;
 }

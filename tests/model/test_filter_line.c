@@ -25,12 +25,8 @@ static tamis_digest digest_at(uint64_t *state) {
 
 static tamis_filter *make(tamis_kind kind, double bits, unsigned homes, unsigned fp_bits_max,
                           unsigned limit, tamis_line_shape *shape) {
-    tamis_params params;
     tamis_filter *filter;
-    tamis_params_init(&params);
-    params.kind = kind;
-    params.capacity = KEYS;
-    params.seed = 1;
+    tamis_params params = test_bare_params(kind, KEYS, 1);
     params.value[TAMIS_LINE_LINES] = (uint64_t)(KEYS * bits / 512);
     params.value[TAMIS_LINE_HOMES] = homes;
     params.value[TAMIS_LINE_BITS_MAX] = fp_bits_max;
@@ -84,9 +80,7 @@ static double scatter_passing_on(const tamis_line_shape *s, double fpr) {
 }
 
 static double counted(const tamis_filter *filter) {
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(filter, &info));
+    const tamis_info info = test_info(filter);
     return info.fpr;
 }
 
@@ -160,15 +154,9 @@ static void test_line_planned_parts_merge(void **state) {
     static const double rates[] = {1e-4, 1e-5, 1e-6};
     for (unsigned i = 0; i < 3; i++)
         for (unsigned shares = 0; shares < 3; shares++) {
-            tamis_need need;
-            tamis_plan plan;
             tamis_filter *part[2];
-            tamis_need_init(&need);
-            tamis_plan_init(&plan);
-            need.n = KEYS;
-            need.fpr = rates[i];
-            need.kind = TAMIS_KIND_LINE_SET;
-            assert_ok(tamis_plan_make(&need, &plan));
+            const tamis_need need = test_need(TAMIS_KIND_LINE_SET, KEYS, rates[i]);
+            tamis_plan plan = test_planned(&need);
             assert_true(plan.params.value[TAMIS_LINE_LIMIT] != 0 && plan.lines_per_query > 1);
             plan.params.seed = 7;
             for (unsigned k = 0; k < 2; k++)
@@ -241,16 +229,10 @@ static void test_line_promise_holds_for_its_replacements(void **state) {
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
         for (size_t k = 0; k < sizeof asked / sizeof *asked; k++) {
             uint64_t random = test_seed() + 7 * i + k;
-            tamis_need need;
-            tamis_plan plan;
             tamis_filter *filter;
-            tamis_need_init(&need);
-            tamis_plan_init(&plan);
-            need.n = N;
-            need.fpr = rates[i];
-            need.kind = TAMIS_KIND_LINE;
+            tamis_need need = test_need(TAMIS_KIND_LINE, N, rates[i]);
             need.replacements = asked[k];
-            assert_ok(tamis_plan_make(&need, &plan));
+            const tamis_plan plan = test_planned(&need);
             assert_int_equal(plan.replacements, asked[k]);
             assert_ok(tamis_filter_create(&plan.params, NULL, &filter));
             for (size_t j = 0; j < N; j++) {
@@ -279,14 +261,9 @@ static void test_line_plans_keep_their_promise(void **state) {
             for (size_t k = 0; k < sizeof rates / sizeof rates[0]; k++) {
                 const unsigned trials = n[i] < 1000 ? 300 : 60;
                 double sum = 0, squares = 0;
-                tamis_need need;
-                tamis_plan plan;
-                tamis_need_init(&need);
-                tamis_plan_init(&plan);
-                need.n = n[i];
-                need.fpr = rates[k];
-                need.kind = set ? TAMIS_KIND_LINE_SET : TAMIS_KIND_LINE;
-                assert_ok(tamis_plan_make(&need, &plan));
+                const tamis_need need =
+                    test_need(set ? TAMIS_KIND_LINE_SET : TAMIS_KIND_LINE, n[i], rates[k]);
+                tamis_plan plan = test_planned(&need);
                 assert_true(plan.fpr <= rates[k]);
                 for (unsigned t = 0; t < trials; t++) {
                     tamis_filter *filter;
@@ -314,16 +291,11 @@ static void rate_at(tamis_kind kind, double bits, uint64_t queries, double *tabl
                     double *measured) {
     enum { N = 400000 };
     static tamis_digest asked[CHUNK];
-    tamis_need need;
-    tamis_plan plan;
     tamis_filter *filter;
     uint64_t random = test_seed() + 31, hits = 0;
-    tamis_need_init(&need);
-    tamis_plan_init(&plan);
-    need.n = N;
+    tamis_need need = test_need(kind, N, 0);
     need.bytes = (uint64_t)(N * bits / 8);
-    need.kind = kind;
-    assert_ok(tamis_plan_make(&need, &plan));
+    tamis_plan plan = test_planned(&need);
     assert_true((double)plan.bytes <= N * bits / 8);
     plan.params.seed = 5;
     assert_ok(tamis_filter_create(&plan.params, NULL, &filter));

@@ -130,9 +130,7 @@ static void run(double bits, uint64_t calls) {
         change(s, end - done);
         done = end;
         verify(s);
-        tamis_info info;
-        tamis_info_init(&info);
-        assert_ok(tamis_filter_info(s->filter, &info));
+        const tamis_info info = test_info(s->filter);
         const uint64_t found = hits(s);
         const double rounds = (double)done / 2 / CAPACITY;
         double bound;

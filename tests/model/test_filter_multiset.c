@@ -157,9 +157,7 @@ static void call_query(run *r, uint64_t i) {
 
 /* Every key of the universe, and what info tells. */
 static void check_all(run *r) {
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(r->filter, &info));
+    const tamis_info info = test_info(r->filter);
     r->saturated = info.saturated != 0;
     for (uint64_t i = 0; i < r->truth.n_keys; i++)
         if (r->truth.copies[i] > 0)

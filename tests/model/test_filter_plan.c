@@ -61,22 +61,16 @@ static void fill_and_ask(const tamis_params *params, const grid_point *g, outcom
         o->hits += tamis_filter_contains_many_u64(f, keys, CHUNK, NULL);
     }
     o->queries += g->queries;
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(f, &info));
+    const tamis_info info = test_info(f);
     o->info_sum += info.fpr;
     o->info_squares += info.fpr * info.fpr;
     tamis_filter_free(f);
 }
 
 static void check_point(tamis_kind kind, const grid_point *g) {
-    tamis_need need;
     tamis_plan plan;
-    tamis_need_init(&need);
+    const tamis_need need = test_need(kind, g->n, g->p);
     tamis_plan_init(&plan);
-    need.kind = kind;
-    need.n = g->n;
-    need.fpr = g->p;
     const tamis_status status = tamis_plan_make(&need, &plan);
     if (status == TAMIS_E_UNSUPPORTED)
         return; /* a kind may have a limit; the plan's own tests count them */

@@ -35,12 +35,8 @@ static bool long_run(void) {
 }
 
 static tamis_filter *make_row(const struct row *row, tamis_kind kind) {
-    tamis_params params;
     tamis_filter *f;
-    tamis_params_init(&params);
-    params.kind = kind;
-    params.capacity = N;
-    params.seed = test_seed();
+    tamis_params params = test_bare_params(kind, N, test_seed());
     const uint64_t buckets = (uint64_t)floor(N / (row->lambda * row->homes));
     params.value[TAMIS_RANK_BUCKETS] = buckets;
     params.value[TAMIS_RANK_HOMES] = row->homes;
@@ -60,9 +56,7 @@ static void random_digests(uint64_t *random, tamis_digest *digests) {
 }
 
 static double told_bits(const tamis_filter *f) {
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(f, &info));
+    const tamis_info info = test_info(f);
     return 8 * (double)info.bytes / N;
 }
 
@@ -118,14 +112,10 @@ static void test_rank_plans_are_smaller_than_the_paper(void **state) {
     (void)state;
     for (unsigned i = 0; i < N_ROWS; i++) {
         tamis_filter *const f = make_row(&rows[i], TAMIS_KIND_RANK);
-        tamis_need need;
-        tamis_plan plan;
-        tamis_need_init(&need);
-        tamis_plan_init(&plan);
-        need.n = N;
-        need.kind = TAMIS_KIND_RANK;
-        need.fpr = fmax(rows[i].nominal, ldexp(rows[i].lambda, -(int)rows[i].fp_bits));
-        assert_ok(tamis_plan_make(&need, &plan));
+        const tamis_need need =
+            test_need(TAMIS_KIND_RANK, N,
+                      fmax(rows[i].nominal, ldexp(rows[i].lambda, -(int)rows[i].fp_bits)));
+        const tamis_plan plan = test_planned(&need);
         const double theirs = told_bits(f);
         printf("# p = %.3g: planned %.2f bits per key, the paper's %.2f: %.1f %% less\n", need.fpr,
                plan.bits_per_key, theirs, 100 * (1 - plan.bits_per_key / theirs));

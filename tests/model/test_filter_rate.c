@@ -58,9 +58,7 @@ static void check(const char *name, unsigned bits_per_key, const tamis_params *p
     assert_ok(tamis_filter_create(params, NULL, &f));
     fill(f, keys);
     const uint64_t hits = measure(f, keys, queries);
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(f, &info));
+    const tamis_info info = test_info(f);
     printf(
         "# %s, %u per key, %llu hashes: formula %.4e, measured %.4e, info %.4e, scatter %.2f %%\n",
         name, bits_per_key, (unsigned long long)params->value[1], p, (double)hits / (double)queries,

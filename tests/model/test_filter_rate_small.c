@@ -36,9 +36,7 @@ static uint64_t measure(tamis_params *params, unsigned n, double *info_mean) {
                 keys[i] = 1000000 + done + i;
             hits += tamis_filter_contains_many_u64(f, keys, CHUNK, NULL);
         }
-        tamis_info info;
-        tamis_info_init(&info);
-        assert_ok(tamis_filter_info(f, &info));
+        const tamis_info info = test_info(f);
         *info_mean += info.fpr / FILTERS;
         tamis_filter_free(f);
     }
@@ -60,11 +58,8 @@ static void check(const char *name, tamis_params *params, unsigned n, double p, 
 }
 
 static tamis_params params_of(tamis_kind kind, uint64_t cells, unsigned hashes, unsigned n) {
-    tamis_params params;
-    tamis_params_init(&params);
-    params.kind = kind;
-    params.capacity = n;
-    params.seed = test_seed() + 1000 * (uint64_t)kind + cells + hashes;
+    tamis_params params =
+        test_bare_params(kind, n, test_seed() + 1000 * (uint64_t)kind + cells + hashes);
     params.value[0] = cells;
     params.value[1] = hashes;
     return params;

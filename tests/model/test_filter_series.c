@@ -25,18 +25,13 @@ typedef struct run {
 } run;
 
 static tamis_filter *growing(tamis_kind kind, const run *r) {
-    tamis_need need;
-    tamis_plan plan;
     tamis_growth growth;
     tamis_filter *f;
-    tamis_need_init(&need);
-    tamis_plan_init(&plan);
     tamis_growth_init(&growth);
-    need.kind = kind;
-    need.n = r->first;
+    tamis_need need = test_need(kind, r->first, 0);
     need.fpr = growth.fpr = r->promise;
     need.grows = need.deletes = growth.automatic = true;
-    assert_ok(tamis_plan_make(&need, &plan));
+    tamis_plan plan = test_planned(&need);
     plan.params.seed = test_seed() + (uint64_t)kind;
     assert_ok(tamis_filter_create(&plan.params, NULL, &f));
     assert_ok(tamis_filter_allow_growth(f, &growth));
@@ -51,9 +46,7 @@ static void assert_promise(const char *name, const tamis_filter *f, const run *r
             keys[i] = UINT64_C(1) << 50 | (done + i);
         hits += tamis_filter_contains_many_u64(f, keys, CHUNK, NULL);
     }
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(f, &info));
+    const tamis_info info = test_info(f);
     printf("# %s, %u links, keys replaced %u times: promised %g, measured %.3g, info %.3g\n", name,
            info.n_links, round, r->promise, (double)hits / (double)r->queries, info.fpr);
     assert_int_equal(info.n_links, 3);

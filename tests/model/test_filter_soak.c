@@ -70,13 +70,6 @@ static void verify(const soak *s) {
     }
 }
 
-static tamis_info info_of(const tamis_filter *filter) {
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(filter, &info));
-    return info;
-}
-
 /* 'promise' is what the error rate may never exceed. */
 static void run(const char *name, const tamis_params *params, double promise, bool distinct) {
     const char *const text = getenv("TAMIS_SOAK_CALLS");
@@ -90,7 +83,7 @@ static void run(const char *name, const tamis_params *params, double promise, bo
     for (unsigned part = 1; part <= PARTS; part++) {
         change(s, calls / PARTS);
         verify(s);
-        const tamis_info info = info_of(s->filter);
+        const tamis_info info = test_info(s->filter);
         const uint64_t found = hits(s);
         print_message("# %s: %9llu calls, %5llu keys, stash %llu, told %.3e, measured %.3e, "
                       "promised %.3e\n",
@@ -106,15 +99,9 @@ static void run(const char *name, const tamis_params *params, double promise, bo
 }
 
 static void planned(const char *name, tamis_kind kind, double fpr, bool distinct) {
-    tamis_need need;
-    tamis_plan plan;
-    tamis_need_init(&need);
-    tamis_plan_init(&plan);
-    need.n = CAPACITY;
-    need.fpr = fpr;
-    need.kind = kind;
+    tamis_need need = test_need(kind, CAPACITY, fpr);
     need.deletes = true;
-    assert_ok(tamis_plan_make(&need, &plan));
+    tamis_plan plan = test_planned(&need);
     plan.params.seed = test_seed();
     run(name, &plan.params, plan.fpr, distinct);
 }
@@ -136,11 +123,7 @@ static void test_soak_dleft_dynamic_as_planned(void **state) {
 static void test_soak_dleft_dynamic_paper_shape(void **state) {
     (void)state;
     for (uint64_t sizes = 1; sizes <= 2; sizes++) {
-        tamis_params params;
-        tamis_params_init(&params);
-        params.kind = TAMIS_KIND_DLEFT_DYNAMIC;
-        params.capacity = CAPACITY;
-        params.seed = test_seed();
+        tamis_params params = test_bare_params(TAMIS_KIND_DLEFT_DYNAMIC, CAPACITY, test_seed());
         params.value[TAMIS_DLEFT_DYNAMIC_BUCKETS] = (CAPACITY + 23) / 24;
         params.value[TAMIS_DLEFT_DYNAMIC_BUCKET_BITS] = 138;
         params.value[TAMIS_DLEFT_DYNAMIC_SIZES] = sizes;
@@ -155,16 +138,12 @@ static void test_soak_absent_keys_are_refused_but_for_the_error_rate(void **stat
     (void)state;
     static const tamis_kind kinds[] = {TAMIS_KIND_DLEFT_COUNTING, TAMIS_KIND_DLEFT_DYNAMIC};
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        tamis_params params;
         tamis_filter *f;
-        tamis_params_init(&params);
-        params.kind = kinds[k];
-        params.capacity = CAPACITY;
-        params.seed = test_seed();
+        const tamis_params params = test_bare_params(kinds[k], CAPACITY, test_seed());
         assert_ok(tamis_filter_create(&params, NULL, &f));
         for (uint64_t key = 0; key < CAPACITY; key++)
             assert_ok(tamis_filter_insert_u64(f, key, NULL));
-        const double fpr = info_of(f).fpr;
+        const double fpr = test_info(f).fpr;
         uint64_t unseen = 0;
         for (uint64_t i = 0; i < 1000000; i++) {
             const bool present = tamis_filter_contains_u64(f, ABSENT + i);
@@ -192,12 +171,9 @@ typedef struct overflow {
 static overflow change_at_load(uint64_t permille, uint64_t moves, uint64_t buckets,
                                uint64_t changes, uint64_t seed) {
     overflow o = {0};
-    tamis_params params;
     tamis_filter *f;
-    tamis_params_init(&params);
-    params.kind = TAMIS_KIND_DLEFT_COUNTING;
-    params.capacity = permille * 4 * buckets / 1000;
-    params.seed = seed;
+    tamis_params params =
+        test_bare_params(TAMIS_KIND_DLEFT_COUNTING, permille * 4 * buckets / 1000, seed);
     params.stash = 4 * buckets;
     params.value[TAMIS_DLEFT_COUNTING_BUCKETS] = buckets;
     params.value[TAMIS_DLEFT_COUNTING_MOVES] = moves;
@@ -257,12 +233,8 @@ static void test_soak_refused_inserts_change_nothing(void **state) {
     enum { REFUSED = 2000 };
     static const tamis_kind kinds[] = {TAMIS_KIND_DLEFT_COUNTING, TAMIS_KIND_DLEFT_DYNAMIC};
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        tamis_params params;
         tamis_filter *f;
-        tamis_params_init(&params);
-        params.kind = kinds[k];
-        params.capacity = CAPACITY;
-        params.seed = test_seed();
+        const tamis_params params = test_bare_params(kinds[k], CAPACITY, test_seed());
         assert_ok(tamis_filter_create(&params, NULL, &f));
         uint64_t key = 0;
         while (tamis_filter_insert_u64(f, key, NULL) == TAMIS_OK)

@@ -42,15 +42,11 @@ static double wear(const tamis_plan *plan, unsigned copies, uint64_t *random, ui
 
 /* True if the kind is offered for so many copies. */
 static bool check_copies(tamis_kind kind, unsigned copies, double p, unsigned filters) {
-    tamis_need need;
     tamis_plan plan;
-    tamis_need_init(&need);
-    tamis_plan_init(&plan);
-    need.kind = kind;
-    need.n = N;
-    need.fpr = p;
+    tamis_need need = test_need(kind, N, p);
     need.deletes = true;
     need.copies = copies;
+    tamis_plan_init(&plan);
     const tamis_status status = tamis_plan_make(&need, &plan);
     if (status == TAMIS_E_UNSUPPORTED)
         return false;

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "balance.h"
 #include "support.h"
 
 #include <math.h>
@@ -123,18 +124,13 @@ static void test_balance_region_state_uses_up_its_accesses(void **state) {
         for (size_t i = 0; i < 3; i++)
             for (double a = 1.05; a < 1.5; a += 0.15)
                 for (int s = TAMIS_BALANCE_SEQUENTIAL; s <= TAMIS_BALANCE_MHT; s++) {
-                    tamis_balance_shape shape;
-                    tamis_balance_shape_init(&shape);
-                    shape.scheme = (tamis_balance_scheme)s;
-                    shape.choices = d;
+                    tamis_balance_shape shape = balance_shape((tamis_balance_scheme)s, d);
                     double gamma;
                     assert_ok(tamis_model_balance_region(shape.scheme, d, a, loads[i], &gamma,
                                                          shape.shares));
                     assert_ok(tamis_model_balance_parameters(a, loads[i], gamma, &shape.threshold,
                                                              &shape.coin));
-                    tamis_balance_state found;
-                    tamis_balance_state_init(&found);
-                    assert_ok(tamis_model_balance_state(&shape, loads[i], &found));
+                    const tamis_balance_state found = balance_state(&shape, loads[i]);
                     assert_true(fabs(found.accesses / a - 1) < 1e-9);
                     assert_true(fabs(found.overflow / gamma - 1) < 1e-8);
                     assert_true(fabs(found.reads_present / a - 1) < 1e-9);
@@ -166,9 +162,7 @@ static void test_balance_region_mht_closed_form(void **state) {
 
 static void test_balance_budget_places_the_rest_in_the_list(void **state) {
     (void)state;
-    tamis_balance_shape shape;
-    tamis_balance_shape_init(&shape);
-    shape.choices = 3;
+    tamis_balance_shape shape = balance_shape(TAMIS_BALANCE_SEQUENTIAL, 3);
     shape.threshold = 8;
     shape.coin = 0.5;
     shape.shares[0] = 0.8;
@@ -280,9 +274,7 @@ static void compare(bins *b, double load, unsigned hashes) {
     const uint64_t keys = (uint64_t)llround(load * BLOCKS);
     while (b->keys < keys)
         bins_insert(b, hashes);
-    tamis_balance_state model;
-    tamis_balance_state_init(&model);
-    assert_ok(tamis_model_balance_state(b->shape, load, &model));
+    const tamis_balance_state model = balance_state(b->shape, load);
     const double n = (double)keys;
     /* A key's looks spread by less than those of independent trials with the same mean. */
     const double spread = sqrt(model.accesses * model.accesses - 1) + 1e-3;
@@ -324,72 +316,53 @@ static bins *new_bins(void) {
     return b;
 }
 
+static void compare_filling(const tamis_balance_shape *shape, double first, double second) {
+    bins *b = new_bins();
+    bins_init(b, shape);
+    compare(b, first, 5);
+    compare(b, second, 5);
+    free(b);
+}
+
+static void compare_best(tamis_balance_scheme scheme) {
+    for (double a = 1.1; a < 1.45; a += 0.15) {
+        tamis_balance_shape shape = balance_shape(scheme, 3);
+        double gamma, *const shares = scheme == TAMIS_BALANCE_MHT ? shape.shares : NULL;
+        assert_ok(tamis_model_balance_region(scheme, 3, a, 8, &gamma, shares));
+        assert_ok(tamis_model_balance_parameters(a, 8, gamma, &shape.threshold, &shape.coin));
+        compare_filling(&shape, 6, 8);
+    }
+}
+
 static void test_balance_single_simulation_agrees(void **state) {
     (void)state;
-    tamis_balance_shape shape;
-    tamis_balance_shape_init(&shape);
-    shape.scheme = TAMIS_BALANCE_SINGLE;
-    shape.choices = 1;
+    tamis_balance_shape shape = balance_shape(TAMIS_BALANCE_SINGLE, 1);
     assert_ok(tamis_model_balance_parameters(1, 8, 0.005, &shape.threshold, &shape.coin));
-    bins *b = new_bins();
-    bins_init(b, &shape);
-    compare(b, 4, 5);
-    compare(b, 8, 5);
-    free(b);
+    compare_filling(&shape, 4, 8);
 }
 
 static void test_balance_sequential_simulation_agrees(void **state) {
     (void)state;
-    for (double a = 1.1; a < 1.45; a += 0.15) {
-        tamis_balance_shape shape;
-        tamis_balance_shape_init(&shape);
-        shape.scheme = TAMIS_BALANCE_SEQUENTIAL;
-        shape.choices = 3;
-        double gamma;
-        assert_ok(tamis_model_balance_region(shape.scheme, 3, a, 8, &gamma, NULL));
-        assert_ok(tamis_model_balance_parameters(a, 8, gamma, &shape.threshold, &shape.coin));
-        bins *b = new_bins();
-        bins_init(b, &shape);
-        compare(b, 6, 5);
-        compare(b, 8, 5);
-        free(b);
-    }
+    compare_best(TAMIS_BALANCE_SEQUENTIAL);
 }
 
 static void test_balance_mht_simulation_agrees(void **state) {
     (void)state;
-    for (double a = 1.1; a < 1.45; a += 0.15) {
-        tamis_balance_shape shape;
-        tamis_balance_shape_init(&shape);
-        shape.scheme = TAMIS_BALANCE_MHT;
-        shape.choices = 3;
-        double gamma;
-        assert_ok(tamis_model_balance_region(shape.scheme, 3, a, 8, &gamma, shape.shares));
-        assert_ok(tamis_model_balance_parameters(a, 8, gamma, &shape.threshold, &shape.coin));
-        bins *b = new_bins();
-        bins_init(b, &shape);
-        compare(b, 6, 5);
-        compare(b, 8, 5);
-        free(b);
-    }
+    compare_best(TAMIS_BALANCE_MHT);
 }
 
 /* 600 fills of 60,000 keys: the relative error of a variance is 5.8 %, 19 % at 99.9 %. */
 static void test_balance_overflow_variance_simulation_agrees(void **state) {
     (void)state;
     for (int s = TAMIS_BALANCE_SINGLE; s <= TAMIS_BALANCE_MHT; s++) {
-        tamis_balance_shape shape;
-        tamis_balance_shape_init(&shape);
-        shape.scheme = (tamis_balance_scheme)s;
-        shape.choices = s == TAMIS_BALANCE_SINGLE ? 1 : 3;
+        tamis_balance_shape shape =
+            balance_shape((tamis_balance_scheme)s, s == TAMIS_BALANCE_SINGLE ? 1 : 3);
         const double a = s == TAMIS_BALANCE_SINGLE ? 1 : 1.2, load = 1;
         double gamma;
         assert_ok(
             tamis_model_balance_region(TAMIS_BALANCE_MHT, 3, 1.2, load, &gamma, shape.shares));
         assert_ok(tamis_model_balance_parameters(a, load, gamma, &shape.threshold, &shape.coin));
-        tamis_balance_state model;
-        tamis_balance_state_init(&model);
-        assert_ok(tamis_model_balance_state(&shape, load, &model));
+        const tamis_balance_state model = balance_state(&shape, load);
         enum { FILLS = 600 };
         bins *b = new_bins();
         uint64_t random = test_seed();
@@ -421,10 +394,7 @@ static void test_balance_overflow_variance_simulation_agrees(void **state) {
 
 static double figure4(tamis_balance_scheme scheme, unsigned beta, bool exact) {
     const double load = 256.0 / beta;
-    tamis_balance_shape shape;
-    tamis_balance_shape_init(&shape);
-    shape.scheme = scheme;
-    shape.choices = scheme == TAMIS_BALANCE_SINGLE ? 1 : 3;
+    tamis_balance_shape shape = balance_shape(scheme, scheme == TAMIS_BALANCE_SINGLE ? 1 : 3);
     double gamma, fpr;
     assert_ok(tamis_model_balance_region(TAMIS_BALANCE_MHT, 3, 1.2, load, &gamma, shape.shares));
     assert_ok(tamis_model_balance_parameters(scheme == TAMIS_BALANCE_SINGLE ? 1 : 1.2, load, gamma,
@@ -461,27 +431,19 @@ static void test_balance_figure4_order_of_curves(void **state) {
  * many triples. */
 static void test_balance_few_keys_are_seldom_refused(void **state) {
     (void)state;
-    tamis_balance_shape shape;
-    tamis_balance_state found;
-    tamis_balance_shape_init(&shape);
-    tamis_balance_state_init(&found);
-    shape.scheme = TAMIS_BALANCE_SINGLE;
-    shape.choices = 1;
+    tamis_balance_shape shape = balance_shape(TAMIS_BALANCE_SINGLE, 1);
     shape.threshold = 2;
     shape.coin = 0.5;
     shape.blocks = 64;
     shape.shares[0] = 1;
-    assert_ok(tamis_model_balance_state(&shape, 10.0 / 64, &found));
+    const tamis_balance_state found = balance_state(&shape, 10.0 / 64);
     assert_true(found.overflow > 0 && found.overflow < 120.0 / (64 * 64) / 10);
 }
 
 /* With one choice and room for all, it is the mean over Poisson loads. */
 static void test_balance_printed_rate_of_one_choice(void **state) {
     (void)state;
-    tamis_balance_shape shape;
-    tamis_balance_shape_init(&shape);
-    shape.scheme = TAMIS_BALANCE_SINGLE;
-    shape.choices = 1;
+    tamis_balance_shape shape = balance_shape(TAMIS_BALANCE_SINGLE, 1);
     shape.threshold = 80;
     shape.shares[0] = 1;
     double fpr, sum = 0, weight = exp(-8);
@@ -507,18 +469,14 @@ static void test_balance_counter_bits_hold_the_largest_load(void **state) {
 
 static void test_balance_edges_empty_filter(void **state) {
     (void)state;
-    tamis_balance_shape shape;
-    tamis_balance_shape_init(&shape);
-    shape.choices = 2;
+    tamis_balance_shape shape = balance_shape(TAMIS_BALANCE_SEQUENTIAL, 2);
     shape.threshold = 5;
     shape.coin = 0.5;
     shape.shares[0] = 0.75;
     shape.shares[1] = 0.25;
     for (int s = TAMIS_BALANCE_SEQUENTIAL; s <= TAMIS_BALANCE_MHT; s++) {
         shape.scheme = (tamis_balance_scheme)s;
-        tamis_balance_state found;
-        tamis_balance_state_init(&found);
-        assert_ok(tamis_model_balance_state(&shape, 0, &found));
+        const tamis_balance_state found = balance_state(&shape, 0);
         assert_true(found.accesses == 1 && found.overflow == 0 && found.reads_absent == 1);
         double fpr;
         assert_ok(tamis_model_balance_fpr(&shape, 0, true, 64, 4, &fpr));
@@ -527,9 +485,7 @@ static void test_balance_edges_empty_filter(void **state) {
     /* No slot at all: everything goes to the list after all choices. */
     shape.threshold = 0;
     shape.coin = 0;
-    tamis_balance_state found;
-    tamis_balance_state_init(&found);
-    assert_ok(tamis_model_balance_state(&shape, 3, &found));
+    const tamis_balance_state found = balance_state(&shape, 3);
     assert_true(fabs(found.overflow - 1) < 1e-12 && fabs(found.accesses - 2) < 1e-12);
 }
 
@@ -570,10 +526,7 @@ static void test_balance_domain_refused_and_untouched(void **state) {
 
 static void test_balance_domain_bad_shape_refused(void **state) {
     (void)state;
-    tamis_balance_shape good;
-    tamis_balance_shape_init(&good);
-    good.scheme = TAMIS_BALANCE_MHT;
-    good.choices = 2;
+    tamis_balance_shape good = balance_shape(TAMIS_BALANCE_MHT, 2);
     good.threshold = 5;
     good.coin = 0.5;
     good.shares[0] = 0.75;

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "balance.h"
 #include "support.h"
 
 #include <math.h>
@@ -183,9 +184,7 @@ static void test_cost_falls_with_what_is_given(void **state) {
 
 /* The mean cost of a filter of this shape. */
 static double shape_cost(unsigned which, const tamis_balance_shape *shape, double load) {
-    tamis_balance_state found;
-    tamis_balance_state_init(&found);
-    assert_ok(tamis_model_balance_state(shape, load, &found));
+    const tamis_balance_state found = balance_state(shape, load);
     double sum = 0, p[ROOM];
     for (unsigned c = 0; c < shape->choices; c++) {
         assert_ok(
@@ -205,10 +204,7 @@ static void test_cost_schemes_reach_the_bound(void **state) {
     for (unsigned s = TAMIS_BALANCE_SEQUENTIAL; s <= TAMIS_BALANCE_MHT; s++)
         for (double a = 1.1; a < 1.35; a += 0.1)
             for (unsigned c = 0; c < N_COSTS; c++) {
-                tamis_balance_shape shape;
-                tamis_balance_shape_init(&shape);
-                shape.scheme = (tamis_balance_scheme)s;
-                shape.choices = CHOICES;
+                tamis_balance_shape shape = balance_shape((tamis_balance_scheme)s, CHOICES);
                 double gamma;
                 assert_ok(
                     tamis_model_balance_region(shape.scheme, CHOICES, a, 8, &gamma, shape.shares));
@@ -224,16 +220,11 @@ static void test_cost_other_schemes_stay_above(void **state) {
     (void)state;
     for (unsigned threshold = 7; threshold <= 12; threshold++)
         for (unsigned c = 1; c < N_COSTS; c++) {
-            tamis_balance_shape shape;
-            tamis_balance_state found;
-            tamis_balance_shape_init(&shape);
-            tamis_balance_state_init(&found);
-            shape.scheme = TAMIS_BALANCE_MHT;
-            shape.choices = CHOICES;
+            tamis_balance_shape shape = balance_shape(TAMIS_BALANCE_MHT, CHOICES);
             shape.threshold = threshold;
             shape.coin = 0.3;
             shape.shares[0] = shape.shares[1] = shape.shares[2] = 1.0 / 3;
-            assert_ok(tamis_model_balance_state(&shape, 8, &found));
+            const tamis_balance_state found = balance_state(&shape, 8);
             assert_true(shape_cost(c, &shape, 8) >
                         cost_bound(c, found.accesses, 8, found.overflow) - 1e-9);
         }

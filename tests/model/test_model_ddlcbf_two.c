@@ -63,14 +63,10 @@ static double churned(uint64_t *seed, const shape *s, unsigned least) {
     enum { BUCKETS = 1500, STATE = 18, ROUNDS = 10 };
     const unsigned n = 3 * s->load * BUCKETS;
     uint64_t *const keys = malloc(n * sizeof *keys), next = test_random(seed);
-    tamis_params params;
     tamis_filter *filter = NULL;
     tamis_info info;
-    tamis_params_init(&params);
     tamis_info_init(&info);
-    params.kind = TAMIS_KIND_DLEFT_DYNAMIC;
-    params.capacity = n;
-    params.seed = test_random(seed) | 1;
+    tamis_params params = test_bare_params(TAMIS_KIND_DLEFT_DYNAMIC, n, test_random(seed) | 1);
     params.value[TAMIS_DLEFT_DYNAMIC_SUBTABLES] = 3;
     params.value[TAMIS_DLEFT_DYNAMIC_BUCKETS] = BUCKETS;
     params.value[TAMIS_DLEFT_DYNAMIC_BUCKET_BITS] = s->bits + STATE;

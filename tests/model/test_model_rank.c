@@ -21,12 +21,18 @@ static const struct row {
     {0.0001, 0.86, 13, 61, {59, 13, 48}, {0.233, 0.018}},
 };
 
-static tamis_rank_shape row_shape(int i) {
+static tamis_rank_shape shape_of(uint64_t buckets, unsigned homes, unsigned fp_bits) {
     tamis_rank_shape shape;
     tamis_rank_shape_init(&shape);
-    shape.buckets = (uint64_t)(N_KEYS / (rows[i].lambda * rows[i].homes));
-    shape.homes = rows[i].homes;
-    shape.fp_bits = rows[i].fp_bits;
+    shape.buckets = buckets;
+    shape.homes = homes;
+    shape.fp_bits = fp_bits;
+    return shape;
+}
+
+static tamis_rank_shape row_shape(int i) {
+    tamis_rank_shape shape = shape_of((uint64_t)(N_KEYS / (rows[i].lambda * rows[i].homes)),
+                                      rows[i].homes, rows[i].fp_bits);
     for (unsigned j = 0; j < 3; j++)
         shape.slots[j] = rows[i].slots[j];
     for (unsigned j = 0; j < 2; j++)
@@ -73,11 +79,7 @@ static void test_rank_table2_rows_keep_their_promise(void **state) {
 /* By hand: 10 buckets of 4 + 3 * (1 + 5 + 2) + 2 bits, 3 of 1 + 2 * 8 + 1, 1 of 1 + 8. */
 static void test_rank_bits_small_shape_counted_by_hand(void **state) {
     (void)state;
-    tamis_rank_shape shape;
-    tamis_rank_shape_init(&shape);
-    shape.buckets = 10;
-    shape.homes = 4;
-    shape.fp_bits = 5;
+    tamis_rank_shape shape = shape_of(10, 4, 5);
     shape.extra_bits = 2;
     shape.slots[0] = 3;
     shape.slots[1] = 2;
@@ -123,11 +125,7 @@ static void test_rank_overflow_simulation_below_bound(void **state) {
     };
     uint64_t random = test_seed();
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
-        tamis_rank_shape shape;
-        tamis_rank_shape_init(&shape);
-        shape.buckets = 50;
-        shape.homes = 32;
-        shape.fp_bits = 8;
+        tamis_rank_shape shape = shape_of(50, 32, 8);
         for (unsigned i = 0; i < 3; i++)
             shape.slots[i] = cases[c].slots[i];
         shape.extensions[0] = cases[c].extensions[0];
@@ -148,11 +146,7 @@ static void test_rank_overflow_simulation_below_bound(void **state) {
 /* Cells of home and fingerprint are hit by absent keys as often as the model says. */
 static void test_rank_fpr_simulation_agrees(void **state) {
     (void)state;
-    tamis_rank_shape shape;
-    tamis_rank_shape_init(&shape);
-    shape.buckets = 40;
-    shape.homes = 50;
-    shape.fp_bits = 3;
+    tamis_rank_shape shape = shape_of(40, 50, 3);
     shape.slots[0] = 200;
     enum { CELLS = 40 * 50 * 8, KEYS = 3000, FILLS = 200, QUERIES = 1000 };
     uint64_t random = test_seed();
@@ -282,11 +276,7 @@ static void test_rank_optimise_same_call_same_shape(void **state) {
 
 static void test_rank_edges_no_keys_and_one_bucket(void **state) {
     (void)state;
-    tamis_rank_shape s;
-    tamis_rank_shape_init(&s);
-    s.buckets = 1;
-    s.homes = 64;
-    s.fp_bits = 8;
+    tamis_rank_shape s = shape_of(1, 64, 8);
     s.slots[0] = 100;
     assert_true(overflow_bound(&s, 0) == 0 && error_rate(&s, 0) == 0);
     assert_true(overflow_bound(&s, 100) == 0);

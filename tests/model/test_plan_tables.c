@@ -77,24 +77,16 @@ static void test_tables_dynamic_is_the_model(void **state) {
 /* ---- plans and filters ---- */
 
 static tamis_plan plan_for(tamis_kind kind, uint64_t n, double fpr, bool deletes, bool offline) {
-    tamis_need need;
-    tamis_plan plan;
-    tamis_need_init(&need);
-    tamis_plan_init(&plan);
-    need.kind = kind;
-    need.n = n;
-    need.fpr = fpr;
+    tamis_need need = test_need(kind, n, fpr);
     need.deletes = deletes;
     need.offline = offline;
-    assert_ok(tamis_plan_make(&need, &plan));
+    const tamis_plan plan = test_planned(&need);
     assert_true(plan.fpr <= fpr);
     return plan;
 }
 
 static double rate_of(tamis_filter *filter) {
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(filter, &info));
+    const tamis_info info = test_info(filter);
     tamis_filter_free(filter);
     return info.fpr;
 }

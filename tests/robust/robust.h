@@ -30,29 +30,14 @@ enum {
     AT_TABLE = HEADER + 64 /* without a stash */
 };
 
-/* The next kind after 'kind' that the library has, or TAMIS_KIND_ANY after the last; begin with ANY. */
-static inline tamis_kind next_kind(tamis_kind kind) {
-    for (int i = (int)kind + 1; i < 256; i++)
-        if (tamis_kind_name((tamis_kind)i) != NULL)
-            return (tamis_kind)i;
-    return TAMIS_KIND_ANY;
-}
-
 #define FOR_EACH_KIND(kind)                                                                        \
-    for (tamis_kind kind = next_kind(TAMIS_KIND_ANY); kind != TAMIS_KIND_ANY;                      \
-         kind = next_kind(kind))
+    for (tamis_kind kind = TAMIS_KIND_ANY; (kind = test_next_kind(kind)) != TAMIS_KIND_ANY;)
 
 /* A filter of this kind with keys 0 to n-1 in it. */
 static inline tamis_filter *make_sample(tamis_kind kind, uint64_t n) {
-    tamis_need need;
-    tamis_plan plan;
-    tamis_need_init(&need);
-    tamis_plan_init(&plan);
-    need.n = n;
-    need.kind = kind;
-    need.fpr = 0.01;
+    tamis_need need = test_need(kind, n, 0.01);
     need.hash = TAMIS_HASH_XXH3; /* the first version of the format; rules.h has the second */
-    assert_ok(tamis_plan_make(&need, &plan));
+    tamis_plan plan = test_planned(&need);
     plan.params.seed = SEED;
     tamis_filter *filter;
     assert_ok(tamis_filter_create(&plan.params, NULL, &filter));
@@ -212,6 +197,19 @@ static inline bool way_exists(way w) {
     return (w != AS_VIEW && w != FROM_MAP) || tamis_i_little_endian();
 }
 
+/* The next way that exists; begin with FROM_MEMORY, end at N_WAYS. */
+static inline way next_way(way w) {
+    do
+        w++;
+    while (w < N_WAYS && !way_exists(w));
+    return w;
+}
+
+/* From memory and, where it exists, as a view, in turn. */
+static inline way way_in_turn(uint64_t i) {
+    return i % 2 && way_exists(AS_VIEW) ? AS_VIEW : FROM_MEMORY;
+}
+
 /* The largest block that input of this size may cost: the filter itself, none of it for a view; a pipe
  * is collected in a buffer that doubles. */
 static inline size_t justified(way w, size_t size) {
@@ -255,6 +253,28 @@ static inline const char *must_refuse(loader *l, way w, const unsigned char *byt
     return reason;
 }
 
+/* The bytes of a sound filter, a copy to be damaged that may become twice as long, and a loader for either. */
+typedef struct sample_file {
+    unsigned char *bytes;
+    unsigned char *copy;
+    size_t size;
+    loader loader;
+} sample_file;
+
+static inline void sample_file_open(sample_file *s, const char *name, tamis_kind kind, uint64_t n) {
+    s->bytes = make_bytes(kind, n, &s->size);
+    s->copy = malloc(2 * s->size);
+    assert_non_null(s->copy);
+    memcpy(s->copy, s->bytes, s->size);
+    loader_open(&s->loader, name, 2 * s->size);
+}
+
+static inline void sample_file_close(sample_file *s) {
+    loader_close(&s->loader);
+    free(s->copy);
+    free(s->bytes);
+}
+
 /* ---- filters that were let in ---- */
 
 /* Everything a caller can do.  Answers of a hostile filter mean nothing, but no call may go wrong, a key
@@ -263,9 +283,7 @@ static inline void exercise(tamis_filter *filter, bool writable) {
     tamis_params params;
     tamis_params_init(&params);
     assert_ok(tamis_filter_params(filter, &params));
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(filter, &info));
+    const tamis_info info = test_info(filter);
     assert_true(info.count == tamis_filter_count(filter) && info.count <= TAMIS_I_COUNT_MAX);
     assert_true(info.fpr >= 0 && info.fpr <= 1 + 1e-9);
     uint64_t sum = 0;

@@ -26,12 +26,8 @@ static blob encode_compact(const tamis_filter *f) {
 
 /* A filter with extensions of both kinds, keys in the stash and keys several times. */
 static tamis_filter *sample(tamis_kind kind, uint64_t keys) {
-    tamis_params params;
     tamis_filter *f;
-    tamis_params_init(&params);
-    params.kind = kind;
-    params.capacity = 100;
-    params.seed = 7;
+    tamis_params params = test_bare_params(kind, 100, 7);
     params.stash = 20;
     static const uint64_t value[9] = {4, 61, 9, 20, 5, 6, 3, 2, 3};
     memcpy(params.value, value, sizeof value);
@@ -219,13 +215,9 @@ static void test_compact_a_huge_stash_is_not_believed(void **state) {
     (void)state;
     static const uint64_t value[9] = {4, 61, 9, 20, 5, 6, 3, 2, 3};
     for (unsigned huge = 0; huge < 2; huge++) {
-        tamis_params params;
         tamis_filter *f, *back = NULL;
-        tamis_params_init(&params);
-        params.kind = TAMIS_KIND_RANK;
-        params.capacity = 100;
+        tamis_params params = test_bare_params(TAMIS_KIND_RANK, 100, 7);
         params.hash = TAMIS_HASH_XXH3; /* the first version of the form */
-        params.seed = 7;
         params.stash = huge ? 120000 : 65536;
         memcpy(params.value, value, sizeof value);
         assert_ok(tamis_filter_create(&params, NULL, &f));

@@ -184,11 +184,7 @@ static void test_cost_run_of_the_stash_is_bounded(void **state) {
 static void test_cost_merge_keeps_the_bound_or_changes_nothing(void **state) {
     (void)state;
     tamis_filter *pair[2];
-    tamis_params params;
-    tamis_params_init(&params);
-    params.kind = TAMIS_KIND_LINE;
-    params.capacity = 100;
-    params.seed = SEED;
+    tamis_params params = test_bare_params(TAMIS_KIND_LINE, 100, SEED);
     params.stash = 20000;
     for (unsigned i = 0; i < 2; i++) {
         assert_ok(tamis_filter_create(&params, NULL, &pair[i]));
@@ -221,11 +217,7 @@ static void test_cost_forms_keep_the_order_of_the_stash(void **state) {
     (void)state;
     uint64_t random = test_seed();
     for (unsigned round = 0; round < 300; round++) {
-        tamis_params params;
-        tamis_params_init(&params);
-        params.kind = TAMIS_KIND_RANK;
-        params.capacity = 40;
-        params.seed = 1 + round;
+        tamis_params params = test_bare_params(TAMIS_KIND_RANK, 40, 1 + round);
         params.stash = 1 + test_random_below(&random, 30);
         const uint64_t value[6] = {1, 64, 8, 10, 0, 0};
         memcpy(params.value, value, sizeof value);
@@ -253,11 +245,7 @@ static void test_cost_forms_keep_the_order_of_the_stash(void **state) {
  * made by hand, is refused from files and from forms. */
 static void test_cost_chain_is_bounded(void **state) {
     (void)state;
-    tamis_params params;
-    tamis_params_init(&params);
-    params.kind = TAMIS_KIND_RANK;
-    params.capacity = 1000;
-    params.seed = SEED;
+    tamis_params params = test_bare_params(TAMIS_KIND_RANK, 1000, SEED);
     params.stash = 100;
     const uint64_t value[9] = {1, 1, 20, 512, 512, 512, 1, 1, 0};
     memcpy(params.value, value, sizeof value);
@@ -281,9 +269,8 @@ static void test_cost_chain_is_bounded(void **state) {
     size_t size;
     unsigned char *bytes = encode(f, &size);
     loader_open(&l, "cost.tamis", size);
-    for (way w = 0; w < N_WAYS; w++)
-        if (way_exists(w))
-            assert_true(refused_or_safe(&l, w, bytes, size));
+    for (way w = FROM_MEMORY; w < N_WAYS; w = next_way(w))
+        assert_true(refused_or_safe(&l, w, bytes, size));
     free(bytes);
     /* One key moves from the stash to a slot, by hand. */
     tamis_i_rank_bucket rank = {.homes = 1,
@@ -299,10 +286,9 @@ static void test_cost_chain_is_bounded(void **state) {
     assert_int_equal(view.length, CHAIN_MAX);
     tamis_i_rank_bucket_ops_for(0)->add(&rank, f->table, &view, digest.hi & 0xfffff);
     bytes = encode(f, &size);
-    for (way w = 0; w < N_WAYS; w++)
-        if (way_exists(w))
-            assert_string_equal(must_refuse(&l, w, bytes, size, TAMIS_E_FORMAT),
-                                "a chain has more fingerprints than any may have");
+    for (way w = FROM_MEMORY; w < N_WAYS; w = next_way(w))
+        assert_string_equal(must_refuse(&l, w, bytes, size, TAMIS_E_FORMAT),
+                            "a chain has more fingerprints than any may have");
     free(bytes);
     tamis_filter *back = NULL;
     size = (size_t)tamis_filter_compact_size(f);
@@ -355,14 +341,10 @@ static void test_cost_planned_filters_have_a_form(void **state) {
     (void)state;
     static const double rates[] = {0.1, 1e-3, 1e-6, 1e-9, 1e-12};
     for (unsigned i = 0; i < 10; i++) {
-        tamis_need need;
         tamis_plan plan;
-        tamis_need_init(&need);
-        tamis_plan_init(&plan);
-        need.n = 500000;
-        need.kind = TAMIS_KIND_RANK;
-        need.fpr = rates[i % 5];
+        tamis_need need = test_need(TAMIS_KIND_RANK, 500000, rates[i % 5]);
         need.lines_max = i < 5 ? 0 : 1;
+        tamis_plan_init(&plan);
         if (tamis_plan_make(&need, &plan) != TAMIS_OK)
             continue;
         plan.params.seed = SEED;

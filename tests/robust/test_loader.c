@@ -70,31 +70,26 @@ static void test_loader_sound_bytes_load(void **state) {
     (void)state;
     FOR_EACH_KIND(kind) {
         for (unsigned large = 0; large < 2; large++) {
-            size_t size;
-            unsigned char *const bytes = make_bytes(kind, large ? LARGE : SMALL, &size);
-            loader l;
-            loader_open(&l, "sound", size);
-            for (way w = FROM_MEMORY; w < N_WAYS; w++) {
-                if (!way_exists(w))
-                    continue;
+            sample_file s;
+            sample_file_open(&s, "sound", kind, large ? LARGE : SMALL);
+            for (way w = FROM_MEMORY; w < N_WAYS; w = next_way(w)) {
                 test_allocator memory;
                 test_allocator_init(&memory, -1);
                 tamis_filter *filter;
-                assert_ok(load_by(&l, w, bytes, size, &memory.allocator, &filter, NULL));
-                assert_true(memory.largest <= justified(w, size));
+                assert_ok(load_by(&s.loader, w, s.bytes, s.size, &memory.allocator, &filter, NULL));
+                assert_true(memory.largest <= justified(w, s.size));
                 assert_int_equal(memory.live, 1);
                 for (uint64_t key = 0; key < SMALL; key++)
                     assert_true(tamis_filter_contains_u64(filter, key));
                 size_t again_size;
                 unsigned char *const again = encode(filter, &again_size);
-                assert_int_equal(size, again_size);
-                assert_memory_equal(bytes, again, size);
+                assert_int_equal(s.size, again_size);
+                assert_memory_equal(s.bytes, again, s.size);
                 free(again);
                 tamis_filter_free(filter);
                 assert_int_equal(memory.live, 0);
             }
-            loader_close(&l);
-            free(bytes);
+            sample_file_close(&s);
         }
     }
 }
@@ -105,16 +100,15 @@ static void test_loader_single_bit_refused(void **state) {
     uint64_t flips = 0;
     FOR_EACH_KIND(kind) {
         for (unsigned large = 0; large < 2; large++) {
-            size_t size;
-            unsigned char *const bytes = make_bytes(kind, large ? LARGE : SMALL, &size);
-            loader l;
-            loader_open(&l, "flip", size);
-            const size_t bits = 8 * (size < 4096 ? size : 4096);
+            sample_file s;
+            sample_file_open(&s, "flip", kind, large ? LARGE : SMALL);
+            const size_t bits = 8 * (s.size < 4096 ? s.size : 4096);
             for (size_t i = 0; i < bits; i += large ? 7 : 1) {
-                bytes[i / 8] ^= (unsigned char)(1u << i % 8);
-                for (way w = FROM_MEMORY; w < N_WAYS; w++)
-                    if (way_exists(w) && (w <= AS_VIEW || i % 13 == 0)) {
-                        const char *const reason = must_refuse(&l, w, bytes, size, TAMIS_OK);
+                s.bytes[i / 8] ^= (unsigned char)(1u << i % 8);
+                for (way w = FROM_MEMORY; w < N_WAYS; w = next_way(w))
+                    if (w <= AS_VIEW || i % 13 == 0) {
+                        const char *const reason =
+                            must_refuse(&s.loader, w, s.bytes, s.size, TAMIS_OK);
                         if (i < 64)
                             assert_string_equal(reason, "this is not a tamis file");
                         else if (i >= 8 * HEADER)
@@ -122,10 +116,9 @@ static void test_loader_single_bit_refused(void **state) {
                                                 "the body is damaged: its checksum does not match");
                         flips++;
                     }
-                bytes[i / 8] ^= (unsigned char)(1u << i % 8);
+                s.bytes[i / 8] ^= (unsigned char)(1u << i % 8);
             }
-            loader_close(&l);
-            free(bytes);
+            sample_file_close(&s);
         }
     }
     print_message("# %llu flips\n", (unsigned long long)flips);
@@ -183,26 +176,20 @@ static void test_loader_random_damage_refused(void **state) {
     uint64_t random = test_seed();
     FOR_EACH_KIND(kind) {
         for (unsigned large = 0; large < 2; large++) {
-            size_t size;
-            unsigned char *const bytes = make_bytes(kind, large ? LARGE : SMALL, &size);
-            unsigned char *const damaged = malloc(2 * size);
-            assert_non_null(damaged);
-            loader l;
-            loader_open(&l, "damage", 2 * size);
+            sample_file s;
+            sample_file_open(&s, "damage", kind, large ? LARGE : SMALL);
             for (unsigned done = 0; done < (large ? 1000 : 10000);) {
-                memcpy(damaged, bytes, size);
-                size_t damaged_size = size;
-                damage(damaged, &damaged_size, &random);
-                if (damaged_size == size && memcmp(bytes, damaged, size) == 0)
+                memcpy(s.copy, s.bytes, s.size);
+                size_t damaged_size = s.size;
+                damage(s.copy, &damaged_size, &random);
+                if (damaged_size == s.size && memcmp(s.bytes, s.copy, s.size) == 0)
                     continue;
-                for (way w = FROM_MEMORY; w < N_WAYS; w++)
-                    if (way_exists(w) && (w <= AS_VIEW || done % 16 == 0))
-                        (void)must_refuse(&l, w, damaged, damaged_size, TAMIS_OK);
+                for (way w = FROM_MEMORY; w < N_WAYS; w = next_way(w))
+                    if (w <= AS_VIEW || done % 16 == 0)
+                        (void)must_refuse(&s.loader, w, s.copy, damaged_size, TAMIS_OK);
                 done++;
             }
-            loader_close(&l);
-            free(damaged);
-            free(bytes);
+            sample_file_close(&s);
         }
     }
 }
@@ -210,21 +197,19 @@ static void test_loader_random_damage_refused(void **state) {
 static void test_loader_every_truncation_refused(void **state) {
     (void)state;
     FOR_EACH_KIND(kind) {
-        size_t size;
-        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
-        loader l;
-        loader_open(&l, "truncate", size);
-        for (size_t length = 0; length < size; length++)
-            for (way w = FROM_MEMORY; w < N_WAYS; w++)
-                if (way_exists(w) && (w <= AS_VIEW || length % 9 == 0 || length + 9 > size)) {
-                    const char *const reason = must_refuse(&l, w, bytes, length, TAMIS_E_FORMAT);
+        sample_file s;
+        sample_file_open(&s, "truncate", kind, SMALL);
+        for (size_t length = 0; length < s.size; length++)
+            for (way w = FROM_MEMORY; w < N_WAYS; w = next_way(w))
+                if (w <= AS_VIEW || length % 9 == 0 || length + 9 > s.size) {
+                    const char *const reason =
+                        must_refuse(&s.loader, w, s.bytes, length, TAMIS_E_FORMAT);
                     assert_string_equal(reason, length == 0 ? "the file is empty"
                                                 : length < HEADER
                                                     ? "the file is cut off within the header"
                                                     : "the file is cut off within the body");
                 }
-        loader_close(&l);
-        free(bytes);
+        sample_file_close(&s);
     }
 }
 
@@ -232,27 +217,22 @@ static void test_loader_extension_refused(void **state) {
     (void)state;
     uint64_t random = test_seed();
     FOR_EACH_KIND(kind) {
-        size_t size;
-        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
-        unsigned char *const longer = calloc(2, size);
-        assert_non_null(longer);
-        loader l;
-        loader_open(&l, "extend", 2 * size);
+        sample_file s;
+        sample_file_open(&s, "extend", kind, SMALL);
         for (unsigned content = 0; content < 3; content++) { /* zeros, chance, the file again */
-            for (size_t i = 0; i < size; i++)
-                longer[size + i] = content == 0   ? 0
-                                   : content == 1 ? (unsigned char)test_random(&random)
-                                                  : bytes[i];
-            memcpy(longer, bytes, size);
-            for (size_t more = 1; more <= size; more += more < 70 ? 1 : 61)
-                for (way w = FROM_MEMORY; w < N_WAYS; w++)
-                    if (way_exists(w) && (w <= AS_VIEW || more % 5 == 1))
-                        assert_string_equal(must_refuse(&l, w, longer, size + more, TAMIS_E_FORMAT),
-                                            "the file goes on after its end");
+            for (size_t i = 0; i < s.size; i++)
+                s.copy[s.size + i] = content == 0   ? 0
+                                     : content == 1 ? (unsigned char)test_random(&random)
+                                                    : s.bytes[i];
+            memcpy(s.copy, s.bytes, s.size);
+            for (size_t more = 1; more <= s.size; more += more < 70 ? 1 : 61)
+                for (way w = FROM_MEMORY; w < N_WAYS; w = next_way(w))
+                    if (w <= AS_VIEW || more % 5 == 1)
+                        assert_string_equal(
+                            must_refuse(&s.loader, w, s.copy, s.size + more, TAMIS_E_FORMAT),
+                            "the file goes on after its end");
         }
-        loader_close(&l);
-        free(longer);
-        free(bytes);
+        sample_file_close(&s);
     }
 }
 
@@ -260,10 +240,9 @@ static void test_loader_empty_file_says_so(void **state) {
     (void)state;
     loader l;
     loader_open(&l, "empty", 1);
-    for (way w = FROM_MEMORY; w < N_WAYS; w++)
-        if (way_exists(w))
-            assert_string_equal(must_refuse(&l, w, (const unsigned char *)"", 0, TAMIS_E_FORMAT),
-                                "the file is empty");
+    for (way w = FROM_MEMORY; w < N_WAYS; w = next_way(w))
+        assert_string_equal(must_refuse(&l, w, (const unsigned char *)"", 0, TAMIS_E_FORMAT),
+                            "the file is empty");
     loader_close(&l);
 }
 
@@ -304,27 +283,23 @@ static void test_loader_unaligned_view_refused(void **state) {
 static void test_loader_newer_version_refused(void **state) {
     (void)state;
     FOR_EACH_KIND(kind) {
-        size_t size;
-        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
-        loader l;
-        loader_open(&l, "version", size);
+        sample_file s;
+        sample_file_open(&s, "version", kind, SMALL);
         for (unsigned i = 0; i < N_EXTREMES; i++) {
             const uint32_t version = (uint32_t)extremes[i];
             if (version == 1)
                 continue;
-            tamis_i_put_u32(bytes + TAMIS_I_AT_VERSION, version);
+            tamis_i_put_u32(s.bytes + TAMIS_I_AT_VERSION, version);
             for (unsigned fixed = 0; fixed < 2;
                  fixed++) { /* a newer one may be checked otherwise */
                 if (fixed)
-                    fix_header(bytes);
-                for (way w = FROM_MEMORY; w < N_WAYS; w++)
-                    if (way_exists(w))
-                        (void)must_refuse(&l, w, bytes, size,
-                                          version > 2 ? TAMIS_E_VERSION : TAMIS_E_FORMAT);
+                    fix_header(s.bytes);
+                for (way w = FROM_MEMORY; w < N_WAYS; w = next_way(w))
+                    (void)must_refuse(&s.loader, w, s.bytes, s.size,
+                                      version > 2 ? TAMIS_E_VERSION : TAMIS_E_FORMAT);
             }
         }
-        loader_close(&l);
-        free(bytes);
+        sample_file_close(&s);
     }
 }
 
@@ -349,37 +324,33 @@ static void test_loader_header_extremes_refused_or_safe(void **state) {
     enum { N_FIELDS = sizeof fields / sizeof *fields };
     unsigned let_in = 0, refused = 0;
     FOR_EACH_KIND(kind) {
-        size_t size;
-        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
-        loader l;
-        loader_open(&l, "header", size);
+        sample_file s;
+        sample_file_open(&s, "header", kind, SMALL);
         for (unsigned f = 0; f < N_FIELDS + TAMIS_PARAMS_MAX; f++) {
             const field own = f < N_FIELDS
                                   ? fields[f]
                                   : (field){"value", TAMIS_I_AT_VALUES + 8 * (f - N_FIELDS), 8,
                                             tamis_param_name(kind, f - N_FIELDS) != NULL};
             unsigned char saved[8];
-            memcpy(saved, bytes + own.at, own.width);
+            memcpy(saved, s.bytes + own.at, own.width);
             for (unsigned e = 0; e < N_EXTREMES; e++) {
                 const uint64_t value = own.width == 4 ? (uint32_t)extremes[e] : extremes[e];
                 if (own.width == 4)
-                    tamis_i_put_u32(bytes + own.at, (uint32_t)value);
+                    tamis_i_put_u32(s.bytes + own.at, (uint32_t)value);
                 else
-                    tamis_i_put_u64(bytes + own.at, value);
-                if (memcmp(saved, bytes + own.at, own.width) == 0)
+                    tamis_i_put_u64(s.bytes + own.at, value);
+                if (memcmp(saved, s.bytes + own.at, own.width) == 0)
                     continue;
-                fix_header(bytes);
+                fix_header(s.bytes);
                 const bool certain =
                     (own.at == TAMIS_I_AT_CAPACITY && (value == 0 || value > TAMIS_CAPACITY_MAX)) ||
                     (own.at == TAMIS_I_AT_SEED && value == 0);
-                for (way w = FROM_MEMORY; w < N_WAYS; w++) {
-                    if (!way_exists(w))
-                        continue;
+                for (way w = FROM_MEMORY; w < N_WAYS; w = next_way(w)) {
                     if (!own.free || certain) {
-                        (void)must_refuse(&l, w, bytes, size, TAMIS_OK);
+                        (void)must_refuse(&s.loader, w, s.bytes, s.size, TAMIS_OK);
                         refused++;
                     } else {
-                        const bool in = refused_or_safe(&l, w, bytes, size);
+                        const bool in = refused_or_safe(&s.loader, w, s.bytes, s.size);
                         if (own.at == TAMIS_I_AT_SEED)
                             assert_true(in);
                         let_in += in;
@@ -387,11 +358,10 @@ static void test_loader_header_extremes_refused_or_safe(void **state) {
                     }
                 }
             }
-            memcpy(bytes + own.at, saved, own.width);
-            fix_header(bytes);
+            memcpy(s.bytes + own.at, saved, own.width);
+            fix_header(s.bytes);
         }
-        loader_close(&l);
-        free(bytes);
+        sample_file_close(&s);
     }
     print_message("# %u refused, %u let in and safe\n", refused, let_in);
 }
@@ -402,31 +372,22 @@ static void test_loader_header_random_refused_or_safe(void **state) {
     uint64_t random = test_seed();
     unsigned let_in = 0;
     FOR_EACH_KIND(kind) {
-        size_t size;
-        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
-        unsigned char *const damaged = malloc(size);
-        assert_non_null(damaged);
-        loader l;
-        loader_open(&l, "random-header", size);
+        sample_file s;
+        sample_file_open(&s, "random-header", kind, SMALL);
         for (unsigned i = 0; i < 4000; i++) {
-            memcpy(damaged, bytes, size);
+            memcpy(s.copy, s.bytes, s.size);
             for (uint64_t changes = 1 + test_random_below(&random, 3); changes > 0; changes--) {
-                const unsigned at =
-                    TAMIS_I_AT_CAPACITY + 8 * (unsigned)test_random_below(&random, 8);
-                const uint64_t old = tamis_i_get_u64(damaged + at);
+                const unsigned at = TAMIS_I_AT_CAPACITY + 8 * (unsigned)test_random_below(&random, 8);
+                const uint64_t old = tamis_i_get_u64(s.copy + at);
                 const uint64_t by = test_random(&random) >> test_random_below(&random, 64);
-                tamis_i_put_u64(damaged + at, test_random_below(&random, 2) ? old + by : old - by);
+                tamis_i_put_u64(s.copy + at, test_random_below(&random, 2) ? old + by : old - by);
             }
             if (test_random_below(&random, 8) == 0)
-                tamis_i_put_u32(damaged + TAMIS_I_AT_KIND,
-                                1 + (uint32_t)test_random_below(&random, 4));
-            fix_header(damaged);
-            let_in += refused_or_safe(&l, i % 2 && way_exists(AS_VIEW) ? AS_VIEW : FROM_MEMORY,
-                                      damaged, size);
+                tamis_i_put_u32(s.copy + TAMIS_I_AT_KIND, 1 + (uint32_t)test_random_below(&random, 4));
+            fix_header(s.copy);
+            let_in += refused_or_safe(&s.loader, way_in_turn(i), s.copy, s.size);
         }
-        loader_close(&l);
-        free(damaged);
-        free(bytes);
+        sample_file_close(&s);
     }
     print_message("# %u let in and safe\n", let_in);
 }
@@ -437,20 +398,14 @@ static void test_loader_large_claims_cost_nothing(void **state) {
     (void)state;
     FOR_EACH_KIND(kind) {
         const tamis_i_kind *const structure = tamis_i_kind_of(kind);
-        size_t size;
-        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
-        loader l;
-        loader_open(&l, "claim", size);
+        sample_file s;
+        sample_file_open(&s, "claim", kind, SMALL);
         for (unsigned at = 0; at < 2; at++) {
             const uint64_t claims[] = {UINT64_C(1) << 20, UINT64_C(1) << 30, UINT64_C(1) << 36,
                                        UINT64_C(1) << 39, UINT64_C(1) << 40, UINT64_C(1) << 48,
                                        UINT64_C(1) << 60};
             for (unsigned c = 0; c < sizeof claims / sizeof *claims; c++) {
-                tamis_params params;
-                tamis_params_init(&params);
-                params.kind = kind;
-                params.seed = SEED;
-                params.capacity = at == 0 ? claims[c] : SMALL;
+                tamis_params params = test_bare_params(kind, at == 0 ? claims[c] : SMALL, SEED);
                 params.value[0] = at == 0 ? 0 : claims[c];
                 uint64_t n_body = claims[c], n_table;
                 /* Too large only where a size_t has 32 bits. */
@@ -458,18 +413,16 @@ static void test_loader_large_claims_cost_nothing(void **state) {
                     tamis_i_filter_shape(structure, &params, &n_body, &n_table);
                 const bool fits = shape != TAMIS_E_TOO_LARGE;
                 assert_true(fits || sizeof(size_t) == 4);
-                tamis_i_put_u64(bytes + TAMIS_I_AT_CAPACITY, params.capacity);
-                tamis_i_put_u64(bytes + TAMIS_I_AT_STASH, params.stash);
-                tamis_i_put_u64(bytes + TAMIS_I_AT_BODY_WORDS, n_body);
+                tamis_i_put_u64(s.bytes + TAMIS_I_AT_CAPACITY, params.capacity);
+                tamis_i_put_u64(s.bytes + TAMIS_I_AT_STASH, params.stash);
+                tamis_i_put_u64(s.bytes + TAMIS_I_AT_BODY_WORDS, n_body);
                 for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
-                    tamis_i_put_u64(bytes + TAMIS_I_AT_VALUES + 8 * i, params.value[i]);
-                fix_header(bytes);
-                for (way w = FROM_MEMORY; w < N_WAYS; w++) {
-                    if (!way_exists(w))
-                        continue;
-                    const size_t lengths[] = {HEADER, HEADER + 8, size};
+                    tamis_i_put_u64(s.bytes + TAMIS_I_AT_VALUES + 8 * i, params.value[i]);
+                fix_header(s.bytes);
+                for (way w = FROM_MEMORY; w < N_WAYS; w = next_way(w)) {
+                    const size_t lengths[] = {HEADER, HEADER + 8, s.size};
                     for (unsigned i = 0; i < 3; i++)
-                        assert_string_equal(must_refuse(&l, w, bytes, lengths[i],
+                        assert_string_equal(must_refuse(&s.loader, w, s.bytes, lengths[i],
                                                         fits ? TAMIS_E_FORMAT : TAMIS_E_TOO_LARGE),
                                             shape == TAMIS_OK
                                                 ? "the file is cut off within the body"
@@ -478,8 +431,7 @@ static void test_loader_large_claims_cost_nothing(void **state) {
                 }
             }
         }
-        loader_close(&l);
-        free(bytes);
+        sample_file_close(&s);
     }
 }
 
@@ -489,36 +441,31 @@ static void test_loader_state_extremes_refused_or_safe(void **state) {
     (void)state;
     FOR_EACH_KIND(kind) {
         const tamis_i_kind *const structure = tamis_i_kind_of(kind);
-        size_t size;
-        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
-        loader l;
-        loader_open(&l, "state", size);
+        sample_file s;
+        sample_file_open(&s, "state", kind, SMALL);
         for (unsigned word = 0; word < TAMIS_I_STATE_WORDS; word++) {
-            unsigned char *const at = bytes + AT_STATE + 8 * word;
+            unsigned char *const at = s.bytes + AT_STATE + 8 * word;
             const uint64_t saved = tamis_i_get_u64(at);
             for (unsigned e = 0; e < N_EXTREMES; e++) {
                 const uint64_t value = extremes[e];
                 if (value == saved)
                     continue;
                 tamis_i_put_u64(at, value);
-                fix_checksums(bytes, size);
+                fix_checksums(s.bytes, s.size);
                 /* No count that long use could turn into 0; none without keys; nothing reserved. */
                 const bool certain =
                     word >= TAMIS_I_STATE_OWN + structure->n_state || word == TAMIS_I_STASH_USED ||
                     (word == TAMIS_I_COUNT && (value == 0 || value > TAMIS_I_COUNT_MAX));
-                for (way w = FROM_MEMORY; w < N_WAYS; w++) {
-                    if (!way_exists(w))
-                        continue;
+                for (way w = FROM_MEMORY; w < N_WAYS; w = next_way(w)) {
                     if (certain)
-                        (void)must_refuse(&l, w, bytes, size, TAMIS_E_FORMAT);
+                        (void)must_refuse(&s.loader, w, s.bytes, s.size, TAMIS_E_FORMAT);
                     else
-                        (void)refused_or_safe(&l, w, bytes, size);
+                        (void)refused_or_safe(&s.loader, w, s.bytes, s.size);
                 }
             }
             tamis_i_put_u64(at, saved);
         }
-        loader_close(&l);
-        free(bytes);
+        sample_file_close(&s);
     }
 }
 
@@ -578,47 +525,39 @@ static void test_loader_table_bits_refused_or_safe(void **state) {
     (void)state;
     uint64_t random = test_seed();
     FOR_EACH_KIND(kind) {
-        size_t size;
-        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
-        unsigned char *const damaged = malloc(size);
-        assert_non_null(damaged);
-        loader l;
-        loader_open(&l, "table", size);
+        sample_file s;
+        sample_file_open(&s, "table", kind, SMALL);
         unsigned let_in = 0, refused = 0;
-        for (size_t bit = 8 * AT_TABLE; bit < 8 * size; bit++) {
-            bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
-            fix_checksums(bytes, size);
-            const bool in = refused_or_safe(
-                &l, bit % 2 && way_exists(AS_VIEW) ? AS_VIEW : FROM_MEMORY, bytes, size);
+        for (size_t bit = 8 * AT_TABLE; bit < 8 * s.size; bit++) {
+            s.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+            fix_checksums(s.bytes, s.size);
+            const bool in = refused_or_safe(&s.loader, way_in_turn(bit), s.bytes, s.size);
             let_in += in;
             refused += !in;
-            bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+            s.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
         }
         if (kind == TAMIS_KIND_COUNTING_BLOOM)
             assert_true(refused > let_in);
         for (unsigned i = 0; i < 3000; i++) {
-            memcpy(damaged, bytes, size);
+            memcpy(s.copy, s.bytes, s.size);
             const uint64_t pattern = test_random_below(&random, 4);
             for (uint64_t changes = 1 + test_random_below(&random, 64); changes > 0; changes--) {
                 const size_t at =
-                    AT_STATE + 8 * (size_t)test_random_below(&random, (size - AT_STATE) / 8);
-                tamis_i_put_u64(damaged + at, pattern == 0   ? 0
-                                              : pattern == 1 ? UINT64_MAX
-                                              : pattern == 2
-                                                  ? extremes[test_random_below(&random, N_EXTREMES)]
-                                                  : test_random(&random));
+                    AT_STATE + 8 * (size_t)test_random_below(&random, (s.size - AT_STATE) / 8);
+                tamis_i_put_u64(s.copy + at, pattern == 0   ? 0
+                                             : pattern == 1 ? UINT64_MAX
+                                             : pattern == 2
+                                                 ? extremes[test_random_below(&random, N_EXTREMES)]
+                                                 : test_random(&random));
             }
-            fix_checksums(damaged, size);
-            const bool in = refused_or_safe(
-                &l, i % 2 && way_exists(AS_VIEW) ? AS_VIEW : FROM_MEMORY, damaged, size);
+            fix_checksums(s.copy, s.size);
+            const bool in = refused_or_safe(&s.loader, way_in_turn(i), s.copy, s.size);
             let_in += in;
             refused += !in;
         }
         print_message("# %s: %u refused, %u let in and safe\n", tamis_kind_name(kind), refused,
                       let_in);
-        loader_close(&l);
-        free(damaged);
-        free(bytes);
+        sample_file_close(&s);
     }
 }
 
@@ -626,20 +565,17 @@ static void test_loader_table_bits_refused_or_safe(void **state) {
 static void test_loader_full_table_refused_or_safe(void **state) {
     (void)state;
     FOR_EACH_KIND(kind) {
-        size_t size;
-        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
-        loader l;
-        loader_open(&l, "full", size);
-        memset(bytes + AT_TABLE, 0xff, size - AT_TABLE);
+        sample_file s;
+        sample_file_open(&s, "full", kind, SMALL);
+        memset(s.bytes + AT_TABLE, 0xff, s.size - AT_TABLE);
         for (unsigned e = 0; e < N_EXTREMES; e++) {
-            tamis_i_put_u64(bytes + AT_STATE, extremes[e]);
-            fix_checksums(bytes, size);
+            tamis_i_put_u64(s.bytes + AT_STATE, extremes[e]);
+            fix_checksums(s.bytes, s.size);
             for (way w = FROM_MEMORY; w <= AS_VIEW; w++)
                 if (way_exists(w))
-                    (void)refused_or_safe(&l, w, bytes, size);
+                    (void)refused_or_safe(&s.loader, w, s.bytes, s.size);
         }
-        loader_close(&l);
-        free(bytes);
+        sample_file_close(&s);
     }
 }
 
@@ -648,29 +584,22 @@ static void test_loader_full_table_refused_or_safe(void **state) {
 static void test_loader_kind_exchanged_refused_or_safe(void **state) {
     (void)state;
     FOR_EACH_KIND(kind) {
-        size_t size;
-        unsigned char *const bytes = make_bytes(kind, SMALL, &size);
-        loader l;
-        loader_open(&l, "exchange", size);
+        sample_file s;
+        sample_file_open(&s, "exchange", kind, SMALL);
         FOR_EACH_KIND(other) {
-            tamis_i_put_u32(bytes + TAMIS_I_AT_KIND, (uint32_t)other);
-            fix_header(bytes);
-            (void)refused_or_safe(&l, FROM_MEMORY, bytes, size);
+            tamis_i_put_u32(s.bytes + TAMIS_I_AT_KIND, (uint32_t)other);
+            fix_header(s.bytes);
+            (void)refused_or_safe(&s.loader, FROM_MEMORY, s.bytes, s.size);
         }
-        loader_close(&l);
-        free(bytes);
+        sample_file_close(&s);
     }
 }
 
 /* Three buckets of 136 bits in each line leave 104 bits, which must be clear in every line. */
 static void test_loader_bits_outside_of_buckets_are_refused(void **state) {
     (void)state;
-    tamis_params params;
     tamis_filter *f, *back = NULL;
-    tamis_params_init(&params);
-    params.kind = TAMIS_KIND_DLEFT_COUNTING;
-    params.capacity = SMALL;
-    params.seed = 3;
+    tamis_params params = test_bare_params(TAMIS_KIND_DLEFT_COUNTING, SMALL, 3);
     params.value[TAMIS_DLEFT_COUNTING_REMAINDER_BITS] = 15;
     assert_ok(tamis_filter_create(&params, NULL, &f));
     for (uint64_t i = 0; i < SMALL; i++)

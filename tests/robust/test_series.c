@@ -12,24 +12,18 @@
 
 /* A sound series of three links in a buffer with room behind it. */
 static unsigned char *sound_series(tamis_kind kind, size_t *size) {
-    tamis_params params;
     tamis_filter *f;
     tamis_growth growth;
-    tamis_params_init(&params);
     tamis_growth_init(&growth);
-    params.kind = kind;
-    params.capacity = 10;
+    tamis_params params = test_bare_params(kind, 10, 1);
     params.hash = TAMIS_HASH_XXH3; /* the first version of the format */
-    params.seed = 1;
     growth.fpr = 0.1;
     growth.automatic = true;
     assert_ok(tamis_filter_create(&params, NULL, &f));
     assert_ok(tamis_filter_allow_growth(f, &growth));
     for (uint64_t key = 0; key < 50; key++)
         assert_ok(tamis_filter_insert_u64(f, key, NULL));
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(f, &info));
+    const tamis_info info = test_info(f);
     assert_int_equal(info.n_links, 3);
     *size = (size_t)tamis_filter_encoded_size(f);
     unsigned char *const bytes = calloc(1, *size + 4096);
@@ -262,13 +256,9 @@ static void test_series_of_different_values_is_refused(void **state) {
     size_t size;
     unsigned char *const bytes = sound_series(TAMIS_KIND_RANK, &size);
     unsigned char *const link = bytes + link_at(bytes, 2);
-    tamis_params params;
     tamis_filter *f;
-    tamis_params_init(&params);
-    params.kind = TAMIS_KIND_RANK;
-    params.capacity = tamis_i_get_u64(link + TAMIS_I_AT_CAPACITY);
+    tamis_params params = test_bare_params(TAMIS_KIND_RANK, tamis_i_get_u64(link + TAMIS_I_AT_CAPACITY), 1);
     params.hash = TAMIS_HASH_XXH3;
-    params.seed = 1;
     params.value[TAMIS_RANK_VALUE_BITS] = 3;
     assert_ok(tamis_filter_create(&params, NULL, &f));
     const size_t other = (size_t)tamis_filter_encoded_size(f), before = link_at(bytes, 2);

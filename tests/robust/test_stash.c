@@ -42,12 +42,8 @@ static const tamis_i_kind stash_kind = {
     .id = (tamis_kind)77, .name = "stash", .shape = shape, .insert = insert, .check = check};
 
 static tamis_filter *make_stash(unsigned n) {
-    tamis_params params;
-    tamis_params_init(&params);
-    params.kind = stash_kind.id;
-    params.capacity = 1;
+    tamis_params params = test_bare_params(stash_kind.id, 1, SEED);
     params.hash = TAMIS_HASH_AES;
-    params.seed = SEED;
     tamis_filter *filter;
     assert_ok(tamis_i_filter_make(&stash_kind, &params, NULL, NULL, true, &filter));
     bool added;
@@ -68,19 +64,32 @@ static unsigned char *stash_bytes(unsigned n, size_t *size) {
     return bytes;
 }
 
+/* Files end at a page that may not be read. */
+static guarded memory;
+
+static int open_memory(void **state) {
+    (void)state;
+    guarded_open(&memory, 4096);
+    return 0;
+}
+
+static int close_memory(void **state) {
+    (void)state;
+    guarded_close(&memory);
+    return 0;
+}
+
 /* Load bytes from before a guard page; the filter, or NULL and the reason. */
-static tamis_filter *load(guarded *memory, const unsigned char *bytes, size_t size,
-                          const char **reason) {
+static tamis_filter *load(const unsigned char *bytes, size_t size, const char **reason) {
     tamis_filter *filter;
     const char *why = NULL;
-    tamis_i_kind_tested = &stash_kind;
-    const tamis_status status =
-        tamis_i_file_decode(guarded_put(memory, bytes, size, 1), size, NULL, &filter, &why);
+    const tamis_status status = tamis_i_file_decode(guarded_put(&memory, bytes, size, 1), size,
+                                                    lookup, NULL, &filter, &why);
     if (tamis_i_little_endian()) { /* the view must be of the same opinion */
         tamis_filter *view;
-        assert_status(
-            tamis_i_file_view(guarded_put(memory, bytes, size, 8), size, NULL, &view, &why),
-            status);
+        assert_status(tamis_i_file_view(guarded_put(&memory, bytes, size, 8), size, lookup, NULL,
+                                        &view, &why),
+                      status);
         if (status == TAMIS_OK)
             tamis_filter_free(view);
     }
@@ -91,6 +100,14 @@ static tamis_filter *load(guarded *memory, const unsigned char *bytes, size_t si
     assert_non_null(why);
     *reason = why;
     return NULL;
+}
+
+/* The file, with checksums that are right, is refused for this reason. */
+static void must_be_refused(unsigned char *bytes, size_t size, const char *expected) {
+    const char *reason = "";
+    fix_checksums(bytes, size);
+    assert_null(load(bytes, size, &reason));
+    assert_string_equal(reason, expected);
 }
 
 /* Insert, find, walk and remove until nothing is left.  Every loop must end, and the invariants hold at
@@ -125,13 +142,11 @@ static void exercise_stash(tamis_filter *filter) {
 
 static void test_stash_sound_bytes_load(void **state) {
     (void)state;
-    guarded memory;
-    guarded_open(&memory, 4096);
     for (unsigned n = 0; n <= STASH; n++) {
         size_t size;
         unsigned char *const bytes = stash_bytes(n, &size);
         const char *reason = "";
-        tamis_filter *const filter = load(&memory, bytes, size, &reason);
+        tamis_filter *const filter = load(bytes, size, &reason);
         assert_non_null(filter);
         for (uint64_t key = 0; key < n; key++)
             assert_int_equal(tamis_i_stash_copies(&filter->stash, test_hash_u64(SEED, key)), 1);
@@ -139,32 +154,23 @@ static void test_stash_sound_bytes_load(void **state) {
         tamis_filter_free(filter);
         free(bytes);
     }
-    guarded_close(&memory);
 }
 
 static void test_stash_wrong_number_of_entries_refused(void **state) {
     (void)state;
-    guarded memory;
-    guarded_open(&memory, 4096);
     size_t size;
     unsigned char *const bytes = stash_bytes(10, &size);
     const uint64_t claims[] = {0, 1, 9, 11, STASH, STASH + 1, SLOTS, UINT64_MAX};
     for (unsigned i = 0; i < sizeof claims / sizeof *claims; i++) {
         tamis_i_put_u64(bytes + AT_STATE + 8 * TAMIS_I_STASH_USED, claims[i]);
-        fix_checksums(bytes, size);
-        const char *reason = "";
-        assert_null(load(&memory, bytes, size, &reason));
-        assert_string_equal(reason, "the stash does not hold as many keys as it claims");
+        must_be_refused(bytes, size, "the stash does not hold as many keys as it claims");
     }
     free(bytes);
-    guarded_close(&memory);
 }
 
 /* Without an empty slot a search would not end. */
 static void test_stash_without_empty_slot_refused(void **state) {
     (void)state;
-    guarded memory;
-    guarded_open(&memory, 4096);
     for (unsigned extra = 1; extra <= SLOTS - STASH; extra++) {
         size_t size;
         unsigned char *const bytes = stash_bytes(STASH, &size);
@@ -175,19 +181,13 @@ static void test_stash_without_empty_slot_refused(void **state) {
                 left--;
             }
         tamis_i_put_u64(bytes + AT_STATE + 8 * TAMIS_I_STASH_USED, STASH + extra);
-        fix_checksums(bytes, size);
-        const char *reason = "";
-        assert_null(load(&memory, bytes, size, &reason));
-        assert_string_equal(reason, "the stash does not hold as many keys as it claims");
+        must_be_refused(bytes, size, "the stash does not hold as many keys as it claims");
         free(bytes);
     }
-    guarded_close(&memory);
 }
 
 static void test_stash_data_in_empty_slot_refused(void **state) {
     (void)state;
-    guarded memory;
-    guarded_open(&memory, 4096);
     size_t size;
     unsigned char *const bytes = stash_bytes(10, &size);
     unsigned refused = 0;
@@ -196,44 +196,32 @@ static void test_stash_data_in_empty_slot_refused(void **state) {
             continue;
         for (unsigned at = 0; at < 16; at++) {
             bytes[AT_PAIRS + 16 * slot + at] = 0x80;
-            fix_checksums(bytes, size);
-            const char *reason = "";
-            assert_null(load(&memory, bytes, size, &reason));
-            assert_string_equal(reason, "the stash has data in an empty slot");
+            must_be_refused(bytes, size, "the stash has data in an empty slot");
             bytes[AT_PAIRS + 16 * slot + at] = 0;
             refused++;
         }
     }
     assert_int_equal(refused, 16 * (SLOTS - 10));
     free(bytes);
-    guarded_close(&memory);
 }
 
 static void test_stash_data_past_its_end_refused(void **state) {
     (void)state;
-    guarded memory;
-    guarded_open(&memory, 4096);
     for (unsigned n = 0; n <= STASH; n += STASH) {
         size_t size;
         unsigned char *const bytes = stash_bytes(n, &size);
         for (unsigned at = AT_COUNTS + SLOTS; at < AT_END; at++) {
             bytes[at] = 1;
-            fix_checksums(bytes, size);
-            const char *reason = "";
-            assert_null(load(&memory, bytes, size, &reason));
-            assert_string_equal(reason, "the stash has data past its end");
+            must_be_refused(bytes, size, "the stash has data past its end");
             bytes[at] = 0;
         }
         free(bytes);
     }
-    guarded_close(&memory);
 }
 
 /* An entry moved to where a search for it does not come: it would be answered with "absent". */
 static void test_stash_unreachable_entry_refused(void **state) {
     (void)state;
-    guarded memory;
-    guarded_open(&memory, 4096);
     size_t size;
     unsigned char *const bytes = stash_bytes(1, &size);
     unsigned home = 0;
@@ -246,24 +234,18 @@ static void test_stash_unreachable_entry_refused(void **state) {
         memset(bytes + AT_PAIRS + 16 * home, 0, 16);
         bytes[AT_COUNTS + home] = 0;
         bytes[AT_COUNTS + slot] = 1;
-        fix_checksums(bytes, size);
-        const char *reason = "";
-        assert_null(load(&memory, bytes, size, &reason));
-        assert_string_equal(reason, "the stash has a key that cannot be found");
+        must_be_refused(bytes, size, "the stash has a key that cannot be found");
         memcpy(bytes + AT_PAIRS + 16 * home, bytes + AT_PAIRS + 16 * slot, 16);
         memset(bytes + AT_PAIRS + 16 * slot, 0, 16);
         bytes[AT_COUNTS + home] = 1;
         bytes[AT_COUNTS + slot] = 0;
     }
     free(bytes);
-    guarded_close(&memory);
 }
 
 static void test_stash_random_words_refused_or_safe(void **state) {
     (void)state;
     uint64_t random = test_seed();
-    guarded memory;
-    guarded_open(&memory, 4096);
     unsigned let_in = 0;
     for (unsigned i = 0; i < 40000; i++) {
         size_t size;
@@ -290,7 +272,7 @@ static void test_stash_random_words_refused_or_safe(void **state) {
         }
         fix_checksums(bytes, size);
         const char *reason = "";
-        tamis_filter *const filter = load(&memory, bytes, size, &reason);
+        tamis_filter *const filter = load(bytes, size, &reason);
         if (filter != NULL) {
             exercise_stash(filter);
             tamis_filter_free(filter);
@@ -300,7 +282,6 @@ static void test_stash_random_words_refused_or_safe(void **state) {
     }
     print_message("# %u of 40000 let in and safe\n", let_in);
     assert_true(let_in > 1000);
-    guarded_close(&memory);
 }
 
 /* One key in several slots that are not full, which calls do not make but which can be read.  The merge
@@ -435,5 +416,5 @@ int main(void) {
         cmocka_unit_test(test_stash_is_as_specified),
         cmocka_unit_test(test_stash_keys_that_have_room_elsewhere_are_safe),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_memory, close_memory);
 }

@@ -20,29 +20,16 @@ static inline tamis_growth growth_of(double fpr, bool automatic) {
 /* An empty filter that is planned to grow, and does so by itself. */
 static inline tamis_filter *growing(tamis_kind kind, uint64_t n, double fpr,
                                     const tamis_allocator *allocator) {
-    tamis_need need;
-    tamis_plan plan;
     tamis_filter *f;
-    tamis_need_init(&need);
-    tamis_plan_init(&plan);
-    need.kind = kind;
-    need.n = n;
-    need.fpr = fpr;
+    tamis_need need = test_need(kind, n, fpr);
     need.grows = true;
-    assert_ok(tamis_plan_make(&need, &plan));
+    tamis_plan plan = test_planned(&need);
     plan.params.seed = test_seed();
     assert_true(plan.fpr <= fpr / 2);
     assert_ok(tamis_filter_create(&plan.params, allocator, &f));
     const tamis_growth growth = growth_of(fpr, true);
     assert_ok(tamis_filter_allow_growth(f, &growth));
     return f;
-}
-
-static inline tamis_info info_of(const tamis_filter *f) {
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(f, &info));
-    return info;
 }
 
 static inline bool counts(tamis_kind kind) {

@@ -15,9 +15,7 @@ typedef struct small_tally {
 } small_tally;
 
 static inline uint64_t small_stash_used(const tamis_filter *f) {
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(f, &info));
+    const tamis_info info = test_info(f);
     return info.stash_used;
 }
 

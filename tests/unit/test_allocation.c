@@ -250,9 +250,7 @@ static void test_calls_on_a_filter_do_not_allocate(void **state) {
         assert_true(merged == TAMIS_OK || merged == TAMIS_E_UNSUPPORTED);
         if (tamis_kind_abilities(kind) & TAMIS_CAN_REMOVE)
             assert_ok(tamis_filter_remove_many_u64(b, keys, 100, NULL, NULL));
-        tamis_info info;
-        tamis_info_init(&info);
-        assert_ok(tamis_filter_info(a, &info));
+        (void)test_info(a);
         assert_ok(tamis_filter_clear(b));
         size_t size;
         free(test_encoded(a, &size));
@@ -269,13 +267,8 @@ static void test_create_takes_what_was_planned(void **state) {
     for_each_kind(kind) {
         const uint64_t sizes[] = {1, 1000, 1000000};
         for (unsigned i = 0; i < 3; i++) {
-            tamis_need need;
-            tamis_plan plan;
-            tamis_need_init(&need);
-            tamis_plan_init(&plan);
-            need.n = sizes[i];
-            need.kind = kind;
-            assert_ok(tamis_plan_make(&need, &plan));
+            const tamis_need need = test_need(kind, sizes[i], 0);
+            const tamis_plan plan = test_planned(&need);
             test_allocator t;
             test_allocator_init(&t, -1);
             tamis_filter *f;

@@ -10,22 +10,11 @@ enum { SINGLE = 1, SEQUENTIAL = 2, MHT = 3 };
 static const uint64_t one = (uint64_t)1 << 32;
 
 static tamis_params params_of(uint64_t scheme, uint64_t capacity, uint64_t bits, uint64_t blocks) {
-    tamis_params params;
-    tamis_params_init(&params);
-    params.kind = TAMIS_KIND_BALANCED_BLOOM;
-    params.capacity = capacity;
-    params.seed = test_seed();
+    tamis_params params = test_bare_params(TAMIS_KIND_BALANCED_BLOOM, capacity, test_seed());
     params.value[TAMIS_BALANCED_BLOOM_SCHEME] = scheme;
     params.value[TAMIS_BALANCED_BLOOM_BLOCK_BITS] = bits;
     params.value[TAMIS_BALANCED_BLOOM_BLOCKS] = blocks;
     return params;
-}
-
-static tamis_info info_of(const tamis_filter *filter) {
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(filter, &info));
-    return info;
 }
 
 static uint64_t keys_in_blocks(const tamis_info *info) {
@@ -145,7 +134,7 @@ static void test_balanced_budget_is_respected(void **state) {
         double looks = 0;
         for (uint64_t key = 0; key < 10000; key++)
             assert_ok(tamis_filter_insert_u64(filter, key, NULL));
-        const tamis_info at = info_of(filter);
+        const tamis_info at = test_info(filter);
         looks = at.reads_per_insert * (double)at.count;
         printf("# scheme %llu: %.0f looks, %llu keys in the stash\n", (unsigned long long)scheme,
                looks, (unsigned long long)at.stash_used);
@@ -154,7 +143,7 @@ static void test_balanced_budget_is_respected(void **state) {
         assert_int_equal(keys_in_blocks(&at) + at.stash_used, at.count);
         for (uint64_t key = 10000; key < 20000; key++)
             assert_ok(tamis_filter_insert_u64(filter, key, NULL));
-        const tamis_info after = info_of(filter);
+        const tamis_info after = test_info(filter);
         assert_int_equal(after.stash_used, after.stash_size);
         assert_int_equal(keys_in_blocks(&after), keys_in_blocks(&at));
         looks = after.reads_per_insert * (double)after.count;
@@ -176,7 +165,7 @@ static void test_balanced_loads_keep_their_limit(void **state) {
         assert_ok(tamis_filter_create(&params, NULL, &filter));
         for (uint64_t key = 0; key < 1000; key++)
             assert_ok(tamis_filter_insert_u64(filter, key, NULL));
-        const tamis_info info = info_of(filter);
+        const tamis_info info = test_info(filter);
         assert_int_equal(info.n_loads, 8);
         assert_int_equal(keys_in_blocks(&info) + info.stash_used, info.count);
         tamis_filter_free(filter);
@@ -199,7 +188,7 @@ static void test_balanced_merge_loses_nothing(void **state) {
         assert_ok(tamis_filter_merge(a, b));
         for (uint64_t key = 0; key < 4000; key++)
             assert_true(tamis_filter_contains_u64(a, key));
-        const tamis_info merged = info_of(a), inserted = info_of(both);
+        const tamis_info merged = test_info(a), inserted = test_info(both);
         printf("# scheme %llu: error rate %.2e merged, %.2e inserted\n", (unsigned long long)scheme,
                merged.fpr, inserted.fpr);
         assert_true(merged.fpr >= 0.5 * inserted.fpr);

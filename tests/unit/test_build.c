@@ -16,23 +16,15 @@ static tamis_digest *digests_of(uint64_t seed, size_t n) {
 }
 
 static tamis_plan plan_for(tamis_kind kind, uint64_t n, double fpr, bool offline) {
-    tamis_need need;
-    tamis_plan plan;
-    tamis_need_init(&need);
-    tamis_plan_init(&plan);
-    need.n = n;
-    need.fpr = fpr;
-    need.kind = kind;
+    tamis_need need = test_need(kind, n, fpr);
     need.offline = offline;
-    assert_ok(tamis_plan_make(&need, &plan));
+    tamis_plan plan = test_planned(&need);
     plan.params.seed = test_seed();
     return plan;
 }
 
 static double rate_of(const tamis_filter *filter) {
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(filter, &info));
+    const tamis_info info = test_info(filter);
     return info.fpr;
 }
 

@@ -9,23 +9,12 @@
 enum { SATURATED = 15 };
 
 static tamis_filter *small_filter(uint64_t counters, uint64_t hashes, uint64_t seed) {
-    tamis_params params;
-    tamis_params_init(&params);
-    params.kind = TAMIS_KIND_COUNTING_BLOOM;
-    params.capacity = 10;
-    params.seed = seed;
+    tamis_params params = test_bare_params(TAMIS_KIND_COUNTING_BLOOM, 10, seed);
     params.value[TAMIS_COUNTING_BLOOM_COUNTERS] = counters;
     params.value[TAMIS_COUNTING_BLOOM_HASHES] = hashes;
     tamis_filter *f;
     assert_ok(tamis_filter_create(&params, NULL, &f));
     return f;
-}
-
-static tamis_info info_of(const tamis_filter *f) {
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(f, &info));
-    return info;
 }
 
 /* Counter values, as the documented layout of the file gives them: header of 256 bytes, state of 64,
@@ -48,30 +37,30 @@ static void test_counter_saturates_and_stays(void **state) {
         assert_int_equal(added, copies == 1);
         assert_int_equal(tamis_filter_copies_u64(f, 42), copies < SATURATED ? copies : SATURATED);
         assert_int_equal(tamis_filter_count(f), copies);
-        assert_int_equal(info_of(f).saturated, copies < SATURATED ? 0 : 5);
+        assert_int_equal(test_info(f).saturated, copies < SATURATED ? 0 : 5);
     }
     /* A saturated counter is not lowered: the key never goes away again, and nothing wraps. */
     for (unsigned left = 100; left > 0; left--) {
         assert_int_equal(tamis_filter_count(f), left);
         assert_ok(tamis_filter_remove_u64(f, 42));
         assert_true(tamis_filter_contains_u64(f, 42));
-        assert_int_equal(info_of(f).saturated, 5);
+        assert_int_equal(test_info(f).saturated, 5);
     }
     assert_int_equal(tamis_filter_count(f), 0);
     assert_ok(tamis_filter_remove_u64(f, 42)); /* cannot be seen to be wrong */
     assert_int_equal(tamis_filter_count(f), 0);
     assert_true(tamis_filter_contains_u64(f, 42));
-    assert_int_equal(info_of(f).load_histogram[SATURATED], 5);
+    assert_int_equal(test_info(f).load_histogram[SATURATED], 5);
 
     size_t size; /* what has saturated can be stored and read again */
     unsigned char *const bytes = test_encoded(f, &size);
     tamis_filter *loaded;
     assert_ok(tamis_filter_decode(bytes, size, NULL, &loaded, NULL));
-    assert_int_equal(info_of(loaded).saturated, 5);
+    assert_int_equal(test_info(loaded).saturated, 5);
     tamis_filter_free(loaded);
     free(bytes);
     assert_ok(tamis_filter_clear(f));
-    assert_int_equal(info_of(f).saturated, 0);
+    assert_int_equal(test_info(f).saturated, 0);
     tamis_filter_free(f);
 }
 
@@ -112,7 +101,7 @@ static void test_counter_values_match_unbounded_ones(void **state) {
                 saturated += stuck[i];
                 assert_int_equal(now[i], stuck[i] ? SATURATED : truth[i]);
             }
-            assert_int_equal(info_of(f).saturated, saturated);
+            assert_int_equal(test_info(f).saturated, saturated);
             for (unsigned k = 0; k < KEYS; k++) {
                 assert_true(copies[k] == 0 || tamis_filter_contains_u64(f, k));
                 if (saturated == 0)
@@ -188,7 +177,7 @@ static void test_remove_all_leaves_an_empty_table(void **state) {
         for (unsigned i = 0; i < 10; i++)
             keys[i] = test_random_below(&random, 8);
         assert_ok(tamis_filter_insert_many_u64(f, keys, 10, NULL, NULL));
-        if (info_of(f).saturated == 0) {
+        if (test_info(f).saturated == 0) {
             size_t removed;
             assert_ok(tamis_filter_remove_many_u64(f, keys, 10, NULL, &removed));
             assert_int_equal(removed, 10);

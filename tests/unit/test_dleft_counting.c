@@ -7,11 +7,7 @@
 #include <math.h>
 
 static tamis_params shape(uint64_t capacity, uint64_t seed) {
-    tamis_params params;
-    tamis_params_init(&params);
-    params.kind = TAMIS_KIND_DLEFT_COUNTING;
-    params.capacity = capacity;
-    params.seed = seed;
+    const tamis_params params = test_bare_params(TAMIS_KIND_DLEFT_COUNTING, capacity, seed);
     return params;
 }
 

@@ -8,11 +8,7 @@
 #include "small_multiset.h"
 
 static tamis_params shape(uint64_t capacity, uint64_t seed, uint64_t sizes) {
-    tamis_params params;
-    tamis_params_init(&params);
-    params.kind = TAMIS_KIND_DLEFT_DYNAMIC;
-    params.capacity = capacity;
-    params.seed = seed;
+    tamis_params params = test_bare_params(TAMIS_KIND_DLEFT_DYNAMIC, capacity, seed);
     params.value[TAMIS_DLEFT_DYNAMIC_SIZES] = sizes;
     return params;
 }

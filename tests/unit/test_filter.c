@@ -57,9 +57,7 @@ static void test_params_all_default_are_complete(void **state) {
             assert_true(complete.value[0] != 0);
             insert_keys(f, 0, capacities[i]);
             assert_contains(f, 0, capacities[i]);
-            tamis_info info;
-            tamis_info_init(&info);
-            assert_ok(tamis_filter_info(f, &info));
+            const tamis_info info = test_info(f);
             if (capacities[i] >= 1000)
                 assert_true(info.fpr < 0.02); /* defaults aim at 1 % */
             tamis_filter_free(f);
@@ -324,19 +322,12 @@ static void test_merge_of_unlike_filters_is_refused(void **state) {
 static void test_info_agrees_with_the_filter(void **state) {
     (void)state;
     for_each_kind(kind) {
-        tamis_need need;
-        tamis_plan plan;
+        const tamis_need need = test_need(kind, 1000, 0.01);
+        tamis_plan plan = test_planned(&need);
         tamis_filter *f;
-        tamis_need_init(&need);
-        tamis_plan_init(&plan);
-        need.n = 1000;
-        need.kind = kind;
-        assert_ok(tamis_plan_make(&need, &plan));
         plan.params.seed = 3;
         assert_ok(tamis_filter_create(&plan.params, NULL, &f));
-        tamis_info info;
-        tamis_info_init(&info);
-        assert_ok(tamis_filter_info(f, &info));
+        tamis_info info = test_info(f);
         assert_int_equal(info.count, 0);
         assert_true(isinf(info.bits_per_key) && info.bits_per_key > 0);
         assert_true(info.fpr == 0);
@@ -383,20 +374,14 @@ static void test_info_rate_follows_from_the_histogram(void **state) {
         uint64_t partitioned;
     } rows[] = {{TAMIS_KIND_BLOOM, 0}, {TAMIS_KIND_BLOOM, 1}, {TAMIS_KIND_COUNTING_BLOOM, 0}};
     for (unsigned i = 0; i < 3; i++) {
-        tamis_params params;
-        tamis_params_init(&params);
-        params.kind = rows[i].kind;
-        params.capacity = 1000;
-        params.seed = 5;
+        tamis_params params = test_bare_params(rows[i].kind, 1000, 5);
         params.value[0] = 9603; /* not a multiple of anything */
         params.value[1] = 7;
         params.value[2] = rows[i].partitioned;
         tamis_filter *f;
         assert_ok(tamis_filter_create(&params, NULL, &f));
         insert_keys(f, 0, 1000);
-        tamis_info info;
-        tamis_info_init(&info);
-        assert_ok(tamis_filter_info(f, &info));
+        const tamis_info info = test_info(f);
         uint64_t all = 0;
         for (size_t j = 0; j < info.n_loads; j++)
             all += info.load_histogram[j];

@@ -26,7 +26,7 @@ static void test_growth_keeps_keys_and_promise(void **state) {
             assert_ok(tamis_filter_insert_u64(f, key, &fresh));
             added += fresh;
         }
-        const tamis_info info = info_of(f);
+        const tamis_info info = test_info(f);
         assert_int_equal(info.n_links, 6); /* 500 (1 + 2 + .. + 32) is the first sum over 20000 */
         assert_int_equal(info.capacity, 500 * 63);
         assert_true(fabs(info.fpr_promised - promise) < 1e-12);
@@ -74,7 +74,7 @@ static void test_growth_links_get_their_shares(void **state) {
     tamis_filter *const f = growing(TAMIS_KIND_BLOOM, FIRST, promise, NULL);
     for (uint64_t key = 0; tamis_filter_count(f) < (uint64_t)FIRST * 15; key++)
         assert_ok(tamis_filter_insert_u64(f, key, NULL));
-    assert_int_equal(info_of(f).n_links, LINKS);
+    assert_int_equal(test_info(f).n_links, LINKS);
     for (unsigned i = 0; i < LINKS; i++) {
         const double share = promise / ((i + 1) * (i + 2));
         tamis_info link;
@@ -127,9 +127,9 @@ static void test_growth_removals_lose_no_key(void **state) {
             assert_true(tamis_filter_contains_u64(f, k) || copies[k] == 0);
         }
         assert_true(tamis_filter_count(f) == live);
-        assert_true(info_of(f).n_links >= 4);
+        assert_true(test_info(f).n_links >= 4);
         printf("# %s: %u links, %llu removed, %llu refused as ambiguous\n", tamis_kind_name(kind),
-               info_of(f).n_links, (unsigned long long)removed, (unsigned long long)refused);
+               test_info(f).n_links, (unsigned long long)removed, (unsigned long long)refused);
         assert_true(removed > 1000);
         tamis_filter_free(f);
     }
@@ -154,7 +154,7 @@ static void test_growth_few_removals_are_ambiguous(void **state) {
             refused += status == TAMIS_E_AMBIGUOUS;
         }
         printf("# %s: %.2f %% refused as ambiguous, error rate %.2f %%\n", tamis_kind_name(kind),
-               100.0 * (double)refused * STEP / ALL, 100 * info_of(f).fpr);
+               100.0 * (double)refused * STEP / ALL, 100 * test_info(f).fpr);
         assert_true((double)refused < most + 4.5 * sqrt(most));
         assert_int_equal(tamis_filter_count(f), ALL - ALL / STEP + refused);
         tamis_filter_free(f);
@@ -245,7 +245,7 @@ static void test_growth_batches_are_single_calls(void **state) {
             assert_int_equal(many[i], fresh);
         }
         assert_same(a, b);
-        assert_true(info_of(a).n_links > 2);
+        assert_true(test_info(a).n_links > 2);
         for (unsigned i = 0; i < ALL; i++)
             keys[i] += 1500;
         const size_t found = tamis_filter_contains_many_u64(a, keys, ALL, many);
@@ -305,14 +305,14 @@ static void test_growth_files_copies_and_views(void **state) {
         }
         for (unsigned i = 0; i < n; i++) {
             assert_encoded(others[i], bytes, size);
-            const tamis_info mine = info_of(f), theirs = info_of(others[i]);
+            const tamis_info mine = test_info(f), theirs = test_info(others[i]);
             assert_memory_equal(&mine, &theirs, sizeof mine);
             for (uint64_t key = 0; key < 1000; key++)
                 assert_int_equal(tamis_filter_contains_u64(f, key),
                                  tamis_filter_contains_u64(others[i], key));
             if (i < writable) {
                 assert_ok(tamis_filter_grow(others[i], NULL));
-                assert_int_equal(info_of(others[i]).n_links, mine.n_links + 1);
+                assert_int_equal(test_info(others[i]).n_links, mine.n_links + 1);
             } else {
                 const tamis_growth growth = growth_of(0.1, false);
                 assert_status(tamis_filter_grow(others[i], NULL), TAMIS_E_READONLY);
@@ -321,10 +321,10 @@ static void test_growth_files_copies_and_views(void **state) {
             }
         }
         /* A filter from a file does not grow by itself. */
-        const uint64_t before = info_of(others[2]).n_links;
+        const uint64_t before = test_info(others[2]).n_links;
         for (uint64_t key = 1000; key < 1200; key++)
             (void)!tamis_filter_insert_u64(others[2], key, NULL);
-        assert_int_equal(info_of(others[2]).n_links, before);
+        assert_int_equal(test_info(others[2]).n_links, before);
         for (unsigned i = 0; i < n; i++)
             tamis_filter_free(others[i]);
         tamis_filter_free(f);
@@ -343,7 +343,7 @@ static void test_growth_clear_empties_all_links(void **state) {
         assert_int_equal(tamis_filter_count(f), 0);
         for (uint64_t key = 0; key < 400; key++)
             assert_false(tamis_filter_contains_u64(f, key));
-        assert_true(info_of(f).n_links > 2);
+        assert_true(test_info(f).n_links > 2);
         tamis_filter_free(f);
     }
 }
@@ -385,17 +385,17 @@ static void test_growth_bad_arguments_change_nothing(void **state) {
     assert_status(tamis_filter_grow(f, &growth), TAMIS_E_ARGUMENT);
     assert_status(tamis_filter_grow(NULL, NULL), TAMIS_E_ARGUMENT);
     assert_status(tamis_filter_allow_growth(NULL, NULL), TAMIS_E_ARGUMENT);
-    growth = growth_of(info_of(f).fpr / 2, false); /* less than is used up */
+    growth = growth_of(test_info(f).fpr / 2, false); /* less than is used up */
     assert_status(tamis_filter_grow(f, &growth), TAMIS_E_FULL);
     assert_status(tamis_filter_allow_growth(f, &growth), TAMIS_E_FULL);
-    growth = growth_of(info_of(f).fpr, false); /* or just that */
+    growth = growth_of(test_info(f).fpr, false); /* or just that */
     assert_status(tamis_filter_allow_growth(f, &growth), TAMIS_E_FULL);
     assert_encoded(f, bytes, size);
     /* Without a promise: twice the rate now. */
-    const double now = info_of(f).fpr;
+    const double now = test_info(f).fpr;
     assert_ok(tamis_filter_grow(f, NULL));
-    assert_true(fabs(info_of(f).fpr_promised - 2 * now) < 1e-12);
-    assert_int_equal(info_of(f).n_links, 2);
+    assert_true(fabs(test_info(f).fpr_promised - 2 * now) < 1e-12);
+    assert_int_equal(test_info(f).n_links, 2);
     /* An empty filter has no rate to double. */
     assert_ok(tamis_filter_clear(f));
     tamis_filter *const empty = test_filter(TAMIS_KIND_BLOOM, 100, 0.01, 1);
@@ -413,7 +413,7 @@ static void test_growth_broken_promise_is_not_given_again(void **state) {
     assert_ok(tamis_filter_allow_growth(f, &growth));
     for (uint64_t key = 0; key < 200; key++)
         assert_ok(tamis_filter_insert_u64(f, key, NULL));
-    assert_true(info_of(f).fpr > 0.01);
+    assert_true(test_info(f).fpr > 0.01);
     growth = growth_of(0.01, true);
     size_t size;
     unsigned char *const bytes = test_encoded(f, &size);
@@ -421,11 +421,11 @@ static void test_growth_broken_promise_is_not_given_again(void **state) {
     assert_encoded(f, bytes, size);
     assert_ok(tamis_filter_insert_u64(f, 1000, NULL)); /* it still does not grow by itself */
     assert_ok(tamis_filter_allow_growth(f, NULL));
-    growth = growth_of(2 * info_of(f).fpr, true);
+    growth = growth_of(2 * test_info(f).fpr, true);
     assert_ok(tamis_filter_allow_growth(f, &growth));
     for (uint64_t key = 1001; key < 1020; key++) /* not all of them are claimed already */
         assert_ok(tamis_filter_insert_u64(f, key, NULL));
-    assert_int_equal(info_of(f).n_links, 2);
+    assert_int_equal(test_info(f).n_links, 2);
     tamis_filter_free(f);
     free(bytes);
 }
@@ -433,12 +433,8 @@ static void test_growth_broken_promise_is_not_given_again(void **state) {
 /* A file may claim any capacity; what is allocated because of it must fit its size. */
 static void test_growth_capacity_out_of_proportion_is_refused(void **state) {
     (void)state;
-    tamis_params params;
     tamis_filter *f;
-    tamis_params_init(&params);
-    params.kind = TAMIS_KIND_BLOOM;
-    params.capacity = 100000000;
-    params.seed = 1;
+    tamis_params params = test_bare_params(TAMIS_KIND_BLOOM, 100000000, 1);
     params.value[TAMIS_BLOOM_BITS] = 1000;
     params.value[TAMIS_BLOOM_HASHES] = 2;
     assert_ok(tamis_filter_create(&params, NULL, &f));
@@ -509,7 +505,7 @@ static void test_growth_values_are_kept(void **state) {
     assert_ok(tamis_filter_allow_growth(f, &growth));
     for (uint64_t key = 0; key < 2000; key++)
         assert_ok(tamis_filter_insert_value(f, &key, sizeof key, (unsigned)(key * 7 % 32), NULL));
-    assert_true(info_of(f).n_links > 3);
+    assert_true(test_info(f).n_links > 3);
     for (uint64_t key = 0; key < 2000; key += 3)
         assert_ok(tamis_filter_update_value(f, &key, sizeof key, (unsigned)(key % 32)));
     for (uint64_t key = 0; key < 2000; key++) {
@@ -530,7 +526,7 @@ static void test_growth_leaves_errno_alone(void **state) {
     errno = 12345;
     for (uint64_t key = 0; key < 400; key++)
         assert_ok(tamis_filter_insert_u64(f, key, NULL));
-    (void)info_of(f);
+    (void)test_info(f);
     assert_int_equal(errno, 12345);
     tamis_filter_free(f);
 }

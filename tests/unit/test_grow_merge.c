@@ -30,11 +30,11 @@ static void test_merge_series_hold_all_keys(void **state) {
     for_each_kind(kind) {
         tamis_filter *const f = growing_with(kind, 300, 0.02, NULL, 0, HALF);
         tamis_filter *const g = growing_with(kind, 500, 0.02, NULL, HALF, UNION), *h;
-        const tamis_info of_f = info_of(f), of_g = info_of(g);
+        const tamis_info of_f = test_info(f), of_g = test_info(g);
         const tamis_growth growth = growth_of(promise, true);
         assert_ok(tamis_filter_allow_growth(f, &growth));
         assert_ok(tamis_filter_merge(f, g));
-        const tamis_info both = info_of(f);
+        const tamis_info both = test_info(f);
         assert_int_equal(both.n_links, of_f.n_links + of_g.n_links);
         assert_int_equal(both.count, of_f.count + of_g.count);
         assert_true(both.fpr <= of_f.fpr + of_g.fpr);
@@ -59,7 +59,7 @@ static void test_merge_series_hold_all_keys(void **state) {
         for (uint64_t key = 0; key < ASKED; key++)
             hits += tamis_filter_contains_u64(f, UINT64_C(1) << 40 | key);
         assert_true((double)hits < ASKED * promise + 4.5 * sqrt(ASKED * promise));
-        assert_true(info_of(f).fpr <= promise);
+        assert_true(test_info(f).fpr <= promise);
         tamis_filter_free(f);
         tamis_filter_free(g);
         tamis_filter_free(h);
@@ -76,13 +76,13 @@ static void test_merge_with_plain_filters(void **state) {
     for (uint64_t key = 0; key < 1000; key++)
         assert_ok(tamis_filter_insert_u64(f, key, NULL));
     assert_ok(tamis_filter_merge(f, empty));
-    assert_int_equal(info_of(f).n_links, 1);
-    assert_true(info_of(f).fpr_promised == 0);
+    assert_int_equal(test_info(f).n_links, 1);
+    assert_true(test_info(f).fpr_promised == 0);
     assert_ok(tamis_filter_merge(f, g));
-    assert_int_equal(info_of(f).n_links, 3);
-    assert_true(fabs(info_of(f).fpr_promised - 0.1) < 1e-12);
+    assert_int_equal(test_info(f).n_links, 3);
+    assert_true(fabs(test_info(f).fpr_promised - 0.1) < 1e-12);
     assert_ok(tamis_filter_merge(empty, f));
-    assert_int_equal(info_of(empty).n_links, 4);
+    assert_int_equal(test_info(empty).n_links, 4);
     assert_keys(empty, 2000);
     for (uint64_t key = 0; key < 2000; key += 2) {
         const tamis_status status = tamis_filter_remove_u64(empty, key);
@@ -145,7 +145,7 @@ static void test_merge_of_too_many_links_is_refused(void **state) {
     growth.n = 8;
     for (uint64_t key = 1; key < 21; key++) {
         assert_ok(tamis_filter_grow(f, &growth));
-        const unsigned newest = info_of(f).n_links - 1;
+        const unsigned newest = test_info(f).n_links - 1;
         tamis_info info;
         tamis_info_init(&info);
         for (uint64_t more = 0; info.count == 0; more++) { /* older links may claim the first */
@@ -153,7 +153,7 @@ static void test_merge_of_too_many_links_is_refused(void **state) {
             assert_ok(tamis_filter_link_info(f, newest, &info));
         }
     }
-    assert_int_equal(info_of(f).n_links, 21);
+    assert_int_equal(test_info(f).n_links, 21);
     assert_ok(tamis_filter_clone(f, NULL, &g));
     assert_status(tamis_filter_merge(f, g), TAMIS_E_TOO_LARGE);
     assert_same(f, g);

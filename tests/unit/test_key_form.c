@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #define _POSIX_C_SOURCE 200809L
+#include "file/header.h"
 #include "support.h"
 
 #include "base/base.h"
@@ -10,16 +11,11 @@
 
 #include <unistd.h>
 
-enum { AT_VERSION = 8, AT_KEY_FORM = 184 };
 
 static tamis_filter *sample(tamis_kind kind, tamis_key_form form) {
-    tamis_params params;
     tamis_filter *f;
-    tamis_params_init(&params);
-    params.kind = kind;
-    params.capacity = 100;
+    tamis_params params = test_bare_params(kind, 100, 7);
     params.hash = TAMIS_HASH_XXH3; /* a version of the format without a form of keys */
-    params.seed = 7;
     assert_ok(tamis_filter_create(&params, NULL, &f));
     assert_int_equal(tamis_filter_key_form(f), TAMIS_KEYS_UNKNOWN);
     for (uint64_t key = 0; key < 50; key++)
@@ -57,8 +53,8 @@ static void assert_kept(const tamis_filter *f, tamis_key_form form) {
     const int fd = mkstemp(path);
     tamis_filter *back;
     assert_true(fd >= 0);
-    assert_int_equal(tamis_i_get_u32(bytes + AT_VERSION), form == TAMIS_KEYS_UNKNOWN ? 1 : 2);
-    assert_int_equal(tamis_i_get_u32(bytes + AT_KEY_FORM), form);
+    assert_int_equal(tamis_i_get_u32(bytes + TAMIS_I_AT_VERSION), form == TAMIS_KEYS_UNKNOWN ? 1 : 2);
+    assert_int_equal(tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM), form);
     assert_ok(tamis_filter_clone(f, NULL, &back));
     assert_back(back, form, bytes, size);
     assert_ok(tamis_filter_decode(bytes, size, NULL, &back, NULL));
@@ -98,7 +94,7 @@ static void test_key_form_unset_file_is_of_version_1(void **state) {
     assert_int_equal(n, m);
     for (size_t i = 0; i < n;
          i++) /* version, form and the checksum of the header differ, no more */
-        assert_true(a[i] == b[i] || i == AT_VERSION || i == AT_KEY_FORM || (i >= 248 && i < 256));
+        assert_true(a[i] == b[i] || i == TAMIS_I_AT_VERSION || i == TAMIS_I_AT_KEY_FORM || (i >= 248 && i < 256));
     tamis_filter_free(plain);
     tamis_filter_free(told);
     free(a);

@@ -465,11 +465,7 @@ static void test_damaged_lines_are_refused_or_sound(void **state) {
 /* ---- the kinds ---- */
 
 static tamis_params tiny(tamis_kind kind, uint64_t lines, uint64_t homes, uint64_t bits_max) {
-    tamis_params params;
-    tamis_params_init(&params);
-    params.kind = kind;
-    params.capacity = 50;
-    params.seed = 1;
+    tamis_params params = test_bare_params(kind, 50, 1);
     params.stash = 4;
     params.value[TAMIS_LINE_LINES] = lines;
     params.value[TAMIS_LINE_HOMES] = homes;
@@ -535,9 +531,7 @@ static void test_overfull_set_answers_present(void **state) {
         assert_ok(tamis_filter_insert_u64(f, key, NULL));
     for (uint64_t key = 0; key < 5000; key++)
         assert_true(tamis_filter_contains_u64(f, key));
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(f, &info));
+    const tamis_info info = test_info(f);
     assert_true(info.fpr > 0.99 && info.fpr <= 1);
     tamis_filter_free(f);
 }

@@ -17,15 +17,6 @@ static const double rates[] = {0.9, 0.3, 0.01, 0.001, 1e-5};
 #define N_NS    (sizeof ns / sizeof ns[0])
 #define N_RATES (sizeof rates / sizeof rates[0])
 
-static tamis_need need_for(tamis_kind kind, uint64_t n, double fpr) {
-    tamis_need need;
-    tamis_need_init(&need);
-    need.kind = kind;
-    need.n = n;
-    need.fpr = fpr;
-    return need;
-}
-
 /* A plan with a pattern in every member but the size. */
 static tamis_plan marked_plan(void) {
     tamis_plan plan;
@@ -50,22 +41,22 @@ static void test_plan_need_out_of_range_is_refused(void **state) {
     const double bad_rates[] = {1,         1.5,         -0.01,       -1e-300, (double)INFINITY,
                                 -INFINITY, (double)NAN, -(double)NAN};
     for (size_t i = 0; i < sizeof bad_rates / sizeof bad_rates[0]; i++) {
-        const tamis_need need = need_for(TAMIS_KIND_ANY, 100, bad_rates[i]);
+        const tamis_need need = test_need(TAMIS_KIND_ANY, 100, bad_rates[i]);
         assert_plan_refused(&need, TAMIS_E_ARGUMENT);
     }
     const uint64_t bad_ns[] = {0, TAMIS_CAPACITY_MAX + 1, UINT64_MAX};
     for (size_t i = 0; i < 3; i++) {
-        const tamis_need need = need_for(TAMIS_KIND_ANY, bad_ns[i], 0.01);
+        const tamis_need need = test_need(TAMIS_KIND_ANY, bad_ns[i], 0.01);
         assert_plan_refused(&need, TAMIS_E_ARGUMENT);
     }
-    const tamis_need no_kind = need_for((tamis_kind)63, 100, 0.01);
+    const tamis_need no_kind = test_need((tamis_kind)63, 100, 0.01);
     assert_plan_refused(&no_kind, TAMIS_E_ARGUMENT);
     assert_plan_refused(NULL, TAMIS_E_ARGUMENT);
-    tamis_need no_size = need_for(TAMIS_KIND_ANY, 100, 0.01);
+    tamis_need no_size = test_need(TAMIS_KIND_ANY, 100, 0.01);
     no_size.struct_size = 0;
     assert_plan_refused(&no_size, TAMIS_E_ARGUMENT);
 
-    const tamis_need good = need_for(TAMIS_KIND_ANY, 100, 0.01);
+    const tamis_need good = test_need(TAMIS_KIND_ANY, 100, 0.01);
     tamis_plan plan = marked_plan();
     size_t n = 77;
     assert_status(tamis_plan_make(&good, NULL), TAMIS_E_ARGUMENT);
@@ -78,8 +69,8 @@ static void test_plan_need_out_of_range_is_refused(void **state) {
 
 static void test_plan_zero_rate_means_one_percent(void **state) {
     (void)state;
-    const tamis_need by_default = need_for(TAMIS_KIND_BLOOM, 1000, 0);
-    const tamis_need one_percent = need_for(TAMIS_KIND_BLOOM, 1000, 0.01);
+    const tamis_need by_default = test_need(TAMIS_KIND_BLOOM, 1000, 0);
+    const tamis_need one_percent = test_need(TAMIS_KIND_BLOOM, 1000, 0.01);
     tamis_plan a = marked_plan(), b = marked_plan();
     assert_ok(tamis_plan_make(&by_default, &a));
     assert_ok(tamis_plan_make(&one_percent, &b));
@@ -89,7 +80,7 @@ static void test_plan_zero_rate_means_one_percent(void **state) {
 static void test_plan_deletes_need_a_kind_that_removes(void **state) {
     (void)state;
     for_each_kind(kind) {
-        tamis_need need = need_for(kind, 1000, 0.01);
+        tamis_need need = test_need(kind, 1000, 0.01);
         need.deletes = true;
         if ((tamis_kind_abilities(kind) & TAMIS_CAN_REMOVE) == 0) {
             assert_plan_refused(&need, TAMIS_E_UNSUPPORTED);
@@ -99,7 +90,7 @@ static void test_plan_deletes_need_a_kind_that_removes(void **state) {
         assert_ok(tamis_plan_make(&need, &plan));
         assert_int_equal(plan.params.kind, kind);
     }
-    tamis_need any = need_for(TAMIS_KIND_ANY, 1000, 0.01);
+    tamis_need any = test_need(TAMIS_KIND_ANY, 1000, 0.01);
     any.deletes = true;
     tamis_plan plan = marked_plan();
     assert_ok(tamis_plan_make(&any, &plan));
@@ -121,9 +112,7 @@ static void assert_plan_sound(const tamis_need *need, const tamis_plan *plan) {
 static void assert_filter_as_planned(const tamis_plan *plan) {
     tamis_filter *f;
     assert_ok(tamis_filter_create(&plan->params, NULL, &f));
-    tamis_info info;
-    tamis_info_init(&info);
-    assert_ok(tamis_filter_info(f, &info));
+    tamis_info info = test_info(f);
     assert_int_equal(info.bytes, plan->bytes);
     /* The plan was complete: nothing but the seed was added. */
     info.params.seed = info.params.seed_high = 0;
@@ -151,7 +140,7 @@ static void test_plan_every_kind_is_sound_and_fast(void **state) {
         unsigned plans = 0;
         for (size_t i = 0; i < N_NS; i++) {
             for (size_t j = 0; j < N_RATES; j++) {
-                const tamis_need need = need_for(kind, ns[i], rates[j]);
+                const tamis_need need = test_need(kind, ns[i], rates[j]);
                 tamis_plan plan, again;
                 tamis_status status, status_again;
                 errno = 12345;
@@ -184,7 +173,7 @@ static void test_plan_bloom_is_the_smallest(void **state) {
     (void)state;
     for (size_t i = 0; i < N_NS; i++) {
         for (size_t j = 0; j < N_RATES; j++) {
-            const tamis_need need = need_for(TAMIS_KIND_BLOOM, ns[i], rates[j]);
+            const tamis_need need = test_need(TAMIS_KIND_BLOOM, ns[i], rates[j]);
             tamis_plan plan = marked_plan();
             assert_ok(tamis_plan_make(&need, &plan));
             const double smaller = (double)plan.params.value[TAMIS_BLOOM_BITS] - 512;
@@ -212,7 +201,7 @@ static void test_plan_small_tables_keep_the_exact_rate(void **state) {
     for (uint64_t n = 1; n <= 300; n += 1 + n / 20) {
         for (double p = 0.5; p > 1e-7; p *= 0.83) {
             for (unsigned kind = TAMIS_KIND_BLOOM; kind <= TAMIS_KIND_COUNTING_BLOOM; kind++) {
-                const tamis_need need = need_for((tamis_kind)kind, n, p);
+                const tamis_need need = test_need((tamis_kind)kind, n, p);
                 tamis_plan plan = marked_plan();
                 assert_ok(tamis_plan_make(&need, &plan));
                 const uint64_t m = plan.params.value[0];
@@ -232,7 +221,7 @@ static void test_plan_small_tables_keep_the_exact_rate(void **state) {
 
 static void test_plan_all_is_sorted_and_complete(void **state) {
     (void)state;
-    const tamis_need need = need_for(TAMIS_KIND_ANY, 100000, 0.001);
+    const tamis_need need = test_need(TAMIS_KIND_ANY, 100000, 0.001);
     tamis_plan plans[32];
     for (unsigned i = 0; i < 32; i++)
         plans[i] = marked_plan();
@@ -277,7 +266,7 @@ static void test_plan_all_is_sorted_and_complete(void **state) {
 /* One plan of the array has not been through its init: nothing is written to any of them. */
 static void test_plan_all_bad_size_leaves_all_unchanged(void **state) {
     (void)state;
-    const tamis_need need = need_for(TAMIS_KIND_ANY, 1000, 0.01);
+    const tamis_need need = test_need(TAMIS_KIND_ANY, 1000, 0.01);
     tamis_plan plans[3], before[3];
     for (unsigned bad = 0; bad < 3; bad++) {
         for (unsigned i = 0; i < 3; i++)
@@ -299,7 +288,7 @@ typedef struct newer_plan {
 static void test_plan_callers_of_every_age_are_served(void **state) {
     (void)state;
     /* A newer caller, with an array of his larger structs. */
-    const tamis_need need = need_for(TAMIS_KIND_ANY, 1000, 0.01);
+    const tamis_need need = test_need(TAMIS_KIND_ANY, 1000, 0.01);
     newer_plan newer[3];
     memset(newer, 0xcc, sizeof newer);
     for (unsigned i = 0; i < 3; i++)
@@ -317,7 +306,7 @@ static void test_plan_callers_of_every_age_are_served(void **state) {
     tamis_plan older;
     memset(&older, 0xcc, sizeof older);
     older.struct_size = offsetof(tamis_plan, bits_per_key);
-    tamis_need short_need = need_for(TAMIS_KIND_BLOOM, 1000, 0.5);
+    tamis_need short_need = test_need(TAMIS_KIND_BLOOM, 1000, 0.5);
     short_need.struct_size = offsetof(tamis_need, fpr);
     assert_ok(tamis_plan_make(&short_need, &older));
     assert_int_equal(older.bytes, newer[0].known.bytes);
@@ -341,10 +330,10 @@ static void test_plan_rate_beyond_the_hashes_is_unsupported(void **state) {
     (void)state;
     const double tiny[] = {1e-25, 1e-100, 1e-300, 5e-324};
     for (unsigned i = 0; i < 4; i++) {
-        const tamis_need need = need_for(TAMIS_KIND_ANY, 10, tiny[i]);
+        const tamis_need need = test_need(TAMIS_KIND_ANY, 10, tiny[i]);
         assert_plan_refused(&need, TAMIS_E_UNSUPPORTED);
     }
-    const tamis_need largest = need_for(TAMIS_KIND_BLOOM, TAMIS_CAPACITY_MAX, 1e-15);
+    const tamis_need largest = test_need(TAMIS_KIND_BLOOM, TAMIS_CAPACITY_MAX, 1e-15);
     if (sizeof(size_t) == 4) {
         assert_plan_refused(&largest, TAMIS_E_TOO_LARGE);
         return;
@@ -362,7 +351,7 @@ static void test_plan_rank_uses_the_largest_rates(void **state) {
         static const double large[] = {0.9, 0.5, 0.25};
         tamis_plan plan[3];
         for (unsigned i = 0; i < 3; i++) {
-            const tamis_need need = need_for(kind, 100000, large[i]);
+            const tamis_need need = test_need(kind, 100000, large[i]);
             tamis_plan_init(&plan[i]);
             assert_ok(tamis_plan_make(&need, &plan[i]));
         }
@@ -376,8 +365,8 @@ static void test_plan_rank_uses_the_largest_rates(void **state) {
 static void test_plan_balanced_is_hardly_larger_than_blocked(void **state) {
     (void)state;
     for (double fpr = 0.6; fpr > 1e-4; fpr /= 4) {
-        const tamis_need simple = need_for(TAMIS_KIND_BLOCKED_BLOOM, 100000, fpr);
-        const tamis_need need = need_for(TAMIS_KIND_BALANCED_BLOOM, 100000, fpr);
+        const tamis_need simple = test_need(TAMIS_KIND_BLOCKED_BLOOM, 100000, fpr);
+        const tamis_need need = test_need(TAMIS_KIND_BALANCED_BLOOM, 100000, fpr);
         tamis_plan blocked, balanced;
         tamis_plan_init(&blocked);
         tamis_plan_init(&balanced);

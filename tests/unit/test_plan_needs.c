@@ -9,15 +9,6 @@
 #define for_each_kind(kind) for (tamis_kind kind = 0; (kind = test_next_kind(kind)) != 0;)
 #define MIB                 ((uint64_t)1 << 20)
 
-static tamis_need need_for(tamis_kind kind, uint64_t n, double fpr) {
-    tamis_need need;
-    tamis_need_init(&need);
-    need.kind = kind;
-    need.n = n;
-    need.fpr = fpr;
-    return need;
-}
-
 static tamis_status plan_of(const tamis_need *need, tamis_plan *plan) {
     tamis_plan_init(plan);
     return tamis_plan_make(need, plan);
@@ -28,7 +19,7 @@ static void test_need_out_of_range_is_refused(void **state) {
     tamis_plan plan;
     enum { CASES = 22 };
     for (unsigned i = 0; i < CASES; i++) {
-        tamis_need need = need_for(TAMIS_KIND_ANY, 1000, 0.01);
+        tamis_need need = test_need(TAMIS_KIND_ANY, 1000, 0.01);
         const double bad[] = {-0.1, (double)NAN, (double)INFINITY, -INFINITY};
         if (i < 4)
             need.overshoot = bad[i];
@@ -54,7 +45,7 @@ static void test_need_out_of_range_is_refused(void **state) {
             need.n = TAMIS_CAPACITY_MAX, need.overshoot = 1e-12;
         assert_status(plan_of(&need, &plan), TAMIS_E_ARGUMENT);
     }
-    tamis_need nothing = need_for(TAMIS_KIND_ANY, 0, 0.01); /* neither keys nor bytes */
+    tamis_need nothing = test_need(TAMIS_KIND_ANY, 0, 0.01); /* neither keys nor bytes */
     assert_status(plan_of(&nothing, &plan), TAMIS_E_ARGUMENT);
     nothing.bytes = 1; /* no filter is that small */
     assert_status(plan_of(&nothing, &plan), TAMIS_E_TOO_LARGE);
@@ -69,7 +60,7 @@ static void test_plan_tells_half_load_and_inserts(void **state) {
     const double rates[] = {0.3, 0.01, 1e-4, 1e-6};
     for_each_kind(kind) {
         for (unsigned i = 0; i < 12; i++) {
-            const tamis_need need = need_for(kind, ns[i % 3], rates[i / 3]);
+            const tamis_need need = test_need(kind, ns[i % 3], rates[i / 3]);
             tamis_plan plan;
             if (plan_of(&need, &plan) == TAMIS_E_UNSUPPORTED)
                 continue;
@@ -88,8 +79,8 @@ static void test_plan_tells_half_load_and_inserts(void **state) {
 static void test_need_overshoot_is_a_larger_capacity(void **state) {
     (void)state;
     for_each_kind(kind) {
-        tamis_need need = need_for(kind, 100001, 0.001);
-        const tamis_need larger = need_for(kind, 150002, 0.001);
+        tamis_need need = test_need(kind, 100001, 0.001);
+        const tamis_need larger = test_need(kind, 150002, 0.001);
         tamis_plan plan, same;
         need.overshoot = 0.5;
         assert_ok(plan_of(&need, &plan));
@@ -105,7 +96,7 @@ static void test_need_lines_are_a_limit(void **state) {
     (void)state;
     unsigned plans = 0;
     for_each_kind(kind) {
-        tamis_need need = need_for(kind, 100000, 0.001);
+        tamis_need need = test_need(kind, 100000, 0.001);
         tamis_plan free_plan, plan;
         assert_ok(plan_of(&need, &free_plan));
         for (double most = 1; most <= 5; most += 0.25) {
@@ -122,7 +113,7 @@ static void test_need_lines_are_a_limit(void **state) {
         }
     }
     assert_true(plans > 60);
-    tamis_need one = need_for(TAMIS_KIND_ANY, 100000, 0.001);
+    tamis_need one = test_need(TAMIS_KIND_ANY, 100000, 0.001);
     tamis_plan plan;
     one.lines_max = 1;
     assert_ok(plan_of(&one, &plan));
@@ -131,7 +122,7 @@ static void test_need_lines_are_a_limit(void **state) {
     for (tamis_kind kind = TAMIS_KIND_BLOOM; kind <= TAMIS_KIND_COUNTING_BLOOM; kind++) {
         uint64_t bytes = 0;
         for (double most = 1.95; most > 1; most -= 0.3) {
-            one = need_for(kind, 100000, 0.01);
+            one = test_need(kind, 100000, 0.01);
             one.lines_max = most;
             assert_ok(plan_of(&one, &plan));
             assert_true(plan.lines_per_query <= 1.001 * most && plan.bytes > bytes);
@@ -146,7 +137,7 @@ static void test_need_failure_is_a_limit(void **state) {
     for_each_kind(kind) {
         uint64_t before = 0;
         for (unsigned i = 0; i < 5; i++) {
-            tamis_need need = need_for(kind, 1000000, 0.01);
+            tamis_need need = test_need(kind, 1000000, 0.01);
             tamis_plan plan;
             need.failure_max = odds[i];
             const tamis_status status = plan_of(&need, &plan);
@@ -159,7 +150,7 @@ static void test_need_failure_is_a_limit(void **state) {
         }
     }
     /* Cells that are all full are as rare as can be, but the odds are told. */
-    const tamis_need need = need_for(TAMIS_KIND_DLEFT_COUNTING, 100000, 0.01);
+    const tamis_need need = test_need(TAMIS_KIND_DLEFT_COUNTING, 100000, 0.01);
     tamis_plan plan;
     assert_ok(plan_of(&need, &plan));
     assert_true(plan.overflow_probability > 0 && plan.params.stash == 16 + 100000 / 16384);
@@ -170,7 +161,7 @@ static void test_need_copies_are_counted(void **state) {
     (void)state;
     const unsigned copies[] = {2, 3, 7, 14, 15, 100, 255};
     for (unsigned i = 0; i < 7; i++) {
-        tamis_need need = need_for(TAMIS_KIND_ANY, 200, 0.001);
+        tamis_need need = test_need(TAMIS_KIND_ANY, 200, 0.001);
         tamis_plan plans[32];
         size_t n_plans;
         need.copies = copies[i];
@@ -198,7 +189,7 @@ static void test_need_copies_are_counted(void **state) {
             tamis_filter_free(f);
         }
     }
-    tamis_need plain = need_for(TAMIS_KIND_RANK, 200, 0.001);
+    tamis_need plain = test_need(TAMIS_KIND_RANK, 200, 0.001);
     tamis_plan plan;
     plain.copies = 2;
     assert_status(plan_of(&plain, &plan), TAMIS_E_UNSUPPORTED);
@@ -207,7 +198,7 @@ static void test_need_copies_are_counted(void **state) {
 static void test_need_values_are_kept(void **state) {
     (void)state;
     for (unsigned bits = 1; bits <= 8; bits++) {
-        tamis_need need = need_for(TAMIS_KIND_ANY, 1000, 0.001);
+        tamis_need need = test_need(TAMIS_KIND_ANY, 1000, 0.001);
         tamis_plan plan;
         tamis_filter *f;
         need.value_bits = bits;
@@ -216,7 +207,7 @@ static void test_need_values_are_kept(void **state) {
         assert_int_equal(tamis_filter_value_bits(f), bits);
         tamis_filter_free(f);
     }
-    tamis_need bloom = need_for(TAMIS_KIND_BLOOM, 1000, 0.001);
+    tamis_need bloom = test_need(TAMIS_KIND_BLOOM, 1000, 0.001);
     tamis_plan plan;
     bloom.value_bits = 1;
     assert_status(plan_of(&bloom, &plan), TAMIS_E_UNSUPPORTED);
@@ -228,7 +219,7 @@ static void test_need_bytes_and_keys_give_the_rate(void **state) {
     const uint64_t bytes[] = {1000, MIB};
     for_each_kind(kind) {
         for (unsigned i = 0; i < 2; i++) {
-            tamis_need need = need_for(kind, bytes[i] / 5, 0);
+            tamis_need need = test_need(kind, bytes[i] / 5, 0);
             tamis_plan plan, again;
             need.bytes = bytes[i];
             const tamis_status status = plan_of(&need, &plan);
@@ -244,7 +235,7 @@ static void test_need_bytes_and_keys_give_the_rate(void **state) {
             assert_true(fabs(plan.bound_bits_per_key + log2(plan.fpr)) < 1e-9);
             if (i == 0) /* steps of a line are coarse here */
                 continue;
-            tamis_need less = need_for(kind, need.n, plan.fpr / 1.05);
+            tamis_need less = test_need(kind, need.n, plan.fpr / 1.05);
             assert_true(plan_of(&less, &again) != TAMIS_OK || again.bytes > bytes[i] ||
                         (double)again.bytes > 0.99 * (double)bytes[i]);
         }
@@ -256,7 +247,7 @@ static void test_need_bytes_and_rate_give_the_keys(void **state) {
     const uint64_t bytes[] = {2000, MIB};
     for_each_kind(kind) {
         for (unsigned i = 0; i < 2; i++) {
-            tamis_need need = need_for(kind, 0, 0.001);
+            tamis_need need = test_need(kind, 0, 0.001);
             tamis_plan plan, more;
             need.bytes = bytes[i];
             need.overshoot = i == 1 ? 0.25 : 0;
@@ -275,7 +266,7 @@ static void test_need_bytes_and_rate_give_the_keys(void **state) {
 
 static void test_need_bytes_as_a_limit(void **state) {
     (void)state;
-    tamis_need need = need_for(TAMIS_KIND_ANY, 100000, 0.001);
+    tamis_need need = test_need(TAMIS_KIND_ANY, 100000, 0.001);
     tamis_plan free_plan, plan;
     assert_ok(plan_of(&need, &free_plan));
     need.bytes = free_plan.bytes;
@@ -293,7 +284,7 @@ static void test_need_order_sorts(void **state) {
             if (question > 0 && order == question) /* all of them would take long */
                 continue;
             tamis_need need =
-                need_for(TAMIS_KIND_ANY, question == 2 ? 0 : 100000, question == 1 ? 0 : 0.001);
+                test_need(TAMIS_KIND_ANY, question == 2 ? 0 : 100000, question == 1 ? 0 : 0.001);
             tamis_plan p[32];
             size_t n;
             need.bytes = question == 0 ? 0 : 300000;

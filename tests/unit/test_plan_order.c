@@ -9,14 +9,6 @@
 
 enum { ROOM = 32 };
 
-static tamis_need need_of(uint64_t n, double fpr) {
-    tamis_need need;
-    tamis_need_init(&need);
-    need.n = n;
-    need.fpr = fpr;
-    return need;
-}
-
 static tamis_status make(const tamis_need *need, tamis_plan *plan) {
     tamis_plan_init(plan);
     return tamis_plan_make(need, plan);
@@ -68,7 +60,7 @@ static void test_plan_all_begins_with_what_is_taken(void **state) {
     for (size_t i = 0; i < sizeof n / sizeof *n; i++) {
         for (size_t j = 0; j < sizeof rates / sizeof *rates; j++) {
             for (size_t k = 0; k < sizeof asked / sizeof *asked; k++) {
-                tamis_need need = need_of(n[i], rates[j]);
+                tamis_need need = test_need(TAMIS_KIND_ANY, n[i], rates[j]);
                 tamis_plan plans[ROOM], taken;
                 if ((i + j + k) % 3 != 0) /* a third of them is enough */
                     continue;
@@ -98,7 +90,7 @@ static void test_plan_near_in_bytes_takes_fewer_lines(void **state) {
     (void)state;
     static const double rates[] = {1e-5, 1e-6, 1e-7};
     for (unsigned i = 0; i < 3; i++) {
-        const tamis_need need = need_of(10000000, rates[i]);
+        const tamis_need need = test_need(TAMIS_KIND_ANY, 10000000, rates[i]);
         tamis_plan plan;
         assert_ok(make(&need, &plan));
         assert_int_equal(plan.params.kind, TAMIS_KIND_LINE_SET);
@@ -109,7 +101,7 @@ static void test_plan_near_in_bytes_takes_fewer_lines(void **state) {
 static void test_need_merges_is_kept(void **state) {
     (void)state;
     tamis_plan plans[ROOM], plan;
-    tamis_need need = need_of(100000, 1e-3);
+    tamis_need need = test_need(TAMIS_KIND_ANY, 100000, 1e-3);
     need.merges = true;
     const size_t sets = make_all(&need, plans);
     assert_true(sets >= 4);
@@ -124,7 +116,7 @@ static void test_need_merges_is_kept(void **state) {
 static void test_need_replacements_cost_bytes(void **state) {
     (void)state;
     static const unsigned replacements[] = {1, 10, 20, 100, 1000, 10000};
-    tamis_need need = need_of(100000, 1e-3);
+    tamis_need need = test_need(TAMIS_KIND_ANY, 100000, 1e-3);
     tamis_plan plan, ten;
     need.kind = TAMIS_KIND_LINE;
     assert_ok(make(&need, &plan));
@@ -163,7 +155,7 @@ static void test_plan_time_is_bounded(void **state) {
     double worst = 0;
     for (size_t i = 0; i < sizeof n / sizeof *n; i++) {
         for (size_t j = 0; j < sizeof rates / sizeof *rates; j++) {
-            tamis_need need = need_of(n[i], rates[j]);
+            tamis_need need = test_need(TAMIS_KIND_ANY, n[i], rates[j]);
             tamis_plan plans[ROOM];
             const double from = seconds();
             (void)make_all(&need, plans);
@@ -179,7 +171,7 @@ static void test_plan_least_rate_that_grows_is_unsupported(void **state) {
     (void)state;
     for (tamis_kind kind = test_next_kind(TAMIS_KIND_ANY); kind != TAMIS_KIND_ANY;
          kind = test_next_kind(kind)) {
-        tamis_need need = need_of(10, 5e-324);
+        tamis_need need = test_need(TAMIS_KIND_ANY, 10, 5e-324);
         tamis_plan plan;
         need.grows = true;
         need.kind = kind;

@@ -230,12 +230,8 @@ static void test_rank_any_bits_are_safe(void **state) {
 /* ---- the filters ---- */
 
 static tamis_filter *make_filter(tamis_kind kind, uint64_t capacity, const uint64_t *value) {
-    tamis_params params;
     tamis_filter *f;
-    tamis_params_init(&params);
-    params.kind = kind;
-    params.capacity = capacity;
-    params.seed = test_seed() | 1;
+    tamis_params params = test_bare_params(kind, capacity, test_seed() | 1);
     params.stash = 4;
     memcpy(params.value, value, 9 * sizeof *value);
     assert_ok(tamis_filter_create(&params, NULL, &f));
@@ -260,9 +256,7 @@ static void test_rank_one_key_does_not_fill_its_bucket(void **state) {
             assert_ok(tamis_filter_insert(f, "x", 1, NULL));
         assert_int_equal(tamis_filter_count(f), 100000);
         assert_int_equal(tamis_filter_copies(f, "x", 1), 16);
-        tamis_info info;
-        tamis_info_init(&info);
-        assert_ok(tamis_filter_info(f, &info));
+        const tamis_info info = test_info(f);
         assert_int_equal(info.saturated, 1);
         assert_int_equal(info.stash_used, 0);
         for (uint64_t key = 0; key < 130; key++)
@@ -462,15 +456,9 @@ static void test_rank_one_line_per_query(void **state) {
     enum { N = 20000 };
     static uint64_t keys[N];
     static bool answers[N];
-    tamis_need need;
-    tamis_need_init(&need);
-    need.n = N;
-    need.fpr = 0.004;
-    need.kind = TAMIS_KIND_RANK;
+    tamis_need need = test_need(TAMIS_KIND_RANK, N, 0.004);
     need.lines_max = 1;
-    tamis_plan plan;
-    tamis_plan_init(&plan);
-    assert_ok(tamis_plan_make(&need, &plan));
+    tamis_plan plan = test_planned(&need);
     assert_true(plan.lines_per_query == 1 && plan.fpr <= 0.004);
     plan.params.seed = test_seed() | 1;
     tamis_filter *f;

@@ -89,12 +89,9 @@ static void test_threads_readers_agree(void **state) {
 static void *own_filters(void *argument) {
     reader *const r = argument;
     for (tamis_kind kind = 0; (kind = test_next_kind(kind)) != 0;) {
-        tamis_need need;
         tamis_plan plan;
-        tamis_need_init(&need);
+        const tamis_need need = test_need(kind, 1000, 0);
         tamis_plan_init(&plan);
-        need.n = 1000;
-        need.kind = kind;
         if (tamis_plan_make(&need, &plan) != TAMIS_OK) {
             r->wrong++;
             continue;
