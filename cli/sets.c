@@ -299,15 +299,15 @@ bool set_insert(key_reader *reader, tamis_filter *filter) {
 
 bool set_allow_growth(const char *command, tamis_filter *filter, double fpr) {
     tamis_growth growth;
-    tamis_info info;
 
-    tamis_info_init(&info);
     tamis_growth_init(&growth);
     growth.fpr = fpr;
     growth.automatic = true;
     const tamis_status status = tamis_filter_allow_growth(filter, &growth);
     if (status == TAMIS_OK)
         return true;
+    tamis_info info;
+    tamis_info_init(&info);
     if (status == TAMIS_E_ARGUMENT && fpr == 0)
         complain(command, "an empty set has no error rate to keep; say which with -p");
     else if (status == TAMIS_E_FULL && tamis_filter_info(filter, &info) == TAMIS_OK)

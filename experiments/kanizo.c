@@ -353,12 +353,12 @@ static tamis_status region_by_load_see(const figure *self, run *r, measured *val
  * in, but what filling it comes to. */
 static tamis_status accesses(tamis_balance_scheme scheme, int percent, double *value) {
     tamis_balance_shape shape;
-    tamis_balance_state state;
     double overflow;
     tamis_balance_shape_init(&shape);
-    tamis_balance_state_init(&state);
     shape.scheme = scheme;
     shape.choices = CHOICES;
+    tamis_balance_state state;
+    tamis_balance_state_init(&state);
     tamis_status status =
         tamis_model_balance_region(scheme, CHOICES, percent / 100.0, 8, &overflow, shape.shares);
     if (status == TAMIS_OK)

@@ -190,15 +190,11 @@ static void import_entries(const unsigned char *data, size_t n) {
     free(entries);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     if (n == 0)
         return 0;
     const size_t size = n - 1;
-    unsigned char *const bytes = malloc(size == 0 ? 1 : size);
-    must(bytes != NULL);
-    memcpy(bytes, data + 1, size);
+    unsigned char *const bytes = input_after_first(data, n);
     if (data[0] & 4) {
         import_from_file(bytes, size);
     } else if (data[0] & 8) {

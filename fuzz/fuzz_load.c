@@ -150,15 +150,11 @@ static void repair(unsigned char *bytes, size_t size, unsigned how) {
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     if (n == 0)
         return 0;
     const size_t size = n - 1;
-    unsigned char *const bytes = malloc(size == 0 ? 1 : size);
-    must(bytes != NULL);
-    memcpy(bytes, data + 1, size);
+    unsigned char *const bytes = input_after_first(data, n);
     repair(bytes, size, data[0]);
 
     budget b = {.most = size + 4096};

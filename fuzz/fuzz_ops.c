@@ -339,8 +339,6 @@ static void step(pair *pairs, const tamis_params *params, input *in) {
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     input in = {.data = data, .left = n};
     tamis_kind kinds[64];

@@ -36,19 +36,24 @@ static uint64_t part_at[5], part_size[5];
 static tamis_i_slots slots;
 static tamis_i_store layout;
 
-/* A table that was not closed, with a bit of everything in it. */
-static void make_good(tamis_summary summary) {
+static tamis_table_params params_of(tamis_summary summary) {
     tamis_table_params params;
-    tamis_table *table;
-    tamis_table_options options;
     tamis_table_params_init(&params);
-    tamis_table_options_init(&options);
-    options.sync = TAMIS_SYNC_NONE;
     params.capacity = CAPACITY;
     params.key_max = 8;
     params.value_max = 8;
     params.summary = summary;
     params.seed = 1;
+    return params;
+}
+
+/* A table that was not closed, with a bit of everything in it. */
+static void make_good(tamis_summary summary) {
+    const tamis_table_params params = params_of(summary);
+    tamis_table *table;
+    tamis_table_options options;
+    tamis_table_options_init(&options);
+    options.sync = TAMIS_SYNC_NONE;
     must(unlink(path) == 0);
     must(tamis_table_create_file(path, &params, &options, NULL, &table, NULL) == TAMIS_OK);
     for (uint64_t i = 0; i < KEYS; i++)
@@ -131,7 +136,38 @@ static void use(tamis_table *table, bool read_only) {
         must(tamis_table_verify(table, NULL, &reason) == TAMIS_OK);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+/* Pieces of the input take the place of pieces of the table: part, place and length before each. */
+static void overwrite(unsigned char *bytes, const uint8_t *data, size_t n) {
+    for (size_t at = 0; at + 4 < n;) {
+        const unsigned part = data[at] % 5;
+        uint64_t place = (uint64_t)data[at + 1] | (uint64_t)data[at + 2] << 8;
+        uint64_t length = data[at + 3];
+        at += 4;
+        place %= part_size[part];
+        length = length < n - at ? length : n - at;
+        length = length < part_size[part] - place ? length : part_size[part] - place;
+        memcpy(bytes + part_at[part] + place, data + at, (size_t)length);
+        at += (size_t)length;
+    }
+}
+
+/* Open the file as the first byte of the input says, and use what is let in. */
+static void open_and_use(unsigned how) {
+    tamis_table_options options;
+    tamis_table_options_init(&options);
+    options.sync = TAMIS_SYNC_NONE;
+    options.read_only = (how & 16) != 0;
+    options.repair = (how & 32) != 0;
+    options.io = (how & 64) != 0 ? TAMIS_TABLE_READ : TAMIS_TABLE_MAP;
+    tamis_table *table = NULL;
+    const char *reason = NULL;
+    if (tamis_table_open(path, &options, NULL, &table, &reason) != TAMIS_OK) {
+        must(table == NULL && reason != NULL);
+        return;
+    }
+    use(table, options.read_only);
+    must(tamis_table_close(table) == TAMIS_OK);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     static unsigned char *bytes;
@@ -156,11 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
         must(bytes != NULL);
         const bool forgets = data[1] % 4 >= 2;
         bit_words = (tamis_i_slots_count(&slots) + 63) / 64 * (forgets ? 1 : 2);
-        tamis_table_params params;
-        tamis_table_params_init(&params);
-        params.capacity = CAPACITY;
-        params.key_max = params.value_max = 8;
-        params.summary = summary;
+        tamis_table_params params = params_of(summary);
         must(tamis_table_complete(&params) == TAMIS_OK);
         tamis_i_summary_params own;
         tamis_i_table_summary_params(&params, &own);
@@ -168,35 +200,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
         fast_words += bit_words;
     }
     memcpy(bytes, good, good_size);
-    for (size_t at = 2; at + 4 < n;) {
-        const unsigned part = data[at] % 5;
-        uint64_t place = (uint64_t)data[at + 1] | (uint64_t)data[at + 2] << 8;
-        uint64_t length = data[at + 3];
-        at += 4;
-        place %= part_size[part];
-        length = length < n - at ? length : n - at;
-        length = length < part_size[part] - place ? length : part_size[part] - place;
-        memcpy(bytes + part_at[part] + place, data + at, (size_t)length);
-        at += (size_t)length;
-    }
+    overwrite(bytes, data + 2, n - 2);
     repair(bytes, data[0], fast_words, bit_words);
     FILE *const file = fopen(path, "wb");
     must(file != NULL && fwrite(bytes, 1, good_size, file) == good_size);
     must(fclose(file) == 0);
-
-    tamis_table_options options;
-    tamis_table_options_init(&options);
-    options.sync = TAMIS_SYNC_NONE;
-    options.read_only = (data[0] & 16) != 0;
-    options.repair = (data[0] & 32) != 0;
-    options.io = (data[0] & 64) != 0 ? TAMIS_TABLE_READ : TAMIS_TABLE_MAP;
-    tamis_table *table = NULL;
-    const char *reason = NULL;
-    if (tamis_table_open(path, &options, NULL, &table, &reason) != TAMIS_OK) {
-        must(table == NULL && reason != NULL);
-        return 0;
-    }
-    use(table, options.read_only);
-    must(tamis_table_close(table) == TAMIS_OK);
+    open_and_use(data[0]);
     return 0;
 }

@@ -14,7 +14,7 @@ trap 'rm -rf "$data"' EXIT
 trap 'exit 130' HUP INT TERM
 mkdir -p "$out"
 
-# draw NAME: gnuplot commands from stdin, after the common ones.
+# draw NAME TITLE XLABEL YLABEL: gnuplot commands from stdin, after the common ones.
 draw() {
     {
         cat <<'PLOT'
@@ -33,6 +33,7 @@ PLOT
         echo "data = '$data'"
         echo "f(name) = data.'/'.name"
         echo "set output '$out/$1.svg'"
+        echo "set title \"$2\"; set xlabel \"$3\"; set ylabel \"$4\""
         cat
     } | gnuplot
 }

@@ -33,10 +33,8 @@ series bal.reads.keyed b keyed
 series bal.filling.insert n insert
 series bal.filling.query n query
 
-draw balanced-regions <<'PLOT'
-set title "Figure 3 (a): least overflow, 8 keys per block, 3 choices; lines theory, points measured"
-set xlabel "blocks read per insert"
-set ylabel "fraction of keys in the overflow list"
+draw balanced-regions "Figure 3 (a): least overflow, 8 keys per block, 3 choices; lines theory, points measured" \
+    "blocks read per insert" "fraction of keys in the overflow list" <<'PLOT'
 eval powers_y
 set xrange [1.03:1.42]
 plot f("seq") using ($1/100):2 with lines lw 2 lc rgb orange title "SEQUENTIAL, Theorem 4", \
@@ -47,10 +45,8 @@ plot f("seq") using ($1/100):2 with lines lw 2 lc rgb orange title "SEQUENTIAL, 
          title "measured"
 PLOT
 
-draw balanced-loads <<'PLOT'
-set title "Figure 3 (b): least overflow with 1.2 blocks read per insert, 3 choices"
-set xlabel "keys per block"
-set ylabel "fraction of keys in the overflow list"
+draw balanced-loads "Figure 3 (b): least overflow with 1.2 blocks read per insert, 3 choices" \
+    "keys per block" "fraction of keys in the overflow list" <<'PLOT'
 set yrange [0:*]
 q = (sqrt(1.8) - 1) / 2
 plot f("load") using 1:2 with lines lw 2 lc rgb orange title "SEQUENTIAL, Theorem 4", \
@@ -58,10 +54,8 @@ plot f("load") using 1:2 with lines lw 2 lc rgb orange title "SEQUENTIAL, Theore
      q**3 with lines lw 2 lc rgb green title "MHT, Theorem 5"
 PLOT
 
-draw balanced-error <<'PLOT'
-set title "Figure 4: error rates, blocks of 256 bits; lines theory, points measured"
-set xlabel "bits per key"
-set ylabel "error rate"
+draw balanced-error "Figure 4: error rates, blocks of 256 bits; lines theory, points measured" \
+    "bits per key" "error rate" <<'PLOT'
 eval powers_y
 set xrange [7:41]
 plot f("blocked.counted") using 1:2 with lines lw 2 lc rgb sky title "blocked", \
@@ -75,10 +69,8 @@ plot f("blocked.counted") using 1:2 with lines lw 2 lc rgb sky title "blocked", 
      f("standard") using 1:3:4 with yerrorbars pt 7 lc rgb black title "measured"
 PLOT
 
-draw balanced-reads <<'PLOT'
-set title "Blocks read while a filter fills up: MHT, 3 choices, 16 bits per key, blocks of 256 bits"
-set xlabel "keys in, percent of the capacity"
-set ylabel "blocks read"
+draw balanced-reads "Blocks read while a filter fills up: MHT, 3 choices, 16 bits per key, blocks of 256 bits" \
+    "keys in, percent of the capacity" "blocks read" <<'PLOT'
 set xrange [15:105]
 set yrange [0.95:2.5]
 set key inside left top

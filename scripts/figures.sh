@@ -8,10 +8,8 @@
 
 "$1" reproduce --plot-data "$data"
 
-draw error <<'PLOT'
-set title "Error rate against bits per key"
-set xlabel "bits per key"
-set ylabel "error rate"
+draw error "Error rate against bits per key" \
+    "bits per key" "error rate" <<'PLOT'
 eval powers_y
 set xrange [6:32]
 set yrange [1e-9:0.2]
@@ -28,10 +26,8 @@ plot file index "bound" lw 2 dt 3 lc rgb grey title "bound: log_2(1/error) bits"
      file index "counting-bloom" lw 2 dt 2 lc rgb black title "counting-bloom"
 PLOT
 
-draw overhead <<'PLOT'
-set title "Bits per key above the bound: lower is better"
-set xlabel "error rate"
-set ylabel "bits per key - log_2(1/error)"
+draw overhead "Bits per key above the bound: lower is better" \
+    "error rate" "bits per key - log_2(1/error)" <<'PLOT'
 set logscale x
 set format x "10^{%T}"
 set xrange [0.05:1e-7]
@@ -52,10 +48,8 @@ plot file index "bloom" using 2:(over($1, $2)) lw 2 lc rgb black title "bloom", 
      file index "rank-counting" using 2:(over($1, $2)) lw 2 dt 2 lc rgb red title "rank-counting"
 PLOT
 
-draw loads <<'PLOT'
-set title "How full buckets are: mean load 6"
-set xlabel "load of a bucket"
-set ylabel "fraction of buckets"
+draw loads "How full buckets are: mean load 6" \
+    "load of a bucket" "fraction of buckets" <<'PLOT'
 eval powers_y
 set xrange [0:17]
 set yrange [1e-12:1]
@@ -71,10 +65,8 @@ plot file index "poisson" lw 2 pt 7 lc rgb grey title "one choice: Poisson", \
      file index "4-left steady" lw 2 dt 2 pt 6 lc rgb blue title "4 choices, steady state"
 PLOT
 
-draw regions <<'PLOT'
-set title "Where a balancing scheme is optimal: above its curve (load 8)"
-set xlabel "accesses per insert"
-set ylabel "fraction of keys in the overflow list"
+draw regions "Where a balancing scheme is optimal: above its curve (load 8)" \
+    "accesses per insert" "fraction of keys in the overflow list" <<'PLOT'
 eval powers_y
 set xrange [1:1.6]
 set yrange [1e-6:1]

@@ -84,20 +84,13 @@ tamis_kind test_next_kind(tamis_kind kind) {
 }
 
 tamis_params test_bare_params(tamis_kind kind, uint64_t capacity, uint64_t seed) {
-    tamis_params params;
-    tamis_params_init(&params);
-    params.kind = kind;
-    params.capacity = capacity;
-    params.seed = seed;
+    const tamis_params params = {
+        .struct_size = sizeof params, .kind = kind, .capacity = capacity, .seed = seed};
     return params;
 }
 
 tamis_need test_need(tamis_kind kind, uint64_t n, double fpr) {
-    tamis_need need;
-    tamis_need_init(&need);
-    need.n = n;
-    need.fpr = fpr;
-    need.kind = kind;
+    const tamis_need need = {.struct_size = sizeof need, .n = n, .fpr = fpr, .kind = kind};
     return need;
 }
 
@@ -105,6 +98,8 @@ tamis_plan test_planned(const tamis_need *need) {
     tamis_plan plan;
     tamis_plan_init(&plan);
     assert_ok(tamis_plan_make(need, &plan));
+    assert_true(need->fpr == 0 || plan.fpr <= need->fpr);
+    assert_true(need->failure_max == 0 || plan.overflow_probability <= need->failure_max);
     return plan;
 }
 

@@ -57,7 +57,7 @@ tamis_params test_bare_params(tamis_kind kind, uint64_t capacity, uint64_t seed)
 /* A need with these members, the others by default. */
 tamis_need test_need(tamis_kind kind, uint64_t n, double fpr);
 
-/* The plan for a need that can be met. */
+/* The plan for a need that can be met; it promises what is asked for. */
 tamis_plan test_planned(const tamis_need *need);
 
 /* Parameters of this kind, planned for n keys at error rate 'fpr'; the seed is 'seed'. */

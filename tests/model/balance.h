@@ -11,10 +11,8 @@
 
 /* A shape with these members; the others are for the caller. */
 static inline tamis_balance_shape balance_shape(tamis_balance_scheme scheme, unsigned choices) {
-    tamis_balance_shape shape;
-    tamis_balance_shape_init(&shape);
-    shape.scheme = scheme;
-    shape.choices = choices;
+    const tamis_balance_shape shape = {
+        .struct_size = sizeof shape, .scheme = scheme, .choices = choices};
     return shape;
 }
 

@@ -8,6 +8,7 @@
 #define TAMIS_TESTS_PLAIN_MULTILEVEL_H
 
 #include "support.h"
+#include "tamis/model.h"
 
 #include <math.h>
 
@@ -21,6 +22,27 @@ static inline double *new_doubles(size_t n) {
     assert_non_null(block);
     return block;
 }
+
+/* Memory for the models to work in, for tables of n items; to be freed. */
+typedef struct workspace {
+    double *at;
+    size_t len;
+} workspace;
+
+static inline workspace new_workspace(uint64_t n) {
+    const size_t len = tamis_model_multilevel_work(n);
+    const workspace work = {new_doubles(len), len};
+    return work;
+}
+
+/* A call that a model refuses. */
+typedef struct bad_call {
+    uint64_t n;
+    const uint64_t *buckets;
+    unsigned n_tables;
+    size_t work_len;
+    tamis_status status;
+} bad_call;
 
 static inline void assert_close(double value, double expected, double relative) {
     if (!(fabs(value - expected) <= relative * fabs(expected)))

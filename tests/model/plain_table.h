@@ -13,6 +13,7 @@
 
 #include "plan/table.h"
 #include "table/summary.h"
+#include "unit/summary_make.h"
 
 #define CRISIS UINT32_MAX
 
@@ -32,13 +33,7 @@ typedef struct plain_table {
 static inline void plain_table_make(plain_table *t, tamis_i_summary_id id, unsigned n_types,
                                     const uint64_t *buckets, unsigned bucket,
                                     const tamis_i_summary_params *params) {
-    const tamis_i_summary_kind *const kind = tamis_i_summary_by_id((uint64_t)id);
-    assert_non_null(kind);
-    uint64_t n_words = 0;
-    assert_ok(kind->shape(params, &n_words));
-    uint64_t *const body = calloc((size_t)n_words, sizeof *body);
-    assert_non_null(body);
-    tamis_i_summary_attach(&t->summary, kind, params, body, n_words);
+    t->summary = summary_make(id, params);
     t->n_types = n_types;
     t->bucket = bucket;
     for (unsigned i = 0; i < n_types; i++) {

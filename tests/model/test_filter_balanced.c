@@ -24,15 +24,14 @@ enum { KEYS = 40000, FILTERS = 10, LOADS = 20, CHUNK = 1000 };
 
 static tamis_plan plan_for(tamis_balance_scheme scheme, double accesses, double bits_per_key,
                            uint64_t n) {
-    tamis_balanced_need need;
+    const tamis_balanced_need need = {.struct_size = sizeof need,
+                                      .n = n,
+                                      .scheme = scheme,
+                                      .accesses = accesses,
+                                      .block_bits = 256,
+                                      .bits_per_key = bits_per_key};
     tamis_plan plan;
-    tamis_balanced_need_init(&need);
     tamis_plan_init(&plan);
-    need.n = n;
-    need.scheme = scheme;
-    need.accesses = accesses;
-    need.block_bits = 256;
-    need.bits_per_key = bits_per_key;
     assert_ok(tamis_plan_balanced(&need, &plan));
     return plan;
 }

@@ -73,11 +73,8 @@ static void check(const char *name, unsigned bits_per_key, const tamis_params *p
 }
 
 static tamis_params params_of(tamis_kind kind, uint64_t cells, unsigned hashes, unsigned bits) {
-    tamis_params params;
-    tamis_params_init(&params);
-    params.kind = kind;
-    params.capacity = KEYS;
-    params.seed = test_seed() + 100 * (uint64_t)kind + bits; /* measurements of their own */
+    /* measurements of their own */
+    tamis_params params = test_bare_params(kind, KEYS, test_seed() + 100 * (uint64_t)kind + bits);
     params.value[0] = cells;
     params.value[1] = hashes;
     return params;
@@ -87,30 +84,26 @@ static unsigned best_hashes(unsigned bits_per_key) {
     return (unsigned)(bits_per_key * 0.69314718 + 0.5);
 }
 
-static void test_rate_bloom_matches_formula(void **state) {
-    (void)state;
+static void check_grid(tamis_kind kind) {
     for (unsigned i = 0; i < N_GRID; i++) {
-        const unsigned bits = grid[i].bits_per_key, k = best_hashes(bits);
-        const double m = (double)bits * KEYS;
-        const tamis_params params = params_of(TAMIS_KIND_BLOOM, (uint64_t)m, k, bits);
+        const unsigned cells = grid[i].bits_per_key, k = best_hashes(cells);
+        const double m = (double)cells * KEYS;
+        const tamis_params params = params_of(kind, (uint64_t)m, k, cells);
         double p;
         assert_ok(tamis_model_bloom(m, KEYS, k, &p));
-        check("bloom", bits, &params, grid[i].queries, p,
+        check(tamis_kind_name(kind), cells, &params, grid[i].queries, p,
               occupancy_scatter(m, (double)KEYS * k, k));
     }
 }
 
+static void test_rate_bloom_matches_formula(void **state) {
+    (void)state;
+    check_grid(TAMIS_KIND_BLOOM);
+}
+
 static void test_rate_counting_bloom_matches_formula(void **state) {
     (void)state;
-    for (unsigned i = 0; i < N_GRID; i++) {
-        const unsigned counters = grid[i].bits_per_key, k = best_hashes(counters);
-        const double m = (double)counters * KEYS;
-        const tamis_params params = params_of(TAMIS_KIND_COUNTING_BLOOM, (uint64_t)m, k, counters);
-        double p;
-        assert_ok(tamis_model_bloom(m, KEYS, k, &p));
-        check("counting-bloom", counters, &params, grid[i].queries, p,
-              occupancy_scatter(m, (double)KEYS * k, k));
-    }
+    check_grid(TAMIS_KIND_COUNTING_BLOOM);
 }
 
 /* The rate is a product of k independent fills, each of a part of m/k bits with one throw per key: the

@@ -34,16 +34,15 @@ static void test_level_any_table_keeps_mass_and_mean(void **unused) {
     };
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         const unsigned n = cases[c].n;
-        const size_t work_len = tamis_model_multilevel_work(n);
-        double *const work = new_doubles(work_len);
+        const workspace work = new_workspace(n);
         double *const waiting = new_doubles(n + 1);
         double *const placed = new_doubles(n + 1);
         double neglected = 0;
         double placed_before = 0;
         waiting[n] = 1;
         for (unsigned i = 0; i < cases[c].n_tables; i++) {
-            assert_ok(tamis_model_multilevel_level(n, cases[c].buckets[i], waiting, placed, work,
-                                                   work_len, &neglected));
+            assert_ok(tamis_model_multilevel_level(n, cases[c].buckets[i], waiting, placed, work.at,
+                                                   work.len, &neglected));
             double mass = 0;
             double mean = 0;
             double items = 0;
@@ -59,7 +58,7 @@ static void test_level_any_table_keeps_mass_and_mean(void **unused) {
             assert_true(items <= (double)cases[c].buckets[i] * (1 + 1e-12));
         }
         assert_true(neglected >= 0 && neglected < 1e-90);
-        free(work);
+        free(work.at);
         free(waiting);
         free(placed);
     }
@@ -102,11 +101,10 @@ static void test_exact_small_crisis_keeps_relative_accuracy(void **unused) {
         {1000000000, 1000000000, 1000000000, 1000000000, 1000000000, 1000000000},
     };
     const unsigned n = 400;
-    const size_t work_len = tamis_model_multilevel_work(n);
-    double *const work = new_doubles(work_len);
+    const workspace work = new_workspace(n);
     for (size_t c = 0; c < sizeof tables / sizeof tables[0]; c++) {
         double crisis, neglected;
-        assert_ok(tamis_model_multilevel_exact(n, tables[c], 6, work, work_len, NULL, &crisis,
+        assert_ok(tamis_model_multilevel_exact(n, tables[c], 6, work.at, work.len, NULL, &crisis,
                                                &neglected));
         const double full = (double)crisis_without_cuts(n, tables[c], 6);
         printf("# crisis %.9e, without cuts %.9e, neglected %.1e\n", crisis, full, neglected);
@@ -115,7 +113,7 @@ static void test_exact_small_crisis_keeps_relative_accuracy(void **unused) {
         assert_true(crisis <= full * (1 + 1e-11) && full <= (crisis + neglected) * (1 + 1e-11));
         assert_true(neglected < 1e-90);
     }
-    free(work);
+    free(work.at);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -159,17 +157,16 @@ static void test_exact_tiny_tables_equal_enumeration(void **unused) {
                     placed[t.type[x]]++;
         } while (plain_next_places(&t));
 
-        const size_t work_len = tamis_model_multilevel_work(n);
-        double *const work = new_doubles(work_len);
+        const workspace work = new_workspace(n);
         double items[TABLES_MAX];
         double crisis, neglected;
-        assert_ok(tamis_model_multilevel_exact(n, cases[c].buckets, d, work, work_len, items,
+        assert_ok(tamis_model_multilevel_exact(n, cases[c].buckets, d, work.at, work.len, items,
                                                &crisis, &neglected));
         assert_close(crisis, (double)crises / (double)all, 1e-13);
         for (unsigned i = 0; i < d; i++)
             assert_close(items[i], (double)placed[i] / (double)all, 1e-13);
         assert_true(neglected == 0);
-        free(work);
+        free(work.at);
         plain_free(&t);
     }
 }
@@ -180,8 +177,7 @@ static void test_rebuild_tiny_tables_equal_enumeration(void **unused) {
     (void)unused;
     static const uint64_t buckets[4] = {3, 2, 2, 1};
     enum { ITEMS = 4 };
-    const size_t work_len = tamis_model_multilevel_work(ITEMS);
-    double *const work = new_doubles(work_len);
+    const workspace work = new_workspace(ITEMS);
     for (unsigned deleted = 0; deleted <= ITEMS; deleted++) {
         plain_table t;
         plain_init(&t, ITEMS, buckets, 4);
@@ -214,15 +210,15 @@ static void test_rebuild_tiny_tables_equal_enumeration(void **unused) {
         } while (plain_next_places(&t));
 
         double moves;
-        assert_ok(tamis_model_rebuild_random(ITEMS - deleted, deleted, buckets, 4, work, work_len,
-                                             &moves));
+        assert_ok(tamis_model_rebuild_random(ITEMS - deleted, deleted, buckets, 4, work.at,
+                                             work.len, &moves));
         assert_close(moves, random_sum / all, 1e-11);
-        assert_ok(tamis_model_rebuild_first(ITEMS - deleted, deleted, buckets, 4, work, work_len,
+        assert_ok(tamis_model_rebuild_first(ITEMS - deleted, deleted, buckets, 4, work.at, work.len,
                                             &moves));
         assert_close(moves, first_sum / all, 1e-11);
         plain_free(&t);
     }
-    free(work);
+    free(work.at);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -245,11 +241,10 @@ static void test_exact_moderate_tables_agree_with_simulation(void **unused) {
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         const unsigned n = cases[c].n;
         const unsigned d = cases[c].n_tables;
-        const size_t work_len = tamis_model_multilevel_work(n);
-        double *const work = new_doubles(work_len);
+        const workspace work = new_workspace(n);
         double items[TABLES_MAX];
         double crisis;
-        assert_ok(tamis_model_multilevel_exact(n, cases[c].buckets, d, work, work_len, items,
+        assert_ok(tamis_model_multilevel_exact(n, cases[c].buckets, d, work.at, work.len, items,
                                                &crisis, NULL));
         plain_table t;
         plain_init(&t, n, cases[c].buckets, d);
@@ -272,7 +267,7 @@ static void test_exact_moderate_tables_agree_with_simulation(void **unused) {
             assert_mean("items in a sub-table", sum[i], squares[i], cases[c].trials, items[i], 0);
         assert_rate("crises", crises, cases[c].trials, crisis, 0);
         plain_free(&t);
-        free(work);
+        free(work.at);
     }
 }
 
@@ -280,17 +275,17 @@ static void test_exact_moderate_tables_agree_with_simulation(void **unused) {
 static void test_rebuild_paper_table_agrees_with_simulation(void **unused) {
     (void)unused;
     enum { STAY = 9090, GO = 909, TRIALS = 1500 };
-    const size_t work_len = tamis_model_multilevel_work(STAY + GO);
-    double *const work = new_doubles(work_len);
+    const workspace work = new_workspace(STAY + GO);
     plain_table t;
     plain_init(&t, STAY + GO, table_10k, 5);
     uint64_t state = test_seed() + 2;
     for (int first = 0; first <= 1; first++) {
         double model;
         if (first)
-            assert_ok(tamis_model_rebuild_first(STAY, GO, table_10k, 5, work, work_len, &model));
+            assert_ok(tamis_model_rebuild_first(STAY, GO, table_10k, 5, work.at, work.len, &model));
         else
-            assert_ok(tamis_model_rebuild_random(STAY, GO, table_10k, 5, work, work_len, &model));
+            assert_ok(
+                tamis_model_rebuild_random(STAY, GO, table_10k, 5, work.at, work.len, &model));
         double disturbed = 0, disturbed_squares = 0, moved = 0, moved_squares = 0;
         for (unsigned trial = 0; trial < TRIALS; trial++) {
             plain_random_places(&t, &state);
@@ -317,7 +312,7 @@ static void test_rebuild_paper_table_agrees_with_simulation(void **unused) {
         assert_true(moved < disturbed);
     }
     plain_free(&t);
-    free(work);
+    free(work.at);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -335,14 +330,13 @@ static void test_items_tables_one_and_two_as_printed(void **unused) {
     static const uint64_t expected[5] = {30000, 15000, 7500, 3750, 1875};
     assert_memory_equal(geometric, expected, sizeof expected);
 
-    const size_t work_len = tamis_model_multilevel_work(10000);
-    double *const work = new_doubles(work_len);
+    const workspace work = new_workspace(10000);
     for (int table = 0; table < 2; table++) {
         const uint64_t *const buckets = table == 0 ? geometric : table_10k;
         double approx[5], exact[5], crisis;
         assert_ok(tamis_model_multilevel_approx(10000, buckets, 5, approx));
-        assert_ok(
-            tamis_model_multilevel_exact(10000, buckets, 5, work, work_len, exact, &crisis, NULL));
+        assert_ok(tamis_model_multilevel_exact(10000, buckets, 5, work.at, work.len, exact, &crisis,
+                                               NULL));
         for (int i = 0; i < 5; i++) {
             const double half = i < 4 ? 0.005 : 0.005e-5;
             assert_printed(approx[i], approx_printed[table][i], half);
@@ -351,16 +345,15 @@ static void test_items_tables_one_and_two_as_printed(void **unused) {
         if (table == 1)
             assert_printed(crisis, 1.01e-12, 0.005e-12);
     }
-    free(work);
+    free(work.at);
 }
 
 static void test_exact_hundred_thousand_items_is_fast(void **unused) {
     (void)unused;
-    const size_t work_len = tamis_model_multilevel_work(100000);
-    double *const work = new_doubles(work_len);
+    const workspace work = new_workspace(100000);
     double items[6], crisis, neglected;
     const clock_t begin = clock();
-    assert_ok(tamis_model_multilevel_exact(100000, table_100k, 6, work, work_len, items, &crisis,
+    assert_ok(tamis_model_multilevel_exact(100000, table_100k, 6, work.at, work.len, items, &crisis,
                                            &neglected));
     const double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
     printf("# crisis %.6e, neglected %.1e, %.2f s\n", crisis, neglected, seconds);
@@ -372,19 +365,18 @@ static void test_exact_hundred_thousand_items_is_fast(void **unused) {
         sum += items[i];
     assert_close(sum, 100000, 1e-12);
     assert_true(seconds < 20); /* also unoptimised, with sanitizers, on a busy machine */
-    free(work);
+    free(work.at);
 }
 
 static void test_rebuild_expectations_as_printed(void **unused) {
     (void)unused;
-    const size_t work_len = tamis_model_multilevel_work(9999);
-    double *const work = new_doubles(work_len);
+    const workspace work = new_workspace(9999);
     double moves;
-    assert_ok(tamis_model_rebuild_random(9090, 909, table_10k, 5, work, work_len, &moves));
+    assert_ok(tamis_model_rebuild_random(9090, 909, table_10k, 5, work.at, work.len, &moves));
     assert_printed(moves, 100.02, 0.005);
-    assert_ok(tamis_model_rebuild_first(9090, 909, table_10k, 5, work, work_len, &moves));
+    assert_ok(tamis_model_rebuild_first(9090, 909, table_10k, 5, work.at, work.len, &moves));
     assert_printed(moves, 118.34, 0.005);
-    free(work);
+    free(work.at);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -393,28 +385,29 @@ static void test_rebuild_expectations_as_printed(void **unused) {
 
 static void test_items_extremes_have_known_answers(void **unused) {
     (void)unused;
-    const size_t work_len = tamis_model_multilevel_work(1000);
-    double *const work = new_doubles(work_len);
+    const workspace work = new_workspace(1000);
     double items[2], crisis, neglected;
     const uint64_t one[2] = {1, 1};
     const uint64_t huge[2] = {TAMIS_MULTILEVEL_BUCKETS_MAX, 1};
 
-    assert_ok(tamis_model_multilevel_exact(0, one, 2, work, work_len, items, &crisis, &neglected));
+    assert_ok(
+        tamis_model_multilevel_exact(0, one, 2, work.at, work.len, items, &crisis, &neglected));
     assert_true(items[0] == 0 && items[1] == 0 && crisis == 0 && neglected == 0);
     assert_ok(tamis_model_multilevel_approx(0, one, 2, items));
     assert_true(items[0] == 0 && items[1] == 0);
 
     /* One bucket takes one item and no more. */
-    assert_ok(tamis_model_multilevel_exact(2, one, 2, work, work_len, items, &crisis, &neglected));
+    assert_ok(
+        tamis_model_multilevel_exact(2, one, 2, work.at, work.len, items, &crisis, &neglected));
     assert_true(items[0] == 1 && items[1] == 1 && crisis == 0);
     assert_ok(
-        tamis_model_multilevel_exact(1000, one, 2, work, work_len, items, &crisis, &neglected));
+        tamis_model_multilevel_exact(1000, one, 2, work.at, work.len, items, &crisis, &neglected));
     assert_true(items[0] == 1 && items[1] == 1 && crisis == 1);
     assert_ok(tamis_model_multilevel_approx(1000, one, 2, items));
     assert_true(items[0] == 1 && items[1] == 1);
 
     /* In a huge table, a crisis is two collisions, each with the first of its pair. */
-    assert_ok(tamis_model_multilevel_exact(1000, huge, 1, work, work_len, items, &crisis, NULL));
+    assert_ok(tamis_model_multilevel_exact(1000, huge, 1, work.at, work.len, items, &crisis, NULL));
     assert_close(crisis, 1000.0 * 999 / 2 / (double)huge[0], 1e-6);
 
     /* Large n, approximate: the exponential form. */
@@ -422,13 +415,13 @@ static void test_items_extremes_have_known_answers(void **unused) {
     assert_ok(tamis_model_multilevel_approx((double)large[0], large, 1, items));
     assert_close(items[0], (double)large[0] * -expm1(-1), 1e-11);
 
-    assert_ok(tamis_model_rebuild_random(0, 10, one, 2, work, work_len, &crisis));
+    assert_ok(tamis_model_rebuild_random(0, 10, one, 2, work.at, work.len, &crisis));
     assert_true(crisis == 0);
-    assert_ok(tamis_model_rebuild_random(10, 0, one, 2, work, work_len, &crisis));
+    assert_ok(tamis_model_rebuild_random(10, 0, one, 2, work.at, work.len, &crisis));
     assert_true(crisis == 0);
-    assert_ok(tamis_model_rebuild_first(0, 0, one, 2, work, work_len, &crisis));
+    assert_ok(tamis_model_rebuild_first(0, 0, one, 2, work.at, work.len, &crisis));
     assert_true(crisis == 0);
-    free(work);
+    free(work.at);
 }
 
 static void test_sizes_round_up_but_not_by_noise(void **unused) {
@@ -442,8 +435,7 @@ static void test_sizes_round_up_but_not_by_noise(void **unused) {
 
 static void test_arguments_outside_domain_leave_results(void **unused) {
     (void)unused;
-    const size_t work_len = tamis_model_multilevel_work(10);
-    double *const work = new_doubles(work_len);
+    const workspace work = new_workspace(10);
     const uint64_t good[2] = {10, 5};
     const uint64_t empty[2] = {10, 0};
     const uint64_t large[2] = {TAMIS_MULTILEVEL_BUCKETS_MAX + 1, 5};
@@ -453,34 +445,28 @@ static void test_arguments_outside_domain_leave_results(void **unused) {
     uint64_t bytes = 42;
 
     assert_int_equal(tamis_model_multilevel_work(beyond), 0);
-    const struct {
-        uint64_t n;
-        const uint64_t *buckets;
-        unsigned n_tables;
-        size_t work_len;
-        tamis_status status;
-    } bad[] = {
-        {10, empty, 2, work_len, TAMIS_E_DOMAIN},
-        {10, large, 2, work_len, TAMIS_E_DOMAIN},
-        {10, good, 0, work_len, TAMIS_E_DOMAIN},
-        {10, good, TAMIS_MULTILEVEL_TABLES_MAX + 1, work_len, TAMIS_E_DOMAIN},
+    const bad_call bad[] = {
+        {10, empty, 2, work.len, TAMIS_E_DOMAIN},
+        {10, large, 2, work.len, TAMIS_E_DOMAIN},
+        {10, good, 0, work.len, TAMIS_E_DOMAIN},
+        {10, good, TAMIS_MULTILEVEL_TABLES_MAX + 1, work.len, TAMIS_E_DOMAIN},
         {beyond, good, 2, SIZE_MAX, TAMIS_E_DOMAIN},
         {UINT64_MAX, good, 2, SIZE_MAX, TAMIS_E_DOMAIN},
-        {10, good, 2, work_len - 1, TAMIS_E_ARGUMENT},
-        {11, good, 2, work_len, TAMIS_E_ARGUMENT},
+        {10, good, 2, work.len - 1, TAMIS_E_ARGUMENT},
+        {11, good, 2, work.len, TAMIS_E_ARGUMENT},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        assert_status(tamis_model_multilevel_exact(bad[i].n, bad[i].buckets, bad[i].n_tables, work,
-                                                   bad[i].work_len, items, &a, &b),
+        assert_status(tamis_model_multilevel_exact(bad[i].n, bad[i].buckets, bad[i].n_tables,
+                                                   work.at, bad[i].work_len, items, &a, &b),
                       bad[i].status);
-        assert_status(tamis_model_rebuild_random(bad[i].n, 0, bad[i].buckets, bad[i].n_tables, work,
-                                                 bad[i].work_len, &a),
+        assert_status(tamis_model_rebuild_random(bad[i].n, 0, bad[i].buckets, bad[i].n_tables,
+                                                 work.at, bad[i].work_len, &a),
                       bad[i].status);
-        assert_status(tamis_model_rebuild_first(0, bad[i].n, bad[i].buckets, bad[i].n_tables, work,
-                                                bad[i].work_len, &a),
+        assert_status(tamis_model_rebuild_first(0, bad[i].n, bad[i].buckets, bad[i].n_tables,
+                                                work.at, bad[i].work_len, &a),
                       bad[i].status);
     }
-    assert_status(tamis_model_rebuild_random(UINT64_MAX, 1, good, 2, work, work_len, &a),
+    assert_status(tamis_model_rebuild_random(UINT64_MAX, 1, good, 2, work.at, work.len, &a),
                   TAMIS_E_DOMAIN);
 
     assert_status(tamis_model_multilevel_approx(NAN, good, 2, items), TAMIS_E_DOMAIN);
@@ -498,23 +484,23 @@ static void test_arguments_outside_domain_leave_results(void **unused) {
     waiting[10] = NAN;
     assert_true(b == 42);
     b = 0;
-    assert_status(tamis_model_multilevel_level(10, 5, waiting, NULL, work, work_len, &b),
+    assert_status(tamis_model_multilevel_level(10, 5, waiting, NULL, work.at, work.len, &b),
                   TAMIS_E_DOMAIN);
     waiting[10] = -0.5;
-    assert_status(tamis_model_multilevel_level(10, 5, waiting, NULL, work, work_len, &b),
+    assert_status(tamis_model_multilevel_level(10, 5, waiting, NULL, work.at, work.len, &b),
                   TAMIS_E_DOMAIN);
     waiting[10] = 2;
-    assert_status(tamis_model_multilevel_level(10, 5, waiting, NULL, work, work_len, &b),
+    assert_status(tamis_model_multilevel_level(10, 5, waiting, NULL, work.at, work.len, &b),
                   TAMIS_E_DOMAIN);
     waiting[10] = 1;
-    assert_status(tamis_model_multilevel_level(10, 0, waiting, NULL, work, work_len, &b),
+    assert_status(tamis_model_multilevel_level(10, 0, waiting, NULL, work.at, work.len, &b),
                   TAMIS_E_DOMAIN);
-    assert_status(tamis_model_multilevel_level(10, 5, waiting, NULL, work, work_len - 1, &b),
+    assert_status(tamis_model_multilevel_level(10, 5, waiting, NULL, work.at, work.len - 1, &b),
                   TAMIS_E_ARGUMENT);
     assert_true(waiting[10] == 1 && b == 0);
 
     assert_true(items[0] == 42 && items[1] == 42 && a == 42 && bytes == 42);
-    free(work);
+    free(work.at);
 }
 
 int main(void) {

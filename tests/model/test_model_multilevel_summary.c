@@ -24,17 +24,16 @@ static void test_summary_small_filters_agree_with_simulation(void **unused) {
         {false, {2000, 1200, 100}, {7, 12, 5}},
     };
     uint64_t state = test_seed() + 1;
-    const size_t work_len = tamis_model_multilevel_work(ITEMS);
-    double *const work = new_doubles(work_len);
+    const workspace work = new_workspace(ITEMS);
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         double failure, crisis;
         if (cases[c].single)
             assert_ok(tamis_model_summary_single(ITEMS, buckets, TABLES, cases[c].cells[0],
-                                                 cases[c].hashes[0], work, work_len, &failure,
+                                                 cases[c].hashes[0], work.at, work.len, &failure,
                                                  &crisis, NULL));
         else
             assert_ok(tamis_model_summary_multiple(ITEMS, buckets, TABLES, cases[c].cells,
-                                                   cases[c].hashes, work, work_len, &failure,
+                                                   cases[c].hashes, work.at, work.len, &failure,
                                                    &crisis, NULL));
         plain_table t;
         plain_init(&t, ITEMS, buckets, TABLES);
@@ -80,7 +79,7 @@ static void test_summary_small_filters_agree_with_simulation(void **unused) {
         assert_true(failure < 0.5);
         plain_free(&t);
     }
-    free(work);
+    free(work.at);
 }
 
 static void test_summary_table_three_as_printed(void **unused) {
@@ -88,26 +87,25 @@ static void test_summary_table_three_as_printed(void **unused) {
     static const uint64_t bits_10k[5] = {106000, 87500, 5500, 500, 100};
     static const uint64_t bits_100k[6] = {1060000, 875000, 550000, 1000, 1000, 1000};
     static const unsigned hashes[6] = {7, 49, 49, 49, 49, 49};
-    const size_t work_len = tamis_model_multilevel_work(100000);
-    double *const work = new_doubles(work_len);
+    const workspace work = new_workspace(100000);
     double failure, crisis, fpr;
 
-    assert_ok(tamis_model_summary_single(10000, table_10k, 5, 120000, 15, work, work_len, &failure,
-                                         &crisis, NULL));
+    assert_ok(tamis_model_summary_single(10000, table_10k, 5, 120000, 15, work.at, work.len,
+                                         &failure, &crisis, NULL));
     assert_printed(failure + crisis, 7.64e-10, 0.005e-10);
-    assert_ok(tamis_model_summary_single(10000, table_10k, 5, 100000, 10, work, work_len, &failure,
-                                         NULL, NULL));
+    assert_ok(tamis_model_summary_single(10000, table_10k, 5, 100000, 10, work.at, work.len,
+                                         &failure, NULL, NULL));
     assert_printed(failure, 2.1e-6, 0.05e-6);
-    assert_ok(tamis_model_summary_single(100000, table_100k, 6, 1200000, 15, work, work_len,
+    assert_ok(tamis_model_summary_single(100000, table_100k, 6, 1200000, 15, work.at, work.len,
                                          &failure, &crisis, NULL));
     assert_printed(failure + crisis, 7.27e-9, 0.005e-9);
-    assert_ok(tamis_model_summary_multiple(10000, table_10k, 5, bits_10k, hashes, work, work_len,
+    assert_ok(tamis_model_summary_multiple(10000, table_10k, 5, bits_10k, hashes, work.at, work.len,
                                            &failure, &crisis, NULL));
     assert_printed(failure + crisis, 4.97e-12, 0.005e-12);
-    assert_ok(tamis_model_summary_multiple(100000, table_100k, 6, bits_100k, hashes, work, work_len,
-                                           &failure, &crisis, NULL));
+    assert_ok(tamis_model_summary_multiple(100000, table_100k, 6, bits_100k, hashes, work.at,
+                                           work.len, &failure, &crisis, NULL));
     assert_printed(failure + crisis, 1.38e-11, 0.005e-11);
-    free(work);
+    free(work.at);
 
     assert_ok(tamis_model_summary_interpolation(10000, 55, &failure, &fpr));
     assert_printed(failure, 1.39e-9, 0.005e-9);
@@ -186,33 +184,32 @@ static void test_failure_of_one_level_adds_up(void **unused) {
     static const uint64_t buckets[TABLES] = {4000, 1000, 300, 100};
     static const uint64_t bits[TABLES] = {20000, 9000, 2000, 500};
     static const unsigned hashes[TABLES] = {7, 20, 20, 20};
-    const size_t work_len = tamis_model_multilevel_work(ITEMS);
-    double *const work = new_doubles(work_len);
+    const workspace work = new_workspace(ITEMS);
     double *const waiting = new_doubles(ITEMS + 1);
     double *const placed = new_doubles(ITEMS + 1);
     double sum = 0;
     double neglected = 0;
     waiting[ITEMS] = 1;
     for (unsigned i = 0; i + 1 < TABLES; i++) {
-        assert_ok(tamis_model_multilevel_level(ITEMS, buckets[i], waiting, placed, work, work_len,
-                                               &neglected));
+        assert_ok(tamis_model_multilevel_level(ITEMS, buckets[i], waiting, placed, work.at,
+                                               work.len, &neglected));
         double odds;
         assert_ok(tamis_model_summary_failure(ITEMS, placed, bits[i + 1], hashes[i + 1], &odds));
         sum += odds;
     }
     double failure, crisis, all_neglected;
-    assert_ok(tamis_model_summary_multiple(ITEMS, buckets, TABLES, bits, hashes, work, work_len,
+    assert_ok(tamis_model_summary_multiple(ITEMS, buckets, TABLES, bits, hashes, work.at, work.len,
                                            &failure, &crisis, &all_neglected));
     assert_close(failure, sum, 1e-14);
     assert_true(failure > 0 && failure < 1);
-    assert_ok(tamis_model_multilevel_level(ITEMS, buckets[TABLES - 1], waiting, NULL, work,
-                                           work_len, &neglected));
+    assert_ok(tamis_model_multilevel_level(ITEMS, buckets[TABLES - 1], waiting, NULL, work.at,
+                                           work.len, &neglected));
     assert_close(all_neglected, neglected, 1e-14);
     double left = 0;
     for (unsigned x = ITEMS; x > 0; x--)
         left += waiting[x];
     assert_close(crisis, left, 1e-14);
-    free(work);
+    free(work.at);
     free(waiting);
     free(placed);
 }
@@ -220,31 +217,29 @@ static void test_failure_of_one_level_adds_up(void **unused) {
 static void test_failure_extremes_have_known_answers(void **unused) {
     (void)unused;
     const uint64_t buckets[2] = {1, 1};
-    const size_t work_len = tamis_model_multilevel_work(2);
-    double *const work = new_doubles(work_len);
+    const workspace work = new_workspace(2);
     double failure;
     /* No items, one sub-table: nothing to be mistaken. */
     assert_ok(
-        tamis_model_summary_single(0, buckets, 2, 100, 5, work, work_len, &failure, NULL, NULL));
+        tamis_model_summary_single(0, buckets, 2, 100, 5, work.at, work.len, &failure, NULL, NULL));
     assert_true(failure == 0);
     assert_ok(
-        tamis_model_summary_single(2, buckets, 1, 100, 5, work, work_len, &failure, NULL, NULL));
+        tamis_model_summary_single(2, buckets, 1, 100, 5, work.at, work.len, &failure, NULL, NULL));
     assert_true(failure == 0);
     /* One item in each: the first is mistaken if the second hits its cells, one in 10 for each. */
     assert_ok(
-        tamis_model_summary_single(2, buckets, 2, 30, 3, work, work_len, &failure, NULL, NULL));
+        tamis_model_summary_single(2, buckets, 2, 30, 3, work.at, work.len, &failure, NULL, NULL));
     assert_close(failure, 1e-3, 1e-13);
     /* A union bound past 1 says nothing. */
     const double placed[3] = {0, 500, 500};
     assert_ok(tamis_model_summary_failure(2, placed, 3, 2, &failure));
     assert_true(failure == 1);
-    free(work);
+    free(work.at);
 }
 
 static void test_summary_outside_domain_leaves_results(void **unused) {
     (void)unused;
-    const size_t work_len = tamis_model_multilevel_work(10);
-    double *const work = new_doubles(work_len);
+    const workspace work = new_workspace(10);
     const uint64_t good[2] = {10, 5};
     const uint64_t empty[2] = {10, 0};
     const unsigned two[2] = {2, 2};
@@ -252,33 +247,27 @@ static void test_summary_outside_domain_leaves_results(void **unused) {
     const unsigned too_many[2] = {2, 100};
     double a = 42, b = 42, c = 42;
     uint64_t bytes = 42;
-    const struct {
-        uint64_t n;
-        const uint64_t *buckets;
-        unsigned n_tables;
-        size_t work_len;
-        tamis_status status;
-    } bad[] = {
-        {10, empty, 2, work_len, TAMIS_E_DOMAIN},
-        {10, good, 0, work_len, TAMIS_E_DOMAIN},
-        {10, good, TAMIS_MULTILEVEL_TABLES_MAX + 1, work_len, TAMIS_E_DOMAIN},
+    const bad_call bad[] = {
+        {10, empty, 2, work.len, TAMIS_E_DOMAIN},
+        {10, good, 0, work.len, TAMIS_E_DOMAIN},
+        {10, good, TAMIS_MULTILEVEL_TABLES_MAX + 1, work.len, TAMIS_E_DOMAIN},
         {TAMIS_MULTILEVEL_ITEMS_MAX + 1, good, 2, SIZE_MAX, TAMIS_E_DOMAIN},
-        {10, good, 2, work_len - 1, TAMIS_E_ARGUMENT},
+        {10, good, 2, work.len - 1, TAMIS_E_ARGUMENT},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_status(tamis_model_summary_single(bad[i].n, bad[i].buckets, bad[i].n_tables, 100, 2,
-                                                 work, bad[i].work_len, &a, &b, &c),
+                                                 work.at, bad[i].work_len, &a, &b, &c),
                       bad[i].status);
         assert_status(tamis_model_summary_multiple(bad[i].n, bad[i].buckets, bad[i].n_tables, bits,
-                                                   two, work, bad[i].work_len, &a, &b, &c),
+                                                   two, work.at, bad[i].work_len, &a, &b, &c),
                       bad[i].status);
     }
-    assert_status(tamis_model_summary_single(10, good, 2, 100, 0, work, work_len, &a, &b, &c),
+    assert_status(tamis_model_summary_single(10, good, 2, 100, 0, work.at, work.len, &a, &b, &c),
                   TAMIS_E_DOMAIN);
-    assert_status(tamis_model_summary_single(10, good, 2, 5, 5, work, work_len, &a, &b, &c),
+    assert_status(tamis_model_summary_single(10, good, 2, 5, 5, work.at, work.len, &a, &b, &c),
                   TAMIS_E_DOMAIN);
     assert_status(
-        tamis_model_summary_multiple(10, good, 2, bits, too_many, work, work_len, &a, &b, &c),
+        tamis_model_summary_multiple(10, good, 2, bits, too_many, work.at, work.len, &a, &b, &c),
         TAMIS_E_DOMAIN);
 
     double placed[11] = {0};
@@ -301,7 +290,7 @@ static void test_summary_outside_domain_leaves_results(void **unused) {
     assert_status(tamis_model_song(10, UINT64_MAX, 1, 3, &a, &c, &bytes), TAMIS_E_DOMAIN);
 
     assert_true(a == 42 && b == 42 && c == 42 && bytes == 42);
-    free(work);
+    free(work.at);
 }
 
 int main(void) {

@@ -22,11 +22,8 @@ static const struct row {
 };
 
 static tamis_rank_shape shape_of(uint64_t buckets, unsigned homes, unsigned fp_bits) {
-    tamis_rank_shape shape;
-    tamis_rank_shape_init(&shape);
-    shape.buckets = buckets;
-    shape.homes = homes;
-    shape.fp_bits = fp_bits;
+    const tamis_rank_shape shape = {
+        .struct_size = sizeof shape, .buckets = buckets, .homes = homes, .fp_bits = fp_bits};
     return shape;
 }
 

@@ -85,12 +85,10 @@ static unsigned char *read_file(const char *path, size_t *size) {
 }
 
 static bool file_is(const char *path, const tamis_filter *filter) {
-    size_t size, expected_size;
+    size_t size;
     unsigned char *const bytes = read_file(path, &size);
-    unsigned char *const expected = encode(filter, &expected_size);
-    const bool same = size == expected_size && memcmp(bytes, expected, size) == 0;
+    const bool same = encodes_as(filter, bytes, size);
     free(bytes);
-    free(expected);
     return same;
 }
 

@@ -17,6 +17,7 @@
  */
 #define _GNU_SOURCE
 #include "support.h"
+#include "table_file.h"
 #include "unit/table_model.h"
 
 #include <signal.h>
@@ -41,14 +42,6 @@ typedef struct journal {
     _Atomic uint64_t fault; /* of the child: the line */
     call calls[CALLS_MAX];
 } journal;
-
-static const tamis_summary summaries[] = {
-    TAMIS_SUMMARY_MULTIPLE, TAMIS_SUMMARY_SINGLE, TAMIS_SUMMARY_INTERPOLATION,
-    TAMIS_SUMMARY_MULTIPLE_COUNTING, TAMIS_SUMMARY_SINGLE_COUNTING};
-enum { N_SUMMARIES = sizeof summaries / sizeof summaries[0] };
-
-static char folder[] = "/tmp/tamis-crash-XXXXXX";
-static char path[sizeof folder + 16];
 
 /* -------------------------------------------------------------------------------------------------
  * The child
@@ -125,42 +118,18 @@ static void settle(const tamis_table *table, model *m, const call *c) {
         apply(m, c);
 }
 
-static void compare(const tamis_table *table, const model *m) {
-    const char *reason = "";
-    if (tamis_table_verify(table, NULL, &reason) != TAMIS_OK)
-        fail_msg("verify: %s", reason);
-    model_compare(table, m);
-    assert_int_equal(tamis_table_count(table), m->count);
-}
-
 static void new_table(tamis_summary summary) {
-    tamis_table_params params;
-    tamis_table_options options;
-    tamis_table *table;
-    tamis_table_params_init(&params);
-    tamis_table_options_init(&options);
-    options.sync = TAMIS_SYNC_NONE;
-    params.capacity = MODEL_KEYS / 2; /* full enough for later sub-tables, and a stash in use */
+    /* full enough for later sub-tables, and a stash in use */
+    tamis_table_params params = model_params(MODEL_KEYS / 2, summary);
+    const tamis_table_options options = quick_options();
     params.stash = MODEL_KEYS;
-    params.key_max = KEY_MAX;
-    params.value_max = VALUE_MAX;
-    params.summary = summary;
-    params.seed = test_seed();
-    (void)unlink(path);
-    assert_ok(tamis_table_create_file(path, &params, &options, NULL, &table, NULL));
-    assert_ok(tamis_table_close(table));
+    assert_ok(tamis_table_close(create_table(&params, &options)));
 }
 
 static tamis_table *open_quietly(bool read_only) {
-    tamis_table_options options;
-    tamis_table *table = NULL;
-    const char *reason = "";
-    tamis_table_options_init(&options);
+    tamis_table_options options = quick_options();
     options.read_only = read_only;
-    options.sync = TAMIS_SYNC_NONE;
-    if (tamis_table_open(path, &options, NULL, &table, &reason) != TAMIS_OK)
-        fail_msg("open: %s", reason);
-    return table;
+    return open_table(&options);
 }
 
 static void wait_nanoseconds(uint64_t n) {
@@ -217,10 +186,8 @@ static void test_table_killed_process_loses_nothing(void **state) {
         tamis_table *table = open_quietly(round % 3 == 0);
         if (begun > acknowledged)
             settle(table, &m, &log->calls[acknowledged]);
-        compare(table, &m);
-        tamis_table_state info;
-        tamis_table_state_init(&info);
-        assert_ok(tamis_table_info(table, &info));
+        model_verify(table, &m);
+        const tamis_table_state info = table_state(table);
         recovered += info.recovered;
         calls += acknowledged;
         cut_off += begun - acknowledged;
@@ -230,20 +197,6 @@ static void test_table_killed_process_loses_nothing(void **state) {
            (unsigned long)calls, (unsigned long)cut_off, (unsigned long)recovered);
     assert_true(calls > 0 && recovered > rounds / 2);
     (void)munmap(log, sizeof *log);
-}
-
-static int make_folder(void **state) {
-    (void)state;
-    if (mkdtemp(folder) == NULL)
-        return 1;
-    snprintf(path, sizeof path, "%s/table", folder);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    (void)unlink(path);
-    return rmdir(folder);
 }
 
 int main(void) {

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "support.h"
 #include "table/table.h"
+#include "table_file.h"
 #include "unit/table_model.h"
 
 #include <errno.h>
@@ -13,63 +14,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const tamis_summary summaries[] = {
-    TAMIS_SUMMARY_MULTIPLE, TAMIS_SUMMARY_SINGLE, TAMIS_SUMMARY_INTERPOLATION,
-    TAMIS_SUMMARY_MULTIPLE_COUNTING, TAMIS_SUMMARY_SINGLE_COUNTING};
-enum { N_SUMMARIES = sizeof summaries / sizeof summaries[0] };
-
-static char folder[] = "/tmp/tamis-table-XXXXXX";
-static char path[sizeof folder + 16];
-
-static int make_folder(void **state) {
-    (void)state;
-    if (mkdtemp(folder) == NULL)
-        return 1;
-    snprintf(path, sizeof path, "%s/table", folder);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    (void)unlink(path);
-    return rmdir(folder);
-}
-
-static tamis_table_params params_for(tamis_summary summary) {
-    tamis_table_params params;
-    tamis_table_params_init(&params);
-    params.capacity = MODEL_KEYS;
-    params.key_max = KEY_MAX;
-    params.value_max = VALUE_MAX;
-    params.summary = summary;
-    params.seed = test_seed();
-    return params;
-}
-
-/* NULL for options: the defaults, but without waiting for the disk. */
+/* NULL for options: quick_options(). */
 static const tamis_table_options *quick(const tamis_table_options *options) {
     static tamis_table_options none;
-    tamis_table_options_init(&none);
-    none.sync = TAMIS_SYNC_NONE;
+    none = quick_options();
     return options != NULL ? options : &none;
 }
 
 static tamis_table *create_with(tamis_summary summary, const tamis_table_options *options) {
-    const tamis_table_params params = params_for(summary);
-    const char *reason = "";
-    tamis_table *table = NULL;
-    (void)unlink(path);
-    if (tamis_table_create_file(path, &params, quick(options), NULL, &table, &reason) != TAMIS_OK)
-        fail_msg("create: %s", reason);
-    return table;
+    const tamis_table_params params = model_params(MODEL_KEYS, summary);
+    return create_table(&params, quick(options));
 }
 
 static tamis_table *open_with(const tamis_table_options *options) {
-    const char *reason = "";
-    tamis_table *table = NULL;
-    if (tamis_table_open(path, quick(options), NULL, &table, &reason) != TAMIS_OK)
-        fail_msg("open: %s", reason);
-    return table;
+    return open_table(quick(options));
 }
 
 static void refuse_with(const tamis_table_options *options, tamis_status expected) {
@@ -83,18 +41,16 @@ static void refuse_with(const tamis_table_options *options, tamis_status expecte
 }
 
 static bool was_recovered(const tamis_table *table) {
-    tamis_table_state info;
-    tamis_table_state_init(&info);
-    assert_ok(tamis_table_info(table, &info));
-    return info.recovered;
+    return table_state(table).recovered;
 }
 
-static void compare(const tamis_table *table, const model *m) {
-    const char *reason = "";
-    if (tamis_table_verify(table, NULL, &reason) != TAMIS_OK)
-        fail_msg("verify: %s", reason);
-    assert_int_equal(tamis_table_count(table), m->count);
-    model_compare(table, m);
+/* Open it: its summary is the old one or had to be made anew, and it has what the dictionary has. */
+static tamis_table *open_and_compare(const tamis_table_options *options, bool recovered,
+                                     const model *m) {
+    tamis_table *const table = open_with(options);
+    assert_int_equal(was_recovered(table), recovered);
+    model_verify(table, m);
+    return table;
 }
 
 static void some_calls(tamis_table *table, model *m, uint64_t *random, unsigned n) {
@@ -121,22 +77,18 @@ static void test_table_file_every_way_of_reading_is_the_same(void **state) {
     uint64_t random = test_seed();
     for (unsigned s = 0; s < N_SUMMARIES; s++) {
         for (unsigned io = TAMIS_TABLE_MAP; io <= TAMIS_TABLE_READ; io++) {
-            tamis_table_options options;
-            tamis_table_options_init(&options);
+            tamis_table_options options = quick_options();
             options.io = (tamis_table_io)io;
-            options.sync = TAMIS_SYNC_NONE;
             static model m;
             model_clear(&m);
             tamis_table *table = create_with(summaries[s], &options);
             some_calls(table, &m, &random, 1500);
-            compare(table, &m);
+            model_verify(table, &m);
             assert_ok(tamis_table_close(table));
             for (unsigned round = 0; round < 4; round++) {
                 options.io = (tamis_table_io)(round % 2);
                 options.read_only = round >= 2;
-                table = open_with(&options);
-                assert_false(was_recovered(table));
-                compare(table, &m);
+                table = open_and_compare(&options, false, &m);
                 if (options.read_only) {
                     assert_status(tamis_table_put(table, "k", 1, "v", 1, NULL), TAMIS_E_READONLY);
                     assert_status(tamis_table_delete(table, "k", 1), TAMIS_E_READONLY);
@@ -144,7 +96,7 @@ static void test_table_file_every_way_of_reading_is_the_same(void **state) {
                 } else {
                     some_calls(table, &m, &random, 300);
                     assert_ok(tamis_table_rebuild(table, round == 0 ? 100 : UINT64_MAX, NULL));
-                    compare(table, &m);
+                    model_verify(table, &m);
                 }
                 assert_ok(tamis_table_close(table));
             }
@@ -173,19 +125,13 @@ static void test_table_file_not_closed_is_recovered(void **state) {
                     assert_ok(tamis_table_sync(table));
                 abandon(table);
                 options.read_only = true;
-                table = open_with(&options);
-                assert_true(was_recovered(table));
-                compare(table, &m);
+                table = open_and_compare(&options, true, &m);
                 assert_ok(tamis_table_close(table));
                 options.read_only = false;
-                table = open_with(&options);
-                assert_true(was_recovered(table));
-                compare(table, &m);
+                table = open_and_compare(&options, true, &m);
             }
             assert_ok(tamis_table_close(table));
-            table = open_with(NULL);
-            assert_false(was_recovered(table));
-            compare(table, &m);
+            table = open_and_compare(NULL, false, &m);
             /* opened and closed without a change: the file stays closed even if the end is sudden */
             abandon(table);
             table = open_with(NULL);
@@ -200,16 +146,10 @@ static void test_table_file_stash_is_found_again(void **state) {
     (void)state;
     enum { ITEMS = 100 };
     for (unsigned s = 0; s < N_SUMMARIES; s++) {
-        tamis_table_params params = params_for(summaries[s]);
-        assert_ok(tamis_table_complete(&params));
-        for (unsigned i = 0; i < params.n_levels; i++)
-            params.buckets[i] = 2;
-        params.stash = ITEMS;
+        const tamis_table_params params = model_crowded_params(MODEL_KEYS, summaries[s], 2, ITEMS);
         static model m;
         model_clear(&m);
-        tamis_table *table = NULL;
-        (void)unlink(path);
-        assert_ok(tamis_table_create_file(path, &params, quick(NULL), NULL, &table, NULL));
+        tamis_table *table = create_table(&params, quick(NULL));
         for (unsigned i = 0; i < ITEMS; i++)
             model_put(table, &m, i, i);
         for (unsigned round = 0; round < 4; round++) {
@@ -218,9 +158,7 @@ static void test_table_file_stash_is_found_again(void **state) {
                 assert_ok(tamis_table_close(table));
             else
                 abandon(table);
-            table = open_with(NULL);
-            assert_true(was_recovered(table) == !closed);
-            compare(table, &m);
+            table = open_and_compare(NULL, !closed, &m);
             for (unsigned i = 0; i < ITEMS; i += 7) {
                 model_delete(table, &m, i + round);
                 model_put(table, &m, i + round + 1, round);
@@ -236,9 +174,7 @@ static void test_table_file_torn_slot_is_repeated_from_the_journal(void **state)
     uint64_t random = test_seed() + 2;
     static model m;
     model_clear(&m);
-    tamis_table_options options;
-    tamis_table_options_init(&options);
-    options.sync = TAMIS_SYNC_NONE;
+    tamis_table_options options = quick_options();
     tamis_table *table = create_with(TAMIS_SUMMARY_MULTIPLE, NULL);
     some_calls(table, &m, &random, 1000);
     for (unsigned round = 0; round < 200; round++) {
@@ -267,13 +203,11 @@ static void test_table_file_torn_slot_is_repeated_from_the_journal(void **state)
         if (round % 10 == 0) {
             options.read_only = true;
             table = open_with(&options);
-            compare(table, &m);
+            model_verify(table, &m);
             assert_ok(tamis_table_close(table));
             options.read_only = false;
         }
-        table = open_with(&options);
-        assert_true(was_recovered(table));
-        compare(table, &m);
+        table = open_and_compare(&options, true, &m);
     }
     assert_ok(tamis_table_close(table));
 }
@@ -305,7 +239,7 @@ static void test_table_file_direct_reads_see_all_writes(void **state) {
     refuse_with(&options, TAMIS_E_UNSUPPORTED);
     options.read_only = false;
     table = open_with(&options);
-    compare(table, &m);
+    model_verify(table, &m);
     assert_ok(tamis_table_close(table));
 }
 
@@ -348,7 +282,7 @@ static void test_table_file_second_writer_is_refused(void **state) {
 
 static void test_table_file_create_refuses_what_exists(void **state) {
     (void)state;
-    const tamis_table_params params = params_for(TAMIS_SUMMARY_MULTIPLE);
+    const tamis_table_params params = model_params(MODEL_KEYS, TAMIS_SUMMARY_MULTIPLE);
     const char *reason = NULL;
     tamis_table *table = create_with(TAMIS_SUMMARY_MULTIPLE, NULL);
     assert_ok(tamis_table_put(table, "k", 1, "v", 1, NULL));
@@ -409,7 +343,7 @@ static void test_table_file_without_rights_is_refused_for_writing(void **state) 
 
 static void test_table_file_failing_allocations_leave_nothing(void **state) {
     (void)state;
-    const tamis_table_params params = params_for(TAMIS_SUMMARY_MULTIPLE);
+    const tamis_table_params params = model_params(MODEL_KEYS, TAMIS_SUMMARY_MULTIPLE);
     (void)unlink(path);
     for (unsigned opening = 0; opening < 2; opening++) {
         tamis_status status = TAMIS_E_NOMEM;
@@ -487,7 +421,7 @@ static void test_table_file_every_bit_of_the_header_counts(void **state) {
         flip(bit / 8, bit % 8);
     }
     tamis_table *const table = open_with(NULL);
-    compare(table, &m);
+    model_verify(table, &m);
     assert_ok(tamis_table_close(table));
 }
 
@@ -512,12 +446,10 @@ static void test_table_file_damage_beside_the_slots_costs_nothing(void **state) 
                 3 * TAMIS_I_PAGE + (size_t)test_random_below(&random, slots_at - 3 * TAMIS_I_PAGE);
         flip(byte, (unsigned)test_random_below(&random, 8));
         table = open_with(NULL);
-        compare(table, &m);
+        model_verify(table, &m);
         model_put(table, &m, round % MODEL_KEYS, round); /* both states are written anew */
         assert_ok(tamis_table_close(table));
-        table = open_with(NULL);
-        assert_false(was_recovered(table));
-        compare(table, &m);
+        table = open_and_compare(NULL, false, &m);
         assert_ok(tamis_table_close(table));
     }
     /* both states: no one knows what the file is */
@@ -525,6 +457,48 @@ static void test_table_file_damage_beside_the_slots_costs_nothing(void **state) 
     flip(2 * TAMIS_I_PAGE + 20, 1);
     refuse_with(NULL, TAMIS_E_FORMAT);
     free(good);
+}
+
+/* The file of a process that was killed, with an empty journal: nothing tells what is right but the slots. */
+static void forget_changes(const tamis_i_slots *slots, uint64_t slots_at) {
+    tamis_i_store store = {.fd = open(path, O_RDWR), .slots = slots, .sync = TAMIS_SYNC_NONE};
+    assert_true(store.fd >= 0);
+    tamis_i_state now;
+    assert_true(tamis_i_store_get_state(&store, &now));
+    store.state_sequence = now.sequence;
+    store.sequence = now.journal_sequence;
+    const tamis_i_state open_state = {.closed = false};
+    assert_ok(tamis_i_store_put_state(&store, &open_state));
+    static const unsigned char zeros[TAMIS_I_PAGE];
+    for (uint64_t at = 3 * TAMIS_I_PAGE; at < slots_at; at += TAMIS_I_PAGE)
+        assert_true(tamis_i_io_write_at(store.fd, at, zeros, sizeof zeros));
+    close(store.fd);
+}
+
+/* Every call for the key of a damaged item says so. */
+static void damage_is_told(const char *key, size_t key_size) {
+    tamis_table *const table = open_with(NULL);
+    char value[VALUE_MAX];
+    assert_status(tamis_table_get(table, key, key_size, value, sizeof value, NULL), TAMIS_E_FORMAT);
+    assert_status(tamis_table_put(table, key, key_size, "v", 1, NULL), TAMIS_E_FORMAT);
+    assert_status(tamis_table_delete(table, key, key_size), TAMIS_E_FORMAT);
+    const char *reason = NULL;
+    assert_status(tamis_table_verify(table, NULL, &reason), TAMIS_E_FORMAT);
+    assert_non_null(reason);
+    assert_ok(tamis_table_close(table));
+}
+
+/* A repair goes on without the damaged item, of which there is one. */
+static void repair_without(const char *key, size_t key_size, const model *m) {
+    tamis_table_options options = quick_options();
+    options.repair = true;
+    tamis_table *const table = open_with(&options);
+    const tamis_table_state info = table_state(table);
+    assert_int_equal(info.damaged, 1);
+    assert_int_equal(info.count, m->count - 1);
+    assert_ok(tamis_table_verify(table, NULL, NULL));
+    assert_status(tamis_table_get(table, key, key_size, NULL, 0, NULL), TAMIS_E_NOT_FOUND);
+    assert_ok(tamis_table_close(table));
 }
 
 /* Damage to an item is seen, by whoever meets it, and never taken for an absent item. */
@@ -559,47 +533,13 @@ static void test_table_file_damaged_item_is_never_absent(void **state) {
             const uint64_t byte = slots_at + tamis_i_slots_place(&slots, place.part, place.slot) +
                                   test_random_below(&random, slots.slot_size);
             flip((size_t)byte, (unsigned)test_random_below(&random, 8));
-            if (closed == 0) { /* open, with an empty journal: no state is right but these bytes */
-                tamis_i_store store = {
-                    .fd = open(path, O_RDWR), .slots = &slots, .sync = TAMIS_SYNC_NONE};
-                assert_true(store.fd >= 0);
-                tamis_i_state now;
-                assert_true(tamis_i_store_get_state(&store, &now));
-                store.state_sequence = now.sequence;
-                store.sequence = now.journal_sequence;
-                const tamis_i_state open_state = {.closed = false};
-                assert_ok(tamis_i_store_put_state(&store, &open_state));
-                static const unsigned char zeros[TAMIS_I_PAGE];
-                for (uint64_t at = 3 * TAMIS_I_PAGE; at < slots_at; at += TAMIS_I_PAGE)
-                    assert_true(tamis_i_io_write_at(store.fd, at, zeros, sizeof zeros));
-                close(store.fd);
+            if (closed == 0) {
+                forget_changes(&slots, slots_at);
                 refuse_with(NULL, TAMIS_E_FORMAT);
             } else {
-                table = open_with(NULL);
-                char value[VALUE_MAX];
-                assert_status(tamis_table_get(table, key, key_size, value, sizeof value, NULL),
-                              TAMIS_E_FORMAT);
-                assert_status(tamis_table_put(table, key, key_size, "v", 1, NULL), TAMIS_E_FORMAT);
-                assert_status(tamis_table_delete(table, key, key_size), TAMIS_E_FORMAT);
-                const char *reason = NULL;
-                assert_status(tamis_table_verify(table, NULL, &reason), TAMIS_E_FORMAT);
-                assert_non_null(reason);
-                assert_ok(tamis_table_close(table));
+                damage_is_told(key, key_size);
             }
-            /* a repair goes on without it */
-            tamis_table_options options;
-            tamis_table_options_init(&options);
-            options.repair = true;
-            options.sync = TAMIS_SYNC_NONE;
-            table = open_with(&options);
-            tamis_table_state info;
-            tamis_table_state_init(&info);
-            assert_ok(tamis_table_info(table, &info));
-            assert_int_equal(info.damaged, 1);
-            assert_int_equal(info.count, m.count - 1);
-            assert_ok(tamis_table_verify(table, NULL, NULL));
-            assert_status(tamis_table_get(table, key, key_size, NULL, 0, NULL), TAMIS_E_NOT_FOUND);
-            assert_ok(tamis_table_close(table));
+            repair_without(key, key_size, &m);
             spill(good, size);
         }
         free(good);
@@ -660,7 +600,7 @@ static void test_table_file_moves_survive_lost_sectors(void **state) {
                 memcpy(after + at, before + at, TAMIS_I_SECTOR);
         spill(after, size);
         table = open_with(NULL);
-        compare(table, &m);
+        model_verify(table, &m);
         assert_ok(tamis_table_close(table));
         free(before);
         free(after);

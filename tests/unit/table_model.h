@@ -13,6 +13,48 @@
 
 enum { KEY_MAX = 20, VALUE_MAX = 12, MODEL_KEYS = 600 };
 
+/* What a table can be made with. */
+static const tamis_summary summaries[] = {
+    TAMIS_SUMMARY_MULTIPLE, TAMIS_SUMMARY_SINGLE, TAMIS_SUMMARY_INTERPOLATION,
+    TAMIS_SUMMARY_MULTIPLE_COUNTING, TAMIS_SUMMARY_SINGLE_COUNTING};
+enum { N_SUMMARIES = sizeof summaries / sizeof summaries[0] };
+
+static inline tamis_table_params model_params(uint64_t capacity, tamis_summary summary) {
+    tamis_table_params params;
+    tamis_table_params_init(&params);
+    params.capacity = capacity;
+    params.key_max = KEY_MAX;
+    params.value_max = VALUE_MAX;
+    params.summary = summary;
+    params.seed = test_seed();
+    return params;
+}
+
+/* The same, but each sub-table has no more than so many buckets, and what does not fit has to go to the stash. */
+static inline tamis_table_params model_crowded_params(uint64_t capacity, tamis_summary summary,
+                                                      uint64_t buckets, uint64_t stash) {
+    tamis_table_params params = model_params(capacity, summary);
+    assert_ok(tamis_table_complete(&params));
+    for (unsigned i = 0; i < params.n_levels; i++)
+        params.buckets[i] = buckets;
+    params.stash = stash;
+    return params;
+}
+
+static inline tamis_table_state table_state(const tamis_table *table) {
+    tamis_table_state info;
+    tamis_table_state_init(&info);
+    assert_ok(tamis_table_info(table, &info));
+    return info;
+}
+
+static inline tamis_table_counts table_counts(const tamis_table *table) {
+    tamis_table_counts counts;
+    tamis_table_counts_init(&counts);
+    assert_ok(tamis_table_stats(table, &counts));
+    return counts;
+}
+
 typedef struct model {
     bool present[MODEL_KEYS];
     uint32_t number[MODEL_KEYS];
@@ -79,6 +121,15 @@ static inline void model_get(const tamis_table *table, const model *m, unsigned 
 static inline void model_compare(const tamis_table *table, const model *m) {
     for (unsigned id = 0; id < MODEL_KEYS; id++)
         model_get(table, m, id);
+}
+
+/* The table is sound and has what the dictionary has. */
+static inline void model_verify(const tamis_table *table, const model *m) {
+    const char *reason = "";
+    if (tamis_table_verify(table, NULL, &reason) != TAMIS_OK)
+        fail_msg("verify: %s", reason);
+    assert_int_equal(tamis_table_count(table), m->count);
+    model_compare(table, m);
 }
 
 #endif

@@ -17,6 +17,15 @@ static tamis_params params_of(uint64_t scheme, uint64_t capacity, uint64_t bits,
     return params;
 }
 
+/* A filter with as many keys as it was made for. */
+static tamis_filter *filled(const tamis_params *params) {
+    tamis_filter *filter;
+    assert_ok(tamis_filter_create(params, NULL, &filter));
+    for (uint64_t key = 0; key < params->capacity; key++)
+        assert_ok(tamis_filter_insert_u64(filter, key, NULL));
+    return filter;
+}
+
 static uint64_t keys_in_blocks(const tamis_info *info) {
     uint64_t keys = 0;
     for (size_t i = 0; i < info->n_loads; i++)
@@ -127,15 +136,11 @@ static void test_balanced_budget_is_respected(void **state) {
     (void)state;
     for (uint64_t scheme = SEQUENTIAL; scheme <= MHT; scheme++) {
         tamis_params params = params_of(scheme, 10000, 256, 1250);
-        tamis_filter *filter;
         params.value[TAMIS_BALANCED_BLOOM_BUDGET] = 1010;
         params.stash = 3000;
-        assert_ok(tamis_filter_create(&params, NULL, &filter));
-        double looks = 0;
-        for (uint64_t key = 0; key < 10000; key++)
-            assert_ok(tamis_filter_insert_u64(filter, key, NULL));
+        tamis_filter *const filter = filled(&params);
         const tamis_info at = test_info(filter);
-        looks = at.reads_per_insert * (double)at.count;
+        double looks = at.reads_per_insert * (double)at.count;
         printf("# scheme %llu: %.0f looks, %llu keys in the stash\n", (unsigned long long)scheme,
                looks, (unsigned long long)at.stash_used);
         assert_true(looks > 10099.5 && looks < 10100.5);
@@ -157,14 +162,12 @@ static void test_balanced_budget_is_respected(void **state) {
 /* No block takes more than load_max; what is past that goes to the stash while it has room. */
 static void test_balanced_loads_keep_their_limit(void **state) {
     (void)state;
+    tamis_params params = params_of(SINGLE, 1000, 512, 100);
+    params.value[TAMIS_BALANCED_BLOOM_LOAD_MAX] = 7;
+    params.stash = 400;
     for (uint64_t scheme = SINGLE; scheme <= MHT; scheme++) {
-        tamis_params params = params_of(scheme, 1000, 512, 100);
-        tamis_filter *filter;
-        params.value[TAMIS_BALANCED_BLOOM_LOAD_MAX] = 7;
-        params.stash = 400;
-        assert_ok(tamis_filter_create(&params, NULL, &filter));
-        for (uint64_t key = 0; key < 1000; key++)
-            assert_ok(tamis_filter_insert_u64(filter, key, NULL));
+        params.value[TAMIS_BALANCED_BLOOM_SCHEME] = scheme;
+        tamis_filter *const filter = filled(&params);
         const tamis_info info = test_info(filter);
         assert_int_equal(info.n_loads, 8);
         assert_int_equal(keys_in_blocks(&info) + info.stash_used, info.count);

@@ -6,6 +6,7 @@
 
 #include "bits/field.h"
 #include "plan/table.h"
+#include "summary_make.h"
 #include "table/draw.h"
 #include "table/summary.h"
 
@@ -13,18 +14,6 @@ typedef struct item {
     tamis_digest digest;
     unsigned type;
 } item;
-
-static tamis_i_summary make(tamis_i_summary_id id, const tamis_i_summary_params *params) {
-    const tamis_i_summary_kind *const kind = tamis_i_summary_by_id((uint64_t)id);
-    assert_non_null(kind);
-    uint64_t n_words = 0;
-    assert_ok(kind->shape(params, &n_words));
-    uint64_t *const body = calloc((size_t)n_words, sizeof *body);
-    assert_non_null(body);
-    tamis_i_summary summary;
-    tamis_i_summary_attach(&summary, kind, params, body, n_words);
-    return summary;
-}
 
 static void random_items(item *items, unsigned n, unsigned n_types, uint64_t *random) {
     for (unsigned i = 0; i < n; i++) {
@@ -79,11 +68,11 @@ static void test_single_is_the_largest_type(void **state) {
         const tamis_i_summary_params params = {
             .n_types = n_types, .cells = {1000 + n_types}, .hashes = {3 + n_types % 4}};
         const uint64_t hashes = params.hashes[0], span = params.cells[0] / hashes;
-        tamis_i_summary s = make(TAMIS_I_SUMMARY_SINGLE, &params);
+        tamis_i_summary s = summary_make(TAMIS_I_SUMMARY_SINGLE, &params);
         tamis_i_summary_params counting = params;
         for (unsigned t = 0; t < n_types; t++)
             counting.counter_bits[t] = 7;
-        tamis_i_summary c = make(TAMIS_I_SUMMARY_SINGLE_COUNTING, &counting);
+        tamis_i_summary c = summary_make(TAMIS_I_SUMMARY_SINGLE_COUNTING, &counting);
         unsigned cells[2000] = {0};
         item items[250];
         random_items(items, 250, n_types, &random);
@@ -121,10 +110,10 @@ static void test_multiple_counters_answer_as_bits(void **state) {
     uint64_t random = test_seed() + 2;
     tamis_i_summary_params params = {
         .n_types = 4, .cells = {10600, 2500, 500, 77}, .hashes = {7, 20, 30, 64}};
-    tamis_i_summary bits = make(TAMIS_I_SUMMARY_MULTIPLE, &params);
+    tamis_i_summary bits = summary_make(TAMIS_I_SUMMARY_MULTIPLE, &params);
     for (unsigned f = 0; f < 4; f++)
         params.counter_bits[f] = 9 + f;
-    tamis_i_summary counters = make(TAMIS_I_SUMMARY_MULTIPLE_COUNTING, &params);
+    tamis_i_summary counters = summary_make(TAMIS_I_SUMMARY_MULTIPLE_COUNTING, &params);
     enum { N = 1500 };
     static item items[N];
     random_items(items, N, 4, &random);
@@ -152,7 +141,7 @@ static void test_multiple_one_item_raises_a_counter_once(void **state) {
     uint64_t random = test_seed() + 3;
     const tamis_i_summary_params params = {
         .n_types = 2, .cells = {100, 100}, .hashes = {49, 64}, .counter_bits = {2, 2}};
-    tamis_i_summary s = make(TAMIS_I_SUMMARY_MULTIPLE_COUNTING, &params);
+    tamis_i_summary s = summary_make(TAMIS_I_SUMMARY_MULTIPLE_COUNTING, &params);
     item items[200];
     random_items(items, 200, 2, &random);
     for (unsigned i = 0; i < 200; i++) {
@@ -174,9 +163,9 @@ static void test_counting_saturated_counters_lose_nothing(void **state) {
         {.n_types = 3, .cells = {60}, .hashes = {4}, .counter_bits = {2, 1, 2}},
         {.n_types = 3, .cells = {60, 40, 30}, .hashes = {4, 9, 9}, .counter_bits = {2, 1, 2}}};
     for (unsigned k = 0; k < 2; k++) {
-        tamis_i_summary s =
-            make(k == 0 ? TAMIS_I_SUMMARY_SINGLE_COUNTING : TAMIS_I_SUMMARY_MULTIPLE_COUNTING,
-                 &params[k]);
+        tamis_i_summary s = summary_make(k == 0 ? TAMIS_I_SUMMARY_SINGLE_COUNTING
+                                                : TAMIS_I_SUMMARY_MULTIPLE_COUNTING,
+                                         &params[k]);
         item items[64];
         unsigned used = 0;
         for (unsigned step = 0; step < 20000; step++) {
@@ -203,8 +192,8 @@ static void test_interpolation_is_exact_and_canonical(void **state) {
     uint64_t random = test_seed() + 5;
     enum { N = 3000 };
     const tamis_i_summary_params params = {.n_types = 6, .string_bits = 60, .cells = {N * 10 / 9}};
-    tamis_i_summary a = make(TAMIS_I_SUMMARY_INTERPOLATION, &params);
-    tamis_i_summary b = make(TAMIS_I_SUMMARY_INTERPOLATION, &params);
+    tamis_i_summary a = summary_make(TAMIS_I_SUMMARY_INTERPOLATION, &params);
+    tamis_i_summary b = summary_make(TAMIS_I_SUMMARY_INTERPOLATION, &params);
     static item items[N];
     random_items(items, N, 6, &random);
     for (unsigned i = 0; i < N; i++)
@@ -233,7 +222,7 @@ static void test_interpolation_equal_strings_are_kept(void **state) {
     uint64_t random = test_seed() + 6;
     enum { N = 100 };
     const tamis_i_summary_params params = {.n_types = 3, .string_bits = 4, .cells = {13}};
-    tamis_i_summary s = make(TAMIS_I_SUMMARY_INTERPOLATION, &params);
+    tamis_i_summary s = summary_make(TAMIS_I_SUMMARY_INTERPOLATION, &params);
     item items[N];
     random_items(items, N, 3, &random);
     for (unsigned i = 0; i < N; i++)
@@ -253,7 +242,7 @@ static void test_interpolation_full_changes_nothing(void **state) {
     (void)state;
     uint64_t random = test_seed() + 7;
     const tamis_i_summary_params params = {.n_types = 3, .string_bits = 30, .cells = {40}};
-    tamis_i_summary s = make(TAMIS_I_SUMMARY_INTERPOLATION, &params);
+    tamis_i_summary s = summary_make(TAMIS_I_SUMMARY_INTERPOLATION, &params);
     uint64_t *const before = malloc((size_t)s.n_words * 8);
     assert_non_null(before);
     static item items[1000];
@@ -285,7 +274,7 @@ static void test_song_names_the_smallest_counter(void **state) {
     uint64_t random = test_seed() + 8;
     const tamis_i_summary_params params = {
         .n_types = 4, .cells = {60, 61, 62, 63}, .counter_bits = {3}};
-    tamis_i_summary s = make(TAMIS_I_SUMMARY_SONG, &params);
+    tamis_i_summary s = summary_make(TAMIS_I_SUMMARY_SONG, &params);
     unsigned counters[4][64] = {{0}};
     item items[100];
     random_items(items, 100, 4, &random);
@@ -329,7 +318,7 @@ static void test_summary_bodies_are_stable(void **state) {
     for (unsigned k = 0; k < sizeof bodies / sizeof bodies[0]; k++) {
         tamis_i_table_plan plan;
         assert_ok(tamis_i_plan_table_paper(10000, bodies[k].id, &plan));
-        tamis_i_summary s = make(bodies[k].id, &plan.summary);
+        tamis_i_summary s = summary_make(bodies[k].id, &plan.summary);
         for (uint64_t i = 0; i < 3000; i++) {
             const tamis_digest digest = {tamis_i_mix(i + 1), tamis_i_mix(i + 1000000)};
             const unsigned type = i % 8 != 0 ? 0 : i % 64 != 0 ? 1 : (unsigned)(i / 64 % 5);

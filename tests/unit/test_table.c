@@ -10,24 +10,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-static const tamis_summary summaries[] = {
-    TAMIS_SUMMARY_MULTIPLE, TAMIS_SUMMARY_SINGLE, TAMIS_SUMMARY_INTERPOLATION,
-    TAMIS_SUMMARY_MULTIPLE_COUNTING, TAMIS_SUMMARY_SINGLE_COUNTING};
-enum { N_SUMMARIES = sizeof summaries / sizeof summaries[0] };
-
-static tamis_table_params params_for(uint64_t capacity, tamis_summary summary) {
-    tamis_table_params params;
-    tamis_table_params_init(&params);
-    params.capacity = capacity;
-    params.key_max = KEY_MAX;
-    params.value_max = VALUE_MAX;
-    params.summary = summary;
-    params.seed = test_seed();
-    return params;
-}
-
 static tamis_table *table_for(uint64_t capacity, tamis_summary summary) {
-    const tamis_table_params params = params_for(capacity, summary);
+    const tamis_table_params params = model_params(capacity, summary);
     tamis_table *table;
     assert_ok(tamis_table_create(&params, NULL, &table));
     return table;
@@ -35,12 +19,7 @@ static tamis_table *table_for(uint64_t capacity, tamis_summary summary) {
 
 /* Verify, and compare every key with the dictionary, in both directions. */
 static void assert_equal_tables(const tamis_table *table, const model *m) {
-    const char *reason = "";
-    const tamis_status status = tamis_table_verify(table, NULL, &reason);
-    if (status != TAMIS_OK)
-        fail_msg("verify: %s", reason);
-    assert_int_equal(tamis_table_count(table), m->count);
-    model_compare(table, m);
+    model_verify(table, m);
     uint64_t at = 0, n = 0;
     char key[KEY_MAX], value[VALUE_MAX];
     size_t key_size, value_size;
@@ -78,7 +57,7 @@ static void test_table_random_calls_equal_a_dictionary(void **state) {
     for (unsigned s = 0; s < N_SUMMARIES; s++) {
         for (unsigned bucket = 1; bucket <= 4; bucket++) {
             for (unsigned rebuild_in = 0; rebuild_in <= 20; rebuild_in += 10) {
-                tamis_table_params params = params_for(MODEL_KEYS, summaries[s]);
+                tamis_table_params params = model_params(MODEL_KEYS, summaries[s]);
                 params.bucket = bucket;
                 tamis_table *table;
                 static model m;
@@ -100,7 +79,7 @@ static void test_table_bad_summary_answers_stay_exact(void **state) {
     (void)state;
     uint64_t random = test_seed() + 1;
     for (unsigned s = 0; s < N_SUMMARIES; s++) {
-        tamis_table_params params = params_for(MODEL_KEYS, summaries[s]);
+        tamis_table_params params = model_params(MODEL_KEYS, summaries[s]);
         assert_ok(tamis_table_complete(&params));
         for (unsigned i = 0; i < params.n_levels; i++) {
             params.buckets[i] = params.buckets[i] / 8 + 1;
@@ -116,9 +95,7 @@ static void test_table_bad_summary_answers_stay_exact(void **state) {
         assert_ok(tamis_table_create(&params, NULL, &table));
         random_calls(table, &m, &random, 20000, 30);
         assert_equal_tables(table, &m);
-        tamis_table_counts stats;
-        tamis_table_counts_init(&stats);
-        assert_ok(tamis_table_stats(table, &stats));
+        const tamis_table_counts stats = table_counts(table);
         printf("%s: %d failures, %d crises, %d false positives\n", tamis_summary_name(summaries[s]),
                (int)stats.failures, (int)stats.crises, (int)stats.false_positives);
         assert_true(stats.failures > 0 && stats.crises > 0 && stats.false_positives > 0);
@@ -142,9 +119,7 @@ static void test_table_item_goes_to_first_free_slot(void **state) {
         assert_ok(tamis_table_put(table, &i, sizeof i, NULL, 0, NULL));
         assert_int_equal(table->part_count[level], before + 1);
     }
-    tamis_table_state info;
-    tamis_table_state_init(&info);
-    assert_ok(tamis_table_info(table, &info));
+    tamis_table_state info = table_state(table);
     /* (1 - e^(-1/4)) 4 n in the first, by (1) of the paper */
     assert_in_range(info.level_count[0], 1769 - 60, 1769 + 60);
     assert_int_equal(info.stash_used, 0);
@@ -153,7 +128,7 @@ static void test_table_item_goes_to_first_free_slot(void **state) {
 
 static void test_table_slots_do_not_straddle_pages(void **state) {
     (void)state;
-    tamis_table_params planned = params_for(500, TAMIS_SUMMARY_MULTIPLE);
+    tamis_table_params planned = model_params(500, TAMIS_SUMMARY_MULTIPLE);
     assert_ok(tamis_table_complete(&planned));
     for (uint64_t key_max = 1; key_max < 1100; key_max += key_max < 40 ? 1 : 37) {
         for (uint64_t bucket = 1; bucket <= 4; bucket++) {
@@ -194,11 +169,7 @@ static void test_table_slots_do_not_straddle_pages(void **state) {
 static void test_table_full_stash_refuses_and_changes_nothing(void **state) {
     (void)state;
     for (unsigned s = 0; s < N_SUMMARIES; s++) {
-        tamis_table_params params = params_for(100, summaries[s]);
-        assert_ok(tamis_table_complete(&params));
-        for (unsigned i = 0; i < params.n_levels; i++)
-            params.buckets[i] = 2;
-        params.stash = 5;
+        const tamis_table_params params = model_crowded_params(100, summaries[s], 2, 5);
         tamis_table *table;
         assert_ok(tamis_table_create(&params, NULL, &table));
         const uint64_t room = 2 * params.n_levels + 5;
@@ -255,9 +226,7 @@ static void test_table_rebuild_frees_slots_and_forgets(void **state) {
             assert_ok(tamis_table_put(table, &i, sizeof i, "v", 1, NULL));
         for (uint64_t i = 0; i < 300; i++)
             assert_ok(tamis_table_delete(table, &i, sizeof i));
-        tamis_table_state info;
-        tamis_table_state_init(&info);
-        assert_ok(tamis_table_info(table, &info));
+        tamis_table_state info = table_state(table);
         assert_int_equal(info.deleted, forgets ? 0 : 300);
         assert_int_equal(info.rebuild_due, !forgets);
         const double before = info.fpr;
@@ -280,9 +249,7 @@ static void test_table_rebuild_frees_slots_and_forgets(void **state) {
                 assert_true(tamis_i_bit_get(table->used,
                                             tamis_i_slots_bucket(&table->slots, digest, level)));
         }
-        tamis_table_counts stats;
-        tamis_table_counts_init(&stats);
-        assert_ok(tamis_table_stats(table, &stats));
+        const tamis_table_counts stats = table_counts(table);
         assert_int_equal(stats.rebuilds, 1);
         assert_in_range(stats.moves, 1, 100);
         assert_ok(tamis_table_close(table));
@@ -313,11 +280,7 @@ static void test_table_put_again_uses_the_deleted_slot(void **state) {
 static void test_table_stash_items_return_with_rebuild(void **state) {
     (void)state;
     for (unsigned s = 0; s < N_SUMMARIES; s++) {
-        tamis_table_params params = params_for(100, summaries[s]);
-        assert_ok(tamis_table_complete(&params));
-        for (unsigned i = 0; i < params.n_levels; i++)
-            params.buckets[i] = 10;
-        params.stash = 100;
+        const tamis_table_params params = model_crowded_params(100, summaries[s], 10, 100);
         tamis_table *table;
         assert_ok(tamis_table_create(&params, NULL, &table));
         for (uint64_t i = 0; i < 100; i++) {
@@ -350,9 +313,7 @@ static void test_table_reads_are_counted(void **state) {
     tamis_table *const table = table_for(20000, TAMIS_SUMMARY_MULTIPLE);
     for (uint64_t i = 0; i < 20000; i++)
         assert_ok(tamis_table_put(table, &i, sizeof i, NULL, 0, NULL));
-    tamis_table_counts before;
-    tamis_table_counts_init(&before);
-    assert_ok(tamis_table_stats(table, &before));
+    const tamis_table_counts before = table_counts(table);
     assert_true(before.hits == 0 && before.slot_writes >= 20000);
     for (uint64_t i = 0; i < 20000; i++)
         assert_ok(tamis_table_get(table, &i, sizeof i, NULL, 0, NULL));
@@ -360,16 +321,12 @@ static void test_table_reads_are_counted(void **state) {
         const uint64_t key = i + 1000000;
         assert_status(tamis_table_get(table, &key, sizeof key, NULL, 0, NULL), TAMIS_E_NOT_FOUND);
     }
-    tamis_table_counts stats;
-    tamis_table_counts_init(&stats);
-    assert_ok(tamis_table_stats(table, &stats));
+    const tamis_table_counts stats = table_counts(table);
     assert_int_equal(stats.hits, 20000);
     assert_int_equal(stats.misses - before.misses, 200000);
     assert_int_equal(stats.hit_reads, 20000 + stats.failures);
     assert_true(stats.failures <= 1);
-    tamis_table_state info;
-    tamis_table_state_init(&info);
-    assert_ok(tamis_table_info(table, &info));
+    tamis_table_state info = table_state(table);
     assert_rate("false positives", stats.false_positives, stats.misses, info.fpr, 0);
     /* one read for those false positives whose slot in the first sub-table is in use */
     assert_rate("reads per false positive", stats.miss_reads, stats.false_positives,
@@ -386,7 +343,7 @@ static void test_table_reads_are_counted(void **state) {
 static void test_table_bad_arguments_are_refused(void **state) {
     (void)state;
     tamis_table *table = NULL;
-    tamis_table_params params = params_for(100, TAMIS_SUMMARY_DEFAULT);
+    tamis_table_params params = model_params(100, TAMIS_SUMMARY_DEFAULT);
     assert_status(tamis_table_create(NULL, NULL, &table), TAMIS_E_ARGUMENT);
     assert_status(tamis_table_create(&params, NULL, NULL), TAMIS_E_ARGUMENT);
 #define REFUSED(change)                                                                            \
@@ -459,7 +416,7 @@ static void test_table_bad_arguments_are_refused(void **state) {
 
 static void test_table_failing_allocations_leave_nothing(void **state) {
     (void)state;
-    const tamis_table_params params = params_for(1000, TAMIS_SUMMARY_MULTIPLE);
+    const tamis_table_params params = model_params(1000, TAMIS_SUMMARY_MULTIPLE);
     long n = 0;
     for (tamis_status status = TAMIS_E_NOMEM; status != TAMIS_OK; n++) {
         test_allocator a;

@@ -14,14 +14,10 @@ static void test_table_plan_promises_are_kept(void **state) {
         if (tamis_summary_name(summary) == NULL)
             continue;
         for (uint64_t n = 1; n <= 10000000; n *= 100) {
-            tamis_table_need need;
+            const tamis_table_need need = {
+                .struct_size = sizeof need, .n = n, .summary = summary, .fpr = 0.01, .odds = 1e-6};
             tamis_table_plan plan;
-            tamis_table_need_init(&need);
             tamis_table_plan_init(&plan);
-            need.n = n;
-            need.summary = summary;
-            need.fpr = 0.01;
-            need.odds = 1e-6;
             assert_ok(tamis_table_plan_make(&need, &plan));
             assert_true(plan.fpr <= 0.01 && plan.crisis + plan.failure <= 1e-6);
             assert_true(plan.summary_bits > 0);
