@@ -86,144 +86,143 @@ static void assert_refused(const unsigned char *bytes, size_t size, const char *
     }
 }
 
-static void test_series_each_rule_refuses(void **state) {
+/* A series to be damaged: a sound one, and a copy of it with room behind. */
+typedef struct victim {
+    unsigned char *good, *bad, *second; /* the second link of the bad one */
+    size_t size;
+} victim;
+
+static victim victim_make(void) {
+    victim v;
+    v.good = sound_series(TAMIS_KIND_BLOOM, &v.size);
+    v.bad = malloc(v.size + 4096);
+    assert_non_null(v.bad);
+    v.second = v.bad + link_at(v.good, 1);
+    return v;
+}
+
+static void victim_heal(victim *v) {
+    memcpy(v->bad, v->good, v->size + 4096);
+}
+
+static void victim_free(victim *v) {
+    free(v->bad);
+    free(v->good);
+}
+
+static const char differ[] = "the links of the series differ in kind or seed";
+static const char sizes[] = "the size of the series is not that of its links";
+
+/* One field of the series or of its second link has another value. */
+static void test_series_each_field_refuses(void **state) {
     (void)state;
     static const char range[] = "a parameter in the header is out of range";
-    static const char sizes[] = "the size of the series is not that of its links";
-    static const char differ[] = "the links of the series differ in kind or seed";
-    static const char forms[] = "the links of the series differ in the form of keys";
-    static const char sum[] = "the body is damaged: its checksum does not match";
-    size_t size;
-    unsigned char *const good = sound_series(TAMIS_KIND_BLOOM, &size);
-    unsigned char *const bad = malloc(size + 4096);
-    assert_non_null(bad);
-    enum { CASES = 26 };
-    for (unsigned i = 0; i < CASES; i++) {
-        memcpy(bad, good, size + 4096);
-        unsigned char *const second = bad + link_at(bad, 1);
-        const char *reason = range;
-        size_t length = size;
-        bool all = true; /* make all checksums right, or that of the first header only */
-        switch (i) {
-        case 0:
-            tamis_i_put_u64(bad + TAMIS_I_AT_VALUES, 0);
-            break;
-        case 1:
-            tamis_i_put_u64(bad + TAMIS_I_AT_VALUES, 42);
-            break;
-        case 2:
-            tamis_i_put_u64(bad + TAMIS_I_AT_VALUES, UINT64_MAX);
-            break;
-        case 3:
-            tamis_i_put_u64(bad + TAMIS_I_AT_VALUES + 8, 0);
-            break;
-        case 4:
-            tamis_i_put_u64(bad + TAMIS_I_AT_VALUES + 16, 1);
-            break;
-        case 5:
-            tamis_i_put_u64(bad + TAMIS_I_AT_STASH, 1);
-            break;
-        case 6:
-            tamis_i_put_u64(bad + TAMIS_I_AT_SEED, 0);
-            reason = "the header has no seed";
-            break;
-        case 7:
-            tamis_i_put_u64(bad + TAMIS_I_AT_SEED, 2);
-            reason = differ;
-            break;
-        case 8:
-            tamis_i_put_u64(second + TAMIS_I_AT_SEED, 2);
-            reason = differ;
-            break;
-        case 9:
-            bad[TAMIS_I_AT_KEY_FORM] = 1;
-            reason = "a reserved field of the header is not zero";
-            break;
-        case 10:
-            tamis_i_put_u64(bad + TAMIS_I_AT_CAPACITY, 71);
-            reason = "the capacity of the series is not that of its links";
-            break;
-        case 11:
-            length += 8;
-            reason = "the file goes on after its end";
-            break;
-        case 12:
-            length += 8;
-            tamis_i_put_u64(bad + TAMIS_I_AT_BODY_WORDS,
-                            tamis_i_get_u64(bad + TAMIS_I_AT_BODY_WORDS) + 1);
-            reason = sizes;
-            break;
-        case 13:
-            length -= 8;
-            reason = "the file is cut off within the body";
-            all = false;
-            break;
-        case 14:
-            length -= 8;
-            tamis_i_put_u64(bad + TAMIS_I_AT_BODY_WORDS,
-                            tamis_i_get_u64(bad + TAMIS_I_AT_BODY_WORDS) - 1);
-            reason = sizes;
-            all = false;
-            break;
-        case 15:
-            tamis_i_put_u64(bad + TAMIS_I_AT_BODY_WORDS, UINT64_MAX);
-            reason = "the file is cut off within the body";
-            all = false;
-            break;
-        case 16:
-            tamis_i_put_u64(bad + TAMIS_I_AT_VALUES, 4);
-            reason = sizes;
-            break;
-        case 17:
-            tamis_i_put_u64(bad + TAMIS_I_AT_VALUES, 2);
-            reason = sizes;
-            break;
-        case 18: /* a series within a series */
-            tamis_i_put_u32(second + 16, 128);
-            reason = "the header names an unknown kind of filter";
-            break;
-        case 19:
-            tamis_i_put_u32(second + 16, TAMIS_KIND_COUNTING_BLOOM);
-            reason = NULL; /* its size is wrong, too */
-            break;
-        case 20: /* the headers of the links are not those of the checksum */
-            tamis_i_put_u64(bad + TAMIS_I_AT_BODY_CHECKSUM, 1);
-            reason = sum;
-            all = false;
-            break;
-        case 21:
-            second[HEAD + 100] ^= 1;
-            reason = sum;
-            all = false;
-            break;
-        case 22: /* one link knows the form of its keys */
-            tamis_i_put_u32(second + TAMIS_I_AT_VERSION, 2);
-            second[TAMIS_I_AT_KEY_FORM] = 1;
-            reason = forms;
-            break;
-        case 23: /* the series does, its links do not */
-            tamis_i_put_u32(bad + TAMIS_I_AT_VERSION, 2);
-            bad[TAMIS_I_AT_KEY_FORM] = 2;
-            reason = forms;
-            break;
-        case 24:
-            tamis_i_put_u32(bad + TAMIS_I_AT_VERSION, 2);
-            bad[TAMIS_I_AT_KEY_FORM] = 3;
-            reason = "the header names an unknown form of keys";
-            break;
-        default: /* more keys than one can count */
-            for (unsigned link = 0; link < 3; link++)
-                tamis_i_put_u64(bad + link_at(bad, link) + HEAD, UINT64_C(1) << 61);
-            reason = "the number of keys is out of range";
-        }
-        if (all)
-            seal_all(bad);
+    static const struct {
+        unsigned at, bytes;
+        bool second;
+        uint64_t value;
+        const char *reason;
+    } cases[] = {
+        {TAMIS_I_AT_VALUES, 8, false, 0, range},
+        {TAMIS_I_AT_VALUES, 8, false, 42, range},
+        {TAMIS_I_AT_VALUES, 8, false, UINT64_MAX, range},
+        {TAMIS_I_AT_VALUES + 8, 8, false, 0, range},
+        {TAMIS_I_AT_VALUES + 16, 8, false, 1, range},
+        {TAMIS_I_AT_STASH, 8, false, 1, range},
+        {TAMIS_I_AT_SEED, 8, false, 0, "the header has no seed"},
+        {TAMIS_I_AT_SEED, 8, false, 2, differ},
+        {TAMIS_I_AT_SEED, 8, true, 2, differ},
+        {TAMIS_I_AT_KEY_FORM, 4, false, 1, "a reserved field of the header is not zero"},
+        {TAMIS_I_AT_CAPACITY, 8, false, 71, "the capacity of the series is not that of its links"},
+        {TAMIS_I_AT_VALUES, 8, false, 4, sizes},
+        {TAMIS_I_AT_VALUES, 8, false, 2, sizes},
+        /* a series within a series */
+        {TAMIS_I_AT_KIND, 4, true, 128, "the header names an unknown kind of filter"},
+        {TAMIS_I_AT_KIND, 4, true, TAMIS_KIND_COUNTING_BLOOM, NULL}, /* its size is wrong, too */
+    };
+    victim v = victim_make();
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        victim_heal(&v);
+        unsigned char *const field = (cases[i].second ? v.second : v.bad) + cases[i].at;
+        if (cases[i].bytes == 8)
+            tamis_i_put_u64(field, cases[i].value);
         else
-            seal(bad);
-        assert_refused(bad, length, reason);
+            tamis_i_put_u32(field, (uint32_t)cases[i].value);
+        seal_all(v.bad);
+        assert_refused(v.bad, v.size, cases[i].reason);
     }
-    free(bad);
-    free(good);
+    victim_free(&v);
+}
+
+/* The bytes are more or fewer than the header says, or than the links have. */
+static void test_series_other_length_refuses(void **state) {
+    (void)state;
+    static const char cut[] = "the file is cut off within the body";
+    victim v = victim_make();
+    const uint64_t words = tamis_i_get_u64(v.good + TAMIS_I_AT_BODY_WORDS);
+    const struct {
+        uint64_t words;
+        size_t size;
+        bool all; /* make all checksums right, or that of the first header only */
+        const char *reason;
+    } cases[] = {
+        {words, v.size + 8, true, "the file goes on after its end"},
+        {words + 1, v.size + 8, true, sizes},
+        {words, v.size - 8, false, cut},
+        {words - 1, v.size - 8, false, sizes},
+        {UINT64_MAX, v.size, false, cut},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        victim_heal(&v);
+        tamis_i_put_u64(v.bad + TAMIS_I_AT_BODY_WORDS, cases[i].words);
+        (cases[i].all ? seal_all : seal)(v.bad);
+        assert_refused(v.bad, cases[i].size, cases[i].reason);
+    }
+    victim_free(&v);
+}
+
+static void test_series_damaged_body_refuses(void **state) {
+    (void)state;
+    static const char sum[] = "the body is damaged: its checksum does not match";
+    victim v = victim_make();
+    victim_heal(&v); /* the headers of the links are not those of the checksum */
+    tamis_i_put_u64(v.bad + TAMIS_I_AT_BODY_CHECKSUM, 1);
+    seal(v.bad);
+    assert_refused(v.bad, v.size, sum);
+    victim_heal(&v);
+    v.second[HEAD + 100] ^= 1;
+    seal(v.bad);
+    assert_refused(v.bad, v.size, sum);
+    victim_heal(&v); /* more keys than one can count */
+    for (unsigned link = 0; link < 3; link++)
+        tamis_i_put_u64(v.bad + link_at(v.bad, link) + HEAD, UINT64_C(1) << 61);
+    seal_all(v.bad);
+    assert_refused(v.bad, v.size, "the number of keys is out of range");
+    victim_free(&v);
+}
+
+static void test_series_other_form_of_keys_refuses(void **state) {
+    (void)state;
+    static const char forms[] = "the links of the series differ in the form of keys";
+    static const struct {
+        bool second; /* the link knows the form of its keys, or the series does */
+        unsigned char form;
+        const char *reason;
+    } cases[] = {
+        {true, 1, forms},
+        {false, 2, forms},
+        {false, 3, "the header names an unknown form of keys"},
+    };
+    victim v = victim_make();
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        victim_heal(&v);
+        unsigned char *const header = cases[i].second ? v.second : v.bad;
+        tamis_i_put_u32(header + TAMIS_I_AT_VERSION, 2);
+        header[TAMIS_I_AT_KEY_FORM] = cases[i].form;
+        seal_all(v.bad);
+        assert_refused(v.bad, v.size, cases[i].reason);
+    }
+    victim_free(&v);
 }
 
 static void test_series_every_cut_is_refused(void **state) {
@@ -307,7 +306,10 @@ static void test_series_with_absurd_capacity_does_not_allocate(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_series_each_rule_refuses),
+        cmocka_unit_test(test_series_each_field_refuses),
+        cmocka_unit_test(test_series_other_length_refuses),
+        cmocka_unit_test(test_series_damaged_body_refuses),
+        cmocka_unit_test(test_series_other_form_of_keys_refuses),
         cmocka_unit_test(test_series_every_cut_is_refused),
         cmocka_unit_test(test_series_every_flipped_byte_is_refused),
         cmocka_unit_test(test_series_of_different_values_is_refused),
