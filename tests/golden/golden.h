@@ -179,21 +179,12 @@ static inline bool golden_remove(tamis_filter *filter, uint64_t first, uint64_t 
     return true;
 }
 
-/* The filter of a file, or NULL if a call failed. */
-static inline tamis_filter *golden_make(const golden_file *file) {
-    tamis_params params;
-    tamis_params_init(&params);
-    params.kind = file->kind;
-    params.capacity = file->capacity;
-    params.hash = strstr(file->name, "-aes") != NULL ? TAMIS_HASH_AES : TAMIS_HASH_XXH3;
-    params.seed = file->seed;
-    params.seed_high = params.hash == TAMIS_HASH_AES ? ~file->seed : 0;
-    memcpy(params.value, file->value, sizeof params.value);
-    tamis_filter *filter, *other;
-    if (tamis_filter_create(&params, NULL, &filter) != TAMIS_OK)
-        return NULL;
+/* What happens to the new filter of a file.  false if a call failed. */
+static inline bool golden_tell(golden_story story, const tamis_params *params,
+                               tamis_filter *filter) {
+    tamis_filter *other;
     bool ok = true;
-    switch (file->story) {
+    switch (story) {
     case KEYS:
         ok = golden_insert(filter, 0, GOLDEN_KEYS);
         break;
@@ -202,8 +193,7 @@ static inline tamis_filter *golden_make(const golden_file *file) {
              tamis_filter_insert(filter, "pear", 4, NULL) == TAMIS_OK;
         break;
     case MERGED:
-        ok =
-            golden_insert(filter, 0, 100) && tamis_filter_create(&params, NULL, &other) == TAMIS_OK;
+        ok = golden_insert(filter, 0, 100) && tamis_filter_create(params, NULL, &other) == TAMIS_OK;
         if (ok) {
             ok = golden_insert(other, 50, 150) && tamis_filter_merge(filter, other) == TAMIS_OK;
             tamis_filter_free(other);
@@ -241,6 +231,23 @@ static inline tamis_filter *golden_make(const golden_file *file) {
     default:
         break;
     }
+    return ok;
+}
+
+/* The filter of a file, or NULL if a call failed. */
+static inline tamis_filter *golden_make(const golden_file *file) {
+    tamis_params params;
+    tamis_params_init(&params);
+    params.kind = file->kind;
+    params.capacity = file->capacity;
+    params.hash = strstr(file->name, "-aes") != NULL ? TAMIS_HASH_AES : TAMIS_HASH_XXH3;
+    params.seed = file->seed;
+    params.seed_high = params.hash == TAMIS_HASH_AES ? ~file->seed : 0;
+    memcpy(params.value, file->value, sizeof params.value);
+    tamis_filter *filter;
+    if (tamis_filter_create(&params, NULL, &filter) != TAMIS_OK)
+        return NULL;
+    bool ok = golden_tell(file->story, &params, filter);
     if (ok && golden_form(file->name) != TAMIS_KEYS_UNKNOWN)
         ok = tamis_filter_set_key_form(filter, golden_form(file->name)) == TAMIS_OK;
     if (ok)

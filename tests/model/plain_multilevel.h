@@ -35,6 +35,13 @@ static inline workspace new_workspace(uint64_t n) {
     return work;
 }
 
+/* A table to be tried: its items and sub-tables. */
+typedef struct plain_case {
+    unsigned n;
+    unsigned n_tables;
+    uint64_t buckets[TABLES_MAX];
+} plain_case;
+
 /* A call that a model refuses. */
 typedef struct bad_call {
     uint64_t n;

@@ -250,56 +250,62 @@ static void test_ddlcbf_seen_meets_the_fluid_limits(void **state) {
     }
 }
 
-/* The paper's table with minimal remainders of 11 bits: 4 subtables of 2048 buckets, 49152 keys, 2^20
- * rounds, three times.  Keys with the same hash are kept in one bucket by counting how many of each
- * hash are where. */
-static void test_ddlcbf_seen_matches_simulation(void **state) {
-    enum { D = 4, SIZE = 2048, RANGE = SIZE * 2048, KEYS = 6 * D * SIZE, TRIALS = 3 };
+enum { D = 4, SIZE = 2048, RANGE = SIZE * 2048, KEYS = 6 * D * SIZE };
+
+/* One trial: the buckets by the largest load that they have had, and the keys that are in them.  Keys with the
+ * same hash are kept in one bucket by counting how many of each hash are where. */
+static void ddlcbf_trial(uint64_t *seed, double *counts, double *keys) {
     static unsigned char copies[RANGE];
     static unsigned char subtable[RANGE];
     static unsigned hash[KEYS];
+    unsigned char load[D * SIZE] = {0};
+    unsigned char largest[D * SIZE] = {0};
+    const uint64_t salt = test_random(seed);
+    memset(copies, 0, sizeof copies);
+    for (uint64_t k = 0; k < KEYS + (1 << 20); k++) {
+        const bool filling = k < KEYS;
+        unsigned *const slot = &hash[filling ? k : test_random_below(seed, KEYS)];
+        unsigned bucket[D];
+        for (int removing = filling ? 0 : 1; removing >= 0; removing--) {
+            if (!removing)
+                *slot = (unsigned)test_random_below(seed, RANGE);
+            for (unsigned i = 0; i < D; i++) {
+                uint64_t mix = salt + *slot * (uint64_t)D + i;
+                bucket[i] = i * SIZE + (unsigned)(test_random(&mix) >> 53);
+            }
+            if (removing) {
+                copies[*slot]--;
+                load[bucket[subtable[*slot]]]--;
+            }
+        }
+        if (copies[*slot]++ == 0) {
+            subtable[*slot] = 0;
+            for (unsigned char i = 1; i < D; i++)
+                if (load[bucket[i]] < load[bucket[subtable[*slot]]])
+                    subtable[*slot] = i;
+        }
+        const unsigned b = bucket[subtable[*slot]];
+        if (++load[b] > largest[b])
+            largest[b] = load[b];
+    }
+    for (unsigned b = 0; b < D * SIZE; b++) {
+        assert_true(largest[b] < LOADS);
+        counts[largest[b]]++;
+        keys[largest[b]] += load[b];
+    }
+}
+
+/* The paper's table with minimal remainders of 11 bits: 4 subtables of 2048 buckets, 49152 keys, 2^20
+ * rounds, three times. */
+static void test_ddlcbf_seen_matches_simulation(void **state) {
+    enum { TRIALS = 3 };
     uint64_t seed = test_seed() + 5;
     double expected[LOADS * LOADS];
     double counts[LOADS] = {0};
     double keys[LOADS] = {0};
     (void)state;
-    for (int t = 0; t < TRIALS; t++) {
-        unsigned char load[D * SIZE] = {0};
-        unsigned char largest[D * SIZE] = {0};
-        const uint64_t salt = test_random(&seed);
-        memset(copies, 0, sizeof copies);
-        for (uint64_t k = 0; k < KEYS + (1 << 20); k++) {
-            const bool filling = k < KEYS;
-            unsigned *const slot = &hash[filling ? k : test_random_below(&seed, KEYS)];
-            unsigned bucket[D];
-            for (int removing = filling ? 0 : 1; removing >= 0; removing--) {
-                if (!removing)
-                    *slot = (unsigned)test_random_below(&seed, RANGE);
-                for (unsigned i = 0; i < D; i++) {
-                    uint64_t mix = salt + *slot * (uint64_t)D + i;
-                    bucket[i] = i * SIZE + (unsigned)(test_random(&mix) >> 53);
-                }
-                if (removing) {
-                    copies[*slot]--;
-                    load[bucket[subtable[*slot]]]--;
-                }
-            }
-            if (copies[*slot]++ == 0) {
-                subtable[*slot] = 0;
-                for (unsigned char i = 1; i < D; i++)
-                    if (load[bucket[i]] < load[bucket[subtable[*slot]]])
-                        subtable[*slot] = i;
-            }
-            const unsigned b = bucket[subtable[*slot]];
-            if (++load[b] > largest[b])
-                largest[b] = load[b];
-        }
-        for (unsigned b = 0; b < D * SIZE; b++) {
-            assert_true(largest[b] < LOADS);
-            counts[largest[b]]++;
-            keys[largest[b]] += load[b];
-        }
-    }
+    for (int t = 0; t < TRIALS; t++)
+        ddlcbf_trial(&seed, counts, keys);
     assert_ok(tamis_model_ddlcbf_seen(D, 6, 128, 11, LOADS, expected));
     for (int m = 0; m < LOADS; m++) {
         double buckets = 0, held = 0;

@@ -18,11 +18,7 @@
 
 static void test_level_any_table_keeps_mass_and_mean(void **unused) {
     (void)unused;
-    static const struct {
-        unsigned n;
-        unsigned n_tables;
-        uint64_t buckets[TABLES_MAX];
-    } cases[] = {
+    static const plain_case cases[] = {
         {1, 1, {1}},
         {7, 2, {1, 1}},
         {50, 3, {10, 10, 10}},
@@ -132,11 +128,7 @@ static bool plain_next_places(plain_table *t) {
 
 static void test_exact_tiny_tables_equal_enumeration(void **unused) {
     (void)unused;
-    static const struct {
-        unsigned n;
-        unsigned n_tables;
-        uint64_t buckets[TABLES_MAX];
-    } cases[] = {
+    static const plain_case cases[] = {
         {1, 1, {1}},       {2, 1, {1}},    {3, 1, {5}},          {2, 2, {1, 1}},
         {3, 2, {1, 1}},    {4, 2, {3, 2}}, {3, 3, {3, 2, 1}},    {5, 2, {4, 3}},
         {4, 3, {4, 2, 2}}, {6, 2, {4, 2}}, {4, 4, {2, 2, 2, 1}},
@@ -433,6 +425,30 @@ static void test_sizes_round_up_but_not_by_noise(void **unused) {
     assert_true(buckets[0] == 11 && buckets[1] == 6);
 }
 
+static void test_level_outside_domain_leaves_results(void **unused) {
+    (void)unused;
+    const workspace work = new_workspace(10);
+    double waiting[11] = {0};
+    double neglected = 0;
+    waiting[10] = NAN;
+    assert_status(tamis_model_multilevel_level(10, 5, waiting, NULL, work.at, work.len, &neglected),
+                  TAMIS_E_DOMAIN);
+    waiting[10] = -0.5;
+    assert_status(tamis_model_multilevel_level(10, 5, waiting, NULL, work.at, work.len, &neglected),
+                  TAMIS_E_DOMAIN);
+    waiting[10] = 2;
+    assert_status(tamis_model_multilevel_level(10, 5, waiting, NULL, work.at, work.len, &neglected),
+                  TAMIS_E_DOMAIN);
+    waiting[10] = 1;
+    assert_status(tamis_model_multilevel_level(10, 0, waiting, NULL, work.at, work.len, &neglected),
+                  TAMIS_E_DOMAIN);
+    assert_status(
+        tamis_model_multilevel_level(10, 5, waiting, NULL, work.at, work.len - 1, &neglected),
+        TAMIS_E_ARGUMENT);
+    assert_true(waiting[10] == 1 && neglected == 0);
+    free(work.at);
+}
+
 static void test_arguments_outside_domain_leave_results(void **unused) {
     (void)unused;
     const workspace work = new_workspace(10);
@@ -480,26 +496,7 @@ static void test_arguments_outside_domain_leave_results(void **unused) {
     assert_status(tamis_model_multilevel_sizes(10, 1e300, 1, 1, &bytes), TAMIS_E_DOMAIN);
     assert_status(tamis_model_multilevel_sizes(0, 3, 0.5, 1, &bytes), TAMIS_E_DOMAIN);
 
-    double waiting[11] = {0};
-    waiting[10] = NAN;
-    assert_true(b == 42);
-    b = 0;
-    assert_status(tamis_model_multilevel_level(10, 5, waiting, NULL, work.at, work.len, &b),
-                  TAMIS_E_DOMAIN);
-    waiting[10] = -0.5;
-    assert_status(tamis_model_multilevel_level(10, 5, waiting, NULL, work.at, work.len, &b),
-                  TAMIS_E_DOMAIN);
-    waiting[10] = 2;
-    assert_status(tamis_model_multilevel_level(10, 5, waiting, NULL, work.at, work.len, &b),
-                  TAMIS_E_DOMAIN);
-    waiting[10] = 1;
-    assert_status(tamis_model_multilevel_level(10, 0, waiting, NULL, work.at, work.len, &b),
-                  TAMIS_E_DOMAIN);
-    assert_status(tamis_model_multilevel_level(10, 5, waiting, NULL, work.at, work.len - 1, &b),
-                  TAMIS_E_ARGUMENT);
-    assert_true(waiting[10] == 1 && b == 0);
-
-    assert_true(items[0] == 42 && items[1] == 42 && a == 42 && bytes == 42);
+    assert_true(items[0] == 42 && items[1] == 42 && a == 42 && b == 42 && bytes == 42);
     free(work.at);
 }
 
@@ -516,6 +513,7 @@ int main(void) {
         cmocka_unit_test(test_rebuild_expectations_as_printed),
         cmocka_unit_test(test_items_extremes_have_known_answers),
         cmocka_unit_test(test_sizes_round_up_but_not_by_noise),
+        cmocka_unit_test(test_level_outside_domain_leaves_results),
         cmocka_unit_test(test_arguments_outside_domain_leave_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,66 +9,75 @@
 
 #include "tamis/model.h"
 
+enum { SMALL_ITEMS = 300, SMALL_TABLES = 3, CELLS_MAX = 2000 };
+
+typedef struct small_filters {
+    bool single;
+    uint64_t cells[SMALL_TABLES];
+    unsigned hashes[SMALL_TABLES];
+} small_filters;
+
+/* How many items of the table the filters mistake.  An item of type i asks filter i + 1, which holds the later
+ * types.  A single filter is as good as one per type with the same hashes. */
+static unsigned count_mistaken(const plain_table *t, const small_filters *filters,
+                               uint64_t hash_seed) {
+    unsigned mistaken = 0;
+    for (unsigned i = 0; i + 1 < SMALL_TABLES; i++) {
+        const uint64_t cells = filters->cells[i + 1];
+        const unsigned hashes = filters->hashes[i + 1];
+        bool set[CELLS_MAX] = {false};
+        for (int pass = 0; pass < 2; pass++)
+            for (unsigned x = 0; x < SMALL_ITEMS; x++) {
+                const int type = t->type[x] == NOWHERE ? SMALL_TABLES : t->type[x];
+                if (pass == 0 ? type <= (int)i : type != (int)i)
+                    continue;
+                uint64_t hash = hash_seed + x * 0x632be59bd9b4e019u;
+                if (!filters->single)
+                    hash += i * 0x9e3779b97f4a7c15u * 1000;
+                bool all_set = true;
+                for (unsigned h = 0; h < hashes; h++) {
+                    const uint64_t part = cells / hashes;
+                    const uint64_t cell = h * part + test_random_below(&hash, part);
+                    all_set &= set[cell];
+                    set[cell] |= pass == 0;
+                }
+                mistaken += pass == 1 && all_set;
+            }
+    }
+    return mistaken;
+}
+
 /* The number of items that the filters mistake has exactly the mean that the union bound adds up;
  * the probability that there is one is below it. */
 static void test_summary_small_filters_agree_with_simulation(void **unused) {
     (void)unused;
-    enum { ITEMS = 300, TABLES = 3, TRIALS = 6000, CELLS_MAX = 2000 };
-    static const uint64_t buckets[TABLES] = {600, 300, 100};
-    static const struct {
-        bool single;
-        uint64_t cells[TABLES];
-        unsigned hashes[TABLES];
-    } cases[] = {
+    enum { TRIALS = 6000 };
+    static const uint64_t buckets[SMALL_TABLES] = {600, 300, 100};
+    static const small_filters cases[] = {
         {true, {1000, 1000, 1000}, {10, 10, 10}},
         {false, {2000, 1200, 100}, {7, 12, 5}},
     };
     uint64_t state = test_seed() + 1;
-    const workspace work = new_workspace(ITEMS);
+    const workspace work = new_workspace(SMALL_ITEMS);
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         double failure, crisis;
         if (cases[c].single)
-            assert_ok(tamis_model_summary_single(ITEMS, buckets, TABLES, cases[c].cells[0],
-                                                 cases[c].hashes[0], work.at, work.len, &failure,
-                                                 &crisis, NULL));
+            assert_ok(tamis_model_summary_single(SMALL_ITEMS, buckets, SMALL_TABLES,
+                                                 cases[c].cells[0], cases[c].hashes[0], work.at,
+                                                 work.len, &failure, &crisis, NULL));
         else
-            assert_ok(tamis_model_summary_multiple(ITEMS, buckets, TABLES, cases[c].cells,
-                                                   cases[c].hashes, work.at, work.len, &failure,
-                                                   &crisis, NULL));
+            assert_ok(tamis_model_summary_multiple(SMALL_ITEMS, buckets, SMALL_TABLES,
+                                                   cases[c].cells, cases[c].hashes, work.at,
+                                                   work.len, &failure, &crisis, NULL));
         plain_table t;
-        plain_init(&t, ITEMS, buckets, TABLES);
+        plain_init(&t, SMALL_ITEMS, buckets, SMALL_TABLES);
         double sum = 0;
         double squares = 0;
         uint64_t failures = 0;
         for (unsigned trial = 0; trial < TRIALS; trial++) {
             plain_random_places(&t, &state);
             (void)plain_fill(&t);
-            unsigned mistaken = 0;
-            /* An item of type i asks filter i + 1, which holds the later types.  A single filter is
-             * as good as one per type with the same hashes. */
-            const uint64_t hash_seed = test_random(&state);
-            for (unsigned i = 0; i + 1 < TABLES; i++) {
-                const uint64_t cells = cases[c].cells[i + 1];
-                const unsigned hashes = cases[c].hashes[i + 1];
-                bool set[CELLS_MAX] = {false};
-                for (int pass = 0; pass < 2; pass++)
-                    for (unsigned x = 0; x < ITEMS; x++) {
-                        const int type = t.type[x] == NOWHERE ? TABLES : t.type[x];
-                        if (pass == 0 ? type <= (int)i : type != (int)i)
-                            continue;
-                        uint64_t hash = hash_seed + x * 0x632be59bd9b4e019u;
-                        if (!cases[c].single)
-                            hash += i * 0x9e3779b97f4a7c15u * 1000;
-                        bool all_set = true;
-                        for (unsigned h = 0; h < hashes; h++) {
-                            const uint64_t part = cells / hashes;
-                            const uint64_t cell = h * part + test_random_below(&hash, part);
-                            all_set &= set[cell];
-                            set[cell] |= pass == 0;
-                        }
-                        mistaken += pass == 1 && all_set;
-                    }
-            }
+            const unsigned mistaken = count_mistaken(&t, &cases[c], test_random(&state));
             sum += mistaken;
             squares += (double)mistaken * mistaken;
             failures += mistaken > 0;

@@ -137,6 +137,28 @@ static void wait_nanoseconds(uint64_t n) {
     (void)nanosleep(&time, NULL);
 }
 
+/* Start a child, and kill it after some time, or 'early', perhaps while it opens the table. */
+static void run_and_kill(journal *log, const tamis_table_options *options, bool early,
+                         uint64_t *random) {
+    atomic_store(&log->begun, 0);
+    atomic_store(&log->acknowledged, 0);
+    const uint64_t seed = test_random(random);
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0)
+        child(log, options, seed);
+    if (!early)
+        while (atomic_load(&log->begun) == 0 && atomic_load(&log->fault) == 0)
+            wait_nanoseconds(20000);
+    wait_nanoseconds(test_random_below(random, 5000000));
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    int code;
+    assert_int_equal(waitpid(pid, &code, 0), pid);
+    if (atomic_load(&log->fault) != 0)
+        fail_msg("the child failed at line %d", (int)atomic_load(&log->fault));
+    assert_true(WIFSIGNALED(code) && WTERMSIG(code) == SIGKILL);
+}
+
 static void test_table_killed_process_loses_nothing(void **state) {
     (void)state;
     const char *const text = getenv("TAMIS_CRASH_ROUNDS");
@@ -159,24 +181,7 @@ static void test_table_killed_process_loses_nothing(void **state) {
         options.sync = round % 7 == 0   ? TAMIS_SYNC_EACH
                        : round % 2 == 0 ? TAMIS_SYNC_BATCH
                                         : TAMIS_SYNC_NONE;
-        atomic_store(&log->begun, 0);
-        atomic_store(&log->acknowledged, 0);
-        const uint64_t seed = test_random(&random);
-        const pid_t pid = fork();
-        assert_true(pid >= 0);
-        if (pid == 0)
-            child(log, &options, seed);
-        /* one in four while it opens the table */
-        if (round % 4 != 0)
-            while (atomic_load(&log->begun) == 0 && atomic_load(&log->fault) == 0)
-                wait_nanoseconds(20000);
-        wait_nanoseconds(test_random_below(&random, 5000000));
-        assert_int_equal(kill(pid, SIGKILL), 0);
-        int code;
-        assert_int_equal(waitpid(pid, &code, 0), pid);
-        if (atomic_load(&log->fault) != 0)
-            fail_msg("the child failed at line %d", (int)atomic_load(&log->fault));
-        assert_true(WIFSIGNALED(code) && WTERMSIG(code) == SIGKILL);
+        run_and_kill(log, &options, round % 4 == 0, &random);
 
         const uint64_t acknowledged = atomic_load(&log->acknowledged);
         const uint64_t begun = atomic_load(&log->begun);

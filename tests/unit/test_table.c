@@ -340,7 +340,7 @@ static void test_table_reads_are_counted(void **state) {
  * Arguments and memory
  */
 
-static void test_table_bad_arguments_are_refused(void **state) {
+static void test_table_bad_parameters_are_refused(void **state) {
     (void)state;
     tamis_table *table = NULL;
     tamis_table_params params = model_params(100, TAMIS_SUMMARY_DEFAULT);
@@ -383,8 +383,11 @@ static void test_table_bad_arguments_are_refused(void **state) {
     large.capacity = TAMIS_CAPACITY_MAX;
     large.key_max = 4000;
     assert_status(tamis_table_create(&large, NULL, &table), TAMIS_E_TOO_LARGE);
+}
 
-    assert_ok(tamis_table_create(&params, NULL, &table));
+static void test_table_bad_keys_and_values_are_refused(void **state) {
+    (void)state;
+    tamis_table *const table = table_for(100, TAMIS_SUMMARY_DEFAULT);
     char key[KEY_MAX + 1] = {0}, value[VALUE_MAX + 1] = {0};
     errno = 77;
     assert_status(tamis_table_put(table, key, KEY_MAX + 1, value, 0, NULL), TAMIS_E_ARGUMENT);
@@ -472,7 +475,8 @@ int main(void) {
         cmocka_unit_test(test_table_put_again_uses_the_deleted_slot),
         cmocka_unit_test(test_table_stash_items_return_with_rebuild),
         cmocka_unit_test(test_table_reads_are_counted),
-        cmocka_unit_test(test_table_bad_arguments_are_refused),
+        cmocka_unit_test(test_table_bad_parameters_are_refused),
+        cmocka_unit_test(test_table_bad_keys_and_values_are_refused),
         cmocka_unit_test(test_table_failing_allocations_leave_nothing),
         cmocka_unit_test(test_table_names_of_summaries),
     };
