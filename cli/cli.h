@@ -101,8 +101,8 @@ enum {
 /* getopt_long with our messages: '?' after a complaint, -1 at the end of the options. */
 int option_next(int argc, char **argv, const char *letters, const struct option *options);
 
-/* What a subcommand takes: letters and options as getopt_long wants them, the text of --help, and the function
- * that notes an option in what was 'chosen': false after a complaint. */
+/* What a subcommand takes: letters and options as getopt_long wants them, the text of --help, and
+ * the function that notes an option in what was 'chosen': false after a complaint. */
 typedef struct command_line {
     const char *letters;
     const struct option *options;

@@ -44,7 +44,8 @@ static inline void must_be_quick(clock_t from, size_t size) {
     must((double)(clock() - from) / CLOCKS_PER_SEC <= 0.25 + 20e-6 * (double)size);
 }
 
-/* A block of its own with the input but for its first byte, so that a read past the end is seen; to be freed. */
+/* A block of its own with the input but for its first byte, so that a read past the end is seen; to
+ * be freed. */
 static inline unsigned char *input_after_first(const uint8_t *data, size_t n) {
     unsigned char *const bytes = malloc(n == 1 ? 1 : n - 1);
     must(bytes != NULL);

@@ -102,7 +102,7 @@ def bash(tool):
            "}", "",
            "_tamis() {",
            "    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}",
-           "    local command=${COMP_WORDS[1]} words=",
+           "    local command=${COMP_WORDS[1]} files=-f words=",
            "    COMPREPLY=()",
            "    [[ $command != table || $COMP_CWORD -eq 2 ]] || command=\"table ${COMP_WORDS[2]}\"",
            "    if [[ $COMP_CWORD -eq 1 ]]; then",
@@ -114,33 +114,25 @@ def bash(tool):
            "    else",
            "        case $previous in"]
     for values in sorted(after):
-        out.append("        " + " | ".join(sorted(after[values])) + ")")
-        if values in ("files", "folders"):
-            out += ["            compopt -o filenames 2>/dev/null",
-                    "            mapfile -t COMPREPLY < <(compgen -"
-                    + ("f" if values == "files" else "d") + " -- \"$word\")",
-                    "            return", "            ;;"]
-        elif values:
-            out += [f"            mapfile -t COMPREPLY < <(compgen -W \"{offer.get(values, values)}\" -- \"$word\")",
-                    "            return", "            ;;"]
-        else:
-            out += ["            return", "            ;;"]
-    out += ["        esac",
-            "        if [[ $word == -* ]]; then",
-            "            case $command in"]
+        does = {"": "return", "files": "files=-f", "folders": "files=-d"}
+        out.append("        " + " | ".join(sorted(after[values])) + ") "
+                   + does.get(values, f'words="{offer.get(values, values)}"') + " ;;")
+    out += ["        *)",
+            "            [[ $word == -* ]] && case $command in"]
     for name, options in tool.options.items():
         pattern = f'"{name}"' if " " in name else name
         words = " ".join(n for o in options for n in o.names)
         out.append(f"            {pattern}) words=\"{words} --help\" ;;")
     out += ["            *) return ;;",
             "            esac",
-            "        fi",
+            "            ;;",
+            "        esac",
             "    fi",
             "    if [[ -n $words ]]; then",
             "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")",
             "    else",
             "        compopt -o filenames 2>/dev/null",
-            "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")",
+            "        mapfile -t COMPREPLY < <(compgen $files -- \"$word\")",
             "    fi",
             "}", "",
             "complete -F _tamis tamis"]

@@ -9,7 +9,7 @@ _tamis_kinds() {
 
 _tamis() {
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local command=${COMP_WORDS[1]} words=
+    local command=${COMP_WORDS[1]} files=-f words=
     COMPREPLY=()
     [[ $command != table || $COMP_CWORD -eq 2 ]] || command="table ${COMP_WORDS[2]}"
     if [[ $COMP_CWORD -eq 1 ]]; then
@@ -20,48 +20,19 @@ _tamis() {
         words="plan build query add remove uniq info verify merge table bench reproduce"
     else
         case $previous in
-        --bits | --bucket | --bytes | --check | --copies | --delimiter | --failure | --field | --hash | --key-max | --line-bits | --lines | --odds | --overshoot | --replacements | --rounds | --samples | --seed | --slots | --stash | --table-bytes | --threads | --value-max | --values | -d | -e | -f | -n | -p)
-            return
-            ;;
-        --sort)
-            mapfile -t COMPREPLY < <(compgen -W "bytes lines weighted" -- "$word")
-            return
-            ;;
-        --sync)
-            mapfile -t COMPREPLY < <(compgen -W "each batch none" -- "$word")
-            return
-            ;;
-        --like | --set | -o | -s)
-            compopt -o filenames 2>/dev/null
-            mapfile -t COMPREPLY < <(compgen -f -- "$word")
-            return
-            ;;
-        --directory | --plot-data)
-            compopt -o filenames 2>/dev/null
-            mapfile -t COMPREPLY < <(compgen -d -- "$word")
-            return
-            ;;
-        --kind)
-            mapfile -t COMPREPLY < <(compgen -W "$(_tamis_kinds "${COMP_WORDS[0]}")" -- "$word")
-            return
-            ;;
-        --summary)
-            mapfile -t COMPREPLY < <(compgen -W "multiple single interpolation multiple-counting single-counting" -- "$word")
-            return
-            ;;
-        --huge)
-            mapfile -t COMPREPLY < <(compgen -W "on off" -- "$word")
-            return
-            ;;
-        --keys)
-            mapfile -t COMPREPLY < <(compgen -W "u64 digest" -- "$word")
-            return
-            ;;
-        esac
-        if [[ $word == -* ]]; then
-            case $command in
+        --bits | --bucket | --bytes | --check | --copies | --delimiter | --failure | --field | --key-max | --line-bits | --lines | --odds | --overshoot | --replacements | --rounds | --samples | --seed | --slots | --stash | --table-bytes | --threads | --value-max | --values | -d | -e | -f | -n | -p) return ;;
+        --sort) words="bytes lines weighted" ;;
+        --sync) words="each batch none" ;;
+        --like | --set | -o | -s) files=-f ;;
+        --directory | --plot-data) files=-d ;;
+        --kind) words="$(_tamis_kinds "${COMP_WORDS[0]}")" ;;
+        --summary) words="multiple single interpolation multiple-counting single-counting" ;;
+        --huge) words="on off" ;;
+        --keys) words="u64 digest" ;;
+        *)
+            [[ $word == -* ]] && case $command in
             plan) words="-n -p --kind --deletes --replacements --merges --bytes --copies --overshoot --lines --failure --sort --line-bits --values --offline --grow --all --json --check --seed --help" ;;
-            build) words="-o -p -n --kind --deletes --replacements --merges --bytes --copies --overshoot --lines --failure --sort --line-bits --grow --overfull --hash --seed --like --compact --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
+            build) words="-o -p -n --kind --deletes --replacements --merges --bytes --copies --overshoot --lines --failure --sort --line-bits --grow --overfull --seed --like --compact --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             query) words="-v --invert -c --count -q --quiet -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             add) words="-o --grow -p --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             remove) words="-o --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
@@ -71,8 +42,8 @@ _tamis() {
             merge) words="-o -p --verbose --help" ;;
             bench) words="--kind -n --table-bytes --bits --keys --rounds --huge --threads --json --csv --help" ;;
             reproduce) words="--full --json --plot-data --help" ;;
-            "table plan") words="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --hash --seed --json --help" ;;
-            "table create") words="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --hash --seed --help" ;;
+            "table plan") words="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --seed --json --help" ;;
+            "table create") words="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --seed --help" ;;
             "table put") words="--sync -0 --null --hex --help" ;;
             "table get") words="-0 --null --hex -e -v --invert -c --count --help" ;;
             "table delete") words="--sync -0 --null --hex --help" ;;
@@ -83,13 +54,14 @@ _tamis() {
             "table bench") words="--json --samples --directory --peers -n --help" ;;
             *) return ;;
             esac
-        fi
+            ;;
+        esac
     fi
     if [[ -n $words ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
     else
         compopt -o filenames 2>/dev/null
-        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        mapfile -t COMPREPLY < <(compgen $files -- "$word")
     fi
 }
 

@@ -252,8 +252,8 @@ static void test_ddlcbf_seen_meets_the_fluid_limits(void **state) {
 
 enum { D = 4, SIZE = 2048, RANGE = SIZE * 2048, KEYS = 6 * D * SIZE };
 
-/* One trial: the buckets by the largest load that they have had, and the keys that are in them.  Keys with the
- * same hash are kept in one bucket by counting how many of each hash are where. */
+/* One trial: the buckets by the largest load that they have had, and the keys that are in
+ * them.  Keys with the same hash are kept in one bucket by counting how many of each hash are where. */
 static void ddlcbf_trial(uint64_t *seed, double *counts, double *keys) {
     static unsigned char copies[RANGE];
     static unsigned char subtable[RANGE];

@@ -17,8 +17,8 @@ typedef struct small_filters {
     unsigned hashes[SMALL_TABLES];
 } small_filters;
 
-/* How many items of the table the filters mistake.  An item of type i asks filter i + 1, which holds the later
- * types.  A single filter is as good as one per type with the same hashes. */
+/* How many items of the table the filters mistake.  An item of type i asks filter i + 1, which holds
+ * the later types.  A single filter is as good as one per type with the same hashes. */
 static unsigned count_mistaken(const plain_table *t, const small_filters *filters,
                                uint64_t hash_seed) {
     unsigned mistaken = 0;

@@ -262,7 +262,8 @@ static inline const char *must_refuse(loader *l, way w, const unsigned char *byt
     return reason;
 }
 
-/* The bytes of a sound filter, a copy to be damaged that may become twice as long, and a loader for either. */
+/* The bytes of a sound filter, a copy to be damaged that may become twice as long, and a loader for
+ * either. */
 typedef struct sample_file {
     unsigned char *bytes;
     unsigned char *copy;

@@ -30,7 +30,8 @@ static inline tamis_table_params model_params(uint64_t capacity, tamis_summary s
     return params;
 }
 
-/* The same, but each sub-table has no more than so many buckets, and what does not fit has to go to the stash. */
+/* The same, but each sub-table has no more than so many buckets, and what does not fit has to go to
+ * the stash. */
 static inline tamis_table_params model_crowded_params(uint64_t capacity, tamis_summary summary,
                                                       uint64_t buckets, uint64_t stash) {
     tamis_table_params params = model_params(capacity, summary);
