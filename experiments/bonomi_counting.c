@@ -289,14 +289,14 @@ static tamis_status runs_simulate(const figure *self, run *r, measured *value) {
 
 /* clang-format off: one line per figure */
 static const figure figures[] = {
-    FOUR_FIGURES("dlcbf.t1.fluid.ge", table1_fluid, NULL, 0, FLUID, 1, "1.0000", 2, "0.9999", 3,
+    FOUR_FIGURES(dlcbf.t1.fluid.ge, table1_fluid, NULL, 0, FLUID, 1, "1.0000", 2, "0.9999", 3,
                  "0.9990", 4, "0.9920"),
-    FOUR_FIGURES("dlcbf.t1.fluid.ge", table1_fluid, NULL, 0, FLUID, 5, "0.9505", 6, "0.7669", 7,
+    FOUR_FIGURES(dlcbf.t1.fluid.ge, table1_fluid, NULL, 0, FLUID, 5, "0.9505", 6, "0.7669", 7,
                  "0.2894", 8, "0.0023"),
     {"dlcbf.t1.fluid.ge9", "1.681e-27", table1_fluid, NULL, 9, 0, NULL, FLUID},
-    FOUR_FIGURES("dlcbf.t1.sim.ge", table1_cells, table1_simulate, 0.001, CELL, 1, "1.0000", 2,
+    FOUR_FIGURES(dlcbf.t1.sim.ge, table1_cells, table1_simulate, 0.001, CELL, 1, "1.0000", 2,
                  "0.9999", 3, "0.9990", 4, "0.9920"),
-    FOUR_FIGURES("dlcbf.t1.sim.ge", table1_cells, table1_simulate, 0.001, CELL, 5, "0.9502", 6,
+    FOUR_FIGURES(dlcbf.t1.sim.ge, table1_cells, table1_simulate, 0.001, CELL, 5, "0.9502", 6,
                  "0.7655", 7, "0.2868", 8, "0.0022"),
     {"dlcbf.t1.sim.ge9", "0.0000", table1_cells, ge9_simulate, 9, 0.001, NULL,
      CELL "; simulated with 7.25 keys per bucket and 12 cells"},

@@ -58,14 +58,16 @@ struct figure {
     const char *note; /* convention or reason, one line */
 };
 
-/* Four figures that differ by their index alone, which their ids end with: for each the index and what is
- * printed. */
+/* A figure whose id is 'id', which stands without quotes, and its index. */
+#define INDEXED_FIGURE(id, compute, simulate, slack, note, i, printed)                             \
+    { #id #i, printed, compute, simulate, i, slack, NULL, note }
+
+/* Four of them that differ by the index alone: for each the index and what is printed. */
 #define FOUR_FIGURES(id, compute, simulate, slack, note, i, a, j, b, k, c, l, d)                   \
-    {id #i, a, compute, simulate, i, slack, NULL, note},                                           \
-        {id #j, b, compute, simulate, j, slack, NULL, note},                                       \
-        {id #k, c, compute, simulate, k, slack, NULL, note}, {                                     \
-        id #l, d, compute, simulate, l, slack, NULL, note                                          \
-    }
+    INDEXED_FIGURE(id, compute, simulate, slack, note, i, a),                                      \
+        INDEXED_FIGURE(id, compute, simulate, slack, note, j, b),                                  \
+        INDEXED_FIGURE(id, compute, simulate, slack, note, k, c),                                  \
+        INDEXED_FIGURE(id, compute, simulate, slack, note, l, d)
 
 typedef struct figure_list {
     const char *paper; /* "bonomi2006-dleft-dynamic" */

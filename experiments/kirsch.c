@@ -489,17 +489,17 @@ static tamis_status rebuild_sim(const figure *self, run *r, measured *value) {
 #define MOVES "moves M of real rebuilds; the model above counts M', about 3 % more"
 
 static const figure figures[] = {
-    FOUR_FIGURES("mht.t1.approx", t1_approx, t1_level, 0, T1_APPROX, 1, "8504.18", 2, "1423.70", 3,
+    FOUR_FIGURES(mht.t1.approx, t1_approx, t1_level, 0, T1_APPROX, 1, "8504.18", 2, "1423.70", 3,
                  "71.78", 4, "0.34"),
     {"mht.t1.approx5", "-3.00e-5", t1_approx, t1_fifth_approx, 5, 0, NULL, NEGATIVE "; " THIRD},
-    FOUR_FIGURES("mht.t1.exact", t1_exact, t1_level, 0, EXACT, 1, "8504.18", 2, "1423.67", 3,
-                 "71.80", 4, "0.35"),
+    FOUR_FIGURES(mht.t1.exact, t1_exact, t1_level, 0, EXACT, 1, "8504.18", 2, "1423.67", 3, "71.80",
+                 4, "0.35"),
     {"mht.t1.exact5", "1.62e-5", t1_exact, t1_fifth, 5, 0, NULL, EXACT "; " THIRD},
-    FOUR_FIGURES("mht.t2.approx", t2_approx, t2_level, 0, T2_APPROX, 1, "8848.07", 2, "1088.11", 3,
+    FOUR_FIGURES(mht.t2.approx, t2_approx, t2_level, 0, T2_APPROX, 1, "8848.07", 2, "1088.11", 3,
                  "63.42", 4, "0.40"),
     {"mht.t2.approx5", "-4.80e-5", t2_approx, t2_fifth_approx, 5, 0, NULL, NEGATIVE "; " THIRD},
-    FOUR_FIGURES("mht.t2.exact", t2_exact, t2_level, 0, EXACT, 1, "8848.07", 2, "1088.08", 3,
-                 "63.45", 4, "0.41"),
+    FOUR_FIGURES(mht.t2.exact, t2_exact, t2_level, 0, EXACT, 1, "8848.07", 2, "1088.08", 3, "63.45",
+                 4, "0.41"),
     {"mht.t2.exact5", "3.37e-5", t2_exact, t2_fifth, 5, 0, NULL, EXACT "; " THIRD},
     {"mht.crisis10k", "1.01e-12", crisis, crisis_sim, SETTING_10K, 0, NULL,
      "the tail, summed by itself; simulated with three sub-tables, the last of 1,700 buckets"},
