@@ -20,7 +20,7 @@ _tamis() {
         words="plan build query add remove uniq info verify merge table bench reproduce"
     else
         case $previous in
-        --bits | --bucket | --bytes | --check | --copies | --delimiter | --failure | --field | --key-max | --line-bits | --lines | --odds | --overshoot | --replacements | --rounds | --samples | --seed | --slots | --stash | --table-bytes | --threads | --value-max | --values | -d | -e | -f | -n | -p) return ;;
+        --bits | --bucket | --bytes | --check | --copies | --delimiter | --failure | --field | --hash | --key-max | --line-bits | --lines | --odds | --overshoot | --replacements | --rounds | --samples | --seed | --slots | --stash | --table-bytes | --threads | --value-max | --values | -d | -e | -f | -n | -p) return ;;
         --sort) words="bytes lines weighted" ;;
         --sync) words="each batch none" ;;
         --like | --set | -o | -s) files=-f ;;
@@ -32,7 +32,7 @@ _tamis() {
         *)
             [[ $word == -* ]] && case $command in
             plan) words="-n -p --kind --deletes --replacements --merges --bytes --copies --overshoot --lines --failure --sort --line-bits --values --offline --grow --all --json --check --seed --help" ;;
-            build) words="-o -p -n --kind --deletes --replacements --merges --bytes --copies --overshoot --lines --failure --sort --line-bits --grow --overfull --seed --like --compact --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
+            build) words="-o -p -n --kind --deletes --replacements --merges --bytes --copies --overshoot --lines --failure --sort --line-bits --grow --overfull --hash --seed --like --compact --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             query) words="-v --invert -c --count -q --quiet -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             add) words="-o --grow -p --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             remove) words="-o --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
@@ -42,8 +42,8 @@ _tamis() {
             merge) words="-o -p --verbose --help" ;;
             bench) words="--kind -n --table-bytes --bits --keys --rounds --huge --threads --json --csv --help" ;;
             reproduce) words="--full --json --plot-data --help" ;;
-            "table plan") words="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --seed --json --help" ;;
-            "table create") words="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --seed --help" ;;
+            "table plan") words="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --hash --seed --json --help" ;;
+            "table create") words="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --hash --seed --help" ;;
             "table put") words="--sync -0 --null --hex --help" ;;
             "table get") words="-0 --null --hex -e -v --invert -c --count --help" ;;
             "table delete") words="--sync -0 --null --hex --help" ;;

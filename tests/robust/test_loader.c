@@ -377,13 +377,15 @@ static void test_loader_header_random_refused_or_safe(void **state) {
         for (unsigned i = 0; i < 4000; i++) {
             memcpy(s.copy, s.bytes, s.size);
             for (uint64_t changes = 1 + test_random_below(&random, 3); changes > 0; changes--) {
-                const unsigned at = TAMIS_I_AT_CAPACITY + 8 * (unsigned)test_random_below(&random, 8);
+                const unsigned at =
+                    TAMIS_I_AT_CAPACITY + 8 * (unsigned)test_random_below(&random, 8);
                 const uint64_t old = tamis_i_get_u64(s.copy + at);
                 const uint64_t by = test_random(&random) >> test_random_below(&random, 64);
                 tamis_i_put_u64(s.copy + at, test_random_below(&random, 2) ? old + by : old - by);
             }
             if (test_random_below(&random, 8) == 0)
-                tamis_i_put_u32(s.copy + TAMIS_I_AT_KIND, 1 + (uint32_t)test_random_below(&random, 4));
+                tamis_i_put_u32(s.copy + TAMIS_I_AT_KIND,
+                                1 + (uint32_t)test_random_below(&random, 4));
             fix_header(s.copy);
             let_in += refused_or_safe(&s.loader, way_in_turn(i), s.copy, s.size);
         }

@@ -256,7 +256,8 @@ static void test_series_of_different_values_is_refused(void **state) {
     unsigned char *const bytes = sound_series(TAMIS_KIND_RANK, &size);
     unsigned char *const link = bytes + link_at(bytes, 2);
     tamis_filter *f;
-    tamis_params params = test_bare_params(TAMIS_KIND_RANK, tamis_i_get_u64(link + TAMIS_I_AT_CAPACITY), 1);
+    tamis_params params =
+        test_bare_params(TAMIS_KIND_RANK, tamis_i_get_u64(link + TAMIS_I_AT_CAPACITY), 1);
     params.hash = TAMIS_HASH_XXH3;
     params.value[TAMIS_RANK_VALUE_BITS] = 3;
     assert_ok(tamis_filter_create(&params, NULL, &f));

@@ -11,7 +11,6 @@
 
 #include <unistd.h>
 
-
 static tamis_filter *sample(tamis_kind kind, tamis_key_form form) {
     tamis_filter *f;
     tamis_params params = test_bare_params(kind, 100, 7);
@@ -53,7 +52,8 @@ static void assert_kept(const tamis_filter *f, tamis_key_form form) {
     const int fd = mkstemp(path);
     tamis_filter *back;
     assert_true(fd >= 0);
-    assert_int_equal(tamis_i_get_u32(bytes + TAMIS_I_AT_VERSION), form == TAMIS_KEYS_UNKNOWN ? 1 : 2);
+    assert_int_equal(tamis_i_get_u32(bytes + TAMIS_I_AT_VERSION),
+                     form == TAMIS_KEYS_UNKNOWN ? 1 : 2);
     assert_int_equal(tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM), form);
     assert_ok(tamis_filter_clone(f, NULL, &back));
     assert_back(back, form, bytes, size);
@@ -94,7 +94,8 @@ static void test_key_form_unset_file_is_of_version_1(void **state) {
     assert_int_equal(n, m);
     for (size_t i = 0; i < n;
          i++) /* version, form and the checksum of the header differ, no more */
-        assert_true(a[i] == b[i] || i == TAMIS_I_AT_VERSION || i == TAMIS_I_AT_KEY_FORM || (i >= 248 && i < 256));
+        assert_true(a[i] == b[i] || i == TAMIS_I_AT_VERSION || i == TAMIS_I_AT_KEY_FORM ||
+                    (i >= 248 && i < 256));
     tamis_filter_free(plain);
     tamis_filter_free(told);
     free(a);
