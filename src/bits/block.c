@@ -1,4 +1,4 @@
-/* block.c - a Bloom filter in one block, as it is defined
+/* block.c - a Bloom filter in one block: the portable definition
  *
  * SPDX-License-Identifier: MIT
  */

@@ -22,22 +22,23 @@ static inline unsigned tamis_i_block_bit(uint64_t hash, unsigned i) {
 }
 
 typedef struct tamis_i_block_ops {
-    /* Does the block hold a hash: are its bits tamis_i_block_bit(hash, 0 .. k-1) set?  1 <= k <=
-     * TAMIS_I_BLOCK_HASHES_MAX.  An answer in a register lets the processor run ahead to the next call while
-     * this one waits for memory; through a pointer it did not. */
+    /* Does the block hold a hash: are its bits tamis_i_block_bit(hash, 0 .. k-1) set? 1 <= k <=
+     * TAMIS_I_BLOCK_HASHES_MAX.  The answer is returned in a register, so the processor can run ahead
+     * to the next call while this one waits for memory.  With an answer through a pointer it did not. */
     bool (*test)(const uint64_t *block, uint64_t hash, unsigned k);
-    /* The same for each of n probes: block at[0], hash word[0].  Meanwhile the blocks of next[0 .. n-1] are
-     * fetched. */
+    /* The same for each of n probes: block at[0], hash word[0].  Meanwhile fetches the blocks of next[0
+     * .. n-1]. */
     void (*test_many)(const tamis_i_probe *probes, size_t n, unsigned k, const tamis_i_probe *next,
                       bool *present);
-    /* Set those bits, block after block; changed[i] tells whether one of them was clear.  How often. */
+    /* Set those bits, block after block; changed[i] tells whether one of them was clear.  Returns how
+     * many changed. */
     size_t (*set_many)(const tamis_i_probe *probes, size_t n, unsigned k, bool *changed);
 } tamis_i_block_ops;
 
 /* The best operations for these features (base/cpu.h); 0 gives the portable ones. */
 const tamis_i_block_ops *tamis_i_block_ops_for(unsigned features);
 
-/* The native ones, for bits/native.h; NULL if the features do not suffice. */
+/* The native ones, for bits/native.h; NULL if the features are missing. */
 const tamis_i_block_ops *tamis_i_block_ops_x86(unsigned features);
 const tamis_i_block_ops *tamis_i_block_ops_arm(unsigned features);
 

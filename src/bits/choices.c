@@ -1,4 +1,4 @@
-/* choices.c - the buckets that a key may go to, and how room is made in them
+/* choices.c - the buckets that a key may go to, and how to make room in them
  *
  * SPDX-License-Identifier: MIT
  */
@@ -53,18 +53,18 @@ uint64_t tamis_i_choices_back(const tamis_i_choices *choices, uint64_t number, u
            remainder;
 }
 
-/* A bucket that was met: the element of bucket 'parent' with this remainder may go there. */
+/* A bucket that the search reached: the element of bucket 'parent' with this remainder may go there. */
 typedef struct node {
     uint64_t number;
     uint64_t remainder;
     unsigned parent, depth;
 } node;
 
-/* Each costs a line of memory, and a filter that is too full looks at all of them for every key. */
+/* Each node costs a line of memory, and a filter that is too full looks at all of them for every key. */
 #define NODES 192u
 #define NONE  NODES
 
-/* Is the bucket on the way from this node back to the root?  If one way left a bucket twice, the element
+/* Is the bucket on the path from this node back to the root? If a path left a bucket twice, the element
  * to be moved the second time could be gone. */
 static bool choices_on_way(const node *nodes, unsigned at, uint64_t number) {
     for (; at != NONE; at = nodes[at].parent)
@@ -73,7 +73,7 @@ static bool choices_on_way(const node *nodes, unsigned at, uint64_t number) {
     return false;
 }
 
-/* The way from node 'last' to its root, as moves; first the one into the node 'last'. */
+/* The path from node 'last' to its root, as moves; the move into 'last' comes first. */
 static unsigned choices_way_back(const node *nodes, unsigned last, tamis_i_move *moves) {
     unsigned n = 0;
     for (const node *to = &nodes[last]; to->parent != NONE; to = &nodes[to->parent])
@@ -116,7 +116,7 @@ unsigned tamis_i_choices_search(const tamis_i_search *search, const uint64_t *ro
     return 0;
 }
 
-/* Each line ends in bits that no bucket has, the last line perhaps in whole buckets. */
+/* Each line ends in bits that belong to no bucket. The last line may end in whole unused buckets. */
 bool tamis_i_choices_rest_is_zero(const tamis_i_choices *choices, const uint64_t *table,
                                   uint64_t n_table) {
     const uint64_t n_buckets = choices->subtables * choices->buckets;

@@ -5,11 +5,11 @@
  *
  *      P_i(f)  =  [ bucket of subtable i: 0 .. B-1 ][ remainder: r bits ]
  *
- * Only the remainder is stored, which is the same in all subtables.  With its bucket it gives P_i(f)
- * back, hence f, hence all other choices of the key: elements can be moved, and two keys meet in one
+ * Only the remainder is stored; it is the same in all subtables.  Together with its bucket it gives
+ * P_i(f), hence f, hence all other choices of the key.  So elements can be moved, and two keys share a
  * cell only if they have the same f.
  *
- * Buckets lie in cache lines of 512 bits, as many as fit, so that a choice costs one line.
+ * Buckets lie in cache lines of 512 bits, as many as fit, so a choice costs one line.
  *
  * After Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "An Improved Construction for Counting
  * Bloom Filters", ESA 2006, section 3.
@@ -29,7 +29,7 @@
 #define TAMIS_I_MOVES_MAX       8u  /* longest chain of moves */
 #define TAMIS_I_LINE_BITS       512u
 
-/* How a table is divided; all that follows from the parameters.  Kept in geometry[]. */
+/* How a table is divided: everything that follows from the parameters.  Kept in geometry[]. */
 typedef struct tamis_i_choices {
     uint64_t subtables;      /* d */
     uint64_t buckets;        /* B, of each */
@@ -43,14 +43,14 @@ typedef struct tamis_i_choices {
     tamis_i_permutations permutations;
 } tamis_i_choices;
 
-/* One bucket: its line, and its first bit in there. */
+/* One bucket: its line, and its first bit in that line. */
 typedef struct tamis_i_bucket {
     uint64_t *line;
     unsigned at;
 } tamis_i_bucket;
 
-/* Can a table have these?  subtables, buckets, remainder bits and bucket bits; '*n_table' is its size in
- * words.  TAMIS_E_ARGUMENT. */
+/* Check subtables, buckets, remainder bits and bucket bits; '*n_table' becomes the size of the table in
+ * words.  TAMIS_E_ARGUMENT if there is no such table. */
 tamis_status tamis_i_choices_shape(uint64_t subtables, uint64_t buckets, uint64_t remainder_bits,
                                    uint64_t bucket_bits, uint64_t *n_table);
 
@@ -58,8 +58,8 @@ tamis_status tamis_i_choices_shape(uint64_t subtables, uint64_t buckets, uint64_
 void tamis_i_choices_init(tamis_i_choices *choices, uint64_t seed, uint64_t subtables,
                           uint64_t buckets, uint64_t remainder_bits, uint64_t bucket_bits);
 
-/* The fingerprint of a digest.  With B 2^r near 2^62 its values are hit unequally often, by a few
- * percent at most, which changes error rates by the square of that. */
+/* The fingerprint of a digest.  With B 2^r near 2^62 some values are hit more often than others, by a
+ * few percent at most.  This changes error rates by the square of that. */
 static inline uint64_t tamis_i_choices_fingerprint(const tamis_i_choices *choices,
                                                    tamis_digest digest) {
     return tamis_i_range(digest.lo, choices->fingerprints);
@@ -91,7 +91,7 @@ static inline uint64_t tamis_i_choices_of(const tamis_i_choices *choices, uint64
 /* The fingerprint that has this remainder in bucket number 'number'. */
 uint64_t tamis_i_choices_back(const tamis_i_choices *choices, uint64_t number, uint64_t remainder);
 
-/* What the buckets of a key follow from. */
+/* What determines the buckets of a key. */
 typedef struct tamis_i_chosen {
     uint64_t remainder, mixed;
     uint64_t first; /* the bucket in subtable 0 */
@@ -106,7 +106,7 @@ TAMIS_INLINE tamis_i_chosen tamis_i_choices_draw(const tamis_i_choices *choices,
                             .first = fingerprint >> choices->remainder_bits};
 }
 
-/* The number of its bucket in subtable i. */
+/* The number of the key's bucket in subtable i. */
 TAMIS_INLINE uint64_t tamis_i_choices_number(const tamis_i_choices *choices,
                                              const tamis_i_chosen *chosen, unsigned i) {
     return i == 0 ? chosen->first
@@ -114,10 +114,10 @@ TAMIS_INLINE uint64_t tamis_i_choices_number(const tamis_i_choices *choices,
                         tamis_i_permute(&choices->permutations, chosen->mixed, i, chosen->first);
 }
 
-/* Where a key is: the lines of its d buckets in at[], their first bits there in word[1 + i], and in word[0]
- * the remainder.  'd' is subtables, best as a constant.  As tamis_i_choices_bucket finds
- * them, but the first bit comes from the part of the quotient behind the point: slot / per_line times
- * per_line bucket_bits, and a rounding error below 2^-10, since numbers are below 2^40. */
+/* Where a key is: the lines of its d buckets in at[], their first bits there in word[1 + i], and the
+ * remainder in word[0].  'd' is subtables, best as a constant.  The result is that of
+ * tamis_i_choices_bucket, but the first bit comes from the fraction of the quotient: slot / per_line
+ * times per_line bucket_bits, with a rounding error below 2^-10, since numbers are below 2^40. */
 TAMIS_INLINE void tamis_i_choices_locate(const tamis_i_choices *choices, unsigned d,
                                          uint64_t *table, tamis_digest digest,
                                          tamis_i_probe *probe) {
@@ -155,7 +155,7 @@ TAMIS_INLINE void tamis_i_choices_fetch(unsigned d, const tamis_i_probe *probe, 
     }
 }
 
-/* One step on the way to room: the element with this remainder goes from bucket 'from' to bucket 'to'. */
+/* One step that makes room: the element with this remainder goes from bucket 'from' to bucket 'to'. */
 typedef struct tamis_i_move {
     uint64_t from, to;
     uint64_t remainder;
@@ -166,30 +166,30 @@ typedef struct tamis_i_search {
     const void *context; /* for the functions below */
     const tamis_i_choices *choices;
     uint64_t
-        stays; /* a fingerprint that is not to be moved: that of the key that room is made for */
+        stays; /* a fingerprint that must not move: that of the key to insert */
     /* The remainders in a full bucket, at most TAMIS_I_BUCKET_KEYS_MAX; each stands for an element that
-     * can be moved.  Returns how many. */
+     * can move.  Returns how many. */
     unsigned (*list)(const void *context, uint64_t number, uint64_t *remainders);
     /* Would the element with this remainder in bucket 'from' fit into bucket 'to'? */
     bool (*fits)(const void *context, uint64_t from, uint64_t remainder, uint64_t to);
 } tamis_i_search;
 
 /* The n_roots buckets 'roots' are full: find the shortest chain of at most 'depth' moves that makes
- * room in one of them.  Returns how many moves, 0 if there is no such chain.  They are to be
- * carried out in order: the first is into a bucket that has room, each other one into the bucket
- * that the one before it left, and the last leaves a root.  No bucket is left twice.
+ * room in one of them.  Returns the number of moves, 0 if there is no such chain.  Carry them out in
+ * order: the first goes into a bucket that has room, each later one into the bucket that the move
+ * before it left, and the last leaves a root.  No bucket is left twice.
  *
- * Looks at a bounded number of buckets, nearest first: all that one move can reach, up to 192, and so
- * many in all. */
+ * Looks at a bounded number of buckets, nearest first: at all that one move can reach, and at most 192
+ * in all. */
 unsigned tamis_i_choices_search(const tamis_i_search *search, const uint64_t *roots,
                                 unsigned n_roots, unsigned depth,
                                 tamis_i_move moves[TAMIS_I_MOVES_MAX]);
 
-/* Are all bits of a table of 'n_table' words that no bucket has zero? */
+/* Are all bits that belong to no bucket zero, in a table of 'n_table' words? */
 bool tamis_i_choices_rest_is_zero(const tamis_i_choices *choices, const uint64_t *table,
                                   uint64_t n_table);
 
-/* The groups of keys of one turn: to be worked off, and to be fetched.  Each has probes of its own. */
+/* The two groups of keys of one turn: one to work on, one to fetch.  Each has its own probes. */
 typedef struct tamis_i_choices_turn {
     uint64_t *table;
     const tamis_digest *now, *next;
@@ -197,17 +197,18 @@ typedef struct tamis_i_choices_turn {
     size_t n_now, n_next;
 } tamis_i_choices_turn;
 
-/* The work on the buckets of keys.  'layout' is that of the engine, whose first member is the choices. */
+/* The work on the buckets of keys.  'layout' is the engine's layout, whose first member is the
+ * choices. */
 typedef struct tamis_i_choices_ops {
     /* Does one of the key's buckets hold it? */
     bool (*contains)(const tamis_i_choices *layout, uint64_t *table, tamis_digest digest);
-    /* Put a key that no bucket holds, nor another one of its fingerprint, into the least loaded.  False, and
-     * nothing changed, for any other key, and if there is no room. */
+    /* Put a key into the least loaded of its buckets, if none of them holds it or another key of its
+     * fingerprint.  Returns false and changes nothing for any other key, and if there is no room. */
     bool (*add_new)(const tamis_i_choices *layout, uint64_t *table, tamis_digest digest);
-    /* Take one copy of a key away.  False if no bucket holds it. */
+    /* Remove one copy of a key.  False if no bucket holds it. */
     bool (*drop)(const tamis_i_choices *layout, uint64_t *table, tamis_digest digest);
-    /* The same for groups.  add_many begins with key 'from' and ends after the first that it does not add,
-     * whose number it returns, or n_now. */
+    /* The same for groups. add_many begins with key 'from' and stops at the first key that it does not
+     * add.  Returns the number of that key, or n_now. */
     void (*contains_many)(const tamis_i_choices *layout, const tamis_i_choices_turn *turn,
                           bool *found);
     size_t (*add_many)(const tamis_i_choices *layout, const tamis_i_choices_turn *turn,

@@ -1,6 +1,6 @@
 /* choices_template.h - one key, and groups, from the work on a key whose buckets are known
  *
- * A template, compiled by each engine whose keys have several buckets, once per processor family.  The
+ * A template.  Each engine whose keys have several buckets compiles it, once per processor family.  The
  * including file defines
  *
  *      CHOICES_TARGET          attributes of all functions
@@ -8,14 +8,14 @@
  *      CHOICES_LAYOUT          the type of the engine's layout, whose first member is the choices
  *      CHOICES_OPS             the table of operations: a declaration
  *
- * and, to be inlined, functions of the layout l: choices_heads(l), choices_locate(l, d, table, digest,
- * probe), choices_holds(l, probe, hits), choices_add(l, d, probe, hits) and choices_drop(l, probe, hits),
- * where 'hits' are the matching heads.
+ * and inline functions of the layout l: choices_heads(l), choices_locate(l, d, table, digest, probe),
+ * choices_holds(l, probe, hits), choices_add(l, d, probe, hits) and choices_drop(l, probe, hits), where
+ * 'hits' are the matching heads.
  *
- * The work on keys of a group is done in turns with fetching those of the next, one or two at a time: those
- * located in the turn before are fetched, and as many more located.  Measured to be better than many fetches
- * at a time, and than fetches of addresses that are still being computed; presumably the work after a
- * fetch has to wait until its address is known and translated.
+ * Work on the keys of a group alternates with fetching those of the next, one or two keys at a time:
+ * keys located in the previous turn are fetched, and as many more are located.  Measured to be better
+ * than many fetches at once, and than fetching addresses that are still being computed.  Presumably the
+ * work after a fetch has to wait until its address is known and translated.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -75,13 +75,13 @@ TAMIS_INLINE void choices_fetch_some(const CHOICES_LAYOUT *l, unsigned d,
         choices_locate_some(l, d, turn, i + n, n);
 }
 
-/* Are both groups full, so that they can be worked on in turns? */
+/* Are both groups full?  Then they are worked on in turns. */
 TAMIS_INLINE bool choices_in_turns(const tamis_i_choices_turn *turn) {
     return turn->n_now == TAMIS_I_GROUP && turn->n_next == TAMIS_I_GROUP;
 }
 
-/* The beginning of the work on a group.  If it is not done in turns, the next one is fetched now: that is the
- * case at the ends of a batch. */
+/* Begin the work on a group.  If it is not done in turns, which happens at the ends of a batch, fetch
+ * the next group now. */
 TAMIS_INLINE bool choices_begin(const CHOICES_LAYOUT *l, unsigned d,
                                 const tamis_i_choices_turn *turn, size_t n, bool write) {
     if (choices_in_turns(turn)) {

@@ -1,4 +1,4 @@
-/* counted_block.c - small Bloom filters in blocks of memory, as they are defined
+/* counted_block.c - small Bloom filters in blocks of memory: the portable definition
  *
  * SPDX-License-Identifier: MIT
  */

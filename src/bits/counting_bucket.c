@@ -1,6 +1,6 @@
 /* counting_bucket.c - buckets of cells, each a remainder and a counter
  *
- * Layout of a bucket, from its first bit up, which may be any bit of a line:
+ * Layout of a bucket, from its first bit up.  It may begin at any bit of a line:
  *
  *      [ heads of cells 0, 1, .. n-1 ][ counters ][ tails ]
  *
@@ -8,9 +8,9 @@
  *      counter   c bits, those of all cells 64 at most
  *      tail      the other bits of the remainder
  *
- * A cell is empty if its counter is 0, so that every value of a remainder can be stored.  Counters lie
- * together for that reason: one word tells the load.  So do heads: all of them are compared at once, as
- * bytes, and a bucket that does not hold the remainder is seldom looked at any further.
+ * A cell is empty if its counter is 0, so every value of a remainder can be stored.  Counters lie
+ * together for that reason: one word gives the load.  Heads lie together too: all of them are compared
+ * at once, as bytes, and a bucket that does not hold the remainder is seldom examined any further.
  *
  * Invariants, tested by tamis_i_counting_check():
  *   C1  the cells in use are the first ones: no counter after a zero is nonzero;

@@ -10,7 +10,7 @@
 
 #define TAMIS_I_COUNTING_MAX TAMIS_I_HEADS_MAX
 
-/* A way to divide the bits of a bucket, and constants that follow from it. */
+/* The layout of a bucket, and constants that follow from it. */
 typedef struct tamis_i_counting_bucket {
     uint64_t n;              /* cells of a bucket */
     uint64_t counter_bits;   /* of a cell */
@@ -24,11 +24,11 @@ typedef struct tamis_i_counting_bucket {
     tamis_i_heads heads;
 } tamis_i_counting_bucket;
 
-/* Can a bucket be divided so?  1 to TAMIS_I_COUNTING_MAX cells, counters of 1 to 8 bits, 64 in all,
+/* Is this layout possible? 1 to TAMIS_I_COUNTING_MAX cells, counters of 1 to 8 bits, 64 in all,
  * remainders of 1 to 32 bits. */
 bool tamis_i_counting_ok(uint64_t n, uint64_t counter_bits, uint64_t remainder_bits);
 
-/* Prepare a way that is possible. */
+/* Prepare a possible layout. */
 void tamis_i_counting_init(tamis_i_counting_bucket *cells, uint64_t n, uint64_t counter_bits,
                            uint64_t remainder_bits);
 
@@ -42,8 +42,8 @@ static inline uint64_t tamis_i_counting_counter_max(const tamis_i_counting_bucke
     return cells->counter_mask;
 }
 
-/* In the following 'line' and 'at' tell the first bit of the bucket, which is in that line of 8 words.  The
- * functions touch no other words.  What is done for every key is here, to be inlined. */
+/* Below, 'line' and 'at' give the first bit of the bucket, which is in that line of 8 words.  The
+ * functions touch no other words.  The work done for every key is here, to be inlined. */
 
 /* All counters of the bucket, the first in the lowest bits. */
 static inline uint64_t tamis_i_counting_counters(const tamis_i_counting_bucket *cells,
@@ -51,15 +51,15 @@ static inline uint64_t tamis_i_counting_counters(const tamis_i_counting_bucket *
     return tamis_i_lined_get(line, at + cells->counters_at, cells->counters_mask);
 }
 
-/* The counters that are not 0, by their highest bits.  These are those of the first cells: of two buckets
- * the one with the greater number has the greater load. */
+/* The highest bits of the counters that are not 0.  These counters belong to the first cells.  So of
+ * two buckets, the one with the greater number has the greater load. */
 static inline uint64_t tamis_i_counting_used(const tamis_i_counting_bucket *cells,
                                              uint64_t counters) {
     const uint64_t tops = cells->counter_tops, rest = cells->counters_mask ^ tops;
     return (((counters & rest) + rest) | counters) & tops;
 }
 
-/* Cells in use: the first ones. */
+/* The number of cells in use.  These are the first cells. */
 static inline uint64_t tamis_i_counting_load(const tamis_i_counting_bucket *cells, uint64_t used) {
     const uint64_t free = used ^ cells->counter_tops;
     if (free == 0)
@@ -96,8 +96,8 @@ static inline uint64_t tamis_i_counting_confirm(const tamis_i_counting_bucket *c
                                                                                           : 0;
 }
 
-/* Does the cell, whose head is that of the remainder, hold it?  Only if that is 0 could the cell be empty
- * (C2 in counting_bucket.c). */
+/* Does the cell, whose head matches, hold the remainder?  The cell can be empty only if the remainder
+ * is 0 (C2 in counting_bucket.c). */
 static inline bool tamis_i_counting_holds(const tamis_i_counting_bucket *cells,
                                           const uint64_t *line, uint64_t at, uint64_t cell,
                                           uint64_t remainder) {
@@ -114,7 +114,7 @@ static inline uint64_t tamis_i_counting_remainder(const tamis_i_counting_bucket 
            tamis_i_lined_get(line, at + cell * bits, cells->head_mask);
 }
 
-/* Change a remainder in the bits that are set in 'change'. */
+/* Flip the bits of a remainder that are set in 'change'. */
 static inline void tamis_i_counting_flip(const tamis_i_counting_bucket *cells, uint64_t *line,
                                          uint64_t at, uint64_t cell, uint64_t change) {
     const uint64_t head = cells->heads.bits, tail = cells->tail_bits;
@@ -158,7 +158,7 @@ static inline void tamis_i_counting_drop(const tamis_i_counting_bucket *cells, u
 unsigned tamis_i_counting_match(const tamis_i_counting_bucket *cells, const uint64_t *line,
                                 unsigned at, uint64_t remainder);
 
-/* Could the bucket have come from these calls?  False, and why. */
+/* Could these calls have made the bucket?  False, and why. */
 bool tamis_i_counting_check(const tamis_i_counting_bucket *cells, const uint64_t *line, unsigned at,
                             const char **reason);
 

@@ -1,4 +1,4 @@
-/* counting_key.h - the work on one key of counting_bucket.h whose buckets are known: a template, for
+/* counting_key.h - the work on one key of counting_bucket.h whose buckets are known: a template for
  * choices_template.h
  *
  * SPDX-License-Identifier: MIT
@@ -26,7 +26,7 @@ TAMIS_INLINE void choices_locate(const tamis_i_counting_layout *l, unsigned d, u
     probe->word[TAMIS_I_HEAD] = tamis_i_counting_head(&l->cells, probe->word[0]);
 }
 
-/* 'hits' are the cells whose heads agree, 16 for each bucket. */
+/* 'hits' are the cells with matching heads, 16 bits for each bucket. */
 TAMIS_INLINE tamis_i_counting_found counting_find(const tamis_i_counting_layout *l,
                                                   const tamis_i_probe *probe, uint64_t hits) {
     tamis_i_counting_found found = {0};
@@ -48,7 +48,7 @@ TAMIS_INLINE tamis_i_counting_found counting_find(const tamis_i_counting_layout 
     return found;
 }
 
-/* The first hit is looked at even if there is none, since whether there is one cannot be foreseen. */
+/* Looks at the first hit even if there is none, since a branch on that could not be predicted. */
 TAMIS_INLINE bool choices_holds(const tamis_i_counting_layout *l, const tamis_i_probe *probe,
                                 uint64_t hits) {
     unsigned bit = (unsigned)__builtin_ctzll(hits + (hits == 0));
@@ -63,7 +63,7 @@ TAMIS_INLINE bool choices_holds(const tamis_i_counting_layout *l, const tamis_i_
     return found;
 }
 
-/* Use a new cell, if there is one in the key's buckets. */
+/* Use a new cell, if the key's buckets have one. */
 TAMIS_INLINE bool counting_use(const tamis_i_counting_layout *l, unsigned d,
                                const tamis_i_probe *probe) {
     unsigned best = 0;

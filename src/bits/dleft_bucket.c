@@ -1,12 +1,12 @@
 /* dleft_bucket.c - buckets whose fingerprints shrink as they fill
  *
- * A bucket of 64 bits has 60 bits for fingerprints and 4 for its state, one of 128 bits has 120 and 8.
- * With load a, each fingerprint gets floor(60/a) bits.  When one is added, all lose their last bits;
- * what is left is still a prefix of the full fingerprint, and that is all that a query needs.
+ * A bucket of 64 bits has 60 bits for fingerprints and 4 for its state; one of 128 bits has 120 and 8.
+ * With load a, each fingerprint gets floor(60/a) bits.  When one is added, all lose their last bits.
+ * The rest is still a prefix of the full fingerprint, and a query needs nothing else.
  *
- * Semi-sorting.  Fingerprints are kept in the order of their first bit (128: first two bits).  The state
- * then tells, beside the load, how many of them begin with 0 (128: with 00, 01, 10, 11), and that bit
- * (those bits) need not be stored.  The states go as far as this:
+ * Semi-sorting.  Fingerprints are kept in the order of their first bit (128: first two bits).  Besides
+ * the load, the state then tells how many of them begin with 0 (128: with 00, 01, 10, 11), so that bit
+ * (those bits) need not be stored.  The states are used as follows:
  *
  *      64 bits    loads 0 to 3, 6          1 state each                       5
  *                 load 4: 5, load 5: 6     how many begin with 0             11     together  16
@@ -15,7 +15,7 @@
  *                 load 7: C(10,3) = 120                                     120
  *                 load 11                  1 state                            1     together 256
  *
- * so that the fingerprint told is one or two bits longer than the one stored:
+ * So the fingerprint told is one or two bits longer than the one stored:
  *
  *      64 bits    load  1  2  3  4  5  6             128 bits   load  1  2  3  4  5  6  7  8  9 10 11
  *               stored 60 30 20 15 12 10                      stored 61 60 40 30 24 20 17 15 13 12 10
@@ -23,26 +23,26 @@
  *
  * (More than about 60 stored bits would gain nothing.)
  *
- * Groups.  Four buckets may share their bits: with T fingerprints in the group each is stored in
- * floor(240/T) bits, and the one or two bits told by the state of its bucket come on top.  One thing must be
- * seen to: a bucket that goes from load 3 to 4 (128: from 5 to 6) tells one bit more than before, and
- * if floor(240/T) stays the same, that bit must have been kept.  So in a group whose next fingerprint
- * will not make the others shorter, buckets with load 3 (5) or less store one bit more, out of those that
- * the division leaves over.  A test goes through all loads of four buckets.
+ * Groups.  Four buckets may share their bits.  With T fingerprints in the group, each is stored in
+ * floor(240/T) bits, and the one or two bits told by the state of its bucket come on top.  There is one
+ * catch: a bucket that goes from load 3 to 4 (128: from 5 to 6) tells one bit more than before.  If
+ * floor(240/T) stays the same, that bit must have been kept.  So in a group whose next fingerprint will
+ * not make the others shorter, buckets with load 3 (5) or less store one more bit, taken from those
+ * that the division leaves over.  A test goes through all loads of four buckets.
  *
  * Layout of a group of n buckets, from bit 0 up:
  *
  *      [ fingerprints of bucket 0 | of bucket 1 | ... | zeros ][ states of buckets 0, 1, ... ]
  *        60 n (120 n) bits in all                                4 (8) bits each
  *
- * Search.  The state bounds the fingerprints that begin as the wanted one does.  They lie side by side,
- * two of them on average, and are compared at once: the wanted one is repeated by a multiplication,
- * and fields of x = stored ^ repeated that are zero are found without a carry from field to field:
- * with H the highest bits and L the other bits of all fields, ((x & L) + L) | x has the highest bit clear
- * just where the field is zero.
+ * Search.  The state bounds the fingerprints that begin like the wanted one.  They lie side by side,
+ * two on average, and are compared at once.  A multiplication repeats the wanted one.  A field of x =
+ * stored ^ repeated is zero where they agree, and these fields are found without a carry from field to
+ * field: with H the highest bits and L the other bits of all fields, ((x & L) + L) | x has the highest
+ * bit clear exactly where the field is zero.
  *
- * Plain buckets are those of section II.A: not semi-sorted, the state is the load, and the fingerprints
- * are those stored, in the order in which they came.
+ * Plain buckets are those of section II.A.  They are not semi-sorted, the state is the load, and the
+ * fingerprints told are those stored, in the order in which they came.
  *
  * Invariants, tested by tamis_i_dleft_bucket_check():
  *   B1  fingerprints of a bucket are in the order of their first bit (two bits), older ones first;
@@ -106,7 +106,7 @@ static uint64_t dleft_bucket_order_of(const tamis_i_dleft_bucket *layout, uint64
     return layout->order_bits == 0 ? 0 : fingerprint >> (64 - layout->order_bits);
 }
 
-/* A group taken apart: full fingerprints, of which only the bits that were told are not zero. */
+/* A group taken apart: full fingerprints, in which only the told bits can be nonzero. */
 typedef struct parts {
     unsigned load[GROUP];
     uint64_t fingerprint[GROUP][LOADS];
@@ -128,8 +128,8 @@ static void dleft_bucket_take_apart(const tamis_i_dleft_bucket *layout, const ui
     }
 }
 
-/* The state of a bucket whose fingerprints are in order: the number of its bounds among those of its load,
- * in the order of the tables: by how many begin with the first bits, then with the next, ... */
+/* The state of a bucket whose fingerprints are in order: the number of its bounds among those of its
+ * load, in the order of the tables: by how many begin with the first bits, then with the next, ... */
 static unsigned dleft_bucket_state_for(const tamis_i_dleft_bucket *layout,
                                        const uint64_t *fingerprints, unsigned load) {
     unsigned state = layout->first_state[load];
@@ -171,8 +171,8 @@ static void dleft_bucket_put_together(const tamis_i_dleft_bucket *layout, uint64
     TAMIS_ASSERT(at <= layout->payload_bits);
 }
 
-/* The same as take apart, add and put together, for a single bucket of 64 bits: each field is cut to its
- * new length and moved to its new place in turn. */
+/* Equals take apart, add and put together, for a single bucket of 64 bits: each field in turn is cut to
+ * its new length and moved to its new place. */
 static bool dleft_bucket_insert64(uint64_t *group, uint64_t fingerprint) {
     const tamis_i_dleft_meaning *const old = &tamis_i_dleft_states64[group[0] >> 60];
     const unsigned load = old->bound[4], width = old->alone;
@@ -182,7 +182,8 @@ static bool dleft_bucket_insert64(uint64_t *group, uint64_t fingerprint) {
                    new_width = tamis_i_dleft_states64[state].alone;
     const unsigned told = tamis_i_dleft_states64[state].told;
     const unsigned cut = load == 0 ? 0 : width + old->told - new_width - told;
-    /* How many begin with 0: told, or counted by their highest bits, since they are in order. */
+    /* How many begin with 0: told by the state, or counted by their highest bits, since they are in
+     * order. */
     unsigned zeros = old->bound[1];
     if (old->told == 0)
         for (zeros = 0; zeros < load && (group[0] >> (width * (zeros + 1) - 1) & 1) == 0;)

@@ -11,8 +11,8 @@
 #define TAMIS_I_DLEFT_GROUP 4u
 #define TAMIS_I_DLEFT_WORDS 8u /* words of the largest group */
 
-/* One of the eight layouts: buckets of 64 or 128 bits, alone or in groups of four that share their bits,
- * semi-sorted or plain.  A group (of one or of four) is the unit that is read and written. */
+/* One of the eight layouts: buckets of 64 or 128 bits, alone or in groups of four that share their
+ * bits, semi-sorted or plain.  A group (of one or of four) is read and written as a unit. */
 typedef struct tamis_i_dleft_bucket tamis_i_dleft_bucket;
 
 /* The layout for buckets of 'bucket_bits' (64 or 128) in groups of 'group' (1 or 4); NULL for others. */
@@ -27,11 +27,11 @@ unsigned tamis_i_dleft_bucket_load_max(const tamis_i_dleft_bucket *layout);
 unsigned tamis_i_dleft_bucket_load(const tamis_i_dleft_bucket *layout, const uint64_t *group,
                                    unsigned bucket);
 
-/* How many leading bits of its fingerprints a bucket by itself tells when it holds 'load' of them, from 1
+/* How many leading bits of its fingerprints a bucket alone tells when it holds 'load' of them, from 1
  * to the largest load. */
 unsigned tamis_i_dleft_bucket_bits_alone(const tamis_i_dleft_bucket *layout, unsigned load);
 
-/* The same for a bucket of a group, as it is. */
+/* The same for a bucket of a group in its present state. */
 unsigned tamis_i_dleft_bucket_bits(const tamis_i_dleft_bucket *layout, const uint64_t *group,
                                    unsigned bucket);
 
@@ -39,9 +39,9 @@ typedef struct tamis_i_dleft_bucket_ops {
     /* Does bucket number 'bucket' of a group hold a fingerprint that agrees with 'fingerprint' in all bits
      * that the bucket tells? */
     bool (*find)(const uint64_t *group, unsigned bucket, uint64_t fingerprint);
-    /* The same for n keys at once, each with d <= TAMIS_I_PROBE_CHOICES buckets: found[i] tells whether one
-     * of those of key i holds it.  at[j] is the group of its bucket number word[1 + j], word[0] its
-     * fingerprint.  Meanwhile the groups of next[0 .. n-1] are fetched. */
+    /* The same for n keys at once, each with d <= TAMIS_I_PROBE_CHOICES buckets: found[i] tells whether
+     * one of the buckets of key i holds it. at[j] is the group of its bucket number word[1 + j],
+     * word[0] is its fingerprint.  Meanwhile fetches the groups of next[0 .. n-1]. */
     void (*search)(const tamis_i_probe *probes, size_t n, unsigned d, const tamis_i_probe *next,
                    bool *found);
 } tamis_i_dleft_bucket_ops;
@@ -50,16 +50,16 @@ typedef struct tamis_i_dleft_bucket_ops {
 const tamis_i_dleft_bucket_ops *tamis_i_dleft_bucket_ops_for(const tamis_i_dleft_bucket *layout,
                                                              unsigned features);
 
-/* The native ones of layout number 'number', for bits/native.h; NULL if the features do not suffice. */
+/* The native ones of layout number 'number', for bits/native.h; NULL if the features are missing. */
 const tamis_i_dleft_bucket_ops *tamis_i_dleft_bucket_ops_x86(unsigned number, unsigned features);
 
-/* Add a fingerprint of 64 bits, of which as many leading ones are kept as there is room for; those of
- * the others in the group may lose some of their last.  False, and nothing changed, if the bucket has
- * its largest load. */
+/* Add a fingerprint of 64 bits.  As many leading bits are kept as there is room for, and other
+ * fingerprints of the group may lose trailing bits.  Returns false and changes nothing if the bucket
+ * has its largest load. */
 bool tamis_i_dleft_bucket_insert(const tamis_i_dleft_bucket *layout, uint64_t *group,
                                  unsigned bucket, uint64_t fingerprint);
 
-/* Could the group have come from inserts?  False, and why. */
+/* Could inserts have made the group?  False, and why. */
 bool tamis_i_dleft_bucket_check(const tamis_i_dleft_bucket *layout, const uint64_t *group,
                                 const char **reason);
 

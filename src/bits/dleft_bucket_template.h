@@ -1,7 +1,7 @@
 /* dleft_bucket_template.h - the search in buckets of dleft_bucket.h, compiled once per processor family
  *
- * The including file defines DLEFT_TARGET, attributes of all functions, DLEFT(name), names of functions that
- * no other file has, and DLEFT_OPS, the declaration of the operations of all eight layouts.
+ * The including file defines DLEFT_TARGET, attributes of all functions; DLEFT(name), names of functions
+ * that no other file has; and DLEFT_OPS, the declaration of the operations of all eight layouts.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,8 +11,8 @@
 
 #define GROUP TAMIS_I_DLEFT_GROUP
 
-/* Is one of the fields, 'width' bits each, 'length' bits in all, equal to 'rest'?  Bits past the length do
- * not matter. */
+/* Is one of the fields, 'width' bits each and 'length' bits in all, equal to 'rest'? Bits past the
+ * length do not matter. */
 TAMIS_INLINE bool match(uint64_t fields, unsigned length, unsigned width, uint64_t rest) {
     const uint64_t ones = tamis_i_repeat[width], high = ones << (width - 1), low = high - ones;
     const uint64_t x = fields ^ rest * ones;
@@ -64,7 +64,7 @@ TAMIS_INLINE bool find_in(const tamis_i_dleft_bucket *layout, const uint64_t *gr
     const uint64_t rest = wanted & tamis_i_low_mask(width);
     unsigned at = p.at + bound[0] * width, length = (unsigned)(bound[1] - bound[0]) * width;
     if (TAMIS_LIKELY(length <= 64)) {
-        /* Two words from the first bit on; past the last word of the group nothing is needed. */
+        /* Two words from the first bit on. Nothing past the last word of the group is needed. */
         const unsigned word = at / 64, shift = at % 64;
         const unsigned next = word + 1 < layout->words ? word + 1 : word;
         const uint64_t fields = group[word] >> shift | group[next] << 1 << (63 - shift);
@@ -79,14 +79,14 @@ TAMIS_INLINE bool find_in(const tamis_i_dleft_bucket *layout, const uint64_t *gr
     return false;
 }
 
-/* The search in a single bucket of 64 bits, state by state: the whole word is compared at once, and a mask
- * says which fields count for each first bit. */
+/* The search in a single bucket of 64 bits, by state. The whole word is compared at once, and a mask
+ * per first bit tells which fields count. */
 typedef struct plan64 {
     uint64_t ones;    /* the lowest bits of all fields */
     uint64_t low;     /* all but the highest bits of all fields */
     uint64_t high[2]; /* the highest bits of the fields that begin with 0, with 1 */
     uint64_t rest;    /* the bits of a fingerprint that are stored */
-    uint8_t shift;    /* brings the bits told of a full fingerprint down */
+    uint8_t shift;    /* moves the told bits of a full fingerprint down */
     uint8_t width;    /* of a field */
 } plan64;
 

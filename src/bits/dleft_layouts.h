@@ -1,6 +1,6 @@
 /* dleft_layouts.h - the eight layouts of dleft_bucket.h: what their states mean
  *
- * In a header, so that the compiler knows them where it compiles the search (dleft_bucket_template.h).
+ * In a header, so the compiler knows them where it compiles the search (dleft_bucket_template.h).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,9 +13,9 @@
 typedef struct tamis_i_dleft_meaning {
     uint8_t bound[5]; /* fingerprints from bound[g] to bound[g+1] begin with the bits g; the last
                        * bound is the load */
-    uint8_t alone;    /* bits in which a bucket by itself stores each */
+    uint8_t alone;    /* stored bits of each in a bucket alone */
     uint8_t told;     /* bits of each that the state tells */
-    uint8_t keeps;    /* 1: at a higher load the state will tell one bit more */
+    uint8_t keeps;    /* 1: at a higher load the state tells one more bit */
 } tamis_i_dleft_meaning;
 
 struct tamis_i_dleft_bucket {
@@ -182,7 +182,7 @@ static const uint8_t tamis_i_dleft_stored128x4[46] = {
     62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 48, 43, 40, 36, 34, 32, 30, 28, 26, 25, 24, 22, 21,
     20, 20, 19, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 12, 12, 11, 11, 11, 10, 0};
 
-/* Without semi-sorting: the state is the load, other states do not occur. */
+/* Without semi-sorting the state is the load; other states do not occur. */
 static const tamis_i_dleft_meaning tamis_i_dleft_plain64[16] = {
     {{0, 0, 0, 0, 0}, 62, 0, 0}, {{0, 1, 1, 1, 1}, 60, 0, 0}, {{0, 2, 2, 2, 2}, 30, 0, 0},
     {{0, 3, 3, 3, 3}, 20, 0, 0}, {{0, 4, 4, 4, 4}, 15, 0, 0}, {{0, 5, 5, 5, 5}, 12, 0, 0},

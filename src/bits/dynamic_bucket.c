@@ -1,7 +1,7 @@
 /* dynamic_bucket.c - buckets whose elements shrink as they fill, and can be removed
  *
- * An element is a prefix of a fingerprint: the minimal remainder, which is always kept, and as many more
- * bits as there is room for.  Lengths only shrink: bits that were dropped cannot be had again.
+ * An element is a prefix of a fingerprint: the minimal remainder, which is always kept, and as many
+ * more bits as there is room for.  Lengths only shrink: dropped bits cannot be recovered.
  *
  * Layout of a bucket, from its first bit up.  It has two groups of elements, a and b:
  *
@@ -11,29 +11,29 @@
  *      one length    state = [ n_a ][ n_b ][ len ]                  4, 4 and 5 bits
  *      two lengths   state = [ n_a ][ n_b ][ len_a ][ len_b ]       and 5 more
  *
- * Elements are numbered through, those of a first.  The head is the first w bits that are stored of an
- * element, 8 unless the minimal remainder has fewer; the tail is the others.  Lengths are told as bits
- * beyond the shortest.  A counter holds one less than the number of keys.
+ * Elements are numbered consecutively, those of group a first.  The head is the first w stored bits of
+ * an element, 8 unless the minimal remainder has fewer; the tail is the rest.  Lengths are stored as
+ * bits beyond the shortest.  A counter holds one less than the number of keys.
  *
  *   one length   Semi-sorting: group a begins with a 0, group b with a 1, and that first bit is not
- *                stored.  When an element comes, all are cut to what then fits.  The length never grows
- *                again until the bucket is empty.
+ *                stored.  When an element is added, all are cut to what then fits.  The length never
+ *                grows again until the bucket is empty.
  *   two lengths  Group a has the longer elements.  After removals new elements take the bits that the
- *                older ones cannot use.  When an element comes, the two lengths are chosen anew.  If all
- *                elements have enough bits, the room is shared out evenly, the lengths differing by
- *                one: no other lengths have fewer errors, that is a smaller sum of 2^-length.  Otherwise
+ *                older ones cannot use.  When an element is added, the two lengths are chosen again.  If
+ *                all elements have enough bits, they share the room evenly, with lengths that differ by
+ *                one.  No other lengths have fewer errors, that is a smaller sum of 2^-length.  Otherwise
  *                the elements of group b keep their length, or lose one bit if that is better, and
  *                those of group a and the new one share the rest.
  *
- * Why the longest match is removed.  Each key that is in stands behind one element that is a prefix
- * of its fingerprint.  Let x be removed, e the longest element that is a prefix of x, and e' the one that
- * x stands behind. If e' is not e, then e, being longer, belongs to another key y; e' is a prefix
- * of x, no longer than e, hence a prefix of e and of y.  So y may stand behind e' from now on, and
- * e can go.  Cutting elements and moving them keep this too.
+ * Why the longest match is removed.  Each key in the set stands behind one element that is a prefix of
+ * its fingerprint.  Let x be removed, let e be the longest element that is a prefix of x, and e' the
+ * one that x stands behind.  If e' is not e, then e belongs to another key y. e' is a prefix of x and
+ * no longer than e, hence a prefix of e and of y.  So y may stand behind e' from now on, and e can go.
+ * Cutting and moving elements keeps this true.
  *
  * Invariants, tested by tamis_i_dynamic_check():
  *   F1  the elements fit the bucket;
- *   F2  a group without elements has length 0 told, group a is longer than group b if both are there;
+ *   F2  a group without elements has length 0 stored, group a is longer than group b if both exist;
  *   F3  bits between the last tail and the state are zero.
  *
  * After Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "Bloom Filters via d-Left Hashing and
@@ -184,8 +184,8 @@ const uint32_t tamis_i_dynamic_parts[16] = {0,    65536, 32768, 21846, 16384, 13
 
 /* ---- queries ---- */
 
-/* The candidates whose tails agree in their first bits: all of them, or what belongs to the minimal
- * remainder. */
+/* The candidates whose tails agree in their first bits: in all of them, or in those that belong to the
+ * minimal remainder. */
 static unsigned dynamic_bucket_agreeing(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
                                         unsigned at, uint64_t fingerprint, unsigned candidates,
                                         bool least) {
@@ -299,7 +299,7 @@ static inline uint64_t dynamic_bucket_image_get(const image *in, unsigned at, un
     return (w[0] >> shift | w[1] << 1 << (63 - shift)) & tamis_i_low_mask(width);
 }
 
-/* The field must be zero, and the value no wider than it. */
+/* Write a value.  The field must be zero, and the value no wider than the field. */
 static inline void dynamic_bucket_image_put(image *out, unsigned at, uint64_t value) {
     const unsigned shift = at % 64;
     uint64_t *const w = out->words + at / 64;
@@ -307,7 +307,7 @@ static inline void dynamic_bucket_image_put(image *out, unsigned at, uint64_t va
     w[1] |= value >> 1 >> (63 - shift);
 }
 
-/* The bits of word number i that lie below bit 'at' of all. */
+/* The bits of word number i that are below bit 'at' of the image. */
 static inline uint64_t dynamic_bucket_mask_below(unsigned at, unsigned i) {
     const uint64_t part = ((uint64_t)1 << at % 64) - 1;
     return i < at / 64 ? ~(uint64_t)0 : i == at / 64 ? part : 0;
@@ -330,7 +330,7 @@ TAMIS_INLINE void dynamic_bucket_image_open(image *out, unsigned n, unsigned at,
     }
 }
 
-/* The 'width' < 64 bits at 'at' go away: what is above moves down. */
+/* Drop the 'width' < 64 bits at 'at': the bits above move down. */
 TAMIS_INLINE void dynamic_bucket_image_close(image *out, unsigned n, unsigned at, unsigned width) {
     for (unsigned i = 0; i < n; i++) {
         const uint64_t low = dynamic_bucket_mask_below(at, i);
@@ -346,7 +346,7 @@ static void dynamic_bucket_image_copy(image *out, unsigned to, const image *in, 
     dynamic_bucket_image_put(out, to, dynamic_bucket_image_get(in, from, n));
 }
 
-/* Tails of elements of one group that come to one group. */
+/* Copy tails of elements of one group to one group. */
 static unsigned dynamic_bucket_copy_tails(image *out, unsigned to, const image *in, unsigned from,
                                           unsigned n, unsigned old, unsigned now) {
     if (old == now) {
@@ -360,8 +360,8 @@ static unsigned dynamic_bucket_copy_tails(image *out, unsigned to, const image *
     return to + n * now;
 }
 
-/* Tails of elements number i to end - 1 to where they belong with lengths l; the new numbers are greater
- * by 'more'. */
+/* Move the tails of elements i to end - 1 to where they belong with lengths l; the new numbers are
+ * greater by 'more'. */
 static unsigned dynamic_bucket_move_tails(const tamis_i_dynamic_bucket *layout, const parts *p,
                                           image *out, unsigned to, const image *in, unsigned i,
                                           unsigned end, unsigned more, lengths l) {
@@ -409,7 +409,7 @@ TAMIS_INLINE void dynamic_bucket_rewrite_with(const tamis_i_dynamic_bucket *layo
     dynamic_bucket_image_store(words, line, at, &in, &out);
 }
 
-/* The usual numbers of words are compiled for. */
+/* The usual numbers of words get code of their own. */
 static void dynamic_bucket_rewrite(const tamis_i_dynamic_bucket *layout, const parts *p,
                                    uint64_t *line, unsigned at, unsigned place,
                                    uint64_t fingerprint, unsigned count, lengths l) {
@@ -433,7 +433,7 @@ static uint64_t dynamic_bucket_errors(lengths l, unsigned n) {
     return ((uint64_t)l.n_a << (60 - l.longer)) + ((uint64_t)(n - l.n_a) << (60 - l.shorter));
 }
 
-/* The first n_a of n elements as long as 'limit' and the room allow, the others 'shorter'. */
+/* Make the first n_a of n elements as long as 'limit' and the room allow, the others 'shorter'. */
 static lengths dynamic_bucket_share_rest(unsigned room, unsigned n, unsigned n_a, unsigned limit,
                                          unsigned shorter) {
     lengths l = {.n_a = n_a, .shorter = shorter};
@@ -496,7 +496,7 @@ bool tamis_i_dynamic_add(const tamis_i_dynamic_bucket *layout, uint64_t *line, u
     } else if (n == 0) {
         dynamic_bucket_rewrite(layout, &p, line, at, 0, fingerprint, count,
                                (lengths){.shorter = dynamic_bucket_smaller(own, room)});
-    } else if (p.n[1] == 0) { /* those left have one length */
+    } else if (p.n[1] == 0) { /* the remaining ones have one length */
         const lengths l = tamis_i_dynamic_lengths(layout, room, 0, 0, own, p.n[0], p.length[0]);
         dynamic_bucket_rewrite(layout, &p, line, at, 0, fingerprint, count, l);
     } else {
@@ -539,8 +539,8 @@ void tamis_i_dynamic_drop(const tamis_i_dynamic_bucket *layout, uint64_t *line, 
         dynamic_bucket_drop_with(layout, words, line, at, i);
 }
 
-/* The first element is among the longest.  Of equally long ones, the one with the fewest keys, so that it
- * can go. */
+/* The first element is among the longest.  Of equally long ones, take the one with the fewest keys,
+ * since it is the first that can go. */
 void tamis_i_dynamic_remove(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
                             unsigned elements) {
     const parts p = dynamic_bucket_parts_of(layout, line, at);

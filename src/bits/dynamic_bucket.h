@@ -11,15 +11,16 @@
 #define TAMIS_I_DYNAMIC_MAX  15u /* elements of a bucket */
 #define TAMIS_I_DYNAMIC_MORE 31u /* bits of an element beyond the shortest, at most */
 
-#define TAMIS_I_DYNAMIC_NUMBER  4u /* bits that tell the number of elements of a group */
-#define TAMIS_I_DYNAMIC_LENGTH  5u /* bits that tell a length */
+#define TAMIS_I_DYNAMIC_NUMBER  4u /* bits for the number of elements of a group */
+#define TAMIS_I_DYNAMIC_LENGTH  5u /* bits for a length */
 #define TAMIS_I_DYNAMIC_STATE_2 (2 * TAMIS_I_DYNAMIC_NUMBER + 2 * TAMIS_I_DYNAMIC_LENGTH)
 
-/* What one more element does to a bucket from which none was ever removed: all that a native operation has
- * to know. Such buckets have the same state if they have the same number of elements. */
+/* What one more element does to a bucket from which none was ever removed: all that a native operation
+ * needs.  Such buckets have the same state if they have the same number of elements. */
 typedef struct tamis_i_dynamic_step {
     uint64_t keep[2]; /* bits of the tails that stay */
-    /* The state before, and of the new element's tail the first bit, behind those before it, and the bits. */
+    /* The state before; the first bit of the new element's tail, behind those before it; the bits of
+     * that tail. */
     unsigned from : TAMIS_I_DYNAMIC_STATE_2, at : 8, tail : 6;
     /* The state after, and the place of the new element. */
     unsigned to : TAMIS_I_DYNAMIC_STATE_2, place : 4;
@@ -27,7 +28,7 @@ typedef struct tamis_i_dynamic_step {
 
 _Static_assert(sizeof(tamis_i_dynamic_step) == 24, "a handle has one for each number of elements");
 
-/* A way to divide the bits of a bucket, and constants that follow from it. */
+/* The layout of a bucket, and constants that follow from it. */
 typedef struct tamis_i_dynamic_bucket {
     uint64_t bits;  /* of the bucket */
     uint64_t least; /* bits of the shortest element: the minimal remainder */
@@ -44,16 +45,15 @@ typedef struct tamis_i_dynamic_bucket {
     tamis_i_dynamic_step steps[TAMIS_I_DYNAMIC_MAX]; /* by the number of elements, if narrow */
 } tamis_i_dynamic_bucket;
 
-/* An element: the first 'length' bits of a fingerprint of 64 bits, the others being zero, and how many keys
- * it stands for. */
+/* An element: the first 'length' bits of a fingerprint of 64 bits, followed by zeros, and the number of
+ * keys it stands for. */
 typedef struct tamis_i_element {
     uint64_t fingerprint;
     unsigned length;
     unsigned count;
 } tamis_i_element;
 
-/* Prepare a way to divide buckets.  False if there is none: at least two of the shortest elements must
- * fit. */
+/* Prepare a layout.  False if it is impossible: at least two of the shortest elements must fit. */
 bool tamis_i_dynamic_init(tamis_i_dynamic_bucket *layout, uint64_t bits, uint64_t least,
                           uint64_t counter_bits, uint64_t sizes);
 
@@ -63,10 +63,10 @@ static inline uint64_t tamis_i_dynamic_head(const tamis_i_dynamic_bucket *layout
     return fingerprint << (layout->sizes == 1) >> (64 - layout->heads.bits);
 }
 
-/* In the following 'line' and 'at' tell the first bit of the bucket, which is in that line of 8 words; no
- * others are touched.  'candidates' are elements, bit i for number i, whose head is that of 'fingerprint';
- * others of this kind may be left out only if they are of no interest, and some past the last element may
- * be among them. */
+/* Below, 'line' and 'at' give the first bit of the bucket, which is in that line of 8 words.  No other
+ * words are touched.  'candidates' are elements whose head is that of 'fingerprint', bit i for number
+ * i.  Other such elements may be left out only if they are of no interest.  Some bits past the last
+ * element may be set. */
 
 /* Elements in the bucket. */
 static inline unsigned tamis_i_dynamic_load(const tamis_i_dynamic_bucket *layout,
@@ -75,8 +75,8 @@ static inline unsigned tamis_i_dynamic_load(const tamis_i_dynamic_bucket *layout
     return (unsigned)(numbers % 16 + numbers / 16);
 }
 
-/* Is element i a prefix of 'fingerprint', whose head it has?  Also if there is no element i: then not.  To be
- * inlined; dynamic_bucket.c tells the layout. */
+/* Is element i, whose head matches, a prefix of 'fingerprint'?  False if there is no element i.  To be
+ * inlined; dynamic_bucket.c describes the layout. */
 static inline bool tamis_i_dynamic_holds(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
                                          uint64_t at, uint64_t i, uint64_t fingerprint) {
     const uint64_t state = tamis_i_lined_get(line, at + layout->state_at, layout->state_mask);
@@ -101,25 +101,25 @@ unsigned tamis_i_dynamic_match(const tamis_i_dynamic_bucket *layout, const uint6
 unsigned tamis_i_dynamic_akin(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
                               unsigned at, uint64_t fingerprint, unsigned candidates);
 
-/* Keys that these elements stand for. */
+/* The number of keys that these elements stand for. */
 unsigned tamis_i_dynamic_copies(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
                                 unsigned at, unsigned elements);
 
-/* A key becomes one of those that one of these elements stands for.  False if no counter allows it. */
+/* Let one of these elements stand for one more key.  False if no counter allows it. */
 bool tamis_i_dynamic_join(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
                           unsigned elements);
 
-/* Add an element for 'count' keys, of which the first 'length' bits of 'fingerprint' are known.  It and
- * others may lose bits.  False, and nothing changed, if there is no room.  1 <= count <= 2^counter_bits;
+/* Add an element for 'count' keys, given the first 'length' bits of 'fingerprint'.  It and others may
+ * lose bits.  Returns false and changes nothing if there is no room. 1 <= count <= 2^counter_bits;
  * length >= least. */
 bool tamis_i_dynamic_add(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
                          uint64_t fingerprint, unsigned length, unsigned count);
 
-/* Take one key away from the longest of these elements, of which there is at least one. */
+/* Remove one key from the longest of these elements.  There must be at least one. */
 void tamis_i_dynamic_remove(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
                             unsigned elements);
 
-/* The elements, in the order of the bucket; returns how many. */
+/* List the elements, in the order of the bucket; returns how many. */
 unsigned tamis_i_dynamic_list(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
                               unsigned at, tamis_i_element elements[TAMIS_I_DYNAMIC_MAX]);
 
@@ -127,7 +127,7 @@ unsigned tamis_i_dynamic_list(const tamis_i_dynamic_bucket *layout, const uint64
 void tamis_i_dynamic_drop(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
                           unsigned i);
 
-/* Could the bucket have come from these calls?  False, and why. */
+/* Could these calls have made the bucket?  False, and why. */
 bool tamis_i_dynamic_check(const tamis_i_dynamic_bucket *layout, const uint64_t *line, unsigned at,
                            const char **reason);
 
@@ -158,13 +158,13 @@ static inline unsigned tamis_i_dynamic_part(unsigned x, unsigned n) {
     return x * tamis_i_dynamic_parts[n] >> 16;
 }
 
-/* Two lengths, if the room cannot be shared out evenly: see tamis_i_dynamic_lengths. */
+/* Two lengths, if the room cannot be shared evenly: see tamis_i_dynamic_lengths. */
 tamis_i_dynamic_split tamis_i_dynamic_uneven(const tamis_i_dynamic_bucket *layout, unsigned room,
                                              unsigned n_a, unsigned a, unsigned own, unsigned n_b,
                                              unsigned b);
 
 /* Two lengths for n_a elements of length a, one of length 'own', and n_b of length b < a, in this
- * order, which have 'room' bits; n_b > 0, or b = own.  None becomes longer. */
+ * order, that share 'room' bits; n_b > 0, or b = own.  None becomes longer. */
 static inline tamis_i_dynamic_split tamis_i_dynamic_lengths(const tamis_i_dynamic_bucket *layout,
                                                             unsigned room, unsigned n_a, unsigned a,
                                                             unsigned own, unsigned n_b,
@@ -191,18 +191,18 @@ const tamis_i_choices_ops *tamis_i_dynamic_bucket_ops_for(const tamis_i_dynamic_
 const tamis_i_choices_ops *tamis_i_dynamic_bucket_ops_x86(const tamis_i_dynamic_layout *layout,
                                                           unsigned features);
 
-/* What there is of a key: the bucket that has elements of its fingerprint, or TAMIS_I_SUBTABLES_MAX, and
- * those of them that are a prefix of its fingerprint. */
+/* What the table holds of a key: the bucket that has elements of its fingerprint, or
+ * TAMIS_I_SUBTABLES_MAX, and those of the elements that are a prefix of its fingerprint. */
 typedef struct tamis_i_dynamic_found {
     unsigned home, same;
 } tamis_i_dynamic_found;
 
-/* Find the buckets of a key, with its fingerprint in word[0], and what there is of it. */
+/* Find the buckets of a key, with its fingerprint in word[0], and what they hold of it. */
 tamis_i_dynamic_found tamis_i_dynamic_look(const tamis_i_dynamic_layout *layout, uint64_t *table,
                                            tamis_digest digest, tamis_i_probe *probe);
 
-/* Copies of a key in all of its buckets.  They are in one, but a file that was made by hand may have them in
- * several, and then "present" and the number of copies must agree. */
+/* Copies of a key in all of its buckets.  They are in one bucket, but a handmade file may have them in
+ * several; even then "present" and the number of copies must agree. */
 uint64_t tamis_i_dynamic_count(const tamis_i_dynamic_layout *layout, uint64_t *table,
                                tamis_digest digest);
 

@@ -1,4 +1,4 @@
-/* dynamic_key.h - the work on one key of dynamic_bucket.h whose buckets are known: a template, for
+/* dynamic_key.h - the work on one key of dynamic_bucket.h whose buckets are known: a template for
  * choices_template.h
  *
  * SPDX-License-Identifier: MIT
@@ -24,16 +24,16 @@ static inline unsigned dynamic_bit_of(const tamis_i_probe *probe, unsigned i) {
     return (unsigned)probe->word[1 + i];
 }
 
-/* Elements of bucket i that are a prefix of the fingerprint; 'hits' are those whose heads agree, 16 for each
- * bucket. */
+/* Elements of bucket i that are a prefix of the fingerprint. 'hits' are those with matching heads, 16
+ * bits for each bucket. */
 static inline unsigned dynamic_matches(const tamis_i_dynamic_layout *l, const tamis_i_probe *probe,
                                        unsigned i, uint64_t hits) {
     return tamis_i_dynamic_match(&l->bucket, probe->at[i], dynamic_bit_of(probe, i), probe->word[0],
                                  (uint16_t)(hits >> 16 * i));
 }
 
-/* The first bucket with an element of the key's fingerprint, or TAMIS_I_SUBTABLES_MAX: only there can the key
- * be. */
+/* The first bucket with an element of the key's fingerprint, or TAMIS_I_SUBTABLES_MAX. The key can only
+ * be there. */
 static inline unsigned dynamic_home(const tamis_i_dynamic_layout *l, const tamis_i_probe *probe,
                                     uint64_t hits) {
     for (; hits != 0; hits &= hits - 1) {

@@ -1,7 +1,7 @@
 /* field.c - moving part of a bit array by some bits
  *
- * Both moves go over the words that the range touches, once; the first and the last word are merged
- * with what must stay.
+ * Both moves go once over the words that the range touches. The first and the last word are merged with
+ * the bits that must stay.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,7 +1,7 @@
 /* field.h - bit fields and packed arrays in words of 64 bits
  *
- * Bit i of an array of words is bit (i mod 64) of word (i / 64), so that the arrays are the same in
- * memory on every machine that reads words.
+ * Bit i of an array of words is bit (i mod 64) of word (i / 64).  So the arrays are the same in memory
+ * on every machine that reads words.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -24,7 +24,7 @@ static inline void tamis_i_bit_set(uint64_t *words, uint64_t i) {
 }
 
 /* The field of 'width' bits that begins at bit 'at'; 1 <= width <= 64.  Reads the next word only if the
- * field reaches into it. */
+ * field extends into it. */
 static inline uint64_t tamis_i_field_get(const uint64_t *words, uint64_t at, unsigned width) {
     TAMIS_ASSERT(width >= 1 && width <= 64);
     const uint64_t *w = words + at / 64;
@@ -47,16 +47,16 @@ static inline void tamis_i_field_put(uint64_t *words, uint64_t at, unsigned widt
         w[1] = (w[1] & ~(mask >> (64 - shift))) | value >> (64 - shift);
 }
 
-/* The same for a field that lies in a line of 8 words, at + width <= 512, given the mask of its width:
- * without a branch on whether it reaches into the next word, which cannot be foreseen and costs more than
- * to read two words always.  Reads words of the line only. */
+/* The same for a field in a line of 8 words, at + width <= 512, given the mask of its width.  It always
+ * reads two words.  A branch on whether the field extends into the next word cannot be predicted, and
+ * costs more.  Reads only words of the line. */
 static inline uint64_t tamis_i_lined_get(const uint64_t *line, uint64_t at, uint64_t mask) {
     const uint64_t i = at / 64, shift = at % 64;
     TAMIS_ASSERT(at < 512);
     return (line[i] >> shift | line[(i + 1) % 8] << 1 << (63 - shift)) & mask;
 }
 
-/* Flip the bits of such a field that are set in 'value', which has no others. */
+/* Flip the bits of such a field that are set in 'value'.  'value' has no other bits. */
 static inline void tamis_i_lined_flip(uint64_t *line, uint64_t at, uint64_t value) {
     const uint64_t i = at / 64, shift = at % 64;
     TAMIS_ASSERT(at < 512);
@@ -73,9 +73,9 @@ static inline void tamis_i_packed_put(uint64_t *words, unsigned width, uint64_t 
     tamis_i_field_put(words, i * width, width, value);
 }
 
-/* Open a gap of 'width' bits at 'at': the bits from 'at' up to 'end' - width move up by 'width', those
- * of the gap become zero, bits from 'end' on stay.  What stood in the last 'width' bits is lost.
- * at + width <= end, width <= 64. */
+/* Open a gap of 'width' bits at 'at': the bits from 'at' up to 'end' - width move up by 'width', the
+ * gap becomes zero, and bits from 'end' on stay.  The last 'width' bits before 'end' are lost. at +
+ * width <= end, width <= 64. */
 void tamis_i_field_open(uint64_t *words, uint64_t at, uint64_t end, unsigned width);
 
 /* Close such a gap: the bits from at + width up to 'end' move down by 'width', and the last 'width'

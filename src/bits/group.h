@@ -10,8 +10,8 @@
 /* Keys of a group: the next group is fetched while this one is finished. */
 #define TAMIS_I_GROUP 16u
 
-/* Where one key of a group is looked for: found out when its memory is fetched, and used when it has
- * arrived.  What the words mean is up to the engine. */
+/* Where to look for one key of a group.  Filled in when its memory is fetched, used when the memory has
+ * arrived.  The engine defines what the words mean. */
 #define TAMIS_I_PROBE_CHOICES 4u
 typedef struct tamis_i_probe {
     uint64_t *at[TAMIS_I_PROBE_CHOICES];

@@ -1,4 +1,4 @@
-/* heads.c - looking for a fingerprint in a bucket by the first bits of all that it holds
+/* heads.c - finding a fingerprint in a bucket by the first bits of all its elements
  *
  * SPDX-License-Identifier: MIT
  */

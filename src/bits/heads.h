@@ -1,7 +1,8 @@
-/* heads.h - looking for a fingerprint in a bucket by the first bits of all that it holds
+/* heads.h - finding a fingerprint in a bucket by the first bits of all its elements
  *
- * A bucket begins with the heads of its elements side by side: 8 bits of each, if it has as many.  They
- * are compared at once, and a bucket that does not hold what is wanted is seldom looked at any further.
+ * A bucket begins with the heads of its elements side by side: 8 bits of each, or fewer if elements are
+ * shorter.  All heads are compared at once.  A bucket that does not hold the wanted element is seldom
+ * examined any further.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,17 +17,18 @@
 typedef struct tamis_i_heads {
     uint64_t n;    /* of a bucket, at most */
     uint64_t bits; /* of a head: 1 to 8 */
-    /* Heads are bytes, and so is what a bucket begins at, and has 16 of: they can be compared as vectors. */
+    /* Heads are bytes, buckets begin at bytes and have at least 16 of them: heads can be compared as
+     * vectors. */
     uint64_t vectors;
     uint64_t places; /* the places that a bucket has, 16 bits for each of four buckets */
     tamis_i_fields fields;
 } tamis_i_heads;
 
-/* Heads of elements of which at least 'least' bits are there, n at most, in buckets of 'bucket_bits'. */
+/* Heads of elements that have at least 'least' bits, n at most, in buckets of 'bucket_bits'. */
 tamis_i_heads tamis_i_heads_of(uint64_t n, uint64_t least, uint64_t bucket_bits);
 
-/* Places, bit i for place i, where a bucket at bit 'at' has the head.  Places behind those in use may be
- * among them. */
+/* The places where a bucket at bit 'at' has the head, bit i for place i.  Unused places behind the last
+ * element may be among them. */
 unsigned tamis_i_heads_match(const tamis_i_heads *heads, const uint64_t *words, unsigned at,
                              uint64_t head);
 

@@ -1,4 +1,4 @@
-/* line.c - one cache line of fingerprints: what every operation does, for lines of any load
+/* line.c - one cache line of fingerprints: the portable operations, for lines of any load
  *
  * SPDX-License-Identifier: MIT
  */
@@ -58,8 +58,8 @@ static unsigned line_ones_below(const uint64_t *words, unsigned width) {
            (width == 64 ? 0 : tamis_i_ones_of(words[1] & tamis_i_low_mask(width - 64)));
 }
 
-/* The place after one number k - 1 among the bits from 'from' on, counted from there; 0 for k = 0.  If there
- * are not so many, what is left of the line. */
+/* The place after one number k - 1 among the bits from 'from' on, counted from there; 0 for k = 0.  If
+ * there are fewer ones, the rest of the line. */
 static unsigned line_after_ones(const uint64_t *words, unsigned from, unsigned k) {
     if (k == 0)
         return 0;
@@ -84,14 +84,14 @@ bool tamis_i_line_full(const tamis_i_line *line, const uint64_t *words) {
                                   line_ones_below(words, homes);
 }
 
-/* The bits of all fingerprints that n entries have or may have, and from these the lengths. */
+/* The bits of all fingerprints that n entries have or may have.  The lengths follow from these. */
 static unsigned line_bits_for(const tamis_i_line *line, unsigned n) {
     const unsigned room = TAMIS_I_LINE_BITS - (unsigned)line->homes - n;
     const unsigned most = (unsigned)line->bits_max * n;
     return most < room ? most : room;
 }
 
-/* The last run that begins at or before entry 'at' begins where?  'ends' is an array of bits. */
+/* Where the last run begins that begins at or before entry 'at'.  'ends' is an array of bits. */
 static unsigned line_start_before(const uint64_t *ends, unsigned from, unsigned at) {
     while (at > 0 && !tamis_i_bit_get(ends, from + at - 1))
         at--;
@@ -161,7 +161,7 @@ bool tamis_i_line_find(const tamis_i_line *line, const uint64_t *words, unsigned
 
 /* ---- adding ---- */
 
-/* Take the last bit of entries 'from' up to 'to', which have view->r + 1, as have all before them. */
+/* Remove the last bit of entries 'from' up to 'to'.  They have view->r + 1 bits, like all before them. */
 static void line_cut(const tamis_i_line *line, uint64_t *words, tamis_i_line_view *view,
                      unsigned from, unsigned to) {
     const unsigned length = view->r + 1;
@@ -180,7 +180,7 @@ static void line_cut(const tamis_i_line *line, uint64_t *words, tamis_i_line_vie
     view->bits -= to - from;
 }
 
-/* Lengths of the entries with a new one, in entry view->start. */
+/* Lengths of the entries after a new one is added as entry view->start. */
 static tamis_i_line_lengths line_settle(const tamis_i_line *line, const tamis_i_line_view *view,
                                         bool is_new_run, const uint64_t *ends) {
     const unsigned n = view->n + 1;
@@ -239,7 +239,7 @@ unsigned tamis_i_line_add(const tamis_i_line *line, uint64_t *words, unsigned ho
 
 /* ---- dropping ---- */
 
-/* Of several equal ones the last goes, which lies lowest. */
+/* Of several equal entries the last one goes; it lies lowest. */
 bool tamis_i_line_drop(const tamis_i_line *line, uint64_t *words, unsigned home,
                        uint64_t fingerprint) {
     tamis_i_line_view v;
@@ -312,7 +312,7 @@ static unsigned line_run_start_of(const tamis_i_line_entry *entries, unsigned n,
     return i;
 }
 
-/* The longest lengths that the entries have and the line has room for. */
+/* The longest lengths that the entries have and that fit in the line. */
 static tamis_i_line_lengths line_fit(const tamis_i_line *line, const tamis_i_line_entry *entries,
                                      unsigned n) {
     tamis_i_line_lengths now = {.r = TAMIS_I_LINE_PRINT, .longs = 0};
@@ -340,7 +340,7 @@ static tamis_i_line_lengths line_fit(const tamis_i_line *line, const tamis_i_lin
     return now;
 }
 
-/* Does one of these match every key that 'e' matches?  One that is longer need not. */
+/* Does one of these match every key that 'e' matches?  A longer one need not. */
 static bool line_is_there(const tamis_i_line_entry *entries, unsigned n,
                           const tamis_i_line_entry *e) {
     for (unsigned i = 0; i < n; i++)
@@ -364,9 +364,9 @@ static bool line_are_long_enough(const tamis_i_line_entry *entries, unsigned n,
     return true;
 }
 
-/* In a set the fuller line has the shorter fingerprints: entries of the other that match one of them are
- * left out, and what is left is at least as many as either had.  So each has the bits that it gets, unless
- * one entry matched two that lay before it. */
+/* In a set the fuller line has the shorter fingerprints.  Entries of the other line that match one of
+ * them are left out, and at least as many remain as either line had.  So each has enough bits for its
+ * new length, unless one entry matched two that lay before it. */
 bool tamis_i_line_merge(const tamis_i_line *line, uint64_t *words, const uint64_t *source,
                         bool write) {
     tamis_i_line_entry a[TAMIS_I_LINE_ENTRIES], b[TAMIS_I_LINE_ENTRIES];

@@ -1,7 +1,7 @@
 /* line.h - one cache line of fingerprints, indexed by counting bits
  *
  * A line is 512 bits.  Its entries are fingerprints of keys, ordered by home; those of one home are a
- * run.  Below lie two bit maps, above the fingerprints, and what is free lies between them:
+ * run.  Two bit maps lie at the bottom, the fingerprints at the top, and free space between them:
  *
  *      bit 0                                                                                   511
  *      [ homes: L bits ][ ends: n bits ][ free ][ fingerprints: n-1, n-2 .. 1, 0 ][ B: 9 bits ]
@@ -10,39 +10,39 @@
  *      ends    bit i: entry i is the last of its run
  *      B       the bits of all fingerprints together; not there in a line of a set
  *
- * Nothing else is stored.  The number of entries n is the place of the last end, which is that with as many
- * ends as there are runs.  Run number k, that of the home with k ones before it, begins after end k - 1.
- * A fingerprint is the first bits of a key's fingerprint, a word of random bits: as many as there is room
- * for. With r = B / n and e = B mod n, the entries of the first runs, e in all, have r + 1 bits, the others
- * have r.  So the bits of a line are used up to the last, but for what the end of a run costs.
+ * Nothing else is stored.  The number of entries n is the place after the last end; there are as many
+ * ends as runs.  Run number k belongs to the home with k ones before it, and begins after end k - 1.  A
+ * fingerprint is a prefix of a key's fingerprint, a word of random bits, and has as many bits as there
+ * is room for.  With r = B / n and e = B mod n, the entries of the first runs, e in all, have r + 1
+ * bits, the others have r.  So all bits of a line are used, except what the end of a run costs.
  *
- * Adding.  An entry takes the length that its run has, or would have.  If it does not fit, the last runs
- * that have r + 1 bits lose one, as many runs as needed; when there are none left, r goes down by one and
- * all are long ones.  Fingerprints never become longer.
+ * Adding.  An entry takes the length that its run has, or would have.  If it does not fit, the last
+ * runs with r + 1 bits lose one bit, as many runs as needed.  When none of these is left, r goes down
+ * by one and all runs are long.  Fingerprints never become longer.
  *
- * Dropping.  Of n entries with B = r n + e bits one goes.  If it had r bits, r (n-1) + e are left, if r + 1,
- * r (n-1) + (e-1): lengths follow from B and n as before.  If e becomes n - 1, all have r + 1 bits, which
- * the division says by itself.
+ * Dropping.  One of n entries with B = r n + e bits goes.  If it had r bits, r (n-1) + e are left; if
+ * it had r + 1, r (n-1) + (e-1) are left.  Lengths follow from B and n as before.  If e becomes n - 1,
+ * all have r + 1 bits, and the division gives just that.
  *
- * A set never drops.  Then B may follow from n: it is what there is room for, min(512 - L - n, bits_max n),
- * and a run is long if its end is at most e.  Runs that become longer by an entry move towards the end, and e
+ * A set never drops.  So B can follow from n: it is the available room, min(512 - L - n, bits_max n),
+ * and a run is long if its end is at most e.  Runs that get an entry more move towards the end, and e
  * becomes smaller while r stays: no short run becomes long.
  *
- * Passing on.  A line of a set may be told to take fewer entries than fit, 'limit'; keys that come later
- * are kept elsewhere.  It is full if the end of the last run is entry number limit - 1, that is if there
- * are fewer ends before that entry than homes with a run: two counts tell, whatever follows the ends.
+ * Passing on.  A line of a set may be limited to fewer entries than fit, 'limit'; later keys are kept
+ * elsewhere.  It is full if the last run ends at entry number limit - 1, that is, if there are fewer
+ * ends before that entry than homes with a run.  Two counts tell this, whatever follows the ends.
  *
  * Invariants, tested by tamis_i_line_check():
  *   L1  there are as many ends as homes with a run, and the last entry is one;
  *   L2  1 <= r, no fingerprint has more than bits_max bits, entry e is the first of its run;
- *   L3  all fits in the line, and bits that are free are zero, as are those of a line without entries.
+ *   L3  everything fits in the line; free bits are zero, and so are all bits of a line without entries.
  *
- * The functions are safe for lines that pass the check, and for these only.
+ * The functions are safe only for lines that pass the check.
  *
- * The index without links is that of Hua, Zhao, Lin and Xu, "Rank-Indexed Hashing: A Compact Construction
- * of Bloom Filters and Variants", ICNP 2008; that fingerprints shrink as a bucket fills, of Bonomi,
- * Mitzenmacher, Panigrahy, Singh and Varghese, "Bloom Filters via d-Left Hashing and Dynamic Bit
- * Reassignment", Allerton 2006.
+ * The index without links is from Hua, Zhao, Lin and Xu, "Rank-Indexed Hashing: A Compact Construction
+ * of Bloom Filters and Variants", ICNP 2008.  Fingerprints that shrink as a bucket fills are from
+ * Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "Bloom Filters via d-Left Hashing and Dynamic
+ * Bit Reassignment", Allerton 2006.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -66,16 +66,16 @@ typedef struct tamis_i_line {
     uint64_t bits_max; /* of a fingerprint, 1 to TAMIS_I_LINE_PRINT */
     uint64_t top;      /* where fingerprints end: 512 for a set, else 512 - TAMIS_I_LINE_B */
     uint64_t most;     /* entries that fit, of one bit each */
-    uint64_t copies;   /* of one fingerprint; add takes no more.  Not for a set */
-    uint64_t load;     /* entries of a mean line, for the choice of operations; 0: not known */
-    bool passes_on;    /* a set: 'most' is the limit from which on keys are kept elsewhere */
+    uint64_t copies;   /* of one fingerprint that add takes.  Not for a set */
+    uint64_t load;     /* entries of a mean line, for the choice of operations; 0: unknown */
+    bool passes_on;    /* a set: beyond the limit 'most', keys are kept elsewhere */
 } tamis_i_line;
 
 /* Fill in a layout; the numbers are in range. */
 void tamis_i_line_init(tamis_i_line *line, uint64_t homes, uint64_t bits_max, bool set,
                        uint64_t copies);
 
-/* Let a set take no more than 'limit' entries, 1 to TAMIS_I_LINE_LIMIT, if so many fit. */
+/* Let a set take no more than 'limit' entries, 1 to TAMIS_I_LINE_LIMIT, if that many fit. */
 static inline void tamis_i_line_limit(tamis_i_line *line, uint64_t limit) {
     line->most = limit < line->most ? limit : line->most;
     line->passes_on = true;
@@ -86,42 +86,44 @@ static inline bool tamis_i_line_is_set(const tamis_i_line *line) {
 }
 
 /* Answers of add, as a sum. */
-#define TAMIS_I_LINE_FOUND  1u /* the fingerprint was there already */
+#define TAMIS_I_LINE_FOUND  1u /* the fingerprint was already there */
 #define TAMIS_I_LINE_STORED 2u /* an entry was added; otherwise the line is as before */
-#define TAMIS_I_LINE_FULL   4u /* only of 'look': not found, and the line takes no more */
+#define TAMIS_I_LINE_FULL   4u /* only from 'look': not found, and the line takes no more */
 
 /* Is the key that got this answer still without a place? */
 static inline bool tamis_i_line_refused(const tamis_i_line *line, unsigned result) {
     return result == 0 || (result == TAMIS_I_LINE_FOUND && !tamis_i_line_is_set(line));
 }
 
-/* Does the line take no more?  Of a line that passes on. */
+/* Is the line full?  For lines that pass on. */
 bool tamis_i_line_full(const tamis_i_line *line, const uint64_t *words);
 
 /* Is there an entry of this home with the fingerprint of 'fingerprint'? */
 bool tamis_i_line_find(const tamis_i_line *line, const uint64_t *words, unsigned home,
                        uint64_t fingerprint);
 
-/* Add one.  Not added: what a set has already; more than line->copies; what does not fit. */
+/* Add one.  Not added: a fingerprint that a set already has; more than line->copies; one that does not
+ * fit. */
 unsigned tamis_i_line_add(const tamis_i_line *line, uint64_t *words, unsigned home,
                           uint64_t fingerprint);
 
-/* Drop one, of several equal ones the last; false if there is none.  Not for a set. */
+/* Drop one; of several equal ones, the last.  False if there is none.  Not for a set. */
 bool tamis_i_line_drop(const tamis_i_line *line, uint64_t *words, unsigned home,
                        uint64_t fingerprint);
 
-/* The keys of a group: in columns, of which vectors can be read. */
+/* The keys of a group, in columns that can be read as vectors. */
 typedef struct tamis_i_line_keys {
     uint64_t *at[TAMIS_I_GROUP]; /* the line */
     uint64_t home[TAMIS_I_GROUP];
     uint64_t fingerprint[TAMIS_I_GROUP];
-    /* Of lines that pass on: the second line, if the first does not answer, and the answer of the first. */
+    /* For lines that pass on: the second line, if the first does not answer, and the answer of the
+     * first. */
     uint64_t *further[TAMIS_I_GROUP];
     uint8_t answer[TAMIS_I_GROUP];
 } tamis_i_line_keys;
 
-/* One product draws the line from half of the digest, and its low word the home; the other half is the
- * fingerprint. */
+/* One product draws the line from one half of the digest, and its low word the home.  The other half is
+ * the fingerprint. */
 static inline void tamis_i_line_locate(const tamis_i_line *line, uint64_t *table, uint64_t lines,
                                        tamis_digest digest, uint64_t **at, uint64_t *home,
                                        uint64_t *fingerprint) {
@@ -132,8 +134,9 @@ static inline void tamis_i_line_locate(const tamis_i_line *line, uint64_t *table
 }
 
 typedef struct tamis_i_line_ops {
-    /* tamis_i_line_find, _add, _drop and _full.  An answer in a register lets the processor run ahead to the
-     * next call while this one waits for memory; through a pointer it did not. */
+    /* tamis_i_line_find, _add, _drop and _full.  The answer is returned in a register, so the processor
+     * can run ahead to the next call while this one waits for memory.  With an answer through a pointer
+     * it did not. */
     bool (*has)(const tamis_i_line *line, const uint64_t *words, unsigned home,
                 uint64_t fingerprint);
     unsigned (*add_one)(const tamis_i_line *line, uint64_t *words, unsigned home,
@@ -144,15 +147,15 @@ typedef struct tamis_i_line_ops {
     /* tamis_i_line_locate of n digests. */
     void (*locate)(const tamis_i_line *line, uint64_t *table, uint64_t lines,
                    const tamis_digest *digests, size_t n, tamis_i_line_keys *keys);
-    /* The same for keys 0 to n - 1, one after the other; meanwhile the lines of as many of 'next' are
-     * fetched.  'look' has answers like those of add. */
+    /* The same for keys 0 to n - 1, in order.  Meanwhile fetches the lines of as many keys of 'next'.
+     * 'look' gives answers like those of add. */
     void (*find)(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t n,
                  const tamis_i_line_keys *next, bool *found);
     void (*drop)(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t n,
                  const tamis_i_line_keys *next, bool *dropped);
     void (*look)(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t n,
                  const tamis_i_line_keys *next, uint8_t *results);
-    /* Of keys 'from' to n - 1, up to the first that is refused; returns which is the next. */
+    /* Add keys 'from' to n - 1, up to the first that is refused; returns the number of the next key. */
     size_t (*add)(const tamis_i_line *line, const tamis_i_line_keys *keys, size_t from, size_t n,
                   const tamis_i_line_keys *next, uint8_t *results);
 } tamis_i_line_ops;
@@ -171,7 +174,7 @@ typedef struct tamis_i_line_view {
     unsigned n;     /* entries */
     unsigned start; /* the first of the home's run, or of the next run if it has none */
     unsigned end;   /* of the run; 'start' if there is none */
-    unsigned bits;  /* of all fingerprints, as they are in the line */
+    unsigned bits;  /* of all fingerprints together */
     unsigned r;     /* of a short one; 0 if n is 0 */
     unsigned longs; /* entries that have r + 1 */
 } tamis_i_line_view;
@@ -206,9 +209,9 @@ unsigned tamis_i_line_list(const tamis_i_line *line, const uint64_t *words,
 bool tamis_i_line_covers(const tamis_i_line *line, const uint64_t *words,
                          const tamis_i_line_entry *entry);
 
-/* Add all entries of the line 'source' to 'words'; with 'write' false only tell whether they fit.  What a
- * set has already is left out.  False, and nothing changed, if they do not fit; but a line that passes on
- * keeps those of the fuller one, and of the other as many as it takes. */
+/* Add all entries of the line 'source' to 'words'; with 'write' false only tell whether they fit.
+ * Entries that a set already has are left out.  Returns false and changes nothing if they do not fit.
+ * But a line that passes on keeps those of the fuller line, and as many of the other as it takes. */
 bool tamis_i_line_merge(const tamis_i_line *line, uint64_t *words, const uint64_t *source,
                         bool write);
 
@@ -217,15 +220,16 @@ bool tamis_i_line_check(const tamis_i_line *line, const uint64_t *words, const c
 
 /* ---- which entries lose a bit ----
  *
- * The format depends on it, so that it is stated once, for all implementations. */
+ * The format depends on this, so it is stated once, for all implementations. */
 
 /* The lengths of the entries of a line: the first 'longs' have r + 1 bits, the others r; 'bits' in all.
- * 'over' are the bits for which there is no room. */
+ * 'over' is the number of bits for which there is no room. */
 typedef struct tamis_i_line_lengths {
     unsigned r, longs, bits, over;
 } tamis_i_line_lengths;
 
-/* Those of a multiset's line of n entries, with one more in entry 'start', before any loses a bit. */
+/* The lengths in a multiset's line of n entries, with one more in entry 'start', before any loses a
+ * bit. */
 TAMIS_INLINE tamis_i_line_lengths tamis_i_line_with_one(const tamis_i_line *line, unsigned n,
                                                         unsigned start, bool is_new_run,
                                                         unsigned homes, tamis_i_line_lengths now) {
@@ -239,8 +243,9 @@ TAMIS_INLINE tamis_i_line_lengths tamis_i_line_with_one(const tamis_i_line *line
         .r = r, .longs = now.longs + is_long, .bits = bits, .over = bits > room ? bits - room : 0};
 }
 
-/* While bits are over, the last long runs lose one, as many runs as needed; when there are no long ones left
- * all become long ones of a bit less.  'from' is the entry from whose run on: that run begins at 'keep'. */
+/* While there are too many bits, the last long runs lose one, as many runs as needed.  When no long
+ * runs are left, all become long ones with one bit less.  'from' is the entry from whose run on this
+ * applies: that run begins at 'keep'. */
 TAMIS_INLINE unsigned tamis_i_line_cut_from(tamis_i_line_lengths *now, unsigned n) {
     if (now->longs == 0) {
         now->r--;

@@ -1,17 +1,18 @@
 /* native.h - which engines have an implementation for this processor family
  *
- * An engine is the bit work on one bucket, block or line.  It knows no filter, no stash and no kind.  It has
+ * An engine is the bit work on one bucket, block or line.  It knows no filter, no stash and no kind.
+ * It has
  *
  *      bits/<engine>.h         the contract: layout, operations, invariants
  *      bits/<engine>.c         the portable operations, which define the results
  *      bits/x86/<engine>.c     the same, bit for bit, with the instructions of one processor family
  *      bits/arm/<engine>.c
  *
- * and gives tamis_i_<engine>_ops_for(layout, features): the best operations for a layout on a processor with
- * these features (base/cpu.h).  That function asks the native implementation first, if this list has one;
- * NULL from there means that it has nothing for this layout or these features.
+ * and provides tamis_i_<engine>_ops_for(layout, features): the best operations for a layout on a
+ * processor with these features (base/cpu.h).  That function asks the native implementation first, if
+ * this list has one.  NULL from there means that it has nothing for this layout or these features.
  *
- * This is the one list to extend for a further processor.
+ * To support another processor, extend this list and no other.
  *
  * SPDX-License-Identifier: MIT
  */

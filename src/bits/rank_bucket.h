@@ -1,40 +1,41 @@
 /* rank_bucket.h - an engine: one bucket of a rank-indexed table: chains of fingerprints without links
  *
- * A bucket has up to 64 homes.  The fingerprints of a home are a chain, but no link is stored: a chain is
- * followed by counting bits.  The first fingerprints of all chains, in the order of their homes, take
- * slots 0, 1, 2 ..; then come the second ones of the chains that have one, then the third ones:
+ * A bucket has up to 64 homes.  The fingerprints of a home form a chain, but no link is stored:
+ * counting bits gives the next one.  The first fingerprints of all chains, in the order of their homes,
+ * take slots 0, 1, 2 ..; then come the second ones of the chains that have one, then the third ones:
  *
  *      base      0 1 0 0 1 1 ..   bit j: home j has a chain
  *      higher    1 0 1 | 0 1 | 0  bit s: the chain of the fingerprint in slot s goes on
  *      slots     a c e | b f | g  those of the chains' first, second, third fingerprints
  *
- * Home 1 holds a and b, home 4 holds c, home 5 holds e, f and g.  Each one in 'higher' stands for one
- * slot behind the first ones, in the same order.  So the slot after slot s is
+ * Home 1 holds a and b, home 4 holds c, home 5 holds e, f and g.  Each one bit in 'higher' stands for
+ * one slot behind the first ones, in the same order.  So the slot after slot s is
  *
  *      (ones in base) + (ones in higher before bit s)
  *
  * at every level: from a, slot 0, to b, slot 3 + 0; from e, slot 2, to f, slot 3 + 1; from f, slot 4, to
  * g, slot 3 + 2.  A slot lies behind the one that leads to it.
  *
- * A bucket that has more fingerprints than slots goes on in up to two extensions.  The three are its
- * pieces, and slots are numbered through.  All are bit fields of one array of words (the table), packed
- * without a gap; a number 0 in a link means that there is no further piece, i that it is number i - 1:
+ * A bucket that has more fingerprints than slots continues in up to two extensions.  The three are its
+ * pieces, and slots are numbered across them.  All are bit fields of one array of words (the table),
+ * packed without gaps.  A link of 0 means that there is no further piece, a link of i means piece
+ * number i - 1:
  *
  *      bucket        [ base: homes ][ link ][ higher: Z1 ][ slots: Z1 x slot_bits ]
  *      extension 2   [ in use: 1   ][ link ][ higher: Z2 ][ slots: Z2 x slot_bits ]
  *      extension 3   [ in use: 1   ]        [ higher: Z3 ][ slots: Z3 x slot_bits ]
  *      a free one    [ 0 ][ number + 1 of the next free one ][ 0 ... ]
  *
- * A slot holds the fingerprint, in its low bits, and extra bits for the use of the caller.
+ * A slot holds the fingerprint, in its low bits, and extra bits for the caller.
  *
  * Invariants, tested by tamis_i_rank_check():
- *   R1  from the first slots every slot in use is reached, level by level;
- *   R2  the number of slots in use, the load, is the number of ones in base and higher; it needs all
- *       pieces that the bucket has, and no more than these;
- *   R3  bits past the last slot in use are zero, so that one history of calls gives one byte image.
+ *   R1  every slot in use is reached from the first slots, level by level;
+ *   R2  the number of slots in use, the load, is the number of ones in base and higher; it needs exactly
+ *       the pieces that the bucket has;
+ *   R3  bits past the last slot in use are zero, so one history of calls gives one byte image.
  *
- * The functions never leave the table, whatever its bits are: a link that is too large is none, a slot
- * past the last piece or not behind the one before ends a chain.
+ * The functions never leave the table, whatever its bits are.  A link that is too large counts as none.
+ * A slot past the last piece, or not behind the one before it, ends a chain.
  *
  * After Hua, Zhao, Lin and Xu, "Rank-Indexed Hashing: A Compact Construction of Bloom Filters and
  * Variants", ICNP 2008, section III.
@@ -50,8 +51,8 @@
 #define TAMIS_I_RANK_PIECES 3u
 #define TAMIS_I_RANK_SLOTS  512u /* of one piece, at most */
 
-/* The bits of a table: what is asked for, and what follows from it.  n[0] is the number of buckets, n[1]
- * and n[2] are those of the extensions. */
+/* The layout of a table: what is asked for, and what follows from it. n[0] is the number of buckets,
+ * n[1] and n[2] are the numbers of extensions. */
 typedef struct tamis_i_rank_bucket {
     uint64_t homes;
     uint64_t fingerprint_bits;
@@ -73,9 +74,10 @@ typedef struct tamis_i_rank_bucket {
     uint64_t home_mask, fingerprint_mask;
 } tamis_i_rank_bucket;
 
-/* Fill in what follows from homes, fingerprint_bits, count_bits, slot_bits, n and slots.  False if these make
- * no table: 1 to 64 homes, 1 to 56 bits of a fingerprint, slots of at most 64 bits; a kind of extension has
- * both numbers or none, the third only after the second, no more than there are pieces that it extends. */
+/* Fill in what follows from homes, fingerprint_bits, count_bits, slot_bits, n and slots.  False if they
+ * make no table.  There must be 1 to 64 homes, 1 to 56 bits of a fingerprint, and slots of at most 64
+ * bits.  A kind of extension has both numbers or none; the third needs the second; and there are no
+ * more of them than pieces that they extend. */
 bool tamis_i_rank_init(tamis_i_rank_bucket *rank);
 
 /* A bucket, and the chain of one home as one fingerprint sees it. */
@@ -86,22 +88,22 @@ typedef struct tamis_i_rank_view {
     unsigned chains;                      /* ones in base */
     unsigned load;                        /* slots in use */
     unsigned home;
-    unsigned length; /* of the chain; the rest is undefined where it is 0 */
+    unsigned length; /* of the chain; if it is 0 the rest is undefined */
     unsigned last;   /* its last slot */
     unsigned before; /* the last but one */
-    uint64_t copies; /* of the fingerprint: matching slots, and what their counters hold more */
+    uint64_t copies; /* of the fingerprint: matching slots plus their counters */
     unsigned
-        match; /* if copies > 0: a matching slot, one whose counter is not full if there is one */
+        match; /* if copies > 0: a matching slot, if possible one whose counter is not full */
     uint64_t slot; /* what it holds */
 } tamis_i_rank_view;
 
-/* What the queries of a group ask for, and what was found out when it was prepared: in columns, which are
- * written as vectors. */
+/* What the queries of a group ask for, and what was computed when it was prepared: in columns, which
+ * are written as vectors. */
 typedef struct tamis_i_rank_keys {
     uint64_t at[TAMIS_I_GROUP]; /* first bit of the bucket */
     uint64_t home[TAMIS_I_GROUP];
     uint64_t fingerprint[TAMIS_I_GROUP];
-    uint64_t last[TAMIS_I_GROUP];   /* number of the slot with which the chain leaves the bucket */
+    uint64_t last[TAMIS_I_GROUP];   /* number of the slot where the chain leaves the bucket */
     uint64_t first[TAMIS_I_GROUP];  /* long buckets: first bit of the chain's first slot */
     uint64_t second[TAMIS_I_GROUP]; /* of the second, or the same if there is none */
     uint64_t state[TAMIS_I_GROUP];  /* bits: there is a chain, and more than this can tell */
@@ -128,8 +130,8 @@ typedef struct tamis_i_rank_ops {
     /* Is 'fingerprint' in the chain of 'home' of this bucket? */
     bool (*find)(const tamis_i_rank_bucket *rank, const uint64_t *table, uint64_t bucket,
                  unsigned home, uint64_t fingerprint);
-    /* The same for groups of queries, in turns.  A group is fetched: its indexes are on their way; prepared
-     * in a later call: its slots are; and answered in a later one still. */
+    /* The same for groups of queries, in turns.  A call fetches the indexes of one group.  A later call
+     * prepares that group and fetches its slots.  A call after that answers it. */
     void (*find_many)(const tamis_i_rank_bucket *rank, const uint64_t *table,
                       const tamis_i_rank_turns *turns, bool *found);
     /* Look at the whole chain of 'home', and at the whole bucket. */
@@ -140,20 +142,20 @@ typedef struct tamis_i_rank_ops {
                 uint64_t slot);
     /* Take view->match away: the chain's last slot takes its place. */
     void (*drop)(const tamis_i_rank_bucket *rank, uint64_t *table, const tamis_i_rank_view *view);
-    /* look and add, or look and drop, for the most common case: the bucket whose first bit is 'at' has no
-     * extension, it has room and no slot with the fingerprint of 'slot', or it has just one with
-     * 'fingerprint', whose counter is 0.  False, and nothing is changed, otherwise. */
+    /* look and add, or look and drop, for the most common case.  The bucket whose first bit is 'at' has
+     * no extension.  It has room and no slot with the fingerprint of 'slot', or it has exactly one with
+     * 'fingerprint', whose counter is 0.  In any other case returns false and changes nothing. */
     bool (*add_new)(const tamis_i_rank_bucket *rank, uint64_t *table, uint64_t at, unsigned home,
                     uint64_t slot);
     bool (*drop_only)(const tamis_i_rank_bucket *rank, uint64_t *table, uint64_t at, unsigned home,
                       uint64_t fingerprint);
 } tamis_i_rank_ops;
 
-/* The best operations for these features (base/cpu.h); 0 gives the portable ones.  All layouts have the
- * same. */
+/* The best operations for these features (base/cpu.h); 0 gives the portable ones.  They are the same
+ * for all layouts. */
 const tamis_i_rank_ops *tamis_i_rank_bucket_ops_for(unsigned features);
 
-/* The native ones, for bits/native.h; NULL if the features do not suffice. */
+/* The native ones, for bits/native.h; NULL if the features are missing. */
 const tamis_i_rank_ops *tamis_i_rank_bucket_ops_x86(unsigned features);
 
 /* The first bit of a piece. */
@@ -211,7 +213,7 @@ static inline void tamis_i_rank_set_link(const tamis_i_rank_bucket *rank, uint64
 void tamis_i_rank_parents(const tamis_i_rank_bucket *rank, const uint64_t *table,
                           const tamis_i_rank_view *view, uint16_t *parents);
 
-/* Check the bucket and its pieces, whose links the caller has checked.  False, and why. */
+/* Check the bucket and its pieces; the caller has checked their links.  False, and why. */
 bool tamis_i_rank_check(const tamis_i_rank_bucket *rank, const uint64_t *table,
                         const tamis_i_rank_view *view, const char **reason);
 

@@ -1,10 +1,10 @@
 /* rank_bucket_template.h - the work on one bucket of rank_bucket.h, compiled once per processor family
  *
- * The including file defines RANK_TARGET, attributes of all functions, and RANK_ONES(word), the number of
- * ones of a word, and names the table of functions with RANK_OPS; its locate is RANK_LOCATE.
- * RANK_INDEX(table, at, tight) are 64 bits from bit 'at' on, or at least 57 if 'tight'; RANK_SLOT(table,
- * at, width) at least 'width' of them, up to 57, for which no byte behind them is read, but bytes before
- * them may be.
+ * The including file defines RANK_TARGET, attributes of all functions, and RANK_ONES(word), the number
+ * of ones of a word.  It names the table of functions with RANK_OPS and its locate with RANK_LOCATE.
+ * RANK_INDEX(table, at, tight) gives 64 bits from bit 'at' on, or at least 57 if 'tight'.
+ * RANK_SLOT(table, at, width) gives at least 'width' of them, up to 57; it may read bytes before them,
+ * but none behind them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -57,7 +57,7 @@ RANK_TARGET static unsigned higher_before(const tamis_i_rank_bucket *c, const ui
     return sum;
 }
 
-/* The slot after slot s, or a number past all slots at the end. */
+/* The slot after slot s; at the end of a chain, a number past all slots. */
 RANK_TARGET static unsigned next_slot(const tamis_i_rank_bucket *c, const uint64_t *table,
                                       const tamis_i_rank_view *v, unsigned s) {
     if (!tamis_i_bit_get(table, tamis_i_rank_higher_at(c, v, s)))
@@ -78,8 +78,8 @@ RANK_TARGET static bool find_beyond(const tamis_i_rank_bucket *c, const uint64_t
     return false;
 }
 
-/* Most queries end after the first slot, and whether it matches cannot be foretold: the only branch that is
- * taken at random is whether the chain goes on. */
+/* Most queries end after the first slot, and whether it matches cannot be predicted.  The only random
+ * branch is whether the chain goes on. */
 RANK_TARGET static bool find(const tamis_i_rank_bucket *c, const uint64_t *table, uint64_t bucket,
                              unsigned home, uint64_t fingerprint) {
     const uint64_t at = c->stride[0] * bucket,
@@ -107,25 +107,25 @@ RANK_TARGET static bool find(const tamis_i_rank_bucket *c, const uint64_t *table
 
 /* ---- groups of queries ----
  *
- * A group is fetched, prepared one call later and answered after another one.  In most tables a bucket
- * has one to three lines.  Of short ones all is fetched at once; of long ones first the indexes, which tell
- * what else is needed.  Chains that leave their bucket have time to fetch its extension between the last
- * two.
+ * A group is fetched, prepared one call later and answered one call after that.  In most tables a
+ * bucket has one to three lines.  A short bucket is fetched whole.  For a long one the indexes are
+ * fetched first; they tell what else is needed.  Chains that leave their bucket have time to fetch its
+ * extension between the last two calls.
  *
- * Where a chain ends cannot be foretold, and a branch that is taken at random costs more than the rest of a
- * query.  So the first two slots are looked at without a branch, whether they are there or not; one
- * query in ten goes on from there.
+ * Where a chain ends cannot be predicted, and a random branch costs more than the rest of a query.  So
+ * the first two slots are examined without a branch, whether they exist or not.  One query in ten goes
+ * on from there.
  */
 
-/* Begin to fetch the indexes of a bucket, and the rest if it fits into a line's length.  How many lines that
- * are depends on where it begins; a line fetched twice costs less than to find out. */
+/* Start fetching the indexes of a bucket, and the rest if it fits in a line's length.  The number of
+ * lines depends on where the bucket begins.  Fetching a line twice costs less than finding out. */
 RANK_TARGET static inline void fetch_bucket(const tamis_i_rank_bucket *c, const uint64_t *table,
                                             uint64_t at) {
     TAMIS_PREFETCH(table + at / 64);
     TAMIS_PREFETCH(table + (at + c->head) / 64);
 }
 
-/* Begin to fetch the second piece of a bucket, if it has one. */
+/* Start fetching the second piece of a bucket, if it has one. */
 RANK_TARGET TAMIS_INLINE void fetch_extension(const tamis_i_rank_bucket *c, const uint64_t *table,
                                               uint64_t at) {
     const uint64_t link =
@@ -135,8 +135,8 @@ RANK_TARGET TAMIS_INLINE void fetch_extension(const tamis_i_rank_bucket *c, cons
     TAMIS_PREFETCH(table + (to + c->stride[1] - 1) / 64);
 }
 
-/* Follow the chain that query i asks for within its bucket.  1: the fingerprint is there; 0: it is not in
- * the chain; otherwise 'last' is the number of its first slot behind the bucket. */
+/* Follow the chain of query i within its bucket. 1: the fingerprint is there; 0: it is not in the
+ * chain; otherwise 'last' is the number of the chain's first slot behind the bucket. */
 RANK_TARGET static unsigned walk_bucket(const tamis_i_rank_bucket *c, const uint64_t *table,
                                         tamis_i_rank_keys *keys, size_t i) {
     const uint64_t at = keys->at[i], fingerprint = keys->fingerprint[i];
@@ -181,8 +181,8 @@ RANK_TARGET TAMIS_INLINE many_shape shape_of(const tamis_i_rank_bucket *c, bool 
 
 /* ---- short buckets ----
  *
- * All of a bucket is there when its group is prepared.  What it can tell is found out then, and kept;
- * what its extension must tell, when that has arrived. */
+ * The whole bucket has arrived when its group is prepared.  The answer of the bucket is computed then
+ * and kept; the answer of its extension follows when that has arrived. */
 
 RANK_TARGET TAMIS_INLINE void fetch_near(const tamis_i_rank_bucket *c, const uint64_t *table,
                                          uint64_t at, bool aligned) {
@@ -266,7 +266,7 @@ RANK_TARGET TAMIS_INLINE void find_near(const tamis_i_rank_bucket *c, const uint
     }
 }
 
-/* ---- long buckets: the indexes are there, and tell which slots to fetch ---- */
+/* ---- long buckets: the indexes have arrived, and tell which slots to fetch ---- */
 
 /* Follow a chain to its second slot.  True if there is more of it. */
 RANK_TARGET TAMIS_INLINE unsigned prepare_far(const many_shape *n, const uint64_t *table,
@@ -396,8 +396,8 @@ RANK_TARGET static void look(const tamis_i_rank_bucket *c, const uint64_t *table
     }
 }
 
-/* Slots from number s on move up by one, and their bits with them; 'slot' goes to the gap.  From the last
- * piece to the first: what leaves a piece at its end has been put at the beginning of the next. */
+/* Slots from number s on move up by one, and their bits with them; 'slot' goes into the gap.  Works
+ * from the last piece to the first: what leaves the end of a piece goes to the beginning of the next. */
 RANK_TARGET static void open_slot(const tamis_i_rank_bucket *c, uint64_t *table,
                                   const tamis_i_rank_view *v, unsigned s, uint64_t slot) {
     const unsigned width = (unsigned)c->slot_bits;
@@ -461,7 +461,7 @@ RANK_TARGET static void drop(const tamis_i_rank_bucket *c, uint64_t *table,
     const uint64_t bit =
         v->length == 1 ? v->at[0] + v->home : tamis_i_rank_higher_at(c, v, v->before);
     table[bit / 64] &= ~((uint64_t)1 << bit % 64);
-    if (v->last < v->load) /* which only bits that no calls have made can break */
+    if (v->last < v->load) /* always true, except for bits that no call has made */
         close_slot(c, table, v, v->last);
 }
 
@@ -469,19 +469,19 @@ RANK_TARGET static void drop(const tamis_i_rank_bucket *c, uint64_t *table,
 
 /* A chain, followed to its end. */
 typedef struct chain_walk {
-    unsigned load, length, first, last, before; /* 'first' is where a chain of this home begins */
+    unsigned load, length, first, last, before; /* 'first': where a chain of this home begins */
     unsigned matches, match;
     uint64_t next; /* slot for one more */
     uint64_t slot; /* what 'match' holds */
 } chain_walk;
 
-/* Ones before bit s of the higher index, of which 'higher' is the first word; 'one': it has no other. */
+/* Ones before bit s of the higher index.  'higher' is its first word; 'one': it has no other. */
 RANK_TARGET TAMIS_INLINE unsigned before_slot(const uint64_t *table, uint64_t at, uint64_t higher,
                                               unsigned s, bool one) {
     return one ? RANK_ONES(higher & tamis_i_low_mask(s)) : ones(table, at, s);
 }
 
-/* False if the bucket has extensions, or bits that no calls have made. */
+/* False if the bucket has extensions, or bits that no call has made. */
 RANK_TARGET TAMIS_INLINE bool walk_chain(const tamis_i_rank_bucket *c, const uint64_t *table,
                                          uint64_t at, unsigned home, uint64_t fingerprint, bool one,
                                          chain_walk *w) {
@@ -560,7 +560,7 @@ RANK_TARGET static inline void close_gap(uint64_t *table, uint64_t at, uint64_t 
     *w = (*w & keep & within) | ((here & within) >> width & ~keep) | beyond;
 }
 
-/* tamis_i_field_put without a branch; it touches the next word in any case. */
+/* tamis_i_field_put without a branch; it always touches the next word. */
 RANK_TARGET static inline void put_field(uint64_t *table, uint64_t at, unsigned width,
                                          uint64_t value) {
     uint64_t *const w = table + at / 64;

@@ -1,4 +1,4 @@
-/* search.c - looking for a value among bit fields that lie side by side
+/* search.c - finding a value among bit fields that lie side by side
  *
  * SPDX-License-Identifier: MIT
  */
@@ -42,7 +42,7 @@ unsigned tamis_i_fields_next(const uint64_t *words, unsigned at, unsigned width,
     return n;
 }
 
-/* As a match of whole fields, with the other bits of x cleared. */
+/* Like a match of whole fields, with the other bits of x cleared. */
 unsigned tamis_i_fields_count_top(const uint64_t *words, unsigned at, unsigned width, unsigned n,
                                   unsigned kept, uint64_t value) {
     const tamis_i_fields fields = tamis_i_fields_of(width);

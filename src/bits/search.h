@@ -1,9 +1,9 @@
-/* search.h - looking for a value among bit fields that lie side by side
+/* search.h - finding a value among bit fields that lie side by side
  *
- * As many fields as fit in 64 bits are compared at once.  The wanted value is repeated by a
- * multiplication; a field of x = stored ^ repeated is zero where they agree.  With H the highest bits
- * and L the other bits of all fields, ((x & L) + L) | x has the highest bit clear just where the field
- * is zero: no carry goes from field to field.
+ * As many fields as fit in 64 bits are compared at once.  A multiplication repeats the wanted value; a
+ * field of x = stored ^ repeated is zero where they agree.  With H the highest bits and L the other
+ * bits of all fields, ((x & L) + L) | x has the highest bit clear exactly where the field is zero: no
+ * carry goes from field to field.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,7 +15,7 @@
 /* Ones at multiples of the width, as many as there are whole fields in a word; by width, 1 to 64. */
 extern const uint64_t tamis_i_repeat[65];
 
-/* Bits of all these fields: a division that would take longer than the search. */
+/* Bits of all these fields: a table, because a division would take longer than the search. */
 extern const uint8_t tamis_i_whole[65];
 
 /* The fields of one width. */
@@ -32,11 +32,12 @@ static inline tamis_i_fields tamis_i_fields_of(unsigned width) {
         .ones = ones, .high = high, .low = high - ones, .step = tamis_i_whole[width]};
 }
 
-/* The highest bit of each field among the 'width' bits from 'at' on that equals 'value'; width is a
- * multiple of that of the fields, and at most their step. */
+/* The highest bit of each field equal to 'value' among the 'width' bits from 'at' on.  'width' is a
+ * multiple of the width of the fields, and at most their step. */
 static inline uint64_t tamis_i_fields_match(const tamis_i_fields *fields, const uint64_t *words,
                                             unsigned at, unsigned width, uint64_t value) {
-    /* The second word is read only if it is needed, without a branch: else the first once more. */
+    /* Reads the second word only if it is needed, without a branch; otherwise reads the first one
+     * again. */
     const unsigned shift = at % 64;
     const uint64_t *const first = words + at / 64, *const next = first + (shift + width > 64);
     const uint64_t window = *first >> shift | *next << 1 << (63 - shift);

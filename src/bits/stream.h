@@ -9,21 +9,21 @@
 
 #include "bits/field.h"
 
-/* Bits that are written.  'next' holds the last 'pending' bits, fewer than 8. */
+/* A writer of bits.  'next' holds the last 'pending' bits, fewer than 8. */
 typedef struct tamis_i_writer {
     unsigned char *bytes;
     uint64_t next;
     unsigned pending;
 } tamis_i_writer;
 
-/* At most 56 bits, so that they and 7 pending ones fit in a word. */
+/* Write at most 56 bits: they and 7 pending ones fit in a word. */
 static inline void tamis_i_write_some(tamis_i_writer *w, uint64_t value, unsigned width) {
     w->next |= value << w->pending;
     for (w->pending += width; w->pending >= 8; w->pending -= 8, w->next >>= 8)
         *w->bytes++ = (unsigned char)w->next;
 }
 
-/* Write the low 'width' bits of 'value', which has no others; 0 <= width <= 64. */
+/* Write the low 'width' bits of 'value', which has no other bits; 0 <= width <= 64. */
 static inline void tamis_i_write(tamis_i_writer *w, uint64_t value, unsigned width) {
     const unsigned low = width > 56 ? 32 : 0;
     if (low != 0)
@@ -37,7 +37,7 @@ static inline void tamis_i_write_end(tamis_i_writer *w) {
         tamis_i_write(w, 0, 8 - w->pending);
 }
 
-/* Bits that are read: 'left' more bytes at 'bytes', and before them 'pending' bits in 'next'. */
+/* A reader of bits: 'left' more bytes at 'bytes', and before them 'pending' bits in 'next'. */
 typedef struct tamis_i_reader {
     const unsigned char *bytes;
     size_t left;
@@ -45,7 +45,7 @@ typedef struct tamis_i_reader {
     unsigned pending;
 } tamis_i_reader;
 
-/* At most 56 bits. */
+/* Read at most 56 bits. */
 static inline bool tamis_i_read_some(tamis_i_reader *r, unsigned width, uint64_t *value) {
     for (; r->pending < width; r->pending += 8, r->left--) {
         if (r->left == 0)
@@ -58,7 +58,7 @@ static inline bool tamis_i_read_some(tamis_i_reader *r, unsigned width, uint64_t
     return true;
 }
 
-/* Read 'width' bits, up to 64.  False if there are not as many. */
+/* Read 'width' bits, up to 64.  False if there are fewer. */
 static inline bool tamis_i_read(tamis_i_reader *r, unsigned width, uint64_t *value) {
     const unsigned n_low = width > 56 ? 32 : 0;
     uint64_t low = 0, high = 0;
@@ -79,7 +79,7 @@ static inline void tamis_i_write_bits(tamis_i_writer *w, const uint64_t *words, 
     }
 }
 
-/* Read n bits to where zeros are, from bit 'at' on. */
+/* Read n bits into words, from bit 'at' on, which must be zero. */
 static inline bool tamis_i_read_bits(tamis_i_reader *r, uint64_t *words, uint64_t at, uint64_t n) {
     for (unsigned width; n > 0; n -= width, at += width) {
         uint64_t bits;

@@ -1,4 +1,4 @@
-/* words.c - ones in arrays of words, as they are defined
+/* words.c - ones in arrays of words: the portable definition
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,8 +20,8 @@ uint64_t tamis_i_words_rank(const uint64_t *words, uint64_t at) {
     return rest == 0 ? sum : sum + tamis_i_ones_of(words[at / 64] & tamis_i_low_mask(rest));
 }
 
-/* Byte sums as in tamis_i_ones_of, then all their prefix sums by one multiplication; the first byte whose
- * prefix sum exceeds r holds the bit. */
+/* Byte sums as in tamis_i_ones_of, then all their prefix sums by one multiplication. The first byte
+ * whose prefix sum exceeds r holds the bit. */
 unsigned tamis_i_words_select(uint64_t word, unsigned r) {
     uint64_t w = word - (word >> 1 & 0x5555555555555555u);
     w = (w & 0x3333333333333333u) + (w >> 2 & 0x3333333333333333u);

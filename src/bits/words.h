@@ -20,7 +20,7 @@ typedef struct tamis_i_words_ops {
 const tamis_i_words_ops *tamis_i_words_ops_for(unsigned features);
 const tamis_i_words_ops *tamis_i_words_ops_x86(unsigned features);
 
-/* The operations as they are defined, for those who have only some of their own. */
+/* The portable operations, for engines that have only some of their own. */
 uint64_t tamis_i_words_ones(const uint64_t *words, size_t n);
 uint64_t tamis_i_words_rank(const uint64_t *words, uint64_t at);
 unsigned tamis_i_words_select(uint64_t word, unsigned r);

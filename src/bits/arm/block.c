@@ -1,7 +1,7 @@
 /* block.c - a Bloom filter in one block, for 64-bit ARM with NEON
  *
- * A block is 64 bytes, as many as TBL looks up: four registers are one table.  The top six bits of a place
- * say which byte, the next three which bit:
+ * A block is 64 bytes, as many as TBL looks up: four registers are one table.  The top six bits of a
+ * place select the byte, the next three the bit:
  *
  *      place      [ byte | bit ]        top 9 bits of a 32-bit lane
  *
@@ -22,7 +22,8 @@ TAMIS_INLINE uint8x16x4_t block_load(const uint8_t *block) {
         {vld1q_u8(block), vld1q_u8(block + 16), vld1q_u8(block + 32), vld1q_u8(block + 48)}};
 }
 
-/* What all keys of a call share: factors, and 1 in the lanes that k bits use.  'more' than eight bits. */
+/* What all keys of a call share: factors, and 1 in the lanes that k bits use.  'more': more than eight
+ * bits. */
 typedef struct block_draw {
     uint32x4_t factors[4];
     uint8x16_t ones;
@@ -38,7 +39,7 @@ TAMIS_INLINE block_draw block_draw_of(unsigned k, bool more) {
     return draw;
 }
 
-/* The places of one key: bytes, and the bit in each, which is 0 in lanes that are not in use. */
+/* The places of one key: bytes, and the bit in each, which is 0 in unused lanes. */
 typedef struct block_key {
     uint8x16_t bytes, bits;
 } block_key;

@@ -6,13 +6,13 @@
  *      ends     0 1 1 0 0 1 1      4 runs: entries 0 1 | 2 | 3 4 5 | 6
  *      ones   1 0 1 1 0 0 1 1      run 2 begins at one number 2, place 3, and ends at the next, place 6
  *
- * There is no PDEP.  CNT counts the ones of all bytes at once and a multiplication adds them up; the sums
- * give the byte of a one by its number, a table its place there.  The sums are made once for the two ones
- * that a key asks for: where its run begins, and where the last run ends.
+ * There is no PDEP.  CNT counts the ones of all bytes at once and a multiplication adds them up.  The
+ * sums give the byte of a one by its number, and a table gives its place there.  The sums are computed
+ * once for the two ones that a key asks for: where its run begins, and where the last run ends.
  *
- * Fingerprints are compared in one window of 57 bits, which one load gets from anywhere in the line.  Longer
- * runs and fuller lines go the way of bits/line.c, and so does adding: most of its work is to shorten
- * entries, for which there is no instruction.
+ * Fingerprints are compared in one window of 57 bits, which one load gets from anywhere in the line.
+ * Longer runs and fuller lines are left to bits/line.c.  So is adding: most of its work is to shorten
+ * entries, and there is no instruction for that.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -30,7 +30,7 @@
 
 /* ---- ones by their number ---- */
 
-/* The places of the ones of a byte, half a byte for each; that of the first lowest. */
+/* The places of the ones of a byte, half a byte for each, that of the first lowest. */
 #define LINE_PLACE(b, i, above) ((above) << 4 * ((b) >> (i)&1) | (i) * ((b) >> (i)&1))
 #define LINE_PLACES(b)                                                                             \
     LINE_PLACE(b, 0u, LINE_PLACE(b, 1u, LINE_PLACE(b, 2u, LINE_PLACE(b, 3u, LINE_PLACES_ABOVE(b)))))
@@ -61,7 +61,7 @@ TAMIS_INLINE line_sums line_sums_of(uint64_t word) {
     return (line_sums){word, vget_lane_u64(vreinterpret_u64_u8(counts), 0) * LINE_BYTES};
 }
 
-/* The place of one number k, at most 127; 64 or more if there are not so many. */
+/* The place of one number k, at most 127; 64 or more if there are fewer ones. */
 TAMIS_INLINE unsigned line_select(line_sums w, unsigned k) {
     const uint64_t highs = LINE_BYTES << 7;
     const uint64_t before =
@@ -170,7 +170,7 @@ TAMIS_INLINE unsigned line_start_before(const uint64_t ones[2], unsigned at, boo
 typedef struct line_sight {
     uint64_t hit;
     unsigned n, start, in_run, bits;
-    unsigned length, end; /* of the fingerprints of the run: of one, and where they end as bits */
+    unsigned length, end; /* of one fingerprint of the run, and the bit where they end */
 } line_sight;
 
 /* False if the line is too full for this, or the run too long for a window. */
@@ -204,17 +204,17 @@ TAMIS_INLINE bool line_see(const tamis_i_line *line, const uint64_t *words, unsi
     return TAMIS_LIKELY(s->in_run * s->length <= LINE_WINDOW);
 }
 
-/* The 8 bytes that end with or after bit 'end', so that at least 57 bits before it are in them; bit 0 of the
- * result is bit 'at' of the line.  If 'end' is less than 57, they begin before the line: up to 7 bytes of the
- * line before it, or of the state. */
+/* The 8 bytes that end with or after bit 'end', so they hold at least 57 bits before it.  Bit 0 of the
+ * result is bit 'at' of the line.  If 'end' is less than 57, they begin before the line: up to 7 bytes
+ * of the line before it, or of the state. */
 TAMIS_INLINE uint64_t line_window(const uint64_t *words, unsigned end, unsigned at) {
     const unsigned byte = (end + 7) / 8;
     uint64_t window;
     memcpy(&window, (const unsigned char *)words + byte - 8, sizeof window);
-    return window >> (at + 64 - 8 * byte) % 64; /* of no bits any do */
+    return window >> (at + 64 - 8 * byte) % 64; /* for no bits, any shift will do */
 }
 
-/* Which of the fingerprints of the run match: the highest bit of the lowest that does, if there is one, and
+/* Which of the fingerprints of the run match: the highest bit of the lowest match, if there is one, and
  * perhaps of others above it; bit 0 is bit '*at' of the line. */
 TAMIS_INLINE uint64_t line_matches(const uint64_t *words, const line_sight *s, uint64_t fingerprint,
                                    unsigned *at) {
@@ -276,8 +276,8 @@ TAMIS_INLINE bool line_drop_one(const tamis_i_line *line, uint64_t *words, unsig
     CASE(sparse_set, LINE_ANY, false, true)                                                        \
     CASE(any_set, LINE_ANY, true, true)
 
-/* One call per key: half of the keys that are not there end at their home.  The branch is not foreseen, but
- * the way to the next call gets shorter; in a group it would cost more than it saves. */
+/* One call per key: half of the absent keys end at their home.  The branch is not predicted, but the
+ * next call comes sooner.  In a group it would cost more than it saves. */
 #define LINE_FIND(name, homes, wide, set)                                                          \
     static bool line_##name##_has(const tamis_i_line *line, const uint64_t *words, unsigned home,  \
                                   uint64_t fingerprint) {                                          \
@@ -340,7 +340,7 @@ static size_t line_add(const tamis_i_line *line, const tamis_i_line_keys *keys, 
     return n;
 }
 
-/* Loads are spread around the mean like those of Poisson; up to this mean few have 63 keys. */
+/* Loads are spread around the mean like Poisson variables; up to this mean few lines have 63 keys. */
 #define LINE_NARROW_LOAD 46u
 
 const tamis_i_line_ops *tamis_i_line_ops_arm(const tamis_i_line *line, unsigned features) {

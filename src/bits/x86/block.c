@@ -11,12 +11,12 @@
 
 #define AVX2 TAMIS_I_TARGET_AVX2
 
-/* Eight bits of a block at once, in lanes of 32 bits.  A block is two vectors of eight lanes; the top
- * bit of a position says which vector, the next three which lane, the last five which bit:
+/* Eight bits of a block at once, in lanes of 32 bits.  A block is two vectors of eight lanes.  The top
+ * bit of a position selects the vector, the next three the lane, the last five the bit:
  *
  *      position   [ v | lane | bit ]        top 9 bits of a 32-bit lane of 'where'
  *
- * Both vectors are permuted by lane, and the top bit, which is the sign of 'where', blends them. */
+ * Both vectors are permuted by lane.  The top bit, which is the sign of 'where', blends them. */
 AVX2 TAMIS_INLINE __m256i block_broadcast(const unsigned char *p) {
     int32_t value;
     memcpy(&value, p, sizeof value);
@@ -89,7 +89,7 @@ AVX2 static void block_test_many(const tamis_i_probe *probes, size_t n, unsigned
     }
 }
 
-/* The bits of four hashes come into both halves of a block. */
+/* Add the bits of four hashes to both halves of a block. */
 AVX2 TAMIS_INLINE void block_add_four(__m256 *low, __m256 *high, __m128i four) {
     const uint64_t two[2] = {(uint64_t)_mm_cvtsi128_si64(four),
                              (uint64_t)_mm_extract_epi64(four, 1)};

@@ -1,8 +1,8 @@
 /* choices.h - the buckets of keys, four keys at a time, for x86-64 with AVX2
  *
- * As tamis_i_choices_locate, for 3 subtables of fewer than 2^29 buckets each, which are of whole bytes.  A
- * vector has no products of 64 bits, but four of 32 at a time; numbers of buckets and lines have no more,
- * so that most products need one or two of these.
+ * Like tamis_i_choices_locate, for 3 subtables of fewer than 2^29 buckets each, in whole bytes.
+ * Vectors have no products of 64 bits, but four of 32 bits at a time.  Numbers of buckets and lines
+ * have no more bits, so most products need one or two of these.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,7 +25,7 @@ TAMIS_I_CHOICES_FOUR __m256i tamis_i_four_of(uint64_t word) {
     return _mm256_set1_epi64x((long long)word);
 }
 
-/* The lower halves of a times a word of 64 bits: the upper 64 bits of the products, which have 96. */
+/* The lower halves of a times a word of 64 bits: the upper 64 bits of the 96-bit products. */
 TAMIS_I_CHOICES_FOUR __m256i tamis_i_four_part(__m256i a, __m256i low, __m256i high) {
     const __m256i carry = _mm256_srli_epi64(_mm256_mul_epu32(a, low), 32);
     return _mm256_srli_epi64(_mm256_add_epi64(_mm256_mul_epu32(a, high), carry), 32);
@@ -52,7 +52,7 @@ TAMIS_I_CHOICES_FOUR __m256i tamis_i_four_mulhi(__m256i a, uint64_t b) {
         _mm256_srli_epi64(second, 32));
 }
 
-/* As tamis_i_mix. */
+/* Like tamis_i_mix. */
 TAMIS_I_CHOICES_FOUR __m256i tamis_i_four_mix(__m256i x) {
     x = _mm256_xor_si256(x, _mm256_srli_epi64(x, 32));
     x = tamis_i_four_times(x, TAMIS_I_MIX_1);
@@ -61,7 +61,7 @@ TAMIS_I_CHOICES_FOUR __m256i tamis_i_four_mix(__m256i x) {
     return _mm256_xor_si256(x, _mm256_srli_epi64(x, 32));
 }
 
-/* Bucket number 'number': its first byte.  Lines have 64 bytes, of which buckets use all or fewer. */
+/* The first byte of bucket number 'number'.  Lines have 64 bytes; buckets use all of them or fewer. */
 TAMIS_I_CHOICES_FOUR __m256i tamis_i_four_bucket(const tamis_i_choices *choices,
                                                  const uint64_t *table, __m256i number) {
     const __m256i line =
@@ -74,18 +74,18 @@ TAMIS_I_CHOICES_FOUR __m256i tamis_i_four_bucket(const tamis_i_choices *choices,
     return _mm256_add_epi64(bytes, tamis_i_four_of((uint64_t)(uintptr_t)table));
 }
 
-/* The bucket in subtable i, from that in subtable 0 and a distance below B = buckets. */
+/* The bucket in subtable i, from the one in subtable 0 and a distance below B = buckets. */
 TAMIS_I_CHOICES_FOUR __m256i tamis_i_four_turn(__m256i first, __m256i turned, __m256i buckets) {
     const __m256i carry = _mm256_srli_epi64(_mm256_mul_epu32(turned, buckets), 32);
     const __m256i product = _mm256_mul_epu32(_mm256_srli_epi64(turned, 32), buckets);
     const __m256i distance = _mm256_srli_epi64(_mm256_add_epi64(product, carry), 32);
     const __m256i to = _mm256_add_epi64(first, distance);
-    /* Below B the difference wraps to a large number, in the lower half. */
+    /* If 'to' is below B, the difference wraps to a large number, in the lower half. */
     return _mm256_min_epu32(to, _mm256_sub_epi32(to, buckets));
 }
 
-/* Locate four keys: at[1] to at[3] become the first bytes of their buckets, and word[0] the fingerprint,
- * which is the remainder and then the first bits of the second word of the digest. */
+/* Locate four keys. at[1] to at[3] become the first bytes of their buckets, and word[0] the
+ * fingerprint: the remainder, then the first bits of the second word of the digest. */
 TAMIS_I_CHOICES_FOUR void tamis_i_choices_locate_four(const tamis_i_choices *choices,
                                                       const uint64_t *table,
                                                       const tamis_digest *digests,

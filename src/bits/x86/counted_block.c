@@ -28,7 +28,7 @@ AVX2 static inline __m256i counted_half(const unsigned char *p) {
     return _mm256_set1_epi32(value);
 }
 
-/* Words past the end of a block are not touched: they may be in another line, or in nobody's memory. */
+/* Words past the end of a block are not touched: they may be in another line, or not in our memory. */
 AVX2 TAMIS_INLINE __m256i counted_load_words(const uint64_t *from, unsigned words) {
     if (words >= 4)
         return counted_load(from);
@@ -66,7 +66,7 @@ AVX2 TAMIS_INLINE __m256i counted_missing(tamis_i_halves block, __m256i place, u
 typedef struct frame {
     __m256i bits, first;
     __m256i factors;           /* of the first eight places */
-    tamis_i_counted_block own; /* a copy, which nothing that is written can alias */
+    tamis_i_counted_block own; /* a copy, so no write can alias it */
     uint64_t counter;          /* mask */
 } frame;
 
@@ -91,7 +91,7 @@ AVX2 TAMIS_INLINE __m256i counted_places(const frame *f, const uint64_t *hash, _
     return _mm256_add_epi32(_mm256_mulhi_epu16(_mm256_srli_epi32(where, 16), f->bits), f->first);
 }
 
-/* Does the block lack one of the first eight bits of the hash?  Most absent keys do. */
+/* Does the block lack one of the first eight bits of the hash?  For most absent keys it does. */
 AVX2 TAMIS_INLINE bool counted_lacks_first(const frame *f, const uint64_t *block,
                                            const uint64_t *hash, unsigned words) {
     const __m256i lacks = counted_missing(counted_load_block(block, words),
@@ -99,7 +99,7 @@ AVX2 TAMIS_INLINE bool counted_lacks_first(const frame *f, const uint64_t *block
     return _mm256_testz_si256(lacks, lacks) == 0;
 }
 
-/* One of the others?  There are 'eights' times eight. */
+/* Does it lack one of the others?  There are 'eights' times eight. */
 AVX2 TAMIS_INLINE bool counted_lacks_other(const frame *f, const uint64_t *block,
                                            const uint64_t *hash, const __m256i *factors,
                                            unsigned eights, unsigned words) {
@@ -111,7 +111,7 @@ AVX2 TAMIS_INLINE bool counted_lacks_other(const frame *f, const uint64_t *block
     return _mm256_testz_si256(lacks, lacks) == 0;
 }
 
-/* Of the keys that have the first eight bits, as a mask, those that have the others as well. */
+/* Of the keys that have the first eight bits, given as a mask, those that also have the others. */
 AVX2 TAMIS_INLINE uint32_t counted_with_others(const frame *f, const tamis_i_probe *probes,
                                                uint32_t present, unsigned eights, unsigned words) {
     __m256i factors[3];
@@ -151,8 +151,8 @@ AVX2 TAMIS_INLINE bool counted_refuses(const frame *f, const tamis_i_probe *prob
            f->own.limit;
 }
 
-/* The first eight bits of all keys; then the others of those keys that have these.  Whether a key has
- * is a matter of chance that no processor can predict: so it is not asked key by key. */
+/* Test the first eight bits of all keys, then the other bits of the keys that have these.  No processor
+ * can predict whether a key has them, so there is no branch per key. */
 AVX2 TAMIS_INLINE uint64_t counted_look_at(const tamis_i_counted_block *layout,
                                            const tamis_i_probe *probes, size_t n,
                                            const tamis_i_probe *next, unsigned words) {
@@ -215,7 +215,7 @@ AVX2 TAMIS_INLINE void counted_find_places(const tamis_i_counted_block *layout,
                                            const tamis_digest *digests, size_t n,
                                            tamis_i_probe *probes,
                                            tamis_i_counted_block_places *places, unsigned eights) {
-    const tamis_i_counted_block own = *layout; /* a copy, which nothing that is written can alias */
+    const tamis_i_counted_block own = *layout; /* a copy, so no write can alias it */
     __m256i factors[4];
     for (unsigned i = 0; i < eights; i++)
         factors[i] = counted_factors_from(&own, 8 * i);
@@ -254,8 +254,8 @@ TAMIS_INLINE uint32_t counted_reverse(uint32_t x, size_t n) {
     return __builtin_bswap32(x) >> (32 - n);
 }
 
-/* What a block that refuses its key would become is written elsewhere: near the capacity that is a matter
- * of chance, and not asked as a question that the processor would have to guess. */
+/* If a block refuses its key, the changed block is written elsewhere.  Near the capacity a refusal is
+ * random, so a branch would be mispredicted. */
 AVX2 TAMIS_INLINE uint64_t counted_fill_blocks(const tamis_i_counted_block *layout,
                                                const tamis_i_probe *probes, size_t n, bool stop,
                                                unsigned hashes, unsigned words) {

@@ -1,5 +1,5 @@
-/* dleft_bucket.c - the search in d-left buckets, for x86-64 with BMI2, whose shifts and masks take half the
- * instructions
+/* dleft_bucket.c - the search in d-left buckets, for x86-64 with BMI2: its shifts and masks take half
+ * the instructions
  *
  * SPDX-License-Identifier: MIT
  */

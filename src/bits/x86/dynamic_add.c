@@ -1,4 +1,4 @@
-/* dynamic_add.c - one more element in a bucket of dynamic_bucket.h that has any state, for x86-64 with AVX2
+/* dynamic_add.c - one more element in a bucket of dynamic_bucket.h in any state, for x86-64 with AVX2
  * and BMI2
  *
  * SPDX-License-Identifier: MIT
@@ -9,9 +9,8 @@
 
 #include "bits/x86/dynamic_view.h"
 
-/* Ones at all multiples of a number of bits, 1 to 48.  Below 64: the first as many as there are whole
- * fields in a word (search.c), and one more unless w divides 64.  Above they go on w - 64 mod w bits
- * later. */
+/* Ones at all multiples of a number of bits, 1 to 48.  Below 64: as many as there are whole fields in a
+ * word (search.c), and one more unless w divides 64.  Above they continue w - 64 mod w bits later. */
 #define WHOLE(w)  (~(uint64_t)0 / (~(uint64_t)0 >> (64 - (w))) >> 64 % (w))
 #define STARTS(w) (WHOLE(w) | (uint64_t)1 << (64 - 64 % (w)) % 64)
 #define TWO(w)    STARTS(w), STARTS(w) << ((w)-64 % (w)) % (w)
@@ -31,7 +30,8 @@ TAMIS_I_TARGET_BOTH void tamis_i_dynamic_add_any_x86(const tamis_i_dynamic_bucke
     const tamis_i_dynamic_quick q = tamis_i_dynamic_quick_of(layout);
     tamis_i_dynamic_told t = tamis_i_dynamic_quick_told(&q, bucket);
     const uint64_t n = t.n, own = layout->longest;
-    /* Elements of one length count as group b, and if there are none it is as long as the new one. */
+    /* Elements of one length count as group b.  If there are none, group b is as long as the new
+     * element. */
     t.tail_b = n == 0 ? own - 8 : t.n_b == 0 ? t.tail_a : t.tail_b;
     t.n_a = t.n_b == 0 ? 0 : t.n_a;
     t.n_b = n - t.n_a;
@@ -39,7 +39,7 @@ TAMIS_I_TARGET_BOTH void tamis_i_dynamic_add_any_x86(const tamis_i_dynamic_bucke
         layout, (unsigned)layout->state_at, (unsigned)t.n_a, (unsigned)t.tail_a + 8, (unsigned)own,
         (unsigned)t.n_b, (unsigned)t.tail_b + 8);
     const uint64_t longer = l.longer - 8, shorter = l.shorter - 8, place = t.n_a;
-    /* Old elements that become longer ones. */
+    /* Old elements that become long ones. */
     const uint64_t n_longer = l.n_a - (l.n_a > place);
     const uint64_t of_a = n_longer < place ? n_longer : place;
     const uint64_t first_b = t.n_a * t.tail_a, end = first_b + t.n_b * t.tail_b;

@@ -1,11 +1,11 @@
 /* dynamic_bucket.c - buckets whose elements shrink, for x86-64 with AVX2 and BMI2
  *
- * Two sets of operations: quick ones, with the kernels of dynamic_view.h, for the layouts that those can do;
- * for others the template, with heads compared as vectors.
+ * There are two sets of operations: quick ones, with the kernels of dynamic_view.h, for the layouts
+ * that these support; and the template, with heads compared as vectors, for the others.
  *
- * Quick ones locate the keys of a group first, four at a time; then each key is worked on in turns with a
- * fetch for the next group.  What cannot be foreseen is not branched on: whether a head agrees, where, and to
- * which group an element belongs.
+ * The quick ones locate the keys of a group first, four at a time.  Then work on each key alternates
+ * with a fetch for the next group.  There is no branch on anything unpredictable: whether a head
+ * matches, where, and to which group an element belongs.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,7 +28,7 @@
 
 /* ---- one key ---- */
 
-/* Probes have the first bytes of the buckets in the last d of at[], and the fingerprint. */
+/* Probes hold the first bytes of the buckets in the last d of at[], and the fingerprint. */
 TAMIS_INLINE void quick_locate(const tamis_i_dynamic_layout *l, unsigned d, unsigned char *table,
                                tamis_digest digest, tamis_i_probe *probe) {
     const unsigned r = (unsigned)l->choices.remainder_bits;
@@ -51,7 +51,7 @@ FAST uint64_t quick_find(const tamis_i_dynamic_layout *l, const tamis_i_probe *p
     return hits & l->bucket.heads.places;
 }
 
-/* Does the first of the elements that 'hits' tells, or element 0 if there are none, hold the fingerprint? */
+/* Does the first of the elements in 'hits', or element 0 if there are none, hold the fingerprint? */
 FAST bool first_holds(const tamis_i_dynamic_quick *q, unsigned d, const tamis_i_probe *probe,
                       uint64_t hits, bool least) {
     const uint64_t bit = _tzcnt_u64(hits) % 64;
@@ -59,7 +59,7 @@ FAST bool first_holds(const tamis_i_dynamic_quick *q, unsigned d, const tamis_i_
                                      least);
 }
 
-/* Mostly no more than one head agrees: whether one does is no branch, since it cannot be foreseen. */
+/* Mostly at most one head matches.  Whether one does is not a branch, since it cannot be predicted. */
 FAST bool quick_contains(const tamis_i_dynamic_quick *q, unsigned d, const tamis_i_probe *probe,
                          uint64_t hits) {
     unsigned found = (hits != 0) & first_holds(q, d, probe, hits, false);
@@ -70,7 +70,7 @@ FAST bool quick_contains(const tamis_i_dynamic_quick *q, unsigned d, const tamis
     return found != 0;
 }
 
-/* Changes of a bucket.  Wide ones are left to bits/dynamic_bucket.c. */
+/* Change a bucket.  Wide ones are left to bits/dynamic_bucket.c. */
 FAST void quick_add(const tamis_i_dynamic_layout *l, uint64_t *table,
                     const tamis_i_dynamic_quick *q, unsigned char *bucket, uint64_t n,
                     uint64_t fingerprint) {
@@ -97,7 +97,7 @@ FAST void quick_drop(const tamis_i_dynamic_layout *l, uint64_t *table,
                          (unsigned)(byte % TAMIS_LINE_BYTES * 8), (unsigned)i);
 }
 
-/* A key whose fingerprint is in no bucket goes to the least loaded, if that has room. */
+/* A key whose fingerprint is in no bucket goes to the least loaded one, if that has room. */
 FAST bool quick_insert(const tamis_i_dynamic_layout *l, uint64_t *table,
                        const tamis_i_dynamic_quick *q, unsigned d, const tamis_i_probe *probe) {
     uint64_t least = tamis_i_dynamic_quick_load(q, quick_bucket(probe, d, 0)) * 4;
@@ -182,8 +182,8 @@ TAMIS_INLINE void quick_fetch(unsigned d, const tamis_i_choices_turn *turn, size
     }
 }
 
-/* Locate the next group.  True if its lines are to be fetched in turns with the work on this one, key by key;
- * if not, they are fetched here. */
+/* Locate the next group.  True if its lines are to be fetched in turns with the work on this group, key
+ * by key.  If not, they are fetched here. */
 FAST bool quick_begin(const tamis_i_dynamic_layout *l, unsigned d, const tamis_i_choices_turn *turn,
                       bool write) {
     const bool turns = choices_in_turns(turn);

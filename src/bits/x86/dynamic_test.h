@@ -7,8 +7,8 @@
 
 #include "bits/dynamic_bucket.h"
 
-/* In a bucket that begins with 'bytes': add to n elements, in the common state and in any; drop; is element i
- * a prefix of the fingerprint, or (least) akin? */
+/* For a bucket that begins with 'bytes': add to n elements, in the common state and in any; drop; is
+ * element i a prefix of the fingerprint, or (least) akin? */
 void tamis_i_dynamic_test_add(const tamis_i_dynamic_bucket *bucket, unsigned char *bytes,
                               unsigned n, uint64_t fingerprint);
 void tamis_i_dynamic_test_add_any(const tamis_i_dynamic_bucket *bucket, unsigned char *bytes,

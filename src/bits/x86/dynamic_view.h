@@ -1,18 +1,19 @@
 /* dynamic_view.h - the work on one bucket of dynamic_bucket.h, for x86-64 with AVX2 and BMI2
  *
- * For buckets as the planner chooses them, bucket->quick: of whole bytes, with heads of 8 bits, no counters
- * and two lengths.  Those of fewer than 24 bytes can also be changed here, bucket->narrow, if their tails
- * always fit 128 bits.  Everything equals dynamic_bucket.c bit for bit.
+ * For buckets as the planner chooses them, bucket->quick: whole bytes, heads of 8 bits, no counters and
+ * two lengths.  Those of fewer than 24 bytes can also be changed here, bucket->narrow, if their tails
+ * always fit in 128 bits.  Everything equals dynamic_bucket.c bit for bit.
  *
  * A narrow bucket is n bytes of heads, the tails, and the state in the last bits:
  *
  *      [ heads ][ tails: 2 words, from byte n on ] .. [ state ]
  *
- * When an element comes, nearly always all others lose bits.  The first bits of each tail are the
- * upper ones, so that a mask that tells the bits to be kept turns this into one PEXT per word.  With S
- * the first bits of all tails, and T those shifted up by what each loses, T - S has all bits that go.
+ * When an element is added, nearly always all others lose bits.  The first bits of each tail are the
+ * upper ones, so a mask of the bits to keep turns this into one PEXT per word.  With S the first bits
+ * of all tails, and T those shifted up by what each loses, T - S has all bits that go.
  *
- * Memory outside of the bucket is not touched: what would reach behind it is read from its last 8 bytes.
+ * Memory outside of the bucket is not touched: what would extend behind it is read from its last 8
+ * bytes.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -31,7 +32,7 @@ typedef struct tamis_i_two {
 
 #define TAMIS_I_DYNAMIC_AVX2 TAMIS_I_TARGET_BOTH static inline
 
-/* What is needed of tamis_i_dynamic_bucket, to be kept in registers. */
+/* The part of tamis_i_dynamic_bucket to be kept in registers. */
 typedef struct tamis_i_dynamic_quick {
     uint64_t last;       /* byte of a bucket that its last 8 begin with */
     uint64_t least_tail; /* bits of the shortest tail */
@@ -77,15 +78,15 @@ TAMIS_INLINE tamis_i_dynamic_told tamis_i_dynamic_quick_told(const tamis_i_dynam
     return t;
 }
 
-/* 64 bits from bit 'at' on, of which those past the bucket mean nothing. */
+/* 64 bits from bit 'at' on; those past the bucket mean nothing. */
 TAMIS_INLINE uint64_t tamis_i_dynamic_window(const tamis_i_dynamic_quick *q,
                                              const unsigned char *bucket, uint64_t at) {
     const uint64_t byte = at / 8 < q->last ? at / 8 : q->last;
     return tamis_i_dynamic_load64(bucket + byte) >> ((at - 8 * byte) & 63);
 }
 
-/* Is element i, whose head agrees, a prefix of the fingerprint, or alike in the minimal remainder?  If
- * there is no element i, no. */
+/* Is element i, whose head matches, a prefix of the fingerprint, or (least) alike in the minimal
+ * remainder?  False if there is no element i. */
 TAMIS_I_DYNAMIC_AVX2 bool tamis_i_dynamic_holds_x86(const tamis_i_dynamic_quick *q,
                                                     const unsigned char *bucket, uint64_t i,
                                                     uint64_t fingerprint, bool least) {
@@ -160,8 +161,8 @@ TAMIS_I_DYNAMIC_AVX2 void tamis_i_dynamic_write_x86(const tamis_i_dynamic_quick 
     memcpy(bucket + q->last, &end, sizeof end);
 }
 
-/* Write a bucket of n elements anew: cut those that it has, of which 'keep' tells the bits of their tails
- * that stay, and put the new one at 'place', where its tail of 'tail' bits is bit 'at' of the tails. */
+/* Rewrite a bucket of n elements.  Cut its elements, where 'keep' gives the bits of their tails that
+ * stay.  Put the new one at 'place', where its tail of 'tail' bits begins at bit 'at' of the tails. */
 TAMIS_I_DYNAMIC_AVX2 void tamis_i_dynamic_put_x86(const tamis_i_dynamic_quick *q,
                                                   unsigned char *bucket, uint64_t fingerprint,
                                                   uint64_t n, tamis_i_two keep, uint64_t place,
@@ -188,7 +189,7 @@ TAMIS_I_DYNAMIC_AVX2 void tamis_i_dynamic_put_x86(const tamis_i_dynamic_quick *q
     tamis_i_dynamic_write_x86(q, bucket, heads, n + 1, tails, state);
 }
 
-/* As tamis_i_dynamic_add with the whole fingerprint, for one key; there is room. */
+/* Like tamis_i_dynamic_add with the whole fingerprint, for one key; there is room. */
 void tamis_i_dynamic_add_any_x86(const tamis_i_dynamic_bucket *layout, unsigned char *bucket,
                                  uint64_t fingerprint);
 
@@ -206,7 +207,7 @@ TAMIS_I_DYNAMIC_AVX2 void tamis_i_dynamic_add_x86(const tamis_i_dynamic_bucket *
         tamis_i_dynamic_add_any_x86(layout, bucket, fingerprint);
 }
 
-/* As tamis_i_dynamic_drop. */
+/* Like tamis_i_dynamic_drop. */
 TAMIS_I_DYNAMIC_AVX2 void tamis_i_dynamic_drop_x86(const tamis_i_dynamic_quick *q,
                                                    unsigned char *bucket, uint64_t i) {
     const tamis_i_dynamic_told t = tamis_i_dynamic_quick_told(q, bucket);
@@ -227,7 +228,7 @@ TAMIS_I_DYNAMIC_AVX2 void tamis_i_dynamic_drop_x86(const tamis_i_dynamic_quick *
                                       _mm_cmpgt_epi8(places, _mm_set1_epi8((char)((int)t.n - 2))));
     const __m128i heads =
         _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)bucket), from);
-    /* One less in the group, and if it is empty now, no length.  Without branches on the group. */
+    /* One less in the group, and no length if it is now empty.  Without branches on the group. */
     const uint64_t state = tamis_i_dynamic_quick_state(q, bucket), number = 4 * in_b;
     const uint64_t alone = (state >> number & 15) == 1;
     const uint64_t less = (state - ((uint64_t)1 << number)) & ~(31 * alone << (8 + number + in_b));

@@ -10,12 +10,12 @@
 
 #include <immintrin.h>
 
-/* Halves of a block of 512 bits of which one bit is set, on a little-endian machine:
+/* Halves of a block of 512 bits with one bit set, on a little-endian machine:
  *
  *      low    row r: bit r of byte 31 is set, 8 rows   |  8 rows of zeros
  *      high   8 rows of zeros   |  row 8 + r: the same, 8 rows
  *
- * 32 bytes from byte 31 - b of a row on have a bit of byte b set, and lie within one cache line. */
+ * The 32 bytes from byte 31 - b of a row on have a bit of byte b set, and lie within one cache line. */
 extern const unsigned char tamis_i_one_bit_low[16][64], tamis_i_one_bit_high[16][64];
 
 /* A block as two vectors. */
@@ -23,8 +23,8 @@ typedef struct tamis_i_halves {
     __m256i low, high;
 } tamis_i_halves;
 
-/* The factors of eight places from number 'from' on.  Past the last of n places the first one comes again:
- * to set or to test its bit again does no harm. */
+/* The factors of eight places from number 'from' on.  Past the last of n places the first one is
+ * repeated: setting or testing its bit again does no harm. */
 TAMIS_I_TARGET_AVX2 TAMIS_INLINE __m256i tamis_i_halves_factors(const uint32_t *factors,
                                                                 unsigned from, unsigned n) {
     const __m256i number = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -34,13 +34,13 @@ TAMIS_I_TARGET_AVX2 TAMIS_INLINE __m256i tamis_i_halves_factors(const uint32_t *
                               used);
 }
 
-/* The high halves of eight lanes each: those of 'even' as the even ones of sixteen, those of 'odd' as the odd
- * ones. */
+/* The high halves of eight lanes each: those of 'even' become the even ones of sixteen, those of 'odd'
+ * the odd ones. */
 TAMIS_I_TARGET_AVX2 TAMIS_INLINE __m256i tamis_i_halves_pair(__m256i even, __m256i odd) {
     return _mm256_blend_epi16(_mm256_srli_epi32(even, 16), odd, 0xaa);
 }
 
-/* Where in the tables the halves of blocks with a bit at these places begin.  Lanes of 16 or of 32
+/* Where the halves of blocks with a bit at these places begin in the tables.  Lanes of 16 or of 32
  * bits: 'last' is 31 in each.
  *
  *      place   [ h | b | r ]       1 + 5 + 3 bits: half, byte, bit
@@ -76,9 +76,9 @@ TAMIS_I_TARGET_AVX2 TAMIS_INLINE void tamis_i_halves_add_bit(__m256 *low, __m256
 
 /* A block with the bits of a key and no others; its n entries, up to 32, are entries[0], entries[2], ...
  *
- * Setting the bits one by one in memory would make each wait for the one before, since most keys have two in
- * one word.  A block with one bit set is read from tables, as two halves.  The number of bits is the same for
- * all keys, so that the jump is foreseen. */
+ * Setting the bits one by one in memory would make each wait for the one before, since most keys have
+ * two in one word.  So a block with one bit set is read from tables, as two halves.  The number of bits
+ * is the same for all keys, so the jump is predicted. */
 TAMIS_I_TARGET_AVX2 TAMIS_INLINE tamis_i_halves tamis_i_halves_of(const uint16_t *entries,
                                                                   unsigned n, unsigned words) {
     __m256 low = _mm256_setzero_ps(), high = low;

@@ -10,7 +10,7 @@
 
 #include <immintrin.h>
 
-/* tamis_i_heads_find, a bucket at once, if heads->vectors says so. */
+/* tamis_i_heads_find, a whole bucket at once, if heads->vectors allows it. */
 TAMIS_I_TARGET_BOTH static inline uint64_t
 tamis_i_heads_find_x86(const tamis_i_heads *heads, const tamis_i_probe *probe, unsigned d) {
     const __m128i wanted = _mm_set1_epi8((char)probe->word[TAMIS_I_HEAD]);

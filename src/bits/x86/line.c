@@ -1,6 +1,6 @@
 /* line.c - the work on one line of line.h, for x86-64 with POPCNT, LZCNT, BMI2 and AVX2
  *
- * How a line is read is in line_view.h; the work on sixteen keys at once in line_group.c.
+ * line_view.h tells how a line is read; the work on sixteen keys at once is in line_group.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -38,9 +38,9 @@ const uint16_t tamis_i_line_splits_96[129] = {SPLITS(TAMIS_I_LINE_BITS - 96)};
 
 /* ---- looking ---- */
 
-/* The same for one call per key.  Half of the keys that are not there end at their home.  The branch is not
- * foreseen, but the way ahead to the next call, and its fetch, gets shorter; in a group it would cost more
- * than it saves. */
+/* The same for one call per key.  Half of the absent keys end at their home.  The branch is not
+ * predicted, but the next call and its fetch come sooner.  In a group it would cost more than it
+ * saves. */
 FAST TAMIS_INLINE bool has_one(const tamis_i_line *line, const uint64_t *words, unsigned homes,
                                bool wide, bool set, unsigned home, uint64_t fingerprint) {
     const uint64_t all = words[homes > 64 ? home / 64 : 0];
@@ -70,8 +70,8 @@ FAST TAMIS_INLINE void put_ends(uint64_t *words, unsigned homes, bool wide, tami
     words[at] = (words[at] & ~((uint64_t)1 << home % 64)) | (uint64_t)hit << home % 64;
 }
 
-/* As cut() of line.c, of entries of so many bits: so many fields at a time as fit in a window lose their
- * lowest bits.  Fewer than 64 entries. */
+/* Like cut() of line.c, for entries of a given length.  As many fields at a time as fit in a window
+ * lose their lowest bits.  Fewer than 64 entries. */
 FAST TAMIS_INLINE wide_line cut_some(wide_line v, const uint64_t *words, unsigned top,
                                      unsigned bottom, unsigned length, unsigned from, unsigned to) {
     const uint64_t ones = tamis_i_repeat[length];
@@ -93,10 +93,10 @@ FAST TAMIS_INLINE wide_line cut_some(wide_line v, const uint64_t *words, unsigne
     return v;
 }
 
-/* Make entries shorter, from those that s tells to r bits, and r + 1 for the first 'longs'. */
+/* Make entries shorter, from the lengths in s to r bits, and r + 1 for the first 'longs'. */
 FAST static void shorten(wide_line *v, uint64_t *words, unsigned top, unsigned n, unsigned r,
                          unsigned longs, unsigned to_r, unsigned to_longs) {
-    bool stored = true; /* is *v what the words are? */
+    bool stored = true; /* do the words equal *v? */
     while (r > to_r || longs > to_longs) {
         /* All long ones, or the last of them; not too many at a time. */
         const unsigned least = r > to_r ? 0 : to_longs;
@@ -137,7 +137,7 @@ FAST TAMIS_INLINE unsigned add_one(const tamis_i_line *line, uint64_t *words, un
         const uint64_t old = (uint64_t)s.ends, lower = _bzhi_u64(old, start);
         ends = lower | (old ^ lower) << 1 | (s.hit ^ 1) << start;
     }
-    /* The new lengths, as settle() of line.c. */
+    /* The new lengths, like settle() of line.c. */
     unsigned r, longs;
     bool shorter;
     if (set) {
@@ -238,7 +238,7 @@ TAMIS_I_LINE_MULTISETS(DROP)
 TAMIS_I_LINE_SETS(SINGLE)
 TAMIS_I_LINE_SETS(FULL)
 
-/* Loads are spread around the mean like those of Poisson; up to this mean few have 63 keys. */
+/* Loads are spread around the mean like Poisson variables; up to this mean few lines have 63 keys. */
 #define NARROW_LOAD 46u
 
 const tamis_i_line_ops *tamis_i_line_ops_x86(const tamis_i_line *line, unsigned features) {

@@ -1,11 +1,11 @@
 /* line_group.c - the work on the lines of sixteen keys at once, for x86-64 with POPCNT, LZCNT, BMI2 and AVX2
  *
- * What one key has to do is a chain of some fifty cycles, in which each step waits for the last one, and a
- * processor looks ahead over two keys or three.  So the work is done in stages, each for all keys.  First
- * the runs are found by counting, one key after the other; what follows from them is arithmetic of small
- * numbers, eight keys in a vector, and comparisons, four.
+ * The work on one key is a chain of some fifty cycles, in which each step waits for the last one, and a
+ * processor looks ahead over two or three keys.  So the work is done in stages, each for all keys.
+ * First the runs are found by counting, one key after the other.  The rest is arithmetic on small
+ * numbers, eight keys in a vector, and comparisons, four keys.
  *
- * Lines that are too full and runs that are too long get an answer in the way of line.c.
+ * Lines that are too full and runs that are too long are handled by line.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -41,8 +41,8 @@ FAST void tamis_i_line_locate_x86(const tamis_i_line *line, uint64_t *table, uin
 #define GROUP   TAMIS_I_GROUP
 #define COMPARE 4u /* fingerprints of a run that are compared */
 
-/* What is counted.  'lengths' is B with the seven bits below it, or the split of a set, whose long
- * entries are in 'longs', and from bit 16 on that with one more entry. */
+/* The counts.  'lengths' is B with the seven bits below it.  For a set it is the split, with the one
+ * for one more entry from bit 16 on, and 'longs' has the long entries. */
 typedef struct counts {
     uint32_t n[GROUP], start[GROUP];
     uint32_t last[GROUP]; /* 63 less the end */
@@ -50,7 +50,7 @@ typedef struct counts {
     uint32_t lengths[GROUP], longs[GROUP];
 } counts;
 
-/* Returns the first ends. */
+/* Count; returns the first ends. */
 FAST TAMIS_INLINE tamis_i_u128 count(const tamis_i_line *line, const uint64_t *words,
                                      unsigned homes, bool wide, bool set, unsigned home, counts *c,
                                      size_t i) {
@@ -71,7 +71,7 @@ FAST TAMIS_INLINE tamis_i_u128 count(const tamis_i_line *line, const uint64_t *w
     return o.ends;
 }
 
-/* Like sight, of eight keys.  'strange' and 'hit' are masks. */
+/* Like sight, for eight keys.  'strange' and 'hit' are masks. */
 typedef struct sights {
     __m256i n, start, in_run, hit, strange;
     __m256i r, longs, is_long, bits;
@@ -98,7 +98,7 @@ FAST TAMIS_INLINE sights see_eight(const counts *c, size_t at, bool wide, bool s
     s.hit = _mm256_srai_epi32(_mm256_slli_epi32(lanes_of(c->hit + at), 31), 31);
     const __m256i end = _mm256_sub_epi32(all_lanes(63), lanes_of(c->last + at));
     s.in_run = _mm256_and_si256(_mm256_sub_epi32(end, s.start), s.hit);
-    /* n - 1, without a sign, is at least 62: as is_strange(), and lines without entries. */
+    /* n - 1, unsigned, is at least 62: like is_strange(), and also for lines without entries. */
     const __m256i less = _mm256_sub_epi32(s.n, all_lanes(1));
     s.strange = _mm256_cmpeq_epi32(_mm256_max_epu32(less, all_lanes(wide ? 126 : 62)), less);
     if (set) {
@@ -107,7 +107,7 @@ FAST TAMIS_INLINE sights see_eight(const counts *c, size_t at, bool wide, bool s
         s.bits = _mm256_add_epi32(times(s.r, s.n), s.longs);
     } else {
         s.bits = _mm256_srli_epi32(lanes_of(c->lengths + at), 16 - TAMIS_I_LINE_B);
-        /* Exact: a quotient of so small numbers is either whole or far from the next whole one. */
+        /* Exact: a quotient of such small numbers is either whole or far from the next whole one. */
         s.r =
             _mm256_cvttps_epi32(_mm256_div_ps(_mm256_cvtepi32_ps(s.bits), _mm256_cvtepi32_ps(s.n)));
         s.longs = _mm256_sub_epi32(s.bits, times(s.r, s.n));
@@ -129,7 +129,7 @@ FAST TAMIS_INLINE __m256i repeat_field(__m256i field, __m256i one, __m256i two) 
     return _mm256_or_si256(field, _mm256_sllv_epi64(field, two));
 }
 
-/* matches() of four keys; the windows lie before 'bytes' of their lines. */
+/* matches() for four keys; the windows lie before 'bytes' of their lines. */
 FAST TAMIS_INLINE __m256i match_four(const tamis_i_line_keys *keys, size_t at,
                                      const uint32_t *bytes, __m256i shift, __m256i length,
                                      __m256i bits) {
@@ -159,8 +159,8 @@ FAST TAMIS_INLINE __m256i high_lanes(__m256i v) {
     return _mm256_cvtepu32_epi64(_mm256_extracti128_si256(v, 1));
 }
 
-/* The matches of eight keys, and in which bit of the line each lane begins.  The result has a bit for each
- * key that is to be looked at alone. */
+/* The matches of eight keys, and the bit of the line where each lane begins.  The result has a bit for
+ * each key that must be handled alone. */
 FAST TAMIS_INLINE unsigned match_eight(const tamis_i_line_keys *keys, size_t i, const sights *s,
                                        __m256i matches[2], __m256i *at) {
     const __m256i bits = times(s->in_run, s->length);
@@ -223,7 +223,7 @@ FAST TAMIS_INLINE unsigned answer_of(const tamis_i_line *line, const uint64_t *w
 
 /* ---- changing ---- */
 
-/* Numbers of four lines, as far as they differ in 32 bits. */
+/* Numbers of four lines, truncated to 32 bits. */
 FAST TAMIS_INLINE __m256i numbers_of(uint64_t *const *at) {
     return _mm256_srli_epi64(_mm256_loadu_si256((const __m256i *)(const void *)at), 6);
 }
@@ -234,8 +234,8 @@ FAST TAMIS_INLINE __m256i eight_numbers(uint64_t *const *at) {
     return _mm256_permute4x64_epi64(_mm256_castps_si256(both), 0xd8);
 }
 
-/* Keys whose line is that of a key before them, which may change it: a bit for each.  First all pairs are
- * compared, and mostly none is equal: number i with i + 1 to i + 8, counted around the group. */
+/* Keys whose line is also that of an earlier key, which may change it: a bit for each.  First all pairs
+ * are compared, and mostly none is equal: number i with i + 1 to i + 8, wrapping around the group. */
 FAST TAMIS_INLINE unsigned seconds_of(const tamis_i_line_keys *keys) {
     uint32_t numbers[GROUP + 8];
     const __m256i low = eight_numbers(keys->at), high = eight_numbers(keys->at + 8);
@@ -260,15 +260,15 @@ FAST TAMIS_INLINE unsigned seconds_of(const tamis_i_line_keys *keys) {
 /* ---- adding ---- */
 
 /* What an addition does to the line of each key, if no fingerprint becomes shorter: masks as offsets in
- * 'below', the length of the new one and 64 less it, and where it goes. */
+ * 'below', the length of the new one and 64 minus it, and where it goes. */
 typedef struct additions {
-    uint64_t new_ends[GROUP]; /* as they become */
+    uint64_t new_ends[GROUP]; /* after the addition */
     uint32_t stay[GROUP], gap[GROUP], over[GROUP];
     uint32_t length[GROUP], rest[GROUP];
     uint32_t byte[GROUP], shift[GROUP];
-    uint32_t r[GROUP], longs[GROUP], bits[GROUP]; /* of the entries that are there */
+    uint32_t r[GROUP], longs[GROUP], bits[GROUP]; /* of the present entries */
     unsigned cuts;                                /* a bit for each key whose line has no room */
-    unsigned alone;                               /* and for each that goes the way of add_one() */
+    unsigned alone;                               /* and for each left to add_one() */
 } additions;
 
 /* Where ones_below(m) lies. */
@@ -306,7 +306,7 @@ FAST TAMIS_INLINE void count_to_add(const tamis_i_line *line, const tamis_i_line
     }
 }
 
-/* As add_one(), from the arithmetic on. */
+/* Like add_one(), from the arithmetic on. */
 FAST TAMIS_INLINE void plan_eight(const tamis_i_line *line, const tamis_i_line_keys *keys,
                                   unsigned homes, bool set, const counts *c,
                                   const uint32_t *new_longs, additions *a, size_t i) {
@@ -391,12 +391,12 @@ static const uint8_t whole[WINDOW + 1] = {
     48,        49,        50,        51,        52,        53,        54,        55,
     56,        57};
 
-/* What is to be read and written of entries that lose a bit, from the first on. */
+/* What to read and write of entries that lose a bit, from the first on. */
 typedef struct cutting {
     uint64_t ones;        /* of their length */
     unsigned step;        /* bits of a window */
     unsigned left;        /* bits of them */
-    unsigned read, write; /* they lie before these bits, and are put there */
+    unsigned read, write; /* they are read and written before these bits */
 } cutting;
 
 FAST TAMIS_INLINE cutting cutting_of(unsigned entries, unsigned length, unsigned read,
@@ -408,7 +408,7 @@ FAST TAMIS_INLINE cutting cutting_of(unsigned entries, unsigned length, unsigned
                      .write = write};
 }
 
-/* A window of them, which may be empty. */
+/* Cut one window of them, which may be empty. */
 FAST TAMIS_INLINE wide_line cut_window(wide_line v, const uint64_t *words, cutting *c) {
     const unsigned now = c->left < c->step ? c->left : c->step;
     const uint64_t dropped = _bzhi_u64(c->ones, now);
@@ -420,14 +420,14 @@ FAST TAMIS_INLINE wide_line cut_window(wide_line v, const uint64_t *words, cutti
     return (wide_line){_mm256_or_si256(v.low, put.low), _mm256_or_si256(v.high, put.high)};
 }
 
-/* Add an entry to a line in which others have to lose a bit first; false, and nothing done, if some lose
- * more than one.  Entries
+/* Add an entry to a line in which others have to lose a bit first.  Returns false and does nothing if
+ * some lose more than one.  Entries
  *
  *      0 .. keep .. longs .. n         of r + 1 bits to 'longs', then to 'keep'
  *      0 .. longs .. keep .. n         of r, with r + 1 to 'longs', then of r to 'keep', and r - 1
  *
- * What loses bits is written in pieces; of what stays as it is, the part before it stays where it is, the
- * part after it moves up as a whole.  All from the new entry on moves down. */
+ * Entries that lose bits are written in pieces.  Of the others, the part before them stays where it is,
+ * and the part after them moves up as a whole.  Everything from the new entry on moves down. */
 FAST TAMIS_INLINE bool add_with_cut(const tamis_i_line *line, uint64_t *words,
                                     const tamis_i_line_keys *keys, unsigned homes, bool set,
                                     const counts *c, const uint32_t *new_longs, additions *a,
@@ -526,7 +526,7 @@ typedef struct drops {
     uint64_t matches[GROUP];
     uint32_t at[GROUP], length[GROUP], rest[GROUP];
     uint32_t stay[GROUP]; /* a mask, as an offset in 'below' */
-    unsigned alone;       /* a bit for each key that goes the way of drop_one() */
+    unsigned alone;       /* a bit for each key left to drop_one() */
 } drops;
 
 FAST TAMIS_INLINE void match_eight_to_drop(const tamis_i_line *line, const tamis_i_line_keys *keys,
@@ -543,7 +543,7 @@ FAST TAMIS_INLINE void match_eight_to_drop(const tamis_i_line *line, const tamis
     put_lanes(d->stay + i, offsets_of(_mm256_add_epi32(bottom, s.length)));
 }
 
-/* Take the entry out that matches, as drop_one(): what lies below it moves up. */
+/* Remove the matching entry, like drop_one(): what lies below it moves up. */
 FAST TAMIS_INLINE void drop_match(uint64_t *words, unsigned homes, unsigned home, const counts *c,
                                   drops *d, size_t i) {
     const wide_line from = load_wide(words),

@@ -1,17 +1,17 @@
 /* line_view.h - one line of line.h as a processor with POPCNT, LZCNT, BMI2 and AVX2 sees it
  *
- * Most lines hold fewer entries than a word has bits, in dense tables two words.  Then a run is found
- * without a loop and without a branch that depends on the key: with a one put before the ends, the run of
- * a home with k homes before it lies between ones number k and k + 1,
+ * Most lines hold fewer entries than a word has bits, in dense tables than two words.  Then a run is
+ * found without a loop and without a branch that depends on the key.  With a one put before the ends,
+ * the run of a home with k homes before it lies between ones number k and k + 1,
  *
  *      ends     0 1 1 0 0 1 1      4 runs: entries 0 1 | 2 | 3 4 5 | 6
  *      ones   1 0 1 1 0 0 1 1      run 2 begins at one number 2, place 3, and ends at one number 3, place 6
  *
- * and PDEP finds ones by their number.  Its fingerprints are compared in one window of 57 bits, which one
- * load gets from anywhere in the line.  Longer runs, fuller lines and copies go the way of line.c.
+ * and PDEP finds ones by their number.  Its fingerprints are compared in one window of 57 bits, which
+ * one load gets from anywhere in the line.  Longer runs, fuller lines and copies are left to line.c.
  *
- * The functions below are compiled for each case: a number of homes that is known, 'wide' (two words of
- * ends) or not, a set or not.
+ * The functions below are compiled for each case: a known number of homes, 'wide' (two words of ends)
+ * or not, a set or not.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -29,14 +29,14 @@
 
 /* ---- words of a line ---- */
 
-/* The 8 bytes that end with or after bit 'end', so that at least 57 bits before it are in them; bit 0 of the
- * result is bit 'at' of the line, not more than 57 before 'end'.  If 'end' is less than 57, they begin
- * before the line: up to 7 bytes of the line before it, or of the state. */
+/* The 8 bytes that end with or after bit 'end', so they hold at least 57 bits before it.  Bit 0 of the
+ * result is bit 'at' of the line, at most 57 before 'end'.  If 'end' is less than 57, they begin before
+ * the line: up to 7 bytes of the line before it, or of the state. */
 FAST TAMIS_INLINE uint64_t window_before(const uint64_t *words, unsigned end, unsigned at) {
     const unsigned byte = (end + 7) / 8;
     uint64_t window;
     memcpy(&window, (const unsigned char *)words + byte - 8, sizeof window);
-    return window >> (at + 64 - 8 * byte) % 64; /* of no bits any do */
+    return window >> (at + 64 - 8 * byte) % 64; /* for no bits, any shift will do */
 }
 
 /* From byte 64 - m / 8 of row m % 8 on lie m ones and then zeros, 512 bits in all. */
@@ -65,7 +65,7 @@ FAST TAMIS_INLINE void store_wide(uint64_t *words, wide_line v) {
     _mm256_storeu_si256((__m256i *)(words + 4), v.high);
 }
 
-/* 'value' at bit 'at', and zeros: shifts by 64 and more give 0, also those by numbers below 0. */
+/* 'value' at bit 'at', and zeros elsewhere.  Shifts by 64 and more give 0, and so do negative ones. */
 FAST TAMIS_INLINE wide_line place(uint64_t value, unsigned at) {
     const __m256i v = _mm256_set1_epi64x((long long)value), to = _mm256_set1_epi64x(at);
     const __m256i low = _mm256_set_epi64x(192, 128, 64, 0),
@@ -76,8 +76,8 @@ FAST TAMIS_INLINE wide_line place(uint64_t value, unsigned at) {
                                        _mm256_srlv_epi64(v, _mm256_sub_epi64(high, to)))};
 }
 
-/* All bits down by some, at most 63: 'right', and 'left' is 64 less it.  What falls off at one end comes back
- * at the other, where it is masked, unless 'clean'. */
+/* Shift all bits down by at most 63: by 'right', and 'left' is 64 minus that.  What falls off at one
+ * end comes back at the other, where it is masked, unless 'clean'. */
 FAST TAMIS_INLINE wide_line shift_down(wide_line v, __m128i right, __m128i left, bool clean) {
     const __m256i turned_low = _mm256_permute4x64_epi64(v.low, 0x39),
                   turned_high = _mm256_permute4x64_epi64(v.high, 0x39),
@@ -89,7 +89,7 @@ FAST TAMIS_INLINE wide_line shift_down(wide_line v, __m128i right, __m128i left,
         _mm256_or_si256(_mm256_srl_epi64(v.high, right), _mm256_sll_epi64(next_high, left))};
 }
 
-/* The same up, by 'left'. */
+/* The same upwards, by 'left'. */
 FAST TAMIS_INLINE wide_line shift_up(wide_line v, __m128i left, __m128i right, bool clean) {
     const __m256i turned_low = _mm256_permute4x64_epi64(v.low, 0x93),
                   turned_high = _mm256_permute4x64_epi64(v.high, 0x93),
@@ -111,13 +111,13 @@ FAST TAMIS_INLINE wide_line between(wide_line v, wide_line to, wide_line from) {
                        _mm256_and_si256(v.high, _mm256_xor_si256(to.high, from.high))};
 }
 
-/* One of the bits of v that are not up to 'from', and the other. */
+/* 'other', joined with the bits of v that are not up to 'from'. */
 FAST TAMIS_INLINE wide_line join(wide_line v, wide_line from, wide_line other) {
     return (wide_line){_mm256_or_si256(_mm256_andnot_si256(from.low, v.low), other.low),
                        _mm256_or_si256(_mm256_andnot_si256(from.high, v.high), other.high)};
 }
 
-/* Close a gap: bits 'bottom' up to 'end' go down by 'width' bits, at most 63, and 'value' is put in the
+/* Close a gap: bits 'bottom' up to 'end' go down by 'width' bits, at most 63, and 'value' goes into the
  * bits before 'end' that become free. */
 FAST TAMIS_INLINE wide_line move_down(wide_line from, unsigned bottom, unsigned end, unsigned width,
                                       uint64_t value) {
@@ -132,7 +132,7 @@ FAST TAMIS_INLINE wide_line move_down(wide_line from, unsigned bottom, unsigned 
 }
 
 /* Open a gap: bits 'bottom' up to 'from_end' go up by 'width', at most 63, and leave zeros behind; bits
- * up to 'end' become zeros as well. */
+ * up to 'end' also become zeros. */
 FAST TAMIS_INLINE wide_line move_up(wide_line from, unsigned bottom, unsigned from_end,
                                     unsigned end, unsigned width) {
     const wide_line stay = ones_below(bottom), gap = ones_below(bottom + width),
@@ -148,12 +148,12 @@ FAST TAMIS_INLINE wide_line move_up(wide_line from, unsigned bottom, unsigned fr
 
 /* ---- looking ---- */
 
-/* How n entries of a set share its room, for 64 and for 96 homes: the bits r that each gets and, below, one
- * more than the bits that are left.  Nothing that bits_max would allow if r is larger than a fingerprint can
- * be. */
+/* How n entries of a set share its room, for 64 and for 96 homes: the bits r that each gets and, below,
+ * one more than the number of bits left over.  If r is larger than a fingerprint can be: UINT16_MAX,
+ * above any bits_max. */
 extern const uint16_t tamis_i_line_splits_64[129], tamis_i_line_splits_96[129];
 
-/* The same where bits_max counts: 'cap' is bits_max << 8 | 1. */
+/* The same where bits_max matters: 'cap' is bits_max << 8 | 1. */
 FAST TAMIS_INLINE unsigned split_of(unsigned homes, unsigned n, unsigned cap) {
     if (__builtin_constant_p(homes) && (homes == 64 || homes == 96)) {
         const unsigned split = (homes == 64 ? tamis_i_line_splits_64 : tamis_i_line_splits_96)[n];
@@ -177,7 +177,7 @@ typedef struct outline {
     unsigned n, start, end;
 } outline;
 
-/* Where the fingerprints end: known for a set. */
+/* Where the fingerprints end; a constant for a set. */
 FAST TAMIS_INLINE unsigned top_of(const tamis_i_line *line, bool set) {
     return set ? TAMIS_I_LINE_BITS : (unsigned)line->top;
 }
@@ -186,7 +186,7 @@ FAST TAMIS_INLINE unsigned ones_of(uint64_t word) {
     return (unsigned)__builtin_popcountll(word);
 }
 
-/* The place of one number k, and whether there is one. */
+/* The place of one number k, and whether it exists. */
 FAST TAMIS_INLINE uint64_t bit_number(uint64_t word, unsigned k) {
     return _pdep_u64((uint64_t)1 << k % 64, word);
 }
@@ -263,7 +263,7 @@ FAST TAMIS_INLINE outline outline_of(const uint64_t *words, unsigned homes, bool
     return o;
 }
 
-/* Is the line too full for its outline?  No number of entries is right then: with 64 runs it may be 0. */
+/* Is the line too full for its outline?  Then no number of entries is right: with 64 runs it may be 0. */
 FAST TAMIS_INLINE bool is_strange(const outline *o, bool wide) {
     return o->n > (wide ? 126 : 62) || (o->n == 0 && o->hit != 0);
 }
@@ -274,10 +274,10 @@ typedef struct sight {
     uint64_t hit;
     unsigned n, start, in_run;
     unsigned r, longs, bits;
-    unsigned length, end; /* of the fingerprints of the run: of one, and where they end as bits */
+    unsigned length, end; /* of one fingerprint of the run, and the bit where they end */
 } sight;
 
-/* False if the line is too full for this.  'hit': it is known that the home has a run. */
+/* False if the line is too full for this.  'hit': the home is known to have a run. */
 FAST TAMIS_INLINE bool see(const tamis_i_line *line, const uint64_t *words, unsigned homes,
                            bool wide, bool set, unsigned home, bool hit, sight *s) {
     outline o = outline_of(words, homes, wide, home);
@@ -307,7 +307,7 @@ FAST TAMIS_INLINE bool see(const tamis_i_line *line, const uint64_t *words, unsi
     return true;
 }
 
-/* Which of the fingerprints of the run match: the highest bit of the lowest that does, if there is one, and
+/* Which of the fingerprints of the run match: the highest bit of the lowest match, if there is one, and
  * perhaps of others above it; bit 0 is bit '*at' of the line.  The run fits in a window. */
 FAST TAMIS_INLINE uint64_t matches(const uint64_t *words, const sight *s, uint64_t fingerprint,
                                    unsigned *at) {
@@ -343,9 +343,9 @@ FAST TAMIS_INLINE bool is_full(const tamis_i_line *line, const uint64_t *words, 
 
 /* ---- changing ---- */
 
-/* Narrow lines have their homes and ends in the first two words, or three.  So that no window of a change
- * begins before the line, there are this many homes at least: entries and bits of a fingerprint are more
- * than 40 together in a line that is full. */
+/* Narrow lines have their homes and ends in the first two or three words.  With at least this many
+ * homes, no window of a change begins before the line: in a full line, entries and bits of a
+ * fingerprint add up to more than 40. */
 #define HOMES_LEAST 16u
 
 /* Write a line: fingerprints in v, then homes, of which one has a run or not, and ends. */
@@ -370,7 +370,7 @@ FAST TAMIS_INLINE void put_line(uint64_t *words, wide_line v, unsigned homes, un
     }
 }
 
-/* So many bits more, or fewer. */
+/* Add to B, or subtract. */
 FAST TAMIS_INLINE void put_bits(uint64_t *words, unsigned more) {
     uint16_t last;
     unsigned char *const bytes = (unsigned char *)words + TAMIS_LINE_BYTES - sizeof last;
@@ -379,7 +379,7 @@ FAST TAMIS_INLINE void put_bits(uint64_t *words, unsigned more) {
     memcpy(bytes, &last, sizeof last);
 }
 
-/* Write a line with a new entry: its fingerprint goes in the window before 'byte'. */
+/* Write a line with a new entry; its fingerprint goes in the window before 'byte'. */
 FAST TAMIS_INLINE void put_added(uint64_t *words, wide_line v, unsigned homes, bool set,
                                  unsigned home, uint64_t ends, unsigned byte, uint64_t value,
                                  unsigned more) {

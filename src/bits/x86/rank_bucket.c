@@ -9,7 +9,7 @@
 #include "bits/native.h"
 #include "bits/x86/draw.h"
 
-/* Bytes are in the order of bits. */
+/* On this machine bytes are in the order of bits. */
 static inline uint64_t byte_window(const uint64_t *table, uint64_t at) {
     uint64_t bits;
     memcpy(&bits, (const unsigned char *)table + at / 8, sizeof bits);
