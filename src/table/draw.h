@@ -1,10 +1,10 @@
 /* draw.h - independent positions for the hashes of a summary
  *
- * A summary must not be wrong about one item in 10^11, so its hashes must be as good as independent:
- * with double hashing (two hashes that make all others) items share whole sequences of positions far
+ * A summary must not be wrong about one item in 10^11, so its hashes must be as good as independent.
+ * With double hashing (two hashes that make all others) items share whole sequences of positions far
  * too often.  Here each position has fresh random bits.  They come in words of the digest's stream,
- * mix(lo + i hi), and a word is good for as many positions as leave 16 of its 64 bits unused: no
- * cell is then favoured by more than 2^-16 of its share.
+ * mix(lo + i hi).  A word serves as many positions as leave 16 of its 64 bits unused, so no cell is
+ * favoured by more than 2^-16 of its share.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -24,11 +24,11 @@
  *         608  3480  zero
  *        4088     8  XXH3-64 of the header up to here
  *
- * Nothing in it is believed: the parameters go through the same check as those of a caller, must come out
- * of it unchanged, and the size of the file is computed from them and compared.
+ * Nothing in it is trusted.  The parameters go through the same check as those of a caller and must
+ * come out unchanged.  The size of the file is computed from them and compared.
  *
- * Opening: if the state says that the file was closed, bits and summary are read, and if their checksum
- * and counts are right they are used.  In all other cases the journal is applied and they are made anew
+ * Opening: if the state says that the file was closed, bits and summary are read, and used if their
+ * checksum and counts are right.  In all other cases the journal is applied and they are made again
  * from the slots.  So nothing depends on them: damage there costs time, not answers.
  *
  * SPDX-License-Identifier: MIT
@@ -208,7 +208,7 @@ static bool table_file_bits_ok(const tamis_table *table) {
     return true;
 }
 
-/* Take bits and summary from the file.  False if they are not to be trusted. */
+/* Take bits and summary from the file.  False if they cannot be trusted. */
 static bool table_file_load_fast(tamis_table *table, const tamis_i_state *state) {
     const tamis_i_store *const store = &table->store;
     const char *reason;
@@ -229,7 +229,7 @@ tamis_status tamis_i_table_finish(tamis_table *table) {
         return TAMIS_OK;
     if (store->broken)
         return TAMIS_E_IO;
-    /* A summary that does not know all items is made anew next time, perhaps with more luck. */
+    /* A summary that does not know all items is made again next time, perhaps with more luck. */
     if (table->unknown > 0)
         return store->sync == TAMIS_SYNC_NONE ? TAMIS_OK : tamis_i_store_sync(store);
     if (!tamis_i_store_put_words(store, store->fast_at, table->used, table_file_bit_words(table)) ||
@@ -251,9 +251,9 @@ tamis_status tamis_i_table_finish(tamis_table *table) {
  * Making and opening
  */
 
-/* Lock a file, or fail with EAGAIN, EWOULDBLOCK or EACCES if it is locked elsewhere.  The lock belongs to the
- * open file, so that it also holds between two handles of one process, and ends with it, however the process
- * ends.  Only where a system has neither of the first two does it belong to the process. */
+/* Lock a file, or fail with EAGAIN, EWOULDBLOCK or EACCES if it is locked elsewhere.  The lock belongs
+ * to the open file: it also holds between two handles of one process, and ends with the file, however
+ * the process ends.  Only on a system that has neither of the first two does it belong to the process. */
 static int table_file_try_lock(int fd, bool read_only) {
 #ifdef TAMIS_I_HAS_FLOCK
     return flock(fd, (read_only ? LOCK_SH : LOCK_EX) | LOCK_NB);
@@ -318,8 +318,8 @@ static int table_file_reserve(int fd, uint64_t size) {
 #endif
 }
 
-/* Fill the new file: reserved space, both states (open), and the header last, so that a file that was not
- * completed is no table. */
+/* Fill the new file: reserved space, both states (open), and the header last.  So an incomplete file is
+ * not a table. */
 static tamis_status table_file_fill(tamis_table *table, const char **reason) {
     tamis_i_store *const store = &table->store;
     const int code = table_file_reserve(store->fd, store->file_size);
@@ -373,12 +373,12 @@ tamis_status tamis_i_table_create_file(const char *path, const tamis_table_param
     }
     char folder[4096];
     if (options->sync != TAMIS_SYNC_NONE && tamis_i_io_folder(path, folder, sizeof folder))
-        tamis_i_io_sync_folder(folder); /* the name of the new file lasts */
+        tamis_i_io_sync_folder(folder); /* makes the name of the new file durable */
     *table = own;
     return TAMIS_OK;
 }
 
-/* Read the header of an open file and make the table for it, as large as the file must be. */
+/* Read the header of an open file and make the table for it, if the file has the right size. */
 static tamis_status table_file_examine(int fd, const tamis_allocator *allocator,
                                        tamis_table **table, const char **reason) {
     struct stat about;
@@ -462,7 +462,7 @@ static tamis_status table_file_make_ready(tamis_table *table, const tamis_table_
             *reason = "the table was not closed: open it for changes, or mapped";
             return TAMIS_E_UNSUPPORTED;
         }
-        /* The journal of a closed file has been applied long ago. */
+        /* The journal of a closed file was applied long ago. */
         if (!state.closed)
             status = tamis_i_store_replay(store, reason);
         store->open_marked = !state.closed;

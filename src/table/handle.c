@@ -1,7 +1,7 @@
 /* handle.c - the memory of a table
  *
  *      [ handle ][ counts ][ used ][ deleted ][ index ]      one block
- *      [ summary ]                                           another, for a rebuild exchanges it
+ *      [ summary ]                                           another, since a rebuild replaces it
  *      [ slots ]                                             memory, or a file (store.c)
  *
  * SPDX-License-Identifier: MIT

@@ -1,10 +1,10 @@
 /* index.c - the items of the stash by digest
  *
- * The stash is in slow memory, and most often empty.  For each of its items there is an entry here with
- * the digest, so that only a key that is there (or has the digest of one that is) costs a read.
+ * The stash is in slow memory, and mostly empty.  Each of its items has an entry here with the digest.
+ * So only a key that is in the stash (or shares the digest of one that is) costs a read.
  *
- * Open addressing with linear probing in twice as many entries as the stash has slots.  Removal closes
- * the gap: entries after it that may move up to it do, so that a search ends at the first free one.
+ * Open addressing with linear probing, with twice as many entries as the stash has slots.  Removal
+ * closes the gap by moving up later entries that may move, so a search ends at the first free entry.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -42,7 +42,7 @@ uint64_t tamis_i_index_next(const tamis_i_index *index, tamis_digest digest, uin
     }
 }
 
-/* An entry may move up to the gap unless its search begins after it. */
+/* An entry may move up to the gap unless its search begins after the gap. */
 void tamis_i_index_remove(tamis_i_index *index, tamis_digest digest, uint64_t slot) {
     uint64_t gap = tamis_i_index_start(index, digest);
     while (index->entries[gap].slot != slot + 1) {

@@ -1,21 +1,21 @@
 /* multilevel.c - find, put and delete in a multilevel hash table
  *
- * A key has one bucket in each sub-table.  A new item goes to the first that has a free slot: most go to
- * the first sub-table, far fewer to the second, and so on, so that few sub-tables are enough.  An item
+ * A key has one bucket in each sub-table.  A new item goes to the first that has a free slot.  Most go
+ * to the first sub-table, far fewer to the second, and so on, so a few sub-tables are enough.  An item
  * that finds no free slot is a crisis and goes to the stash.
  *
- * Which places must a look read?  The summary names a type for every item of a sub-table, so that "none"
- * is certain; the index of the stash is exact.  When a type is named, its bucket is read, unless the bits
+ * Which places must a look read?  The summary names a type for every item of a sub-table, so "none" is
+ * certain.  The index of the stash is exact.  When a type is named, its bucket is read, unless the bits
  * say that it has no item.  If the key is not there, it was a false positive or a failure.  With the
  * filters ('single', 'multiple' and their counting forms) the named type is never below the true one:
- * later items only raise cells, and a rebuild, which moves items to earlier sub-tables, only lowers
- * types.  So the sub-tables before the named one remain, the nearest first; after the others, for
- * 'interpolation', all remain.  A false positive nearly always names the first sub-table, where
+ * later items only raise cells, and a rebuild moves items to earlier sub-tables, which only lowers
+ * types.  So only the sub-tables before the named one remain to be read, the nearest first.  For
+ * 'interpolation' all others remain.  A false positive nearly always names the first sub-table, where
  * nothing remains: a miss costs no more reads than the summary has false positives.
  *
- * A new key to which the summary already gives a type is put there if possible, also in the slot of a
- * deleted item.  Then the summary is right about it and need not change: a key that is deleted and put
- * again leaves no trace, and an item that would be a failure from the beginning is none.
+ * If the summary already gives a type to a new key, the key is put there if possible, even in the slot of
+ * a deleted item.  Then the summary is right about it and need not change.  A key that is deleted and put
+ * again leaves no trace, and an item that would otherwise be a failure from the beginning is not.
  *
  * After Broder and Karlin, "Multilevel Adaptive Hashing", SODA 1990, and Kirsch and Mitzenmacher, "Simple
  * Summaries for Hashing With Choices", IEEE/ACM Transactions on Networking 16(1), 2008.
@@ -34,7 +34,7 @@ tamis_digest tamis_i_table_digest(const tamis_table *table, const void *key, siz
  * Finding
  */
 
-/* Look at the live ones of 'n' slots that lie in one bucket.  TAMIS_E_NOT_FOUND. */
+/* Look at the live slots among 'n' slots of one bucket.  TAMIS_E_NOT_FOUND. */
 static tamis_status table_look(const tamis_table *table, const void *key, size_t key_size,
                                unsigned part, uint64_t slot, unsigned n, tamis_i_buffer *buffer,
                                tamis_i_place *place) {
@@ -110,7 +110,7 @@ tamis_status tamis_i_table_find(const tamis_table *table, const void *key, size_
     return status;
 }
 
-/* Readers may be several: see tamis_i_counts. */
+/* There may be several readers: see tamis_i_counts. */
 static void table_count(_Atomic uint64_t *counter, uint64_t n) {
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
                           memory_order_relaxed);
@@ -153,7 +153,7 @@ tamis_status tamis_i_table_get(const tamis_table *table, const void *key, size_t
  * Putting
  */
 
-/* The first slot of the bucket that is free, or, if 'deleted', that of a deleted item. */
+/* The first free slot of the bucket or, if 'deleted', the first one of a deleted item. */
 static uint64_t table_room_in(const tamis_table *table, tamis_digest digest, unsigned level,
                               bool deleted) {
     const uint64_t slot = tamis_i_slots_bucket(&table->slots, digest, level);
@@ -164,8 +164,8 @@ static uint64_t table_room_in(const tamis_table *table, tamis_digest digest, uns
     return TAMIS_I_NO_SLOT;
 }
 
-/* The slot of a sub-table for a new item: at the named type or after it, else anywhere, else, before it
- * becomes a crisis, in place of a deleted item. */
+/* The slot of a sub-table for a new item: at the named type or after it, else anywhere, else, to avoid
+ * a crisis, in place of a deleted item. */
 static uint64_t table_choose(const tamis_table *table, tamis_digest digest, unsigned told,
                              unsigned *level) {
     const unsigned n = table->slots.n_levels;
@@ -200,8 +200,8 @@ static tamis_status table_write_item(tamis_table *table, uint64_t slot, const ta
     return tamis_i_store_write(&table->store, slot, image, TAMIS_I_NO_SLOT);
 }
 
-/* Tell the summary, and the one to be.  TAMIS_E_FULL, with nothing changed; the one to be has the same
- * size, but only summaries that are never full have one. */
+/* Tell the summary, and the new one of a rebuild.  TAMIS_E_FULL, with nothing changed.  The new one has
+ * the same size, but only summaries that are never full have one. */
 static tamis_status table_announce(tamis_table *table, tamis_digest digest, unsigned level) {
     const tamis_status status = table->summary.kind->insert(&table->summary, digest, level);
     if (status == TAMIS_OK && table->rebuild.shadow.body != NULL)
@@ -294,7 +294,7 @@ tamis_status tamis_i_table_delete(tamis_table *table, const void *key, size_t ke
         tamis_i_index_remove(&table->index, digest, place.slot);
         tamis_i_bit_clear(table->used, place.slot);
     } else if (tamis_i_table_forgets(table)) {
-        /* Not found: one of those that the summary had no room for. */
+        /* Not found: it is one of the items that the summary had no room for. */
         if (table->summary.kind->remove(&table->summary, digest, place.part) != TAMIS_OK &&
             table->unknown > 0)
             table->unknown--;

@@ -19,7 +19,7 @@ void tamis_i_table_summary_params(const tamis_table_params *params, tamis_i_summ
     }
 }
 
-/* What belongs to no level must be zero, so that a table has one set of parameters only. */
+/* Values beyond the last level must be zero, so a table has only one set of parameters. */
 static bool params_levels_ok(const tamis_table_params *params) {
     if (params->n_levels < 1 || params->n_levels > TAMIS_TABLE_LEVELS_MAX)
         return false;
@@ -47,7 +47,7 @@ tamis_status tamis_i_table_complete(tamis_table_params *params) {
         params->rebuild_permille > 1000 || !params_levels_ok(params))
         return TAMIS_E_ARGUMENT;
 
-    /* A summary that says where an item must go has no place here: the first free slot is taken. */
+    /* A summary that decides where an item goes cannot be used here: the first free slot is taken. */
     const tamis_i_summary_kind *const kind = tamis_i_summary_by_id((uint64_t)params->summary);
     if (kind == NULL || (kind->abilities & TAMIS_I_SUMMARY_DECIDES) != 0)
         return TAMIS_E_ARGUMENT;

@@ -1,21 +1,21 @@
-/* rebuild.c - a table that has seen deletions becomes as good as new, in small steps
+/* rebuild.c - make a table as good as new after deletions, in small steps
  *
- * First every item that is not in the first sub-table is looked at, in order, and moved to the first of its
- * buckets in an earlier sub-table that has a free slot, or that of a deleted item.  Few do: most items are
- * in the first sub-table, and stay there.  Items of the stash move too.
+ * First every item that is not in the first sub-table is examined, in order.  It moves to the first of
+ * its buckets in an earlier sub-table that has a free slot or one of a deleted item.  Few items move:
+ * most are in the first sub-table, and stay there.  Items of the stash move too.
  *
- * A summary that can forget follows each move.  For the others a new one is made beside the old one
- * in a second walk over all slots, in which those of deleted items become free.  Until it is
- * complete the old one answers:
+ * A summary that can forget follows each move.  For the others a new one is made beside the old one, in
+ * a second walk over all slots that also frees those of deleted items.  Until the new one is complete
+ * the old one answers:
  *
- *  - an item that was moved has an earlier type than the old summary says, which a look allows for;
- *  - a new item is told to both, so that it does not matter whether the walk has passed its slot;
- *  - an item that is deleted after the walk has passed it stays in the new summary, and its slot waits
+ *  - a moved item has an earlier type than the old summary says, which a look allows for;
+ *  - a new item goes into both, so it does not matter whether the walk has passed its slot;
+ *  - an item that is deleted after the walk passed it stays in the new summary, and its slot waits
  *    for the next rebuild.
  *
- * Nothing of this is in the file but the moves, each of which is one entry of the journal.  They are decided
- * one after the other and made in groups, for the sake of the syncs: a group ends with the sub-table, because
- * the slots that its moves free are of use to items of later ones only, and with the call.
+ * Only the moves are in the file, each as one entry of the journal.  They are decided one after the
+ * other and made in groups, to save syncs.  A group ends with the sub-table, because the slots that its
+ * moves free are useful only to items of later sub-tables.  It also ends with the call.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -37,7 +37,7 @@ static bool rebuild_is_taken(const tamis_i_rebuild *rebuild, uint64_t slot) {
     return false;
 }
 
-/* A slot in a sub-table before 'part', free or of a deleted item. */
+/* A slot in a sub-table before 'part' that is free or has a deleted item. */
 static uint64_t rebuild_earlier(const tamis_table *table, tamis_digest digest, unsigned part,
                                 unsigned *level) {
     for (*level = 0; *level < part; ++*level) {
@@ -70,8 +70,8 @@ static void rebuild_follow(tamis_table *table, const tamis_i_table_move *move) {
     table->counts->moves++;
 }
 
-/* Make the moves that are decided.  Those that fail have not been made, and the summary forgets them if it
- * can. */
+/* Make the moves that are decided.  Those that fail have not been made, and the summary forgets them if
+ * it can. */
 static tamis_status rebuild_make_moves(tamis_table *table) {
     tamis_i_rebuild *const rebuild = &table->rebuild;
     tamis_i_store_change writes[TAMIS_I_JOURNAL_GROUP];
@@ -231,7 +231,7 @@ static tamis_status rebuild_step(tamis_table *table) {
     return status;
 }
 
-/* No move is left undone when the call returns, for the item must be found where it is. */
+/* No move is left undone when the call returns, because a look must find the item where it is. */
 tamis_status tamis_i_table_rebuild(tamis_table *table, uint64_t max_steps, bool *done) {
     tamis_i_rebuild *const rebuild = &table->rebuild;
     tamis_status status = TAMIS_OK;

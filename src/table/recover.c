@@ -1,4 +1,5 @@
-/* recover.c - all slots in order: to make fast memory anew, to check everything, to list the items
+/* recover.c - walks over all slots in order: to make fast memory again, to check everything, to list
+ * the items
  *
  * SPDX-License-Identifier: MIT
  */
@@ -32,7 +33,7 @@ static const unsigned char *recover_walk_image(walk *w) {
     return w->bytes == NULL ? NULL : w->bytes + place % TAMIS_I_PAGE;
 }
 
-/* Go on to w->slot, if it is a slot, and set its part. */
+/* Continue to w->slot, if it is a slot, and set its part. */
 static bool recover_walk_on(walk *w) {
     if (w->slot >= tamis_i_slots_count(&w->table->slots))
         return false;
@@ -41,7 +42,7 @@ static bool recover_walk_on(walk *w) {
     return true;
 }
 
-/* Read an item and check that it may be in this place (T1, T2). */
+/* Read an item and check that it belongs in this place (T1, T2). */
 static bool recover_belongs(const tamis_table *table, unsigned part, uint64_t slot,
                             const unsigned char *image, tamis_i_item *item, tamis_digest *digest) {
     if (!tamis_i_slot_decode(&table->slots, slot, image, item))
@@ -54,7 +55,7 @@ static bool recover_belongs(const tamis_table *table, unsigned part, uint64_t sl
 }
 
 /* -------------------------------------------------------------------------------------------------
- * Making anew
+ * Making fast memory again
  */
 
 static tamis_status recover_slot(tamis_table *table, walk *w, bool repair, const char **reason) {
@@ -111,8 +112,8 @@ static tamis_status recover_wrong(const char **reason, const char *why) {
     return TAMIS_E_FORMAT;
 }
 
-/* A live slot: its item must be found by a look, and found here.  A key that is there twice is found
- * in one place only. */
+/* A live slot: a look must find its item, and find it here.  A key that is in the table twice is found
+ * in only one place. */
 static tamis_status recover_verify_item(const tamis_table *table, const walk *w,
                                         const unsigned char *image, uint64_t *failures,
                                         const char **reason) {

@@ -1,9 +1,9 @@
-/* slots.c - where the slots of a table lie, and what stands in one
+/* slots.c - where the slots of a table are, and what a slot contains
  *
- * The sub-tables follow each other, the stash comes last; each begins on a page.  Within a part the slots
- * fill sectors of 512 bytes, or pages where a bucket does not fit a sector; what is left at the end
- * of a sector stays empty.  So a bucket is never on two pages, and a small slot never in two sectors,
- * which a disk writes as a whole.
+ * The sub-tables follow each other, the stash comes last, and each begins on a page.  Within a part the
+ * slots fill sectors of 512 bytes, or pages if a bucket does not fit in a sector; the rest of a sector
+ * stays empty.  So a bucket is never on two pages, and a small slot is never in two sectors, which a
+ * disk writes as a whole.
  *
  *      part 0            part 1      ...    stash
  *      |bbb.|bbb.|....   |bbb.|bbb.|....    |sss.|....      . room that no bucket fits in
@@ -16,8 +16,8 @@
  *           6     2  size of the value
  *           8        key, zeros up to the largest key; value, zeros up to the largest value
  *
- * A free slot is all zero: a new file is one large hole.  The salt and the number make that an item that
- * was written to the wrong place, or comes from another table, is not taken for one of this place.
+ * A free slot is all zero, so a new file is one large hole.  The salt and the number detect an item
+ * that was written to the wrong place or comes from another table.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -93,7 +93,7 @@ bool tamis_i_slot_is_free(const tamis_i_slots *slots, const unsigned char *image
     return image[0] == 0 && memcmp(image, image + 1, slots->slot_size - 1) == 0;
 }
 
-/* Padding is not looked at: it is under the checksum, and nothing depends on it. */
+/* Padding is not examined: the checksum covers it, and nothing depends on it. */
 bool tamis_i_slot_decode(const tamis_i_slots *slots, uint64_t slot, const unsigned char *image,
                          tamis_i_item *item) {
     const size_t head = slots_get_u16(image + 4);

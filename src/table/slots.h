@@ -1,4 +1,4 @@
-/* slots.h - where the slots of a table lie, and what stands in one
+/* slots.h - where the slots of a table are, and what a slot contains
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,7 +20,7 @@
 /* The sub-tables, and the stash as one more after them. */
 #define TAMIS_I_PARTS_MAX (TAMIS_TABLE_LEVELS_MAX + 1u)
 
-/* All that follows from the parameters. */
+/* Everything that follows from the parameters. */
 typedef struct tamis_i_slots {
     unsigned n_levels; /* sub-tables; part number n_levels is the stash */
     unsigned bucket;   /* slots of a bucket */
@@ -43,8 +43,8 @@ typedef struct tamis_i_item {
     size_t value_size;
 } tamis_i_item;
 
-/* Lay out the slots for complete and checked parameters.  TAMIS_E_ARGUMENT if a bucket does not fit a
- * page, TAMIS_E_TOO_LARGE. */
+/* Lay out the slots for complete and checked parameters.  TAMIS_E_ARGUMENT if a bucket does not fit in
+ * a page, TAMIS_E_TOO_LARGE. */
 tamis_status tamis_i_slots_shape(const tamis_table_params *params, tamis_i_slots *slots);
 
 static inline uint64_t tamis_i_slots_count(const tamis_i_slots *slots) {
@@ -56,7 +56,7 @@ static inline uint64_t tamis_i_slots_bytes(const tamis_i_slots *slots) {
     return slots->offset[slots->n_levels + 1];
 }
 
-/* The part of slot number 'slot', which is less than tamis_i_slots_count. */
+/* The part of slot number 'slot'; the number is less than tamis_i_slots_count. */
 static inline unsigned tamis_i_slots_part(const tamis_i_slots *slots, uint64_t slot) {
     unsigned part = 0;
     while (slot >= slots->first[part + 1])
@@ -86,8 +86,7 @@ void tamis_i_slot_encode(const tamis_i_slots *slots, uint64_t slot, const tamis_
 /* Is the slot free: all zero? */
 bool tamis_i_slot_is_free(const tamis_i_slots *slots, const unsigned char *image);
 
-/* Read the image of slot number 'slot', which may hold anything.  False if it is no item that was
- * written there. */
+/* Read the image of slot number 'slot', which may hold anything.  False if no item was written there. */
 bool tamis_i_slot_decode(const tamis_i_slots *slots, uint64_t slot, const unsigned char *image,
                          tamis_i_item *item);
 

@@ -21,10 +21,10 @@
  *          48     8  checksum of bits and summary
  *          56   456  zero
  *
- * Replay takes the entry with the highest sequence and those of the ring before it, and writes their images
- * in order.  That is right whether they had reached their slots or not: the last image that a slot gets is
- * the last that was acknowledged, or the one that was being written.  If the power failed, entries that
- * were not synced may be missing; no entry after them relies on them but others that were not synced.
+ * Replay takes the entry with the highest sequence and those of the ring before it, and writes their
+ * images in order.  That is right whether they had reached their slots or not: the last image that a
+ * slot gets is the last acknowledged one, or the one that was being written.  If the power failed,
+ * entries that were not synced may be missing.  Only other entries that were not synced rely on them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -42,8 +42,7 @@
 #define STATE_BYTES TAMIS_I_SECTOR
 #define CHUNK_WORDS 512u
 
-/* No file has a higher sequence than this: from here to where it would wrap is longer than anyone can
- * write. */
+/* No file has a higher sequence than this.  Nobody can write long enough to wrap from here. */
 #define SEQUENCE_MAX ((uint64_t)1 << 62)
 
 /* -------------------------------------------------------------------------------------------------
@@ -133,7 +132,7 @@ void tamis_i_store_close(tamis_i_store *store, const tamis_allocator *allocator)
     if (store->direct_fd >= 0)
         (void)close(store->direct_fd);
     if (store->fd >= 0)
-        (void)close(store->fd); /* with it goes the lock */
+        (void)close(store->fd); /* this also releases the lock */
     store->map = store->base = NULL;
     store->fd = store->direct_fd = -1;
 }
@@ -194,7 +193,7 @@ tamis_status tamis_i_store_sync(tamis_i_store *store) {
     if (store->fd < 0 || store->read_only)
         return TAMIS_OK;
     if (store->broken || store_sync_data(store->fd) != 0) {
-        /* What a failed sync has not written may be gone from the system's memory as well. */
+        /* What a failed sync has not written may also be gone from the system's memory. */
         store->broken = true;
         return TAMIS_E_IO;
     }
@@ -291,8 +290,8 @@ static bool store_put_slot(tamis_i_store *store, uint64_t slot, const unsigned c
     return tamis_i_io_write_at(store->fd, store->slots_at + place, image, size);
 }
 
-/* After a failure to write the journal nothing has changed, for the slot has not been touched and an entry
- * that is not whole does not count; but what a system that cannot write will do next is not known. */
+/* After a failure to write the journal nothing has changed: the slot has not been touched, and an
+ * incomplete entry does not count.  But it is unknown what a system that cannot write will do next. */
 static tamis_status store_append(tamis_i_store *store, const tamis_i_store_change *write) {
     if (store->broken)
         return TAMIS_E_IO;
@@ -352,7 +351,7 @@ tamis_status tamis_i_store_write_group(tamis_i_store *store, const tamis_i_store
  * Replay
  */
 
-/* Read a cell of the journal; false if it holds no entry of this table that makes sense. */
+/* Read a cell of the journal; false if it holds no valid entry of this table. */
 static bool store_get_entry(const tamis_i_store *store, uint64_t cell, unsigned char *entry) {
     const tamis_i_slots *const slots = store->slots;
     const size_t size = ENTRY_HEAD + slots->slot_size;

@@ -3,20 +3,20 @@
  * The file, in pages of 4096 bytes:
  *
  *      page 0       header: all parameters, never changed
- *      page 1, 2    state: open or closed, twice, so that one is whole whenever the power fails
+ *      page 1, 2    state: open or closed, twice, so one copy is whole whenever the power fails
  *      journal      the last changes, in a ring
  *      slots        sub-tables and stash
  *      fast         bits and summary, as they were when the file was last closed
  *
- * A change first goes to the journal, with the image of the slot, then to the slot.  The slot may be half
- * written when the process ends; the journal then has it whole.  Writes are made by pwrite and reads come
- * from a mapping of the same file: both see the same pages, and a store to mapped memory, which could be cut
- * off after any byte, is never made.
+ * A change first goes to the journal, with the image of the slot, then to the slot.  If the process
+ * ends while the slot is half written, the journal has it whole.  Writes use pwrite, and reads come
+ * from a mapping of the same file.  Both see the same pages.  Mapped memory is never written, because
+ * such a write could be cut off after any byte.
  *
- * With TAMIS_SYNC_EACH the file is synced between the two writes.  That sync also brings the slots of all
- * earlier changes to the disk, so that an entry of the journal is not needed any more when the next but
- * one is written.  With TAMIS_SYNC_BATCH only moves are synced like that, a group at a time: an item that
- * is moved must not be lost, however long ago it was put.  The ring has room for several groups.
+ * With TAMIS_SYNC_EACH the file is synced between the two writes.  That sync also brings the slots of
+ * all earlier changes to the disk, so an entry of the journal is no longer needed when the next but one
+ * is written.  With TAMIS_SYNC_BATCH only moves are synced like that, a group at a time: a moved item
+ * must not be lost, however long ago it was put.  The ring has room for several groups.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -48,10 +48,10 @@ typedef struct tamis_i_store {
     tamis_sync sync;
     bool read_only;
     bool open_marked; /* the file says that it is open */
-    bool broken;      /* a write failed: what the file holds is not known */
+    bool broken;      /* a write failed: the contents of the file are unknown */
 } tamis_i_store;
 
-/* What the file says about itself when it is closed, or open. */
+/* The state in the file: closed or open. */
 typedef struct tamis_i_state {
     uint64_t sequence;
     bool closed;
@@ -68,19 +68,19 @@ tamis_status tamis_i_store_layout(tamis_i_store *store, const tamis_i_slots *slo
 /* The slots in memory, all free.  TAMIS_E_NOMEM, TAMIS_E_TOO_LARGE. */
 tamis_status tamis_i_store_memory(tamis_i_store *store, const tamis_allocator *allocator);
 
-/* Map the file, which is open as fd and has the right size.  'changeable': privately, so that the journal
- * of a read-only file can be applied. */
+/* Map the file, which is open as fd and has the right size.  'changeable': map it privately, so the
+ * journal of a read-only file can be applied. */
 tamis_status tamis_i_store_map(tamis_i_store *store, bool changeable, const char **reason);
 
-/* Give everything back. */
+/* Release everything. */
 void tamis_i_store_close(tamis_i_store *store, const tamis_allocator *allocator);
 
-/* The bytes from slot number 'slot' of 'part' to the end of its bucket; NULL if they cannot be read.  They
- * are in the buffer (of a page, aligned to one) or in memory. */
+/* The bytes from slot number 'slot' of 'part' to the end of its bucket; NULL if they cannot be read.
+ * They are in the buffer (one page, aligned to a page) or in memory. */
 const unsigned char *tamis_i_store_read(const tamis_i_store *store, unsigned part, uint64_t slot,
                                         unsigned char *buffer);
 
-/* A page, by its number within the slots, for those who read them all. */
+/* A page, by its number within the slots, for callers that read them all. */
 const unsigned char *tamis_i_store_page(const tamis_i_store *store, uint64_t page,
                                         unsigned char *buffer);
 
@@ -95,12 +95,12 @@ typedef struct tamis_i_store_change {
     uint64_t cleared;
 } tamis_i_store_change;
 
-/* Make a change: in whole or not at all, whatever happens.  TAMIS_E_IO. */
+/* Make a change, completely or not at all, whatever happens.  TAMIS_E_IO. */
 tamis_status tamis_i_store_write(tamis_i_store *store, uint64_t slot, const unsigned char *image,
                                  uint64_t cleared);
 
-/* Make up to TAMIS_I_JOURNAL_GROUP changes, in order, with one sync for all unless there is none at all.
- * After TAMIS_E_IO the first '*done' have been made. */
+/* Make up to TAMIS_I_JOURNAL_GROUP changes, in order, with one sync for all of them, unless there is no
+ * sync at all.  After TAMIS_E_IO the first '*done' have been made. */
 tamis_status tamis_i_store_write_group(tamis_i_store *store, const tamis_i_store_change *writes,
                                        size_t n, size_t *done);
 
@@ -109,14 +109,14 @@ tamis_status tamis_i_store_replay(tamis_i_store *store, const char **reason);
 
 tamis_status tamis_i_store_sync(tamis_i_store *store);
 
-/* The states in the file: false if neither is whole. */
+/* Read the states in the file: false if neither is whole. */
 bool tamis_i_store_get_state(const tamis_i_store *store, tamis_i_state *state);
 
-/* Write the state: one copy for a closed file, both for an open one, so that no older state can be taken
+/* Write the state: one copy for a closed file, both for an open one.  So no older state can be mistaken
  * for the last. */
 tamis_status tamis_i_store_put_state(tamis_i_store *store, const tamis_i_state *state);
 
-/* Words from and to the file, little-endian there. */
+/* Read and write words of the file, little-endian there. */
 bool tamis_i_store_get_words(const tamis_i_store *store, uint64_t at, uint64_t *words, uint64_t n);
 bool tamis_i_store_put_words(tamis_i_store *store, uint64_t at, const uint64_t *words, uint64_t n);
 

@@ -1,21 +1,20 @@
-/* summary.h - what tells from fast memory in which sub-table a key is
+/* summary.h - summaries: which sub-table a key is in, from fast memory
  *
- * A multilevel table keeps its items in slow memory: item x is in one of d sub-tables, and its *type*
- * is the index of that sub-table, from 0.  A summary answers "which type has x?" with a type or with
- * "none".  It may be wrong in two ways: an absent key may get a type (false positive), and a present
- * one may get the type of another sub-table (failure).  It is never wrong in the third: a key that was
- * inserted and not removed never gets "none".  So the table is exact if it looks at the other possible
- * places when the named one holds another key.
+ * A multilevel table keeps its items in slow memory.  Item x is in one of d sub-tables, and its *type* is
+ * the index of that sub-table, from 0.  A summary answers "which type has x?" with a type or with "none".
+ * It may be wrong in two ways: an absent key may get a type (false positive), and a present key may get the
+ * type of another sub-table (failure).  But a key that was inserted and not removed never gets "none".  So
+ * the table is exact if it looks at the other possible places when the named one holds another key.
  *
- * A summary is an array of words, its body, and what is derived from the parameters:
+ * A summary is an array of words, its body, and data derived from the parameters:
  *
  *      tamis_i_summary_params p = {.n_types = 5, .cells = {...}, .hashes = {...}};
  *      kind->shape(&p, &n_words)        checks p, which may come from a hostile file; tells the size
  *      tamis_i_summary_attach(&s, kind, &p, body, n_words)      body: n_words zero words, or a saved body
  *      kind->check(&s, &reason)         for a body that was read
  *
- * All that changes is in the body, which may be copied, saved and mapped; nothing allocates.  Bodies
- * are the same on every machine that reads words.
+ * Everything that changes is in the body, which may be copied, saved and mapped.  Nothing allocates.
+ * Bodies are the same on every machine that reads words.
  *
  * After Kirsch and Mitzenmacher, "Simple Summaries for Hashing With Choices", IEEE/ACM Transactions
  * on Networking 16(1), 2008.
@@ -38,8 +37,8 @@
 #define TAMIS_I_SUMMARY_NONE UINT32_MAX
 
 /* The digest of a key is a supply of random words (tamis_i_word in hash/hash.h).  The first belong to
- * the table, one per sub-table; those from TAMIS_I_SUMMARY_WORD on to the summaries, so that no hash of
- * a summary is a hash of the table. */
+ * the table, one per sub-table; those from TAMIS_I_SUMMARY_WORD on belong to the summaries.  So no hash
+ * of a summary is a hash of the table. */
 #define TAMIS_I_SUMMARY_WORD 64u
 
 /* The bucket of a key in sub-table 'type' of that many buckets.  The summary 'song' relies on the
@@ -60,11 +59,11 @@ typedef enum tamis_i_summary_id {
 
 /* Abilities. */
 #define TAMIS_I_SUMMARY_CAN_REMOVE 1u
-/* The summary says where an item must go, not the table: an insert may change the type of items that
+/* The summary, not the table, decides where an item goes: an insert may change the type of items that
  * are in one of the buckets of the new one. */
 #define TAMIS_I_SUMMARY_DECIDES 2u
 
-/* Complete: there are no defaults.  What a kind does not use is zero.
+/* All parameters are given: there are no defaults.  Parameters that a kind does not use are zero.
  *
  *                      string_bits  cells           hashes          counter_bits
  *   interpolation      of a string  [0] slots       -               -
@@ -97,12 +96,12 @@ struct tamis_i_summary_kind {
     const char *name;
     unsigned abilities;
 
-    /* Check all parameters and tell the words of the body, a multiple of TAMIS_LINE_WORDS.
+    /* Check all parameters and compute the words of the body, a multiple of TAMIS_LINE_WORDS.
      * TAMIS_E_ARGUMENT, TAMIS_E_TOO_LARGE. */
     tamis_status (*shape)(const tamis_i_summary_params *params, uint64_t *n_words);
 
-    /* Bits that the summary is made of, without the rounding of the body: what the paper counts.  The
-     * parameters have passed shape. */
+    /* Bits of the summary, without the rounding of the body: what the paper counts.  The parameters
+     * have passed shape. */
     uint64_t (*bits)(const tamis_i_summary_params *params);
 
     /* Fill geometry[]. */
@@ -115,19 +114,19 @@ struct tamis_i_summary_kind {
     /* The type of an item, or TAMIS_I_SUMMARY_NONE. */
     unsigned (*ask)(const tamis_i_summary *summary, tamis_digest digest);
 
-    /* Take back an insert of the same digest and type.  TAMIS_E_NOT_FOUND, with nothing changed, if it
-     * is seen that there was none; if there was none and it is not seen, other items may be lost.
-     * NULL: it cannot, and the summary must be cleared and filled anew. */
+    /* Undo an insert of the same digest and type.  TAMIS_E_NOT_FOUND, with nothing changed, if there
+     * was detectably none.  If there was none and this is not detected, other items may be lost.  NULL:
+     * the kind cannot remove, and the summary must be cleared and filled again. */
     tamis_status (*remove)(tamis_i_summary *summary, tamis_digest digest, unsigned type);
 
-    /* Begin to fetch what ask will read first. */
+    /* Start fetching what ask will read first. */
     void (*prefetch)(const tamis_i_summary *summary, tamis_digest digest);
 
     /* Probability that a key that was never inserted gets a type, from the present state. */
     double (*fpr)(const tamis_i_summary *summary);
 
-    /* Could the body have come from calls?  False, and why.  It may hold anything.  After 'true' no
-     * call can reach outside of the body. */
+    /* Could calls have made the body?  False, and why.  It may hold anything.  After 'true' no call can
+     * reach outside of the body. */
     bool (*check)(const tamis_i_summary *summary, const char **reason);
 };
 
@@ -142,14 +141,14 @@ extern const tamis_i_summary_kind tamis_i_summary_multiple_counting;
 const tamis_i_summary_kind *tamis_i_summary_by_id(uint64_t id);
 const tamis_i_summary_kind *tamis_i_summary_by_name(const char *name);
 
-/* Make a summary on a body of the size that shape told for these parameters. */
+/* Make a summary on a body of the size that shape computed for these parameters. */
 void tamis_i_summary_attach(tamis_i_summary *summary, const tamis_i_summary_kind *kind,
                             const tamis_i_summary_params *params, uint64_t *body, uint64_t n_words);
 
 /* Empty it. */
 void tamis_i_summary_clear(tamis_i_summary *summary);
 
-/* For check: has the body no bits from bit 'end' on?  False, and why. */
+/* For check: are all bits of the body zero from bit 'end' on?  False, and why. */
 bool tamis_i_summary_ends_at(const tamis_i_summary *summary, uint64_t end, const char **reason);
 
 #endif

@@ -1,9 +1,9 @@
 /* summary_interpolation.c - sorted strings with types, found by interpolation
  *
  * Each item is kept as a random string of at least b bits and its type.  In a sorted array of random
- * strings the place of a string can be guessed from its value: interpolation search.  The paper's
- * array is dense, so that an insert moves half of it.  Here it has gaps, a tenth of it for instance,
- * and the guess is where a string would like to be, its *home*:
+ * strings the place of a string can be guessed from its value: interpolation search.  The paper's array
+ * is dense, so an insert moves half of it.  Here it has gaps, a tenth of it for instance, and the guess
+ * is where a string would like to be, its *home*:
  *
  *      string  =  [ home: 0 .. slots-1 ][ remainder: r bits ]
  *
@@ -12,22 +12,22 @@
  *      distance   0      1      1      2    empty     of a slot from the home of its string
  *
  * The strings are in order, never before their home, and with no empty slot between it and them.  A
- * search begins at the home, passes strings of smaller home (those whose distance is larger than the
- * one walked so far), then compares remainders, and ends at the first that is not smaller, found or
- * not.  An insert pushes the strings from there to the next empty slot up by one; a removal pulls
- * those that are not at home down.  This is linear probing in order, and it keeps all three cheap:
- * with nine slots in ten in use, a search passes 5 strings in the mean, an insert pushes about 50.  The
- * home need not be stored, since it follows from slot and distance; that pays for distance and gaps:
+ * search begins at the home and passes strings of smaller home (those whose distance is larger than the
+ * one walked so far).  Then it compares remainders, and ends at the first that is not smaller, found or
+ * not.  An insert pushes the strings from there to the next empty slot up by one.  A removal pulls down
+ * those that are not at home.  This is linear probing in order, and it keeps all three cheap: with nine
+ * slots in ten in use, a search passes 5 strings on average, an insert pushes about 50.  The home need
+ * not be stored, since it follows from slot and distance; that pays for distance and gaps:
  *
  *      slot:  [ 1 + distance, 0 if empty: 8 bits ][ type ][ remainder ]
  *
- * Strings past the last home have 255 slots more, of which the last is never used.
+ * For strings past the last home there are 255 more slots; the last one is never used.
  *
- * Strings that are equal are all kept, with their types; the paper calls this a failure.  Such an
- * item may then get the type of the other, but none is lost and each can be removed.  An insert fails,
- * TAMIS_E_FULL, if a string would get more than 254 slots away from home.  With nine slots in ten in
- * use that has a chance below 1e-22 for each slot: the distance of the fullest place falls like
- * exp(-0.207 x), where 0.207 solves 0.9 (e^y - 1) = y.
+ * Equal strings are all kept, with their types; the paper calls this a failure.  Such an item may get
+ * the type of the other, but none is lost and each can be removed.  An insert fails, TAMIS_E_FULL, if a
+ * string would get more than 254 slots away from home.  With nine slots in ten in use that has a chance
+ * below 1e-22 for each slot: the odds of a distance x fall like exp(-0.207 x), where 0.207 solves 0.9
+ * (e^y - 1) = y.
  *
  * After Kirsch and Mitzenmacher, "Simple Summaries for Hashing With Choices", IEEE/ACM Transactions
  * on Networking 16(1), 2008, section VII; the order of the array is that of Amble and Knuth, "Ordered
@@ -45,7 +45,7 @@
 #define DISTANCE_MAX  254u
 #define SPARE_SLOTS   255u
 
-/* A slot has 64 bits at most: 96 would need 2^40 slots and more. */
+/* A slot has at most 64 bits: 96 would need 2^40 slots and more. */
 #define STRING_BITS_MAX 96u
 
 /* Geometry. */
@@ -121,8 +121,8 @@ static uint64_t summary_interpolation_tail_of(const tamis_i_summary *summary, ta
     return (r == 0 ? 0 : word >> (64 - r)) << summary->geometry[TYPE_BITS] | type;
 }
 
-/* Walk from the home past what is smaller: the distance of the first slot that is empty, or holds a
- * string of larger home, or one of the same home and at least this tail ('*same'). */
+/* Walk from the home past smaller strings.  Returns the distance of the first slot that is empty, or
+ * holds a string of larger home, or one of the same home and at least this tail ('*same'). */
 static uint64_t summary_interpolation_walk(const tamis_i_summary *summary, uint64_t home,
                                            uint64_t tail, bool *same) {
     for (uint64_t distance = 0;; distance++) {

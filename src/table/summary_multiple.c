@@ -1,26 +1,26 @@
 /* summary_multiple.c - a Bloom filter for each sub-table and those after it
  *
- * Filter f holds the items of type f and above, so that filter 0 holds all of them:
+ * Filter f holds the items of type f and above, so filter 0 holds all of them:
  *
  *      type 0     filter 0
  *      type 1     filter 0, filter 1
  *      type 2     filter 0, filter 1, filter 2     ...
  *
- * The type of an item is that of the last filter, from the first on, that has it; not even in filter 0
- * is "none".  An absent item gets a type if filter 0 takes it by mistake: its error rate is that of the
- * summary.  An item of type f gets another if filter f + 1 takes it by mistake, so the filters after
- * the first are made for very small error rates.  They can afford it, because most items are of type
- * 0 and a filter holds far fewer items than the one before.
+ * The type of an item is that of the last filter, from the first on, that has it.  If not even filter 0
+ * has it, the type is "none".  An absent item gets a type if filter 0 has it by mistake: the error rate
+ * of filter 0 is that of the summary.  An item of type f gets another type if filter f + 1 has it by
+ * mistake, so the filters after the first are made for very small error rates.  They can afford it,
+ * because most items are of type 0 and a filter holds far fewer items than the one before.
  *
  * The filters are not partitioned.  Each hash is independent of the others (draw.h).
  *
  *      body:   [ filter 0 ][ filter 1 ] ...      each begins at a word; bits, or counters
  *
- * The counting variant has counters of a planned width, by filter, in place of the bits.  Two rules:
+ * The counting variant has counters instead of bits, with a planned width per filter.  Two rules:
  *
  *  - a counter that has reached its largest value is saturated and stays so.  It may be too high,
  *    which costs failures or false positives, but no item is lost;
- *  - an item raises each of its counters once, also where two of its hashes fall on one.  Otherwise a
+ *  - an item raises each of its counters once, even if two of its hashes collide.  Otherwise a
  *    single item would saturate the narrow counters of a small filter (section XI-B).
  *
  * After Kirsch and Mitzenmacher, "Simple Summaries for Hashing With Choices", IEEE/ACM Transactions
@@ -83,7 +83,7 @@ static uint64_t summary_multiple_bits(const tamis_i_summary_params *params) {
     return all;
 }
 
-/* BASE is a bit of the body, also for counters. */
+/* BASE is a bit of the body, for counters too. */
 static void summary_multiple_attach(tamis_i_summary *summary) {
     uint64_t word = 0;
     for (unsigned f = 0; f < summary->params.n_types; f++) {
@@ -97,8 +97,8 @@ static void summary_multiple_attach(tamis_i_summary *summary) {
     }
 }
 
-/* Only the bits of the filters are set, and an item that is in a filter is in those before it; with
- * counters, some of a later filter may be saturated and stay when all items have left. */
+/* Only bits of the filters are set, and an item in a filter is also in those before it.  With counters,
+ * some of a later filter may be saturated and stay when all items have left. */
 static bool summary_multiple_check(const tamis_i_summary *summary, const char **reason) {
     bool empty_before = false;
     uint64_t word = 0;
@@ -147,8 +147,8 @@ static tamis_status summary_multiple_insert(tamis_i_summary *summary, tamis_dige
     return TAMIS_OK;
 }
 
-/* Does a filter have all bits of an item?  Half of them are set: a filter without the item is left after
- * two bits, in the mean.  The positions are those of tamis_i_draw_next, a word at a time. */
+/* Does a filter have all bits of an item?  Half of them are set: a filter without the item is done
+ * after two bits on average.  The positions are those of tamis_i_draw_next, a word at a time. */
 static bool summary_multiple_has_all(const tamis_i_summary *summary, tamis_digest digest,
                                      unsigned filter) {
     const uint64_t *const g = summary_multiple_numbers(summary, filter);
@@ -178,8 +178,8 @@ static unsigned summary_multiple_ask(const tamis_i_summary *summary, tamis_diges
     return n - 1;
 }
 
-/* The first bits of the first filter decide about absent items, those of the second about most
- * present ones; what lies between is asked for together by the processor itself. */
+/* The first bits of the first filter decide about absent items, those of the second about most present
+ * ones.  The processor itself overlaps the reads in between. */
 static void summary_multiple_prefetch(const tamis_i_summary *summary, tamis_digest digest) {
     const unsigned n = summary->params.n_types < 2 ? 1 : 2;
     for (unsigned f = 0; f < n; f++) {
@@ -234,7 +234,8 @@ static void summary_multiple_counter_put(tamis_i_summary *summary, unsigned filt
                       width, value);
 }
 
-/* The counters of an item, each once; returns how many.  A sketch of those seen tells most new ones. */
+/* The counters of an item, each once; returns how many.  A sketch of the counters seen recognises most
+ * new ones. */
 static unsigned summary_multiple_counters_of(const tamis_i_summary *summary, tamis_digest digest,
                                              unsigned filter,
                                              uint64_t at[TAMIS_I_SUMMARY_HASHES_MAX]) {

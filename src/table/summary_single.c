@@ -1,20 +1,20 @@
 /* summary_single.c - one filter whose cells hold the largest type written to them
  *
  * A cell holds 0, or 1 + the largest type of the items that have it among their cells.  Each of the k
- * hashes of an item has a group of floor(m/k) cells of its own.  The smallest of the k cells of an item
- * is then 1 + its type or more; 0 means that the item is not there.
+ * hashes of an item has its own group of floor(m/k) cells.  The smallest of the k cells of an item is
+ * then 1 + its type or more; 0 means that the item is not there.
  *
  * Cells of t + 1 values are packed in one of two ways, whichever takes less room:
  *
  *      digits    as many as go into a byte, as digits of a number: three cells of 0 .. 5 make 0 .. 215
- *      fields    of as many bits as a value has, side by side: 3 bits for 0 .. 6
+ *      fields    as many bits as a value needs, side by side: 3 bits for 0 .. 6
  *
- * Digits are told apart without division: a byte times 2^16 / 6^j, shifted, is the byte over 6^j.
+ * Digits are separated without division: a byte times 2^16 / 6^j, shifted, is the byte over 6^j.
  *
- * The counting variant has in each cell a counter for each type, of a planned width, side by side; the
- * value of the cell is 1 + the largest type whose counter is not zero.  A counter that has reached
- * its largest value is saturated and stays so: it may be too high, which costs failures or false
- * positives, but no item is lost.
+ * In the counting variant each cell has a counter for each type, of a planned width, side by side.  The
+ * value of the cell is 1 + the largest type whose counter is not zero.  A counter that has reached its
+ * largest value is saturated and stays so: it may be too high, which costs failures or false positives,
+ * but no item is lost.
  *
  * After Kirsch and Mitzenmacher, "Simple Summaries for Hashing With Choices", IEEE/ACM Transactions
  * on Networking 16(1), 2008, sections VIII-A and XI-B.
@@ -34,7 +34,7 @@ enum { SPAN, HASHES, PER_WORD, WIDTH, VALUES, VALUE_PART, PER_BYTE, PER_BYTE_PAR
 enum { POWER = 8, POWER_PART = POWER + DIGITS_MAX, OFFSET = POWER_PART + DIGITS_MAX };
 _Static_assert(OFFSET + TAMIS_I_SUMMARY_TYPES_MAX <= TAMIS_I_SUMMARY_GEOMETRY, "they fit");
 
-/* Bits that tell 'values' values apart. */
+/* Bits that distinguish 'values' values. */
 static unsigned summary_single_bits_for(uint64_t values) {
     unsigned width = 0;
     while (((values - 1) >> width) != 0)
@@ -199,7 +199,7 @@ static unsigned summary_single_ask(const tamis_i_summary *summary, tamis_digest 
     return summary_single_ask_with(summary, digest, summary_single_cell_get);
 }
 
-/* An absent item is seldom looked at for more than two cells. */
+/* For an absent item more than two cells are seldom read. */
 static void summary_single_prefetch(const tamis_i_summary *summary, tamis_digest digest) {
     const uint64_t *const g = summary->geometry;
     tamis_i_draw draw = tamis_i_draw_begin(digest, 0);
@@ -288,8 +288,8 @@ static uint64_t summary_single_counter_get(const tamis_i_summary *summary, uint6
                              (unsigned)summary->params.counter_bits[type]);
 }
 
-/* 1 + the largest type in cell i, or 0.  Most cells are a field that can be read at once; the highest bit
- * that is set is then in the counter of the largest type. */
+/* 1 + the largest type in cell i, or 0.  Most cells are a field that can be read at once; the highest
+ * set bit is then in the counter of the largest type. */
 static uint64_t summary_single_largest_type(const tamis_i_summary *summary, uint64_t i) {
     const uint64_t *const g = summary->geometry;
     unsigned type = (unsigned)summary->params.n_types;

@@ -1,21 +1,20 @@
 /* summary_song.c - the scheme of Song and others: a counter for each bucket of the hash table
  *
  * The baseline that the other summaries improve on.  An item has a bucket in each of d sub-tables and
- * adds one to the counters of all of them.  It is kept in the one whose counter is smallest, the first
- * of them if there are several; a zero among the counters means that the item is not there.
+ * adds one to the counters of all of them.  It is kept in the bucket whose counter is smallest, in the
+ * first of them if there are several.  A zero among the counters means that the item is not there.
  *
- * So the summary decides where an item must be: the type that insert is given does not matter, and
- * ask tells the place.  There are no failures, but an insert that raises the counter of a bucket can
- * move the item in it to another bucket; only items in the d buckets of the new one are concerned, and
- * moving them changes no counter.  Several items may be sent to one bucket (a crisis).
+ * So the summary decides where an item is: the type passed to insert does not matter, and ask tells the
+ * place.  There are no failures, but an insert that raises the counter of a bucket can move the item in
+ * it to another bucket.  Only items in the d buckets of the new one are affected, and moving them
+ * changes no counter.  Several items may be sent to one bucket (a crisis).
  *
- * Insert-only: to lower counters one would have to know all items that hash to a bucket, also those
- * that are kept elsewhere.  The paper's counters are those of one table with d hashes; here each hash
- * has a sub-table of its own, as in the multilevel table, which changes no figure that is given.
+ * Insert-only: to lower counters one would have to know all items that hash to a bucket, even those
+ * kept elsewhere.  The paper's counters are those of one table with d hashes.  Here each hash has its
+ * own sub-table, as in the multilevel table.  This changes no figure of the paper.
  *
- * A counter that has reached its largest value stays there.  The smallest one is then not always
- * known, and an item may be in another place than ask tells: very seldom, with three bits and ten
- * hashes.
+ * A counter that has reached its largest value stays there.  The smallest one is then not always known,
+ * and an item may be in another place than ask tells.  With three bits and ten hashes this is very rare.
  *
  * After Song, Dharmapurikar, Turner and Lockwood, "Fast Hash Table Lookup Using Extended Bloom Filter",
  * SIGCOMM 2005, as reviewed in section IV of Kirsch and Mitzenmacher, "Simple Summaries for Hashing

@@ -7,17 +7,17 @@
  *                      summary    which sub-table an item is in (summary.h)
  *                      index      which items are in the stash, by digest
  *
- * A slot is free (neither bit), live (used) or deleted (both bits); on the disk free and deleted slots are
- * the same, zeros.  The deletion bit only says that the slot must not be used yet: the summary cannot
- * forget the old item, and with a new one in each such slot it would fill up.  A table whose summary can
- * forget has no such slots.
+ * A slot is free (neither bit), live (used) or deleted (both bits).  On the disk free and deleted slots
+ * are the same, zeros.  The deletion bit only says that the slot must not be used yet: the summary
+ * cannot forget the old item, and would fill up with a new one in each such slot.  A table whose
+ * summary can forget has no such slots.
  *
  * Invariants, tested by tamis_i_table_verify():
- *   T1  a live slot holds an item, and all others are zero;
+ *   T1  a live slot holds an item, all other slots are zero;
  *   T2  an item in a sub-table is in its bucket;
- *   T3  no key is there twice;
+ *   T3  no key is in the table twice;
  *   T4  the summary names a type for each item of a sub-table (unless 'unknown' > 0), and the index has
- *       exactly the items of the stash: so each item is found;
+ *       exactly the items of the stash, so each item is found;
  *   T5  the counts are right.
  *
  * SPDX-License-Identifier: MIT
@@ -35,8 +35,8 @@
 #include "table/summary.h"
 #include "tamis/table.h"
 
-/* Counts are raised by readers too, of which there may be several: a count may then miss some, but
- * there is no data race. */
+/* Readers raise counts too, and there may be several of them.  A count may then miss some, but there is
+ * no data race. */
 typedef struct tamis_i_counts {
     _Atomic uint64_t hits, hit_reads, misses, miss_reads, false_positives, failures;
     uint64_t puts, updates, deletes, change_reads, crises, moves, rebuilds;
@@ -45,7 +45,7 @@ typedef struct tamis_i_counts {
 /* The items of the stash by digest: open addressing, linear probing, no gaps left by removal. */
 typedef struct tamis_i_index_entry {
     tamis_digest digest;
-    uint64_t slot; /* number of the slot, plus one; 0: the entry is free */
+    uint64_t slot; /* number of the slot plus one; 0: the entry is free */
 } tamis_i_index_entry;
 
 typedef struct tamis_i_index {
@@ -54,10 +54,10 @@ typedef struct tamis_i_index {
     uint64_t used;
 } tamis_i_index;
 
-/* A rebuild under way. */
+/* A rebuild in progress. */
 typedef enum tamis_i_phase { TAMIS_I_IDLE, TAMIS_I_MOVING, TAMIS_I_SUMMING } tamis_i_phase;
 
-/* A move that is decided but not made: moves are made in groups. */
+/* A move that is decided but not yet made: moves are made in groups. */
 typedef struct tamis_i_table_move {
     uint64_t from, to;
     unsigned part, level; /* where these are */
@@ -71,7 +71,7 @@ typedef struct tamis_i_rebuild {
         *moves; /* TAMIS_I_JOURNAL_GROUP of them, and the images after them; NULL: none are made */
     unsigned char *images;
     unsigned n_moves;
-    tamis_i_summary shadow; /* the summary to be; body NULL: there is none */
+    tamis_i_summary shadow; /* the new summary; body NULL: there is none */
 } tamis_i_rebuild;
 
 struct tamis_table {
@@ -90,7 +90,7 @@ struct tamis_table {
     uint64_t count;
     uint64_t n_deleted;
     uint64_t part_count[TAMIS_I_PARTS_MAX];
-    uint64_t unknown; /* items that the summary had no room for: every look goes everywhere */
+    uint64_t unknown; /* items that the summary had no room for: every look searches everywhere */
     uint64_t damaged; /* slots emptied by a repair */
     bool recovered;
     tamis_i_rebuild rebuild;
@@ -109,7 +109,7 @@ static inline bool tamis_i_table_forgets(const tamis_table *table) {
     return (table->summary.kind->abilities & TAMIS_I_SUMMARY_CAN_REMOVE) != 0;
 }
 
-/* params.c: fill in the defaults but the seed, check all ranges.  Complete parameters come out
+/* params.c: fill in the defaults except the seed, check all ranges.  Complete parameters come out
  * unchanged. */
 tamis_status tamis_i_table_complete(tamis_table_params *params);
 
@@ -134,7 +134,7 @@ void tamis_i_table_free_summary(const tamis_table *table, tamis_i_summary *summa
 uint64_t tamis_i_index_room(uint64_t stash);
 void tamis_i_index_insert(tamis_i_index *index, tamis_digest digest, uint64_t slot);
 void tamis_i_index_remove(tamis_i_index *index, tamis_digest digest, uint64_t slot);
-/* The next slot, from '*at' on, that has this digest, or TAMIS_I_NO_SLOT.  '*at' begins with
+/* The next slot, from '*at' on, that has this digest, or TAMIS_I_NO_SLOT.  '*at' starts at
  * tamis_i_index_start. */
 uint64_t tamis_i_index_start(const tamis_i_index *index, tamis_digest digest);
 uint64_t tamis_i_index_next(const tamis_i_index *index, tamis_digest digest, uint64_t *at);
@@ -148,7 +148,7 @@ typedef struct tamis_i_place {
     tamis_i_item item; /* in slow memory, or in the buffer */
 } tamis_i_place;
 
-/* A page to read into, where slots are not mapped. */
+/* A page to read into, if slots are not mapped. */
 typedef struct tamis_i_buffer {
     _Alignas(TAMIS_I_PAGE) unsigned char bytes[TAMIS_I_PAGE];
 } tamis_i_buffer;
@@ -159,7 +159,7 @@ tamis_status tamis_i_table_find(const tamis_table *table, const void *key, size_
 
 tamis_digest tamis_i_table_digest(const tamis_table *table, const void *key, size_t key_size);
 
-/* As the public functions; arguments have been checked. */
+/* Like the public functions; arguments have been checked. */
 tamis_status tamis_i_table_get(const tamis_table *table, const void *key, size_t key_size,
                                void *value, size_t room, size_t *value_size);
 tamis_status tamis_i_table_put(tamis_table *table, const tamis_i_item *item, bool *added);
@@ -171,7 +171,7 @@ void tamis_i_table_stop_rebuild(tamis_table *table);
 
 /* recover.c: read the slots one after the other. */
 
-/* Make bits, summary, index and counts anew from the slots.  With 'repair', damaged slots are emptied;
+/* Make bits, summary, index and counts again from the slots.  With 'repair', damaged slots are emptied;
  * otherwise TAMIS_E_FORMAT. */
 tamis_status tamis_i_table_recover(tamis_table *table, bool repair, const char **reason);
 
@@ -180,7 +180,7 @@ tamis_status tamis_i_table_verify(const tamis_table *table, uint64_t *failures,
 tamis_status tamis_i_table_next(const tamis_table *table, uint64_t *at, void *key, size_t *key_size,
                                 void *value, size_t *value_size);
 
-/* file.c: tables in files; as the public functions, 'reason' and 'options' are not NULL. */
+/* file.c: tables in files; like the public functions, but 'reason' and 'options' are not NULL. */
 tamis_status tamis_i_table_create_file(const char *path, const tamis_table_params *params,
                                        const tamis_table_options *options,
                                        const tamis_allocator *allocator, tamis_table **table,
@@ -188,7 +188,7 @@ tamis_status tamis_i_table_create_file(const char *path, const tamis_table_param
 tamis_status tamis_i_table_open(const char *path, const tamis_table_options *options,
                                 const tamis_allocator *allocator, tamis_table **table,
                                 const char **reason);
-/* Write what a quick opening needs.  Nothing to do in memory or if nothing was changed. */
+/* Write what a quick opening needs.  Does nothing for a table in memory or if nothing was changed. */
 tamis_status tamis_i_table_finish(tamis_table *table);
 
 #endif
