@@ -12,8 +12,8 @@
 
 #include "tamis/tamis.h"
 
-/* States an internal invariant.  Compiled in for tests and fuzzing only; arguments of callers and the
- * contents of files are never asserted, they get a status. */
+/* States an internal invariant.  Compiled in for tests and fuzzing only.  Arguments of callers and the
+ * contents of files are never asserted; they get a status. */
 #ifdef TAMIS_TESTING
 #include <stdlib.h>
 #define TAMIS_ASSERT(condition) ((condition) ? (void)0 : abort())
@@ -24,8 +24,8 @@
 #define TAMIS_LINE_BYTES 64u
 #define TAMIS_LINE_WORDS 8u
 
-/* TAMIS_INLINE: for what is compiled anew for each set of constant arguments.  TAMIS_APART: for what a short
- * function seldom needs, and should not save registers for. */
+/* TAMIS_INLINE: for functions compiled separately for each set of constant arguments.  TAMIS_APART: for
+ * code that a short function seldom needs and should not save registers for. */
 #if defined(__GNUC__)
 #define TAMIS_INLINE         static inline __attribute__((always_inline))
 #define TAMIS_APART          static __attribute__((noinline))
@@ -42,14 +42,14 @@
 #define TAMIS_PREFETCH_RW(p) ((void)(p))
 #endif
 
-/* Only where the compiler has it, which on 32-bit machines it has not: hash/hash.h has products for all.
- * Code for one processor family may use it as it is. */
+/* Only where the compiler has it; on 32-bit machines it does not. hash/hash.h has products for all.
+ * Code for one processor family may use it directly. */
 #if defined(__SIZEOF_INT128__)
 #define TAMIS_I_HAS_U128 1
 __extension__ typedef unsigned __int128 tamis_i_u128;
 #endif
 
-/* Checked arithmetic: true and the result, or false and nothing if it does not fit 64 bits. */
+/* Checked arithmetic: true and the result, or false and no result if it does not fit in 64 bits. */
 static inline bool tamis_i_add(uint64_t a, uint64_t b, uint64_t *sum) {
     if (a > UINT64_MAX - b)
         return false;
@@ -98,8 +98,8 @@ static inline bool tamis_i_little_endian(void) {
     return first == 1;
 }
 
-/* Memory.  A NULL allocator stands for the system's memory: blocks of TAMIS_I_HUGE bytes and more
- * are mapped by themselves, aligned to a huge page and advised to become huge pages. */
+/* Memory.  A NULL allocator stands for the system's memory: blocks of TAMIS_I_HUGE bytes and more are
+ * mapped separately, aligned to a huge page and advised to become huge pages. */
 #define TAMIS_I_HUGE ((size_t)2 << 20)
 
 /* A block of 'size' zero bytes, aligned to a cache line; NULL if there is none. */
@@ -108,7 +108,7 @@ void *tamis_i_alloc_zeroed(const tamis_allocator *allocator, size_t size);
 /* Like tamis_i_alloc_zeroed, but the content does not matter. */
 void *tamis_i_alloc(const tamis_allocator *allocator, size_t size);
 
-/* Give back what one of the two above returned for 'size'.  NULL is allowed. */
+/* Free what one of the two above returned for 'size'.  NULL is allowed. */
 void tamis_i_free(const tamis_allocator *allocator, void *block, size_t size);
 
 /* Is an allocator of a caller complete? */
@@ -122,19 +122,19 @@ tamis_status tamis_i_random_seed(uint64_t *seed);
 /* What an errno means, as a static text. */
 const char *tamis_i_errno_text(int number);
 
-/* Of bytes that are not what they should be: the reason, and TAMIS_E_FORMAT. */
+/* Refuse bytes that are not valid: set the reason, return TAMIS_E_FORMAT. */
 static inline tamis_status tamis_i_refuse(const char **reason, const char *why) {
     *reason = why;
     return TAMIS_E_FORMAT;
 }
 
 /* Copy a struct of the public interface in: 'own_size' bytes at 'own', of which the caller knows the
- * first 'their_size' at 'theirs'.  What the caller does not know becomes zero.  False if the caller
- * knows more than we do and uses it, or if its struct_size makes no sense. */
+ * first 'their_size' at 'theirs'.  Members that the caller does not know become zero.  False if the
+ * caller knows more than we do and uses it, or if its struct_size makes no sense. */
 bool tamis_i_struct_in(void *own, size_t own_size, const void *theirs);
 
-/* Copy a struct out to a caller, who set struct_size; it stays as the caller set it.  False if it makes
- * no sense. */
+/* Copy a struct out to a caller.  The caller has set struct_size, and it stays.  False if it makes no
+ * sense. */
 bool tamis_i_struct_out(void *theirs, const void *own, size_t own_size);
 
 #endif

@@ -1,7 +1,7 @@
 /* cpu.h - what this processor can do
  *
- * Asked once per handle, which keeps the answer and passes it on to the engines (bits/native.h).  Nothing
- * else asks.
+ * Asked once per handle.  The handle keeps the answer and passes it on to the engines (bits/native.h).
+ * Nothing else asks.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,7 +10,7 @@
 
 /* Features, as a sum. */
 #define TAMIS_I_CPU_POPCNT 1u
-#define TAMIS_I_CPU_BMI2   2u /* with BMI1 and LZCNT, as everywhere */
+#define TAMIS_I_CPU_BMI2   2u /* includes BMI1 and LZCNT, as on every such processor */
 #define TAMIS_I_CPU_AVX2   4u
 #define TAMIS_I_CPU_NEON   8u
 #define TAMIS_I_CPU_AES    16u /* the AES instructions of x86-64, with SSE4.1, or of ARMv8 */

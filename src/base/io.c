@@ -1,4 +1,4 @@
-/* io.c - descriptors: reading and writing fully, making changes last
+/* io.c - descriptors: complete reads and writes, durable changes
  *
  * SPDX-License-Identifier: MIT
  */
@@ -31,8 +31,8 @@ bool tamis_i_io_read(int fd, void *buffer, size_t size, size_t *got) {
     return true;
 }
 
-/* How many bytes a call has moved.  False for an error, and for none: no system should do that, but a device
- * that does must not hold us for ever. */
+/* How many bytes a call has moved.  False for an error, and for no bytes: no system should do that, but
+ * a device that does must not block us for ever. */
 static bool io_moved(ssize_t n, size_t *moved) {
     if (n < 0 && errno != EINTR)
         return false;

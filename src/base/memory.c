@@ -14,8 +14,8 @@
 #include <stdlib.h>
 
 #ifdef TAMIS_I_HAS_MAPPED_MEMORY
-/* A large block is mapped with room for one more huge page, and what lies outside the aligned part
- * is unmapped again.  Fresh mappings are zero, and cost nothing until they are touched. */
+/* A large block is mapped with room for one more huge page, and the part outside the aligned range is
+ * unmapped again.  Fresh mappings are zero, and cost nothing until they are touched. */
 static void *memory_map_block(size_t size) {
     if (size > SIZE_MAX - 2 * TAMIS_I_HUGE)
         return NULL;

@@ -1,8 +1,7 @@
 /* system.h - which calls beyond POSIX.1-2008 this system has
  *
- * Each is used where there is a way without it, which stands beside it.  TAMIS_POSIX_ONLY leaves all of
- * them out: so that the other ways are tested as well (preset i686).  Include it after the headers
- * of the system.
+ * Each is optional; the alternative is next to its use.  TAMIS_POSIX_ONLY leaves all of them out, so
+ * the alternatives are tested as well (preset i686).  Include this after the headers of the system.
  *
  * SPDX-License-Identifier: MIT
  */
