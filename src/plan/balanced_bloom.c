@@ -1,8 +1,8 @@
 /* balanced_bloom.c - plans for the balanced Bloom filter
  *
- * The theory gives, for a mean number of looks a and an overflow fraction gamma, the load h at which
- * blocks begin to refuse keys and the coin p (tamis_model_balance_parameters).  What is predicted is
- * predicted for the whole numbers that come out of it: sub-tables of whole blocks, a coin in 2^32nds.
+ * For a mean number of looks a and an overflow fraction gamma, the theory gives the load h at which
+ * blocks begin to refuse keys and the coin p (tamis_model_balance_parameters).  Predictions are for the
+ * whole numbers that come out of it: sub-tables of whole blocks, a coin in 2^32nds.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -35,7 +35,8 @@ static unsigned plan_balanced_filter_bits(const design *d) {
     return d->block_bits - tamis_model_balance_counter_bits(d->shape.threshold);
 }
 
-/* The sub-tables of the filter, in whole blocks: one each, and the others in the ratio of the weights. */
+/* The sub-tables of the filter, in whole blocks: at least one each, the rest in the ratio of the
+ * weights. */
 static void plan_balanced_set_shares(design *d) {
     const unsigned choices = d->shape.choices;
     const uint64_t spare = d->blocks - choices;
@@ -53,7 +54,7 @@ static void plan_balanced_set_shares(design *d) {
     }
 }
 
-/* Threshold and coin.  A coin of 0 at one threshold is a coin of 1 at the threshold below. */
+/* Set threshold and coin.  A coin of 0 at one threshold is a coin of 1 at the threshold below. */
 static tamis_status plan_balanced_set_threshold(design *d, double accesses, double overflow) {
     double coin;
     const tamis_status status = tamis_model_balance_parameters(
@@ -69,7 +70,7 @@ static tamis_status plan_balanced_set_threshold(design *d, double accesses, doub
     return TAMIS_OK;
 }
 
-/* Blocks that all but never are full. */
+/* Blocks that are almost never full. */
 static tamis_status plan_balanced_set_roomy(design *d) {
     const double load = plan_balanced_load_of(d);
     uint64_t most = (uint64_t)load;
@@ -107,7 +108,7 @@ static tamis_status plan_balanced_balance(design *d, double accesses, double ove
     return plan_balanced_set_threshold(d, accesses, overflow == 0 ? least : overflow);
 }
 
-/* With n keys in, or fewer. */
+/* The error rate with n keys, or fewer. */
 static tamis_status plan_balanced_error_rate_of(const design *d, uint64_t n, double *fpr) {
     const double load = (double)n / (double)d->blocks;
     if (!d->list && d->blocks == 1)
@@ -124,8 +125,8 @@ static tamis_status plan_balanced_error_rate(const design *d, double *fpr) {
 
 /* ---- the stash ---- */
 
-/* The keys in the list come in clumps: with c the variance divided by the mean, as c times a Poisson
- * number of mean / c.  The least stash that is too small with at most the odds asked for. */
+/* The keys in the list come in clumps: with c the variance divided by the mean, their number is c times a
+ * Poisson number of mean / c.  Finds the smallest stash that is too small with at most the given odds. */
 static tamis_status plan_balanced_stash_for(double mean, double variance, double odds,
                                             uint64_t *stash, double *too_small) {
     const double clump = fmax(1, variance / fmax(mean, 1e-9)), clumps = mean / clump;
@@ -147,8 +148,9 @@ static tamis_status plan_balanced_stash_for(double mean, double variance, double
     return status;
 }
 
-/* Keys that go to the list because the budget is used up before the last of them: as far as the looks of
- * all n scatter.  A key that takes up to d looks, a on average, has a variance below (d - 1) (a - 1). */
+/* Keys that go to the list because the budget is used up before the last of them: as many as the
+ * looks of all n keys scatter.  A key that takes up to d looks, a on average, has a variance below
+ * (d - 1) (a - 1). */
 static double plan_balanced_budget_scatter(const design *d) {
     return sqrt((double)d->n * (d->shape.choices - 1) * fmax(0, d->shape.budget - 1));
 }
@@ -173,7 +175,7 @@ static tamis_status plan_balanced_set_stash(const design *d, const tamis_balance
 
 /* ---- the plan ---- */
 
-/* Lines that a query for an absent key reads: blocks, each of a line at most, and the stash after the
+/* Lines that a query for an absent key reads: blocks of at most one line each, and the stash after the
  * last of them. */
 static tamis_status plan_balanced_lines(const design *d, const tamis_balance_state *state,
                                         double *mean) {
@@ -254,8 +256,8 @@ tamis_status tamis_i_plan_balanced(const tamis_balanced_need *need, tamis_plan *
 
 /* ---- for an error rate ---- */
 
-/* What is tried: 512 bits, a line, per block.  A stash entry takes 165 bits, so that an overflow of the
- * paper's 0.5 % costs more than it saves; with less than 1.2 looks MHT has a tenth of it. */
+/* The candidates: 512 bits, a line, per block.  A stash entry takes 165 bits, so the paper's overflow
+ * of 0.5 % costs more than it saves; with less than 1.2 looks MHT has a tenth of it. */
 typedef struct candidate {
     tamis_balance_scheme scheme;
     unsigned choices;
@@ -268,10 +270,10 @@ static const candidate candidates[] = {{TAMIS_BALANCE_SINGLE, 1, 1, 0},
                                        {TAMIS_BALANCE_MHT, 3, 1.1, 0},
                                        {TAMIS_BALANCE_MHT, 3, 1.15, 0}};
 
-/* A list is worth its while from so many blocks on; the models are confirmed from there on. */
+/* A list pays off from this many blocks on.  The models are confirmed from there on. */
 #define BLOCKS_FEW 64u
 
-/* The number of hashes with the least error rate, sought from 'd->hashes' on in both directions. */
+/* The number of hashes with the least error rate, searched from 'd->hashes' on in both directions. */
 static tamis_status plan_balanced_best_hashes(design *d, double *fpr) {
     tamis_status status = plan_balanced_error_rate(d, fpr);
     for (int step = -1; step <= 1 && status == TAMIS_OK; step += 2) {
@@ -291,7 +293,7 @@ static tamis_status plan_balanced_best_hashes(design *d, double *fpr) {
     return status;
 }
 
-/* The error rate with so many blocks, and the design.  TAMIS_E_DOMAIN: too few for the models. */
+/* The error rate with this many blocks, and the design.  TAMIS_E_DOMAIN: too few for the models. */
 static tamis_status plan_balanced_try_blocks(design *d, const candidate *c, uint64_t blocks,
                                              double *fpr) {
     d->blocks = blocks;
@@ -304,9 +306,9 @@ static tamis_status plan_balanced_try_blocks(design *d, const candidate *c, uint
 }
 
 /* The fewest blocks that keep the rate, within 1/2048, if they are at most 'most'; TAMIS_E_UNSUPPORTED
- * if they are more.  The logarithm of the rate is nearly linear in the number of blocks, so that the
- * search goes where the straight line through the two ends of the interval says, but a little to the
- * side on which the larger part of the interval is. */
+ * if they are more.  The logarithm of the rate is nearly linear in the number of blocks.  So the search
+ * tries the point given by the straight line through the two ends of the interval, moved a little
+ * towards the larger part of the interval. */
 static tamis_status plan_balanced_fewest_blocks(design *d, const candidate *c, double wanted,
                                                 uint64_t most) {
     const double ideal = (double)d->n * -log2(wanted) / LN2 / d->block_bits;
@@ -317,13 +319,13 @@ static tamis_status plan_balanced_fewest_blocks(design *d, const candidate *c, d
     low = low < least - 1 ? least - 1 : low;
     if (low >= most)
         return TAMIS_E_UNSUPPORTED;
-    /* If there is a limit it is asked first: most candidates end there. */
+    /* If there is a limit it is tried first: most candidates end there. */
     for (uint64_t blocks = most < UINT64_MAX ? most : low + 1; high == 0;
          blocks += blocks / 4 + 1) {
         double fpr = 1;
         if ((double)blocks > BLOCKS_MAX)
             return TAMIS_E_TOO_LARGE;
-        if ((double)blocks > 64 * ((double)d->n + 8)) /* with 32 hashes no block helps any more */
+        if ((double)blocks > 64 * ((double)d->n + 8)) /* with 32 hashes more blocks do not help */
             return TAMIS_E_UNSUPPORTED;
         const tamis_status status = plan_balanced_try_blocks(d, c, blocks, &fpr);
         if (status != TAMIS_OK && status != TAMIS_E_DOMAIN)

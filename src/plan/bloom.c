@@ -10,9 +10,9 @@
 
 #define LN2 0.69314718055994531
 
-/* The mean error rate of a Bloom filter: exact for a small table, in which the fill scatters so much that
- * the mean of its k-th power is well above the k-th power of its mean.  For a large one the formula,
- * times exp(k (k-1) v / 2), where v is the relative variance of the fill. */
+/* The mean error rate of a Bloom filter.  It is exact for a small table, whose fill scatters so much
+ * that the mean of its k-th power is well above the k-th power of its mean.  For a large table it is
+ * the formula times exp(k (k-1) v / 2), where v is the relative variance of the fill. */
 static tamis_status plan_bloom_mean_rate(double m, double n, unsigned k, double *fpr) {
     if (m <= 4096 && n * k <= 0x1p20)
         return tamis_model_bloom_exact((unsigned)m, (uint64_t)n, k, fpr);
@@ -25,15 +25,15 @@ static tamis_status plan_bloom_mean_rate(double m, double n, unsigned k, double 
     return TAMIS_OK;
 }
 
-/* Cells that a Bloom filter with k hashes needs for n keys and error rate p: from the fill
- * q = p^(1/k), m = -k n / ln(1 - q).  In truth it takes a little more, as the model then decides. */
+/* Cells that a Bloom filter with k hashes needs for n keys and error rate p: from the fill q = p^(1/k),
+ * m = -k n / ln(1 - q).  The true number is a little larger; the model decides then. */
 static double plan_bloom_cells_for(double n, double p, unsigned k) {
     return -(double)k * n / log1p(-pow(p, 1.0 / k));
 }
 
-/* The fewest multiples of 'step', from '*m' on, with which the rate is at most 'wanted'.  They are a few
- * steps away, but for rates so near to 1 that the start is rounded: so the steps double, and what was
- * stepped over is searched by halves. */
+/* The fewest multiples of 'step', from '*m' on, with which the rate is at most 'wanted'.  They are a
+ * few steps away, except for rates so near to 1 that the start is rounded.  So the steps double, and
+ * the last one is searched by halving. */
 static tamis_status bloom_enough_cells(double n, unsigned k, double wanted, double step, double *m,
                                        double *fpr) {
     double low = *m, stride = step;
@@ -66,19 +66,19 @@ typedef struct cells {
     double fpr;
 } cells;
 
-/* Bits that a query for an absent key reads until it meets a clear one, each in a line of its own. */
+/* Bits that a query for an absent key reads until it meets a clear one, each in its own line. */
 static double plan_bloom_lines_until_clear(double fpr, unsigned k) {
     const double fill = pow(fpr, 1.0 / k);
     return (1 - fpr) / (1 - fill);
 }
 
-/* The fewest cells, in steps of 'step', that reach the error rate with at most 64 hashes.  Fewer hashes
- * than are best make a sparser table, in which a query ends sooner: that is how lines are saved. */
+/* The fewest cells, in steps of 'step', that reach the error rate with at most 64 hashes.  With fewer
+ * hashes than the optimum the table is sparser and a query ends sooner: this saves lines. */
 static tamis_status plan_bloom_fewest_cells(const tamis_need *need, double step, double max,
                                             cells *best) {
     const double n = (double)need->n;
     const double ideal = -log2(need->fpr);
-    if (ideal > 80) /* far more hashes than there are */
+    if (ideal > 80) /* far more hashes than the limit */
         return TAMIS_E_UNSUPPORTED;
     int from = (int)floor(ideal) - 1, to = (int)ceil(ideal) + 1;
     while (to > 1 && to <= 64 &&
@@ -98,7 +98,7 @@ static tamis_status plan_bloom_fewest_cells(const tamis_need *need, double step,
         if (m < best->m || (m == best->m && fpr < best->fpr))
             *best = (cells){.m = m, .k = (unsigned)k, .fpr = fpr};
     }
-    if (isinf(best->m)) /* the error rate asks for more hashes than there are */
+    if (isinf(best->m)) /* the error rate needs more hashes than the limit */
         return TAMIS_E_UNSUPPORTED;
     return best->m <= max ? TAMIS_OK : TAMIS_E_TOO_LARGE;
 }
@@ -108,7 +108,7 @@ static tamis_status plan_bloom_promise(const tamis_need *need, const cells *best
                                        tamis_plan *plan) {
     const double lines = best->m / per_line;
     plan->fpr = best->fpr;
-    plan->overflow_probability = 0; /* a counter that is full saturates: nothing is refused */
+    plan->overflow_probability = 0; /* full counters saturate: nothing is refused */
     plan->lines_per_query = fmin(plan_bloom_lines_until_clear(best->fpr, best->k), fmax(lines, 1));
     plan->lines_per_insert = fmin(best->k, fmax(lines, 1));
     return plan_bloom_mean_rate(best->m, ceil((double)need->n / 2), best->k, &plan->fpr_half);
@@ -125,15 +125,16 @@ tamis_status tamis_i_plan_bloom(const tamis_need *need, tamis_plan *plan) {
     return plan_bloom_promise(need, &best, 512, plan);
 }
 
-/* A counter saturates at 15: more copies than 14 could be told as fewer once others have saturated it. */
+/* A counter saturates at 15.  More than 14 copies could be reported as fewer once others have
+ * saturated it. */
 #define SATURATED  15u
 #define COPIES_MAX 14u
 
 /* An upper bound on the share of counters that were ever saturated, with a visits per counter on average
- * and some copies of each key.  Saturated are those that so many keys have visited at one time.  It is so
- * of a share when the filter has been filled; and later a key that comes meets, with the odds of a
- * Poisson number, one visit less, and makes it so.  That a counter is spared for a while makes it the
- * more likely that it is spared for another: the odds of all whiles are at least their product. */
+ * and some copies of each key.  A counter saturates if enough keys visit it at one time.  A share of the
+ * counters is saturated when the filter has been filled.  Later, a new key finds a counter with one visit
+ * less, with the odds of a Poisson number, and saturates it.  A counter that was spared for a while is
+ * more likely to be spared for another: the odds of all whiles are at least their product. */
 static double plan_bloom_counting_saturated(const tamis_need *need, double a) {
     const unsigned copies = need->copies;
     const unsigned visits = (SATURATED + copies - 1) / copies;
@@ -146,8 +147,9 @@ static double plan_bloom_counting_saturated(const tamis_need *need, double a) {
     return -expm1(-more - need->replacements * a * met);
 }
 
-/* The error rate with n keys in, after a filter for need->n has had its replacements: saturated counters stay
- * as they are.  What they add to the mean and to the scatter of the fill is taken as independent of it. */
+/* The error rate with n keys, after a filter for need->n has had its replacements: saturated counters
+ * stay as they are.  What they add to the mean and to the scatter of the fill is assumed to be
+ * independent of it. */
 static tamis_status plan_bloom_counting_worn_rate(const tamis_need *need, double m, double n,
                                                   unsigned k, double *fpr) {
     const tamis_status status = plan_bloom_mean_rate(m, n, k, fpr);
@@ -160,7 +162,8 @@ static tamis_status plan_bloom_counting_worn_rate(const tamis_need *need, double
     return TAMIS_OK;
 }
 
-/* The fewest counters with k hashes that keep the promise, from 'm' on, which do not; within 1/1024. */
+/* The fewest counters with k hashes that keep the promise, within 1/1024, searched from 'm' on, which
+ * does not keep it. */
 static tamis_status plan_bloom_counting_fewest(const tamis_need *need, double m, unsigned k,
                                                cells *found) {
     const double n = (double)need->n;
@@ -188,8 +191,8 @@ static tamis_status plan_bloom_counting_fewest(const tamis_need *need, double m,
     return TAMIS_OK;
 }
 
-/* Where saturated counters break the promise, a sparser table keeps it.  The more of them there are, the
- * fewer hashes are best: from those of a filter that does not wear downwards. */
+/* Where saturated counters break the promise, a sparser table keeps it.  The more of them there are,
+ * the fewer hashes are best: the search goes down from the hashes of a filter that does not wear. */
 static tamis_status plan_bloom_counting_wear(const tamis_need *need, cells *best) {
     const unsigned most = best->k;
     tamis_status status =
@@ -234,8 +237,8 @@ tamis_status tamis_i_plan_counting_bloom(const tamis_need *need, tamis_plan *pla
 /* The error rate of b blocks with the best number of hashes. */
 static tamis_status plan_bloom_blocked_fpr(double n, uint64_t blocks, unsigned *k, double *fpr) {
     const double load = n / (double)blocks;
-    /* Overfull blocks dominate, and they want fewer hashes than the mean block: look at and below the
-     * classical optimum, which is where the best lies. */
+    /* Overfull blocks dominate, and they want fewer hashes than the mean block.  So look at and below
+     * the classical optimum; the best number lies there. */
     const double ideal = 512 / load * LN2;
     unsigned from = ideal > 26 ? 13 : ideal < 2 ? 1 : (unsigned)(ideal / 2);
     unsigned to = ideal > 15 ? 16 : (unsigned)ideal + 1;
@@ -253,9 +256,9 @@ static tamis_status plan_bloom_blocked_fpr(double n, uint64_t blocks, unsigned *
     return TAMIS_OK;
 }
 
-/* The error rate falls with the number of blocks: bisection, between the size of a standard Bloom filter
- * and some multiple of it.  With few blocks the loads are not Poisson and the rate of one filter
- * scatters around the mean; the model's mean is what is promised. */
+/* The error rate falls with the number of blocks: bisection, between the size of a standard Bloom
+ * filter and some multiple of it.  With few blocks the loads are not Poisson and the rate of one filter
+ * scatters around the mean; the promise is the model's mean. */
 tamis_status tamis_i_plan_blocked_bloom(const tamis_need *need, tamis_plan *plan) {
     const double n = (double)need->n;
     unsigned k = 1;
@@ -264,7 +267,7 @@ tamis_status tamis_i_plan_blocked_bloom(const tamis_need *need, tamis_plan *plan
     for (;; high += high / 2 + 1) {
         if (high > (uint64_t)1 << 39)
             return TAMIS_E_TOO_LARGE;
-        if ((double)high > 64 * (n + 8)) /* at 16 hashes no block helps any more */
+        if ((double)high > 64 * (n + 8)) /* with 16 hashes more blocks do not help */
             return TAMIS_E_UNSUPPORTED;
         if (n / (double)high > 4096)
             continue;
@@ -275,7 +278,7 @@ tamis_status tamis_i_plan_blocked_bloom(const tamis_need *need, tamis_plan *plan
             break;
         low = high;
     }
-    /* 1/4096 finer than that is not worth the time: the size is within 0.03 % of the least. */
+    /* Finer than 1/4096 is not worth the time: the size is within 0.03 % of the least. */
     while (high - low > 1 + high / 4096) {
         const uint64_t middle = low + (high - low) / 2;
         const tamis_status status = plan_bloom_blocked_fpr(n, middle, &k, &fpr);

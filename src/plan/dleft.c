@@ -11,12 +11,12 @@
 #include <stdbool.h>
 
 #define SUBTABLES 3u
-#define LOADS     14u /* told apart by the model: more than any bucket holds */
+#define LOADS     14u /* loads of the model: more than any bucket holds */
 
-/* A bucket size, and -log2 of its error rate at mean loads of 0.25, 0.5, 0.75, ...: where the search begins.
- * The model takes milliseconds, so that it is asked as seldom as possible; but what is promised is what
- * it says, never a number from here.  The last load is one at which buckets overflow once in 10^9 keys
- * or less, so that the stash stays empty. */
+/* A bucket size, and -log2 of its error rate at mean loads of 0.25, 0.5, 0.75, ...: where the search
+ * begins.  The model takes milliseconds, so it is asked as seldom as possible.  But the promise is what
+ * the model says, never a number from here.  At the last load buckets overflow once in 10^9 keys or
+ * less, so the stash stays empty. */
 typedef struct bucket {
     uint64_t bits;
     unsigned n;
@@ -35,7 +35,7 @@ static const bucket buckets[2] = {
                20.73f, 19.85f, 19.11f, 18.35f, 17.46f, 16.61f, 15.88f, 15.13f, 14.25f,
                13.40f, 12.70f, 12.08f, 11.46f, 10.85f, 10.32f, 9.88f}}};
 
-/* The mean load at which the table has this rate, and by how much -log2 falls per load there; 0 if it has
+/* The mean load at which the table has this rate, and how much -log2 falls per load there; 0 if it has
  * no such rate. */
 static double plan_dleft_table_load(const bucket *b, double rate, double *slope) {
     unsigned i = b->n - 1;
@@ -57,7 +57,7 @@ static tamis_status plan_dleft_predict(const bucket *b, double load, double *fpr
     const unsigned most = tamis_i_dleft_bucket_load_max(layout);
     unsigned bits[LOADS] = {0};
     double fraction[SUBTABLES * LOADS];
-    for (unsigned i = 0; i < LOADS; i++) /* a full bucket takes no more: its keys go to the stash */
+    for (unsigned i = 0; i < LOADS; i++) /* keys of a full bucket go to the stash */
         bits[i] = tamis_i_dleft_bucket_bits_alone(layout, i < most ? i : most);
     tamis_status status = tamis_model_dleft_inserted(SUBTABLES, load, LOADS, fraction);
     if (status == TAMIS_OK)
@@ -67,8 +67,8 @@ static tamis_status plan_dleft_predict(const bucket *b, double load, double *fpr
     return status;
 }
 
-/* A mean load that keeps the error rate, within a percent or so of the largest: from the table, corrected
- * by what the model says.  TAMIS_E_UNSUPPORTED if the bucket cannot. */
+/* A mean load that keeps the error rate, within a percent or so of the largest: from the table,
+ * corrected by the model.  TAMIS_E_UNSUPPORTED if the bucket cannot keep it. */
 static tamis_status plan_dleft_fullest(const bucket *b, double wanted, double *load, double *fpr,
                                        double *full) {
     const double rate = -log2(wanted), most = STEP * b->n;
@@ -94,11 +94,12 @@ static tamis_status plan_dleft_fullest(const bucket *b, double wanted, double *l
 }
 
 /* The same for filters that are built from all keys at once, with two subtables: from a table of
- * tamis_model_dleft_balanced for ten passes with random ties, and MARGIN for what it neglects.  Buckets
- * that are emptier than its first load are as full as online, which is an upper bound. */
+ * tamis_model_dleft_balanced for ten passes with random ties, and MARGIN for what the model
+ * neglects.  Buckets that are emptier than its first load are planned as for online filling, which
+ * is an upper bound. */
 #define MARGIN 1.01
 #define FEW    64u /* a table of few buckets balances less well: it gets one more per subtable */
-/* Loads up to here leave room for a tenth more keys, which come one by one after the set was built. */
+/* Loads up to here leave room for a tenth more keys, added one by one after the set was built. */
 #define OFFLINE_MOST_64  4.75
 #define OFFLINE_MOST_128 9.0
 #define SELDOM           1e-9 /* or less: the odds that a key finds its bucket full, up to the last loads */
@@ -133,7 +134,7 @@ static tamis_status plan_dleft_plan_with(const bucket *b, const tamis_need *need
     *best_bits = (double)b->bits / load;
     plan->params.kind = TAMIS_KIND_DLEFT;
     plan->params.value[TAMIS_DLEFT_BUCKET_BITS] = b->bits;
-    /* Where keys can be moved, two choices are better than three online. */
+    /* If keys can be moved, two choices are better than three online. */
     const unsigned subtables = need->offline ? 2 : SUBTABLES;
     plan->params.value[TAMIS_DLEFT_SUBTABLES] = subtables;
     const uint64_t n_buckets = (uint64_t)ceil((double)need->n / (load * subtables));
@@ -149,7 +150,7 @@ static tamis_status plan_dleft_plan_with(const bucket *b, const tamis_need *need
 
 tamis_status tamis_i_plan_dleft(const tamis_need *need, tamis_plan *plan) {
     double best_bits = INFINITY, slope;
-    double guess[2]; /* bits per key, by the table */
+    double guess[2]; /* bits per key, from the table */
     for (unsigned i = 0; i < 2; i++)
         guess[i] =
             (double)buckets[i].bits / plan_dleft_table_load(&buckets[i], -log2(need->fpr), &slope);

@@ -1,8 +1,8 @@
 /* dleft_counting.c - plans for the d-left counting filter
  *
- * With d subtables, c cells per bucket, remainders of r bits and mean load x the error rate is d x
- * / 2^r; a line takes as many buckets of c (r + 2) bits, in whole bytes, as fit (with counters of 2
- * bits; more if many copies of a key must be counted).  All shapes are tried.
+ * With d subtables, c cells per bucket, remainders of r bits and mean load x, the error rate is d x /
+ * 2^r.  A line takes as many buckets of c (r + 2) bits, in whole bytes, as fit (with counters of 2
+ * bits, or more if many copies of a key must be counted).  All shapes are tried.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,12 +18,12 @@
 #define LINE_BITS    512u
 #define LOADS        40u
 #define COUNTERS_MAX 64u /* bits of the counters of a bucket */
-/* A plan that is larger by less than this and reads fewer lines is the better one. */
+/* A plan that is larger by less than this factor and reads fewer lines is the better one. */
 #define WORTH 1.04
 
-/* The mean load, in steady change, at which one key in a hundred finds all its buckets full, so that an
+/* The mean load, in steady change, at which one key in a hundred finds all its buckets full and an
  * element must be moved for it: tamis_model_dleft_steady and tamis_model_dleft_full, by d and c.
- * Beyond that inserts get slow; the table itself could be filled further. */
+ * Beyond that inserts get slow, though the table could be filled further. */
 static const double load_max[SUBTABLES + 1][CELLS_MAX - CELLS_MIN + 1] = {
     {0},
     {0},
@@ -58,8 +58,8 @@ static shape plan_counting_best_shape(unsigned subtables, double fpr, unsigned c
     return best;
 }
 
-/* The odds that one key of the n finds no room within the first move.  'q' of the buckets being full, as
- * many as d (d - 1) c other buckets are all full with odds q^(d (d - 1) c). */
+/* The odds that one key of the n finds no room within the first move.  If a share q of the buckets is
+ * full, the d (d - 1) c other buckets are all full with odds q^(d (d - 1) c). */
 static tamis_status plan_counting_overflow(const shape *s, const tamis_need *need,
                                            tamis_plan *plan) {
     double fraction[SUBTABLES * LOADS], all_full, full = 0;

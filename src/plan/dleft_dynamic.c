@@ -1,11 +1,11 @@
 /* dleft_dynamic.c - plans for the dynamic d-left counting filter
  *
  * Two lengths per bucket, no counters: keys with equal elements are so rare that a bit for each is
- * better spent on its remainder.  Lengths only shrink, so that the error rate depends on the history of a
+ * better spent on its remainder.  Lengths only shrink, so the error rate depends on the history of a
  * bucket: tamis_model_ddlcbf_two.  That model takes up to half a second, hence a table of it: loads in
  * steps of 1/16, for filters that are only filled and for those whose keys have all been replaced many
- * times.  Elements of one bucket get shorter while keys come and go, and the rate becomes 2 to 100 times
- * that of the filled table; it is steady after ten replacements.
+ * times.  Elements of one bucket get shorter while keys come and go, and the rate becomes 2 to 100
+ * times that of the filled table.  It is steady after ten replacements.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -40,7 +40,7 @@ static shape plan_dynamic_fullest(const tamis_i_dynamic_table *t, const tamis_ne
     return best;
 }
 
-/* With half the keys in, if none was ever removed: the room is shared out evenly. */
+/* The rate with half the keys, if none was ever removed: the room is shared evenly. */
 static tamis_status plan_dynamic_half(const shape *s, unsigned least, double *fpr) {
     double fraction[SUBTABLES * LOADS], sum = 0;
     const unsigned room = s->bucket_bits - STATE_BITS;
@@ -86,8 +86,8 @@ tamis_status tamis_i_plan_dleft_dynamic(const tamis_need *need, tamis_plan *plan
     value[TAMIS_DLEFT_DYNAMIC_MOVES] = 3;
     plan->fpr = best.fpr;
     plan->lines_per_query = plan->lines_per_insert = SUBTABLES;
-    /* If keys leave: on the way back, when half of the elements have gone and none has become longer.  On
-     * the way there they are longer, and the rate is lower. */
+    /* If keys are removed: after half of the elements have gone again, since none has become longer.
+     * While the filter fills they are longer, and the rate is lower. */
     plan->fpr_half = best.fpr / 2;
     tamis_status status =
         need->deletes ? TAMIS_OK : plan_dynamic_half(&best, least, &plan->fpr_half);

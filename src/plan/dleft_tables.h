@@ -1,8 +1,8 @@
 /* dleft_tables.h - what the slow models of d-left filters say, for the planners
  *
- * -log2 of error rates, in units of 1/1000, rounded down.  Not to be edited: 'make test' computes some
- * entries again and compares them, and TAMIS_TEST_LONG=1 build/dev/tests/model_plan_tables all of them,
- * and fingerprints them.
+ * -log2 of error rates, in units of 1/1000, rounded down.  Do not edit: 'make test' computes some
+ * entries again and compares them.  TAMIS_TEST_LONG=1 build/dev/tests/model_plan_tables compares and
+ * prints all of them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -23,8 +23,8 @@ typedef struct tamis_i_balanced_table {
     uint16_t rate[TAMIS_I_BALANCED_LOADS];
 } tamis_i_balanced_table;
 
-/* The mean load of entry i: from 3.25 on, below which the model is not good enough, to 5.25 for buckets of 64
- * bits, and to 9.5 for 128. */
+/* The mean load of entry i: from 3.25 on, below which the model is not good enough, up to 5.25 for
+ * buckets of 64 bits and 9.5 for 128. */
 static inline double tamis_i_balanced_load(unsigned i) {
     return 3.25 + i / 16.0;
 }
@@ -55,20 +55,20 @@ static inline double tamis_i_dynamic_table_load(unsigned i) {
     return 1 + i / 16.0;
 }
 
-/* Elements that a bucket has room for: the mean load and a few more. */
+/* Elements that fit in a bucket: the mean load and a few more. */
 static inline unsigned tamis_i_dynamic_most(double load) {
     const unsigned most = (unsigned)ceil(load + 3.25);
     return most < TAMIS_I_DYNAMIC_MOST ? most : TAMIS_I_DYNAMIC_MOST;
 }
 
-/* The longest minimal remainder that leaves this room in so many bits. */
+/* The longest minimal remainder for which that many elements fit in the bits. */
 static inline unsigned tamis_i_dynamic_least(unsigned payload_bits, unsigned most) {
     return payload_bits / most < 32 ? payload_bits / most : 32;
 }
 
 typedef struct tamis_i_dynamic_table {
     unsigned bits; /* of a bucket: whole bytes, 4, 3 or 2 of them in a line */
-    /* When keys are only inserted, and after twelve replacements of each. */
+    /* After inserts only, and after twelve replacements of each key. */
     uint16_t filled[TAMIS_I_DYNAMIC_LOADS], replaced[TAMIS_I_DYNAMIC_LOADS];
 } tamis_i_dynamic_table;
 

@@ -1,17 +1,17 @@
 /* line.c - plans for rank-indexed cache lines
  *
- * The error rate of a line depends on its load and on the number of homes alone, not on the number of
- * lines: for each number of homes it is computed once per load, and the fewest lines that keep the promise
- * are found by bisection over the mixture of loads.
+ * The error rate of a line depends only on its load and on the number of homes, not on the number of
+ * lines.  For each number of homes it is computed once per load.  Bisection over the mixture of loads
+ * then finds the fewest lines that keep the promise.
  *
- * A limit on the load of a line of a set, with keys that come later in other lines, pays the more the longer
- * fingerprints are.  It is tried for tables with many lines, and taken if it saves more than it costs in
- * reads.
+ * A set may limit the load of a line and keep later keys in other lines.  This pays more the longer
+ * fingerprints are.  It is tried for tables with many lines, and taken if it saves more than it costs
+ * in reads.
  *
- * Removals.  A line's fingerprints stay as short as its largest load has made them, and its largest load
- * grows with time, ever more slowly.  If keys are to be removed, the promise is for a set in which every
- * key has been replaced need->replacements times.  The model is an upper bound: lines do win back bits, which
- * it does not know.
+ * Removals.  A line's fingerprints stay as short as its largest load has made them, and its largest
+ * load grows with time, ever more slowly.  If keys are to be removed, the promise is for a set in which
+ * every key has been replaced need->replacements times.  The model is an upper bound: it ignores that
+ * lines win back bits.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,19 +26,19 @@
 #define FP_BITS_MAX 56u
 #define LINES_MAX   0x1p38
 #define LOADS       256u    /* 512 bits, and 2 per key at least */
-#define CAP         2u      /* bits beyond those of a line of mean load: more are soon cut */
+#define CAP         2u      /* bits beyond those of a mean line: more are soon cut */
 #define CHURN_LEAST 10u     /* replacements: where the model begins */
 #define CHURN_MOST  10000.0 /* where it ends */
-#define CHURN_MORE  1.2     /* so many more, and the approximation is not below the model */
-#define LEFT_OVER   0x1p-14 /* keys that may go to the stash, of all */
+#define CHURN_MORE  1.2     /* with this factor the approximation is not below the model */
+#define LEFT_OVER   0x1p-14 /* share of the keys that may go to the stash */
 #define LIMIT_MAX   64u     /* of lines that pass on */
-#define LIMITS      6u      /* that are tried */
-#define MANY        256u    /* lines, from which on the model of passing on is good */
+#define LIMITS      6u      /* limits to try */
+#define MANY        256u    /* from this many lines on the model of passing on is good */
 #define READS       1.2     /* lines that an absent key may look at */
-#define WORTH       0.98    /* of the lines needed without a limit */
+#define WORTH       0.98    /* share of the lines needed without a limit */
 
 /* Homes that are tried for an error rate of 2^-bits.  Many are good for full lines, few for long
- * fingerprints; within a fifth of the best number the size differs by less than a percent. */
+ * fingerprints.  Within a fifth of the best number the size differs by less than a percent. */
 static const struct {
     double bits;
     unsigned homes[2];
@@ -66,7 +66,7 @@ static void plan_line_start(trial *t, unsigned homes, bool set, bool passes_on) 
         t->rates[i] = 1;
 }
 
-/* Compute the rates of all loads that matter for 'fpr': the others may as well be sure errors. */
+/* Compute the rates of all loads that matter for 'fpr'; the others may count as certain errors. */
 static tamis_status plan_line_extend(trial *t, uint64_t n, double fpr) {
     const double mean = (double)n / (double)t->shape.lines;
     double above = 1;
@@ -94,12 +94,12 @@ static tamis_status plan_line_extend(trial *t, uint64_t n, double fpr) {
     return TAMIS_OK;
 }
 
-/* The replacements that are planned for. */
+/* The number of replacements to plan for. */
 static unsigned line_replacements(const tamis_need *need) {
     return need->replacements > CHURN_LEAST ? need->replacements : CHURN_LEAST;
 }
 
-/* The rate that is promised. */
+/* The promised rate. */
 static tamis_status plan_line_predict(const tamis_need *need, trial *t, uint64_t n, double *fpr) {
     double now;
     tamis_status status = plan_line_extend(t, n, need->fpr);
@@ -114,7 +114,7 @@ static tamis_status plan_line_predict(const tamis_need *need, trial *t, uint64_t
     return status;
 }
 
-/* The least error rate for limits from the lowest that is allowed.  False if there is none. */
+/* The least error rate for limits from the lowest allowed one on.  False if there is none. */
 static bool plan_line_choose_limit(const tamis_need *need, trial *t) {
     const double mean = (double)need->n / (double)t->shape.lines;
     const double allowed = fmin(need->lines_max, READS);
@@ -136,7 +136,7 @@ static bool plan_line_choose_limit(const tamis_need *need, trial *t) {
     return best != 0;
 }
 
-/* Is this enough?  Lines too full for the model are not. */
+/* Is this enough?  No if lines are too full for the model. */
 static bool plan_line_enough(const tamis_need *need, trial *t, uint64_t lines) {
     double left;
     t->shape.lines = lines;
@@ -171,7 +171,7 @@ static tamis_status plan_line_fewest(const tamis_need *need, trial *t) {
     return TAMIS_OK;
 }
 
-/* A cap on the fingerprints of light lines costs next to nothing in errors and saves time.  Lines are added
+/* A cap on the fingerprints of light lines costs almost no errors and saves time.  Lines are added
  * until the promise holds with it. */
 static tamis_status plan_line_cap(const tamis_need *need, trial *t) {
     const double load = fmax((double)need->n / (double)t->shape.lines, 1);
@@ -193,19 +193,20 @@ static tamis_status plan_line_cap(const tamis_need *need, trial *t) {
     }
 }
 
-/* The lines; half a percent less where all homes are in one word, for which queries are faster. */
+/* The number of lines; half a percent less if all homes are in one word, because queries are then
+ * faster. */
 static double plan_line_price(const trial *t) {
     return (t->shape.homes == 64 ? 0.995 : 1) * (double)t->shape.lines;
 }
 
 /* ---- the stash ---- */
 
-#define TOGETHER 4u  /* equal entries of a line; further ones of a multiset go to the stash */
-#define MARGIN   1.5 /* that lines of larger loads err more, and so keep more keys together */
+#define TOGETHER 4u  /* equal entries in a line; more of a multiset go to the stash */
+#define MARGIN   1.5 /* lines with larger loads err more, and so keep more keys together */
 
-/* How many of the keys that share their entry with TOGETHER others are in the stash, exceeded with these odds
- * at most.  Where keys come and go, one that comes finds so many there with Erlang's probability.  Of keys
- * that only come, those beyond the first TOGETHER of an entry are a fifth of that. */
+/* How many of the keys that share their entry with TOGETHER others are in the stash, exceeded with at
+ * most these odds.  If keys come and go, a new key finds this many with Erlang's probability.  If keys
+ * only come, those beyond the first TOGETHER of an entry are a fifth of that. */
 static tamis_status line_crowd(const tamis_need *need, double odds, uint64_t *crowd) {
     const double met = -log1p(-fmin(need->fpr, 0.5));
     double term = 1, sum = 1, tail = 1;
@@ -216,15 +217,15 @@ static tamis_status line_crowd(const tamis_need *need, double odds, uint64_t *cr
         const tamis_status status = tamis_model_poisson_tail(mean, *crowd, &tail);
         if (status != TAMIS_OK)
             return status;
-        if (need->deletes) /* every key that comes may be the one too many */
+        if (need->deletes) /* every new key may be one too many */
             tail *= 1 + (double)line_replacements(need) * ((double)*crowd + 1);
         if (tail <= odds)
             return TAMIS_OK;
     }
 }
 
-/* The odds that such a stash is too small for the keys of full lines.  In a multiset there are crowds in it,
- * too, but they leave a part; or, if they are few, all that they do not need. */
+/* The odds that such a stash is too small for the keys of full lines.  In a multiset it also holds
+ * crowds.  They leave a part of it, or, if they are few, all that they do not need. */
 static tamis_status line_failure(const tamis_need *need, const tamis_line_shape *shape,
                                  uint64_t stash, double *odds) {
     const uint64_t kept = shape->set ? stash : tamis_i_stash_kept(stash);

@@ -1,9 +1,9 @@
 /* need.c - plans over all structures
  *
- * Each structure has a planner that answers one question: the smallest parameters for n keys at an error
- * rate.  Here the other questions are turned into that one.  Size grows with the number of keys and with
- * log2(1/rate), nearly in proportion, so that the largest number of keys, or the lowest rate, whose plan
- * fits the bytes given is found in a few steps.  Only a plan that was made and fits is ever returned.
+ * Each structure has a planner that answers one question: the smallest parameters for n keys at an
+ * error rate.  Here the other questions are reduced to that one.  Size grows nearly in proportion to
+ * the number of keys and to log2(1/rate).  So a few steps find the largest number of keys, or the
+ * lowest rate, whose plan fits the given bytes.  Only a plan that was made and fits is ever returned.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,7 +16,7 @@
 
 /* ---- the need ---- */
 
-/* What is asked for, by what is given. */
+/* The question, which follows from what is given. */
 typedef enum question { FEWEST_BYTES, LEAST_RATE, MOST_KEYS } question;
 
 static question plan_question_of(const tamis_need *need) {
@@ -30,7 +30,7 @@ static void plan_set_default(double *value, double is) {
     *value = *value == 0 ? is : *value;
 }
 
-/* Keys with the overshoot. */
+/* Keys including the overshoot. */
 static double plan_keys_in_all(const tamis_need *need, uint64_t n) {
     return (double)n + ceil((double)n * need->overshoot);
 }
@@ -62,7 +62,8 @@ static tamis_status need_in(tamis_need *own, const tamis_need *need) {
     return TAMIS_OK;
 }
 
-/* A key that comes often must neither fill its buckets nor be counted wrongly: that takes counters. */
+/* A key that is inserted often must neither fill its buckets nor be counted wrongly: that takes
+ * counters. */
 static bool plan_can_do(const tamis_i_kind *kind, const tamis_need *need) {
     return (!need->deletes || (kind->abilities & TAMIS_CAN_REMOVE) != 0) &&
            (!need->merges || (kind->abilities & TAMIS_CAN_MERGE) != 0) &&
@@ -70,9 +71,9 @@ static bool plan_can_do(const tamis_i_kind *kind, const tamis_need *need) {
            (need->value_bits == 0 || kind->insert_value != NULL);
 }
 
-/* Who neither removes nor counts keys has a set in mind: a key inserted again changes nothing, and more
- * keys than planned cost errors, not failures.  A multiset is not taken for that unless it is asked
- * for. */
+/* A caller that neither removes nor counts keys wants a set: inserting a key again changes nothing, and
+ * more keys than planned cost errors, not failures.  A multiset is not chosen for that unless it is
+ * asked for. */
 static bool plan_wants_set(const tamis_need *need) {
     return need->kind == TAMIS_KIND_ANY && !need->deletes && need->copies <= 1 &&
            need->value_bits == 0;
@@ -86,8 +87,8 @@ static tamis_status plan_direct(const tamis_i_kind *kind, const tamis_need *need
     tamis_need exact = *need;
     tamis_plan own;
     exact.n = (uint64_t)plan_keys_in_all(need, n);
-    exact.fpr = need->grows ? fpr / 2 : fpr; /* the further links get the other half */
-    if (!(exact.fpr > 0))                    /* half of the least number there is */
+    exact.fpr = need->grows ? fpr / 2 : fpr; /* later links get the other half */
+    if (!(exact.fpr > 0))                    /* half of the smallest number */
         return TAMIS_E_UNSUPPORTED;
     tamis_plan_init(&own);
     tamis_params_init(&own.params);
@@ -113,17 +114,17 @@ static tamis_status plan_direct(const tamis_i_kind *kind, const tamis_need *need
         own.lines_per_insert = own.lines_per_query;
     if (need->bytes != 0 && own.bytes > need->bytes)
         status = TAMIS_E_TOO_LARGE;
-    *plan = own; /* also if it is too large: the search learns from its size */
+    *plan = own; /* even if it is too large: the search learns from its size */
     return status;
 }
 
-/* What is searched for: the largest x whose plan fits, x being keys or log2(1/rate). */
+/* The search: for the largest x whose plan fits, where x is keys or log2(1/rate). */
 typedef struct search {
     const tamis_i_kind *kind;
     const tamis_need *need;
     bool keys;                    /* x is a number of keys */
     double low, high;             /* low fits; high does not, or is the end of the domain */
-    double low_bytes, high_bytes; /* of their plans; 0: not known */
+    double low_bytes, high_bytes; /* of their plans; 0: unknown */
     tamis_plan plan;              /* the one at low */
 } search;
 
@@ -146,8 +147,8 @@ static tamis_status plan_try_at(search *s, double x) {
     return status;
 }
 
-/* First upwards from a guess, or downwards from it, in growing steps, until the answer lies between; then by
- * turns where the straight line through both ends says and in the middle. */
+/* First search upwards or downwards from a guess, in growing steps, until the answer is bracketed.
+ * Then try in turns the point given by the straight line through both ends, and the middle. */
 static tamis_status plan_find_largest(search *s, double guess, double least, double most) {
     s->low = least;
     s->high = most;
@@ -206,7 +207,7 @@ static double plan_weigh(const tamis_need *need, const tamis_plan *plan) {
     return plan->bits_per_key - plan->bound_bits_per_key + need->line_bits * plan->lines_per_query;
 }
 
-#define NEAR 1.02 /* times the fewest bytes: as good as the fewest */
+#define NEAR 1.02 /* times the fewest bytes: just as good */
 
 static bool plan_asks_bytes(const tamis_need *need) {
     return need->order == TAMIS_ORDER_BYTES && plan_question_of(need) == FEWEST_BYTES;
@@ -219,9 +220,9 @@ static unsigned plan_n_abilities(const tamis_plan *plan) {
     return n;
 }
 
-/* Which plan comes first?  'enough' are the bytes up to which fewer are no gain: plans of at most as many
- * come before all others, those with the fewest lines first, then those that can do most.  It is the same
- * for all pairs, so that the order is transitive. */
+/* Which plan comes first?  Below 'enough' bytes, fewer bytes are no gain.  Plans of at most that many
+ * come before all others: those with the fewest lines first, then those with the most abilities.
+ * 'enough' is the same for all pairs, so the order is transitive. */
 static bool plan_better(const tamis_need *need, double enough, const tamis_plan *a,
                         const tamis_plan *b) {
     if (need->order == TAMIS_ORDER_WEIGHTED && plan_weigh(need, a) != plan_weigh(need, b))
@@ -243,7 +244,7 @@ static bool plan_better(const tamis_need *need, double enough, const tamis_plan 
     return a->lines_per_query < b->lines_per_query;
 }
 
-/* The plan of each kind that is asked for, of 'sets' only those that are no multisets, in any order. */
+/* The plan of each kind that is asked for, in any order; with 'sets' only those that are not multisets. */
 static tamis_status plan_kinds(const tamis_need *need, bool sets, tamis_plan *own, size_t *n) {
     tamis_status worst = TAMIS_E_UNSUPPORTED;
     *n = 0;
@@ -274,7 +275,8 @@ static void plan_sort_plans(const tamis_need *need, tamis_plan *own, size_t n) {
     }
 }
 
-/* Sort all plans, and put the one that is taken first: of a set that is the best that is no multiset. */
+/* Sort all plans, and put the one that is taken first.  For a set that is the best one that is not a
+ * multiset. */
 static void plan_sort_all(const tamis_need *need, tamis_plan *own, size_t n) {
     size_t n_sets = 0;
     for (size_t i = 0; i < n && plan_wants_set(need); i++) {
@@ -304,7 +306,7 @@ tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans, size_t ro
     tamis_status status = need_in(&own_need, need);
     if (status != TAMIS_OK)
         return status;
-    /* plans[] has the caller's stride; all of it is checked before any of it is changed. */
+    /* plans[] has the caller's stride.  All of it is checked before any of it is changed. */
     const unsigned char *const first = (const unsigned char *)plans;
     size_t stride = sizeof own[0];
     if (room > 0)

@@ -31,5 +31,5 @@ tamis_i_planner *tamis_i_planner_of(tamis_kind kind) {
     for (size_t i = 0; i < sizeof planners / sizeof *planners; i++)
         if (planners[i].kind == kind)
             return planners[i].plan;
-    return plan_planners_no_plan; /* a kind can be made by its parameters before it can be planned */
+    return plan_planners_no_plan; /* a kind without a planner can still be made by its parameters */
 }

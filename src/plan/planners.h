@@ -33,7 +33,7 @@
 /* Finds the parameters of one kind. */
 typedef tamis_status tamis_i_planner(const tamis_need *need, tamis_plan *plan);
 
-/* That of a kind (planners.c); one that always says TAMIS_E_UNSUPPORTED if it has none yet. */
+/* The planner of a kind (planners.c); one that always returns TAMIS_E_UNSUPPORTED if it has none yet. */
 tamis_i_planner *tamis_i_planner_of(tamis_kind kind);
 
 tamis_status tamis_i_plan_bloom(const tamis_need *need, tamis_plan *plan);
@@ -56,7 +56,7 @@ tamis_status tamis_i_plan_balanced(const tamis_balanced_need *need, tamis_plan *
  * need->failure_max.  A multiset leaves part of it to further copies (tamis_i_stash_kept). */
 tamis_status tamis_i_plan_stash(const tamis_need *need, double mean, tamis_plan *plan);
 
-/* May a plan read so many lines per query?  That a stash is looked at once in a thousand is forgiven. */
+/* May a plan read this many lines per query?  Looking at the stash once in a thousand times is allowed. */
 static inline bool tamis_i_plan_lines_ok(const tamis_need *need, double lines) {
     return lines <= 1.001 * need->lines_max;
 }

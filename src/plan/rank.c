@@ -1,7 +1,7 @@
 /* rank.c - plans for the rank-indexed filters
  *
- * tamis_model_rank_optimise does the search.  Here are the limits that it does not know: what a bucket may
- * cost in time, and what a table can have.
+ * tamis_model_rank_optimise does the search.  Here are the limits that it does not know: the time that
+ * a bucket may cost, and the limits of a table.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,19 +12,19 @@
 #include <math.h>
 
 #define HOMES    64u
-#define OVERFLOW 1e-10 /* the paper's P_o, or less if less is asked for */
+#define OVERFLOW 1e-10 /* the paper's P_o; less if the need asks for less */
 
-/* An insert moves half of a bucket on average, a query fetches all of it.  Four cache lines are the most;
- * without the limit the best buckets for rare errors have twice that, for 1 % less space.  Buckets of one
- * line are preferred if they cost no more than a factor WORTH: their chains are shorter, too, and a query
- * takes three quarters of the time.  A limit of lines per query makes buckets smaller still, or exactly
- * one line: those begin with a line, so that a query reads just one, but nothing is free to choose about
- * them, and they need more bits. */
+/* An insert moves half of a bucket on average, a query fetches all of it.  So the limit is four cache
+ * lines; without it the best buckets for rare errors have twice that, for 1 % less space.  Buckets of
+ * one line are preferred if they cost no more than a factor WORTH: their chains are also shorter, and a
+ * query takes three quarters of the time.  A limit of lines per query makes buckets smaller still, or
+ * exactly one line.  Those begin at a line, so a query reads just one.  But their shape is fixed, and
+ * they need more bits. */
 #define BUCKET_BITS 2048u
 #define LINE_BITS   512u
 #define WORTH       1.03
 
-/* The bits of a shape; all others need fewer if there is none. */
+/* The bits of a shape; if there is none, more than any other needs. */
 static double plan_rank_bits_of(tamis_status status, const tamis_rank_shape *s) {
     uint64_t bits;
     return status == TAMIS_OK && tamis_model_rank_bits(s, &bits) == TAMIS_OK ? (double)bits
@@ -36,9 +36,9 @@ static tamis_status plan_rank_best_shape(const tamis_need *need, unsigned extra_
     tamis_rank_shape small;
     tamis_rank_shape_init(s);
     tamis_rank_shape_init(&small);
-    /* An error rate above 1/2 saves nothing more: one bit of a fingerprint is the least. */
+    /* An error rate above 1/2 saves nothing more: a fingerprint has at least one bit. */
     const double fpr = fmin(need->fpr, 0.5);
-    /* lines_per_query turned around */
+    /* the inverse of lines_per_query */
     const double most = fmin((need->lines_max - 1) * LINE_BITS + 1, BUCKET_BITS);
     tamis_status status = TAMIS_E_UNSUPPORTED;
     if (most >= 2)
@@ -59,8 +59,8 @@ static tamis_status plan_rank_best_shape(const tamis_need *need, unsigned extra_
     return status == TAMIS_E_DOMAIN ? TAMIS_E_UNSUPPORTED : status;
 }
 
-/* The lines that a bucket spans, and that a query fetches; it begins anywhere in a line, unless all of them
- * do with one.  Its link is hardly ever needed. */
+/* The lines that a bucket spans and a query fetches.  A bucket begins anywhere in a line, unless
+ * buckets are exactly lines.  Its link is hardly ever needed. */
 static double plan_rank_lines_of(const tamis_rank_shape *s) {
     const unsigned bits = s->homes + s->slots[0] * (1 + s->fp_bits + s->extra_bits);
     unsigned link = 0;
@@ -72,11 +72,11 @@ static double plan_rank_lines_of(const tamis_rank_shape *s) {
 /* ---- fingerprints that have stopped counting ---- */
 
 #define COPIES_LEAST 16u        /* as in filter/rank.c */
-#define LOST_ODDS    (1.0 / 16) /* of the odds of overflow: that more is lost than planned for */
+#define LOST_ODDS    (1.0 / 16) /* share of the odds of overflow: more is lost than planned */
 #define SLOT_BITS    3.5        /* of a slot, beyond log2(1/fpr) and its counter, roughly */
 
-/* The number that a Poisson number with this mean exceeds with these odds at most; 0 if it is 0 but for
- * them. */
+/* The number that a Poisson number with this mean exceeds with at most these odds; 0 if it is 0 except
+ * with these odds. */
 static tamis_status rank_quantile(double mean, double odds, uint64_t *number) {
     double tail = mean;
     *number = 0;
@@ -89,11 +89,11 @@ static tamis_status rank_quantile(double mean, double odds, uint64_t *number) {
     return TAMIS_OK;
 }
 
-/* A fingerprint with 'all' copies or more is neither raised nor lowered any more: it keeps its slots for
- * ever.  The keys of a fingerprint are a Poisson number.  Some fingerprints have too many when the filter
- * has been filled, and later each key that comes may be the one too many.  The slots of a fingerprint are
- * in one bucket, so that m of them weigh like m^2 in the scatter of the loads.  A filter with 'room' slots
- * more has more fingerprints, and fewer keys meet in one. */
+/* A fingerprint with 'all' copies or more no longer counts up or down, and keeps its slots for ever.
+ * The keys of a fingerprint are a Poisson number.  Some fingerprints have too many keys when the filter
+ * has been filled, and later each new key may be one too many.  The slots of a fingerprint are in one
+ * bucket, so m of them add m^2 to the scatter of the loads.  A filter with 'room' more slots has more
+ * fingerprints, and fewer keys collide in one. */
 static tamis_status rank_lost(const tamis_need *need, unsigned bits, uint64_t room, double odds,
                               uint64_t *slots) {
     const unsigned one = 1u << bits, all = one > COPIES_LEAST ? one : COPIES_LEAST;
@@ -107,7 +107,7 @@ static tamis_status rank_lost(const tamis_need *need, unsigned bits, uint64_t ro
     return status;
 }
 
-/* The least room in which no more is lost than there is. */
+/* The least room that holds what is lost. */
 static tamis_status rank_room(const tamis_need *need, unsigned bits, double odds, uint64_t *room) {
     uint64_t low = 0, lost;
     tamis_status status = rank_lost(need, bits, 0, odds, room);
@@ -122,7 +122,7 @@ static tamis_status rank_room(const tamis_need *need, unsigned bits, double odds
     return status;
 }
 
-/* Bits of a counter: enough for the copies of a key, and more where fewer slots are lost for it. */
+/* Bits of a counter: enough for the copies of a key, and more if that loses fewer slots. */
 static tamis_status rank_counters(const tamis_need *need, double odds, unsigned *bits) {
     double best = INFINITY;
     for (unsigned i = tamis_i_plan_counter_bits(need); i <= 8; i++) {
@@ -173,7 +173,7 @@ static tamis_status plan_rank_plan_rank(const tamis_need *need, unsigned extra_b
     return TAMIS_OK;
 }
 
-/* Room for what is lost while keys come and go, if they do. */
+/* Add room for what is lost while keys come and go, if they do. */
 static tamis_status plan_rank_plan_worn(const tamis_need *need, unsigned counter_bits,
                                         unsigned extra_bits, tamis_plan *plan) {
     const double wanted = rank_overflow_wanted(need), odds = LOST_ODDS * wanted;

@@ -6,7 +6,7 @@
 #include "plan/planners.h"
 #include "tamis/model.h"
 
-#define COUNTER_BITS 2u /* the least: a key now and then comes twice */
+#define COUNTER_BITS 2u /* the minimum: now and then a key comes twice */
 
 tamis_status tamis_i_plan_stash(const tamis_need *need, double mean, tamis_plan *plan) {
     uint64_t stash = 16 + need->n / 16384;
@@ -20,7 +20,7 @@ tamis_status tamis_i_plan_stash(const tamis_need *need, double mean, tamis_plan 
             return status;
         plan->params.stash = stash;
         plan->overflow_probability = odds;
-        /* A stash for half the keys is no filter any more. */
+        /* With a stash for half the keys it would no longer be a filter. */
         if (odds <= need->failure_max || stash > need->n / 2 + 64)
             return TAMIS_OK;
     }

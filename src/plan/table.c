@@ -5,34 +5,35 @@
  *
  *      4n, n, n/2, n/4, n/4      for s = 6 and d = 5
  *
- * which adds up to s n whatever their number d.  The large first one makes most items type 0, on which
- * the small size of the Bloom filter summaries rests.  d is the smallest that keeps the odds of a crisis
- * at half of what is allowed.  No sub-table has less than 64 slots.
+ * which adds up to s n for any number d.  The large first one makes most items type 0; the small size
+ * of the Bloom filter summaries depends on this. d is the smallest number that keeps the odds of a
+ * crisis at half of what is allowed.  No sub-table has fewer than 64 slots.
  *
- * Crisis.  The exact calculation (model/multilevel.c) takes n^1.5 steps.  So long as more than
- * EXACT_MAX items go on, a sub-table is passed by the mean plus ten standard deviations, those of
- * independent buckets; the true number is larger with a chance below e^-40, and what comes after
- * is monotone in it.  The rest is exact.  A bucket of c slots never turns away more items than c
- * buckets of one slot, which is how the exact part takes it: on the safe side, but wasteful, so
- * that with more than one slot the mean is used for longer, down to MEAN_MAX items.
+ * Crisis.  The exact calculation (model/multilevel.c) takes n^1.5 steps.  While more than EXACT_MAX
+ * items go on, the number after a sub-table is taken as the mean plus ten standard deviations of
+ * independent buckets.  The true number is larger with a chance below e^-40, and what comes after is
+ * monotone in it.  The rest is exact.  A bucket of c slots never turns away more items than c buckets
+ * of one slot, and the exact part counts it as these.  That is safe but wasteful, so with more than one
+ * slot the mean is used for longer, down to MEAN_MAX items.
  *
  * Failure.  Let S_i be the number of items of type above i.  The expected number of mistaken items of
- * type i is (their number) E[q(S_i)], the paper's equations (4) and (5); here S_i is taken as Poisson
- * of its mean, which has a larger variance than S_i and so, q being convex, gives more.  What is
- * allowed is divided among the filters in proportion to the mean of S_i: that takes the fewest bits,
- * since the bits of a filter are (items) log(1/odds).  The plan for up to EXACT_MAX items is
- * judged, and if need be widened, by the exact model.
+ * type i is (their number) E[q(S_i)], the paper's equations (4) and (5).  Here S_i is taken as Poisson
+ * of its mean.  That has a larger variance than S_i and, since q is convex, gives more.  The allowed
+ * failures are divided among the filters in proportion to the mean of S_i.  That takes the fewest bits,
+ * since the bits of a filter are (items) log(1/odds).  The exact model judges the plan for up to
+ * EXACT_MAX items, and widens it if necessary.
  *
- * Churn.  If items come and go and slots are taken again, the table does not stay as if it were built
- * from the items in it: later sub-tables fill up, since an item stays where it was put when the slot
- * before it becomes free.  A bucket of c slots is then a telephone exchange of c lines: with an offered
- * load of a items it turns away a part B(c, a), Erlang's formula, which does not depend on how long
- * items stay.  With ten thousand items in the paper's table, 333 instead of 64 have type 2.  The means
- * of all levels follow, and the odds are replaced by expected numbers at a moment.
+ * Churn.  If items come and go and slots are reused, the table does not stay as if it were built from
+ * its present items.  Later sub-tables fill up, since an item stays where it was put when a slot before
+ * it becomes free.  A bucket of c slots is then a telephone exchange of c lines: with an offered load
+ * of a items it turns away a part B(c, a), Erlang's formula, which does not depend on how long items
+ * stay.  With ten thousand items in the paper's table, 333 instead of 64 have type 2.  The means of all
+ * levels follow, and the odds are replaced by expected numbers at a moment.
  *
- * Counters.  A counter of w bits is saturated at 2^w - 1.  The width is the smallest, 2 at least, that
- * keeps the expected number of saturated counters below the odds, the items in a counter being Poisson;
- * or the number of items in the filter itself below 2^w - 1, which decides for the last ones.
+ * Counters.  A counter of w bits is saturated at 2^w - 1.  The width is the smallest, at least 2, that
+ * keeps the expected number of saturated counters below the odds, with a Poisson number of items in a
+ * counter.  A smaller width is enough if the filter itself has fewer than 2^w - 1 items, which decides
+ * for the last filters.
  *
  * Confirmed by tests/model/test_table_plan.c: against the exact models, and by simulation.
  *
@@ -83,7 +84,8 @@ static uint64_t plan_table_buckets_of(const draft *t, unsigned d, unsigned i) {
     return (uint64_t)ceil(fmax(slots, SLOTS_LEAST) / t->need->bucket * (1 - 1e-13));
 }
 
-/* Part of the items that m buckets of c slots turn away for ever, if 'items' are offered: Erlang B. */
+/* The part of the items that m buckets of c slots turn away in the long run, if 'items' are offered:
+ * Erlang B. */
 static double plan_table_turned_away(double items, double m, unsigned c) {
     const double a = items / m;
     double b = 1;
@@ -92,8 +94,8 @@ static double plan_table_turned_away(double items, double m, unsigned c) {
     return b;
 }
 
-/* Items that go on from m buckets of c slots if 'items' are thrown: m E[(load - c)+], the load being
- * Poisson; and a bound on the variance.  All terms are positive: nothing cancels. */
+/* Items that go on from m buckets of c slots if 'items' are thrown: m E[(load - c)+] for a Poisson
+ * load; and a bound on the variance.  All terms are positive: nothing cancels. */
 static double plan_table_thrown_on(double items, double m, unsigned c, double *variance) {
     const double a = items / m;
     double term = exp(-a); /* P(load = j) */
@@ -155,8 +157,8 @@ static tamis_status plan_table_plan_levels(draft *t, double *work, tamis_i_table
     for (unsigned d = 1; d <= LEVELS; d++) {
         plan_table_fill_rest(t, d);
         double odds = t->rest[d - 1];
-        /* A cheap first look.  The exact tail of the last sub-tables is heavier than that of a mean put
-         * in place of a number. */
+        /* A cheap first test.  The exact tail of the last sub-tables is heavier than that of a mean
+         * used instead of a random number. */
         if (odds > t->need->odds)
             continue;
         if (!t->need->churn) {
@@ -181,11 +183,11 @@ static tamis_status plan_table_plan_levels(draft *t, double *work, tamis_i_table
  * Filters
  */
 
-/* E[(1 - (1 - k/m)^l)^k] for l Poisson of this mean.  Far from the mean there is nothing to add. */
+/* E[(1 - (1 - k/m)^l)^k] for l Poisson of this mean.  Terms far from the mean add nothing. */
 static double plan_table_mistake(double mean, double m, unsigned k) {
     const double log_spared = m > k ? log1p(-(double)k / m) : -INFINITY;
     if (mean > 1000) {
-        /* Three points of Gauss and Hermite, exact for polynomials of degree 5: 1 % off at worst. */
+        /* Gauss-Hermite with three points, exact for polynomials of degree 5: 1 % off at worst. */
         const double wide = sqrt(3 * mean);
         return (4 * pow(-expm1(mean * log_spared), k) + pow(-expm1((mean - wide) * log_spared), k) +
                 pow(-expm1((mean + wide) * log_spared), k)) /
@@ -209,7 +211,7 @@ typedef struct question {
     unsigned end;  /* and the one after the last */
     unsigned hashes;
     double allowed;
-    double fpr; /* of all n items, 1: does not matter */
+    double fpr; /* of all n items; 1: irrelevant */
     bool partitioned;
 } question;
 
@@ -235,12 +237,12 @@ static bool plan_table_good(const question *q, double cells) {
            plan_table_mistaken_items(q, cells) <= q->allowed;
 }
 
-/* The fewest cells for these hashes, or 0 if not even 'most' do. */
+/* The fewest cells for these hashes, or 0 if even 'most' are too few. */
 static double plan_table_fewest_cells(const question *q, double most) {
-    double low = q->hashes, high = most; /* low does not do: a filter has more cells than hashes */
+    double low = q->hashes, high = most; /* low is too few: a filter has more cells than hashes */
     if (most <= low || !plan_table_good(q, most))
         return 0;
-    /* Half-way in the logarithm first: the cells may lie anywhere. */
+    /* Bisect in the logarithm first: the number of cells can be anywhere. */
     while (high - low > 1 && high - low > 1e-4 * high) {
         const double middle = high > 4 * low ? floor(sqrt(low * high)) : floor((low + high) / 2);
         if (plan_table_good(q, middle))
@@ -251,8 +253,8 @@ static double plan_table_fewest_cells(const question *q, double most) {
     return high;
 }
 
-/* The hashes that need the fewest cells, and these.  The cells as a function of the hashes fall and rise
- * again once. */
+/* The hashes that need the fewest cells, and these cells.  As a function of the hashes, the cells fall
+ * and then rise once. */
 static bool plan_table_best_filter(question *q, double *cells) {
     double best = CELLS_MAX;
     unsigned best_hashes = 0;
@@ -277,7 +279,7 @@ static double plan_table_poisson_tail(double mean, double x) {
     return fmin(1, term / (1 - mean / (x + 1)));
 }
 
-/* Bits of counters, when 'items' in the mean raise 'hashes' of 'cells' counters each. */
+/* Bits of counters, when on average 'items' raise 'hashes' of 'cells' counters each. */
 static unsigned plan_table_counter_width(const draft *t, double items, double cells,
                                          unsigned hashes) {
     /* The number of items itself is random. */
@@ -298,7 +300,7 @@ static tamis_status plan_table_plan_multiple(const draft *t, tamis_i_table_plan 
         all_rest += t->rest[i];
     for (unsigned f = 0; f < t->d; f++) {
         question q = {.t = t, .fpr = 1};
-        if (f == 0) { /* error rate only: no items are mistaken by it */
+        if (f == 0) { /* error rate only: it causes no mistaken items */
             q.fpr = t->need->fpr;
         } else {
             q.type = f - 1;
@@ -395,7 +397,7 @@ static tamis_status plan_table_judge(const draft *t, double *work, tamis_i_table
     return TAMIS_OK;
 }
 
-/* The exact model may say a little more than the Poisson one: add a hundredth of the cells then. */
+/* The exact model may give a little more than the Poisson one; then add a hundredth of the cells. */
 static tamis_status plan_table_widen(const draft *t, double *work, tamis_i_table_plan *plan) {
     tamis_status status = plan_table_judge(t, work, plan);
     for (unsigned round = 0; round < 100 && status == TAMIS_OK; round++) {
@@ -405,7 +407,7 @@ static tamis_status plan_table_widen(const draft *t, double *work, tamis_i_table
             uint64_t *const cells = &plan->summary.cells[f];
             const uint64_t hashes = plan->summary.hashes[f];
             if (*cells == 0 || (f == 0 && plan->summary.cells[1] != 0))
-                continue; /* the first of several filters has no part in it */
+                continue; /* the first of several filters does not matter here */
             *cells += *cells / 100 + 1;
             if (plan->summary.cells[1] == 0)
                 *cells += (hashes - *cells % hashes) % hashes;
@@ -500,7 +502,7 @@ typedef struct setting {
     uint64_t counter_bits[LEVELS]; /* section XI-B; the paper has none for 100,000 items */
 } setting;
 
-/* Five filters are listed for the six sub-tables of the second: the sixth is taken to be as the fifth. */
+/* Five filters are listed for the six sub-tables of the second: the sixth is assumed to equal the fifth. */
 static const setting settings[] = {
     {.n = 10000,
      .n_types = 5,

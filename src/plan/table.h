@@ -11,8 +11,8 @@
 /* What is wanted.  A zero stands for the default. */
 typedef struct tamis_i_table_need {
     uint64_t n;       /* items, 1 to 2^40 */
-    uint64_t deleted; /* deleted items that may wait for a rebuild, on top of n: a summary that
-                              * cannot remove must be made for them, too */
+    uint64_t deleted; /* deleted items that may wait for a rebuild, besides n: a summary that
+                              * cannot remove must have room for them too */
     tamis_i_summary_id kind; /* of the summary; not 'song', which no model plans */
     double odds;             /* probability of a crisis or failure, 1e-16 to 0.5; default 1e-9 */
     double fpr;              /* error rate, 1e-15 to 0.5; default 0.006 */

@@ -6,7 +6,7 @@
 
 #include "table/table.h"
 
-/* What the planner of src/plan says, as parameters and predictions. */
+/* The planner's result, as parameters and predictions. */
 static void plan_table_need_take(const tamis_i_table_plan *found, tamis_table_plan *plan) {
     tamis_table_params *const params = &plan->params;
     params->n_levels = found->n_types;
@@ -36,8 +36,8 @@ static tamis_status plan_table_need_make(const tamis_table_need *need, tamis_tab
     if (kind == NULL || need->n > TAMIS_CAPACITY_MAX || params->bucket > TAMIS_TABLE_BUCKET_MAX ||
         params->rebuild_permille > 1000)
         return TAMIS_E_ARGUMENT;
-    /* A summary that forgets is for items that come and go; one that does not must hold the deleted
-     * ones too, until a rebuild. */
+    /* A summary that forgets is planned for items that come and go. One that does not must also hold
+     * the deleted ones, until a rebuild. */
     const bool forgets = (kind->abilities & TAMIS_I_SUMMARY_CAN_REMOVE) != 0;
     const tamis_i_table_need own = {
         .n = need->n,
