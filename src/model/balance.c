@@ -1,24 +1,24 @@
 /* balance.c - balanced Bloom filters: loads of blocks, overflow, accesses, error rate
  *
- * n keys go to m blocks ("buckets" in the paper), r = n/m per block.  A key looks at up to d
- * blocks, one after the other, and stays in the first one with less than h keys, or with exactly h
- * keys if a coin of probability p allows it; what finds no place goes to an overflow list, a
- * fraction gamma of all keys.  a is the number of blocks that an insert looks at, on average.
+ * n keys go to m blocks ("buckets" in the paper), r = n/m per block.  A key looks at up to d blocks,
+ * one after the other.  It stays in the first one with less than h keys, or with exactly h keys if a
+ * coin of probability p allows it.  A key that finds no place goes to an overflow list, a fraction
+ * gamma of all keys. a is the number of blocks that an insert looks at, on average.
  *
  *   SINGLE       one choice: d = 1
  *   SEQUENTIAL   every choice among all blocks
  *   MHT          choice i among the alpha_i m blocks of sub-table i
  *
- * A block to which x looks have come on average ("arrivals", Poisson distributed) has
+ * A block that x looks have reached on average ("arrivals", Poisson distributed) has
  *
  *     below = P(load < h)      = P(X < h),                X ~ Poisson(x)
  *     at    = P(load = h)      = sum over i >= h of P(X = i) (1-p)^(i-h)
  *     above = P(load = h + 1)  = sum over i >  h of P(X = i) (1 - (1-p)^(i-h))
  *
- * because after the h-th arrival each one is let in with probability p until one was.  The printed
- * forms divide by (1-p)^h; these sums hold for every p.  In a SEQUENTIAL or MHT filter of many
- * blocks the arrivals are Poisson too, so that everything follows from these three numbers at the
- * right x.  All of it is the limit of many blocks; a finite number of them is in balance_finite.c.
+ * because after the h-th arrival each one is let in with probability p until one has been.  The printed
+ * forms divide by (1-p)^h; these sums hold for every p.  In a SEQUENTIAL or MHT filter of many blocks
+ * the arrivals are Poisson too, so everything follows from these three numbers at the right x.  All of
+ * it is the limit of many blocks; balance_finite.c treats a finite number.
  *
  * After Kanizo, Hay and Keslassy, "Access-Efficient Balanced Bloom Filters", 2011.
  *
@@ -58,8 +58,8 @@ typedef struct block {
 } block;
 
 /* Few arrivals, x < h: the terms fall from i = h on, and each result is a sum of positive terms,
- * accurate however small it is.  'late' is 1 - (1-p)^(i-h), the chance that the coin has let
- * one in after i arrivals. */
+ * accurate however small it is.  'late' is 1 - (1-p)^(i-h), the chance that the coin has let one in
+ * after i arrivals. */
 static block model_balance_block_early(double x, unsigned h, double p) {
     block b = {.below = model_balance_head(x, h - 1)};
     double term = model_balance_point(x, h);
@@ -77,8 +77,8 @@ static block model_balance_block_early(double x, unsigned h, double p) {
     return b;
 }
 
-/* Many arrivals, x >= h: no result but 'below' can be small, unless p is.  The sum for 'at'
- * starts at its largest term, in case the first one is zero in a double. */
+/* Many arrivals, x >= h: no result except 'below' can be small, unless p is.  The sum for 'at' starts
+ * at its largest term, in case the first one is zero in a double. */
 static block model_balance_block_late(double x, unsigned h, double p) {
     block b = {.below = h > 0 ? model_balance_head(x, h - 1) : 0};
     const double centre = floor(x * (1 - p));
@@ -109,10 +109,10 @@ static block model_balance_block_after(double x, unsigned h, double p) {
     return x < h ? model_balance_block_early(x, h, p) : model_balance_block_late(x, h, p);
 }
 
-/* The variance of the arrivals sent away by one block, when the arrivals at all blocks together are
- * a fixed number: E[l^2] - E[l]^2 - x f^2.  The last term is what the fixed sum takes away,
- * Cov(l, X)^2 / Var(X) with Cov(l, X) = x dE[l]/dx = x f.  After i = h + j arrivals, l is j, or
- * j - 1 if the coin has let one in.  Terms more than 12 deviations below x do not count. */
+/* The variance of the arrivals sent away by one block, when the arrivals at all blocks together are a
+ * fixed number: E[l^2] - E[l]^2 - x f^2.  The last term is what the fixed sum takes away, Cov(l, X)^2 /
+ * Var(X) with Cov(l, X) = x dE[l]/dx = x f.  After i = h + j arrivals, l is j, or j - 1 if the coin has
+ * let one in.  Terms more than 12 deviations below x do not count. */
 static double model_balance_lost_variance(double x, unsigned h, double p, const block *b) {
     const double from = floor(x - 12 * sqrt(x) - 12);
     const double start = from > h ? from : h;
@@ -133,15 +133,14 @@ static double model_balance_lost_variance(double x, unsigned h, double p, const 
 /* -------------------------------------------------------------------------------------------------
  * The lower bound of Theorem 1
  *
- * Throw a r keys per block at random, X ~ Poisson(a r) in each, and take the surplus
- * r (a - 1 + gamma) away again, always from the fullest block.  No online scheme with a looks per
- * key and an overflow list of gamma n keys can be better.  All blocks end up with k0 + 1 keys at
- * most: k0 is the largest k for which cutting at k would take away too much,
+ * Throw a r keys per block at random, X ~ Poisson(a r) in each, and take the surplus r (a - 1 + gamma)
+ * away again, always from the fullest block.  No online scheme with a looks per key and an overflow
+ * list of gamma n keys can be better.  All blocks end up with at most k0 + 1 keys: k0 is the largest k
+ * for which cutting at k would take away too much,
  *
  *     E[(X - k)+] > r (a - 1 + gamma),
  *
- * which is the paper's condition E[min(X, k)] < r (1 - gamma) seen from the other side, where
- * nothing cancels.
+ * which is the paper's condition E[min(X, k)] < r (1 - gamma) from the other side, where nothing cancels.
  */
 
 /* E[(X - k)+], X ~ Poisson(t). */
@@ -174,7 +173,7 @@ typedef struct bound {
     double top; /* P_LB(k0 + 1) */
 } bound;
 
-/* TAMIS_E_DOMAIN also where there is no finite k0: nothing is taken away when a = 1, gamma = 0. */
+/* TAMIS_E_DOMAIN also if there is no finite k0: nothing is taken away when a = 1, gamma = 0. */
 static tamis_status model_balance_lower_bound(double a, double r, double gamma, bound *result) {
     if (!(a > 0 && a <= CHOICES_MAX) || !(r > 0 && r <= LOAD_MAX) || !(gamma >= 0 && gamma < 1))
         return TAMIS_E_DOMAIN;
@@ -264,11 +263,10 @@ unsigned tamis_model_balance_counter_bits(unsigned threshold) {
 /* -------------------------------------------------------------------------------------------------
  * SEQUENTIAL
  *
- * When x looks per block have been made, the next key is sent away by each of its choices with
- * probability f(x) and takes 1 + f + ... + f^(d-1) looks.  Between x and x + dx, then,
- * dx / (1 + f + ... + f^(d-1)) keys per block arrive, and f^d of them go to the list.  The
- * integrals up to x are taken by Gauss-Legendre quadrature; f rises from 0 to 1 around x = h
- * within a few sqrt(h), and a panel is one sqrt(x) wide.
+ * When x looks per block have been made, each choice of the next key sends it away with probability f(x),
+ * and it takes 1 + f + ... + f^(d-1) looks.  So between x and x + dx, dx / (1 + f + ... + f^(d-1)) keys
+ * per block arrive, and f^d of them go to the list.  Gauss-Legendre quadrature computes the integrals up
+ * to x; f rises from 0 to 1 around x = h within a few sqrt(h), and a panel is one sqrt(x) wide.
  */
 
 /* Positive nodes and weights of degree 16 on [-1, 1]. */
@@ -287,7 +285,7 @@ static double model_balance_looks(double f, unsigned d) {
     return sum;
 }
 
-/* Keys per block that have come, and that went to the list, after x looks per block. */
+/* Keys per block that have arrived, and that went to the list, after x looks per block. */
 static void model_balance_sequential_after(double x, unsigned h, double p, unsigned d, double *keys,
                                            double *listed) {
     const unsigned panels = (unsigned)sqrt(x) + 2;
@@ -304,7 +302,7 @@ static void model_balance_sequential_after(double x, unsigned h, double p, unsig
     }
 }
 
-/* The x at which r keys per block have come; x is between r and d r.  The keys grow with x, at a
+/* The x at which r keys per block have arrived; x is between r and d r.  The keys grow with x, at a
  * rate that falls: Newton's step from the left stays to the left. */
 static double model_balance_sequential_looks(double r, unsigned h, double p, unsigned d,
                                              double *listed) {
@@ -323,12 +321,12 @@ static double model_balance_sequential_looks(double r, unsigned h, double p, uns
 
 /* -------------------------------------------------------------------------------------------------
  * The optimality region: the least gamma for which a scheme reaches the bound of Theorem 1 with a
- * looks per key.  Then its looks are used up when the last key comes.
+ * looks per key.  Then its looks are used up when the last key arrives.
  */
 
-/* Theorem 4.  With the parameters for gamma, a r looks per block place r (1 - gamma) keys.  A
- * list that is too small makes the scheme use more than its n keys up to get there; so the gamma
- * is sought at which exactly r keys per block have come. */
+/* Theorem 4.  With the parameters for gamma, a r looks per block place r (1 - gamma) keys.  If the list
+ * is too small, the scheme needs more than its n keys to get there.  So the search is for the gamma at
+ * which exactly r keys per block have arrived. */
 static tamis_status model_balance_sequential_region(double a, double r, unsigned d, double *gamma) {
     double low = 0, high = 1;
     for (unsigned i = 0; i < 100 && high - low > 1e-13 * high; i++) {
@@ -350,8 +348,8 @@ static tamis_status model_balance_sequential_region(double a, double r, unsigned
     return TAMIS_OK;
 }
 
-/* Theorem 5.  Each sub-table sends the same fraction q of its arrivals on to the next, so that a =
- * 1 + q + ... + q^(d-1), the sub-tables shrink by q, and q^d is left.  The load does not matter. */
+/* Theorem 5.  Each sub-table sends the same fraction q of its arrivals on to the next.  So a = 1 + q +
+ * ... + q^(d-1), the sub-tables shrink by q, and q^d is left.  The load does not matter. */
 static void model_balance_mht_region(double a, unsigned d, double *gamma, double *shares) {
     double low = 0, high = 1;
     for (unsigned i = 0; i < 200 && high - low > 1e-16 * high; i++) {
@@ -414,8 +412,8 @@ static tamis_status model_balance_take_shape(const tamis_balance_shape *theirs, 
     return fabs(sum - 1) < 1e-6 ? TAMIS_OK : TAMIS_E_DOMAIN;
 }
 
-/* Where r keys per block have come: the arrivals at a block of each choice, the looks per block of
- * the whole filter, and the keys per block in the list with their variance. */
+/* The state when r keys per block have arrived: the arrivals at a block of each choice, the looks per
+ * block of the whole filter, and the keys per block in the list with their variance. */
 typedef struct filling {
     double arrivals[CHOICES_MAX];
     double looks;
@@ -423,9 +421,8 @@ typedef struct filling {
     double variance;
 } filling;
 
-/* What a sub-table sends on varies by itself, and with what it got from the one before, f times
- * as much.  The last sub-tables are small, and several times the variance of independent keys
- * comes out of them. */
+/* What a sub-table sends on varies by itself, and also f times as much as what it got from the one before.
+ * The last sub-tables are small, and several times the variance of independent keys comes out of them. */
 static filling model_balance_fill_mht(const tamis_balance_shape *s, double r) {
     filling f = {.listed = r};
     for (unsigned i = 0; i < s->choices; i++) {
@@ -454,8 +451,8 @@ static filling model_balance_fill(const tamis_balance_shape *s, double r) {
                                                  : model_balance_fill_mht(s, r);
 }
 
-/* Fill with r keys per block, but stop when the budget of looks is used up; the keys after that
- * go to the list.  'inserted' is what came before. */
+/* Fill with r keys per block, but stop when the budget of looks is used up; later keys go to the list.
+ * 'inserted' is what came before. */
 static filling model_balance_fill_within_budget(const tamis_balance_shape *s, double r,
                                                 double *inserted) {
     filling f = model_balance_fill(s, r);
@@ -477,15 +474,14 @@ static filling model_balance_fill_within_budget(const tamis_balance_shape *s, do
     return f;
 }
 
-/* A query for an absent key goes on from a block if its load is h or more: the key, had it come,
- * might have been sent away.  If the coin is a function of key and choice, a block with load h
- * whose coin says "in" would have kept the key, and ends the query too; then it goes on exactly if
- * an insert would. */
+/* A query for an absent key goes on from a block if its load is h or more: the block might have sent
+ * the key away.  If the coin is a function of key and choice, a block with load h whose coin says "in"
+ * would have kept the key, and also ends the query.  Then a query goes on exactly if an insert would. */
 static double model_balance_goes_on(const block *b, bool keyed_coin) {
     return keyed_coin ? b->fail : b->at + b->above;
 }
 
-/* Is it filled by balance_finite.c? */
+/* Does balance_finite.c fill it? */
 static bool model_balance_is_finite(const tamis_balance_shape *s) {
     return s->blocks > 0 && s->scheme != TAMIS_BALANCE_SEQUENTIAL;
 }
@@ -552,16 +548,16 @@ static tamis_status model_balance_local_exact(unsigned bits, unsigned keys, unsi
     return tamis_model_bloom_exact(bits, keys, k, rate);
 }
 
-/* Section IX: phi(i) = (1 - e^(-ki/(B-b)))^k.  (The first form there has B for the outer exponent,
- * which is a slip.) */
+/* Section IX: phi(i) = (1 - e^(-ki/(B-b)))^k.  (The first form there has B as the outer exponent, which
+ * is a mistake.) */
 static tamis_status model_balance_local_printed(unsigned bits, unsigned keys, unsigned k,
                                                 double *rate) {
     *rate = pow(-expm1(-(double)k * keys / bits), k);
     return TAMIS_OK;
 }
 
-/* What a query meets at its i-th block: an error, an error where it would have gone on
- * otherwise, and that it goes on. */
+/* What a query meets at its i-th block: an error; an error where it would otherwise have gone on; that
+ * it goes on. */
 typedef struct meeting {
     double error, error_and_on, on;
 } meeting;
@@ -608,7 +604,7 @@ static tamis_status model_balance_meet_all(const tamis_balance_shape *shape, dou
     return model_balance_meet(&s, &f, keyed_coin, bits, k, rate, met);
 }
 
-/* Of a finite number of blocks. */
+/* The same for a finite number of blocks. */
 static tamis_status model_balance_fpr_finite(const tamis_balance_shape *s, double load,
                                              bool keyed_coin, unsigned bits, unsigned hashes,
                                              double *fpr) {

@@ -16,13 +16,13 @@ typedef struct tamis_i_balance_finite {
     double fpr;                                 /* 0 if no rates were given */
 } tamis_i_balance_finite;
 
-/* Fill shape->blocks blocks with n keys: SINGLE and MHT.  The shape has been checked, 'blocks' and the
- * budget apart: the budget is not looked at.  'rates' are the error rates of a block by its load, 0 to
- * threshold + 1, or NULL for none.  keyed_coin: a query knows the coin of its key. */
+/* Fill shape->blocks blocks with n keys: SINGLE and MHT.  The shape has been checked, except 'blocks'
+ * and the budget; the budget is ignored.  'rates' are the error rates of a block by its load, 0 to
+ * threshold + 1, or NULL for none. keyed_coin: a query knows the coin of its key. */
 void tamis_i_balance_fill(const tamis_balance_shape *shape, uint64_t n, bool keyed_coin,
                           const double *rates, tamis_i_balance_finite *filled);
 
-/* The error rate of SEQUENTIAL after 'looks' of them, the mean at which n keys are in. */
+/* The error rate of SEQUENTIAL after 'looks' looks, the mean at which n keys are in. */
 double tamis_i_balance_sequential(const tamis_balance_shape *shape, double looks, bool keyed_coin,
                                   const double *rates);
 

@@ -1,34 +1,32 @@
 /* balance_finite.c - balanced Bloom filters of a finite number of blocks
  *
- * The limit of many blocks puts the mean for everything that the sub-tables of MHT hand on.  With 64
- * blocks the last of them has one or two, and what arrives there scatters by as much as its mean.
- * Here the number of arrivals N_i at sub-table i, of m_i blocks, is a random number:
+ * The limit of many blocks uses the mean for everything that the sub-tables of MHT hand on.  With 64
+ * blocks the last sub-table has one or two, and the number of arrivals there scatters by as much as its
+ * mean.  Here the number of arrivals N_i at sub-table i, of m_i blocks, is a random number:
  *
- *   - N_1 = n.  Given N_i, a block gets X ~ Binomial(N_i, 1/m_i) of them, and its load, the keys l that it
- *     sends away and whether a query goes on from it ("on") follow from X and the coins, as in
- *     balance.c.
- *   - N_i+1 is the sum of l over the blocks.  Its mean is m_i E[l]; its variance
- *     m_i (Var l - b^2 Var X), b = Cov(l, X) / Var X: the blocks share N_i arrivals, and what follows from
- *     X linearly adds up to a constant.  Its distribution is taken from the Katz family (binomial,
+ *   - N_1 = n.  Given N_i, a block gets X ~ Binomial(N_i, 1/m_i) of them.  Its load, the keys l that it
+ *     sends away and whether a query goes on from it ("on") follow from X and the coins, as in balance.c.
+ *   - N_i+1 is the sum of l over the blocks.  Its mean is m_i E[l]; its variance is
+ *     m_i (Var l - b^2 Var X), b = Cov(l, X) / Var X: the blocks share N_i arrivals, and what follows
+ *     linearly from X adds up to a constant.  Its distribution is taken from the Katz family (binomial,
  *     Poisson or negative binomial, whichever has this mean and variance).
- *   - A query for an absent key takes a block of sub-table i at random.  If it goes on from there, it has met
- *     a fuller block than usual, and the mean of N_i+1 is then higher by
- *     E[l - bX | on] - E[l - bX].
+ *   - A query for an absent key takes a random block of sub-table i.  If it goes on from there, it has
+ *     met a fuller block than usual, and the mean of N_i+1 is then higher by E[l - bX | on] - E[l - bX].
  *
- * The error rate is F_1 + c_1 (F_2 + c_2 (F_3 + ...)) as in the limit, where F_i and c_i are means over N_i
- * given that the query has come as far as that.  Exact for SINGLE; for MHT, neglected is the shape of the
- * distribution of N_i beyond its variance.
+ * The error rate is F_1 + c_1 (F_2 + c_2 (F_3 + ...)) as in the limit, where F_i and c_i are means over
+ * N_i given that the query has come that far.  It is exact for SINGLE.  For MHT, the shape of the
+ * distribution of N_i beyond its variance is neglected.
  *
- * SEQUENTIAL.  Each look is at a random block whatever was before, so that after K looks in all the blocks
- * have X ~ Binomial(K, 1/m) arrivals, as one table of MHT has.  K is where n keys are in: if blocks have sent
- * away more than the mean, it is larger.  To first order a mean over the blocks, A = E[a(X)], then
- * deviates by the mean of
+ * SEQUENTIAL.  Each look is at a random block, independent of earlier ones.  So after K looks in all,
+ * the blocks have X ~ Binomial(K, 1/m) arrivals, like one table of MHT.  K is where n keys are in: if
+ * blocks have sent away more than the mean, it is larger.  To first order a mean over the blocks, A =
+ * E[a(X)], then deviates by the mean of
  *
  *     u(X) = a(X) - A' / (1 - f) g(X),       g = X - l keys taken,   1 - f = E[g]',   A' = Cov(a, X) / Var X,
  *
  * which is uncorrelated with X.  With F the mean error of a block, and s the mean of "on, and no
- * error", a query errs with probability E[F (1 + s + ... + s^(d-1))], which is expanded to second order;
- * a choice that is a block of before adds no error.
+ * error", a query errs with probability E[F (1 + s + ... + s^(d-1))], expanded to second order.  A
+ * choice that repeats an earlier block adds no error.
  *
  * Confirmed by tests/model/test_filter_balanced_few.c.
  *
@@ -40,11 +38,11 @@
 
 #include "base/base.h"
 
-#define NODES      256u  /* of a distribution of arrivals, more than are ever used */
+#define NODES      256u  /* of a distribution of arrivals: more than ever needed */
 #define SPACING    0.125 /* between them, in standard deviations */
-#define SMOOTH     64.0  /* a standard deviation from which on they are as good as normal */
-#define LITTLE     0.3   /* a variance below which two neighbouring numbers are as good */
-#define CROWD      1e5 /* arrivals at a block, of thousands that it can take: any number is as good */
+#define SMOOTH     64.0  /* from this standard deviation on, they are as good as normal */
+#define LITTLE     0.3   /* below this variance two neighbouring numbers are enough */
+#define CROWD      1e5 /* arrivals at a block that takes thousands: any number is as good */
 #define NEGLIGIBLE 1e-12
 
 /* ---- one block ---- */
@@ -125,7 +123,7 @@ static finite_block model_balance_finite_block_of(const tamis_balance_shape *sha
     return b;
 }
 
-/* b of the header comment; a block that is alone has a fixed number of arrivals. */
+/* b of the header comment; a single block has a fixed number of arrivals. */
 static double model_balance_finite_slope(const finite_block *b, uint64_t blocks, double with_x,
                                          double mean) {
     return blocks > 1 && b->xx > b->x * b->x ? (with_x - mean * b->x) / (b->xx - b->x * b->x) : 0;
@@ -138,9 +136,9 @@ typedef struct finite_node {
     double weight;
 } finite_node;
 
-/* Nodes from 'from' on upwards (step > 0) or downwards; the first has weight 1, and weights follow from the
- * ratio of the Katz family, P(j + 1) / P(j) = (alpha + beta j) / (j + 1).  Far from the limits of that
- * family, it is the normal distribution. */
+/* Nodes from 'from' on, upwards (step > 0) or downwards.  The first has weight 1, and the weights
+ * follow from the ratio of the Katz family, P(j + 1) / P(j) = (alpha + beta j) / (j + 1).  Far from the
+ * limits of that family, it is the normal distribution. */
 static unsigned model_balance_finite_nodes_along(double mean, double deviation, double from,
                                                  double step, finite_node *nodes, unsigned n) {
     const double beta = 1 - mean / (deviation * deviation), alpha = mean * (1 - beta);
@@ -177,7 +175,7 @@ static unsigned model_balance_finite_nodes(double mean, double variance, finite_
     const unsigned upwards = n;
     if (centre >= step)
         n = model_balance_finite_nodes_along(mean, deviation, centre, -step, nodes, n);
-    if (n > upwards) /* the centre is in twice */
+    if (n > upwards) /* the centre is there twice */
         nodes[upwards].weight = 0;
     double sum = 0;
     for (unsigned i = 0; i < n; i++)
@@ -194,8 +192,8 @@ typedef struct finite_flow {
     double mean, variance;
 } finite_flow;
 
-/* What a sub-table does with them, means over the number of arrivals: e, on and s as of a block; and what it
- * sends on, for all, or for those queries that meet no error and go on. */
+/* What a sub-table does with them, as means over the number of arrivals: e, on and s as for a block;
+ * and what it sends on, for all, or for those queries that meet no error and go on. */
 typedef struct finite_passage {
     double e, on, s;
     finite_flow next;
@@ -286,7 +284,7 @@ double tamis_i_balance_sequential(const tamis_balance_shape *shape, double looks
     double sum = 0, power = 1; /* s^k */
     for (unsigned k = 0; k < shape->choices; k++, power *= b.s) {
         sum += b.e * power;
-        if (k >= 1) /* the mean of e s^k, less what a block of before would have added */
+        if (k >= 1) /* the mean of e s^k, minus what a repeated block would add */
             sum += k * power / b.s * (es - b.es / m);
         if (k >= 2)
             sum += 0.5 * k * (k - 1) * power / (b.s * b.s) * b.e * vs;

@@ -3,10 +3,9 @@
  * Symbols: m = bits in the table (of one block, for the blocked filter), n = keys, k = hashes per
  * key, N = nk = throws of a bit position, X = number of bits set.
  *
- * The usual formula puts the expected fill in place of the fill, E[X/m]^k for E[(X/m)^k].  In a large
- * table X hardly varies and the two agree; in a block of 512 bits they do not.  (X/m)^k is the
- * probability that k more throws, those of a query, hit set bits only.  These k throws hit D distinct
- * positions, so that
+ * The usual formula uses the expected fill instead of the fill, E[X/m]^k for E[(X/m)^k].  In a large table
+ * X hardly varies and the two agree; in a block of 512 bits they do not.  (X/m)^k is the probability that k
+ * more throws, those of a query, hit only set bits.  These k throws hit D distinct positions, so
  *
  *     E[(X/m)^k] = sum over j of P(D = j) A_j(N),
  *     A_j(N)     = P(j given positions are all hit by N throws),
@@ -20,9 +19,9 @@
  *
  *     A_j(N+1) = A_{j-1}(N) j/m + A_j(N) (1 - j/m),      A_0 = 1,  A_j(0) = 0 for j > 0.
  *
- * (The closed form of A_j alternates in sign and loses all digits when j is large.)  All A_j, j <= k,
- * advance together, k steps of arithmetic per throw.  The blocked filter takes the mean over a
- * Poisson number of keys on the way.
+ * (The closed form of A_j alternates in sign and loses all digits when j is large.) All A_j, j <= k,
+ * advance together, with k steps of arithmetic per throw.  The blocked filter takes the mean over a
+ * Poisson number of keys at the same time.
  *
  * Confirmed by tests/model/test_model_bloom.c against enumeration of small tables and simulation of
  * blocks.
@@ -37,7 +36,7 @@
 
 enum { HASHES_MAX = 64, SMALL_TABLE_MAX = 4096 };
 
-/* (1 - (1 - q)^throws)^k: the chance that k positions are set, each left alone by a throw with
+/* (1 - (1 - q)^throws)^k: the chance that k positions are set, if each throw misses a position with
  * probability 1 - q, independently. */
 static double model_bloom_filled(double q, double throws, unsigned k) {
     const double set = q < 1 ? -expm1(throws * log1p(-q)) : throws > 0 ? 1 : 0;
@@ -70,7 +69,7 @@ static void model_bloom_small_table_init(small_table *table, unsigned m, unsigne
     *table = (small_table){.m = m, .k = k, .distinct = {1}, .all_set = {1}};
     for (unsigned t = 0; t < k; t++) {
         for (unsigned j = t + 1; j >= 1; j--) {
-            /* With fewer than j positions in all, the second factor has reached 0 before. */
+            /* With fewer than j positions in all, the second factor has already reached 0. */
             const double fresh = j <= m ? (double)(m - j + 1) / m : 0;
             table->distinct[j] = table->distinct[j] * j / m + table->distinct[j - 1] * fresh;
         }
@@ -108,8 +107,8 @@ tamis_status tamis_model_bloom_exact(unsigned m, uint64_t n, unsigned k, double 
     return TAMIS_OK;
 }
 
-/* The mean over the load x goes on until the rest cannot matter: the error rate is at most 1, and
- * past the mean the Poisson weights fall at least as fast as those of a geometric series. */
+/* The mean over the load x continues until the rest cannot matter: the error rate is at most 1, and
+ * past the mean the Poisson weights fall at least as fast as a geometric series. */
 tamis_status tamis_model_blocked(unsigned block_bits, double load, unsigned k, double *fpr) {
     if (block_bits < 1 || block_bits > SMALL_TABLE_MAX || k < 1 || k > HASHES_MAX ||
         !(load >= 0 && load <= SMALL_TABLE_MAX))

@@ -1,24 +1,25 @@
 /* convex.c - the lower bound on the cost of balanced blocks: any convex cost, any mixture of hashes
  *
- * n keys go to m blocks, r = n/m per block, with a looks per key on average; the fraction gamma of the keys
- * may go to an overflow list.  A block with i keys costs phi(i), where phi does not fall and is convex.
+ * n keys go to m blocks, r = n/m per block, with a looks per key on average.  The fraction gamma of the
+ * keys may go to an overflow list.  A block with i keys costs phi(i), where phi does not fall and is
+ * convex.
  *
- * No scheme is better than one that sees all of its a n looks before it decides.  Each look is taken as a key
- * of its own, X of them fall in a block, and those too many are taken from the fullest blocks, until (1 -
- * gamma) n are left: since phi is convex, each of them saves at least as much as any other would.  So loads
+ * No scheme is better than one that sees all of its a n looks before it decides.  Count each look as a
+ * separate key; X of them fall in a block.  Take the surplus from the fullest blocks, until (1 - gamma)
+ * n are left.  Since phi is convex, each of these saves at least as much as any other would.  So loads
  * are cut at k0, or at k0 + 1 for some of the blocks:
  *
  *     P(i)      = P(X = i)  for i < k0,      P(k0 + 1) = r (1 - gamma) - E[min(X, k0)],
  *     P(k0)     = P(X >= k0) - P(k0 + 1),
  *
- * k0 being the largest k with E[min(X, k)] < r (1 - gamma).  What is cut does not depend on phi: the bound
- * on the cost is the mean of phi by P (Theorem 1).
+ * where k0 is the largest k with E[min(X, k)] < r (1 - gamma).  The cut does not depend on phi: the
+ * bound on the cost is the mean of phi by P (Theorem 1).
  *
  * If the looks come from hash functions of different distributions, distribution p for the part k_p of
- * them, a block is hit by all of them together.  Where the sum of k_p f_p is the same for every block, X is
- * Poisson with mean a r, and the bound is the same (Theorem 2).  Where it is not, the argument still
- * holds, block by block: X is then a mixture of Poisson variables, one for each part of the table.  This is
- * what is computed here; blocks that are hit alike are one part.
+ * them, all of them together hit a block.  If the sum of k_p f_p is the same for every block, X is
+ * Poisson with mean a r, and the bound is the same (Theorem 2).  If not, the argument still holds,
+ * block by block: X is then a mixture of Poisson variables, one for each part of the table.  This is
+ * computed here; blocks that are hit alike are one part.
  *
  * After Kanizo, Hay and Keslassy, "Access-Efficient Balanced Bloom Filters", 2011, section IV.
  *
@@ -62,7 +63,7 @@ static double model_convex_tail(const convex_hits *hits, uint64_t i) {
     return sum;
 }
 
-/* P as above: k0, and what is not the distribution of X. */
+/* P as above: k0, and where P differs from the distribution of X. */
 typedef struct convex_cut {
     unsigned k0;
     double at, above; /* P(k0), P(k0 + 1) */
@@ -108,7 +109,7 @@ static bool model_convex_whole(const double *numbers, unsigned n) {
     return fabs(sum - 1) < 1e-6;
 }
 
-/* What falls in each part, by all hash functions together. */
+/* What falls in each part, from all hash functions together. */
 static tamis_status model_convex_mix(const tamis_balance_mixture *m, double looks,
                                      convex_hits *hits) {
     if (m->n_hashes < 1 || m->n_hashes > PARTS_MAX || m->n_parts < 1 || m->n_parts > PARTS_MAX)
@@ -170,7 +171,8 @@ tamis_status tamis_model_balance_cost(double accesses, double load, double overf
         return status;
     if (n < (size_t)cut.k0 + 2)
         return TAMIS_E_DOMAIN;
-    /* Steps that never fall, from a first one that is not negative; up to the last bit of the costs. */
+    /* The steps must never fall, from a first one that is not negative, within the last bit of the
+     * costs. */
     double step = 0;
     for (size_t i = 0; i + 1 < n; i++) {
         const double next = cost[i + 1] - cost[i];

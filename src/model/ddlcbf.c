@@ -1,32 +1,30 @@
 /* ddlcbf.c - the dynamic d-left counting filter: loads seen, and the error rate they leave
  *
- * In this filter remainders shrink when their bucket fills, and cannot grow again when it empties:
- * the bits that were dropped are gone.  What counts for the error rate is therefore not only the
- * present load of a bucket but the largest one that it has seen (Bonomi et al., "Bloom Filters via
- * d-Left Hashing and Dynamic Bit Reassignment", 2006, section III).
+ * In this filter remainders shrink when their bucket fills, and cannot grow again when it empties: the
+ * dropped bits are gone.  So the error rate depends not only on the present load of a bucket but also
+ * on the largest one that it has seen (Bonomi et al., "Bloom Filters via d-Left Hashing and Dynamic Bit
+ * Reassignment", 2006, section III).
  *
- * Symbols as in dleft.c: c = mean load, t = time in insertions per bucket, y_ij; a = present load,
- * m = largest load seen; R = values of the minimal remainder; e = probability that a key in the table
- * has the same bucket and minimal remainder as the one to be inserted: d x / R, if x keys per
- * bucket are in.
+ * Symbols as in dleft.c: c = mean load, t = time in insertions per bucket, y_ij; a = present load, m =
+ * largest load seen; R = values of the minimal remainder; e = probability that a key in the table has the
+ * same bucket and minimal remainder as the one to be inserted: d x / R, if x keys per bucket are in.
  *
- * A key that shares its minimal remainder with another must join it in its bucket, where each key
- * is met with the same probability; any other key is placed by d-left hashing.  So a bucket of
- * subtable i is a birth-death process in which load a becomes a+1 at the rate
+ * A key that shares its minimal remainder with another must join it in its bucket, where each key is
+ * met with the same probability.  Any other key is placed by d-left hashing.  So a bucket of subtable i
+ * is a birth-death process in which load a becomes a+1 at the rate
  *
  *     (1 - e) * d * prod_{l<i} y_l,a+1 * prod_{l>i} y_la  +  e * a/x
  *
- * (compare dleft.c), and a-1 at the rate a/c once one deletion goes with each insertion.  Buckets
- * influence each other only through y, which follows from the same equations.
- * Whether a bucket has stayed at m or below is the same process with the way from m to m+1 cut: what
- * would go there is lost.  So
+ * (compare dleft.c), and a-1 at the rate a/c once each insertion comes with a deletion.  Buckets influence
+ * each other only through y, which follows from the same equations.  Whether a bucket has stayed at m or
+ * below is the same process with the path from m to m+1 cut: what would go there is lost.  So
  *
  *     u_m(a) = P(load a now, never more than m)
  *
- * is integrated beside the loads themselves, once for each m, from the empty table on; and P(a now, m
- * the largest) = u_m(a) - u_m-1(a).  Classic Runge-Kutta steps, short against the fastest rate.
+ * is integrated together with the loads themselves, once for each m, from the empty table on; and P(a now,
+ * m the largest) = u_m(a) - u_m-1(a).  The steps are classic Runge-Kutta, short against the fastest rate.
  *
- * Neglected: that the table is finite, and that three keys may share a minimal remainder.
+ * Neglected: the table is finite; three keys may share a minimal remainder.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -41,7 +39,7 @@ enum { CHOICES_MAX = 8, LOADS_MAX = 32 };
 typedef struct process {
     unsigned d;
     unsigned n;    /* loads */
-    unsigned m;    /* the way up from m is cut in 'within' */
+    unsigned m;    /* the path up from m is cut in 'within' */
     double mean;   /* c */
     double forced; /* d / R */
     bool deletes;  /* the filling is over */

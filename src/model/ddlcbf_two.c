@@ -1,7 +1,7 @@
 /* ddlcbf_two.c - the dynamic d-left counting filter with two lengths per bucket
  *
- * A bucket has P bits for its remainders, which have two lengths.  When one comes, the lengths are
- * chosen anew from what is there; remainders may shrink, but none grows; when one goes, the others stay
+ * A bucket has P bits for its remainders, which have two lengths.  When one is added, the lengths are
+ * chosen again from what is there; remainders may shrink, but none grows.  When one goes, the others stay
  * as they are (Bonomi et al., "Bloom Filters via d-Left Hashing and Dynamic Bit Reassignment", 2006,
  * section III.B, who only simulate it; the rule is that of bits/dynamic_bucket.c, the equations are ours).
  *
@@ -9,15 +9,15 @@
  *
  *     (n_a, l_a; n_b, l_b)   n_a remainders of the longer length l_a, n_b of the shorter l_b.
  *
- * It goes up as in ddlcbf.c, at a rate that depends on its load n_a + n_b alone, to the state that the
- * rule gives; and down at the rate n_a/c to (n_a - 1, n_b), at n_b/c to (n_a, n_b - 1).  Buckets
- * influence each other only through the loads.  Some hundreds to some thousands of states can be reached
- * from the empty bucket.  The error rate is d times the mean of n_a 2^-l_a + n_b 2^-l_b.
+ * It goes up as in ddlcbf.c, to the state that the rule gives, at a rate that depends only on its load
+ * n_a + n_b.  It goes down at the rate n_a/c to (n_a - 1, n_b), and at n_b/c to (n_a, n_b - 1).
+ * Buckets influence each other only through the loads.  Some hundreds to some thousands of states can
+ * be reached from the empty bucket.  The error rate is d times the mean of n_a 2^-l_a + n_b 2^-l_b.
  *
  * Symbols as in ddlcbf.c: c = mean load, t = time in insertions per bucket, y_ij; e = d x / R.
  *
- * Neglected: that the table is finite, three keys with one minimal remainder, keys that share an element,
- * and keys that find all their buckets full.
+ * Neglected: the table is finite; three keys may have one minimal remainder; keys may share an element;
+ * keys may find all their buckets full.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -67,7 +67,7 @@ static double two_errors(const state *s) {
     return s->n_a * ldexp(1, -(int)s->a) + s->n_b * ldexp(1, -(int)s->b);
 }
 
-/* The number of a state, a new one if it was not met before; NONE if there is no room. */
+/* The number of a state, a new one if it is new; NONE if there is no room. */
 static uint16_t two_number(chain *c, const state *s) {
     const unsigned code = two_code(c, s);
     if (c->number[code] == 0) {
@@ -80,7 +80,7 @@ static uint16_t two_number(chain *c, const state *s) {
     return (uint16_t)(c->number[code] - 1);
 }
 
-/* The shorter ones have b bits; the n_a others share what is left, up to 'limit' bits each. */
+/* The shorter ones have b bits; the n_a others share the rest, up to 'limit' bits each. */
 static state two_share(unsigned room, unsigned n, unsigned n_a, unsigned limit, unsigned b) {
     const unsigned part = n_a != 0 ? (room - (n - n_a) * b) / n_a : 0;
     const unsigned a = part < limit ? part : limit;
@@ -92,7 +92,7 @@ static state two_share(unsigned room, unsigned n, unsigned n_a, unsigned limit, 
                    .b = (uint8_t)(n_a < n ? b : 0)};
 }
 
-/* One remainder more, of which all bits are known. */
+/* Add one remainder of which all bits are known. */
 static state two_add(const chain *c, const state *s) {
     const unsigned n = s->n_a + s->n_b + 1u, room = c->payload - n * c->counter;
     /* If all have one length, they are the shorter ones. */
@@ -116,7 +116,7 @@ static state two_add(const chain *c, const state *s) {
     return two_errors(&cut) < two_errors(&keep) ? cut : keep;
 }
 
-/* All states that can be reached, with and without removals.  False if they are too many. */
+/* Find all states that can be reached, with and without removals.  False if there are too many. */
 static bool two_explore(chain *c, bool removals) {
     const state empty = {.n_a = 0};
     if (two_number(c, &empty) == NONE)

@@ -1,8 +1,8 @@
 /* dleft.c - load distributions of d-left hashing in the fluid limit
  *
  * A table has d subtables with equally many buckets.  A key has one bucket in each, chosen
- * independently and uniformly, and goes to the least loaded of the d, the leftmost of those on a tie.
- * With many buckets the loads follow differential equations: the fluid limit (Broder and
+ * independently and uniformly.  It goes to the least loaded of the d, or to the leftmost of these on a
+ * tie.  With many buckets the loads follow differential equations: the fluid limit (Broder and
  * Mitzenmacher, INFOCOM 2001; used in both papers of Bonomi et al., 2006).
  *
  * Symbols: i = subtable, from 0; j = load; c = keys per bucket, the mean load; t = time, in keys
@@ -15,30 +15,29 @@
  *     dy_ij/dt = a_ij (y_i,j-1 - y_ij),     a_ij = d * prod_{l<i} y_lj * prod_{l>i} y_l,j-1.       (1)
  *
  * The tails fall doubly exponentially, y_j is about the d-th power of y_j-1, and must be right in
- * relative terms.  What helps is the order of the equations: with components sorted by load and then by
- * subtable, a_ij and y_i,j-1 depend on earlier components only.  Each equation in turn is linear in
- * its own component and has the solution
+ * relative terms.  The order of the equations helps: with components sorted by load and then by
+ * subtable, a_ij and y_i,j-1 depend on earlier components only.  Each equation in turn is linear in its
+ * own component and has the solution
  *
  *     y(t) = exp(-A(t)) (y(0) + integral of a(s) exp(A(s)) y_i,j-1(s) ds),    A' = a,              (2)
  *
- * a sum of positive terms, so that a relative error in does not become a larger one out.  And no error in
- * a small component ever reaches a larger one.  Time is cut into panels, and the integrals of a
- * panel are those of the polynomial through NODES Gauss points.  The fractions at the lower end are as
- * small as those at the upper, so z = 1 - y, which obeys the same equation, is carried beside y.
+ * a sum of positive terms, so a relative error does not grow.  And no error in a small component ever
+ * reaches a larger one.  Time is cut into panels, and the integrals of a panel are those of the
+ * polynomial through NODES Gauss points.  The fractions at the lower end are as small as those at the
+ * upper, so z = 1 - y, which obeys the same equation, is carried beside y.
  *
- * With one deletion of a random key per insertion, (1) loses (j/c) q_ij on the right.  In the steady
- * state the flow over each edge from j-1 to j vanishes, which gives each subtable the form of a
- * birth-death chain:
+ * With one deletion of a random key per insertion, (1) loses (j/c) q_ij on the right.  In the steady state
+ * the flow over each edge from j-1 to j vanishes, so each subtable has the form of a birth-death chain:
  *
  *     q_ij = q_i,j-1 (mu/j) prod_{l<i} y_lj * prod_{l>i} y_l,j-1,       mu = c d.                  (3)
  *
- * (3) is iterated on log y, where no tail can underflow.  The slowest mode would shift all loads at once;
- * it is held by choosing mu in each round such that the mean load is c.  A solution with the right
- * mean has mu = c d by itself, since the probabilities that a key goes to subtable 0, 1, ... add up to 1.
+ * (3) is iterated on log y, where no tail can underflow.  The slowest mode would shift all loads at once.
+ * It is held by choosing mu in each round such that the mean load is c.  A solution with the right mean
+ * automatically has mu = c d, since the probabilities that a key goes to subtable 0, 1, ... add up to 1.
  *
- * Neglected: that the table is finite.  Fractions fluctuate like 1/sqrt(buckets); a tail under
- * 1/buckets is the probability that a bucket gets there.  Confirmed by tests/model/test_model_dleft.c
- * against other panel widths, against simulations of 10^7 keys and against the papers' tables.
+ * Neglected: the table is finite.  Fractions fluctuate like 1/sqrt(buckets); a tail under 1/buckets is
+ * the probability that a bucket gets there.  Confirmed by tests/model/test_model_dleft.c against other
+ * panel widths, against simulations of 10^7 keys and against the papers' tables.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -52,7 +51,7 @@ enum {
     CHOICES_MAX = 8,
     MEAN_MAX = 128,
     NODES = 16,
-    /* Loads that matter in the steady state with d >= 2: 40 above the mean log y is past -10^6. */
+    /* Loads that matter in the steady state with d >= 2: at 40 above the mean, log y is past -10^6. */
     STEADY_LOADS = MEAN_MAX + 40
 };
 
@@ -121,14 +120,14 @@ typedef struct course {
     double z[NODES + 1];
 } course;
 
-/* Values that are too small to matter are 0, and so is what the polynomials make of a component that
- * is just coming up from 0: it is many orders below what it will be a panel later. */
+/* Values that are too small to matter are 0.  So is what the polynomials make of a component that is
+ * just coming up from 0: it is many orders below its value a panel later. */
 static double model_dleft_settled(double value) {
     return value > 1e-300 ? value : 0;
 }
 
 /* Equation (2) over one panel, for y and z.  'before' is the course of load j-1, 'rate' is a_ij; the
- * components stand at y0 and z0 when the panel begins. */
+ * components are y0 and z0 when the panel begins. */
 static void model_dleft_advance(const quadrature *rule, double h, const double rate[NODES],
                                 const course *before, double y0, double z0, course *now) {
     double a[NODES + 1];
@@ -182,14 +181,14 @@ static void model_dleft_panel(const quadrature *rule, unsigned d, unsigned top, 
             reached = reached || now[i].y[NODES] > 0;
         }
         if (!reached)
-            break; /* higher loads are 0 as well */
+            break; /* higher loads are 0 too */
         course *const swap = before;
         before = now;
         now = swap;
     }
 }
 
-/* Half as many panels leave every tail over 1e-100 right to 1e-9. */
+/* Even half as many panels keep every tail over 1e-100 right to 1e-9. */
 static unsigned model_dleft_panels(double mean) {
     return 32 + (unsigned)ceil(20 * mean);
 }
@@ -271,7 +270,7 @@ static double model_dleft_iterate(chain *chains, unsigned d, unsigned n, double 
                                   double *log_mu) {
     for (unsigned i = 0; i < d; i++)
         model_dleft_weigh(chains, d, n, i);
-    /* Newton's method for mu, on logarithms: a few steps, and the next round goes on from there. */
+    /* Newton's method for mu, on logarithms: a few steps, and the next round continues from there. */
     for (int step = 0; step < 4; step++) {
         double sum = 0;
         double variance = 0;
@@ -285,7 +284,7 @@ static double model_dleft_iterate(chain *chains, unsigned d, unsigned n, double 
         double tail = -INFINITY;
         for (unsigned j = n; j-- > 0;) {
             tail = model_dleft_log_add(tail, chains[i].q[j]);
-            /* Seven tenths of the way: with two choices a full step nearly swings back. */
+            /* Seven tenths of a step: with two choices a full step nearly swings back. */
             const double move = 0.7 * (tail - chains[i].y[j]);
             chains[i].y[j] += move;
             if (chains[i].y[j] > -690 && !(fabs(move) <= change))

@@ -1,30 +1,30 @@
 /* dleft_balanced.c - loads of two subtables that were filled from all keys at once
  *
  * Every key has one bucket in each of two subtables.  Keys are first put in the less loaded of their
- * buckets, one after the other; then, in each pass, every key in turn is taken out and put in again
+ * buckets, one after the other.  Then, in each pass, every key in turn is taken out and put in again
  * (Bonomi et al., "Bloom Filters via d-Left Hashing and Dynamic Bit Reassignment", 2006, section II.D,
  * who only simulate it).  The equations are ours.
  *
- * Buckets and keys are the nodes and edges of a sparse random graph.  A bucket has a state x = (k, a): k
- * keys may go to it, its degree, and a are in it, its load.  A key is at home in one of its buckets and
- * away from the other.  In the first pass a key meets two buckets that know nothing of each other, and
- * the fluid limit is exact.  Later they know each other through the key, so we follow
+ * Buckets and keys are the nodes and edges of a sparse random graph.  A bucket has a state x = (k, a):
+ * k keys may go to it, its degree, and a are in it, its load.  A key is at home in one of its buckets
+ * and away from the other.  In the first pass a key meets two independent buckets, and the fluid limit
+ * is exact.  Later they depend on each other through the key, so we follow
  *
  *     pair(x, y)   keys whose home has state x and whose other bucket has state y, per bucket of a
  *                  subtable.
  *
  * A key moves if the load of y is less than that of x without the key, and in some cases if they are
- * equal: a tie.  A move changes the states of two buckets, and so the pairs of the other keys of these.
- * The one assumption is a pair approximation: given the state of a bucket, its keys do not depend on each
+ * equal: a tie.  A move changes the states of two buckets, and so the pairs of their other keys.  The
+ * one assumption is a pair approximation: given the state of a bucket, its keys do not depend on each
  * other.  Degrees matter: a bucket with fewer keys than the mean load stays poor for ever, and the
  * others must take what it lacks.
  *
  * In a pass each key is visited once, so pairs are kept twice, for keys that this pass has and has not
- * visited.  Which of the latter comes next is taken to be random; really it is the same order each time.
+ * visited.  The next of the latter is assumed to be random; really the order is the same each time.
  * Time is cut into steps.  Their error is of first order, and is removed by a second run with half the
  * steps (Richardson).
  *
- * Neglected: that the table is finite; degrees and loads so large that they are seldom.
+ * Neglected: the table is finite; very large degrees and loads.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -41,19 +41,19 @@ enum {
     STATES = 640, /* (k, a) with a <= k, at the largest mean */
     PASSES_MAX = 100,
     STEPS = 48, /* of a pass */
-    FIRST = 6,  /* times as many in the first one */
+    FIRST = 6,  /* times as many in the first pass */
     NONE = STATES
 };
 
-/* Fewer keys or buckets than this, of all in a subtable, do not matter. */
+/* A smaller share of the keys or buckets of a subtable does not matter. */
 #define LITTLE 1e-15
 
-/* One subtable; it stands for both if nothing tells them apart. */
+/* One subtable; it stands for both if they are alike. */
 typedef struct side {
     double has[STATES + 1];              /* fraction of the buckets */
-    double leave[STATES], enter[STATES]; /* keys that do in this step, per bucket */
-    /* The odds that the state of a key's bucket changes by the moves of others in this step: of the
-     * bucket where it is at home, and of the other. */
+    double leave[STATES], enter[STATES]; /* keys that do so in this step, per bucket */
+    /* The odds that moves of others change the state of a key's bucket in this step: of the bucket
+     * where it is at home, and of the other. */
     double home_up[STATES], home_down[STATES], away_up[STATES], away_down[STATES];
     double *pair[2]; /* [1]: visited in this pass */
 } side;
@@ -63,8 +63,8 @@ typedef struct table {
     unsigned sides; /* 1 or 2 */
     unsigned n;     /* states */
     uint8_t degree[STATES], load[STATES];
-    /* The states with one key more or less at home, of the same degree; and with one key more, at home
-     * or away. */
+    /* The states with one key more or less at home, of the same degree; and those with one key more, at
+     * home or away. */
     uint16_t up[STATES], down[STATES], with[STATES], without[STATES];
     side side[2];
     double *next;
@@ -98,8 +98,8 @@ static void model_dleft_balanced_states(table *t, double mean) {
     }
 }
 
-/* The odds that a key goes to subtable s if the load there is a, and b in the other; 'home': that is where
- * it was, 'placed' before. */
+/* The odds that a key goes to subtable s if the load is a there, and b in the other; 'home': it was
+ * there, 'placed' before. */
 static double model_dleft_balanced_odds(const table *t, unsigned s, unsigned a, unsigned b,
                                         bool placed, bool home) {
     if (a != b)
@@ -127,7 +127,7 @@ static void model_dleft_balanced_swap(double **a, double **b) {
     *b = old;
 }
 
-/* What goes to a state that is not told apart stays where it is. */
+/* A key that would go to a state beyond the table stays where it is. */
 static unsigned model_dleft_balanced_or(unsigned to, unsigned stay) {
     return to == NONE ? stay : to;
 }
@@ -191,7 +191,7 @@ static void model_dleft_balanced_arrive(table *t, double h) {
 
 /* ---- later passes: keys move ---- */
 
-/* The share 'part' of the keys at home in subtable s that this pass has not visited is visited. */
+/* Visit the share 'part' of the keys at home in subtable s that this pass has not visited. */
 static void model_dleft_balanced_visit(table *t, unsigned s, double part) {
     side *const own = &t->side[s], *const other = &t->side[model_dleft_balanced_other(t, s)];
     for (unsigned x = 0; x < t->n; x++) {
@@ -221,8 +221,8 @@ static double model_dleft_balanced_share(double flow, double of) {
     return flow > 0 && of > LITTLE ? fmin(flow / of, 1) : 0;
 }
 
-/* A key that leaves a bucket of load a takes the a - 1 others that are at home there down, and the k - a
- * that are away; one that enters takes a and k - a - 1 up. */
+/* A key that leaves a bucket of load a takes down the a - 1 others that are at home there, and the k -
+ * a that are away; one that enters takes a and k - a - 1 up. */
 static void model_dleft_balanced_drift(table *t, unsigned s) {
     side *const own = &t->side[s];
     const side *const other = &t->side[model_dleft_balanced_other(t, s)];
@@ -289,7 +289,7 @@ static void model_dleft_balanced_step(table *t, double part) {
     }
 }
 
-/* All passes, with so many steps each. */
+/* All passes, with this many steps each. */
 static void model_dleft_balanced_run(table *t, double mean, unsigned passes, unsigned steps) {
     const size_t size = (size_t)t->n * t->n * sizeof(double);
     for (unsigned s = 0; s < t->sides; s++) {

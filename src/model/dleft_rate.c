@@ -1,16 +1,16 @@
 /* dleft_rate.c - error and overflow of filters built on d-left hashing, from their load distribution
  *
  * Symbols: d = subtables; Q_ij = fraction of the buckets of subtable i with load j; f(j) = bits of a
- * fingerprint in a bucket of load j; B = buckets per subtable, R = values of a remainder, so that
- * BR is the range of the hash of a key; n = keys.
+ * fingerprint in a bucket of load j; B = buckets per subtable, R = values of a remainder, so BR is the
+ * range of the hash of a key; n = keys.
  *
  * A query reads one bucket in each subtable and errs if it meets its fingerprint there (Bonomi et
  * al., "Bloom Filters via d-Left Hashing and Dynamic Bit Reassignment", 2006, equation (1)):
  *
  *     F = sum over i and j of Q_ij j 2^-f(j).                                                      (1)
  *
- * It counts the fingerprints that match, where the probability that at least one does is wanted: an
- * upper bound, by a relative F/2 or so.
+ * It counts the matching fingerprints instead of the probability that at least one matches: an upper
+ * bound, by a relative F/2 or so.
  *
  * Semi-sorting.  The order of fingerprints in a bucket carries no information, so they are kept with
  * those that begin with 0 first.  The number of these, together with the load, is one state of the
@@ -23,12 +23,12 @@
  *                                       C(9,3) = 84 and C(10,3) = 120 states.  120 bits for fingerprints.
  *
  * With a+1 states for each other load a up to 11, the second comes to 267 states, more than 8 bits can
- * tell.  Without the gain below load 6, where fingerprints are long anyway, it is 252, and the error
- * rate that the paper fingerprints is the one of this rule: RULE_128_FIT.
+ * distinguish.  Without the gain below load 6, where fingerprints are long anyway, it is 252, and the
+ * error rate that the paper prints is the one of this rule: RULE_128_FIT.
  *
- * The counting filter (Bonomi et al., "An Improved Construction for Counting Bloom Filters", ESA
- * 2006) derives all buckets and remainders of a key from one hash value in [BR] by permutations, and
- * errs if and only if that value is one of a key that is in.
+ * The counting filter (Bonomi et al., "An Improved Construction for Counting Bloom Filters", ESA 2006)
+ * derives all buckets and remainders of a key from one hash value in [BR] by permutations.  It errs if
+ * and only if that value is also that of a key in the table.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -96,8 +96,8 @@ static bool model_dleft_rate_distributions(unsigned d, unsigned n_loads, const d
     return true;
 }
 
-/* Matches that a query expects in a bucket of load j: j 2^-f, and a sure error if there is no room for
- * that load. */
+/* Matches that a query expects in a bucket of load j: j 2^-f, and a certain error if there is no room
+ * for that load. */
 static double model_dleft_rate_matches(unsigned j, unsigned fp_bits) {
     if (j == 0)
         return 0;
@@ -116,9 +116,9 @@ tamis_status tamis_model_dleft_fpr(unsigned d, unsigned n_loads, const double *f
     return TAMIS_OK;
 }
 
-/* The bucket that a query reads has load j; the others of its group hold s keys together, with the
+/* The bucket that a query reads has load j.  The others of its group hold s keys together, with the
  * distribution of a sum of group - 1 independent loads.  All fingerprints of the group are equally long,
- * but for what each bucket gains by semi-sorting, which is read off the rule for single buckets. */
+ * except for what each bucket gains by semi-sorting, which follows from the rule for single buckets. */
 tamis_status tamis_model_dleft_fpr_grouped(unsigned d, unsigned n_loads, const double *fraction,
                                            const unsigned *fp_bits, unsigned bucket_bits,
                                            unsigned group, double *fpr) {

@@ -1,41 +1,39 @@
 /* line.c - rank-indexed cache lines: error rate, keys that find no room, what churn costs
  *
- * A key belongs to one of L homes of one of M lines of 512 bits.  A line that holds n keys spends H bits
- * on itself, L on the homes, n on the ends of the runs (the keys of one home), and the rest on
- * fingerprints:
+ * A key belongs to one of L homes of one of M lines of 512 bits.  A line that holds n keys spends H bits on
+ * itself, L on the homes, n on the ends of the runs (the keys of one home), and the rest on fingerprints:
  *
  *     B = min(n r_max, 512 - H - L - n)      r = floor(B / n)      E = B mod n
  *
  * Runs lie in the order of their homes.  A run that ends at or before entry E has fingerprints of r + 1
  * bits, the others have r; the run across E is short as a whole.
  *
- * Symbols: c = keys of the home that a query falls on, Binomial(n, 1/L); s = keys in the homes before
- * it.  The other n - c keys are uniform over the other L - 1 homes, so that s is Binomial(n - c,
- * h/(L - 1)) for home number h, and the run is long if s <= E - c.  Averaged over h this is
+ * Symbols: c = keys of the home of a query, Binomial(n, 1/L); s = keys in the homes before it.  The
+ * other n - c keys are uniform over the other L - 1 homes.  So s is Binomial(n - c, h/(L - 1)) for home
+ * number h, and the run is long if s <= E - c.  Averaged over h this is
  *
  *     share(m, k) = 1/L sum over h = 0 .. L-1 of P(Binomial(m, h/(L-1)) <= k),   m = n - c, k = E - c.
  *
- * The terms of the sum fall from 1 to 0 as a polynomial in h of degree m, whose integral is (k+1)/(m+1);
- * Euler's and Maclaurin's formula gives the sum from the integral and from the derivatives at both
- * ends.  It converges fast while there are not many more keys than homes; otherwise the terms are
- * summed.
+ * The terms of the sum fall from 1 to 0 as a polynomial in h of degree m, whose integral is (k+1)/(m+1).
+ * The Euler-Maclaurin formula gives the sum from the integral and from the derivatives at both ends.  It
+ * converges fast while there are not many more keys than homes; otherwise the terms are summed.
  *
- * The error rate of a line with n keys is the mean of 1 - (1 - 2^-bits)^c, and that of the table its mean
- * over the loads, Binomial(keys, 1/M).  A set does not store a key that it takes for one of those that are
- * there, so that its loads are a little lower.
+ * The error rate of a line with n keys is the mean of 1 - (1 - 2^-bits)^c.  That of the table is its
+ * mean over the loads, Binomial(keys, 1/M).  A set does not store a key that it mistakes for one
+ * already there, so its loads are a little lower.
  *
- * If lines pass on, a key goes from full line to full line until one takes it.  Seen from a line, keys come
- * at random and are taken until it is full: its load is that of Poisson with some mean m, cut off at the
- * limit T, and m is such that all keys are somewhere,
+ * If lines pass on, a key goes from full line to full line until one takes it.  Seen from a line, keys
+ * come at random and are taken until it is full.  Its load is Poisson with some mean m, cut off at the
+ * limit T, and m is such that all keys have a place,
  *
  *     sum over i of min(i, T) Poisson(m, i) = keys / M.
  *
- * With f the share of full lines, a key that finds nothing in its lines looks at 1 / (1 - f) of them.  The
- * insert that made the mean m had 1 / (1 - f(m)) to look at: m M in all.
+ * With f the share of full lines, a key that finds nothing in its lines looks at 1 / (1 - f) of them.
+ * The insert at mean m looks at 1 / (1 - f(m)) lines: m M in all.
  *
- * The lines of a way have keys of that way in them, with the same home.  An entry that came i lines far is
- * met by queries that begin in any of these, which are full, and by those that the first of them gets
- * from others: i + 1 / (1 - f) times as many as without passing on.  The mean of i is m M / keys - 1.
+ * The lines on the path of a key hold other keys of that path, with the same home.  An entry that came i
+ * lines far is met by queries that begin in any of these full lines, and by those that the first of them
+ * gets from others: i + 1 / (1 - f) times as many as without passing on.  The mean of i is m M / keys - 1.
  *
  * Confirmed by tests/model/test_model_line.c.
  *
@@ -52,12 +50,12 @@
 #define FP_BITS_MAX  64u
 #define LINES_MAX    ((uint64_t)1 << 46)
 #define N_MAX        ((uint64_t)1 << 40)
-#define TERMS        10u /* of Euler's and Maclaurin's formula */
+#define TERMS        10u /* of the Euler-Maclaurin formula */
 #define NEGLIGIBLE   1e-15
-#define ARRIVALS_MAX 1023u /* keys of a line: more than any has room for */
+#define ARRIVALS_MAX 1023u /* keys of a line: more than fit in any */
 #define ROUNDS_MAX   10000.0
 #define LIMIT_MAX    64u /* of lines that pass on */
-#define WAY          16  /* lines of a key then */
+#define WAY          16  /* lines on the path of a key then */
 
 /* Copy the caller's shape in, complete and check it. */
 static tamis_status model_line_take_shape(const tamis_line_shape *theirs, tamis_line_shape *shape) {
@@ -139,7 +137,7 @@ static double model_line_share(unsigned homes, unsigned m, unsigned k) {
     return fmin(fmax(sum / homes, 0), 1);
 }
 
-/* At least one of c fingerprints of so many bits is that of the absent key. */
+/* The chance that at least one of c fingerprints of this many bits is that of the absent key. */
 static double model_line_match(unsigned c, unsigned bits) {
     return bits == 0 ? 1 : -expm1(c * log1p(-ldexp(1, -(int)bits)));
 }
@@ -163,7 +161,8 @@ static double model_line_rate(const tamis_line_shape *s, unsigned n) {
     return sum;
 }
 
-/* Keys of a line, most likely number first and away from it: p[0 .. most], and what is above. */
+/* The distribution of the keys of a line, computed from the most likely number outwards: p[0 .. most],
+ * and what is above. */
 static tamis_status model_line_arrivals(const tamis_line_shape *s, uint64_t n, unsigned most,
                                         double *p, double *above) {
     const double q = 1 / (double)s->lines, mean = (double)n * q;
@@ -184,11 +183,11 @@ static tamis_status model_line_arrivals(const tamis_line_shape *s, uint64_t n, u
     return TAMIS_OK;
 }
 
-/* A bound for a line of a set.  Its fingerprints were different from all of their run when they were
- * stored, and a full home turns keys away, so that they are spread more evenly than keys are: both make
- * short fingerprints match more often than line_rate says, by 1 % at 6 bits per key and by 8 % at 3.  But a
- * query matches no more often than the mean number of matches, and this depends on neither.  Of the
- * 'longer' entries that might have a bit more, those of one run of mean length may not. */
+/* A bound for a line of a set.  Its fingerprints differed from all others of their run when they were
+ * stored, and a full home turns keys away, so they are spread more evenly than keys.  Both make short
+ * fingerprints match more often than line_rate says, by 1 % at 6 bits per key and by 8 % at 3.  But a
+ * query matches no more often than the mean number of matches, which depends on neither.  Of the
+ * 'longer' entries that might have one more bit, those of one run of mean length may not. */
 static double model_line_bound(const tamis_line_shape *s, unsigned n) {
     const unsigned bits = model_line_fp_bits(s, n), r = bits / n;
     const double run = 1 + (n - 1.0) / s->homes;
@@ -198,7 +197,7 @@ static double model_line_bound(const tamis_line_shape *s, unsigned n) {
 
 /* The mean over the loads.  A set does not store a key that it finds: load i takes the next key with
  * probability 1 - rates[i], and the loads after k keys follow from those after k - 1.  Keys above
- * ARRIVALS_MAX are counted as so many: lines are then full. */
+ * ARRIVALS_MAX count as ARRIVALS_MAX: lines are then full. */
 static double model_line_mean_rate(const tamis_line_shape *s, const double *p, double above,
                                    const double *rates) {
     double load[LINE_BITS] = {1}, sum = 0;
@@ -234,7 +233,8 @@ static double model_line_mean_rate(const tamis_line_shape *s, const double *p, d
 
 /* ---- lines that pass on ---- */
 
-/* Loads of lines that keys come to with this mean: p[0 .. T], all above in p[T].  Returns the mean load. */
+/* Loads of lines at which keys arrive with this mean: p[0 .. T], everything above in p[T].  Returns the
+ * mean load. */
 static double model_line_cut_loads(unsigned limit, double mean, double *p) {
     double below = 0, load = 0, term = exp(-mean);
     for (unsigned i = 0; i < limit; i++) {
@@ -247,7 +247,7 @@ static double model_line_cut_loads(unsigned limit, double mean, double *p) {
     return load + limit * p[limit];
 }
 
-/* The loads when n keys are in, and the mean that makes them. */
+/* The loads with n keys, and the mean that gives them. */
 static tamis_status model_line_way_loads(const tamis_line_shape *s, uint64_t n, double *p,
                                          double *mean) {
     const double load = (double)n / (double)s->lines;
@@ -282,8 +282,8 @@ static tamis_status model_line_way_rate(const tamis_line_shape *s, uint64_t n, c
     return TAMIS_OK;
 }
 
-/* A key finds all its lines full with probability f^WAY; 1 / (1 - f) times the lines is how many keys'
- * worth of mean an insert adds. */
+/* A key finds all its lines full with probability f^WAY.  An insert adds 1 / (1 - f) keys to the mean
+ * of the lines. */
 static tamis_status model_line_way_overflow(const tamis_line_shape *s, uint64_t n, double *keys) {
     enum { STEPS = 256 };
     double p[LIMIT_MAX + 1], mean, sum = 0;
@@ -368,8 +368,8 @@ tamis_status tamis_model_line_fpr(const tamis_line_shape *shape, uint64_t n, dou
     return TAMIS_OK;
 }
 
-/* Sum over i > load_max of P(load = i) (exp(theta j) - 1), j = i - load_max; for theta = 0 of P(load = i) j.
- * The terms fall when i is above the mean times exp(theta), and then fast. */
+/* Sum over i > load_max of P(load = i) (exp(theta j) - 1), j = i - load_max; for theta = 0, of P(load =
+ * i) j.  The terms fall once i is above the mean times exp(theta), and then fast. */
 static tamis_status model_line_beyond(const tamis_line_shape *s, uint64_t n, double theta,
                                       double *sum) {
     const double q = 1 / (double)s->lines, odds = q / (1 - q), growth = exp(theta);
@@ -398,7 +398,8 @@ static tamis_status model_line_beyond(const tamis_line_shape *s, uint64_t n, dou
     return TAMIS_OK;
 }
 
-/* More than a few times the load that a line has room for: nobody wants to know, and sums are long. */
+/* Is the load sensible?  Beyond a few times what fits in a line nobody needs an answer, and sums are
+ * long. */
 static bool model_line_sensible(const tamis_line_shape *s, uint64_t n) {
     return n <= N_MAX && (double)n / (double)s->lines <= 4.0 * LINE_BITS;
 }
@@ -418,12 +419,12 @@ tamis_status tamis_model_line_overflow(const tamis_line_shape *shape, uint64_t n
     return status;
 }
 
-/* The loads of the lines are negatively associated, and what is above load_max grows with the load: the
- * mean of exp(theta x sum) is at most the product of the means.  By Markov's inequality
+/* The loads of the lines are negatively associated, and what is above load_max grows with the load.  So
+ * the mean of exp(theta x sum) is at most the product of the means.  By Markov's inequality
  *
  *     P(sum > stash) <= exp(-theta (stash + 1)) (1 + beyond(theta))^M   for every theta > 0.
  *
- * The logarithm is convex in theta: the least is found by thirds. */
+ * The logarithm is convex in theta: ternary search finds the minimum. */
 tamis_status tamis_model_line_stash(const tamis_line_shape *shape, uint64_t n, uint64_t stash,
                                     double *odds) {
     tamis_line_shape s;
@@ -466,9 +467,9 @@ tamis_status tamis_model_line_stash(const tamis_line_shape *shape, uint64_t n, u
 /* ---- churn ---- */
 
 /* A line that keys leave, each at rate 1, and enter, at rate 'mean': g[a] is the probability that its
- * load is a and was never above m until time t.  It begins as Poisson distributed up to m.  The equations
- * are tridiagonal and are solved with the trapezoidal rule, in steps that grow with time: what changes
- * fast dies out early. */
+ * load is a and was never above m until time t.  It begins as Poisson distributed up to m.  The
+ * equations are tridiagonal and are solved with the trapezoidal rule, in steps that grow with time,
+ * because fast changes die out early. */
 static void model_line_never_above(double mean, unsigned m, double t_end, double *g) {
     double up[LINE_BITS], right[LINE_BITS];
     double p = exp(-mean);
@@ -495,8 +496,8 @@ static void model_line_never_above(double mean, unsigned m, double t_end, double
     }
 }
 
-/* The error rate of a line with a keys, that has held m: as many homes have long fingerprints as had
- * then.  Each key has the home and the fingerprint of the query with probability 2^-bits / L. */
+/* The error rate of a line with a keys that has held m: as many homes have long fingerprints as then.
+ * Each key has the home and the fingerprint of the query with probability 2^-bits / L. */
 static double model_line_past_rate(const tamis_line_shape *s, double a, unsigned m) {
     const unsigned bits = model_line_fp_bits(s, m), r = bits / m;
     const double is_long = (double)(bits % m) / m, one = ldexp(1, -(int)r) / s->homes;
@@ -524,7 +525,7 @@ tamis_status tamis_model_line_churned(const tamis_line_shape *shape, uint64_t n,
         return status;
     for (unsigned m = 1; m <= s.load_max && all < 1 - 1e-9; m++) {
         double g[LINE_BITS];
-        if (m < mean - 12 * sqrt(mean)) /* lines that never held so many are as good as none */
+        if (m < mean - 12 * sqrt(mean)) /* hardly any line never held so many */
             continue;
         model_line_never_above(mean, m, rounds, g);
         all = 0;
@@ -541,8 +542,8 @@ tamis_status tamis_model_line_churned(const tamis_line_shape *shape, uint64_t n,
 }
 
 /* A line in equilibrium gets from load i to i + 1 in time H(i) / (mean p(i)) on average, with p Poisson
- * and H its sum up to i; from the mean to beyond m in the sum of these.  That time is nearly exponentially
- * distributed when m is rare, and the load until then is Poisson distributed up to m. */
+ * and H its sum up to i; it gets from the mean to beyond m in the sum of these.  That time is nearly
+ * exponentially distributed when m is rare, and the load until then is Poisson distributed up to m. */
 tamis_status tamis_model_line_churned_long(const tamis_line_shape *shape, uint64_t n, double rounds,
                                            double *fpr) {
     tamis_line_shape s;

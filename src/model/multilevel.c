@@ -1,4 +1,4 @@
-/* multilevel.c - how the items spread over a multilevel hash table, and who moves in a rebuild
+/* multilevel.c - how the items spread over a multilevel hash table, and which move in a rebuild
  *
  * A multilevel hash table is a row of sub-tables T_1 ... T_d with one slot per bucket.  An item
  * goes to the first sub-table where its bucket is empty; if there is none, that is a crisis.
@@ -6,26 +6,24 @@
  * Symbols: n = items, d = sub-tables, m = buckets of a sub-table, j = items that reach a sub-table,
  * l = items that leave it again because their bucket was taken, b = j - l = items that stay.
  *
- * Whatever the order of the items, those that stay in a sub-table are as many as the buckets that j
- * random throws hit.  So the sub-tables form a chain: l of one is j of the next, and a crisis is
- * l > 0 after the last.
+ * Whatever the order of the items, as many stay in a sub-table as j random throws hit buckets.  So the
+ * sub-tables form a chain: l of one is j of the next, and a crisis is l > 0 after the last.
  *
- * Approximation (equation (1)): put the mean in place of the random number at every step.
+ * Approximation (equation (1)): use the mean instead of the random number at every step.
  *
- * Exact calculation (appendix III, equation (3)): one throw more hits an empty bucket, and b grows,
- * or an occupied one, and l grows.  Written for l at a fixed number of throws,
+ * Exact calculation (appendix III, equation (3)): one more throw hits an empty bucket, and b grows, or
+ * an occupied one, and l grows.  Written for l at a fixed number of throws,
  *
  *     p_j[l] = (p_{j-1}[l] (m - (j-1-l)) + p_{j-1}[l-1] (j-l)) / m,       p_0[0] = 1.
  *
  * There are only products and sums of positive numbers here: every entry, however small, keeps its
- * relative accuracy.  Sums of tails therefore have it too, where one minus a head would be
- * round-off.
+ * relative accuracy.  So sums of tails have it too, where one minus a head would be round-off.
  *
- * The cost would be the square of n.  But l lies within a few dozen standard deviations, which is
- * about the root of n, of its mean, and only that window is kept: an entry at its edge that falls
- * below 1e-100 is dropped and its value added to the mass neglected.  A path of the chain that has
- * been dropped is missing from then on, and no other mass is ever lost, so that the sum of the
- * dropped values bounds the error of any probability.  The steps are then n^1.5 times a constant.
+ * The cost would be the square of n.  But l lies within a few dozen standard deviations (about the root
+ * of n) of its mean, and only that window is kept.  An entry at its edge that falls below 1e-100 is
+ * dropped and its value added to the mass neglected.  A dropped path of the chain is missing from then
+ * on, and no other mass is ever lost.  So the sum of the dropped values bounds the error of any
+ * probability.  The number of steps is then n^1.5 times a constant.
  *
  * Confirmed by tests/model/test_model_multilevel.c: enumeration of all throws for tiny tables,
  * simulation up to 10,000 items, the printed values of the paper.
@@ -45,9 +43,9 @@
 /* Entries below this are not worth their arithmetic. */
 static const double negligible = 1e-100;
 
-/* Arrays of n + 2 doubles in the work space: the window before and after a throw and the outcome
- * of one sub-table; the distribution between the sub-tables and the items placed, for callers that
- * walk through all of them. */
+/* Arrays of n + 2 doubles in the work space: the window before and after a throw and the outcome of one
+ * sub-table; the distribution between the sub-tables and the items placed, for callers that walk
+ * through all of them. */
 enum { ARRAY_BEFORE, ARRAY_AFTER, ARRAY_OUTCOME, ARRAY_WAITING, ARRAY_PLACED, N_ARRAYS };
 _Static_assert(TAMIS_MULTILEVEL_WORK(1) == N_ARRAYS * 3, "the public constant is what is used");
 
@@ -71,7 +69,7 @@ tamis_status tamis_model_multilevel_sizes(uint64_t n, double first, double ratio
         !(first * (double)n <= (double)TAMIS_MULTILEVEL_BUCKETS_MAX))
         return TAMIS_E_DOMAIN;
     for (unsigned i = 0; i < n_tables; i++) {
-        /* 0.1 * 30 is a hair above 3 in binary and must not become 4. */
+        /* 0.1 * 30 is slightly above 3 in binary and must not become 4. */
         const double size = first * (double)n * pow(ratio, i);
         const double rounded = ceil(size * (1 - 1e-13));
         buckets[i] = rounded < 1 ? 1 : (uint64_t)rounded;
@@ -87,7 +85,7 @@ tamis_status tamis_model_multilevel_approx(double n, const uint64_t *buckets, un
     double left = n;
     for (unsigned i = 0; i < n_tables; i++) {
         const double m = (double)buckets[i];
-        /* One bucket takes one item: log1p(-1) is no help there. */
+        /* One bucket takes one item: log1p(-1) does not work there. */
         items[i] = m > 1 ? -m * expm1(left * log1p(-1 / m)) : left < 1 ? left : 1;
         left -= items[i];
     }
@@ -127,7 +125,7 @@ static void model_multilevel_throw_one(window *w, int j, double m) {
         w->dropped += q[w->hi--];
 }
 
-/* Add to 'outcome' and 'placed' what happens if j items come, which they do with 'probability'. */
+/* Add to 'outcome' and 'placed' what happens if j items come; 'probability' is the chance that they do. */
 static void model_multilevel_collect(const window *w, int j, double probability,
                                      double *restrict outcome, double *restrict placed) {
     const double *const restrict p = w->p;
@@ -218,7 +216,7 @@ void tamis_i_multilevel_pass(tamis_i_multilevel_walk *walk, uint64_t buckets) {
                                 &walk->neglected);
 }
 
-/* From the far end of the tail, so that the small entries are added to small sums. */
+/* Sums from the far end of the tail, so small entries are added to small sums. */
 double tamis_i_multilevel_crisis(const tamis_i_multilevel_walk *walk) {
     double sum = 0;
     for (uint64_t x = walk->n; x >= 1; x--)
@@ -252,9 +250,9 @@ tamis_status tamis_model_multilevel_exact(uint64_t n, const uint64_t *buckets, u
     return TAMIS_OK;
 }
 
-/* Of n + a items, a random set of a is deleted.  An item in sub-table i survives with probability n
- * / (n + a), the telescoped form of the product in section XI-A; then the i - 1 items in its way,
- * all different, survive with probability prod (n - h) / (n - h + a), h = 1 ... i - 1. */
+/* Of n + a items, a random set of a is deleted.  An item in sub-table i survives with probability n /
+ * (n + a), the telescoped form of the product in section XI-A.  Then the i - 1 items in its way, all
+ * different, survive with probability prod (n - h) / (n - h + a), h = 1 ... i - 1. */
 tamis_status tamis_model_rebuild_random(uint64_t n, uint64_t deleted, const uint64_t *buckets,
                                         unsigned n_tables, double *work, size_t work_len,
                                         double *moves) {
@@ -280,9 +278,8 @@ tamis_status tamis_model_rebuild_random(uint64_t n, uint64_t deleted, const uint
     return TAMIS_OK;
 }
 
-/* The deleted items are a random set of the first sub-table's.  Of s items that went on, each has
- * its first bucket freed with probability a / (n + a - s): again the product of section XI-A
- * telescopes. */
+/* The deleted items are a random set of those in the first sub-table.  Of s items that went on, each has
+ * its first bucket freed with probability a / (n + a - s): again the product of section XI-A telescopes. */
 tamis_status tamis_model_rebuild_first(uint64_t n, uint64_t deleted, const uint64_t *buckets,
                                        unsigned n_tables, double *work, size_t work_len,
                                        double *moves) {

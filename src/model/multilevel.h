@@ -18,7 +18,7 @@ typedef struct tamis_i_multilevel_walk {
     double neglected;
 } tamis_i_multilevel_walk;
 
-/* Begin with n items for certain.  TAMIS_E_DOMAIN, TAMIS_E_ARGUMENT if the work space is too short.
+/* Begin with exactly n items.  TAMIS_E_DOMAIN, TAMIS_E_ARGUMENT if the work space is too short.
  * */
 tamis_status tamis_i_multilevel_start(tamis_i_multilevel_walk *walk, uint64_t n,
                                       const uint64_t *buckets, unsigned n_tables, double *work,

@@ -3,9 +3,9 @@
  * Symbols: n = items, d = sub-tables, type i = the item is in sub-table i, m = cells and k = hashes
  * of a filter, b = bits of a string.  S_i = the items of type above i.
  *
- * A failure is a summary that names the wrong sub-table for some item in the table; a false
- * positive is an absent item for which it names any.  A crisis, an item that found no place, comes
- * on top and is the table's own (multilevel.c).
+ * A failure is a summary that names the wrong sub-table for some item in the table.  A false positive
+ * is an absent item for which it names any.  A crisis, an item that found no place, comes on top and
+ * belongs to the table (multilevel.c).
  *
  * In both Bloom filter summaries an item of type i is mistaken when all of its k cells were raised
  * by the |S_i| = l items of higher type, which has probability q_l = (1 - (1 - k/m)^l)^k in a
@@ -13,9 +13,9 @@
  *
  *     f = sum over i < d of E[(|S_{i-1}| - |S_i|) q_{|S_i|}]          (appendix III, (4) and (5)).
  *
- * The expectation is over the joint distribution of |S_{i-1}| and |S_i|; since q depends on l
- * alone, the walk through the sub-tables only has to keep, for each l, the expected number of items
- * placed.  Any number of filters can then be tried on that.
+ * The expectation is over the joint distribution of |S_{i-1}| and |S_i|. Since q depends on l alone,
+ * the walk through the sub-tables only has to keep, for each l, the expected number of items placed.
+ * Any number of filters can then be tried on that.
  *
  * Confirmed by tests/model/test_model_multilevel.c.
  *
@@ -39,10 +39,10 @@ static double model_multilevel_summary_at_most_one(double x) {
 
 /* log prod_{i<n} (1 - i/M), the birthday problem, for M a power of two.
  *
- * Few items are multiplied out.  For many, the sum of logarithms is Euler and Maclaurin's:
- * integral, half the difference of the ends, a twelfth of that of the slopes; the next term is
- * below 1/(360 n^3). The integral is M times g(r) = -(1-r) log(1-r) - r with r = n/M, whose two
- * parts cancel for small r: then its series -sum r^k / (k (k-1)). */
+ * For few items the product is multiplied out.  For many, the Euler-Maclaurin formula gives the sum of
+ * logarithms: integral, half the difference of the ends, a twelfth of that of the slopes; the next term
+ * is below 1/(360 n^3).  The integral is M times g(r) = -(1-r) log(1-r) - r with r = n/M.  Its two
+ * parts cancel for small r; there its series -sum r^k / (k (k-1)) is used. */
 static double model_multilevel_summary_log_all_distinct(uint64_t n, double M) {
     if (n <= 4096) {
         double sum = 0;
@@ -70,7 +70,7 @@ tamis_status tamis_model_summary_interpolation(uint64_t n, unsigned bits, double
         return TAMIS_E_DOMAIN;
     const double M = ldexp(1, (int)bits);
     const double items = (double)n;
-    /* The logarithm is at most -n(n-1)/2M: past 800 the chance of n different strings is nothing.
+    /* The logarithm is at most -n(n-1)/2M: past 800 the chance of n different strings is zero.
      * */
     const bool crowded = n > 1 && items * (items - 1) / 2 > 800 * M;
     *failure =
@@ -124,7 +124,7 @@ static tamis_status model_multilevel_summary_walk_failures(uint64_t n, const uin
     for (unsigned i = 0; i < n_tables; i++) {
         tamis_i_multilevel_pass(&walk, buckets[i]);
         const unsigned f = (i + 1) * filter_step;
-        if (i + 1 < n_tables) /* beyond the last type there is nothing to be taken for */
+        if (i + 1 < n_tables) /* items of the last type cannot be mistaken */
             sum += model_multilevel_summary_mistaken(walk.placed, n, (double)cells[f], hashes[f]);
     }
     *failure = model_multilevel_summary_at_most_one(sum);
@@ -173,7 +173,7 @@ static tamis_status model_multilevel_summary_bytes_with_bit_table(uint64_t bits,
     return TAMIS_OK;
 }
 
-/* Bits that tell 'values' values apart. */
+/* Bits that distinguish 'values' values. */
 static unsigned model_multilevel_summary_bits_for(unsigned values) {
     unsigned bits = 0;
     while (((values - 1) >> bits) != 0)
@@ -235,8 +235,8 @@ tamis_status tamis_model_summary_multiple_bytes(const uint64_t *bits, const unsi
     return model_multilevel_summary_bytes_with_bit_table(all, buckets, n_tables, bytes);
 }
 
-/* An item that has a bucket for itself is kept there, so that a crisis needs an item all of whose
- * buckets were hit by others. */
+/* An item that has a bucket to itself is kept there, so a crisis needs an item all of whose buckets
+ * were hit by others. */
 tamis_status tamis_model_song(uint64_t n, uint64_t buckets, unsigned hashes, unsigned counter_bits,
                               double *fpr, double *crisis, uint64_t *bytes) {
     uint64_t bits;

@@ -1,16 +1,15 @@
 /* rank.c - rank-indexed hashing: size, error rate, odds of running out of room, best parameters
  *
- * A filter has B buckets of L homes; n keys fall in the n/(B L) = lambda per home.  Chains of
- * fingerprints of r bits share Z1 slots per bucket.  A bucket with more keys than that takes one of
- * J2 extensions of Z2 slots, and a bucket that fills this too takes one of J3 extensions of Z3
- * slots:
+ * A filter has B buckets of L homes; n keys fall in them, n/(B L) = lambda per home.  Chains of
+ * fingerprints of r bits share Z1 slots per bucket.  A bucket with more keys than that takes one of J2
+ * extensions of Z2 slots, and a bucket that fills this too takes one of J3 extensions of Z3 slots:
  *
  *     bucket      L bits base index | Z1 x (1 bit higher index + r bits) | which second extension
  *     extension 2       in use: 1 bit | Z2 x (1 + r)                     | which third extension
  *     extension 3       in use: 1 bit | Z3 x (1 + r)
  *
- * W1 = Z1, W2 = Z1 + Z2 and W3 = Z1 + Z2 + Z3 are the loads up to which a bucket lives in one, two
- * or three pieces.  "Which extension" is 0 for none or a number up to J: as many bits as J has.
+ * W1 = Z1, W2 = Z1 + Z2 and W3 = Z1 + Z2 + Z3 are the loads up to which a bucket lives in one, two or
+ * three pieces.  "Which extension" is 0 for none or a number up to J: as many bits as J has.
  *
  * Symbols: n keys, mu = n/B mean load of a bucket, O = number of buckets whose load exceeds W,
  * x = further bits per slot (a counter, a value), P_o = probability that some key finds no slot.
@@ -48,7 +47,7 @@ static unsigned model_rank_bit_width(uint64_t most) {
 }
 
 /* Copy the caller's shape in and check it.  An extension level exists if it has both slots and
- * extensions, and the third only on top of the second. */
+ * extensions, and the third level needs the second. */
 static tamis_status model_rank_take_shape(const tamis_rank_shape *theirs, tamis_rank_shape *shape) {
     if (!tamis_i_struct_in(shape, sizeof *shape, theirs))
         return TAMIS_E_ARGUMENT;
@@ -92,8 +91,8 @@ static uint64_t model_rank_storage(const tamis_rank_shape *s) {
     return s->buckets * bucket + s->extensions[0] * second + s->extensions[1] * third;
 }
 
-/* Section V: S = B S1 + J2 S2 + J3 S3.  Within the domain S < 2^46 * 3 * 2^19, but 64 bits do not
- * hold that much, so it is checked. */
+/* Section V: S = B S1 + J2 S2 + J3 S3.  Within the domain S < 2^46 * 3 * 2^19, which 64 bits cannot
+ * hold, so it is checked. */
 tamis_status tamis_model_rank_bits(const tamis_rank_shape *shape, uint64_t *bits) {
     tamis_rank_shape s;
     const tamis_status status = model_rank_take_shape(shape, &s);
@@ -124,7 +123,7 @@ tamis_status tamis_model_rank_compact(const tamis_rank_shape *shape, uint64_t n,
  * Odds of running out of room
  */
 
-/* At most J buckets can hold more than w of n keys each when J + 1 of them would need more. */
+/* At most J buckets can hold more than w of n keys each if J + 1 of them would need more than n. */
 static bool model_rank_cannot_exceed(uint64_t n, uint64_t buckets, uint64_t w, uint64_t j) {
     uint64_t needed;
     return j >= buckets || !tamis_i_mul(j + 1, w + 1, &needed) || needed > n;
@@ -139,9 +138,9 @@ static double model_rank_some_bucket_exceeds(uint64_t n, uint64_t buckets, uint6
     return (double)buckets * tail;
 }
 
-/* The bound on P(O > j), equation (1): 2 P(Binomial(B, P(Poisson(mu) > w)) > j).  The loads of
- * the buckets are not independent; independent Poisson loads err by a factor of at most 2, because
- * the event can only become likelier with more keys (Theorem 1). */
+/* The bound on P(O > j), equation (1): 2 P(Binomial(B, P(Poisson(mu) > w)) > j).  The loads of the
+ * buckets are not independent.  Independent Poisson loads err by a factor of at most 2, because more
+ * keys can only make the event likelier (Theorem 1). */
 static double model_rank_more_buckets_exceed(uint64_t n, uint64_t buckets, uint64_t w, uint64_t j) {
     double one, tail;
     if (model_rank_cannot_exceed(n, buckets, w, j) ||
@@ -151,8 +150,8 @@ static double model_rank_more_buckets_exceed(uint64_t n, uint64_t buckets, uint6
     return 2 * tail;
 }
 
-/* Section IV: P_o <= P(O_2 > J2) + P(O_3 > J3) + P(O_4 > 0).  A level without extensions has no
- * term of its own: its W is that of the level before, and the last term covers it. */
+/* Section IV: P_o <= P(O_2 > J2) + P(O_3 > J3) + P(O_4 > 0).  A level without extensions has no term of
+ * its own: its W is that of the level before, and the last term covers it. */
 tamis_status tamis_model_rank_overflow(const tamis_rank_shape *shape, uint64_t n, double *odds) {
     tamis_rank_shape s;
     const tamis_status status = model_rank_take_shape(shape, &s);
@@ -173,10 +172,10 @@ tamis_status tamis_model_rank_overflow(const tamis_rank_shape *shape, uint64_t n
 /* -------------------------------------------------------------------------------------------------
  * The best parameters
  *
- * Error and overflow are promised, bits are to be few.  What the parameters do to each other:
+ * Error and overflow are promised, bits are to be few.  How the parameters interact:
  *
  *  - r and lambda.  The error fixes the number of cells B L 2^r, so each r has its largest lambda.
- *    One bit more of r doubles it and halves the base index, 1/lambda bits per key.  By this alone
+ *    One more bit of r doubles it and halves the base index, 1/lambda bits per key.  By this alone
  *    the best lambda is near 0.6, but L is limited, and only with more keys per home do buckets
  *    become larger, with loads that vary less: up to 6 keys per home may pay.
  *  - L.  Large buckets average the loads better; the largest L is nearly best, but Z1 is whole, and
@@ -184,15 +183,14 @@ tamis_status tamis_model_rank_overflow(const tamis_rank_shape *shape, uint64_t n
  *    with the same L was tried and gains less than 1 in 1,000.)
  *  - W3 depends on B alone: the least load that no bucket exceeds.
  *  - J2 depends on B and W1, and J3 on B and W2, by the same function: J(w) is the least number
- *    that keeps the bound for O(w).  It is tabled once per B; then every pair W1 < W2 is a few
+ *    that keeps the bound for O(w).  It is tabulated once per B; then every pair W1 < W2 is a few
  *    additions.
  *
  * The share of P_o that each of its three terms may take is fixed during the search and settled
- * afterwards for the winner: a share twice as large saves one extension or two.
+ * afterwards for the winner: a share twice as large saves one or two extensions.
  *
- * Tails are bounded from above by the first term times a geometric series.  Six standard deviations
- * away from the mean, where the search works, that is 3 % too much, and it takes the same time for
- * any n.
+ * Tails are bounded from above by the first term times a geometric series.  At six standard deviations
+ * from the mean, where the search works, that is 3 % too much, and it takes the same time for any n.
  */
 
 /* An upper bound on P(Binomial(n, q) > j) for j >= n q, and the ratio of successive terms there. */
@@ -207,9 +205,9 @@ static double model_rank_tail_above(uint64_t n, double q, uint64_t j, double *ra
 
 /* The least j > n q with factor * P(Binomial(n, q) > j) <= share, or 'most' if that is less.
  *
- * The logarithm of the tail is concave in j.  Newton's step therefore lands at the answer or
- * above it, wherever it starts, and the following ones come down to it.  The start is the normal
- * quantile, 'sigmas' standard deviations away, with its correction for skew. */
+ * The logarithm of the tail is concave in j.  So Newton's step lands at the answer or above it,
+ * wherever it starts, and the following ones come down to it.  The start is the normal quantile,
+ * 'sigmas' standard deviations away, with its correction for skew. */
 static uint64_t model_rank_least_exceeded(uint64_t n, double q, double factor, double share,
                                           double sigmas, uint64_t most) {
     const double mean = (double)n * q;
@@ -235,14 +233,14 @@ static uint64_t model_rank_least_exceeded(uint64_t n, double q, double factor, d
     return high;
 }
 
-/* What is asked for, the same for all candidates. */
+/* The need, the same for all candidates. */
 typedef struct rank_need {
     uint64_t n;
     double fpr;
     double overflow;
     double sigmas;       /* standard deviations that a term of P_o is away from the mean, roughly */
     uint64_t bucket_max; /* bits of a bucket */
-    bool exact;          /* a bucket has just as many */
+    bool exact;          /* a bucket has exactly that many */
 } rank_need;
 
 /* The shares of P_o during the search: the extensions of each level, and the last resort. */
@@ -284,8 +282,9 @@ static bool model_rank_bucket_fits(const rank_need *need, uint64_t bits) {
     return bits == need->bucket_max || (bits < need->bucket_max && !need->exact);
 }
 
-/* How many second extensions buckets with 'w1' slots get that need j2 > 0 of them: where they must have an
- * exact number of bits, so many that their number takes what is left.  0 if there is no such number. */
+/* How many second extensions to give buckets with 'w1' slots that need j2 > 0 of them.  If buckets must
+ * have an exact number of bits: so many that their link takes the bits left over, or 0 if there is no
+ * such number. */
 static uint64_t model_rank_extensions_for(const rank_need *need, const tamis_rank_shape *shape,
                                           uint64_t w1, uint64_t j2) {
     const uint64_t bits = model_rank_bucket_bits(shape, w1, j2);
@@ -298,8 +297,8 @@ static uint64_t model_rank_extensions_for(const rank_need *need, const tamis_ran
     return more <= shape->buckets ? more : 0;
 }
 
-/* Complete 'shape', of which buckets, homes and fp_bits are given, with the slots and extensions
- * that need the fewest bits.  Returns these bits, or UINT64_MAX if no bucket is small enough. */
+/* Complete 'shape', whose buckets, homes and fp_bits are given, with the slots and extensions that need
+ * the fewest bits.  Returns these bits, or UINT64_MAX if no bucket is small enough. */
 static uint64_t model_rank_complete(const rank_need *need, tamis_rank_shape *shape) {
     const uint64_t buckets = shape->buckets;
     const double mu = (double)need->n / (double)buckets;
@@ -352,8 +351,8 @@ static uint64_t model_rank_complete(const rank_need *need, tamis_rank_shape *sha
     return best;
 }
 
-/* The last level of 'shape' is stretched or shortened so that it ends at load w3.  False if nothing
- * would be left of it. */
+/* Lengthen or shorten the last level of 'shape' so that it ends at load w3.  False if nothing would be
+ * left of it. */
 static bool model_rank_end_at(tamis_rank_shape *shape, uint64_t w3) {
     const unsigned level = shape->extensions[1] > 0 ? 2 : shape->extensions[0] > 0 ? 1 : 0;
     uint64_t before = 0;
@@ -423,7 +422,7 @@ static tamis_status model_rank_optimise(uint64_t n, double fpr, double overflow,
                             sqrt(-2 * log(overflow)),
                             bucket_bits_max > 0 ? bucket_bits_max : UINT64_MAX,
                             exact};
-    /* The cells B L 2^r that the error asks for: error_rate() turned around. */
+    /* The cells B L 2^r that the error rate needs: the inverse of error_rate(). */
     const double cells = -1 / expm1(log1p(-fpr) / (double)n);
 
     tamis_rank_shape found, trial;
@@ -453,7 +452,7 @@ static tamis_status model_rank_optimise(uint64_t n, double fpr, double overflow,
             if (bits < least_here)
                 least_here = bits;
             else if (!exact && bits != UINT64_MAX && bits - least_here > least_here / 64)
-                break; /* smaller buckets only become worse from here */
+                break; /* smaller buckets only get worse from here */
         }
     }
     if (least == UINT64_MAX)

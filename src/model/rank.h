@@ -7,7 +7,8 @@
 
 #include "tamis/model.h"
 
-/* As tamis_model_rank_optimise, for buckets of exactly 'bucket_bits' bits: those of 512 are cache lines. */
+/* Like tamis_model_rank_optimise, for buckets of exactly 'bucket_bits' bits; buckets of 512 bits are
+ * cache lines. */
 tamis_status tamis_i_model_rank_exact(uint64_t n, double fpr, double overflow, unsigned extra_bits,
                                       unsigned bucket_bits, tamis_rank_shape *shape);
 

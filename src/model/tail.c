@@ -4,20 +4,18 @@
  * binomial one, x = the value that the variable X is compared with.
  *
  * A point probability is the product of a power, an exponential and a factorial that are each far
- * outside the range of a double.  Their logarithms are large and nearly cancel; what is left after the
- * cancellation is written down instead (Loader, "Fast and Accurate Computation of Binomial
- * Probabilities", 2000):
+ * outside the range of a double.  Their logarithms are large and nearly cancel.  So the difference is
+ * written down directly (Loader, "Fast and Accurate Computation of Binomial Probabilities", 2000):
  *
  *     P(X = x) = exp(-delta(x) - D(x, lambda)) / sqrt(2 pi x)
  *
- *     D(x, y)  = x log(x/y) + y - x          the price of being at x and not at y
+ *     D(x, y)  = x log(x/y) + y - x          the cost of being at x and not at y
  *     delta(x) = log(x! / (sqrt(2 pi x) (x/e)^x))    the error of Stirling's formula
  *
  * D is summed as a series near x = y, where its three terms cancel.
  *
- * A tail is its largest point probability times a sum of ratios, all positive, if the terms fall away
- * from the mean; a tail that contains the mean is one minus the other.  No subtraction touches a small
- * result.
+ * A tail is its largest point probability times a sum of ratios, all positive, if the terms fall away from
+ * the mean.  A tail that contains the mean is one minus the other.  No subtraction touches a small result.
  *
  * Confirmed by tests/model/test_model_tail.c: relative error below 1e-12 against sums in extended
  * precision, for results down to 1e-300.
@@ -35,8 +33,8 @@ static const double two_pi = 6.283185307179586476925286766559;
 /* Means above this would take too many terms. */
 static const double mean_max = 1099511627776.0; /* 2^40 */
 
-/* delta(x) for whole x >= 1: from a table, and by Stirling's series from 16 on, where the first term
- * left out is below 2e-16. */
+/* delta(x) for whole x >= 1: from a table, and from 16 on by Stirling's series, whose first omitted
+ * term is below 2e-16. */
 static double model_tail_stirling_error(double x) {
     static const double small[] = {0,
                                    0.0810614667953272582,
@@ -144,8 +142,8 @@ static double model_tail_binomial_sum_down(double n, double q, double x) {
 }
 
 /* P(X > x) and P(X <= x) at once.  A side is summed if its terms fall from the first on; otherwise it
- * is the complement of the other, and not small.  Near the mean both are summed: there one of them may
- * be small after all, if the mean or n - nq is. */
+ * is the complement of the other, and not small.  Near the mean both are summed, since one of them may
+ * still be small there, if the mean or n - nq is. */
 static void model_tail_poisson_sides(double mean, double x, double *above, double *up_to) {
     if (mean == 0) {
         *above = 0;
