@@ -16,7 +16,7 @@ typedef struct change_options {
     bool verbose;
 } change_options;
 
-/* A set that was made to grow, or has grown, goes on growing. */
+/* A set that was made to grow, or has grown, continues to grow. */
 static bool allow_growth(const char *command, const change_options *chosen, tamis_filter *filter) {
     tamis_info info;
 
@@ -27,7 +27,7 @@ static bool allow_growth(const char *command, const change_options *chosen, tami
     return set_allow_growth(command, filter, chosen->fpr);
 }
 
-/* Load, change and save, while nobody else does.  'reader' has not read yet. */
+/* Load, change and save, while nobody else does. 'reader' has read nothing yet. */
 static int run_change(key_reader *reader, const change_options *chosen, unsigned abilities,
                       set_changer *changer) {
     const char *const command = reader->command;

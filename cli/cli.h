@@ -51,10 +51,9 @@ int cmd_table(int argc, char **argv);
  * characters (of a file name, say) become '?'.  Returns EXIT_TROUBLE. */
 int complain(const char *command, const char *format, ...) CLI_PRINTF(2, 3);
 
-/* Flush stdout and find out whether all that was printed arrived.  false after a complaint, which is made
- * once.
- * main() does it when a subcommand is done; one that prints much looks at ferror(stdout) now and
- * then and returns early. */
+/* Flush stdout and find out whether everything printed has arrived. false after a complaint, which is
+ * made only once. main() does this when a subcommand is done.  A subcommand that prints much checks
+ * ferror(stdout) now and then and returns early. */
 bool output_flush(const char *command);
 
 /* A number for people to read: 1234567 as "1,234,567", 17930000 bytes as "17.1 MiB".  The result is
@@ -140,8 +139,8 @@ bool option_seed(const char *command, const char *text, hash_seed *seed);
 bool option_hash(const char *command, const char *name, tamis_hash_id *hash);
 bool option_kind(const char *command, const char *name, tamis_kind *kind);
 
-/* Read an integer key or seed: decimal or 0x..., up to 2^64 - 1, blanks around it allowed.  false,
- * without a complaint, if 'text' is none. */
+/* Read an integer key or seed: decimal or 0x..., up to 2^64 - 1, blanks around it allowed. false,
+ * without a complaint, if 'text' is not one. */
 bool parse_u64(const char *text, size_t size, uint64_t *value);
 
 /* The kinds that have all of the abilities (a sum of TAMIS_CAN_*), as "a, b, c". */
@@ -155,7 +154,7 @@ const char *text_kinds(unsigned abilities, char *text);
 /* A size in bytes as people write it: 64MiB and 64M, 500MB.  false after a complaint. */
 bool option_size(const char *command, const char *option, const char *text, uint64_t *value);
 
-/* Options of the subcommands that plan; NEED_LETTERS belongs into the letters. */
+/* Options of the subcommands that plan; NEED_LETTERS belongs in the letters. */
 #define NEED_LETTERS "n:p:"
 #define NEED_OPTIONS                                                                               \
     {"kind", required_argument, NULL, OPT_KIND}, {"deletes", no_argument, NULL, OPT_DELETES},      \
@@ -186,7 +185,7 @@ bool option_size(const char *command, const char *option, const char *text, uint
     "      --line-bits W\n"                                                                        \
     "                  sort weighted: a line is worth W bits per key (1)\n"
 
-/* Take in an option, if it is one of NEED_OPTIONS: 1, or 0 after a complaint; otherwise -1. */
+/* Process an option, if it is one of NEED_OPTIONS: 1, or 0 after a complaint; otherwise -1. */
 int need_option(const char *command, int option, tamis_need *need);
 
 /* Draw needs of up to 'most' keys, plan, build, measure, and print a row for each (plan_check.c).  Returns
@@ -200,13 +199,13 @@ int complain_plan(const char *command, const tamis_need *need, tamis_status stat
  * Progress (progress.c)
  */
 
-/* A line on stderr that tells how far the work is, if stderr is a terminal and only from the second
- * second on.  It is gone when the work is done. */
+/* A progress line on stderr, if stderr is a terminal and only from the second second on.  It disappears
+ * when the work is done. */
 typedef struct progress {
     const char *command;
     bool enabled;
     bool shown;
-    uint64_t total; /* of 'done' below; 0: not known */
+    uint64_t total; /* of 'done' below; 0: unknown */
     double started; /* seconds, monotonic */
     double drawn;
 } progress;
@@ -222,7 +221,7 @@ void progress_end(progress *p);
 
 /* How a key is written in the input. */
 typedef struct key_format {
-    char separator; /* ends each key but perhaps the last: '\n', or NUL for -0 */
+    char separator; /* ends each key except perhaps the last: '\n', or NUL for -0 */
     enum { KEY_BYTES, KEY_U64, KEY_HEX } form;
     enum { CR_KEEP, CR_TELL, CR_DROP } cr; /* a carriage return at the end of a line */
     uint64_t field; /* the key is this field of the line, from 1 on; 0: all of it */
@@ -231,7 +230,7 @@ typedef struct key_format {
     size_t n_given;
 } key_format;
 
-/* Options of every subcommand that reads keys; KEY_LETTERS belongs into the letters. */
+/* Options of every subcommand that reads keys; KEY_LETTERS belongs in the letters. */
 #define KEY_LETTERS "0e:f:d:"
 #define KEY_OPTIONS                                                                                \
     {"null", no_argument, NULL, '0'}, {"u64", no_argument, NULL, OPT_U64},                         \
@@ -251,10 +250,10 @@ typedef struct key_format {
 
 #define KEY_FORMAT_DEFAULT                                                                         \
     { .separator = '\n', .cr = CR_TELL }
-/* Take in an option, if it is one of KEY_OPTIONS: 1, or 0 after a complaint; otherwise -1. */
+/* Process an option, if it is one of KEY_OPTIONS: 1, or 0 after a complaint; otherwise -1. */
 int key_format_option(const char *command, key_format *format, int option);
 
-/* Take in a key of the command line.  false after a complaint. */
+/* Add a key of the command line. false after a complaint. */
 bool key_format_give(const char *command, key_format *format, char *key);
 void key_format_free(key_format *format);
 
@@ -265,7 +264,7 @@ bool keys_from_standard(const key_format *format, char *const *files, int n_file
 #define KEY_BATCH 4096
 typedef struct key_batch {
     size_t n;
-    tamis_bytes raw[KEY_BATCH]; /* good until the next keys_read */
+    tamis_bytes raw[KEY_BATCH]; /* valid until the next keys_read */
     tamis_digest digest[KEY_BATCH];
     bool answer[KEY_BATCH]; /* for the caller's use */
 } key_batch;
@@ -281,25 +280,25 @@ typedef struct key_reader {
     int next_file;
     const char *name; /* of the open file; "-e" for the command line */
     int fd;           /* -1: none is open */
-    bool regular;     /* the open file is a regular one, not a pipe or a terminal */
+    bool regular;     /* the open file is a regular file, not a pipe or a terminal */
     bool at_end;
     bool failed;      /* after a complaint */
-    bool told_cr;     /* that lines end in CR LF */
+    bool told_cr;     /* warned that lines end in CR LF */
     bool integers;    /* of the set: a key in hexadecimal must have 8 bytes */
     uint64_t line;    /* keys read from the open file */
     uint64_t n_keys;  /* keys read from all files */
     uint64_t n_bytes; /* bytes read from all files */
     unsigned char *buffer;
     size_t room;
-    size_t start;   /* the bytes from here to 'end' are not yet given out */
-    size_t scanned; /* no separator before this one */
+    size_t start;   /* the bytes from here to 'end' have not been handed out yet */
+    size_t scanned; /* there is no separator before this byte */
     size_t end;
     progress progress;
     key_batch batch;
 } key_reader;
 
-/* Make a reader of the keys of the command line and of the files, in order; "-" means stdin, and so does an
- * empty list without keys of the command line.  Files that are missing or are directories are found now,
+/* Make a reader of the keys of the command line and of the files, in order.  "-" means stdin, and so
+ * does an empty list without keys of the command line.  Missing files and directories are detected now,
  * before any work is done: NULL after a complaint.  What 'format' points to must stay until keys_free.
  * Call keys_hash before the first read.  The caller frees the reader with keys_free. */
 key_reader *keys_open(const char *command, const key_format *format, char *const *files,
@@ -320,8 +319,8 @@ void keys_free(key_reader *reader);
  * Digests aside (spool.c)
  */
 
-/* A list of digests of any length: the first ones in memory, the rest in a temporary file that has
- * no name any more, so that nothing is left behind however the program ends. */
+/* A list of digests of any length: the first ones in memory, the rest in a temporary file without a
+ * name.  So nothing is left behind however the program ends. */
 typedef struct spool spool;
 
 spool *spool_new(const char *command);                             /* NULL after a complaint */
@@ -337,26 +336,27 @@ void spool_free(spool *s);
  * Sets (sets.c)
  */
 
-/* Open a set: to read it is mapped where that is possible, to change it is loaded.  "-" is stdin.
- * NULL after a complaint. */
+/* Open a set.  For reading it is mapped if possible; for changing it is loaded.  "-" is stdin.  NULL
+ * after a complaint. */
 typedef enum set_use { SET_READ, SET_CHANGE } set_use;
 tamis_filter *set_open(const char *command, const char *path, set_use use);
 
 /* Like set_open with SET_READ, but gives the reason instead of complaining if the bytes are not a
- * good set: then NULL and '*reason' is set; after a complaint NULL and '*reason' is NULL. */
+ * valid set: then it returns NULL and sets '*reason'.  After a complaint it returns NULL, and
+ * '*reason' is NULL. */
 tamis_filter *set_examine(const char *command, const char *path, const char **reason);
 
-/* Can a set be written to 'path' ("-": stdout), as far as can be told beforehand?  A file that is there and
- * is no set is not replaced.  false after a complaint.  To be asked before the work is done. */
+/* Can a set be written to 'path' ("-": stdout), as far as can be told in advance?  An existing file
+ * that is not a set is not replaced. false after a complaint.  Ask before the work is done. */
 bool output_check(const char *command, const char *path);
 
-/* A set does not replace a file that keys are read from, under whatever name, standard input included if
+/* A set must not replace a file that keys are read from, under any name, including standard input if
  * 'keys_standard': false after a complaint. */
 bool output_differs(const char *command, const char *path, char *const *files, int n_files,
                     bool keys_standard);
 
-/* Write a set.  A regular file is replaced atomically, and signals wait meanwhile, so that no
- * temporary file stays; "-" and devices are written to.  false after a complaint. */
+/* Write a set.  A regular file is replaced atomically, and signals wait meanwhile, so no temporary file
+ * stays; "-" and devices are written to. false after a complaint. */
 bool set_save(const char *command, const tamis_filter *filter, const char *path);
 
 /* Like set_save, but in the compact form, which the kind must have. */
@@ -365,46 +365,46 @@ bool set_export(const char *command, const tamis_filter *filter, const char *pat
 /* The set and the keys cannot both come from standard input: false after a complaint. */
 bool inputs_differ(const char *command, const char *set, bool keys_standard);
 
-/* A form of keys for people, "integers (--u64)"; NULL if it is not known. */
+/* A readable form of keys, "integers (--u64)"; NULL if it is unknown. */
 const char *text_form(tamis_key_form form);
 
 /* The form of keys in this format. */
 tamis_key_form key_format_form(const key_format *format);
 
-/* Do the keys have the form that those of the set have, of 'path'?  If it is not known they may have any, and
- * in hexadecimal the bytes of integers can be written too.  false after a complaint. */
+/* Do the keys have the same form as those of the set at 'path'?  If that form is unknown they may have
+ * any, and hexadecimal can also give the bytes of integers. false after a complaint. */
 bool keys_fit(key_reader *reader, tamis_key_form form, const char *path);
 
 /* Insert all keys of the reader.  false after a complaint. */
 bool set_insert(key_reader *reader, tamis_filter *filter);
 
-/* Does the set hold more keys than it was made for?  Then 'info' tells more of it. */
+/* Does the set hold more keys than it was made for?  Then 'info' has the details. */
 bool set_overfull(const tamis_filter *filter, tamis_info *info);
 
 /* One line on stderr if it does. */
 void set_warn_overload(const char *command, const tamis_filter *filter, const char *path);
 
-/* Let the set grow by itself from now on, with error rate 'fpr' promised for all of it; 0: the one that
- * was promised before, else twice what it has now.  false after a complaint. */
+/* Let the set grow by itself from now on, with error rate 'fpr' promised for all of it. 0: the rate
+ * promised before, or else twice the present one. false after a complaint. */
 bool set_allow_growth(const char *command, tamis_filter *filter, double fpr);
 
 /* One line on stderr that describes the set. */
 void set_describe(const char *command, const tamis_filter *filter, const char *path);
 
 /* The whole of a subcommand that loads a set, changes it by the keys read and saves it (change.c).
- * 'changer' does the change and returns the exit code; with EXIT_TROUBLE, which it has explained,
+ * 'changer' makes the change and returns the exit code.  If it returns EXIT_TROUBLE, it has complained, and
  * nothing is saved.  The set must have the 'abilities'.  'adds': keys are added, and the set may grow. */
 typedef int set_changer(key_reader *reader, tamis_filter *filter);
 int set_change(int argc, char **argv, const char *help, unsigned abilities, bool adds,
                set_changer *changer);
 
-/* If a change of the set 'input' is to be written to the same file, under whatever name: wait until no other
- * program changes it, and keep them waiting until set_unlock (lock.c).  To be called before the set is read.
- * Where the file system has no locks, nothing is locked.  Returns what set_unlock takes. */
+/* If a change of the set 'input' will be written to the same file, under any name: wait until no other
+ * program changes it, and make others wait until set_unlock (lock.c).  Call this before the set is
+ * read.  If the file system has no locks, nothing is locked.  Returns the argument for set_unlock. */
 int set_lock(const char *command, const char *input, const char *output);
 void set_unlock(int lock);
 
-/* Hold back, and let through again, the signals that end a program from outside. */
+/* Hold back, and release again, the signals that end a program from outside. */
 void signals_hold(void);
 void signals_release(void);
 
@@ -413,7 +413,7 @@ void signals_release(void);
  */
 
 /* Writes one JSON document.  'name' is the member's name inside an object and NULL elsewhere.
- * A compact array or object stands on one line. */
+ * A compact array or object is on one line. */
 #define JSON_DEPTH 8
 typedef struct json {
     FILE *out;
@@ -428,9 +428,9 @@ typedef struct json {
 void json_start(json *j, FILE *out);
 void json_open(json *j, const char *name, char bracket, bool compact); /* bracket: '{' or '[' */
 void json_close(json *j);
-void json_text(json *j, const char *name, const char *text); /* bytes that are no UTF-8: U+FFFD */
-/* Many readers keep numbers as doubles, and round integers beyond 2^53: these come out as strings of
- * digits.  A seed is a string always, so that its type does not depend on chance. */
+void json_text(json *j, const char *name, const char *text); /* invalid UTF-8 becomes U+FFFD */
+/* Many readers keep numbers as doubles, and round integers beyond 2^53.  Such integers are written as
+ * strings of digits.  A seed is always a string, so its type does not depend on its value. */
 void json_u64(json *j, const char *name, uint64_t value);
 void json_seed(json *j, hash_seed seed);                 /* member "seed" */
 void json_real(json *j, const char *name, double value); /* NaN and infinity: null */

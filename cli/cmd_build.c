@@ -1,8 +1,8 @@
 /* cmd_build.c - tamis build: a set from keys
  *
- * If the size of the set is known beforehand (-n, or --like another set), the keys go straight in
- * and nothing grows with their number.  Otherwise their digests are put aside until they are
- * counted.  The digests depend on the seed, so that it is chosen before the first key is read.
+ * If the size of the set is known in advance (-n, or --like another set), the keys go straight in and
+ * nothing grows with their number.  Otherwise their digests are stored until they are counted.  The
+ * digests depend on the seed, so it is chosen before the first key is read.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -64,7 +64,7 @@ static void complain_make(const char *command, tamis_status status, uint64_t byt
     if (status == TAMIS_E_NOMEM && bytes > 0)
         complain(command, "not enough memory: the set needs %s", text_bytes(bytes, size));
     else if (status == TAMIS_E_FULL)
-        /* it was planned for so many keys, so that the odds of bad luck are as small as promised */
+        /* planned for this many keys, so bad luck is as rare as promised */
         complain(command, "the set is full, perhaps of many equal keys; nothing was saved");
     else
         complain(command, "cannot make the set: %s", tamis_status_text(status));
@@ -131,7 +131,7 @@ static void show_progress(void *context, double fraction) {
     progress_step(&p->bar, done, done);
 }
 
-/* A set of all digests, placed with the knowledge of all of them where the kind can use it; NULL after a
+/* A set of all digests, placed with knowledge of all of them if the kind can use it; NULL after a
  * complaint. */
 static tamis_filter *build_spooled(const char *command, spool *digests, const tamis_plan *plan) {
     const tamis_source source = {.read = spool_read, .rewind = spool_rewind, .context = digests};
@@ -179,7 +179,7 @@ end:
 
 /* Count the keys and build the set of all of them; NULL after a complaint. */
 static tamis_filter *build_all(key_reader *reader, tamis_need *need) {
-    /* What no number of keys can mend shall be told before they are read. */
+    /* Report errors that do not depend on the number of keys before reading them. */
     tamis_plan plan;
     need->n = 1;
     need->offline = need->copies <= 1; /* a set that is built has each key once */
@@ -217,8 +217,8 @@ static tamis_filter *build_like(key_reader *reader, const char *path, tamis_key_
     return build_all(reader, &need);
 }
 
-/* A set of more keys than were announced keeps its promise where keys came twice or the plan had some
- * room.  One that does not is trouble, unless it was asked for: false after a complaint.  'promised' is 0
+/* A set of more keys than announced keeps its promise if keys came twice or the plan had some room.
+ * Breaking the promise is trouble, unless it was asked for: false after a complaint.  'promised' is 0
  * with --like, where only the number of keys is known. */
 static bool promise_kept(const char *command, const tamis_filter *filter, double promised) {
     char count[TEXT_NUMBER];
@@ -266,7 +266,7 @@ static tamis_filter *build_any(key_reader *reader, const build_options *chosen,
     if (filter == NULL)
         return NULL;
     if ((need.grows && !set_allow_growth(reader->command, filter, need.fpr)) ||
-        !set_insert(reader, filter) || /* of a set built from all keys, none are left */
+        !set_insert(reader, filter) || /* no keys are left if the set was built from all */
         (!chosen->overfull && !promise_kept(reader->command, filter, promised))) {
         tamis_filter_free(filter);
         return NULL;
@@ -359,7 +359,7 @@ static bool compact_check(const char *command, build_options *chosen) {
     return false;
 }
 
-/* Do the options go together?  false after a complaint. */
+/* Are the options compatible? false after a complaint. */
 static bool check_options(const char *command, build_options *chosen) {
     if (chosen->output == NULL)
         complain(command, "-o SET, the file to write, is required");

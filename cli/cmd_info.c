@@ -11,10 +11,10 @@ static const char help[] = "usage: tamis info [--json] SET\n"
                            "Show what a set is, how full it is, and its error rate now.\n\n"
                            "      --json      as a JSON object\n";
 
-#define REPLACED 10 /* times each key: what a plan with deletes promises unless more is asked for */
+#define REPLACED 10 /* replacements of each key: the default of a plan with deletes */
 
-/* The error rate of a 'line' that is at its capacity when each of its keys was replaced so often, at most;
- * 0 for what does not age, for series, and where the model ends. */
+/* An upper bound on the error rate of a 'line' at its capacity after each of its keys was replaced this
+ * often; 0 for kinds that do not age, for series, and where the model ends. */
 static double rate_replaced(const tamis_info *info) {
     tamis_line_shape shape;
     double fpr;
@@ -23,7 +23,7 @@ static double rate_replaced(const tamis_info *info) {
     shape.lines = info->params.value[TAMIS_LINE_LINES];
     shape.homes = (unsigned)info->params.value[TAMIS_LINE_HOMES];
     shape.fp_bits_max = (unsigned)info->params.value[TAMIS_LINE_BITS_MAX];
-    shape.header_bits = 9; /* those of a line that count its bits */
+    shape.header_bits = 9; /* the bits of a line that count its bits */
     if (info->params.kind != TAMIS_KIND_LINE || info->n_links > 1 ||
         tamis_model_line_churned_long(&shape, info->capacity, 1.2 * REPLACED, &fpr) != TAMIS_OK)
         return 0;

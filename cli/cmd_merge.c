@@ -16,8 +16,8 @@ static const char help[] =
     "  -p P            error rate promised for all together; makes any set one that grows\n"
     "      --verbose   say what the result is\n";
 
-/* The first thing in which two sets differ, as "kind (bloom, blocked-bloom)".  Of sets that grow, parameters
- * may differ. */
+/* The first difference between two sets, as "kind (bloom, blocked-bloom)".  Parameters of sets that
+ * grow may differ. */
 static void describe_difference(const tamis_params *a, const tamis_params *b, bool grow, char *text,
                                 size_t size) {
     if (a->kind != b->kind) {

@@ -111,8 +111,8 @@ static void print_params(const tamis_params *params) {
     putchar('\n');
 }
 
-/* What plans cost and promise, and below it their parameters, which have no room beside it.  If the number of
- * keys was asked for it stands in the place of the size, which was given. */
+/* What plans cost and promise, and below it their parameters, for which there is no room beside it.  If
+ * the question was the number of keys, it takes the place of the size, which was given. */
 static void print_table(const tamis_need *need, const tamis_plan *plans, size_t n) {
     char text[TEXT_NUMBER];
 

@@ -1,10 +1,10 @@
 /* cmd_reproduce.c - tamis reproduce: the figures of the papers, computed and simulated
  *
  * A figure has up to three values: printed by the paper, computed by the model, simulated on the real
- * structure.  It agrees if all that there are agree, each pair by a rule of its own.
+ * structure.  It agrees if all existing values agree, each pair by its own rule.
  *
  * Printed and computed: the computed value rounds to the printed one in the last digit that the paper
- * prints.  The paper's text says how to read it:
+ * prints.  The paper's text is read as follows:
  *
  *     0.34  -3.00e-5  80000     a rounded number
  *     0.0008937...              digits cut off, not rounded
@@ -13,16 +13,16 @@
  *     > 100  over 100           a bound from below; so are >= and at least
  *     40 to 100                 a range
  *
- * Where a rounded number has a slack, because rounding alone would be too strict, a relative difference up
- * to it agrees as well.  Where the paper slips, the corrected value takes the place of the printed one.
+ * If a rounded number has a slack, because rounding alone would be too strict, a relative difference up to
+ * it also agrees.  Where the paper has a mistake, the corrected value takes the place of the printed one.
  *
- * Simulated and computed: at most four standard errors apart, and the four are at most half of the
- * computed value.  A simulation that could not tell a half from the whole shows nothing, and that is a
- * failure, too.  What is simulated has its own model value, 'expected': the computed one, or that of a
- * weaker structure whose odds can be seen.  Without a model the printed value is what is expected.
+ * Simulated and computed: at most four standard errors apart, and four standard errors are at most half
+ * of the computed value.  A simulation that could not tell a half from the whole shows nothing, and
+ * that counts as a failure too.  A simulation has its own model value, 'expected': the computed one, or
+ * that of a weaker structure whose odds can be seen.  Without a model the printed value is expected.
  *
- * From the second rule it follows that a simulation which is wrong by a factor of three fails; that of
- * every figure is made to fail so by tests/cli/test_reproduce_judge.sh.  No number is ever changed to fit.
+ * From the second rule it follows that a simulation that is wrong by a factor of three fails.
+ * tests/cli/test_reproduce_judge.sh makes each figure fail this way.  No number is ever changed to fit.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -69,11 +69,11 @@ typedef struct reading {
     form form;
     double value;
     double high; /* of a range */
-    double unit; /* worth of the last digit */
+    double unit; /* value of the last digit */
     bool cut;    /* digits are cut off, not rounded */
 } reading;
 
-/* Read a number and the worth of its last digit; returns the end, or NULL if there is none. */
+/* Read a number and the value of its last digit; returns the end, or NULL if there is none. */
 static const char *read_number(const char *text, double *value, double *unit) {
     char *end;
     *value = strtod(text, &end);
@@ -181,10 +181,10 @@ typedef struct result {
     char note[768];
 } result;
 
-/* Simulation and model part when they are more than this many standard errors apart. */
+/* Simulation and model disagree when they are more than this many standard errors apart. */
 static const double part = 4;
 
-/* Add a sentence to the note; what does not fit is left out. */
+/* Add a sentence to the note, if it fits. */
 static void add_note(result *r, const char *text) {
     const size_t used = strlen(r->note);
     snprintf(r->note + used, sizeof r->note - used, "%s%s", used > 0 ? "; " : "", text);
@@ -269,7 +269,7 @@ static void find(const figure *f, run *shared, result *r) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * The judge, judged
+ * Testing the judge
  *
  * Builds for tests read two lists of factors, TAMIS_REPRODUCE_SKEW and TAMIS_REPRODUCE_SKEW_COMPUTED, and
  * judge each figure once for each factor, with the simulated or the computed value multiplied by it.
@@ -307,7 +307,7 @@ static size_t read_skews(skew *skews) {
 }
 #endif
 
-/* The verdict as if all that was simulated had been so many times larger. */
+/* The verdict as if every simulated value had been this many times larger. */
 static result skewed(const figure *f, const result *found, const skew *by) {
     result r = *found;
     char text[80];

@@ -1,8 +1,8 @@
-/* cmd_uniq.c - tamis uniq: lines whose keys have not come before
+/* cmd_uniq.c - tamis uniq: lines whose keys are new
  *
- * One pass: a key that the set does not know is added, and its line printed at once.  The set grows with the
- * keys, unless their number is given; either way its error rate, which is the odds that a new key is
- * taken for an old one, stays under the promise.
+ * One pass: a key that is not in the set is added, and its line printed at once.  The set grows with
+ * the keys, unless their number is given.  Either way its error rate, which is the odds that a new key
+ * is taken for an old one, stays under the promise.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -44,7 +44,7 @@ typedef struct uniq_options {
     bool count;
 } uniq_options;
 
-/* A set that keys are looked for in and added to. */
+/* The set to search and to add keys to. */
 typedef struct seen_set {
     tamis_filter *filter;
     tamis_params params;
@@ -118,7 +118,8 @@ static bool open_seen(const char *command, const uniq_options *chosen, seen_set 
  * Keys
  */
 
-/* Add a key that is new: TAMIS_OK, and whether it was; TAMIS_E_FULL if no more new ones are taken. */
+/* Add a key if it is new: TAMIS_OK, and whether it was; TAMIS_E_FULL if there is no room for more
+ * new keys. */
 static tamis_status see_one(const seen_set *seen, tamis_digest digest, bool *fresh) {
     *fresh = false;
     if (tamis_filter_contains_digest(seen->filter, digest))
@@ -128,7 +129,8 @@ static tamis_status see_one(const seen_set *seen, tamis_digest digest, bool *fre
     return tamis_filter_insert_digest(seen->filter, digest, fresh);
 }
 
-/* See all keys of a batch, batch->answer telling which are new; '*done' of them if it is not TAMIS_OK. */
+/* Process all keys of a batch; batch->answer tells which are new.  If the result is not TAMIS_OK, only
+ * '*done' of them. */
 static tamis_status see_batch(const seen_set *seen, key_batch *batch, size_t *done) {
     const uint64_t count = tamis_filter_count(seen->filter);
 
@@ -223,7 +225,7 @@ static int uniq_files(const char *command, const uniq_options *chosen, char *con
         keys_hash(reader, &seen.params)) {
         code = see_all(reader, &seen, chosen);
     }
-    /* What could not be printed has not been seen. */
+    /* Keys whose lines could not be printed do not count as seen. */
     if (code == EXIT_YES && chosen->set != NULL &&
         (!output_flush(command) || !set_save(command, seen.filter, chosen->set)))
         code = EXIT_TROUBLE;

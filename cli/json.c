@@ -1,7 +1,7 @@
 /* json.c - a writer of JSON documents
  *
- * What comes out is valid JSON (RFC 8259) whatever goes in: strings are escaped, bytes that are no
- * UTF-8 become U+FFFD, and numbers that JSON does not know become null.
+ * The output is always valid JSON (RFC 8259): strings are escaped, invalid UTF-8 becomes U+FFFD, and
+ * numbers that JSON does not know become null.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -65,7 +65,7 @@ static void put_string(FILE *out, const char *text) {
     putc('"', out);
 }
 
-/* Comma, line and name: all that stands before a value. */
+/* Comma, line and name: everything before a value. */
 static void put_start(json *j, const char *name) {
     if (j->depth > 0) {
         const bool compact = j->level[j->depth - 1].compact;

@@ -1,14 +1,14 @@
 /* keys.c - keys from files and pipes
  *
- * The input is a row of records, each ended by the separator; a last record without one counts too,
- * and an empty record is the empty key.  Records are split where they lie in the buffer and hashed
- * there: no byte is copied but those of a record that is cut by the end of the buffer.
+ * The input is a sequence of records, each ended by the separator.  A last record without one counts
+ * too, and an empty record is the empty key.  Records are split where they lie in the buffer and hashed
+ * there.  No byte is copied, except those of a record that is cut by the end of the buffer.
  *
  *      buffer   | given out | complete records | cut record | free        |
  *               0           start              scanned      end           room
  *
- * The buffer grows only for a record that is longer than all of it.  Behind it lies half as much
- * room again, for the bytes of a key that was written in hexadecimal.
+ * The buffer grows only for a record that is longer than all of it.  Behind it lies half as much room
+ * again, for the bytes of a key that was written in hexadecimal.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -262,7 +262,7 @@ static void split(key_reader *reader) {
  * Keys
  */
 
-/* Give out keys of the command line, if any are left. */
+/* Hand out keys of the command line, if any are left. */
 static void take_given(key_reader *reader) {
     key_batch *const batch = &reader->batch;
 
@@ -373,7 +373,7 @@ static const char *hash_key(const key_reader *reader, tamis_bytes text, tamis_di
     }
 }
 
-/* Complain about a record that is not in the form asked for; show its beginning. */
+/* Complain about a record that does not have the expected form; show its beginning. */
 static size_t fail_form(key_reader *reader, tamis_bytes raw, const char *wrong) {
     char problem[160];
     const int shown = raw.size < 40 ? (int)raw.size : 40;
@@ -383,8 +383,8 @@ static size_t fail_form(key_reader *reader, tamis_bytes raw, const char *wrong) 
     return fail(reader, problem);
 }
 
-/* If the first line of a file ends in CR LF, all of them probably do, and somebody will look for the keys
- * without the CR.  Said once. */
+/* If the first line of a file ends in CR LF, all of them probably do, and somebody will look for the
+ * keys without the CR.  Warn once. */
 static void tell_cr(key_reader *reader) {
     tamis_bytes key = reader->batch.raw[0];
 
@@ -420,7 +420,7 @@ size_t keys_read(key_reader *reader) {
             continue;
         if (i == 0)
             return fail_form(reader, batch->raw[i], wrong);
-        /* Give out the good ones; the bad one is the first of the next batch. */
+        /* Hand out the good ones; the bad one is the first of the next batch. */
         if (reader->fd < 0) {
             reader->next_given -= batch->n - i;
         } else {

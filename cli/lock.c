@@ -1,9 +1,10 @@
-/* lock.c - one at a time changes a set in its file
+/* lock.c - only one program at a time changes a set in its file
  *
- * Who changes a set reads the whole file, and replaces it in the end by a new one of the same name: of two
- * that do so at the same time one would lose what the other has added.  So the file itself is locked
- * (flock), from before it is read until it has been replaced.  Who waited has then locked a file that no
- * longer has the name, sees that, and locks the new one.  Nothing is left behind, however a program ends.
+ * A program that changes a set reads the whole file, and in the end replaces it by a new one of the
+ * same name.  If two did so at the same time, one would lose what the other has added.  So the file
+ * itself is locked (flock), from before it is read until it has been replaced.  A program that waited
+ * then holds the lock of a file that no longer has the name.  It notices, and locks the new one.
+ * Nothing is left behind, however a program ends.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,13 +22,13 @@ static bool lock_same_file(const struct stat *a, const struct stat *b) {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Some file systems lock for writing only what is open for writing. */
+/* Some file systems lock for writing only files that are open for writing. */
 static int lock_open(const char *path) {
     const int fd = open(path, O_RDWR | O_CLOEXEC);
     return fd >= 0 ? fd : open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Wait for the lock, and say so to somebody who looks on.  false if the file system has no locks. */
+/* Wait for the lock, and say so if somebody is watching. false if the file system has no locks. */
 static bool lock_wait(const char *command, const char *path, int fd) {
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
         return true;
@@ -45,7 +46,7 @@ int set_lock(const char *command, const char *input, const char *output) {
     struct stat to;
 
     for (;;) {
-        /* What is no file, or is not there, is told by those who read and write. */
+        /* Readers and writers report what is not a file or does not exist. */
         if (strcmp(input, "-") == 0 || strcmp(output, "-") == 0 || stat(input, &from) != 0 ||
             stat(output, &to) != 0 || !S_ISREG(from.st_mode) || !lock_same_file(&from, &to))
             return -1;

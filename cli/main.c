@@ -54,7 +54,7 @@ static void print_help(FILE *out) {
           out);
 }
 
-/* How many single edits lead from a to b, but at most 'limit', also the answer for long names. */
+/* How many single edits lead from a to b; at most 'limit', which is also the answer for long names. */
 static unsigned edits(const char *a, const char *b, unsigned limit) {
     enum { MOST = 32 };
     unsigned row[MOST + 1];
@@ -81,7 +81,7 @@ static unsigned edits(const char *a, const char *b, unsigned limit) {
 
 static int unknown_command(const char *name) {
     const char *nearest = NULL;
-    unsigned distance = 3; /* further away it is no slip of the finger */
+    unsigned distance = 3; /* beyond this it is not a typing error */
 
     for (size_t i = 0; i < N_COMMANDS; i++) {
         const unsigned d = edits(name, commands[i].name, distance);
@@ -121,8 +121,8 @@ static int run(int argc, char **argv) {
     return found->run(argc - 1, argv + 1);
 }
 
-/* If a standard stream is closed, the next file to be opened would take its place, and be read or
- * written by mistake.  Fill the gap with something that refuses. */
+/* If a standard stream is closed, the next file opened would take its place, and be read or written by
+ * mistake.  Fill the gap with something that refuses. */
 static void fill_standard_streams(void) {
     for (int fd = 0; fd <= 2; fd++) {
         if (fcntl(fd, F_GETFD) == -1)
@@ -134,7 +134,7 @@ int main(int argc, char **argv) {
     static char output[1 << 16];
 
     fill_standard_streams();
-    /* A file size limit shall be an error of write(), not the end. */
+    /* Reaching a file size limit must be an error of write(), not the end of the process. */
     signal(SIGXFSZ, SIG_IGN);
     if (!isatty(STDOUT_FILENO))
         setvbuf(stdout, output, _IOFBF, sizeof output);

@@ -30,7 +30,7 @@ bool output_flush(const char *command) {
         return true;
     complain(command, "cannot write to standard output: %s",
              errno != 0 ? strerror(errno) : "an earlier write failed");
-    clearerr(stdout); /* it has been told */
+    clearerr(stdout); /* it has been reported */
     return false;
 }
 

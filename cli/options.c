@@ -77,7 +77,7 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* The value of a digit in any base up to 16; 16 if it is none. */
+/* The value of a digit in any base up to 16; 16 if it is not a digit. */
 static unsigned digit_value(char c) {
     if (is_digit(c))
         return (unsigned)(c - '0');

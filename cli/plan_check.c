@@ -1,10 +1,10 @@
 /* plan_check.c - tamis plan --check: are promises kept?
  *
- * Needs are drawn at random, planned, built, filled to their capacity and asked for absent keys.  What a
- * plan promises is the mean error rate over seeds, so that small filters are built many times.  The
- * measured mean of R filters may lie above the promise by 4.5 standard errors, which leaves one false
- * alarm in a thousand runs of 200 needs.  The standard error has two parts: the queries, binomial, and the
- * filters, which differ: the sample variance of the rates that info tells, divided by R.
+ * Needs are drawn at random, planned, built, filled to their capacity and queried with absent keys.  A
+ * plan promises the mean error rate over seeds, so small filters are built many times.  The measured
+ * mean of R filters may be above the promise by 4.5 standard errors, which gives one false alarm in a
+ * thousand runs of 200 needs.  The standard error has two parts: the queries, binomial, and the
+ * differences between filters: the sample variance of the rates that info gives, divided by R.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,7 +18,7 @@
 #define FILTERS_MAX   100u
 #define QUERIES_MAX   4000000u
 #define SIGMAS        4.5
-#define ABSENT        ((uint64_t)1 << 48) /* keys from here on are not in */
+#define ABSENT        ((uint64_t)1 << 48) /* keys from here on are absent */
 #define COPIED_MAX    100000u             /* keys that come in copies */
 #define DRAWS_PER_ROW 50u
 
@@ -89,9 +89,9 @@ typedef struct outcome {
     tamis_plan plan;
     unsigned filters;
     uint64_t queries, hits;
-    uint64_t refused, lost; /* inserts, keys that are not found */
+    uint64_t refused, lost; /* inserts; keys that were not found */
     bool bytes_kept;
-    double rate_sum, rate_squares; /* of the rates that info tells */
+    double rate_sum, rate_squares; /* of the rates that info gives */
 } outcome;
 
 /* The keys 0 to n - 1 as a source of digests. */
@@ -147,7 +147,7 @@ static tamis_status fill(const tamis_need *need, const tamis_params *params, out
     return TAMIS_OK;
 }
 
-/* Ask for 'n' keys from 'first' on; how many are claimed. */
+/* Query 'n' keys from 'first' on; returns how many are claimed. */
 static uint64_t ask(const tamis_filter *filter, uint64_t first, uint64_t n) {
     uint64_t keys[CHUNK];
     uint64_t found = 0;
@@ -176,7 +176,7 @@ static tamis_status measure(const tamis_need *need, uint64_t *random, outcome *o
         const tamis_status status = fill(need, &params, o, &filter);
         if (status != TAMIS_OK)
             return status;
-        if (filter == NULL) /* it was full, which has been counted */
+        if (filter == NULL) /* it was full; that has been counted */
             continue;
         const uint64_t sure = capacity < 1000000 ? capacity : 1000000;
         const uint64_t queries = (uint64_t)ceil(wanted / o->filters);
@@ -195,7 +195,7 @@ static tamis_status measure(const tamis_need *need, uint64_t *random, outcome *o
     return TAMIS_OK;
 }
 
-/* Of the measured mean rate. */
+/* The standard error of the measured mean rate. */
 static double standard_error(const outcome *o) {
     const double filters = o->filters;
     double between = 0;
@@ -206,7 +206,7 @@ static double standard_error(const outcome *o) {
     return sqrt(o->plan.fpr / fmax(1, (double)o->queries) + between);
 }
 
-/* What was not kept, in a word; NULL if all was. */
+/* What was not kept, in a word; NULL if everything was. */
 static const char *broken(const tamis_need *need, const outcome *o) {
     const double rate = (double)o->hits / fmax(1, (double)o->queries);
     const double asked = need->fpr == 0 ? 1 : need->grows ? need->fpr / 2 : need->fpr;

@@ -52,13 +52,13 @@ static void draw(const progress *p, double now, uint64_t done, uint64_t keys) {
         for (int i = 0; i < BAR_WIDTH; i++)
             bar[i] = i < (int)(share * BAR_WIDTH) ? '#' : '.';
         snprintf(part, sizeof part, " %3d %% ", (int)(share * 100));
-        /* The rest takes as long for each part of it as what is done. */
+        /* The rest takes as long per part as what is done. */
         if (share > 0) {
             text_time((now - p->started) * (1 - share) / share, time, sizeof time);
             snprintf(left, sizeof left, ", %s left", time);
         }
     }
-    /* A line that a terminal breaks in two would not be erased: it is rather cut. */
+    /* A line that the terminal wraps would not be erased, so it is cut. */
     snprintf(line, sizeof line, "tamis %s: %s%s%s keys, %s/s%s", p->command, bar, part,
              text_count(keys, count),
              text_count((uint64_t)((double)keys / (now - p->started)), rate), left);

@@ -1,7 +1,7 @@
 /* sets.c - sets in files
  *
- * The library says why bytes are no good set; here the operating system is asked first why a file
- * cannot be had at all, for that is what people want to read about a file that is not there.
+ * The library says why bytes are not a valid set. Here the operating system is asked first why a file
+ * cannot be opened at all, because that is what people want to know about a missing file.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -108,7 +108,7 @@ void signals_release(void) {
     sigprocmask(SIG_UNBLOCK, &signals, NULL);
 }
 
-/* The folder of 'path' must be there and writable, for the new file is made beside the old one. */
+/* The folder of 'path' must exist and be writable, because the new file is made beside the old one. */
 static bool check_folder(const char *command, const char *path) {
     const char *const slash = strrchr(path, '/');
     char folder[4096] = ".";
@@ -133,9 +133,9 @@ static bool check_folder(const char *command, const char *path) {
     return false;
 }
 
-/* May the regular file that stands at 'path' be replaced?  What does not begin as a set does is something
- * that somebody wanted to keep; an empty file is not, and what cannot be read cannot be told.  false after
- * a complaint. */
+/* May the regular file at 'path' be replaced? A file that does not begin like a set is something that
+ * somebody wanted to keep. An empty file is not, and a file that cannot be read cannot be judged. false
+ * after a complaint. */
 static bool check_old(const char *command, const char *path, const struct stat *about) {
     static const char whole[] = "\x89TAMIS\r\n";
     static const char compact[] = "\x89TAMCF\r\n";
@@ -226,7 +226,7 @@ static bool save(const char *command, const tamis_filter *filter, const file_for
 
     if (is_standard(path))
         return save_to_fd(command, filter, form, STDOUT_FILENO, "standard output");
-    /* A device or pipe may be waited for as long as it takes, so signals are let through. */
+    /* A device or pipe may block for as long as it takes, so signals are let through. */
     const bool replaced = stat(path, &about) != 0 || S_ISREG(about.st_mode);
     /* Replace the file that a symbolic link leads to, not the link. */
     char *const target = replaced ? realpath(path, NULL) : NULL;
@@ -323,7 +323,7 @@ bool set_overfull(const tamis_filter *filter, tamis_info *info) {
 
     tamis_params_init(&params);
     tamis_info_init(info);
-    /* The count and the parameters are at hand, the rest reads the whole set. */
+    /* The count and the parameters are cheap; the rest reads the whole set. */
     return tamis_filter_params(filter, &params) == TAMIS_OK &&
            tamis_filter_count(filter) > params.capacity &&
            tamis_filter_info(filter, info) == TAMIS_OK && info->count > info->capacity &&

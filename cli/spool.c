@@ -1,4 +1,4 @@
-/* spool.c - a list of digests, put aside until their number is known
+/* spool.c - a list of digests, stored until their number is known
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,14 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define IN_MEMORY 65536 /* digests, that is 1 MiB */
+#define IN_MEMORY 65536 /* digests: 1 MiB */
 
 struct spool {
     const char *command;
     const char *folder;
     int fd;           /* -1: all is in memory */
     uint64_t in_file; /* digests there */
-    size_t in_buffer; /* digests written and not yet in the file */
+    size_t in_buffer; /* digests written but not yet in the file */
     size_t have;      /* while reading: digests in the buffer, */
     size_t at;        /* and those of them that have been read */
     tamis_digest buffer[IN_MEMORY];
@@ -42,7 +42,7 @@ static bool fail(const spool *s) {
     return false;
 }
 
-/* Make the temporary file and take its name away at once. */
+/* Make the temporary file and remove its name at once. */
 static bool open_file(spool *s) {
     char path[4096];
     const int n = snprintf(path, sizeof path, "%s/tamis-XXXXXX", s->folder);
@@ -96,7 +96,7 @@ uint64_t spool_count(const spool *s) {
     return s->in_file + s->in_buffer;
 }
 
-/* A short list stays in the buffer; of a long one the rest goes to the file, and the buffer serves to
+/* A short list stays in the buffer. The rest of a long one goes to the file, and the buffer is used to
  * read it. */
 bool spool_rewind(void *context) {
     spool *const s = context;

@@ -94,8 +94,8 @@ static int hex_digit(unsigned char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Take in a key or value.  What is too long comes out as ITEM_MAX + 1 bytes, which no table takes.
- * false if it is no hexadecimal. */
+/* Decode a key or value.  If it is too long it becomes ITEM_MAX + 1 bytes, which no table takes. false
+ * if it is not hexadecimal. */
 static bool decode(const unsigned char *text, size_t size, bool hex, unsigned char *bytes,
                    size_t *n) {
     if (!hex) {
@@ -152,7 +152,7 @@ static void print_item(const item *it, const item_options *chosen, bool valued) 
 /* What a verb does with a line: TAMIS_OK, TAMIS_E_NOT_FOUND, or what went wrong. */
 typedef tamis_status line_worker(tamis_table *table, item *it, const item_options *chosen);
 
-/* Explain what went wrong with line number 'line'; 'before' tells what became of those before it. */
+/* Explain what went wrong with line number 'line'; 'before' tells what happened to those before it. */
 static int complain_line(const char *command, const key_reader *reader, uint64_t line,
                          const tamis_table *table, const item *it, tamis_status status,
                          const char *before) {
@@ -173,12 +173,12 @@ static int complain_line(const char *command, const key_reader *reader, uint64_t
                     before);
 }
 
-/* What the verbs that read lines differ in. */
+/* How the verbs that read lines differ. */
 typedef struct verb {
     line_worker *worker;
     bool read_only;
     bool valued;        /* a line has a value */
-    const char *before; /* after trouble: what became of the lines before */
+    const char *before; /* after trouble: what happened to the lines before */
 } verb;
 
 typedef struct tally {
@@ -284,7 +284,7 @@ static tamis_status get_line(tamis_table *table, item *it, const item_options *c
     tamis_status status =
         tamis_table_get(table, it->key, it->key_size, it->value, sizeof it->value, &it->value_size);
     if (status == TAMIS_E_ARGUMENT)
-        status = TAMIS_E_NOT_FOUND; /* a key that long cannot be there */
+        status = TAMIS_E_NOT_FOUND; /* no key in the table is that long */
     const bool found = status == TAMIS_OK;
     if ((found || status == TAMIS_E_NOT_FOUND) && found != chosen->invert && !chosen->count)
         print_item(it, chosen, found);
