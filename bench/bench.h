@@ -1,10 +1,10 @@
-/* bench.h - measuring filters beside calibrators
+/* bench.h - measuring filters together with calibrators
  *
  * An engine is a table of functions that makes and drives one sort of filter, ours or another
  * library's.  A subject is one engine with its variant (which of our kinds, how many lines), to be
- * measured.  run.c drives all subjects in interleaved rounds; what it finds is a list of rows.
+ * measured. run.c drives all subjects in interleaved rounds; the result is a list of rows.
  *
- * To add an engine write engine_<name>.c, or peer_<name>.c if it needs a library that may be missing
+ * To add an engine, write engine_<name>.c, or peer_<name>.c if it needs a library that may be missing
  * (cmake/peers.cmake), and name it in engines.c.
  *
  * SPDX-License-Identifier: MIT
@@ -20,7 +20,7 @@
 
 typedef enum bench_mode {
     BENCH_SINGLE, /* a call for each key */
-    BENCH_AHEAD,  /* the same, and another one to fetch its memory, some keys before */
+    BENCH_AHEAD,  /* the same, after another call that fetched its memory some keys earlier */
     BENCH_BATCH,
     BENCH_MODES
 } bench_mode;
@@ -40,11 +40,11 @@ extern const char *const bench_op_names[BENCH_OPS];
 /* What is measured. */
 typedef struct bench_setup {
     uint64_t n;   /* keys in a full table */
-    double bits;  /* per key, all told: every table has n * bits / 8 bytes, or a little less */
-    bool digests; /* ready digests are given, not integers: hashing is left out */
-    bool huge;    /* huge pages, where the system gives them */
+    double bits;  /* per key, in all: every table has n * bits / 8 bytes, or a little less */
+    bool digests; /* use ready digests, not integers, to leave out hashing */
+    bool huge;    /* huge pages, where the system provides them */
     unsigned rounds;
-    unsigned threads; /* that read at once in further measurements; 0 and 1: none */
+    unsigned threads; /* reading at once in further measurements; 0 and 1: none */
 } bench_setup;
 
 /* Keys of one measurement.  'digests' is NULL if integers are given. */
@@ -52,7 +52,7 @@ typedef struct bench_keys {
     size_t n;
     const uint64_t *u64;
     const tamis_digest *digests;
-    bool *answers; /* room for n, for batches that tell key by key */
+    bool *answers; /* room for n, for batches that answer key by key */
 } bench_keys;
 
 /* Lines of 64 bytes that the calibrators are made for. */
@@ -60,8 +60,8 @@ typedef struct bench_keys {
 
 typedef struct bench_subject bench_subject;
 
-/* Do one thing with all keys; returns how many were added, removed or present.  What it returns must
- * depend on every answer, so that none can be left out by the compiler. */
+/* Do one thing with all keys; returns how many were added, removed or present.  The result must depend
+ * on every answer, so the compiler cannot leave one out. */
 typedef size_t bench_work(const bench_subject *subject, const bench_keys *keys);
 
 typedef struct bench_engine {
@@ -70,7 +70,7 @@ typedef struct bench_engine {
     const char *(*create)(bench_subject *subject, const bench_setup *setup);
     void (*destroy)(bench_subject *subject);
     void (*clear)(const bench_subject *subject);
-    bench_work *insert[BENCH_MODES]; /* each may be NULL: cannot do it */
+    bench_work *insert[BENCH_MODES]; /* each may be NULL: not possible */
     bench_work *remove[BENCH_MODES];
     bench_work *query[BENCH_MODES];
 } bench_engine;
@@ -79,7 +79,7 @@ struct bench_subject {
     const bench_engine *engine;
     const char *name;
     unsigned variant; /* a tamis_kind, a number of lines */
-    unsigned idle;    /* of a calibrator: instructions that it executes per key besides */
+    unsigned idle;    /* of a calibrator: additional instructions per key */
     void *self;       /* made by create */
     /* Facts, for create to fill in. */
     uint64_t bytes;
@@ -87,7 +87,7 @@ struct bench_subject {
     unsigned lines;       /* per query, 1 to BENCH_LINES_MAX: the calibrator to compare with */
     bool can_remove;
     bool calibrator;
-    bool on_demand; /* only if it is named */
+    bool on_demand; /* measured only if it is named */
 };
 
 /* All subjects of this program, calibrators first; returns how many. */
@@ -114,7 +114,7 @@ typedef struct bench_row {
 /* Room for the rows of n subjects. */
 #define BENCH_ROWS(n) ((n) * (size_t)BENCH_OPS * ((size_t)BENCH_MODES + 1))
 
-/* What the caller is told meanwhile. */
+/* What the caller hears meanwhile. */
 typedef struct bench_watch {
     /* 'keys' keys were worked on; 'done' of 'total' steps are done.  May be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total, uint64_t keys);
@@ -124,9 +124,9 @@ typedef struct bench_watch {
 } bench_watch;
 
 /* Measure subjects[0 .. n-1], among them all calibrators; those whose engine refuses are left out.
- * '*n_rows' rows are filled; they point to the subjects.  NULL, or a sentence that says what went
- * wrong (no memory, or a wrong answer); '*culprit' is then the subject's name.
- * Everything that was made is destroyed again. */
+ * Fills '*n_rows' rows, which point to the subjects.  Returns NULL, or a sentence that says what
+ * went wrong (no memory, or a wrong answer); '*culprit' is then the subject's name.  Destroys
+ * everything that it made. */
 const char *bench_run(bench_subject *subjects, size_t n, const bench_setup *setup,
                       const bench_watch *watch, bench_row *rows, size_t *n_rows,
                       const char **culprit);
@@ -134,24 +134,24 @@ const char *bench_run(bench_subject *subjects, size_t n, const bench_setup *setu
 /* ---- support.c ---- */
 
 /* Keys are numbered.  Numbers below 2^63 stand for keys that may be in the table, the others for keys
- * that never are: the map from numbers to keys is a bijection that looks random. */
+ * that never are.  The map from numbers to keys is a bijection that looks random. */
 uint64_t bench_key(uint64_t number);
 #define BENCH_ABSENT ((uint64_t)1 << 63)
 
 double bench_seconds(void); /* CLOCK_MONOTONIC */
 
-/* Seconds that 'threads' threads, started together, take for all keys; '*result' is the sum of what they
- * return.  NaN if they cannot be started. */
+/* Seconds that 'threads' threads, started together, take for all keys; '*result' is the sum of what
+ * they return.  NaN if they cannot be started. */
 #define BENCH_THREADS_MAX 64u
 double bench_wall(const bench_subject *subject, bench_work *work, const bench_keys *keys,
                   unsigned threads, size_t *result);
 
-/* Whole zeroed pages that are touched, with or without huge ones.  NULL if there are none. */
+/* Whole zeroed pages, already touched, with or without huge ones.  NULL if there are none. */
 void *bench_alloc(size_t size, bool huge);
 void bench_free(void *block, size_t size);
 /* Ask for huge pages, or for none, in memory that somebody else allocated. */
 void bench_advise(void *block, size_t size, bool huge);
-/* Bytes of this process that are in huge pages now; -1: the system does not tell. */
+/* Bytes of this process that are in huge pages now; -1: the system does not say. */
 int64_t bench_huge_bytes(void);
 
 extern const char bench_compiler[]; /* "gcc-12.2" */

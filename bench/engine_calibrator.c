@@ -1,20 +1,21 @@
 /* engine_calibrator.c - what the memory itself costs
  *
- * One operation reads one word from each of 1, 2 or 3 random cache lines of a table, and nothing else:
- * no filter that must look at as many lines of a table of that size can be faster.  Times of filters
- * are given as multiples of it, because machines differ and shared machines differ from themselves.
+ * One operation reads one word from each of 1, 2 or 3 random cache lines of a table, and does nothing
+ * else.  No filter that must look at as many lines of a table of that size can be faster.  Times of
+ * filters are given as multiples of it, because machines differ, and a shared machine differs from one
+ * minute to the next.
  *
  * 'single' is a plain loop over the keys.  The reads are independent, and the processor overlaps as
- * many as it can see.  'batch' takes groups of 16 keys: the lines of the next group are prefetched, then
- * those of this group are read.
+ * many as it can see.  'batch' takes groups of 16 keys: it prefetches the lines of the next group, then
+ * reads those of this group.
  *
- * 'calibrator-1+N' executes N more instructions per key, which do nothing.  A processor looks ahead over some
- * hundreds of instructions; so many of them leave less room for reads that overlap, and nothing else: no
- * filter that executes as many per key can be faster.
+ * 'calibrator-1+N' executes N more instructions per key, which do nothing.  A processor looks ahead
+ * over some hundreds of instructions, so these only leave less room for reads that overlap.  No filter
+ * that executes as many per key can be faster.
  *
- * Lines are chosen by one multiplication per line, so the key is read and used as a filter would use
- * it, but hardly hashed.  Insert, remove and query are the same reads; each is measured in its own
- * turn so that a ratio always compares neighbours in time.
+ * One multiplication chooses each line, so the key is read and used as a filter would use it, but
+ * hardly hashed.  Insert, remove and query are the same reads; each is measured in its own turn, so a
+ * ratio always compares neighbours in time.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,7 +29,7 @@
 
 #if defined(__GNUC__)
 #define PREFETCH(p) __builtin_prefetch(p)
-/* Each loop for its own constants: one that tests them for every key would make the unit too large. */
+/* Each loop is compiled for its own constants: testing them for every key would cost too much. */
 #define UNROLLED static inline __attribute__((always_inline))
 __extension__ typedef unsigned __int128 u128;
 #else
@@ -103,7 +104,7 @@ UNROLLED void idle(unsigned n) {
     }
 }
 
-/* The table is zero: what is returned, 0, is nevertheless the sum of all that was read. */
+/* The table is zero, so the result is 0, but it is the sum of everything that was read. */
 UNROLLED size_t read_single(const calibrator *c, const bench_keys *keys, unsigned lines,
                             unsigned instructions) {
     uint64_t sum = 0;

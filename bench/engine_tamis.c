@@ -1,7 +1,7 @@
 /* engine_tamis.c - the kinds of this library
  *
  * A kind is made for a number of bits per key by asking the planner: the smallest error rate whose plan
- * is not larger than that.  So every kind that can be planned can be measured, without a word here.
+ * is not larger than that.  So every kind that can be planned can be measured, without any code here.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +11,7 @@
 
 #include <tamis/plan.h>
 
-#define STEPS 40  /* of the bisection: finer than any size can tell */
+#define STEPS 40  /* of the bisection: finer than any size can show */
 #define SEED  1   /* every run measures the same table */
 #define AHEAD 16u /* keys from fetching to work, a power of two */
 
@@ -30,8 +30,8 @@ static bool fits(tamis_kind kind, const bench_setup *setup, double x, tamis_plan
     return true;
 }
 
-/* The plan with the smallest error rate that fits: the last x that does in steps of one half (a kind may
- * have no plan for very large error rates), then bisection. */
+/* The plan with the smallest error rate that fits: the last x that fits in steps of one half (a kind
+ * may have no plan for very large error rates), then bisection. */
 static bool plan_for(tamis_kind kind, const bench_setup *setup, tamis_plan *plan) {
     double good = 0;
     for (double x = 0.5; x < 100; x += 0.5) {
@@ -99,7 +99,7 @@ static void clear(const bench_subject *subject) {
     (void)status; /* only a view refuses */
 }
 
-/* A key that could not be inserted counts as none, and is found out by the query that misses it. */
+/* A key that could not be inserted does not count; the query that misses it detects this. */
 static size_t insert_single(const bench_subject *subject, const bench_keys *keys) {
     tamis_filter *const filter = subject->self;
     size_t n_added = 0;
@@ -170,7 +170,7 @@ static size_t query_batch(const bench_subject *subject, const bench_keys *keys) 
                                                    keys->answers);
 }
 
-/* One key after the other, fetched AHEAD keys before: what a caller can do who cannot use batches. */
+/* One key after the other, fetched AHEAD keys earlier: what a caller without batches can do. */
 typedef bool one_key(tamis_filter *filter, tamis_digest digest);
 
 static inline size_t ahead(const bench_subject *subject, const bench_keys *keys, one_key *work) {

@@ -7,7 +7,7 @@
 const char *const bench_mode_names[BENCH_MODES] = {"single", "ahead", "batch"};
 const char *const bench_op_names[BENCH_OPS] = {"insert", "remove", "query0", "query50", "query100"};
 
-/* Libraries of others, as far as they were found when this was built. */
+/* Libraries of others, if they were found when this was built. */
 static const struct {
     const char *name;
     const bench_engine *engine;
@@ -26,7 +26,7 @@ static const struct {
 static const char *const calibrators[BENCH_LINES_MAX] = {"calibrator-1", "calibrator-2",
                                                          "calibrator-3"};
 
-/* What a read costs that is one of so many instructions. */
+/* What a read costs among this many instructions. */
 static const struct {
     const char *name;
     unsigned idle;

@@ -1,9 +1,9 @@
 /* peer_dpdk.c - the Bloom filter of DPDK's member library (Debian: libdpdk-dev)
  *
- * The type 'vBF', a vector of Bloom filters, here with one set.  The number of bits is a power of two, which
- * the library derives from keys and error rate: we ask for ever lower rates, and take the last table that
- * has no more bits than the others get.  Its hash has 32 bits.  It looks up groups of up to 64 keys, and
- * inserts key by key.
+ * The type 'vBF', a vector of Bloom filters, here with one set.  The library derives the number of
+ * bits, a power of two, from keys and error rate.  We ask for ever lower rates, and take the last table
+ * that has no more bits than the others get.  Its hash has 32 bits.  It looks up groups of up to 64
+ * keys, and inserts key by key.
  *
  * The library needs DPDK's environment, made once per process: without huge pages of its own, devices
  * and files.  Its other type, a hash table of signatures, takes 32 bits per key and more.
@@ -11,7 +11,7 @@
  * SPDX-License-Identifier: MIT
  */
 #if !defined(_GNU_SOURCE)
-#define _GNU_SOURCE 1 /* asked for by its headers */
+#define _GNU_SOURCE 1 /* its headers need it */
 #endif
 
 #include <rte_config.h> /* before all others of DPDK */
@@ -27,8 +27,8 @@
 
 #define GROUP ((uint32_t)RTE_MEMBER_LOOKUP_BULK_MAX)
 
-/* Memory can be given only here: as much as the largest table that will be tried, four times what is
- * wanted, and some. */
+/* Memory can only be reserved here: as much as the largest table that will be tried, four times what is
+ * wanted, and some more. */
 static bool start(double bytes) {
     static bool started;
     char mib[16];

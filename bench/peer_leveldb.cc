@@ -1,12 +1,11 @@
 /* peer_leveldb.cc - the Bloom filter of LevelDB (Debian: libleveldb-dev)
  *
  * LevelDB makes a filter from a list of keys, all at once, and never changes it.  So "insert", in batches
- * only, is what LevelDB does when it writes a table: a filter of its own for each batch of keys.  What is
- * asked afterwards is one filter of all keys that were inserted, made before the first query; that takes
- * 32 bytes per key for a while.  It has whole bits per key and a hash of 32 bits: with many keys that
- * hash alone errs as often as n / 2^32.
+ * only, is what LevelDB does when it writes a table: one filter for each batch of keys.  Queries go to one
+ * filter of all inserted keys, made before the first query; that temporarily takes 32 bytes per key.  It
+ * has whole bits per key and a hash of 32 bits: with many keys that hash alone errs as often as n / 2^32.
  *
- * In C++ because the C interface makes a policy but gives no way to ask it.
+ * In C++ because the C interface can make a policy but not query it.
  *
  * SPDX-License-Identifier: MIT
  */

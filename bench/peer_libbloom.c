@@ -1,7 +1,7 @@
 /* peer_libbloom.c - libbloom, a standard Bloom filter in C (Debian: libbloom-dev)
  *
- * It is given the same number of bits and of hashes as our 'bloom' at the same bits per key.  Its
- * interface takes entries and error rate and derives
+ * It gets the same number of bits and of hashes as our 'bloom' at the same bits per key.  Its interface
+ * takes entries and error rate and derives
  *
  *      bits = entries x b,   hashes = ceil(b ln 2),   b = -ln(error) / ln(2)^2,
  *

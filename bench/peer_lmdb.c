@@ -1,8 +1,8 @@
 /* peer_lmdb.c - LMDB, a B+ tree in a mapped file (Debian: liblmdb-dev)
  *
- * One file, no read-ahead, the items put in batches of 10,000 per transaction, and looked up in one
- * read transaction, which is its fastest way.  What it must have in memory for one read per lookup are the
- * branch pages.
+ * One file, no read-ahead.  The items are put in batches of 10,000 per transaction, and looked up in
+ * one read transaction, which is its fastest mode.  For one read per lookup it must have the branch
+ * pages in memory.
  *
  * SPDX-License-Identifier: MIT
  */

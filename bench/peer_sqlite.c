@@ -1,10 +1,9 @@
 /* peer_sqlite.c - SQLite, a B-tree in a file with a page cache of its own (Debian: libsqlite3-dev)
  *
  * CREATE TABLE t(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID, which is one tree.  The items are put in
- * transactions of 10,000, with synchronous=NORMAL and a write-ahead log as its documentation advises for
- * speed, and looked up by one prepared statement in one read transaction.  What it must have in memory
- * for one read per lookup are the internal pages of the tree, told by its dbstat table where that is
- * compiled in.
+ * transactions of 10,000, with synchronous=NORMAL and a write-ahead log, as its documentation advises for
+ * speed.  They are looked up by one prepared statement in one read transaction.  For one read per lookup
+ * it must have the internal pages of the tree in memory; its dbstat table gives them, if compiled in.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,20 +1,20 @@
-/* run.c - interleaved rounds and what they tell
+/* run.c - interleaved rounds and their results
  *
  * Three phases, each of several rounds: insert, query, remove.  A round does every operation once with
- * every subject, and begins each time with another one, so that a slow moment of the machine hits all
- * of them alike and favours none.  The ratio to a calibrator is taken within the round; medians come
- * last.  The first round of each phase warms up and is not counted.
+ * every subject, starting with a different one each time.  So a slow moment of the machine hits all of
+ * them alike and favours none.  The ratio to a calibrator is taken within the round; medians come last.
+ * The first round of each phase warms up and is not counted.
  *
  * Keys are new in every round, the same for all subjects, and made before the clock starts.  They are
- * worked on in chunks, and the time of the median chunk counts: a chunk takes a fraction of a
- * millisecond, so that one in which another process had the processor is an outlier and goes away.
+ * worked on in chunks, and the time of the median chunk counts.  A chunk takes a fraction of a
+ * millisecond, so one in which another process had the processor is an outlier and is ignored.
  *
- *   insert   A table of up to SAMPLE keys is cleared and filled anew, once key by key and once in a
- *            batch.  A larger one is filled once, in as many slices as there are rounds; of each slice
+ *   insert   A table of up to SAMPLE keys is cleared and filled again, once key by key and once in a
+ *            batch.  A larger one is filled once, in as many slices as there are rounds.  Of each slice
  *            some keys are timed one by one, some as a batch, and the rest is filled in untimed.
  *            So the times are those of an average load, from empty to full.
- *   query    Of a full table, SAMPLE keys: absent, present, or each with even odds.
- *   remove   Of a full table, the keys that were inserted, sliced as for insert; a small table is
+ *   query    SAMPLE keys in a full table: absent, present, or each with even odds.
+ *   remove   The keys that were inserted, from a full table, sliced as for insert; a small table is
  *            filled again afterwards.
  *
  *   threads  The same queries once more, in batches, by one thread and by several that share the keys.
@@ -39,7 +39,7 @@ typedef struct run {
     const bench_watch *watch;
     bench_subject *subjects;
     size_t n_subjects;
-    unsigned rounds; /* with the one that is not counted */
+    unsigned rounds; /* including the one that is not counted */
     uint64_t *u64;
     tamis_hasher hasher; /* of the digests, the same for all */
     tamis_digest *digests;
@@ -117,7 +117,7 @@ static int by_size(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* The value at a share of the sorted values, between two of them in proportion. */
+/* The value at a share of the sorted values, interpolated linearly. */
 static double quantile(const double *sorted, size_t n, double share) {
     const double at = share * (double)(n - 1);
     const size_t below = (size_t)at;
@@ -223,7 +223,7 @@ static bench_mode best_mode(const bench_engine *engine) {
     return engine->query[BENCH_BATCH] != NULL ? BENCH_BATCH : BENCH_SINGLE;
 }
 
-/* The same with all threads, beside one thread that is started in the same way. */
+/* The same with all threads, and with one thread that is started in the same way. */
 static void threads_round(run *r, unsigned round, size_t subject, bench_op op,
                           const bench_keys *keys, size_t n_present) {
     const bench_subject *const s = &r->subjects[subject];
@@ -294,8 +294,8 @@ static bench_spread spread(double *room, unsigned n) {
                           .high = quantile(room, n, 0.75)};
 }
 
-/* Of the times of 'subject', divided by those of the calibrator 'by' unless it is n_subjects.  A call for
- * each key is compared with single reads, whatever is fetched in advance. */
+/* The spread of the times of 'subject', divided by those of the calibrator 'by' unless it is
+ * n_subjects.  A call for each key is compared with single reads, whatever is fetched in advance. */
 static bench_spread spread_of(run *r, size_t subject, size_t by, bench_op op, bench_mode mode,
                               double *room) {
     const unsigned n = r->rounds - 1;
@@ -307,7 +307,7 @@ static bench_spread spread_of(run *r, size_t subject, size_t by, bench_op op, be
     return spread(room, n);
 }
 
-/* The same for all threads; by itself means by one thread. */
+/* The same for all threads; 'by' the subject itself means by one thread. */
 static bench_spread spread_of_walls(run *r, size_t subject, size_t by, bench_op op, double *room) {
     const unsigned n = r->rounds - 1;
     for (unsigned i = 0; i < n; i++) {
@@ -364,7 +364,7 @@ static size_t all_rows(run *r, bench_row *rows, double *room) {
     return n;
 }
 
-/* Create what can be created, and close ranks. */
+/* Create what can be created, and drop the others from the list. */
 static void create_all(run *r, size_t n) {
     for (size_t i = 0; i < n; i++) {
         bench_subject s = r->subjects[i];

@@ -55,7 +55,7 @@ void bench_advise(void *block, size_t size, bool huge) {
 #endif
 }
 
-/* The mapping has one huge page more than needed, and what is outside the aligned part goes back. */
+/* The mapping has one huge page more than needed; the part outside the aligned range is unmapped. */
 void *bench_alloc(size_t size, bool huge) {
     if (size > SIZE_MAX - 2 * HUGE)
         return NULL;

@@ -26,7 +26,7 @@ typedef struct kept {
 
 struct keeper {
     const char *name;
-    bool past_cache; /* reads go past the system's cache: each is one from the disk */
+    bool past_cache; /* reads bypass the system's cache: each is one from the disk */
 
     size_t own_size; /* bytes that 'own' points to while the file is open, zero at first; 0: none */
     bool reads_only; /* the file is that of the keeper before: put and finish are not there */
@@ -34,12 +34,12 @@ struct keeper {
     /* Open the file for reading, or make it and open it for writing.  NULL, or why not. */
     const char *(*open)(kept *table, bool write);
     bool (*put)(kept *table, const unsigned char *key, const unsigned char *value);
-    bool (*finish)(kept *table); /* all is in the file, which is closed */
+    bool (*finish)(kept *table); /* writes everything and closes the file */
 
     bool (*get)(kept *table, const unsigned char *key, unsigned char *value);
     void (*close)(kept *table);
 
-    /* Bytes of memory that must be there for a lookup to take one read. */
+    /* Bytes of memory needed for a lookup to take one read. */
     double (*fast_bytes)(kept *table);
     /* The keeper's own count of reads so far, or NULL. */
     uint64_t (*reads)(kept *table);
@@ -60,7 +60,7 @@ typedef struct table_row {
 
 typedef struct table_setup {
     uint64_t n;
-    uint64_t samples; /* cold lookups of each kind, where reads go past the cache */
+    uint64_t samples; /* cold lookups of each kind, if reads bypass the cache */
     const char *directory;
     bool peers;
 } table_setup;

@@ -1,8 +1,8 @@
-/* table_keepers.c - our table, read past the cache and mapped, and a plain open-addressing table
+/* table_keepers.c - our table, read without the cache and mapped, and a plain open-addressing table
  *
- * The open-addressing table has the same slots of 40 bytes, whole in sectors, and the same number of them
- * as ours: 6.6 per item.  Linear probing then nearly always ends in the sector where it begins, so
- * that a lookup, found or not, is one read, with no fast memory at all.
+ * The open-addressing table has the same slots of 40 bytes, whole in sectors, and the same number of
+ * them as ours: 6.6 per item.  Linear probing then nearly always ends in the sector where it begins.
+ * So a lookup, found or not, is one read, with no fast memory at all.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,15 +1,14 @@
 /* table_run.c - all keepers through the same steps
  *
  *  1. n items are put; the file is closed and dropped from the system's cache.
- *  2. The file is opened, and random keys that are there, then keys that are not, are looked up.  The reads
- *     are counted by the keeper, if it counts, and by the system: /proc/self/io tells how many read
- *     calls this process has made (syscr) and how many bytes were fetched from the disk for it, by
- *     calls or by page faults (read_bytes).
+ *  2. The file is opened; random present keys, then absent keys, are looked up.  The keeper counts the
+ *     reads, if it can, and so does the system: /proc/self/io gives the read calls of this process
+ *     (syscr) and the bytes fetched from the disk for it, by calls or by page faults (read_bytes).
  *  3. All keys are looked up once, to warm the caches; then lookups are timed.
  *
- * A keeper that reads through the system's cache finds ever more pages there.  So only 1,000 keys are looked
- * up in step 2 for such a keeper, and "pages per lookup" contains the upper pages of a tree, which are
- * soon there, only once.
+ * A keeper that reads through the system's cache finds ever more pages there.  So only 1,000 keys are
+ * looked up in step 2 for such a keeper, and "pages per lookup" contains the upper pages of a tree only
+ * once, since they are soon cached.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -71,7 +70,7 @@ static io_counts io_now(void) {
     return counts;
 }
 
-/* Bring a file to the disk and out of the cache.  Returns its size. */
+/* Write a file to the disk and drop it from the cache.  Returns its size. */
 static double drop(const char *path) {
     struct stat about = {0};
     const int fd = open(path, O_RDONLY);
@@ -86,7 +85,7 @@ static double drop(const char *path) {
 
 /* ---- lookups ---- */
 
-/* Look up number 'i' of a sequence: a random key that is there, or one that is not.  Is the answer right? */
+/* Look up number 'i' of a sequence: a random present key, or an absent one.  Is the answer right? */
 static bool look_up(kept *table, bool there, uint64_t i) {
     unsigned char key[TABLE_KEY], value[TABLE_VALUE], found[TABLE_VALUE];
     table_item(there ? mix(i + 12345) % table->n : table->n + i, key, value);

@@ -1,8 +1,8 @@
 /* threads.c - one filter, read by several threads at once
  *
- * The keys are divided among the threads, which start together; what counts is the time from the start to
- * the end of the last.  So a thread that has to wait for a processor is seen, which the median of short
- * chunks (run.c) would hide.
+ * The keys are divided among the threads, which start together.  The time from the start to the end of
+ * the last thread counts.  So a thread that has to wait for a processor shows, which the median of
+ * short chunks (run.c) would hide.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <pthread.h>
 
-/* The readers wait here until all are there, or until it is known that there will never be as many. */
+/* The readers wait here until all have arrived, or until it is known that some never will. */
 typedef struct gate {
     pthread_mutex_t lock;
     pthread_cond_t moved;

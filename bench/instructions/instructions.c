@@ -3,15 +3,15 @@
  *      instructions KIND RATE OP MODE
  *      instructions                       the names of all kinds
  *
- * OP is insert, absent, present or remove; MODE is single or batch.  Everything is prepared first; then
- * measured_calls() works on N integers, and it alone is to be counted:
+ * OP is insert, absent, present or remove; MODE is single or batch.  Everything is prepared first.
+ * Then measured_calls() works on N integers; count only this function:
  *
  *      valgrind --tool=callgrind --toggle-collect=measured_calls instructions line 0.001 insert batch
  *
- * The result is the total divided by N.  The filter is the planner's for CAPACITY keys at the error rate
- * RATE, half full when inserts begin and full for the other operations.  Keys and seed are fixed, so that
- * the same program gives the same number every time.  Answers are checked.  'scripts/instructions.sh' makes
- * the whole table.
+ * The result is the total divided by N.  The filter is the planner's for CAPACITY keys at the error
+ * rate RATE, half full when inserts begin and full for the other operations.  Keys and seed are fixed,
+ * so the same program gives the same number every time.  Answers are checked.
+ * 'scripts/instructions.sh' makes the whole table.
  *
  * SPDX-License-Identifier: MIT
  */
