@@ -58,7 +58,7 @@ static tamis_status load65(const figure *self, double *value) {
     return at_least(6.5, self->index, value);
 }
 
-/* Keys of a run of so many rounds that find all their buckets full, with so many keys at a time. */
+/* Keys of a run of this many rounds that find all their buckets full, with this many keys at a time. */
 static tamis_status events_in(uint64_t keys, double rounds, double *value) {
     double mean;
     double odds;
@@ -73,7 +73,7 @@ static tamis_status events_in(uint64_t keys, double rounds, double *value) {
     return status;
 }
 
-/* Of 10,000 such runs, those with such a key. */
+/* How many of 10,000 such runs have such a key. */
 static tamis_status runs_of(uint64_t keys, double rounds, double *value) {
     double mean;
     const tamis_status status = events_in(keys, rounds, &mean);
@@ -268,8 +268,8 @@ static tamis_status events_simulate(const figure *self, run *r, measured *value)
     return status;
 }
 
-/* Runs with such a key are too rare at load 6.5.  At 6.67 a fourth of the rounds is enough, after
- * as many to settle. */
+/* Runs with such a key are too rare at load 6.5.  At 6.67 a fourth of the rounds is enough, after as
+ * many to settle. */
 static tamis_status runs_simulate(const figure *self, run *r, measured *value) {
     enum { MORE_KEYS = 54640 };
     const uint64_t keys = r->full ? (uint64_t)self->index : MORE_KEYS;

@@ -2,7 +2,7 @@
  *
  * Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, Allerton Conference 2006: tables I and II and
  * the text of sections II and III.  Where the paper ends a number with dots, its digits are cut off and
- * not rounded, and so they are here.
+ * not rounded; here too.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -51,7 +51,7 @@ static tamis_status single(double mean, const unsigned *bits, double *value) {
     return tamis_model_dleft_fpr(SUBTABLES, LOADS, fraction, bits, value);
 }
 
-/* Keys per bucket of so many bits. */
+/* Keys per bucket of this many bits. */
 static double mean_for(int bucket_bits) {
     return bucket_bits == 64 ? 4 : 6.4;
 }
@@ -126,12 +126,12 @@ static experiment dleft(int bucket_bits, uint64_t buckets, uint64_t keys, unsign
     e.params.kind = TAMIS_KIND_DLEFT;
     e.params.capacity = keys;
     e.params.value[TAMIS_DLEFT_BUCKET_BITS] = (uint64_t)bucket_bits;
-    e.params.value[TAMIS_DLEFT_BUCKETS] = buckets; /* 0: so many that the mean load is 4 or 6.4 */
+    e.params.value[TAMIS_DLEFT_BUCKETS] = buckets; /* 0: as many as give a mean load of 4 or 6.4 */
     return e;
 }
 
-/* The loads of filters of three subtables with so many keys per bucket, shared by the figures of one mean.
- * A load that is too rare to be seen is looked at where it is common, with another mean. */
+/* The loads of filters of three subtables with this many keys per bucket, shared by the figures of one
+ * mean.  A load that is too rare to be seen is simulated with another mean, where it is common. */
 static tamis_status loads_simulate(int bucket_bits, uint64_t buckets, double mean,
                                    const figure *self, run *r, measured *value) {
     char name[64];
@@ -240,9 +240,9 @@ static tamis_status offline_random(const figure *self, run *r, measured *value) 
     return offline_simulate(self->index, TAMIS_TIES_RANDOM, r, value);
 }
 
-/* Elements that are moved in the background, section II.D: index is the number of moves per insert.  Without
- * moves there is a model; with them what is expected is what a hundred other trials gave, so that a change of
- * the simulation is seen. */
+/* Elements that are moved in the background, section II.D: index is the number of moves per insert.
+ * Without moves there is a model.  With them, the expected value is what a hundred other trials gave,
+ * so a change of the simulation is noticed. */
 static tamis_status rebalance(unsigned d, const figure *self, bool by_loads, double recorded,
                               run *r, measured *value) {
     const tamis_status status =
@@ -306,7 +306,7 @@ static tamis_status one_length(const figure *self, double *value) {
     return tamis_model_ddlcbf(CHOICES, MOST, seen, bits, value);
 }
 
-/* 120 bits per bucket, of which each remainder gives one to its counter. */
+/* 120 bits per bucket; each remainder gives one to its counter. */
 static tamis_status two_lengths(const figure *self, double *value) {
     return tamis_model_ddlcbf_two(4, 6, 128, 120, 1, (unsigned)self->index, value);
 }

@@ -37,7 +37,7 @@ static tamis_status look_at_stash(const tamis_filter *filter, trial *t) {
     return status;
 }
 
-/* Keys are 0, 1, 2, ...: no two are alike.  present[] holds those that are in. */
+/* Keys are 0, 1, 2, ...: no two are alike. present[] holds those in the filter. */
 static tamis_status change(tamis_filter *filter, const churn *c, bool watch, uint64_t *present,
                            uint64_t *next, trial *t) {
     tamis_status status = c->keys > 0 ? TAMIS_OK : TAMIS_E_ARGUMENT;
@@ -55,7 +55,7 @@ static tamis_status change(tamis_filter *filter, const churn *c, bool watch, uin
         if (watch && k >= c->settle && k % WATCHED == 0 && status == TAMIS_OK)
             status = look_at_stash(filter, t);
         if (k == c->settle)
-            t->arrivals = 0; /* what is there came before */
+            t->arrivals = 0; /* the present ones came before */
     }
     return status;
 }

@@ -15,9 +15,9 @@
 #include <tamis/model.h>
 #include <tamis/tamis.h>
 
-/* What a simulation found: the mean and its standard error, 0 where chance has no part in it.
- * 'expected' is what the model says of that which was simulated, where this is not the figure itself: odds
- * of 1e-9 cannot be seen, those of a weaker structure can.  NaN: the figure itself. */
+/* The result of a simulation: the mean and its standard error, 0 if no chance is involved.  'expected'
+ * is what the model says of the simulated structure, if that is not the one of the figure: odds of 1e-9
+ * cannot be seen, those of a weaker structure can.  NaN: that of the figure. */
 typedef struct measured {
     double mean;
     double standard_error;
@@ -30,7 +30,7 @@ typedef struct run {
     struct memo *memos;
 } run;
 
-/* A slip of the paper: what it should have printed, in the same form, and how it came about. */
+/* A mistake of the paper: what it should have printed, in the same form, and how it came about. */
 typedef struct slip {
     const char *corrected;
     const char *how;
@@ -41,20 +41,19 @@ typedef struct slip {
 typedef struct figure figure;
 struct figure {
     const char *id; /* "dleft.t1.load4" */
-    const char
-        *printed; /* as the paper prints it: "6.6e-1"; its digits tell the rounding.  NULL: the
-                          * paper shows it in a plot only, or does not have it */
+    /* As the paper prints it: "6.6e-1"; its digits tell the rounding.  NULL: the paper only shows it in a
+     * plot, or does not have it. */
+    const char *printed;
     /* The value by src/model/.  'index' is the entry within a row of figures. */
     tamis_status (*compute)(const figure *self, double *value);
     /* The value on the real structure, or NULL.  Seeded: the same call gives the same numbers. */
     tamis_status (*simulate)(const figure *self, run *r, measured *value);
     int index;
-    double
-        slack; /* relative difference from the printed number that still agrees, where rounding alone is
-                   * too strict; the note then says why.  0: rounding decides */
-    const slip
-        *typo; /* not NULL: the paper slips here; the verdict becomes "typo" if the corrected value
-                       * is met */
+    /* Relative difference from the printed number that still agrees, if rounding alone is too strict; the
+     * note then says why.  0: rounding decides. */
+    double slack;
+    /* Not NULL: a mistake of the paper; the verdict becomes "typo" if the corrected value is met. */
+    const slip *typo;
     const char *note; /* convention or reason, one line */
 };
 

@@ -1,11 +1,11 @@
 /* hua.c - the figures of "Rank-Indexed Hashing: A Compact Construction of Bloom Filters"
  *
- * Hua, Zhao, Lin and Xu, ICNP 2008: tables I to V, figures 5 and 6.  The three rows of tables II to V are
- * the error rates 1e-2, 1e-3 and 1e-4, for 100,000 keys.  All columns are evaluated at the error rate that
- * the row of Table II has, lambda/2^r, which is not the nominal one: 0.0100, 0.00090 and 0.000105.
+ * Hua, Zhao, Lin and Xu, ICNP 2008: tables I to V, figures 5 and 6.  The three rows of tables II to V
+ * are the error rates 1e-2, 1e-3 and 1e-4, for 100,000 keys.  All columns are evaluated at the actual
+ * error rate of the row of Table II, lambda/2^r, not at the nominal one: 0.0100, 0.00090 and 0.000105.
  *
- * The figures go from 1e-1 to 1e-7, where the paper gives no shapes: there the best one is taken, for the
- * nominal error rate and 100,000 keys.
+ * The figures go from 1e-1 to 1e-7, where the paper gives no shapes.  There the best one is used, for
+ * the nominal error rate and 100,000 keys.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -79,8 +79,8 @@ static double standard_bits(int index) {
     return log2(1 / row_error(index)) / log(2);
 }
 
-/* d-left hashing: a query compares 24 fingerprints, and 6 of 8 slots are in use; 'counter' bits
- * more in each. */
+/* d-left hashing: a query compares 24 fingerprints, and 6 of 8 slots are in use; each has 'counter'
+ * more bits. */
 static double dleft_bits(int index, double counter) {
     return (log2(24 / row_error(index)) + counter) * 8 / 6;
 }
@@ -221,8 +221,8 @@ static void filter_params(const tamis_rank_shape *shape, tamis_kind kind, uint64
 }
 
 /* A tenth of the keys and buckets of a row, extensions for every bucket, and the levels cut, the third
- * one first, until a key without a slot is nearly as likely as not.  Then the last of the three terms of
- * the bound is what counts: the mean number of buckets that are too small. */
+ * one first, until a key without a slot is nearly as likely as not.  Then the last of the three terms
+ * of the bound dominates: the mean number of buckets that are too small. */
 static tamis_status weak_shape(int index, uint64_t keys, tamis_rank_shape *shape, double *mean) {
     *shape = row_shape(index, 0);
     shape->buckets /= N_KEYS / keys;
@@ -240,7 +240,7 @@ static void look_at_stash(const tamis_info *info, double rate, double *values) {
     values[0] = info->stash_used != 0 ? 1 : 0;
 }
 
-/* Of trials with different keys, those in which a key found no slot and went to the stash. */
+/* The part of trials with different keys in which a key found no slot and went to the stash. */
 static tamis_status overflow_simulate(const figure *self, run *r, measured *value) {
     const double one = 1;
     double mean;
@@ -250,14 +250,14 @@ static tamis_status overflow_simulate(const figure *self, run *r, measured *valu
     if (status != TAMIS_OK)
         return status;
     filter_params(&shape, TAMIS_KIND_RANK, e.keys, &e.params);
-    e.params.stash = 256; /* a bucket that is too small can be so by many keys */
+    e.params.stash = 256; /* a bucket may be too small by many keys */
     status = simulate_looks(&e, 0, look_at_stash, &one, 1, value);
     value->expected = -expm1(-mean);
     return status;
 }
 
-/* Bytes of a filter of this shape: 64 of state, the default stash with 17 for each of its slots, and the
- * table with room for a reader that touches a bit more than a word; in lines of 64 bytes. */
+/* Bytes of a filter of this shape: 64 of state, the default stash with 17 for each of its slots, and
+ * the table with room for a reader that reads slightly more than a word; in lines of 64 bytes. */
 static tamis_status whole_bytes(const tamis_rank_shape *shape, double *bytes) {
     const uint64_t stash = 16 + N_KEYS / 16384, slots = stash + stash / 4 + 1;
     const uint64_t stash_words = 2 * slots + (slots + 7) / 8;
@@ -317,8 +317,8 @@ static tamis_status f6_simulate(const figure *self, run *r, measured *value) {
     return status == TAMIS_OK ? size_simulate(&shape, TAMIS_KIND_RANK_COUNTING, value) : status;
 }
 
-/* The compact form with all keys in: the bits of the model in whole bytes, and around them a magic number of
- * 8 bytes, a seed of 8, numbers of 22 and a checksum of 8. */
+/* The compact form with all keys: the bits of the model in whole bytes, plus a magic number of 8 bytes,
+ * a seed of 8, numbers of 22 and a checksum of 8. */
 static tamis_status compact_simulate(const figure *self, run *r, measured *value) {
     const tamis_rank_shape shape = row_shape(self->index, 0);
     tamis_params params;
@@ -341,7 +341,7 @@ static tamis_status compact_simulate(const figure *self, run *r, measured *value
     return status;
 }
 
-/* Errors below 1e-4 take fingerprints of fewer bits to be seen; all else stays. */
+/* To see errors below 1e-4, fingerprints get fewer bits; everything else stays. */
 static tamis_status error_simulate(const figure *self, run *r, measured *value) {
     tamis_rank_shape shape;
     experiment e = {.keys = N_KEYS, .trials = r->full ? 100 : 2};

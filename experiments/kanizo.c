@@ -1,14 +1,14 @@
 /* kanizo.c - the figures of "Access-Efficient Balanced Bloom Filters"
  *
- * Kanizo, Hay and Keslassy, 2011 (technical report TR11-07, Comnet, Technion).  Nearly all of it is
- * in plots without data; their curves are computed at the marks and have no printed value.
+ * Kanizo, Hay and Keslassy, 2011 (technical report TR11-07, Comnet, Technion).  Nearly all of it is in
+ * plots without data.  Their curves are computed at the marks and have no printed value.
  *
- * In figure 4 all filters have blocks of 256 bits and k = round(beta ln 2) hashes, where beta is
- * the number of bits per key; SINGLE and MHT have the overflow list that MHT needs with 1.2
- * accesses and 3 choices, 0.498 % of the keys.  The curves of the paper take the mean number of
- * bits set in a block for the number itself; the IDs with ".exact." do not, and are what a filter
- * shows.  They are measured by queries, with fewer hashes where the rate is too small to be seen; the IDs
- * with ".info." compare what info tells from the bits that are set.
+ * In figure 4 all filters have blocks of 256 bits and k = round(beta ln 2) hashes, where beta is the
+ * number of bits per key.  SINGLE and MHT have the overflow list that MHT needs with 1.2 accesses and 3
+ * choices, 0.498 % of the keys.  The curves of the paper use the mean number of bits set in a block
+ * instead of the number itself.  The IDs with ".exact." do not, and show what a filter does.  They are
+ * measured by queries, with fewer hashes where the rate is too small to be seen.  The IDs with ".info."
+ * compare the rate that info computes from the bits that are set.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -108,7 +108,7 @@ static tamis_status balanced(tamis_balance_scheme scheme, int beta, unsigned k, 
 tamis_status kanizo_fpr(kanizo_kind kind, int beta, unsigned k, double *value) {
     enum { COUNTER_BITS = 7 };
     switch (kind) {
-    case KANIZO_STANDARD: /* a table that is too large for its fill to vary */
+    case KANIZO_STANDARD: /* a table so large that its fill does not vary */
         return tamis_model_bloom(1e15 * beta, 1e15, k, value);
     case KANIZO_BLOCKED:
         return tamis_model_blocked(BLOCK_BITS - COUNTER_BITS, (double)BLOCK_BITS / beta, k, value);
@@ -145,7 +145,7 @@ static tamis_status single_exact(const figure *self, double *value) {
     return kanizo_fpr(KANIZO_SINGLE, self->index, kanizo_hashes(self->index), value);
 }
 
-/* As the filter of this library does it: a query knows the coins of its key. */
+/* Like the filter of this library: a query knows the coins of its key. */
 static tamis_status mht_keyed(const figure *self, double *value) {
     return kanizo_fpr(KANIZO_MHT, self->index, kanizo_hashes(self->index), value);
 }
@@ -246,7 +246,7 @@ double kanizo_cost_of(kanizo_cost cost, unsigned load) {
     return cost == KANIZO_SQUARE ? (double)load * load : fmax(0, load - cost_load);
 }
 
-/* What SINGLE, which makes one access, is given for a list. */
+/* The list given to SINGLE, which makes one access. */
 static const double single_overflow = 0.01;
 
 static tamis_status cost_bound(tamis_balance_scheme scheme, double accesses, kanizo_cost cost,
@@ -281,7 +281,7 @@ static tamis_status cost_mht(const figure *self, double *value) {
                       value);
 }
 
-/* MHT by Theorem 2: each choice has a distribution of its own, all on one sub-table, and all of them
+/* MHT by Theorem 2: each choice has its own distribution, all on one sub-table, and all of them
  * together hit every block alike. */
 static tamis_status mixed(const figure *self, double *value) {
     enum { ROOM = 64 };
@@ -349,8 +349,8 @@ static tamis_status region_by_load_see(const figure *self, run *r, measured *val
                              value);
 }
 
-/* The blocks that a filter reads which has the parameters for so many accesses: not the number that went
- * in, but what filling it comes to. */
+/* The blocks that a filter with the parameters for this many accesses reads: not the number that went
+ * in, but the result of filling it. */
 static tamis_status accesses(tamis_balance_scheme scheme, int percent, double *value) {
     tamis_balance_shape shape;
     double overflow;

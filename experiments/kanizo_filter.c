@@ -15,7 +15,7 @@ enum { BLOCK_BITS = KANIZO_BLOCK_BITS };
  * Looking
  */
 
-/* Of the reads, those after the first: so they are parts of keys. */
+/* The reads after the first one, so they are parts of keys. */
 static void look_at_filter(const tamis_info *info, double rate, double *values) {
     double blocks = 0;
     for (size_t i = 0; i < info->n_loads; i++)
@@ -34,7 +34,7 @@ static void look_at_filter(const tamis_info *info, double rate, double *values) 
     }
 }
 
-/* Fill filters with so many keys and look at them, once for all figures that share them. */
+/* Fill filters with this many keys and look at them, once for all figures that share them. */
 static tamis_status observe(const char *name, const tamis_params *params, uint64_t keys,
                             uint64_t queries, unsigned what, run *r, measured *value) {
     if (run_recall(r, name) == NULL) {
@@ -67,8 +67,8 @@ static uint64_t keys_for(const run *r) {
  * By the theory
  */
 
-/* Blocks have 256 bits, or 512 where those would be too full to tell keys apart.  With few accesses there
- * is little in the list, and more keys are needed to see it. */
+/* Blocks have 256 bits, or 512 where those would be too full to tell keys apart.  With few accesses
+ * there is little in the list, and more keys are needed to see it. */
 tamis_status kanizo_see_region(tamis_balance_scheme scheme, double accesses, double overflow,
                                double load, unsigned what, run *r, measured *value) {
     tamis_balanced_need need;
@@ -119,7 +119,7 @@ static tamis_status balanced_params(kanizo_kind kind, int beta, unsigned k, uint
     return status;
 }
 
-/* A blocked filter with blocks of 256 bits is one of SINGLE whose blocks are never full. */
+/* A blocked filter with blocks of 256 bits is a SINGLE filter whose blocks are never full. */
 static tamis_status figure4_params(kanizo_kind kind, int beta, unsigned k, uint64_t n,
                                    tamis_params *params) {
     tamis_params_init(params);
@@ -144,9 +144,9 @@ static tamis_status figure4_params(kanizo_kind kind, int beta, unsigned k, uint6
     }
 }
 
-/* A key that is mistaken for a present one when it comes is not put in.  In SINGLE that changes no bit, for
- * all of its bits are set; in MHT it keeps blocks from being full.  Of keys that come at the rate 1, the
- * part 1 - e(x) goes in when x keys per block are in, e being the error rate then. */
+/* A key that is mistaken for a present one when it comes is not inserted.  In SINGLE that changes no bit,
+ * since all of its bits are set.  In MHT it keeps blocks from being full.  If keys come at the rate 1,
+ * the part 1 - e(x) goes in when x keys per block are in, where e is the error rate at that time. */
 static tamis_status mht_load(const tamis_balance_shape *shape, double load, unsigned bits,
                              unsigned k, double *in) {
     enum { STEPS = 40 };
@@ -165,8 +165,8 @@ static tamis_status mht_load(const tamis_balance_shape *shape, double load, unsi
     return TAMIS_OK;
 }
 
-/* Blocks that a query for an absent key reads: the next one if an insert would go on to it, unless the block
- * has already said that the key is there. */
+/* Blocks that a query for an absent key reads: the next one if an insert would go on to it, unless a
+ * block has already claimed that the key is there. */
 static tamis_status mht_reads(const tamis_balance_shape *shape, const tamis_balance_state *state,
                               unsigned bits, unsigned k, double *value) {
     enum { ROOM = 1024 };

@@ -1,8 +1,8 @@
 /* kirsch.c - the figures of "Simple Summaries for Hashing With Choices"
  *
  * Kirsch and Mitzenmacher, IEEE/ACM Transactions on Networking 16(1), 2008: tables I to III and the
- * text of sections VI to XI.  "k" of the paper is 1000.  Two hash tables carry all of the numerical
- * results, one for 10,000 items and one for 100,000, with six buckets per item.
+ * text of sections VI to XI.  "k" of the paper is 1000.  All of the numerical results are for two hash
+ * tables, one for 10,000 items and one for 100,000, with six buckets per item.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,7 +26,7 @@ static const setting settings[] = {
                      .cell_hashes = 15,
                      .bits = {106000, 87500, 5500, 500, 100},
                      .bit_hashes = {7, 49, 49, 49, 49}},
-    /* The paper lists five filters for six sub-tables; the sixth is taken to be as the fifth.  It
+    /* The paper lists five filters for six sub-tables; the sixth is assumed to equal the fifth.  It
      * serves so few items that its size does not show in the failure probability. */
     [SETTING_100K] = {.n = 100000,
                       .n_tables = 6,
@@ -42,7 +42,7 @@ static const setting settings[] = {
                     .buckets = {30000, 15000, 7500, 3750, 1875},
                     .cells = 120000,
                     .cell_hashes = 15},
-    /* A fifth of that for 100,000 items: for what needs many tables to be seen. */
+    /* A fifth of the one for 100,000 items, for experiments that need many tables. */
     [SETTING_20K] = {.n = 20000,
                      .n_tables = 6,
                      .buckets = {80000, 20000, 10000, 5000, 2500, 2500},
@@ -214,7 +214,7 @@ static tamis_status single_bytes(const figure *self, double *value) {
     return status;
 }
 
-/* As listed: five filters, also where there are six sub-tables. */
+/* As listed: five filters, even for six sub-tables. */
 static tamis_status multiple_bytes(const figure *self, double *value) {
     const setting *const s = &settings[self->index];
     uint64_t bits[TABLES_MAX] = {0};
@@ -228,7 +228,7 @@ static tamis_status multiple_bytes(const figure *self, double *value) {
     return status;
 }
 
-/* Section XI-B: counters in place of bits, the wide and the narrow choice; index is 0 or 1. */
+/* Section XI-B: counters instead of bits, the wide and the narrow choice; index is 0 or 1. */
 static const unsigned counter_bits[2][TABLES_MAX] = {{4, 4, 4, 4, 2}, {4, 4, 4, 3, 1}};
 
 static tamis_status counting_bytes(const figure *self, double *value) {
@@ -342,7 +342,7 @@ static tamis_status t2_fifth(const figure *self, run *r, measured *value) {
     return fifth_sim(&settings[SETTING_10K], "mht t2 small", exact_items, r, value);
 }
 
-/* The setting for tables of which many can be built. */
+/* The setting for experiments that build many tables. */
 static setting common_setting(int index) {
     return settings[index == SETTING_100K ? SETTING_20K : index];
 }
@@ -356,8 +356,8 @@ static tamis_status crisis_sim(const figure *self, run *r, measured *value) {
     return status == TAMIS_OK ? crisis_of(&weak, &value->expected) : status;
 }
 
-/* Strings of few bits.  Two items with the same string fail if they are in different sub-tables: then one
- * of the two gets the number of the other's.  The model counts all pairs. */
+/* Strings of few bits.  Two items with the same string fail if they are in different sub-tables: one of
+ * the two then gets the number of the other's sub-table.  The model counts all pairs. */
 static tamis_status strings_fail_sim(const figure *self, run *r, measured *value) {
     setting weak = common_setting(self->index);
     double some, fpr, items[TABLES_MAX], same = 0;
@@ -378,7 +378,7 @@ static tamis_status strings_fail_sim(const figure *self, run *r, measured *value
     return TAMIS_OK;
 }
 
-/* Of small filters the union bound is the mean number of mistaken items, as long as it is below 1. */
+/* For small filters the union bound is the mean number of mistaken items, as long as it is below 1. */
 static tamis_status single_mistaken(int index, uint64_t cells, unsigned hashes, unsigned trials,
                                     measured *value) {
     setting weak = common_setting(index);

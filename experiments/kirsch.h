@@ -24,8 +24,8 @@ typedef struct kirsch_setting {
     unsigned bit_hashes[KIRSCH_TABLES_MAX];
 } kirsch_setting;
 
-/* Parameters of a real table like that; a seed is still to be set.  The summary is 'interpolation',
- * 'single' or 'multiple'. */
+/* Parameters of such a real table, still without a seed.  The summary is 'interpolation', 'single' or
+ * 'multiple'. */
 void kirsch_params(const kirsch_setting *s, tamis_summary summary, tamis_table_params *params);
 
 /* All of these build 'trials' tables of s->n items, with seeds 1, 2, ... */
@@ -44,16 +44,16 @@ tamis_status kirsch_simulate_mistaken(const kirsch_setting *s, tamis_summary sum
 tamis_status kirsch_simulate_fpr(const kirsch_setting *s, tamis_summary summary, unsigned trials,
                                  unsigned queries, measured *value);
 
-/* Bytes of fast memory of one table: the summary, and the bits that it keeps for each bucket.  Expected is
- * what the layouts add up to, in whole words and lines. */
+/* Bytes of fast memory of one table: the summary, and the bits that it keeps for each bucket.  The
+ * expected value is the sum of the layouts, in whole words and lines. */
 tamis_status kirsch_simulate_bytes(const kirsch_setting *s, tamis_summary summary, measured *value);
 
 /* Bytes of the multiple filters with counters of these widths, the same way. */
 tamis_status kirsch_simulate_counting_bytes(const kirsch_setting *s, const unsigned *counter_bits,
                                             measured *value);
 
-/* Of 'stay' + 'go' items, 'go' are deleted, chosen from all of them or from those of the first sub-table;
- * how many does a rebuild move? */
+/* Of 'stay' + 'go' items, 'go' are deleted, chosen from all of them or from those of the first
+ * sub-table.  How many does a rebuild move? */
 tamis_status kirsch_simulate_moves(const kirsch_setting *s, unsigned stay, unsigned go,
                                    bool first_only, unsigned trials, measured *value);
 

@@ -93,7 +93,7 @@ tamis_status kirsch_simulate_levels(const kirsch_setting *s, unsigned trials, me
     return TAMIS_OK;
 }
 
-/* What became of one table: its crises, and the items that the summary is wrong about. */
+/* The outcome of one table: its crises, and the items that the summary is wrong about. */
 static tamis_status outcome(const kirsch_setting *s, tamis_summary summary, unsigned trial,
                             double *crises, double *mistaken) {
     tamis_table *table;
@@ -168,7 +168,7 @@ tamis_status kirsch_simulate_fpr(const kirsch_setting *s, tamis_summary summary,
     return TAMIS_OK;
 }
 
-/* What an empty table with these parameters says of itself. */
+/* The info of an empty table with these parameters. */
 static tamis_status info_of(const tamis_table_params *params, tamis_table_state *info) {
     tamis_table *table;
     tamis_status status = tamis_table_create(params, NULL, &table);
@@ -186,9 +186,9 @@ static uint64_t in_units(uint64_t bits, uint64_t unit) {
 
 enum { WORD = 64, LINE = 512 };
 
-/* Bits of a summary: strings are 8 bits of distance, a type, and what the slot does not tell of the string,
- * with 255 slots more at the end; cells are of three to a byte where that is smaller; filters begin with a
- * word. */
+/* Bits of a summary. A string takes 8 bits of distance, a type, and the bits that its slot does not
+ * give; there are 255 more slots at the end. Cells are packed three to a byte if that is smaller.
+ * Filters begin at a word. */
 static uint64_t summary_bits(const kirsch_setting *s, tamis_summary summary,
                              const unsigned *counter_bits) {
     const uint64_t slots = string_slots(s);
@@ -208,7 +208,7 @@ static uint64_t summary_bits(const kirsch_setting *s, tamis_summary summary,
     }
 }
 
-/* A bit for each slot, of the stash as well, and a second one where the summary cannot remove: then deleted
+/* A bit for each slot, including the stash, and a second one if the summary cannot remove: then deleted
  * items stay in their slots until a rebuild. */
 tamis_status kirsch_simulate_bytes(const kirsch_setting *s, tamis_summary summary,
                                    measured *value) {

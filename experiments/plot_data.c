@@ -1,7 +1,7 @@
 /* plot_data.c - the numbers behind the plots in docs/models.md
  *
- * Three files for gnuplot.  Each holds several sets of points, divided by two empty lines and headed
- * by a comment with the name by which scripts/figures.sh asks for them.
+ * Three files for gnuplot.  Each holds several sets of points, separated by two empty lines.  A set
+ * begins with a comment that has its name for scripts/figures.sh.
  *
  *     error.dat     bits per key and error rate, one set per structure
  *     loads.dat     load and fraction of buckets, one set per way of hashing
@@ -24,7 +24,7 @@ static void set_name(FILE *out, const char *name) {
     fprintf(out, "\n\n# %s\n", name);
 }
 
-/* A point that the model has no number for is left out. */
+/* A point for which the model has no number is left out. */
 static void point(FILE *out, tamis_status status, double x, double y) {
     if (status == TAMIS_OK && y > 0 && y < 1)
         fprintf(out, "%.6g %.6g\n", x, y);
@@ -114,7 +114,7 @@ static void plot_rank(FILE *out, const char *name, unsigned extra_bits) {
 }
 
 /* MHT with three choices and 1.2 accesses per insert, in blocks of 512 bits that hold their counter.
- * The list, of half a percent of the keys, is not counted. */
+ * The list, half a percent of the keys, is not counted. */
 static void plot_balanced(FILE *out) {
     enum { CHOICES = 3 };
     set_name(out, "balanced-bloom");

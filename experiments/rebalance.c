@@ -1,11 +1,10 @@
 /* rebalance.c - moving elements in the background
  *
- * Section II.D of the paper: if the fingerprint and the bucket of an element tell its other buckets, as
- * permutations make it possible, elements can be moved long after they came.  No structure of ours does
- * so, because it does not pay: a bucket that was fuller has cut its elements, and what was cut is not
- * known any more.  The one that moves stays as short as it was, and so do those that it leaves, while
- * those that it joins are cut.  Loads become even, lengths do not.  So the tables here are only
- * simulated, by loads and lengths.
+ * Section II.D of the paper: if the fingerprint and the bucket of an element give its other buckets, as
+ * permutations allow, elements can be moved long after they came.  No structure of ours does so, because it
+ * does not pay.  A bucket that was fuller has cut its elements, and the cut bits are lost.  The element
+ * that moves stays as short as it was, and so do those it leaves behind, while those that it joins are cut.
+ * Loads become even, lengths do not.  So the tables here are only simulated, by loads and lengths.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,7 +18,7 @@ enum { BUCKETS = 16384, LOAD = 4, MOST = REBALANCE_LOADS, CHOICES_MAX = 4 };
 typedef struct element {
     unsigned bucket[CHOICES_MAX];
     unsigned home;   /* which of them */
-    unsigned length; /* bits that are known */
+    unsigned length; /* known bits */
 } element;
 
 typedef struct bucket {
@@ -54,7 +53,7 @@ static unsigned load_at(const table *t, const element *e, unsigned i) {
     return t->buckets[e->bucket[i]].load;
 }
 
-/* All elements of a bucket have one length: what there is room for, and what is known of each. */
+/* All elements of a bucket have one length: as much as there is room for and as is known of each. */
 static void put(table *t, unsigned number, unsigned home) {
     element *const e = &t->elements[number];
     bucket *const b = &t->buckets[e->bucket[home]];
@@ -85,7 +84,7 @@ static unsigned least_loaded(const table *t, const element *e) {
     return best;
 }
 
-/* False if a bucket is full, which at this load does not happen. */
+/* False if a bucket is full, which does not happen at this load. */
 static bool fill(table *t, unsigned moves) {
     for (unsigned n = 0; n < t->d * BUCKETS * LOAD; n++) {
         element *const e = &t->elements[n];

@@ -1,7 +1,7 @@
 /* simulate.c - what the simulations on real structures share
  *
- * The standard error is that of the mean over the trials, so that it contains what differs from filter to
- * filter; where a trial has few hits it is at least that of counting them.
+ * The standard error is that of the mean over the trials, so it includes the differences between
+ * filters. If a trial has few hits, it is at least that of counting them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -43,7 +43,7 @@ measured exactly(double value, double expected) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * What was simulated already
+ * Simulations that were already done
  */
 
 struct memo {

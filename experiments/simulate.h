@@ -17,13 +17,13 @@ typedef struct series {
 
 void series_add(series *s, double value);
 
-/* Mean and standard error of the values, one per trial.  'all' is the number of things that were looked
- * at, where the values are parts of things that happen or do not, or counts of them for each of n things:
- * however alike the trials are, the error is at least that of counting what has happened, and of one thing
- * where nothing has, or where it happened to all.  0: the values are no such parts. */
+/* Mean and standard error of the values, one per trial.  'all' is the number of things examined, if the
+ * values are parts of things that happen or do not, or counts of them for each of n things.  However
+ * alike the trials are, the error is at least that of counting what has happened, or of one thing if
+ * nothing happened or everything did. 0: the values are not such parts. */
 measured series_result(const series *s, double all);
 
-/* A value that chance has no part in. */
+/* A value without chance. */
 measured exactly(double value, double expected);
 
 /* -------------------------------------------------------------------------------------------------
@@ -32,7 +32,7 @@ measured exactly(double value, double expected);
 
 enum { RUN_VALUES = 40 };
 
-/* The values that were kept under this name, RUN_VALUES of them; NULL if there are none yet. */
+/* The values kept under this name, RUN_VALUES of them; NULL if there are none yet. */
 const measured *run_recall(const run *r, const char *name);
 
 /* Keep values under a name; those that are not given are NaN.  TAMIS_E_NOMEM. */
@@ -52,10 +52,10 @@ typedef struct experiment {
     unsigned trials;
 } experiment;
 
-/* What is seen of a filter: 'n' values of at most RUN_VALUES. */
+/* What is measured on a filter: 'n' values, at most RUN_VALUES. */
 typedef void look(const tamis_info *info, double rate, double *values);
 
-/* Look at each filter, after 'queries' queries for absent keys of which the part 'rate' was answered
+/* Look at each filter, after 'queries' queries for absent keys, of which the part 'rate' was answered
  * "present".  'all' is the number of things for series_result, for each trial and value. */
 tamis_status simulate_looks(const experiment *e, uint64_t queries, look *look_at, const double *all,
                             unsigned n, measured *values);

@@ -1,13 +1,13 @@
 /* song.c - the scheme of Song and others, simulated
  *
- * One table of buckets with a small counter each, which are the summary.  An item is hashed to d buckets and
- * adds one to their counters; a counter that is full stays so.  When all are in, an item belongs in the
- * bucket with the smallest counter.  An absent item is mistaken for a present one if none of its counters
- * is zero.  An item each of whose buckets is hit by another one has no bucket for itself, and may have to
- * share: without such items there is no crisis.
+ * One table of buckets with a small counter each; the counters are the summary.  An item is hashed to d
+ * buckets and adds one to their counters; a full counter stays full.  When all are in, an item belongs
+ * in the bucket with the smallest counter.  An absent item is mistaken for a present one if none of its
+ * counters is zero.  An item all of whose buckets are also hit by others has no bucket to itself, and
+ * may have to share.  Without such items there is no crisis.
  *
- * As reviewed in section IV of Kirsch and Mitzenmacher, "Simple Summaries for Hashing With Choices".  The
- * library keeps no table like that, so that the scheme is written out here.
+ * As reviewed in section IV of Kirsch and Mitzenmacher, "Simple Summaries for Hashing With Choices".
+ * The library has no such table, so the scheme is implemented here.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,7 +25,7 @@ typedef struct counters {
     unsigned char *bytes;
 } counters;
 
-/* Three bits may lie across two bytes; the array has one more, which stays zero. */
+/* Three bits may straddle two bytes; the array has one more byte, which stays zero. */
 static unsigned counter_get(const counters *c, unsigned i) {
     const size_t at = (size_t)i * SONG_BITS / 8;
     const unsigned both = (unsigned)c->bytes[at] | (unsigned)c->bytes[at + 1] << 8;
