@@ -165,8 +165,7 @@ typedef struct tamis_i_move {
 typedef struct tamis_i_search {
     const void *context; /* for the functions below */
     const tamis_i_choices *choices;
-    uint64_t
-        stays; /* a fingerprint that must not move: that of the key to insert */
+    uint64_t stays; /* a fingerprint that must not move: that of the key to insert */
     /* The remainders in a full bucket, at most TAMIS_I_BUCKET_KEYS_MAX; each stands for an element that
      * can move.  Returns how many. */
     unsigned (*list)(const void *context, uint64_t number, uint64_t *remainders);

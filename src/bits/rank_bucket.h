@@ -67,10 +67,9 @@ typedef struct tamis_i_rank_bucket {
     uint64_t link_at[TAMIS_I_RANK_PIECES]; /* offsets within a piece, in bits */
     uint64_t higher_at[TAMIS_I_RANK_PIECES];
     uint64_t slots_at[TAMIS_I_RANK_PIECES];
-    uint64_t bits; /* of all */
-    uint64_t
-        middle;    /* the first of a bucket that may be neither in its first line nor in its last */
-    uint64_t head; /* the last bit of a bucket that is fetched before its indexes are known */
+    uint64_t bits;   /* of all */
+    uint64_t middle; /* first bit that may be in neither the first nor the last line of a bucket */
+    uint64_t head;   /* last bit of a bucket that is fetched before its indexes are known */
     uint64_t home_mask, fingerprint_mask;
 } tamis_i_rank_bucket;
 
@@ -92,9 +91,8 @@ typedef struct tamis_i_rank_view {
     unsigned last;   /* its last slot */
     unsigned before; /* the last but one */
     uint64_t copies; /* of the fingerprint: matching slots plus their counters */
-    unsigned
-        match; /* if copies > 0: a matching slot, if possible one whose counter is not full */
-    uint64_t slot; /* what it holds */
+    unsigned match;  /* if copies > 0: a matching slot, if possible one whose counter is not full */
+    uint64_t slot;   /* what it holds */
 } tamis_i_rank_view;
 
 /* What the queries of a group ask for, and what was computed when it was prepared: in columns, which

@@ -42,7 +42,7 @@
 #define SPACING    0.125 /* between them, in standard deviations */
 #define SMOOTH     64.0  /* from this standard deviation on, they are as good as normal */
 #define LITTLE     0.3   /* below this variance two neighbouring numbers are enough */
-#define CROWD      1e5 /* arrivals at a block that takes thousands: any number is as good */
+#define CROWD      1e5   /* arrivals at a block that takes thousands: any number is as good */
 #define NEGLIGIBLE 1e-12
 
 /* ---- one block ---- */

@@ -282,8 +282,8 @@ static tamis_status model_line_way_rate(const tamis_line_shape *s, uint64_t n, c
     return TAMIS_OK;
 }
 
-/* A key finds all its lines full with probability f^WAY.  An insert adds 1 / (1 - f) keys to the mean
- * of the lines. */
+/* A key finds all its lines full with probability f^WAY.  An insert looks at 1 / (1 - f) lines, and so
+ * adds that much to the mean times the lines. */
 static tamis_status model_line_way_overflow(const tamis_line_shape *s, uint64_t n, double *keys) {
     enum { STEPS = 256 };
     double p[LIMIT_MAX + 1], mean, sum = 0;

@@ -13,13 +13,11 @@ typedef struct tamis_i_multilevel_walk {
     uint64_t n;
     double *work;
     double *waiting; /* [x], x <= n: probability that x items are handed on */
-    double
-        *placed; /* [x]: expected number of items placed in the last sub-table, where x went on */
+    double *placed;  /* [x]: expected items placed in the last sub-table, where x went on */
     double neglected;
 } tamis_i_multilevel_walk;
 
-/* Begin with exactly n items.  TAMIS_E_DOMAIN, TAMIS_E_ARGUMENT if the work space is too short.
- * */
+/* Begin with exactly n items.  TAMIS_E_DOMAIN, TAMIS_E_ARGUMENT if the work space is too short. */
 tamis_status tamis_i_multilevel_start(tamis_i_multilevel_walk *walk, uint64_t n,
                                       const uint64_t *buckets, unsigned n_tables, double *work,
                                       size_t work_len);

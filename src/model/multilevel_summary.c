@@ -70,8 +70,7 @@ tamis_status tamis_model_summary_interpolation(uint64_t n, unsigned bits, double
         return TAMIS_E_DOMAIN;
     const double M = ldexp(1, (int)bits);
     const double items = (double)n;
-    /* The logarithm is at most -n(n-1)/2M: past 800 the chance of n different strings is zero.
-     * */
+    /* The logarithm is at most -n(n-1)/2M: past 800 the chance of n different strings is zero. */
     const bool crowded = n > 1 && items * (items - 1) / 2 > 800 * M;
     *failure =
         n > 1 ? (crowded || items > M ? 1 : -expm1(model_multilevel_summary_log_all_distinct(n, M)))

@@ -10,8 +10,8 @@
 
 /* What is wanted.  A zero stands for the default. */
 typedef struct tamis_i_table_need {
-    uint64_t n;       /* items, 1 to 2^40 */
-    uint64_t deleted; /* deleted items that may wait for a rebuild, besides n: a summary that
+    uint64_t n;              /* items, 1 to 2^40 */
+    uint64_t deleted;        /* deleted items that may wait for a rebuild, besides n: a summary that
                               * cannot remove must have room for them too */
     tamis_i_summary_id kind; /* of the summary; not 'song', which no model plans */
     double odds;             /* probability of a crisis or failure, 1e-16 to 0.5; default 1e-9 */
@@ -27,10 +27,11 @@ typedef struct tamis_i_table_plan {
     uint64_t buckets[TAMIS_I_SUMMARY_TYPES_MAX];
     tamis_i_summary_params summary;
     double items[TAMIS_I_SUMMARY_TYPES_MAX]; /* expected in each sub-table */
-    double crisis;  /* bound on the probability that an item finds no slot; with churn, on the
-                            * expected number of such items at a moment */
-    double failure; /* the same for items with a wrong answer */
-    double fpr;     /* predicted error rate */
+    /* Bounds on the probability that an item finds no slot, and that one gets a wrong answer; with churn,
+     * on the expected number of such items at a moment. */
+    double crisis;
+    double failure;
+    double fpr;            /* predicted error rate */
     uint64_t summary_bits; /* without rounding */
 } tamis_i_table_plan;
 

@@ -67,8 +67,8 @@ typedef struct tamis_i_table_move {
 typedef struct tamis_i_rebuild {
     tamis_i_phase phase;
     uint64_t cursor; /* the next slot */
-    tamis_i_table_move
-        *moves; /* TAMIS_I_JOURNAL_GROUP of them, and the images after them; NULL: none are made */
+    /* TAMIS_I_JOURNAL_GROUP moves, and the images after them; NULL: none are made. */
+    tamis_i_table_move *moves;
     unsigned char *images;
     unsigned n_moves;
     tamis_i_summary shadow; /* the new summary; body NULL: there is none */
