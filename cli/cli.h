@@ -412,8 +412,8 @@ void signals_release(void);
  * JSON (json.c)
  */
 
-/* Writes one JSON document.  'name' is the member's name inside an object and NULL elsewhere.
- * A compact array or object is on one line. */
+/* Writes one JSON document.  'name' is the member's name inside an object and NULL elsewhere.  A
+ * compact array or object is on one line. */
 #define JSON_DEPTH 8
 typedef struct json {
     FILE *out;

@@ -15,8 +15,8 @@
 /* Odd multipliers, one for each bit that a key sets in its block. */
 extern const uint32_t tamis_i_block_factors[TAMIS_I_BLOCK_HASHES_MAX];
 
-/* The position of bit number i of a hash: 32-bit arithmetic, the top 9 bits of low x factor + high.  A vector
- * unit computes several of them at once. */
+/* The position of bit number i of a hash: 32-bit arithmetic, the top 9 bits of low x factor + high.  A
+ * vector unit computes several at once. */
 static inline unsigned tamis_i_block_bit(uint64_t hash, unsigned i) {
     return ((uint32_t)hash * tamis_i_block_factors[i] + (uint32_t)(hash >> 32)) >> 23;
 }

@@ -196,8 +196,7 @@ typedef struct tamis_i_choices_turn {
     size_t n_now, n_next;
 } tamis_i_choices_turn;
 
-/* The work on the buckets of keys.  'layout' is the engine's layout, whose first member is the
- * choices. */
+/* The work on the buckets of keys.  'layout' is the engine's layout, whose first member is the choices. */
 typedef struct tamis_i_choices_ops {
     /* Does one of the key's buckets hold it? */
     bool (*contains)(const tamis_i_choices *layout, uint64_t *table, tamis_digest digest);

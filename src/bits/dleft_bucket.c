@@ -182,8 +182,7 @@ static bool dleft_bucket_insert64(uint64_t *group, uint64_t fingerprint) {
                    new_width = tamis_i_dleft_states64[state].alone;
     const unsigned told = tamis_i_dleft_states64[state].told;
     const unsigned cut = load == 0 ? 0 : width + old->told - new_width - told;
-    /* How many begin with 0: told by the state, or counted by their highest bits, since they are in
-     * order. */
+    /* How many begin with 0: told by the state, or counted by their highest bits, as they are in order. */
     unsigned zeros = old->bound[1];
     if (old->told == 0)
         for (zeros = 0; zeros < load && (group[0] >> (width * (zeros + 1) - 1) & 1) == 0;)

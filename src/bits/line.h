@@ -116,8 +116,7 @@ typedef struct tamis_i_line_keys {
     uint64_t *at[TAMIS_I_GROUP]; /* the line */
     uint64_t home[TAMIS_I_GROUP];
     uint64_t fingerprint[TAMIS_I_GROUP];
-    /* For lines that pass on: the second line, if the first does not answer, and the answer of the
-     * first. */
+    /* For lines that pass on: the second line, if the first does not answer, and the first's answer. */
     uint64_t *further[TAMIS_I_GROUP];
     uint8_t answer[TAMIS_I_GROUP];
 } tamis_i_line_keys;
@@ -228,8 +227,7 @@ typedef struct tamis_i_line_lengths {
     unsigned r, longs, bits, over;
 } tamis_i_line_lengths;
 
-/* The lengths in a multiset's line of n entries, with one more in entry 'start', before any loses a
- * bit. */
+/* The lengths in a multiset's line of n entries, with one more in entry 'start', before any loses a bit. */
 TAMIS_INLINE tamis_i_line_lengths tamis_i_line_with_one(const tamis_i_line *line, unsigned n,
                                                         unsigned start, bool is_new_run,
                                                         unsigned homes, tamis_i_line_lengths now) {

@@ -17,9 +17,8 @@
  * g, slot 3 + 2.  A slot lies behind the one that leads to it.
  *
  * A bucket that has more fingerprints than slots continues in up to two extensions.  The three are its
- * pieces, and slots are numbered across them.  All are bit fields of one array of words (the table),
- * packed without gaps.  A link of 0 means that there is no further piece, a link of i means piece
- * number i - 1:
+ * pieces, and slots are numbered across them.  All are bit fields of one array of words (the table), packed
+ * without gaps.  A link of 0 means that there is no further piece, a link of i means piece number i - 1:
  *
  *      bucket        [ base: homes ][ link ][ higher: Z1 ][ slots: Z1 x slot_bits ]
  *      extension 2   [ in use: 1   ][ link ][ higher: Z2 ][ slots: Z2 x slot_bits ]

@@ -36,8 +36,7 @@ static inline tamis_i_fields tamis_i_fields_of(unsigned width) {
  * multiple of the width of the fields, and at most their step. */
 static inline uint64_t tamis_i_fields_match(const tamis_i_fields *fields, const uint64_t *words,
                                             unsigned at, unsigned width, uint64_t value) {
-    /* Reads the second word only if it is needed, without a branch; otherwise reads the first one
-     * again. */
+    /* Reads the second word only if it is needed, without a branch; otherwise reads the first one again. */
     const unsigned shift = at % 64;
     const uint64_t *const first = words + at / 64, *const next = first + (shift + width > 64);
     const uint64_t window = *first >> shift | *next << 1 << (63 - shift);

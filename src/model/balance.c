@@ -213,9 +213,8 @@ tamis_status tamis_model_balance_bound(double accesses, double load, double over
     return TAMIS_OK;
 }
 
-/* Theorems 3, 4 and 5, conditions (i) and (iii): h = k0, and p makes the scheme's blocks equal to
- * those of the bound.  The chance of load h + 1 grows with p, from 0 to P(X > h), so the solution
- * is unique. */
+/* Theorems 3, 4 and 5, conditions (i) and (iii): h = k0, and p makes the scheme's blocks equal to those
+ * of the bound.  The chance of load h + 1 grows with p, from 0 to P(X > h), so the solution is unique. */
 static void model_balance_parameters(const bound *b, unsigned *h, double *p) {
     double low = 0, high = 1;
     for (unsigned i = 0; i < 200 && high - low > 1e-16 * high; i++) {
@@ -647,8 +646,7 @@ tamis_status tamis_model_balance_fpr(const tamis_balance_shape *shape, double lo
     return TAMIS_OK;
 }
 
-/* Section IX: sum over j of P_j FPR_j, where P_j is the chance that a query reads j blocks or
- * more. */
+/* Section IX: sum over j of P_j FPR_j, where P_j is the chance that a query reads j blocks or more. */
 tamis_status tamis_model_balance_fpr_printed(const tamis_balance_shape *shape, double load,
                                              unsigned bits, unsigned hashes, double *fpr) {
     meeting met[CHOICES_MAX];

@@ -22,7 +22,7 @@
  * blocks have sent away more than the mean, it is larger.  To first order a mean over the blocks, A =
  * E[a(X)], then deviates by the mean of
  *
- *     u(X) = a(X) - A' / (1 - f) g(X),       g = X - l keys taken,   1 - f = E[g]',   A' = Cov(a, X) / Var X,
+ *     u(X) = a(X) - A' / (1 - f) g(X),    g = X - l keys taken,   1 - f = E[g]',   A' = Cov(a, X) / Var X,
  *
  * which is uncorrelated with X.  With F the mean error of a block, and s the mean of "on, and no
  * error", a query errs with probability E[F (1 + s + ... + s^(d-1))], expanded to second order.  A
@@ -47,8 +47,7 @@
 
 /* ---- one block ---- */
 
-/* Means over a block.  x, l, e, s: arrivals, keys sent away, error, on and no error; xx: of x^2, and
- * so on. */
+/* Means over a block. x, l, e, s: arrivals, keys sent away, error, on and no error; xx: of x^2, etc. */
 typedef struct finite_block {
     double x, l, e, s;
     double xx, xl, xe, xs, ll, le, ls, ee, es, ss;

@@ -23,8 +23,7 @@
  * advance together, with k steps of arithmetic per throw.  The blocked filter takes the mean over a
  * Poisson number of keys at the same time.
  *
- * Confirmed by tests/model/test_model_bloom.c against enumeration of small tables and simulation of
- * blocks.
+ * Confirmed by tests/model/test_model_bloom.c against enumeration of small tables and simulation of blocks.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -171,8 +171,7 @@ tamis_status tamis_model_balance_cost(double accesses, double load, double overf
         return status;
     if (n < (size_t)cut.k0 + 2)
         return TAMIS_E_DOMAIN;
-    /* The steps must never fall, from a first one that is not negative, within the last bit of the
-     * costs. */
+    /* The steps must never fall, and the first must not be negative, within the last bit of the costs. */
     double step = 0;
     for (size_t i = 0; i + 1 < n; i++) {
         const double next = cost[i + 1] - cost[i];

@@ -398,8 +398,7 @@ static tamis_status model_line_beyond(const tamis_line_shape *s, uint64_t n, dou
     return TAMIS_OK;
 }
 
-/* Is the load sensible?  Beyond a few times what fits in a line nobody needs an answer, and sums are
- * long. */
+/* Is the load sensible?  Beyond a few times what fits in a line the sums are long and useless. */
 static bool model_line_sensible(const tamis_line_shape *s, uint64_t n) {
     return n <= N_MAX && (double)n / (double)s->lines <= 4.0 * LINE_BITS;
 }

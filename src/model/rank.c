@@ -11,8 +11,8 @@
  * W1 = Z1, W2 = Z1 + Z2 and W3 = Z1 + Z2 + Z3 are the loads up to which a bucket lives in one, two or
  * three pieces.  "Which extension" is 0 for none or a number up to J: as many bits as J has.
  *
- * Symbols: n keys, mu = n/B mean load of a bucket, O = number of buckets whose load exceeds W,
- * x = further bits per slot (a counter, a value), P_o = probability that some key finds no slot.
+ * Symbols: n keys, mu = n/B mean load of a bucket, O = number of buckets whose load exceeds W, x =
+ * further bits per slot (a counter, a value), P_o = probability that some key finds no slot.
  *
  * After Hua, Zhao, Lin and Xu, "Rank-Indexed Hashing: A Compact Construction of Bloom Filters and
  * Variants", ICNP 2008, sections III to V.

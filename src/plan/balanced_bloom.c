@@ -35,7 +35,7 @@ static unsigned plan_balanced_filter_bits(const design *d) {
     return d->block_bits - tamis_model_balance_counter_bits(d->shape.threshold);
 }
 
-/* The sub-tables of the filter, in whole blocks: at least one each, the rest in the ratio of the
+/* The sub-tables of the filter, in whole blocks: at least one each, the rest in proportion to the
  * weights. */
 static void plan_balanced_set_shares(design *d) {
     const unsigned choices = d->shape.choices;

@@ -193,8 +193,7 @@ static tamis_status plan_line_cap(const tamis_need *need, trial *t) {
     }
 }
 
-/* The number of lines; half a percent less if all homes are in one word, because queries are then
- * faster. */
+/* The number of lines; half a percent less if all homes are in one word, since queries are then faster. */
 static double plan_line_price(const trial *t) {
     return (t->shape.homes == 64 ? 0.995 : 1) * (double)t->shape.lines;
 }

@@ -62,8 +62,7 @@ static tamis_status need_in(tamis_need *own, const tamis_need *need) {
     return TAMIS_OK;
 }
 
-/* A key that is inserted often must neither fill its buckets nor be counted wrongly: that takes
- * counters. */
+/* A key that is inserted often must not fill its buckets or be counted wrongly: that takes counters. */
 static bool plan_can_do(const tamis_i_kind *kind, const tamis_need *need) {
     return (!need->deletes || (kind->abilities & TAMIS_CAN_REMOVE) != 0) &&
            (!need->merges || (kind->abilities & TAMIS_CAN_MERGE) != 0) &&

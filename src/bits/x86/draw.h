@@ -1,7 +1,6 @@
 /* draw.h - numbers drawn from the digests of four keys at once: for AVX2
  *
- * Like tamis_i_take() of hash/hash.h, for numbers below 2^32.  With w and v the halves of half a
- * digest,
+ * Like tamis_i_take() of hash/hash.h, for numbers below 2^32.  With w and v the halves of half a digest,
  *
  *      (w 2^32 + v) x n = first 2^64 + rest,    rest x m = second 2^64 + ...
  *

@@ -30,8 +30,7 @@ TAMIS_I_TARGET_BOTH void tamis_i_dynamic_add_any_x86(const tamis_i_dynamic_bucke
     const tamis_i_dynamic_quick q = tamis_i_dynamic_quick_of(layout);
     tamis_i_dynamic_told t = tamis_i_dynamic_quick_told(&q, bucket);
     const uint64_t n = t.n, own = layout->longest;
-    /* Elements of one length count as group b.  If there are none, group b is as long as the new
-     * element. */
+    /* Elements of one length count as group b.  Without any, group b is as long as the new element. */
     t.tail_b = n == 0 ? own - 8 : t.n_b == 0 ? t.tail_a : t.tail_b;
     t.n_a = t.n_b == 0 ? 0 : t.n_a;
     t.n_b = n - t.n_a;

@@ -12,8 +12,7 @@
  * upper ones, so a mask of the bits to keep turns this into one PEXT per word.  With S the first bits
  * of all tails, and T those shifted up by what each loses, T - S has all bits that go.
  *
- * Memory outside of the bucket is not touched: what would extend behind it is read from its last 8
- * bytes.
+ * Memory outside of the bucket is not touched: what would extend behind it is read from its last 8 bytes.
  *
  * SPDX-License-Identifier: MIT
  */

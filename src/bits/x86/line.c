@@ -39,8 +39,7 @@ const uint16_t tamis_i_line_splits_96[129] = {SPLITS(TAMIS_I_LINE_BITS - 96)};
 /* ---- looking ---- */
 
 /* The same for one call per key.  Half of the absent keys end at their home.  The branch is not
- * predicted, but the next call and its fetch come sooner.  In a group it would cost more than it
- * saves. */
+ * predicted, but the next call and its fetch come sooner.  In a group it would cost more than it saves. */
 FAST TAMIS_INLINE bool has_one(const tamis_i_line *line, const uint64_t *words, unsigned homes,
                                bool wide, bool set, unsigned home, uint64_t fingerprint) {
     const uint64_t all = words[homes > 64 ? home / 64 : 0];

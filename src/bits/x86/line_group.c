@@ -1,4 +1,4 @@
-/* line_group.c - the work on the lines of sixteen keys at once, for x86-64 with POPCNT, LZCNT, BMI2 and AVX2
+/* line_group.c - the work on the lines of sixteen keys, for x86-64 with POPCNT, LZCNT, BMI2 and AVX2
  *
  * The work on one key is a chain of some fifty cycles, in which each step waits for the last one, and a
  * processor looks ahead over two or three keys.  So the work is done in stages, each for all keys.
