@@ -285,7 +285,7 @@ static void all_rounds(run *r) {
             remove_round(r, round, (round + i) % n);
 }
 
-/* ---- what it tells ---- */
+/* ---- results ---- */
 
 static bench_spread spread(double *room, unsigned n) {
     qsort(room, n, sizeof *room, by_size);

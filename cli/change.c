@@ -27,7 +27,7 @@ static bool allow_growth(const char *command, const change_options *chosen, tami
     return set_allow_growth(command, filter, chosen->fpr);
 }
 
-/* Load, change and save, while nobody else does. 'reader' has read nothing yet. */
+/* Load, change and save, while nobody else does.  'reader' has read nothing yet. */
 static int run_change(key_reader *reader, const change_options *chosen, unsigned abilities,
                       set_changer *changer) {
     const char *const command = reader->command;

@@ -1,6 +1,6 @@
 /* sets.c - sets in files
  *
- * The library says why bytes are not a valid set. Here the operating system is asked first why a file
+ * The library says why bytes are not a valid set.  Here the operating system is asked first why a file
  * cannot be opened at all, because that is what people want to know about a missing file.
  *
  * SPDX-License-Identifier: MIT
@@ -133,8 +133,8 @@ static bool check_folder(const char *command, const char *path) {
     return false;
 }
 
-/* May the regular file at 'path' be replaced? A file that does not begin like a set is something that
- * somebody wanted to keep. An empty file is not, and a file that cannot be read cannot be judged. false
+/* May the regular file at 'path' be replaced?  A file that does not begin like a set is something that
+ * somebody wanted to keep.  An empty file is not, and a file that cannot be read cannot be judged. false
  * after a complaint. */
 static bool check_old(const char *command, const char *path, const struct stat *about) {
     static const char whole[] = "\x89TAMIS\r\n";

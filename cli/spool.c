@@ -96,7 +96,7 @@ uint64_t spool_count(const spool *s) {
     return s->in_file + s->in_buffer;
 }
 
-/* A short list stays in the buffer. The rest of a long one goes to the file, and the buffer is used to
+/* A short list stays in the buffer.  The rest of a long one goes to the file, and the buffer is used to
  * read it. */
 bool spool_rewind(void *context) {
     spool *const s = context;

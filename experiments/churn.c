@@ -17,7 +17,7 @@ static uint64_t random_next(uint64_t *state) {
     return z ^ (z >> 31);
 }
 
-/* What one trial found. */
+/* The result of one trial. */
 typedef struct trial {
     double rate, at_least[CHURN_LOADS], arrivals, buckets;
     uint64_t stash_most, stash_last;

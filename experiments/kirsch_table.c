@@ -186,8 +186,8 @@ static uint64_t in_units(uint64_t bits, uint64_t unit) {
 
 enum { WORD = 64, LINE = 512 };
 
-/* Bits of a summary. A string takes 8 bits of distance, a type, and the bits that its slot does not
- * give; there are 255 more slots at the end. Cells are packed three to a byte if that is smaller.
+/* Bits of a summary.  A string takes 8 bits of distance, a type, and the bits that its slot does not
+ * give; there are 255 more slots at the end.  Cells are packed three to a byte if that is smaller.
  * Filters begin at a word. */
 static uint64_t summary_bits(const kirsch_setting *s, tamis_summary summary,
                              const unsigned *counter_bits) {

@@ -1,7 +1,7 @@
 /* simulate.c - what the simulations on real structures share
  *
  * The standard error is that of the mean over the trials, so it includes the differences between
- * filters. If a trial has few hits, it is at least that of counting them.
+ * filters.  If a trial has few hits, it is at least that of counting them.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -64,7 +64,7 @@ typedef struct node {
 #define NODES 192u
 #define NONE  NODES
 
-/* Is the bucket on the path from this node back to the root? If a path left a bucket twice, the element
+/* Is the bucket on the path from this node back to the root?  If a path left a bucket twice, the element
  * to be moved the second time could be gone. */
 static bool choices_on_way(const node *nodes, unsigned at, uint64_t number) {
     for (; at != NONE; at = nodes[at].parent)
@@ -116,7 +116,7 @@ unsigned tamis_i_choices_search(const tamis_i_search *search, const uint64_t *ro
     return 0;
 }
 
-/* Each line ends in bits that belong to no bucket. The last line may end in whole unused buckets. */
+/* Each line ends in bits that belong to no bucket.  The last line may end in whole unused buckets. */
 bool tamis_i_choices_rest_is_zero(const tamis_i_choices *choices, const uint64_t *table,
                                   uint64_t n_table) {
     const uint64_t n_buckets = choices->subtables * choices->buckets;

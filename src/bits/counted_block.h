@@ -36,7 +36,7 @@ typedef struct tamis_i_counted_block_places {
 extern const uint32_t tamis_i_counted_block_factors[TAMIS_I_COUNTED_BLOCK_PLACES];
 
 /* The place in its block of bit number i of a hash: 16 bits of low x factor + high, scaled to the
- * number of bits.  The places are equally likely within 0.8 %. This changes an error rate by less than
+ * number of bits.  The places are equally likely within 0.8 %.  This changes an error rate by less than
  * a thousandth of itself. */
 static inline unsigned tamis_i_counted_block_place(const tamis_i_counted_block *layout,
                                                    uint64_t hash, unsigned i) {

@@ -5,8 +5,8 @@
  * The rest is still a prefix of the full fingerprint, and a query needs nothing else.
  *
  * Semi-sorting.  Fingerprints are kept in the order of their first bit (128: first two bits).  Besides
- * the load, the state then tells how many of them begin with 0 (128: with 00, 01, 10, 11), so that bit
- * (those bits) need not be stored.  The states are used as follows:
+ * the load, the state then tells how many of them begin with 0 (128: with 00, 01, 10, 11).  The first
+ * bit (first two bits) need not be stored.  The states are used as follows:
  *
  *      64 bits    loads 0 to 3, 6          1 state each                       5
  *                 load 4: 5, load 5: 6     how many begin with 0             11     together  16

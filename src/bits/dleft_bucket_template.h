@@ -11,7 +11,7 @@
 
 #define GROUP TAMIS_I_DLEFT_GROUP
 
-/* Is one of the fields, 'width' bits each and 'length' bits in all, equal to 'rest'? Bits past the
+/* Is one of the fields, 'width' bits each and 'length' bits in all, equal to 'rest'?  Bits past the
  * length do not matter. */
 TAMIS_INLINE bool match(uint64_t fields, unsigned length, unsigned width, uint64_t rest) {
     const uint64_t ones = tamis_i_repeat[width], high = ones << (width - 1), low = high - ones;
@@ -64,7 +64,7 @@ TAMIS_INLINE bool find_in(const tamis_i_dleft_bucket *layout, const uint64_t *gr
     const uint64_t rest = wanted & tamis_i_low_mask(width);
     unsigned at = p.at + bound[0] * width, length = (unsigned)(bound[1] - bound[0]) * width;
     if (TAMIS_LIKELY(length <= 64)) {
-        /* Two words from the first bit on. Nothing past the last word of the group is needed. */
+        /* Two words from the first bit on.  Nothing past the last word of the group is needed. */
         const unsigned word = at / 64, shift = at % 64;
         const unsigned next = word + 1 < layout->words ? word + 1 : word;
         const uint64_t fields = group[word] >> shift | group[next] << 1 << (63 - shift);
@@ -79,7 +79,7 @@ TAMIS_INLINE bool find_in(const tamis_i_dleft_bucket *layout, const uint64_t *gr
     return false;
 }
 
-/* The search in a single bucket of 64 bits, by state. The whole word is compared at once, and a mask
+/* The search in a single bucket of 64 bits, by state.  The whole word is compared at once, and a mask
  * per first bit tells which fields count. */
 typedef struct plan64 {
     uint64_t ones;    /* the lowest bits of all fields */

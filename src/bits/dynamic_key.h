@@ -24,7 +24,7 @@ static inline unsigned dynamic_bit_of(const tamis_i_probe *probe, unsigned i) {
     return (unsigned)probe->word[1 + i];
 }
 
-/* Elements of bucket i that are a prefix of the fingerprint. 'hits' are those with matching heads, 16
+/* Elements of bucket i that are a prefix of the fingerprint.  'hits' are those with matching heads, 16
  * bits for each bucket. */
 static inline unsigned dynamic_matches(const tamis_i_dynamic_layout *l, const tamis_i_probe *probe,
                                        unsigned i, uint64_t hits) {

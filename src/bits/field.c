@@ -1,6 +1,6 @@
 /* field.c - moving part of a bit array by some bits
  *
- * Both moves go once over the words that the range touches. The first and the last word are merged with
+ * Both moves go once over the words that the range touches.  The first and the last word are merged with
  * the bits that must stay.
  *
  * SPDX-License-Identifier: MIT

@@ -91,7 +91,8 @@ static unsigned line_bits_for(const tamis_i_line *line, unsigned n) {
     return most < room ? most : room;
 }
 
-/* Where the last run begins that begins at or before entry 'at'.  'ends' is an array of bits. */
+/* Where the run begins that entry 'at' would belong to: the last one that begins at or before it.
+ * 'ends' is an array of bits. */
 static unsigned line_start_before(const uint64_t *ends, unsigned from, unsigned at) {
     while (at > 0 && !tamis_i_bit_get(ends, from + at - 1))
         at--;

@@ -103,7 +103,7 @@ typedef struct tamis_i_rank_keys {
     uint64_t last[TAMIS_I_GROUP];   /* number of the slot where the chain leaves the bucket */
     uint64_t first[TAMIS_I_GROUP];  /* long buckets: first bit of the chain's first slot */
     uint64_t second[TAMIS_I_GROUP]; /* of the second, or the same if there is none */
-    uint64_t state[TAMIS_I_GROUP];  /* bits: there is a chain, and more than this can tell */
+    uint64_t state[TAMIS_I_GROUP];  /* bits: there is a chain; there is more to look at */
     uint8_t yes[TAMIS_I_GROUP];     /* short buckets: what is known by then */
     uint8_t left[TAMIS_I_GROUP];    /* queries whose chain leaves the bucket */
     unsigned n_left;

@@ -20,7 +20,7 @@ uint64_t tamis_i_words_rank(const uint64_t *words, uint64_t at) {
     return rest == 0 ? sum : sum + tamis_i_ones_of(words[at / 64] & tamis_i_low_mask(rest));
 }
 
-/* Byte sums as in tamis_i_ones_of, then all their prefix sums by one multiplication. The first byte
+/* Byte sums as in tamis_i_ones_of, then all their prefix sums by one multiplication.  The first byte
  * whose prefix sum exceeds r holds the bit. */
 unsigned tamis_i_words_select(uint64_t word, unsigned r) {
     uint64_t w = word - (word >> 1 & 0x5555555555555555u);

@@ -34,7 +34,7 @@
 #define BUCKETS_MAX ((uint64_t)1 << 46)
 #define LAMBDA_MIN  0.3
 #define LAMBDA_MAX  6.4
-#define WIDTH_MAX   512u /* loads that the search tells apart above the smallest Z1 */
+#define WIDTH_MAX   512u /* loads that the search distinguishes above the smallest Z1 */
 
 /* The number of bits of a number up to 'most'; 0 for 0. */
 static unsigned model_rank_bit_width(uint64_t most) {

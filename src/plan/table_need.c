@@ -36,7 +36,7 @@ static tamis_status plan_table_need_make(const tamis_table_need *need, tamis_tab
     if (kind == NULL || need->n > TAMIS_CAPACITY_MAX || params->bucket > TAMIS_TABLE_BUCKET_MAX ||
         params->rebuild_permille > 1000)
         return TAMIS_E_ARGUMENT;
-    /* A summary that forgets is planned for items that come and go. One that does not must also hold
+    /* A summary that forgets is planned for items that come and go.  One that does not must also hold
      * the deleted ones, until a rebuild. */
     const bool forgets = (kind->abilities & TAMIS_I_SUMMARY_CAN_REMOVE) != 0;
     const tamis_i_table_need own = {

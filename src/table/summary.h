@@ -47,7 +47,7 @@ static inline uint64_t tamis_i_table_bucket(tamis_digest digest, unsigned type, 
     return tamis_i_range(tamis_i_word(digest, type), buckets);
 }
 
-/* As stored in files. */
+/* Numbers as stored in files. */
 typedef enum tamis_i_summary_id {
     TAMIS_I_SUMMARY_INTERPOLATION = 1,
     TAMIS_I_SUMMARY_SINGLE = 2,

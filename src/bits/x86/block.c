@@ -99,7 +99,7 @@ AVX2 TAMIS_INLINE void block_add_four(__m256 *low, __m256 *high, __m128i four) {
     }
 }
 
-/* Those of eight, or of the first four. */
+/* The same for eight hashes, or for the first four. */
 AVX2 TAMIS_INLINE void block_add_eight(__m256 *low, __m256 *high, __m256i where, bool upper) {
     const __m256i eight =
         tamis_i_halves_entries(_mm256_srli_epi32(where, 23), _mm256_set1_epi32(31));

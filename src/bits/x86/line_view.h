@@ -39,7 +39,7 @@ FAST TAMIS_INLINE uint64_t window_before(const uint64_t *words, unsigned end, un
     return window >> (at + 64 - 8 * byte) % 64; /* for no bits, any shift will do */
 }
 
-/* From byte 64 - m / 8 of row m % 8 on lie m ones and then zeros, 512 bits in all. */
+/* Row m % 8 has m ones and then zeros from byte 64 - m / 8 on, 512 bits in all. */
 extern const uint64_t tamis_i_line_below[8][16];
 
 typedef struct wide_line {
