@@ -33,6 +33,8 @@
  *
  * Planning is in tamis/plan.h, the analysis by itself in tamis/model.h.
  *
+ * The header is not split: it is the manual of one handle.
+ *
  * SPDX-License-Identifier: MIT
  */
 #ifndef TAMIS_TAMIS_H
@@ -134,8 +136,8 @@ typedef enum tamis_hash_id {
 /* The name of a hash as the command line spells it ("aes"), or NULL for no such hash. */
 TAMIS_API const char *tamis_hash_name(tamis_hash_id hash);
 
-/* A hash with its seed, ready for use: tamis_hasher_init, below.  Its size is part of the interface; what is in
- * it is not.  It may be copied, and read by many threads. */
+/* A hash with its seed, ready for use: tamis_hasher_init, below.  Its size is part of the interface; its content
+ * is not.  It may be copied, and read by many threads. */
 typedef union tamis_hasher {
     uint64_t words[256];
     long double aligned;

@@ -1,7 +1,7 @@
 /* hasher.h - the hash of a filter or table: which one, under which seed
  *
- * All that follows from the seed is worked out once, when the handle is made.  The operations are those of the
- * hash that was chosen, for the processor that there is.
+ * Everything that follows from the seed is computed once, when the handle is made.  The operations are those
+ * of the chosen hash for the processor at hand.
  *
  * SPDX-License-Identifier: MIT
  */
