@@ -136,8 +136,8 @@ typedef enum tamis_hash_id {
 /* The name of a hash as the command line spells it ("aes"), or NULL for no such hash. */
 TAMIS_API const char *tamis_hash_name(tamis_hash_id hash);
 
-/* A hash with its seed, ready for use: tamis_hasher_init, below.  Its size is part of the interface; its content
- * is not.  It may be copied, and read by many threads. */
+/* A hash with its seed, ready for use: see tamis_hasher_init, below.  Its size is part of the interface; its
+ * content is not.  It may be copied, and many threads may read it. */
 typedef union tamis_hasher {
     uint64_t words[256];
     long double aligned;
