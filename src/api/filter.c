@@ -104,22 +104,17 @@ tamis_status tamis_filter_insert_u64(tamis_filter *filter, uint64_t key, bool *a
     return tamis_filter_insert_digest(filter, tamis_i_hasher_word(&filter->hasher, key), added);
 }
 
-static inline bool api_contains(const tamis_filter *filter, tamis_digest digest) {
-    return TAMIS_UNLIKELY(filter->links != NULL) ? tamis_i_series_contains(filter, digest)
-                                                 : filter->kind->contains(filter, digest);
-}
-
 bool tamis_filter_contains_digest(const tamis_filter *filter, tamis_digest digest) {
-    return api_contains(filter, digest);
+    return filter->contains_digest(filter, digest);
 }
 
 bool tamis_filter_contains(const tamis_filter *filter, const void *key, size_t size) {
     return TAMIS_LIKELY(key != NULL || size == 0) &&
-           api_contains(filter, tamis_i_hasher_bytes(&filter->hasher, key, size));
+           filter->contains_digest(filter, tamis_i_hasher_bytes(&filter->hasher, key, size));
 }
 
 bool tamis_filter_contains_u64(const tamis_filter *filter, uint64_t key) {
-    return api_contains(filter, tamis_i_hasher_word(&filter->hasher, key));
+    return filter->contains_word(filter, key);
 }
 
 void tamis_filter_prefetch_digest(const tamis_filter *filter, tamis_digest digest) {

@@ -52,6 +52,7 @@
 #include "base/cpu.h"
 #include "bits/field.h"
 #include "bits/group.h"
+#include "hash/aes_hash.h"
 #include "hash/hash.h"
 
 #define TAMIS_I_LINE_BITS    512u
@@ -132,7 +133,20 @@ static inline void tamis_i_line_locate(const tamis_i_line *line, uint64_t *table
     *fingerprint = digest.hi;
 }
 
+/* A table of lines and the hash of its keys: all that a query needs from beginning to end. */
+typedef struct tamis_i_line_table {
+    tamis_i_line line;
+    uint64_t *words;
+    uint64_t lines;
+    const tamis_i_hash_keys *keys;
+} tamis_i_line_table;
+
 typedef struct tamis_i_line_ops {
+    /* Is a key in its line: by its digest, or an integer by the AES hash?  One function from the key to the
+     * answer.  The processor looks ahead over only so many instructions, so that the shorter a query is, the
+     * more of them wait for memory at the same time.  NULL: there is no better way than the pieces below. */
+    bool (*has_digest)(const tamis_i_line_table *table, tamis_digest digest);
+    bool (*has_word)(const tamis_i_line_table *table, uint64_t key);
     /* tamis_i_line_find, _add, _drop and _full.  The answer is returned in a register, so the processor
      * can run ahead to the next call while this one waits for memory.  With an answer through a pointer
      * it did not. */

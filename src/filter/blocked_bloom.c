@@ -37,12 +37,33 @@ static tamis_status blocked_shape(tamis_params *params, uint64_t *n_table) {
 }
 
 /* What geometry[] holds: the operations themselves, so that a query has one step less to them. */
+typedef struct layout {
+    tamis_i_block_ops ops;
+    tamis_i_block_table in;
+} layout;
+
+static inline const layout *blocked_layout_of(const tamis_filter *filter) {
+    return (const layout *)(const void *)filter->geometry;
+}
+
 static inline const tamis_i_block_ops *blocked_ops_of(const tamis_filter *filter) {
-    return (const tamis_i_block_ops *)(const void *)filter->geometry;
+    return &blocked_layout_of(filter)->ops;
+}
+
+static bool blocked_contains_word(const tamis_filter *filter, uint64_t key) {
+    const layout *const l = blocked_layout_of(filter);
+    return l->ops.test_word(&l->in, key);
 }
 
 static void blocked_attach(tamis_filter *filter) {
-    memcpy(filter->geometry, tamis_i_block_ops_for(filter->features), sizeof(tamis_i_block_ops));
+    const layout l = {.ops = *tamis_i_block_ops_for(filter->features),
+                      .in = {.words = filter->table,
+                             .blocks = filter->n_table / TAMIS_LINE_WORDS,
+                             .k = filter->params.value[TAMIS_BLOCKED_BLOOM_HASHES],
+                             .keys = &filter->hasher.keys}};
+    memcpy(filter->geometry, &l, sizeof l);
+    if (l.ops.test_word != NULL && filter->params.hash == TAMIS_HASH_AES)
+        filter->contains_word = blocked_contains_word;
 }
 
 static uint64_t *blocked_block_of(const tamis_filter *filter, tamis_digest digest) {

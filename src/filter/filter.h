@@ -49,6 +49,9 @@ typedef struct tamis_i_links tamis_i_links;
 
 struct tamis_filter {
     const tamis_i_kind *kind;
+    /* tamis_filter_contains_digest and _u64: what they do is decided when the handle is made, not per key. */
+    bool (*contains_digest)(const tamis_filter *filter, tamis_digest digest);
+    bool (*contains_word)(const tamis_filter *filter, uint64_t key);
     tamis_i_links *links; /* of a filter that has grown or may grow (filter/series.h), or NULL */
     tamis_params params;  /* complete: no defaults left */
     uint64_t *state;      /* the body begins here */
@@ -133,7 +136,8 @@ struct tamis_i_kind {
      * TAMIS_E_ARGUMENT, TAMIS_E_TOO_LARGE. */
     tamis_status (*shape)(tamis_params *params, uint64_t *n_table);
 
-    /* Fill geometry[].  NULL: there is nothing to derive. */
+    /* Fill geometry[]; a better contains_digest or contains_word than the usual may be set in the handle.
+     * NULL: there is nothing to derive. */
     void (*attach)(tamis_filter *filter);
 
     /* As the public functions of these names, for one digest, in table and stash.  remove may be NULL; copies

@@ -30,6 +30,10 @@ tamis_status tamis_i_filter_shape(const tamis_i_kind *kind, tamis_params *params
     return TAMIS_OK;
 }
 
+static bool handle_contains_word(const tamis_filter *filter, uint64_t key) {
+    return filter->contains_digest(filter, tamis_i_hasher_word(&filter->hasher, key));
+}
+
 tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *params,
                                  const tamis_allocator *allocator, const uint64_t *body,
                                  bool zeroed, tamis_filter **filter) {
@@ -65,6 +69,8 @@ tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *p
     if (allocator != NULL)
         f->allocator = *allocator;
     f->block_size = size;
+    f->contains_digest = kind->contains;
+    f->contains_word = handle_contains_word;
     if (kind->attach != NULL)
         kind->attach(f);
     *filter = f;
@@ -78,6 +84,8 @@ tamis_status tamis_i_links_begin(tamis_filter *filter, uint64_t promise) {
     if (filter->links == NULL)
         return TAMIS_E_NOMEM;
     filter->links->promise = promise;
+    filter->contains_digest = tamis_i_series_contains;
+    filter->contains_word = handle_contains_word;
     return TAMIS_OK;
 }
 

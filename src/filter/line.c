@@ -59,8 +59,9 @@
 /* What geometry[] holds. */
 typedef struct layout {
     const tamis_i_line_ops *ops;
-    uint64_t lines;
-    tamis_i_line line;
+    bool (*has_word)(const tamis_i_line_table *table,
+                     uint64_t key); /* of ops: a step less per query */
+    tamis_i_line_table in;
 } layout;
 
 _Static_assert(sizeof(layout) <= TAMIS_I_GEOMETRY * sizeof(uint64_t), "geometry[] is too small");
@@ -115,17 +116,28 @@ static tamis_status line_shape(tamis_params *params, uint64_t *n_table) {
     return TAMIS_OK;
 }
 
+static bool line_contains_digest(const tamis_filter *filter, tamis_digest digest);
+static bool line_contains_word(const tamis_filter *filter, uint64_t key);
+
 static void line_attach(tamis_filter *filter) {
     const uint64_t *const v = filter->params.value;
-    layout l = {.lines = v[TAMIS_LINE_LINES]};
+    layout l = {
+        .in = {.words = filter->table, .lines = v[TAMIS_LINE_LINES], .keys = &filter->hasher.keys}};
     const bool set = line_is_set(&filter->params);
-    tamis_i_line_init(&l.line, v[TAMIS_LINE_HOMES], v[TAMIS_LINE_BITS_MAX], set,
+    tamis_i_line_init(&l.in.line, v[TAMIS_LINE_HOMES], v[TAMIS_LINE_BITS_MAX], set,
                       set ? 0 : v[TAMIS_LINE_COPIES]);
     if (set && v[TAMIS_LINE_LIMIT] != 0)
-        tamis_i_line_limit(&l.line, v[TAMIS_LINE_LIMIT]);
-    l.line.load = line_mean_load(&filter->params);
-    l.ops = tamis_i_line_ops_for(&l.line, filter->features);
+        tamis_i_line_limit(&l.in.line, v[TAMIS_LINE_LIMIT]);
+    l.in.line.load = line_mean_load(&filter->params);
+    l.ops = tamis_i_line_ops_for(&l.in.line, filter->features);
+    l.has_word = l.ops->has_word;
     memcpy(filter->geometry, &l, sizeof l);
+    if (l.in.line.passes_on)
+        return;
+    if (l.ops->has_digest != NULL)
+        filter->contains_digest = line_contains_digest;
+    if (l.ops->has_word != NULL && filter->params.hash == TAMIS_HASH_AES)
+        filter->contains_word = line_contains_word;
 }
 
 /* ---- one key ---- */
@@ -138,14 +150,15 @@ typedef struct place {
 
 static inline place line_locate(const layout *l, const tamis_filter *filter, tamis_digest digest) {
     place p;
-    tamis_i_line_locate(&l->line, filter->table, l->lines, digest, &p.at, &p.home, &p.fingerprint);
+    tamis_i_line_locate(&l->in.line, filter->table, l->in.lines, digest, &p.at, &p.home,
+                        &p.fingerprint);
     return p;
 }
 
 /* The next line on the way of the keys of this home. */
 static inline uint64_t *line_after(const layout *l, const tamis_filter *filter, uint64_t *at,
                                    unsigned home) {
-    const uint64_t step = 1 + tamis_i_range((home + 1) * STEPS, l->lines - 1);
+    const uint64_t step = 1 + tamis_i_range((home + 1) * STEPS, l->in.lines - 1);
     const uint64_t next = (uint64_t)(at - filter->table) + TAMIS_LINE_WORDS * step;
     return filter->table + (next < filter->n_table ? next : next - filter->n_table);
 }
@@ -153,9 +166,9 @@ static inline uint64_t *line_after(const layout *l, const tamis_filter *filter, 
 /* The lines after 'at', which is number 'i' >= 1 of the key's way, if it is full. */
 static bool line_is_further_on(const layout *l, const tamis_filter *filter, uint64_t *at,
                                unsigned i, unsigned home, uint64_t fingerprint) {
-    for (; i < WAY && l->ops->full(&l->line, at); i++) {
+    for (; i < WAY && l->ops->full(&l->in.line, at); i++) {
         at = line_after(l, filter, at, home);
-        if (l->ops->has(&l->line, at, home, fingerprint))
+        if (l->ops->has(&l->in.line, at, home, fingerprint))
             return true;
     }
     return false;
@@ -166,24 +179,43 @@ TAMIS_APART bool line_is_anywhere(const tamis_filter *filter, tamis_digest diges
     const layout *const l = line_layout_of(filter);
     const place p = line_locate(l, filter, digest);
     const unsigned home = (unsigned)p.home;
-    return l->ops->has(&l->line, p.at, home, p.fingerprint) ||
-           (l->line.passes_on && line_is_further_on(l, filter, p.at, 1, home, p.fingerprint)) ||
+    return l->ops->has(&l->in.line, p.at, home, p.fingerprint) ||
+           (l->in.line.passes_on && line_is_further_on(l, filter, p.at, 1, home, p.fingerprint)) ||
            tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
 
 /* As few instructions as can be: the processor runs ahead to the next query over some 250 of them. */
 static bool line_contains(const tamis_filter *filter, tamis_digest digest) {
     const layout *const l = line_layout_of(filter);
-    if (TAMIS_UNLIKELY(filter->state[TAMIS_I_STASH_USED] != 0 || l->line.passes_on))
+    if (TAMIS_UNLIKELY(filter->state[TAMIS_I_STASH_USED] != 0 || l->in.line.passes_on))
         return line_is_anywhere(filter, digest);
     const place p = line_locate(l, filter, digest);
-    return l->ops->has(&l->line, p.at, (unsigned)p.home, p.fingerprint);
+    return l->ops->has(&l->in.line, p.at, (unsigned)p.home, p.fingerprint);
+}
+
+/* The same in one function of the engine, where it has one, and lines do not pass on. */
+static bool line_contains_digest(const tamis_filter *filter, tamis_digest digest) {
+    const layout *const l = line_layout_of(filter);
+    if (TAMIS_UNLIKELY(filter->state[TAMIS_I_STASH_USED] != 0))
+        return line_is_anywhere(filter, digest);
+    return l->ops->has_digest(&l->in, digest);
+}
+
+TAMIS_APART bool line_is_anywhere_word(const tamis_filter *filter, uint64_t key) {
+    return line_is_anywhere(filter, tamis_i_hasher_word(&filter->hasher, key));
+}
+
+static bool line_contains_word(const tamis_filter *filter, uint64_t key) {
+    const layout *const l = line_layout_of(filter);
+    if (TAMIS_UNLIKELY(filter->state[TAMIS_I_STASH_USED] != 0))
+        return line_is_anywhere_word(filter, key);
+    return l->has_word(&l->in, key);
 }
 
 static uint64_t line_copies(const tamis_filter *filter, tamis_digest digest) {
     const layout *const l = line_layout_of(filter);
     const place p = line_locate(l, filter, digest);
-    return tamis_i_line_copies(&l->line, p.at, (unsigned)p.home, p.fingerprint) +
+    return tamis_i_line_copies(&l->in.line, p.at, (unsigned)p.home, p.fingerprint) +
            tamis_i_stash_copies(&filter->stash, digest);
 }
 
@@ -194,7 +226,7 @@ static bool line_rescue(tamis_filter *filter, tamis_digest digest, bool found) {
     const layout *const l = line_layout_of(filter);
     if (found) {
         const place p = line_locate(l, filter, digest);
-        tamis_i_line any = l->line;
+        tamis_i_line any = l->in.line;
         any.copies = UINT64_MAX;
         if (tamis_i_stash_insert_spare(&filter->stash, digest) == TAMIS_OK ||
             tamis_i_line_add(&any, p.at, (unsigned)p.home, p.fingerprint) & TAMIS_I_LINE_STORED)
@@ -226,7 +258,7 @@ static tamis_status line_finish(tamis_filter *filter, tamis_digest digest, unsig
     const bool stays = fresh || !line_is_set(&filter->params);
     if (!stays && (result & TAMIS_I_LINE_STORED) != 0)
         line_move_from_stash(filter, digest);
-    if (stays && tamis_i_line_refused(&l->line, result) && !line_rescue(filter, digest, found))
+    if (stays && tamis_i_line_refused(&l->in.line, result) && !line_rescue(filter, digest, found))
         return TAMIS_E_FULL;
     filter->state[TAMIS_I_COUNT] += stays;
     *added = fresh;
@@ -239,7 +271,7 @@ static unsigned line_pass_on(const layout *l, tamis_filter *filter, uint64_t *at
     unsigned result = 0;
     for (unsigned i = 1; i < WAY && result == 0; i++) {
         at = line_after(l, filter, at, home);
-        result = l->ops->add_one(&l->line, at, home, fingerprint);
+        result = l->ops->add_one(&l->in.line, at, home, fingerprint);
         filter->state[PASSES] += result / TAMIS_I_LINE_STORED * i;
     }
     return result;
@@ -249,7 +281,7 @@ static unsigned line_pass_on(const layout *l, tamis_filter *filter, uint64_t *at
 TAMIS_APART tamis_status line_insert_anywhere(tamis_filter *filter, tamis_digest digest,
                                               unsigned result, bool *added) {
     const layout *const l = line_layout_of(filter);
-    if (result == 0 && l->line.passes_on) {
+    if (result == 0 && l->in.line.passes_on) {
         const place p = line_locate(l, filter, digest);
         result = line_pass_on(l, filter, p.at, (unsigned)p.home, p.fingerprint);
     }
@@ -259,7 +291,7 @@ TAMIS_APART tamis_status line_insert_anywhere(tamis_filter *filter, tamis_digest
 static tamis_status line_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
     const layout *const l = line_layout_of(filter);
     const place p = line_locate(l, filter, digest);
-    const unsigned result = l->ops->add_one(&l->line, p.at, (unsigned)p.home, p.fingerprint);
+    const unsigned result = l->ops->add_one(&l->in.line, p.at, (unsigned)p.home, p.fingerprint);
     if (TAMIS_UNLIKELY(result != TAMIS_I_LINE_STORED || filter->state[TAMIS_I_STASH_USED] != 0))
         return line_insert_anywhere(filter, digest, result, added);
     filter->state[TAMIS_I_COUNT]++;
@@ -272,16 +304,16 @@ static bool line_copy_is_free(const tamis_filter *filter, tamis_digest digest) {
     const layout *const l = line_layout_of(filter);
     const place p = line_locate(l, filter, digest);
     tamis_i_line_view view;
-    tamis_i_line_look(&l->line, p.at, (unsigned)p.home, &view);
+    tamis_i_line_look(&l->in.line, p.at, (unsigned)p.home, &view);
     const unsigned length = view.r + (view.start < view.longs);
-    return l->line.homes + view.n + 1 + view.bits + length <= l->line.top;
+    return l->in.line.homes + view.n + 1 + view.bits + length <= l->in.line.top;
 }
 
 static tamis_status line_remove_one(tamis_filter *filter, tamis_digest digest) {
     if (!tamis_i_stash_remove(&filter->stash, digest)) {
         const layout *const l = line_layout_of(filter);
         const place p = line_locate(l, filter, digest);
-        if (!l->ops->drop_one(&l->line, p.at, (unsigned)p.home, p.fingerprint))
+        if (!l->ops->drop_one(&l->in.line, p.at, (unsigned)p.home, p.fingerprint))
             return TAMIS_E_NOT_FOUND;
     }
     filter->state[TAMIS_I_COUNT]--;
@@ -307,7 +339,8 @@ static inline tamis_i_line_keys *line_keys_of(const tamis_i_group *group) {
 static const tamis_i_line_keys *line_locate_next(const layout *l, const tamis_filter *filter,
                                                  const tamis_i_group *now,
                                                  const tamis_i_group *next) {
-    l->ops->locate(&l->line, filter->table, l->lines, next->digests, next->n, line_keys_of(next));
+    l->ops->locate(&l->in.line, filter->table, l->in.lines, next->digests, next->n,
+                   line_keys_of(next));
     if (next->n >= now->n && now->n != 0)
         return line_keys_of(next);
     for (size_t i = 0; i < next->n; i++)
@@ -336,7 +369,7 @@ static void line_contains_ways(const tamis_filter *filter, const tamis_i_group *
     const tamis_i_line_keys *const fetch = line_locate_next(l, filter, before, next);
     uint8_t numbers[TAMIS_I_GROUP] = {0};
     if (before->n != 0)
-        l->ops->look(&l->line, line_keys_of(before), before->n, fetch,
+        l->ops->look(&l->in.line, line_keys_of(before), before->n, fetch,
                      line_keys_of(before)->answer);
     const size_t n_before = line_not_answered(before, numbers);
     for (size_t i = 0; i < n_before; i++) {
@@ -353,7 +386,7 @@ static void line_contains_ways(const tamis_filter *filter, const tamis_i_group *
         const size_t number = numbers[i];
         const unsigned home = (unsigned)k->home[number];
         present[number] =
-            l->ops->has(&l->line, k->further[number], home, k->fingerprint[number]) ||
+            l->ops->has(&l->in.line, k->further[number], home, k->fingerprint[number]) ||
             line_is_further_on(l, filter, k->further[number], 2, home, k->fingerprint[number]);
     }
 }
@@ -361,10 +394,10 @@ static void line_contains_ways(const tamis_filter *filter, const tamis_i_group *
 static void line_contains_many(const tamis_filter *filter, const tamis_i_group *now,
                                const tamis_i_group *next, bool *present) {
     const layout *const l = line_layout_of(filter);
-    if (l->line.passes_on)
+    if (l->in.line.passes_on)
         line_contains_ways(filter, now, next, present);
     else
-        l->ops->find(&l->line, line_keys_of(now), now->n, line_locate_next(l, filter, now, next),
+        l->ops->find(&l->in.line, line_keys_of(now), now->n, line_locate_next(l, filter, now, next),
                      present);
     if (filter->state[TAMIS_I_STASH_USED] != 0)
         for (size_t i = 0; i < now->n; i++)
@@ -399,14 +432,14 @@ static tamis_status line_insert_many(tamis_filter *filter, const tamis_i_group *
     uint8_t results[TAMIS_I_GROUP];
     *done = 0;
     for (size_t to = 0; to < now->n;) {
-        to = l->ops->add(&l->line, line_keys_of(now), to, now->n, fetch, results);
+        to = l->ops->add(&l->in.line, line_keys_of(now), to, now->n, fetch, results);
         const size_t last = to - 1;
-        if (results[last] == 0 && l->line.passes_on)
+        if (results[last] == 0 && l->in.line.passes_on)
             results[last] = (uint8_t)line_pass_on(l, filter, line_keys_of(now)->at[last],
                                                   (unsigned)line_keys_of(now)->home[last],
                                                   line_keys_of(now)->fingerprint[last]);
         if (filter->state[TAMIS_I_STASH_USED] == 0 &&
-            !tamis_i_line_refused(&l->line, results[last])) {
+            !tamis_i_line_refused(&l->in.line, results[last])) {
             filter->state[TAMIS_I_COUNT] +=
                 line_which_are_new(results + *done, to - *done, added + *done);
             *done = to;
@@ -426,7 +459,7 @@ static void line_remove_many(tamis_filter *filter, const tamis_i_group *now,
     const layout *const l = line_layout_of(filter);
     const tamis_i_line_keys *const fetch = line_locate_next(l, filter, now, next);
     if (filter->state[TAMIS_I_STASH_USED] == 0) {
-        l->ops->drop(&l->line, line_keys_of(now), now->n, fetch, removed);
+        l->ops->drop(&l->in.line, line_keys_of(now), now->n, fetch, removed);
         filter->state[TAMIS_I_COUNT] -= tamis_i_group_sum(removed, now->n);
         return;
     }
@@ -455,13 +488,13 @@ static placed line_place_further_on(joined *j, uint64_t at, const tamis_i_line_e
     for (unsigned i = 1; i < WAY; i++) {
         words = line_after(l, j->filter, words, e->home);
         uint64_t *const further = j->table + (words - j->filter->table);
-        if (tamis_i_line_covers(&l->line, further, e))
+        if (tamis_i_line_covers(&l->in.line, further, e))
             return PLACED;
-        if (tamis_i_line_full(&l->line, further))
+        if (tamis_i_line_full(&l->in.line, further))
             continue;
-        if (tamis_i_line_longest(&l->line, further) > e->bits)
+        if (tamis_i_line_longest(&l->in.line, further) > e->bits)
             return TOO_SHORT;
-        const unsigned result = tamis_i_line_add(&l->line, further, e->home, e->fingerprint);
+        const unsigned result = tamis_i_line_add(&l->in.line, further, e->home, e->fingerprint);
         j->passes += result / TAMIS_I_LINE_STORED * i;
         return result != 0 ? PLACED : NO_ROOM;
     }
@@ -495,9 +528,9 @@ static bool line_entry_further_on(joined *j, uint64_t at, const tamis_i_line_ent
 static bool line_rest_further_on(joined *j, const tamis_filter *part, uint64_t at) {
     const layout *const l = line_layout_of(j->filter);
     tamis_i_line_entry entries[TAMIS_I_LINE_ENTRIES];
-    const unsigned n = tamis_i_line_list(&l->line, part->table + at, entries);
+    const unsigned n = tamis_i_line_list(&l->in.line, part->table + at, entries);
     for (unsigned i = 0; i < n; i++)
-        if (!tamis_i_line_covers(&l->line, j->table + at, &entries[i]) &&
+        if (!tamis_i_line_covers(&l->in.line, j->table + at, &entries[i]) &&
             !line_entry_further_on(j, at, &entries[i]))
             return false;
     return true;
@@ -505,7 +538,7 @@ static bool line_rest_further_on(joined *j, const tamis_filter *part, uint64_t a
 
 /* As merge, of lines that pass on: in a copy, since no line alone tells whether all fits. */
 static tamis_status line_merge_ways(tamis_filter *filter, const tamis_filter *source) {
-    const tamis_i_line *const line = &line_layout_of(filter)->line;
+    const tamis_i_line *const line = &line_layout_of(filter)->in.line;
     const size_t size = (size_t)filter->n_table * sizeof(uint64_t);
     joined j = {.filter = filter,
                 .table = tamis_i_alloc(&filter->allocator, size),
@@ -535,11 +568,12 @@ static tamis_status line_merge_ways(tamis_filter *filter, const tamis_filter *so
 /* Lines of equal number, home by home.  Two passes: whether all fits, then the change. */
 static tamis_status line_merge(tamis_filter *filter, const tamis_filter *source) {
     const layout *const l = line_layout_of(filter);
-    if (l->line.passes_on)
+    if (l->in.line.passes_on)
         return line_merge_ways(filter, source);
     for (unsigned write = 0; write < 2; write++)
         for (uint64_t at = 0; at < filter->n_table; at += TAMIS_LINE_WORDS)
-            if (!tamis_i_line_merge(&l->line, filter->table + at, source->table + at, write != 0))
+            if (!tamis_i_line_merge(&l->in.line, filter->table + at, source->table + at,
+                                    write != 0))
                 return TAMIS_E_FULL;
     return TAMIS_OK;
 }
@@ -555,26 +589,26 @@ static double line_rate(const layout *l, const tamis_i_line_entry *entries, unsi
         if (!again)
             sum += ldexp(1, -(int)entries[i].bits);
     }
-    return sum / (double)l->line.homes;
+    return sum / (double)l->in.line.homes;
 }
 
 /* With f the share of full lines, queries look at 1 / (1 - f) lines, and an entry that was passed on is met
  * by those, too, that begin in the lines that it has gone past. */
 static void line_info(const tamis_filter *filter, tamis_info *info) {
     const layout *const l = line_layout_of(filter);
-    const double passes = (double)filter->state[PASSES], lines = (double)l->lines;
+    const double passes = (double)filter->state[PASSES], lines = (double)l->in.lines;
     double sum = 0, full = 0;
-    info->n_loads = (size_t)(l->line.most / LOADS + 1);
+    info->n_loads = (size_t)(l->in.line.most / LOADS + 1);
     for (uint64_t at = 0; at < filter->n_table; at += TAMIS_LINE_WORDS) {
         tamis_i_line_entry entries[TAMIS_I_LINE_ENTRIES];
-        const unsigned n = tamis_i_line_list(&l->line, filter->table + at, entries);
+        const unsigned n = tamis_i_line_list(&l->in.line, filter->table + at, entries);
         const double rate = line_rate(l, entries, n);
         info->load_histogram[n / LOADS]++;
         sum += rate;
-        full += l->line.passes_on && n == l->line.most ? 1 - rate : 0;
+        full += l->in.line.passes_on && n == l->in.line.most ? 1 - rate : 0;
     }
     info->fpr = sum / lines;
-    if (l->line.passes_on && filter->state[TAMIS_I_COUNT] != 0) {
+    if (l->in.line.passes_on && filter->state[TAMIS_I_COUNT] != 0) {
         const double passed = passes / (double)filter->state[TAMIS_I_COUNT];
         info->reads_per_query = 1 / fmax(1 - full / lines, 1.0 / WAY);
         info->reads_per_insert = 1 + passed;
@@ -591,13 +625,13 @@ static bool line_check(const tamis_filter *filter, const char **reason) {
     tamis_digest digest;
     for (uint64_t i = 0; i < filter->n_table; i += TAMIS_LINE_WORDS) {
         tamis_i_line_view view;
-        if (!tamis_i_line_check(&l->line, filter->table + i, reason))
+        if (!tamis_i_line_check(&l->in.line, filter->table + i, reason))
             return false;
-        tamis_i_line_look(&l->line, filter->table + i, 0, &view);
+        tamis_i_line_look(&l->in.line, filter->table + i, 0, &view);
         keys += view.n;
     }
     if (splits > TAMIS_I_COUNT_MAX || passes / (WAY - 1) > count + splits ||
-        (!l->line.passes_on && (passes | splits) != 0)) {
+        (!l->in.line.passes_on && (passes | splits) != 0)) {
         *reason = "keys were passed on farther than possible";
         return false;
     }

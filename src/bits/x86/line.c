@@ -116,7 +116,7 @@ FAST static void shorten(wide_line *v, uint64_t *words, unsigned top, unsigned n
 
 FAST TAMIS_INLINE unsigned add_one(const tamis_i_line *line, uint64_t *words, unsigned homes,
                                    bool wide, bool set, unsigned home, uint64_t fingerprint) {
-    const unsigned top = top_of(line, set);
+    const unsigned top = top_of(set);
     sight s;
     if (TAMIS_UNLIKELY(!see(line, words, homes, wide, set, home, false, &s) ||
                        s.in_run * s.length > WINDOW || (!set && s.n >= line->most)))
@@ -194,8 +194,8 @@ FAST TAMIS_INLINE bool drop_one(const tamis_i_line *line, uint64_t *words, unsig
     if (TAMIS_UNLIKELY(hits == 0))
         return false;
     const unsigned end = at + place_of(hits) + 1;
-    store_wide(words, move_up(load_wide(words), top_of(line, false) - s.bits, end - s.length, end,
-                              s.length));
+    store_wide(words,
+               move_up(load_wide(words), top_of(false) - s.bits, end - s.length, end, s.length));
     const tamis_i_u128 lower =
         wide ? ((tamis_i_u128)1 << s.start) - 1 : _bzhi_u64(~(uint64_t)0, s.start);
     tamis_i_u128 ends;
@@ -240,31 +240,41 @@ TAMIS_I_LINE_SETS(FULL)
 /* Loads are spread around the mean like Poisson variables; up to this mean few lines have 63 keys. */
 #define NARROW_LOAD 46u
 
-const tamis_i_line_ops *tamis_i_line_ops_x86(const tamis_i_line *line, unsigned features) {
-#define MULTISET(name, homes, wide, set)                                                           \
-    {.has = tamis_i_line_##name##_has,                                                             \
+#define MULTISET(name, word)                                                                       \
+    {.has_digest = tamis_i_line_##name##_has_digest,                                               \
+     .has_word = word,                                                                             \
+     .has = tamis_i_line_##name##_has,                                                             \
      .add_one = tamis_i_line_##name##_add_one,                                                     \
      .drop_one = tamis_i_line_##name##_drop_one,                                                   \
      .locate = tamis_i_line_locate_x86,                                                            \
      .find = tamis_i_line_##name##_find,                                                           \
      .drop = tamis_i_line_##name##_drop,                                                           \
      .add = tamis_i_line_##name##_add},
-#define SET(name, homes, wide, set)                                                                \
-    {.has = tamis_i_line_##name##_has,                                                             \
+#define SET(name, word)                                                                            \
+    {.has_digest = tamis_i_line_##name##_has_digest,                                               \
+     .has_word = word,                                                                             \
+     .has = tamis_i_line_##name##_has,                                                             \
      .add_one = tamis_i_line_##name##_add_one,                                                     \
      .full = tamis_i_line_##name##_full,                                                           \
      .locate = tamis_i_line_locate_x86,                                                            \
      .find = tamis_i_line_##name##_find,                                                           \
      .look = tamis_i_line_##name##_look,                                                           \
      .add = tamis_i_line_##name##_add},
-    static const tamis_i_line_ops all[2][5] = {{TAMIS_I_LINE_MULTISETS(MULTISET)},
-                                               {TAMIS_I_LINE_SETS(SET)}};
+#define MULTISET_OPS(name, homes, wide, set)  MULTISET(name, NULL)
+#define MULTISET_WITH(name, homes, wide, set) MULTISET(name, tamis_i_line_##name##_has_word)
+#define SET_OPS(name, homes, wide, set)       SET(name, NULL)
+#define SET_WITH(name, homes, wide, set)      SET(name, tamis_i_line_##name##_has_word)
+
+const tamis_i_line_ops *tamis_i_line_ops_x86(const tamis_i_line *line, unsigned features) {
+    static const tamis_i_line_ops all[2][2][5] = {
+        {{TAMIS_I_LINE_MULTISETS(MULTISET_OPS)}, {TAMIS_I_LINE_SETS(SET_OPS)}},
+        {{TAMIS_I_LINE_MULTISETS(MULTISET_WITH)}, {TAMIS_I_LINE_SETS(SET_WITH)}}};
     const unsigned needed = TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2 | TAMIS_I_CPU_AVX2;
     if ((features & needed) != needed)
         return NULL;
-    const bool dense = line->load > NARROW_LOAD;
+    const bool dense = line->load > NARROW_LOAD, aes = (features & TAMIS_I_CPU_AES) != 0;
     const unsigned which = line->homes == 64 ? dense : line->homes == 96 && dense ? 2 : 3 + dense;
-    return &all[tamis_i_line_is_set(line)][which];
+    return &all[aes][tamis_i_line_is_set(line)][which];
 }
 
 #endif

@@ -203,7 +203,7 @@ FAST TAMIS_INLINE void find_group(const tamis_i_line *line, const tamis_i_line_k
         (void)count(line, keys->at[i], homes, wide, set, (unsigned)keys->home[i], &c, i);
     }
     for (size_t i = 0; i < GROUP; i += 8) {
-        const sights s = see_eight(&c, i, wide, set, top_of(line, set));
+        const sights s = see_eight(&c, i, wide, set, top_of(set));
         __m256i matches[2], at;
         unsigned others = match_eight(keys, i, &s, matches, &at);
         const uint64_t answers = _pdep_u64(which(matches), 0x0101010101010101u);
@@ -310,7 +310,7 @@ FAST TAMIS_INLINE void count_to_add(const tamis_i_line *line, const tamis_i_line
 FAST TAMIS_INLINE void plan_eight(const tamis_i_line *line, const tamis_i_line_keys *keys,
                                   unsigned homes, bool set, const counts *c,
                                   const uint32_t *new_longs, additions *a, size_t i) {
-    const unsigned top = top_of(line, set);
+    const unsigned top = top_of(set);
     const sights s = see_eight(c, i, false, set, top);
     __m256i matches[2], at, length, end, cut;
     const unsigned alone = match_eight(keys, i, &s, matches, &at);
@@ -428,11 +428,10 @@ FAST TAMIS_INLINE wide_line cut_window(wide_line v, const uint64_t *words, cutti
  *
  * Entries that lose bits are written in pieces.  Of the others, the part before them stays where it is,
  * and the part after them moves up as a whole.  Everything from the new entry on moves down. */
-FAST TAMIS_INLINE bool add_with_cut(const tamis_i_line *line, uint64_t *words,
-                                    const tamis_i_line_keys *keys, unsigned homes, bool set,
-                                    const counts *c, const uint32_t *new_longs, additions *a,
-                                    size_t i) {
-    const unsigned top = top_of(line, set), n = c->n[i], start = c->start[i];
+FAST TAMIS_INLINE bool add_with_cut(uint64_t *words, const tamis_i_line_keys *keys, unsigned homes,
+                                    bool set, const counts *c, const uint32_t *new_longs,
+                                    additions *a, size_t i) {
+    const unsigned top = top_of(set), n = c->n[i], start = c->start[i];
     const unsigned old_r = a->r[i], old_longs = a->longs[i];
     unsigned r, longs;
     if (set) {
@@ -510,7 +509,7 @@ FAST TAMIS_INLINE size_t add_group(const tamis_i_line *line, const tamis_i_line_
             continue;
         }
         if (TAMIS_LIKELY((not_alone >> i & 1) != 0) &&
-            add_with_cut(line, words, keys, homes, set, &c, new_longs, &a, i))
+            add_with_cut(words, keys, homes, set, &c, new_longs, &a, i))
             continue;
         results[i] = (uint8_t)alone(line, words, (unsigned)keys->home[i], keys->fingerprint[i]);
         if (TAMIS_UNLIKELY(tamis_i_line_refused(line, results[i])))
@@ -529,9 +528,9 @@ typedef struct drops {
     unsigned alone;       /* a bit for each key left to drop_one() */
 } drops;
 
-FAST TAMIS_INLINE void match_eight_to_drop(const tamis_i_line *line, const tamis_i_line_keys *keys,
-                                           const counts *c, drops *d, size_t i) {
-    const sights s = see_eight(c, i, false, false, top_of(line, false));
+FAST TAMIS_INLINE void match_eight_to_drop(const tamis_i_line_keys *keys, const counts *c, drops *d,
+                                           size_t i) {
+    const sights s = see_eight(c, i, false, false, top_of(false));
     __m256i matches[2], at;
     d->alone |= match_eight(keys, i, &s, matches, &at) << i;
     _mm256_storeu_si256((__m256i *)(void *)(d->matches + i), matches[0]);
@@ -539,7 +538,7 @@ FAST TAMIS_INLINE void match_eight_to_drop(const tamis_i_line *line, const tamis
     put_lanes(d->at + i, at);
     put_lanes(d->length + i, s.length);
     put_lanes(d->rest + i, _mm256_sub_epi32(all_lanes(64), s.length));
-    const __m256i bottom = _mm256_sub_epi32(all_lanes(top_of(line, false)), s.bits);
+    const __m256i bottom = _mm256_sub_epi32(all_lanes(top_of(false)), s.bits);
     put_lanes(d->stay + i, offsets_of(_mm256_add_epi32(bottom, s.length)));
 }
 
@@ -573,7 +572,7 @@ FAST TAMIS_INLINE void drop_group(const tamis_i_line *line, const tamis_i_line_k
     }
     d.alone = seconds_of(keys);
     for (size_t i = 0; i < GROUP; i += 8)
-        match_eight_to_drop(line, keys, &c, &d, i);
+        match_eight_to_drop(keys, &c, &d, i);
     for (size_t i = 0; i < GROUP; i++) {
         uint64_t *const words = keys->at[i];
         const unsigned home = (unsigned)keys->home[i];

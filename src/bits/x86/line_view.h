@@ -33,10 +33,9 @@
  * result is bit 'at' of the line, at most 57 before 'end'.  If 'end' is less than 57, they begin before
  * the line: up to 7 bytes of the line before it, or of the state. */
 FAST TAMIS_INLINE uint64_t window_before(const uint64_t *words, unsigned end, unsigned at) {
-    const unsigned byte = (end + 7) / 8;
     uint64_t window;
-    memcpy(&window, (const unsigned char *)words + byte - 8, sizeof window);
-    return window >> (at + 64 - 8 * byte) % 64; /* for no bits, any shift will do */
+    memcpy(&window, (const unsigned char *)words + (end + 7) / 8 - 8, sizeof window);
+    return window >> (at - ((end + 7) & ~7u)) % 64; /* for no bits, any shift will do */
 }
 
 /* Row m % 8 has m ones and then zeros from byte 64 - m / 8 on, 512 bits in all. */
@@ -177,9 +176,9 @@ typedef struct outline {
     unsigned n, start, end;
 } outline;
 
-/* Where the fingerprints end; a constant for a set. */
-FAST TAMIS_INLINE unsigned top_of(const tamis_i_line *line, bool set) {
-    return set ? TAMIS_I_LINE_BITS : (unsigned)line->top;
+/* Where the fingerprints end. */
+TAMIS_INLINE unsigned top_of(bool set) {
+    return set ? TAMIS_I_LINE_BITS : TAMIS_I_LINE_BITS - TAMIS_I_LINE_B;
 }
 
 FAST TAMIS_INLINE unsigned ones_of(uint64_t word) {
@@ -301,9 +300,8 @@ FAST TAMIS_INLINE bool see(const tamis_i_line *line, const uint64_t *words, unsi
         s->r = (unsigned)(s->bits * tamis_i_line_inverse[o.n] >> 20);
         s->longs = s->bits - s->r * o.n;
     }
-    const bool is_long = o.start < s->longs;
-    s->length = s->r + is_long;
-    s->end = top_of(line, set) - o.start * s->length - (is_long ? 0 : s->longs);
+    s->length = s->r + (o.start < s->longs);
+    s->end = top_of(set) - o.start * s->r - (o.start < s->longs ? o.start : s->longs);
     return true;
 }
 
@@ -314,9 +312,10 @@ FAST TAMIS_INLINE uint64_t matches(const uint64_t *words, const sight *s, uint64
     const uint64_t ones = tamis_i_repeat[s->length];
     const unsigned bits = s->in_run * s->length;
     *at = s->end - bits;
+    /* Of no entries the length may be 0: then any shift will do. */
     const uint64_t x =
-        window_before(words, s->end, *at) ^ (fingerprint >> 1 >> (63 - s->length)) * ones;
-    const uint64_t high = _bzhi_u64(ones, bits) << ((s->length - 1) % 64);
+        window_before(words, s->end, *at) ^ (fingerprint >> (0 - s->length) % 64) * ones;
+    const uint64_t high = _bzhi_u64(ones, bits) << (s->length - 1) % 64;
     return (x - ones) & ~x & high;
 }
 
@@ -408,8 +407,11 @@ FAST TAMIS_INLINE void put_added(uint64_t *words, wide_line v, unsigned homes, b
     CASE(sparse_set, ANY, false, true)                                                             \
     CASE(any_set, ANY, true, true)
 
-/* Their operations on one key (line.c), and on groups (line_group.c).  Multisets drop, sets look. */
+/* Their operations on one key (line.c, line_query.c), and on groups (line_group.c).  Multisets drop, sets
+ * look. */
 #define DECLARE(name, homes, wide, set)                                                            \
+    bool tamis_i_line_##name##_has_digest(const tamis_i_line_table *table, tamis_digest digest);   \
+    bool tamis_i_line_##name##_has_word(const tamis_i_line_table *table, uint64_t key);            \
     bool tamis_i_line_##name##_has(const tamis_i_line *line, const uint64_t *words, unsigned home, \
                                    uint64_t fingerprint);                                          \
     unsigned tamis_i_line_##name##_add_one(const tamis_i_line *line, uint64_t *words,              \

@@ -20,4 +20,8 @@
 #define TAMIS_I_TARGET_AES_AVX2 __attribute__((target("aes,avx2")))      /* AES, AVX2 */
 #define TAMIS_I_TARGET_VAES     __attribute__((target("vaes,aes,avx2"))) /* AES, AVX2, VAES */
 
+/* ALL, and AES */
+#define TAMIS_I_TARGET_ALL_AES                                                                     \
+    __attribute__((target("popcnt,bmi,bmi2,lzcnt,avx2,aes,sse4.1,tune=znver2")))
+
 #endif
