@@ -17,10 +17,11 @@
  *  - Never remove a key that was not inserted.  A filter that can see the mistake refuses it with
  *    TAMIS_E_NOT_FOUND; with the probability of its error rate it cannot, and then a key that
  *    shares all that is stored of the removed one is lost.
- *  - The seed is chosen at random unless you give one, so that nobody who picks the keys can prepare
- *    keys that collide.  It is stored in the file: who reads the file knows the seed.  XXH3 is
- *    a fast keyed hash and no cryptographic one.
- *  - Filters can be merged only if they have the same parameters and the same seed.
+ *  - Keys are hashed under a seed, which is chosen at random unless you give one.  With the default hash,
+ *    TAMIS_HASH_AES, nobody who picks keys and knows neither the seed nor the file can prepare keys that
+ *    collide.  The seed is stored in the file: who reads the file knows it.  TAMIS_HASH_XXH3 is for keys that
+ *    nobody chooses to do harm.  docs/hash.md says what is promised to whom.
+ *  - Filters can be merged only if they have the same parameters, the same hash and the same seed.
  *  - Threads: any number of threads may read a filter at the same time.  A call that changes a filter
  *    (it takes a pointer without const) needs it for itself alone.  Nothing is locked inside, and
  *    distinct filters share nothing.
@@ -73,7 +74,7 @@ typedef enum tamis_status {
     TAMIS_E_FULL = 3,        /* no room for this key: table and stash are full */
     TAMIS_E_NOT_FOUND = 4,   /* the key to be removed is certainly not in the set */
     TAMIS_E_UNSUPPORTED = 5, /* this kind of filter cannot do that */
-    TAMIS_E_MISMATCH = 6,    /* two filters differ in kind, parameters or seed */
+    TAMIS_E_MISMATCH = 6,    /* two filters differ in kind, parameters, hash or seed */
     TAMIS_E_READONLY = 7,    /* the filter is a read-only view */
     TAMIS_E_TOO_LARGE = 8,   /* a size does not fit this machine or the limits of the format */
     TAMIS_E_IO = 9,          /* the operating system refused to read, write, map or give entropy */
@@ -113,8 +114,8 @@ typedef struct tamis_allocator {
  * Keys and digests
  */
 
-/* A key is any string of bytes, also the empty one.  It is hashed once, to a digest of 128 bits, under the
- * filter's seed, and everything below works on the digest. */
+/* A key is any string of bytes, also the empty one.  It is hashed once, to a digest of 128 bits, by the
+ * filter's hash and seed, and everything below works on the digest. */
 typedef struct tamis_digest {
     uint64_t lo;
     uint64_t hi;
@@ -197,9 +198,8 @@ typedef struct tamis_params {
     tamis_hash_id hash; /* of keys */
     uint64_t capacity;  /* keys that it is made for, 1 to 2^40; required */
     uint64_t seed;      /* of the hash; 0: a random one is chosen, if seed_high is 0 too */
-    uint64_t
-        seed_high;  /* its upper 64 bits; 0 for TAMIS_HASH_XXH3, whose seed has no more than 64 */
-    uint64_t stash; /* keys that the stash can take; 0: the kind's default */
+    uint64_t seed_high; /* its upper 64 bits; 0 for TAMIS_HASH_XXH3 */
+    uint64_t stash;     /* keys that the stash can take; 0: the kind's default */
     uint64_t value[TAMIS_PARAMS_MAX];
 } tamis_params;
 
@@ -465,7 +465,7 @@ static inline void tamis_build_options_init(tamis_build_options *options) {
 
 /* Make a filter that holds all keys of 'source', once each.
  *
- * 'params' as for tamis_filter_create, but the seed must be the one that the digests were made with, and
+ * 'params' as for tamis_filter_create, but hash and seed must be those that the digests were made with, and
  * zeros take the defaults that are best when all keys are known.  A kind that cannot use that
  * knowledge inserts the keys one after the other.
  *
@@ -538,7 +538,7 @@ TAMIS_API uint64_t tamis_filter_count(const tamis_filter *filter);
 /* The hash of the filter, with its seed, for tamis_hash: valid as long as the filter. */
 TAMIS_API const tamis_hasher *tamis_filter_hasher(const tamis_filter *filter);
 
-/* The parameters, with all defaults and the seed filled in: pass them to tamis_filter_create to make
+/* The parameters, with all defaults, hash and seed filled in: pass them to tamis_filter_create to make
  * a filter that can be merged with this one.  'params' must have been through tamis_params_init.
  * TAMIS_E_ARGUMENT. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_params(const tamis_filter *filter,
@@ -556,8 +556,8 @@ typedef enum tamis_key_form {
 /* Note the form of the keys, for those who come to ask: it is kept in files, copies and the compact
  * form, and filters of different forms do not merge.  The calls for keys do not look at it; 'tamis query'
  * and its like do, and refuse keys of another form.  A filter for which this was never called has no form,
- * and its file is one of format version 1; with a form it is one of version 2, which readers of version 1
- * refuse as too new.
+ * and its file is one of format version 1 if the hash is XXH3; with a form it is one of version 2, which
+ * readers of version 1 refuse as too new.
  *
  * TAMIS_E_MISMATCH if the filter has keys and is known to be of another form, TAMIS_E_READONLY,
  * TAMIS_E_ARGUMENT; it is then unchanged. */
@@ -565,14 +565,14 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_set_key_form(tamis_filter *
                                                                   tamis_key_form form);
 TAMIS_API tamis_key_form tamis_filter_key_form(const tamis_filter *filter);
 
-/* Remove all keys; parameters, seed and form of keys stay.  TAMIS_E_READONLY. */
+/* Remove all keys; parameters, hash, seed and form of keys stay.  TAMIS_E_READONLY. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_clear(tamis_filter *filter);
 
 /* Add all keys of 'source' to 'filter'.  If one of them is a series, see Growth, below.  Else:
  *
  * The form of keys is then that of both, or unknown if it is of one of them.
  *
- * TAMIS_E_MISMATCH if kind, parameters or seed differ, or forms of keys that are known,
+ * TAMIS_E_MISMATCH if kind, parameters, hash or seed differ, or forms of keys that are known,
  * TAMIS_E_UNSUPPORTED if the kind cannot merge, TAMIS_E_FULL if the union does not fit, TAMIS_E_NOMEM
  * (line-set with a limit needs a second table meanwhile), TAMIS_E_READONLY, TAMIS_E_ARGUMENT if both are
  * the same filter; 'filter' is then unchanged. */
@@ -655,9 +655,9 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_link_info(const tamis_filte
  *    dleft-counting and rank-counting keep the copies of a key together (up to three times the keys that a
  *    link was made for), rank while there is room, line and dleft-dynamic where removals have left some.
  *  - tamis_filter_merge, where one of both is a series, is for all kinds: 'filter' gets copies of the links
- *    of 'source' that have keys, from its own allocator.  Parameters may differ, but for kind, seed and bits
- *    of values: TAMIS_E_MISMATCH.  The error rates of both add up; TAMIS_E_FULL if the promise (that of
- *    'filter', or of 'source' if it has none) is not above them: give another one first
+ *    of 'source' that have keys, from its own allocator.  Parameters may differ, but for kind, hash, seed
+ *    and bits of values: TAMIS_E_MISMATCH.  The error rates of both add up; TAMIS_E_FULL if the promise (that
+ *    of 'filter', or of 'source' if it has none) is not above them: give another one first
  *    (tamis_filter_allow_growth).  TAMIS_E_TOO_LARGE for more than 41 links, TAMIS_E_NOMEM.  'filter' is then
  *    unchanged.  After a merge all links count as full: the next insert adds one, or (without 'automatic')
  *    overfills the last; call tamis_filter_grow before.  A key that was in both is in two links.
