@@ -42,16 +42,18 @@ typedef struct bench_setup {
     uint64_t n;   /* keys in a full table */
     double bits;  /* per key, in all: every table has n * bits / 8 bytes, or a little less */
     bool digests; /* use ready digests, not integers, to leave out hashing */
+    bool text;    /* use texts of 16 characters, not integers */
     bool huge;    /* huge pages, where the system provides them */
     unsigned rounds;
     unsigned threads; /* reading at once in further measurements; 0 and 1: none */
 } bench_setup;
 
-/* Keys of one measurement.  'digests' is NULL if integers are given. */
+/* Keys of one measurement.  'digests' and 'bytes' are NULL if integers are given. */
 typedef struct bench_keys {
     size_t n;
     const uint64_t *u64;
     const tamis_digest *digests;
+    const tamis_bytes *bytes;
     bool *answers; /* room for n, for batches that answer key by key */
 } bench_keys;
 
@@ -78,9 +80,10 @@ typedef struct bench_engine {
 struct bench_subject {
     const bench_engine *engine;
     const char *name;
-    unsigned variant; /* a tamis_kind, a number of lines */
-    unsigned idle;    /* of a calibrator: additional instructions per key */
-    void *self;       /* made by create */
+    unsigned variant;   /* a tamis_kind, a number of lines */
+    tamis_hash_id hash; /* of a kind */
+    unsigned idle;      /* of a calibrator: additional instructions per key */
+    void *self;         /* made by create */
     /* Facts, for create to fill in. */
     uint64_t bytes;
     double predicted_fpr; /* NaN: none */

@@ -70,6 +70,7 @@ static const char *create(bench_subject *subject, const bench_setup *setup) {
     tamis_plan_init(&plan);
     if (!plan_for((tamis_kind)subject->variant, setup, &plan))
         return "no plan of this kind has so few bits per key (--bits asks for more)";
+    plan.params.hash = subject->hash;
     plan.params.seed = SEED;
     tamis_filter *filter;
     tamis_status status = tamis_filter_create(&plan.params, setup->huge ? NULL : &plain, &filter);
@@ -106,8 +107,10 @@ static size_t insert_single(const bench_subject *subject, const bench_keys *keys
     bool added = false;
     for (size_t i = 0; i < keys->n; i++) {
         const tamis_status status =
-            keys->digests == NULL ? tamis_filter_insert_u64(filter, keys->u64[i], &added)
-                                  : tamis_filter_insert_digest(filter, keys->digests[i], &added);
+            keys->bytes != NULL
+                ? tamis_filter_insert(filter, keys->bytes[i].data, keys->bytes[i].size, &added)
+            : keys->digests == NULL ? tamis_filter_insert_u64(filter, keys->u64[i], &added)
+                                    : tamis_filter_insert_digest(filter, keys->digests[i], &added);
         n_added += status == TAMIS_OK && added;
     }
     return n_added;
@@ -115,22 +118,25 @@ static size_t insert_single(const bench_subject *subject, const bench_keys *keys
 
 typedef tamis_status change_u64(tamis_filter *filter, const uint64_t *keys, size_t n, bool *answers,
                                 size_t *changed);
+typedef tamis_status change_bytes(tamis_filter *filter, const tamis_bytes *keys, size_t n,
+                                  bool *answers, size_t *changed);
 typedef tamis_status change_digests(tamis_filter *filter, const tamis_digest *keys, size_t n,
                                     bool *answers, size_t *changed);
 
 /* Insert or remove all keys in one call, by the function for their form. */
 static size_t change_batch(const bench_subject *subject, const bench_keys *keys, change_u64 *by_u64,
-                           change_digests *by_digests) {
+                           change_bytes *by_bytes, change_digests *by_digests) {
     size_t changed = 0;
     const tamis_status status =
-        keys->digests == NULL
+        keys->bytes != NULL ? by_bytes(subject->self, keys->bytes, keys->n, keys->answers, &changed)
+        : keys->digests == NULL
             ? by_u64(subject->self, keys->u64, keys->n, keys->answers, &changed)
             : by_digests(subject->self, keys->digests, keys->n, keys->answers, &changed);
     return status == TAMIS_OK ? changed : 0;
 }
 
 static size_t insert_batch(const bench_subject *subject, const bench_keys *keys) {
-    return change_batch(subject, keys, tamis_filter_insert_many_u64,
+    return change_batch(subject, keys, tamis_filter_insert_many_u64, tamis_filter_insert_many,
                         tamis_filter_insert_many_digest);
 }
 
@@ -138,23 +144,28 @@ static size_t remove_single(const bench_subject *subject, const bench_keys *keys
     tamis_filter *const filter = subject->self;
     size_t n_removed = 0;
     for (size_t i = 0; i < keys->n; i++) {
-        const tamis_status status = keys->digests == NULL
-                                        ? tamis_filter_remove_u64(filter, keys->u64[i])
-                                        : tamis_filter_remove_digest(filter, keys->digests[i]);
+        const tamis_status status =
+            keys->bytes != NULL
+                ? tamis_filter_remove(filter, keys->bytes[i].data, keys->bytes[i].size)
+            : keys->digests == NULL ? tamis_filter_remove_u64(filter, keys->u64[i])
+                                    : tamis_filter_remove_digest(filter, keys->digests[i]);
         n_removed += status == TAMIS_OK;
     }
     return n_removed;
 }
 
 static size_t remove_batch(const bench_subject *subject, const bench_keys *keys) {
-    return change_batch(subject, keys, tamis_filter_remove_many_u64,
+    return change_batch(subject, keys, tamis_filter_remove_many_u64, tamis_filter_remove_many,
                         tamis_filter_remove_many_digest);
 }
 
 static size_t query_single(const bench_subject *subject, const bench_keys *keys) {
     const tamis_filter *const filter = subject->self;
     size_t present = 0;
-    if (keys->digests == NULL)
+    if (keys->bytes != NULL)
+        for (size_t i = 0; i < keys->n; i++)
+            present += tamis_filter_contains(filter, keys->bytes[i].data, keys->bytes[i].size);
+    else if (keys->digests == NULL)
         for (size_t i = 0; i < keys->n; i++)
             present += tamis_filter_contains_u64(filter, keys->u64[i]);
     else
@@ -164,6 +175,8 @@ static size_t query_single(const bench_subject *subject, const bench_keys *keys)
 }
 
 static size_t query_batch(const bench_subject *subject, const bench_keys *keys) {
+    if (keys->bytes != NULL)
+        return tamis_filter_contains_many(subject->self, keys->bytes, keys->n, keys->answers);
     return keys->digests == NULL
                ? tamis_filter_contains_many_u64(subject->self, keys->u64, keys->n, keys->answers)
                : tamis_filter_contains_many_digest(subject->self, keys->digests, keys->n,
@@ -183,7 +196,9 @@ static inline size_t ahead(const bench_subject *subject, const bench_keys *keys,
             result += work(filter, ring[i % AHEAD]);
         if (i < keys->n) {
             const tamis_digest digest =
-                keys->digests == NULL ? tamis_hash_u64(hasher, keys->u64[i]) : keys->digests[i];
+                keys->bytes != NULL ? tamis_hash(hasher, keys->bytes[i].data, keys->bytes[i].size)
+                : keys->digests == NULL ? tamis_hash_u64(hasher, keys->u64[i])
+                                        : keys->digests[i];
             tamis_filter_prefetch_digest(filter, digest);
             ring[i % AHEAD] = digest;
         }

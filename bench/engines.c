@@ -4,6 +4,8 @@
  */
 #include "bench/bench.h"
 
+#include <stdio.h>
+
 const char *const bench_mode_names[BENCH_MODES] = {"single", "ahead", "batch"};
 const char *const bench_op_names[BENCH_OPS] = {"insert", "remove", "query0", "query50", "query100"};
 
@@ -55,6 +57,18 @@ size_t bench_subjects(bench_subject subjects[BENCH_SUBJECTS_MAX]) {
             subjects[n++] = (bench_subject){.engine = &bench_engine_tamis,
                                             .name = tamis_kind_name((tamis_kind)kind),
                                             .variant = kind};
+    /* And with the hash for trusted keys, beside the default one in the same run. */
+    static char names[BENCH_SUBJECTS_MAX][32];
+    for (unsigned kind = 1; kind < 256 && n < BENCH_SUBJECTS_MAX; kind++)
+        if (tamis_kind_name((tamis_kind)kind) != NULL) {
+            (void)snprintf(names[n], sizeof names[n], "%s/xxh3", tamis_kind_name((tamis_kind)kind));
+            subjects[n] = (bench_subject){.engine = &bench_engine_tamis,
+                                          .name = names[n],
+                                          .variant = kind,
+                                          .hash = TAMIS_HASH_XXH3,
+                                          .on_demand = true};
+            n++;
+        }
     for (size_t i = 0; peers[i].name != NULL && n < BENCH_SUBJECTS_MAX; i++)
         subjects[n++] = (bench_subject){.engine = peers[i].engine, .name = peers[i].name};
     return n;

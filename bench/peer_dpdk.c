@@ -44,7 +44,7 @@ static bool start(double bytes) {
 static const char *create(bench_subject *subject, const bench_setup *setup) {
     const double most = (double)setup->n * setup->bits;
     struct rte_member_setsum *best = NULL;
-    if (setup->digests)
+    if (setup->digests || setup->text)
         return "it takes keys only, no digests";
     if (most > 0x1p31)
         return "its tables have less than 2^31 bits";

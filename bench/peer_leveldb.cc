@@ -52,7 +52,7 @@ void make(filter *f) {
 }
 
 const char *create(bench_subject *subject, const bench_setup *setup) {
-    if (setup->digests)
+    if (setup->digests || setup->text)
         return "it takes keys only, no digests";
     if (setup->n > keys_max)
         return "it takes too much memory to make";

@@ -23,7 +23,7 @@
 #define LN2 0.69314718055994531
 
 static const char *create(bench_subject *subject, const bench_setup *setup) {
-    if (setup->digests)
+    if (setup->digests || setup->text)
         return "it takes keys only, no digests";
     const double bits = floor((double)setup->n * setup->bits);
     if (bits > (double)INT_MAX - 64)

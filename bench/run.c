@@ -43,6 +43,8 @@ typedef struct run {
     uint64_t *u64;
     tamis_hasher hasher; /* of the digests, the same for all */
     tamis_digest *digests;
+    char *text; /* of the keys, TEXT characters each */
+    tamis_bytes *bytes;
     bool *answers;
     double *times;
     double *walls; /* [round][subject][op][0: one thread, 1: all], nanoseconds per key */
@@ -70,13 +72,26 @@ static void fail(run *r, const bench_subject *subject, const char *why) {
 
 /* ---- keys ---- */
 
+#define TEXT 16u
+
+static void write_text(uint64_t key, char text[TEXT]) {
+    for (unsigned i = 0; i < TEXT; i++)
+        text[i] = "0123456789abcdef"[key >> 4 * i & 15];
+}
+
 static bench_keys keys_made(run *r, size_t n) {
+    if (r->setup->text)
+        for (size_t i = 0; i < n; i++) {
+            write_text(r->u64[i], r->text + i * TEXT);
+            r->bytes[i] = (tamis_bytes){r->text + i * TEXT, TEXT};
+        }
     if (r->setup->digests)
         for (size_t i = 0; i < n; i++)
             r->digests[i] = tamis_hash_u64(&r->hasher, r->u64[i]);
     return (bench_keys){.n = n,
                         .u64 = r->u64,
                         .digests = r->setup->digests ? r->digests : NULL,
+                        .bytes = r->setup->text ? r->bytes : NULL,
                         .answers = r->answers};
 }
 
@@ -134,6 +149,7 @@ static size_t timed(run *r, unsigned round, size_t subject, bench_op op, bench_m
         const bench_keys part = {.n = keys->n - at < CHUNK ? keys->n - at : CHUNK,
                                  .u64 = keys->u64 + at,
                                  .digests = keys->digests == NULL ? NULL : keys->digests + at,
+                                 .bytes = keys->bytes == NULL ? NULL : keys->bytes + at,
                                  .answers = keys->answers + at};
         const double start = bench_seconds();
         result += work(&r->subjects[subject], &part);
@@ -387,14 +403,16 @@ const char *bench_run(bench_subject *subjects, size_t n, const bench_setup *setu
     double *const room = malloc(r.rounds * sizeof *room);
     r.u64 = malloc(SAMPLE * sizeof *r.u64);
     r.digests = malloc(SAMPLE * sizeof *r.digests);
+    r.text = malloc(SAMPLE * (size_t)TEXT);
+    r.bytes = malloc(SAMPLE * sizeof *r.bytes);
     r.answers = malloc(SAMPLE * sizeof *r.answers);
     const size_t n_times = BENCH_ROWS(n) * r.rounds;
     r.times = malloc(n_times * sizeof *r.times);
     r.walls = malloc(2 * n_times * sizeof *r.walls);
     *n_rows = 0;
     *culprit = "benchmark";
-    if (room == NULL || r.u64 == NULL || r.digests == NULL || r.answers == NULL ||
-        r.times == NULL || r.walls == NULL) {
+    if (room == NULL || r.u64 == NULL || r.digests == NULL || r.text == NULL || r.bytes == NULL ||
+        r.answers == NULL || r.times == NULL || r.walls == NULL) {
         r.trouble = "no memory";
         r.culprit = *culprit;
     } else {
@@ -421,6 +439,8 @@ const char *bench_run(bench_subject *subjects, size_t n, const bench_setup *setu
     free(r.walls);
     free(r.times);
     free(r.answers);
+    free(r.bytes);
+    free(r.text);
     free(r.digests);
     free(r.u64);
     free(room);

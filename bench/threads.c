@@ -74,6 +74,7 @@ double bench_wall(const bench_subject *subject, bench_work *work, const bench_ke
                      .keys = {.n = end - at,
                               .u64 = keys->u64 + at,
                               .digests = keys->digests == NULL ? NULL : keys->digests + at,
+                              .bytes = keys->bytes == NULL ? NULL : keys->bytes + at,
                               .answers = keys->answers + at}};
         if (pthread_create(&ids[started], NULL, run_reader, &readers[started]) != 0)
             break;

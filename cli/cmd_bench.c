@@ -22,11 +22,13 @@ static const char help[] =
     "Measure insert, remove and query, one by one and in batches, in nanoseconds per key and as a\n"
     "multiple of a calibrator: reads of 1, 2 or 3 random cache lines in a table of the same "
     "size.\n\n"
-    "      --kind K,...   only these (default: all kinds, and the libraries of others built in)\n"
+    "      --kind K,...   only these (default: all kinds, and the libraries of others built in);\n"
+    "                     K/xxh3 is K with the hash for trusted keys\n"
     "  -n N               keys in a full table (default 1M)\n"
     "      --table-bytes SIZE   as many keys as make tables of this size: 256MiB, 1GiB\n"
     "      --bits B       bits per key, the same for all (default 12)\n"
-    "      --keys FORM    u64: integers, to be hashed (default); digest: ready digests\n"
+    "      --keys FORM    u64: integers, to be hashed (default); text: 16 characters;\n"
+    "                     digest: ready digests\n"
     "      --rounds R     rounds, of which the median is told (default 7)\n"
     "      --huge on|off  huge pages, where the system gives them (default on)\n"
     "      --threads T    also queries by T threads at once, and how much faster they are than "
@@ -112,7 +114,9 @@ static bool take_option(const char *command, int option, void *context) {
         o->setup.threads = (unsigned)rounds;
         return true;
     case OPT_KEYS:
-        return option_choice(command, "--keys", optarg, "u64", "digest", &o->setup.digests);
+        o->setup.text = strcmp(optarg, "text") == 0;
+        return o->setup.text ||
+               option_choice(command, "--keys", optarg, "u64", "digest", &o->setup.digests);
     case OPT_HUGE:
         return option_choice(command, "--huge", optarg, "off", "on", &o->setup.huge);
     case OPT_JSON:
@@ -162,6 +166,10 @@ static bool known(const char *command, const char *list, const bench_subject *su
 
 /* ---- output ---- */
 
+static const char *form_of(const bench_setup *setup) {
+    return setup->text ? "text" : setup->digests ? "digest" : "u64";
+}
+
 static double bits_per_key(const bench_row *row, const bench_setup *setup) {
     return 8 * (double)row->subject->bytes / (double)setup->n;
 }
@@ -177,7 +185,7 @@ static void print_json(const bench_row *rows, size_t n, const bench_setup *setup
         json_u64(&j, "n", setup->n);
         json_text(&j, "op", bench_op_names[row->op]);
         json_text(&j, "mode", bench_mode_names[row->mode]);
-        json_text(&j, "keys", setup->digests ? "digest" : "u64");
+        json_text(&j, "keys", form_of(setup));
         json_bool(&j, "huge", setup->huge);
         json_real(&j, "ns", row->ns.median);
         json_real(&j, "ns_q1", row->ns.low);
@@ -214,8 +222,7 @@ static void print_csv(const bench_row *rows, size_t n, const bench_setup *setup)
     for (size_t i = 0; i < n; i++) {
         const bench_row *const row = &rows[i];
         printf("%s,%" PRIu64 ",%s,%s,%s,%s", row->subject->name, setup->n, bench_op_names[row->op],
-               bench_mode_names[row->mode], setup->digests ? "digest" : "u64",
-               setup->huge ? "on" : "off");
+               bench_mode_names[row->mode], form_of(setup), setup->huge ? "on" : "off");
         const double reals[] = {row->ns.median,     row->ns.low,    row->ns.high,
                                 row->ratio.median,  row->ratio.low, row->ratio.high,
                                 row->ratio_1.median};
@@ -237,7 +244,10 @@ static void print_table(const bench_row *rows, size_t n, const bench_setup *setu
     char bytes[TEXT_NUMBER];
 
     printf("%s %s in %s (%.4g bits per key), huge pages %s, median of %u rounds, %s\n",
-           text_count(setup->n, keys), setup->digests ? "digests" : "integer keys",
+           text_count(setup->n, keys),
+           setup->text      ? "texts of 16 characters"
+           : setup->digests ? "digests"
+                            : "integer keys",
            text_bytes((uint64_t)((double)setup->n * setup->bits / 8), bytes), setup->bits,
            setup->huge ? "on" : "off", setup->rounds, bench_compiler);
     printf("nanoseconds per key, and times the calibrator with as many lines (column 'cal')\n\n");

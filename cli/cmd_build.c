@@ -29,7 +29,7 @@ static const char help[] =
     "      --like OTHER\n"
     "                  kind, parameters, hash and seed of another set: the two can be merged.  Of "
     "a set\n"
-    "                  that has grown: kind, error rate and seed, for all keys at once\n"
+    "                  that has grown: kind, error rate, hash and seed, for all keys at once\n"
     "      --compact   the compact form, without what is empty in the set; of the kinds rank,\n"
     "                  the default here, and rank-counting\n"
     "      --verbose   say what was built\n" KEY_HELP;

@@ -223,7 +223,7 @@ int cmd_plan(int argc, char **argv) {
     if (chosen.rows > 0)
         return plan_check(argv[0], (unsigned)chosen.rows, need->n == 0 ? 1000000 : need->n,
                           chosen.seed.low == 0 ? 1 : chosen.seed.low);
-    if (chosen.seed.low != 0)
+    if (chosen.seed.low != 0 || chosen.seed.high != 0)
         return complain(argv[0], "--seed is an option of --check and of 'tamis build'");
     if (need->n == 0 && need->bytes == 0)
         return complain(argv[0], "-n N, the number of keys, is required, or --bytes");

@@ -95,7 +95,7 @@ static void counting_attach(tamis_filter *filter) {
     tamis_i_counting_init(&l.in.cells, v[TAMIS_DLEFT_COUNTING_CELLS],
                           v[TAMIS_DLEFT_COUNTING_COUNTER_BITS],
                           v[TAMIS_DLEFT_COUNTING_REMAINDER_BITS]);
-    tamis_i_choices_init(&l.in.choices, filter->params.seed, v[TAMIS_DLEFT_COUNTING_SUBTABLES],
+    tamis_i_choices_init(&l.in.choices, filter->hasher.keys.salt, v[TAMIS_DLEFT_COUNTING_SUBTABLES],
                          v[TAMIS_DLEFT_COUNTING_BUCKETS], v[TAMIS_DLEFT_COUNTING_REMAINDER_BITS],
                          counting_bucket_bits(&filter->params));
     l.way = (tamis_i_choices_way){.ops = tamis_i_counting_bucket_ops_for(&l.in, filter->features),

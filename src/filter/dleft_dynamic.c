@@ -92,7 +92,7 @@ static void dynamic_attach(tamis_filter *filter) {
     const bool possible = dynamic_bucket_of(&filter->params, &l.in.bucket);
     TAMIS_ASSERT(possible);
     (void)possible;
-    tamis_i_choices_init(&l.in.choices, filter->params.seed, v[TAMIS_DLEFT_DYNAMIC_SUBTABLES],
+    tamis_i_choices_init(&l.in.choices, filter->hasher.keys.salt, v[TAMIS_DLEFT_DYNAMIC_SUBTABLES],
                          v[TAMIS_DLEFT_DYNAMIC_BUCKETS], v[TAMIS_DLEFT_DYNAMIC_REMAINDER_BITS],
                          v[TAMIS_DLEFT_DYNAMIC_BUCKET_BITS]);
     l.way = (tamis_i_choices_way){.ops = tamis_i_dynamic_bucket_ops_for(&l.in, filter->features),

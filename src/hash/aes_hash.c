@@ -104,14 +104,19 @@ static inline tamis_digest aes_rounds(const tamis_i_aes_schedule *schedule, tami
                           .hi = hi ^ schedule->round[TAMIS_I_AES_ROUNDS][1]};
 }
 
-tamis_digest tamis_i_aes_encrypt(const tamis_i_aes_schedule *schedule, tamis_digest block) {
+static tamis_digest aes_encrypt(const tamis_i_aes_schedule *schedule, tamis_digest block) {
     return aes_rounds(schedule, (tamis_digest){.lo = block.lo ^ schedule->round[0][0],
                                                .hi = block.hi ^ schedule->round[0][1]});
 }
 
+static uint32_t aes_substitute(uint32_t column) {
+    return aes_last_column(column, column, column, column);
+}
+
 /* FIPS 197, 5.2: a column is the one before it plus that of the key before, and the first of each key has the
  * bytes of the one before it turned and replaced. */
-void tamis_i_aes_expand(tamis_i_aes_schedule *schedule, tamis_digest key) {
+void tamis_i_aes_expand(tamis_i_aes_schedule *schedule, tamis_digest key,
+                        const tamis_i_hash_ops *ops) {
     uint32_t column[4] = {(uint32_t)key.lo, (uint32_t)(key.lo >> 32), (uint32_t)key.hi,
                           (uint32_t)(key.hi >> 32)};
     uint32_t constant = 1;
@@ -121,7 +126,7 @@ void tamis_i_aes_expand(tamis_i_aes_schedule *schedule, tamis_digest key) {
         if (i == TAMIS_I_AES_ROUNDS)
             return;
         const uint32_t turned = column[3] >> 8 | column[3] << 24;
-        column[0] ^= aes_last_column(turned, turned, turned, turned) ^ constant;
+        column[0] ^= ops->substitute(turned) ^ constant;
         for (unsigned j = 1; j < 4; j++)
             column[j] ^= column[j - 1];
         constant = TAMIS_I_AES_TWICE(constant);
@@ -131,31 +136,34 @@ void tamis_i_aes_expand(tamis_i_aes_schedule *schedule, tamis_digest key) {
 /* ---- the keys of a seed ---- */
 
 /* Block number i of the expansion. */
-static tamis_digest aes_derived(const tamis_i_aes_schedule *master, unsigned i) {
-    return tamis_i_aes_encrypt(master, (tamis_digest){.lo = i, .hi = 0});
+static tamis_digest aes_derived(const tamis_i_hash_ops *ops, const tamis_i_aes_schedule *master,
+                                unsigned i) {
+    return ops->encrypt(master, (tamis_digest){.lo = i, .hi = 0});
 }
 
-void tamis_i_aes_keys_init(tamis_i_hash_keys *keys, uint64_t seed_lo, uint64_t seed_hi) {
+void tamis_i_aes_keys_init(tamis_i_hash_keys *keys, uint64_t seed_lo, uint64_t seed_hi,
+                           const tamis_i_hash_ops *ops) {
     tamis_i_aes_schedule master;
-    tamis_i_aes_expand(&master, (tamis_digest){.lo = seed_lo, .hi = seed_hi});
-    tamis_i_aes_expand(&keys->schedule, aes_derived(&master, 0));
+    tamis_i_aes_expand(&master, (tamis_digest){.lo = seed_lo, .hi = seed_hi}, ops);
+    tamis_i_aes_expand(&keys->schedule, aes_derived(ops, &master, 0), ops);
     const uint64_t *const first = keys->schedule.round[0];
     tamis_digest w = {0, 0};
     for (unsigned size = 0; size < TAMIS_I_AES_STARTS; size++) {
         if (size == 0 || size >= 16) /* the lengths below 16 share one */
-            w = aes_derived(&master, size < 16 ? 1 : size - 14);
+            w = aes_derived(ops, &master, size < 16 ? 1 : size - 14);
         keys->start[size][0] = first[0] ^ w.lo;
         keys->start[size][1] = first[1] ^ w.hi ^ (size < 16 ? (uint64_t)size << 56 : 0);
     }
-    const tamis_digest point = aes_derived(&master, 5);
+    const tamis_digest point = aes_derived(ops, &master, 5);
     keys->point[0] = point.lo & (UINT64_MAX >> 6);
     keys->point[1] = point.hi & (UINT64_MAX >> 6);
     for (unsigned i = 0; i < TAMIS_I_AES_WORDS; i++) {
-        const tamis_digest k = aes_derived(&master, 6 + i);
+        const tamis_digest k = aes_derived(ops, &master, 6 + i);
         const uint64_t parts[4] = {k.lo, k.lo >> 32, k.hi, k.hi >> 32};
         for (unsigned j = 0; j < 4; j++)
             keys->words[i / 4][j][i % 4] = parts[j] & (UINT32_MAX >> 6);
     }
+    keys->salt = aes_derived(ops, &master, 6 + TAMIS_I_AES_WORDS).lo;
 }
 
 /* ---- keys of more than 16 bytes ---- */
@@ -227,7 +235,8 @@ static void aes_many(const tamis_i_hash_keys *keys, const tamis_bytes *from, siz
 }
 
 const tamis_i_hash_ops *tamis_i_aes_ops_for(unsigned features) {
-    static const tamis_i_hash_ops portable = {aes_word, aes_hash, aes_many_words, aes_many};
+    static const tamis_i_hash_ops portable = {aes_word, aes_hash,    aes_many_words,
+                                              aes_many, aes_encrypt, aes_substitute};
     const tamis_i_hash_ops *native = NULL;
 #if defined(__x86_64__) && defined(__GNUC__)
     native = tamis_i_aes_ops_x86(features);

@@ -1,6 +1,6 @@
 /* aes_hash.h - a hash for keys that strangers may choose: a universal hash, then AES-128
  *
- * docs/hash.md has the specification, the proofs and what is promised.  In short, with words that are read
+ * docs/format.md has the specification, docs/hash.md the proofs and what is promised.  In short, with words that are read
  * from bytes with the lowest first, blocks of 16 bytes, and E the cipher AES-128 in its standard form:
  *
  *      seed       128 bits: the key of E that all other keys come from.  Block number i of the expansion is
@@ -49,14 +49,8 @@ typedef struct tamis_i_hash_keys {
     _Alignas(16) uint64_t words[TAMIS_I_AES_WORDS / 4][4][4];
     uint64_t point[2];   /* r */
     uint64_t seed, flip; /* of XXH3, which needs no others: hash/word.h */
+    uint64_t salt; /* for what else a structure draws from the seed: the permutations of choices */
 } tamis_i_hash_keys;
-
-/* The schedule of a key of AES-128, and the cipher. */
-void tamis_i_aes_expand(tamis_i_aes_schedule *schedule, tamis_digest key);
-tamis_digest tamis_i_aes_encrypt(const tamis_i_aes_schedule *schedule, tamis_digest block);
-
-/* The keys of a seed of 128 bits.  Takes as long as some forty digests of the portable form. */
-void tamis_i_aes_keys_init(tamis_i_hash_keys *keys, uint64_t seed_lo, uint64_t seed_hi);
 
 /* Ways to make digests.  A key of no bytes may be NULL.  Not a byte outside of a key is read. */
 typedef struct tamis_i_hash_ops {
@@ -66,7 +60,19 @@ typedef struct tamis_i_hash_ops {
                        tamis_digest *digests);
     void (*many)(const tamis_i_hash_keys *keys, const tamis_bytes *from, size_t n,
                  tamis_digest *digests);
+    /* Of AES: the cipher, and its S-box on each byte of a column.  The keys of a seed are made by these, so
+     * that where there are instructions for them no table is looked at. */
+    tamis_digest (*encrypt)(const tamis_i_aes_schedule *schedule, tamis_digest block);
+    uint32_t (*substitute)(uint32_t column);
 } tamis_i_hash_ops;
+
+/* The schedule of a key of AES-128. */
+void tamis_i_aes_expand(tamis_i_aes_schedule *schedule, tamis_digest key,
+                        const tamis_i_hash_ops *ops);
+
+/* The keys of a seed of 128 bits, low word first. */
+void tamis_i_aes_keys_init(tamis_i_hash_keys *keys, uint64_t seed_lo, uint64_t seed_hi,
+                           const tamis_i_hash_ops *ops);
 
 /* The best for these features; never NULL.  Those of a processor family: NULL if they need others. */
 const tamis_i_hash_ops *tamis_i_aes_ops_for(unsigned features);

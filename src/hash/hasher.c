@@ -24,10 +24,11 @@ void tamis_i_hasher_init(tamis_i_hasher *hasher, tamis_hash_id hash, uint64_t se
     TAMIS_ASSERT(tamis_i_hasher_ok(hash, seed, seed_high));
     hasher->keys.seed = seed;
     hasher->keys.flip = tamis_i_hash_flip(seed);
+    hasher->keys.salt = seed;
     hasher->ops =
         hash == TAMIS_HASH_XXH3 ? tamis_i_xxh3_ops_for(features) : tamis_i_aes_ops_for(features);
     if (hash == TAMIS_HASH_AES)
-        tamis_i_aes_keys_init(&hasher->keys, seed, seed_high);
+        tamis_i_aes_keys_init(&hasher->keys, seed, seed_high, hasher->ops);
 }
 
 tamis_status tamis_i_hasher_complete(tamis_hash_id *hash, uint64_t *seed, uint64_t *seed_high) {

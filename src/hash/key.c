@@ -38,10 +38,10 @@ void tamis_i_hash_many_words(const tamis_i_hash_keys *under, const uint64_t *key
 
 const tamis_i_hash_ops *tamis_i_xxh3_ops_for(unsigned features) {
     static const tamis_i_hash_ops portable = {xxh3_word, xxh3_bytes, tamis_i_hash_many_words,
-                                              xxh3_many};
+                                              xxh3_many, NULL,       NULL};
 #if defined(__x86_64__) && defined(__GNUC__)
     static const tamis_i_hash_ops native = {xxh3_word, xxh3_bytes, tamis_i_hash_many_words_x86,
-                                            xxh3_many};
+                                            xxh3_many, NULL,       NULL};
     if ((features & TAMIS_I_CPU_AVX2) != 0)
         return &native;
 #else

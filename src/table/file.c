@@ -4,12 +4,12 @@
  *
  *      offset  size
  *           0     8  magic: 0x89 'T' 'A' 'M' 'T' 'A' 'B' 0x0a
- *           8     4  version of the format, 1
+ *           8     4  version of the format: 1 for the hash XXH3, else 2
  *          12     4  size of the header, 4096
  *          16     4  summary
- *          20     4  identity of the hash, 1: XXH3-128 with seed
+ *          20     4  hash, a tamis_hash_id
  *          24     8  capacity
- *          32     8  seed, not 0
+ *          32     8  seed
  *          40     8  longest key
  *          48     8  longest value
  *          56     8  slots of a bucket
@@ -21,7 +21,8 @@
  *         224   128  cells
  *         352   128  hashes
  *         480   128  counter_bits
- *         608  3480  zero
+ *         608     8  upper half of the seed; zero for XXH3
+ *         616  3472  zero
  *        4088     8  XXH3-64 of the header up to here
  *
  * Nothing in it is trusted.  The parameters go through the same check as those of a caller and must

@@ -197,7 +197,7 @@ int main(int argc, char **argv) {
         {"AES", tamis_i_aes_ops_for(features), false},
         {"no VAES", tamis_i_aes_ops_for(features & ~TAMIS_I_CPU_VAES), false},
         {"portable", tamis_i_aes_ops_for(0), false}};
-    tamis_i_aes_keys_init(&hash_keys, SEED, 0);
+    tamis_i_aes_keys_init(&hash_keys, SEED, 0, tamis_i_aes_ops_for(features));
     hash_keys.seed = SEED;
     hash_keys.flip = tamis_i_hash_flip(SEED);
     for (size_t i = 0; i < sizeof text; i++)

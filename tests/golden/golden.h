@@ -48,6 +48,7 @@ static const golden_file golden_table[] = {
     {"bloom-two", TAMIS_KIND_BLOOM, TWO, 2, 1, {64, 4}},
     {"bloom-aes", TAMIS_KIND_BLOOM, KEYS, 100, GOLDEN_SEED, {1000, 7}},
     {"blocked-bloom-aes-u64", TAMIS_KIND_BLOCKED_BLOOM, INTEGERS, 100, GOLDEN_SEED, {3, 8}},
+    {"dleft-counting-aes", TAMIS_KIND_DLEFT_COUNTING, REMOVED, 200, GOLDEN_SEED, {0}},
     {"line-aes", TAMIS_KIND_LINE, REMOVED, 200, GOLDEN_SEED, {0}},
     {"bloom-bytes", TAMIS_KIND_BLOOM, KEYS, 100, GOLDEN_SEED, {1000, 7}},
     {"blocked-bloom-u64", TAMIS_KIND_BLOCKED_BLOOM, INTEGERS, 100, GOLDEN_SEED, {3, 8}},

@@ -3,7 +3,7 @@
 
     tests/golden/make_aes_vectors.py >tests/unit/aes_vectors.h
 
-Written from docs/hash.md with whole numbers of any size, and shares no code with the library.  The cipher is
+Written from docs/format.md with whole numbers of any size, and shares no code with the library.  The cipher is
 checked against the example of FIPS 197 (appendix C.1) first.  Byte i of all keys is the top byte of
 2654435761 * 11400714785074694797^i mod 2^64, as in tests/unit/test_hash.c.
 
@@ -67,12 +67,13 @@ def number(some_bytes):
 class Hash:
     def __init__(self, seed):
         master = expand(seed.to_bytes(16, "little"))
-        derived = [encrypt(master, i.to_bytes(16, "little")) for i in range(38)]
+        derived = [encrypt(master, i.to_bytes(16, "little")) for i in range(39)]
         self.rounds = expand(derived[0])
         self.w = [number(b) for b in derived[1:5]]
         r = number(derived[5])
         self.r = (r % 2**58, r // P2 % 2**58)
-        self.k = [sum((number(b[4 * j:4 * j + 4]) % 2**26) << 32 * j for j in range(4)) for b in derived[6:]]
+        self.k = [sum((number(b[4 * j:4 * j + 4]) % 2**26) << 32 * j for j in range(4)) for b in derived[6:38]]
+        self.salt = number(derived[38]) % P2
 
     def dot(self, key, places):
         words = [number(key[at + 4 * i:at + 4 * i + 4]) for at in places for i in range(4)]

@@ -709,7 +709,8 @@ class Filter:
         low, high = digest
         fingerprint = low * (self.per_subtable << self.r) >> 64
         remainder = fingerprint & (1 << self.r) - 1
-        mixed = mix(remainder + mix(self.seed) & M64)
+        salt = self.seed if self.hash[0] == XXH3 else aes_hash(self.hash[1]).salt
+        mixed = mix(remainder + mix(salt) & M64)
         whole = remainder << 64 - self.r | high >> self.r
         found = self.stashed.get(digest, 0)
         for i in range(self.d):

@@ -92,7 +92,7 @@ class UnsupportedError(Error):
 
 
 class MismatchError(Error, ValueError):
-    """Two filters differ in kind, parameters or seed."""
+    """Two filters differ in kind, parameters, hash or seed."""
     status = 6
 
 

@@ -54,8 +54,30 @@ TAMIS_I_TARGET_AES static void aes_many(const tamis_i_hash_keys *keys, const tam
         digests[i] = aes_hash(keys, from[i].data, from[i].size);
 }
 
+/* ---- the keys of a seed ---- */
+
+TAMIS_I_TARGET_AES static tamis_digest aes_encrypt(const tamis_i_aes_schedule *schedule,
+                                                   tamis_digest block) {
+    const uint64_t(*const round)[2] = schedule->round;
+    uint8x16_t state =
+        vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(block.lo), vcreate_u64(block.hi)));
+    for (unsigned i = 0; i < TAMIS_I_AES_ROUNDS - 1; i++)
+        state = vaesmcq_u8(vaeseq_u8(state, aes_load(round[i])));
+    state = veorq_u8(vaeseq_u8(state, aes_load(round[TAMIS_I_AES_ROUNDS - 1])),
+                     aes_load(round[TAMIS_I_AES_ROUNDS]));
+    const uint64x2_t words = vreinterpretq_u64_u8(state);
+    return (tamis_digest){.lo = vgetq_lane_u64(words, 0), .hi = vgetq_lane_u64(words, 1)};
+}
+
+/* Four equal columns: turning the rows changes nothing. */
+TAMIS_I_TARGET_AES static uint32_t aes_substitute(uint32_t column) {
+    const uint8x16_t state = vreinterpretq_u8_u32(vdupq_n_u32(column));
+    return vgetq_lane_u32(vreinterpretq_u32_u8(vaeseq_u8(state, vdupq_n_u8(0))), 0);
+}
+
 const tamis_i_hash_ops *tamis_i_aes_ops_arm(unsigned features) {
-    static const tamis_i_hash_ops ops = {aes_word, aes_hash, aes_many_words, aes_many};
+    static const tamis_i_hash_ops ops = {aes_word, aes_hash,    aes_many_words,
+                                         aes_many, aes_encrypt, aes_substitute};
     return (features & TAMIS_I_CPU_AES) != 0 ? &ops : NULL;
 }
 

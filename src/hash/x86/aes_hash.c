@@ -180,11 +180,32 @@ TAMIS_I_VAES static void aes_many_words_vaes(const tamis_i_hash_keys *keys, cons
         aes_store(digests + i, tamis_i_aes_rounds(keys, tamis_i_aes_state(keys, from[i])));
 }
 
+/* ---- the keys of a seed ---- */
+
+TAMIS_I_AES static tamis_digest aes_encrypt(const tamis_i_aes_schedule *schedule,
+                                            tamis_digest block) {
+    const uint64_t(*const round)[2] = schedule->round;
+    __m128i state = _mm_xor_si128(_mm_set_epi64x((long long)block.hi, (long long)block.lo),
+                                  tamis_i_aes_load(round[0]));
+    for (unsigned i = 1; i < TAMIS_I_AES_ROUNDS; i++)
+        state = _mm_aesenc_si128(state, tamis_i_aes_load(round[i]));
+    return tamis_i_aes_words_of(
+        _mm_aesenclast_si128(state, tamis_i_aes_load(round[TAMIS_I_AES_ROUNDS])));
+}
+
+/* Four equal columns: turning the rows changes nothing. */
+TAMIS_I_AES static uint32_t aes_substitute(uint32_t column) {
+    return (uint32_t)_mm_cvtsi128_si32(
+        _mm_aesenclast_si128(_mm_set1_epi32((int)column), _mm_setzero_si128()));
+}
+
 const tamis_i_hash_ops *tamis_i_aes_ops_x86(unsigned features) {
-    static const tamis_i_hash_ops aes = {aes_word, aes_hash, aes_many_words, aes_many},
-                                  avx2 = {aes_word, aes_hash_avx2, aes_many_words, aes_many_avx2},
-                                  vaes = {aes_word, aes_hash_avx2, aes_many_words_vaes,
-                                          aes_many_avx2};
+    static const tamis_i_hash_ops aes = {aes_word, aes_hash,    aes_many_words,
+                                         aes_many, aes_encrypt, aes_substitute},
+                                  avx2 = {aes_word,      aes_hash_avx2, aes_many_words,
+                                          aes_many_avx2, aes_encrypt,   aes_substitute},
+                                  vaes = {aes_word,      aes_hash_avx2, aes_many_words_vaes,
+                                          aes_many_avx2, aes_encrypt,   aes_substitute};
     if ((features & TAMIS_I_CPU_AES) == 0)
         return NULL;
     if ((features & TAMIS_I_CPU_AVX2) == 0)
