@@ -175,7 +175,7 @@ static uint64_t table_file_fast_checksum(const tamis_table *table) {
            tamis_i_checksum_words(table->summary.body, (size_t)table->summary.n_words);
 }
 
-/* Enter the items of the stash into the index.  False if one cannot be read. */
+/* Enter the items of the stash into the index.  False if one cannot be read, or finds no place there. */
 static bool table_file_index_stash(tamis_table *table) {
     const unsigned part = table->slots.n_levels;
     for (uint64_t slot = table->slots.first[part]; slot < table->slots.first[part + 1]; slot++) {
@@ -187,8 +187,9 @@ static bool table_file_index_stash(tamis_table *table) {
             tamis_i_store_read(&table->store, part, slot, buffer.bytes);
         if (image == NULL || !tamis_i_slot_decode(&table->slots, slot, image, &item))
             return false;
-        tamis_i_index_insert(&table->index, tamis_i_table_digest(table, item.key, item.key_size),
-                             slot);
+        if (!tamis_i_index_insert(&table->index,
+                                  tamis_i_table_digest(table, item.key, item.key_size), slot))
+            return false;
     }
     return true;
 }

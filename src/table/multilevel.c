@@ -188,9 +188,15 @@ static uint64_t table_choose_in_stash(const tamis_table *table) {
     const unsigned n = table->slots.n_levels;
     if (table->part_count[n] == table->params.stash)
         return TAMIS_I_NO_SLOT;
-    for (uint64_t slot = table->slots.first[n]; slot < table->slots.first[n + 1]; slot++)
-        if (!tamis_i_bit_get(table->used, slot))
+    uint64_t slot = table->slots.first[n];
+    while (slot < table->slots.first[n + 1]) {
+        if (slot % 64 == 0 && table->used[slot / 64] == UINT64_MAX)
+            slot += 64;
+        else if (tamis_i_bit_get(table->used, slot))
+            slot++;
+        else
             return slot;
+    }
     return TAMIS_I_NO_SLOT;
 }
 
@@ -223,12 +229,13 @@ static tamis_status table_put_in_stash(tamis_table *table, tamis_digest digest,
                                        const tamis_i_item *item) {
     const unsigned part = table->slots.n_levels;
     const uint64_t slot = table_choose_in_stash(table);
-    if (slot == TAMIS_I_NO_SLOT)
+    if (slot == TAMIS_I_NO_SLOT || !tamis_i_index_insert(&table->index, digest, slot))
         return TAMIS_E_FULL;
     const tamis_status status = table_write_item(table, slot, item);
-    if (status != TAMIS_OK)
+    if (status != TAMIS_OK) {
+        tamis_i_index_remove(&table->index, digest, slot);
         return status;
-    tamis_i_index_insert(&table->index, digest, slot);
+    }
     table_occupy(table, part, slot);
     table->counts->crises++;
     return TAMIS_OK;

@@ -77,10 +77,14 @@ static tamis_status recover_slot(tamis_table *table, walk *w, bool repair, const
         return tamis_i_store_write(&table->store, w->slot, NULL, TAMIS_I_NO_SLOT);
     }
     tamis_i_bit_set(table->used, w->slot);
-    if (w->part == table->slots.n_levels)
-        tamis_i_index_insert(&table->index, digest, w->slot);
-    else if (table->summary.kind->insert(&table->summary, digest, w->part) != TAMIS_OK)
+    if (w->part == table->slots.n_levels) {
+        if (!tamis_i_index_insert(&table->index, digest, w->slot)) {
+            *reason = "the stash has too many items in one place";
+            return TAMIS_E_FORMAT;
+        }
+    } else if (table->summary.kind->insert(&table->summary, digest, w->part) != TAMIS_OK) {
         table->unknown++;
+    }
     return TAMIS_OK;
 }
 

@@ -132,7 +132,8 @@ void tamis_i_table_free_summary(const tamis_table *table, tamis_i_summary *summa
 
 /* index.c */
 uint64_t tamis_i_index_room(uint64_t stash);
-void tamis_i_index_insert(tamis_i_index *index, tamis_digest digest, uint64_t slot);
+/* False, and nothing is changed, if there are too many in one place. */
+bool tamis_i_index_insert(tamis_i_index *index, tamis_digest digest, uint64_t slot);
 void tamis_i_index_remove(tamis_i_index *index, tamis_digest digest, uint64_t slot);
 /* The next slot, from '*at' on, that has this digest, or TAMIS_I_NO_SLOT.  '*at' starts at
  * tamis_i_index_start. */
