@@ -27,7 +27,9 @@
  * the type of the other, but none is lost and each can be removed.  An insert fails, TAMIS_E_FULL, if a
  * string would get more than 254 slots away from home.  With nine slots in ten in use that has a chance
  * below 1e-22 for each slot: the odds of a distance x fall like exp(-0.207 x), where 0.207 solves 0.9
- * (e^y - 1) = y.
+ * (e^y - 1) = y.  It also fails if more than MOVES_MAX strings would have to move, so that no keys make it
+ * slow, whoever has chosen them.  By chance so many strings without a gap have odds of
+ * e^-(k (a - 1 - ln a)), a = 0.9, Chernoff's bound for k arrivals where k a are expected: 1e-38.
  *
  * After Kirsch and Mitzenmacher, "Simple Summaries for Hashing With Choices", IEEE/ACM Transactions
  * on Networking 16(1), 2008, section VII; the order of the array is that of Amble and Knuth, "Ordered
@@ -44,6 +46,7 @@
 #define DISTANCE_MASK 255u
 #define DISTANCE_MAX  254u
 #define SPARE_SLOTS   255u
+#define MOVES_MAX     16384u
 
 /* A slot has at most 64 bits: 96 would need 2^40 slots and more. */
 #define STRING_BITS_MAX 96u
@@ -148,7 +151,7 @@ static tamis_status summary_interpolation_insert(tamis_i_summary *summary, tamis
         const uint64_t slot = summary_interpolation_slot_get(summary, empty);
         if (slot == 0)
             break;
-        if ((slot & DISTANCE_MASK) > DISTANCE_MAX)
+        if ((slot & DISTANCE_MASK) > DISTANCE_MAX || empty - at == MOVES_MAX)
             return TAMIS_E_FULL;
     }
     for (; empty > at; empty--)

@@ -14,6 +14,7 @@
 #include "hash/hasher.h"
 #include "table/table.h"
 #include "table_file.h"
+#include "unit/summary_make.h"
 
 #include <time.h>
 
@@ -331,12 +332,68 @@ static void test_calls_of_tables_and_the_loader_have_one_bound(void **state) {
     }
 }
 
+/* ---- the summary 'interpolation' ---- */
+
+/* What tamis_i_mix makes x of. */
+static uint64_t unmix(uint64_t x) {
+    x ^= x >> 32;
+    x *= 0xa324da0613bb9769u; /* 1 / TAMIS_I_MIX_2 */
+    x ^= x >> 29 ^ x >> 58;
+    x *= 0xa13ae34c42c27b7du; /* 1 / TAMIS_I_MIX_1 */
+    return x ^ x >> 32;
+}
+
+/* A digest whose string has this home. */
+static tamis_digest string_at(uint64_t slots, uint64_t home) {
+    const uint64_t part = UINT64_MAX / slots, word = unmix(home * part + part / 2);
+    return (tamis_digest){.lo = word - TAMIS_I_SUMMARY_WORD, .hi = 1};
+}
+
+/* A string in each of n slots, and behind them as many as one home may have.  An insert at the first has to
+ * look for a free slot, and finds none that it could have.  The least time of 200 such calls. */
+static double crowded_insert(uint64_t n) {
+    const tamis_i_summary_params params = {.n_types = 1, .string_bits = 40, .cells = {2 * n}};
+    tamis_i_summary s = summary_make(TAMIS_I_SUMMARY_INTERPOLATION, &params);
+    for (uint64_t i = 0; i < n; i++)
+        assert_ok(s.kind->insert(&s, string_at(2 * n, i), 0));
+    for (unsigned i = 0; i < 254; i++)
+        assert_ok(s.kind->insert(&s, string_at(2 * n, n - 1), 0));
+    const tamis_digest first = string_at(2 * n, 0);
+    double least = INFINITY;
+    for (unsigned i = 0; i < 4; i++) {
+        const double from = seconds();
+        for (unsigned j = 0; j < 50; j++)
+            assert_status(s.kind->insert(&s, first, 0), TAMIS_E_FULL);
+        least = fmin(least, seconds() - from);
+    }
+    assert_int_equal(s.kind->ask(&s, string_at(2 * n, n / 2)), 0);
+    const char *reason;
+    assert_true(s.kind->check(&s, &reason));
+    free(s.body);
+    return least / 50;
+}
+
+/* A call takes no longer among four times as many; else a file of such keys would take quadratic time. */
+static void test_calls_of_interpolation_search_a_bounded_part(void **state) {
+    (void)state;
+    assert_int_equal(tamis_i_mix(unmix(0x0123456789abcdef)), 0x0123456789abcdef);
+    double time[2] = {INFINITY, INFINITY};
+    for (unsigned attempt = 0; attempt == 0 || (attempt < 4 && time[1] > 2 * time[0]); attempt++) {
+        time[0] = fmin(time[0], crowded_insert(20000));
+        time[1] = fmin(time[1], crowded_insert(80000));
+    }
+    print_message("# an insert among 20,000 and 80,000 strings: %.1f and %.1f us\n", 1e6 * time[0],
+                  1e6 * time[1]);
+    assert_true(time[1] <= 2 * time[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls_take_time_in_proportion_to_their_number),
         cmocka_unit_test(test_calls_read_a_bounded_run_of_the_stash),
         cmocka_unit_test(test_calls_of_tables_read_a_bounded_part_of_the_stash),
         cmocka_unit_test(test_calls_of_tables_and_the_loader_have_one_bound),
+        cmocka_unit_test(test_calls_of_interpolation_search_a_bounded_part),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
