@@ -127,8 +127,8 @@ static void come_and_go(tamis_kind kind, family f, uint64_t n, double time[STEPS
     tamis_filter_free(filter);
 }
 
-/* Four times the keys take at most eight times the time, and half a millisecond.  A time that is more is taken
- * again, as the machine may have been busy; what is quadratic takes 16 times as long however often. */
+/* Four times the keys take at most eight times the time, and half a millisecond.  A time that is more is
+ * taken again, as the machine may have been busy; what is quadratic takes 16 times as long however often. */
 static void test_calls_take_time_in_proportion_to_their_number(void **state) {
     (void)state;
     const uint64_t n = getenv("TAMIS_TEST_LONG") != NULL ? 100000 : 10000;
