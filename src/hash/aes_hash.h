@@ -1,7 +1,8 @@
 /* aes_hash.h - a hash for keys that strangers may choose: a universal hash, then AES-128
  *
- * docs/format.md has the specification, docs/hash.md the proofs and what is promised.  In short, with words that are read
- * from bytes with the lowest first, blocks of 16 bytes, and E the cipher AES-128 in its standard form:
+ * docs/format.md has the specification, docs/hash.md the proofs and what is promised.  In short, with words
+ * that are read from bytes with the lowest first, blocks of 16 bytes, and E the cipher AES-128 in its
+ * standard form:
  *
  *      seed       128 bits: the key of E that all other keys come from.  Block number i of the expansion is
  *                 E(seed, i): 0 is the key of the hash's own E, 1 to 4 are W0 to W3, 5 is r, and 6 to 37 are
