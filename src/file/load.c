@@ -73,22 +73,33 @@ typedef tamis_status decoder(const unsigned char *bytes, size_t size,
                              const tamis_allocator *allocator, tamis_filter **filter,
                              const char **reason);
 
-/* Collect the bytes up to the end, of which 'have' stand in 'head', but no more than 'most'; decode.  The
- * first buffer has 'expected' bytes, if that is more than the usual: what a regular file really has. */
-static tamis_status load_collect(int fd, const unsigned char *head, size_t have, uint64_t expected,
-                                 uint64_t most, decoder *decode, const tamis_allocator *allocator,
-                                 tamis_filter **filter, const char **reason) {
-    const uint64_t first = expected > FIRST_BUFFER ? expected : FIRST_BUFFER;
+/* A descriptor whose first bytes have been read. */
+typedef struct load_source {
+    int fd;
+    const unsigned char *head;
+    size_t have;
+    uint64_t expected; /* bytes that a regular file really has, else 0 */
+    uint64_t most;     /* bytes to read: one more than there should be */
+} load_source;
+
+/* Collect the bytes up to the end and decode them.  The first buffer has the expected bytes, if these are more
+ * than the usual. */
+static tamis_status load_collect(const load_source *source, decoder *decode,
+                                 const tamis_allocator *allocator, tamis_filter **filter,
+                                 const char **reason) {
+    const uint64_t most = source->most;
+    const uint64_t first = source->expected > FIRST_BUFFER ? source->expected : FIRST_BUFFER;
+    size_t have = source->have;
     size_t room = (size_t)(most < first ? most : first);
     unsigned char *buffer = tamis_i_alloc(allocator, room);
     if (buffer == NULL) {
         *reason = tamis_status_text(TAMIS_E_NOMEM);
         return TAMIS_E_NOMEM;
     }
-    memcpy(buffer, head, have);
+    memcpy(buffer, source->head, have);
     tamis_status status;
     for (size_t got;;) {
-        if (!tamis_i_io_read(fd, buffer + have, room - have, &got)) {
+        if (!tamis_i_io_read(source->fd, buffer + have, room - have, &got)) {
             status = tamis_i_io_fault(reason);
             break;
         }
@@ -125,10 +136,9 @@ static tamis_status load_stream(int fd, const unsigned char *head, const tamis_a
     const tamis_status status = tamis_i_header_decode(head, &header, reason);
     if (status != TAMIS_OK)
         return status;
-    /* One byte more than the file should have shows that it goes on. */
-    return load_collect(fd, head, TAMIS_I_HEADER_BYTES, 0,
-                        TAMIS_I_HEADER_BYTES + 8 * header.n_body + 1, tamis_i_file_decode,
-                        allocator, filter, reason);
+    const load_source source = {fd, head, TAMIS_I_HEADER_BYTES, 0,
+                                TAMIS_I_HEADER_BYTES + 8 * header.n_body + 1};
+    return load_collect(&source, tamis_i_file_decode, allocator, filter, reason);
 }
 
 /* A series is collected and then decoded.  'length' is what a regular file still has, else 0. */
@@ -143,9 +153,9 @@ static tamis_status load_series(int fd, const unsigned char *head, uint64_t leng
         *reason = "the file is too large for this machine";
         return TAMIS_E_TOO_LARGE;
     }
-    return load_collect(fd, head, TAMIS_I_HEADER_BYTES, length + 1,
-                        said == SIZE_MAX ? said : said + 1, tamis_i_file_decode, allocator, filter,
-                        reason);
+    const load_source source = {fd, head, TAMIS_I_HEADER_BYTES, length + 1,
+                                said == SIZE_MAX ? said : said + 1};
+    return load_collect(&source, tamis_i_file_decode, allocator, filter, reason);
 }
 
 tamis_status tamis_i_file_load(int fd, const tamis_allocator *allocator, tamis_filter **filter,
@@ -162,9 +172,9 @@ tamis_status tamis_i_file_load(int fd, const tamis_allocator *allocator, tamis_f
     size_t got;
     if (!tamis_i_io_read(fd, head, sizeof head, &got))
         return tamis_i_io_fault(reason);
-    if (tamis_i_compact_is(head, got)) /* whose length only its end tells */
-        return load_collect(fd, head, got, 0, SIZE_MAX, tamis_i_compact_decode, allocator, filter,
-                            reason);
+    const load_source unknown = {fd, head, got, 0, SIZE_MAX}; /* only its end tells the length */
+    if (tamis_i_compact_is(head, got))
+        return load_collect(&unknown, tamis_i_compact_decode, allocator, filter, reason);
     if (got < sizeof head) /* too short for any filter: let the decoder say why */
         return tamis_i_file_decode(head, got, allocator, filter, reason);
     if (tamis_i_series_is(head))
