@@ -89,8 +89,3 @@ void tamis_i_io_sync_folder(const char *folder) {
     (void)fsync(fd);
     (void)close(fd);
 }
-
-tamis_status tamis_i_io_fault(const char **reason) {
-    *reason = tamis_i_errno_text(errno);
-    return TAMIS_E_IO;
-}

@@ -7,6 +7,8 @@
 
 #include "base/base.h"
 
+#include <errno.h>
+
 /* Read up to 'size' bytes; '*got' is less only at the end of the file.  False, and errno. */
 bool tamis_i_io_read(int fd, void *buffer, size_t size, size_t *got);
 
@@ -25,6 +27,9 @@ bool tamis_i_io_folder(const char *path, char *folder, size_t room);
 void tamis_i_io_sync_folder(const char *folder);
 
 /* Report what the system refused, by errno: set the reason, return TAMIS_E_IO. */
-tamis_status tamis_i_io_fault(const char **reason);
+static inline tamis_status tamis_i_io_fault(const char **reason) {
+    *reason = tamis_i_errno_text(errno);
+    return TAMIS_E_IO;
+}
 
 #endif

@@ -69,13 +69,13 @@ bool tamis_i_rank_init(tamis_i_rank_bucket *c) {
     return true;
 }
 
-void tamis_i_rank_parents(const tamis_i_rank_bucket *c, const uint64_t *table,
+void tamis_i_rank_parents(const tamis_i_rank_bucket *rank, const uint64_t *table,
                           const tamis_i_rank_view *v, uint16_t *parents) {
     unsigned next = v->chains;
     for (unsigned s = 0; s < v->load; s++)
         parents[s] = UINT16_MAX;
     for (unsigned s = 0; s < next && next < v->load; s++)
-        if (tamis_i_bit_get(table, tamis_i_rank_higher_at(c, v, s)))
+        if (tamis_i_bit_get(table, tamis_i_rank_higher_at(rank, v, s)))
             parents[next++] = (uint16_t)s;
 }
 
@@ -92,13 +92,13 @@ static unsigned rank_bucket_count_higher(const tamis_i_rank_bucket *c, const uin
     return higher_before(c, table, v, to) - higher_before(c, table, v, from);
 }
 
-bool tamis_i_rank_check(const tamis_i_rank_bucket *c, const uint64_t *table,
+bool tamis_i_rank_check(const tamis_i_rank_bucket *rank, const uint64_t *table,
                         const tamis_i_rank_view *v, const char **reason) {
-    const unsigned end = (unsigned)c->first[v->pieces];
-    const unsigned load = v->chains + rank_bucket_count_higher(c, table, v, 0, end);
+    const unsigned end = (unsigned)rank->first[v->pieces];
+    const unsigned load = v->chains + rank_bucket_count_higher(rank, table, v, 0, end);
     unsigned level = 0, reached = v->chains;
     while (level < reached && reached <= end) { /* the slots of one level lead to the next */
-        const unsigned more = rank_bucket_count_higher(c, table, v, level, reached);
+        const unsigned more = rank_bucket_count_higher(rank, table, v, level, reached);
         level = reached;
         reached += more;
     }
@@ -106,16 +106,16 @@ bool tamis_i_rank_check(const tamis_i_rank_bucket *c, const uint64_t *table,
         *reason = "a bucket has a fingerprint that no chain leads to";
         return false;
     }
-    if (load <= c->first[v->pieces - 1] && v->pieces > 1) {
+    if (load <= rank->first[v->pieces - 1] && v->pieces > 1) {
         *reason = "a bucket has an extension that it does not need";
         return false;
     }
     for (unsigned p = 0; p < v->pieces; p++) {
-        const uint64_t used = load < c->first[p + 1] ? load - c->first[p] : c->slots[p];
-        if (!tamis_i_rank_is_zero(table, v->at[p] + c->higher_at[p] + used,
-                                  v->at[p] + c->slots_at[p]) ||
-            !tamis_i_rank_is_zero(table, v->at[p] + c->slots_at[p] + used * c->slot_bits,
-                                  v->at[p] + c->stride[p])) {
+        const uint64_t used = load < rank->first[p + 1] ? load - rank->first[p] : rank->slots[p];
+        if (!tamis_i_rank_is_zero(table, v->at[p] + rank->higher_at[p] + used,
+                                  v->at[p] + rank->slots_at[p]) ||
+            !tamis_i_rank_is_zero(table, v->at[p] + rank->slots_at[p] + used * rank->slot_bits,
+                                  v->at[p] + rank->stride[p])) {
             *reason = "a bucket has data past its last fingerprint";
             return false;
         }

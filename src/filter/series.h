@@ -75,7 +75,7 @@ tamis_status tamis_i_series_merge(tamis_filter *filter, const tamis_filter *sour
 
 /* Add a link; 'growth' may be NULL.  Links that inserts add later are planned in the same way. */
 tamis_status tamis_i_series_grow(tamis_filter *filter, const tamis_growth *growth,
-                                 tamis_i_link_planner *plan);
+                                 tamis_i_link_planner *make);
 tamis_status tamis_i_series_allow(tamis_filter *filter, const tamis_growth *growth,
                                   tamis_i_link_planner *plan);
 

@@ -240,9 +240,9 @@ TAMIS_I_LINE_SETS(FULL)
 /* Loads are spread around the mean like Poisson variables; up to this mean few lines have 63 keys. */
 #define NARROW_LOAD 46u
 
-#define MULTISET(name, word)                                                                       \
+#define MULTISET(name, by_word)                                                                    \
     {.has_digest = tamis_i_line_##name##_has_digest,                                               \
-     .has_word = word,                                                                             \
+     .has_word = (by_word),                                                                        \
      .has = tamis_i_line_##name##_has,                                                             \
      .add_one = tamis_i_line_##name##_add_one,                                                     \
      .drop_one = tamis_i_line_##name##_drop_one,                                                   \
@@ -250,9 +250,9 @@ TAMIS_I_LINE_SETS(FULL)
      .find = tamis_i_line_##name##_find,                                                           \
      .drop = tamis_i_line_##name##_drop,                                                           \
      .add = tamis_i_line_##name##_add},
-#define SET(name, word)                                                                            \
+#define SET(name, by_word)                                                                         \
     {.has_digest = tamis_i_line_##name##_has_digest,                                               \
-     .has_word = word,                                                                             \
+     .has_word = (by_word),                                                                        \
      .has = tamis_i_line_##name##_has,                                                             \
      .add_one = tamis_i_line_##name##_add_one,                                                     \
      .full = tamis_i_line_##name##_full,                                                           \
