@@ -131,11 +131,11 @@ static void repair(unsigned char *bytes, size_t size, unsigned how) {
         return;
     if (how & 2) {
         memcpy(bytes, magic, sizeof magic);
-        tamis_i_put_u32(bytes + TAMIS_I_AT_VERSION,
-                        tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM) == 0 ? 1
-                                                                          : 2); /* a form of keys */
+        const bool aes = tamis_i_get_u32(bytes + TAMIS_I_AT_HASH) == TAMIS_HASH_AES;
+        const bool form = tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM) != 0;
+        tamis_i_put_u32(bytes + TAMIS_I_AT_VERSION, aes || form ? 2 : 1);
         tamis_i_put_u32(bytes + TAMIS_I_AT_HEADER_SIZE, HEADER);
-        tamis_i_put_u32(bytes + TAMIS_I_AT_HASH, TAMIS_I_HASH_XXH3_128);
+        tamis_i_put_u32(bytes + TAMIS_I_AT_HASH, aes ? TAMIS_HASH_AES : TAMIS_HASH_XXH3);
     }
     if (how & 4)
         tamis_i_put_u64(bytes + TAMIS_I_AT_BODY_WORDS, (size - HEADER) / 8);

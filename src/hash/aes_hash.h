@@ -35,19 +35,21 @@
 #define TAMIS_I_AES_LONG   18u
 #define TAMIS_I_AES_STARTS 19u
 
-/* The keys of AES-128, one for each round and one for before the first.  Bytes 0 to 7 of a state are word 0,
+/* Everything here is aligned like a tamis_hasher: to 16 bytes where vectors are loaded from it.
+ *
+ * The keys of AES-128, one for each round and one for before the first.  Bytes 0 to 7 of a state are word 0,
  * the lowest first. */
 typedef struct tamis_i_aes_schedule {
-    _Alignas(16) uint64_t round[TAMIS_I_AES_ROUNDS + 1][2];
+    _Alignas(long double) uint64_t round[TAMIS_I_AES_ROUNDS + 1][2];
 } tamis_i_aes_schedule;
 
 /* All that follows from a seed: 1.5 KiB.  What is combined with a block before the first round stands in
  * start[]: round key 0, the W of keys of this length, and the length in the last byte. */
 typedef struct tamis_i_hash_keys {
     tamis_i_aes_schedule schedule;
-    _Alignas(16) uint64_t start[TAMIS_I_AES_STARTS][2];
+    _Alignas(long double) uint64_t start[TAMIS_I_AES_STARTS][2];
     /* k[]: part j of the key of word 4 b + i is words[b][j][i], a vector of four for each j. */
-    _Alignas(16) uint64_t words[TAMIS_I_AES_WORDS / 4][4][4];
+    _Alignas(long double) uint64_t words[TAMIS_I_AES_WORDS / 4][4][4];
     uint64_t point[2];   /* r */
     uint64_t seed, flip; /* of XXH3, which needs no others: hash/word.h */
     uint64_t salt; /* for what else a structure draws from the seed: the permutations of choices */

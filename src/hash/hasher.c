@@ -7,8 +7,7 @@
 #include "hash/word.h"
 
 _Static_assert(sizeof(tamis_i_hasher) <= sizeof(tamis_hasher), "a tamis_hasher is too small");
-_Static_assert(_Alignof(tamis_i_hasher) <= _Alignof(tamis_hasher) || sizeof(void *) == 4,
-               "a tamis_hasher is not aligned");
+_Static_assert(_Alignof(tamis_i_hasher) <= _Alignof(tamis_hasher), "a tamis_hasher is not aligned");
 
 #define TAMIS_I_SHARD 0x73686172642d6f66u /* "shard-of" */
 
