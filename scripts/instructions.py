@@ -2,8 +2,9 @@
 """instructions.py TABLE NOW - compare counted instructions with those of a committed table
 
 TABLE has kind, rate, op, mode, before, after: what the operation took before the boundary between structures
-and engines was redrawn (with the hash XXH3), and what it takes now (AES, without VAES).  NOW is the output of instructions.sh.  Rows that differ from
-'after' by more than 1 % are printed; the exit code is 1 if one takes over 2 % more.
+and engines was redrawn (with the hash XXH3), and what it takes now (AES; callgrind knows no VAES).  NOW is the
+output of instructions.sh.  Rows that differ from 'after' by more than 1 % are printed; the exit code is 1 if one
+takes over 2 % more.
 
 With --write TABLE BEFORE NOW the table is made.
 
