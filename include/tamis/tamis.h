@@ -159,8 +159,8 @@ TAMIS_API tamis_digest tamis_hash_u64(const tamis_hasher *hasher, uint64_t key);
  *
  * Use it to split keys over several sets of your own.  Do not take bits of the digest for that: the sets draw
  * from the same bits.  With digest.hi % 64 each of 64 sets gets keys that agree in six bits of their
- * fingerprints, and errs up to 64 times as often as promised; with the upper bits of digest.lo all its keys go
- * to a sixty-fourth of its buckets, and it is full at once.  Here all bits are mixed again. */
+ * fingerprints, and errs up to 64 times as often as promised; with the upper bits of digest.lo all its keys
+ * go to a sixty-fourth of its buckets, and it is full at once.  Here all bits are mixed again. */
 TAMIS_API uint64_t tamis_digest_shard(tamis_digest digest, uint64_t n);
 
 /* -------------------------------------------------------------------------------------------------

@@ -82,8 +82,8 @@ typedef struct load_source {
     uint64_t most;     /* bytes to read: one more than there should be */
 } load_source;
 
-/* Collect the bytes up to the end and decode them.  The first buffer has the expected bytes, if these are more
- * than the usual. */
+/* Collect the bytes up to the end and decode them.  The first buffer has the expected bytes, if these are
+ * more than the usual. */
 static tamis_status load_collect(const load_source *source, decoder *decode,
                                  const tamis_allocator *allocator, tamis_filter **filter,
                                  const char **reason) {

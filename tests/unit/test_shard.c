@@ -52,8 +52,8 @@ static uint64_t shard_of(way w, tamis_digest digest) {
                                     : digest.lo >> 58;
 }
 
-/* A set of this kind with KEYS keys of shard 5; its error rate as a multiple of the promise, or INFINITY if it
- * was full before. */
+/* A set of this kind with KEYS keys of shard 5; its error rate as a multiple of the promise, or INFINITY if
+ * it was full before. */
 static double rate_of(tamis_kind kind, way w) {
     const tamis_need need = test_need(kind, KEYS, 0.01);
     tamis_plan plan = test_planned(&need);
