@@ -22,6 +22,7 @@ typedef enum bench_mode {
     BENCH_SINGLE, /* a call for each key */
     BENCH_AHEAD,  /* the same, after another call that fetched its memory some keys earlier */
     BENCH_BATCH,
+    BENCH_CHASE, /* a call for each key, which depends on the answer before it: nothing overlaps */
     BENCH_MODES
 } bench_mode;
 

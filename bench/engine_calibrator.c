@@ -163,6 +163,19 @@ UNROLLED size_t read_as(const bench_subject *subject, const bench_keys *keys, bo
                                    : read_all(c, keys, batch, 3, 0);
 }
 
+/* The lines of a key are read when those of the key before have been. */
+static size_t chase(const bench_subject *subject, const bench_keys *keys) {
+    const calibrator *const c = subject->self;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < keys->n; i++) {
+        uint64_t read = 0;
+        for (unsigned j = 0; j < subject->variant; j++)
+            read += place(c, keys, i, j)[sum];
+        sum += read;
+    }
+    return (size_t)sum;
+}
+
 static size_t single(const bench_subject *subject, const bench_keys *keys) {
     return read_as(subject, keys, false);
 }
@@ -176,4 +189,4 @@ const bench_engine bench_engine_calibrator = {.create = create,
                                               .clear = clear,
                                               .insert = {single, NULL, batch},
                                               .remove = {single, NULL, batch},
-                                              .query = {single, NULL, batch}};
+                                              .query = {single, NULL, batch, chase}};

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-const char *const bench_mode_names[BENCH_MODES] = {"single", "ahead", "batch"};
+const char *const bench_mode_names[BENCH_MODES] = {"single", "ahead", "batch", "chase"};
 const char *const bench_op_names[BENCH_OPS] = {"insert", "remove", "query0", "query50", "query100"};
 
 /* Libraries of others, if they were found when this was built. */

@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filter/series.h"
+#include "filter/shards.h"
 
 #include <errno.h>
 #include <math.h>
@@ -39,34 +39,16 @@ tamis_status tamis_filter_new(uint64_t n, double fpr, tamis_filter **filter) {
     return status != TAMIS_OK ? status : tamis_filter_create(&plan.params, NULL, filter);
 }
 
-static tamis_status api_clone_link(const tamis_filter *source, const tamis_allocator *allocator,
-                                   tamis_filter **copy) {
-    return tamis_i_filter_clone(source, source->params.capacity, allocator, copy);
-}
-
-/* Give 'copy', of the first link, copies of the others. */
-static tamis_status api_clone_links(const tamis_filter *source, const tamis_allocator *allocator,
-                                    tamis_filter *copy) {
-    tamis_status status = tamis_i_links_begin(copy, source->links->promise);
-    if (status != TAMIS_OK)
-        return status;
-    copy->links->automatic = source->links->automatic;
-    copy->links->plan = source->links->plan;
-    for (unsigned i = 0; status == TAMIS_OK && i < source->links->n; i++) {
-        status = api_clone_link(source->links->link[i], allocator, &copy->links->link[i]);
-        copy->links->n += status == TAMIS_OK;
-    }
-    return status;
-}
-
 tamis_status tamis_filter_clone(const tamis_filter *source, const tamis_allocator *allocator,
                                 tamis_filter **filter) {
     if (source == NULL || filter == NULL || !tamis_i_allocator_ok(allocator))
         return TAMIS_E_ARGUMENT;
+    if (tamis_i_is_sharded(source))
+        return tamis_i_shards_clone(source, allocator, filter);
     tamis_filter *copy;
-    tamis_status status = api_clone_link(source, allocator, &copy);
+    tamis_status status = tamis_i_filter_clone(source, source->params.capacity, allocator, &copy);
     if (status == TAMIS_OK && source->links != NULL) {
-        status = api_clone_links(source, allocator, copy);
+        status = tamis_i_links_clone(source, copy);
         if (status != TAMIS_OK)
             tamis_filter_free(copy);
     }
@@ -82,13 +64,7 @@ tamis_status tamis_filter_insert_digest(tamis_filter *filter, tamis_digest diges
         return TAMIS_E_ARGUMENT;
     if (filter->read_only)
         return TAMIS_E_READONLY;
-    if (TAMIS_UNLIKELY(filter->links != NULL))
-        return tamis_i_series_insert(filter, digest, -1, added);
-    bool fresh;
-    const tamis_status status = filter->kind->insert(filter, digest, &fresh);
-    if (status == TAMIS_OK && added != NULL)
-        *added = fresh;
-    return status;
+    return tamis_i_filter_insert(filter, digest, added);
 }
 
 tamis_status tamis_filter_insert(tamis_filter *filter, const void *key, size_t size, bool *added) {
@@ -101,7 +77,7 @@ tamis_status tamis_filter_insert(tamis_filter *filter, const void *key, size_t s
 tamis_status tamis_filter_insert_u64(tamis_filter *filter, uint64_t key, bool *added) {
     if (filter == NULL)
         return TAMIS_E_ARGUMENT;
-    return tamis_filter_insert_digest(filter, tamis_i_hasher_word(&filter->hasher, key), added);
+    return filter->insert_word(&filter->lens, key, added);
 }
 
 bool tamis_filter_contains_digest(const tamis_filter *filter, tamis_digest digest) {
@@ -114,7 +90,7 @@ bool tamis_filter_contains(const tamis_filter *filter, const void *key, size_t s
 }
 
 bool tamis_filter_contains_u64(const tamis_filter *filter, uint64_t key) {
-    return filter->contains_word(filter, key);
+    return filter->contains_word(&filter->lens, key);
 }
 
 void tamis_filter_prefetch_digest(const tamis_filter *filter, tamis_digest digest) {
@@ -122,6 +98,7 @@ void tamis_filter_prefetch_digest(const tamis_filter *filter, tamis_digest diges
         filter->kind->prefetch(filter, digest, false);
         return;
     }
+    filter = tamis_i_shard_of(filter, digest);
     for (unsigned i = 0; i < tamis_i_n_links(filter); i++) {
         const tamis_filter *const link = tamis_i_link(filter, i);
         link->kind->prefetch(link, digest, false);
@@ -135,8 +112,7 @@ tamis_status tamis_filter_remove_digest(tamis_filter *filter, tamis_digest diges
         return TAMIS_E_UNSUPPORTED;
     if (filter->read_only)
         return TAMIS_E_READONLY;
-    return filter->links != NULL ? tamis_i_series_remove(filter, digest)
-                                 : filter->kind->remove(filter, digest);
+    return tamis_i_filter_remove(filter, digest);
 }
 
 tamis_status tamis_filter_remove(tamis_filter *filter, const void *key, size_t size) {
@@ -148,7 +124,7 @@ tamis_status tamis_filter_remove(tamis_filter *filter, const void *key, size_t s
 tamis_status tamis_filter_remove_u64(tamis_filter *filter, uint64_t key) {
     if (filter == NULL)
         return TAMIS_E_ARGUMENT;
-    return tamis_filter_remove_digest(filter, tamis_i_hasher_word(&filter->hasher, key));
+    return filter->remove_word(&filter->lens, key);
 }
 
 uint64_t tamis_filter_copies_digest(const tamis_filter *filter, tamis_digest digest) {
@@ -190,6 +166,16 @@ tamis_key_form tamis_filter_key_form(const tamis_filter *filter) {
     return (tamis_key_form)filter->key_form;
 }
 
+/* In all handles of which the set consists. */
+static void api_note_form(tamis_filter *filter, tamis_key_form form) {
+    filter->key_form = (unsigned char)form;
+    for (unsigned i = 0; i < tamis_i_n_parts(filter); i++) {
+        tamis_filter *const part = tamis_i_part(filter, i);
+        for (unsigned j = 0; j < tamis_i_n_links(part); j++)
+            tamis_i_link(part, j)->key_form = (unsigned char)form;
+    }
+}
+
 tamis_status tamis_filter_set_key_form(tamis_filter *filter, tamis_key_form form) {
     if (filter == NULL || (unsigned)form > TAMIS_KEYS_U64)
         return TAMIS_E_ARGUMENT;
@@ -198,8 +184,7 @@ tamis_status tamis_filter_set_key_form(tamis_filter *filter, tamis_key_form form
     if (filter->key_form != TAMIS_KEYS_UNKNOWN && filter->key_form != form &&
         tamis_filter_count(filter) > 0)
         return TAMIS_E_MISMATCH;
-    for (unsigned i = 0; i < tamis_i_n_links(filter); i++)
-        tamis_i_link(filter, i)->key_form = (unsigned char)form;
+    api_note_form(filter, form);
     return TAMIS_OK;
 }
 
@@ -208,9 +193,12 @@ tamis_status tamis_filter_clear(tamis_filter *filter) {
         return TAMIS_E_ARGUMENT;
     if (filter->read_only)
         return TAMIS_E_READONLY;
-    for (unsigned i = 0; i < tamis_i_n_links(filter); i++) {
-        tamis_filter *const link = tamis_i_link(filter, i);
-        memset(link->state, 0, (size_t)link->n_body * sizeof(uint64_t));
+    for (unsigned i = 0; i < tamis_i_n_parts(filter); i++) {
+        const tamis_filter *const part = tamis_i_part(filter, i);
+        for (unsigned j = 0; j < tamis_i_n_links(part); j++) {
+            tamis_filter *const link = tamis_i_link(part, j);
+            memset(link->state, 0, (size_t)link->n_body * sizeof(uint64_t));
+        }
     }
     return TAMIS_OK;
 }
@@ -226,6 +214,8 @@ static tamis_status api_merge_tables(tamis_filter *filter, const tamis_filter *s
         return TAMIS_E_MISMATCH;
     if (filter->kind->merge == NULL)
         return TAMIS_E_UNSUPPORTED;
+    if (filter->kind->merges_all)
+        return filter->kind->merge(filter, source);
     uint64_t count;
     if (!tamis_i_add(filter->state[TAMIS_I_COUNT], source->state[TAMIS_I_COUNT], &count) ||
         count > TAMIS_I_COUNT_MAX / 2) /* a file may say that there are so many */
@@ -240,6 +230,29 @@ static tamis_status api_merge_tables(tamis_filter *filter, const tamis_filter *s
     return status;
 }
 
+/* Two filters or series. */
+static tamis_status api_merge_parts(tamis_filter *filter, const tamis_filter *source) {
+    return filter->links != NULL || source->links != NULL ? tamis_i_series_merge(filter, source)
+                                                          : api_merge_tables(filter, source);
+}
+
+/* Two sharded sets: a copy is merged, shard by shard, and takes the place of the other when all is done. */
+static tamis_status api_merge_shards(tamis_filter *filter, const tamis_filter *source) {
+    const unsigned n = tamis_i_n_parts(filter);
+    if (!tamis_i_is_sharded(filter) || !tamis_i_is_sharded(source) || n != tamis_i_n_parts(source))
+        return TAMIS_E_MISMATCH;
+    tamis_filter *merged;
+    tamis_status status = tamis_i_shards_clone(filter, &filter->allocator, &merged);
+    if (status != TAMIS_OK)
+        return status;
+    for (unsigned i = 0; status == TAMIS_OK && i < n; i++)
+        status = api_merge_parts(tamis_i_part(merged, i), tamis_i_part(source, i));
+    if (status == TAMIS_OK)
+        tamis_i_shards_swap(filter, merged);
+    tamis_filter_free(merged);
+    return status;
+}
+
 tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source) {
     if (filter == NULL || source == NULL || filter == source)
         return TAMIS_E_ARGUMENT;
@@ -249,11 +262,11 @@ tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source
         filter->key_form != TAMIS_KEYS_UNKNOWN && source->key_form != TAMIS_KEYS_UNKNOWN;
     if (known && filter->key_form != source->key_form)
         return TAMIS_E_MISMATCH;
-    const tamis_status status = filter->links != NULL || source->links != NULL
-                                    ? tamis_i_series_merge(filter, source)
-                                    : api_merge_tables(filter, source);
-    for (unsigned i = 0; status == TAMIS_OK && !known && i < tamis_i_n_links(filter); i++)
-        tamis_i_link(filter, i)->key_form = TAMIS_KEYS_UNKNOWN;
+    const tamis_status status = tamis_i_is_sharded(filter) || tamis_i_is_sharded(source)
+                                    ? api_merge_shards(filter, source)
+                                    : api_merge_parts(filter, source);
+    if (status == TAMIS_OK && !known)
+        api_note_form(filter, TAMIS_KEYS_UNKNOWN);
     return status;
 }
 
@@ -268,20 +281,28 @@ tamis_status tamis_filter_info(const tamis_filter *filter, tamis_info *info) {
         return TAMIS_E_ARGUMENT;
     tamis_info own;
     const int saved = errno; /* the mathematics may set it where a rate underflows to 0 */
-    if (filter->links != NULL)
-        tamis_i_series_info(filter, &own);
+    if (tamis_i_is_sharded(filter))
+        tamis_i_shards_info(filter, -1, &own);
     else
-        tamis_i_filter_info(filter, &own);
+        tamis_i_series_info(filter, &own);
     errno = saved;
     return api_info_out(&own, info);
 }
 
 tamis_status tamis_filter_link_info(const tamis_filter *filter, unsigned link, tamis_info *info) {
-    if (filter == NULL || info == NULL || link >= tamis_i_n_links(filter))
+    unsigned n_links = 0;
+    for (unsigned i = 0; filter != NULL && i < tamis_i_n_parts(filter); i++) {
+        const unsigned n = tamis_i_n_links(tamis_i_part(filter, i));
+        n_links = n > n_links ? n : n_links;
+    }
+    if (filter == NULL || info == NULL || link >= n_links)
         return TAMIS_E_ARGUMENT;
     tamis_info own;
     const int saved = errno;
-    tamis_i_filter_info(tamis_i_link(filter, link), &own);
+    if (tamis_i_is_sharded(filter))
+        tamis_i_shards_info(filter, (int)link, &own);
+    else
+        tamis_i_filter_info(tamis_i_link(filter, link), &own);
     errno = saved;
     return api_info_out(&own, info);
 }

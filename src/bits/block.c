@@ -46,7 +46,7 @@ static size_t block_set_many(const tamis_i_probe *probes, size_t n, unsigned k, 
 }
 
 const tamis_i_block_ops *tamis_i_block_ops_for(unsigned features) {
-    static const tamis_i_block_ops portable = {NULL, block_test, block_test_many, block_set_many};
+    static const tamis_i_block_ops portable = {block_test, block_test_many, block_set_many};
     const tamis_i_block_ops *const native = TAMIS_I_BLOCK_NATIVE(features);
     return native != NULL ? native : &portable;
 }

@@ -8,7 +8,6 @@
 #define TAMIS_BITS_BLOCK_H
 
 #include "bits/group.h"
-#include "hash/aes_hash.h"
 
 #define TAMIS_I_BLOCK_BITS       512u
 #define TAMIS_I_BLOCK_HASHES_MAX 16u
@@ -22,18 +21,7 @@ static inline unsigned tamis_i_block_bit(uint64_t hash, unsigned i) {
     return ((uint32_t)hash * tamis_i_block_factors[i] + (uint32_t)(hash >> 32)) >> 23;
 }
 
-/* A table of blocks and the hash of its keys: all that a query needs from beginning to end. */
-typedef struct tamis_i_block_table {
-    uint64_t *words;
-    uint64_t blocks;
-    uint64_t k; /* bits of a key, 1 to TAMIS_I_BLOCK_HASHES_MAX */
-    const tamis_i_hash_keys *keys;
-} tamis_i_block_table;
-
 typedef struct tamis_i_block_ops {
-    /* Is an integer in the table, by the AES hash?  The high word of lo x blocks is the block, hi the hash.
-     * NULL: there is no better way than digest and test. */
-    bool (*test_word)(const tamis_i_block_table *table, uint64_t key);
     /* Does the block hold a hash: are its bits tamis_i_block_bit(hash, 0 .. k-1) set? 1 <= k <=
      * TAMIS_I_BLOCK_HASHES_MAX.  The answer is returned in a register, so the processor can run ahead
      * to the next call while this one waits for memory.  With an answer through a pointer it did not. */

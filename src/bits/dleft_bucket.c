@@ -87,7 +87,7 @@ const tamis_i_dleft_bucket_ops *tamis_i_dleft_bucket_ops_for(const tamis_i_dleft
 
 unsigned tamis_i_dleft_bucket_load(const tamis_i_dleft_bucket *layout, const uint64_t *group,
                                    unsigned bucket) {
-    return meaning_of(layout, group, bucket)->bound[4];
+    return dleft_meaning_of(layout, group, bucket)->bound[4];
 }
 
 unsigned tamis_i_dleft_bucket_bits_alone(const tamis_i_dleft_bucket *layout, unsigned load) {
@@ -97,7 +97,7 @@ unsigned tamis_i_dleft_bucket_bits_alone(const tamis_i_dleft_bucket *layout, uns
 
 unsigned tamis_i_dleft_bucket_bits(const tamis_i_dleft_bucket *layout, const uint64_t *group,
                                    unsigned bucket) {
-    const place p = place_of(layout, group, bucket);
+    const place p = dleft_place_of(layout, group, bucket);
     return p.stored + p.state->told;
 }
 
@@ -115,7 +115,7 @@ typedef struct parts {
 static void dleft_bucket_take_apart(const tamis_i_dleft_bucket *layout, const uint64_t *group,
                                     parts *out) {
     for (unsigned b = 0; b < layout->buckets; b++) {
-        const place p = place_of(layout, group, b);
+        const place p = dleft_place_of(layout, group, b);
         out->load[b] = p.state->bound[4];
         unsigned begins = 0;
         for (unsigned i = 0; i < out->load[b]; i++) {

@@ -13,15 +13,15 @@
 
 /* Is one of the fields, 'width' bits each and 'length' bits in all, equal to 'rest'?  Bits past the
  * length do not matter. */
-TAMIS_INLINE bool match(uint64_t fields, unsigned length, unsigned width, uint64_t rest) {
+TAMIS_INLINE bool dleft_match(uint64_t fields, unsigned length, unsigned width, uint64_t rest) {
     const uint64_t ones = tamis_i_repeat[width], high = ones << (width - 1), low = high - ones;
     const uint64_t x = fields ^ rest * ones;
     return (~(((x & low) + low) | x) & high & tamis_i_low_mask(length)) != 0;
 }
 
 /* The states are the last bits of the last word. */
-TAMIS_INLINE const tamis_i_dleft_meaning *meaning_of(const tamis_i_dleft_bucket *layout,
-                                                     const uint64_t *group, unsigned bucket) {
+TAMIS_INLINE const tamis_i_dleft_meaning *dleft_meaning_of(const tamis_i_dleft_bucket *layout,
+                                                           const uint64_t *group, unsigned bucket) {
     const unsigned shift = 64 - layout->state_bits * (layout->buckets - bucket);
     const unsigned mask = (1u << layout->state_bits) - 1;
     return &layout->states[group[layout->words - 1] >> shift & mask];
@@ -34,9 +34,9 @@ typedef struct place {
     unsigned stored; /* bits of each */
 } place;
 
-TAMIS_INLINE place place_of(const tamis_i_dleft_bucket *layout, const uint64_t *group,
-                            unsigned bucket) {
-    place p = {.state = meaning_of(layout, group, bucket)};
+TAMIS_INLINE place dleft_place_of(const tamis_i_dleft_bucket *layout, const uint64_t *group,
+                                  unsigned bucket) {
+    place p = {.state = dleft_meaning_of(layout, group, bucket)};
     if (layout->buckets == 1) {
         p.stored = p.state->alone;
         return p;
@@ -44,7 +44,7 @@ TAMIS_INLINE place place_of(const tamis_i_dleft_bucket *layout, const uint64_t *
     const tamis_i_dleft_meaning *states[GROUP];
     unsigned all = 0;
     for (unsigned i = 0; i < GROUP; i++) {
-        states[i] = meaning_of(layout, group, i);
+        states[i] = dleft_meaning_of(layout, group, i);
         all += states[i]->bound[4];
     }
     const unsigned bits = layout->stored[all];
@@ -55,9 +55,9 @@ TAMIS_INLINE place place_of(const tamis_i_dleft_bucket *layout, const uint64_t *
     return p;
 }
 
-TAMIS_INLINE bool find_in(const tamis_i_dleft_bucket *layout, const uint64_t *group,
-                          unsigned bucket, uint64_t fingerprint) {
-    const place p = place_of(layout, group, bucket);
+TAMIS_INLINE bool dleft_find_in(const tamis_i_dleft_bucket *layout, const uint64_t *group,
+                                unsigned bucket, uint64_t fingerprint) {
+    const place p = dleft_place_of(layout, group, bucket);
     const unsigned width = p.stored;
     const uint64_t wanted = fingerprint >> (64 - width - p.state->told);
     const uint8_t *const bound = p.state->bound + (wanted >> width);
@@ -68,11 +68,11 @@ TAMIS_INLINE bool find_in(const tamis_i_dleft_bucket *layout, const uint64_t *gr
         const unsigned word = at / 64, shift = at % 64;
         const unsigned next = word + 1 < layout->words ? word + 1 : word;
         const uint64_t fields = group[word] >> shift | group[next] << 1 << (63 - shift);
-        return match(fields, length, width, rest);
+        return dleft_match(fields, length, width, rest);
     }
     for (const unsigned step = tamis_i_whole[width]; length > 0; at += step) {
         const unsigned now = length < step ? length : step;
-        if (match(tamis_i_field_get(group, at, now), now, width, rest))
+        if (dleft_match(tamis_i_field_get(group, at, now), now, width, rest))
             return true;
         length -= now;
     }
@@ -109,7 +109,7 @@ static const plan64 plans64[16] = {
     {0x4010040100401u, 0x7fdff7fdff7fdffu, {0x802008020080200u, 0x0u}, 0x3ffu, 54, 10},
 };
 
-TAMIS_INLINE bool find_in_64(const uint64_t *group, uint64_t fingerprint) {
+TAMIS_INLINE bool dleft_find_in_64(const uint64_t *group, uint64_t fingerprint) {
     const plan64 *const s = &plans64[group[0] >> 60];
     const uint64_t wanted = fingerprint >> s->shift;
     const uint64_t x = group[0] ^ (wanted & s->rest) * s->ones;
@@ -142,14 +142,14 @@ TAMIS_INLINE bool find_in_64(const uint64_t *group, uint64_t fingerprint) {
         }                                                                                          \
     }
 
-SEARCH(0, find_in_64(group, fingerprint))
-SEARCH(1, find_in(&tamis_i_dleft_layouts[1], group, bucket, fingerprint))
-SEARCH(2, find_in(&tamis_i_dleft_layouts[2], group, bucket, fingerprint))
-SEARCH(3, find_in(&tamis_i_dleft_layouts[3], group, bucket, fingerprint))
-SEARCH(4, find_in(&tamis_i_dleft_layouts[4], group, bucket, fingerprint))
-SEARCH(5, find_in(&tamis_i_dleft_layouts[5], group, bucket, fingerprint))
-SEARCH(6, find_in(&tamis_i_dleft_layouts[6], group, bucket, fingerprint))
-SEARCH(7, find_in(&tamis_i_dleft_layouts[7], group, bucket, fingerprint))
+SEARCH(0, dleft_find_in_64(group, fingerprint))
+SEARCH(1, dleft_find_in(&tamis_i_dleft_layouts[1], group, bucket, fingerprint))
+SEARCH(2, dleft_find_in(&tamis_i_dleft_layouts[2], group, bucket, fingerprint))
+SEARCH(3, dleft_find_in(&tamis_i_dleft_layouts[3], group, bucket, fingerprint))
+SEARCH(4, dleft_find_in(&tamis_i_dleft_layouts[4], group, bucket, fingerprint))
+SEARCH(5, dleft_find_in(&tamis_i_dleft_layouts[5], group, bucket, fingerprint))
+SEARCH(6, dleft_find_in(&tamis_i_dleft_layouts[6], group, bucket, fingerprint))
+SEARCH(7, dleft_find_in(&tamis_i_dleft_layouts[7], group, bucket, fingerprint))
 
 #define ROW(number)                                                                                \
     { DLEFT(find_##number), DLEFT(search_##number) }

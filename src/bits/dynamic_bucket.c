@@ -414,7 +414,9 @@ static void dynamic_bucket_rewrite(const tamis_i_dynamic_bucket *layout, const p
                                    uint64_t *line, unsigned at, unsigned place,
                                    uint64_t fingerprint, unsigned count, lengths l) {
     const unsigned words = dynamic_bucket_image_words(layout);
-    if (words == 3)
+    if (words == 2)
+        dynamic_bucket_rewrite_with(layout, 2, p, line, at, place, fingerprint, count, l);
+    else if (words == 3)
         dynamic_bucket_rewrite_with(layout, 3, p, line, at, place, fingerprint, count, l);
     else if (words == 4)
         dynamic_bucket_rewrite_with(layout, 4, p, line, at, place, fingerprint, count, l);
@@ -531,7 +533,9 @@ TAMIS_INLINE void dynamic_bucket_drop_with(const tamis_i_dynamic_bucket *layout,
 void tamis_i_dynamic_drop(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
                           unsigned i) {
     const unsigned words = dynamic_bucket_image_words(layout);
-    if (words == 3)
+    if (words == 2)
+        dynamic_bucket_drop_with(layout, 2, line, at, i);
+    else if (words == 3)
         dynamic_bucket_drop_with(layout, 3, line, at, i);
     else if (words == 4)
         dynamic_bucket_drop_with(layout, 4, line, at, i);

@@ -62,6 +62,9 @@
 #define TAMIS_I_LINE_B       9u   /* bits of the field B */
 #define TAMIS_I_LINE_LIMIT   64u  /* entries of a line that passes keys on, at most */
 
+/* Loads are spread around the mean like Poisson variables; up to this mean few lines have 63 keys. */
+#define TAMIS_I_LINE_NARROW 46u
+
 typedef struct tamis_i_line {
     uint64_t homes;    /* 1 to TAMIS_I_LINE_HOMES */
     uint64_t bits_max; /* of a fingerprint, 1 to TAMIS_I_LINE_PRINT */
@@ -143,8 +146,7 @@ typedef struct tamis_i_line_table {
 
 typedef struct tamis_i_line_ops {
     /* Is a key in its line: by its digest, or an integer by the AES hash?  One function from the key to the
-     * answer.  The processor looks ahead over only so many instructions, so that the shorter a query is, the
-     * more of them wait for memory at the same time.  NULL: there is no better way than the pieces below. */
+     * answer, like those of bits/lens.h, for lines that a lens cannot look into.  NULL: there is none. */
     bool (*has_digest)(const tamis_i_line_table *table, tamis_digest digest);
     bool (*has_word)(const tamis_i_line_table *table, uint64_t key);
     /* tamis_i_line_find, _add, _drop and _full.  The answer is returned in a register, so the processor

@@ -27,10 +27,14 @@
 #define TAMIS_I_BLOCK_NATIVE           tamis_i_block_ops_x86
 #define TAMIS_I_COUNTED_BLOCK_NATIVE   tamis_i_counted_block_ops_x86
 #define TAMIS_I_LINE_NATIVE            tamis_i_line_ops_x86
+#define TAMIS_I_LENS_NATIVE            tamis_i_lens_ops_x86
+#define TAMIS_I_LENS_ATTACH            tamis_i_lens_attach_x86
 #define TAMIS_I_RANK_BUCKET_NATIVE     tamis_i_rank_bucket_ops_x86
+#define TAMIS_I_RUN_NATIVE             tamis_i_run_ops_x86
 #define TAMIS_I_COUNTING_BUCKET_NATIVE tamis_i_counting_bucket_ops_x86
 #define TAMIS_I_DLEFT_BUCKET_NATIVE    tamis_i_dleft_bucket_ops_x86
 #define TAMIS_I_DYNAMIC_BUCKET_NATIVE  tamis_i_dynamic_bucket_ops_x86
+#define TAMIS_I_GLANCE_NATIVE          tamis_i_glance_x86
 #elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__) && defined(__GNUC__)
 #define TAMIS_I_NATIVE_ARM   1
 #define TAMIS_I_BLOCK_NATIVE tamis_i_block_ops_arm
@@ -41,6 +45,9 @@
 #ifndef TAMIS_I_WORDS_NATIVE
 #define TAMIS_I_WORDS_NATIVE(features) ((void)(features), NULL)
 #endif
+#ifndef TAMIS_I_GLANCE_NATIVE
+#define TAMIS_I_GLANCE_NATIVE(features) ((void)(features), NULL)
+#endif
 #ifndef TAMIS_I_BLOCK_NATIVE
 #define TAMIS_I_BLOCK_NATIVE(features) ((void)(features), NULL)
 #endif
@@ -50,6 +57,9 @@
 #ifndef TAMIS_I_RANK_BUCKET_NATIVE
 #define TAMIS_I_RANK_BUCKET_NATIVE(features) ((void)(features), NULL)
 #endif
+#ifndef TAMIS_I_RUN_NATIVE
+#define TAMIS_I_RUN_NATIVE(layout, features) ((void)(layout), (void)(features), NULL)
+#endif
 #ifndef TAMIS_I_COUNTING_BUCKET_NATIVE
 #define TAMIS_I_COUNTING_BUCKET_NATIVE(layout, features) ((void)(layout), (void)(features), NULL)
 #endif
@@ -58,6 +68,10 @@
 #endif
 #ifndef TAMIS_I_DYNAMIC_BUCKET_NATIVE
 #define TAMIS_I_DYNAMIC_BUCKET_NATIVE(layout, features) ((void)(layout), (void)(features), NULL)
+#endif
+#ifndef TAMIS_I_LENS_NATIVE
+#define TAMIS_I_LENS_NATIVE(form, features) ((void)(form), (void)(features), NULL)
+#define TAMIS_I_LENS_ATTACH(lens)           ((lens)->form = TAMIS_LENS_CALLS)
 #endif
 #ifndef TAMIS_I_LINE_NATIVE
 #define TAMIS_I_LINE_NATIVE(layout, features) ((void)(layout), (void)(features), NULL)

@@ -7,6 +7,20 @@
 #include "bits/words.h"
 #include "hash/hash.h"
 
+void tamis_i_rank_lens(const tamis_i_rank_bucket *rank, tamis_lens *lens) {
+    if (rank->slot_bits > 57) /* what one load gets from any place */
+        return;
+    lens->form = TAMIS_LENS_RANK;
+    lens->n = rank->n[0];
+    lens->value[TAMIS_LENS_RANK_HOMES] = rank->homes;
+    lens->value[TAMIS_LENS_RANK_STRIDE] = rank->stride[0];
+    lens->value[TAMIS_LENS_RANK_HIGHER] = rank->higher_at[0];
+    lens->value[TAMIS_LENS_RANK_SLOTS] = rank->slots_at[0];
+    lens->value[TAMIS_LENS_RANK_END] = rank->slots[0];
+    lens->value[TAMIS_LENS_RANK_WIDTH] = rank->slot_bits;
+    lens->value[TAMIS_LENS_RANK_BITS] = rank->fingerprint_bits;
+}
+
 void tamis_i_rank_locate(const tamis_i_rank_bucket *rank, const tamis_digest *digests, size_t n,
                          tamis_i_rank_keys *keys) {
     for (size_t i = 0; i < n; i++) {
@@ -19,8 +33,8 @@ void tamis_i_rank_locate(const tamis_i_rank_bucket *rank, const tamis_digest *di
 
 #define RANK_TARGET
 #define RANK_ONES(word)              tamis_i_ones_of(word)
-#define RANK_INDEX(table, at, tight) window(table, at)
-#define RANK_SLOT(table, at, width)  window(table, at)
+#define RANK_INDEX(table, at, tight) rank_bucket_window(table, at)
+#define RANK_SLOT(table, at, width)  rank_bucket_window(table, at)
 #define RANK_LOCATE                  tamis_i_rank_locate
 #define RANK_OPS                     static const tamis_i_rank_ops portable
 #include "bits/rank_bucket_template.h"
@@ -89,7 +103,8 @@ bool tamis_i_rank_is_zero(const uint64_t *table, uint64_t from, uint64_t to) {
 /* Ones of the higher index in slots 'from' up to 'to'. */
 static unsigned rank_bucket_count_higher(const tamis_i_rank_bucket *c, const uint64_t *table,
                                          const tamis_i_rank_view *v, unsigned from, unsigned to) {
-    return higher_before(c, table, v, to) - higher_before(c, table, v, from);
+    return rank_bucket_higher_before(c, table, v, to) -
+           rank_bucket_higher_before(c, table, v, from);
 }
 
 bool tamis_i_rank_check(const tamis_i_rank_bucket *rank, const uint64_t *table,

@@ -11,7 +11,7 @@
  * first, and leaves memory idle when the burst is over; in turns with the work both are busy.
  *
  * A structure with batches of its own gets two groups, one to work off and one to fetch; otherwise it is
- * called key by key, and so is a series, for which the memory of all links is fetched.
+ * called key by key, and so are a series, for which the memory of all links is fetched, and a sharded set.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -85,9 +85,12 @@ static inline void batch_fetch(const tamis_filter *filter, const tamis_i_group *
         filter->kind->prefetch(filter, group->digests[i], write);
 }
 
-/* The same for all links of a series. */
+/* The same for all links of a series, or of a key's shard. */
 static void batch_fetch_links(const tamis_filter *filter, const tamis_i_group *group, size_t i,
                               bool write) {
+    if (i >= group->n)
+        return;
+    filter = tamis_i_shard_of(filter, group->digests[i]);
     for (unsigned link = 0; link < tamis_i_n_links(filter); link++)
         batch_fetch(tamis_i_link(filter, link), group, i, write);
 }
@@ -166,32 +169,55 @@ static size_t batch_ahead_of(const tamis_filter *filter) {
     return GROUP * (filter->kind->ahead != 0 ? filter->kind->ahead : AHEAD);
 }
 
-size_t tamis_i_batch_contains(const tamis_filter *filter, tamis_i_keys_form form, const void *array,
-                              size_t n, bool *present) {
+typedef void contains_worker(const tamis_filter *filter, const tamis_i_group *now,
+                             const tamis_i_group *next, bool *present);
+
+TAMIS_INLINE size_t batch_contains(const tamis_filter *filter, tamis_i_keys_form form,
+                                   const void *array, size_t n, bool *present,
+                                   contains_worker *work, tamis_i_watch *watch) {
     key_source k;
     batch_keys_start(&k, filter, form, array, n);
     bool unasked[GROUP];
     size_t found = 0;
     const tamis_i_group none = {.n = 0};
     const size_t ahead = batch_ahead_of(filter);
-    void (*const work)(const tamis_filter *, const tamis_i_group *, const tamis_i_group *, bool *) =
-        filter->links != NULL                 ? batch_contains_links
-        : filter->kind->contains_many != NULL ? filter->kind->contains_many
-                                              : batch_contains_singly;
     for (size_t at = 0; at < ahead; at += GROUP)
         work(filter, &none, batch_group_hash(&k, at), unasked);
     for (size_t at = 0; at < n; at += GROUP) {
         const tamis_i_group *const next = batch_group_hash(&k, at + ahead);
         const tamis_i_group *const now = batch_group_at(&k, at);
         bool *const answers = present == NULL ? unasked : present + at;
+        if (watch != NULL)
+            watch->before(watch, now);
         work(filter, now, next, answers);
+        if (watch != NULL)
+            watch->after(watch, now, answers);
         found += tamis_i_group_sum(answers, now->n);
     }
     return found;
 }
 
-tamis_status tamis_i_batch_insert(tamis_filter *filter, tamis_i_keys_form form, const void *array,
-                                  size_t n, bool *added, size_t *done) {
+size_t tamis_i_batch_contains(const tamis_filter *filter, tamis_i_keys_form form, const void *array,
+                              size_t n, bool *present) {
+    return batch_contains(filter, form, array, n, present,
+                          filter->links != NULL                 ? batch_contains_links
+                          : filter->kind->contains_many != NULL ? filter->kind->contains_many
+                                                                : batch_contains_singly,
+                          NULL);
+}
+
+size_t tamis_i_batch_contains_watched(const tamis_filter *filter, tamis_i_keys_form form,
+                                      const void *array, size_t n, bool *present,
+                                      tamis_i_watch *watch) {
+    return batch_contains(filter, form, array, n, present, filter->kind->contains_many, watch);
+}
+
+typedef tamis_status insert_worker(tamis_filter *filter, const tamis_i_group *now,
+                                   const tamis_i_group *next, bool *added, size_t *done);
+
+TAMIS_INLINE tamis_status batch_insert(tamis_filter *filter, tamis_i_keys_form form,
+                                       const void *array, size_t n, bool *added, size_t *done,
+                                       insert_worker *work, tamis_i_watch *watch) {
     key_source k;
     batch_keys_start(&k, filter, form, array, n);
     bool unasked[GROUP];
@@ -199,22 +225,37 @@ tamis_status tamis_i_batch_insert(tamis_filter *filter, tamis_i_keys_form form, 
     size_t all = 0, in;
     const tamis_i_group none = {.n = 0};
     const size_t ahead = batch_ahead_of(filter);
-    tamis_status (*const work)(tamis_filter *, const tamis_i_group *, const tamis_i_group *, bool *,
-                               size_t *) = filter->links != NULL ? batch_insert_links
-                                           : filter->kind->insert_many != NULL
-                                               ? filter->kind->insert_many
-                                               : batch_insert_singly;
     for (size_t at = 0; at < ahead && status == TAMIS_OK; at += GROUP)
         status = work(filter, &none, batch_group_hash(&k, at), unasked, &in);
     for (size_t at = 0; at < n && status == TAMIS_OK; at += GROUP) {
         const tamis_i_group *const next = batch_group_hash(&k, at + ahead);
         const tamis_i_group *const now = batch_group_at(&k, at);
-        status = work(filter, now, next, added == NULL ? unasked : added + at, &in);
+        bool *const answers = added == NULL ? unasked : added + at;
+        if (watch != NULL)
+            watch->before(watch, now);
+        status = work(filter, now, next, answers, &in);
+        if (watch != NULL)
+            watch->after(watch, now, answers);
         all += in;
     }
     if (done != NULL)
         *done = all;
     return status;
+}
+
+tamis_status tamis_i_batch_insert(tamis_filter *filter, tamis_i_keys_form form, const void *array,
+                                  size_t n, bool *added, size_t *done) {
+    return batch_insert(filter, form, array, n, added, done,
+                        filter->links != NULL               ? batch_insert_links
+                        : filter->kind->insert_many != NULL ? filter->kind->insert_many
+                                                            : batch_insert_singly,
+                        NULL);
+}
+
+tamis_status tamis_i_batch_insert_watched(tamis_filter *filter, tamis_i_keys_form form,
+                                          const void *array, size_t n, bool *added, size_t *done,
+                                          tamis_i_watch *watch) {
+    return batch_insert(filter, form, array, n, added, done, filter->kind->insert_many, watch);
 }
 
 size_t tamis_i_batch_remove(tamis_filter *filter, tamis_i_keys_form form, const void *array,

@@ -16,9 +16,33 @@ typedef enum tamis_i_keys_form {
     TAMIS_I_KEYS_BYTES
 } tamis_i_keys_form;
 
+/* The first of n keys that is none, NULL with a size; n if all are keys. */
+static inline size_t tamis_i_keys_first_bad(const tamis_bytes *keys, size_t n) {
+    size_t i = 0;
+    while (i < n && (keys[i].data != NULL || keys[i].size == 0))
+        i++;
+    return i;
+}
+
 /* How many of n keys are present; which ones in present[], unless it is NULL. */
 size_t tamis_i_batch_contains(const tamis_filter *filter, tamis_i_keys_form form, const void *array,
                               size_t n, bool *present);
+
+/* Like tamis_i_batch_contains, for a filter without links: 'before' is called before a group is worked off,
+ * and 'after' when it is, with its answers. */
+typedef struct tamis_i_watch tamis_i_watch;
+struct tamis_i_watch {
+    void (*before)(tamis_i_watch *watch, const tamis_i_group *group);
+    void (*after)(tamis_i_watch *watch, const tamis_i_group *group, bool *present);
+};
+size_t tamis_i_batch_contains_watched(const tamis_filter *filter, tamis_i_keys_form form,
+                                      const void *array, size_t n, bool *present,
+                                      tamis_i_watch *watch);
+
+/* The same for tamis_i_batch_insert, of a kind with insert_many.  'after' gets the answers "added". */
+tamis_status tamis_i_batch_insert_watched(tamis_filter *filter, tamis_i_keys_form form,
+                                          const void *array, size_t n, bool *added, size_t *done,
+                                          tamis_i_watch *watch);
 
 /* Stops at the first failure; '*done' (may be NULL) keys are in. */
 tamis_status tamis_i_batch_insert(tamis_filter *filter, tamis_i_keys_form form, const void *array,

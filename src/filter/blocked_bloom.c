@@ -39,7 +39,6 @@ static tamis_status blocked_shape(tamis_params *params, uint64_t *n_table) {
 /* What geometry[] holds: the operations themselves, so that a query has one step less to them. */
 typedef struct layout {
     tamis_i_block_ops ops;
-    tamis_i_block_table in;
 } layout;
 
 static inline const layout *blocked_layout_of(const tamis_filter *filter) {
@@ -50,20 +49,12 @@ static inline const tamis_i_block_ops *blocked_ops_of(const tamis_filter *filter
     return &blocked_layout_of(filter)->ops;
 }
 
-static bool blocked_contains_word(const tamis_filter *filter, uint64_t key) {
-    const layout *const l = blocked_layout_of(filter);
-    return l->ops.test_word(&l->in, key);
-}
-
 static void blocked_attach(tamis_filter *filter) {
-    const layout l = {.ops = *tamis_i_block_ops_for(filter->features),
-                      .in = {.words = filter->table,
-                             .blocks = filter->n_table / TAMIS_LINE_WORDS,
-                             .k = filter->params.value[TAMIS_BLOCKED_BLOOM_HASHES],
-                             .keys = &filter->hasher.keys}};
+    const layout l = {.ops = *tamis_i_block_ops_for(filter->features)};
     memcpy(filter->geometry, &l, sizeof l);
-    if (l.ops.test_word != NULL && filter->params.hash == TAMIS_HASH_AES)
-        filter->contains_word = blocked_contains_word;
+    filter->lens.form = TAMIS_LENS_BLOCK;
+    filter->lens.n = filter->n_table / TAMIS_LINE_WORDS;
+    filter->lens.value[TAMIS_LENS_BLOCK_HASHES] = filter->params.value[TAMIS_BLOCKED_BLOOM_HASHES];
 }
 
 static uint64_t *blocked_block_of(const tamis_filter *filter, tamis_digest digest) {
@@ -158,8 +149,45 @@ static bool blocked_check(const tamis_filter *filter, const char **reason) {
     return tamis_i_probe_check_count(filter, ones, reason);
 }
 
+/* ---- a block by itself, for threads that share the set ---- */
+
+static uint64_t blocked_alone_number(const tamis_filter *filter, tamis_digest digest) {
+    return tamis_i_range(digest.lo, filter->n_table / TAMIS_LINE_WORDS);
+}
+
+static bool blocked_alone_has(const tamis_filter *filter, tamis_digest digest,
+                              const uint64_t *line) {
+    return blocked_ops_of(filter)->test(line, digest.hi, blocked_hashes_of(filter));
+}
+
+static tamis_status blocked_alone_insert(tamis_filter *filter, tamis_digest digest, uint64_t *line,
+                                         bool *added) {
+    tamis_i_probe probe;
+    probe.at[0] = line;
+    probe.word[0] = digest.hi;
+    filter->state[TAMIS_I_COUNT] +=
+        blocked_ops_of(filter)->set_many(&probe, 1, blocked_hashes_of(filter), added);
+    return TAMIS_OK;
+}
+
+static void blocked_alone_places(const tamis_i_group *group, uint64_t **lines, bool put) {
+    tamis_i_probe *const probes = tamis_i_group_probes(group);
+    for (size_t i = 0; i < group->n; i++) {
+        if (put)
+            probes[i].at[0] = lines[i];
+        else
+            lines[i] = probes[i].at[0];
+    }
+}
+
+static const tamis_i_line_alone blocked_alone = {.number = blocked_alone_number,
+                                                 .has = blocked_alone_has,
+                                                 .insert = blocked_alone_insert,
+                                                 .places = blocked_alone_places};
+
 const tamis_i_kind tamis_i_blocked_bloom = {.id = TAMIS_KIND_BLOCKED_BLOOM,
                                             .name = "blocked-bloom",
+                                            .lens = true,
                                             .abilities = TAMIS_CAN_MERGE,
                                             .scratch = TAMIS_I_SCRATCH_MAX,
                                             .params = {"blocks", "hashes"},
@@ -172,4 +200,5 @@ const tamis_i_kind tamis_i_blocked_bloom = {.id = TAMIS_KIND_BLOCKED_BLOOM,
                                             .insert_many = blocked_insert_many,
                                             .merge = blocked_merge,
                                             .info = blocked_info,
-                                            .check = blocked_check};
+                                            .check = blocked_check,
+                                            .line_alone = &blocked_alone};

@@ -23,6 +23,7 @@
 #include "base/base.h"
 #include "base/cpu.h"
 #include "bits/group.h"
+#include "bits/lens.h"
 #include "bits/stream.h"
 #include "bits/words.h"
 #include "filter/stash.h"
@@ -48,10 +49,17 @@ typedef struct tamis_i_kind tamis_i_kind;
 typedef struct tamis_i_links tamis_i_links;
 
 struct tamis_filter {
-    const tamis_i_kind *kind;
-    /* tamis_filter_contains_digest and _u64: what they do is decided when the handle is made, not per key. */
+    tamis_lens
+        lens; /* on itself; the first member, so that a pointer to the one is one to the other */
+    /* What the public functions for one key do is decided when the handle is made, not per key.  Those for an
+     * integer get the lens. */
+    bool (*contains_word)(const tamis_lens *lens, uint64_t key);
+    tamis_status (*insert_word)(tamis_lens *lens, uint64_t key, bool *added);
+    tamis_status (*remove_word)(tamis_lens *lens, uint64_t key);
     bool (*contains_digest)(const tamis_filter *filter, tamis_digest digest);
-    bool (*contains_word)(const tamis_filter *filter, uint64_t key);
+    const tamis_i_lens_ops *lens_ops;
+    const tamis_i_kind *kind;
+    uint64_t grown;       /* 1: links is not NULL */
     tamis_i_links *links; /* of a filter that has grown or may grow (filter/series.h), or NULL */
     tamis_params params;  /* complete: no defaults left */
     uint64_t *state;      /* the body begins here */
@@ -114,6 +122,27 @@ static inline void tamis_i_group_answer(bool *answers, size_t n, uint32_t mask) 
         answers[i] = (mask >> i & 1) != 0;
 }
 
+/* What a kind provides besides that keeps each key in one line of the table or else in the stash, so that
+ * threads can share its sets (src/shared/lines.h): the work on a line that is a copy of the key's own.  Stash
+ * and state are those of 'filter'. */
+typedef struct tamis_i_line_alone {
+    bool (*can)(const tamis_params *params); /* with these complete parameters; NULL: with all */
+    uint64_t (*number)(const tamis_filter *filter, tamis_digest digest); /* of a key's line */
+    /* contains and copies, without the stash; copies may be NULL for a set. */
+    bool (*has)(const tamis_filter *filter, tamis_digest digest, const uint64_t *line);
+    uint64_t (*copies)(const tamis_filter *filter, tamis_digest digest, const uint64_t *line);
+    tamis_status (*insert)(tamis_filter *filter, tamis_digest digest, uint64_t *line, bool *added);
+    tamis_status (*remove)(tamis_filter *filter, tamis_digest digest, uint64_t *line);
+    /* Where a group that was 'next' keeps the addresses of its lines: get them, or put others. */
+    void (*places)(const tamis_i_group *group, uint64_t **lines, bool put);
+} tamis_i_line_alone;
+
+/* Can threads share a set of these complete parameters line by line? */
+static inline bool tamis_i_line_alone_can(const tamis_i_line_alone *alone,
+                                          const tamis_params *params) {
+    return alone != NULL && (alone->can == NULL || alone->can(params));
+}
+
 /* What a structure provides.  A function pointer may be NULL where it says so; shape, insert, contains,
  * prefetch, info and check never are.  All functions that change a filter may rely on it being writable; none
  * of them allocates, but for merge and build, which may need memory aside.  The arguments have been checked,
@@ -128,6 +157,8 @@ struct tamis_i_kind {
     /* Equal keys share a counter: a key that comes often does not fill its buckets.  Only such a kind is
      * asked for plans with copies. */
     bool counters;
+    bool lens;                            /* there is a lens for it (tamis/inline.h) */
+    bool merges_all;                      /* merge also sees to stash and count */
     const char *params[TAMIS_PARAMS_MAX]; /* names of value[], at least one; NULL after the last */
 
     /* Fill in the defaults of value[] and stash, check all ranges, and give the size of the table in
@@ -136,8 +167,8 @@ struct tamis_i_kind {
      * TAMIS_E_ARGUMENT, TAMIS_E_TOO_LARGE. */
     tamis_status (*shape)(tamis_params *params, uint64_t *n_table);
 
-    /* Fill geometry[]; a better contains_digest or contains_word than the usual may be set in the handle.
-     * NULL: there is nothing to derive. */
+    /* Fill geometry[]; of a form that a lens can look into, lens.form, n and value[]; a better
+     * contains_digest than the usual may be set in the handle.  NULL: there is nothing to derive. */
     void (*attach)(tamis_filter *filter);
 
     /* As the public functions of these names, for one digest, in table and stash.  remove may be NULL; copies
@@ -169,9 +200,9 @@ struct tamis_i_kind {
     void (*remove_many)(tamis_filter *filter, const tamis_i_group *now, const tamis_i_group *next,
                         bool *removed);
 
-    /* Add the table of 'source', which has the same parameters.  The caller has merged the stashes, which
-     * it takes back after a failure, and adds the counts afterwards.  TAMIS_E_FULL, TAMIS_E_NOMEM, with
-     * nothing changed.  NULL: cannot merge. */
+    /* Add the table of 'source', which has the same parameters.  Unless merges_all, the caller has merged
+     * the stashes, which it takes back after a failure, and adds the counts afterwards.  TAMIS_E_FULL,
+     * TAMIS_E_NOMEM, with nothing changed.  NULL: cannot merge. */
     tamis_status (*merge)(tamis_filter *filter, const tamis_filter *source);
 
     /* Fill fpr, saturated, n_loads and load_histogram; the other members have been set, or are 0.  fpr is
@@ -218,6 +249,9 @@ struct tamis_i_kind {
      * A series (filter/series.h) asks, before it inserts into an older link, but not about keys that are in
      * the stash alone.  Only of multisets; NULL: it always would. */
     bool (*copy_is_free)(const tamis_filter *filter, tamis_digest digest);
+
+    /* NULL: a key is in more than one line. */
+    const tamis_i_line_alone *line_alone;
 };
 
 /* Complete and check parameters, and give the words of the body and of the table. */
@@ -230,6 +264,14 @@ tamis_status tamis_i_filter_shape(const tamis_i_kind *kind, tamis_params *params
 tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *params,
                                  const tamis_allocator *allocator, const uint64_t *body,
                                  bool zeroed, tamis_filter **filter);
+
+/* Insert or remove one digest, in a filter that may be changed, and may be a series.  'added' may be NULL. */
+tamis_status tamis_i_filter_insert(tamis_filter *filter, tamis_digest digest, bool *added);
+tamis_status tamis_i_filter_remove(tamis_filter *filter, tamis_digest digest);
+
+/* Fill in what follows from parameters and addresses, of a filter without links: first of the kind, then
+ * which calls are best.  To be called again by who changes what tamis_i_filter_make has set. */
+void tamis_i_filter_attach(tamis_filter *f);
 
 /* Check the body of a filter that was read: state, stash and table.  False, and why. */
 bool tamis_i_filter_check(const tamis_filter *filter, const char **reason);
@@ -279,5 +321,7 @@ extern const tamis_i_kind tamis_i_rank;
 extern const tamis_i_kind tamis_i_rank_counting;
 extern const tamis_i_kind tamis_i_line_kind;
 extern const tamis_i_kind tamis_i_line_set_kind;
+extern const tamis_i_kind tamis_i_steady;
+extern const tamis_i_kind tamis_i_window;
 
 #endif

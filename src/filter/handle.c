@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "filter/filter.h"
-#include "filter/series.h"
+#include "filter/shards.h"
 
 #include <sys/mman.h>
 
@@ -30,8 +30,92 @@ tamis_status tamis_i_filter_shape(const tamis_i_kind *kind, tamis_params *params
     return TAMIS_OK;
 }
 
-static bool handle_contains_word(const tamis_filter *filter, uint64_t key) {
+/* ---- one key, where the kind has nothing better ---- */
+
+static bool handle_contains_digest(const tamis_filter *filter, tamis_digest digest) {
+    return filter->lens_ops->has_digest(&filter->lens, digest);
+}
+
+static bool handle_contains_word(const tamis_lens *lens, uint64_t key) {
+    const tamis_filter *const filter = lens->filter;
     return filter->contains_digest(filter, tamis_i_hasher_word(&filter->hasher, key));
+}
+
+tamis_status tamis_i_filter_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+    if (TAMIS_UNLIKELY(filter->links != NULL))
+        return tamis_i_series_insert(filter, digest, -1, added);
+    bool fresh;
+    const tamis_status status = filter->kind->insert(filter, digest, &fresh);
+    if (status == TAMIS_OK && added != NULL)
+        *added = fresh;
+    return status;
+}
+
+tamis_status tamis_i_filter_remove(tamis_filter *filter, tamis_digest digest) {
+    if (filter->kind->remove == NULL)
+        return TAMIS_E_UNSUPPORTED;
+    return filter->links != NULL ? tamis_i_series_remove(filter, digest)
+                                 : filter->kind->remove(filter, digest);
+}
+
+static tamis_status handle_insert_word(tamis_lens *lens, uint64_t key, bool *added) {
+    tamis_filter *const filter = lens->written;
+    if (filter == NULL)
+        return TAMIS_E_READONLY;
+    return tamis_i_filter_insert(filter, tamis_i_hasher_word(&filter->hasher, key), added);
+}
+
+static tamis_status handle_remove_word(tamis_lens *lens, uint64_t key) {
+    tamis_filter *const filter = lens->written;
+    if (lens->filter->kind->remove == NULL)
+        return TAMIS_E_UNSUPPORTED;
+    if (filter == NULL)
+        return TAMIS_E_READONLY;
+    return tamis_i_filter_remove(filter, tamis_i_hasher_word(&filter->hasher, key));
+}
+
+static void handle_set_calls(tamis_filter *filter,
+                             bool (*contains)(const tamis_filter *filter, tamis_digest digest)) {
+    filter->contains_digest = contains;
+    filter->contains_word = handle_contains_word;
+    filter->insert_word = handle_insert_word;
+    filter->remove_word = handle_remove_word;
+}
+
+/* The lens of a filter on itself, which leaves to the kind what it cannot do. */
+static void handle_attach_lens(tamis_filter *f) {
+    tamis_lens *const lens = &f->lens;
+    lens->version = TAMIS_LENS_VERSION;
+    lens->table = f->table;
+    lens->state = f->state;
+    lens->grown = &f->grown;
+    lens->filter = f;
+    lens->written = f->read_only ? NULL : f;
+    lens->contains = f->kind->contains;
+    lens->insert = tamis_i_filter_insert;
+    lens->remove = tamis_i_filter_remove;
+    lens->is_aes = f->params.hash == TAMIS_HASH_AES;
+    if (lens->is_aes)
+        tamis_i_aes_word_keys(&f->hasher.keys, lens->keys);
+    tamis_i_lens_attach(lens);
+}
+
+void tamis_i_filter_attach(tamis_filter *f) {
+    f->lens = (tamis_lens){.form = TAMIS_LENS_CALLS};
+    handle_set_calls(f, f->kind->contains);
+    if (f->kind->attach != NULL)
+        f->kind->attach(f);
+    handle_attach_lens(f);
+    f->lens_ops = tamis_i_lens_ops_for(f->lens.form, f->features);
+    if (f->lens_ops->has_digest != NULL)
+        f->contains_digest = handle_contains_digest;
+    if (f->lens_ops->has_word == NULL || !f->lens.is_aes)
+        return;
+    f->contains_word = f->lens_ops->has_word;
+    if (f->lens_ops->add_word != NULL && !f->read_only)
+        f->insert_word = f->lens_ops->add_word;
+    if (f->lens_ops->drop_word != NULL && !f->read_only)
+        f->remove_word = f->lens_ops->drop_word;
 }
 
 tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *params,
@@ -69,10 +153,7 @@ tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *p
     if (allocator != NULL)
         f->allocator = *allocator;
     f->block_size = size;
-    f->contains_digest = kind->contains;
-    f->contains_word = handle_contains_word;
-    if (kind->attach != NULL)
-        kind->attach(f);
+    tamis_i_filter_attach(f);
     *filter = f;
     return TAMIS_OK;
 }
@@ -84,9 +165,30 @@ tamis_status tamis_i_links_begin(tamis_filter *filter, uint64_t promise) {
     if (filter->links == NULL)
         return TAMIS_E_NOMEM;
     filter->links->promise = promise;
-    filter->contains_digest = tamis_i_series_contains;
-    filter->contains_word = handle_contains_word;
+    filter->grown = 1;
+    handle_set_calls(filter, tamis_i_series_contains);
     return TAMIS_OK;
+}
+
+tamis_status tamis_i_links_clone(const tamis_filter *source, tamis_filter *copy) {
+    tamis_status status = tamis_i_links_begin(copy, source->links->promise);
+    if (status != TAMIS_OK)
+        return status;
+    copy->links->automatic = source->links->automatic;
+    copy->links->plan = source->links->plan;
+    for (unsigned i = 0; status == TAMIS_OK && i < source->links->n; i++) {
+        const tamis_filter *const link = source->links->link[i];
+        status = tamis_i_filter_clone(link, link->params.capacity, &copy->allocator,
+                                      &copy->links->link[i]);
+        copy->links->n += status == TAMIS_OK;
+    }
+    return status;
+}
+
+void tamis_i_links_drop(tamis_filter *filter) {
+    tamis_i_links_end(filter);
+    filter->grown = 0;
+    tamis_i_filter_attach(filter);
 }
 
 /* Free a filter that is no series. */
@@ -102,14 +204,26 @@ void tamis_i_links_end(tamis_filter *filter) {
     filter->links = NULL;
 }
 
+/* Free a filter or a series. */
+static void handle_free_part(tamis_filter *filter) {
+    if (filter->links != NULL)
+        tamis_i_links_end(filter);
+    handle_free_one(filter);
+}
+
 void tamis_filter_free(tamis_filter *filter) {
     if (filter == NULL)
         return;
-    if (filter->links != NULL)
-        tamis_i_links_end(filter);
+    if (filter->links != NULL) {
+        tamis_i_links *const links = filter->links;
+        for (unsigned i = 0; i < links->n_shards; i++)
+            handle_free_part(links->shard[i]);
+        tamis_i_free(&filter->allocator, links->shard, links->n_shards * sizeof(tamis_filter *));
+        tamis_i_free(&filter->allocator, links->bodies, links->bodies_size);
+    }
     if (filter->map != NULL)
         (void)munmap(filter->map, filter->map_size);
-    handle_free_one(filter);
+    handle_free_part(filter);
 }
 
 bool tamis_i_filter_check(const tamis_filter *filter, const char **reason) {
@@ -136,8 +250,7 @@ tamis_status tamis_i_filter_clone(const tamis_filter *source, uint64_t capacity,
     (*copy)->key_form = source->key_form;
     if (capacity != source->params.capacity) {
         (*copy)->params.capacity = capacity;
-        if (source->kind->attach != NULL)
-            source->kind->attach(*copy);
+        tamis_i_filter_attach(*copy);
     }
     return TAMIS_OK;
 }
@@ -148,6 +261,7 @@ void tamis_i_filter_info(const tamis_filter *filter, tamis_info *info) {
     info->count = filter->state[TAMIS_I_COUNT];
     info->capacity = filter->params.capacity;
     info->n_links = 1;
+    info->n_shards = 1;
     info->bytes = filter->n_body * sizeof(uint64_t);
     info->stash_used = filter->state[TAMIS_I_STASH_USED];
     info->stash_size = filter->stash.capacity;

@@ -117,7 +117,17 @@ static tamis_status line_shape(tamis_params *params, uint64_t *n_table) {
 }
 
 static bool line_contains_digest(const tamis_filter *filter, tamis_digest digest);
-static bool line_contains_word(const tamis_filter *filter, uint64_t key);
+static bool line_contains_word(const tamis_lens *lens, uint64_t key);
+
+static void line_attach_lens(tamis_filter *filter, const tamis_i_line_table *in) {
+    tamis_lens *const lens = &filter->lens;
+    if (in->line.homes != 64 || in->line.load > TAMIS_I_LINE_NARROW)
+        return;
+    lens->form = line_is_set(&filter->params) ? TAMIS_LENS_LINE_SET : TAMIS_LENS_LINE;
+    lens->n = in->lines;
+    lens->value[TAMIS_LENS_LINE_CAP] = in->line.bits_max << 8 | 1;
+    lens->value[TAMIS_LENS_LINE_MOST] = in->line.most;
+}
 
 static void line_attach(tamis_filter *filter) {
     const uint64_t *const v = filter->params.value;
@@ -134,6 +144,7 @@ static void line_attach(tamis_filter *filter) {
     memcpy(filter->geometry, &l, sizeof l);
     if (l.in.line.passes_on)
         return;
+    line_attach_lens(filter, &l.in);
     if (l.ops->has_digest != NULL)
         filter->contains_digest = line_contains_digest;
     if (l.ops->has_word != NULL && filter->params.hash == TAMIS_HASH_AES)
@@ -205,7 +216,8 @@ TAMIS_APART bool line_is_anywhere_word(const tamis_filter *filter, uint64_t key)
     return line_is_anywhere(filter, tamis_i_hasher_word(&filter->hasher, key));
 }
 
-static bool line_contains_word(const tamis_filter *filter, uint64_t key) {
+static bool line_contains_word(const tamis_lens *lens, uint64_t key) {
+    const tamis_filter *const filter = lens->filter;
     const layout *const l = line_layout_of(filter);
     if (TAMIS_UNLIKELY(filter->state[TAMIS_I_STASH_USED] != 0))
         return line_is_anywhere_word(filter, key);
@@ -222,14 +234,14 @@ static uint64_t line_copies(const tamis_filter *filter, tamis_digest digest) {
 /* A place for a key that its line has refused.  If it is found there, it is one of a crowd with one
  * fingerprint, and the line may have room for it, or not: it must leave a quarter of the stash to keys of
  * full lines. */
-static bool line_rescue(tamis_filter *filter, tamis_digest digest, bool found) {
+static bool line_rescue(tamis_filter *filter, tamis_digest digest, uint64_t *at, bool found) {
     const layout *const l = line_layout_of(filter);
     if (found) {
         const place p = line_locate(l, filter, digest);
         tamis_i_line any = l->in.line;
         any.copies = UINT64_MAX;
         if (tamis_i_stash_insert_spare(&filter->stash, digest) == TAMIS_OK ||
-            tamis_i_line_add(&any, p.at, (unsigned)p.home, p.fingerprint) & TAMIS_I_LINE_STORED)
+            tamis_i_line_add(&any, at, (unsigned)p.home, p.fingerprint) & TAMIS_I_LINE_STORED)
             return true;
     }
     return tamis_i_stash_insert(&filter->stash, digest) == TAMIS_OK;
@@ -249,16 +261,17 @@ static void line_move_from_stash(tamis_filter *filter, tamis_digest digest) {
     state[PASSES] = line_passes_within(state[PASSES], state[TAMIS_I_COUNT] + state[SPLITS]);
 }
 
-/* A key that its line has answered with 'result': into the stash, if it has no place yet. */
-static tamis_status line_finish(tamis_filter *filter, tamis_digest digest, unsigned result,
-                                bool *added) {
+/* A key that its line, at 'at', has answered with 'result': into the stash, if it has no place yet. */
+static tamis_status line_finish(tamis_filter *filter, tamis_digest digest, uint64_t *at,
+                                unsigned result, bool *added) {
     const layout *const l = line_layout_of(filter);
     const bool found = result & TAMIS_I_LINE_FOUND;
     const bool fresh = !found && tamis_i_stash_copies(&filter->stash, digest) == 0;
     const bool stays = fresh || !line_is_set(&filter->params);
     if (!stays && (result & TAMIS_I_LINE_STORED) != 0)
         line_move_from_stash(filter, digest);
-    if (stays && tamis_i_line_refused(&l->in.line, result) && !line_rescue(filter, digest, found))
+    if (stays && tamis_i_line_refused(&l->in.line, result) &&
+        !line_rescue(filter, digest, at, found))
         return TAMIS_E_FULL;
     filter->state[TAMIS_I_COUNT] += stays;
     *added = fresh;
@@ -281,11 +294,10 @@ static unsigned line_pass_on(const layout *l, tamis_filter *filter, uint64_t *at
 TAMIS_APART tamis_status line_insert_anywhere(tamis_filter *filter, tamis_digest digest,
                                               unsigned result, bool *added) {
     const layout *const l = line_layout_of(filter);
-    if (result == 0 && l->in.line.passes_on) {
-        const place p = line_locate(l, filter, digest);
+    const place p = line_locate(l, filter, digest);
+    if (result == 0 && l->in.line.passes_on)
         result = line_pass_on(l, filter, p.at, (unsigned)p.home, p.fingerprint);
-    }
-    return line_finish(filter, digest, result, added);
+    return line_finish(filter, digest, p.at, result, added);
 }
 
 static tamis_status line_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
@@ -309,15 +321,20 @@ static bool line_copy_is_free(const tamis_filter *filter, tamis_digest digest) {
     return l->in.line.homes + view.n + 1 + view.bits + length <= l->in.line.top;
 }
 
-static tamis_status line_remove_one(tamis_filter *filter, tamis_digest digest) {
+/* The key's line is at 'at'. */
+static tamis_status line_remove_at(tamis_filter *filter, tamis_digest digest, uint64_t *at) {
     if (!tamis_i_stash_remove(&filter->stash, digest)) {
         const layout *const l = line_layout_of(filter);
         const place p = line_locate(l, filter, digest);
-        if (!l->ops->drop_one(&l->in.line, p.at, (unsigned)p.home, p.fingerprint))
+        if (!l->ops->drop_one(&l->in.line, at, (unsigned)p.home, p.fingerprint))
             return TAMIS_E_NOT_FOUND;
     }
     filter->state[TAMIS_I_COUNT]--;
     return TAMIS_OK;
+}
+
+static tamis_status line_remove_one(tamis_filter *filter, tamis_digest digest) {
+    return line_remove_at(filter, digest, line_locate(line_layout_of(filter), filter, digest).at);
 }
 
 static void line_prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
@@ -446,7 +463,8 @@ static tamis_status line_insert_many(tamis_filter *filter, const tamis_i_group *
         }
         for (; *done < to; ++*done) {
             const tamis_status status =
-                line_finish(filter, now->digests[*done], results[*done], &added[*done]);
+                line_finish(filter, now->digests[*done], line_keys_of(now)->at[*done],
+                            results[*done], &added[*done]);
             if (status != TAMIS_OK)
                 return status;
         }
@@ -645,8 +663,61 @@ static bool line_check(const tamis_filter *filter, const char **reason) {
     return right;
 }
 
+/* ---- a line by itself, for threads that share the set ---- */
+
+static bool line_alone_can(const tamis_params *params) {
+    return !line_is_set(params) || params->value[TAMIS_LINE_LIMIT] == 0;
+}
+
+static uint64_t line_alone_number(const tamis_filter *filter, tamis_digest digest) {
+    return tamis_i_range(digest.lo, line_layout_of(filter)->in.lines);
+}
+
+static bool line_alone_has(const tamis_filter *filter, tamis_digest digest, const uint64_t *line) {
+    const layout *const l = line_layout_of(filter);
+    const place p = line_locate(l, filter, digest);
+    return l->ops->has(&l->in.line, line, (unsigned)p.home, p.fingerprint);
+}
+
+static uint64_t line_alone_copies(const tamis_filter *filter, tamis_digest digest,
+                                  const uint64_t *line) {
+    const layout *const l = line_layout_of(filter);
+    const place p = line_locate(l, filter, digest);
+    return line_is_set(&filter->params)
+               ? l->ops->has(&l->in.line, line, (unsigned)p.home, p.fingerprint)
+               : tamis_i_line_copies(&l->in.line, line, (unsigned)p.home, p.fingerprint);
+}
+
+static tamis_status line_alone_insert(tamis_filter *filter, tamis_digest digest, uint64_t *line,
+                                      bool *added) {
+    const layout *const l = line_layout_of(filter);
+    const place p = line_locate(l, filter, digest);
+    const unsigned result = l->ops->add_one(&l->in.line, line, (unsigned)p.home, p.fingerprint);
+    if (TAMIS_UNLIKELY(result != TAMIS_I_LINE_STORED || filter->state[TAMIS_I_STASH_USED] != 0))
+        return line_finish(filter, digest, line, result, added);
+    filter->state[TAMIS_I_COUNT]++;
+    *added = true;
+    return TAMIS_OK;
+}
+
+static void line_alone_places(const tamis_i_group *group, uint64_t **lines, bool put) {
+    if (put)
+        memcpy(line_keys_of(group)->at, lines, group->n * sizeof *lines);
+    else
+        memcpy(lines, line_keys_of(group)->at, group->n * sizeof *lines);
+}
+
+static const tamis_i_line_alone line_alone = {.can = line_alone_can,
+                                              .number = line_alone_number,
+                                              .has = line_alone_has,
+                                              .copies = line_alone_copies,
+                                              .insert = line_alone_insert,
+                                              .remove = line_remove_at,
+                                              .places = line_alone_places};
+
 const tamis_i_kind tamis_i_line_kind = {.id = TAMIS_KIND_LINE,
                                         .name = "line",
+                                        .lens = true,
                                         .scratch = sizeof(tamis_i_line_keys),
                                         .abilities =
                                             TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT | TAMIS_CAN_MERGE,
@@ -664,10 +735,12 @@ const tamis_i_kind tamis_i_line_kind = {.id = TAMIS_KIND_LINE,
                                         .merge = line_merge,
                                         .info = line_info,
                                         .check = line_check,
-                                        .copy_is_free = line_copy_is_free};
+                                        .copy_is_free = line_copy_is_free,
+                                        .line_alone = &line_alone};
 
 const tamis_i_kind tamis_i_line_set_kind = {.id = TAMIS_KIND_LINE_SET,
                                             .name = "line-set",
+                                            .lens = true,
                                             .abilities = TAMIS_CAN_MERGE,
                                             .scratch = sizeof(tamis_i_line_keys),
                                             .params = {"lines", "homes", "bits_max", "limit"},
@@ -681,4 +754,5 @@ const tamis_i_kind tamis_i_line_set_kind = {.id = TAMIS_KIND_LINE_SET,
                                             .merge = line_merge,
                                             .info = line_info,
                                             .check = line_check,
-                                            .n_state = 2};
+                                            .n_state = 2,
+                                            .line_alone = &line_alone};

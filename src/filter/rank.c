@@ -157,6 +157,8 @@ static void rank_attach(tamis_filter *filter) {
     const uint64_t counter = (uint64_t)1 << l.rank.count_bits;
     l.copies_max = counter > COPIES ? counter : COPIES;
     memcpy(filter->geometry, &l, sizeof l);
+    if (filter->params.kind == TAMIS_KIND_RANK)
+        tamis_i_rank_lens(&l.rank, &filter->lens);
 }
 
 /* ---- fingerprints ---- */
@@ -775,6 +777,7 @@ static unsigned rank_copies_max(const tamis_params *params) {
 
 const tamis_i_kind tamis_i_rank = {.id = TAMIS_KIND_RANK,
                                    .name = "rank",
+                                   .lens = true,
                                    .params = {RANK_PARAMS, "value_bits"},
                                    RANK_FUNCTIONS,
                                    .value_bits = rank_value_bits,

@@ -93,4 +93,12 @@ static inline uint64_t tamis_i_word(tamis_digest digest, unsigned i) {
     return tamis_i_mix(digest.lo + i * (digest.hi | 1));
 }
 
+/* Which of n shards a digest belongs to (tamis_digest_shard): a mix that no structure draws from, so that
+ * what is left of the digest, once its shard is known, is as random as before.  docs/format.md has it, so
+ * that programs in other languages find the same shards. */
+#define TAMIS_I_SHARD 0x73686172642d6f66u /* "shard-of" */
+static inline uint64_t tamis_i_digest_shard(tamis_digest digest, uint64_t n) {
+    return tamis_i_range(tamis_i_mix(tamis_i_mix(digest.lo ^ TAMIS_I_SHARD) ^ digest.hi), n);
+}
+
 #endif

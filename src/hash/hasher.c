@@ -9,8 +9,6 @@
 _Static_assert(sizeof(tamis_i_hasher) <= sizeof(tamis_hasher), "a tamis_hasher is too small");
 _Static_assert(_Alignof(tamis_i_hasher) <= _Alignof(tamis_hasher), "a tamis_hasher is not aligned");
 
-#define TAMIS_I_SHARD 0x73686172642d6f66u /* "shard-of" */
-
 const char *tamis_hash_name(tamis_hash_id hash) {
     return hash == TAMIS_HASH_XXH3 ? "xxh3" : hash == TAMIS_HASH_AES ? "aes" : NULL;
 }
@@ -68,8 +66,6 @@ tamis_digest tamis_hash_u64(const tamis_hasher *hasher, uint64_t key) {
     return tamis_i_hasher_word((const tamis_i_hasher *)(const void *)hasher, key);
 }
 
-/* A mix that no structure draws from: what is left of a digest, once its shard is known, is as random as
- * before.  docs/format.md has it, so that programs in other languages find the same shards. */
 uint64_t tamis_digest_shard(tamis_digest digest, uint64_t n) {
-    return tamis_i_range(tamis_i_mix(tamis_i_mix(digest.lo ^ TAMIS_I_SHARD) ^ digest.hi), n);
+    return tamis_i_digest_shard(digest, n);
 }

@@ -137,7 +137,7 @@ static size_t block_set_many(const tamis_i_probe *probes, size_t n, unsigned k, 
 }
 
 const tamis_i_block_ops *tamis_i_block_ops_arm(unsigned features) {
-    static const tamis_i_block_ops ops = {NULL, block_test, block_test_many, block_set_many};
+    static const tamis_i_block_ops ops = {block_test, block_test_many, block_set_many};
     return (features & TAMIS_I_CPU_NEON) != 0 ? &ops : NULL;
 }
 

@@ -8,8 +8,7 @@
 
 #include "bits/native.h"
 #include "bits/x86/halves.h"
-#include "hash/hash.h"
-#include "hash/x86/aes_word.h"
+#include "hash/x86/target.h"
 
 #define AVX2 TAMIS_I_TARGET_AVX2
 
@@ -138,34 +137,9 @@ AVX2 static size_t block_set_many(const tamis_i_probe *probes, size_t n, unsigne
                   : block_set_all(probes, n, k, changed, true);
 }
 
-/* From the key to the answer.  The hash stays in its register: lanes 2 and 3 of the digest are its halves. */
-TAMIS_I_TARGET_AES_AVX2 static bool block_test_word(const tamis_i_block_table *table,
-                                                    uint64_t key) {
-    const __m128i state = tamis_i_aes_rounds(table->keys, tamis_i_aes_state(table->keys, key));
-    const uint64_t at = tamis_i_mulhi((uint64_t)_mm_cvtsi128_si64(state), table->blocks);
-    const uint64_t *const block = table->words + TAMIS_LINE_WORDS * at;
-    const unsigned k = (unsigned)table->k;
-    const __m256i low = block_load(block), high = block_load(block + 4);
-    const __m256i factor = _mm256_broadcastd_epi32(_mm_shuffle_epi32(state, 0xaa)),
-                  offset = _mm256_broadcastd_epi32(_mm_shuffle_epi32(state, 0xff));
-    const __m256i where0 =
-        _mm256_add_epi32(_mm256_mullo_epi32(factor, block_load(tamis_i_block_factors)), offset);
-    __m256i lacks = block_missing(low, high, where0, block_lanes(k < 8 ? k : 8));
-    if (k > 8) {
-        const __m256i where1 = _mm256_add_epi32(
-            _mm256_mullo_epi32(factor, block_load(tamis_i_block_factors + 8)), offset);
-        lacks = _mm256_or_si256(lacks, block_missing(low, high, where1, block_lanes(k - 8)));
-    }
-    return _mm256_testz_si256(lacks, lacks) != 0;
-}
-
 const tamis_i_block_ops *tamis_i_block_ops_x86(unsigned features) {
-    static const tamis_i_block_ops ops = {NULL, block_test, block_test_many, block_set_many},
-                                   aes = {block_test_word, block_test, block_test_many,
-                                          block_set_many};
-    if ((features & TAMIS_I_CPU_AVX2) == 0)
-        return NULL;
-    return (features & TAMIS_I_CPU_AES) != 0 ? &aes : &ops;
+    static const tamis_i_block_ops ops = {block_test, block_test_many, block_set_many};
+    return (features & TAMIS_I_CPU_AVX2) != 0 ? &ops : NULL;
 }
 
 #undef AVX2

@@ -21,7 +21,7 @@
 static const uint64_t starts_at[2 * 49] = {0,         0,         EIGHT(1),  EIGHT(9),
                                            EIGHT(17), EIGHT(25), EIGHT(33), EIGHT(41)};
 
-static inline tamis_i_two starts_of(uint64_t bits) {
+static inline tamis_i_two dynamic_starts_of(uint64_t bits) {
     return (tamis_i_two){{starts_at[2 * bits], starts_at[2 * bits + 1]}};
 }
 
@@ -43,8 +43,8 @@ TAMIS_I_TARGET_BOTH void tamis_i_dynamic_add_any_x86(const tamis_i_dynamic_bucke
     const uint64_t of_a = n_longer < place ? n_longer : place;
     const uint64_t first_b = t.n_a * t.tail_a, end = first_b + t.n_b * t.tail_b;
     const uint64_t end_longer = of_a * t.tail_a + (n_longer - of_a) * t.tail_b;
-    const tamis_i_two a = tamis_i_two_below(starts_of(t.tail_a), first_b);
-    const tamis_i_two b = tamis_i_two_far_up(starts_of(t.tail_b), first_b);
+    const tamis_i_two a = tamis_i_two_below(dynamic_starts_of(t.tail_a), first_b);
+    const tamis_i_two b = tamis_i_two_far_up(dynamic_starts_of(t.tail_b), first_b);
     const tamis_i_two kept = tamis_i_two_or(tamis_i_two_up(a, t.tail_a - shorter),
                                             tamis_i_two_up(b, t.tail_b - shorter));
     const tamis_i_two kept_longer = tamis_i_two_below(kept, end_longer);

@@ -1,8 +1,8 @@
 /* line_query.c - one query from the key to the answer, for x86-64 with POPCNT, LZCNT, BMI2, AVX2 and AES
  *
- * The digest of an integer takes twelve instructions, the place of a key some eight, and half of the keys
- * that are not there end at their home.  The branch there is not foreseen, but the way ahead to the next
- * query gets shorter by it.
+ * For lines that a lens (lens.c) cannot look into.  The digest of an integer takes twelve instructions, the
+ * place of a key some eight, and half of the keys that are not there end at their home.  The branch there is
+ * not foreseen, but the way ahead to the next query gets shorter by it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,10 +18,10 @@
 #define RUN(name, homes, wide, set)                                                                \
     FAST TAMIS_APART bool line_##name##_in_run(const tamis_i_line *line, const uint64_t *words,    \
                                                unsigned home, uint64_t fingerprint) {              \
-        return find_one(line, words, homes, wide, set, home, true, fingerprint);                   \
+        return line_find_one(line, words, homes, wide, set, home, true, fingerprint);              \
     }
-TAMIS_I_LINE_MULTISETS(RUN)
-TAMIS_I_LINE_SETS(RUN)
+TAMIS_I_LINE_OTHER_MULTISETS(RUN)
+TAMIS_I_LINE_OTHER_SETS(RUN)
 
 /* The rest of the query for a digest, as tamis_i_line_locate has it. */
 #define IN_LINE(name, homes, digest)                                                               \
@@ -42,7 +42,7 @@ TAMIS_I_LINE_SETS(RUN)
         const tamis_digest digest = tamis_i_aes_word(table->keys, key);                            \
         IN_LINE(name, homes, digest);                                                              \
     }
-TAMIS_I_LINE_MULTISETS(QUERY)
-TAMIS_I_LINE_SETS(QUERY)
+TAMIS_I_LINE_OTHER_MULTISETS(QUERY)
+TAMIS_I_LINE_OTHER_SETS(QUERY)
 
 #endif

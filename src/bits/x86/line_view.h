@@ -32,7 +32,7 @@
 /* The 8 bytes that end with or after bit 'end', so they hold at least 57 bits before it.  Bit 0 of the
  * result is bit 'at' of the line, at most 57 before 'end'.  If 'end' is less than 57, they begin before
  * the line: up to 7 bytes of the line before it, or of the state. */
-FAST TAMIS_INLINE uint64_t window_before(const uint64_t *words, unsigned end, unsigned at) {
+FAST TAMIS_INLINE uint64_t line_window_before(const uint64_t *words, unsigned end, unsigned at) {
     uint64_t window;
     memcpy(&window, (const unsigned char *)words + (end + 7) / 8 - 8, sizeof window);
     return window >> (at - ((end + 7) & ~7u)) % 64; /* for no bits, any shift will do */
@@ -45,27 +45,27 @@ typedef struct wide_line {
     __m256i low, high;
 } wide_line;
 
-FAST TAMIS_INLINE wide_line load_wide(const void *p) {
+FAST TAMIS_INLINE wide_line line_load_wide(const void *p) {
     return (wide_line){_mm256_loadu_si256((const __m256i *)p),
                        _mm256_loadu_si256((const __m256i *)p + 1)};
 }
 
-FAST TAMIS_INLINE wide_line ones_below(unsigned m) {
+FAST TAMIS_INLINE wide_line line_mask_below(unsigned m) {
     const size_t row = m % 8 * sizeof tamis_i_line_below[0], ones = m / 8;
-    return load_wide((const unsigned char *)tamis_i_line_below + 64 + row - ones);
+    return line_load_wide((const unsigned char *)tamis_i_line_below + 64 + row - ones);
 }
 
-FAST TAMIS_INLINE __m256i or3(__m256i a, __m256i b, __m256i c) {
+FAST TAMIS_INLINE __m256i line_or3(__m256i a, __m256i b, __m256i c) {
     return _mm256_or_si256(_mm256_or_si256(a, b), c);
 }
 
-FAST TAMIS_INLINE void store_wide(uint64_t *words, wide_line v) {
+FAST TAMIS_INLINE void line_store_wide(uint64_t *words, wide_line v) {
     _mm256_storeu_si256((__m256i *)words, v.low);
     _mm256_storeu_si256((__m256i *)(words + 4), v.high);
 }
 
 /* 'value' at bit 'at', and zeros elsewhere.  Shifts by 64 and more give 0, and so do negative ones. */
-FAST TAMIS_INLINE wide_line place(uint64_t value, unsigned at) {
+FAST TAMIS_INLINE wide_line line_place(uint64_t value, unsigned at) {
     const __m256i v = _mm256_set1_epi64x((long long)value), to = _mm256_set1_epi64x(at);
     const __m256i low = _mm256_set_epi64x(192, 128, 64, 0),
                   high = _mm256_set_epi64x(448, 384, 320, 256);
@@ -77,7 +77,7 @@ FAST TAMIS_INLINE wide_line place(uint64_t value, unsigned at) {
 
 /* Shift all bits down by at most 63: by 'right', and 'left' is 64 minus that.  What falls off at one
  * end comes back at the other, where it is masked, unless 'clean'. */
-FAST TAMIS_INLINE wide_line shift_down(wide_line v, __m128i right, __m128i left, bool clean) {
+FAST TAMIS_INLINE wide_line line_shift_down(wide_line v, __m128i right, __m128i left, bool clean) {
     const __m256i turned_low = _mm256_permute4x64_epi64(v.low, 0x39),
                   turned_high = _mm256_permute4x64_epi64(v.high, 0x39),
                   next_low = _mm256_blend_epi32(turned_low, turned_high, 0xc0),
@@ -89,7 +89,7 @@ FAST TAMIS_INLINE wide_line shift_down(wide_line v, __m128i right, __m128i left,
 }
 
 /* The same upwards, by 'left'. */
-FAST TAMIS_INLINE wide_line shift_up(wide_line v, __m128i left, __m128i right, bool clean) {
+FAST TAMIS_INLINE wide_line line_shift_up(wide_line v, __m128i left, __m128i right, bool clean) {
     const __m256i turned_low = _mm256_permute4x64_epi64(v.low, 0x93),
                   turned_high = _mm256_permute4x64_epi64(v.high, 0x93),
                   last_low = clean ? _mm256_blend_epi32(turned_low, _mm256_setzero_si256(), 0x03)
@@ -100,43 +100,45 @@ FAST TAMIS_INLINE wide_line shift_up(wide_line v, __m128i left, __m128i right, b
         _mm256_or_si256(_mm256_sll_epi64(v.high, left), _mm256_srl_epi64(last_high, right))};
 }
 
-FAST TAMIS_INLINE __m128i shift_by(unsigned width) {
+FAST TAMIS_INLINE __m128i line_shift_by(unsigned width) {
     return _mm_cvtsi32_si128((int)width);
 }
 
 /* Bits of v up to 'to', without those up to 'from'. */
-FAST TAMIS_INLINE wide_line between(wide_line v, wide_line to, wide_line from) {
+FAST TAMIS_INLINE wide_line line_between(wide_line v, wide_line to, wide_line from) {
     return (wide_line){_mm256_and_si256(v.low, _mm256_xor_si256(to.low, from.low)),
                        _mm256_and_si256(v.high, _mm256_xor_si256(to.high, from.high))};
 }
 
 /* 'other', joined with the bits of v that are not up to 'from'. */
-FAST TAMIS_INLINE wide_line join(wide_line v, wide_line from, wide_line other) {
+FAST TAMIS_INLINE wide_line line_join(wide_line v, wide_line from, wide_line other) {
     return (wide_line){_mm256_or_si256(_mm256_andnot_si256(from.low, v.low), other.low),
                        _mm256_or_si256(_mm256_andnot_si256(from.high, v.high), other.high)};
 }
 
 /* Close a gap: bits 'bottom' up to 'end' go down by 'width' bits, at most 63, and 'value' goes into the
  * bits before 'end' that become free. */
-FAST TAMIS_INLINE wide_line move_down(wide_line from, unsigned bottom, unsigned end, unsigned width,
-                                      uint64_t value) {
-    const wide_line stay = ones_below(bottom - width), gap = ones_below(end - width),
-                    over = ones_below(end), put = place(value, end - width),
-                    moved = shift_down(from, shift_by(width), shift_by(64 - width), false);
+FAST TAMIS_INLINE wide_line line_move_down(wide_line from, unsigned bottom, unsigned end,
+                                           unsigned width, uint64_t value) {
+    const wide_line stay = line_mask_below(bottom - width), gap = line_mask_below(end - width),
+                    over = line_mask_below(end), put = line_place(value, end - width),
+                    moved = line_shift_down(from, line_shift_by(width), line_shift_by(64 - width),
+                                            false);
     return (wide_line){
-        or3(_mm256_andnot_si256(_mm256_xor_si256(stay.low, over.low), from.low),
-            _mm256_and_si256(moved.low, _mm256_andnot_si256(stay.low, gap.low)), put.low),
-        or3(_mm256_andnot_si256(_mm256_xor_si256(stay.high, over.high), from.high),
-            _mm256_and_si256(moved.high, _mm256_andnot_si256(stay.high, gap.high)), put.high)};
+        line_or3(_mm256_andnot_si256(_mm256_xor_si256(stay.low, over.low), from.low),
+                 _mm256_and_si256(moved.low, _mm256_andnot_si256(stay.low, gap.low)), put.low),
+        line_or3(_mm256_andnot_si256(_mm256_xor_si256(stay.high, over.high), from.high),
+                 _mm256_and_si256(moved.high, _mm256_andnot_si256(stay.high, gap.high)), put.high)};
 }
 
 /* Open a gap: bits 'bottom' up to 'from_end' go up by 'width', at most 63, and leave zeros behind; bits
  * up to 'end' also become zeros. */
-FAST TAMIS_INLINE wide_line move_up(wide_line from, unsigned bottom, unsigned from_end,
-                                    unsigned end, unsigned width) {
-    const wide_line stay = ones_below(bottom), gap = ones_below(bottom + width),
-                    moved_end = ones_below(from_end + width), over = ones_below(end),
-                    moved = shift_up(from, shift_by(width), shift_by(64 - width), false);
+FAST TAMIS_INLINE wide_line line_move_up(wide_line from, unsigned bottom, unsigned from_end,
+                                         unsigned end, unsigned width) {
+    const wide_line stay = line_mask_below(bottom), gap = line_mask_below(bottom + width),
+                    moved_end = line_mask_below(from_end + width), over = line_mask_below(end),
+                    moved =
+                        line_shift_up(from, line_shift_by(width), line_shift_by(64 - width), false);
     return (wide_line){
         _mm256_or_si256(_mm256_andnot_si256(_mm256_xor_si256(stay.low, over.low), from.low),
                         _mm256_and_si256(moved.low, _mm256_andnot_si256(gap.low, moved_end.low))),
@@ -153,7 +155,7 @@ FAST TAMIS_INLINE wide_line move_up(wide_line from, unsigned bottom, unsigned fr
 extern const uint16_t tamis_i_line_splits_64[129], tamis_i_line_splits_96[129];
 
 /* The same where bits_max matters: 'cap' is bits_max << 8 | 1. */
-FAST TAMIS_INLINE unsigned split_of(unsigned homes, unsigned n, unsigned cap) {
+FAST TAMIS_INLINE unsigned line_split_of(unsigned homes, unsigned n, unsigned cap) {
     if (__builtin_constant_p(homes) && (homes == 64 || homes == 96)) {
         const unsigned split = (homes == 64 ? tamis_i_line_splits_64 : tamis_i_line_splits_96)[n];
         return split < cap ? split : cap;
@@ -164,12 +166,12 @@ FAST TAMIS_INLINE unsigned split_of(unsigned homes, unsigned n, unsigned cap) {
     return r << 8 | (bits - r * n + 1);
 }
 
-FAST TAMIS_INLINE unsigned cap_of(const tamis_i_line *line) {
+FAST TAMIS_INLINE unsigned line_cap_of(const tamis_i_line *line) {
     return (unsigned)line->bits_max << 8 | 1;
 }
 
 /* The run of a home in a line; 'ends' has its first bits, 'hit' is 1 if the home has a run.  The other
- * members hold only for at most 62 entries, or 126 if 'wide': see is_strange(). */
+ * members hold only for at most 62 entries, or 126 if 'wide': see line_is_strange(). */
 typedef struct outline {
     tamis_i_u128 ends;
     uint64_t hit, from_home; /* that bit, and the others above it */
@@ -177,25 +179,25 @@ typedef struct outline {
 } outline;
 
 /* Where the fingerprints end. */
-TAMIS_INLINE unsigned top_of(bool set) {
+TAMIS_INLINE unsigned line_top_of(bool set) {
     return set ? TAMIS_I_LINE_BITS : TAMIS_I_LINE_BITS - TAMIS_I_LINE_B;
 }
 
-FAST TAMIS_INLINE unsigned ones_of(uint64_t word) {
+FAST TAMIS_INLINE unsigned line_ones_of(uint64_t word) {
     return (unsigned)__builtin_popcountll(word);
 }
 
 /* The place of one number k, and whether it exists. */
-FAST TAMIS_INLINE uint64_t bit_number(uint64_t word, unsigned k) {
+FAST TAMIS_INLINE uint64_t line_bit_number(uint64_t word, unsigned k) {
     return _pdep_u64((uint64_t)1 << k % 64, word);
 }
 
-FAST TAMIS_INLINE unsigned place_of(uint64_t bit) {
+FAST TAMIS_INLINE unsigned line_place_of(uint64_t bit) {
     return (unsigned)_tzcnt_u64(bit);
 }
 
 /* The last end at or before entry 'at', at most 126, and 0 if there is none: where a run begins. */
-FAST TAMIS_INLINE unsigned start_before(tamis_i_u128 ends, unsigned at, bool wide) {
+FAST TAMIS_INLINE unsigned line_start_before(tamis_i_u128 ends, unsigned at, bool wide) {
     if (!wide)
         return 63 - (unsigned)_lzcnt_u64(_bzhi_u64((uint64_t)ends << 1 | 1, at + 1));
     const tamis_i_u128 ones = ends << 1 | 1;
@@ -205,28 +207,28 @@ FAST TAMIS_INLINE unsigned start_before(tamis_i_u128 ends, unsigned at, bool wid
 }
 
 /* The long entries of a set with this split. */
-FAST TAMIS_INLINE unsigned longs_of(tamis_i_u128 ends, unsigned split, bool wide) {
+FAST TAMIS_INLINE unsigned line_longs_of(tamis_i_u128 ends, unsigned split, bool wide) {
     if (!wide) /* BZHI looks at the lowest byte only */
         return 63 - (unsigned)_lzcnt_u64(_bzhi_u64((uint64_t)ends << 1 | 1, split));
-    return start_before(ends, split % 256 - 1, wide);
+    return line_start_before(ends, split % 256 - 1, wide);
 }
 
-FAST TAMIS_INLINE outline outline_of(const uint64_t *words, unsigned homes, bool wide,
-                                     unsigned home) {
+FAST TAMIS_INLINE outline line_outline_of(const uint64_t *words, unsigned homes, bool wide,
+                                          unsigned home) {
     const unsigned word = homes / 64, shift = homes % 64;
     outline o;
     unsigned runs, before;
     if (homes <= 64) {
         const uint64_t all = _bzhi_u64(words[0], homes);
-        runs = ones_of(all);
-        before = ones_of(_bzhi_u64(all, home));
+        runs = line_ones_of(all);
+        before = line_ones_of(_bzhi_u64(all, home));
         o.from_home = all >> home;
     } else {
         const uint64_t all[2] = {words[0], _bzhi_u64(words[1], homes - 64)};
-        const unsigned in_first = ones_of(all[0]);
+        const unsigned in_first = line_ones_of(all[0]);
         const uint64_t mine = home < 64 ? all[0] : all[1];
-        runs = in_first + ones_of(all[1]);
-        before = ones_of(_bzhi_u64(mine, home % 64)) + (home < 64 ? 0 : in_first);
+        runs = in_first + line_ones_of(all[1]);
+        before = line_ones_of(_bzhi_u64(mine, home % 64)) + (home < 64 ? 0 : in_first);
         o.from_home = mine >> home % 64;
     }
     o.hit = o.from_home & 1;
@@ -235,10 +237,10 @@ FAST TAMIS_INLINE outline outline_of(const uint64_t *words, unsigned homes, bool
     const uint64_t ones0 = ends0 << 1 | 1;
     if (!wide) {
         const uint64_t both = _pdep_u64((uint64_t)3 << before % 64, ones0);
-        o.n = place_of(bit_number(ones0, runs));
+        o.n = line_place_of(line_bit_number(ones0, runs));
         if (homes > 64 && runs > 63)
             o.n = 64;
-        o.start = place_of(both);
+        o.start = line_place_of(both);
         o.end = 63 - (unsigned)_lzcnt_u64(both);
         o.ends = ends0;
         return o;
@@ -247,23 +249,24 @@ FAST TAMIS_INLINE outline outline_of(const uint64_t *words, unsigned homes, bool
                                ? words[word + 1]
                                : words[word + 1] >> shift | words[word + 2] << 1 << (63 - shift);
     const uint64_t ones1 = ends1 << 1 | ends0 >> 63;
-    const unsigned in_first = ones_of(ones0);
+    const unsigned in_first = line_ones_of(ones0);
     const bool last_high = runs >= in_first, start_high = before >= in_first,
                end_high = before + 1 >= in_first;
     const unsigned run = runs - (last_high ? in_first : 0);
-    o.n = place_of(bit_number(last_high ? ones1 : ones0, run)) + (last_high ? 64 : 0);
+    o.n = line_place_of(line_bit_number(last_high ? ones1 : ones0, run)) + (last_high ? 64 : 0);
     o.n = run > 63 ? 128 : o.n;
-    o.start =
-        place_of(bit_number(start_high ? ones1 : ones0, before - (start_high ? in_first : 0))) +
-        (start_high ? 64 : 0);
-    o.end = place_of(bit_number(end_high ? ones1 : ones0, before + 1 - (end_high ? in_first : 0))) +
+    o.start = line_place_of(line_bit_number(start_high ? ones1 : ones0,
+                                            before - (start_high ? in_first : 0))) +
+              (start_high ? 64 : 0);
+    o.end = line_place_of(
+                line_bit_number(end_high ? ones1 : ones0, before + 1 - (end_high ? in_first : 0))) +
             (end_high ? 64 : 0);
     o.ends = (tamis_i_u128)ends1 << 64 | ends0;
     return o;
 }
 
 /* Is the line too full for its outline?  Then no number of entries is right: with 64 runs it may be 0. */
-FAST TAMIS_INLINE bool is_strange(const outline *o, bool wide) {
+FAST TAMIS_INLINE bool line_is_strange(const outline *o, bool wide) {
     return o->n > (wide ? 126 : 62) || (o->n == 0 && o->hit != 0);
 }
 
@@ -277,12 +280,12 @@ typedef struct sight {
 } sight;
 
 /* False if the line is too full for this.  'hit': the home is known to have a run. */
-FAST TAMIS_INLINE bool see(const tamis_i_line *line, const uint64_t *words, unsigned homes,
-                           bool wide, bool set, unsigned home, bool hit, sight *s) {
-    outline o = outline_of(words, homes, wide, home);
+FAST TAMIS_INLINE bool line_see(const tamis_i_line *line, const uint64_t *words, unsigned homes,
+                                bool wide, bool set, unsigned home, bool hit, sight *s) {
+    outline o = line_outline_of(words, homes, wide, home);
     if (hit)
         o.hit = 1;
-    if (TAMIS_UNLIKELY(is_strange(&o, wide)))
+    if (TAMIS_UNLIKELY(line_is_strange(&o, wide)))
         return false;
     s->ends = o.ends;
     s->hit = o.hit;
@@ -291,9 +294,9 @@ FAST TAMIS_INLINE bool see(const tamis_i_line *line, const uint64_t *words, unsi
     s->in_run =
         (o.end - o.start) & (0 - (unsigned)o.hit); /* no branch: half of the homes are empty */
     if (set) {
-        const unsigned split = split_of(homes, o.n, cap_of(line));
+        const unsigned split = line_split_of(homes, o.n, line_cap_of(line));
         s->r = split >> 8;
-        s->longs = longs_of(o.ends, split, wide);
+        s->longs = line_longs_of(o.ends, split, wide);
         s->bits = s->r * o.n + s->longs;
     } else {
         s->bits = (unsigned)(words[7] >> (64 - TAMIS_I_LINE_B));
@@ -301,43 +304,44 @@ FAST TAMIS_INLINE bool see(const tamis_i_line *line, const uint64_t *words, unsi
         s->longs = s->bits - s->r * o.n;
     }
     s->length = s->r + (o.start < s->longs);
-    s->end = top_of(set) - o.start * s->r - (o.start < s->longs ? o.start : s->longs);
+    s->end = line_top_of(set) - o.start * s->r - (o.start < s->longs ? o.start : s->longs);
     return true;
 }
 
 /* Which of the fingerprints of the run match: the highest bit of the lowest match, if there is one, and
  * perhaps of others above it; bit 0 is bit '*at' of the line.  The run fits in a window. */
-FAST TAMIS_INLINE uint64_t matches(const uint64_t *words, const sight *s, uint64_t fingerprint,
-                                   unsigned *at) {
+FAST TAMIS_INLINE uint64_t line_matches(const uint64_t *words, const sight *s, uint64_t fingerprint,
+                                        unsigned *at) {
     const uint64_t ones = tamis_i_repeat[s->length];
     const unsigned bits = s->in_run * s->length;
     *at = s->end - bits;
     /* Of no entries the length may be 0: then any shift will do. */
     const uint64_t x =
-        window_before(words, s->end, *at) ^ (fingerprint >> (0 - s->length) % 64) * ones;
+        line_window_before(words, s->end, *at) ^ (fingerprint >> (0 - s->length) % 64) * ones;
     const uint64_t high = _bzhi_u64(ones, bits) << (s->length - 1) % 64;
     return (x - ones) & ~x & high;
 }
 
-FAST TAMIS_INLINE bool find_one(const tamis_i_line *line, const uint64_t *words, unsigned homes,
-                                bool wide, bool set, unsigned home, bool hit,
-                                uint64_t fingerprint) {
+FAST TAMIS_INLINE bool line_find_one(const tamis_i_line *line, const uint64_t *words,
+                                     unsigned homes, bool wide, bool set, unsigned home, bool hit,
+                                     uint64_t fingerprint) {
     sight s;
-    if (TAMIS_UNLIKELY(!see(line, words, homes, wide, set, home, hit, &s) ||
+    if (TAMIS_UNLIKELY(!line_see(line, words, homes, wide, set, home, hit, &s) ||
                        s.in_run * s.length > WINDOW))
         return tamis_i_line_find(line, words, home, fingerprint);
     unsigned at;
-    return matches(words, &s, fingerprint, &at) != 0;
+    return line_matches(words, &s, fingerprint, &at) != 0;
 }
 
-FAST TAMIS_INLINE bool is_full(const tamis_i_line *line, const uint64_t *words, unsigned homes) {
+FAST TAMIS_INLINE bool line_is_full(const tamis_i_line *line, const uint64_t *words,
+                                    unsigned homes) {
     const unsigned word = homes / 64, shift = homes % 64, before_last = (unsigned)line->most - 1;
-    const unsigned runs = homes <= 64
-                              ? ones_of(_bzhi_u64(words[0], homes))
-                              : ones_of(words[0]) + ones_of(_bzhi_u64(words[1], homes - 64));
+    const unsigned runs =
+        homes <= 64 ? line_ones_of(_bzhi_u64(words[0], homes))
+                    : line_ones_of(words[0]) + line_ones_of(_bzhi_u64(words[1], homes - 64));
     const uint64_t ends =
         shift == 0 ? words[word] : words[word] >> shift | words[word + 1] << 1 << (63 - shift);
-    return ones_of(_bzhi_u64(ends, before_last)) < runs;
+    return line_ones_of(_bzhi_u64(ends, before_last)) < runs;
 }
 
 /* ---- changing ---- */
@@ -348,10 +352,10 @@ FAST TAMIS_INLINE bool is_full(const tamis_i_line *line, const uint64_t *words, 
 #define HOMES_LEAST 16u
 
 /* Write a line: fingerprints in v, then homes, of which one has a run or not, and ends. */
-FAST TAMIS_INLINE void put_line(uint64_t *words, wide_line v, unsigned homes, unsigned home,
-                                bool hit, uint64_t ends) {
+FAST TAMIS_INLINE void line_put_line(uint64_t *words, wide_line v, unsigned homes, unsigned home,
+                                     bool hit, uint64_t ends) {
     const uint64_t old[2] = {words[0], words[1]};
-    store_wide(words, v);
+    line_store_wide(words, v);
     const uint64_t bit = (uint64_t)1 << home % 64, value = (uint64_t)hit << home % 64;
     if (homes == 64) {
         words[0] = (old[0] & ~bit) | value;
@@ -370,7 +374,7 @@ FAST TAMIS_INLINE void put_line(uint64_t *words, wide_line v, unsigned homes, un
 }
 
 /* Add to B, or subtract. */
-FAST TAMIS_INLINE void put_bits(uint64_t *words, unsigned more) {
+FAST TAMIS_INLINE void line_put_bits(uint64_t *words, unsigned more) {
     uint16_t last;
     unsigned char *const bytes = (unsigned char *)words + TAMIS_LINE_BYTES - sizeof last;
     memcpy(&last, bytes, sizeof last);
@@ -379,29 +383,35 @@ FAST TAMIS_INLINE void put_bits(uint64_t *words, unsigned more) {
 }
 
 /* Write a line with a new entry; its fingerprint goes in the window before 'byte'. */
-FAST TAMIS_INLINE void put_added(uint64_t *words, wide_line v, unsigned homes, bool set,
-                                 unsigned home, uint64_t ends, unsigned byte, uint64_t value,
-                                 unsigned more) {
-    put_line(words, v, homes, home, true, ends);
+FAST TAMIS_INLINE void line_put_added(uint64_t *words, wide_line v, unsigned homes, bool set,
+                                      unsigned home, uint64_t ends, unsigned byte, uint64_t value,
+                                      unsigned more) {
+    line_put_line(words, v, homes, home, true, ends);
     unsigned char *const bytes = (unsigned char *)words + byte - 8;
     uint64_t window;
     memcpy(&window, bytes, 8);
     window |= value;
     memcpy(bytes, &window, 8);
     if (!set)
-        put_bits(words, more);
+        line_put_bits(words, more);
 }
 
 /* The cases: a name, homes, 'wide', a set.  ANY homes are those of the line. */
 #define ANY ((unsigned)line->homes)
 #define TAMIS_I_LINE_MULTISETS(CASE)                                                               \
     CASE(narrow, 64, false, false)                                                                 \
+    TAMIS_I_LINE_OTHER_MULTISETS(CASE)
+#define TAMIS_I_LINE_SETS(CASE)                                                                    \
+    CASE(narrow_set, 64, false, true)                                                              \
+    TAMIS_I_LINE_OTHER_SETS(CASE)
+
+/* Those that a lens cannot look into. */
+#define TAMIS_I_LINE_OTHER_MULTISETS(CASE)                                                         \
     CASE(wide, 64, true, false)                                                                    \
     CASE(dense, 96, true, false)                                                                   \
     CASE(sparse, ANY, false, false)                                                                \
     CASE(any, ANY, true, false)
-#define TAMIS_I_LINE_SETS(CASE)                                                                    \
-    CASE(narrow_set, 64, false, true)                                                              \
+#define TAMIS_I_LINE_OTHER_SETS(CASE)                                                              \
     CASE(wide_set, 64, true, true)                                                                 \
     CASE(dense_set, 96, true, true)                                                                \
     CASE(sparse_set, ANY, false, true)                                                             \

@@ -10,26 +10,28 @@
 #include "bits/x86/draw.h"
 
 /* On this machine bytes are in the order of bits. */
-static inline uint64_t byte_window(const uint64_t *table, uint64_t at) {
+static inline uint64_t rank_bucket_byte_window(const uint64_t *table, uint64_t at) {
     uint64_t bits;
     memcpy(&bits, (const unsigned char *)table + at / 8, sizeof bits);
     return bits >> at % 8;
 }
 
 /* The 8 bytes that end with or after the last of 'width' bits: a line behind them is not touched. */
-static inline uint64_t byte_window_before(const uint64_t *table, uint64_t at, uint64_t width) {
+static inline uint64_t rank_bucket_byte_window_before(const uint64_t *table, uint64_t at,
+                                                      uint64_t width) {
     const uint64_t end = at + width + 7;
     uint64_t bits;
     memcpy(&bits, (const unsigned char *)table + end / 8 - 8, sizeof bits);
     return bits >> (at - (end & ~(uint64_t)7)) % 64;
 }
 
-#define RANK_TARGET                  TAMIS_I_TARGET_COUNT
-#define RANK_ONES(word)              ((unsigned)__builtin_popcountll(word))
-#define RANK_INDEX(table, at, tight) ((tight) ? byte_window(table, at) : window(table, at))
-#define RANK_SLOT                    byte_window_before
-#define RANK_LOCATE                  tamis_i_rank_locate
-#define RANK_OPS                     static const tamis_i_rank_ops ops
+#define RANK_TARGET     TAMIS_I_TARGET_COUNT
+#define RANK_ONES(word) ((unsigned)__builtin_popcountll(word))
+#define RANK_INDEX(table, at, tight)                                                               \
+    ((tight) ? rank_bucket_byte_window(table, at) : rank_bucket_window(table, at))
+#define RANK_SLOT   rank_bucket_byte_window_before
+#define RANK_LOCATE tamis_i_rank_locate
+#define RANK_OPS    static const tamis_i_rank_ops ops
 #include "bits/rank_bucket_template.h"
 
 TAMIS_I_TARGET_AVX2 static void rank_locate(const tamis_i_rank_bucket *rank,
@@ -54,13 +56,13 @@ TAMIS_I_TARGET_AVX2 static void rank_locate(const tamis_i_rank_bucket *rank,
 
 const tamis_i_rank_ops *tamis_i_rank_bucket_ops_x86(unsigned features) {
     static const tamis_i_rank_ops vectors = {.locate = rank_locate,
-                                             .find = find,
-                                             .find_many = find_many,
-                                             .look = look,
-                                             .add = add,
-                                             .drop = drop,
-                                             .add_new = add_new,
-                                             .drop_only = drop_only};
+                                             .find = rank_bucket_find,
+                                             .find_many = rank_bucket_find_many,
+                                             .look = rank_bucket_look,
+                                             .add = rank_bucket_add,
+                                             .drop = rank_bucket_drop,
+                                             .add_new = rank_bucket_add_new,
+                                             .drop_only = rank_bucket_drop_only};
     const unsigned needed = TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2;
     if ((features & needed) != needed)
         return NULL;

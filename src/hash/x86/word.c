@@ -23,14 +23,14 @@ AVX2 TAMIS_INLINE __m256i word(uint64_t value) {
 #define FOLD(x, by) _mm256_xor_si256(x, _mm256_srli_epi64(x, by))
 
 /* The low word of a product. */
-AVX2 TAMIS_INLINE __m256i times(__m256i a, uint64_t b) {
+AVX2 TAMIS_INLINE __m256i word_times(__m256i a, uint64_t b) {
     const __m256i turned = word(b << 32 | b >> 32), crossed = _mm256_mullo_epi32(a, turned);
     const __m256i sum = _mm256_add_epi32(_mm256_slli_epi64(crossed, 32), crossed);
     return _mm256_add_epi64(_mm256_mul_epu32(a, word(b)),
                             _mm256_and_si256(sum, word(~(uint64_t)0 << 32)));
 }
 
-AVX2 TAMIS_INLINE void hash_four(const uint64_t *keys, __m256i flip, tamis_digest *digests) {
+AVX2 TAMIS_INLINE void word_hash_four(const uint64_t *keys, __m256i flip, tamis_digest *digests) {
     const __m256i low_half = word(UINT32_MAX);
     const __m256i a = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(const void *)keys),
                                        flip),
@@ -48,10 +48,10 @@ AVX2 TAMIS_INLINE void hash_four(const uint64_t *keys, __m256i flip, tamis_diges
     high = _mm256_add_epi64(high, _mm256_add_epi64(low, low));
     low = _mm256_xor_si256(low, _mm256_srli_epi64(high, 3));
     low = FOLD(low, 35);
-    low = times(low, TAMIS_I_PRIME2);
+    low = word_times(low, TAMIS_I_PRIME2);
     low = FOLD(low, 28);
     high = FOLD(high, 37);
-    high = times(high, TAMIS_I_PRIME3);
+    high = word_times(high, TAMIS_I_PRIME3);
     high = FOLD(high, 32);
     const __m256i even = _mm256_unpacklo_epi64(low, high), odd = _mm256_unpackhi_epi64(low, high);
     _mm256_storeu_si256((__m256i *)(void *)digests, _mm256_permute2x128_si256(even, odd, 0x20));
@@ -64,7 +64,7 @@ AVX2 void tamis_i_hash_many_words_x86(const tamis_i_hash_keys *under, const uint
     const __m256i flip = word(under->flip);
     const size_t whole = n - n % 4;
     for (size_t i = 0; i < whole; i += 4)
-        hash_four(keys + i, flip, digests + i);
+        word_hash_four(keys + i, flip, digests + i);
     tamis_i_hash_many_words(under, keys + whole, n - whole, digests + whole);
 }
 
