@@ -452,6 +452,51 @@ TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
 tamis_model_rank_optimise(uint64_t n, double fpr, double overflow, unsigned extra_bits,
                           unsigned homes_max, unsigned bucket_bits_max, tamis_rank_shape *shape);
 
+/* -------------------------------------------------------------------------------------------------
+ * Buckets that spill over ('steady')
+ */
+
+/* The shape: 'buckets' buckets of bucket_bits bits with 'homes' homes each.  A slot holds a fingerprint
+ * and extra bits.  A full bucket gives its last homes away, to 'spill_buckets' buckets of spill_bits bits,
+ * where a slot has origin_bits + 1 bits more and a choice of two buckets. */
+typedef struct tamis_steady_shape {
+    size_t struct_size;
+    uint64_t buckets;       /* 1 to 2^40 */
+    uint64_t spill_buckets; /* 0 to 2^40 */
+    unsigned bucket_bits;   /* up to 2^15; room for one slot at least */
+    unsigned spill_bits;    /* the same, if there are spill_buckets */
+    unsigned homes;         /* of a bucket, 1 to bucket_bits - 2 */
+    unsigned fp_bits;       /* fingerprint, 1 to 48 */
+    unsigned extra_bits;    /* more bits in each slot, for a counter or a value, 0 to 8 */
+    unsigned origin_bits;   /* 0 to 8 */
+} tamis_steady_shape;
+
+/* All members zero but struct_size. */
+static inline void tamis_steady_shape_init(tamis_steady_shape *shape) {
+    memset(shape, 0, sizeof *shape);
+    shape->struct_size = sizeof *shape;
+}
+
+/* Error rate with n keys in, at any time.  Each of the functions that take a shape returns
+ * TAMIS_E_ARGUMENT if its struct_size makes no sense, and TAMIS_E_DOMAIN if the shape is no shape, or n is 0
+ * or over 2^40. */
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
+tamis_model_steady_fpr(const tamis_steady_shape *shape, uint64_t n, double *fpr);
+
+/* Of n keys that come and go, the share in the back, and of the buckets the share that have given homes
+ * away. */
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_steady_spilled(
+    const tamis_steady_shape *shape, uint64_t n, double *spilled, double *cut);
+
+/* An upper bound on the probability that n keys need more room in the back than there is, at a given time
+ * while keys come and go.  At most 1. */
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
+tamis_model_steady_overflow(const tamis_steady_shape *shape, uint64_t n, double *odds);
+
+/* Cache lines that a query for an absent key reads, and that an insert touches, on average. */
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_steady_lines(
+    const tamis_steady_shape *shape, uint64_t n, double *query, double *insert);
+
 /* Bloom filter that is sparse so that it can be compressed: the bits per key of its array in
  * memory if its error rate is 'fpr' and a perfect compressor makes 'packed_bits' bits per key of
  * it.  The number of hashes is real.  0 < fpr < 1; packed_bits is above log2(1/fpr), where the

@@ -45,15 +45,15 @@ typedef struct tamis_need {
     uint64_t n;      /* keys at most in the set at one time, 1 to 2^40; or 0, see above */
     double fpr;      /* error rate allowed when n keys are in; 0 < fpr < 1; 0: 0.01, or see above */
     tamis_kind kind; /* only this kind; TAMIS_KIND_ANY: the planner chooses */
-    /* Keys will be removed.  What is promised holds until each key that is in has been replaced
-     * 'replacements' times, with all its copies; for longer use see tamis_filter_refresh. */
+    /* Keys will be removed.  What is promised holds for ever, or until each key that is in has been
+     * replaced 'replacements' times, with all its copies. */
     bool deletes;
     bool offline; /* the set will be made by tamis_filter_build, from all keys at once, with its
                    * defaults or more passes */
     bool grows;   /* it may outgrow n (tamis_filter_grow): it gets half of the error rate */
     /* Copies of one key that must be counted (tamis_filter_copies), up to 255; n still counts distinct
-     * keys.  0 and 1: each key is inserted once.  With deletes counting-bloom and rank-counting are planned
-     * larger, for counters that stop: the more, the more copies there are. */
+     * keys.  0 and 1: each key is inserted once.  With deletes counting-bloom and rank-counting have counters
+     * that stop: where that matters they are planned larger, and not offered for ever. */
     unsigned copies;
     unsigned value_bits; /* of a value kept with each key (tamis_filter_insert_value), up to 8 */
     tamis_order order;
@@ -65,12 +65,16 @@ typedef struct tamis_need {
     double failure_max; /* odds that one of the first inserts is refused, 1e-30 to 1; 0: 1e-6 */
     double line_bits;   /* TAMIS_ORDER_WEIGHTED: what a line is worth, in bits per key; 0: 1 */
     /* How often each key will be replaced by another, on average, with n keys in: the promise holds until
-     * then.  Up to 10,000; not 0 implies 'deletes'.  0: 10, if keys are removed.  It matters to the kinds
-     * that age: 'line', for which fewer than 10 are planned as 10, and with copies 'counting-bloom' and
-     * 'rank-counting', whose counters may stop. */
+     * then.  Up to 10,000; not 0 implies 'deletes'.  0: for ever, if keys are removed.  It matters to the
+     * kinds that age: 'line', for which fewer than 10 are planned as 10, and with copies 'counting-bloom' and
+     * 'rank-counting', whose counters may stop.  They are not offered for ever.  Asked for by 'kind' they are
+     * planned for 10,000 replacements, which plan.replacements says. */
     unsigned replacements;
     bool merges;        /* sets will be merged (tamis_filter_merge) */
     tamis_hash_id hash; /* of keys; it does not change the plan, but for params.hash */
+    /* Keys are forgotten after so many ticks (tamis/window.h), up to 126; 0: never. n counts the keys of
+     * one tick more, since those of the present one are in the set as well. */
+    unsigned ticks;
 } tamis_need;
 
 static inline void tamis_need_init(tamis_need *need) {

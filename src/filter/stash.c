@@ -208,6 +208,17 @@ bool tamis_i_stash_remove(tamis_i_stash *stash, tamis_digest digest) {
     return stash_take(stash, digest, 1) == 0;
 }
 
+void tamis_i_stash_set(tamis_i_stash *stash, tamis_digest digest, unsigned copies) {
+    uint64_t end;
+    const uint64_t last = *stash->used == 0 ? stash->slots : stash_last_entry(stash, digest, &end);
+    if (last != stash->slots)
+        stash_set_count(stash, last, copies);
+}
+
+void tamis_i_stash_drop(tamis_i_stash *stash, tamis_digest digest) {
+    (void)stash_take(stash, digest, COPIES_MAX);
+}
+
 uint64_t tamis_i_stash_gap(const tamis_i_stash *stash) {
     uint64_t slot = 0;
     while (slot < stash->slots && stash_count_at(stash, slot) != 0)

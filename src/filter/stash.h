@@ -43,6 +43,12 @@ tamis_status tamis_i_stash_insert_spare(tamis_i_stash *stash, tamis_digest diges
 /* The same for up to 255 copies at once: all of them, or none. */
 tamis_status tamis_i_stash_add(tamis_i_stash *stash, tamis_digest digest, unsigned copies);
 
+/* Make it 'copies' of an entry, 1 to 255; nothing if there is none. */
+void tamis_i_stash_set(tamis_i_stash *stash, tamis_digest digest, unsigned copies);
+
+/* Take an entry away with all its copies. */
+void tamis_i_stash_drop(tamis_i_stash *stash, tamis_digest digest);
+
 /* Take one copy away; false if there is none. */
 bool tamis_i_stash_remove(tamis_i_stash *stash, tamis_digest digest);
 

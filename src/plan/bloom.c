@@ -129,6 +129,7 @@ tamis_status tamis_i_plan_bloom(const tamis_need *need, tamis_plan *plan) {
  * saturated it. */
 #define SATURATED  15u
 #define COPIES_MAX 14u
+#define WEAR       1e-6 /* share of the counters; less changes no error rate */
 
 /* An upper bound on the share of counters that were ever saturated, with a visits per counter on average
  * and some copies of each key.  A counter saturates if enough keys visit it at one time.  A share of the
@@ -227,7 +228,10 @@ tamis_status tamis_i_plan_counting_bloom(const tamis_need *need, tamis_plan *pla
     if (status != TAMIS_OK)
         return status;
     plan->params.kind = TAMIS_KIND_COUNTING_BLOOM;
-    plan->replacements = need->deletes ? need->replacements : 0;
+    /* It does not age if next to no counter stops. */
+    if (need->deletes &&
+        plan_bloom_counting_saturated(need, (double)need->n * best.k / best.m) > WEAR)
+        plan->replacements = need->replacements;
     plan->params.value[TAMIS_COUNTING_BLOOM_COUNTERS] = (uint64_t)best.m;
     plan->params.value[TAMIS_COUNTING_BLOOM_HASHES] = best.k;
     return plan_bloom_counting_worn_rate(need, best.m, ceil((double)need->n / 2), best.k,

@@ -59,7 +59,9 @@ static shape plan_counting_best_shape(unsigned subtables, double fpr, unsigned c
 }
 
 /* The odds that one key of the n finds no room within the first move.  If a share q of the buckets is
- * full, the d (d - 1) c other buckets are all full with odds q^(d (d - 1) c). */
+ * full, the d (d - 1) c other buckets are all full with odds q^(d (d - 1) c).  That takes buckets to be
+ * independent, which falls short for one move in a table fuller than planned; the plan has three moves
+ * (tests/model/test_filter_failure.c). */
 static tamis_status plan_counting_overflow(const shape *s, const tamis_need *need,
                                            tamis_plan *plan) {
     double fraction[SUBTABLES * LOADS], all_full, full = 0;

@@ -9,7 +9,7 @@
  */
 #include "plan/planners.h"
 
-#include "filter/filter.h"
+#include "filter/window.h"
 
 #include <errno.h>
 #include <math.h>
@@ -23,7 +23,6 @@ static question plan_question_of(const tamis_need *need) {
     return need->n == 0 ? MOST_KEYS : need->fpr == 0 ? LEAST_RATE : FEWEST_BYTES;
 }
 
-#define REPLACEMENTS     10u
 #define REPLACEMENTS_MAX 10000u /* where the model of 'line' ends */
 
 static void plan_set_default(double *value, double is) {
@@ -46,12 +45,10 @@ static tamis_status need_in(tamis_need *own, const tamis_need *need) {
     plan_set_default(&own->line_bits, 1);
     own->copies = own->copies == 0 ? 1 : own->copies;
     own->deletes = own->deletes || own->replacements > 0;
-    if (own->deletes && own->replacements == 0)
-        own->replacements = REPLACEMENTS;
     if ((own->n == 0 && own->bytes == 0) || own->n > TAMIS_CAPACITY_MAX ||
         !(own->fpr >= 0 && own->fpr < 1) || own->copies > 255 || own->value_bits > 8 ||
-        own->replacements > REPLACEMENTS_MAX || (unsigned)own->hash > TAMIS_HASH_AES ||
-        (unsigned)own->order > TAMIS_ORDER_WEIGHTED ||
+        own->replacements > REPLACEMENTS_MAX || own->ticks > TAMIS_WINDOW_TICKS_MAX ||
+        (unsigned)own->hash > TAMIS_HASH_AES || (unsigned)own->order > TAMIS_ORDER_WEIGHTED ||
         !(own->overshoot >= 0 && own->overshoot <= 1000) || !(own->lines_max >= 1) ||
         !(own->failure_max >= 1e-30 && own->failure_max <= 1) ||
         !(own->line_bits > 0 && own->line_bits < INFINITY) ||
@@ -62,9 +59,16 @@ static tamis_status need_in(tamis_need *own, const tamis_need *need) {
     return TAMIS_OK;
 }
 
+/* A set that forgets is one that is asked for, and nothing else forgets. */
+static bool plan_forgets_as_asked(const tamis_i_kind *kind, const tamis_need *need) {
+    return (kind->abilities & TAMIS_CAN_FORGET) != 0 ? need->ticks != 0 || need->kind == kind->id
+                                                     : need->ticks == 0;
+}
+
 /* A key that is inserted often must not fill its buckets or be counted wrongly: that takes counters. */
 static bool plan_can_do(const tamis_i_kind *kind, const tamis_need *need) {
-    return (!need->deletes || (kind->abilities & TAMIS_CAN_REMOVE) != 0) &&
+    return plan_forgets_as_asked(kind, need) &&
+           (!need->deletes || (kind->abilities & TAMIS_CAN_REMOVE) != 0) &&
            (!need->merges || (kind->abilities & TAMIS_CAN_MERGE) != 0) &&
            (need->copies <= 1 || kind->counters) &&
            (need->value_bits == 0 || kind->insert_value != NULL);
@@ -86,6 +90,8 @@ static tamis_status plan_direct(const tamis_i_kind *kind, const tamis_need *need
     tamis_need exact = *need;
     tamis_plan own;
     exact.n = (uint64_t)plan_keys_in_all(need, n);
+    if (need->deletes && need->replacements == 0) /* for ever, as far as models go */
+        exact.replacements = REPLACEMENTS_MAX;
     exact.fpr = need->grows ? fpr / 2 : fpr; /* later links get the other half */
     if (!(exact.fpr > 0))                    /* half of the smallest number */
         return TAMIS_E_UNSUPPORTED;
@@ -243,6 +249,12 @@ static bool plan_better(const tamis_need *need, double enough, const tamis_plan 
     return a->lines_per_query < b->lines_per_query;
 }
 
+/* Does a plan keep its promise for as long as it is needed?  One that ages, and is not asked for by its kind,
+ * does not if that is for ever.  Who asks for the kind gets a plan that says how long. */
+static bool plan_lasts(const tamis_need *need, const tamis_plan *plan) {
+    return need->kind != TAMIS_KIND_ANY || need->replacements != 0 || plan->replacements == 0;
+}
+
 /* The plan of each kind that is asked for, in any order; with 'sets' only those that are not multisets. */
 static tamis_status plan_kinds(const tamis_need *need, bool sets, tamis_plan *own, size_t *n) {
     tamis_status worst = TAMIS_E_UNSUPPORTED;
@@ -254,7 +266,7 @@ static tamis_status plan_kinds(const tamis_need *need, bool sets, tamis_plan *ow
             continue;
         const tamis_status status = plan_one(kind, need, &own[*n]);
         if (status == TAMIS_OK)
-            (*n)++;
+            *n += plan_lasts(need, &own[*n]);
         else
             worst = status == TAMIS_E_UNSUPPORTED ? worst : status;
     }

@@ -19,6 +19,8 @@ static const struct {
     {TAMIS_KIND_RANK_COUNTING, tamis_i_plan_rank_counting},
     {TAMIS_KIND_LINE, tamis_i_plan_line},
     {TAMIS_KIND_LINE_SET, tamis_i_plan_line_set},
+    {TAMIS_KIND_STEADY, tamis_i_plan_steady},
+    {TAMIS_KIND_WINDOW, tamis_i_plan_window},
 };
 
 static tamis_status plan_planners_no_plan(const tamis_need *need, tamis_plan *plan) {

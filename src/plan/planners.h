@@ -47,6 +47,8 @@ tamis_status tamis_i_plan_rank(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_rank_counting(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_line(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_line_set(const tamis_need *need, tamis_plan *plan);
+tamis_status tamis_i_plan_steady(const tamis_need *need, tamis_plan *plan);
+tamis_status tamis_i_plan_window(const tamis_need *need, tamis_plan *plan);
 
 /* tamis_plan_balanced without the sizes; the need's struct_size has been seen to. */
 tamis_status tamis_i_plan_balanced(const tamis_balanced_need *need, tamis_plan *plan);

@@ -186,8 +186,10 @@ static tamis_status plan_rank_plan_worn(const tamis_need *need, unsigned counter
     if (status == TAMIS_OK)
         status =
             plan_rank_plan_rank(need, extra_bits, room, room == 0 ? wanted : wanted - odds, plan);
-    if (status == TAMIS_OK && room != 0)
+    if (status == TAMIS_OK && room != 0) {
+        plan->replacements = need->replacements;
         plan->overflow_probability += odds;
+    }
     return status;
 }
 
@@ -200,7 +202,6 @@ tamis_status tamis_i_plan_rank(const tamis_need *need, tamis_plan *plan) {
 tamis_status tamis_i_plan_rank_counting(const tamis_need *need, tamis_plan *plan) {
     unsigned bits = tamis_i_plan_counter_bits(need);
     if (need->deletes) {
-        plan->replacements = need->replacements;
         const tamis_status status =
             rank_counters(need, LOST_ODDS * rank_overflow_wanted(need), &bits);
         if (status != TAMIS_OK)

@@ -173,7 +173,7 @@ static void test_need_copies_are_counted(void **state) {
         for (unsigned j = 0; j < 32; j++)
             tamis_plan_init(&plans[j]);
         assert_ok(tamis_plan_all(&need, plans, 32, &n_plans));
-        assert_int_equal(n_plans, copies[i] <= 14 ? 3 : 2);
+        assert_int_equal(n_plans, copies[i] <= 14 ? 4 : 3);
         for (size_t j = 0; j < n_plans; j++) {
             tamis_filter *f;
             plans[j].params.seed = test_seed();

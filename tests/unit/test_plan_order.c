@@ -122,8 +122,17 @@ static void test_need_replacements_cost_bytes(void **state) {
     assert_ok(make(&need, &plan));
     assert_int_equal(plan.replacements, 0);
     need.deletes = true;
+    assert_ok(make(&need, &ten)); /* for ever, as far as the model goes */
+    assert_int_equal(ten.replacements, 10000);
+    need.kind = TAMIS_KIND_ANY; /* none that ages is offered */
+    tamis_plan plans[ROOM];
+    const size_t n = make_all(&need, plans);
+    assert_int_equal(plans[0].params.kind, TAMIS_KIND_STEADY);
+    for (size_t i = 0; i < n; i++)
+        assert_true(plans[i].replacements == 0 && plans[i].params.kind != TAMIS_KIND_LINE);
+    need.kind = TAMIS_KIND_LINE;
+    need.replacements = 10;
     assert_ok(make(&need, &ten));
-    assert_int_equal(ten.replacements, 10);
     uint64_t bytes = 0;
     for (size_t i = 0; i < sizeof replacements / sizeof *replacements; i++) {
         need.deletes = false; /* implied */

@@ -1,0 +1,133 @@
+/* run_template.h - the work on one bucket of run.h, compiled once per processor family
+ *
+ * The including file defines RUN_TARGET, attributes of all functions; RUN_ONES(word), the number of ones of
+ * a word; RUN_SELECT(word, r), the place of one number r, which is there; RUN_OPS, the name of the table of
+ * functions.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bits/run.h"
+
+/* The bit of zero number r of the index, or index_bits if it has no such zero. */
+RUN_TARGET static inline uint64_t run_zero(const tamis_i_run *run, const uint64_t *bucket,
+                                           uint64_t r) {
+    for (uint64_t i = 0; i <= run->index_words; i++) {
+        const uint64_t zeros = ~bucket[i] & (i < run->index_words ? UINT64_MAX : run->index_mask);
+        const unsigned n = RUN_ONES(zeros);
+        if (r < n)
+            return 64 * i + RUN_SELECT(zeros, (unsigned)r);
+        r -= n;
+    }
+    return run->index_bits;
+}
+
+/* Ones without a gap before bit 'end'. */
+RUN_TARGET static inline uint64_t run_ones_before(const uint64_t *bucket, uint64_t end) {
+    uint64_t n = 0;
+    while (n < end && tamis_i_bit_get(bucket, end - 1 - n))
+        n++;
+    return n;
+}
+
+RUN_TARGET static bool run_look(const tamis_i_run *run, const uint64_t *bucket, uint64_t home,
+                                tamis_i_run_view *view) {
+    const uint64_t end = run_zero(run, bucket, home);
+    if (end == run->index_bits)
+        return false;
+    view->end = end;
+    view->length = run_ones_before(bucket, end);
+    view->first = end - home - view->length;
+    /* Of a bucket that somebody wrote, who did not know how many slots there are. */
+    if (TAMIS_UNLIKELY(view->first + view->length > run->slots)) {
+        view->first = 0;
+        view->length = 0;
+    }
+    return true;
+}
+
+RUN_TARGET static tamis_i_run_load run_count(const tamis_i_run *run, const uint64_t *bucket) {
+    uint64_t ones = RUN_ONES(bucket[run->index_words] & run->index_mask);
+    for (uint64_t i = 0; i < run->index_words; i++)
+        ones += RUN_ONES(bucket[i]);
+    if (TAMIS_LIKELY(ones <= run->slots))
+        return (tamis_i_run_load){.load = ones, .held = run->homes};
+    const uint64_t held = run->index_bits - ones;
+    uint64_t end = run->index_bits;
+    for (uint64_t i = run->index_words + 1; held > 0 && i-- > 0;) {
+        const uint64_t zeros = ~bucket[i] & (i < run->index_words ? UINT64_MAX : run->index_mask);
+        if (zeros != 0) {
+            end = 64 * i + RUN_SELECT(zeros, RUN_ONES(zeros) - 1) + 1;
+            break;
+        }
+    }
+    const uint64_t load = held == 0 ? 0 : end - held;
+    return (tamis_i_run_load){.load = load < run->slots ? load : run->slots, .held = held};
+}
+
+RUN_TARGET static unsigned run_find(const tamis_i_run *run, const uint64_t *bucket, uint64_t home,
+                                    uint64_t print) {
+    tamis_i_run_view view;
+    if (!run_look(run, bucket, home, &view))
+        return TAMIS_I_RUN_AWAY;
+    const uint64_t number =
+        tamis_i_run_match(run, bucket, &view, view.first, run->print_mask, print);
+    return number < view.first + view.length ? TAMIS_I_RUN_FOUND : 0;
+}
+
+/* In the index a one comes before the zero that ends the run, and the last bit goes: a zero behind all homes,
+ * or one of the ones that say that homes are away. */
+RUN_TARGET static void run_put(const tamis_i_run *run, uint64_t *bucket,
+                               const tamis_i_run_view *view, uint64_t slot) {
+    const uint64_t number = view->first + view->length;
+    tamis_i_field_open(bucket, tamis_i_run_at(run, number), tamis_i_run_at(run, run->slots),
+                       (unsigned)run->slot_bits);
+    tamis_i_run_set(run, bucket, number, slot);
+    tamis_i_field_open(bucket, view->end, run->index_bits, 1);
+    tamis_i_bit_set(bucket, view->end);
+}
+
+RUN_TARGET static void run_take(const tamis_i_run *run, uint64_t *bucket,
+                                const tamis_i_run_view *view, uint64_t number, bool cut) {
+    tamis_i_field_close(bucket, tamis_i_run_at(run, number), tamis_i_run_at(run, run->slots),
+                        (unsigned)run->slot_bits);
+    tamis_i_field_close(bucket, view->end - 1, run->index_bits, 1);
+    if (cut)
+        tamis_i_bit_set(bucket, run->index_bits - 1);
+}
+
+RUN_TARGET static unsigned run_add(const tamis_i_run *run, uint64_t *bucket, uint64_t home,
+                                   uint64_t slot, uint64_t copies) {
+    tamis_i_run_view view;
+    if (!run_look(run, bucket, home, &view))
+        return TAMIS_I_RUN_AWAY;
+    uint64_t equal = 0;
+    for (uint64_t i = view.first; i < view.first + view.length; i++)
+        equal += ((tamis_i_run_get(run, bucket, i) ^ slot) & run->print_mask) == 0;
+    const unsigned found = equal != 0 ? TAMIS_I_RUN_FOUND : 0;
+    if (equal >= copies || run_count(run, bucket).load >= run->slots)
+        return found;
+    run_put(run, bucket, &view, slot);
+    return found | TAMIS_I_RUN_DONE;
+}
+
+RUN_TARGET static unsigned run_drop(const tamis_i_run *run, uint64_t *bucket, uint64_t home,
+                                    uint64_t print) {
+    tamis_i_run_view view;
+    if (!run_look(run, bucket, home, &view))
+        return TAMIS_I_RUN_AWAY;
+    const uint64_t number =
+        tamis_i_run_match(run, bucket, &view, view.first, run->print_mask, print);
+    if (number == view.first + view.length)
+        return 0;
+    const bool cut = run_count(run, bucket).held < run->homes;
+    run_take(run, bucket, &view, number, cut);
+    return TAMIS_I_RUN_DONE | (cut ? TAMIS_I_RUN_CUT : 0);
+}
+
+RUN_OPS = {.find = run_find,
+           .look = run_look,
+           .count = run_count,
+           .add = run_add,
+           .drop = run_drop,
+           .put = run_put,
+           .take = run_take};

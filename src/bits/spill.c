@@ -1,0 +1,437 @@
+/* spill.c - buckets whose last homes spill over, and come back
+ *
+ * A slot that is stored in a full bucket pushes out the last home that has slots, if the back has room for
+ * all of them; if it is the slot's own home, the slot goes with them.  Room is made sure of before
+ * anything moves.  A slot that is dropped may let a home come back.  Of homes that are away only the first
+ * can come, and whether it is empty is not known here: it has to be asked for in the back.  So a removal
+ * asks for a few homes at most, and leaves the rest to the next one.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bits/spill.h"
+
+#define RETURNS 3u /* homes that a removal asks for, at most */
+#define PLACES  2u
+#define STEPS   0x9e3779b97f4a7c15u
+
+bool tamis_i_spill_init(tamis_i_spill *spill, unsigned features) {
+    tamis_i_run *const front = &spill->front, *const back = &spill->back;
+    uint64_t front_words, back_words = 0;
+    if (!tamis_i_run_init(front) || spill->n_front == 0 ||
+        spill->origin_bits > TAMIS_I_SPILL_ORIGIN ||
+        !tamis_i_mul(spill->n_front, front->words, &front_words))
+        return false;
+    spill->front_ops = tamis_i_run_ops_for(front, features);
+    spill->back_ops = spill->front_ops;
+    if (spill->n_back == 0) {
+        *back = *front;
+    } else {
+        const uint64_t groups = ((spill->n_front - 1) >> spill->origin_bits) + 1;
+        if (!tamis_i_mul(groups, front->homes, &spill->n_homes) || spill->n_back > spill->n_homes)
+            return false;
+        back->homes = (spill->n_homes - 1) / spill->n_back + 1;
+        back->print_bits = front->print_bits + spill->origin_bits + 1;
+        back->slot_bits = front->slot_bits + spill->origin_bits + 1;
+        if (!tamis_i_run_init(back) || !tamis_i_mul(spill->n_back, back->words, &back_words))
+            return false;
+        spill->back_ops = tamis_i_run_ops_for(back, features);
+    }
+    return tamis_i_add(front_words, back_words, &spill->words);
+}
+
+/* ---- places ---- */
+
+/* What is to be added to the number of the first bucket, to get that of the second; M > 1. */
+static uint64_t spill_step(const tamis_i_spill *s, uint64_t home) {
+    return 1 + tamis_i_range((home + 1) * STEPS, s->n_back - 1);
+}
+
+/* The places of a home that is given away; their views are not yet known. */
+static unsigned spill_away(const tamis_i_spill *s, uint64_t *table, uint64_t bucket, uint64_t home,
+                           uint64_t print, tamis_i_spill_place place[PLACES], uint64_t *back_home) {
+    const uint64_t j = (bucket >> s->origin_bits) * s->front.homes + home;
+    const uint64_t origin = bucket & tamis_i_low_mask((unsigned)s->origin_bits);
+    uint64_t *const back = table + s->n_front * s->front.words;
+    const uint64_t q = j / s->n_back;
+    uint64_t m = j - q * s->n_back;
+    *back_home = q;
+    place[0] = (tamis_i_spill_place){.run = &s->back,
+                                     .ops = s->back_ops,
+                                     .bucket = back + m * s->back.words,
+                                     .print = print | origin << s->front.print_bits,
+                                     .extra = (unsigned)s->back.print_bits,
+                                     .spilled = true};
+    if (s->n_back == 1)
+        return 1;
+    m += spill_step(s, q);
+    m -= m >= s->n_back ? s->n_back : 0;
+    place[1] = place[0];
+    place[1].bucket = back + m * s->back.words;
+    place[1].print |= (uint64_t)1 << (s->back.print_bits - 1);
+    place[1].second = true;
+    return 2;
+}
+
+/* Look at a home that is away.  In no table that was checked is it away in the back too. */
+static void spill_look(tamis_i_spill_place *place, uint64_t back_home) {
+    if (!place->ops->look(place->run, place->bucket, back_home, &place->view))
+        place->view = (tamis_i_run_view){0, 0, 0};
+}
+
+static unsigned spill_find_away(const tamis_i_spill *s, uint64_t *table, uint64_t bucket,
+                                uint64_t home, tamis_i_spill_place place[PLACES]) {
+    uint64_t back_home;
+    const unsigned n = spill_away(s, table, bucket, home, 0, place, &back_home);
+    for (unsigned i = 0; i < n; i++)
+        spill_look(&place[i], back_home);
+    return n;
+}
+
+/* A place is used to read and to write; who got a table to read does not write. */
+static uint64_t *spill_words(const uint64_t *table) {
+    union {
+        const uint64_t *given;
+        uint64_t *own;
+    } either = {.given = table};
+    return either.own;
+}
+
+void tamis_i_spill_find(const tamis_i_spill *s, const uint64_t *table, tamis_i_spill_key key,
+                        tamis_i_spill_place *place) {
+    uint64_t *const words = spill_words(table);
+    *place = (tamis_i_spill_place){.run = &s->front,
+                                   .ops = s->front_ops,
+                                   .bucket = tamis_i_spill_front(s, words, key.bucket),
+                                   .print = key.print,
+                                   .extra = (unsigned)s->front.print_bits};
+    if (place->ops->look(place->run, place->bucket, key.home, &place->view))
+        return;
+    place->view = (tamis_i_run_view){0, 0, 0};
+    if (s->n_back != 0) {
+        tamis_i_spill_place both[PLACES];
+        uint64_t back_home;
+        (void)spill_away(s, words, key.bucket, key.home, key.print, both, &back_home);
+        *place = both[0];
+        spill_look(place, back_home);
+    }
+}
+
+bool tamis_i_spill_other(const tamis_i_spill *s, const uint64_t *table, tamis_i_spill_key key,
+                         tamis_i_spill_place *place) {
+    if (!place->spilled || place->second || s->n_back == 1)
+        return false;
+    tamis_i_spill_place both[PLACES];
+    uint64_t back_home;
+    (void)spill_away(s, spill_words(table), key.bucket, key.home, key.print, both, &back_home);
+    *place = both[1];
+    spill_look(place, back_home);
+    return true;
+}
+
+bool tamis_i_spill_next(const tamis_i_spill_place *place, uint64_t *number, uint64_t *extra) {
+    *number = tamis_i_run_match(place->run, place->bucket, &place->view, *number,
+                                place->run->print_mask, place->print);
+    if (*number >= place->view.first + place->view.length)
+        return false;
+    const uint64_t slot = tamis_i_run_get(place->run, place->bucket, *number);
+    *extra = place->extra == TAMIS_I_RUN_SLOT ? 0 : slot >> place->extra;
+    return true;
+}
+
+void tamis_i_spill_set(const tamis_i_spill_place *place, uint64_t number, uint64_t extra) {
+    const uint64_t more = place->extra == TAMIS_I_RUN_SLOT ? 0 : extra << place->extra;
+    tamis_i_run_set(place->run, place->bucket, number, place->print | more);
+}
+
+bool tamis_i_spill_has(const tamis_i_spill *s, const uint64_t *table, tamis_i_spill_key key) {
+    const uint64_t *const bucket = table + key.bucket * s->front.words;
+    const unsigned result = s->front_ops->find(&s->front, bucket, key.home, key.print);
+    if (TAMIS_LIKELY(result != TAMIS_I_RUN_AWAY) || s->n_back == 0)
+        return result == TAMIS_I_RUN_FOUND;
+    tamis_i_spill_place place[PLACES];
+    uint64_t home;
+    const unsigned n =
+        spill_away(s, spill_words(table), key.bucket, key.home, key.print, place, &home);
+    for (unsigned i = 0; i < n; i++)
+        if (s->back_ops->find(&s->back, place[i].bucket, home, place[i].print) == TAMIS_I_RUN_FOUND)
+            return true;
+    return false;
+}
+
+/* ---- giving away ---- */
+
+/* A slot of the front as one of the back, and the other way round. */
+static uint64_t spill_slot_away(const tamis_i_spill *s, uint64_t slot, uint64_t print) {
+    const unsigned bits = (unsigned)s->front.print_bits, back = (unsigned)s->back.print_bits;
+    const uint64_t extra = back == TAMIS_I_RUN_SLOT ? 0 : slot >> bits << back;
+    return (slot & s->front.print_mask) | print | extra;
+}
+
+static uint64_t spill_slot_back(const tamis_i_spill *s, uint64_t slot) {
+    const unsigned bits = (unsigned)s->front.print_bits, back = (unsigned)s->back.print_bits;
+    const uint64_t extra = back == TAMIS_I_RUN_SLOT ? 0 : slot >> back << bits;
+    return (slot & s->front.print_mask) | extra;
+}
+
+/* The places of a home in the back, and the slots that are free in their buckets. */
+typedef struct back_places {
+    tamis_i_spill_place place[PLACES];
+    uint64_t room[PLACES];
+    unsigned n;
+} back_places;
+
+static void spill_find_room(const tamis_i_spill *s, uint64_t *table, uint64_t bucket, uint64_t home,
+                            back_places *to) {
+    to->room[1] = 0;
+    to->n = spill_find_away(s, table, bucket, home, to->place);
+    for (unsigned i = 0; i < to->n; i++)
+        to->room[i] = s->back.slots - s->back_ops->count(&s->back, to->place[i].bucket).load;
+}
+
+/* Store a slot of the front in the one of the buckets that has more room; one of them has. */
+static void spill_store_away(const tamis_i_spill *s, back_places *to, uint64_t slot) {
+    const unsigned i = to->room[1] > to->room[0];
+    tamis_i_spill_place *const place = &to->place[i];
+    place->ops->put(place->run, place->bucket, &place->view,
+                    spill_slot_away(s, slot, place->print));
+    place->view.length++;
+    place->view.end++;
+    to->room[i]--;
+}
+
+/* Give away the last home with slots of a bucket that is full, and all behind it, if there is room for
+ * them.  If the home 'own' is that one or behind it, it alone goes, and there is room for one slot more. */
+static bool spill_give_away(const tamis_i_spill *s, uint64_t *table, uint64_t number,
+                            uint64_t *bucket, tamis_i_run_load load, uint64_t own) {
+    const uint64_t last = tamis_i_run_last(&s->front, bucket, load);
+    const uint64_t home = own > last ? own : last;
+    tamis_i_run_view view;
+    back_places to;
+    if (s->n_back == 0 || !s->front_ops->look(&s->front, bucket, home, &view))
+        return false;
+    spill_find_room(s, table, number, home, &to);
+    if (to.room[0] + to.room[1] < view.length + (home == own))
+        return false;
+    for (uint64_t i = 0; i < view.length; i++)
+        spill_store_away(s, &to, tamis_i_run_get(&s->front, bucket, view.first + i));
+    tamis_i_run_cut(&s->front, bucket, load, &view);
+    return true;
+}
+
+bool tamis_i_spill_add(const tamis_i_spill *s, uint64_t *table, tamis_i_spill_key key,
+                       uint64_t extra) {
+    uint64_t *const bucket = tamis_i_spill_front(s, table, key.bucket);
+    const uint64_t slot =
+        key.print | (extra == 0 ? 0 : extra << s->front.print_bits); /* no extra bits: 0 */
+    tamis_i_run_view view;
+    back_places to;
+    if (s->front_ops->look(&s->front, bucket, key.home, &view)) {
+        const tamis_i_run_load load = s->front_ops->count(&s->front, bucket);
+        if (load.load >= s->front.slots &&
+            !spill_give_away(s, table, key.bucket, bucket, load, key.home))
+            return false;
+        /* Room was made, unless its own home has gone. */
+        if (s->front_ops->look(&s->front, bucket, key.home, &view)) {
+            s->front_ops->put(&s->front, bucket, &view, slot);
+            return true;
+        }
+    }
+    if (s->n_back == 0)
+        return false;
+    spill_find_room(s, table, key.bucket, key.home, &to);
+    if (to.room[0] + to.room[1] == 0)
+        return false;
+    spill_store_away(s, &to, slot);
+    return true;
+}
+
+/* ---- taking back ---- */
+
+/* The bits of a slot of the back that tell the bucket of the front and the place. */
+static uint64_t spill_own_mask(const tamis_i_spill *s) {
+    return s->back.print_mask ^ s->front.print_mask;
+}
+
+/* Slots of a run of the back that are of place->print's bucket. */
+static uint64_t spill_count_own(const tamis_i_spill *s, const tamis_i_spill_place *place) {
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < place->view.length; i++) {
+        const uint64_t slot = tamis_i_run_get(place->run, place->bucket, place->view.first + i);
+        n += ((slot ^ place->print) & spill_own_mask(s)) == 0;
+    }
+    return n;
+}
+
+/* Drop a slot of a run, which gets shorter. */
+static void spill_take(tamis_i_spill_place *place, uint64_t number, bool cut) {
+    place->ops->take(place->run, place->bucket, &place->view, number, cut);
+    place->view.length--;
+    place->view.end--;
+}
+
+/* Move what is of this bucket to the front, where it gets the slots from 'to' on; returns how many. */
+static uint64_t spill_take_back(const tamis_i_spill *s, uint64_t *bucket, uint64_t to,
+                                tamis_i_spill_place *place) {
+    uint64_t n = 0;
+    for (uint64_t i = place->view.first;; n++) {
+        i = tamis_i_run_match(place->run, place->bucket, &place->view, i, spill_own_mask(s),
+                              place->print);
+        if (i >= place->view.first + place->view.length)
+            return n;
+        const uint64_t slot = tamis_i_run_get(place->run, place->bucket, i);
+        tamis_i_run_set(&s->front, bucket, to + n, spill_slot_back(s, slot));
+        spill_take(place, i, false);
+    }
+}
+
+/* Take back homes of a bucket as long as there is room, but look at no more than 'most'. */
+static void spill_return(const tamis_i_spill *s, uint64_t *table, uint64_t number, uint64_t most) {
+    uint64_t *const bucket = tamis_i_spill_front(s, table, number);
+    tamis_i_run_load load = s->front_ops->count(&s->front, bucket);
+    for (; most > 0 && load.held < s->front.homes && load.load < s->front.slots; most--) {
+        tamis_i_spill_place place[PLACES];
+        const unsigned places = spill_find_away(s, table, number, load.held, place);
+        uint64_t n = 0;
+        for (unsigned i = 0; i < places; i++)
+            n += spill_count_own(s, &place[i]);
+        if (load.load + n > s->front.slots)
+            return;
+        tamis_i_run_join(&s->front, bucket, load, n);
+        load.held++;
+        for (unsigned i = 0; i < places; i++)
+            load.load += spill_take_back(s, bucket, load.load, &place[i]);
+    }
+}
+
+void tamis_i_spill_drop(const tamis_i_spill *s, uint64_t *table, tamis_i_spill_key key,
+                        const tamis_i_spill_place *place, uint64_t number) {
+    const bool cut = !place->spilled && s->n_back != 0 &&
+                     place->ops->count(place->run, place->bucket).held < s->front.homes;
+    place->ops->take(place->run, place->bucket, &place->view, number, cut);
+    if (cut)
+        spill_return(s, table, key.bucket, RETURNS);
+}
+
+/* ---- whole buckets ---- */
+
+/* Drop the slots of one run of the back whose bits in 'mask' are 'value'. */
+static uint64_t spill_sweep_run(tamis_i_spill_place *place, uint64_t mask, uint64_t value) {
+    uint64_t dropped = 0;
+    for (uint64_t i = place->view.first;; dropped++) {
+        i = tamis_i_run_match(place->run, place->bucket, &place->view, i, mask, value);
+        if (i >= place->view.first + place->view.length)
+            return dropped;
+        spill_take(place, i, false);
+    }
+}
+
+uint64_t tamis_i_spill_sweep(const tamis_i_spill *s, uint64_t *table, uint64_t bucket,
+                             uint64_t mask, uint64_t value) {
+    uint64_t *const front = tamis_i_spill_front(s, table, bucket);
+    const unsigned bits = (unsigned)s->front.print_bits;
+    const tamis_i_run_load load = s->front_ops->count(&s->front, front);
+    uint64_t dropped = tamis_i_run_sweep(&s->front, front, mask << bits, value << bits);
+    if (load.held == s->front.homes || s->n_back == 0)
+        return dropped;
+    for (uint64_t home = load.held; home < s->front.homes; home++) {
+        tamis_i_spill_place place[PLACES];
+        const unsigned places = spill_find_away(s, table, bucket, home, place);
+        for (unsigned i = 0; i < places; i++)
+            dropped +=
+                spill_sweep_run(&place[i], spill_own_mask(s) | mask << place[i].extra,
+                                (spill_own_mask(s) & place[i].print) | value << place[i].extra);
+    }
+    spill_return(s, table, bucket, s->front.homes);
+    return dropped;
+}
+
+void tamis_i_spill_start(const tamis_i_spill *s, const uint64_t *table, uint64_t bucket,
+                         tamis_i_spill_walk *walk) {
+    *walk = (tamis_i_spill_walk){.bucket = bucket};
+    const tamis_i_spill_key key = {.bucket = bucket, .home = 0};
+    tamis_i_spill_find(s, table, key, &walk->place);
+    walk->next = walk->place.view.first;
+}
+
+bool tamis_i_spill_step(const tamis_i_spill *s, const uint64_t *table, tamis_i_spill_walk *walk) {
+    tamis_i_spill_place *const place = &walk->place;
+    for (;;) {
+        const uint64_t own = place->spilled ? spill_own_mask(s) : 0;
+        walk->number = tamis_i_run_match(place->run, place->bucket, &place->view, walk->next, own,
+                                         own & place->print);
+        if (walk->number < place->view.first + place->view.length)
+            break;
+        const tamis_i_spill_key here = {.bucket = walk->bucket, .home = walk->home};
+        if (!tamis_i_spill_other(s, table, here, place)) {
+            if (++walk->home >= s->front.homes)
+                return false;
+            const tamis_i_spill_key next = {.bucket = walk->bucket, .home = walk->home};
+            tamis_i_spill_find(s, table, next, place);
+        }
+        walk->next = place->view.first;
+    }
+    const uint64_t slot = tamis_i_run_get(place->run, place->bucket, walk->number);
+    walk->next = walk->number + 1;
+    walk->print = slot & s->front.print_mask;
+    walk->extra = place->extra == TAMIS_I_RUN_SLOT ? 0 : slot >> place->extra;
+    place->print = (place->print & ~s->front.print_mask) | walk->print;
+    return true;
+}
+
+/* Does slot 'number', of home q of bucket m of the back, belong there? */
+static bool spill_belongs(const tamis_i_spill *s, const uint64_t *table, uint64_t q, uint64_t m,
+                          uint64_t slot) {
+    const uint64_t told = (slot & s->back.print_mask) >> s->front.print_bits;
+    if (told >> s->origin_bits != 0) {
+        if (s->n_back == 1)
+            return false;
+        const uint64_t step = spill_step(s, q);
+        m = m < step ? m + s->n_back - step : m - step;
+    }
+    const uint64_t j = q * s->n_back + m;
+    const uint64_t from = (j / s->front.homes << s->origin_bits) +
+                          (told & tamis_i_low_mask((unsigned)s->origin_bits));
+    return j < s->n_homes && from < s->n_front &&
+           s->front_ops->count(&s->front, table + from * s->front.words).held <= j % s->front.homes;
+}
+
+/* Do the slots of one bucket of the back belong where they are? */
+static bool spill_check_back(const tamis_i_spill *s, const uint64_t *table, uint64_t number,
+                             const uint64_t *bucket, const char **reason) {
+    const tamis_i_run_load load = s->back_ops->count(&s->back, bucket);
+    *reason = "a bucket of the back has given homes away";
+    if (load.held < s->back.homes)
+        return false;
+    *reason = "a slot of the back belongs to no home that was given away";
+    for (uint64_t bit = 0, slot = 0; slot < load.load; bit++)
+        if (tamis_i_bit_get(bucket, bit)) {
+            if (!spill_belongs(s, table, bit - slot, number,
+                               tamis_i_run_get(&s->back, bucket, slot)))
+                return false;
+            slot++;
+        }
+    return true;
+}
+
+bool tamis_i_spill_check(const tamis_i_spill *s, const uint64_t *table, uint64_t *slots,
+                         const char **reason) {
+    const uint64_t *bucket = table;
+    *slots = 0;
+    for (uint64_t i = 0; i < s->n_front; i++, bucket += s->front.words) {
+        if (!tamis_i_run_check(&s->front, bucket, reason))
+            return false;
+        const tamis_i_run_load load = s->front_ops->count(&s->front, bucket);
+        if (load.held < s->front.homes && s->n_back == 0) {
+            *reason = "a bucket has given homes away, but there is no back";
+            return false;
+        }
+        *slots += load.load;
+    }
+    for (uint64_t i = 0; i < s->n_back; i++, bucket += s->back.words) {
+        if (!tamis_i_run_check(&s->back, bucket, reason) ||
+            !spill_check_back(s, table, i, bucket, reason))
+            return false;
+        *slots += s->back_ops->count(&s->back, bucket).load;
+    }
+    return true;
+}

@@ -1,0 +1,269 @@
+/* steady.c - plans for buckets that spill over
+ *
+ * The error rate is that of fixed fingerprints, lambda/2^r with lambda keys per home, so that a number of
+ * bits r gives the number of homes in all.  What is left to choose is how many homes share a bucket.  Few
+ * make buckets that are seldom full, many use all bits; the best is where 2 to 8 % of the keys spill
+ * over.  The back is then as large as its room must be to hold what spills, with the odds asked for.
+ *
+ * Large buckets need fewer bits, small ones less time.  A plan for the fewest bytes has buckets of half a
+ * kilobyte, any other an aligned pair of lines.  A set that fits in one bucket has no other, and nothing
+ * spills.
+ *
+ * Nothing ages: what is promised holds at any time.  The odds are those of a moment; a set that changes all
+ * the time sees new ones with each replacement of its keys, and is planned for MOMENTS of them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "plan/planners.h"
+#include "tamis/model.h"
+
+#include <math.h>
+
+#define LINE_BITS   512u
+#define FAST_BITS   1024u
+#define SMALL_BITS  4096u
+#define ALONE_BITS  8192u /* of a set in one bucket */
+#define MORE        256u
+#define PRINT_MAX   48u
+#define ORIGIN_MAX  8u
+#define MOMENTS     10000.0
+#define MARGIN      8.0 /* as in model/steady.c */
+#define FEW         8u  /* buckets, of which one more or less is a large part */
+#define LAMBDA_MOST 2.0
+#define LAMBDA_LOW  0.35
+#define BUCKETS_MAX ((uint64_t)1 << 38)
+
+typedef struct trial {
+    tamis_steady_shape shape;
+    double bits;
+} trial;
+
+static unsigned plan_steady_slot_bits(const tamis_steady_shape *s) {
+    return s->fp_bits + s->extra_bits;
+}
+
+static double plan_steady_slots(const tamis_steady_shape *s) {
+    return floor((double)(s->bucket_bits - s->homes) / (1 + plan_steady_slot_bits(s)));
+}
+
+static double plan_steady_bits(const tamis_steady_shape *s) {
+    return (double)s->buckets * s->bucket_bits + (double)s->spill_buckets * s->spill_bits;
+}
+
+/* The odds of a moment that a plan may have. */
+static double plan_steady_odds(const tamis_need *need) {
+    return need->failure_max / (need->deletes ? MOMENTS : 1);
+}
+
+/* Keys that find room: a few more than asked for, since some come twice, and small sets are often larger than
+ * planned. */
+static uint64_t plan_steady_keys(const tamis_need *need) {
+    return need->n + (need->n < 4 * MORE ? need->n / 4 : MORE);
+}
+
+static bool plan_steady_holds(const tamis_need *need, const tamis_steady_shape *s) {
+    double odds;
+    return tamis_model_steady_overflow(s, plan_steady_keys(need), &odds) == TAMIS_OK &&
+           odds <= plan_steady_odds(need);
+}
+
+/* The fewest buckets of the back that hold 'room' slots; INFINITY if there is no such number. */
+static double plan_steady_back(const tamis_steady_shape *s, unsigned origin, double room) {
+    const double groups = ceil(ldexp((double)s->buckets, -(int)origin));
+    const double homes = groups * s->homes, slot = plan_steady_slot_bits(s) + origin + 2;
+    /* m ((bits - homes/m) / slot - margin) = room */
+    const double each = s->spill_bits / slot - MARGIN - 1;
+    return each <= 1 ? INFINITY : ceil(fmax((room + homes / slot) / each, 1));
+}
+
+/* Complete a trial with the best back for 'room' slots. */
+static void plan_steady_fit(trial *t, double room) {
+    double fewest = INFINITY;
+    for (unsigned origin = 0; origin <= ORIGIN_MAX; origin++) {
+        const double m = plan_steady_back(&t->shape, origin, room);
+        if (m < fewest) {
+            fewest = m;
+            t->shape.origin_bits = origin;
+        }
+    }
+    t->shape.spill_buckets =
+        isfinite(fewest) && fewest <= (double)BUCKETS_MAX ? (uint64_t)fewest : 0;
+    t->bits = t->shape.spill_buckets == 0 ? INFINITY : plan_steady_bits(&t->shape);
+}
+
+/* What spills, roughly at its largest. */
+static double plan_steady_room(const tamis_need *need, const tamis_steady_shape *s) {
+    double spilled, cut;
+    const double n = (double)plan_steady_keys(need);
+    if (tamis_model_steady_spilled(s, (uint64_t)n, &spilled, &cut) != TAMIS_OK)
+        return INFINITY;
+    const double away = spilled * n, mean = n / (double)s->buckets;
+    const double z = sqrt(-2 * log(plan_steady_odds(need)));
+    /* A bucket that spills at all gives away a number of about this scatter. */
+    return away + z * sqrt(away * sqrt(mean)) + z * z / 3 * sqrt(mean) / 2;
+}
+
+/* Buckets of these bits with so many homes and bits of a fingerprint. */
+static void plan_steady_try(const tamis_need *need, tamis_steady_shape *shape, double lambda,
+                            trial *best) {
+    trial t = {.shape = *shape};
+    t.shape.buckets =
+        (uint64_t)fmin(ceil((double)need->n / (lambda * t.shape.homes)), 2.0 * (double)BUCKETS_MAX);
+    const double mean = (double)need->n / (double)t.shape.buckets, slots = plan_steady_slots(shape);
+    if (t.shape.buckets > BUCKETS_MAX || slots < 1)
+        return;
+    if ((double)plan_steady_keys(need) <= slots && t.shape.buckets == 1) {
+        t.shape.spill_bits = 0;
+        t.bits = plan_steady_bits(&t.shape);
+    } else if ((mean > 0.75 * slots || t.shape.buckets < FEW) && mean < 1.25 * slots) {
+        plan_steady_fit(&t, plan_steady_room(need, &t.shape));
+    } else {
+        return;
+    }
+    if (t.bits < best->bits)
+        *best = t;
+}
+
+/* The best number of homes for these bits of a fingerprint: all bits of a bucket are used at loads around 1.
+ * Loads from 0.85 to 1.2 are tried, in steps that the size hardly depends on. */
+static void plan_steady_homes(const tamis_need *need, tamis_steady_shape *shape, double lambda,
+                              trial *best) {
+    const double slot = 1.0 + plan_steady_slot_bits(shape), bits = shape->bucket_bits;
+    unsigned tried = 0;
+    for (double load = 0.85; load < 1.2; load += 0.01) {
+        /* lambda homes = load slots, homes + slots slot = bits */
+        const double homes = floor(bits / (1 + lambda / load * slot));
+        if (homes < 1 || (unsigned)homes == tried || homes > bits - slot)
+            continue;
+        shape->homes = tried = (unsigned)homes;
+        plan_steady_try(need, shape, lambda, best);
+    }
+    /* A set of one bucket has the homes that its keys need. */
+    const double alone = ceil((double)need->n / lambda);
+    if (alone + (double)plan_steady_keys(need) * slot <= bits) {
+        shape->homes = (unsigned)fmax(alone, 1);
+        plan_steady_try(need, shape, lambda, best);
+    }
+}
+
+/* The best plan with buckets of these bits. */
+static void plan_steady_sizes(const tamis_need *need, unsigned extra, unsigned bucket_bits,
+                              unsigned spill_bits, trial *best) {
+    const double wanted = -log1p(-need->fpr); /* keys per cell */
+    tamis_steady_shape shape;
+    tamis_steady_shape_init(&shape);
+    shape.extra_bits = extra;
+    shape.bucket_bits = bucket_bits;
+    shape.spill_bits = spill_bits;
+    bool any = false;
+    for (unsigned r = 1; r <= PRINT_MAX; r++) {
+        const double lambda = fmin(ldexp(wanted, (int)r), LAMBDA_MOST);
+        if (lambda < LAMBDA_LOW)
+            continue;
+        if (any && ldexp(wanted, (int)r) > LAMBDA_MOST)
+            return;
+        any = true;
+        shape.fp_bits = r;
+        plan_steady_homes(need, &shape, lambda, best);
+    }
+}
+
+/* Make sure of the odds: the room was an estimate.  Then give back what is too much. */
+static tamis_status plan_steady_settle(const tamis_need *need, trial *t) {
+    tamis_steady_shape *const s = &t->shape;
+    if (s->spill_buckets == 0)
+        return TAMIS_OK;
+    uint64_t low = 0, high = s->spill_buckets;
+    for (; !plan_steady_holds(need, s); s->spill_buckets = high += high / 8 + 1) {
+        low = high;
+        if (high > s->buckets + 64)
+            return TAMIS_E_UNSUPPORTED;
+    }
+    high = s->spill_buckets;
+    while (high - low > 1 + high / 256) {
+        s->spill_buckets = low + (high - low) / 2;
+        if (s->spill_buckets > 0 && plan_steady_holds(need, s))
+            high = s->spill_buckets;
+        else
+            low = s->spill_buckets;
+    }
+    s->spill_buckets = high;
+    t->bits = plan_steady_bits(s);
+    return TAMIS_OK;
+}
+
+/* Buckets of 'usual' bits, or one that holds all keys; few buckets share a smaller back. */
+static trial plan_steady_best(const tamis_need *need, unsigned extra, unsigned usual) {
+    trial best = {.bits = INFINITY};
+    for (unsigned bits = LINE_BITS; bits <= ALONE_BITS; bits += LINE_BITS) {
+        trial t = {.bits = INFINITY};
+        const bool alone = (double)need->n * (extra - log2(need->fpr)) < bits;
+        if (!alone && bits != usual)
+            continue;
+        plan_steady_sizes(need, extra, bits, 0, &t);
+        for (unsigned back = LINE_BITS; back <= (usual < 2048 ? 2048 : usual); back *= 2)
+            if (bits == usual && (t.bits == INFINITY || t.shape.spill_buckets != 0))
+                plan_steady_sizes(need, extra, bits, back, &t);
+        if (isfinite(t.bits) && plan_steady_settle(need, &t) == TAMIS_OK && t.bits < best.bits)
+            best = t;
+    }
+    return best;
+}
+
+/* Lines that a query reads. */
+static double plan_steady_lines(const tamis_need *need, const trial *t) {
+    double query, insert;
+    return isfinite(t->bits) &&
+                   tamis_model_steady_lines(&t->shape, need->n, &query, &insert) == TAMIS_OK
+               ? query
+               : INFINITY;
+}
+
+tamis_status tamis_i_plan_steady(const tamis_need *need, tamis_plan *plan) {
+    unsigned counter = 0;
+    while (need->copies >> counter > 1)
+        counter++;
+    counter += need->copies > 1u << counter;
+    if (need->fpr < ldexp(1, -(int)PRINT_MAX))
+        return TAMIS_E_UNSUPPORTED;
+    trial best = {.bits = INFINITY};
+    if (need->order == TAMIS_ORDER_BYTES)
+        best = plan_steady_best(need, need->value_bits + counter, SMALL_BITS);
+    /* Smaller buckets, if these are asked for or the others are too large to read. */
+    for (unsigned bits = FAST_BITS;
+         bits >= LINE_BITS &&
+         (isinf(best.bits) || !tamis_i_plan_lines_ok(need, plan_steady_lines(need, &best)));
+         bits /= 2) {
+        const trial t = plan_steady_best(need, need->value_bits + counter, bits);
+        best = isfinite(t.bits) ? t : best;
+    }
+    if (!isfinite(best.bits))
+        return TAMIS_E_UNSUPPORTED;
+    const tamis_steady_shape *const s = &best.shape;
+    tamis_status status = tamis_model_steady_fpr(s, need->n, &plan->fpr);
+    if (status == TAMIS_OK)
+        status = tamis_model_steady_fpr(s, need->n / 2 + need->n % 2, &plan->fpr_half);
+    if (status == TAMIS_OK)
+        status =
+            tamis_model_steady_overflow(s, plan_steady_keys(need), &plan->overflow_probability);
+    if (status == TAMIS_OK)
+        status =
+            tamis_model_steady_lines(s, need->n, &plan->lines_per_query, &plan->lines_per_insert);
+    if (status != TAMIS_OK)
+        return status;
+    if (need->deletes)
+        plan->overflow_probability = fmin(MOMENTS * plan->overflow_probability, 1);
+    plan->params.kind = TAMIS_KIND_STEADY;
+    plan->params.stash = 16 + need->n / 16384;
+    uint64_t *const value = plan->params.value;
+    value[TAMIS_STEADY_BUCKETS] = s->buckets;
+    value[TAMIS_STEADY_BUCKET_BITS] = s->bucket_bits;
+    value[TAMIS_STEADY_HOMES] = s->homes;
+    value[TAMIS_STEADY_FINGERPRINT_BITS] = s->fp_bits;
+    value[TAMIS_STEADY_SPILL_BUCKETS] = s->spill_buckets;
+    value[TAMIS_STEADY_SPILL_BITS] = s->spill_buckets == 0 ? 0 : s->spill_bits;
+    value[TAMIS_STEADY_ORIGIN_BITS] = s->spill_buckets == 0 ? 0 : s->origin_bits;
+    value[TAMIS_STEADY_VALUE_BITS] = need->value_bits;
+    value[TAMIS_STEADY_COUNTER_BITS] = counter;
+    return TAMIS_OK;
+}

@@ -1,0 +1,420 @@
+/* test_run.c - buckets of runs against lists; tables that spill over against exact multisets
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support.h"
+
+#include "bits/run.h"
+#include "bits/spill.h"
+#include "bits/words.h"
+
+#define HOMES 200u
+#define SLOTS 160u
+
+/* ---- one bucket ---- */
+
+/* A bucket as lists. */
+typedef struct lists {
+    uint64_t slot[HOMES][SLOTS];
+    unsigned n[HOMES];
+    unsigned load;
+    uint64_t held;
+} lists;
+
+static void compare_bucket(const tamis_i_run *run, const tamis_i_run_ops *ops,
+                           const uint64_t *bucket, const lists *l) {
+    const char *reason = NULL;
+    uint64_t first = 0;
+    const tamis_i_run_load load = ops->count(run, bucket);
+    assert_int_equal(load.load, l->load);
+    assert_int_equal(load.held, l->held);
+    for (uint64_t home = 0; home < run->homes; home++) {
+        tamis_i_run_view view;
+        assert_int_equal(ops->look(run, bucket, home, &view), home < l->held);
+        if (home >= l->held) {
+            assert_int_equal(ops->find(run, bucket, home, 0), TAMIS_I_RUN_AWAY);
+            continue;
+        }
+        assert_int_equal(view.first, first);
+        assert_int_equal(view.length, l->n[home]);
+        for (unsigned i = 0; i < l->n[home]; i++) {
+            assert_int_equal(tamis_i_run_get(run, bucket, first + i), l->slot[home][i]);
+            assert_int_equal(ops->find(run, bucket, home, l->slot[home][i] & run->print_mask),
+                             TAMIS_I_RUN_FOUND);
+        }
+        first += l->n[home];
+    }
+    if (!tamis_i_run_check(run, bucket, &reason))
+        fail_msg("%s", reason);
+}
+
+/* One random change, in the lists and in the bucket by either operations; both must give the same bytes. */
+static void change_bucket(const tamis_i_run *run, const tamis_i_run_ops *const ops[2],
+                          uint64_t *const bucket[2], lists *l, uint64_t *random) {
+    const uint64_t home = test_random_below(random, run->homes),
+                   slot = test_random(random) & run->slot_mask & (run->print_mask << 3 | 1);
+    const uint64_t what = test_random_below(random, 16);
+    const tamis_i_run_load load = {.load = l->load, .held = l->held};
+    if (what < 9) {
+        uint64_t equal = 0;
+        for (unsigned i = 0; home < l->held && i < l->n[home]; i++)
+            equal += ((l->slot[home][i] ^ slot) & run->print_mask) == 0;
+        const bool fits = home < l->held && l->load < run->slots && equal < 3;
+        const unsigned expected =
+            home >= l->held ? TAMIS_I_RUN_AWAY
+                            : (equal != 0 ? TAMIS_I_RUN_FOUND : 0) | (fits ? TAMIS_I_RUN_DONE : 0);
+        for (unsigned i = 0; i < 2; i++)
+            assert_int_equal(ops[i]->add(run, bucket[i], home, slot, 3), expected);
+        if (fits) {
+            l->slot[home][l->n[home]++] = slot;
+            l->load++;
+        }
+    } else if (what < 14) {
+        const bool held = home < l->held;
+        unsigned at = 0;
+        while (held && at < l->n[home] && ((l->slot[home][at] ^ slot) & run->print_mask) != 0)
+            at++;
+        const bool found = held && at < l->n[home];
+        const bool any = held && l->n[home] > 0 && what % 2 == 0; /* or the first one */
+        const uint64_t print = (any ? l->slot[home][0] : slot) & run->print_mask;
+        const unsigned cut = l->held < run->homes ? TAMIS_I_RUN_CUT : 0;
+        for (unsigned i = 0; i < 2; i++)
+            assert_int_equal(ops[i]->drop(run, bucket[i], home, print), !held ? TAMIS_I_RUN_AWAY
+                                                                        : any || found
+                                                                            ? TAMIS_I_RUN_DONE | cut
+                                                                            : 0);
+        if (any || found) {
+            const unsigned gone = any ? 0 : at;
+            l->n[home]--;
+            l->load--;
+            memmove(&l->slot[home][gone], &l->slot[home][gone + 1],
+                    (l->n[home] - gone) * sizeof l->slot[home][0]);
+        }
+    } else if (what == 14 && l->load > 0) {
+        uint64_t last = l->held - 1;
+        while (l->n[last] == 0)
+            last--;
+        for (unsigned i = 0; i < 2; i++) {
+            tamis_i_run_view view;
+            assert_int_equal(tamis_i_run_last(run, bucket[i], load), last);
+            assert_true(ops[i]->look(run, bucket[i], last, &view));
+            tamis_i_run_cut(run, bucket[i], load, &view);
+        }
+        for (; l->held > last; l->held--) {
+            l->load -= l->n[l->held - 1];
+            l->n[l->held - 1] = 0;
+        }
+    } else if (l->held < run->homes && l->load + 2 <= run->slots) {
+        const unsigned n = (unsigned)test_random_below(random, 3);
+        for (unsigned i = 0; i < 2; i++) {
+            tamis_i_run_join(run, bucket[i], load, n);
+            for (unsigned k = 0; k < n; k++)
+                tamis_i_run_set(run, bucket[i], load.load + k, (slot + k) & run->slot_mask);
+        }
+        for (unsigned k = 0; k < n; k++)
+            l->slot[l->held][l->n[l->held]++] = (slot + k) & run->slot_mask;
+        l->held++;
+        l->load += n;
+    }
+}
+
+static void test_run_agrees_with_lists(void **state) {
+    (void)state;
+    static const struct {
+        unsigned words, homes, print, slot;
+    } cases[] = {{8, 60, 9, 9},    {16, 174, 9, 9},   {16, 86, 13, 13}, {16, 184, 6, 6},
+                 {16, 100, 5, 12}, {24, 190, 20, 28}, {8, 20, 48, 64},  {16, 64, 14, 14},
+                 {8, 1, 7, 7},     {8, 3, 1, 9}};
+    uint64_t random = test_seed();
+    for (unsigned c = 0; c < sizeof cases / sizeof *cases; c++) {
+        tamis_i_run run = {.words = cases[c].words,
+                           .homes = cases[c].homes,
+                           .print_bits = cases[c].print,
+                           .slot_bits = cases[c].slot};
+        uint64_t bytes[2][24] = {{0}};
+        uint64_t *const bucket[2] = {bytes[0], bytes[1]};
+        assert_true(tamis_i_run_init(&run) && run.slots <= SLOTS);
+        const tamis_i_run_ops *const ops[2] = {tamis_i_run_ops_for(&run, 0),
+                                               tamis_i_run_ops_for(&run, tamis_i_cpu_features())};
+        lists *const l = calloc(1, sizeof *l);
+        assert_non_null(l);
+        l->held = run.homes;
+        for (unsigned step = 0; step < 3000; step++) {
+            change_bucket(&run, ops, bucket, l, &random);
+            assert_memory_equal(bytes[0], bytes[1], sizeof bytes[0]);
+            if (step % 8 == 0)
+                for (unsigned i = 0; i < 2; i++)
+                    compare_bucket(&run, ops[i], bucket[i], l);
+        }
+        free(l);
+    }
+}
+
+static void test_run_impossible_layouts_are_refused(void **state) {
+    (void)state;
+    const tamis_i_run good = {.words = 16, .homes = 170, .print_bits = 9, .slot_bits = 9};
+    tamis_i_run run = good;
+    assert_true(tamis_i_run_init(&run));
+    assert_int_equal(run.slots, 85);
+    for (unsigned i = 0; i < 8; i++) {
+        run = good;
+        run.words = i == 0 ? 12 : i == 1 ? 520 : i == 2 ? 0 : 16;
+        run.homes = i == 3 ? 0 : i == 4 ? 1024 : 170;
+        run.print_bits = i == 5 ? 0 : i == 6 ? 49 : 9;
+        run.slot_bits = i == 7 ? 8 : i == 6 ? 60 : 9;
+        assert_false(tamis_i_run_init(&run));
+    }
+}
+
+/* Whatever the bits are, no function leaves the bucket (the sanitizers see to that), and what the check lets
+ * in is counted rightly. */
+static void test_run_any_bits_are_safe(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 1;
+    tamis_i_run run = {.words = 8, .homes = 60, .print_bits = 9, .slot_bits = 9};
+    assert_true(tamis_i_run_init(&run));
+    const tamis_i_run_ops *const ops[2] = {tamis_i_run_ops_for(&run, 0),
+                                           tamis_i_run_ops_for(&run, tamis_i_cpu_features())};
+    for (unsigned step = 0; step < 20000; step++) {
+        uint64_t *const bucket = malloc(8 * sizeof *bucket), copy[8];
+        assert_non_null(bucket);
+        const char *reason;
+        for (unsigned i = 0; i < 8; i++)
+            bucket[i] = step % 3 == 0 ? test_random(&random)
+                                      : test_random(&random) & test_random(&random) &
+                                            (step % 3 == 1 ? 0 : test_random(&random));
+        (void)tamis_i_run_check(&run, bucket, &reason);
+        memcpy(copy, bucket, sizeof copy);
+        const uint64_t home = test_random_below(&random, 60);
+        const unsigned first = ops[0]->add(&run, bucket, home, 5, 4);
+        assert_int_equal(ops[1]->add(&run, copy, home, 5, 4), first);
+        assert_int_equal(ops[0]->drop(&run, bucket, home, 7), ops[1]->drop(&run, copy, home, 7));
+        assert_memory_equal(bucket, copy, sizeof copy);
+        free(bucket);
+    }
+}
+
+/* ---- tables ---- */
+
+#define KEYS 600u
+
+typedef struct table {
+    tamis_i_spill spill;
+    uint64_t *words;
+    tamis_i_spill_key key[KEYS]; /* what should be in it, with extra bits */
+    uint64_t extra[KEYS];
+    unsigned n;
+} table;
+
+static void make_table(table *t, uint64_t buckets, uint64_t back, uint64_t origin_bits,
+                       unsigned features) {
+    memset(t, 0, sizeof *t);
+    t->spill = (tamis_i_spill){.front = {.words = 8, .homes = 50, .print_bits = 6, .slot_bits = 9},
+                               .back = {.words = 8},
+                               .n_front = buckets,
+                               .n_back = back,
+                               .origin_bits = origin_bits};
+    assert_true(tamis_i_spill_init(&t->spill, features));
+    t->words = calloc((size_t)t->spill.words, sizeof *t->words);
+    assert_non_null(t->words);
+}
+
+static bool is_key(const table *t, unsigned i, tamis_i_spill_key key) {
+    return t->key[i].bucket == key.bucket && t->key[i].home == key.home &&
+           t->key[i].print == key.print;
+}
+
+/* All slots that the table has of a key: their number and the sum of their extra bits. */
+static unsigned slots_of(const table *t, tamis_i_spill_key key, uint64_t *sum) {
+    tamis_i_spill_place place;
+    unsigned n = 0;
+    uint64_t extra;
+    *sum = 0;
+    tamis_i_spill_find(&t->spill, t->words, key, &place);
+    do {
+        for (uint64_t i = place.view.first; tamis_i_spill_next(&place, &i, &extra); i++) {
+            n++;
+            *sum += extra;
+        }
+    } while (tamis_i_spill_other(&t->spill, t->words, key, &place));
+    return n;
+}
+
+static void compare_table(const table *t) {
+    const char *reason = NULL;
+    uint64_t slots = 0, walked = 0, sums = 0, should = 0;
+    if (!tamis_i_spill_check(&t->spill, t->words, &slots, &reason))
+        fail_msg("%s", reason);
+    assert_int_equal(slots, t->n);
+    for (unsigned i = 0; i < t->n; i++) {
+        uint64_t sum, expected = 0;
+        unsigned n = 0;
+        for (unsigned j = 0; j < t->n; j++)
+            if (is_key(t, j, t->key[i])) {
+                n++;
+                expected += t->extra[j];
+            }
+        assert_int_equal(slots_of(t, t->key[i], &sum), n);
+        assert_int_equal(sum, expected);
+        assert_true(tamis_i_spill_has(&t->spill, t->words, t->key[i]));
+        should += t->extra[i];
+    }
+    for (uint64_t b = 0; b < t->spill.n_front; b++) {
+        tamis_i_spill_walk walk;
+        tamis_i_spill_start(&t->spill, t->words, b, &walk);
+        while (tamis_i_spill_step(&t->spill, t->words, &walk)) {
+            walked++;
+            sums += walk.extra;
+        }
+    }
+    assert_int_equal(walked, t->n);
+    assert_int_equal(sums, should);
+}
+
+static void forget(table *t, unsigned i) {
+    t->n--;
+    t->key[i] = t->key[t->n];
+    t->extra[i] = t->extra[t->n];
+}
+
+static void drop_first(table *t, unsigned i) {
+    const tamis_i_spill_key key = t->key[i];
+    tamis_i_spill_place place;
+    uint64_t extra, number;
+    tamis_i_spill_find(&t->spill, t->words, key, &place);
+    number = place.view.first;
+    if (!tamis_i_spill_next(&place, &number, &extra)) {
+        assert_true(tamis_i_spill_other(&t->spill, t->words, key, &place));
+        number = place.view.first;
+        assert_true(tamis_i_spill_next(&place, &number, &extra));
+    }
+    tamis_i_spill_drop(&t->spill, t->words, key, &place, number);
+    for (unsigned j = 0; j < t->n; j++)
+        if (is_key(t, j, key) && t->extra[j] == extra) {
+            forget(t, j);
+            return;
+        }
+    fail_msg("a slot was dropped that was not there");
+}
+
+/* Fill, change and sweep; at any time the table holds exactly what it should, and refuses only when full. */
+static void test_spill_agrees_with_multiset(void **state) {
+    (void)state;
+    static const unsigned cases[][3] = {{7, 5, 1}, {4, 1, 0}, {8, 6, 2}, {1, 2, 0}, {3, 0, 0}};
+    uint64_t random = test_seed() + 2;
+    for (unsigned c = 0; c < 2 * sizeof cases / sizeof *cases; c++) {
+        table *const t = malloc(sizeof *t);
+        assert_non_null(t);
+        make_table(t, cases[c / 2][0], cases[c / 2][1], cases[c / 2][2],
+                   c % 2 == 0 ? 0 : tamis_i_cpu_features());
+        unsigned refused = 0, spilled = 0;
+        for (unsigned step = 0; step < 6000; step++) {
+            const bool fills = step / 1000 % 2 == 0;
+            if (test_random_below(&random, 10) < (fills ? 7 : 3) && t->n < KEYS) {
+                const tamis_i_spill_key key = {
+                    .bucket = test_random_below(&random, t->spill.n_front),
+                    .home = test_random_below(&random, 50),
+                    .print = test_random_below(&random, 1 + test_random_below(&random, 64))};
+                t->key[t->n] = key;
+                t->extra[t->n] = test_random_below(&random, 8);
+                if (tamis_i_spill_add(&t->spill, t->words, key, t->extra[t->n]))
+                    t->n++;
+                else
+                    refused++;
+            } else if (t->n > 0) {
+                drop_first(t, (unsigned)test_random_below(&random, t->n));
+            }
+            if (step % 250 == 0)
+                compare_table(t);
+            for (uint64_t b = 0; b < t->spill.n_front; b++)
+                spilled +=
+                    t->spill.front_ops->count(&t->spill.front, t->words + b * t->spill.front.words)
+                        .held < 50;
+            if (step % 600 == 599) { /* forget all of one value, bucket by bucket */
+                uint64_t swept = 0, should = 0;
+                for (unsigned i = t->n; i-- > 0;)
+                    if (t->extra[i] == 3) {
+                        forget(t, i);
+                        should++;
+                    }
+                for (uint64_t b = 0; b < t->spill.n_front; b++)
+                    swept += tamis_i_spill_sweep(&t->spill, t->words, b, 7, 3);
+                assert_int_equal(swept, should);
+                compare_table(t);
+            }
+        }
+        while (t->n > 0)
+            drop_first(t, 0);
+        compare_table(t);
+        print_message("# %u buckets, %u of the back: %u refused, cut %u times\n", cases[c / 2][0],
+                      cases[c / 2][1], refused, spilled);
+        assert_true((cases[c / 2][1] == 0) == (spilled == 0));
+        free(t->words);
+        free(t);
+    }
+}
+
+/* A refused slot leaves every byte as it was. */
+static void test_spill_refusal_changes_nothing(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 3;
+    unsigned refused = 0;
+    table *const t = malloc(sizeof *t);
+    assert_non_null(t);
+    make_table(t, 3, 2, 0, tamis_i_cpu_features());
+    const size_t size = (size_t)t->spill.words * sizeof *t->words;
+    uint64_t *const before = malloc(size);
+    assert_non_null(before);
+    for (unsigned step = 0; step < 2000; step++) {
+        const tamis_i_spill_key key = {.bucket = test_random_below(&random, 3),
+                                       .home = test_random_below(&random, 50),
+                                       .print = test_random_below(&random, 64)};
+        memcpy(before, t->words, size);
+        if (!tamis_i_spill_add(&t->spill, t->words, key, 1)) {
+            refused++;
+            assert_memory_equal(before, t->words, size);
+        }
+    }
+    assert_true(refused > 1000);
+    free(before);
+    free(t->words);
+    free(t);
+}
+
+/* A slot in the back that no home was given away for is noticed, and so is a home that is away nowhere. */
+static void test_spill_check_finds_strays(void **state) {
+    (void)state;
+    const char *reason = NULL;
+    uint64_t slots;
+    table *const t = malloc(sizeof *t);
+    assert_non_null(t);
+    make_table(t, 3, 2, 0, 0);
+    uint64_t *const back = t->words + 3 * 8;
+    const tamis_i_run_ops *const ops = t->spill.back_ops;
+    assert_true(tamis_i_spill_check(&t->spill, t->words, &slots, &reason));
+    assert_int_equal(ops->add(&t->spill.back, back, 0, 1, 1), TAMIS_I_RUN_DONE);
+    assert_false(tamis_i_spill_check(&t->spill, t->words, &slots, &reason));
+    assert_string_equal(reason, "a slot of the back belongs to no home that was given away");
+    assert_int_equal(ops->drop(&t->spill.back, back, 0, 1), TAMIS_I_RUN_DONE);
+    tamis_i_run_view view;
+    assert_true(ops->look(&t->spill.back, back, 5, &view));
+    tamis_i_run_cut(&t->spill.back, back, ops->count(&t->spill.back, back), &view);
+    assert_false(tamis_i_spill_check(&t->spill, t->words, &slots, &reason));
+    assert_string_equal(reason, "a bucket of the back has given homes away");
+    t->words[3 * 8 + 7] = UINT64_MAX;
+    assert_false(tamis_i_spill_check(&t->spill, t->words, &slots, &reason));
+    free(t->words);
+    free(t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_run_agrees_with_lists),
+        cmocka_unit_test(test_run_impossible_layouts_are_refused),
+        cmocka_unit_test(test_run_any_bits_are_safe),
+        cmocka_unit_test(test_spill_agrees_with_multiset),
+        cmocka_unit_test(test_spill_refusal_changes_nothing),
+        cmocka_unit_test(test_spill_check_finds_strays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
