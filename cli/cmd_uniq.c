@@ -4,20 +4,30 @@
  * the keys, unless their number is given.  Either way its error rate, which is the odds that a new key
  * is taken for an old one, stays under the promise.
  *
+ * With a window, keys are forgotten after so many lines or so much time.  The window is divided in ticks:
+ * after each, the set forgets what is older than all of them (tamis/window.h).
+ *
  * SPDX-License-Identifier: MIT
  */
 #define _DEFAULT_SOURCE
 #include "cli/cli.h"
 
+#include <tamis/window.h>
+
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 /* Keys of the first link of a set that grows. */
 #define FIRST_KEYS 1000000u
 
+#define TICKS 8u /* of a window */
+
 static const char help[] =
-    "usage: tamis uniq [-s SET] [-n N] [-p P] [-v] [-c] [FILE...]\n"
+    "usage: tamis uniq [-s SET] [-n N] [-p P] [-w W] [-v] [-c] [FILE...]\n"
     "Print the keys, one per line, of the files or of standard input that have not come before.  "
     "They\n"
     "need not be sorted, come out at once, and take a few bits each.  With the odds of the error "
@@ -29,6 +39,11 @@ static const char help[] =
     "  -p P            error rate, 0 < P < 1 (default 1e-6)\n"
     "  -n N            new keys at most, in constant memory; more are trouble.  Without it the set "
     "grows\n"
+    "  -w, --window W  forget keys after W lines (1000000, 1e6, 1M) or after a time (30s, 10m, 2h, "
+    "7d):\n"
+    "                  a key that comes again within W is old, one that comes later is new\n"
+    "      --ticks T   forget in T steps (default 8, up to 126), so at the latest after W (1 + "
+    "1/T)\n"
     "      --grow      let also a set grow that was not made to\n"
     "      --overfull  go on when a set that does not grow has the keys that it was made for\n"
     "  -v, --invert    print the keys that have come before\n"
@@ -42,6 +57,8 @@ typedef struct uniq_options {
     bool overfull;
     bool invert;
     bool count;
+    uint64_t window_lines; /* 0: no such window */
+    double window_seconds; /* 0: no such window */
 } uniq_options;
 
 /* The set to search and to add keys to. */
@@ -50,11 +67,21 @@ typedef struct seen_set {
     tamis_params params;
     bool copies;  /* it would count a key that is added again */
     bool limited; /* it takes params.capacity keys */
+    bool forgets; /* it is a window */
+    unsigned ticks;
+    uint64_t tick_lines; /* of a tick, or 0 */
+    uint64_t lines;      /* of this tick so far */
+    double tick_seconds; /* of a tick, or 0 */
+    double next_tick;    /* when it begins */
 } seen_set;
 
 /* -------------------------------------------------------------------------------------------------
  * The set
  */
+
+static bool is_window(const uniq_options *chosen) {
+    return chosen->window_lines != 0 || chosen->window_seconds != 0;
+}
 
 /* A new set; NULL after a complaint. */
 static tamis_filter *make_seen(const char *command, const uniq_options *chosen) {
@@ -62,8 +89,14 @@ static tamis_filter *make_seen(const char *command, const uniq_options *chosen) 
     tamis_filter *filter = NULL;
     tamis_plan plan;
 
+    if (is_window(chosen) && need.ticks == 0)
+        need.ticks = TICKS;
+    if (chosen->window_lines != 0 && need.n == 0)
+        need.n = chosen->window_lines;
     need.grows = need.n == 0 || chosen->grow;
     need.n = need.n == 0 ? FIRST_KEYS : need.n;
+    if (need.ticks != 0) /* those of the tick under way are in it too */
+        need.n += (need.n + need.ticks - 1) / need.ticks;
     tamis_plan_init(&plan);
     tamis_status status = tamis_plan_make(&need, &plan);
     if (status != TAMIS_OK) {
@@ -94,6 +127,36 @@ static tamis_filter *load_seen(const char *command, const uniq_options *chosen) 
     return NULL;
 }
 
+static double now_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* How long a tick of the set lasts; false after a complaint. */
+static bool open_window(const char *command, const uniq_options *chosen, seen_set *seen) {
+    tamis_window_state state;
+
+    tamis_window_state_init(&state);
+    seen->forgets = tamis_window_info(seen->filter, &state) == TAMIS_OK;
+    if (seen->forgets != is_window(chosen)) {
+        complain(command, seen->forgets ? "the set forgets: say after how long (--window)"
+                                        : "the set was not made to forget (--window)");
+        return false;
+    }
+    if (!seen->forgets)
+        return true;
+    if (chosen->need.ticks != 0 && chosen->need.ticks != state.ticks) {
+        complain(command, "the set has %u ticks", state.ticks);
+        return false;
+    }
+    seen->ticks = state.ticks;
+    seen->tick_lines = (chosen->window_lines + state.ticks - 1) / state.ticks;
+    seen->tick_seconds = chosen->window_seconds / state.ticks;
+    seen->next_tick = now_seconds() + seen->tick_seconds;
+    return true;
+}
+
 static bool open_seen(const char *command, const uniq_options *chosen, seen_set *seen) {
     struct stat about;
     tamis_info info;
@@ -111,38 +174,86 @@ static bool open_seen(const char *command, const uniq_options *chosen, seen_set 
     }
     seen->copies = (tamis_kind_abilities(seen->params.kind) & TAMIS_CAN_COUNT) != 0;
     seen->limited = info.fpr_promised == 0 && !chosen->overfull;
-    return true;
+    return open_window(command, chosen, seen);
 }
 
 /* -------------------------------------------------------------------------------------------------
  * Keys
  */
 
+/* Is there no room for a new key?  What is forgotten may still have to be cleared. */
+static bool is_full(const seen_set *seen) {
+    if (!seen->limited || tamis_filter_count(seen->filter) < seen->params.capacity)
+        return false;
+    return !seen->forgets || tamis_window_step(seen->filter, UINT64_MAX, NULL) != TAMIS_OK ||
+           tamis_filter_count(seen->filter) >= seen->params.capacity;
+}
+
 /* Add a key if it is new: TAMIS_OK, and whether it was; TAMIS_E_FULL if there is no room for more
  * new keys. */
 static tamis_status see_one(const seen_set *seen, tamis_digest digest, bool *fresh) {
     *fresh = false;
-    if (tamis_filter_contains_digest(seen->filter, digest))
+    if (!seen->forgets && tamis_filter_contains_digest(seen->filter, digest))
         return TAMIS_OK;
-    if (seen->limited && tamis_filter_count(seen->filter) >= seen->params.capacity)
+    if (is_full(seen) && !tamis_filter_contains_digest(seen->filter, digest))
         return TAMIS_E_FULL;
     return tamis_filter_insert_digest(seen->filter, digest, fresh);
 }
 
-/* Process all keys of a batch; batch->answer tells which are new.  If the result is not TAMIS_OK, only
- * '*done' of them. */
-static tamis_status see_batch(const seen_set *seen, key_batch *batch, size_t *done) {
+/* Process n digests; answers[] tells which are new.  If the result is not TAMIS_OK, only '*done' of
+ * them. */
+static tamis_status see_many(const seen_set *seen, const tamis_digest *digests, size_t n,
+                             bool *answers, size_t *done) {
     const uint64_t count = tamis_filter_count(seen->filter);
 
-    if (!seen->copies && (!seen->limited || count + batch->n <= seen->params.capacity))
-        return tamis_filter_insert_many_digest(seen->filter, batch->digest, batch->n, batch->answer,
-                                               done);
-    for (*done = 0; *done < batch->n; ++*done) {
-        const tamis_status status = see_one(seen, batch->digest[*done], &batch->answer[*done]);
+    if (!seen->copies && (!seen->limited || count + n <= seen->params.capacity))
+        return tamis_filter_insert_many_digest(seen->filter, digests, n, answers, done);
+    for (*done = 0; *done < n; ++*done) {
+        const tamis_status status = see_one(seen, digests[*done], &answers[*done]);
         if (status != TAMIS_OK)
             return status;
     }
     return TAMIS_OK;
+}
+
+/* Begin the ticks that are due.  After a pause there may be many, of which all but some forget nothing. */
+static tamis_status see_ticks(seen_set *seen) {
+    tamis_status status = TAMIS_OK;
+
+    if (seen->tick_lines != 0 && seen->lines == seen->tick_lines) {
+        seen->lines = 0;
+        return tamis_window_tick(seen->filter);
+    }
+    if (seen->tick_seconds == 0)
+        return TAMIS_OK;
+    const double late = now_seconds() - seen->next_tick;
+    if (late < 0)
+        return TAMIS_OK;
+    const double due = 1 + floor(late / seen->tick_seconds);
+    seen->next_tick += due * seen->tick_seconds;
+    for (unsigned i = 0; status == TAMIS_OK && i < due && i <= seen->ticks; i++)
+        status = tamis_window_tick(seen->filter);
+    return status;
+}
+
+/* Process all keys of a batch, as see_many does. */
+static tamis_status see_batch(seen_set *seen, key_batch *batch, size_t *done) {
+    tamis_status status = TAMIS_OK;
+
+    if (!seen->forgets)
+        return see_many(seen, batch->digest, batch->n, batch->answer, done);
+    for (*done = 0; status == TAMIS_OK && *done < batch->n;) {
+        status = see_ticks(seen);
+        if (status != TAMIS_OK)
+            break;
+        size_t n = batch->n - *done, some = 0;
+        if (seen->tick_lines != 0 && seen->tick_lines - seen->lines < n)
+            n = (size_t)(seen->tick_lines - seen->lines);
+        status = see_many(seen, batch->digest + *done, n, batch->answer + *done, &some);
+        seen->lines += some;
+        *done += some;
+    }
+    return status;
 }
 
 /* Print the first 'n' of a batch that were asked for; returns how many. */
@@ -172,7 +283,7 @@ static int complain_full(key_reader *reader, const seen_set *seen, const uniq_op
                     chosen->set != NULL ? "; it was not saved" : "");
 }
 
-static int see_all(key_reader *reader, const seen_set *seen, const uniq_options *chosen) {
+static int see_all(key_reader *reader, seen_set *seen, const uniq_options *chosen) {
     key_batch *const batch = &reader->batch;
     uint64_t n = 0;
 
@@ -208,6 +319,8 @@ static int uniq_files(const char *command, const uniq_options *chosen, char *con
     seen_set seen = {0};
     int code = EXIT_TROUBLE;
 
+    if (chosen->need.ticks != 0 && !is_window(chosen))
+        return complain(command, "--ticks divides a window: see --window");
     if (chosen->set != NULL && strcmp(chosen->set, "-") == 0)
         return complain(command, "the set is read and written: it needs a file");
     if (chosen->set != NULL &&
@@ -237,6 +350,30 @@ static int uniq_files(const char *command, const uniq_options *chosen, char *con
     return code;
 }
 
+/* A window: a number of lines, or a time; false after a complaint. */
+static bool take_window(const char *command, const char *text, uniq_options *chosen) {
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+    char *end;
+    const double number = strtod(text, &end);
+
+    chosen->window_lines = 0;
+    chosen->window_seconds = 0;
+    for (size_t i = 0; end != text && i < sizeof units / sizeof *units; i++) {
+        if (strcmp(end, units[i].unit) != 0)
+            continue;
+        if (!(number > 0 && number * units[i].seconds <= 1e9)) {
+            complain(command, "--window: %s is out of range, a time is up to 1e9 seconds", text);
+            return false;
+        }
+        chosen->window_seconds = number * units[i].seconds;
+        return true;
+    }
+    return option_count(command, "--window", text, TAMIS_CAPACITY_MAX / 2, &chosen->window_lines);
+}
+
 /* Take in one option; false after a complaint. */
 static bool take_option(const char *command, int option, void *context) {
     uniq_options *const chosen = context;
@@ -245,8 +382,11 @@ static bool take_option(const char *command, int option, void *context) {
     case 's':
         chosen->set = optarg;
         return true;
+    case 'w':
+        return take_window(command, optarg, chosen);
     case 'n':
     case 'p':
+    case OPT_TICKS:
         return need_option(command, option, &chosen->need) == 1;
     case OPT_GROW:
         return option_flag(&chosen->grow);
@@ -263,6 +403,8 @@ static bool take_option(const char *command, int option, void *context) {
 
 int cmd_uniq(int argc, char **argv) {
     static const struct option options[] = {{"set", required_argument, NULL, 's'},
+                                            {"window", required_argument, NULL, 'w'},
+                                            {"ticks", required_argument, NULL, OPT_TICKS},
                                             {"grow", no_argument, NULL, OPT_GROW},
                                             {"overfull", no_argument, NULL, OPT_OVERFULL},
                                             {"invert", no_argument, NULL, 'v'},
@@ -271,7 +413,7 @@ int cmd_uniq(int argc, char **argv) {
                                             {"help", no_argument, NULL, OPT_HELP},
                                             {NULL, 0, NULL, 0}};
     uniq_options chosen = {.format = KEY_FORMAT_DEFAULT};
-    const command_line line = {"s:n:p:vc" KEY_LETTERS, options, help, take_option};
+    const command_line line = {"s:n:p:w:vc" KEY_LETTERS, options, help, take_option};
 
     tamis_need_init(&chosen.need);
     chosen.need.fpr = 1e-6;

@@ -134,3 +134,42 @@ read -r answer <&4
 [ "$answer" = two ] || fail "no second answer on a slow pipe"
 exec 3>&- 4<&-
 wait
+
+# A window: every key is printed when it did not come within the last W lines, and what comes again within W is not.
+# With W = 800 in 8 ticks a key is forgotten after more than 800 and at most 900 lines.
+awk 'BEGIN { srand(9); for (i = 0; i < 20000; i++) print "line " int(3000 * rand()) }' >lines
+expect 0 "$tamis" uniq -w 800 -p 1e-9 lines
+awk 'NR == FNR { out[FNR] = $0; n = FNR; next }
+     { due = !($0 in last) || FNR - last[$0] > 900; may = due || FNR - last[$0] > 800
+       if (out[next_out + 1] == $0 && may) { next_out++ } else if (due) { print "missed: " FNR; exit 1 }
+       last[$0] = FNR }
+     END { if (next_out != n) { print "too many"; exit 1 } }' stdout lines || fail "a window of lines"
+printf 'a\nb\na\nc\nd\ne\nf\ng\na\n' >lines
+printf 'a\nb\nc\nd\ne\nf\ng\na\n' >expected
+expect 0 "$tamis" uniq -w 2 --ticks 2 -p 1e-9 lines
+expect_output expected
+printf 'a\na\n' | expect 0 "$tamis" uniq -w 1h --ticks 126 -n 10
+echo a >expected
+expect_output expected
+"$tamis" uniq -w 0.2s --ticks 2 -n 10 -p 1e-9 <in >out &
+exec 3>in 4<out
+echo a >&3
+read -r answer <&4
+[ "$answer" = a ] || fail "no answer in a window of time"
+sleep 1
+echo a >&3
+read -r answer <&4
+[ "$answer" = a ] || fail "a window of time has not forgotten"
+exec 3>&- 4<&-
+wait $! || fail "a window of time"
+expect 0 "$tamis" uniq -w 100 -s window.tamis one
+expect 0 "$tamis" uniq -w 100 -s window.tamis -c one
+[ "$(cat stdout)" = 0 ] || fail "the window has forgotten"
+expect 0 "$tamis" query window.tamis -e a
+expect 2 "$tamis" uniq -s window.tamis one
+expect 2 "$tamis" uniq -w 100 --ticks 3 -s window.tamis one
+expect 2 "$tamis" uniq -w 100 -s seen.tamis one
+expect 2 "$tamis" uniq --ticks 3 one
+for bad in 0 -5 1y '' 0s 1e12s nan 5e20; do
+    expect 2 "$tamis" uniq -w "$bad" one
+done
