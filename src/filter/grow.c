@@ -19,17 +19,20 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filter/series.h"
+#include "filter/shards.h"
+#include "filter/window.h"
 
 #include <errno.h>
 #include <math.h>
 
-/* The error rates of all links now, added up. */
+/* The error rates of all links now, added up.  An empty one is not read: it has none. */
 static double grow_rate_now(const tamis_filter *filter) {
     const int saved = errno; /* the mathematics may set it where a rate underflows to 0 */
     double sum = 0;
     for (unsigned i = 0; i < tamis_i_n_links(filter); i++) {
         tamis_info info;
+        if (tamis_i_link(filter, i)->state[TAMIS_I_COUNT] == 0)
+            continue;
         tamis_i_filter_info(tamis_i_link(filter, i), &info);
         sum += info.fpr;
     }
@@ -44,6 +47,11 @@ static uint64_t grow_promise_units(double fpr) {
 
 static double grow_promise_of(const tamis_filter *filter) {
     return ldexp((double)filter->links->promise, -64);
+}
+
+double tamis_filter_promise(const tamis_filter *filter) {
+    filter = tamis_i_part(filter, 0); /* the shards of a set have the same */
+    return filter->links == NULL ? 0 : grow_promise_of(filter);
 }
 
 /* The link that is made for the most keys; of several the newest. */
@@ -90,6 +98,7 @@ static tamis_status grow_plan_link(const tamis_filter *filter, const tamis_growt
     if (filter->kind->copies_max != NULL)
         need.copies = filter->kind->copies_max(&filter->params);
     need.value_bits = tamis_i_filter_value_bits(filter);
+    need.ticks = tamis_i_filter_ticks(filter);
     if (need.n > TAMIS_CAPACITY_MAX)
         return TAMIS_E_TOO_LARGE;
     tamis_plan_init(plan);
@@ -191,7 +200,8 @@ static tamis_status grow_can_merge(const tamis_filter *filter, const tamis_filte
     const tamis_filter *const promises = filter->links != NULL ? filter : source;
     uint64_t count;
     if (filter->kind != source->kind || !tamis_i_same_hash(&filter->params, &source->params) ||
-        tamis_i_filter_value_bits(filter) != tamis_i_filter_value_bits(source))
+        tamis_i_filter_value_bits(filter) != tamis_i_filter_value_bits(source) ||
+        tamis_i_filter_ticks(filter) != tamis_i_filter_ticks(source))
         return TAMIS_E_MISMATCH;
     if (tamis_i_n_links(filter) + grow_n_links_with_keys(source) > TAMIS_I_LINKS_MAX)
         return TAMIS_E_TOO_LARGE;

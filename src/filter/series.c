@@ -26,11 +26,12 @@
  * shorter by it take it only where removals have left room (copy_is_free); others go to the newest link.
  * It also keeps A low: of older links only those count that had no room.
  *
- * Sets, which remove nothing, take a key only if no link claims it.
+ * Sets, which remove nothing, take a key only if no link claims it.  A window gets it again in the link
+ * that claims it, which makes it young there.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filter/series.h"
+#include "filter/shards.h"
 
 #include <math.h>
 
@@ -45,13 +46,14 @@ static int series_claimant(const tamis_filter *filter, tamis_digest digest) {
 }
 
 bool tamis_i_series_contains(const tamis_filter *filter, tamis_digest digest) {
-    return series_claimant(filter, digest) >= 0;
+    return series_claimant(tamis_i_shard_of(filter, digest), digest) >= 0;
 }
 
 uint64_t tamis_i_series_copies(const tamis_filter *filter, tamis_digest digest) {
     uint64_t copies = 0;
+    filter = tamis_i_shard_of(filter, digest);
     if (filter->kind->copies == NULL)
-        return tamis_i_series_contains(filter, digest);
+        return series_claimant(filter, digest) >= 0;
     for (unsigned i = 0; i < tamis_i_n_links(filter); i++)
         copies += filter->kind->copies(tamis_i_link(filter, i), digest);
     return copies;
@@ -79,7 +81,7 @@ static tamis_status series_insert_into(tamis_filter *link, tamis_digest digest, 
 
 /* Insert into the newest link, or into a new one if that has its keys. */
 static tamis_status series_insert_newest(tamis_filter *filter, tamis_digest digest, int value) {
-    const bool automatic = filter->links->automatic;
+    const bool automatic = filter->links != NULL && filter->links->automatic;
     tamis_filter *const newest = tamis_i_newest(filter);
     tamis_status status = TAMIS_E_FULL;
     if (!automatic || newest->state[TAMIS_I_COUNT] < newest->params.capacity)
@@ -92,11 +94,14 @@ static tamis_status series_insert_newest(tamis_filter *filter, tamis_digest dige
 
 tamis_status tamis_i_series_insert(tamis_filter *filter, tamis_digest digest, int value,
                                    bool *added) {
+    filter = tamis_i_shard_of(filter, digest);
     const int claims = series_claimant(filter, digest);
     tamis_status status = TAMIS_E_FULL;
-    if (claims >= 0 && (filter->kind->abilities & TAMIS_CAN_COUNT) == 0)
+    const unsigned abilities = filter->kind->abilities;
+    if (claims >= 0 && (abilities & (TAMIS_CAN_COUNT | TAMIS_CAN_FORGET)) == 0)
         status = TAMIS_OK;
-    else if (claims >= 0 && series_takes_copy(tamis_i_link(filter, (unsigned)claims), digest))
+    else if (claims >= 0 && ((abilities & TAMIS_CAN_FORGET) != 0 ||
+                             series_takes_copy(tamis_i_link(filter, (unsigned)claims), digest)))
         status = series_insert_into(tamis_i_link(filter, (unsigned)claims), digest, value);
     if (status == TAMIS_E_FULL)
         status = series_insert_newest(filter, digest, value);
@@ -106,6 +111,7 @@ tamis_status tamis_i_series_insert(tamis_filter *filter, tamis_digest digest, in
 }
 
 tamis_status tamis_i_series_remove(tamis_filter *filter, tamis_digest digest) {
+    filter = tamis_i_shard_of(filter, digest);
     const int claims = series_claimant(filter, digest);
     if (claims < 0)
         return TAMIS_E_NOT_FOUND;
@@ -120,6 +126,7 @@ tamis_status tamis_i_series_remove(tamis_filter *filter, tamis_digest digest) {
  * key, as within one filter. */
 tamis_status tamis_i_series_lookup_value(const tamis_filter *filter, tamis_digest digest,
                                          unsigned *value) {
+    filter = tamis_i_shard_of(filter, digest);
     const int claims = series_claimant(filter, digest);
     if (claims < 0)
         return TAMIS_E_NOT_FOUND;
@@ -128,6 +135,7 @@ tamis_status tamis_i_series_lookup_value(const tamis_filter *filter, tamis_diges
 
 tamis_status tamis_i_series_update_value(tamis_filter *filter, tamis_digest digest,
                                          unsigned value) {
+    filter = tamis_i_shard_of(filter, digest);
     const int claims = series_claimant(filter, digest);
     if (claims < 0)
         return TAMIS_E_NOT_FOUND;
@@ -138,8 +146,11 @@ tamis_status tamis_i_series_update_value(tamis_filter *filter, tamis_digest dige
 
 uint64_t tamis_i_series_count(const tamis_filter *filter) {
     uint64_t count = 0;
-    for (unsigned i = 0; i < tamis_i_n_links(filter); i++)
-        count += tamis_i_link(filter, i)->state[TAMIS_I_COUNT];
+    for (unsigned i = 0; i < tamis_i_n_parts(filter); i++) {
+        const tamis_filter *const part = tamis_i_part(filter, i);
+        for (unsigned j = 0; j < tamis_i_n_links(part); j++)
+            count += tamis_i_link(part, j)->state[TAMIS_I_COUNT];
+    }
     return count;
 }
 
@@ -167,5 +178,6 @@ void tamis_i_series_info(const tamis_filter *filter, tamis_info *info) {
             info->fpr = fmax(fmax(info->fpr, one.fpr), 1 - absent);
     }
     info->n_links = tamis_i_n_links(filter);
+    info->n_shards = 1;
     info->fpr_promised = filter->links == NULL ? 0 : ldexp((double)filter->links->promise, -64);
 }

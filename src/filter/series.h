@@ -11,6 +11,7 @@
 #define TAMIS_FILTER_SERIES_H
 
 #include "filter/filter.h"
+#include "hash/hash.h"
 #include "tamis/plan.h"
 
 /* Makes the plan of a further link: tamis_plan_make.  Planning is done above this room, so that who lets a
@@ -26,7 +27,20 @@ struct tamis_i_links {
     tamis_i_link_planner *plan; /* how further links are planned, if they may be added */
     unsigned n;                 /* further links */
     tamis_filter *link[TAMIS_I_LINKS_MAX - 1];
+    /* Of a sharded set (filter/shards.h), whose handle has no links of its own; all the rest is 0 then. */
+    unsigned n_shards;
+    tamis_filter **shard;
+    uint64_t *bodies; /* of the shards, if they are one block */
+    size_t bodies_size;
 };
+
+/* Where a key is: its shard, or the filter itself. */
+static inline tamis_filter *tamis_i_shard_of(const tamis_filter *filter, tamis_digest digest) {
+    const tamis_i_links *const links = filter->links;
+    return links == NULL || links->n_shards == 0
+               ? (tamis_filter *)(uintptr_t)filter
+               : links->shard[tamis_i_digest_shard(digest, links->n_shards)];
+}
 
 /* How many links, the first included. */
 static inline unsigned tamis_i_n_links(const tamis_filter *filter) {
@@ -46,12 +60,19 @@ static inline tamis_filter *tamis_i_newest(const tamis_filter *filter) {
 /* Make 'filter' a series of one link, unless it is one.  TAMIS_E_NOMEM. */
 tamis_status tamis_i_links_begin(tamis_filter *filter, uint64_t promise);
 
+/* Make a series of one link a filter without links again. */
+void tamis_i_links_drop(tamis_filter *filter);
+
+/* Give 'copy', of the first link of a series, copies of the others.  TAMIS_E_NOMEM. */
+tamis_status tamis_i_links_clone(const tamis_filter *source, tamis_filter *copy);
+
 /* Free all but the first link, and what tells of them. */
 void tamis_i_links_end(tamis_filter *filter);
 
 /* ---- keys: as the public functions of similar names, whose arguments have been checked ---- */
 
-/* All of them need filter->links. */
+/* All of them need filter->links, or are slower than they need be.  A key of a sharded set is looked for in
+ * its shard. */
 bool tamis_i_series_contains(const tamis_filter *filter, tamis_digest digest);
 uint64_t tamis_i_series_copies(const tamis_filter *filter, tamis_digest digest);
 

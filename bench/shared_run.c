@@ -1,0 +1,350 @@
+/* shared_run.c - one set, used by threads that read and write
+ *
+ * The same work is done by one thread with an ordinary set, and by one thread and by all with a set that
+ * threads share, with an ordinary set behind a read-write lock and behind a mutex of the system, and with the
+ * calibrator: reads of random lines in a table of the same size, of which inserts write one word.
+ *
+ * n keys are in at the beginning.  Work is done in pieces of PIECE keys: a piece is read, half of its keys
+ * being present, or written, new keys that are inserted; the share of pieces that are written is the share
+ * of writes.  A piece is one batch, or as many single calls; behind a lock of the system it is one batch
+ * under the lock, or a lock for each call.  The time from the start to the end of the last thread counts.
+ *
+ * A subject writes the same keys twice, by one thread and by all; the second time they are there already, for
+ * a multiset one copy more.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "bench/tasks.h"
+
+#include "bench/bench.h"
+
+#include <tamis/shared.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define PIECE      4096u
+#define ROUNDS_MAX 101u
+
+typedef struct subject subject;
+typedef size_t worker(subject *s, const uint64_t *keys, bool write, bool batch);
+
+struct subject {
+    const char *name;
+    worker *work;
+    tamis_shared *shared;
+    tamis_filter *filter;
+    pthread_rwlock_t rwlock;
+    pthread_mutex_t mutex;
+    _Atomic uint64_t *lines; /* of the calibrator */
+    uint64_t n_lines;
+};
+
+/* ---- what is measured ---- */
+
+static size_t plain_work(subject *s, const uint64_t *keys, bool write, bool batch) {
+    size_t done = 0;
+    if (batch && write)
+        return tamis_filter_insert_many_u64(s->filter, keys, PIECE, NULL, &done) == TAMIS_OK ? done
+                                                                                             : 0;
+    if (batch)
+        return tamis_filter_contains_many_u64(s->filter, keys, PIECE, NULL);
+    for (size_t i = 0; i < PIECE; i++)
+        done += write ? tamis_filter_insert_u64(s->filter, keys[i], NULL) == TAMIS_OK
+                      : tamis_filter_contains_u64(s->filter, keys[i]);
+    return done;
+}
+
+static size_t shared_work(subject *s, const uint64_t *keys, bool write, bool batch) {
+    size_t done = 0;
+    if (batch && write)
+        return tamis_shared_insert_many_u64(s->shared, keys, PIECE, NULL, NULL, &done) == TAMIS_OK
+                   ? done
+                   : 0;
+    if (batch)
+        return tamis_shared_contains_many_u64(s->shared, keys, PIECE, NULL);
+    for (size_t i = 0; i < PIECE; i++)
+        done += write ? tamis_shared_insert_u64(s->shared, keys[i], NULL) == TAMIS_OK
+                      : tamis_shared_contains_u64(s->shared, keys[i]);
+    return done;
+}
+
+static void take(subject *s, bool rw, bool write) {
+    if (!rw)
+        (void)pthread_mutex_lock(&s->mutex);
+    else if (write)
+        (void)pthread_rwlock_wrlock(&s->rwlock);
+    else
+        (void)pthread_rwlock_rdlock(&s->rwlock);
+}
+
+static void leave(subject *s, bool rw) {
+    if (rw)
+        (void)pthread_rwlock_unlock(&s->rwlock);
+    else
+        (void)pthread_mutex_unlock(&s->mutex);
+}
+
+static size_t locked_work(subject *s, const uint64_t *keys, bool write, bool batch, bool rw) {
+    size_t done = 0;
+    if (batch) {
+        take(s, rw, write);
+        done = plain_work(s, keys, write, true);
+        leave(s, rw);
+        return done;
+    }
+    for (size_t i = 0; i < PIECE; i++) {
+        take(s, rw, write);
+        done += write ? tamis_filter_insert_u64(s->filter, keys[i], NULL) == TAMIS_OK
+                      : tamis_filter_contains_u64(s->filter, keys[i]);
+        leave(s, rw);
+    }
+    return done;
+}
+
+static size_t rwlock_work(subject *s, const uint64_t *keys, bool write, bool batch) {
+    return locked_work(s, keys, write, batch, true);
+}
+
+static size_t mutex_work(subject *s, const uint64_t *keys, bool write, bool batch) {
+    return locked_work(s, keys, write, batch, false);
+}
+
+#if defined(__GNUC__)
+#define FETCH(p) __builtin_prefetch((const void *)(p), 0, 3)
+#else
+#define FETCH(p) ((void)(p))
+#endif
+
+static size_t line_of(const subject *s, uint64_t key) {
+    return (size_t)((key >> 32) * s->n_lines >> 32) * 8;
+}
+
+static size_t calibrator_work(subject *s, const uint64_t *keys, bool write, bool batch) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < PIECE; i++) {
+        if (batch && i + 32 < PIECE)
+            FETCH(&s->lines[line_of(s, keys[i + 32])]);
+        _Atomic uint64_t *const line = &s->lines[line_of(s, keys[i])];
+        sum += atomic_load_explicit(line, memory_order_relaxed);
+        if (write)
+            atomic_store_explicit(line, keys[i], memory_order_relaxed);
+    }
+    return (size_t)(sum & 1);
+}
+
+/* ---- threads ---- */
+
+typedef struct bench {
+    subject *subject;
+    bool batch;
+    unsigned writes; /* of 100 pieces */
+    uint64_t pieces;
+    const uint64_t *reads,
+        *fresh;            /* keys to ask for, and to insert: each as many as all pieces have */
+    _Atomic uint64_t next; /* the next piece */
+    _Atomic uint64_t found;
+    pthread_barrier_t barrier;
+} bench;
+
+static void *run_thread(void *argument) {
+    bench *const b = argument;
+    uint64_t piece;
+    (void)pthread_barrier_wait(&b->barrier);
+    while ((piece = atomic_fetch_add(&b->next, 1)) < b->pieces) {
+        const bool write = piece * 37 % 100 < b->writes;
+        const uint64_t *const keys = (write ? b->fresh : b->reads) + piece * PIECE;
+        atomic_fetch_add(&b->found, b->subject->work(b->subject, keys, write, b->batch));
+    }
+    (void)pthread_barrier_wait(&b->barrier);
+    return NULL;
+}
+
+/* Nanoseconds per key; NaN if threads cannot be started. */
+static double wall(bench *b, unsigned threads) {
+    pthread_t ids[BENCH_THREADS_MAX];
+    unsigned started = 0;
+    b->next = 0;
+    if (pthread_barrier_init(&b->barrier, NULL, threads + 1) != 0)
+        return NAN;
+    while (started < threads && pthread_create(&ids[started], NULL, run_thread, b) == 0)
+        started++;
+    if (started < threads)
+        return NAN; /* those that wait end with the program */
+    (void)pthread_barrier_wait(&b->barrier);
+    const double from = bench_seconds();
+    (void)pthread_barrier_wait(&b->barrier);
+    const double to = bench_seconds();
+    for (unsigned i = 0; i < threads; i++)
+        (void)pthread_join(ids[i], NULL);
+    (void)pthread_barrier_destroy(&b->barrier);
+    return 1e9 * (to - from) / ((double)b->pieces * PIECE);
+}
+
+/* ---- all of it ---- */
+
+enum { PLAIN, SHARED, RWLOCK, MUTEX, CALIBRATOR, SUBJECTS };
+static const unsigned shares[BENCH_SHARED_SHARES] = {0, 5, 50, 100};
+
+typedef struct all {
+    subject subjects[SUBJECTS];
+    uint64_t *reads, *fresh;
+    uint64_t n, pieces;
+    unsigned threads;
+    double *times; /* [round][subject][share][batch][one, all] */
+} all;
+
+static double *time_at(all *a, unsigned round, unsigned which, unsigned share, bool batch,
+                       bool many) {
+    return &a->times[(((round * SUBJECTS + which) * BENCH_SHARED_SHARES + share) * 2 + batch) * 2 +
+                     many];
+}
+
+/* Empty the sets and put the first n keys in. */
+static bool refill(all *a) {
+    uint64_t keys[PIECE];
+    tamis_shared *const shared = a->subjects[SHARED].shared;
+    tamis_filter *const filter = a->subjects[PLAIN].filter;
+    if (tamis_filter_clear(filter) != TAMIS_OK || tamis_shared_clear(shared) != TAMIS_OK)
+        return false;
+    for (uint64_t at = 0; at < a->n;) {
+        size_t n = 0;
+        for (; n < PIECE && at < a->n; n++)
+            keys[n] = bench_key(at++);
+        if (tamis_filter_insert_many_u64(filter, keys, n, NULL, NULL) != TAMIS_OK ||
+            tamis_shared_insert_many_u64(shared, keys, n, NULL, NULL, NULL) != TAMIS_OK)
+            return false;
+    }
+    return true;
+}
+
+static const char *measure_round(all *a, unsigned round) {
+    for (unsigned share = 0; share < BENCH_SHARED_SHARES; share++)
+        for (unsigned batch = 0; batch < 2; batch++) {
+            if (shares[share] != 0 && !refill(a))
+                return "the sets cannot be filled";
+            for (unsigned many = 0; many < 2; many++)
+                for (unsigned i = 0; i < SUBJECTS; i++) {
+                    const unsigned which = (i + round) % SUBJECTS;
+                    if (which == PLAIN && many)
+                        continue;
+                    bench b = {.subject = &a->subjects[which],
+                               .batch = batch != 0,
+                               .writes = shares[share],
+                               .pieces = a->pieces,
+                               .reads = a->reads,
+                               .fresh = a->fresh};
+                    double *const time = time_at(a, round, which, share, batch != 0, many != 0);
+                    *time = wall(&b, many ? a->threads : 1);
+                    if (isnan(*time))
+                        return "threads cannot be started";
+                    if (which != CALIBRATOR && b.found < a->pieces * PIECE / 2)
+                        return "a key that was inserted is not found";
+                }
+        }
+    return NULL;
+}
+
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median over the rounds of a quotient of two times. */
+static double median_of(all *a, unsigned rounds, const unsigned over[3], const unsigned under[3],
+                        unsigned share) {
+    double values[ROUNDS_MAX];
+    for (unsigned r = 0; r < rounds; r++)
+        values[r] =
+            *time_at(a, r, over[0], share, over[1] != 0, over[2] != 0) /
+            (under == NULL ? 1 : *time_at(a, r, under[0], share, under[1] != 0, under[2] != 0));
+    qsort(values, rounds, sizeof *values, by_size);
+    return values[rounds / 2];
+}
+
+static void fill_rows(all *a, unsigned rounds, bench_shared_row *rows, size_t *n_rows) {
+    *n_rows = 0;
+    for (unsigned share = 0; share < BENCH_SHARED_SHARES; share++)
+        for (unsigned batch = 0; batch < 2; batch++)
+            for (unsigned which = 0; which < SUBJECTS; which++) {
+                const unsigned one[3] = {which, batch, 0}, many[3] = {which, batch, 1},
+                               plain[3] = {PLAIN, batch, 0};
+                rows[(*n_rows)++] = (bench_shared_row){
+                    .name = a->subjects[which].name,
+                    .writes = shares[share],
+                    .batch = batch != 0,
+                    .one_ns = median_of(a, rounds, one, NULL, share),
+                    .all_ns = which == PLAIN ? NAN : median_of(a, rounds, many, NULL, share),
+                    .ratio = median_of(a, rounds, one, plain, share),
+                    .speedup = which == PLAIN ? NAN : median_of(a, rounds, one, many, share)};
+            }
+}
+
+/* Make sets for 2 n keys and all their inserts. */
+static const char *make_all(all *a, const bench_setup *setup, tamis_kind kind) {
+    static const char *const names[SUBJECTS] = {"plain", "shared", "rwlock", "mutex",
+                                                "calibrator-1"};
+    static worker *const work[SUBJECTS] = {plain_work, shared_work, rwlock_work, mutex_work,
+                                           calibrator_work};
+    tamis_need need;
+    tamis_plan plan;
+    tamis_shared_plan shared;
+    tamis_need_init(&need);
+    tamis_plan_init(&plan);
+    tamis_shared_plan_init(&shared);
+    need.n = setup->n + a->pieces * PIECE;
+    need.fpr = 0.001;
+    need.kind = kind;
+    if (tamis_plan_make(&need, &plan) != TAMIS_OK ||
+        tamis_shared_plan_make(&need, setup->threads, &shared) != TAMIS_OK)
+        return "no plan can be made";
+    const size_t n = (size_t)a->pieces * PIECE;
+    a->reads = malloc(n * sizeof *a->reads);
+    a->fresh = malloc(n * sizeof *a->fresh);
+    a->times = calloc((size_t)setup->rounds * SUBJECTS * BENCH_SHARED_SHARES * 4, sizeof(double));
+    tamis_filter *filter = NULL;
+    for (unsigned i = 0; i < SUBJECTS; i++) {
+        a->subjects[i].name = names[i];
+        a->subjects[i].work = work[i];
+    }
+    a->subjects[CALIBRATOR].n_lines = plan.bytes / 64;
+    a->subjects[CALIBRATOR].lines =
+        calloc((size_t)plan.bytes / 8 + 8, sizeof *a->subjects[CALIBRATOR].lines);
+    if (a->reads == NULL || a->fresh == NULL || a->times == NULL ||
+        a->subjects[CALIBRATOR].lines == NULL ||
+        tamis_filter_create(&plan.params, NULL, &filter) != TAMIS_OK ||
+        tamis_shared_create(&shared.params, shared.shards, NULL, &a->subjects[SHARED].shared) !=
+            TAMIS_OK)
+        return "not enough memory";
+    a->subjects[PLAIN].filter = a->subjects[RWLOCK].filter = a->subjects[MUTEX].filter = filter;
+    for (size_t i = 0; i < n; i++) {
+        a->reads[i] = bench_key(bench_key(i) % a->n + (i % 2 == 0 ? 0 : (uint64_t)1 << 63));
+        a->fresh[i] = bench_key(a->n + i);
+    }
+    return refill(a) ? NULL : "the sets cannot be filled";
+}
+
+const char *bench_shared_run(const bench_setup *setup, tamis_kind kind,
+                             bench_shared_row rows[BENCH_SHARED_ROWS], size_t *n_rows) {
+    all a = {.n = setup->n, .pieces = 500, .threads = setup->threads};
+    const unsigned rounds = setup->rounds < ROUNDS_MAX ? setup->rounds : ROUNDS_MAX;
+    if (pthread_rwlock_init(&a.subjects[RWLOCK].rwlock, NULL) != 0 ||
+        pthread_mutex_init(&a.subjects[MUTEX].mutex, NULL) != 0)
+        return "locks cannot be made";
+    const char *trouble = make_all(&a, setup, kind);
+    for (unsigned round = 0; trouble == NULL && round < rounds; round++)
+        trouble = measure_round(&a, round);
+    if (trouble == NULL)
+        fill_rows(&a, rounds, rows, n_rows);
+    tamis_filter_free(a.subjects[PLAIN].filter);
+    tamis_shared_free(a.subjects[SHARED].shared);
+    free((void *)a.subjects[CALIBRATOR].lines);
+    free(a.reads);
+    free(a.fresh);
+    free(a.times);
+    return trouble;
+}

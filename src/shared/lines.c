@@ -1,0 +1,386 @@
+/* lines.c - one table that threads share, line by line
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shared/lines.h"
+
+#define REGIONS_MAX  64u
+#define REGION_LEAST 1024u /* lines, 64 KiB: a region's handle takes 3 KiB */
+
+/* ---- making ---- */
+
+bool tamis_i_lines_can(const tamis_filter *filter) {
+    return filter->links == NULL && tamis_i_words_are_atomic() &&
+           tamis_i_line_alone_can(filter->kind->line_alone, &filter->params);
+}
+
+unsigned tamis_i_lines_regions(const tamis_filter *filter, unsigned *shift) {
+    const uint64_t lines = filter->n_table / TAMIS_LINE_WORDS;
+    *shift = 0;
+    while ((uint64_t)REGION_LEAST >> *shift > 1 || (lines - 1) >> *shift >= REGIONS_MAX)
+        ++*shift;
+    return (unsigned)((lines - 1) >> *shift) + 1;
+}
+
+/* Entries that the stash of a region can take: twice its share, and some. */
+static uint64_t lines_region_stash(const tamis_shared *shared) {
+    const uint64_t all = shared->set->params.stash, share = 2 * all / shared->n + 64;
+    const uint64_t used = shared->set->state[TAMIS_I_STASH_USED];
+    return all == 0 ? 0 : share > used ? share : used;
+}
+
+tamis_status tamis_i_lines_begin(tamis_shared *shared) {
+    tamis_filter *const set = shared->set;
+    const tamis_allocator *const allocator = &shared->allocator;
+    const uint64_t stash = lines_region_stash(shared);
+    const uint64_t words = TAMIS_I_STATE_WORDS + tamis_i_stash_words(stash);
+    shared->bodies_size = (size_t)(shared->n * words) * sizeof(uint64_t);
+    shared->bodies = tamis_i_alloc_zeroed(allocator, shared->bodies_size);
+    if (shared->bodies == NULL)
+        return TAMIS_E_NOMEM;
+    for (unsigned i = 0; i < shared->n; i++) {
+        tamis_filter *region;
+        const tamis_status status =
+            tamis_i_filter_make(set->kind, &set->params, allocator, set->state, false, &region);
+        if (status != TAMIS_OK) {
+            tamis_i_lines_end(shared);
+            return status;
+        }
+        region->read_only = false;
+        region->state = shared->bodies + i * words;
+        tamis_i_stash_attach(&region->stash, region->state + TAMIS_I_STATE_WORDS,
+                             region->state + TAMIS_I_STASH_USED, stash);
+        tamis_i_filter_attach(region);
+        shared->gates[i].is.filter = region;
+    }
+    shared->glance = tamis_i_glance_for(set->features);
+    shared->alone = set->kind->line_alone;
+    const tamis_status status = tamis_i_lines_unpack(shared, set);
+    if (status != TAMIS_OK) { /* which cannot be: each stash has room for all entries */
+        tamis_i_lines_end(shared);
+        return status;
+    }
+    const uint64_t own = TAMIS_I_STATE_WORDS + tamis_i_stash_words(set->params.stash);
+    memset(set->state, 0, (size_t)own * sizeof(uint64_t));
+    return TAMIS_OK;
+}
+
+void tamis_i_lines_end(tamis_shared *shared) {
+    for (unsigned i = 0; i < shared->n; i++)
+        tamis_filter_free(shared->gates[i].is.filter);
+    tamis_i_free(&shared->allocator, shared->bodies, shared->bodies_size);
+}
+
+/* ---- one key ---- */
+
+static uint64_t *lines_at(const tamis_shared *shared, uint64_t line) {
+    return shared->set->table + TAMIS_LINE_WORDS * line;
+}
+
+/* The second look: is a copy that began at 'seen' whole, and the answer in it? */
+static inline bool lines_whole(tamis_i_gate *gate, unsigned seen, unsigned crowded) {
+    return ((seen & 1) | crowded |
+            (atomic_load_explicit(&gate->is.sequence, memory_order_relaxed) ^ seen)) == 0;
+}
+
+/* With the lock, and the stash. */
+TAMIS_APART bool lines_contains_locked(tamis_i_gate *gate, tamis_digest digest) {
+    const tamis_filter *const region = gate->is.filter;
+    tamis_i_lock_read(&gate->is.lock);
+    const bool present = region->kind->contains(region, digest);
+    tamis_i_unlock_read(&gate->is.lock);
+    return present;
+}
+
+/* A copy of a line.  Engines may read up to 7 bytes before a line, whatever they are. */
+typedef struct line_copy {
+    _Alignas(TAMIS_LINE_BYTES) uint64_t words[2 * TAMIS_LINE_WORDS];
+} line_copy;
+
+static inline uint64_t *lines_copy(line_copy *room) {
+    room->words[TAMIS_LINE_WORDS - 1] = 0;
+    return room->words + TAMIS_LINE_WORDS;
+}
+
+bool tamis_i_lines_contains(const tamis_shared *shared, tamis_digest digest) {
+    line_copy room;
+    uint64_t *const copy = lines_copy(&room);
+    const uint64_t line = shared->alone->number(shared->set, digest);
+    tamis_i_gate *const gate = tamis_i_gate_at(shared, (unsigned)(line >> shared->shift));
+    const unsigned seen = atomic_load_explicit(&gate->is.sequence, memory_order_acquire);
+    const unsigned crowded = atomic_load_explicit(&gate->is.crowded, memory_order_acquire);
+    shared->glance(lines_at(shared, line), copy);
+    if (TAMIS_UNLIKELY(!lines_whole(gate, seen, crowded)))
+        return lines_contains_locked(gate, digest);
+    return shared->alone->has(shared->set, digest, copy);
+}
+
+/* The two steps of the sequence.  Stores of words that follow the first are of the kind that it stays before.
+ * The last one also tells whether there are keys in the stash. */
+static inline void lines_open(tamis_i_gate *gate) {
+    const unsigned sequence = atomic_load_explicit(&gate->is.sequence, memory_order_relaxed);
+    atomic_store_explicit(&gate->is.sequence, sequence + 1, memory_order_relaxed);
+}
+
+static inline void lines_close(tamis_i_gate *gate) {
+    const unsigned sequence = atomic_load_explicit(&gate->is.sequence, memory_order_relaxed);
+    atomic_store_explicit(&gate->is.crowded, gate->is.filter->state[TAMIS_I_STASH_USED] != 0,
+                          memory_order_release);
+    atomic_store_explicit(&gate->is.sequence, sequence + 1, memory_order_release);
+}
+
+/* All words: which of them have changed is what a processor guesses wrong. */
+static inline void lines_write(uint64_t *at, const uint64_t *copy) {
+    for (unsigned i = 0; i < TAMIS_LINE_WORDS; i++)
+        tamis_i_word_write(at + i, copy[i]);
+}
+
+/* Write a line back. */
+static inline void lines_put(tamis_i_gate *gate, uint64_t *at, const uint64_t *copy) {
+    lines_open(gate);
+    lines_write(at, copy);
+    lines_close(gate);
+}
+
+tamis_status tamis_i_lines_insert(const tamis_shared *shared, tamis_i_gate *gate,
+                                  tamis_digest digest, bool *added) {
+    line_copy room;
+    uint64_t *const copy = lines_copy(&room);
+    uint64_t *const at = lines_at(shared, shared->alone->number(shared->set, digest));
+    shared->glance(at, copy);
+    const tamis_status status = shared->alone->insert(gate->is.filter, digest, copy, added);
+    if (status == TAMIS_OK)
+        lines_put(gate, at, copy);
+    return status;
+}
+
+tamis_status tamis_i_lines_remove(const tamis_shared *shared, tamis_i_gate *gate,
+                                  tamis_digest digest) {
+    line_copy room;
+    uint64_t *const copy = lines_copy(&room);
+    uint64_t *const at = lines_at(shared, shared->alone->number(shared->set, digest));
+    shared->glance(at, copy);
+    const tamis_status status = shared->alone->remove(gate->is.filter, digest, copy);
+    if (status == TAMIS_OK)
+        lines_put(gate, at, copy);
+    return status;
+}
+
+/* ---- groups ---- */
+
+/* The lines of a group are copied before it is worked off, and the group is told of the copies. */
+typedef struct group_watch {
+    tamis_i_watch watch; /* the first: the batch knows no more */
+    const tamis_shared *shared;
+    uint32_t torn; /* keys whose copies are not whole */
+    _Alignas(TAMIS_LINE_BYTES) uint64_t copies[TAMIS_I_GROUP][TAMIS_LINE_WORDS];
+} group_watch;
+
+static void lines_before_group(tamis_i_watch *watch, const tamis_i_group *group) {
+    group_watch *const w = (group_watch *)(void *)watch;
+    const tamis_shared *const shared = w->shared;
+    const uint64_t *const table = shared->set->table;
+    const unsigned shift = shared->shift;
+    tamis_i_glance *const glance = shared->glance;
+    uint64_t *lines[TAMIS_I_GROUP];
+    tamis_i_gate *gates[TAMIS_I_GROUP];
+    unsigned seen[TAMIS_I_GROUP], crowded[TAMIS_I_GROUP];
+    shared->alone->places(group, lines, false);
+    for (size_t i = 0; i < group->n; i++) {
+        const uint64_t line = (uint64_t)(lines[i] - table) / TAMIS_LINE_WORDS;
+        tamis_i_gate *const gate = tamis_i_gate_at(shared, (unsigned)(line >> shift));
+        gates[i] = gate;
+        seen[i] = atomic_load_explicit(&gate->is.sequence, memory_order_acquire);
+        crowded[i] = atomic_load_explicit(&gate->is.crowded, memory_order_acquire);
+        glance(lines[i], w->copies[i]);
+        lines[i] = w->copies[i];
+    }
+    w->torn = 0;
+    for (size_t i = 0; i < group->n; i++)
+        w->torn |= (uint32_t)!lines_whole(gates[i], seen[i], crowded[i]) << i;
+    shared->alone->places(group, lines, true);
+    if (TAMIS_UNLIKELY(w->torn != 0)) /* what is torn must not be looked at */
+        for (size_t i = 0; i < group->n; i++)
+            if ((w->torn >> i & 1) != 0)
+                memset(w->copies[i], 0, sizeof w->copies[i]);
+}
+
+static void lines_after_group(tamis_i_watch *watch, const tamis_i_group *group, bool *present) {
+    const group_watch *const w = (const group_watch *)(const void *)watch;
+    if (TAMIS_LIKELY(w->torn == 0))
+        return;
+    for (size_t i = 0; i < group->n; i++)
+        if ((w->torn >> i & 1) != 0)
+            present[i] = lines_contains_locked(tamis_i_gate_of(w->shared, group->digests[i]),
+                                               group->digests[i]);
+}
+
+size_t tamis_i_lines_contains_many(const tamis_shared *shared, tamis_i_keys_form form,
+                                   const void *array, size_t n, bool *present) {
+    group_watch w;
+    w.watch = (tamis_i_watch){.before = lines_before_group, .after = lines_after_group};
+    w.shared = shared;
+    w.torn = 0;
+    return tamis_i_batch_contains_watched(shared->set, form, array, n, present, &w.watch);
+}
+
+/* A group whose keys are to be inserted.  Keys of one line get one copy of it, so that each sees what those
+ * before it have done. */
+typedef struct insert_watch {
+    tamis_i_watch watch;
+    const tamis_shared *shared;
+    tamis_i_gate *gate;
+    size_t n; /* different lines */
+    uint64_t *lines[TAMIS_I_GROUP];
+    _Alignas(TAMIS_LINE_BYTES) uint64_t copies[TAMIS_I_GROUP][TAMIS_LINE_WORDS];
+} insert_watch;
+
+/* The copy of a line: one that there is, or a new one.  'first' is 0 if there is none for any line with the
+ * same last bits of its number. */
+static size_t lines_copy_of(insert_watch *w, uint64_t *line, uint8_t *first) {
+    if (*first != 0) {
+        for (size_t i = 0; i < w->n; i++)
+            if (w->lines[i] == line)
+                return i;
+    }
+    const size_t number = w->n++;
+    w->lines[number] = line;
+    w->shared->glance(line, w->copies[number]);
+    *first = 1;
+    return number;
+}
+
+static void lines_before_insert(tamis_i_watch *watch, const tamis_i_group *group) {
+    insert_watch *const w = (insert_watch *)(void *)watch;
+    uint64_t *lines[TAMIS_I_GROUP];
+    uint8_t first[64] = {0};
+    w->n = 0;
+    w->shared->alone->places(group, lines, false);
+    for (size_t i = 0; i < group->n; i++) {
+        const size_t bits = (size_t)((uintptr_t)lines[i] / TAMIS_LINE_BYTES % sizeof first);
+        lines[i] = w->copies[lines_copy_of(w, lines[i], &first[bits])];
+    }
+    w->shared->alone->places(group, lines, true);
+}
+
+static void lines_after_insert(tamis_i_watch *watch, const tamis_i_group *group, bool *added) {
+    insert_watch *const w = (insert_watch *)(void *)watch;
+    (void)group;
+    (void)added;
+    lines_open(w->gate);
+    for (size_t i = 0; i < w->n; i++)
+        lines_write(w->lines[i], w->copies[i]);
+    lines_close(w->gate);
+}
+
+tamis_status tamis_i_lines_insert_run(const tamis_shared *shared, tamis_i_gate *gate,
+                                      const tamis_digest *digests, size_t n, bool *added,
+                                      size_t *done) {
+    insert_watch w;
+    w.watch = (tamis_i_watch){.before = lines_before_insert, .after = lines_after_insert};
+    w.shared = shared;
+    w.gate = gate;
+    return tamis_i_batch_insert_watched(gate->is.filter, TAMIS_I_KEYS_DIGESTS, digests, n, added,
+                                        done, &w.watch);
+}
+
+/* ---- the whole ---- */
+
+/* The states of all regions, added up. */
+static void lines_add_states(const tamis_shared *shared, uint64_t *state) {
+    memset(state, 0, TAMIS_I_STATE_WORDS * sizeof *state);
+    for (unsigned i = 0; i < shared->n; i++)
+        for (unsigned j = 0; j < TAMIS_I_STATE_WORDS; j++)
+            state[j] += tamis_i_gate_at(shared, i)->is.filter->state[j];
+}
+
+void tamis_i_lines_handle(const tamis_shared *shared, tamis_filter *handle, uint64_t *state) {
+    *handle = *shared->set;
+    lines_add_states(shared, state);
+    handle->state = state;
+}
+
+uint64_t tamis_i_lines_stash(const tamis_shared *shared) {
+    uint64_t used = 0;
+    for (unsigned i = 0; i < shared->n; i++)
+        used += tamis_i_gate_at(shared, i)->is.filter->state[TAMIS_I_STASH_USED];
+    const uint64_t room = shared->set->params.stash;
+    return used > room ? used : room;
+}
+
+static tamis_status lines_add_stash(tamis_i_stash *to, const tamis_i_stash *from) {
+    tamis_digest digest;
+    uint64_t at = 0, copies;
+    tamis_status status = TAMIS_OK;
+    while (status == TAMIS_OK && tamis_i_stash_next(from, &at, &digest, &copies))
+        status = tamis_i_stash_add(to, digest, (unsigned)copies);
+    return status;
+}
+
+tamis_status tamis_i_lines_pack(const tamis_shared *shared, tamis_filter *to) {
+    const uint64_t own = to->n_body - to->n_table;
+    memset(to->state, 0, (size_t)own * sizeof(uint64_t));
+    memcpy(to->table, shared->set->table, (size_t)to->n_table * sizeof(uint64_t));
+    to->key_form = shared->set->key_form;
+    tamis_status status = TAMIS_OK;
+    for (unsigned i = 0; status == TAMIS_OK && i < shared->n; i++)
+        status = lines_add_stash(&to->stash, &tamis_i_gate_at(shared, i)->is.filter->stash);
+    uint64_t state[TAMIS_I_STATE_WORDS];
+    lines_add_states(shared, state);
+    for (unsigned j = 0; j < TAMIS_I_STATE_WORDS; j++)
+        if (j != TAMIS_I_STASH_USED)
+            to->state[j] = state[j];
+    return status;
+}
+
+/* Is there room for the entries of a stash in those of the regions? */
+static bool lines_stashes_fit(const tamis_shared *shared, const tamis_i_stash *from) {
+    uint64_t entries[REGIONS_MAX] = {0}, at = 0, copies;
+    tamis_digest digest;
+    while (tamis_i_stash_next(from, &at, &digest, &copies)) {
+        const unsigned number = tamis_i_shared_number(shared, digest);
+        if (++entries[number] > tamis_i_gate_at(shared, number)->is.filter->stash.capacity)
+            return false;
+    }
+    return true;
+}
+
+/* Give the regions the state and the stash of 'from', or nothing.  The first has the counts of all; those of
+ * others may go below 0, and the sum is right. */
+static tamis_status lines_unpack_states(tamis_shared *shared, const tamis_filter *from) {
+    for (unsigned i = 0; i < shared->n; i++) {
+        tamis_filter *const region = tamis_i_gate_at(shared, i)->is.filter;
+        const uint64_t words = TAMIS_I_STATE_WORDS + tamis_i_stash_words(region->stash.capacity);
+        memset(region->state, 0, (size_t)words * sizeof(uint64_t));
+    }
+    if (from == NULL)
+        return TAMIS_OK;
+    tamis_digest digest;
+    tamis_status status = TAMIS_OK;
+    uint64_t at = 0, copies;
+    while (status == TAMIS_OK && tamis_i_stash_next(&from->stash, &at, &digest, &copies))
+        status = tamis_i_stash_add(&tamis_i_gate_of(shared, digest)->is.filter->stash, digest,
+                                   (unsigned)copies);
+    uint64_t *const state = tamis_i_gate_at(shared, 0)->is.filter->state;
+    for (unsigned j = 0; j < TAMIS_I_STATE_WORDS; j++)
+        state[j] = j == TAMIS_I_STASH_USED ? state[j] : from->state[j];
+    return status;
+}
+
+/* The sequences are odd all the time: to readers, who then wait for the locks, it is one change. */
+tamis_status tamis_i_lines_unpack(tamis_shared *shared, const tamis_filter *from) {
+    static const uint64_t empty[TAMIS_LINE_WORDS] = {0};
+    if (from != NULL && !lines_stashes_fit(shared, &from->stash))
+        return TAMIS_E_FULL;
+    for (unsigned i = 0; i < shared->n; i++)
+        lines_open(tamis_i_gate_at(shared, i));
+    const tamis_status status = lines_unpack_states(shared, from);
+    const uint64_t lines = shared->set->n_table / TAMIS_LINE_WORDS;
+    if (from != shared->set)
+        for (uint64_t line = 0; line < lines; line++)
+            lines_write(lines_at(shared, line),
+                        from == NULL ? empty : from->table + TAMIS_LINE_WORDS * line);
+    for (unsigned i = 0; i < shared->n; i++)
+        lines_close(tamis_i_gate_at(shared, i));
+    return status;
+}
