@@ -11,11 +11,13 @@
  */
 extern "C" {
 #include "bench/bench.h"
+#include "bench/tasks.h"
 
 #include <tamis/model.h>
 }
 
 #include <cmath>
+#include <cstring>
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
 #include <memory>
@@ -117,4 +119,27 @@ extern "C" {
 extern const bench_engine bench_engine_leveldb;
 const bench_engine bench_engine_leveldb = {
     create, destroy, clear, {nullptr, nullptr, insert}, {}, {query, nullptr, nullptr}};
+
+size_t bench_leveldb_build(const tamis_bytes *keys, size_t n, unsigned char *out, size_t room) {
+    static const std::unique_ptr<const leveldb::FilterPolicy> policy(
+        leveldb::NewBloomFilterPolicy(10));
+    static std::vector<leveldb::Slice> slices;
+    static std::string made;
+    slices.clear();
+    for (size_t i = 0; i < n; i++)
+        slices.push_back(leveldb::Slice(static_cast<const char *>(keys[i].data), keys[i].size));
+    made.clear();
+    policy->CreateFilter(slices.data(), static_cast<int>(n), &made);
+    if (made.size() > room)
+        return 0;
+    memcpy(out, made.data(), made.size());
+    return made.size();
+}
+
+bool bench_leveldb_contains(const unsigned char *bytes, size_t size, tamis_bytes key) {
+    static const std::unique_ptr<const leveldb::FilterPolicy> policy(
+        leveldb::NewBloomFilterPolicy(10));
+    return policy->KeyMayMatch(leveldb::Slice(static_cast<const char *>(key.data), key.size),
+                               leveldb::Slice(reinterpret_cast<const char *>(bytes), size));
+}
 }
