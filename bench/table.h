@@ -72,7 +72,8 @@ size_t table_run(const table_setup *setup, table_row *rows);
 /* Key and value number i. */
 void table_item(uint64_t i, unsigned char key[TABLE_KEY], unsigned char value[TABLE_VALUE]);
 
-extern const keeper table_keeper_direct, table_keeper_mapped, table_keeper_open_addressing;
+extern const keeper table_keeper_direct, table_keeper_mapped, table_keeper_slots;
+extern const keeper table_keeper_open_addressing;
 #ifdef TAMIS_PEER_SQLITE
 extern const keeper table_keeper_sqlite;
 #endif

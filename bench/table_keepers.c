@@ -1,8 +1,8 @@
 /* table_keepers.c - our table, read without the cache and mapped, and a plain open-addressing table
  *
  * The open-addressing table has the same slots of 40 bytes, whole in sectors, and the same number of
- * them as ours: 6.6 per item.  Linear probing then nearly always ends in the sector where it begins.
- * So a lookup, found or not, is one read, with no fast memory at all.
+ * them as our table of slots: 6.6 per item.  Linear probing then nearly always ends in the sector where
+ * it begins.  So a lookup, found or not, is one read, with no fast memory at all.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,16 +19,19 @@
 
 /* ---- tamis ---- */
 
-static const char *tamis_create(kept *table) {
+/* A new table: of pages, or of slots for n items. */
+static const char *tamis_create(kept *table, bool slots) {
     tamis_table_params params;
     tamis_table_options options;
     const char *reason = NULL;
     tamis_table *own = NULL;
     tamis_table_params_init(&params);
     tamis_table_options_init(&options);
-    params.capacity = table->n;
-    params.key_max = TABLE_KEY;
-    params.value_max = TABLE_VALUE;
+    if (slots) {
+        params.capacity = table->n;
+        params.key_max = TABLE_KEY;
+        params.value_max = TABLE_VALUE;
+    }
     if (tamis_table_create_file(table->path, &params, &options, NULL, &own, &reason) != TAMIS_OK)
         return reason;
     table->own = own;
@@ -57,7 +60,11 @@ static const char *tamis_open(kept *table, tamis_table_io io) {
 }
 
 static const char *tamis_open_direct(kept *table, bool write) {
-    return write ? tamis_create(table) : tamis_open(table, TAMIS_TABLE_DIRECT);
+    return write ? tamis_create(table, false) : tamis_open(table, TAMIS_TABLE_DIRECT);
+}
+
+static const char *tamis_open_slots(kept *table, bool write) {
+    return write ? tamis_create(table, true) : tamis_open(table, TAMIS_TABLE_MAP);
 }
 
 static const char *tamis_open_mapped(kept *table, bool write) {
@@ -106,6 +113,15 @@ const keeper table_keeper_mapped = {.name = "tamis, mapped",
                                     .close = tamis_end,
                                     .fast_bytes = tamis_fast,
                                     .reads = tamis_reads};
+
+const keeper table_keeper_slots = {.name = "tamis, slots, mapped",
+                                   .put = tamis_put,
+                                   .finish = tamis_finish,
+                                   .open = tamis_open_slots,
+                                   .get = tamis_get,
+                                   .close = tamis_end,
+                                   .fast_bytes = tamis_fast,
+                                   .reads = tamis_reads};
 
 /* ---- open addressing ---- */
 

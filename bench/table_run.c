@@ -200,7 +200,8 @@ static void measure(kept *table, const table_setup *setup, table_row *row) {
 
 size_t table_run(const table_setup *setup, table_row *rows) {
     const keeper *const keepers[] = {
-        &table_keeper_direct, &table_keeper_mapped, &table_keeper_open_addressing,
+        &table_keeper_direct, &table_keeper_mapped,
+        &table_keeper_slots,  &table_keeper_open_addressing,
 #ifdef TAMIS_PEER_SQLITE
         &table_keeper_sqlite,
 #endif
@@ -208,7 +209,7 @@ size_t table_run(const table_setup *setup, table_row *rows) {
         &table_keeper_lmdb,
 #endif
     };
-    const size_t n = setup->peers ? sizeof keepers / sizeof keepers[0] : 2;
+    const size_t n = setup->peers ? sizeof keepers / sizeof keepers[0] : 3;
     char path[4096];
     snprintf(path, sizeof path, "%s/tamis-bench-%ld", setup->directory, (long)getpid());
     const char *unfilled = NULL;

@@ -5,12 +5,13 @@
 #include "cli/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char table_help[] =
     "usage: tamis table plan    -n N [OPTION...]             say what a table will cost\n"
-    "       tamis table create  -n N [OPTION...] TABLE       make an empty table\n"
+    "       tamis table create  [OPTION...] TABLE            make an empty table\n"
     "       tamis table put     [OPTION...] TABLE [FILE...]  store items: KEY, tab, VALUE\n"
     "       tamis table get     [OPTION...] TABLE [FILE...]  find keys: KEY, tab, VALUE\n"
     "       tamis table delete  [OPTION...] TABLE [FILE...]  delete keys\n"
@@ -23,12 +24,13 @@ const char table_help[] =
     "key\n"
     "that is not.  Keys and items come one per line from the files or standard input.\n\n"
     "Of plan and create:\n"
-    "  -n N                items that it is made for\n"
-    "  -p RATE             error rate of the summary (0.006)\n"
+    "  -n N                items that a table with slots is made for.  Without it the table has\n"
+    "                      pages: it grows, and takes items of any size up to 1000 bytes\n"
+    "  -p RATE             error rate of the summary (0.006; pages: 0.0024)\n"
     "      --odds P        odds that any item finds no place or is looked for in a wrong one "
     "(1e-9)\n"
     "      --summary S     multiple, single, interpolation, multiple-counting, single-counting\n"
-    "      --bucket B      slots of a bucket, 1 to 4 (1)\n"
+    "      --bucket B      slots of a bucket, 1 to 4 (1), or 'page'\n"
     "      --slots X       slots per item (6, 4, 3, 2.5 for buckets of 1 to 4)\n"
     "      --no-deletes    items will never be deleted\n"
     "      --key-max K     longest key in bytes (32)\n"
@@ -47,7 +49,7 @@ const char table_help[] =
     "  -v, --invert        print the keys that are not there\n"
     "  -c, --count         print only how many\n"
     "Of rebuild:\n"
-    "      --repair        empty damaged slots first, and say how many\n"
+    "      --repair        empty damaged slots or pages first, and say how many\n"
     "Of plan, info, verify and bench:\n"
     "      --json          as a JSON object\n"
     "Of bench:\n"
@@ -62,10 +64,16 @@ const char table_help[] =
 tamis_table *table_open(const char *command, const char *path, const tamis_table_options *options) {
     const char *reason = "";
     tamis_table *table = NULL;
-    if (tamis_table_open(path, options, NULL, &table, &reason) == TAMIS_OK)
-        return table;
-    complain(command, "%s: %s", path, reason);
-    return NULL;
+    if (tamis_table_open(path, options, NULL, &table, &reason) != TAMIS_OK) {
+        complain(command, "%s: %s", path, reason);
+        return NULL;
+    }
+    tamis_table_state info;
+    tamis_table_state_init(&info);
+    if (tamis_table_info(table, &info) == TAMIS_OK && info.dropped > 0)
+        complain(command, "%s: %" PRIu64 " changes that were not synced are lost", path,
+                 info.dropped);
+    return table;
 }
 
 bool table_close(const char *command, const char *path, tamis_table *table) {
@@ -106,6 +114,7 @@ typedef struct create_options {
     uint64_t key_max, value_max, stash;
     hash_seed seed;
     tamis_hash_id hash;
+    bool slots; /* an option that only a table with slots has was given */
     bool json;
 } create_options;
 
@@ -126,6 +135,8 @@ static bool create_option(const char *command, int option, void *context) {
     create_options *const chosen = context;
     tamis_table_need *const need = &chosen->need;
 
+    chosen->slots = chosen->slots || option == OPT_ODDS || option == OPT_SLOTS ||
+                    option == OPT_SUMMARY || option == OPT_NO_DELETES || option == OPT_STASH;
     switch (option) {
     case 'n':
         return option_count(command, "-n", optarg, TAMIS_CAPACITY_MAX, &need->n);
@@ -138,6 +149,10 @@ static bool create_option(const char *command, int option, void *context) {
     case OPT_SUMMARY:
         return option_summary(command, optarg, &need->summary);
     case OPT_BUCKET:
+        if (strcmp(optarg, "page") == 0) {
+            need->bucket = TAMIS_TABLE_PAGE;
+            return true;
+        }
         return option_count(command, "--bucket", optarg, TAMIS_TABLE_BUCKET_MAX, &need->bucket);
     case OPT_NO_DELETES:
         return option_flag(&need->no_deletes);
@@ -162,6 +177,11 @@ static bool create_option(const char *command, int option, void *context) {
     }
 }
 
+/* Nothing says how many slots a bucket has. */
+static bool need_bucket_is_open(const create_options *chosen) {
+    return chosen->need.bucket == 0 && !chosen->slots;
+}
+
 /* The options of plan and create, and the plan.  EXIT_YES to go on. */
 static int make_plan(int argc, char **argv, create_options *chosen, tamis_table_plan *plan) {
     static const struct option options[] = {{"odds", required_argument, NULL, OPT_ODDS},
@@ -179,29 +199,37 @@ static int make_plan(int argc, char **argv, create_options *chosen, tamis_table_
     const command_line line = {"n:p:", options, table_help, create_option};
 
     memset(chosen, 0, sizeof *chosen);
-    chosen->key_max = chosen->value_max = 32;
+    chosen->value_max = UINT64_MAX;
     tamis_table_need_init(&chosen->need);
     const int code = options_read(argc, argv, &line, chosen);
     if (code != GO_ON)
         return code;
-    if (chosen->need.n == 0)
+    if (chosen->need.n == 0 && need_bucket_is_open(chosen))
+        chosen->need.bucket = TAMIS_TABLE_PAGE;
+    const bool pages = chosen->need.bucket == TAMIS_TABLE_PAGE;
+    if (pages && chosen->slots)
+        return complain(argv[0], "this option is for tables with slots (-n), not with pages");
+    if (chosen->need.n == 0 && !pages)
         return complain(argv[0], "how many items? (-n)");
     tamis_table_plan_init(plan);
     tamis_status status = tamis_table_plan_make(&chosen->need, plan);
     if (status != TAMIS_OK)
         return complain(argv[0], "there is no such table: %s", tamis_status_text(status));
-    plan->params.key_max = chosen->key_max;
-    plan->params.value_max = chosen->value_max;
+    if (!pages) {
+        plan->params.key_max = chosen->key_max == 0 ? 32 : chosen->key_max;
+        plan->params.value_max = chosen->value_max == UINT64_MAX ? 32 : chosen->value_max;
+    }
     plan->params.stash = chosen->stash;
     plan->params.hash = chosen->hash;
     plan->params.seed = chosen->seed.low;
     plan->params.seed_high = chosen->seed.high;
     status = tamis_table_complete(&plan->params);
     if (status != TAMIS_OK)
-        return complain(argv[0],
-                        "the table cannot be made: %s (a bucket has at most 4096 bytes, and 8 "
-                        "more than key and value per slot)",
-                        tamis_status_text(status));
+        return complain(
+            argv[0],
+            "the table cannot be made: %s (a bucket of slots has at most 4096 bytes, and 8 "
+            "more than key and value per slot)",
+            tamis_status_text(status));
     return EXIT_YES;
 }
 
@@ -242,6 +270,43 @@ static void print_list(const char *name, const uint64_t *list, uint64_t n) {
     putchar('\n');
 }
 
+/* A plan of pages.  They are 90 % full on average (docs/table.md); beside its bytes an item takes one, and
+ * two more if sizes differ; a page has 24 bytes in the index, and its filter room for a 16th more. */
+static void plan_pages(const create_options *chosen, const tamis_table_plan *plan) {
+    const double n = (double)plan->params.capacity;
+    const double key = chosen->key_max == 0 ? 32 : (double)chosen->key_max;
+    const double value = chosen->value_max == UINT64_MAX ? 32 : (double)chosen->value_max;
+    const double pages = ceil(n * (key + value + 3) / (0.9 * 4080));
+    const double filters = (double)plan->summary_bits / 8 * 17 / 16, index = 24 * pages;
+    const double file = 4096 * ceil(pages * (1 + 16.0 / 4096 / 0.75) + filters / 4096 + 5);
+    if (chosen->json) {
+        json j;
+        json_start(&j, stdout);
+        json_open(&j, NULL, '{', false);
+        json_u64(&j, "capacity", plan->params.capacity);
+        json_text(&j, "bucket", "page");
+        json_real(&j, "pages", pages);
+        json_real(&j, "file_bytes", file);
+        json_real(&j, "slow_bytes_per_item", file / n);
+        json_real(&j, "fast_bytes", filters + index);
+        json_real(&j, "fast_bits_per_item", 8 * (filters + index) / n);
+        json_real(&j, "fpr", plan->fpr);
+        json_close(&j);
+        json_end(&j);
+        return;
+    }
+    char text[TEXT_NUMBER];
+    printf("items           %s", text_count(plan->params.capacity, text));
+    printf(", keys of %.0f and values of %.0f bytes\n", key, value);
+    printf("pages           about %s\n", text_count((uint64_t)pages, text));
+    printf("file            about %s", text_bytes((uint64_t)file, text));
+    printf(", %.1f bytes per item\n", file / n);
+    printf("fast memory     about %s", text_bytes((uint64_t)(filters + index), text));
+    printf(", %.1f bits per item: filters %.1f, index %.1f\n", 8 * (filters + index) / n,
+           8 * filters / n, 8 * index / n);
+    printf("error rate      at most %.3g\n", plan->fpr);
+}
+
 static int table_plan(int argc, char **argv) {
     create_options chosen = {0};
     tamis_table_plan plan = {0};
@@ -251,6 +316,12 @@ static int table_plan(int argc, char **argv) {
     if (optind != argc)
         return complain(argv[0], "'%s' is too much", argv[optind]);
     const tamis_table_params *const params = &plan.params;
+    if (params->bucket == TAMIS_TABLE_PAGE) {
+        if (params->capacity == 0)
+            return complain(argv[0], "how many items? (-n)");
+        plan_pages(&chosen, &plan);
+        return EXIT_YES;
+    }
     const uint64_t slots = slots_of(params);
     const double n = (double)params->capacity;
     /* one bit per slot, and one more where deleted items wait for a rebuild */
@@ -282,6 +353,9 @@ static int table_plan(int argc, char **argv) {
     printf("slots           %s", text_count(slots, text));
     printf(", %.2f per item, %" PRIu64 " bytes each\n", (double)slots / n,
            8 + params->key_max + params->value_max);
+    printf(
+        "file            about %s\n",
+        text_bytes(slots * (8 + params->key_max + params->value_max) + (uint64_t)(bits / 8), text));
     print_list("sub-tables", params->buckets, params->n_levels);
     printf("fast memory     %.2f bytes per item: summary %.2f, bits of slots %.2f\n", bits / n / 8,
            (double)plan.summary_bits / n / 8, slot_bits / n / 8);
@@ -345,9 +419,29 @@ static void info_json(const char *path, const tamis_table_state *info) {
     json_end(&j);
 }
 
+static void info_pages(const char *path, const tamis_table_state *info) {
+    const tamis_table_params *const params = &info->params;
+    char text[TEXT_NUMBER], seed[TEXT_SEED];
+    printf("file            %s\n", path);
+    printf("items           %s\n", text_count(info->count, text));
+    printf("pages           %s\n", text_count(info->slots, text));
+    printf("hash            %s\n", tamis_hash_name(params->hash));
+    printf("seed            %s\n", text_seed((hash_seed){params->seed, params->seed_high}, seed));
+    printf("file size       %s\n", text_bytes(info->slow_bytes, text));
+    printf("fast memory     %s filters", text_bytes(info->summary_bytes, text));
+    printf(", %s index\n", text_bytes(info->bit_bytes, text));
+    printf("error rate      %.3g\n", info->fpr);
+    if (info->recovered)
+        printf("not closed      the filters were made anew\n");
+}
+
 static void info_text(const char *path, const tamis_table_state *info) {
     const tamis_table_params *const params = &info->params;
     char text[TEXT_NUMBER], seed[TEXT_SEED];
+    if (params->bucket == TAMIS_TABLE_PAGE) {
+        info_pages(path, info);
+        return;
+    }
     printf("file            %s\n", path);
     printf("summary         %s\n", tamis_summary_name(params->summary));
     printf("items           %s", text_count(info->count, text));
@@ -473,8 +567,12 @@ static int table_rebuild(int argc, char **argv) {
     if (status != TAMIS_OK || !known)
         return complain(argv[0], "%s: %s", path, tamis_status_text(status));
     if (info.damaged > 0)
-        complain(argv[0], "%s: %" PRIu64 " damaged slots were emptied", path, info.damaged);
-    printf("%" PRIu64 " items, %" PRIu64 " moved\n", info.count, stats.moves);
+        complain(argv[0], "%s: %" PRIu64 " damaged %s were emptied", path, info.damaged,
+                 info.params.bucket == TAMIS_TABLE_PAGE ? "pages" : "slots");
+    if (info.params.bucket == TAMIS_TABLE_PAGE)
+        printf("%" PRIu64 " items in %" PRIu64 " pages\n", info.count, info.slots);
+    else
+        printf("%" PRIu64 " items, %" PRIu64 " moved\n", info.count, stats.moves);
     return EXIT_YES;
 }
 

@@ -160,6 +160,10 @@ static int complain_line(const char *command, const key_reader *reader, uint64_t
     tamis_table_state_init(&info);
     if (status == TAMIS_E_ARGUMENT && tamis_table_info(table, &info) == TAMIS_OK) {
         const bool key = it->key_size > info.params.key_max;
+        if (!key && it->value_size <= info.params.value_max)
+            return complain(
+                command, "%s: line %" PRIu64 ": key and value together are longer than %d bytes%s",
+                reader->name, line, TAMIS_TABLE_PAGE_ITEM_MAX, before);
         return complain(command, "%s: line %" PRIu64 ": the %s is longer than %" PRIu64 " bytes%s",
                         reader->name, line, key ? "key" : "value",
                         key ? info.params.key_max : info.params.value_max, before);
@@ -169,7 +173,7 @@ static int complain_line(const char *command, const key_reader *reader, uint64_t
                         "%s: line %" PRIu64 ": the table is full (it holds %" PRIu64 " items)%s",
                         reader->name, line, tamis_table_count(table), before);
     return complain(command, "%s: line %" PRIu64 ": %s%s", reader->name, line,
-                    status == TAMIS_E_FORMAT ? "a damaged slot was met" : tamis_status_text(status),
+                    status == TAMIS_E_FORMAT ? "a damaged item was met" : tamis_status_text(status),
                     before);
 }
 
@@ -328,7 +332,7 @@ int table_dump(int argc, char **argv) {
     }
     if (status != TAMIS_OK && status != TAMIS_E_NOT_FOUND)
         code = complain(argv[0], "%s: %s", chosen.path,
-                        status == TAMIS_E_FORMAT ? "a damaged slot was met"
+                        status == TAMIS_E_FORMAT ? "a damaged item was met"
                                                  : tamis_status_text(status));
     return table_close(argv[0], chosen.path, table) ? code : EXIT_TROUBLE;
 }

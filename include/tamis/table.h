@@ -1,17 +1,14 @@
 /* table.h - exact tables: one slow read per hit, almost none per miss
  *
  * A tamis_table maps keys to values, exactly.  Its items are in slow memory: in one file, or in the
- * memory of the process.  In fast memory it keeps a summary, a few bytes per item, which tells in which
- * of a few possible places an item is.  So a key that is there costs one read of slow memory, and a key
- * that is not there costs almost none; there are no chains, and items are never moved to make room.
+ * memory of the process.  In fast memory it keeps a summary, two bytes per item or a few more, which tells
+ * where an item is.  So a key that is there costs one read of slow memory, and a key that is not there costs
+ * almost none.
  *
  *     tamis_table_params params;
  *     tamis_table_params_init(&params);
- *     params.capacity = 1000;
- *     params.key_max = 16;
- *     params.value_max = 8;
  *     tamis_table *table;
- *     if (tamis_table_create(&params, NULL, &table) == TAMIS_OK) {
+ *     if (tamis_table_create_file("prices.tab", &params, NULL, NULL, &table, NULL) == TAMIS_OK) {
  *         char value[8];
  *         size_t size;
  *         if (tamis_table_put(table, "apple", 5, "red", 3, NULL) == TAMIS_OK &&
@@ -20,27 +17,35 @@
  *         status = tamis_table_close(table);
  *     }
  *
- * How it works: a row of sub-tables, each smaller than the one before.  A key has one bucket in each, and
- * goes to the first that has a free slot.  If there is none, which has been made as improbable as you
- * like, it goes to the stash, a small exact list.
+ * There are two layouts:
+ *
+ *  - Pages, the default.  A page of 4096 bytes has all items whose hash is in an interval.  Full pages are
+ *    filled anew together with their neighbours, so that the table grows by a page at a time.  Items have
+ *    any size up to TAMIS_TABLE_PAGE_ITEM_MAX and cost what they are long.
+ *  - Slots, for a fixed number of items of a fixed size, after the paper: a row of sub-tables, each smaller
+ *    than the one before.  A key has one bucket in each, and goes to the first that has a free slot.  If
+ *    there is none, which has been made as improbable as you like, it goes to the stash, a small exact list.
+ *    Give capacity, key_max and value_max, and how many slots a bucket has if it is not one.
  *
  * Read this first:
  *
  *  - Answers are exact, always.  If the summary is wrong about a key, the other places are looked at.
  *    That costs reads, never an answer.
- *  - Two kinds of deletion.  With the summaries 'multiple' and 'single', which cannot forget a key, the slot
- *    of a deleted item is emptied at once but not used again before tamis_table_rebuild has made a new
- *    summary, in steps as small as you like.  The others, 'interpolation', 'multiple-counting' and
- *    'single-counting', forget at once; they need more fast memory.
  *  - A process that is killed, at any moment, loses nothing that a call had acknowledged, and nothing
  *    deleted comes back.  What a failure of power or of the system may lose is chosen by tamis_sync.
+ *  - With slots there are two kinds of deletion.  With the summaries 'multiple' and 'single', which cannot
+ *    forget a key, the slot of a deleted item is emptied at once but not used again before
+ *    tamis_table_rebuild has made a new summary, in steps as small as you like.  The others,
+ *    'interpolation', 'multiple-counting' and 'single-counting', forget at once; they need more fast memory.
+ *    Pages need no rebuild; it makes a table that has become smaller as dense as one that grows.
  *  - One process at a time may have a table file open for changes, and then no other has it open at all:
  *    TAMIS_E_LOCKED.  Any number may have it open for reading.  The lock is advisory: programs that
  *    do not know it are not held back, and one that cuts off the file while it is mapped ends the reader.
  *  - Threads: any number of threads may read a table (calls with a const pointer) at the same time; the
  *    counts of tamis_table_stats may then miss some reads.  A call that changes it needs it for itself.
- *  - put, get and delete do not allocate.  A call that fails leaves everything as it was before, but for
- *    TAMIS_E_IO: see tamis_table_put.
+ *  - get does not allocate.  With slots, put and delete do not either; with pages they may, and return
+ *    TAMIS_E_NOMEM.  A call that fails leaves everything as it was before, but for TAMIS_E_IO: see
+ *    tamis_table_put.
  *
  * After Kirsch and Mitzenmacher, "Simple Summaries for Hashing With Choices", IEEE/ACM Transactions on
  * Networking 16(1), 2008.
@@ -81,27 +86,35 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_summary_parse(const char *name,
 #define TAMIS_TABLE_LEVELS_MAX 16
 #define TAMIS_TABLE_BUCKET_MAX 4
 
+/* As 'bucket': a bucket is a page of 4096 bytes with as many items as fit.  Such a table grows. */
+#define TAMIS_TABLE_PAGE 4096
+
+/* Longest item of a page table, key and value together. */
+#define TAMIS_TABLE_PAGE_ITEM_MAX 1000
+
 /* Exact parameters of a table.  Zero means the default unless it says otherwise.  The members from
  * n_levels to counter_bits belong together: leave n_levels 0 and all of them are planned for the
  * capacity, with the summary that was asked for; else all that the summary uses must be given.  This
  * struct is complete and does not grow. */
 typedef struct tamis_table_params {
     size_t struct_size;
-    uint64_t capacity;  /* items that it is made for, 1 to 2^40; required */
+    uint64_t capacity;  /* items that it is made for, 1 to 2^40; required, but not for pages */
     uint64_t seed;      /* of the hash; 0: a random one is chosen, if seed_high is 0 too */
     uint64_t seed_high; /* its upper 64 bits; 0 for TAMIS_HASH_XXH3 */
     tamis_hash_id hash; /* of keys */
-    uint64_t key_max;   /* longest key in bytes, at least 1; required */
-    uint64_t value_max; /* longest value in bytes; 0: there are no values */
-    uint64_t bucket;    /* slots of a bucket, 1 to 4, together at most 4096 bytes; default 1 */
-    uint64_t stash;     /* items that the stash can take; default 32 and 1 per 10,000 of capacity */
+    uint64_t key_max;   /* longest key in bytes, at least 1; required, but not for pages */
+    uint64_t value_max; /* longest value in bytes; 0: there are no values; for pages: any */
+    uint64_t bucket; /* slots of a bucket, 1 to 4, together at most 4096 bytes; or TAMIS_TABLE_PAGE.
+                         * By default 1 if key_max is given, else TAMIS_TABLE_PAGE */
+    uint64_t stash;  /* items that the stash can take; default 32 and 1 per 10,000 of capacity */
     uint64_t rebuild_permille; /* rebuild_due at so many deleted slots per 1000 of capacity; 100 */
     tamis_summary summary;
-    uint64_t n_levels;                        /* sub-tables, 1 to TAMIS_TABLE_LEVELS_MAX */
-    uint64_t buckets[TAMIS_TABLE_LEVELS_MAX]; /* of each sub-table */
-    uint64_t string_bits;                     /* interpolation: of a string */
-    uint64_t cells[TAMIS_TABLE_LEVELS_MAX];   /* interpolation: strings; else: of each filter */
-    uint64_t hashes[TAMIS_TABLE_LEVELS_MAX];  /* of each filter */
+    uint64_t n_levels;                             /* sub-tables, 1 to TAMIS_TABLE_LEVELS_MAX */
+    uint64_t buckets[TAMIS_TABLE_LEVELS_MAX];      /* of each sub-table */
+    uint64_t string_bits;                          /* interpolation: of a string */
+    uint64_t cells[TAMIS_TABLE_LEVELS_MAX];        /* interpolation: strings; else: of each filter;
+                                               * pages: [0] bits per 1000 items */
+    uint64_t hashes[TAMIS_TABLE_LEVELS_MAX];       /* of each filter */
     uint64_t counter_bits[TAMIS_TABLE_LEVELS_MAX]; /* multiple-counting: of a counter of each
                                                     * filter; single-counting: for each type */
 } tamis_table_params;
@@ -123,12 +136,13 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_complete(tamis_table_params 
 /* What a table must do.  Zero means the default. */
 typedef struct tamis_table_need {
     size_t struct_size;
-    uint64_t n;      /* items, 1 to 2^40; required */
-    uint64_t bucket; /* slots of a bucket, 1 to 4; default 1 */
+    uint64_t n;      /* items, 1 to 2^40; required, but not for pages */
+    uint64_t bucket; /* slots of a bucket, 1 to 4; default 1; TAMIS_TABLE_PAGE, which takes no odds,
+                      * slots and rebuild_permille */
     tamis_summary summary;
-    double odds;           /* that any item is a crisis or a failure, 1e-16 to 0.5; default 1e-9 */
-    double fpr;            /* error rate of the summary, 1e-15 to 0.5; default 0.006 */
-    double slots_per_item; /* 1 to 100; default 6, 4, 3, 2.5 for buckets of 1 to 4 slots */
+    double odds; /* that any item is a crisis or a failure, 1e-16 to 0.5; default 1e-9 */
+    double fpr;  /* error rate of the summary, 1e-15 to 0.5; default 0.006, for pages 0.0024 */
+    double slots_per_item;     /* 1 to 100; default 6, 4, 3, 2.5 for buckets of 1 to 4 slots */
     uint64_t rebuild_permille; /* deleted items, per 1000 of n, that wait for a rebuild; 100 */
     bool no_deletes;           /* items are never deleted: a smaller summary is enough */
 } tamis_table_need;
@@ -176,12 +190,17 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_plan_paper(uint64_t n, tamis
 typedef struct tamis_table tamis_table;
 
 /* What is on the disk when a call returns.  Against the end of the process, by whatever signal, all of
- * them are safe. */
+ * them are safe.
+ *
+ * If the power fails, a table with pages has the state of the last sync, or close, and of what was done after
+ * it the first calls, in order: some, none or all.  With TAMIS_SYNC_EACH every call ends with a sync.
+ *
+ * A table with slots keeps this promise with TAMIS_SYNC_EACH.  With TAMIS_SYNC_BATCH only items that no call
+ * since the last sync has changed are safe, and only in slots of up to 448 bytes: larger ones may go back to
+ * what they were before that sync, if a sector of the journal is torn.  Of the others each may have its old
+ * value, its new one or none, in no order, or be there twice, and the table may open with 'repair' only. */
 typedef enum tamis_sync {
-    TAMIS_SYNC_BATCH = 0, /* with tamis_table_sync and tamis_table_close, all up to then.  What was
-                           * changed since may be lost if the power fails, also an older value of an
-                           * item that was changed, if the disk does not write sectors of 512 bytes
-                           * as a whole. */
+    TAMIS_SYNC_BATCH = 0, /* all up to the last tamis_table_sync or tamis_table_close */
     TAMIS_SYNC_EACH = 1,  /* with each put and delete: one fdatasync each */
     TAMIS_SYNC_NONE = 2   /* when the system likes */
 } tamis_sync;
@@ -217,7 +236,7 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_create(const tamis_table_par
 
 /* Make an empty table in a new file, and open it.
  *
- * The space on the disk is reserved now, so that no later call finds the disk full.  Statuses as
+ * With slots, the space on the disk is reserved now, so that no later call finds the disk full.  Statuses as
  * tamis_table_create, and TAMIS_E_IO if the file exists already or cannot be made; no file is then
  * left.  '*reason' (may be NULL) tells why, a static text.  options->read_only and ->repair must be
  * false. */
@@ -245,8 +264,9 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_open(const char *path,
 
 /* Close a table, and free it in any case.  NULL is allowed.
  *
- * A file gets its summary, so that it can be opened quickly.  TAMIS_E_IO if that could not be written: no
- * item is lost then, but the next tamis_table_open must make the summary anew. */
+ * A file gets its summary, so that it can be opened quickly, and a file of pages is made as short as it can
+ * be.  TAMIS_E_IO or TAMIS_E_NOMEM if that could not be done: no item is lost then, but the next
+ * tamis_table_open must make the summary anew. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_close(tamis_table *table);
 
 /* -------------------------------------------------------------------------------------------------
@@ -259,13 +279,15 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_close(tamis_table *table);
  *
  * '*added' (may be NULL) tells whether the key is new.
  *
- * TAMIS_E_ARGUMENT if key or value are too long, TAMIS_E_FULL if neither the sub-tables nor the stash
- * have room for a new key (of keys chosen to collide the stash takes 512 at most),
+ * TAMIS_E_ARGUMENT if key or value are too long, or both together for a page; TAMIS_E_FULL if neither the
+ * sub-tables nor the stash have room for a new key (of keys chosen to collide the stash takes 512 at most),
+ * or if a page is full of keys that have the same hash; TAMIS_E_NOMEM;
  * TAMIS_E_READONLY, TAMIS_E_FORMAT if a damaged slot was met; the table and '*added' are then unchanged.
  * TAMIS_E_IO if the system refused to read or write: the table then answers as before, but takes no more
  * changes, and whether this one is there after it is opened anew is not known.
  *
- * No read of slow memory for most new keys, one for a known one; two small writes. */
+ * With slots: no read of slow memory for most new keys, one for a known one; two small writes.  With
+ * pages: one read; a small write, and now and then all pages that were changed. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_put(tamis_table *table, const void *key,
                                                         size_t key_size, const void *value,
                                                         size_t value_size, bool *added);
@@ -311,6 +333,7 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_sync(tamis_table *table);
  * is under way the table can be used as always, and answers from the old one.  A step looks at one
  * item, or at up to 64 free slots.  A rebuild that is not completed before the table is closed
  * has lost nothing; the next one begins anew.  With a summary that can forget, it only moves.
+ * Of a table with pages, a step fills up to 250 pages anew.
  *
  * Needs memory for a second summary: TAMIS_E_NOMEM.  TAMIS_E_READONLY, TAMIS_E_IO, TAMIS_E_FORMAT. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_rebuild(tamis_table *table, uint64_t max_steps,
@@ -329,20 +352,23 @@ typedef struct tamis_table_state {
     uint64_t deleted; /* slots of deleted items, not usable before a rebuild */
     uint64_t stash_used;
     uint64_t level_count[TAMIS_TABLE_LEVELS_MAX]; /* items in each sub-table */
-    uint64_t slots;                               /* of all sub-tables; the stash is not counted */
-    uint64_t slot_bytes;                          /* of one slot */
-    uint64_t slow_bytes;                          /* of the file, or of the memory in its place */
-    uint64_t summary_bytes;                       /* fast memory: the summary */
-    uint64_t bit_bytes;   /* fast memory: the bits that tell which slots are in use */
+    uint64_t slots;         /* of all sub-tables; the stash is not counted; or pages */
+    uint64_t slot_bytes;    /* of one slot or page */
+    uint64_t slow_bytes;    /* of the file, or of the memory in its place */
+    uint64_t summary_bytes; /* fast memory: the summary */
+    uint64_t
+        bit_bytes; /* fast memory: the bits that tell which slots are in use; or the index of pages */
     uint64_t stash_bytes; /* fast memory: the index of the stash */
     double fpr;           /* error rate of the summary now */
-    uint64_t damaged;     /* slots emptied by 'repair' */
+    uint64_t damaged;     /* slots or pages emptied by 'repair' */
     bool in_file;
     bool read_only;
     bool recovered;   /* the summary was made anew when the file was opened */
     bool rebuild_due; /* there are more deleted slots than rebuild_permille allows */
     bool rebuilding;
     tamis_table_params params; /* complete */
+    uint64_t dropped; /* pages: changes found in the file behind one that is missing, when it was
+                                * opened.  They were not synced, and are left out */
 } tamis_table_state;
 
 static inline void tamis_table_state_init(tamis_table_state *info) {

@@ -10,8 +10,12 @@
 
 #include <errno.h>
 
-static bool api_table_bytes_ok(const void *bytes, size_t size, size_t max) {
+static bool api_table_bytes_ok(const void *bytes, size_t size, uint64_t max) {
     return (bytes != NULL || size == 0) && size <= max;
+}
+
+static bool api_table_read_only(const tamis_table *table) {
+    return table->pages != NULL ? table->pages->read_only : table->store.read_only;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -60,6 +64,8 @@ tamis_status tamis_table_create(const tamis_table_params *params, const tamis_al
     tamis_status status = api_table_seeded_params_in(params, &own);
     if (status != TAMIS_OK)
         return status;
+    if (own.bucket == TAMIS_TABLE_PAGE)
+        return tamis_i_page_table_make(&own, allocator, table);
     tamis_table *made;
     status = tamis_i_table_make(&own, allocator, &made);
     if (status != TAMIS_OK)
@@ -134,37 +140,42 @@ tamis_status tamis_table_close(tamis_table *table) {
 
 tamis_status tamis_table_put(tamis_table *table, const void *key, size_t key_size,
                              const void *value, size_t value_size, bool *added) {
-    if (table == NULL || !api_table_bytes_ok(key, key_size, table->slots.key_max) ||
-        !api_table_bytes_ok(value, value_size, table->slots.value_max))
+    if (table == NULL || !api_table_bytes_ok(key, key_size, table->params.key_max) ||
+        !api_table_bytes_ok(value, value_size, table->params.value_max))
         return TAMIS_E_ARGUMENT;
-    if (table->store.read_only)
+    if (api_table_read_only(table))
         return TAMIS_E_READONLY;
     const int saved = errno;
     const tamis_i_item item = {
         .key = key, .key_size = key_size, .value = value, .value_size = value_size};
-    const tamis_status status = tamis_i_table_put(table, &item, added);
+    const tamis_status status =
+        table->pages != NULL
+            ? tamis_i_page_table_put(table, key, key_size, value, value_size, added)
+            : tamis_i_table_put(table, &item, added);
     errno = saved;
     return status;
 }
 
 tamis_status tamis_table_get(const tamis_table *table, const void *key, size_t key_size,
                              void *value, size_t room, size_t *value_size) {
-    if (table == NULL || !api_table_bytes_ok(key, key_size, table->slots.key_max) ||
+    if (table == NULL || !api_table_bytes_ok(key, key_size, table->params.key_max) ||
         (value == NULL && room != 0))
         return TAMIS_E_ARGUMENT;
     const int saved = errno;
-    const tamis_status status = tamis_i_table_get(table, key, key_size, value, room, value_size);
+    const tamis_status status = (table->pages != NULL ? tamis_i_page_table_get : tamis_i_table_get)(
+        table, key, key_size, value, room, value_size);
     errno = saved;
     return status;
 }
 
 tamis_status tamis_table_delete(tamis_table *table, const void *key, size_t key_size) {
-    if (table == NULL || !api_table_bytes_ok(key, key_size, table->slots.key_max))
+    if (table == NULL || !api_table_bytes_ok(key, key_size, table->params.key_max))
         return TAMIS_E_ARGUMENT;
-    if (table->store.read_only)
+    if (api_table_read_only(table))
         return TAMIS_E_READONLY;
     const int saved = errno;
-    const tamis_status status = tamis_i_table_delete(table, key, key_size);
+    const tamis_status status = (table->pages != NULL ? tamis_i_page_table_delete
+                                                      : tamis_i_table_delete)(table, key, key_size);
     errno = saved;
     return status;
 }
@@ -174,13 +185,15 @@ tamis_status tamis_table_next(const tamis_table *table, uint64_t *at, void *key,
     if (table == NULL || at == NULL || key == NULL || key_size == NULL || value_size == NULL)
         return TAMIS_E_ARGUMENT;
     const int saved = errno;
-    const tamis_status status = tamis_i_table_next(table, at, key, key_size, value, value_size);
+    const tamis_status status =
+        (table->pages != NULL ? tamis_i_page_table_next
+                              : tamis_i_table_next)(table, at, key, key_size, value, value_size);
     errno = saved;
     return status;
 }
 
 uint64_t tamis_table_count(const tamis_table *table) {
-    return table->count;
+    return table->pages != NULL ? table->pages->count : table->count;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -191,7 +204,8 @@ tamis_status tamis_table_sync(tamis_table *table) {
     if (table == NULL)
         return TAMIS_E_ARGUMENT;
     const int saved = errno;
-    const tamis_status status = tamis_i_store_sync(&table->store);
+    const tamis_status status =
+        table->pages != NULL ? tamis_i_pages_sync(table->pages) : tamis_i_store_sync(&table->store);
     errno = saved;
     return status;
 }
@@ -199,10 +213,12 @@ tamis_status tamis_table_sync(tamis_table *table) {
 tamis_status tamis_table_rebuild(tamis_table *table, uint64_t max_steps, bool *done) {
     if (table == NULL)
         return TAMIS_E_ARGUMENT;
-    if (table->store.read_only)
+    if (api_table_read_only(table))
         return TAMIS_E_READONLY;
     const int saved = errno;
-    const tamis_status status = tamis_i_table_rebuild(table, max_steps, done);
+    const tamis_status status =
+        (table->pages != NULL ? tamis_i_page_table_rebuild
+                              : tamis_i_table_rebuild)(table, max_steps, done);
     errno = saved;
     return status;
 }
@@ -210,8 +226,14 @@ tamis_status tamis_table_rebuild(tamis_table *table, uint64_t max_steps, bool *d
 tamis_status tamis_table_verify(const tamis_table *table, uint64_t *failures, const char **reason) {
     const int saved = errno;
     const char *why = bad_argument;
-    const tamis_status status =
-        table == NULL ? TAMIS_E_ARGUMENT : tamis_i_table_verify(table, failures, &why);
+    tamis_status status = TAMIS_E_ARGUMENT;
+    if (table != NULL && table->pages != NULL) {
+        status = tamis_i_pages_verify(table->pages, &why);
+        if (status == TAMIS_OK && failures != NULL)
+            *failures = 0;
+    } else if (table != NULL) {
+        status = tamis_i_table_verify(table, failures, &why);
+    }
     return api_table_leave(status, why, reason, saved);
 }
 
@@ -221,6 +243,10 @@ tamis_status tamis_table_info(const tamis_table *table, tamis_table_state *info)
     const tamis_i_slots *const slots = &table->slots;
     tamis_table_state own;
     tamis_table_state_init(&own);
+    if (table->pages != NULL) {
+        tamis_i_page_table_info(table, &own);
+        return tamis_i_struct_out(info, &own, sizeof own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
+    }
     own.count = table->count;
     own.deleted = table->n_deleted;
     own.stash_used = table->part_count[slots->n_levels];
@@ -261,7 +287,7 @@ tamis_status tamis_table_stats(const tamis_table *table, tamis_table_counts *sta
     own.updates = counts->updates;
     own.deletes = counts->deletes;
     own.change_reads = counts->change_reads;
-    own.slot_writes = table->store.writes;
+    own.slot_writes = table->pages != NULL ? table->pages->page_writes : table->store.writes;
     own.crises = counts->crises;
     own.moves = counts->moves;
     own.rebuilds = counts->rebuilds;

@@ -6,6 +6,8 @@
 
 #include "table/table.h"
 
+#include <math.h>
+
 /* The planner's result, as parameters and predictions. */
 static void plan_table_need_take(const tamis_i_table_plan *found, tamis_table_plan *plan) {
     tamis_table_params *const params = &plan->params;
@@ -24,8 +26,35 @@ static void plan_table_need_take(const tamis_i_table_plan *found, tamis_table_pl
     plan->summary_bits = found->summary_bits;
 }
 
+/* A page table: of each filter the bits per 1000 items, for the error rate.  There are no odds: an item
+ * always is in the page that is read.  A miss that the filter does not exclude reads a page, so the rate is
+ * the reads of a miss.  It is that of a filter with no room left; most have some. */
+static tamis_status plan_table_need_pages(const tamis_table_need *need, tamis_table_plan *plan) {
+    tamis_table_params *const params = &plan->params;
+    const double fpr = need->fpr == 0 ? 0.0024 : need->fpr;
+    if (need->n > TAMIS_CAPACITY_MAX || fpr < 1e-15 || fpr > 0.5 || need->odds != 0 ||
+        need->slots_per_item != 0 || need->rebuild_permille != 0 ||
+        (need->summary != TAMIS_SUMMARY_DEFAULT && need->summary != TAMIS_SUMMARY_MULTIPLE))
+        return TAMIS_E_ARGUMENT;
+    const double hashes = fmax(1, round(-log2(fpr)));
+    const double bits = -hashes / log1p(-pow(fpr, 1 / hashes));
+    tamis_table_params_init(params);
+    params->capacity = need->n;
+    params->bucket = TAMIS_TABLE_PAGE;
+    params->summary = TAMIS_SUMMARY_MULTIPLE;
+    params->n_levels = 1;
+    params->cells[0] = (uint64_t)ceil(1000 * bits);
+    params->hashes[0] = (uint64_t)hashes;
+    plan->level_items[0] = (double)need->n;
+    plan->fpr = fpr;
+    plan->summary_bits = (uint64_t)ceil(bits * (double)need->n);
+    return TAMIS_OK;
+}
+
 static tamis_status plan_table_need_make(const tamis_table_need *need, tamis_table_plan *plan) {
     tamis_table_params *const params = &plan->params;
+    if (need->bucket == TAMIS_TABLE_PAGE)
+        return plan_table_need_pages(need, plan);
     tamis_table_params_init(params);
     params->capacity = need->n;
     params->bucket = need->bucket == 0 ? 1 : need->bucket;
@@ -61,7 +90,8 @@ tamis_status tamis_i_table_plan_params(tamis_table_params *params) {
     tamis_table_need_init(&need);
     tamis_table_plan_init(&plan);
     need.n = params->capacity;
-    need.bucket = params->bucket;
+    /* Without the size of a key there are no slots. */
+    need.bucket = params->bucket == 0 && params->key_max == 0 ? TAMIS_TABLE_PAGE : params->bucket;
     need.summary = params->summary;
     need.rebuild_permille = params->rebuild_permille;
     const tamis_status status = plan_table_need_make(&need, &plan);

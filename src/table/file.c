@@ -4,7 +4,7 @@
  *
  *      offset  size
  *           0     8  magic: 0x89 'T' 'A' 'M' 'T' 'A' 'B' 0x0a
- *           8     4  version of the format: 1 for the hash XXH3, else 2
+ *           8     4  version of the format: 3 for page tables (pages.h), else 1 for the hash XXH3, else 2
  *          12     4  size of the header, 4096
  *          16     4  summary
  *          20     4  hash, a tamis_hash_id
@@ -48,7 +48,7 @@
 #include <sys/file.h>
 #endif
 
-#define VERSION_MAX 2u /* 1 for the hash XXH3 */
+#define VERSION_MAX 3u
 
 enum {
     AT_VERSION = 8,
@@ -56,6 +56,7 @@ enum {
     AT_SUMMARY = 16,
     AT_HASH = 20,
     AT_NUMBERS = 24,
+    AT_BUCKET = 56,
     AT_LISTS = 96,
     AT_SEED_HIGH = 608,
     AT_RESERVED = 616,
@@ -88,17 +89,17 @@ static unsigned char *table_file_list_at(unsigned char *bytes, unsigned list, un
     return bytes + AT_LISTS + 8 * (size_t)(list * TAMIS_TABLE_LEVELS_MAX + i);
 }
 
-static uint32_t table_file_version_of(tamis_hash_id hash) {
-    return hash == TAMIS_HASH_XXH3 ? 1 : 2;
+static uint32_t table_file_version_of(tamis_hash_id hash, uint64_t bucket) {
+    return bucket == TAMIS_TABLE_PAGE ? 3 : hash == TAMIS_HASH_XXH3 ? 1 : 2;
 }
 
-static void table_file_encode_header(const tamis_table_params *params, unsigned char *bytes) {
+void tamis_i_table_encode_header(const tamis_table_params *params, unsigned char *bytes) {
     tamis_table_params own = *params;
     uint64_t *numbers[N_NUMBERS], *lists[N_LISTS];
     table_file_fields(&own, numbers, lists);
     memset(bytes, 0, TAMIS_I_PAGE);
     memcpy(bytes, magic, sizeof magic);
-    tamis_i_put_u32(bytes + AT_VERSION, table_file_version_of(own.hash));
+    tamis_i_put_u32(bytes + AT_VERSION, table_file_version_of(own.hash, own.bucket));
     tamis_i_put_u32(bytes + AT_HEADER_SIZE, TAMIS_I_PAGE);
     tamis_i_put_u32(bytes + AT_SUMMARY, (uint32_t)own.summary);
     tamis_i_put_u32(bytes + AT_HASH, (uint32_t)own.hash);
@@ -127,10 +128,13 @@ static tamis_status table_file_decode_header(unsigned char *bytes, tamis_table_p
     if (tamis_i_get_u32(bytes + AT_HEADER_SIZE) != TAMIS_I_PAGE)
         return tamis_i_refuse(reason, "the header has the wrong size");
     const tamis_hash_id hash = (tamis_hash_id)(tamis_i_get_u32(bytes + AT_HASH) & 0xff);
+    const uint64_t bucket = tamis_i_get_u64(bytes + AT_BUCKET);
     if (tamis_i_get_u32(bytes + AT_HASH) > 0xff || tamis_hash_name(hash) == NULL ||
-        version < table_file_version_of(hash))
+        version < table_file_version_of(hash, 1))
         return tamis_i_refuse(reason, "the header names an unknown hash");
-    if (version > table_file_version_of(hash))
+    if (version < table_file_version_of(hash, bucket))
+        return tamis_i_refuse(reason, "the header has a lower version than it needs");
+    if (version > table_file_version_of(hash, bucket))
         return tamis_i_refuse(reason, "the header has a higher version than it needs");
     for (unsigned i = hash == TAMIS_HASH_XXH3 ? AT_SEED_HIGH : AT_RESERVED; i < AT_CHECKSUM; i++)
         if (bytes[i] != 0)
@@ -151,8 +155,11 @@ static tamis_status table_file_decode_header(unsigned char *bytes, tamis_table_p
         for (unsigned i = 0; i < TAMIS_TABLE_LEVELS_MAX; i++)
             lists[list][i] = tamis_i_get_u64(table_file_list_at(bytes, list, i));
     /* defaults are filled in before a header is written */
-    if (!tamis_i_hasher_ok(hash, own.seed, own.seed_high) || own.bucket == 0 || own.stash == 0 ||
-        own.rebuild_permille == 0 || tamis_i_table_complete(&own) != TAMIS_OK)
+    const bool given = bucket == TAMIS_TABLE_PAGE
+                           ? own.key_max > 0 && own.value_max > 0
+                           : bucket > 0 && own.stash > 0 && own.rebuild_permille > 0;
+    if (!given || !tamis_i_hasher_ok(hash, own.seed, own.seed_high) ||
+        tamis_i_table_complete(&own) != TAMIS_OK)
         return tamis_i_refuse(reason, "the header has impossible parameters");
     *params = own;
     return TAMIS_OK;
@@ -227,6 +234,8 @@ static bool table_file_load_fast(tamis_table *table, const tamis_i_state *state)
 
 tamis_status tamis_i_table_finish(tamis_table *table) {
     tamis_i_store *const store = &table->store;
+    if (table->pages != NULL)
+        return tamis_i_pages_finish(table->pages);
     if (store->fd < 0 || store->read_only || (!store->open_marked && !table->recovered))
         return TAMIS_OK;
     if (store->broken)
@@ -284,6 +293,22 @@ static tamis_status table_file_lock(int fd, bool read_only, const char **reason)
     return TAMIS_OK;
 }
 
+tamis_status tamis_i_table_open_direct(int fd, const char *path, int *direct_fd,
+                                       const char **reason) {
+#ifdef TAMIS_I_HAS_DIRECT
+    const int past_cache = O_DIRECT;
+#else
+    const int past_cache = 0; /* the same reads, through the cache */
+#endif
+    *direct_fd = open(path, O_RDONLY | past_cache | O_CLOEXEC);
+    struct stat ours, theirs;
+    if (*direct_fd < 0 || fstat(fd, &ours) != 0 || fstat(*direct_fd, &theirs) != 0)
+        return tamis_i_io_fault(reason);
+    if (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
+        return tamis_i_refuse(reason, "the file was replaced while it was opened");
+    return TAMIS_OK;
+}
+
 /* Give the table its file. */
 static tamis_status table_file_attach(tamis_table *table, int fd, const char *path,
                                       const tamis_table_options *options, const char **reason) {
@@ -291,20 +316,9 @@ static tamis_status table_file_attach(tamis_table *table, int fd, const char *pa
     store->fd = fd;
     store->sync = options->sync;
     store->read_only = options->read_only;
-    if (options->io == TAMIS_TABLE_DIRECT) {
-#ifdef TAMIS_I_HAS_DIRECT
-        const int past_cache = O_DIRECT;
-#else
-        const int past_cache = 0; /* the same reads, through the cache */
-#endif
-        store->direct_fd = open(path, O_RDONLY | past_cache | O_CLOEXEC);
-        struct stat ours, theirs;
-        if (store->direct_fd < 0 || fstat(fd, &ours) != 0 || fstat(store->direct_fd, &theirs) != 0)
-            return tamis_i_io_fault(reason);
-        if (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
-            return tamis_i_refuse(reason, "the file was replaced while it was opened");
-    }
-    return TAMIS_OK;
+    return options->io == TAMIS_TABLE_DIRECT
+               ? tamis_i_table_open_direct(fd, path, &store->direct_fd, reason)
+               : TAMIS_OK;
 }
 
 /* Give a new file its size, and room on the disk for all of it.  0 or an errno. */
@@ -331,7 +345,7 @@ static tamis_status table_file_fill(tamis_table *table, const char **reason) {
     }
     const tamis_i_state open_state = {.closed = false};
     unsigned char header[TAMIS_I_PAGE];
-    table_file_encode_header(&table->params, header);
+    tamis_i_table_encode_header(&table->params, header);
     if (tamis_i_store_put_state(store, &open_state) != TAMIS_OK ||
         !tamis_i_io_write_at(store->fd, 0, header, sizeof header))
         return tamis_i_io_fault(reason);
@@ -345,8 +359,10 @@ tamis_status tamis_i_table_create_file(const char *path, const tamis_table_param
                                        const tamis_allocator *allocator, tamis_table **table,
                                        const char **reason) {
     tamis_table *own;
-    tamis_status status = tamis_i_table_make(params, allocator, &own);
-    if (status == TAMIS_OK) {
+    const bool pages = params->bucket == TAMIS_TABLE_PAGE;
+    tamis_status status = pages ? tamis_i_page_table_make(params, allocator, &own)
+                                : tamis_i_table_make(params, allocator, &own);
+    if (status == TAMIS_OK && !pages) {
         status = tamis_i_store_layout(&own->store, &own->slots, table_file_fast_words(own));
         if (status != TAMIS_OK)
             tamis_i_table_free(own);
@@ -361,13 +377,21 @@ tamis_status tamis_i_table_create_file(const char *path, const tamis_table_param
         tamis_i_table_free(own);
         return TAMIS_E_IO;
     }
-    status = table_file_attach(own, fd, path, options, reason);
-    if (status == TAMIS_OK)
+    if (pages) {
         status = table_file_lock(fd, false, reason);
-    if (status == TAMIS_OK)
-        status = table_file_fill(own, reason);
-    if (status == TAMIS_OK && options->io == TAMIS_TABLE_MAP)
-        status = tamis_i_store_map(&own->store, false, reason);
+        if (status == TAMIS_OK)
+            status = tamis_i_page_table_create_file(own, fd, path, options, reason);
+        else
+            (void)close(fd);
+    } else {
+        status = table_file_attach(own, fd, path, options, reason);
+        if (status == TAMIS_OK)
+            status = table_file_lock(fd, false, reason);
+        if (status == TAMIS_OK)
+            status = table_file_fill(own, reason);
+        if (status == TAMIS_OK && options->io == TAMIS_TABLE_MAP)
+            status = tamis_i_store_map(&own->store, false, reason);
+    }
     if (status != TAMIS_OK) {
         tamis_i_table_free(own);
         (void)unlink(path);
@@ -399,6 +423,13 @@ static tamis_status table_file_examine(int fd, const tamis_allocator *allocator,
     tamis_status status = table_file_decode_header(header, &params, reason);
     if (status != TAMIS_OK)
         return status;
+
+    if (params.bucket == TAMIS_TABLE_PAGE) {
+        status = tamis_i_page_table_make(&params, allocator, table);
+        if (status != TAMIS_OK)
+            *reason = tamis_status_text(status);
+        return status;
+    }
 
     /* The size is compared before anything is allocated. */
     tamis_i_slots slots;
@@ -486,8 +517,11 @@ tamis_status tamis_i_table_open(const char *path, const tamis_table_options *opt
         (void)close(fd);
         return status;
     }
-    status = table_file_attach(own, fd, path, options, reason);
-    if (status == TAMIS_OK)
+    if (own->pages != NULL)
+        status = tamis_i_page_table_open(own, fd, path, options, reason);
+    else
+        status = table_file_attach(own, fd, path, options, reason);
+    if (status == TAMIS_OK && own->pages == NULL)
         status = table_file_make_ready(own, options, reason);
     if (status != TAMIS_OK) {
         tamis_i_table_free(own);

@@ -4,6 +4,8 @@
  *      [ summary ]                                           another, since a rebuild replaces it
  *      [ slots ]                                             memory, or a file (store.c)
  *
+ * A page table has handle, counts, and its pages (pages.h).
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "table/table.h"
@@ -80,8 +82,41 @@ tamis_status tamis_i_table_make(const tamis_table_params *params, const tamis_al
     return TAMIS_OK;
 }
 
+tamis_status tamis_i_page_table_make(const tamis_table_params *params,
+                                     const tamis_allocator *allocator, tamis_table **table) {
+    if (!tamis_i_hasher_ok(params->hash, params->seed, params->seed_high))
+        return TAMIS_E_ARGUMENT;
+    const size_t handle = table_lines(sizeof(tamis_table));
+    const size_t size = handle + sizeof(tamis_i_counts);
+    unsigned char *const block = tamis_i_alloc_zeroed(allocator, size);
+    if (block == NULL)
+        return TAMIS_E_NOMEM;
+    tamis_table *const own = (void *)block;
+    own->params = *params;
+    own->block_size = size;
+    own->counts = (void *)(block + handle);
+    own->store.fd = own->store.direct_fd = -1;
+    tamis_i_hasher_init(&own->hasher, params->hash, params->seed, params->seed_high,
+                        tamis_i_cpu_features());
+    if (allocator != NULL)
+        own->allocator = *allocator;
+    const tamis_i_sieve sieve = {.bits = (uint32_t)params->cells[0],
+                                 .hashes = (uint32_t)params->hashes[0]};
+    const tamis_status status =
+        tamis_i_pages_make(&own->allocator, &own->hasher, &sieve,
+                           tamis_i_mix(params->seed ^ 0x706167657461626cu), &own->pages);
+    if (status != TAMIS_OK) {
+        tamis_i_free(allocator, block, size);
+        return status;
+    }
+    *table = own;
+    return TAMIS_OK;
+}
+
 void tamis_i_table_free(tamis_table *table) {
     const tamis_allocator allocator = table->allocator;
+    if (table->pages != NULL)
+        tamis_i_pages_free(table->pages);
     tamis_i_table_stop_rebuild(table);
     tamis_i_store_close(&table->store, &allocator);
     tamis_i_table_free_summary(table, &table->summary);

@@ -31,7 +31,29 @@ static bool params_levels_ok(const tamis_table_params *params) {
     return true;
 }
 
+/* Of the summary, a page table has the bits per 1000 items and the hashes. */
+static tamis_status params_complete_pages(tamis_table_params *params) {
+    if (params->summary == TAMIS_SUMMARY_DEFAULT)
+        params->summary = TAMIS_SUMMARY_MULTIPLE;
+    if (params->key_max == 0)
+        params->key_max = TAMIS_TABLE_PAGE_ITEM_MAX;
+    if (params->value_max == 0)
+        params->value_max = TAMIS_TABLE_PAGE_ITEM_MAX;
+    bool good = params->capacity <= TAMIS_CAPACITY_MAX &&
+                params->key_max <= TAMIS_TABLE_PAGE_ITEM_MAX &&
+                params->value_max <= TAMIS_TABLE_PAGE_ITEM_MAX && params->stash == 0 &&
+                params->rebuild_permille == 0 && params->summary == TAMIS_SUMMARY_MULTIPLE &&
+                params->n_levels == 1 && params->string_bits == 0 && params->cells[0] >= 1000 &&
+                params->cells[0] <= 100000 && params->hashes[0] >= 1 && params->hashes[0] <= 64;
+    for (unsigned i = 0; i < TAMIS_TABLE_LEVELS_MAX; i++)
+        good = good && params->buckets[i] == 0 && params->counter_bits[i] == 0 &&
+               (i == 0 || (params->cells[i] == 0 && params->hashes[i] == 0));
+    return good ? TAMIS_OK : TAMIS_E_ARGUMENT;
+}
+
 tamis_status tamis_i_table_complete(tamis_table_params *params) {
+    if (params->bucket == TAMIS_TABLE_PAGE)
+        return params_complete_pages(params);
     if (params->bucket == 0)
         params->bucket = 1;
     if (params->stash == 0)

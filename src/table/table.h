@@ -30,6 +30,7 @@
 #include "base/base.h"
 #include "bits/field.h"
 #include "hash/hasher.h"
+#include "table/pages.h"
 #include "table/slots.h"
 #include "table/store.h"
 #include "table/summary.h"
@@ -76,6 +77,7 @@ typedef struct tamis_i_rebuild {
 
 struct tamis_table {
     tamis_table_params params; /* complete */
+    tamis_i_pages *pages;      /* of a page table; NULL: it has slots, and all that follows */
     tamis_i_slots slots;
     tamis_i_store store;
     tamis_i_hasher hasher;
@@ -150,9 +152,7 @@ typedef struct tamis_i_place {
 } tamis_i_place;
 
 /* A page to read into, if slots are not mapped. */
-typedef struct tamis_i_buffer {
-    _Alignas(TAMIS_I_PAGE) unsigned char bytes[TAMIS_I_PAGE];
-} tamis_i_buffer;
+typedef tamis_i_page_buffer tamis_i_buffer;
 
 /* Find a key.  TAMIS_E_NOT_FOUND (told and reads are set), TAMIS_E_FORMAT, TAMIS_E_IO. */
 tamis_status tamis_i_table_find(const tamis_table *table, const void *key, size_t key_size,
@@ -189,6 +189,31 @@ tamis_status tamis_i_table_create_file(const char *path, const tamis_table_param
 tamis_status tamis_i_table_open(const char *path, const tamis_table_options *options,
                                 const tamis_allocator *allocator, tamis_table **table,
                                 const char **reason);
+/* Open the file a second time, past the cache if that is possible.  TAMIS_E_IO, TAMIS_E_FORMAT. */
+tamis_status tamis_i_table_open_direct(int fd, const char *path, int *direct_fd,
+                                       const char **reason);
+void tamis_i_table_encode_header(const tamis_table_params *params, unsigned char *bytes);
+
+/* page_table.c: tables whose buckets are pages. */
+tamis_status tamis_i_page_table_make(const tamis_table_params *params,
+                                     const tamis_allocator *allocator, tamis_table **table);
+/* In a new file, which is open and locked, or in one whose header was read; it is closed with the table, or
+ * by the caller after a failure. */
+tamis_status tamis_i_page_table_create_file(tamis_table *table, int fd, const char *path,
+                                            const tamis_table_options *options,
+                                            const char **reason);
+tamis_status tamis_i_page_table_open(tamis_table *table, int fd, const char *path,
+                                     const tamis_table_options *options, const char **reason);
+tamis_status tamis_i_page_table_put(tamis_table *table, const void *key, size_t key_size,
+                                    const void *value, size_t value_size, bool *added);
+tamis_status tamis_i_page_table_get(const tamis_table *table, const void *key, size_t key_size,
+                                    void *value, size_t room, size_t *value_size);
+tamis_status tamis_i_page_table_delete(tamis_table *table, const void *key, size_t key_size);
+tamis_status tamis_i_page_table_next(const tamis_table *table, uint64_t *at, void *key,
+                                     size_t *key_size, void *value, size_t *value_size);
+tamis_status tamis_i_page_table_rebuild(tamis_table *table, uint64_t max_steps, bool *done);
+void tamis_i_page_table_info(const tamis_table *table, tamis_table_state *info);
+
 /* Write what a quick opening needs.  Does nothing for a table in memory or if nothing was changed. */
 tamis_status tamis_i_table_finish(tamis_table *table);
 

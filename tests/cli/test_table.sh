@@ -103,7 +103,10 @@ refuse "which table" "$tamis" table put
 refuse "unknown" "$tamis" table put --nonsense single.tab
 refuse "needs a value" "$tamis" table put --sync
 refuse "none of each, batch, none" "$tamis" table put --sync often single.tab items
-refuse "how many items" "$tamis" table create new.tab
+refuse "for tables with slots" "$tamis" table create --stash 5 --bucket page new.tab
+refuse "how many items" "$tamis" table create --stash 5 new.tab
+refuse "how many items" "$tamis" table plan
+refuse "one name" "$tamis" table create
 refuse "one name" "$tamis" table create -n 5
 refuse "there is no summary" "$tamis" table create -n 5 --summary song new.tab
 refuse "not a number" "$tamis" table create -n 5 -p 2 new.tab
@@ -172,3 +175,30 @@ expect_message "1 damaged slots were emptied"
 expect 0 "$tamis" table verify single.tab
 expect 0 "$tamis" table info --json single.tab
 expect_json 'd["count"] == 1999'
+
+# A table of pages: no sizes are given, and it grows.
+expect 0 "$tamis" table create pages.tab
+expect 0 "$tamis" table put pages.tab items
+cut -f 1 items >all_keys
+expect 0 "$tamis" table get pages.tab all_keys
+expect_output items
+head -n 500 all_keys >some_keys
+expect 0 "$tamis" table delete pages.tab some_keys
+expect 1 "$tamis" table get pages.tab some_keys
+expect 0 "$tamis" table dump pages.tab
+sort stdout >dumped
+tail -n +501 items | sort >expected
+cmp -s expected dumped || fail "the dump of a page table differs"
+expect 0 "$tamis" table rebuild pages.tab
+expect 0 "$tamis" table verify pages.tab
+expect 0 "$tamis" table info pages.tab
+grep -q '^pages  *[0-9]' stdout || fail "info of pages"
+expect 0 "$tamis" table info --json pages.tab
+expect_json 'd["count"] > 1000 and d["file_bytes"] < 400000'
+expect 0 "$tamis" table plan --bucket page -n 1M --key-max 16 --value-max 16 --json
+expect_json '36 < d["slow_bytes_per_item"] < 44 and 14 < d["fast_bits_per_item"] < 17'
+expect 0 "$tamis" table plan --bucket page -n 1M
+grep -q '^fast memory' stdout || fail "plan of pages"
+printf 'k\t%01000d\n' 1 >long
+expect 2 "$tamis" table put pages.tab long
+expect_message "line 1: key and value together are longer than 1000 bytes"

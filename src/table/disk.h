@@ -1,0 +1,50 @@
+/* disk.h - the file of a page table, as far as the table knows it: blocks, and a point in time
+ *
+ * All that a table asks of a disk: what was written before a sync that succeeded is there for good; what
+ * was written after it may be there or not, in parts, in any order, if the power fails.  Tests put
+ * a disk in its place that fails in every one of these ways.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_TABLE_DISK_H
+#define TAMIS_TABLE_DISK_H
+
+#include "base/base.h"
+
+typedef struct tamis_i_disk_ops {
+    bool (*read)(void *self, uint64_t at, void *data, size_t size);
+    bool (*write)(void *self, uint64_t at, const void *data, size_t size);
+    bool (*sync)(void *self);
+    bool (*resize)(void *self, uint64_t size); /* bytes that are added are zero */
+    bool (*size)(void *self, uint64_t *size);
+
+    /* Bytes at 'at' without a copy, or NULL.  They are valid until 'cover' is called. */
+    const unsigned char *(*view)(const void *self, uint64_t at, size_t size);
+
+    /* A read of one page that counts: past the cache, if the disk was opened so. */
+    bool (*fetch)(const void *self, uint64_t at, void *page, size_t size);
+
+    /* The file has grown to 'size': views shall cover it.  False: there is no memory for it. */
+    bool (*cover)(void *self, uint64_t size);
+
+    void (*close)(void *self);
+} tamis_i_disk_ops;
+
+typedef struct tamis_i_disk {
+    const tamis_i_disk_ops *ops; /* NULL: there is none, the table is in memory */
+    void *self;
+} tamis_i_disk;
+
+/* A file. */
+typedef struct tamis_i_disk_file {
+    int fd;
+    int direct_fd; /* fetches go here; -1: to fd */
+    bool mapped;   /* views are wanted */
+    unsigned char *map;
+    size_t map_size;
+} tamis_i_disk_file;
+
+/* Make a disk of a file, which lives as long as the disk and is closed with it. */
+void tamis_i_disk_of_file(tamis_i_disk *disk, tamis_i_disk_file *file);
+
+#endif

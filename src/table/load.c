@@ -1,0 +1,464 @@
+/* load.c - page tables: from a file to memory
+ *
+ * Nothing in a file is trusted.  The higher of two valid roots counts; every block that it leads to is in
+ * the file, is there once, and has the checksum that is expected; pages are in order.  If the table was
+ * closed, its filters are read.  If not, or if these are damaged, all pages are read and filters made.
+ *
+ * The log.  Its records are repeated up to the first that is not there.  One that is right but for a single
+ * bit is put right: whether it was damaged or torn, it is the next change that was begun.  Is a record
+ * missing because the power failed, or was it damaged?  If a later one says that it was durable, it is
+ * damage.  Otherwise the table goes on without those after the gap, and tells how many it has seen.
+ *
+ * Which root?  If the last one is damaged, the one before leads to blocks that may have been written since.
+ * That is noticed by the checksums, or by records that belong to the missing root.  If neither, nothing was
+ * changed since: with its log, the root before has the same state.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "table/pages.h"
+
+#define LOG_BYTES  ((size_t)TAMIS_I_PAGES_LOG * TAMIS_I_PAGE_BYTES)
+#define RECORD_MAX (TAMIS_I_RECORD_HEAD + TAMIS_I_PAGE_ITEM_MAX + 8u)
+
+static const char damaged_index[] = "the index is damaged";
+
+static bool load_read(tamis_i_pages *p, uint64_t block, unsigned char *image) {
+    return p->disk.ops->read(p->disk.self, block * TAMIS_I_PAGE_BYTES, image, TAMIS_I_PAGE_BYTES);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Root and index
+ */
+
+static bool load_root_ok(const tamis_i_pages *p, const unsigned char *root, uint64_t slot) {
+    const uint64_t epoch = tamis_i_get_u64(root + TAMIS_I_ROOT_EPOCH);
+    return tamis_i_get_u64(root) == tamis_i_pages_root_sum(p, root) && epoch % 2 == slot &&
+           epoch > 0 && epoch < (uint64_t)1 << 62;
+}
+
+/* Read the valid root with the higher number. */
+static tamis_status load_choose_root(tamis_i_pages *p, unsigned char *root, const char **reason) {
+    unsigned char other[TAMIS_I_PAGE_BYTES];
+    bool found = false;
+    for (uint64_t slot = 0; slot < 2; slot++) {
+        if (!load_read(p, 1 + slot, other)) {
+            *reason = "a root cannot be read";
+            return TAMIS_E_IO;
+        }
+        if (!load_root_ok(p, other, slot) ||
+            (found && tamis_i_get_u64(other + TAMIS_I_ROOT_EPOCH) <
+                          tamis_i_get_u64(root + TAMIS_I_ROOT_EPOCH)))
+            continue;
+        memcpy(root, other, sizeof other);
+        found = true;
+    }
+    return found ? TAMIS_OK : tamis_i_refuse(reason, "both roots are damaged");
+}
+
+static tamis_status load_take_root(tamis_i_pages *p, const unsigned char *root,
+                                   const char **reason) {
+    uint64_t size = 0;
+    p->epoch = tamis_i_get_u64(root + TAMIS_I_ROOT_EPOCH);
+    p->closed = tamis_i_get_u64(root + TAMIS_I_ROOT_CLOSED) == 1;
+    p->count = tamis_i_get_u64(root + TAMIS_I_ROOT_COUNT);
+    p->n_blocks = tamis_i_get_u64(root + TAMIS_I_ROOT_BLOCKS);
+    p->log_at = tamis_i_get_u32(root + TAMIS_I_ROOT_LOG);
+    p->filters_at = tamis_i_get_u32(root + TAMIS_I_ROOT_FILTERS);
+    p->filters_blocks = tamis_i_get_u32(root + TAMIS_I_ROOT_FILTER_BLOCKS);
+    p->filters_sum = tamis_i_get_u64(root + TAMIS_I_ROOT_FILTERS_SUM);
+    p->n_branches = tamis_i_get_u32(root + TAMIS_I_ROOT_BRANCHES);
+    if (!p->disk.ops->size(p->disk.self, &size)) {
+        *reason = "the size of the file is not known";
+        return TAMIS_E_IO;
+    }
+    if (p->n_blocks > size / TAMIS_I_PAGE_BYTES)
+        return tamis_i_refuse(reason, "the file is cut off");
+    bool good = p->n_blocks >= 3 && p->n_branches <= TAMIS_I_PAGES_BRANCH;
+    for (uint64_t i = 0; i < 3; i++)
+        good = good && tamis_i_pages_mark(p, i);
+    for (uint64_t i = 0; good && p->log_at != 0 && i < TAMIS_I_PAGES_LOG; i++)
+        good = tamis_i_pages_mark(p, p->log_at + i);
+    for (uint64_t i = 0; good && i < p->filters_blocks; i++)
+        good = tamis_i_pages_mark(p, p->filters_at + i);
+    p->lowest = 3;
+    return good ? TAMIS_OK : tamis_i_refuse(reason, "the root is damaged");
+}
+
+/* Read an index page that should have this checksum. */
+static bool load_node(tamis_i_pages *p, const unsigned char *pointer, unsigned most,
+                      unsigned char *image, uint32_t *block) {
+    *block = tamis_i_get_u32(pointer);
+    if (!tamis_i_pages_mark(p, *block) || !load_read(p, *block, image) ||
+        tamis_i_get_u32(image) != tamis_i_get_u32(pointer + 4) ||
+        !tamis_i_page_sealed(image, *block, p->salt))
+        return false;
+    const uint32_t n = tamis_i_get_u32(image + 4);
+    return n >= 1 && n <= most;
+}
+
+static bool load_leaves(tamis_i_pages *p, tamis_i_twig *twig, const unsigned char *image,
+                        uint64_t *next) {
+    const unsigned n = tamis_i_get_u32(image + 4);
+    for (unsigned i = 0; i < n; i++) {
+        const unsigned char *const at = image + 16 + (size_t)16 * i;
+        const uint32_t first = tamis_i_get_u32(at), sizes = tamis_i_get_u32(at + 12);
+        if (first < *next || (*next == 0 && first != 0) ||
+            !tamis_i_pages_mark(p, tamis_i_get_u32(at + 4)) || (sizes & 0xffff) > sizes >> 16 ||
+            sizes >> 16 > TAMIS_I_PAGE_ROOM)
+            return false;
+        tamis_i_twig_insert(twig, i, first);
+        tamis_i_leaf *const leaf = twig->leaves + i;
+        leaf->block = tamis_i_get_u32(at + 4);
+        leaf->sum = tamis_i_get_u32(at + 8);
+        leaf->count = (uint16_t)sizes;
+        leaf->used = (uint16_t)(sizes >> 16);
+        *next = (uint64_t)first + 1;
+        p->n_leaves++;
+    }
+    return true;
+}
+
+/* Instead of a twig that cannot be read: one empty page. */
+static tamis_status load_empty_leaf(tamis_i_pages *p, tamis_i_twig *twig, uint64_t *next) {
+    unsigned char *image;
+    if (!tamis_i_pages_reserve_fresh(p, 1, &image))
+        return TAMIS_E_NOMEM;
+    tamis_i_twig_insert(twig, 0, (uint32_t)*next);
+    tamis_i_page_build(image, (uint32_t)*next, NULL, 0);
+    twig->leaves[0].block = tamis_i_pages_new_fresh(p, image, 0);
+    twig->dirty = true;
+    twig->block = 0;
+    ++*next;
+    p->n_leaves++;
+    p->damaged++;
+    return TAMIS_OK;
+}
+
+static tamis_status load_twig(tamis_i_pages *p, const unsigned char *pointer, bool repair,
+                              uint64_t *next, const char **reason) {
+    unsigned char image[TAMIS_I_PAGE_BYTES];
+    tamis_i_twig *const twig = tamis_i_alloc_zeroed(p->allocator, sizeof *twig);
+    tamis_status status = TAMIS_E_NOMEM;
+    *reason = tamis_status_text(status);
+    if (twig == NULL)
+        return status;
+    if (tamis_i_twig_reserve(twig, p->allocator, TAMIS_I_TWIG_LEAVES, 0) &&
+        tamis_i_pages_reserve_twig(p)) {
+        if (load_node(p, pointer, TAMIS_I_TWIG_LEAVES, image, &twig->block)) {
+            twig->sum = tamis_i_get_u32(image);
+            status = load_leaves(p, twig, image, next) ? TAMIS_OK : TAMIS_E_FORMAT;
+        } else {
+            status = repair && *next >> 32 == 0 ? load_empty_leaf(p, twig, next) : TAMIS_E_FORMAT;
+        }
+        if (status == TAMIS_E_FORMAT)
+            *reason = damaged_index;
+    }
+    if (status != TAMIS_OK) {
+        tamis_i_twig_clear(twig, p->allocator);
+        tamis_i_free(p->allocator, twig, sizeof *twig);
+        return status;
+    }
+    tamis_i_pages_insert_twig(p, p->n_twigs, twig);
+    return TAMIS_OK;
+}
+
+static tamis_status load_index(tamis_i_pages *p, const unsigned char *root, bool repair,
+                               const char **reason) {
+    unsigned char branch[TAMIS_I_PAGE_BYTES];
+    uint64_t next = 0;
+    for (unsigned b = 0; b < p->n_branches; b++) {
+        if (!load_node(p, root + TAMIS_I_ROOT_LIST + (size_t)8 * b, TAMIS_I_PAGES_BRANCH, branch,
+                       p->branches + b))
+            return tamis_i_refuse(reason, damaged_index);
+        for (unsigned i = 0; i < tamis_i_get_u32(branch + 4); i++) {
+            const tamis_status status =
+                load_twig(p, branch + 16 + (size_t)8 * i, repair, &next, reason);
+            if (status != TAMIS_OK)
+                return status;
+        }
+    }
+    if (p->n_twigs == 0 || p->n_twigs != tamis_i_get_u32(root + TAMIS_I_ROOT_TWIGS) ||
+        (p->n_leaves != tamis_i_get_u64(root + TAMIS_I_ROOT_LEAVES) && p->damaged == 0))
+        return tamis_i_refuse(reason, damaged_index);
+    return TAMIS_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Filters
+ */
+
+typedef struct stream {
+    tamis_i_pages *p;
+    uint64_t block, end;
+    unsigned char *page;
+    size_t used;
+    uint64_t sum;
+} stream;
+
+static bool load_stream(stream *s, uint64_t *word) {
+    if (s->used == TAMIS_I_PAGE_BYTES) {
+        if (s->block == s->end || !load_read(s->p, s->block, s->page))
+            return false;
+        s->block++;
+        s->used = 0;
+    }
+    *word = tamis_i_get_u64(s->page + s->used);
+    s->used += 8;
+    s->sum = tamis_i_mix(s->sum ^ *word) + *word;
+    return true;
+}
+
+static bool load_filter(stream *s, tamis_i_twig *twig, unsigned i) {
+    uint64_t head;
+    if (!load_stream(s, &head))
+        return false;
+    const size_t words = (uint16_t)head, room = (uint16_t)(head >> 16),
+                 load = (uint16_t)(head >> 32);
+    tamis_i_leaf *const leaf = twig->leaves + i;
+    if (words != tamis_i_sieve_words(&s->p->sieve, room) || load > room || load < leaf->count ||
+        head >> 48 != 0 || !tamis_i_twig_reserve(twig, s->p->allocator, 0, words))
+        return false;
+    tamis_i_twig_set_words(twig, i, words);
+    for (size_t j = 0; j < words; j++)
+        if (!load_stream(s, twig->words + leaf->at + j))
+            return false;
+    leaf->room = (uint16_t)room;
+    leaf->load = (uint16_t)load;
+    return true;
+}
+
+/* Read the filters of a closed table: false if they cannot be used. */
+static bool load_filters(tamis_i_pages *p) {
+    stream s = {.p = p,
+                .sum = p->salt,
+                .block = p->filters_at,
+                .end = (uint64_t)p->filters_at + p->filters_blocks,
+                .page = p->scratch,
+                .used = TAMIS_I_PAGE_BYTES};
+    if (!p->closed || p->filters_at == 0)
+        return false;
+    uint64_t count = 0;
+    for (unsigned t = 0; t < p->n_twigs; t++)
+        for (unsigned i = 0; i < p->twigs[t]->n; i++) {
+            if (!load_filter(&s, p->twigs[t], i))
+                return false;
+            count += p->twigs[t]->leaves[i].count;
+        }
+    return s.sum == p->filters_sum && count == p->count;
+}
+
+/* Are all items of a page in their place? */
+static bool load_belongs(const tamis_i_pages *p, unsigned t, unsigned i,
+                         const unsigned char *image) {
+    const uint64_t end = tamis_i_pages_end_of(p, t, i);
+    tamis_i_page_walk walk = {.image = image};
+    tamis_i_page_item item;
+    while (tamis_i_page_next(&walk, &item)) {
+        const tamis_digest digest = tamis_i_pages_digest(p, item.key, item.key_size);
+        const uint32_t hash = tamis_i_pages_hash(digest);
+        if (hash < p->twigs[t]->leaves[i].first || hash >= end ||
+            item.tag != tamis_i_pages_tag(digest) ||
+            (size_t)item.key_size + item.value_size > TAMIS_I_PAGE_ITEM_MAX)
+            return false;
+    }
+    return true;
+}
+
+/* Instead of a page that is damaged: an empty one. */
+static tamis_status load_empty_page(tamis_i_pages *p, tamis_i_twig *twig, unsigned i,
+                                    const unsigned char **image) {
+    tamis_i_leaf *const leaf = twig->leaves + i;
+    tamis_i_fresh *fresh;
+    tamis_i_page_build(p->scratch, leaf->first, NULL, 0);
+    const tamis_status status = tamis_i_pages_freshen(p, twig, i, p->scratch, &fresh);
+    if (status != TAMIS_OK)
+        return status;
+    *image = fresh->image;
+    leaf->count = leaf->used = 0;
+    p->damaged++;
+    return TAMIS_OK;
+}
+
+/* Read all pages and make their filters. */
+static tamis_status load_pages(tamis_i_pages *p, bool repair, const char **reason) {
+    tamis_i_page_buffer buffer;
+    uint64_t count = 0;
+    for (unsigned t = 0; t < p->n_twigs; t++) {
+        tamis_i_twig *const twig = p->twigs[t];
+        for (unsigned i = 0; i < twig->n; i++) {
+            const unsigned char *image;
+            tamis_status status = tamis_i_pages_image(p, twig->leaves + i, buffer.bytes, &image);
+            if (status == TAMIS_OK && !load_belongs(p, t, i, image))
+                status = TAMIS_E_FORMAT;
+            if (status == TAMIS_E_FORMAT && repair)
+                status = load_empty_page(p, twig, i, &image);
+            if (status == TAMIS_OK)
+                status = tamis_i_pages_refit(p, twig, i, image, 0);
+            if (status != TAMIS_OK) {
+                *reason =
+                    status == TAMIS_E_FORMAT ? "a page is damaged" : tamis_status_text(status);
+                return status;
+            }
+            count += twig->leaves[i].count;
+        }
+    }
+    if (count != p->count && p->damaged == 0)
+        return tamis_i_refuse(reason, "the number of items is wrong");
+    p->count = count;
+    p->recovered = true;
+    return TAMIS_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * The log
+ */
+
+typedef struct record {
+    unsigned char bytes[RECORD_MAX];
+    size_t size;
+    uint32_t number, synced;
+    uint64_t epoch;
+    tamis_i_page_item item;
+    bool put;
+} record;
+
+/* Is there a record of any root in these 'room' bytes? */
+static bool load_parse(const tamis_i_pages *p, record *r, size_t room) {
+    if (room < TAMIS_I_RECORD_HEAD)
+        return false;
+    const uint32_t sizes = tamis_i_get_u32(r->bytes + 24);
+    const size_t key_size = sizes & 0xffff, value_size = tamis_i_get_u32(r->bytes + 28);
+    if (key_size > TAMIS_I_PAGE_ITEM_MAX || value_size > TAMIS_I_PAGE_ITEM_MAX - key_size ||
+        (sizes >> 16 != 1 && sizes >> 16 != 2) || (sizes >> 16 == 2 && value_size != 0))
+        return false;
+    r->size = tamis_i_pages_record_size(key_size, value_size);
+    if (r->size > room ||
+        tamis_i_get_u64(r->bytes) != tamis_i_pages_record_sum(p, r->bytes, r->size))
+        return false;
+    r->epoch = tamis_i_get_u64(r->bytes + 8);
+    r->number = tamis_i_get_u32(r->bytes + 16);
+    r->synced = tamis_i_get_u32(r->bytes + 20);
+    r->put = sizes >> 16 == 1;
+    r->item = (tamis_i_page_item){.key = r->bytes + TAMIS_I_RECORD_HEAD,
+                                  .value = r->bytes + TAMIS_I_RECORD_HEAD + key_size,
+                                  .key_size = (uint16_t)key_size,
+                                  .value_size = (uint16_t)value_size};
+    return true;
+}
+
+/* Copy what may be a record from the log. */
+static size_t load_copy(const unsigned char *log, uint64_t at, record *r) {
+    const size_t room = LOG_BYTES - at < RECORD_MAX ? (size_t)(LOG_BYTES - at) : RECORD_MAX;
+    memcpy(r->bytes, log + at, room);
+    return room;
+}
+
+static bool load_is_next(const tamis_i_pages *p, const record *r) {
+    return r->epoch == p->epoch && r->number == p->log_last + 1;
+}
+
+/* Would the record be right if one of its bits were turned over?  Then it is made so. */
+static bool load_one_bit_off(const tamis_i_pages *p, record *r, size_t room) {
+    for (size_t i = 0; i < room * 8; i++) {
+        r->bytes[i / 8] ^= (unsigned char)(1u << i % 8);
+        if (load_parse(p, r, room) && i / 8 < r->size && load_is_next(p, r))
+            return true;
+        r->bytes[i / 8] ^= (unsigned char)(1u << i % 8);
+    }
+    return false;
+}
+
+/* Look at what comes after the end of the log, or after a gap. */
+static tamis_status load_rest(tamis_i_pages *p, const unsigned char *log, uint64_t at, bool repair,
+                              const char **reason) {
+    static const char damaged[] = "the log is damaged";
+    record r;
+    for (uint64_t next = at; next + TAMIS_I_RECORD_HEAD <= LOG_BYTES; next += 8) {
+        const uint64_t epoch = tamis_i_get_u64(log + next + 8);
+        if (epoch != p->epoch && epoch != p->epoch + 1)
+            continue;
+        const size_t room = load_copy(log, next, &r);
+        if (!load_parse(p, &r, room))
+            continue;
+        if (r.epoch == p->epoch + 1)
+            return tamis_i_refuse(reason, "the last root is damaged");
+        if (r.number <= p->log_last)
+            continue;
+        if (r.synced > p->log_last && !repair)
+            return tamis_i_refuse(reason, damaged);
+        p->dropped++;
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status load_repeat(tamis_i_pages *p, const record *r) {
+    bool found;
+    if (r->put)
+        return tamis_i_pages_apply(p, &r->item, &found);
+    const tamis_status status = tamis_i_pages_unapply(p, r->item.key, r->item.key_size);
+    return status == TAMIS_E_NOT_FOUND ? TAMIS_E_FORMAT : status;
+}
+
+static tamis_status load_records(tamis_i_pages *p, const unsigned char *log, bool repair,
+                                 const char **reason) {
+    uint64_t at = 0;
+    record r;
+    while (at < LOG_BYTES) {
+        const size_t room = load_copy(log, at, &r);
+        if (!(load_parse(p, &r, room) && load_is_next(p, &r)) && !load_one_bit_off(p, &r, room))
+            break;
+        const tamis_status status = load_repeat(p, &r);
+        if (status != TAMIS_OK && !(repair && status == TAMIS_E_FORMAT)) {
+            *reason = status == TAMIS_E_FORMAT ? "the log does not fit the pages"
+                                               : tamis_status_text(status);
+            return status;
+        }
+        p->log_last = r.number;
+        p->replayed++;
+        at += r.size;
+    }
+    return at < LOG_BYTES ? load_rest(p, log, at, repair, reason) : TAMIS_OK;
+}
+
+static tamis_status load_log(tamis_i_pages *p, bool repair, const char **reason) {
+    tamis_status status = TAMIS_E_NOMEM;
+    *reason = tamis_status_text(status);
+    unsigned char *const log = tamis_i_alloc(p->allocator, LOG_BYTES);
+    if (log == NULL)
+        return status;
+    if (p->disk.ops->read(p->disk.self, (uint64_t)p->log_at * TAMIS_I_PAGE_BYTES, log, LOG_BYTES)) {
+        status = load_records(p, log, repair, reason);
+    } else {
+        *reason = "the log cannot be read";
+        status = TAMIS_E_IO;
+    }
+    tamis_i_free(p->allocator, log, LOG_BYTES);
+    return status;
+}
+
+tamis_status tamis_i_pages_load(tamis_i_pages *p, bool repair, const char **reason) {
+    unsigned char root[TAMIS_I_PAGE_BYTES];
+    tamis_i_pages_drop_fresh(p, p->twigs[0]->leaves[0].block);
+    tamis_i_pages_remove_twig(p, 0);
+    p->n_leaves = 0;
+    tamis_status status = load_choose_root(p, root, reason);
+    if (status == TAMIS_OK)
+        status = load_take_root(p, root, reason);
+    if (status == TAMIS_OK && !p->disk.ops->cover(p->disk.self, p->n_blocks * TAMIS_I_PAGE_BYTES)) {
+        *reason = "the file cannot be mapped";
+        status = TAMIS_E_IO;
+    }
+    if (status == TAMIS_OK)
+        status = load_index(p, root, repair, reason);
+    if (status == TAMIS_OK && (repair || !load_filters(p)))
+        status = load_pages(p, repair, reason);
+    if (status == TAMIS_OK && p->log_at != 0)
+        status = load_log(p, repair, reason);
+    if (status != TAMIS_OK || p->read_only || (p->closed && p->damaged == 0))
+        return status;
+    /* Records of a new root do not mix with those after a gap. */
+    status = tamis_i_pages_commit(p, TAMIS_I_ROOT_OF_OPEN);
+    if (status != TAMIS_OK)
+        *reason = tamis_status_text(status);
+    return status;
+}

@@ -1,0 +1,147 @@
+/* twig.c - the index of a page table in fast memory: leaves and their filters
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "table/twig.h"
+
+#include "table/summary.h"
+
+size_t tamis_i_sieve_words(const tamis_i_sieve *sieve, size_t keys) {
+    return (size_t)(((uint64_t)keys * sieve->bits / 1000 + 63) / 64);
+}
+
+/* The bits of a key: numbers of a sequence that is linear modulo 2^64, of which the upper halves count. */
+typedef struct drops {
+    uint64_t x, step;
+} drops;
+
+static drops twig_drops(tamis_digest digest) {
+    return (drops){tamis_i_word(digest, TAMIS_I_SUMMARY_WORD),
+                   tamis_i_word(digest, TAMIS_I_SUMMARY_WORD + 1) | 1};
+}
+
+static size_t twig_drop(drops *d, size_t n_bits) {
+    d->x = d->x * 0x9e3779b97f4a7c15u + d->step;
+    return (size_t)((d->x >> 32) * (uint64_t)n_bits >> 32);
+}
+
+void tamis_i_sieve_add(const tamis_i_sieve *sieve, uint64_t *words, size_t n, tamis_digest digest) {
+    drops d = twig_drops(digest);
+    for (uint32_t i = 0; i < sieve->hashes; i++) {
+        const size_t bit = twig_drop(&d, 64 * n);
+        words[bit / 64] |= (uint64_t)1 << bit % 64;
+    }
+}
+
+bool tamis_i_sieve_has(const tamis_i_sieve *sieve, const uint64_t *words, size_t n,
+                       tamis_digest digest) {
+    drops d = twig_drops(digest);
+    for (uint32_t i = 0; i < sieve->hashes; i++) {
+        const size_t bit = twig_drop(&d, 64 * n);
+        if ((words[bit / 64] >> bit % 64 & 1) == 0)
+            return false;
+    }
+    return true;
+}
+
+void *tamis_i_grown(const tamis_allocator *allocator, void *old, size_t old_size, size_t size) {
+    void *const block = tamis_i_alloc(allocator, size);
+    if (block == NULL)
+        return NULL;
+    if (old_size > 0)
+        memcpy(block, old, old_size);
+    tamis_i_free(allocator, old, old_size);
+    return block;
+}
+
+bool tamis_i_twig_reserve(tamis_i_twig *twig, const tamis_allocator *allocator, unsigned leaves,
+                          size_t words) {
+    if (twig->n + leaves > twig->cap) {
+        const unsigned cap = twig->n + leaves + twig->n / 16 + 4;
+        tamis_i_leaf *const more =
+            tamis_i_grown(allocator, twig->leaves, twig->cap * sizeof *more, cap * sizeof *more);
+        if (more == NULL)
+            return false;
+        twig->leaves = more;
+        twig->cap = cap;
+    }
+    if (twig->n_words + words > twig->cap_words) {
+        const size_t cap = twig->n_words + words + twig->n_words / 32 + 16;
+        uint64_t *const more = tamis_i_grown(allocator, twig->words, twig->cap_words * sizeof *more,
+                                             cap * sizeof *more);
+        if (more == NULL)
+            return false;
+        twig->words = more;
+        twig->cap_words = cap;
+    }
+    return true;
+}
+
+void tamis_i_twig_fit(tamis_i_twig *twig, const tamis_allocator *allocator) {
+    const unsigned cap = twig->n + 8;
+    const size_t cap_words = twig->n_words + 64;
+    tamis_i_leaf *const leaves =
+        cap < twig->cap ? tamis_i_alloc(allocator, cap * sizeof *leaves) : NULL;
+    if (leaves != NULL) {
+        memcpy(leaves, twig->leaves, twig->n * sizeof *leaves);
+        tamis_i_free(allocator, twig->leaves, twig->cap * sizeof *leaves);
+        twig->leaves = leaves;
+        twig->cap = cap;
+    }
+    uint64_t *const words =
+        cap_words < twig->cap_words ? tamis_i_alloc(allocator, cap_words * sizeof *words) : NULL;
+    if (words != NULL) {
+        memcpy(words, twig->words, twig->n_words * sizeof *words);
+        tamis_i_free(allocator, twig->words, twig->cap_words * sizeof *words);
+        twig->words = words;
+        twig->cap_words = cap_words;
+    }
+}
+
+void tamis_i_twig_clear(tamis_i_twig *twig, const tamis_allocator *allocator) {
+    tamis_i_free(allocator, twig->leaves, twig->cap * sizeof *twig->leaves);
+    tamis_i_free(allocator, twig->words, twig->cap_words * sizeof *twig->words);
+    memset(twig, 0, sizeof *twig);
+}
+
+unsigned tamis_i_twig_find(const tamis_i_twig *twig, uint32_t hash) {
+    unsigned low = 0, n = twig->n;
+    while (n > 1) {
+        const unsigned half = n / 2;
+        if (twig->leaves[low + half].first <= hash)
+            low += half;
+        n -= half;
+    }
+    return low;
+}
+
+void tamis_i_twig_insert(tamis_i_twig *twig, unsigned i, uint32_t first) {
+    const uint32_t at = i < twig->n ? twig->leaves[i].at : (uint32_t)twig->n_words;
+    memmove(twig->leaves + i + 1, twig->leaves + i, (twig->n - i) * sizeof *twig->leaves);
+    twig->n++;
+    memset(twig->leaves + i, 0, sizeof *twig->leaves);
+    twig->leaves[i].first = first;
+    twig->leaves[i].at = at;
+}
+
+void tamis_i_twig_set_words(tamis_i_twig *twig, unsigned i, size_t words) {
+    tamis_i_leaf *const leaf = twig->leaves + i;
+    const size_t old = leaf->words, after = leaf->at + old;
+    if (words != old) {
+        memmove(twig->words + leaf->at + words, twig->words + after,
+                (twig->n_words - after) * sizeof *twig->words);
+        for (unsigned j = i + 1; j < twig->n; j++)
+            twig->leaves[j].at = (uint32_t)(twig->leaves[j].at + words - old);
+        twig->n_words += words - old;
+        leaf->words = (uint16_t)words;
+    }
+    if (words > 0)
+        memset(twig->words + leaf->at, 0, words * sizeof *twig->words);
+    leaf->load = 0;
+}
+
+void tamis_i_twig_remove(tamis_i_twig *twig, unsigned i) {
+    tamis_i_twig_set_words(twig, i, 0);
+    twig->n--;
+    memmove(twig->leaves + i, twig->leaves + i + 1, (twig->n - i) * sizeof *twig->leaves);
+}

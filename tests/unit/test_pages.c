@@ -1,0 +1,377 @@
+/* test_pages.c - page tables against a dictionary, in memory and in a file; growth; refusals
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define _GNU_SOURCE
+#include "robust/table_file.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+static tamis_table_params page_params(void) {
+    tamis_table_params params;
+    tamis_table_params_init(&params);
+    params.seed = test_seed();
+    params.hash = TAMIS_HASH_XXH3;
+    return params;
+}
+
+static tamis_table *page_table(void) {
+    const tamis_table_params params = page_params();
+    tamis_table *table = NULL;
+    assert_ok(tamis_table_create(&params, NULL, &table));
+    return table;
+}
+
+/* Item number i: keys of 8 to 27 bytes, values of up to 400. */
+static size_t item_key(uint64_t i, unsigned char key[32]) {
+    const size_t size = 8 + i % 20;
+    memset(key, (int)(i % 256), size);
+    memcpy(key, &i, 8);
+    return size;
+}
+
+static size_t item_value(uint64_t i, unsigned char value[1000]) {
+    const size_t size = i % 50 == 0 ? 300 + i % 101 : i % 60;
+    memset(value, (int)(i * 7 % 256), size);
+    return size;
+}
+
+static void put_item(tamis_table *table, uint64_t i, uint64_t version) {
+    unsigned char key[32], value[1000];
+    const size_t key_size = item_key(i, key), value_size = item_value(i + version, value);
+    assert_ok(tamis_table_put(table, key, key_size, value, value_size, NULL));
+}
+
+static void expect_item(const tamis_table *table, uint64_t i, uint64_t version) {
+    unsigned char key[32], value[1000], found[1000];
+    const size_t key_size = item_key(i, key), value_size = item_value(i + version, value);
+    size_t size = 0;
+    assert_ok(tamis_table_get(table, key, key_size, found, sizeof found, &size));
+    assert_int_equal(size, value_size);
+    assert_memory_equal(found, value, size);
+}
+
+static void expect_none(const tamis_table *table, uint64_t i) {
+    unsigned char key[32];
+    const size_t key_size = item_key(i, key);
+    assert_status(tamis_table_get(table, key, key_size, NULL, 0, NULL), TAMIS_E_NOT_FOUND);
+}
+
+static void verify(const tamis_table *table) {
+    const char *reason = "";
+    if (tamis_table_verify(table, NULL, &reason) != TAMIS_OK)
+        fail_msg("verify: %s", reason);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Against a dictionary
+ */
+
+static void random_calls(tamis_table *table, model *m, unsigned n, uint64_t *random) {
+    for (unsigned i = 0; i < n; i++) {
+        const unsigned id = (unsigned)test_random_below(random, MODEL_KEYS);
+        switch (test_random_below(random, 4)) {
+        case 0:
+            model_delete(table, m, id);
+            break;
+        case 1:
+            model_get(table, m, id);
+            break;
+        default:
+            model_put(table, m, id, (uint32_t)test_random(random));
+            break;
+        }
+    }
+}
+
+static void test_pages_random_calls_equal_a_dictionary(void **state) {
+    (void)state;
+    uint64_t random = test_seed();
+    static model m;
+    model_clear(&m);
+    tamis_table *const table = page_table();
+    for (unsigned round = 0; round < 20; round++) {
+        random_calls(table, &m, 1000, &random);
+        model_verify(table, &m);
+        assert_ok(tamis_table_rebuild(table, 3, NULL));
+    }
+    assert_ok(tamis_table_close(table));
+}
+
+/* Closed or not, mapped or read, for reading or for changes: the same items. */
+static void test_pages_file_is_opened_again(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 1;
+    static model m;
+    model_clear(&m);
+    const tamis_table_params params = page_params();
+    tamis_table_options options = quick_options();
+    assert_ok(tamis_table_close(create_table(&params, &options)));
+    for (unsigned round = 0; round < 24; round++) {
+        options.io = (tamis_table_io)(round % 3);
+        options.read_only = false;
+        tamis_table *table = open_table(&options);
+        assert_int_equal(table_state(table).recovered, false);
+        random_calls(table, &m, 500, &random);
+        model_verify(table, &m);
+        assert_ok(tamis_table_close(table));
+        options.read_only = true;
+        table = open_table(&options);
+        model_verify(table, &m);
+        assert_status(tamis_table_put(table, "a", 1, "b", 1, NULL), TAMIS_E_READONLY);
+        assert_status(tamis_table_delete(table, "a", 1), TAMIS_E_READONLY);
+        assert_status(tamis_table_rebuild(table, 1, NULL), TAMIS_E_READONLY);
+        assert_ok(tamis_table_close(table));
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Growth
+ */
+
+/* From nothing to 60,000 items and back, of all sizes: one read for each hit all the time. */
+static void test_pages_grow_and_shrink(void **state) {
+    (void)state;
+    enum { N = 60000 };
+    const tamis_table_params params = page_params();
+    const tamis_table_options options = quick_options();
+    tamis_table *table = create_table(&params, &options);
+    uint64_t random = test_seed(), bytes = 0;
+    for (uint64_t i = 0; i < N; i++) {
+        unsigned char key[32], value[1000];
+        bytes += item_key(i, key) + item_value(i, value);
+        put_item(table, i, 0);
+        if (i % 100 == 0) {
+            expect_item(table, test_random_below(&random, i + 1), 0);
+            expect_none(table, N + i);
+        }
+    }
+    verify(table);
+    tamis_table_state info = table_state(table);
+    assert_int_equal(info.count, N);
+    tamis_table_counts counts = table_counts(table);
+    assert_int_equal(counts.hits, counts.hit_reads);
+    printf("# %d items of %.1f bytes in %lu pages, %.3f of their bytes; fast %.2f bits per item\n",
+           N, (double)bytes / N, (unsigned long)info.slots,
+           (double)info.slots * 4096 / (double)bytes,
+           8.0 * (double)(info.summary_bytes + info.bit_bytes) / N);
+    assert_true((double)info.slots * 4096 < 1.25 * (double)bytes);
+    assert_true(info.fpr < 0.0024);
+    uint64_t wrong = 0;
+    for (uint64_t i = 0; i < 100000; i++)
+        expect_none(table, N + i);
+    counts = table_counts(table);
+    wrong = counts.false_positives;
+    assert_rate("false positives", wrong, counts.misses, info.fpr, 0.1);
+    assert_ok(tamis_table_close(table));
+
+    struct stat about;
+    assert_int_equal(stat(path, &about), 0);
+    printf("# closed: %.3f bytes of file per byte\n", (double)about.st_size / (double)bytes);
+    assert_true((double)about.st_size < 1.25 * (double)bytes);
+    table = open_table(&options);
+    for (uint64_t i = 0; i < N; i++) { /* others in the place of half of them, and the rest goes */
+        unsigned char key[32];
+        const size_t key_size = item_key(i, key);
+        if (i % 2 == 0)
+            put_item(table, i, 13);
+        else
+            assert_ok(tamis_table_delete(table, key, key_size));
+    }
+    verify(table);
+    for (uint64_t i = 0; i < N; i += 2)
+        expect_item(table, i, 13);
+    for (uint64_t i = 1; i < N; i += 2)
+        expect_none(table, i);
+    bool done = false;
+    while (!done)
+        assert_ok(tamis_table_rebuild(table, 1, &done));
+    verify(table);
+    assert_ok(tamis_table_close(table));
+    const off_t before = about.st_size;
+    assert_int_equal(stat(path, &about), 0);
+    assert_true(about.st_size < before * 6 / 10);
+    table = open_table(&options);
+    verify(table);
+    for (uint64_t i = 0; i < N; i += 2) {
+        unsigned char key[32];
+        const size_t key_size = item_key(i, key);
+        assert_ok(tamis_table_delete(table, key, key_size));
+    }
+    assert_int_equal(tamis_table_count(table), 0);
+    assert_true(table_state(table).slots < 10);
+    verify(table);
+    assert_ok(tamis_table_close(table));
+}
+
+static void test_pages_walk_meets_each_item_once(void **state) {
+    (void)state;
+    enum { N = 5000 };
+    tamis_table *const table = page_table();
+    bool met[N] = {false};
+    for (uint64_t i = 0; i < N; i++)
+        put_item(table, i, 0);
+    unsigned char key[1000], value[1000];
+    size_t key_size, value_size;
+    uint64_t at = 0, n = 0;
+    while (tamis_table_next(table, &at, key, &key_size, value, &value_size) == TAMIS_OK) {
+        uint64_t i;
+        memcpy(&i, key, 8);
+        assert_true(i < N && !met[i]);
+        met[i] = true;
+        n++;
+    }
+    assert_int_equal(n, N);
+    assert_ok(tamis_table_close(table));
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Refusals
+ */
+
+static void test_pages_bad_arguments_are_refused(void **state) {
+    (void)state;
+    tamis_table *const table = page_table();
+    static unsigned char bytes[1001];
+    errno = 77;
+    assert_status(tamis_table_put(table, bytes, 1001, NULL, 0, NULL), TAMIS_E_ARGUMENT);
+    assert_status(tamis_table_put(table, bytes, 500, bytes, 501, NULL), TAMIS_E_ARGUMENT);
+    assert_status(tamis_table_put(table, NULL, 1, bytes, 1, NULL), TAMIS_E_ARGUMENT);
+    assert_ok(tamis_table_put(table, bytes, 500, bytes, 500, NULL));
+    assert_ok(tamis_table_put(table, NULL, 0, NULL, 0, NULL));
+    size_t size = 7;
+    assert_ok(tamis_table_get(table, NULL, 0, NULL, 0, &size));
+    assert_int_equal(size, 0);
+    assert_status(tamis_table_get(table, bytes, 500, bytes, 499, &size), TAMIS_E_TOO_LARGE);
+    assert_int_equal(size, 500);
+    assert_int_equal(errno, 77);
+    verify(table);
+    assert_ok(tamis_table_close(table));
+
+    tamis_table_params params = page_params();
+    tamis_table *none = NULL;
+    params.bucket = TAMIS_TABLE_PAGE;
+    params.summary = TAMIS_SUMMARY_SINGLE;
+    assert_status(tamis_table_create(&params, NULL, &none), TAMIS_E_ARGUMENT);
+    params.summary = TAMIS_SUMMARY_DEFAULT;
+    params.stash = 4;
+    params.n_levels = 1;
+    params.cells[0] = 13000;
+    params.hashes[0] = 9;
+    assert_status(tamis_table_create(&params, NULL, &none), TAMIS_E_ARGUMENT);
+    params.stash = 0;
+    params.key_max = 1001;
+    assert_status(tamis_table_create(&params, NULL, &none), TAMIS_E_ARGUMENT);
+    params.key_max = 12;
+    assert_ok(tamis_table_create(&params, NULL, &none));
+    assert_status(tamis_table_put(none, bytes, 13, NULL, 0, NULL), TAMIS_E_ARGUMENT);
+    assert_ok(tamis_table_close(none));
+}
+
+/* Memory that fails, anywhere: the call is refused, and everything is as before. */
+static void test_pages_failing_allocations_change_nothing(void **state) {
+    (void)state;
+    const tamis_table_params params = page_params();
+    const tamis_table_options options = quick_options();
+    uint64_t refused = 0;
+    for (long n = 0; n < 400; n += 1 + n / 10) {
+        test_allocator a;
+        test_allocator_init(&a, n);
+        tamis_table *table = NULL;
+        (void)unlink(path);
+        const char *reason;
+        if (tamis_table_create_file(path, &params, &options, &a.allocator, &table, &reason) !=
+            TAMIS_OK) {
+            assert_int_equal(a.live, 0);
+            continue;
+        }
+        for (uint64_t i = 0; i < 800; i++) {
+            unsigned char key[32], value[1000];
+            const size_t key_size = item_key(i, key), value_size = item_value(i, value);
+            tamis_status status = tamis_table_put(table, key, key_size, value, value_size, NULL);
+            if (status != TAMIS_OK) {
+                assert_status(status, TAMIS_E_NOMEM);
+                refused++;
+                assert_int_equal(tamis_table_count(table), i);
+                expect_none(table, i);
+                verify(table);
+                status = tamis_table_put(table, key, key_size, value, value_size, NULL);
+            }
+            assert_ok(status);
+        }
+        verify(table);
+        const tamis_status closed = tamis_table_close(table);
+        assert_true(closed == TAMIS_OK || closed == TAMIS_E_NOMEM);
+        assert_int_equal(a.live, 0);
+        table = open_table(&options);
+        assert_int_equal(tamis_table_count(table), 800);
+        verify(table);
+        assert_ok(tamis_table_close(table));
+    }
+    assert_true(refused > 10);
+}
+
+/* A header of another version, or for a table with slots, is not taken for one of pages. */
+static void test_pages_header_is_checked(void **state) {
+    (void)state;
+    const tamis_table_params params = page_params();
+    const tamis_table_options options = quick_options();
+    tamis_table *table = create_table(&params, &options);
+    put_item(table, 1, 0);
+    assert_ok(tamis_table_close(table));
+    static const unsigned places[] = {0, 8, 12, 16, 20, 32, 56, 80, 96, 224, 352, 700};
+    for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
+        FILE *const file = fopen(path, "r+b");
+        assert_non_null(file);
+        assert_int_equal(fseek(file, (long)places[i], SEEK_SET), 0);
+        const int byte = fgetc(file);
+        assert_int_equal(fseek(file, (long)places[i], SEEK_SET), 0);
+        assert_int_equal(fputc(byte ^ 1, file), byte ^ 1);
+        assert_int_equal(fclose(file), 0);
+        assert_true(tamis_table_open(path, &options, NULL, &table, NULL) != TAMIS_OK);
+        FILE *const again = fopen(path, "r+b");
+        assert_int_equal(fseek(again, (long)places[i], SEEK_SET), 0);
+        assert_int_equal(fputc(byte, again), byte);
+        assert_int_equal(fclose(again), 0);
+    }
+    table = open_table(&options);
+    expect_item(table, 1, 0);
+    assert_ok(tamis_table_close(table));
+    assert_int_equal(truncate(path, 4096 * 5), 0);
+    assert_status(tamis_table_open(path, &options, NULL, &table, NULL), TAMIS_E_FORMAT);
+}
+
+static void test_pages_plan(void **state) {
+    (void)state;
+    tamis_table_need need;
+    tamis_table_plan plan;
+    tamis_table_need_init(&need);
+    tamis_table_plan_init(&plan);
+    need.bucket = TAMIS_TABLE_PAGE;
+    assert_ok(tamis_table_plan_make(&need, &plan)); /* any number of items */
+    need.n = 1000000;
+    need.fpr = 0.006;
+    assert_ok(tamis_table_plan_make(&need, &plan));
+    assert_int_equal(plan.params.hashes[0], 7);
+    assert_true(plan.params.cells[0] > 10600 && plan.params.cells[0] < 10800);
+    need.odds = 1e-9;
+    assert_status(tamis_table_plan_make(&need, &plan), TAMIS_E_ARGUMENT);
+    need.odds = 0;
+    need.summary = TAMIS_SUMMARY_INTERPOLATION;
+    assert_status(tamis_table_plan_make(&need, &plan), TAMIS_E_ARGUMENT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pages_random_calls_equal_a_dictionary),
+        cmocka_unit_test(test_pages_file_is_opened_again),
+        cmocka_unit_test(test_pages_grow_and_shrink),
+        cmocka_unit_test(test_pages_walk_meets_each_item_once),
+        cmocka_unit_test(test_pages_bad_arguments_are_refused),
+        cmocka_unit_test(test_pages_failing_allocations_change_nothing),
+        cmocka_unit_test(test_pages_header_is_checked),
+        cmocka_unit_test(test_pages_plan),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
