@@ -106,7 +106,7 @@ static void repair(unsigned char *bytes, size_t size, unsigned how) {
 
 static void compact_read(const unsigned char *bytes, size_t size) {
     budget b = {.most = TIMES * size + FIXED};
-    const tamis_allocator allocator = {budget_alloc, budget_free, &b};
+    const tamis_allocator allocator = {budget_alloc, budget_free, &b, NULL};
     tamis_filter *filter = NULL;
     const char *reason = NULL;
     const clock_t from = clock();

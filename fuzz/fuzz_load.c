@@ -158,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     repair(bytes, size, data[0]);
 
     budget b = {.most = size + 4096};
-    const tamis_allocator allocator = {budget_alloc, budget_free, &b};
+    const tamis_allocator allocator = {budget_alloc, budget_free, &b, NULL};
     tamis_filter *filter = NULL, *view = NULL;
     const char *reason = NULL, *view_reason = NULL;
     const clock_t from = clock();

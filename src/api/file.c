@@ -36,6 +36,17 @@ tamis_status tamis_filter_encode(const tamis_filter *filter, void *buffer, size_
     return TAMIS_OK;
 }
 
+tamis_status tamis_filter_encode_part(const tamis_filter *filter, uint64_t offset, void *buffer,
+                                      size_t size) {
+    if (filter == NULL || (buffer == NULL && size > 0))
+        return TAMIS_E_ARGUMENT;
+    const uint64_t all = tamis_filter_encoded_size(filter);
+    if (offset > all || size > all - offset)
+        return TAMIS_E_ARGUMENT;
+    tamis_i_file_encode_part(filter, offset, buffer, size);
+    return TAMIS_OK;
+}
+
 tamis_status tamis_filter_decode(const void *data, size_t size, const tamis_allocator *allocator,
                                  tamis_filter **filter, const char **reason) {
     const char *why = bad_argument;
@@ -44,6 +55,29 @@ tamis_status tamis_filter_decode(const void *data, size_t size, const tamis_allo
     if ((data != NULL || size == 0) && api_file_make_args_ok(allocator, filter))
         status =
             tamis_i_file_decode(size == 0 ? (const void *)"" : data, size, allocator, filter, &why);
+    return api_file_leave(status, why, reason, saved);
+}
+
+static tamis_status api_file_ask_reader(void *context, void *buffer, size_t size,
+                                        const char **reason) {
+    const tamis_reader *const reader = context;
+    if (reader->read(reader->context, buffer, size))
+        return TAMIS_OK;
+    *reason = "the bytes could not be read";
+    return TAMIS_E_IO;
+}
+
+tamis_status tamis_filter_decode_from(const tamis_reader *reader, uint64_t size,
+                                      const tamis_allocator *allocator, tamis_filter **filter,
+                                      const char **reason) {
+    const char *why = bad_argument;
+    const int saved = errno;
+    tamis_status status = TAMIS_E_ARGUMENT;
+    if (reader != NULL && reader->read != NULL && api_file_make_args_ok(allocator, filter)) {
+        tamis_reader own = *reader;
+        const tamis_i_input input = {api_file_ask_reader, &own};
+        status = tamis_i_file_read(&input, size, allocator, filter, &why);
+    }
     return api_file_leave(status, why, reason, saved);
 }
 

@@ -21,7 +21,8 @@
  *         248     8  XXH3-64 of the header up to here
  *         256        body: state (8 words), stash, table
  *
- * A series (file/series.h) has such a header too, and then the files of its links.
+ * A series (file/series.h) has such a header too, and then the files of its links; so has a sharded set
+ * (file/shards.h), and then the files of its shards.
  *
  * The first bytes of the magic show up a file that was treated as text.  docs/format.md is the
  * specification; this drawing is for the reader of the code.
@@ -63,8 +64,13 @@ uint32_t tamis_i_header_kind(const unsigned char *bytes);
 /* Check what headers of all kinds have in common: up to and without the kind. */
 tamis_status tamis_i_header_check(const unsigned char *bytes, const char **reason);
 
-/* Bytes of the encoded filter, or series. */
+/* Bytes of the encoded filter, series or sharded set. */
 uint64_t tamis_i_file_size(const tamis_filter *filter);
+
+/* Open one filter or series: with memory of its own, or as a view on the bytes. */
+tamis_status tamis_i_file_open(const unsigned char *bytes, size_t size,
+                               const tamis_allocator *allocator, bool view, tamis_filter **filter,
+                               const char **reason);
 
 /* As the public functions of similar names.  'reason' is never NULL here. */
 void tamis_i_file_encode(const tamis_filter *filter, unsigned char *bytes);
@@ -78,6 +84,32 @@ tamis_status tamis_i_file_load(int fd, const tamis_allocator *allocator, tamis_f
 tamis_status tamis_i_file_map(int fd, const tamis_allocator *allocator, tamis_filter **filter,
                               const char **reason);
 tamis_status tamis_i_file_write(const tamis_filter *filter, int fd, const char **reason);
+
+/* Where the bytes of a file come from, in order.  read fills the buffer, or tells why it cannot. */
+typedef struct tamis_i_input {
+    tamis_status (*read)(void *context, void *buffer, size_t size, const char **reason);
+    void *context;
+} tamis_i_input;
+
+/* Make a filter from a header of 256 bytes and the 'size' bytes after it, which are really there: they are
+ * read straight into the filter.  Statuses and '*reason' as of tamis_i_file_decode. */
+tamis_status tamis_i_input_load(const tamis_i_input *input, const unsigned char *head,
+                                uint64_t size, const tamis_allocator *allocator,
+                                tamis_filter **filter, const char **reason);
+
+/* Like it, from the very first byte, and of the compact form too. */
+tamis_status tamis_i_file_read(const tamis_i_input *input, uint64_t size,
+                               const tamis_allocator *allocator, tamis_filter **filter,
+                               const char **reason);
+
+/* Read the body that this header promises, make the filter and check it. */
+tamis_status tamis_i_input_body(const tamis_i_input *input, const tamis_i_header *header,
+                                const tamis_allocator *allocator, tamis_filter **filter,
+                                const char **reason);
+
+/* Write bytes 'offset' to 'offset' + 'size' - 1 of the encoded filter, which has them. */
+void tamis_i_file_encode_part(const tamis_filter *filter, uint64_t offset, unsigned char *bytes,
+                              size_t size);
 
 /* Writes a filter to a descriptor: tamis_i_file_write, or tamis_i_compact_write. */
 typedef tamis_status tamis_i_file_writer(const tamis_filter *filter, int fd, const char **reason);

@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "file/series.h"
+#include "file/shards.h"
 
 #include "hash/hash.h"
 
@@ -125,7 +125,8 @@ tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_header *h
     return TAMIS_OK;
 }
 
-void tamis_i_file_encode(const tamis_filter *filter, unsigned char *bytes) {
+/* Write one filter or series; returns where it ends. */
+static unsigned char *header_encode_part(const tamis_filter *filter, unsigned char *bytes) {
     unsigned char head[TAMIS_I_HEADER_BYTES], heads[TAMIS_I_LINKS_MAX * TAMIS_I_HEADER_BYTES];
     if (filter->links == NULL) {
         tamis_i_header_encode(filter, heads);
@@ -141,6 +142,113 @@ void tamis_i_file_encode(const tamis_filter *filter, unsigned char *bytes) {
         for (uint64_t j = 0; j < link->n_body; j++, bytes += 8)
             tamis_i_put_u64(bytes, link->state[j]);
     }
+    return bytes;
+}
+
+void tamis_i_file_encode(const tamis_filter *filter, unsigned char *bytes) {
+    if (!tamis_i_is_sharded(filter)) {
+        (void)header_encode_part(filter, bytes);
+        return;
+    }
+    uint64_t sums[TAMIS_I_SHARDS_MAX];
+    unsigned char *at = bytes + TAMIS_I_HEADER_BYTES;
+    for (unsigned i = 0; i < tamis_i_n_parts(filter); i++) {
+        unsigned char *const end = header_encode_part(tamis_i_part(filter, i), at);
+        sums[i] = tamis_i_get_u64(at + TAMIS_I_AT_HEADER_CHECKSUM);
+        at = end;
+    }
+    tamis_i_shards_encode(filter, sums, bytes);
+}
+
+/* Part of an encoded filter that is being written. */
+typedef struct header_part {
+    uint64_t skip; /* bytes before it that are still to come */
+    unsigned char *bytes;
+    size_t size; /* that are still wanted */
+} header_part;
+
+/* Of the next 'size' bytes of the file, how many does the part take, and from which one on? */
+static size_t header_part_takes(header_part *part, uint64_t size, uint64_t *from) {
+    if (part->skip >= size) {
+        part->skip -= size;
+        return 0;
+    }
+    *from = part->skip;
+    part->skip = 0;
+    return size - *from < part->size ? (size_t)(size - *from) : part->size;
+}
+
+static void header_part_took(header_part *part, size_t taken) {
+    part->bytes += taken;
+    part->size -= taken;
+}
+
+/* Write what the part has of words 'from' / 8 on. */
+static void header_part_words(const uint64_t *words, uint64_t from, unsigned char *bytes,
+                              size_t size) {
+    unsigned char word[8];
+    for (uint64_t i = from / 8; size > 0; i++, from = 0) {
+        const size_t skip = (size_t)(from % 8);
+        const size_t n = size < 8 - skip ? size : 8 - skip;
+        tamis_i_put_u64(word, words[i]);
+        memcpy(bytes, word + skip, n);
+        bytes += n;
+        size -= n;
+    }
+}
+
+/* What the part has of one filter or series. */
+static void header_part_one(const tamis_filter *filter, header_part *part) {
+    unsigned char head[TAMIS_I_HEADER_BYTES], heads[TAMIS_I_LINKS_MAX * TAMIS_I_HEADER_BYTES];
+    uint64_t from = 0;
+    size_t n = filter->links == NULL ? 0 : header_part_takes(part, sizeof head, &from);
+    if (n > 0) { /* it has a checksum over the headers of all links */
+        tamis_i_series_encode(filter, head, heads);
+        memcpy(part->bytes, head + from, n);
+        header_part_took(part, n);
+    }
+    for (unsigned i = 0; part->size > 0 && i < tamis_i_n_links(filter); i++) {
+        const tamis_filter *const link = tamis_i_link(filter, i);
+        n = header_part_takes(part, sizeof head, &from);
+        if (n > 0) {
+            tamis_i_header_encode(link, head);
+            memcpy(part->bytes, head + from, n);
+            header_part_took(part, n);
+        }
+        n = part->size == 0 ? 0 : header_part_takes(part, 8 * link->n_body, &from);
+        header_part_words(link->state, from, part->bytes, n);
+        header_part_took(part, n);
+    }
+}
+
+/* The header of a sharded set, which has a checksum over those of all shards. */
+static void header_encode_shards(const tamis_filter *filter, unsigned char *head) {
+    unsigned char heads[TAMIS_I_LINKS_MAX * TAMIS_I_HEADER_BYTES];
+    uint64_t sums[TAMIS_I_SHARDS_MAX];
+    for (unsigned i = 0; i < tamis_i_n_parts(filter); i++) {
+        const tamis_filter *const shard = tamis_i_part(filter, i);
+        if (shard->links == NULL)
+            tamis_i_header_encode(shard, head);
+        else
+            tamis_i_series_encode(shard, head, heads);
+        sums[i] = tamis_i_get_u64(head + TAMIS_I_AT_HEADER_CHECKSUM);
+    }
+    tamis_i_shards_encode(filter, sums, head);
+}
+
+void tamis_i_file_encode_part(const tamis_filter *filter, uint64_t offset, unsigned char *bytes,
+                              size_t size) {
+    unsigned char head[TAMIS_I_HEADER_BYTES];
+    header_part part = {offset, bytes, size};
+    uint64_t from = 0;
+    const size_t n = tamis_i_is_sharded(filter) ? header_part_takes(&part, sizeof head, &from) : 0;
+    if (n > 0) {
+        header_encode_shards(filter, head);
+        memcpy(part.bytes, head + from, n);
+        header_part_took(&part, n);
+    }
+    for (unsigned i = 0; part.size > 0 && i < tamis_i_n_parts(filter); i++)
+        header_part_one(tamis_i_part(filter, i), &part);
 }
 
 /* The checks that decode and view share: the header, the length, the checksum of the body. */
@@ -166,23 +274,25 @@ static tamis_status header_open_bytes(const unsigned char *bytes, size_t size,
     return TAMIS_OK;
 }
 
-tamis_status tamis_i_file_decode(const unsigned char *bytes, size_t size,
-                                 const tamis_allocator *allocator, tamis_filter **filter,
-                                 const char **reason) {
+tamis_status tamis_i_file_open(const unsigned char *bytes, size_t size,
+                               const tamis_allocator *allocator, bool view, tamis_filter **filter,
+                               const char **reason) {
     tamis_i_header header;
     if (size >= TAMIS_I_HEADER_BYTES && tamis_i_series_is(bytes))
-        return tamis_i_series_open(bytes, size, allocator, false, filter, reason);
+        return tamis_i_series_open(bytes, size, allocator, view, filter, reason);
     tamis_status status = header_open_bytes(bytes, size, &header, reason);
     if (status != TAMIS_OK)
         return status;
+    const uint64_t *const body = (const uint64_t *)(const void *)(bytes + TAMIS_I_HEADER_BYTES);
     tamis_filter *own;
-    status = tamis_i_filter_make(header.kind, &header.params, allocator, NULL, false, &own);
+    status = tamis_i_filter_make(header.kind, &header.params, allocator, view ? body : NULL, false,
+                                 &own);
     if (status != TAMIS_OK) {
         *reason = tamis_status_text(status);
         return status;
     }
     own->key_form = header.key_form;
-    for (uint64_t i = 0; i < header.n_body; i++)
+    for (uint64_t i = 0; !view && i < header.n_body; i++)
         own->state[i] = tamis_i_get_u64(bytes + TAMIS_I_HEADER_BYTES + 8 * i);
     if (!tamis_i_filter_check(own, reason)) {
         tamis_filter_free(own);
@@ -190,6 +300,14 @@ tamis_status tamis_i_file_decode(const unsigned char *bytes, size_t size,
     }
     *filter = own;
     return TAMIS_OK;
+}
+
+tamis_status tamis_i_file_decode(const unsigned char *bytes, size_t size,
+                                 const tamis_allocator *allocator, tamis_filter **filter,
+                                 const char **reason) {
+    if (size >= TAMIS_I_HEADER_BYTES && tamis_i_shards_is(bytes))
+        return tamis_i_shards_open(bytes, size, allocator, false, filter, reason);
+    return tamis_i_file_open(bytes, size, allocator, false, filter, reason);
 }
 
 tamis_status tamis_i_file_view(const void *data, size_t size, const tamis_allocator *allocator,
@@ -202,25 +320,7 @@ tamis_status tamis_i_file_view(const void *data, size_t size, const tamis_alloca
         *reason = "the data is not aligned to 8 bytes";
         return TAMIS_E_ARGUMENT;
     }
-    tamis_i_header header;
-    const unsigned char *const bytes = data;
-    if (size >= TAMIS_I_HEADER_BYTES && tamis_i_series_is(bytes))
-        return tamis_i_series_open(bytes, size, allocator, true, filter, reason);
-    tamis_status status = header_open_bytes(bytes, size, &header, reason);
-    if (status != TAMIS_OK)
-        return status;
-    const uint64_t *const body = (const uint64_t *)(const void *)(bytes + TAMIS_I_HEADER_BYTES);
-    tamis_filter *own;
-    status = tamis_i_filter_make(header.kind, &header.params, allocator, body, false, &own);
-    if (status != TAMIS_OK) {
-        *reason = tamis_status_text(status);
-        return status;
-    }
-    own->key_form = header.key_form;
-    if (!tamis_i_filter_check(own, reason)) {
-        tamis_filter_free(own);
-        return TAMIS_E_FORMAT;
-    }
-    *filter = own;
-    return TAMIS_OK;
+    if (size >= TAMIS_I_HEADER_BYTES && tamis_i_shards_is(data))
+        return tamis_i_shards_open(data, size, allocator, true, filter, reason);
+    return tamis_i_file_open(data, size, allocator, true, filter, reason);
 }

@@ -11,7 +11,7 @@
 
 #include "base/io.h"
 #include "file/compact.h"
-#include "file/series.h"
+#include "file/shards.h"
 
 #include "hash/hash.h"
 
@@ -22,42 +22,28 @@
 
 #define FIRST_BUFFER ((uint64_t)1 << 16)
 
-static tamis_status load_regular(int fd, const unsigned char *head, uint64_t length,
-                                 const tamis_allocator *allocator, tamis_filter **filter,
-                                 const char **reason) {
-    tamis_i_header header;
-    tamis_status status = tamis_i_header_decode(head, &header, reason);
-    if (status != TAMIS_OK)
-        return status;
-    const uint64_t body = length - TAMIS_I_HEADER_BYTES;
-    if (body != 8 * header.n_body) {
-        *reason = body < 8 * header.n_body ? "the file is cut off within the body"
-                                           : "the file goes on after its end";
-        return TAMIS_E_FORMAT;
-    }
+tamis_status tamis_i_input_body(const tamis_i_input *input, const tamis_i_header *header,
+                                const tamis_allocator *allocator, tamis_filter **filter,
+                                const char **reason) {
     tamis_filter *own;
-    status = tamis_i_filter_make(header.kind, &header.params, allocator, NULL, false, &own);
+    tamis_status status =
+        tamis_i_filter_make(header->kind, &header->params, allocator, NULL, false, &own);
     if (status != TAMIS_OK) {
         *reason = tamis_status_text(status);
         return status;
     }
-    own->key_form = header.key_form;
-    size_t got;
-    if (!tamis_i_io_read(fd, own->state, (size_t)body, &got)) {
-        status = tamis_i_io_fault(reason);
+    own->key_form = header->key_form;
+    const size_t size = (size_t)header->n_body * 8;
+    status = input->read(input->context, own->state, size, reason);
+    if (status != TAMIS_OK)
         goto fail;
-    }
     status = TAMIS_E_FORMAT;
-    if (got != body) {
-        *reason = "the file is cut off within the body";
-        goto fail;
-    }
-    if (tamis_i_checksum(own->state, got) != header.body_checksum) {
+    if (tamis_i_checksum(own->state, size) != header->body_checksum) {
         *reason = "the body is damaged: its checksum does not match";
         goto fail;
     }
     if (!tamis_i_little_endian())
-        for (uint64_t i = 0; i < header.n_body; i++)
+        for (uint64_t i = 0; i < header->n_body; i++)
             own->state[i] = tamis_i_get_u64((const unsigned char *)(own->state + i));
     if (!tamis_i_filter_check(own, reason))
         goto fail;
@@ -73,24 +59,91 @@ typedef tamis_status decoder(const unsigned char *bytes, size_t size,
                              const tamis_allocator *allocator, tamis_filter **filter,
                              const char **reason);
 
+/* Read all of a compact form, or of a sharded set, and decode it. */
+static tamis_status load_whole(const tamis_i_input *input, const unsigned char *head, size_t have,
+                               uint64_t size, decoder *decode, const tamis_allocator *allocator,
+                               tamis_filter **filter, const char **reason) {
+    if (size > SIZE_MAX) {
+        *reason = "the file is too large for this machine";
+        return TAMIS_E_TOO_LARGE;
+    }
+    unsigned char *const bytes = tamis_i_alloc(allocator, (size_t)size);
+    if (bytes == NULL) {
+        *reason = tamis_status_text(TAMIS_E_NOMEM);
+        return TAMIS_E_NOMEM;
+    }
+    memcpy(bytes, head, have);
+    tamis_status status = input->read(input->context, bytes + have, (size_t)size - have, reason);
+    if (status == TAMIS_OK)
+        status = decode(bytes, (size_t)size, allocator, filter, reason);
+    tamis_i_free(allocator, bytes, (size_t)size);
+    return status;
+}
+
+tamis_status tamis_i_input_load(const tamis_i_input *input, const unsigned char *head,
+                                uint64_t size, const tamis_allocator *allocator,
+                                tamis_filter **filter, const char **reason) {
+    if (tamis_i_series_is(head))
+        return tamis_i_series_read(input, head, size, allocator, filter, reason);
+    tamis_i_header header;
+    if (tamis_i_shards_is(head)) {
+        const tamis_status checked = tamis_i_header_check(head, reason);
+        return checked != TAMIS_OK
+                   ? checked
+                   : load_whole(input, head, TAMIS_I_HEADER_BYTES, TAMIS_I_HEADER_BYTES + size,
+                                tamis_i_file_decode, allocator, filter, reason);
+    }
+    const tamis_status status = tamis_i_header_decode(head, &header, reason);
+    if (status != TAMIS_OK)
+        return status;
+    if (size != 8 * header.n_body)
+        return tamis_i_refuse(reason, size < 8 * header.n_body
+                                          ? "the file is cut off within the body"
+                                          : "the file goes on after its end");
+    return tamis_i_input_body(input, &header, allocator, filter, reason);
+}
+
+tamis_status tamis_i_file_read(const tamis_i_input *input, uint64_t size,
+                               const tamis_allocator *allocator, tamis_filter **filter,
+                               const char **reason) {
+    unsigned char head[TAMIS_I_HEADER_BYTES] = {0};
+    const size_t have = size < sizeof head ? (size_t)size : sizeof head;
+    if (have > 0) {
+        const tamis_status status = input->read(input->context, head, have, reason);
+        if (status != TAMIS_OK)
+            return status;
+    }
+    if (tamis_i_compact_is(head, have))
+        return load_whole(input, head, have, size, tamis_i_compact_decode, allocator, filter,
+                          reason);
+    if (have < sizeof head) /* too short for any filter: let the decoder say why */
+        return tamis_i_file_decode(head, have, allocator, filter, reason);
+    return tamis_i_input_load(input, head, size - sizeof head, allocator, filter, reason);
+}
+
+/* The descriptor of a regular file as an input. */
+static tamis_status load_read_fd(void *context, void *buffer, size_t size, const char **reason) {
+    size_t got;
+    if (!tamis_i_io_read(*(const int *)context, buffer, size, &got))
+        return tamis_i_io_fault(reason);
+    return got == size ? TAMIS_OK : tamis_i_refuse(reason, "the file is cut off within the body");
+}
+
 /* A descriptor whose first bytes have been read. */
 typedef struct load_source {
     int fd;
     const unsigned char *head;
     size_t have;
-    uint64_t expected; /* bytes that a regular file really has, else 0 */
-    uint64_t most;     /* bytes to read: one more than there should be */
+    uint64_t most; /* bytes to read: one more than there should be */
 } load_source;
 
-/* Collect the bytes up to the end and decode them.  The first buffer has the expected bytes, if these are
- * more than the usual. */
+/* Collect the bytes up to the end and decode them. */
 static tamis_status load_collect(const load_source *source, decoder *decode,
                                  const tamis_allocator *allocator, tamis_filter **filter,
                                  const char **reason) {
     const uint64_t most = source->most;
-    const uint64_t first = source->expected > FIRST_BUFFER ? source->expected : FIRST_BUFFER;
     size_t have = source->have;
-    size_t room = (size_t)(most < first ? most : first);
+    size_t room = (size_t)(most < FIRST_BUFFER ? most : FIRST_BUFFER);
     unsigned char *buffer = tamis_i_alloc(allocator, room);
     if (buffer == NULL) {
         *reason = tamis_status_text(TAMIS_E_NOMEM);
@@ -136,25 +189,20 @@ static tamis_status load_stream(int fd, const unsigned char *head, const tamis_a
     const tamis_status status = tamis_i_header_decode(head, &header, reason);
     if (status != TAMIS_OK)
         return status;
-    const load_source source = {fd, head, TAMIS_I_HEADER_BYTES, 0,
+    const load_source source = {fd, head, TAMIS_I_HEADER_BYTES,
                                 TAMIS_I_HEADER_BYTES + 8 * header.n_body + 1};
     return load_collect(&source, tamis_i_file_decode, allocator, filter, reason);
 }
 
-/* A series is collected and then decoded.  'length' is what a regular file still has, else 0. */
-static tamis_status load_series(int fd, const unsigned char *head, uint64_t length,
-                                const tamis_allocator *allocator, tamis_filter **filter,
-                                const char **reason) {
+/* A series or a sharded set. */
+static tamis_status load_composed(int fd, const unsigned char *head,
+                                  const tamis_allocator *allocator, tamis_filter **filter,
+                                  const char **reason) {
     const uint64_t said = tamis_i_series_bytes(head);
     const tamis_status status = tamis_i_header_check(head, reason);
     if (status != TAMIS_OK)
         return status;
-    if (length > SIZE_MAX - 1) {
-        *reason = "the file is too large for this machine";
-        return TAMIS_E_TOO_LARGE;
-    }
-    const load_source source = {fd, head, TAMIS_I_HEADER_BYTES, length + 1,
-                                said == SIZE_MAX ? said : said + 1};
+    const load_source source = {fd, head, TAMIS_I_HEADER_BYTES, said == SIZE_MAX ? said : said + 1};
     return load_collect(&source, tamis_i_file_decode, allocator, filter, reason);
 }
 
@@ -172,17 +220,18 @@ tamis_status tamis_i_file_load(int fd, const tamis_allocator *allocator, tamis_f
     size_t got;
     if (!tamis_i_io_read(fd, head, sizeof head, &got))
         return tamis_i_io_fault(reason);
-    const load_source unknown = {fd, head, got, 0, SIZE_MAX}; /* only its end tells the length */
+    const load_source unknown = {fd, head, got, SIZE_MAX}; /* only its end tells the length */
     if (tamis_i_compact_is(head, got))
         return load_collect(&unknown, tamis_i_compact_decode, allocator, filter, reason);
     if (got < sizeof head) /* too short for any filter: let the decoder say why */
         return tamis_i_file_decode(head, got, allocator, filter, reason);
-    if (tamis_i_series_is(head))
-        return load_series(fd, head, at >= 0 && st.st_size > at ? (uint64_t)(st.st_size - at) : 0,
-                           allocator, filter, reason);
-    if (at >= 0 && st.st_size >= at + (off_t)sizeof head)
-        return load_regular(fd, head, (uint64_t)(st.st_size - at), allocator, filter, reason);
-    return load_stream(fd, head, allocator, filter, reason);
+    if (at >= 0 && st.st_size >= at + (off_t)sizeof head) {
+        const tamis_i_input input = {load_read_fd, &fd};
+        return tamis_i_input_load(&input, head, (uint64_t)(st.st_size - at) - sizeof head,
+                                  allocator, filter, reason);
+    }
+    return tamis_i_is_composed(head) ? load_composed(fd, head, allocator, filter, reason)
+                                     : load_stream(fd, head, allocator, filter, reason);
 }
 
 tamis_status tamis_i_file_map(int fd, const tamis_allocator *allocator, tamis_filter **filter,

@@ -12,7 +12,7 @@
 
 #include "base/io.h"
 #include "file/compact.h"
-#include "file/series.h"
+#include "file/shards.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,20 +51,71 @@ static tamis_status save_write_one(const tamis_filter *filter, const unsigned ch
     return TAMIS_OK;
 }
 
-tamis_status tamis_i_file_write(const tamis_filter *filter, int fd, const char **reason) {
-    unsigned char head[TAMIS_I_HEADER_BYTES], heads[TAMIS_I_LINKS_MAX * TAMIS_I_HEADER_BYTES];
-    if (filter->links == NULL) {
+/* Headers of one filter or series: of the series, if it is one, and of its links. */
+static unsigned save_n_heads(const tamis_filter *filter) {
+    return tamis_i_n_links(filter) + (filter->links != NULL);
+}
+
+static void save_encode_heads(const tamis_filter *filter, unsigned char *heads) {
+    if (filter->links == NULL)
         tamis_i_header_encode(filter, heads);
-    } else {
-        tamis_i_series_encode(filter, head, heads);
-        if (!tamis_i_io_write(fd, head, sizeof head))
+    else
+        tamis_i_series_encode(filter, heads, heads + TAMIS_I_HEADER_BYTES);
+}
+
+/* Write one filter or series, whose headers are there. */
+static tamis_status save_write_part(const tamis_filter *filter, const unsigned char *heads, int fd,
+                                    const char **reason) {
+    if (filter->links != NULL) {
+        if (!tamis_i_io_write(fd, heads, TAMIS_I_HEADER_BYTES))
             return tamis_i_io_fault(reason);
+        heads += TAMIS_I_HEADER_BYTES;
     }
     tamis_status status = TAMIS_OK;
     for (unsigned i = 0; status == TAMIS_OK && i < tamis_i_n_links(filter); i++)
         status = save_write_one(tamis_i_link(filter, i), heads + (size_t)i * TAMIS_I_HEADER_BYTES,
                                 fd, reason);
     return status;
+}
+
+/* Write a sharded set.  All headers are made before the first is written: that of the set has a checksum of
+ * the others, and making one reads the whole body. */
+static tamis_status save_write_shards(const tamis_filter *filter, int fd, const char **reason) {
+    const unsigned n = tamis_i_n_parts(filter);
+    uint64_t sums[TAMIS_I_SHARDS_MAX];
+    size_t bytes = 0, at = 0;
+    for (unsigned i = 0; i < n; i++)
+        bytes += (size_t)save_n_heads(tamis_i_part(filter, i)) * TAMIS_I_HEADER_BYTES;
+    unsigned char *const heads = tamis_i_alloc(&filter->allocator, bytes);
+    if (heads == NULL) {
+        *reason = tamis_status_text(TAMIS_E_NOMEM);
+        return TAMIS_E_NOMEM;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        save_encode_heads(tamis_i_part(filter, i), heads + at);
+        sums[i] = tamis_i_get_u64(heads + at + TAMIS_I_AT_HEADER_CHECKSUM);
+        at += (size_t)save_n_heads(tamis_i_part(filter, i)) * TAMIS_I_HEADER_BYTES;
+    }
+    unsigned char head[TAMIS_I_HEADER_BYTES];
+    tamis_i_shards_encode(filter, sums, head);
+    tamis_status status = TAMIS_OK;
+    if (!tamis_i_io_write(fd, head, sizeof head))
+        status = tamis_i_io_fault(reason);
+    at = 0;
+    for (unsigned i = 0; status == TAMIS_OK && i < n; i++) {
+        status = save_write_part(tamis_i_part(filter, i), heads + at, fd, reason);
+        at += (size_t)save_n_heads(tamis_i_part(filter, i)) * TAMIS_I_HEADER_BYTES;
+    }
+    tamis_i_free(&filter->allocator, heads, bytes);
+    return status;
+}
+
+tamis_status tamis_i_file_write(const tamis_filter *filter, int fd, const char **reason) {
+    if (tamis_i_is_sharded(filter))
+        return save_write_shards(filter, fd, reason);
+    unsigned char heads[(TAMIS_I_LINKS_MAX + 1) * TAMIS_I_HEADER_BYTES];
+    save_encode_heads(filter, heads);
+    return save_write_part(filter, heads, fd, reason);
 }
 
 tamis_status tamis_i_compact_write(const tamis_filter *filter, int fd, const char **reason) {

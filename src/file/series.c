@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "file/series.h"
+#include "file/shards.h"
 
 #include "hash/hash.h"
 
@@ -29,10 +29,18 @@ uint64_t tamis_i_series_bytes(const unsigned char *head) {
 
 /* ---- writing ---- */
 
-uint64_t tamis_i_file_size(const tamis_filter *filter) {
+/* Bytes of one filter or series. */
+static uint64_t file_series_size(const tamis_filter *filter) {
     uint64_t size = filter->links == NULL ? 0 : TAMIS_I_HEADER_BYTES;
     for (unsigned i = 0; i < tamis_i_n_links(filter); i++)
         size += TAMIS_I_HEADER_BYTES + 8 * tamis_i_link(filter, i)->n_body;
+    return size;
+}
+
+uint64_t tamis_i_file_size(const tamis_filter *filter) {
+    uint64_t size = tamis_i_is_sharded(filter) ? TAMIS_I_HEADER_BYTES : 0;
+    for (unsigned i = 0; i < tamis_i_n_parts(filter); i++)
+        size += file_series_size(tamis_i_part(filter, i));
     return size;
 }
 
@@ -47,7 +55,7 @@ void tamis_i_series_encode(const tamis_filter *filter, unsigned char *head, unsi
     tamis_i_put_u64(head + TAMIS_I_AT_CAPACITY, capacity);
     tamis_i_header_hash(head, &filter->params);
     tamis_i_put_u64(head + TAMIS_I_AT_BODY_WORDS,
-                    tamis_i_file_size(filter) / 8 - TAMIS_I_HEADER_BYTES / 8);
+                    file_series_size(filter) / 8 - TAMIS_I_HEADER_BYTES / 8);
     tamis_i_put_u64(head + TAMIS_I_AT_VALUES + 8 * LINKS, n);
     tamis_i_put_u64(head + TAMIS_I_AT_VALUES + 8 * PROMISE, filter->links->promise);
     tamis_i_put_u32(head + TAMIS_I_AT_KEY_FORM, filter->key_form);
@@ -67,8 +75,8 @@ typedef struct series {
     size_t body[TAMIS_I_LINKS_MAX]; /* where they begin */
 } series;
 
-/* Check the series's own header, and that the bytes are as many as it says. */
-static tamis_status file_series_open_head(const unsigned char *bytes, size_t size, series *c,
+/* Check the series's own header, and that 'body' bytes after it are as many as it says. */
+static tamis_status file_series_open_head(const unsigned char *bytes, uint64_t body, series *c,
                                           const char **reason) {
     const tamis_status status = tamis_i_header_check(bytes, reason);
     if (status != TAMIS_OK)
@@ -87,7 +95,6 @@ static tamis_status file_series_open_head(const unsigned char *bytes, size_t siz
     if (!sound || c->promise == 0)
         return tamis_i_refuse(reason, "a parameter in the header is out of range");
     const uint64_t words = tamis_i_get_u64(bytes + TAMIS_I_AT_BODY_WORDS);
-    const size_t body = size - TAMIS_I_HEADER_BYTES;
     if (body / 8 < words)
         return tamis_i_refuse(reason, "the file is cut off within the body");
     if (body != 8 * words)
@@ -95,40 +102,64 @@ static tamis_status file_series_open_head(const unsigned char *bytes, size_t siz
     return TAMIS_OK;
 }
 
+/* What is seen of the links, one after the other. */
+typedef struct links_seen {
+    unsigned char heads[TAMIS_I_LINKS_MAX * TAMIS_I_HEADER_BYTES];
+    uint64_t capacity;
+    uint64_t left; /* bytes of the file after what was seen */
+} links_seen;
+
+static const char file_series_not_links[] = "the size of the series is not that of its links";
+
+/* Check the header of link number i, which is the next of seen->heads, and that its body is there.  'head' is
+ * that of the series. */
+static tamis_status file_series_see_link(const unsigned char *head, series *c, unsigned i,
+                                         links_seen *seen, const char **reason) {
+    tamis_i_header *const header = &c->header[i];
+    const tamis_status status =
+        tamis_i_header_decode(seen->heads + (size_t)i * TAMIS_I_HEADER_BYTES, header, reason);
+    if (status != TAMIS_OK)
+        return status;
+    if (seen->left / 8 < header->n_body)
+        return tamis_i_refuse(reason, file_series_not_links);
+    seen->left -= header->n_body * 8;
+    seen->capacity += header->params.capacity; /* 41 times 2^40 at most */
+    if (header->kind != c->header[0].kind || !tamis_i_same_hash(&header->params, &c->params))
+        return tamis_i_refuse(reason, "the links of the series differ in kind or seed");
+    if (header->key_form != tamis_i_get_u32(head + TAMIS_I_AT_KEY_FORM))
+        return tamis_i_refuse(reason, "the links of the series differ in the form of keys");
+    return TAMIS_OK;
+}
+
+/* Check what all links together must be. */
+static tamis_status file_series_see_end(const unsigned char *head, const series *c,
+                                        const links_seen *seen, const char **reason) {
+    if (seen->left != 0)
+        return tamis_i_refuse(reason, file_series_not_links);
+    if (seen->capacity != tamis_i_get_u64(head + TAMIS_I_AT_CAPACITY))
+        return tamis_i_refuse(reason, "the capacity of the series is not that of its links");
+    if (tamis_i_checksum(seen->heads, (size_t)c->n * TAMIS_I_HEADER_BYTES) !=
+        tamis_i_get_u64(head + TAMIS_I_AT_BODY_CHECKSUM))
+        return tamis_i_refuse(reason, "the body is damaged: its checksum does not match");
+    return TAMIS_OK;
+}
+
 /* Check the headers of the links, and that these fill the body. */
 static tamis_status file_series_open_links(const unsigned char *bytes, size_t size, series *c,
                                            const char **reason) {
-    static const char not_links[] = "the size of the series is not that of its links";
-    unsigned char heads[TAMIS_I_LINKS_MAX * TAMIS_I_HEADER_BYTES];
-    uint64_t capacity = 0;
-    size_t at = TAMIS_I_HEADER_BYTES;
+    links_seen seen = {.left = size - TAMIS_I_HEADER_BYTES};
     for (unsigned i = 0; i < c->n; i++) {
-        tamis_i_header *const header = &c->header[i];
-        if (size - at < TAMIS_I_HEADER_BYTES)
-            return tamis_i_refuse(reason, not_links);
-        const tamis_status status = tamis_i_header_decode(bytes + at, header, reason);
+        if (seen.left < TAMIS_I_HEADER_BYTES)
+            return tamis_i_refuse(reason, file_series_not_links);
+        memcpy(seen.heads + (size_t)i * TAMIS_I_HEADER_BYTES, bytes + (size - seen.left),
+               TAMIS_I_HEADER_BYTES);
+        seen.left -= TAMIS_I_HEADER_BYTES;
+        c->body[i] = size - (size_t)seen.left;
+        const tamis_status status = file_series_see_link(bytes, c, i, &seen, reason);
         if (status != TAMIS_OK)
             return status;
-        memcpy(heads + (size_t)i * TAMIS_I_HEADER_BYTES, bytes + at, TAMIS_I_HEADER_BYTES);
-        at += TAMIS_I_HEADER_BYTES;
-        if ((size - at) / 8 < header->n_body)
-            return tamis_i_refuse(reason, not_links);
-        c->body[i] = at;
-        at += (size_t)header->n_body * 8;
-        capacity += header->params.capacity; /* 41 times 2^40 at most */
-        if (header->kind != c->header[0].kind || !tamis_i_same_hash(&header->params, &c->params))
-            return tamis_i_refuse(reason, "the links of the series differ in kind or seed");
-        if (header->key_form != tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM))
-            return tamis_i_refuse(reason, "the links of the series differ in the form of keys");
     }
-    if (at != size)
-        return tamis_i_refuse(reason, not_links);
-    if (capacity != tamis_i_get_u64(bytes + TAMIS_I_AT_CAPACITY))
-        return tamis_i_refuse(reason, "the capacity of the series is not that of its links");
-    if (tamis_i_checksum(heads, (size_t)c->n * TAMIS_I_HEADER_BYTES) !=
-        tamis_i_get_u64(bytes + TAMIS_I_AT_BODY_CHECKSUM))
-        return tamis_i_refuse(reason, "the body is damaged: its checksum does not match");
-    return TAMIS_OK;
+    return file_series_see_end(bytes, c, &seen, reason);
 }
 
 /* Make one link, a view on the bytes or with a body of its own, and check it. */
@@ -160,26 +191,37 @@ static unsigned file_series_value_bits(const tamis_filter *filter) {
     return filter->kind->value_bits == NULL ? 0 : filter->kind->value_bits(filter);
 }
 
+/* Add a link to 'first', whose it is from then on, and its keys to '*count'. */
+static tamis_status file_series_add_link(tamis_filter *first, tamis_filter *link, uint64_t *count,
+                                         const char **reason) {
+    first->links->link[first->links->n++] = link;
+    if (file_series_value_bits(link) != file_series_value_bits(first))
+        return tamis_i_refuse(reason, "the links of the series differ in the bits of values");
+    if (!tamis_i_add(*count, link->state[TAMIS_I_COUNT], count) || *count > TAMIS_I_COUNT_MAX)
+        return tamis_i_refuse(reason, "the number of keys is out of range");
+    return TAMIS_OK;
+}
+
+/* Make the first link a series. */
+static tamis_status file_series_begin(tamis_filter *first, const series *c, const char **reason) {
+    const tamis_status status = tamis_i_links_begin(first, c->promise);
+    if (status != TAMIS_OK)
+        *reason = tamis_status_text(status);
+    return status;
+}
+
 /* Make the further links of 'first', which is the first. */
 static tamis_status file_series_make_links(const unsigned char *bytes, const series *c,
                                            const tamis_allocator *allocator, bool view,
                                            tamis_filter *first, const char **reason) {
-    tamis_status status = tamis_i_links_begin(first, c->promise);
-    if (status != TAMIS_OK)
-        *reason = tamis_status_text(status);
+    tamis_status status = file_series_begin(first, c, reason);
     uint64_t count = first->state[TAMIS_I_COUNT];
     for (unsigned i = 1; status == TAMIS_OK && i < c->n; i++) {
         tamis_filter *link;
         status = file_series_make_link(bytes + c->body[i], &c->header[i], allocator, view, &link,
                                        reason);
-        if (status != TAMIS_OK)
-            break;
-        first->links->link[first->links->n++] = link;
-        if (file_series_value_bits(link) != file_series_value_bits(first))
-            status = tamis_i_refuse(reason, "the links of the series differ in the bits of values");
-        else if (!tamis_i_add(count, link->state[TAMIS_I_COUNT], &count) ||
-                 count > TAMIS_I_COUNT_MAX)
-            status = tamis_i_refuse(reason, "the number of keys is out of range");
+        if (status == TAMIS_OK)
+            status = file_series_add_link(first, link, &count, reason);
     }
     return status;
 }
@@ -188,7 +230,7 @@ tamis_status tamis_i_series_open(const unsigned char *bytes, size_t size,
                                  const tamis_allocator *allocator, bool view, tamis_filter **filter,
                                  const char **reason) {
     series c;
-    tamis_status status = file_series_open_head(bytes, size, &c, reason);
+    tamis_status status = file_series_open_head(bytes, size - TAMIS_I_HEADER_BYTES, &c, reason);
     if (status == TAMIS_OK)
         status = file_series_open_links(bytes, size, &c, reason);
     if (status != TAMIS_OK)
@@ -205,4 +247,44 @@ tamis_status tamis_i_series_open(const unsigned char *bytes, size_t size,
     }
     *filter = first;
     return TAMIS_OK;
+}
+
+tamis_status tamis_i_series_read(const tamis_i_input *input, const unsigned char *head,
+                                 uint64_t size, const tamis_allocator *allocator,
+                                 tamis_filter **filter, const char **reason) {
+    series c;
+    tamis_status status = file_series_open_head(head, size, &c, reason);
+    links_seen seen = {.left = size};
+    tamis_filter *first = NULL;
+    uint64_t count = 0;
+    for (unsigned i = 0; status == TAMIS_OK && i < c.n; i++) {
+        if (seen.left < TAMIS_I_HEADER_BYTES) {
+            status = tamis_i_refuse(reason, file_series_not_links);
+            break;
+        }
+        seen.left -= TAMIS_I_HEADER_BYTES;
+        status = input->read(input->context, seen.heads + (size_t)i * TAMIS_I_HEADER_BYTES,
+                             TAMIS_I_HEADER_BYTES, reason);
+        if (status == TAMIS_OK)
+            status = file_series_see_link(head, &c, i, &seen, reason);
+        if (status == TAMIS_OK && i + 1 == c.n)
+            status = file_series_see_end(head, &c, &seen, reason);
+        tamis_filter *link = NULL;
+        if (status == TAMIS_OK)
+            status = tamis_i_input_body(input, &c.header[i], allocator, &link, reason);
+        if (status != TAMIS_OK)
+            break;
+        if (i > 0) {
+            status = file_series_add_link(first, link, &count, reason);
+        } else {
+            first = link;
+            count = first->state[TAMIS_I_COUNT];
+            status = file_series_begin(first, &c, reason);
+        }
+    }
+    if (status == TAMIS_OK)
+        *filter = first;
+    else
+        tamis_filter_free(first);
+    return status;
 }

@@ -26,4 +26,9 @@ tamis_status tamis_i_series_open(const unsigned char *bytes, size_t size,
                                  const tamis_allocator *allocator, bool view, tamis_filter **filter,
                                  const char **reason);
 
+/* Like it, with memory of its own, from the header of a series and the 'size' bytes after it. */
+tamis_status tamis_i_series_read(const tamis_i_input *input, const unsigned char *head,
+                                 uint64_t size, const tamis_allocator *allocator,
+                                 tamis_filter **filter, const char **reason);
+
 #endif

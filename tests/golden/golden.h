@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tamis/shared.h"
 #include "tamis/tamis.h"
+#include "tamis/window.h"
 
 #define GOLDEN_SEED UINT64_C(0x74616d6973) /* "tamis" */
 #define GOLDEN_KEYS 100u /* in most files; the rest of the first 1000 is asked for */
@@ -28,6 +30,7 @@ typedef enum golden_story {
     SATURATED, /* key 1 twenty times, keys 2 to 5 once, then key 1 removed ten times */
     INTEGERS,  /* the integers 0 to 99, times 2^32 + 1 */
     VALUES,    /* keys 0 to 99, key i with the value i mod 8, of keys 0 to 9 then updated to 7 */
+    TICKS, /* keys 0 to 149 in ticks of ten, keys 20 to 29 again in the last; one bucket is cleared */
     N_STORIES
 } golden_story;
 
@@ -110,6 +113,18 @@ static const golden_file golden_table[] = {
     {"line-set-limit", TAMIS_KIND_LINE_SET, KEYS, 100, GOLDEN_SEED, {11, 64, 20, 10}},
     {"line-set-limit-merged", TAMIS_KIND_LINE_SET, MERGED, 100, GOLDEN_SEED, {16, 48, 30, 11}},
     {"line-set-empty", TAMIS_KIND_LINE_SET, EMPTY, 1, 1, {1, 1, 1}},
+    {"steady", TAMIS_KIND_STEADY, REMOVED, 200, GOLDEN_SEED, {0}},
+    {"steady-spill", TAMIS_KIND_STEADY, REMOVED, 130, GOLDEN_SEED, {3, 512, 60, 9, 2, 512, 1}},
+    {"steady-values", TAMIS_KIND_STEADY, VALUES, 100, GOLDEN_SEED, {3, 512, 40, 12, 1, 512, 0, 3}},
+    {"steady-counting",
+     TAMIS_KIND_STEADY,
+     REMOVED,
+     150,
+     GOLDEN_SEED,
+     {2, 1024, 130, 9, 0, 0, 0, 0, 2, 2}},
+    {"window", TAMIS_KIND_WINDOW, KEYS, 200, GOLDEN_SEED, {0}},
+    {"window-ticks", TAMIS_KIND_WINDOW, TICKS, 70, GOLDEN_SEED, {3, 512, 40, 9, 1, 512, 1, 5}},
+    {"window-stash", TAMIS_KIND_WINDOW, TICKS, 60, 3, {1, 1024, 90, 12, 0, 0, 0, 5}},
 };
 enum { N_GOLDEN = sizeof golden_table / sizeof *golden_table };
 
@@ -229,6 +244,13 @@ static inline bool golden_tell(golden_story story, const tamis_params *params,
             ok = ok && tamis_filter_update_value(filter, key, size, 7) == TAMIS_OK;
         }
         break;
+    case TICKS:
+        for (uint64_t tick = 0; tick < 15; tick++)
+            ok = ok && golden_insert(filter, 10 * tick, 10 * tick + 10) &&
+                 (tick == 14 || tamis_window_tick(filter) == TAMIS_OK);
+        ok = ok && golden_insert(filter, 20, 30) && tamis_window_tick(filter) == TAMIS_OK &&
+             tamis_window_step(filter, 1, NULL) == TAMIS_OK;
+        break;
     default:
         break;
     }
@@ -268,6 +290,8 @@ static inline bool golden_holds(const golden_file *file, uint64_t i) {
         return i < 150;
     case SATURATED:
         return i >= 1 && i < 6;
+    case TICKS: /* the present tick is number 15 */
+        return (i >= 20 && i < 30) || (i / 10 + file->value[TAMIS_WINDOW_TICKS] >= 15 && i < 150);
     default:
         return false;
     }
@@ -313,6 +337,52 @@ static inline tamis_filter *golden_make_series(const golden_grown *series) {
         return filter;
     tamis_filter_free(filter);
     return NULL;
+}
+
+/* Sharded sets: three shards, keys 0 to 99.  One has grown, and is like a series never made again. */
+typedef struct golden_sharded {
+    const char *name;
+    tamis_kind kind;
+    uint64_t capacity; /* of a shard */
+    bool grows;
+} golden_sharded;
+
+static const golden_sharded golden_shards[] = {
+    {"shards-rank", TAMIS_KIND_RANK, 60, false},
+    {"shards-bloom-bytes", TAMIS_KIND_BLOOM, 60, false},
+    {"shards-series-dleft-counting", TAMIS_KIND_DLEFT_COUNTING, 15, true},
+};
+enum { N_SHARDED = sizeof golden_shards / sizeof *golden_shards };
+
+static inline bool golden_fill_shards(const golden_sharded *sharded, tamis_shared *set) {
+    char key[64];
+    tamis_growth growth;
+    tamis_growth_init(&growth);
+    growth.fpr = 0.05;
+    growth.automatic = true;
+    bool ok = !sharded->grows || tamis_shared_allow_growth(set, &growth) == TAMIS_OK;
+    for (uint64_t i = 0; ok && i < GOLDEN_KEYS; i++)
+        ok = tamis_shared_insert(set, key, golden_key(i, key), NULL) == TAMIS_OK;
+    if (ok && golden_form(sharded->name) != TAMIS_KEYS_UNKNOWN)
+        ok = tamis_shared_set_key_form(set, golden_form(sharded->name)) == TAMIS_OK;
+    return ok;
+}
+
+static inline tamis_filter *golden_make_shards(const golden_sharded *sharded) {
+    tamis_params params;
+    tamis_shared *set;
+    tamis_filter *filter = NULL;
+    tamis_params_init(&params);
+    params.kind = sharded->kind;
+    params.capacity = sharded->capacity;
+    params.hash = TAMIS_HASH_XXH3;
+    params.seed = GOLDEN_SEED;
+    if (tamis_shared_create(&params, 3, NULL, &set) != TAMIS_OK)
+        return NULL;
+    if (!golden_fill_shards(sharded, set) || tamis_shared_snapshot(set, NULL, &filter) != TAMIS_OK)
+        filter = NULL;
+    tamis_shared_free(set);
+    return filter;
 }
 
 #endif

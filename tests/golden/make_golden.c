@@ -1,4 +1,4 @@
-/* make_golden.c DIRECTORY - write the golden files; those of series only if they are not there
+/* make_golden.c DIRECTORY - write the golden files; those of series and shards only if they are not there
  *
  * See README.md for when to run it.  Exit 0 if all were written.
  *
@@ -38,6 +38,12 @@ int main(int argc, char **argv) {
         char path[1024];
         snprintf(path, sizeof path, "%s/%s.tamis", argv[1], golden_series[i].name);
         if (!exists(path) && !save(golden_make_series(&golden_series[i]), path))
+            return 2;
+    }
+    for (unsigned i = 0; i < N_SHARDED; i++) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/%s.tamis", argv[1], golden_shards[i].name);
+        if (!exists(path) && !save(golden_make_shards(&golden_shards[i]), path))
             return 2;
     }
     return 0;

@@ -159,12 +159,13 @@ def xxh3_64(data):
 
 MAGIC = b"\x89TAMIS\r\n"
 BLOOM, COUNTING, BLOCKED, DLEFT, DLCBF, DDLCBF, RANK, RANK_COUNTING, BALANCED = range(1, 10)
-LINE, LINE_SET = 10, 11
+LINE, LINE_SET, STEADY, WINDOW = 10, 11, 12, 13
 NONE = 255
 NAMES = {BLOOM: "bloom", COUNTING: "counting-bloom", BLOCKED: "blocked-bloom", DLEFT: "dleft",
          DLCBF: "dleft-counting", DDLCBF: "dleft-dynamic", RANK: "rank", RANK_COUNTING: "rank-counting",
-         BALANCED: "balanced-bloom", LINE: "line", LINE_SET: "line-set"}
-STATE = {RANK: 4, RANK_COUNTING: 4, BALANCED: 2, LINE_SET: 2}  # words of the state in use, from number 2 on
+         BALANCED: "balanced-bloom", LINE: "line", LINE_SET: "line-set", STEADY: "steady",
+         WINDOW: "window"}
+STATE = {RANK: 4, RANK_COUNTING: 4, BALANCED: 2, LINE_SET: 2, WINDOW: 2}  # words of the state in use, from number 2 on
 STEP = 0xD1342543DE82EF95
 FACTORS = (0x6A09E667, 0xBB67AE85, 0x3C6EF373, 0xA54FF53B, 0x510E527F, 0x9B05688D, 0x1F83D9AB, 0x5BE0CD19,
            0xCBBB9D5D, 0x629A292B, 0x9159015B, 0x152FECD9, 0x67332667, 0x8EB44A87, 0xDB0C2E0D, 0x47B5481D)
@@ -256,6 +257,134 @@ class Shrink:
 def stream(digest, i):
     low, high = digest
     return digest[i] if i < 2 else mix(low + i * (high | 1) & M64)
+
+
+class Steady:
+    """Buckets of a steady table: section 6.12."""
+
+    def __init__(self, values):
+        (self.n, self.bits, self.homes, self.r, self.m, self.back_bits, self.k, self.v, self.c,
+         self.copies_max) = values[:10]
+        self.groups = (self.n - 1 >> self.k) + 1
+        self.words = (self.n * self.bits + self.m * self.back_bits) // 64
+
+    @staticmethod
+    def slots(bits, homes, width):
+        return max(bits - homes, 0) // (1 + width)
+
+    def sound(self):
+        if not (1 <= self.n <= 1 << 38 and 1 <= self.bits <= 32768 and self.bits % 512 == 0 and self.r >= 1
+                and self.r <= 48 and self.v <= 8 and self.c <= 8 and 1 <= self.homes < self.bits
+                and 1 <= self.copies_max <= 255
+                and self.slots(self.bits, self.homes, self.r + self.v + self.c) > 0):
+            return False
+        if self.m == 0:
+            return self.back_bits == 0 and self.k == 0
+        if not (self.m <= 1 << 38 and 1 <= self.back_bits <= 32768 and self.back_bits % 512 == 0
+                and self.k <= 8 and self.m <= self.groups * self.homes):
+            return False
+        self.back_homes = (self.groups * self.homes - 1) // self.m + 1
+        width = self.r + self.k + 1 + self.v + self.c
+        return width <= 64 and self.slots(self.back_bits, self.back_homes, width) > 0
+
+    def read_bucket(self, value, bits, homes, width):
+        """The runs of the homes that are held, each a list of slots."""
+        slots = self.slots(bits, homes, width)
+        index = value & (1 << homes + slots) - 1
+        ones = bin(index).count("1")
+        held = homes if ones <= slots else homes + slots - ones
+        runs, at = [], 0
+        while len(runs) < held:
+            run = 0
+            while index >> at & 1:
+                at, run = at + 1, run + 1
+            at += 1
+            runs.append(run)
+        must(sum(runs) <= slots and at <= homes + slots
+             and index >> at == (0 if held == homes else (1 << homes + slots - at) - 1),
+             "the index of a bucket fits no number of slots")
+        value >>= homes + slots
+        for i, run in enumerate(runs):
+            runs[i] = [value >> width * j & (1 << width) - 1 for j in range(run)]
+            value >>= width * run
+        must(value == 0, "a bucket has data past its last slot")
+        return runs
+
+    def read(self, bits):
+        width = self.r + self.v + self.c
+        self.front, self.back = [], []
+        for i in range(self.n):
+            value = bits >> i * self.bits & (1 << self.bits) - 1
+            self.front.append(self.read_bucket(value, self.bits, self.homes, width))
+            must(self.m > 0 or len(self.front[-1]) == self.homes,
+                 "a bucket has given homes away, but there is no back")
+        bits >>= self.n * self.bits
+        for i in range(self.m):
+            value = bits >> i * self.back_bits & (1 << self.back_bits) - 1
+            self.back.append(self.read_bucket(value, self.back_bits, self.back_homes, width + self.k + 1))
+            must(len(self.back[-1]) == self.back_homes, "a bucket of the back has given homes away")
+        found = sum(len(self.runs(b, h)) for b in range(self.n)
+                    for h in range(len(self.front[b]), self.homes))
+        must(found == sum(len(run) for bucket in self.back for run in bucket),
+             "a slot of the back belongs to no home that was given away")
+
+    def runs(self, bucket, home):
+        """The slots of a home, as in the front."""
+        if home < len(self.front[bucket]):
+            return self.front[bucket][home]
+        q, m = divmod((bucket >> self.k) * self.homes + home, self.m)
+        step = 1 + ((q + 1) * 0x9E3779B97F4A7C15 % (1 << 64) * (self.m - 1) >> 64)
+        slots = []
+        for place in range(2 if self.m > 1 else 1):
+            for slot in self.back[(m + place * step) % self.m][q]:
+                told = slot >> self.r & (1 << self.k + 1) - 1
+                if told == bucket % (1 << self.k) + (place << self.k):
+                    slots.append(slot & (1 << self.r) - 1 | slot >> self.r + self.k + 1 << self.r)
+        return slots
+
+    def slots_of(self, digest):
+        """What stands beside the fingerprint in the slots of a key."""
+        x = digest[0] * self.n
+        return [slot >> self.r for slot in self.runs(x >> 64, (x & M64) * self.homes >> 64)
+                if (slot ^ digest[1]) & (1 << self.r) - 1 == 0]
+
+    def keys(self):
+        return sum(1 + (slot >> self.r + self.v) for b in range(self.n) for h in range(self.homes)
+                   for slot in self.runs(b, h))
+
+    def contains(self, digest):
+        return bool(self.slots_of(digest))
+
+
+class Window(Steady):
+    """The same with stamps: section 6.13."""
+
+    def __init__(self, values):
+        self.ticks = values[7]
+        bits = 2
+        while 1 << bits < self.ticks + 2:
+            bits += 1
+        super().__init__(values[:7] + (bits, 0, 1))
+
+    def sound(self):
+        return 1 <= self.ticks <= 126 and super().sound()
+
+    def age(self, now, stamp):
+        return (now - stamp) % (1 << self.v)
+
+    def check(self, now, left, stashed):
+        must(left <= self.n + 1 and now <= 1 << 62,
+             "the window has more buckets to clear than buckets, or too many ticks")
+        ages = [(self.age(now, slot >> self.r), left > b + 1)
+                for b in range(self.n) for h in range(self.homes) for slot in self.runs(b, h)]
+        ages += [(self.age(now, count - 1), left > 0) for count in stashed.values()]
+        must(all(age <= self.ticks + uncleared for age, uncleared in ages)
+             and all(count <= 1 << self.v for count in stashed.values()),
+             "the window holds keys that are too old")
+
+    def live(self, now, digest, stashed):
+        stamps = self.slots_of(digest) + [stashed[d] - 1 for d in (digest,) if d in stashed]
+        return any(self.age(now, stamp) <= self.ticks for stamp in stamps)
 
 
 class Rank:
@@ -486,6 +615,11 @@ class Filter:
                 and (1 <= copies <= 255 if self.kind == LINE else copies <= 64))
 
     def other_parameters_are_sound(self):
+        if self.kind in (STEADY, WINDOW):
+            self.shape = (Steady if self.kind == STEADY else Window)(self.values)
+            self.n_body = 8 + stash_words(self.stash)[1] + self.shape.words
+            return (1 <= self.capacity <= 1 << 40 and self.stash > 0
+                    and not any(self.values[10 if self.kind == STEADY else 8:]) and self.shape.sound())
         if self.kind == BALANCED:
             self.shape = Balanced(self.values)
             words = self.shape.blocks * (self.shape.bits // 64)
@@ -500,6 +634,19 @@ class Filter:
     def read_other_table(self):
         bits = sum(word << 64 * i for i, word in enumerate(self.table))
         stashed = sum(self.stashed.values())
+        if self.kind == WINDOW:
+            self.shape.read(bits)
+            self.shape.check(*self.words[2:4], self.stashed)
+            stashed = len(self.stashed)
+            must(sum(len(self.shape.runs(b, h)) for b in range(self.shape.n)
+                     for h in range(self.shape.homes)) + stashed == self.count,
+                 "the buckets do not hold as many keys as the filter claims")
+            return
+        if self.kind == STEADY:
+            self.shape.read(bits)
+            must(self.shape.keys() + stashed == self.count,
+                 "the buckets do not hold as many keys as the filter claims")
+            return
         if self.kind == BALANCED:
             self.shape.read(bits)
             must(sum(self.shape.loads) + stashed + self.words[3] == self.count,
@@ -518,6 +665,10 @@ class Filter:
              "the buckets do not hold as many keys as the filter claims")
 
     def other_contains(self, digest):
+        if self.kind == WINDOW:
+            return self.shape.live(self.words[2], digest, self.stashed)
+        if self.kind == STEADY:
+            return self.shape.contains(digest) or digest in self.stashed
         if self.kind == BALANCED:
             found, on = self.shape.asks(digest)
             budget = self.capacity * self.shape.budget // 1000
@@ -553,7 +704,7 @@ class Filter:
         return 1 <= self.capacity <= 1 << 40 and self.stash > 0 and self.per_subtable << self.r <= 1 << 62
 
     def parameters_are_sound(self):
-        if self.kind in (RANK, RANK_COUNTING, BALANCED):
+        if self.kind in (RANK, RANK_COUNTING, BALANCED, STEADY, WINDOW):
             return self.other_parameters_are_sound()
         if self.kind in (DLCBF, DDLCBF):
             return self.counting_parameters_are_sound()
@@ -722,7 +873,7 @@ class Filter:
         return found
 
     def check_table(self):
-        if self.kind in (RANK, RANK_COUNTING, BALANCED):
+        if self.kind in (RANK, RANK_COUNTING, BALANCED, STEADY, WINDOW):
             self.read_other_table()
             return
         if self.kind in (DLCBF, DDLCBF):
@@ -769,7 +920,7 @@ class Filter:
         return digest in self.stashed
 
     def copies(self, key):
-        if self.kind in (RANK, RANK_COUNTING, BALANCED):
+        if self.kind in (RANK, RANK_COUNTING, BALANCED, STEADY, WINDOW):
             return int(bool(self.other_contains(digest_of(self.hash, key))))
         if self.kind in (DLCBF, DDLCBF):
             return self.counting_copies(digest_of(self.hash, key))
@@ -829,7 +980,54 @@ class Series:
         return any(link.contains(key) for link in self.links)
 
 
+SHARDS = 129
+
+
+class Shards:
+    """A set of which each key is in one of several filters or series: section 6.11."""
+
+    def __init__(self, data):
+        check_header(data)
+        capacity, _, stash, n_body = struct.unpack_from("<4Q", data, 24)
+        values = struct.unpack_from("<16Q", data, 56)
+        must(1 <= values[0] <= 1024 and not any(values[1:]) and stash == 0,
+             "a parameter in the header is out of range")
+        must((len(data) - 256) // 8 >= n_body, "the file is cut off within the body")
+        must(len(data) - 256 == 8 * n_body, "the file goes on after its end")
+        at, firsts, pieces, sums = 256, [], [], b""
+        for _ in range(values[0]):
+            series = len(data) - at >= 256 and u32(data, at + 16) == SERIES
+            must(len(data) - at >= (512 if series else 256), "the size of the set is not that of its shards")
+            first = Filter.__new__(Filter)
+            first.read_header(data[at + 256 * series:at + 256 * series + 256])
+            end = at + 256 + 8 * (u64(data, at + 48) if series else first.n_body)
+            must(end <= len(data), "the size of the set is not that of its shards")
+            firsts.append(first)
+            alike = [(f.kind, f.capacity, f.stash, f.values, f.hash) for f in (first, firsts[0])]
+            must(alike[0] == alike[1], "the shards of the set differ in kind, size or seed")
+            must(u32(data, at + 256 * series + 184) == u32(data, 184),
+                 "the shards of the set differ in the form of keys")
+            pieces.append(data[at:end])
+            sums += data[at + 248:at + 256]
+            at = end
+        must(at == len(data), "the size of the set is not that of its shards")
+        must(hash_of(data) == firsts[0].hash, "the shards of the set differ in kind, size or seed")
+        must(firsts[0].capacity * values[0] == capacity, "the capacity of the set is not that of its shards")
+        must(xxh3_64(sums) == u64(data, 240), "the body is damaged: its checksum does not match")
+        self.shards = [Series(p) if u32(p, 16) == SERIES else Filter(p) for p in pieces]
+        self.kind, self.hash = firsts[0].kind, firsts[0].hash
+        self.count = sum(shard.count for shard in self.shards)
+        must(self.count <= 1 << 62, "the number of keys is out of range")
+
+    def contains(self, key):
+        low, high = digest_of(self.hash, key)
+        number = mix(mix(low ^ 0x73686172642d6f66) ^ high) * len(self.shards) >> 64
+        return self.shards[number].contains(key)
+
+
 def open_set(data):
+    if len(data) >= 256 and data[:8] == MAGIC and u32(data, 16) == SHARDS:
+        return Shards(data)
     if len(data) >= 256 and data[:8] == MAGIC and u32(data, 16) == SERIES:
         return Series(data)
     return Filter(data)

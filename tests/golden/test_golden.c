@@ -203,12 +203,43 @@ static void test_golden_series_load_and_answer(void **state) {
     }
 }
 
+static void test_golden_shards_load_and_answer(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < N_SHARDED; i++) {
+        const golden_file file = {.name = golden_shards[i].name};
+        size_t size;
+        const unsigned char *const bytes = read_golden(&file, &size);
+        tamis_filter *loaded[4];
+        unsigned n = 0;
+        assert_ok(tamis_filter_decode(bytes, size, NULL, &loaded[n++], NULL));
+        assert_ok(tamis_filter_load(golden_path(&file), NULL, &loaded[n++], NULL));
+        if (tamis_i_little_endian())
+            assert_ok(tamis_filter_map(golden_path(&file), NULL, &loaded[n++], NULL));
+        if (!golden_shards[i].grows) { /* the same keys give the same bytes */
+            loaded[n] = golden_make_shards(&golden_shards[i]);
+            assert_non_null(loaded[n++]);
+        }
+        while (n-- > 0) {
+            const tamis_info info = test_info(loaded[n]);
+            assert_int_equal(info.params.kind, golden_shards[i].kind);
+            assert_int_equal(tamis_filter_key_form(loaded[n]), golden_form(file.name));
+            assert_int_equal(info.n_shards, 3);
+            assert_int_equal(info.n_links > 1, golden_shards[i].grows);
+            for (uint64_t key = 0; key < GOLDEN_KEYS; key++)
+                assert_true(holds(loaded[n], key));
+            assert_bytes(loaded[n], bytes, size);
+            tamis_filter_free(loaded[n]);
+        }
+    }
+}
+
 static void test_golden_second_reader_reads_series(void **state) {
     (void)state;
     if (system("python3 -c 'import struct' >/dev/null 2>&1") != 0)
         skip();
-    for (unsigned i = 0; i < N_SERIES; i++) {
-        const golden_file file = {.name = golden_series[i].name};
+    for (unsigned i = 0; i < N_SERIES + N_SHARDED; i++) {
+        const golden_file file = {.name = i < N_SERIES ? golden_series[i].name
+                                                       : golden_shards[i - N_SERIES].name};
         char command[4096], expected[ASKED + 2];
         tamis_filter *filter;
         assert_ok(tamis_filter_load(golden_path(&file), NULL, &filter, NULL));
@@ -263,6 +294,7 @@ int main(void) {
         cmocka_unit_test(test_golden_stories_are_what_they_say),
         cmocka_unit_test(test_golden_second_reader_agrees),
         cmocka_unit_test(test_golden_series_load_and_answer),
+        cmocka_unit_test(test_golden_shards_load_and_answer),
         cmocka_unit_test(test_golden_second_reader_reads_series),
         cmocka_unit_test(test_golden_example_of_the_specification),
     };
