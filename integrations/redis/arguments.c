@@ -1,0 +1,206 @@
+/* arguments.c - what commands are asked for
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+tamis_bytes argument_bytes(const server_string *text) {
+    tamis_bytes bytes;
+    bytes.data = server.StringPtrLen(text, &bytes.size);
+    return bytes;
+}
+
+bool argument_is(const server_string *text, const char *word) {
+    const tamis_bytes bytes = argument_bytes(text);
+    return bytes.size == strlen(word) && strncasecmp(bytes.data, word, bytes.size) == 0;
+}
+
+/* A copy that ends with zero; false if it is too long, empty or has a zero inside. */
+static bool argument_text(const server_string *text, char *copy, size_t room) {
+    const tamis_bytes bytes = argument_bytes(text);
+    if (bytes.size == 0 || bytes.size >= room || memchr(bytes.data, '\0', bytes.size) != NULL)
+        return false;
+    memcpy(copy, bytes.data, bytes.size);
+    copy[bytes.size] = '\0';
+    return true;
+}
+
+/* Decimal digits, or with 'base' 16 hexadecimal ones; '*end' is set behind them. */
+static bool argument_digits(const char *text, int base, size_t most, const char **end,
+                            uint64_t *number) {
+    uint64_t value = 0;
+    size_t n = 0;
+    for (; n <= most; n++) {
+        const char c = text[n];
+        const int digit = c >= '0' && c <= '9'                 ? c - '0'
+                          : base == 16 && c >= 'a' && c <= 'f' ? c - 'a' + 10
+                          : base == 16 && c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                                               : -1;
+        if (digit < 0)
+            break;
+        if (value > (UINT64_MAX - (uint64_t)digit) / (uint64_t)base)
+            return false;
+        value = value * (uint64_t)base + (uint64_t)digit;
+    }
+    *number = value;
+    *end = text + n;
+    return n > 0 && n <= most;
+}
+
+bool argument_number(const server_string *text, uint64_t most, uint64_t *number) {
+    char copy[32];
+    const char *end;
+    uint64_t value;
+    if (!argument_text(text, copy, sizeof copy) || !argument_digits(copy, 10, 20, &end, &value) ||
+        *end != '\0' || value > most)
+        return false;
+    *number = value;
+    return true;
+}
+
+bool argument_pair(const server_string *text, uint64_t *first, uint64_t *second) {
+    char copy[64];
+    const char *end;
+    return argument_text(text, copy, sizeof copy) && argument_digits(copy, 10, 20, &end, first) &&
+           *end == '-' && argument_digits(end + 1, 10, 20, &end, second) && *end == '\0';
+}
+
+bool argument_rate(const server_string *text, double *rate) {
+    char copy[64];
+    if (!argument_text(text, copy, sizeof copy))
+        return false;
+    char *end;
+    const double value = strtod(copy, &end);
+    if (*end != '\0' || !(value > 0 && value < 1))
+        return false;
+    *rate = value;
+    return true;
+}
+
+/* Decimal up to 2^64 - 1, or up to 32 hexadecimal digits after 0x; not 0. */
+static bool argument_seed(const server_string *text, tamis_params *params) {
+    char copy[64];
+    const char *end;
+    if (!argument_text(text, copy, sizeof copy))
+        return false;
+    params->seed = params->seed_high = 0;
+    if (copy[0] != '0' || (copy[1] != 'x' && copy[1] != 'X'))
+        return argument_digits(copy, 10, 20, &end, &params->seed) && *end == '\0' &&
+               params->seed != 0;
+    const size_t n = strlen(copy + 2);
+    if (n == 0 || n > 32)
+        return false;
+    const size_t high = n > 16 ? n - 16 : 0;
+    char upper[17] = "0";
+    if (high > 0) {
+        memcpy(upper, copy + 2, high);
+        upper[high] = '\0';
+    }
+    return argument_digits(upper, 16, 16, &end, &params->seed_high) && *end == '\0' &&
+           argument_digits(copy + 2 + high, 16, 16, &end, &params->seed) && *end == '\0' &&
+           (params->seed | params->seed_high) != 0;
+}
+
+/* What PARAMS has: kind, capacity, stash, upper and lower seed, values. */
+static bool argument_exact(const server_string *text, tamis_params *params) {
+    char copy[ARGUMENT_PARAMS];
+    if (!argument_text(text, copy, sizeof copy))
+        return false;
+    uint64_t number[5 + TAMIS_PARAMS_MAX];
+    const char *at = copy;
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
+        if (!argument_digits(at, 10, 20, &at, &number[i]))
+            return false;
+        if (*at != (i + 1 < sizeof number / sizeof *number ? ',' : '\0'))
+            return false;
+        at++;
+    }
+    if (number[0] > 63)
+        return false;
+    tamis_params_init(params);
+    params->kind = (tamis_kind)number[0];
+    params->capacity = number[1];
+    params->stash = number[2];
+    params->seed_high = number[3];
+    params->seed = number[4];
+    memcpy(params->value, number + 5, sizeof params->value);
+    return (params->seed | params->seed_high) != 0;
+}
+
+void argument_params(const tamis_params *params, char *text) {
+    int at = snprintf(text, ARGUMENT_PARAMS, "%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+                      (int)params->kind, params->capacity, params->stash, params->seed_high,
+                      params->seed);
+    for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
+        at += snprintf(text + at, ARGUMENT_PARAMS - (size_t)at, ",%" PRIu64, params->value[i]);
+}
+
+void request_default(request *r) {
+    memset(r, 0, sizeof *r);
+    tamis_need_init(&r->need);
+    tamis_params_init(&r->params);
+    r->need.n = (uint64_t)settings.capacity;
+    r->need.fpr = settings.fpr;
+    r->need.deletes = settings.deletes;
+    r->need.grows = r->grows = true;
+}
+
+const char *request_read(server_string **argv, int argc, int first, request *r) {
+    request_default(r);
+    r->need.deletes = false;
+    if (first + 1 >= argc)
+        return "ERR syntax error";
+    if (!argument_number(argv[first], TAMIS_CAPACITY_MAX, &r->need.n) || r->need.n == 0)
+        return "ERR n must be a whole number from 1 to 1099511627776";
+    if (!argument_rate(argv[first + 1], &r->need.fpr))
+        return "ERR p must be an error rate above 0 and below 1";
+    for (int i = first + 2; i < argc; i++) {
+        const bool more = i + 1 < argc;
+        if (argument_is(argv[i], "DELETES")) {
+            r->need.deletes = true;
+        } else if (argument_is(argv[i], "GROW") || argument_is(argv[i], "FIXED")) {
+            r->need.grows = r->grows = argument_is(argv[i], "GROW");
+        } else if (argument_is(argv[i], "KIND") && more) {
+            char name[32];
+            if (!argument_text(argv[++i], name, sizeof name) ||
+                tamis_kind_parse(name, &r->need.kind) != TAMIS_OK)
+                return "ERR there is no such kind of set";
+        } else if (argument_is(argv[i], "SEED") && more) {
+            if (!argument_seed(argv[++i], &r->params))
+                return "ERR a seed is a number from 1 to 2^64 - 1, or up to 32 digits after 0x";
+        } else if (argument_is(argv[i], "PARAMS") && more) {
+            if (!argument_exact(argv[++i], &r->params))
+                return "ERR the parameters are not those of a set";
+            r->exact = true;
+        } else {
+            return "ERR syntax error";
+        }
+    }
+    return NULL;
+}
+
+/* Planning takes some ten milliseconds, up to a hundred, and the same need has the same plan. */
+tamis_status request_plan(const request *r, tamis_plan *plan) {
+    static tamis_need last;
+    static tamis_plan last_plan;
+    const tamis_need *const need = &r->need;
+    if (last.n != need->n || last.fpr != need->fpr || last.kind != need->kind ||
+        last.deletes != need->deletes || last.grows != need->grows) {
+        tamis_plan_init(plan);
+        const tamis_status status = tamis_plan_make(&r->need, plan);
+        if (status != TAMIS_OK)
+            return status;
+        last = r->need;
+        last_plan = *plan;
+    }
+    *plan = last_plan;
+    plan->params.seed = r->params.seed;
+    plan->params.seed_high = r->params.seed_high;
+    return TAMIS_OK;
+}

@@ -1,0 +1,163 @@
+/* commands.c - the table of commands
+ *
+ * One row per command: what the server is told when the module is loaded, what COMMAND and COMMAND DOCS
+ * answer, and what docs/redis.md is made from (docs.py), all come from here.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "commands.h"
+
+#include <string.h>
+
+#define SINCE    "0.1.0" /* version of tamis */
+#define CATEGORY "tamis"
+
+/* ---- arguments ---- */
+
+#define A_KEY(text)                                                                                \
+    { .name = (text), .type = SERVER_ARG_KEY, .key_spec = 0 }
+#define A_KEYS(text)                                                                               \
+    { .name = (text), .type = SERVER_ARG_KEY, .key_spec = 0, .flags = SERVER_ARG_MULTIPLE }
+#define A_ONE(text, form)                                                                          \
+    { .name = (text), .type = (form), .key_spec = -1 }
+#define A_MANY(text, form)                                                                         \
+    { .name = (text), .type = (form), .key_spec = -1, .flags = SERVER_ARG_MULTIPLE }
+#define A_MAY(text, form)                                                                          \
+    { .name = (text), .type = (form), .key_spec = -1, .flags = SERVER_ARG_OPTIONAL }
+#define A_TOKEN(text, word)                                                                        \
+    { .name = (text), .type = SERVER_ARG_TOKEN, .key_spec = -1, .token = (word) }
+#define A_FLAG(text, word)                                                                         \
+    {                                                                                              \
+        .name = (text), .type = SERVER_ARG_TOKEN, .key_spec = -1, .token = (word),                 \
+        .flags = SERVER_ARG_OPTIONAL                                                               \
+    }
+#define A_OPTION(text, form, word)                                                                 \
+    {                                                                                              \
+        .name = (text), .type = (form), .key_spec = -1, .token = (word),                           \
+        .flags = SERVER_ARG_OPTIONAL                                                               \
+    }
+#define A_CHOICE(text, list)                                                                       \
+    {                                                                                              \
+        .name = (text), .type = SERVER_ARG_ONE_OF, .key_spec = -1, .flags = SERVER_ARG_OPTIONAL,   \
+        .parts = (list)                                                                            \
+    }
+#define A_END                                                                                      \
+    { .name = NULL }
+
+static server_arg growth_args[] = {A_TOKEN("grow", "GROW"), A_TOKEN("fixed", "FIXED"), A_END};
+
+#define NEED_ARGS                                                                                  \
+    A_ONE("n", SERVER_ARG_INTEGER), A_ONE("p", SERVER_ARG_DOUBLE), A_FLAG("deletes", "DELETES"),   \
+        A_OPTION("kind", SERVER_ARG_STRING, "KIND"), A_CHOICE("growth", growth_args),              \
+        A_OPTION("seed", SERVER_ARG_STRING, "SEED"),                                               \
+        A_OPTION("params", SERVER_ARG_STRING, "PARAMS")
+
+static server_arg reserve_args[] = {A_KEY("key"), NEED_ARGS, A_END};
+static server_arg plan_args[] = {NEED_ARGS, A_END};
+static server_arg item_args[] = {A_KEY("key"), A_ONE("item", SERVER_ARG_STRING), A_END};
+static server_arg items_args[] = {A_KEY("key"), A_MANY("item", SERVER_ARG_STRING), A_END};
+static server_arg key_args[] = {A_KEY("key"), A_END};
+static server_arg info_args[] = {A_KEY("key"), A_MAY("field", SERVER_ARG_STRING), A_END};
+static server_arg merge_args[] = {A_KEY("destination"), A_KEYS("source"), A_END};
+static server_arg dump_args[] = {A_KEY("key"), A_ONE("cursor", SERVER_ARG_STRING), A_END};
+static server_arg load_args[] = {A_KEY("key"),
+                                 A_ONE("size", SERVER_ARG_INTEGER),
+                                 A_ONE("offset", SERVER_ARG_INTEGER),
+                                 A_ONE("data", SERVER_ARG_STRING),
+                                 A_OPTION("promise", SERVER_ARG_DOUBLE, "PROMISE"),
+                                 A_END};
+
+/* ---- commands ---- */
+
+#define CHANGES "write deny-oom"
+#define REMOVES "write fast"
+#define READS   "readonly fast"
+
+static const command_row rows[] = {
+    {"tamis.reserve", command_reserve, CHANGES, -4, 1, 1, TO_ADD,
+     "Makes an empty set for n keys that errs at most at rate p", "O(1), and up to 100 ms to plan",
+     reserve_args},
+    {"tamis.add", command_add, CHANGES " fast", 3, 1, 1, TO_ASK_AND_ADD,
+     "Adds a key to a set, which is made if it is missing, and tells whether it was new",
+     "O(links)", item_args},
+    {"tamis.madd", command_madd, CHANGES, -3, 1, 1, TO_ASK_AND_ADD,
+     "Adds several keys, each answered as by TAMIS.ADD", "O(keys * links)", items_args},
+    {"tamis.exists", command_exists, READS, 3, 1, 1, TO_READ,
+     "Tells whether a key is in a set: no is certain", "O(links)", item_args},
+    {"tamis.mexists", command_mexists, READS, -3, 1, 1, TO_READ,
+     "Tells of several keys whether they are in a set", "O(keys * links)", items_args},
+    {"tamis.del", command_del, REMOVES, 3, 1, 1, TO_REMOVE,
+     "Removes a key: 1 removed, 0 certainly not there, -1 refused, since several links claim it",
+     "O(links)", item_args},
+    {"tamis.mdel", command_mdel, "write", -3, 1, 1, TO_REMOVE,
+     "Removes several keys, each answered as by TAMIS.DEL", "O(keys * links)", items_args},
+    {"tamis.count", command_count, READS, 3, 1, 1, TO_READ,
+     "Tells how many copies of a key a multiset has, at most 1 of a set", "O(links)", item_args},
+    {"tamis.card", command_card, READS, 2, 1, 1, TO_READ, "Tells how many keys are in a set",
+     "O(links)", key_args},
+    {"tamis.info", command_info, "readonly", -2, 1, 1, TO_READ,
+     "Tells what a set is and how it fares, or one field of that",
+     "O(bytes) with error_rate, fill, stash and links, else O(1)", info_args},
+    {"tamis.merge", command_merge, CHANGES, -3, 1, -1, TO_ASK_AND_ADD,
+     "Adds all keys of the sources to the destination, which is made if it is missing",
+     "O(bytes of all)", merge_args},
+    {"tamis.plan", command_plan, "readonly", -3, 0, 0, 0,
+     "Tells what TAMIS.RESERVE would make of these arguments, and makes nothing", "up to 100 ms",
+     plan_args},
+    {"tamis.dump", command_dump, "readonly", 3, 1, 1, TO_READ,
+     "Gives a part of the set's file, its size and where the next part begins; 0 begins and ends",
+     "O(bytes of the part), O(bytes) where a header is", dump_args},
+    {"tamis.load", command_load, CHANGES, -5, 1, 1, TO_ADD,
+     "Takes a part of a set's file; the last part completes the set, if it is sound",
+     "O(bytes of the part); the last part O(bytes), of large sets in the background", load_args},
+};
+
+/* ---- telling the server ---- */
+
+static bool command_describe(server_context *ctx, const command_row *row) {
+    static const server_command_version version = {1, sizeof(server_command_history),
+                                                   sizeof(server_key_spec), sizeof(server_arg)};
+    if (row->summary == NULL)
+        return true; /* as other servers have it, and describe it */
+    server_command *const command = server.GetCommand(ctx, row->name);
+    if (command == NULL)
+        return false;
+    if (server.SetCommandACLCategories != NULL && server.AddACLCategory != NULL)
+        (void)server.SetCommandACLCategories(command, CATEGORY);
+    server_key_spec specs[2];
+    memset(specs, 0, sizeof specs);
+    specs[0].flags = row->spec;
+    specs[0].search = SERVER_SEARCH_INDEX;
+    specs[0].begin.index.pos = row->first;
+    specs[0].find = SERVER_FIND_RANGE;
+    specs[0].keys.range.last_key = row->last == -1 ? -1 : row->last - row->first;
+    specs[0].keys.range.key_step = 1;
+    const server_command_info info = {
+        .version = &version,
+        .summary = row->summary,
+        .complexity = row->complexity,
+        .since = SINCE,
+        .arity = row->arity,
+        .key_specs = row->first == 0 ? NULL : specs,
+        .args = row->args,
+    };
+    return server.SetCommandInfo(command, &info) == SERVER_OK;
+}
+
+static bool command_register(server_context *ctx, const command_row *row) {
+    return server.CreateCommand(ctx, row->name, row->handler, row->flags, row->first, row->last,
+                                row->first == 0 ? 0 : 1) == SERVER_OK &&
+           command_describe(ctx, row);
+}
+
+bool commands_register(server_context *ctx, bool compat) {
+    if (server.AddACLCategory != NULL)
+        (void)server.AddACLCategory(ctx, CATEGORY); /* another module may have it */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!command_register(ctx, &rows[i]))
+            return false;
+    for (size_t i = 0; compat && i < n_compat_rows; i++)
+        if (!command_register(ctx, &compat_rows[i]))
+            return false;
+    return true;
+}
