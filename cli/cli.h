@@ -94,7 +94,9 @@ enum {
     OPT_OVERFULL,
     OPT_CRLF,
     OPT_REPLACEMENTS,
-    OPT_MERGES
+    OPT_MERGES,
+    OPT_THREADS,
+    OPT_TICKS
 };
 
 /* getopt_long with our messages: '?' after a complaint, -1 at the end of the options. */
@@ -136,6 +138,8 @@ bool option_count(const char *command, const char *option, const char *text, uin
                   uint64_t *value);
 bool option_rate(const char *command, const char *option, const char *text, double *value);
 bool option_seed(const char *command, const char *text, hash_seed *seed);
+bool option_small(const char *command, const char *option, const char *text, unsigned most,
+                  unsigned *value);
 bool option_hash(const char *command, const char *name, tamis_hash_id *hash);
 bool option_kind(const char *command, const char *name, tamis_kind *kind);
 
@@ -164,7 +168,8 @@ bool option_size(const char *command, const char *option, const char *text, uint
         {"lines", required_argument, NULL, OPT_LINES},                                             \
         {"failure", required_argument, NULL, OPT_FAILURE},                                         \
         {"replacements", required_argument, NULL, OPT_REPLACEMENTS},                               \
-        {"merges", no_argument, NULL, OPT_MERGES}, {"sort", required_argument, NULL, OPT_SORT}, {  \
+        {"ticks", required_argument, NULL, OPT_TICKS}, {"merges", no_argument, NULL, OPT_MERGES},  \
+        {"sort", required_argument, NULL, OPT_SORT}, {                                             \
         "line-bits", required_argument, NULL, OPT_LINE_BITS                                        \
     }
 #define NEED_HELP                                                                                  \
@@ -173,6 +178,7 @@ bool option_size(const char *command, const char *option, const char *text, uint
     "      --replacements R\n"                                                                     \
     "                  the same, and each key is replaced R times, on average (default 10)\n"      \
     "      --merges    sets will be merged\n"                                                      \
+    "      --ticks T   keys are forgotten after T ticks, up to 126; N counts those of T + 1\n"     \
     "      --bytes SIZE\n"                                                                         \
     "                  memory that it may take: 64MiB, 1G, 500MB\n"                                \
     "      --copies C  each key is there up to C times, and copies are counted; up to 255\n"       \
@@ -188,9 +194,10 @@ bool option_size(const char *command, const char *option, const char *text, uint
 /* Process an option, if it is one of NEED_OPTIONS: 1, or 0 after a complaint; otherwise -1. */
 int need_option(const char *command, int option, tamis_need *need);
 
-/* Draw needs of up to 'most' keys, plan, build, measure, and print a row for each (plan_check.c).  Returns
- * the exit code: EXIT_YES if every promise was kept. */
-int plan_check(const char *command, unsigned rows, uint64_t most, uint64_t seed);
+/* Draw needs of up to 'most' keys, plan, build, measure, and print a row for each (plan_check.c).  With
+ * 'threads' not 0: sets that as many threads share.  Returns the exit code: EXIT_YES if every promise was
+ * kept. */
+int plan_check(const char *command, unsigned rows, uint64_t most, uint64_t seed, unsigned threads);
 
 /* Why tamis_plan_make refused 'need', as one line.  Returns EXIT_TROUBLE. */
 int complain_plan(const char *command, const tamis_need *need, tamis_status status);

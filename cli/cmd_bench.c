@@ -5,13 +5,14 @@
 #include "cli/cli.h"
 
 #include "bench/bench.h"
+#include "cli/bench_tasks.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_BITS = 512, OPT_TABLE_BYTES, OPT_ROUNDS, OPT_CSV, OPT_HUGE, OPT_KEYS, OPT_THREADS };
+enum { OPT_BITS = 512, OPT_TABLE_BYTES, OPT_ROUNDS, OPT_CSV, OPT_HUGE, OPT_KEYS, OPT_TASK };
 
 #define ROUNDS_MAX 10000u
 #define BITS_MAX   512.0
@@ -19,6 +20,9 @@ enum { OPT_BITS = 512, OPT_TABLE_BYTES, OPT_ROUNDS, OPT_CSV, OPT_HUGE, OPT_KEYS,
 static const char help[] =
     "usage: tamis bench [--kind K,...] [-n N | --table-bytes SIZE] [--bits B] [--keys FORM]\n"
     "                   [--rounds R] [--huge on|off] [--threads T] [--json | --csv]\n"
+    "       tamis bench --task shared [-n N] [--kind K] [--threads T] [--rounds R] [--json]\n"
+    "       tamis bench --task small [--rounds R] [--json]\n"
+    "       tamis bench --task window [-n N] [--rounds R] [--json]\n"
     "Measure insert, remove and query, one by one and in batches, in nanoseconds per key and as a\n"
     "multiple of a calibrator: reads of 1, 2 or 3 random cache lines in a table of the same "
     "size.\n\n"
@@ -33,6 +37,9 @@ static const char help[] =
     "      --huge on|off  huge pages, where the system gives them (default on)\n"
     "      --threads T    also queries by T threads at once, and how much faster they are than "
     "one\n"
+    "      --task T       another question; small: sets of 1 to 5000 keys in a few bytes;\n"
+    "                     shared: one set that threads read and write;\n"
+    "                     window: sets that forget, beside rows of filters\n"
     "      --json         as a JSON array, one object per kind, operation and mode\n"
     "      --csv          the same as comma-separated values\n";
 
@@ -42,6 +49,7 @@ typedef struct bench_options {
     bench_setup setup;
     uint64_t table_bytes;
     const char *kinds;
+    const char *task; /* NULL: the usual one */
     form form;
 } bench_options;
 
@@ -119,6 +127,9 @@ static bool take_option(const char *command, int option, void *context) {
                option_choice(command, "--keys", optarg, "u64", "digest", &o->setup.digests);
     case OPT_HUGE:
         return option_choice(command, "--huge", optarg, "off", "on", &o->setup.huge);
+    case OPT_TASK:
+        o->task = optarg;
+        return true;
     case OPT_JSON:
         o->form = FORM_JSON;
         return true;
@@ -367,6 +378,7 @@ int cmd_bench(int argc, char **argv) {
         {"keys", required_argument, NULL, OPT_KEYS},
         {"huge", required_argument, NULL, OPT_HUGE},
         {"threads", required_argument, NULL, OPT_THREADS},
+        {"task", required_argument, NULL, OPT_TASK},
         {"json", no_argument, NULL, OPT_JSON},
         {"csv", no_argument, NULL, OPT_CSV},
         {"help", no_argument, NULL, OPT_HELP},
@@ -381,6 +393,8 @@ int cmd_bench(int argc, char **argv) {
     if (optind < argc)
         return complain(argv[0], "'%s' is too much: the benchmark takes options only",
                         argv[optind]);
+    if (o.task != NULL)
+        return bench_task(argv[0], o.task, &o.setup, o.kinds, o.form == FORM_JSON);
     if (o.table_bytes != 0 && o.setup.n != 0)
         return complain(argv[0], "-n and --table-bytes exclude each other");
     if (o.table_bytes != 0)

@@ -11,7 +11,7 @@ static const char help[] = "usage: tamis info [--json] SET\n"
                            "Show what a set is, how full it is, and its error rate now.\n\n"
                            "      --json      as a JSON object\n";
 
-#define REPLACED 10 /* replacements of each key: the default of a plan with deletes */
+#define REPLACED 10 /* replacements of each key: told of a line that ages */
 
 /* An upper bound on the error rate of a 'line' at its capacity after each of its keys was replaced this
  * often; 0 for kinds that do not age, for series, and where the model ends. */

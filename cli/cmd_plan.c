@@ -4,6 +4,8 @@
  */
 #include "cli/cli.h"
 
+#include <tamis/shared.h>
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -14,13 +16,14 @@ static const char help[] =
     "usage: tamis plan -n N [-p P] [OPTION...]         how many bytes?\n"
     "       tamis plan -n N --bytes SIZE [OPTION...]   which error rate?\n"
     "       tamis plan --bytes SIZE [-p P] [OPTION...] how many keys?\n"
-    "       tamis plan --check ROWS [-n MOST] [--seed N]\n"
+    "       tamis plan --check ROWS [-n MOST] [--seed N] [--threads T]\n"
     "Say what a set will cost and promise, before it is built.\n\n"
     "  -n N            keys at most in the set: 10000000, 1e7 or 10M\n"
     "  -p P            error rate when N keys are in, 0 < P < 1 (default 0.01)\n" NEED_HELP
     "      --values B  keep a value of B bits with each key, up to 8\n"
     "      --offline   the set will be built from all keys at once\n"
     "      --grow      it may grow beyond N: plan its first part, which gets half of the errors\n"
+    "      --threads T up to 1024 threads will share the set\n"
     "      --all       every kind that can do it, the best first\n"
     "      --json      as a JSON object, with --all as an array of objects\n"
     "      --check ROWS\n"
@@ -67,6 +70,46 @@ static void print_json(const tamis_plan *plans, size_t n, bool array) {
         json_close(&j);
     json_end(&j);
 }
+
+/* ---- sets that threads share ---- */
+
+static void print_shared_json(const tamis_shared_plan *plan) {
+    json j;
+
+    json_start(&j, stdout);
+    json_open(&j, NULL, '{', false);
+    json_text(&j, "kind", tamis_kind_name(plan->params.kind));
+    json_params(&j, &plan->params);
+    json_u64(&j, "shards", plan->shards);
+    json_u64(&j, "n", plan->n);
+    json_u64(&j, "capacity", plan->shards * plan->params.capacity);
+    json_u64(&j, "bytes", plan->bytes);
+    json_real(&j, "bits_per_key", plan->bits_per_key);
+    json_real(&j, "bound_bits_per_key", plan->bound_bits_per_key);
+    json_real(&j, "fpr", plan->fpr);
+    json_real(&j, "overflow_probability", plan->overflow_probability);
+    json_real(&j, "lines_per_query", plan->lines_per_query);
+    json_real(&j, "lines_per_insert", plan->lines_per_insert);
+    json_close(&j);
+    json_end(&j);
+}
+
+static void print_params(const tamis_params *params);
+
+static void print_shared(const tamis_shared_plan *plan) {
+    char keys[TEXT_NUMBER];
+    char size[TEXT_NUMBER];
+
+    printf("%s keys, shared by threads\n\n", text_count(plan->n, keys));
+    printf("%-14s %8s %9s %8s %5s %6s %7s %6s\n", "kind", "bits/key", "size", "errors", "query",
+           "insert", "failure", "shards");
+    printf("%-14s %8.2f %9s %8.3g %5.2f %6.2f %7.1g %6u\n\n", tamis_kind_name(plan->params.kind),
+           plan->bits_per_key, text_bytes(plan->bytes, size), plan->fpr, plan->lines_per_query,
+           plan->lines_per_insert, plan->overflow_probability, plan->shards);
+    print_params(&plan->params);
+}
+
+/* ---- sets of one thread ---- */
 
 /* The question, in words. */
 static void print_question(const tamis_need *need) {
@@ -155,6 +198,7 @@ typedef struct plan_options {
     bool as_json;
     bool planned;  /* an option that --check excludes was given */
     uint64_t rows; /* of --check; 0: a plan is asked for */
+    uint64_t threads;
     hash_seed seed;
 } plan_options;
 
@@ -162,7 +206,7 @@ typedef struct plan_options {
 static bool take_option(const char *command, int option, void *context) {
     plan_options *const chosen = context;
 
-    if (option != 'n' && option != OPT_CHECK && option != OPT_SEED)
+    if (option != 'n' && option != OPT_CHECK && option != OPT_SEED && option != OPT_THREADS)
         chosen->planned = true;
     switch (option) {
     case OPT_OFFLINE:
@@ -173,6 +217,8 @@ static bool take_option(const char *command, int option, void *context) {
         return option_count(command, "--check", optarg, 1000000, &chosen->rows);
     case OPT_SEED:
         return option_seed(command, optarg, &chosen->seed);
+    case OPT_THREADS:
+        return option_count(command, "--threads", optarg, 1024, &chosen->threads);
     case OPT_ALL:
         return option_flag(&chosen->all);
     case OPT_JSON:
@@ -180,6 +226,19 @@ static bool take_option(const char *command, int option, void *context) {
     default:
         return need_option(command, option, &chosen->need) == 1;
     }
+}
+
+/* The same for a set that threads share. */
+static int plan_shared(const char *command, const plan_options *chosen) {
+    tamis_shared_plan made;
+
+    tamis_shared_plan_init(&made);
+    const tamis_status status =
+        tamis_shared_plan_make(&chosen->need, (unsigned)chosen->threads, &made);
+    if (status != TAMIS_OK)
+        return complain_plan(command, &chosen->need, status);
+    (chosen->as_json ? print_shared_json : print_shared)(&made);
+    return EXIT_YES;
 }
 
 /* Plan, and print what came out. */
@@ -204,6 +263,7 @@ int cmd_plan(int argc, char **argv) {
                                             {"grow", no_argument, NULL, OPT_GROW},
                                             {"check", required_argument, NULL, OPT_CHECK},
                                             {"seed", required_argument, NULL, OPT_SEED},
+                                            {"threads", required_argument, NULL, OPT_THREADS},
                                             {"all", no_argument, NULL, OPT_ALL},
                                             {"json", no_argument, NULL, OPT_JSON},
                                             {"help", no_argument, NULL, OPT_HELP},
@@ -219,10 +279,10 @@ int cmd_plan(int argc, char **argv) {
     if (optind < argc)
         return complain(argv[0], "'%s' is too much: a plan takes options only", argv[optind]);
     if (chosen.rows > 0 && chosen.planned)
-        return complain(argv[0], "--check excludes all other options but -n and --seed");
+        return complain(argv[0], "--check excludes all other options but -n, --seed and --threads");
     if (chosen.rows > 0)
         return plan_check(argv[0], (unsigned)chosen.rows, need->n == 0 ? 1000000 : need->n,
-                          chosen.seed.low == 0 ? 1 : chosen.seed.low);
+                          chosen.seed.low == 0 ? 1 : chosen.seed.low, (unsigned)chosen.threads);
     if (chosen.seed.low != 0 || chosen.seed.high != 0)
         return complain(argv[0], "--seed is an option of --check and of 'tamis build'");
     if (need->n == 0 && need->bytes == 0)
@@ -230,5 +290,8 @@ int cmd_plan(int argc, char **argv) {
     if (need->fpr == 0 && (need->n == 0 || need->bytes == 0))
         need->fpr = 0.01;
 
-    return plan(argv[0], &chosen);
+    if (chosen.threads > 0 && (chosen.all || need->offline))
+        return complain(argv[0], "--threads excludes --all and --offline");
+
+    return chosen.threads > 0 ? plan_shared(argv[0], &chosen) : plan(argv[0], &chosen);
 }

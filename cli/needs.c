@@ -4,6 +4,8 @@
  */
 #include "cli/cli.h"
 
+#include <tamis/window.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +53,8 @@ static bool option_real(const char *command, const char *option, const char *tex
     return false;
 }
 
-static bool option_small(const char *command, const char *option, const char *text, unsigned most,
-                         unsigned *value) {
+bool option_small(const char *command, const char *option, const char *text, unsigned most,
+                  unsigned *value) {
     uint64_t number;
     if (!option_count(command, option, text, most, &number))
         return false;
@@ -74,6 +76,8 @@ int need_option(const char *command, int option, tamis_need *need) {
     case OPT_REPLACEMENTS:
         need->deletes = true;
         return option_small(command, "--replacements", optarg, 10000, &need->replacements);
+    case OPT_TICKS:
+        return option_small(command, "--ticks", optarg, TAMIS_WINDOW_TICKS_MAX, &need->ticks);
     case OPT_MERGES:
         need->merges = true;
         return 1;
@@ -122,8 +126,8 @@ int complain_plan(const char *command, const tamis_need *need, tamis_status stat
         return complain(command, "sets of kind '%s' cannot be merged (--merges); these can: %s",
                         tamis_kind_name(need->kind), text_kinds(TAMIS_CAN_MERGE, kinds));
     if (status == TAMIS_E_UNSUPPORTED &&
-        (need->merges || need->copies > 1 || need->value_bits > 0 || need->lines_max > 0 ||
-         need->failure_max > 0))
+        (need->merges || need->ticks > 0 || need->copies > 1 || need->value_bits > 0 ||
+         need->lines_max > 0 || need->failure_max > 0))
         return need->kind == TAMIS_KIND_ANY
                    ? complain(command, "no kind can do all that is asked for")
                    : complain(command, "kind '%s' cannot do all that is asked for",

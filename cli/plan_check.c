@@ -10,6 +10,8 @@
  */
 #include "cli/cli.h"
 
+#include <tamis/shared.h>
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -21,6 +23,7 @@
 #define ABSENT        ((uint64_t)1 << 48) /* keys from here on are absent */
 #define COPIED_MAX    100000u             /* keys that come in copies */
 #define DRAWS_PER_ROW 50u
+#define SHARED_LEAST  40000u /* keys of sets for threads: smaller ones have no shards */
 
 /* ---- chance, the same on every machine ---- */
 
@@ -53,9 +56,9 @@ static tamis_kind draw_kind(uint64_t *state) {
     }
 }
 
-static void draw_need(uint64_t *state, uint64_t most, tamis_need *need) {
+static void draw_need(uint64_t *state, uint64_t least, uint64_t most, tamis_need *need) {
     tamis_need_init(need);
-    need->n = (uint64_t)draw_log(state, 10, (double)most);
+    need->n = (uint64_t)draw_log(state, least < most ? (double)least : 10, (double)most);
     need->fpr = draw_log(state, 1e-6, 0.3);
     if (draw_odds(state, 0.5))
         need->kind = draw_kind(state);
@@ -87,6 +90,8 @@ static void draw_need(uint64_t *state, uint64_t most, tamis_need *need) {
 
 typedef struct outcome {
     tamis_plan plan;
+    unsigned shards; /* 0: an ordinary set */
+    uint64_t keys;   /* to be put in */
     unsigned filters;
     uint64_t queries, hits;
     uint64_t refused, lost; /* inserts; keys that were not found */
@@ -147,6 +152,35 @@ static tamis_status fill(const tamis_need *need, const tamis_params *params, out
     return TAMIS_OK;
 }
 
+/* The same for a set that threads share; what is measured is an ordinary set with its keys. */
+static tamis_status fill_shared(const tamis_need *need, const tamis_params *params, outcome *o,
+                                tamis_filter **filter) {
+    uint64_t keys[CHUNK];
+    tamis_shared *set;
+    tamis_status status = tamis_shared_create(params, o->shards, NULL, &set);
+    if (status != TAMIS_OK)
+        return status;
+    const unsigned copies = need->copies > 1 ? need->copies : 1;
+    for (unsigned copy = 0; copy < copies; copy++) {
+        for (uint64_t at = 0; at < o->keys;) {
+            size_t n = 0, done = 0;
+            for (; n < CHUNK && at < o->keys; n++)
+                keys[n] = at++;
+            if (need->value_bits == 0) {
+                (void)!tamis_shared_insert_many_u64(set, keys, n, NULL, NULL, &done);
+                o->refused += n - done;
+            }
+            for (size_t i = 0; need->value_bits != 0 && i < n; i++)
+                o->refused += tamis_shared_insert_value_digest(
+                                  set, tamis_hash_u64(tamis_shared_hasher(set), keys[i]),
+                                  (unsigned)keys[i] & 1, NULL) != TAMIS_OK;
+        }
+    }
+    status = tamis_shared_snapshot(set, NULL, filter);
+    tamis_shared_free(set);
+    return status;
+}
+
 /* Query 'n' keys from 'first' on; returns how many are claimed. */
 static uint64_t ask(const tamis_filter *filter, uint64_t first, uint64_t n) {
     uint64_t keys[CHUNK];
@@ -161,7 +195,7 @@ static uint64_t ask(const tamis_filter *filter, uint64_t first, uint64_t n) {
 }
 
 static tamis_status measure(const tamis_need *need, uint64_t *random, outcome *o) {
-    const uint64_t capacity = o->plan.params.capacity;
+    const uint64_t capacity = o->keys;
     const double wanted = fmin(QUERIES_MAX, fmax(100000, 2000 / o->plan.fpr));
     const double filters = fmin(FILTERS_MAX, fmax(1, 1e6 / (double)capacity));
     o->filters = (unsigned)filters;
@@ -173,7 +207,8 @@ static tamis_status measure(const tamis_need *need, uint64_t *random, outcome *o
         do
             params.seed = draw(random);
         while (params.seed == 0);
-        const tamis_status status = fill(need, &params, o, &filter);
+        const tamis_status status =
+            (o->shards == 0 ? fill : fill_shared)(need, &params, o, &filter);
         if (status != TAMIS_OK)
             return status;
         if (filter == NULL) /* it was full; that has been counted */
@@ -246,13 +281,35 @@ static void print_row(unsigned i, const tamis_need *need, const outcome *o) {
              need->overshoot > 0 ? "o" : "", need->lines_max > 0 ? "l" : "",
              need->offline ? "f" : "", need->grows ? "g" : "");
     printf("%4u  %-15s %-7s %12" PRIu64 " %12" PRIu64 " %9.2f %9.3g %9.3g %8.1g %8u  %s\n", i,
-           tamis_kind_name(plan->params.kind), flags, plan->params.capacity, plan->bytes,
-           plan->bits_per_key, plan->fpr, (double)o->hits / fmax(1, (double)o->queries),
-           standard_error(o), o->filters, what == NULL ? "yes" : what);
+           tamis_kind_name(plan->params.kind), flags, o->keys, plan->bytes, plan->bits_per_key,
+           plan->fpr, (double)o->hits / fmax(1, (double)o->queries), standard_error(o), o->filters,
+           what == NULL ? "yes" : what);
     fflush(stdout);
 }
 
-int plan_check(const char *command, unsigned rows, uint64_t most, uint64_t seed) {
+/* Plan a need, for so many threads or (0) for an ordinary set. */
+static tamis_status make_plan(const tamis_need *need, unsigned threads, outcome *o) {
+    tamis_plan_init(&o->plan);
+    if (threads == 0) {
+        const tamis_status status = tamis_plan_make(need, &o->plan);
+        o->keys = o->plan.params.capacity;
+        return status;
+    }
+    tamis_shared_plan made;
+    tamis_shared_plan_init(&made);
+    const tamis_status status = tamis_shared_plan_make(need, threads, &made);
+    if (status != TAMIS_OK)
+        return status;
+    o->plan.params = made.params;
+    o->plan.bytes = made.bytes;
+    o->plan.bits_per_key = made.bits_per_key;
+    o->plan.fpr = made.fpr;
+    o->shards = made.shards;
+    o->keys = made.n + (uint64_t)ceil((double)made.n * need->overshoot);
+    return TAMIS_OK;
+}
+
+int plan_check(const char *command, unsigned rows, uint64_t most, uint64_t seed, unsigned threads) {
     unsigned kept = 0;
     unsigned unplanned = 0;
 
@@ -260,11 +317,11 @@ int plan_check(const char *command, unsigned rows, uint64_t most, uint64_t seed)
     for (unsigned i = 1; i <= rows;) {
         tamis_need need;
         outcome o = {.hits = 0};
-        draw_need(&seed, most, &need);
-        tamis_plan_init(&o.plan);
-        tamis_status status = tamis_plan_make(&need, &o.plan);
+        draw_need(&seed, threads == 0 ? 10 : SHARED_LEAST, most, &need);
+        need.offline = need.offline && threads == 0;
+        tamis_status status = make_plan(&need, threads, &o);
         if (status == TAMIS_E_UNSUPPORTED || status == TAMIS_E_TOO_LARGE ||
-            (status == TAMIS_OK && o.plan.params.capacity > 2 * most)) {
+            (status == TAMIS_OK && o.keys > 2 * most)) {
             /* no kind can do all that, the bytes are too few, or they are for more keys than are wanted */
             if (++unplanned > DRAWS_PER_ROW * rows)
                 return complain(command, "no plans can be made");

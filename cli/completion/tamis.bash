@@ -20,7 +20,7 @@ _tamis() {
         words="plan build query add remove uniq info verify merge table bench reproduce"
     else
         case $previous in
-        --bits | --bucket | --bytes | --check | --copies | --delimiter | --failure | --field | --hash | --key-max | --line-bits | --lines | --odds | --overshoot | --replacements | --rounds | --samples | --seed | --slots | --stash | --table-bytes | --threads | --value-max | --values | -d | -e | -f | -n | -p) return ;;
+        --bits | --bucket | --bytes | --check | --copies | --delimiter | --failure | --field | --hash | --key-max | --line-bits | --lines | --odds | --overshoot | --replacements | --rounds | --samples | --seed | --slots | --stash | --table-bytes | --threads | --ticks | --value-max | --values | --window | -d | -e | -f | -n | -p | -w) return ;;
         --sort) words="bytes lines weighted" ;;
         --sync) words="each batch none" ;;
         --like | --set | -o | -s) files=-f ;;
@@ -28,19 +28,20 @@ _tamis() {
         --kind) words="$(_tamis_kinds "${COMP_WORDS[0]}")" ;;
         --summary) words="multiple single interpolation multiple-counting single-counting" ;;
         --huge) words="on off" ;;
+        --task) words="small shared" ;;
         --keys) words="u64 digest" ;;
         *)
             [[ $word == -* ]] && case $command in
-            plan) words="-n -p --kind --deletes --replacements --merges --bytes --copies --overshoot --lines --failure --sort --line-bits --values --offline --grow --all --json --check --seed --help" ;;
-            build) words="-o -p -n --kind --deletes --replacements --merges --bytes --copies --overshoot --lines --failure --sort --line-bits --grow --overfull --hash --seed --like --compact --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
+            plan) words="-n -p --kind --deletes --replacements --merges --ticks --bytes --copies --overshoot --lines --failure --sort --line-bits --values --offline --grow --threads --all --json --check --seed --help" ;;
+            build) words="-o -p -n --kind --deletes --replacements --merges --ticks --bytes --copies --overshoot --lines --failure --sort --line-bits --grow --overfull --hash --seed --like --compact --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             query) words="-v --invert -c --count -q --quiet -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             add) words="-o --grow -p --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             remove) words="-o --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
-            uniq) words="-s --set -p -n --grow --overfull -v --invert -c --count -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
+            uniq) words="-s --set -p -n -w --window --ticks --grow --overfull -v --invert -c --count -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             info) words="--json --help" ;;
             verify) words="--json --help" ;;
             merge) words="-o -p --verbose --help" ;;
-            bench) words="--kind -n --table-bytes --bits --keys --rounds --huge --threads --json --csv --help" ;;
+            bench) words="--kind -n --table-bytes --bits --keys --rounds --huge --threads --task --json --csv --help" ;;
             reproduce) words="--full --json --plot-data --help" ;;
             "table plan") words="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --hash --seed --json --help" ;;
             "table create") words="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --hash --seed --help" ;;

@@ -52,7 +52,7 @@ expect_json "len(d) >= 4 and all(p['merges'] for p in d)"
 expect 0 "$tamis" plan -n 100000 --replacements 100 --kind line --json
 expect_json "d['replacements'] == 100 and d['bits_per_key'] > 12"
 expect 0 "$tamis" plan -n 100000 --deletes --kind line
-grep -q '^line: holds until each key was replaced 10 times (--replacements)$' stdout ||
+grep -q '^line: holds until each key was replaced 10,000 times (--replacements)$' stdout ||
     fail "plan --deletes: replacements"
 for p in 1e-2 1e-4 1e-6; do # what is taken comes first
     "$tamis" plan -n 10M -p $p --all >all && "$tamis" plan -n 10M -p $p >one || fail "plan"

@@ -101,7 +101,7 @@ for kind in $(kinds); do
     [ ! -e no.tamis ] || fail "$kind: a failed merge wrote a file"
 done
 
-for kind in $(kinds --deletes); do
+for kind in $(kinds --replacements 10); do
     "$tamis" build --deletes --kind "$kind" -p 0.001 -o set.tamis keys
     head -n 10000 keys >half1
     tail -n 10000 keys >half2

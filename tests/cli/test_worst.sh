@@ -53,7 +53,7 @@ keep() {
 }
 
 all=$(kinds)
-deleting=" $(kinds --deletes | tr '\n' ' ')"
+deleting=" $(kinds --replacements 10 | tr '\n' ' ')"
 [ "$(echo "$all" | wc -l)" -ge 9 ] || fail "kinds"
 seq 1 3000 >keys
 seq 2001 5000 >others
@@ -267,7 +267,7 @@ for words in "plan --check 5 --json" "plan --check 5 -p 0.1" "plan -n 5 --seed 3
     "build -o new.set --like" "build -o" "build --output" "build --u bloom.set" "add --compact bloom.set" \
     "remove --grow rank.set" "remove -p 0.1 rank.set" "info --u64 bloom.set" "merge --json bloom.set" \
     "table" "table --" "table frob" "table put" "table put --sync" "table put --sync now t.table" \
-    "table create -n 5" "table create t2.table" "table create -n 5 a b" "table info" "table info -c t.table" \
+    "table create -n 5" "table create --bucket 1 t2.table" "table create -n 5 a b" "table info" "table info -c t.table" \
     "table dump t.table keys" "table get -Z t.table" "table get --sync none t.table" \
     "table rebuild t.table keys" "table bench t.table" "bench bloom" "bench -n 5 --table-bytes 1M" \
     "bench --kind bloom,,rank" "reproduce nothing" "reproduce --plot-data" "reproduce --plot-data nowhere" \

@@ -277,6 +277,7 @@ class Info:
     capacity: int  #: keys that all links are made for
     fpr_promised: float  #: of all links together; 0 if no promise was given
     n_links: int  #: 1 for a filter that has not grown
+    n_shards: int  #: filters that the keys are spread over
 
     @property
     def kind(self) -> str:
@@ -327,7 +328,7 @@ def plan(n: Optional[int] = None, fpr: Optional[float] = None, **need: Any) -> P
     'need' may say more: deletes (keys will be removed), kind (only this one), copies (of one key, to be counted),
     value_bits, bytes (a limit; without n or fpr, these are the answer), overshoot (keys beyond n, as a fraction
     of n), grows (see Filter.grow), lines_max (cache lines per query), failure_max (odds that an insert is
-    refused), replacements (how often each key is replaced: with deletes, default 10), merges (sets will be
+    refused), replacements (how often each key is replaced: with deletes, default for ever), merges (sets will be
     merged), hash ("aes" or "xxh3"), offline, and order: "bytes", "lines" or "weighted" with line_bits.  They are the members of tamis_need in tamis/plan.h.
     """
     struct = _library.new(_library.Plan)

@@ -63,6 +63,7 @@ class Need(Structure):
         ("replacements", c_uint),
         ("merges", c_bool),
         ("hash", c_int),
+        ("ticks", c_uint),
     ]
 
 
@@ -101,6 +102,7 @@ class Info(Structure):
         ("capacity", c_uint64),
         ("fpr_promised", c_double),
         ("n_links", c_uint),
+        ("n_shards", c_uint),
     ]
 
 
