@@ -2,6 +2,7 @@
 .DEFAULT_GOAL := build
 .PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
 .PHONY: completion instructions hash-cost mutate test-big-endian test-aarch64 test-i686 amalgamation install-python deb reference clean
+.PHONY: redis redis-docs redis-demo test-integrations
 
 PREFIX ?= /usr/local
 # What 'make install' takes; another one is taken as it is.
@@ -67,9 +68,9 @@ format-check:    ## fail if a source is not in the house style
 	@clang-format --dry-run -Werror $(sources)
 
 lint: format-check ## formatting, clang-tidy, shellcheck, mandoc
-	@scripts/setup.sh build test
-	@cmake --preset dev -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
-	@scripts/lint.sh build/dev
+	@scripts/setup.sh build test $(integrations)
+	@cmake --preset dev -B build/lint -DTAMIS_INTEGRATIONS=all -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
+	@scripts/lint.sh build/lint
 
 fuzz:            ## run each fuzz target for FUZZ_SECONDS
 	@scripts/setup.sh build fuzz
@@ -137,6 +138,34 @@ amalgamation:    ## the library as two files, tamis.c and tamis.h, in build/amal
 install-python:  ## the Python module, below PREFIX, for the interpreter PYTHON
 	@scripts/setup.sh python
 	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' PYTHON='$(PYTHON)' bindings/python/install.sh
+
+# Folders of integrations/, each a client of the public headers with targets and tests of its own.
+integrations = $(patsubst integrations/%/CMakeLists.txt,%,$(wildcard integrations/*/CMakeLists.txt))
+
+# build-integrations TARGET
+define build-integrations
+@cmake --preset release -B build/integrations -DTAMIS_INTEGRATIONS=all >/dev/null
+@cmake --build build/integrations --target $(1)
+endef
+
+redis:           ## the module for Redis and Valkey: build/integrations/integrations/redis/tamis.so
+	@scripts/setup.sh build
+	@cmake --preset release -B build/integrations -DTAMIS_INTEGRATIONS=redis >/dev/null
+	@cmake --build build/integrations --target redis
+	@echo "redis-server --loadmodule $(CURDIR)/build/integrations/integrations/redis/tamis.so"
+
+redis-docs: redis ## the table of commands in docs/redis.md anew, from what a server tells of them
+	@scripts/setup.sh redis
+	@/usr/bin/python3 integrations/redis/docs.py docs/redis.md build/integrations/integrations/redis/tamis.so
+
+redis-demo: redis ## a cluster of three primaries and replicas on local ports, a set of real keys, the loss of a node
+	@scripts/setup.sh redis words
+	@/usr/bin/python3 integrations/redis/demo.py build/integrations/integrations/redis/tamis.so
+
+test-integrations: ## build every integration and run its tests, in build/integrations
+	@scripts/setup.sh build $(integrations)
+	$(call build-integrations,all)
+	@ctest --test-dir build/integrations --output-on-failure -j $(JOBS)
 
 deb:             ## Debian packages, in build/deb; checked by lintian and by their own tests
 	@scripts/setup.sh build deb

@@ -6,7 +6,7 @@ install(TARGETS tamis_shared tamis_static tamis_model_shared tamis_model_static 
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/tamis DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.h")
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 # The pages with all that they link to, in the folders that they have here.  Headers are elsewhere once
 # they are installed, so links to them are made anew.

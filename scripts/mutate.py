@@ -42,7 +42,8 @@ import time
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = ("filter", "plan", "model", "file", "table")
 TESTS = ("unit", "golden", "robust", "model")
-NO_KERNELS = re.compile(r"^unit_(base|permute|plan|plan_needs|grow|summary|summary_kinds|table|table_plan|threads)$")
+NO_KERNELS = re.compile(r"^unit_(base|permute|plan|plan_needs|plan_order|grow|grow_merge|refresh|summary|summary_kinds|table"
+                        r"|table_plan|threads)$")
 CPU_OFF = "avx2,bmi2,popcnt"
 CC = os.environ.get("CC", "cc")
 FLAGS = ["-std=c11", "-O1", "-fPIC", "-w", "-DTAMIS_TESTING=1", "-DNDEBUG",
@@ -69,6 +70,16 @@ SKIPPED = re.compile(r"^(TAMIS_(I_)?ASSERT\w*|_?[Ss]tatic_assert|_Static_assert|
 
 def fail(text):
     sys.exit(f"mutate.py: {text}")
+
+
+def files_like(*patterns):
+    """The files of the project that fit one of the patterns."""
+    return sorted({f for p in patterns for f in glob.glob(p, root_dir=SOURCE) if (SOURCE / f).is_file()})
+
+
+def library_sources():
+    """As in CMakeLists.txt: a folder in a room is a family of processors."""
+    return files_like("src/*/*.c", "src/*/*/*.c")
 
 
 # --- mutants ------------------------------------------------------------------------------------------
@@ -239,7 +250,7 @@ class Bench:
                 if text is not None:
                     fail(f"{source} does not compile\n{text}")
             return source, out
-        return dict(self.all(one, sorted(glob.glob("src/*/*.c", root_dir=SOURCE))))
+        return dict(self.all(one, library_sources()))
 
     def fresh(self, out):
         try:
@@ -264,7 +275,7 @@ class Bench:
         self.support = self.out / "tests" / "support.o"
         if not self.fresh(self.support) and compile_to("tests/support.c", self.support, []) is not None:
             fail("tests/support.c does not compile")
-        sources = [s for room in TESTS for s in sorted(glob.glob(f"tests/{room}/test_*.c", root_dir=SOURCE))]
+        sources = files_like(*[f"tests/{room}/test_*.c" for room in TESTS])
 
         def one(source):
             room, stem = source.split("/")[1], pathlib.Path(source).stem[5:]
@@ -278,10 +289,8 @@ class Bench:
             off = [False, True] if room == "unit" and not NO_KERNELS.match(name) else [False]
             return [Test(program, name, o) for o in off]
         self.tests = [test for tests in self.all(one, sources) for test in tests]
-        self.key = hashlib.sha256("".join(
-            (SOURCE / path).read_text() for path in sorted(
-                p for pattern in ("src/*/*", "include/tamis/*", "tests/*.[ch]", "tests/*/*.[ch]")
-                for p in glob.glob(pattern, root_dir=SOURCE))).encode()).hexdigest()
+        self.key = hashlib.sha256("".join((SOURCE / path).read_text() for path in files_like(
+            "src/*/*", "src/*/*/*", "include/tamis/*", "tests/*.[ch]", "tests/*/*.[ch]")).encode()).hexdigest()
 
     # --- which test executes which line
 
@@ -473,6 +482,7 @@ def arguments():
     parser.add_argument("--no-count", action="store_true", help="run all tests for each mutant, not those of its line")
     parser.add_argument("--again", action="store_true", help="forget what was found out before")
     parser.add_argument("--list", action="store_true", help="print the sample and judge nothing")
+    parser.add_argument("--sources", action="store_true", help="print the files that a mutant is linked from, and judge nothing")
     parser.add_argument("--output", type=pathlib.Path, default=SOURCE / "build/mutate")
     parser.add_argument("files", nargs="*", help=f"the files to change (those of src/{{{','.join(ROOMS)}}})")
     return parser.parse_args()
@@ -484,8 +494,11 @@ def main():
 
     def say(text):
         print(text, flush=True)
-    files = [os.path.relpath(pathlib.Path(f).resolve(), SOURCE) for f in options.files] or sorted(
-        f for room in ROOMS for f in glob.glob(f"src/{room}/*.[ch]", root_dir=SOURCE))
+    if options.sources:
+        say("\n".join(library_sources()))
+        return
+    files = [os.path.relpath(pathlib.Path(f).resolve(), SOURCE) for f in options.files] or files_like(
+        *[f"src/{room}/*.[ch]" for room in ROOMS])
     mutants = sample(files, options.n, options.seed)
     say(f"{len(mutants)} mutants of {len(files)} files, seed {options.seed}")
     if options.list:

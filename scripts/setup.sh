@@ -2,7 +2,7 @@
 # setup.sh GROUP... - make sure that what a group of tasks needs is installed
 #
 # Groups: build, use, words, test, shells, lint, fuzz, cross, aarch64, i686, bench, coverage, figures,
-# instructions, amalgamation, python, newcomer, deb, reference.
+# instructions, amalgamation, python, newcomer, deb, reference; of integrations: redis.
 # What is needed is looked for by use (a program in the path, a header that compiles), so it does not matter
 # how it got there.
 # What is missing is installed where apt-get is there and we may use it; otherwise it is listed, under
@@ -29,6 +29,7 @@ packages() {
     python) echo python3 ;;
     reference) echo doxygen python3 ;;
     newcomer) echo git npm pkg-config ;;
+    redis) echo redis-server redis-tools python3-redis ;;
     deb) echo dpkg-dev debhelper dh-python lintian pkg-config libcmocka-dev ;;
     *) return 1 ;;
     esac
@@ -86,6 +87,9 @@ present() {
     dh-python) has_program dh_python3 ;;
     lintian) has_program lintian ;;
     doxygen) has_program doxygen ;;
+    redis-server) has_program redis-server ;;
+    redis-tools) has_program redis-cli ;;
+    python3-redis) /usr/bin/python3 -c 'import redis' 2>/dev/null ;;
     esac
 }
 

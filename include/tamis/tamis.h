@@ -24,10 +24,10 @@
  *  - Filters can be merged only if they have the same parameters, the same hash and the same seed.
  *  - Threads: any number of threads may read a filter at the same time.  A call that changes a filter
  *    (it takes a pointer without const) needs it for itself alone.  Nothing is locked inside, and
- *    distinct filters share nothing.
+ *    distinct filters share nothing.  For sets that threads change together there is tamis/shared.h.
  *  - The library does not print, exit, abort or set errno, and it allocates only in the functions
- *    that make a filter or let it grow, and in those that say so: refresh, merge (line-set with a limit),
- *    and writing the compact form to a file.  A call that fails leaves everything as it was before.
+ *    that make a filter or let it grow, and in those that say so: refresh, merge (line-set with a limit,
+ *    window), and writing the compact form to a file.  A call that fails leaves everything as it was before.
  *
  * Structs that cross this interface begin with struct_size, which their _init function sets; zero in
  * any other member means the default.  That is how members can be added without breaking callers.
@@ -103,11 +103,16 @@ TAMIS_API const char *tamis_version(void);
  * alloc returns a block of at least 'size' bytes, aligned to 'align' (a power of two, at least 64),
  * or NULL; its content does not matter.  free gets the same 'size' back.  Both must stay callable
  * as long as the filter lives.  Where NULL is passed for an allocator, the filter uses the system's
- * memory, with huge pages where the system offers them. */
+ * memory, with huge pages where the system offers them.
+ *
+ * alloc_zeroed may be NULL; then blocks that must be zero are cleared after alloc.  An allocator that has
+ * fresh pages of the system, which are zero, saves that by it: a large filter is then made, and grows, at
+ * once. */
 typedef struct tamis_allocator {
     void *(*alloc)(void *context, size_t size, size_t align);
     void (*free)(void *context, void *block, size_t size);
     void *context;
+    void *(*alloc_zeroed)(void *context, size_t size, size_t align);
 } tamis_allocator;
 
 /* -------------------------------------------------------------------------------------------------
@@ -180,7 +185,10 @@ typedef enum tamis_kind {
     TAMIS_KIND_RANK_COUNTING = 8,  /* the same with a counter in each slot: a multiset, removal */
     TAMIS_KIND_BALANCED_BLOOM = 9, /* Bloom filters in balanced blocks: a set, no removal */
     TAMIS_KIND_LINE = 10,          /* rank-indexed cache lines: a multiset, removal */
-    TAMIS_KIND_LINE_SET = 11       /* the same without room for removal: a set */
+    TAMIS_KIND_LINE_SET = 11,      /* the same without room for removal: a set */
+    TAMIS_KIND_STEADY =
+        12, /* runs of fingerprints that spill over: a multiset, removal, never ages */
+    TAMIS_KIND_WINDOW = 13 /* the same with ages: a set that forgets (tamis/window.h) */
 } tamis_kind;
 
 /* The name of a kind as the command line spells it ("blocked-bloom"), or NULL for no such kind.
@@ -194,6 +202,7 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_kind_parse(const char *name, tamis
 #define TAMIS_CAN_REMOVE 1u /* tamis_filter_remove */
 #define TAMIS_CAN_COUNT  2u /* multiset: a key may be there several times, tamis_filter_copies */
 #define TAMIS_CAN_MERGE  4u /* tamis_filter_merge */
+#define TAMIS_CAN_FORGET 8u /* tamis_window_tick (tamis/window.h) */
 TAMIS_API unsigned tamis_kind_abilities(tamis_kind kind);
 
 /* Exact parameters of a filter: all that is needed, with the keys, to build the same bytes again.
@@ -280,6 +289,22 @@ typedef struct tamis_params {
 #define TAMIS_LINE_BITS_MAX 2 /* of a fingerprint, 1 to 56; default: at the mean load, and 3 */
 #define TAMIS_LINE_COPIES   3 /* line: of one fingerprint in a line, 1 to 255; default 4 */
 #define TAMIS_LINE_LIMIT    3 /* line-set: of entries of a line, 1 to 64; default none */
+
+/* steady; the defaults of the spill buckets and origin bits belong together, for buckets = 0 only */
+#define TAMIS_STEADY_BUCKETS          0 /* up to 2^38; default: 0.92 of the slots are used */
+#define TAMIS_STEADY_BUCKET_BITS      1 /* of a bucket, a multiple of 512 up to 32768; default 1024 */
+#define TAMIS_STEADY_HOMES            2 /* of a bucket, 1 to bucket_bits - 2; default a sixth of its bits */
+#define TAMIS_STEADY_FINGERPRINT_BITS 3 /* of a fingerprint, 1 to 48; default 9 */
+#define TAMIS_STEADY_SPILL_BUCKETS    4 /* of the back, where full buckets spill over, 0 to 2^38 */
+#define TAMIS_STEADY_SPILL_BITS       5 /* of a bucket of the back, a multiple of 512 up to 32768 */
+#define TAMIS_STEADY_ORIGIN_BITS                                                                   \
+    6 /* of an entry in the back: which of 2^this buckets it is of; 0 to 8 */
+#define TAMIS_STEADY_VALUE_BITS   7 /* of a value kept with each key, up to 8; default none */
+#define TAMIS_STEADY_COUNTER_BITS 8 /* of a counter kept with each key, up to 8; default none */
+#define TAMIS_STEADY_COPIES       9 /* equal entries in a run, 1 to 255, before the stash; default 4 */
+
+/* window; the first seven are those of steady */
+#define TAMIS_WINDOW_TICKS 7 /* of which the keys are kept, 1 to 126; default 8 */
 
 /* All members zero but struct_size. */
 static inline void tamis_params_init(tamis_params *params) {
@@ -633,6 +658,10 @@ typedef struct tamis_info {
     uint64_t capacity;   /* keys that all links are made for */
     double fpr_promised; /* of all links together; 0: no promise was given */
     unsigned n_links;    /* 1 for a filter that has not grown */
+    /* Filters that the keys are spread over (tamis/shared.h).  If there are several, all the rest is their
+     * sum, but for params, which are those of one, n_links, the most that one of them has, and fpr and reads,
+     * which are the mean. */
+    unsigned n_shards;
 } tamis_info;
 
 static inline void tamis_info_init(tamis_info *info) {
@@ -715,6 +744,10 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_grow(tamis_filter *filter,
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_allow_growth(tamis_filter *filter,
                                                                   const tamis_growth *growth);
 
+/* The error rate that is promised for all links together, 0 if no promise was given: what tamis_info calls
+ * fpr_promised, without reading the table. */
+TAMIS_API double tamis_filter_promise(const tamis_filter *filter);
+
 /* -------------------------------------------------------------------------------------------------
  * Files
  *
@@ -734,12 +767,37 @@ TAMIS_API uint64_t tamis_filter_encoded_size(const tamis_filter *filter);
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_encode(const tamis_filter *filter,
                                                             void *buffer, size_t size);
 
+/* Write a part of the encoded filter: 'size' of its bytes from 'offset' on.  Parts that follow each other
+ * are the whole, if the filter does not change meanwhile: for those who send or store it in pieces of bounded
+ * size.  TAMIS_E_ARGUMENT if it has no such bytes; the buffer is then untouched.  A part that has a header
+ * (the first 256 bytes; of a series also one before each link) costs a pass over the table for its
+ * checksum, any other part only its own size. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_encode_part(const tamis_filter *filter,
+                                                                 uint64_t offset, void *buffer,
+                                                                 size_t size);
+
 /* Make a filter from 'size' bytes, which must be one encoded filter and nothing more.
  * TAMIS_E_FORMAT, TAMIS_E_VERSION, TAMIS_E_TOO_LARGE, TAMIS_E_NOMEM, TAMIS_E_ARGUMENT. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_decode(const void *data, size_t size,
                                                             const tamis_allocator *allocator,
                                                             tamis_filter **filter,
                                                             const char **reason);
+
+/* Bytes that come from somewhere, in order.  read fills the buffer with the next 'size' bytes, or returns
+ * false if it cannot. */
+typedef struct tamis_reader {
+    bool (*read)(void *context, void *buffer, size_t size);
+    void *context;
+} tamis_reader;
+
+/* Like tamis_filter_decode, but the bytes are read one after the other, straight into the filter: no
+ * second copy of them is needed.  Also reads the compact form, with a buffer for all of it.  The caller
+ * vouches that 'size' bytes are really there: memory is allocated by it.  TAMIS_E_IO if the reader fails. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_decode_from(const tamis_reader *reader,
+                                                                 uint64_t size,
+                                                                 const tamis_allocator *allocator,
+                                                                 tamis_filter **filter,
+                                                                 const char **reason);
 
 /* Like tamis_filter_decode, but a read-only view that answers from 'data' itself, without a copy.
  * 'data' must be aligned to 8 bytes (64 is faster) and must stay, unchanged, until the view is freed.

@@ -4,19 +4,14 @@
  */
 #include "filter/batch.h"
 
-/* The first of n keys that is none, NULL with a size; n if all are keys.  Before the work begins: a call that
- * fails must have changed nothing. */
-static size_t api_batch_first_bad(tamis_i_keys_form form, const void *array, size_t n) {
-    const tamis_bytes *const keys = array;
-    size_t i = form == TAMIS_I_KEYS_BYTES ? 0 : n;
-    while (i < n && (keys[i].data != NULL || keys[i].size == 0))
-        i++;
-    return i;
+/* Are all of them keys?  Asked before the work begins: a call that fails must have changed nothing. */
+static bool api_batch_all_good(tamis_i_keys_form form, const void *array, size_t n) {
+    return form != TAMIS_I_KEYS_BYTES || tamis_i_keys_first_bad(array, n) == n;
 }
 
 static tamis_status api_batch_insert_keys(tamis_filter *filter, tamis_i_keys_form form,
                                           const void *array, size_t n, bool *added, size_t *done) {
-    if (filter == NULL || (array == NULL && n != 0) || api_batch_first_bad(form, array, n) != n)
+    if (filter == NULL || (array == NULL && n != 0) || !api_batch_all_good(form, array, n))
         return TAMIS_E_ARGUMENT;
     return filter->read_only ? TAMIS_E_READONLY
                              : tamis_i_batch_insert(filter, form, array, n, added, done);
@@ -25,7 +20,7 @@ static tamis_status api_batch_insert_keys(tamis_filter *filter, tamis_i_keys_for
 static tamis_status api_batch_remove_keys(tamis_filter *filter, tamis_i_keys_form form,
                                           const void *array, size_t n, bool *removed,
                                           size_t *count) {
-    if (filter == NULL || (array == NULL && n != 0) || api_batch_first_bad(form, array, n) != n)
+    if (filter == NULL || (array == NULL && n != 0) || !api_batch_all_good(form, array, n))
         return TAMIS_E_ARGUMENT;
     if (filter->kind->remove == NULL)
         return TAMIS_E_UNSUPPORTED;
@@ -57,7 +52,7 @@ size_t tamis_filter_contains_many(const tamis_filter *filter, const tamis_bytes 
                                   bool *present) {
     size_t found = 0;
     for (;;) {
-        const size_t good = api_batch_first_bad(TAMIS_I_KEYS_BYTES, keys, n);
+        const size_t good = tamis_i_keys_first_bad(keys, n);
         found += tamis_i_batch_contains(filter, TAMIS_I_KEYS_BYTES, keys, good, present);
         if (good == n)
             return found;

@@ -79,6 +79,8 @@ void *tamis_i_alloc_zeroed(const tamis_allocator *allocator, size_t size) {
     void *block;
     if (allocator == NULL || allocator->alloc == NULL) {
         block = memory_system_block(size, true);
+    } else if (allocator->alloc_zeroed != NULL) {
+        block = allocator->alloc_zeroed(allocator->context, size, TAMIS_LINE_BYTES);
     } else {
         block = allocator->alloc(allocator->context, size, TAMIS_LINE_BYTES);
         if (block != NULL)

@@ -27,7 +27,7 @@ const char *tamis_status_text(tamis_status status) {
     case TAMIS_E_UNSUPPORTED:
         return "this kind cannot do that";
     case TAMIS_E_MISMATCH:
-        return "kind, parameters, seed or keys differ";
+        return "kind, parameters, hash, seed or keys differ";
     case TAMIS_E_READONLY:
         return "it is read-only";
     case TAMIS_E_TOO_LARGE:

@@ -1,7 +1,7 @@
 #!/bin/sh
 # test_examples.sh SOURCE BUILD CC - the examples in the pages and in the public headers compile and run
 #
-# README.md and docs/guide.md: every block fenced as 'c' that has a main.  Headers: every indented block in a comment that
+# Pages: every block fenced as 'c' that has a main.  Headers: every indented block in a comment that
 # compares a status with TAMIS_OK (others are sketches), put into a main that declares 'status' and
 # 'filter'.  Each must end with exit code 0.  What stands to the right of a statement, far enough, is
 # output that it must print.
@@ -22,7 +22,7 @@ run() { # run NAME: compile and run work/NAME.c in a folder of its own
     echo "ok: $1"
 }
 
-for page in README.md docs/guide.md; do
+for page in README.md docs/guide.md docs/windows.md; do
     awk -v work="$work/$(basename "$page" .md)" '
     /^```c$/ { inside = 1; text = ""; next }
     /^```/ && inside { inside = 0; if (text ~ /main *\(/) { n++; printf "%s", text > (work n ".c") }; next }
@@ -30,7 +30,7 @@ for page in README.md docs/guide.md; do
 done
 [ -e "$work/README1.c" ] || fail "README.md has no example in C with a main"
 [ -e "$work/guide1.c" ] || fail "docs/guide.md has no example in C with a main"
-for example in "$work"/README*.c "$work"/guide*.c; do
+for example in "$work"/README*.c "$work"/guide*.c "$work"/windows*.c; do
     run "$(basename "$example" .c)"
 done
 

@@ -3,9 +3,10 @@
 #
 # Two looks at the same rule: the #include lines of the sources, and the symbols that the objects of a
 # release build take from each other.  'model' uses 'base' alone; the structures are named by src/filter/kinds.c alone;
-# what is outside of src/ uses the public headers and its own.
+# what is outside of src/ uses the public headers and its own.  And scripts/mutate.py knows all sources, and static
+# functions have the name of their module.
 . "$1/tests/release.sh"
-order="base hash bits filter table model plan file api"
+order="base hash bits filter table small model plan file api shared"
 clients="cli bench experiments integrations"
 cd "$source"
 status=0
@@ -67,6 +68,27 @@ while read -r symbol object other; do
     may_use "${object%%/*}" "$other" ||
         { echo "FAIL: src/${object%.o} uses $symbol of src/$other"; status=1; }
 done <"$work/links"
+
+# Mutants are linked from the same sources.
+printf 'src/%s\n' */*.o */*/*.o | sed 's/\.o$//' | sort >"$work/linked"
+"$source/scripts/mutate.py" --sources | sort >"$work/mutated"
+if ! diff "$work/linked" "$work/mutated"; then
+    echo "FAIL: scripts/mutate.py takes other sources than the library has"
+    status=1
+fi
+
+# What profiles and backtraces show begins with a word of its file's path; 'choices' is a template of engines, and
+# XXH3 is that of xxhash.h.
+for object in */*.o */*/*.o; do
+    nm "$object" | awk -v object="${object%.c.o}" '$2 == "t" { print object, $3 }'
+done | grep -v -e ' tamis_i_' -e '^bits/.* choices_' -e '^hash/key [Xx][Xx][Hh]3_' >"$work/statics" || :
+if awk '{ n = split($1, words, /[\/_]/); first = $2; sub(/[_.].*/, "", first)
+          for (i = 1; i <= n; i++) if (words[i] == first) next
+          print }' "$work/statics" | grep .; then
+    echo "FAIL: static functions without the name of their module"
+    status=1
+fi
+[ "$(wc -l <"$work/statics")" -ge 300 ] || { echo "FAIL: too few static functions found"; status=1; }
 
 # the structures
 sed -n 's/^extern const tamis_i_kind \(tamis_i_[a-z_0-9]*\);.*/\1/p' "$source/src/filter/filter.h" |

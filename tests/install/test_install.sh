@@ -26,13 +26,13 @@ for file in bin/tamis lib/libtamis.a lib/libtamis.so lib/libtamis-model.a lib/li
     share/fish/vendor_completions.d/tamis.fish share/man/man1/tamis.1 share/doc/tamis/LICENSE; do
     [ -s "$prefix/$file" ] || fail "$file is not installed"
 done
-for header in "$source"/include/tamis/*.h; do
+for header in "$source"/include/tamis/*.h "$source"/include/tamis/*.hpp; do
     cmp "$header" "$prefix/include/tamis/$(basename "$header")" || fail "$header is not installed"
 done
 for page in "$source"/docs/man/*.[135]; do
     cmp "$page" "$prefix/share/man/man${page##*.}/$(basename "$page")" || fail "no page $page"
 done
-find "$prefix/include" -type f | grep -v '/include/tamis/[a-z]*\.h$' && fail "more than the headers"
+find "$prefix/include" -type f | grep -v '/include/tamis/[a-z]*\.hp*$' && fail "more than the headers"
 soname=$(readelf -d "$prefix/lib/libtamis.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 [ "$soname" = "libtamis.so.${version%.*}" ] || fail "the SONAME is '$soname'"
 [ -e "$prefix/lib/$soname" ] || fail "$soname is not installed"

@@ -209,6 +209,8 @@ static void test_bloom_empty_is_zero(void **state) {
     assert_true(fpr == 1);
     assert_ok(tamis_model_bloom_partitioned(64, 0, 8, &fpr));
     assert_true(fpr == 0);
+    assert_ok(tamis_model_bloom_exact(8, (uint64_t)1 << 19, 2, &fpr)); /* 2^20 throws, the most */
+    assert_close(fpr, 1, 1e-9);
     assert_ok(tamis_model_bloom_exact(4096, 0, 64, &fpr));
     assert_true(fpr == 0);
     assert_ok(tamis_model_blocked(512, 0, 8, &fpr));
@@ -239,6 +241,7 @@ static void test_bloom_outside_domain_refuses(void **state) {
     assert_status(tamis_model_bloom_exact(0, 1, 1, &fpr), TAMIS_E_DOMAIN);
     assert_status(tamis_model_bloom_exact(4097, 1, 1, &fpr), TAMIS_E_DOMAIN);
     assert_status(tamis_model_bloom_exact(8, 1, 0, &fpr), TAMIS_E_DOMAIN);
+    assert_status(tamis_model_bloom_exact(8, ((uint64_t)1 << 19) + 1, 2, &fpr), TAMIS_E_DOMAIN);
     assert_status(tamis_model_bloom_exact(8, 1, 65, &fpr), TAMIS_E_DOMAIN);
     assert_status(tamis_model_bloom_exact(8, ((uint64_t)1 << 20) + 1, 1, &fpr), TAMIS_E_DOMAIN);
     assert_status(tamis_model_bloom_exact(8, UINT64_MAX, 64, &fpr), TAMIS_E_DOMAIN);

@@ -49,7 +49,7 @@ for file in "$root/bin/tamis" "$lib/libtamis.so.$version" "$lib/libtamis.a" "$li
     "$root/lib/python3/dist-packages/tamis/__init__.py" "$root/share/doc/tamis/copyright"; do
     [ -s "$file" ] || fail "no file $file"
 done
-for header in "$source"/include/tamis/*.h; do
+for header in "$source"/include/tamis/*.h "$source"/include/tamis/*.hpp; do
     cmp "$header" "$root/include/tamis/$(basename "$header")" || fail "$header"
 done
 grep -rlF -e "$output" -e "$source" "$work/unpacked" && fail "a path of this machine is in the packages"

@@ -118,7 +118,7 @@ static inline unsigned char *guarded_put(guarded *g, const void *bytes, size_t s
 
 /* ---- the ways in ---- */
 
-typedef enum way { FROM_MEMORY, AS_VIEW, FROM_FILE, FROM_PIPE, FROM_MAP, N_WAYS } way;
+typedef enum way { FROM_MEMORY, AS_VIEW, FROM_FILE, FROM_PIPE, FROM_READER, FROM_MAP, N_WAYS } way;
 
 typedef struct loader {
     guarded memory;
@@ -181,6 +181,21 @@ static inline tamis_status load_pipe(const unsigned char *bytes, size_t size,
     return status;
 }
 
+/* Bytes that are read in order, never past their end. */
+typedef struct supply {
+    const unsigned char *bytes;
+    size_t left;
+} supply;
+
+static inline bool supply_read(void *context, void *buffer, size_t size) {
+    supply *const s = context;
+    assert_true(size > 0 && size <= s->left);
+    memcpy(buffer, s->bytes, size);
+    s->bytes += size;
+    s->left -= size;
+    return true;
+}
+
 static inline tamis_status load_by(loader *l, way w, const unsigned char *bytes, size_t size,
                                    const tamis_allocator *allocator, tamis_filter **filter,
                                    const char **reason) {
@@ -193,6 +208,11 @@ static inline tamis_status load_by(loader *l, way w, const unsigned char *bytes,
                                  reason);
     case FROM_PIPE:
         return load_pipe(bytes, size, allocator, filter, reason);
+    case FROM_READER: {
+        supply s = {bytes, size};
+        const tamis_reader reader = {supply_read, &s};
+        return tamis_filter_decode_from(&reader, size, allocator, filter, reason);
+    }
     default:
         assert_true(pwrite(l->fd, bytes, size, 0) == (ssize_t)size);
         assert_int_equal(ftruncate(l->fd, (off_t)size), 0);

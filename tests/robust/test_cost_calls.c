@@ -204,7 +204,7 @@ static void test_calls_read_a_bounded_run_of_the_stash(void **state) {
         tamis_filter_free(back);
         tamis_filter_free(filter);
     }
-    assert_int_equal(with_stash, 7);
+    assert_int_equal(with_stash, 9);
 }
 
 /* ---- tables: keys of one digest ---- */

@@ -147,7 +147,7 @@ static void test_descriptors_file_that_changes_while_read_refused(void **state) 
         loader_open(&l, "meddle", size);
         assert_true(pwrite(l.fd, bytes, size, 0) == (ssize_t)size);
         meddler m = {.fd = l.fd, .cut = cut != 0};
-        const tamis_allocator allocator = {meddle_and_alloc, plain_free, &m};
+        const tamis_allocator allocator = {meddle_and_alloc, plain_free, &m, NULL};
         tamis_filter *filter = NULL;
         const char *reason = "";
         assert_status(tamis_filter_load_fd(l.fd, &allocator, &filter, &reason),

@@ -286,6 +286,36 @@ static void test_batch_of_digests_reads_nothing_past_them(void **state) {
     assert_int_equal(munmap(map, 2 * page), 0);
 }
 
+/* Keys that found no room in the table are found by batches too, wherever in a group they are: filters are
+ * filled until the stash is. */
+static void test_batch_finds_the_keys_of_the_stash(void **state) {
+    (void)state;
+    enum { STASH = 24 };
+    uint64_t keys[MOST];
+    unsigned kinds = 0;
+    for (uint64_t i = 0; i < MOST; i++)
+        keys[i] = i;
+    for (tamis_kind kind = 0; (kind = test_next_kind(kind)) != 0;) {
+        tamis_params params = test_params(kind, MOST / 10, 0.001, 7);
+        if (params.stash == 0)
+            continue;
+        params.stash = STASH;
+        tamis_filter *f;
+        size_t n = 0;
+        bool present[MOST];
+        assert_ok(tamis_filter_create(&params, NULL, &f));
+        while (n < MOST && tamis_filter_insert_u64(f, keys[n], NULL) == TAMIS_OK)
+            n++;
+        kinds += test_info(f).stash_used > STASH / 2;
+        assert_int_equal(tamis_filter_contains_many_u64(f, keys, n, present), n);
+        for (size_t i = 0; i < n; i++)
+            assert_true(present[i]);
+        tamis_filter_free(f);
+    }
+    print_message("# the stash of %u kinds was used\n", kinds);
+    assert_true(kinds >= 4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_batch_every_kind_equals_single_calls),
@@ -293,6 +323,7 @@ int main(void) {
         cmocka_unit_test(test_batch_of_nothing_does_nothing),
         cmocka_unit_test(test_batch_of_one_key_adds_it_once),
         cmocka_unit_test(test_batch_of_digests_reads_nothing_past_them),
+        cmocka_unit_test(test_batch_finds_the_keys_of_the_stash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -237,7 +237,13 @@ static void test_merge_equals_inserting_both(void **state) {
         insert_keys(b, 400, 1000);
         size_t size;
         unsigned char *const before = test_encoded(b, &size);
-        const uint64_t count = tamis_filter_count(a) + tamis_filter_count(b);
+        uint64_t count = tamis_filter_count(a) + tamis_filter_count(b);
+        if (tamis_kind_abilities(kind) & TAMIS_CAN_FORGET) { /* a key in both is counted once */
+            tamis_filter *const both = test_filter(kind, 1000, 0.01, 3);
+            insert_keys(both, 0, 1000);
+            count = tamis_filter_count(both);
+            tamis_filter_free(both);
+        }
         assert_ok(tamis_filter_merge(a, b));
         assert_encoded(b, before, size);
         assert_contains(a, 0, 1000);
@@ -294,10 +300,12 @@ static void test_merge_of_unlike_filters_is_refused(void **state) {
         insert_keys(a, 0, 100);
         size_t size;
         unsigned char *const before = test_encoded(a, &size);
-        for (unsigned change = 0; change < 4; change++) {
+        for (unsigned change = 0; change < 5; change++) {
             tamis_params unlike = like;
             if (change == 0)
                 unlike.seed++;
+            else if (change == 3)
+                unlike.hash = TAMIS_HASH_XXH3;
             else if (change == 1)
                 unlike.capacity++;
             else if (change == 2)
@@ -307,7 +315,9 @@ static void test_merge_of_unlike_filters_is_refused(void **state) {
                                                               : TAMIS_KIND_BLOOM,
                                      1000, 0.01, 3);
             tamis_filter *b;
-            if (tamis_filter_create(&unlike, NULL, &b) != TAMIS_OK)
+            const tamis_status made = tamis_filter_create(&unlike, NULL, &b);
+            assert_true(made == TAMIS_OK || change == 2);
+            if (made != TAMIS_OK)
                 continue; /* not every kind can have one more of its first parameter */
             insert_keys(b, 0, 100);
             assert_status(tamis_filter_merge(a, b), TAMIS_E_MISMATCH);

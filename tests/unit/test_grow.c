@@ -131,6 +131,8 @@ static void test_growth_removals_lose_no_key(void **state) {
         printf("# %s: %u links, %llu removed, %llu refused as ambiguous\n", tamis_kind_name(kind),
                test_info(f).n_links, (unsigned long long)removed, (unsigned long long)refused);
         assert_true(removed > 1000);
+        /* 6 % before copies were kept together; 0.04 to 4 % in eight runs with other seeds. */
+        assert_true(20 * refused < removed + refused);
         tamis_filter_free(f);
     }
 }
