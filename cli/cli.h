@@ -446,4 +446,8 @@ void json_null(json *j, const char *name);
 void json_params(json *j, const tamis_params *params); /* member "params" */
 void json_end(json *j);
 
+/* Length of the UTF-8 sequence at 's'; 0 if there is none, as for overlong forms and surrogates.  The bytes
+ * end with a zero. */
+unsigned utf8_length(const unsigned char *s);
+
 #endif

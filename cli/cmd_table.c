@@ -16,6 +16,8 @@ const char table_help[] =
     "       tamis table get     [OPTION...] TABLE [FILE...]  find keys: KEY, tab, VALUE\n"
     "       tamis table delete  [OPTION...] TABLE [FILE...]  delete keys\n"
     "       tamis table dump    [OPTION...] TABLE            print all items\n"
+    "       tamis table import  [OPTION...] TABLE [FILE...]  store items of TSV or JSON lines\n"
+    "       tamis table export  [OPTION...] TABLE            print all items as such\n"
     "       tamis table info    [--json] TABLE               what it is, and how full\n"
     "       tamis table verify  [--json] TABLE               read and check all of it\n"
     "       tamis table rebuild [--repair] TABLE             make deleted slots usable again\n"
@@ -38,11 +40,14 @@ const char table_help[] =
     "      --stash S       items that find no place elsewhere\n"
     "      --hash H        aes, the default, or xxh3 if nobody chooses keys to do harm\n"
     "      --seed N        of the hash; random by default\n"
-    "Of put, delete and rebuild:\n"
+    "Of put, delete, import and rebuild:\n"
     "      --sync WHEN     to the disk: each, batch (at the end), none (batch)\n"
     "Of put, get, delete and dump:\n"
     "  -0, --null          lines end with NUL, not with newline\n"
     "      --hex           keys and values are in hexadecimal\n"
+    "Of import, which makes a table that is not there, and export:\n"
+    "      --format F      tsv, with \\t, \\n, \\r and \\\\, or jsonl: {\"key\": ..., \"value\": "
+    "...} (tsv)\n"
     "Of get:\n"
     "  -e KEY              this key; several times for several.  No file is read then unless "
     "named\n"
@@ -329,6 +334,8 @@ static int table_plan(int argc, char **argv) {
         params->summary == TAMIS_SUMMARY_MULTIPLE || params->summary == TAMIS_SUMMARY_SINGLE;
     const double slot_bits = (double)slots * (lazy ? 2 : 1);
     const double bits = (double)plan.summary_bits + slot_bits;
+    const double file =
+        (double)(slots * (8 + params->key_max + params->value_max)) + ceil(bits / 8);
     if (chosen.json) {
         json j;
         json_start(&j, stdout);
@@ -338,6 +345,8 @@ static int table_plan(int argc, char **argv) {
         json_u64(&j, "slots", slots);
         json_real(&j, "slow_bytes_per_item",
                   (double)(slots * (8 + params->key_max + params->value_max)) / n);
+        json_real(&j, "file_bytes", file);
+        json_real(&j, "fast_bytes", bits / 8);
         json_u64(&j, "summary_bits", plan.summary_bits);
         json_real(&j, "fast_bits_per_item", bits / n);
         json_real(&j, "fpr", plan.fpr);
@@ -353,16 +362,21 @@ static int table_plan(int argc, char **argv) {
     printf("slots           %s", text_count(slots, text));
     printf(", %.2f per item, %" PRIu64 " bytes each\n", (double)slots / n,
            8 + params->key_max + params->value_max);
-    printf(
-        "file            about %s\n",
-        text_bytes(slots * (8 + params->key_max + params->value_max) + (uint64_t)(bits / 8), text));
+    printf("file            about %s", text_bytes((uint64_t)file, text));
+    printf(", %.1f bytes per item\n", file / n);
     print_list("sub-tables", params->buckets, params->n_levels);
-    printf("fast memory     %.2f bytes per item: summary %.2f, bits of slots %.2f\n", bits / n / 8,
+    printf("fast memory     %s", text_bytes((uint64_t)(bits / 8), text));
+    printf(", %.2f bytes per item: summary %.2f, bits of slots %.2f\n", bits / n / 8,
            (double)plan.summary_bits / n / 8, slot_bits / n / 8);
     printf("error rate      %.3g\n", plan.fpr);
     printf("odds of crisis  %.3g\n", plan.crisis);
     printf("odds of failure %.3g\n", plan.failure);
     return EXIT_YES;
+}
+
+void table_page_params(tamis_table_params *params) {
+    tamis_table_params_init(params);
+    params->bucket = TAMIS_TABLE_PAGE;
 }
 
 static int table_create(int argc, char **argv) {
@@ -592,6 +606,8 @@ int cmd_table(int argc, char **argv) {
         {"get", "table get", table_get},
         {"delete", "table delete", table_delete},
         {"dump", "table dump", table_dump},
+        {"import", "table import", table_import},
+        {"export", "table export", table_export},
         {"info", "table info", table_info},
         {"verify", "table verify", table_verify},
         {"rebuild", "table rebuild", table_rebuild},

@@ -18,8 +18,7 @@ void json_start(json *j, FILE *out) {
     *j = (json){.out = out};
 }
 
-/* Length of the UTF-8 sequence at 's'; 0 if there is none, as for overlong forms and surrogates. */
-static unsigned utf8_length(const unsigned char *s) {
+unsigned utf8_length(const unsigned char *s) {
     static const struct {
         unsigned char first_min, first_max, second_min, second_max, length;
     } forms[] = {{0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},

@@ -23,7 +23,8 @@ enum {
     OPT_REPAIR,
     OPT_PEERS,
     OPT_SAMPLES,
-    OPT_DIRECTORY
+    OPT_DIRECTORY,
+    OPT_FORMAT
 };
 
 /* The verbs.  argv[0] is "table put" and so on. */
@@ -31,12 +32,17 @@ int table_put(int argc, char **argv);
 int table_get(int argc, char **argv);
 int table_delete(int argc, char **argv);
 int table_dump(int argc, char **argv);
+int table_import(int argc, char **argv);
+int table_export(int argc, char **argv);
 int table_bench(int argc, char **argv);
 
 extern const char table_help[];
 
 /* Open a table, or say why not: NULL after a complaint. */
 tamis_table *table_open(const char *command, const char *path, const tamis_table_options *options);
+
+/* The parameters of a table of pages, as this tool makes them. */
+void table_page_params(tamis_table_params *params);
 
 /* Close it.  false after a complaint. */
 bool table_close(const char *command, const char *path, tamis_table *table);

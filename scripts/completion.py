@@ -18,7 +18,7 @@ Option = collections.namedtuple("Option", "names value text")
 VALUES = {
     "--kind": "kinds", "--sort": "bytes lines weighted", "--keys": "u64 digest", "--huge": "on off", "--task": "small shared",
     "--summary": "multiple single interpolation multiple-counting single-counting",
-    "--sync": "each batch none", "-o": "files", "--output": "files", "-s": "files", "--set": "files",
+    "--sync": "each batch none", "--format": "tsv jsonl", "-o": "files", "--output": "files", "-s": "files", "--set": "files",
     "--like": "files", "--plot-data": "folders", "--directory": "folders",
 }
 NOTE = ("made by 'make completion' from the help of the tool; do not edit",

@@ -15,7 +15,7 @@ _tamis() {
     if [[ $COMP_CWORD -eq 1 ]]; then
         words="plan build query add remove uniq info verify merge table bench reproduce help --help --version"
     elif [[ $command == table ]]; then
-        words="plan create put get delete dump info verify rebuild bench"
+        words="plan create put get delete dump import export info verify rebuild bench"
     elif [[ $command == help ]]; then
         words="plan build query add remove uniq info verify merge table bench reproduce"
     else
@@ -29,6 +29,7 @@ _tamis() {
         --summary) words="multiple single interpolation multiple-counting single-counting" ;;
         --huge) words="on off" ;;
         --task) words="small shared" ;;
+        --format) words="tsv jsonl" ;;
         --keys) words="u64 digest" ;;
         *)
             [[ $word == -* ]] && case $command in
@@ -49,6 +50,8 @@ _tamis() {
             "table get") words="-0 --null --hex -e -v --invert -c --count --help" ;;
             "table delete") words="--sync -0 --null --hex --help" ;;
             "table dump") words="-0 --null --hex --help" ;;
+            "table import") words="--sync --format --help" ;;
+            "table export") words="--format --help" ;;
             "table info") words="--json --help" ;;
             "table verify") words="--json --help" ;;
             "table rebuild") words="--sync --repair --help" ;;

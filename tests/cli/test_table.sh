@@ -202,3 +202,65 @@ grep -q '^fast memory' stdout || fail "plan of pages"
 printf 'k\t%01000d\n' 1 >long
 expect 2 "$tamis" table put pages.tab long
 expect_message "line 1: key and value together are longer than 1000 bytes"
+
+# Import and export: any bytes, both forms, into a table that is made.
+python3 - >any.tsv <<'PYTHON'
+import os, random, sys
+random.seed(5)
+lines = [b"\\\\back\ttab\\tin\\nit\\r", b"\t", "k\u00fcmmel\t\u20ac \U0001f9c2".encode(), b"quote\"\t\x01\x7f"]
+for i in range(300):
+    raw = bytes(random.randrange(256) for _ in range(random.randrange(1, 40)))
+    key = b"%d" % i + raw[:9]
+    value = raw[9:]
+    def tsv(b):
+        return (b.replace(b"\\", b"\\\\").replace(b"\t", b"\\t").replace(b"\n", b"\\n").replace(b"\r", b"\\r"))
+    lines.append(tsv(key) + b"\t" + tsv(value))
+sys.stdout.buffer.write(b"".join(line + b"\n" for line in lines))
+PYTHON
+LC_ALL=C sort any.tsv >any.sorted
+expect 0 "$tamis" table import any.tab any.tsv
+expect_silent
+expect 0 "$tamis" table export any.tab
+LC_ALL=C sort stdout | cmp -s any.sorted - || fail "export of TSV"
+expect 0 "$tamis" table export --format jsonl any.tab
+cp stdout any.jsonl
+python3 - <<'PYTHON'
+import json
+with open("any.jsonl", encoding="utf-8") as file:
+    items = [json.loads(line) for line in file]
+assert len(items) == 304 and any("value_hex" in i for i in items) and any(i.get("value") == "\u20ac \U0001f9c2" for i in items)
+with open("escaped.jsonl", "w", encoding="ascii") as file:
+    for item in items:
+        file.write(json.dumps(item) + "\n")
+PYTHON
+for form in any escaped; do
+    expect 0 "$tamis" table import --format jsonl $form-json.tab $form.jsonl
+    expect 0 "$tamis" table export $form-json.tab
+    LC_ALL=C sort stdout | cmp -s any.sorted - || fail "$form: import of JSON lines"
+done
+expect 0 "$tamis" table create -n 500 --key-max 20 --value-max 40 slots.tab
+expect 0 "$tamis" table import --sync none slots.tab any.tsv
+expect 0 "$tamis" table export slots.tab
+LC_ALL=C sort stdout | cmp -s any.sorted - || fail "import into slots"
+bad() {
+    printf '%s\n' "$3" >bad
+    expect 2 "$tamis" table import --format "$1" any.tab bad
+    expect_message "line 1: "
+    expect_message "$2"
+}
+bad tsv "after a backslash" 'a\q'
+bad tsv "after a backslash" 'a\'
+bad jsonl "not a JSON object" '[]'
+bad jsonl "not a JSON object" '{"key": "a"} x'
+bad jsonl "not an object of strings" '{"key": 1}'
+bad jsonl "not an object of strings" '{"key": "\ud800"}'
+bad jsonl "none of key, value" '{"key": "a", "color": "red"}'
+bad jsonl "is not hexadecimal" '{"key_hex": "abc"}'
+bad jsonl "there is no key" '{"value": "a"}'
+printf '%01001d\tx\n' 1 >long
+expect 2 "$tamis" table import any.tab long
+expect_message "longer than the table takes"
+expect_refusal "none of tsv, jsonl" "$tamis" table export --format csv any.tab
+expect_refusal "which table" "$tamis" table import
+expect 0 "$tamis" table plan -n 1M --json
+expect_json 'd["file_bytes"] > 1e8 and 4e6 < d["fast_bytes"] < 5e6'
