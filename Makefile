@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := build
 .PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
 .PHONY: completion instructions hash-cost mutate test-big-endian test-aarch64 test-i686 amalgamation install-python deb reference clean
-.PHONY: redis redis-docs redis-demo test-integrations
+.PHONY: redis redis-docs redis-demo web test-integrations
 
 PREFIX ?= /usr/local
 # What 'make install' takes; another one is taken as it is.
@@ -161,6 +161,12 @@ redis-docs: redis ## the table of commands in docs/redis.md anew, from what a se
 redis-demo: redis ## a cluster of three primaries and replicas on local ports, a set of real keys, the loss of a node
 	@scripts/setup.sh redis words
 	@/usr/bin/python3 integrations/redis/demo.py build/integrations/integrations/redis/tamis.so
+
+web:             ## the library for node and browsers, an npm package: build/integrations/integrations/web/package
+	@scripts/setup.sh build web
+	@cmake --preset release -B build/integrations -DTAMIS_INTEGRATIONS=web >/dev/null
+	@cmake --build build/integrations --target web
+	@echo "npm pack $(CURDIR)/build/integrations/integrations/web/package"
 
 test-integrations: ## build every integration and run its tests, in build/integrations
 	@scripts/setup.sh build $(integrations)

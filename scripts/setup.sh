@@ -2,7 +2,7 @@
 # setup.sh GROUP... - make sure that what a group of tasks needs is installed
 #
 # Groups: build, use, words, test, shells, lint, fuzz, cross, aarch64, i686, bench, coverage, figures,
-# instructions, amalgamation, python, newcomer, deb, reference; of integrations: redis.
+# instructions, amalgamation, python, newcomer, deb, reference; of integrations: redis, web.
 # What is needed is looked for by use (a program in the path, a header that compiles), so it does not matter
 # how it got there.
 # What is missing is installed where apt-get is there and we may use it; otherwise it is listed, under
@@ -30,6 +30,7 @@ packages() {
     reference) echo doxygen python3 ;;
     newcomer) echo git npm pkg-config ;;
     redis) echo redis-server redis-tools python3-redis ;;
+    web) echo clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 npm ;;
     deb) echo dpkg-dev debhelper dh-python lintian pkg-config libcmocka-dev ;;
     *) return 1 ;;
     esac
@@ -87,6 +88,11 @@ present() {
     dh-python) has_program dh_python3 ;;
     lintian) has_program lintian ;;
     doxygen) has_program doxygen ;;
+    clang-14) has_program clang-14 ;;
+    lld-14) has_program wasm-ld-14 ;;
+    wasi-libc) has_file /usr/lib/wasm32-wasi/libc.a ;;
+    libclang-rt-14-dev-wasm32) has_program clang-14 &&
+        has_file "$(clang-14 --target=wasm32-wasi -print-libgcc-file-name 2>/dev/null)" ;;
     redis-server) has_program redis-server ;;
     redis-tools) has_program redis-cli ;;
     python3-redis) /usr/bin/python3 -c 'import redis' 2>/dev/null ;;

@@ -254,7 +254,10 @@ struct tamis_i_kind {
     const tamis_i_line_alone *line_alone;
 };
 
-/* Complete and check parameters, and give the words of the body and of the table. */
+/* Complete and check parameters, and give the words of the body and of the table; TAMIS_E_TOO_LARGE also if
+ * they are more than this machine can address.  To measure is the same without that limit. */
+tamis_status tamis_i_filter_measure(const tamis_i_kind *kind, tamis_params *params,
+                                    uint64_t *n_body, uint64_t *n_table);
 tamis_status tamis_i_filter_shape(const tamis_i_kind *kind, tamis_params *params, uint64_t *n_body,
                                   uint64_t *n_table);
 

@@ -7,8 +7,8 @@
 
 #include <sys/mman.h>
 
-tamis_status tamis_i_filter_shape(const tamis_i_kind *kind, tamis_params *params, uint64_t *n_body,
-                                  uint64_t *n_table) {
+tamis_status tamis_i_filter_measure(const tamis_i_kind *kind, tamis_params *params,
+                                    uint64_t *n_body, uint64_t *n_table) {
     if (params->capacity < 1 || params->capacity > TAMIS_CAPACITY_MAX)
         return TAMIS_E_ARGUMENT;
     for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
@@ -21,7 +21,17 @@ tamis_status tamis_i_filter_shape(const tamis_i_kind *kind, tamis_params *params
     if (params->stash > TAMIS_I_STASH_MAX || table > TAMIS_I_WORDS_MAX)
         return TAMIS_E_TOO_LARGE;
     TAMIS_ASSERT(table % TAMIS_LINE_WORDS == 0);
-    const uint64_t words = TAMIS_I_STATE_WORDS + tamis_i_stash_words(params->stash) + table;
+    *n_table = table;
+    *n_body = TAMIS_I_STATE_WORDS + tamis_i_stash_words(params->stash) + table;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_i_filter_shape(const tamis_i_kind *kind, tamis_params *params, uint64_t *n_body,
+                                  uint64_t *n_table) {
+    uint64_t words, table;
+    const tamis_status status = tamis_i_filter_measure(kind, params, &words, &table);
+    if (status != TAMIS_OK)
+        return status;
     /* What a size_t must hold: the body, a file's header, the handle. */
     if (words > (SIZE_MAX - 65536) / sizeof(uint64_t))
         return TAMIS_E_TOO_LARGE;

@@ -82,6 +82,14 @@ static bool plan_wants_set(const tamis_need *need) {
            need->value_bits == 0;
 }
 
+/* Plans are for this machine.  A build that plans for others, as that for browsers does for servers, knows
+ * no limit of addresses. */
+#ifdef TAMIS_PLAN_ANY_MACHINE
+#define plan_shape tamis_i_filter_measure
+#else
+#define plan_shape tamis_i_filter_shape
+#endif
+
 /* ---- one structure ---- */
 
 /* The plan for n keys and their overshoot at rate 'fpr'. */
@@ -106,7 +114,7 @@ static tamis_status plan_direct(const tamis_i_kind *kind, const tamis_need *need
         own.overflow_probability > need->failure_max)
         return TAMIS_E_UNSUPPORTED;
     uint64_t n_body, n_table;
-    status = tamis_i_filter_shape(kind, &own.params, &n_body, &n_table);
+    status = plan_shape(kind, &own.params, &n_body, &n_table);
     if (status != TAMIS_OK)
         return status;
     own.n = n;
@@ -378,8 +386,7 @@ tamis_status tamis_plan_balanced(const tamis_balanced_need *need, tamis_plan *pl
     errno = saved;
     uint64_t n_body = 0, n_table;
     if (status == TAMIS_OK)
-        status =
-            tamis_i_filter_shape(tamis_i_kind_of(own.params.kind), &own.params, &n_body, &n_table);
+        status = plan_shape(tamis_i_kind_of(own.params.kind), &own.params, &n_body, &n_table);
     if (status != TAMIS_OK)
         return status;
     own.bytes = n_body * sizeof(uint64_t);

@@ -1,0 +1,33 @@
+#!/bin/sh
+# test_pack.sh PACKAGE - 'npm pack' makes a package that can be installed, and its README's example runs
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+    echo "FAIL: $*"
+    exit 1
+}
+package=$(cd "$1" && pwd)
+cd "$work"
+npm pack --silent "$package" >name
+tar tzf "$(cat name)" | sort >files
+for file in LICENSE README.md package.json tamis.d.ts tamis.js tamis.wasm; do
+    grep -qx "package/$file" files || fail "no $file in the package"
+done
+[ "$(wc -l <files)" -eq 6 ] || { cat files; fail "the package has other files too"; }
+echo '{ "private": true, "type": "module" }' >package.json
+npm install --silent --offline --no-audit --no-fund "./$(cat name)" || fail "npm install"
+{
+    awk '/^```js$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$package/README.md"
+    # The variables of the example.
+    cat <<'END'
+if (set.has("apple") || again.has("apple") || !built.has("key") || built.has("no key") && built.has("nor this"))
+    throw new Error("the example answers wrongly");
+if (tamis.plan({ n: 1e7, fpr: 0.001 }).bytes !== 16113600)
+    throw new Error("README.md states another size");
+console.log("ok: the example of README.md, version " + tamis.version);
+END
+} >example.js
+node example.js || fail "the example of README.md"
+version=$(node -p 'require("./node_modules/tamis/package.json").version')
+node example.js | grep -q "version $version\$" || fail "package.json has version $version"
