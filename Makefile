@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := build
 .PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
 .PHONY: completion instructions hash-cost mutate test-big-endian test-aarch64 test-i686 amalgamation install-python deb reference clean
-.PHONY: redis redis-docs redis-demo web test-integrations
+.PHONY: postgresql install-postgresql redis redis-docs redis-demo web test-integrations
 
 PREFIX ?= /usr/local
 # What 'make install' takes; another one is taken as it is.
@@ -161,6 +161,15 @@ redis-docs: redis ## the table of commands in docs/redis.md anew, from what a se
 redis-demo: redis ## a cluster of three primaries and replicas on local ports, a set of real keys, the loss of a node
 	@scripts/setup.sh redis words
 	@/usr/bin/python3 integrations/redis/demo.py build/integrations/integrations/redis/tamis.so
+
+postgresql:      ## the extension for PostgreSQL; 'make install-postgresql' puts it into the server that is here
+	@scripts/setup.sh build postgresql
+	@cmake --preset release -B build/integrations -DTAMIS_INTEGRATIONS=postgresql >/dev/null
+	@cmake --build build/integrations --target postgresql
+	@echo "as root: make install-postgresql; then, in a database: CREATE EXTENSION tamis"
+
+install-postgresql: postgresql ## below the folders that pg_config names
+	@cmake --install build/integrations --component postgresql
 
 web:             ## the library for node and browsers, an npm package: build/integrations/integrations/web/package
 	@scripts/setup.sh build web

@@ -2,7 +2,7 @@
 # setup.sh GROUP... - make sure that what a group of tasks needs is installed
 #
 # Groups: build, use, words, test, shells, lint, fuzz, cross, aarch64, i686, bench, coverage, figures,
-# instructions, amalgamation, python, newcomer, deb, reference; of integrations: redis, web.
+# instructions, amalgamation, python, newcomer, deb, reference; of integrations: redis, postgresql, web.
 # What is needed is looked for by use (a program in the path, a header that compiles), so it does not matter
 # how it got there.
 # What is missing is installed where apt-get is there and we may use it; otherwise it is listed, under
@@ -30,6 +30,7 @@ packages() {
     reference) echo doxygen python3 ;;
     newcomer) echo git npm pkg-config ;;
     redis) echo redis-server redis-tools python3-redis ;;
+    postgresql) echo postgresql-15 postgresql-client-15 postgresql-server-dev-15 ;;
     web) echo clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 npm ;;
     deb) echo dpkg-dev debhelper dh-python lintian pkg-config libcmocka-dev ;;
     *) return 1 ;;
@@ -95,6 +96,9 @@ present() {
         has_file "$(clang-14 --target=wasm32-wasi -print-libgcc-file-name 2>/dev/null)" ;;
     redis-server) has_program redis-server ;;
     redis-tools) has_program redis-cli ;;
+    postgresql-15) set -- /usr/lib/postgresql/*/bin/initdb && has_file "$1" ;;
+    postgresql-client-15) has_program psql ;;
+    postgresql-server-dev-15) has_program pg_config && has_file "$(pg_config --includedir-server)/postgres.h" ;;
     python3-redis) /usr/bin/python3 -c 'import redis' 2>/dev/null ;;
     esac
 }

@@ -1,0 +1,91 @@
+-- tamis--1.0.sql: compact sets, asked from a few bits per key
+-- SPDX-License-Identifier: MIT
+\echo Use "CREATE EXTENSION tamis" to load this file. \quit
+
+-- A set is a file of tamis in one value.  It is not compressed: there is nothing to gain.
+CREATE TYPE tamis;
+CREATE FUNCTION tamis_in(cstring) RETURNS tamis
+    AS 'MODULE_PATHNAME', 'tamis_sql_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION tamis_out(tamis) RETURNS cstring
+    AS 'byteaout' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION tamis_receive(internal) RETURNS tamis
+    AS 'MODULE_PATHNAME', 'tamis_sql_receive' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION tamis_send(tamis) RETURNS bytea
+    AS 'byteasend' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+CREATE TYPE tamis (
+    INPUT = tamis_in, OUTPUT = tamis_out, RECEIVE = tamis_receive, SEND = tamis_send,
+    INTERNALLENGTH = VARIABLE, STORAGE = external
+);
+
+CREATE FUNCTION tamis(bytea) RETURNS tamis
+    AS 'MODULE_PATHNAME', 'tamis_sql_of_bytes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE CAST (bytea AS tamis) WITH FUNCTION tamis(bytea);
+CREATE CAST (tamis AS bytea) WITHOUT FUNCTION;
+
+-- Parts of the aggregates.
+CREATE FUNCTION tamis_agg_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'tamis_sql_combine' LANGUAGE C PARALLEL SAFE;
+CREATE FUNCTION tamis_agg_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'tamis_sql_serialize' LANGUAGE C STRICT PARALLEL SAFE;
+CREATE FUNCTION tamis_agg_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'tamis_sql_deserialize' LANGUAGE C STRICT PARALLEL SAFE;
+CREATE FUNCTION tamis_agg_finish(internal) RETURNS tamis
+    AS 'MODULE_PATHNAME', 'tamis_sql_finish' LANGUAGE C PARALLEL SAFE;
+
+CREATE FUNCTION tamis_agg_add(internal, text, bigint, double precision) RETURNS internal
+    AS 'MODULE_PATHNAME', 'tamis_sql_add_bytes' LANGUAGE C PARALLEL SAFE;
+CREATE AGGREGATE tamis_agg(key text, n bigint, p double precision) (
+    SFUNC = tamis_agg_add, STYPE = internal, FINALFUNC = tamis_agg_finish,
+    COMBINEFUNC = tamis_agg_combine, SERIALFUNC = tamis_agg_serialize, DESERIALFUNC = tamis_agg_deserialize,
+    PARALLEL = SAFE
+);
+CREATE FUNCTION tamis_contains(set tamis, key text) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'tamis_sql_has_bytes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE OPERATOR @> (LEFTARG = tamis, RIGHTARG = text, FUNCTION = tamis_contains,
+    RESTRICT = contsel, JOIN = contjoinsel);
+
+CREATE FUNCTION tamis_agg_add(internal, bytea, bigint, double precision) RETURNS internal
+    AS 'MODULE_PATHNAME', 'tamis_sql_add_bytes' LANGUAGE C PARALLEL SAFE;
+CREATE AGGREGATE tamis_agg(key bytea, n bigint, p double precision) (
+    SFUNC = tamis_agg_add, STYPE = internal, FINALFUNC = tamis_agg_finish,
+    COMBINEFUNC = tamis_agg_combine, SERIALFUNC = tamis_agg_serialize, DESERIALFUNC = tamis_agg_deserialize,
+    PARALLEL = SAFE
+);
+CREATE FUNCTION tamis_contains(set tamis, key bytea) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'tamis_sql_has_bytes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE OPERATOR @> (LEFTARG = tamis, RIGHTARG = bytea, FUNCTION = tamis_contains,
+    RESTRICT = contsel, JOIN = contjoinsel);
+
+CREATE FUNCTION tamis_agg_add(internal, bigint, bigint, double precision) RETURNS internal
+    AS 'MODULE_PATHNAME', 'tamis_sql_add_integer' LANGUAGE C PARALLEL SAFE;
+CREATE AGGREGATE tamis_agg(key bigint, n bigint, p double precision) (
+    SFUNC = tamis_agg_add, STYPE = internal, FINALFUNC = tamis_agg_finish,
+    COMBINEFUNC = tamis_agg_combine, SERIALFUNC = tamis_agg_serialize, DESERIALFUNC = tamis_agg_deserialize,
+    PARALLEL = SAFE
+);
+CREATE FUNCTION tamis_contains(set tamis, key bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'tamis_sql_has_integer' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE OPERATOR @> (LEFTARG = tamis, RIGHTARG = bigint, FUNCTION = tamis_contains,
+    RESTRICT = contsel, JOIN = contjoinsel);
+
+CREATE FUNCTION tamis_agg_add(internal, uuid, bigint, double precision) RETURNS internal
+    AS 'MODULE_PATHNAME', 'tamis_sql_add_uuid' LANGUAGE C PARALLEL SAFE;
+CREATE AGGREGATE tamis_agg(key uuid, n bigint, p double precision) (
+    SFUNC = tamis_agg_add, STYPE = internal, FINALFUNC = tamis_agg_finish,
+    COMBINEFUNC = tamis_agg_combine, SERIALFUNC = tamis_agg_serialize, DESERIALFUNC = tamis_agg_deserialize,
+    PARALLEL = SAFE
+);
+CREATE FUNCTION tamis_contains(set tamis, key uuid) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'tamis_sql_has_uuid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE OPERATOR @> (LEFTARG = tamis, RIGHTARG = uuid, FUNCTION = tamis_contains,
+    RESTRICT = contsel, JOIN = contjoinsel);
+
+CREATE FUNCTION tamis_merge(tamis, tamis) RETURNS tamis
+    AS 'MODULE_PATHNAME', 'tamis_sql_merge' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION tamis_info(set tamis, OUT kind text, OUT capacity bigint, OUT count bigint, OUT bytes bigint,
+        OUT bits_per_key double precision, OUT fpr double precision, OUT keys text, OUT hash text)
+    AS 'MODULE_PATHNAME', 'tamis_sql_info' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION tamis_plan(n bigint, p double precision, OUT kind text, OUT bytes bigint,
+        OUT bits_per_key double precision, OUT fpr double precision, OUT lines_per_query double precision)
+    AS 'MODULE_PATHNAME', 'tamis_sql_plan' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
