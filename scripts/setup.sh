@@ -2,7 +2,7 @@
 # setup.sh GROUP... - make sure that what a group of tasks needs is installed
 #
 # Groups: build, use, words, test, shells, lint, fuzz, cross, aarch64, i686, bench, coverage, figures,
-# instructions, amalgamation, python, newcomer, deb, reference; of integrations: redis, postgresql, web.
+# instructions, amalgamation, python, newcomer, deb, reference, ci; of integrations: redis, postgresql, web.
 # What is needed is looked for by use (a program in the path, a header that compiles), so it does not matter
 # how it got there.
 # What is missing is installed where apt-get is there and we may use it; otherwise it is listed, under
@@ -28,6 +28,7 @@ packages() {
     amalgamation) echo python3 gcc libxxhash-dev ;;
     python) echo python3 ;;
     reference) echo doxygen python3 ;;
+    ci) echo ccache ;;
     newcomer) echo git npm pkg-config ;;
     redis) echo redis-server redis-tools python3-redis ;;
     postgresql) echo postgresql-15 postgresql-client-15 postgresql-server-dev-15 ;;
@@ -89,6 +90,7 @@ present() {
     dh-python) has_program dh_python3 ;;
     lintian) has_program lintian ;;
     doxygen) has_program doxygen ;;
+    ccache) has_program ccache ;;
     clang-14) has_program clang-14 ;;
     lld-14) has_program wasm-ld-14 ;;
     wasi-libc) has_file /usr/lib/wasm32-wasi/libc.a ;;
