@@ -19,6 +19,7 @@ import collections
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
@@ -221,7 +222,7 @@ def xxhash():
     path = os.environ.get("XXHASH_H")
     if not path:
         # The compiler's list of what '#include <xxhash.h>' brings in.
-        rule = subprocess.run([os.environ.get("CC", "cc"), "-xc", "-M", "-"], input="#include <xxhash.h>\n",
+        rule = subprocess.run([*shlex.split(os.environ.get("CC", "cc")), "-xc", "-M", "-"], input="#include <xxhash.h>\n",
                               capture_output=True, text=True, check=False).stdout
         path = next((word for word in rule.split() if word.endswith("/xxhash.h")), None)
     if not path:
