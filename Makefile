@@ -1,7 +1,7 @@
 # The short way to every task; CMake does the work (see CMakePresets.json).
 .DEFAULT_GOAL := build
 .PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
-.PHONY: completion instructions hash-cost mutate test-big-endian test-aarch64 test-i686 amalgamation install-python deb reference clean
+.PHONY: completion instructions hash-cost mutate test-big-endian test-aarch64 test-i686 amalgamation install-python wheel deb reference clean
 .PHONY: postgresql install-postgresql redis redis-docs redis-demo web test-integrations
 
 PREFIX ?= /usr/local
@@ -138,6 +138,11 @@ amalgamation:    ## the library as two files, tamis.c and tamis.h, in build/amal
 install-python:  ## the Python module, below PREFIX, for the interpreter PYTHON
 	@scripts/setup.sh python
 	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' PYTHON='$(PYTHON)' bindings/python/install.sh
+
+wheel:           ## a wheel with the library inside and a source distribution, in build/wheel; one serves Python 3.9 and later
+	@scripts/setup.sh python
+	@$(PYTHON) bindings/python/build_backend/tamis_build.py sdist build/wheel
+	@$(PYTHON) bindings/python/build_backend/tamis_build.py wheel build/wheel
 
 # Folders of integrations/, each a client of the public headers with targets and tests of its own.
 integrations = $(patsubst integrations/%/CMakeLists.txt,%,$(wildcard integrations/*/CMakeLists.txt))

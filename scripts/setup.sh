@@ -2,7 +2,7 @@
 # setup.sh GROUP... - make sure that what a group of tasks needs is installed
 #
 # Groups: build, use, words, test, shells, lint, fuzz, cross, aarch64, i686, bench, coverage, figures,
-# instructions, amalgamation, python, newcomer, deb, reference, ci; of integrations: redis, postgresql, web.
+# instructions, amalgamation, python, newcomer, deb, reference, ci; of integrations: pydata, redis, postgresql, web.
 # What is needed is looked for by use (a program in the path, a header that compiles), so it does not matter
 # how it got there.
 # What is missing is installed where apt-get is there and we may use it; otherwise it is listed, under
@@ -14,7 +14,7 @@ packages() {
     build) echo gcc libc6-dev cmake ninja-build libxxhash-dev ;;
     use) echo pkg-config ;;
     words) echo wamerican-insane ;;
-    test) echo g++ binutils pkg-config libcmocka-dev python3 musl-tools ;;
+    test) echo g++ binutils pkg-config libcmocka-dev python3 python3-dev musl-tools ;;
     shells) echo zsh fish ;;
     lint) echo clang clang-format clang-tidy shellcheck mandoc ;;
     fuzz) echo clang libclang-rt-dev ;;
@@ -26,14 +26,15 @@ packages() {
     instructions) echo valgrind python3 ;;
     figures) echo gnuplot-nox ;;
     amalgamation) echo python3 gcc libxxhash-dev ;;
-    python) echo python3 ;;
+    python) echo python3 python3-dev gcc libxxhash-dev ;;
+    pydata) echo python3-dev python3-venv python3-pip python3-numpy python3-pandas python3-distributed ;;
     reference) echo doxygen python3 ;;
     ci) echo ccache ;;
     newcomer) echo git npm pkg-config ;;
     redis) echo redis-server redis-tools python3-redis ;;
     postgresql) echo postgresql-15 postgresql-client-15 postgresql-server-dev-15 ;;
     web) echo clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 npm ;;
-    deb) echo dpkg-dev debhelper dh-python lintian pkg-config libcmocka-dev ;;
+    deb) echo dpkg-dev debhelper dh-python lintian pkg-config libcmocka-dev python3-dev ;;
     *) return 1 ;;
     esac
 }
@@ -101,6 +102,13 @@ present() {
     postgresql-15) set -- /usr/lib/postgresql/*/bin/initdb && has_file "$1" ;;
     postgresql-client-15) has_program psql ;;
     postgresql-server-dev-15) has_program pg_config && has_file "$(pg_config --includedir-server)/postgres.h" ;;
+    python3-dev) /usr/bin/python3 -c \
+        'import os, sysconfig as s; assert os.path.exists(s.get_path("include") + "/Python.h")' 2>/dev/null ;;
+    python3-venv) /usr/bin/python3 -c 'import ensurepip' 2>/dev/null ;;
+    python3-pip) /usr/bin/python3 -c 'import pip' 2>/dev/null ;;
+    python3-numpy) /usr/bin/python3 -c 'import numpy' 2>/dev/null ;;
+    python3-pandas) /usr/bin/python3 -c 'import pandas' 2>/dev/null ;;
+    python3-distributed) /usr/bin/python3 -c 'import dask.dataframe, distributed' 2>/dev/null ;;
     python3-redis) /usr/bin/python3 -c 'import redis' 2>/dev/null ;;
     esac
 }

@@ -1,44 +1,77 @@
 #!/bin/sh
-# test_python.sh SOURCE BUILD CC - the Python module, from the source tree and installed
+# test_python.sh SOURCE BUILD CC - the Python module: tests against the wheel, and a wheel from the source distribution
+#
+# The wheel is installed into a new environment without a compiler in its path, for python3 and for the system's own
+# Python.  PYTHONS names others: one wheel serves 3.9 and later.
 . "$1/tests/release.sh"
-export PYTHONDONTWRITEBYTECODE=1
-unset PYTHONPATH TAMIS_LIBRARY || true
+export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INDEX=1 CC="$cc"
+unset PYTHONPATH TAMIS_LIBRARY CFLAGS LDFLAGS || true
 python=${PYTHON:-python3}
-
-# --- from the source tree -------------------------------------------------------------------------
-cd "$source/tests/python"
-export TAMIS_LIBRARY="$release/libtamis.so" PYTHONPATH="$source/bindings/python"
-"$python" test_layout.py --program >"$work/layout.c"
-"$cc" -Wall -Wextra -Werror -I"$source/include" "$work/layout.c" -o "$work/layout"
-"$work/layout" >"$work/layout.txt"
-[ "$(wc -l <"$work/layout.txt")" -gt 30 ] || fail "the layout of the structs"
-TAMIS_LAYOUT=$work/layout.txt "$python" -W error -m unittest -b test_layout test_filter || fail "tests"
-
-# --- how the library is found -----------------------------------------------------------------------
-answer='import tamis; f = tamis.Filter(100); f.add("a"); assert "a" in f; print(tamis.__version__)'
+backend=$source/bindings/python/build_backend/tamis_build.py
 version=$(sed -n 's/^#define TAMIS_VERSION_[A-Z]* \([0-9]*\)/\1/p' "$source/include/tamis/tamis.h" |
     paste -sd .)
-TAMIS_LIBRARY=/nowhere/libtamis.so "$python" -c 'import tamis' 2>"$work/err" && fail "no library"
-grep -q 'ImportError: libtamis was not found; TAMIS_LIBRARY' "$work/err" || fail "$(cat "$work/err")"
-TAMIS_LIBRARY=libc.so.6 "$python" -c 'import tamis' 2>"$work/err" && fail "another library"
-grep -q 'ImportError: libc.so.6 has no tamis_' "$work/err" || fail "$(cat "$work/err")"
-unset TAMIS_LIBRARY PYTHONPATH
+"$python" -c 'import sysconfig, os; assert os.path.exists(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null || {
+    echo "skipped: no headers of Python here"
+    exit 0
+}
 
-# --- installed --------------------------------------------------------------------------------------
-DESTDIR=$work/stage PREFIX=/opt/tamis PYTHON=$python "$source/bindings/python/install.sh" >"$work/log"
+# --- a wheel, with the library of the release build: that saves half a minute -------------------------
+TAMIS_LIBRARY=$release/libtamis.a CFLAGS=-Werror "$python" "$backend" wheel "$work/wheel" >"$work/name" 2>"$work/log" ||
+    fail "$(cat "$work/log")"
+wheel=$(cat "$work/name")
+case $wheel in
+*"/tamis-$version-cp39-abi3-"*.whl) ;;
+*) fail "the wheel is '$wheel'" ;;
+esac
+
+# Only what a wheel may use: no symbol of Python's that 3.9 lacks, none of ours in the way of others.
+mkdir "$work/content"
+(cd "$work/content" && "$python" -m zipfile -e "$wheel" .)
+nm -D --defined-only "$work/content/tamis/_native.abi3.so" | awk '{print $3}' >"$work/defined"
+[ "$(cat "$work/defined")" = PyInit__native ] || fail "exported: $(cat "$work/defined")"
+[ -s "$work/content/tamis-$version.dist-info/licenses/LICENSE.xxHash" ] || fail "the licence of xxHash"
+
+# --- installed into new environments, and tested there --------------------------------------------------
+PYTHONS=${PYTHONS:-$python /usr/bin/python3}
+tested=
+for each in $PYTHONS; do
+    real=$("$each" -c 'import os, sys; print(os.path.realpath(sys.executable))') || continue
+    case " $tested " in *" $real "*) continue ;; esac
+    tested="$tested $real"
+    if "$each" -m venv "$work/venv" >/dev/null 2>&1; then
+        tool=$work/venv/bin/python
+        PATH=$work/venv/bin "$tool" -m pip install -q "$wheel" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+        "$tool" -m pip list 2>/dev/null | grep -q "^tamis  *$version" || fail "pip list of $each"
+    else # Debian has venv in a package of its own
+        tool=$each
+        export PYTHONPATH=$work/content
+    fi
+    (cd "$source/tests/python" && "$tool" -W error -m unittest -b test_filter test_product) ||
+        fail "tests with $("$each" --version)"
+    rm -rf "$work/venv"
+    unset PYTHONPATH
+    echo "ok: $("$each" --version)"
+done
+
+# --- the source distribution builds from itself alone ---------------------------------------------------
+"$python" "$backend" sdist "$work/sdist" >"$work/name" 2>"$work/log" || fail "$(cat "$work/log")"
+mkdir "$work/alone"
+tar -xzf "$(cat "$work/name")" -C "$work/alone"
+cd "$work/alone/tamis-$version"
+CFLAGS=-O0 "$python" build_backend/tamis_build.py install "$work/own" 2>"$work/log" || fail "$(cat "$work/log")"
+cd "$work"
+answer='import tamis; f = tamis.Filter(100); f.add("a"); assert "a" in f; print(tamis.__version__)'
+[ "$(PYTHONPATH=$work/own "$python" -c "$answer")" = "$version" ] || fail "built from the source distribution"
+echo "ok: source distribution"
+
+# --- make install-python, with the shared library ---------------------------------------------------------
+DESTDIR=$work/stage PREFIX=/opt/tamis PYTHON=$python TAMIS_LIBRARY=$release/libtamis.so \
+    "$source/bindings/python/install.sh" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 to=$(sed -n 's/^installed //p' "$work/log")
 case $to in
 "$work"/stage/opt/tamis/lib/python*/tamis) ;;
 *) fail "installed to '$to'" ;;
 esac
-DESTDIR=$work/stage cmake --install "$release" --prefix /opt/tamis >"$work/log" 2>&1
-cd "$work"
-export PYTHONPATH="${to%/tamis}"
-[ "$("$python" -c "$answer")" = "$version" ] || fail "the library below the same prefix"
-mv stage/opt/tamis/lib/libtamis.so* .
-"$python" -c "$answer" 2>/dev/null && fail "which library is this?"
-[ "$(LD_LIBRARY_PATH=$work "$python" -c "$answer")" = "$version" ] || fail "LD_LIBRARY_PATH"
-sed -i 's/^version = .*/version = "99.1.0"/' "$to/_version.py"
-LD_LIBRARY_PATH=$work "$python" -c 'import tamis' 2>"$work/err" && fail "a library of another version"
-grep -q "this module needs 99.1.0" "$work/err" || fail "$(cat "$work/err")"
+[ "$(PYTHONPATH=${to%/tamis} LD_LIBRARY_PATH=$release "$python" -c "$answer")" = "$version" ] || fail "installed"
+PYTHONPATH=${to%/tamis} "$python" -c "$answer" >/dev/null 2>&1 && fail "which library is this?"
 echo "ok: installed"

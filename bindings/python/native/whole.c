@@ -1,0 +1,509 @@
+/* whole.c - calls for the whole set, files
+ *
+ * Structs come and go as dicts (records.c); the classes of Python make objects of them.  What takes time in
+ * proportion to the set is done without Python's lock.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "native.h"
+
+bool native_params_of(PyObject *dict, tamis_params *params) {
+    tamis_params_init(params);
+    return native_from_dict(dict, params, native_params);
+}
+
+/* A path as os.fsencode gives it.  NULL, and an error, if it is none. */
+static const char *whole_path(PyObject *bytes) {
+    char *path = NULL;
+    if (PyBytes_AsStringAndSize(bytes, &path, NULL) != 0) /* refuses zeros within */
+        return NULL;
+    return path;
+}
+
+/* ---- making ---- */
+
+static PyObject *whole_create(PyObject *module, PyObject *args) {
+    PyObject *type, *dict;
+    unsigned shards;
+    tamis_params params;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOI", &type, &dict, &shards) || !native_params_of(dict, &params))
+        return NULL;
+    tamis_filter *filter = NULL;
+    tamis_shared *shared = NULL;
+    tamis_status status;
+    PyThreadState *const saved = PyEval_SaveThread();
+    if (shards > 0)
+        status = tamis_shared_create(&params, shards, NULL, &shared);
+    else
+        status = tamis_filter_create(&params, NULL, &filter);
+    PyEval_RestoreThread(saved);
+    return status != TAMIS_OK ? native_error(status, NULL) : native_set_new(type, filter, shared);
+}
+
+/* A filter as the class wants it: plain, or shared. */
+static PyObject *whole_finish(PyObject *type, tamis_filter *filter, int is_shared) {
+    tamis_shared *shared = NULL;
+    if (!is_shared)
+        return native_set_new(type, filter, NULL);
+    const tamis_status status = tamis_shared_of(filter, &shared);
+    if (status != TAMIS_OK) {
+        tamis_filter_free(filter);
+        return native_error(status, NULL);
+    }
+    return native_set_new(type, NULL, shared);
+}
+
+static PyObject *whole_decode(PyObject *module, PyObject *args) {
+    static const char compact[8] = "\x89TAMCF\r\n";
+    PyObject *type, *data;
+    int is_shared;
+    native_view view;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOp", &type, &data, &is_shared) ||
+        PyObject_GetBuffer(data, &view, NATIVE_BUFFER_SIMPLE) != 0)
+        return NULL;
+    tamis_filter *filter = NULL;
+    const char *reason = NULL;
+    const bool is_compact = view.len >= 8 && memcmp(view.buf, compact, 8) == 0;
+    PyThreadState *const saved = PyEval_SaveThread();
+    const tamis_status status =
+        is_compact ? tamis_filter_compact_decode(view.buf, (size_t)view.len, NULL, &filter, &reason)
+                   : tamis_filter_decode(view.buf, (size_t)view.len, NULL, &filter, &reason);
+    PyEval_RestoreThread(saved);
+    PyBuffer_Release(&view);
+    return status != TAMIS_OK ? native_error(status, reason)
+                              : whole_finish(type, filter, is_shared);
+}
+
+/* A view of memory that stays: the buffer is held until the view is closed. */
+static PyObject *whole_view(PyObject *module, PyObject *args) {
+    PyObject *type, *data;
+    native_view view;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO", &type, &data) ||
+        PyObject_GetBuffer(data, &view, NATIVE_BUFFER_SIMPLE) != 0)
+        return NULL;
+    tamis_filter *filter = NULL;
+    const char *reason = NULL;
+    PyThreadState *const saved = PyEval_SaveThread();
+    const tamis_status status =
+        tamis_filter_view(view.buf, (size_t)view.len, NULL, &filter, &reason);
+    PyEval_RestoreThread(saved);
+    PyObject *made = NULL;
+    if (status != TAMIS_OK)
+        native_error(status, reason);
+    else
+        made = native_set_new(type, filter, NULL);
+    if (made == NULL)
+        PyBuffer_Release(&view);
+    else
+        ((native_set *)made)->memory = view;
+    return made;
+}
+
+static PyObject *whole_load(PyObject *module, PyObject *args) {
+    PyObject *type;
+    int fd, is_shared;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Oip", &type, &fd, &is_shared))
+        return NULL;
+    tamis_filter *filter = NULL;
+    const char *reason = NULL;
+    PyThreadState *const saved = PyEval_SaveThread();
+    const tamis_status status = tamis_filter_load_fd(fd, NULL, &filter, &reason);
+    PyEval_RestoreThread(saved);
+    return status != TAMIS_OK ? native_error(status, reason)
+                              : whole_finish(type, filter, is_shared);
+}
+
+static PyObject *whole_map(PyObject *module, PyObject *args) {
+    PyObject *type, *bytes;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO", &type, &bytes))
+        return NULL;
+    const char *const path = whole_path(bytes);
+    if (path == NULL)
+        return NULL;
+    tamis_filter *filter = NULL;
+    const char *reason = NULL;
+    PyThreadState *const saved = PyEval_SaveThread();
+    const tamis_status status = tamis_filter_map(path, NULL, &filter, &reason);
+    PyEval_RestoreThread(saved);
+    return status != TAMIS_OK ? native_error(status, reason) : native_set_new(type, filter, NULL);
+}
+
+/* Digests of keys, for building: bytes of 16 for each key. */
+static PyObject *whole_digests(PyObject *module, PyObject *args) {
+    PyObject *dict, *keys;
+    tamis_params params;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO", &dict, &keys) || !native_params_of(dict, &params))
+        return NULL;
+    tamis_hasher *const hasher = PyMem_Malloc(sizeof *hasher);
+    if (hasher == NULL)
+        return PyErr_NoMemory();
+    const tamis_status status = tamis_hasher_init(hasher, &params);
+    native_batch batch = {.hasher = hasher, .op = NATIVE_DIGEST, .want = true};
+    PyObject *const digests =
+        status != TAMIS_OK ? native_error(status, NULL) : native_batch_run(&batch, keys);
+    PyMem_Free(hasher);
+    return digests;
+}
+
+/* Which of n shards each key belongs to: a bytearray of uint32_t, as a memoryview. */
+static PyObject *whole_shards(PyObject *module, PyObject *args) {
+    PyObject *dict, *keys;
+    unsigned n;
+    if (!PyArg_ParseTuple(args, "OOI", &dict, &keys, &n))
+        return NULL;
+    if (n == 0)
+        return native_bad_argument("there is no shard");
+    PyObject *const pair = Py_BuildValue("OO", dict, keys);
+    PyObject *const digests = pair == NULL ? NULL : whole_digests(module, pair);
+    Py_XDECREF(pair);
+    if (digests == NULL)
+        return NULL;
+    char *const bytes = PyByteArray_AsString(digests);
+    const size_t count = (size_t)PyByteArray_Size(digests) / sizeof(tamis_digest);
+    for (size_t i = 0; i < count; i++) { /* in place: a number is shorter than a digest */
+        tamis_digest digest;
+        memcpy(&digest, bytes + i * sizeof digest, sizeof digest);
+        const uint32_t shard = (uint32_t)tamis_digest_shard(digest, n);
+        memcpy(bytes + i * sizeof shard, &shard, sizeof shard);
+    }
+    PyObject *view = NULL;
+    if (PyByteArray_Resize(digests, (Py_ssize_t)(count * sizeof(uint32_t))) == 0)
+        view = PyMemoryView_FromObject(digests);
+    PyObject *const numbers = view == NULL ? NULL : PyObject_CallMethod(view, "cast", "s", "I");
+    Py_XDECREF(view);
+    Py_DECREF(digests);
+    return numbers;
+}
+
+static PyObject *whole_build(PyObject *module, PyObject *args) {
+    PyObject *type, *dict, *digests;
+    native_view view;
+    tamis_params params;
+    tamis_build_options options;
+    tamis_build_options_init(&options);
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOOI", &type, &dict, &digests, &options.passes) ||
+        !native_params_of(dict, &params) ||
+        PyObject_GetBuffer(digests, &view, NATIVE_BUFFER_SIMPLE) != 0)
+        return NULL;
+    tamis_filter *filter = NULL;
+    PyThreadState *const saved = PyEval_SaveThread();
+    const tamis_status status =
+        tamis_filter_build_many(&params, (const tamis_digest *)(const void *)view.buf,
+                                (size_t)view.len / sizeof(tamis_digest), &options, NULL, &filter);
+    PyEval_RestoreThread(saved);
+    PyBuffer_Release(&view);
+    return status != TAMIS_OK ? native_error(status, NULL) : native_set_new(type, filter, NULL);
+}
+
+/* ---- telling ---- */
+
+static PyObject *whole_params(native_set *set, PyObject *nothing) {
+    tamis_params params;
+    unsigned shards = 0;
+    tamis_params_init(&params);
+    (void)nothing;
+    if (!native_set_ready(set, false))
+        return NULL;
+    const tamis_status status = set->shared != NULL
+                                    ? tamis_shared_params(set->shared, &params, &shards)
+                                    : tamis_filter_params(set->filter, &params);
+    PyObject *const dict =
+        status != TAMIS_OK ? native_error(status, NULL) : native_to_dict(&params, native_params);
+    return dict == NULL ? NULL : Py_BuildValue("NI", dict, shards);
+}
+
+static PyObject *whole_info(native_set *set, PyObject *nothing) {
+    tamis_info info;
+    tamis_info_init(&info);
+    (void)nothing;
+    if (!native_set_enter(set, false))
+        return NULL;
+    PyThreadState *const saved = PyEval_SaveThread();
+    const tamis_status status = set->shared != NULL ? tamis_shared_info(set->shared, &info)
+                                                    : tamis_filter_info(set->filter, &info);
+    PyEval_RestoreThread(saved);
+    native_set_leave(set, false);
+    PyObject *const dict =
+        status != TAMIS_OK ? native_error(status, NULL) : native_to_dict(&info, native_info);
+    return dict == NULL ? NULL : Py_BuildValue("NI", dict, (unsigned)info.n_loads);
+}
+
+static PyObject *whole_window(native_set *set, PyObject *nothing) {
+    tamis_window_state state;
+    tamis_window_state_init(&state);
+    (void)nothing;
+    if (!native_set_enter(set, false))
+        return NULL;
+    PyThreadState *const saved = PyEval_SaveThread();
+    const tamis_status status =
+        set->filter != NULL ? tamis_window_info(set->filter, &state) : TAMIS_E_UNSUPPORTED;
+    PyEval_RestoreThread(saved);
+    native_set_leave(set, false);
+    return status != TAMIS_OK ? native_error(status, NULL) : native_to_dict(&state, native_window);
+}
+
+static PyObject *whole_key_form(native_set *set, PyObject *nothing) {
+    (void)nothing;
+    if (!native_set_ready(set, false))
+        return NULL;
+    return PyLong_FromLong(set->shared != NULL ? (long)tamis_shared_key_form(set->shared)
+                                               : (long)tamis_filter_key_form(set->filter));
+}
+
+static PyObject *whole_set_key_form(native_set *set, PyObject *object) {
+    uint64_t form;
+    if (!native_number(object, 2, "the form of keys", &form) || !native_set_ready(set, true))
+        return NULL;
+    return native_done(set->shared != NULL
+                           ? tamis_shared_set_key_form(set->shared, (tamis_key_form)form)
+                           : tamis_filter_set_key_form(set->filter, (tamis_key_form)form),
+                       NULL);
+}
+
+/* ---- changing ---- */
+
+static PyObject *whole_clear(native_set *set, PyObject *nothing) {
+    (void)nothing;
+    if (!native_set_enter(set, true))
+        return NULL;
+    PyThreadState *const saved = PyEval_SaveThread();
+    const tamis_status status =
+        set->shared != NULL ? tamis_shared_clear(set->shared) : tamis_filter_clear(set->filter);
+    PyEval_RestoreThread(saved);
+    native_set_leave(set, true);
+    return native_done(status, NULL);
+}
+
+static PyObject *whole_merge(native_set *set, PyObject *object) {
+    if (!PyType_IsSubtype(Py_TYPE(object), native_set_type)) {
+        PyErr_SetString(PyExc_TypeError, "only filters can be merged");
+        return NULL;
+    }
+    native_set *const source = (native_set *)object;
+    if (set == source)
+        return native_error(TAMIS_E_ARGUMENT, "a set cannot be merged with itself");
+    if (!native_set_enter_two(set, source))
+        return NULL;
+    tamis_status status = TAMIS_OK;
+    tamis_filter *copy = NULL;
+    PyThreadState *const saved = PyEval_SaveThread();
+    if (source->shared != NULL)
+        status = tamis_shared_snapshot(source->shared, NULL, &copy);
+    const tamis_filter *const from = source->shared != NULL ? copy : source->filter;
+    if (status == TAMIS_OK)
+        status = set->shared != NULL ? tamis_shared_merge(set->shared, from)
+                                     : tamis_filter_merge(set->filter, from);
+    tamis_filter_free(copy);
+    PyEval_RestoreThread(saved);
+    native_set_leave(set, true);
+    native_set_leave(source, false);
+    return native_done(status, NULL);
+}
+
+static PyObject *whole_grow(native_set *set, PyObject *args) {
+    PyObject *dict;
+    int now;
+    tamis_growth growth;
+    tamis_growth_init(&growth);
+    if (!PyArg_ParseTuple(args, "Op", &dict, &now) ||
+        !native_from_dict(dict, &growth, native_growth) || !native_set_enter(set, true))
+        return NULL;
+    tamis_status status;
+    PyThreadState *const saved = PyEval_SaveThread();
+    if (set->shared != NULL)
+        status = now ? tamis_shared_grow(set->shared, &growth)
+                     : tamis_shared_allow_growth(set->shared, &growth);
+    else
+        status = now ? tamis_filter_grow(set->filter, &growth)
+                     : tamis_filter_allow_growth(set->filter, &growth);
+    PyEval_RestoreThread(saved);
+    native_set_leave(set, true);
+    return native_done(status, NULL);
+}
+
+static PyObject *whole_tick(native_set *set, PyObject *nothing) {
+    (void)nothing;
+    if (!native_set_enter(set, true))
+        return NULL;
+    PyThreadState *const saved = PyEval_SaveThread();
+    const tamis_status status =
+        set->shared != NULL ? tamis_shared_tick(set->shared) : tamis_window_tick(set->filter);
+    PyEval_RestoreThread(saved);
+    native_set_leave(set, true);
+    return native_done(status, NULL);
+}
+
+static PyObject *whole_step(native_set *set, PyObject *object) {
+    uint64_t buckets, left = 0;
+    if (!native_number(object, UINT64_MAX, "the number of buckets", &buckets) ||
+        !native_set_enter(set, true))
+        return NULL;
+    PyThreadState *const saved = PyEval_SaveThread();
+    const tamis_status status =
+        set->filter != NULL ? tamis_window_step(set->filter, buckets, &left) : TAMIS_E_UNSUPPORTED;
+    PyEval_RestoreThread(saved);
+    native_set_leave(set, true);
+    return status != TAMIS_OK ? native_error(status, NULL) : PyLong_FromUnsignedLongLong(left);
+}
+
+/* An array of digests as the library reads it. */
+typedef struct whole_digest_source {
+    const tamis_digest *digests;
+    size_t n, at;
+} whole_digest_source;
+
+static bool whole_read(void *context, tamis_digest *digests, size_t room, size_t *n) {
+    whole_digest_source *const source = context;
+    *n = source->n - source->at < room ? source->n - source->at : room;
+    if (*n > 0)
+        memcpy(digests, source->digests + source->at, *n * sizeof *digests);
+    source->at += *n;
+    return true;
+}
+
+static bool whole_rewind(void *context) {
+    ((whole_digest_source *)context)->at = 0;
+    return true;
+}
+
+static PyObject *whole_refresh(native_set *set, PyObject *digests) {
+    native_view view;
+    if (PyObject_GetBuffer(digests, &view, NATIVE_BUFFER_SIMPLE) != 0)
+        return NULL;
+    if (!native_set_enter(set, true)) {
+        PyBuffer_Release(&view);
+        return NULL;
+    }
+    whole_digest_source keys = {view.buf, (size_t)view.len / sizeof(tamis_digest), 0};
+    const tamis_source source = {whole_read, whole_rewind, &keys};
+    PyThreadState *const saved = PyEval_SaveThread();
+    const tamis_status status =
+        set->filter != NULL ? tamis_filter_refresh(set->filter, &source) : TAMIS_E_UNSUPPORTED;
+    PyEval_RestoreThread(saved);
+    native_set_leave(set, true);
+    PyBuffer_Release(&view);
+    return native_done(status, NULL);
+}
+
+/* ---- copies and files ---- */
+
+/* A copy as a plain filter.  NULL, and an error, if there is none. */
+static tamis_filter *whole_copy_of(native_set *set) {
+    tamis_filter *filter = NULL;
+    if (!native_set_enter(set, false))
+        return NULL;
+    PyThreadState *const saved = PyEval_SaveThread();
+    const tamis_status status = set->shared != NULL
+                                    ? tamis_shared_snapshot(set->shared, NULL, &filter)
+                                    : tamis_filter_clone(set->filter, NULL, &filter);
+    PyEval_RestoreThread(saved);
+    native_set_leave(set, false);
+    if (status != TAMIS_OK)
+        native_error(status, NULL);
+    return filter;
+}
+
+static PyObject *whole_copy(native_set *set, PyObject *args) {
+    PyObject *type;
+    int is_shared;
+    if (!PyArg_ParseTuple(args, "Op", &type, &is_shared))
+        return NULL;
+    tamis_filter *const filter = whole_copy_of(set);
+    return filter == NULL ? NULL : whole_finish(type, filter, is_shared);
+}
+
+static PyObject *whole_save(native_set *set, PyObject *args) {
+    PyObject *bytes;
+    int compact;
+    if (!PyArg_ParseTuple(args, "Op", &bytes, &compact))
+        return NULL;
+    const char *const path = whole_path(bytes);
+    const char *reason = NULL;
+    if (path == NULL || !native_set_enter(set, false))
+        return NULL;
+    tamis_status status;
+    PyThreadState *const saved = PyEval_SaveThread();
+    if (set->shared != NULL)
+        status = compact ? TAMIS_E_UNSUPPORTED : tamis_shared_save(set->shared, path, &reason);
+    else
+        status = compact ? tamis_filter_compact_save(set->filter, path, &reason)
+                         : tamis_filter_save(set->filter, path, &reason);
+    PyEval_RestoreThread(saved);
+    native_set_leave(set, false);
+    return native_done(status, reason);
+}
+
+static PyObject *whole_encode(const tamis_filter *filter, int compact) {
+    const uint64_t size =
+        compact ? tamis_filter_compact_size(filter) : tamis_filter_encoded_size(filter);
+    if (compact && size == 0)
+        return native_error(TAMIS_E_UNSUPPORTED, NULL);
+    if (size > (uint64_t)PY_SSIZE_T_MAX)
+        return native_error(TAMIS_E_TOO_LARGE, NULL);
+    PyObject *const bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
+    if (bytes == NULL)
+        return NULL;
+    char *const to = PyBytes_AsString(bytes);
+    PyThreadState *const saved = PyEval_SaveThread();
+    const tamis_status status = compact ? tamis_filter_compact_encode(filter, to, (size_t)size)
+                                        : tamis_filter_encode(filter, to, (size_t)size);
+    PyEval_RestoreThread(saved);
+    if (status == TAMIS_OK)
+        return bytes;
+    Py_DECREF(bytes);
+    return native_error(status, NULL);
+}
+
+static PyObject *whole_to_bytes(native_set *set, PyObject *object) {
+    const int compact = PyObject_IsTrue(object);
+    if (compact < 0)
+        return NULL;
+    if (set->shared != NULL) {
+        tamis_filter *const copy = whole_copy_of(set);
+        PyObject *const bytes = copy == NULL ? NULL : whole_encode(copy, compact);
+        tamis_filter_free(copy);
+        return bytes;
+    }
+    if (!native_set_enter(set, false))
+        return NULL;
+    PyObject *const bytes = whole_encode(set->filter, compact);
+    native_set_leave(set, false);
+    return bytes;
+}
+
+PyMethodDef native_whole_methods[] = {
+    {"_params", NATIVE_METHOD(whole_params), METH_NOARGS, "Parameters and shards."},
+    {"_info", NATIVE_METHOD(whole_info), METH_NOARGS, "tamis_info, and how many loads it has."},
+    {"_window", NATIVE_METHOD(whole_window), METH_NOARGS, "tamis_window_state."},
+    {"_key_form", NATIVE_METHOD(whole_key_form), METH_NOARGS, "tamis_key_form."},
+    {"_set_key_form", NATIVE_METHOD(whole_set_key_form), METH_O, "Note a tamis_key_form."},
+    {"clear", NATIVE_METHOD(whole_clear), METH_NOARGS, "clear()\n\nRemove all keys."},
+    {"_merge", NATIVE_METHOD(whole_merge), METH_O, "Add all keys of another set."},
+    {"_grow", NATIVE_METHOD(whole_grow), METH_VARARGS, "(tamis_growth, now or later)"},
+    {"_tick", NATIVE_METHOD(whole_tick), METH_NOARGS, "The next tick."},
+    {"_step", NATIVE_METHOD(whole_step), METH_O, "Clear so many buckets; those that are left."},
+    {"_refresh", NATIVE_METHOD(whole_refresh), METH_O, "Make anew, of digests."},
+    {"_copy", NATIVE_METHOD(whole_copy), METH_VARARGS, "(class, shared)"},
+    {"_save", NATIVE_METHOD(whole_save), METH_VARARGS, "(path, compact)"},
+    {"_to_bytes", NATIVE_METHOD(whole_to_bytes), METH_O, "(compact)"},
+    {NULL, NULL, 0, NULL},
+};
+
+PyMethodDef native_functions[] = {
+    {"create", NATIVE_METHOD(whole_create), METH_VARARGS, "(class, params, shards or 0)"},
+    {"decode", NATIVE_METHOD(whole_decode), METH_VARARGS, "(class, bytes, shared)"},
+    {"view", NATIVE_METHOD(whole_view), METH_VARARGS, "(class, bytes)"},
+    {"load", NATIVE_METHOD(whole_load), METH_VARARGS, "(class, descriptor, shared)"},
+    {"map", NATIVE_METHOD(whole_map), METH_VARARGS, "(class, path)"},
+    {"digests", NATIVE_METHOD(whole_digests), METH_VARARGS, "(params, keys)"},
+    {"shards", NATIVE_METHOD(whole_shards), METH_VARARGS, "(params, keys, n)"},
+    {"build", NATIVE_METHOD(whole_build), METH_VARARGS, "(class, params, digests, passes)"},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,225 @@
+"""Kinds, parameters and plans.
+
+SPDX-License-Identifier: MIT
+"""
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import operator
+from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Tuple
+
+from . import _native
+from ._errors import ArgumentError
+
+_SEEDS = 1 << 128
+_LOW = (1 << 64) - 1
+
+
+def _names(name_of: Any, numbers: Any) -> Dict[str, int]:
+    names = ((name_of(number), number) for number in numbers)
+    return {name: number for name, number in names if name is not None}
+
+
+KINDS = _names(_native.kind_name, range(1, 256))
+KIND_NAMES = {number: name for name, number in KINDS.items()}
+HASHES = _names(_native.hash_name, (1, 2))
+HASH_NAMES = {number: name for name, number in HASHES.items()}
+ORDERS = {"bytes": 0, "lines": 1, "weighted": 2}
+ABILITIES = ("remove", "count", "merge", "forget")
+
+
+def choice(name: Any, choices: Mapping[str, int], what: str) -> int:
+    """The number of a name, or ArgumentError that tells the names."""
+    try:
+        return choices[name]
+    except (KeyError, TypeError):
+        raise ArgumentError(f"no {what} {name!r}; there are: {', '.join(choices)}") from None
+
+
+def split_seed(seed: int) -> Dict[str, int]:
+    seed = operator.index(seed)
+    if not 0 <= seed < _SEEDS:
+        raise ArgumentError("seed is not from 0 to 2**128 - 1")
+    return {"seed": seed & _LOW, "seed_high": seed >> 64}
+
+
+def kinds() -> List[str]:
+    """The names of all kinds of filters."""
+    return list(KINDS)
+
+
+def abilities(kind: str) -> FrozenSet[str]:
+    """What a kind can do: some of "remove", "count" (it is a multiset), "merge" and "forget" (it is a window)."""
+    bits = _native.abilities(choice(kind, KINDS, "kind"))
+    return frozenset(name for i, name in enumerate(ABILITIES) if bits >> i & 1)
+
+
+def _param_names(kind: int) -> List[str]:
+    names = (_native.param_name(kind, i) for i in itertools.count())
+    return list(itertools.takewhile(lambda name: name is not None, names))
+
+
+@dataclasses.dataclass(frozen=True)
+class Params:
+    """Exact parameters: all that is needed, with the keys, to make the same bytes again.
+
+    'values' are those of the kind by their names, as 'tamis info' prints them.  What is missing or 0 takes its
+    default; a seed of 0 is drawn at random.  The hash "aes" (the default) is for keys from anyone and has a seed of
+    128 bits; "xxh3", with one of 64 bits, is for keys that nobody chooses to do harm.
+    """
+    kind: str
+    capacity: int
+    seed: int = 0
+    stash: int = 0
+    values: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    hash: str = "aes"
+
+    def _dict(self) -> Dict[str, Any]:
+        """As the native module takes it."""
+        kind = choice(self.kind, KINDS, "kind")
+        names = _param_names(kind)
+        numbers = [0] * len(names)
+        for name, value in self.values.items():
+            if name not in names:
+                raise ArgumentError(f"{self.kind} has no parameter {name!r}; it has: {', '.join(names)}")
+            numbers[names.index(name)] = value
+        return {"kind": kind, "hash": choice(self.hash, HASHES, "hash"), "capacity": self.capacity,
+                "stash": self.stash, "value": numbers, **split_seed(self.seed)}
+
+    @classmethod
+    def _from(cls, told: Mapping[str, Any]) -> Params:
+        names = _param_names(told["kind"])
+        return cls(KIND_NAMES[told["kind"]], told["capacity"], told["seed"] | told["seed_high"] << 64, told["stash"],
+                   dict(zip(names, told["value"])), HASH_NAMES[told["hash"] or HASHES["aes"]])
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What would be built, and what it promises.  Filter(params=plan.params) builds it."""
+    params: Params
+    bytes: int  #: state, stash and table
+    bits_per_key: float
+    bound_bits_per_key: float  #: no filter with this error rate can be smaller
+    fpr: float  #: predicted error rate at capacity; at most the one asked for
+    overflow_probability: float  #: that an insert up to the capacity finds no room
+    lines_per_query: float  #: cache lines that a query for an absent key reads, on average
+    n: int  #: keys that were asked for, or the answer
+    fpr_half: float  #: predicted error rate when half the capacity is in
+    lines_per_insert: float  #: cache lines that an insert touches, on average
+    replacements: int  #: of all keys for which fpr holds, where it rises with them (line); else 0
+
+    @property
+    def kind(self) -> str:
+        """The name of the kind."""
+        return self.params.kind
+
+
+@dataclasses.dataclass(frozen=True)
+class SharedPlan:
+    """What would be built for several threads, and what it promises for the whole."""
+    params: Params  #: of one shard
+    shards: int
+    n: int
+    bytes: int  #: of all shards
+    bits_per_key: float
+    bound_bits_per_key: float
+    fpr: float
+    overflow_probability: float  #: also that a shard gets more keys than it is made for
+    lines_per_query: float
+    lines_per_insert: float
+
+    @property
+    def kind(self) -> str:
+        """The name of the kind."""
+        return self.params.kind
+
+
+@dataclasses.dataclass(frozen=True)
+class Info:
+    """What a filter is and how it fares."""
+    params: Params
+    count: int  #: keys held, as len() tells
+    bytes: int  #: state, stash and table; a file adds a header of 256 bytes
+    bits_per_key: float
+    fpr: float  #: error rate of a query now
+    stash_used: int
+    stash_size: int
+    saturated: int  #: counters that have stopped counting
+    load_histogram: Tuple[int, ...]
+    reads_per_insert: float
+    reads_per_query: float
+    capacity: int  #: keys that all links are made for
+    fpr_promised: float  #: of all links together; 0 if no promise was given
+    n_links: int  #: 1 for a filter that has not grown
+    n_shards: int  #: filters that the keys are spread over
+
+    @property
+    def kind(self) -> str:
+        """The name of the kind."""
+        return self.params.kind
+
+
+@dataclasses.dataclass(frozen=True)
+class Window:
+    """What a set that forgets is like."""
+    ticks: int  #: of which the keys are kept
+    now: int  #: ticks since it was made or cleared
+    left: int  #: buckets that are to be cleared of what is forgotten
+    live: int  #: keys that are not forgotten
+    ages: Tuple[int, ...]  #: of these, last added in tick now, now - 1, .. now - ticks
+
+
+def record(cls: Any, told: Mapping[str, Any], **changed: Any) -> Any:
+    """A dataclass of what the native module tells."""
+    values = {**told, **changed}
+    if "params" in values:
+        values["params"] = Params._from(values["params"])
+    return cls(**values)
+
+
+def need(n: Optional[int], fpr: Optional[float], wishes: Mapping[str, Any]) -> Dict[str, Any]:
+    """A need from keywords that are its members."""
+    if n is not None and n < 1:
+        raise ArgumentError("the number of keys is less than 1")
+    if fpr is not None and not 0 < fpr < 1:
+        raise ArgumentError("the error rate is not between 0 and 1")
+    told: Dict[str, Any] = {"n": n or 0, "fpr": fpr or 0.0}
+    members = _native.members()["tamis_need"]
+    for name, value in wishes.items():
+        if name not in members or name in told:
+            raise TypeError(f"a need has no {name!r}; it has: {', '.join(members)}")
+        if name == "kind":
+            value = 0 if value is None else choice(value, KINDS, "kind")
+        elif name == "hash":
+            value = choice(value, HASHES, "hash")
+        elif name == "order":
+            value = choice(value, ORDERS, "order")
+        told[name] = value
+    return told
+
+
+def plan(n: Optional[int] = None, fpr: Optional[float] = None, **needs: Any) -> Plan:
+    """The smallest filter for n keys with an error rate of at most fpr (0.01).  Nothing is built.
+
+    'needs' may say more: deletes (keys will be removed), merges (sets will be merged), ticks (keys are forgotten after
+    so many, see Filter.tick), kind (only this one), copies (of one key, to be counted), value_bits, bytes (a limit;
+    without n or fpr, these are the answer), overshoot (keys beyond n, as a fraction of n), grows (see Filter.grow),
+    offline (see Filter.build), lines_max (cache lines per query), failure_max (odds that an insert is refused),
+    replacements (how often each key is replaced: with deletes, default for ever), hash ("aes" or "xxh3"), and order:
+    "bytes", "lines" or "weighted" with line_bits.  They are the members of tamis_need in tamis/plan.h.
+    """
+    return record(Plan, _native.plan_make(need(n, fpr, needs)))
+
+
+def plans(n: Optional[int] = None, fpr: Optional[float] = None, **needs: Any) -> List[Plan]:
+    """The plan of each kind that can do what is needed, the best first; see plan()."""
+    return [record(Plan, told) for told in _native.plan_all(need(n, fpr, needs))]
+
+
+def plan_shared(n: Optional[int] = None, fpr: Optional[float] = None, *, threads: int = 2, **needs: Any) -> SharedPlan:
+    """Like plan(), for a set that so many threads use at a time; see SharedFilter."""
+    threads = operator.index(threads)
+    if not 1 <= threads <= 1024:
+        raise ArgumentError("threads are 1 to 1024")
+    return record(SharedPlan, _native.plan_shared(need(n, fpr, needs), threads))
