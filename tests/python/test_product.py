@@ -202,6 +202,12 @@ class Product(unittest.TestCase):
         self.assertRaises(TypeError, _native.create, 5, tamis.Params("bloom", 10)._dict(), 0)
         self.assertRaises(TypeError, _native.create, int, tamis.Params("bloom", 10)._dict(), 0)
 
+    def test_size(self):
+        f = tamis.Filter(1_000_000, seed=SEED)
+        self.assertGreater(sys.getsizeof(f), f.info().bytes)
+        f.close()
+        self.assertLess(sys.getsizeof(f), 1000)
+
     def test_documented(self):
         for cls in (tamis.Filter, tamis.SharedFilter, tamis.Table):
             for name in dir(cls):

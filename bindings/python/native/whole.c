@@ -249,6 +249,14 @@ static PyObject *whole_window(native_set *set, PyObject *nothing) {
     return status != TAMIS_OK ? native_error(status, NULL) : native_to_dict(&state, native_window);
 }
 
+/* Bytes in memory, but for the object itself; those of shared sets are not told without reading them. */
+static PyObject *whole_bytes(native_set *set, PyObject *nothing) {
+    (void)nothing;
+    if (set->filter == NULL || !native_set_ready(set, false))
+        return set->filter == NULL ? PyLong_FromLong(0) : NULL;
+    return PyLong_FromUnsignedLongLong(tamis_filter_encoded_size(set->filter));
+}
+
 static PyObject *whole_key_form(native_set *set, PyObject *nothing) {
     (void)nothing;
     if (!native_set_ready(set, false))
@@ -482,6 +490,7 @@ PyMethodDef native_whole_methods[] = {
     {"_params", NATIVE_METHOD(whole_params), METH_NOARGS, "Parameters and shards."},
     {"_info", NATIVE_METHOD(whole_info), METH_NOARGS, "tamis_info, and how many loads it has."},
     {"_window", NATIVE_METHOD(whole_window), METH_NOARGS, "tamis_window_state."},
+    {"_bytes", NATIVE_METHOD(whole_bytes), METH_NOARGS, "Bytes in memory."},
     {"_key_form", NATIVE_METHOD(whole_key_form), METH_NOARGS, "tamis_key_form."},
     {"_set_key_form", NATIVE_METHOD(whole_set_key_form), METH_O, "Note a tamis_key_form."},
     {"clear", NATIVE_METHOD(whole_clear), METH_NOARGS, "clear()\n\nRemove all keys."},

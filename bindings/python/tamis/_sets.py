@@ -148,6 +148,10 @@ class _Set(_native.Set):
         told, n_loads = self._info()
         return record(Info, told, load_histogram=told["load_histogram"][:n_loads])
 
+    def __sizeof__(self) -> int:
+        # Schedulers decide by it what is moved to what.
+        return object.__sizeof__(self) + (0 if self.closed else self._bytes())
+
     def __repr__(self) -> str:
         name = f"tamis.{type(self).__name__}"
         if self.closed:
