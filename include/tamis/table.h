@@ -307,6 +307,52 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_get(const tamis_table *table
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_delete(tamis_table *table, const void *key,
                                                            size_t key_size);
 
+/* -------------------------------------------------------------------------------------------------
+ * Batches
+ *
+ * Like as many calls for one item, in order, but the pages that they need are fetched at the same time, if
+ * the file is not read past the cache.  Of changes, the records are written together, and with
+ * TAMIS_SYNC_EACH there is one sync, when all are made.  So after a crash in the middle of a batch there is
+ * a prefix of it.  A table with slots gains nothing: it makes the calls one by one.
+ */
+
+/* A key to look for: what tamis_table_get takes and gives. */
+typedef struct tamis_table_ask {
+    const void *key;
+    size_t key_size;
+    void *value;
+    size_t room;
+    size_t value_size;   /* set if the key is there */
+    tamis_status status; /* set: that of tamis_table_get for this key */
+} tamis_table_ask;
+
+typedef struct tamis_table_item {
+    const void *key;
+    size_t key_size;
+    const void *value;
+    size_t value_size;
+} tamis_table_item;
+
+/* Look for n keys.  '*found' (may be NULL) is how many are there.  TAMIS_E_ARGUMENT if a pointer is NULL;
+ * else the first status of a key that is none of TAMIS_OK, TAMIS_E_NOT_FOUND and TAMIS_E_TOO_LARGE, or
+ * TAMIS_OK.  All keys are looked for in any case. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_get_many(const tamis_table *table,
+                                                             tamis_table_ask *asks, size_t n,
+                                                             size_t *found);
+
+/* Store n items.  '*done' (may be NULL) is how many are stored; it is less than n only if a status other than
+ * TAMIS_OK is returned, which is that of the first that could not be stored.  After TAMIS_E_IO the last of
+ * these may be lost too. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_put_many(tamis_table *table,
+                                                             const tamis_table_item *items,
+                                                             size_t n, size_t *done);
+
+/* Delete n keys.  '*done' (may be NULL) as for tamis_table_put_many, but a key that is not there is no
+ * failure; '*found' (may be NULL) is how many were there. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_delete_many(tamis_table *table,
+                                                                const tamis_bytes *keys, size_t n,
+                                                                size_t *done, size_t *found);
+
 /* Walk over all items, in no order: '*at' begins at 0.  Key and value go to buffers of key_max and
  * value_max bytes ('value' may be NULL), their sizes to the two numbers.  TAMIS_E_NOT_FOUND at the end,
  * TAMIS_E_FORMAT at a damaged slot (the next call goes on after it), TAMIS_E_IO, TAMIS_E_ARGUMENT.

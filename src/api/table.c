@@ -180,6 +180,99 @@ tamis_status tamis_table_delete(tamis_table *table, const void *key, size_t key_
     return status;
 }
 
+tamis_status tamis_table_get_many(const tamis_table *table, tamis_table_ask *asks, size_t n,
+                                  size_t *found) {
+    if (table == NULL || (asks == NULL && n > 0))
+        return TAMIS_E_ARGUMENT;
+    const int saved = errno;
+    const bool pages = table->pages != NULL;
+    for (size_t i = 0; i < n; i++) {
+        tamis_table_ask *const ask = asks + i;
+        ask->status = TAMIS_OK;
+        if (!api_table_bytes_ok(ask->key, ask->key_size, table->params.key_max) ||
+            (ask->value == NULL && ask->room != 0))
+            ask->status = TAMIS_E_ARGUMENT;
+        else if (!pages)
+            ask->status = tamis_i_table_get(table, ask->key, ask->key_size, ask->value, ask->room,
+                                            &ask->value_size);
+    }
+    if (pages)
+        tamis_i_page_table_get_many(table, asks, n);
+    tamis_status status = TAMIS_OK;
+    size_t there = 0;
+    for (size_t i = 0; i < n; i++) {
+        const tamis_status own = asks[i].status;
+        there += own == TAMIS_OK || own == TAMIS_E_TOO_LARGE;
+        if (status == TAMIS_OK && own != TAMIS_E_NOT_FOUND && own != TAMIS_E_TOO_LARGE)
+            status = own;
+    }
+    if (found != NULL)
+        *found = there;
+    errno = saved;
+    return status;
+}
+
+/* How many of the items can be stored: those before the first that is too long. */
+static size_t api_table_items_ok(const tamis_table *table, const tamis_table_item *items,
+                                 size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!api_table_bytes_ok(items[i].key, items[i].key_size, table->params.key_max) ||
+            !api_table_bytes_ok(items[i].value, items[i].value_size, table->params.value_max))
+            return i;
+    return n;
+}
+
+tamis_status tamis_table_put_many(tamis_table *table, const tamis_table_item *items, size_t n,
+                                  size_t *done) {
+    if (table == NULL || (items == NULL && n > 0))
+        return TAMIS_E_ARGUMENT;
+    if (api_table_read_only(table))
+        return TAMIS_E_READONLY;
+    const size_t good = api_table_items_ok(table, items, n);
+    size_t stored = 0;
+    tamis_status status = TAMIS_OK;
+    if (table->pages != NULL) {
+        const int saved = errno;
+        status = tamis_i_page_table_put_many(table, items, good, &stored);
+        errno = saved;
+    } else {
+        for (; stored < good && status == TAMIS_OK; stored += status == TAMIS_OK)
+            status = tamis_table_put(table, items[stored].key, items[stored].key_size,
+                                     items[stored].value, items[stored].value_size, NULL);
+    }
+    if (done != NULL)
+        *done = stored;
+    return status == TAMIS_OK && good < n ? TAMIS_E_ARGUMENT : status;
+}
+
+tamis_status tamis_table_delete_many(tamis_table *table, const tamis_bytes *keys, size_t n,
+                                     size_t *done, size_t *found) {
+    size_t good = 0, deleted = 0, there = 0;
+    if (table == NULL || (keys == NULL && n > 0))
+        return TAMIS_E_ARGUMENT;
+    if (api_table_read_only(table))
+        return TAMIS_E_READONLY;
+    while (good < n && api_table_bytes_ok(keys[good].data, keys[good].size, table->params.key_max))
+        good++;
+    tamis_status status = TAMIS_OK;
+    if (table->pages != NULL) {
+        const int saved = errno;
+        status = tamis_i_page_table_delete_many(table, keys, good, &deleted, &there);
+        errno = saved;
+    } else {
+        for (; deleted < good && status == TAMIS_OK; deleted += status == TAMIS_OK) {
+            status = tamis_table_delete(table, keys[deleted].data, keys[deleted].size);
+            there += status == TAMIS_OK;
+            status = status == TAMIS_E_NOT_FOUND ? TAMIS_OK : status;
+        }
+    }
+    if (done != NULL)
+        *done = deleted;
+    if (found != NULL)
+        *found = there;
+    return status == TAMIS_OK && good < n ? TAMIS_E_ARGUMENT : status;
+}
+
 tamis_status tamis_table_next(const tamis_table *table, uint64_t *at, void *key, size_t *key_size,
                               void *value, size_t *value_size) {
     if (table == NULL || at == NULL || key == NULL || key_size == NULL || value_size == NULL)

@@ -511,7 +511,8 @@ tamis_status tamis_i_pages_ready(tamis_i_pages *p, size_t size) {
     if (p->log_at != 0 && p->live_fresh < most &&
         p->log_used + size <= (uint64_t)TAMIS_I_PAGES_LOG * TAMIS_I_PAGE_BYTES)
         return TAMIS_OK;
-    return tamis_i_pages_commit(p, TAMIS_I_ROOT_OF_OPEN);
+    const tamis_status status = tamis_i_pages_flush(p);
+    return status == TAMIS_OK ? tamis_i_pages_commit(p, TAMIS_I_ROOT_OF_OPEN) : status;
 }
 
 static void commit_encode_record(const tamis_i_pages *p, const tamis_i_page_item *item,
@@ -531,12 +532,33 @@ static void commit_encode_record(const tamis_i_pages *p, const tamis_i_page_item
     tamis_i_put_u64(record, tamis_i_pages_record_sum(p, record, size));
 }
 
+tamis_status tamis_i_pages_flush(tamis_i_pages *p) {
+    const uint64_t at = (uint64_t)p->log_at * TAMIS_I_PAGE_BYTES + p->log_used - p->n_pending;
+    if (p->n_pending == 0)
+        return TAMIS_OK;
+    const bool good = p->disk.ops->write(p->disk.self, at, p->pending, p->n_pending);
+    p->n_pending = 0;
+    p->broken = p->broken || !good;
+    return good ? TAMIS_OK : TAMIS_E_IO;
+}
+
 tamis_status tamis_i_pages_record(tamis_i_pages *p, const tamis_i_page_item *item, const void *key,
                                   size_t key_size) {
     unsigned char record[TAMIS_I_RECORD_HEAD + TAMIS_I_PAGE_ITEM_MAX + 8];
     if (p->disk.ops == NULL)
         return TAMIS_OK;
     const size_t size = tamis_i_pages_record_size(key_size, item == NULL ? 0 : item->value_size);
+    if (p->batch && p->pending != NULL) {
+        const tamis_status status =
+            p->n_pending + size > TAMIS_I_PAGES_PENDING ? tamis_i_pages_flush(p) : TAMIS_OK;
+        if (status != TAMIS_OK)
+            return status;
+        commit_encode_record(p, item, key, key_size, p->pending + p->n_pending, size);
+        p->n_pending += size;
+        p->log_used += size;
+        p->log_last++;
+        return TAMIS_OK;
+    }
     commit_encode_record(p, item, key, key_size, record, size);
     if (!p->disk.ops->write(p->disk.self, (uint64_t)p->log_at * TAMIS_I_PAGE_BYTES + p->log_used,
                             record, size)) {
@@ -545,7 +567,7 @@ tamis_status tamis_i_pages_record(tamis_i_pages *p, const tamis_i_page_item *ite
     }
     p->log_used += size;
     p->log_last++;
-    return p->sync == TAMIS_SYNC_EACH ? tamis_i_pages_sync(p) : TAMIS_OK;
+    return p->sync == TAMIS_SYNC_EACH && !p->batch ? tamis_i_pages_sync(p) : TAMIS_OK;
 }
 
 tamis_status tamis_i_pages_sync(tamis_i_pages *p) {

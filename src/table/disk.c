@@ -56,6 +56,32 @@ static bool disk_fetch(const void *self, uint64_t at, void *page, size_t size) {
     return tamis_i_io_read_at(file->direct_fd >= 0 ? file->direct_fd : file->fd, at, page, size);
 }
 
+static bool disk_at_hand(const void *self, uint64_t at, size_t size) {
+#ifdef __linux__
+    unsigned char there = 0;
+    const unsigned char *const view = disk_view(self, at, size);
+    return view != NULL && mincore((void *)(uintptr_t)view, size, &there) == 0 && (there & 1) != 0;
+#else
+    (void)self;
+    (void)at;
+    (void)size;
+    return false;
+#endif
+}
+
+/* Reads past the cache cannot be announced. */
+static void disk_announce(const void *self, uint64_t at, size_t size) {
+#ifdef TAMIS_I_HAS_FALLOCATE
+    const tamis_i_disk_file *const file = self;
+    if (file->direct_fd < 0)
+        (void)posix_fadvise(file->fd, (off_t)at, (off_t)size, POSIX_FADV_WILLNEED);
+#else
+    (void)self;
+    (void)at;
+    (void)size;
+#endif
+}
+
 static void disk_unmap(tamis_i_disk_file *file) {
     if (file->map != NULL)
         (void)munmap(file->map, file->map_size);
@@ -102,6 +128,8 @@ void tamis_i_disk_of_file(tamis_i_disk *disk, tamis_i_disk_file *file) {
                                          .size = disk_size,
                                          .view = disk_view,
                                          .fetch = disk_fetch,
+                                         .at_hand = disk_at_hand,
+                                         .announce = disk_announce,
                                          .cover = disk_cover,
                                          .close = disk_close};
     disk->ops = &ops;

@@ -24,6 +24,11 @@ typedef struct tamis_i_disk_ops {
     /* A read of one page that counts: past the cache, if the disk was opened so. */
     bool (*fetch)(const void *self, uint64_t at, void *page, size_t size);
 
+    /* Is a page in the system's cache, as far as can be told?  And: it will be read soon.  NULL: neither can
+     * be told. */
+    bool (*at_hand)(const void *self, uint64_t at, size_t size);
+    void (*announce)(const void *self, uint64_t at, size_t size);
+
     /* The file has grown to 'size': views shall cover it.  False: there is no memory for it. */
     bool (*cover)(void *self, uint64_t size);
 

@@ -72,11 +72,20 @@ static void page_table_count(_Atomic uint64_t *counter) {
 
 tamis_status tamis_i_page_table_get(const tamis_table *table, const void *key, size_t key_size,
                                     void *value, size_t room, size_t *value_size) {
+    tamis_i_spot spot;
+    tamis_i_pages_locate(table->pages, key, key_size, &spot);
+    return tamis_i_page_table_get_at(table, &spot, tamis_i_pages_maybe(table->pages, &spot),
+                                     (tamis_bytes){key, key_size}, value, room, value_size);
+}
+
+tamis_status tamis_i_page_table_get_at(const tamis_table *table, const tamis_i_spot *spot,
+                                       bool asked, tamis_bytes key, void *value, size_t room,
+                                       size_t *value_size) {
     tamis_i_buffer buffer;
     tamis_i_page_item item;
-    bool asked;
     const tamis_status status =
-        tamis_i_pages_find(table->pages, key, key_size, buffer.bytes, &item, &asked);
+        asked ? tamis_i_pages_find(table->pages, spot, key.data, key.size, buffer.bytes, &item)
+              : TAMIS_E_NOT_FOUND;
     if (status == TAMIS_E_NOT_FOUND) {
         page_table_count(&table->counts->misses);
         if (asked) {

@@ -165,6 +165,7 @@ void tamis_i_pages_free(tamis_i_pages *p) {
     tamis_i_free(a, p->gone, p->cap_gone * sizeof *p->gone);
     tamis_i_free(a, p->list, LIST_MAX * sizeof *p->list);
     tamis_i_free(a, p->scratch, TAMIS_I_PAGE_BYTES);
+    tamis_i_free(a, p->pending, TAMIS_I_PAGES_PENDING);
     tamis_i_free(a, p, sizeof *p);
 }
 
@@ -226,27 +227,22 @@ tamis_status tamis_i_pages_image(const tamis_i_pages *p, tamis_i_leaf *leaf, uns
     return TAMIS_OK;
 }
 
-static bool pages_maybe(const tamis_i_pages *p, const tamis_i_spot *spot) {
+bool tamis_i_pages_maybe(const tamis_i_pages *p, const tamis_i_spot *spot) {
     const tamis_i_twig *const twig = p->twigs[spot->t];
     const tamis_i_leaf *const leaf = twig->leaves + spot->i;
     return leaf->words > 0 &&
            tamis_i_sieve_has(&p->sieve, twig->words + leaf->at, leaf->words, spot->digest);
 }
 
-tamis_status tamis_i_pages_find(const tamis_i_pages *p, const void *key, size_t key_size,
-                                unsigned char *buffer, tamis_i_page_item *item, bool *asked) {
-    tamis_i_spot spot;
-    tamis_i_pages_locate(p, key, key_size, &spot);
-    *asked = pages_maybe(p, &spot);
-    if (!*asked)
-        return TAMIS_E_NOT_FOUND;
+tamis_status tamis_i_pages_find(const tamis_i_pages *p, const tamis_i_spot *spot, const void *key,
+                                size_t key_size, unsigned char *buffer, tamis_i_page_item *item) {
     const unsigned char *image;
     const tamis_status status =
-        tamis_i_pages_image(p, p->twigs[spot.t]->leaves + spot.i, buffer, &image);
+        tamis_i_pages_image(p, p->twigs[spot->t]->leaves + spot->i, buffer, &image);
     if (status != TAMIS_OK)
         return status;
-    return tamis_i_page_find(image, spot.tag, key, key_size, item, NULL) ? TAMIS_OK
-                                                                         : TAMIS_E_NOT_FOUND;
+    return tamis_i_page_find(image, spot->tag, key, key_size, item, NULL) ? TAMIS_OK
+                                                                          : TAMIS_E_NOT_FOUND;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -362,7 +358,7 @@ static tamis_status pages_prepare(tamis_i_pages *p, const tamis_i_page_item *ite
         const unsigned char *image;
         unsigned at = UINT32_MAX;
         size_t need;
-        const bool maybe = pages_maybe(p, &c->spot);
+        const bool maybe = tamis_i_pages_maybe(p, &c->spot);
         if (item == NULL && !maybe)
             return TAMIS_E_NOT_FOUND;
         tamis_status status =

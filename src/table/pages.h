@@ -48,8 +48,9 @@
 #include "table/twig.h"
 #include "tamis/table.h"
 
-#define TAMIS_I_PAGES_BRANCH 500u /* twigs of a branch, and branches of a root */
-#define TAMIS_I_PAGES_LOG    256u /* blocks of the log */
+#define TAMIS_I_PAGES_BRANCH  500u              /* twigs of a branch, and branches of a root */
+#define TAMIS_I_PAGES_LOG     256u              /* blocks of the log */
+#define TAMIS_I_PAGES_PENDING ((size_t)1 << 16) /* bytes of records that wait in a batch */
 
 /* A leaf with this bit in 'block' is in memory: the rest is the number of a fresh page. */
 #define TAMIS_I_PAGES_FRESH ((uint32_t)1 << 31)
@@ -102,9 +103,12 @@ typedef struct tamis_i_pages {
     uint64_t log_used;   /* bytes */
     uint32_t log_last;   /* number of the last record */
     uint32_t log_synced; /* and of the last that is durable */
-    uint64_t replayed;   /* records of the log when the table was opened */
-    uint64_t dropped;    /* records after a gap in the log */
-    uint64_t damaged;    /* pages left out by a repair */
+    bool batch;          /* records may wait, and are not synced one by one */
+    unsigned char *pending;
+    size_t n_pending;  /* bytes of the log, up to log_used, that are not written yet */
+    uint64_t replayed; /* records of the log when the table was opened */
+    uint64_t dropped;  /* records after a gap in the log */
+    uint64_t damaged;  /* pages left out by a repair */
     uint64_t page_writes, spreads;
 
     tamis_i_page_item *list; /* room for the items of a page and one more */
@@ -131,10 +135,13 @@ void tamis_i_pages_locate(const tamis_i_pages *p, const void *key, size_t key_si
 tamis_status tamis_i_pages_image(const tamis_i_pages *p, tamis_i_leaf *leaf, unsigned char *buffer,
                                  const unsigned char **image);
 
-/* Find a key.  '*asked': the filter did not exclude it.  '*reads': pages read.  The item is in the buffer,
- * of a page, or in memory.  TAMIS_E_NOT_FOUND, TAMIS_E_IO, TAMIS_E_FORMAT. */
-tamis_status tamis_i_pages_find(const tamis_i_pages *p, const void *key, size_t key_size,
-                                unsigned char *buffer, tamis_i_page_item *item, bool *asked);
+/* May a key be in its page?  False: it is not there. */
+bool tamis_i_pages_maybe(const tamis_i_pages *p, const tamis_i_spot *spot);
+
+/* Find a key that may be in the page of its spot, which is read.  The item is in the buffer, of a page, or in
+ * memory.  TAMIS_E_NOT_FOUND, TAMIS_E_IO, TAMIS_E_FORMAT. */
+tamis_status tamis_i_pages_find(const tamis_i_pages *p, const tamis_i_spot *spot, const void *key,
+                                size_t key_size, unsigned char *buffer, tamis_i_page_item *item);
 
 /* Like the public functions.  '*found' tells whether the key was there. */
 tamis_status tamis_i_pages_put(tamis_i_pages *p, const tamis_i_page_item *item, bool *found);
@@ -187,6 +194,8 @@ tamis_status tamis_i_pages_ready(tamis_i_pages *p, size_t size);
 /* Append a record: 'item' NULL for a deletion of the key. */
 tamis_status tamis_i_pages_record(tamis_i_pages *p, const tamis_i_page_item *item, const void *key,
                                   size_t key_size);
+/* Write the records that wait. */
+tamis_status tamis_i_pages_flush(tamis_i_pages *p);
 tamis_status tamis_i_pages_sync(tamis_i_pages *p);
 /* Write a root, with all that it leads to: for changes, with a log; without one; or with the filters. */
 typedef enum tamis_i_root {

@@ -208,7 +208,18 @@ tamis_status tamis_i_page_table_put(tamis_table *table, const void *key, size_t 
                                     const void *value, size_t value_size, bool *added);
 tamis_status tamis_i_page_table_get(const tamis_table *table, const void *key, size_t key_size,
                                     void *value, size_t room, size_t *value_size);
+/* The same for a key whose place is known; 'asked': it may be there. */
+tamis_status tamis_i_page_table_get_at(const tamis_table *table, const tamis_i_spot *spot,
+                                       bool asked, tamis_bytes key, void *value, size_t room,
+                                       size_t *value_size);
 tamis_status tamis_i_page_table_delete(tamis_table *table, const void *key, size_t key_size);
+/* many.c: asks whose status is not TAMIS_OK are left alone. */
+void tamis_i_page_table_get_many(const tamis_table *table, tamis_table_ask *asks, size_t n);
+/* '*done' and '*found' are raised. */
+tamis_status tamis_i_page_table_put_many(tamis_table *table, const tamis_table_item *items,
+                                         size_t n, size_t *done);
+tamis_status tamis_i_page_table_delete_many(tamis_table *table, const tamis_bytes *keys, size_t n,
+                                            size_t *done, size_t *found);
 tamis_status tamis_i_page_table_next(const tamis_table *table, uint64_t *at, void *key,
                                      size_t *key_size, void *value, size_t *value_size);
 tamis_status tamis_i_page_table_rebuild(tamis_table *table, uint64_t max_steps, bool *done);

@@ -126,8 +126,15 @@ static void disk_close(void *self) {
     (void)self;
 }
 
-static const tamis_i_disk_ops disk_ops = {disk_read, disk_write, disk_sync,  disk_resize, disk_size,
-                                          disk_view, disk_fetch, disk_cover, disk_close};
+static const tamis_i_disk_ops disk_ops = {.read = disk_read,
+                                          .write = disk_write,
+                                          .sync = disk_sync,
+                                          .resize = disk_resize,
+                                          .size = disk_size,
+                                          .view = disk_view,
+                                          .fetch = disk_fetch,
+                                          .cover = disk_cover,
+                                          .close = disk_close};
 
 static void disk_free(disk *d) {
     for (size_t i = 0; i < d->n; i++)
@@ -240,6 +247,21 @@ static void change(tamis_i_pages *p, disk *d, history *h, uint64_t *random) {
     h->n++;
     h->states[h->n] = next;
     h->ends[h->n] = d->n;
+}
+
+/* A batch: its changes are acknowledged together. */
+static void change_many(tamis_i_pages *p, disk *d, history *h, uint64_t *random) {
+    const unsigned from = h->n, most = 1 + (unsigned)test_random_below(random, 40);
+    if (p->pending == NULL)
+        p->pending = tamis_i_alloc(NULL, TAMIS_I_PAGES_PENDING);
+    assert_non_null(p->pending);
+    p->batch = true;
+    for (unsigned i = 0; i < most && h->n < CHANGES; i++)
+        change(p, d, h, random);
+    assert_ok(tamis_i_pages_flush(p));
+    p->batch = false;
+    for (unsigned i = from + 1; i <= h->n; i++)
+        h->ends[i] = d->n;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -367,7 +389,10 @@ static void one_trace(uint64_t seed, size_t step, uint64_t *crashes, uint64_t *e
     memcpy(start.bytes, d.bytes, (size_t)d.size);
     d.recording = true;
     while (h->n < CHANGES) {
-        change(p, &d, h, &random);
+        if (test_random_below(&random, 30) == 0)
+            change_many(p, &d, h, &random);
+        else
+            change(p, &d, h, &random);
         if (test_random_below(&random, 25) == 0) {
             assert_ok(tamis_i_pages_sync(p));
             h->sync_ends[h->n] = d.n;

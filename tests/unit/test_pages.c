@@ -362,6 +362,93 @@ static void test_pages_plan(void **state) {
     assert_status(tamis_table_plan_make(&need, &plan), TAMIS_E_ARGUMENT);
 }
 
+/* Batches do what single calls do, in memory, in a file and with slots. */
+static void many_against_single(tamis_table *table) {
+    enum { N = 1000 };
+    static unsigned char keys[N][32], values[N][1000], found[N][1000];
+    static tamis_table_item items[N + 1];
+    static tamis_table_ask asks[N + 1];
+    static tamis_bytes names[N];
+    size_t done = 0, there = 0;
+    for (uint64_t i = 0; i < N; i++) {
+        items[i] = (tamis_table_item){keys[i], item_key(i, keys[i]), values[i], 0};
+        items[i].value_size = item_value(i, values[i]) % 60;
+        asks[i] = (tamis_table_ask){.key = keys[i], .key_size = items[i].key_size};
+        asks[i].value = found[i];
+        asks[i].room = i % 10 == 0 ? 0 : 1000;
+        names[i] = (tamis_bytes){keys[i], items[i].key_size};
+    }
+    assert_ok(tamis_table_put_many(table, items, N / 2, &done));
+    assert_int_equal(done, N / 2);
+    assert_int_equal(tamis_table_count(table), N / 2);
+    assert_ok(tamis_table_get_many(table, asks, N, &there));
+    assert_int_equal(there, N / 2);
+    for (unsigned i = 0; i < N; i++) {
+        const bool tight = i % 10 == 0 && items[i].value_size > 0;
+        assert_status(asks[i].status, i >= N / 2 ? TAMIS_E_NOT_FOUND
+                                      : tight    ? TAMIS_E_TOO_LARGE
+                                                 : TAMIS_OK);
+        if (i < N / 2)
+            assert_int_equal(asks[i].value_size, items[i].value_size);
+        if (asks[i].status == TAMIS_OK)
+            assert_memory_equal(found[i], values[i], items[i].value_size);
+    }
+    /* one that is too long stops a batch, and is told */
+    items[N] = items[700];
+    items[700].key_size = 5000;
+    assert_status(tamis_table_put_many(table, items + N / 2, N / 2, &done), TAMIS_E_ARGUMENT);
+    assert_int_equal(done, 200);
+    assert_int_equal(tamis_table_count(table), 700);
+    items[700] = items[N];
+    asks[700].key = NULL;
+    assert_status(tamis_table_get_many(table, asks, N, &there), TAMIS_E_ARGUMENT);
+    assert_int_equal(there, 700);
+    assert_ok(tamis_table_delete_many(table, names + 300, 600, &done, &there));
+    assert_int_equal(done, 600);
+    assert_int_equal(there, 400);
+    assert_int_equal(tamis_table_count(table), 300);
+    assert_ok(tamis_table_put_many(table, NULL, 0, NULL));
+    assert_status(tamis_table_put_many(table, NULL, 1, NULL), TAMIS_E_ARGUMENT);
+    assert_status(tamis_table_get_many(table, NULL, 1, NULL), TAMIS_E_ARGUMENT);
+    assert_status(tamis_table_delete_many(table, NULL, 1, NULL, NULL), TAMIS_E_ARGUMENT);
+    const char *reason = "";
+    if (tamis_table_verify(table, NULL, &reason) != TAMIS_OK)
+        fail_msg("%s", reason);
+}
+
+static void test_batches_do_what_single_calls_do(void **state) {
+    (void)state;
+    tamis_table *table = page_table();
+    many_against_single(table);
+    assert_ok(tamis_table_close(table));
+    tamis_table_params params = page_params();
+    for (unsigned io = TAMIS_TABLE_MAP; io <= TAMIS_TABLE_DIRECT; io++) {
+        tamis_table_options options = quick_options();
+        options.sync = io == TAMIS_TABLE_READ ? TAMIS_SYNC_EACH : TAMIS_SYNC_NONE;
+        options.io = (tamis_table_io)io;
+        table = create_table(&params, &options);
+        many_against_single(table);
+        assert_ok(tamis_table_close(table));
+        options.read_only = true;
+        table = open_table(&options);
+        assert_int_equal(tamis_table_count(table), 300);
+        const tamis_table_item item = {"a", 1, "b", 1};
+        assert_status(tamis_table_put_many(table, &item, 1, NULL), TAMIS_E_READONLY);
+        assert_status(tamis_table_delete_many(table, NULL, 0, NULL, NULL), TAMIS_E_READONLY);
+        tamis_table_ask ask = {.key = "a", .key_size = 1};
+        assert_ok(tamis_table_get_many(table, &ask, 1, NULL));
+        assert_status(ask.status, TAMIS_E_NOT_FOUND);
+        assert_ok(tamis_table_close(table));
+    }
+    params.capacity = 2000;
+    params.key_max = 32;
+    params.value_max = 60;
+    params.bucket = 1;
+    assert_ok(tamis_table_create(&params, NULL, &table));
+    many_against_single(table);
+    assert_ok(tamis_table_close(table));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pages_random_calls_equal_a_dictionary),
@@ -372,6 +459,7 @@ int main(void) {
         cmocka_unit_test(test_pages_failing_allocations_change_nothing),
         cmocka_unit_test(test_pages_header_is_checked),
         cmocka_unit_test(test_pages_plan),
+        cmocka_unit_test(test_batches_do_what_single_calls_do),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
