@@ -17,7 +17,8 @@
  *  - line, line-set (without a limit) and blocked-bloom keep a key in one cache line.  Such a set is one
  *    ordinary filter; its lines are shared out to up to 64 regions, each with a lock on a cache line of
  *    its own.  Who changes a line locks its region.  Who asks locks nothing and writes nothing that others
- *    read: the line is copied, and the answer counts if nobody changed the region meanwhile.
+ *    read: what was read counts if nobody changed the region meanwhile.  Batches, while nobody has written
+ *    for some time, only say that they read, each on a cache line of its own, and a writer waits for them.
  *  - All others are spread over shards: filters of equal parameters, hash and seed, each with its lock.
  *    Which one a key belongs to is told by tamis_digest_shard, a mix of its digest that no structure draws
  *    from; so what is left to a shard is as random as before, and every kind is as good in a shard as by
@@ -41,9 +42,11 @@
  *  - tamis_shared_count and tamis_shared_info visit one shard after the other.  While others change the set
  *    they tell for each shard what it was like at some moment of the call.
  *  - A call waits for another thread only while that one is inside a call that changes the same shard, or
- *    copies it.  Those take as long as their work on that shard, and call nothing of the caller's but its
- *    allocator (growth, merge and snapshots).  There is no queue: a thread may be passed by.  A thread that
- *    waits gives the processor away, so that one that was interrupted inside a call can go on.
+ *    copies it; one that changes a set that is shared line by line also while others ask in batches that
+ *    began when nobody was writing, for as long as 4,096 keys take them at most.  Those calls take as long
+ *    as their work, and call nothing of the caller's but its allocator (growth, merge and snapshots).  There
+ *    is no queue: a thread may be passed by.  A thread that waits gives the processor away, so that one that
+ *    was interrupted inside a call can go on.
  *  - A thread that is stopped or ends outside of these calls leaves nothing behind.  One that is cancelled or
  *    killed inside may leave a shard locked for ever.
  *  - Do not call from a signal handler: the interrupted thread may hold the lock.  After fork the child has
@@ -187,16 +190,17 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_shared_update_value_digest(tamis_s
 /* -------------------------------------------------------------------------------------------------
  * Many keys at a time
  *
- * Keys are sorted by shards, 2,048 at a time, so that each lock is taken once for all keys of its shard.
- * Longer batches are better, up to that length.
+ * Keys are sorted by shards or regions, 2,048 at a time, so that each lock is taken once for all keys of its
+ * shard; to ask a set that is shared line by line takes no locks.  Longer batches are better, up to that
+ * length.
  */
 
 /* Insert n keys.  'added' (may be NULL) gets n answers.  A key that finds no room does not keep others out:
  * 'refused' (may be NULL) gets n answers, true for keys that are not in, '*done' (may be NULL) the number
- * of those that are.  Of the shard that was full, the keys after it in the same batch of 2,048 are refused
- * too.  Returns the first status that was not TAMIS_OK, in the order of shards; added[i] is false for keys
- * that were refused.  TAMIS_E_ARGUMENT if one of the keys is NULL with a size above 0: none is in, and
- * nothing is written. */
+ * of those that are.  Of a shard that was full, the keys after it in the same batch of 2,048 are refused too;
+ * regions refuse each key by itself.  Returns the first status that was not TAMIS_OK, in the order of
+ * shards; added[i] is false for keys that were refused.  TAMIS_E_ARGUMENT if one of the keys is NULL with a
+ * size above 0: none is in, and nothing is written. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_shared_insert_many(tamis_shared *shared,
                                                                  const tamis_bytes *keys, size_t n,
                                                                  bool *added, bool *refused,

@@ -1,4 +1,4 @@
-/* glance.c - a copy of a cache line that another thread may be writing to: the portable definition
+/* glance.c - a look into a cache line that another thread may be writing to: the portable definition
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +11,8 @@ static void glance_words(const uint64_t *from, uint64_t *to) {
         to[i] = tamis_i_word_read(from + i);
 }
 
-tamis_i_glance *tamis_i_glance_for(unsigned features) {
-    tamis_i_glance *const native = TAMIS_I_GLANCE_NATIVE(features);
-    return native != NULL ? native : glance_words;
+tamis_i_glance_ops tamis_i_glance_ops_for(uint32_t form, unsigned features) {
+    tamis_i_glance_ops ops = {.copy = glance_words};
+    TAMIS_I_GLANCE_NATIVE(form, features, &ops);
+    return ops;
 }

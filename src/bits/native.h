@@ -34,7 +34,7 @@
 #define TAMIS_I_COUNTING_BUCKET_NATIVE tamis_i_counting_bucket_ops_x86
 #define TAMIS_I_DLEFT_BUCKET_NATIVE    tamis_i_dleft_bucket_ops_x86
 #define TAMIS_I_DYNAMIC_BUCKET_NATIVE  tamis_i_dynamic_bucket_ops_x86
-#define TAMIS_I_GLANCE_NATIVE          tamis_i_glance_x86
+#define TAMIS_I_GLANCE_NATIVE          tamis_i_glance_ops_x86
 #elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__) && defined(__GNUC__)
 #define TAMIS_I_NATIVE_ARM   1
 #define TAMIS_I_BLOCK_NATIVE tamis_i_block_ops_arm
@@ -46,7 +46,7 @@
 #define TAMIS_I_WORDS_NATIVE(features) ((void)(features), NULL)
 #endif
 #ifndef TAMIS_I_GLANCE_NATIVE
-#define TAMIS_I_GLANCE_NATIVE(features) ((void)(features), NULL)
+#define TAMIS_I_GLANCE_NATIVE(form, features, ops) ((void)(form), (void)(features), (void)(ops))
 #endif
 #ifndef TAMIS_I_BLOCK_NATIVE
 #define TAMIS_I_BLOCK_NATIVE(features) ((void)(features), NULL)

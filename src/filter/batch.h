@@ -16,6 +16,13 @@ typedef enum tamis_i_keys_form {
     TAMIS_I_KEYS_BYTES
 } tamis_i_keys_form;
 
+/* Bytes of one. */
+static inline size_t tamis_i_keys_size(tamis_i_keys_form form) {
+    return form == TAMIS_I_KEYS_DIGESTS    ? sizeof(tamis_digest)
+           : form == TAMIS_I_KEYS_INTEGERS ? sizeof(uint64_t)
+                                           : sizeof(tamis_bytes);
+}
+
 /* The first of n keys that is none, NULL with a size; n if all are keys. */
 static inline size_t tamis_i_keys_first_bad(const tamis_bytes *keys, size_t n) {
     size_t i = 0;
@@ -29,17 +36,18 @@ size_t tamis_i_batch_contains(const tamis_filter *filter, tamis_i_keys_form form
                               size_t n, bool *present);
 
 /* Like tamis_i_batch_contains, for a filter without links: 'before' is called before a group is worked off,
- * and 'after' when it is, with its answers. */
+ * and 'after' when it is, with its answers and their number.  If 'before' says false, the batch ends. */
 typedef struct tamis_i_watch tamis_i_watch;
 struct tamis_i_watch {
-    void (*before)(tamis_i_watch *watch, const tamis_i_group *group);
-    void (*after)(tamis_i_watch *watch, const tamis_i_group *group, bool *present);
+    bool (*before)(tamis_i_watch *watch, const tamis_i_group *group);
+    void (*after)(tamis_i_watch *watch, const tamis_i_group *group, bool *answers, size_t done);
 };
 size_t tamis_i_batch_contains_watched(const tamis_filter *filter, tamis_i_keys_form form,
                                       const void *array, size_t n, bool *present,
                                       tamis_i_watch *watch);
 
-/* The same for tamis_i_batch_insert, of a kind with insert_many.  'after' gets the answers "added". */
+/* The same for tamis_i_batch_insert, of a kind with insert_many.  'after' gets the answers "added".  '*done'
+ * is less than n also if 'before' has said false. */
 tamis_status tamis_i_batch_insert_watched(tamis_filter *filter, tamis_i_keys_form form,
                                           const void *array, size_t n, bool *added, size_t *done,
                                           tamis_i_watch *watch);

@@ -151,10 +151,6 @@ static bool blocked_check(const tamis_filter *filter, const char **reason) {
 
 /* ---- a block by itself, for threads that share the set ---- */
 
-static uint64_t blocked_alone_number(const tamis_filter *filter, tamis_digest digest) {
-    return tamis_i_range(digest.lo, filter->n_table / TAMIS_LINE_WORDS);
-}
-
 static bool blocked_alone_has(const tamis_filter *filter, tamis_digest digest,
                               const uint64_t *line) {
     return blocked_ops_of(filter)->test(line, digest.hi, blocked_hashes_of(filter));
@@ -180,10 +176,8 @@ static void blocked_alone_places(const tamis_i_group *group, uint64_t **lines, b
     }
 }
 
-static const tamis_i_line_alone blocked_alone = {.number = blocked_alone_number,
-                                                 .has = blocked_alone_has,
-                                                 .insert = blocked_alone_insert,
-                                                 .places = blocked_alone_places};
+static const tamis_i_line_alone blocked_alone = {
+    .has = blocked_alone_has, .insert = blocked_alone_insert, .places = blocked_alone_places};
 
 const tamis_i_kind tamis_i_blocked_bloom = {.id = TAMIS_KIND_BLOCKED_BLOOM,
                                             .name = "blocked-bloom",

@@ -123,11 +123,11 @@ static inline void tamis_i_group_answer(bool *answers, size_t n, uint32_t mask) 
 }
 
 /* What a kind provides besides that keeps each key in one line of the table or else in the stash, so that
- * threads can share its sets (src/shared/lines.h): the work on a line that is a copy of the key's own.  Stash
- * and state are those of 'filter'. */
+ * threads can share its sets (src/shared/lines.h): the work on a line that is a copy of the key's own.  The
+ * number of that line is tamis_i_range(digest.lo, lines), for all kinds.  Stash and state are those of
+ * 'filter'. */
 typedef struct tamis_i_line_alone {
     bool (*can)(const tamis_params *params); /* with these complete parameters; NULL: with all */
-    uint64_t (*number)(const tamis_filter *filter, tamis_digest digest); /* of a key's line */
     /* contains and copies, without the stash; copies may be NULL for a set. */
     bool (*has)(const tamis_filter *filter, tamis_digest digest, const uint64_t *line);
     uint64_t (*copies)(const tamis_filter *filter, tamis_digest digest, const uint64_t *line);

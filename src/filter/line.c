@@ -669,10 +669,6 @@ static bool line_alone_can(const tamis_params *params) {
     return !line_is_set(params) || params->value[TAMIS_LINE_LIMIT] == 0;
 }
 
-static uint64_t line_alone_number(const tamis_filter *filter, tamis_digest digest) {
-    return tamis_i_range(digest.lo, line_layout_of(filter)->in.lines);
-}
-
 static bool line_alone_has(const tamis_filter *filter, tamis_digest digest, const uint64_t *line) {
     const layout *const l = line_layout_of(filter);
     const place p = line_locate(l, filter, digest);
@@ -708,7 +704,6 @@ static void line_alone_places(const tamis_i_group *group, uint64_t **lines, bool
 }
 
 static const tamis_i_line_alone line_alone = {.can = line_alone_can,
-                                              .number = line_alone_number,
                                               .has = line_alone_has,
                                               .copies = line_alone_copies,
                                               .insert = line_alone_insert,

@@ -39,16 +39,16 @@ static void batch_sort(sorted *s, const tamis_shared *shared, tamis_i_keys_form 
                        const void *array, size_t at, size_t n) {
     tamis_digest digests[SORTED];
     uint16_t shard[SORTED], next[TAMIS_I_SHARDS_MAX];
-    const size_t size = form == TAMIS_I_KEYS_DIGESTS    ? sizeof(tamis_digest)
-                        : form == TAMIS_I_KEYS_INTEGERS ? sizeof(uint64_t)
-                                                        : sizeof(tamis_bytes);
     s->n = n - at < SORTED ? n - at : SORTED;
-    batch_hash(shared->hasher, form, (const unsigned char *)array + at * size, s->n, digests);
+    batch_hash(shared->hasher, form, (const unsigned char *)array + at * tamis_i_keys_size(form),
+               s->n, digests);
     memset(next, 0, shared->n * sizeof *next);
-    for (size_t i = 0; i < s->n; i++) {
-        shard[i] = (uint16_t)tamis_i_shared_number(shared, digests[i]);
-        next[shard[i]]++;
-    }
+    if (shared->alone != NULL)
+        for (size_t i = 0; i < s->n; i++)
+            next[shard[i] = (uint16_t)tamis_i_lines_region(shared, digests[i])]++;
+    else
+        for (size_t i = 0; i < s->n; i++)
+            next[shard[i] = (uint16_t)tamis_i_digest_shard(digests[i], shared->n)]++;
     unsigned begin = 0, n_runs = 0;
     for (unsigned i = 0; i < shared->n; i++) {
         const unsigned count = next[i];
@@ -74,13 +74,13 @@ static void batch_sort(sorted *s, const tamis_shared *shared, tamis_i_keys_form 
 typedef void worker(sorted *s, const tamis_shared *shared, tamis_i_gate *gate, unsigned run,
                     void *context);
 
-static bool batch_enter(tamis_i_gate *gate, bool write, bool wait) {
+static bool batch_enter(const tamis_shared *shared, tamis_i_gate *gate, bool write, bool wait) {
     if (!wait)
-        return write ? tamis_i_gate_try_enter(gate)
+        return write ? tamis_i_gate_try_enter(shared, gate)
                      : tamis_i_lock_try_read(&gate->is.lock,
                                              TAMIS_I_LOCK_WRITER | TAMIS_I_LOCK_WAITING);
     if (write)
-        tamis_i_gate_enter(gate);
+        tamis_i_gate_enter(shared, gate);
     else
         tamis_i_lock_read(&gate->is.lock);
     return true;
@@ -89,7 +89,7 @@ static bool batch_enter(tamis_i_gate *gate, bool write, bool wait) {
 static bool batch_visit_run(sorted *s, const tamis_shared *shared, unsigned run, bool write,
                             bool wait, worker *work, void *context) {
     tamis_i_gate *const gate = tamis_i_gate_at(shared, s->shard[run]);
-    if (!batch_enter(gate, write, wait))
+    if (!batch_enter(shared, gate, write, wait))
         return false;
     work(s, shared, gate, run, context);
     if (write)
@@ -178,35 +178,38 @@ typedef struct inserted {
     size_t done;
 } inserted;
 
-/* Begin to fetch the lines of the run that is AHEAD after this one; at the first, those before it too. */
-#define AHEAD 2u
-static void batch_fetch_next(const sorted *s, const tamis_shared *shared, unsigned run) {
-    for (unsigned i = run == s->turn ? 0 : AHEAD; i <= AHEAD; i++) {
-        const unsigned next = run + i < s->n_runs ? run + i : (run + i) % s->n_runs;
-        for (size_t j = s->begin[next]; j < s->begin[next + 1]; j++)
-            shared->set->kind->prefetch(shared->set, s->digest[j], true);
-    }
-}
-
 static void batch_work_insert(sorted *s, const tamis_shared *shared, tamis_i_gate *gate,
                               unsigned run, void *context) {
     inserted *const in = context;
     const size_t begin = s->begin[run], n = s->begin[run + 1] - begin;
     size_t done = 0;
-    tamis_status status = TAMIS_OK;
-    if (shared->alone == NULL) {
-        status = tamis_i_batch_insert(gate->is.filter, TAMIS_I_KEYS_DIGESTS, s->digest + begin, n,
-                                      s->answer + begin, &done);
-    } else {
-        batch_fetch_next(s, shared, run);
-        status =
-            tamis_i_lines_insert_run(shared, gate, s->digest + begin, n, s->answer + begin, &done);
-    }
+    (void)shared;
+    const tamis_status status = tamis_i_batch_insert(
+        gate->is.filter, TAMIS_I_KEYS_DIGESTS, s->digest + begin, n, s->answer + begin, &done);
     in->done += done;
     if (in->status == TAMIS_OK)
         in->status = status;
     memset(s->refused + begin + done, 1, n - done);
     memset(s->answer + begin + done, 0, n - done);
+}
+
+/* In ascending order of regions, twice: from the run to begin with, and up to it. */
+static void batch_insert_lines(sorted *s, const tamis_shared *shared, inserted *in) {
+    const unsigned from[2] = {s->turn, 0}, to[2] = {s->n_runs, s->turn};
+    for (unsigned i = 0; i < 2; i++) {
+        const tamis_i_lines_runs runs = {.digests = s->digest,
+                                         .region = s->shard + from[i],
+                                         .begin = s->begin + from[i],
+                                         .n = to[i] - from[i]};
+        const tamis_status status =
+            runs.n == 0 ? TAMIS_OK
+                        : tamis_i_lines_insert_many(shared, &runs, s->answer, s->refused);
+        if (in->status == TAMIS_OK)
+            in->status = status;
+    }
+    in->done += s->n;
+    for (size_t j = 0; in->status != TAMIS_OK && j < s->n; j++)
+        in->done -= s->refused[j];
 }
 
 static tamis_status batch_insert(tamis_shared *shared, tamis_i_keys_form form, const void *array,
@@ -218,7 +221,10 @@ static tamis_status batch_insert(tamis_shared *shared, tamis_i_keys_form form, c
         return TAMIS_E_ARGUMENT;
     for (size_t at = 0; at < n; at += s.n) {
         batch_sort(&s, shared, form, array, at, n);
-        batch_visit(&s, shared, true, batch_work_insert, &in);
+        if (shared->alone != NULL)
+            batch_insert_lines(&s, shared, &in);
+        else
+            batch_visit(&s, shared, true, batch_work_insert, &in);
         batch_answer(&s, s.answer, added == NULL ? NULL : added + at);
         batch_answer(&s, s.refused, refused == NULL ? NULL : refused + at);
     }
@@ -243,6 +249,16 @@ tamis_status tamis_shared_insert_many_digest(tamis_shared *shared, const tamis_d
 }
 
 /* ---- remove ---- */
+
+/* Begin to fetch the lines of the run that is AHEAD after this one; at the first, those before it too. */
+#define AHEAD 2u
+static void batch_fetch_next(const sorted *s, const tamis_shared *shared, unsigned run) {
+    for (unsigned i = run == s->turn ? 0 : AHEAD; i <= AHEAD; i++) {
+        const unsigned next = run + i < s->n_runs ? run + i : (run + i) % s->n_runs;
+        for (size_t j = s->begin[next]; j < s->begin[next + 1]; j++)
+            shared->set->kind->prefetch(shared->set, s->digest[j], true);
+    }
+}
 
 static void batch_work_remove(sorted *s, const tamis_shared *shared, tamis_i_gate *gate,
                               unsigned run, void *context) {

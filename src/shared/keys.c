@@ -9,9 +9,11 @@
 tamis_status tamis_shared_insert_digest(tamis_shared *shared, tamis_digest digest, bool *added) {
     if (shared == NULL)
         return TAMIS_E_ARGUMENT;
+    if (shared->alone != NULL) /* so that the lock is not held for the time that memory takes */
+        TAMIS_PREFETCH_RW(tamis_i_lines_at(shared, tamis_i_lines_number(shared, digest)));
     tamis_i_gate *const gate = tamis_i_gate_of(shared, digest);
     bool fresh;
-    tamis_i_gate_enter(gate);
+    tamis_i_gate_enter(shared, gate);
     tamis_filter *const filter = gate->is.filter;
     const tamis_status status =
         shared->alone != NULL   ? tamis_i_lines_insert(shared, gate, digest, &fresh)
@@ -54,6 +56,11 @@ bool tamis_shared_contains(const tamis_shared *shared, const void *key, size_t s
 }
 
 bool tamis_shared_contains_u64(const tamis_shared *shared, uint64_t key) {
+    if (TAMIS_LIKELY(shared->glance.has_word != NULL)) {
+        const tamis_i_glanced seen = shared->glance.has_word(&shared->view, key);
+        if (TAMIS_LIKELY(seen != TAMIS_I_GLANCED_NOTHING))
+            return seen == TAMIS_I_GLANCED_YES;
+    }
     return tamis_shared_contains_digest(shared, tamis_i_hasher_word(shared->hasher, key));
 }
 
@@ -65,7 +72,7 @@ tamis_status tamis_shared_remove_digest(tamis_shared *shared, tamis_digest diges
     if (shared->set->kind->remove == NULL)
         return TAMIS_E_UNSUPPORTED;
     tamis_i_gate *const gate = tamis_i_gate_of(shared, digest);
-    tamis_i_gate_enter(gate);
+    tamis_i_gate_enter(shared, gate);
     tamis_filter *const filter = gate->is.filter;
     const tamis_status status = shared->alone != NULL   ? tamis_i_lines_remove(shared, gate, digest)
                                 : filter->links != NULL ? tamis_i_series_remove(filter, digest)
@@ -117,7 +124,7 @@ tamis_status tamis_shared_insert_value_digest(tamis_shared *shared, tamis_digest
     if (shared == NULL)
         return TAMIS_E_ARGUMENT;
     tamis_i_gate *const gate = tamis_i_gate_of(shared, digest);
-    tamis_i_gate_enter(gate);
+    tamis_i_gate_enter(shared, gate);
     const tamis_status status =
         tamis_filter_insert_value_digest(gate->is.filter, digest, value, added);
     tamis_i_gate_leave(gate);
@@ -140,7 +147,7 @@ tamis_status tamis_shared_update_value_digest(tamis_shared *shared, tamis_digest
     if (shared == NULL)
         return TAMIS_E_ARGUMENT;
     tamis_i_gate *const gate = tamis_i_gate_of(shared, digest);
-    tamis_i_gate_enter(gate);
+    tamis_i_gate_enter(shared, gate);
     const tamis_status status = tamis_filter_update_value_digest(gate->is.filter, digest, value);
     tamis_i_gate_leave(gate);
     return status;

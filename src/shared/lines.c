@@ -53,7 +53,12 @@ tamis_status tamis_i_lines_begin(tamis_shared *shared) {
         tamis_i_filter_attach(region);
         shared->gates[i].is.filter = region;
     }
-    shared->glance = tamis_i_glance_for(set->features);
+    shared->lines = set->n_table / TAMIS_LINE_WORDS;
+    shared->glance = tamis_i_glance_ops_for(set->lens.form, set->features);
+    if (!set->lens.is_aes)
+        shared->glance.has_word = NULL;
+    shared->view = (tamis_i_glance_table){
+        .lens = &set->lens, .sequences = shared->gates->room, .shift = shared->shift};
     shared->alone = set->kind->line_alone;
     const tamis_status status = tamis_i_lines_unpack(shared, set);
     if (status != TAMIS_OK) { /* which cannot be: each stash has room for all entries */
@@ -73,18 +78,8 @@ void tamis_i_lines_end(tamis_shared *shared) {
 
 /* ---- one key ---- */
 
-static uint64_t *lines_at(const tamis_shared *shared, uint64_t line) {
-    return shared->set->table + TAMIS_LINE_WORDS * line;
-}
-
-/* The second look: is a copy that began at 'seen' whole, and the answer in it? */
-static inline bool lines_whole(tamis_i_gate *gate, unsigned seen, unsigned crowded) {
-    return ((seen & 1) | crowded |
-            (atomic_load_explicit(&gate->is.sequence, memory_order_relaxed) ^ seen)) == 0;
-}
-
 /* With the lock, and the stash. */
-TAMIS_APART bool lines_contains_locked(tamis_i_gate *gate, tamis_digest digest) {
+bool tamis_i_lines_contains_locked(tamis_i_gate *gate, tamis_digest digest) {
     const tamis_filter *const region = gate->is.filter;
     tamis_i_lock_read(&gate->is.lock);
     const bool present = region->kind->contains(region, digest);
@@ -103,51 +98,53 @@ static inline uint64_t *lines_copy(line_copy *room) {
 }
 
 bool tamis_i_lines_contains(const tamis_shared *shared, tamis_digest digest) {
+    if (shared->glance.has_digest != NULL) {
+        const tamis_i_glanced has = shared->glance.has_digest(&shared->view, digest);
+        if (TAMIS_LIKELY(has != TAMIS_I_GLANCED_NOTHING))
+            return has == TAMIS_I_GLANCED_YES;
+    }
     line_copy room;
     uint64_t *const copy = lines_copy(&room);
-    const uint64_t line = shared->alone->number(shared->set, digest);
+    const uint64_t line = tamis_i_lines_number(shared, digest);
     tamis_i_gate *const gate = tamis_i_gate_at(shared, (unsigned)(line >> shared->shift));
-    const unsigned seen = atomic_load_explicit(&gate->is.sequence, memory_order_acquire);
-    const unsigned crowded = atomic_load_explicit(&gate->is.crowded, memory_order_acquire);
-    shared->glance(lines_at(shared, line), copy);
-    if (TAMIS_UNLIKELY(!lines_whole(gate, seen, crowded)))
-        return lines_contains_locked(gate, digest);
+    const unsigned seen = tamis_i_lines_first_look(gate);
+    shared->glance.copy(tamis_i_lines_at(shared, line), copy);
+    if (TAMIS_UNLIKELY(!tamis_i_lines_whole(gate, seen)))
+        return tamis_i_lines_contains_locked(gate, digest);
     return shared->alone->has(shared->set, digest, copy);
 }
 
-/* The two steps of the sequence.  Stores of words that follow the first are of the kind that it stays before.
- * The last one also tells whether there are keys in the stash. */
-static inline void lines_open(tamis_i_gate *gate) {
+/* Stores of words that follow the first step are of the kind that it stays before. */
+void tamis_i_lines_open(tamis_i_gate *gate) {
     const unsigned sequence = atomic_load_explicit(&gate->is.sequence, memory_order_relaxed);
-    atomic_store_explicit(&gate->is.sequence, sequence + 1, memory_order_relaxed);
+    atomic_store_explicit(&gate->is.sequence, sequence | TAMIS_I_GLANCE_WRITING,
+                          memory_order_relaxed);
 }
 
-static inline void lines_close(tamis_i_gate *gate) {
+/* The new number also tells whether there are keys in the stash. */
+void tamis_i_lines_close(tamis_i_gate *gate) {
+    const unsigned flags = TAMIS_I_GLANCE_WRITING | TAMIS_I_GLANCE_ELSEWHERE;
     const unsigned sequence = atomic_load_explicit(&gate->is.sequence, memory_order_relaxed);
-    atomic_store_explicit(&gate->is.crowded, gate->is.filter->state[TAMIS_I_STASH_USED] != 0,
+    const bool stash = gate->is.filter->state[TAMIS_I_STASH_USED] != 0;
+    atomic_store_explicit(&gate->is.sequence,
+                          (sequence & ~flags) + TAMIS_I_GLANCE_STEP +
+                              (stash ? TAMIS_I_GLANCE_ELSEWHERE : 0u),
                           memory_order_release);
-    atomic_store_explicit(&gate->is.sequence, sequence + 1, memory_order_release);
-}
-
-/* All words: which of them have changed is what a processor guesses wrong. */
-static inline void lines_write(uint64_t *at, const uint64_t *copy) {
-    for (unsigned i = 0; i < TAMIS_LINE_WORDS; i++)
-        tamis_i_word_write(at + i, copy[i]);
 }
 
 /* Write a line back. */
 static inline void lines_put(tamis_i_gate *gate, uint64_t *at, const uint64_t *copy) {
-    lines_open(gate);
-    lines_write(at, copy);
-    lines_close(gate);
+    tamis_i_lines_open(gate);
+    tamis_i_lines_write(at, copy);
+    tamis_i_lines_close(gate);
 }
 
 tamis_status tamis_i_lines_insert(const tamis_shared *shared, tamis_i_gate *gate,
                                   tamis_digest digest, bool *added) {
     line_copy room;
     uint64_t *const copy = lines_copy(&room);
-    uint64_t *const at = lines_at(shared, shared->alone->number(shared->set, digest));
-    shared->glance(at, copy);
+    uint64_t *const at = tamis_i_lines_at(shared, tamis_i_lines_number(shared, digest));
+    tamis_i_lines_take(at, copy);
     const tamis_status status = shared->alone->insert(gate->is.filter, digest, copy, added);
     if (status == TAMIS_OK)
         lines_put(gate, at, copy);
@@ -158,130 +155,12 @@ tamis_status tamis_i_lines_remove(const tamis_shared *shared, tamis_i_gate *gate
                                   tamis_digest digest) {
     line_copy room;
     uint64_t *const copy = lines_copy(&room);
-    uint64_t *const at = lines_at(shared, shared->alone->number(shared->set, digest));
-    shared->glance(at, copy);
+    uint64_t *const at = tamis_i_lines_at(shared, tamis_i_lines_number(shared, digest));
+    tamis_i_lines_take(at, copy);
     const tamis_status status = shared->alone->remove(gate->is.filter, digest, copy);
     if (status == TAMIS_OK)
         lines_put(gate, at, copy);
     return status;
-}
-
-/* ---- groups ---- */
-
-/* The lines of a group are copied before it is worked off, and the group is told of the copies. */
-typedef struct group_watch {
-    tamis_i_watch watch; /* the first: the batch knows no more */
-    const tamis_shared *shared;
-    uint32_t torn; /* keys whose copies are not whole */
-    _Alignas(TAMIS_LINE_BYTES) uint64_t copies[TAMIS_I_GROUP][TAMIS_LINE_WORDS];
-} group_watch;
-
-static void lines_before_group(tamis_i_watch *watch, const tamis_i_group *group) {
-    group_watch *const w = (group_watch *)(void *)watch;
-    const tamis_shared *const shared = w->shared;
-    const uint64_t *const table = shared->set->table;
-    const unsigned shift = shared->shift;
-    tamis_i_glance *const glance = shared->glance;
-    uint64_t *lines[TAMIS_I_GROUP];
-    tamis_i_gate *gates[TAMIS_I_GROUP];
-    unsigned seen[TAMIS_I_GROUP], crowded[TAMIS_I_GROUP];
-    shared->alone->places(group, lines, false);
-    for (size_t i = 0; i < group->n; i++) {
-        const uint64_t line = (uint64_t)(lines[i] - table) / TAMIS_LINE_WORDS;
-        tamis_i_gate *const gate = tamis_i_gate_at(shared, (unsigned)(line >> shift));
-        gates[i] = gate;
-        seen[i] = atomic_load_explicit(&gate->is.sequence, memory_order_acquire);
-        crowded[i] = atomic_load_explicit(&gate->is.crowded, memory_order_acquire);
-        glance(lines[i], w->copies[i]);
-        lines[i] = w->copies[i];
-    }
-    w->torn = 0;
-    for (size_t i = 0; i < group->n; i++)
-        w->torn |= (uint32_t)!lines_whole(gates[i], seen[i], crowded[i]) << i;
-    shared->alone->places(group, lines, true);
-    if (TAMIS_UNLIKELY(w->torn != 0)) /* what is torn must not be looked at */
-        for (size_t i = 0; i < group->n; i++)
-            if ((w->torn >> i & 1) != 0)
-                memset(w->copies[i], 0, sizeof w->copies[i]);
-}
-
-static void lines_after_group(tamis_i_watch *watch, const tamis_i_group *group, bool *present) {
-    const group_watch *const w = (const group_watch *)(const void *)watch;
-    if (TAMIS_LIKELY(w->torn == 0))
-        return;
-    for (size_t i = 0; i < group->n; i++)
-        if ((w->torn >> i & 1) != 0)
-            present[i] = lines_contains_locked(tamis_i_gate_of(w->shared, group->digests[i]),
-                                               group->digests[i]);
-}
-
-size_t tamis_i_lines_contains_many(const tamis_shared *shared, tamis_i_keys_form form,
-                                   const void *array, size_t n, bool *present) {
-    group_watch w;
-    w.watch = (tamis_i_watch){.before = lines_before_group, .after = lines_after_group};
-    w.shared = shared;
-    w.torn = 0;
-    return tamis_i_batch_contains_watched(shared->set, form, array, n, present, &w.watch);
-}
-
-/* A group whose keys are to be inserted.  Keys of one line get one copy of it, so that each sees what those
- * before it have done. */
-typedef struct insert_watch {
-    tamis_i_watch watch;
-    const tamis_shared *shared;
-    tamis_i_gate *gate;
-    size_t n; /* different lines */
-    uint64_t *lines[TAMIS_I_GROUP];
-    _Alignas(TAMIS_LINE_BYTES) uint64_t copies[TAMIS_I_GROUP][TAMIS_LINE_WORDS];
-} insert_watch;
-
-/* The copy of a line: one that there is, or a new one.  'first' is 0 if there is none for any line with the
- * same last bits of its number. */
-static size_t lines_copy_of(insert_watch *w, uint64_t *line, uint8_t *first) {
-    if (*first != 0) {
-        for (size_t i = 0; i < w->n; i++)
-            if (w->lines[i] == line)
-                return i;
-    }
-    const size_t number = w->n++;
-    w->lines[number] = line;
-    w->shared->glance(line, w->copies[number]);
-    *first = 1;
-    return number;
-}
-
-static void lines_before_insert(tamis_i_watch *watch, const tamis_i_group *group) {
-    insert_watch *const w = (insert_watch *)(void *)watch;
-    uint64_t *lines[TAMIS_I_GROUP];
-    uint8_t first[64] = {0};
-    w->n = 0;
-    w->shared->alone->places(group, lines, false);
-    for (size_t i = 0; i < group->n; i++) {
-        const size_t bits = (size_t)((uintptr_t)lines[i] / TAMIS_LINE_BYTES % sizeof first);
-        lines[i] = w->copies[lines_copy_of(w, lines[i], &first[bits])];
-    }
-    w->shared->alone->places(group, lines, true);
-}
-
-static void lines_after_insert(tamis_i_watch *watch, const tamis_i_group *group, bool *added) {
-    insert_watch *const w = (insert_watch *)(void *)watch;
-    (void)group;
-    (void)added;
-    lines_open(w->gate);
-    for (size_t i = 0; i < w->n; i++)
-        lines_write(w->lines[i], w->copies[i]);
-    lines_close(w->gate);
-}
-
-tamis_status tamis_i_lines_insert_run(const tamis_shared *shared, tamis_i_gate *gate,
-                                      const tamis_digest *digests, size_t n, bool *added,
-                                      size_t *done) {
-    insert_watch w;
-    w.watch = (tamis_i_watch){.before = lines_before_insert, .after = lines_after_insert};
-    w.shared = shared;
-    w.gate = gate;
-    return tamis_i_batch_insert_watched(gate->is.filter, TAMIS_I_KEYS_DIGESTS, digests, n, added,
-                                        done, &w.watch);
 }
 
 /* ---- the whole ---- */
@@ -373,14 +252,14 @@ tamis_status tamis_i_lines_unpack(tamis_shared *shared, const tamis_filter *from
     if (from != NULL && !lines_stashes_fit(shared, &from->stash))
         return TAMIS_E_FULL;
     for (unsigned i = 0; i < shared->n; i++)
-        lines_open(tamis_i_gate_at(shared, i));
+        tamis_i_lines_open(tamis_i_gate_at(shared, i));
     const tamis_status status = lines_unpack_states(shared, from);
     const uint64_t lines = shared->set->n_table / TAMIS_LINE_WORDS;
     if (from != shared->set)
         for (uint64_t line = 0; line < lines; line++)
-            lines_write(lines_at(shared, line),
-                        from == NULL ? empty : from->table + TAMIS_LINE_WORDS * line);
+            tamis_i_lines_write(tamis_i_lines_at(shared, line),
+                                from == NULL ? empty : from->table + TAMIS_LINE_WORDS * line);
     for (unsigned i = 0; i < shared->n; i++)
-        lines_close(tamis_i_gate_at(shared, i));
+        tamis_i_lines_close(tamis_i_gate_at(shared, i));
     return status;
 }

@@ -10,16 +10,21 @@
  * A writer locks the region, copies the line, works on the copy, and stores the words that have changed by
  * atomic stores, between two steps of the sequence:
  *
- *      sequence <- odd;  words (release);  sequence <- even (release)
+ *      sequence <- "writing";  words (release);  sequence <- a new number (release)
  *
  * A reader locks nothing and writes nothing that others read:
  *
- *      s <- sequence (acquire);  copy the words (acquire);  the copy is whole if s is even and sequence = s
+ *      s <- sequence (acquire);  read words (acquire);  they are whole if s is no "writing" and sequence = s
  *
- * If a word of the copy came from a writer, then so did the odd number that this writer had stored before,
- * and the second look finds a number other than s.  A copy that is not whole is not looked at: the reader
- * takes the lock instead, and so it does while the region has keys in its stash, which is seldom: with the
- * parameters of a plan less than once in 10^80 sets, but for a key with many copies.
+ * If a word came from a writer, then so did the number "writing" that this writer had stored before, and
+ * the second look finds a number other than s.  What is not whole counts for nothing: the reader takes the
+ * lock instead, and so it does while the region has keys in its stash, which is seldom: with the parameters
+ * of a plan less than once in 10^80 sets, but for a key with many copies.  A single query reads the words
+ * that it needs (bits/glance.h); a batch copies the lines of a group, and the structure works on the copies.
+ *
+ * A batch of inserts is sorted by regions and worked off in groups that go over the borders of regions.  The
+ * locks of all regions of a group are held.  They are taken in ascending order, by everyone, so that no two
+ * threads can wait for each other.
  *
  * The filter itself has an empty stash and no count meanwhile; both are collected when the set is copied.
  *
@@ -45,6 +50,19 @@ void tamis_i_lines_end(tamis_shared *shared);
 
 bool tamis_i_lines_contains(const tamis_shared *shared, tamis_digest digest);
 
+/* With the lock, and the stash. */
+bool tamis_i_lines_contains_locked(tamis_i_gate *gate, tamis_digest digest);
+
+/* Before words of the region are read, and after: are they whole, and is the answer in them? */
+TAMIS_INLINE unsigned tamis_i_lines_first_look(tamis_i_gate *gate) {
+    return atomic_load_explicit(&gate->is.sequence, memory_order_acquire);
+}
+
+TAMIS_INLINE bool tamis_i_lines_whole(tamis_i_gate *gate, unsigned seen) {
+    return ((seen & (TAMIS_I_GLANCE_WRITING | TAMIS_I_GLANCE_ELSEWHERE)) |
+            (atomic_load_explicit(&gate->is.sequence, memory_order_relaxed) ^ seen)) == 0;
+}
+
 /* ---- one key, whose region is locked ---- */
 
 tamis_status tamis_i_lines_insert(const tamis_shared *shared, tamis_i_gate *gate,
@@ -52,15 +70,37 @@ tamis_status tamis_i_lines_insert(const tamis_shared *shared, tamis_i_gate *gate
 tamis_status tamis_i_lines_remove(const tamis_shared *shared, tamis_i_gate *gate,
                                   tamis_digest digest);
 
-/* The same for n digests, all of this region; stops at the first failure. */
-tamis_status tamis_i_lines_insert_run(const tamis_shared *shared, tamis_i_gate *gate,
-                                      const tamis_digest *digests, size_t n, bool *added,
-                                      size_t *done);
+/* Between the two, the words of lines of the region may be written. */
+void tamis_i_lines_open(tamis_i_gate *gate);
+void tamis_i_lines_close(tamis_i_gate *gate);
+
+/* Copy a line of a region that is locked for writing: nobody else writes, so that any read will do. */
+TAMIS_INLINE void tamis_i_lines_take(const uint64_t *at, uint64_t *copy) {
+    memcpy(copy, at, TAMIS_LINE_BYTES);
+}
+
+/* Write a line.  All words: which of them have changed is what a processor guesses wrong. */
+TAMIS_INLINE void tamis_i_lines_write(uint64_t *at, const uint64_t *copy) {
+    for (unsigned i = 0; i < TAMIS_LINE_WORDS; i++)
+        tamis_i_word_write(at + i, copy[i]);
+}
 
 /* ---- many ---- */
 
 size_t tamis_i_lines_contains_many(const tamis_shared *shared, tamis_i_keys_form form,
                                    const void *array, size_t n, bool *present);
+
+/* Keys in the order of their regions: those of region[i] are number begin[i] to begin[i + 1] - 1. */
+typedef struct tamis_i_lines_runs {
+    const tamis_digest *digests;
+    const uint16_t *region, *begin;
+    unsigned n;
+} tamis_i_lines_runs;
+
+/* Insert them, with no lock held: added[i] and refused[i] for each key.  Returns the first status that was
+ * not TAMIS_OK; a key that is refused keeps no other out. */
+tamis_status tamis_i_lines_insert_many(const tamis_shared *shared, const tamis_i_lines_runs *runs,
+                                       bool *added, bool *refused);
 
 /* ---- the whole, of which all regions are locked ---- */
 

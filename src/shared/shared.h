@@ -1,7 +1,8 @@
 /* shared.h - what a shared set consists of
  *
  *      tamis_shared ── set: a sharded set (filter/shards.h), or one filter
- *                   └─ gates: one for each shard, or for each region of one filter's table, with its lock
+ *                   ├─ gates: one for each shard, or for each region of one filter's table, with its lock
+ *                   └─ calm: whether batches of queries may read regions as if they were alone
  *
  * Regions (shared/lines.h) are for kinds that keep a key in one line; all others have shards.
  *
@@ -13,22 +14,21 @@
 #include "bits/glance.h"
 #include "filter/shards.h"
 #include "hash/hash.h"
+#include "shared/calm.h"
 #include "shared/lock.h"
 #include "tamis/shared.h"
 
-/* Processors fetch lines in pairs, so that a line of one's own takes two. */
-#define TAMIS_I_GATE_BYTES 128u
-
-/* The way to a shard. */
+/* The way to a shard, or to a region. */
 typedef union tamis_i_gate {
     struct {
+        atomic_uint sequence; /* of a region, bits/glance.h; "elsewhere" is its stash */
         tamis_i_lock lock;
-        atomic_uint sequence; /* odd while lines of the region are being written */
-        atomic_uint crowded;  /* 1: the region has keys in its stash */
         tamis_filter *filter; /* the shard, or a handle for the region */
     } is;
-    unsigned char room[TAMIS_I_GATE_BYTES];
+    unsigned char room[TAMIS_I_GLANCE_STRIDE];
 } tamis_i_gate;
+
+_Static_assert(offsetof(tamis_i_gate, is.sequence) == 0, "where queries look for it");
 
 struct tamis_shared {
     tamis_i_gate *gates;
@@ -36,22 +36,37 @@ struct tamis_shared {
     const tamis_i_hasher *hasher;
     tamis_filter *set;
     tamis_allocator allocator;
-    void *block; /* of the gates */
+    tamis_i_calm_line *calm;
+    void *block; /* of the gates, and of 'calm' */
     size_t block_size;
     /* Of regions: */
     const tamis_i_line_alone
         *alone;     /* NULL: there are shards, or one filter that cannot have regions */
     unsigned shift; /* lines of a region, as a power of two */
-    tamis_i_glance *glance;
-    uint64_t *bodies; /* states and stashes of the regions */
+    uint64_t lines;
+    tamis_i_glance_ops glance;
+    tamis_i_glance_table view; /* of the set, for the queries of 'glance' */
+    uint64_t *bodies;          /* states and stashes of the regions */
     size_t bodies_size;
 };
 
+/* The number of a key's line, and of its region. */
+static inline uint64_t tamis_i_lines_number(const tamis_shared *shared, tamis_digest digest) {
+    return tamis_i_range(digest.lo, shared->lines);
+}
+
+static inline uint64_t *tamis_i_lines_at(const tamis_shared *shared, uint64_t line) {
+    return shared->set->table + TAMIS_LINE_WORDS * line;
+}
+
+static inline unsigned tamis_i_lines_region(const tamis_shared *shared, tamis_digest digest) {
+    return (unsigned)(tamis_i_lines_number(shared, digest) >> shared->shift);
+}
+
 /* The number of a key's gate. */
 static inline unsigned tamis_i_shared_number(const tamis_shared *shared, tamis_digest digest) {
-    return shared->alone != NULL
-               ? (unsigned)(shared->alone->number(shared->set, digest) >> shared->shift)
-               : (unsigned)tamis_i_digest_shard(digest, shared->n);
+    return shared->alone != NULL ? tamis_i_lines_region(shared, digest)
+                                 : (unsigned)tamis_i_digest_shard(digest, shared->n);
 }
 
 /* The lock of a set that is const to its reader: what readers change is no part of the set. */
@@ -63,13 +78,24 @@ static inline tamis_i_gate *tamis_i_gate_of(const tamis_shared *shared, tamis_di
     return tamis_i_gate_at(shared, tamis_i_shared_number(shared, digest));
 }
 
-/* To change a shard. */
-static inline bool tamis_i_gate_try_enter(tamis_i_gate *gate) {
-    return tamis_i_lock_try_write(&gate->is.lock);
+/* A writer has a lock. */
+static inline void tamis_i_gate_entered(const tamis_shared *shared) {
+    if (TAMIS_UNLIKELY(atomic_load_explicit(&shared->calm[0].is.word, memory_order_acquire) !=
+                       TAMIS_I_CALM_OFF))
+        tamis_i_calm_end(shared);
 }
 
-static inline void tamis_i_gate_enter(tamis_i_gate *gate) {
+/* To change a shard. */
+static inline bool tamis_i_gate_try_enter(const tamis_shared *shared, tamis_i_gate *gate) {
+    if (!tamis_i_lock_try_write(&gate->is.lock))
+        return false;
+    tamis_i_gate_entered(shared);
+    return true;
+}
+
+static inline void tamis_i_gate_enter(const tamis_shared *shared, tamis_i_gate *gate) {
     tamis_i_lock_write(&gate->is.lock);
+    tamis_i_gate_entered(shared);
 }
 
 static inline void tamis_i_gate_leave(tamis_i_gate *gate) {

@@ -1,7 +1,7 @@
 /* whole.c - shared sets as a whole: making, freeing, copies, growth
  *
  * Calls that need all shards at one moment lock them in their order, so that two of these never wait for each
- * other in a circle; calls for keys hold one lock at a time.
+ * other in a circle; calls for keys hold one lock at a time, or some in the same order.
  *
  * A snapshot locks all shards for reading and lets each go as soon as it is copied.  The moment of the copy
  * is when it has all of them: what was done before is in it, and whoever changes a shard later has to wait
@@ -31,19 +31,24 @@ tamis_status tamis_shared_of(tamis_filter *filter, tamis_shared **shared) {
         return TAMIS_E_NOMEM;
     *own = (tamis_shared){
         .n = n, .hasher = &filter->hasher, .set = filter, .allocator = allocator, .shift = shift};
-    own->block_size = (n + 1) * sizeof(tamis_i_gate);
+    own->block_size = (n + TAMIS_I_CALM_LINES + 1) * sizeof(tamis_i_gate);
     own->block = tamis_i_alloc_zeroed(&allocator, own->block_size);
     if (own->block == NULL) {
         tamis_i_free(&allocator, own, sizeof *own);
         return TAMIS_E_NOMEM;
     }
     const uintptr_t at = (uintptr_t)own->block;
-    const size_t skip = (TAMIS_I_GATE_BYTES - at % TAMIS_I_GATE_BYTES) % TAMIS_I_GATE_BYTES;
+    const size_t skip =
+        (TAMIS_I_GLANCE_STRIDE - at % TAMIS_I_GLANCE_STRIDE) % TAMIS_I_GLANCE_STRIDE;
     own->gates = (tamis_i_gate *)(void *)((unsigned char *)own->block + skip);
+    own->calm = (tamis_i_calm_line *)(void *)(own->gates + n);
+    for (unsigned i = 0; i < TAMIS_I_CALM_LINES; i++) {
+        atomic_init(&own->calm[i].is.word, 0);
+        atomic_init(&own->calm[i].is.sum, 0);
+    }
     for (unsigned i = 0; i < n; i++) {
         atomic_init(&own->gates[i].is.lock.word, 0);
         atomic_init(&own->gates[i].is.sequence, 0);
-        atomic_init(&own->gates[i].is.crowded, 0);
         own->gates[i].is.filter = lines ? NULL : tamis_i_part(filter, i);
     }
     if (lines && tamis_i_lines_begin(own) != TAMIS_OK) {
@@ -131,7 +136,7 @@ void tamis_i_shared_lock_all(const tamis_shared *shared, bool write) {
     for (unsigned i = 0; i < shared->n; i++) {
         tamis_i_gate *const gate = tamis_i_gate_at(shared, i);
         if (write)
-            tamis_i_gate_enter(gate);
+            tamis_i_gate_enter(shared, gate);
         else
             tamis_i_lock_read(&gate->is.lock);
     }

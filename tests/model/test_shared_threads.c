@@ -7,8 +7,8 @@
  * no call comes before one that had returned when it began.  Between rounds all threads wait for each
  * other, so that a round is a history of its own.
  *
- * TAMIS_SOAK=N: N calls by 8 threads instead of some, and as many as N / 10^6 saves under load, 1,000 at
- * most.
+ * TAMIS_SOAK=N: N calls by 8 threads instead of some.  TAMIS_SAVES=N: N saves under load.  TAMIS_HOLD=N: for
+ * how long locks are held, in a set of N keys.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,8 +18,11 @@
 
 #include "tamis/shared.h"
 
+#include "shared/lines.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- linearizability ---- */
@@ -297,9 +300,9 @@ static void *soak(void *argument) {
     return NULL;
 }
 
-static uint64_t soak_calls(void) {
-    const char *const text = getenv("TAMIS_SOAK");
-    return text == NULL ? 0 : strtoull(text, NULL, 10);
+static uint64_t number_from(const char *variable, uint64_t otherwise) {
+    const char *const text = getenv(variable);
+    return text == NULL ? otherwise : strtoull(text, NULL, 10);
 }
 
 static void soak_kind(tamis_kind kind, uint64_t calls) {
@@ -337,7 +340,7 @@ static void test_shared_soak_loses_no_key(void **state) {
     (void)state;
     static const tamis_kind kinds[] = {TAMIS_KIND_LINE, TAMIS_KIND_LINE_SET,
                                        TAMIS_KIND_RANK_COUNTING};
-    const uint64_t calls = soak_calls() != 0 ? soak_calls() : SOAK_SHORT;
+    const uint64_t calls = number_from("TAMIS_SOAK", SOAK_SHORT);
     soak_kind(kinds[0], calls / 2);
     soak_kind(kinds[1], calls / 4);
     soak_kind(kinds[2], calls / 4);
@@ -422,10 +425,152 @@ static void save_under_load(tamis_kind kind, unsigned shards, unsigned saves) {
 
 static void test_shared_save_under_load_is_one_moment(void **state) {
     (void)state;
-    const uint64_t most = soak_calls() / 1000000;
-    const unsigned saves = most == 0 ? SAVES : most > 1000 ? 1000 : (unsigned)most;
+    const unsigned saves = (unsigned)number_from("TAMIS_SAVES", SAVES);
     save_under_load(TAMIS_KIND_LINE, 1, saves - saves / 2);
     save_under_load(TAMIS_KIND_RANK, 8, saves / 2);
+}
+
+/* ---- batches of queries while a writer comes and goes ---- */
+
+enum { ASKERS = 3, KNOWN = 20000, BURSTS = 40, BURST = 300 };
+
+typedef struct asker {
+    tamis_shared *set;
+    atomic_bool *stop;
+    uint64_t batches, wrong;
+} asker;
+
+/* The first KNOWN keys are in all the time. */
+static void *ask_on(void *argument) {
+    asker *const a = argument;
+    uint64_t keys[2000];
+    for (; !atomic_load(a->stop); a->batches++) {
+        for (uint64_t i = 0; i < 2000; i++)
+            keys[i] = (a->batches * 2000 + i) % KNOWN;
+        a->wrong += tamis_shared_contains_many_u64(a->set, keys, 2000, NULL) != 2000;
+    }
+    return NULL;
+}
+
+/* Bursts of inserts and removals, one by one and in batches, with time between them for the set to become
+ * calm.  What a call has put in is found by the next, in both ways to ask. */
+static unsigned burst(tamis_shared *set, bool removes, bool batch) {
+    uint64_t keys[BURST];
+    unsigned wrong = 0;
+    size_t done = 0;
+    for (uint64_t i = 0; i < BURST; i++)
+        keys[i] = ((uint64_t)1 << 50) + i;
+    if (batch)
+        wrong += tamis_shared_insert_many_u64(set, keys, BURST, NULL, NULL, &done) != TAMIS_OK;
+    for (uint64_t i = 0; !batch && i < BURST; i++)
+        wrong += tamis_shared_insert_u64(set, keys[i], NULL) != TAMIS_OK;
+    wrong += tamis_shared_contains_many_u64(set, keys, BURST, NULL) != BURST;
+    for (uint64_t i = 0; i < BURST; i++)
+        wrong += !tamis_shared_contains_u64(set, keys[i]);
+    if (removes)
+        wrong += tamis_shared_remove_many_u64(set, keys, BURST, NULL, &done) != TAMIS_OK ||
+                 done != BURST ||
+                 tamis_shared_contains_many_u64(set, keys, BURST, NULL) > BURST / 20;
+    return wrong;
+}
+
+static bool is_calm(const tamis_shared *set) {
+    return atomic_load(&set->calm[0].is.word) == TAMIS_I_CALM_ON;
+}
+
+static void test_shared_batches_between_bursts(void **state) {
+    (void)state;
+    static const tamis_kind kinds[] = {TAMIS_KIND_LINE, TAMIS_KIND_LINE_SET,
+                                       TAMIS_KIND_BLOCKED_BLOOM};
+    for (unsigned k = 0; k < 3; k++) {
+        const tamis_params params = test_params(kinds[k], 100000, 0.001, test_seed());
+        const bool removes = (tamis_kind_abilities(kinds[k]) & TAMIS_CAN_REMOVE) != 0;
+        tamis_shared *set = NULL;
+        pthread_t threads[ASKERS];
+        asker askers[ASKERS];
+        atomic_bool stop = false;
+        unsigned wrong = 0, calm = 0;
+        uint64_t batches = 0;
+        assert_ok(tamis_shared_create(&params, 1, NULL, &set));
+        for (uint64_t i = 0; i < KNOWN; i++)
+            assert_ok(tamis_shared_insert_u64(set, i, NULL));
+        for (unsigned t = 0; t < ASKERS; t++) {
+            askers[t] = (asker){.set = set, .stop = &stop};
+            assert_int_equal(pthread_create(&threads[t], NULL, ask_on, &askers[t]), 0);
+        }
+        for (unsigned i = 0; i < BURSTS; i++) {
+            for (unsigned wait = 0; wait < 100 && !is_calm(set); wait++)
+                (void)usleep(2000);
+            calm += is_calm(set);
+            wrong += burst(set, removes, i % 2 == 0);
+        }
+        atomic_store(&stop, true);
+        for (unsigned t = 0; t < ASKERS; t++) {
+            assert_int_equal(pthread_join(threads[t], NULL), 0);
+            wrong += (unsigned)askers[t].wrong;
+            batches += askers[t].batches;
+        }
+        print_message("# %s: %llu batches, calm before %u of %u bursts\n",
+                      tamis_kind_name(kinds[k]), (unsigned long long)batches, calm,
+                      (unsigned)BURSTS);
+        assert_int_equal(wrong, 0);
+        assert_true(calm > 0);
+        tamis_shared_free(set);
+    }
+}
+
+/* ---- for how long locks are held ---- */
+
+static double seconds(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+enum { HELD = 1 << 20 };
+
+/* Nanoseconds per key of what insert_u64 does, and of the same without the work under the lock. */
+static double time_of_inserts(tamis_shared *set, uint64_t first, bool work) {
+    const double from = seconds();
+    for (uint64_t i = first; i < first + HELD; i++) {
+        const tamis_digest digest = tamis_hash_u64(tamis_shared_hasher(set), i);
+        TAMIS_PREFETCH_RW(tamis_i_lines_at(set, tamis_i_lines_number(set, digest)));
+        tamis_i_gate *const gate = tamis_i_gate_of(set, digest);
+        bool added;
+        tamis_i_gate_enter(set, gate);
+        if (work)
+            assert_ok(tamis_i_lines_insert(set, gate, digest, &added));
+        tamis_i_gate_leave(gate);
+    }
+    return 1e9 * (seconds() - from) / HELD;
+}
+
+static void test_shared_hold_times(void **state) {
+    (void)state;
+    static const tamis_kind kinds[] = {TAMIS_KIND_LINE, TAMIS_KIND_LINE_SET,
+                                       TAMIS_KIND_BLOCKED_BLOOM};
+    const uint64_t n = number_from("TAMIS_HOLD", 0);
+    static uint64_t keys[HELD];
+    for (unsigned k = 0; n != 0 && k < 3; k++) {
+        const tamis_params params = test_params(kinds[k], n, 0.001, test_seed());
+        tamis_shared *set = NULL;
+        assert_ok(tamis_shared_create(&params, 1, NULL, &set));
+        for (uint64_t at = 0; at < n - n / 4; at += HELD) {
+            for (uint64_t i = 0; i < HELD; i++)
+                keys[i] = at + i;
+            assert_ok(tamis_shared_insert_many_u64(set, keys, HELD, NULL, NULL, NULL));
+        }
+        const double all = time_of_inserts(set, (uint64_t)1 << 40, true);
+        const double less = time_of_inserts(set, (uint64_t)2 << 40, false);
+        for (uint64_t i = 0; i < HELD; i++)
+            keys[i] = ((uint64_t)3 << 40) + i;
+        const double from = seconds();
+        assert_ok(tamis_shared_insert_many_u64(set, keys, HELD, NULL, NULL, NULL));
+        print_message(
+            "# %s, %u regions: insert %.0f ns, %.0f of them under the lock; batches %.0f\n",
+            tamis_kind_name(kinds[k]), set->n, all, all - less, 1e9 * (seconds() - from) / HELD);
+        tamis_shared_free(set);
+    }
 }
 
 /* ---- a thread that is gone ---- */
@@ -471,7 +616,9 @@ int main(void) {
         cmocka_unit_test(test_shared_histories_are_linearizable),
         cmocka_unit_test(test_shared_soak_loses_no_key),
         cmocka_unit_test(test_shared_save_under_load_is_one_moment),
+        cmocka_unit_test(test_shared_batches_between_bursts),
         cmocka_unit_test(test_shared_goes_on_when_a_thread_is_gone),
+        cmocka_unit_test(test_shared_hold_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

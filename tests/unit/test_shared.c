@@ -7,6 +7,8 @@
 #include "tamis/shared.h"
 #include "tamis/window.h"
 
+#include "shared/shared.h"
+
 enum { KEYS = 3000 };
 
 static tamis_shared *made(tamis_kind kind, unsigned shards, uint64_t n, double fpr) {
@@ -465,6 +467,141 @@ static void test_shared_failed_allocations(void **state) {
     }
 }
 
+/* ---- line by line: as an ordinary set, to the last bit ---- */
+
+enum { MANY = 300000, PART = 5000 }; /* some 8 regions, and several pieces of a batch */
+
+static const tamis_kind line_kinds[] = {TAMIS_KIND_LINE, TAMIS_KIND_LINE_SET,
+                                        TAMIS_KIND_BLOCKED_BLOOM};
+
+/* The same keys in the same batches: the tables are equal, and so are all answers, false ones included. */
+static void test_shared_lines_equal_an_ordinary_set(void **state) {
+    (void)state;
+    static uint64_t keys[PART];
+    static bool one[PART], other[PART], refused[PART];
+    for (unsigned k = 0; k < 3; k++) {
+        const tamis_params params = test_params(line_kinds[k], MANY, 0.01, test_seed());
+        tamis_shared *s = NULL;
+        tamis_filter *f = NULL;
+        assert_ok(tamis_shared_create(&params, 1, NULL, &s));
+        assert_ok(tamis_filter_create(&params, NULL, &f));
+        assert_true(s->alone != NULL && s->n > 4);
+        for (uint64_t at = 0; at < MANY; at += PART) {
+            for (uint64_t i = 0; i < PART; i++)
+                keys[i] = key_of(i % 10 == 9 ? (at + i) / 2 : at + i); /* some come again */
+            assert_ok(tamis_filter_insert_many_u64(f, keys, PART, one, NULL));
+            assert_ok(tamis_shared_insert_many_u64(s, keys, PART, other, refused, NULL));
+            assert_memory_equal(one, other, sizeof one);
+            for (uint64_t i = 0; i < PART; i++)
+                keys[i] = key_of((at + 7 * i) % (2 * (uint64_t)MANY));
+            assert_int_equal(tamis_filter_contains_many_u64(f, keys, PART, one),
+                             tamis_shared_contains_many_u64(s, keys, PART, other));
+            assert_memory_equal(one, other, sizeof one);
+            for (uint64_t i = 0; i < PART; i++) {
+                const tamis_digest digest = tamis_hash_u64(tamis_shared_hasher(s), keys[i]);
+                assert_int_equal(tamis_shared_contains_u64(s, keys[i]), one[i]);
+                assert_int_equal(tamis_shared_contains_digest(s, digest), one[i]);
+            }
+        }
+        assert_int_equal(tamis_shared_count(s), tamis_filter_count(f));
+        tamis_filter *const copy = snapshot(s);
+        assert_memory_equal(copy->table, f->table, f->n_table * sizeof(uint64_t));
+        tamis_filter_free(copy);
+        tamis_filter_free(f);
+        tamis_shared_free(s);
+    }
+}
+
+/* Batches in which keys of all regions have many copies, so that every stash has some. */
+static void test_shared_batches_of_copies_are_exact(void **state) {
+    (void)state;
+    enum { HOT_KEYS = 400, TIMES = 9 };
+    const tamis_params params = test_params(TAMIS_KIND_LINE, MANY, 0.001, test_seed());
+    static uint64_t keys[HOT_KEYS * TIMES];
+    tamis_shared *s = NULL;
+    size_t count;
+    assert_ok(tamis_shared_create(&params, 1, NULL, &s));
+    for (unsigned i = 0; i < HOT_KEYS * TIMES; i++)
+        keys[i] = key_of(i % HOT_KEYS);
+    assert_ok(tamis_shared_insert_many_u64(s, keys, HOT_KEYS * TIMES, NULL, NULL, NULL));
+    for (unsigned i = 0; i < s->n; i++) {
+        const tamis_filter *const region = s->gates[i].is.filter;
+        assert_true(region->state[TAMIS_I_STASH_USED] > 0);
+        /* Each has the keys, and the count, of its own. */
+        tamis_digest digest;
+        uint64_t at = 0, copies;
+        while (tamis_i_stash_next(&region->stash, &at, &digest, &copies))
+            assert_int_equal(tamis_i_shared_number(s, digest), i);
+        assert_true(region->state[TAMIS_I_COUNT] < HOT_KEYS * TIMES);
+    }
+    for (unsigned i = 0; i < HOT_KEYS; i++)
+        assert_int_equal(tamis_shared_copies_u64(s, keys[i]), TIMES);
+    assert_int_equal(tamis_shared_contains_many_u64(s, keys, HOT_KEYS, NULL), HOT_KEYS);
+    assert_ok(tamis_shared_remove_many_u64(s, keys, HOT_KEYS * TIMES, NULL, &count));
+    assert_int_equal(count, HOT_KEYS * TIMES);
+    for (unsigned i = 0; i < s->n; i++)
+        assert_int_equal(s->gates[i].is.filter->state[TAMIS_I_COUNT], 0);
+    tamis_shared_free(s);
+}
+
+/* A region that is full refuses keys one by one. */
+static void test_shared_full_regions_refuse_and_tell(void **state) {
+    (void)state;
+    static uint64_t keys[4 * MANY];
+    static bool added[4 * MANY], refused[4 * MANY];
+    tamis_params params = test_params(TAMIS_KIND_LINE, MANY, 0.1, test_seed());
+    tamis_shared *s = NULL;
+    size_t done = 0, out = 0;
+    params.stash = 16;
+    assert_ok(tamis_shared_create(&params, 1, NULL, &s));
+    for (uint64_t i = 0; i < 4 * MANY; i++)
+        keys[i] = key_of(i);
+    assert_status(tamis_shared_insert_many_u64(s, keys, 4 * MANY, added, refused, &done),
+                  TAMIS_E_FULL);
+    for (uint64_t i = 0; i < 4 * MANY; i++) {
+        out += refused[i];
+        assert_true(refused[i] ? !added[i] : tamis_shared_contains_u64(s, keys[i]));
+    }
+    assert_int_equal(done + out, 4 * MANY);
+    assert_int_equal(tamis_shared_count(s), done);
+    assert_true(done >= MANY && out > 0);
+    tamis_shared_free(s);
+}
+
+/* While nobody writes, batches soon read lines where they are; a writer ends that. */
+static void test_shared_becomes_calm(void **state) {
+    (void)state;
+    static uint64_t keys[PART];
+    for (unsigned k = 0; k < 3; k++) {
+        tamis_shared *const s = made(line_kinds[k], 1, MANY, 0.001);
+        for (uint64_t i = 0; i < PART; i++)
+            keys[i] = key_of(i);
+        assert_ok(tamis_shared_insert_many_u64(s, keys, PART, NULL, NULL, NULL));
+        for (unsigned turn = 0; turn < 3; turn++) {
+            unsigned batches = 0;
+            for (; atomic_load(&s->calm[0].is.word) != TAMIS_I_CALM_ON; batches++) {
+                assert_true(batches < 100);
+                assert_int_equal(tamis_shared_contains_many_u64(s, keys, PART, NULL), PART);
+            }
+            assert_true(batches > 0);
+            assert_int_equal(tamis_shared_contains_many_u64(s, keys, PART, NULL), PART);
+            assert_int_equal(atomic_load(&s->calm[0].is.word), TAMIS_I_CALM_ON);
+            if (turn == 0)
+                assert_ok(tamis_shared_insert_u64(s, key_of(PART), NULL));
+            else if (turn == 1)
+                assert_ok(tamis_shared_insert_many_u64(s, keys, PART, NULL, NULL, NULL));
+            else
+                assert_ok(tamis_shared_clear(s));
+            assert_int_equal(atomic_load(&s->calm[0].is.word), TAMIS_I_CALM_OFF);
+            assert_int_equal(tamis_shared_contains_many_u64(s, keys, PART, NULL),
+                             turn == 2 ? 0 : PART);
+        }
+        for (unsigned i = 0; i < TAMIS_I_CALM_SLOTS; i++)
+            assert_int_equal(atomic_load(&s->calm[2 + i].is.word), 0);
+        tamis_shared_free(s);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shared_all_kinds_keep_their_keys),
@@ -478,6 +615,10 @@ int main(void) {
         cmocka_unit_test(test_shared_refuses_bad_arguments),
         cmocka_unit_test(test_shared_windows_forget),
         cmocka_unit_test(test_shared_failed_allocations),
+        cmocka_unit_test(test_shared_lines_equal_an_ordinary_set),
+        cmocka_unit_test(test_shared_batches_of_copies_are_exact),
+        cmocka_unit_test(test_shared_full_regions_refuse_and_tell),
+        cmocka_unit_test(test_shared_becomes_calm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
