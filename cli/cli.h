@@ -56,6 +56,9 @@ int complain(const char *command, const char *format, ...) CLI_PRINTF(2, 3);
  * ferror(stdout) now and then and returns early. */
 bool output_flush(const char *command);
 
+/* Write many bytes at once, which may bypass the buffer: false after a complaint. */
+bool output_write(const char *command, const void *bytes, size_t size);
+
 /* A number for people to read: 1234567 as "1,234,567", 17930000 bytes as "17.1 MiB".  The result is
  * in 'text', of TEXT_NUMBER bytes, and returned. */
 #define TEXT_NUMBER 32
@@ -291,6 +294,9 @@ typedef struct key_reader {
     bool at_end;
     bool failed;      /* after a complaint */
     bool told_cr;     /* warned that lines end in CR LF */
+    bool is_crewed;   /* blocks are taken from it; progress is shown by who has its turn */
+    bool is_block;    /* the bytes were taken from another reader; 'fd' is its */
+    const char *bad;  /* of a block: what is wrong with batch.raw[0], which ends it */
     bool integers;    /* of the set: a key in hexadecimal must have 8 bytes */
     uint64_t line;    /* keys read from the open file */
     uint64_t n_keys;  /* keys read from all files */
@@ -321,6 +327,60 @@ size_t keys_read(key_reader *reader);
 
 /* NULL is allowed. */
 void keys_free(key_reader *reader);
+
+/* A reader of blocks that keys_take gives it, with the format and the hash of another; NULL if there is not
+ * enough memory. */
+key_reader *keys_block_reader(const key_reader *like);
+
+/* Take as many whole records as have been read, and at least one, from one reader for another, which is then
+ * at its first key.  '*begins': they are the first of a file.  false at the end or after a complaint
+ * (from->failed). */
+bool keys_take(key_reader *from, key_reader *to, bool *begins);
+
+/* Complain about the record that ended a block, after 'line' keys of its file. */
+void keys_tell_bad(key_reader *reader, uint64_t line);
+
+/* -------------------------------------------------------------------------------------------------
+ * Keys by several threads (crew.c)
+ */
+
+#define KEY_JOBS_MAX 64
+#define JOBS_LETTERS "j:"
+#define JOBS_OPTIONS                                                                               \
+    { "jobs", required_argument, NULL, 'j' }
+#define JOBS_HELP                                                                                  \
+    "  -j, --jobs N    threads, 1 to 64 (default: one per processor); the result is the same\n"
+
+/* Process -j: 1, or 0 after a complaint. */
+int jobs_option(const char *command, const char *text, unsigned *jobs);
+
+/* One of the threads, with keys of one block or batch. */
+typedef struct key_member {
+    key_reader *reader;          /* with a batch, for 'look' */
+    const tamis_digest *digests; /* of all keys, if there is no 'look' */
+    size_t n;
+    uint64_t found; /* for the task's use, 0 at first */
+    char *out;      /* what key_member_print was given */
+    size_t n_out;
+    /* Its own: */
+    tamis_digest *kept;
+    size_t room, room_out;
+} key_member;
+
+/* What is done with keys.  'look' is called for each batch, by several threads at the same time; 'turn' for
+ * each block, in the order of the input, by one.  Either may say false, which ends it; 'look' complains. */
+typedef struct key_task {
+    bool (*look)(void *context, key_member *member); /* or NULL */
+    bool (*turn)(void *context, key_member *member);
+    void *context;
+} key_task;
+
+/* Note what 'turn' will print: false after a complaint. */
+bool key_member_print(key_member *member, const void *bytes, size_t size);
+
+/* Do it with all keys of the reader, by so many threads; 0: as many as there are processors.  false after a
+ * complaint. */
+bool keys_each(key_reader *input, unsigned jobs, const key_task *task);
 
 /* -------------------------------------------------------------------------------------------------
  * Digests aside (spool.c)
@@ -382,8 +442,8 @@ tamis_key_form key_format_form(const key_format *format);
  * any, and hexadecimal can also give the bytes of integers. false after a complaint. */
 bool keys_fit(key_reader *reader, tamis_key_form form, const char *path);
 
-/* Insert all keys of the reader.  false after a complaint. */
-bool set_insert(key_reader *reader, tamis_filter *filter);
+/* Insert all keys of the reader, which so many threads read (keys_each).  false after a complaint. */
+bool set_insert(key_reader *reader, unsigned jobs, tamis_filter *filter);
 
 /* Does the set hold more keys than it was made for?  Then 'info' has the details. */
 bool set_overfull(const tamis_filter *filter, tamis_info *info);

@@ -31,7 +31,7 @@ static const char help[] =
     "a set\n"
     "                  that has grown: kind, error rate, hash and seed, for all keys at once\n"
     "      --compact   the compact form, without what is empty in the set; of the kinds rank,\n"
-    "                  the default here, and rank-counting\n"
+    "                  the default here, and rank-counting\n" JOBS_HELP
     "      --verbose   say what was built\n" KEY_HELP;
 
 typedef struct build_options {
@@ -40,7 +40,8 @@ typedef struct build_options {
     const char *like;
     const char *output;
     key_format format;
-    bool planned; /* an option that --like excludes was given */
+    unsigned jobs; /* 0: not given */
+    bool planned;  /* an option that --like excludes was given */
     bool compact;
     bool overfull;
     bool verbose;
@@ -150,8 +151,19 @@ static tamis_filter *build_spooled(const char *command, spool *digests, const ta
     return filter;
 }
 
+typedef struct counting {
+    spool *digests;
+    bool written;
+} counting;
+
+static bool spool_turn(void *context, key_member *member) {
+    counting *const c = context;
+    c->written = c->written && spool_write(c->digests, member->digests, member->n);
+    return c->written;
+}
+
 /* Read all keys, then plan for that many, or take the parameters that are given; NULL after a complaint. */
-static tamis_filter *build_counted(key_reader *reader, tamis_need *need,
+static tamis_filter *build_counted(key_reader *reader, unsigned jobs, tamis_need *need,
                                    const tamis_params *params) {
     tamis_filter *filter = NULL;
     tamis_plan plan;
@@ -159,11 +171,9 @@ static tamis_filter *build_counted(key_reader *reader, tamis_need *need,
 
     if (digests == NULL)
         return NULL;
-    while (keys_read(reader) > 0) {
-        if (!spool_write(digests, reader->batch.digest, reader->batch.n))
-            goto end;
-    }
-    if (reader->failed)
+    counting c = {.digests = digests, .written = true};
+    const key_task task = {.turn = spool_turn, .context = &c};
+    if (!keys_each(reader, jobs, &task) || !c.written)
         goto end;
     tamis_plan_init(&plan);
     if (params != NULL)
@@ -178,13 +188,13 @@ end:
 }
 
 /* Count the keys and build the set of all of them; NULL after a complaint. */
-static tamis_filter *build_all(key_reader *reader, tamis_need *need) {
+static tamis_filter *build_all(key_reader *reader, unsigned jobs, tamis_need *need) {
     /* Report errors that do not depend on the number of keys before reading them. */
     tamis_plan plan;
     need->n = 1;
     need->offline = need->copies <= 1; /* a set that is built has each key once */
     tamis_filter *const filter = make_plan(reader->command, need, &reader->hash, &plan)
-                                     ? build_counted(reader, need, NULL)
+                                     ? build_counted(reader, jobs, need, NULL)
                                      : NULL;
     if (filter != NULL && need->grows && !set_allow_growth(reader->command, filter, need->fpr)) {
         tamis_filter_free(filter);
@@ -194,7 +204,9 @@ static tamis_filter *build_all(key_reader *reader, tamis_need *need) {
 }
 
 /* '*form' becomes that of the other set, if it is known. */
-static tamis_filter *build_like(key_reader *reader, const char *path, tamis_key_form *form) {
+static tamis_filter *build_like(key_reader *reader, const build_options *chosen,
+                                tamis_key_form *form) {
+    const char *const path = chosen->like;
     tamis_key_form known;
     tamis_info other;
 
@@ -206,7 +218,7 @@ static tamis_filter *build_like(key_reader *reader, const char *path, tamis_key_
         return NULL;
     /* A set whose keys were placed with the knowledge of all of them has no room to do without. */
     if (other.fpr_promised == 0 && other.params.kind == TAMIS_KIND_DLEFT)
-        return build_counted(reader, NULL, &other.params);
+        return build_counted(reader, chosen->jobs, NULL, &other.params);
     if (other.fpr_promised == 0)
         return create(reader->command, &other.params, 0);
     tamis_need need;
@@ -214,7 +226,7 @@ static tamis_filter *build_like(key_reader *reader, const char *path, tamis_key_
     need.kind = other.params.kind;
     need.fpr = other.fpr_promised;
     need.grows = true;
-    return build_all(reader, &need);
+    return build_all(reader, chosen->jobs, &need);
 }
 
 /* A set of more keys than announced keeps its promise if keys came twice or the plan had some room.
@@ -259,14 +271,15 @@ static tamis_filter *build_any(key_reader *reader, const build_options *chosen,
             return NULL;
     }
     if (chosen->like == NULL && need.n == 0)
-        return build_all(reader, &need);
+        return build_all(reader, chosen->jobs, &need);
     filter = chosen->like != NULL
-                 ? build_like(reader, chosen->like, form)
+                 ? build_like(reader, chosen, form)
                  : create_planned(reader->command, &need, &reader->hash, &promised);
     if (filter == NULL)
         return NULL;
     if ((need.grows && !set_allow_growth(reader->command, filter, need.fpr)) ||
-        !set_insert(reader, filter) || /* no keys are left if the set was built from all */
+        !set_insert(reader, chosen->jobs,
+                    filter) || /* no keys are left if the set was built from all */
         (!chosen->overfull && !promise_kept(reader->command, filter, promised))) {
         tamis_filter_free(filter);
         return NULL;
@@ -312,6 +325,8 @@ static bool take_option(const char *command, int option, void *context) {
         return option_flag(&chosen->overfull);
     case OPT_VERBOSE:
         return option_flag(&chosen->verbose);
+    case 'j':
+        return jobs_option(command, optarg, &chosen->jobs) == 1;
     default:
         break;
     }
@@ -400,15 +415,22 @@ static int build_files(const char *command, build_options *chosen, char *const *
 }
 
 int cmd_build(int argc, char **argv) {
-    static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'},    NEED_OPTIONS,
-        {"seed", required_argument, NULL, OPT_SEED}, {"hash", required_argument, NULL, OPT_HASH},
-        {"grow", no_argument, NULL, OPT_GROW},       {"like", required_argument, NULL, OPT_LIKE},
-        {"compact", no_argument, NULL, OPT_COMPACT}, {"overfull", no_argument, NULL, OPT_OVERFULL},
-        {"verbose", no_argument, NULL, OPT_VERBOSE}, KEY_OPTIONS,
-        {"help", no_argument, NULL, OPT_HELP},       {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                            NEED_OPTIONS,
+                                            {"seed", required_argument, NULL, OPT_SEED},
+                                            {"hash", required_argument, NULL, OPT_HASH},
+                                            {"grow", no_argument, NULL, OPT_GROW},
+                                            {"like", required_argument, NULL, OPT_LIKE},
+                                            {"compact", no_argument, NULL, OPT_COMPACT},
+                                            {"overfull", no_argument, NULL, OPT_OVERFULL},
+                                            {"verbose", no_argument, NULL, OPT_VERBOSE},
+                                            JOBS_OPTIONS,
+                                            KEY_OPTIONS,
+                                            {"help", no_argument, NULL, OPT_HELP},
+                                            {NULL, 0, NULL, 0}};
     build_options chosen = {.format = KEY_FORMAT_DEFAULT};
-    const command_line line = {"o:" NEED_LETTERS KEY_LETTERS, options, help, take_option};
+    const command_line line = {"o:" NEED_LETTERS JOBS_LETTERS KEY_LETTERS, options, help,
+                               take_option};
 
     tamis_need_init(&chosen.need);
     int code = options_read(argc, argv, &line, &chosen);

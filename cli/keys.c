@@ -168,7 +168,8 @@ key_reader *keys_open(const char *command, const key_format *format, char *const
 }
 
 static size_t fail(key_reader *reader, const char *problem) {
-    progress_end(&reader->progress);
+    if (!reader->is_crewed)
+        progress_end(&reader->progress);
     complain(reader->command, "%s: %s", reader->name, problem);
     reader->failed = true;
     return 0;
@@ -211,8 +212,9 @@ static bool refill(key_reader *reader) {
         reader->end = left;
     }
     if (left == reader->room) {
-        unsigned char *const larger =
-            reader->room <= SIZE_MAX / 3 ? realloc(reader->buffer, 3 * reader->room) : NULL;
+        unsigned char *const larger = reader->room > 0 && reader->room <= SIZE_MAX / 3
+                                          ? realloc(reader->buffer, 3 * reader->room)
+                                          : NULL;
         if (larger == NULL) {
             fail(reader, "not enough memory for a key this long");
             return false;
@@ -288,6 +290,8 @@ static bool take_records(key_reader *reader) {
         split(reader);
         if (reader->batch.n > 0)
             break;
+        if (reader->is_block)
+            return false;
         if (reader->at_end)
             close_file(reader);
         else if (!refill(reader))
@@ -385,9 +389,7 @@ static size_t fail_form(key_reader *reader, tamis_bytes raw, const char *wrong) 
 
 /* If the first line of a file ends in CR LF, all of them probably do, and somebody will look for the
  * keys without the CR.  Warn once. */
-static void tell_cr(key_reader *reader) {
-    tamis_bytes key = reader->batch.raw[0];
-
+static void tell_cr(key_reader *reader, tamis_bytes key) {
     if (reader->format.cr != CR_TELL || reader->format.form != KEY_BYTES || reader->told_cr ||
         reader->format.separator != '\n' || reader->fd < 0 || reader->line > 0 ||
         !cut_key(&reader->format, &key) || !ends_in_cr(key))
@@ -413,11 +415,15 @@ size_t keys_read(key_reader *reader) {
 
     if (!take_records(reader))
         return 0;
-    tell_cr(reader);
+    tell_cr(reader, batch->raw[0]);
     for (size_t i = 0; i < batch->n; i++) {
         const char *const wrong = hash_key(reader, batch->raw[i], &batch->digest[i]);
         if (wrong == NULL)
             continue;
+        if (i == 0 && reader->is_block) {
+            reader->bad = wrong;
+            return 0;
+        }
         if (i == 0)
             return fail_form(reader, batch->raw[i], wrong);
         /* Hand out the good ones; the bad one is the first of the next batch. */
@@ -439,7 +445,108 @@ void keys_free(key_reader *reader) {
     if (reader == NULL)
         return;
     progress_end(&reader->progress);
-    close_file(reader);
+    if (!reader->is_block)
+        close_file(reader);
     free(reader->buffer);
     free(reader);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Blocks
+ */
+
+#define BLOCK_ROOM ((size_t)1 << 20)
+
+key_reader *keys_block_reader(const key_reader *like) {
+    key_reader *const reader = calloc(1, sizeof *reader);
+    unsigned char *const buffer = malloc(BLOCK_ROOM + BLOCK_ROOM / 2);
+    if (reader == NULL || buffer == NULL) {
+        free(reader);
+        free(buffer);
+        return NULL;
+    }
+    reader->command = like->command;
+    reader->format = like->format;
+    reader->hash = like->hash;
+    reader->hasher = like->hasher;
+    reader->integers = like->integers;
+    reader->is_block = reader->told_cr = true;
+    reader->fd = -1;
+    reader->buffer = buffer;
+    reader->room = BLOCK_ROOM;
+    return reader;
+}
+
+/* The bytes of complete records; at the end of the file all that are left. */
+static size_t whole_records(key_reader *reader) {
+    size_t end = reader->end;
+    while (!reader->at_end && end > reader->scanned &&
+           reader->buffer[end - 1] != (unsigned char)reader->format.separator)
+        end--;
+    if (reader->at_end || end > reader->scanned)
+        return end - reader->start;
+    reader->scanned = reader->end;
+    return 0;
+}
+
+/* The readers change buffers, and what comes after the records is moved back. */
+static bool hand_over(key_reader *from, key_reader *to, size_t whole) {
+    const size_t stop = from->start + whole, rest = from->end - stop;
+    unsigned char *const old = from->buffer;
+    const size_t room = from->room;
+
+    if (rest > to->room) {
+        unsigned char *const larger = realloc(to->buffer, room + room / 2);
+        if (larger == NULL) {
+            fail(from, "not enough memory for a key this long");
+            return false;
+        }
+        to->buffer = larger;
+        to->room = room;
+    }
+    memcpy(to->buffer, old + stop, rest);
+    from->buffer = to->buffer;
+    from->room = to->room;
+    to->buffer = old;
+    to->room = room;
+    to->start = to->scanned = from->start;
+    to->end = stop;
+    from->start = 0;
+    from->scanned = from->end = rest;
+    return true;
+}
+
+bool keys_take(key_reader *from, key_reader *to, bool *begins) {
+    size_t whole;
+
+    for (;;) {
+        if (from->failed || (from->fd < 0 && !next_file(from)))
+            return false;
+        whole = whole_records(from);
+        if (whole > 0)
+            break;
+        if (from->at_end)
+            close_file(from);
+        else if (!refill(from))
+            return false;
+    }
+    if (!hand_over(from, to, whole))
+        return false;
+    const unsigned char *const first = to->buffer + to->start;
+    const unsigned char *const stop = memchr(first, (unsigned char)from->format.separator, whole);
+    tell_cr(from, (tamis_bytes){first, stop != NULL ? (size_t)(stop - first) : whole});
+    *begins = from->line == 0;
+    from->line = 1; /* any number: that of the keys is known when it is the block's turn */
+    to->name = from->name;
+    to->fd = from->fd;
+    to->regular = from->regular;
+    to->at_end = true;
+    to->bad = NULL;
+    to->line = to->n_keys = 0;
+    return true;
+}
+
+void keys_tell_bad(key_reader *reader, uint64_t line) {
+    reader->line = line;
+    (void)fail_form(reader, reader->batch.raw[0], reader->bad);
 }

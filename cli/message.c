@@ -24,14 +24,21 @@ int complain(const char *command, const char *format, ...) {
     return EXIT_TROUBLE;
 }
 
-bool output_flush(const char *command) {
-    errno = 0;
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return true;
+static bool output_fail(const char *command) {
     complain(command, "cannot write to standard output: %s",
              errno != 0 ? strerror(errno) : "an earlier write failed");
     clearerr(stdout); /* it has been reported */
     return false;
+}
+
+bool output_flush(const char *command) {
+    errno = 0;
+    return (fflush(stdout) == 0 && !ferror(stdout)) || output_fail(command);
+}
+
+bool output_write(const char *command, const void *bytes, size_t size) {
+    errno = 0;
+    return size == 0 || fwrite(bytes, 1, size, stdout) == size || output_fail(command);
 }
 
 const char *text_count(uint64_t value, char *text) {

@@ -281,20 +281,31 @@ bool keys_fit(key_reader *reader, tamis_key_form form, const char *path) {
     return false;
 }
 
-bool set_insert(key_reader *reader, tamis_filter *filter) {
-    while (keys_read(reader) > 0) {
-        const tamis_status status = tamis_filter_insert_many_digest(filter, reader->batch.digest,
-                                                                    reader->batch.n, NULL, NULL);
-        if (status != TAMIS_OK) {
-            char count[TEXT_NUMBER];
-            progress_end(&reader->progress);
-            complain(reader->command, "%s (it holds %s keys); nothing was saved",
-                     status == TAMIS_E_FULL ? "the set is full" : tamis_status_text(status),
-                     text_count(tamis_filter_count(filter), count));
-            return false;
-        }
-    }
-    return !reader->failed;
+typedef struct set_filling {
+    key_reader *reader;
+    tamis_filter *filter;
+    bool full; /* after a complaint */
+} set_filling;
+
+static bool set_insert_turn(void *context, key_member *member) {
+    set_filling *const f = context;
+    const tamis_status status =
+        tamis_filter_insert_many_digest(f->filter, member->digests, member->n, NULL, NULL);
+    if (status == TAMIS_OK)
+        return true;
+    char count[TEXT_NUMBER];
+    f->full = true;
+    progress_end(&f->reader->progress);
+    complain(f->reader->command, "%s (it holds %s keys); nothing was saved",
+             status == TAMIS_E_FULL ? "the set is full" : tamis_status_text(status),
+             text_count(tamis_filter_count(f->filter), count));
+    return false;
+}
+
+bool set_insert(key_reader *reader, unsigned jobs, tamis_filter *filter) {
+    set_filling filling = {.reader = reader, .filter = filter};
+    const key_task task = {.turn = set_insert_turn, .context = &filling};
+    return keys_each(reader, jobs, &task) && !filling.full;
 }
 
 bool set_allow_growth(const char *command, tamis_filter *filter, double fpr) {

@@ -20,7 +20,7 @@ _tamis() {
         words="plan build query add remove uniq info verify merge table bench reproduce"
     else
         case $previous in
-        --bits | --bucket | --bytes | --check | --copies | --delimiter | --failure | --field | --hash | --key-max | --line-bits | --lines | --odds | --overshoot | --replacements | --rounds | --samples | --seed | --slots | --stash | --table-bytes | --threads | --ticks | --value-max | --values | --window | -d | -e | -f | -n | -p | -w) return ;;
+        --bits | --bucket | --bytes | --check | --copies | --delimiter | --failure | --field | --hash | --jobs | --key-max | --line-bits | --lines | --odds | --overshoot | --replacements | --rounds | --samples | --seed | --slots | --stash | --table-bytes | --threads | --ticks | --value-max | --values | --window | -d | -e | -f | -j | -n | -p | -w) return ;;
         --sort) words="bytes lines weighted" ;;
         --sync) words="each batch none" ;;
         --like | --set | -o | -s) files=-f ;;
@@ -34,8 +34,8 @@ _tamis() {
         *)
             [[ $word == -* ]] && case $command in
             plan) words="-n -p --kind --deletes --replacements --merges --ticks --bytes --copies --overshoot --lines --failure --sort --line-bits --values --offline --grow --threads --all --json --check --seed --help" ;;
-            build) words="-o -p -n --kind --deletes --replacements --merges --ticks --bytes --copies --overshoot --lines --failure --sort --line-bits --grow --overfull --hash --seed --like --compact --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
-            query) words="-v --invert -c --count -q --quiet -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
+            build) words="-o -p -n --kind --deletes --replacements --merges --ticks --bytes --copies --overshoot --lines --failure --sort --line-bits --grow --overfull --hash --seed --like --compact -j --jobs --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
+            query) words="-v --invert -c --count -q --quiet -j --jobs -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             add) words="-o --grow -p --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             remove) words="-o --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             uniq) words="-s --set -p -n -w --window --ticks --grow --overfull -v --invert -c --count -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
