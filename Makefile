@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := build
 .PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
 .PHONY: completion instructions hash-cost mutate test-big-endian test-aarch64 test-i686 amalgamation install-python wheel deb reference clean
-.PHONY: postgresql install-postgresql redis redis-docs redis-demo web test-integrations
+.PHONY: postgresql install-postgresql redis redis-docs redis-demo web site test-site test-integrations
 
 PREFIX ?= /usr/local
 # What 'make install' takes; another one is taken as it is.
@@ -181,6 +181,16 @@ web:             ## the library for node and browsers, an npm package: build/int
 	@cmake --preset release -B build/integrations -DTAMIS_INTEGRATIONS=web >/dev/null
 	@cmake --build build/integrations --target web
 	@echo "npm pack $(CURDIR)/build/integrations/integrations/web/package"
+
+site: web        ## planner, sets, documentation and reference as static pages: build/site/index.html
+	@scripts/setup.sh site
+	@integrations/web/site/site.sh build/integrations/integrations/web/package build/site
+
+test-site: web   ## build the site and test it in Chromium
+	@scripts/setup.sh site test-site
+	@cmake --build build/integrations --target tamis_cli
+	@integrations/web/site/site.sh build/integrations/integrations/web/package build/site --tests
+	@node integrations/web/tests/test_site.mjs build/site build/site-modules/node_modules build/integrations/tamis
 
 test-integrations: ## build every integration and run its tests, in build/integrations
 	@scripts/setup.sh build $(integrations)

@@ -15,7 +15,7 @@ cp "$headers/xxhash.h" "$work"
 
 export work
 export CLANG="${CLANG:-clang-14}"
-export FLAGS="--target=wasm32-wasi -Os -std=c11 -fvisibility=hidden -ffunction-sections -fdata-sections \
+export FLAGS="--target=wasm32-wasi -Oz -std=c11 -fvisibility=hidden -ffunction-sections -fdata-sections \
 -DTAMIS_BUILDING_LIBTAMIS=1 -DTAMIS_POSIX_ONLY=1 -DTAMIS_PLAN_ANY_MACHINE=1 -D_WASI_EMULATED_MMAN \
 -I$work -I$root/include -I$root/src -Wall -Wextra -Wno-deprecated-declarations -Wno-implicit-function-declaration"
 cat >"$work/compile" <<'END'

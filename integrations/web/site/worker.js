@@ -1,0 +1,115 @@
+/* worker.js - the module at work beside the page; tamis.js stands before it
+ *
+ * A message is { id, call, ... }; answers have the id.  What takes long is answered in parts, and dropped if a later
+ * question of the same call has come meanwhile: between parts the worker looks for messages.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+let ready = null;
+let sets = null;
+const latest = {};
+const breathe = () => new Promise((done) => setTimeout(done));
+
+const calls = {
+    /** The plans of a need. */
+    async plans({ need }) {
+        const tamis = await ready;
+        const begin = performance.now();
+        const plans = need.threads > 0 ? [tamis.plan(need)] : tamis.planAll(need);
+        return { plans, milliseconds: performance.now() - begin };
+    },
+
+    /** Bits per key of some kinds at some error rates, a kind at a time. */
+    async bits({ id, need, kinds, rates }, part) {
+        const tamis = await ready;
+        for (const kind of kinds) {
+            const bits = [];
+            for (const fpr of rates) {
+                try {
+                    bits.push(tamis.plan({ ...need, kind, fpr, bytes: 0, threads: 0 }).bitsPerKey);
+                } catch {
+                    bits.push(null);
+                }
+                await breathe();
+                if (latest.bits !== id)
+                    return null;
+            }
+            part({ kind, bits });
+        }
+        return { done: true };
+    },
+
+    /** Error rates while sets of some kinds, planned for the need, are filled to 'most' times their keys. */
+    async fills({ id, need, kinds, steps, most }, part) {
+        const tamis = await ready;
+        for (const kind of kinds) {
+            let rates = [];
+            try {
+                const set = tamis.create({ ...need, kind, bytes: 0, threads: 0 }, { seed: 1 });
+                rates = set.fill(Math.round(need.n * most), steps);
+                set.free();
+            } catch { /* a need that this kind cannot have by itself */ }
+            await breathe();
+            if (latest.fills !== id)
+                return null;
+            part({ kind, rates });
+        }
+        return { done: true };
+    },
+
+    /** A set of the keys in a file, one per line. */
+    async build({ id, file, need }, part) {
+        const tamis = await ready;
+        const begin = performance.now();
+        const builder = tamis.builder(need, need.seed === undefined ? {} : { seed: BigInt(need.seed) });
+        const size = 4 << 20;
+        for (let from = 0; from < file.size; from += size) {
+            builder.addText(new Uint8Array(await file.slice(from, from + size).arrayBuffer()));
+            if (latest.build !== id) {
+                builder.free();
+                return null;
+            }
+            part({ fraction: (from + size) / file.size, count: builder.count });
+        }
+        const set = builder.build();
+        sets?.free();
+        sets = set;
+        const bytes = set.save();
+        return { info: set.info(), bytes, milliseconds: performance.now() - begin };
+    },
+
+    /** A set from the bytes of a file. */
+    async open({ file }) {
+        const tamis = await ready;
+        const begin = performance.now();
+        const bytes = new Uint8Array(await file.arrayBuffer());
+        const set = tamis.load(bytes);
+        sets?.free();
+        sets = set;
+        return { info: set.info(), bytes, milliseconds: performance.now() - begin };
+    },
+
+    /** Which of these keys are in? */
+    async ask({ keys, u64 }) {
+        return { answers: keys.map((key) => sets.has(u64 ? BigInt(key) : key)) };
+    },
+};
+
+onmessage = async ({ data }) => {
+    if (data.module) {
+        ready = load(data.module);
+        return;
+    }
+    const { id, call } = data;
+    latest[call] = id;
+    await breathe(); // later questions make this one needless
+    if (call !== "ask" && latest[call] !== id)
+        return;
+    try {
+        const answer = await calls[call](data, (result) => postMessage({ id, part: true, ...result }));
+        if (answer !== null)
+            postMessage({ id, ...answer });
+    } catch (error) {
+        postMessage({ id, error: error.message, status: error.status ?? 0 });
+    }
+};
