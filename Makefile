@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := build
 .PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
 .PHONY: completion instructions hash-cost mutate test-big-endian test-aarch64 test-i686 amalgamation install-python wheel deb reference clean
-.PHONY: postgresql install-postgresql redis redis-docs redis-demo web site test-site test-integrations
+.PHONY: sqlite postgresql install-postgresql redis redis-docs redis-demo web site test-site test-integrations
 
 PREFIX ?= /usr/local
 # What 'make install' takes; another one is taken as it is.
@@ -166,6 +166,12 @@ redis-docs: redis ## the table of commands in docs/redis.md anew, from what a se
 redis-demo: redis ## a cluster of three primaries and replicas on local ports, a set of real keys, the loss of a node
 	@scripts/setup.sh redis words
 	@/usr/bin/python3 integrations/redis/demo.py build/integrations/integrations/redis/tamis.so
+
+sqlite:          ## the extension for SQLite: build/integrations/integrations/sqlite/tamis.so
+	@scripts/setup.sh build sqlite
+	@cmake --preset release -B build/integrations -DTAMIS_INTEGRATIONS=sqlite >/dev/null
+	@cmake --build build/integrations --target sqlite
+	@echo "sqlite3 -cmd '.load $(CURDIR)/build/integrations/integrations/sqlite/tamis'"
 
 postgresql:      ## the extension for PostgreSQL; 'make install-postgresql' puts it into the server that is here
 	@scripts/setup.sh build postgresql

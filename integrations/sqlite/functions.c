@@ -1,0 +1,238 @@
+/* functions.c - what SQL calls, and the entry point
+ *
+ * A blob is copied for each row that has one.  A set that is the same for all rows, a constant, is decoded at
+ * the first and kept for the statement; one that is used by several statements is better opened by name.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "sets.h"
+
+#include <string.h>
+
+SQLITE_EXTENSION_INIT1
+
+/* tamis_contains(blob, key) */
+static void sql_contains(sqlite3_context *call, int n, sqlite3_value **values) {
+    (void)n;
+    if (sqlite3_value_type(values[0]) == SQLITE_NULL)
+        return;
+    set *held = sqlite3_get_auxdata(call, 0);
+    if (held != NULL) {
+        set_answer(call, held->filter, values[1]);
+        return;
+    }
+    tamis_filter *const filter = set_decode(call, values[0]);
+    if (filter == NULL)
+        return;
+    held = set_new(filter, NULL, NULL);
+    if (held == NULL) {
+        sqlite3_result_error_nomem(call);
+        return;
+    }
+    set_answer(call, held->filter, values[1]);
+    sqlite3_set_auxdata(call, 0, held,
+                        set_release); /* frees it at once if the blob is no constant */
+}
+
+/* tamis_has(name, key) */
+static void sql_has(sqlite3_context *call, int n, sqlite3_value **values) {
+    (void)n;
+    const set *held = sqlite3_get_auxdata(call, 0);
+    if (held == NULL) {
+        const char *const name = (const char *)sqlite3_value_text(values[0]);
+        set *const found = name == NULL ? NULL : set_find(sqlite3_user_data(call), name);
+        if (found == NULL) {
+            sqlite3_result_error(call, "no set of that name is open (tamis_open)", -1);
+            return;
+        }
+        found->holders += 2; /* one for the statement, one until this call is over */
+        sqlite3_set_auxdata(call, 0, found, set_release);
+        set_answer(call, found->filter, values[1]);
+        set_release(found);
+        return;
+    }
+    set_answer(call, held->filter, values[1]);
+}
+
+/* tamis_open(name, file or blob): the name is then used by tamis_has. */
+static void sql_open(sqlite3_context *call, int n, sqlite3_value **values) {
+    (void)n;
+    const char *const name = (const char *)sqlite3_value_text(values[0]);
+    const bool is_blob = sqlite3_value_type(values[1]) == SQLITE_BLOB;
+    if (name == NULL || (!is_blob && sqlite3_value_type(values[1]) != SQLITE_TEXT)) {
+        sqlite3_result_error(call, "tamis_open(name, file or blob)", -1);
+        return;
+    }
+    tamis_filter *filter = NULL;
+    const char *path = "blob";
+    if (is_blob) {
+        filter = set_decode(call, values[1]);
+    } else {
+        const char *reason = NULL;
+        path = (const char *)sqlite3_value_text(values[1]);
+        tamis_status status =
+            path == NULL ? TAMIS_E_NOMEM : tamis_filter_map(path, NULL, &filter, &reason);
+        if (status == TAMIS_E_UNSUPPORTED) /* a machine that cannot map it */
+            status = tamis_filter_load(path, NULL, &filter, &reason);
+        if (!set_expect(call, status, path == NULL ? "" : path, reason))
+            return;
+    }
+    if (filter == NULL)
+        return;
+    set *const opened = set_new(filter, name, path);
+    if (opened == NULL) {
+        sqlite3_result_error_nomem(call);
+        return;
+    }
+    set_add(sqlite3_user_data(call), opened);
+    sqlite3_result_int64(call, (sqlite3_int64)tamis_filter_count(filter));
+}
+
+/* tamis_close(name): 1, or 0 if there was none. */
+static void sql_close(sqlite3_context *call, int n, sqlite3_value **values) {
+    (void)n;
+    const char *const name = (const char *)sqlite3_value_text(values[0]);
+    sqlite3_result_int(call, name != NULL && set_drop(sqlite3_user_data(call), name));
+}
+
+/* tamis_merge(blob, blob) */
+static void sql_merge(sqlite3_context *call, int n, sqlite3_value **values) {
+    (void)n;
+    if (sqlite3_value_type(values[0]) == SQLITE_NULL ||
+        sqlite3_value_type(values[1]) == SQLITE_NULL)
+        return;
+    tamis_filter *const one = set_decode(call, values[0]);
+    tamis_filter *const two = one == NULL ? NULL : set_decode(call, values[1]);
+    if (two != NULL &&
+        set_expect(call, tamis_filter_merge(one, two), "these sets cannot be merged", NULL))
+        set_encode(call, one);
+    tamis_filter_free(two);
+    tamis_filter_free(one);
+}
+
+static void sql_json(sqlite3_context *call, char *json) {
+    if (json == NULL)
+        sqlite3_result_error_nomem(call);
+    else
+        sqlite3_result_text(call, json, -1, sqlite3_free);
+}
+
+/* tamis_info(blob): JSON */
+static void sql_info(sqlite3_context *call, int n, sqlite3_value **values) {
+    (void)n;
+    if (sqlite3_value_type(values[0]) == SQLITE_NULL)
+        return;
+    tamis_filter *const filter = set_decode(call, values[0]);
+    if (filter == NULL)
+        return;
+    tamis_info info;
+    tamis_info_init(&info);
+    if (set_expect(call, tamis_filter_info(filter, &info), "a set", NULL))
+        sql_json(call,
+                 sqlite3_mprintf(
+                     "{\"kind\":\"%s\",\"capacity\":%llu,\"count\":%llu,\"bytes\":%llu,"
+                     "\"bits_per_key\":%!.15g,\"fpr\":%!.15g,\"keys\":\"%s\",\"hash\":\"%s\"}",
+                     tamis_kind_name(info.params.kind), info.capacity, tamis_filter_count(filter),
+                     info.bytes, info.bits_per_key, info.fpr,
+                     set_form_name(tamis_filter_key_form(filter)),
+                     tamis_hash_name(info.params.hash)));
+    tamis_filter_free(filter);
+}
+
+/* tamis_plan(p, n): JSON */
+static void sql_plan(sqlite3_context *call, int n, sqlite3_value **values) {
+    (void)n;
+    const sqlite3_int64 keys = sqlite3_value_int64(values[1]);
+    tamis_plan plan;
+    if (build_plan(call, sqlite3_value_double(values[0]), keys < 1 ? 0 : (uint64_t)keys, &plan))
+        sql_json(call, sqlite3_mprintf(
+                           "{\"kind\":\"%s\",\"bytes\":%llu,\"bits_per_key\":%!.15g,\"fpr\":%!.15g,"
+                           "\"lines_per_query\":%!.15g}",
+                           tamis_kind_name(plan.params.kind), plan.bytes, plan.bits_per_key,
+                           plan.fpr, plan.lines_per_query));
+}
+
+/* tamis_seed(): the seed of sets that this connection makes; tamis_seed(hex) sets it. */
+static void sql_seed(sqlite3_context *call, int n, sqlite3_value **values) {
+    connection *const in = sqlite3_user_data(call);
+    uint64_t low = 0, high = 0;
+    const char *text = n == 0 ? "" : (const char *)sqlite3_value_text(values[0]);
+    size_t digits = 0;
+    for (; text != NULL && *text != '\0' && digits <= 32; text++, digits++) {
+        const char *const hex = "0123456789abcdef";
+        const char *const digit =
+            strchr(hex, *text >= 'A' && *text <= 'F' ? *text + ('a' - 'A') : *text);
+        if (digit == NULL)
+            break;
+        high = high << 4 | low >> 60;
+        low = low << 4 | (uint64_t)(digit - hex);
+    }
+    if (text == NULL || *text != '\0' || digits > 32 || (n > 0 && low == 0 && high == 0)) {
+        sqlite3_result_error(call, "a seed has 1 to 32 hexadecimal digits, and is not zero", -1);
+        return;
+    }
+    if (n > 0) {
+        in->seed.seed = low;
+        in->seed.seed_high = high;
+    }
+    sql_json(call, sqlite3_mprintf("%016llx%016llx", in->seed.seed_high, in->seed.seed));
+}
+
+static void sql_end(void *held) {
+    connection *const in = held;
+    while (in->named != NULL)
+        (void)set_drop(in, in->named->name);
+    sqlite3_free(in);
+}
+
+/* ---- the list ---- */
+
+#define PURE (SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS)
+#define HERE                                                                                       \
+    (SQLITE_UTF8 |                                                                                 \
+     SQLITE_DIRECTONLY) /* what depends on the connection, and not on its arguments alone */
+
+static const struct function {
+    const char *name;
+    int arguments, flags;
+    void (*call)(sqlite3_context *, int, sqlite3_value **);
+} functions[] = {
+    {"tamis_contains", 2, PURE, sql_contains}, {"tamis_merge", 2, PURE, sql_merge},
+    {"tamis_info", 1, PURE, sql_info},         {"tamis_plan", 2, PURE, sql_plan},
+    {"tamis_has", 2, SQLITE_UTF8, sql_has},    {"tamis_open", 2, HERE, sql_open},
+    {"tamis_close", 1, HERE, sql_close},       {"tamis_seed", 0, HERE, sql_seed},
+    {"tamis_seed", 1, HERE, sql_seed},
+};
+
+static int sql_register(sqlite3 *db, connection *in) {
+    int status = SQLITE_OK;
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0] && status == SQLITE_OK; i++)
+        status =
+            sqlite3_create_function_v2(db, functions[i].name, functions[i].arguments,
+                                       functions[i].flags, in, functions[i].call, NULL, NULL, NULL);
+    for (int arguments = 2; arguments <= 3 && status == SQLITE_OK; arguments++)
+        status =
+            sqlite3_create_function_v2(db, "tamis_build", arguments, SQLITE_UTF8 | SQLITE_INNOCUOUS,
+                                       in, NULL, build_step, build_final, NULL);
+    return status;
+}
+
+int sqlite3_tamis_init(sqlite3 *db, char **error, const sqlite3_api_routines *api);
+
+__attribute__((visibility("default"))) int sqlite3_tamis_init(sqlite3 *db, char **error,
+                                                              const sqlite3_api_routines *api) {
+    SQLITE_EXTENSION_INIT2(api);
+    (void)error;
+    connection *const in = sqlite3_malloc64(sizeof *in);
+    if (in == NULL)
+        return SQLITE_NOMEM;
+    memset(in, 0, sizeof *in);
+    tamis_params_init(&in->seed);
+    in->seed.hash = TAMIS_HASH_AES;
+    sqlite3_randomness(sizeof in->seed.seed, &in->seed.seed);
+    sqlite3_randomness(sizeof in->seed.seed_high, &in->seed.seed_high);
+    in->seed.seed |= 1; /* not zero */
+    /* The table owns what the connection has: it is freed with it, also if this fails. */
+    const int status = sqlite3_create_module_v2(db, "tamis_sets", &listing, in, sql_end);
+    return status == SQLITE_OK ? sql_register(db, in) : status;
+}

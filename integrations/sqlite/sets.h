@@ -1,0 +1,68 @@
+/* sets.h - what the functions of SQL share: sets that are open, keys, failures
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_SQLITE_SETS_H
+#define TAMIS_SQLITE_SETS_H
+
+#include <sqlite3ext.h>
+
+#include <tamis/plan.h>
+
+#include <stdbool.h>
+
+/* A set that several may hold: a name, and functions that have kept it for the rows of a statement.  A
+ * connection is used by one thread at a time, and so are its sets. */
+typedef struct set {
+    tamis_filter *filter;
+    unsigned holders;
+    struct set *next; /* of those with a name */
+    char *name;       /* or NULL */
+    char *source;     /* "blob", or the path of a file */
+} set;
+
+/* What a connection has. */
+typedef struct connection {
+    set *named;
+    tamis_params seed; /* hash and seed of sets that are made here */
+} connection;
+
+void set_release(void *held);
+
+/* A new set, held once, from a filter that it then owns; NULL without memory, and the filter is freed. */
+set *set_new(tamis_filter *filter, const char *name, const char *source);
+set *set_find(const connection *in, const char *name);
+void set_add(connection *in, set *added);
+bool set_drop(connection *in, const char *name);
+
+/* A key as it was given. */
+typedef struct set_key {
+    tamis_key_form form;
+    const void *data;
+    size_t size;
+    uint64_t number;
+} set_key;
+
+/* False: it is neither an integer nor text nor a blob; an error was given. */
+bool set_key_of(sqlite3_context *call, sqlite3_value *value, set_key *key);
+tamis_digest set_digest(const tamis_hasher *hasher, const set_key *key);
+
+/* Answer whether a key is in the set.  One of another form than the set's is an error: it would be absent. */
+void set_answer(sqlite3_context *call, const tamis_filter *filter, sqlite3_value *value);
+
+/* True for TAMIS_OK; else an error is given to the statement. */
+bool set_expect(sqlite3_context *call, tamis_status status, const char *what, const char *reason);
+
+/* A filter of the bytes of a value, or NULL, and an error was given. */
+tamis_filter *set_decode(sqlite3_context *call, sqlite3_value *blob);
+void set_encode(sqlite3_context *call, const tamis_filter *filter);
+
+/* The aggregate tamis_build, and the table tamis_sets. */
+void build_step(sqlite3_context *call, int n, sqlite3_value **values);
+void build_final(sqlite3_context *call);
+bool build_plan(sqlite3_context *call, double p, uint64_t n, tamis_plan *plan);
+extern const sqlite3_module listing;
+
+const char *set_form_name(tamis_key_form form);
+
+#endif

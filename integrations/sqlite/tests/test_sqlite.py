@@ -1,0 +1,183 @@
+"""The extension in a real database.  test_sqlite.py MODULE TOOL
+
+SPDX-License-Identifier: MIT
+"""
+import json
+import os
+import random
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+MODULE, TOOL = sys.argv[1:3]
+SEED = int(os.environ.get("TAMIS_TEST_SEED", "20261"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def connect(path=":memory:"):
+    db = sqlite3.connect(path)
+    db.enable_load_extension(True)
+    db.load_extension(os.path.splitext(MODULE)[0])
+    return db
+
+
+class Extension(unittest.TestCase):
+    def setUp(self):
+        self.db = connect()
+
+    def tearDown(self):
+        self.db.close()
+
+    def ask(self, text, *values):
+        rows = self.db.execute(text, values).fetchall()
+        return rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else rows
+
+    def refused(self, words, text, *values):
+        with self.assertRaises(sqlite3.OperationalError) as caught:
+            self.ask(text, *values)
+        self.assertIn(words, str(caught.exception))
+
+    def numbers(self, n, begin=0):
+        return f"(WITH RECURSIVE r(i) AS (SELECT {begin} UNION ALL SELECT i + 1 FROM r WHERE i < {begin + n - 1}) SELECT i FROM r)"
+
+    def test_no_key_is_lost_and_errors_keep_the_promise(self):
+        self.db.execute("CREATE TABLE s AS SELECT tamis_build('key ' || i, 0.01) AS names, tamis_build(i, 0.01) AS ids, "
+                        f"tamis_build(i, 0.01, 100000) AS planned FROM {self.numbers(100000)}")
+        for column, key in (("names", "'key ' || i"), ("ids", "i"), ("planned", "i")):
+            self.ask(f"SELECT tamis_open('{column}', {column}) FROM s")
+            self.assertEqual(self.ask(f"SELECT count(*) FROM {self.numbers(100000)} WHERE tamis_has('{column}', {key})"), 100000)
+            errors = self.ask(f"SELECT count(*) FROM {self.numbers(100000, 1000000)} WHERE tamis_has('{column}', {key})")
+            # 1000 errors are promised at most; four standard deviations above that is chance
+            self.assertTrue(300 < errors <= 1126, errors)
+
+    def test_rows_that_repeat_keys_make_no_larger_set(self):
+        once = self.ask(f"SELECT length(tamis_build(i, 0.001)) FROM {self.numbers(5000)}")
+        often = self.ask(f"SELECT tamis_build(i % 5000, 0.001) FROM {self.numbers(100000)}")
+        self.assertLess(len(often), 1.02 * once)
+        self.assertEqual(self.ask(f"SELECT sum(tamis_contains(?, i)) FROM {self.numbers(5000)}", often), 5000)
+        info = json.loads(self.ask("SELECT tamis_info(?)", often))
+        self.assertLessEqual(info["fpr"], 0.001)
+
+    def test_keys(self):
+        s = self.ask("SELECT tamis_build(x, 0.0001) FROM (SELECT 'a' AS x UNION ALL SELECT NULL UNION ALL SELECT x'00ff')")
+        self.assertEqual(self.db.execute("SELECT tamis_contains(:s, 'a'), tamis_contains(:s, x'00ff'), tamis_contains(:s, x'61'), "
+                                         "tamis_contains(:s, 'b'), tamis_contains(:s, NULL), tamis_contains(NULL, 1)",
+                                         {"s": s}).fetchone(), (1, 1, 1, 0, None, None))
+        i = self.ask("SELECT tamis_build(-1, 0.0001)")
+        self.assertEqual(self.ask("SELECT tamis_contains(?, -1)", i), 1)
+        self.refused("integers", "SELECT tamis_contains(?, '-1')", i)
+        self.refused("texts or blobs", "SELECT tamis_contains(?, 1)", s)
+        self.refused("a key is", "SELECT tamis_contains(?, 1.5)", i)
+        self.refused("all integers", "SELECT tamis_build(x, 0.1) FROM (SELECT 1 AS x UNION ALL SELECT 'a')")
+        self.assertIsNone(self.ask("SELECT tamis_build(x, 0.1) FROM (SELECT 1 AS x WHERE 0)"))
+        self.assertIsNone(self.ask("SELECT tamis_build(NULL, 0.1)"))
+
+    def test_wrong_arguments_are_refused(self):
+        for p in ("0", "1", "-1", "'x'", "NULL", "2e300"):
+            self.refused("", f"SELECT tamis_build('a', {p})")
+            self.refused("", f"SELECT tamis_build('a', {p}, 10)")
+        for n in ("0", "-5", "1 << 41", "NULL", "'x'", "1.5"):
+            self.refused("", f"SELECT tamis_build('a', 0.1, {n})")
+        self.refused("more keys", f"SELECT tamis_build(i, 0.001, 1000) FROM {self.numbers(2000)}")
+        self.refused("no set", "SELECT tamis_has('nobody', 1)")
+        self.refused("no set", "SELECT tamis_has(NULL, 1)")
+        self.refused("tamis_open", "SELECT tamis_open('a', 1)")
+        self.refused("/nowhere", "SELECT tamis_open('a', '/nowhere')")
+        self.refused("a set is a blob", "SELECT tamis_info('x')")
+
+    def test_seeds_and_merge(self):
+        self.refused("a seed", "SELECT tamis_seed('xyz')")
+        self.refused("a seed", "SELECT tamis_seed(?)", "1" * 33)
+        self.refused("a seed", "SELECT tamis_seed('0')")
+        one = self.ask("SELECT tamis_build('a', 0.0001, 100)")
+        two = self.ask("SELECT tamis_build('b', 0.0001, 100)")
+        both = self.ask("SELECT tamis_merge(?, ?)", one, two)
+        self.assertEqual([self.ask("SELECT tamis_contains(?, ?)", both, key) for key in "abc"], [1, 1, 0])
+        other = connect()
+        self.assertNotEqual(self.ask("SELECT tamis_seed()"), other.execute("SELECT tamis_seed()").fetchone()[0])
+        foreign = other.execute("SELECT tamis_build('a', 0.0001, 100)").fetchone()[0]
+        self.refused("cannot be merged", "SELECT tamis_merge(?, ?)", one, foreign)
+        other.execute("SELECT tamis_seed(?)", (self.ask("SELECT tamis_seed()"),))
+        self.assertEqual(other.execute("SELECT tamis_build('a', 0.0001, 100)").fetchone()[0], one)
+        other.close()
+
+    def test_named_sets_live_as_long_as_someone_holds_them(self):
+        self.db.execute("CREATE TABLE k AS SELECT i FROM " + self.numbers(1000))
+        self.ask("SELECT tamis_open('x', tamis_build(i, 0.0001)) FROM k")
+        rows = self.db.execute("SELECT i, tamis_has('x', i), tamis_close('x') FROM k").fetchall()
+        self.assertEqual([r[1] for r in rows], [1] * 1000)
+        self.assertEqual([r[2] for r in rows], [1] + [0] * 999)
+        self.refused("no set", "SELECT tamis_has('x', 1)")
+        self.ask("SELECT tamis_open('x', tamis_build(i, 0.0001)) FROM k")
+        self.ask("SELECT tamis_open('y', tamis_build('a', 0.0001))")
+        listed = self.db.execute("SELECT name, source, count, keys, tamis_close(name) FROM tamis_sets ORDER BY name").fetchall()
+        self.assertEqual(listed, [("x", "blob", 1000, "integers", 1), ("y", "blob", 1, "bytes", 1)])
+        self.assertEqual(self.ask("SELECT count(*) FROM tamis_sets"), 0)
+        self.ask("SELECT tamis_open('left', tamis_build('a', 0.0001))")  # freed with the connection
+
+    def test_files_of_the_tool(self):
+        with tempfile.TemporaryDirectory() as folder:
+            keys, path = os.path.join(folder, "keys"), os.path.join(folder, "set")
+            with open(keys, "w", encoding="utf-8") as file:
+                file.writelines(f"{i}\n" for i in range(1000))
+            subprocess.run([TOOL, "build", "-p", "0.0001", "-o", path, keys], check=True, capture_output=True)
+            self.assertEqual(self.ask("SELECT tamis_open('f', ?)", path), 1000)
+            self.assertEqual(self.ask(f"SELECT sum(tamis_has('f', CAST(i AS TEXT))) FROM {self.numbers(1000)}"), 1000)
+            self.assertEqual(self.ask("SELECT source FROM tamis_sets"), path)
+            blob = self.ask(f"SELECT tamis_build(CAST(i AS TEXT), 0.0001) FROM {self.numbers(100)}")
+            with open(path + "2", "wb") as file:
+                file.write(blob)
+            done = subprocess.run([TOOL, "query", "-c", path + "2", keys], check=True, capture_output=True, text=True)
+            self.assertIn(int(re.findall(r"\d+", done.stdout)[0]), range(100, 103))
+            self.ask("SELECT tamis_close('f')")
+
+    def test_a_set_of_every_row(self):
+        self.db.execute(f"CREATE TABLE g AS SELECT i / 100 AS g, tamis_build(i, 0.00001) AS s FROM {self.numbers(2000)} GROUP BY 1")
+        self.assertEqual(self.ask("SELECT count(*) FROM g AS a, g AS b WHERE tamis_contains(a.s, b.g * 100)"), 20)
+
+    def test_damaged_blobs_are_refused(self):
+        print(f"# seed {SEED}", file=sys.stderr)
+        chance = random.Random(SEED)
+        good = self.ask(f"SELECT tamis_build(i, 0.01) FROM {self.numbers(50)}")
+        cases = [good[:n] for n in (0, 1, 8, 255, 256, len(good) - 1)] + [good + b"\0"]
+        for _ in range(500):
+            wrong = bytearray(good)
+            wrong[chance.randrange(len(good))] ^= 1 << chance.randrange(8)
+            cases.append(bytes(wrong))
+        for case in cases:
+            self.refused("not a set", "SELECT tamis_contains(?, 1)", case)
+            self.refused("not a set", "SELECT tamis_open('bad', ?)", case)
+            self.refused("not a set", "SELECT tamis_merge(?, ?)", good, case)
+
+    def test_what_may_stand_where(self):
+        self.db.execute("PRAGMA trusted_schema = OFF")
+        self.db.execute("CREATE VIEW v AS SELECT tamis_contains(tamis_build(1, 0.1), 1) AS x")
+        self.assertEqual(self.ask("SELECT x FROM v"), 1)
+        for text in ("tamis_open('a', '/etc/passwd')", "tamis_close('a')", "tamis_seed()"):
+            self.db.execute("CREATE VIEW w AS SELECT " + text)
+            self.refused("unsafe use", "SELECT * FROM w")
+            self.db.execute("DROP VIEW w")
+        self.db.execute("CREATE TABLE t (a, b AS (tamis_contains(x'00', a)))")  # deterministic
+        with self.assertRaises(sqlite3.OperationalError):
+            self.db.execute("CREATE TABLE u (a, b AS (tamis_has('x', a)))")
+
+    def test_example_of_the_documentation(self):
+        path = os.path.join(HERE, "..", "..", "..", "docs", "databases.md")
+        with open(path, encoding="utf-8") as file:
+            blocks = re.findall(r"```sql\n(.*?)```", file.read(), re.DOTALL)
+        blocks = [block for block in blocks if "tamis_build" in block]
+        self.assertTrue(blocks)
+        for block in blocks:
+            wanted = re.findall(r"^-- => (.*)$", block, re.MULTILINE)
+            answers = []
+            for statement in re.sub(r"^--.*$", "", block, flags=re.MULTILINE).split(";"):
+                rows = self.db.execute(statement).fetchall() if statement.strip() else []
+                answers += ["|".join(map(str, row)) for row in rows]
+            self.assertEqual(answers, wanted)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
