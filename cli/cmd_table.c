@@ -27,7 +27,8 @@ const char table_help[] =
     "that is not.  Keys and items come one per line from the files or standard input.\n\n"
     "Of plan and create:\n"
     "  -n N                items that a table with slots is made for.  Without it the table has\n"
-    "                      pages: it grows, and takes items of any size up to 1000 bytes\n"
+    "                      pages: it grows, and takes items of any size up to 1000 bytes, and\n"
+    "                      values up to 64 MiB, which cost a second read\n"
     "  -p RATE             error rate of the summary (0.006; pages: 0.0024)\n"
     "      --odds P        odds that any item finds no place or is looked for in a wrong one "
     "(1e-9)\n"
@@ -224,6 +225,8 @@ static int make_plan(int argc, char **argv, create_options *chosen, tamis_table_
         plan->params.key_max = chosen->key_max == 0 ? 32 : chosen->key_max;
         plan->params.value_max = chosen->value_max == UINT64_MAX ? 32 : chosen->value_max;
     }
+    if (pages)
+        plan->params.value_max = TAMIS_TABLE_VALUE_MAX;
     plan->params.stash = chosen->stash;
     plan->params.hash = chosen->hash;
     plan->params.seed = chosen->seed.low;
@@ -377,6 +380,7 @@ static int table_plan(int argc, char **argv) {
 void table_page_params(tamis_table_params *params) {
     tamis_table_params_init(params);
     params->bucket = TAMIS_TABLE_PAGE;
+    params->value_max = TAMIS_TABLE_VALUE_MAX;
 }
 
 static int table_create(int argc, char **argv) {

@@ -27,9 +27,22 @@ typedef struct item_options {
 typedef struct item {
     unsigned char key[ITEM_MAX + 1];
     size_t key_size;
-    unsigned char value[ITEM_MAX + 1];
-    size_t value_size;
+    unsigned char *value;
+    size_t value_size, value_room; /* bytes that the longest value takes, and one more */
 } item;
+
+/* Room for the longest value of a table: false after a complaint. */
+static bool make_room(const char *command, const tamis_table *table, item *it) {
+    tamis_table_state info;
+    tamis_table_state_init(&info);
+    it->value_room = ITEM_MAX + 1;
+    if (tamis_table_info(table, &info) == TAMIS_OK && info.params.value_max > ITEM_MAX)
+        it->value_room = (size_t)info.params.value_max + 1;
+    it->value = malloc(it->value_room);
+    if (it->value == NULL)
+        complain(command, "there is no memory for a value of %zu bytes", it->value_room - 1);
+    return it->value != NULL;
+}
 
 /* The options of a verb; EXIT_YES to go on. */
 static int read_options(int argc, char **argv, const char *letters, const struct option *options,
@@ -94,23 +107,23 @@ static int hex_digit(unsigned char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Decode a key or value.  If it is too long it becomes ITEM_MAX + 1 bytes, which no table takes. false
- * if it is not hexadecimal. */
+/* Decode a key or value.  If it is too long it becomes as many bytes as there is room for, which no table
+ * takes. false if it is not hexadecimal. */
 static bool decode(const unsigned char *text, size_t size, bool hex, unsigned char *bytes,
-                   size_t *n) {
+                   size_t room, size_t *n) {
     if (!hex) {
-        *n = size <= ITEM_MAX ? size : ITEM_MAX + 1;
+        *n = size < room ? size : room;
         memcpy(bytes, text, *n);
         return true;
     }
     if (size % 2 != 0)
         return false;
-    *n = size / 2 <= ITEM_MAX ? size / 2 : ITEM_MAX + 1;
+    *n = size / 2 < room ? size / 2 : room;
     for (size_t i = 0; i < size / 2; i++) {
         const int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
         if (high < 0 || low < 0)
             return false;
-        if (i <= ITEM_MAX)
+        if (i < room)
             bytes[i] = (unsigned char)(high * 16 + low);
     }
     return true;
@@ -122,9 +135,9 @@ static bool decode_line(tamis_bytes line, const item_options *chosen, bool value
     const unsigned char *const tab = valued && line.size > 0 ? memchr(text, '\t', line.size) : NULL;
     const size_t key_size = tab == NULL ? line.size : (size_t)(tab - text);
     it->value_size = 0;
-    return decode(text, key_size, chosen->hex, it->key, &it->key_size) &&
-           (tab == NULL ||
-            decode(tab + 1, line.size - key_size - 1, chosen->hex, it->value, &it->value_size));
+    return decode(text, key_size, chosen->hex, it->key, sizeof it->key, &it->key_size) &&
+           (tab == NULL || decode(tab + 1, line.size - key_size - 1, chosen->hex, it->value,
+                                  it->value_room, &it->value_size));
 }
 
 static void print_bytes(const unsigned char *bytes, size_t size, bool hex) {
@@ -194,9 +207,13 @@ typedef struct tally {
 static int each_line(const char *command, tamis_table *table, const item_options *chosen,
                      const verb *v, tally *sum) {
     static item it;
-    key_reader *const reader = keys_open(command, &chosen->format, chosen->files, chosen->n_files);
-    if (reader == NULL)
+    if (!make_room(command, table, &it))
         return EXIT_TROUBLE;
+    key_reader *const reader = keys_open(command, &chosen->format, chosen->files, chosen->n_files);
+    if (reader == NULL) {
+        free(it.value);
+        return EXIT_TROUBLE;
+    }
     int code = EXIT_YES;
     while (code == EXIT_YES && keys_read(reader) > 0) {
         for (size_t i = 0; i < reader->batch.n && code == EXIT_YES; i++) {
@@ -222,6 +239,7 @@ static int each_line(const char *command, tamis_table *table, const item_options
     if (reader->failed)
         code = EXIT_TROUBLE;
     keys_free(reader);
+    free(it.value);
     return code;
 }
 
@@ -286,7 +304,7 @@ int table_delete(int argc, char **argv) {
 
 static tamis_status get_line(tamis_table *table, item *it, const item_options *chosen) {
     tamis_status status =
-        tamis_table_get(table, it->key, it->key_size, it->value, sizeof it->value, &it->value_size);
+        tamis_table_get(table, it->key, it->key_size, it->value, it->value_room, &it->value_size);
     if (status == TAMIS_E_ARGUMENT)
         status = TAMIS_E_NOT_FOUND; /* no key in the table is that long */
     const bool found = status == TAMIS_OK;
@@ -324,7 +342,7 @@ int table_dump(int argc, char **argv) {
     if (table == NULL)
         return EXIT_TROUBLE;
     uint64_t at = 0;
-    tamis_status status = TAMIS_OK;
+    tamis_status status = make_room(argv[0], table, &it) ? TAMIS_OK : TAMIS_E_NOMEM;
     while (status == TAMIS_OK && !ferror(stdout)) {
         status = tamis_table_next(table, &at, it.key, &it.key_size, it.value, &it.value_size);
         if (status == TAMIS_OK)
@@ -334,5 +352,6 @@ int table_dump(int argc, char **argv) {
         code = complain(argv[0], "%s: %s", chosen.path,
                         status == TAMIS_E_FORMAT ? "a damaged item was met"
                                                  : tamis_status_text(status));
+    free(it.value);
     return table_close(argv[0], chosen.path, table) ? code : EXIT_TROUBLE;
 }

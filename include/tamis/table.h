@@ -89,8 +89,12 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_summary_parse(const char *name,
 /* As 'bucket': a bucket is a page of 4096 bytes with as many items as fit.  Such a table grows. */
 #define TAMIS_TABLE_PAGE 4096
 
-/* Longest item of a page table, key and value together. */
+/* Longest item in a page, key and value together.  In a file made with a higher value_max, a longer value is
+ * in blocks of its own, and costs a second read. */
 #define TAMIS_TABLE_PAGE_ITEM_MAX 1000
+
+/* Highest value_max of a page table: 64 MiB. */
+#define TAMIS_TABLE_VALUE_MAX 67108864
 
 /* Exact parameters of a table.  Zero means the default unless it says otherwise.  The members from
  * n_levels to counter_bits belong together: leave n_levels 0 and all of them are planned for the
@@ -103,7 +107,7 @@ typedef struct tamis_table_params {
     uint64_t seed_high; /* its upper 64 bits; 0 for TAMIS_HASH_XXH3 */
     tamis_hash_id hash; /* of keys */
     uint64_t key_max;   /* longest key in bytes, at least 1; required, but not for pages */
-    uint64_t value_max; /* longest value in bytes; 0: there are no values; for pages: any */
+    uint64_t value_max; /* longest value in bytes; 0: there are no values; for pages: 1000 */
     uint64_t bucket; /* slots of a bucket, 1 to 4, together at most 4096 bytes; or TAMIS_TABLE_PAGE.
                          * By default 1 if key_max is given, else TAMIS_TABLE_PAGE */
     uint64_t stash;  /* items that the stash can take; default 32 and 1 per 10,000 of capacity */

@@ -8,7 +8,7 @@
  *          16     4  its own number, from 1
  *          20     4  number of the last record that was durable when it was written
  *          24     2  size of the key
- *          26     1  1: put; 2: delete
+ *          26     1  1: put; 2: delete; 3: put, and the value is elsewhere
  *          27     1  zero
  *          28     4  size of the value
  *          32        key, value, zeros up to a multiple of 8
@@ -21,13 +21,15 @@
  * A branch: checksum (4), twigs (4), zero (8), then block and checksum (4, 4) of each.
  * A twig: checksum (4), pages (4), zero (8), then for each page: first hash (4), block (4), checksum (4),
  * items (2), bytes in use (2).
- * Filters: for each page, in order, words (2), room (2), load (2), zero (2), and its words.
+ * Filters: for each page, in order, words (2), room (2), load (2), zero (2), and its words; then, if values
+ * may be elsewhere, a number of words, and these: a bit for each block that belongs to a value.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "table/pages.h"
 
 #define BLOCKS_MAX ((uint64_t)TAMIS_I_PAGES_FRESH)
+#define GONE_MIN   32768u /* blocks that wait for a root, and a quarter of the file */
 #define FRESH_MIN                                                                                  \
     8192u /* pages changed before a root is due; a quarter of the table if that is more */
 
@@ -51,6 +53,17 @@ static bool commit_cover(tamis_i_pages *p, uint64_t n) {
         return false;
     if (p->cap_blocks > 0)
         memcpy(more, p->taken, (size_t)(p->cap_blocks / 8));
+    if (p->large) {
+        uint64_t *const owned = tamis_i_alloc_zeroed(p->allocator, (size_t)(cap / 8));
+        if (owned == NULL) {
+            tamis_i_free(p->allocator, more, (size_t)(cap / 8));
+            return false;
+        }
+        if (p->cap_blocks > 0)
+            memcpy(owned, p->owned, (size_t)(p->cap_blocks / 8));
+        tamis_i_free(p->allocator, p->owned, (size_t)(p->cap_blocks / 8));
+        p->owned = owned;
+    }
     tamis_i_free(p->allocator, p->taken, (size_t)(p->cap_blocks / 8));
     p->taken = more;
     p->cap_blocks = cap;
@@ -64,7 +77,7 @@ bool tamis_i_pages_mark(tamis_i_pages *p, uint64_t block) {
     return true;
 }
 
-static void commit_release(tamis_i_pages *p, uint64_t block) {
+void tamis_i_pages_release(tamis_i_pages *p, uint64_t block) {
     p->taken[block / 64] &= ~((uint64_t)1 << block % 64);
     if (block < p->lowest)
         p->lowest = block;
@@ -95,6 +108,20 @@ static bool commit_take_run(tamis_i_pages *p, uint64_t n, uint32_t *block) {
         p->taken[(p->n_blocks + i) / 64] |= (uint64_t)1 << (p->n_blocks + i) % 64;
     p->n_blocks += n;
     return true;
+}
+
+bool tamis_i_pages_take_run(tamis_i_pages *p, uint64_t n, uint32_t *block) {
+    uint64_t length = 0;
+    for (uint64_t b = p->lowest; b < p->n_blocks; b++) {
+        length = commit_is_taken(p, b) ? 0 : length + 1;
+        if (length < n)
+            continue;
+        *block = (uint32_t)(b + 1 - n);
+        for (uint64_t i = *block; i <= b; i++)
+            p->taken[i / 64] |= (uint64_t)1 << i % 64;
+        return true;
+    }
+    return commit_take_run(p, n, block);
 }
 
 bool tamis_i_pages_reserve_gone(tamis_i_pages *p, size_t n) {
@@ -249,6 +276,8 @@ static tamis_status commit_filters(tamis_i_pages *p, draft *d) {
     uint64_t words = 0;
     for (unsigned t = 0; t < p->n_twigs; t++)
         words += p->twigs[t]->n_words + p->twigs[t]->n;
+    const uint64_t owned = p->large ? (p->n_blocks + 63) / 64 : 0;
+    words += p->large ? 1 + owned : 0;
     const uint64_t blocks = (8 * words + TAMIS_I_PAGE_BYTES - 1) / TAMIS_I_PAGE_BYTES;
     if (blocks > UINT32_MAX || !commit_take_run(p, blocks, &d->filters_at))
         return TAMIS_E_NOMEM;
@@ -268,6 +297,10 @@ static tamis_status commit_filters(tamis_i_pages *p, draft *d) {
                 commit_stream(&s, twig->words[leaf->at + j]);
         }
     }
+    if (p->large)
+        commit_stream(&s, owned);
+    for (uint64_t i = 0; i < owned; i++)
+        commit_stream(&s, p->owned[i]);
     if (s.used > 0) {
         memset(s.page + s.used, 0, TAMIS_I_PAGE_BYTES - s.used);
         s.good = s.good && commit_write(p, s.at / TAMIS_I_PAGE_BYTES, s.page);
@@ -307,12 +340,12 @@ static void commit_encode_root(const tamis_i_pages *p, const draft *d, tamis_i_r
 
 static void commit_undo(tamis_i_pages *p, const draft *d) {
     for (size_t i = 0; i < d->n; i++)
-        commit_release(p, d->blocks[i]);
+        tamis_i_pages_release(p, d->blocks[i]);
     for (uint32_t i = 0; i < d->filters_blocks; i++)
-        commit_release(p, d->filters_at + i);
+        tamis_i_pages_release(p, d->filters_at + i);
     if (d->log_at != 0 && d->log_at != p->log_at)
         for (uint32_t i = 0; i < TAMIS_I_PAGES_LOG; i++)
-            commit_release(p, d->log_at + i);
+            tamis_i_pages_release(p, d->log_at + i);
 }
 
 /* The new root counts: pages and twigs are where it says, and what it does not lead to is free.  There is
@@ -344,17 +377,17 @@ static void commit_settle(tamis_i_pages *p, const draft *d) {
     for (unsigned i = 0; i < p->n_branches; i++)
         p->gone[p->n_gone++] = p->branches[i];
     for (size_t i = 0; i < p->n_gone; i++)
-        commit_release(p, p->gone[i]);
+        tamis_i_pages_release(p, p->gone[i]);
     p->n_gone = 0;
     p->n_fresh = p->live_fresh == 0 ? 0 : p->n_fresh;
     p->free_fresh = p->live_fresh == 0 ? 0 : p->free_fresh;
     memcpy(p->branches, d->branches, sizeof p->branches);
     p->n_branches = d->n_branches;
     for (uint32_t i = 0; i < p->filters_blocks; i++)
-        commit_release(p, p->filters_at + i);
+        tamis_i_pages_release(p, p->filters_at + i);
     if (p->log_at != 0 && d->log_at == 0)
         for (uint32_t i = 0; i < TAMIS_I_PAGES_LOG; i++)
-            commit_release(p, p->log_at + i);
+            tamis_i_pages_release(p, p->log_at + i);
     p->filters_at = d->filters_at;
     p->filters_blocks = d->filters_blocks;
     p->log_at = d->log_at;
@@ -443,17 +476,23 @@ tamis_status tamis_i_pages_commit(tamis_i_pages *p, tamis_i_root kind) {
     return status;
 }
 
-/* Make the pages at the end of the file fresh, as far as there are free blocks before them. */
+/* Make the pages at the end of the file fresh, and move values, as far as there are free blocks before
+ * them. */
 static tamis_status commit_compact(tamis_i_pages *p, bool *some) {
     uint64_t used = 3;
     for (uint64_t b = 3; b < p->n_blocks; b++)
         used += commit_is_taken(p, b);
     *some = false;
+    const bool values = tamis_i_value_any_from(p, used);
     for (unsigned t = 0; t < p->n_twigs; t++) {
         tamis_i_twig *const twig = p->twigs[t];
         if (twig->block >= used)
             twig->dirty = *some = true;
         for (unsigned i = 0; i < twig->n; i++) {
+            const tamis_status moved =
+                values ? tamis_i_value_compact(p, twig, i, used, some) : TAMIS_OK;
+            if (moved != TAMIS_OK)
+                return moved;
             tamis_i_leaf *const leaf = twig->leaves + i;
             tamis_i_page_buffer buffer;
             const unsigned char *image;
@@ -508,7 +547,7 @@ tamis_status tamis_i_pages_ready(tamis_i_pages *p, size_t size) {
     uint64_t most = p->n_leaves / 4 > FRESH_MIN ? p->n_leaves / 4 : FRESH_MIN;
     if (p->most_fresh != 0)
         most = p->most_fresh;
-    if (p->log_at != 0 && p->live_fresh < most &&
+    if (p->log_at != 0 && p->live_fresh < most && p->n_gone < GONE_MIN + p->n_blocks / 4 &&
         p->log_used + size <= (uint64_t)TAMIS_I_PAGES_LOG * TAMIS_I_PAGE_BYTES)
         return TAMIS_OK;
     const tamis_status status = tamis_i_pages_flush(p);
@@ -523,7 +562,10 @@ static void commit_encode_record(const tamis_i_pages *p, const tamis_i_page_item
     tamis_i_put_u64(record + 8, p->epoch);
     tamis_i_put_u32(record + 16, p->log_last + 1);
     tamis_i_put_u32(record + 20, p->log_synced);
-    tamis_i_put_u32(record + 24, (uint32_t)key_size | (item == NULL ? 2u : 1u) << 16);
+    tamis_i_put_u32(record + 24, (uint32_t)key_size | (item == NULL      ? 2u
+                                                       : item->elsewhere ? 3u
+                                                                         : 1u)
+                                                          << 16);
     tamis_i_put_u32(record + 28, (uint32_t)value_size);
     if (key_size > 0)
         memcpy(record + TAMIS_I_RECORD_HEAD, key, key_size);

@@ -109,6 +109,7 @@ tamis_status tamis_i_page_table_make(const tamis_table_params *params,
         tamis_i_free(allocator, block, size);
         return status;
     }
+    own->pages->large = params->value_max > TAMIS_TABLE_PAGE_ITEM_MAX;
     *table = own;
     return TAMIS_OK;
 }

@@ -227,6 +227,36 @@ static bool load_filter(stream *s, tamis_i_twig *twig, unsigned i) {
     return true;
 }
 
+/* The bits of the blocks of values. */
+static bool load_owned(stream *s) {
+    uint64_t n;
+    if (!load_stream(s, &n) || n > (s->p->n_blocks + 63) / 64)
+        return false;
+    for (uint64_t i = 0; i < n; i++)
+        if (!load_stream(s, s->p->owned + i))
+            return false;
+    return true;
+}
+
+/* The blocks of values are taken; if one cannot be, none is. */
+static bool load_mark_owned(tamis_i_pages *p) {
+    if (!p->large)
+        return true;
+    bool good = true;
+    uint64_t end = 0;
+    for (uint64_t b = 0; good && b < p->cap_blocks; b++)
+        if ((p->owned[b / 64] >> b % 64 & 1) != 0) {
+            good = tamis_i_pages_mark(p, b);
+            end = good ? b + 1 : end;
+        }
+    if (good)
+        return true;
+    for (uint64_t b = 0; b < end; b++)
+        if ((p->owned[b / 64] >> b % 64 & 1) != 0)
+            tamis_i_pages_release(p, b);
+    return false;
+}
+
 /* Read the filters of a closed table: false if they cannot be used. */
 static bool load_filters(tamis_i_pages *p) {
     stream s = {.p = p,
@@ -244,7 +274,8 @@ static bool load_filters(tamis_i_pages *p) {
                 return false;
             count += p->twigs[t]->leaves[i].count;
         }
-    return s.sum == p->filters_sum && count == p->count;
+    return (!p->large || load_owned(&s)) && s.sum == p->filters_sum && count == p->count &&
+           load_mark_owned(p);
 }
 
 /* Are all items of a page in their place? */
@@ -262,6 +293,27 @@ static bool load_belongs(const tamis_i_pages *p, unsigned t, unsigned i,
             return false;
     }
     return true;
+}
+
+/* The blocks of the values of a page are taken from now on.  False, and none is: one cannot be. */
+static bool load_claim(tamis_i_pages *p, const unsigned char *image) {
+    tamis_i_page_walk walk = {.image = image};
+    tamis_i_page_item item;
+    tamis_i_value v;
+    unsigned claimed = 0;
+    bool good = true;
+    while (good && tamis_i_page_next(&walk, &item))
+        if (item.elsewhere) {
+            good = tamis_i_value_decode(p, &item, &v) && tamis_i_value_claim(p, &v);
+            claimed += good;
+        }
+    walk = (tamis_i_page_walk){.image = image};
+    while (!good && claimed > 0 && tamis_i_page_next(&walk, &item))
+        if (item.elsewhere && tamis_i_value_decode(p, &item, &v)) {
+            tamis_i_value_release(p, &v);
+            claimed--;
+        }
+    return good;
 }
 
 /* Instead of a page that is damaged: an empty one. */
@@ -283,12 +335,14 @@ static tamis_status load_empty_page(tamis_i_pages *p, tamis_i_twig *twig, unsign
 static tamis_status load_pages(tamis_i_pages *p, bool repair, const char **reason) {
     tamis_i_page_buffer buffer;
     uint64_t count = 0;
+    if (p->large)
+        memset(p->owned, 0, (size_t)(p->cap_blocks / 8));
     for (unsigned t = 0; t < p->n_twigs; t++) {
         tamis_i_twig *const twig = p->twigs[t];
         for (unsigned i = 0; i < twig->n; i++) {
             const unsigned char *image;
             tamis_status status = tamis_i_pages_image(p, twig->leaves + i, buffer.bytes, &image);
-            if (status == TAMIS_OK && !load_belongs(p, t, i, image))
+            if (status == TAMIS_OK && (!load_belongs(p, t, i, image) || !load_claim(p, image)))
                 status = TAMIS_E_FORMAT;
             if (status == TAMIS_E_FORMAT && repair)
                 status = load_empty_page(p, twig, i, &image);
@@ -329,7 +383,8 @@ static bool load_parse(const tamis_i_pages *p, record *r, size_t room) {
     const uint32_t sizes = tamis_i_get_u32(r->bytes + 24);
     const size_t key_size = sizes & 0xffff, value_size = tamis_i_get_u32(r->bytes + 28);
     if (key_size > TAMIS_I_PAGE_ITEM_MAX || value_size > TAMIS_I_PAGE_ITEM_MAX - key_size ||
-        (sizes >> 16 != 1 && sizes >> 16 != 2) || (sizes >> 16 == 2 && value_size != 0))
+        (sizes >> 16 != 1 && sizes >> 16 != 2 && !(p->large && sizes >> 16 == 3)) ||
+        (sizes >> 16 == 2 && value_size != 0))
         return false;
     r->size = tamis_i_pages_record_size(key_size, value_size);
     if (r->size > room ||
@@ -338,11 +393,12 @@ static bool load_parse(const tamis_i_pages *p, record *r, size_t room) {
     r->epoch = tamis_i_get_u64(r->bytes + 8);
     r->number = tamis_i_get_u32(r->bytes + 16);
     r->synced = tamis_i_get_u32(r->bytes + 20);
-    r->put = sizes >> 16 == 1;
+    r->put = sizes >> 16 != 2;
     r->item = (tamis_i_page_item){.key = r->bytes + TAMIS_I_RECORD_HEAD,
                                   .value = r->bytes + TAMIS_I_RECORD_HEAD + key_size,
                                   .key_size = (uint16_t)key_size,
-                                  .value_size = (uint16_t)value_size};
+                                  .value_size = (uint16_t)value_size,
+                                  .elsewhere = sizes >> 16 == 3};
     return true;
 }
 
@@ -399,6 +455,20 @@ static tamis_status load_repeat(tamis_i_pages *p, const record *r) {
     return status == TAMIS_E_NOT_FOUND ? TAMIS_E_FORMAT : status;
 }
 
+/* Is the value of a record there?  Then its blocks are taken.  TAMIS_E_NOT_FOUND: it is not. */
+static tamis_status load_value(tamis_i_pages *p, const record *r) {
+    tamis_i_value v;
+    if (!r->put || !r->item.elsewhere)
+        return TAMIS_OK;
+    if (!tamis_i_value_decode(p, &r->item, &v) || !tamis_i_value_claim(p, &v))
+        return TAMIS_E_NOT_FOUND;
+    const tamis_status status = tamis_i_value_check(p, &v);
+    if (status == TAMIS_OK)
+        return TAMIS_OK;
+    tamis_i_value_release(p, &v);
+    return status == TAMIS_E_FORMAT ? TAMIS_E_NOT_FOUND : status;
+}
+
 static tamis_status load_records(tamis_i_pages *p, const unsigned char *log, bool repair,
                                  const char **reason) {
     uint64_t at = 0;
@@ -407,7 +477,11 @@ static tamis_status load_records(tamis_i_pages *p, const unsigned char *log, boo
         const size_t room = load_copy(log, at, &r);
         if (!(load_parse(p, &r, room) && load_is_next(p, &r)) && !load_one_bit_off(p, &r, room))
             break;
-        const tamis_status status = load_repeat(p, &r);
+        tamis_status status = load_value(p, &r);
+        if (status == TAMIS_E_NOT_FOUND)
+            break;
+        if (status == TAMIS_OK)
+            status = load_repeat(p, &r);
         if (status != TAMIS_OK && !(repair && status == TAMIS_E_FORMAT)) {
             *reason = status == TAMIS_E_FORMAT ? "the log does not fit the pages"
                                                : tamis_status_text(status);
@@ -436,6 +510,29 @@ static tamis_status load_log(tamis_i_pages *p, bool repair, const char **reason)
     return status;
 }
 
+/* With 'repair': items whose long value is damaged go. */
+static tamis_status load_repair_values(tamis_i_pages *p) {
+    tamis_i_page_buffer buffer;
+    tamis_i_page_item item;
+    tamis_i_value v;
+    uint64_t at = 0;
+    tamis_status status = TAMIS_OK;
+    while (p->large && status == TAMIS_OK) {
+        status = tamis_i_pages_next(p, &at, buffer.bytes, &item);
+        if (status != TAMIS_OK || !item.elsewhere)
+            continue;
+        status = tamis_i_value_decode(p, &item, &v) ? tamis_i_value_check(p, &v) : TAMIS_E_FORMAT;
+        if (status != TAMIS_E_FORMAT)
+            continue;
+        unsigned char key[TAMIS_I_PAGE_ITEM_MAX];
+        memcpy(key, item.key, item.key_size);
+        status = tamis_i_pages_unapply(p, key, item.key_size);
+        p->damaged++;
+        at = 0; /* pages may have moved */
+    }
+    return status == TAMIS_E_NOT_FOUND ? TAMIS_OK : status;
+}
+
 tamis_status tamis_i_pages_load(tamis_i_pages *p, bool repair, const char **reason) {
     unsigned char root[TAMIS_I_PAGE_BYTES];
     tamis_i_pages_drop_fresh(p, p->twigs[0]->leaves[0].block);
@@ -454,6 +551,11 @@ tamis_status tamis_i_pages_load(tamis_i_pages *p, bool repair, const char **reas
         status = load_pages(p, repair, reason);
     if (status == TAMIS_OK && p->log_at != 0)
         status = load_log(p, repair, reason);
+    if (status == TAMIS_OK && p->large) /* values in the log may be behind the last block */
+        status = p->disk.ops->cover(p->disk.self, p->n_blocks * TAMIS_I_PAGE_BYTES) ? TAMIS_OK
+                                                                                    : TAMIS_E_NOMEM;
+    if (status == TAMIS_OK && repair)
+        status = load_repair_values(p);
     if (status != TAMIS_OK || p->read_only || (p->closed && p->damaged == 0))
         return status;
     /* Records of a new root do not mix with those after a gap. */

@@ -78,6 +78,22 @@ tamis_status tamis_i_page_table_get(const tamis_table *table, const void *key, s
                                      (tamis_bytes){key, key_size}, value, room, value_size);
 }
 
+/* The second read. */
+static tamis_status page_table_get_large(const tamis_table *table, const tamis_i_page_item *item,
+                                         void *value, size_t room, size_t *value_size) {
+    tamis_i_value v;
+    if (!tamis_i_value_decode(table->pages, item, &v))
+        return TAMIS_E_FORMAT;
+    if (value_size != NULL)
+        *value_size = v.size;
+    if (value == NULL)
+        return TAMIS_OK;
+    if (v.size > room)
+        return TAMIS_E_TOO_LARGE;
+    page_table_count(&table->counts->hit_reads);
+    return tamis_i_value_read(table->pages, &v, value);
+}
+
 tamis_status tamis_i_page_table_get_at(const tamis_table *table, const tamis_i_spot *spot,
                                        bool asked, tamis_bytes key, void *value, size_t room,
                                        size_t *value_size) {
@@ -97,6 +113,8 @@ tamis_status tamis_i_page_table_get_at(const tamis_table *table, const tamis_i_s
         return status;
     page_table_count(&table->counts->hits);
     page_table_count(&table->counts->hit_reads);
+    if (item.elsewhere)
+        return page_table_get_large(table, &item, value, room, value_size);
     if (value_size != NULL)
         *value_size = item.value_size;
     if (value == NULL)
@@ -109,14 +127,19 @@ tamis_status tamis_i_page_table_get_at(const tamis_table *table, const tamis_i_s
 
 tamis_status tamis_i_page_table_put(tamis_table *table, const void *key, size_t key_size,
                                     const void *value, size_t value_size, bool *added) {
-    if (key_size + value_size > TAMIS_TABLE_PAGE_ITEM_MAX)
+    const bool large = key_size + value_size > TAMIS_TABLE_PAGE_ITEM_MAX;
+    if (large && (!table->pages->large || table->pages->disk.ops == NULL ||
+                  key_size + TAMIS_I_VALUE_BYTES > TAMIS_TABLE_PAGE_ITEM_MAX))
         return TAMIS_E_ARGUMENT;
     const tamis_i_page_item item = {.key = key,
                                     .key_size = (uint16_t)key_size,
                                     .value = value,
                                     .value_size = (uint16_t)value_size};
     bool found;
-    const tamis_status status = tamis_i_pages_put(table->pages, &item, &found);
+    const tamis_status status =
+        large ? tamis_i_pages_put_large(table->pages, (tamis_bytes){key, key_size},
+                                        (tamis_bytes){value, value_size}, &found)
+              : tamis_i_pages_put(table->pages, &item, &found);
     if (status != TAMIS_OK)
         return status;
     table->counts->change_reads++;
@@ -147,6 +170,13 @@ tamis_status tamis_i_page_table_next(const tamis_table *table, uint64_t *at, voi
         return TAMIS_E_FORMAT;
     memcpy(key, item.key, item.key_size);
     *key_size = item.key_size;
+    if (item.elsewhere) {
+        tamis_i_value v;
+        if (!tamis_i_value_decode(table->pages, &item, &v) || v.size > table->params.value_max)
+            return TAMIS_E_FORMAT;
+        *value_size = v.size;
+        return value == NULL ? TAMIS_OK : tamis_i_value_read(table->pages, &v, value);
+    }
     if (value != NULL)
         memcpy(value, item.value, item.value_size);
     *value_size = item.value_size;

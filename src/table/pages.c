@@ -162,6 +162,7 @@ void tamis_i_pages_free(tamis_i_pages *p) {
     tamis_i_free(a, p->firsts, p->cap_twigs * sizeof *p->firsts);
     tamis_i_free(a, p->fresh, p->cap_fresh * sizeof *p->fresh);
     tamis_i_free(a, p->taken, (size_t)(p->cap_blocks / 8));
+    tamis_i_free(a, p->owned, p->owned == NULL ? 0 : (size_t)(p->cap_blocks / 8));
     tamis_i_free(a, p->gone, p->cap_gone * sizeof *p->gone);
     tamis_i_free(a, p->list, LIST_MAX * sizeof *p->list);
     tamis_i_free(a, p->scratch, TAMIS_I_PAGE_BYTES);
@@ -297,6 +298,8 @@ typedef struct change {
     unsigned n; /* to build: items in p->list */
     size_t at;  /* to overwrite: place of the value */
     bool found;
+    bool drops; /* the old value is elsewhere, and will not be needed */
+    tamis_i_value old;
 } change;
 
 static void pages_make_change(tamis_i_pages *p, const change *c) {
@@ -331,7 +334,8 @@ static bool pages_choose_way(tamis_i_pages *p, const unsigned char *image, bool 
         c->way = WAY_APPEND;
         return true;
     }
-    if (!deletion && c->found && old->value_size == c->item.value_size && !old->elsewhere) {
+    if (!deletion && c->found && old->value_size == c->item.value_size &&
+        old->elsewhere == c->item.elsewhere) {
         c->way = WAY_OVERWRITE;
         c->at = (size_t)(old->value - image);
         return true;
@@ -368,6 +372,11 @@ static tamis_status pages_prepare(tamis_i_pages *p, const tamis_i_page_item *ite
         c->found = maybe && tamis_i_page_find(image, c->spot.tag, key, key_size, &old, &at);
         if (item == NULL && !c->found)
             return TAMIS_E_NOT_FOUND;
+        c->drops = c->found && old.elsewhere;
+        if (c->drops && !tamis_i_value_decode(p, &old, &c->old))
+            return TAMIS_E_FORMAT;
+        if (c->drops && !tamis_i_value_reserve_drop(p, &c->old))
+            return TAMIS_E_NOMEM;
         if (!pages_choose_way(p, image, item == NULL, &old, at, c, &need)) {
             status = attempt > 4 ? TAMIS_E_FULL
                                  : tamis_i_pages_make_room(p, &c->spot, need, attempt > 0);
@@ -392,6 +401,8 @@ static void pages_finish_put(tamis_i_pages *p, const change *c) {
     tamis_i_twig *const twig = p->twigs[c->spot.t];
     tamis_i_leaf *const leaf = twig->leaves + c->spot.i;
     pages_make_change(p, c);
+    if (c->drops)
+        tamis_i_value_drop(p, &c->old);
     if (c->found)
         return;
     tamis_i_sieve_add(&p->sieve, twig->words + leaf->at, leaf->words, c->spot.digest);
@@ -414,8 +425,32 @@ tamis_status tamis_i_pages_put(tamis_i_pages *p, const tamis_i_page_item *item, 
     return TAMIS_OK;
 }
 
+tamis_status tamis_i_pages_put_large(tamis_i_pages *p, tamis_bytes key, tamis_bytes value,
+                                     bool *found) {
+    unsigned char place[TAMIS_I_VALUE_BYTES];
+    tamis_i_value v;
+    const tamis_i_page_item item = {.key = key.data,
+                                    .key_size = (uint16_t)key.size,
+                                    .value = place,
+                                    .value_size = TAMIS_I_VALUE_BYTES,
+                                    .elsewhere = true};
+    tamis_status status =
+        tamis_i_pages_ready(p, tamis_i_pages_record_size(key.size, TAMIS_I_VALUE_BYTES));
+    if (status == TAMIS_OK)
+        status = tamis_i_value_store(p, value.data, value.size, place, &v);
+    if (status != TAMIS_OK)
+        return status;
+    status = tamis_i_pages_put(p, &item, found);
+    /* A record that could not be written may be there all the same: then its blocks must not be used. */
+    if (status != TAMIS_OK && !p->broken)
+        tamis_i_value_release(p, &v);
+    return status;
+}
+
 static void pages_finish_delete(tamis_i_pages *p, const change *c) {
     pages_make_change(p, c);
+    if (c->drops)
+        tamis_i_value_drop(p, &c->old);
     p->count--;
     /* Without memory for it the pages stay as they are. */
     if (p->twigs[c->spot.t]->leaves[c->spot.i].used < TAMIS_I_PAGE_ROOM / 5 * 3)
@@ -486,6 +521,18 @@ tamis_status tamis_i_pages_next(const tamis_i_pages *p, uint64_t *at, unsigned c
     return TAMIS_E_NOT_FOUND;
 }
 
+static tamis_status pages_verify_value(const tamis_i_pages *p, const tamis_i_page_item *item,
+                                       const char **reason) {
+    tamis_i_value v;
+    if (!item->elsewhere)
+        return TAMIS_OK;
+    const tamis_status status =
+        tamis_i_value_decode(p, item, &v) ? tamis_i_value_check(p, &v) : TAMIS_E_FORMAT;
+    if (status != TAMIS_OK)
+        *reason = status == TAMIS_E_FORMAT ? "a long value is damaged" : tamis_status_text(status);
+    return status;
+}
+
 /* Is every item of a page where it belongs, once, and known to the filter? */
 static tamis_status pages_verify_page(const tamis_i_pages *p, unsigned t, unsigned i,
                                       const unsigned char *image, const char **reason) {
@@ -506,6 +553,9 @@ static tamis_status pages_verify_page(const tamis_i_pages *p, unsigned t, unsign
             return tamis_i_refuse(reason, "a key is there twice");
         if (!tamis_i_sieve_has(&p->sieve, twig->words + leaf->at, leaf->words, digest))
             return tamis_i_refuse(reason, "the summary does not know an item");
+        const tamis_status status = pages_verify_value(p, &item, reason);
+        if (status != TAMIS_OK)
+            return status;
     }
     return TAMIS_OK;
 }

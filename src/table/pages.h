@@ -21,6 +21,8 @@
  *
  * The state of a table is what the root leads to, changed by the records of the log, in order.
  *
+ * A value that is too long for a page is in blocks of its own: see value.c.
+ *
  *  D1  No block that the last durable root leads to is written, but the log.
  *  D2  A root is written after a sync of all blocks that it leads to, and is synced.
  *  D3  Records go to the end of the log.  They have the number of the root and their own, and a checksum.
@@ -55,6 +57,14 @@
 /* A leaf with this bit in 'block' is in memory: the rest is the number of a fresh page. */
 #define TAMIS_I_PAGES_FRESH ((uint32_t)1 << 31)
 
+#define TAMIS_I_VALUE_BYTES 16u /* of an item whose value is elsewhere */
+
+/* A value in blocks of its own: see value.c. */
+typedef struct tamis_i_value {
+    uint32_t block, size;
+    uint64_t sum;
+} tamis_i_value;
+
 /* A page that was changed since the last root. */
 typedef struct tamis_i_fresh {
     unsigned char *image; /* NULL: not in use */
@@ -87,7 +97,9 @@ typedef struct tamis_i_pages {
     uint32_t most_fresh; /* with so many a root is due; 0: the default */
     uint32_t free_fresh; /* number of one not in use, plus 1; 0: none */
 
+    bool large;        /* values may be elsewhere */
     uint64_t *taken;   /* a bit per block */
+    uint64_t *owned;   /* if 'large': the same for blocks of values */
     uint64_t n_blocks; /* blocks of the file that may be in use */
     uint64_t cap_blocks;
     uint64_t lowest; /* no block below it is free */
@@ -143,6 +155,10 @@ bool tamis_i_pages_maybe(const tamis_i_pages *p, const tamis_i_spot *spot);
 tamis_status tamis_i_pages_find(const tamis_i_pages *p, const tamis_i_spot *spot, const void *key,
                                 size_t key_size, unsigned char *buffer, tamis_i_page_item *item);
 
+/* Put an item whose value goes to blocks of its own. */
+tamis_status tamis_i_pages_put_large(tamis_i_pages *p, tamis_bytes key, tamis_bytes value,
+                                     bool *found);
+
 /* Like the public functions.  '*found' tells whether the key was there. */
 tamis_status tamis_i_pages_put(tamis_i_pages *p, const tamis_i_page_item *item, bool *found);
 tamis_status tamis_i_pages_delete(tamis_i_pages *p, const void *key, size_t key_size);
@@ -186,6 +202,9 @@ tamis_status tamis_i_pages_pack(tamis_i_pages *p, unsigned t);
 
 /* commit.c: blocks, the log, and roots. */
 bool tamis_i_pages_take(tamis_i_pages *p, uint32_t *block);
+/* Blocks that follow each other: the first place that has so many, or the end of the file. */
+bool tamis_i_pages_take_run(tamis_i_pages *p, uint64_t n, uint32_t *block);
+void tamis_i_pages_release(tamis_i_pages *p, uint64_t block);
 /* Mark a block as taken.  False if it is out of range or taken: then the file is wrong. */
 bool tamis_i_pages_mark(tamis_i_pages *p, uint64_t block);
 bool tamis_i_pages_reserve_gone(tamis_i_pages *p, size_t n);
@@ -206,6 +225,30 @@ typedef enum tamis_i_root {
 tamis_status tamis_i_pages_commit(tamis_i_pages *p, tamis_i_root kind);
 /* Write a last root, with filters and without a log, and cut the file off after its last block. */
 tamis_status tamis_i_pages_finish(tamis_i_pages *p);
+
+/* value.c: values elsewhere. */
+/* Where it is, as the item says: false if it says nothing that can be. */
+bool tamis_i_value_decode(const tamis_i_pages *p, const tamis_i_page_item *item, tamis_i_value *v);
+/* Write a value to free blocks; 'place' is for the item.  TAMIS_E_NOMEM, TAMIS_E_IO: nothing is changed. */
+tamis_status tamis_i_value_store(tamis_i_pages *p, const void *bytes, size_t size,
+                                 unsigned char place[TAMIS_I_VALUE_BYTES], tamis_i_value *v);
+/* Read it: there is room for v->size bytes.  TAMIS_E_IO, TAMIS_E_FORMAT. */
+tamis_status tamis_i_value_read(const tamis_i_pages *p, const tamis_i_value *v, void *bytes);
+/* The same, only to see whether it is right.  Also TAMIS_E_NOMEM. */
+tamis_status tamis_i_value_check(const tamis_i_pages *p, const tamis_i_value *v);
+/* Its blocks are taken from now on: false if they are already, or are not in the file. */
+bool tamis_i_value_claim(tamis_i_pages *p, const tamis_i_value *v);
+/* Its blocks are free after the next root; there is room for that. */
+bool tamis_i_value_reserve_drop(tamis_i_pages *p, const tamis_i_value *v);
+void tamis_i_value_drop(tamis_i_pages *p, const tamis_i_value *v);
+/* They are free at once: no root and no record leads to them. */
+void tamis_i_value_release(tamis_i_pages *p, const tamis_i_value *v);
+
+/* Move the values of a leaf that end behind block 'used' to free places before it. */
+tamis_status tamis_i_value_compact(tamis_i_pages *p, tamis_i_twig *twig, unsigned i, uint64_t used,
+                                   bool *some);
+/* Is there a value in this block or behind it? */
+bool tamis_i_value_any_from(const tamis_i_pages *p, uint64_t block);
 
 /* load.c: from a disk that has a header.  'repair': leave out what is damaged. */
 tamis_status tamis_i_pages_load(tamis_i_pages *p, bool repair, const char **reason);

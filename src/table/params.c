@@ -41,7 +41,7 @@ static tamis_status params_complete_pages(tamis_table_params *params) {
         params->value_max = TAMIS_TABLE_PAGE_ITEM_MAX;
     bool good = params->capacity <= TAMIS_CAPACITY_MAX &&
                 params->key_max <= TAMIS_TABLE_PAGE_ITEM_MAX &&
-                params->value_max <= TAMIS_TABLE_PAGE_ITEM_MAX && params->stash == 0 &&
+                params->value_max <= TAMIS_TABLE_VALUE_MAX && params->stash == 0 &&
                 params->rebuild_permille == 0 && params->summary == TAMIS_SUMMARY_MULTIPLE &&
                 params->n_levels == 1 && params->string_bits == 0 && params->cells[0] >= 1000 &&
                 params->cells[0] <= 100000 && params->hashes[0] >= 1 && params->hashes[0] <= 64;

@@ -199,7 +199,18 @@ expect 0 "$tamis" table plan --bucket page -n 1M --key-max 16 --value-max 16 --j
 expect_json '36 < d["slow_bytes_per_item"] < 44 and 14 < d["fast_bits_per_item"] < 17'
 expect 0 "$tamis" table plan --bucket page -n 1M
 grep -q '^fast memory' stdout || fail "plan of pages"
-printf 'k\t%01000d\n' 1 >long
+# Values longer than a page, and a key that is too long.
+printf 'k\t%01000d\nlong\t%0100000d\n' 1 2 >long
+expect 0 "$tamis" table put pages.tab long
+printf 'k\nlong\n' >long_keys
+expect 0 "$tamis" table get pages.tab long_keys
+expect_output long
+expect 0 "$tamis" table verify pages.tab
+expect 0 "$tamis" table export pages.tab
+grep -c . stdout >count
+expect 0 "$tamis" table info --json pages.tab
+expect_json "d['count'] == $(cat count)" 'd["file_bytes"] > 100000'
+printf '%0990d\t%0990d\n' 1 2 >long
 expect 2 "$tamis" table put pages.tab long
 expect_message "line 1: key and value together are longer than 1000 bytes"
 

@@ -38,9 +38,10 @@ static bool make(const golden_table_file *file, const char *path) {
     params.hash = file->hash;
     params.seed = file->seed;
     params.seed_high = file->seed_high;
+    params.value_max = file->large ? TABLE_VALUE_ROOM : 0;
     if (tamis_table_create_file(draft, &params, NULL, NULL, &table, NULL) != TAMIS_OK)
         return false;
-    bool good = table_tell(table);
+    bool good = table_tell(table, file->large);
     if (file->killed)
         good = copy(draft, path) && good;
     good = tamis_table_close(table) == TAMIS_OK && good;

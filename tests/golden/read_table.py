@@ -30,6 +30,7 @@ class Table:
         self.data = data
         self.read_header()
         self.taken = {0, 1, 2}
+        self.owned = set()
         root = self.choose_root()
         self.items = {}
         self.leaves = []
@@ -58,6 +59,7 @@ class Table:
         must(xxh3_64(h[:4088]) == u64(h, 4088), "checksum of the header")
         must(u32(h, 16) == 3 and u64(h, 56) == BLOCK and u64(h, 80) == 1, "parameters")
         must(1 <= u64(h, 40) <= 1000 and 1 <= u64(h, 48), "sizes")
+        self.long = u64(h, 48) > 1000
         seed = u64(h, 32)
         self.salt = mix(seed ^ 0x706167657461626C)
         self.hash = (u32(h, 20), seed | u64(h, 608) << 64)
@@ -107,22 +109,38 @@ class Table:
             must(u16(page, 10) + count == used, "bytes of a page")
             at, stop = 16, 16 + u16(page, 10)
             for k in range(count):
+                elsewhere = False
                 if u16(page, 12) != 0:
                     key_size, value_size = u16(page, 12) - 1, u16(page, 14)
                 else:
                     key_size, at = self.size(page, at)
                     code, at = self.size(page, at)
-                    must(code % 2 == 0, "a value elsewhere")
-                    value_size = code // 2
+                    value_size, elsewhere = code // 2, code % 2 == 1
                 key = page[at:at + key_size]
                 value = page[at + key_size:at + key_size + value_size]
                 at += key_size + value_size
+                if elsewhere:
+                    value = self.elsewhere(key, value)
+                    must(value is not None, "a long value")
                 digest = digest_of(self.hash, key)
                 must(first <= digest[0] >> 32 < end, "place of an item")
                 must(page[BLOCK - 1 - k] == digest[0] & 255, "tag of an item")
                 must(key not in self.items, "a key is there twice")
                 self.items[key] = value
             must(at == stop and not any(page[stop:BLOCK - count]), "end of a page")
+
+    def elsewhere(self, key, place):
+        """The value that an item leads to; None if it is not there."""
+        start, size, check = u32(place, 0), u32(place, 4), u64(place, 8)
+        must(self.long and len(place) == 16 and 1000 - len(key) < size <= 1 << 26, "form of a long value")
+        blocks = range(start, start + (size + BLOCK - 1) // BLOCK)
+        value = self.data[start * BLOCK:start * BLOCK + size]
+        if len(value) < size or xxh3_64(value) ^ mix(self.salt + 2 + start & M64) != check:
+            return None
+        must(not self.taken & set(blocks), "a block is taken twice")
+        self.taken |= set(blocks)
+        self.owned |= set(blocks)
+        return value
 
     @staticmethod
     def size(page, at):
@@ -153,6 +171,14 @@ class Table:
                     x = x * 0x9E3779B97F4A7C15 + step & M64
                     bit = (x >> 32) * (64 * n) >> 32
                     must(words[1 + bit // 64] >> bit % 64 & 1, "a filter does not know an item")
+        if self.long:
+            n = u64(self.data, at)
+            words = [u64(self.data, at + 8 * j) for j in range(n + 1)]
+            for w in words:
+                total = mix(total ^ w) + w & M64
+            at += 8 * (n + 1)
+            bits = {64 * j + i for j in range(n) for i in range(64) if words[1 + j] >> i & 1}
+            must(bits == self.owned, "blocks of long values")
         must(at <= (start + blocks) * BLOCK and total == u64(root, 72), "checksum of the filters")
 
     def read_log(self, start, epoch):
@@ -167,8 +193,13 @@ class Table:
             if xxh3_64(log[at + 8:at + size]) ^ mix(self.salt + 1 & M64) != u64(log, at):
                 break
             key = log[at + 32:at + 32 + key_size]
-            if log[at + 26] == 1:
-                self.items[key] = log[at + 32 + key_size:at + 32 + key_size + value_size]
+            value = log[at + 32 + key_size:at + 32 + key_size + value_size]
+            if log[at + 26] == 3:
+                value = self.elsewhere(key, value)
+                if value is None:
+                    break
+            if log[at + 26] in (1, 3):
+                self.items[key] = value
             else:
                 must(log[at + 26] == 2 and key in self.items, "a deletion in the log")
                 del self.items[key]

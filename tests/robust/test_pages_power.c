@@ -19,7 +19,7 @@
 
 #include "hash/hash.h"
 
-enum { SECTOR = 512, PAGE = 4096, IDS = 400, CHANGES = 700, SALT = 1234 };
+enum { SECTOR = 512, PAGE = 4096, IDS = 400, CHANGES = 700, SALT = 1234, VALUE_ROOM = 20000 };
 
 /* -------------------------------------------------------------------------------------------------
  * A disk
@@ -155,6 +155,7 @@ static tamis_i_pages *pages_on(disk *d) {
     tamis_i_pages *p;
     assert_ok(tamis_i_pages_make(NULL, &hasher, &sieve, SALT, &p));
     p->disk = (tamis_i_disk){&disk_ops, d};
+    p->large = true;
     p->most_fresh = 6; /* a root is due every few changes */
     return p;
 }
@@ -176,8 +177,10 @@ static size_t key_of(unsigned id, unsigned char key[24]) {
     return size;
 }
 
-static size_t value_of(uint32_t number, unsigned char value[700]) {
-    const size_t size = number % 7 == 0 ? number % 700 : 8 + number % 40;
+static size_t value_of(uint32_t number, unsigned char value[VALUE_ROOM]) {
+    const size_t size = number % 23 == 0  ? 900 + number % 15000
+                        : number % 7 == 0 ? number % 700
+                                          : 8 + number % 40;
     memset(value, (int)(number % 253), size);
     if (size >= 4)
         memcpy(value, &number, 4);
@@ -194,8 +197,17 @@ static uint64_t state_of(const tamis_i_pages *p) {
     unsigned char buffer[PAGE];
     tamis_i_page_item item;
     uint64_t at = 0, sum = 0;
-    while (tamis_i_pages_next(p, &at, buffer, &item) == TAMIS_OK)
-        sum += weight(item.key, item.key_size, item.value, item.value_size);
+    while (tamis_i_pages_next(p, &at, buffer, &item) == TAMIS_OK) {
+        unsigned char value[VALUE_ROOM];
+        tamis_i_value v;
+        if (item.elsewhere) {
+            assert_true(tamis_i_value_decode(p, &item, &v) && v.size <= sizeof value);
+            assert_ok(tamis_i_value_read(p, &v, value));
+            sum += weight(item.key, item.key_size, value, v.size);
+        } else {
+            sum += weight(item.key, item.key_size, item.value, item.value_size);
+        }
+    }
     return sum;
 }
 
@@ -210,14 +222,14 @@ typedef struct history {
 } history;
 
 static uint64_t item_weight(unsigned id, uint32_t number) {
-    unsigned char key[24], value[700];
+    unsigned char key[24], value[VALUE_ROOM];
     const size_t key_size = key_of(id, key), value_size = value_of(number, value);
     return weight(key, key_size, value, value_size);
 }
 
 /* Make a change, and note what it does. */
 static void change(tamis_i_pages *p, disk *d, history *h, uint64_t *random) {
-    unsigned char key[24], value[700];
+    unsigned char key[24], value[VALUE_ROOM];
     /* Many at first, few in the end: the table grows and shrinks. */
     const bool growing = h->n < CHANGES * 2 / 3;
     const unsigned id = (unsigned)test_random_below(random, IDS);
@@ -239,7 +251,11 @@ static void change(tamis_i_pages *p, disk *d, history *h, uint64_t *random) {
                                         .value = value,
                                         .value_size = (uint16_t)value_size};
         bool found;
-        assert_ok(tamis_i_pages_put(p, &item, &found));
+        if (key_size + value_size > TAMIS_I_PAGE_ITEM_MAX)
+            assert_ok(tamis_i_pages_put_large(p, (tamis_bytes){key, key_size},
+                                              (tamis_bytes){value, value_size}, &found));
+        else
+            assert_ok(tamis_i_pages_put(p, &item, &found));
         assert_int_equal(found, h->number[id] != 0);
         h->number[id] = number + 1;
         next += item_weight(id, number);

@@ -362,6 +362,131 @@ static void test_pages_plan(void **state) {
     assert_status(tamis_table_plan_make(&need, &plan), TAMIS_E_ARGUMENT);
 }
 
+/* Value number i, of any size up to 3 MB. */
+static size_t long_value(uint64_t i, unsigned char *value) {
+    const size_t size = i % 4 == 0 ? 3000000 - (size_t)i : 900 + (size_t)(i * 1237 % 40000);
+    for (size_t j = 0; j < size; j++)
+        value[j] = (unsigned char)(i + j / 7);
+    return size;
+}
+
+static void expect_long(const tamis_table *table, uint64_t i, uint64_t number) {
+    static unsigned char value[3000000], found[3000000];
+    size_t size = 0;
+    assert_ok(tamis_table_get(table, &i, 8, found, sizeof found, &size));
+    assert_int_equal(size, long_value(number, value));
+    assert_memory_equal(found, value, size);
+    assert_ok(tamis_table_get(table, &i, 8, NULL, 0, &size));
+    assert_status(tamis_table_get(table, &i, 8, found, size - 1, &size), TAMIS_E_TOO_LARGE);
+}
+
+static void long_values(tamis_table_io io) {
+    static unsigned char value[3000000];
+    tamis_table_params params = page_params();
+    params.value_max = 3000000;
+    tamis_table_options options = quick_options();
+    options.io = io;
+    tamis_table *table = create_table(&params, &options);
+    const tamis_table_counts before = table_counts(table);
+    for (uint64_t i = 0; i < 60; i++)
+        assert_ok(tamis_table_put(table, &i, 8, value, long_value(i, value), NULL));
+    for (uint64_t i = 0; i < 60; i++)
+        expect_long(table, i, i);
+    assert_int_equal(table_counts(table).change_reads - before.change_reads, 60);
+    /* replaced by longer ones, by short ones, and deleted: the room is used again */
+    for (uint64_t round = 1; round < 4; round++)
+        for (uint64_t i = 0; i < 60; i++)
+            assert_ok(tamis_table_put(table, &i, 8, value, long_value(i + round, value), NULL));
+    for (uint64_t i = 0; i < 20; i++)
+        assert_ok(tamis_table_delete(table, &i, 8));
+    for (uint64_t i = 20; i < 30; i++)
+        assert_ok(tamis_table_put(table, &i, 8, "short", 5, NULL));
+    for (unsigned round = 0; round < 2; round++) { /* closed, and opened again */
+        for (uint64_t i = 30; i < 60; i++)
+            expect_long(table, i, i + 3);
+        const char *reason = "";
+        if (tamis_table_verify(table, NULL, &reason) != TAMIS_OK)
+            fail_msg("%s", reason);
+        assert_ok(tamis_table_close(table));
+        struct stat about;
+        assert_int_equal(stat(path, &about), 0);
+        table = open_table(&options);
+        assert_int_equal(tamis_table_count(table), 40);
+    }
+    uint64_t at = 0, seen = 0;
+    unsigned char key[1000];
+    size_t key_size, size;
+    while (tamis_table_next(table, &at, key, &key_size, value, &size) == TAMIS_OK)
+        seen++;
+    assert_int_equal(seen, 40);
+    assert_status(tamis_table_put(table, "a", 1, value, 3000001, NULL), TAMIS_E_ARGUMENT);
+    assert_status(tamis_table_put(table, value, 990, value, 2000, NULL), TAMIS_E_ARGUMENT);
+    for (uint64_t i = 20; i < 60; i++)
+        assert_ok(tamis_table_delete(table, &i, 8));
+    assert_ok(tamis_table_close(table));
+    struct stat about;
+    assert_int_equal(stat(path, &about), 0);
+    assert_true(about.st_size < 100000);
+}
+
+static void test_long_values_are_elsewhere(void **state) {
+    (void)state;
+    for (unsigned io = TAMIS_TABLE_MAP; io <= TAMIS_TABLE_DIRECT; io++)
+        long_values((tamis_table_io)io);
+    /* not in memory, and not if the table was not made for them */
+    unsigned char value[2000] = {0};
+    tamis_table *table = page_table();
+    assert_status(tamis_table_put(table, "a", 1, value, 2000, NULL), TAMIS_E_ARGUMENT);
+    assert_ok(tamis_table_close(table));
+    tamis_table_params params = page_params();
+    params.value_max = 2000;
+    assert_ok(tamis_table_create(&params, NULL, &table));
+    assert_status(tamis_table_put(table, "a", 1, value, 2000, NULL), TAMIS_E_ARGUMENT);
+    assert_ok(tamis_table_close(table));
+    params.value_max = TAMIS_TABLE_VALUE_MAX + 1;
+    assert_status(tamis_table_create(&params, NULL, &table), TAMIS_E_ARGUMENT);
+}
+
+/* A damaged long value is refused by get and verify; a repair goes on without it. */
+static void test_long_value_damaged_is_told(void **state) {
+    (void)state;
+    unsigned char value[20000], found[20000];
+    tamis_table_params params = page_params();
+    params.value_max = 20000;
+    tamis_table_options options = quick_options();
+    tamis_table *table = create_table(&params, &options);
+    for (uint64_t i = 0; i < 5; i++) {
+        memset(value, (int)(0xa0 + i), sizeof value);
+        assert_ok(tamis_table_put(table, &i, 8, value, sizeof value, NULL));
+    }
+    assert_ok(tamis_table_close(table));
+    FILE *const file = fopen(path, "r+b");
+    assert_non_null(file);
+    int c;
+    while ((c = getc(file)) != EOF && c != 0xa3)
+        continue;
+    assert_int_equal(c, 0xa3);
+    assert_int_equal(fseek(file, 100, SEEK_CUR), 0);
+    assert_int_equal(putc(0xb3, file), 0xb3);
+    fclose(file);
+    const uint64_t hurt = 3, whole = 2;
+    size_t size;
+    const char *reason = "";
+    table = open_table(&options);
+    assert_status(tamis_table_get(table, &hurt, 8, found, sizeof found, &size), TAMIS_E_FORMAT);
+    assert_ok(tamis_table_get(table, &whole, 8, found, sizeof found, &size));
+    assert_status(tamis_table_verify(table, NULL, &reason), TAMIS_E_FORMAT);
+    assert_string_equal(reason, "a long value is damaged");
+    assert_ok(tamis_table_close(table));
+    options.repair = true;
+    table = open_table(&options);
+    assert_int_equal(table_state(table).damaged, 1);
+    assert_int_equal(tamis_table_count(table), 4);
+    assert_status(tamis_table_get(table, &hurt, 8, found, sizeof found, &size), TAMIS_E_NOT_FOUND);
+    assert_ok(tamis_table_verify(table, NULL, &reason));
+    assert_ok(tamis_table_close(table));
+}
+
 /* Batches do what single calls do, in memory, in a file and with slots. */
 static void many_against_single(tamis_table *table) {
     enum { N = 1000 };
@@ -460,6 +585,8 @@ int main(void) {
         cmocka_unit_test(test_pages_header_is_checked),
         cmocka_unit_test(test_pages_plan),
         cmocka_unit_test(test_batches_do_what_single_calls_do),
+        cmocka_unit_test(test_long_values_are_elsewhere),
+        cmocka_unit_test(test_long_value_damaged_is_told),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
