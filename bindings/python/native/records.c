@@ -250,25 +250,41 @@ static PyObject *records_get(const char *at, const native_member *member) {
         return PyFloat_FromDouble(*(const double *)(const void *)at);
     case NATIVE_BOOL:
         return PyBool_FromLong(*(const bool *)at);
-    case NATIVE_PARAMS:
-        return native_to_dict(at, native_params);
-    case NATIVE_TABLE_PARAMS:
-        return native_to_dict(at, native_table_params);
     default:
         return records_array(at, member->type, member->count);
     }
 }
 
+/* Put a value into a dict; the reference to it is taken.  NULL: there was none.  What is left of the dict. */
+static PyObject *records_put(PyObject *dict, const char *name, PyObject *value) {
+    const int failed = value == NULL ? -1 : PyDict_SetItemString(dict, name, value);
+    Py_XDECREF(value);
+    if (!failed)
+        return dict;
+    Py_DECREF(dict);
+    return NULL;
+}
+
+/* A struct that has no other one within. */
+static PyObject *records_flat(const char *record, const native_member *members) {
+    PyObject *dict = PyDict_New();
+    for (const native_member *m = members; dict != NULL && m->name != NULL; m++)
+        dict = records_put(dict, m->name, records_get(record + m->offset, m));
+    return dict;
+}
+
 PyObject *native_to_dict(const void *record, const native_member *members) {
-    PyObject *const dict = PyDict_New();
+    PyObject *dict = PyDict_New();
     for (const native_member *m = members; dict != NULL && m->name != NULL; m++) {
-        PyObject *const value = records_get((const char *)record + m->offset, m);
-        const int failed = value == NULL ? -1 : PyDict_SetItemString(dict, m->name, value);
-        Py_XDECREF(value);
-        if (failed) {
-            Py_DECREF(dict);
-            return NULL;
-        }
+        const char *const at = (const char *)record + m->offset;
+        PyObject *value;
+        if (m->type == NATIVE_PARAMS)
+            value = records_flat(at, native_params);
+        else if (m->type == NATIVE_TABLE_PARAMS)
+            value = records_flat(at, native_table_params);
+        else
+            value = records_get(at, m);
+        dict = records_put(dict, m->name, value);
     }
     return dict;
 }
@@ -319,10 +335,6 @@ static bool records_set(PyObject *value, char *at, const native_member *member) 
         *(bool *)at = truth > 0;
         return truth >= 0;
     }
-    case NATIVE_PARAMS:
-        return native_from_dict(value, at, native_params);
-    case NATIVE_TABLE_PARAMS:
-        return native_from_dict(value, at, native_table_params);
     default:
         return records_set_array(value, at, member);
     }

@@ -85,13 +85,14 @@ static PyObject *table_new(PyObject *target, tamis_table *table) {
     tamis_table_state state;
     tamis_table_state_init(&state);
     PyObject *made = NULL;
-    tamis_status status = tamis_table_info(table, &state);
+    const tamis_status status = tamis_table_info(table, &state);
     if (status != TAMIS_OK)
         native_error(status, NULL);
     else
         made = table_target(target);
     if (made == NULL) {
-        status = tamis_table_close(table); /* there is an error already */
+        const bool closed = tamis_table_close(table) == TAMIS_OK;
+        (void)closed; /* there is an error already */
         return NULL;
     }
     table_object *const self = (table_object *)made;
@@ -343,6 +344,140 @@ static PyObject *table_items(table_object *self, PyObject *args) {
     return NULL;
 }
 
+/* ---- many items ---- */
+
+#define TABLE_CHUNK 64 /* items that are worked on at a time */
+
+/* Keys and values of a chunk, held while the library works without Python's lock. */
+typedef struct table_chunk {
+    size_t n;
+    native_key keys[TABLE_CHUNK], values[TABLE_CHUNK];
+    PyObject *held[TABLE_CHUNK];
+    tamis_table_ask asks[TABLE_CHUNK];
+    tamis_table_item items[TABLE_CHUNK];
+    char room[TABLE_CHUNK][TABLE_ROOM];
+} table_chunk;
+
+static void table_empty(table_chunk *chunk) {
+    for (size_t i = 0; i < chunk->n; i++) {
+        native_key_end(&chunk->keys[i]);
+        native_key_end(&chunk->values[i]);
+        Py_DECREF(chunk->held[i]);
+    }
+    chunk->n = 0;
+}
+
+/* Append a key, or a pair of key and value; the reference is taken. */
+static bool table_append(table_chunk *chunk, PyObject *object, bool is_pair) {
+    const size_t i = chunk->n;
+    PyObject *key = object, *value = NULL;
+    chunk->values[i].owner = NULL;
+    if (is_pair && (!PyTuple_Check(object) || PyTuple_Size(object) != 2)) {
+        PyErr_SetString(PyExc_TypeError, "an item is a tuple of key and value");
+        Py_DECREF(object);
+        return false;
+    }
+    if (is_pair) {
+        key = PyTuple_GetItem(object, 0);
+        value = PyTuple_GetItem(object, 1);
+    }
+    if (!table_key(key, &chunk->keys[i])) {
+        Py_DECREF(object);
+        return false;
+    }
+    if (is_pair && !table_value(value, &chunk->values[i])) {
+        native_key_end(&chunk->keys[i]);
+        Py_DECREF(object);
+        return false;
+    }
+    chunk->held[i] = object;
+    chunk->n++;
+    return true;
+}
+
+static bool table_get_chunk(table_object *self, table_chunk *chunk, PyObject *list) {
+    for (size_t i = 0; i < chunk->n; i++)
+        chunk->asks[i] = (tamis_table_ask){.key = chunk->keys[i].data,
+                                           .key_size = chunk->keys[i].size,
+                                           .value = chunk->room[i],
+                                           .room = TABLE_ROOM};
+    PyThreadState *const saved = table_begin(self);
+    if (saved == NULL)
+        return false;
+    const tamis_status status = tamis_table_get_many(self->table, chunk->asks, chunk->n, NULL);
+    table_end(self, saved);
+    if (status != TAMIS_OK && status != TAMIS_E_ARGUMENT) {
+        native_error(status, NULL);
+        return false;
+    }
+    bool fine = true;
+    for (size_t i = 0; fine && i < chunk->n; i++) {
+        PyObject *value = Py_None; /* also for a key that is too long to be there */
+        if (chunk->asks[i].status == TAMIS_OK)
+            value =
+                PyBytes_FromStringAndSize(chunk->room[i], (Py_ssize_t)chunk->asks[i].value_size);
+        else
+            Py_INCREF(value);
+        fine = value != NULL && PyList_Append(list, value) == 0;
+        Py_XDECREF(value);
+    }
+    return fine;
+}
+
+static bool table_put_chunk(table_object *self, table_chunk *chunk) {
+    for (size_t i = 0; i < chunk->n; i++)
+        chunk->items[i] = (tamis_table_item){chunk->keys[i].data, chunk->keys[i].size,
+                                             chunk->values[i].data, chunk->values[i].size};
+    PyThreadState *const saved = table_begin(self);
+    if (saved == NULL)
+        return false;
+    const tamis_status status = tamis_table_put_many(self->table, chunk->items, chunk->n, NULL);
+    table_end(self, saved);
+    if (status != TAMIS_OK)
+        native_error(status, NULL);
+    return status == TAMIS_OK;
+}
+
+/* All keys of an iterable, or with list NULL all pairs. */
+static bool table_many(table_object *self, PyObject *from, PyObject *list) {
+    PyObject *const iterator = PyObject_GetIter(from);
+    table_chunk *const chunk = iterator == NULL ? NULL : PyMem_Malloc(sizeof *chunk);
+    bool fine = chunk != NULL;
+    if (iterator != NULL && chunk == NULL)
+        PyErr_NoMemory();
+    PyObject *object = NULL;
+    if (fine)
+        chunk->n = 0;
+    do {
+        object = fine ? PyIter_Next(iterator) : NULL;
+        fine = fine &&
+               (object == NULL ? !PyErr_Occurred() : table_append(chunk, object, list == NULL));
+        if (fine && chunk->n > 0 && (object == NULL || chunk->n == TABLE_CHUNK)) {
+            fine = list != NULL ? table_get_chunk(self, chunk, list) : table_put_chunk(self, chunk);
+            table_empty(chunk);
+        }
+    } while (fine && object != NULL);
+    if (chunk != NULL)
+        table_empty(chunk);
+    PyMem_Free(chunk);
+    Py_XDECREF(iterator);
+    return fine;
+}
+
+static PyObject *table_get_many(table_object *self, PyObject *keys) {
+    PyObject *const list = PyList_New(0);
+    if (list == NULL || (table_ready(self) && table_many(self, keys, list)))
+        return list;
+    Py_DECREF(list);
+    return NULL;
+}
+
+static PyObject *table_put_many(table_object *self, PyObject *pairs) {
+    if (!table_ready(self) || !table_many(self, pairs, NULL))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 /* ---- the whole ---- */
 
 static PyObject *table_sync(table_object *self, PyObject *nothing) {
@@ -419,6 +554,14 @@ static PyObject *table_plan(PyObject *module, PyObject *dict) {
 static PyMethodDef table_methods[] = {
     {"get", NATIVE_METHOD(table_get), METH_FASTCALL,
      "get(key, default=None)\n\nThe value of a key, as bytes; 'default' if it is not there."},
+    {"get_many", NATIVE_METHOD(table_get_many), METH_O,
+     "get_many(keys)\n\n"
+     "The values of many keys, as a list; None where there is none.  Pages are fetched at the same "
+     "time."},
+    {"put_many", NATIVE_METHOD(table_put_many), METH_O,
+     "put_many(pairs)\n\n"
+     "Store pairs of key and value, tuples, in order.  What comes before one that cannot be stored "
+     "may be in."},
     {"close", NATIVE_METHOD(table_close), METH_NOARGS,
      "close()\n\nWrite the summary to the file, so that it opens quickly, and free the memory."},
     {"sync", NATIVE_METHOD(table_sync), METH_NOARGS,
