@@ -22,6 +22,7 @@ import dask
 from dask.delayed import Delayed
 
 from . import _native
+from ._errors import UnsupportedError
 from ._plans import Params, abilities, plan
 from ._sets import Filter
 
@@ -114,6 +115,20 @@ def _threads() -> int:
         return 4
 
 
+def _plan(n: Optional[int], fpr: Optional[float], needs: Any) -> Params:
+    """The smallest set, or blocked-bloom if it is hardly larger: it is merged at the speed of memory, a line-set by
+    140 ns per key."""
+    best = plan(n, fpr, merges=True, **needs)
+    if "kind" not in needs and "count" not in abilities(best.kind):
+        try:
+            quick = plan(n, fpr, merges=True, kind="blocked-bloom", **needs)
+        except UnsupportedError:
+            return best.params
+        if quick.bytes <= 1.25 * best.bytes:
+            return quick.params
+    return best.params
+
+
 def build(collection: Any, n: Optional[int] = None, fpr: Optional[float] = None, *, column: Optional[str] = None,
           lanes: Optional[int] = None, split_every: int = 4, seed: int = 0, params: Optional[Params] = None,
           **needs: Any) -> Delayed:
@@ -125,7 +140,7 @@ def build(collection: Any, n: Optional[int] = None, fpr: Optional[float] = None,
     'needs' as for plan().
     """
     if params is None:
-        params = plan(n, fpr, merges=True, **needs).params
+        params = _plan(n, fpr, needs)
     # The seed is drawn here, so that all workers, also those that repeat a task, have the same.
     params = Filter(params=params).params if not (seed or params.seed) else Params(
         params.kind, params.capacity, seed or params.seed, params.stash, params.values, params.hash)
