@@ -1,6 +1,6 @@
 """bench.py - what calls of the Python module cost, beside Python's set, C and an older module, in one run
 
-    python3 bench.py [--keys N] [--c PROGRAM] [--older FOLDER]
+    python3 bench.py [--keys N] [--c PROGRAM] [--older FOLDER] [--svg FILE]
 
 PROGRAM is bench.c, compiled and linked with the library.  FOLDER has another tamis, which TAMIS_LIBRARY may tell its
 library.  The times are nanoseconds per key, the best of several runs, with N keys (a million) in the set.
@@ -10,6 +10,7 @@ SPDX-License-Identifier: MIT
 import argparse
 import array
 import json
+import math
 import os
 import subprocess
 import sys
@@ -94,7 +95,7 @@ def python_set(n, words):
 def threads(tamis, n):
     """Keys per second of one and of two threads in a shared set."""
     out = {}
-    parts = [array.array("Q", range(i * n, (i + 1) * n)) for i in range(2)]
+    parts = [memoryview(array.array("Q", range(i * n, (i + 1) * n))) for i in range(2)]
     for needs in ({}, {"deletes": True}):
         f = tamis.SharedFilter(2 * n, FPR, threads=2, seed=1, **needs)
         for op in ("update", "count_many"):
@@ -115,11 +116,37 @@ def threads(tamis, n):
     return out
 
 
+SHOWN = ("one str add", "one str in", "one int in", "list of str add", "list of str in", "list of int in",
+         "numpy uint64 add", "numpy uint64 in")
+
+
+def picture(path, columns):
+    """Bars on a logarithmic scale, as SVG."""
+    colours, height, left, scale = ("#1b6ca8", "#b0b0b0", "#d98e04", "#444444"), 14, 150, 150
+    rows, y = [], 34
+    for name in SHOWN:
+        rows.append(f'<text x="{left - 8}" y="{y + height}" text-anchor="end">{name}</text>')
+        for (_, values), colour in zip(columns, colours):
+            if name in values:
+                width = max(2, scale * math.log10(values[name] / 2))
+                rows.append(f'<rect x="{left}" y="{y}" width="{width:.0f}" height="{height - 3}" fill="{colour}"/>'
+                            f'<text x="{left + width + 4:.0f}" y="{y + height - 4}">{values[name]:.0f}</text>')
+                y += height
+        y += 10
+    for i, (title, _) in enumerate(columns):
+        rows.append(f'<rect x="{left + i * 130}" y="8" width="12" height="12" fill="{colours[i]}"/>'
+                    f'<text x="{left + 16 + i * 130}" y="18">{title}</text>')
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + 560}" height="{y}" font-family="sans-serif" '
+                   f'font-size="11"><rect width="100%" height="100%" fill="white"/>\n' + "\n".join(rows) + "\n</svg>\n")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--keys", type=int, default=1_000_000)
     parser.add_argument("--c")
     parser.add_argument("--older")
+    parser.add_argument("--svg", help="draw a picture")
     parser.add_argument("--only-old", action="store_true")
     options = parser.parse_args()
     n = options.keys
@@ -147,6 +174,8 @@ def main():
     for name, took in mine.items():
         others = "".join(f"{x[name]:8.1f}" if name in x else f"{'-':>8}" for x in (older, plain, c))
         print(f"{name:34}{took:8.1f}{others}")
+    if options.svg:
+        picture(options.svg, [("tamis", mine), ("ctypes, before", older), ("Python's set", plain), ("C", c)])
     for name, (alone, together) in threads(tamis, n * 4).items():
         print(f"shared, {name:26}{alone:8.1f} one thread{together:8.1f} two threads{alone / together:8.2f} times")
 
