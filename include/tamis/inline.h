@@ -73,21 +73,25 @@ extern "C" {
 #define TAMIS_LENS_RANK_STRIDE  1 /* bits of a bucket, and where its parts begin */
 #define TAMIS_LENS_RANK_HIGHER  2
 #define TAMIS_LENS_RANK_SLOTS   3
-#define TAMIS_LENS_RANK_END     4 /* slots of a bucket */
+#define TAMIS_LENS_RANK_NEAR    4 /* slots of a bucket, at most 64 */
 #define TAMIS_LENS_RANK_WIDTH   5 /* bits of a slot */
 #define TAMIS_LENS_RANK_BITS    6 /* of these, the fingerprint's */
 
 /* Do not touch the members: they are for the functions below. */
 typedef struct tamis_lens {
     uint32_t version, form;
+    uint32_t word_form,
+        reserved; /* the form, if integers are hashed by AES, or else TAMIS_LENS_CALLS */
     uint64_t *table;
-    uint64_t *state;       /* [0] keys, [1] of these in the stash */
-    const uint64_t *grown; /* not 0: the filter is a series */
-    uint64_t n;            /* lines, blocks or buckets */
+    uint64_t *state;             /* [0] keys, [1] of these in the stash */
+    const uint64_t *grown;       /* not 0: the filter is a series */
+    const uint64_t *const *away; /* not 0: it is one, or keys are in the stash */
+    uint64_t n;                  /* lines, blocks or buckets */
     uint64_t value[8];
     const uint32_t *inverse; /* tables of the library, by form */
-    const uint16_t *splits;
-    const uint64_t *repeat;
+    const uint16_t *splits;  /* of this filter */
+    const uint64_t
+        *repeat; /* by length: ones that far apart, from the top; at 64, the bits before them */
     const uint64_t *below;
     const uint32_t *factors;
     const uint32_t *used;
@@ -96,8 +100,7 @@ typedef struct tamis_lens {
     bool (*contains)(const tamis_filter *filter, tamis_digest digest);
     tamis_status (*insert)(tamis_filter *filter, tamis_digest digest, bool *added);
     tamis_status (*remove)(tamis_filter *filter, tamis_digest digest);
-    uint64_t is_aes;      /* 1: integers are hashed by AES, under these keys */
-    uint64_t keys[11][2]; /* of the rounds; the first with what belongs to eight bytes */
+    uint64_t keys[11][2]; /* of the rounds of AES; the first with what belongs to eight bytes */
 } tamis_lens;
 
 /* Take a lens to read a filter, or to read and change it.  'version' is TAMIS_LENS_VERSION.
@@ -115,7 +118,7 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_lens_write(tamis_filter *filter, u
  * A table is read as the bytes of 64-bit words, which on this machine are in the order of bits.  Every
  * function leaves to the library what is not the common case.  The library's own calls for one key are
  * compiled from the same lines.  What is here has no contract of its own: use the functions at the end.
- * 'grown' is whether the filter is a series by now.
+ * 'grown' is whether the filter is a series by now, 'away' whether it is one or has keys in its stash.
  */
 #ifdef TAMIS_LENS_ANY_X86
 
@@ -127,6 +130,9 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_lens_write(tamis_filter *filter, u
 #define TAMIS_LENS_RARE(condition) __builtin_expect(!!(condition), 0)
 
 __extension__ typedef unsigned __int128 tamis_lens_u128;
+
+/* The answer of a lookup that is left to the library; the others are 0 and 1. */
+#define TAMIS_LENS_ASK 2u
 
 /* ---- digests of integers ---- */
 
@@ -181,86 +187,85 @@ TAMIS_LENS_FAST tamis_lens_place tamis_lens_line_of(const tamis_lens *lens, uint
     return place;
 }
 
-/* A line as one home sees it. */
+/* A line as one home sees it.  Numbers are words, so that none has to be extended to be an index. */
 typedef struct tamis_lens_run {
     uint64_t ones;     /* the ends, after a one */
-    unsigned n;        /* entries */
-    unsigned start;    /* of the run, or where it would be */
-    unsigned entries;  /* of the run; if the home has none, any number */
-    unsigned r, longs; /* bits of an entry; the first 'longs' have one more */
-    unsigned bits;     /* of all; of a set not filled in */
-    unsigned length;   /* bits of an entry of the run */
-    unsigned top;      /* the bit where the fingerprints of the run end */
+    uint64_t n;        /* entries; 0 or more than 62: not known, and the length is 0 or 1 */
+    uint64_t start;    /* of the run, or where it would be */
+    uint64_t entries;  /* of the run; 0 if the home has none */
+    uint64_t r, longs; /* bits of an entry; the first 'longs' have one more */
+    uint64_t bits;     /* of all; of a set not filled in */
+    uint64_t length;   /* bits of an entry of the run */
+    uint64_t down;     /* bits from the top of the line to the run */
 } tamis_lens_run;
 
 /* How a set's n entries share its room: the bits of each, and below that one more than those left. */
-TAMIS_LENS_FAST unsigned tamis_lens_line_split(const tamis_lens *lens, unsigned n) {
-    const unsigned split = lens->splits[n], cap = (unsigned)lens->value[TAMIS_LENS_LINE_CAP];
-    return split < cap ? split : cap;
+TAMIS_LENS_FAST uint64_t tamis_lens_line_split(const tamis_lens *lens, uint64_t n) {
+    return lens->splits[n];
 }
 
 /* The last end before entry 'split' % 256: where long entries stop. */
-TAMIS_LENS_FAST unsigned tamis_lens_line_longs(uint64_t ones, unsigned split) {
-    return 63 ^ (unsigned)_lzcnt_u64(_bzhi_u64(ones, split));
+TAMIS_LENS_FAST uint64_t tamis_lens_line_longs(uint64_t ones, uint64_t split) {
+    return 63 ^ _lzcnt_u64(_bzhi_u64(ones, (unsigned)split));
 }
 
-/* False: the line has no entries, or too many for this. */
-TAMIS_LENS_FAST bool tamis_lens_line_see(const tamis_lens *lens, const uint64_t *words,
-                                         unsigned home, bool set, tamis_lens_run *run) {
+/* No branch is in here: which way it goes would be known only when the line has come from memory. */
+TAMIS_LENS_FAST tamis_lens_run tamis_lens_line_see(const tamis_lens *lens, const uint64_t *words,
+                                                   unsigned home, bool set) {
     const uint64_t homes = words[0], ones = words[1] << 1 | 1;
-    const unsigned runs = (unsigned)_mm_popcnt_u64(homes),
-                   before = (unsigned)_mm_popcnt_u64(_bzhi_u64(homes, home));
-    const unsigned n = (unsigned)_tzcnt_u64(_pdep_u64((uint64_t)1 << (runs & 63), ones));
-    if (TAMIS_LENS_RARE(n - 1 > 61))
-        return false;
-    const unsigned start = (unsigned)_tzcnt_u64(_pdep_u64((uint64_t)1 << before, ones));
-    run->ones = ones;
-    run->n = n;
-    run->start = start;
-    run->entries = (unsigned)_tzcnt_u64(_blsr_u64(ones >> (start & 63)));
+    const uint64_t both = _pdep_u64((uint64_t)3 << _mm_popcnt_u64(_bzhi_u64(homes, home)), ones);
+    const uint64_t runs = (uint64_t)_mm_popcnt_u64(homes);
+    tamis_lens_run run;
+    run.ones = ones;
+    run.start = _tzcnt_u64(both);
+    run.entries = ((63 ^ _lzcnt_u64(both)) - run.start) * (homes >> home & 1);
+    run.n = _tzcnt_u64(_pdep_u64((uint64_t)1 << (runs & 63), ones));
     if (set) {
-        const unsigned split = tamis_lens_line_split(lens, n);
-        run->r = split >> 8;
-        run->longs = tamis_lens_line_longs(ones, split);
-        run->bits = 0;
+        const uint64_t split = tamis_lens_line_split(lens, run.n);
+        run.r = split >> 8;
+        run.longs = tamis_lens_line_longs(ones, split);
+        run.bits = 0;
     } else {
-        run->bits = (unsigned)(words[7] >> 55);
-        run->r = run->bits * lens->inverse[n] >> 20;
-        run->longs = run->bits - run->r * n;
+        run.bits = words[7] >> 55;
+        run.r = run.bits * lens->inverse[run.n] >> 20;
+        run.longs = run.bits - run.r * run.n;
     }
-    run->length = run->r + (start < run->longs);
-    run->top = (set ? 512u : 503u) - start * run->r - (start < run->longs ? start : run->longs);
-    return true;
+    const uint64_t is_long = 0 - (uint64_t)(run.start < run.longs);
+    run.length = run.r - is_long;
+    run.down = run.start * run.length + (run.longs & ~is_long) + (set ? 0 : 9);
+    return run;
 }
 
-/* The highest bit of the lowest fingerprint that matches, and perhaps of others above it; bit 0 is the lowest
- * of the run.  The run has 'bits' <= 57 bits. */
+/* The highest bit of the lowest fingerprint that matches, and perhaps of others above it; bit 63 is the
+ * highest of the run, which has 'bits' <= 57 bits.  What follows the run matches nothing. */
 TAMIS_LENS_FAST uint64_t tamis_lens_line_hits(const tamis_lens *lens, const uint64_t *words,
-                                              const tamis_lens_run *run, unsigned bits,
+                                              const tamis_lens_run *run, uint64_t bits,
                                               uint64_t fingerprint) {
     const uint64_t ones = lens->repeat[run->length];
-    uint64_t
-        window; /* the eight bytes that end with the run, or after it; for no bits, any shift will do */
-    memcpy(&window, (const unsigned char *)words + (run->top + 7) / 8 - 8, sizeof window);
-    window >>= (0 - (((0 - run->top) & 7) + bits)) & 63;
-    const uint64_t x = window ^ (fingerprint >> ((0 - run->length) & 63)) * ones;
-    return (x - ones) & ~x & _bzhi_u64(ones, bits) << ((run->length - 1) & 63);
+    uint64_t window; /* the eight bytes that end with the run's first entry, or after it */
+    memcpy(&window, (const unsigned char *)words + 56 - run->down / 8, sizeof window);
+    const uint64_t x =
+        (window << run->down % 8 ^ (fingerprint >> ((0 - run->length) & 63)) * ones) |
+        ~(uint64_t)0 >> bits;
+    return (x - ones) & ~x & lens->repeat[64 + run->length];
 }
 
-TAMIS_LENS_FAST bool tamis_lens_line_has(const tamis_lens *lens, tamis_digest digest, bool set,
-                                         bool grown) {
-    const tamis_lens_place place = tamis_lens_line_of(lens, digest.lo);
-    if (TAMIS_LENS_RARE(grown || lens->state[1] != 0))
-        return lens->contains(lens->filter, digest);
-    if ((place.words[0] >> place.home & 1) == 0)
-        return false;
-    tamis_lens_run run;
-    if (TAMIS_LENS_RARE(!tamis_lens_line_see(lens, place.words, place.home, set, &run)))
-        return lens->contains(lens->filter, digest);
-    const unsigned bits = run.entries * run.length;
-    if (TAMIS_LENS_RARE(bits > TAMIS_LENS_WINDOW))
-        return lens->contains(lens->filter, digest);
-    return tamis_lens_line_hits(lens, place.words, &run, bits, digest.hi) != 0;
+/* A line of 1 to 62 entries, of 2 bits or more. */
+TAMIS_LENS_FAST bool tamis_lens_line_ok(const tamis_lens *lens, const tamis_lens_run *run) {
+    return lens->repeat[run->length] != 0;
+}
+
+TAMIS_LENS_FAST unsigned tamis_lens_line_has(const tamis_lens *lens, uint64_t lo, uint64_t hi,
+                                             bool set, bool away) {
+    const tamis_lens_place place = tamis_lens_line_of(lens, lo);
+    if (TAMIS_LENS_RARE(away))
+        return TAMIS_LENS_ASK;
+    const tamis_lens_run run = tamis_lens_line_see(lens, place.words, place.home, set);
+    const uint64_t bits = run.entries * run.length;
+    if (TAMIS_LENS_RARE(!tamis_lens_line_ok(lens, &run)) ||
+        TAMIS_LENS_RARE(bits > TAMIS_LENS_WINDOW))
+        return TAMIS_LENS_ASK;
+    return tamis_lens_line_hits(lens, place.words, &run, bits, hi) != 0;
 }
 
 /* The bits of a line below bit m: row m % 8 of a table has m ones and then zeros from byte 64 - m / 8 on. */
@@ -275,15 +280,13 @@ TAMIS_LENS_FAST const __m256i *tamis_lens_line_below(const tamis_lens *lens, uns
  * overwritten: they go down too, below the entry after the last. */
 TAMIS_LENS_FAST bool tamis_lens_line_add(const tamis_lens *lens, uint64_t *words, unsigned home,
                                          uint64_t fingerprint, bool set) {
-    tamis_lens_run run;
-    if (TAMIS_LENS_RARE(!tamis_lens_line_see(lens, words, home, set, &run) ||
-                        run.n >= lens->value[TAMIS_LENS_LINE_MOST]))
-        return false;
+    const tamis_lens_run run = tamis_lens_line_see(lens, words, home, set);
     const uint64_t homes = words[0], hit = homes >> home & 1;
-    const unsigned n = run.n + 1, start = run.start,
-                   in_run = run.entries & (0 - (unsigned)hit) /* no branch: half are empty */;
-    const unsigned run_bits = in_run * run.length;
-    if (TAMIS_LENS_RARE(run_bits > TAMIS_LENS_WINDOW ||
+    const unsigned n = (unsigned)run.n + 1, start = (unsigned)run.start;
+    const uint64_t run_bits = run.entries * run.length;
+    if (TAMIS_LENS_RARE(!tamis_lens_line_ok(lens, &run) ||
+                        run.n >= lens->value[TAMIS_LENS_LINE_MOST] ||
+                        run_bits > TAMIS_LENS_WINDOW ||
                         tamis_lens_line_hits(lens, words, &run, run_bits, fingerprint) != 0))
         return false;
     const uint64_t old = run.ones >> 1, lower = _bzhi_u64(old, start);
@@ -291,7 +294,7 @@ TAMIS_LENS_FAST bool tamis_lens_line_add(const tamis_lens *lens, uint64_t *words
                    mask = _bzhi_u64(~(uint64_t)0, n);
     unsigned is_long;
     if (set) {
-        const unsigned split = tamis_lens_line_split(lens, n),
+        const uint64_t split = tamis_lens_line_split(lens, n),
                        longs = tamis_lens_line_longs(ends << 1 | 1, split);
         is_long = start < longs;
         if (split >> 8 != run.r || longs - is_long != run.longs)
@@ -299,13 +302,14 @@ TAMIS_LENS_FAST bool tamis_lens_line_add(const tamis_lens *lens, uint64_t *words
     } else {
         const unsigned room = 503u - 64u - n,
                        most = (unsigned)lens->value[TAMIS_LENS_LINE_CAP] >> 8;
-        const unsigned more = run.bits + run.r;
+        const unsigned more = (unsigned)(run.bits + run.r);
         is_long = (start < run.longs) |
                   ((unsigned)(hit ^ 1) & (start == run.longs) & (run.r < most) & (more < room));
         if (more + is_long > room)
             return false;
     }
-    const unsigned length = run.r + is_long, end = run.top, byte = (end + 7) / 8;
+    const unsigned length = (unsigned)run.r + is_long, end = 512 - (unsigned)run.down,
+                   byte = (end + 7) / 8;
     const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)words),
                   high = _mm256_loadu_si256((const __m256i *)(const void *)(words + 4));
     const __m256i turned_low = _mm256_permute4x64_epi64(low, 0x39),
@@ -342,21 +346,20 @@ TAMIS_LENS_FAST bool tamis_lens_line_add(const tamis_lens *lens, uint64_t *words
 /* Take the lowest of the entries with this fingerprint away.  False: nothing was changed. */
 TAMIS_LENS_FAST bool tamis_lens_line_drop(const tamis_lens *lens, uint64_t *words, unsigned home,
                                           uint64_t fingerprint) {
-    tamis_lens_run run;
+    const tamis_lens_run run = tamis_lens_line_see(lens, words, home, false);
     const uint64_t homes = words[0];
-    if (TAMIS_LENS_RARE((homes >> home & 1) == 0 ||
-                        !tamis_lens_line_see(lens, words, home, false, &run)))
-        return false;
-    const unsigned n = run.n, in_run = run.entries, bits = in_run * run.length;
-    if (TAMIS_LENS_RARE(bits > TAMIS_LENS_WINDOW))
+    const unsigned n = (unsigned)run.n;
+    const uint64_t bits = run.entries * run.length;
+    if (TAMIS_LENS_RARE(!tamis_lens_line_ok(lens, &run) || bits > TAMIS_LENS_WINDOW))
         return false;
     const uint64_t hits = tamis_lens_line_hits(lens, words, &run, bits, fingerprint);
     if (TAMIS_LENS_RARE(hits == 0))
         return false;
-    const unsigned end = run.top - bits + (unsigned)_tzcnt_u64(hits) + 1, length = run.length;
-    const uint64_t old = run.ones >> 1, lower = _bzhi_u64(old, run.start);
+    const unsigned end = 512 - 63 + (unsigned)(_tzcnt_u64(hits) - run.down),
+                   length = (unsigned)run.length;
+    const uint64_t old = run.ones >> 1, lower = _bzhi_u64(old, (unsigned)run.start);
     const uint64_t ends =
-        _bzhi_u64(lower | (old >> 1 & ~_bzhi_u64(~(uint64_t)0, run.start)), n - 1);
+        _bzhi_u64(lower | (old >> 1 & ~_bzhi_u64(~(uint64_t)0, (unsigned)run.start)), n - 1);
     /* Without homes and ends, what is below the entry goes up. */
     const __m256i whole = _mm256_loadu_si256((const __m256i *)(const void *)words),
                   high = _mm256_loadu_si256((const __m256i *)(const void *)(words + 4));
@@ -380,26 +383,25 @@ TAMIS_LENS_FAST bool tamis_lens_line_drop(const tamis_lens *lens, uint64_t *word
     _mm256_storeu_si256((__m256i *)(void *)(words + 4),
                         _mm256_or_si256(_mm256_andnot_si256(over_high, high),
                                         _mm256_and_si256(over_high, moved_high)));
-    words[0] = in_run == 1 ? homes & ~((uint64_t)1 << home) : homes;
+    words[0] = run.entries == 1 ? homes & ~((uint64_t)1 << home) : homes;
     words[1] |= ends;
     words[7] -= (uint64_t)length << 55;
     return true;
 }
 
 TAMIS_LENS_FAST bool tamis_lens_line_insert(tamis_lens *lens, tamis_digest digest, bool set,
-                                            bool grown) {
+                                            bool away) {
     const tamis_lens_place place = tamis_lens_line_of(lens, digest.lo);
-    if (TAMIS_LENS_RARE(grown || lens->state[1] != 0) ||
+    if (TAMIS_LENS_RARE(away) ||
         !tamis_lens_line_add(lens, place.words, place.home, digest.hi, set))
         return false;
     lens->state[0]++;
     return true;
 }
 
-TAMIS_LENS_FAST bool tamis_lens_line_remove(tamis_lens *lens, tamis_digest digest, bool grown) {
+TAMIS_LENS_FAST bool tamis_lens_line_remove(tamis_lens *lens, tamis_digest digest, bool away) {
     const tamis_lens_place place = tamis_lens_line_of(lens, digest.lo);
-    if (TAMIS_LENS_RARE(grown || lens->state[1] != 0) ||
-        !tamis_lens_line_drop(lens, place.words, place.home, digest.hi))
+    if (TAMIS_LENS_RARE(away) || !tamis_lens_line_drop(lens, place.words, place.home, digest.hi))
         return false;
     lens->state[0]--;
     return true;
@@ -445,12 +447,11 @@ TAMIS_LENS_FAST bool tamis_lens_block_has(const tamis_lens *lens, const uint64_t
     return _mm256_testz_si256(lacks, lacks) != 0;
 }
 
-TAMIS_LENS_FAST bool tamis_lens_block_has_digest(const tamis_lens *lens, tamis_digest digest,
-                                                 bool grown) {
-    if (TAMIS_LENS_RARE(grown))
-        return lens->contains(lens->filter, digest);
-    return tamis_lens_block_has(lens, tamis_lens_block_of(lens, digest.lo),
-                                _mm_set_epi64x((long long)digest.hi, 0));
+/* The hash stays in its register. */
+TAMIS_LENS_AES bool tamis_lens_block_has_u64(const tamis_lens *lens, uint64_t key) {
+    const __m128i hash = tamis_lens_aes(lens, key);
+    return tamis_lens_block_has(lens, tamis_lens_block_of(lens, (uint64_t)_mm_cvtsi128_si64(hash)),
+                                hash);
 }
 
 /* ---- rank ---- */
@@ -468,71 +469,93 @@ TAMIS_LENS_FAST uint64_t tamis_lens_word(const uint64_t *table, uint64_t at) {
     return w[0] >> at % 64 | w[1] << 1 << (63 - at % 64);
 }
 
-TAMIS_LENS_FAST bool tamis_lens_rank_has(const tamis_lens *lens, tamis_digest digest, bool grown) {
+/* A slot, and whether its fingerprint is the key's. */
+TAMIS_LENS_FAST bool tamis_lens_rank_in(const tamis_lens *lens, uint64_t slots, uint64_t s,
+                                        uint64_t hi) {
     const uint64_t *const v = lens->value;
-    const tamis_lens_u128 product = (tamis_lens_u128)digest.lo * lens->n;
+    return _bzhi_u64(tamis_lens_bits(lens->table, slots + s * v[TAMIS_LENS_RANK_WIDTH]) ^ hi,
+                     (unsigned)v[TAMIS_LENS_RANK_BITS]) == 0;
+}
+
+/* Two slots of the chain without a branch, for which way it goes would be known only when the bucket has come
+ * from memory.  Left to the library: a slot that is not among the first 64 of the bucket itself, and a chain
+ * that is longer, if the key was not found. */
+TAMIS_LENS_FAST unsigned tamis_lens_rank_has(const tamis_lens *lens, uint64_t lo, uint64_t hi,
+                                             bool away) {
+    const uint64_t *const v = lens->value;
+    const tamis_lens_u128 product = (tamis_lens_u128)lo * lens->n;
     const uint64_t at = (uint64_t)(product >> 64) * v[TAMIS_LENS_RANK_STRIDE];
     const unsigned homes = (unsigned)v[TAMIS_LENS_RANK_HOMES],
                    home = (unsigned)((tamis_lens_u128)(uint64_t)product * homes >> 64);
-    if (TAMIS_LENS_RARE(grown || lens->state[1] != 0))
-        return lens->contains(lens->filter, digest);
-    const uint64_t base = _bzhi_u64(tamis_lens_word(lens->table, at), homes);
-    if ((base >> home & 1) == 0)
-        return false;
-    const uint64_t higher = at + v[TAMIS_LENS_RANK_HIGHER], slots = at + v[TAMIS_LENS_RANK_SLOTS];
-    uint64_t s = (uint64_t)_mm_popcnt_u64(_bzhi_u64(base, home));
-    /* Slots that follow lie behind slot s, or something is wrong with this table. */
-    while (s < v[TAMIS_LENS_RANK_END]) {
-        const uint64_t slot = tamis_lens_bits(lens->table, slots + s * v[TAMIS_LENS_RANK_WIDTH]);
-        const bool found = _bzhi_u64(slot ^ digest.hi, (unsigned)v[TAMIS_LENS_RANK_BITS]) == 0;
-        if ((tamis_lens_bits(lens->table, higher + s) & 1) == 0)
-            return found;
-        if (found)
-            return true;
-        const uint64_t before =
-            s < 64 ? _bzhi_u64(tamis_lens_word(lens->table, higher), (unsigned)s) : 0;
-        const uint64_t next = (uint64_t)(_mm_popcnt_u64(base) + _mm_popcnt_u64(before));
-        if (TAMIS_LENS_RARE(next <= s || s >= 64))
-            break;
-        s = next;
-    }
-    return lens->contains(lens->filter, digest);
+    if (TAMIS_LENS_RARE(away))
+        return TAMIS_LENS_ASK;
+    const uint64_t base = _bzhi_u64(tamis_lens_word(lens->table, at), homes),
+                   higher = tamis_lens_word(lens->table, at + v[TAMIS_LENS_RANK_HIGHER]),
+                   slots = at + v[TAMIS_LENS_RANK_SLOTS];
+    const uint64_t hit = base >> home & 1, one = (uint64_t)_mm_popcnt_u64(_bzhi_u64(base, home)),
+                   goes_on = higher >> one & hit,
+                   next = (uint64_t)(_mm_popcnt_u64(base) +
+                                     _mm_popcnt_u64(_bzhi_u64(higher, (unsigned)one))),
+                   two = one + (next - one) * goes_on; /* of a chain of one slot, that one again */
+    if (TAMIS_LENS_RARE(two >= v[TAMIS_LENS_RANK_NEAR]))
+        return TAMIS_LENS_ASK;
+    const unsigned found = (unsigned)((hit & tamis_lens_rank_in(lens, slots, one, hi)) |
+                                      (goes_on & tamis_lens_rank_in(lens, slots, two, hi)));
+    if (TAMIS_LENS_RARE((higher >> two & goes_on) > found))
+        return TAMIS_LENS_ASK;
+    return found;
 }
 
+#endif
+
+/* All of it is compiled into the caller.  A digest that is passed in two registers and read as a vector goes
+ * through memory by two writes and one read, which has to wait until the writes are done, and these for
+ * everything before them: calls would then no longer overlap. */
+#if defined(__GNUC__)
+#define TAMIS_LENS_HERE __attribute__((always_inline)) static inline
+#else
+#define TAMIS_LENS_HERE static inline
 #endif
 
 /* -------------------------------------------------------------------------------------------------
  * One key: as the functions of tamis.h with these names.  No lens is NULL.
  */
 
-static inline bool tamis_lens_contains_digest(const tamis_lens *lens, tamis_digest digest) {
 #ifdef TAMIS_LENS_X86
-    switch (lens->form) {
-    case TAMIS_LENS_LINE:
-        return tamis_lens_line_has(lens, digest, false, *lens->grown != 0);
-    case TAMIS_LENS_LINE_SET:
-        return tamis_lens_line_has(lens, digest, true, *lens->grown != 0);
-    case TAMIS_LENS_BLOCK:
-        return tamis_lens_block_has_digest(lens, digest, *lens->grown != 0);
-    case TAMIS_LENS_RANK:
-        return tamis_lens_rank_has(lens, digest, *lens->grown != 0);
-    default:
-        break;
-    }
+/* The forms in which a key has a place of its own, and perhaps one in the stash. */
+TAMIS_LENS_HERE unsigned tamis_lens_has(const tamis_lens *lens, uint32_t form, uint64_t lo,
+                                        uint64_t hi) {
+    const bool away = **lens->away != 0;
+    if (form == TAMIS_LENS_LINE)
+        return tamis_lens_line_has(lens, lo, hi, false, away);
+    if (form == TAMIS_LENS_LINE_SET)
+        return tamis_lens_line_has(lens, lo, hi, true, away);
+    return form == TAMIS_LENS_RANK ? tamis_lens_rank_has(lens, lo, hi, away) : TAMIS_LENS_ASK;
+}
+#endif
+
+TAMIS_LENS_HERE bool tamis_lens_contains_digest(const tamis_lens *lens, tamis_digest digest) {
+#ifdef TAMIS_LENS_X86
+    if (lens->form == TAMIS_LENS_BLOCK && *lens->grown == 0)
+        return tamis_lens_block_has(lens, tamis_lens_block_of(lens, digest.lo),
+                                    _mm_set_epi64x((long long)digest.hi, 0));
+    const unsigned answer = tamis_lens_has(lens, lens->form, digest.lo, digest.hi);
+    if (answer != TAMIS_LENS_ASK)
+        return answer != 0;
 #endif
     return lens->contains(lens->filter, digest);
 }
 
 /* TAMIS_E_READONLY: the lens was taken to read. */
-static inline tamis_status tamis_lens_insert_digest(tamis_lens *lens, tamis_digest digest,
-                                                    bool *added) {
+TAMIS_LENS_HERE tamis_status tamis_lens_insert_digest(tamis_lens *lens, tamis_digest digest,
+                                                      bool *added) {
     if (lens->written == NULL)
         return TAMIS_E_READONLY;
 #ifdef TAMIS_LENS_X86
     if ((lens->form == TAMIS_LENS_LINE &&
-         tamis_lens_line_insert(lens, digest, false, *lens->grown != 0)) ||
+         tamis_lens_line_insert(lens, digest, false, **lens->away != 0)) ||
         (lens->form == TAMIS_LENS_LINE_SET &&
-         tamis_lens_line_insert(lens, digest, true, *lens->grown != 0))) {
+         tamis_lens_line_insert(lens, digest, true, **lens->away != 0))) {
         if (added != NULL)
             *added = true;
         return TAMIS_OK;
@@ -542,38 +565,44 @@ static inline tamis_status tamis_lens_insert_digest(tamis_lens *lens, tamis_dige
 }
 
 /* TAMIS_E_READONLY: the lens was taken to read. */
-static inline tamis_status tamis_lens_remove_digest(tamis_lens *lens, tamis_digest digest) {
+TAMIS_LENS_HERE tamis_status tamis_lens_remove_digest(tamis_lens *lens, tamis_digest digest) {
     if (lens->written == NULL)
         return TAMIS_E_READONLY;
 #ifdef TAMIS_LENS_X86
-    if (lens->form == TAMIS_LENS_LINE && tamis_lens_line_remove(lens, digest, *lens->grown != 0))
+    if (lens->form == TAMIS_LENS_LINE && tamis_lens_line_remove(lens, digest, **lens->away != 0))
         return TAMIS_OK;
 #endif
     return lens->remove(lens->written, digest);
 }
 
 /* The digest of an integer, by the hash of the filter. */
-static inline tamis_digest tamis_lens_digest_u64(const tamis_lens *lens, uint64_t key) {
+TAMIS_LENS_HERE tamis_digest tamis_lens_digest_u64(const tamis_lens *lens, uint64_t key) {
 #ifdef TAMIS_LENS_X86_AES
-    if (lens->is_aes != 0)
+    if (lens->word_form != TAMIS_LENS_CALLS)
         return tamis_lens_aes_digest(lens, key);
 #endif
     return tamis_hash_u64(tamis_filter_hasher(lens->filter), key);
 }
 
-static inline bool tamis_lens_contains_u64(const tamis_lens *lens, uint64_t key) {
+TAMIS_LENS_HERE bool tamis_lens_contains_u64(const tamis_lens *lens, uint64_t key) {
 #ifdef TAMIS_LENS_X86_AES
-    return tamis_lens_contains_digest(lens, tamis_lens_digest_u64(lens, key));
-#else
-    return tamis_filter_contains_u64(lens->filter, key);
+    const uint32_t form = lens->word_form;
+    if (form == TAMIS_LENS_BLOCK && *lens->grown == 0)
+        return tamis_lens_block_has_u64(lens, key);
+    const __m128i hash = tamis_lens_aes(lens, key);
+    const unsigned answer = tamis_lens_has(lens, form, (uint64_t)_mm_cvtsi128_si64(hash),
+                                           (uint64_t)_mm_extract_epi64(hash, 1));
+    if (answer != TAMIS_LENS_ASK)
+        return answer != 0;
 #endif
+    return tamis_filter_contains_u64(lens->filter, key);
 }
 
-static inline tamis_status tamis_lens_insert_u64(tamis_lens *lens, uint64_t key, bool *added) {
+TAMIS_LENS_HERE tamis_status tamis_lens_insert_u64(tamis_lens *lens, uint64_t key, bool *added) {
     return tamis_lens_insert_digest(lens, tamis_lens_digest_u64(lens, key), added);
 }
 
-static inline tamis_status tamis_lens_remove_u64(tamis_lens *lens, uint64_t key) {
+TAMIS_LENS_HERE tamis_status tamis_lens_remove_u64(tamis_lens *lens, uint64_t key) {
     return tamis_lens_remove_digest(lens, tamis_lens_digest_u64(lens, key));
 }
 

@@ -6,8 +6,8 @@
 
 #include "bits/native.h"
 
-void tamis_i_lens_attach(tamis_lens *lens) {
-    TAMIS_I_LENS_ATTACH(lens);
+void tamis_i_lens_attach(tamis_lens *lens, uint16_t splits[TAMIS_I_LENS_SPLITS]) {
+    TAMIS_I_LENS_ATTACH(lens, splits);
 }
 
 const tamis_i_lens_ops *tamis_i_lens_ops_for(uint32_t form, unsigned features) {

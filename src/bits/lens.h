@@ -24,15 +24,19 @@ typedef struct tamis_i_lens_ops {
     tamis_status (*drop_word)(tamis_lens *lens, uint64_t key);
 } tamis_i_lens_ops;
 
-/* Complete a lens whose form, n and value[] are known: the tables of that form.  Where no processor family
- * has such functions the form becomes TAMIS_LENS_CALLS. */
-void tamis_i_lens_attach(tamis_lens *lens);
+/* Entries of a set's line that a lens looks into, and 0. */
+#define TAMIS_I_LENS_SPLITS 65u
+
+/* Complete a lens whose form, n and value[] are known: the tables of that form.  One that depends on the
+ * filter is written to 'splits', which is all zeros and stays where it is.  Where no processor family has such
+ * functions the form becomes TAMIS_LENS_CALLS. */
+void tamis_i_lens_attach(tamis_lens *lens, uint16_t splits[TAMIS_I_LENS_SPLITS]);
 
 /* The best operations for a form and these features (base/cpu.h); never NULL, but all of them may be. */
 const tamis_i_lens_ops *tamis_i_lens_ops_for(uint32_t form, unsigned features);
 
 /* The native ones, for bits/native.h; NULL if there are none for this form or these features. */
 const tamis_i_lens_ops *tamis_i_lens_ops_x86(uint32_t form, unsigned features);
-void tamis_i_lens_attach_x86(tamis_lens *lens);
+void tamis_i_lens_attach_x86(tamis_lens *lens, uint16_t splits[TAMIS_I_LENS_SPLITS]);
 
 #endif

@@ -71,7 +71,7 @@
 #endif
 #ifndef TAMIS_I_LENS_NATIVE
 #define TAMIS_I_LENS_NATIVE(form, features) ((void)(form), (void)(features), NULL)
-#define TAMIS_I_LENS_ATTACH(lens)           ((lens)->form = TAMIS_LENS_CALLS)
+#define TAMIS_I_LENS_ATTACH(lens, splits)   ((void)(splits), (lens)->form = TAMIS_LENS_CALLS)
 #endif
 #ifndef TAMIS_I_LINE_NATIVE
 #define TAMIS_I_LINE_NATIVE(layout, features) ((void)(layout), (void)(features), NULL)

@@ -16,7 +16,7 @@ void tamis_i_rank_lens(const tamis_i_rank_bucket *rank, tamis_lens *lens) {
     lens->value[TAMIS_LENS_RANK_STRIDE] = rank->stride[0];
     lens->value[TAMIS_LENS_RANK_HIGHER] = rank->higher_at[0];
     lens->value[TAMIS_LENS_RANK_SLOTS] = rank->slots_at[0];
-    lens->value[TAMIS_LENS_RANK_END] = rank->slots[0];
+    lens->value[TAMIS_LENS_RANK_NEAR] = rank->slots[0] < 64 ? rank->slots[0] : 64;
     lens->value[TAMIS_LENS_RANK_WIDTH] = rank->slot_bits;
     lens->value[TAMIS_LENS_RANK_BITS] = rank->fingerprint_bits;
 }

@@ -58,8 +58,10 @@ struct tamis_filter {
     tamis_status (*remove_word)(tamis_lens *lens, uint64_t key);
     bool (*contains_digest)(const tamis_filter *filter, tamis_digest digest);
     const tamis_i_lens_ops *lens_ops;
+    uint16_t lens_splits[TAMIS_I_LENS_SPLITS];
     const tamis_i_kind *kind;
     uint64_t grown;       /* 1: links is not NULL */
+    const uint64_t *away; /* where the number of keys in the stash is; of a series, 'grown' */
     tamis_i_links *links; /* of a filter that has grown or may grow (filter/series.h), or NULL */
     tamis_params params;  /* complete: no defaults left */
     uint64_t *state;      /* the body begins here */

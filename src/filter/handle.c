@@ -99,15 +99,18 @@ static void handle_attach_lens(tamis_filter *f) {
     lens->table = f->table;
     lens->state = f->state;
     lens->grown = &f->grown;
+    f->away = f->state + TAMIS_I_STASH_USED;
+    lens->away = &f->away;
     lens->filter = f;
     lens->written = f->read_only ? NULL : f;
     lens->contains = f->kind->contains;
     lens->insert = tamis_i_filter_insert;
     lens->remove = tamis_i_filter_remove;
-    lens->is_aes = f->params.hash == TAMIS_HASH_AES;
-    if (lens->is_aes)
-        tamis_i_aes_word_keys(&f->hasher.keys, lens->keys);
-    tamis_i_lens_attach(lens);
+    tamis_i_lens_attach(lens, f->lens_splits);
+    if (f->params.hash != TAMIS_HASH_AES)
+        return;
+    tamis_i_aes_word_keys(&f->hasher.keys, lens->keys);
+    lens->word_form = lens->form;
 }
 
 void tamis_i_filter_attach(tamis_filter *f) {
@@ -119,7 +122,7 @@ void tamis_i_filter_attach(tamis_filter *f) {
     f->lens_ops = tamis_i_lens_ops_for(f->lens.form, f->features);
     if (f->lens_ops->has_digest != NULL)
         f->contains_digest = handle_contains_digest;
-    if (f->lens_ops->has_word == NULL || !f->lens.is_aes)
+    if (f->lens_ops->has_word == NULL || f->lens.word_form == TAMIS_LENS_CALLS)
         return;
     f->contains_word = f->lens_ops->has_word;
     if (f->lens_ops->add_word != NULL && !f->read_only)
@@ -176,6 +179,7 @@ tamis_status tamis_i_links_begin(tamis_filter *filter, uint64_t promise) {
         return TAMIS_E_NOMEM;
     filter->links->promise = promise;
     filter->grown = 1;
+    filter->away = &filter->grown;
     handle_set_calls(filter, tamis_i_series_contains);
     return TAMIS_OK;
 }

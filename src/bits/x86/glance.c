@@ -65,8 +65,7 @@ TAMIS_INLINE uint64_t glance_window(const uint64_t *words, unsigned top) {
     return low >> shift | high << 1 << (63 - shift);
 }
 
-/* tamis_lens_line_has.  The run has an entry at least, whatever the words are, so that none is longer than
- * all of it. */
+/* tamis_lens_line_has.  The words may be anything, so the length is checked before it is an index. */
 FAST TAMIS_INLINE tamis_i_glanced glance_line(const tamis_i_glance_table *t, tamis_digest digest,
                                               bool set) {
     const tamis_lens *const lens = t->lens;
@@ -79,17 +78,15 @@ FAST TAMIS_INLINE tamis_i_glanced glance_line(const tamis_i_glance_table *t, tam
     words[1] = tamis_i_word_read(place.words + 1);
     if (!set)
         words[7] = tamis_i_word_read(place.words + 7);
-    tamis_lens_run run;
-    if (TAMIS_UNLIKELY(!tamis_lens_line_see(lens, words, place.home, set, &run)))
+    const tamis_lens_run run = tamis_lens_line_see(lens, words, place.home, set);
+    const uint64_t bits = run.entries * run.length;
+    if (TAMIS_UNLIKELY(run.length - 2 > TAMIS_LENS_WINDOW - 2 || bits > TAMIS_LENS_WINDOW))
         return TAMIS_I_GLANCED_NOTHING;
-    const unsigned bits = run.entries * run.length;
-    if (TAMIS_UNLIKELY(bits > TAMIS_LENS_WINDOW))
-        return TAMIS_I_GLANCED_NOTHING;
-    const uint64_t window =
-        glance_window(place.words, run.top) >> ((0 - (((0 - run.top) & 7) + bits)) & 63);
+    const uint64_t window = glance_window(place.words, 512 - (unsigned)run.down) << run.down % 8;
     const uint64_t ones = lens->repeat[run.length];
-    const uint64_t x = window ^ (digest.hi >> ((0 - run.length) & 63)) * ones;
-    const uint64_t hits = (x - ones) & ~x & _bzhi_u64(ones, bits) << ((run.length - 1) & 63);
+    const uint64_t x =
+        (window ^ (digest.hi >> ((0 - run.length) & 63)) * ones) | ~(uint64_t)0 >> bits;
+    const uint64_t hits = (x - ones) & ~x & lens->repeat[64 + run.length];
     return glance_end(first, hits != 0);
 }
 

@@ -1,8 +1,7 @@
 /* lens.c - one key in one function, for x86-64 with POPCNT, LZCNT, BMI2, AVX2 and AES
  *
- * The code is in tamis/inline.h.  The digest of an integer takes twelve instructions, the place of a key
- * some eight, and half of the keys that are not in a line end at their home.  The branch there is not
- * foreseen, but the way ahead to the next query gets shorter by it.
+ * The code is in tamis/inline.h.  Lookups have no branch that depends on the line of the key, but for rare
+ * cases: the processor would guess half of them wrong, and find out only when the line has come from memory.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,68 +12,111 @@
 
 #include "bits/block.h"
 #include "bits/native.h"
-#include "bits/search.h"
 #include "bits/x86/line_view.h"
 
 /* The handle of a series has other functions. */
-#define GROWN false
+#define AWAY(lens) ((lens)->state[1] != 0)
 
-void tamis_i_lens_attach_x86(tamis_lens *lens) {
+/* floor((2^64 - 1) / (2^w - 1)) has ones w bits apart down from bit 64 - w. */
+#define ONES(w) (~(uint64_t)0 / (~(uint64_t)0 >> (64 - (w))))
+#define TOPS(w) (ONES(w) << ((w)-1))
+#define EIGHT(of, w)                                                                               \
+    of(w), of((w) + 1), of((w) + 2), of((w) + 3), of((w) + 4), of((w) + 5), of((w) + 6), of((w) + 7)
+#define SEVEN(of, w)                                                                               \
+    of(w), of((w) + 1), of((w) + 2), of((w) + 3), of((w) + 4), of((w) + 5), of((w) + 6)
+#define TO_63(of)                                                                                  \
+    0, 0, SEVEN(of, 2), EIGHT(of, 9), EIGHT(of, 17), EIGHT(of, 25), EIGHT(of, 33), EIGHT(of, 41),  \
+        EIGHT(of, 49), SEVEN(of, 57)
+
+/* None for lengths 0 and 1: so the lookups know lines that are not for them. */
+static const uint64_t lens_repeat[128] = {TO_63(ONES), TO_63(TOPS)};
+
+#define INVERSE(n) ((((uint32_t)1 << 20) + (n)-1) / (n))
+/* As tamis_i_line_inverse, but 0 for lines that the lookups are not for. */
+static const uint32_t inverse[65] = {0,
+                                     SEVEN(INVERSE, 1),
+                                     EIGHT(INVERSE, 8),
+                                     EIGHT(INVERSE, 16),
+                                     EIGHT(INVERSE, 24),
+                                     EIGHT(INVERSE, 32),
+                                     EIGHT(INVERSE, 40),
+                                     EIGHT(INVERSE, 48),
+                                     SEVEN(INVERSE, 56)};
+
+/* How many bits the entries of a set have, and where the long ones stop. */
+static void lens_splits(const tamis_lens *lens, uint16_t splits[TAMIS_I_LENS_SPLITS]) {
+    const uint64_t cap = lens->value[TAMIS_LENS_LINE_CAP];
+    for (unsigned n = 1; n <= 62; n++)
+        splits[n] = (uint16_t)(tamis_i_line_splits_64[n] < cap ? tamis_i_line_splits_64[n] : cap);
+}
+
+void tamis_i_lens_attach_x86(tamis_lens *lens, uint16_t splits[TAMIS_I_LENS_SPLITS]) {
     /* Ones in the first k of sixteen lanes, from place 16 - k on. */
     static const uint32_t used[32] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-    lens->inverse = tamis_i_line_inverse;
-    lens->splits = tamis_i_line_splits_64;
-    lens->repeat = tamis_i_repeat;
+    lens->inverse = inverse;
+    lens->repeat = lens_repeat;
+    if (lens->form == TAMIS_LENS_LINE_SET)
+        lens_splits(lens, splits);
+    lens->splits = splits;
     lens->below = tamis_i_line_below[0];
     lens->factors = tamis_i_block_factors;
     if (lens->form == TAMIS_LENS_BLOCK)
         lens->used = used + TAMIS_I_BLOCK_HASHES_MAX - lens->value[TAMIS_LENS_BLOCK_HASHES];
 }
 
-/* ---- line, line-set ---- */
+/* ---- line, line-set, rank ---- */
 
-#define LINE(name, set)                                                                            \
+/* What the lookups leave to the kind. */
+static bool lens_ask(const tamis_lens *lens, uint64_t lo, uint64_t hi) {
+    return lens->contains(lens->filter, (tamis_digest){.lo = lo, .hi = hi});
+}
+
+TAMIS_I_TARGET_ALL_AES TAMIS_APART bool lens_ask_word(const tamis_lens *lens, uint64_t key) {
+    return lens->contains(lens->filter, tamis_lens_aes_digest(lens, key));
+}
+
+#define LOOKUP(name, has)                                                                          \
     FAST static bool lens_##name##_has_digest(const tamis_lens *lens, tamis_digest digest) {       \
-        return tamis_lens_line_has(lens, digest, set, GROWN);                                      \
+        const uint64_t lo = digest.lo, hi = digest.hi;                                             \
+        const unsigned answer = has;                                                               \
+        return TAMIS_LIKELY(answer != TAMIS_LENS_ASK) ? answer != 0 : lens_ask(lens, lo, hi);      \
     }                                                                                              \
     TAMIS_I_TARGET_ALL_AES static bool lens_##name##_has_word(const tamis_lens *lens,              \
                                                               uint64_t key) {                      \
-        return tamis_lens_line_has(lens, tamis_lens_aes_digest(lens, key), set, GROWN);            \
-    }                                                                                              \
+        const __m128i hash = tamis_lens_aes(lens, key);                                            \
+        const uint64_t lo = (uint64_t)_mm_cvtsi128_si64(hash),                                     \
+                       hi = (uint64_t)_mm_extract_epi64(hash, 1);                                  \
+        const unsigned answer = has;                                                               \
+        return TAMIS_LIKELY(answer != TAMIS_LENS_ASK) ? answer != 0 : lens_ask_word(lens, key);    \
+    }
+LOOKUP(line, tamis_lens_line_has(lens, lo, hi, false, AWAY(lens)))
+LOOKUP(line_set, tamis_lens_line_has(lens, lo, hi, true, AWAY(lens)))
+LOOKUP(rank, tamis_lens_rank_has(lens, lo, hi, AWAY(lens)))
+
+#define INSERT(name, set)                                                                          \
     TAMIS_I_TARGET_ALL_AES static tamis_status lens_##name##_add_word(tamis_lens *lens,            \
                                                                       uint64_t key, bool *added) { \
         const tamis_digest digest = tamis_lens_aes_digest(lens, key);                              \
-        if (TAMIS_UNLIKELY(!tamis_lens_line_insert(lens, digest, set, GROWN)))                     \
+        if (TAMIS_UNLIKELY(!tamis_lens_line_insert(lens, digest, set, AWAY(lens))))                \
             return lens->insert(lens->written, digest, added);                                     \
         if (added != NULL)                                                                         \
             *added = true;                                                                         \
         return TAMIS_OK;                                                                           \
     }
-LINE(line, false)
-LINE(line_set, true)
+INSERT(line, false)
+INSERT(line_set, true)
 
 TAMIS_I_TARGET_ALL_AES static tamis_status lens_line_drop_word(tamis_lens *lens, uint64_t key) {
     const tamis_digest digest = tamis_lens_aes_digest(lens, key);
-    return TAMIS_LIKELY(tamis_lens_line_remove(lens, digest, GROWN))
+    return TAMIS_LIKELY(tamis_lens_line_remove(lens, digest, AWAY(lens)))
                ? TAMIS_OK
                : lens->remove(lens->written, digest);
 }
 
-/* ---- blocked-bloom, rank ---- */
+/* ---- blocked-bloom ---- */
 
-/* The hash stays in its register. */
 TAMIS_I_TARGET_ALL_AES static bool lens_block_has_word(const tamis_lens *lens, uint64_t key) {
-    const __m128i hash = tamis_lens_aes(lens, key);
-    return tamis_lens_block_has(lens, tamis_lens_block_of(lens, (uint64_t)_mm_cvtsi128_si64(hash)),
-                                hash);
-}
-
-FAST static bool lens_rank_has_digest(const tamis_lens *lens, tamis_digest digest) {
-    return tamis_lens_rank_has(lens, digest, GROWN);
-}
-
-TAMIS_I_TARGET_ALL_AES static bool lens_rank_has_word(const tamis_lens *lens, uint64_t key) {
-    return tamis_lens_rank_has(lens, tamis_lens_aes_digest(lens, key), GROWN);
+    return tamis_lens_block_has_u64(lens, key);
 }
 
 const tamis_i_lens_ops *tamis_i_lens_ops_x86(uint32_t form, unsigned features) {
