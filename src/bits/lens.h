@@ -28,8 +28,8 @@ typedef struct tamis_i_lens_ops {
 #define TAMIS_I_LENS_SPLITS 65u
 
 /* Complete a lens whose form, n and value[] are known: the tables of that form.  One that depends on the
- * filter is written to 'splits', which is all zeros and stays where it is.  Where no processor family has such
- * functions the form becomes TAMIS_LENS_CALLS. */
+ * filter is written to 'splits', which is all zeros and stays where it is.  Where no processor family has
+ * such functions the form becomes TAMIS_LENS_CALLS. */
 void tamis_i_lens_attach(tamis_lens *lens, uint16_t splits[TAMIS_I_LENS_SPLITS]);
 
 /* The best operations for a form and these features (base/cpu.h); never NULL, but all of them may be. */
