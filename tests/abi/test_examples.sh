@@ -22,7 +22,7 @@ run() { # run NAME: compile and run work/NAME.c in a folder of its own
     echo "ok: $1"
 }
 
-for page in README.md docs/guide.md docs/windows.md; do
+for page in README.md docs/guide.md docs/windows.md docs/table.md; do
     awk -v work="$work/$(basename "$page" .md)" '
     /^```c$/ { inside = 1; text = ""; next }
     /^```/ && inside { inside = 0; if (text ~ /main *\(/) { n++; printf "%s", text > (work n ".c") }; next }
@@ -30,7 +30,8 @@ for page in README.md docs/guide.md docs/windows.md; do
 done
 [ -e "$work/README1.c" ] || fail "README.md has no example in C with a main"
 [ -e "$work/guide1.c" ] || fail "docs/guide.md has no example in C with a main"
-for example in "$work"/README*.c "$work"/guide*.c "$work"/windows*.c; do
+mv "$work/table1.c" "$work/table-page1.c" || fail "docs/table.md has no example in C with a main"
+for example in "$work"/README*.c "$work"/guide*.c "$work"/windows*.c "$work"/table-page*.c; do
     run "$(basename "$example" .c)"
 done
 
