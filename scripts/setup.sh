@@ -21,10 +21,10 @@ packages() {
     cross) echo gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user ;;
     aarch64) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user ;;
     i686) echo gcc-i686-linux-gnu libc6-dev-i386-cross ;;
-    bench) echo g++ libbloom-dev libleveldb-dev libdpdk-dev libsqlite3-dev liblmdb-dev gnuplot-nox ;;
+    bench) echo g++ libbloom-dev libleveldb-dev libdpdk-dev libsqlite3-dev liblmdb-dev python3 ;;
     coverage) echo gcovr ;;
     instructions) echo valgrind python3 ;;
-    figures) echo gnuplot-nox ;;
+    figures) echo python3 ;;
     amalgamation) echo python3 gcc libxxhash-dev ;;
     python) echo python3 python3-dev gcc libxxhash-dev ;;
     pydata) echo python3-dev python3-venv python3-pip python3-numpy python3-pandas python3-distributed ;;

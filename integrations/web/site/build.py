@@ -27,7 +27,7 @@ HEADERS = ["tamis.h", "plan.h", "shared.h", "window.h", "small.h", "table.h", "i
 GROUPS = [
     ("Begin", ["guide", "choosing", "planner", "what-can-go-wrong", "growth"]),
     ("Kinds of sets", ["line", "steady", "rank", "balanced-bloom", "dleft-counting", "small", "windows", "threads", "table"]),
-    ("Doors", ["python", "web", "redis", "scale"]),
+    ("Doors", ["python", "web", "redis", "databases", "scale"]),
     ("Inside", ["architecture", "format", "hash", "models", "performance", "platforms", "mutation"]),
 ]
 MANUALS = [("tamis.1", "tamis(1), the command"), ("tamis.3", "tamis(3), the library"), ("tamis-format.5", "tamis-format(5), files")]
@@ -170,11 +170,17 @@ def slug(value, separator):
 
 def inner(node):
     """The text of an XML element of Doxygen, as HTML."""
-    out = [html.escape(node.text or "", quote=False)]
+    out = [linked(node.text)]
     for child in node:
         out.append(element(child))
-        out.append(html.escape(child.tail or "", quote=False))
+        out.append(linked(child.tail))
     return "".join(out)
+
+
+def linked(words):
+    """Text, in which names of the interface lead to their description."""
+    return re.sub(r"\btamis_\w+", lambda m: f'<a href="{members[m.group()]}">{m.group()}</a>' if m.group() in members else m.group(),
+                  html.escape(words or "", quote=False))
 
 
 def element(node):
@@ -185,13 +191,13 @@ def element(node):
         if not blocks:
             return f"<p>{inner(node)}</p>"
         # Blocks are not allowed within a paragraph: it ends before them.
-        out, now = [], html.escape(node.text or "", quote=False)
+        out, now = [], linked(node.text)
         for i, child in enumerate(node):
             if i in blocks:
                 out += [f"<p>{now}</p>" if now.strip() else "", element(child)]
-                now = html.escape(child.tail or "", quote=False)
+                now = linked(child.tail)
             else:
-                now += element(child) + html.escape(child.tail or "", quote=False)
+                now += element(child) + linked(child.tail)
         return "".join(out) + (f"<p>{now}</p>" if now.strip() else "")
     if tag in ("verbatim", "preformatted"):
         return f'<pre tabindex="0">{html.escape("".join(node.itertext()), quote=False)}</pre>'
@@ -201,7 +207,8 @@ def element(node):
     if tag == "ref":
         anchor = (node.text or "").strip("()")
         target = members.get(anchor)
-        return f'<a href="{target}"><code>{inner(node)}</code></a>' if target else inner(node)
+        words = html.escape("".join(node.itertext()), quote=False)
+        return f'<a href="{target}">{words}</a>' if target else words
     simple = {"computeroutput": "code", "itemizedlist": "ul", "orderedlist": "ol", "listitem": "li", "bold": "strong", "emphasis": "em"}
     if tag in simple:
         return f"<{simple[tag]}>{inner(node)}</{simple[tag]}>"
@@ -243,7 +250,7 @@ def declaration(member):
         return f"typedef enum {name} {{\n" + "\n".join(lines) + f"\n}} {name};"
     definition = re.sub(r"\b(TAMIS_API|TAMIS_MUST_CHECK|TAMIS_MODEL_API)\b *", "", member.findtext("definition") or name)
     text = definition + (member.findtext("argsstring") or "") + ";"
-    if kind == "function" and len(text) > 100:
+    if kind == "function" and len(text) > 82:
         head, _, args = text.partition("(")
         text = head + "(\n    " + ",\n    ".join(re.split(r", (?![^()]*\))", args[:-2])) + ");"
     return text
@@ -288,7 +295,8 @@ def header_page(site, folder, header):
     headings, seen = [], set()
     structs = [node.text for node in root.findall("innerclass")]
     site.index(name, title, "Reference", described(root))
-    for section in root.findall("sectiondef"):
+    line = lambda section: min((int(member.find("location").get("line")) for member in section.findall("memberdef")), default=0)
+    for section in sorted(root.findall("sectiondef"), key=line):
         heading = section.findtext("header") or {"define": "Macros", "typedef": "Types", "enum": "Enumerations", "func": "Functions",
                                                   "var": "Variables"}.get(section.get("kind"), "Others")
         anchor = slug(heading, "-")
@@ -383,7 +391,7 @@ others wrong with a probability that is <strong>promised</strong> before the set
     frame(site, "index.html", "tamis – compact sets that change", body)
 
 
-HERO = "bench-error.svg"
+HERO = "errors.svg"
 
 
 def application(site, package, modules):
