@@ -12,6 +12,8 @@
 #define RUN_OPS             static const tamis_i_run_ops portable
 #include "bits/run_template.h"
 
+#define FIT_BITS 57u /* that any 8 bytes have, from some bit of the first one on */
+
 const tamis_i_run_ops *tamis_i_run_ops_for(const tamis_i_run *run, unsigned features) {
     const tamis_i_run_ops *const native = TAMIS_I_RUN_NATIVE(run, features);
     return native != NULL ? native : &portable;
@@ -30,6 +32,15 @@ bool tamis_i_run_init(tamis_i_run *run) {
     run->index_mask = tamis_i_low_mask((unsigned)(run->index_bits % 64));
     run->print_mask = tamis_i_low_mask((unsigned)run->print_bits);
     run->slot_mask = tamis_i_low_mask((unsigned)run->slot_bits);
+    run->fit = run->slot_bits > FIT_BITS ? 0 : FIT_BITS / run->slot_bits;
+    run->fit = run->fit < FIT_BITS ? run->fit : FIT_BITS - 1;
+    run->lowest = run->highest = run->prints = 0;
+    for (uint64_t i = 0; i < run->fit; i++) {
+        run->lowest |= (uint64_t)1 << i * run->slot_bits;
+        run->highest |= (uint64_t)1 << (i * run->slot_bits + run->slot_bits - 1);
+        run->prints |= run->print_mask << i * run->slot_bits;
+    }
+    run->pace = (run->slots * run->slot_bits << 16) / run->homes;
     return run->slots > 0;
 }
 

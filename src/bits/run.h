@@ -32,6 +32,8 @@
 #define TAMIS_BITS_RUN_H
 
 #include "bits/field.h"
+#include "bits/group.h"
+#include "hash/hash.h"
 
 #define TAMIS_I_RUN_WORDS  512u /* of a bucket, at most: a page of 4 KiB */
 #define TAMIS_I_RUN_PRINT  48u  /* bits of a fingerprint, at most */
@@ -50,6 +52,10 @@ typedef struct tamis_i_run {
     uint64_t index_mask;  /* of its bits in the word behind those */
     uint64_t print_mask;
     uint64_t slot_mask;
+    /* Slots side by side in a word: so many fit wherever the first one begins in a byte; the lowest and the
+     * highest bit of each, and the bits of their fingerprints. */
+    uint64_t fit, lowest, highest, prints;
+    uint64_t pace; /* bits of slots per home of a full bucket, times 2^16 */
 } tamis_i_run;
 
 /* Fill in what follows from words, homes, print_bits and slot_bits.  False if they make no bucket: words are
@@ -77,6 +83,16 @@ typedef struct tamis_i_run_load {
 #define TAMIS_I_RUN_AWAY 4u /* the home is not held; nothing was done */
 #define TAMIS_I_RUN_CUT  8u /* the last homes of the bucket are away */
 
+/* The queries of a group, in columns, and what was learned about them. */
+typedef struct tamis_i_run_keys {
+    uint64_t *bucket[TAMIS_I_GROUP];
+    uint64_t number[TAMIS_I_GROUP]; /* of the bucket */
+    uint64_t home[TAMIS_I_GROUP];
+    uint64_t print[TAMIS_I_GROUP];
+    uint64_t at[TAMIS_I_GROUP];    /* of a run that is held: the bit at which its slots begin */
+    uint64_t width[TAMIS_I_GROUP]; /* and how many bits they are */
+} tamis_i_run_keys;
+
 typedef struct tamis_i_run_ops {
     /* Is there such a slot?  FOUND, AWAY or 0. */
     unsigned (*find)(const tamis_i_run *run, const uint64_t *bucket, uint64_t home, uint64_t print);
@@ -102,24 +118,45 @@ typedef struct tamis_i_run_ops {
     /* Drop slot 'number' of a run that was looked at. */
     void (*take)(const tamis_i_run *run, uint64_t *bucket, const tamis_i_run_view *view,
                  uint64_t number, bool cut);
+
+    /* Where n keys of a group are, in a table of so many buckets: bucket and home from half of the digest,
+     * the fingerprint from the other. */
+    void (*locate_many)(const tamis_i_run *run, uint64_t *table, uint64_t buckets,
+                        const tamis_digest *digests, size_t n, tamis_i_run_keys *keys);
+
+    /* 'look' for n keys of a group, whose slots begin to be fetched.  Bits of the result: keys whose homes
+     * are away, which have no slots. */
+    uint32_t (*look_many)(const tamis_i_run *run, tamis_i_run_keys *keys, size_t n);
+
+    /* 'find' for keys that were looked at, in buckets that did not change since.  Bits of the result: those
+     * with such a slot. */
+    uint32_t (*match_many)(const tamis_i_run *run, const tamis_i_run_keys *keys, size_t n);
 } tamis_i_run_ops;
 
 const tamis_i_run_ops *tamis_i_run_ops_for(const tamis_i_run *run, unsigned features);
 const tamis_i_run_ops *tamis_i_run_ops_x86(const tamis_i_run *run, unsigned features);
 
 /* The bit at which slot 'number' begins. */
-static inline uint64_t tamis_i_run_at(const tamis_i_run *run, uint64_t number) {
+TAMIS_INLINE uint64_t tamis_i_run_at(const tamis_i_run *run, uint64_t number) {
     return run->index_bits + number * run->slot_bits;
 }
 
-static inline uint64_t tamis_i_run_get(const tamis_i_run *run, const uint64_t *bucket,
-                                       uint64_t number) {
+TAMIS_INLINE uint64_t tamis_i_run_get(const tamis_i_run *run, const uint64_t *bucket,
+                                      uint64_t number) {
     return tamis_i_field_get(bucket, tamis_i_run_at(run, number), (unsigned)run->slot_bits);
 }
 
 static inline void tamis_i_run_set(const tamis_i_run *run, uint64_t *bucket, uint64_t number,
                                    uint64_t slot) {
     tamis_i_field_put(bucket, tamis_i_run_at(run, number), (unsigned)run->slot_bits, slot);
+}
+
+/* Begin to fetch the index of a bucket, and the line where the slots of a home are expected. */
+static inline void tamis_i_run_fetch(const tamis_i_run *run, const uint64_t *bucket,
+                                     uint64_t home) {
+    for (uint64_t i = 0; i <= run->index_words; i += TAMIS_LINE_WORDS)
+        TAMIS_PREFETCH(bucket + i);
+    TAMIS_PREFETCH(bucket + (run->index_bits + (home * run->pace >> 16)) / 64);
 }
 
 /* The first slot of a run, from 'number' on, whose bits in 'mask' are 'value'; view->first + view->length

@@ -124,10 +124,51 @@ RUN_TARGET static unsigned run_drop(const tamis_i_run *run, uint64_t *bucket, ui
     return TAMIS_I_RUN_DONE | (cut ? TAMIS_I_RUN_CUT : 0);
 }
 
+RUN_TARGET static void run_locate_many(const tamis_i_run *run, uint64_t *table, uint64_t buckets,
+                                       const tamis_digest *digests, size_t n,
+                                       tamis_i_run_keys *keys) {
+    for (size_t i = 0; i < n; i++) {
+        uint64_t word = digests[i].lo;
+        keys->number[i] = tamis_i_take(&word, buckets);
+        keys->bucket[i] = table + keys->number[i] * run->words;
+        keys->home[i] = tamis_i_take(&word, run->homes);
+        keys->print[i] = digests[i].hi & run->print_mask;
+    }
+}
+
+RUN_TARGET static uint32_t run_look_many(const tamis_i_run *run, tamis_i_run_keys *keys, size_t n) {
+    uint32_t away = 0;
+    for (size_t i = 0; i < n; i++) {
+        tamis_i_run_view view = {0, 0, 0};
+        away |= (uint32_t)!run_look(run, keys->bucket[i], keys->home[i], &view) << i;
+        keys->at[i] = tamis_i_run_at(run, view.first);
+        keys->width[i] = view.length * run->slot_bits;
+        TAMIS_PREFETCH(keys->bucket[i] + (view.length == 0 ? 0 : keys->at[i] / 64));
+    }
+    return away;
+}
+
+RUN_TARGET static uint32_t run_match_many(const tamis_i_run *run, const tamis_i_run_keys *keys,
+                                          size_t n) {
+    uint32_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t end = keys->at[i] + keys->width[i];
+        for (uint64_t at = keys->at[i]; at < end; at += run->slot_bits) {
+            const uint64_t print =
+                tamis_i_field_get(keys->bucket[i], at, (unsigned)run->print_bits);
+            found |= (uint32_t)(print == keys->print[i]) << i;
+        }
+    }
+    return found;
+}
+
 RUN_OPS = {.find = run_find,
            .look = run_look,
            .count = run_count,
            .add = run_add,
            .drop = run_drop,
            .put = run_put,
-           .take = run_take};
+           .take = run_take,
+           .locate_many = run_locate_many,
+           .look_many = run_look_many,
+           .match_many = run_match_many};

@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bits/spill.h"
+#include "bits/words.h"
 
 #define RETURNS 3u /* homes that a removal asks for, at most */
 #define PLACES  2u
@@ -143,11 +144,9 @@ void tamis_i_spill_set(const tamis_i_spill_place *place, uint64_t number, uint64
     tamis_i_run_set(place->run, place->bucket, number, place->print | more);
 }
 
-bool tamis_i_spill_has(const tamis_i_spill *s, const uint64_t *table, tamis_i_spill_key key) {
-    const uint64_t *const bucket = table + key.bucket * s->front.words;
-    const unsigned result = s->front_ops->find(&s->front, bucket, key.home, key.print);
-    if (TAMIS_LIKELY(result != TAMIS_I_RUN_AWAY) || s->n_back == 0)
-        return result == TAMIS_I_RUN_FOUND;
+/* Is there such a slot of a home that is away? */
+TAMIS_APART bool spill_has_away(const tamis_i_spill *s, const uint64_t *table,
+                                tamis_i_spill_key key) {
     tamis_i_spill_place place[PLACES];
     uint64_t home;
     const unsigned n =
@@ -156,6 +155,79 @@ bool tamis_i_spill_has(const tamis_i_spill *s, const uint64_t *table, tamis_i_sp
         if (s->back_ops->find(&s->back, place[i].bucket, home, place[i].print) == TAMIS_I_RUN_FOUND)
             return true;
     return false;
+}
+
+bool tamis_i_spill_has(const tamis_i_spill *s, const uint64_t *table, tamis_i_spill_key key) {
+    const uint64_t *const bucket = table + key.bucket * s->front.words;
+    const unsigned result = s->front_ops->find(&s->front, bucket, key.home, key.print);
+    if (TAMIS_LIKELY(result != TAMIS_I_RUN_AWAY) || s->n_back == 0)
+        return result == TAMIS_I_RUN_FOUND;
+    return spill_has_away(s, table, key);
+}
+
+/* ---- groups of keys ---- */
+
+void tamis_i_spill_locate_many(const tamis_i_spill *s, uint64_t *table, const tamis_digest *digests,
+                               size_t n, bool change, tamis_i_spill_keys *keys) {
+    const tamis_i_run *const front = &s->front;
+    s->front_ops->locate_many(front, table, s->n_front, digests, n, &keys->front);
+    for (uint64_t at = 0; at <= front->index_words; at += TAMIS_LINE_WORDS)
+        for (size_t i = 0; i < n; i++)
+            TAMIS_PREFETCH(keys->front.bucket[i] + at);
+    for (size_t i = 0; change && i < n; i++) /* all slots behind those of the key move */
+        for (uint64_t at = (front->index_bits + (keys->front.home[i] * front->pace >> 16)) / 64 /
+                           TAMIS_LINE_WORDS * TAMIS_LINE_WORDS;
+             at < front->words; at += TAMIS_LINE_WORDS)
+            TAMIS_PREFETCH(keys->front.bucket[i] + at);
+}
+
+/* Begin to fetch the indexes of the two buckets that a home would be away in. */
+static void spill_fetch_away(const tamis_i_spill *s, const uint64_t *table, uint64_t bucket,
+                             uint64_t home) {
+    tamis_i_spill_place place[PLACES];
+    uint64_t back_home;
+    const unsigned n = spill_away(s, spill_words(table), bucket, home, 0, place, &back_home);
+    for (unsigned i = 0; i < n; i++)
+        tamis_i_run_fetch(&s->back, place[i].bucket, back_home);
+}
+
+void tamis_i_spill_look_many(const tamis_i_spill *s, const uint64_t *table, size_t n,
+                             tamis_i_spill_keys *keys) {
+    keys->away = s->front_ops->look_many(&s->front, &keys->front, n);
+    if (s->n_back == 0)
+        keys->away = 0;
+    for (uint32_t away = keys->away; away != 0; away &= away - 1) {
+        const unsigned i = tamis_i_ones_of((away & -away) - 1);
+        spill_fetch_away(s, table, keys->front.number[i], keys->front.home[i]);
+    }
+}
+
+uint32_t tamis_i_spill_has_many(const tamis_i_spill *s, const uint64_t *table, size_t n,
+                                const tamis_i_spill_keys *keys) {
+    uint32_t found = s->front_ops->match_many(&s->front, &keys->front, n);
+    for (uint32_t away = keys->away; away != 0; away &= away - 1) {
+        const unsigned i = tamis_i_ones_of((away & -away) - 1);
+        found |= (uint32_t)spill_has_away(s, table, tamis_i_spill_key_of(keys, i)) << i;
+    }
+    return found;
+}
+
+void tamis_i_spill_expect_many(const tamis_i_spill *s, const uint64_t *table, size_t n,
+                               const tamis_i_spill_keys *keys, bool removal) {
+    if (s->n_back == 0)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *const bucket = keys->front.bucket[i];
+        const uint64_t home = keys->front.home[i];
+        const tamis_i_run_load load = s->front_ops->count(&s->front, bucket);
+        if (load.held <= home)
+            spill_fetch_away(s, table, keys->front.number[i], home);
+        else if (removal && load.held < s->front.homes)
+            spill_fetch_away(s, table, keys->front.number[i], load.held);
+        else if (!removal && load.load >= s->front.slots)
+            spill_fetch_away(s, table, keys->front.number[i],
+                             tamis_i_run_last(&s->front, bucket, load));
+    }
 }
 
 /* ---- giving away ---- */
@@ -301,6 +373,11 @@ static void spill_return(const tamis_i_spill *s, uint64_t *table, uint64_t numbe
         for (unsigned i = 0; i < places; i++)
             load.load += spill_take_back(s, bucket, load.load, &place[i]);
     }
+}
+
+void tamis_i_spill_return(const tamis_i_spill *s, uint64_t *table, uint64_t bucket) {
+    if (s->n_back != 0)
+        spill_return(s, table, bucket, RETURNS);
 }
 
 void tamis_i_spill_drop(const tamis_i_spill *s, uint64_t *table, tamis_i_spill_key key,

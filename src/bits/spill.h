@@ -76,6 +76,44 @@ static inline uint64_t *tamis_i_spill_front(const tamis_i_spill *spill, uint64_t
     return table + bucket * spill->front.words;
 }
 
+/* Begin to fetch what a query or a change of one key will read first. */
+static inline void tamis_i_spill_fetch(const tamis_i_spill *spill, const uint64_t *table,
+                                       tamis_digest digest) {
+    const tamis_i_spill_key key = tamis_i_spill_locate(spill, digest);
+    tamis_i_run_fetch(&spill->front, table + key.bucket * spill->front.words, key.home);
+}
+
+/* The keys of a group, on their way: first located, then looked at when that memory has come, then answered
+ * or changed. */
+typedef struct tamis_i_spill_keys {
+    tamis_i_run_keys front;
+    uint32_t away; /* bits: whose home is away */
+} tamis_i_spill_keys;
+
+static inline tamis_i_spill_key tamis_i_spill_key_of(const tamis_i_spill_keys *keys, size_t i) {
+    return (tamis_i_spill_key){.bucket = keys->front.number[i],
+                               .home = keys->front.home[i],
+                               .print = keys->front.print[i]};
+}
+
+/* Where n keys are.  Begins to fetch the indexes of their buckets; of buckets to be changed also the rest. */
+void tamis_i_spill_locate_many(const tamis_i_spill *spill, uint64_t *table,
+                               const tamis_digest *digests, size_t n, bool change,
+                               tamis_i_spill_keys *keys);
+
+/* Begin to fetch what queries for them will read besides, in a table that does not change before they are
+ * answered. */
+void tamis_i_spill_look_many(const tamis_i_spill *spill, const uint64_t *table, size_t n,
+                             tamis_i_spill_keys *keys);
+
+/* Which of them are there: bits. */
+uint32_t tamis_i_spill_has_many(const tamis_i_spill *spill, const uint64_t *table, size_t n,
+                                const tamis_i_spill_keys *keys);
+
+/* Begin to fetch what changes will read and write in the back, as far as that is known by now. */
+void tamis_i_spill_expect_many(const tamis_i_spill *spill, const uint64_t *table, size_t n,
+                               const tamis_i_spill_keys *keys, bool removal);
+
 /* Where slots of a key are, or would be: the run of its home in the front, or one of two in the back. */
 typedef struct tamis_i_spill_place {
     const tamis_i_run *run;
@@ -111,6 +149,10 @@ void tamis_i_spill_set(const tamis_i_spill_place *place, uint64_t number, uint64
 /* Drop slot 'number' of a place, and take back homes of the bucket for which there is room now. */
 void tamis_i_spill_drop(const tamis_i_spill *spill, uint64_t *table, tamis_i_spill_key key,
                         const tamis_i_spill_place *place, uint64_t number);
+
+/* Take back homes of a bucket from which the operations of its run have dropped a slot, as far as there is
+ * room: what tamis_i_spill_drop does by itself. */
+void tamis_i_spill_return(const tamis_i_spill *spill, uint64_t *table, uint64_t bucket);
 
 /* Drop all slots of one bucket of the front, wherever they are, whose extra bits in 'mask' are 'value', and
  * take back what then finds room.  The number of slots that were dropped.  Bounded work: the slots of one

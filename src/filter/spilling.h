@@ -20,12 +20,36 @@ tamis_status tamis_i_spilling_shape(tamis_params *params, unsigned extra, uint64
 void tamis_i_spilling_info(const tamis_i_spill *spill, const uint64_t *table, uint64_t distinct,
                            tamis_info *info);
 
-static inline void tamis_i_spilling_prefetch(const tamis_i_spill *spill, const uint64_t *table,
-                                             tamis_digest digest) {
-    const uint64_t *const bucket =
-        table + tamis_i_spill_locate(spill, digest).bucket * spill->front.words;
-    TAMIS_PREFETCH(bucket);
-    TAMIS_PREFETCH(bucket + TAMIS_LINE_WORDS % spill->front.words);
+/* ---- batches ---- */
+
+_Static_assert(sizeof(tamis_i_spill_keys) <= TAMIS_I_SCRATCH_MAX, "the scratch is too small");
+
+/* What is kept of the keys of a group. */
+static inline tamis_i_spill_keys *tamis_i_spilling_keys(const tamis_i_group *group) {
+    return group->scratch;
+}
+
+/* The next group is located, and the one before it looked at; returns which keys of this group are there. */
+static inline uint32_t tamis_i_spilling_ask(const tamis_i_spill *spill, const tamis_filter *filter,
+                                            const tamis_i_group *now, const tamis_i_group *next) {
+    tamis_i_spill_locate_many(spill, filter->table, next->digests, next->n, false,
+                              tamis_i_spilling_keys(next));
+    if (next->before != NULL)
+        tamis_i_spill_look_many(spill, filter->table, next->before->n,
+                                tamis_i_spilling_keys(next->before));
+    return now->n == 0
+               ? 0
+               : tamis_i_spill_has_many(spill, filter->table, now->n, tamis_i_spilling_keys(now));
+}
+
+/* The same before changes. */
+static inline void tamis_i_spilling_expect(const tamis_i_spill *spill, const tamis_filter *filter,
+                                           const tamis_i_group *next, bool removal) {
+    tamis_i_spill_locate_many(spill, filter->table, next->digests, next->n, true,
+                              tamis_i_spilling_keys(next));
+    if (next->before != NULL)
+        tamis_i_spill_expect_many(spill, filter->table, next->before->n,
+                                  tamis_i_spilling_keys(next->before), removal);
 }
 
 #endif

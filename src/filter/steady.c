@@ -114,8 +114,13 @@ static void steady_tally(const tamis_filter *filter, tamis_i_spill_key key, tall
 }
 
 static bool steady_contains(const tamis_filter *filter, tamis_digest digest) {
-    const layout *const l = steady_layout_of(filter);
-    return tamis_i_spill_has(&l->spill, filter->table, tamis_i_spill_locate(&l->spill, digest)) ||
+    const tamis_i_spill *const s = &steady_layout_of(filter)->spill;
+    const tamis_i_spill_key key = tamis_i_spill_locate(s, digest);
+    const unsigned result = s->front_ops->find(
+        &s->front, tamis_i_spill_front(s, filter->table, key.bucket), key.home, key.print);
+    if (TAMIS_LIKELY((result & TAMIS_I_RUN_AWAY) == 0 && filter->state[TAMIS_I_STASH_USED] == 0))
+        return result != 0;
+    return tamis_i_spill_has(s, filter->table, key) ||
            tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
 
@@ -203,8 +208,23 @@ static bool steady_lower(tamis_filter *filter, tamis_i_spill_key key) {
     return true;
 }
 
+/* Like inserts: what most keys need first. */
 static inline tamis_status steady_remove_at(tamis_filter *filter, tamis_digest digest,
                                             tamis_i_spill_key key) {
+    const layout *const l = steady_layout_of(filter);
+    const tamis_i_spill *const s = &l->spill;
+    if (l->counter_most == 0 && filter->state[TAMIS_I_STASH_USED] == 0) {
+        const unsigned result = s->front_ops->drop(
+            &s->front, tamis_i_spill_front(s, filter->table, key.bucket), key.home, key.print);
+        if (TAMIS_LIKELY((result & TAMIS_I_RUN_DONE) != 0)) {
+            filter->state[TAMIS_I_COUNT]--;
+            if ((result & TAMIS_I_RUN_CUT) != 0)
+                tamis_i_spill_return(s, filter->table, key.bucket);
+            return TAMIS_OK;
+        }
+        if (result != TAMIS_I_RUN_AWAY)
+            return TAMIS_E_NOT_FOUND;
+    }
     if (!tamis_i_stash_remove(&filter->stash, digest) && !steady_lower(filter, key))
         return TAMIS_E_NOT_FOUND;
     filter->state[TAMIS_I_COUNT]--;
@@ -218,7 +238,42 @@ static tamis_status steady_remove(tamis_filter *filter, tamis_digest digest) {
 
 static void steady_prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
     (void)write; /* a line that no other processor holds can be written once it is there */
-    tamis_i_spilling_prefetch(&steady_layout_of(filter)->spill, filter->table, digest);
+    tamis_i_spill_fetch(&steady_layout_of(filter)->spill, filter->table, digest);
+}
+
+/* ---- batches ---- */
+
+static void steady_contains_many(const tamis_filter *filter, const tamis_i_group *now,
+                                 const tamis_i_group *next, bool *present) {
+    const layout *const l = steady_layout_of(filter);
+    tamis_i_group_answer(present, now->n, tamis_i_spilling_ask(&l->spill, filter, now, next));
+    if (filter->state[TAMIS_I_STASH_USED] != 0)
+        for (size_t i = 0; i < now->n; i++)
+            present[i] = present[i] || tamis_i_stash_copies(&filter->stash, now->digests[i]) != 0;
+}
+
+static tamis_status steady_insert_many(tamis_filter *filter, const tamis_i_group *now,
+                                       const tamis_i_group *next, bool *added, size_t *done) {
+    const tamis_i_spill_keys *const keys = tamis_i_spilling_keys(now);
+    tamis_status status = TAMIS_OK;
+    tamis_i_spilling_expect(&steady_layout_of(filter)->spill, filter, next, false);
+    for (*done = 0; *done < now->n; ++*done) {
+        const size_t i = *done;
+        status =
+            steady_insert_at(filter, now->digests[i], tamis_i_spill_key_of(keys, i), &added[i]);
+        if (status != TAMIS_OK)
+            break;
+    }
+    return status;
+}
+
+static void steady_remove_many(tamis_filter *filter, const tamis_i_group *now,
+                               const tamis_i_group *next, bool *removed) {
+    const tamis_i_spill_keys *const keys = tamis_i_spilling_keys(now);
+    tamis_i_spilling_expect(&steady_layout_of(filter)->spill, filter, next, true);
+    for (size_t i = 0; i < now->n; i++)
+        removed[i] =
+            steady_remove_at(filter, now->digests[i], tamis_i_spill_key_of(keys, i)) == TAMIS_OK;
 }
 
 /* ---- values ---- */
@@ -336,6 +391,7 @@ const tamis_i_kind tamis_i_steady = {
     .name = "steady",
     .abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT,
     .counters = true,
+    .scratch = sizeof(tamis_i_spill_keys),
     .params = {"buckets", "bucket_bits", "homes", "fingerprint_bits", "spill_buckets", "spill_bits",
                "origin_bits", "value_bits", "counter_bits", "copies"},
     .shape = steady_shape,
@@ -345,6 +401,9 @@ const tamis_i_kind tamis_i_steady = {
     .remove = steady_remove,
     .copies = steady_copies,
     .prefetch = steady_prefetch,
+    .contains_many = steady_contains_many,
+    .insert_many = steady_insert_many,
+    .remove_many = steady_remove_many,
     .info = steady_info,
     .check = steady_check,
     .value_bits = steady_value_bits,

@@ -219,10 +219,10 @@ TAMIS_APART tamis_status window_insert_any(tamis_filter *filter, tamis_digest di
     return status;
 }
 
-static tamis_status window_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+static inline tamis_status window_insert_at(tamis_filter *filter, tamis_digest digest,
+                                            tamis_i_spill_key key, bool *added) {
     const layout *const l = window_layout_of(filter);
     const tamis_i_spill *const s = &l->spill;
-    const tamis_i_spill_key key = tamis_i_spill_locate(s, digest);
     if (filter->state[LEFT] != 0)
         (void)tamis_i_window_clear(filter, l->clear);
     if (TAMIS_LIKELY(filter->state[TAMIS_I_STASH_USED] == 0)) {
@@ -238,9 +238,43 @@ static tamis_status window_insert(tamis_filter *filter, tamis_digest digest, boo
     return window_insert_any(filter, digest, key, added);
 }
 
+static tamis_status window_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+    const tamis_i_spill *const s = &window_layout_of(filter)->spill;
+    return window_insert_at(filter, digest, tamis_i_spill_locate(s, digest), added);
+}
+
 static void window_prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
     (void)write;
-    tamis_i_spilling_prefetch(&window_layout_of(filter)->spill, filter->table, digest);
+    tamis_i_spill_fetch(&window_layout_of(filter)->spill, filter->table, digest);
+}
+
+/* ---- batches ---- */
+
+/* What is there may be too old. */
+static void window_contains_many(const tamis_filter *filter, const tamis_i_group *now,
+                                 const tamis_i_group *next, bool *present) {
+    const tamis_i_spill_keys *const keys = tamis_i_spilling_keys(now);
+    const bool stashed = filter->state[TAMIS_I_STASH_USED] != 0;
+    const uint32_t there =
+        tamis_i_spilling_ask(&window_layout_of(filter)->spill, filter, now, next);
+    for (size_t i = 0; i < now->n; i++)
+        present[i] = ((there >> i & 1) != 0 || stashed) &&
+                     window_contains_any(filter, now->digests[i], tamis_i_spill_key_of(keys, i));
+}
+
+static tamis_status window_insert_many(tamis_filter *filter, const tamis_i_group *now,
+                                       const tamis_i_group *next, bool *added, size_t *done) {
+    const tamis_i_spill_keys *const keys = tamis_i_spilling_keys(now);
+    tamis_status status = TAMIS_OK;
+    tamis_i_spilling_expect(&window_layout_of(filter)->spill, filter, next, false);
+    for (*done = 0; *done < now->n; ++*done) {
+        const size_t i = *done;
+        status =
+            window_insert_at(filter, now->digests[i], tamis_i_spill_key_of(keys, i), &added[i]);
+        if (status != TAMIS_OK)
+            break;
+    }
+    return status;
 }
 
 /* ---- whole filters ---- */
@@ -379,6 +413,7 @@ const tamis_i_kind tamis_i_window = {
     .name = "window",
     .abilities = TAMIS_CAN_MERGE | TAMIS_CAN_FORGET,
     .n_state = N_STATE,
+    .scratch = sizeof(tamis_i_spill_keys),
     .merges_all = true,
     .params = {"buckets", "bucket_bits", "homes", "fingerprint_bits", "spill_buckets", "spill_bits",
                "origin_bits", "ticks"},
@@ -387,6 +422,8 @@ const tamis_i_kind tamis_i_window = {
     .insert = window_insert,
     .contains = window_contains,
     .prefetch = window_prefetch,
+    .contains_many = window_contains_many,
+    .insert_many = window_insert_many,
     .merge = window_merge,
     .info = window_info,
     .check = window_check,

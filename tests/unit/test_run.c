@@ -48,6 +48,31 @@ static void compare_bucket(const tamis_i_run *run, const tamis_i_run_ops *ops,
         fail_msg("%s", reason);
 }
 
+/* Queries by groups: for the first slot of each home, or any fingerprint. */
+static void compare_groups(const tamis_i_run *run, const tamis_i_run_ops *ops, uint64_t *bucket,
+                           const lists *l, uint64_t *random) {
+    tamis_i_run_keys keys;
+    for (uint64_t home = 0; home < run->homes; home += TAMIS_I_GROUP) {
+        const size_t n =
+            run->homes - home < TAMIS_I_GROUP ? (size_t)(run->homes - home) : TAMIS_I_GROUP;
+        for (size_t i = 0; i < n; i++) {
+            const uint64_t at = home + i;
+            keys.bucket[i] = bucket;
+            keys.home[i] = at;
+            keys.print[i] =
+                (l->n[at] > 0 && i % 2 == 0 ? l->slot[at][l->n[at] - 1] : test_random(random)) &
+                run->print_mask;
+        }
+        const uint32_t away = ops->look_many(run, &keys, n);
+        const uint32_t found = ops->match_many(run, &keys, n);
+        for (size_t i = 0; i < n; i++) {
+            const unsigned expected = ops->find(run, bucket, home + i, keys.print[i]);
+            assert_int_equal(away >> i & 1, expected == TAMIS_I_RUN_AWAY);
+            assert_int_equal(found >> i & 1, expected == TAMIS_I_RUN_FOUND);
+        }
+    }
+}
+
 /* One random change, in the lists and in the bucket by either operations; both must give the same bytes. */
 static void change_bucket(const tamis_i_run *run, const tamis_i_run_ops *const ops[2],
                           uint64_t *const bucket[2], lists *l, uint64_t *random) {
@@ -124,7 +149,8 @@ static void test_run_agrees_with_lists(void **state) {
         unsigned words, homes, print, slot;
     } cases[] = {{8, 60, 9, 9},    {16, 174, 9, 9},   {16, 86, 13, 13}, {16, 184, 6, 6},
                  {16, 100, 5, 12}, {24, 190, 20, 28}, {8, 20, 48, 64},  {16, 64, 14, 14},
-                 {8, 1, 7, 7},     {8, 3, 1, 9}};
+                 {8, 1, 7, 7},     {8, 3, 1, 9},      {24, 64, 40, 57}, {8, 199, 1, 1},
+                 {16, 2, 11, 11},  {16, 40, 18, 22},  {24, 130, 8, 8}};
     uint64_t random = test_seed();
     for (unsigned c = 0; c < sizeof cases / sizeof *cases; c++) {
         tamis_i_run run = {.words = cases[c].words,
@@ -143,8 +169,10 @@ static void test_run_agrees_with_lists(void **state) {
             change_bucket(&run, ops, bucket, l, &random);
             assert_memory_equal(bytes[0], bytes[1], sizeof bytes[0]);
             if (step % 8 == 0)
-                for (unsigned i = 0; i < 2; i++)
+                for (unsigned i = 0; i < 2; i++) {
                     compare_bucket(&run, ops[i], bucket[i], l);
+                    compare_groups(&run, ops[i], bucket[i], l, &random);
+                }
         }
         free(l);
     }
@@ -166,31 +194,44 @@ static void test_run_impossible_layouts_are_refused(void **state) {
     }
 }
 
-/* Whatever the bits are, no function leaves the bucket (the sanitizers see to that), and what the check lets
- * in is counted rightly. */
+/* Whatever the bits are, no function leaves the bucket (the sanitizers see to that), and for what the check
+ * lets in all give the same. */
 static void test_run_any_bits_are_safe(void **state) {
     (void)state;
     uint64_t random = test_seed() + 1;
-    tamis_i_run run = {.words = 8, .homes = 60, .print_bits = 9, .slot_bits = 9};
-    assert_true(tamis_i_run_init(&run));
-    const tamis_i_run_ops *const ops[2] = {tamis_i_run_ops_for(&run, 0),
-                                           tamis_i_run_ops_for(&run, tamis_i_cpu_features())};
-    for (unsigned step = 0; step < 20000; step++) {
-        uint64_t *const bucket = malloc(8 * sizeof *bucket), copy[8];
-        assert_non_null(bucket);
+    for (unsigned step = 0; step < 30000; step++) {
+        const unsigned words = step % 5 < 2 ? 8 : step % 5 < 4 ? 16 : 24;
+        tamis_i_run run = {.words = words,
+                           .homes = 7 * words,
+                           .print_bits = 9,
+                           .slot_bits = step % 2 == 0 ? 9 : 13};
+        assert_true(tamis_i_run_init(&run));
+        const tamis_i_run_ops *const ops[2] = {tamis_i_run_ops_for(&run, 0),
+                                               tamis_i_run_ops_for(&run, tamis_i_cpu_features())};
+        uint64_t *const bucket[2] = {malloc(words * sizeof **bucket),
+                                     malloc(words * sizeof **bucket)};
+        assert_true(bucket[0] != NULL && bucket[1] != NULL);
         const char *reason;
-        for (unsigned i = 0; i < 8; i++)
-            bucket[i] = step % 3 == 0 ? test_random(&random)
-                                      : test_random(&random) & test_random(&random) &
-                                            (step % 3 == 1 ? 0 : test_random(&random));
-        (void)tamis_i_run_check(&run, bucket, &reason);
-        memcpy(copy, bucket, sizeof copy);
-        const uint64_t home = test_random_below(&random, 60);
-        const unsigned first = ops[0]->add(&run, bucket, home, 5, 4);
-        assert_int_equal(ops[1]->add(&run, copy, home, 5, 4), first);
-        assert_int_equal(ops[0]->drop(&run, bucket, home, 7), ops[1]->drop(&run, copy, home, 7));
-        assert_memory_equal(bucket, copy, sizeof copy);
-        free(bucket);
+        for (unsigned i = 0; i < words; i++)
+            bucket[0][i] = step % 3 == 0 ? test_random(&random)
+                                         : test_random(&random) & test_random(&random) &
+                                               (step % 3 == 1 ? 0 : test_random(&random));
+        memcpy(bucket[1], bucket[0], words * sizeof **bucket);
+        const bool sound = tamis_i_run_check(&run, bucket[0], &reason);
+        const uint64_t home = test_random_below(&random, run.homes);
+        unsigned answer[2][3];
+        for (unsigned i = 0; i < 2; i++) {
+            answer[i][0] = ops[i]->find(&run, bucket[i], home, 5);
+            answer[i][1] = ops[i]->add(&run, bucket[i], home, 5, 4);
+            answer[i][2] = ops[i]->drop(&run, bucket[i], home, 7);
+        }
+        if (sound) {
+            for (unsigned i = 0; i < 3; i++)
+                assert_int_equal(answer[0][i], answer[1][i]);
+            assert_memory_equal(bucket[0], bucket[1], words * sizeof **bucket);
+        }
+        free(bucket[0]);
+        free(bucket[1]);
     }
 }
 

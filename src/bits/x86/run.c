@@ -1,4 +1,18 @@
-/* run.c - the work on one bucket of bits/run.h, for x86-64 with POPCNT and BMI2
+/* run.c - the work on one bucket of bits/run.h, for x86-64 with POPCNT and BMI2, and with AVX2
+ *
+ * Without AVX2 it is the template.  With it, what most keys need takes no branch that depends on the key:
+ * which word of the index the zero of a home is in, where its run begins, whether one of its slots matches.  A
+ * run that does not fit in one word of slots, and a fingerprint that is there already, take the template's way.
+ *
+ * A slot that comes or goes moves all slots behind it, and in the index all bits behind its own.  Both are
+ * shifts of words by some bits, from one word on:
+ *
+ *      words   | 0 | .. | end | .. | last of the index | .. | at | .. | last |
+ *      moved            [ by one bit     ]                  [ by a slot      ]
+ *
+ * The words 'end' and 'at' move in part, and are put together by themselves; those behind move as vectors.
+ * In a bucket of 16 words, an aligned pair of lines, these are four, which are all rewritten: less work than
+ * to find out where to begin.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,9 +21,7 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 
 #include "bits/native.h"
-#include "hash/x86/target.h"
-
-#include <immintrin.h>
+#include "bits/x86/draw.h"
 
 #define RUN_TARGET          TAMIS_I_TARGET_COUNT
 #define RUN_ONES(word)      ((unsigned)__builtin_popcountll(word))
@@ -17,10 +29,416 @@
 #define RUN_OPS             static const tamis_i_run_ops ops
 #include "bits/run_template.h"
 
+#define FAST TAMIS_I_TARGET_ALL
+#define PAIR 16u /* words of two lines */
+
+/* ---- looking ---- */
+
+/* What is known of a home: as in a view, but of a home that is away 'end' is not in the index, and the rest
+ * means nothing. */
+typedef struct run_sight {
+    uint64_t end, length, first;
+} run_sight;
+
+/* Ones that come without a gap before bit 'end', from the 64 bits before it: up to 57 at least. */
+TAMIS_I_TARGET_ALL TAMIS_APART uint64_t run_back(const uint64_t *bucket, uint64_t end) {
+    const uint64_t up = (end + 7) & ~(uint64_t)7, top = up < 64 ? 64 : up;
+    uint64_t bits;
+    memcpy(&bits, (const unsigned char *)bucket + top / 8 - 8, sizeof bits);
+    const uint64_t ones = _lzcnt_u64(~(bits << (top - end) % 64));
+    return ones < end ? ones : end;
+}
+
+/* Before the zero of home h there are h zeros.  'left' is how many of them come after the words so far.  It
+ * gets less from word to word, and below 0 with the word of the zero: what is behind the index needs no mask.
+ * The least that is not below 0, which as an unsigned number is the least of all, is the zero's number in its
+ * word.  So no branch depends on the key, but the one for the first zero of a word. */
+FAST TAMIS_INLINE run_sight run_see_words(const uint64_t *bucket, uint64_t home, uint64_t words) {
+    uint64_t left = home, rank = home, i = words;
+    for (uint64_t k = 0; k < words; k++) {
+        left += RUN_ONES(bucket[k]) - (uint64_t)64;
+        rank = left < rank ? left : rank;
+        i -= left >> 63;
+    }
+    const uint64_t zeros = ~bucket[i];
+    const uint64_t bit =
+        _pdep_u64((uint64_t)1 << rank % 64, zeros); /* rank - 64 i, if it is there */
+    const uint64_t end = 64 * i + _tzcnt_u64(bit), below = zeros & (bit - 1);
+    const uint64_t length =
+        TAMIS_LIKELY(below != 0) ? _lzcnt_u64(below) - _lzcnt_u64(bit) - 1 : run_back(bucket, end);
+    return (run_sight){.end = end, .length = length, .first = end - home - length};
+}
+
+FAST TAMIS_INLINE run_sight run_see(const tamis_i_run *run, const uint64_t *bucket, uint64_t home) {
+    switch (run->index_words) {
+    case 1:
+        return run_see_words(bucket, home, 2);
+    case 2:
+        return run_see_words(bucket, home, 3);
+    case 3:
+        return run_see_words(bucket, home, 4);
+    case 4:
+        return run_see_words(bucket, home, 5);
+    default:
+        return run_see_words(bucket, home, run->index_words + 1);
+    }
+}
+
+/* Bits from 'at' on; bytes behind the bucket are not read. */
+FAST TAMIS_INLINE uint64_t run_bits(const tamis_i_run *run, const uint64_t *bucket, uint64_t at) {
+    const uint64_t last = 8 * run->words - 8, byte = at / 8 < last ? at / 8 : last;
+    uint64_t bits;
+    memcpy(&bits, (const unsigned char *)bucket + byte, sizeof bits);
+    return bits >> (at - 8 * byte) % 64;
+}
+
+/* The highest bits of slots with this fingerprint, among those in 'bits'; the lowest of the result is right,
+ * others may be wrong. */
+FAST TAMIS_INLINE uint64_t run_hits(const tamis_i_run *run, uint64_t bits, uint64_t width,
+                                    uint64_t print) {
+    const uint64_t x = (bits ^ print * run->lowest) & run->prints;
+    return _bzhi_u64((x - run->lowest) & ~x & run->highest, (unsigned)width);
+}
+
+FAST static bool run_quick_look(const tamis_i_run *run, const uint64_t *bucket, uint64_t home,
+                                tamis_i_run_view *view) {
+    const run_sight sight = run_see(run, bucket, home);
+    if (TAMIS_UNLIKELY(sight.end >= run->index_bits))
+        return false;
+    if (TAMIS_UNLIKELY(sight.length > run->fit || sight.end - home > run->slots))
+        return run_look(run, bucket, home, view);
+    view->end = sight.end;
+    view->first = sight.first;
+    view->length = sight.length;
+    return true;
+}
+
+FAST static unsigned run_quick_find(const tamis_i_run *run, const uint64_t *bucket, uint64_t home,
+                                    uint64_t print) {
+    const run_sight sight = run_see(run, bucket, home);
+    if (TAMIS_UNLIKELY(sight.end >= run->index_bits))
+        return TAMIS_I_RUN_AWAY;
+    if (TAMIS_UNLIKELY(sight.length > run->fit))
+        return run_find(run, bucket, home, print);
+    const uint64_t bits = run_bits(run, bucket, tamis_i_run_at(run, sight.first));
+    return run_hits(run, bits, sight.length * run->slot_bits, print) != 0 ? TAMIS_I_RUN_FOUND : 0;
+}
+
+/* All ones if 'yes'.  Written so, compilers do not make a branch of it, which could not be foreseen. */
+FAST TAMIS_INLINE uint64_t run_mask(bool yes) {
+    return -(uint64_t)yes;
+}
+
+FAST TAMIS_INLINE uint32_t run_look_words(const tamis_i_run *run, tamis_i_run_keys *keys, size_t n,
+                                          uint64_t words) {
+    const uint64_t index_bits = run->index_bits, slot_bits = run->slot_bits;
+    uint32_t away = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *const bucket = keys->bucket[i];
+        const run_sight sight = run_see_words(bucket, keys->home[i], words);
+        const bool gone = sight.end >= index_bits;
+        const uint64_t width = sight.length * slot_bits & ~run_mask(gone);
+        const uint64_t at = index_bits + sight.first * slot_bits;
+        keys->at[i] = at;
+        keys->width[i] = width;
+        away |= (uint32_t)gone << i;
+        TAMIS_PREFETCH(bucket + (at / 64 & run_mask(width != 0)));
+    }
+    return away;
+}
+
+FAST static uint32_t run_quick_look_many(const tamis_i_run *run, tamis_i_run_keys *keys, size_t n) {
+    switch (run->index_words) {
+    case 1:
+        return run_look_words(run, keys, n, 2);
+    case 2:
+        return run_look_words(run, keys, n, 3);
+    case 3:
+        return run_look_words(run, keys, n, 4);
+    case 4:
+        return run_look_words(run, keys, n, 5);
+    default:
+        return run_look_words(run, keys, n, run->index_words + 1);
+    }
+}
+
+FAST static uint32_t run_quick_match_many(const tamis_i_run *run, const tamis_i_run_keys *keys,
+                                          size_t n) {
+    const tamis_i_run r = *run; /* in registers */
+    const uint64_t most = r.fit * r.slot_bits;
+    uint32_t found = 0, more = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t bits = run_bits(&r, keys->bucket[i], keys->at[i]);
+        found |= (uint32_t)(run_hits(&r, bits, keys->width[i], keys->print[i]) != 0) << i;
+        more |= (uint32_t)(keys->width[i] > most) << i;
+    }
+    for (; TAMIS_UNLIKELY(more != 0); more &= more - 1) {
+        const unsigned i = (unsigned)_tzcnt_u32(more);
+        const bool yes =
+            run_find(run, keys->bucket[i], keys->home[i], keys->print[i]) == TAMIS_I_RUN_FOUND;
+        found = (found & ~((uint32_t)1 << i)) | (uint32_t)yes << i;
+    }
+    return found;
+}
+
+FAST static void run_quick_locate_many(const tamis_i_run *run, uint64_t *table, uint64_t buckets,
+                                       const tamis_digest *digests, size_t n,
+                                       tamis_i_run_keys *keys) {
+    if (TAMIS_UNLIKELY(n != TAMIS_I_GROUP || buckets >> 32 != 0)) {
+        run_locate_many(run, table, buckets, digests, n, keys);
+        return;
+    }
+    const __m256i all_buckets = _mm256_set1_epi64x((long long)buckets),
+                  all_homes = _mm256_set1_epi64x((long long)run->homes),
+                  all_bytes = _mm256_set1_epi64x((long long)(8 * run->words)),
+                  all_mask = _mm256_set1_epi64x((long long)run->print_mask),
+                  first = _mm256_set1_epi64x((long long)(uintptr_t)table);
+    for (size_t i = 0; i < TAMIS_I_GROUP; i += 4) {
+        const tamis_i_drawn d = tamis_i_draw_four(digests + i, all_buckets, all_homes);
+        const __m256i bytes = _mm256_mul_epu32(d.first, all_bytes);
+        tamis_i_put_four(keys->bucket + i, _mm256_add_epi64(first, bytes));
+        tamis_i_put_four(keys->number + i, d.first);
+        tamis_i_put_four(keys->home + i, d.second);
+        tamis_i_put_four(keys->print + i, _mm256_and_si256(d.other, all_mask));
+    }
+}
+
+/* ---- moving words ---- */
+
+FAST TAMIS_INLINE __m256i run_load(const uint64_t *words) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)words);
+}
+
+FAST TAMIS_INLINE void run_store(uint64_t *words, __m256i v) {
+    _mm256_storeu_si256((__m256i *)(void *)words, v);
+}
+
+FAST TAMIS_INLINE __m256i run_all(uint64_t x) {
+    return _mm256_set1_epi64x((long long)x);
+}
+
+/* The numbers of the four words from i on. */
+FAST TAMIS_INLINE __m256i run_numbers(uint64_t i) {
+    return _mm256_add_epi64(run_all(i), _mm256_setr_epi64x(0, 1, 2, 3));
+}
+
+/* Four words, moved by 'bits' bits up or down; bits come in from 'beside'. */
+FAST TAMIS_INLINE __m256i run_moved(__m256i here, __m256i beside, unsigned bits, bool up) {
+    const __m128i by = _mm_cvtsi32_si128((int)bits), rest = _mm_cvtsi32_si128((int)(64 - bits));
+    return up ? _mm256_or_si256(_mm256_sll_epi64(here, by), _mm256_srl_epi64(beside, rest))
+              : _mm256_or_si256(_mm256_srl_epi64(here, by), _mm256_sll_epi64(beside, rest));
+}
+
+/* The words beside those from i on: below, with something in the place of the one below the first; or
+ * above, and 0 in the place of the one above the last. */
+FAST TAMIS_INLINE __m256i run_beside(const uint64_t *bucket, uint64_t i, uint64_t words, bool up) {
+    if (up)
+        return i == 0 ? _mm256_permute4x64_epi64(run_load(bucket), 0x90) : run_load(bucket + i - 1);
+    return i + 4 == words ? _mm256_blend_epi32(_mm256_permute4x64_epi64(run_load(bucket + i), 0x39),
+                                               _mm256_setzero_si256(), 0xc0)
+                          : run_load(bucket + i + 1);
+}
+
+/* What is to be moved, in the index and of the slots. */
+typedef struct run_move {
+    uint64_t end;  /* word of the index that moves in part; those behind move, up to the last */
+    uint64_t last; /* of the index; bits beyond its mask do not move */
+    uint64_t mask;
+    uint64_t at; /* word of the slots that moves in part; those behind move */
+    unsigned bits;
+} run_move;
+
+/* 'out', with the slots moved in four words from i on. */
+FAST TAMIS_INLINE __m256i run_move_slots(__m256i out, __m256i here, __m256i beside, uint64_t i,
+                                         const run_move *m, bool up) {
+    return _mm256_blendv_epi8(out, run_moved(here, beside, m->bits, up),
+                              _mm256_cmpgt_epi64(run_numbers(i), run_all(m->at)));
+}
+
+/* The same for the index. */
+FAST TAMIS_INLINE __m256i run_move_index(__m256i out, __m256i here, __m256i beside, uint64_t i,
+                                         const run_move *m, bool up) {
+    const __m256i numbers = run_numbers(i), last = run_all(m->last);
+    const __m256i upto =
+        _mm256_or_si256(_mm256_cmpgt_epi64(last, numbers),
+                        _mm256_and_si256(_mm256_cmpeq_epi64(numbers, last), run_all(m->mask)));
+    const __m256i moving = _mm256_and_si256(_mm256_cmpgt_epi64(numbers, run_all(m->end)), upto);
+    return _mm256_or_si256(_mm256_and_si256(run_moved(here, beside, 1, up), moving),
+                           _mm256_andnot_si256(moving, out));
+}
+
+/* Four words of a pair of lines, from i on. */
+FAST TAMIS_INLINE void run_move_four(uint64_t *bucket, uint64_t i, const run_move *m, bool up) {
+    const __m256i here = run_load(bucket + i), beside = run_beside(bucket, i, PAIR, up);
+    __m256i out = run_move_slots(here, here, beside, i, m, up);
+    if (i <= m->last)
+        out = run_move_index(out, here, beside, i, m, up);
+    run_store(bucket + i, out);
+}
+
+/* Words move up from the last one on, and down from the first one on: what is read was not written yet. */
+FAST TAMIS_INLINE void run_move_up(uint64_t *bucket, uint64_t words, uint64_t used,
+                                   const run_move *m) {
+    if (words == PAIR) {
+        run_move_four(bucket, 12, m, true);
+        run_move_four(bucket, 8, m, true);
+        run_move_four(bucket, 4, m, true);
+        run_move_four(bucket, 0, m, true);
+        return;
+    }
+    for (uint64_t i = used & ~(uint64_t)3; i + 3 > m->at; i -= 4) {
+        const __m256i here = run_load(bucket + i), beside = run_beside(bucket, i, words, true);
+        run_store(bucket + i, run_move_slots(here, here, beside, i, m, true));
+        if (i == 0)
+            break;
+    }
+    for (uint64_t i = m->last & ~(uint64_t)3; i + 3 > m->end; i -= 4) {
+        const __m256i here = run_load(bucket + i), beside = run_beside(bucket, i, words, true);
+        run_store(bucket + i, run_move_index(here, here, beside, i, m, true));
+        if (i == 0)
+            break;
+    }
+}
+
+FAST TAMIS_INLINE void run_move_down(uint64_t *bucket, uint64_t words, uint64_t used,
+                                     const run_move *m) {
+    if (words == PAIR) {
+        run_move_four(bucket, 0, m, false);
+        run_move_four(bucket, 4, m, false);
+        run_move_four(bucket, 8, m, false);
+        run_move_four(bucket, 12, m, false);
+        return;
+    }
+    for (uint64_t i = (m->end + 1) & ~(uint64_t)3; i <= m->last; i += 4) {
+        const __m256i here = run_load(bucket + i), beside = run_beside(bucket, i, words, false);
+        run_store(bucket + i, run_move_index(here, here, beside, i, m, false));
+    }
+    for (uint64_t i = (m->at + 1) & ~(uint64_t)3; i <= used; i += 4) {
+        const __m256i here = run_load(bucket + i), beside = run_beside(bucket, i, words, false);
+        run_store(bucket + i, run_move_slots(here, here, beside, i, m, false));
+    }
+}
+
+/* ---- slots that come and go ---- */
+
+/* A slot before slot 'number' of 'load', and a one before bit 'end' of the index. */
+FAST TAMIS_INLINE void run_open(const tamis_i_run *run, uint64_t *bucket, uint64_t end,
+                                uint64_t number, uint64_t load, uint64_t slot) {
+    const uint64_t place = tamis_i_run_at(run, number);
+    const run_move m = {.end = end / 64,
+                        .last = run->index_words,
+                        .mask = run->index_mask,
+                        .at = place / 64,
+                        .bits = (unsigned)run->slot_bits};
+    run_move_up(bucket, run->words, (tamis_i_run_at(run, load + 1) - 1) / 64, &m);
+
+    const uint64_t head = bucket[m.end], above = ~(uint64_t)0 << end % 64;
+    const uint64_t moving = m.end == m.last ? m.mask : ~(uint64_t)0;
+    const uint64_t with = head + (head & above) + ((uint64_t)1 << end % 64);
+    bucket[m.end] = (with & moving) | (head & ~moving);
+
+    const uint64_t shift = place % 64, part = bucket[m.at], low = _bzhi_u64(part, (unsigned)shift);
+    const uint64_t next = m.at + (m.at + 1 < run->words);
+    const uint64_t over = shift + m.bits > 64 ? shift + m.bits - 64 : 0;
+    bucket[next] = (bucket[next] & ~(uint64_t)0 << over) | slot >> 1 >> (63 - shift);
+    bucket[m.at] = low | (part - low) << m.bits | slot << shift;
+}
+
+/* The slot at bit 'place' goes, of 'load', and the one before bit 'end' of the index. */
+FAST TAMIS_INLINE void run_close(const tamis_i_run *run, uint64_t *bucket, uint64_t end,
+                                 uint64_t place, uint64_t load, bool cut) {
+    const run_move m = {.end = (end - 1) / 64,
+                        .last = run->index_words,
+                        .mask = run->index_mask,
+                        .at = place / 64,
+                        .bits = (unsigned)run->slot_bits};
+    const uint64_t above_at = m.at + 1 < run->words ? bucket[m.at + 1] : 0,
+                   above_end = bucket[m.end + 1 < run->words ? m.end + 1 : m.end];
+    run_move_down(bucket, run->words, (tamis_i_run_at(run, load) - 1) / 64, &m);
+
+    const uint64_t head = bucket[m.end], from = ~(uint64_t)0 << (end - 1) % 64;
+    const uint64_t moving = from & (m.end == m.last ? m.mask : ~(uint64_t)0);
+    bucket[m.end] = ((head >> 1 | above_end << 63) & moving) | (head & ~moving);
+    const uint64_t top = run->index_bits - 1;
+    bucket[top / 64] = (bucket[top / 64] & ~((uint64_t)1 << top % 64)) | (uint64_t)cut << top % 64;
+
+    const uint64_t part = bucket[m.at], behind = ~(uint64_t)0 << place % 64;
+    bucket[m.at] = (part & ~behind) | ((part >> m.bits | above_at << (64 - m.bits)) & behind);
+}
+
+/* How full a bucket is: run_count, where it is needed most. */
+FAST TAMIS_INLINE tamis_i_run_load run_load_of(const tamis_i_run *run, const uint64_t *bucket) {
+    uint64_t ones = RUN_ONES(bucket[run->index_words] & run->index_mask);
+    for (uint64_t i = 0; i < run->index_words; i++)
+        ones += RUN_ONES(bucket[i]);
+    if (TAMIS_LIKELY(ones <= run->slots))
+        return (tamis_i_run_load){.load = ones, .held = run->homes};
+    return run_count(run, bucket);
+}
+
+FAST static unsigned run_quick_add(const tamis_i_run *run, uint64_t *bucket, uint64_t home,
+                                   uint64_t slot, uint64_t copies) {
+    const run_sight sight = run_see(run, bucket, home);
+    if (TAMIS_UNLIKELY(sight.end >= run->index_bits))
+        return TAMIS_I_RUN_AWAY;
+    const uint64_t bits = run_bits(run, bucket, tamis_i_run_at(run, sight.first));
+    if (TAMIS_UNLIKELY(sight.length > run->fit || run_hits(run, bits, sight.length * run->slot_bits,
+                                                           slot & run->print_mask) != 0))
+        return run_add(run, bucket, home, slot, copies);
+    const uint64_t load = run_load_of(run, bucket).load;
+    if (load >= run->slots)
+        return 0;
+    run_open(run, bucket, sight.end, sight.end - home, load, slot);
+    return TAMIS_I_RUN_DONE;
+}
+
+FAST static unsigned run_quick_drop(const tamis_i_run *run, uint64_t *bucket, uint64_t home,
+                                    uint64_t print) {
+    const run_sight sight = run_see(run, bucket, home);
+    if (TAMIS_UNLIKELY(sight.end >= run->index_bits))
+        return TAMIS_I_RUN_AWAY;
+    if (TAMIS_UNLIKELY(sight.length > run->fit || sight.end - home > run->slots))
+        return run_drop(run, bucket, home, print);
+    const uint64_t at = tamis_i_run_at(run, sight.first);
+    const uint64_t hits =
+        run_hits(run, run_bits(run, bucket, at), sight.length * run->slot_bits, print);
+    if (TAMIS_UNLIKELY(hits == 0))
+        return 0;
+    const tamis_i_run_load load = run_load_of(run, bucket);
+    const bool cut = load.held < run->homes;
+    run_close(run, bucket, sight.end, at + _tzcnt_u64(hits) + 1 - run->slot_bits, load.load, cut);
+    return TAMIS_I_RUN_DONE | (cut ? TAMIS_I_RUN_CUT : 0);
+}
+
+FAST static void run_quick_put(const tamis_i_run *run, uint64_t *bucket,
+                               const tamis_i_run_view *view, uint64_t slot) {
+    run_open(run, bucket, view->end, view->first + view->length, run_load_of(run, bucket).load,
+             slot);
+}
+
+FAST static void run_quick_take(const tamis_i_run *run, uint64_t *bucket,
+                                const tamis_i_run_view *view, uint64_t number, bool cut) {
+    run_close(run, bucket, view->end, tamis_i_run_at(run, number), run_load_of(run, bucket).load,
+              cut);
+}
+
 const tamis_i_run_ops *tamis_i_run_ops_x86(const tamis_i_run *run, unsigned features) {
+    static const tamis_i_run_ops vectors = {.find = run_quick_find,
+                                            .look = run_quick_look,
+                                            .count = run_count,
+                                            .add = run_quick_add,
+                                            .drop = run_quick_drop,
+                                            .put = run_quick_put,
+                                            .take = run_quick_take,
+                                            .locate_many = run_quick_locate_many,
+                                            .look_many = run_quick_look_many,
+                                            .match_many = run_quick_match_many};
     const unsigned needed = TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2;
-    (void)run;
-    return (features & needed) == needed ? &ops : NULL;
+    if ((features & needed) != needed)
+        return NULL;
+    return (features & TAMIS_I_CPU_AVX2) != 0 && run->fit != 0 && run->index_words + 2 <= run->words
+               ? &vectors
+               : &ops;
 }
 
 #endif
