@@ -40,11 +40,12 @@ extern const char *const bench_op_names[BENCH_OPS];
 
 /* What is measured. */
 typedef struct bench_setup {
-    uint64_t n;   /* keys in a full table */
-    double bits;  /* per key, in all: every table has n * bits / 8 bytes, or a little less */
-    bool digests; /* use ready digests, not integers, to leave out hashing */
-    bool text;    /* use texts of 16 characters, not integers */
-    bool huge;    /* huge pages, where the system provides them */
+    uint64_t n;    /* keys in a full table */
+    double bits;   /* per key, in all: every table has n * bits / 8 bytes, or a little less */
+    bool digests;  /* use ready digests, not integers, to leave out hashing */
+    bool text;     /* use texts of 16 characters, not integers */
+    bool by_lines; /* plans that read the fewest lines, not the smallest */
+    bool huge;     /* huge pages, where the system provides them */
     unsigned rounds;
     unsigned threads; /* reading at once in further measurements; 0 and 1: none */
 } bench_setup;

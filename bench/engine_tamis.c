@@ -24,6 +24,7 @@ static bool fits(tamis_kind kind, const bench_setup *setup, double x, tamis_plan
     need.n = setup->n;
     need.kind = kind;
     need.fpr = exp2(-x);
+    need.order = setup->by_lines ? TAMIS_ORDER_LINES : TAMIS_ORDER_BYTES;
     if (tamis_plan_make(&need, &made) != TAMIS_OK || made.bits_per_key > setup->bits)
         return false;
     *plan = made;

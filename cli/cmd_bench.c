@@ -19,7 +19,7 @@ enum { OPT_BITS = 512, OPT_TABLE_BYTES, OPT_ROUNDS, OPT_CSV, OPT_HUGE, OPT_KEYS,
 
 static const char help[] =
     "usage: tamis bench [--kind K,...] [-n N | --table-bytes SIZE] [--bits B] [--keys FORM]\n"
-    "                   [--rounds R] [--huge on|off] [--threads T] [--json | --csv]\n"
+    "                   [--sort WHAT] [--rounds R] [--huge on|off] [--threads T] [--json | --csv]\n"
     "       tamis bench --task shared [-n N] [--kind K] [--threads T] [--rounds R] [--json]\n"
     "       tamis bench --task small [--rounds R] [--json]\n"
     "       tamis bench --task window [-n N] [--rounds R] [--json]\n"
@@ -31,6 +31,9 @@ static const char help[] =
     "  -n N               keys in a full table (default 1M)\n"
     "      --table-bytes SIZE   as many keys as make tables of this size: 256MiB, 1GiB\n"
     "      --bits B       bits per key, the same for all (default 12)\n"
+    "      --sort WHAT    the plans to measure, for kinds with several: the smallest by bytes "
+    "(default),\n"
+    "                     or by lines, the cache lines of a query\n"
     "      --keys FORM    u64: integers, to be hashed (default); text: 16 characters;\n"
     "                     digest: ready digests\n"
     "      --rounds R     rounds, of which the median is told (default 7)\n"
@@ -127,6 +130,8 @@ static bool take_option(const char *command, int option, void *context) {
                option_choice(command, "--keys", optarg, "u64", "digest", &o->setup.digests);
     case OPT_HUGE:
         return option_choice(command, "--huge", optarg, "off", "on", &o->setup.huge);
+    case OPT_SORT:
+        return option_choice(command, "--sort", optarg, "bytes", "lines", &o->setup.by_lines);
     case OPT_TASK:
         o->task = optarg;
         return true;
@@ -374,6 +379,7 @@ int cmd_bench(int argc, char **argv) {
         {"kind", required_argument, NULL, OPT_KIND},
         {"bits", required_argument, NULL, OPT_BITS},
         {"table-bytes", required_argument, NULL, OPT_TABLE_BYTES},
+        {"sort", required_argument, NULL, OPT_SORT},
         {"rounds", required_argument, NULL, OPT_ROUNDS},
         {"keys", required_argument, NULL, OPT_KEYS},
         {"huge", required_argument, NULL, OPT_HUGE},
