@@ -42,7 +42,7 @@ _tamis() {
             info) words="--json --help" ;;
             verify) words="--json --help" ;;
             merge) words="-o -p --verbose --help" ;;
-            bench) words="--kind -n --table-bytes --bits --keys --rounds --huge --threads --task --json --csv --help" ;;
+            bench) words="--kind -n --table-bytes --bits --sort --keys --rounds --huge --threads --task --json --csv --help" ;;
             reproduce) words="--full --json --plot-data --help" ;;
             "table plan") words="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --hash --seed --json --help" ;;
             "table create") words="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --hash --seed --help" ;;

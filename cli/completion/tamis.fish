@@ -171,6 +171,7 @@ complete -c tamis -n '__tamis_at bench' -l kind -x -a '(__tamis_kinds)' -d 'only
 complete -c tamis -n '__tamis_at bench' -s n -x -d 'keys in a full table'
 complete -c tamis -n '__tamis_at bench' -l table-bytes -x -d 'as many keys as make tables of this size'
 complete -c tamis -n '__tamis_at bench' -l bits -x -d 'bits per key, the same for all'
+complete -c tamis -n '__tamis_at bench' -l sort -x -a 'bytes lines weighted' -d 'the plans to measure, for kinds with several'
 complete -c tamis -n '__tamis_at bench' -l keys -x -a 'u64 digest' -d 'u64'
 complete -c tamis -n '__tamis_at bench' -l rounds -x -d 'rounds, of which the median is told'
 complete -c tamis -n '__tamis_at bench' -l huge -x -a 'on off' -d 'huge pages, where the system gives them'

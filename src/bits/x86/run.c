@@ -1,8 +1,9 @@
 /* run.c - the work on one bucket of bits/run.h, for x86-64 with POPCNT and BMI2, and with AVX2
  *
  * Without AVX2 it is the template.  With it, what most keys need takes no branch that depends on the key:
- * which word of the index the zero of a home is in, where its run begins, whether one of its slots matches.  A
- * run that does not fit in one word of slots, and a fingerprint that is there already, take the template's way.
+ * which word of the index the zero of a home is in, where its run begins, whether one of its slots
+ * matches.  A run that does not fit in one word of slots, and a fingerprint that is there already, take the
+ * template's way.
  *
  * A slot that comes or goes moves all slots behind it, and in the index all bits behind its own.  Both are
  * shifts of words by some bits, from one word on:
