@@ -189,9 +189,10 @@ FAST static void run_quick_locate_many(const tamis_i_run *run, uint64_t *table, 
         run_locate_many(run, table, buckets, digests, n, keys);
         return;
     }
+    const uint64_t bytes_each = run->words * sizeof(uint64_t);
     const __m256i all_buckets = _mm256_set1_epi64x((long long)buckets),
                   all_homes = _mm256_set1_epi64x((long long)run->homes),
-                  all_bytes = _mm256_set1_epi64x((long long)(8 * run->words)),
+                  all_bytes = _mm256_set1_epi64x((long long)bytes_each),
                   all_mask = _mm256_set1_epi64x((long long)run->print_mask),
                   first = _mm256_set1_epi64x((long long)(uintptr_t)table);
     for (size_t i = 0; i < TAMIS_I_GROUP; i += 4) {
