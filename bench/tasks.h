@@ -69,6 +69,21 @@ enum { BENCH_WINDOW_ROWS = 12 };
 const char *bench_window_run(uint64_t n, unsigned rounds, bench_window_row rows[BENCH_WINDOW_ROWS],
                              size_t *n_rows);
 
+/* ---- plans: plan_run.c ---- */
+
+/* One need: by the table or closed form, and by a search. */
+typedef struct bench_plan_row {
+    uint64_t n;
+    double fpr;
+    bool deletes;
+    double quick_us, search_us;
+    uint64_t quick_bytes, search_bytes;
+} bench_plan_row;
+
+/* Measure plans; the median of 'rounds' counts.  NULL, or what went wrong. */
+enum { BENCH_PLAN_ROWS = 24 };
+const char *bench_plan_run(unsigned rounds, bench_plan_row rows[BENCH_PLAN_ROWS], size_t *n_rows);
+
 /* ---- LevelDB's filter of n keys, at 10 bits per key: peer_leveldb.cc ---- */
 
 /* Its bytes, if they fit in 'room'; 0 if not. */

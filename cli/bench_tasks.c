@@ -7,6 +7,7 @@
 #include "bench/tasks.h"
 #include "cli/cli.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -160,16 +161,64 @@ static const char *window_task(const bench_setup *setup, const char *kinds, bool
 
 /* ---- all of them ---- */
 
+/* ---- plans ---- */
+
+static double plan_waste(const bench_plan_row *row) {
+    return 100 * ((double)row->quick_bytes / (double)row->search_bytes - 1);
+}
+
+static void plan_json(const bench_plan_row *rows, size_t n) {
+    json j;
+    json_start(&j, stdout);
+    json_open(&j, NULL, '[', false);
+    for (size_t i = 0; i < n; i++) {
+        json_open(&j, NULL, '{', true);
+        json_u64(&j, "n", rows[i].n);
+        json_real(&j, "fpr", rows[i].fpr);
+        json_bool(&j, "deletes", rows[i].deletes);
+        json_real(&j, "plan_us", rows[i].quick_us);
+        json_real(&j, "search_us", rows[i].search_us);
+        json_u64(&j, "bytes", rows[i].quick_bytes);
+        json_u64(&j, "search_bytes", rows[i].search_bytes);
+        json_close(&j);
+    }
+    json_close(&j);
+    json_end(&j);
+}
+
+static void plan_print(const bench_plan_row *rows, size_t n) {
+    puts("plans: microseconds each, by default and by a search; bytes beyond those of the search");
+    printf("%12s  %7s  %7s  %9s  %9s  %7s\n", "keys", "errors", "deletes", "plan us", "search us",
+           "waste %");
+    for (size_t i = 0; i < n; i++)
+        printf("%12" PRIu64 "  %7.0e  %7s  %9.2f  %9.0f  %7.2f\n", rows[i].n, rows[i].fpr,
+               rows[i].deletes ? "yes" : "no", rows[i].quick_us, rows[i].search_us,
+               plan_waste(&rows[i]));
+}
+
+static const char *plan_task(const bench_setup *setup, const char *kinds, bool as_json) {
+    (void)kinds;
+    bench_plan_row rows[BENCH_PLAN_ROWS];
+    size_t n;
+    const char *const trouble = bench_plan_run(setup->rounds, rows, &n);
+    if (trouble == NULL)
+        (as_json ? plan_json : plan_print)(rows, n);
+    return trouble;
+}
+
 int bench_task(const char *command, const char *name, const bench_setup *setup, const char *kinds,
                bool as_json) {
     static const struct {
         const char *name;
         const char *(*run)(const bench_setup *setup, const char *kinds, bool as_json);
-    } tasks[] = {{"small", small_task}, {"shared", shared_task}, {"window", window_task}};
+    } tasks[] = {{"small", small_task},
+                 {"shared", shared_task},
+                 {"window", window_task},
+                 {"plan", plan_task}};
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++)
         if (strcmp(tasks[i].name, name) == 0) {
             const char *const trouble = tasks[i].run(setup, kinds, as_json);
             return trouble == NULL ? EXIT_YES : complain(command, "%s: %s", name, trouble);
         }
-    return complain(command, "--task: there is no '%s', only small, shared and window", name);
+    return complain(command, "--task: there is no '%s', only plan, small, shared and window", name);
 }

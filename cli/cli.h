@@ -92,6 +92,7 @@ enum {
     OPT_SORT,
     OPT_LINE_BITS,
     OPT_OFFLINE,
+    OPT_SEARCH,
     OPT_GROW,
     OPT_CHECK,
     OPT_OVERFULL,

@@ -21,6 +21,7 @@ static const char help[] =
     "usage: tamis bench [--kind K,...] [-n N | --table-bytes SIZE] [--bits B] [--keys FORM]\n"
     "                   [--sort WHAT] [--rounds R] [--huge on|off] [--threads T] [--json | --csv]\n"
     "       tamis bench --task shared [-n N] [--kind K] [--threads T] [--rounds R] [--json]\n"
+    "       tamis bench --task plan [--rounds R] [--json]\n"
     "       tamis bench --task small [--rounds R] [--json]\n"
     "       tamis bench --task window [-n N] [--rounds R] [--json]\n"
     "Measure insert, remove and query, one by one and in batches, in nanoseconds per key and as a\n"
@@ -42,7 +43,8 @@ static const char help[] =
     "one\n"
     "      --task T       another question; small: sets of 1 to 5000 keys in a few bytes;\n"
     "                     shared: one set that threads read and write;\n"
-    "                     window: sets that forget, beside rows of filters\n"
+    "                     window: sets that forget, beside rows of filters;\n"
+    "                     plan: how long a plan takes\n"
     "      --json         as a JSON array, one object per kind, operation and mode\n"
     "      --csv          the same as comma-separated values\n";
 

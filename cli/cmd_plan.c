@@ -25,6 +25,7 @@ static const char help[] =
     "      --grow      it may grow beyond N: plan its first part, which gets half of the errors\n"
     "      --threads T up to 1024 threads will share the set\n"
     "      --all       every kind that can do it, the best first\n"
+    "      --search    look at every kind, and not in a table where there is one\n"
     "      --json      as a JSON object, with --all as an array of objects\n"
     "      --check ROWS\n"
     "                  draw as many needs at random, of up to MOST keys (1e6), plan and build "
@@ -209,6 +210,8 @@ static bool take_option(const char *command, int option, void *context) {
     if (option != 'n' && option != OPT_CHECK && option != OPT_SEED && option != OPT_THREADS)
         chosen->planned = true;
     switch (option) {
+    case OPT_SEARCH:
+        return option_flag(&chosen->need.search);
     case OPT_OFFLINE:
         return option_flag(&chosen->need.offline);
     case OPT_GROW:
@@ -260,6 +263,7 @@ int cmd_plan(int argc, char **argv) {
     static const struct option options[] = {NEED_OPTIONS,
                                             {"values", required_argument, NULL, OPT_VALUES},
                                             {"offline", no_argument, NULL, OPT_OFFLINE},
+                                            {"search", no_argument, NULL, OPT_SEARCH},
                                             {"grow", no_argument, NULL, OPT_GROW},
                                             {"check", required_argument, NULL, OPT_CHECK},
                                             {"seed", required_argument, NULL, OPT_SEED},

@@ -28,12 +28,12 @@ _tamis() {
         --kind) words="$(_tamis_kinds "${COMP_WORDS[0]}")" ;;
         --summary) words="multiple single interpolation multiple-counting single-counting" ;;
         --huge) words="on off" ;;
-        --task) words="small shared" ;;
+        --task) words="plan small shared" ;;
         --format) words="tsv jsonl" ;;
         --keys) words="u64 digest" ;;
         *)
             [[ $word == -* ]] && case $command in
-            plan) words="-n -p --kind --deletes --replacements --merges --ticks --bytes --copies --overshoot --lines --failure --sort --line-bits --values --offline --grow --threads --all --json --check --seed --help" ;;
+            plan) words="-n -p --kind --deletes --replacements --merges --ticks --bytes --copies --overshoot --lines --failure --sort --line-bits --values --offline --grow --threads --all --search --json --check --seed --help" ;;
             build) words="-o -p -n --kind --deletes --replacements --merges --ticks --bytes --copies --overshoot --lines --failure --sort --line-bits --grow --overfull --hash --seed --like --compact -j --jobs --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             query) words="-v --invert -c --count -q --quiet -j --jobs -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             add) words="-o --grow -p --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;

@@ -23,7 +23,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "tamis/model.h"
+#include "model/steady.h"
 
 #include <math.h>
 
@@ -165,6 +165,50 @@ tamis_status tamis_model_steady_overflow(const tamis_steady_shape *shape, uint64
     return TAMIS_OK;
 }
 
+/* Both exponentials go from one load to the next by a factor.  The terms fall once the ratio of the
+ * probabilities is below e^-t, and then fast. */
+tamis_status tamis_i_model_steady_sums(const tamis_steady_shape *shape, uint64_t n, double t,
+                                       tamis_i_steady_sums *sums) {
+    tamis_steady_shape s;
+    double p;
+    tamis_status status = steady_take_shape(shape, n, &s);
+    if (status != TAMIS_OK)
+        return status;
+    const double q = 1 / (double)s.buckets, odds = q / (1 - q), growth = exp(t);
+    const double c = steady_slots(s.bucket_bits, s.homes, steady_slot_bits(&s));
+    const double border = steady_lambda(&s, n) / 2, mean = (double)n * q;
+    const double first = fmax(c + 1, floor(mean - SIGMAS * sqrt(mean)));
+    *sums = (tamis_i_steady_sums){0, 0, 0, 0};
+    if (first > (double)n)
+        return TAMIS_OK;
+    if (s.buckets == 1) {
+        const double o = (double)n - c + border;
+        *sums = (tamis_i_steady_sums){1, o, o * o, expm1(t * o)};
+        return TAMIS_OK;
+    }
+    status = tamis_model_binomial(n, q, (uint64_t)first, &p);
+    if (status != TAMIS_OK)
+        return status;
+    double weighted = p * exp(t * (first - c + border));
+    for (double x = first; x <= (double)n; x++) {
+        const double o = x - c + border;
+        sums->cut += p;
+        sums->away += p * o;
+        sums->squares += p * o * o;
+        sums->moment += weighted - p;
+        const double ratio = ((double)n - x) / (x + 1) * odds;
+        if (ratio * growth < 0.9 && weighted * o * o <= 1e-14 * (sums->moment + sums->squares))
+            break;
+        p *= ratio;
+        weighted *= ratio * growth;
+    }
+    return TAMIS_OK;
+}
+
+double tamis_i_model_steady_room(const tamis_steady_shape *shape) {
+    return steady_room(shape) / LAG;
+}
+
 /* Lines up to the one with bit 'at'. */
 static double steady_line(double at) {
     return floor(at / LINE);
@@ -172,43 +216,52 @@ static double steady_line(double at) {
 
 /* A query for home h reads the index up to the zero of h, and the run if it is not empty.  An insert
  * reads the whole index, and moves the index and the slots behind its place. */
-static void steady_read(double homes, double slots, double slot_bits, double bits, double lambda,
-                        double *query, double *insert) {
+static void steady_read(double homes, unsigned every, double slots, double slot_bits, double bits,
+                        double lambda, double *query, double *insert) {
     const double index = homes + slots, used = fmin(lambda * homes, slots);
     const double last = steady_line(fmin(index + used * slot_bits, bits - 1));
+    double seen = 0;
     *query = *insert = 0;
-    for (double h = 0; h < homes; h++) {
+    for (double h = floor(fmin(every, homes) / 2); h < homes; h += every, seen++) {
         const double zero = steady_line(fmin(h + 1 + used * (h + 1) / homes, index - 1));
         const double begin = index + used * h / homes * slot_bits, slot = steady_line(begin);
         const double straddle = fmin(fmax(lambda, 1) * slot_bits / LINE, 1);
         *query += zero + 1 - expm1(-lambda) * ((slot > zero) + straddle);
         *insert += steady_line(index - 1) + 1 + (last - fmax(slot, steady_line(index - 1) + 1) + 1);
     }
-    *query = fmin(*query / homes, bits / LINE);
-    *insert = fmin(*insert / homes, bits / LINE);
+    *query = fmin(*query / seen, bits / LINE);
+    *insert = fmin(*insert / seen, bits / LINE);
 }
 
-tamis_status tamis_model_steady_lines(const tamis_steady_shape *shape, uint64_t n, double *query,
-                                      double *insert) {
+tamis_status tamis_i_model_steady_lines(const tamis_steady_shape *shape, uint64_t n, unsigned every,
+                                        double *query, double *insert) {
     tamis_steady_shape s;
-    double spilled, cut, back_query = 0, back_insert = 0;
+    tamis_i_steady_sums sums = {0, 0, 0, 0};
+    double back_query = 0, back_insert = 0;
     tamis_status status = steady_take_shape(shape, n, &s);
     if (status == TAMIS_OK)
-        status = tamis_model_steady_spilled(&s, n, &spilled, &cut);
+        status = tamis_i_model_steady_sums(&s, n, 0, &sums);
     if (status != TAMIS_OK)
         return status;
+    const double cut = fmin(sums.cut, 1);
+    const double spilled = fmin(LAG * sums.away * (double)s.buckets / (double)n, 1);
     const unsigned slot = steady_slot_bits(&s);
-    steady_read(s.homes, steady_slots(s.bucket_bits, s.homes, slot), slot, s.bucket_bits,
+    steady_read(s.homes, every, steady_slots(s.bucket_bits, s.homes, slot), slot, s.bucket_bits,
                 steady_lambda(&s, n), query, insert);
     if (s.spill_buckets != 0) {
         const double homes = steady_back_homes(&s);
         const double load = spilled * (double)n / (double)s.spill_buckets / homes;
-        steady_read(homes, steady_back_slots(&s), slot + s.origin_bits + 1.0, s.spill_bits, load,
-                    &back_query, &back_insert);
+        steady_read(homes, every, steady_back_slots(&s), slot + s.origin_bits + 1.0, s.spill_bits,
+                    load, &back_query, &back_insert);
     }
     const double places = s.spill_buckets > 1 ? 2 : 1;
     *query += places * spilled * back_query;
     /* What does not spill itself pushes a home out, if its bucket is full. */
     *insert += cut * (back_insert + (places - 1) * back_query);
     return TAMIS_OK;
+}
+
+tamis_status tamis_model_steady_lines(const tamis_steady_shape *shape, uint64_t n, double *query,
+                                      double *insert) {
+    return tamis_i_model_steady_lines(shape, n, 1, query, insert);
 }

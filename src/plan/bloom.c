@@ -11,11 +11,21 @@
 #define LN2 0.69314718055994531
 
 /* The mean error rate of a Bloom filter.  It is exact for a small table, whose fill scatters so much
- * that the mean of its k-th power is well above the k-th power of its mean.  For a large table it is
- * the formula times exp(k (k-1) v / 2), where v is the relative variance of the fill. */
-static tamis_status plan_bloom_mean_rate(double m, double n, unsigned k, double *fpr) {
-    if (m <= 4096 && n * k <= 0x1p20)
+ * that the mean of its k-th power is well above the k-th power of its mean; that takes time, and where there
+ * is none it is the upper bound of Goel and Gupta (2010),
+ *
+ *     (1 - exp(-k (n + 1/2) / (m - 1)))^k.
+ *
+ * For a large table it is the formula times exp(k (k-1) v / 2), where v is the relative variance of the
+ * fill. */
+static tamis_status plan_bloom_mean_rate(bool exact, double m, double n, unsigned k, double *fpr) {
+    const bool small = m <= 4096 && n * k <= 0x1p20;
+    if (small && exact)
         return tamis_model_bloom_exact((unsigned)m, (uint64_t)n, k, fpr);
+    if (small) {
+        *fpr = pow(-expm1(-(double)k * (n + 0.5) / (m - 1)), k);
+        return TAMIS_OK;
+    }
     const tamis_status status = tamis_model_bloom(m, n, k, fpr);
     if (status != TAMIS_OK)
         return status;
@@ -34,14 +44,15 @@ static double plan_bloom_cells_for(double n, double p, unsigned k) {
 /* The fewest multiples of 'step', from '*m' on, with which the rate is at most 'wanted'.  They are a
  * few steps away, except for rates so near to 1 that the start is rounded.  So the steps double, and
  * the last one is searched by halving. */
-static tamis_status bloom_enough_cells(double n, unsigned k, double wanted, double step, double *m,
+static tamis_status bloom_enough_cells(const tamis_need *need, unsigned k, double step, double *m,
                                        double *fpr) {
+    const double n = (double)need->n, wanted = need->fpr;
     double low = *m, stride = step;
-    tamis_status status = plan_bloom_mean_rate(low, n, k, fpr);
+    tamis_status status = plan_bloom_mean_rate(need->search, low, n, k, fpr);
     if (status != TAMIS_OK || *fpr <= wanted)
         return status;
     for (*m = low + stride;; stride *= 2, *m += stride) {
-        status = plan_bloom_mean_rate(*m, n, k, fpr);
+        status = plan_bloom_mean_rate(need->search, *m, n, k, fpr);
         if (status != TAMIS_OK || *fpr <= wanted)
             break;
         low = *m;
@@ -49,7 +60,7 @@ static tamis_status bloom_enough_cells(double n, unsigned k, double wanted, doub
     while (status == TAMIS_OK && *m - low > step) {
         const double middle = low + floor((*m - low) / 2 / step) * step;
         double rate;
-        status = plan_bloom_mean_rate(middle, n, k, &rate);
+        status = plan_bloom_mean_rate(need->search, middle, n, k, &rate);
         if (rate <= wanted) {
             *m = middle;
             *fpr = rate;
@@ -92,7 +103,7 @@ static tamis_status plan_bloom_fewest_cells(const tamis_need *need, double step,
         double m = ceil(plan_bloom_cells_for(n, need->fpr, (unsigned)k) / step) * step, fpr;
         while (m < k)
             m += step;
-        const tamis_status status = bloom_enough_cells(n, (unsigned)k, need->fpr, step, &m, &fpr);
+        const tamis_status status = bloom_enough_cells(need, (unsigned)k, step, &m, &fpr);
         if (status != TAMIS_OK)
             return status;
         if (m < best->m || (m == best->m && fpr < best->fpr))
@@ -111,7 +122,8 @@ static tamis_status plan_bloom_promise(const tamis_need *need, const cells *best
     plan->overflow_probability = 0; /* full counters saturate: nothing is refused */
     plan->lines_per_query = fmin(plan_bloom_lines_until_clear(best->fpr, best->k), fmax(lines, 1));
     plan->lines_per_insert = fmin(best->k, fmax(lines, 1));
-    return plan_bloom_mean_rate(best->m, ceil((double)need->n / 2), best->k, &plan->fpr_half);
+    return plan_bloom_mean_rate(need->search, best->m, ceil((double)need->n / 2), best->k,
+                                &plan->fpr_half);
 }
 
 tamis_status tamis_i_plan_bloom(const tamis_need *need, tamis_plan *plan) {
@@ -153,7 +165,7 @@ static double plan_bloom_counting_saturated(const tamis_need *need, double a) {
  * independent of it. */
 static tamis_status plan_bloom_counting_worn_rate(const tamis_need *need, double m, double n,
                                                   unsigned k, double *fpr) {
-    const tamis_status status = plan_bloom_mean_rate(m, n, k, fpr);
+    const tamis_status status = plan_bloom_mean_rate(need->search, m, n, k, fpr);
     if (status != TAMIS_OK || !need->deletes)
         return status;
     const double lost = plan_bloom_counting_saturated(need, (double)need->n * k / m);
@@ -236,6 +248,15 @@ tamis_status tamis_i_plan_counting_bloom(const tamis_need *need, tamis_plan *pla
     plan->params.value[TAMIS_COUNTING_BLOOM_HASHES] = best.k;
     return plan_bloom_counting_worn_rate(need, best.m, ceil((double)need->n / 2), best.k,
                                          &plan->fpr_half);
+}
+
+/* Where keys are removed, a few of them; for more there are kinds of a third of the size. */
+#define FEW_KEYS 1024u
+#define FEW_FPR  1e-12
+
+tamis_status tamis_i_quick_counting_bloom(const tamis_need *need, tamis_plan *plan) {
+    return need->n < FEW_KEYS && need->fpr >= FEW_FPR ? tamis_i_plan_counting_bloom(need, plan)
+                                                      : TAMIS_E_UNSUPPORTED;
 }
 
 /* The error rate of b blocks with the best number of hashes. */

@@ -92,9 +92,13 @@ static bool plan_wants_set(const tamis_need *need) {
 
 /* ---- one structure ---- */
 
-/* The plan for n keys and their overshoot at rate 'fpr'. */
+/* The plan for n keys and their overshoot at rate 'fpr', by the search of its kind or without. */
 static tamis_status plan_direct(const tamis_i_kind *kind, const tamis_need *need, uint64_t n,
                                 double fpr, tamis_plan *plan) {
+    tamis_i_planner *const planner =
+        need->search ? tamis_i_planner_of(kind->id) : tamis_i_quick_planner_of(kind->id);
+    if (planner == NULL)
+        return TAMIS_E_UNSUPPORTED;
     tamis_need exact = *need;
     tamis_plan own;
     exact.n = (uint64_t)plan_keys_in_all(need, n);
@@ -107,7 +111,7 @@ static tamis_status plan_direct(const tamis_i_kind *kind, const tamis_need *need
     tamis_params_init(&own.params);
     own.params.capacity = exact.n;
     own.params.hash = need->hash == TAMIS_HASH_DEFAULT ? TAMIS_HASH_AES : need->hash;
-    tamis_status status = tamis_i_planner_of(kind->id)(&exact, &own);
+    tamis_status status = planner(&exact, &own);
     if (status != TAMIS_OK)
         return status;
     if (!tamis_i_plan_lines_ok(need, own.lines_per_query) ||
@@ -315,6 +319,26 @@ static void plan_sort_all(const tamis_need *need, tamis_plan *own, size_t n) {
 
 #define KINDS_MAX 32 /* more than there are structures */
 
+/* Is it a question that needs no search?  It is one for the fewest bytes, and the kinds that have the fewest
+ * are known. */
+static bool plan_is_plain(const tamis_need *need) {
+    return !need->search && need->kind == TAMIS_KIND_ANY && plan_asks_bytes(need) &&
+           !need->offline && isinf(need->lines_max) && need->copies <= 1 && need->value_bits == 0 &&
+           need->replacements == 0;
+}
+
+/* The plan that is taken. */
+static tamis_status plan_best(const tamis_need *need, tamis_plan *own) {
+    const bool sets = plan_wants_set(need);
+    size_t n;
+    tamis_status status = plan_kinds(need, sets, own, &n);
+    if (status != TAMIS_OK && sets && need->search) /* better a multiset than none */
+        status = plan_kinds(need, false, own, &n);
+    if (status == TAMIS_OK)
+        plan_sort_plans(need, own, n);
+    return status;
+}
+
 tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans, size_t room,
                             size_t *n_plans) {
     tamis_need own_need;
@@ -333,6 +357,7 @@ tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans, size_t ro
     if (stride < sizeof stride || stride > (size_t)1 << 16)
         return TAMIS_E_ARGUMENT;
     const int saved = errno; /* the mathematics may set it where a tail underflows to 0 */
+    own_need.search = true;
     status = plan_kinds(&own_need, false, own, &n);
     if (status == TAMIS_OK)
         plan_sort_all(&own_need, own, n);
@@ -353,19 +378,16 @@ tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans, size_t ro
 tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan) {
     tamis_need own_need;
     tamis_plan own[KINDS_MAX];
-    size_t n;
     if (plan == NULL || tamis_i_n_kinds > KINDS_MAX)
         return TAMIS_E_ARGUMENT;
     tamis_status status = need_in(&own_need, need);
     if (status != TAMIS_OK)
         return status;
     const int saved = errno;
-    const bool sets = plan_wants_set(&own_need);
-    status = plan_kinds(&own_need, sets, own, &n);
-    if (status != TAMIS_OK && sets) /* better a multiset than none */
-        status = plan_kinds(&own_need, false, own, &n);
-    if (status == TAMIS_OK)
-        plan_sort_plans(&own_need, own, n);
+    status = plan_is_plain(&own_need) ? plan_best(&own_need, own) : TAMIS_E_UNSUPPORTED;
+    own_need.search = true;
+    if (status != TAMIS_OK)
+        status = plan_best(&own_need, own);
     errno = saved;
     if (status != TAMIS_OK)
         return status;

@@ -36,6 +36,11 @@ typedef tamis_status tamis_i_planner(const tamis_need *need, tamis_plan *plan);
 /* The planner of a kind (planners.c); one that always returns TAMIS_E_UNSUPPORTED if it has none yet. */
 tamis_i_planner *tamis_i_planner_of(tamis_kind kind);
 
+/* The quick planner of a kind: of the same contract, for needs without copies, values, offline and a limit of
+ * lines, and in some microseconds.  It knows its parameters from a table or a closed form, and may refuse
+ * what it does not know.  NULL if the kind has none. */
+tamis_i_planner *tamis_i_quick_planner_of(tamis_kind kind);
+
 tamis_status tamis_i_plan_bloom(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_counting_bloom(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_blocked_bloom(const tamis_need *need, tamis_plan *plan);
@@ -49,6 +54,12 @@ tamis_status tamis_i_plan_line(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_line_set(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_steady(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_window(const tamis_need *need, tamis_plan *plan);
+
+tamis_status tamis_i_quick_counting_bloom(const tamis_need *need, tamis_plan *plan);
+tamis_status tamis_i_quick_blocked_bloom(const tamis_need *need, tamis_plan *plan);
+tamis_status tamis_i_quick_line_set(const tamis_need *need, tamis_plan *plan);
+tamis_status tamis_i_quick_steady(const tamis_need *need, tamis_plan *plan);
+tamis_status tamis_i_quick_window(const tamis_need *need, tamis_plan *plan);
 
 /* tamis_plan_balanced without the sizes; the need's struct_size has been seen to. */
 tamis_status tamis_i_plan_balanced(const tamis_balanced_need *need, tamis_plan *plan);

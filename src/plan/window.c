@@ -14,12 +14,13 @@
 
 #define TICKS 8u /* by default */
 
-tamis_status tamis_i_plan_window(const tamis_need *need, tamis_plan *plan) {
+static tamis_status plan_window_by(tamis_i_planner *planner, const tamis_need *need,
+                                   tamis_plan *plan) {
     const unsigned ticks = need->ticks == 0 ? TICKS : need->ticks;
     tamis_need steady = *need;
     steady.value_bits = tamis_i_window_stamp_bits(ticks);
     steady.deletes = true;
-    const tamis_status status = tamis_i_plan_steady(&steady, plan);
+    const tamis_status status = planner(&steady, plan);
     if (status != TAMIS_OK)
         return status;
     uint64_t *const v = plan->params.value;
@@ -28,4 +29,12 @@ tamis_status tamis_i_plan_window(const tamis_need *need, tamis_plan *plan) {
     v[TAMIS_WINDOW_TICKS] = ticks;
     plan->params.kind = TAMIS_KIND_WINDOW;
     return TAMIS_OK;
+}
+
+tamis_status tamis_i_plan_window(const tamis_need *need, tamis_plan *plan) {
+    return plan_window_by(tamis_i_plan_steady, need, plan);
+}
+
+tamis_status tamis_i_quick_window(const tamis_need *need, tamis_plan *plan) {
+    return plan_window_by(tamis_i_quick_steady, need, plan);
 }

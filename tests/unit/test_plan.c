@@ -251,7 +251,9 @@ static void test_plan_all_is_sorted_and_complete(void **state) {
     const tamis_plan mark = marked_plan();
     assert_memory_equal(&plans[n], &mark, sizeof mark);
     tamis_plan best = marked_plan(), two[3];
-    assert_ok(tamis_plan_make(&need, &best));
+    tamis_need searched = need;
+    searched.search = true;
+    assert_ok(tamis_plan_make(&searched, &best));
     assert_memory_equal(&best, &plans[0], sizeof best);
     for (unsigned i = 0; i < 3; i++)
         two[i] = marked_plan();

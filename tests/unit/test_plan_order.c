@@ -70,6 +70,7 @@ static void test_plan_all_begins_with_what_is_taken(void **state) {
                 need.offline = (asked[k] & OFFLINE) != 0;
                 need.copies = (asked[k] & COPIES) != 0 ? 3 : 0;
                 need.order = (asked[k] & LINES) != 0 ? TAMIS_ORDER_LINES : TAMIS_ORDER_BYTES;
+                need.search = true;
                 const size_t found = make_all(&need, plans);
                 assert_int_equal(found > 0, make(&need, &taken) == TAMIS_OK);
                 if (found == 0)

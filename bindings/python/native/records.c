@@ -47,6 +47,7 @@ const native_member native_need[] = {
     RECORDS_MEMBER(tamis_need, merges, NATIVE_BOOL),
     RECORDS_MEMBER(tamis_need, hash, NATIVE_U32),
     RECORDS_MEMBER(tamis_need, ticks, NATIVE_U32),
+    RECORDS_MEMBER(tamis_need, search, NATIVE_BOOL),
     RECORDS_END,
 };
 

@@ -1,0 +1,93 @@
+/* quick.c - plans by tables: kinds made of lines and blocks, in less than a microsecond
+ *
+ * A row of a curve is for the rate 2^-bits and for all above it up to the next row.  Within it, keys per line
+ * grow with a power of the rate, which is rounded so that the promise is kept throughout.  With few lines
+ * their number is rounded up, and what is promised is less than asked for.
+ *
+ * The curves are computed from the models by tests/model/make_plan_curves.c, and tested against them and
+ * against the search by tests/model/test_plan_quick.c: docs/planner.md.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "plan/quick.h"
+#include "plan/planners.h"
+#include "plan/quick_tables.h"
+
+#include <math.h>
+
+#define LINES_MAX 0x1p38
+#define MANY      256.0 /* lines, from which on they may pass on (line.c) */
+#define WORTH     0.99  /* share of the lines needed without: then they do */
+#define ONE_WORD  0.995 /* price of a line whose homes are in one word */
+#define FAILURE   1e-12 /* no row has larger odds, for any number of keys */
+
+/* A place on a curve. */
+typedef struct place {
+    const tamis_i_curve *row;
+    double lines, fpr, half;
+} place;
+
+static bool quick_find(const tamis_i_curve *curve, unsigned rows, double first, double n,
+                       double fpr, place *p) {
+    const double at = ceil((-log2(fpr) - first) / TAMIS_I_CURVE_STEP);
+    if (!(at >= 0 && at < rows))
+        return false;
+    const tamis_i_curve *const row = &curve[(unsigned)at];
+    const double least = exp2(-first - at * TAMIS_I_CURVE_STEP);
+    p->row = row;
+    p->lines = ceil(n / (row->load * pow(fmax(fpr / least, 1), row->gain)));
+    /* as if it were on the curve, at its rate; below its end that is not known */
+    const double above = pow(fmax(n / p->lines / row->load, 1), 1 / row->gain);
+    p->fpr = fmin(least * above, fpr);
+    p->half = row->half * pow(above, row->half_gain);
+    return p->lines <= LINES_MAX;
+}
+
+static void quick_promise(const place *p, tamis_plan *plan) {
+    plan->fpr = p->fpr;
+    plan->fpr_half = fmin(p->half, p->fpr);
+    plan->lines_per_query = p->row->query;
+    plan->lines_per_insert = p->row->insert;
+}
+
+tamis_status tamis_i_quick_blocked_bloom(const tamis_need *need, tamis_plan *plan) {
+    place p;
+    if (!quick_find(tamis_i_curve_blocked, TAMIS_I_CURVE_BLOCKED_ROWS, TAMIS_I_CURVE_BLOCKED_FIRST,
+                    (double)need->n, need->fpr, &p))
+        return TAMIS_E_UNSUPPORTED;
+    plan->params.kind = TAMIS_KIND_BLOCKED_BLOOM;
+    plan->params.value[TAMIS_BLOCKED_BLOOM_BLOCKS] = (uint64_t)p.lines;
+    plan->params.value[TAMIS_BLOCKED_BLOOM_HASHES] = p.row->of;
+    plan->overflow_probability = 0;
+    quick_promise(&p, plan);
+    return TAMIS_OK;
+}
+
+static double quick_price(const place *p) {
+    return (p->row->of == 64 ? ONE_WORD : 1) * p->lines;
+}
+
+tamis_status tamis_i_quick_line_set(const tamis_need *need, tamis_plan *plan) {
+    const double n = (double)need->n;
+    place p, way;
+    if (need->failure_max < FAILURE)
+        return TAMIS_E_UNSUPPORTED;
+    const bool plain = quick_find(tamis_i_curve_line, TAMIS_I_CURVE_LINE_ROWS,
+                                  TAMIS_I_CURVE_LINE_FIRST, n, need->fpr, &p);
+    const bool passes_on = quick_find(tamis_i_curve_way, TAMIS_I_CURVE_WAY_ROWS,
+                                      TAMIS_I_CURVE_WAY_FIRST, n, need->fpr, &way) &&
+                           way.lines >= MANY;
+    if (passes_on && (!plain || quick_price(&way) < WORTH * quick_price(&p)))
+        p = way;
+    else if (!plain)
+        return TAMIS_E_UNSUPPORTED;
+    plan->params.kind = TAMIS_KIND_LINE_SET;
+    plan->params.stash = 16 + need->n / 16384;
+    plan->params.value[TAMIS_LINE_LINES] = (uint64_t)p.lines;
+    plan->params.value[TAMIS_LINE_HOMES] = p.row->of;
+    plan->params.value[TAMIS_LINE_BITS_MAX] = p.row->cap;
+    plan->params.value[TAMIS_LINE_LIMIT] = p.row->limit;
+    plan->overflow_probability = FAILURE;
+    quick_promise(&p, plan);
+    return TAMIS_OK;
+}

@@ -1,0 +1,25 @@
+/* quick.h - curves: how many keys a cache line may hold
+ *
+ * Of kinds whose tables are made of lines or blocks, the error rate depends on the parameters of a line
+ * and on the keys per line, and not on the number of lines.  A curve has a row for each 2^-bits, in steps
+ * of an eighth of a bit: the best parameters there, and how many keys per line they allow.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_PLAN_QUICK_H
+#define TAMIS_PLAN_QUICK_H
+
+#include <stdint.h>
+
+#define TAMIS_I_CURVE_STEP 0.125 /* of bits, from row to row */
+
+/* At p from 2^-bits of the row up to a step more, 'load' (p 2^bits)^gain keys per line err no more often than
+ * p.  Half as many err half (p 2^bits)^half_gain times. */
+typedef struct tamis_i_curve {
+    double load, gain, half, half_gain;
+    double query, insert; /* lines that are read, at most */
+    uint8_t of, cap,
+        limit; /* homes or hashes; longest fingerprint; keys of a line that passes on */
+} tamis_i_curve;
+
+#endif
