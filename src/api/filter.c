@@ -276,17 +276,25 @@ static tamis_status api_info_out(tamis_info *own, tamis_info *info) {
     return tamis_i_struct_out(info, own, sizeof *own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
 }
 
-tamis_status tamis_filter_info(const tamis_filter *filter, tamis_info *info) {
+static tamis_status api_info(const tamis_filter *filter, bool glance, tamis_info *info) {
     if (filter == NULL || info == NULL)
         return TAMIS_E_ARGUMENT;
     tamis_info own;
     const int saved = errno; /* the mathematics may set it where a rate underflows to 0 */
     if (tamis_i_is_sharded(filter))
-        tamis_i_shards_info(filter, -1, &own);
+        tamis_i_shards_info(filter, -1, glance, &own);
     else
-        tamis_i_series_info(filter, &own);
+        tamis_i_series_info(filter, glance, &own);
     errno = saved;
     return api_info_out(&own, info);
+}
+
+tamis_status tamis_filter_info(const tamis_filter *filter, tamis_info *info) {
+    return api_info(filter, false, info);
+}
+
+tamis_status tamis_filter_glance(const tamis_filter *filter, tamis_info *info) {
+    return api_info(filter, true, info);
 }
 
 tamis_status tamis_filter_link_info(const tamis_filter *filter, unsigned link, tamis_info *info) {
@@ -300,9 +308,9 @@ tamis_status tamis_filter_link_info(const tamis_filter *filter, unsigned link, t
     tamis_info own;
     const int saved = errno;
     if (tamis_i_is_sharded(filter))
-        tamis_i_shards_info(filter, (int)link, &own);
+        tamis_i_shards_info(filter, (int)link, false, &own);
     else
-        tamis_i_filter_info(tamis_i_link(filter, link), &own);
+        tamis_i_filter_info(tamis_i_link(filter, link), 0, &own);
     errno = saved;
     return api_info_out(&own, info);
 }

@@ -586,14 +586,16 @@ typedef struct meeting {
     double error, on, error_and_on; /* a false answer, a refusal, both */
 } meeting;
 
-static meeting balanced_meet(const tamis_filter *filter, unsigned i, const double *rates) {
+static meeting balanced_meet(const tamis_filter *filter, tamis_i_slice slice, unsigned i,
+                             const double *rates) {
     const tamis_i_counted_block layout = balanced_layout_of(filter);
     const uint64_t *const g = filter->geometry;
     const uint64_t threshold = filter->params.value[TAMIS_BALANCED_BLOOM_LOAD_MAX] - 1;
     const double refused =
         1 - (double)filter->params.value[TAMIS_BALANCED_BLOOM_COIN] / (double)ONE;
     meeting sum = {0, 0, 0};
-    for (uint64_t j = 0; j < g[BLOCKS + i]; j++) {
+    const uint64_t end = tamis_i_slice_end(slice, g[BLOCKS + i]);
+    for (uint64_t j = tamis_i_slice_from(slice, g[BLOCKS + i]); j < end; j++) {
         const uint64_t *const block = filter->table + (g[FIRST + i] + j) * g[WORDS];
         const uint64_t load = tamis_i_counted_block_counter(&layout, block);
         const double error =
@@ -603,13 +605,13 @@ static meeting balanced_meet(const tamis_filter *filter, unsigned i, const doubl
         sum.on += on;
         sum.error_and_on += error * on;
     }
-    const double blocks = (double)g[BLOCKS + i];
+    const double blocks = tamis_i_slice_size(slice, g[BLOCKS + i]);
     return (meeting){sum.error / blocks, sum.on / blocks, sum.error_and_on / blocks};
 }
 
 /* The choices of an absent key are independent.  It meets an error at one that it reaches, or goes on if
  * it is refused without an error.  The stash knows whole digests and is never wrong. */
-static void balanced_info(const tamis_filter *filter, tamis_info *info) {
+static void balanced_info(const tamis_filter *filter, tamis_i_slice slice, tamis_info *info) {
     const tamis_i_counted_block layout = balanced_layout_of(filter);
     const uint64_t *const g = filter->geometry;
     const uint64_t load_max = filter->params.value[TAMIS_BALANCED_BLOOM_LOAD_MAX];
@@ -621,7 +623,7 @@ static void balanced_info(const tamis_filter *filter, tamis_info *info) {
     double reach = 1;
     for (unsigned i = 0; i < g[CHOICES]; i++) {
         if (i == 0 || mht)
-            met = balanced_meet(filter, i, rates);
+            met = balanced_meet(filter, slice, i, rates);
         info->fpr += reach * met.error;
         info->reads_per_query += reach;
         reach *= fmax(0, met.on - met.error_and_on);
@@ -630,7 +632,9 @@ static void balanced_info(const tamis_filter *filter, tamis_info *info) {
     const uint64_t count = filter->state[TAMIS_I_COUNT];
     info->reads_per_insert = count == 0 ? 1 : (double)filter->state[LOOKS] / (double)count;
     info->n_loads = load_max < TAMIS_LOADS_MAX ? (size_t)load_max + 1 : TAMIS_LOADS_MAX;
-    for (uint64_t i = 0; i < filter->params.value[TAMIS_BALANCED_BLOOM_BLOCKS]; i++) {
+    const uint64_t blocks = filter->params.value[TAMIS_BALANCED_BLOOM_BLOCKS];
+    const uint64_t end = tamis_i_slice_end(slice, blocks);
+    for (uint64_t i = tamis_i_slice_from(slice, blocks); i < end; i++) {
         const uint64_t load =
             tamis_i_counted_block_counter(&layout, filter->table + i * layout.words);
         info->load_histogram[load < info->n_loads ? load : info->n_loads - 1]++;

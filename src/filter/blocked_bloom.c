@@ -131,15 +131,16 @@ static tamis_status blocked_merge(tamis_filter *filter, const tamis_filter *sour
 }
 
 /* Blocks are asked equally often: the error rate is the mean of theirs. */
-static void blocked_info(const tamis_filter *filter, tamis_info *info) {
+static void blocked_info(const tamis_filter *filter, tamis_i_slice slice, tamis_info *info) {
     const uint64_t blocks = filter->n_table / TAMIS_LINE_WORDS;
+    const double n = tamis_i_slice_size(slice, blocks);
     uint64_t with[BLOCK_BITS + 1] = {0};
-    for (uint64_t i = 0; i < blocks; i++)
+    for (uint64_t i = tamis_i_slice_from(slice, blocks); i < tamis_i_slice_end(slice, blocks); i++)
         with[filter->words->ones(filter->table + i * TAMIS_LINE_WORDS, TAMIS_LINE_WORDS)]++;
     info->n_loads = 1 + BLOCK_BITS / 16;
     for (unsigned ones = 0; ones <= BLOCK_BITS; ones++) {
         info->load_histogram[(ones + 15) / 16] += with[ones];
-        info->fpr += (double)with[ones] / (double)blocks *
+        info->fpr += (double)with[ones] / n *
                      pow((double)ones / BLOCK_BITS, (double)blocked_hashes_of(filter));
     }
 }

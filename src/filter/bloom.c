@@ -87,13 +87,18 @@ static tamis_status bloom_merge(tamis_filter *filter, const tamis_filter *source
     return TAMIS_OK;
 }
 
-/* The error rate is the product of the fills of the parts that the hashes range over. */
-static void bloom_info(const tamis_filter *filter, tamis_info *info) {
+/* The error rate is the product of the fills of the parts that the hashes range over.  It is at most the
+ * power of their mean, by which a slice is told. */
+static void bloom_info(const tamis_filter *filter, tamis_i_slice slice, tamis_info *info) {
     const uint64_t span = filter->geometry[SPAN], step = filter->geometry[STEP];
     const unsigned k = (unsigned)filter->geometry[PER_KEY];
-    const uint64_t all = filter->words->ones(filter->table, (size_t)filter->n_table);
-    if (step == 0) {
-        info->fpr = pow((double)all / (double)span, k);
+    const uint64_t used = step == 0 ? span : k * step;
+    const uint64_t from = tamis_i_slice_from(slice, filter->n_table);
+    const uint64_t end = tamis_i_slice_end(slice, filter->n_table);
+    const uint64_t all = filter->words->ones(filter->table + from, (size_t)(end - from));
+    if (step == 0 || slice.parts > 1) {
+        const uint64_t bits = (used < 64 * end ? used : 64 * end) - 64 * from;
+        info->fpr = pow((double)all / (double)bits, k);
     } else {
         info->fpr = 1;
         for (unsigned i = 0; i < k; i++) {

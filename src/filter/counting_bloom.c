@@ -137,12 +137,14 @@ static uint64_t counting_bloom_nonzero(uint64_t word) {
     return word & ALL_ONES;
 }
 
-static void counting_bloom_info(const tamis_filter *filter, tamis_info *info) {
+static void counting_bloom_info(const tamis_filter *filter, tamis_i_slice slice, tamis_info *info) {
     const uint64_t counters = filter->params.value[TAMIS_COUNTING_BLOOM_COUNTERS];
+    const double n = tamis_i_slice_size(slice, counters);
     info->n_loads = SATURATED + 1;
-    for (uint64_t i = 0; i < counters; i++)
+    const uint64_t end = tamis_i_slice_end(slice, counters);
+    for (uint64_t i = tamis_i_slice_from(slice, counters); i < end; i++)
         info->load_histogram[counting_bloom_counter_get(filter, i)]++;
-    const double filled = (double)(counters - info->load_histogram[0]) / (double)counters;
+    const double filled = (n - (double)info->load_histogram[0]) / n;
     info->fpr = pow(filled, (double)filter->params.value[TAMIS_COUNTING_BLOOM_HASHES]);
     info->saturated = info->load_histogram[SATURATED];
 }

@@ -337,21 +337,23 @@ static tamis_status dleft_build(tamis_filter *filter, const tamis_source *source
 
 /* A query for an absent key meets, in each subtable, one bucket at random, and matches each of its
  * fingerprints, which are distinct, with probability 2^-bits. */
-static void dleft_info(const tamis_filter *filter, tamis_info *info) {
+static void dleft_info(const tamis_filter *filter, tamis_i_slice slice, tamis_info *info) {
     const tamis_i_dleft_bucket *const layout = dleft_layout_of(filter);
     const uint64_t *const g = filter->geometry;
+    const uint64_t from = tamis_i_slice_from(slice, g[PER_SUBTABLE]);
+    const uint64_t end = tamis_i_slice_end(slice, g[PER_SUBTABLE]);
     double miss = 0; /* the logarithm, so that small rates keep their digits */
     info->n_loads = tamis_i_dleft_bucket_load_max(layout) + 1;
     for (uint64_t i = 0; i < g[SUBTABLES]; i++) {
         double hit = 0;
-        for (uint64_t j = 0; j < g[PER_SUBTABLE]; j++) {
+        for (uint64_t j = from; j < end; j++) {
             const uint64_t *const group = filter->table + (i * g[GROUPS] + j / g[GROUP]) * g[WORDS];
             const unsigned bucket = (unsigned)(j % g[GROUP]);
             const unsigned load = tamis_i_dleft_bucket_load(layout, group, bucket);
             info->load_histogram[load]++;
             hit += ldexp(load, -(int)tamis_i_dleft_bucket_bits(layout, group, bucket));
         }
-        miss += log1p(-hit / (double)g[PER_SUBTABLE]);
+        miss += log1p(-hit / (double)(end - from));
     }
     info->fpr = -expm1(miss);
 }

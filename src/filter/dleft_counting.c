@@ -40,6 +40,8 @@
 #include "bits/counting_bucket.h"
 #include "filter/choices.h"
 
+#include <math.h>
+
 #define SUBTABLES_MAX TAMIS_I_SUBTABLES_MAX
 #define HEAVY         4u
 
@@ -230,23 +232,28 @@ static bool counting_is_further(const tamis_filter *filter, uint64_t number, uns
 }
 
 /* A query for an absent key meets one of B 2^r fingerprints at random. */
-static void counting_info(const tamis_filter *filter, tamis_info *info) {
+static void counting_info(const tamis_filter *filter, tamis_i_slice slice, tamis_info *info) {
     const layout *const l = counting_layout_of(filter);
     const uint64_t most = tamis_i_counting_counter_max(&l->in.cells);
+    const uint64_t buckets = l->in.choices.buckets, from = tamis_i_slice_from(slice, buckets);
+    const uint64_t n_here = tamis_i_slice_end(slice, buckets) - from;
     uint64_t distinct = 0;
     info->n_loads = (size_t)l->in.cells.n + 1;
-    for (uint64_t i = 0; i < l->in.choices.subtables * l->in.choices.buckets; i++) {
-        const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, i);
+    for (uint64_t i = 0; i < l->in.choices.subtables * n_here; i++) {
+        const uint64_t number = i / n_here * buckets + from + i % n_here;
+        const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, number);
         const uint64_t counters = tamis_i_counting_counters(&l->in.cells, b.line, b.at);
         const uint64_t load = counting_load_at(l, &b);
         info->load_histogram[load]++;
         distinct += load;
         for (unsigned cell = 0; cell < load; cell++)
             if (tamis_i_counting_counter(&l->in.cells, counters, cell) == most)
-                distinct -= counting_is_further(filter, i, cell);
+                distinct -= counting_is_further(filter, number, cell);
     }
-    const double fpr = (double)distinct / (double)l->in.choices.fingerprints;
-    info->fpr = fpr < 1 ? fpr : 1;
+    const double share = (double)n_here / (double)buckets;
+    info->fpr = n_here == 0
+                    ? NAN
+                    : fmin((double)distinct / ((double)l->in.choices.fingerprints * share), 1);
 }
 
 /* D2 summed over all f, and the invariants of the buckets. */

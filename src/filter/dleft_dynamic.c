@@ -266,12 +266,16 @@ static bool dynamic_is_covered(const tamis_i_element *elements, unsigned n, unsi
 
 /* A query for an absent key meets a bucket of each subtable with even odds, and matches an element with
  * probability 2^-length.  Elements of different fingerprints exclude each other. */
-static void dynamic_info(const tamis_filter *filter, tamis_info *info) {
+static void dynamic_info(const tamis_filter *filter, tamis_i_slice slice, tamis_info *info) {
     const layout *const l = dynamic_layout_of(filter);
+    const uint64_t buckets = l->in.choices.buckets;
+    const uint64_t from = tamis_i_slice_from(slice, buckets);
+    const uint64_t n_here = tamis_i_slice_end(slice, buckets) - from;
     double sum = 0;
     info->n_loads = (size_t)l->in.bucket.most + 1;
-    for (uint64_t i = 0; i < l->in.choices.subtables * l->in.choices.buckets; i++) {
-        const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, i);
+    for (uint64_t i = 0; i < l->in.choices.subtables * n_here; i++) {
+        const uint64_t number = i / n_here * buckets + from + i % n_here;
+        const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, number);
         tamis_i_element elements[TAMIS_I_DYNAMIC_MAX];
         const unsigned n = tamis_i_dynamic_list(&l->in.bucket, b.line, b.at, elements);
         info->load_histogram[n]++;
@@ -279,8 +283,7 @@ static void dynamic_info(const tamis_filter *filter, tamis_info *info) {
             if (!dynamic_is_covered(elements, n, j))
                 sum += ldexp(1, -(int)elements[j].length);
     }
-    sum /= (double)l->in.choices.buckets;
-    info->fpr = sum < 1 ? sum : 1;
+    info->fpr = n_here == 0 ? NAN : fmin(sum / (double)n_here, 1);
 }
 
 static bool dynamic_check(const tamis_filter *filter, const char **reason) {

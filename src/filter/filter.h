@@ -145,6 +145,27 @@ static inline bool tamis_i_line_alone_can(const tamis_i_line_alone *alone,
     return alone != NULL && (alone->can == NULL || alone->can(params));
 }
 
+/* One of 'parts' equal parts of a table, or of each of its subtables.  {0, 1} is all of it. */
+typedef struct tamis_i_slice {
+    uint64_t part, parts;
+} tamis_i_slice;
+
+#define TAMIS_I_WHOLE ((tamis_i_slice){0, 1})
+
+/* The first of n buckets or lines of a table that is in the slice, the end of them, how many they are. */
+static inline uint64_t tamis_i_slice_from(tamis_i_slice slice, uint64_t n) {
+    const uint64_t more = n % slice.parts; /* the first parts have one more */
+    return n / slice.parts * slice.part + (slice.part < more ? slice.part : more);
+}
+
+static inline uint64_t tamis_i_slice_end(tamis_i_slice slice, uint64_t n) {
+    return tamis_i_slice_from((tamis_i_slice){slice.part + 1, slice.parts}, n);
+}
+
+static inline double tamis_i_slice_size(tamis_i_slice slice, uint64_t n) {
+    return (double)(tamis_i_slice_end(slice, n) - tamis_i_slice_from(slice, n));
+}
+
 /* What a structure provides.  A function pointer may be NULL where it says so; shape, insert, contains,
  * prefetch, info and check never are.  All functions that change a filter may rely on it being writable; none
  * of them allocates, but for merge and build, which may need memory aside.  The arguments have been checked,
@@ -210,8 +231,11 @@ struct tamis_i_kind {
     /* Fill fpr, saturated, n_loads and load_histogram; the other members have been set, or are 0.  fpr is
      * worked out here from what is in the table (this room stands above src/model), is 0 while that is
      * empty, and agrees with the plan when the filter is at its capacity.  n_loads is at least 2, and the
-     * sum of the histogram never changes. */
-    void (*info)(const tamis_filter *filter, tamis_info *info);
+     * sum of the histogram never changes.
+     *
+     * Of a slice only fpr counts: what the rate would be if all of the table were like this part of it, or
+     * more; not a number if the slice is empty.  It costs as much as the part is large. */
+    void (*info)(const tamis_filter *filter, tamis_i_slice slice, tamis_info *info);
 
     /* Place all keys of 'source' in an empty filter, knowing all of them.  The options are complete.  'n' is
      * the number of keys.  The filter may be half filled after a failure.  NULL: keys are inserted. */
@@ -285,8 +309,23 @@ bool tamis_i_filter_check(const tamis_filter *filter, const char **reason);
 tamis_status tamis_i_filter_clone(const tamis_filter *source, uint64_t capacity,
                                   const tamis_allocator *allocator, tamis_filter **copy);
 
-/* What one filter is like, without its further links; bits_per_key is not set. */
-void tamis_i_filter_info(const tamis_filter *filter, tamis_info *info);
+/* An error rate that was told from a sample: its mean, and the variance of that; 0 if all was read. */
+typedef struct tamis_i_rate {
+    double mean, variance;
+} tamis_i_rate;
+
+/* What the rate is at most: five standard errors more, which are too few once in a million times. */
+double tamis_i_rate_most(tamis_i_rate rate);
+
+/* The error rate of one filter now.  Of a table of more than 1 MiB a sample is read, of 1 MiB over the
+ * number of tables that share this time, but 64 KiB at least.  The same table has the same answer
+ * everywhere. */
+tamis_i_rate tamis_i_filter_rate(const tamis_filter *filter, unsigned sharing);
+bool tamis_i_filter_is_large(const tamis_filter *filter);
+
+/* What one filter is like, without its further links; bits_per_key is not set.  Unless 'sharing' is 0 it is a
+ * glance: of large tables fpr is that of tamis_i_filter_rate at most, and the members of the kind are 0. */
+void tamis_i_filter_info(const tamis_filter *filter, unsigned sharing, tamis_info *info);
 
 /* Copies that a counter of so many bits can tell; 1 for the two bits that every plan has. */
 static inline unsigned tamis_i_counter_copies(uint64_t bits) {

@@ -4,8 +4,14 @@
  */
 #include "filter/filter.h"
 #include "filter/shards.h"
+#include "filter/window.h"
 
+#include <math.h>
 #include <sys/mman.h>
+
+/* What is read of large tables to know their error rate: slices of all tables together, of each at least, and
+ * lines in each.  It is 1 MiB in all. */
+enum { SLICES = 256, SLICES_LEAST = 16, SLICE_LINES = 64 };
 
 tamis_status tamis_i_filter_measure(const tamis_i_kind *kind, tamis_params *params,
                                     uint64_t *n_body, uint64_t *n_table) {
@@ -269,7 +275,39 @@ tamis_status tamis_i_filter_clone(const tamis_filter *source, uint64_t capacity,
     return TAMIS_OK;
 }
 
-void tamis_i_filter_info(const tamis_filter *filter, tamis_info *info) {
+/* Slices are spread evenly over the table, and so are digests: slices differ by chance alone.  A kind whose
+ * rate is not linear in what a slice has curves upwards, so that the mean of slices is not too low. */
+tamis_i_rate tamis_i_filter_rate(const tamis_filter *filter, unsigned sharing) {
+    const uint64_t lines = filter->n_table / TAMIS_LINE_WORDS, parts = lines / SLICE_LINES;
+    const uint64_t slices = SLICES / sharing > SLICES_LEAST ? SLICES / sharing : SLICES_LEAST;
+    tamis_info info;
+    if (tamis_i_filter_is_large(filter)) {
+        double sum = 0, squares = 0;
+        for (uint64_t i = 0; i < slices; i++) {
+            const tamis_i_slice slice = {(2 * i + 1) * parts / (2 * slices), parts};
+            tamis_info_init(&info);
+            filter->kind->info(filter, slice, &info);
+            sum += info.fpr;
+            squares += info.fpr * info.fpr;
+        }
+        const double n = (double)slices, mean = sum / n;
+        if (mean >= 0)
+            return (tamis_i_rate){mean, fmax(squares / n - mean * mean, 0) / (n - 1)};
+    } /* else it is small, or of such large buckets that a slice has none */
+    tamis_info_init(&info);
+    filter->kind->info(filter, TAMIS_I_WHOLE, &info);
+    return (tamis_i_rate){info.fpr, 0};
+}
+
+double tamis_i_rate_most(tamis_i_rate rate) {
+    return fmin(rate.mean + 5 * sqrt(rate.variance), 1);
+}
+
+bool tamis_i_filter_is_large(const tamis_filter *filter) {
+    return filter->n_table / TAMIS_LINE_WORDS > (uint64_t)SLICES * SLICE_LINES;
+}
+
+void tamis_i_filter_info(const tamis_filter *filter, unsigned sharing, tamis_info *info) {
     tamis_info_init(info);
     info->params = filter->params;
     info->count = filter->state[TAMIS_I_COUNT];
@@ -279,5 +317,13 @@ void tamis_i_filter_info(const tamis_filter *filter, tamis_info *info) {
     info->bytes = filter->n_body * sizeof(uint64_t);
     info->stash_used = filter->state[TAMIS_I_STASH_USED];
     info->stash_size = filter->stash.capacity;
-    filter->kind->info(filter, info);
+    if ((filter->kind->abilities & TAMIS_CAN_FORGET) != 0) {
+        info->tick = tamis_i_window_now(filter);
+        info->to_clear = tamis_i_window_left(filter);
+    }
+    if (sharing != 0 && tamis_i_filter_is_large(filter)) {
+        info->fpr = tamis_i_rate_most(tamis_i_filter_rate(filter, sharing));
+    } else {
+        filter->kind->info(filter, TAMIS_I_WHOLE, info);
+    }
 }

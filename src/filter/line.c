@@ -605,21 +605,24 @@ static double line_rate(const layout *l, const tamis_i_line_entry *entries, unsi
         for (unsigned j = i; j-- > 0 && entries[j].home == entries[i].home;)
             again = again || entries[j].fingerprint == entries[i].fingerprint;
         if (!again)
-            sum += ldexp(1, -(int)entries[i].bits);
+            sum += 1 / (double)((uint64_t)1 << entries[i].bits);
     }
     return sum / (double)l->in.line.homes;
 }
 
 /* With f the share of full lines, queries look at 1 / (1 - f) lines, and an entry that was passed on is met
  * by those, too, that begin in the lines that it has gone past. */
-static void line_info(const tamis_filter *filter, tamis_info *info) {
+static void line_info(const tamis_filter *filter, tamis_i_slice slice, tamis_info *info) {
     const layout *const l = line_layout_of(filter);
-    const double passes = (double)filter->state[PASSES], lines = (double)l->in.lines;
+    const double passes = (double)filter->state[PASSES];
+    const double lines = tamis_i_slice_size(slice, l->in.lines);
     double sum = 0, full = 0;
     info->n_loads = (size_t)(l->in.line.most / LOADS + 1);
-    for (uint64_t at = 0; at < filter->n_table; at += TAMIS_LINE_WORDS) {
+    const uint64_t end = tamis_i_slice_end(slice, l->in.lines);
+    for (uint64_t i = tamis_i_slice_from(slice, l->in.lines); i < end; i++) {
         tamis_i_line_entry entries[TAMIS_I_LINE_ENTRIES];
-        const unsigned n = tamis_i_line_list(&l->in.line, filter->table + at, entries);
+        const uint64_t *const words = filter->table + i * TAMIS_LINE_WORDS;
+        const unsigned n = tamis_i_line_list(&l->in.line, words, entries);
         const double rate = line_rate(l, entries, n);
         info->load_histogram[n / LOADS]++;
         sum += rate;

@@ -571,20 +571,21 @@ static void rank_count_bucket(const tamis_filter *filter, uint64_t bucket, censu
 }
 
 /* A query for an absent key meets one of the B L 2^r fingerprints at random. */
-static void rank_info(const tamis_filter *filter, tamis_info *info) {
+static void rank_info(const tamis_filter *filter, tamis_i_slice slice, tamis_info *info) {
     const tamis_i_rank_bucket *const c = &rank_layout_of(filter)->rank;
     const uint64_t loads = c->first[TAMIS_I_RANK_PIECES] + 1;
     uint64_t distinct = 0;
     info->n_loads = (size_t)rank_least(loads, TAMIS_LOADS_MAX);
-    for (uint64_t i = 0; i < c->n[0]; i++) {
+    const uint64_t end = tamis_i_slice_end(slice, c->n[0]);
+    for (uint64_t i = tamis_i_slice_from(slice, c->n[0]); i < end; i++) {
         census sums;
         rank_count_bucket(filter, i, &sums);
         distinct += sums.distinct;
         info->saturated += sums.saturated;
         info->load_histogram[rank_least(sums.view.load, info->n_loads - 1)]++;
     }
-    info->fpr =
-        (double)distinct / ldexp((double)c->n[0] * (double)c->homes, (int)c->fingerprint_bits);
+    const double homes = tamis_i_slice_size(slice, c->n[0]) * (double)c->homes;
+    info->fpr = (double)distinct / ldexp(homes, (int)c->fingerprint_bits);
 }
 
 /* A sum that two multisets of numbers share only if they are equal, as far as chance can tell. */

@@ -154,12 +154,20 @@ uint64_t tamis_i_series_count(const tamis_filter *filter) {
     return count;
 }
 
-void tamis_i_series_info(const tamis_filter *filter, tamis_info *info) {
+unsigned tamis_i_n_large(const tamis_filter *filter) {
+    unsigned n = 0;
+    for (unsigned i = 0; i < tamis_i_n_links(filter); i++)
+        n += tamis_i_filter_is_large(tamis_i_link(filter, i));
+    return n > 0 ? n : 1;
+}
+
+void tamis_i_series_info(const tamis_filter *filter, bool glance, tamis_info *info) {
+    const unsigned sharing = glance ? tamis_i_n_large(filter) : 0;
     double absent = 1; /* that no link claims an absent key */
     *info = (tamis_info){.struct_size = sizeof *info, .params = filter->params};
     for (unsigned i = 0; i < tamis_i_n_links(filter); i++) {
         tamis_info one;
-        tamis_i_filter_info(tamis_i_link(filter, i), &one);
+        tamis_i_filter_info(tamis_i_link(filter, i), sharing, &one);
         absent *= 1 - one.fpr;
         info->count += one.count;
         info->capacity += one.capacity;
@@ -167,6 +175,8 @@ void tamis_i_series_info(const tamis_filter *filter, tamis_info *info) {
         info->stash_used += one.stash_used;
         info->stash_size += one.stash_size;
         info->saturated += one.saturated;
+        info->to_clear += one.to_clear;
+        info->tick = i == 0 ? one.tick : info->tick; /* the others are younger */
         info->n_loads = one.n_loads > info->n_loads ? one.n_loads : info->n_loads;
         for (size_t j = 0; j < one.n_loads; j++)
             info->load_histogram[j] += one.load_histogram[j];

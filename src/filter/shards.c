@@ -143,6 +143,8 @@ void tamis_i_shards_info_add(tamis_info *info, const tamis_info *one, double sha
     info->stash_used += one->stash_used;
     info->stash_size += one->stash_size;
     info->saturated += one->saturated;
+    info->to_clear += one->to_clear;
+    info->tick = one->tick;
     info->n_loads = one->n_loads > info->n_loads ? one->n_loads : info->n_loads;
     for (size_t j = 0; j < one->n_loads; j++)
         info->load_histogram[j] += one->load_histogram[j];
@@ -153,16 +155,16 @@ void tamis_i_shards_info_add(tamis_info *info, const tamis_info *one, double sha
     info->fpr_promised = fmax(info->fpr_promised, one->fpr_promised);
 }
 
-void tamis_i_shards_info(const tamis_filter *filter, int link, tamis_info *info) {
+void tamis_i_shards_info(const tamis_filter *filter, int link, bool glance, tamis_info *info) {
     const unsigned n = tamis_i_n_parts(filter);
     *info = (tamis_info){.struct_size = sizeof *info, .params = filter->params, .n_shards = n};
     for (unsigned i = 0; i < n; i++) {
         const tamis_filter *const shard = tamis_i_part(filter, i);
         tamis_info one;
         if (link < 0)
-            tamis_i_series_info(shard, &one);
+            tamis_i_series_info(shard, glance, &one);
         else if ((unsigned)link < tamis_i_n_links(shard))
-            tamis_i_filter_info(tamis_i_link(shard, (unsigned)link), &one);
+            tamis_i_filter_info(tamis_i_link(shard, (unsigned)link), glance, &one);
         else
             continue;
         tamis_i_shards_info_add(info, &one, n);

@@ -61,7 +61,7 @@ tamis_status tamis_i_shard_copy(tamis_filter *shard, const tamis_filter *source)
 void tamis_i_shards_swap(tamis_filter *a, tamis_filter *b);
 
 /* Like tamis_i_series_info; with link >= 0 of the links of that number, as far as shards have one. */
-void tamis_i_shards_info(const tamis_filter *filter, int link, tamis_info *info);
+void tamis_i_shards_info(const tamis_filter *filter, int link, bool glance, tamis_info *info);
 
 /* Add to 'info' what one of so many shards is like. */
 void tamis_i_shards_info_add(tamis_info *info, const tamis_info *one, double shards);

@@ -80,16 +80,29 @@ tamis_status tamis_i_spilling_shape(tamis_params *params, unsigned extra, uint64
     return TAMIS_OK;
 }
 
+uint64_t tamis_i_spilling_load(const tamis_i_spill *s, const uint64_t *table, tamis_i_slice slice) {
+    const uint64_t *const back = table + s->n_front * s->front.words;
+    const uint64_t end = tamis_i_slice_end(slice, s->n_front);
+    const uint64_t back_end = tamis_i_slice_end(slice, s->n_back);
+    uint64_t load = 0;
+    for (uint64_t i = tamis_i_slice_from(slice, s->n_front); i < end; i++)
+        load += s->front_ops->count(&s->front, table + i * s->front.words).load;
+    for (uint64_t i = tamis_i_slice_from(slice, s->n_back); i < back_end; i++)
+        load += s->back_ops->count(&s->back, back + i * s->back.words).load;
+    return load;
+}
+
 /* A query for an absent key meets one of the B L 2^r fingerprints at random. */
-void tamis_i_spilling_info(const tamis_i_spill *s, const uint64_t *table, uint64_t distinct,
-                           tamis_info *info) {
+void tamis_i_spilling_info(const tamis_i_spill *s, const uint64_t *table, tamis_i_slice slice,
+                           uint64_t distinct, tamis_info *info) {
     const uint64_t step =
         s->front.slots / TAMIS_LOADS_MAX + 1; /* loads that one entry stands for */
     info->n_loads = (size_t)(s->front.slots / step + 1);
-    for (uint64_t i = 0; i < s->n_front; i++) {
+    const uint64_t end = tamis_i_slice_end(slice, s->n_front);
+    for (uint64_t i = tamis_i_slice_from(slice, s->n_front); i < end; i++) {
         const uint64_t *const bucket = table + i * s->front.words;
         info->load_histogram[s->front_ops->count(&s->front, bucket).load / step]++;
     }
-    info->fpr = (double)distinct /
-                ldexp((double)s->n_front * (double)s->front.homes, (int)s->front.print_bits);
+    const double homes = tamis_i_slice_size(slice, s->n_front) * (double)s->front.homes;
+    info->fpr = (double)distinct / ldexp(homes, (int)s->front.print_bits);
 }

@@ -16,9 +16,14 @@ bool tamis_i_spilling_layout(const tamis_params *params, unsigned extra, unsigne
 /* As the member 'shape' of a kind. */
 tamis_status tamis_i_spilling_shape(tamis_params *params, unsigned extra, uint64_t *n_table);
 
-/* Fill in the loads of the buckets, and the error rate where 'distinct' fingerprints are answered. */
-void tamis_i_spilling_info(const tamis_i_spill *spill, const uint64_t *table, uint64_t distinct,
-                           tamis_info *info);
+/* Slots in use in a slice of the buckets: as many fingerprints, or fewer. */
+uint64_t tamis_i_spilling_load(const tamis_i_spill *spill, const uint64_t *table,
+                               tamis_i_slice slice);
+
+/* Fill in the loads of the buckets of a slice, and the error rate where 'distinct' fingerprints of it are
+ * answered. */
+void tamis_i_spilling_info(const tamis_i_spill *spill, const uint64_t *table, tamis_i_slice slice,
+                           uint64_t distinct, tamis_info *info);
 
 /* ---- batches ---- */
 

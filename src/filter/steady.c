@@ -354,12 +354,14 @@ static void steady_census(const tamis_filter *filter, uint64_t bucket, uint64_t 
     }
 }
 
-static void steady_info(const tamis_filter *filter, tamis_info *info) {
+static void steady_info(const tamis_filter *filter, tamis_i_slice slice, tamis_info *info) {
     const tamis_i_spill *const s = &steady_layout_of(filter)->spill;
     uint64_t distinct = 0, copies = 0;
-    for (uint64_t i = 0; i < s->n_front; i++)
+    if (slice.parts > 1) /* few fingerprints are there twice, and the walk takes its time */
+        distinct = tamis_i_spilling_load(s, filter->table, slice);
+    for (uint64_t i = 0; slice.parts == 1 && i < s->n_front; i++)
         steady_census(filter, i, &distinct, &copies);
-    tamis_i_spilling_info(s, filter->table, distinct, info);
+    tamis_i_spilling_info(s, filter->table, slice, distinct, info);
 }
 
 static bool steady_check(const tamis_filter *filter, const char **reason) {

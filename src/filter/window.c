@@ -341,31 +341,39 @@ static tamis_status window_merge(tamis_filter *filter, const tamis_filter *sourc
     return fits ? TAMIS_OK : TAMIS_E_FULL;
 }
 
-void tamis_i_window_census(const tamis_filter *filter, uint64_t *ages) {
+/* Add the ages of the keys that are in the table. */
+static void window_table_census(const tamis_filter *filter, uint64_t *ages) {
     const layout *const l = window_layout_of(filter);
-    tamis_digest digest;
-    uint64_t at = 0, stamp;
-    for (uint64_t bucket = 0; bucket < l->spill.n_front; bucket++) {
+    for (uint64_t i = 0; i < l->spill.n_front; i++) {
         tamis_i_spill_walk walk;
-        tamis_i_spill_start(&l->spill, filter->table, bucket, &walk);
+        tamis_i_spill_start(&l->spill, filter->table, i, &walk);
         while (tamis_i_spill_step(&l->spill, filter->table, &walk))
             if (window_live(filter, l, walk.extra))
                 ages[window_age(filter, l, walk.extra)]++;
     }
+}
+
+void tamis_i_window_census(const tamis_filter *filter, uint64_t *ages) {
+    const layout *const l = window_layout_of(filter);
+    tamis_digest digest;
+    uint64_t at = 0, stamp;
+    window_table_census(filter, ages);
     while (tamis_i_stash_next(&filter->stash, &at, &digest, &stamp))
         if (window_live(filter, l, stamp - 1))
             ages[window_age(filter, l, stamp - 1)]++;
 }
 
 /* A query for an absent key meets one of the fingerprints that are not forgotten. */
-static void window_info(const tamis_filter *filter, tamis_info *info) {
+static void window_info(const tamis_filter *filter, tamis_i_slice slice, tamis_info *info) {
     const tamis_i_spill *const s = &window_layout_of(filter)->spill;
     uint64_t ages[TAMIS_WINDOW_TICKS_MAX + 1] = {0}, live = 0;
-    tamis_i_window_census(filter, ages);
+    if (slice.parts > 1) /* with what is not cleared yet */
+        live = tamis_i_spilling_load(s, filter->table, slice);
+    else
+        window_table_census(filter, ages); /* the stash is exact */
     for (unsigned i = 0; i <= TAMIS_WINDOW_TICKS_MAX; i++)
         live += ages[i];
-    live -= live < *filter->stash.used ? live : *filter->stash.used; /* which is exact */
-    tamis_i_spilling_info(s, filter->table, live, info);
+    tamis_i_spilling_info(s, filter->table, slice, live, info);
 }
 
 /* W2, for the slots of a bucket that is still to be cleared or is not. */

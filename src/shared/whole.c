@@ -256,7 +256,7 @@ static void shared_info_lines(const tamis_shared *shared, tamis_info *info) {
     tamis_filter handle;
     tamis_i_shared_lock_all(shared, false);
     tamis_i_lines_handle(shared, &handle, state);
-    tamis_i_filter_info(&handle, info);
+    tamis_i_filter_info(&handle, 0, info);
     tamis_i_shared_unlock_all(shared, false);
 }
 
@@ -274,7 +274,7 @@ tamis_status tamis_shared_info(const tamis_shared *shared, tamis_info *info) {
         tamis_i_gate *const gate = tamis_i_gate_at(shared, i);
         tamis_info one;
         tamis_i_lock_read(&gate->is.lock);
-        tamis_i_series_info(gate->is.filter, &one);
+        tamis_i_series_info(gate->is.filter, false, &one);
         tamis_i_unlock_read(&gate->is.lock);
         tamis_i_shards_info_add(&own, &one, shared->n);
     }
