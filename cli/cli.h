@@ -36,6 +36,7 @@ int cmd_merge(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_reproduce(int argc, char **argv);
 int cmd_table(int argc, char **argv);
+int cmd_server(int argc, char **argv);
 
 #if defined(__GNUC__)
 #define CLI_PRINTF(text, first) __attribute__((format(printf, text, first)))
@@ -100,7 +101,9 @@ enum {
     OPT_REPLACEMENTS,
     OPT_MERGES,
     OPT_THREADS,
-    OPT_TICKS
+    OPT_TICKS,
+    OPT_USER,
+    OPT_DB
 };
 
 /* getopt_long with our messages: '?' after a complaint, -1 at the end of the options. */

@@ -27,6 +27,7 @@ static const command commands[] = {
     {"verify", "check that a file is a good set", cmd_verify},
     {"merge", "unite sets", cmd_merge},
     {"table", "exact tables of keys and values, in files", cmd_table},
+    {"server", "put a set into a Redis or Valkey server, or get one from there", cmd_server},
     {"bench", "measure speed", cmd_bench},
     {"reproduce", "recompute the figures of the papers", cmd_reproduce},
 };

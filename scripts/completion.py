@@ -109,6 +109,8 @@ def bash(tool):
            "        words=\"" + " ".join(n for n, _ in tool.commands) + " help --help --version\"",
            "    elif [[ $command == table ]]; then",
            "        words=\"" + " ".join(n for n, _ in tool.verbs) + "\"",
+           "    elif [[ $command == server && $COMP_CWORD -eq 2 && $word != -* ]]; then",
+           "        words=\"load save\"",
            "    elif [[ $command == help ]]; then",
            "        words=\"" + " ".join(n for n, _ in tool.commands) + "\"",
            "    else",
@@ -230,6 +232,7 @@ def fish(tool):
     at_verb = "__tamis_at table; and test (count (commandline -opc)) -eq 2"
     for name, text in tool.verbs:
         out.append(f"complete -c tamis -n '{at_verb}' -f -a {name} -d {quoted(text)}")
+    out.append("complete -c tamis -n '__tamis_at server; and test (count (commandline -opc)) -eq 2' -f -a 'load save'")
     for name, options in tool.options.items():
         for option in options:
             words = [f"complete -c tamis -n '__tamis_at {name}'"]

@@ -13,14 +13,16 @@ _tamis() {
     COMPREPLY=()
     [[ $command != table || $COMP_CWORD -eq 2 ]] || command="table ${COMP_WORDS[2]}"
     if [[ $COMP_CWORD -eq 1 ]]; then
-        words="plan build query add remove uniq info verify merge table bench reproduce help --help --version"
+        words="plan build query add remove uniq info verify merge table server bench reproduce help --help --version"
     elif [[ $command == table ]]; then
         words="plan create put get delete dump import export info verify rebuild bench"
+    elif [[ $command == server && $COMP_CWORD -eq 2 && $word != -* ]]; then
+        words="load save"
     elif [[ $command == help ]]; then
-        words="plan build query add remove uniq info verify merge table bench reproduce"
+        words="plan build query add remove uniq info verify merge table server bench reproduce"
     else
         case $previous in
-        --bits | --bucket | --bytes | --check | --copies | --delimiter | --failure | --field | --hash | --jobs | --key-max | --line-bits | --lines | --odds | --overshoot | --replacements | --rounds | --samples | --seed | --slots | --stash | --table-bytes | --threads | --ticks | --value-max | --values | --window | -d | -e | -f | -j | -n | -p | -w) return ;;
+        --bits | --bucket | --bytes | --check | --copies | --db | --delimiter | --failure | --field | --hash | --jobs | --key-max | --line-bits | --lines | --odds | --overshoot | --replacements | --rounds | --samples | --seed | --slots | --stash | --table-bytes | --threads | --ticks | --user | --value-max | --values | --window | -d | -e | -f | -j | -n | -p | -w) return ;;
         --sort) words="bytes lines weighted" ;;
         --sync) words="each batch none" ;;
         --like | --set | -o | -s) files=-f ;;
@@ -42,6 +44,7 @@ _tamis() {
             info) words="--json --help" ;;
             verify) words="--json --help" ;;
             merge) words="-o -p --verbose --help" ;;
+            server) words="--user --db --verbose --help" ;;
             bench) words="--kind -n --table-bytes --bits --sort --keys --rounds --huge --threads --task --json --csv --help" ;;
             reproduce) words="--full --json --plot-data --help" ;;
             "table plan") words="-n -p --odds --summary --bucket --slots --no-deletes --key-max --value-max --stash --hash --seed --json --help" ;;

@@ -4,6 +4,8 @@
  */
 #include "commands.h"
 
+#include <tamis/window.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +173,11 @@ const char *request_read(server_string **argv, int argc, int first, request *r) 
             if (!argument_text(argv[++i], name, sizeof name) ||
                 tamis_kind_parse(name, &r->need.kind) != TAMIS_OK)
                 return "ERR there is no such kind of set";
+        } else if (argument_is(argv[i], "WINDOW") && more) {
+            uint64_t ticks;
+            if (!argument_number(argv[++i], TAMIS_WINDOW_TICKS_MAX, &ticks) || ticks == 0)
+                return "ERR a window has 1 to 126 ticks";
+            r->need.ticks = (unsigned)ticks;
         } else if (argument_is(argv[i], "SEED") && more) {
             if (!argument_seed(argv[++i], &r->params))
                 return "ERR a seed is a number from 1 to 2^64 - 1, or up to 32 digits after 0x";
@@ -191,7 +198,7 @@ tamis_status request_plan(const request *r, tamis_plan *plan) {
     static tamis_plan last_plan;
     const tamis_need *const need = &r->need;
     if (last.n != need->n || last.fpr != need->fpr || last.kind != need->kind ||
-        last.deletes != need->deletes || last.grows != need->grows) {
+        last.deletes != need->deletes || last.grows != need->grows || last.ticks != need->ticks) {
         tamis_plan_init(plan);
         const tamis_status status = tamis_plan_make(&r->need, plan);
         if (status != TAMIS_OK)

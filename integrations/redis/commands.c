@@ -7,6 +7,7 @@
  */
 #include "commands.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define SINCE    "0.1.0" /* version of tamis */
@@ -49,6 +50,7 @@ static server_arg growth_args[] = {A_TOKEN("grow", "GROW"), A_TOKEN("fixed", "FI
 #define NEED_ARGS                                                                                  \
     A_ONE("n", SERVER_ARG_INTEGER), A_ONE("p", SERVER_ARG_DOUBLE), A_FLAG("deletes", "DELETES"),   \
         A_OPTION("kind", SERVER_ARG_STRING, "KIND"), A_CHOICE("growth", growth_args),              \
+        A_OPTION("ticks", SERVER_ARG_INTEGER, "WINDOW"),                                           \
         A_OPTION("seed", SERVER_ARG_STRING, "SEED"),                                               \
         A_OPTION("params", SERVER_ARG_STRING, "PARAMS")
 
@@ -58,6 +60,8 @@ static server_arg item_args[] = {A_KEY("key"), A_ONE("item", SERVER_ARG_STRING),
 static server_arg items_args[] = {A_KEY("key"), A_MANY("item", SERVER_ARG_STRING), A_END};
 static server_arg key_args[] = {A_KEY("key"), A_END};
 static server_arg info_args[] = {A_KEY("key"), A_MAY("field", SERVER_ARG_STRING), A_END};
+static server_arg tick_args[] = {A_KEY("key"), A_OPTION("buckets", SERVER_ARG_INTEGER, "STEP"),
+                                 A_END};
 static server_arg merge_args[] = {A_KEY("destination"), A_KEYS("source"), A_END};
 static server_arg dump_args[] = {A_KEY("key"), A_ONE("cursor", SERVER_ARG_STRING), A_END};
 static server_arg load_args[] = {A_KEY("key"),
@@ -97,7 +101,12 @@ static const command_row rows[] = {
      "O(links)", key_args},
     {"tamis.info", command_info, "readonly", -2, 1, 1, TO_READ,
      "Tells what a set is and how it fares, or one field of that",
-     "O(bytes) with error_rate, fill, stash and links, else O(1)", info_args},
+     "O(links); for error_rate at most 1 MiB of the tables is read", info_args},
+    {"tamis.tick", command_tick, "write", -2, 1, 1, TO_TICK,
+     "Begins the next tick of a window and tells its number; with STEP only clears what is "
+     "forgotten, and "
+     "tells how many buckets are left",
+     "O(buckets that are still to be cleared), which adding keys or STEP clears before", tick_args},
     {"tamis.merge", command_merge, CHANGES, -3, 1, -1, TO_ASK_AND_ADD,
      "Adds all keys of the sources to the destination, which is made if it is missing",
      "O(bytes of all)", merge_args},
@@ -114,24 +123,44 @@ static const command_row rows[] = {
 
 /* ---- telling the server ---- */
 
+/* The keys from argument 'first' on, 'more' further ones, or up to the end (-1). */
+static server_key_spec command_keys(int first, int more, uint64_t flags) {
+    server_key_spec spec;
+    memset(&spec, 0, sizeof spec);
+    spec.flags = flags;
+    spec.search = SERVER_SEARCH_INDEX;
+    spec.begin.index.pos = first;
+    spec.find = SERVER_FIND_RANGE;
+    spec.keys.range.last_key = more;
+    spec.keys.range.key_step = 1;
+    return spec;
+}
+
+/* Our category, and those that commands of the server itself have by their flags. */
+static void command_categories(server_command *command, const command_row *row) {
+    if (server.SetCommandACLCategories == NULL || server.AddACLCategory == NULL)
+        return;
+    char text[64];
+    (void)snprintf(text, sizeof text, "%s %s %s", CATEGORY,
+                   strstr(row->flags, "write") != NULL ? "write" : "read",
+                   strstr(row->flags, "fast") != NULL ? "fast" : "slow");
+    (void)server.SetCommandACLCategories(command, text);
+}
+
 static bool command_describe(server_context *ctx, const command_row *row) {
     static const server_command_version version = {1, sizeof(server_command_history),
                                                    sizeof(server_key_spec), sizeof(server_arg)};
-    if (row->summary == NULL)
-        return true; /* as other servers have it, and describe it */
     server_command *const command = server.GetCommand(ctx, row->name);
     if (command == NULL)
         return false;
-    if (server.SetCommandACLCategories != NULL && server.AddACLCategory != NULL)
-        (void)server.SetCommandACLCategories(command, CATEGORY);
-    server_key_spec specs[2];
+    command_categories(command, row);
+    if (row->summary == NULL)
+        return true; /* as other servers have it, and describe it */
+    server_key_spec specs[3];
     memset(specs, 0, sizeof specs);
-    specs[0].flags = row->spec;
-    specs[0].search = SERVER_SEARCH_INDEX;
-    specs[0].begin.index.pos = row->first;
-    specs[0].find = SERVER_FIND_RANGE;
-    specs[0].keys.range.last_key = row->last == -1 ? -1 : row->last - row->first;
-    specs[0].keys.range.key_step = 1;
+    specs[0] = command_keys(row->first, 0, row->spec);
+    if (row->last == -1) /* the first is changed, the others are read */
+        specs[1] = command_keys(row->first + 1, -1, TO_READ);
     const server_command_info info = {
         .version = &version,
         .summary = row->summary,

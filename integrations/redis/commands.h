@@ -24,6 +24,7 @@ enum {
     TO_READ = SERVER_SPEC_RO | SERVER_SPEC_ACCESS,
     TO_ADD = SERVER_SPEC_RW | SERVER_SPEC_INSERT,
     TO_ASK_AND_ADD = SERVER_SPEC_RW | SERVER_SPEC_ACCESS | SERVER_SPEC_INSERT,
+    TO_TICK = SERVER_SPEC_RW | SERVER_SPEC_UPDATE,
     TO_REMOVE = SERVER_SPEC_RW | SERVER_SPEC_ACCESS | SERVER_SPEC_DELETE
 };
 
@@ -41,6 +42,9 @@ int command_mdel(server_context *ctx, server_string **argv, int argc);
 int command_count(server_context *ctx, server_string **argv, int argc);
 int command_card(server_context *ctx, server_string **argv, int argc);
 int command_merge(server_context *ctx, server_string **argv, int argc);
+
+/* ---- window.c ---- */
+int command_tick(server_context *ctx, server_string **argv, int argc);
 
 /* ---- report.c ---- */
 int command_info(server_context *ctx, server_string **argv, int argc);
@@ -132,6 +136,15 @@ int key_remove(set *s, tamis_bytes key);
 tamis_status key_insert_many(set *s, const tamis_bytes *keys, size_t n, bool *added, size_t *done);
 
 int reply_status(server_context *ctx, tamis_status status);
+
+/* Of a key that was not added.  A window may have been cleared a little all the same, so its primary
+ * passes the command on: nobody is to be told there that it is refused once more. */
+int reply_refused(server_context *ctx, const set *s, tamis_status status);
+
+/* Does adding a key that is there already change the set? */
+static inline bool key_adds_again(const set *s) {
+    return s->counts || s->forgets;
+}
 const char *error_text(tamis_status status);
 
 /* Does this command come from the primary, or from the append-only file?  It is then carried out. */

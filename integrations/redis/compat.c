@@ -163,9 +163,11 @@ static int compat_add(server_context *ctx, server_string **argv, int argc, int f
         tamis_status status = TAMIS_OK;
         if (!how->only_new || !tamis_filter_contains(k.set->filter, key.data, key.size)) {
             status = key_insert(k.set, key, &added);
-            if (status == TAMIS_OK && (added || k.set->counts)) {
+            if (status == TAMIS_OK && (added || key_adds_again(k.set))) {
                 changed = true;
                 atomic_fetch_add(&totals.added, 1);
+                server.Replicate(ctx, "TAMIS.ADD", "ss", argv[1], argv[i]);
+            } else if (status == TAMIS_E_FULL && k.set->forgets) {
                 server.Replicate(ctx, "TAMIS.ADD", "ss", argv[1], argv[i]);
             }
             if (how->only_new)

@@ -46,7 +46,7 @@ def main():
         words = list(dict.fromkeys(file.read().split(b"\n")))
     words = [w for w in words if w]
     print(f"1. a cluster of three primaries and three replicas of {SERVER}")
-    with Cluster(3, 1) as cluster:
+    with Cluster(3, 1, 2000) as cluster:
         client = cluster.client()
         print(f"2. a set of {len(words)} keys of {WORDS}, at 1 in 1000 with deletes, in {SHARDS} shards")
         shards = tamis_shards.Shards(client, "words", SHARDS)

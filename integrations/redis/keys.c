@@ -7,6 +7,8 @@
  */
 #include "commands.h"
 
+#include <tamis/window.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -31,6 +33,12 @@ const char *error_text(tamis_status status) {
     default:
         return "ERR the set could not be changed";
     }
+}
+
+int reply_refused(server_context *ctx, const set *s, tamis_status status) {
+    if (s->forgets && status == TAMIS_E_FULL && context_obeys(ctx))
+        return server.ReplyWithNull(ctx);
+    return reply_status(ctx, status);
 }
 
 int reply_status(server_context *ctx, tamis_status status) {
@@ -124,9 +132,17 @@ bool key_create(server_context *ctx, server_string *name, opened *o, const reque
     return true;
 }
 
+/* May a key be added where the count says that there is no room?  The count of a window includes what is
+ * forgotten and not cleared yet. */
+static bool key_window_has_room(const set *s, tamis_bytes key) {
+    uint64_t left;
+    return s->forgets && ((tamis_window_step(s->filter, 0, &left) == TAMIS_OK && left > 0) ||
+                          tamis_filter_contains(s->filter, key.data, key.size));
+}
+
 tamis_status key_insert(set *s, tamis_bytes key, bool *added) {
-    if (!s->grows && tamis_filter_count(s->filter) >= s->capacity) {
-        if (s->counts || !tamis_filter_contains(s->filter, key.data, key.size))
+    if (!s->grows && tamis_filter_count(s->filter) >= s->capacity && !key_window_has_room(s, key)) {
+        if (key_adds_again(s) || !tamis_filter_contains(s->filter, key.data, key.size))
             return TAMIS_E_FULL;
         *added = false;
         return TAMIS_OK;
@@ -233,10 +249,13 @@ int command_add(server_context *ctx, server_string **argv, int argc) {
     bool added = false;
     const tamis_status status = key_insert(o.set, argument_bytes(argv[2]), &added);
     if (status != TAMIS_OK) {
+        if (o.set->forgets && status == TAMIS_E_FULL)
+            server.Replicate(ctx, "TAMIS.ADD", "ss", argv[1], argv[2]);
+        (void)reply_refused(ctx, o.set, status);
         key_close(&o);
-        return reply_status(ctx, status);
+        return SERVER_OK;
     }
-    if (added || o.set->counts) {
+    if (added || key_adds_again(o.set)) {
         atomic_fetch_add(&totals.added, 1);
         server.Replicate(ctx, "TAMIS.ADD", "ss", argv[1], argv[2]);
         key_changed(ctx, argv[1], &o, "tamis.add");
@@ -259,22 +278,24 @@ int command_madd(server_context *ctx, server_string **argv, int argc) {
     }
     size_t done;
     const tamis_status status = key_insert_many(o.set, m.keys, m.n, m.answers, &done);
-    size_t changes = o.set->counts ? done : 0;
-    for (size_t i = 0; i < done && !o.set->counts; i++)
+    size_t changes = key_adds_again(o.set) ? done : 0;
+    for (size_t i = 0; i < done && !key_adds_again(o.set); i++)
         changes += m.answers[i];
-    if (changes > 0) {
-        atomic_fetch_add(&totals.added, changes);
-        server.Replicate(ctx, "TAMIS.MADD", "sv", argv[1], argv + 2, done);
-        key_changed(ctx, argv[1], &o, "tamis.add");
-    } else {
-        key_close(&o);
-    }
+    const bool tried = o.set->forgets && status == TAMIS_E_FULL;
     server.ReplyWithArray(ctx, (long)m.n);
     for (size_t i = 0; i < m.n; i++)
         if (i < done)
             server.ReplyWithBool(ctx, m.answers[i]);
         else
-            reply_status(ctx, status);
+            reply_refused(ctx, o.set, status);
+    if (changes > 0 || tried)
+        server.Replicate(ctx, "TAMIS.MADD", "sv", argv[1], argv + 2, done + tried);
+    if (changes > 0) {
+        atomic_fetch_add(&totals.added, changes);
+        key_changed(ctx, argv[1], &o, "tamis.add");
+    } else {
+        key_close(&o);
+    }
     many_close(&m);
     return SERVER_OK;
 }

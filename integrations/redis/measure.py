@@ -123,6 +123,8 @@ def latency():
                     x("TAMIS.LOAD", "s", size, at, file.read(1 << 20))
         quietly(one, "RESERVE of that size", lambda: x("TAMIS.RESERVE", "r", n, 0.001, "DELETES"))
         quietly(one, "LOAD", send)
+        quietly(one, "INFO", lambda: x("TAMIS.INFO", "s"))
+        quietly(one, "DUMP, the first part, with the checksums of all", lambda: x("TAMIS.DUMP", "s", "0"))
         quietly(one, "UNLINK", lambda: x("UNLINK", "r"))
         quietly(one, "DEL", lambda: x("DEL", "s"))
     with Server() as one:
@@ -134,6 +136,13 @@ def latency():
         quietly(one, "MADD of the first 1,000 keys", lambda: x("TAMIS.MADD", "h", *(b"%d" % i for i in range(1000))))
         quietly(one, "growth of a set of 1 GiB", lambda: x("TAMIS.MADD", "h", *(b"+%d" % i for i in range(10))))
         print(f"latency: {x('TAMIS.INFO', 'h', 'links')} links")
+        x("DEL", "g", "h")
+        x("TAMIS.RESERVE", "w", n * 3 // 4, 0.001, "WINDOW", 24)
+        print(f"latency: a window of {x('TAMIS.INFO', 'w', 'bytes') / (1 << 20):.0f} MiB")
+        x("TAMIS.MADD", "w", *(b"%d" % i for i in range(1000)))
+        quietly(one, "TICK, the first", lambda: x("TAMIS.TICK", "w"))
+        quietly(one, "TICK STEP 10000", lambda: x("TAMIS.TICK", "w", "STEP", 10000))
+        quietly(one, "TICK, with all to be cleared", lambda: x("TAMIS.TICK", "w"))
 
 
 SCALE = int(os.environ.get("TAMIS_MEASURE_SCALE", "1"))

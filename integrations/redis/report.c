@@ -9,7 +9,7 @@
 
 /* ---- INFO ---- */
 
-/* What a field is told from: some need a look at the whole table. */
+/* What a field is told from: some need a look at the table, of which a sample is enough. */
 typedef struct subject {
     const set *set;
     tamis_params params;
@@ -20,7 +20,7 @@ typedef struct subject {
 static const tamis_info *report_look(subject *s) {
     if (!s->looked) {
         tamis_info_init(&s->info);
-        if (tamis_filter_info(s->set->filter, &s->info) != TAMIS_OK)
+        if (tamis_filter_glance(s->set->filter, &s->info) != TAMIS_OK)
             tamis_info_init(&s->info);
         s->looked = true;
     }
@@ -82,6 +82,17 @@ static void tell_merges(server_context *ctx, subject *s) {
                                   (tamis_kind_abilities(s->params.kind) & TAMIS_CAN_MERGE) != 0);
 }
 
+static void tell_window(server_context *ctx, subject *s) {
+    const bool window = s->params.kind == TAMIS_KIND_WINDOW;
+    server.ReplyWithLongLong(ctx, window ? (long long)s->params.value[TAMIS_WINDOW_TICKS] : 0);
+}
+static void tell_tick(server_context *ctx, subject *s) {
+    server.ReplyWithLongLong(ctx, s->set->forgets ? (long long)report_look(s)->tick : 0);
+}
+static void tell_to_clear(server_context *ctx, subject *s) {
+    server.ReplyWithLongLong(ctx, s->set->forgets ? (long long)report_look(s)->to_clear : 0);
+}
+
 static const struct field {
     const char *name;
     void (*tell)(server_context *ctx, subject *s);
@@ -101,6 +112,9 @@ static const struct field {
     {"deletes", tell_deletes},
     {"counts", tell_counts},
     {"merges", tell_merges},
+    {"window", tell_window},
+    {"tick", tell_tick},
+    {"to_clear", tell_to_clear},
 };
 #define N_FIELDS (sizeof fields / sizeof *fields)
 
@@ -190,6 +204,7 @@ void report_totals(server_info *info, int for_crash_report) {
         {"sets_loading", atomic_load(&totals.loading)},
         {"keys_added", atomic_load(&totals.added)},
         {"keys_removed", atomic_load(&totals.removed)},
+        {"ticks", atomic_load(&totals.ticks)},
         {"removals_not_found", atomic_load(&totals.not_found)},
         {"removals_ambiguous", atomic_load(&totals.ambiguous)},
         {"refused_full", atomic_load(&totals.full)},

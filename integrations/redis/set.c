@@ -252,6 +252,7 @@ tamis_status set_adopt(set *s, tamis_filter *filter) {
     s->grows = promise > 0;
     s->deletes = (can & TAMIS_CAN_REMOVE) != 0;
     s->counts = (can & TAMIS_CAN_COUNT) != 0;
+    s->forgets = (can & TAMIS_CAN_FORGET) != 0;
     s->capacity = params.capacity;
     s->filter = filter;
     return TAMIS_OK;

@@ -46,6 +46,7 @@ typedef struct set {
     bool grows;
     bool deletes;     /* its kind can remove */
     bool counts;      /* its kind keeps copies: adding a key again changes it */
+    bool forgets;     /* it is a window: adding a key again makes it young */
     uint64_t removed; /* keys, since the set is in memory */
     uint64_t stamp;   /* grows with each change: parts of a dump belong together */
     uint64_t size;    /* bytes that are to arrive in all */
@@ -55,7 +56,7 @@ typedef struct set {
 /* For INFO. */
 typedef struct set_totals {
     _Atomic uint64_t sets, bytes, loading;
-    _Atomic uint64_t added, removed, not_found, ambiguous, full, refused_loads;
+    _Atomic uint64_t added, removed, ticks, not_found, ambiguous, full, refused_loads;
 } set_totals;
 extern set_totals totals;
 

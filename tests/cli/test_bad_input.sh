@@ -45,6 +45,12 @@ refuse "needs a value" "$tamis" build --kind
 refuse "-n N" "$tamis" plan
 refuse "too much" "$tamis" plan -n 5 extra
 refuse "-o SET" "$tamis" build keys
+refuse "'load' or 'save'" "$tamis" server
+refuse "'load' or 'save'" "$tamis" server send set.tamis localhost:1 key
+refuse "SET ADDRESS KEY" "$tamis" server load set.tamis localhost:1
+refuse "ADDRESS KEY SET" "$tamis" server save localhost:1 key
+refuse "cannot connect to ./none: No such file" "$tamis" server load set.tamis ./none key
+refuse "neither HOST:PORT" "$tamis" server save nowhere key out.tamis
 refuse "-o SET" "$tamis" merge set.tamis set.tamis
 refuse "two sets" "$tamis" merge set.tamis -o set.tamis
 refuse "which set" "$tamis" query

@@ -144,13 +144,16 @@ CLI = os.environ.get("TAMIS_REDIS_CLI", "redis-cli")
 
 
 class Cluster:
-    """Nodes on 127.0.0.1, the first of them primaries."""
+    """Nodes on 127.0.0.1, the first of them primaries.
 
-    def __init__(self, primaries, replicas):
+    A node that was silent for 'timeout' ms is given up: long enough for a machine with much else to do.
+    """
+
+    def __init__(self, primaries, replicas, timeout=30000):
         self.nodes = []
         try:
             for _ in range(primaries * (1 + replicas)):
-                self.nodes.append(Server("--cluster-enabled", "yes", "--cluster-node-timeout", "2000",
+                self.nodes.append(Server("--cluster-enabled", "yes", "--cluster-node-timeout", str(timeout),
                                          "--appendonly", "no", port=free_port()))
             self.cli("create", *(f"127.0.0.1:{node.port}" for node in self.nodes), "--cluster-replicas",
                      str(replicas), "--cluster-yes")
@@ -249,6 +252,18 @@ class Case(unittest.TestCase):
         one = Raw(server, protocol)
         self.addCleanup(one.close)
         return one
+
+    def caught_up(self, primary, replica):
+        def same():
+            theirs = replica.client.info("replication")
+            return (theirs.get("master_link_status") == "up" and
+                    theirs["slave_repl_offset"] >= primary.client.info("replication")["master_repl_offset"])
+        wait_until(same, "a replica that has all")
+
+    def assert_same(self, primary, replica):
+        self.caught_up(primary, replica)
+        self.assertEqual(primary.client.execute_command("DEBUG", "DIGEST"),
+                         replica.client.execute_command("DEBUG", "DIGEST"))
 
     def refused(self, text, call, *arguments):
         with self.assertRaises((redis.exceptions.ResponseError, Fault)) as caught:

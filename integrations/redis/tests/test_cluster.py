@@ -16,7 +16,7 @@ class ClusterCase(Case):
     def test_shards_are_moved_while_clients_write(self):
         with Cluster(3, 0) as cluster:
             shards = tamis_shards.Shards(cluster.client(), "set", 24)
-            shards.reserve(len(KEYS), 0.001, "DELETES")
+            shards.reserve(2 * len(KEYS), 0.001, "DELETES")  # also if batches are sent twice
             acknowledged, faults, stop = [], [], threading.Event()
 
             def write():
@@ -30,7 +30,7 @@ class ClusterCase(Case):
                         except redis.exceptions.RedisError as fault:
                             faults.append(fault)
                             time.sleep(0.05)
-                    if stop.is_set():
+                    if stop.is_set() and len(acknowledged) > 300:
                         break
 
             writer = threading.Thread(target=write)

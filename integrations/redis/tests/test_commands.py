@@ -164,7 +164,7 @@ class Commands(Case):
 
     def test_arity(self):
         for name in ("RESERVE", "ADD", "MADD", "EXISTS", "MEXISTS", "DEL", "MDEL", "COUNT", "CARD",
-                     "INFO", "MERGE", "PLAN", "DUMP", "LOAD"):
+                     "INFO", "MERGE", "PLAN", "DUMP", "LOAD", "TICK"):
             self.refused("wrong number of arguments", self.x, "TAMIS." + name)
         for command in (("ADD", "s"), ("ADD", "s", "a", "b"), ("EXISTS", "s", "a", "b"), ("CARD", "s", "a"),
                         ("INFO", "s", "kind", "x"), ("LOAD", "s", 1, 0), ("LOAD", "s", 1, 0, "x", "PROMISE")):
@@ -297,6 +297,9 @@ class Commands(Case):
         self.assertEqual(x("COMMAND", "GETKEYS", "TAMIS.ADD", "a", "b"), [b"a"])
         self.assertEqual(x("COMMAND", "GETKEYSANDFLAGS", "TAMIS.EXISTS", "a", "b"),
                          [[b"a", ["RO", "access"]]])
+        merged = dict((k, set(f)) for k, f in x("COMMAND", "GETKEYSANDFLAGS", "TAMIS.MERGE", "a", "b", "c"))
+        self.assertIn("RW", merged[b"a"])
+        self.assertEqual((merged[b"b"], merged[b"c"]), ({"RO", "access"}, {"RO", "access"}))
         flags = {c[0]: c[2] for c in x("COMMAND", "INFO", "tamis.add", "tamis.exists", "tamis.del")}
         self.assertTrue({"write", "denyoom", "fast"} <= set(flags[b"tamis.add"]))
         self.assertTrue({"readonly", "fast"} <= set(flags[b"tamis.exists"]))
@@ -307,13 +310,13 @@ class Commands(Case):
         x("CONFIG", "SET", "notify-keyspace-events", "Ed")
         listener = self.one.client.pubsub(ignore_subscribe_messages=True)
         listener.psubscribe("__keyevent@0__:*")
-        listener.get_message(timeout=5)
+        listener.get_message(timeout=DEADLINE)
         x("TAMIS.RESERVE", "s", 100, 0.01, "DELETES")
         x("TAMIS.ADD", "s", "a")
         x("TAMIS.DEL", "s", "a")
         x("TAMIS.DEL", "s", "a")
         events = []
-        for _ in range(50):
+        for _ in range(10 * DEADLINE):
             message = listener.get_message(timeout=0.1)
             if message:
                 events.append((message["channel"].split(b":")[1], message["data"]))
@@ -357,6 +360,45 @@ class Commands(Case):
                         ("LOAD", "t", 10, 0, "x"), ("MERGE", "t", "s")):
             self.refused("OOM", x, "TAMIS." + command[0], *command[1:])
         self.assertEqual(x("TAMIS.EXISTS", "s", b"0-0"), 1)
+
+    def test_access_control(self):
+        """Users by command, by what they may do to keys, and by the category where servers know it."""
+        x = self.x
+        x("TAMIS.RESERVE", "a", 100, 0.01, "SEED", 1)
+        x("TAMIS.RESERVE", "b", 100, 0.01, "SEED", 1)
+        x("ACL", "SETUSER", "reader", "on", "nopass", "%R~*", "+@all")
+        x("ACL", "SETUSER", "asker", "on", "nopass", "~a", "+tamis.exists")
+        x("ACL", "SETUSER", "merger", "on", "nopass", "%R~b", "~a", "+tamis.merge")
+        reader, asker, merger = (self.raw(self.one).call for _ in range(3))
+        reader("AUTH", "reader", "")
+        for command in (("EXISTS", "a", "x"), ("MEXISTS", "a", "x"), ("CARD", "a"), ("INFO", "a"), ("DUMP", "a", 0)):
+            reader("TAMIS." + command[0], *command[1:])
+        for command in (("ADD", "a", "x"), ("MADD", "a", "x"), ("DEL", "a", "x"), ("TICK", "a"), ("MERGE", "a", "b"),
+                        ("RESERVE", "c", 10, 0.1), ("LOAD", "c", 10, 0, "x")):
+            self.refused("NOPERM", reader, "TAMIS." + command[0], *command[1:])
+        asker("AUTH", "asker", "")
+        self.assertEqual(asker("TAMIS.EXISTS", "a", "x"), 0)
+        self.refused("NOPERM", asker, "TAMIS.EXISTS", "b", "x")
+        self.refused("NOPERM", asker, "TAMIS.CARD", "a")
+        merger("AUTH", "merger", "")
+        self.assertEqual(merger("TAMIS.MERGE", "a", "b"), "OK")
+        self.refused("NOPERM", merger, "TAMIS.MERGE", "b", "a")
+        if b"tamis" not in [c.encode() if isinstance(c, str) else c for c in x("ACL", "CAT")]:
+            self.skipTest("this server knows no categories of modules")
+        for name, categories in (("add", "write fast"), ("madd", "write slow"), ("exists", "read fast"),
+                                 ("plan", "read slow"), ("tick", "write slow")):
+            told = set(x("COMMAND", "INFO", "tamis." + name)[0][6])
+            self.assertEqual(told, {"@tamis", *("@" + c for c in categories.split())}, name)
+        x("ACL", "SETUSER", "watcher", "on", "nopass", "~*", "+@all", "-@write")
+        watcher = self.raw(self.one).call
+        watcher("AUTH", "watcher", "")
+        watcher("TAMIS.EXISTS", "a", "x")
+        self.refused("NOPERM", watcher, "TAMIS.ADD", "a", "x")
+        x("ACL", "SETUSER", "only", "on", "nopass", "~*", "+@tamis")
+        only = self.raw(self.one).call
+        only("AUTH", "only", "")
+        self.assertEqual(only("TAMIS.ADD", "a", "y"), 1)
+        self.refused("NOPERM", only, "GET", "a")
 
     def test_lua_and_transactions(self):
         x = self.x

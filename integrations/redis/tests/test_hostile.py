@@ -62,11 +62,12 @@ class Hostile(Case):
         self.x = self.raw(self.one).call
 
     def sources(self):
-        for i, options in enumerate((("FIXED",), ("GROW",), ("DELETES", "GROW"), ("KIND", "rank", "FIXED"))):
+        for i, options in enumerate((("FIXED",), ("GROW",), ("DELETES", "GROW"), ("KIND", "rank", "FIXED"),
+                                     ("WINDOW", 3, "GROW"))):
             n = 60 if "GROW" in options else 300
             self.x("TAMIS.RESERVE", f"s{i}", n, 0.01, "SEED", 3, *options)
             self.x("TAMIS.MADD", f"s{i}", *KEYS)
-        return [f"s{i}" for i in range(4)]
+        return [f"s{i}" for i in range(5)]
 
     def check(self, accepted):
         """The server lives, and what it took is the set that it was made from."""
