@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := build
 .PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
 .PHONY: completion instructions hash-cost mutate test-big-endian test-aarch64 test-i686 amalgamation install-python wheel deb reference clean
-.PHONY: sqlite postgresql install-postgresql redis redis-docs redis-demo web site test-site test-integrations
+.PHONY: leveldb sqlite postgresql install-postgresql redis redis-docs redis-demo web site test-site test-integrations
 
 PREFIX ?= /usr/local
 # What 'make install' takes; another one is taken as it is.
@@ -173,6 +173,11 @@ sqlite:          ## the extension for SQLite: build/integrations/integrations/sq
 	@cmake --build build/integrations --target sqlite
 	@echo "sqlite3 -cmd '.load $(CURDIR)/build/integrations/integrations/sqlite/tamis'"
 
+leveldb:         ## the filter policy for LevelDB, build/integrations/integrations/leveldb/libtamis-leveldb.a, and its tests
+	@scripts/setup.sh build leveldb
+	@cmake --preset release -B build/integrations -DTAMIS_INTEGRATIONS=leveldb >/dev/null
+	@cmake --build build/integrations --target leveldb
+
 postgresql:      ## the extension for PostgreSQL; 'make install-postgresql' puts it into the server that is here
 	@scripts/setup.sh build postgresql
 	@cmake --preset release -B build/integrations -DTAMIS_INTEGRATIONS=postgresql >/dev/null
@@ -204,7 +209,7 @@ test-integrations: ## build every integration and run its tests, in build/integr
 	@ctest --test-dir build/integrations --output-on-failure -j $(JOBS)
 
 deb:             ## Debian packages, in build/deb; checked by lintian and by their own tests
-	@scripts/setup.sh build deb
+	@scripts/setup.sh build deb redis
 	@packaging/deb.sh . build/deb
 	@echo "deb: 4. checks: lintian, links, the packages' own tests, the example of README.md"
 	@sh tests/packaging/test_deb.sh . build/deb

@@ -2,7 +2,7 @@
 # setup.sh GROUP... - make sure that what a group of tasks needs is installed
 #
 # Groups: build, use, words, test, shells, lint, fuzz, cross, aarch64, i686, bench, coverage, figures,
-# instructions, amalgamation, python, newcomer, deb, reference, site, test-site, ci; of integrations: pydata, redis, postgresql, sqlite, web.
+# instructions, amalgamation, python, newcomer, deb, reference, site, test-site, ci; of integrations: pydata, redis, leveldb, postgresql, sqlite, web.
 # What is needed is looked for by use (a program in the path, a header that compiles), so it does not matter
 # how it got there.
 # What is missing is installed where apt-get is there and we may use it; otherwise it is listed, under
@@ -33,6 +33,7 @@ packages() {
     newcomer) echo git npm pkg-config ;;
     redis) echo redis-server redis-tools python3-redis ;;
     sqlite) echo libsqlite3-dev ;;
+    leveldb) echo g++ libleveldb-dev ;;
     postgresql) echo postgresql-15 postgresql-client-15 postgresql-server-dev-15 ;;
     site) echo python3-markdown doxygen python3 mandoc npm ;;
     test-site) echo chromium ;;
