@@ -165,7 +165,7 @@ static tamis_status quick_steady_settle(const wanted *w, fitted *f, double *odds
     int i = (int)fmin(round(log(guess / TAMIS_I_STEADY_T) / log(TAMIS_I_STEADY_FALL)),
                       TAMIS_I_STEADY_TS - 1);
     i = f->best != 0 ? f->best : i;
-    double t, k, next_t, next_k;
+    double t = 0, k = 0, next_t = 0, next_k = 0;
     double room = quick_steady_need(w, s, i, &t, &k);
     while (!isfinite(room) &&
            ++i < TAMIS_I_STEADY_TS) /* the scatter was too small to be that of the tail */

@@ -163,7 +163,9 @@ static void test_quick_plans_keep_their_promise(void **state) {
         tamis_plan_init(&searched);
         assert_ok(tamis_plan_make(&need, &searched));
         add_waste(&w[need.deletes][need.n > 10000], &plan, &searched);
-        if (need.n > 10000 && (double)plan.bytes > 1.01 * (double)searched.bytes)
+        /* With deletes also one bucket of half a kilobyte: of 12,000 keys it is more than a percent. */
+        if (need.n > 10000 &&
+            (double)plan.bytes > 1.01 * (double)searched.bytes + (need.deletes ? 512 : 0))
             fail_msg("n %llu, fpr %g, deletes %d: %llu bytes of %s, searched %llu of %s",
                      (unsigned long long)need.n, need.fpr, need.deletes,
                      (unsigned long long)plan.bytes, tamis_kind_name(plan.params.kind),
