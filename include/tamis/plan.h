@@ -111,11 +111,12 @@ static inline void tamis_plan_init(tamis_plan *plan) {
  * set; a multiset, which stores a key again, is then not taken unless its kind is asked for.  The same
  * need gives the same plan.
  *
- * Cost.  What most callers ask for takes a few microseconds: the fewest bytes for n keys at a rate of 1e-12
- * or more, with any of deletes, merges, grows, overshoot, ticks and failure_max, and all else left as it was.
- * It comes from tables and closed forms that are checked against the search (docs/planner.md): the promise is
- * as good, and for more than 10,000 keys the plan has at most 1 % more bytes, or with deletes half a kilobyte.
- * All other needs, and these too with need->search, are searched for in some 30 milliseconds, or ten times that where bytes are given.
+ * Cost.  What most callers ask for takes a few microseconds: the fewest bytes for n keys at a rate of
+ * 1e-12 or more, with any of deletes, merges, grows, overshoot, ticks and failure_max, and all else left
+ * as it was.  It comes from tables and closed forms that are checked against the search (docs/planner.md):
+ * the promise is as good, and for more than 10,000 keys the plan has at most 1 % more bytes, or with
+ * deletes half a kilobyte.  All other needs, and these too with need->search, are searched for in some 30
+ * milliseconds, or ten times that where bytes are given.
  *
  * TAMIS_E_ARGUMENT if the need is out of range (fpr is NaN, 0 < fpr < 1 does not hold, n is over 2^40, n
  * and bytes are both 0), TAMIS_E_UNSUPPORTED if no kind, or not the one asked for, can do what is
