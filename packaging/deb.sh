@@ -48,7 +48,7 @@ done
     sed "s/.*/ &@Base $version/" tests/abi/symbols-model.txt
 } >"$tree/debian/libtamis$soversion.symbols"
 # Nobody asked for these packages by a bug of Debian's, since they are not uploaded there.
-for package in libtamis$soversion libtamis-dev tamis python3-tamis; do
+for package in libtamis$soversion libtamis-dev tamis redis-tamis python3-tamis; do
     echo "$package: initial-upload-closes-no-bugs" >"$tree/debian/$package.lintian-overrides"
 done
 case " ${DEB_BUILD_OPTIONS:-} " in
@@ -65,7 +65,7 @@ dpkg-buildpackage -us -uc "-j$(nproc)" >"$output/log" 2>&1 || {
 cd "$output"
 say "3. packages:"
 files=
-for package in libtamis$soversion libtamis-dev tamis python3-tamis; do
+for package in libtamis$soversion libtamis-dev tamis redis-tamis python3-tamis; do
     file=$(echo "$package"_*.deb)
     files="$files $shown/$file"
     say "   $(du -k "$file" | cut -f 1) KB  $file: $(dpkg-deb -f "$file" Description | head -n 1)"

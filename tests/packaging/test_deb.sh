@@ -18,7 +18,7 @@ fail() {
     exit 1
 }
 own_tests() {
-    for name in tool library python; do
+    for name in tool library python module; do
         "$@" sh "$tests/$name" >"$work/log" 2>&1 || { cat "$work/log"; fail "debian/tests/$name"; }
         echo "ok: debian/tests/$name"
     done
@@ -34,7 +34,7 @@ echo "ok: lintian"
 
 # --- what is there ----------------------------------------------------------------------------------
 mkdir "$work/unpacked"
-for package in libtamis$soversion libtamis-dev tamis python3-tamis; do
+for package in libtamis$soversion libtamis-dev tamis redis-tamis python3-tamis; do
     deb=$(echo "$output/${package}"_*.deb)
     [ -f "$deb" ] || fail "no package $package"
     [ "$(dpkg-deb -f "$deb" Version)" = "$version-1" ] || fail "the version of $package"
@@ -46,7 +46,8 @@ for file in "$root/bin/tamis" "$lib/libtamis.so.$version" "$lib/libtamis.a" "$li
     "$lib/cmake/tamis/tamisConfig.cmake" "$root/share/man/man1/tamis.1.gz" \
     "$root/share/man/man3/tamis.3.gz" "$root/share/man/man5/tamis-format.5.gz" \
     "$root/share/bash-completion/completions/tamis" "$root/include/tamis/tamis.h" \
-    "$root/lib/python3/dist-packages/tamis/__init__.py" "$root/share/doc/tamis/copyright"; do
+    "$root/lib/python3/dist-packages/tamis/__init__.py" "$root/lib/redis/modules/tamis.so" \
+    "$root/share/doc/redis-tamis/examples/tamis_shards.py" "$root/share/doc/tamis/copyright"; do
     [ -s "$file" ] || fail "no file $file"
 done
 for header in "$source"/include/tamis/*.h "$source"/include/tamis/*.hpp; do
@@ -70,6 +71,7 @@ echo "ok: files"
 # --- what is in them works --------------------------------------------------------------------------
 unpacked() {
     env PATH="$root/bin:$PATH" PKG_CONFIG_PATH="$lib/pkgconfig" LD_LIBRARY_PATH="$lib" \
+        TAMIS_MODULES="$root/lib/redis/modules" \
         PYTHONPATH="$root/lib/python3/dist-packages" PYTHONDONTWRITEBYTECODE=1 "$@"
 }
 own_tests unpacked
@@ -86,7 +88,7 @@ if [ -n "${TAMIS_DEB_INSTALL:-}" ]; then
     # shellcheck disable=SC2086
     dpkg -i $packages >"$work/log" 2>&1 || { cat "$work/log"; fail "dpkg -i"; }
     # shellcheck disable=SC2064
-    trap "dpkg -P python3-tamis tamis libtamis-dev libtamis$soversion >/dev/null; rm -rf '$work'" EXIT
+    trap "dpkg -P python3-tamis redis-tamis tamis libtamis-dev libtamis$soversion >/dev/null; rm -rf '$work'" EXIT
     own_tests env PATH=/usr/bin:/bin
     man -w tamis >/dev/null && man -w 5 tamis-format >/dev/null || echo "no man here"
     echo "ok: installed"
