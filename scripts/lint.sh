@@ -10,11 +10,11 @@ here=$(pwd)
 jobs=$(nproc 2>/dev/null || echo 2)
 
 sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$build/compile_commands.json" | sort -u |
-    grep -E "^$here/(src|cli|bench|experiments|integrations)/" |
+    grep -E "^$here/(src|cli|bench|experiments|integrations)/" | grep -v /tests/ |
     xargs -P "$jobs" -n 1 clang-tidy -p "$build" --quiet --warnings-as-errors='*' 2>"$build/lint.log" ||
     { grep -v 'warnings* generated' "$build/lint.log" >&2; echo "lint.sh: clang-tidy found fault" >&2; exit 1; }
 
-find scripts tests bindings packaging .ci cli \( -name "*.sh" -o -name "*.bash" -o -path .ci/run \
+find scripts tests bindings packaging .ci cli integrations \( -name "*.sh" -o -name "*.bash" -o -path .ci/run \
     -o -path 'packaging/debian/tests/*' -not -name control \) -print0 |
     xargs -0 shellcheck --severity=warning
 

@@ -58,7 +58,7 @@ class Product(unittest.TestCase):
     def test_every_need_is_taken(self):
         needs = dict(deletes=True, offline=True, grows=True, copies=2, value_bits=2, order="weighted", bytes=1 << 20,
                      overshoot=0.1, lines_max=5.0, failure_max=1e-3, line_bits=2.0, replacements=50, merges=True,
-                     hash="xxh3", ticks=4)
+                     hash="xxh3", ticks=4, search=True)
         rest = set(_native.members()["tamis_need"]) - set(needs) - {"n", "fpr", "kind"}
         self.assertEqual(rest, set(), "a need that this test does not know")
         for name, value in needs.items():

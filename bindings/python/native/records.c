@@ -82,6 +82,8 @@ const native_member native_info[] = {
     RECORDS_MEMBER(tamis_info, fpr_promised, NATIVE_DOUBLE),
     RECORDS_MEMBER(tamis_info, n_links, NATIVE_U32),
     RECORDS_MEMBER(tamis_info, n_shards, NATIVE_U32),
+    RECORDS_MEMBER(tamis_info, tick, NATIVE_U64),
+    RECORDS_MEMBER(tamis_info, to_clear, NATIVE_U64),
     RECORDS_END,
 };
 

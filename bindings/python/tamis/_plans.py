@@ -153,6 +153,8 @@ class Info:
     fpr_promised: float  #: of all links together; 0 if no promise was given
     n_links: int  #: 1 for a filter that has not grown
     n_shards: int  #: filters that the keys are spread over
+    tick: int  #: of a window, the present tick
+    to_clear: int  #: of a window, buckets that are to be cleared
 
     @property
     def kind(self) -> str:
