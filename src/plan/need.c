@@ -112,8 +112,8 @@ static tamis_status plan_direct(const tamis_i_kind *kind, const tamis_need *need
     own.params.capacity = exact.n;
     own.params.hash = need->hash == TAMIS_HASH_DEFAULT ? TAMIS_HASH_AES : need->hash;
     tamis_status status = planner(&exact, &own);
-    if (status != TAMIS_OK)
-        return status;
+    if (status != TAMIS_OK) /* where no model holds nothing can be promised */
+        return status == TAMIS_E_DOMAIN ? TAMIS_E_UNSUPPORTED : status;
     if (!tamis_i_plan_lines_ok(need, own.lines_per_query) ||
         own.overflow_probability > need->failure_max)
         return TAMIS_E_UNSUPPORTED;

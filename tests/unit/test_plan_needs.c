@@ -217,6 +217,22 @@ static void test_need_values_are_kept(void **state) {
 }
 
 /* Bytes and keys given: the rate comes out, fits, and a plan for less of it would not fit. */
+/* What a planner cannot do is told as plan.h says, not by the status of a model. */
+static void test_need_copies_with_values_is_kept_or_unsupported(void **state) {
+    (void)state;
+    tamis_plan plan;
+    for (unsigned i = 0; i < 60; i++) {
+        tamis_need need =
+            test_need(i % 2 == 0 ? TAMIS_KIND_STEADY : TAMIS_KIND_ANY, 1 + i % 49, 0.001);
+        need.deletes = i % 3 == 0;
+        need.copies = 2 + i % 37;
+        need.value_bits = 1 + i % 8;
+        const tamis_status status = plan_of(&need, &plan);
+        if (status != TAMIS_OK)
+            assert_status(status, TAMIS_E_UNSUPPORTED);
+    }
+}
+
 static void test_need_bytes_and_keys_give_the_rate(void **state) {
     (void)state;
     const uint64_t bytes[] = {1000, MIB};
@@ -325,6 +341,7 @@ int main(void) {
         cmocka_unit_test(test_need_failure_is_a_limit),
         cmocka_unit_test(test_need_copies_are_counted),
         cmocka_unit_test(test_need_values_are_kept),
+        cmocka_unit_test(test_need_copies_with_values_is_kept_or_unsupported),
         cmocka_unit_test(test_need_bytes_and_keys_give_the_rate),
         cmocka_unit_test(test_need_bytes_and_rate_give_the_keys),
         cmocka_unit_test(test_need_bytes_as_a_limit),
