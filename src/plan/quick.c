@@ -23,31 +23,31 @@
 
 /* A place on a curve. */
 typedef struct place {
-    const tamis_i_curve *row;
+    tamis_i_curve row;
     double lines, fpr, half;
 } place;
 
-static bool quick_find(const tamis_i_curve *curve, unsigned rows, double first, double n,
+static bool quick_find(const tamis_i_curve_row *curve, unsigned rows, double first, double n,
                        double fpr, place *p) {
     const double at = ceil((-log2(fpr) - first) / TAMIS_I_CURVE_STEP);
     if (!(at >= 0 && at < rows))
         return false;
-    const tamis_i_curve *const row = &curve[(unsigned)at];
+    const tamis_i_curve row = tamis_i_curve_of(&curve[(unsigned)at]);
     const double least = exp2(-first - at * TAMIS_I_CURVE_STEP);
     p->row = row;
-    p->lines = ceil(n / (row->load * pow(fmax(fpr / least, 1), row->gain)));
+    p->lines = ceil(n / (row.load * pow(fmax(fpr / least, 1), row.gain)));
     /* as if it were on the curve, at its rate; below its end that is not known */
-    const double above = pow(fmax(n / p->lines / row->load, 1), 1 / row->gain);
+    const double above = pow(fmax(n / p->lines / row.load, 1), 1 / row.gain);
     p->fpr = fmin(least * above, fpr);
-    p->half = row->half * pow(above, row->half_gain);
+    p->half = row.half * pow(above, row.half_gain);
     return p->lines <= LINES_MAX;
 }
 
 static void quick_promise(const place *p, tamis_plan *plan) {
     plan->fpr = p->fpr;
     plan->fpr_half = fmin(p->half, p->fpr);
-    plan->lines_per_query = p->row->query;
-    plan->lines_per_insert = p->row->insert;
+    plan->lines_per_query = p->row.query;
+    plan->lines_per_insert = p->row.insert;
 }
 
 tamis_status tamis_i_quick_blocked_bloom(const tamis_need *need, tamis_plan *plan) {
@@ -57,14 +57,14 @@ tamis_status tamis_i_quick_blocked_bloom(const tamis_need *need, tamis_plan *pla
         return TAMIS_E_UNSUPPORTED;
     plan->params.kind = TAMIS_KIND_BLOCKED_BLOOM;
     plan->params.value[TAMIS_BLOCKED_BLOOM_BLOCKS] = (uint64_t)p.lines;
-    plan->params.value[TAMIS_BLOCKED_BLOOM_HASHES] = p.row->of;
+    plan->params.value[TAMIS_BLOCKED_BLOOM_HASHES] = p.row.of;
     plan->overflow_probability = 0;
     quick_promise(&p, plan);
     return TAMIS_OK;
 }
 
 static double quick_price(const place *p) {
-    return (p->row->of == 64 ? ONE_WORD : 1) * p->lines;
+    return (p->row.of == 64 ? ONE_WORD : 1) * p->lines;
 }
 
 tamis_status tamis_i_quick_line_set(const tamis_need *need, tamis_plan *plan) {
@@ -84,9 +84,9 @@ tamis_status tamis_i_quick_line_set(const tamis_need *need, tamis_plan *plan) {
     plan->params.kind = TAMIS_KIND_LINE_SET;
     plan->params.stash = 16 + need->n / 16384;
     plan->params.value[TAMIS_LINE_LINES] = (uint64_t)p.lines;
-    plan->params.value[TAMIS_LINE_HOMES] = p.row->of;
-    plan->params.value[TAMIS_LINE_BITS_MAX] = p.row->cap;
-    plan->params.value[TAMIS_LINE_LIMIT] = p.row->limit;
+    plan->params.value[TAMIS_LINE_HOMES] = p.row.of;
+    plan->params.value[TAMIS_LINE_BITS_MAX] = p.row.cap;
+    plan->params.value[TAMIS_LINE_LIMIT] = p.row.limit;
     plan->overflow_probability = FAILURE;
     quick_promise(&p, plan);
     return TAMIS_OK;

@@ -22,4 +22,20 @@ typedef struct tamis_i_curve {
         limit; /* homes or hashes; longest fingerprint; keys of a line that passes on */
 } tamis_i_curve;
 
+/* A row as it is stored, in decimals that a double has exactly: a third of the bytes, which count in a
+ * browser. */
+typedef struct tamis_i_curve_row {
+    uint32_t load, gain; /* millionths */
+    float half;
+    uint16_t half_gain, query, insert; /* ten-thousandths */
+    uint8_t of, cap, limit;
+} tamis_i_curve_row;
+
+static inline tamis_i_curve tamis_i_curve_of(const tamis_i_curve_row *row) {
+    return (tamis_i_curve){
+        row->load / 1e6,  row->gain / 1e6,   (double)row->half, row->half_gain / 1e4,
+        row->query / 1e4, row->insert / 1e4, row->of,           row->cap,
+        row->limit};
+}
+
 #endif

@@ -31,7 +31,7 @@ int main(void) {
     for (unsigned kind = 0; kind < CURVE_KINDS; kind++) {
         printf("\n#define TAMIS_I_CURVE_%s_FIRST %g\n", upper[kind], curves[kind].first);
         printf("#define TAMIS_I_CURVE_%s_ROWS  %uu\n", upper[kind], curves[kind].rows);
-        printf("\nstatic const tamis_i_curve tamis_i_curve_%s[TAMIS_I_CURVE_%s_ROWS] = {\n",
+        printf("\nstatic const tamis_i_curve_row tamis_i_curve_%s[TAMIS_I_CURVE_%s_ROWS] = {\n",
                curves[kind].name, upper[kind]);
         for (unsigned i = 0; i < curves[kind].rows; i++) {
             tamis_i_curve row;
@@ -39,8 +39,9 @@ int main(void) {
                 fprintf(stderr, "%s: no row %u\n", curves[kind].name, i);
                 return 1;
             }
-            printf("    {%.6f, %.6f, %.4e, %.4f, %.4f, %.4f, %u, %u, %u},\n", row.load, row.gain,
-                   row.half, row.half_gain, row.query, row.insert, row.of, row.cap, row.limit);
+            printf("    {%.0f, %.0f, %.4ef, %.0f, %.0f, %.0f, %u, %u, %u},\n", 1e6 * row.load,
+                   1e6 * row.gain, row.half, 1e4 * row.half_gain, 1e4 * row.query, 1e4 * row.insert,
+                   row.of, row.cap, row.limit);
             fflush(stdout);
         }
         printf("};\n");

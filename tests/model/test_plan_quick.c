@@ -187,25 +187,25 @@ static void assert_near(double is, double expected, double within) {
 
 static void test_curves_are_the_models(void **state) {
     (void)state;
-    static const tamis_i_curve *const rows[CURVE_KINDS] = {tamis_i_curve_blocked,
-                                                           tamis_i_curve_line, tamis_i_curve_way};
+    static const tamis_i_curve_row *const rows[CURVE_KINDS] = {
+        tamis_i_curve_blocked, tamis_i_curve_line, tamis_i_curve_way};
     static const unsigned n[CURVE_KINDS] = {TAMIS_I_CURVE_BLOCKED_ROWS, TAMIS_I_CURVE_LINE_ROWS,
                                             TAMIS_I_CURVE_WAY_ROWS};
     for (unsigned kind = 0; kind < CURVE_KINDS; kind++) {
         assert_int_equal(n[kind], curves[kind].rows);
         for (unsigned i = is_long() ? 0 : 20; i < n[kind]; i += is_long() ? 1 : 60) {
-            const tamis_i_curve *const row = &rows[kind][i];
+            const tamis_i_curve row = tamis_i_curve_of(&rows[kind][i]);
             tamis_i_curve again = {.load = 0};
             assert_true(curve_row((curve_kind)kind, i, &again));
-            assert_int_equal(row->of, again.of);
-            assert_int_equal(row->cap, again.cap);
-            assert_int_equal(row->limit, again.limit);
-            assert_near(row->load, again.load, 1e-5);
-            assert_true(fabs(row->gain - again.gain) < 1e-4);
-            assert_near(row->half, again.half, 1e-3);
-            assert_true(fabs(row->half_gain - again.half_gain) < 1e-3);
-            assert_near(row->query, again.query, 1e-3);
-            assert_near(row->insert, again.insert, 1e-3);
+            assert_int_equal(row.of, again.of);
+            assert_int_equal(row.cap, again.cap);
+            assert_int_equal(row.limit, again.limit);
+            assert_near(row.load, again.load, 1e-5);
+            assert_true(fabs(row.gain - again.gain) < 1e-4);
+            assert_near(row.half, again.half, 1e-3);
+            assert_true(fabs(row.half_gain - again.half_gain) < 1e-3);
+            assert_near(row.query, again.query, 1e-3);
+            assert_near(row.insert, again.insert, 1e-3);
         }
     }
 }

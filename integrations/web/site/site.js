@@ -26,9 +26,8 @@
             return;
         // The index is a script, so that it loads from file:// as well; not before it is needed.
         let index = null;
-        const fetchIndex = () => new Promise((done) => {
-            if (window.TAMIS_SEARCH)
-                return done();
+        let loading = null;
+        const fetchIndex = () => loading ??= new Promise((done) => {
             const script = document.createElement("script");
             script.src = box.dataset.index;
             script.onload = done;
@@ -48,9 +47,9 @@
             return { url, title, page, score: score - name.length / 100 };
         }).filter(Boolean).sort((a, b) => b.score - a.score).slice(0, 12);
         const show = async () => {
-            const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
             await fetchIndex();
             index = window.TAMIS_SEARCH;
+            const words = box.value.toLowerCase().split(/\s+/).filter(Boolean); // as they are by now
             const found = words.length ? find(words) : [];
             list.replaceChildren(...found.map((hit) => {
                 const item = document.createElement("li");
