@@ -37,7 +37,7 @@ packages() {
     postgresql) echo postgresql-15 postgresql-client-15 postgresql-server-dev-15 ;;
     site) echo python3-markdown doxygen python3 mandoc npm ;;
     test-site) echo chromium ;;
-    web) echo clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 npm ;;
+    web) echo clang-14 lld-14 binaryen wasi-libc libclang-rt-14-dev-wasm32 npm ;;
     deb) echo dpkg-dev debhelper dh-python lintian pkg-config libcmocka-dev python3-dev ;;
     *) return 1 ;;
     esac
@@ -96,6 +96,7 @@ present() {
     lintian) has_program lintian ;;
     doxygen) has_program doxygen ;;
     ccache) has_program ccache ;;
+    binaryen) has_program wasm-opt ;;
     clang-14) has_program clang-14 ;;
     lld-14) has_program wasm-ld-14 ;;
     python3-markdown) /usr/bin/python3 -c 'import markdown' 2>/dev/null ;;
