@@ -45,6 +45,8 @@ typedef struct seat {
 } seat;
 
 bool key_member_print(key_member *member, const void *bytes, size_t size) {
+    if (size == 0) /* the empty key: there may be nothing to print it into yet */
+        return true;
     if (size > member->room_out - member->n_out) {
         const size_t room = 2 * (member->n_out + size) + 4096;
         char *const larger = size < SIZE_MAX / 4 ? realloc(member->out, room) : NULL;
