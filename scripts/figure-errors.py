@@ -63,7 +63,7 @@ def main():
             kind, bits, rate = line.split(",")
             dots.setdefault(kind, []).append((float(bits), float(rate)))
     chart = plot.Lines("Fewer errors from the same memory",
-                       "Error rate of a set of a million keys. Lines: promised before it is built. Dots: measured.",
+                       "Error rate of a set of a million keys. Lines: promised before it is built. Dots: measured (cuckoo: two million).",
                        ("bits per key", 6, 18, 2), ("error rate", 1e-5, 0.1, 10))
     chart.add("bound", [(bits / 4, 2 ** (-bits / 4)) for bits in range(24, 80)], dash="3 5")
     for kind in reversed(KINDS):

@@ -104,7 +104,7 @@ function drawNeed() {
     }
     if (need.threads)
         delete need.offline;
-    if (need.copies && need.n > 2 ** 24) // beyond, plans with counters take up to minutes, of the command as well
+    if (need.copies && need.n > 2 ** 24) // beyond, plans with counters take up to minutes
         need.n = Math.round(2 ** between(0, 24));
     return need;
 }
