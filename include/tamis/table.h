@@ -38,9 +38,12 @@
  *    tamis_table_rebuild has made a new summary, in steps as small as you like.  The others,
  *    'interpolation', 'multiple-counting' and 'single-counting', forget at once; they need more fast memory.
  *    Pages need no rebuild; it makes a table that has become smaller as dense as one that grows.
- *  - One process at a time may have a table file open for changes, and then no other has it open at all:
- *    TAMIS_E_LOCKED.  Any number may have it open for reading.  The lock is advisory: programs that
- *    do not know it are not held back, and one that cuts off the file while it is mapped ends the reader.
+ *  - One handle at a time may have a table file open for changes: TAMIS_E_LOCKED.  Any number, in any
+ *    process, may have it open for reading.  With pages, readers and the writer may be there at the same
+ *    time: a reader sees the table as it was at one moment between two calls of the writer, and stays there
+ *    until tamis_table_refresh.  With slots, or on a system without locks of bytes that belong to an open
+ *    file (all but Linux), a writer keeps readers out, and they it.  Locks are advisory: programs that do not
+ *    know them are not held back, and one that cuts off the file while it is mapped ends the reader.
  *  - Threads: any number of threads may read a table (calls with a const pointer) at the same time; the
  *    counts of tamis_table_stats may then miss some reads.  A call that changes it needs it for itself.
  *  - get does not allocate.  With slots, put and delete do not either; with pages they may, and return
@@ -374,6 +377,20 @@ TAMIS_API uint64_t tamis_table_count(const tamis_table *table);
 
 /* Bring all changes to the disk.  TAMIS_E_IO.  Nothing to do in memory. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_sync(tamis_table *table);
+
+/* Bring a table that is open for reading, beside a writer, up to date: it then has at least all changes
+ * whose calls had returned, in whichever process, when this call was made, and is again as the table was
+ * between two calls of the writer.  That includes changes that are not synced yet.  '*changed' (may be NULL)
+ * is false if nothing has changed.  Nothing to do for other tables.
+ *
+ * Reads two pages and what is new: records of changes, and of pages that were written since the last call the
+ * index and these pages.  It counts as a change of the handle: no other thread may use it meanwhile.
+ *
+ * While a reader does not refresh, the writer cannot use again what the reader sees, and the file grows.
+ *
+ * TAMIS_E_NOMEM, TAMIS_E_IO, TAMIS_E_FORMAT if the file is damaged, TAMIS_E_LOCKED if the table is being
+ * repaired: the table is then as it was before the call or newer, and can be used. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_refresh(tamis_table *table, bool *changed);
 
 /* Do up to 'max_steps' steps of a rebuild, beginning one if none is under way; '*done' (may be NULL)
  * tells whether it is complete.

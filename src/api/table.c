@@ -303,6 +303,19 @@ tamis_status tamis_table_sync(tamis_table *table) {
     return status;
 }
 
+tamis_status tamis_table_refresh(tamis_table *table, bool *changed) {
+    bool own = false;
+    if (table == NULL)
+        return TAMIS_E_ARGUMENT;
+    const int saved = errno;
+    const tamis_status status =
+        table->pages != NULL ? tamis_i_page_table_refresh(table, &own) : TAMIS_OK;
+    if (changed != NULL)
+        *changed = own;
+    errno = saved;
+    return status;
+}
+
 tamis_status tamis_table_rebuild(tamis_table *table, uint64_t max_steps, bool *done) {
     if (table == NULL)
         return TAMIS_E_ARGUMENT;

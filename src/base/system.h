@@ -31,6 +31,11 @@
 #define TAMIS_I_HAS_FLOCK   1 /* flock: a lock that belongs to the open file */
 #endif
 
+#if defined(F_OFD_SETLK) && defined(TAMIS_I_HAS_FLOCK) &&                                          \
+    (defined(__LP64__) || (defined(_FILE_OFFSET_BITS) && _FILE_OFFSET_BITS == 64))
+#define TAMIS_I_HAS_BYTE_LOCKS 1 /* F_OFD_SETLK: locks of bytes that belong to the open file */
+#endif
+
 /* An option of POSIX that some systems lack. */
 #if defined(_POSIX_ADVISORY_INFO) && _POSIX_ADVISORY_INFO > 0
 #define TAMIS_I_HAS_FALLOCATE 1 /* posix_fallocate, posix_madvise */

@@ -137,6 +137,67 @@ bool tamis_i_pages_reserve_gone(tamis_i_pages *p, size_t n) {
     return true;
 }
 
+static bool commit_watched(const tamis_i_pages *p, uint64_t epoch) {
+    return p->disk.ops->watched != NULL && p->disk.ops->watched(p->disk.self, epoch);
+}
+
+/* All of 'gone' is what readers of roots up to 'epoch' may look at. */
+static void commit_hold(tamis_i_pages *p, uint64_t epoch) {
+    if (tamis_i_pages_waiting(p) == 0)
+        return;
+    if (p->n_held < TAMIS_I_PAGES_HELD)
+        p->n_held++;
+    p->held[p->n_held - 1] = (tamis_i_held){.epoch = epoch, .end = p->n_gone};
+}
+
+/* Free the blocks that no reader looks at any more; none waits for a root. */
+static void commit_free_held(tamis_i_pages *p) {
+    unsigned n = 0;
+    while (n < p->n_held && !commit_watched(p, p->held[n].epoch))
+        n++;
+    if (n == 0)
+        return;
+    const size_t end = p->held[n - 1].end;
+    for (size_t i = 0; i < end; i++)
+        tamis_i_pages_release(p, p->gone[i]);
+    p->n_gone -= end;
+    if (p->n_gone > 0)
+        memmove(p->gone, p->gone + end, p->n_gone * sizeof *p->gone);
+    p->n_held -= n;
+    for (unsigned i = 0; i < p->n_held; i++)
+        p->held[i] = (tamis_i_held){.epoch = p->held[i + n].epoch, .end = p->held[i + n].end - end};
+}
+
+tamis_status tamis_i_pages_keep_free(tamis_i_pages *p) {
+    uint64_t size = 0;
+    if (p->epoch < 2 || !commit_watched(p, p->epoch - 1))
+        return TAMIS_OK;
+    if (!p->disk.ops->size(p->disk.self, &size))
+        return TAMIS_E_IO;
+    const uint64_t blocks = size / TAMIS_I_PAGE_BYTES, before = p->n_blocks;
+    size_t n = 0;
+    if (!commit_cover(p, blocks))
+        return TAMIS_E_NOMEM;
+    p->n_blocks = blocks > before ? blocks : before;
+    for (uint64_t b = 0; b < p->n_blocks; b++)
+        n += !commit_is_taken(p, b);
+    if (!tamis_i_pages_reserve_gone(p, n)) {
+        p->n_blocks = before;
+        return TAMIS_E_NOMEM;
+    }
+    if (n == 0)
+        return TAMIS_OK;
+    if (p->n_gone > 0) /* these wait for the next root, and come after the others */
+        memmove(p->gone + n, p->gone, p->n_gone * sizeof *p->gone);
+    size_t i = 0;
+    for (uint64_t b = 0; b < p->n_blocks; b++)
+        if (!commit_is_taken(p, b) && tamis_i_pages_mark(p, b))
+            p->gone[i++] = (uint32_t)b;
+    p->n_gone += n;
+    p->held[p->n_held++] = (tamis_i_held){.epoch = p->epoch - 1, .end = n};
+    return TAMIS_OK;
+}
+
 /* -------------------------------------------------------------------------------------------------
  * Writing blocks
  */
@@ -376,15 +437,15 @@ static void commit_settle(tamis_i_pages *p, const draft *d) {
     }
     for (unsigned i = 0; i < p->n_branches; i++)
         p->gone[p->n_gone++] = p->branches[i];
-    for (size_t i = 0; i < p->n_gone; i++)
-        tamis_i_pages_release(p, p->gone[i]);
-    p->n_gone = 0;
+    for (uint32_t i = 0; i < p->filters_blocks; i++)
+        p->gone[p->n_gone++] = p->filters_at + i;
+    commit_hold(p, p->epoch);
+    commit_free_held(p);
     p->n_fresh = p->live_fresh == 0 ? 0 : p->n_fresh;
     p->free_fresh = p->live_fresh == 0 ? 0 : p->free_fresh;
     memcpy(p->branches, d->branches, sizeof p->branches);
     p->n_branches = d->n_branches;
-    for (uint32_t i = 0; i < p->filters_blocks; i++)
-        tamis_i_pages_release(p, p->filters_at + i);
+    /* No reader needs the log after it has copied it: R1. */
     if (p->log_at != 0 && d->log_at == 0)
         for (uint32_t i = 0; i < TAMIS_I_PAGES_LOG; i++)
             tamis_i_pages_release(p, p->log_at + i);
@@ -450,7 +511,8 @@ tamis_status tamis_i_pages_commit(tamis_i_pages *p, tamis_i_root kind) {
     const size_t most = p->live_fresh + (size_t)dirty + TAMIS_I_PAGES_BRANCH;
     draft d = {.cap = most};
     d.blocks = tamis_i_alloc(p->allocator, most * sizeof *d.blocks);
-    if (d.blocks == NULL || !tamis_i_pages_reserve_gone(p, most + p->n_branches)) {
+    if (d.blocks == NULL ||
+        !tamis_i_pages_reserve_gone(p, most + p->n_branches + p->filters_blocks)) {
         tamis_i_free(p->allocator, d.blocks, most * sizeof *d.blocks);
         return TAMIS_E_NOMEM;
     }
@@ -524,8 +586,8 @@ tamis_status tamis_i_pages_finish(tamis_i_pages *p) {
     commit_trim(p);
     if (status == TAMIS_OK)
         status = tamis_i_pages_commit(p, TAMIS_I_ROOT_OF_CLOSED);
-    /* What lies behind the last block is not used, and need not go. */
-    if (status == TAMIS_OK)
+    /* What lies behind the last block is not used, and need not go.  The last two roots are the same. */
+    if (status == TAMIS_OK && !commit_watched(p, p->epoch - 2))
         (void)p->disk.ops->resize(p->disk.self, p->n_blocks * TAMIS_I_PAGE_BYTES);
     return status;
 }
@@ -547,7 +609,8 @@ tamis_status tamis_i_pages_ready(tamis_i_pages *p, size_t size) {
     uint64_t most = p->n_leaves / 4 > FRESH_MIN ? p->n_leaves / 4 : FRESH_MIN;
     if (p->most_fresh != 0)
         most = p->most_fresh;
-    if (p->log_at != 0 && p->live_fresh < most && p->n_gone < GONE_MIN + p->n_blocks / 4 &&
+    if (p->log_at != 0 && p->live_fresh < most &&
+        tamis_i_pages_waiting(p) < GONE_MIN + p->n_blocks / 4 &&
         p->log_used + size <= (uint64_t)TAMIS_I_PAGES_LOG * TAMIS_I_PAGE_BYTES)
         return TAMIS_OK;
     const tamis_status status = tamis_i_pages_flush(p);

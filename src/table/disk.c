@@ -110,6 +110,22 @@ static bool disk_cover(void *self, uint64_t size) {
     return true;
 }
 
+static bool disk_watch(void *self, uint64_t epoch) {
+    const tamis_i_disk_file *const file = self;
+    return !file->shared || tamis_i_lock_root(file->fd, epoch) == TAMIS_OK;
+}
+
+static void disk_unwatch(void *self, uint64_t epoch) {
+    const tamis_i_disk_file *const file = self;
+    if (file->shared)
+        tamis_i_lock_leave(file->fd, epoch);
+}
+
+static bool disk_watched(void *self, uint64_t epoch) {
+    const tamis_i_disk_file *const file = self;
+    return file->shared && tamis_i_lock_any(file->fd, epoch);
+}
+
 static void disk_close(void *self) {
     tamis_i_disk_file *const file = self;
     disk_unmap(file);
@@ -131,6 +147,9 @@ void tamis_i_disk_of_file(tamis_i_disk *disk, tamis_i_disk_file *file) {
                                          .at_hand = disk_at_hand,
                                          .announce = disk_announce,
                                          .cover = disk_cover,
+                                         .watch = disk_watch,
+                                         .unwatch = disk_unwatch,
+                                         .watched = disk_watched,
                                          .close = disk_close};
     disk->ops = &ops;
     disk->self = file;

@@ -32,6 +32,13 @@ typedef struct tamis_i_disk_ops {
     /* The file has grown to 'size': views shall cover it.  False: there is no memory for it. */
     bool (*cover)(void *self, uint64_t size);
 
+    /* Of readers: root number 'epoch' is looked at from now on, or not any more.  False: a repair is under
+     * way.  Of the writer: may anyone look at a root up to this number?  NULL: nobody has the disk beside
+     * this table. */
+    bool (*watch)(void *self, uint64_t epoch);
+    void (*unwatch)(void *self, uint64_t epoch);
+    bool (*watched)(void *self, uint64_t epoch);
+
     void (*close)(void *self);
 } tamis_i_disk_ops;
 
@@ -45,11 +52,24 @@ typedef struct tamis_i_disk_file {
     int fd;
     int direct_fd; /* fetches go here; -1: to fd */
     bool mapped;   /* views are wanted */
+    bool shared;   /* there may be a writer and readers at the same time: see lock.c */
     unsigned char *map;
     size_t map_size;
 } tamis_i_disk_file;
 
 /* Make a disk of a file, which lives as long as the disk and is closed with it. */
 void tamis_i_disk_of_file(tamis_i_disk *disk, tamis_i_disk_file *file);
+
+/* lock.c: locks of bytes in an open file. */
+
+/* Can this system do it?  Not every kind of file can, for all that. */
+bool tamis_i_lock_exists(void);
+/* Become the writer; 'alone': and keep readers out.  TAMIS_E_LOCKED, TAMIS_E_UNSUPPORTED, TAMIS_E_IO. */
+tamis_status tamis_i_lock_writer(int fd, bool alone);
+/* Look at a root, or not any more.  As above. */
+tamis_status tamis_i_lock_root(int fd, uint64_t epoch);
+void tamis_i_lock_leave(int fd, uint64_t epoch);
+/* May another open file have a lock on a root up to 'epoch'? */
+bool tamis_i_lock_any(int fd, uint64_t epoch);
 
 #endif

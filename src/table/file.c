@@ -279,6 +279,13 @@ static int table_file_try_lock(int fd, bool read_only) {
 #endif
 }
 
+/* Page tables have a writer and readers at the same time, if there are locks of bytes. */
+static bool table_file_has_pages(int fd) {
+    unsigned char head[AT_BUCKET + 8];
+    return tamis_i_io_read_at(fd, 0, head, sizeof head) && memcmp(head, magic, sizeof magic) == 0 &&
+           tamis_i_get_u64(head + AT_BUCKET) == TAMIS_TABLE_PAGE;
+}
+
 /* One writer or any number of readers. */
 static tamis_status table_file_lock(int fd, bool read_only, const char **reason) {
     while (table_file_try_lock(fd, read_only) != 0) {
@@ -291,6 +298,28 @@ static tamis_status table_file_lock(int fd, bool read_only, const char **reason)
         return TAMIS_E_LOCKED;
     }
     return TAMIS_OK;
+}
+
+/* The file of a page table, which is locked as for reading: become its writer, or one of its readers.
+ * '*shared' tells whether others may be beside it.  If not, the writer has the file for itself. */
+static tamis_status table_file_share(int fd, const tamis_table_options *options, bool *shared,
+                                     const char **reason) {
+    tamis_status status = TAMIS_OK;
+    if (!options->read_only) {
+        status = tamis_i_lock_writer(fd, options->repair);
+    } else {
+        status = tamis_i_lock_root(fd, TAMIS_I_PAGES_EPOCHS); /* to see whether it works */
+        if (status == TAMIS_OK)
+            tamis_i_lock_leave(fd, TAMIS_I_PAGES_EPOCHS);
+    }
+    *shared = status == TAMIS_OK;
+    if (status == TAMIS_E_UNSUPPORTED)
+        return options->read_only ? TAMIS_OK : table_file_lock(fd, false, reason);
+    if (status == TAMIS_E_LOCKED)
+        *reason = options->read_only ? "the table is being repaired elsewhere"
+                  : options->repair  ? "the table is open elsewhere"
+                                     : "the table is open for changes elsewhere";
+    return status == TAMIS_E_IO ? tamis_i_io_fault(reason) : status;
 }
 
 tamis_status tamis_i_table_open_direct(int fd, const char *path, int *direct_fd,
@@ -378,11 +407,16 @@ tamis_status tamis_i_table_create_file(const char *path, const tamis_table_param
         return TAMIS_E_IO;
     }
     if (pages) {
+        bool *const shared = &own->pages->file.shared;
         status = table_file_lock(fd, false, reason);
+        if (status == TAMIS_OK)
+            status = table_file_share(fd, options, shared, reason);
         if (status == TAMIS_OK)
             status = tamis_i_page_table_create_file(own, fd, path, options, reason);
         else
             (void)close(fd);
+        if (status == TAMIS_OK && *shared) /* readers may come */
+            status = table_file_lock(fd, true, reason);
     } else {
         status = table_file_attach(own, fd, path, options, reason);
         if (status == TAMIS_OK)
@@ -510,10 +544,20 @@ tamis_status tamis_i_table_open(const char *path, const tamis_table_options *opt
     const int fd = open(path, (options->read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return tamis_i_io_fault(reason);
-    tamis_status status = table_file_lock(fd, options->read_only, reason);
+    /* The header of a table does not change.  If it was not there yet, its maker has the lock. */
+    const bool pages = tamis_i_lock_exists() && table_file_has_pages(fd);
+    tamis_status status = table_file_lock(fd, options->read_only || pages, reason);
     if (status == TAMIS_OK)
         status = table_file_examine(fd, allocator, &own, reason);
+    if (status == TAMIS_OK && own->pages != NULL && tamis_i_lock_exists()) {
+        bool *const shared = &own->pages->file.shared;
+        status = table_file_share(fd, options, shared, reason);
+        if (status == TAMIS_OK && *shared && !pages)
+            status = table_file_lock(fd, true, reason);
+    }
     if (status != TAMIS_OK) {
+        if (own != NULL)
+            tamis_i_table_free(own);
         (void)close(fd);
         return status;
     }

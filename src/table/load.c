@@ -4,11 +4,6 @@
  * the file, is there once, and has the checksum that is expected; pages are in order.  If the table was
  * closed, its filters are read.  If not, or if these are damaged, all pages are read and filters made.
  *
- * The log.  Its records are repeated up to the first that is not there.  One that is right but for a single
- * bit is put right: whether it was damaged or torn, it is the next change that was begun.  Is a record
- * missing because the power failed, or was it damaged?  If a later one says that it was durable, it is
- * damage.  Otherwise the table goes on without those after the gap, and tells how many it has seen.
- *
  * Which root?  If the last one is damaged, the one before leads to blocks that may have been written since.
  * That is noticed by the checksums, or by records that belong to the missing root.  If neither, nothing was
  * changed since: with its log, the root before has the same state.
@@ -17,8 +12,7 @@
  */
 #include "table/pages.h"
 
-#define LOG_BYTES  ((size_t)TAMIS_I_PAGES_LOG * TAMIS_I_PAGE_BYTES)
-#define RECORD_MAX (TAMIS_I_RECORD_HEAD + TAMIS_I_PAGE_ITEM_MAX + 8u)
+#define TRIES 1000u /* to find a root and its log while a writer makes new ones */
 
 static const char damaged_index[] = "the index is damaged";
 
@@ -53,6 +47,64 @@ static tamis_status load_choose_root(tamis_i_pages *p, unsigned char *root, cons
         found = true;
     }
     return found ? TAMIS_OK : tamis_i_refuse(reason, "both roots are damaged");
+}
+
+tamis_status tamis_i_pages_last_root(tamis_i_pages *p, uint64_t *epoch, const char **reason) {
+    unsigned char root[TAMIS_I_PAGE_BYTES];
+    const tamis_status status = load_choose_root(p, root, reason);
+    if (status == TAMIS_OK)
+        *epoch = tamis_i_get_u64(root + TAMIS_I_ROOT_EPOCH);
+    return status;
+}
+
+/* Copy the log of a root, if it has one in the file.  If it says so wrongly, load_take_root will notice. */
+static tamis_status load_copy_log(tamis_i_pages *p, const unsigned char *root, unsigned char *log,
+                                  const char **reason) {
+    const uint64_t at = (uint64_t)tamis_i_get_u32(root + TAMIS_I_ROOT_LOG) * TAMIS_I_PAGE_BYTES;
+    uint64_t size = 0;
+    if (at == 0)
+        return TAMIS_OK;
+    const bool known = p->disk.ops->size(p->disk.self, &size);
+    if (known && at + TAMIS_I_PAGES_LOG_BYTES > size)
+        return TAMIS_OK;
+    if (known && p->disk.ops->read(p->disk.self, at, log, TAMIS_I_PAGES_LOG_BYTES))
+        return TAMIS_OK;
+    *reason = "the log cannot be read";
+    return TAMIS_E_IO;
+}
+
+/* Choose a root and copy its log, which has room.  A reader says which root it looks at, and begins anew if
+ * a newer one was written meanwhile: R1. */
+static tamis_status load_begin(tamis_i_pages *p, unsigned char *root, unsigned char *log,
+                               const char **reason) {
+    const bool beside = p->read_only && p->disk.ops->watch != NULL;
+    for (unsigned i = 0; i < TRIES; i++) {
+        tamis_status status = load_choose_root(p, root, reason);
+        if (status == TAMIS_OK && !beside)
+            return load_copy_log(p, root, log, reason);
+        if (status != TAMIS_OK)
+            return status;
+        const uint64_t epoch = tamis_i_get_u64(root + TAMIS_I_ROOT_EPOCH);
+        if (!p->disk.ops->watch(p->disk.self, epoch)) {
+            *reason = "the table is being repaired elsewhere";
+            return TAMIS_E_LOCKED;
+        }
+        p->watching = epoch;
+        uint64_t last = 0;
+        status = tamis_i_pages_last_root(p, &last, reason);
+        if (status == TAMIS_OK && last == epoch)
+            status = load_copy_log(p, root, log, reason);
+        if (status == TAMIS_OK && last == epoch)
+            status = tamis_i_pages_last_root(p, &last, reason);
+        if (status == TAMIS_OK && last == epoch)
+            return TAMIS_OK;
+        p->disk.ops->unwatch(p->disk.self, epoch);
+        p->watching = 0;
+        if (status != TAMIS_OK)
+            return status;
+    }
+    *reason = "the table is being changed too quickly";
+    return TAMIS_E_LOCKED;
 }
 
 static tamis_status load_take_root(tamis_i_pages *p, const unsigned char *root,
@@ -331,9 +383,47 @@ static tamis_status load_empty_page(tamis_i_pages *p, tamis_i_twig *twig, unsign
     return TAMIS_OK;
 }
 
+/* A table that was loaded before, and how far its pages have been compared. */
+typedef struct donor {
+    const tamis_i_pages *pages;
+    unsigned t, i;
+} donor;
+
+/* Take over the filter of the same page in the same block, which was not changed since. */
+static bool load_inherit(tamis_i_pages *p, tamis_i_twig *twig, unsigned i, donor *d) {
+    const tamis_i_pages *const from = d->pages;
+    tamis_i_leaf *leaf = twig->leaves + i;
+    while (from != NULL && d->t < from->n_twigs &&
+           from->twigs[d->t]->leaves[d->i].first < leaf->first)
+        if (++d->i == from->twigs[d->t]->n) {
+            d->t++;
+            d->i = 0;
+        }
+    if (from == NULL || d->t == from->n_twigs)
+        return false;
+    const tamis_i_twig *const other = from->twigs[d->t];
+    const tamis_i_leaf *const old = other->leaves + d->i;
+    if (old->first != leaf->first || old->block != leaf->block || old->sum != leaf->sum ||
+        old->count != leaf->count || old->used != leaf->used ||
+        !tamis_i_twig_reserve(twig, p->allocator, 0, old->words))
+        return false;
+    tamis_i_twig_set_words(twig, i, old->words);
+    leaf = twig->leaves + i;
+    if (old->words > 0)
+        memcpy(twig->words + leaf->at, other->words + old->at, old->words * sizeof *twig->words);
+    leaf->room = old->room;
+    leaf->load = old->load;
+    atomic_store_explicit(&leaf->verified,
+                          atomic_load_explicit(&old->verified, memory_order_relaxed),
+                          memory_order_relaxed);
+    return true;
+}
+
 /* Read all pages and make their filters. */
-static tamis_status load_pages(tamis_i_pages *p, bool repair, const char **reason) {
+static tamis_status load_pages(tamis_i_pages *p, const tamis_i_pages *before, bool repair,
+                               const char **reason) {
     tamis_i_page_buffer buffer;
+    donor d = {.pages = before};
     uint64_t count = 0;
     if (p->large)
         memset(p->owned, 0, (size_t)(p->cap_blocks / 8));
@@ -341,6 +431,10 @@ static tamis_status load_pages(tamis_i_pages *p, bool repair, const char **reaso
         tamis_i_twig *const twig = p->twigs[t];
         for (unsigned i = 0; i < twig->n; i++) {
             const unsigned char *image;
+            if (load_inherit(p, twig, i, &d)) {
+                count += twig->leaves[i].count;
+                continue;
+            }
             tamis_status status = tamis_i_pages_image(p, twig->leaves + i, buffer.bytes, &image);
             if (status == TAMIS_OK && (!load_belongs(p, t, i, image) || !load_claim(p, image)))
                 status = TAMIS_E_FORMAT;
@@ -361,153 +455,6 @@ static tamis_status load_pages(tamis_i_pages *p, bool repair, const char **reaso
     p->count = count;
     p->recovered = true;
     return TAMIS_OK;
-}
-
-/* -------------------------------------------------------------------------------------------------
- * The log
- */
-
-typedef struct record {
-    unsigned char bytes[RECORD_MAX];
-    size_t size;
-    uint32_t number, synced;
-    uint64_t epoch;
-    tamis_i_page_item item;
-    bool put;
-} record;
-
-/* Is there a record of any root in these 'room' bytes? */
-static bool load_parse(const tamis_i_pages *p, record *r, size_t room) {
-    if (room < TAMIS_I_RECORD_HEAD)
-        return false;
-    const uint32_t sizes = tamis_i_get_u32(r->bytes + 24);
-    const size_t key_size = sizes & 0xffff, value_size = tamis_i_get_u32(r->bytes + 28);
-    if (key_size > TAMIS_I_PAGE_ITEM_MAX || value_size > TAMIS_I_PAGE_ITEM_MAX - key_size ||
-        (sizes >> 16 != 1 && sizes >> 16 != 2 && !(p->large && sizes >> 16 == 3)) ||
-        (sizes >> 16 == 2 && value_size != 0))
-        return false;
-    r->size = tamis_i_pages_record_size(key_size, value_size);
-    if (r->size > room ||
-        tamis_i_get_u64(r->bytes) != tamis_i_pages_record_sum(p, r->bytes, r->size))
-        return false;
-    r->epoch = tamis_i_get_u64(r->bytes + 8);
-    r->number = tamis_i_get_u32(r->bytes + 16);
-    r->synced = tamis_i_get_u32(r->bytes + 20);
-    r->put = sizes >> 16 != 2;
-    r->item = (tamis_i_page_item){.key = r->bytes + TAMIS_I_RECORD_HEAD,
-                                  .value = r->bytes + TAMIS_I_RECORD_HEAD + key_size,
-                                  .key_size = (uint16_t)key_size,
-                                  .value_size = (uint16_t)value_size,
-                                  .elsewhere = sizes >> 16 == 3};
-    return true;
-}
-
-/* Copy what may be a record from the log. */
-static size_t load_copy(const unsigned char *log, uint64_t at, record *r) {
-    const size_t room = LOG_BYTES - at < RECORD_MAX ? (size_t)(LOG_BYTES - at) : RECORD_MAX;
-    memcpy(r->bytes, log + at, room);
-    return room;
-}
-
-static bool load_is_next(const tamis_i_pages *p, const record *r) {
-    return r->epoch == p->epoch && r->number == p->log_last + 1;
-}
-
-/* Would the record be right if one of its bits were turned over?  Then it is made so. */
-static bool load_one_bit_off(const tamis_i_pages *p, record *r, size_t room) {
-    for (size_t i = 0; i < room * 8; i++) {
-        r->bytes[i / 8] ^= (unsigned char)(1u << i % 8);
-        if (load_parse(p, r, room) && i / 8 < r->size && load_is_next(p, r))
-            return true;
-        r->bytes[i / 8] ^= (unsigned char)(1u << i % 8);
-    }
-    return false;
-}
-
-/* Look at what comes after the end of the log, or after a gap. */
-static tamis_status load_rest(tamis_i_pages *p, const unsigned char *log, uint64_t at, bool repair,
-                              const char **reason) {
-    static const char damaged[] = "the log is damaged";
-    record r;
-    for (uint64_t next = at; next + TAMIS_I_RECORD_HEAD <= LOG_BYTES; next += 8) {
-        const uint64_t epoch = tamis_i_get_u64(log + next + 8);
-        if (epoch != p->epoch && epoch != p->epoch + 1)
-            continue;
-        const size_t room = load_copy(log, next, &r);
-        if (!load_parse(p, &r, room))
-            continue;
-        if (r.epoch == p->epoch + 1)
-            return tamis_i_refuse(reason, "the last root is damaged");
-        if (r.number <= p->log_last)
-            continue;
-        if (r.synced > p->log_last && !repair)
-            return tamis_i_refuse(reason, damaged);
-        p->dropped++;
-    }
-    return TAMIS_OK;
-}
-
-static tamis_status load_repeat(tamis_i_pages *p, const record *r) {
-    bool found;
-    if (r->put)
-        return tamis_i_pages_apply(p, &r->item, &found);
-    const tamis_status status = tamis_i_pages_unapply(p, r->item.key, r->item.key_size);
-    return status == TAMIS_E_NOT_FOUND ? TAMIS_E_FORMAT : status;
-}
-
-/* Is the value of a record there?  Then its blocks are taken.  TAMIS_E_NOT_FOUND: it is not. */
-static tamis_status load_value(tamis_i_pages *p, const record *r) {
-    tamis_i_value v;
-    if (!r->put || !r->item.elsewhere)
-        return TAMIS_OK;
-    if (!tamis_i_value_decode(p, &r->item, &v) || !tamis_i_value_claim(p, &v))
-        return TAMIS_E_NOT_FOUND;
-    const tamis_status status = tamis_i_value_check(p, &v);
-    if (status == TAMIS_OK)
-        return TAMIS_OK;
-    tamis_i_value_release(p, &v);
-    return status == TAMIS_E_FORMAT ? TAMIS_E_NOT_FOUND : status;
-}
-
-static tamis_status load_records(tamis_i_pages *p, const unsigned char *log, bool repair,
-                                 const char **reason) {
-    uint64_t at = 0;
-    record r;
-    while (at < LOG_BYTES) {
-        const size_t room = load_copy(log, at, &r);
-        if (!(load_parse(p, &r, room) && load_is_next(p, &r)) && !load_one_bit_off(p, &r, room))
-            break;
-        tamis_status status = load_value(p, &r);
-        if (status == TAMIS_E_NOT_FOUND)
-            break;
-        if (status == TAMIS_OK)
-            status = load_repeat(p, &r);
-        if (status != TAMIS_OK && !(repair && status == TAMIS_E_FORMAT)) {
-            *reason = status == TAMIS_E_FORMAT ? "the log does not fit the pages"
-                                               : tamis_status_text(status);
-            return status;
-        }
-        p->log_last = r.number;
-        p->replayed++;
-        at += r.size;
-    }
-    return at < LOG_BYTES ? load_rest(p, log, at, repair, reason) : TAMIS_OK;
-}
-
-static tamis_status load_log(tamis_i_pages *p, bool repair, const char **reason) {
-    tamis_status status = TAMIS_E_NOMEM;
-    *reason = tamis_status_text(status);
-    unsigned char *const log = tamis_i_alloc(p->allocator, LOG_BYTES);
-    if (log == NULL)
-        return status;
-    if (p->disk.ops->read(p->disk.self, (uint64_t)p->log_at * TAMIS_I_PAGE_BYTES, log, LOG_BYTES)) {
-        status = load_records(p, log, repair, reason);
-    } else {
-        *reason = "the log cannot be read";
-        status = TAMIS_E_IO;
-    }
-    tamis_i_free(p->allocator, log, LOG_BYTES);
-    return status;
 }
 
 /* With 'repair': items whose long value is damaged go. */
@@ -533,14 +480,11 @@ static tamis_status load_repair_values(tamis_i_pages *p) {
     return status == TAMIS_E_NOT_FOUND ? TAMIS_OK : status;
 }
 
-tamis_status tamis_i_pages_load(tamis_i_pages *p, bool repair, const char **reason) {
-    unsigned char root[TAMIS_I_PAGE_BYTES];
-    tamis_i_pages_drop_fresh(p, p->twigs[0]->leaves[0].block);
-    tamis_i_pages_remove_twig(p, 0);
-    p->n_leaves = 0;
-    tamis_status status = load_choose_root(p, root, reason);
-    if (status == TAMIS_OK)
-        status = load_take_root(p, root, reason);
+/* The state that a root and its log have. */
+static tamis_status load_state(tamis_i_pages *p, const tamis_i_pages *before,
+                               const unsigned char *root, unsigned char *log, bool repair,
+                               const char **reason) {
+    tamis_status status = load_take_root(p, root, reason);
     if (status == TAMIS_OK && !p->disk.ops->cover(p->disk.self, p->n_blocks * TAMIS_I_PAGE_BYTES)) {
         *reason = "the file cannot be mapped";
         status = TAMIS_E_IO;
@@ -548,19 +492,83 @@ tamis_status tamis_i_pages_load(tamis_i_pages *p, bool repair, const char **reas
     if (status == TAMIS_OK)
         status = load_index(p, root, repair, reason);
     if (status == TAMIS_OK && (repair || !load_filters(p)))
-        status = load_pages(p, repair, reason);
+        status = load_pages(p, before, repair, reason);
     if (status == TAMIS_OK && p->log_at != 0)
-        status = load_log(p, repair, reason);
+        status = tamis_i_pages_replay(p, log, repair, reason);
     if (status == TAMIS_OK && p->large) /* values in the log may be behind the last block */
         status = p->disk.ops->cover(p->disk.self, p->n_blocks * TAMIS_I_PAGE_BYTES) ? TAMIS_OK
                                                                                     : TAMIS_E_NOMEM;
+    return status;
+}
+
+/* From a disk, or for a reader from the table that it was before. */
+static tamis_status load_anew(tamis_i_pages *p, const tamis_i_pages *before, bool repair,
+                              const char **reason) {
+    unsigned char root[TAMIS_I_PAGE_BYTES];
+    unsigned char *const log = tamis_i_alloc_zeroed(p->allocator, TAMIS_I_PAGES_LOG_BYTES);
+    if (log == NULL) {
+        *reason = tamis_status_text(TAMIS_E_NOMEM);
+        return TAMIS_E_NOMEM;
+    }
+    tamis_i_pages_drop_fresh(p, p->twigs[0]->leaves[0].block);
+    tamis_i_pages_remove_twig(p, 0);
+    p->n_leaves = 0;
+    tamis_status status = load_begin(p, root, log, reason);
+    if (status == TAMIS_OK)
+        status = load_state(p, before, root, log, repair, reason);
+    tamis_i_free(p->allocator, log, TAMIS_I_PAGES_LOG_BYTES);
+    return status;
+}
+
+tamis_status tamis_i_pages_load(tamis_i_pages *p, bool repair, const char **reason) {
+    tamis_status status = load_anew(p, NULL, repair, reason);
     if (status == TAMIS_OK && repair)
         status = load_repair_values(p);
-    if (status != TAMIS_OK || p->read_only || (p->closed && p->damaged == 0))
-        return status;
-    /* Records of a new root do not mix with those after a gap. */
-    status = tamis_i_pages_commit(p, TAMIS_I_ROOT_OF_OPEN);
-    if (status != TAMIS_OK)
-        *reason = tamis_status_text(status);
+    if (status == TAMIS_OK && !p->read_only) {
+        status = tamis_i_pages_keep_free(p);
+        /* Records of a new root do not mix with those after a gap. */
+        if (status == TAMIS_OK && (!p->closed || p->damaged > 0))
+            status = tamis_i_pages_commit(p, TAMIS_I_ROOT_OF_OPEN);
+        if (status != TAMIS_OK)
+            *reason = tamis_status_text(status);
+    }
     return status;
+}
+
+tamis_status tamis_i_pages_refresh(tamis_i_pages **pages, bool *changed, const char **reason) {
+    tamis_i_pages *const p = *pages, *next;
+    bool last = false;
+    *changed = false;
+    if (p->disk.ops == NULL || !p->read_only || p->disk.ops->watch == NULL)
+        return TAMIS_OK;
+    tamis_status status = tamis_i_pages_follow(p, &last, changed, reason);
+    if (status != TAMIS_OK || last)
+        return status;
+    status = tamis_i_pages_make(p->allocator, p->hasher, &p->sieve, p->salt, &next);
+    if (status != TAMIS_OK) {
+        *reason = tamis_status_text(status);
+        return status;
+    }
+    next->disk = p->disk;
+    next->sync = p->sync;
+    next->read_only = true;
+    next->large = p->large;
+    status = load_anew(next, p, false, reason);
+    if (status != TAMIS_OK) {
+        if (next->watching != 0)
+            p->disk.ops->unwatch(p->disk.self, next->watching);
+        next->disk.ops = NULL;
+        tamis_i_pages_free(next);
+        return status;
+    }
+    p->disk.ops->unwatch(p->disk.self, p->watching);
+    if (p->disk.self == &p->file) {
+        next->file = p->file;
+        tamis_i_disk_of_file(&next->disk, &next->file);
+    }
+    p->disk.ops = NULL;
+    tamis_i_pages_free(p);
+    *pages = next;
+    *changed = true;
+    return TAMIS_OK;
 }

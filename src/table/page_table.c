@@ -187,6 +187,11 @@ tamis_status tamis_i_page_table_next(const tamis_table *table, uint64_t *at, voi
  * Care
  */
 
+tamis_status tamis_i_page_table_refresh(tamis_table *table, bool *changed) {
+    const char *reason;
+    return tamis_i_pages_refresh(&table->pages, changed, &reason);
+}
+
 /* A step is one twig. */
 tamis_status tamis_i_page_table_rebuild(tamis_table *table, uint64_t max_steps, bool *done) {
     tamis_i_pages *const p = table->pages;

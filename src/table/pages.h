@@ -39,6 +39,23 @@
  * Pages are changed in memory and written with the next root, to blocks that are free (D1).  A root is due
  * when the log is full, or when many pages were changed.
  *
+ * Readers beside a writer, in other processes or by other handles.  A reader has the state of a root and of
+ * the log as it was at one moment.  It never writes, and the writer does not wait for it.
+ *
+ *  R1  A reader chooses a root, says that it looks at it (lock.c), and chooses again: it must be the same.
+ *      Then it copies the log and chooses a third time.  If a newer root is there, it begins anew.
+ *  R2  After the writer has written a root, a block that only earlier ones lead to is free as soon as nobody
+ *      looks at one of these.  Until then it is kept, and the file is not cut off.
+ *  R3  A writer that opens a table while someone looks at an earlier root than the last takes all blocks
+ *      that are free in the file to be of that kind.
+ *
+ * Either the writer sees the reader's lock, or the reader sees the new root when it chooses again: the lock
+ * comes before the second look, and the root before the writer's.  So what a reader's root leads to stays as
+ * it is (R2, R3).  The log may be overwritten only after a newer root was written, which the third look would
+ * find; so the copy has the records of this root alone, up to one that was being written.  It has all changes
+ * whose calls had returned before the reader began.  The blocks of values that these records lead to are kept
+ * like all others that the next root does not lead to.
+ *
  * SPDX-License-Identifier: MIT
  */
 #ifndef TAMIS_TABLE_PAGES_H
@@ -53,6 +70,8 @@
 #define TAMIS_I_PAGES_BRANCH  500u              /* twigs of a branch, and branches of a root */
 #define TAMIS_I_PAGES_LOG     256u              /* blocks of the log */
 #define TAMIS_I_PAGES_PENDING ((size_t)1 << 16) /* bytes of records that wait in a batch */
+#define TAMIS_I_PAGES_EPOCHS  (((uint64_t)1 << 62) - 1) /* highest number of a root */
+#define TAMIS_I_PAGES_HELD    64u
 
 /* A leaf with this bit in 'block' is in memory: the rest is the number of a fresh page. */
 #define TAMIS_I_PAGES_FRESH ((uint32_t)1 << 31)
@@ -71,6 +90,12 @@ typedef struct tamis_i_fresh {
     uint32_t old_block;   /* that it comes from, or 0 */
     uint32_t next_block;  /* while a root is made; if not in use: the next one that is not */
 } tamis_i_fresh;
+
+/* Blocks that readers of roots up to 'epoch' may look at: those of 'gone' up to number 'end'. */
+typedef struct tamis_i_held {
+    uint64_t epoch;
+    size_t end;
+} tamis_i_held;
 
 typedef struct tamis_i_pages {
     const tamis_allocator *allocator;
@@ -103,8 +128,12 @@ typedef struct tamis_i_pages {
     uint64_t n_blocks; /* blocks of the file that may be in use */
     uint64_t cap_blocks;
     uint64_t lowest; /* no block below it is free */
-    uint32_t *gone;  /* blocks that the last root leads to and the next will not */
+    uint32_t
+        *gone; /* blocks that readers may look at; then those that the next root will not lead to */
     size_t n_gone, cap_gone;
+    tamis_i_held held[TAMIS_I_PAGES_HELD]; /* parts of the first ones */
+    unsigned n_held;
+    uint64_t watching; /* of a reader: number of the root that it looks at */
     uint32_t branches[TAMIS_I_PAGES_BRANCH];
     unsigned n_branches;
     uint64_t filters_sum;
@@ -208,6 +237,13 @@ void tamis_i_pages_release(tamis_i_pages *p, uint64_t block);
 /* Mark a block as taken.  False if it is out of range or taken: then the file is wrong. */
 bool tamis_i_pages_mark(tamis_i_pages *p, uint64_t block);
 bool tamis_i_pages_reserve_gone(tamis_i_pages *p, size_t n);
+/* Number of the blocks of 'gone' that wait for the next root. */
+static inline size_t tamis_i_pages_waiting(const tamis_i_pages *p) {
+    return p->n_gone - (p->n_held == 0 ? 0 : p->held[p->n_held - 1].end);
+}
+/* If a reader looks at an earlier root than the last, no block that is free now is used: R3.
+ * TAMIS_E_NOMEM. */
+tamis_status tamis_i_pages_keep_free(tamis_i_pages *p);
 /* Before a change: there is a log with room for a record of so many bytes. */
 tamis_status tamis_i_pages_ready(tamis_i_pages *p, size_t size);
 /* Append a record: 'item' NULL for a deletion of the key. */
@@ -252,6 +288,19 @@ bool tamis_i_value_any_from(const tamis_i_pages *p, uint64_t block);
 
 /* load.c: from a disk that has a header.  'repair': leave out what is damaged. */
 tamis_status tamis_i_pages_load(tamis_i_pages *p, bool repair, const char **reason);
+/* A reader catches up with the writer; '*pages' may become another.  After a failure all is as before, or
+ * newer. */
+tamis_status tamis_i_pages_refresh(tamis_i_pages **pages, bool *changed, const char **reason);
+/* The number of the last root, as a reader sees it.  TAMIS_E_FORMAT, TAMIS_E_IO. */
+tamis_status tamis_i_pages_last_root(tamis_i_pages *p, uint64_t *epoch, const char **reason);
+
+/* replay.c: the records of the log. */
+/* Repeat the records of a copy of the log, from p->log_used on.  A reader may have to copy it again. */
+tamis_status tamis_i_pages_replay(tamis_i_pages *p, unsigned char *log, bool repair,
+                                  const char **reason);
+/* Repeat the records that came since, of a reader that looks at the last root.  '*last' is false if this is
+ * not the last root any more. */
+tamis_status tamis_i_pages_follow(tamis_i_pages *p, bool *last, bool *changed, const char **reason);
 
 enum {
     TAMIS_I_ROOT_EPOCH = 8,
@@ -268,6 +317,8 @@ enum {
     TAMIS_I_ROOT_LIST = 80,
     TAMIS_I_RECORD_HEAD = 32
 };
+
+#define TAMIS_I_PAGES_LOG_BYTES ((size_t)TAMIS_I_PAGES_LOG * TAMIS_I_PAGE_BYTES)
 
 /* The records of the log: see commit.c. */
 uint64_t tamis_i_pages_record_sum(const tamis_i_pages *p, const unsigned char *record, size_t size);

@@ -213,6 +213,7 @@ tamis_status tamis_i_page_table_get_at(const tamis_table *table, const tamis_i_s
                                        bool asked, tamis_bytes key, void *value, size_t room,
                                        size_t *value_size);
 tamis_status tamis_i_page_table_delete(tamis_table *table, const void *key, size_t key_size);
+tamis_status tamis_i_page_table_refresh(tamis_table *table, bool *changed);
 /* many.c: asks whose status is not TAMIS_OK are left alone. */
 void tamis_i_page_table_get_many(const tamis_table *table, tamis_table_ask *asks, size_t n);
 /* '*done' and '*found' are raised. */

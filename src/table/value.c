@@ -51,8 +51,9 @@ tamis_status tamis_i_value_check(const tamis_i_pages *p, const tamis_i_value *v)
     return status;
 }
 
+/* A reader that took pages over has not claimed their values: these may be where it has no bits. */
 static void value_own(tamis_i_pages *p, const tamis_i_value *v, bool own) {
-    for (uint64_t i = v->block; i < v->block + value_blocks(v->size); i++) {
+    for (uint64_t i = v->block; i < v->block + value_blocks(v->size) && i < p->cap_blocks; i++) {
         const uint64_t bit = (uint64_t)1 << i % 64;
         p->owned[i / 64] = own ? p->owned[i / 64] | bit : p->owned[i / 64] & ~bit;
     }

@@ -493,6 +493,14 @@ class Tables(unittest.TestCase):
             self.assertIn("closed", repr(t))
             self.assertRaises(ValueError, len, t)
             self.assertRaises(tamis.FileError, tamis.Table, path)
+            if sys.platform == "linux":
+                with tamis.Table.open(path) as t, tamis.Table.open(path, read_only=True) as reader:
+                    t[b"new"] = b"value"
+                    self.assertNotIn(b"new", reader)
+                    self.assertTrue(reader.refresh())
+                    self.assertEqual(reader[b"new"], b"value")
+                    self.assertFalse(reader.refresh())
+                    del t[b"new"]
             for how in ("map", "read"):
                 with tamis.Table.open(path, read_only=True, io=how) as t:
                     self.assertEqual([t[str(i)] for i in range(0, 5000, 7)],

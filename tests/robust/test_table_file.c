@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
+#include "base/system.h"
 #include "support.h"
 #include "table/table.h"
 #include "table_file.h"
@@ -277,6 +278,62 @@ static void test_table_file_second_writer_is_refused(void **state) {
     assert_ok(tamis_table_close(other));
     table = open_with(NULL);
     assert_int_equal(tamis_table_count(table), 2);
+    assert_ok(tamis_table_close(table));
+}
+
+/* With pages, readers and one writer are there at the same time. */
+static void test_table_file_reader_beside_a_writer(void **state) {
+    (void)state;
+#ifndef TAMIS_I_HAS_BYTE_LOCKS
+    skip();
+#endif
+    tamis_table_params params;
+    tamis_table_params_init(&params);
+    tamis_table_options reader = quick_options(), repair = quick_options();
+    reader.read_only = true;
+    repair.repair = true;
+    tamis_table *table = create_table(&params, quick(NULL)), *old = open_with(&reader);
+    bool changed = true;
+    assert_ok(tamis_table_put(table, "k", 1, "v", 1, NULL));
+    refuse_with(NULL, TAMIS_E_LOCKED);
+    refuse_with(&repair, TAMIS_E_LOCKED);
+    tamis_table *other = open_with(&reader);
+    assert_ok(tamis_table_get(other, "k", 1, NULL, 0, NULL));
+    assert_status(tamis_table_get(old, "k", 1, NULL, 0, NULL), TAMIS_E_NOT_FOUND);
+    assert_ok(tamis_table_refresh(old, &changed));
+    assert_true(changed);
+    assert_ok(tamis_table_get(old, "k", 1, NULL, 0, NULL));
+    assert_ok(tamis_table_refresh(old, &changed));
+    assert_false(changed);
+    /* by records alone, and by a closed table */
+    assert_ok(tamis_table_put(table, "l", 1, "v", 1, NULL));
+    assert_ok(tamis_table_delete(table, "k", 1));
+    assert_ok(tamis_table_refresh(old, NULL));
+    assert_int_equal(tamis_table_count(old), 1);
+    assert_ok(tamis_table_put(table, "m", 1, "v", 1, NULL));
+    assert_ok(tamis_table_close(table));
+    assert_int_equal(tamis_table_count(other), 1);
+    assert_ok(tamis_table_get(other, "k", 1, NULL, 0, NULL));
+    refuse_with(&repair, TAMIS_E_LOCKED);
+    /* the next writer leaves alone what they see */
+    table = open_with(NULL);
+    for (unsigned i = 0; i < 20000; i++)
+        assert_ok(tamis_table_put(table, &i, sizeof i, "0123456789", 10, NULL));
+    assert_ok(tamis_table_get(other, "k", 1, NULL, 0, NULL));
+    assert_ok(tamis_table_verify(other, NULL, NULL));
+    assert_ok(tamis_table_refresh(old, &changed));
+    assert_true(changed);
+    assert_int_equal(tamis_table_count(old), 20002);
+    assert_ok(tamis_table_verify(old, NULL, NULL));
+    assert_ok(tamis_table_refresh(table, &changed)); /* a writer is up to date */
+    assert_false(changed);
+    assert_status(tamis_table_refresh(NULL, NULL), TAMIS_E_ARGUMENT);
+    assert_ok(tamis_table_close(other));
+    assert_ok(tamis_table_close(table));
+    assert_ok(tamis_table_close(old));
+    /* a repair has the table for itself */
+    table = open_with(&repair);
+    refuse_with(&reader, TAMIS_E_LOCKED);
     assert_ok(tamis_table_close(table));
 }
 
@@ -651,6 +708,7 @@ int main(void) {
         cmocka_unit_test(test_table_file_torn_slot_is_repeated_from_the_journal),
         cmocka_unit_test(test_table_file_direct_reads_see_all_writes),
         cmocka_unit_test(test_table_file_second_writer_is_refused),
+        cmocka_unit_test(test_table_file_reader_beside_a_writer),
         cmocka_unit_test(test_table_file_create_refuses_what_exists),
         cmocka_unit_test(test_table_file_without_rights_is_refused_for_writing),
         cmocka_unit_test(test_table_file_failing_allocations_leave_nothing),

@@ -490,6 +490,17 @@ static PyObject *table_sync(table_object *self, PyObject *nothing) {
     return native_done(status, NULL);
 }
 
+static PyObject *table_refresh(table_object *self, PyObject *nothing) {
+    (void)nothing;
+    bool changed = false;
+    PyThreadState *const saved = table_begin(self);
+    if (saved == NULL)
+        return NULL;
+    const tamis_status status = tamis_table_refresh(self->table, &changed);
+    table_end(self, saved);
+    return status == TAMIS_OK ? PyBool_FromLong(changed) : native_done(status, NULL);
+}
+
 static PyObject *table_rebuild(table_object *self, PyObject *object) {
     uint64_t steps;
     bool done = false;
@@ -566,6 +577,11 @@ static PyMethodDef table_methods[] = {
      "close()\n\nWrite the summary to the file, so that it opens quickly, and free the memory."},
     {"sync", NATIVE_METHOD(table_sync), METH_NOARGS,
      "sync()\n\nBring all changes to the disk.  Nothing to do in memory."},
+    {"refresh", NATIVE_METHOD(table_refresh), METH_NOARGS,
+     "refresh()\n\n"
+     "Bring a table that is open for reading up to date with its writer, in whichever process "
+     "that is.  False if\n"
+     "nothing has changed.  Nothing to do for other tables."},
     {"_rebuild", NATIVE_METHOD(table_rebuild), METH_O, "So many steps; is it complete?"},
     {"verify", NATIVE_METHOD(table_verify), METH_NOARGS,
      "verify()\n\n"
