@@ -67,7 +67,6 @@ extern "C" {
 
 /* Indices of value[], by form. */
 #define TAMIS_LENS_LINE_CAP     0 /* bits of a fingerprint at most, times 256, and 1 */
-#define TAMIS_LENS_LINE_MOST    1 /* entries of a line at most */
 #define TAMIS_LENS_BLOCK_HASHES 0
 #define TAMIS_LENS_RANK_HOMES   0
 #define TAMIS_LENS_RANK_STRIDE  1 /* bits of a bucket, and where its parts begin */
@@ -76,6 +75,7 @@ extern "C" {
 #define TAMIS_LENS_RANK_NEAR    4 /* slots of a bucket, at most 64 */
 #define TAMIS_LENS_RANK_WIDTH   5 /* bits of a slot */
 #define TAMIS_LENS_RANK_BITS    6 /* of these, the fingerprint's */
+#define TAMIS_LENS_RANK_ALL     7 /* slots of a bucket, or 0 if there are more than 64 */
 
 /* Do not touch the members: they are for the functions below. */
 typedef struct tamis_lens {
@@ -126,6 +126,10 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_lens_write(tamis_filter *filter, u
     __attribute__((target("popcnt,bmi,bmi2,lzcnt,avx2"), always_inline)) static inline
 #define TAMIS_LENS_AES                                                                             \
     __attribute__((target("popcnt,bmi,bmi2,lzcnt,avx2,aes"), always_inline)) static inline
+
+/* A function by itself: what is long, and done for some of the keys. */
+#define TAMIS_LENS_APART                                                                           \
+    __attribute__((target("popcnt,bmi,bmi2,lzcnt,avx2"), noinline, unused)) static
 
 #define TAMIS_LENS_RARE(condition) __builtin_expect(!!(condition), 0)
 
@@ -189,6 +193,7 @@ TAMIS_LENS_FAST tamis_lens_place tamis_lens_line_of(const tamis_lens *lens, uint
 
 /* A line as one home sees it.  Numbers are words, so that none has to be extended to be an index. */
 typedef struct tamis_lens_run {
+    uint64_t hit;      /* 1: the home has a run */
     uint64_t ones;     /* the ends, after a one */
     uint64_t n;        /* entries; 0 or more than 62: not known, and the length is 0 or 1 */
     uint64_t start;    /* of the run, or where it would be */
@@ -209,16 +214,24 @@ TAMIS_LENS_FAST uint64_t tamis_lens_line_longs(uint64_t ones, uint64_t split) {
     return 63 ^ _lzcnt_u64(_bzhi_u64(ones, (unsigned)split));
 }
 
+/* Bits from the top of the line down to entry 'start'. */
+TAMIS_LENS_FAST uint64_t tamis_lens_line_down(uint64_t start, uint64_t r, uint64_t longs,
+                                              bool set) {
+    return start * r + (start < longs ? start : longs) + (set ? 0 : 9);
+}
+
 /* No branch is in here: which way it goes would be known only when the line has come from memory. */
 TAMIS_LENS_FAST tamis_lens_run tamis_lens_line_see(const tamis_lens *lens, const uint64_t *words,
                                                    unsigned home, bool set) {
-    const uint64_t homes = words[0], ones = words[1] << 1 | 1;
-    const uint64_t both = _pdep_u64((uint64_t)3 << _mm_popcnt_u64(_bzhi_u64(homes, home)), ones);
+    const uint64_t homes = words[0], ones = words[1] << 1 | 1, hit = homes >> home & 1;
+    /* The one where the run begins and the next; without a run, only the place where it would be. */
+    const uint64_t both = _pdep_u64((2 * hit + 1) << _mm_popcnt_u64(_bzhi_u64(homes, home)), ones);
     const uint64_t runs = (uint64_t)_mm_popcnt_u64(homes);
     tamis_lens_run run;
+    run.hit = hit;
     run.ones = ones;
     run.start = _tzcnt_u64(both);
-    run.entries = ((63 ^ _lzcnt_u64(both)) - run.start) * (homes >> home & 1);
+    run.entries = (63 ^ _lzcnt_u64(both)) - run.start;
     run.n = _tzcnt_u64(_pdep_u64((uint64_t)1 << (runs & 63), ones));
     if (set) {
         const uint64_t split = tamis_lens_line_split(lens, run.n);
@@ -230,29 +243,34 @@ TAMIS_LENS_FAST tamis_lens_run tamis_lens_line_see(const tamis_lens *lens, const
         run.r = run.bits * lens->inverse[run.n] >> 20;
         run.longs = run.bits - run.r * run.n;
     }
-    const uint64_t is_long = 0 - (uint64_t)(run.start < run.longs);
-    run.length = run.r - is_long;
-    run.down = run.start * run.length + (run.longs & ~is_long) + (set ? 0 : 9);
+    run.length = run.r + (run.start < run.longs);
+    run.down = tamis_lens_line_down(run.start, run.r, run.longs, set);
     return run;
+}
+
+/* The eight bytes that end with the bit 'down' bits below the top of the line, or after it. */
+TAMIS_LENS_FAST uint64_t tamis_lens_line_window(const uint64_t *words, uint64_t down) {
+    uint64_t window;
+    memcpy(&window, (const unsigned char *)words + 56 - down / 8, sizeof window);
+    return window;
 }
 
 /* The highest bit of the lowest fingerprint that matches, and perhaps of others above it; bit 63 is the
  * highest of the run, which has 'bits' <= 57 bits.  What follows the run matches nothing. */
-TAMIS_LENS_FAST uint64_t tamis_lens_line_hits(const tamis_lens *lens, const uint64_t *words,
+TAMIS_LENS_FAST uint64_t tamis_lens_line_hits(const tamis_lens *lens, uint64_t window,
                                               const tamis_lens_run *run, uint64_t bits,
                                               uint64_t fingerprint) {
     const uint64_t ones = lens->repeat[run->length];
-    uint64_t window; /* the eight bytes that end with the run's first entry, or after it */
-    memcpy(&window, (const unsigned char *)words + 56 - run->down / 8, sizeof window);
     const uint64_t x =
         (window << run->down % 8 ^ (fingerprint >> ((0 - run->length) & 63)) * ones) |
         ~(uint64_t)0 >> bits;
     return (x - ones) & ~x & lens->repeat[64 + run->length];
 }
 
-/* A line of 1 to 62 entries, of 2 bits or more. */
-TAMIS_LENS_FAST bool tamis_lens_line_ok(const tamis_lens *lens, const tamis_lens_run *run) {
-    return lens->repeat[run->length] != 0;
+/* Not a line of 1 to 62 entries, of 2 bits or more, or not a run of at most 57 bits. */
+TAMIS_LENS_FAST bool tamis_lens_line_is_strange(const tamis_lens *lens, const tamis_lens_run *run,
+                                                uint64_t bits) {
+    return (int64_t)bits > (int64_t)lens->repeat[128 + run->length];
 }
 
 TAMIS_LENS_FAST unsigned tamis_lens_line_has(const tamis_lens *lens, uint64_t lo, uint64_t hi,
@@ -262,84 +280,281 @@ TAMIS_LENS_FAST unsigned tamis_lens_line_has(const tamis_lens *lens, uint64_t lo
         return TAMIS_LENS_ASK;
     const tamis_lens_run run = tamis_lens_line_see(lens, place.words, place.home, set);
     const uint64_t bits = run.entries * run.length;
-    if (TAMIS_LENS_RARE(!tamis_lens_line_ok(lens, &run)) ||
-        TAMIS_LENS_RARE(bits > TAMIS_LENS_WINDOW))
+    if (TAMIS_LENS_RARE(tamis_lens_line_is_strange(lens, &run, bits)))
         return TAMIS_LENS_ASK;
-    return tamis_lens_line_hits(lens, place.words, &run, bits, hi) != 0;
+    return tamis_lens_line_hits(lens, tamis_lens_line_window(place.words, run.down), &run, bits,
+                                hi) != 0;
+}
+
+/* A line as two vectors, of the lower words and the higher ones. */
+typedef struct tamis_lens_halves {
+    __m256i low, high;
+} tamis_lens_halves;
+
+TAMIS_LENS_FAST __m256i tamis_lens_load(const void *p) {
+    return _mm256_loadu_si256((const __m256i *)p);
+}
+
+TAMIS_LENS_FAST tamis_lens_halves tamis_lens_load_halves(const void *p) {
+    tamis_lens_halves v;
+    v.low = tamis_lens_load(p);
+    v.high = tamis_lens_load((const unsigned char *)p + 32);
+    return v;
+}
+
+TAMIS_LENS_FAST void tamis_lens_store_halves(uint64_t *words, tamis_lens_halves v) {
+    _mm256_storeu_si256((__m256i *)(void *)words, v.low);
+    _mm256_storeu_si256((__m256i *)(void *)(words + 4), v.high);
 }
 
 /* The bits of a line below bit m: row m % 8 of a table has m ones and then zeros from byte 64 - m / 8 on. */
-TAMIS_LENS_FAST const __m256i *tamis_lens_line_below(const tamis_lens *lens, unsigned m) {
-    return (const __m256i *)(const void *)((const unsigned char *)(lens->below + 8) + m % 8 * 128 -
-                                           m / 8);
+TAMIS_LENS_FAST tamis_lens_halves tamis_lens_line_below(const tamis_lens *lens, uint64_t m) {
+    return tamis_lens_load_halves((const unsigned char *)(lens->below + 8) + m % 8 * 128 - m / 8);
 }
 
-/* Put a new entry in, if no other becomes shorter.  False: nothing was changed.
+/* All bits go up by 0 to 63.  Those of the fourth word come round to the first, which is not used. */
+TAMIS_LENS_FAST tamis_lens_halves tamis_lens_line_up(tamis_lens_halves v, uint64_t width) {
+    const __m256i turned_low = _mm256_permute4x64_epi64(v.low, 0x93),
+                  turned_high = _mm256_permute4x64_epi64(v.high, 0x93);
+    const __m128i left = _mm_cvtsi32_si128((int)width), right = _mm_cvtsi32_si128(64 - (int)width);
+    tamis_lens_halves moved;
+    moved.low = _mm256_or_si256(_mm256_sll_epi64(v.low, left), _mm256_srl_epi64(turned_low, right));
+    moved.high =
+        _mm256_or_si256(_mm256_sll_epi64(v.high, left),
+                        _mm256_srl_epi64(_mm256_blend_epi32(turned_high, turned_low, 0x03), right));
+    return moved;
+}
+
+/* Without homes and ends, of n entries. */
+TAMIS_LENS_FAST tamis_lens_halves tamis_lens_line_prints(const uint64_t *words, uint64_t n) {
+    tamis_lens_halves v = tamis_lens_load_halves(words);
+    const __m128i first = _mm_slli_si128(_mm_cvtsi64_si128((long long)(words[1] >> n << n)), 8);
+    v.low = _mm256_blend_epi32(v.low, _mm256_castsi128_si256(first), 0x0f);
+    return v;
+}
+
+/* ---- adding ----
  *
- * The fingerprints below its place go down by its length.  What comes down to words 0 and 1 from the ends is
- * overwritten: they go down too, below the entry after the last. */
-TAMIS_LENS_FAST bool tamis_lens_line_add(const tamis_lens *lens, uint64_t *words, unsigned home,
-                                         uint64_t fingerprint, bool set) {
-    const tamis_lens_run run = tamis_lens_line_see(lens, words, home, set);
-    const uint64_t homes = words[0], hit = homes >> home & 1;
-    const unsigned n = (unsigned)run.n + 1, start = (unsigned)run.start;
-    const uint64_t run_bits = run.entries * run.length;
-    if (TAMIS_LENS_RARE(!tamis_lens_line_ok(lens, &run) ||
-                        run.n >= lens->value[TAMIS_LENS_LINE_MOST] ||
-                        run_bits > TAMIS_LENS_WINDOW ||
-                        tamis_lens_line_hits(lens, words, &run, run_bits, fingerprint) != 0))
-        return false;
-    const uint64_t old = run.ones >> 1, lower = _bzhi_u64(old, start);
-    const uint64_t ends = lower | (old ^ lower) << 1 | (hit ^ 1) << start,
-                   mask = _bzhi_u64(~(uint64_t)0, n);
-    unsigned is_long;
-    if (set) {
-        const uint64_t split = tamis_lens_line_split(lens, n),
-                       longs = tamis_lens_line_longs(ends << 1 | 1, split);
-        is_long = start < longs;
-        if (split >> 8 != run.r || longs - is_long != run.longs)
-            return false;
-    } else {
-        const unsigned room = 503u - 64u - n,
-                       most = (unsigned)lens->value[TAMIS_LENS_LINE_CAP] >> 8;
-        const unsigned more = (unsigned)(run.bits + run.r);
-        is_long = (start < run.longs) |
-                  ((unsigned)(hit ^ 1) & (start == run.longs) & (run.r < most) & (more < room));
-        if (more + is_long > room)
-            return false;
+ * Three cases: there is room; the last long entries lose a bit; no long ones are left, all lose one, or all but
+ * the first of the level below.  The last two make room first, and then there is room.  bits/line.h of the
+ * library says which entries lose a bit. */
+
+/* The lengths of the entries of a line: the first 'longs' have r + 1 bits, the others r. */
+typedef struct tamis_lens_lengths {
+    uint64_t r, longs;
+} tamis_lens_lengths;
+
+/* Write 'entries' of this length without their last bits.  Those before them have 'from' bits and the top of
+ * the line has 'from' less those bits that were lost, 'to'.  As many at a time as fit in a window. */
+TAMIS_LENS_FAST tamis_lens_halves tamis_lens_line_cut_some(const tamis_lens *lens,
+                                                           const uint64_t *words,
+                                                           tamis_lens_halves v, uint64_t entries,
+                                                           uint64_t length, uint64_t from,
+                                                           uint64_t to) {
+    const __m256i low = _mm256_set_epi64x(192, 128, 64, 0),
+                  high = _mm256_set_epi64x(448, 384, 320, 256);
+    const uint64_t ones = lens->repeat[length],
+                   fit = (uint64_t)TAMIS_LENS_WINDOW * lens->inverse[length] >> 20;
+    while (entries != 0) {
+        const uint64_t now = entries < fit ? entries : fit, bits = now * length;
+        const uint64_t window = tamis_lens_line_window(words, from) << from % 8;
+        const __m256i kept =
+            _mm256_set1_epi64x((long long)_pext_u64(window, ~(ones | ~(uint64_t)0 >> bits)));
+        entries -= now;
+        from += bits;
+        to += bits - now;
+        /* Shifts by 64 and more give 0, and so do negative ones. */
+        const __m256i at = _mm256_set1_epi64x((long long)(512 - to)),
+                      in_low = _mm256_sub_epi64(at, low), in_high = _mm256_sub_epi64(at, high);
+        const __m256i none = _mm256_setzero_si256();
+        v.low = _mm256_or_si256(
+            v.low, _mm256_or_si256(_mm256_sllv_epi64(kept, in_low),
+                                   _mm256_srlv_epi64(kept, _mm256_sub_epi64(none, in_low))));
+        v.high = _mm256_or_si256(
+            v.high, _mm256_or_si256(_mm256_sllv_epi64(kept, in_high),
+                                    _mm256_srlv_epi64(kept, _mm256_sub_epi64(none, in_high))));
     }
-    const unsigned length = (unsigned)run.r + is_long, end = 512 - (unsigned)run.down,
-                   byte = (end + 7) / 8;
-    const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)words),
-                  high = _mm256_loadu_si256((const __m256i *)(const void *)(words + 4));
-    const __m256i turned_low = _mm256_permute4x64_epi64(low, 0x39),
-                  turned_high = _mm256_permute4x64_epi64(high, 0x39);
-    const __m128i right = _mm_cvtsi32_si128((int)length),
-                  left = _mm_cvtsi32_si128(64 - (int)length);
-    const __m256i *const over = tamis_lens_line_below(lens, end), *const gap =
-                                                                      tamis_lens_line_below(
-                                                                          lens, end - length);
-    /* The highest word comes round, but nothing of it is below the gap. */
-    const __m256i moved_low =
-        _mm256_or_si256(_mm256_srl_epi64(low, right),
+    return v;
+}
+
+/* Make the n entries shorter; homes and ends are lost.
+ *
+ *      0 .. longs .. before.longs .. n      of r + 1 bits to before.longs, then to longs
+ *      0 .. before.longs .. longs .. n      of r, with r + 1 to before.longs, then of r to longs, and r - 1
+ *
+ * Entries that lose bits are written in pieces.  Of the others, the part before them stays where it is, and
+ * the part after them moves up as a whole. */
+TAMIS_LENS_FAST void tamis_lens_line_cut(const tamis_lens *lens, uint64_t *words, uint64_t n,
+                                         tamis_lens_lengths before, tamis_lens_lengths now,
+                                         uint64_t top) {
+    const tamis_lens_halves v = tamis_lens_line_prints(words, n);
+    const uint64_t r = before.r, long_bits = before.longs * (r + 1);
+    const tamis_lens_halves rest = tamis_lens_line_below(lens, top - long_bits);
+    tamis_lens_halves cut, moved;
+    if (now.r == r) {
+        const uint64_t lost = before.longs - now.longs, end = top - now.longs * (r + 1);
+        const tamis_lens_halves over = tamis_lens_line_below(lens, end);
+        moved.low = _mm256_and_si256(rest.low, v.low);
+        moved.high = _mm256_and_si256(rest.high, v.high);
+        moved = tamis_lens_line_up(moved, lost);
+        cut.low = _mm256_or_si256(moved.low, _mm256_andnot_si256(over.low, v.low));
+        cut.high = _mm256_or_si256(moved.high, _mm256_andnot_si256(over.high, v.high));
+        cut = tamis_lens_line_cut_some(lens, words, cut, lost, r + 1, 512 - end, 512 - end);
+    } else {
+        const uint64_t end = top - now.longs * r - before.longs;
+        const tamis_lens_halves over = tamis_lens_line_below(lens, end);
+        moved.low = _mm256_and_si256(_mm256_andnot_si256(over.low, rest.low), v.low);
+        moved.high = _mm256_and_si256(_mm256_andnot_si256(over.high, rest.high), v.high);
+        cut = tamis_lens_line_up(moved, before.longs);
+        cut = tamis_lens_line_cut_some(lens, words, cut, n - now.longs, r, 512 - end,
+                                       512 - end - before.longs);
+        cut = tamis_lens_line_cut_some(lens, words, cut, before.longs, r + 1, 512 - top, 512 - top);
+    }
+    tamis_lens_store_halves(words, cut);
+    if (top != 512)
+        words[7] = words[7] << 9 >> 9 | (now.r * n + now.longs) << 55;
+}
+
+/* The lengths that the entries of a multiset get, of which there are n with the new one: 'now' has that one
+ * too, and 'over' bits too many.  'ones' are the new ones. */
+TAMIS_LENS_FAST tamis_lens_lengths tamis_lens_line_settle(tamis_lens_lengths now, uint64_t n,
+                                                          uint64_t over, uint64_t ones) {
+    do {
+        if (now.longs == 0) {
+            now.r--;
+            now.longs = n;
+        }
+        const uint64_t from = now.longs > over ? now.longs - over : 0,
+                       keep = 63 ^ _lzcnt_u64(_bzhi_u64(ones, (unsigned)from + 1)),
+                       saved = now.longs - keep;
+        over -= over < saved ? over : saved;
+        now.longs = keep;
+    } while (over != 0);
+    return now;
+}
+
+/* A line in which a new entry is wanted. */
+typedef struct tamis_lens_wanted {
+    tamis_lens_run run;
+    uint64_t window;        /* where the entry begins, if there is room */
+    uint64_t n, ends;       /* with the entry */
+    tamis_lens_lengths now; /* of the others; of a multiset if there is room */
+    uint64_t is_long;       /* 1: the entry is one of the long ones */
+    uint64_t over;          /* not 0: others have to lose bits; of a multiset, so many */
+    bool fails;             /* left to the library */
+} tamis_lens_wanted;
+
+TAMIS_LENS_FAST tamis_lens_wanted tamis_lens_line_want(const tamis_lens *lens,
+                                                       const uint64_t *words, unsigned home,
+                                                       uint64_t fingerprint, bool set) {
+    tamis_lens_wanted w;
+    w.run = tamis_lens_line_see(lens, words, home, set);
+    const uint64_t start = w.run.start, run_bits = w.run.entries * w.run.length;
+    w.window = tamis_lens_line_window(words, w.run.down);
+    w.fails =
+        TAMIS_LENS_RARE(tamis_lens_line_is_strange(lens, &w.run, run_bits)) ||
+        TAMIS_LENS_RARE(tamis_lens_line_hits(lens, w.window, &w.run, run_bits, fingerprint) != 0);
+    /* A zero after the one where the run begins, or, if the run is new, a one. */
+    w.n = w.run.n + 1;
+    w.ends = _pdep_u64(w.run.ones >> 1, ~((uint64_t)1 << (start & 63))) | (w.run.hit ^ 1)
+                                                                              << (start & 63);
+    if (set) {
+        const uint64_t split = tamis_lens_line_split(lens, w.n);
+        w.now.r = split >> 8;
+        w.now.longs = tamis_lens_line_longs(w.ends << 1 | 1, split);
+        w.is_long = start < w.now.longs;
+        w.now.longs -= w.is_long;
+        w.over = (w.now.r ^ w.run.r) | (w.now.longs ^ w.run.longs);
+    } else {
+        const uint64_t room = 503 - 64 - w.n, most = lens->value[TAMIS_LENS_LINE_CAP] >> 8,
+                       more = w.run.bits + w.run.r;
+        /* A new run between the long ones and the others may be either. */
+        const uint64_t may_be_long = (w.run.r < most) & (more < room) & (w.run.hit ^ 1);
+        w.now.r = w.run.r;
+        w.now.longs = w.run.longs;
+        w.is_long = start < w.run.longs + may_be_long;
+        w.over = more + w.is_long > room ? more + w.is_long - room : 0;
+    }
+    return w;
+}
+
+/* Put the entry in; there is room.
+ *
+ * The fingerprints below its place go down by its length, and so do homes and ends, which are written again:
+ * what comes from them is below the entry after the last.  Bytes above the place stay as they are; the eight
+ * bytes that end with it are known from the query, and are written by themselves. */
+TAMIS_LENS_FAST void tamis_lens_line_put(const tamis_lens *lens, uint64_t *words, uint64_t homes,
+                                         const tamis_lens_wanted *w, uint64_t down, uint64_t window,
+                                         uint64_t fingerprint, bool set) {
+    const uint64_t length = w->now.r + w->is_long, shift = down % 8;
+    const tamis_lens_halves v = tamis_lens_load_halves(words),
+                            below = tamis_lens_load_halves((const unsigned char *)lens->below +
+                                                           down / 8);
+    const __m256i turned_low = _mm256_permute4x64_epi64(v.low, 0x39),
+                  turned_high = _mm256_permute4x64_epi64(v.high, 0x39);
+    const __m128i right = _mm_cvtsi64_si128((long long)length),
+                  left = _mm_cvtsi64_si128((long long)(64 - length));
+    /* The highest word comes round, but nothing of it is below the place. */
+    const __m256i low =
+        _mm256_or_si256(_mm256_srl_epi64(v.low, right),
                         _mm256_sll_epi64(_mm256_blend_epi32(turned_low, turned_high, 0xc0), left));
-    const __m256i moved_high =
-        _mm256_or_si256(_mm256_srl_epi64(high, right), _mm256_sll_epi64(turned_high, left));
-    _mm256_storeu_si256((__m256i *)(void *)words,
-                        _mm256_or_si256(_mm256_andnot_si256(_mm256_loadu_si256(over), low),
-                                        _mm256_and_si256(_mm256_loadu_si256(gap), moved_low)));
-    _mm256_storeu_si256((__m256i *)(void *)(words + 4),
-                        _mm256_or_si256(_mm256_andnot_si256(_mm256_loadu_si256(over + 1), high),
-                                        _mm256_and_si256(_mm256_loadu_si256(gap + 1), moved_high)));
-    words[0] = homes | (uint64_t)1 << home;
-    words[1] = (words[1] & ~mask) | (ends & mask);
-    if (!set)
-        words[7] += (uint64_t)length << 55;
-    unsigned char *const at = (unsigned char *)words + byte - 8;
-    uint64_t window;
-    memcpy(&window, at, sizeof window);
-    window |= fingerprint >> (64 - length) << (end - length + 64 - 8 * byte);
-    memcpy(at, &window, sizeof window);
+    const __m256i high =
+        _mm256_or_si256(_mm256_srl_epi64(v.high, right), _mm256_sll_epi64(turned_high, left));
+    tamis_lens_halves moved;
+    moved.low = _mm256_xor_si256(v.low, _mm256_and_si256(_mm256_xor_si256(v.low, low), below.low));
+    moved.high =
+        _mm256_xor_si256(v.high, _mm256_and_si256(_mm256_xor_si256(v.high, high), below.high));
+    tamis_lens_store_halves(words, moved);
+    const uint64_t own = fingerprint >> (64 - length) << (64 - length),
+                   both = (own | window << shift >> length) >> shift;
+    window = (window & ~(~(uint64_t)0 >> shift)) | both;
+    memcpy((unsigned char *)words + 56 - down / 8, &window, sizeof window);
+    const uint64_t mask = _bzhi_u64(~(uint64_t)0, (unsigned)w->n);
+    words[0] = homes;
+    words[1] = (words[1] & ~mask) | (w->ends & mask);
+    if (!set) {
+        uint16_t bits; /* the highest nine bits are those of all */
+        memcpy(&bits, (const unsigned char *)words + 62, sizeof bits);
+        bits = (uint16_t)(bits + (length << 7));
+        memcpy((unsigned char *)words + 62, &bits, sizeof bits);
+    }
+}
+
+/* Put an entry in for which there is room.  False: nothing was changed. */
+TAMIS_LENS_FAST bool tamis_lens_line_add_simply(const tamis_lens *lens, uint64_t *words,
+                                                unsigned home, uint64_t fingerprint, bool set) {
+    const tamis_lens_wanted w = tamis_lens_line_want(lens, words, home, fingerprint, set);
+    if (w.fails || w.over != 0)
+        return false;
+    tamis_lens_line_put(lens, words, words[0] | (uint64_t)1 << home, &w, w.run.down, w.window,
+                        fingerprint, set);
+    return true;
+}
+
+/* Put an entry in for which others become shorter, by one bit at most.  False: nothing was changed. */
+TAMIS_LENS_FAST bool tamis_lens_line_add_shorter(const tamis_lens *lens, uint64_t *words,
+                                                 unsigned home, uint64_t fingerprint, bool set) {
+    const uint64_t homes = words[0] | (uint64_t)1 << home;
+    tamis_lens_wanted w = tamis_lens_line_want(lens, words, home, fingerprint, set);
+    if (w.fails || w.over == 0)
+        return false;
+    if (!set) {
+        w.now.longs += w.is_long;
+        w.now = tamis_lens_line_settle(w.now, w.n, w.over, w.ends << 1 | 1);
+        w.is_long = w.run.start < w.now.longs;
+        w.now.longs -= w.is_long;
+    }
+    tamis_lens_lengths before;
+    before.r = w.run.r;
+    before.longs = w.run.longs;
+    if (TAMIS_LENS_RARE(w.now.r == before.r
+                            ? w.now.longs > before.longs
+                            : w.now.r + 1 != before.r || w.now.longs < before.longs))
+        return false;
+    tamis_lens_line_cut(lens, words, w.run.n, before, w.now, set ? 512 : 503);
+    const uint64_t down = tamis_lens_line_down(w.run.start, w.now.r, w.now.longs, set);
+    tamis_lens_line_put(lens, words, homes, &w, down, tamis_lens_line_window(words, down),
+                        fingerprint, set);
     return true;
 }
 
@@ -347,56 +562,63 @@ TAMIS_LENS_FAST bool tamis_lens_line_add(const tamis_lens *lens, uint64_t *words
 TAMIS_LENS_FAST bool tamis_lens_line_drop(const tamis_lens *lens, uint64_t *words, unsigned home,
                                           uint64_t fingerprint) {
     const tamis_lens_run run = tamis_lens_line_see(lens, words, home, false);
-    const uint64_t homes = words[0];
-    const unsigned n = (unsigned)run.n;
-    const uint64_t bits = run.entries * run.length;
-    if (TAMIS_LENS_RARE(!tamis_lens_line_ok(lens, &run) || bits > TAMIS_LENS_WINDOW))
+    const uint64_t homes = words[0], n = run.n, bits = run.entries * run.length;
+    if (TAMIS_LENS_RARE(tamis_lens_line_is_strange(lens, &run, bits)))
         return false;
-    const uint64_t hits = tamis_lens_line_hits(lens, words, &run, bits, fingerprint);
+    const uint64_t hits = tamis_lens_line_hits(lens, tamis_lens_line_window(words, run.down), &run,
+                                               bits, fingerprint);
     if (TAMIS_LENS_RARE(hits == 0))
         return false;
-    const unsigned end = 512 - 63 + (unsigned)(_tzcnt_u64(hits) - run.down),
-                   length = (unsigned)run.length;
-    const uint64_t old = run.ones >> 1, lower = _bzhi_u64(old, (unsigned)run.start);
+    const uint64_t end = 512 - 63 + _tzcnt_u64(hits) - run.down;
+    /* One of the run's entries that is not the last of it, or the only one. */
     const uint64_t ends =
-        _bzhi_u64(lower | (old >> 1 & ~_bzhi_u64(~(uint64_t)0, (unsigned)run.start)), n - 1);
-    /* Without homes and ends, what is below the entry goes up. */
-    const __m256i whole = _mm256_loadu_si256((const __m256i *)(const void *)words),
-                  high = _mm256_loadu_si256((const __m256i *)(const void *)(words + 4));
-    const __m128i first = _mm_slli_si128(_mm_cvtsi64_si128((long long)(words[1] >> n << n)), 8);
-    const __m256i low = _mm256_blend_epi32(whole, _mm256_castsi128_si256(first), 0x0f);
-    const __m256i turned_low = _mm256_permute4x64_epi64(low, 0x93),
-                  turned_high = _mm256_permute4x64_epi64(high, 0x93);
-    const __m128i left = _mm_cvtsi32_si128((int)length),
-                  right = _mm_cvtsi32_si128(64 - (int)length);
-    const __m256i *const over = tamis_lens_line_below(lens, end);
-    /* Word 0 is 0, but for what comes round: it is written again. */
-    const __m256i moved_low =
-        _mm256_or_si256(_mm256_sll_epi64(low, left), _mm256_srl_epi64(turned_low, right));
-    const __m256i moved_high =
-        _mm256_or_si256(_mm256_sll_epi64(high, left),
-                        _mm256_srl_epi64(_mm256_blend_epi32(turned_high, turned_low, 0x03), right));
-    const __m256i over_low = _mm256_loadu_si256(over), over_high = _mm256_loadu_si256(over + 1);
-    _mm256_storeu_si256(
-        (__m256i *)(void *)words,
-        _mm256_or_si256(_mm256_andnot_si256(over_low, low), _mm256_and_si256(over_low, moved_low)));
-    _mm256_storeu_si256((__m256i *)(void *)(words + 4),
-                        _mm256_or_si256(_mm256_andnot_si256(over_high, high),
-                                        _mm256_and_si256(over_high, moved_high)));
+        _pext_u64(_bzhi_u64(run.ones >> 1, (unsigned)n), ~((uint64_t)1 << run.start));
+    /* What is below the entry goes up. */
+    const tamis_lens_halves v = tamis_lens_line_prints(words, n),
+                            over = tamis_lens_line_below(lens, end),
+                            moved = tamis_lens_line_up(v, run.length);
+    tamis_lens_halves all;
+    all.low = _mm256_or_si256(_mm256_andnot_si256(over.low, v.low),
+                              _mm256_and_si256(over.low, moved.low));
+    all.high = _mm256_or_si256(_mm256_andnot_si256(over.high, v.high),
+                               _mm256_and_si256(over.high, moved.high));
+    tamis_lens_store_halves(words, all);
     words[0] = run.entries == 1 ? homes & ~((uint64_t)1 << home) : homes;
     words[1] |= ends;
-    words[7] -= (uint64_t)length << 55;
+    words[7] -= run.length << 55;
     return true;
 }
 
-TAMIS_LENS_FAST bool tamis_lens_line_insert(tamis_lens *lens, tamis_digest digest, bool set,
-                                            bool away) {
+/* A key that was not simply put in. */
+#define TAMIS_LENS_LINE_ANYHOW(name, set)                                                          \
+    TAMIS_LENS_APART tamis_status name(tamis_lens *lens, uint64_t lo, uint64_t hi, bool *added) {  \
+        const tamis_lens_place place = tamis_lens_line_of(lens, lo);                               \
+        if (**lens->away != 0 ||                                                                   \
+            !tamis_lens_line_add_shorter(lens, place.words, place.home, hi, set)) {                \
+            tamis_digest digest;                                                                   \
+            digest.lo = lo;                                                                        \
+            digest.hi = hi;                                                                        \
+            return lens->insert(lens->written, digest, added);                                     \
+        }                                                                                          \
+        lens->state[0]++;                                                                          \
+        if (added != NULL)                                                                         \
+            *added = true;                                                                         \
+        return TAMIS_OK;                                                                           \
+    }
+TAMIS_LENS_LINE_ANYHOW(tamis_lens_line_anyhow, false)
+TAMIS_LENS_LINE_ANYHOW(tamis_lens_line_set_anyhow, true)
+
+TAMIS_LENS_FAST tamis_status tamis_lens_line_insert(tamis_lens *lens, tamis_digest digest,
+                                                    bool *added, bool set, bool away) {
     const tamis_lens_place place = tamis_lens_line_of(lens, digest.lo);
     if (TAMIS_LENS_RARE(away) ||
-        !tamis_lens_line_add(lens, place.words, place.home, digest.hi, set))
-        return false;
+        !tamis_lens_line_add_simply(lens, place.words, place.home, digest.hi, set))
+        return set ? tamis_lens_line_set_anyhow(lens, digest.lo, digest.hi, added)
+                   : tamis_lens_line_anyhow(lens, digest.lo, digest.hi, added);
     lens->state[0]++;
-    return true;
+    if (added != NULL)
+        *added = true;
+    return TAMIS_OK;
 }
 
 TAMIS_LENS_FAST bool tamis_lens_line_remove(tamis_lens *lens, tamis_digest digest, bool away) {
@@ -413,45 +635,82 @@ TAMIS_LENS_FAST uint64_t *tamis_lens_block_of(const tamis_lens *lens, uint64_t l
     return lens->table + 8 * (uint64_t)((tamis_lens_u128)lo * lens->n >> 64);
 }
 
-TAMIS_LENS_FAST __m256i tamis_lens_load(const void *p) {
-    return _mm256_loadu_si256((const __m256i *)p);
+/* Up to eight places of a hash, of which the other half of the digest is the upper half: the top 9 bits of a
+ * lane are a place.  Of these the top bit selects the half of the block, the next three the lane in it, and the
+ * last five the bit. */
+TAMIS_LENS_FAST __m256i tamis_lens_block_places(__m128i hash, const uint32_t *factors) {
+    const __m256i both = _mm256_permute4x64_epi64(_mm256_castsi128_si256(hash), 0x55);
+    return _mm256_add_epi32(
+        _mm256_mullo_epi32(_mm256_shuffle_epi32(both, 0xa0), tamis_lens_load(factors)),
+        _mm256_shuffle_epi32(both, 0xf5));
 }
 
-/* The bits of up to eight places that are clear in the block; the top 9 bits of a lane are a place.  The top
- * bit selects the half of the block, the next three the lane in it, the last five the bit. */
-TAMIS_LENS_FAST __m256i tamis_lens_block_lacks(const uint64_t *block, __m256i where, __m256i used) {
+/* Their bits, in lanes; 'used' is 1 in those in use. */
+TAMIS_LENS_FAST __m256i tamis_lens_block_bits(__m256i where, __m256i used) {
+    return _mm256_sllv_epi32(used, _mm256_srli_epi32(_mm256_slli_epi32(where, 4), 27));
+}
+
+/* Those that are clear in the block. */
+TAMIS_LENS_FAST __m256i tamis_lens_block_lacks(const uint64_t *block, __m256i where, __m256i bits) {
     const __m256i lane = _mm256_srli_epi32(where, 28);
     const __m256i low = _mm256_permutevar8x32_epi32(tamis_lens_load(block), lane),
                   high = _mm256_permutevar8x32_epi32(tamis_lens_load(block + 4), lane);
     const __m256i word = _mm256_castps_si256(_mm256_blendv_ps(
         _mm256_castsi256_ps(low), _mm256_castsi256_ps(high), _mm256_castsi256_ps(where)));
-    return _mm256_andnot_si256(
-        word, _mm256_sllv_epi32(used, _mm256_srli_epi32(_mm256_slli_epi32(where, 4), 27)));
+    return _mm256_andnot_si256(word, bits);
 }
 
-/* 'hash' has the other half of the digest in its upper half. */
+/* 'more': there may be more than eight places. */
 TAMIS_LENS_FAST bool tamis_lens_block_has(const tamis_lens *lens, const uint64_t *block,
-                                          __m128i hash) {
-    const __m256i factor = _mm256_broadcastd_epi32(_mm_shuffle_epi32(hash, 0xaa)),
-                  offset = _mm256_broadcastd_epi32(_mm_shuffle_epi32(hash, 0xff));
+                                          __m128i hash, bool more) {
+    const __m256i where = tamis_lens_block_places(hash, lens->factors);
     __m256i lacks = tamis_lens_block_lacks(
-        block, _mm256_add_epi32(_mm256_mullo_epi32(factor, tamis_lens_load(lens->factors)), offset),
-        tamis_lens_load(lens->used));
-    if (TAMIS_LENS_RARE(lens->value[TAMIS_LENS_BLOCK_HASHES] > 8))
+        block, where, tamis_lens_block_bits(where, tamis_lens_load(lens->used)));
+    if (more && TAMIS_LENS_RARE(lens->value[TAMIS_LENS_BLOCK_HASHES] > 8)) {
+        const __m256i others = tamis_lens_block_places(hash, lens->factors + 8);
         lacks = _mm256_or_si256(
-            lacks, tamis_lens_block_lacks(
-                       block,
-                       _mm256_add_epi32(
-                           _mm256_mullo_epi32(factor, tamis_lens_load(lens->factors + 8)), offset),
-                       tamis_lens_load(lens->used + 8)));
+            lacks,
+            tamis_lens_block_lacks(block, others,
+                                   tamis_lens_block_bits(others, tamis_lens_load(lens->used + 8))));
+    }
     return _mm256_testz_si256(lacks, lacks) != 0;
 }
 
 /* The hash stays in its register. */
-TAMIS_LENS_AES bool tamis_lens_block_has_u64(const tamis_lens *lens, uint64_t key) {
+TAMIS_LENS_AES bool tamis_lens_block_has_u64(const tamis_lens *lens, uint64_t key, bool more) {
     const __m128i hash = tamis_lens_aes(lens, key);
     return tamis_lens_block_has(lens, tamis_lens_block_of(lens, (uint64_t)_mm_cvtsi128_si64(hash)),
-                                hash);
+                                hash, more);
+}
+
+/* Set up to eight bits, one by one; lanes not in use set none.  Were any of them clear? */
+TAMIS_LENS_FAST bool tamis_lens_block_add_eight(uint64_t *block, __m256i where, __m256i used) {
+    const __m256i all = tamis_lens_block_bits(where, used),
+                  lacks = tamis_lens_block_lacks(block, where, all);
+    uint32_t lanes[8], bits[8];
+    _mm256_storeu_si256((__m256i *)(void *)lanes, _mm256_srli_epi32(where, 28));
+    _mm256_storeu_si256((__m256i *)(void *)bits, all);
+    for (unsigned i = 0; i < 8; i++) {
+        unsigned char *const at = (unsigned char *)block + 4 * (uint64_t)lanes[i];
+        uint32_t word;
+        memcpy(&word, at, sizeof word);
+        word |= bits[i];
+        memcpy(at, &word, sizeof word);
+    }
+    return _mm256_testz_si256(lacks, lacks) == 0;
+}
+
+/* Set all bits of a key.  True if it is new. */
+TAMIS_LENS_FAST bool tamis_lens_block_insert(tamis_lens *lens, uint64_t lo, __m128i hash,
+                                             bool more) {
+    uint64_t *const block = tamis_lens_block_of(lens, lo);
+    bool fresh = tamis_lens_block_add_eight(block, tamis_lens_block_places(hash, lens->factors),
+                                            tamis_lens_load(lens->used));
+    if (more && TAMIS_LENS_RARE(lens->value[TAMIS_LENS_BLOCK_HASHES] > 8))
+        fresh |= tamis_lens_block_add_eight(block, tamis_lens_block_places(hash, lens->factors + 8),
+                                            tamis_lens_load(lens->used + 8));
+    lens->state[0] += fresh;
+    return fresh;
 }
 
 /* ---- rank ---- */
@@ -477,33 +736,119 @@ TAMIS_LENS_FAST bool tamis_lens_rank_in(const tamis_lens *lens, uint64_t slots, 
                      (unsigned)v[TAMIS_LENS_RANK_BITS]) == 0;
 }
 
-/* Two slots of the chain without a branch, for which way it goes would be known only when the bucket has come
- * from memory.  Left to the library: a slot that is not among the first 64 of the bucket itself, and a chain
- * that is longer, if the key was not found. */
-TAMIS_LENS_FAST unsigned tamis_lens_rank_has(const tamis_lens *lens, uint64_t lo, uint64_t hi,
-                                             bool away) {
+/* The bucket of a key and the first two slots of its chain, as far as it has them. */
+typedef struct tamis_lens_chain {
+    uint64_t at;   /* bits before the bucket */
+    unsigned home; /* words, so that none has to be extended to be an index */
+    uint64_t base, higher;
+    uint64_t hit, goes_on; /* 1: there is a first slot, a second one */
+    uint64_t one, two;     /* their numbers; of a chain of one slot, that one again */
+} tamis_lens_chain;
+
+/* No branch is in here, for which way it goes would be known only when the bucket has come from memory. */
+TAMIS_LENS_FAST tamis_lens_chain tamis_lens_rank_see(const tamis_lens *lens, uint64_t lo) {
     const uint64_t *const v = lens->value;
     const tamis_lens_u128 product = (tamis_lens_u128)lo * lens->n;
-    const uint64_t at = (uint64_t)(product >> 64) * v[TAMIS_LENS_RANK_STRIDE];
-    const unsigned homes = (unsigned)v[TAMIS_LENS_RANK_HOMES],
-                   home = (unsigned)((tamis_lens_u128)(uint64_t)product * homes >> 64);
-    if (TAMIS_LENS_RARE(away))
+    const unsigned homes = (unsigned)v[TAMIS_LENS_RANK_HOMES];
+    tamis_lens_chain c;
+    c.at = (uint64_t)(product >> 64) * v[TAMIS_LENS_RANK_STRIDE];
+    c.home = (unsigned)((tamis_lens_u128)(uint64_t)product * homes >> 64);
+    c.base = _bzhi_u64(tamis_lens_word(lens->table, c.at), homes);
+    c.higher = tamis_lens_word(lens->table, c.at + v[TAMIS_LENS_RANK_HIGHER]);
+    c.hit = c.base >> c.home & 1;
+    c.one = (uint64_t)_mm_popcnt_u64(_bzhi_u64(c.base, c.home));
+    c.goes_on = c.higher >> c.one & c.hit;
+    const uint64_t next =
+        (uint64_t)(_mm_popcnt_u64(c.base) + _mm_popcnt_u64(_bzhi_u64(c.higher, (unsigned)c.one)));
+    c.two = c.one + (next - c.one) * c.goes_on;
+    return c;
+}
+
+/* Does one of the two have the key's fingerprint? */
+TAMIS_LENS_FAST uint64_t tamis_lens_rank_found(const tamis_lens *lens, const tamis_lens_chain *c,
+                                               uint64_t hi) {
+    const uint64_t slots = c->at + lens->value[TAMIS_LENS_RANK_SLOTS];
+    return (c->hit & tamis_lens_rank_in(lens, slots, c->one, hi)) |
+           (c->goes_on & tamis_lens_rank_in(lens, slots, c->two, hi));
+}
+
+/* Left to the library: a slot that is not among the first 64 of the bucket itself, and a chain of more than two
+ * slots, if the key was not found. */
+TAMIS_LENS_FAST unsigned tamis_lens_rank_has(const tamis_lens *lens, uint64_t lo, uint64_t hi,
+                                             bool away) {
+    const tamis_lens_chain c = tamis_lens_rank_see(lens, lo);
+    if (TAMIS_LENS_RARE(away) || TAMIS_LENS_RARE(c.two >= lens->value[TAMIS_LENS_RANK_NEAR]))
         return TAMIS_LENS_ASK;
-    const uint64_t base = _bzhi_u64(tamis_lens_word(lens->table, at), homes),
-                   higher = tamis_lens_word(lens->table, at + v[TAMIS_LENS_RANK_HIGHER]),
-                   slots = at + v[TAMIS_LENS_RANK_SLOTS];
-    const uint64_t hit = base >> home & 1, one = (uint64_t)_mm_popcnt_u64(_bzhi_u64(base, home)),
-                   goes_on = higher >> one & hit,
-                   next = (uint64_t)(_mm_popcnt_u64(base) +
-                                     _mm_popcnt_u64(_bzhi_u64(higher, (unsigned)one))),
-                   two = one + (next - one) * goes_on; /* of a chain of one slot, that one again */
-    if (TAMIS_LENS_RARE(two >= v[TAMIS_LENS_RANK_NEAR]))
+    const uint64_t found = tamis_lens_rank_found(lens, &c, hi);
+    if (TAMIS_LENS_RARE((c.higher >> c.two & c.goes_on) > found))
         return TAMIS_LENS_ASK;
-    const unsigned found = (unsigned)((hit & tamis_lens_rank_in(lens, slots, one, hi)) |
-                                      (goes_on & tamis_lens_rank_in(lens, slots, two, hi)));
-    if (TAMIS_LENS_RARE((higher >> two & goes_on) > found))
-        return TAMIS_LENS_ASK;
-    return found;
+    return (unsigned)found;
+}
+
+/* Change up to 64 bits from bit 'at' on: those that are set in 'which'. */
+TAMIS_LENS_FAST void tamis_lens_flip(uint64_t *table, uint64_t at, uint64_t which) {
+    unsigned char *const bytes = (unsigned char *)table + at / 8;
+    uint64_t bits;
+    memcpy(&bits, bytes, sizeof bits);
+    bits ^= which << at % 8;
+    memcpy(bytes, &bits, sizeof bits);
+    bytes[8] = (unsigned char)(bytes[8] ^ which >> 1 >> (63 - at % 8));
+}
+
+/* The bits from 'at' up to 'end' go up by 'width' <= 57, which those before 'end' have room for; 'value' goes
+ * into the gap. */
+TAMIS_LENS_FAST void tamis_lens_open(uint64_t *table, uint64_t at, uint64_t end, uint64_t width,
+                                     uint64_t value) {
+    uint64_t *const first = table + at / 64, *w = table + (end - 1) / 64;
+    const uint64_t below = _bzhi_u64(~(uint64_t)0, (unsigned)(at % 64)), old = *first,
+                   above = ~(uint64_t)1 << (end - 1) % 64;
+    uint64_t here = *w, keep = here & above, mask = ~above;
+    for (; w > first + 1; w--) {
+        const uint64_t down = w[-1];
+        *w = ((here << width | down >> (64 - width)) & mask) | keep;
+        here = down;
+        mask = ~(uint64_t)0;
+        keep = 0;
+    }
+    if (w != first) {
+        *w = ((here << width | (old & ~below) >> (64 - width) | value >> 1 >> (63 - at % 64)) &
+              mask) |
+             keep;
+        mask = ~(uint64_t)0;
+        keep = 0;
+    }
+    *first = (old & below) | (((old & ~below) << width | value << at % 64) & mask) | keep;
+}
+
+/* A new slot at the end of a chain of at most two, in a bucket of at most 64 slots without an extension that has
+ * room, if no slot of the chain has the fingerprint.  False: nothing was changed. */
+TAMIS_LENS_FAST bool tamis_lens_rank_insert(tamis_lens *lens, uint64_t lo, uint64_t hi, bool away) {
+    const uint64_t *const v = lens->value;
+    const tamis_lens_chain c = tamis_lens_rank_see(lens, lo);
+    const uint64_t all = v[TAMIS_LENS_RANK_ALL], width = v[TAMIS_LENS_RANK_WIDTH],
+                   homes = v[TAMIS_LENS_RANK_HOMES];
+    const uint64_t higher = _bzhi_u64(c.higher, (unsigned)all),
+                   chains = (uint64_t)_mm_popcnt_u64(c.base),
+                   load = chains + (uint64_t)_mm_popcnt_u64(higher);
+    const uint64_t link = _bzhi_u64(tamis_lens_bits(lens->table, c.at + homes),
+                                    (unsigned)(v[TAMIS_LENS_RANK_HIGHER] - homes));
+    if (TAMIS_LENS_RARE(away) || TAMIS_LENS_RARE(load >= all || c.two >= all) ||
+        TAMIS_LENS_RARE(link != 0) || TAMIS_LENS_RARE((c.higher >> c.two & c.goes_on) != 0) ||
+        TAMIS_LENS_RARE(tamis_lens_rank_found(lens, &c, hi) != 0))
+        return false;
+    const uint64_t behind = chains + (uint64_t)_mm_popcnt_u64(_bzhi_u64(higher, (unsigned)c.two)),
+                   next = c.one + (behind - c.one) * c.hit;
+    const uint64_t linked = higher | c.hit << c.two, low = _bzhi_u64(linked, (unsigned)next);
+    const uint64_t bit = c.at + c.home;
+    unsigned char *const byte = (unsigned char *)lens->table + bit / 8;
+    *byte = (unsigned char)(*byte | (c.hit ^ 1) << bit % 8);
+    tamis_lens_flip(lens->table, c.at + v[TAMIS_LENS_RANK_HIGHER],
+                    higher ^ (low | (linked ^ low) << 1));
+    const uint64_t slots = c.at + v[TAMIS_LENS_RANK_SLOTS];
+    tamis_lens_open(lens->table, slots + next * width, slots + (load + 1) * width, width,
+                    _bzhi_u64(hi, (unsigned)v[TAMIS_LENS_RANK_BITS]));
+    lens->state[0]++;
+    return true;
 }
 
 #endif
@@ -538,7 +883,7 @@ TAMIS_LENS_HERE bool tamis_lens_contains_digest(const tamis_lens *lens, tamis_di
 #ifdef TAMIS_LENS_X86
     if (lens->form == TAMIS_LENS_BLOCK && *lens->grown == 0)
         return tamis_lens_block_has(lens, tamis_lens_block_of(lens, digest.lo),
-                                    _mm_set_epi64x((long long)digest.hi, 0));
+                                    _mm_set_epi64x((long long)digest.hi, 0), true);
     const unsigned answer = tamis_lens_has(lens, lens->form, digest.lo, digest.hi);
     if (answer != TAMIS_LENS_ASK)
         return answer != 0;
@@ -552,10 +897,20 @@ TAMIS_LENS_HERE tamis_status tamis_lens_insert_digest(tamis_lens *lens, tamis_di
     if (lens->written == NULL)
         return TAMIS_E_READONLY;
 #ifdef TAMIS_LENS_X86
-    if ((lens->form == TAMIS_LENS_LINE &&
-         tamis_lens_line_insert(lens, digest, false, **lens->away != 0)) ||
-        (lens->form == TAMIS_LENS_LINE_SET &&
-         tamis_lens_line_insert(lens, digest, true, **lens->away != 0))) {
+    if (lens->form == TAMIS_LENS_BLOCK && *lens->grown == 0) {
+        const bool fresh =
+            tamis_lens_block_insert(lens, digest.lo, _mm_set_epi64x((long long)digest.hi, 0), true);
+        if (added != NULL)
+            *added = fresh;
+        return TAMIS_OK;
+    }
+    const bool away = **lens->away != 0;
+    if (lens->form == TAMIS_LENS_LINE)
+        return tamis_lens_line_insert(lens, digest, added, false, away);
+    if (lens->form == TAMIS_LENS_LINE_SET)
+        return tamis_lens_line_insert(lens, digest, added, true, away);
+    if (lens->form == TAMIS_LENS_RANK && lens->value[TAMIS_LENS_RANK_ALL] != 0 &&
+        tamis_lens_rank_insert(lens, digest.lo, digest.hi, away)) {
         if (added != NULL)
             *added = true;
         return TAMIS_OK;
@@ -588,7 +943,7 @@ TAMIS_LENS_HERE bool tamis_lens_contains_u64(const tamis_lens *lens, uint64_t ke
 #ifdef TAMIS_LENS_X86_AES
     const uint32_t form = lens->word_form;
     if (form == TAMIS_LENS_BLOCK && *lens->grown == 0)
-        return tamis_lens_block_has_u64(lens, key);
+        return tamis_lens_block_has_u64(lens, key, true);
     const __m128i hash = tamis_lens_aes(lens, key);
     const unsigned answer = tamis_lens_has(lens, form, (uint64_t)_mm_cvtsi128_si64(hash),
                                            (uint64_t)_mm_extract_epi64(hash, 1));

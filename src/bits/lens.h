@@ -32,11 +32,12 @@ typedef struct tamis_i_lens_ops {
  * such functions the form becomes TAMIS_LENS_CALLS. */
 void tamis_i_lens_attach(tamis_lens *lens, uint16_t splits[TAMIS_I_LENS_SPLITS]);
 
-/* The best operations for a form and these features (base/cpu.h); never NULL, but all of them may be. */
-const tamis_i_lens_ops *tamis_i_lens_ops_for(uint32_t form, unsigned features);
+/* The best operations for a lens that has been completed and these features (base/cpu.h); never NULL, but all
+ * of them may be. */
+const tamis_i_lens_ops *tamis_i_lens_ops_for(const tamis_lens *lens, unsigned features);
 
-/* The native ones, for bits/native.h; NULL if there are none for this form or these features. */
-const tamis_i_lens_ops *tamis_i_lens_ops_x86(uint32_t form, unsigned features);
+/* The native ones, for bits/native.h; NULL if there are none for this lens or these features. */
+const tamis_i_lens_ops *tamis_i_lens_ops_x86(const tamis_lens *lens, unsigned features);
 void tamis_i_lens_attach_x86(tamis_lens *lens, uint16_t splits[TAMIS_I_LENS_SPLITS]);
 
 #endif

@@ -70,7 +70,7 @@
 #define TAMIS_I_DYNAMIC_BUCKET_NATIVE(layout, features) ((void)(layout), (void)(features), NULL)
 #endif
 #ifndef TAMIS_I_LENS_NATIVE
-#define TAMIS_I_LENS_NATIVE(form, features) ((void)(form), (void)(features), NULL)
+#define TAMIS_I_LENS_NATIVE(lens, features) ((void)(lens), (void)(features), NULL)
 #define TAMIS_I_LENS_ATTACH(lens, splits)   ((void)(splits), (lens)->form = TAMIS_LENS_CALLS)
 #endif
 #ifndef TAMIS_I_LINE_NATIVE

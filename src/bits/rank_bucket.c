@@ -19,6 +19,7 @@ void tamis_i_rank_lens(const tamis_i_rank_bucket *rank, tamis_lens *lens) {
     lens->value[TAMIS_LENS_RANK_NEAR] = rank->slots[0] < 64 ? rank->slots[0] : 64;
     lens->value[TAMIS_LENS_RANK_WIDTH] = rank->slot_bits;
     lens->value[TAMIS_LENS_RANK_BITS] = rank->fingerprint_bits;
+    lens->value[TAMIS_LENS_RANK_ALL] = rank->slots[0] <= 64 ? rank->slots[0] : 0;
 }
 
 void tamis_i_rank_locate(const tamis_i_rank_bucket *rank, const tamis_digest *digests, size_t n,

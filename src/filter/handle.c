@@ -125,7 +125,7 @@ void tamis_i_filter_attach(tamis_filter *f) {
     if (f->kind->attach != NULL)
         f->kind->attach(f);
     handle_attach_lens(f);
-    f->lens_ops = tamis_i_lens_ops_for(f->lens.form, f->features);
+    f->lens_ops = tamis_i_lens_ops_for(&f->lens, f->features);
     if (f->lens_ops->has_digest != NULL)
         f->contains_digest = handle_contains_digest;
     if (f->lens_ops->has_word == NULL || f->lens.word_form == TAMIS_LENS_CALLS)

@@ -123,10 +123,10 @@ static void line_attach_lens(tamis_filter *filter, const tamis_i_line_table *in)
     tamis_lens *const lens = &filter->lens;
     if (in->line.homes != 64 || in->line.load > TAMIS_I_LINE_NARROW)
         return;
+    TAMIS_ASSERT(in->line.most > 62); /* a lens puts one more into lines of up to 62 entries */
     lens->form = line_is_set(&filter->params) ? TAMIS_LENS_LINE_SET : TAMIS_LENS_LINE;
     lens->n = in->lines;
     lens->value[TAMIS_LENS_LINE_CAP] = in->line.bits_max << 8 | 1;
-    lens->value[TAMIS_LENS_LINE_MOST] = in->line.most;
 }
 
 static void line_attach(tamis_filter *filter) {

@@ -96,8 +96,8 @@ FAST TAMIS_INLINE tamis_i_glanced glance_block(const tamis_i_glance_table *t, ui
     const uint64_t *const block = tamis_lens_block_of(t->lens, lo);
     const glance_first first = glance_begin(t, block);
     const __m256i halves[2] = {glance_four(block), glance_four(block + 4)};
-    return glance_end(first,
-                      tamis_lens_block_has(t->lens, (const uint64_t *)(const void *)halves, hash));
+    return glance_end(
+        first, tamis_lens_block_has(t->lens, (const uint64_t *)(const void *)halves, hash, true));
 }
 
 #define LINE(name, set)                                                                            \

@@ -24,12 +24,14 @@
     of(w), of((w) + 1), of((w) + 2), of((w) + 3), of((w) + 4), of((w) + 5), of((w) + 6), of((w) + 7)
 #define SEVEN(of, w)                                                                               \
     of(w), of((w) + 1), of((w) + 2), of((w) + 3), of((w) + 4), of((w) + 5), of((w) + 6)
-#define TO_63(of)                                                                                  \
-    0, 0, SEVEN(of, 2), EIGHT(of, 9), EIGHT(of, 17), EIGHT(of, 25), EIGHT(of, 33), EIGHT(of, 41),  \
+#define FROM_2(of)                                                                                 \
+    SEVEN(of, 2), EIGHT(of, 9), EIGHT(of, 17), EIGHT(of, 25), EIGHT(of, 33), EIGHT(of, 41),        \
         EIGHT(of, 49), SEVEN(of, 57)
 
-/* None for lengths 0 and 1: so the lookups know lines that are not for them. */
-static const uint64_t lens_repeat[128] = {TO_63(ONES), TO_63(TOPS)};
+/* The bits of a run at most.  Less than none for lengths 0 and 1: lines that a lens does not look into. */
+#define MOST(w) ((w) > 1 ? TAMIS_LENS_WINDOW : ~(uint64_t)0)
+static const uint64_t lens_repeat[192] = {0,       0,       FROM_2(ONES), 0, 0, FROM_2(TOPS),
+                                          MOST(0), MOST(1), FROM_2(MOST)};
 
 #define INVERSE(n) ((((uint32_t)1 << 20) + (n)-1) / (n))
 /* As tamis_i_line_inverse, but 0 for lines that the lookups are not for. */
@@ -96,15 +98,21 @@ LOOKUP(rank, tamis_lens_rank_has(lens, lo, hi, AWAY(lens)))
 #define INSERT(name, set)                                                                          \
     TAMIS_I_TARGET_ALL_AES static tamis_status lens_##name##_add_word(tamis_lens *lens,            \
                                                                       uint64_t key, bool *added) { \
-        const tamis_digest digest = tamis_lens_aes_digest(lens, key);                              \
-        if (TAMIS_UNLIKELY(!tamis_lens_line_insert(lens, digest, set, AWAY(lens))))                \
-            return lens->insert(lens->written, digest, added);                                     \
-        if (added != NULL)                                                                         \
-            *added = true;                                                                         \
-        return TAMIS_OK;                                                                           \
+        return tamis_lens_line_insert(lens, tamis_lens_aes_digest(lens, key), added, set,          \
+                                      AWAY(lens));                                                 \
     }
 INSERT(line, false)
 INSERT(line_set, true)
+
+TAMIS_I_TARGET_ALL_AES static tamis_status lens_rank_add_word(tamis_lens *lens, uint64_t key,
+                                                              bool *added) {
+    const tamis_digest digest = tamis_lens_aes_digest(lens, key);
+    if (TAMIS_UNLIKELY(!tamis_lens_rank_insert(lens, digest.lo, digest.hi, AWAY(lens))))
+        return lens->insert(lens->written, digest, added);
+    if (added != NULL)
+        *added = true;
+    return TAMIS_OK;
+}
 
 TAMIS_I_TARGET_ALL_AES static tamis_status lens_line_drop_word(tamis_lens *lens, uint64_t key) {
     const tamis_digest digest = tamis_lens_aes_digest(lens, key);
@@ -113,27 +121,51 @@ TAMIS_I_TARGET_ALL_AES static tamis_status lens_line_drop_word(tamis_lens *lens,
                : lens->remove(lens->written, digest);
 }
 
-/* ---- blocked-bloom ---- */
+/* ---- blocked-bloom: up to eight places, or more ---- */
 
-TAMIS_I_TARGET_ALL_AES static bool lens_block_has_word(const tamis_lens *lens, uint64_t key) {
-    return tamis_lens_block_has_u64(lens, key);
-}
+#define BLOCK(name, more)                                                                          \
+    TAMIS_I_TARGET_ALL_AES static bool lens_##name##_has_word(const tamis_lens *lens,              \
+                                                              uint64_t key) {                      \
+        return tamis_lens_block_has_u64(lens, key, more);                                          \
+    }                                                                                              \
+    TAMIS_I_TARGET_ALL_AES static tamis_status lens_##name##_add_word(tamis_lens *lens,            \
+                                                                      uint64_t key, bool *added) { \
+        const __m128i hash = tamis_lens_aes(lens, key);                                            \
+        const bool fresh =                                                                         \
+            tamis_lens_block_insert(lens, (uint64_t)_mm_cvtsi128_si64(hash), hash, more);          \
+        if (added != NULL)                                                                         \
+            *added = fresh;                                                                        \
+        return TAMIS_OK;                                                                           \
+    }
+BLOCK(block, false)
+BLOCK(long_block, true)
 
-const tamis_i_lens_ops *tamis_i_lens_ops_x86(uint32_t form, unsigned features) {
-    static const tamis_i_lens_ops ops[2][5] = {
-        {[TAMIS_LENS_LINE] = {.has_digest = lens_line_has_digest},
-         [TAMIS_LENS_LINE_SET] = {.has_digest = lens_line_set_has_digest},
-         [TAMIS_LENS_RANK] = {.has_digest = lens_rank_has_digest}},
-        {[TAMIS_LENS_LINE] = {lens_line_has_digest, lens_line_has_word, lens_line_add_word,
-                              lens_line_drop_word},
-         [TAMIS_LENS_LINE_SET] = {lens_line_set_has_digest, lens_line_set_has_word,
-                                  lens_line_set_add_word, NULL},
-         [TAMIS_LENS_BLOCK] = {.has_word = lens_block_has_word},
-         [TAMIS_LENS_RANK] = {.has_digest = lens_rank_has_digest, .has_word = lens_rank_has_word}}};
+const tamis_i_lens_ops *tamis_i_lens_ops_x86(const tamis_lens *lens, unsigned features) {
+    static const tamis_i_lens_ops by_digest[] = {
+        [TAMIS_LENS_LINE] = {.has_digest = lens_line_has_digest},
+        [TAMIS_LENS_LINE_SET] = {.has_digest = lens_line_set_has_digest},
+        [TAMIS_LENS_RANK] = {.has_digest = lens_rank_has_digest}};
+    static const tamis_i_lens_ops with_aes[] = {
+        [TAMIS_LENS_LINE] = {lens_line_has_digest, lens_line_has_word, lens_line_add_word,
+                             lens_line_drop_word},
+        [TAMIS_LENS_LINE_SET] = {lens_line_set_has_digest, lens_line_set_has_word,
+                                 lens_line_set_add_word, NULL},
+        [TAMIS_LENS_BLOCK] = {.has_word = lens_block_has_word, .add_word = lens_block_add_word},
+        [TAMIS_LENS_RANK] = {lens_rank_has_digest, lens_rank_has_word, lens_rank_add_word, NULL}};
+    static const tamis_i_lens_ops long_block = {.has_word = lens_long_block_has_word,
+                                                .add_word = lens_long_block_add_word},
+                                  long_rank = {.has_digest = lens_rank_has_digest,
+                                               .has_word = lens_rank_has_word};
     const unsigned needed = TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2 | TAMIS_I_CPU_AVX2;
-    if ((features & needed) != needed || form >= sizeof ops[0] / sizeof ops[0][0])
+    if ((features & needed) != needed || lens->form >= sizeof with_aes / sizeof with_aes[0])
         return NULL;
-    return &ops[(features & TAMIS_I_CPU_AES) != 0][form];
+    if ((features & TAMIS_I_CPU_AES) == 0)
+        return &by_digest[lens->form];
+    if (lens->form == TAMIS_LENS_BLOCK && lens->value[TAMIS_LENS_BLOCK_HASHES] > 8)
+        return &long_block;
+    if (lens->form == TAMIS_LENS_RANK && lens->value[TAMIS_LENS_RANK_ALL] == 0)
+        return &long_rank;
+    return &with_aes[lens->form];
 }
 
 #endif
