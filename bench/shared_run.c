@@ -41,6 +41,7 @@ struct subject {
     pthread_mutex_t mutex;
     _Atomic uint64_t *lines; /* of the calibrator */
     uint64_t n_lines;
+    size_t size;
 };
 
 /* ---- what is measured ---- */
@@ -150,36 +151,47 @@ typedef struct bench {
     pthread_barrier_t barrier;
 } bench;
 
+typedef struct hand {
+    bench *bench;
+    double from, to;
+} hand;
+
+/* Each thread looks at the clock itself: one that only waited for them would be woken when a processor is
+ * free, which may be milliseconds after they began. */
 static void *run_thread(void *argument) {
-    bench *const b = argument;
+    hand *const h = argument;
+    bench *const b = h->bench;
     uint64_t piece;
     (void)pthread_barrier_wait(&b->barrier);
+    h->from = bench_seconds();
     while ((piece = atomic_fetch_add(&b->next, 1)) < b->pieces) {
         const bool write = piece * 37 % 100 < b->writes;
         const uint64_t *const keys = (write ? b->fresh : b->reads) + piece * PIECE;
         atomic_fetch_add(&b->found, b->subject->work(b->subject, keys, write, b->batch));
     }
-    (void)pthread_barrier_wait(&b->barrier);
+    h->to = bench_seconds();
     return NULL;
 }
 
 /* Nanoseconds per key; NaN if threads cannot be started. */
 static double wall(bench *b, unsigned threads) {
     pthread_t ids[BENCH_THREADS_MAX];
+    static hand hands[BENCH_THREADS_MAX]; /* outlives those that wait below */
     unsigned started = 0;
     b->next = 0;
-    if (pthread_barrier_init(&b->barrier, NULL, threads + 1) != 0)
+    if (pthread_barrier_init(&b->barrier, NULL, threads) != 0)
         return NAN;
-    while (started < threads && pthread_create(&ids[started], NULL, run_thread, b) == 0)
-        started++;
-    if (started < threads)
-        return NAN; /* those that wait end with the program */
-    (void)pthread_barrier_wait(&b->barrier);
-    const double from = bench_seconds();
-    (void)pthread_barrier_wait(&b->barrier);
-    const double to = bench_seconds();
-    for (unsigned i = 0; i < threads; i++)
+    for (; started < threads; started++) {
+        hands[started] = (hand){.bench = b};
+        if (pthread_create(&ids[started], NULL, run_thread, &hands[started]) != 0)
+            return NAN; /* those that wait end with the program */
+    }
+    double from = INFINITY, to = 0;
+    for (unsigned i = 0; i < threads; i++) {
         (void)pthread_join(ids[i], NULL);
+        from = fmin(from, hands[i].from);
+        to = fmax(to, hands[i].to);
+    }
     (void)pthread_barrier_destroy(&b->barrier);
     return 1e9 * (to - from) / ((double)b->pieces * PIECE);
 }
@@ -234,9 +246,9 @@ static const char *measure_round(all *a, unsigned round) {
         return "the sets cannot be filled";
     for (unsigned share = 0; share < BENCH_SHARED_SHARES; share++)
         for (unsigned batch = 0; batch < 2; batch++) {
-            for (unsigned many = 0; many < 2; many++)
+            for (unsigned turn = 0; turn < 2; turn++)
                 for (unsigned i = 0; i < SUBJECTS; i++) {
-                    const unsigned which = (i + round) % SUBJECTS;
+                    const unsigned which = (i + round) % SUBJECTS, many = (turn + round) % 2;
                     if (which == PLAIN && many)
                         continue;
                     if (shares[share] != 0)
@@ -325,8 +337,8 @@ static const char *make_all(all *a, const bench_setup *setup, tamis_kind kind) {
         a->subjects[i].work = work[i];
     }
     a->subjects[CALIBRATOR].n_lines = plan.bytes / 64;
-    a->subjects[CALIBRATOR].lines =
-        calloc((size_t)plan.bytes / 8 + 8, sizeof *a->subjects[CALIBRATOR].lines);
+    a->subjects[CALIBRATOR].size = (size_t)(plan.bytes / 64 + 1) * 64;
+    a->subjects[CALIBRATOR].lines = bench_alloc(a->subjects[CALIBRATOR].size, setup->huge);
     if (a->reads == NULL || a->fresh == NULL || a->times == NULL ||
         a->subjects[CALIBRATOR].lines == NULL ||
         tamis_filter_create(&plan.params, NULL, &filter) != TAMIS_OK ||
@@ -355,7 +367,7 @@ const char *bench_shared_run(const bench_setup *setup, tamis_kind kind,
         fill_rows(&a, rounds, rows, n_rows);
     tamis_filter_free(a.subjects[PLAIN].filter);
     tamis_shared_free(a.subjects[SHARED].shared);
-    free((void *)a.subjects[CALIBRATOR].lines);
+    bench_free((void *)a.subjects[CALIBRATOR].lines, a.subjects[CALIBRATOR].size);
     free(a.reads);
     free(a.fresh);
     free(a.times);
