@@ -367,16 +367,24 @@ typedef struct key_member {
     char *out;      /* what key_member_print was given */
     size_t n_out;
     /* Its own: */
-    tamis_digest *kept;
-    size_t room, room_out;
+    tamis_digest *kept, *parted;
+    unsigned char *part; /* of each that is kept */
+    size_t room, room_parted, room_out;
 } key_member;
 
 /* What is done with keys.  'look' is called for each batch, by several threads at the same time; 'turn' for
- * each block, in the order of the input, by one.  Either may say false, which ends it; 'look' complains. */
+ * each block, in the order of the input, by one.  Either may say false, which ends it; 'look' complains.
+ *
+ * Where there is no 'look', keys may belong to parts that threads can work on at the same time: 'part' says
+ * to which of n.  'work' is then called for the keys of a part of a block, in the order of the input for each
+ * part, and 'turn' after all parts of the block. */
 typedef struct key_task {
     bool (*look)(void *context, key_member *member); /* or NULL */
     bool (*turn)(void *context, key_member *member);
     void *context;
+    unsigned (*part)(void *context, tamis_digest digest, unsigned n); /* or NULL */
+    void (*work)(void *context, unsigned part, unsigned n, const tamis_digest *digests,
+                 size_t count);
 } key_task;
 
 /* Note what 'turn' will print: false after a complaint. */
@@ -447,7 +455,7 @@ tamis_key_form key_format_form(const key_format *format);
 bool keys_fit(key_reader *reader, tamis_key_form form, const char *path);
 
 /* Insert all keys of the reader, which so many threads read (keys_each).  false after a complaint. */
-bool set_insert(key_reader *reader, unsigned jobs, tamis_filter *filter);
+bool set_insert(key_reader *reader, unsigned jobs, tamis_filter **filter);
 
 /* Does the set hold more keys than it was made for?  Then 'info' has the details. */
 bool set_overfull(const tamis_filter *filter, tamis_info *info);

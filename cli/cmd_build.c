@@ -279,7 +279,7 @@ static tamis_filter *build_any(key_reader *reader, const build_options *chosen,
         return NULL;
     if ((need.grows && !set_allow_growth(reader->command, filter, need.fpr)) ||
         !set_insert(reader, chosen->jobs,
-                    filter) || /* no keys are left if the set was built from all */
+                    &filter) || /* no keys are left if the set was built from all */
         (!chosen->overfull && !promise_kept(reader->command, filter, promised))) {
         tamis_filter_free(filter);
         return NULL;

@@ -10,6 +10,12 @@
  * So the result does not depend on the number of members: sets are the same byte for byte, answers are
  * printed in order, and of several mistakes the first is told.
  *
+ * If the set has parts that do not know of each other, the longest turn, to insert, is divided: the keys of a
+ * block are sorted by parts, and each part has turns of its own.
+ *
+ *      member 0   take 0 | look      | part 0 of 0 | part 1 of 0 | take 2 | look      | part 0 of 2 | ...
+ *      member 1          | take 1 | look           | part 0 of 1 | part 1 of 1 | take 3 | ...
+ *
  * SPDX-License-Identifier: MIT
  */
 #define _DEFAULT_SOURCE
@@ -30,7 +36,9 @@ struct crew {
     bool over;               /* there are no more */
     pthread_mutex_t turns;   /* done, stopped */
     pthread_cond_t next;
-    uint64_t done; /* blocks */
+    unsigned parts; /* 0: there are none */
+    uint64_t
+        done[KEY_JOBS_MAX + 1]; /* blocks of which each part is done, and, the last, the turn */
     bool stopped;
     uint64_t line; /* keys of the file before the block whose turn it is */
 };
@@ -40,8 +48,9 @@ typedef struct seat {
     key_member member;
     uint64_t number; /* of the block */
     uint64_t n_bytes;
-    bool begins; /* the block is the first of its file */
-    bool broken; /* after a complaint: no memory */
+    size_t begin[KEY_JOBS_MAX + 1]; /* of the keys of each part, and their end */
+    bool begins;                    /* the block is the first of its file */
+    bool broken;                    /* after a complaint: no memory */
 } seat;
 
 bool key_member_print(key_member *member, const void *bytes, size_t size) {
@@ -62,18 +71,24 @@ bool key_member_print(key_member *member, const void *bytes, size_t size) {
     return true;
 }
 
+/* Make room for n digests, of which there may be some. */
+static bool crew_room(const key_member *member, tamis_digest **digests, size_t *room, size_t n) {
+    if (n <= *room)
+        return true;
+    tamis_digest *const larger = realloc(*digests, 2 * n * sizeof *larger);
+    if (larger == NULL) {
+        complain(member->reader->command, "not enough memory");
+        return false;
+    }
+    *digests = larger;
+    *room = 2 * n;
+    return true;
+}
+
 static bool crew_keep_digests(key_member *member) {
     const key_batch *const batch = &member->reader->batch;
-    if (batch->n > member->room - member->n) {
-        const size_t room = 2 * (member->n + batch->n);
-        tamis_digest *const larger = realloc(member->kept, room * sizeof *larger);
-        if (larger == NULL) {
-            complain(member->reader->command, "not enough memory");
-            return false;
-        }
-        member->kept = larger;
-        member->room = room;
-    }
+    if (!crew_room(member, &member->kept, &member->room, member->n + batch->n))
+        return false;
     memcpy(member->kept + member->n, batch->digest, batch->n * sizeof *batch->digest);
     member->n += batch->n;
     member->digests = member->kept;
@@ -90,6 +105,8 @@ static void crew_of_one(key_reader *input, const key_task *task) {
         member.n = input->batch.n;
         member.n_out = 0;
         member.found = 0;
+        if (task->part != NULL)
+            task->work(task->context, 0, 1, member.digests, member.n);
         go_on = (task->look == NULL || task->look(task->context, &member)) &&
                 task->turn(task->context, &member);
     }
@@ -124,6 +141,37 @@ static void crew_look(seat *s) {
             !(task->look != NULL ? task->look(task->context, member) : crew_keep_digests(member));
 }
 
+/* Sort the keys of a block by parts; those of a part stay in order. */
+static bool crew_sort(seat *s) {
+    const struct crew *const c = s->crew;
+    key_member *const member = &s->member;
+    size_t next[KEY_JOBS_MAX] = {0}, at = 0;
+    if (member->n > member->room_parted) {
+        unsigned char *const larger = realloc(member->part, 2 * member->n);
+        if (larger == NULL) {
+            complain(member->reader->command, "not enough memory");
+            return false;
+        }
+        member->part = larger;
+        if (!crew_room(member, &member->parted, &member->room_parted, member->n))
+            return false;
+    }
+    for (size_t i = 0; i < member->n; i++) {
+        const unsigned part = c->task->part(c->task->context, member->kept[i], c->parts);
+        member->part[i] = (unsigned char)part;
+        next[part]++;
+    }
+    for (unsigned part = 0; part < c->parts; part++) {
+        const size_t n = next[part];
+        s->begin[part] = next[part] = at;
+        at += n;
+    }
+    s->begin[c->parts] = at;
+    for (size_t i = 0; i < member->n; i++)
+        member->parted[next[member->part[i]]++] = member->kept[i];
+    return true;
+}
+
 /* It is the turn of this block: false if it is the last. */
 static bool crew_turn(seat *s) {
     struct crew *const c = s->crew;
@@ -141,22 +189,40 @@ static bool crew_turn(seat *s) {
     return false;
 }
 
+/* Wait for a turn of this block, that of a part or the last one: false if all was stopped. */
+static bool crew_wait(seat *s, unsigned turn) {
+    struct crew *const c = s->crew;
+    (void)pthread_mutex_lock(&c->turns);
+    while (c->done[turn] != s->number && !c->stopped)
+        (void)pthread_cond_wait(&c->next, &c->turns);
+    const bool go_on = !c->stopped;
+    (void)pthread_mutex_unlock(&c->turns);
+    return go_on;
+}
+
+static void crew_pass(seat *s, unsigned turn, bool go_on) {
+    struct crew *const c = s->crew;
+    (void)pthread_mutex_lock(&c->turns);
+    c->done[turn]++;
+    c->stopped = c->stopped || !go_on;
+    (void)pthread_cond_broadcast(&c->next);
+    (void)pthread_mutex_unlock(&c->turns);
+}
+
 static void *crew_member(void *argument) {
     seat *const s = argument;
-    struct crew *const c = s->crew;
+    const struct crew *const c = s->crew;
     while (crew_take(s)) {
         crew_look(s);
-        (void)pthread_mutex_lock(&c->turns);
-        while (c->done != s->number && !c->stopped)
-            (void)pthread_cond_wait(&c->next, &c->turns);
-        const bool stopped = c->stopped;
-        (void)pthread_mutex_unlock(&c->turns);
-        const bool go_on = !stopped && crew_turn(s);
-        (void)pthread_mutex_lock(&c->turns);
-        c->done++;
-        c->stopped = !go_on;
-        (void)pthread_cond_broadcast(&c->next);
-        (void)pthread_mutex_unlock(&c->turns);
+        if (c->parts != 0)
+            s->broken = s->broken || !crew_sort(s);
+        for (unsigned part = 0; part < c->parts; part++) {
+            if (crew_wait(s, part) && !s->broken)
+                c->task->work(c->task->context, part, c->parts, s->member.parted + s->begin[part],
+                              s->begin[part + 1] - s->begin[part]);
+            crew_pass(s, part, true);
+        }
+        crew_pass(s, c->parts, crew_wait(s, c->parts) && crew_turn(s));
     }
     return NULL;
 }
@@ -194,6 +260,7 @@ bool keys_each(key_reader *input, unsigned jobs, const key_task *task) {
         crew_of_one(input, task);
         return !input->failed;
     }
+    c.parts = task->part != NULL ? jobs : 0;
     bool made = pthread_mutex_init(&c.turns, NULL) == 0;
     if (made && pthread_cond_init(&c.next, NULL) != 0) {
         (void)pthread_mutex_destroy(&c.turns);
@@ -209,6 +276,8 @@ bool keys_each(key_reader *input, unsigned jobs, const key_task *task) {
         broken = broken || seats[i].broken;
         keys_free(seats[i].member.reader);
         free(seats[i].member.kept);
+        free(seats[i].member.parted);
+        free(seats[i].member.part);
         free(seats[i].member.out);
     }
     if (made) {

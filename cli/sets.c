@@ -8,6 +8,8 @@
 #define _DEFAULT_SOURCE
 #include "cli/cli.h"
 
+#include <tamis/shared.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -284,13 +286,12 @@ bool keys_fit(key_reader *reader, tamis_key_form form, const char *path) {
 typedef struct set_filling {
     key_reader *reader;
     tamis_filter *filter;
-    bool full; /* after a complaint */
+    tamis_shared *shared;        /* the same as a set that threads share, while they do */
+    _Atomic tamis_status status; /* of parts */
+    bool full;                   /* after a complaint */
 } set_filling;
 
-static bool set_insert_turn(void *context, key_member *member) {
-    set_filling *const f = context;
-    const tamis_status status =
-        tamis_filter_insert_many_digest(f->filter, member->digests, member->n, NULL, NULL);
+static bool set_insert_ok(set_filling *f, tamis_status status) {
     if (status == TAMIS_OK)
         return true;
     char count[TEXT_NUMBER];
@@ -298,14 +299,63 @@ static bool set_insert_turn(void *context, key_member *member) {
     progress_end(&f->reader->progress);
     complain(f->reader->command, "%s (it holds %s keys); nothing was saved",
              status == TAMIS_E_FULL ? "the set is full" : tamis_status_text(status),
-             text_count(tamis_filter_count(f->filter), count));
+             text_count(f->shared != NULL ? tamis_shared_count(f->shared)
+                                          : tamis_filter_count(f->filter),
+                        count));
     return false;
 }
 
-bool set_insert(key_reader *reader, unsigned jobs, tamis_filter *filter) {
-    set_filling filling = {.reader = reader, .filter = filter};
+static bool set_insert_turn(void *context, key_member *member) {
+    set_filling *const f = context;
+    return set_insert_ok(
+        f, tamis_filter_insert_many_digest(f->filter, member->digests, member->n, NULL, NULL));
+}
+
+static unsigned set_part(void *context, tamis_digest digest, unsigned n) {
+    const set_filling *const f = context;
+    return tamis_shared_part(f->shared, digest, n);
+}
+
+static void set_insert_part(void *context, unsigned part, unsigned n, const tamis_digest *digests,
+                            size_t count) {
+    set_filling *const f = context;
+    const tamis_status status = tamis_shared_fill_digest(f->shared, part, n, digests, count);
+    if (status != TAMIS_OK)
+        f->status = status;
+}
+
+static bool set_parts_turn(void *context, key_member *member) {
+    set_filling *const f = context;
+    (void)member;
+    return set_insert_ok(f, f->status);
+}
+
+/* Make the set one that threads fill side by side, if it has parts that they can. */
+static bool set_share(set_filling *f) {
+    if (tamis_shared_of(f->filter, &f->shared) != TAMIS_OK)
+        return false;
+    if (tamis_shared_parts(f->shared) > 1)
+        return true;
+    /* Of one part nothing is copied, so that it cannot fail. */
+    (void)!tamis_shared_end(f->shared, &f->filter);
+    f->shared = NULL;
+    return false;
+}
+
+bool set_insert(key_reader *reader, unsigned jobs, tamis_filter **filter) {
+    set_filling filling = {.reader = reader, .filter = *filter};
     const key_task task = {.turn = set_insert_turn, .context = &filling};
-    return keys_each(reader, jobs, &task) && !filling.full;
+    const key_task parted = {
+        .turn = set_parts_turn, .context = &filling, .part = set_part, .work = set_insert_part};
+    const bool shared = jobs != 1 && set_share(&filling);
+    bool done = keys_each(reader, jobs, shared ? &parted : &task) && !filling.full;
+    if (shared && tamis_shared_end(filling.shared, filter) != TAMIS_OK) {
+        complain(reader->command, "not enough memory");
+        tamis_shared_free(filling.shared);
+        *filter = NULL;
+        done = false;
+    }
+    return done;
 }
 
 bool set_allow_growth(const char *command, tamis_filter *filter, double fpr) {

@@ -144,6 +144,12 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_shared_load(const char *path,
 /* NULL is allowed. */
 TAMIS_API void tamis_shared_free(tamis_shared *shared);
 
+/* The opposite of tamis_shared_of: '*filter' becomes the ordinary set, with all keys, and the shared one is
+ * gone.  Nobody else may be in a call.  Tables are not copied, unless keys beside them need more room than
+ * the set was made with.  TAMIS_E_NOMEM, TAMIS_E_ARGUMENT; the set is then as it was. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_shared_end(tamis_shared *shared,
+                                                         tamis_filter **filter);
+
 /* -------------------------------------------------------------------------------------------------
  * One key at a time
  */
@@ -235,6 +241,27 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_shared_remove_many_digest(tamis_sh
                                                                         const tamis_digest *digests,
                                                                         size_t n, bool *removed,
                                                                         size_t *count);
+
+/* -------------------------------------------------------------------------------------------------
+ * Filling a set side by side
+ *
+ * Keys of different parts are never in the same shard or region.  Threads that insert the keys of one part
+ * each do not meet, and the set that results depends on the order of the keys of each part only.
+ */
+
+/* How many parts there can be: the shards of the set, or the regions of one filter. */
+TAMIS_API unsigned tamis_shared_parts(const tamis_shared *shared);
+
+/* To which of n parts does a key belong, 0 to n - 1?  If n is above tamis_shared_parts, some have no keys. */
+TAMIS_API unsigned tamis_shared_part(const tamis_shared *shared, tamis_digest digest, unsigned n);
+
+/* Insert keys that all belong to one of n parts, where no other thread asks or writes meanwhile: regions are
+ * filled without locks, as fast as an ordinary set.  Otherwise as tamis_shared_insert_many_digest.
+ * TAMIS_E_ARGUMENT also if part >= n. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_shared_fill_digest(tamis_shared *shared,
+                                                                 unsigned part, unsigned n,
+                                                                 const tamis_digest *digests,
+                                                                 size_t n_digests);
 
 /* -------------------------------------------------------------------------------------------------
  * The whole set

@@ -248,6 +248,23 @@ tamis_status tamis_shared_insert_many_digest(tamis_shared *shared, const tamis_d
     return batch_insert(shared, TAMIS_I_KEYS_DIGESTS, digests, n, added, refused, done);
 }
 
+tamis_status tamis_shared_fill_digest(tamis_shared *shared, unsigned part, unsigned n,
+                                      const tamis_digest *digests, size_t n_digests) {
+    if (shared == NULL || part >= n || (digests == NULL && n_digests != 0))
+        return TAMIS_E_ARGUMENT;
+    size_t done = 0;
+    if (shared->alone != NULL && n_digests != 0) {
+        /* region i belongs to part i * n / regions */
+        const uint64_t all = shared->n, first = (part * all + n - 1) / n;
+        const uint64_t end = ((part + (uint64_t)1) * all + n - 1) / n;
+        if (first < end)
+            done = tamis_i_lines_fill(shared, (unsigned)first, (unsigned)end, digests, n_digests);
+    }
+    return done == n_digests ? TAMIS_OK
+                             : tamis_shared_insert_many_digest(shared, digests + done,
+                                                               n_digests - done, NULL, NULL, NULL);
+}
+
 /* ---- remove ---- */
 
 /* Begin to fetch the lines of the run that is AHEAD after this one; at the first, those before it too. */

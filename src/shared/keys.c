@@ -4,6 +4,16 @@
  */
 #include "shared/lines.h"
 
+/* ---- parts ---- */
+
+unsigned tamis_shared_parts(const tamis_shared *shared) {
+    return shared->n;
+}
+
+unsigned tamis_shared_part(const tamis_shared *shared, tamis_digest digest, unsigned n) {
+    return (unsigned)((uint64_t)tamis_i_shared_number(shared, digest) * n / shared->n);
+}
+
 /* ---- insert ---- */
 
 tamis_status tamis_shared_insert_digest(tamis_shared *shared, tamis_digest digest, bool *added) {

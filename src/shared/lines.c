@@ -196,11 +196,10 @@ static tamis_status lines_add_stash(tamis_i_stash *to, const tamis_i_stash *from
     return status;
 }
 
-tamis_status tamis_i_lines_pack(const tamis_shared *shared, tamis_filter *to) {
+/* Collect what is beside the table. */
+static tamis_status lines_collect(const tamis_shared *shared, tamis_filter *to) {
     const uint64_t own = to->n_body - to->n_table;
     memset(to->state, 0, (size_t)own * sizeof(uint64_t));
-    memcpy(to->table, shared->set->table, (size_t)to->n_table * sizeof(uint64_t));
-    to->key_form = shared->set->key_form;
     tamis_status status = TAMIS_OK;
     for (unsigned i = 0; status == TAMIS_OK && i < shared->n; i++)
         status = lines_add_stash(&to->stash, &tamis_i_gate_at(shared, i)->is.filter->stash);
@@ -210,6 +209,17 @@ tamis_status tamis_i_lines_pack(const tamis_shared *shared, tamis_filter *to) {
         if (j != TAMIS_I_STASH_USED)
             to->state[j] = state[j];
     return status;
+}
+
+tamis_status tamis_i_lines_pack(const tamis_shared *shared, tamis_filter *to) {
+    memcpy(to->table, shared->set->table, (size_t)to->n_table * sizeof(uint64_t));
+    to->key_form = shared->set->key_form;
+    return lines_collect(shared, to);
+}
+
+bool tamis_i_lines_settle(tamis_shared *shared) {
+    return tamis_i_lines_stash(shared) <= shared->set->params.stash &&
+           lines_collect(shared, shared->set) == TAMIS_OK;
 }
 
 /* Is there room for the entries of a stash in those of the regions? */

@@ -102,6 +102,11 @@ typedef struct tamis_i_lines_runs {
 tamis_status tamis_i_lines_insert_many(const tamis_shared *shared, const tamis_i_lines_runs *runs,
                                        bool *added, bool *refused);
 
+/* Insert keys of the regions first <= i < end, to which nobody else comes meanwhile, where they are.  Returns
+ * how many are in: the others, from the first that found no room on, have to be inserted as usual. */
+size_t tamis_i_lines_fill(tamis_shared *shared, unsigned first, unsigned end,
+                          const tamis_digest *digests, size_t n);
+
 /* ---- the whole, of which all regions are locked ---- */
 
 /* What the set is like, as a handle on 'state', a line that the caller provides. */
@@ -110,6 +115,9 @@ void tamis_i_lines_handle(const tamis_shared *shared, tamis_filter *handle, uint
 /* An ordinary filter with all keys; 'to' has been made, with room for tamis_i_lines_stash entries. */
 uint64_t tamis_i_lines_stash(const tamis_shared *shared);
 tamis_status tamis_i_lines_pack(const tamis_shared *shared, tamis_filter *to);
+
+/* Give the filter itself its count and stash back; false if that has not enough room: nothing is changed. */
+bool tamis_i_lines_settle(tamis_shared *shared);
 
 /* Take over all keys of 'from', a filter with the same table, or (NULL) have none.  TAMIS_E_FULL if the stash
  * of a region is too small: nothing is then changed. */

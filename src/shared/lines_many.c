@@ -223,6 +223,24 @@ static size_t lines_insert_singly(insert_watch *w, size_t at, bool *added, bool 
     return at;
 }
 
+/* The batch is worked off with the state and the stash of the first region. */
+size_t tamis_i_lines_fill(tamis_shared *shared, unsigned first, unsigned end,
+                          const tamis_digest *digests, size_t n) {
+    for (unsigned i = first; i < end; i++)
+        if (lines_has_stash(tamis_i_gate_at(shared, i)))
+            return 0;
+    const tamis_filter *const own = tamis_i_gate_at(shared, first)->is.filter;
+    tamis_filter handle = *shared->set;
+    tamis_i_stash none;
+    uint64_t used = 0;
+    tamis_i_stash_attach(&none, NULL, &used, 0);
+    handle.state = own->state;
+    handle.stash = none; /* what finds no room in its line comes back by the usual way */
+    size_t done = 0;
+    (void)!tamis_i_batch_insert(&handle, TAMIS_I_KEYS_DIGESTS, digests, n, NULL, &done);
+    return done;
+}
+
 tamis_status tamis_i_lines_insert_many(const tamis_shared *shared, const tamis_i_lines_runs *runs,
                                        bool *added, bool *refused) {
     tamis_filter handle = *shared->set;

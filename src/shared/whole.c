@@ -119,15 +119,21 @@ tamis_status tamis_shared_load(const char *path, const tamis_allocator *allocato
     return status;
 }
 
-void tamis_shared_free(tamis_shared *shared) {
-    if (shared == NULL)
-        return;
+/* All but the set itself. */
+static void shared_release(tamis_shared *shared) {
     const tamis_allocator allocator = shared->allocator;
     if (shared->alone != NULL)
         tamis_i_lines_end(shared);
-    tamis_filter_free(shared->set);
     tamis_i_free(&allocator, shared->block, shared->block_size);
     tamis_i_free(&allocator, shared, sizeof *shared);
+}
+
+void tamis_shared_free(tamis_shared *shared) {
+    if (shared == NULL)
+        return;
+    tamis_filter *const set = shared->set;
+    shared_release(shared);
+    tamis_filter_free(set);
 }
 
 /* ---- all shards at one moment ---- */
@@ -208,6 +214,20 @@ tamis_status tamis_shared_snapshot(const tamis_shared *shared, const tamis_alloc
     return shared == NULL || filter == NULL || !tamis_i_allocator_ok(allocator)
                ? TAMIS_E_ARGUMENT
                : shared_copy(shared, allocator, filter);
+}
+
+tamis_status tamis_shared_end(tamis_shared *shared, tamis_filter **filter) {
+    if (shared == NULL || filter == NULL)
+        return TAMIS_E_ARGUMENT;
+    if (shared->alone != NULL && !tamis_i_lines_settle(shared)) {
+        const tamis_status status = shared_copy(shared, &shared->allocator, filter);
+        if (status == TAMIS_OK)
+            tamis_shared_free(shared);
+        return status;
+    }
+    *filter = shared->set;
+    shared_release(shared);
+    return TAMIS_OK;
 }
 
 /* ---- files ---- */

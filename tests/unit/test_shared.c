@@ -7,7 +7,7 @@
 #include "tamis/shared.h"
 #include "tamis/window.h"
 
-#include "shared/shared.h"
+#include "shared/lines.h"
 
 enum { KEYS = 3000 };
 
@@ -544,6 +544,56 @@ static void test_shared_batches_of_copies_are_exact(void **state) {
     tamis_shared_free(s);
 }
 
+/* Parts that are filled one after the other, the last first, give the set that has the keys in order: those
+ * of one line are of one part.  Then it is an ordinary set again. */
+static void test_shared_parts_are_filled_side_by_side(void **state) {
+    (void)state;
+    enum { PARTS = 3 };
+    static tamis_digest part[MANY];
+    for (tamis_kind kind = 0; (kind = test_next_kind(kind)) != 0;) {
+        const tamis_params params = test_params(kind, MANY, 0.01, test_seed());
+        tamis_filter *plain = NULL, *filled = NULL, *ended = NULL;
+        tamis_shared *s = NULL;
+        assert_ok(tamis_filter_create(&params, NULL, &plain));
+        assert_ok(tamis_filter_create(&params, NULL, &filled));
+        assert_ok(tamis_shared_of(filled, &s));
+        const tamis_hasher *const hasher = tamis_shared_hasher(s);
+        const unsigned parts = tamis_shared_parts(s);
+        const bool lines = kind == TAMIS_KIND_LINE || kind == TAMIS_KIND_LINE_SET ||
+                           kind == TAMIS_KIND_BLOCKED_BLOOM;
+        assert_int_equal(parts > 1, lines);
+        uint64_t seen = 0;
+        for (unsigned p = PARTS; p-- > 0;) {
+            size_t n = 0;
+            for (uint64_t i = 0; i < MANY; i++) {
+                const tamis_digest d = tamis_hash_u64(hasher, key_of(i));
+                assert_true(tamis_shared_part(s, d, PARTS) < PARTS);
+                if (tamis_shared_part(s, d, PARTS) == p)
+                    part[n++] = d;
+            }
+            assert_true(!lines || (n > MANY / PARTS / 2 && n < MANY / PARTS * 2));
+            assert_ok(tamis_shared_fill_digest(s, p, PARTS, part, n));
+            seen += n;
+        }
+        assert_int_equal(seen, MANY);
+        for (uint64_t i = 0; i < MANY; i++)
+            assert_ok(tamis_filter_insert_u64(plain, key_of(i), NULL));
+        assert_int_equal(tamis_shared_fill_digest(s, PARTS, PARTS, part, 0), TAMIS_E_ARGUMENT);
+        assert_int_equal(tamis_shared_fill_digest(s, 0, 0, part, 0), TAMIS_E_ARGUMENT);
+        assert_int_equal(tamis_shared_fill_digest(NULL, 0, 1, part, 0), TAMIS_E_ARGUMENT);
+        assert_int_equal(tamis_shared_fill_digest(s, 0, 1, NULL, 1), TAMIS_E_ARGUMENT);
+        assert_int_equal(tamis_shared_end(s, NULL), TAMIS_E_ARGUMENT);
+        tamis_filter *const copy = snapshot(s);
+        assert_ok(tamis_shared_end(s, &ended));
+        assert_ptr_equal(ended, filled);
+        assert_same(plain, copy);
+        assert_same(plain, ended);
+        tamis_filter_free(copy);
+        tamis_filter_free(ended);
+        tamis_filter_free(plain);
+    }
+}
+
 /* A region that is full refuses keys one by one. */
 static void test_shared_full_regions_refuse_and_tell(void **state) {
     (void)state;
@@ -565,6 +615,52 @@ static void test_shared_full_regions_refuse_and_tell(void **state) {
     assert_int_equal(done + out, 4 * MANY);
     assert_int_equal(tamis_shared_count(s), done);
     assert_true(done >= MANY && out > 0);
+    /* As an ordinary set it has a larger stash, with the keys of all regions. */
+    tamis_filter *const before = s->set;
+    tamis_filter *f = NULL;
+    assert_true(tamis_i_lines_stash(s) > params.stash);
+    assert_ok(tamis_shared_end(s, &f));
+    assert_ptr_not_equal(f, before);
+    for (uint64_t i = 0; i < 4 * MANY; i++)
+        assert_true(refused[i] || tamis_filter_contains_u64(f, keys[i]));
+    assert_int_equal(tamis_filter_count(f), done);
+    tamis_filter_free(f);
+}
+
+/* So do parts that are filled without locks. */
+static void test_shared_full_parts_refuse_and_tell(void **state) {
+    (void)state;
+    static tamis_digest digests[2][4 * MANY];
+    tamis_params params = test_params(TAMIS_KIND_LINE, MANY, 0.1, test_seed());
+    tamis_shared *s = NULL;
+    size_t n[2] = {0, 0};
+    params.stash = 16;
+    assert_ok(tamis_shared_create(&params, 1, NULL, &s));
+    for (uint64_t i = 0; i < 4 * MANY; i++) {
+        const tamis_digest d = tamis_hash_u64(tamis_shared_hasher(s), key_of(i));
+        const unsigned part = tamis_shared_part(s, d, 2);
+        digests[part][n[part]++] = d;
+    }
+    for (unsigned part = 0; part < 2; part++) {
+        assert_ok(tamis_shared_fill_digest(s, part, 2, digests[part], n[part] / 4));
+        assert_status(tamis_shared_fill_digest(s, part, 2, digests[part] + n[part] / 4,
+                                               n[part] - n[part] / 4),
+                      TAMIS_E_FULL);
+    }
+    for (unsigned i = 0; i < s->n; i++) { /* what is in a stash is in that of its region */
+        const tamis_filter *const region = s->gates[i].is.filter;
+        tamis_digest digest;
+        uint64_t at = 0, copies;
+        while (tamis_i_stash_next(&region->stash, &at, &digest, &copies))
+            assert_int_equal(tamis_i_shared_number(s, digest), i);
+    }
+    const uint64_t count = tamis_shared_count(s);
+    uint64_t in = 0;
+    assert_true(count >= MANY && count < 4 * MANY);
+    for (unsigned part = 0; part < 2; part++)
+        for (size_t i = 0; i < n[part]; i++)
+            in += tamis_shared_contains_digest(s, digests[part][i]);
+    assert_true(in >= count);
     tamis_shared_free(s);
 }
 
@@ -605,6 +701,7 @@ static void test_shared_becomes_calm(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shared_all_kinds_keep_their_keys),
+        cmocka_unit_test(test_shared_parts_are_filled_side_by_side),
         cmocka_unit_test(test_shared_snapshots_are_ordinary_sets),
         cmocka_unit_test(test_shared_copies_are_exact),
         cmocka_unit_test(test_shared_clear_and_merge),
@@ -618,6 +715,7 @@ int main(void) {
         cmocka_unit_test(test_shared_lines_equal_an_ordinary_set),
         cmocka_unit_test(test_shared_batches_of_copies_are_exact),
         cmocka_unit_test(test_shared_full_regions_refuse_and_tell),
+        cmocka_unit_test(test_shared_full_parts_refuse_and_tell),
         cmocka_unit_test(test_shared_becomes_calm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
