@@ -28,8 +28,9 @@
  */
 #include "table/pages.h"
 
-#define BLOCKS_MAX ((uint64_t)TAMIS_I_PAGES_FRESH)
-#define GONE_MIN   32768u /* blocks that wait for a root, and a quarter of the file */
+#define BLOCKS_MAX  ((uint64_t)TAMIS_I_PAGES_FRESH)
+#define GONE_MIN    32768u /* blocks that wait for a root, and a quarter of the file */
+#define COMPACTIONS 2u
 #define FRESH_MIN                                                                                  \
     8192u /* pages changed before a root is due; a quarter of the table if that is more */
 
@@ -546,6 +547,8 @@ static tamis_status commit_compact(tamis_i_pages *p, bool *some) {
         used += commit_is_taken(p, b);
     *some = false;
     const bool values = tamis_i_value_any_from(p, used);
+    for (unsigned i = 0; i < p->n_branches; i++) /* these are written with every root */
+        *some = *some || p->branches[i] >= used;
     for (unsigned t = 0; t < p->n_twigs; t++) {
         tamis_i_twig *const twig = p->twigs[t];
         if (twig->block >= used)
@@ -572,17 +575,21 @@ static tamis_status commit_compact(tamis_i_pages *p, bool *some) {
     return TAMIS_OK;
 }
 
-/* A root without a log, whose blocks are free then; one with the pages from behind free blocks; one with
- * the filters. */
+/* A root without a log, whose blocks are free then; one or two with the pages from behind free blocks; one
+ * with the filters. */
 tamis_status tamis_i_pages_finish(tamis_i_pages *p) {
     bool some = false;
     if (p->disk.ops == NULL || p->read_only || p->closed)
         return TAMIS_OK;
     tamis_status status = tamis_i_pages_commit(p, TAMIS_I_ROOT_BARE);
-    if (status == TAMIS_OK)
+    /* The first time some blocks of the index find no place but behind those that are about to be free. */
+    for (unsigned i = 0; status == TAMIS_OK && i < COMPACTIONS; i++) {
         status = commit_compact(p, &some);
-    if (status == TAMIS_OK && some)
-        status = tamis_i_pages_commit(p, TAMIS_I_ROOT_BARE);
+        if (status == TAMIS_OK && some)
+            status = tamis_i_pages_commit(p, TAMIS_I_ROOT_BARE);
+        if (!some)
+            break;
+    }
     commit_trim(p);
     if (status == TAMIS_OK)
         status = tamis_i_pages_commit(p, TAMIS_I_ROOT_OF_CLOSED);
