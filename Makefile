@@ -50,10 +50,12 @@ bench:           ## measure speed beside calibrators and peers, draw the plots; 
 	$(call configure-and-build,bench)
 	@if [ -n "$(BENCH)" ]; then build/bench/tamis bench $(BENCH); else scripts/bench.sh build/bench/tamis; fi
 
-bench-table:     ## reads and speed of tables beside SQLite and LMDB; BENCH has options
+bench-table:     ## reads, size and speed of tables beside SQLite, LMDB and LevelDB; BENCH has options
 	@scripts/setup.sh build bench
 	$(call configure-and-build,bench)
-	@build/bench/tamis table bench --peers $(BENCH)
+	@build/bench/tamis table bench --peers --each 500 --replace 10 $(BENCH)
+	@echo && build/bench/tamis table bench --peers --each 500 --replace 10 --names $(BENCH)
+	@echo && build/bench/tamis table bench --grow -n 10M
 
 figures: build   ## draw the plots in docs/
 	@scripts/setup.sh figures

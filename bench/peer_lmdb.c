@@ -1,6 +1,6 @@
 /* peer_lmdb.c - LMDB, a B+ tree in a mapped file (Debian: liblmdb-dev)
  *
- * One file, no read-ahead.  The items are put in batches of 10,000 per transaction, and looked up in
+ * One file, no read-ahead.  The items of a batch are put in one transaction, and looked up in
  * one read transaction, which is its fastest mode.  For one read per lookup it must have the branch
  * pages in memory.
  *
@@ -17,7 +17,6 @@ typedef struct lmdb_own {
     MDB_env *env;
     MDB_txn *txn;
     MDB_dbi dbi;
-    uint64_t pending;
 } lmdb_own;
 
 static const char *lmdb_open(kept *table, bool write) {
@@ -36,13 +35,15 @@ static const char *lmdb_open(kept *table, bool write) {
     return NULL;
 }
 
-static bool lmdb_put(kept *table, const unsigned char *key, const unsigned char *value) {
+static bool lmdb_put(kept *table, const table_item *item) {
     lmdb_own *const o = table->own;
-    MDB_val k = {TABLE_KEY, (void *)(uintptr_t)key}, v = {TABLE_VALUE, (void *)(uintptr_t)value};
-    if (mdb_put(o->txn, o->dbi, &k, &v, 0) != 0)
-        return false;
-    if (++o->pending % 10000 != 0)
-        return true;
+    MDB_val k = {item->key_size, (void *)(uintptr_t)item->key};
+    MDB_val v = {item->value_size, (void *)(uintptr_t)item->value};
+    return mdb_put(o->txn, o->dbi, &k, &v, 0) == 0;
+}
+
+static bool lmdb_commit(kept *table) {
+    lmdb_own *const o = table->own;
     return mdb_txn_commit(o->txn) == 0 && mdb_txn_begin(o->env, NULL, 0, &o->txn) == 0;
 }
 
@@ -53,12 +54,12 @@ static bool lmdb_finish(kept *table) {
     return good;
 }
 
-static bool lmdb_get(kept *table, const unsigned char *key, unsigned char *value) {
+static bool lmdb_get(kept *table, const table_item *item, unsigned char *value) {
     lmdb_own *const o = table->own;
-    MDB_val k = {TABLE_KEY, (void *)(uintptr_t)key}, v;
-    if (mdb_get(o->txn, o->dbi, &k, &v) != 0 || v.mv_size != TABLE_VALUE)
+    MDB_val k = {item->key_size, (void *)(uintptr_t)item->key}, v;
+    if (mdb_get(o->txn, o->dbi, &k, &v) != 0 || v.mv_size != item->value_size)
         return false;
-    memcpy(value, v.mv_data, TABLE_VALUE);
+    memcpy(value, v.mv_data, item->value_size);
     return true;
 }
 
@@ -79,6 +80,7 @@ static double lmdb_fast_bytes(kept *table) {
 const keeper table_keeper_lmdb = {.name = "LMDB",
                                   .own_size = sizeof(lmdb_own),
                                   .put = lmdb_put,
+                                  .commit = lmdb_commit,
                                   .finish = lmdb_finish,
                                   .open = lmdb_open,
                                   .get = lmdb_get,

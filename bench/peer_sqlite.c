@@ -1,9 +1,10 @@
 /* peer_sqlite.c - SQLite, a B-tree in a file with a page cache of its own (Debian: libsqlite3-dev)
  *
  * CREATE TABLE t(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID, which is one tree.  The items are put in
- * transactions of 10,000, with synchronous=NORMAL and a write-ahead log, as its documentation advises for
- * speed.  They are looked up by one prepared statement in one read transaction.  For one read per lookup
- * it must have the internal pages of the tree in memory; its dbstat table gives them, if compiled in.
+ * transactions, with a write-ahead log, as its documentation advises for speed, and synchronous=FULL, so
+ * that each transaction is durable.  They are looked up by one prepared statement in one read
+ * transaction.  For one read per lookup it must have the internal pages of the tree in memory; its dbstat
+ * table gives them, if compiled in.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,7 +17,6 @@
 typedef struct sqlite_own {
     sqlite3 *db;
     sqlite3_stmt *statement;
-    uint64_t pending;
 } sqlite_own;
 
 static bool sqlite_run(const sqlite_own *o, const char *sql) {
@@ -29,7 +29,7 @@ static const char *sqlite_open(kept *table, bool write) {
     bool good = sqlite3_open_v2(table->path, &o->db, flags, NULL) == SQLITE_OK;
     if (write)
         good = good && sqlite_run(o, "PRAGMA journal_mode=WAL") &&
-               sqlite_run(o, "PRAGMA synchronous=NORMAL") &&
+               sqlite_run(o, "PRAGMA synchronous=FULL") &&
                sqlite_run(o, "CREATE TABLE t(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID");
     good = good && sqlite_run(o, "BEGIN") &&
            sqlite3_prepare_v2(o->db,
@@ -43,13 +43,15 @@ static const char *sqlite_open(kept *table, bool write) {
     return NULL;
 }
 
-static bool sqlite_put(kept *table, const unsigned char *key, const unsigned char *value) {
+static bool sqlite_put(kept *table, const table_item *item) {
     sqlite_own *const o = table->own;
-    sqlite3_bind_blob(o->statement, 1, key, TABLE_KEY, SQLITE_STATIC);
-    sqlite3_bind_blob(o->statement, 2, value, TABLE_VALUE, SQLITE_STATIC);
-    if (sqlite3_step(o->statement) != SQLITE_DONE || sqlite3_reset(o->statement) != SQLITE_OK)
-        return false;
-    return ++o->pending % 10000 != 0 || (sqlite_run(o, "COMMIT") && sqlite_run(o, "BEGIN"));
+    sqlite3_bind_blob(o->statement, 1, item->key, (int)item->key_size, SQLITE_STATIC);
+    sqlite3_bind_blob(o->statement, 2, item->value, (int)item->value_size, SQLITE_STATIC);
+    return sqlite3_step(o->statement) == SQLITE_DONE && sqlite3_reset(o->statement) == SQLITE_OK;
+}
+
+static bool sqlite_commit(kept *table) {
+    return sqlite_run(table->own, "COMMIT") && sqlite_run(table->own, "BEGIN");
 }
 
 static void sqlite_close(kept *table) {
@@ -69,13 +71,13 @@ static bool sqlite_finish(kept *table) {
     return good;
 }
 
-static bool sqlite_get(kept *table, const unsigned char *key, unsigned char *value) {
+static bool sqlite_get(kept *table, const table_item *item, unsigned char *value) {
     sqlite_own *const o = table->own;
-    sqlite3_bind_blob(o->statement, 1, key, TABLE_KEY, SQLITE_STATIC);
+    sqlite3_bind_blob(o->statement, 1, item->key, (int)item->key_size, SQLITE_STATIC);
     const bool found = sqlite3_step(o->statement) == SQLITE_ROW &&
-                       sqlite3_column_bytes(o->statement, 0) == TABLE_VALUE;
+                       sqlite3_column_bytes(o->statement, 0) == (int)item->value_size;
     if (found)
-        memcpy(value, sqlite3_column_blob(o->statement, 0), TABLE_VALUE);
+        memcpy(value, sqlite3_column_blob(o->statement, 0), item->value_size);
     (void)sqlite3_reset(o->statement);
     return found;
 }
@@ -95,6 +97,7 @@ static double sqlite_fast_bytes(kept *table) {
 const keeper table_keeper_sqlite = {.name = "SQLite",
                                     .own_size = sizeof(sqlite_own),
                                     .put = sqlite_put,
+                                    .commit = sqlite_commit,
                                     .finish = sqlite_finish,
                                     .open = sqlite_open,
                                     .get = sqlite_get,

@@ -11,6 +11,7 @@
 #include "bench/table.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,44 +20,73 @@
 
 /* ---- tamis ---- */
 
+typedef struct tamis_own {
+    tamis_table *table;
+    table_item *waiting; /* of a batch */
+    size_t n;
+} tamis_own;
+
 /* A new table: of pages, or of slots for n items. */
 static const char *tamis_create(kept *table, bool slots) {
+    tamis_own *const own = table->own;
     tamis_table_params params;
     tamis_table_options options;
     const char *reason = NULL;
-    tamis_table *own = NULL;
     tamis_table_params_init(&params);
     tamis_table_options_init(&options);
     if (slots) {
         params.capacity = table->n;
-        params.key_max = TABLE_KEY;
-        params.value_max = TABLE_VALUE;
+        params.key_max = table->names ? TABLE_NAME_MAX : TABLE_KEY;
+        params.value_max = table->names ? TABLE_NAME_VALUE : TABLE_VALUE;
     }
-    if (tamis_table_create_file(table->path, &params, &options, NULL, &own, &reason) != TAMIS_OK)
+    own->waiting = malloc(TABLE_BATCH * sizeof *own->waiting);
+    if (own->waiting == NULL)
+        return "no memory";
+    if (tamis_table_create_file(table->path, &params, &options, NULL, &own->table, &reason) !=
+        TAMIS_OK) {
+        free(own->waiting);
         return reason;
-    table->own = own;
+    }
     return NULL;
 }
 
-static bool tamis_put(kept *table, const unsigned char *key, const unsigned char *value) {
-    return tamis_table_put(table->own, key, TABLE_KEY, value, TABLE_VALUE, NULL) == TAMIS_OK;
+static bool tamis_put(kept *table, const table_item *item) {
+    tamis_own *const own = table->own;
+    own->waiting[own->n++] = *item;
+    return true;
+}
+
+static bool tamis_commit(kept *table) {
+    tamis_own *const own = table->own;
+    static tamis_table_item items[TABLE_BATCH];
+    for (size_t i = 0; i < own->n; i++)
+        items[i] = (tamis_table_item){.key = own->waiting[i].key,
+                                      .key_size = own->waiting[i].key_size,
+                                      .value = own->waiting[i].value,
+                                      .value_size = own->waiting[i].value_size};
+    const bool good = tamis_table_put_many(own->table, items, own->n, NULL) == TAMIS_OK &&
+                      tamis_table_sync(own->table) == TAMIS_OK;
+    own->n = 0;
+    return good;
 }
 
 static bool tamis_finish(kept *table) {
-    return tamis_table_close(table->own) == TAMIS_OK;
+    tamis_own *const own = table->own;
+    const bool good = own->n == 0 || tamis_commit(table);
+    free(own->waiting);
+    return tamis_table_close(own->table) == TAMIS_OK && good;
 }
 
 static const char *tamis_open(kept *table, tamis_table_io io) {
     tamis_table_options options;
     const char *reason = NULL;
-    tamis_table *own = NULL;
     tamis_table_options_init(&options);
     options.read_only = true;
     options.io = io;
-    if (tamis_table_open(table->path, &options, NULL, &own, &reason) != TAMIS_OK)
-        return reason;
-    table->own = own;
-    return NULL;
+    return tamis_table_open(table->path, &options, NULL, &((tamis_own *)table->own)->table,
+                            &reason) == TAMIS_OK
+               ? NULL
+               : reason;
 }
 
 static const char *tamis_open_direct(kept *table, bool write) {
@@ -72,18 +102,21 @@ static const char *tamis_open_mapped(kept *table, bool write) {
     return tamis_open(table, TAMIS_TABLE_MAP);
 }
 
-static bool tamis_get(kept *table, const unsigned char *key, unsigned char *value) {
-    return tamis_table_get(table->own, key, TABLE_KEY, value, TABLE_VALUE, NULL) == TAMIS_OK;
+static bool tamis_get(kept *table, const table_item *item, unsigned char *value) {
+    size_t size;
+    return tamis_table_get(((tamis_own *)table->own)->table, item->key, item->key_size, value,
+                           TABLE_NAME_VALUE, &size) == TAMIS_OK &&
+           size == item->value_size;
 }
 
 static void tamis_end(kept *table) {
-    (void)!tamis_table_close(table->own);
+    (void)!tamis_table_close(((tamis_own *)table->own)->table);
 }
 
 static double tamis_fast(kept *table) {
     tamis_table_state info;
     tamis_table_state_init(&info);
-    if (tamis_table_info(table->own, &info) != TAMIS_OK)
+    if (tamis_table_info(((tamis_own *)table->own)->table, &info) != TAMIS_OK)
         return 0;
     return (double)(info.summary_bytes + info.bit_bytes + info.stash_bytes);
 }
@@ -91,14 +124,16 @@ static double tamis_fast(kept *table) {
 static uint64_t tamis_reads(kept *table) {
     tamis_table_counts stats;
     tamis_table_counts_init(&stats);
-    if (tamis_table_stats(table->own, &stats) != TAMIS_OK)
+    if (tamis_table_stats(((tamis_own *)table->own)->table, &stats) != TAMIS_OK)
         return 0;
     return stats.hit_reads + stats.miss_reads;
 }
 
 const keeper table_keeper_direct = {.name = "tamis, past the cache",
                                     .past_cache = true,
+                                    .own_size = sizeof(tamis_own),
                                     .put = tamis_put,
+                                    .commit = tamis_commit,
                                     .finish = tamis_finish,
                                     .open = tamis_open_direct,
                                     .get = tamis_get,
@@ -107,6 +142,7 @@ const keeper table_keeper_direct = {.name = "tamis, past the cache",
                                     .reads = tamis_reads};
 
 const keeper table_keeper_mapped = {.name = "tamis, mapped",
+                                    .own_size = sizeof(tamis_own),
                                     .reads_only = true,
                                     .open = tamis_open_mapped,
                                     .get = tamis_get,
@@ -115,7 +151,9 @@ const keeper table_keeper_mapped = {.name = "tamis, mapped",
                                     .reads = tamis_reads};
 
 const keeper table_keeper_slots = {.name = "tamis, slots, mapped",
+                                   .own_size = sizeof(tamis_own),
                                    .put = tamis_put,
+                                   .commit = tamis_commit,
                                    .finish = tamis_finish,
                                    .open = tamis_open_slots,
                                    .get = tamis_get,
@@ -137,6 +175,8 @@ typedef struct plain {
 
 static const char *plain_open(kept *table, bool write) {
     plain *const own = table->own;
+    if (table->names)
+        return "its items have one size";
     if (!bench_hasher(&own->hasher))
         return "the hash cannot be prepared";
     own->slots = (table->n * 66 / 10 + PER_SECTOR) / PER_SECTOR * PER_SECTOR;
@@ -167,18 +207,23 @@ static unsigned char *plain_find(const plain *own, const unsigned char *key, boo
     }
 }
 
-static bool plain_put(kept *table, const unsigned char *key, const unsigned char *value) {
+static bool plain_put(kept *table, const table_item *item) {
     bool found;
-    unsigned char *const slot = plain_find(table->own, key, &found);
+    unsigned char *const slot = plain_find(table->own, item->key, &found);
     slot[0] = 1;
-    memcpy(slot + 8, key, TABLE_KEY);
-    memcpy(slot + 8 + TABLE_KEY, value, TABLE_VALUE);
+    memcpy(slot + 8, item->key, TABLE_KEY);
+    memcpy(slot + 8 + TABLE_KEY, item->value, TABLE_VALUE);
     return true;
 }
 
-static bool plain_get(kept *table, const unsigned char *key, unsigned char *value) {
+static bool plain_commit(kept *table) {
+    const plain *const own = table->own;
+    return fdatasync(own->fd) == 0;
+}
+
+static bool plain_get(kept *table, const table_item *item, unsigned char *value) {
     bool found;
-    const unsigned char *const slot = plain_find(table->own, key, &found);
+    const unsigned char *const slot = plain_find(table->own, item->key, &found);
     if (found)
         memcpy(value, slot + 8 + TABLE_KEY, TABLE_VALUE);
     return found;
@@ -205,6 +250,7 @@ static double plain_fast(kept *table) {
 const keeper table_keeper_open_addressing = {.name = "open addressing, mapped",
                                              .own_size = sizeof(plain),
                                              .put = plain_put,
+                                             .commit = plain_commit,
                                              .finish = plain_finish,
                                              .open = plain_open,
                                              .get = plain_get,

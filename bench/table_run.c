@@ -1,10 +1,13 @@
 /* table_run.c - all keepers through the same steps
  *
- *  1. n items are put; the file is closed and dropped from the system's cache.
+ *  1. n items are put in batches, each synced; then some are replaced with a sync each.  The file is closed
+ *     and dropped from the system's cache.
  *  2. The file is opened; random present keys, then absent keys, are looked up.  The keeper counts the
  *     reads, if it can, and so does the system: /proc/self/io gives the read calls of this process
  *     (syscr) and the bytes fetched from the disk for it, by calls or by page faults (read_bytes).
  *  3. All keys are looked up once, to warm the caches; then lookups are timed.
+ *  4. A new file gets all items, and all are replaced a number of times; the file is closed, and its size
+ *     taken.
  *
  * A keeper that reads through the system's cache finds ever more pages there.  So only 1,000 keys are
  * looked up in step 2 for such a keeper, and "pages per lookup" contains the upper pages of a tree only
@@ -15,30 +18,14 @@
 #define _DEFAULT_SOURCE
 #include "bench/table.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { COLD_CACHED = 1000, PAGE = 4096 };
-
-static uint64_t mix(uint64_t x) {
-    x ^= x >> 30;
-    x *= 0xbf58476d1ce4e5b9u;
-    x ^= x >> 27;
-    x *= 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-void table_item(uint64_t i, unsigned char key[TABLE_KEY], unsigned char value[TABLE_VALUE]) {
-    const uint64_t words[4] = {mix(i), i, mix(i + ((uint64_t)1 << 63)), ~i};
-    memcpy(key, words, TABLE_KEY);
-    memcpy(value, words + 2, TABLE_VALUE);
-}
 
 static double now(void) {
     struct timespec t;
@@ -46,51 +33,15 @@ static double now(void) {
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* ---- what the system has counted ---- */
-
-typedef struct io_counts {
-    double calls;
-    double bytes;
-} io_counts;
-
-static io_counts io_now(void) {
-    io_counts counts = {NAN, NAN};
-    char text[1024] = "";
-    const int fd = open("/proc/self/io", O_RDONLY);
-    if (fd < 0)
-        return counts;
-    const ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    const char *const calls = n > 0 ? strstr(text, "syscr: ") : NULL;
-    const char *const bytes = n > 0 ? strstr(text, "\nread_bytes: ") : NULL;
-    if (calls != NULL && bytes != NULL) {
-        counts.calls = (double)strtoull(calls + strlen("syscr: "), NULL, 10);
-        counts.bytes = (double)strtoull(bytes + strlen("\nread_bytes: "), NULL, 10);
-    }
-    return counts;
-}
-
-/* Write a file to the disk and drop it from the cache.  Returns its size. */
-static double drop(const char *path) {
-    struct stat about = {0};
-    const int fd = open(path, O_RDONLY);
-    if (fd < 0)
-        return NAN;
-    (void)fsync(fd);
-    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-    (void)fstat(fd, &about);
-    close(fd);
-    return (double)about.st_blocks * 512;
-}
-
 /* ---- lookups ---- */
 
 /* Look up number 'i' of a sequence: a random present key, or an absent one.  Is the answer right? */
 static bool look_up(kept *table, bool there, uint64_t i) {
-    unsigned char key[TABLE_KEY], value[TABLE_VALUE], found[TABLE_VALUE];
-    table_item(there ? mix(i + 12345) % table->n : table->n + i, key, value);
-    const bool hit = table->keeper->get(table, key, found);
-    return there ? hit && memcmp(value, found, sizeof found) == 0 : !hit;
+    table_item item;
+    unsigned char found[TABLE_NAME_VALUE];
+    table_make_item(there ? table_mix(i + 12345) % table->n : table->n + i, 0, table->names, &item);
+    const bool hit = table->keeper->get(table, &item, found);
+    return there ? hit && memcmp(item.value, found, item.value_size) == 0 : !hit;
 }
 
 typedef struct cold {
@@ -99,11 +50,11 @@ typedef struct cold {
 
 static cold count_cold(kept *table, bool there, uint64_t n, uint64_t *wrong) {
     const keeper *const k = table->keeper;
-    const io_counts idle = io_now(), before = io_now();
+    const table_io idle = table_io_now(), before = table_io_now();
     const uint64_t reads = k->reads != NULL ? k->reads(table) : 0;
     for (uint64_t i = 0; i < n; i++)
         *wrong += !look_up(table, there, i);
-    const io_counts after = io_now();
+    const table_io after = table_io_now();
     const double each = 1.0 / (double)n;
     cold found = {NAN, NAN, NAN};
     if (k->reads != NULL)
@@ -148,26 +99,66 @@ static bool end(kept *table, bool written) {
     return good;
 }
 
-static const char *fill(kept *table, table_row *row) {
+/* Put all items with the values of a version, in batches. */
+static bool put_all(kept *table, unsigned version, double *bytes) {
     const keeper *const k = table->keeper;
+    bool good = true;
+    for (uint64_t i = 0; i < table->n && good; i++) {
+        table_item item;
+        table_make_item(i, version, table->names, &item);
+        *bytes += (double)(item.key_size + item.value_size);
+        good = k->put(table, &item) && ((i + 1) % TABLE_BATCH != 0 || k->commit(table));
+    }
+    return good && k->commit(table);
+}
+
+/* Replace some items by themselves, with a sync each. */
+static bool put_each(kept *table, uint64_t n) {
+    bool good = true;
+    for (uint64_t i = 0; i < n && good; i++) {
+        table_item item;
+        table_make_item(table_mix(i) % table->n, 0, table->names, &item);
+        good = table->keeper->put(table, &item) && table->keeper->commit(table);
+    }
+    return good;
+}
+
+static const char unfit[] = "an item could not be put";
+
+static const char *fill(kept *table, const table_setup *setup, table_row *row) {
     const char *const reason = begin(table, true);
     if (reason != NULL)
         return reason;
+    double bytes = 0;
     const double start = now();
-    bool good = true;
-    for (uint64_t i = 0; i < table->n && good; i++) {
-        unsigned char key[TABLE_KEY], value[TABLE_VALUE];
-        table_item(i, key, value);
-        good = k->put(table, key, value);
-    }
+    bool good = put_all(table, 0, &bytes);
+    const double middle = now();
+    good = good && put_each(table, setup->each);
+    if (setup->each > 0)
+        row->each_ns = (now() - middle) / (double)setup->each;
+    row->put_ns = (middle - start) / (double)table->n;
+    row->item_bytes = bytes / (double)table->n;
+    return end(table, true) && good ? NULL : unfit;
+}
+
+/* Fill a new file, and replace all items again and again. */
+static const char *replace(kept *table, const table_setup *setup, table_row *row) {
+    (void)table_remove(table->path);
+    const char *const reason = begin(table, true);
+    if (reason != NULL)
+        return reason;
+    double bytes = 0;
+    bool good = put_all(table, 0, &bytes);
+    for (unsigned i = 1; i <= setup->replace && good; i++)
+        good = put_all(table, i, &bytes);
     good = end(table, true) && good;
-    row->put_ns = (now() - start) / (double)table->n;
-    return good ? NULL : "an item could not be put";
+    row->again_bytes = table_drop(table->path) / (double)table->n;
+    return good ? NULL : unfit;
 }
 
 static void measure(kept *table, const table_setup *setup, table_row *row) {
     const keeper *const k = table->keeper;
-    row->slow_bytes = drop(table->path) / (double)table->n;
+    row->slow_bytes = table_drop(table->path) / (double)table->n;
     row->refused = begin(table, false);
     if (row->refused != NULL)
         return;
@@ -180,7 +171,7 @@ static void measure(kept *table, const table_setup *setup, table_row *row) {
     row->hit_pages = hits.pages;
     if (!k->past_cache) { /* what the hits have fetched shall not help the misses */
         (void)end(table, false);
-        (void)drop(table->path);
+        (void)table_drop(table->path);
         row->refused = begin(table, false);
         if (row->refused != NULL)
             return;
@@ -200,13 +191,16 @@ static void measure(kept *table, const table_setup *setup, table_row *row) {
 
 size_t table_run(const table_setup *setup, table_row *rows) {
     const keeper *const keepers[] = {
-        &table_keeper_direct, &table_keeper_mapped,
-        &table_keeper_slots,  &table_keeper_open_addressing,
+        &table_keeper_direct,  &table_keeper_mapped,
+        &table_keeper_slots,   &table_keeper_open_addressing,
 #ifdef TAMIS_PEER_SQLITE
         &table_keeper_sqlite,
 #endif
 #ifdef TAMIS_PEER_LMDB
         &table_keeper_lmdb,
+#endif
+#ifdef TAMIS_PEER_LEVELDB_TABLE
+        &table_keeper_leveldb,
 #endif
     };
     const size_t n = setup->peers ? sizeof keepers / sizeof keepers[0] : 3;
@@ -217,6 +211,9 @@ size_t table_run(const table_setup *setup, table_row *rows) {
         table_row *const row = rows + i;
         *row = (table_row){.name = keepers[i]->name,
                            .put_ns = NAN,
+                           .each_ns = NAN,
+                           .item_bytes = NAN,
+                           .again_bytes = NAN,
                            .hit_reads = NAN,
                            .miss_reads = NAN,
                            .hit_calls = NAN,
@@ -227,15 +224,24 @@ size_t table_run(const table_setup *setup, table_row *rows) {
                            .miss_ns = NAN,
                            .fast_bytes = NAN,
                            .slow_bytes = NAN};
-        kept table = {.keeper = keepers[i], .path = path, .n = setup->n};
+        kept table = {.keeper = keepers[i], .path = path, .n = setup->n, .names = setup->names};
         if (!keepers[i]->reads_only) {
-            (void)unlink(path);
-            unfilled = fill(&table, row);
+            (void)table_remove(path);
+            unfilled = fill(&table, setup, row);
         }
         row->refused = unfilled;
         if (unfilled == NULL)
             measure(&table, setup, row);
+        /* the file may be needed by the next keeper */
+        const bool last = i + 1 == n || !keepers[i + 1]->reads_only;
+        if (row->refused == NULL && setup->replace > 0 && last && !keepers[i]->reads_only)
+            row->refused = replace(&table, setup, row);
+        if (row->refused == NULL && setup->replace > 0 && keepers[i]->reads_only) {
+            kept anew = {
+                .keeper = keepers[i - 1], .path = path, .n = setup->n, .names = setup->names};
+            row->refused = replace(&anew, setup, row);
+        }
     }
-    (void)unlink(path);
+    (void)table_remove(path);
     return n;
 }

@@ -61,7 +61,11 @@ const char table_help[] =
     "Of bench:\n"
     "      --samples N     keys looked up that are there (10 % of -n), and that are not (-n)\n"
     "      --directory D   where the file is made and removed (.)\n"
-    "      --peers         also an open-addressing table, SQLite and LMDB, if built in\n";
+    "      --peers         also an open-addressing table, SQLite, LMDB and LevelDB, if built in\n"
+    "      --names         names of packages as keys, with values of 100 bytes\n"
+    "      --each N        also replace N items with a sync each\n"
+    "      --replace N     also replace all items N times, and tell the size of the file\n"
+    "      --grow          instead, a table of pages that grows to -n, with a reader beside it\n";
 
 /* -------------------------------------------------------------------------------------------------
  * What the verbs share

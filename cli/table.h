@@ -24,6 +24,10 @@ enum {
     OPT_PEERS,
     OPT_SAMPLES,
     OPT_DIRECTORY,
+    OPT_NAMES,
+    OPT_EACH,
+    OPT_REPLACE,
+    OPT_GROWTH,
     OPT_FORMAT
 };
 

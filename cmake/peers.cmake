@@ -38,6 +38,7 @@ check_language(CXX)
 if(CMAKE_CXX_COMPILER)
   enable_language(CXX)
   tamis_peer(leveldb peer_leveldb.cc leveldb/filter_policy.h leveldb)
+  tamis_peer(leveldb_table peer_leveldb_table.c leveldb/c.h leveldb)
 endif()
 
 # For 'tamis table bench --peers'.

@@ -22,7 +22,7 @@ _tamis() {
         words="plan build query add remove uniq info verify merge table server bench reproduce"
     else
         case $previous in
-        --bits | --bucket | --bytes | --check | --copies | --db | --delimiter | --failure | --field | --hash | --jobs | --key-max | --line-bits | --lines | --odds | --overshoot | --replacements | --rounds | --samples | --seed | --slots | --stash | --table-bytes | --threads | --ticks | --user | --value-max | --values | --window | -d | -e | -f | -j | -n | -p | -w) return ;;
+        --bits | --bucket | --bytes | --check | --copies | --db | --delimiter | --each | --failure | --field | --hash | --jobs | --key-max | --line-bits | --lines | --odds | --overshoot | --replace | --replacements | --rounds | --samples | --seed | --slots | --stash | --table-bytes | --threads | --ticks | --user | --value-max | --values | --window | -d | -e | -f | -j | -n | -p | -w) return ;;
         --sort) words="bytes lines weighted" ;;
         --sync) words="each batch none" ;;
         --like | --set | -o | -s) files=-f ;;
@@ -58,7 +58,7 @@ _tamis() {
             "table info") words="--json --help" ;;
             "table verify") words="--json --help" ;;
             "table rebuild") words="--sync --repair --help" ;;
-            "table bench") words="--json --samples --directory --peers -n --help" ;;
+            "table bench") words="--json --samples --directory --peers --names --each --replace --grow -n --help" ;;
             *) return ;;
             esac
             ;;

@@ -89,7 +89,15 @@ if "$tamis" table bench -n 2000 --json >stdout 2>/dev/null; then
         'd[0]["read_calls_per_hit"] in (None, d[0]["reads_per_hit"])' \
         'd[0]["read_calls_per_miss"] in (None, d[0]["reads_per_miss"])'
 fi
-[ -z "$(find . -name 'tamis-bench-*')" ] || fail "the bench left a file"
+if "$tamis" table bench -n 2000 --names --each 2 --replace 2 --json >stdout 2>/dev/null; then
+    expect_json 'all(r["wrong"] == 0 for r in d)' 'd[0]["item_bytes"] > 105' 'd[0]["put_each_ns"] > 0' \
+        'd[1]["replaced_bytes_per_item"] < 1.5 * d[0]["item_bytes"]'
+fi
+if "$tamis" table bench -n 20000 --grow --json >stdout 2>/dev/null; then
+    expect_json 'all(r["wrong"] == 0 for r in d)' 'd[0]["items"] == 1000' 'd[-1]["closed"]' \
+        'd[-1]["items"] == 20000' 'd[-1]["file_bytes_per_item"] < 1.3 * 32'
+fi
+[ -z "$(find . -name 'tamis-*-[0-9]*')" ] || fail "the bench left a file"
 
 # Mistakes: one line, exit code 2, nothing changed.
 cp single.tab before.tab
