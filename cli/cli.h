@@ -415,10 +415,14 @@ void spool_free(spool *s);
  * Sets (sets.c)
  */
 
-/* Open a set.  For reading it is mapped if possible; for changing it is loaded.  "-" is stdin.  NULL
- * after a complaint. */
-typedef enum set_use { SET_READ, SET_CHANGE } set_use;
+/* Open a set.  To be asked it is mapped if possible, and verified as it is touched: set_damaged tells afterwards.
+ * To be read it is mapped and verified; to be changed it is loaded.  "-" is stdin.  NULL after a
+ * complaint. */
+typedef enum set_use { SET_ASK, SET_READ, SET_CHANGE } set_use;
 tamis_filter *set_open(const char *command, const char *path, set_use use);
+
+/* Was damage met while a set was asked?  true after a complaint. */
+bool set_damaged(const char *command, const char *path, const tamis_filter *filter);
 
 /* Like set_open with SET_READ, but gives the reason instead of complaining if the bytes are not a
  * valid set: then it returns NULL and sets '*reason'.  After a complaint it returns NULL, and

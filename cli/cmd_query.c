@@ -83,7 +83,7 @@ static int query_files(const char *command, int argc, char **argv, const query_o
 
     if (!inputs_differ(command, argv[0], keys_from_standard(&chosen->format, files, n_files)))
         return EXIT_TROUBLE;
-    tamis_filter *const filter = set_open(command, argv[0], SET_READ);
+    tamis_filter *const filter = set_open(command, argv[0], SET_ASK);
     if (filter == NULL)
         return EXIT_TROUBLE;
     key_reader *const reader = keys_open(command, &chosen->format, files, n_files);
@@ -91,6 +91,8 @@ static int query_files(const char *command, int argc, char **argv, const query_o
     if (reader != NULL && keys_fit(reader, tamis_filter_key_form(filter), argv[0]) &&
         tamis_filter_params(filter, &params) == TAMIS_OK && keys_hash(reader, &params)) {
         code = query(reader, filter, chosen);
+        if (set_damaged(command, argv[0], filter))
+            code = EXIT_TROUBLE;
     }
     keys_free(reader);
     tamis_filter_free(filter);

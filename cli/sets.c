@@ -28,8 +28,14 @@ static bool is_standard(const char *path) {
 
 static tamis_status load(const char *path, int fd, bool regular, set_use use, tamis_filter **filter,
                          const char **reason) {
-    if (regular && use == SET_READ) {
-        const tamis_status status = tamis_filter_map(path, NULL, filter, reason);
+    if (regular && use != SET_CHANGE) {
+        tamis_status status = tamis_filter_map(path, NULL, filter, reason);
+        if (status == TAMIS_OK && use == SET_READ)
+            status = tamis_filter_verify(*filter, reason);
+        if (status == TAMIS_E_FORMAT) {
+            tamis_filter_free(*filter);
+            *filter = NULL;
+        }
         if (status != TAMIS_E_UNSUPPORTED)
             return status;
     }
@@ -77,6 +83,16 @@ tamis_filter *set_open(const char *command, const char *path, set_use use) {
     if (reason != NULL)
         complain(command, "%s: %s", is_standard(path) ? "standard input" : path, reason);
     return filter;
+}
+
+bool set_damaged(const char *command, const char *path, const tamis_filter *filter) {
+    if (tamis_filter_damage(filter) == 0)
+        return false;
+    complain(command,
+             "%s: the body is damaged: its checksum does not match; keys that might be in what is "
+             "damaged were taken to be in the set",
+             is_standard(path) ? "standard input" : path);
+    return true;
 }
 
 bool inputs_differ(const char *command, const char *set, bool keys_standard) {

@@ -766,7 +766,8 @@ TAMIS_API double tamis_filter_promise(const tamis_filter *filter);
  * All kinds share one little-endian format (tamis-format(5)).  There is one loader, behind every
  * function here.  It reads only within the length given, checks every field, checksum and derived
  * size and then the structure itself, and allocates no more than the input's length justifies.
- * Damaged, foreign or newer input is refused; it is never answered with "absent".
+ * Damaged, foreign or newer input is refused; it is never answered with "absent".  What is mapped is read
+ * later: see tamis_filter_map.
  *
  * '*reason' (may be NULL) is set on failure to a static sentence that says what is wrong.
  */
@@ -783,7 +784,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_encode(const tamis_filter *
  * are the whole, if the filter does not change meanwhile: for those who send or store it in pieces of bounded
  * size.  TAMIS_E_ARGUMENT if it has no such bytes; the buffer is then untouched.  A part that has a header
  * (the first 256 bytes; of a series also one before each link) costs a pass over the table for its
- * checksum, any other part only its own size. */
+ * checksum, and so do the checksums behind a table of more than 64 KiB, all together; any other part only its
+ * own size. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_encode_part(const tamis_filter *filter,
                                                                  uint64_t offset, void *buffer,
                                                                  size_t size);
@@ -842,13 +844,39 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_load_fd(int fd,
                                                              tamis_filter **filter,
                                                              const char **reason);
 
-/* Map a file as a read-only view: many processes share one copy in memory.  The file is read once, to
- * verify it.  It must not be changed in place while the view lives; tamis_filter_save replaces
- * files, it does not change them.  Statuses as tamis_filter_view, and TAMIS_E_IO. */
+/* Map a file as a read-only view: many processes share one copy in memory.  The file must not be changed in
+ * place while the view lives; tamis_filter_save replaces files, it does not change them.  Statuses as
+ * tamis_filter_view, and TAMIS_E_IO.
+ *
+ * A set of more than 64 KiB is not read when it is mapped, only its headers and a table of checksums: that takes
+ * less than a millisecond, whatever its size.  Its table is verified in parts of 64 KiB, each when a query first
+ * touches it.  A key of a damaged part is answered "present", never "absent" (one copy, by tamis_filter_copies),
+ * and tamis_filter_damage tells of it; calls with a status return TAMIS_E_FORMAT.  Calls that read all of
+ * the set (info, glance, clone, merge, save, encode, the compact form, tamis_window_info) verify what was not
+ * yet verified first, and return TAMIS_E_FORMAT if some of it is damaged.  There is no lens (tamis/inline.h)
+ * on a view before all of it was touched, or verified by tamis_filter_verify: TAMIS_E_UNSUPPORTED.  Files of
+ * versions before 3, and small ones, are read and verified at once. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_map(const char *path,
                                                          const tamis_allocator *allocator,
                                                          tamis_filter **filter,
                                                          const char **reason);
+
+/* Like it, for a file that the caller trusts, since he has written or verified it himself: queries compute no
+ * checksum.  If it is damaged, answers may be wrong, "absent" among them; but nothing outside of it is ever read.
+ * Calls that read all of the set verify it, as above. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_map_trusted(const char *path,
+                                                                 const tamis_allocator *allocator,
+                                                                 tamis_filter **filter,
+                                                                 const char **reason);
+
+/* Verify all of a mapped set, checksums and structure, that was not yet verified; later queries need not.
+ * TAMIS_E_FORMAT: part of it is damaged.  Sets that were not mapped have been verified when they were read, and
+ * are good.  Threads may go on asking. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_verify(const tamis_filter *filter,
+                                                            const char **reason);
+
+/* How many parts of a mapped set were found to be damaged, by all calls and threads so far; 0 if none was. */
+TAMIS_API uint64_t tamis_filter_damage(const tamis_filter *filter);
 
 /* -------------------------------------------------------------------------------------------------
  * Compact form

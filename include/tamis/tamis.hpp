@@ -77,6 +77,9 @@ class filter {
     explicit filter(tamis_filter *handle) noexcept : own_(handle) { look(); }
     static filter load(const std::string &path) { return open(tamis_filter_load, path); }
     static filter map(const std::string &path) { return open(tamis_filter_map, path); }
+    static filter map_trusted(const std::string &path) {
+        return open(tamis_filter_map_trusted, path);
+    }
 
     filter(filter &&other) noexcept : own_(other.release()) { look(); }
     filter &operator=(filter &&other) noexcept {
@@ -182,6 +185,13 @@ class filter {
         check(tamis_filter_info(own_, &told));
         return told;
     }
+    /* Of a mapped set: verify all of it; how many parts of it were found to be damaged. */
+    void verify() const {
+        const char *reason = nullptr;
+        const tamis_status status = tamis_filter_verify(own_, &reason);
+        check(status, reason);
+    }
+    std::uint64_t damage() const noexcept { return tamis_filter_damage(own_); }
     void merge(const filter &other) { check(tamis_filter_merge(own_, other.own_)); }
     void clear() { check(tamis_filter_clear(own_)); }
     void save(const std::string &path) const {

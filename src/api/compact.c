@@ -5,7 +5,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "file/compact.h"
-#include "filter/series.h"
+#include "filter/guard.h"
+#include "filter/shards.h"
 
 #include <errno.h>
 
@@ -22,7 +23,9 @@ static bool api_compact_has_form(const tamis_filter *filter) {
 }
 
 uint64_t tamis_filter_compact_size(const tamis_filter *filter) {
-    return api_compact_has_form(filter) ? tamis_i_compact_size(filter) : 0;
+    return api_compact_has_form(filter) && tamis_i_filter_verify(filter, NULL) == TAMIS_OK
+               ? tamis_i_compact_size(filter)
+               : 0;
 }
 
 tamis_status tamis_filter_compact_encode(const tamis_filter *filter, void *buffer, size_t size) {
@@ -30,6 +33,9 @@ tamis_status tamis_filter_compact_encode(const tamis_filter *filter, void *buffe
         return TAMIS_E_ARGUMENT;
     if (!api_compact_has_form(filter))
         return TAMIS_E_UNSUPPORTED;
+    const tamis_status status = tamis_i_filter_verify(filter, NULL);
+    if (status != TAMIS_OK)
+        return status;
     if (size != tamis_i_compact_size(filter))
         return TAMIS_E_ARGUMENT;
     tamis_i_compact_encode(filter, buffer);
@@ -60,8 +66,10 @@ static tamis_status api_compact_save_to(const tamis_filter *filter, const char *
         status = TAMIS_E_UNSUPPORTED;
         why = no_form;
     } else if (filter != NULL) {
-        status = path == NULL ? tamis_i_compact_write(filter, fd, &why)
-                              : tamis_i_file_save(filter, path, tamis_i_compact_write, &why);
+        status = tamis_i_filter_verify(filter, &why);
+        if (status == TAMIS_OK)
+            status = path == NULL ? tamis_i_compact_write(filter, fd, &why)
+                                  : tamis_i_file_save(filter, path, tamis_i_compact_write, &why);
     }
     if (status != TAMIS_OK && reason != NULL)
         *reason = why;
@@ -122,8 +130,11 @@ tamis_status tamis_filter_lookup_value_digest(const tamis_filter *filter, tamis_
         return TAMIS_E_ARGUMENT;
     if (tamis_filter_value_bits(filter) == 0)
         return TAMIS_E_UNSUPPORTED;
-    return filter->links != NULL ? tamis_i_series_lookup_value(filter, digest, value)
-                                 : filter->kind->lookup_value(filter, digest, value);
+    if (filter->links != NULL)
+        return tamis_i_series_lookup_value(filter, digest, value);
+    return tamis_i_filter_may_read(filter, digest)
+               ? filter->kind->lookup_value(filter, digest, value)
+               : TAMIS_E_FORMAT;
 }
 
 tamis_status tamis_filter_lookup_value(const tamis_filter *filter, const void *key, size_t size,

@@ -5,6 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "file/file.h"
+#include "filter/shards.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,8 +33,10 @@ uint64_t tamis_filter_encoded_size(const tamis_filter *filter) {
 tamis_status tamis_filter_encode(const tamis_filter *filter, void *buffer, size_t size) {
     if (filter == NULL || buffer == NULL || size != tamis_filter_encoded_size(filter))
         return TAMIS_E_ARGUMENT;
-    tamis_i_file_encode(filter, buffer);
-    return TAMIS_OK;
+    const tamis_status status = tamis_i_filter_verify(filter, NULL);
+    if (status == TAMIS_OK)
+        tamis_i_file_encode(filter, buffer);
+    return status;
 }
 
 tamis_status tamis_filter_encode_part(const tamis_filter *filter, uint64_t offset, void *buffer,
@@ -43,8 +46,10 @@ tamis_status tamis_filter_encode_part(const tamis_filter *filter, uint64_t offse
     const uint64_t all = tamis_filter_encoded_size(filter);
     if (offset > all || size > all - offset)
         return TAMIS_E_ARGUMENT;
-    tamis_i_file_encode_part(filter, offset, buffer, size);
-    return TAMIS_OK;
+    const tamis_status status = tamis_i_filter_verify(filter, NULL);
+    if (status == TAMIS_OK)
+        tamis_i_file_encode_part(filter, offset, buffer, size);
+    return status;
 }
 
 tamis_status tamis_filter_decode(const void *data, size_t size, const tamis_allocator *allocator,
@@ -87,7 +92,7 @@ tamis_status tamis_filter_view(const void *data, size_t size, const tamis_alloca
     const int saved = errno;
     tamis_status status = TAMIS_E_ARGUMENT;
     if (data != NULL && api_file_make_args_ok(allocator, filter))
-        status = tamis_i_file_view(data, size, allocator, filter, &why);
+        status = tamis_i_file_view(data, size, allocator, TAMIS_I_OPEN_VIEW, filter, &why);
     return api_file_leave(status, why, reason, saved);
 }
 
@@ -96,6 +101,8 @@ tamis_status tamis_filter_save(const tamis_filter *filter, const char *path, con
     const int saved = errno;
     tamis_status status = TAMIS_E_ARGUMENT;
     if (filter != NULL && path != NULL)
+        status = tamis_i_filter_verify(filter, &why);
+    if (status == TAMIS_OK)
         status = tamis_i_file_save(filter, path, tamis_i_file_write, &why);
     return api_file_leave(status, why, reason, saved);
 }
@@ -105,6 +112,8 @@ tamis_status tamis_filter_save_fd(const tamis_filter *filter, int fd, const char
     const int saved = errno;
     tamis_status status = TAMIS_E_ARGUMENT;
     if (filter != NULL)
+        status = tamis_i_filter_verify(filter, &why);
+    if (status == TAMIS_OK)
         status = tamis_i_file_write(filter, fd, &why);
     return api_file_leave(status, why, reason, saved);
 }
@@ -147,7 +156,34 @@ tamis_status tamis_filter_load(const char *path, const tamis_allocator *allocato
     return api_file_from_path(tamis_i_file_load, path, allocator, filter, reason);
 }
 
+static tamis_status api_file_map(int fd, const tamis_allocator *allocator, tamis_filter **filter,
+                                 const char **reason) {
+    return tamis_i_file_map(fd, allocator, TAMIS_I_OPEN_PARTS, filter, reason);
+}
+
+static tamis_status api_file_map_trusted(int fd, const tamis_allocator *allocator,
+                                         tamis_filter **filter, const char **reason) {
+    return tamis_i_file_map(fd, allocator, TAMIS_I_OPEN_TRUSTED, filter, reason);
+}
+
 tamis_status tamis_filter_map(const char *path, const tamis_allocator *allocator,
                               tamis_filter **filter, const char **reason) {
-    return api_file_from_path(tamis_i_file_map, path, allocator, filter, reason);
+    return api_file_from_path(api_file_map, path, allocator, filter, reason);
+}
+
+tamis_status tamis_filter_map_trusted(const char *path, const tamis_allocator *allocator,
+                                      tamis_filter **filter, const char **reason) {
+    return api_file_from_path(api_file_map_trusted, path, allocator, filter, reason);
+}
+
+tamis_status tamis_filter_verify(const tamis_filter *filter, const char **reason) {
+    const char *why = bad_argument;
+    const int saved = errno;
+    const tamis_status status =
+        filter == NULL ? TAMIS_E_ARGUMENT : tamis_i_filter_verify(filter, &why);
+    return api_file_leave(status, why, reason, saved);
+}
+
+uint64_t tamis_filter_damage(const tamis_filter *filter) {
+    return tamis_i_filter_damage(filter);
 }

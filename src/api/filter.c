@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "filter/guard.h"
 #include "filter/shards.h"
 
 #include <errno.h>
@@ -43,10 +44,13 @@ tamis_status tamis_filter_clone(const tamis_filter *source, const tamis_allocato
                                 tamis_filter **filter) {
     if (source == NULL || filter == NULL || !tamis_i_allocator_ok(allocator))
         return TAMIS_E_ARGUMENT;
+    tamis_status status = tamis_i_filter_verify(source, NULL);
+    if (status != TAMIS_OK)
+        return status;
     if (tamis_i_is_sharded(source))
         return tamis_i_shards_clone(source, allocator, filter);
     tamis_filter *copy;
-    tamis_status status = tamis_i_filter_clone(source, source->params.capacity, allocator, &copy);
+    status = tamis_i_filter_clone(source, source->params.capacity, allocator, &copy);
     if (status == TAMIS_OK && source->links != NULL) {
         status = tamis_i_links_clone(source, copy);
         if (status != TAMIS_OK)
@@ -130,6 +134,8 @@ tamis_status tamis_filter_remove_u64(tamis_filter *filter, uint64_t key) {
 uint64_t tamis_filter_copies_digest(const tamis_filter *filter, tamis_digest digest) {
     if (filter->links != NULL)
         return tamis_i_series_copies(filter, digest);
+    if (!tamis_i_filter_may_read(filter, digest)) /* damaged: at least one may be there */
+        return 1;
     if (filter->kind->copies == NULL)
         return filter->kind->contains(filter, digest);
     return filter->kind->copies(filter, digest);
@@ -262,9 +268,12 @@ tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source
         filter->key_form != TAMIS_KEYS_UNKNOWN && source->key_form != TAMIS_KEYS_UNKNOWN;
     if (known && filter->key_form != source->key_form)
         return TAMIS_E_MISMATCH;
-    const tamis_status status = tamis_i_is_sharded(filter) || tamis_i_is_sharded(source)
-                                    ? api_merge_shards(filter, source)
-                                    : api_merge_parts(filter, source);
+    tamis_status status = tamis_i_filter_verify(source, NULL);
+    if (status != TAMIS_OK)
+        return status;
+    status = tamis_i_is_sharded(filter) || tamis_i_is_sharded(source)
+                 ? api_merge_shards(filter, source)
+                 : api_merge_parts(filter, source);
     if (status == TAMIS_OK && !known)
         api_note_form(filter, TAMIS_KEYS_UNKNOWN);
     return status;
@@ -279,6 +288,9 @@ static tamis_status api_info_out(tamis_info *own, tamis_info *info) {
 static tamis_status api_info(const tamis_filter *filter, bool glance, tamis_info *info) {
     if (filter == NULL || info == NULL)
         return TAMIS_E_ARGUMENT;
+    const tamis_status status = tamis_i_filter_verify(filter, NULL);
+    if (status != TAMIS_OK)
+        return status;
     tamis_info own;
     const int saved = errno; /* the mathematics may set it where a rate underflows to 0 */
     if (tamis_i_is_sharded(filter))
@@ -305,6 +317,9 @@ tamis_status tamis_filter_link_info(const tamis_filter *filter, unsigned link, t
     }
     if (filter == NULL || info == NULL || link >= n_links)
         return TAMIS_E_ARGUMENT;
+    const tamis_status status = tamis_i_filter_verify(filter, NULL);
+    if (status != TAMIS_OK)
+        return status;
     tamis_info own;
     const int saved = errno;
     if (tamis_i_is_sharded(filter))

@@ -2,13 +2,14 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "filter/guard.h"
 #include "filter/series.h"
 
 /* What a lens leaves to the library: its owner has tried the common case, and the filter may have grown since
  * the lens was taken. */
 static bool inline_contains(const tamis_filter *filter, tamis_digest digest) {
     return filter->links != NULL ? tamis_i_series_contains(filter, digest)
-                                 : filter->kind->contains(filter, digest);
+                                 : tamis_i_filter_contains(filter, digest);
 }
 
 static tamis_status inline_check(const tamis_filter *filter, uint32_t version,
@@ -17,6 +18,8 @@ static tamis_status inline_check(const tamis_filter *filter, uint32_t version,
         return TAMIS_E_ARGUMENT;
     if (version != TAMIS_LENS_VERSION)
         return TAMIS_E_VERSION;
+    if (filter->guard != NULL && !tamis_i_guard_is_open(filter->guard))
+        return TAMIS_E_UNSUPPORTED; /* a lens asks nobody */
     return filter->kind->lens && filter->links == NULL ? TAMIS_OK : TAMIS_E_UNSUPPORTED;
 }
 

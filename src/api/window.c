@@ -63,11 +63,14 @@ tamis_status tamis_window_step(tamis_filter *window, uint64_t buckets, uint64_t 
 
 /* Links have begun at different times; the first one has seen all ticks. */
 tamis_status tamis_window_info(const tamis_filter *window, tamis_window_state *state) {
-    const tamis_status status = window_usable(window);
+    tamis_status status = window_usable(window);
     const tamis_filter *link;
     tamis_window_state own;
     if (status != TAMIS_OK || state == NULL)
         return status == TAMIS_OK ? TAMIS_E_ARGUMENT : status;
+    status = tamis_i_filter_verify(window, NULL);
+    if (status != TAMIS_OK)
+        return status;
     tamis_window_state_init(&own);
     own.ticks = (unsigned)window->params.value[TAMIS_WINDOW_TICKS];
     own.left = window_left(window);

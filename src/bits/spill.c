@@ -97,6 +97,19 @@ static uint64_t *spill_words(const uint64_t *table) {
     return either.own;
 }
 
+unsigned tamis_i_spill_back(const tamis_i_spill *s, const uint64_t *table, tamis_i_spill_key key,
+                            const uint64_t *buckets[2]) {
+    tamis_i_spill_place place[PLACES];
+    uint64_t back_home;
+    if (s->n_back == 0)
+        return 0;
+    const unsigned n =
+        spill_away(s, spill_words(table), key.bucket, key.home, key.print, place, &back_home);
+    for (unsigned i = 0; i < n; i++)
+        buckets[i] = place[i].bucket;
+    return n;
+}
+
 void tamis_i_spill_find(const tamis_i_spill *s, const uint64_t *table, tamis_i_spill_key key,
                         tamis_i_spill_place *place) {
     uint64_t *const words = spill_words(table);

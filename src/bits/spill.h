@@ -83,6 +83,10 @@ static inline void tamis_i_spill_fetch(const tamis_i_spill *spill, const uint64_
     tamis_i_run_fetch(&spill->front, table + key.bucket * spill->front.words, key.home);
 }
 
+/* The buckets of the back that the home of a key has places in; returns how many, up to two. */
+unsigned tamis_i_spill_back(const tamis_i_spill *spill, const uint64_t *table,
+                            tamis_i_spill_key key, const uint64_t *buckets[2]);
+
 /* The keys of a group, on their way: first located, then looked at when that memory has come, then answered
  * or changed. */
 typedef struct tamis_i_spill_keys {

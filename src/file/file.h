@@ -4,7 +4,8 @@
  *
  *      offset  size
  *           0     8  magic: 0x89 'T' 'A' 'M' 'I' 'S' 0x0d 0x0a
- *           8     4  version of the format: 1, or 2 with a form of keys or another hash than XXH3
+ *           8     4  version of the format: 1; 2 with a form of keys or another hash than XXH3; 3 if the
+ *                    body has more than 64 KiB
  *          12     4  size of the header, 256
  *          16     4  kind
  *          20     4  hash, a tamis_hash_id
@@ -17,9 +18,10 @@
  *         188     4  reserved, zero
  *         192     8  upper half of the seed; reserved in version 1
  *         200    40  reserved, zero
- *         240     8  XXH3-64 of the body
+ *         240     8  XXH3-64 of the body; in version 3, of the checksums behind it
  *         248     8  XXH3-64 of the header up to here
  *         256        body: state (8 words), stash, table
+ *                    in version 3, XXH3-64 of each part of the body (filter/guard.h)
  *
  * A series (file/series.h) has such a header too, and then the files of its links; so has a sharded set
  * (file/shards.h), and then the files of its shards.
@@ -33,14 +35,25 @@
 #define TAMIS_FILE_FILE_H
 
 #include "file/header.h"
-#include "filter/filter.h"
+#include "filter/guard.h"
+
+/* How a file is opened: with memory of its own, or as a view on the bytes, which is verified at once; or in
+ * parts as they are touched; or not at all. */
+typedef enum tamis_i_opening {
+    TAMIS_I_OPEN_COPY,
+    TAMIS_I_OPEN_VIEW,
+    TAMIS_I_OPEN_PARTS,
+    TAMIS_I_OPEN_TRUSTED
+} tamis_i_opening;
 
 /* What a valid header says. */
 typedef struct tamis_i_header {
     const tamis_i_kind *kind;
     tamis_params params;
     uint64_t n_body;
-    uint64_t body_checksum;
+    uint64_t n_sums;        /* checksums behind the body; 0: of an older version */
+    uint64_t size;          /* bytes of both */
+    uint64_t body_checksum; /* of the body, or of the checksums behind it */
     unsigned char key_form;
 } tamis_i_header;
 
@@ -67,10 +80,24 @@ tamis_status tamis_i_header_check(const unsigned char *bytes, const char **reaso
 /* Bytes of the encoded filter, series or sharded set. */
 uint64_t tamis_i_file_size(const tamis_filter *filter);
 
-/* Open one filter or series: with memory of its own, or as a view on the bytes. */
+/* Bytes of a body and the checksums behind it, as they are written. */
+static inline uint64_t tamis_i_body_bytes(uint64_t n_body) {
+    return 8 * (n_body + tamis_i_sums_words(n_body));
+}
+
+/* Write checksums 'from' to 'end' - 1 of the parts of a body.  Reads these parts. */
+void tamis_i_sums_encode(const tamis_filter *filter, uint64_t from, uint64_t end,
+                         unsigned char *bytes);
+
+/* Make one filter of a body and what is behind it, by its header, and verify it, as far as it is to be. */
+tamis_status tamis_i_body_open(const unsigned char *bytes, const tamis_i_header *header,
+                               const tamis_allocator *allocator, tamis_i_opening opening,
+                               tamis_filter **filter, const char **reason);
+
+/* Open one filter or series. */
 tamis_status tamis_i_file_open(const unsigned char *bytes, size_t size,
-                               const tamis_allocator *allocator, bool view, tamis_filter **filter,
-                               const char **reason);
+                               const tamis_allocator *allocator, tamis_i_opening opening,
+                               tamis_filter **filter, const char **reason);
 
 /* As the public functions of similar names.  'reason' is never NULL here. */
 void tamis_i_file_encode(const tamis_filter *filter, unsigned char *bytes);
@@ -78,11 +105,11 @@ tamis_status tamis_i_file_decode(const unsigned char *bytes, size_t size,
                                  const tamis_allocator *allocator, tamis_filter **filter,
                                  const char **reason);
 tamis_status tamis_i_file_view(const void *data, size_t size, const tamis_allocator *allocator,
-                               tamis_filter **filter, const char **reason);
+                               tamis_i_opening opening, tamis_filter **filter, const char **reason);
 tamis_status tamis_i_file_load(int fd, const tamis_allocator *allocator, tamis_filter **filter,
                                const char **reason);
-tamis_status tamis_i_file_map(int fd, const tamis_allocator *allocator, tamis_filter **filter,
-                              const char **reason);
+tamis_status tamis_i_file_map(int fd, const tamis_allocator *allocator, tamis_i_opening opening,
+                              tamis_filter **filter, const char **reason);
 tamis_status tamis_i_file_write(const tamis_filter *filter, int fd, const char **reason);
 
 /* Where the bytes of a file come from, in order.  read fills the buffer, or tells why it cannot. */
@@ -102,7 +129,7 @@ tamis_status tamis_i_file_read(const tamis_i_input *input, uint64_t size,
                                const tamis_allocator *allocator, tamis_filter **filter,
                                const char **reason);
 
-/* Read the body that this header promises, make the filter and check it. */
+/* Read what this header promises, make the filter and check it. */
 tamis_status tamis_i_input_body(const tamis_i_input *input, const tamis_i_header *header,
                                 const tamis_allocator *allocator, tamis_filter **filter,
                                 const char **reason);

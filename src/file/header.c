@@ -9,16 +9,22 @@
 
 #include "hash/hash.h"
 
-#define VERSION_MAX 2u /* docs/format.md, section 8, has what is new in which */
+#define VERSION_MAX 3u /* docs/format.md, section 8, has what is new in which */
 
 static const unsigned char magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
 
-/* The version that the fields of a header need: a filter has one file, not two. */
-static uint32_t header_version_of(const unsigned char *bytes) {
+/* The version that the fields of a header need, but for the size of the body. */
+static uint32_t header_fields_need(const unsigned char *bytes) {
     return tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM) == TAMIS_KEYS_UNKNOWN &&
                    tamis_i_get_u32(bytes + TAMIS_I_AT_HASH) == TAMIS_HASH_XXH3
                ? 1
                : 2;
+}
+
+/* Is it the header of one filter whose body is kept in parts? */
+static bool header_in_parts(const unsigned char *bytes) {
+    return tamis_i_get_u32(bytes + TAMIS_I_AT_KIND) < TAMIS_I_KIND_SERIES &&
+           tamis_i_has_parts(tamis_i_get_u64(bytes + TAMIS_I_AT_BODY_WORDS));
 }
 
 void tamis_i_header_hash(unsigned char *bytes, const tamis_params *params) {
@@ -29,15 +35,43 @@ void tamis_i_header_hash(unsigned char *bytes, const tamis_params *params) {
 
 void tamis_i_header_seal(unsigned char *bytes, uint32_t kind) {
     memcpy(bytes, magic, sizeof magic);
-    tamis_i_put_u32(bytes + TAMIS_I_AT_VERSION, header_version_of(bytes));
-    tamis_i_put_u32(bytes + TAMIS_I_AT_HEADER_SIZE, TAMIS_I_HEADER_BYTES);
     tamis_i_put_u32(bytes + TAMIS_I_AT_KIND, kind);
+    tamis_i_put_u32(bytes + TAMIS_I_AT_VERSION,
+                    header_in_parts(bytes) ? 3 : header_fields_need(bytes));
+    tamis_i_put_u32(bytes + TAMIS_I_AT_HEADER_SIZE, TAMIS_I_HEADER_BYTES);
     tamis_i_put_u64(bytes + TAMIS_I_AT_HEADER_CHECKSUM,
                     tamis_i_checksum(bytes, TAMIS_I_AT_HEADER_CHECKSUM));
 }
 
 uint32_t tamis_i_header_kind(const unsigned char *bytes) {
     return memcmp(bytes, magic, sizeof magic) == 0 ? tamis_i_get_u32(bytes + TAMIS_I_AT_KIND) : 0;
+}
+
+static uint64_t header_part_sum(const tamis_filter *filter, unsigned shift, uint64_t i) {
+    const tamis_i_part_span span = tamis_i_part_at(filter->n_body, shift, i);
+    return tamis_i_checksum_words(filter->state + span.from, (size_t)span.n);
+}
+
+void tamis_i_sums_encode(const tamis_filter *filter, uint64_t from, uint64_t end,
+                         unsigned char *bytes) {
+    const unsigned shift = tamis_i_part_shift(filter->n_body);
+    for (uint64_t i = from; i < end; i++, bytes += 8)
+        tamis_i_put_u64(bytes, header_part_sum(filter, shift, i));
+}
+
+/* What a header has: the checksum of the body, or that of the checksums of its parts. */
+static uint64_t header_body_checksum(const tamis_filter *filter) {
+    if (!tamis_i_has_parts(filter->n_body))
+        return tamis_i_checksum_words(filter->state, (size_t)filter->n_body);
+    const uint64_t n = tamis_i_sums_words(filter->n_body);
+    tamis_i_checksum_flow flow;
+    tamis_i_checksum_begin(&flow);
+    for (uint64_t i = 0; i < n; i++) {
+        unsigned char sum[8];
+        tamis_i_sums_encode(filter, i, i + 1, sum);
+        tamis_i_checksum_add(&flow, sum, sizeof sum);
+    }
+    return tamis_i_checksum_end(&flow);
 }
 
 void tamis_i_header_encode(const tamis_filter *filter, unsigned char *bytes) {
@@ -49,8 +83,7 @@ void tamis_i_header_encode(const tamis_filter *filter, unsigned char *bytes) {
     for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
         tamis_i_put_u64(bytes + TAMIS_I_AT_VALUES + 8 * i, filter->params.value[i]);
     tamis_i_put_u32(bytes + TAMIS_I_AT_KEY_FORM, filter->key_form);
-    tamis_i_put_u64(bytes + TAMIS_I_AT_BODY_CHECKSUM,
-                    tamis_i_checksum_words(filter->state, (size_t)filter->n_body));
+    tamis_i_put_u64(bytes + TAMIS_I_AT_BODY_CHECKSUM, header_body_checksum(filter));
     tamis_i_header_seal(bytes, (uint32_t)filter->params.kind);
 }
 
@@ -82,7 +115,7 @@ tamis_status tamis_i_header_check(const unsigned char *bytes, const char **reaso
     }
     if (tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM) > TAMIS_KEYS_U64)
         return tamis_i_refuse(reason, "the header names an unknown form of keys");
-    if (version > header_version_of(bytes))
+    if (version > header_fields_need(bytes) && (version < 3 || !header_in_parts(bytes)))
         return tamis_i_refuse(reason, "the header has a higher version than it needs");
     return TAMIS_OK;
 }
@@ -121,6 +154,9 @@ tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_header *h
         return tamis_i_refuse(reason, "a parameter in the header is out of range");
     if (own.n_body != tamis_i_get_u64(bytes + TAMIS_I_AT_BODY_WORDS))
         return tamis_i_refuse(reason, "the size of the body does not follow from the parameters");
+    own.n_sums =
+        tamis_i_get_u32(bytes + TAMIS_I_AT_VERSION) < 3 ? 0 : tamis_i_sums_words(own.n_body);
+    own.size = 8 * (own.n_body + own.n_sums);
     *header = own;
     return TAMIS_OK;
 }
@@ -141,6 +177,9 @@ static unsigned char *header_encode_part(const tamis_filter *filter, unsigned ch
         bytes += TAMIS_I_HEADER_BYTES;
         for (uint64_t j = 0; j < link->n_body; j++, bytes += 8)
             tamis_i_put_u64(bytes, link->state[j]);
+        const uint64_t n_sums = tamis_i_sums_words(link->n_body);
+        tamis_i_sums_encode(link, 0, n_sums, bytes);
+        bytes += 8 * n_sums;
     }
     return bytes;
 }
@@ -197,6 +236,20 @@ static void header_part_words(const uint64_t *words, uint64_t from, unsigned cha
     }
 }
 
+/* Write what the part has of the checksums behind a body, from byte 'from' of them on. */
+static void header_part_sums(const tamis_filter *link, uint64_t from, unsigned char *bytes,
+                             size_t size) {
+    unsigned char sum[8];
+    for (uint64_t i = from / 8; size > 0; i++, from = 0) {
+        const size_t skip = (size_t)(from % 8);
+        const size_t n = size < 8 - skip ? size : 8 - skip;
+        tamis_i_sums_encode(link, i, i + 1, sum);
+        memcpy(bytes, sum + skip, n);
+        bytes += n;
+        size -= n;
+    }
+}
+
 /* What the part has of one filter or series. */
 static void header_part_one(const tamis_filter *filter, header_part *part) {
     unsigned char head[TAMIS_I_HEADER_BYTES], heads[TAMIS_I_LINKS_MAX * TAMIS_I_HEADER_BYTES];
@@ -217,6 +270,10 @@ static void header_part_one(const tamis_filter *filter, header_part *part) {
         }
         n = part->size == 0 ? 0 : header_part_takes(part, 8 * link->n_body, &from);
         header_part_words(link->state, from, part->bytes, n);
+        header_part_took(part, n);
+        n = part->size == 0 ? 0
+                            : header_part_takes(part, 8 * tamis_i_sums_words(link->n_body), &from);
+        header_part_sums(link, from, part->bytes, n);
         header_part_took(part, n);
     }
 }
@@ -251,7 +308,11 @@ void tamis_i_file_encode_part(const tamis_filter *filter, uint64_t offset, unsig
         header_part_one(tamis_i_part(filter, i), &part);
 }
 
-/* The checks that decode and view share: the header, the length, the checksum of the body. */
+/* ---- reading ---- */
+
+static const char header_damaged[] = "the body is damaged: its checksum does not match";
+
+/* The header and the length. */
 static tamis_status header_open_bytes(const unsigned char *bytes, size_t size,
                                       tamis_i_header *header, const char **reason) {
     if (size < TAMIS_I_HEADER_BYTES) {
@@ -265,53 +326,102 @@ static tamis_status header_open_bytes(const unsigned char *bytes, size_t size,
     if (status != TAMIS_OK)
         return status;
     const uint64_t body = size - TAMIS_I_HEADER_BYTES;
-    if (body / 8 < header->n_body)
+    if (body < header->size)
         return tamis_i_refuse(reason, "the file is cut off within the body");
-    if (body != 8 * header->n_body)
+    if (body != header->size)
         return tamis_i_refuse(reason, "the file goes on after its end");
-    if (tamis_i_checksum(bytes + TAMIS_I_HEADER_BYTES, (size_t)body) != header->body_checksum)
-        return tamis_i_refuse(reason, "the body is damaged: its checksum does not match");
     return TAMIS_OK;
 }
 
-tamis_status tamis_i_file_open(const unsigned char *bytes, size_t size,
-                               const tamis_allocator *allocator, bool view, tamis_filter **filter,
-                               const char **reason) {
-    tamis_i_header header;
-    if (size >= TAMIS_I_HEADER_BYTES && tamis_i_series_is(bytes))
-        return tamis_i_series_open(bytes, size, allocator, view, filter, reason);
-    tamis_status status = header_open_bytes(bytes, size, &header, reason);
+/* Do the checksums of a body match: that of the header, and of the first 'n' of its parts? */
+static bool header_sums_match(const unsigned char *bytes, const tamis_i_header *header,
+                              uint64_t n) {
+    const size_t body = (size_t)header->n_body * 8;
+    if (header->n_sums == 0)
+        return tamis_i_checksum(bytes, body) == header->body_checksum;
+    const unsigned char *const sums = bytes + body;
+    if (tamis_i_checksum(sums, (size_t)header->n_sums * 8) != header->body_checksum)
+        return false;
+    const unsigned shift = tamis_i_part_shift(header->n_body);
+    for (uint64_t i = 0; i < n; i++) {
+        const tamis_i_part_span span = tamis_i_part_at(header->n_body, shift, i);
+        if (tamis_i_checksum(bytes + 8 * span.from, (size_t)span.n * 8) !=
+            tamis_i_get_u64(sums + 8 * i))
+            return false;
+    }
+    return true;
+}
+
+/* A view that is verified as it is touched, or not: what it is judged by at once is its state. */
+static tamis_status header_guard(const unsigned char *bytes, const tamis_i_header *header,
+                                 bool trusted, tamis_filter *filter, const char **reason) {
+    if (!tamis_i_filter_check_state(filter, reason))
+        return TAMIS_E_FORMAT;
+    if (filter->state[TAMIS_I_STASH_USED] > filter->stash.capacity)
+        return tamis_i_refuse(reason, "the stash does not hold as many keys as it claims");
+    const tamis_i_guarded what = {.sums = header->n_sums == 0 ? NULL
+                                                              : bytes + (size_t)header->n_body * 8,
+                                  .whole = header->body_checksum,
+                                  .trusted = trusted};
+    const tamis_status status = tamis_i_guard_begin(filter, &what);
     if (status != TAMIS_OK)
-        return status;
-    const uint64_t *const body = (const uint64_t *)(const void *)(bytes + TAMIS_I_HEADER_BYTES);
+        *reason = tamis_status_text(status);
+    return status;
+}
+
+tamis_status tamis_i_body_open(const unsigned char *bytes, const tamis_i_header *header,
+                               const tamis_allocator *allocator, tamis_i_opening opening,
+                               tamis_filter **filter, const char **reason) {
+    const bool trusted = opening == TAMIS_I_OPEN_TRUSTED,
+               parts = opening == TAMIS_I_OPEN_PARTS && header->n_sums != 0,
+               view = opening != TAMIS_I_OPEN_COPY;
+    if (!trusted && !header_sums_match(bytes, header, parts ? 1 : header->n_sums))
+        return tamis_i_refuse(reason, header_damaged);
     tamis_filter *own;
-    status = tamis_i_filter_make(header.kind, &header.params, allocator, view ? body : NULL, false,
-                                 &own);
+    tamis_status status =
+        tamis_i_filter_make(header->kind, &header->params, allocator,
+                            view ? (const uint64_t *)(const void *)bytes : NULL, false, &own);
     if (status != TAMIS_OK) {
         *reason = tamis_status_text(status);
         return status;
     }
-    own->key_form = header.key_form;
-    for (uint64_t i = 0; !view && i < header.n_body; i++)
-        own->state[i] = tamis_i_get_u64(bytes + TAMIS_I_HEADER_BYTES + 8 * i);
-    if (!tamis_i_filter_check(own, reason)) {
+    own->key_form = header->key_form;
+    for (uint64_t i = 0; !view && i < header->n_body; i++)
+        own->state[i] = tamis_i_get_u64(bytes + 8 * i);
+    if (parts || trusted)
+        status = header_guard(bytes, header, trusted, own, reason);
+    else if (!tamis_i_filter_check(own, reason))
+        status = TAMIS_E_FORMAT;
+    if (status != TAMIS_OK)
         tamis_filter_free(own);
-        return TAMIS_E_FORMAT;
-    }
-    *filter = own;
-    return TAMIS_OK;
+    else
+        *filter = own;
+    return status;
+}
+
+tamis_status tamis_i_file_open(const unsigned char *bytes, size_t size,
+                               const tamis_allocator *allocator, tamis_i_opening opening,
+                               tamis_filter **filter, const char **reason) {
+    tamis_i_header header;
+    if (size >= TAMIS_I_HEADER_BYTES && tamis_i_series_is(bytes))
+        return tamis_i_series_open(bytes, size, allocator, opening, filter, reason);
+    const tamis_status status = header_open_bytes(bytes, size, &header, reason);
+    return status != TAMIS_OK ? status
+                              : tamis_i_body_open(bytes + TAMIS_I_HEADER_BYTES, &header, allocator,
+                                                  opening, filter, reason);
 }
 
 tamis_status tamis_i_file_decode(const unsigned char *bytes, size_t size,
                                  const tamis_allocator *allocator, tamis_filter **filter,
                                  const char **reason) {
     if (size >= TAMIS_I_HEADER_BYTES && tamis_i_shards_is(bytes))
-        return tamis_i_shards_open(bytes, size, allocator, false, filter, reason);
-    return tamis_i_file_open(bytes, size, allocator, false, filter, reason);
+        return tamis_i_shards_open(bytes, size, allocator, TAMIS_I_OPEN_COPY, filter, reason);
+    return tamis_i_file_open(bytes, size, allocator, TAMIS_I_OPEN_COPY, filter, reason);
 }
 
 tamis_status tamis_i_file_view(const void *data, size_t size, const tamis_allocator *allocator,
-                               tamis_filter **filter, const char **reason) {
+                               tamis_i_opening opening, tamis_filter **filter,
+                               const char **reason) {
     if (!tamis_i_little_endian()) {
         *reason = "views need a little-endian machine";
         return TAMIS_E_UNSUPPORTED;
@@ -321,6 +431,6 @@ tamis_status tamis_i_file_view(const void *data, size_t size, const tamis_alloca
         return TAMIS_E_ARGUMENT;
     }
     if (size >= TAMIS_I_HEADER_BYTES && tamis_i_shards_is(data))
-        return tamis_i_shards_open(data, size, allocator, true, filter, reason);
-    return tamis_i_file_open(data, size, allocator, true, filter, reason);
+        return tamis_i_shards_open(data, size, allocator, opening, filter, reason);
+    return tamis_i_file_open(data, size, allocator, opening, filter, reason);
 }

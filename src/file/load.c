@@ -21,6 +21,36 @@
 #include <unistd.h>
 
 #define FIRST_BUFFER ((uint64_t)1 << 16)
+#define SUMS         512u /* checksums that are read at a time */
+
+/* Compare the parts of a body, as it was read, with the checksums that follow it. */
+static tamis_status load_sums(const tamis_i_input *input, const tamis_i_header *header,
+                              const uint64_t *body, const char **reason) {
+    static const char damaged[] = "the body is damaged: its checksum does not match";
+    if (header->n_sums == 0)
+        return tamis_i_checksum(body, (size_t)header->n_body * 8) == header->body_checksum
+                   ? TAMIS_OK
+                   : tamis_i_refuse(reason, damaged);
+    const unsigned shift = tamis_i_part_shift(header->n_body);
+    bool good = true;
+    tamis_i_checksum_flow flow;
+    tamis_i_checksum_begin(&flow);
+    for (uint64_t at = 0, n; at < header->n_sums; at += n) {
+        unsigned char sums[8 * SUMS];
+        n = header->n_sums - at < SUMS ? header->n_sums - at : SUMS;
+        const tamis_status status = input->read(input->context, sums, 8 * (size_t)n, reason);
+        if (status != TAMIS_OK)
+            return status;
+        tamis_i_checksum_add(&flow, sums, 8 * (size_t)n);
+        for (uint64_t i = 0; i < n && good; i++) {
+            const tamis_i_part_span span = tamis_i_part_at(header->n_body, shift, at + i);
+            good = tamis_i_checksum(body + span.from, (size_t)span.n * 8) ==
+                   tamis_i_get_u64(sums + 8 * i);
+        }
+    }
+    good = good && tamis_i_checksum_end(&flow) == header->body_checksum;
+    return good ? TAMIS_OK : tamis_i_refuse(reason, damaged);
+}
 
 tamis_status tamis_i_input_body(const tamis_i_input *input, const tamis_i_header *header,
                                 const tamis_allocator *allocator, tamis_filter **filter,
@@ -35,13 +65,11 @@ tamis_status tamis_i_input_body(const tamis_i_input *input, const tamis_i_header
     own->key_form = header->key_form;
     const size_t size = (size_t)header->n_body * 8;
     status = input->read(input->context, own->state, size, reason);
+    if (status == TAMIS_OK)
+        status = load_sums(input, header, own->state, reason);
     if (status != TAMIS_OK)
         goto fail;
     status = TAMIS_E_FORMAT;
-    if (tamis_i_checksum(own->state, size) != header->body_checksum) {
-        *reason = "the body is damaged: its checksum does not match";
-        goto fail;
-    }
     if (!tamis_i_little_endian())
         for (uint64_t i = 0; i < header->n_body; i++)
             own->state[i] = tamis_i_get_u64((const unsigned char *)(own->state + i));
@@ -96,10 +124,9 @@ tamis_status tamis_i_input_load(const tamis_i_input *input, const unsigned char 
     const tamis_status status = tamis_i_header_decode(head, &header, reason);
     if (status != TAMIS_OK)
         return status;
-    if (size != 8 * header.n_body)
-        return tamis_i_refuse(reason, size < 8 * header.n_body
-                                          ? "the file is cut off within the body"
-                                          : "the file goes on after its end");
+    if (size != header.size)
+        return tamis_i_refuse(reason, size < header.size ? "the file is cut off within the body"
+                                                         : "the file goes on after its end");
     return tamis_i_input_body(input, &header, allocator, filter, reason);
 }
 
@@ -190,7 +217,7 @@ static tamis_status load_stream(int fd, const unsigned char *head, const tamis_a
     if (status != TAMIS_OK)
         return status;
     const load_source source = {fd, head, TAMIS_I_HEADER_BYTES,
-                                TAMIS_I_HEADER_BYTES + 8 * header.n_body + 1};
+                                TAMIS_I_HEADER_BYTES + header.size + 1};
     return load_collect(&source, tamis_i_file_decode, allocator, filter, reason);
 }
 
@@ -234,8 +261,8 @@ tamis_status tamis_i_file_load(int fd, const tamis_allocator *allocator, tamis_f
                                      : load_stream(fd, head, allocator, filter, reason);
 }
 
-tamis_status tamis_i_file_map(int fd, const tamis_allocator *allocator, tamis_filter **filter,
-                              const char **reason) {
+tamis_status tamis_i_file_map(int fd, const tamis_allocator *allocator, tamis_i_opening opening,
+                              tamis_filter **filter, const char **reason) {
     struct stat st;
     if (fstat(fd, &st) != 0)
         return tamis_i_io_fault(reason);
@@ -246,7 +273,7 @@ tamis_status tamis_i_file_map(int fd, const tamis_allocator *allocator, tamis_fi
     }
     if (st.st_size == 0) {
         const uint64_t aligned = 0; /* an address that the view takes; nothing is read there */
-        return tamis_i_file_view(&aligned, 0, allocator, filter, reason);
+        return tamis_i_file_view(&aligned, 0, allocator, opening, filter, reason);
     }
     if ((uintmax_t)st.st_size > SIZE_MAX) {
         *reason = "the file is too large for this machine";
@@ -260,7 +287,7 @@ tamis_status tamis_i_file_map(int fd, const tamis_allocator *allocator, tamis_fi
     if (tamis_i_compact_is(map, size))
         *reason = "a compact filter cannot be mapped, it must be loaded";
     else
-        status = tamis_i_file_view(map, size, allocator, filter, reason);
+        status = tamis_i_file_view(map, size, allocator, opening, filter, reason);
     if (status != TAMIS_OK) {
         (void)munmap(map, size);
         return status;

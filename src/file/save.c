@@ -30,15 +30,10 @@
 
 #define CHUNK_WORDS 512u
 
-/* Write one filter, or link, whose header is 'head'. */
-static tamis_status save_write_one(const tamis_filter *filter, const unsigned char *head, int fd,
-                                   const char **reason) {
-    if (!tamis_i_io_write(fd, head, TAMIS_I_HEADER_BYTES))
-        return tamis_i_io_fault(reason);
+/* Write the words of a body. */
+static bool save_write_body(const tamis_filter *filter, int fd) {
     if (tamis_i_little_endian())
-        return tamis_i_io_write(fd, filter->state, (size_t)filter->n_body * 8)
-                   ? TAMIS_OK
-                   : tamis_i_io_fault(reason);
+        return tamis_i_io_write(fd, filter->state, (size_t)filter->n_body * 8);
     for (uint64_t at = 0; at < filter->n_body; at += CHUNK_WORDS) {
         unsigned char chunk[8 * CHUNK_WORDS];
         uint64_t n = filter->n_body - at;
@@ -46,9 +41,32 @@ static tamis_status save_write_one(const tamis_filter *filter, const unsigned ch
         for (uint64_t i = 0; i < n; i++)
             tamis_i_put_u64(chunk + 8 * i, filter->state[at + i]);
         if (!tamis_i_io_write(fd, chunk, (size_t)n * 8))
-            return tamis_i_io_fault(reason);
+            return false;
     }
-    return TAMIS_OK;
+    return true;
+}
+
+/* Write the checksums of its parts, if it has some: computed again, as there is no room to keep those of the
+ * header. */
+static bool save_write_sums(const tamis_filter *filter, int fd) {
+    const uint64_t n_sums = tamis_i_sums_words(filter->n_body);
+    for (uint64_t at = 0, n; at < n_sums; at += n) {
+        unsigned char chunk[8 * CHUNK_WORDS];
+        n = n_sums - at < CHUNK_WORDS ? n_sums - at : CHUNK_WORDS;
+        tamis_i_sums_encode(filter, at, at + n, chunk);
+        if (!tamis_i_io_write(fd, chunk, (size_t)n * 8))
+            return false;
+    }
+    return true;
+}
+
+/* Write one filter, or link, whose header is 'head'. */
+static tamis_status save_write_one(const tamis_filter *filter, const unsigned char *head, int fd,
+                                   const char **reason) {
+    return tamis_i_io_write(fd, head, TAMIS_I_HEADER_BYTES) && save_write_body(filter, fd) &&
+                   save_write_sums(filter, fd)
+               ? TAMIS_OK
+               : tamis_i_io_fault(reason);
 }
 
 /* Headers of one filter or series: of the series, if it is one, and of its links. */

@@ -5,6 +5,8 @@
  *
  *      [ header, 256 bytes ][ header of link 0 ][ body ][ header of link 1 ][ body ] ...
  *
+ * with the checksums of its parts behind each body that has some.
+ *
  * Each link has its own checksums; that of the series is over the headers of the links, so that no link can
  * be exchanged for one of another file.  All headers and lengths are checked before anything is
  * allocated.
@@ -33,7 +35,7 @@ uint64_t tamis_i_series_bytes(const unsigned char *head) {
 static uint64_t file_series_size(const tamis_filter *filter) {
     uint64_t size = filter->links == NULL ? 0 : TAMIS_I_HEADER_BYTES;
     for (unsigned i = 0; i < tamis_i_n_links(filter); i++)
-        size += TAMIS_I_HEADER_BYTES + 8 * tamis_i_link(filter, i)->n_body;
+        size += TAMIS_I_HEADER_BYTES + tamis_i_body_bytes(tamis_i_link(filter, i)->n_body);
     return size;
 }
 
@@ -120,9 +122,9 @@ static tamis_status file_series_see_link(const unsigned char *head, series *c, u
         tamis_i_header_decode(seen->heads + (size_t)i * TAMIS_I_HEADER_BYTES, header, reason);
     if (status != TAMIS_OK)
         return status;
-    if (seen->left / 8 < header->n_body)
+    if (seen->left < header->size)
         return tamis_i_refuse(reason, file_series_not_links);
-    seen->left -= header->n_body * 8;
+    seen->left -= header->size;
     seen->capacity += header->params.capacity; /* 41 times 2^40 at most */
     if (header->kind != c->header[0].kind || !tamis_i_same_hash(&header->params, &c->params))
         return tamis_i_refuse(reason, "the links of the series differ in kind or seed");
@@ -162,31 +164,6 @@ static tamis_status file_series_open_links(const unsigned char *bytes, size_t si
     return file_series_see_end(bytes, c, &seen, reason);
 }
 
-/* Make one link, a view on the bytes or with a body of its own, and check it. */
-static tamis_status file_series_make_link(const unsigned char *bytes, const tamis_i_header *header,
-                                          const tamis_allocator *allocator, bool view,
-                                          tamis_filter **link, const char **reason) {
-    if (tamis_i_checksum(bytes, (size_t)header->n_body * 8) != header->body_checksum)
-        return tamis_i_refuse(reason, "the body is damaged: its checksum does not match");
-    tamis_filter *own;
-    const tamis_status status =
-        tamis_i_filter_make(header->kind, &header->params, allocator,
-                            view ? (const uint64_t *)(const void *)bytes : NULL, false, &own);
-    if (status != TAMIS_OK) {
-        *reason = tamis_status_text(status);
-        return status;
-    }
-    own->key_form = header->key_form;
-    for (uint64_t i = 0; !view && i < header->n_body; i++)
-        own->state[i] = tamis_i_get_u64(bytes + 8 * i);
-    if (!tamis_i_filter_check(own, reason)) {
-        tamis_filter_free(own);
-        return TAMIS_E_FORMAT;
-    }
-    *link = own;
-    return TAMIS_OK;
-}
-
 static unsigned file_series_value_bits(const tamis_filter *filter) {
     return filter->kind->value_bits == NULL ? 0 : filter->kind->value_bits(filter);
 }
@@ -212,14 +189,15 @@ static tamis_status file_series_begin(tamis_filter *first, const series *c, cons
 
 /* Make the further links of 'first', which is the first. */
 static tamis_status file_series_make_links(const unsigned char *bytes, const series *c,
-                                           const tamis_allocator *allocator, bool view,
-                                           tamis_filter *first, const char **reason) {
+                                           const tamis_allocator *allocator,
+                                           tamis_i_opening opening, tamis_filter *first,
+                                           const char **reason) {
     tamis_status status = file_series_begin(first, c, reason);
     uint64_t count = first->state[TAMIS_I_COUNT];
     for (unsigned i = 1; status == TAMIS_OK && i < c->n; i++) {
         tamis_filter *link;
-        status = file_series_make_link(bytes + c->body[i], &c->header[i], allocator, view, &link,
-                                       reason);
+        status =
+            tamis_i_body_open(bytes + c->body[i], &c->header[i], allocator, opening, &link, reason);
         if (status == TAMIS_OK)
             status = file_series_add_link(first, link, &count, reason);
     }
@@ -227,8 +205,8 @@ static tamis_status file_series_make_links(const unsigned char *bytes, const ser
 }
 
 tamis_status tamis_i_series_open(const unsigned char *bytes, size_t size,
-                                 const tamis_allocator *allocator, bool view, tamis_filter **filter,
-                                 const char **reason) {
+                                 const tamis_allocator *allocator, tamis_i_opening opening,
+                                 tamis_filter **filter, const char **reason) {
     series c;
     tamis_status status = file_series_open_head(bytes, size - TAMIS_I_HEADER_BYTES, &c, reason);
     if (status == TAMIS_OK)
@@ -236,11 +214,10 @@ tamis_status tamis_i_series_open(const unsigned char *bytes, size_t size,
     if (status != TAMIS_OK)
         return status;
     tamis_filter *first;
-    status =
-        file_series_make_link(bytes + c.body[0], &c.header[0], allocator, view, &first, reason);
+    status = tamis_i_body_open(bytes + c.body[0], &c.header[0], allocator, opening, &first, reason);
     if (status != TAMIS_OK)
         return status;
-    status = file_series_make_links(bytes, &c, allocator, view, first, reason);
+    status = file_series_make_links(bytes, &c, allocator, opening, first, reason);
     if (status != TAMIS_OK) {
         tamis_filter_free(first);
         return status;

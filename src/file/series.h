@@ -20,11 +20,11 @@ uint64_t tamis_i_series_bytes(const unsigned char *head);
 /* Write the header of a series to 'head', and those of its links to 'heads', 256 bytes each. */
 void tamis_i_series_encode(const tamis_filter *filter, unsigned char *head, unsigned char *heads);
 
-/* Make a series from 'size' bytes, 256 at least: with memory of its own, or as a view on them.  Statuses and
- * '*reason' as of tamis_i_file_decode. */
+/* Make a series from 'size' bytes, 256 at least: opened as is said.  Statuses and '*reason' as of
+ * tamis_i_file_decode. */
 tamis_status tamis_i_series_open(const unsigned char *bytes, size_t size,
-                                 const tamis_allocator *allocator, bool view, tamis_filter **filter,
-                                 const char **reason);
+                                 const tamis_allocator *allocator, tamis_i_opening opening,
+                                 tamis_filter **filter, const char **reason);
 
 /* Like it, with memory of its own, from the header of a series and the 'size' bytes after it. */
 tamis_status tamis_i_series_read(const tamis_i_input *input, const unsigned char *head,

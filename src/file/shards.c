@@ -82,8 +82,7 @@ static tamis_status file_shards_measure(const unsigned char *head, size_t left, 
         tamis_i_header_decode(series ? head + TAMIS_I_HEADER_BYTES : head, first, reason);
     if (status != TAMIS_OK)
         return status;
-    const uint64_t size =
-        series ? tamis_i_series_bytes(head) : TAMIS_I_HEADER_BYTES + 8 * first->n_body;
+    const uint64_t size = series ? tamis_i_series_bytes(head) : TAMIS_I_HEADER_BYTES + first->size;
     if (size > left)
         return tamis_i_refuse(reason, not_shards);
     *bytes = (size_t)size;
@@ -135,14 +134,14 @@ static tamis_status file_shards_walk(const unsigned char *bytes, size_t size, sh
 
 /* Open the shards one by one; '*made' of them. */
 static tamis_status file_shards_make(const unsigned char *bytes, const shards *s,
-                                     const tamis_allocator *allocator, bool view,
+                                     const tamis_allocator *allocator, tamis_i_opening opening,
                                      tamis_filter **made, unsigned *n, const char **reason) {
     uint64_t count = 0;
     for (*n = 0; *n < s->n;) {
         const unsigned char *const from = bytes + s->at[*n];
         tamis_filter *shard;
         const tamis_status status =
-            tamis_i_file_open(from, s->at[*n + 1] - s->at[*n], allocator, view, &shard, reason);
+            tamis_i_file_open(from, s->at[*n + 1] - s->at[*n], allocator, opening, &shard, reason);
         if (status != TAMIS_OK)
             return status;
         made[(*n)++] = shard;
@@ -154,13 +153,14 @@ static tamis_status file_shards_make(const unsigned char *bytes, const shards *s
 
 /* Make the set of shards that are views, if they can be: a copy of them all takes one block. */
 static tamis_status file_shards_join(const unsigned char *bytes, const shards *s,
-                                     const tamis_allocator *allocator, bool view,
+                                     const tamis_allocator *allocator, tamis_i_opening opening,
                                      tamis_filter **filter, const char **reason) {
     tamis_filter *made[TAMIS_I_SHARDS_MAX];
     unsigned n;
-    const bool direct =
-        view || (tamis_i_little_endian() && (uintptr_t)bytes % sizeof(uint64_t) == 0);
-    tamis_status status = file_shards_make(bytes, s, allocator, direct, made, &n, reason);
+    if (opening == TAMIS_I_OPEN_COPY && tamis_i_little_endian() &&
+        (uintptr_t)bytes % sizeof(uint64_t) == 0)
+        opening = TAMIS_I_OPEN_VIEW;
+    tamis_status status = file_shards_make(bytes, s, allocator, opening, made, &n, reason);
     if (status == TAMIS_OK) {
         status = tamis_i_shards_join(made, n, allocator, filter);
         if (status != TAMIS_OK)
@@ -172,8 +172,8 @@ static tamis_status file_shards_join(const unsigned char *bytes, const shards *s
 }
 
 tamis_status tamis_i_shards_open(const unsigned char *bytes, size_t size,
-                                 const tamis_allocator *allocator, bool view, tamis_filter **filter,
-                                 const char **reason) {
+                                 const tamis_allocator *allocator, tamis_i_opening opening,
+                                 tamis_filter **filter, const char **reason) {
     shards s;
     tamis_status status = file_shards_head(bytes, size, &s, reason);
     if (status == TAMIS_OK)
@@ -181,10 +181,10 @@ tamis_status tamis_i_shards_open(const unsigned char *bytes, size_t size,
     if (status != TAMIS_OK)
         return status;
     tamis_filter *opened;
-    status = file_shards_join(bytes, &s, allocator, view, &opened, reason);
+    status = file_shards_join(bytes, &s, allocator, opening, &opened, reason);
     if (status != TAMIS_OK)
         return status;
-    if (view) {
+    if (opening != TAMIS_I_OPEN_COPY) {
         *filter = opened;
         return TAMIS_OK;
     }

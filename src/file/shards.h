@@ -24,7 +24,7 @@ void tamis_i_shards_encode(const tamis_filter *filter, const uint64_t *sums, uns
 
 /* Like tamis_i_series_open. */
 tamis_status tamis_i_shards_open(const unsigned char *bytes, size_t size,
-                                 const tamis_allocator *allocator, bool view, tamis_filter **filter,
-                                 const char **reason);
+                                 const tamis_allocator *allocator, tamis_i_opening opening,
+                                 tamis_filter **filter, const char **reason);
 
 #endif

@@ -46,7 +46,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bits/counted_block.h"
-#include "filter/filter.h"
+#include "filter/guard.h"
 #include "filter/probe.h"
 
 #include <math.h>
@@ -312,6 +312,18 @@ static tamis_status balanced_insert(tamis_filter *filter, tamis_digest digest, b
 static void balanced_prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
     (void)write; /* a line that no other processor holds can be written once it is there */
     TAMIS_PREFETCH(balanced_choice_of(filter, digest, 0).block);
+}
+
+/* A query goes on only where the block refuses the key. */
+static bool balanced_touch(const tamis_filter *filter, tamis_digest digest) {
+    for (unsigned i = 0; i < filter->geometry[CHOICES]; i++) {
+        const choice c = balanced_choice_of(filter, digest, i);
+        if (!tamis_i_guard_words(filter, c.block, filter->geometry[WORDS]))
+            return false;
+        if (balanced_takes(filter, c))
+            break;
+    }
+    return true;
 }
 
 /* ---- batches ----
@@ -696,6 +708,7 @@ const tamis_i_kind tamis_i_balanced_bloom = {.id = TAMIS_KIND_BALANCED_BLOOM,
                                              .insert = balanced_insert,
                                              .contains = balanced_contains,
                                              .prefetch = balanced_prefetch,
+                                             .touch = balanced_touch,
                                              .contains_many = balanced_contains_many,
                                              .insert_many = balanced_insert_many,
                                              .merge = balanced_merge,

@@ -17,11 +17,16 @@
  */
 #include "filter/batch.h"
 
+#include "filter/guard.h"
 #include "filter/series.h"
 
 #define GROUP TAMIS_I_GROUP
 #define AHEAD 2u /* groups, unless a structure asks for more */
 #define RING  4u /* groups kept: more than those, a power of two */
+
+/* Keys of a guarded view whose parts are verified before any of them is looked for; so many are fetched ahead. */
+#define GUARDED       256u
+#define GUARDED_AHEAD 16u
 
 static size_t batch_least(size_t a, size_t b) {
     return a < b ? a : b;
@@ -57,23 +62,29 @@ static tamis_i_group *batch_group_at(key_source *k, size_t at) {
     return &k->groups[at / GROUP % RING];
 }
 
+/* Hash n keys, unless they are digests; returns where the digests are. */
+static const tamis_digest *batch_hash(const tamis_filter *filter, tamis_i_keys_form form,
+                                      const void *array, size_t at, size_t n, tamis_digest *room) {
+    const tamis_i_hasher *const hasher = &filter->hasher;
+    if (form == TAMIS_I_KEYS_DIGESTS)
+        return (const tamis_digest *)array + at;
+    if (form == TAMIS_I_KEYS_INTEGERS)
+        hasher->ops->many_words(&hasher->keys, (const uint64_t *)array + at, n, room);
+    else
+        hasher->ops->many(&hasher->keys, (const tamis_bytes *)array + at, n, room);
+    return room;
+}
+
 /* Hash the group that begins with key 'at'; it is empty past the last key. */
 static const tamis_i_group *batch_group_hash(key_source *k, size_t at) {
     tamis_i_group *const group = batch_group_at(k, at);
-    tamis_digest *const ring = k->ring + at % (RING * GROUP);
-    const tamis_i_hasher *const hasher = &k->filter->hasher;
     const size_t n = at < k->n ? batch_least(GROUP, k->n - at) : 0;
     group->n = n;
     if (at == RING * GROUP)
         group->before = batch_group_at(k, at - GROUP); /* the first one had none */
-    if (n == 0)
-        return group;
-    if (k->form == TAMIS_I_KEYS_INTEGERS)
-        hasher->ops->many_words(&hasher->keys, (const uint64_t *)k->array + at, n, ring);
-    else if (k->form == TAMIS_I_KEYS_DIGESTS)
-        group->digests = (const tamis_digest *)k->array + at;
-    else
-        hasher->ops->many(&hasher->keys, (const tamis_bytes *)k->array + at, n, ring);
+    if (n != 0)
+        group->digests =
+            batch_hash(k->filter, k->form, k->array, at, n, k->ring + at % (RING * GROUP));
     return group;
 }
 
@@ -197,13 +208,51 @@ TAMIS_INLINE size_t batch_contains(const tamis_filter *filter, tamis_i_keys_form
     return found;
 }
 
+static contains_worker *batch_contains_worker(const tamis_filter *filter) {
+    return filter->links != NULL                 ? batch_contains_links
+           : filter->kind->contains_many != NULL ? filter->kind->contains_many
+                                                 : batch_contains_singly;
+}
+
+/* Up to GUARDED keys of a view that is verified in parts.  All that they read is touched first; keys of damaged
+ * parts are left out, and answered "present". */
+static size_t batch_contains_touched(const tamis_filter *filter, const tamis_digest *digests,
+                                     size_t n, bool *present) {
+    tamis_digest good[GUARDED];
+    bool answers[GUARDED], sound[GUARDED];
+    size_t n_good = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i + GUARDED_AHEAD < n)
+            filter->kind->prefetch(filter, digests[i + GUARDED_AHEAD], false);
+        sound[i] = tamis_i_guard_touch(filter, digests[i]);
+        good[n_good] = digests[i];
+        n_good += sound[i];
+    }
+    const size_t found = batch_contains(filter, TAMIS_I_KEYS_DIGESTS, good, n_good, answers,
+                                        batch_contains_worker(filter), NULL);
+    for (size_t i = 0, j = 0; present != NULL && i < n; i++)
+        present[i] = !sound[i] || answers[j++];
+    return found + (n - n_good);
+}
+
+static size_t batch_contains_guarded(const tamis_filter *filter, tamis_i_keys_form form,
+                                     const void *array, size_t n, bool *present) {
+    tamis_digest room[GUARDED];
+    size_t found = 0;
+    for (size_t at = 0; at < n; at += GUARDED) {
+        const size_t some = batch_least(GUARDED, n - at);
+        found += batch_contains_touched(filter, batch_hash(filter, form, array, at, some, room),
+                                        some, present == NULL ? NULL : present + at);
+    }
+    return found;
+}
+
 size_t tamis_i_batch_contains(const tamis_filter *filter, tamis_i_keys_form form, const void *array,
                               size_t n, bool *present) {
-    return batch_contains(filter, form, array, n, present,
-                          filter->links != NULL                 ? batch_contains_links
-                          : filter->kind->contains_many != NULL ? filter->kind->contains_many
-                                                                : batch_contains_singly,
-                          NULL);
+    if (TAMIS_UNLIKELY(filter->guard != NULL && filter->links == NULL) &&
+        !tamis_i_guard_is_open(filter->guard))
+        return batch_contains_guarded(filter, form, array, n, present);
+    return batch_contains(filter, form, array, n, present, batch_contains_worker(filter), NULL);
 }
 
 size_t tamis_i_batch_contains_watched(const tamis_filter *filter, tamis_i_keys_form form,

@@ -10,7 +10,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bits/block.h"
-#include "filter/filter.h"
+#include "filter/guard.h"
 #include "filter/probe.h"
 
 #include <math.h>
@@ -85,6 +85,10 @@ static tamis_status blocked_insert(tamis_filter *filter, tamis_digest digest, bo
 static void blocked_prefetch(const tamis_filter *filter, tamis_digest digest, bool write) {
     (void)write;
     TAMIS_PREFETCH(blocked_block_of(filter, digest));
+}
+
+static bool blocked_touch(const tamis_filter *filter, tamis_digest digest) {
+    return tamis_i_guard_words(filter, blocked_block_of(filter, digest), TAMIS_LINE_WORDS);
 }
 
 /* The probes of the next group, for the engine to fetch while it works on this one; where there are
@@ -191,6 +195,7 @@ const tamis_i_kind tamis_i_blocked_bloom = {.id = TAMIS_KIND_BLOCKED_BLOOM,
                                             .insert = blocked_insert,
                                             .contains = blocked_contains,
                                             .prefetch = blocked_prefetch,
+                                            .touch = blocked_touch,
                                             .contains_many = blocked_contains_many,
                                             .insert_many = blocked_insert_many,
                                             .merge = blocked_merge,

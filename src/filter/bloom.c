@@ -13,7 +13,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bits/field.h"
-#include "filter/filter.h"
+#include "filter/guard.h"
 #include "filter/probe.h"
 #include "hash/hash.h"
 
@@ -81,6 +81,17 @@ static void bloom_prefetch(const tamis_filter *filter, tamis_digest digest, bool
         TAMIS_PREFETCH(filter->table + (base + tamis_i_probe_next(&digest, span)) / 64);
 }
 
+static bool bloom_touch(const tamis_filter *filter, tamis_digest digest) {
+    const uint64_t span = filter->geometry[SPAN], step = filter->geometry[STEP];
+    const unsigned k = (unsigned)filter->geometry[PER_KEY];
+    uint64_t base = 0;
+    bool good = true;
+    for (unsigned i = 0; i < k && good; i++, base += step)
+        good = tamis_i_guard_words(
+            filter, filter->table + (base + tamis_i_probe_next(&digest, span)) / 64, 1);
+    return good;
+}
+
 static tamis_status bloom_merge(tamis_filter *filter, const tamis_filter *source) {
     for (uint64_t i = 0; i < filter->n_table; i++)
         filter->table[i] |= source->table[i];
@@ -132,6 +143,7 @@ const tamis_i_kind tamis_i_bloom = {.id = TAMIS_KIND_BLOOM,
                                     .insert = bloom_insert,
                                     .contains = bloom_contains,
                                     .prefetch = bloom_prefetch,
+                                    .touch = bloom_touch,
                                     .merge = bloom_merge,
                                     .info = bloom_info,
                                     .check = bloom_check};

@@ -4,6 +4,8 @@
  */
 #include "filter/choices.h"
 
+#include "filter/guard.h"
+
 static inline const tamis_i_choices_way *choices_way(const tamis_filter *filter) {
     return (const tamis_i_choices_way *)(const void *)filter->geometry;
 }
@@ -52,6 +54,17 @@ void tamis_i_choices_prefetch(const tamis_filter *filter, tamis_digest digest, b
     tamis_i_probe probe;
     tamis_i_choices_locate(choices, d, filter->table, digest, &probe);
     tamis_i_choices_fetch(d, &probe, write);
+}
+
+bool tamis_i_choices_touch(const tamis_filter *filter, tamis_digest digest) {
+    const tamis_i_choices *const choices = choices_of(filter);
+    const unsigned d = (unsigned)choices->subtables;
+    tamis_i_probe probe;
+    bool good = true;
+    tamis_i_choices_locate(choices, d, filter->table, digest, &probe);
+    for (unsigned i = 0; i < d && good; i++)
+        good = tamis_i_guard_words(filter, probe.at[i], TAMIS_LINE_WORDS);
+    return good;
 }
 
 /* ---- groups ---- */

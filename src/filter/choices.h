@@ -23,12 +23,21 @@ bool tamis_i_choices_contains(const tamis_filter *filter, tamis_digest digest);
 tamis_status tamis_i_choices_insert(tamis_filter *filter, tamis_digest digest, bool *added);
 tamis_status tamis_i_choices_remove(tamis_filter *filter, tamis_digest digest);
 void tamis_i_choices_prefetch(const tamis_filter *filter, tamis_digest digest, bool write);
+bool tamis_i_choices_touch(const tamis_filter *filter, tamis_digest digest);
 void tamis_i_choices_contains_many(const tamis_filter *filter, const tamis_i_group *now,
                                    const tamis_i_group *next, bool *present);
 tamis_status tamis_i_choices_insert_many(tamis_filter *filter, const tamis_i_group *now,
                                          const tamis_i_group *next, bool *added, size_t *done);
 void tamis_i_choices_remove_many(tamis_filter *filter, const tamis_i_group *now,
                                  const tamis_i_group *next, bool *removed);
+
+/* The first bucket that lies in the line of this word of the table, or behind it; their number if there is
+ * none. */
+static inline uint64_t tamis_i_choices_first(const tamis_i_choices *choices, uint64_t word) {
+    const uint64_t first = word / TAMIS_LINE_WORDS * choices->per_line;
+    const uint64_t all = choices->subtables * choices->buckets;
+    return first < all ? first : all;
+}
 
 /* The end of a structure's check: bits of no bucket are zero, and the 'keys' that the buckets hold, with
  * those in the stash, are as many as the filter claims.  False, and why. */

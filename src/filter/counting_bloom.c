@@ -16,7 +16,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filter/filter.h"
+#include "filter/guard.h"
 #include "filter/probe.h"
 
 #include <math.h>
@@ -113,6 +113,16 @@ static void counting_bloom_prefetch(const tamis_filter *filter, tamis_digest dig
         TAMIS_PREFETCH(filter->table + tamis_i_probe_next(&digest, span) / 16);
 }
 
+static bool counting_bloom_touch(const tamis_filter *filter, tamis_digest digest) {
+    const uint64_t span = filter->params.value[TAMIS_COUNTING_BLOOM_COUNTERS];
+    const unsigned k = (unsigned)filter->params.value[TAMIS_COUNTING_BLOOM_HASHES];
+    bool good = true;
+    for (unsigned i = 0; i < k && good; i++)
+        good =
+            tamis_i_guard_words(filter, filter->table + tamis_i_probe_next(&digest, span) / 16, 1);
+    return good;
+}
+
 /* Sixteen counters at once: sums of the even and of the odd counters in bytes; a sum of 15 or more, and
  * a counter that was saturated before, stay at 15. */
 static tamis_status counting_bloom_merge(tamis_filter *filter, const tamis_filter *source) {
@@ -191,6 +201,7 @@ const tamis_i_kind tamis_i_counting_bloom = {.id = TAMIS_KIND_COUNTING_BLOOM,
                                              .remove = counting_bloom_remove_one,
                                              .copies = counting_bloom_copies,
                                              .prefetch = counting_bloom_prefetch,
+                                             .touch = counting_bloom_touch,
                                              .merge = counting_bloom_merge,
                                              .info = counting_bloom_info,
                                              .check = counting_bloom_check};

@@ -22,7 +22,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bits/dleft_bucket.h"
-#include "filter/filter.h"
+#include "filter/guard.h"
 #include "hash/hash.h"
 
 #include <limits.h>
@@ -165,6 +165,14 @@ static void dleft_prefetch(const tamis_filter *filter, tamis_digest digest, bool
         else
             TAMIS_PREFETCH(dleft_choice_of(filter, digest, i).group);
     }
+}
+
+static bool dleft_touch(const tamis_filter *filter, tamis_digest digest) {
+    bool good = true;
+    for (unsigned i = 0; i < filter->geometry[SUBTABLES] && good; i++)
+        good = tamis_i_guard_words(filter, dleft_choice_of(filter, digest, i).group,
+                                   filter->geometry[WORDS]);
+    return good;
 }
 
 /* Compiled for the numbers that are the same for all keys. */
@@ -358,6 +366,18 @@ static void dleft_info(const tamis_filter *filter, tamis_i_slice slice, tamis_in
     info->fpr = -expm1(miss);
 }
 
+/* A group has 1, 2, 4 or 8 words: it is in one line. */
+static bool dleft_check_lines(const tamis_filter *filter, uint64_t from, uint64_t end,
+                              const char **reason) {
+    const uint64_t *const g = filter->geometry;
+    const uint64_t groups = g[SUBTABLES] * g[GROUPS];
+    for (uint64_t i = from / g[WORDS]; i < end / g[WORDS] && i < groups; i++)
+        if (!tamis_i_dleft_bucket_check(dleft_layout_of(filter), filter->table + i * g[WORDS],
+                                        reason))
+            return false;
+    return true;
+}
+
 static bool dleft_check(const tamis_filter *filter, const char **reason) {
     const tamis_i_dleft_bucket *const layout = dleft_layout_of(filter);
     const uint64_t *const g = filter->geometry;
@@ -396,6 +416,8 @@ const tamis_i_kind tamis_i_dleft = {
     .insert = dleft_insert,
     .contains = dleft_contains,
     .prefetch = dleft_prefetch,
+    .touch = dleft_touch,
+    .check_lines = dleft_check_lines,
     .contains_many = dleft_contains_many,
     .info = dleft_info,
     .build = dleft_build,

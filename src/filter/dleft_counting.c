@@ -256,6 +256,18 @@ static void counting_info(const tamis_filter *filter, tamis_i_slice slice, tamis
                     : fmin((double)distinct / ((double)l->in.choices.fingerprints * share), 1);
 }
 
+static bool counting_check_lines(const tamis_filter *filter, uint64_t from, uint64_t end,
+                                 const char **reason) {
+    const layout *const l = counting_layout_of(filter);
+    const uint64_t last = tamis_i_choices_first(&l->in.choices, end);
+    for (uint64_t i = tamis_i_choices_first(&l->in.choices, from); i < last; i++) {
+        const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, i);
+        if (!tamis_i_counting_check(&l->in.cells, b.line, b.at, reason))
+            return false;
+    }
+    return true;
+}
+
 /* D2 summed over all f, and the invariants of the buckets. */
 static bool counting_check(const tamis_filter *filter, const char **reason) {
     const layout *const l = counting_layout_of(filter);
@@ -290,6 +302,8 @@ const tamis_i_kind tamis_i_dleft_counting = {
     .remove = tamis_i_choices_remove,
     .copies = counting_copies,
     .prefetch = tamis_i_choices_prefetch,
+    .touch = tamis_i_choices_touch,
+    .check_lines = counting_check_lines,
     .contains_many = tamis_i_choices_contains_many,
     .insert_many = tamis_i_choices_insert_many,
     .remove_many = tamis_i_choices_remove_many,

@@ -286,6 +286,18 @@ static void dynamic_info(const tamis_filter *filter, tamis_i_slice slice, tamis_
     info->fpr = n_here == 0 ? NAN : fmin(sum / (double)n_here, 1);
 }
 
+static bool dynamic_check_lines(const tamis_filter *filter, uint64_t from, uint64_t end,
+                                const char **reason) {
+    const layout *const l = dynamic_layout_of(filter);
+    const uint64_t last = tamis_i_choices_first(&l->in.choices, end);
+    for (uint64_t i = tamis_i_choices_first(&l->in.choices, from); i < last; i++) {
+        const tamis_i_bucket b = tamis_i_choices_bucket(&l->in.choices, filter->table, i);
+        if (!tamis_i_dynamic_check(&l->in.bucket, b.line, b.at, reason))
+            return false;
+    }
+    return true;
+}
+
 static bool dynamic_check(const tamis_filter *filter, const char **reason) {
     const layout *const l = dynamic_layout_of(filter);
     uint64_t keys = 0;
@@ -315,6 +327,8 @@ const tamis_i_kind tamis_i_dleft_dynamic = {.id = TAMIS_KIND_DLEFT_DYNAMIC,
                                             .remove = tamis_i_choices_remove,
                                             .copies = dynamic_copies,
                                             .prefetch = tamis_i_choices_prefetch,
+                                            .touch = tamis_i_choices_touch,
+                                            .check_lines = dynamic_check_lines,
                                             .contains_many = tamis_i_choices_contains_many,
                                             .insert_many = tamis_i_choices_insert_many,
                                             .remove_many = tamis_i_choices_remove_many,

@@ -47,6 +47,7 @@
 
 typedef struct tamis_i_kind tamis_i_kind;
 typedef struct tamis_i_links tamis_i_links;
+struct tamis_i_guard;
 
 struct tamis_filter {
     tamis_lens
@@ -79,6 +80,7 @@ struct tamis_filter {
     size_t block_size;
     void *map; /* a mapped file to be unmapped at the end, or NULL */
     size_t map_size;
+    struct tamis_i_guard *guard; /* of a view that is verified in parts (filter/guard.h), or NULL */
 };
 
 /* Keys that are worked on together, and room for what the structure finds out about them: as many bytes as
@@ -251,6 +253,17 @@ struct tamis_i_kind {
      * removals do not take it below 0. */
     bool (*check)(const tamis_filter *filter, const char **reason);
 
+    /* Of a view that is verified in parts: touch all that contains, copies and lookup_value may read of the table
+     * for this key, by tamis_i_guard_words (filter/guard.h), in their order where what is read tells what is
+     * read next.  False: some of it is damaged; then nothing behind it need be touched.  NULL: only all of the
+     * table will do. */
+    bool (*touch)(const tamis_filter *filter, tamis_digest digest);
+
+    /* Are words 'from' to 'end' of the table, which are whole lines, safe to be asked?  False, and why.  NULL:
+     * queries never leave the table, whatever its bits are, and come to an end. */
+    bool (*check_lines)(const tamis_filter *filter, uint64_t from, uint64_t end,
+                        const char **reason);
+
     /* The table without what is empty in it, as a stream of bits: how many at least for these complete
      * parameters, how many now, write them, and read them into an empty table.  compact_read is false, and
      * says why, if they are not such a table.  All NULL: there is no compact form. */
@@ -302,7 +315,8 @@ tamis_status tamis_i_filter_remove(tamis_filter *filter, tamis_digest digest);
  * which calls are best.  To be called again by who changes what tamis_i_filter_make has set. */
 void tamis_i_filter_attach(tamis_filter *f);
 
-/* Check the body of a filter that was read: state, stash and table.  False, and why. */
+/* Check the body of a filter that was read: state, stash and table.  False, and why.  Or the state alone. */
+bool tamis_i_filter_check_state(const tamis_filter *filter, const char **reason);
 bool tamis_i_filter_check(const tamis_filter *filter, const char **reason);
 
 /* Copy one filter, as one that is made for 'capacity' keys, and without further links.  TAMIS_E_NOMEM. */

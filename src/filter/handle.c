@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filter/filter.h"
+#include "filter/guard.h"
 #include "filter/shards.h"
 #include "filter/window.h"
 
@@ -213,6 +213,7 @@ void tamis_i_links_drop(tamis_filter *filter) {
 
 /* Free a filter that is no series. */
 static void handle_free_one(tamis_filter *filter) {
+    tamis_i_guard_end(filter);
     const tamis_allocator allocator = filter->allocator;
     tamis_i_free(&allocator, filter, filter->block_size);
 }
@@ -246,7 +247,7 @@ void tamis_filter_free(tamis_filter *filter) {
     handle_free_part(filter);
 }
 
-bool tamis_i_filter_check(const tamis_filter *filter, const char **reason) {
+bool tamis_i_filter_check_state(const tamis_filter *filter, const char **reason) {
     if (filter->state[TAMIS_I_COUNT] > TAMIS_I_COUNT_MAX) {
         *reason = "the number of keys is out of range";
         return false;
@@ -257,7 +258,12 @@ bool tamis_i_filter_check(const tamis_filter *filter, const char **reason) {
             return false;
         }
     }
-    return tamis_i_stash_check(&filter->stash, reason) && filter->kind->check(filter, reason);
+    return true;
+}
+
+bool tamis_i_filter_check(const tamis_filter *filter, const char **reason) {
+    return tamis_i_filter_check_state(filter, reason) &&
+           tamis_i_stash_check(&filter->stash, reason) && filter->kind->check(filter, reason);
 }
 
 tamis_status tamis_i_filter_clone(const tamis_filter *source, uint64_t capacity,

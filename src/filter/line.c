@@ -40,7 +40,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bits/line.h"
-#include "filter/filter.h"
+#include "filter/guard.h"
 #include "hash/hash.h"
 
 #include <math.h>
@@ -345,6 +345,20 @@ static void line_prefetch(const tamis_filter *filter, tamis_digest digest, bool 
         TAMIS_PREFETCH(p.at);
 }
 
+/* One line, or those of the way up to the first that is not full. */
+static bool line_touch(const tamis_filter *filter, tamis_digest digest) {
+    const layout *const l = line_layout_of(filter);
+    const place p = line_locate(l, filter, digest);
+    uint64_t *at = p.at;
+    bool good = tamis_i_guard_words(filter, at, TAMIS_LINE_WORDS);
+    for (unsigned i = 1; good && l->in.line.passes_on && i < WAY && l->ops->full(&l->in.line, at);
+         i++) {
+        at = line_after(l, filter, at, (unsigned)p.home);
+        good = tamis_i_guard_words(filter, at, TAMIS_LINE_WORDS);
+    }
+    return good;
+}
+
 /* ---- groups ---- */
 
 static inline tamis_i_line_keys *line_keys_of(const tamis_i_group *group) {
@@ -637,6 +651,15 @@ static void line_info(const tamis_filter *filter, tamis_i_slice slice, tamis_inf
     }
 }
 
+static bool line_check_lines(const tamis_filter *filter, uint64_t from, uint64_t end,
+                             const char **reason) {
+    const tamis_i_line *const line = &line_layout_of(filter)->in.line;
+    for (; from < end; from += TAMIS_LINE_WORDS)
+        if (!tamis_i_line_check(line, filter->table + from, reason))
+            return false;
+    return true;
+}
+
 /* A set may count keys that two sets had in common twice. */
 static bool line_check(const tamis_filter *filter, const char **reason) {
     const layout *const l = line_layout_of(filter);
@@ -727,6 +750,8 @@ const tamis_i_kind tamis_i_line_kind = {.id = TAMIS_KIND_LINE,
                                         .remove = line_remove_one,
                                         .copies = line_copies,
                                         .prefetch = line_prefetch,
+                                        .touch = line_touch,
+                                        .check_lines = line_check_lines,
                                         .contains_many = line_contains_many,
                                         .insert_many = line_insert_many,
                                         .remove_many = line_remove_many,
@@ -747,6 +772,8 @@ const tamis_i_kind tamis_i_line_set_kind = {.id = TAMIS_KIND_LINE_SET,
                                             .insert = line_insert,
                                             .contains = line_contains,
                                             .prefetch = line_prefetch,
+                                            .touch = line_touch,
+                                            .check_lines = line_check_lines,
                                             .contains_many = line_contains_many,
                                             .insert_many = line_insert_many,
                                             .merge = line_merge,

@@ -42,7 +42,7 @@
  */
 #include "bits/rank_bucket.h"
 #include "bits/stream.h"
-#include "filter/filter.h"
+#include "filter/guard.h"
 #include "hash/hash.h"
 
 #include <math.h>
@@ -422,6 +422,20 @@ static tamis_status rank_update_value(tamis_filter *filter, tamis_digest digest,
     return TAMIS_OK;
 }
 
+/* The bucket, and the extensions that it has. */
+static bool rank_touch(const tamis_filter *filter, tamis_digest digest) {
+    const tamis_i_rank_bucket *const c = &rank_layout_of(filter)->rank;
+    uint64_t link = rank_fingerprint_of(rank_layout_of(filter), digest).bucket + 1;
+    for (unsigned kind = 0; kind < TAMIS_I_RANK_PIECES && link != 0 && link <= c->n[kind]; kind++) {
+        const uint64_t at = tamis_i_rank_piece(c, kind, link - 1);
+        const uint64_t last = (at + c->stride[kind] - 1) / 64;
+        if (!tamis_i_guard_words(filter, filter->table + at / 64, last - at / 64 + 1))
+            return false;
+        link = tamis_i_rank_link(c, filter->table, kind, link - 1);
+    }
+    return true;
+}
+
 /* ---- batches ---- */
 
 /* All lines of the bucket.  How many these are depends on where it begins; a line fetched twice costs less
@@ -767,9 +781,10 @@ static bool rank_compact_read(tamis_filter *filter, tamis_i_reader *in, const ch
     .abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT, .n_state = N_STATE,                           \
     .scratch = sizeof(tamis_i_rank_keys), .shape = rank_shape, .attach = rank_attach,              \
     .insert = rank_insert, .contains = rank_contains, .remove = rank_remove_one,                   \
-    .copies = rank_copies, .prefetch = rank_prefetch, .contains_many = rank_contains_many,         \
-    .insert_many = rank_insert_many, .remove_many = rank_remove_many, .info = rank_info,           \
-    .check = rank_check, .compact_least = rank_compact_least, .compact_bits = rank_compact_bits,   \
+    .copies = rank_copies, .prefetch = rank_prefetch, .touch = rank_touch,                         \
+    .contains_many = rank_contains_many, .insert_many = rank_insert_many,                          \
+    .remove_many = rank_remove_many, .info = rank_info, .check = rank_check,                       \
+    .compact_least = rank_compact_least, .compact_bits = rank_compact_bits,                        \
     .compact_write = rank_compact_write, .compact_read = rank_compact_read
 
 static unsigned rank_copies_max(const tamis_params *params) {

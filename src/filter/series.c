@@ -31,6 +31,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "filter/guard.h"
 #include "filter/shards.h"
 
 #include <math.h>
@@ -39,7 +40,7 @@
 static int series_claimant(const tamis_filter *filter, tamis_digest digest) {
     for (int i = (int)tamis_i_n_links(filter) - 1; i >= 0; i--) {
         const tamis_filter *const link = tamis_i_link(filter, (unsigned)i);
-        if (link->kind->contains(link, digest))
+        if (tamis_i_filter_contains(link, digest))
             return i;
     }
     return -1;
@@ -54,8 +55,10 @@ uint64_t tamis_i_series_copies(const tamis_filter *filter, tamis_digest digest) 
     filter = tamis_i_shard_of(filter, digest);
     if (filter->kind->copies == NULL)
         return series_claimant(filter, digest) >= 0;
-    for (unsigned i = 0; i < tamis_i_n_links(filter); i++)
-        copies += filter->kind->copies(tamis_i_link(filter, i), digest);
+    for (unsigned i = 0; i < tamis_i_n_links(filter); i++) {
+        const tamis_filter *const link = tamis_i_link(filter, i);
+        copies += tamis_i_filter_may_read(link, digest) ? link->kind->copies(link, digest) : 1;
+    }
     return copies;
 }
 
@@ -130,7 +133,10 @@ tamis_status tamis_i_series_lookup_value(const tamis_filter *filter, tamis_diges
     const int claims = series_claimant(filter, digest);
     if (claims < 0)
         return TAMIS_E_NOT_FOUND;
-    return filter->kind->lookup_value(tamis_i_link(filter, (unsigned)claims), digest, value);
+    const tamis_filter *const link = tamis_i_link(filter, (unsigned)claims);
+    if (!tamis_i_filter_may_read(link, digest))
+        return TAMIS_E_FORMAT;
+    return link->kind->lookup_value(link, digest, value);
 }
 
 tamis_status tamis_i_series_update_value(tamis_filter *filter, tamis_digest digest,

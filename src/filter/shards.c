@@ -10,6 +10,8 @@
  */
 #include "filter/shards.h"
 
+#include "filter/guard.h"
+
 #include <math.h>
 
 /* Make a handle for n shards that are there or will be.  'shards' belongs to it. */
@@ -217,4 +219,33 @@ tamis_status tamis_i_shards_grow(tamis_filter *filter, const tamis_growth *growt
     }
     tamis_i_free(&filter->allocator, was, n * sizeof *was);
     return status;
+}
+
+/* ---- views that are verified in parts ---- */
+
+tamis_status tamis_i_filter_verify(const tamis_filter *filter, const char **reason) {
+    tamis_status status = TAMIS_OK;
+    for (unsigned i = 0; i < tamis_i_n_parts(filter); i++) {
+        const tamis_filter *const part = tamis_i_part(filter, i);
+        for (unsigned j = 0; j < tamis_i_n_links(part); j++) {
+            const char *why;
+            if (tamis_i_guard_verify(tamis_i_link(part, j), &why))
+                continue;
+            if (status == TAMIS_OK && reason != NULL)
+                *reason = why;
+            status =
+                TAMIS_E_FORMAT; /* the others are verified all the same: it is told how many are bad */
+        }
+    }
+    return status;
+}
+
+uint64_t tamis_i_filter_damage(const tamis_filter *filter) {
+    uint64_t parts = 0;
+    for (unsigned i = 0; i < tamis_i_n_parts(filter); i++) {
+        const tamis_filter *const part = tamis_i_part(filter, i);
+        for (unsigned j = 0; j < tamis_i_n_links(part); j++)
+            parts += tamis_i_guard_damage(tamis_i_link(part, j));
+    }
+    return parts;
 }

@@ -6,6 +6,8 @@
  */
 #include "filter/spilling.h"
 
+#include "filter/guard.h"
+
 #include <math.h>
 
 #define BUCKETS_MAX ((uint64_t)1 << 38)
@@ -105,4 +107,21 @@ void tamis_i_spilling_info(const tamis_i_spill *s, const uint64_t *table, tamis_
     }
     const double homes = tamis_i_slice_size(slice, s->n_front) * (double)s->front.homes;
     info->fpr = (double)distinct / ldexp(homes, (int)s->front.print_bits);
+}
+
+bool tamis_i_spilling_touch(const tamis_i_spill *s, const tamis_filter *filter,
+                            tamis_digest digest) {
+    const tamis_i_spill_key key = tamis_i_spill_locate(s, digest);
+    const uint64_t *const bucket = filter->table + key.bucket * s->front.words;
+    const uint64_t *back[2];
+    tamis_i_run_view view;
+    if (!tamis_i_guard_words(filter, bucket, s->front.words))
+        return false;
+    if (s->front_ops->look(&s->front, bucket, key.home, &view))
+        return true;
+    const unsigned n = tamis_i_spill_back(s, filter->table, key, back);
+    for (unsigned i = 0; i < n; i++)
+        if (!tamis_i_guard_words(filter, back[i], s->back.words))
+            return false;
+    return true;
 }

@@ -25,6 +25,10 @@ uint64_t tamis_i_spilling_load(const tamis_i_spill *spill, const uint64_t *table
 void tamis_i_spilling_info(const tamis_i_spill *spill, const uint64_t *table, tamis_i_slice slice,
                            uint64_t distinct, tamis_info *info);
 
+/* As the member 'touch' of a kind: the bucket of the front, and those of the back if the home is away. */
+bool tamis_i_spilling_touch(const tamis_i_spill *spill, const tamis_filter *filter,
+                            tamis_digest digest);
+
 /* ---- batches ---- */
 
 _Static_assert(sizeof(tamis_i_spill_keys) <= TAMIS_I_SCRATCH_MAX, "the scratch is too small");

@@ -98,6 +98,22 @@ uint64_t tamis_i_stash_copies(const tamis_i_stash *stash, tamis_digest digest) {
     return copies;
 }
 
+bool tamis_i_stash_touch(const tamis_i_stash *stash, tamis_digest digest,
+                         bool (*may)(const void *context, const uint64_t *words, uint64_t n),
+                         const void *context) {
+    uint64_t slot = stash_first_slot(stash, digest);
+    for (uint64_t run = 0; run <= RUN_MAX && run < stash->slots; run++) { /* S1, S4 */
+        if (!may(context, stash->words + 2 * stash->slots + slot / 8, 1))
+            return false;
+        if (stash_count_at(stash, slot) == 0)
+            return true;
+        if (!may(context, stash->words + 2 * slot, 2))
+            return false;
+        slot = stash_next_slot(stash, slot);
+    }
+    return false;
+}
+
 void tamis_i_stash_prefetch(const tamis_i_stash *stash, tamis_digest digest) {
     if (*stash->used == 0)
         return;

@@ -68,6 +68,12 @@ bool tamis_i_stash_merge(tamis_i_stash *stash, const tamis_i_stash *source);
 /* Take all of this back, before any other change. */
 void tamis_i_stash_unmerge(tamis_i_stash *stash, const tamis_i_stash *source);
 
+/* What a query for a digest reads of a stash of which anyone may have written anything: 'may' is asked for
+ * words before they are read.  False: it has said no, or no stash reaches that far. */
+bool tamis_i_stash_touch(const tamis_i_stash *stash, tamis_digest digest,
+                         bool (*may)(const void *context, const uint64_t *words, uint64_t n),
+                         const void *context);
+
 /* Check all that must hold of a stash read from a file.  False, and why. */
 bool tamis_i_stash_check(const tamis_i_stash *stash, const char **reason);
 

@@ -241,6 +241,10 @@ static void steady_prefetch(const tamis_filter *filter, tamis_digest digest, boo
     tamis_i_spill_fetch(&steady_layout_of(filter)->spill, filter->table, digest);
 }
 
+static bool steady_touch(const tamis_filter *filter, tamis_digest digest) {
+    return tamis_i_spilling_touch(&steady_layout_of(filter)->spill, filter, digest);
+}
+
 /* ---- batches ---- */
 
 static void steady_contains_many(const tamis_filter *filter, const tamis_i_group *now,
@@ -403,6 +407,7 @@ const tamis_i_kind tamis_i_steady = {
     .remove = steady_remove,
     .copies = steady_copies,
     .prefetch = steady_prefetch,
+    .touch = steady_touch,
     .contains_many = steady_contains_many,
     .insert_many = steady_insert_many,
     .remove_many = steady_remove_many,

@@ -248,6 +248,10 @@ static void window_prefetch(const tamis_filter *filter, tamis_digest digest, boo
     tamis_i_spill_fetch(&window_layout_of(filter)->spill, filter->table, digest);
 }
 
+static bool window_touch(const tamis_filter *filter, tamis_digest digest) {
+    return tamis_i_spilling_touch(&window_layout_of(filter)->spill, filter, digest);
+}
+
 /* ---- batches ---- */
 
 /* What is there may be too old. */
@@ -430,6 +434,7 @@ const tamis_i_kind tamis_i_window = {
     .insert = window_insert,
     .contains = window_contains,
     .prefetch = window_prefetch,
+    .touch = window_touch,
     .contains_many = window_contains_many,
     .insert_many = window_insert_many,
     .merge = window_merge,

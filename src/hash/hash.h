@@ -18,6 +18,15 @@
 uint64_t tamis_i_checksum(const void *data, size_t size);
 uint64_t tamis_i_checksum_words(const uint64_t *words, size_t n);
 
+/* The same of bytes that come one after the other. */
+typedef struct tamis_i_checksum_flow {
+    _Alignas(TAMIS_LINE_BYTES) unsigned char state[640];
+} tamis_i_checksum_flow;
+
+void tamis_i_checksum_begin(tamis_i_checksum_flow *flow);
+void tamis_i_checksum_add(tamis_i_checksum_flow *flow, const void *data, size_t size);
+uint64_t tamis_i_checksum_end(const tamis_i_checksum_flow *flow);
+
 /* A product of two words. */
 typedef struct tamis_i_product {
     uint64_t high, low;

@@ -67,3 +67,20 @@ uint64_t tamis_i_checksum_words(const uint64_t *words, size_t n) {
     }
     return XXH3_64bits_digest(&state);
 }
+
+_Static_assert(sizeof(XXH3_state_t) <= sizeof(tamis_i_checksum_flow), "the flow is too small");
+_Static_assert(_Alignof(XXH3_state_t) <= _Alignof(tamis_i_checksum_flow), "and its alignment");
+
+void tamis_i_checksum_begin(tamis_i_checksum_flow *flow) {
+    XXH3_state_t *const state = (XXH3_state_t *)(void *)flow->state;
+    XXH3_INITSTATE(state);
+    (void)XXH3_64bits_reset(state);
+}
+
+void tamis_i_checksum_add(tamis_i_checksum_flow *flow, const void *data, size_t size) {
+    (void)XXH3_64bits_update((XXH3_state_t *)(void *)flow->state, data, size);
+}
+
+uint64_t tamis_i_checksum_end(const tamis_i_checksum_flow *flow) {
+    return XXH3_64bits_digest((const XXH3_state_t *)(const void *)flow->state);
+}

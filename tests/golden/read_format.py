@@ -116,8 +116,14 @@ def mix16(data, at, secret_at):
 
 
 def xxh3_64(data):
-    """Of 17 bytes and more, without a seed: the checksum."""
+    """Of 9 bytes and more, without a seed: the checksum."""
     n = len(data)
+    if n <= 16:
+        low = u64(data, 0) ^ u64(SECRET, 24) ^ u64(SECRET, 32)
+        high = u64(data, n - 8) ^ u64(SECRET, 40) ^ u64(SECRET, 48)
+        swapped = int.from_bytes(low.to_bytes(8, "little"), "big")
+        product = low * high
+        return avalanche3(n + swapped + high + (product >> 64 ^ product & M64) & M64)
     if n <= 128:
         acc = n * P64_1 & M64
         for i in range((n - 1) // 32, -1, -1):
@@ -531,7 +537,7 @@ def check_header(data):
     must(data[:8] == MAGIC[:len(data)], "this is not a tamis file")
     must(len(data) >= 256, "the file is cut off within the header")
     version, header_size, _, hash_id = struct.unpack_from("<4I", data, 8)
-    must(version <= 2, "the file has a newer format than this version of tamis can read")
+    must(version <= 3, "the file has a newer format than this version of tamis can read")
     must(xxh3_64(data[:248]) == u64(data, 248), "the header is damaged: its checksum does not match")
     must(version >= 1, "the header has version 0, which does not exist")
     must(header_size == 256, "the header has the wrong size")
@@ -540,7 +546,9 @@ def check_header(data):
     must(not any(reserved), "a reserved field of the header is not zero")
     form = u32(data, 184)
     must(form <= 2, "the header names an unknown form of keys")
-    must(version == 1 or form > 0 or hash_id != XXH3, "the header has a higher version than it needs")
+    large = u32(data, 16) < 128 and u64(data, 48) > 8192
+    must(version == 1 or version == 2 and (form > 0 or hash_id != XXH3) or version == 3 and large,
+         "the header has a higher version than it needs")
 
 
 def hash_of(data):
@@ -558,13 +566,26 @@ def aes_hash(seed):
     return make_aes_vectors.Hash(seed)
 
 
+def part_ends(n_body):
+    """Section 1.1: where the parts of a body end, in bytes."""
+    size = 65536
+    while 1 + -(-(8 * n_body - 64) // size) > 65536:
+        size *= 2
+    return [64] + list(range(64 + size, 8 * n_body, size)) + [8 * n_body]
+
+
 class Filter:
     def __init__(self, data):
         self.read_header(data)
-        body = data[256:]
-        must(len(body) // 8 >= self.n_body, "the file is cut off within the body")
-        must(len(body) == 8 * self.n_body, "the file goes on after its end")
-        must(xxh3_64(body) == u64(data, 240), "the body is damaged: its checksum does not match")
+        must(len(data) >= self.end, "the file is cut off within the body")
+        must(len(data) == self.end, "the file goes on after its end")
+        body, sums = data[256:256 + 8 * self.n_body], data[256 + 8 * self.n_body:]
+        damaged = "the body is damaged: its checksum does not match"
+        must(xxh3_64(sums if sums else body) == u64(data, 240), damaged)
+        if sums:
+            at = [0] + part_ends(self.n_body)
+            for i, (a, b) in enumerate(zip(at, at[1:])):
+                must(xxh3_64(body[a:b]) == u64(sums, 8 * i), damaged)
         self.words = struct.unpack("<%dQ" % self.n_body, body)
         self.table = self.words[8 + stash_words(self.stash)[1]:]
         self.count = self.words[0]
@@ -584,6 +605,7 @@ class Filter:
         must(self.hash[1] != 0, "the header has no seed")
         must(self.parameters_are_sound(), "a parameter in the header is out of range")
         must(n_body == self.n_body, "the size of the body does not follow from the parameters")
+        self.end = 256 + 8 * n_body + (8 * len(part_ends(n_body)) if u32(data, 8) == 3 else 0)
 
     def read_stash(self):
         slots, words = stash_words(self.stash)
@@ -959,7 +981,7 @@ class Series:
             head = data[at:at + 256]
             link = Filter.__new__(Filter)
             link.read_header(head)
-            end = at + 256 + 8 * link.n_body
+            end = at + link.end
             must(end <= len(data), "the size of the series is not that of its links")
             pieces.append((link, data[at:end]))
             heads += head
@@ -1000,7 +1022,7 @@ class Shards:
             must(len(data) - at >= (512 if series else 256), "the size of the set is not that of its shards")
             first = Filter.__new__(Filter)
             first.read_header(data[at + 256 * series:at + 256 * series + 256])
-            end = at + 256 + 8 * (u64(data, at + 48) if series else first.n_body)
+            end = at + (256 + 8 * u64(data, at + 48) if series else first.end)
             must(end <= len(data), "the size of the set is not that of its shards")
             firsts.append(first)
             alike = [(f.kind, f.capacity, f.stash, f.values, f.hash) for f in (first, firsts[0])]

@@ -625,6 +625,34 @@ class Others(unittest.TestCase):
             with self.subTest(path=path.name):
                 self.assertEqual(tamis.Filter.open(path, mmap=True).to_bytes(), path.read_bytes())
 
+    def test_damage_is_met_where_it_is_touched(self):
+        f = tamis.Filter(200000, 0.01)
+        f.update(range(200000))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "set.tamis")
+            f.save(path)
+            with tamis.Filter.open(path, mmap=True) as view:
+                view.verify()
+                self.assertEqual(view.damage, 0)
+            with open(path, "r+b") as file:
+                file.seek(100000)
+                file.write(b"damage")
+            for trusted in False, True:
+                with tamis.Filter.open(path, mmap=True, trusted=trusted) as view:
+                    if not trusted:
+                        self.assertEqual(view.damage, 0)
+                        self.assertEqual(view.count_many(range(200000)), 200000)
+                        self.assertEqual(view.damage, 1)
+                    with self.assertRaises(tamis.FormatError):
+                        view.verify()
+                    with self.assertRaises(tamis.FormatError):
+                        view.copy()
+                    self.assertEqual(view.damage, 1)
+            with self.assertRaises(tamis.FormatError):
+                tamis.Filter.open(path)
+            with self.assertRaises(ValueError):
+                tamis.Filter.open(path, trusted=True)
+
     def test_examples(self):
         page = doctest.testfile(str(SOURCE / "docs/python.md"), module_relative=False)
         self.assertEqual(page.failed, 0)

@@ -11,7 +11,7 @@
 #include "file/header.h"
 #include "support.h"
 
-#include "filter/filter.h"
+#include "filter/guard.h"
 #include "hash/hash.h"
 #include "tamis/plan.h"
 
@@ -77,9 +77,30 @@ static inline void fix_header(unsigned char *bytes) {
                     tamis_i_checksum(bytes, TAMIS_I_AT_HEADER_CHECKSUM));
 }
 
+/* Those of the parts of a body that is kept in parts, if the file has them. */
+static inline bool fix_parts(unsigned char *bytes, size_t size) {
+    const uint64_t n_body = tamis_i_get_u64(bytes + TAMIS_I_AT_BODY_WORDS);
+    if (tamis_i_get_u32(bytes + TAMIS_I_AT_VERSION) != 3 || n_body > size / 8 ||
+        size != HEADER + 8 * (n_body + tamis_i_sums_words(n_body)))
+        return false;
+    unsigned char *const body = bytes + HEADER, *const sums = body + 8 * n_body;
+    const unsigned shift = tamis_i_part_shift(n_body);
+    for (uint64_t i = 0; i < tamis_i_sums_words(n_body); i++) {
+        const tamis_i_part_span part = tamis_i_part_at(n_body, shift, i);
+        tamis_i_put_u64(sums + 8 * i, tamis_i_checksum(body + 8 * part.from, (size_t)part.n * 8));
+    }
+    tamis_i_put_u64(bytes + TAMIS_I_AT_BODY_CHECKSUM,
+                    tamis_i_checksum(sums, (size_t)tamis_i_sums_words(n_body) * 8));
+    return true;
+}
+
 static inline void fix_checksums(unsigned char *bytes, size_t size) {
     if (size < HEADER)
         return;
+    if (fix_parts(bytes, size)) {
+        fix_header(bytes);
+        return;
+    }
     tamis_i_put_u64(bytes + TAMIS_I_AT_BODY_CHECKSUM,
                     tamis_i_checksum(bytes + HEADER, size - HEADER));
     fix_header(bytes);
@@ -196,6 +217,21 @@ static inline bool supply_read(void *context, void *buffer, size_t size) {
     return true;
 }
 
+/* Mapped, and all of it verified. */
+static inline tamis_status load_map(const char *path, const tamis_allocator *allocator,
+                                    tamis_filter **filter, const char **reason) {
+    tamis_filter *own;
+    tamis_status status = tamis_filter_map(path, allocator, &own, reason);
+    if (status != TAMIS_OK)
+        return status;
+    status = tamis_filter_verify(own, reason);
+    if (status != TAMIS_OK)
+        tamis_filter_free(own);
+    else
+        *filter = own;
+    return status;
+}
+
 static inline tamis_status load_by(loader *l, way w, const unsigned char *bytes, size_t size,
                                    const tamis_allocator *allocator, tamis_filter **filter,
                                    const char **reason) {
@@ -216,7 +252,7 @@ static inline tamis_status load_by(loader *l, way w, const unsigned char *bytes,
     default:
         assert_true(pwrite(l->fd, bytes, size, 0) == (ssize_t)size);
         assert_int_equal(ftruncate(l->fd, (off_t)size), 0);
-        return w == FROM_MAP ? tamis_filter_map(l->path, allocator, filter, reason)
+        return w == FROM_MAP ? load_map(l->path, allocator, filter, reason)
                              : tamis_filter_load(l->path, allocator, filter, reason);
     }
 }

@@ -88,9 +88,9 @@ static tamis_filter *load(const unsigned char *bytes, size_t size, const char **
         tamis_i_file_decode(guarded_put(&memory, bytes, size, 1), size, NULL, &filter, &why);
     if (tamis_i_little_endian()) { /* the view must be of the same opinion */
         tamis_filter *view;
-        assert_status(
-            tamis_i_file_view(guarded_put(&memory, bytes, size, 8), size, NULL, &view, &why),
-            status);
+        assert_status(tamis_i_file_view(guarded_put(&memory, bytes, size, 8), size, NULL,
+                                        TAMIS_I_OPEN_VIEW, &view, &why),
+                      status);
         if (status == TAMIS_OK)
             tamis_filter_free(view);
     }

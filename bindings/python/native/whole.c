@@ -119,8 +119,9 @@ static PyObject *whole_load(PyObject *module, PyObject *args) {
 
 static PyObject *whole_map(PyObject *module, PyObject *args) {
     PyObject *type, *bytes;
+    int trusted;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OO", &type, &bytes))
+    if (!PyArg_ParseTuple(args, "OOp", &type, &bytes, &trusted))
         return NULL;
     const char *const path = whole_path(bytes);
     if (path == NULL)
@@ -128,7 +129,8 @@ static PyObject *whole_map(PyObject *module, PyObject *args) {
     tamis_filter *filter = NULL;
     const char *reason = NULL;
     PyThreadState *const saved = PyEval_SaveThread();
-    const tamis_status status = tamis_filter_map(path, NULL, &filter, &reason);
+    const tamis_status status = trusted ? tamis_filter_map_trusted(path, NULL, &filter, &reason)
+                                        : tamis_filter_map(path, NULL, &filter, &reason);
     PyEval_RestoreThread(saved);
     return status != TAMIS_OK ? native_error(status, reason) : native_set_new(type, filter, NULL);
 }
@@ -233,6 +235,30 @@ static PyObject *whole_info(native_set *set, PyObject *nothing) {
     PyObject *const dict =
         status != TAMIS_OK ? native_error(status, NULL) : native_to_dict(&info, native_info);
     return dict == NULL ? NULL : Py_BuildValue("NI", dict, (unsigned)info.n_loads);
+}
+
+static PyObject *whole_verify(native_set *set, PyObject *nothing) {
+    const char *reason = NULL;
+    (void)nothing;
+    if (!native_set_enter(set, false))
+        return NULL;
+    PyThreadState *const saved = PyEval_SaveThread();
+    const tamis_status status =
+        set->shared != NULL ? TAMIS_OK : tamis_filter_verify(set->filter, &reason);
+    PyEval_RestoreThread(saved);
+    native_set_leave(set, false);
+    if (status != TAMIS_OK)
+        return native_error(status, reason);
+    Py_RETURN_NONE;
+}
+
+static PyObject *whole_damage(native_set *set, PyObject *nothing) {
+    (void)nothing;
+    if (!native_set_enter(set, false))
+        return NULL;
+    const uint64_t parts = set->shared != NULL ? 0 : tamis_filter_damage(set->filter);
+    native_set_leave(set, false);
+    return PyLong_FromUnsignedLongLong(parts);
 }
 
 static PyObject *whole_window(native_set *set, PyObject *nothing) {
@@ -489,6 +515,8 @@ static PyObject *whole_to_bytes(native_set *set, PyObject *object) {
 PyMethodDef native_whole_methods[] = {
     {"_params", NATIVE_METHOD(whole_params), METH_NOARGS, "Parameters and shards."},
     {"_info", NATIVE_METHOD(whole_info), METH_NOARGS, "tamis_info, and how many loads it has."},
+    {"_verify", NATIVE_METHOD(whole_verify), METH_NOARGS, "tamis_filter_verify."},
+    {"_damage", NATIVE_METHOD(whole_damage), METH_NOARGS, "tamis_filter_damage."},
     {"_window", NATIVE_METHOD(whole_window), METH_NOARGS, "tamis_window_state."},
     {"_bytes", NATIVE_METHOD(whole_bytes), METH_NOARGS, "Bytes in memory."},
     {"_key_form", NATIVE_METHOD(whole_key_form), METH_NOARGS, "tamis_key_form."},
@@ -510,7 +538,7 @@ PyMethodDef native_functions[] = {
     {"decode", NATIVE_METHOD(whole_decode), METH_VARARGS, "(class, bytes, shared)"},
     {"view", NATIVE_METHOD(whole_view), METH_VARARGS, "(class, bytes)"},
     {"load", NATIVE_METHOD(whole_load), METH_VARARGS, "(class, descriptor, shared)"},
-    {"map", NATIVE_METHOD(whole_map), METH_VARARGS, "(class, path)"},
+    {"map", NATIVE_METHOD(whole_map), METH_VARARGS, "(class, path, trusted)"},
     {"digests", NATIVE_METHOD(whole_digests), METH_VARARGS, "(params, keys)"},
     {"shards", NATIVE_METHOD(whole_shards), METH_VARARGS, "(params, keys, n)"},
     {"build", NATIVE_METHOD(whole_build), METH_VARARGS, "(class, params, digests, passes)"},

@@ -237,18 +237,31 @@ class Filter(_Set):
         return record(Window, told, ages=told["ages"][:told["ticks"] + 1])
 
     @classmethod
-    def open(cls, path: Path, *, mmap: bool = False) -> Filter:
+    def open(cls, path: Path, *, mmap: bool = False, trusted: bool = False) -> Filter:
         """Load a file; with mmap a read-only view, so that many processes share one copy in memory.
 
-        FormatError, which says why, if the file is damaged or no tamis file.
+        FormatError, which says why, if the file is damaged or no tamis file.  A mapped set of more than 64 KiB is
+        not read at once: its parts are verified as queries touch them.  Keys of a damaged part are answered True,
+        and 'damage' tells of it; verify() looks at all parts.  'trusted', with mmap: queries verify nothing.
         """
+        if trusted and not mmap:
+            raise ValueError("trusted: only with mmap")
         fd = os.open(path, os.O_RDONLY)  # raises what Python programs expect: FileNotFoundError and others
         try:
             if mmap:
-                return _native.map(cls, path_bytes(path))
+                return _native.map(cls, path_bytes(path), trusted)
             return _native.load(cls, fd, False)
         finally:
             os.close(fd)
+
+    def verify(self) -> None:
+        """Verify all of a mapped set that was not verified yet.  FormatError if part of it is damaged."""
+        self._verify()
+
+    @property
+    def damage(self) -> int:
+        """How many parts of a mapped set were found to be damaged so far."""
+        return self._damage()
 
     @classmethod
     def view(cls, data: Any) -> Filter:
