@@ -848,30 +848,31 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_load_fd(int fd,
  * place while the view lives; tamis_filter_save replaces files, it does not change them.  Statuses as
  * tamis_filter_view, and TAMIS_E_IO.
  *
- * A set of more than 64 KiB is not read when it is mapped, only its headers and a table of checksums: that takes
- * less than a millisecond, whatever its size.  Its table is verified in parts of 64 KiB, each when a query first
- * touches it.  A key of a damaged part is answered "present", never "absent" (one copy, by tamis_filter_copies),
- * and tamis_filter_damage tells of it; calls with a status return TAMIS_E_FORMAT.  Calls that read all of
- * the set (info, glance, clone, merge, save, encode, the compact form, tamis_window_info) verify what was not
- * yet verified first, and return TAMIS_E_FORMAT if some of it is damaged.  There is no lens (tamis/inline.h)
- * on a view before all of it was touched, or verified by tamis_filter_verify: TAMIS_E_UNSUPPORTED.  Files of
- * versions before 3, and small ones, are read and verified at once. */
+ * A set of more than 64 KiB is not read when it is mapped, only its headers and a table of checksums: that
+ * takes less than a millisecond, whatever its size.  Its table is verified in parts of 64 KiB, each when a
+ * query first touches it.  A key of a damaged part is answered "present", never "absent" (one copy, by
+ * tamis_filter_copies), and tamis_filter_damage tells of it; calls with a status return TAMIS_E_FORMAT.
+ * Calls that read all of the set (info, glance, clone, merge, save, encode, the compact form,
+ * tamis_window_info) verify what was not yet verified first, and return TAMIS_E_FORMAT if some of it is
+ * damaged.  There is no lens (tamis/inline.h) on a view before all of it was touched, or verified by
+ * tamis_filter_verify: TAMIS_E_UNSUPPORTED.  Files of versions before 3, and small ones, are read and
+ * verified at once. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_map(const char *path,
                                                          const tamis_allocator *allocator,
                                                          tamis_filter **filter,
                                                          const char **reason);
 
-/* Like it, for a file that the caller trusts, since he has written or verified it himself: queries compute no
- * checksum.  If it is damaged, answers may be wrong, "absent" among them; but nothing outside of it is ever read.
- * Calls that read all of the set verify it, as above. */
+/* Like it, for a file that the caller trusts, since he has written or verified it himself: queries compute
+ * no checksum.  If it is damaged, answers may be wrong, "absent" among them; but nothing outside of it is
+ * ever read.  Calls that read all of the set verify it, as above. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_map_trusted(const char *path,
                                                                  const tamis_allocator *allocator,
                                                                  tamis_filter **filter,
                                                                  const char **reason);
 
 /* Verify all of a mapped set, checksums and structure, that was not yet verified; later queries need not.
- * TAMIS_E_FORMAT: part of it is damaged.  Sets that were not mapped have been verified when they were read, and
- * are good.  Threads may go on asking. */
+ * TAMIS_E_FORMAT: part of it is damaged.  Sets that were not mapped have been verified when they were read,
+ * and are good.  Threads may go on asking. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_verify(const tamis_filter *filter,
                                                             const char **reason);
 

@@ -94,6 +94,16 @@ void tamis_i_rank_parents(const tamis_i_rank_bucket *rank, const uint64_t *table
             parents[next++] = (uint16_t)s;
 }
 
+unsigned tamis_i_rank_longest(const uint16_t *parents, unsigned load) {
+    uint16_t length[TAMIS_I_RANK_PIECES * TAMIS_I_RANK_SLOTS];
+    unsigned longest = 0;
+    for (unsigned s = 0; s < load; s++) {
+        length[s] = parents[s] == UINT16_MAX ? 1 : (uint16_t)(length[parents[s]] + 1);
+        longest = length[s] > longest ? length[s] : longest;
+    }
+    return longest;
+}
+
 bool tamis_i_rank_is_zero(const uint64_t *table, uint64_t from, uint64_t to) {
     for (; to - from >= 64; from += 64)
         if (tamis_i_field_get(table, from, 64) != 0)

@@ -214,6 +214,9 @@ static inline void tamis_i_rank_set_link(const tamis_i_rank_bucket *rank, uint64
 void tamis_i_rank_parents(const tamis_i_rank_bucket *rank, const uint64_t *table,
                           const tamis_i_rank_view *view, uint16_t *parents);
 
+/* The slots of the longest of these chains. */
+unsigned tamis_i_rank_longest(const uint16_t *parents, unsigned load);
+
 /* Check the bucket and its pieces; the caller has checked their links.  False, and why. */
 bool tamis_i_rank_check(const tamis_i_rank_bucket *rank, const uint64_t *table,
                         const tamis_i_rank_view *view, const char **reason);

@@ -24,7 +24,8 @@
 #define AHEAD 2u /* groups, unless a structure asks for more */
 #define RING  4u /* groups kept: more than those, a power of two */
 
-/* Keys of a guarded view whose parts are verified before any of them is looked for; so many are fetched ahead. */
+/* Keys of a guarded view whose parts are verified before any of them is looked for; so many are fetched
+ * ahead. */
 #define GUARDED       256u
 #define GUARDED_AHEAD 16u
 
@@ -214,8 +215,8 @@ static contains_worker *batch_contains_worker(const tamis_filter *filter) {
                                                  : batch_contains_singly;
 }
 
-/* Up to GUARDED keys of a view that is verified in parts.  All that they read is touched first; keys of damaged
- * parts are left out, and answered "present". */
+/* Up to GUARDED keys of a view that is verified in parts.  All that they read is touched first; keys of
+ * damaged parts are left out, and answered "present". */
 static size_t batch_contains_touched(const tamis_filter *filter, const tamis_digest *digests,
                                      size_t n, bool *present) {
     tamis_digest good[GUARDED];

@@ -253,14 +253,14 @@ struct tamis_i_kind {
      * removals do not take it below 0. */
     bool (*check)(const tamis_filter *filter, const char **reason);
 
-    /* Of a view that is verified in parts: touch all that contains, copies and lookup_value may read of the table
-     * for this key, by tamis_i_guard_words (filter/guard.h), in their order where what is read tells what is
-     * read next.  False: some of it is damaged; then nothing behind it need be touched.  NULL: only all of the
-     * table will do. */
+    /* Of a view that is verified in parts: touch all that contains, copies and lookup_value may read of the
+     * table for this key, by tamis_i_guard_words (filter/guard.h), in their order where what is read tells
+     * what is read next.  False: some of it is damaged; then nothing behind it need be touched.  NULL: only
+     * all of the table will do. */
     bool (*touch)(const tamis_filter *filter, tamis_digest digest);
 
-    /* Are words 'from' to 'end' of the table, which are whole lines, safe to be asked?  False, and why.  NULL:
-     * queries never leave the table, whatever its bits are, and come to an end. */
+    /* Are words 'from' to 'end' of the table, which are whole lines, safe to be asked?  False, and why.
+     * NULL: queries never leave the table, whatever its bits are, and come to an end. */
     bool (*check_lines)(const tamis_filter *filter, uint64_t from, uint64_t end,
                         const char **reason);
 

@@ -1,9 +1,9 @@
 /* guard.c - views on files that are verified in parts
  *
- * Two bits for each part: it is good, it is damaged.  They are set, never cleared, and a part that has both is
- * damaged: a trusted view may learn late.  No byte of the file is written, so that nothing needs an order
- * among threads but the two counters, of which that of damaged parts is raised first: who finds that no part
- * is unknown sees all damage.
+ * Two bits for each part: it is good, it is damaged.  They are set, never cleared, and a part that has both
+ * is damaged: a trusted view may learn late.  No byte of the file is written, so that nothing needs an
+ * order among threads but the two counters, of which that of damaged parts is raised first: who finds that
+ * no part is unknown sees all damage.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -98,8 +98,11 @@ static void guard_note(const tamis_filter *filter, uint32_t i, bool good) {
 
 /* A part that is met for the first time. */
 TAMIS_APART bool guard_meet(const tamis_filter *filter, uint32_t i) {
-    const tamis_i_guarded *const what = &filter->guard->what;
-    const bool good = (what->trusted || guard_sum_fits(filter, i)) && guard_lines_sound(filter, i);
+    tamis_i_guard *const guard = filter->guard;
+    const bool fits = guard->what.trusted || guard_sum_fits(filter, i),
+               good = fits && guard_lines_sound(filter, i);
+    if (fits && !good)
+        atomic_store(&guard->odd, true);
     guard_note(filter, i, good);
     return good;
 }
@@ -121,9 +124,9 @@ bool tamis_i_guard_words(const tamis_filter *filter, const uint64_t *from, uint6
 
 /* ---- keys ---- */
 
-/* Parts that keys seldom touch would keep the others from being asked without a guard.  So when most parts are
- * known and good, one of the others is verified along with every SWEEP-th key or so; which keys these are is
- * left to chance, since there is nothing to count them by. */
+/* Parts that keys seldom touch would keep the others from being asked without a guard.  So when most parts
+ * are known and good, one of the others is verified along with every SWEEP-th key or so; which keys these
+ * are is left to chance, since there is nothing to count them by. */
 static bool guard_is_turn(tamis_digest digest) {
     return (digest.lo ^ digest.hi) % SWEEP == 0;
 }
@@ -208,6 +211,8 @@ bool tamis_i_guard_verify(const tamis_filter *filter, const char **reason) {
     *reason = "the body is damaged: its checksum does not match";
     if (!guard_verify_sums(filter)) {
         atomic_store(&guard->open, false);
+        if (atomic_load(&guard->odd)) /* there is a better reason */
+            (void)tamis_i_filter_check(filter, reason);
         return false;
     }
     if (!tamis_i_filter_check(filter, reason)) {

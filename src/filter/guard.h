@@ -21,8 +21,8 @@
  *
  * A trusted view has a guard too, by which its checksums are not looked at unless the caller asks.
  *
- * All threads may use one view.  What is known of a part is two bits, set once; two threads that meet the same
- * unknown part both verify it, and find the same.
+ * All threads may use one view.  What is known of a part is two bits, set once; two threads that meet the
+ * same unknown part both verify it, and find the same.
  *
  * SPDX-License-Identifier: MIT
  */

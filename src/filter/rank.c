@@ -178,11 +178,6 @@ static inline fingerprint rank_fingerprint_of(const layout *l, tamis_digest dige
     return p;
 }
 
-static inline bool rank_found(const layout *l, const tamis_filter *filter, tamis_digest digest) {
-    const fingerprint p = rank_fingerprint_of(l, digest);
-    return l->ops->find(&l->rank, filter->table, p.bucket, p.home, p.fingerprint);
-}
-
 static void rank_look(const tamis_filter *filter, tamis_digest digest, tamis_i_rank_view *view) {
     const layout *const l = rank_layout_of(filter);
     const fingerprint p = rank_fingerprint_of(l, digest);
@@ -249,7 +244,9 @@ static void rank_shrink(tamis_filter *filter, const tamis_i_rank_view *view, uns
 /* ---- one key ---- */
 
 static bool rank_contains(const tamis_filter *filter, tamis_digest digest) {
-    return rank_found(rank_layout_of(filter), filter, digest) ||
+    const layout *const l = rank_layout_of(filter);
+    const fingerprint p = rank_fingerprint_of(l, digest);
+    return l->ops->find(&l->rank, filter->table, p.bucket, p.home, p.fingerprint) ||
            tamis_i_stash_copies(&filter->stash, digest) != 0;
 }
 
@@ -547,16 +544,6 @@ typedef struct census {
     unsigned longest;   /* of the chains, in slots */
 } census;
 
-static unsigned rank_longest_chain(const uint16_t *parents, unsigned load) {
-    uint16_t length[ALL_SLOTS];
-    unsigned longest = 0;
-    for (unsigned s = 0; s < load; s++) {
-        length[s] = parents[s] == UINT16_MAX ? 1 : (uint16_t)(length[parents[s]] + 1);
-        longest = length[s] > longest ? length[s] : longest;
-    }
-    return longest;
-}
-
 /* Slots are compared with those before them in their chain; most have none.  Nothing is counted where a chain
  * is too long. */
 static void rank_count_bucket(const tamis_filter *filter, uint64_t bucket, census *sums) {
@@ -568,7 +555,7 @@ static void rank_count_bucket(const tamis_filter *filter, uint64_t bucket, censu
     l->ops->look(c, filter->table, bucket, 0, 0, &sums->view);
     tamis_i_rank_parents(c, filter->table, &sums->view, parents);
     sums->copies = sums->distinct = sums->saturated = 0;
-    sums->longest = rank_longest_chain(parents, sums->view.load);
+    sums->longest = tamis_i_rank_longest(parents, sums->view.load);
     for (unsigned s = 0; s < sums->view.load && sums->longest <= CHAIN_MAX; s++) {
         slots[s] = tamis_i_rank_slot(c, filter->table, &sums->view, s);
         const uint64_t own =

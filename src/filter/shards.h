@@ -66,9 +66,9 @@ void tamis_i_shards_info(const tamis_filter *filter, int link, bool glance, tami
 /* Add to 'info' what one of so many shards is like. */
 void tamis_i_shards_info_add(tamis_info *info, const tamis_info *one, double shards);
 
-/* Verify what was not yet verified of a view (filter/guard.h), its links and shards; other sets were verified
- * when they were read.  Whoever reads all of a set calls this first.  TAMIS_E_FORMAT, and why in '*reason', if
- * that is not NULL. */
+/* Verify what was not yet verified of a view (filter/guard.h), its links and shards; other sets were
+ * verified when they were read.  Whoever reads all of a set calls this first.  TAMIS_E_FORMAT, and why in
+ * '*reason', if that is not NULL. */
 tamis_status tamis_i_filter_verify(const tamis_filter *filter, const char **reason);
 
 /* Parts of the file that were found to be damaged, in all links and shards. */
