@@ -33,8 +33,8 @@
 #define BUCKETS_MAX ((uint64_t)1 << 40)
 #define BITS_MAX    (1u << 15)
 #define LINE        512.0
-#define MARGIN      8.0
-#define LAG         1.02
+#define MARGIN      TAMIS_I_STEADY_MARGIN
+#define LAG         TAMIS_I_STEADY_LAG
 #define SIGMAS      12.0 /* of the binomial distribution that are summed up */
 
 static unsigned steady_slots(unsigned bits, double homes, unsigned slot) {

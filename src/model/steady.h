@@ -10,6 +10,11 @@
 
 #include "tamis/model.h"
 
+/* Slots that a bucket of the back is left, for the difference between them; and the factor by which more keys
+ * are away, because homes come back late.  Measured: tests/model/test_filter_steady.c. */
+#define TAMIS_I_STEADY_MARGIN 8.0
+#define TAMIS_I_STEADY_LAG    1.02
+
 /* The t that are tried: the first, and each next one by this factor smaller; how many. */
 #define TAMIS_I_STEADY_T    4.0
 #define TAMIS_I_STEADY_FALL 0.85

@@ -6,29 +6,35 @@
  * over.  The back is then as large as its room must be to hold what spills, with the odds asked for.
  *
  * Large buckets need fewer bits, small ones less time.  A plan for the fewest bytes has buckets of half a
- * kilobyte, any other an aligned pair of lines.  A set that fits in one bucket has no other, and nothing
- * spills.
+ * kilobyte, any other an aligned pair of lines.  The latter may have ABOVE bits per key more than the bound:
+ * where the smallest plan leaves some of them, they go to the one with the fewest keys away from home.  A set
+ * that fits in one bucket has no other, and nothing spills.
  *
  * Nothing ages: what is promised holds at any time.  The odds are those of a moment; a set that changes all
  * the time sees new ones with each replacement of its keys, and is planned for MOMENTS of them.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "model/steady.h"
 #include "plan/planners.h"
 #include "tamis/model.h"
 
 #include <math.h>
 
-#define LINE_BITS   512u
-#define FAST_BITS   1024u
-#define SMALL_BITS  4096u
-#define ALONE_BITS  8192u /* of a set in one bucket */
+#define LINE_BITS  512u
+#define FAST_BITS  1024u
+#define SMALL_BITS 4096u
+#define BACK_BITS  4096u /* of a bucket of the back, at most */
+#define ALONE_BITS 8192u /* of a set in one bucket */
+#define ABOVE                                                                                      \
+    3.07 /* bits per key above log2(1/p) that the table of a plan for few lines may have */
+#define NARROWER    4u /* times that it is looked for within fewer bits, which were estimated */
 #define MORE        256u
 #define PRINT_MAX   48u
 #define ORIGIN_MAX  8u
 #define MOMENTS     10000.0
-#define MARGIN      8.0 /* as in model/steady.c */
-#define FEW         8u  /* buckets, of which one more or less is a large part */
+#define MARGIN      TAMIS_I_STEADY_MARGIN
+#define FEW         8u /* buckets, of which one more or less is a large part */
 #define LAMBDA_MOST 2.0
 #define LAMBDA_LOW  0.35
 #define BUCKETS_MAX ((uint64_t)1 << 38)
@@ -36,7 +42,22 @@
 typedef struct trial {
     tamis_steady_shape shape;
     double bits;
+    double away; /* share of the keys that spill */
 } trial;
+
+/* What is looked for: with these bits beside each fingerprint, the fewest bits; or, if there is a limit to
+ * them, the fewest keys that spill. */
+typedef struct goal {
+    const tamis_need *need;
+    unsigned extra;
+    double limit; /* INFINITY: none */
+} goal;
+
+static bool plan_steady_better(const goal *g, const trial *t, const trial *than) {
+    return isinf(g->limit) ? t->bits < than->bits : t->bits <= g->limit && t->away < than->away;
+}
+
+static const trial nothing = {.bits = INFINITY, .away = INFINITY};
 
 static unsigned plan_steady_slot_bits(const tamis_steady_shape *s) {
     return s->fp_bits + s->extra_bits;
@@ -91,21 +112,22 @@ static void plan_steady_fit(trial *t, double room) {
     t->bits = t->shape.spill_buckets == 0 ? INFINITY : plan_steady_bits(&t->shape);
 }
 
-/* What spills, roughly at its largest. */
-static double plan_steady_room(const tamis_need *need, const tamis_steady_shape *s) {
-    double spilled, cut;
+/* What spills, roughly at its largest; '*spilled' is the share of the keys. */
+static double plan_steady_room(const tamis_need *need, const tamis_steady_shape *s,
+                               double *spilled) {
+    double cut;
     const double n = (double)plan_steady_keys(need);
-    if (tamis_model_steady_spilled(s, (uint64_t)n, &spilled, &cut) != TAMIS_OK)
+    if (tamis_model_steady_spilled(s, (uint64_t)n, spilled, &cut) != TAMIS_OK)
         return INFINITY;
-    const double away = spilled * n, mean = n / (double)s->buckets;
+    const double away = *spilled * n, mean = n / (double)s->buckets;
     const double z = sqrt(-2 * log(plan_steady_odds(need)));
     /* A bucket that spills at all gives away a number of about this scatter. */
     return away + z * sqrt(away * sqrt(mean)) + z * z / 3 * sqrt(mean) / 2;
 }
 
 /* Buckets of these bits with so many homes and bits of a fingerprint. */
-static void plan_steady_try(const tamis_need *need, tamis_steady_shape *shape, double lambda,
-                            trial *best) {
+static void plan_steady_try(const goal *g, tamis_steady_shape *shape, double lambda, trial *best) {
+    const tamis_need *const need = g->need;
     trial t = {.shape = *shape};
     t.shape.buckets =
         (uint64_t)fmin(ceil((double)need->n / (lambda * t.shape.homes)), 2.0 * (double)BUCKETS_MAX);
@@ -116,17 +138,17 @@ static void plan_steady_try(const tamis_need *need, tamis_steady_shape *shape, d
         t.shape.spill_bits = 0;
         t.bits = plan_steady_bits(&t.shape);
     } else if ((mean > 0.75 * slots || t.shape.buckets < FEW) && mean < 1.25 * slots) {
-        plan_steady_fit(&t, plan_steady_room(need, &t.shape));
+        plan_steady_fit(&t, plan_steady_room(need, &t.shape, &t.away));
     } else {
         return;
     }
-    if (t.bits < best->bits)
+    if (plan_steady_better(g, &t, best))
         *best = t;
 }
 
 /* The best number of homes for these bits of a fingerprint: all bits of a bucket are used at loads around 1.
  * Loads from 0.85 to 1.2 are tried, in steps that the size hardly depends on. */
-static void plan_steady_homes(const tamis_need *need, tamis_steady_shape *shape, double lambda,
+static void plan_steady_homes(const goal *g, tamis_steady_shape *shape, double lambda,
                               trial *best) {
     const double slot = 1.0 + plan_steady_slot_bits(shape), bits = shape->bucket_bits;
     unsigned tried = 0;
@@ -136,23 +158,23 @@ static void plan_steady_homes(const tamis_need *need, tamis_steady_shape *shape,
         if (homes < 1 || (unsigned)homes == tried || homes > bits - slot)
             continue;
         shape->homes = tried = (unsigned)homes;
-        plan_steady_try(need, shape, lambda, best);
+        plan_steady_try(g, shape, lambda, best);
     }
     /* A set of one bucket has the homes that its keys need. */
-    const double alone = ceil((double)need->n / lambda);
-    if (alone + (double)plan_steady_keys(need) * slot <= bits) {
+    const double alone = ceil((double)g->need->n / lambda);
+    if (alone + (double)plan_steady_keys(g->need) * slot <= bits) {
         shape->homes = (unsigned)fmax(alone, 1);
-        plan_steady_try(need, shape, lambda, best);
+        plan_steady_try(g, shape, lambda, best);
     }
 }
 
 /* The best plan with buckets of these bits. */
-static void plan_steady_sizes(const tamis_need *need, unsigned extra, unsigned bucket_bits,
-                              unsigned spill_bits, trial *best) {
-    const double wanted = -log1p(-need->fpr); /* keys per cell */
+static void plan_steady_sizes(const goal *g, unsigned bucket_bits, unsigned spill_bits,
+                              trial *best) {
+    const double wanted = -log1p(-g->need->fpr); /* keys per cell */
     tamis_steady_shape shape;
     tamis_steady_shape_init(&shape);
-    shape.extra_bits = extra;
+    shape.extra_bits = g->extra;
     shape.bucket_bits = bucket_bits;
     shape.spill_bits = spill_bits;
     bool any = false;
@@ -164,7 +186,7 @@ static void plan_steady_sizes(const tamis_need *need, unsigned extra, unsigned b
             return;
         any = true;
         shape.fp_bits = r;
-        plan_steady_homes(need, &shape, lambda, best);
+        plan_steady_homes(g, &shape, lambda, best);
     }
 }
 
@@ -193,21 +215,43 @@ static tamis_status plan_steady_settle(const tamis_need *need, trial *t) {
 }
 
 /* Buckets of 'usual' bits, or one that holds all keys; few buckets share a smaller back. */
-static trial plan_steady_best(const tamis_need *need, unsigned extra, unsigned usual) {
-    trial best = {.bits = INFINITY};
+static trial plan_steady_best(const goal *g, unsigned usual) {
+    const tamis_need *const need = g->need;
+    trial best = nothing;
     for (unsigned bits = LINE_BITS; bits <= ALONE_BITS; bits += LINE_BITS) {
-        trial t = {.bits = INFINITY};
-        const bool alone = (double)need->n * (extra - log2(need->fpr)) < bits;
+        trial t = nothing;
+        const bool alone = (double)need->n * (g->extra - log2(need->fpr)) < bits;
         if (!alone && bits != usual)
             continue;
-        plan_steady_sizes(need, extra, bits, 0, &t);
-        for (unsigned back = LINE_BITS; back <= (usual < 2048 ? 2048 : usual); back *= 2)
+        plan_steady_sizes(g, bits, 0, &t);
+        for (unsigned back = LINE_BITS; back <= BACK_BITS; back *= 2)
             if (bits == usual && (t.bits == INFINITY || t.shape.spill_buckets != 0))
-                plan_steady_sizes(need, extra, bits, back, &t);
+                plan_steady_sizes(g, bits, back, &t);
         if (isfinite(t.bits) && plan_steady_settle(need, &t) == TAMIS_OK && t.bits < best.bits)
             best = t;
     }
     return best;
+}
+
+/* Like the smallest plan, but with fewer keys away from home, as far as there are bits to spend. */
+static trial plan_steady_roomy(const goal *g, const trial *smallest) {
+    const tamis_need *const need = g->need;
+    const double most = (double)need->n * (g->extra - log2(need->fpr) + ABOVE);
+    goal roomy = *g;
+    roomy.limit = most;
+    if (!isfinite(smallest->bits) || smallest->shape.spill_buckets == 0)
+        return *smallest;
+    for (unsigned i = 0; i < NARROWER && smallest->bits < roomy.limit; i++) {
+        trial t = nothing;
+        for (unsigned back = LINE_BITS; back <= BACK_BITS; back *= 2)
+            plan_steady_sizes(&roomy, smallest->shape.bucket_bits, back, &t);
+        if (!isfinite(t.bits) || plan_steady_settle(need, &t) != TAMIS_OK)
+            break;
+        if (t.bits <= most)
+            return t;
+        roomy.limit -= t.bits - most;
+    }
+    return *smallest;
 }
 
 /* Lines that a query reads. */
@@ -226,15 +270,18 @@ tamis_status tamis_i_plan_steady(const tamis_need *need, tamis_plan *plan) {
     counter += need->copies > 1u << counter;
     if (need->fpr < ldexp(1, -(int)PRINT_MAX))
         return TAMIS_E_UNSUPPORTED;
-    trial best = {.bits = INFINITY};
+    const goal g = {.need = need, .extra = need->value_bits + counter, .limit = INFINITY};
+    trial best = nothing;
     if (need->order == TAMIS_ORDER_BYTES)
-        best = plan_steady_best(need, need->value_bits + counter, SMALL_BITS);
+        best = plan_steady_best(&g, SMALL_BITS);
     /* Smaller buckets, if these are asked for or the others are too large to read. */
     for (unsigned bits = FAST_BITS;
          bits >= LINE_BITS &&
          (isinf(best.bits) || !tamis_i_plan_lines_ok(need, plan_steady_lines(need, &best)));
          bits /= 2) {
-        const trial t = plan_steady_best(need, need->value_bits + counter, bits);
+        trial t = plan_steady_best(&g, bits);
+        if (need->order != TAMIS_ORDER_BYTES)
+            t = plan_steady_roomy(&g, &t);
         best = isfinite(t.bits) ? t : best;
     }
     if (!isfinite(best.bits))

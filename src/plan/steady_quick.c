@@ -30,7 +30,7 @@
 #define LAMBDA_MOST 2.0
 #define MOMENTS     10000.0
 #define MORE        256u
-#define MARGIN      8.0
+#define MARGIN      TAMIS_I_STEADY_MARGIN
 #define ORIGIN_MAX  8u
 #define MANY        100.0 /* buckets, of which one more is no matter */
 #define SOME        300u  /* of which one more is, to some degree */

@@ -4,6 +4,9 @@
  * rate is measured by queries, the share of spilled keys and of cut buckets is compared with the model, and
  * the stash must be empty.  In the end every key is there and every copy counted.
  *
+ * The two constants of the model are measured likewise: by how many slots the fullest bucket of the back exceeds
+ * the mean one (MARGIN), and by which factor more keys are away than the loads of buckets alone tell (LAG).
+ *
  * TAMIS_TEST_LONG=1 takes more keys and replacements.  TAMIS_TEST_CURVE=FILE writes the error rate and what
  * spilled after every 10^7 of TAMIS_TEST_OPERATIONS (default 10^9) operations at 90 to 100 % of the
  * capacity.
@@ -14,6 +17,7 @@
 
 #include "bits/spill.h"
 #include "filter/filter.h"
+#include "model/steady.h"
 #include "tamis/model.h"
 
 #include <math.h>
@@ -123,6 +127,82 @@ static void test_steady_stays_as_planned(void **state) {
         churn(TAMIS_ORDER_BYTES, few, 0.01, 10);
 }
 
+/* Slots by which the fullest bucket of the back exceeds the mean one. */
+static double excess(const tamis_filter *f) {
+    const tamis_i_spill *const s = (const tamis_i_spill *)(const void *)f->geometry;
+    const uint64_t *const back = f->table + s->n_front * s->front.words;
+    uint64_t sum = 0, most = 0;
+    for (uint64_t i = 0; i < s->n_back; i++) {
+        const uint64_t load = s->back_ops->count(&s->back, back + i * s->back.words).load;
+        sum += load;
+        most = load > most ? load : most;
+    }
+    return (double)most - (double)sum / (double)s->n_back;
+}
+
+/* Both constants, over so many replacements, of which the first makes it steady. */
+static void constants(tamis_order order, uint64_t n, double fpr, unsigned rounds) {
+    uint64_t random = test_seed() + 3 * n + (uint64_t)order, next = 0;
+    tamis_need need = test_need(TAMIS_KIND_STEADY, n, fpr);
+    need.deletes = true;
+    need.order = order;
+    tamis_plan plan = test_planned(&need);
+    tamis_filter *f;
+    uint64_t *const keys = malloc((size_t)n * sizeof *keys);
+    assert_non_null(keys);
+    plan.params.seed = test_seed();
+    assert_ok(tamis_filter_create(&plan.params, NULL, &f));
+    for (; next < n; next++) {
+        keys[next] = next;
+        assert_ok(tamis_filter_insert_u64(f, next, NULL));
+    }
+    const tamis_steady_shape shape = shape_of(&plan.params);
+    double model, cut, away = 0, most = 0;
+    unsigned moments = 0;
+    assert_ok(tamis_model_steady_spilled(&shape, n, &model, &cut));
+    model /= TAMIS_I_STEADY_LAG;
+    for (uint64_t i = 1; i <= rounds * n; i++) {
+        uint64_t *const key = &keys[test_random_below(&random, n)];
+        assert_ok(tamis_filter_remove_u64(f, *key));
+        *key = next++;
+        assert_ok(tamis_filter_insert_u64(f, *key, NULL));
+        if (i > n && i % (n / 4) == 0) {
+            double spilled, now;
+            measure(f, &spilled, &now);
+            away += spilled;
+            most = fmax(most, excess(f));
+            moments++;
+        }
+    }
+    away /= moments;
+    printf(
+        "# order %d, n = %llu, p = %g: %llu buckets of the back, of %llu slots, the fullest %.1f "
+        "above the mean; %.4f away, %.3f of the model without LAG\n",
+        (int)order, (unsigned long long)n, fpr, (unsigned long long)shape.spill_buckets,
+        (unsigned long long)((const tamis_i_spill *)(const void *)f->geometry)->back.slots, most,
+        away, away / model);
+    assert_true(most <= TAMIS_I_STEADY_MARGIN);
+    /* What moments have in common does not average out: the scatter is that of one of them. */
+    const double mean = (double)n / (double)shape.buckets;
+    assert_true(away <= TAMIS_I_STEADY_LAG * model +
+                            4 * sqrt(cut * (double)shape.buckets * mean) / (double)n);
+    assert_int_equal(test_info(f).stash_used, 0);
+    free(keys);
+    tamis_filter_free(f);
+}
+
+static void test_steady_constants_hold(void **state) {
+    (void)state;
+    const bool all = getenv("TAMIS_TEST_LONG") != NULL;
+    for (int order = TAMIS_ORDER_BYTES; order <= TAMIS_ORDER_LINES; order++) {
+        constants((tamis_order)order, 50000, 0.001, 3);
+        for (double fpr = 0.1; all && fpr > 5e-7; fpr /= 10)
+            constants((tamis_order)order, 1000000, fpr, 6);
+        if (all)
+            constants((tamis_order)order, 30000000, 1e-4, 2);
+    }
+}
+
 /* Odds that can be observed: shapes whose back is too small fail, the model says how often at most. */
 static void test_steady_overflow_is_bounded(void **state) {
     (void)state;
@@ -222,6 +302,7 @@ static void test_steady_curve(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steady_stays_as_planned),
+        cmocka_unit_test(test_steady_constants_hold),
         cmocka_unit_test(test_steady_overflow_is_bounded),
         cmocka_unit_test(test_steady_curve),
     };
