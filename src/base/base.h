@@ -25,7 +25,9 @@
 #define TAMIS_LINE_WORDS 8u
 
 /* TAMIS_INLINE: for functions compiled separately for each set of constant arguments.  TAMIS_APART: for
- * code that a short function seldom needs and should not save registers for. */
+ * code that a short function seldom needs and should not save registers for.  A function that does nothing
+ * but fetch must be TAMIS_INLINE, or be called by its address: GCC takes it for one without any effect, and
+ * leaves out its calls. */
 #if defined(__GNUC__)
 #define TAMIS_INLINE         static inline __attribute__((always_inline))
 #define TAMIS_APART          static __attribute__((noinline))

@@ -53,8 +53,7 @@ uint64_t tamis_i_run_last(const tamis_i_run *run, const uint64_t *bucket, tamis_
     return at - load.load;
 }
 
-/* Bits from 'from' up to 'to' become 'value'. */
-static void run_fill(uint64_t *bucket, uint64_t from, uint64_t to, bool value) {
+void tamis_i_run_fill(uint64_t *bucket, uint64_t from, uint64_t to, bool value) {
     while (from < to) {
         const uint64_t left = 64 - from % 64, width = to - from < left ? to - from : left;
         const uint64_t bits = tamis_i_low_mask((unsigned)width) << from % 64;
@@ -65,13 +64,14 @@ static void run_fill(uint64_t *bucket, uint64_t from, uint64_t to, bool value) {
 
 void tamis_i_run_cut(const tamis_i_run *run, uint64_t *bucket, tamis_i_run_load load,
                      const tamis_i_run_view *home) {
-    run_fill(bucket, tamis_i_run_at(run, home->first), tamis_i_run_at(run, load.load), false);
-    run_fill(bucket, home->end - home->length, run->index_bits, true);
+    tamis_i_run_fill(bucket, tamis_i_run_at(run, home->first), tamis_i_run_at(run, load.load),
+                     false);
+    tamis_i_run_fill(bucket, home->end - home->length, run->index_bits, true);
 }
 
 void tamis_i_run_join(const tamis_i_run *run, uint64_t *bucket, tamis_i_run_load load, uint64_t n) {
     const uint64_t end = load.held + load.load + n;
-    run_fill(bucket, end, load.held + 1 == run->homes ? run->index_bits : end + 1, false);
+    tamis_i_run_fill(bucket, end, load.held + 1 == run->homes ? run->index_bits : end + 1, false);
 }
 
 /* A word without its bits in 'gone'; those above move down. */
@@ -118,9 +118,9 @@ uint64_t tamis_i_run_sweep(const tamis_i_run *run, uint64_t *bucket, uint64_t ma
     }
     if (fill > 0)
         tamis_i_field_put(bucket, 64 * to, fill, out);
-    run_fill(bucket, end - dropped, end, load.held < run->homes);
-    run_fill(bucket, tamis_i_run_at(run, load.load - dropped), tamis_i_run_at(run, load.load),
-             false);
+    tamis_i_run_fill(bucket, end - dropped, end, load.held < run->homes);
+    tamis_i_run_fill(bucket, tamis_i_run_at(run, load.load - dropped),
+                     tamis_i_run_at(run, load.load), false);
     return dropped;
 }
 

@@ -125,12 +125,26 @@ typedef struct tamis_i_run_ops {
                         const tamis_digest *digests, size_t n, tamis_i_run_keys *keys);
 
     /* 'look' for n keys of a group, whose slots begin to be fetched.  Bits of the result: keys whose homes
-     * are away, which have no slots. */
-    uint32_t (*look_many)(const tamis_i_run *run, tamis_i_run_keys *keys, size_t n);
+     * are away, which have no slots.  In turns with them, the indexes of the buckets of n other keys begin to be
+     * fetched: those of a later group, or again the same. */
+    uint32_t (*look_many)(const tamis_i_run *run, tamis_i_run_keys *keys, size_t n,
+                          const tamis_i_run_keys *later);
 
     /* 'find' for keys that were looked at, in buckets that did not change since.  Bits of the result: those
      * with such a slot. */
     uint32_t (*match_many)(const tamis_i_run *run, const tamis_i_run_keys *keys, size_t n);
+
+    /* 'find' for n keys of a group, all at once.  Bits of the result: those with such a slot; of '*away':
+     * those whose homes are away.  In turns with them, two lines of the buckets of n later keys begin to be
+     * fetched, or again of the same. */
+    uint32_t (*find_many)(const tamis_i_run *run, const tamis_i_run_keys *keys, size_t n,
+                          const tamis_i_run_keys *later, uint32_t *away);
+
+    /* Drop all slots whose bits in 'mask' are 'value', in one pass; returns how many. */
+    uint64_t (*sweep)(const tamis_i_run *run, uint64_t *bucket, uint64_t mask, uint64_t value);
+
+    /* Bits of the result: keys of a group whose buckets have no slot left, or have given homes away. */
+    uint32_t (*full_many)(const tamis_i_run *run, const tamis_i_run_keys *keys, size_t n);
 } tamis_i_run_ops;
 
 const tamis_i_run_ops *tamis_i_run_ops_for(const tamis_i_run *run, unsigned features);
@@ -151,11 +165,21 @@ static inline void tamis_i_run_set(const tamis_i_run *run, uint64_t *bucket, uin
     tamis_i_field_put(bucket, tamis_i_run_at(run, number), (unsigned)run->slot_bits, slot);
 }
 
-/* Begin to fetch the index of a bucket, and the line where the slots of a home are expected. */
-static inline void tamis_i_run_fetch(const tamis_i_run *run, const uint64_t *bucket,
-                                     uint64_t home) {
+/* Begin to fetch the index of a bucket. */
+TAMIS_INLINE void tamis_i_run_fetch_index(const tamis_i_run *run, const uint64_t *bucket) {
     for (uint64_t i = 0; i <= run->index_words; i += TAMIS_LINE_WORDS)
         TAMIS_PREFETCH(bucket + i);
+}
+
+/* Begin to fetch two lines. */
+TAMIS_INLINE void tamis_i_run_fetch_pair(const uint64_t *bucket) {
+    TAMIS_PREFETCH(bucket);
+    TAMIS_PREFETCH(bucket + TAMIS_LINE_WORDS);
+}
+
+/* Begin to fetch the index of a bucket, and the line where the slots of a home are expected. */
+TAMIS_INLINE void tamis_i_run_fetch(const tamis_i_run *run, const uint64_t *bucket, uint64_t home) {
+    tamis_i_run_fetch_index(run, bucket);
     TAMIS_PREFETCH(bucket + (run->index_bits + (home * run->pace >> 16)) / 64);
 }
 
@@ -173,8 +197,11 @@ static inline uint64_t tamis_i_run_match(const tamis_i_run *run, const uint64_t 
 /* The last home that is held and has slots; load > 0. */
 uint64_t tamis_i_run_last(const tamis_i_run *run, const uint64_t *bucket, tamis_i_run_load load);
 
-/* Drop all slots whose bits in 'mask' are 'value', in one pass; returns how many. */
+/* The member 'sweep' of operations without one of their own. */
 uint64_t tamis_i_run_sweep(const tamis_i_run *run, uint64_t *bucket, uint64_t mask, uint64_t value);
+
+/* Bits from 'from' up to 'to' become 'value'. */
+void tamis_i_run_fill(uint64_t *bucket, uint64_t from, uint64_t to, bool value);
 
 /* Give away the homes from 'home' on, which is held.  Their slots are lost. */
 void tamis_i_run_cut(const tamis_i_run *run, uint64_t *bucket, tamis_i_run_load load,

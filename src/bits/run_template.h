@@ -136,9 +136,11 @@ RUN_TARGET static void run_locate_many(const tamis_i_run *run, uint64_t *table, 
     }
 }
 
-RUN_TARGET static uint32_t run_look_many(const tamis_i_run *run, tamis_i_run_keys *keys, size_t n) {
+RUN_TARGET static uint32_t run_look_many(const tamis_i_run *run, tamis_i_run_keys *keys, size_t n,
+                                         const tamis_i_run_keys *later) {
     uint32_t away = 0;
     for (size_t i = 0; i < n; i++) {
+        tamis_i_run_fetch_index(run, later->bucket[i]);
         tamis_i_run_view view = {0, 0, 0};
         away |= (uint32_t)!run_look(run, keys->bucket[i], keys->home[i], &view) << i;
         keys->at[i] = tamis_i_run_at(run, view.first);
@@ -162,6 +164,33 @@ RUN_TARGET static uint32_t run_match_many(const tamis_i_run *run, const tamis_i_
     return found;
 }
 
+RUN_TARGET static uint32_t run_find_many(const tamis_i_run *run, const tamis_i_run_keys *keys,
+                                         size_t n, const tamis_i_run_keys *later, uint32_t *away) {
+    uint32_t found = 0;
+    *away = 0;
+    for (size_t i = 0; i < n; i++) {
+        tamis_i_run_fetch_pair(later->bucket[i]);
+        const unsigned result = run_find(run, keys->bucket[i], keys->home[i], keys->print[i]);
+        found |= (uint32_t)(result == TAMIS_I_RUN_FOUND) << i;
+        *away |= (uint32_t)(result == TAMIS_I_RUN_AWAY) << i;
+    }
+    return found;
+}
+
+/* A bucket that is cut has more ones than slots. */
+RUN_TARGET static uint32_t run_full_many(const tamis_i_run *run, const tamis_i_run_keys *keys,
+                                         size_t n) {
+    uint32_t full = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *const bucket = keys->bucket[i];
+        uint64_t ones = RUN_ONES(bucket[run->index_words] & run->index_mask);
+        for (uint64_t k = 0; k < run->index_words; k++)
+            ones += RUN_ONES(bucket[k]);
+        full |= (uint32_t)(ones >= run->slots) << i;
+    }
+    return full;
+}
+
 RUN_OPS = {.find = run_find,
            .look = run_look,
            .count = run_count,
@@ -171,4 +200,7 @@ RUN_OPS = {.find = run_find,
            .take = run_take,
            .locate_many = run_locate_many,
            .look_many = run_look_many,
-           .match_many = run_match_many};
+           .match_many = run_match_many,
+           .find_many = run_find_many,
+           .sweep = tamis_i_run_sweep,
+           .full_many = run_full_many};

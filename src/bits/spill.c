@@ -47,24 +47,42 @@ static uint64_t spill_step(const tamis_i_spill *s, uint64_t home) {
     return 1 + tamis_i_range((home + 1) * STEPS, s->n_back - 1);
 }
 
-/* The places of a home that is given away; their views are not yet known. */
-static unsigned spill_away(const tamis_i_spill *s, uint64_t *table, uint64_t bucket, uint64_t home,
-                           uint64_t print, tamis_i_spill_place place[PLACES], uint64_t *back_home) {
+/* Where a home goes that is given away: home q of bucket m of the back, and which bucket it is of. */
+typedef struct spill_away_home {
+    uint64_t q, m;
+    uint64_t origin; /* where a slot of the back tells it */
+} spill_away_home;
+
+static spill_away_home spill_away_of(const tamis_i_spill *s, uint64_t bucket, uint64_t home) {
     const uint64_t j = (bucket >> s->origin_bits) * s->front.homes + home;
     const uint64_t origin = bucket & tamis_i_low_mask((unsigned)s->origin_bits);
-    uint64_t *const back = table + s->n_front * s->front.words;
     const uint64_t q = j / s->n_back;
-    uint64_t m = j - q * s->n_back;
-    *back_home = q;
+    return (spill_away_home){
+        .q = q, .m = j - q * s->n_back, .origin = origin << s->front.print_bits};
+}
+
+/* The same for the next home of the bucket. */
+static void spill_away_next(const tamis_i_spill *s, spill_away_home *home) {
+    if (++home->m == s->n_back) {
+        home->m = 0;
+        home->q++;
+    }
+}
+
+/* Its places; their views are not yet known. */
+static unsigned spill_places(const tamis_i_spill *s, uint64_t *table, const spill_away_home *home,
+                             uint64_t print, tamis_i_spill_place place[PLACES]) {
+    uint64_t *const back = table + s->n_front * s->front.words;
+    uint64_t m = home->m;
     place[0] = (tamis_i_spill_place){.run = &s->back,
                                      .ops = s->back_ops,
                                      .bucket = back + m * s->back.words,
-                                     .print = print | origin << s->front.print_bits,
+                                     .print = print | home->origin,
                                      .extra = (unsigned)s->back.print_bits,
                                      .spilled = true};
     if (s->n_back == 1)
         return 1;
-    m += spill_step(s, q);
+    m += spill_step(s, home->q);
     m -= m >= s->n_back ? s->n_back : 0;
     place[1] = place[0];
     place[1].bucket = back + m * s->back.words;
@@ -73,18 +91,24 @@ static unsigned spill_away(const tamis_i_spill *s, uint64_t *table, uint64_t buc
     return 2;
 }
 
+static unsigned spill_away(const tamis_i_spill *s, uint64_t *table, uint64_t bucket, uint64_t home,
+                           uint64_t print, tamis_i_spill_place place[PLACES], uint64_t *back_home) {
+    const spill_away_home away = spill_away_of(s, bucket, home);
+    *back_home = away.q;
+    return spill_places(s, table, &away, print, place);
+}
+
 /* Look at a home that is away.  In no table that was checked is it away in the back too. */
 static void spill_look(tamis_i_spill_place *place, uint64_t back_home) {
     if (!place->ops->look(place->run, place->bucket, back_home, &place->view))
         place->view = (tamis_i_run_view){0, 0, 0};
 }
 
-static unsigned spill_find_away(const tamis_i_spill *s, uint64_t *table, uint64_t bucket,
-                                uint64_t home, tamis_i_spill_place place[PLACES]) {
-    uint64_t back_home;
-    const unsigned n = spill_away(s, table, bucket, home, 0, place, &back_home);
+static unsigned spill_find_away(const tamis_i_spill *s, uint64_t *table,
+                                const spill_away_home *home, tamis_i_spill_place place[PLACES]) {
+    const unsigned n = spill_places(s, table, home, 0, place);
     for (unsigned i = 0; i < n; i++)
-        spill_look(&place[i], back_home);
+        spill_look(&place[i], home->q);
     return n;
 }
 
@@ -180,46 +204,51 @@ bool tamis_i_spill_has(const tamis_i_spill *s, const uint64_t *table, tamis_i_sp
 
 /* ---- groups of keys ---- */
 
-void tamis_i_spill_locate_many(const tamis_i_spill *s, uint64_t *table, const tamis_digest *digests,
-                               size_t n, bool change, tamis_i_spill_keys *keys) {
-    const tamis_i_run *const front = &s->front;
-    s->front_ops->locate_many(front, table, s->n_front, digests, n, &keys->front);
-    for (uint64_t at = 0; at <= front->index_words; at += TAMIS_LINE_WORDS)
-        for (size_t i = 0; i < n; i++)
-            TAMIS_PREFETCH(keys->front.bucket[i] + at);
-    for (size_t i = 0; change && i < n; i++) /* all slots behind those of the key move */
-        for (uint64_t at = (front->index_bits + (keys->front.home[i] * front->pace >> 16)) / 64 /
-                           TAMIS_LINE_WORDS * TAMIS_LINE_WORDS;
-             at < front->words; at += TAMIS_LINE_WORDS)
-            TAMIS_PREFETCH(keys->front.bucket[i] + at);
+/* The lowest of some bits. */
+static unsigned spill_lowest(uint32_t bits) {
+    return tamis_i_ones_of((bits & -bits) - 1);
 }
 
-/* Begin to fetch the indexes of the two buckets that a home would be away in. */
-static void spill_fetch_away(const tamis_i_spill *s, const uint64_t *table, uint64_t bucket,
-                             uint64_t home) {
-    tamis_i_spill_place place[PLACES];
-    uint64_t back_home;
-    const unsigned n = spill_away(s, spill_words(table), bucket, home, 0, place, &back_home);
-    for (unsigned i = 0; i < n; i++)
-        tamis_i_run_fetch(&s->back, place[i].bucket, back_home);
+/* Begin to fetch the two runs of a home that is away. */
+TAMIS_INLINE void spill_fetch_places(const tamis_i_spill *s, const uint64_t *table,
+                                     const spill_away_home *home) {
+    const uint64_t *const back = table + s->n_front * s->front.words;
+    tamis_i_run_fetch(&s->back, back + home->m * s->back.words, home->q);
+    if (s->n_back > 1) {
+        const uint64_t m = home->m + spill_step(s, home->q);
+        tamis_i_run_fetch(&s->back, back + (m < s->n_back ? m : m - s->n_back) * s->back.words,
+                          home->q);
+    }
+}
+
+TAMIS_INLINE void spill_fetch_away(const tamis_i_spill *s, const uint64_t *table, uint64_t bucket,
+                                   uint64_t home) {
+    const spill_away_home away = spill_away_of(s, bucket, home);
+    spill_fetch_places(s, table, &away);
 }
 
 void tamis_i_spill_look_many(const tamis_i_spill *s, const uint64_t *table, size_t n,
-                             tamis_i_spill_keys *keys) {
-    keys->away = s->front_ops->look_many(&s->front, &keys->front, n);
+                             tamis_i_spill_keys *keys, const tamis_i_spill_keys *later) {
+    if (tamis_i_spill_is_pair(s))
+        keys->found =
+            s->front_ops->find_many(&s->front, &keys->front, n, &later->front, &keys->away);
+    else
+        keys->away = s->front_ops->look_many(&s->front, &keys->front, n, &later->front);
     if (s->n_back == 0)
         keys->away = 0;
     for (uint32_t away = keys->away; away != 0; away &= away - 1) {
-        const unsigned i = tamis_i_ones_of((away & -away) - 1);
+        const unsigned i = spill_lowest(away);
         spill_fetch_away(s, table, keys->front.number[i], keys->front.home[i]);
     }
 }
 
 uint32_t tamis_i_spill_has_many(const tamis_i_spill *s, const uint64_t *table, size_t n,
                                 const tamis_i_spill_keys *keys) {
-    uint32_t found = s->front_ops->match_many(&s->front, &keys->front, n);
+    uint32_t found = tamis_i_spill_is_pair(s)
+                         ? keys->found
+                         : s->front_ops->match_many(&s->front, &keys->front, n);
     for (uint32_t away = keys->away; away != 0; away &= away - 1) {
-        const unsigned i = tamis_i_ones_of((away & -away) - 1);
+        const unsigned i = spill_lowest(away);
         found |= (uint32_t)spill_has_away(s, table, tamis_i_spill_key_of(keys, i)) << i;
     }
     return found;
@@ -229,7 +258,9 @@ void tamis_i_spill_expect_many(const tamis_i_spill *s, const uint64_t *table, si
                                const tamis_i_spill_keys *keys, bool removal) {
     if (s->n_back == 0)
         return;
-    for (size_t i = 0; i < n; i++) {
+    uint32_t full = s->front_ops->full_many(&s->front, &keys->front, n);
+    for (; full != 0; full &= full - 1) {
+        const unsigned i = spill_lowest(full);
         const uint64_t *const bucket = keys->front.bucket[i];
         const uint64_t home = keys->front.home[i];
         const tamis_i_run_load load = s->front_ops->count(&s->front, bucket);
@@ -268,7 +299,8 @@ typedef struct back_places {
 static void spill_find_room(const tamis_i_spill *s, uint64_t *table, uint64_t bucket, uint64_t home,
                             back_places *to) {
     to->room[1] = 0;
-    to->n = spill_find_away(s, table, bucket, home, to->place);
+    const spill_away_home away = spill_away_of(s, bucket, home);
+    to->n = spill_find_away(s, table, &away, to->place);
     for (unsigned i = 0; i < to->n; i++)
         to->room[i] = s->back.slots - s->back_ops->count(&s->back, to->place[i].bucket).load;
 }
@@ -373,9 +405,10 @@ static uint64_t spill_take_back(const tamis_i_spill *s, uint64_t *bucket, uint64
 static void spill_return(const tamis_i_spill *s, uint64_t *table, uint64_t number, uint64_t most) {
     uint64_t *const bucket = tamis_i_spill_front(s, table, number);
     tamis_i_run_load load = s->front_ops->count(&s->front, bucket);
+    spill_away_home away = spill_away_of(s, number, load.held);
     for (; most > 0 && load.held < s->front.homes && load.load < s->front.slots; most--) {
         tamis_i_spill_place place[PLACES];
-        const unsigned places = spill_find_away(s, table, number, load.held, place);
+        const unsigned places = spill_find_away(s, table, &away, place);
         uint64_t n = 0;
         for (unsigned i = 0; i < places; i++)
             n += spill_count_own(s, &place[i]);
@@ -385,6 +418,7 @@ static void spill_return(const tamis_i_spill *s, uint64_t *table, uint64_t numbe
         load.held++;
         for (unsigned i = 0; i < places; i++)
             load.load += spill_take_back(s, bucket, load.load, &place[i]);
+        spill_away_next(s, &away);
     }
 }
 
@@ -420,12 +454,19 @@ uint64_t tamis_i_spill_sweep(const tamis_i_spill *s, uint64_t *table, uint64_t b
     uint64_t *const front = tamis_i_spill_front(s, table, bucket);
     const unsigned bits = (unsigned)s->front.print_bits;
     const tamis_i_run_load load = s->front_ops->count(&s->front, front);
-    uint64_t dropped = tamis_i_run_sweep(&s->front, front, mask << bits, value << bits);
+    uint64_t dropped = s->front_ops->sweep(&s->front, front, mask << bits, value << bits);
     if (load.held == s->front.homes || s->n_back == 0)
         return dropped;
+    const spill_away_home first = spill_away_of(s, bucket, load.held);
+    spill_away_home away = first;
     for (uint64_t home = load.held; home < s->front.homes; home++) {
+        spill_fetch_places(s, table, &away);
+        spill_away_next(s, &away);
+    }
+    away = first;
+    for (uint64_t home = load.held; home < s->front.homes; home++, spill_away_next(s, &away)) {
         tamis_i_spill_place place[PLACES];
-        const unsigned places = spill_find_away(s, table, bucket, home, place);
+        const unsigned places = spill_find_away(s, table, &away, place);
         for (unsigned i = 0; i < places; i++)
             dropped +=
                 spill_sweep_run(&place[i], spill_own_mask(s) | mask << place[i].extra,

@@ -77,8 +77,8 @@ static inline uint64_t *tamis_i_spill_front(const tamis_i_spill *spill, uint64_t
 }
 
 /* Begin to fetch what a query or a change of one key will read first. */
-static inline void tamis_i_spill_fetch(const tamis_i_spill *spill, const uint64_t *table,
-                                       tamis_digest digest) {
+TAMIS_INLINE void tamis_i_spill_fetch(const tamis_i_spill *spill, const uint64_t *table,
+                                      tamis_digest digest) {
     const tamis_i_spill_key key = tamis_i_spill_locate(spill, digest);
     tamis_i_run_fetch(&spill->front, table + key.bucket * spill->front.words, key.home);
 }
@@ -91,7 +91,8 @@ unsigned tamis_i_spill_back(const tamis_i_spill *spill, const uint64_t *table,
  * or changed. */
 typedef struct tamis_i_spill_keys {
     tamis_i_run_keys front;
-    uint32_t away; /* bits: whose home is away */
+    uint32_t found; /* bits: who is there, in a bucket of two lines */
+    uint32_t away;  /* bits: whose home is away */
 } tamis_i_spill_keys;
 
 static inline tamis_i_spill_key tamis_i_spill_key_of(const tamis_i_spill_keys *keys, size_t i) {
@@ -100,15 +101,51 @@ static inline tamis_i_spill_key tamis_i_spill_key_of(const tamis_i_spill_keys *k
                                .print = keys->front.print[i]};
 }
 
-/* Where n keys are.  Begins to fetch the indexes of their buckets; of buckets to be changed also the rest. */
-void tamis_i_spill_locate_many(const tamis_i_spill *spill, uint64_t *table,
-                               const tamis_digest *digests, size_t n, bool change,
-                               tamis_i_spill_keys *keys);
+/* Where n keys are.  Nothing is read or fetched. */
+static inline void tamis_i_spill_locate_many(const tamis_i_spill *spill, uint64_t *table,
+                                             const tamis_digest *digests, size_t n,
+                                             tamis_i_spill_keys *keys) {
+    spill->front_ops->locate_many(&spill->front, table, spill->n_front, digests, n, &keys->front);
+}
 
-/* Begin to fetch what queries for them will read besides, in a table that does not change before they are
- * answered. */
+/* Buckets of an aligned pair of lines are fetched as a whole.  To wait for the index, and only then fetch the
+ * slots that are needed, would save a third of the lines, and take longer. */
+static inline bool tamis_i_spill_is_pair(const tamis_i_spill *spill) {
+    return spill->front.words == 2 * TAMIS_LINE_WORDS;
+}
+
+/* Begin to fetch what a change of key i will read and write in the front: all slots behind its own move. */
+TAMIS_INLINE void tamis_i_spill_fetch_change(const tamis_i_spill *spill,
+                                             const tamis_i_spill_keys *keys, size_t i) {
+    const tamis_i_run *const front = &spill->front;
+    const uint64_t *const bucket = keys->front.bucket[i];
+    if (tamis_i_spill_is_pair(spill)) {
+        tamis_i_run_fetch_pair(bucket);
+        return;
+    }
+    tamis_i_run_fetch_index(front, bucket);
+    for (uint64_t at = (front->index_bits + (keys->front.home[i] * front->pace >> 16)) / 64 /
+                       TAMIS_LINE_WORDS * TAMIS_LINE_WORDS;
+         at < front->words; at += TAMIS_LINE_WORDS)
+        TAMIS_PREFETCH(bucket + at);
+}
+
+/* Begin to fetch the first that queries for n keys will read, all at once. */
+TAMIS_INLINE void tamis_i_spill_fetch_many(const tamis_i_spill *spill,
+                                           const tamis_i_spill_keys *keys, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (tamis_i_spill_is_pair(spill))
+            tamis_i_run_fetch_pair(keys->front.bucket[i]);
+        else
+            tamis_i_run_fetch_index(&spill->front, keys->front.bucket[i]);
+}
+
+/* Begin to fetch what queries for n keys will read besides, in a table that does not change before they are
+ * answered.  In buckets of two lines the answer is known by now, unless it is in the back.  In turns with
+ * them, the first that queries for n other keys will read begins to be fetched: of a later group, or again of
+ * the same. */
 void tamis_i_spill_look_many(const tamis_i_spill *spill, const uint64_t *table, size_t n,
-                             tamis_i_spill_keys *keys);
+                             tamis_i_spill_keys *keys, const tamis_i_spill_keys *later);
 
 /* Which of them are there: bits. */
 uint32_t tamis_i_spill_has_many(const tamis_i_spill *spill, const uint64_t *table, size_t n,

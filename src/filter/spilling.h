@@ -33,32 +33,55 @@ bool tamis_i_spilling_touch(const tamis_i_spill *spill, const tamis_filter *filt
 
 _Static_assert(sizeof(tamis_i_spill_keys) <= TAMIS_I_SCRATCH_MAX, "the scratch is too small");
 
+/* Groups from fetching to work. */
+#define TAMIS_I_SPILLING_AHEAD 3u
+
 /* What is kept of the keys of a group. */
 static inline tamis_i_spill_keys *tamis_i_spilling_keys(const tamis_i_group *group) {
     return group->scratch;
 }
 
-/* The next group is located, and the one before it looked at; returns which keys of this group are there. */
+/* The next group is located and begins to be fetched, while the one before it is looked at; returns which keys
+ * of this group are there. */
 static inline uint32_t tamis_i_spilling_ask(const tamis_i_spill *spill, const tamis_filter *filter,
                                             const tamis_i_group *now, const tamis_i_group *next) {
-    tamis_i_spill_locate_many(spill, filter->table, next->digests, next->n, false,
-                              tamis_i_spilling_keys(next));
-    if (next->before != NULL)
-        tamis_i_spill_look_many(spill, filter->table, next->before->n,
-                                tamis_i_spilling_keys(next->before));
+    const tamis_i_group *const before = next->before;
+    tamis_i_spill_keys *const keys = tamis_i_spilling_keys(next);
+    tamis_i_spill_locate_many(spill, filter->table, next->digests, next->n, keys);
+    const bool turns = before != NULL && next->n >= before->n;
+    if (!turns)
+        tamis_i_spill_fetch_many(spill, keys, next->n);
+    if (before != NULL)
+        tamis_i_spill_look_many(spill, filter->table, before->n, tamis_i_spilling_keys(before),
+                                turns ? keys : tamis_i_spilling_keys(before));
     return now->n == 0
                ? 0
                : tamis_i_spill_has_many(spill, filter->table, now->n, tamis_i_spilling_keys(now));
 }
 
-/* The same before changes. */
+/* The same before changes: the next group is located, and of one two groups before it, which was fetched since,
+ * what it will need of the back begins to be fetched. */
 static inline void tamis_i_spilling_expect(const tamis_i_spill *spill, const tamis_filter *filter,
                                            const tamis_i_group *next, bool removal) {
-    tamis_i_spill_locate_many(spill, filter->table, next->digests, next->n, true,
+    tamis_i_spill_locate_many(spill, filter->table, next->digests, next->n,
                               tamis_i_spilling_keys(next));
-    if (next->before != NULL)
-        tamis_i_spill_expect_many(spill, filter->table, next->before->n,
-                                  tamis_i_spilling_keys(next->before), removal);
+    const tamis_i_group *const soon = next->before == NULL ? NULL : next->before->before;
+    if (soon != NULL)
+        tamis_i_spill_expect_many(spill, filter->table, soon->n, tamis_i_spilling_keys(soon),
+                                  removal);
+}
+
+/* Begin to fetch key i of the next group, in turns with the changes; and, after the last one, the rest. */
+TAMIS_INLINE void tamis_i_spilling_fetch(const tamis_i_spill *spill, const tamis_i_group *next,
+                                         size_t i) {
+    if (i < next->n)
+        tamis_i_spill_fetch_change(spill, tamis_i_spilling_keys(next), i);
+}
+
+TAMIS_INLINE void tamis_i_spilling_fetch_rest(const tamis_i_spill *spill, const tamis_i_group *next,
+                                              size_t i) {
+    for (; i < next->n; i++)
+        tamis_i_spill_fetch_change(spill, tamis_i_spilling_keys(next), i);
 }
 
 #endif

@@ -259,25 +259,33 @@ static void steady_contains_many(const tamis_filter *filter, const tamis_i_group
 static tamis_status steady_insert_many(tamis_filter *filter, const tamis_i_group *now,
                                        const tamis_i_group *next, bool *added, size_t *done) {
     const tamis_i_spill_keys *const keys = tamis_i_spilling_keys(now);
+    const tamis_i_spill *const s = &steady_layout_of(filter)->spill;
     tamis_status status = TAMIS_OK;
-    tamis_i_spilling_expect(&steady_layout_of(filter)->spill, filter, next, false);
-    for (*done = 0; *done < now->n; ++*done) {
-        const size_t i = *done;
+    tamis_i_spilling_expect(s, filter, next, false);
+    size_t i = 0;
+    for (; i < now->n; i++) {
+        tamis_i_spilling_fetch(s, next, i);
         status =
             steady_insert_at(filter, now->digests[i], tamis_i_spill_key_of(keys, i), &added[i]);
         if (status != TAMIS_OK)
             break;
     }
+    *done = i;
+    tamis_i_spilling_fetch_rest(s, next, i);
     return status;
 }
 
 static void steady_remove_many(tamis_filter *filter, const tamis_i_group *now,
                                const tamis_i_group *next, bool *removed) {
     const tamis_i_spill_keys *const keys = tamis_i_spilling_keys(now);
-    tamis_i_spilling_expect(&steady_layout_of(filter)->spill, filter, next, true);
-    for (size_t i = 0; i < now->n; i++)
+    const tamis_i_spill *const s = &steady_layout_of(filter)->spill;
+    tamis_i_spilling_expect(s, filter, next, true);
+    for (size_t i = 0; i < now->n; i++) {
+        tamis_i_spilling_fetch(s, next, i);
         removed[i] =
             steady_remove_at(filter, now->digests[i], tamis_i_spill_key_of(keys, i)) == TAMIS_OK;
+    }
+    tamis_i_spilling_fetch_rest(s, next, now->n);
 }
 
 /* ---- values ---- */
@@ -398,6 +406,7 @@ const tamis_i_kind tamis_i_steady = {
     .abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT,
     .counters = true,
     .scratch = sizeof(tamis_i_spill_keys),
+    .ahead = TAMIS_I_SPILLING_AHEAD,
     .params = {"buckets", "bucket_bits", "homes", "fingerprint_bits", "spill_buckets", "spill_bits",
                "origin_bits", "value_bits", "counter_bits", "copies"},
     .shape = steady_shape,

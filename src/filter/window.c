@@ -269,15 +269,19 @@ static void window_contains_many(const tamis_filter *filter, const tamis_i_group
 static tamis_status window_insert_many(tamis_filter *filter, const tamis_i_group *now,
                                        const tamis_i_group *next, bool *added, size_t *done) {
     const tamis_i_spill_keys *const keys = tamis_i_spilling_keys(now);
+    const tamis_i_spill *const s = &window_layout_of(filter)->spill;
     tamis_status status = TAMIS_OK;
-    tamis_i_spilling_expect(&window_layout_of(filter)->spill, filter, next, false);
-    for (*done = 0; *done < now->n; ++*done) {
-        const size_t i = *done;
+    tamis_i_spilling_expect(s, filter, next, false);
+    size_t i = 0;
+    for (; i < now->n; i++) {
+        tamis_i_spilling_fetch(s, next, i);
         status =
             window_insert_at(filter, now->digests[i], tamis_i_spill_key_of(keys, i), &added[i]);
         if (status != TAMIS_OK)
             break;
     }
+    *done = i;
+    tamis_i_spilling_fetch_rest(s, next, i);
     return status;
 }
 
@@ -426,6 +430,7 @@ const tamis_i_kind tamis_i_window = {
     .abilities = TAMIS_CAN_MERGE | TAMIS_CAN_FORGET,
     .n_state = N_STATE,
     .scratch = sizeof(tamis_i_spill_keys),
+    .ahead = TAMIS_I_SPILLING_AHEAD,
     .merges_all = true,
     .params = {"buckets", "bucket_bits", "homes", "fingerprint_bits", "spill_buckets", "spill_bits",
                "origin_bits", "ticks"},

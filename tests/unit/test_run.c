@@ -63,13 +63,19 @@ static void compare_groups(const tamis_i_run *run, const tamis_i_run_ops *ops, u
                 (l->n[at] > 0 && i % 2 == 0 ? l->slot[at][l->n[at] - 1] : test_random(random)) &
                 run->print_mask;
         }
-        const uint32_t away = ops->look_many(run, &keys, n);
+        const uint32_t away = ops->look_many(run, &keys, n, &keys);
         const uint32_t found = ops->match_many(run, &keys, n);
+        uint32_t gone;
+        assert_int_equal(ops->find_many(run, &keys, n, &keys, &gone), found);
+        assert_int_equal(gone, away);
         for (size_t i = 0; i < n; i++) {
             const unsigned expected = ops->find(run, bucket, home + i, keys.print[i]);
             assert_int_equal(away >> i & 1, expected == TAMIS_I_RUN_AWAY);
             assert_int_equal(found >> i & 1, expected == TAMIS_I_RUN_FOUND);
         }
+        const tamis_i_run_load load = ops->count(run, bucket);
+        const bool full = load.load == run->slots || load.held < run->homes;
+        assert_int_equal(ops->full_many(run, &keys, n), full ? ((uint32_t)1 << n) - 1 : 0);
     }
 }
 
@@ -143,6 +149,28 @@ static void change_bucket(const tamis_i_run *run, const tamis_i_run_ops *const o
     }
 }
 
+/* Slots with a low bit or two of some value go: in copies of the bucket, against the lists. */
+static void compare_sweeps(const tamis_i_run *run, const tamis_i_run_ops *const ops[2],
+                           const uint64_t *bucket, const lists *l, uint64_t *random) {
+    const uint64_t mask = run->slot_mask & (1 + test_random_below(random, 3)),
+                   value = test_random(random) & mask;
+    uint64_t copy[2][24], kept = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        const char *reason;
+        memcpy(copy[i], bucket, run->words * sizeof *bucket);
+        const uint64_t dropped = ops[i]->sweep(run, copy[i], mask, value);
+        const tamis_i_run_load load = ops[i]->count(run, copy[i]);
+        assert_true(tamis_i_run_check(run, copy[i], &reason));
+        assert_true(load.load + dropped == l->load && load.held == l->held);
+    }
+    assert_memory_equal(copy[0], copy[1], run->words * sizeof *bucket);
+    for (uint64_t home = 0; home < l->held; home++)
+        for (unsigned i = 0; i < l->n[home]; i++)
+            if ((l->slot[home][i] & mask) != value)
+                assert_int_equal(tamis_i_run_get(run, copy[0], kept++), l->slot[home][i]);
+    assert_int_equal(kept, ops[0]->count(run, copy[0]).load);
+}
+
 static void test_run_agrees_with_lists(void **state) {
     (void)state;
     static const struct {
@@ -168,6 +196,8 @@ static void test_run_agrees_with_lists(void **state) {
         for (unsigned step = 0; step < 3000; step++) {
             change_bucket(&run, ops, bucket, l, &random);
             assert_memory_equal(bytes[0], bytes[1], sizeof bytes[0]);
+            if (step % 8 == 1)
+                compare_sweeps(&run, ops, bucket[0], l, &random);
             if (step % 8 == 0)
                 for (unsigned i = 0; i < 2; i++) {
                     compare_bucket(&run, ops[i], bucket[i], l);
@@ -219,14 +249,15 @@ static void test_run_any_bits_are_safe(void **state) {
         memcpy(bucket[1], bucket[0], words * sizeof **bucket);
         const bool sound = tamis_i_run_check(&run, bucket[0], &reason);
         const uint64_t home = test_random_below(&random, run.homes);
-        unsigned answer[2][3];
+        unsigned answer[2][4];
         for (unsigned i = 0; i < 2; i++) {
             answer[i][0] = ops[i]->find(&run, bucket[i], home, 5);
             answer[i][1] = ops[i]->add(&run, bucket[i], home, 5, 4);
             answer[i][2] = ops[i]->drop(&run, bucket[i], home, 7);
+            answer[i][3] = (unsigned)ops[i]->sweep(&run, bucket[i], 1, step % 2);
         }
         if (sound) {
-            for (unsigned i = 0; i < 3; i++)
+            for (unsigned i = 0; i < 4; i++)
                 assert_int_equal(answer[0][i], answer[1][i]);
             assert_memory_equal(bucket[0], bucket[1], words * sizeof **bucket);
         }

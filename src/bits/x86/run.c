@@ -51,19 +51,20 @@ TAMIS_I_TARGET_ALL TAMIS_APART uint64_t run_back(const uint64_t *bucket, uint64_
 }
 
 /* Before the zero of home h there are h zeros.  'left' is how many of them come after the words so far.  It
- * gets less from word to word, and below 0 with the word of the zero: what is behind the index needs no mask.
- * The least that is not below 0, which as an unsigned number is the least of all, is the zero's number in its
- * word.  So no branch depends on the key, but the one for the first zero of a word. */
+ * gets less from word to word, and below 0 with the word of the zero.  The least that is not below 0, which as
+ * an unsigned number is the least of all, is the zero's number in its word.  If no word before the last has
+ * it, the last one is looked at, where what is behind the index needs no mask: a zero there is past the
+ * index, and so is what is not there.  So no branch depends on the key, but the one for the first zero of a
+ * word. */
 FAST TAMIS_INLINE run_sight run_see_words(const uint64_t *bucket, uint64_t home, uint64_t words) {
-    uint64_t left = home, rank = home, i = words;
-    for (uint64_t k = 0; k < words; k++) {
+    uint64_t left = home, rank = home, i = words - 1;
+    for (uint64_t k = 0; k + 1 < words; k++) {
         left += RUN_ONES(bucket[k]) - (uint64_t)64;
         rank = left < rank ? left : rank;
         i -= left >> 63;
     }
     const uint64_t zeros = ~bucket[i];
-    const uint64_t bit =
-        _pdep_u64((uint64_t)1 << rank % 64, zeros); /* rank - 64 i, if it is there */
+    const uint64_t bit = _pdep_u64(rank < 64 ? (uint64_t)1 << rank : 0, zeros);
     const uint64_t end = 64 * i + _tzcnt_u64(bit), below = zeros & (bit - 1);
     const uint64_t length =
         TAMIS_LIKELY(below != 0) ? _lzcnt_u64(below) - _lzcnt_u64(bit) - 1 : run_back(bucket, end);
@@ -114,8 +115,11 @@ FAST static bool run_quick_look(const tamis_i_run *run, const uint64_t *bucket, 
     return true;
 }
 
+/* In a long bucket, the slots begin to be fetched before the index tells where they are. */
 FAST static unsigned run_quick_find(const tamis_i_run *run, const uint64_t *bucket, uint64_t home,
                                     uint64_t print) {
+    if (run->words > PAIR)
+        TAMIS_PREFETCH(bucket + (run->index_bits + (home * run->pace >> 16)) / 64);
     const run_sight sight = run_see(run, bucket, home);
     if (TAMIS_UNLIKELY(sight.end >= run->index_bits))
         return TAMIS_I_RUN_AWAY;
@@ -131,11 +135,12 @@ FAST TAMIS_INLINE uint64_t run_mask(bool yes) {
 }
 
 FAST TAMIS_INLINE uint32_t run_look_words(const tamis_i_run *run, tamis_i_run_keys *keys, size_t n,
-                                          uint64_t words) {
+                                          const tamis_i_run_keys *later, uint64_t words) {
     const uint64_t index_bits = run->index_bits, slot_bits = run->slot_bits;
     uint32_t away = 0;
     for (size_t i = 0; i < n; i++) {
         const uint64_t *const bucket = keys->bucket[i];
+        tamis_i_run_fetch_index(run, later->bucket[i]);
         const run_sight sight = run_see_words(bucket, keys->home[i], words);
         const bool gone = sight.end >= index_bits;
         const uint64_t width = sight.length * slot_bits & ~run_mask(gone);
@@ -148,18 +153,19 @@ FAST TAMIS_INLINE uint32_t run_look_words(const tamis_i_run *run, tamis_i_run_ke
     return away;
 }
 
-FAST static uint32_t run_quick_look_many(const tamis_i_run *run, tamis_i_run_keys *keys, size_t n) {
+FAST static uint32_t run_quick_look_many(const tamis_i_run *run, tamis_i_run_keys *keys, size_t n,
+                                         const tamis_i_run_keys *later) {
     switch (run->index_words) {
     case 1:
-        return run_look_words(run, keys, n, 2);
+        return run_look_words(run, keys, n, later, 2);
     case 2:
-        return run_look_words(run, keys, n, 3);
+        return run_look_words(run, keys, n, later, 3);
     case 3:
-        return run_look_words(run, keys, n, 4);
+        return run_look_words(run, keys, n, later, 4);
     case 4:
-        return run_look_words(run, keys, n, 5);
+        return run_look_words(run, keys, n, later, 5);
     default:
-        return run_look_words(run, keys, n, run->index_words + 1);
+        return run_look_words(run, keys, n, later, run->index_words + 1);
     }
 }
 
@@ -180,6 +186,77 @@ FAST static uint32_t run_quick_match_many(const tamis_i_run *run, const tamis_i_
         found = (found & ~((uint32_t)1 << i)) | (uint32_t)yes << i;
     }
     return found;
+}
+
+/* Bits come in from below, so the last key is first.  A home that is away and a run that is too long are both
+ * told from a difference below 0, and left to the template. */
+FAST TAMIS_INLINE uint32_t run_find_words(const tamis_i_run *run, const tamis_i_run_keys *keys,
+                                          size_t n, const tamis_i_run_keys *later, uint64_t words,
+                                          uint32_t *away) {
+    const tamis_i_run r = *run; /* in registers */
+    uint32_t found = 0, odd = 0;
+    for (size_t i = n; i-- > 0;) {
+        const uint64_t *const bucket = keys->bucket[i];
+        tamis_i_run_fetch_pair(later->bucket[i]);
+        const run_sight sight = run_see_words(bucket, keys->home[i], words);
+        const uint64_t bits = run_bits(&r, bucket, r.index_bits + sight.first * r.slot_bits);
+        const uint64_t hits = run_hits(&r, bits, sight.length * r.slot_bits, keys->print[i]);
+        found = 2 * found + (hits > 0);
+        odd = 2 * odd + (uint32_t)(((r.index_bits - 1 - sight.end) | (r.fit - sight.length)) >> 63);
+    }
+    *away = 0;
+    for (; odd != 0; odd &= odd - 1) {
+        const unsigned i = (unsigned)_tzcnt_u32(odd);
+        const unsigned result = run_find(run, keys->bucket[i], keys->home[i], keys->print[i]);
+        found &= ~((uint32_t)1 << i);
+        found |= (uint32_t)(result == TAMIS_I_RUN_FOUND) << i;
+        *away |= (uint32_t)(result == TAMIS_I_RUN_AWAY) << i;
+    }
+    return found;
+}
+
+FAST static uint32_t run_quick_find_many(const tamis_i_run *run, const tamis_i_run_keys *keys,
+                                         size_t n, const tamis_i_run_keys *later, uint32_t *away) {
+    switch (run->index_words) {
+    case 1:
+        return run_find_words(run, keys, n, later, 2, away);
+    case 2:
+        return run_find_words(run, keys, n, later, 3, away);
+    case 3:
+        return run_find_words(run, keys, n, later, 4, away);
+    case 4:
+        return run_find_words(run, keys, n, later, 5, away);
+    default:
+        return run_find_words(run, keys, n, later, run->index_words + 1, away);
+    }
+}
+
+FAST TAMIS_INLINE uint32_t run_full_words(const tamis_i_run *run, const tamis_i_run_keys *keys,
+                                          size_t n, uint64_t whole) {
+    const uint64_t mask = run->index_mask, slots = run->slots;
+    uint32_t full = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *const bucket = keys->bucket[i];
+        uint64_t ones = RUN_ONES(bucket[whole] & mask);
+        for (uint64_t k = 0; k < whole; k++)
+            ones += RUN_ONES(bucket[k]);
+        full |= (uint32_t)(ones >= slots) << i;
+    }
+    return full;
+}
+
+FAST static uint32_t run_quick_full_many(const tamis_i_run *run, const tamis_i_run_keys *keys,
+                                         size_t n) {
+    switch (run->index_words) {
+    case 2:
+        return run_full_words(run, keys, n, 2);
+    case 3:
+        return run_full_words(run, keys, n, 3);
+    case 4:
+        return run_full_words(run, keys, n, 4);
+    default:
+        return run_full_words(run, keys, n, run->index_words);
+    }
 }
 
 FAST static void run_quick_locate_many(const tamis_i_run *run, uint64_t *table, uint64_t buckets,
@@ -424,6 +501,81 @@ FAST static void run_quick_take(const tamis_i_run *run, uint64_t *bucket,
               cut);
 }
 
+/* ---- whole buckets ---- */
+
+/* Words that are written one after the other, with fewer than 64 bits pending. */
+typedef struct run_pen {
+    uint64_t *to;
+    uint64_t bits;
+    unsigned pending;
+} run_pen;
+
+/* Write the low 'width' bits of a value that has no others. */
+FAST TAMIS_INLINE void run_write(run_pen *pen, uint64_t value, unsigned width) {
+    const unsigned before = pen->pending;
+    pen->bits |= value << before;
+    if (before + width >= 64) {
+        *pen->to++ = pen->bits;
+        pen->bits = before == 0 ? 0 : value >> (64 - before);
+    }
+    pen->pending = (before + width) % 64;
+}
+
+/* Write what is pending; the bits behind stay. */
+FAST TAMIS_INLINE void run_write_end(const run_pen *pen) {
+    if (pen->pending > 0)
+        tamis_i_field_put(pen->to, 0, pen->pending, pen->bits);
+}
+
+/* As many slots at a time as fit in a word: those that stay are written behind each other, and which go is
+ * noted, a bit each.  Nothing is written over before it was read.  Then the index, a word at a time. */
+FAST static uint64_t run_quick_sweep(const tamis_i_run *run, uint64_t *bucket, uint64_t mask,
+                                     uint64_t value) {
+    const tamis_i_run_load load = run_count(run, bucket);
+    const uint64_t end = load.held + load.load, slot_bits = run->slot_bits;
+    const uint64_t all = run->slot_mask * run->lowest, low = all & ~run->highest;
+    const uint64_t masks = mask * run->lowest, values = value * run->lowest;
+    uint64_t gone[TAMIS_I_RUN_WORDS + 1], dropped = 0;
+    const uint64_t start = run->index_bits / 64;
+    for (uint64_t i = 0; i <= run->index_words; i++) /* one bit for each of the index, at most */
+        gone[i] = 0;
+    run_pen slots = {.to = bucket + start,
+                     .bits = bucket[start] & run->index_mask,
+                     .pending = (unsigned)(run->index_bits % 64)};
+    run_pen note = {.to = gone};
+    for (uint64_t number = 0; number < load.load; number += run->fit) {
+        const uint64_t left = load.load - number, n = left < run->fit ? left : run->fit;
+        const uint64_t bits = _bzhi_u64(run_bits(run, bucket, tamis_i_run_at(run, number)),
+                                        (unsigned)(n * slot_bits));
+        const uint64_t x = (bits ^ values) & masks;
+        const uint64_t other = (((x & low) + low) | x) & run->highest; /* not the value */
+        const uint64_t stay = _bzhi_u64(other, (unsigned)(n * slot_bits));
+        const uint64_t kept = (stay >> (slot_bits - 1)) * run->slot_mask;
+        run_write(&slots, _pext_u64(bits, kept), RUN_ONES(kept));
+        run_write(&note, _bzhi_u64(~_pext_u64(other, run->highest), (unsigned)n), (unsigned)n);
+        dropped += n - RUN_ONES(stay);
+    }
+    run_write_end(&slots);
+    run_write_end(&note);
+    if (dropped == 0)
+        return 0;
+    run_pen index = {.to = bucket};
+    for (uint64_t i = 0, number = 0; 64 * i < end; i++) {
+        const unsigned width = (unsigned)(end - 64 * i < 64 ? end - 64 * i : 64);
+        const uint64_t word = _bzhi_u64(bucket[i], width);
+        const unsigned n = RUN_ONES(word);
+        const uint64_t go = n == 0 ? 0 : tamis_i_field_get(gone, number, n);
+        run_write(&index, _pext_u64(word, ~_pdep_u64(go, word) & tamis_i_low_mask(width)),
+                  width - RUN_ONES(go));
+        number += n;
+    }
+    run_write_end(&index);
+    tamis_i_run_fill(bucket, end - dropped, end, load.held < run->homes);
+    tamis_i_run_fill(bucket, tamis_i_run_at(run, load.load - dropped),
+                     tamis_i_run_at(run, load.load), false);
+    return dropped;
+}
+
 const tamis_i_run_ops *tamis_i_run_ops_x86(const tamis_i_run *run, unsigned features) {
     static const tamis_i_run_ops vectors = {.find = run_quick_find,
                                             .look = run_quick_look,
@@ -434,7 +586,10 @@ const tamis_i_run_ops *tamis_i_run_ops_x86(const tamis_i_run *run, unsigned feat
                                             .take = run_quick_take,
                                             .locate_many = run_quick_locate_many,
                                             .look_many = run_quick_look_many,
-                                            .match_many = run_quick_match_many};
+                                            .match_many = run_quick_match_many,
+                                            .find_many = run_quick_find_many,
+                                            .sweep = run_quick_sweep,
+                                            .full_many = run_quick_full_many};
     const unsigned needed = TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2;
     if ((features & needed) != needed)
         return NULL;
