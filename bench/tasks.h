@@ -61,6 +61,7 @@ typedef struct bench_window_row {
     double absent_ns;  /* per query */
     double present_ns; /* per query, of all ages alike */
     double longest_us; /* of the slowest insert or tick of a round of ticks */
+    double step_us;    /* of the slowest step that clears one bucket; 0: there are no steps */
 } bench_window_row;
 
 /* Measure all forms with n keys at a time; the median of 'rounds' turns over all ticks counts.  NULL, or what

@@ -132,6 +132,7 @@ static void window_json(const bench_window_row *rows, size_t n) {
         json_real(&j, "absent_ns", rows[i].absent_ns);
         json_real(&j, "present_ns", rows[i].present_ns);
         json_real(&j, "longest_us", rows[i].longest_us);
+        json_real(&j, "step_us", rows[i].step_us);
         json_close(&j);
     }
     json_close(&j);
@@ -140,12 +141,12 @@ static void window_json(const bench_window_row *rows, size_t n) {
 
 static void window_print(const bench_window_row *rows, size_t n) {
     puts("the last T + 1 ticks of new keys; nanoseconds per call, hash included");
-    printf("%5s  %-16s  %8s  %9s  %9s  %9s  %10s  %10s\n", "ticks", "form", "bits/key", "error",
-           "insert ns", "absent ns", "present ns", "longest us");
+    printf("%5s  %-16s  %8s  %9s  %9s  %9s  %10s  %10s  %7s\n", "ticks", "form", "bits/key",
+           "error", "insert ns", "absent ns", "present ns", "longest us", "step us");
     for (size_t i = 0; i < n; i++)
-        printf("%5u  %-16s  %8.2f  %9.2e  %9.1f  %9.1f  %10.1f  %10.1f\n", rows[i].ticks,
+        printf("%5u  %-16s  %8.2f  %9.2e  %9.1f  %9.1f  %10.1f  %10.1f  %7.1f\n", rows[i].ticks,
                rows[i].form, window_bits(&rows[i]), rows[i].fpr, rows[i].insert_ns,
-               rows[i].absent_ns, rows[i].present_ns, rows[i].longest_us);
+               rows[i].absent_ns, rows[i].present_ns, rows[i].longest_us, rows[i].step_us);
 }
 
 static const char *window_task(const bench_setup *setup, const char *kinds, bool as_json) {

@@ -4,14 +4,21 @@
  * window is asked for it: inside of T ticks it must be there, and later than T + 1 it must not, but for
  * the error rate.  Keys that never come are asked for too.
  *
+ * The work of one step that clears is counted in lines, and timed.
+ *
  * Half a million events by default; TAMIS_WINDOW_EVENTS=100000000 for the long run.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "support.h"
+
+#include "bits/spill.h"
+#include "filter/filter.h"
+#include "filter/window.h"
 #include "tamis/window.h"
 
 #include <math.h>
+#include <time.h>
 
 #define ABSENT ((uint64_t)1 << 40)
 #define NEVER  UINT32_MAX
@@ -136,10 +143,88 @@ static void test_window_full_of_new_keys_keeps_its_rate(void **state) {
     tamis_filter_free(window);
 }
 
+/* What one step does: lines that it changed, lines that it may have read, homes that were away, microseconds. */
+typedef struct effort {
+    uint64_t changed, read, away;
+    double us;
+} effort;
+
+/* A step clears one bucket.  It reads and writes that bucket, and for each of its homes that is away two
+ * buckets of the back. */
+static effort one_step(tamis_filter *window, uint64_t *before) {
+    const tamis_i_spill *const s = (const tamis_i_spill *)(const void *)window->geometry;
+    const size_t lines = (size_t)(s->words / TAMIS_LINE_WORDS);
+    uint64_t left = tamis_i_window_left(window), now;
+    effort e = {.read = s->front.words / TAMIS_LINE_WORDS};
+    assert_true(left > 0);
+    if (left > 1) { /* the last one is the stash */
+        const uint64_t *const bucket = window->table + (left - 2) * s->front.words;
+        e.away = s->front.homes - s->front_ops->count(&s->front, bucket).held;
+        e.read += 2 * e.away * (s->back.words / TAMIS_LINE_WORDS);
+    }
+    memcpy(before, window->table, (size_t)s->words * sizeof *before);
+    const clock_t start = clock();
+    assert_ok(tamis_window_step(window, 1, &now));
+    e.us = 1e6 * (double)(clock() - start) / CLOCKS_PER_SEC;
+    assert_int_equal(now, left - 1);
+    for (size_t i = 0; i < lines; i++)
+        e.changed += memcmp(before + i * TAMIS_LINE_WORDS, window->table + i * TAMIS_LINE_WORDS,
+                            TAMIS_LINE_BYTES) != 0;
+    return e;
+}
+
+static void steps_are_bounded(tamis_order order) {
+    enum { N = 20000, TICKS = 8, CLEARED = 3 };
+    tamis_need need = test_need(TAMIS_KIND_WINDOW, N, 0.001);
+    need.ticks = TICKS;
+    need.order = order;
+    tamis_params params = test_planned(&need).params;
+    params.seed = 29;
+    tamis_filter *window;
+    assert_ok(tamis_filter_create(&params, NULL, &window));
+    const tamis_i_spill *const s = (const tamis_i_spill *)(const void *)window->geometry;
+    uint64_t *const before = malloc((size_t)s->words * sizeof *before);
+    assert_non_null(before);
+    uint64_t key = 0, steps = 0;
+    effort most = {0, 0, 0, 0};
+    for (unsigned tick = 0; tick < 3 * TICKS; tick++) {
+        for (uint64_t i = 0; i < N / (TICKS + 1); i++)
+            assert_ok(tamis_filter_insert_u64(window, key++, NULL));
+        assert_ok(tamis_window_tick(window));
+        for (; tick >= 3 * TICKS - CLEARED && tamis_i_window_left(window) > 0; steps++) {
+            const effort e = one_step(window, before);
+            assert_true(e.changed <= e.read);
+            most.changed = e.changed > most.changed ? e.changed : most.changed;
+            most.read = e.read > most.read ? e.read : most.read;
+            most.away = e.away > most.away ? e.away : most.away;
+            most.us = fmax(most.us, e.us);
+        }
+    }
+    printf("# order %d: of %llu steps over a table of %llu lines, the longest changed %llu lines, "
+           "could "
+           "read %llu (%llu homes away), and took %.1f us\n",
+           (int)order, (unsigned long long)steps, (unsigned long long)(s->words / TAMIS_LINE_WORDS),
+           (unsigned long long)most.changed, (unsigned long long)most.read,
+           (unsigned long long)most.away, most.us);
+    assert_int_equal(steps, CLEARED * (s->n_front + 1));
+    assert_true(most.changed > 0);
+    /* Of 8 lines and 360 homes, or of 2 and 160, a few are away even in the fullest of the buckets. */
+    assert_true(3 * most.away <= s->front.homes);
+    free(before);
+    tamis_filter_free(window);
+}
+
+static void test_window_steps_are_bounded(void **state) {
+    (void)state;
+    steps_are_bounded(TAMIS_ORDER_BYTES);
+    steps_are_bounded(TAMIS_ORDER_LINES);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_window_over_a_stream),
         cmocka_unit_test(test_window_full_of_new_keys_keeps_its_rate),
+        cmocka_unit_test(test_window_steps_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
