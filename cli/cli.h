@@ -96,6 +96,7 @@ enum {
     OPT_SEARCH,
     OPT_GROW,
     OPT_CHECK,
+    OPT_CHANGES,
     OPT_OVERFULL,
     OPT_CRLF,
     OPT_REPLACEMENTS,
@@ -204,7 +205,8 @@ int need_option(const char *command, int option, tamis_need *need);
 /* Draw needs of up to 'most' keys, plan, build, measure, and print a row for each (plan_check.c).  With
  * 'threads' not 0: sets that as many threads share.  Returns the exit code: EXIT_YES if every promise was
  * kept. */
-int plan_check(const char *command, unsigned rows, uint64_t most, uint64_t seed, unsigned threads);
+int plan_check(const char *command, unsigned rows, uint64_t most, uint64_t seed, unsigned threads,
+               bool changes);
 
 /* Why tamis_plan_make refused 'need', as one line.  Returns EXIT_TROUBLE. */
 int complain_plan(const char *command, const tamis_need *need, tamis_status status);

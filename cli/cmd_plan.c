@@ -16,7 +16,7 @@ static const char help[] =
     "usage: tamis plan -n N [-p P] [OPTION...]         how many bytes?\n"
     "       tamis plan -n N --bytes SIZE [OPTION...]   which error rate?\n"
     "       tamis plan --bytes SIZE [-p P] [OPTION...] how many keys?\n"
-    "       tamis plan --check ROWS [-n MOST] [--seed N] [--threads T]\n"
+    "       tamis plan --check ROWS [-n MOST] [--seed N] [--threads T | --changes]\n"
     "Say what a set will cost and promise, before it is built.\n\n"
     "  -n N            keys at most in the set: 10000000, 1e7 or 10M\n"
     "  -p P            error rate when N keys are in, 0 < P < 1 (default 0.01)\n" NEED_HELP
@@ -31,7 +31,9 @@ static const char help[] =
     "                  draw as many needs at random, of up to MOST keys (1e6), plan and build "
     "them, and\n"
     "                  measure whether the promises are kept\n"
-    "      --seed N    --check: other needs\n";
+    "      --seed N    --check: other needs\n"
+    "      --changes   --check: of sets whose keys are replaced again and again, in copies or "
+    "not\n";
 
 static void print_json_plan(json *j, const tamis_plan *plan) {
     const unsigned abilities = tamis_kind_abilities(plan->params.kind);
@@ -197,6 +199,7 @@ typedef struct plan_options {
     tamis_need need;
     bool all;
     bool as_json;
+    bool changes;  /* of --check */
     bool planned;  /* an option that --check excludes was given */
     uint64_t rows; /* of --check; 0: a plan is asked for */
     uint64_t threads;
@@ -207,7 +210,8 @@ typedef struct plan_options {
 static bool take_option(const char *command, int option, void *context) {
     plan_options *const chosen = context;
 
-    if (option != 'n' && option != OPT_CHECK && option != OPT_SEED && option != OPT_THREADS)
+    if (option != 'n' && option != OPT_CHECK && option != OPT_SEED && option != OPT_THREADS &&
+        option != OPT_CHANGES)
         chosen->planned = true;
     switch (option) {
     case OPT_SEARCH:
@@ -218,6 +222,8 @@ static bool take_option(const char *command, int option, void *context) {
         return option_flag(&chosen->need.grows);
     case OPT_CHECK:
         return option_count(command, "--check", optarg, 1000000, &chosen->rows);
+    case OPT_CHANGES:
+        return option_flag(&chosen->changes);
     case OPT_SEED:
         return option_seed(command, optarg, &chosen->seed);
     case OPT_THREADS:
@@ -267,6 +273,7 @@ int cmd_plan(int argc, char **argv) {
                                             {"grow", no_argument, NULL, OPT_GROW},
                                             {"check", required_argument, NULL, OPT_CHECK},
                                             {"seed", required_argument, NULL, OPT_SEED},
+                                            {"changes", no_argument, NULL, OPT_CHANGES},
                                             {"threads", required_argument, NULL, OPT_THREADS},
                                             {"all", no_argument, NULL, OPT_ALL},
                                             {"json", no_argument, NULL, OPT_JSON},
@@ -283,10 +290,14 @@ int cmd_plan(int argc, char **argv) {
     if (optind < argc)
         return complain(argv[0], "'%s' is too much: a plan takes options only", argv[optind]);
     if (chosen.rows > 0 && chosen.planned)
-        return complain(argv[0], "--check excludes all other options but -n, --seed and --threads");
+        return complain(argv[0], "--check excludes all other options but -n, --seed, --threads and "
+                                 "--changes");
+    if (chosen.changes && (chosen.rows == 0 || chosen.threads > 0))
+        return complain(argv[0], "--changes is an option of --check, without --threads");
     if (chosen.rows > 0)
         return plan_check(argv[0], (unsigned)chosen.rows, need->n == 0 ? 1000000 : need->n,
-                          chosen.seed.low == 0 ? 1 : chosen.seed.low, (unsigned)chosen.threads);
+                          chosen.seed.low == 0 ? 1 : chosen.seed.low, (unsigned)chosen.threads,
+                          chosen.changes);
     if (chosen.seed.low != 0 || chosen.seed.high != 0)
         return complain(argv[0], "--seed is an option of --check and of 'tamis build'");
     if (need->n == 0 && need->bytes == 0)

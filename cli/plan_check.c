@@ -6,6 +6,10 @@
  * thousand runs of 200 needs.  The standard error has two parts: the queries, binomial, and the
  * differences between filters: the sample variance of the rates that info gives, divided by R.
  *
+ * With changes, all needs are for sets whose keys come and go, in copies or not.  A filter that was filled then
+ * has its keys replaced, one drawn at random each time, with all its copies: as often as the plan
+ * promises, or FOREVER times per key.  Afterwards the same is asked, and every copy counted.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "cli/cli.h"
@@ -14,6 +18,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CHUNK         4096u
@@ -24,6 +29,10 @@
 #define COPIED_MAX    100000u             /* keys that come in copies */
 #define DRAWS_PER_ROW 50u
 #define SHARED_LEAST  40000u /* keys of sets for threads: smaller ones have no shards */
+#define FOREVER       100u   /* replacements */
+#define COPIES_MOST   20u
+#define CHANGES_MAX   10000000u /* keys that are replaced for one need */
+#define LEAST_FILTERS 2u        /* of which the rates are compared */
 
 /* ---- chance, the same on every machine ---- */
 
@@ -86,15 +95,28 @@ static void draw_need(uint64_t *state, uint64_t least, uint64_t most, tamis_need
     }
 }
 
+/* A need for a set that changes: for ever, or so many times, and in copies or not. */
+static void draw_changing_need(uint64_t *state, uint64_t most, tamis_need *need) {
+    draw_need(state, 10, most, need);
+    need->deletes = true;
+    need->offline = false;
+    need->copies = 0;
+    need->replacements =
+        draw_odds(state, 0.5) ? 0 : (unsigned)draw_log(state, 1, (double)FOREVER + 1);
+    if (draw_odds(state, 0.5) && need->value_bits == 0)
+        need->copies = 2 + (unsigned)(draw(state) % (COPIES_MOST - 1));
+}
+
 /* ---- one need: planned, built, measured ---- */
 
 typedef struct outcome {
     tamis_plan plan;
-    unsigned shards; /* 0: an ordinary set */
-    uint64_t keys;   /* to be put in */
+    unsigned shards;   /* 0: an ordinary set */
+    uint64_t keys;     /* to be put in */
+    unsigned replaced; /* times that each of them then is, on average */
     unsigned filters;
     uint64_t queries, hits;
-    uint64_t refused, lost; /* inserts; keys that were not found */
+    uint64_t refused, lost; /* inserts; keys that were not found, or not in all copies */
     bool bytes_kept;
     double rate_sum, rate_squares; /* of the rates that info gives */
 } outcome;
@@ -118,6 +140,10 @@ static bool numbers_rewind(void *context) {
     return true;
 }
 
+static unsigned copies_of(const tamis_need *need) {
+    return need->copies > 1 ? need->copies : 1;
+}
+
 static tamis_status fill(const tamis_need *need, const tamis_params *params, outcome *o,
                          tamis_filter **filter) {
     uint64_t keys[CHUNK];
@@ -133,7 +159,7 @@ static tamis_status fill(const tamis_need *need, const tamis_params *params, out
     const tamis_status status = tamis_filter_create(params, NULL, filter);
     if (status != TAMIS_OK)
         return status;
-    const unsigned copies = need->copies > 1 ? need->copies : 1;
+    const unsigned copies = copies_of(need);
     for (unsigned copy = 0; copy < copies; copy++) {
         for (uint64_t at = 0; at < params->capacity;) {
             size_t n = 0;
@@ -160,7 +186,7 @@ static tamis_status fill_shared(const tamis_need *need, const tamis_params *para
     tamis_status status = tamis_shared_create(params, o->shards, NULL, &set);
     if (status != TAMIS_OK)
         return status;
-    const unsigned copies = need->copies > 1 ? need->copies : 1;
+    const unsigned copies = copies_of(need);
     for (unsigned copy = 0; copy < copies; copy++) {
         for (uint64_t at = 0; at < o->keys;) {
             size_t n = 0, done = 0;
@@ -194,11 +220,52 @@ static uint64_t ask(const tamis_filter *filter, uint64_t first, uint64_t n) {
     return found;
 }
 
-static tamis_status measure(const tamis_need *need, uint64_t *random, outcome *o) {
+/* Replace keys of a filter that holds 0 to n - 1, and count those that are not there afterwards. */
+static bool replace(const tamis_need *need, tamis_filter *filter, uint64_t *random, outcome *o) {
+    const uint64_t n = o->keys;
+    const unsigned copies = copies_of(need);
+    uint64_t next = n;
+    uint64_t *const keys = malloc((size_t)n * sizeof *keys);
+    if (keys == NULL)
+        return false;
+    for (uint64_t i = 0; i < n; i++)
+        keys[i] = i;
+    for (uint64_t step = 0; step < n * o->replaced; step++) {
+        uint64_t *const key = &keys[draw(random) % n];
+        for (unsigned c = 0; c < copies; c++)
+            o->lost += tamis_filter_remove_u64(filter, *key) != TAMIS_OK;
+        *key = next++;
+        for (unsigned c = 0; c < copies; c++)
+            o->refused += need->value_bits == 0
+                              ? tamis_filter_insert_u64(filter, *key, NULL) != TAMIS_OK
+                              : tamis_filter_insert_value(filter, key, sizeof *key,
+                                                          (unsigned)*key & 1, NULL) != TAMIS_OK;
+    }
+    for (uint64_t i = 0; i < n; i++)
+        o->lost += copies == 1 ? !tamis_filter_contains_u64(filter, keys[i])
+                               : tamis_filter_copies_u64(filter, keys[i]) < copies;
+    o->lost += tamis_filter_count(filter) != n * copies;
+    free(keys);
+    return true;
+}
+
+/* Filters to be built, and how often their keys are replaced. */
+static void choose_amount(const tamis_need *need, bool changes, outcome *o) {
+    const double n = (double)o->keys;
+    double filters = fmin(FILTERS_MAX, fmax(1, 1e6 / n));
+    if (changes) {
+        const double times = need->replacements == 0 ? FOREVER : need->replacements;
+        const double work = n * times * copies_of(need);
+        filters = fmin(filters, fmax(LEAST_FILTERS, CHANGES_MAX / work));
+        o->replaced = (unsigned)fmax(1, fmin(times, CHANGES_MAX / (n * filters)));
+    }
+    o->filters = (unsigned)filters;
+}
+
+static tamis_status measure(const tamis_need *need, bool changes, uint64_t *random, outcome *o) {
     const uint64_t capacity = o->keys;
     const double wanted = fmin(QUERIES_MAX, fmax(100000, 2000 / o->plan.fpr));
-    const double filters = fmin(FILTERS_MAX, fmax(1, 1e6 / (double)capacity));
-    o->filters = (unsigned)filters;
+    choose_amount(need, changes, o);
     o->bytes_kept = true;
     for (unsigned i = 0; i < o->filters; i++) {
         tamis_params params = o->plan.params;
@@ -216,6 +283,10 @@ static tamis_status measure(const tamis_need *need, uint64_t *random, outcome *o
         const uint64_t sure = capacity < 1000000 ? capacity : 1000000;
         const uint64_t queries = (uint64_t)ceil(wanted / o->filters);
         o->lost += sure - ask(filter, 0, sure);
+        if (changes && !replace(need, filter, random, o)) {
+            tamis_filter_free(filter);
+            return TAMIS_E_NOMEM;
+        }
         o->hits += ask(filter, ABSENT, queries);
         o->queries += queries;
         tamis_info_init(&info);
@@ -263,9 +334,9 @@ static const char *broken(const tamis_need *need, const outcome *o) {
 static void print_head(void) {
     puts("asked: B bytes, P rate or N keys were looked for; d deletes, c copies, v values, o "
          "overshoot, "
-         "l lines,\n       f offline, g growth");
-    printf("%4s  %-15s %-7s %12s %12s %9s %9s %9s %8s %8s  %s\n", "", "kind", "asked", "keys",
-           "bytes", "bits/key", "rate", "measured", "+-", "filters", "kept");
+         "l lines,\n       f offline, g growth, r replacements");
+    printf("%4s  %-15s %-7s %12s %12s %9s %9s %9s %8s %8s %8s  %s\n", "", "kind", "asked", "keys",
+           "bytes", "bits/key", "rate", "measured", "+-", "filters", "replaced", "kept");
 }
 
 static void print_row(unsigned i, const tamis_need *need, const outcome *o) {
@@ -273,17 +344,17 @@ static void print_row(unsigned i, const tamis_need *need, const outcome *o) {
     const char *const what = broken(need, o);
     char flags[16];
 
-    snprintf(flags, sizeof flags, "%s%s%s%s%s%s%s%s",
+    snprintf(flags, sizeof flags, "%s%s%s%s%s%s%s%s%s",
              need->n == 0     ? "N"
              : need->fpr == 0 ? "P"
                               : "B",
              need->deletes ? "d" : "", need->copies > 1 ? "c" : "", need->value_bits ? "v" : "",
              need->overshoot > 0 ? "o" : "", need->lines_max > 0 ? "l" : "",
-             need->offline ? "f" : "", need->grows ? "g" : "");
-    printf("%4u  %-15s %-7s %12" PRIu64 " %12" PRIu64 " %9.2f %9.3g %9.3g %8.1g %8u  %s\n", i,
+             need->offline ? "f" : "", need->grows ? "g" : "", need->replacements > 0 ? "r" : "");
+    printf("%4u  %-15s %-7s %12" PRIu64 " %12" PRIu64 " %9.2f %9.3g %9.3g %8.1g %8u %8u  %s\n", i,
            tamis_kind_name(plan->params.kind), flags, o->keys, plan->bytes, plan->bits_per_key,
            plan->fpr, (double)o->hits / fmax(1, (double)o->queries), standard_error(o), o->filters,
-           what == NULL ? "yes" : what);
+           o->replaced, what == NULL ? "yes" : what);
     fflush(stdout);
 }
 
@@ -309,7 +380,8 @@ static tamis_status make_plan(const tamis_need *need, unsigned threads, outcome 
     return TAMIS_OK;
 }
 
-int plan_check(const char *command, unsigned rows, uint64_t most, uint64_t seed, unsigned threads) {
+int plan_check(const char *command, unsigned rows, uint64_t most, uint64_t seed, unsigned threads,
+               bool changes) {
     unsigned kept = 0;
     unsigned unplanned = 0;
 
@@ -317,7 +389,10 @@ int plan_check(const char *command, unsigned rows, uint64_t most, uint64_t seed,
     for (unsigned i = 1; i <= rows;) {
         tamis_need need;
         outcome o = {.hits = 0};
-        draw_need(&seed, threads == 0 ? 10 : SHARED_LEAST, most, &need);
+        if (changes)
+            draw_changing_need(&seed, most, &need);
+        else
+            draw_need(&seed, threads == 0 ? 10 : SHARED_LEAST, most, &need);
         need.offline = need.offline && threads == 0;
         tamis_status status = make_plan(&need, threads, &o);
         if (status == TAMIS_E_UNSUPPORTED || status == TAMIS_E_TOO_LARGE ||
@@ -328,7 +403,7 @@ int plan_check(const char *command, unsigned rows, uint64_t most, uint64_t seed,
             continue;
         }
         if (status == TAMIS_OK)
-            status = measure(&need, &seed, &o);
+            status = measure(&need, changes, &seed, &o);
         if (status != TAMIS_OK)
             return complain(command, "need %u: %s", i, tamis_status_text(status));
         print_row(i, &need, &o);

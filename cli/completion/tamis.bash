@@ -35,7 +35,7 @@ _tamis() {
         --keys) words="u64 digest" ;;
         *)
             [[ $word == -* ]] && case $command in
-            plan) words="-n -p --kind --deletes --replacements --merges --ticks --bytes --copies --overshoot --lines --failure --sort --line-bits --values --offline --grow --threads --all --search --json --check --seed --help" ;;
+            plan) words="-n -p --kind --deletes --replacements --merges --ticks --bytes --copies --overshoot --lines --failure --sort --line-bits --values --offline --grow --threads --all --search --json --check --seed --changes --help" ;;
             build) words="-o -p -n --kind --deletes --replacements --merges --ticks --bytes --copies --overshoot --lines --failure --sort --line-bits --grow --overfull --hash --seed --like --compact -j --jobs --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             query) words="-v --invert -c --count -q --quiet -j --jobs -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             add) words="-o --grow -p --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;

@@ -80,6 +80,7 @@ complete -c tamis -n '__tamis_at plan' -l search -d 'look at every kind, and not
 complete -c tamis -n '__tamis_at plan' -l json -d 'as a JSON object, with --all as an array of objects'
 complete -c tamis -n '__tamis_at plan' -l check -x -d 'draw as many needs at random, of up to MOST keys (1e6), plan and build them, and'
 complete -c tamis -n '__tamis_at plan' -l seed -x -d '--check: other needs'
+complete -c tamis -n '__tamis_at plan' -l changes -d '--check: of sets whose keys are replaced again and again, in copies or not'
 complete -c tamis -n '__tamis_at plan' -l help -d 'its options'
 complete -c tamis -n '__tamis_at build' -s o -r -d 'the file to write, replaced when all is well'
 complete -c tamis -n '__tamis_at build' -s p -x -d 'error rate when all keys are in, 0 < P < 1'

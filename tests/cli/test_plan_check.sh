@@ -1,7 +1,7 @@
 #!/bin/sh
 # test_plan_check.sh - needs at random: planned, built, measured, every promise kept
 #
-# TAMIS_CHECK_NEEDS and TAMIS_CHECK_KEYS make it longer: 200 and 1e8 is what docs/planner.md tells of.
+# TAMIS_CHECK_NEEDS, TAMIS_CHECK_CHANGING and TAMIS_CHECK_KEYS make it longer: docs/planner.md tells of 200 needs.
 # SPDX-License-Identifier: MIT
 . "$1/tests/cli/support.sh"
 
@@ -17,6 +17,13 @@ expect 0 "$tamis" plan --check 3 -n 1000
 expect_output first
 expect 0 "$tamis" plan --check 3 -n 1000 --seed 2
 ! cmp -s first stdout || fail "the seed has no effect"
+
+# Sets whose keys are replaced, in copies or not.
+changing=${TAMIS_CHECK_CHANGING:-8}
+expect 0 "$tamis" plan --check "$changing" -n "${TAMIS_CHECK_KEYS:-500}" --changes
+grep -q "^$changing of $changing promises kept; " stdout || fail "not all promises of sets that change"
+expect 2 "$tamis" plan --check 3 --changes --threads 2
+expect 2 "$tamis" plan -n 100 --changes
 expect 2 "$tamis" plan --check 0
 expect 2 "$tamis" plan --check x
 exit 0
