@@ -286,6 +286,14 @@ TAMIS_LENS_FAST unsigned tamis_lens_line_has(const tamis_lens *lens, uint64_t lo
                                 hi) != 0;
 }
 
+/* Of either form. */
+TAMIS_LENS_FAST unsigned tamis_lens_lines_have(const tamis_lens *lens, uint32_t form, uint64_t lo,
+                                               uint64_t hi) {
+    const bool away = **lens->away != 0;
+    return form == TAMIS_LENS_LINE ? tamis_lens_line_has(lens, lo, hi, false, away)
+                                   : tamis_lens_line_has(lens, lo, hi, true, away);
+}
+
 /* A line as two vectors, of the lower words and the higher ones. */
 typedef struct tamis_lens_halves {
     __m256i low, high;
@@ -851,6 +859,32 @@ TAMIS_LENS_FAST bool tamis_lens_rank_insert(tamis_lens *lens, uint64_t lo, uint6
     return true;
 }
 
+/* By themselves: their registers are saved for their keys only, and not for those of other forms. */
+TAMIS_LENS_APART bool tamis_lens_rank_contains(const tamis_lens *lens, uint64_t lo, uint64_t hi) {
+    const unsigned answer = tamis_lens_rank_has(lens, lo, hi, **lens->away != 0);
+    if (TAMIS_LENS_RARE(answer == TAMIS_LENS_ASK)) {
+        tamis_digest digest;
+        digest.lo = lo;
+        digest.hi = hi;
+        return lens->contains(lens->filter, digest);
+    }
+    return answer != 0;
+}
+
+TAMIS_LENS_APART tamis_status tamis_lens_rank_add(tamis_lens *lens, uint64_t lo, uint64_t hi,
+                                                  bool *added) {
+    if (lens->value[TAMIS_LENS_RANK_ALL] == 0 ||
+        !tamis_lens_rank_insert(lens, lo, hi, **lens->away != 0)) {
+        tamis_digest digest;
+        digest.lo = lo;
+        digest.hi = hi;
+        return lens->insert(lens->written, digest, added);
+    }
+    if (added != NULL)
+        *added = true;
+    return TAMIS_OK;
+}
+
 #endif
 
 /* All of it is compiled into the caller.  A digest that is passed in two registers and read as a vector goes
@@ -866,27 +900,18 @@ TAMIS_LENS_FAST bool tamis_lens_rank_insert(tamis_lens *lens, uint64_t lo, uint6
  * One key: as the functions of tamis.h with these names.  No lens is NULL.
  */
 
-#ifdef TAMIS_LENS_X86
-/* The forms in which a key has a place of its own, and perhaps one in the stash. */
-TAMIS_LENS_HERE unsigned tamis_lens_has(const tamis_lens *lens, uint32_t form, uint64_t lo,
-                                        uint64_t hi) {
-    const bool away = **lens->away != 0;
-    if (form == TAMIS_LENS_LINE)
-        return tamis_lens_line_has(lens, lo, hi, false, away);
-    if (form == TAMIS_LENS_LINE_SET)
-        return tamis_lens_line_has(lens, lo, hi, true, away);
-    return form == TAMIS_LENS_RANK ? tamis_lens_rank_has(lens, lo, hi, away) : TAMIS_LENS_ASK;
-}
-#endif
-
 TAMIS_LENS_HERE bool tamis_lens_contains_digest(const tamis_lens *lens, tamis_digest digest) {
 #ifdef TAMIS_LENS_X86
-    if (lens->form == TAMIS_LENS_BLOCK && *lens->grown == 0)
+    if (lens->form == TAMIS_LENS_LINE || lens->form == TAMIS_LENS_LINE_SET) {
+        const unsigned answer = tamis_lens_lines_have(lens, lens->form, digest.lo, digest.hi);
+        if (answer != TAMIS_LENS_ASK)
+            return answer != 0;
+    } else if (lens->form == TAMIS_LENS_BLOCK && *lens->grown == 0) {
         return tamis_lens_block_has(lens, tamis_lens_block_of(lens, digest.lo),
                                     _mm_set_epi64x((long long)digest.hi, 0), true);
-    const unsigned answer = tamis_lens_has(lens, lens->form, digest.lo, digest.hi);
-    if (answer != TAMIS_LENS_ASK)
-        return answer != 0;
+    } else if (lens->form == TAMIS_LENS_RANK) {
+        return tamis_lens_rank_contains(lens, digest.lo, digest.hi);
+    }
 #endif
     return lens->contains(lens->filter, digest);
 }
@@ -904,17 +929,12 @@ TAMIS_LENS_HERE tamis_status tamis_lens_insert_digest(tamis_lens *lens, tamis_di
             *added = fresh;
         return TAMIS_OK;
     }
-    const bool away = **lens->away != 0;
     if (lens->form == TAMIS_LENS_LINE)
-        return tamis_lens_line_insert(lens, digest, added, false, away);
+        return tamis_lens_line_insert(lens, digest, added, false, **lens->away != 0);
     if (lens->form == TAMIS_LENS_LINE_SET)
-        return tamis_lens_line_insert(lens, digest, added, true, away);
-    if (lens->form == TAMIS_LENS_RANK && lens->value[TAMIS_LENS_RANK_ALL] != 0 &&
-        tamis_lens_rank_insert(lens, digest.lo, digest.hi, away)) {
-        if (added != NULL)
-            *added = true;
-        return TAMIS_OK;
-    }
+        return tamis_lens_line_insert(lens, digest, added, true, **lens->away != 0);
+    if (lens->form == TAMIS_LENS_RANK)
+        return tamis_lens_rank_add(lens, digest.lo, digest.hi, added);
 #endif
     return lens->insert(lens->written, digest, added);
 }
@@ -942,13 +962,18 @@ TAMIS_LENS_HERE tamis_digest tamis_lens_digest_u64(const tamis_lens *lens, uint6
 TAMIS_LENS_HERE bool tamis_lens_contains_u64(const tamis_lens *lens, uint64_t key) {
 #ifdef TAMIS_LENS_X86_AES
     const uint32_t form = lens->word_form;
-    if (form == TAMIS_LENS_BLOCK && *lens->grown == 0)
+    if (form == TAMIS_LENS_LINE || form == TAMIS_LENS_LINE_SET) {
+        const __m128i hash = tamis_lens_aes(lens, key);
+        const unsigned answer = tamis_lens_lines_have(lens, form, (uint64_t)_mm_cvtsi128_si64(hash),
+                                                      (uint64_t)_mm_extract_epi64(hash, 1));
+        if (answer != TAMIS_LENS_ASK)
+            return answer != 0;
+    } else if (form == TAMIS_LENS_BLOCK && *lens->grown == 0) {
         return tamis_lens_block_has_u64(lens, key, true);
-    const __m128i hash = tamis_lens_aes(lens, key);
-    const unsigned answer = tamis_lens_has(lens, form, (uint64_t)_mm_cvtsi128_si64(hash),
-                                           (uint64_t)_mm_extract_epi64(hash, 1));
-    if (answer != TAMIS_LENS_ASK)
-        return answer != 0;
+    } else if (form == TAMIS_LENS_RANK) {
+        const tamis_digest digest = tamis_lens_aes_digest(lens, key);
+        return tamis_lens_rank_contains(lens, digest.lo, digest.hi);
+    }
 #endif
     return tamis_filter_contains_u64(lens->filter, key);
 }
