@@ -574,7 +574,7 @@ static void test_parts_open_at_once(void **state) {
             kind != TAMIS_KIND_BLOCKED_BLOOM && kind != TAMIS_KIND_RANK &&
             kind != TAMIS_KIND_STEADY)
             continue;
-        tamis_need need = test_need(kind, whole ? (uint64_t)1 << 29 : n, 0.001);
+        tamis_need need = test_need(kind, whole ? 700000000 : n, 0.001);
         tamis_plan plan = test_planned(&need);
         tamis_filter *set;
         assert_ok(tamis_filter_create(&plan.params, NULL, &set));
