@@ -37,6 +37,7 @@ struct keeper {
     bool past_cache; /* reads bypass the system's cache: each is one from the disk */
 
     size_t own_size; /* bytes that 'own' points to while the file is open, zero at first; 0: none */
+    bool fixed;      /* the file has the same size whatever is done */
     bool reads_only; /* the file is that of the keeper before: put and finish are not there */
 
     /* Open the file for reading, or make it and open it for writing.  NULL, or why not. */

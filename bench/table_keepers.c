@@ -151,6 +151,7 @@ const keeper table_keeper_mapped = {.name = "tamis, mapped",
                                     .reads = tamis_reads};
 
 const keeper table_keeper_slots = {.name = "tamis, slots, mapped",
+                                   .fixed = true,
                                    .own_size = sizeof(tamis_own),
                                    .put = tamis_put,
                                    .commit = tamis_commit,
@@ -248,6 +249,7 @@ static double plain_fast(kept *table) {
 }
 
 const keeper table_keeper_open_addressing = {.name = "open addressing, mapped",
+                                             .fixed = true,
                                              .own_size = sizeof(plain),
                                              .put = plain_put,
                                              .commit = plain_commit,

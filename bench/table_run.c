@@ -234,7 +234,8 @@ size_t table_run(const table_setup *setup, table_row *rows) {
             measure(&table, setup, row);
         /* the file may be needed by the next keeper */
         const bool last = i + 1 == n || !keepers[i + 1]->reads_only;
-        if (row->refused == NULL && setup->replace > 0 && last && !keepers[i]->reads_only)
+        if (row->refused == NULL && setup->replace > 0 && last && !keepers[i]->reads_only &&
+            !keepers[i]->fixed)
             row->refused = replace(&table, setup, row);
         if (row->refused == NULL && setup->replace > 0 && keepers[i]->reads_only) {
             kept anew = {

@@ -260,7 +260,7 @@ static void commit_encode_twig(const tamis_i_pages *p, const tamis_i_twig *twig,
         tamis_i_put_u32(at, leaf->first);
         tamis_i_put_u32(at + 4, is_fresh ? fresh->next_block : leaf->block);
         tamis_i_put_u32(at + 8, is_fresh ? tamis_i_get_u32(fresh->image) : leaf->sum);
-        tamis_i_put_u32(at + 12, leaf->count | (uint32_t)leaf->used << 16);
+        tamis_i_put_u32(at + 12, (uint32_t)leaf->count | (uint32_t)leaf->used << 16);
     }
 }
 
@@ -353,8 +353,8 @@ static tamis_status commit_filters(tamis_i_pages *p, draft *d) {
         const tamis_i_twig *const twig = p->twigs[t];
         for (unsigned i = 0; i < twig->n; i++) {
             const tamis_i_leaf *const leaf = twig->leaves + i;
-            commit_stream(&s,
-                          leaf->words | (uint64_t)leaf->room << 16 | (uint64_t)leaf->load << 32);
+            const uint64_t room = tamis_i_sieve_room(&p->sieve, leaf->words);
+            commit_stream(&s, leaf->words | room << 16 | (room - leaf->spare) << 32);
             for (unsigned j = 0; j < leaf->words; j++)
                 commit_stream(&s, twig->words[leaf->at + j]);
         }
@@ -425,7 +425,7 @@ static void commit_settle(tamis_i_pages *p, const draft *d) {
             const tamis_i_fresh fresh = p->fresh[number & ~TAMIS_I_PAGES_FRESH];
             leaf->block = fresh.next_block;
             leaf->sum = tamis_i_get_u32(fresh.image);
-            atomic_store_explicit(&leaf->verified, 1, memory_order_relaxed);
+            tamis_i_twig_verify(twig, i, true);
             if (fresh.old_block != 0)
                 p->gone[p->n_gone++] = fresh.old_block;
             tamis_i_pages_drop_fresh(p, number);
@@ -564,7 +564,7 @@ static tamis_status commit_compact(tamis_i_pages *p, bool *some) {
             tamis_i_fresh *fresh;
             if (leaf->block < used)
                 continue;
-            tamis_status status = tamis_i_pages_image(p, leaf, buffer.bytes, &image);
+            tamis_status status = tamis_i_pages_image(p, twig, i, buffer.bytes, &image);
             if (status == TAMIS_OK)
                 status = tamis_i_pages_freshen(p, twig, i, image, &fresh);
             if (status != TAMIS_OK)

@@ -162,8 +162,8 @@ static bool load_leaves(tamis_i_pages *p, tamis_i_twig *twig, const unsigned cha
         tamis_i_leaf *const leaf = twig->leaves + i;
         leaf->block = tamis_i_get_u32(at + 4);
         leaf->sum = tamis_i_get_u32(at + 8);
-        leaf->count = (uint16_t)sizes;
-        leaf->used = (uint16_t)(sizes >> 16);
+        leaf->count = sizes & 0xfff;
+        leaf->used = sizes >> 16 & 0xfff;
         *next = (uint64_t)first + 1;
         p->n_leaves++;
     }
@@ -194,9 +194,10 @@ static tamis_status load_twig(tamis_i_pages *p, const unsigned char *pointer, bo
     *reason = tamis_status_text(status);
     if (twig == NULL)
         return status;
-    if (tamis_i_twig_reserve(twig, p->allocator, TAMIS_I_TWIG_LEAVES, 0) &&
+    const bool good = load_node(p, pointer, TAMIS_I_TWIG_LEAVES, image, &twig->block);
+    if (tamis_i_twig_reserve(twig, p->allocator, good ? tamis_i_get_u32(image + 4) : 1, 0) &&
         tamis_i_pages_reserve_twig(p)) {
-        if (load_node(p, pointer, TAMIS_I_TWIG_LEAVES, image, &twig->block)) {
+        if (good) {
             twig->sum = tamis_i_get_u32(image);
             status = load_leaves(p, twig, image, next) ? TAMIS_OK : TAMIS_E_FORMAT;
         } else {
@@ -267,15 +268,15 @@ static bool load_filter(stream *s, tamis_i_twig *twig, unsigned i) {
     const size_t words = (uint16_t)head, room = (uint16_t)(head >> 16),
                  load = (uint16_t)(head >> 32);
     tamis_i_leaf *const leaf = twig->leaves + i;
-    if (words != tamis_i_sieve_words(&s->p->sieve, room) || load > room || load < leaf->count ||
-        head >> 48 != 0 || !tamis_i_twig_reserve(twig, s->p->allocator, 0, words))
+    if (words != tamis_i_sieve_words(&s->p->sieve, room) || words > TAMIS_I_TWIG_WORDS ||
+        load > room || load < leaf->count || head >> 48 != 0 ||
+        !tamis_i_twig_reserve(twig, s->p->allocator, 0, words))
         return false;
     tamis_i_twig_set_words(twig, i, words);
     for (size_t j = 0; j < words; j++)
         if (!load_stream(s, twig->words + leaf->at + j))
             return false;
-    leaf->room = (uint16_t)room;
-    leaf->load = (uint16_t)load;
+    tamis_i_twig_set_load(twig, &s->p->sieve, i, load);
     return true;
 }
 
@@ -411,11 +412,8 @@ static bool load_inherit(tamis_i_pages *p, tamis_i_twig *twig, unsigned i, donor
     leaf = twig->leaves + i;
     if (old->words > 0)
         memcpy(twig->words + leaf->at, other->words + old->at, old->words * sizeof *twig->words);
-    leaf->room = old->room;
-    leaf->load = old->load;
-    atomic_store_explicit(&leaf->verified,
-                          atomic_load_explicit(&old->verified, memory_order_relaxed),
-                          memory_order_relaxed);
+    leaf->spare = old->spare;
+    tamis_i_twig_verify(twig, i, tamis_i_twig_verified(other, d->i));
     return true;
 }
 
@@ -435,7 +433,7 @@ static tamis_status load_pages(tamis_i_pages *p, const tamis_i_pages *before, bo
                 count += twig->leaves[i].count;
                 continue;
             }
-            tamis_status status = tamis_i_pages_image(p, twig->leaves + i, buffer.bytes, &image);
+            tamis_status status = tamis_i_pages_image(p, twig, i, buffer.bytes, &image);
             if (status == TAMIS_OK && (!load_belongs(p, t, i, image) || !load_claim(p, image)))
                 status = TAMIS_E_FORMAT;
             if (status == TAMIS_E_FORMAT && repair)
@@ -493,6 +491,8 @@ static tamis_status load_state(tamis_i_pages *p, const tamis_i_pages *before,
         status = load_index(p, root, repair, reason);
     if (status == TAMIS_OK && (repair || !load_filters(p)))
         status = load_pages(p, before, repair, reason);
+    for (unsigned t = 0; t < p->n_twigs && status == TAMIS_OK && p->read_only; t++)
+        tamis_i_twig_fit(p->twigs[t], p->allocator, false);
     if (status == TAMIS_OK && p->log_at != 0)
         status = tamis_i_pages_replay(p, log, repair, reason);
     if (status == TAMIS_OK && p->large) /* values in the log may be behind the last block */

@@ -204,8 +204,9 @@ uint64_t tamis_i_pages_end_of(const tamis_i_pages *p, unsigned t, unsigned i) {
     return t + 1 < p->n_twigs ? p->firsts[t + 1] : (uint64_t)1 << 32;
 }
 
-tamis_status tamis_i_pages_image(const tamis_i_pages *p, tamis_i_leaf *leaf, unsigned char *buffer,
-                                 const unsigned char **image) {
+tamis_status tamis_i_pages_image(const tamis_i_pages *p, tamis_i_twig *twig, unsigned i,
+                                 unsigned char *buffer, const unsigned char **image) {
+    const tamis_i_leaf *const leaf = twig->leaves + i;
     if ((leaf->block & TAMIS_I_PAGES_FRESH) != 0) {
         *image = p->fresh[leaf->block & ~TAMIS_I_PAGES_FRESH].image;
         return TAMIS_OK;
@@ -216,7 +217,7 @@ tamis_status tamis_i_pages_image(const tamis_i_pages *p, tamis_i_leaf *leaf, uns
         if (!p->disk.ops->fetch(p->disk.self, at, buffer, TAMIS_I_PAGE_BYTES))
             return TAMIS_E_IO;
         *image = buffer;
-    } else if (atomic_load_explicit(&leaf->verified, memory_order_relaxed) != 0) {
+    } else if (tamis_i_twig_verified(twig, i)) {
         return TAMIS_OK;
     }
     if (tamis_i_get_u32(*image) != leaf->sum ||
@@ -224,7 +225,7 @@ tamis_status tamis_i_pages_image(const tamis_i_pages *p, tamis_i_leaf *leaf, uns
         tamis_i_page_first(*image) != leaf->first || tamis_i_page_count(*image) != leaf->count ||
         tamis_i_page_used(*image) != leaf->used)
         return TAMIS_E_FORMAT;
-    atomic_store_explicit(&leaf->verified, 1, memory_order_relaxed);
+    tamis_i_twig_verify(twig, i, true);
     return TAMIS_OK;
 }
 
@@ -238,8 +239,7 @@ bool tamis_i_pages_maybe(const tamis_i_pages *p, const tamis_i_spot *spot) {
 tamis_status tamis_i_pages_find(const tamis_i_pages *p, const tamis_i_spot *spot, const void *key,
                                 size_t key_size, unsigned char *buffer, tamis_i_page_item *item) {
     const unsigned char *image;
-    const tamis_status status =
-        tamis_i_pages_image(p, p->twigs[spot->t]->leaves + spot->i, buffer, &image);
+    const tamis_status status = tamis_i_pages_image(p, p->twigs[spot->t], spot->i, buffer, &image);
     if (status != TAMIS_OK)
         return status;
     return tamis_i_page_find(image, spot->tag, key, key_size, item, NULL) ? TAMIS_OK
@@ -265,8 +265,7 @@ tamis_status tamis_i_pages_refit(tamis_i_pages *p, tamis_i_twig *twig, unsigned 
     while (tamis_i_page_next(&walk, &item))
         tamis_i_sieve_add(&p->sieve, twig->words + leaf->at, words,
                           tamis_i_pages_digest(p, item.key, item.key_size));
-    leaf->room = (uint16_t)room;
-    leaf->load = (uint16_t)n;
+    tamis_i_twig_set_load(twig, &p->sieve, i, n);
     return TAMIS_OK;
 }
 
@@ -314,8 +313,8 @@ static void pages_make_change(tamis_i_pages *p, const change *c) {
         tamis_i_page_build(p->scratch, leaf->first, p->list, c->n);
         memcpy(image, p->scratch, TAMIS_I_PAGE_BYTES);
     }
-    leaf->count = (uint16_t)tamis_i_page_count(image);
-    leaf->used = (uint16_t)tamis_i_page_used(image);
+    leaf->count = tamis_i_page_count(image) & 0xfff;
+    leaf->used = tamis_i_page_used(image) & 0xfff;
 }
 
 /* List what the page will hold: its items but number 'but', and the new one. */
@@ -365,8 +364,7 @@ static tamis_status pages_prepare(tamis_i_pages *p, const tamis_i_page_item *ite
         const bool maybe = tamis_i_pages_maybe(p, &c->spot);
         if (item == NULL && !maybe)
             return TAMIS_E_NOT_FOUND;
-        tamis_status status =
-            tamis_i_pages_image(p, twig->leaves + c->spot.i, buffer.bytes, &image);
+        tamis_status status = tamis_i_pages_image(p, twig, c->spot.i, buffer.bytes, &image);
         if (status != TAMIS_OK)
             return status;
         c->found = maybe && tamis_i_page_find(image, c->spot.tag, key, key_size, &old, &at);
@@ -386,7 +384,7 @@ static tamis_status pages_prepare(tamis_i_pages *p, const tamis_i_page_item *ite
             continue;
         }
         const tamis_i_leaf *const leaf = twig->leaves + c->spot.i;
-        if (item != NULL && !c->found && leaf->load >= leaf->room)
+        if (item != NULL && !c->found && leaf->spare == 0)
             status = tamis_i_pages_refit(p, twig, c->spot.i, image, 1);
         if (status == TAMIS_OK)
             status = tamis_i_pages_freshen(p, twig, c->spot.i, image, &c->fresh);
@@ -406,7 +404,7 @@ static void pages_finish_put(tamis_i_pages *p, const change *c) {
     if (c->found)
         return;
     tamis_i_sieve_add(&p->sieve, twig->words + leaf->at, leaf->words, c->spot.digest);
-    leaf->load++;
+    leaf->spare = leaf->spare == 0 ? 0 : (leaf->spare - 1u) & 0xff;
     p->count++;
 }
 
@@ -507,7 +505,8 @@ tamis_status tamis_i_pages_next(const tamis_i_pages *p, uint64_t *at, unsigned c
             continue;
         }
         const unsigned char *image;
-        const tamis_status status = tamis_i_pages_image(p, leaf, buffer, &image);
+        const tamis_status status =
+            tamis_i_pages_image(p, p->twigs[spot.t], spot.i, buffer, &image);
         if (status != TAMIS_OK) {
             *at = after;
             return status;
@@ -564,7 +563,7 @@ tamis_status tamis_i_pages_verify(const tamis_i_pages *p, const char **reason) {
     tamis_i_page_buffer buffer;
     uint64_t count = 0, leaves = 0, last = 0;
     for (unsigned t = 0; t < p->n_twigs; t++) {
-        const tamis_i_twig *const twig = p->twigs[t];
+        tamis_i_twig *const twig = p->twigs[t];
         if (p->firsts[t] != twig->leaves[0].first)
             return tamis_i_refuse(reason, "the index is wrong");
         for (unsigned i = 0; i < twig->n; i++) {
@@ -572,8 +571,8 @@ tamis_status tamis_i_pages_verify(const tamis_i_pages *p, const char **reason) {
             const unsigned char *image;
             if (leaves > 0 ? leaf->first <= last : leaf->first != 0)
                 return tamis_i_refuse(reason, "the pages are not in order");
-            atomic_store_explicit(&leaf->verified, 0, memory_order_relaxed);
-            tamis_status status = tamis_i_pages_image(p, leaf, buffer.bytes, &image);
+            tamis_i_twig_verify(twig, i, false);
+            tamis_status status = tamis_i_pages_image(p, twig, i, buffer.bytes, &image);
             if (status != TAMIS_OK) {
                 *reason = status == TAMIS_E_FORMAT ? "a page is damaged" : "a page cannot be read";
                 return status;

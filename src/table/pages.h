@@ -172,9 +172,9 @@ void tamis_i_pages_free(tamis_i_pages *p);
 void tamis_i_pages_locate(const tamis_i_pages *p, const void *key, size_t key_size,
                           tamis_i_spot *spot);
 
-/* The page of a leaf, checked; it may be in 'buffer'.  TAMIS_E_IO, TAMIS_E_FORMAT. */
-tamis_status tamis_i_pages_image(const tamis_i_pages *p, tamis_i_leaf *leaf, unsigned char *buffer,
-                                 const unsigned char **image);
+/* The page of leaf i of a twig, checked; it may be in 'buffer'.  TAMIS_E_IO, TAMIS_E_FORMAT. */
+tamis_status tamis_i_pages_image(const tamis_i_pages *p, tamis_i_twig *twig, unsigned i,
+                                 unsigned char *buffer, const unsigned char **image);
 
 /* May a key be in its page?  False: it is not there. */
 bool tamis_i_pages_maybe(const tamis_i_pages *p, const tamis_i_spot *spot);

@@ -66,8 +66,7 @@ static tamis_status spread_gather(tamis_i_pages *p, spread *s) {
         unsigned char *const copy = s->old + (size_t)i * TAMIS_I_PAGE_BYTES;
         const unsigned char *image;
         tamis_i_page_buffer buffer;
-        const tamis_status status =
-            tamis_i_pages_image(p, twig->leaves + s->from + i, buffer.bytes, &image);
+        const tamis_status status = tamis_i_pages_image(p, twig, s->from + i, buffer.bytes, &image);
         if (status != TAMIS_OK)
             return status;
         memcpy(copy, image, TAMIS_I_PAGE_BYTES);
@@ -140,9 +139,9 @@ static void spread_fill(tamis_i_pages *p, const spread *s, unsigned part, unsign
     tamis_i_twig_set_words(twig, s->from + part, words);
     for (unsigned i = s->start[part]; i < s->start[part + 1]; i++)
         tamis_i_sieve_add(&p->sieve, twig->words + leaf->at, words, s->digests[s->ranks[i].at]);
-    leaf->room = (uint16_t)room;
-    leaf->load = leaf->count = (uint16_t)n;
-    leaf->used = (uint16_t)tamis_i_page_used(image);
+    tamis_i_twig_set_load(twig, &p->sieve, s->from + part, n);
+    leaf->count = n & 0xfff;
+    leaf->used = tamis_i_page_used(image) & 0xfff;
 }
 
 /* Forget the page of a leaf that will be built anew. */
@@ -166,13 +165,13 @@ static void spread_halve(tamis_i_pages *p, unsigned t, tamis_i_twig *second) {
     second->n_words = first->n_words - at;
     memcpy(second->words, first->words + at, second->n_words * sizeof *second->words);
     for (unsigned i = 0; i < second->n; i++)
-        second->leaves[i].at -= (uint32_t)at;
+        second->leaves[i].at = (uint32_t)(second->leaves[i].at - at) & 0xfffff;
     first->n = half;
     first->n_words = at;
     first->dirty = second->dirty = true;
     tamis_i_pages_insert_twig(p, t + 1, second);
-    tamis_i_twig_fit(first, p->allocator);
-    tamis_i_twig_fit(second, p->allocator);
+    tamis_i_twig_fit(first, p->allocator, true);
+    tamis_i_twig_fit(second, p->allocator, true);
 }
 
 /* The twig that a longer one may need. */

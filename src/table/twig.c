@@ -6,8 +6,15 @@
 
 #include "table/summary.h"
 
+#define MASK_AT   0xfffffu /* the bits of 'at' of a leaf, and of 'spare' */
+#define SPARE_MAX 0xffu
+
 size_t tamis_i_sieve_words(const tamis_i_sieve *sieve, size_t keys) {
     return (size_t)(((uint64_t)keys * sieve->bits / 1000 + 63) / 64);
+}
+
+size_t tamis_i_sieve_room(const tamis_i_sieve *sieve, size_t words) {
+    return (size_t)((((uint64_t)words * 64 + 1) * 1000 - 1) / sieve->bits);
 }
 
 /* The bits of a key: numbers of a sequence that is linear modulo 2^64, of which the upper halves count. */
@@ -77,9 +84,9 @@ bool tamis_i_twig_reserve(tamis_i_twig *twig, const tamis_allocator *allocator, 
     return true;
 }
 
-void tamis_i_twig_fit(tamis_i_twig *twig, const tamis_allocator *allocator) {
-    const unsigned cap = twig->n + 8;
-    const size_t cap_words = twig->n_words + 64;
+void tamis_i_twig_fit(tamis_i_twig *twig, const tamis_allocator *allocator, bool grows) {
+    const unsigned cap = twig->n + (grows ? 8 : 0);
+    const size_t cap_words = twig->n_words + (grows ? 64 : 0);
     tamis_i_leaf *const leaves =
         cap < twig->cap ? tamis_i_alloc(allocator, cap * sizeof *leaves) : NULL;
     if (leaves != NULL) {
@@ -116,12 +123,16 @@ unsigned tamis_i_twig_find(const tamis_i_twig *twig, uint32_t hash) {
 }
 
 void tamis_i_twig_insert(tamis_i_twig *twig, unsigned i, uint32_t first) {
+    TAMIS_ASSERT(twig->n < TAMIS_I_TWIG_BITS);
     const uint32_t at = i < twig->n ? twig->leaves[i].at : (uint32_t)twig->n_words;
     memmove(twig->leaves + i + 1, twig->leaves + i, (twig->n - i) * sizeof *twig->leaves);
+    for (unsigned j = twig->n; j > i; j--)
+        tamis_i_twig_verify(twig, j, tamis_i_twig_verified(twig, j - 1));
+    tamis_i_twig_verify(twig, i, false);
     twig->n++;
     memset(twig->leaves + i, 0, sizeof *twig->leaves);
     twig->leaves[i].first = first;
-    twig->leaves[i].at = at;
+    twig->leaves[i].at = at & MASK_AT;
 }
 
 void tamis_i_twig_set_words(tamis_i_twig *twig, unsigned i, size_t words) {
@@ -131,17 +142,28 @@ void tamis_i_twig_set_words(tamis_i_twig *twig, unsigned i, size_t words) {
         memmove(twig->words + leaf->at + words, twig->words + after,
                 (twig->n_words - after) * sizeof *twig->words);
         for (unsigned j = i + 1; j < twig->n; j++)
-            twig->leaves[j].at = (uint32_t)(twig->leaves[j].at + words - old);
+            twig->leaves[j].at = (uint32_t)(twig->leaves[j].at + words - old) & MASK_AT;
         twig->n_words += words - old;
-        leaf->words = (uint16_t)words;
+        leaf->words = words & TAMIS_I_TWIG_WORDS;
     }
     if (words > 0)
         memset(twig->words + leaf->at, 0, words * sizeof *twig->words);
-    leaf->load = 0;
+    leaf->spare = 0;
+}
+
+void tamis_i_twig_set_load(tamis_i_twig *twig, const tamis_i_sieve *sieve, unsigned i,
+                           size_t load) {
+    tamis_i_leaf *const leaf = twig->leaves + i;
+    const size_t room = tamis_i_sieve_room(sieve, leaf->words);
+    const size_t spare = room > load ? room - load : 0;
+    leaf->spare = (spare < SPARE_MAX ? spare : SPARE_MAX) & SPARE_MAX;
 }
 
 void tamis_i_twig_remove(tamis_i_twig *twig, unsigned i) {
     tamis_i_twig_set_words(twig, i, 0);
     twig->n--;
     memmove(twig->leaves + i, twig->leaves + i + 1, (twig->n - i) * sizeof *twig->leaves);
+    for (unsigned j = i; j < twig->n; j++)
+        tamis_i_twig_verify(twig, j, tamis_i_twig_verified(twig, j + 1));
+    tamis_i_twig_verify(twig, twig->n, false);
 }

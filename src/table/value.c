@@ -158,7 +158,7 @@ tamis_status tamis_i_value_compact(tamis_i_pages *p, tamis_i_twig *twig, unsigne
     const unsigned char *image;
     tamis_i_page_item item;
     tamis_i_value v;
-    tamis_status status = tamis_i_pages_image(p, twig->leaves + i, buffer.bytes, &image);
+    tamis_status status = tamis_i_pages_image(p, twig, i, buffer.bytes, &image);
     tamis_i_page_walk walk = {.image = image};
     while (status == TAMIS_OK && tamis_i_page_next(&walk, &item)) {
         if (!item.elsewhere)
