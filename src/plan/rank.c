@@ -76,16 +76,42 @@ static double plan_rank_lines_of(const tamis_rank_shape *s) {
 #define SLOT_BITS    3.5        /* of a slot, beyond log2(1/fpr) and its counter, roughly */
 
 /* The number that a Poisson number with this mean exceeds with at most these odds; 0 if it is 0 except
- * with these odds. */
+ * with these odds.  Only numbers at growing distances from the mean are looked at, the k-th at k (k + 1) / 2.
+ * A tail takes longer the larger the mean and the nearer to it, so the search begins where the normal
+ * distribution has these odds. */
 static tamis_status rank_quantile(double mean, double odds, uint64_t *number) {
-    double tail = mean;
     *number = 0;
-    for (uint64_t x = (uint64_t)mean, step = 1; tail > odds; x += step++) {
+    if (mean <= odds)
+        return TAMIS_OK;
+    if (!(mean <= 0x1p40)) /* beyond what the model takes */
+        return TAMIS_E_DOMAIN;
+    const double z = sqrt(-2 * log(odds));
+    uint64_t low = 0, high = 1 + (uint64_t)sqrt(2 * (z * sqrt(mean) + z * z)), step = 1;
+    bool below = false,
+         above = false; /* the number sought is known to be from low on; up to high */
+    for (uint64_t k = high; !(below && above) || low < high;) {
+        const uint64_t x = (uint64_t)mean + k * (k + 1) / 2;
+        double tail;
         const tamis_status status = tamis_model_poisson_tail(mean, x, &tail);
         if (status != TAMIS_OK)
             return status;
-        *number = x;
+        if (tail <= odds) {
+            high = k;
+            above = true;
+        } else {
+            low = k + 1;
+            below = true;
+        }
+        if (!above)
+            k = low + step;
+        else if (!below)
+            k = high > step ? high - step : 0;
+        else
+            k = low + (high - low) / 2;
+        step *= 2;
+        below = below || high == 0;
     }
+    *number = (uint64_t)mean + high * (high + 1) / 2;
     return TAMIS_OK;
 }
 
