@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := build
 .PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
 .PHONY: completion instructions hash-cost mutate test-big-endian test-aarch64 test-i686 amalgamation install-python wheel deb reference clean
-.PHONY: leveldb sqlite postgresql install-postgresql redis redis-docs redis-demo web site test-site test-integrations
+.PHONY: leveldb sqlite postgresql install-postgresql redis redis-docs redis-demo web site pictures test-site test-integrations
 
 PREFIX ?= /usr/local
 # What 'make install' takes; another one is taken as it is.
@@ -199,11 +199,16 @@ site: web        ## planner, sets, documentation and reference as static pages: 
 	@scripts/setup.sh site
 	@integrations/web/site/site.sh build/integrations/integrations/web/package build/site
 
+pictures: web    ## the pictures of the planner in docs/figures, taken from the site
+	@scripts/setup.sh site test-site pictures
+	@integrations/web/site/site.sh build/integrations/integrations/web/package build/site --tests
+	@node integrations/web/site/pictures.mjs build/site build/site-modules/node_modules docs/figures
+
 test-site: web   ## build the site and test it in Chromium
-	@scripts/setup.sh site test-site
+	@scripts/setup.sh site test-site python
 	@cmake --build build/integrations --target tamis_cli
 	@integrations/web/site/site.sh build/integrations/integrations/web/package build/site --tests
-	@node integrations/web/tests/test_site.mjs build/site build/site-modules/node_modules build/integrations/tamis
+	@node integrations/web/tests/test_site.mjs build/site build/site-modules/node_modules build/integrations
 
 test-integrations: ## build every integration and run its tests, in build/integrations
 	@scripts/setup.sh build $(integrations)
@@ -211,7 +216,7 @@ test-integrations: ## build every integration and run its tests, in build/integr
 	@ctest --test-dir build/integrations --output-on-failure -j $(JOBS)
 
 deb:             ## Debian packages, in build/deb; checked by lintian and by their own tests
-	@scripts/setup.sh build deb redis
+	@scripts/setup.sh build deb redis sqlite leveldb postgresql
 	@packaging/deb.sh . build/deb
 	@echo "deb: 4. checks: lintian, links, the packages' own tests, the example of README.md"
 	@sh tests/packaging/test_deb.sh . build/deb

@@ -2,7 +2,7 @@
 # setup.sh GROUP... - make sure that what a group of tasks needs is installed
 #
 # Groups: build, use, words, test, shells, lint, fuzz, cross, aarch64, i686, bench, coverage, figures,
-# instructions, amalgamation, python, newcomer, deb, reference, site, test-site, ci; of integrations: pydata, redis, leveldb, postgresql, sqlite, web.
+# instructions, amalgamation, python, newcomer, deb, reference, site, test-site, pictures, ci; of integrations: pydata, redis, leveldb, postgresql, sqlite, web.
 # What is needed is looked for by use (a program in the path, a header that compiles), so it does not matter
 # how it got there.
 # What is missing is installed where apt-get is there and we may use it; otherwise it is listed, under
@@ -37,6 +37,7 @@ packages() {
     postgresql) echo postgresql-15 postgresql-client-15 postgresql-server-dev-15 ;;
     site) echo python3-markdown doxygen python3 mandoc npm ;;
     test-site) echo chromium ;;
+    pictures) echo pngquant ;;
     web) echo clang-14 lld-14 binaryen wasi-libc libclang-rt-14-dev-wasm32 npm ;;
     deb) echo dpkg-dev debhelper dh-python lintian pkg-config libcmocka-dev python3-dev ;;
     *) return 1 ;;
@@ -101,6 +102,7 @@ present() {
     lld-14) has_program wasm-ld-14 ;;
     python3-markdown) /usr/bin/python3 -c 'import markdown' 2>/dev/null ;;
     chromium) has_program chromium ;;
+    pngquant) has_program pngquant ;;
     wasi-libc) has_file /usr/lib/wasm32-wasi/libc.a ;;
     libclang-rt-14-dev-wasm32) has_program clang-14 &&
         has_file "$(clang-14 --target=wasm32-wasi -print-libgcc-file-name 2>/dev/null)" ;;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # test_newcomer.sh SOURCE BUILD CC - what the first pages promise is there
 #
-# README.md and CONTRIBUTING.md name commands and files: each of them must exist.  The job of 'make run'
-# is run.  setup.sh is tried on a machine where nothing is installed and nothing can be.
+# README.md and CONTRIBUTING.md name commands and files: each of them must exist.  The lines of README.md for the command
+# line, and the job of 'make run', are run.  setup.sh is tried on a machine where nothing is installed and nothing can be.
 . "$1/tests/release.sh"
 cd "$source"
 status=0
@@ -40,6 +40,17 @@ if [ -s "$work/targets" ]; then
     cat "$work/targets"
     status=1
 fi
+
+# The lines of README.md for the command line, as printed.
+mkdir "$work/lines"
+printf '%s\n' apple plum cherry >"$work/lines/words.txt"
+printf '%s\n' apple pear >"$work/lines/candidates.txt"
+sed -n '/^```sh$/,/^```$/p' README.md | sed '/^```/d' >"$work/lines/script"
+[ -s "$work/lines/script" ] || fault "README.md has no lines for the command line"
+(cd "$work/lines" && PATH=$release:$PATH sh -eu script) >"$work/lines/out" || fault "the lines of README.md for the command line"
+printf '%s\n' apple pear apple apple pear >"$work/lines/wanted"
+head -n 5 "$work/lines/out" | cmp - "$work/lines/wanted" || { cat "$work/lines/out"; fault "the answers to the lines of README.md"; }
+grep -q 'line-set' "$work/lines/out" || fault "README.md: tamis plan"
 
 # The main job, with the release tool.
 if scripts/demo.sh "$release/tamis" >"$work/demo" 2>&1; then

@@ -657,6 +657,8 @@ class Others(unittest.TestCase):
         page = doctest.testfile(str(SOURCE / "docs/python.md"), module_relative=False)
         self.assertEqual(page.failed, 0)
         self.assertGreater(page.attempted, 20)
+        page = doctest.testfile(str(SOURCE / "README.md"), module_relative=False)
+        self.assertEqual((page.failed, page.attempted), (0, 4))
         self.assertEqual(doctest.testmod(tamis).failed, 0)
 
 

@@ -392,19 +392,21 @@ others wrong with a probability that is <strong>promised</strong> before the set
 
 
 HERO = "errors.svg"
+DIGITS = "".join(base64.b85encode(bytes([0, 0, 0, i])).decode()[-1] for i in range(85))
 
 
 def application(site, package, modules):
     """The planner and the sets.  The module is inside of a script, so that it needs no fetch."""
-    wasm = gzip.compress((package / "tamis.wasm").read_bytes(), 9, mtime=0)
+    module = (package / "tamis.wasm").read_bytes()
     plain = (package / "tamis.js").read_text(encoding="utf-8")
     plain = re.sub(r"^export ", "", plain, flags=re.M).replace("import.meta.url", "location.href")
     # Comments and indentation stay in the sources.
     comments = lambda code: re.sub(r"^\s*(//.*\n|\n)?", "", re.sub(r"/\*.*?\*/\n?", "", code, flags=re.S), flags=re.M)
     worker = comments(plain + (HERE / "worker.js").read_text(encoding="utf-8"))
-    engine = comments((HERE / "engine.js").read_text(encoding="utf-8"))
-    (site.output / "engine.js").write_text(f'window.TAMIS_WASM = "{base64.b64encode(wasm).decode()}";\n'
-                                           f"window.TAMIS_WORKER = {json.dumps(worker)};\n{engine}", encoding="utf-8")
+    packed = gzip.compress(module + worker.encode(), 9, mtime=0)
+    inside = {"text": base64.b85encode(packed, pad=True).decode(), "digits": DIGITS, "size": len(packed), "moduleSize": len(module)}
+    (site.output / "engine.js").write_text(f"window.TAMIS_ENGINE = {json.dumps(inside)};\n" +
+                                           comments((HERE / "engine.js").read_text(encoding="utf-8")), encoding="utf-8")
     shutil.copyfile(modules / "uplot/dist/uPlot.iife.min.js", site.output / "uplot.js")
     shutil.copyfile(modules / "uplot/dist/uPlot.min.css", site.output / "uplot.css")
     shutil.copyfile(modules / "uplot/LICENSE", site.output / "uplot-licence.txt")

@@ -197,11 +197,13 @@ function showFields() {
 // ---- the answer ----
 
 let need = null, plans = [], chosen = null; // 'chosen' is a kind that was clicked, or null: the best
+let named = false; // the best plan is that of a search, and lines to copy must name its kind to get it
 let asked = 0, timer = 0, waiting = 0;
 const PATIENCE = 1000; // milliseconds
 
 // The same colour for the same kind in all pictures; kinds without one are grey.
-const COLOURS = { "line-set": "#0072b2", steady: "#d55e00", rank: "#009e73", "blocked-bloom": "#56b4e9", line: "#e69f00" };
+const COLOURS = { "line-set": "#0072b2", steady: "#d55e00", rank: "#009e73", "blocked-bloom": "#56b4e9", line: "#e69f00",
+    "balanced-bloom": "#cc79a7" };
 const colour = (kind) => COLOURS[kind] ?? (kind === "bloom" ? css("--text") : "#8a919b");
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const current = () => plans.find((plan) => plan.kind === chosen) ?? plans[0];
@@ -209,6 +211,7 @@ const current = () => plans.find((plan) => plan.kind === chosen) ?? plans[0];
 async function changed() {
     showFields();
     toAddress();
+    clearTimeout(timer); // plots are for who rests
     const id = ++asked, begin = performance.now();
     const now = needNow();
     // A few needs take seconds.  Who moves on does not wait for them.
@@ -228,8 +231,8 @@ async function changed() {
             return;
         need = now;
         plans = answer.plans;
+        named = answer.named;
         showAnswer();
-        document.body.dataset.milliseconds = (performance.now() - begin).toFixed(1);
     } catch (error) {
         if (id !== asked)
             return;
@@ -337,7 +340,7 @@ function options(plan) {
     if (need.n > 0) out.push("-n", written.n(need.n));
     if (need.fpr > 0) out.push("-p", String(need.fpr));
     if (need.bytes > 0) out.push("--bytes", written.bytes(need.bytes));
-    if (plan !== plans[0]) out.push("--kind", plan.kind);
+    if (named || plan !== plans[0]) out.push("--kind", plan.kind);
     if (need.replacements > 0) out.push("--replacements", need.replacements);
     else if (need.deletes) out.push("--deletes");
     if (need.copies > 0) out.push("--copies", need.copies);
@@ -365,7 +368,7 @@ const MEMBERS = { n: "n", fpr: "fpr", bytes: "bytes", deletes: "deletes", offlin
 function members(plan, boolean) {
     const out = Object.entries(MEMBERS).filter(([name]) => need[name]).map(([name, member]) =>
         [member, need[name] === true ? boolean : String(need[name])]);
-    return { plain: out, kind: plan === plans[0] ? null : plan.kind };
+    return { plain: out, kind: named || plan !== plans[0] ? plan.kind : null };
 }
 
 const LANGUAGES = {
@@ -388,9 +391,12 @@ const LANGUAGES = {
         const { plain, kind } = members(plan, "True");
         const args = [...plain.map(([name, value]) => `${name}=${value}`), ...(kind ? [`kind="${kind}"`] : []),
             ...(need.order === "bytes" ? [] : [`order="${need.order}"`])];
-        return `import tamis\n\nset = tamis.Filter(${args.join(", ")})\nset.add("apple")\nprint("apple" in set)`;
+        const shared = need.threads > 0 ? `SharedFilter(threads=${need.threads}, ` : "Filter(";
+        return `import tamis\n\nset = tamis.${shared}${args.join(", ")})\nset.add("apple")\nprint("apple" in set)`;
     },
     JavaScript: (plan) => {
+        if (need.threads > 0)
+            return "// JavaScript has no sets that threads share.";
         const { kind } = members(plan, "true");
         const args = Object.keys(MEMBERS).filter((name) => need[name]).map((name) => `${name}: ${need[name]}`);
         if (kind) args.push(`kind: "${kind}"`);

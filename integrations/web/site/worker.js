@@ -11,12 +11,14 @@ const latest = {};
 const breathe = () => new Promise((done) => setTimeout(done));
 
 const calls = {
-    /** The plans of a need. */
+    /** The plans of a need; 'named' if one that does not name a kind is made without a search, and is another. */
     async plans({ need }) {
         const tamis = await ready;
-        const begin = performance.now();
-        const plans = need.threads > 0 ? [tamis.plan(need)] : tamis.planAll(need);
-        return { plans, milliseconds: performance.now() - begin };
+        if (need.threads > 0)
+            return { plans: [tamis.plan(need)], named: false };
+        const plans = tamis.planAll(need);
+        const searched = need.bytes || need.replacements || need.copies || need.valueBits || need.linesMax || need.offline || need.order !== "bytes";
+        return { plans, named: !searched && tamis.plan(need).bytes !== plans[0].bytes };
     },
 
     /** Bits per key of some kinds at some error rates, a kind at a time. */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_pack.sh PACKAGE - 'npm pack' makes a package that can be installed, and its README's example runs
+# test_pack.sh PACKAGE README - 'npm pack' makes a package that can be installed; its README's example and that of README run
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -8,6 +8,7 @@ fail() {
     exit 1
 }
 package=$(cd "$1" && pwd)
+readme=$(readlink -f "$2")
 cd "$work"
 npm pack --silent "$package" >name
 tar tzf "$(cat name)" | sort >files
@@ -29,5 +30,7 @@ console.log("ok: the example of README.md, version " + tamis.version);
 END
 } >example.js
 node example.js || fail "the example of README.md"
+awk '/^```js$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$readme" >first.js
+[ "$(node first.js)" = "true false" ] || fail "the example of the first page"
 version=$(node -p 'require("./node_modules/tamis/package.json").version')
 node example.js | grep -q "version $version\$" || fail "package.json has version $version"
