@@ -228,31 +228,18 @@ const char *text_seed(hash_seed seed, char *text) {
     return text;
 }
 
-/* More than 16 hexadecimal digits: the last 16 are the low half. */
-static bool parse_long_seed(const char *digits, size_t size, hash_seed *seed) {
-    char high[2 + 16 + 1], low[2 + 16 + 1];
-    if (size <= 2 + 16 || size > 2 + 32 || digits[0] != '0' || (digits[1] | 0x20) != 'x')
-        return false;
-    snprintf(high, sizeof high, "0x%.*s", (int)(size - 18), digits + 2);
-    snprintf(low, sizeof low, "0x%.*s", 16, digits + size - 16);
-    return parse_u64(high, strlen(high), &seed->high) && parse_u64(low, strlen(low), &seed->low);
-}
-
 bool option_seed(const char *command, const char *text, hash_seed *seed) {
-    const char *digits = text;
-    size_t size = strlen(text);
-    hash_seed own = {0, 0};
-
-    if (size >= 2 && text[0] == '"' && text[size - 1] == '"') { /* as JSON has it */
-        digits++;
-        size -= 2;
-    }
-    if ((parse_u64(digits, size, &own.low) || parse_long_seed(digits, size, &own)) &&
-        (own.low != 0 || own.high != 0)) {
-        *seed = own;
+    const size_t size = strlen(text);
+    char copy[2 * TEXT_SEED];
+    const bool quoted = size >= 2 && text[0] == '"' && text[size - 1] == '"'; /* as JSON has it */
+    tamis_params params;
+    tamis_params_init(&params);
+    snprintf(copy, sizeof copy, "%.*s", (int)(quoted ? size - 2 : size), text + (quoted ? 1 : 0));
+    if (size < sizeof copy && tamis_seed_parse(copy, &params) == TAMIS_OK) {
+        *seed = (hash_seed){params.seed, params.seed_high};
         return true;
     }
-    complain(command, "--seed: '%s' is no integer from 1 to 2^64 - 1, nor 17 to 32 digits after 0x",
+    complain(command, "--seed: '%s' is no integer from 1 to 2^64 - 1, nor up to 32 digits after 0x",
              text);
     return false;
 }

@@ -314,6 +314,11 @@ static inline void tamis_params_init(tamis_params *params) {
     params->struct_size = sizeof *params;
 }
 
+/* Set seed and seed_high to the seed that 'text' is: a number from 1 to 2^64 - 1, or 0x and 1 to 32
+ * hexadecimal digits, not all 0.  All doors of the library write seeds so.  TAMIS_E_ARGUMENT if it is
+ * neither, and nothing is set. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_seed_parse(const char *text, tamis_params *params);
+
 /* Prepare the hash of these parameters, of which only hash, seed and seed_high are used.  TAMIS_E_ARGUMENT if
  * there is no such hash, no seed, or a seed that is too long. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_hasher_init(tamis_hasher *hasher,
@@ -685,6 +690,11 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_info(const tamis_filter *fi
  * link, and too low once in a million times; saturated, n_loads, load_histogram and the reads are 0. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_glance(const tamis_filter *filter,
                                                             tamis_info *info);
+
+/* Does a filter that was planned for this error rate keep it?  TAMIS_OK while it has no more keys than it was
+ * made for; with more of them, or in several parts, if the error rate that it has now is no higher, which
+ * costs what tamis_filter_info does.  TAMIS_E_FULL if it is higher, TAMIS_E_ARGUMENT. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_keeps(const tamis_filter *filter, double fpr);
 
 /* Like tamis_filter_info, for one link of a series; the first and oldest is number 0. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_link_info(const tamis_filter *filter,

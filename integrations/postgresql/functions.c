@@ -157,21 +157,22 @@ Datum tamis_sql_deserialize(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(state);
 }
 
-/* A set that does not keep what was promised is not given out.  Keys that two workers met count twice, so
- * that the count alone does not tell. */
+/* A set that does not keep what was promised is not given out. */
 static void agg_check(const agg_state *state) {
-    if (tamis_filter_count(state->filter) <= (uint64_t)state->n)
+    const tamis_status status = tamis_filter_keeps(state->filter, state->p);
+    if (status != TAMIS_E_FULL) {
+        set_expect(status, "a set", NULL);
         return;
+    }
     tamis_info info;
     tamis_info_init(&info);
     set_expect(tamis_filter_info(state->filter, &info), "a set", NULL);
-    if (info.fpr > state->p)
-        ereport(ERROR,
-                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                 errmsg("there are more keys than the " INT64_FORMAT " that the set was made for",
-                        state->n),
-                 errdetail("Its error rate would be %g instead of %g.", info.fpr, state->p),
-                 errhint("Give a larger number of keys.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+             errmsg("there are more keys than the " INT64_FORMAT " that the set was made for",
+                    state->n),
+             errdetail("Its error rate would be %g instead of %g.", info.fpr, state->p),
+             errhint("Give a larger number of keys.")));
 }
 
 PG_FUNCTION_INFO_V1(tamis_sql_finish);

@@ -105,43 +105,26 @@ void set_expect(tamis_status status, const char *what, const char *reason) {
  * definition is not. */
 
 static char *seed_text;
-static uint64_t seed_low, seed_high;
-
-typedef struct seed_value {
-    uint64_t low, high;
-} seed_value;
+static tamis_params seeded; /* its seed is that of the session; 0: none yet */
 
 static bool seed_check(char **text, void **extra, GucSource source) {
     (void)source;
-    seed_value seed = {0, 0};
-    const char *p = *text;
-    size_t digits = 0;
-    if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X'))
-        p += 2;
-    for (; *p != '\0'; p++, digits++) {
-        const char *const hex = "0123456789abcdef";
-        const char *const digit = strchr(hex, pg_tolower((unsigned char)*p));
-        if (digit == NULL || digits == 32)
-            break;
-        seed.high = seed.high << 4 | seed.low >> 60;
-        seed.low = seed.low << 4 | (uint64_t)(digit - hex);
-    }
-    if (*p != '\0' || (**text != '\0' && seed.low == 0 && seed.high == 0)) {
-        GUC_check_errdetail("A seed has 1 to 32 hexadecimal digits, and is not zero.");
+    tamis_params *const params = malloc(sizeof *params); /* freed by the server */
+    if (params == NULL)
+        return false;
+    tamis_params_init(params);
+    if (**text != '\0' && tamis_seed_parse(*text, params) != TAMIS_OK) {
+        free(params);
+        GUC_check_errdetail("A seed is a number from 1 to 2^64 - 1, or up to 32 digits after 0x.");
         return false;
     }
-    *extra = malloc(sizeof seed); /* freed by the server */
-    if (*extra == NULL)
-        return false;
-    memcpy(*extra, &seed, sizeof seed);
+    *extra = params;
     return true;
 }
 
 static void seed_assign(const char *text, void *extra) {
     (void)text;
-    const seed_value *const seed = extra;
-    seed_low = seed->low;
-    seed_high = seed->high;
+    seeded = *(const tamis_params *)extra;
 }
 
 void set_define_seed(void) {
@@ -150,13 +133,13 @@ void set_define_seed(void) {
         "Sets can be merged if their seeds are equal. A session has a random one.", &seed_text, "",
         PGC_USERSET, GUC_NO_SHOW_ALL, seed_check, seed_assign, NULL);
     MarkGUCPrefixReserved("tamis");
-    if (ParallelWorkerNumber >= 0 || seed_low != 0 || seed_high != 0)
+    if (ParallelWorkerNumber >= 0 || seeded.seed != 0 || seeded.seed_high != 0)
         return;
-    seed_value seed;
-    if (!pg_strong_random(&seed, sizeof seed))
+    uint64_t seed[2];
+    if (!pg_strong_random(seed, sizeof seed))
         ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("no random seed for sets")));
     char text[36];
-    snprintf(text, sizeof text, "0x%016" PRIx64 "%016" PRIx64, seed.high, seed.low | 1);
+    snprintf(text, sizeof text, "0x%016" PRIx64 "%016" PRIx64, seed[1], seed[0] | 1);
     SetConfigOption("tamis.seed", text, PGC_USERSET, PGC_S_DYNAMIC_DEFAULT);
 }
 
@@ -186,8 +169,8 @@ tamis_plan set_plan(int64 n, double p) {
 
 tamis_filter *set_make(const tamis_plan *plan, tamis_key_form form, MemoryContext context) {
     tamis_params params = plan->params;
-    params.seed = seed_low;
-    params.seed_high = seed_high;
+    params.seed = seeded.seed;
+    params.seed_high = seeded.seed_high;
     const tamis_allocator allocator = set_allocator(context);
     tamis_filter *filter;
     set_expect(tamis_filter_create(&params, &allocator, &filter), "this set cannot be made", NULL);

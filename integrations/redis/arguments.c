@@ -33,33 +33,26 @@ static bool argument_text(const server_string *text, char *copy, size_t room) {
     return true;
 }
 
-/* Decimal digits, or with 'base' 16 hexadecimal ones; '*end' is set behind them. */
-static bool argument_digits(const char *text, int base, size_t most, const char **end,
-                            uint64_t *number) {
+/* Decimal digits; '*end' is set behind them. */
+static bool argument_digits(const char *text, const char **end, uint64_t *number) {
     uint64_t value = 0;
-    size_t n = 0;
-    for (; n <= most; n++) {
-        const char c = text[n];
-        const int digit = c >= '0' && c <= '9'                 ? c - '0'
-                          : base == 16 && c >= 'a' && c <= 'f' ? c - 'a' + 10
-                          : base == 16 && c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                                               : -1;
-        if (digit < 0)
-            break;
-        if (value > (UINT64_MAX - (uint64_t)digit) / (uint64_t)base)
+    const char *p = text;
+    for (; *p >= '0' && *p <= '9'; p++) {
+        const uint64_t digit = (uint64_t)(*p - '0');
+        if (value > (UINT64_MAX - digit) / 10)
             return false;
-        value = value * (uint64_t)base + (uint64_t)digit;
+        value = value * 10 + digit;
     }
     *number = value;
-    *end = text + n;
-    return n > 0 && n <= most;
+    *end = p;
+    return p != text;
 }
 
 bool argument_number(const server_string *text, uint64_t most, uint64_t *number) {
     char copy[32];
     const char *end;
     uint64_t value;
-    if (!argument_text(text, copy, sizeof copy) || !argument_digits(copy, 10, 20, &end, &value) ||
+    if (!argument_text(text, copy, sizeof copy) || !argument_digits(copy, &end, &value) ||
         *end != '\0' || value > most)
         return false;
     *number = value;
@@ -69,8 +62,8 @@ bool argument_number(const server_string *text, uint64_t most, uint64_t *number)
 bool argument_pair(const server_string *text, uint64_t *first, uint64_t *second) {
     char copy[64];
     const char *end;
-    return argument_text(text, copy, sizeof copy) && argument_digits(copy, 10, 20, &end, first) &&
-           *end == '-' && argument_digits(end + 1, 10, 20, &end, second) && *end == '\0';
+    return argument_text(text, copy, sizeof copy) && argument_digits(copy, &end, first) &&
+           *end == '-' && argument_digits(end + 1, &end, second) && *end == '\0';
 }
 
 bool argument_rate(const server_string *text, double *rate) {
@@ -85,28 +78,9 @@ bool argument_rate(const server_string *text, double *rate) {
     return true;
 }
 
-/* Decimal up to 2^64 - 1, or up to 32 hexadecimal digits after 0x; not 0. */
 static bool argument_seed(const server_string *text, tamis_params *params) {
     char copy[64];
-    const char *end;
-    if (!argument_text(text, copy, sizeof copy))
-        return false;
-    params->seed = params->seed_high = 0;
-    if (copy[0] != '0' || (copy[1] != 'x' && copy[1] != 'X'))
-        return argument_digits(copy, 10, 20, &end, &params->seed) && *end == '\0' &&
-               params->seed != 0;
-    const size_t n = strlen(copy + 2);
-    if (n == 0 || n > 32)
-        return false;
-    const size_t high = n > 16 ? n - 16 : 0;
-    char upper[17] = "0";
-    if (high > 0) {
-        memcpy(upper, copy + 2, high);
-        upper[high] = '\0';
-    }
-    return argument_digits(upper, 16, 16, &end, &params->seed_high) && *end == '\0' &&
-           argument_digits(copy + 2 + high, 16, 16, &end, &params->seed) && *end == '\0' &&
-           (params->seed | params->seed_high) != 0;
+    return argument_text(text, copy, sizeof copy) && tamis_seed_parse(copy, params) == TAMIS_OK;
 }
 
 /* What PARAMS has: kind, capacity, stash, upper and lower seed, values. */
@@ -117,7 +91,7 @@ static bool argument_exact(const server_string *text, tamis_params *params) {
     uint64_t number[5 + TAMIS_PARAMS_MAX];
     const char *at = copy;
     for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
-        if (!argument_digits(at, 10, 20, &at, &number[i]))
+        if (!argument_digits(at, &at, &number[i]))
             return false;
         if (*at != (i + 1 < sizeof number / sizeof *number ? ',' : '\0'))
             return false;

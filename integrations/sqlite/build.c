@@ -164,14 +164,9 @@ static tamis_filter *build_at_end(sqlite3_context *call, const building *b) {
 
 /* A set that does not keep what was promised is not given out. */
 static bool build_kept(sqlite3_context *call, const building *b, const tamis_filter *filter) {
-    tamis_info info;
-    tamis_info_init(&info);
-    if (tamis_filter_count(filter) <= b->n || b->n == 0)
-        return true;
-    if (!set_expect(call, tamis_filter_info(filter, &info), "a set", NULL))
-        return false;
-    if (info.fpr <= b->p)
-        return true;
+    const tamis_status status = tamis_filter_keeps(filter, b->p);
+    if (status != TAMIS_E_FULL)
+        return set_expect(call, status, "a set", NULL);
     sqlite3_result_error(call, "there are more keys than the set was made for", -1);
     return false;
 }

@@ -152,30 +152,18 @@ static void sql_plan(sqlite3_context *call, int n, sqlite3_value **values) {
                            plan.fpr, plan.lines_per_query));
 }
 
-/* tamis_seed(): the seed of sets that this connection makes; tamis_seed(hex) sets it. */
+/* tamis_seed(): the seed of sets that this connection makes; tamis_seed(text) sets it. */
 static void sql_seed(sqlite3_context *call, int n, sqlite3_value **values) {
     connection *const in = sqlite3_user_data(call);
-    uint64_t low = 0, high = 0;
-    const char *text = n == 0 ? "" : (const char *)sqlite3_value_text(values[0]);
-    size_t digits = 0;
-    for (; text != NULL && *text != '\0' && digits <= 32; text++, digits++) {
-        const char *const hex = "0123456789abcdef";
-        const char *const digit =
-            strchr(hex, *text >= 'A' && *text <= 'F' ? *text + ('a' - 'A') : *text);
-        if (digit == NULL)
-            break;
-        high = high << 4 | low >> 60;
-        low = low << 4 | (uint64_t)(digit - hex);
-    }
-    if (text == NULL || *text != '\0' || digits > 32 || (n > 0 && low == 0 && high == 0)) {
-        sqlite3_result_error(call, "a seed has 1 to 32 hexadecimal digits, and is not zero", -1);
-        return;
-    }
     if (n > 0) {
-        in->seed.seed = low;
-        in->seed.seed_high = high;
+        const char *const text = (const char *)sqlite3_value_text(values[0]);
+        if (tamis_seed_parse(text, &in->seed) != TAMIS_OK) {
+            sqlite3_result_error(
+                call, "a seed is a number from 1 to 2^64 - 1, or up to 32 digits after 0x", -1);
+            return;
+        }
     }
-    sql_json(call, sqlite3_mprintf("%016llx%016llx", in->seed.seed_high, in->seed.seed));
+    sql_json(call, sqlite3_mprintf("0x%016llx%016llx", in->seed.seed_high, in->seed.seed));
 }
 
 static void sql_end(void *held) {

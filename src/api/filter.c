@@ -309,6 +309,18 @@ tamis_status tamis_filter_glance(const tamis_filter *filter, tamis_info *info) {
     return api_info(filter, true, info);
 }
 
+tamis_status tamis_filter_keeps(const tamis_filter *filter, double fpr) {
+    tamis_info info;
+    tamis_info_init(&info);
+    if (filter == NULL || !(fpr > 0))
+        return TAMIS_E_ARGUMENT;
+    const bool whole = !tamis_i_is_sharded(filter) && tamis_i_n_links(filter) == 1;
+    if (whole && tamis_filter_count(filter) <= filter->params.capacity)
+        return TAMIS_OK;
+    const tamis_status status = api_info(filter, false, &info);
+    return status != TAMIS_OK || info.fpr <= fpr ? status : TAMIS_E_FULL;
+}
+
 tamis_status tamis_filter_link_info(const tamis_filter *filter, unsigned link, tamis_info *info) {
     unsigned n_links = 0;
     for (unsigned i = 0; filter != NULL && i < tamis_i_n_parts(filter); i++) {

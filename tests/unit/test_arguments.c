@@ -322,6 +322,53 @@ static void test_kind_names_parse_back(void **state) {
     }
 }
 
+static void test_seeds_are_numbers_or_hexadecimal(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t low, high;
+    } good[] = {
+        {"1", 1, 0},
+        {"007", 7, 0},
+        {"18446744073709551615", UINT64_MAX, 0},
+        {"0x1", 1, 0},
+        {"0XaBcdef", 0xabcdef, 0},
+        {"0x10000000000000000", 0, 1},
+        {"0xffffffffffffffffffffffffffffffff", UINT64_MAX, UINT64_MAX},
+        {"0x00000000000000020000000000000003", 3, 2},
+    };
+    tamis_params params;
+    tamis_params_init(&params);
+    params.capacity = 77;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_ok(tamis_seed_parse(good[i].text, &params));
+        assert_true(params.seed == good[i].low && params.seed_high == good[i].high);
+    }
+    assert_int_equal(params.capacity, 77);
+    static const char *const bad[] = {"",
+                                      "0",
+                                      "0x",
+                                      "0x0",
+                                      "x1",
+                                      "-1",
+                                      "+1",
+                                      " 1",
+                                      "1 ",
+                                      "1.0",
+                                      "12a",
+                                      "0xg",
+                                      "0x 1",
+                                      "18446744073709551616",
+                                      "0x1ffffffffffffffffffffffffffffffff"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_status(tamis_seed_parse(bad[i], &params), TAMIS_E_ARGUMENT);
+    assert_status(tamis_seed_parse(NULL, &params), TAMIS_E_ARGUMENT);
+    assert_status(tamis_seed_parse("1", NULL), TAMIS_E_ARGUMENT);
+    assert_true(params.seed == 3 && params.seed_high == 2); /* as before */
+    params.struct_size = 0;
+    assert_status(tamis_seed_parse("1", &params), TAMIS_E_ARGUMENT);
+}
+
 /* ---- callers of another age ---- */
 
 static void test_params_of_an_older_caller_default_the_rest(void **state) {
@@ -425,6 +472,7 @@ int main(void) {
         guarded(test_whole_calls_null_is_refused),
         guarded(test_file_calls_null_is_refused),
         guarded(test_kind_names_parse_back),
+        guarded(test_seeds_are_numbers_or_hexadecimal),
         guarded(test_params_of_an_older_caller_default_the_rest),
         guarded(test_params_of_a_newer_caller_need_a_zero_tail),
         guarded(test_info_of_every_age_is_filled_as_far_as_known),

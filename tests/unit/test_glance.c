@@ -116,11 +116,46 @@ static void test_glance_growth_keeps_the_promise(void **state) {
     tamis_filter_free(f);
 }
 
+/* A set keeps its rate while it is not over full, and longer if it was planned with room to spare. */
+static void test_keeps_tells_when_the_rate_is_broken(void **state) {
+    (void)state;
+    for_each_kind(kind) {
+        const tamis_need need = test_need(kind, 2 * BATCH, 0.01);
+        tamis_plan plan = test_planned(&need);
+        plan.params.seed = test_seed();
+        tamis_filter *f;
+        assert_ok(tamis_filter_create(&plan.params, NULL, &f));
+        assert_ok(tamis_filter_keeps(f, 0.01));
+        fill(f, 0, 2 * BATCH);
+        assert_ok(tamis_filter_keeps(f, 0.01));
+        bool full = false; /* some kinds refuse keys, the others err more and more */
+        for (uint64_t key = 2 * BATCH; key < 4 * BATCH && !full; key++)
+            full = tamis_filter_insert_u64(f, key, NULL) == TAMIS_E_FULL;
+        const double now = test_info(f).fpr;
+        assert_status(tamis_filter_keeps(f, 0.01), now > 0.01 ? TAMIS_E_FULL : TAMIS_OK);
+        assert_true(full || now > 0.01);
+        assert_ok(tamis_filter_keeps(f, now));
+        assert_status(tamis_filter_keeps(f, now * (1 - 1e-9)),
+                      tamis_filter_count(f) > plan.params.capacity ? TAMIS_E_FULL : TAMIS_OK);
+        tamis_filter_free(f);
+    }
+    tamis_filter *const grown = growing(TAMIS_KIND_LINE_SET, 1000, 0.01, NULL);
+    fill(grown, 0, BATCH);
+    const double rate = test_info(grown).fpr;
+    assert_ok(tamis_filter_keeps(grown, rate));
+    assert_status(tamis_filter_keeps(grown, rate * (1 - 1e-9)), TAMIS_E_FULL);
+    assert_status(tamis_filter_keeps(grown, 0), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_keeps(grown, NAN), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_keeps(NULL, 0.01), TAMIS_E_ARGUMENT);
+    tamis_filter_free(grown);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_glance_is_not_below_the_rate),
         cmocka_unit_test(test_glance_at_small_tables_is_exact),
         cmocka_unit_test(test_glance_growth_keeps_the_promise),
+        cmocka_unit_test(test_keeps_tells_when_the_rate_is_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,13 +101,13 @@ class Extension(unittest.TestCase):
 
     def test_seeds(self):
         sets = "(SELECT tamis_agg('a'::text, 10, 0.1))"
-        self.assertEqual(sql(f"SET tamis.seed = 'Ff'; SELECT {sets}::bytea = {sets}::bytea"), "t")
+        self.assertEqual(sql(f"SET tamis.seed = '0xFf'; SELECT {sets}::bytea = {sets}::bytea"), "t")
         one, two = sql(f"SELECT {sets}"), sql(f"SELECT {sets}")
         self.assertNotEqual(one, two)  # other sessions, other seeds
         self.refused("22023", f"SELECT tamis_merge('{one}', '{two}')")
-        for seed in ("0", "xyz", "0x", "1" * 33, "12 "):
+        for seed in ("0", "xyz", "0x", "ff", "0x" + "1" * 33, "12 "):
             self.refused("22023", f"SELECT tamis_plan(1, 0.1); SET tamis.seed = '{seed}'")
-        sql(f"SELECT tamis_plan(1, 0.1); SET tamis.seed = '{'f' * 32}'")
+        sql(f"SELECT tamis_plan(1, 0.1); SET tamis.seed = '0x{'f' * 32}'")
 
     def test_merge(self):
         self.assertEqual(sql("""
@@ -172,12 +172,13 @@ class Extension(unittest.TestCase):
             SELECT count(*) FROM many a, many b WHERE a.set @> (b.id * 100)::text AND b.id >= a.id;
             SELECT count(*) FROM small a, small b WHERE a.set @> (b.id * 10)::text"""), "21\n60")
 
-    def test_example_of_the_documentation(self):
-        path = os.path.join(HERE, "..", "..", "docs", "databases.md")
-        with open(path, encoding="utf-8") as file:
-            blocks = re.findall(r"```sql\n(.*?)```", file.read(), re.DOTALL)
+    def test_examples_of_the_documentation(self):
+        blocks = []
+        for page in ("README.md", "docs/databases.md"):
+            with open(os.path.join(HERE, "..", "..", page), encoding="utf-8") as file:
+                blocks += re.findall(r"```sql\n(.*?)```", file.read(), re.DOTALL)
         blocks = [block for block in blocks if "tamis_agg" in block]
-        self.assertTrue(blocks)
+        self.assertEqual(len(blocks), 2)
         for block in blocks:
             wanted = re.findall(r"^-- => (.*)$", block, re.MULTILINE)
             answers = sql("CREATE SCHEMA example; SET search_path = example, public;\n" + block +

@@ -2,6 +2,8 @@
 
 SPDX-License-Identifier: MIT
 """
+import re
+
 from support import *
 
 KEYS = [b"key:%d" % i for i in range(2000)]
@@ -407,6 +409,15 @@ class Commands(Case):
         x("TAMIS.ADD", "s", "c")
         x("TAMIS.EXISTS", "s", "c")
         self.assertEqual(x("EXEC"), [1, 1])
+
+    def test_example_of_the_readme(self):
+        page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "README.md")
+        with open(page, encoding="utf-8") as file:
+            lines = re.findall(r"^> (TAMIS\..*)\n(.*)$", file.read(), re.MULTILINE)
+        self.assertEqual(len(lines), 3)
+        for command, wanted in lines:
+            answer = self.x(*command.split())
+            self.assertEqual(f"(integer) {answer}" if isinstance(answer, int) else answer, wanted)
 
     def test_server_answers_as_the_tables_of_docs_say(self):
         """docs/redis.md has the table of commands that the server tells."""

@@ -90,8 +90,10 @@ class Extension(unittest.TestCase):
 
     def test_seeds_and_merge(self):
         self.refused("a seed", "SELECT tamis_seed('xyz')")
-        self.refused("a seed", "SELECT tamis_seed(?)", "1" * 33)
+        self.refused("a seed", "SELECT tamis_seed(?)", "0x" + "1" * 33)
         self.refused("a seed", "SELECT tamis_seed('0')")
+        self.refused("a seed", "SELECT tamis_seed(NULL)")
+        self.assertEqual(self.ask("SELECT tamis_seed('10')"), "0x" + "0" * 31 + "a")
         one = self.ask("SELECT tamis_build('a', 0.0001, 100)")
         two = self.ask("SELECT tamis_build('b', 0.0001, 100)")
         both = self.ask("SELECT tamis_merge(?, ?)", one, two)
@@ -164,13 +166,15 @@ class Extension(unittest.TestCase):
         with self.assertRaises(sqlite3.OperationalError):
             self.db.execute("CREATE TABLE u (a, b AS (tamis_has('x', a)))")
 
-    def test_example_of_the_documentation(self):
-        path = os.path.join(HERE, "..", "..", "..", "docs", "databases.md")
-        with open(path, encoding="utf-8") as file:
-            blocks = re.findall(r"```sql\n(.*?)```", file.read(), re.DOTALL)
+    def test_examples_of_the_documentation(self):
+        blocks = []
+        for page in ("README.md", "docs/databases.md"):
+            with open(os.path.join(HERE, "..", "..", "..", page), encoding="utf-8") as file:
+                blocks += re.findall(r"```sql\n(.*?)```", file.read(), re.DOTALL)
         blocks = [block for block in blocks if "tamis_build" in block]
-        self.assertTrue(blocks)
+        self.assertEqual(len(blocks), 2)
         for block in blocks:
+            self.db.executescript("DROP TABLE IF EXISTS visits; DROP TABLE IF EXISTS seen")
             wanted = re.findall(r"^-- => (.*)$", block, re.MULTILINE)
             answers = []
             for statement in re.sub(r"^--.*$", "", block, flags=re.MULTILINE).split(";"):
