@@ -3,7 +3,8 @@
  *      instructions KIND RATE OP MODE
  *      instructions                       the names of all kinds
  *
- * OP is insert, absent, present or remove; MODE is single or batch.  Everything is prepared first.
+ * KIND+lines is the plan of a kind for the fewest lines, and not for the fewest bytes: 'steady' and 'window' have
+ * one of their own.  OP is insert, absent, present or remove; MODE is single or batch.  Everything is prepared first.
  * Then measured_calls() works on N integers; count only this function:
  *
  *      valgrind --tool=callgrind --toggle-collect=measured_calls instructions line 0.001 insert batch
@@ -24,6 +25,7 @@
 #define CAPACITY 40000u
 #define N        16000u /* keys that are measured */
 #define SEED     1u
+#define LINES    "+lines"
 
 static uint64_t keys[2 * CAPACITY];
 static bool answers[N];
@@ -83,7 +85,22 @@ static int print_kinds(void) {
     for (int kind = 1; kind < 256; kind++) /* the numbers fit one byte of a file */
         if (tamis_kind_name((tamis_kind)kind) != NULL)
             puts(tamis_kind_name((tamis_kind)kind));
+    puts("steady" LINES);
+    puts("window" LINES);
     return 0;
+}
+
+/* The kind, and the order of its plans. */
+static void parse_kind(const char *text, tamis_need *need) {
+    char name[64];
+    const size_t size = strlen(text), end = strlen(LINES);
+    const bool lines = size > end && strcmp(text + size - end, LINES) == 0;
+    if (size >= sizeof name)
+        fail("no kind has such a name");
+    memcpy(name, text, size + 1);
+    name[lines ? size - end : size] = '\0';
+    need->order = lines ? TAMIS_ORDER_LINES : TAMIS_ORDER_BYTES;
+    must(tamis_kind_parse(name, &need->kind));
 }
 
 int main(int argc, char **argv) {
@@ -100,7 +117,8 @@ int main(int argc, char **argv) {
     tamis_plan_init(&plan);
     need.n = CAPACITY;
     need.fpr = strtod(argv[2], NULL);
-    must(tamis_kind_parse(argv[1], &need.kind));
+    parse_kind(argv[1], &need);
+    need.deletes = need.kind == TAMIS_KIND_STEADY; /* what it is for */
     if (op == REMOVE && !(tamis_kind_abilities(need.kind) & TAMIS_CAN_REMOVE))
         return 1;
     must(tamis_plan_make(&need, &plan));
