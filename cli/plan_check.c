@@ -6,8 +6,8 @@
  * thousand runs of 200 needs.  The standard error has two parts: the queries, binomial, and the
  * differences between filters: the sample variance of the rates that info gives, divided by R.
  *
- * With changes, all needs are for sets whose keys come and go, in copies or not.  A filter that was filled then
- * has its keys replaced, one drawn at random each time, with all its copies: as often as the plan
+ * With changes, all needs are for sets whose keys come and go, in copies or not.  A filter that was filled
+ * then has its keys replaced, one drawn at random each time, with all its copies: as often as the plan
  * promises, or FOREVER times per key.  Afterwards the same is asked, and every copy counted.
  *
  * SPDX-License-Identifier: MIT

@@ -3,9 +3,9 @@
  *      instructions KIND RATE OP MODE
  *      instructions                       the names of all kinds
  *
- * KIND+lines is the plan of a kind for the fewest lines, and not for the fewest bytes: 'steady' and 'window' have
- * one of their own.  OP is insert, absent, present or remove; MODE is single or batch.  Everything is prepared first.
- * Then measured_calls() works on N integers; count only this function:
+ * KIND+lines is the plan of a kind for the fewest lines, and not for the fewest bytes: 'steady' and 'window'
+ * have one of their own.  OP is insert, absent, present or remove; MODE is single or batch.  Everything is
+ * prepared first.  Then measured_calls() works on N integers; count only this function:
  *
  *      valgrind --tool=callgrind --toggle-collect=measured_calls instructions line 0.001 insert batch
  *

@@ -343,9 +343,9 @@ TAMIS_LENS_FAST tamis_lens_halves tamis_lens_line_prints(const uint64_t *words, 
 
 /* ---- adding ----
  *
- * Three cases: there is room; the last long entries lose a bit; no long ones are left, all lose one, or all but
- * the first of the level below.  The last two make room first, and then there is room.  bits/line.h of the
- * library says which entries lose a bit. */
+ * Three cases: there is room; the last long entries lose a bit; no long ones are left, all lose one, or all
+ * but the first of the level below.  The last two make room first, and then there is room.  bits/line.h of
+ * the library says which entries lose a bit. */
 
 /* The lengths of the entries of a line: the first 'longs' have r + 1 bits, the others r. */
 typedef struct tamis_lens_lengths {
@@ -644,8 +644,8 @@ TAMIS_LENS_FAST uint64_t *tamis_lens_block_of(const tamis_lens *lens, uint64_t l
 }
 
 /* Up to eight places of a hash, of which the other half of the digest is the upper half: the top 9 bits of a
- * lane are a place.  Of these the top bit selects the half of the block, the next three the lane in it, and the
- * last five the bit. */
+ * lane are a place.  Of these the top bit selects the half of the block, the next three the lane in it, and
+ * the last five the bit. */
 TAMIS_LENS_FAST __m256i tamis_lens_block_places(__m128i hash, const uint32_t *factors) {
     const __m256i both = _mm256_permute4x64_epi64(_mm256_castsi128_si256(hash), 0x55);
     return _mm256_add_epi32(
@@ -780,8 +780,8 @@ TAMIS_LENS_FAST uint64_t tamis_lens_rank_found(const tamis_lens *lens, const tam
            (c->goes_on & tamis_lens_rank_in(lens, slots, c->two, hi));
 }
 
-/* Left to the library: a slot that is not among the first 64 of the bucket itself, and a chain of more than two
- * slots, if the key was not found. */
+/* Left to the library: a slot that is not among the first 64 of the bucket itself, and a chain of more than
+ * two slots, if the key was not found. */
 TAMIS_LENS_FAST unsigned tamis_lens_rank_has(const tamis_lens *lens, uint64_t lo, uint64_t hi,
                                              bool away) {
     const tamis_lens_chain c = tamis_lens_rank_see(lens, lo);
@@ -828,8 +828,8 @@ TAMIS_LENS_FAST void tamis_lens_open(uint64_t *table, uint64_t at, uint64_t end,
     *first = (old & below) | (((old & ~below) << width | value << at % 64) & mask) | keep;
 }
 
-/* A new slot at the end of a chain of at most two, in a bucket of at most 64 slots without an extension that has
- * room, if no slot of the chain has the fingerprint.  False: nothing was changed. */
+/* A new slot at the end of a chain of at most two, in a bucket of at most 64 slots without an extension that
+ * has room, if no slot of the chain has the fingerprint.  False: nothing was changed. */
 TAMIS_LENS_FAST bool tamis_lens_rank_insert(tamis_lens *lens, uint64_t lo, uint64_t hi, bool away) {
     const uint64_t *const v = lens->value;
     const tamis_lens_chain c = tamis_lens_rank_see(lens, lo);

@@ -125,8 +125,8 @@ typedef struct tamis_i_run_ops {
                         const tamis_digest *digests, size_t n, tamis_i_run_keys *keys);
 
     /* 'look' for n keys of a group, whose slots begin to be fetched.  Bits of the result: keys whose homes
-     * are away, which have no slots.  In turns with them, the indexes of the buckets of n other keys begin to be
-     * fetched: those of a later group, or again the same. */
+     * are away, which have no slots.  In turns with them, the indexes of the buckets of n other keys begin to
+     * be fetched: those of a later group, or again the same. */
     uint32_t (*look_many)(const tamis_i_run *run, tamis_i_run_keys *keys, size_t n,
                           const tamis_i_run_keys *later);
 

@@ -41,8 +41,8 @@ static inline tamis_i_spill_keys *tamis_i_spilling_keys(const tamis_i_group *gro
     return group->scratch;
 }
 
-/* The next group is located and begins to be fetched, while the one before it is looked at; returns which keys
- * of this group are there. */
+/* The next group is located and begins to be fetched, while the one before it is looked at; returns which
+ * keys of this group are there. */
 static inline uint32_t tamis_i_spilling_ask(const tamis_i_spill *spill, const tamis_filter *filter,
                                             const tamis_i_group *now, const tamis_i_group *next) {
     const tamis_i_group *const before = next->before;
@@ -59,8 +59,8 @@ static inline uint32_t tamis_i_spilling_ask(const tamis_i_spill *spill, const ta
                : tamis_i_spill_has_many(spill, filter->table, now->n, tamis_i_spilling_keys(now));
 }
 
-/* The same before changes: the next group is located, and of one two groups before it, which was fetched since,
- * what it will need of the back begins to be fetched. */
+/* The same before changes: the next group is located, and of one two groups before it, which was fetched
+ * since, what it will need of the back begins to be fetched. */
 static inline void tamis_i_spilling_expect(const tamis_i_spill *spill, const tamis_filter *filter,
                                            const tamis_i_group *next, bool removal) {
     tamis_i_spill_locate_many(spill, filter->table, next->digests, next->n,

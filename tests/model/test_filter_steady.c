@@ -4,8 +4,9 @@
  * rate is measured by queries, the share of spilled keys and of cut buckets is compared with the model, and
  * the stash must be empty.  In the end every key is there and every copy counted.
  *
- * The two constants of the model are measured likewise: by how many slots the fullest bucket of the back exceeds
- * the mean one (MARGIN), and by which factor more keys are away than the loads of buckets alone tell (LAG).
+ * The two constants of the model are measured likewise: by how many slots the fullest bucket of the back
+ * exceeds the mean one (MARGIN), and by which factor more keys are away than the loads of buckets alone tell
+ * (LAG).
  *
  * TAMIS_TEST_LONG=1 takes more keys and replacements.  TAMIS_TEST_CURVE=FILE writes the error rate and what
  * spilled after every 10^7 of TAMIS_TEST_OPERATIONS (default 10^9) operations at 90 to 100 % of the

@@ -143,7 +143,8 @@ static void test_window_full_of_new_keys_keeps_its_rate(void **state) {
     tamis_filter_free(window);
 }
 
-/* What one step does: lines that it changed, lines that it may have read, homes that were away, microseconds. */
+/* What one step does: lines that it changed, lines that it may have read, homes that were away,
+ * microseconds. */
 typedef struct effort {
     uint64_t changed, read, away;
     double us;

@@ -51,9 +51,9 @@ TAMIS_I_TARGET_ALL TAMIS_APART uint64_t run_back(const uint64_t *bucket, uint64_
 }
 
 /* Before the zero of home h there are h zeros.  'left' is how many of them come after the words so far.  It
- * gets less from word to word, and below 0 with the word of the zero.  The least that is not below 0, which as
- * an unsigned number is the least of all, is the zero's number in its word.  If no word before the last has
- * it, the last one is looked at, where what is behind the index needs no mask: a zero there is past the
+ * gets less from word to word, and below 0 with the word of the zero.  The least that is not below 0, which
+ * as an unsigned number is the least of all, is the zero's number in its word.  If no word before the last
+ * has it, the last one is looked at, where what is behind the index needs no mask: a zero there is past the
  * index, and so is what is not there.  So no branch depends on the key, but the one for the first zero of a
  * word. */
 FAST TAMIS_INLINE run_sight run_see_words(const uint64_t *bucket, uint64_t home, uint64_t words) {
