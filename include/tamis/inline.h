@@ -16,7 +16,7 @@
  *    -march=native on such a machine, the common case is inlined; the program then needs that processor.
  *    Without these, and on all others, each function here is one call of the library, which finds out by
  *    itself what the processor can do.
- *  - Whatever is not the common case (a key in the stash, a line that must be cut) is a call of the library.
+ *  - Whatever is rare (a key in the stash, a long chain, no room) is a call of the library.
  *  - A lens holds as long as its filter: through inserts, removals, merges, refreshing and clearing, and also
  *    when the filter grows.  Growing filters answer by calls.  It must not be used after tamis_filter_free.
  *  - It may be copied.  Threads: as for the filter.  Functions with a const lens read, the others change.
@@ -28,6 +28,8 @@
  * that does not know it yet; the caller goes on with tamis.h.  A form of a known kind that a lens cannot
  * look into is none of the caller's business: its lens calls the library for everything.  So a newer library
  * with new forms serves an old program.
+ *
+ * The header is not split: callers include it as a whole, and the library compiles the same text.
  *
  * SPDX-License-Identifier: MIT
  */
