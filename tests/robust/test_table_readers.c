@@ -24,6 +24,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -179,10 +182,13 @@ static void read_on(board *b, uint64_t random) {
 }
 
 static pid_t start(board *b, bool writes, uint64_t random) {
-    const pid_t pid = fork();
+    const pid_t parent = getpid(), pid = fork();
     assert_true(pid >= 0);
     if (pid != 0)
         return pid;
+    /* None goes on without its parent, which may have failed. */
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
+        _exit(1);
     if (writes)
         write_on(b, random);
     else
@@ -197,6 +203,8 @@ static void end(board *b, pid_t pid) {
     if (atomic_load(&b->fault) != 0)
         fail_msg("a child failed at line %d, status %d", (int)atomic_load(&b->fault),
                  (int)atomic_load(&b->status));
+    if (!WIFSIGNALED(code) || WTERMSIG(code) != SIGKILL)
+        fail_msg("a child ended by itself: %d", code);
 }
 
 static void test_readers_beside_a_writer_see_one_state(void **state) {
