@@ -13,6 +13,7 @@ version=$(sed -n 's/^#define TAMIS_VERSION_[A-Z]* \([0-9]*\)/\1/p' "$source/incl
 soversion=${version%.*}
 tree=$output/tamis-$version
 shown=$2
+packages="libtamis$soversion libtamis-dev tamis redis-tamis libsqlite3-mod-tamis postgresql-15-tamis libtamis-leveldb-dev python3-tamis"
 say() { echo "deb: $*"; }
 
 say "tamis $version, in $shown"
@@ -48,7 +49,7 @@ done
     sed "s/.*/ &@Base $version/" tests/abi/symbols-model.txt
 } >"$tree/debian/libtamis$soversion.symbols"
 # Nobody asked for these packages by a bug of Debian's, since they are not uploaded there.
-for package in libtamis$soversion libtamis-dev tamis redis-tamis python3-tamis; do
+for package in $packages; do
     echo "$package: initial-upload-closes-no-bugs" >"$tree/debian/$package.lintian-overrides"
 done
 case " ${DEB_BUILD_OPTIONS:-} " in
@@ -65,7 +66,7 @@ dpkg-buildpackage -us -uc "-j$(nproc)" >"$output/log" 2>&1 || {
 cd "$output"
 say "3. packages:"
 files=
-for package in libtamis$soversion libtamis-dev tamis redis-tamis python3-tamis; do
+for package in $packages; do
     file=$(echo "$package"_*.deb)
     files="$files $shown/$file"
     say "   $(du -k "$file" | cut -f 1) KB  $file: $(dpkg-deb -f "$file" Description | head -n 1)"

@@ -7,6 +7,7 @@
 set -eu
 source=$(cd "$1" && pwd) output=$(cd "$2" && pwd)
 work=$(mktemp -d)
+chmod 755 "$work" # the user of a server reads packages there
 trap 'rm -rf "$work"' EXIT
 version=$(sed -n 's/^#define TAMIS_VERSION_[A-Z]* \([0-9]*\)/\1/p' "$source/include/tamis/tamis.h" |
     paste -sd .)
@@ -18,7 +19,7 @@ fail() {
     exit 1
 }
 own_tests() {
-    for name in tool library python module; do
+    for name in tool library python module sqlite postgresql leveldb; do
         "$@" sh "$tests/$name" >"$work/log" 2>&1 || { cat "$work/log"; fail "debian/tests/$name"; }
         echo "ok: debian/tests/$name"
     done
@@ -34,7 +35,7 @@ echo "ok: lintian"
 
 # --- what is there ----------------------------------------------------------------------------------
 mkdir "$work/unpacked"
-for package in libtamis$soversion libtamis-dev tamis redis-tamis python3-tamis; do
+for package in libtamis$soversion libtamis-dev tamis redis-tamis libsqlite3-mod-tamis postgresql-15-tamis libtamis-leveldb-dev python3-tamis; do
     deb=$(echo "$output/${package}"_*.deb)
     [ -f "$deb" ] || fail "no package $package"
     [ "$(dpkg-deb -f "$deb" Version)" = "$version-1" ] || fail "the version of $package"
@@ -47,6 +48,8 @@ for file in "$root/bin/tamis" "$lib/libtamis.so.$version" "$lib/libtamis.a" "$li
     "$root/share/man/man3/tamis.3.gz" "$root/share/man/man5/tamis-format.5.gz" \
     "$root/share/bash-completion/completions/tamis" "$root/include/tamis/tamis.h" \
     "$root/lib/python3/dist-packages/tamis/__init__.py" "$root/lib/redis/modules/tamis.so" \
+    "$root/lib/sqlite3/tamis.so" "$root/lib/postgresql/15/lib/tamis.so" "$root/share/postgresql/15/extension/tamis.control" \
+    "$root/include/tamis_leveldb.h" "$lib/libtamis-leveldb.a" "$lib/pkgconfig/tamis-leveldb.pc" \
     "$root/share/doc/redis-tamis/examples/tamis_shards.py" "$root/share/doc/tamis/copyright"; do
     [ -s "$file" ] || fail "no file $file"
 done
@@ -71,7 +74,7 @@ echo "ok: files"
 # --- what is in them works --------------------------------------------------------------------------
 unpacked() {
     env PATH="$root/bin:$PATH" PKG_CONFIG_PATH="$lib/pkgconfig" LD_LIBRARY_PATH="$lib" \
-        TAMIS_MODULES="$root/lib/redis/modules" \
+        TAMIS_MODULES="$root/lib/redis/modules" TAMIS_SQLITE="$root/lib/sqlite3" TAMIS_EXTENSIONS="$work/unpacked" \
         PYTHONPATH="$root/lib/python3/dist-packages" PYTHONDONTWRITEBYTECODE=1 "$@"
 }
 own_tests unpacked
@@ -88,7 +91,7 @@ if [ -n "${TAMIS_DEB_INSTALL:-}" ]; then
     # shellcheck disable=SC2086
     dpkg -i $packages >"$work/log" 2>&1 || { cat "$work/log"; fail "dpkg -i"; }
     # shellcheck disable=SC2064
-    trap "dpkg -P python3-tamis redis-tamis tamis libtamis-dev libtamis$soversion >/dev/null; rm -rf '$work'" EXIT
+    trap "dpkg -P python3-tamis libtamis-leveldb-dev postgresql-15-tamis libsqlite3-mod-tamis redis-tamis tamis libtamis-dev libtamis$soversion >/dev/null; rm -rf '$work'" EXIT
     own_tests env PATH=/usr/bin:/bin
     man -w tamis >/dev/null && man -w 5 tamis-format >/dev/null || echo "no man here"
     echo "ok: installed"
