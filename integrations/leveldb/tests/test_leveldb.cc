@@ -1,8 +1,9 @@
-/* test_leveldb.cc [N [FILE]] - real databases with the policy, beside LevelDB's own Bloom filter
+/* test_leveldb.cc [N [FILE [ROUNDS]]] - real databases with the policy, beside LevelDB's own Bloom filter
  *
  * N keys, 100,000 by default, of the form name-1 .. or the lines of FILE, are written in an order of chance, the
  * database is compacted, and asked for all of them and for as many others.  What must hold is checked: nothing is
- * lost, filters take at most 1.05 of the bytes and err at most 0.8 as often.  Times are printed.
+ * lost, filters take at most 1.05 of the bytes and err at most 0.8 as often.  Times are printed: the medians of
+ * ROUNDS rounds, 1 by default, in which the two take turns.
  *
  * In C++ because the C interface can make a policy but not ask it.
  *
@@ -148,10 +149,28 @@ result run(const char *title, policy_of policy, const std::vector<std::string> &
     return r;
 }
 
+double median(const std::vector<result> &rounds, double result::*what) {
+    std::vector<double> all;
+    for (const result &one : rounds)
+        all.push_back(one.*what);
+    std::sort(all.begin(), all.end());
+    return all[all.size() / 2];
+}
+
+result medians(const std::vector<result> &rounds) {
+    return {median(rounds, &result::write), median(rounds, &result::hits),
+            median(rounds, &result::misses), median(rounds, &result::bits),
+            median(rounds, &result::errors)};
+}
+
 /* Beside the Bloom filter of LevelDB, in one run. */
-void compare(const std::vector<std::string> &keys) {
-    const result bloom = run("Bloom, 10 bits", policy_of(leveldb::NewBloomFilterPolicy(10)), keys);
-    const result tamis = run("tamis, 10 bits", ours(), keys);
+void compare(const std::vector<std::string> &keys, size_t n_rounds) {
+    std::vector<result> theirs, our_own;
+    for (size_t i = 0; i < n_rounds; i++) {
+        theirs.push_back(run("Bloom, 10 bits", policy_of(leveldb::NewBloomFilterPolicy(10)), keys));
+        our_own.push_back(run("tamis, 10 bits", ours(), keys));
+    }
+    const result bloom = medians(theirs), tamis = medians(our_own);
     std::printf("tamis / Bloom: write %.2f, bytes %.3f, errors %.2f, hits %.2f, misses %.2f\n",
                 tamis.write / bloom.write, tamis.bits / bloom.bits, tamis.errors / bloom.errors,
                 tamis.hits / bloom.hits, tamis.misses / bloom.misses);
@@ -269,6 +288,6 @@ int main(int argc, char **argv) {
     versions();
     other_filters();
     edges();
-    compare(keys);
+    compare(keys, argc > 3 ? std::max(std::strtoull(argv[3], nullptr, 10), 1ull) : 1);
     return 0;
 }
