@@ -118,7 +118,7 @@ class Replication(Case):
 
     def test_failover_loses_nothing(self):
         primary, replica = self.pair()
-        primary.client.execute_command("TAMIS.RESERVE", "s", 1000, 0.001, "DELETES")
+        primary.client.execute_command("TAMIS.RESERVE", "s", 1000, 0.001, "DELETES", "SEED", 1)
         keys = [b"%d" % i for i in range(20000)]
         for at in range(0, len(keys), 1000):
             primary.client.execute_command("TAMIS.MADD", "s", *keys[at:at + 1000])
