@@ -71,8 +71,9 @@ async function close(tab) {
     await tab.context().close();
 }
 
-/** Do something and wait for its answer. */
+/** Do something and wait for its answer, which is not the one that the page begins with. */
 async function answered(tab, act) {
+    await tab.waitForFunction(() => Number(document.body.dataset.answered ?? 0) > 0, null, { timeout: 60000 });
     const before = await tab.evaluate(() => Number(document.body.dataset.answered ?? 0));
     await act();
     await tab.waitForFunction((n) => Number(document.body.dataset.answered ?? 0) > n, before, { timeout: 60000 });
