@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """plot.py - pictures in one style, as SVG: lines with their names at the end, bars that are sorted
 
-Used by scripts/figures.sh and scripts/figure-errors.py.  At most six series; those that matter are thick.  Colours are Okabe and
+Used by scripts/figures*.py and others there.  At most six series; those that matter are thick.  Colours are Okabe and
 Ito's, which everybody can tell apart, and the same kind has the same colour in every picture, those of the site included.
 
 SPDX-License-Identifier: MIT
@@ -11,7 +11,7 @@ import math
 
 COLOURS = {
     "line-set": "#0072b2", "steady": "#d55e00", "rank": "#009e73", "blocked-bloom": "#56b4e9", "line": "#e69f00",
-    "bloom": "#000000", "cuckoo": "#cc79a7", "bound": "#6b7280",
+    "bloom": "#000000", "balanced-bloom": "#cc79a7", "cuckoo": "#cc79a7", "bound": "#6b7280",
 }
 GREY = "#8a919b"
 TEXT, SOFT, GRID = "#1b2027", "#57606c", "#e3e6ea"
