@@ -1,7 +1,5 @@
 /* tamis.h - compact sets that change
  *
- * One file, and longer than others: it is the manual of sets, read from top to bottom.
- *
  * A tamis_filter answers "is this key in the set?" from a few bits per key.  It is never wrong for
  * a key that was inserted and not removed; for a key that is not there it answers "present" with a
  * small probability, the error rate, which was promised when the filter was planned.

@@ -222,29 +222,18 @@ static void header_part_took(header_part *part, size_t taken) {
     part->size -= taken;
 }
 
-/* Write what the part has of words 'from' / 8 on. */
-static void header_part_words(const uint64_t *words, uint64_t from, unsigned char *bytes,
-                              size_t size) {
+/* Write what the part has of the words of a body, or of the checksums behind it, from byte 'from' on. */
+static void header_part_words(const tamis_filter *link, bool sums, uint64_t from,
+                              unsigned char *bytes, size_t size) {
     unsigned char word[8];
     for (uint64_t i = from / 8; size > 0; i++, from = 0) {
         const size_t skip = (size_t)(from % 8);
         const size_t n = size < 8 - skip ? size : 8 - skip;
-        tamis_i_put_u64(word, words[i]);
+        if (sums)
+            tamis_i_sums_encode(link, i, i + 1, word);
+        else
+            tamis_i_put_u64(word, link->state[i]);
         memcpy(bytes, word + skip, n);
-        bytes += n;
-        size -= n;
-    }
-}
-
-/* Write what the part has of the checksums behind a body, from byte 'from' of them on. */
-static void header_part_sums(const tamis_filter *link, uint64_t from, unsigned char *bytes,
-                             size_t size) {
-    unsigned char sum[8];
-    for (uint64_t i = from / 8; size > 0; i++, from = 0) {
-        const size_t skip = (size_t)(from % 8);
-        const size_t n = size < 8 - skip ? size : 8 - skip;
-        tamis_i_sums_encode(link, i, i + 1, sum);
-        memcpy(bytes, sum + skip, n);
         bytes += n;
         size -= n;
     }
@@ -269,11 +258,11 @@ static void header_part_one(const tamis_filter *filter, header_part *part) {
             header_part_took(part, n);
         }
         n = part->size == 0 ? 0 : header_part_takes(part, 8 * link->n_body, &from);
-        header_part_words(link->state, from, part->bytes, n);
+        header_part_words(link, false, from, part->bytes, n);
         header_part_took(part, n);
         n = part->size == 0 ? 0
                             : header_part_takes(part, 8 * tamis_i_sums_words(link->n_body), &from);
-        header_part_sums(link, from, part->bytes, n);
+        header_part_words(link, true, from, part->bytes, n);
         header_part_took(part, n);
     }
 }

@@ -223,7 +223,7 @@ static size_t lines_insert_singly(insert_watch *w, size_t at, bool *added, bool 
     return at;
 }
 
-/* The batch is worked off with the state and the stash of the first region. */
+/* The batch is worked off with the state of the first region, and without a stash. */
 size_t tamis_i_lines_fill(tamis_shared *shared, unsigned first, unsigned end,
                           const tamis_digest *digests, size_t n) {
     for (unsigned i = first; i < end; i++)
