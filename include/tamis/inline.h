@@ -66,6 +66,7 @@ extern "C" {
 #define TAMIS_LENS_LINE_SET 2u /* line-set: the same, and without a limit */
 #define TAMIS_LENS_BLOCK    3u /* blocked-bloom */
 #define TAMIS_LENS_RANK     4u /* rank: slots of at most 57 bits */
+#define TAMIS_LENS_LANES    5u /* blocked-bloom: a bit in each of eight lanes */
 
 /* Indices of value[], by form. */
 #define TAMIS_LENS_LINE_CAP     0 /* bits of a fingerprint at most, times 256, and 1 */
@@ -167,6 +168,11 @@ TAMIS_LENS_AES tamis_digest tamis_lens_aes_digest(const tamis_lens *lens, uint64
     return digest;
 }
 
+/* A digest in a register. */
+TAMIS_LENS_FAST __m128i tamis_lens_hash_of(tamis_digest digest) {
+    return _mm_set_epi64x((long long)digest.hi, (long long)digest.lo);
+}
+
 /* ---- line and line-set: a line of 64 homes and at most 62 entries ----
  *
  * Word 0 has the homes, word 1 the ends and, in a full line, the lowest fingerprints.  With a one put before
@@ -182,20 +188,19 @@ TAMIS_LENS_AES tamis_digest tamis_lens_aes_digest(const tamis_lens *lens, uint64
 /* A key in its line. */
 typedef struct tamis_lens_place {
     uint64_t *words;
-    unsigned home;
+    uint64_t home;
 } tamis_lens_place;
 
 TAMIS_LENS_FAST tamis_lens_place tamis_lens_line_of(const tamis_lens *lens, uint64_t lo) {
     const tamis_lens_u128 product = (tamis_lens_u128)lo * lens->n;
     tamis_lens_place place;
     place.words = lens->table + 8 * (uint64_t)(product >> 64);
-    place.home = (unsigned)((uint64_t)product >> 58);
+    place.home = (uint64_t)product >> 58;
     return place;
 }
 
 /* A line as one home sees it.  Numbers are words, so that none has to be extended to be an index. */
 typedef struct tamis_lens_run {
-    uint64_t hit;      /* 1: the home has a run */
     uint64_t ones;     /* the ends, after a one */
     uint64_t n;        /* entries; 0 or more than 62: not known, and the length is 0 or 1 */
     uint64_t start;    /* of the run, or where it would be */
@@ -222,31 +227,47 @@ TAMIS_LENS_FAST uint64_t tamis_lens_line_down(uint64_t start, uint64_t r, uint64
     return start * r + (start < longs ? start : longs) + (set ? 0 : 9);
 }
 
-/* No branch is in here: which way it goes would be known only when the line has come from memory. */
-TAMIS_LENS_FAST tamis_lens_run tamis_lens_line_see(const tamis_lens *lens, const uint64_t *words,
-                                                   unsigned home, bool set) {
-    const uint64_t homes = words[0], ones = words[1] << 1 | 1, hit = homes >> home & 1;
-    /* The one where the run begins and the next; without a run, only the place where it would be. */
-    const uint64_t both = _pdep_u64((2 * hit + 1) << _mm_popcnt_u64(_bzhi_u64(homes, home)), ones);
+/* Does a home have a run? */
+TAMIS_LENS_FAST uint64_t tamis_lens_line_hit(const uint64_t *words, uint64_t home) {
+    return words[0] >> home & 1;
+}
+
+/* The entries of a line. */
+TAMIS_LENS_FAST uint64_t tamis_lens_line_count(uint64_t homes, uint64_t ones) {
     const uint64_t runs = (uint64_t)_mm_popcnt_u64(homes);
+    return _tzcnt_u64(_pdep_u64((uint64_t)1 << (runs & 63), ones));
+}
+
+/* The members from 'r' on, from those before them. */
+TAMIS_LENS_FAST void tamis_lens_line_share(const tamis_lens *lens, const uint64_t *words,
+                                           tamis_lens_run *run, bool set) {
+    if (set) {
+        const uint64_t split = tamis_lens_line_split(lens, run->n);
+        run->r = split >> 8;
+        run->longs = tamis_lens_line_longs(run->ones, split);
+        run->bits = 0;
+    } else {
+        run->bits = words[7] >> 55;
+        run->r = run->bits * lens->inverse[run->n] >> 20;
+        run->longs = run->bits - run->r * run->n;
+    }
+    run->length = run->r + (run->start < run->longs);
+    run->down = tamis_lens_line_down(run->start, run->r, run->longs, set);
+}
+
+/* 'hit' is whether the home has a run. */
+TAMIS_LENS_FAST tamis_lens_run tamis_lens_line_see(const tamis_lens *lens, const uint64_t *words,
+                                                   uint64_t home, uint64_t hit, bool set) {
+    const uint64_t homes = words[0], ones = words[1] << 1 | 1;
+    /* The one where the run begins and the next; without a run, only the place where it would be. */
+    const uint64_t both =
+        _pdep_u64((2 * hit + 1) << _mm_popcnt_u64(_bzhi_u64(homes, (unsigned)home)), ones);
     tamis_lens_run run;
-    run.hit = hit;
     run.ones = ones;
     run.start = _tzcnt_u64(both);
     run.entries = (63 ^ _lzcnt_u64(both)) - run.start;
-    run.n = _tzcnt_u64(_pdep_u64((uint64_t)1 << (runs & 63), ones));
-    if (set) {
-        const uint64_t split = tamis_lens_line_split(lens, run.n);
-        run.r = split >> 8;
-        run.longs = tamis_lens_line_longs(ones, split);
-        run.bits = 0;
-    } else {
-        run.bits = words[7] >> 55;
-        run.r = run.bits * lens->inverse[run.n] >> 20;
-        run.longs = run.bits - run.r * run.n;
-    }
-    run.length = run.r + (run.start < run.longs);
-    run.down = tamis_lens_line_down(run.start, run.r, run.longs, set);
+    run.n = tamis_lens_line_count(homes, ones);
+    tamis_lens_line_share(lens, words, &run, set);
     return run;
 }
 
@@ -280,7 +301,11 @@ TAMIS_LENS_FAST unsigned tamis_lens_line_has(const tamis_lens *lens, uint64_t lo
     const tamis_lens_place place = tamis_lens_line_of(lens, lo);
     if (TAMIS_LENS_RARE(away))
         return TAMIS_LENS_ASK;
-    const tamis_lens_run run = tamis_lens_line_see(lens, place.words, place.home, set);
+    /* The only branch that waits for memory.  Half of the absent keys end here, and the call is so short then
+     * that the next ones begin before its line has come; where the guess was wrong, they have begun too. */
+    if (tamis_lens_line_hit(place.words, place.home) == 0)
+        return 0;
+    const tamis_lens_run run = tamis_lens_line_see(lens, place.words, place.home, 1, set);
     const uint64_t bits = run.entries * run.length;
     if (TAMIS_LENS_RARE(tamis_lens_line_is_strange(lens, &run, bits)))
         return TAMIS_LENS_ASK;
@@ -361,33 +386,35 @@ TAMIS_LENS_FAST tamis_lens_halves tamis_lens_line_cut_some(const tamis_lens *len
                                                            tamis_lens_halves v, uint64_t entries,
                                                            uint64_t length, uint64_t from,
                                                            uint64_t to) {
-    const __m256i low = _mm256_set_epi64x(192, 128, 64, 0),
-                  high = _mm256_set_epi64x(448, 384, 320, 256);
     const uint64_t ones = lens->repeat[length],
-                   fit = (uint64_t)TAMIS_LENS_WINDOW * lens->inverse[length] >> 20;
-    while (entries != 0) {
-        const uint64_t now = entries < fit ? entries : fit, bits = now * length;
-        const uint64_t window = tamis_lens_line_window(words, from) << from % 8;
-        const __m256i kept =
-            _mm256_set1_epi64x((long long)_pext_u64(window, ~(ones | ~(uint64_t)0 >> bits)));
-        entries -= now;
-        from += bits;
-        to += bits - now;
-        /* Shifts by 64 and more give 0, and so do negative ones. */
-        const __m256i at = _mm256_set1_epi64x((long long)(512 - to)),
-                      in_low = _mm256_sub_epi64(at, low), in_high = _mm256_sub_epi64(at, high);
-        const __m256i none = _mm256_setzero_si256();
-        v.low = _mm256_or_si256(
-            v.low, _mm256_or_si256(_mm256_sllv_epi64(kept, in_low),
-                                   _mm256_srlv_epi64(kept, _mm256_sub_epi64(none, in_low))));
-        v.high = _mm256_or_si256(
-            v.high, _mm256_or_si256(_mm256_sllv_epi64(kept, in_high),
-                                    _mm256_srlv_epi64(kept, _mm256_sub_epi64(none, in_high))));
+                   fit = (uint64_t)TAMIS_LENS_WINDOW * lens->inverse[length] >> 20,
+                   step = fit * length, keep = ~(ones | ~(uint64_t)0 >> step);
+    const __m256i shorter = _mm256_set1_epi64x((long long)(step - fit)),
+                  at = _mm256_set1_epi64x((long long)(512 - to - (step - fit)));
+    /* Shifts by 64 and more give 0, and so do negative ones. */
+    __m256i up_low = _mm256_sub_epi64(at, _mm256_set_epi64x(192, 128, 64, 0)),
+            up_high = _mm256_sub_epi64(at, _mm256_set_epi64x(448, 384, 320, 256)),
+            down_low = _mm256_sub_epi64(_mm256_set_epi64x(192, 128, 64, 0), at),
+            down_high = _mm256_sub_epi64(_mm256_set_epi64x(448, 384, 320, 256), at);
+    for (int64_t bits = (int64_t)(entries * length); bits > 0; bits -= (int64_t)step) {
+        uint64_t window = tamis_lens_line_window(words, from) << from % 8;
+        if (bits < (int64_t)step)
+            window &= ~(~(uint64_t)0 >> bits);
+        const __m256i kept = _mm256_set1_epi64x((long long)_pext_u64(window, keep));
+        v.low = _mm256_or_si256(v.low, _mm256_or_si256(_mm256_sllv_epi64(kept, up_low),
+                                                       _mm256_srlv_epi64(kept, down_low)));
+        v.high = _mm256_or_si256(v.high, _mm256_or_si256(_mm256_sllv_epi64(kept, up_high),
+                                                         _mm256_srlv_epi64(kept, down_high)));
+        from += step;
+        up_low = _mm256_sub_epi64(up_low, shorter);
+        up_high = _mm256_sub_epi64(up_high, shorter);
+        down_low = _mm256_add_epi64(down_low, shorter);
+        down_high = _mm256_add_epi64(down_high, shorter);
     }
     return v;
 }
 
-/* Make the n entries shorter; homes and ends are lost.
+/* Make the n entries shorter.  Homes and ends are lost, and the number of bits stays what it was.
  *
  *      0 .. longs .. before.longs .. n      of r + 1 bits to before.longs, then to longs
  *      0 .. before.longs .. longs .. n      of r, with r + 1 to before.longs, then of r to longs, and r - 1
@@ -416,162 +443,177 @@ TAMIS_LENS_FAST void tamis_lens_line_cut(const tamis_lens *lens, uint64_t *words
         moved.low = _mm256_and_si256(_mm256_andnot_si256(over.low, rest.low), v.low);
         moved.high = _mm256_and_si256(_mm256_andnot_si256(over.high, rest.high), v.high);
         cut = tamis_lens_line_up(moved, before.longs);
+        if (top != 512) /* the number of bits */
+            cut.high = _mm256_or_si256(
+                cut.high,
+                _mm256_and_si256(v.high, _mm256_set_epi64x(-((long long)1 << 55), 0, 0, 0)));
         cut = tamis_lens_line_cut_some(lens, words, cut, n - now.longs, r, 512 - end,
                                        512 - end - before.longs);
         cut = tamis_lens_line_cut_some(lens, words, cut, before.longs, r + 1, 512 - top, 512 - top);
     }
     tamis_lens_store_halves(words, cut);
-    if (top != 512)
-        words[7] = words[7] << 9 >> 9 | (now.r * n + now.longs) << 55;
 }
 
-/* The lengths that the entries of a multiset get, of which there are n with the new one: 'now' has that one
- * too, and 'over' bits too many.  'ones' are the new ones. */
-TAMIS_LENS_FAST tamis_lens_lengths tamis_lens_line_settle(tamis_lens_lengths now, uint64_t n,
-                                                          uint64_t over, uint64_t ones) {
-    do {
-        if (now.longs == 0) {
-            now.r--;
-            now.longs = n;
-        }
-        const uint64_t from = now.longs > over ? now.longs - over : 0,
-                       keep = 63 ^ _lzcnt_u64(_bzhi_u64(ones, (unsigned)from + 1)),
-                       saved = now.longs - keep;
-        over -= over < saved ? over : saved;
-        now.longs = keep;
-    } while (over != 0);
-    return now;
-}
+/* A new entry and its line. */
+typedef struct tamis_lens_entry {
+    uint64_t ends, n; /* with the entry; what follows the ends is not known */
+    __m128i length;
+    uint64_t down; /* bits from the top of the line to the entry */
+    uint64_t
+        more; /* bits of all that there will be more: 'length', or less if others have become shorter */
+    uint64_t fingerprint;
+} tamis_lens_entry;
 
-/* A line in which a new entry is wanted. */
-typedef struct tamis_lens_wanted {
-    tamis_lens_run run;
-    uint64_t window;        /* where the entry begins, if there is room */
-    uint64_t n, ends;       /* with the entry */
-    tamis_lens_lengths now; /* of the others; of a multiset if there is room */
-    uint64_t is_long;       /* 1: the entry is one of the long ones */
-    uint64_t over;          /* not 0: others have to lose bits; of a multiset, so many */
-    bool fails;             /* left to the library */
-} tamis_lens_wanted;
-
-TAMIS_LENS_FAST tamis_lens_wanted tamis_lens_line_want(const tamis_lens *lens,
-                                                       const uint64_t *words, unsigned home,
-                                                       uint64_t fingerprint, bool set) {
-    tamis_lens_wanted w;
-    w.run = tamis_lens_line_see(lens, words, home, set);
-    const uint64_t start = w.run.start, run_bits = w.run.entries * w.run.length;
-    w.window = tamis_lens_line_window(words, w.run.down);
-    w.fails =
-        TAMIS_LENS_RARE(tamis_lens_line_is_strange(lens, &w.run, run_bits)) ||
-        TAMIS_LENS_RARE(tamis_lens_line_hits(lens, w.window, &w.run, run_bits, fingerprint) != 0);
-    /* A zero after the one where the run begins, or, if the run is new, a one. */
-    w.n = w.run.n + 1;
-    w.ends = _pdep_u64(w.run.ones >> 1, ~((uint64_t)1 << (start & 63))) | (w.run.hit ^ 1)
-                                                                              << (start & 63);
-    if (set) {
-        const uint64_t split = tamis_lens_line_split(lens, w.n);
-        w.now.r = split >> 8;
-        w.now.longs = tamis_lens_line_longs(w.ends << 1 | 1, split);
-        w.is_long = start < w.now.longs;
-        w.now.longs -= w.is_long;
-        w.over = (w.now.r ^ w.run.r) | (w.now.longs ^ w.run.longs);
-    } else {
-        const uint64_t room = 503 - 64 - w.n, most = lens->value[TAMIS_LENS_LINE_CAP] >> 8,
-                       more = w.run.bits + w.run.r;
-        /* A new run between the long ones and the others may be either. */
-        const uint64_t may_be_long = (w.run.r < most) & (more < room) & (w.run.hit ^ 1);
-        w.now.r = w.run.r;
-        w.now.longs = w.run.longs;
-        w.is_long = start < w.run.longs + may_be_long;
-        w.over = more + w.is_long > room ? more + w.is_long - room : 0;
-    }
-    return w;
-}
-
-/* Put the entry in; there is room.
+/* Put it in; there is room, and the homes are written already.
  *
- * The fingerprints below its place go down by its length, and so do homes and ends, which are written again:
- * what comes from them is below the entry after the last.  Bytes above the place stay as they are; the eight
- * bytes that end with it are known from the query, and are written by themselves. */
-TAMIS_LENS_FAST void tamis_lens_line_put(const tamis_lens *lens, uint64_t *words, uint64_t homes,
-                                         const tamis_lens_wanted *w, uint64_t down, uint64_t window,
-                                         uint64_t fingerprint, bool set) {
-    const uint64_t length = w->now.r + w->is_long, shift = down % 8;
-    const tamis_lens_halves v = tamis_lens_load_halves(words),
-                            below = tamis_lens_load_halves((const unsigned char *)lens->below +
-                                                           down / 8);
-    const __m256i turned_low = _mm256_permute4x64_epi64(v.low, 0x39),
-                  turned_high = _mm256_permute4x64_epi64(v.high, 0x39);
-    const __m128i right = _mm_cvtsi64_si128((long long)length),
-                  left = _mm_cvtsi64_si128((long long)(64 - length));
-    /* The highest word comes round, but nothing of it is below the place. */
-    const __m256i low =
-        _mm256_or_si256(_mm256_srl_epi64(v.low, right),
-                        _mm256_sll_epi64(_mm256_blend_epi32(turned_low, turned_high, 0xc0), left));
-    const __m256i high =
-        _mm256_or_si256(_mm256_srl_epi64(v.high, right), _mm256_sll_epi64(turned_high, left));
-    tamis_lens_halves moved;
-    moved.low = _mm256_xor_si256(v.low, _mm256_and_si256(_mm256_xor_si256(v.low, low), below.low));
-    moved.high =
-        _mm256_xor_si256(v.high, _mm256_and_si256(_mm256_xor_si256(v.high, high), below.high));
-    tamis_lens_store_halves(words, moved);
-    const uint64_t own = fingerprint >> (64 - length) << (64 - length),
-                   both = (own | window << shift >> length) >> shift;
-    window = (window & ~(~(uint64_t)0 >> shift)) | both;
-    memcpy((unsigned char *)words + 56 - down / 8, &window, sizeof window);
-    const uint64_t mask = _bzhi_u64(~(uint64_t)0, (unsigned)w->n);
+ * The fingerprints below its place go down by its length, and so do the ends, which are written again: what
+ * comes from them is below the entry after the last.  Bytes above the place stay as they are; the eight bytes
+ * that end with it are written by themselves.  So nothing else is left of the last word. */
+TAMIS_LENS_FAST void tamis_lens_line_put(const tamis_lens *lens, uint64_t *words,
+                                         const tamis_lens_entry *e, bool set) {
+    const uint64_t length = (uint64_t)_mm_cvtsi128_si64(e->length), rest = 64 - length,
+                   shift = e->down % 8, homes = words[0];
+    const unsigned char *const below = (const unsigned char *)lens->below + e->down / 8;
+    const __m128i right = e->length, left = _mm_cvtsi64_si128((long long)rest);
+    const __m256i low = tamis_lens_load(words + 1), high = tamis_lens_load(words + 3);
+    const __m256i down_low = _mm256_or_si256(_mm256_srl_epi64(low, right),
+                                             _mm256_sll_epi64(tamis_lens_load(words + 2), left)),
+                  down_high = _mm256_or_si256(_mm256_srl_epi64(high, right),
+                                              _mm256_sll_epi64(tamis_lens_load(words + 4), left));
+    uint64_t window = tamis_lens_line_window(words, e->down);
+    _mm256_storeu_si256((__m256i *)(void *)(words + 1),
+                        _mm256_blendv_epi8(low, down_low, tamis_lens_load(below + 8)));
+    _mm256_storeu_si256((__m256i *)(void *)(words + 3),
+                        _mm256_blendv_epi8(high, down_high, tamis_lens_load(below + 24)));
+    const uint64_t old = window << shift, now = old >> length | e->fingerprint >> rest << rest;
+    window ^= (old ^ now) >> shift;
+    memcpy((unsigned char *)words + 56 - e->down / 8, &window, sizeof window);
     words[0] = homes;
-    words[1] = (words[1] & ~mask) | (w->ends & mask);
+    words[1] ^= _bzhi_u64(words[1] ^ e->ends, (unsigned)e->n);
     if (!set) {
         uint16_t bits; /* the highest nine bits are those of all */
         memcpy(&bits, (const unsigned char *)words + 62, sizeof bits);
-        bits = (uint16_t)(bits + (length << 7));
+        bits = (uint16_t)(bits + (e->more << 7));
         memcpy((unsigned char *)words + 62, &bits, sizeof bits);
     }
 }
 
-/* Put an entry in for which there is room.  False: nothing was changed. */
-TAMIS_LENS_FAST bool tamis_lens_line_add_simply(const tamis_lens *lens, uint64_t *words,
-                                                unsigned home, uint64_t fingerprint, bool set) {
-    const tamis_lens_wanted w = tamis_lens_line_want(lens, words, home, fingerprint, set);
-    if (w.fails || w.over != 0)
-        return false;
-    tamis_lens_line_put(lens, words, words[0] | (uint64_t)1 << home, &w, w.run.down, w.window,
-                        fingerprint, set);
-    return true;
+/* The ends with one more entry in a run that begins at the one 'first': a zero after it, or, if the run is
+ * new, a one. */
+TAMIS_LENS_FAST uint64_t tamis_lens_line_longer(uint64_t ends, uint64_t first, bool is_new) {
+    return _pdep_u64(ends, ~first) | (is_new ? first : 0);
 }
 
-/* Put an entry in for which others become shorter, by one bit at most.  False: nothing was changed. */
-TAMIS_LENS_FAST bool tamis_lens_line_add_shorter(const tamis_lens *lens, uint64_t *words,
-                                                 unsigned home, uint64_t fingerprint, bool set) {
-    const uint64_t homes = words[0] | (uint64_t)1 << home;
-    tamis_lens_wanted w = tamis_lens_line_want(lens, words, home, fingerprint, set);
-    if (w.fails || w.over == 0)
-        return false;
-    if (!set) {
-        w.now.longs += w.is_long;
-        w.now = tamis_lens_line_settle(w.now, w.n, w.over, w.ends << 1 | 1);
-        w.is_long = w.run.start < w.now.longs;
-        w.now.longs -= w.is_long;
-    }
-    tamis_lens_lengths before;
-    before.r = w.run.r;
-    before.longs = w.run.longs;
-    if (TAMIS_LENS_RARE(w.now.r == before.r
-                            ? w.now.longs > before.longs
-                            : w.now.r + 1 != before.r || w.now.longs < before.longs))
-        return false;
-    tamis_lens_line_cut(lens, words, w.run.n, before, w.now, set ? 512 : 503);
-    const uint64_t down = tamis_lens_line_down(w.run.start, w.now.r, w.now.longs, set);
-    tamis_lens_line_put(lens, words, homes, &w, down, tamis_lens_line_window(words, down),
-                        fingerprint, set);
-    return true;
+/* What is not the common case.  The halves are taken from the hash only here: until then they need no
+ * registers. */
+TAMIS_LENS_FAST tamis_status tamis_lens_line_leave(tamis_lens *lens, __m128i hash, bool *added) {
+    tamis_digest digest;
+    __asm__("" : "+x"(hash));
+    digest.lo = (uint64_t)_mm_cvtsi128_si64(hash);
+    digest.hi = (uint64_t)_mm_extract_epi64(hash, 1);
+    return lens->insert(lens->written, digest, added);
 }
+
+/* One key more. */
+TAMIS_LENS_FAST tamis_status tamis_lens_line_done(tamis_lens *lens, bool *added) {
+    lens->state[0]++;
+    if (added != NULL)
+        *added = true;
+    return TAMIS_OK;
+}
+
+/* The lengths of the other entries of a line, and whether the new one is one of the long ones: 1 or 0. */
+typedef struct tamis_lens_shares {
+    tamis_lens_lengths now;
+    uint64_t is_long;
+} tamis_lens_shares;
+
+/* From the lengths of all, of which the long ones end before that of the entry's run, or after it. */
+TAMIS_LENS_FAST tamis_lens_shares tamis_lens_line_others(uint64_t r, uint64_t longs,
+                                                         uint64_t start) {
+    tamis_lens_shares s;
+    s.is_long = start < longs;
+    s.now.r = r;
+    s.now.longs = longs - s.is_long;
+    return s;
+}
+
+/* Of a set, which has n entries with the new one. */
+TAMIS_LENS_FAST tamis_lens_shares tamis_lens_line_set_shares(const tamis_lens *lens, uint64_t n,
+                                                             uint64_t ends, uint64_t start) {
+    const uint64_t split = tamis_lens_line_split(lens, n);
+    return tamis_lens_line_others(split >> 8, tamis_lens_line_longs(ends << 1 | 1, split), start);
+}
+
+/* Of a multiset without room for an entry as long as those of its run: the last long runs lose a bit, and if
+ * that is not enough, all of them and then the last runs of all.  One bit at most: what needs more is left to
+ * the library, for which the lengths are such that it is seen. */
+TAMIS_LENS_FAST tamis_lens_shares tamis_lens_line_settle(const tamis_lens_run *run, uint64_t ends) {
+    uint64_t r = run->r, longs = run->longs + run->length - r,
+             over = run->bits + run->length + run->n - 438;
+    if (longs < over) {
+        over -= longs;
+        longs = run->n + 1;
+        r--;
+    }
+    if (TAMIS_LENS_RARE(longs < over))
+        r = 0;
+    return tamis_lens_line_others(
+        r, 63 ^ _lzcnt_u64(_bzhi_u64(ends << 1 | 1, (unsigned)(longs - over + 1))), run->start);
+}
+
+/* Put an entry in for which others become shorter, by one bit at most.  'hash' is the digest. */
+TAMIS_LENS_FAST tamis_status tamis_lens_line_shorten(tamis_lens *lens, tamis_lens_place place,
+                                                     bool *added, uint64_t start, uint64_t n,
+                                                     __m128i hash, bool set) {
+    uint64_t *const words = place.words;
+    const uint64_t homes = words[0] | (uint64_t)1 << place.home;
+    tamis_lens_run run;
+    run.ones = words[1] << 1 | 1;
+    run.start = start;
+    run.n = n;
+    tamis_lens_line_share(lens, words, &run, set);
+    tamis_lens_entry e;
+    e.n = n + 1;
+    e.ends = tamis_lens_line_longer(words[1], (uint64_t)1 << start, homes != words[0]);
+    const tamis_lens_shares s = set ? tamis_lens_line_set_shares(lens, e.n, e.ends, start)
+                                    : tamis_lens_line_settle(&run, e.ends);
+    tamis_lens_lengths before;
+    before.r = run.r;
+    before.longs = run.longs;
+    if (TAMIS_LENS_RARE(s.now.r == before.r
+                            ? s.now.longs > before.longs
+                            : s.now.r + 1 != before.r || s.now.longs < before.longs))
+        return tamis_lens_line_leave(lens, hash, added);
+    tamis_lens_line_cut(lens, words, n, before, s.now, set ? 512 : 503);
+    words[0] = homes;
+    const uint64_t length = s.now.r + s.is_long;
+    e.length = _mm_cvtsi64_si128((long long)length);
+    e.down = tamis_lens_line_down(start, s.now.r, s.now.longs, set);
+    e.more = s.now.r * n + s.now.longs + length - run.bits;
+    e.fingerprint = (uint64_t)_mm_extract_epi64(hash, 1);
+    tamis_lens_line_put(lens, words, &e, set);
+    return tamis_lens_line_done(lens, added);
+}
+
+/* By itself, for every form once, and it does all that is left: so the common case saves no registers for
+ * it.  What can be found out again is not handed over. */
+#define TAMIS_LENS_LINE_SHORTER(name, set)                                                         \
+    TAMIS_LENS_APART tamis_status name(tamis_lens *lens, uint64_t *words, uint64_t home,           \
+                                       bool *added, uint64_t start, uint64_t n, __m128i hash) {    \
+        tamis_lens_place place;                                                                    \
+        place.words = words;                                                                       \
+        place.home = home;                                                                         \
+        return tamis_lens_line_shorten(lens, place, added, start, n, hash, set);                   \
+    }
+TAMIS_LENS_LINE_SHORTER(tamis_lens_line_shorter, false)
+TAMIS_LENS_LINE_SHORTER(tamis_lens_line_set_shorter, true)
 
 /* Take the lowest of the entries with this fingerprint away.  False: nothing was changed. */
-TAMIS_LENS_FAST bool tamis_lens_line_drop(const tamis_lens *lens, uint64_t *words, unsigned home,
+TAMIS_LENS_FAST bool tamis_lens_line_drop(const tamis_lens *lens, uint64_t *words, uint64_t home,
                                           uint64_t fingerprint) {
-    const tamis_lens_run run = tamis_lens_line_see(lens, words, home, false);
+    const tamis_lens_run run =
+        tamis_lens_line_see(lens, words, home, tamis_lens_line_hit(words, home), false);
     const uint64_t homes = words[0], n = run.n, bits = run.entries * run.length;
     if (TAMIS_LENS_RARE(tamis_lens_line_is_strange(lens, &run, bits)))
         return false;
@@ -599,36 +641,68 @@ TAMIS_LENS_FAST bool tamis_lens_line_drop(const tamis_lens *lens, uint64_t *word
     return true;
 }
 
-/* A key that was not simply put in. */
-#define TAMIS_LENS_LINE_ANYHOW(name, set)                                                          \
-    TAMIS_LENS_APART tamis_status name(tamis_lens *lens, uint64_t lo, uint64_t hi, bool *added) {  \
-        const tamis_lens_place place = tamis_lens_line_of(lens, lo);                               \
-        if (**lens->away != 0 ||                                                                   \
-            !tamis_lens_line_add_shorter(lens, place.words, place.home, hi, set)) {                \
-            tamis_digest digest;                                                                   \
-            digest.lo = lo;                                                                        \
-            digest.hi = hi;                                                                        \
-            return lens->insert(lens->written, digest, added);                                     \
-        }                                                                                          \
-        lens->state[0]++;                                                                          \
-        if (added != NULL)                                                                         \
-            *added = true;                                                                         \
-        return TAMIS_OK;                                                                           \
-    }
-TAMIS_LENS_LINE_ANYHOW(tamis_lens_line_anyhow, false)
-TAMIS_LENS_LINE_ANYHOW(tamis_lens_line_set_anyhow, true)
+/* In a multiset: may a new run have the longer length?  One between the long ones and the others may have
+ * either. */
+TAMIS_LENS_FAST uint64_t tamis_lens_line_may_be_long(const tamis_lens *lens,
+                                                     const tamis_lens_run *run) {
+    return (run->start == run->longs) & (run->r < lens->value[TAMIS_LENS_LINE_CAP] >> 8) &
+           (run->bits + run->r + run->n < 438);
+}
 
-TAMIS_LENS_FAST tamis_status tamis_lens_line_insert(tamis_lens *lens, tamis_digest digest,
-                                                    bool *added, bool set, bool away) {
-    const tamis_lens_place place = tamis_lens_line_of(lens, digest.lo);
-    if (TAMIS_LENS_RARE(away) ||
-        !tamis_lens_line_add_simply(lens, place.words, place.home, digest.hi, set))
-        return set ? tamis_lens_line_set_anyhow(lens, digest.lo, digest.hi, added)
-                   : tamis_lens_line_anyhow(lens, digest.lo, digest.hi, added);
-    lens->state[0]++;
-    if (added != NULL)
-        *added = true;
-    return TAMIS_OK;
+/* Is the fingerprint found in a run, or is the line or the run none that a lens looks into? */
+TAMIS_LENS_FAST bool tamis_lens_line_refuses(const tamis_lens *lens, const uint64_t *words,
+                                             const tamis_lens_run *run, uint64_t fingerprint) {
+    const uint64_t bits = (_tzcnt_u64(words[1] >> (run->start & 63)) + 1) * run->length;
+    return tamis_lens_line_is_strange(lens, run, bits) ||
+           tamis_lens_line_hits(lens, tamis_lens_line_window(words, run->down), run, bits,
+                                fingerprint) != 0;
+}
+
+/* 'hash' is the digest. */
+TAMIS_LENS_FAST tamis_status tamis_lens_line_insert(tamis_lens *lens, __m128i hash, bool *added,
+                                                    bool set, bool away) {
+    const tamis_lens_place place = tamis_lens_line_of(lens, (uint64_t)_mm_cvtsi128_si64(hash));
+    uint64_t *const words = place.words;
+    if (TAMIS_LENS_RARE(away))
+        return tamis_lens_line_leave(lens, hash, added);
+    tamis_lens_run run;
+    run.ones = words[1] << 1 | 1;
+    const uint64_t first = _pdep_u64(
+        (uint64_t)1 << _mm_popcnt_u64(_bzhi_u64(words[0], (unsigned)place.home)), run.ones);
+    run.start = _tzcnt_u64(first);
+    run.n = tamis_lens_line_count(words[0], run.ones);
+    tamis_lens_line_share(lens, words, &run, set);
+    const bool is_new = tamis_lens_line_hit(words, place.home) == 0;
+    uint64_t length = run.length;
+    if (is_new) {
+        if (TAMIS_LENS_RARE(length < 2))
+            return tamis_lens_line_leave(lens, hash, added);
+        if (!set && TAMIS_LENS_RARE(run.start == run.longs))
+            length += tamis_lens_line_may_be_long(lens, &run);
+    } else if (TAMIS_LENS_RARE(tamis_lens_line_refuses(lens, words, &run,
+                                                       (uint64_t)_mm_extract_epi64(hash, 1)))) {
+        return tamis_lens_line_leave(lens, hash, added);
+    }
+    const uint64_t ends = tamis_lens_line_longer(words[1], first, is_new), n = run.n + 1;
+    if (set) {
+        const tamis_lens_shares s = tamis_lens_line_set_shares(lens, n, ends, run.start);
+        length = s.now.r + s.is_long;
+        if (((s.now.r ^ run.r) | (s.now.longs ^ run.longs)) != 0)
+            return tamis_lens_line_set_shorter(lens, words, place.home, added, run.start, run.n,
+                                               hash);
+    } else if (run.bits + length + run.n > 438) {
+        return tamis_lens_line_shorter(lens, words, place.home, added, run.start, run.n, hash);
+    }
+    words[0] |= (uint64_t)1 << place.home;
+    tamis_lens_entry e;
+    e.ends = ends;
+    e.n = n;
+    e.length = _mm_cvtsi64_si128((long long)length);
+    e.more = length;
+    e.down = run.down;
+    e.fingerprint = (uint64_t)_mm_extract_epi64(hash, 1);
+    tamis_lens_line_put(lens, words, &e, set);
+    return tamis_lens_line_done(lens, added);
 }
 
 TAMIS_LENS_FAST bool tamis_lens_line_remove(tamis_lens *lens, tamis_digest digest, bool away) {
@@ -723,6 +797,71 @@ TAMIS_LENS_FAST bool tamis_lens_block_insert(tamis_lens *lens, uint64_t lo, __m1
     return fresh;
 }
 
+/* ---- blocked-bloom in lanes: one bit in each of the eight words of a block ---- */
+
+/* Of each byte of a hash, which is the other half of the digest, six bits: the place in the word with that
+ * number.  All of them, in each word of the vector. */
+#define TAMIS_LENS_LANES_PLACES 0x3f3f3f3f3f3f3f3f
+
+TAMIS_LENS_FAST __m256i tamis_lens_lanes_places(uint64_t hash) {
+    return _mm256_set1_epi64x((long long)(hash & TAMIS_LENS_LANES_PLACES));
+}
+
+/* The same, of the upper half of a register. */
+TAMIS_LENS_FAST __m256i tamis_lens_lanes_upper(__m128i hash) {
+    const __m128i places = _mm_and_si128(hash, _mm_set_epi64x(TAMIS_LENS_LANES_PLACES, -1));
+    return _mm256_permute4x64_epi64(_mm256_castsi128_si256(places), 0x55);
+}
+
+/* Each in its own word: those of the first four words, and of the others. */
+TAMIS_LENS_FAST __m256i tamis_lens_lanes_low(__m256i places) {
+    return _mm256_shuffle_epi8(places, _mm256_setr_epi8(0, -1, -1, -1, -1, -1, -1, -1, 1, -1, -1,
+                                                        -1, -1, -1, -1, -1, 2, -1, -1, -1, -1, -1,
+                                                        -1, -1, 3, -1, -1, -1, -1, -1, -1, -1));
+}
+
+TAMIS_LENS_FAST __m256i tamis_lens_lanes_high(__m256i places) {
+    return _mm256_shuffle_epi8(places, _mm256_setr_epi8(4, -1, -1, -1, -1, -1, -1, -1, 5, -1, -1,
+                                                        -1, -1, -1, -1, -1, 6, -1, -1, -1, -1, -1,
+                                                        -1, -1, 7, -1, -1, -1, -1, -1, -1, -1));
+}
+
+/* Are all bits set?  Shifted by its place, each is the last of its word. */
+TAMIS_LENS_FAST bool tamis_lens_lanes_have(const uint64_t *block, __m256i places) {
+    const __m256i low = _mm256_srlv_epi64(tamis_lens_load(block), tamis_lens_lanes_low(places)),
+                  high =
+                      _mm256_srlv_epi64(tamis_lens_load(block + 4), tamis_lens_lanes_high(places));
+    return _mm256_testc_si256(_mm256_and_si256(low, high), _mm256_set1_epi64x(1)) != 0;
+}
+
+/* Set them.  Was one of them clear? */
+TAMIS_LENS_FAST bool tamis_lens_lanes_add(uint64_t *block, __m256i places) {
+    const __m256i one = _mm256_set1_epi64x(1),
+                  bits_low = _mm256_sllv_epi64(one, tamis_lens_lanes_low(places)),
+                  bits_high = _mm256_sllv_epi64(one, tamis_lens_lanes_high(places)),
+                  low = tamis_lens_load(block), high = tamis_lens_load(block + 4),
+                  lacks = _mm256_or_si256(_mm256_andnot_si256(low, bits_low),
+                                          _mm256_andnot_si256(high, bits_high));
+    _mm256_storeu_si256((__m256i *)(void *)block, _mm256_or_si256(low, bits_low));
+    _mm256_storeu_si256((__m256i *)(void *)(block + 4), _mm256_or_si256(high, bits_high));
+    return _mm256_testz_si256(lacks, lacks) == 0;
+}
+
+/* The hash stays in its register. */
+TAMIS_LENS_AES bool tamis_lens_lanes_have_u64(const tamis_lens *lens, uint64_t key) {
+    const __m128i hash = tamis_lens_aes(lens, key);
+    return tamis_lens_lanes_have(tamis_lens_block_of(lens, (uint64_t)_mm_cvtsi128_si64(hash)),
+                                 tamis_lens_lanes_upper(hash));
+}
+
+/* Set all bits of a key.  True if it is new. */
+TAMIS_LENS_FAST bool tamis_lens_lanes_insert(tamis_lens *lens, uint64_t lo, __m256i places) {
+    bool fresh = tamis_lens_lanes_add(tamis_lens_block_of(lens, lo), places);
+    __asm__("" : "+r"(fresh)); /* to be counted and to be told: not found out twice */
+    lens->state[0] += fresh;
+    return fresh;
+}
+
 /* ---- rank ---- */
 
 /* At least 57 bits from bit 'at' on. */
@@ -746,27 +885,45 @@ TAMIS_LENS_FAST bool tamis_lens_rank_in(const tamis_lens *lens, uint64_t slots, 
                      (unsigned)v[TAMIS_LENS_RANK_BITS]) == 0;
 }
 
-/* The bucket of a key and the first two slots of its chain, as far as it has them. */
+/* A key in its bucket. */
+typedef struct tamis_lens_seat {
+    uint64_t at; /* bits before the bucket */
+    uint64_t home;
+} tamis_lens_seat;
+
+TAMIS_LENS_FAST tamis_lens_seat tamis_lens_rank_of(const tamis_lens *lens, uint64_t lo) {
+    const uint64_t *const v = lens->value;
+    const tamis_lens_u128 product = (tamis_lens_u128)lo * lens->n;
+    tamis_lens_seat seat;
+    seat.at = (uint64_t)(product >> 64) * v[TAMIS_LENS_RANK_STRIDE];
+    seat.home =
+        (uint64_t)((tamis_lens_u128)(uint64_t)product * (unsigned)v[TAMIS_LENS_RANK_HOMES] >> 64);
+    return seat;
+}
+
+/* Does a home have a chain?  From the one byte that tells. */
+TAMIS_LENS_FAST uint64_t tamis_lens_rank_hit(const tamis_lens *lens, tamis_lens_seat seat) {
+    const uint64_t bit = seat.at + seat.home;
+    return (uint64_t)((const unsigned char *)lens->table)[bit / 8] >> bit % 8 & 1;
+}
+
+/* A bucket and the first two slots of a chain, as far as it has them.  Numbers are words, so that none has
+ * to be extended to be an index. */
 typedef struct tamis_lens_chain {
-    uint64_t at;   /* bits before the bucket */
-    unsigned home; /* words, so that none has to be extended to be an index */
     uint64_t base, higher;
     uint64_t hit, goes_on; /* 1: there is a first slot, a second one */
     uint64_t one, two;     /* their numbers; of a chain of one slot, that one again */
 } tamis_lens_chain;
 
-/* No branch is in here, for which way it goes would be known only when the bucket has come from memory. */
-TAMIS_LENS_FAST tamis_lens_chain tamis_lens_rank_see(const tamis_lens *lens, uint64_t lo) {
+/* 'known': the home has a chain. */
+TAMIS_LENS_FAST tamis_lens_chain tamis_lens_rank_see(const tamis_lens *lens, tamis_lens_seat seat,
+                                                     bool known) {
     const uint64_t *const v = lens->value;
-    const tamis_lens_u128 product = (tamis_lens_u128)lo * lens->n;
-    const unsigned homes = (unsigned)v[TAMIS_LENS_RANK_HOMES];
     tamis_lens_chain c;
-    c.at = (uint64_t)(product >> 64) * v[TAMIS_LENS_RANK_STRIDE];
-    c.home = (unsigned)((tamis_lens_u128)(uint64_t)product * homes >> 64);
-    c.base = _bzhi_u64(tamis_lens_word(lens->table, c.at), homes);
-    c.higher = tamis_lens_word(lens->table, c.at + v[TAMIS_LENS_RANK_HIGHER]);
-    c.hit = c.base >> c.home & 1;
-    c.one = (uint64_t)_mm_popcnt_u64(_bzhi_u64(c.base, c.home));
+    c.base = _bzhi_u64(tamis_lens_word(lens->table, seat.at), (unsigned)v[TAMIS_LENS_RANK_HOMES]);
+    c.higher = tamis_lens_word(lens->table, seat.at + v[TAMIS_LENS_RANK_HIGHER]);
+    c.hit = known ? 1 : c.base >> seat.home & 1;
+    c.one = (uint64_t)_mm_popcnt_u64(_bzhi_u64(c.base, (unsigned)seat.home));
     c.goes_on = c.higher >> c.one & c.hit;
     const uint64_t next =
         (uint64_t)(_mm_popcnt_u64(c.base) + _mm_popcnt_u64(_bzhi_u64(c.higher, (unsigned)c.one)));
@@ -775,9 +932,9 @@ TAMIS_LENS_FAST tamis_lens_chain tamis_lens_rank_see(const tamis_lens *lens, uin
 }
 
 /* Does one of the two have the key's fingerprint? */
-TAMIS_LENS_FAST uint64_t tamis_lens_rank_found(const tamis_lens *lens, const tamis_lens_chain *c,
-                                               uint64_t hi) {
-    const uint64_t slots = c->at + lens->value[TAMIS_LENS_RANK_SLOTS];
+TAMIS_LENS_FAST uint64_t tamis_lens_rank_found(const tamis_lens *lens, uint64_t at,
+                                               const tamis_lens_chain *c, uint64_t hi) {
+    const uint64_t slots = at + lens->value[TAMIS_LENS_RANK_SLOTS];
     return (c->hit & tamis_lens_rank_in(lens, slots, c->one, hi)) |
            (c->goes_on & tamis_lens_rank_in(lens, slots, c->two, hi));
 }
@@ -786,10 +943,15 @@ TAMIS_LENS_FAST uint64_t tamis_lens_rank_found(const tamis_lens *lens, const tam
  * two slots, if the key was not found. */
 TAMIS_LENS_FAST unsigned tamis_lens_rank_has(const tamis_lens *lens, uint64_t lo, uint64_t hi,
                                              bool away) {
-    const tamis_lens_chain c = tamis_lens_rank_see(lens, lo);
-    if (TAMIS_LENS_RARE(away) || TAMIS_LENS_RARE(c.two >= lens->value[TAMIS_LENS_RANK_NEAR]))
+    const tamis_lens_seat seat = tamis_lens_rank_of(lens, lo);
+    if (TAMIS_LENS_RARE(away))
         return TAMIS_LENS_ASK;
-    const uint64_t found = tamis_lens_rank_found(lens, &c, hi);
+    if (tamis_lens_rank_hit(lens, seat) == 0) /* as for lines, above */
+        return 0;
+    const tamis_lens_chain c = tamis_lens_rank_see(lens, seat, true);
+    if (TAMIS_LENS_RARE(c.two >= lens->value[TAMIS_LENS_RANK_NEAR]))
+        return TAMIS_LENS_ASK;
+    const uint64_t found = tamis_lens_rank_found(lens, seat.at, &c, hi);
     if (TAMIS_LENS_RARE((c.higher >> c.two & c.goes_on) > found))
         return TAMIS_LENS_ASK;
     return (unsigned)found;
@@ -834,27 +996,33 @@ TAMIS_LENS_FAST void tamis_lens_open(uint64_t *table, uint64_t at, uint64_t end,
  * has room, if no slot of the chain has the fingerprint.  False: nothing was changed. */
 TAMIS_LENS_FAST bool tamis_lens_rank_insert(tamis_lens *lens, uint64_t lo, uint64_t hi, bool away) {
     const uint64_t *const v = lens->value;
-    const tamis_lens_chain c = tamis_lens_rank_see(lens, lo);
+    const tamis_lens_seat seat = tamis_lens_rank_of(lens, lo);
+    const tamis_lens_chain c = tamis_lens_rank_see(lens, seat, false);
     const uint64_t all = v[TAMIS_LENS_RANK_ALL], width = v[TAMIS_LENS_RANK_WIDTH],
                    homes = v[TAMIS_LENS_RANK_HOMES];
     const uint64_t higher = _bzhi_u64(c.higher, (unsigned)all),
                    chains = (uint64_t)_mm_popcnt_u64(c.base),
                    load = chains + (uint64_t)_mm_popcnt_u64(higher);
-    const uint64_t link = _bzhi_u64(tamis_lens_bits(lens->table, c.at + homes),
+    const uint64_t link = _bzhi_u64(tamis_lens_bits(lens->table, seat.at + homes),
                                     (unsigned)(v[TAMIS_LENS_RANK_HIGHER] - homes));
-    if (TAMIS_LENS_RARE(away) || TAMIS_LENS_RARE(load >= all || c.two >= all) ||
-        TAMIS_LENS_RARE(link != 0) || TAMIS_LENS_RARE((c.higher >> c.two & c.goes_on) != 0) ||
-        TAMIS_LENS_RARE(tamis_lens_rank_found(lens, &c, hi) != 0))
+    if (TAMIS_LENS_RARE(away) || TAMIS_LENS_RARE(load >= all) || TAMIS_LENS_RARE(link != 0))
         return false;
-    const uint64_t behind = chains + (uint64_t)_mm_popcnt_u64(_bzhi_u64(higher, (unsigned)c.two)),
-                   next = c.one + (behind - c.one) * c.hit;
-    const uint64_t linked = higher | c.hit << c.two, low = _bzhi_u64(linked, (unsigned)next);
-    const uint64_t bit = c.at + c.home;
+    uint64_t next = c.one, linked = higher;
+    if (c.hit != 0) {
+        if (TAMIS_LENS_RARE(c.two >= all) ||
+            TAMIS_LENS_RARE((c.higher >> c.two & c.goes_on) != 0) ||
+            TAMIS_LENS_RARE(tamis_lens_rank_found(lens, seat.at, &c, hi) != 0))
+            return false;
+        next = chains + (uint64_t)_mm_popcnt_u64(_bzhi_u64(higher, (unsigned)c.two));
+        linked |= (uint64_t)1 << c.two;
+    }
+    const uint64_t low = _bzhi_u64(linked, (unsigned)next);
+    const uint64_t bit = seat.at + seat.home;
     unsigned char *const byte = (unsigned char *)lens->table + bit / 8;
     *byte = (unsigned char)(*byte | (c.hit ^ 1) << bit % 8);
-    tamis_lens_flip(lens->table, c.at + v[TAMIS_LENS_RANK_HIGHER],
+    tamis_lens_flip(lens->table, seat.at + v[TAMIS_LENS_RANK_HIGHER],
                     higher ^ (low | (linked ^ low) << 1));
-    const uint64_t slots = c.at + v[TAMIS_LENS_RANK_SLOTS];
+    const uint64_t slots = seat.at + v[TAMIS_LENS_RANK_SLOTS];
     tamis_lens_open(lens->table, slots + next * width, slots + (load + 1) * width, width,
                     _bzhi_u64(hi, (unsigned)v[TAMIS_LENS_RANK_BITS]));
     lens->state[0]++;
@@ -911,6 +1079,9 @@ TAMIS_LENS_HERE bool tamis_lens_contains_digest(const tamis_lens *lens, tamis_di
     } else if (lens->form == TAMIS_LENS_BLOCK && *lens->grown == 0) {
         return tamis_lens_block_has(lens, tamis_lens_block_of(lens, digest.lo),
                                     _mm_set_epi64x((long long)digest.hi, 0), true);
+    } else if (lens->form == TAMIS_LENS_LANES && *lens->grown == 0) {
+        return tamis_lens_lanes_have(tamis_lens_block_of(lens, digest.lo),
+                                     tamis_lens_lanes_places(digest.hi));
     } else if (lens->form == TAMIS_LENS_RANK) {
         return tamis_lens_rank_contains(lens, digest.lo, digest.hi);
     }
@@ -924,17 +1095,22 @@ TAMIS_LENS_HERE tamis_status tamis_lens_insert_digest(tamis_lens *lens, tamis_di
     if (lens->written == NULL)
         return TAMIS_E_READONLY;
 #ifdef TAMIS_LENS_X86
-    if (lens->form == TAMIS_LENS_BLOCK && *lens->grown == 0) {
+    const bool lanes = lens->form == TAMIS_LENS_LANES;
+    if ((lanes || lens->form == TAMIS_LENS_BLOCK) && *lens->grown == 0) {
         const bool fresh =
-            tamis_lens_block_insert(lens, digest.lo, _mm_set_epi64x((long long)digest.hi, 0), true);
+            lanes ? tamis_lens_lanes_insert(lens, digest.lo, tamis_lens_lanes_places(digest.hi))
+                  : tamis_lens_block_insert(lens, digest.lo,
+                                            _mm_set_epi64x((long long)digest.hi, 0), true);
         if (added != NULL)
             *added = fresh;
         return TAMIS_OK;
     }
     if (lens->form == TAMIS_LENS_LINE)
-        return tamis_lens_line_insert(lens, digest, added, false, **lens->away != 0);
+        return tamis_lens_line_insert(lens, tamis_lens_hash_of(digest), added, false,
+                                      **lens->away != 0);
     if (lens->form == TAMIS_LENS_LINE_SET)
-        return tamis_lens_line_insert(lens, digest, added, true, **lens->away != 0);
+        return tamis_lens_line_insert(lens, tamis_lens_hash_of(digest), added, true,
+                                      **lens->away != 0);
     if (lens->form == TAMIS_LENS_RANK)
         return tamis_lens_rank_add(lens, digest.lo, digest.hi, added);
 #endif
@@ -972,6 +1148,8 @@ TAMIS_LENS_HERE bool tamis_lens_contains_u64(const tamis_lens *lens, uint64_t ke
             return answer != 0;
     } else if (form == TAMIS_LENS_BLOCK && *lens->grown == 0) {
         return tamis_lens_block_has_u64(lens, key, true);
+    } else if (form == TAMIS_LENS_LANES && *lens->grown == 0) {
+        return tamis_lens_lanes_have_u64(lens, key);
     } else if (form == TAMIS_LENS_RANK) {
         const tamis_digest digest = tamis_lens_aes_digest(lens, key);
         return tamis_lens_rank_contains(lens, digest.lo, digest.hi);

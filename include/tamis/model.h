@@ -55,6 +55,13 @@ TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_bloom_exact(unsigned m
 TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_blocked(unsigned block_bits, double load,
                                                                   unsigned k, double *fpr);
 
+/* The same where a block is 'lanes' lanes of 'lane_bits' bits and a key sets one bit in each of them: the
+ * mean of (1 - (1 - 1/lane_bits)^x)^lanes over the load x, which is exact, because lanes are independent
+ * once x is known.  lanes from 1 to 64, lane_bits from 1 to 4096, 0 <= load <= 4096. */
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_blocked_lanes(unsigned lanes,
+                                                                        unsigned lane_bits,
+                                                                        double load, double *fpr);
+
 /* Counting Bloom filter: the probability that some counter of the m reaches 'limit' (16 for 4 bits)
  * when n keys with k hashes are in: at most m * P(Binomial(nk, 1/m) >= limit), n rounded up.  limit
  * from 1 to 2^20, nk up to 2^53. */
@@ -394,6 +401,14 @@ TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_song(uint64_t n, uint6
                                                                unsigned hashes,
                                                                unsigned counter_bits, double *fpr,
                                                                double *crisis, uint64_t *bytes);
+
+/* Items that the insertion of one moves in the same scheme, if n are inserted one after the other: the mean
+ * over all of them.  It depends on n / buckets and the hashes only.  Each hash has its own part of the
+ * buckets, of which there are many; moves by the heuristics are neglected.
+ * n, hashes >= 1; hashes <= 64, n hashes <= 100 buckets. */
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_song_moves(uint64_t n, uint64_t buckets,
+                                                                     unsigned hashes,
+                                                                     double *moves);
 
 /* -------------------------------------------------------------------------------------------------
  * Rank-indexed hashing (Hua, Zhao, Lin and Xu, 2008)

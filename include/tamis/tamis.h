@@ -233,6 +233,8 @@ typedef struct tamis_params {
 /* blocked-bloom */
 #define TAMIS_BLOCKED_BLOOM_BLOCKS 0 /* blocks of 512 bits, up to 2^39; default 10.5 bits per key */
 #define TAMIS_BLOCKED_BLOOM_HASHES 1 /* bits set per key in its block, 1 to 16 */
+#define TAMIS_BLOCKED_BLOOM_LANES                                                                  \
+    2 /* 0: anywhere in it; 8: one in each of eight words, hashes is 8 */
 
 /* dleft */
 #define TAMIS_DLEFT_BUCKET_BITS 0 /* 64 or 128; default 64 */

@@ -49,7 +49,7 @@
 #define TAMIS_I_GLANCE_NATIVE(form, features, ops) ((void)(form), (void)(features), (void)(ops))
 #endif
 #ifndef TAMIS_I_BLOCK_NATIVE
-#define TAMIS_I_BLOCK_NATIVE(features) ((void)(features), NULL)
+#define TAMIS_I_BLOCK_NATIVE(lanes, features) ((void)(lanes), (void)(features), NULL)
 #endif
 #ifndef TAMIS_I_COUNTED_BLOCK_NATIVE
 #define TAMIS_I_COUNTED_BLOCK_NATIVE(features) ((void)(features), NULL)

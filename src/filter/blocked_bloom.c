@@ -1,6 +1,7 @@
 /* blocked_bloom.c - a Bloom filter in which a key touches one cache line
  *
- * One half of the digest chooses a block of 512 bits, the other sets k bits in it (bits/block.h).
+ * One half of the digest chooses a block of 512 bits, the other sets k bits in it (bits/block.h): anywhere,
+ * or one in each of eight lanes, which is shorter work at about the same error rate.
  * Blocks that happen to get more keys than others cost error rate; that is the price of the one line.
  *
  * A batch works on groups, whose lines have been fetched when they are tested.
@@ -21,10 +22,16 @@
 static tamis_status blocked_shape(tamis_params *params, uint64_t *n_table) {
     uint64_t *const blocks = &params->value[TAMIS_BLOCKED_BLOOM_BLOCKS];
     uint64_t *const hashes = &params->value[TAMIS_BLOCKED_BLOOM_HASHES];
+    const uint64_t lanes = params->value[TAMIS_BLOCKED_BLOOM_LANES];
     if (*blocks == 0)
         *blocks = params->capacity * 21 / (2 * BLOCK_BITS) + 1;
     if (*blocks > BLOCKS_MAX)
         return TAMIS_E_ARGUMENT;
+    if (lanes != 0) {
+        if (lanes != TAMIS_I_BLOCK_LANES || (*hashes != 0 && *hashes != lanes))
+            return TAMIS_E_ARGUMENT;
+        *hashes = lanes;
+    }
     if (*hashes == 0) {
         *hashes = tamis_i_probe_default_hashes(*blocks * BLOCK_BITS, params->capacity);
         if (*hashes > TAMIS_I_BLOCK_HASHES_MAX)
@@ -49,10 +56,15 @@ static inline const tamis_i_block_ops *blocked_ops_of(const tamis_filter *filter
     return &blocked_layout_of(filter)->ops;
 }
 
+static unsigned blocked_lanes_of(const tamis_filter *filter) {
+    return (unsigned)filter->params.value[TAMIS_BLOCKED_BLOOM_LANES];
+}
+
 static void blocked_attach(tamis_filter *filter) {
-    const layout l = {.ops = *tamis_i_block_ops_for(filter->features)};
+    const unsigned lanes = blocked_lanes_of(filter);
+    const layout l = {.ops = *tamis_i_block_ops_for(lanes, filter->features)};
     memcpy(filter->geometry, &l, sizeof l);
-    filter->lens.form = TAMIS_LENS_BLOCK;
+    filter->lens.form = lanes != 0 ? TAMIS_LENS_LANES : TAMIS_LENS_BLOCK;
     filter->lens.n = filter->n_table / TAMIS_LINE_WORDS;
     filter->lens.value[TAMIS_LENS_BLOCK_HASHES] = filter->params.value[TAMIS_BLOCKED_BLOOM_HASHES];
 }
@@ -134,19 +146,37 @@ static tamis_status blocked_merge(tamis_filter *filter, const tamis_filter *sour
     return TAMIS_OK;
 }
 
+/* The odds that a query finds a bit in each lane of a block. */
+static double blocked_lanes_fpr(const tamis_filter *filter, const uint64_t *block) {
+    double odds = 1;
+    for (unsigned i = 0; i < TAMIS_I_BLOCK_LANES; i++)
+        odds *= (double)filter->words->ones(block + i, 1) / 64;
+    return odds;
+}
+
 /* Blocks are asked equally often: the error rate is the mean of theirs. */
 static void blocked_info(const tamis_filter *filter, tamis_i_slice slice, tamis_info *info) {
     const uint64_t blocks = filter->n_table / TAMIS_LINE_WORDS;
     const double n = tamis_i_slice_size(slice, blocks);
+    const bool lanes = blocked_lanes_of(filter) != 0;
     uint64_t with[BLOCK_BITS + 1] = {0};
-    for (uint64_t i = tamis_i_slice_from(slice, blocks); i < tamis_i_slice_end(slice, blocks); i++)
-        with[filter->words->ones(filter->table + i * TAMIS_LINE_WORDS, TAMIS_LINE_WORDS)]++;
+    double in_lanes = 0;
+    for (uint64_t i = tamis_i_slice_from(slice, blocks); i < tamis_i_slice_end(slice, blocks);
+         i++) {
+        const uint64_t *const block = filter->table + i * TAMIS_LINE_WORDS;
+        with[filter->words->ones(block, TAMIS_LINE_WORDS)]++;
+        if (lanes)
+            in_lanes += blocked_lanes_fpr(filter, block);
+    }
     info->n_loads = 1 + BLOCK_BITS / 16;
     for (unsigned ones = 0; ones <= BLOCK_BITS; ones++) {
         info->load_histogram[(ones + 15) / 16] += with[ones];
-        info->fpr += (double)with[ones] / n *
-                     pow((double)ones / BLOCK_BITS, (double)blocked_hashes_of(filter));
+        if (!lanes)
+            info->fpr += (double)with[ones] / n *
+                         pow((double)ones / BLOCK_BITS, (double)blocked_hashes_of(filter));
     }
+    if (lanes)
+        info->fpr += in_lanes / n;
 }
 
 static bool blocked_check(const tamis_filter *filter, const char **reason) {
@@ -189,7 +219,7 @@ const tamis_i_kind tamis_i_blocked_bloom = {.id = TAMIS_KIND_BLOCKED_BLOOM,
                                             .lens = true,
                                             .abilities = TAMIS_CAN_MERGE,
                                             .scratch = TAMIS_I_SCRATCH_MAX,
-                                            .params = {"blocks", "hashes"},
+                                            .params = {"blocks", "hashes", "lanes"},
                                             .shape = blocked_shape,
                                             .attach = blocked_attach,
                                             .insert = blocked_insert,

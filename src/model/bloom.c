@@ -23,6 +23,9 @@
  * advance together, with k steps of arithmetic per throw.  The blocked filter takes the mean over a
  * Poisson number of keys at the same time.
  *
+ * Where a key sets one bit in each of several lanes of a block, each lane has as many throws as the block has
+ * keys, and they are independent of each other: the rate is a power of the mean fill of one lane.
+ *
  * Confirmed by tests/model/test_model_bloom.c against enumeration of small tables and simulation of blocks.
  *
  * SPDX-License-Identifier: MIT
@@ -106,8 +109,21 @@ tamis_status tamis_model_bloom_exact(unsigned m, uint64_t n, unsigned k, double 
     return TAMIS_OK;
 }
 
-/* The mean over the load x continues until the rest cannot matter: the error rate is at most 1, and
- * past the mean the Poisson weights fall at least as fast as a geometric series. */
+/* One more load of a mean over a Poisson number x of keys, whose rate is 'fpr'.  The mean continues until the
+ * rest cannot matter: the error rate is at most 1, and past the mean the Poisson weights fall at least as
+ * fast as a geometric series. */
+static tamis_status model_bloom_add_load(double load, uint64_t x, double fpr, double *sum,
+                                         bool *done) {
+    double weight;
+    const tamis_status status = tamis_model_poisson(load, x, &weight);
+    if (status != TAMIS_OK)
+        return status;
+    *sum += weight * fpr;
+    const double ratio = load / (double)(x + 1);
+    *done = ratio < 1 && weight * ratio <= (1 - ratio) * 1e-17 * *sum;
+    return TAMIS_OK;
+}
+
 tamis_status tamis_model_blocked(unsigned block_bits, double load, unsigned k, double *fpr) {
     if (block_bits < 1 || block_bits > SMALL_TABLE_MAX || k < 1 || k > HASHES_MAX ||
         !(load >= 0 && load <= SMALL_TABLE_MAX))
@@ -115,16 +131,30 @@ tamis_status tamis_model_blocked(unsigned block_bits, double load, unsigned k, d
     small_table table;
     model_bloom_small_table_init(&table, block_bits, k);
     double sum = 0;
-    for (uint64_t x = 1;; x++) {
-        double weight;
-        const tamis_status status = tamis_model_poisson(load, x, &weight);
+    bool done = false;
+    for (uint64_t x = 1; !done; x++) {
+        model_bloom_small_table_throw(&table, k);
+        const tamis_status status =
+            model_bloom_add_load(load, x, model_bloom_small_table_fpr(&table), &sum, &done);
         if (status != TAMIS_OK)
             return status;
-        model_bloom_small_table_throw(&table, k);
-        sum += weight * model_bloom_small_table_fpr(&table);
-        const double ratio = load / (double)(x + 1);
-        if (ratio < 1 && weight * ratio <= (1 - ratio) * 1e-17 * sum)
-            break;
+    }
+    *fpr = sum < 1 ? sum : 1;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_model_blocked_lanes(unsigned lanes, unsigned lane_bits, double load,
+                                       double *fpr) {
+    if (lanes < 1 || lanes > HASHES_MAX || lane_bits < 1 || lane_bits > SMALL_TABLE_MAX ||
+        !(load >= 0 && load <= SMALL_TABLE_MAX))
+        return TAMIS_E_DOMAIN;
+    double sum = 0;
+    bool done = false;
+    for (uint64_t x = 1; !done; x++) {
+        const double rate = model_bloom_filled(1.0 / lane_bits, (double)x, lanes);
+        const tamis_status status = model_bloom_add_load(load, x, rate, &sum, &done);
+        if (status != TAMIS_OK)
+            return status;
     }
     *fpr = sum < 1 ? sum : 1;
     return TAMIS_OK;

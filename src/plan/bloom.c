@@ -8,7 +8,8 @@
 
 #include <math.h>
 
-#define LN2 0.69314718055994531
+#define LN2   0.69314718055994531
+#define LANES 8u
 
 /* The mean error rate of a Bloom filter.  It is exact for a small table, whose fill scatters so much
  * that the mean of its k-th power is well above the k-th power of its mean; that takes time, and where there
@@ -259,9 +260,20 @@ tamis_status tamis_i_quick_counting_bloom(const tamis_need *need, tamis_plan *pl
                                                       : TAMIS_E_UNSUPPORTED;
 }
 
+/* Bits of a key anywhere in its block, or one in each of eight lanes. */
+static tamis_status plan_bloom_block_rate(bool lanes, double load, unsigned k, double *fpr) {
+    return lanes ? tamis_model_blocked_lanes(LANES, 512 / LANES, load, fpr)
+                 : tamis_model_blocked(512, load, k, fpr);
+}
+
 /* The error rate of b blocks with the best number of hashes. */
-static tamis_status plan_bloom_blocked_fpr(double n, uint64_t blocks, unsigned *k, double *fpr) {
+static tamis_status plan_bloom_blocked_fpr(bool lanes, double n, uint64_t blocks, unsigned *k,
+                                           double *fpr) {
     const double load = n / (double)blocks;
+    if (lanes) {
+        *k = LANES;
+        return plan_bloom_block_rate(true, load, LANES, fpr);
+    }
     /* Overfull blocks dominate, and they want fewer hashes than the mean block.  So look at and below
      * the classical optimum; the best number lies there. */
     const double ideal = 512 / load * LN2;
@@ -270,7 +282,7 @@ static tamis_status plan_bloom_blocked_fpr(double n, uint64_t blocks, unsigned *
     *fpr = INFINITY;
     for (unsigned i = from; i <= to; i++) {
         double f;
-        const tamis_status status = tamis_model_blocked(512, load, i, &f);
+        const tamis_status status = plan_bloom_block_rate(false, load, i, &f);
         if (status != TAMIS_OK)
             return status;
         if (f < *fpr) {
@@ -286,6 +298,7 @@ static tamis_status plan_bloom_blocked_fpr(double n, uint64_t blocks, unsigned *
  * scatters around the mean; the promise is the model's mean. */
 tamis_status tamis_i_plan_blocked_bloom(const tamis_need *need, tamis_plan *plan) {
     const double n = (double)need->n;
+    const bool lanes = tamis_i_plan_in_lanes(need->fpr);
     unsigned k = 1;
     double fpr = 1;
     uint64_t low = (uint64_t)(n * -log2(need->fpr) / LN2 / 512 * 0.9), high = low + 1;
@@ -296,7 +309,7 @@ tamis_status tamis_i_plan_blocked_bloom(const tamis_need *need, tamis_plan *plan
             return TAMIS_E_UNSUPPORTED;
         if (n / (double)high > 4096)
             continue;
-        const tamis_status status = plan_bloom_blocked_fpr(n, high, &k, &fpr);
+        const tamis_status status = plan_bloom_blocked_fpr(lanes, n, high, &k, &fpr);
         if (status != TAMIS_OK)
             return status;
         if (fpr <= need->fpr)
@@ -306,7 +319,7 @@ tamis_status tamis_i_plan_blocked_bloom(const tamis_need *need, tamis_plan *plan
     /* Finer than 1/4096 is not worth the time: the size is within 0.03 % of the least. */
     while (high - low > 1 + high / 4096) {
         const uint64_t middle = low + (high - low) / 2;
-        const tamis_status status = plan_bloom_blocked_fpr(n, middle, &k, &fpr);
+        const tamis_status status = plan_bloom_blocked_fpr(lanes, n, middle, &k, &fpr);
         if (status != TAMIS_OK)
             return status;
         if (fpr <= need->fpr)
@@ -314,14 +327,15 @@ tamis_status tamis_i_plan_blocked_bloom(const tamis_need *need, tamis_plan *plan
         else
             low = middle;
     }
-    const tamis_status status = plan_bloom_blocked_fpr(n, high, &k, &fpr);
+    const tamis_status status = plan_bloom_blocked_fpr(lanes, n, high, &k, &fpr);
     if (status != TAMIS_OK)
         return status;
     plan->params.kind = TAMIS_KIND_BLOCKED_BLOOM;
     plan->params.value[TAMIS_BLOCKED_BLOOM_BLOCKS] = high;
     plan->params.value[TAMIS_BLOCKED_BLOOM_HASHES] = k;
+    plan->params.value[TAMIS_BLOCKED_BLOOM_LANES] = lanes ? LANES : 0;
     plan->fpr = fpr;
     plan->overflow_probability = 0;
     plan->lines_per_query = plan->lines_per_insert = 1;
-    return tamis_model_blocked(512, n / 2 / (double)high, k, &plan->fpr_half);
+    return plan_bloom_block_rate(lanes, n / 2 / (double)high, k, &plan->fpr_half);
 }

@@ -43,6 +43,12 @@ tamis_i_planner *tamis_i_quick_planner_of(tamis_kind kind);
 
 tamis_status tamis_i_plan_bloom(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_counting_bloom(const tamis_need *need, tamis_plan *plan);
+/* Is a plan of blocked-bloom for this error rate one with eight lanes?  They set eight bits of each key,
+ * where otherwise between 6 and 10 are best: at most 2 % more blocks, for shorter work. */
+static inline bool tamis_i_plan_in_lanes(double fpr) {
+    return fpr >= 0x1.6a09e667f3bcdp-11 && fpr < 0x1.6a09e667f3bcdp-7; /* 2^-10.5, 2^-6.5 */
+}
+
 tamis_status tamis_i_plan_blocked_bloom(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_dleft(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_balanced_bloom(const tamis_need *need, tamis_plan *plan);

@@ -58,6 +58,7 @@ tamis_status tamis_i_quick_blocked_bloom(const tamis_need *need, tamis_plan *pla
     plan->params.kind = TAMIS_KIND_BLOCKED_BLOOM;
     plan->params.value[TAMIS_BLOCKED_BLOOM_BLOCKS] = (uint64_t)p.lines;
     plan->params.value[TAMIS_BLOCKED_BLOOM_HASHES] = p.row.of;
+    plan->params.value[TAMIS_BLOCKED_BLOOM_LANES] = p.row.cap;
     plan->overflow_probability = 0;
     quick_promise(&p, plan);
     return TAMIS_OK;

@@ -19,7 +19,7 @@ typedef struct tamis_i_curve {
     double load, gain, half, half_gain;
     double query, insert; /* lines that are read, at most */
     uint8_t of, cap,
-        limit; /* homes or hashes; longest fingerprint; keys of a line that passes on */
+        limit; /* homes or hashes; longest fingerprint or lanes; keys of a line that passes on */
 } tamis_i_curve;
 
 /* A row as it is stored, in decimals that a double has exactly: a third of the bytes, which count in a

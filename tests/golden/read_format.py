@@ -735,7 +735,7 @@ class Filter:
         if self.kind in (LINE, LINE_SET):
             return self.line_parameters_are_sound()
         cells, self.k = self.values[:2]
-        used = 3 if self.kind == BLOOM else 2
+        used = 2 if self.kind == COUNTING else 3
         if not 1 <= self.capacity <= 1 << 40 or self.stash != 0 or any(self.values[used:]):
             return False
         if self.kind == BLOOM:
@@ -743,7 +743,8 @@ class Filter:
         elif self.kind == COUNTING:
             lines, sound = (cells + 127) // 128, 1 <= cells <= 1 << 46
         else:
-            lines, sound = cells, 1 <= cells <= 1 << 39
+            lines, sound = cells, 1 <= cells <= 1 << 39 and self.values[2] in (0, 8)
+            sound = sound and (self.values[2] == 0 or self.k == 8)
         self.n_body = 8 + 8 * lines
         return sound and 1 <= self.k <= (16 if self.kind == BLOCKED else 64)
 
@@ -924,6 +925,9 @@ class Filter:
         low, high = digest
         if self.kind == BLOCKED:
             block = low * self.values[0] >> 64
+            if self.values[2] == 8:
+                yield from (512 * block + 64 * i + (high >> 8 * i) % 64 for i in range(8))
+                return
             for factor in FACTORS[:self.k]:
                 yield 512 * block + (((high & M32) * factor + (high >> 32) & M32) >> 23)
             return

@@ -49,6 +49,8 @@ static inline tamis_line_shape curve_line_shape(const curve_shape *s) {
 /* The error rate with so many keys per line; 1 where there is none. */
 static inline double curve_rate(const curve_shape *s, double load) {
     double fpr = 1;
+    if (s->kind == CURVE_BLOCKED && s->cap != 0)
+        return tamis_model_blocked_lanes(s->cap, 512 / s->cap, load, &fpr) == TAMIS_OK ? fpr : 1;
     if (s->kind == CURVE_BLOCKED)
         return tamis_model_blocked(512, load, s->of, &fpr) == TAMIS_OK ? fpr : 1;
     const tamis_line_shape line = curve_line_shape(s);
@@ -102,8 +104,8 @@ static inline double curve_odds(const curve_shape *s, double load) {
 /* Is this shape better than the best one?  Sets the cap first: a little more than the mean line can use. */
 static inline bool curve_take(curve_shape *s, double fpr, double *best) {
     double load;
-    s->cap = 56;
     if (s->kind != CURVE_BLOCKED) {
+        s->cap = 56;
         load = curve_load(s, fpr);
         const unsigned bits = (unsigned)fmax((512.0 - s->of) / fmax(load, 1) - 1, 1) + CURVE_CAP;
         s->cap = bits < 56 ? bits : 56;
@@ -122,7 +124,13 @@ static inline bool curve_take(curve_shape *s, double fpr, double *best) {
 static inline bool curve_best(curve_kind kind, double bits, curve_shape *best) {
     static const unsigned homes[] = {32, 40, 48, 64, 80, 96, 128};
     const double fpr = exp2(-bits);
+    const bool lanes =
+        kind == CURVE_BLOCKED && bits > 6.5 && bits <= 10.5; /* as in plan/planners.h */
     double most = 0;
+    if (lanes) {
+        *best = (curve_shape){.kind = kind, .of = 8, .cap = 8};
+        return true;
+    }
     for (unsigned i = 0; kind == CURVE_BLOCKED && i < 16; i++) {
         curve_shape s = {.kind = kind, .of = i + 1};
         if (curve_take(&s, fpr, &most))
@@ -168,7 +176,7 @@ static inline bool curve_row(curve_kind kind, unsigned i, tamis_i_curve *row) {
         .half = half,
         .half_gain = log(half_end / half) / (TAMIS_I_CURVE_STEP * log(2)),
         .of = (uint8_t)s.of,
-        .cap = (uint8_t)(kind == CURVE_BLOCKED ? 0 : s.cap),
+        .cap = (uint8_t)s.cap,
         .limit = (uint8_t)s.limit,
     };
     row->query = curve_reads(&s, end, &insert);

@@ -166,12 +166,50 @@ static void test_rate_blocked_bloom_matches_formula(void **state) {
     }
 }
 
+/* The same with lanes.  Of a block with x keys the rate is the product of the fills of its lanes, which are
+ * independent: its second moment is a power too, that of E[fill^2]. */
+static void lanes_theory(double n, double blocks, double *mean, double *scatter) {
+    const double load = n / blocks;
+    const unsigned most = (unsigned)(load + 15 * sqrt(load) + 30);
+    occupancy o;
+    occupancy_init(&o, 64);
+    double weight = exp(-load), f1 = 0, f2 = 0, fx = 0;
+    for (unsigned x = 1; x <= most; x++) {
+        weight *= load / x;
+        occupancy_throw(&o, 1);
+        const double rate = pow(occupancy_moment(&o, 1), 8);
+        f1 += weight * rate;
+        f2 += weight * pow(occupancy_moment(&o, 2), 8);
+        fx += weight * rate * x;
+    }
+    occupancy_free(&o);
+    const double covariance = fx - f1 * load;
+    *mean = f1;
+    *scatter = sqrt((f2 - f1 * f1 - covariance * covariance / load) / blocks) / f1;
+}
+
+static void test_rate_blocked_bloom_in_lanes_matches_formula(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < N_GRID; i++) {
+        const unsigned bits = grid[i].bits_per_key;
+        const uint64_t blocks = (uint64_t)KEYS * bits / 512;
+        tamis_params params = params_of(TAMIS_KIND_BLOCKED_BLOOM, blocks, 8, bits);
+        params.value[TAMIS_BLOCKED_BLOOM_LANES] = 8;
+        double p, mean, scatter;
+        assert_ok(tamis_model_blocked_lanes(8, 64, (double)KEYS / (double)blocks, &p));
+        lanes_theory(KEYS, (double)blocks, &mean, &scatter);
+        assert_true(fabs(p / mean - 1) < 1e-9);
+        check("blocked-bloom in lanes", bits, &params, grid[i].queries, p, scatter);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rate_bloom_matches_formula),
         cmocka_unit_test(test_rate_partitioned_bloom_matches_formula),
         cmocka_unit_test(test_rate_counting_bloom_matches_formula),
         cmocka_unit_test(test_rate_blocked_bloom_matches_formula),
+        cmocka_unit_test(test_rate_blocked_bloom_in_lanes_matches_formula),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

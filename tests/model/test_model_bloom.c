@@ -96,6 +96,28 @@ static void test_blocked_is_mean_of_exact(void **state) {
     }
 }
 
+/* The mean over x of the mean fill of a lane after x throws, found by all ways to fill it, to the power of
+ * the lanes. */
+static void test_blocked_lanes_is_mean_of_exact(void **state) {
+    static const struct {
+        unsigned lanes, bits;
+        double load;
+    } cases[] = {{8, 64, 48}, {8, 64, 0.01}, {8, 32, 24}, {1, 512, 100}, {3, 1, 2}, {16, 32, 11}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double sum = 0;
+        for (uint64_t n = 0; n < 500; n++) {
+            double p, fill;
+            assert_ok(tamis_model_poisson(cases[i].load, n, &p));
+            assert_ok(tamis_model_bloom_exact(cases[i].bits, n, 1, &fill));
+            sum += p * pow(fill, cases[i].lanes);
+        }
+        double fpr;
+        assert_ok(tamis_model_blocked_lanes(cases[i].lanes, cases[i].bits, cases[i].load, &fpr));
+        assert_close(fpr, sum, 1e-12);
+    }
+}
+
 /* 2 million keys in blocks of 512 bits, 12 bits per key; the mean of (X/m)^k over the blocks within
  * four of its standard errors. */
 static void test_blocked_matches_simulation(void **state) {
@@ -215,6 +237,10 @@ static void test_bloom_empty_is_zero(void **state) {
     assert_true(fpr == 0);
     assert_ok(tamis_model_blocked(512, 0, 8, &fpr));
     assert_true(fpr == 0);
+    assert_ok(tamis_model_blocked_lanes(8, 64, 0, &fpr));
+    assert_true(fpr == 0);
+    assert_ok(tamis_model_blocked_lanes(64, 4096, 4096, &fpr));
+    assert_true(fpr > 0 && fpr < 1);
     assert_ok(tamis_model_blocked(4096, 4096, 64, &fpr));
     assert_close(fpr, 1, 1e-9);
     assert_ok(tamis_model_blocked(4096, 1e-3, 64, &fpr));
@@ -231,6 +257,7 @@ static void test_bloom_outside_domain_refuses(void **state) {
         assert_status(tamis_model_bloom_partitioned(bad[i], 1, 1, &fpr), TAMIS_E_DOMAIN);
         assert_status(tamis_model_bloom_partitioned(10, bad[i], 1, &fpr), TAMIS_E_DOMAIN);
         assert_status(tamis_model_blocked(512, bad[i], 8, &fpr), TAMIS_E_DOMAIN);
+        assert_status(tamis_model_blocked_lanes(8, 64, bad[i], &fpr), TAMIS_E_DOMAIN);
         assert_status(tamis_model_counter_overflow(bad[i], 1, 1, 16, &fpr), TAMIS_E_DOMAIN);
         assert_status(tamis_model_counter_overflow(10, bad[i], 1, 16, &fpr), TAMIS_E_DOMAIN);
     }
@@ -249,6 +276,11 @@ static void test_bloom_outside_domain_refuses(void **state) {
     assert_status(tamis_model_blocked(4097, 1, 1, &fpr), TAMIS_E_DOMAIN);
     assert_status(tamis_model_blocked(512, 1, 0, &fpr), TAMIS_E_DOMAIN);
     assert_status(tamis_model_blocked(512, 4097, 1, &fpr), TAMIS_E_DOMAIN);
+    assert_status(tamis_model_blocked_lanes(0, 64, 1, &fpr), TAMIS_E_DOMAIN);
+    assert_status(tamis_model_blocked_lanes(65, 64, 1, &fpr), TAMIS_E_DOMAIN);
+    assert_status(tamis_model_blocked_lanes(8, 0, 1, &fpr), TAMIS_E_DOMAIN);
+    assert_status(tamis_model_blocked_lanes(8, 4097, 1, &fpr), TAMIS_E_DOMAIN);
+    assert_status(tamis_model_blocked_lanes(8, 64, 4097, &fpr), TAMIS_E_DOMAIN);
     assert_status(tamis_model_counter_overflow(10, 1, 0, 16, &fpr), TAMIS_E_DOMAIN);
     assert_status(tamis_model_counter_overflow(10, 1, 1, 0, &fpr), TAMIS_E_DOMAIN);
     assert_status(tamis_model_counter_overflow(10, 1, 1, (1u << 20) + 1, &fpr), TAMIS_E_DOMAIN);
@@ -261,6 +293,7 @@ int main(void) {
         cmocka_unit_test(test_bloom_exact_matches_enumeration),
         cmocka_unit_test(test_bloom_exact_matches_occupancy),
         cmocka_unit_test(test_blocked_is_mean_of_exact),
+        cmocka_unit_test(test_blocked_lanes_is_mean_of_exact),
         cmocka_unit_test(test_blocked_matches_simulation),
         cmocka_unit_test(test_bloom_published_values),
         cmocka_unit_test(test_bloom_forms_agree),

@@ -50,8 +50,11 @@ static void check_counting(const tamis_need *need, const tamis_plan *plan) {
 static void check_blocked(const tamis_need *need, const tamis_plan *plan) {
     double fpr;
     const uint64_t *const v = plan->params.value;
-    assert_ok(tamis_model_blocked(512, (double)need->n / (double)v[TAMIS_BLOCKED_BLOOM_BLOCKS],
-                                  (unsigned)v[TAMIS_BLOCKED_BLOOM_HASHES], &fpr));
+    const double load = (double)need->n / (double)v[TAMIS_BLOCKED_BLOOM_BLOCKS];
+    if (v[TAMIS_BLOCKED_BLOOM_LANES] != 0)
+        assert_ok(tamis_model_blocked_lanes(8, 64, load, &fpr));
+    else
+        assert_ok(tamis_model_blocked(512, load, (unsigned)v[TAMIS_BLOCKED_BLOOM_HASHES], &fpr));
     assert_true(fpr <= plan->fpr * ROUNDING);
 }
 

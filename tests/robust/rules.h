@@ -117,6 +117,8 @@ static const rule rules[] = {
     {"blocked-blocks-left-to-default", BLOCKS, FIX_HEADER, BAD, R_RANGE, {{56, 8, 0}}, 0, 0},
     {"blocked-blocks-too-many", BLOCKS, FIX_HEADER, BAD, R_RANGE, {{56, 8, (UINT64_C(1) << 39) + 1}}, 0, 0},
     {"blocked-hashes-too-many", BLOCKS, FIX_HEADER, BAD, R_RANGE, {{64, 8, 17}}, 0, 0},
+    {"blocked-lanes-without-a-bit", BLOCKS, FIX_HEADER, BAD, R_RANGE, {{72, 8, 8}}, 0, 0},
+    {"blocked-lanes-not-0-or-8", BLOCKS, FIX_HEADER, BAD, R_RANGE, {{64, 8, 16}, {72, 8, 16}}, 0, 0},
     {"body-words-too-few", BITS, FIX_HEADER, BAD,
      "the size of the body does not follow from the parameters", {{48, 8, 8}}, 0, 0},
     {"body-words-too-many", BITS, FIX_HEADER, BAD,

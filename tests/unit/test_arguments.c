@@ -71,6 +71,9 @@ static void test_create_parameters_out_of_range_are_refused(void **state) {
         {TAMIS_KIND_BLOCKED_BLOOM, 1, 0, TAMIS_BLOCKED_BLOOM_BLOCKS, ((uint64_t)1 << 39) + 1},
         {TAMIS_KIND_BLOCKED_BLOOM, 1, 0, TAMIS_BLOCKED_BLOOM_HASHES, 17},
         {TAMIS_KIND_BLOCKED_BLOOM, 1, 0, TAMIS_BLOCKED_BLOOM_HASHES, UINT64_MAX},
+        {TAMIS_KIND_BLOCKED_BLOOM, 1, 0, TAMIS_BLOCKED_BLOOM_LANES, 1},
+        {TAMIS_KIND_BLOCKED_BLOOM, 1, 0, TAMIS_BLOCKED_BLOOM_LANES, 16},
+        {TAMIS_KIND_BLOCKED_BLOOM, 1, 0, TAMIS_BLOCKED_BLOOM_LANES, UINT64_MAX},
     };
     test_allocator t;
     test_allocator_init(&t, -1);

@@ -13,8 +13,22 @@
 enum { SETS = 16 };
 
 /* The operations of feature set number 'set'; NULL if this machine cannot run them. */
-static const tamis_i_block_ops *ops_of(unsigned set) {
-    return (set & ~tamis_i_cpu_features()) != 0 ? NULL : tamis_i_block_ops_for(set);
+static const tamis_i_block_ops *ops_of(unsigned lanes, unsigned set) {
+    return (set & ~tamis_i_cpu_features()) != 0 ? NULL : tamis_i_block_ops_for(lanes, set);
+}
+
+/* Layout number 'round': so many bits of a key, anywhere or in lanes.  Bit number i of a hash. */
+typedef struct layout {
+    unsigned lanes, k;
+} layout;
+
+static layout layout_of(unsigned round) {
+    const unsigned k = round % (TAMIS_I_BLOCK_HASHES_MAX + 1);
+    return k == 0 ? (layout){TAMIS_I_BLOCK_LANES, TAMIS_I_BLOCK_LANES} : (layout){0, k};
+}
+
+static unsigned bit_of(layout l, uint64_t hash, unsigned i) {
+    return l.lanes != 0 ? tamis_i_block_lane_bit(hash, i) : tamis_i_block_bit(hash, i);
 }
 
 /* ---- blocks ---- */
@@ -45,19 +59,20 @@ static uint64_t some_hash(uint64_t *random) {
 static void test_block_portable_match_definition(void **state) {
     (void)state;
     uint64_t random = test_seed();
-    const tamis_i_block_ops *const portable = tamis_i_block_ops_for(0);
     for (unsigned round = 0; round < 2000; round++) {
+        const layout l = layout_of(round);
+        const unsigned k = l.k;
+        const tamis_i_block_ops *const portable = tamis_i_block_ops_for(l.lanes, 0);
         table t, before;
         fill_table(&t, &random);
         before = t;
-        const unsigned k = 1 + round % TAMIS_I_BLOCK_HASHES_MAX;
         const uint64_t hash = some_hash(&random);
         uint64_t *block = block_at(&t, round % BLOCKS);
         const tamis_i_probe probe = {.at = {block}, .word = {hash}};
         bool all = true, present, changed;
         for (unsigned i = 0; i < k; i++) {
-            const unsigned at = tamis_i_block_bit(hash, i);
-            assert_true(at < 512);
+            const unsigned at = bit_of(l, hash, i);
+            assert_true(at < 512 && (l.lanes == 0 || at / 64 == i));
             all = all && tamis_i_bit_get(block, at);
         }
         portable->test_many(&probe, 1, k, &probe, &present);
@@ -65,7 +80,7 @@ static void test_block_portable_match_definition(void **state) {
         assert_int_equal(portable->set_many(&probe, 1, k, &changed), !all);
         assert_int_equal(changed, !all);
         for (unsigned i = 0; i < k; i++)
-            tamis_i_bit_set(block_at(&before, round % BLOCKS), tamis_i_block_bit(hash, i));
+            tamis_i_bit_set(block_at(&before, round % BLOCKS), bit_of(l, hash, i));
         assert_memory_equal(&t, &before, sizeof t);
         portable->test_many(&probe, 1, k, &probe, &present);
         assert_true(present);
@@ -77,13 +92,14 @@ static void test_block_agree(void **state) {
     unsigned sets = 0;
     for (unsigned set = 0; set < SETS; set++) {
         uint64_t random = test_seed();
-        const tamis_i_block_ops *const portable = tamis_i_block_ops_for(0), *ops;
-        ops = ops_of(set);
-        if (ops == NULL)
+        if (ops_of(0, set) == NULL)
             continue;
         sets++;
-        for (unsigned round = 0; round < 16 * 200; round++) {
-            const unsigned k = 1 + round % TAMIS_I_BLOCK_HASHES_MAX;
+        for (unsigned round = 0; round < 17 * 200; round++) {
+            const layout l = layout_of(round / 2);
+            const unsigned k = l.k;
+            const tamis_i_block_ops *const portable = tamis_i_block_ops_for(l.lanes, 0),
+                                           *const ops = ops_of(l.lanes, set);
             const size_t n = (size_t)test_random_below(&random, KEYS + 1);
             /* Few distinct blocks, so that keys of one call meet in one, and some keys twice. */
             const uint64_t among = 1 + test_random_below(&random, BLOCKS);
@@ -125,21 +141,22 @@ static void test_block_use_exactly_k_bits(void **state) {
     (void)state;
     for (unsigned set = 0; set < SETS; set++) {
         uint64_t random = test_seed();
-        const tamis_i_block_ops *ops;
-        ops = ops_of(set);
-        if (ops == NULL)
+        if (ops_of(0, set) == NULL)
             continue;
         for (unsigned round = 0; round < 1000; round++) {
             const uint64_t hash = test_random(&random);
-            for (unsigned k = 1; k <= TAMIS_I_BLOCK_HASHES_MAX; k++) {
+            for (unsigned number = 0; number <= TAMIS_I_BLOCK_HASHES_MAX; number++) {
+                const layout l = layout_of(number);
+                const unsigned k = l.k;
+                const tamis_i_block_ops *const ops = ops_of(l.lanes, set);
                 uint64_t block[BLOCK_WORDS] = {0};
                 const tamis_i_probe probe = {.at = {block}, .word = {hash}};
                 bool present;
                 for (unsigned i = 0; i < k; i++)
-                    tamis_i_bit_set(block, tamis_i_block_bit(hash, i));
+                    tamis_i_bit_set(block, bit_of(l, hash, i));
                 ops->test_many(&probe, 1, k, &probe, &present);
                 assert_true(present);
-                const unsigned lost = tamis_i_block_bit(hash, (unsigned)(round % k));
+                const unsigned lost = bit_of(l, hash, (unsigned)(round % k));
                 block[lost / 64] &= ~((uint64_t)1 << lost % 64);
                 ops->test_many(&probe, 1, k, &probe, &present);
                 assert_false(present);

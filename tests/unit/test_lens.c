@@ -36,7 +36,10 @@ static tamis_params any_params(tamis_kind kind, uint64_t *random) {
             v[TAMIS_LINE_LIMIT] = 1 + test_random_below(random, 64);
         break;
     case TAMIS_KIND_BLOCKED_BLOOM:
-        v[TAMIS_BLOCKED_BLOOM_HASHES] = 1 + test_random_below(random, 16);
+        if (test_random_below(random, 3) == 0)
+            v[TAMIS_BLOCKED_BLOOM_LANES] = 8;
+        else
+            v[TAMIS_BLOCKED_BLOOM_HASHES] = 1 + test_random_below(random, 16);
         break;
     default:
         v[TAMIS_RANK_FINGERPRINT_BITS] = 1 + test_random_below(random, 56);

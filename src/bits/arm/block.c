@@ -17,6 +17,9 @@
 
 #include <arm_neon.h>
 
+/* The first byte of each word of a block. */
+#define LANES_FIRST 0x3830282018100800u
+
 TAMIS_INLINE uint8x16x4_t block_load(const uint8_t *block) {
     return (uint8x16x4_t){
         {vld1q_u8(block), vld1q_u8(block + 16), vld1q_u8(block + 32), vld1q_u8(block + 48)}};
@@ -136,9 +139,49 @@ static size_t block_set_many(const tamis_i_probe *probes, size_t n, unsigned k, 
                   : block_set_all(probes, n, k, changed, true);
 }
 
-const tamis_i_block_ops *tamis_i_block_ops_arm(unsigned features) {
-    static const tamis_i_block_ops ops = {block_test, block_test_many, block_set_many};
-    return (features & TAMIS_I_CPU_NEON) != 0 ? &ops : NULL;
+/* ---- lanes: a place in each of the eight words, by a byte of the hash ---- */
+
+TAMIS_INLINE block_key block_lanes_key_of(uint64_t hash) {
+    const uint8x8_t place = vcreate_u8(hash);
+    const uint8x8_t bytes = vadd_u8(vshr_n_u8(vshl_n_u8(place, 2), 5), vcreate_u8(LANES_FIRST));
+    const uint8x8_t bits = vshl_u8(vdup_n_u8(1), vreinterpret_s8_u8(vand_u8(place, vdup_n_u8(7))));
+    return (block_key){vcombine_u8(bytes, vdup_n_u8(0)), vcombine_u8(bits, vdup_n_u8(0))};
+}
+
+static bool block_lanes_test(const uint64_t *block, uint64_t hash, unsigned k) {
+    (void)k;
+    return !block_lacks((const uint8_t *)block, block_lanes_key_of(hash), false);
+}
+
+static void block_lanes_test_many(const tamis_i_probe *probes, size_t n, unsigned k,
+                                  const tamis_i_probe *next, bool *present) {
+    for (size_t j = 0; j < n; j++) {
+        TAMIS_PREFETCH(next[j].at[0]);
+        present[j] = block_lanes_test(probes[j].at[0], probes[j].word[0], k);
+    }
+}
+
+static size_t block_lanes_set_many(const tamis_i_probe *probes, size_t n, unsigned k,
+                                   bool *changed) {
+    size_t sum = 0;
+    (void)k;
+    for (size_t j = 0; j < n; j++) {
+        uint8_t *const block = (uint8_t *)probes[j].at[0];
+        const block_key key = block_lanes_key_of(probes[j].word[0]);
+        changed[j] = block_lacks(block, key, false);
+        sum += changed[j];
+        block_set_eight(block, vget_low_u8(key.bytes), vget_low_u8(key.bits), true);
+    }
+    return sum;
+}
+
+const tamis_i_block_ops *tamis_i_block_ops_arm(unsigned lanes, unsigned features) {
+    static const tamis_i_block_ops places = {block_test, block_test_many, block_set_many},
+                                   in_lanes = {block_lanes_test, block_lanes_test_many,
+                                               block_lanes_set_many};
+    if ((features & TAMIS_I_CPU_NEON) == 0)
+        return NULL;
+    return lanes != 0 ? &in_lanes : &places;
 }
 
 #endif

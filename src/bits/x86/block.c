@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#define TAMIS_LENS_KERNELS
 #include "bits/block.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -9,8 +10,10 @@
 #include "bits/native.h"
 #include "bits/x86/halves.h"
 #include "hash/x86/target.h"
+#include "tamis/inline.h"
 
 #define AVX2 TAMIS_I_TARGET_AVX2
+#define FAST TAMIS_I_TARGET_ALL
 
 /* Eight bits of a block at once, in lanes of 32 bits.  A block is two vectors of eight lanes.  The top
  * bit of a position selects the vector, the next three the lane, the last five the bit:
@@ -137,11 +140,46 @@ AVX2 static size_t block_set_many(const tamis_i_probe *probes, size_t n, unsigne
                   : block_set_all(probes, n, k, changed, true);
 }
 
-const tamis_i_block_ops *tamis_i_block_ops_x86(unsigned features) {
-    static const tamis_i_block_ops ops = {block_test, block_test_many, block_set_many};
-    return (features & TAMIS_I_CPU_AVX2) != 0 ? &ops : NULL;
+/* ---- lanes: the functions of tamis/inline.h ---- */
+
+FAST static bool block_lanes_test(const uint64_t *block, uint64_t hash, unsigned k) {
+    (void)k;
+    return tamis_lens_lanes_have(block, tamis_lens_lanes_places(hash));
 }
 
+FAST static void block_lanes_test_many(const tamis_i_probe *probes, size_t n, unsigned k,
+                                       const tamis_i_probe *next, bool *present) {
+    (void)k;
+    for (size_t j = 0; j < n; j++) {
+        TAMIS_PREFETCH(next[j].at[0]);
+        present[j] =
+            tamis_lens_lanes_have(probes[j].at[0], tamis_lens_lanes_places(probes[j].word[0]));
+    }
+}
+
+FAST static size_t block_lanes_set_many(const tamis_i_probe *probes, size_t n, unsigned k,
+                                        bool *changed) {
+    size_t sum = 0;
+    (void)k;
+    for (size_t j = 0; j < n; j++) {
+        changed[j] =
+            tamis_lens_lanes_add(probes[j].at[0], tamis_lens_lanes_places(probes[j].word[0]));
+        sum += changed[j];
+    }
+    return sum;
+}
+
+const tamis_i_block_ops *tamis_i_block_ops_x86(unsigned lanes, unsigned features) {
+    static const tamis_i_block_ops places = {block_test, block_test_many, block_set_many},
+                                   in_lanes = {block_lanes_test, block_lanes_test_many,
+                                               block_lanes_set_many};
+    const unsigned all = TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2 | TAMIS_I_CPU_AVX2;
+    if (lanes != 0)
+        return (features & all) == all ? &in_lanes : NULL;
+    return (features & TAMIS_I_CPU_AVX2) != 0 ? &places : NULL;
+}
+
+#undef FAST
 #undef AVX2
 
 #endif

@@ -78,7 +78,7 @@ FAST TAMIS_INLINE tamis_i_glanced glance_line(const tamis_i_glance_table *t, tam
     words[1] = tamis_i_word_read(place.words + 1);
     if (!set)
         words[7] = tamis_i_word_read(place.words + 7);
-    const tamis_lens_run run = tamis_lens_line_see(lens, words, place.home, set);
+    const tamis_lens_run run = tamis_lens_line_see(lens, words, place.home, 1, set);
     const uint64_t bits = run.entries * run.length;
     if (TAMIS_UNLIKELY(run.length - 2 > TAMIS_LENS_WINDOW - 2 || bits > TAMIS_LENS_WINDOW))
         return TAMIS_I_GLANCED_NOTHING;
@@ -98,6 +98,14 @@ FAST TAMIS_INLINE tamis_i_glanced glance_block(const tamis_i_glance_table *t, ui
     const __m256i halves[2] = {glance_four(block), glance_four(block + 4)};
     return glance_end(
         first, tamis_lens_block_has(t->lens, (const uint64_t *)(const void *)halves, hash, true));
+}
+
+FAST TAMIS_INLINE tamis_i_glanced glance_lanes(const tamis_i_glance_table *t, uint64_t lo,
+                                               __m256i places) {
+    const uint64_t *const block = tamis_lens_block_of(t->lens, lo);
+    const glance_first first = glance_begin(t, block);
+    const __m256i halves[2] = {glance_four(block), glance_four(block + 4)};
+    return glance_end(first, tamis_lens_lanes_have((const uint64_t *)(const void *)halves, places));
 }
 
 #define LINE(name, set)                                                                            \
@@ -122,6 +130,16 @@ FAST_AES static tamis_i_glanced glance_block_word(const tamis_i_glance_table *t,
     return glance_block(t, (uint64_t)_mm_cvtsi128_si64(hash), hash);
 }
 
+FAST static tamis_i_glanced glance_lanes_digest(const tamis_i_glance_table *t,
+                                                tamis_digest digest) {
+    return glance_lanes(t, digest.lo, tamis_lens_lanes_places(digest.hi));
+}
+
+FAST_AES static tamis_i_glanced glance_lanes_word(const tamis_i_glance_table *t, uint64_t key) {
+    const __m128i hash = tamis_lens_aes(t->lens, key);
+    return glance_lanes(t, (uint64_t)_mm_cvtsi128_si64(hash), tamis_lens_lanes_upper(hash));
+}
+
 void tamis_i_glance_ops_x86(uint32_t form, unsigned features, tamis_i_glance_ops *ops) {
     const unsigned all = TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2 | TAMIS_I_CPU_AVX2;
     if ((features & TAMIS_I_CPU_AVX2) != 0)
@@ -131,11 +149,13 @@ void tamis_i_glance_ops_x86(uint32_t form, unsigned features, tamis_i_glance_ops
     ops->has_digest = form == TAMIS_LENS_LINE       ? glance_multiset_digest
                       : form == TAMIS_LENS_LINE_SET ? glance_set_digest
                       : form == TAMIS_LENS_BLOCK    ? glance_block_digest
+                      : form == TAMIS_LENS_LANES    ? glance_lanes_digest
                                                     : NULL;
     if ((features & TAMIS_I_CPU_AES) != 0)
         ops->has_word = form == TAMIS_LENS_LINE       ? glance_multiset_word
                         : form == TAMIS_LENS_LINE_SET ? glance_set_word
                         : form == TAMIS_LENS_BLOCK    ? glance_block_word
+                        : form == TAMIS_LENS_LANES    ? glance_lanes_word
                                                       : NULL;
 }
 

@@ -1,7 +1,8 @@
 /* lens.c - one key in one function, for x86-64 with POPCNT, LZCNT, BMI2, AVX2 and AES
  *
- * The code is in tamis/inline.h.  Lookups have no branch that depends on the line of the key, but for rare
- * cases: the processor would guess half of them wrong, and find out only when the line has come from memory.
+ * The code is in tamis/inline.h.  Lookups have one branch that depends on what memory brings, whether the
+ * home of the key holds anything, and others for rare cases only: each wrong guess is found out only when the
+ * line has come.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -98,8 +99,7 @@ LOOKUP(rank, tamis_lens_rank_has(lens, lo, hi, AWAY(lens)))
 #define INSERT(name, set)                                                                          \
     TAMIS_I_TARGET_ALL_AES static tamis_status lens_##name##_add_word(tamis_lens *lens,            \
                                                                       uint64_t key, bool *added) { \
-        return tamis_lens_line_insert(lens, tamis_lens_aes_digest(lens, key), added, set,          \
-                                      AWAY(lens));                                                 \
+        return tamis_lens_line_insert(lens, tamis_lens_aes(lens, key), added, set, AWAY(lens));    \
     }
 INSERT(line, false)
 INSERT(line_set, true)
@@ -140,18 +140,41 @@ TAMIS_I_TARGET_ALL_AES static tamis_status lens_line_drop_word(tamis_lens *lens,
 BLOCK(block, false)
 BLOCK(long_block, true)
 
+/* Eight lanes. */
+FAST static bool lens_lanes_has_digest(const tamis_lens *lens, tamis_digest digest) {
+    return tamis_lens_lanes_have(tamis_lens_block_of(lens, digest.lo),
+                                 tamis_lens_lanes_places(digest.hi));
+}
+
+TAMIS_I_TARGET_ALL_AES static bool lens_lanes_has_word(const tamis_lens *lens, uint64_t key) {
+    return tamis_lens_lanes_have_u64(lens, key);
+}
+
+TAMIS_I_TARGET_ALL_AES static tamis_status lens_lanes_add_word(tamis_lens *lens, uint64_t key,
+                                                               bool *added) {
+    const __m128i hash = tamis_lens_aes(lens, key);
+    const bool fresh = tamis_lens_lanes_insert(lens, (uint64_t)_mm_cvtsi128_si64(hash),
+                                               tamis_lens_lanes_upper(hash));
+    if (added != NULL)
+        *added = fresh;
+    return TAMIS_OK;
+}
+
 const tamis_i_lens_ops *tamis_i_lens_ops_x86(const tamis_lens *lens, unsigned features) {
     static const tamis_i_lens_ops by_digest[] = {
         [TAMIS_LENS_LINE] = {.has_digest = lens_line_has_digest},
         [TAMIS_LENS_LINE_SET] = {.has_digest = lens_line_set_has_digest},
-        [TAMIS_LENS_RANK] = {.has_digest = lens_rank_has_digest}};
+        [TAMIS_LENS_RANK] = {.has_digest = lens_rank_has_digest},
+        [TAMIS_LENS_LANES] = {.has_digest = lens_lanes_has_digest}};
     static const tamis_i_lens_ops with_aes[] = {
         [TAMIS_LENS_LINE] = {lens_line_has_digest, lens_line_has_word, lens_line_add_word,
                              lens_line_drop_word},
         [TAMIS_LENS_LINE_SET] = {lens_line_set_has_digest, lens_line_set_has_word,
                                  lens_line_set_add_word, NULL},
         [TAMIS_LENS_BLOCK] = {.has_word = lens_block_has_word, .add_word = lens_block_add_word},
-        [TAMIS_LENS_RANK] = {lens_rank_has_digest, lens_rank_has_word, lens_rank_add_word, NULL}};
+        [TAMIS_LENS_RANK] = {lens_rank_has_digest, lens_rank_has_word, lens_rank_add_word, NULL},
+        [TAMIS_LENS_LANES] = {lens_lanes_has_digest, lens_lanes_has_word, lens_lanes_add_word,
+                              NULL}};
     static const tamis_i_lens_ops long_block = {.has_word = lens_long_block_has_word,
                                                 .add_word = lens_long_block_add_word},
                                   long_rank = {.has_digest = lens_rank_has_digest,
