@@ -4,16 +4,17 @@
  * all of them; if it is the slot's own home, the slot goes with them.  Room is made sure of before
  * anything moves.  A slot that is dropped may let a home come back.  Of homes that are away only the first
  * can come, and whether it is empty is not known here: it has to be asked for in the back.  So a removal
- * asks for a few homes at most, and leaves the rest to the next one.
+ * asks for some homes at most, and leaves the rest to the next one.  All that is empty or fits comes, until
+ * the bucket is full or a home does not fit; so homes are late only behind as many empty ones as are asked
+ * for, and src/model/steady.c says how many slots that leaves free.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "bits/spill.h"
 #include "bits/words.h"
 
-#define RETURNS 3u /* homes that a removal asks for, at most */
-#define PLACES  2u
-#define STEPS   0x9e3779b97f4a7c15u
+#define PLACES 2u
+#define STEPS  0x9e3779b97f4a7c15u
 
 bool tamis_i_spill_init(tamis_i_spill *spill, unsigned features) {
     tamis_i_run *const front = &spill->front, *const back = &spill->back;
@@ -424,16 +425,18 @@ static void spill_return(const tamis_i_spill *s, uint64_t *table, uint64_t numbe
 
 void tamis_i_spill_return(const tamis_i_spill *s, uint64_t *table, uint64_t bucket) {
     if (s->n_back != 0)
-        spill_return(s, table, bucket, RETURNS);
+        spill_return(s, table, bucket, TAMIS_I_SPILL_RETURNS);
 }
 
 void tamis_i_spill_drop(const tamis_i_spill *s, uint64_t *table, tamis_i_spill_key key,
                         const tamis_i_spill_place *place, uint64_t number) {
-    const bool cut = !place->spilled && s->n_back != 0 &&
-                     place->ops->count(place->run, place->bucket).held < s->front.homes;
-    place->ops->take(place->run, place->bucket, &place->view, number, cut);
-    if (cut)
-        spill_return(s, table, key.bucket, RETURNS);
+    const uint64_t held =
+        s->front_ops->count(&s->front, tamis_i_spill_front(s, table, key.bucket)).held;
+    const bool cut = held < s->front.homes && s->n_back != 0;
+    place->ops->take(place->run, place->bucket, &place->view, number, cut && !place->spilled);
+    /* In the back only the first home that is away is waited for. */
+    if (cut && (!place->spilled || key.home == held))
+        spill_return(s, table, key.bucket, TAMIS_I_SPILL_RETURNS);
 }
 
 /* ---- whole buckets ---- */

@@ -39,7 +39,8 @@
 #include "bits/run.h"
 #include "hash/hash.h"
 
-#define TAMIS_I_SPILL_ORIGIN 8u /* bits of an origin, at most */
+#define TAMIS_I_SPILL_ORIGIN  8u /* bits of an origin, at most */
+#define TAMIS_I_SPILL_RETURNS 8u /* homes that a removal asks for in the back, at most */
 
 /* The layout of a table: what is asked for, and what follows from it. */
 typedef struct tamis_i_spill {

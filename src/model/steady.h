@@ -10,17 +10,20 @@
 
 #include "tamis/model.h"
 
-/* Slots that a bucket of the back is left, for the difference between them; and the factor by which more keys
- * are away, because homes come back late.  Measured: tests/model/test_filter_steady.c. */
-#define TAMIS_I_STEADY_MARGIN 8.0
-#define TAMIS_I_STEADY_LAG    1.02
+/* Slots that a bucket of the back is left, for the difference between them, and the pairs of places per
+ * bucket of the back that this takes: src/model/steady.c. */
+#define TAMIS_I_STEADY_MARGIN 10.0
+#define TAMIS_I_STEADY_SPREAD 6.0
+
+/* Homes that a removal asks for in the back: TAMIS_I_SPILL_RETURNS, which a model may not include. */
+#define TAMIS_I_STEADY_RETURNS 8u
 
 /* The t that are tried: the first, and each next one by this factor smaller; how many. */
 #define TAMIS_I_STEADY_T    4.0
 #define TAMIS_I_STEADY_FALL 0.85
 #define TAMIS_I_STEADY_TS   80
 
-/* Sums over the loads X above C: of P(X), of P(X) O, of P(X) O^2, and of P(X) (e^(t O) - 1). */
+/* Sums over the loads X: of P(X) above C, and of P(X) E(O), P(X) E(O^2) and P(X) E(e^(t O) - 1). */
 typedef struct tamis_i_steady_sums {
     double cut, away, squares, moment;
 } tamis_i_steady_sums;
@@ -32,6 +35,15 @@ tamis_status tamis_i_model_steady_sums(const tamis_steady_shape *shape, uint64_t
 /* The slots of the back that the bound counts on.  The odds that n keys need more are at most
  * exp(B log(1 + moment) - t room) for every t. */
 double tamis_i_model_steady_room(const tamis_steady_shape *shape);
+
+/* The most buckets of a back with these origin bits whose homes are spread well enough for MARGIN, for the
+ * sums of n keys. */
+double tamis_i_model_steady_backs(const tamis_steady_shape *shape, uint64_t n,
+                                  const tamis_i_steady_sums *sums);
+
+/* The next number of buckets of the back, from the shape's on, among which the last homes of buckets are
+ * spread evenly; or, if there is none near, the best of them. */
+uint64_t tamis_i_model_steady_even(const tamis_steady_shape *shape);
 
 /* Like tamis_model_steady_lines, from every 'every'th home. */
 tamis_status tamis_i_model_steady_lines(const tamis_steady_shape *shape, uint64_t n, unsigned every,

@@ -6,7 +6,8 @@
  * over.  The back is then as large as its room must be to hold what spills, with the odds asked for.
  *
  * Large buckets need fewer bits, small ones less time.  A plan for the fewest bytes has buckets of half a
- * kilobyte, any other an aligned pair of lines.  The latter may have ABOVE bits per key more than the bound:
+ * kilobyte, or of one where these need more than SMALL_ABOVE bits per key above the bound, which is below
+ * 1e-5; any other an aligned pair of lines.  The latter may have ABOVE bits per key more than the bound:
  * where the smallest plan leaves some of them, they go to the one with the fewest keys away from home.  A set
  * that fits in one bucket has no other, and nothing spills.
  *
@@ -15,32 +16,25 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "model/steady.h"
+#include "plan/steady.h"
 #include "plan/planners.h"
 #include "tamis/model.h"
 
 #include <math.h>
 
-#define LINE_BITS  512u
-#define FAST_BITS  1024u
-#define SMALL_BITS 4096u
-#define BACK_BITS  4096u /* of a bucket of the back, at most */
-#define ALONE_BITS 8192u /* of a set in one bucket */
+#define FAST_BITS 1024u
 #define ABOVE                                                                                      \
     3.07 /* bits per key above log2(1/p) that the table of a plan for few lines may have */
 #define NARROWER    4u /* times that it is looked for within fewer bits, which were estimated */
-#define MORE        256u
 #define PRINT_MAX   48u
-#define ORIGIN_MAX  8u
-#define MOMENTS     10000.0
-#define MARGIN      TAMIS_I_STEADY_MARGIN
-#define FEW         8u /* buckets, of which one more or less is a large part */
-#define LAMBDA_MOST 2.0
+#define SURE        0.85 /* of the buckets that a back may have: the number is an estimate at first */
+#define FEW         8u   /* buckets, of which one more or less is a large part */
 #define LAMBDA_LOW  0.35
 #define BUCKETS_MAX ((uint64_t)1 << 38)
 
 typedef struct trial {
     tamis_steady_shape shape;
+    tamis_i_steady_sums sums; /* of the keys that find room */
     double bits;
     double away; /* share of the keys that spill */
 } trial;
@@ -97,29 +91,34 @@ static double plan_steady_back(const tamis_steady_shape *s, unsigned origin, dou
     return each <= 1 ? INFINITY : ceil(fmax((room + homes / slot) / each, 1));
 }
 
-/* Complete a trial with the best back for 'room' slots. */
-static void plan_steady_fit(trial *t, double room) {
+/* Complete a trial with the best back for 'room' slots, whose homes are spread well enough. */
+static void plan_steady_fit(const tamis_need *need, trial *t, double room) {
+    const uint64_t keys = plan_steady_keys(need);
     double fewest = INFINITY;
+    unsigned best = 0;
     for (unsigned origin = 0; origin <= ORIGIN_MAX; origin++) {
         const double m = plan_steady_back(&t->shape, origin, room);
-        if (m < fewest) {
+        t->shape.origin_bits = origin;
+        if (m < fewest &&
+            (m <= 2 || m <= SURE * tamis_i_model_steady_backs(&t->shape, keys, &t->sums))) {
             fewest = m;
-            t->shape.origin_bits = origin;
+            best = origin;
         }
     }
+    t->shape.origin_bits = best;
     t->shape.spill_buckets =
         isfinite(fewest) && fewest <= (double)BUCKETS_MAX ? (uint64_t)fewest : 0;
     t->bits = t->shape.spill_buckets == 0 ? INFINITY : plan_steady_bits(&t->shape);
 }
 
-/* What spills, roughly at its largest; '*spilled' is the share of the keys. */
-static double plan_steady_room(const tamis_need *need, const tamis_steady_shape *s,
-                               double *spilled) {
-    double cut;
+/* What spills, roughly at its largest. */
+static double plan_steady_room(const tamis_need *need, trial *t) {
+    const tamis_steady_shape *const s = &t->shape;
     const double n = (double)plan_steady_keys(need);
-    if (tamis_model_steady_spilled(s, (uint64_t)n, spilled, &cut) != TAMIS_OK)
+    if (tamis_i_model_steady_sums(s, (uint64_t)n, 0, &t->sums) != TAMIS_OK)
         return INFINITY;
-    const double away = *spilled * n, mean = n / (double)s->buckets;
+    const double away = t->sums.away * (double)s->buckets, mean = n / (double)s->buckets;
+    t->away = away / n;
     const double z = sqrt(-2 * log(plan_steady_odds(need)));
     /* A bucket that spills at all gives away a number of about this scatter. */
     return away + z * sqrt(away * sqrt(mean)) + z * z / 3 * sqrt(mean) / 2;
@@ -138,7 +137,7 @@ static void plan_steady_try(const goal *g, tamis_steady_shape *shape, double lam
         t.shape.spill_bits = 0;
         t.bits = plan_steady_bits(&t.shape);
     } else if ((mean > 0.75 * slots || t.shape.buckets < FEW) && mean < 1.25 * slots) {
-        plan_steady_fit(&t, plan_steady_room(need, &t.shape, &t.away));
+        plan_steady_fit(need, &t, plan_steady_room(need, &t));
     } else {
         return;
     }
@@ -210,6 +209,7 @@ static tamis_status plan_steady_settle(const tamis_need *need, trial *t) {
             low = s->spill_buckets;
     }
     s->spill_buckets = high;
+    s->spill_buckets = tamis_i_model_steady_even(s);
     t->bits = plan_steady_bits(s);
     return TAMIS_OK;
 }
@@ -254,6 +254,17 @@ static trial plan_steady_roomy(const goal *g, const trial *smallest) {
     return *smallest;
 }
 
+/* The smallest plan. */
+static trial plan_steady_small(const goal *g) {
+    const tamis_need *const need = g->need;
+    const trial small = plan_steady_best(g, SMALL_BITS);
+    if (g->extra != 0 || small.shape.buckets < LARGE_FROM ||
+        small.bits <= (double)need->n * (SMALL_ABOVE - log2(need->fpr)))
+        return small;
+    const trial large = plan_steady_best(g, LARGE_BITS);
+    return large.bits < small.bits ? large : small;
+}
+
 /* Lines that a query reads. */
 static double plan_steady_lines(const tamis_need *need, const trial *t) {
     double query, insert;
@@ -273,7 +284,7 @@ tamis_status tamis_i_plan_steady(const tamis_need *need, tamis_plan *plan) {
     const goal g = {.need = need, .extra = need->value_bits + counter, .limit = INFINITY};
     trial best = nothing;
     if (need->order == TAMIS_ORDER_BYTES)
-        best = plan_steady_best(&g, SMALL_BITS);
+        best = plan_steady_small(&g);
     /* Smaller buckets, if these are asked for or the others are too large to read. */
     for (unsigned bits = FAST_BITS;
          bits >= LINE_BITS &&

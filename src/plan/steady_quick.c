@@ -14,24 +14,16 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "model/steady.h"
 #include "plan/planners.h"
+#include "plan/steady.h"
 
 #include <math.h>
 
-#define BITS        4096u
-#define ALONE_BITS  8192u
-#define LINE_BITS   512u
 #define SLOTS_PRINT 44u /* bits of a fingerprint and its value: more are left to the search */
 #define FPR_LEAST   1e-12
 #define FPR_MOST    0.9
 #define LAMBDA_LOW  0.42 /* keys per home */
 #define LAMBDA_HIGH 1.0
-#define LAMBDA_MOST 2.0
-#define MOMENTS     10000.0
-#define MORE        256u
-#define MARGIN      TAMIS_I_STEADY_MARGIN
-#define ORIGIN_MAX  8u
 #define MANY        100.0 /* buckets, of which one more is no matter */
 #define SOME        300u  /* of which one more is, to some degree */
 #define T_FIRST     0.3
@@ -46,6 +38,7 @@ typedef struct wanted {
     double odds;    /* log(1/q) */
     double cell;    /* keys per cell, at which the rate is the one asked for */
     unsigned extra;
+    unsigned bits; /* of a bucket */
 } wanted;
 
 typedef struct fitted {
@@ -59,18 +52,21 @@ static double quick_steady_slot(const tamis_steady_shape *s) {
     return 1.0 + s->fp_bits + s->extra_bits;
 }
 
-/* The best back of so many slots: bits, and how they are divided. */
-static double quick_steady_back(tamis_steady_shape *s, double room) {
+/* The best back of so many slots: bits, and how they are divided.  Its homes are spread well enough. */
+static double quick_steady_back(const wanted *w, fitted *f, double room) {
+    tamis_steady_shape *const s = &f->shape;
     tamis_steady_shape best = *s;
     double fewest = INFINITY;
-    for (unsigned bits = LINE_BITS; bits <= BITS; bits *= 2) {
+    for (unsigned bits = LINE_BITS; bits <= BACK_BITS; bits *= 2) {
         for (unsigned origin = 1; origin <= ORIGIN_MAX; origin++) {
             /* m ((bits - homes/m) / slot - margin) = room */
             const double homes = ceil(ldexp((double)s->buckets, -(int)origin)) * s->homes;
             const double slot = quick_steady_slot(s) + origin + 1;
             const double each = bits / slot - MARGIN - 1;
             const double m = each <= 1 ? INFINITY : ceil(fmax((room + homes / slot) / each, 1));
-            if (m * bits < fewest && m <= BUCKETS_MAX) {
+            s->origin_bits = origin;
+            if (m * bits < fewest && m <= BUCKETS_MAX &&
+                m <= tamis_i_model_steady_backs(s, (uint64_t)w->keys, &f->sums)) {
                 fewest = m * bits;
                 best.spill_bits = bits;
                 best.origin_bits = origin;
@@ -87,7 +83,7 @@ static bool quick_steady_sum(const wanted *w, fitted *f) {
     tamis_steady_shape *const s = &f->shape;
     const double lambda = fmin(ldexp(w->cell, (int)s->fp_bits), LAMBDA_MOST);
     const double homes = ceil(w->n / (lambda * (double)s->buckets));
-    if (homes > BITS - quick_steady_slot(s))
+    if (homes > w->bits - quick_steady_slot(s))
         return false;
     s->homes = (unsigned)homes;
     return tamis_i_model_steady_sums(s, (uint64_t)w->keys, 0, &f->sums) == TAMIS_OK;
@@ -99,12 +95,12 @@ static void quick_steady_try(const wanted *w, unsigned r, double load, fitted *b
     fitted f = {.bits = INFINITY};
     tamis_steady_shape *const s = &f.shape;
     tamis_steady_shape_init(s);
-    s->bucket_bits = BITS;
+    s->bucket_bits = w->bits;
     s->fp_bits = r;
     s->extra_bits = w->extra;
     /* lambda homes = load slots, homes + slots slot = bits */
-    const double slot = quick_steady_slot(s), slots = round(BITS / (slot + load / lambda));
-    double homes = BITS - slots * slot;
+    const double slot = quick_steady_slot(s), slots = round(w->bits / (slot + load / lambda));
+    double homes = w->bits - slots * slot;
     if (homes < 1)
         return;
     double buckets = ceil(w->n / (lambda * homes));
@@ -112,7 +108,7 @@ static void quick_steady_try(const wanted *w, unsigned r, double load, fitted *b
         buckets = fmax(round(w->n / (lambda * homes)), 1);
         homes = ceil(w->n / (lambda * buckets));
     }
-    if (buckets > BUCKETS_MAX || homes > BITS - slot)
+    if (buckets > BUCKETS_MAX || homes > w->bits - slot)
         return;
     s->homes = (unsigned)homes;
     s->buckets = (uint64_t)buckets;
@@ -120,7 +116,7 @@ static void quick_steady_try(const wanted *w, unsigned r, double load, fitted *b
         return;
     const double z = sqrt(2 * w->odds), away = buckets * f.sums.away;
     const double scatter = sqrt(buckets * f.sums.squares);
-    f.bits = buckets * BITS + quick_steady_back(s, away + z * scatter);
+    f.bits = buckets * w->bits + quick_steady_back(w, &f, away + z * scatter);
     if (f.bits < best->bits)
         *best = f;
 }
@@ -154,6 +150,7 @@ static bool quick_steady_fewest(tamis_steady_shape *s, double room) {
             high = s->spill_buckets;
     }
     s->spill_buckets = high;
+    s->spill_buckets = tamis_i_model_steady_even(s);
     return true;
 }
 
@@ -182,12 +179,13 @@ static tamis_status quick_steady_settle(const wanted *w, fitted *f, double *odds
         }
     }
     f->best = i;
-    if (!isfinite(room) || !isfinite(quick_steady_back(s, room)))
+    if (!isfinite(room) || !isfinite(quick_steady_back(w, f, room)))
         return TAMIS_E_UNSUPPORTED;
-    if (!quick_steady_fewest(s, room))
+    if (!quick_steady_fewest(s, room) ||
+        (double)s->spill_buckets > tamis_i_model_steady_backs(s, (uint64_t)w->keys, &f->sums))
         return TAMIS_E_UNSUPPORTED;
     *odds = exp(k - t * tamis_i_model_steady_room(s));
-    f->bits = (double)s->buckets * BITS + (double)s->spill_buckets * s->spill_bits;
+    f->bits = (double)s->buckets * w->bits + (double)s->spill_buckets * s->spill_bits;
     return TAMIS_OK;
 }
 
@@ -290,18 +288,30 @@ tamis_status tamis_i_quick_steady(const tamis_need *need, tamis_plan *plan) {
         return TAMIS_E_UNSUPPORTED;
     const double moments = need->deletes ? MOMENTS : 1;
     const uint64_t more = need->n < 4 * MORE ? need->n / 4 : MORE;
-    const wanted w = {.need = need,
-                      .n = (double)need->n,
-                      .keys = (double)(need->n + more),
-                      .odds = log(moments / need->failure_max),
-                      .cell = -(double)need->n * expm1(log1p(-need->fpr) / (double)need->n) * EXACT,
-                      .extra = need->value_bits};
+    wanted w = {.need = need,
+                .bits = SMALL_BITS,
+                .n = (double)need->n,
+                .keys = (double)(need->n + more),
+                .odds = log(moments / need->failure_max),
+                .cell = -(double)need->n * expm1(log1p(-need->fpr) / (double)need->n) * EXACT,
+                .extra = need->value_bits};
     fitted f = quick_steady_best(&w);
     double odds = 0;
     if (!isfinite(f.bits))
         return TAMIS_E_UNSUPPORTED;
     if (f.shape.spill_bits != 0 && !quick_steady_settle_near(&w, &f, &odds))
         return TAMIS_E_UNSUPPORTED;
+    if (w.extra == 0 && f.shape.buckets >= LARGE_FROM &&
+        f.bits > w.n * (SMALL_ABOVE - log2(need->fpr))) {
+        double its = 0;
+        w.bits = LARGE_BITS;
+        fitted large = quick_steady_best(&w);
+        if (isfinite(large.bits) && large.shape.spill_bits != 0 &&
+            quick_steady_settle_near(&w, &large, &its) && large.bits < f.bits) {
+            f = large;
+            odds = its;
+        }
+    }
     plan->overflow_probability = fmin(moments * odds, 1);
     return quick_steady_promise(&w, &f.shape, plan);
 }

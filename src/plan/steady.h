@@ -1,0 +1,26 @@
+/* steady.h - what both planners of buckets that spill over (steady.c, steady_quick.c) must agree about
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_PLAN_STEADY_H
+#define TAMIS_PLAN_STEADY_H
+
+#include "model/steady.h"
+
+/* Bits of a bucket: of a plan for the fewest bytes, and where these need more than SMALL_ABOVE bits per key
+ * above log2(1/p); of the back, at most; of a set in one bucket. */
+#define SMALL_BITS  4096u
+#define LARGE_BITS  8192u
+#define BACK_BITS   4096u
+#define ALONE_BITS  8192u
+#define SMALL_ABOVE 2.55
+#define LARGE_FROM  256u /* buckets: with fewer, all plans are above that */
+#define LINE_BITS   512u
+
+#define MORE        256u
+#define ORIGIN_MAX  8u
+#define MOMENTS     10000.0
+#define MARGIN      TAMIS_I_STEADY_MARGIN
+#define LAMBDA_MOST 2.0 /* keys per home */
+
+#endif
