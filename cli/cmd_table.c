@@ -32,7 +32,8 @@ const char table_help[] =
     "  -p RATE             error rate of the summary (0.006; pages: 0.0024)\n"
     "      --odds P        odds that any item finds no place or is looked for in a wrong one "
     "(1e-9)\n"
-    "      --summary S     multiple, single, interpolation, multiple-counting, single-counting\n"
+    "      --summary S     multiple, single, interpolation, multiple-counting, single-counting;\n"
+    "                      song, a baseline for comparison: nothing can be deleted\n"
     "      --bucket B      slots of a bucket, 1 to 4 (1), or 'page'\n"
     "      --slots X       slots per item (6, 4, 3, 2.5 for buckets of 1 to 4)\n"
     "      --no-deletes    items will never be deleted\n"
@@ -59,6 +60,7 @@ const char table_help[] =
     "Of plan, info, verify and bench:\n"
     "      --json          as a JSON object\n"
     "Of bench:\n"
+    "  -p RATE             error rate of tables with pages, at most (0.0024)\n"
     "      --samples N     keys looked up that are there (10 % of -n), and that are not (-n)\n"
     "      --directory D   where the file is made and removed (.)\n"
     "      --peers         also an open-addressing table, SQLite, LMDB and LevelDB, if built in\n"
@@ -110,7 +112,7 @@ bool option_summary(const char *command, const char *text, tamis_summary *summar
         return true;
     complain(command,
              "--summary: there is no summary '%s', only multiple, single, interpolation, "
-             "multiple-counting, single-counting",
+             "multiple-counting, single-counting, song",
              text);
     return false;
 }

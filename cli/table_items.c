@@ -185,6 +185,8 @@ static int complain_line(const char *command, const key_reader *reader, uint64_t
         return complain(command,
                         "%s: line %" PRIu64 ": the table is full (it holds %" PRIu64 " items)%s",
                         reader->name, line, tamis_table_count(table), before);
+    if (status == TAMIS_E_UNSUPPORTED)
+        return complain(command, "items of a table with the summary song cannot be deleted");
     return complain(command, "%s: line %" PRIu64 ": %s%s", reader->name, line,
                     status == TAMIS_E_FORMAT ? "a damaged item was met" : tamis_status_text(status),
                     before);

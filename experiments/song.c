@@ -7,7 +7,8 @@
  * may have to share.  Without such items there is no crisis.
  *
  * As reviewed in section IV of Kirsch and Mitzenmacher, "Simple Summaries for Hashing With Choices".
- * The library has no such table, so the scheme is implemented here.
+ * Most values are those of real tables with this summary.  The counters are implemented here once more, to
+ * see what there is before the heuristic that moves items apart.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,6 +19,7 @@
 #include <string.h>
 
 #include "simulate.h"
+#include "tamis/table.h"
 
 enum { BUCKET_BITS = 17, PER_WORD = 3, FULL = (1 << SONG_BITS) - 1 };
 
@@ -61,13 +63,13 @@ static void insert(counters *c, const tamis_hasher *hasher, uint64_t item) {
     }
 }
 
-/* Is each of its buckets hit more often than by the item itself?  An absent item has not hit any. */
-static bool covered(const counters *c, const tamis_hasher *hasher, uint64_t item, bool present) {
+/* Is each of its buckets hit more often than by the item itself? */
+static bool covered(const counters *c, const tamis_hasher *hasher, uint64_t item) {
     unsigned buckets[SONG_HASHES];
     buckets_of(hasher, item, buckets);
     for (unsigned i = 0; i < SONG_HASHES; i++) {
         unsigned own = 0;
-        for (unsigned j = 0; j < SONG_HASHES && present; j++)
+        for (unsigned j = 0; j < SONG_HASHES; j++)
             own += buckets[j] == buckets[i];
         if (counter_get(c, buckets[i]) <= own)
             return false;
@@ -75,12 +77,12 @@ static bool covered(const counters *c, const tamis_hasher *hasher, uint64_t item
     return true;
 }
 
-tamis_status song_simulate(unsigned trials, unsigned queries, measured *values) {
+tamis_status song_simulate_covered(unsigned trials, measured *value) {
     const size_t size = (size_t)SONG_BUCKETS * SONG_BITS / 8;
     counters c = {.bytes = malloc(size + 1)};
     if (c.bytes == NULL)
         return TAMIS_E_NOMEM;
-    series rate = {0, 0, 0}, without = {0, 0, 0};
+    series without = {0, 0, 0};
     tamis_status status = TAMIS_OK;
     for (uint64_t seed = 1; status == TAMIS_OK && seed <= trials; seed++) {
         tamis_params params;
@@ -92,19 +94,71 @@ tamis_status song_simulate(unsigned trials, unsigned queries, measured *values) 
         if (status != TAMIS_OK)
             break;
         memset(c.bytes, 0, size + 1);
-        uint64_t item = 0, items = 0, hits = 0;
-        while (item < SONG_ITEMS)
-            insert(&c, &hasher, item++);
+        uint64_t items = 0;
         for (uint64_t i = 0; i < SONG_ITEMS; i++)
-            items += covered(&c, &hasher, i, true);
-        for (unsigned i = 0; i < queries; i++)
-            hits += covered(&c, &hasher, item++, false);
-        series_add(&rate, (double)hits / queries);
+            insert(&c, &hasher, i);
+        for (uint64_t i = 0; i < SONG_ITEMS; i++)
+            items += covered(&c, &hasher, i);
         series_add(&without, (double)items);
     }
     free(c.bytes);
+    *value = series_result(&without, trials);
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Real tables
+ */
+
+/* Fill a table, and look for all keys and for 'queries' others. */
+static tamis_status play(tamis_table *table, unsigned queries, tamis_table_counts *stats) {
+    tamis_status status = TAMIS_OK;
+    for (uint64_t i = 0; i < SONG_ITEMS && status == TAMIS_OK; i++)
+        status = tamis_table_put(table, &i, sizeof i, NULL, 0, NULL);
+    for (uint64_t i = 0; i < SONG_ITEMS + queries && status == TAMIS_OK; i++) {
+        status = tamis_table_get(table, &i, sizeof i, NULL, 0, NULL);
+        if (i >= SONG_ITEMS)
+            status = status == TAMIS_E_NOT_FOUND ? TAMIS_OK
+                     : status == TAMIS_OK        ? TAMIS_E_FORMAT
+                                                 : status;
+    }
+    tamis_table_counts_init(stats);
+    return status == TAMIS_OK ? tamis_table_stats(table, stats) : status;
+}
+
+tamis_status song_simulate(unsigned trials, unsigned queries, measured *values) {
+    series rate = {0, 0, 0}, moves = {0, 0, 0};
+    double crises = 0, reads = 0;
+    tamis_table_plan plan;
+    tamis_table_state info;
+    tamis_table_plan_init(&plan);
+    tamis_table_state_init(&info);
+    tamis_status status = tamis_table_plan_paper(SONG_ITEMS, TAMIS_SUMMARY_SONG, &plan);
+    plan.params.key_max = sizeof(uint64_t);
+    plan.params.hash = TAMIS_HASH_XXH3;
+    for (uint64_t seed = 1; status == TAMIS_OK && seed <= trials; seed++) {
+        tamis_table *table;
+        tamis_table_counts stats;
+        plan.params.seed = seed;
+        status = tamis_table_create(&plan.params, NULL, &table);
+        if (status != TAMIS_OK)
+            return status;
+        status = play(table, queries, &stats);
+        if (status == TAMIS_OK)
+            status = tamis_table_info(table, &info);
+        const tamis_status closed = tamis_table_close(table);
+        status = status == TAMIS_OK ? closed : status;
+        if (status != TAMIS_OK)
+            return status;
+        series_add(&rate, (double)stats.false_positives / queries);
+        crises += (double)stats.crises;
+        series_add(&moves, (double)stats.moves / SONG_ITEMS);
+        reads += (double)stats.hit_reads / SONG_ITEMS;
+    }
     values[SONG_FPR] = series_result(&rate, (double)trials * queries);
-    values[SONG_COVERED] = series_result(&without, trials);
-    values[SONG_BYTES] = exactly((double)size, NAN);
+    values[SONG_BYTES] = exactly((double)info.summary_bytes, NAN);
+    values[SONG_PLACED] = exactly(SONG_ITEMS - crises / trials, SONG_ITEMS);
+    values[SONG_MOVES] = series_result(&moves, 0);
+    values[SONG_READS] = exactly(reads / trials, 1);
     return status;
 }

@@ -28,7 +28,7 @@ _tamis() {
         --like | --set | -o | -s) files=-f ;;
         --directory | --plot-data) files=-d ;;
         --kind) words="$(_tamis_kinds "${COMP_WORDS[0]}")" ;;
-        --summary) words="multiple single interpolation multiple-counting single-counting" ;;
+        --summary) words="multiple single interpolation multiple-counting single-counting song" ;;
         --huge) words="on off" ;;
         --task) words="plan small shared" ;;
         --format) words="tsv jsonl" ;;
@@ -58,7 +58,7 @@ _tamis() {
             "table info") words="--json --help" ;;
             "table verify") words="--json --help" ;;
             "table rebuild") words="--sync --repair --help" ;;
-            "table bench") words="--json --samples --directory --peers --names --each --replace --grow -n --help" ;;
+            "table bench") words="--json -p --samples --directory --peers --names --each --replace --grow -n --help" ;;
             *) return ;;
             esac
             ;;

@@ -38,6 +38,8 @@
  *    tamis_table_rebuild has made a new summary, in steps as small as you like.  The others,
  *    'interpolation', 'multiple-counting' and 'single-counting', forget at once; they need more fast memory.
  *    Pages need no rebuild; it makes a table that has become smaller as dense as one that grows.
+ *  - 'song' is the scheme that the paper improves on, for comparison.  It is insert-only: tamis_table_delete
+ *    returns TAMIS_E_UNSUPPORTED, a value can be replaced.  A put may move other items.
  *  - One handle at a time may have a table file open for changes: TAMIS_E_LOCKED.  Any number, in any
  *    process, may have it open for reading.  With pages, readers and the writer may be there at the same
  *    time: a reader sees the table as it was at one moment between two calls of the writer, and stays there
@@ -74,6 +76,7 @@ typedef enum tamis_summary {
     TAMIS_SUMMARY_INTERPOLATION = 1, /* sorted strings with types: the largest, hardly ever wrong */
     TAMIS_SUMMARY_SINGLE = 2,        /* one filter whose cells hold the largest type */
     TAMIS_SUMMARY_MULTIPLE = 3,      /* a Bloom filter per sub-table: the smallest */
+    TAMIS_SUMMARY_SONG = 4, /* a counter per bucket: a baseline for comparison, insert-only */
     TAMIS_SUMMARY_SINGLE_COUNTING = 5,  /* single with counters, which can forget */
     TAMIS_SUMMARY_MULTIPLE_COUNTING = 6 /* multiple with counters, which can forget */
 } tamis_summary;
@@ -123,7 +126,8 @@ typedef struct tamis_table_params {
                                                * pages: [0] bits per 1000 items */
     uint64_t hashes[TAMIS_TABLE_LEVELS_MAX];       /* of each filter */
     uint64_t counter_bits[TAMIS_TABLE_LEVELS_MAX]; /* multiple-counting: of a counter of each
-                                                    * filter; single-counting: for each type */
+                                                    * filter; single-counting: for each type;
+                                                    * song: [0] */
 } tamis_table_params;
 
 /* All members zero but struct_size. */
@@ -294,7 +298,9 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_close(tamis_table *table);
  * changes, and whether this one is there after it is opened anew is not known.
  *
  * With slots: no read of slow memory for most new keys, one for a known one; two small writes.  With
- * pages: one read; a small write, and now and then all pages that were changed. */
+ * pages: one read; a small write, and now and then all pages that were changed.  With the summary 'song' the
+ * items in all buckets of a new key are read, and some are moved; unless TAMIS_SYNC_NONE, a put that moves
+ * items syncs the file. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_put(tamis_table *table, const void *key,
                                                         size_t key_size, const void *value,
                                                         size_t value_size, bool *added);
@@ -310,7 +316,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_get(const tamis_table *table
                                                         size_t *value_size);
 
 /* Delete an item.  TAMIS_E_NOT_FOUND if there is none, and all statuses of tamis_table_put but
- * TAMIS_E_FULL.  Its bytes are overwritten with zeros. */
+ * TAMIS_E_FULL.  TAMIS_E_UNSUPPORTED with the summary 'song', whether there is one or not.  Its bytes are
+ * overwritten with zeros. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_delete(tamis_table *table, const void *key,
                                                            size_t key_size);
 
@@ -399,7 +406,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_refresh(tamis_table *table, 
  * a tenth was deleted, makes the slots of deleted items usable again and makes a new summary; while it
  * is under way the table can be used as always, and answers from the old one.  A step looks at one
  * item, or at up to 64 free slots.  A rebuild that is not completed before the table is closed
- * has lost nothing; the next one begins anew.  With a summary that can forget, it only moves.
+ * has lost nothing; the next one begins anew.  With a summary that can forget, it only moves; with 'song'
+ * there is nothing to do.
  * Of a table with pages, a step fills up to 250 pages anew.
  *
  * Needs memory for a second summary: TAMIS_E_NOMEM.  TAMIS_E_READONLY, TAMIS_E_IO, TAMIS_E_FORMAT. */
@@ -407,7 +415,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_rebuild(tamis_table *table, 
                                                             bool *done);
 
 /* Read the whole table and check it: each slot, that each item is where it is found, that no key is there
- * twice, and all counts.  TAMIS_E_FORMAT and '*reason' (may be NULL) if something is wrong, TAMIS_E_IO.
+ * twice, that a summary which can forget has each of them, and all counts.  TAMIS_E_FORMAT and '*reason'
+ * (may be NULL) if something is wrong, TAMIS_E_IO.  For such a summary it needs a copy: TAMIS_E_NOMEM.
  * '*failures' (may be NULL) is set to the number of items that the summary is wrong about. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_table_verify(const tamis_table *table,
                                                            uint64_t *failures, const char **reason);
@@ -464,8 +473,8 @@ typedef struct tamis_table_counts {
     uint64_t change_reads; /* reads by the looks of put and delete */
     uint64_t slot_writes;  /* slots written */
     uint64_t crises;       /* new items that found no place in the sub-tables */
-    uint64_t moves;        /* items moved by rebuilds */
-    uint64_t rebuilds;     /* completed */
+    uint64_t moves;    /* items moved by rebuilds; song: by puts, and when the file was opened */
+    uint64_t rebuilds; /* completed */
 } tamis_table_counts;
 
 static inline void tamis_table_counts_init(tamis_table_counts *stats) {

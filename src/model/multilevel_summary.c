@@ -251,3 +251,37 @@ tamis_status tamis_model_song(uint64_t n, uint64_t buckets, unsigned hashes, uns
     *bytes = bits / 8 + (bits % 8 != 0);
     return TAMIS_OK;
 }
+
+/* The probability that an item leaves its bucket when the counter there is raised, if each bucket is hit by a
+ * Poisson number of others, of this mean: 1 - P(it stays).  It is in bucket t, hit by j others, and stays
+ * if that is still the smallest: those before t are hit by j + 2 or more, those after it by j + 1 or more. */
+static double model_multilevel_summary_song_leaves(double mean, unsigned hashes) {
+    double term = exp(-mean), tail = 1, stays = 0; /* of j, and of j or more */
+    for (unsigned j = 0; j < 1000 && tail > 1e-15; j++) {
+        const double next = term * mean / (j + 1);
+        const double one = fmax(tail - term, 0), two = fmax(one - next, 0);
+        for (unsigned t = 0; t < hashes; t++)
+            stays += term * pow(two, t) * pow(one, hashes - 1 - t);
+        tail = one;
+        term = next;
+    }
+    return 1 - stays;
+}
+
+/* When k items are in, the next one hits the bucket of each of them with probability d / m = a / n, where a
+ * is the mean number of hits of a bucket in the end.  So it moves x P(leaves at mean x) items, with
+ * x = k a / n, and the mean over all k is an integral from 0 to a: Simpson's rule. */
+tamis_status tamis_model_song_moves(uint64_t n, uint64_t buckets, unsigned hashes, double *moves) {
+    enum { STEPS = 400 };
+    const double load = (double)n * hashes / (double)buckets;
+    if (n < 1 || buckets < 1 || hashes < 1 || hashes > 64 || load > 100)
+        return TAMIS_E_DOMAIN;
+    double sum = 0;
+    for (unsigned i = 1; i <= STEPS; i++) { /* the integrand is 0 at 0 */
+        const double x = load * i / STEPS;
+        const double value = x * model_multilevel_summary_song_leaves(x, hashes);
+        sum += value * (i == STEPS ? 1 : i % 2 == 1 ? 4 : 2);
+    }
+    *moves = sum / 3 / STEPS;
+    return TAMIS_OK;
+}

@@ -271,8 +271,7 @@ static bool plan_table_best_filter(question *q, double *cells) {
     return best_hashes != 0;
 }
 
-/* P(Poisson(mean) >= x), an upper bound that is good for x above the mean. */
-static double plan_table_poisson_tail(double mean, double x) {
+double tamis_i_plan_poisson_tail(double mean, double x) {
     if (x <= mean)
         return 1;
     const double term = exp(x * log(mean) - mean - lgamma(x + 1));
@@ -286,8 +285,8 @@ static unsigned plan_table_counter_width(const draft *t, double items, double ce
     const double many = items + 6 * sqrt(items) + 6;
     for (unsigned width = 2; width < COUNTERS_MAX; width++) {
         const double top = ldexp(1, (int)width) - 1;
-        if (cells * plan_table_poisson_tail(many * hashes / cells, top) <= t->need->odds ||
-            plan_table_poisson_tail(items, top) <= t->need->odds)
+        if (cells * tamis_i_plan_poisson_tail(many * hashes / cells, top) <= t->need->odds ||
+            tamis_i_plan_poisson_tail(items, top) <= t->need->odds)
             return width;
     }
     return COUNTERS_MAX;
@@ -417,7 +416,7 @@ static tamis_status plan_table_widen(const draft *t, double *work, tamis_i_table
     return status != TAMIS_OK ? status : TAMIS_E_UNSUPPORTED;
 }
 
-static tamis_status plan_table_finish(tamis_i_summary_id id, tamis_i_table_plan *plan) {
+tamis_status tamis_i_plan_table_finish(tamis_i_summary_id id, tamis_i_table_plan *plan) {
     const tamis_i_summary_kind *const kind = tamis_i_summary_by_id((uint64_t)id);
     plan->summary.n_types = plan->n_types;
     uint64_t n_words;
@@ -450,7 +449,7 @@ static tamis_status plan_table_plan_with(const tamis_i_table_need *need, double 
     }
     if (status == TAMIS_OK)
         status = plan_table_widen(&t, work, plan);
-    return status == TAMIS_OK ? plan_table_finish(need->kind, plan) : status;
+    return status == TAMIS_OK ? tamis_i_plan_table_finish(need->kind, plan) : status;
 }
 
 static bool plan_table_complete(tamis_i_table_need *need) {
@@ -466,14 +465,16 @@ static bool plan_table_complete(tamis_i_table_need *need) {
     if (need->space == 0)
         need->space = spaces[need->bucket];
     const tamis_i_summary_kind *const kind = tamis_i_summary_by_id((uint64_t)need->kind);
-    return kind != NULL && need->kind != TAMIS_I_SUMMARY_SONG && need->n >= 1 && need->n <= N_MAX &&
-           need->deleted <= N_MAX && need->odds >= 1e-16 && need->odds <= 0.5 &&
-           need->fpr >= 1e-15 && need->fpr <= 0.5 && need->space >= 1 && need->space <= 100 &&
+    return kind != NULL && need->n >= 1 && need->n <= N_MAX && need->deleted <= N_MAX &&
+           need->odds >= 1e-16 && need->odds <= 0.5 && need->fpr >= 1e-15 && need->fpr <= 0.5 &&
+           need->space >= 1 && need->space <= 100 &&
            (!need->churn || (kind->abilities & TAMIS_I_SUMMARY_CAN_REMOVE) != 0);
 }
 
 tamis_status tamis_i_plan_table(const tamis_i_table_need *need, tamis_i_table_plan *plan) {
     tamis_i_table_need own = *need;
+    if (need->kind == TAMIS_I_SUMMARY_SONG)
+        return tamis_i_plan_table_song(need, plan);
     if (!plan_table_complete(&own))
         return TAMIS_E_ARGUMENT;
     const size_t size = TAMIS_MULTILEVEL_WORK(EXACT_MAX) * sizeof(double);
@@ -520,21 +521,7 @@ static const setting settings[] = {
      .counter_bits = {4, 4, 4, 4, 4, 2}},
 };
 
-enum { SINGLE_HASHES = 15, FIRST_HASHES = 7, OTHER_HASHES = 49, SONG_HASHES = 10, SONG_BITS = 3 };
-
-/* One table of 131,072 buckets with ten hashes, in ten parts. */
-static tamis_status plan_table_paper_song(tamis_i_table_plan *plan) {
-    plan->n_types = SONG_HASHES;
-    for (unsigned i = 0; i < SONG_HASHES; i++) {
-        plan->buckets[i] = i < 2 ? 13108 : 13107;
-        plan->summary.cells[i] = plan->buckets[i];
-    }
-    plan->summary.counter_bits[0] = SONG_BITS;
-    uint64_t bytes;
-    const tamis_status status =
-        tamis_model_song(10000, 131072, SONG_HASHES, SONG_BITS, &plan->fpr, &plan->crisis, &bytes);
-    return status == TAMIS_OK ? plan_table_finish(TAMIS_I_SUMMARY_SONG, plan) : status;
-}
+enum { SINGLE_HASHES = 15, FIRST_HASHES = 7, OTHER_HASHES = 49 };
 
 static tamis_status plan_table_paper_summary(const setting *s, tamis_i_summary_id kind,
                                              double *work, size_t work_len,
@@ -588,7 +575,7 @@ static tamis_status plan_table_paper_summary(const setting *s, tamis_i_summary_i
                                              work_len, &plan->failure, &plan->crisis, NULL);
         break;
     }
-    return status == TAMIS_OK ? plan_table_finish(kind, plan) : status;
+    return status == TAMIS_OK ? tamis_i_plan_table_finish(kind, plan) : status;
 }
 
 tamis_status tamis_i_plan_table_paper(uint64_t n, tamis_i_summary_id kind,
@@ -600,7 +587,7 @@ tamis_status tamis_i_plan_table_paper(uint64_t n, tamis_i_summary_id kind,
     tamis_i_table_plan result = {0};
     tamis_status status;
     if (kind == TAMIS_I_SUMMARY_SONG) {
-        status = plan_table_paper_song(&result);
+        status = tamis_i_plan_table_song_paper(&result);
     } else {
         const size_t work_len = tamis_model_multilevel_work(n);
         double *const work = tamis_i_alloc(NULL, work_len * sizeof(double));

@@ -13,13 +13,13 @@ typedef struct tamis_i_table_need {
     uint64_t n;              /* items, 1 to 2^40 */
     uint64_t deleted;        /* deleted items that may wait for a rebuild, besides n: a summary that
                               * cannot remove must have room for them too */
-    tamis_i_summary_id kind; /* of the summary; not 'song', which no model plans */
-    double odds;             /* probability of a crisis or failure, 1e-16 to 0.5; default 1e-9 */
-    double fpr;              /* error rate, 1e-15 to 0.5; default 0.006 */
-    bool churn;              /* items come and go for ever, and slots are used again without a
+    tamis_i_summary_id kind; /* of the summary */
+    double odds; /* probability of a crisis or failure, 1e-16 to 0.5; default 1e-9; 'song': none */
+    double fpr;  /* error rate, 1e-15 to 0.5; default 0.006 */
+    bool churn;  /* items come and go for ever, and slots are used again without a
                               * rebuild: the summary must be able to remove */
-    unsigned bucket;         /* slots of a bucket, 1 to 4; default 1 */
-    double space; /* slots per item, 1 to 100; default 6, 4, 3 and 2.5 for 1 to 4 slots */
+    unsigned bucket; /* slots of a bucket, 1 to 4; default 1 */
+    double space;    /* slots per item, 1 to 100; default 6, 4, 3 and 2.5 for 1 to 4 slots */
 } tamis_i_table_need;
 
 typedef struct tamis_i_table_plan {
@@ -45,6 +45,16 @@ tamis_status tamis_i_plan_table(const tamis_i_table_need *need, tamis_i_table_pl
  * TAMIS_E_ARGUMENT, TAMIS_E_NOMEM. */
 tamis_status tamis_i_plan_table_paper(uint64_t n, tamis_i_summary_id kind,
                                       tamis_i_table_plan *plan);
+
+/* table_song.c: the same for the scheme of Song and others. */
+tamis_status tamis_i_plan_table_song(const tamis_i_table_need *need, tamis_i_table_plan *plan);
+tamis_status tamis_i_plan_table_song_paper(tamis_i_table_plan *plan);
+
+/* Check the summary of a plan, and tell its bits. */
+tamis_status tamis_i_plan_table_finish(tamis_i_summary_id id, tamis_i_table_plan *plan);
+
+/* P(Poisson(mean) >= x), an upper bound that is good for x above the mean. */
+double tamis_i_plan_poisson_tail(double mean, double x);
 
 /* Fill in sub-tables and summary for params->capacity. */
 tamis_status tamis_i_table_plan_params(tamis_table_params *params);

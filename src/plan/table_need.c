@@ -68,15 +68,18 @@ static tamis_status plan_table_need_make(const tamis_table_need *need, tamis_tab
     /* A summary that forgets is planned for items that come and go.  One that does not must also hold
      * the deleted ones, until a rebuild. */
     const bool forgets = (kind->abilities & TAMIS_I_SUMMARY_CAN_REMOVE) != 0;
-    const tamis_i_table_need own = {
-        .n = need->n,
-        .deleted = forgets || need->no_deletes ? 0 : need->n * params->rebuild_permille / 1000,
-        .kind = kind->id,
-        .odds = need->odds,
-        .fpr = need->fpr,
-        .churn = forgets && !need->no_deletes,
-        .bucket = (unsigned)params->bucket,
-        .space = need->slots_per_item};
+    const bool decides =
+        (kind->abilities & TAMIS_I_SUMMARY_DECIDES) != 0; /* and none are deleted */
+    const tamis_i_table_need own = {.n = need->n,
+                                    .deleted = forgets || decides || need->no_deletes
+                                                   ? 0
+                                                   : need->n * params->rebuild_permille / 1000,
+                                    .kind = kind->id,
+                                    .odds = need->odds,
+                                    .fpr = need->fpr,
+                                    .churn = forgets && !need->no_deletes,
+                                    .bucket = (unsigned)params->bucket,
+                                    .space = need->slots_per_item};
     tamis_i_table_plan found;
     const tamis_status status = tamis_i_plan_table(&own, &found);
     if (status == TAMIS_OK)

@@ -476,8 +476,8 @@ static tamis_status table_file_examine(int fd, const tamis_allocator *allocator,
     if (status == TAMIS_OK)
         status = kind->shape(&summary, &words);
     if (status == TAMIS_OK) {
-        const bool forgets = (kind->abilities & TAMIS_I_SUMMARY_CAN_REMOVE) != 0;
-        words += (tamis_i_slots_count(&slots) + 63) / 64 * (forgets ? 1 : 2);
+        const bool one = (kind->abilities & TAMIS_I_SUMMARY_NO_DELETION_BITS) != 0;
+        words += (tamis_i_slots_count(&slots) + 63) / 64 * (one ? 1 : 2);
         status = tamis_i_store_layout(&store, &slots, words);
     }
     if (status != TAMIS_OK) {

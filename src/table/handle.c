@@ -1,6 +1,6 @@
 /* handle.c - the memory of a table
  *
- *      [ handle ][ counts ][ used ][ deleted ][ index ]      one block
+ *      [ handle ][ counts ][ used ][ deleted ][ index ][ settle ]      one block
  *      [ summary ]                                           another, since a rebuild replaces it
  *      [ slots ]                                             memory, or a file (store.c)
  *
@@ -45,14 +45,16 @@ tamis_status tamis_i_table_make(const tamis_table_params *params, const tamis_al
     if (status != TAMIS_OK)
         return status;
     const tamis_i_summary_kind *const kind = tamis_i_summary_by_id((uint64_t)params->summary);
-    const bool forgets = (kind->abilities & TAMIS_I_SUMMARY_CAN_REMOVE) != 0;
+    const bool one = (kind->abilities & TAMIS_I_SUMMARY_NO_DELETION_BITS) != 0;
+    const bool decides = (kind->abilities & TAMIS_I_SUMMARY_DECIDES) != 0;
     /* 2^46 bytes of slots are less than 2^43 slots */
     const uint64_t n_bit_words = (tamis_i_slots_count(&slots) + 63) / 64;
     const uint64_t room = tamis_i_index_room(params->stash);
     const size_t handle = table_lines(sizeof(tamis_table)),
                  counts = table_lines(sizeof(tamis_i_counts));
-    const uint64_t bits = 8 * n_bit_words * (forgets ? 1 : 2);
-    const uint64_t size = handle + counts + bits + room * sizeof(tamis_i_index_entry);
+    const uint64_t bits = 8 * n_bit_words * (one ? 1 : 2);
+    const uint64_t settle = decides ? tamis_i_settle_size(&slots) : 0;
+    const uint64_t size = handle + counts + bits + room * sizeof(tamis_i_index_entry) + settle;
     if (size > SIZE_MAX / 2)
         return TAMIS_E_TOO_LARGE;
     unsigned char *const block = tamis_i_alloc_zeroed(allocator, (size_t)size);
@@ -70,9 +72,10 @@ tamis_status tamis_i_table_make(const tamis_table_params *params, const tamis_al
     own->counts = (void *)(block + handle);
     own->used = (void *)(block + handle + counts);
     own->n_bit_words = n_bit_words;
-    own->deleted = forgets ? NULL : own->used + n_bit_words;
+    own->deleted = one ? NULL : own->used + n_bit_words;
     own->index.entries = (void *)(block + handle + counts + bits);
     own->index.room = room;
+    own->settle = decides ? (void *)(block + size - settle) : NULL;
     status = tamis_i_table_new_summary(own, &own->summary);
     if (status != TAMIS_OK) {
         tamis_i_table_free(own);

@@ -13,6 +13,8 @@
  * 'interpolation' all others remain.  A false positive nearly always names the first sub-table, where
  * nothing remains: a miss costs no more reads than the summary has false positives.
  *
+ * A summary that decides where items are ('song') is never wrong: settle.c.  Only the named place is read.
+ *
  * If the summary already gives a type to a new key, the key is put there if possible, even in the slot of
  * a deleted item.  Then the summary is right about it and need not change.  A key that is deleted and put
  * again leaves no trace, and an item that would otherwise be a failure from the beginning is not.
@@ -101,6 +103,8 @@ tamis_status tamis_i_table_find(const tamis_table *table, const void *key, size_
     const bool none = place->told == TAMIS_I_SUMMARY_NONE;
     if (none && table->unknown == 0)
         return TAMIS_E_NOT_FOUND;
+    if (table->settle != NULL && table->unknown == 0)
+        return table_look_in_level(table, key, key_size, digest, place->told, buffer, place);
     const unsigned first = none ? n - 1 : place->told;
     for (unsigned i = first + 1; i-- > 0 && status == TAMIS_E_NOT_FOUND;)
         status = table_look_in_level(table, key, key_size, digest, i, buffer, place);
@@ -184,7 +188,7 @@ static uint64_t table_choose(const tamis_table *table, tamis_digest digest, unsi
     return slot;
 }
 
-static uint64_t table_choose_in_stash(const tamis_table *table) {
+uint64_t tamis_i_table_stash_room(const tamis_table *table) {
     const unsigned n = table->slots.n_levels;
     if (table->part_count[n] == table->params.stash)
         return TAMIS_I_NO_SLOT;
@@ -228,7 +232,7 @@ static void table_occupy(tamis_table *table, unsigned part, uint64_t slot) {
 static tamis_status table_put_in_stash(tamis_table *table, tamis_digest digest,
                                        const tamis_i_item *item) {
     const unsigned part = table->slots.n_levels;
-    const uint64_t slot = table_choose_in_stash(table);
+    const uint64_t slot = tamis_i_table_stash_room(table);
     if (slot == TAMIS_I_NO_SLOT || !tamis_i_index_insert(&table->index, digest, slot))
         return TAMIS_E_FULL;
     const tamis_status status = table_write_item(table, slot, item);
@@ -243,6 +247,10 @@ static tamis_status table_put_in_stash(tamis_table *table, tamis_digest digest,
 
 static tamis_status table_put_new(tamis_table *table, tamis_digest digest, unsigned told,
                                   const tamis_i_item *item) {
+    if (table->settle != NULL) {
+        const tamis_status status = tamis_i_settle_put(table, digest, item);
+        return status == TAMIS_E_FULL ? table_put_in_stash(table, digest, item) : status;
+    }
     unsigned level;
     const uint64_t slot = table_choose(table, digest, told, &level);
     if (slot == TAMIS_I_NO_SLOT || table_announce(table, digest, level) != TAMIS_OK)
@@ -288,6 +296,8 @@ tamis_status tamis_i_table_put(tamis_table *table, const tamis_i_item *item, boo
 tamis_status tamis_i_table_delete(tamis_table *table, const void *key, size_t key_size) {
     tamis_i_buffer buffer;
     tamis_i_place place;
+    if (table->settle != NULL)
+        return TAMIS_E_UNSUPPORTED;
     const tamis_digest digest = tamis_i_table_digest(table, key, key_size);
     tamis_status status = tamis_i_table_find(table, key, key_size, digest, &buffer, &place);
     table->counts->change_reads += place.reads;

@@ -69,9 +69,12 @@ tamis_status tamis_i_table_complete(tamis_table_params *params) {
         params->rebuild_permille > 1000 || !params_levels_ok(params))
         return TAMIS_E_ARGUMENT;
 
-    /* A summary that decides where an item goes cannot be used here: the first free slot is taken. */
     const tamis_i_summary_kind *const kind = tamis_i_summary_by_id((uint64_t)params->summary);
-    if (kind == NULL || (kind->abilities & TAMIS_I_SUMMARY_DECIDES) != 0)
+    if (kind == NULL)
+        return TAMIS_E_ARGUMENT;
+    /* A summary that decides where an item goes has a counter for each bucket. */
+    if ((kind->abilities & TAMIS_I_SUMMARY_DECIDES) != 0 &&
+        memcmp(params->cells, params->buckets, sizeof params->cells) != 0)
         return TAMIS_E_ARGUMENT;
     tamis_i_summary_params own;
     tamis_i_table_summary_params(params, &own);

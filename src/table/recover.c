@@ -88,6 +88,38 @@ static tamis_status recover_slot(tamis_table *table, walk *w, bool repair, const
     return TAMIS_OK;
 }
 
+/* A summary that decides where items are was filled from all items of the sub-tables.  Bring each item where
+ * it decides.  A process that was killed here or while it moved items leaves each of them in one of
+ * its places, and the next one begins anew.  A file that is only read stays as it is. */
+static tamis_status recover_settle(tamis_table *table, const char **reason) {
+    walk w;
+    for (recover_walk_start(&w, table); recover_walk_on(&w); w.slot++) {
+        tamis_i_item item;
+        tamis_digest digest;
+        if (!tamis_i_table_live(table, w.slot))
+            continue;
+        const unsigned char *const image = recover_walk_image(&w);
+        if (image == NULL || !recover_belongs(table, w.part, w.slot, image, &item, &digest)) {
+            *reason = "a slot cannot be read";
+            return TAMIS_E_IO;
+        }
+        if (w.part < table->slots.n_levels &&
+            table->summary.kind->ask(&table->summary, digest) == w.part)
+            continue;
+        const tamis_status status = table->store.read_only
+                                        ? TAMIS_E_FULL
+                                        : tamis_i_settle_move(table, digest, w.part, w.slot);
+        w.bytes = NULL;
+        if (status == TAMIS_E_FULL)
+            table->unknown += w.part < table->slots.n_levels;
+        else if (status != TAMIS_OK) {
+            *reason = "an item cannot be moved";
+            return status;
+        }
+    }
+    return TAMIS_OK;
+}
+
 tamis_status tamis_i_table_recover(tamis_table *table, bool repair, const char **reason) {
     walk w;
     tamis_status status = TAMIS_OK;
@@ -101,8 +133,10 @@ tamis_status tamis_i_table_recover(tamis_table *table, bool repair, const char *
     tamis_i_store_advise(&table->store, true);
     for (recover_walk_start(&w, table); status == TAMIS_OK && recover_walk_on(&w); w.slot++)
         status = recover_slot(table, &w, repair, reason);
-    tamis_i_store_advise(&table->store, false);
     tamis_i_table_recount(table);
+    if (status == TAMIS_OK && table->settle != NULL)
+        status = recover_settle(table, reason);
+    tamis_i_store_advise(&table->store, false);
     table->recovered = true;
     return status;
 }
@@ -116,10 +150,18 @@ static tamis_status recover_wrong(const char **reason, const char *why) {
     return TAMIS_E_FORMAT;
 }
 
+/* What a verification counts.  'left' is a copy of a summary that can forget, without the items that were
+ * met: it must have had each of them.  If two items shared what is there once, each would be found, until the
+ * other is deleted. */
+typedef struct checked {
+    tamis_i_summary *left; /* NULL: the summary cannot forget */
+    uint64_t failures, unknown;
+} checked;
+
 /* A live slot: a look must find its item, and find it here.  A key that is in the table twice is found
  * in only one place. */
 static tamis_status recover_verify_item(const tamis_table *table, const walk *w,
-                                        const unsigned char *image, uint64_t *failures,
+                                        const unsigned char *image, checked *c,
                                         const char **reason) {
     tamis_i_buffer buffer;
     tamis_i_place place;
@@ -137,11 +179,16 @@ static tamis_status recover_verify_item(const tamis_table *table, const walk *w,
         return status;
     if (place.slot != w->slot)
         return recover_wrong(reason, "a key is there twice");
-    *failures += w->part != table->slots.n_levels && place.told != w->part;
+    if (w->part == table->slots.n_levels)
+        return TAMIS_OK;
+    c->failures += place.told != w->part;
+    if (c->left != NULL && c->left->kind->remove(c->left, digest, w->part) != TAMIS_OK &&
+        ++c->unknown > table->unknown)
+        return recover_wrong(reason, "the summary does not have all items");
     return TAMIS_OK;
 }
 
-static tamis_status recover_verify_slots(const tamis_table *table, uint64_t *failures,
+static tamis_status recover_verify_slots(const tamis_table *table, checked *c,
                                          const char **reason) {
     uint64_t n_deleted = 0, live[TAMIS_I_PARTS_MAX] = {0}, all = 0;
     walk w;
@@ -160,7 +207,7 @@ static tamis_status recover_verify_slots(const tamis_table *table, uint64_t *fai
                 return recover_wrong(reason, "a slot that should be free is not");
             continue;
         }
-        const tamis_status status = recover_verify_item(table, &w, image, failures, reason);
+        const tamis_status status = recover_verify_item(table, &w, image, c, reason);
         if (status != TAMIS_OK)
             return status;
         live[w.part]++;
@@ -175,14 +222,30 @@ static tamis_status recover_verify_slots(const tamis_table *table, uint64_t *fai
 
 tamis_status tamis_i_table_verify(const tamis_table *table, uint64_t *failures,
                                   const char **reason) {
-    uint64_t n = 0;
+    checked c = {NULL, 0, 0};
+    tamis_i_summary left;
+    uint64_t *body = NULL;
     if (!table->summary.kind->check(&table->summary, reason))
         return TAMIS_E_FORMAT;
+    if (table->summary.kind->remove != NULL) {
+        const size_t size = (size_t)table->summary.n_words * sizeof *body;
+        body = tamis_i_alloc(&table->allocator, size);
+        if (body == NULL) {
+            *reason = tamis_status_text(TAMIS_E_NOMEM);
+            return TAMIS_E_NOMEM;
+        }
+        memcpy(body, table->summary.body, size);
+        left = table->summary;
+        left.body = body;
+        c.left = &left;
+    }
     tamis_i_store_advise(&table->store, true);
-    const tamis_status status = recover_verify_slots(table, &n, reason);
+    const tamis_status status = recover_verify_slots(table, &c, reason);
     tamis_i_store_advise(&table->store, false);
+    if (body != NULL)
+        tamis_i_free(&table->allocator, body, (size_t)table->summary.n_words * sizeof *body);
     if (status == TAMIS_OK && failures != NULL)
-        *failures = n;
+        *failures = c.failures;
     return status;
 }
 

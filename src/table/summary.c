@@ -54,14 +54,14 @@ bool tamis_i_summary_ends_at(const tamis_i_summary *summary, uint64_t end, const
 
 const char *tamis_summary_name(tamis_summary summary) {
     const tamis_i_summary_kind *const kind = tamis_i_summary_by_id((uint64_t)summary);
-    return kind == NULL || (kind->abilities & TAMIS_I_SUMMARY_DECIDES) != 0 ? NULL : kind->name;
+    return kind == NULL ? NULL : kind->name;
 }
 
 tamis_status tamis_summary_parse(const char *name, tamis_summary *summary) {
     if (name == NULL || summary == NULL)
         return TAMIS_E_ARGUMENT;
     const tamis_i_summary_kind *const kind = tamis_i_summary_by_name(name);
-    if (kind == NULL || (kind->abilities & TAMIS_I_SUMMARY_DECIDES) != 0)
+    if (kind == NULL)
         return TAMIS_E_ARGUMENT;
     *summary = (tamis_summary)kind->id;
     return TAMIS_OK;

@@ -63,6 +63,10 @@ typedef enum tamis_i_summary_id {
  * are in one of the buckets of the new one. */
 #define TAMIS_I_SUMMARY_DECIDES 2u
 
+/* Which of the two a kind has says whether a table needs deletion bits: not if the summary forgets, and not
+ * if nothing can be deleted, as where the summary decides. */
+#define TAMIS_I_SUMMARY_NO_DELETION_BITS (TAMIS_I_SUMMARY_CAN_REMOVE | TAMIS_I_SUMMARY_DECIDES)
+
 /* All parameters are given: there are no defaults.  Parameters that a kind does not use are zero.
  *
  *                      string_bits  cells           hashes          counter_bits
@@ -147,6 +151,11 @@ void tamis_i_summary_attach(tamis_i_summary *summary, const tamis_i_summary_kind
 
 /* Empty it. */
 void tamis_i_summary_clear(tamis_i_summary *summary);
+
+/* song: raise the counter of the bucket that a key has in sub-table 'type' by one.  False if it has its
+ * largest value, and stays as it is.  'lower' undoes a raise that returned true; nothing else may use it. */
+bool tamis_i_summary_song_raise(tamis_i_summary *summary, tamis_digest digest, unsigned type);
+void tamis_i_summary_song_lower(tamis_i_summary *summary, tamis_digest digest, unsigned type);
 
 /* For check: are all bits of the body zero from bit 'end' on?  False, and why. */
 bool tamis_i_summary_ends_at(const tamis_i_summary *summary, uint64_t end, const char **reason);

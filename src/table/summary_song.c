@@ -7,14 +7,16 @@
  * So the summary decides where an item is: the type passed to insert does not matter, and ask tells the
  * place.  There are no failures, but an insert that raises the counter of a bucket can move the item in
  * it to another bucket.  Only items in the d buckets of the new one are affected, and moving them
- * changes no counter.  Several items may be sent to one bucket (a crisis).
+ * changes no counter.  Several items may be sent to one bucket (a crisis).  The table then raises the
+ * counter of that bucket further, so that some of them are sent elsewhere.
  *
  * Insert-only: to lower counters one would have to know all items that hash to a bucket, even those
  * kept elsewhere.  The paper's counters are those of one table with d hashes.  Here each hash has its
  * own sub-table, as in the multilevel table.  This changes no figure of the paper.
  *
- * A counter that has reached its largest value stays there.  The smallest one is then not always known,
- * and an item may be in another place than ask tells.  With three bits and ten hashes this is very rare.
+ * A counter that has reached its largest value stays there.  The least hit bucket is then not always known,
+ * which with three bits and ten hashes is very rare.  The table goes by the counters as they are, so that
+ * ask is right about every item in any case (settle.c).
  *
  * After Song, Dharmapurikar, Turner and Lockwood, "Fast Hash Table Lookup Using Extended Bloom Filter",
  * SIGCOMM 2005, as reviewed in section IV of Kirsch and Mitzenmacher, "Simple Summaries for Hashing
@@ -68,16 +70,27 @@ static uint64_t summary_song_counter_of(const tamis_i_summary *summary, tamis_di
            tamis_i_table_bucket(digest, type, summary->params.cells[type]);
 }
 
+bool tamis_i_summary_song_raise(tamis_i_summary *summary, tamis_digest digest, unsigned type) {
+    const unsigned width = (unsigned)summary->geometry[WIDTH];
+    const uint64_t i = summary_song_counter_of(summary, digest, type);
+    const uint64_t count = tamis_i_packed_get(summary->body, width, i);
+    if (count == tamis_i_low_mask(width))
+        return false;
+    tamis_i_packed_put(summary->body, width, i, count + 1);
+    return true;
+}
+
+void tamis_i_summary_song_lower(tamis_i_summary *summary, tamis_digest digest, unsigned type) {
+    const unsigned width = (unsigned)summary->geometry[WIDTH];
+    const uint64_t i = summary_song_counter_of(summary, digest, type);
+    tamis_i_packed_put(summary->body, width, i, tamis_i_packed_get(summary->body, width, i) - 1);
+}
+
 static tamis_status summary_song_insert(tamis_i_summary *summary, tamis_digest digest,
                                         unsigned type) {
     (void)type;
-    const unsigned width = (unsigned)summary->geometry[WIDTH];
-    for (unsigned t = 0; t < summary->params.n_types; t++) {
-        const uint64_t i = summary_song_counter_of(summary, digest, t);
-        const uint64_t count = tamis_i_packed_get(summary->body, width, i);
-        if (count != tamis_i_low_mask(width))
-            tamis_i_packed_put(summary->body, width, i, count + 1);
-    }
+    for (unsigned t = 0; t < summary->params.n_types; t++)
+        (void)tamis_i_summary_song_raise(summary, digest, t);
     return TAMIS_OK;
 }
 

@@ -17,7 +17,8 @@
  *   T2  an item in a sub-table is in its bucket;
  *   T3  no key is in the table twice;
  *   T4  the summary names a type for each item of a sub-table (unless 'unknown' > 0), and the index has
- *       exactly the items of the stash, so each item is found;
+ *       exactly the items of the stash, so each item is found; if the summary decides where items are, the
+ *       type is the right one;
  *   T5  the counts are right.
  *
  * SPDX-License-Identifier: MIT
@@ -75,6 +76,9 @@ typedef struct tamis_i_rebuild {
     tamis_i_summary shadow; /* the new summary; body NULL: there is none */
 } tamis_i_rebuild;
 
+/* settle.c: which items go where, if the summary decides it. */
+typedef struct tamis_i_settle tamis_i_settle;
+
 struct tamis_table {
     tamis_table_params params; /* complete */
     tamis_i_pages *pages;      /* of a page table; NULL: it has slots, and all that follows */
@@ -92,10 +96,13 @@ struct tamis_table {
     uint64_t count;
     uint64_t n_deleted;
     uint64_t part_count[TAMIS_I_PARTS_MAX];
-    uint64_t unknown; /* items that the summary had no room for: every look searches everywhere */
+    uint64_t
+        unknown; /* items that the summary had no room for, or that are not where it decides: every
+                       * look searches everywhere */
     uint64_t damaged; /* slots emptied by a repair */
     bool recovered;
     tamis_i_rebuild rebuild;
+    tamis_i_settle *settle; /* NULL: the summary does not decide where items are */
 };
 
 static inline bool tamis_i_table_live(const tamis_table *table, uint64_t slot) {
@@ -160,11 +167,26 @@ tamis_status tamis_i_table_find(const tamis_table *table, const void *key, size_
 
 tamis_digest tamis_i_table_digest(const tamis_table *table, const void *key, size_t key_size);
 
+/* A free slot of the stash, or TAMIS_I_NO_SLOT. */
+uint64_t tamis_i_table_stash_room(const tamis_table *table);
+
 /* Like the public functions; arguments have been checked. */
 tamis_status tamis_i_table_get(const tamis_table *table, const void *key, size_t key_size,
                                void *value, size_t room, size_t *value_size);
 tamis_status tamis_i_table_put(tamis_table *table, const tamis_i_item *item, bool *added);
 tamis_status tamis_i_table_delete(tamis_table *table, const void *key, size_t key_size);
+
+/* settle.c: of tables whose summary decides where an item is. */
+
+/* Bytes of what it needs, for each table. */
+uint64_t tamis_i_settle_size(const tamis_i_slots *slots);
+/* Put a new item in a sub-table, and move others.  TAMIS_E_FULL if two items would have to share a slot;
+ * TAMIS_E_FORMAT.  Nothing is changed then.  TAMIS_E_IO. */
+tamis_status tamis_i_settle_put(tamis_table *table, tamis_digest digest, const tamis_i_item *item);
+/* Move the item in a slot, of 'part', where the summary decides; from there to the stash if that cannot be.
+ * An item of the stash may stay there.  TAMIS_E_FULL, TAMIS_E_FORMAT, TAMIS_E_IO, as above. */
+tamis_status tamis_i_settle_move(tamis_table *table, tamis_digest digest, unsigned part,
+                                 uint64_t slot);
 
 /* rebuild.c */
 tamis_status tamis_i_table_rebuild(tamis_table *table, uint64_t max_steps, bool *done);

@@ -130,6 +130,41 @@ static void test_summary_table_three_as_printed(void **unused) {
     assert_true(crisis == 1); /* "not particularly effective" without the heuristics */
 }
 
+/* Moves of each insertion, one after the other, with the sums written out. */
+static double song_moves_one_by_one(unsigned n, double buckets, unsigned hashes) {
+    double all = 0;
+    for (unsigned k = 1; k < n; k++) {
+        const double mean = (k - 1) * hashes / buckets;
+        double tails[64] = {0}, terms[64], stays = 0;
+        for (int j = 61; j >= 0; j--) {
+            terms[j] = mean > 0 ? exp(j * log(mean) - mean - lgamma(j + 1.0)) : j == 0;
+            tails[j] = tails[j + 1] + terms[j];
+        }
+        for (unsigned j = 0; j < 60; j++)
+            for (unsigned t = 0; t < hashes; t++)
+                stays += terms[j] * pow(tails[j + 2], t) * pow(tails[j + 1], hashes - 1 - t);
+        all += k * hashes / buckets * (1 - stays);
+    }
+    return all / n;
+}
+
+static void test_song_moves_are_the_sum_over_insertions(void **unused) {
+    (void)unused;
+    double moves;
+    assert_ok(tamis_model_song_moves(2000, 26214, 10, &moves));
+    assert_printed(moves, song_moves_one_by_one(2000, 26214, 10), 0.0005);
+    assert_ok(tamis_model_song_moves(2000, 8000, 3, &moves));
+    assert_printed(moves, song_moves_one_by_one(2000, 8000, 3), 0.0005);
+    assert_ok(tamis_model_song_moves(2000, 300, 2, &moves));
+    assert_printed(moves, song_moves_one_by_one(2000, 300, 2), 0.0005 * moves);
+    assert_ok(tamis_model_song_moves(1000, 500, 1, &moves)); /* nowhere to go */
+    assert_true(fabs(moves) < 1e-12);
+    double large;
+    assert_ok(tamis_model_song_moves(10000, 131072, 10, &moves));
+    assert_ok(tamis_model_song_moves((uint64_t)10000 << 20, (uint64_t)131072 << 20, 10, &large));
+    assert_true(moves == large);
+}
+
 static void test_summary_bytes_as_printed(void **unused) {
     (void)unused;
     static const uint64_t bits_10k[5] = {106000, 87500, 5500, 500, 100};
@@ -297,6 +332,11 @@ static void test_summary_outside_domain_leaves_results(void **unused) {
     assert_status(tamis_model_song(10, 0, 10, 3, &a, &c, &bytes), TAMIS_E_DOMAIN);
     assert_status(tamis_model_song(10, 100, 0, 3, &a, &c, &bytes), TAMIS_E_DOMAIN);
     assert_status(tamis_model_song(10, UINT64_MAX, 1, 3, &a, &c, &bytes), TAMIS_E_DOMAIN);
+    assert_status(tamis_model_song_moves(0, 100, 10, &a), TAMIS_E_DOMAIN);
+    assert_status(tamis_model_song_moves(10, 0, 10, &a), TAMIS_E_DOMAIN);
+    assert_status(tamis_model_song_moves(10, 100, 0, &a), TAMIS_E_DOMAIN);
+    assert_status(tamis_model_song_moves(10, 100, 65, &a), TAMIS_E_DOMAIN);
+    assert_status(tamis_model_song_moves(1001, 100, 10, &a), TAMIS_E_DOMAIN);
 
     assert_true(a == 42 && b == 42 && c == 42 && bytes == 42);
     free(work.at);
@@ -306,6 +346,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_summary_small_filters_agree_with_simulation),
         cmocka_unit_test(test_summary_table_three_as_printed),
+        cmocka_unit_test(test_song_moves_are_the_sum_over_insertions),
         cmocka_unit_test(test_summary_bytes_as_printed),
         cmocka_unit_test(test_interpolation_birthday_equals_the_product),
         cmocka_unit_test(test_failure_of_one_level_adds_up),

@@ -240,7 +240,7 @@ static void test_plan_refuses_what_makes_no_sense(void **state) {
         bad[i] = good;
     bad[0].n = 0;
     bad[1].n = ((uint64_t)1 << 40) + 1;
-    bad[2].kind = TAMIS_I_SUMMARY_SONG;
+    bad[2].kind = (tamis_i_summary_id)0;
     bad[3].kind = (tamis_i_summary_id)99;
     bad[4].odds = -1;
     bad[5].odds = NAN;
