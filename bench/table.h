@@ -29,6 +29,7 @@ typedef struct kept {
     const char *path; /* of its file */
     uint64_t n;       /* items */
     bool names;       /* which are names */
+    double fpr;       /* of ours with pages, at most; 0: the default */
     void *own;        /* of the keeper */
 } kept;
 
@@ -80,6 +81,7 @@ typedef struct table_setup {
     const char *directory;
     bool peers;
     bool names;
+    double fpr; /* of tables of pages, at most; 0: the default */
 } table_setup;
 
 /* Measure; 'rows' has room for TABLE_ROWS.  Returns how many there are. */

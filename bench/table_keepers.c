@@ -26,6 +26,20 @@ typedef struct tamis_own {
     size_t n;
 } tamis_own;
 
+/* Pages whose filters err at most so often. */
+static bool tamis_plan_pages(double fpr, tamis_table_params *params) {
+    tamis_table_need need;
+    tamis_table_plan plan;
+    tamis_table_need_init(&need);
+    tamis_table_plan_init(&plan);
+    need.bucket = TAMIS_TABLE_PAGE;
+    need.fpr = fpr;
+    if (tamis_table_plan_make(&need, &plan) != TAMIS_OK)
+        return false;
+    *params = plan.params;
+    return true;
+}
+
 /* A new table: of pages, or of slots for n items. */
 static const char *tamis_create(kept *table, bool slots) {
     tamis_own *const own = table->own;
@@ -38,6 +52,8 @@ static const char *tamis_create(kept *table, bool slots) {
         params.capacity = table->n;
         params.key_max = table->names ? TABLE_NAME_MAX : TABLE_KEY;
         params.value_max = table->names ? TABLE_NAME_VALUE : TABLE_VALUE;
+    } else if (table->fpr > 0 && !tamis_plan_pages(table->fpr, &params)) {
+        return "no such error rate";
     }
     own->waiting = malloc(TABLE_BATCH * sizeof *own->waiting);
     if (own->waiting == NULL)

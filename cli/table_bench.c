@@ -142,10 +142,13 @@ int table_bench(int argc, char **argv) {
     table_row rows[TABLE_ROWS];
     bool as_json = false, good = true, grow = false;
 
-    for (int option; (option = option_next(argc, argv, "n:", options)) != -1;) {
+    for (int option; (option = option_next(argc, argv, "n:p:", options)) != -1;) {
         switch (option) {
         case 'n':
             good = option_count(argv[0], "-n", optarg, 1 << 30, &setup.n);
+            break;
+        case 'p':
+            good = option_rate(argv[0], "-p", optarg, &setup.fpr);
             break;
         case OPT_SAMPLES:
             good = option_count(argv[0], "--samples", optarg, 1 << 30, &setup.samples);
@@ -181,6 +184,8 @@ int table_bench(int argc, char **argv) {
         return complain(argv[0], "'%s' is too much", argv[optind]);
     if (setup.directory[0] == '\0')
         return complain(argv[0], "--directory: the name is empty");
+    if (grow && setup.fpr > 0)
+        return complain(argv[0], "-p is not an option of a table that grows");
     if (grow)
         return bench_growth(argv[0], &setup, as_json);
     const size_t n = table_run(&setup, rows);

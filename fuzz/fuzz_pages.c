@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { KEYS = 120, PAGE = TAMIS_I_PAGE_BYTES, BLOCKS_MAX = 400, RECORDS = 20 };
+enum { KEYS = 124, PAGE = TAMIS_I_PAGE_BYTES, BLOCKS_MAX = 400, RECORDS = 20, VALUE_MAX = 9000 };
 
 static char path[64];
 
@@ -41,19 +41,22 @@ typedef struct good_file {
 
 static good_file files[2];
 
-static size_t value_of(uint64_t i, unsigned char value[200]) {
-    memset(value, (int)i, 200);
-    return i % 3 == 0 ? (size_t)(i % 200) : 8;
+/* Some of them are too long for a page. */
+static size_t value_of(uint64_t i, unsigned char value[VALUE_MAX]) {
+    memset(value, (int)i, VALUE_MAX);
+    return i % 41 == 40 ? (size_t)(i * 73) : i % 3 == 0 ? (size_t)(i % 200) : 8;
 }
 
 /* A bit of everything; for a table that is not closed, some of it in the log. */
 static void tell(tamis_table *table) {
-    unsigned char value[200];
+    static unsigned char value[VALUE_MAX];
     for (uint64_t i = 0; i < KEYS; i++)
         must(tamis_table_put(table, &i, 8, value, value_of(i, value), NULL) == TAMIS_OK);
     must(tamis_i_pages_commit(table->pages, TAMIS_I_ROOT_OF_OPEN) == TAMIS_OK);
     for (uint64_t i = 0; i < KEYS; i += 3)
         must(tamis_table_delete(table, &i, 8) == TAMIS_OK);
+    const uint64_t late = KEYS;
+    must(tamis_table_put(table, &late, 8, value, 5000, NULL) == TAMIS_OK);
 }
 
 static void read_good(good_file *file) {
@@ -73,6 +76,7 @@ static void make_good(good_file *file, bool closed) {
     tamis_table_params_init(&params);
     tamis_table_options_init(&options);
     params.seed = 1;
+    params.value_max = VALUE_MAX;
     options.sync = TAMIS_SYNC_NONE;
     (void)unlink(path);
     must(tamis_table_create_file(path, &params, &options, NULL, &table, NULL) == TAMIS_OK);
@@ -89,7 +93,7 @@ static void make_good(good_file *file, bool closed) {
     must(p->n_twigs == 1);
     for (uint64_t block = 3; block < p->n_blocks; block++)
         if ((p->taken[block / 64] >> block % 64 & 1) != 0 &&
-            !(p->log_at != 0 && block >= p->log_at && block < p->log_at + TAMIS_I_PAGES_LOG))
+            !(p->log_at != 0 && block >= p->log_at && block < p->log_at + p->log_blocks))
             file->used[file->n_used++] = (uint32_t)block;
     read_good(file);
     must(tamis_table_close(table) == TAMIS_OK);
@@ -161,7 +165,7 @@ static void repair_log(const good_file *file, unsigned char *bytes) {
 }
 
 static void use(tamis_table *table, bool read_only) {
-    static char value[4096], key[4096];
+    static char value[1 << 16], key[4096];
     size_t size, key_size;
     const char *reason = NULL;
     tamis_table_state info;
@@ -172,9 +176,11 @@ static void use(tamis_table *table, bool read_only) {
     for (uint64_t i = 0; i < 2 * KEYS; i++)
         (void)!tamis_table_get(table, &i, info.params.key_max < 8 ? 1 : 8, value, sizeof value,
                                &size);
+    /* A header that was changed may allow values that have no room here. */
+    char *const room = info.params.value_max <= sizeof value ? value : NULL;
     uint64_t at = 0;
     for (tamis_status s = TAMIS_OK; s == TAMIS_OK || s == TAMIS_E_FORMAT;)
-        s = tamis_table_next(table, &at, key, &key_size, value, &size);
+        s = tamis_table_next(table, &at, key, &key_size, room, &size);
     if (read_only) {
         must(tamis_table_put(table, "a", 1, "", 0, NULL) == TAMIS_E_READONLY);
         return;
@@ -184,6 +190,9 @@ static void use(tamis_table *table, bool read_only) {
             must(tamis_table_get(table, &i, 1, value, sizeof value, &size) == TAMIS_OK);
         (void)!tamis_table_delete(table, &i, info.params.key_max < 8 ? 1 : 8);
     }
+    if (tamis_table_put(table, "long", 4, value, 3000, NULL) == TAMIS_OK)
+        must(tamis_table_get(table, "long", 4, value, sizeof value, &size) == TAMIS_OK &&
+             size == 3000);
     (void)!tamis_table_rebuild(table, 100000, NULL);
     if (verdict == TAMIS_OK) /* what was good stays good */
         must(tamis_table_verify(table, NULL, &reason) == TAMIS_OK);

@@ -15,8 +15,8 @@
  *
  * A root, of a block: checksum (8), number (8), 1 if the table was closed (8), items (8), pages (8), blocks
  * of the file (8), first block of the log or 0 (4), first block of the filters or 0 (4), their blocks (4),
- * twigs (4), branches (4), zero (4), checksum of the filters (8); from offset 80 block and checksum (4, 4) of
- * each branch.
+ * twigs (4), branches (4), blocks of the log (4), checksum of the filters (8); from offset 80 block and
+ * checksum (4, 4) of each branch.
  *
  * A branch: checksum (4), twigs (4), zero (8), then block and checksum (4, 4) of each.
  * A twig: checksum (4), pages (4), zero (8), then for each page: first hash (4), block (4), checksum (4),
@@ -31,6 +31,7 @@
 #define BLOCKS_MAX  ((uint64_t)TAMIS_I_PAGES_FRESH)
 #define GONE_MIN    32768u /* blocks that wait for a root, and a quarter of the file */
 #define COMPACTIONS 2u
+#define LOG_LARGE   1024u /* blocks of a log of which a small table may have one */
 #define FRESH_MIN                                                                                  \
     8192u /* pages changed before a root is due; a quarter of the table if that is more */
 
@@ -222,7 +223,7 @@ typedef struct draft {
     size_t n, cap;
     uint32_t branches[TAMIS_I_PAGES_BRANCH], sums[TAMIS_I_PAGES_BRANCH];
     unsigned n_branches;
-    uint32_t log_at, filters_at, filters_blocks;
+    uint32_t log_at, log_blocks, filters_at, filters_blocks;
     uint64_t filters_sum;
 } draft;
 
@@ -336,8 +337,11 @@ static void commit_stream(stream *s, uint64_t word) {
 
 static tamis_status commit_filters(tamis_i_pages *p, draft *d) {
     uint64_t words = 0;
-    for (unsigned t = 0; t < p->n_twigs; t++)
-        words += p->twigs[t]->n_words + p->twigs[t]->n;
+    for (unsigned t = 0; t < p->n_twigs; t++) {
+        words += p->twigs[t]->n;
+        for (unsigned i = 0; i < p->twigs[t]->n; i++)
+            words += (p->twigs[t]->leaves[i].words + 1u) / 2;
+    }
     const uint64_t owned = p->large ? (p->n_blocks + 63) / 64 : 0;
     words += p->large ? 1 + owned : 0;
     const uint64_t blocks = (8 * words + TAMIS_I_PAGE_BYTES - 1) / TAMIS_I_PAGE_BYTES;
@@ -355,8 +359,11 @@ static tamis_status commit_filters(tamis_i_pages *p, draft *d) {
             const tamis_i_leaf *const leaf = twig->leaves + i;
             const uint64_t room = tamis_i_sieve_room(&p->sieve, leaf->words);
             commit_stream(&s, leaf->words | room << 16 | (room - leaf->spare) << 32);
-            for (unsigned j = 0; j < leaf->words; j++)
-                commit_stream(&s, twig->words[leaf->at + j]);
+            for (unsigned j = 0; j < leaf->words; j += 2) {
+                const uint64_t low = twig->words[leaf->at + j];
+                const uint64_t high = j + 1 < leaf->words ? twig->words[leaf->at + j + 1] : 0;
+                commit_stream(&s, low | high << 32);
+            }
         }
     }
     if (p->large)
@@ -392,6 +399,7 @@ static void commit_encode_root(const tamis_i_pages *p, const draft *d, tamis_i_r
     tamis_i_put_u32(root + TAMIS_I_ROOT_FILTER_BLOCKS, d->filters_blocks);
     tamis_i_put_u32(root + TAMIS_I_ROOT_TWIGS, p->n_twigs);
     tamis_i_put_u32(root + TAMIS_I_ROOT_BRANCHES, d->n_branches);
+    tamis_i_put_u32(root + TAMIS_I_ROOT_LOG_BLOCKS, d->log_blocks);
     tamis_i_put_u64(root + TAMIS_I_ROOT_FILTERS_SUM, d->filters_sum);
     for (unsigned i = 0; i < d->n_branches; i++) {
         tamis_i_put_u32(root + TAMIS_I_ROOT_LIST + (size_t)8 * i, d->branches[i]);
@@ -406,7 +414,7 @@ static void commit_undo(tamis_i_pages *p, const draft *d) {
     for (uint32_t i = 0; i < d->filters_blocks; i++)
         tamis_i_pages_release(p, d->filters_at + i);
     if (d->log_at != 0 && d->log_at != p->log_at)
-        for (uint32_t i = 0; i < TAMIS_I_PAGES_LOG; i++)
+        for (uint32_t i = 0; i < d->log_blocks; i++)
             tamis_i_pages_release(p, d->log_at + i);
 }
 
@@ -447,12 +455,13 @@ static void commit_settle(tamis_i_pages *p, const draft *d) {
     memcpy(p->branches, d->branches, sizeof p->branches);
     p->n_branches = d->n_branches;
     /* No reader needs the log after it has copied it: R1. */
-    if (p->log_at != 0 && d->log_at == 0)
-        for (uint32_t i = 0; i < TAMIS_I_PAGES_LOG; i++)
+    if (d->log_at != p->log_at)
+        for (uint32_t i = 0; i < p->log_blocks; i++)
             tamis_i_pages_release(p, p->log_at + i);
     p->filters_at = d->filters_at;
     p->filters_blocks = d->filters_blocks;
     p->log_at = d->log_at;
+    p->log_blocks = d->log_blocks;
     p->log_used = 0;
     p->log_last = p->log_synced = 0;
     p->epoch++;
@@ -466,12 +475,23 @@ static void commit_trim(tamis_i_pages *p) {
         p->lowest = p->n_blocks;
 }
 
+/* The blocks of the next log.  One that was filled is followed by a larger one: who changes so much would
+ * write the same pages again and again. */
+static uint32_t commit_log_blocks(const tamis_i_pages *p) {
+    const uint64_t most = p->n_leaves / 4 > LOG_LARGE ? p->n_leaves / 4 : LOG_LARGE;
+    const bool grows = p->log_used > tamis_i_pages_log_bytes(p) / 8 * 7 &&
+                       2 * p->log_blocks <= TAMIS_I_PAGES_LOG_MAX && 2 * p->log_blocks <= most;
+    const uint32_t first = p->first_log != 0 ? p->first_log : TAMIS_I_PAGES_LOG;
+    return p->log_at == 0 ? first : p->log_blocks * (grows ? 2 : 1);
+}
+
 /* A new log is zeros, written now, so that later syncs have nothing else to write. */
-static tamis_status commit_start_log(tamis_i_pages *p, draft *d) {
-    if (!commit_take_run(p, TAMIS_I_PAGES_LOG, &d->log_at))
+static tamis_status commit_start_log(tamis_i_pages *p, draft *d, uint32_t blocks) {
+    if (!commit_take_run(p, blocks, &d->log_at))
         return TAMIS_E_NOMEM;
+    d->log_blocks = blocks;
     memset(p->scratch, 0, TAMIS_I_PAGE_BYTES);
-    for (uint32_t i = 0; i < TAMIS_I_PAGES_LOG; i++)
+    for (uint32_t i = 0; i < blocks; i++)
         if (!commit_write(p, d->log_at + i, p->scratch))
             return TAMIS_E_IO;
     return TAMIS_OK;
@@ -479,10 +499,13 @@ static tamis_status commit_start_log(tamis_i_pages *p, draft *d) {
 
 static tamis_status commit_write_all(tamis_i_pages *p, draft *d, tamis_i_root kind) {
     tamis_status status = TAMIS_OK;
-    if (kind == TAMIS_I_ROOT_OF_OPEN && p->log_at == 0)
-        status = commit_start_log(p, d);
-    else if (kind == TAMIS_I_ROOT_OF_OPEN)
+    const uint32_t log_blocks = commit_log_blocks(p);
+    if (kind == TAMIS_I_ROOT_OF_OPEN && log_blocks != p->log_blocks) {
+        status = commit_start_log(p, d, log_blocks);
+    } else if (kind == TAMIS_I_ROOT_OF_OPEN) {
         d->log_at = p->log_at;
+        d->log_blocks = p->log_blocks;
+    }
     if (status == TAMIS_OK)
         status = commit_twigs(p, d);
     if (status == TAMIS_OK)
@@ -517,10 +540,10 @@ tamis_status tamis_i_pages_commit(tamis_i_pages *p, tamis_i_root kind) {
         tamis_i_free(p->allocator, d.blocks, most * sizeof *d.blocks);
         return TAMIS_E_NOMEM;
     }
-    /* Where a table begins to change, or ends, both roots say so: the older one is not to be taken for it
-     * if the other is damaged. */
-    const bool twice =
-        kind == TAMIS_I_ROOT_OF_CLOSED || (kind == TAMIS_I_ROOT_OF_OPEN && p->log_at == 0);
+    /* Where a log begins, or a table ends, both roots say so: the older one is not to be taken for it if the
+     * other is damaged. */
+    const bool twice = kind == TAMIS_I_ROOT_OF_CLOSED ||
+                       (kind == TAMIS_I_ROOT_OF_OPEN && commit_log_blocks(p) != p->log_blocks);
     tamis_status status = commit_write_all(p, &d, kind);
     if (status != TAMIS_OK) {
         commit_undo(p, &d);
@@ -618,7 +641,7 @@ tamis_status tamis_i_pages_ready(tamis_i_pages *p, size_t size) {
         most = p->most_fresh;
     if (p->log_at != 0 && p->live_fresh < most &&
         tamis_i_pages_waiting(p) < GONE_MIN + p->n_blocks / 4 &&
-        p->log_used + size <= (uint64_t)TAMIS_I_PAGES_LOG * TAMIS_I_PAGE_BYTES)
+        p->log_used + size <= tamis_i_pages_log_bytes(p))
         return TAMIS_OK;
     const tamis_status status = tamis_i_pages_flush(p);
     return status == TAMIS_OK ? tamis_i_pages_commit(p, TAMIS_I_ROOT_OF_OPEN) : status;

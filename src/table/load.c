@@ -57,25 +57,45 @@ tamis_status tamis_i_pages_last_root(tamis_i_pages *p, uint64_t *epoch, const ch
     return status;
 }
 
+/* A copy of a log. */
+typedef struct log_copy {
+    unsigned char *bytes; /* NULL: there is none */
+    size_t size;
+} log_copy;
+
+static void load_drop_log(const tamis_i_pages *p, log_copy *log) {
+    tamis_i_free(p->allocator, log->bytes, log->size);
+    *log = (log_copy){.bytes = NULL};
+}
+
 /* Copy the log of a root, if it has one in the file.  If it says so wrongly, load_take_root will notice. */
-static tamis_status load_copy_log(tamis_i_pages *p, const unsigned char *root, unsigned char *log,
+static tamis_status load_copy_log(tamis_i_pages *p, const unsigned char *root, log_copy *log,
                                   const char **reason) {
     const uint64_t at = (uint64_t)tamis_i_get_u32(root + TAMIS_I_ROOT_LOG) * TAMIS_I_PAGE_BYTES;
+    const uint32_t blocks = tamis_i_get_u32(root + TAMIS_I_ROOT_LOG_BLOCKS);
+    const uint64_t bytes = (uint64_t)blocks * TAMIS_I_PAGE_BYTES;
     uint64_t size = 0;
-    if (at == 0)
+    load_drop_log(p, log);
+    if (at == 0 || blocks == 0 || blocks > TAMIS_I_PAGES_LOG_MAX)
         return TAMIS_OK;
     const bool known = p->disk.ops->size(p->disk.self, &size);
-    if (known && at + TAMIS_I_PAGES_LOG_BYTES > size)
+    if (known && at + bytes > size)
         return TAMIS_OK;
-    if (known && p->disk.ops->read(p->disk.self, at, log, TAMIS_I_PAGES_LOG_BYTES))
+    log->bytes = known ? tamis_i_alloc(p->allocator, (size_t)bytes) : NULL;
+    log->size = log->bytes == NULL ? 0 : (size_t)bytes;
+    if (known && log->bytes == NULL) {
+        *reason = tamis_status_text(TAMIS_E_NOMEM);
+        return TAMIS_E_NOMEM;
+    }
+    if (known && p->disk.ops->read(p->disk.self, at, log->bytes, log->size))
         return TAMIS_OK;
     *reason = "the log cannot be read";
     return TAMIS_E_IO;
 }
 
-/* Choose a root and copy its log, which has room.  A reader says which root it looks at, and begins anew if
+/* Choose a root and copy its log.  A reader says which root it looks at, and begins anew if
  * a newer one was written meanwhile: R1. */
-static tamis_status load_begin(tamis_i_pages *p, unsigned char *root, unsigned char *log,
+static tamis_status load_begin(tamis_i_pages *p, unsigned char *root, log_copy *log,
                                const char **reason) {
     const bool beside = p->read_only && p->disk.ops->watch != NULL;
     for (unsigned i = 0; i < TRIES; i++) {
@@ -115,6 +135,7 @@ static tamis_status load_take_root(tamis_i_pages *p, const unsigned char *root,
     p->count = tamis_i_get_u64(root + TAMIS_I_ROOT_COUNT);
     p->n_blocks = tamis_i_get_u64(root + TAMIS_I_ROOT_BLOCKS);
     p->log_at = tamis_i_get_u32(root + TAMIS_I_ROOT_LOG);
+    p->log_blocks = tamis_i_get_u32(root + TAMIS_I_ROOT_LOG_BLOCKS);
     p->filters_at = tamis_i_get_u32(root + TAMIS_I_ROOT_FILTERS);
     p->filters_blocks = tamis_i_get_u32(root + TAMIS_I_ROOT_FILTER_BLOCKS);
     p->filters_sum = tamis_i_get_u64(root + TAMIS_I_ROOT_FILTERS_SUM);
@@ -125,10 +146,11 @@ static tamis_status load_take_root(tamis_i_pages *p, const unsigned char *root,
     }
     if (p->n_blocks > size / TAMIS_I_PAGE_BYTES)
         return tamis_i_refuse(reason, "the file is cut off");
-    bool good = p->n_blocks >= 3 && p->n_branches <= TAMIS_I_PAGES_BRANCH;
+    bool good = p->n_blocks >= 3 && p->n_branches <= TAMIS_I_PAGES_BRANCH &&
+                p->log_blocks <= TAMIS_I_PAGES_LOG_MAX && (p->log_blocks > 0) == (p->log_at > 0);
     for (uint64_t i = 0; i < 3; i++)
         good = good && tamis_i_pages_mark(p, i);
-    for (uint64_t i = 0; good && p->log_at != 0 && i < TAMIS_I_PAGES_LOG; i++)
+    for (uint64_t i = 0; good && i < p->log_blocks; i++)
         good = tamis_i_pages_mark(p, p->log_at + i);
     for (uint64_t i = 0; good && i < p->filters_blocks; i++)
         good = tamis_i_pages_mark(p, p->filters_at + i);
@@ -156,14 +178,13 @@ static bool load_leaves(tamis_i_pages *p, tamis_i_twig *twig, const unsigned cha
         const uint32_t first = tamis_i_get_u32(at), sizes = tamis_i_get_u32(at + 12);
         if (first < *next || (*next == 0 && first != 0) ||
             !tamis_i_pages_mark(p, tamis_i_get_u32(at + 4)) || (sizes & 0xffff) > sizes >> 16 ||
-            sizes >> 16 > TAMIS_I_PAGE_ROOM)
+            (sizes & 0xffff) > TAMIS_I_PAGE_ITEMS_MAX || sizes >> 16 > TAMIS_I_PAGE_ROOM)
             return false;
         tamis_i_twig_insert(twig, i, first);
         tamis_i_leaf *const leaf = twig->leaves + i;
         leaf->block = tamis_i_get_u32(at + 4);
         leaf->sum = tamis_i_get_u32(at + 8);
-        leaf->count = sizes & 0xfff;
-        leaf->used = sizes >> 16 & 0xfff;
+        tamis_i_leaf_set_sizes(leaf, sizes & 0xffff, sizes >> 16);
         *next = (uint64_t)first + 1;
         p->n_leaves++;
     }
@@ -273,9 +294,15 @@ static bool load_filter(stream *s, tamis_i_twig *twig, unsigned i) {
         !tamis_i_twig_reserve(twig, s->p->allocator, 0, words))
         return false;
     tamis_i_twig_set_words(twig, i, words);
-    for (size_t j = 0; j < words; j++)
-        if (!load_stream(s, twig->words + leaf->at + j))
+    uint64_t pair = 0;
+    for (size_t j = 0; j < words; j++) {
+        if (j % 2 == 0 && !load_stream(s, &pair))
             return false;
+        twig->words[leaf->at + j] = (uint32_t)pair;
+        pair >>= 32;
+    }
+    if (pair != 0)
+        return false;
     tamis_i_twig_set_load(twig, &s->p->sieve, i, load);
     return true;
 }
@@ -379,7 +406,7 @@ static tamis_status load_empty_page(tamis_i_pages *p, tamis_i_twig *twig, unsign
     if (status != TAMIS_OK)
         return status;
     *image = fresh->image;
-    leaf->count = leaf->used = 0;
+    tamis_i_leaf_set_sizes(leaf, 0, 0);
     p->damaged++;
     return TAMIS_OK;
 }
@@ -494,7 +521,8 @@ static tamis_status load_state(tamis_i_pages *p, const tamis_i_pages *before,
     for (unsigned t = 0; t < p->n_twigs && status == TAMIS_OK && p->read_only; t++)
         tamis_i_twig_fit(p->twigs[t], p->allocator, false);
     if (status == TAMIS_OK && p->log_at != 0)
-        status = tamis_i_pages_replay(p, log, repair, reason);
+        status = log != NULL ? tamis_i_pages_replay(p, log, repair, reason)
+                             : tamis_i_refuse(reason, "the root is damaged");
     if (status == TAMIS_OK && p->large) /* values in the log may be behind the last block */
         status = p->disk.ops->cover(p->disk.self, p->n_blocks * TAMIS_I_PAGE_BYTES) ? TAMIS_OK
                                                                                     : TAMIS_E_NOMEM;
@@ -505,18 +533,14 @@ static tamis_status load_state(tamis_i_pages *p, const tamis_i_pages *before,
 static tamis_status load_anew(tamis_i_pages *p, const tamis_i_pages *before, bool repair,
                               const char **reason) {
     unsigned char root[TAMIS_I_PAGE_BYTES];
-    unsigned char *const log = tamis_i_alloc_zeroed(p->allocator, TAMIS_I_PAGES_LOG_BYTES);
-    if (log == NULL) {
-        *reason = tamis_status_text(TAMIS_E_NOMEM);
-        return TAMIS_E_NOMEM;
-    }
+    log_copy log = {.bytes = NULL};
     tamis_i_pages_drop_fresh(p, p->twigs[0]->leaves[0].block);
     tamis_i_pages_remove_twig(p, 0);
     p->n_leaves = 0;
-    tamis_status status = load_begin(p, root, log, reason);
+    tamis_status status = load_begin(p, root, &log, reason);
     if (status == TAMIS_OK)
-        status = load_state(p, before, root, log, repair, reason);
-    tamis_i_free(p->allocator, log, TAMIS_I_PAGES_LOG_BYTES);
+        status = load_state(p, before, root, log.bytes, repair, reason);
+    load_drop_log(p, &log);
     return status;
 }
 

@@ -8,11 +8,14 @@
  * In a batch of changes the records of the log are gathered and written together, and with
  * TAMIS_SYNC_EACH there is one sync, at the end.  No change of a batch is acknowledged before that.
  *
+ * Of many puts the new keys are sorted by their hashes first, and the pages that will be too full are filled
+ * anew, with room for what comes (tamis_i_pages_expect).  The puts are then made in the order of the caller.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "table/table.h"
 
-enum { GROUP = 128, TRIED = 4 };
+enum { GROUP = 128, TRIED = 4, CHUNK = 16384, CHUNK_MIN = 64 };
 
 /* Tell the system which pages of a group will be read; 'places' are bytes of the file. */
 static void many_announce(const tamis_i_pages *p, const uint64_t *places, unsigned n) {
@@ -106,13 +109,72 @@ static void many_announce_deletes(const tamis_i_pages *p, const tamis_bytes *key
         many_announce(p, places, noted);
 }
 
+/* Sort by hash, a byte at a time; 'other' is as long, and the result is in 'coming'. */
+static void many_sort(tamis_i_coming *coming, tamis_i_coming *other, size_t n) {
+    for (unsigned shift = 0; shift < 32; shift += 8) {
+        size_t place[256] = {0}, sum = 0;
+        for (size_t i = 0; i < n; i++)
+            place[coming[i].hash >> shift & 255]++;
+        for (unsigned i = 0; i < 256; i++) {
+            const size_t count = place[i];
+            place[i] = sum;
+            sum += count;
+        }
+        for (size_t i = 0; i < n; i++)
+            other[place[coming[i].hash >> shift & 255]++] = coming[i];
+        tamis_i_coming *const sorted = other;
+        other = coming;
+        coming = sorted;
+    }
+}
+
+/* List the items that are new, and tell the system which pages all of them need. */
+static size_t many_list(const tamis_i_pages *p, const tamis_table_item *items, size_t n,
+                        tamis_i_coming *coming) {
+    size_t found = 0;
+    for (size_t from = 0; from < n; from += GROUP) {
+        uint64_t places[GROUP];
+        unsigned noted = 0;
+        for (size_t i = from; i < n && i < from + GROUP; i++) {
+            tamis_i_spot spot;
+            tamis_i_pages_locate(p, items[i].key, items[i].key_size, &spot);
+            many_note(p, &spot, places, &noted);
+            if (items[i].key_size + items[i].value_size > TAMIS_I_PAGE_ITEM_MAX ||
+                tamis_i_pages_maybe(p, &spot))
+                continue;
+            coming[found++] = (tamis_i_coming){.hash = spot.hash,
+                                               .key_size = (uint16_t)items[i].key_size,
+                                               .value_size = (uint16_t)items[i].value_size};
+        }
+        if (noted > 1)
+            many_announce(p, places, noted);
+    }
+    return found;
+}
+
+/* Prepare for some puts.  Whatever fails here, they are made all the same. */
+static void many_expect_puts(tamis_i_pages *p, const tamis_table_item *items, size_t n) {
+    const size_t size = 2 * n * sizeof(tamis_i_coming);
+    tamis_i_coming *const coming = n < CHUNK_MIN ? NULL : tamis_i_alloc(p->allocator, size);
+    if (coming == NULL) {
+        for (size_t i = 0; i < n; i += GROUP)
+            many_announce_puts(p, items + i, n - i < GROUP ? n - i : GROUP);
+        return;
+    }
+    const size_t found = many_list(p, items, n, coming);
+    many_sort(coming, coming + n, found);
+    if (tamis_i_pages_ready(p, 0) == TAMIS_OK)
+        tamis_i_pages_expect(p, coming, found);
+    tamis_i_free(p->allocator, coming, size);
+}
+
 tamis_status tamis_i_page_table_put_many(tamis_table *table, const tamis_table_item *items,
                                          size_t n, size_t *done) {
     tamis_status status = TAMIS_OK;
     many_begin(table->pages);
     for (size_t i = 0; i < n && status == TAMIS_OK; i++) {
-        if (i % GROUP == 0)
-            many_announce_puts(table->pages, items + i, n - i < GROUP ? n - i : GROUP);
+        if (i % CHUNK == 0)
+            many_expect_puts(table->pages, items + i, n - i < CHUNK ? n - i : CHUNK);
         status = tamis_i_page_table_put(table, items[i].key, items[i].key_size, items[i].value,
                                         items[i].value_size, NULL);
         *done += status == TAMIS_OK;

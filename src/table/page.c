@@ -22,27 +22,37 @@ static size_t page_size_bytes(size_t v) {
     return v < 128 ? 1 : 2;
 }
 
+/* Sizes go down: the lower 7 bits are at p[-1], the others, if any, at p[-2]. */
 static size_t page_put_size(unsigned char *p, size_t v) {
     if (v < 128) {
-        p[0] = (unsigned char)v;
+        p[-1] = (unsigned char)v;
         return 1;
     }
-    p[0] = (unsigned char)(v | 128);
-    p[1] = (unsigned char)(v >> 7);
+    p[-1] = (unsigned char)(v | 128);
+    p[-2] = (unsigned char)(v >> 7);
     return 2;
 }
 
-/* False if the size ends after 'end' bytes, or is not the shortest form. */
-static bool page_get_size(const unsigned char *p, size_t *at, size_t end, size_t *v) {
-    if (*at >= end)
+/* A size that begins 'back' bytes before the end of a page.  False if it goes on after 'end' of these bytes,
+ * or is not the shortest form. */
+static bool page_get_size(const unsigned char *image, size_t *back, size_t end, size_t *v) {
+    const unsigned char *const p = image + TAMIS_I_PAGE_BYTES - *back;
+    if (*back >= end)
         return false;
-    *v = p[(*at)++];
+    *v = p[-1];
+    ++*back;
     if (*v < 128)
         return true;
-    if (*at >= end || p[*at] == 0 || p[*at] >= 128)
+    if (*back >= end || p[-2] == 0 || p[-2] >= 128)
         return false;
-    *v = (*v & 127) | (size_t)p[(*at)++] << 7;
+    *v = (*v & 127) | (size_t)p[-2] << 7;
+    ++*back;
     return true;
+}
+
+/* The bytes of sizes in the directory. */
+static size_t page_heads(const unsigned char *image) {
+    return page_get_u16(image + AT_KEY_SIZE) == 0 ? page_get_u16(image + AT_VALUE_SIZE) : 0;
 }
 
 static size_t page_value_code(const tamis_i_page_item *item) {
@@ -70,12 +80,13 @@ void tamis_i_page_build(unsigned char *image, uint32_t first, const tamis_i_page
     TAMIS_ASSERT(tamis_i_page_load_size(&load) <= TAMIS_I_PAGE_ROOM);
     memset(image, 0, TAMIS_I_PAGE_BYTES);
     tamis_i_put_u32(image + AT_FIRST, first);
-    unsigned char *p = image + TAMIS_I_PAGE_HEAD;
+    unsigned char *p = image + TAMIS_I_PAGE_HEAD, *entry = image + TAMIS_I_PAGE_BYTES;
     for (unsigned i = 0; i < n; i++) {
         const tamis_i_page_item *const item = items + i;
+        *--entry = item->tag;
         if (!load.uniform) {
-            p += page_put_size(p, item->key_size);
-            p += page_put_size(p, page_value_code(item));
+            entry -= page_put_size(entry, item->key_size);
+            entry -= page_put_size(entry, page_value_code(item));
         }
         if (item->key_size != 0)
             memcpy(p, item->key, item->key_size);
@@ -83,14 +94,11 @@ void tamis_i_page_build(unsigned char *image, uint32_t first, const tamis_i_page
         if (item->value_size != 0)
             memcpy(p, item->value, item->value_size);
         p += item->value_size;
-        image[TAMIS_I_PAGE_BYTES - 1 - i] = item->tag;
     }
     page_put_u16(image + AT_COUNT, n);
-    page_put_u16(image + AT_BYTES, (size_t)(p - image) - TAMIS_I_PAGE_HEAD);
-    if (load.uniform) {
-        page_put_u16(image + AT_KEY_SIZE, load.key_size + 1u);
-        page_put_u16(image + AT_VALUE_SIZE, load.value_size);
-    }
+    page_put_u16(image + AT_BYTES, load.bytes + (load.uniform ? 0 : load.heads));
+    page_put_u16(image + AT_KEY_SIZE, load.uniform ? load.key_size + 1u : 0);
+    page_put_u16(image + AT_VALUE_SIZE, load.uniform ? load.value_size : load.heads);
 }
 
 /* The bytes of an item in a page that is not uniform, or is for items of this size. */
@@ -114,16 +122,19 @@ bool tamis_i_page_fits(const unsigned char *image, const tamis_i_page_item *item
 void tamis_i_page_append(unsigned char *image, const tamis_i_page_item *item) {
     const unsigned n = tamis_i_page_count(image);
     const size_t bytes = page_get_u16(image + AT_BYTES), size = page_item_size(image, item);
-    unsigned char *p = image + TAMIS_I_PAGE_HEAD + bytes;
+    const size_t heads = page_heads(image);
+    unsigned char *const p = image + TAMIS_I_PAGE_HEAD + bytes - heads;
+    unsigned char *entry = image + TAMIS_I_PAGE_BYTES - n - heads;
+    *--entry = item->tag;
     if (page_get_u16(image + AT_KEY_SIZE) == 0) {
-        p += page_put_size(p, item->key_size);
-        p += page_put_size(p, page_value_code(item));
+        entry -= page_put_size(entry, item->key_size);
+        entry -= page_put_size(entry, page_value_code(item));
+        page_put_u16(image + AT_VALUE_SIZE, (size_t)(image + TAMIS_I_PAGE_BYTES - n - 1 - entry));
     }
     if (item->key_size != 0)
         memcpy(p, item->key, item->key_size);
     if (item->value_size != 0)
         memcpy(p + item->key_size, item->value, item->value_size);
-    image[TAMIS_I_PAGE_BYTES - 1 - n] = item->tag;
     page_put_u16(image + AT_COUNT, n + 1);
     page_put_u16(image + AT_BYTES, bytes + size);
 }
@@ -142,15 +153,18 @@ size_t tamis_i_page_used(const unsigned char *image) {
 
 bool tamis_i_page_next(tamis_i_page_walk *walk, tamis_i_page_item *item) {
     const unsigned char *const image = walk->image, *const body = image + TAMIS_I_PAGE_HEAD;
-    if (walk->i >= tamis_i_page_count(image))
+    const unsigned n = tamis_i_page_count(image);
+    if (walk->i >= n)
         return false;
-    const size_t end = page_get_u16(image + AT_BYTES);
+    const size_t heads = page_heads(image), end = page_get_u16(image + AT_BYTES) - heads;
     size_t key_size = page_get_u16(image + AT_KEY_SIZE);
     size_t value_code = 2 * (size_t)page_get_u16(image + AT_VALUE_SIZE);
+    item->tag = image[TAMIS_I_PAGE_BYTES - 1 - walk->back];
+    walk->back++;
     if (key_size != 0)
         key_size--;
-    else if (!page_get_size(body, &walk->at, end, &key_size) ||
-             !page_get_size(body, &walk->at, end, &value_code))
+    else if (!page_get_size(image, &walk->back, n + heads, &key_size) ||
+             !page_get_size(image, &walk->back, n + heads, &value_code))
         return false;
     const size_t value_size = value_code / 2;
     if (key_size > end - walk->at || value_size > end - walk->at - key_size)
@@ -159,7 +173,6 @@ bool tamis_i_page_next(tamis_i_page_walk *walk, tamis_i_page_item *item) {
     item->value = item->key + key_size;
     item->key_size = (uint16_t)key_size;
     item->value_size = (uint16_t)value_size;
-    item->tag = image[TAMIS_I_PAGE_BYTES - 1 - walk->i];
     item->elsewhere = value_code % 2 != 0;
     walk->at += key_size + value_size;
     walk->i++;
@@ -168,17 +181,17 @@ bool tamis_i_page_next(tamis_i_page_walk *walk, tamis_i_page_item *item) {
 
 bool tamis_i_page_check(const unsigned char *image) {
     const unsigned n = tamis_i_page_count(image);
-    const size_t bytes = page_get_u16(image + AT_BYTES), key_size = page_get_u16(image + 12);
-    if (n > TAMIS_I_PAGE_ITEMS_MAX || n + bytes > TAMIS_I_PAGE_ROOM ||
-        (key_size == 0 && page_get_u16(image + 14) != 0) || (key_size != 0 && n == 0))
+    const size_t bytes = page_get_u16(image + AT_BYTES), heads = page_heads(image);
+    if (n > TAMIS_I_PAGE_ITEMS_MAX || n + bytes > TAMIS_I_PAGE_ROOM || heads > bytes ||
+        (n == 0 && page_get_u16(image + AT_KEY_SIZE) != 0))
         return false;
     tamis_i_page_walk walk = {.image = image};
     tamis_i_page_item item;
     while (tamis_i_page_next(&walk, &item)) {
     }
-    if (walk.i != n || walk.at != bytes)
+    if (walk.i != n || walk.at != bytes - heads || walk.back != n + heads)
         return false;
-    for (size_t i = TAMIS_I_PAGE_HEAD + bytes; i < TAMIS_I_PAGE_BYTES - n; i++)
+    for (size_t i = TAMIS_I_PAGE_HEAD + bytes - heads; i < TAMIS_I_PAGE_BYTES - n - heads; i++)
         if (image[i] != 0)
             return false;
     return true;
@@ -213,6 +226,12 @@ static bool page_find_uniform(const unsigned char *image, uint8_t tag, const voi
     return false;
 }
 
+/* A size that was checked. */
+static size_t page_known_size(const unsigned char **entry) {
+    const size_t v = *--*entry;
+    return v < 128 ? v : (v & 127) | (size_t) * --*entry << 7;
+}
+
 bool tamis_i_page_find(const unsigned char *image, uint8_t tag, const void *key, size_t key_size,
                        tamis_i_page_item *item, unsigned *index) {
     unsigned at;
@@ -220,12 +239,25 @@ bool tamis_i_page_find(const unsigned char *image, uint8_t tag, const void *key,
         index = &at;
     if (page_get_u16(image + AT_KEY_SIZE) != 0)
         return page_find_uniform(image, tag, key, key_size, item, index);
-    tamis_i_page_walk walk = {.image = image};
-    while (tamis_i_page_next(&walk, item))
-        if (item->tag == tag && page_is(item, key, key_size)) {
-            *index = walk.i - 1;
-            return true;
+    const unsigned n = tamis_i_page_count(image);
+    const unsigned char *entry = image + TAMIS_I_PAGE_BYTES, *p = image + TAMIS_I_PAGE_HEAD;
+    for (unsigned i = 0; i < n; i++) {
+        const uint8_t its_tag = *--entry;
+        const size_t its_key = page_known_size(&entry), code = page_known_size(&entry);
+        if (its_tag == tag && its_key == key_size) {
+            *item = (tamis_i_page_item){.key = p,
+                                        .value = p + key_size,
+                                        .key_size = (uint16_t)key_size,
+                                        .value_size = (uint16_t)(code / 2),
+                                        .tag = tag,
+                                        .elsewhere = code % 2 != 0};
+            if (page_is(item, key, key_size)) {
+                *index = i;
+                return true;
+            }
         }
+        p += its_key + code / 2;
+    }
     return false;
 }
 

@@ -6,13 +6,14 @@
  *           8     2  items
  *          10     2  bytes of the items
  *          12     2  0: each item has its sizes; else all keys have this size minus 1 ...
- *          14     2  ... and all values this size
- *          16        items, one after the other; then zeros
- *    4095 - i     1  tag of item i: 8 bits of its hash, which save looks at other keys
+ *          14     2  ... and all values this size; if items have their sizes: the bytes of these
+ *          16        keys and values, one item after the other; then zeros
+ *         ...  4096  directory, from the end of the page down: for each item its tag, 8 bits of its hash,
+ *                    which save looks at other keys; and its sizes, if it has them
  *
- * An item is its key and its value.  If sizes differ, the size of the key and twice that of the value
- * (plus 1 for a value that is elsewhere) come before them, each in 1 or 2 bytes, 7 bits each, the
- * lower ones first.  So items of one size cost 1 byte more than they are long, others 3 to 5.
+ * The sizes are that of the key, and twice that of the value (plus 1 for a value that is elsewhere), each in
+ * 1 or 2 bytes, 7 bits each, the lower ones first.  So items of one size cost 1 byte more than they are long,
+ * others 3 to 5; and to find a key only the directory is read, a few cache lines, and then the item.
  *
  * An item that fits goes to the end, and a value may be overwritten by another of its size.  For all other
  * changes the items are listed, the list is changed, and a page is built of it.
@@ -30,7 +31,7 @@
 /* A page holds at least four of the longest items, so pages can always be divided. */
 #define TAMIS_I_PAGE_ITEM_MAX 1000u
 /* More of the shortest items would fit, but there are not as many different keys of one byte. */
-#define TAMIS_I_PAGE_ITEMS_MAX 2048u
+#define TAMIS_I_PAGE_ITEMS_MAX 2047u
 
 /* A page to read into: past the cache only aligned ones can be read. */
 typedef struct tamis_i_page_buffer {
@@ -83,12 +84,14 @@ size_t tamis_i_page_used(const unsigned char *image);
 /* A walk over the items: start with all members but 'image' zero. */
 typedef struct tamis_i_page_walk {
     const unsigned char *image;
-    unsigned i; /* the next item */
-    size_t at;  /* its place, from the end of the head on */
+    unsigned i;  /* the next item */
+    size_t at;   /* its place, from the end of the head on */
+    size_t back; /* and that of its entry in the directory, from the end of the page back */
 } tamis_i_page_walk;
 bool tamis_i_page_next(tamis_i_page_walk *walk, tamis_i_page_item *item);
 
-/* Find a key with this tag: false if it is not there.  '*index' (may be NULL) gets its number. */
+/* Find a key with this tag: false if it is not there.  '*index' (may be NULL) gets its number, or stays as it
+ * is. */
 bool tamis_i_page_find(const unsigned char *image, uint8_t tag, const void *key, size_t key_size,
                        tamis_i_page_item *item, unsigned *index);
 

@@ -74,8 +74,12 @@ tamis_status tamis_i_page_table_get(const tamis_table *table, const void *key, s
                                     void *value, size_t room, size_t *value_size) {
     tamis_i_spot spot;
     tamis_i_pages_locate(table->pages, key, key_size, &spot);
-    return tamis_i_page_table_get_at(table, &spot, tamis_i_pages_maybe(table->pages, &spot),
-                                     (tamis_bytes){key, key_size}, value, room, value_size);
+    if (!tamis_i_pages_maybe(table->pages, &spot)) { /* nearly all misses: no buffer, no page */
+        page_table_count(&table->counts->misses);
+        return TAMIS_E_NOT_FOUND;
+    }
+    return tamis_i_page_table_get_at(table, &spot, true, (tamis_bytes){key, key_size}, value, room,
+                                     value_size);
 }
 
 /* The second read. */
@@ -227,10 +231,10 @@ static double page_table_fpr(const tamis_i_pages *p) {
             const uint64_t width = tamis_i_pages_end_of(p, t, i) - leaf->first;
             uint64_t ones = 0;
             for (unsigned j = 0; j < leaf->words; j++)
-                ones += (uint64_t)__builtin_popcountll(twig->words[leaf->at + j]);
+                ones += (uint64_t)__builtin_popcount(twig->words[leaf->at + j]);
             double rate = leaf->words == 0 ? 0 : 1;
             for (unsigned k = 0; k < p->sieve.hashes && leaf->words > 0; k++)
-                rate *= (double)ones / (64.0 * leaf->words);
+                rate *= (double)ones / ((double)TAMIS_I_TWIG_WORD * leaf->words);
             sum += rate * (double)width;
         }
     }
@@ -241,7 +245,7 @@ void tamis_i_page_table_info(const tamis_table *table, tamis_table_state *info) 
     const tamis_i_pages *const p = table->pages;
     uint64_t filters = 0, index = p->cap_twigs * (sizeof *p->firsts + sizeof(void *));
     for (unsigned t = 0; t < p->n_twigs; t++) {
-        filters += p->twigs[t]->cap_words * 8;
+        filters += p->twigs[t]->cap_words * sizeof *p->twigs[t]->words;
         index += sizeof *p->twigs[t] + p->twigs[t]->cap * sizeof(tamis_i_leaf);
     }
     info->count = info->level_count[0] = p->count;

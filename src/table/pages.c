@@ -174,7 +174,7 @@ void tamis_i_pages_free(tamis_i_pages *p) {
  * Finding
  */
 
-static unsigned pages_twig_of(const tamis_i_pages *p, uint32_t hash) {
+static inline unsigned pages_twig_of(const tamis_i_pages *p, uint32_t hash) {
     unsigned low = 0, n = p->n_twigs;
     while (n > 1) {
         const unsigned half = n / 2;
@@ -185,9 +185,11 @@ static unsigned pages_twig_of(const tamis_i_pages *p, uint32_t hash) {
     return low;
 }
 
-static void pages_relocate(const tamis_i_pages *p, tamis_i_spot *spot) {
+void tamis_i_pages_relocate(const tamis_i_pages *p, tamis_i_spot *spot) {
     spot->t = pages_twig_of(p, spot->hash);
-    spot->i = tamis_i_twig_find(p->twigs[spot->t], spot->hash);
+    spot->i =
+        tamis_i_twig_find(p->twigs[spot->t], spot->hash,
+                          spot->t + 1 < p->n_twigs ? p->firsts[spot->t + 1] : (uint64_t)1 << 32);
 }
 
 void tamis_i_pages_locate(const tamis_i_pages *p, const void *key, size_t key_size,
@@ -195,7 +197,7 @@ void tamis_i_pages_locate(const tamis_i_pages *p, const void *key, size_t key_si
     spot->digest = tamis_i_pages_digest(p, key, key_size);
     spot->hash = tamis_i_pages_hash(spot->digest);
     spot->tag = tamis_i_pages_tag(spot->digest);
-    pages_relocate(p, spot);
+    tamis_i_pages_relocate(p, spot);
 }
 
 uint64_t tamis_i_pages_end_of(const tamis_i_pages *p, unsigned t, unsigned i) {
@@ -227,13 +229,6 @@ tamis_status tamis_i_pages_image(const tamis_i_pages *p, tamis_i_twig *twig, uns
         return TAMIS_E_FORMAT;
     tamis_i_twig_verify(twig, i, true);
     return TAMIS_OK;
-}
-
-bool tamis_i_pages_maybe(const tamis_i_pages *p, const tamis_i_spot *spot) {
-    const tamis_i_twig *const twig = p->twigs[spot->t];
-    const tamis_i_leaf *const leaf = twig->leaves + spot->i;
-    return leaf->words > 0 &&
-           tamis_i_sieve_has(&p->sieve, twig->words + leaf->at, leaf->words, spot->digest);
 }
 
 tamis_status tamis_i_pages_find(const tamis_i_pages *p, const tamis_i_spot *spot, const void *key,
@@ -313,8 +308,7 @@ static void pages_make_change(tamis_i_pages *p, const change *c) {
         tamis_i_page_build(p->scratch, leaf->first, p->list, c->n);
         memcpy(image, p->scratch, TAMIS_I_PAGE_BYTES);
     }
-    leaf->count = tamis_i_page_count(image) & 0xfff;
-    leaf->used = tamis_i_page_used(image) & 0xfff;
+    tamis_i_leaf_set_sizes(leaf, tamis_i_page_count(image), tamis_i_page_used(image));
 }
 
 /* List what the page will hold: its items but number 'but', and the new one. */
@@ -373,6 +367,7 @@ static tamis_status pages_prepare(tamis_i_pages *p, const tamis_i_page_item *ite
         c->drops = c->found && old.elsewhere;
         if (c->drops && !tamis_i_value_decode(p, &old, &c->old))
             return TAMIS_E_FORMAT;
+        c->drops = c->drops && tamis_i_value_is_owned(p, &c->old);
         if (c->drops && !tamis_i_value_reserve_drop(p, &c->old))
             return TAMIS_E_NOMEM;
         if (!pages_choose_way(p, image, item == NULL, &old, at, c, &need)) {
@@ -380,7 +375,7 @@ static tamis_status pages_prepare(tamis_i_pages *p, const tamis_i_page_item *ite
                                  : tamis_i_pages_make_room(p, &c->spot, need, attempt > 0);
             if (status != TAMIS_OK)
                 return status;
-            pages_relocate(p, &c->spot);
+            tamis_i_pages_relocate(p, &c->spot);
             continue;
         }
         const tamis_i_leaf *const leaf = twig->leaves + c->spot.i;
@@ -404,7 +399,7 @@ static void pages_finish_put(tamis_i_pages *p, const change *c) {
     if (c->found)
         return;
     tamis_i_sieve_add(&p->sieve, twig->words + leaf->at, leaf->words, c->spot.digest);
-    leaf->spare = leaf->spare == 0 ? 0 : (leaf->spare - 1u) & 0xff;
+    leaf->spare = leaf->spare == 0 ? 0 : (leaf->spare - 1u) & 0x7f;
     p->count++;
 }
 
@@ -495,7 +490,7 @@ tamis_status tamis_i_pages_next(const tamis_i_pages *p, uint64_t *at, unsigned c
                                 tamis_i_page_item *item) {
     while (*at != UINT64_MAX) {
         tamis_i_spot spot = {.hash = (uint32_t)(*at >> 32)};
-        pages_relocate(p, &spot);
+        tamis_i_pages_relocate(p, &spot);
         tamis_i_leaf *const leaf = p->twigs[spot.t]->leaves + spot.i;
         const uint32_t number = (uint32_t)*at;
         const uint64_t end = tamis_i_pages_end_of(p, spot.t, spot.i);

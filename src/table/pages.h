@@ -26,7 +26,9 @@
  *  D1  No block that the last durable root leads to is written, but the log.
  *  D2  A root is written after a sync of all blocks that it leads to, and is synced.
  *  D3  Records go to the end of the log.  They have the number of the root and their own, and a checksum.
- *      The log starts from its beginning after the next root has been synced (D2), with that number.
+ *      The log starts from its beginning after the next root has been synced (D2), with that number.  A log
+ *      that was filled may be followed by a larger one in another place; then two roots, one after the other,
+ *      say so.
  *
  * So after a crash there is a valid root: the last that was synced, or one that was being written and is
  * whole.  Both lead to whole blocks (D1, D2).  The second has the state of the first with all its log,
@@ -68,7 +70,8 @@
 #include "tamis/table.h"
 
 #define TAMIS_I_PAGES_BRANCH  500u              /* twigs of a branch, and branches of a root */
-#define TAMIS_I_PAGES_LOG     256u              /* blocks of the log */
+#define TAMIS_I_PAGES_LOG     256u              /* blocks of a log, at first ... */
+#define TAMIS_I_PAGES_LOG_MAX 4096u             /* ... and at most */
 #define TAMIS_I_PAGES_PENDING ((size_t)1 << 16) /* bytes of records that wait in a batch */
 #define TAMIS_I_PAGES_EPOCHS  (((uint64_t)1 << 62) - 1) /* highest number of a root */
 #define TAMIS_I_PAGES_HELD    64u
@@ -120,6 +123,7 @@ typedef struct tamis_i_pages {
     uint32_t n_fresh, cap_fresh; /* numbers given out so far */
     uint32_t live_fresh;
     uint32_t most_fresh; /* with so many a root is due; 0: the default */
+    uint32_t first_log;  /* blocks of a first log; 0: the default */
     uint32_t free_fresh; /* number of one not in use, plus 1; 0: none */
 
     bool large;        /* values may be elsewhere */
@@ -140,7 +144,7 @@ typedef struct tamis_i_pages {
     uint32_t filters_at, filters_blocks; /* in the file of a closed table; 0: none */
 
     uint64_t epoch; /* number of the last root */
-    uint32_t log_at;
+    uint32_t log_at, log_blocks;
     uint64_t log_used;   /* bytes */
     uint32_t log_last;   /* number of the last record */
     uint32_t log_synced; /* and of the last that is durable */
@@ -171,13 +175,20 @@ void tamis_i_pages_free(tamis_i_pages *p);
 
 void tamis_i_pages_locate(const tamis_i_pages *p, const void *key, size_t key_size,
                           tamis_i_spot *spot);
+/* The same for a hash that is known. */
+void tamis_i_pages_relocate(const tamis_i_pages *p, tamis_i_spot *spot);
 
 /* The page of leaf i of a twig, checked; it may be in 'buffer'.  TAMIS_E_IO, TAMIS_E_FORMAT. */
 tamis_status tamis_i_pages_image(const tamis_i_pages *p, tamis_i_twig *twig, unsigned i,
                                  unsigned char *buffer, const unsigned char **image);
 
 /* May a key be in its page?  False: it is not there. */
-bool tamis_i_pages_maybe(const tamis_i_pages *p, const tamis_i_spot *spot);
+static inline bool tamis_i_pages_maybe(const tamis_i_pages *p, const tamis_i_spot *spot) {
+    const tamis_i_twig *const twig = p->twigs[spot->t];
+    const tamis_i_leaf *const leaf = twig->leaves + spot->i;
+    return leaf->words > 0 &&
+           tamis_i_sieve_has(&p->sieve, twig->words + leaf->at, leaf->words, spot->digest);
+}
 
 /* Find a key that may be in the page of its spot, which is read.  The item is in the buffer, of a page, or in
  * memory.  TAMIS_E_NOT_FOUND, TAMIS_E_IO, TAMIS_E_FORMAT. */
@@ -228,6 +239,13 @@ tamis_status tamis_i_pages_make_room(tamis_i_pages *p, const tamis_i_spot *spot,
 tamis_status tamis_i_pages_join(tamis_i_pages *p, const tamis_i_spot *spot);
 /* Fill the pages of twig t, which has some, as densely as a table that grows. */
 tamis_status tamis_i_pages_pack(tamis_i_pages *p, unsigned t);
+/* Make room for new items, sorted by hash, as far as there is memory.  Items that come together need their
+ * pages filled anew once, those that come one by one again and again. */
+typedef struct tamis_i_coming {
+    uint32_t hash;
+    uint16_t key_size, value_size;
+} tamis_i_coming;
+void tamis_i_pages_expect(tamis_i_pages *p, const tamis_i_coming *coming, size_t n);
 
 /* commit.c: blocks, the log, and roots. */
 bool tamis_i_pages_take(tamis_i_pages *p, uint32_t *block);
@@ -274,6 +292,9 @@ tamis_status tamis_i_value_read(const tamis_i_pages *p, const tamis_i_value *v, 
 tamis_status tamis_i_value_check(const tamis_i_pages *p, const tamis_i_value *v);
 /* Its blocks are taken from now on: false if they are already, or are not in the file. */
 bool tamis_i_value_claim(tamis_i_pages *p, const tamis_i_value *v);
+/* Are all its blocks those of values?  An item of a file that was made by hand can lead anywhere, and what it
+ * leads to must not be dropped then. */
+bool tamis_i_value_is_owned(const tamis_i_pages *p, const tamis_i_value *v);
 /* Its blocks are free after the next root; there is room for that. */
 bool tamis_i_value_reserve_drop(tamis_i_pages *p, const tamis_i_value *v);
 void tamis_i_value_drop(tamis_i_pages *p, const tamis_i_value *v);
@@ -313,12 +334,15 @@ enum {
     TAMIS_I_ROOT_FILTER_BLOCKS = 56,
     TAMIS_I_ROOT_TWIGS = 60,
     TAMIS_I_ROOT_BRANCHES = 64,
+    TAMIS_I_ROOT_LOG_BLOCKS = 68,
     TAMIS_I_ROOT_FILTERS_SUM = 72,
     TAMIS_I_ROOT_LIST = 80,
     TAMIS_I_RECORD_HEAD = 32
 };
 
-#define TAMIS_I_PAGES_LOG_BYTES ((size_t)TAMIS_I_PAGES_LOG * TAMIS_I_PAGE_BYTES)
+static inline size_t tamis_i_pages_log_bytes(const tamis_i_pages *p) {
+    return (size_t)p->log_blocks * TAMIS_I_PAGE_BYTES;
+}
 
 /* The records of the log: see commit.c. */
 uint64_t tamis_i_pages_record_sum(const tamis_i_pages *p, const unsigned char *record, size_t size);

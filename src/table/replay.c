@@ -77,11 +77,11 @@ static bool replay_one_bit_off(const tamis_i_pages *p, record *r, size_t room) {
 static tamis_status replay_rest(tamis_i_pages *p, const unsigned char *log, uint64_t at,
                                 bool repair, const char **reason) {
     record r;
-    for (uint64_t next = at; next + TAMIS_I_RECORD_HEAD <= TAMIS_I_PAGES_LOG_BYTES; next += 8) {
+    for (uint64_t next = at; next + TAMIS_I_RECORD_HEAD <= tamis_i_pages_log_bytes(p); next += 8) {
         const uint64_t epoch = tamis_i_get_u64(log + next + 8);
         if (epoch != p->epoch && epoch != p->epoch + 1)
             continue;
-        const size_t room = replay_copy(log + next, (size_t)(TAMIS_I_PAGES_LOG_BYTES - next), &r);
+        const size_t room = replay_copy(log + next, tamis_i_pages_log_bytes(p) - (size_t)next, &r);
         if (!replay_parse(p, &r, room))
             continue;
         if (r.epoch == p->epoch + 1)
@@ -167,7 +167,7 @@ tamis_status tamis_i_pages_replay(tamis_i_pages *p, unsigned char *log, bool rep
         const uint64_t from = p->log_used;
         p->dropped = 0;
         tamis_status status = replay_records(
-            p, log + from, (size_t)(TAMIS_I_PAGES_LOG_BYTES - from), true, repair, reason);
+            p, log + from, tamis_i_pages_log_bytes(p) - (size_t)from, true, repair, reason);
         if (status != TAMIS_OK)
             return status;
         status = replay_rest(p, log, p->log_used, repair, reason);
@@ -175,7 +175,7 @@ tamis_status tamis_i_pages_replay(tamis_i_pages *p, unsigned char *log, bool rep
         if (!beside || !gap || (copies > 1 && p->log_used == from))
             return status;
         bool last;
-        status = replay_read(p, 0, log, TAMIS_I_PAGES_LOG_BYTES, &last, reason);
+        status = replay_read(p, 0, log, tamis_i_pages_log_bytes(p), &last, reason);
         if (status == TAMIS_OK && last)
             continue;
         p->dropped = 0; /* what came before the gap is a state that the table had */
@@ -197,7 +197,7 @@ tamis_status tamis_i_pages_follow(tamis_i_pages *p, bool *last, bool *changed,
         return TAMIS_E_NOMEM;
     }
     for (size_t most = RECORD_MAX;; most = TAMIS_I_PAGES_PENDING) {
-        const size_t rest = (size_t)(TAMIS_I_PAGES_LOG_BYTES - p->log_used);
+        const size_t rest = tamis_i_pages_log_bytes(p) - (size_t)p->log_used;
         const size_t size = rest < most ? rest : most;
         const uint32_t before = p->log_last;
         if (size == 0)

@@ -4,51 +4,23 @@
  */
 #include "table/twig.h"
 
-#include "table/summary.h"
-
-#define MASK_AT   0xfffffu /* the bits of 'at' of a leaf, and of 'spare' */
-#define SPARE_MAX 0xffu
+#define SPARE_MAX 0x7fu /* the bits of 'spare' of a leaf */
 
 size_t tamis_i_sieve_words(const tamis_i_sieve *sieve, size_t keys) {
-    return (size_t)(((uint64_t)keys * sieve->bits / 1000 + 63) / 64);
+    return (size_t)(((uint64_t)keys * sieve->bits / 1000 + TAMIS_I_TWIG_WORD - 1) /
+                    TAMIS_I_TWIG_WORD);
 }
 
 size_t tamis_i_sieve_room(const tamis_i_sieve *sieve, size_t words) {
-    return (size_t)((((uint64_t)words * 64 + 1) * 1000 - 1) / sieve->bits);
+    return (size_t)((((uint64_t)words * TAMIS_I_TWIG_WORD + 1) * 1000 - 1) / sieve->bits);
 }
 
-/* The bits of a key: numbers of a sequence that is linear modulo 2^64, of which the upper halves count. */
-typedef struct drops {
-    uint64_t x, step;
-} drops;
-
-static drops twig_drops(tamis_digest digest) {
-    return (drops){tamis_i_word(digest, TAMIS_I_SUMMARY_WORD),
-                   tamis_i_word(digest, TAMIS_I_SUMMARY_WORD + 1) | 1};
-}
-
-static size_t twig_drop(drops *d, size_t n_bits) {
-    d->x = d->x * 0x9e3779b97f4a7c15u + d->step;
-    return (size_t)((d->x >> 32) * (uint64_t)n_bits >> 32);
-}
-
-void tamis_i_sieve_add(const tamis_i_sieve *sieve, uint64_t *words, size_t n, tamis_digest digest) {
-    drops d = twig_drops(digest);
+void tamis_i_sieve_add(const tamis_i_sieve *sieve, uint32_t *words, size_t n, tamis_digest digest) {
+    tamis_i_drops d = tamis_i_drops_of(digest);
     for (uint32_t i = 0; i < sieve->hashes; i++) {
-        const size_t bit = twig_drop(&d, 64 * n);
-        words[bit / 64] |= (uint64_t)1 << bit % 64;
+        const size_t bit = tamis_i_drop(&d, TAMIS_I_TWIG_WORD * n);
+        words[bit / TAMIS_I_TWIG_WORD] |= (uint32_t)1 << bit % TAMIS_I_TWIG_WORD;
     }
-}
-
-bool tamis_i_sieve_has(const tamis_i_sieve *sieve, const uint64_t *words, size_t n,
-                       tamis_digest digest) {
-    drops d = twig_drops(digest);
-    for (uint32_t i = 0; i < sieve->hashes; i++) {
-        const size_t bit = twig_drop(&d, 64 * n);
-        if ((words[bit / 64] >> bit % 64 & 1) == 0)
-            return false;
-    }
-    return true;
 }
 
 void *tamis_i_grown(const tamis_allocator *allocator, void *old, size_t old_size, size_t size) {
@@ -64,7 +36,7 @@ void *tamis_i_grown(const tamis_allocator *allocator, void *old, size_t old_size
 bool tamis_i_twig_reserve(tamis_i_twig *twig, const tamis_allocator *allocator, unsigned leaves,
                           size_t words) {
     if (twig->n + leaves > twig->cap) {
-        const unsigned cap = twig->n + leaves + twig->n / 16 + 4;
+        const unsigned cap = twig->n + leaves + twig->n / 32 + 2;
         tamis_i_leaf *const more =
             tamis_i_grown(allocator, twig->leaves, twig->cap * sizeof *more, cap * sizeof *more);
         if (more == NULL)
@@ -73,8 +45,8 @@ bool tamis_i_twig_reserve(tamis_i_twig *twig, const tamis_allocator *allocator, 
         twig->cap = cap;
     }
     if (twig->n_words + words > twig->cap_words) {
-        const size_t cap = twig->n_words + words + twig->n_words / 32 + 16;
-        uint64_t *const more = tamis_i_grown(allocator, twig->words, twig->cap_words * sizeof *more,
+        const size_t cap = twig->n_words + words + twig->n_words / 64 + 16;
+        uint32_t *const more = tamis_i_grown(allocator, twig->words, twig->cap_words * sizeof *more,
                                              cap * sizeof *more);
         if (more == NULL)
             return false;
@@ -95,7 +67,7 @@ void tamis_i_twig_fit(tamis_i_twig *twig, const tamis_allocator *allocator, bool
         twig->leaves = leaves;
         twig->cap = cap;
     }
-    uint64_t *const words =
+    uint32_t *const words =
         cap_words < twig->cap_words ? tamis_i_alloc(allocator, cap_words * sizeof *words) : NULL;
     if (words != NULL) {
         memcpy(words, twig->words, twig->n_words * sizeof *words);
@@ -111,17 +83,6 @@ void tamis_i_twig_clear(tamis_i_twig *twig, const tamis_allocator *allocator) {
     memset(twig, 0, sizeof *twig);
 }
 
-unsigned tamis_i_twig_find(const tamis_i_twig *twig, uint32_t hash) {
-    unsigned low = 0, n = twig->n;
-    while (n > 1) {
-        const unsigned half = n / 2;
-        if (twig->leaves[low + half].first <= hash)
-            low += half;
-        n -= half;
-    }
-    return low;
-}
-
 void tamis_i_twig_insert(tamis_i_twig *twig, unsigned i, uint32_t first) {
     TAMIS_ASSERT(twig->n < TAMIS_I_TWIG_BITS);
     const uint32_t at = i < twig->n ? twig->leaves[i].at : (uint32_t)twig->n_words;
@@ -132,7 +93,7 @@ void tamis_i_twig_insert(tamis_i_twig *twig, unsigned i, uint32_t first) {
     twig->n++;
     memset(twig->leaves + i, 0, sizeof *twig->leaves);
     twig->leaves[i].first = first;
-    twig->leaves[i].at = at & MASK_AT;
+    tamis_i_leaf_set_at(twig->leaves + i, at);
 }
 
 void tamis_i_twig_set_words(tamis_i_twig *twig, unsigned i, size_t words) {
@@ -142,7 +103,7 @@ void tamis_i_twig_set_words(tamis_i_twig *twig, unsigned i, size_t words) {
         memmove(twig->words + leaf->at + words, twig->words + after,
                 (twig->n_words - after) * sizeof *twig->words);
         for (unsigned j = i + 1; j < twig->n; j++)
-            twig->leaves[j].at = (uint32_t)(twig->leaves[j].at + words - old) & MASK_AT;
+            tamis_i_leaf_set_at(twig->leaves + j, twig->leaves[j].at + words - old);
         twig->n_words += words - old;
         leaf->words = words & TAMIS_I_TWIG_WORDS;
     }
@@ -159,11 +120,30 @@ void tamis_i_twig_set_load(tamis_i_twig *twig, const tamis_i_sieve *sieve, unsig
     leaf->spare = (spare < SPARE_MAX ? spare : SPARE_MAX) & SPARE_MAX;
 }
 
-void tamis_i_twig_remove(tamis_i_twig *twig, unsigned i) {
-    tamis_i_twig_set_words(twig, i, 0);
-    twig->n--;
-    memmove(twig->leaves + i, twig->leaves + i + 1, (twig->n - i) * sizeof *twig->leaves);
-    for (unsigned j = i; j < twig->n; j++)
-        tamis_i_twig_verify(twig, j, tamis_i_twig_verified(twig, j + 1));
-    tamis_i_twig_verify(twig, twig->n, false);
+void tamis_i_twig_replace(tamis_i_twig *twig, unsigned i, unsigned n, unsigned leaves,
+                          size_t words) {
+    size_t old = 0;
+    const unsigned after = twig->n - i - n;
+    const size_t at = twig->leaves[i].at;
+    for (unsigned j = i; j < i + n; j++)
+        old += twig->leaves[j].words;
+    memmove(twig->words + at + words, twig->words + at + old,
+            (twig->n_words - at - old) * sizeof *twig->words);
+    memset(twig->words + at, 0, words * sizeof *twig->words);
+    memmove(twig->leaves + i + leaves, twig->leaves + i + n, after * sizeof *twig->leaves);
+    memset(twig->leaves + i, 0, leaves * sizeof *twig->leaves);
+    for (unsigned j = i + leaves; j < i + leaves + after; j++)
+        tamis_i_leaf_set_at(twig->leaves + j, twig->leaves[j].at + words - old);
+    bool verified[TAMIS_I_TWIG_BITS];
+    for (unsigned j = 0; j < after && leaves != n; j++)
+        verified[j] = tamis_i_twig_verified(twig, i + n + j);
+    for (unsigned j = 0; j < after && leaves != n; j++)
+        tamis_i_twig_verify(twig, i + leaves + j, verified[j]);
+    for (unsigned j = i; j < i + leaves; j++)
+        tamis_i_twig_verify(twig, j, false);
+    for (unsigned j = twig->n - n + leaves; j < twig->n; j++)
+        tamis_i_twig_verify(twig, j, false);
+    twig->n_words += words - old;
+    twig->n += leaves;
+    twig->n -= n;
 }

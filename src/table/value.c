@@ -59,6 +59,14 @@ static void value_own(tamis_i_pages *p, const tamis_i_value *v, bool own) {
     }
 }
 
+bool tamis_i_value_is_owned(const tamis_i_pages *p, const tamis_i_value *v) {
+    const uint64_t end = v->block + value_blocks(v->size);
+    uint64_t i = v->block;
+    while (i < end && i < p->cap_blocks && (p->owned[i / 64] >> i % 64 & 1) != 0)
+        i++;
+    return i == end;
+}
+
 bool tamis_i_value_claim(tamis_i_pages *p, const tamis_i_value *v) {
     const uint64_t n = value_blocks(v->size), end = v->block + n;
     uint64_t size = 0, done = 0;
@@ -165,7 +173,7 @@ tamis_status tamis_i_value_compact(tamis_i_pages *p, tamis_i_twig *twig, unsigne
             continue;
         if (!tamis_i_value_decode(p, &item, &v))
             return TAMIS_E_FORMAT;
-        if (v.block + value_blocks(v.size) <= used)
+        if (v.block + value_blocks(v.size) <= used || !tamis_i_value_is_owned(p, &v))
             continue;
         const size_t at = (size_t)(item.value - walk.image);
         tamis_i_fresh *fresh;

@@ -13,7 +13,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from read_format import M64, Refused, digest_of, mix, must, u32, u64, xxh3_64  # noqa: E402
 
-BLOCK, LOG = 4096, 256
+BLOCK = 4096
 MAGIC = b"\x89TAMTAB\n"
 
 
@@ -39,10 +39,10 @@ class Table:
         self.read_pages()
         must(len(self.items) == u64(root, 24), "items of the root")
         if u64(root, 16) == 1:
-            must(u32(root, 48) == 0, "a closed table has no log")
+            must(u32(root, 48) == u32(root, 68) == 0, "a closed table has no log")
             self.read_filters(root)
         elif u32(root, 48) != 0:
-            self.read_log(u32(root, 48), u64(root, 8))
+            self.read_log(u32(root, 48), u32(root, 68), u64(root, 8))
 
     def block(self, number):
         must(0 < number < self.n_blocks, "a block outside of the file")
@@ -107,14 +107,16 @@ class Table:
             page = self.sealed(number, check)
             must(u32(page, 4) == first and u16(page, 8) == count, "head of a page")
             must(u16(page, 10) + count == used, "bytes of a page")
-            at, stop = 16, 16 + u16(page, 10)
+            heads = u16(page, 14) if u16(page, 12) == 0 else 0
+            at, stop, entry = 16, 16 + u16(page, 10) - heads, BLOCK
             for k in range(count):
-                elsewhere = False
+                entry, elsewhere = entry - 1, False
+                tag = page[entry]
                 if u16(page, 12) != 0:
                     key_size, value_size = u16(page, 12) - 1, u16(page, 14)
                 else:
-                    key_size, at = self.size(page, at)
-                    code, at = self.size(page, at)
+                    key_size, entry = self.size(page, entry)
+                    code, entry = self.size(page, entry)
                     value_size, elsewhere = code // 2, code % 2 == 1
                 key = page[at:at + key_size]
                 value = page[at + key_size:at + key_size + value_size]
@@ -124,10 +126,11 @@ class Table:
                     must(value is not None, "a long value")
                 digest = digest_of(self.hash, key)
                 must(first <= digest[0] >> 32 < end, "place of an item")
-                must(page[BLOCK - 1 - k] == digest[0] & 255, "tag of an item")
+                must(tag == digest[0] & 255, "tag of an item")
                 must(key not in self.items, "a key is there twice")
                 self.items[key] = value
-            must(at == stop and not any(page[stop:BLOCK - count]), "end of a page")
+            must(at == stop and entry == BLOCK - count - heads, "sizes of a page")
+            must(not any(page[stop:entry]), "end of a page")
 
     def elsewhere(self, key, place):
         """The value that an item leads to; None if it is not there."""
@@ -143,11 +146,12 @@ class Table:
         return value
 
     @staticmethod
-    def size(page, at):
-        if page[at] < 128:
-            return page[at], at + 1
-        must(0 < page[at + 1] < 128, "form of a size")
-        return page[at] & 127 | page[at + 1] << 7, at + 2
+    def size(page, entry):
+        """A size whose first byte is before 'entry'; and where the next one begins."""
+        if page[entry - 1] < 128:
+            return page[entry - 1], entry - 1
+        must(0 < page[entry - 2] < 128, "form of a size")
+        return page[entry - 1] & 127 | page[entry - 2] << 7, entry - 2
 
     def read_filters(self, root):
         start, blocks = u32(root, 52), u32(root, 56)
@@ -158,18 +162,19 @@ class Table:
             end = self.leaves[i + 1][0] if i + 1 < len(self.leaves) else 1 << 32
             head = u64(self.data, at)
             n, room, load = head & 65535, head >> 16 & 65535, head >> 32
-            must(n == (room * self.filter_bits // 1000 + 63) // 64 and count <= load <= room, "a filter")
-            words = [u64(self.data, at + 8 * j) for j in range(n + 1)]
+            must(n == (room * self.filter_bits // 1000 + 31) // 32 and count <= load <= room, "a filter")
+            words = [u64(self.data, at + 8 * j) for j in range((n + 1) // 2 + 1)]
             for w in words:
                 total = mix(total ^ w) + w & M64
-            at += 8 * (n + 1)
+            at += 8 * len(words)
+            must(n % 2 == 0 or words[-1] >> 32 == 0, "the half that is left of a filter")
             for digest in digests:
                 if not first <= digest[0] >> 32 < end:
                     continue
                 x, step = word(digest, 64), word(digest, 65) | 1
                 for _ in range(self.filter_hashes):
                     x = x * 0x9E3779B97F4A7C15 + step & M64
-                    bit = (x >> 32) * (64 * n) >> 32
+                    bit = (x >> 32) * (32 * n) >> 32
                     must(words[1 + bit // 64] >> bit % 64 & 1, "a filter does not know an item")
         if self.long:
             n = u64(self.data, at)
@@ -181,9 +186,10 @@ class Table:
             must(bits == self.owned, "blocks of long values")
         must(at <= (start + blocks) * BLOCK and total == u64(root, 72), "checksum of the filters")
 
-    def read_log(self, start, epoch):
-        self.take(start, LOG)
-        log = self.data[start * BLOCK:(start + LOG) * BLOCK]
+    def read_log(self, start, blocks, epoch):
+        must(1 <= blocks <= 4096, "blocks of the log")
+        self.take(start, blocks)
+        log = self.data[start * BLOCK:(start + blocks) * BLOCK]
         at, number = 0, 1
         while at + 32 <= len(log):
             key_size, value_size = u16(log, at + 24), u32(log, at + 28)

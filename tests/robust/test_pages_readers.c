@@ -189,7 +189,8 @@ static tamis_i_pages *pages_on(handle *h, bool is_writer) {
     p->disk = (tamis_i_disk){&disk_ops, h};
     p->large = true;
     p->read_only = !is_writer;
-    p->most_fresh = 6; /* a root is due every few changes */
+    p->most_fresh = 6; /* a root is due every few changes ... */
+    p->first_log = 1;  /* ... or since the log is full, and the next one is larger */
     return p;
 }
 

@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include "robust/table_file.h"
 
+#include "table/page.h"
+
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -203,6 +205,27 @@ static void test_pages_grow_and_shrink(void **state) {
     assert_true(table_state(table).slots < 10);
     verify(table);
     assert_ok(tamis_table_close(table));
+}
+
+/* Items of different sizes whose tags are equal: a key that is not there has no number. */
+static void test_page_find_of_an_absent_key_gives_no_number(void **state) {
+    (void)state;
+    static const unsigned char text[] = "abcdefgh";
+    unsigned char image[TAMIS_I_PAGE_BYTES];
+    const tamis_i_page_item items[] = {
+        {.key = text, .key_size = 2, .value = text, .value_size = 5, .tag = 7},
+        {.key = text + 2, .key_size = 2, .value = text, .value_size = 2, .tag = 7},
+    };
+    tamis_i_page_item found;
+    unsigned number = 99;
+    tamis_i_page_build(image, 0, items, 2);
+    assert_true(tamis_i_page_check(image));
+    assert_false(tamis_i_page_find(image, 7, "xy", 2, &found, &number));
+    assert_int_equal(number, 99);
+    assert_true(tamis_i_page_find(image, 7, "cd", 2, &found, &number));
+    assert_int_equal(number, 1);
+    assert_int_equal(found.value_size, 2);
+    assert_memory_equal(found.value, text, 2);
 }
 
 static void test_pages_walk_meets_each_item_once(void **state) {
@@ -579,6 +602,7 @@ int main(void) {
         cmocka_unit_test(test_pages_random_calls_equal_a_dictionary),
         cmocka_unit_test(test_pages_file_is_opened_again),
         cmocka_unit_test(test_pages_grow_and_shrink),
+        cmocka_unit_test(test_page_find_of_an_absent_key_gives_no_number),
         cmocka_unit_test(test_pages_walk_meets_each_item_once),
         cmocka_unit_test(test_pages_bad_arguments_are_refused),
         cmocka_unit_test(test_pages_failing_allocations_change_nothing),
