@@ -32,8 +32,12 @@ static bool disk_sync(void *self) {
 }
 
 static bool disk_resize(void *self, uint64_t size) {
-    const tamis_i_disk_file *const file = self;
-    return ftruncate(file->fd, (off_t)size) == 0;
+    tamis_i_disk_file *const file = self;
+    if (ftruncate(file->fd, (off_t)size) != 0)
+        return false;
+    if (file->covered > size)
+        file->covered = size;
+    return true;
 }
 
 static bool disk_size(void *self, uint64_t *size) {
@@ -47,8 +51,8 @@ static bool disk_size(void *self, uint64_t *size) {
 
 static const unsigned char *disk_view(const void *self, uint64_t at, size_t size) {
     const tamis_i_disk_file *const file = self;
-    return file->map != NULL && at <= file->map_size && size <= file->map_size - at ? file->map + at
-                                                                                    : NULL;
+    return file->map != NULL && at <= file->covered && size <= file->covered - at ? file->map + at
+                                                                                  : NULL;
 }
 
 static bool disk_fetch(const void *self, uint64_t at, void *page, size_t size) {
@@ -87,14 +91,19 @@ static void disk_unmap(tamis_i_disk_file *file) {
         (void)munmap(file->map, file->map_size);
     file->map = NULL;
     file->map_size = 0;
+    file->covered = 0;
 }
 
 /* More is mapped than there is, so that a growing file is seldom mapped again.  What lies past its end
  * is never touched. */
 static bool disk_cover(void *self, uint64_t size) {
     tamis_i_disk_file *const file = self;
-    if (!file->mapped || size <= file->map_size || size == 0)
+    if (!file->mapped || size <= file->covered)
         return true;
+    if (size <= file->map_size) {
+        file->covered = size;
+        return true;
+    }
     uint64_t more;
     if (!tamis_i_round_up(size + size / 4, 1u << 20, &more) || more > SIZE_MAX / 2)
         return false;
@@ -104,6 +113,7 @@ static bool disk_cover(void *self, uint64_t size) {
     disk_unmap(file);
     file->map = map;
     file->map_size = (size_t)more;
+    file->covered = size;
 #ifdef TAMIS_I_HAS_FALLOCATE
     (void)posix_madvise(file->map, file->map_size, POSIX_MADV_RANDOM);
 #endif

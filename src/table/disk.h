@@ -55,6 +55,7 @@ typedef struct tamis_i_disk_file {
     bool shared;   /* there may be a writer and readers at the same time: see lock.c */
     unsigned char *map;
     size_t map_size;
+    uint64_t covered; /* bytes that the file was said to have: views end here */
 } tamis_i_disk_file;
 
 /* Make a disk of a file, which lives as long as the disk and is closed with it. */

@@ -32,7 +32,11 @@ bool tamis_i_value_decode(const tamis_i_pages *p, const tamis_i_page_item *item,
            v->size > TAMIS_I_PAGE_ITEM_MAX - item->key_size;
 }
 
+/* Pages of a table that was closed are not looked through when it is opened: where an item leads may lie
+ * behind the end of the file. */
 tamis_status tamis_i_value_read(const tamis_i_pages *p, const tamis_i_value *v, void *bytes) {
+    if (v->block + value_blocks(v->size) > p->n_blocks)
+        return TAMIS_E_FORMAT;
     const uint64_t at = (uint64_t)v->block * TAMIS_I_PAGE_BYTES;
     const unsigned char *const view = p->disk.ops->view(p->disk.self, at, v->size);
     if (view != NULL)

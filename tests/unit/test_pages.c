@@ -6,6 +6,7 @@
 #include "robust/table_file.h"
 
 #include "table/page.h"
+#include "table/table.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -470,6 +471,37 @@ static void test_long_values_are_elsewhere(void **state) {
     assert_status(tamis_table_create(&params, NULL, &table), TAMIS_E_ARGUMENT);
 }
 
+/* Where an item of a file leads is not trusted: the map is longer than the file, and touching what is behind
+ * its end would end the process.  That is the file's length after a call that made it shorter, too. */
+static void test_long_value_behind_the_end_is_refused(void **state) {
+    (void)state;
+    static unsigned char value[5000];
+    tamis_table_params params = page_params();
+    params.value_max = sizeof value;
+    const tamis_table_options options = quick_options();
+    tamis_table *table = create_table(&params, &options);
+    for (uint64_t i = 0; i < 20; i++)
+        assert_ok(tamis_table_put(table, &i, 8, value, sizeof value, NULL));
+    assert_ok(tamis_table_close(table));
+    table = open_table(&options);
+    tamis_i_pages *const p = table->pages;
+    const uint64_t end = p->n_blocks * TAMIS_I_PAGE_BYTES;
+    const tamis_i_value behind = {.block = (uint32_t)p->n_blocks, .size = sizeof value},
+                        half = {.block = (uint32_t)p->n_blocks - 1, .size = sizeof value};
+    assert_status(tamis_i_value_read(p, &behind, value), TAMIS_E_FORMAT);
+    assert_status(tamis_i_value_read(p, &half, value), TAMIS_E_FORMAT);
+    assert_status(tamis_i_value_check(p, &behind), TAMIS_E_FORMAT);
+    assert_non_null(p->disk.ops->view(p->disk.self, end - 1, 1));
+    assert_null(p->disk.ops->view(p->disk.self, end - 1, 2));
+    assert_null(p->disk.ops->view(p->disk.self, end, 1));
+    assert_true(p->disk.ops->resize(p->disk.self, end + TAMIS_I_PAGE_BYTES));
+    assert_true(p->disk.ops->cover(p->disk.self, end + TAMIS_I_PAGE_BYTES));
+    assert_non_null(p->disk.ops->view(p->disk.self, end, 1));
+    assert_true(p->disk.ops->resize(p->disk.self, end));
+    assert_null(p->disk.ops->view(p->disk.self, end, 1));
+    assert_ok(tamis_table_close(table));
+}
+
 /* A damaged long value is refused by get and verify; a repair goes on without it. */
 static void test_long_value_damaged_is_told(void **state) {
     (void)state;
@@ -610,6 +642,7 @@ int main(void) {
         cmocka_unit_test(test_pages_plan),
         cmocka_unit_test(test_batches_do_what_single_calls_do),
         cmocka_unit_test(test_long_values_are_elsewhere),
+        cmocka_unit_test(test_long_value_behind_the_end_is_refused),
         cmocka_unit_test(test_long_value_damaged_is_told),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
