@@ -41,23 +41,41 @@ static bool lock_wait(const char *command, const char *path, int fd) {
     return true;
 }
 
+/* Whether both names are of one file, which is open and so has a number that no other file gets: 1 or 0, or
+ * -1 if another program replaced it while it was looked at.  Only then does 'input' have another file now. */
+static int lock_is_both(int fd, const char *input, const char *output) {
+    struct stat locked;
+    struct stat other;
+
+    if (fstat(fd, &locked) != 0 || stat(output, &other) != 0)
+        return 0;
+    if (lock_same_file(&locked, &other))
+        return 1;
+    return stat(input, &other) == 0 && !lock_same_file(&locked, &other) ? -1 : 0;
+}
+
 int set_lock(const char *command, const char *input, const char *output) {
     struct stat from;
-    struct stat to;
 
     for (;;) {
         /* Readers and writers report what is not a file or does not exist. */
         if (strcmp(input, "-") == 0 || strcmp(output, "-") == 0 || stat(input, &from) != 0 ||
-            stat(output, &to) != 0 || !S_ISREG(from.st_mode) || !lock_same_file(&from, &to))
+            !S_ISREG(from.st_mode))
             return -1;
         const int fd = lock_open(input);
         if (fd < 0)
             return -1;
-        if (!lock_wait(command, input, fd))
-            return fd;
-        if (fstat(fd, &from) == 0 && stat(input, &to) == 0 && lock_same_file(&from, &to))
+        int both = lock_is_both(fd, input, output);
+        if (both == 1) {
+            if (!lock_wait(command, input, fd))
+                return fd;
+            both = lock_is_both(fd, input, output);
+        }
+        if (both == 1)
             return fd;
         close(fd);
+        if (both == 0)
+            return -1;
     }
 }
 
