@@ -85,6 +85,7 @@ struct bench_subject {
     unsigned variant;   /* a tamis_kind, a number of lines */
     tamis_hash_id hash; /* of a kind */
     unsigned idle;      /* of a calibrator: additional instructions per key */
+    bool waits;         /* and each of them depends on the word that was read */
     void *self;         /* made by create */
     /* Facts, for create to fill in. */
     uint64_t bytes;

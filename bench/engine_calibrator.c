@@ -11,7 +11,9 @@
  *
  * 'calibrator-1+N' executes N more instructions per key, which do nothing.  A processor looks ahead
  * over some hundreds of instructions, so these only leave less room for reads that overlap.  No filter
- * that executes as many per key can be faster.
+ * that executes as many per key can be faster.  'calibrator-1wN' executes N that depend on the word that
+ * was read, one after the other, as the work of a filter does: while they wait for memory they fill a
+ * queue that has room for fewer.
  *
  * One multiplication chooses each line, so the key is read and used as a filter would use it, but
  * hardly hashed.  Insert, remove and query are the same reads; each is measured in its own turn, so a
@@ -84,35 +86,27 @@ UNROLLED const uint64_t *place(const calibrator *c, const bench_keys *keys, size
     return c->table + LINE_WORDS * line;
 }
 
-/* 'n' is a constant after inlining. */
-UNROLLED void idle(unsigned n) {
-    switch (n) {
-    case 50:
-        __asm__ volatile(".rept 50\n\tnop\n\t.endr");
-        break;
-    case 100:
-        __asm__ volatile(".rept 100\n\tnop\n\t.endr");
-        break;
-    case 150:
-        __asm__ volatile(".rept 150\n\tnop\n\t.endr");
-        break;
-    case 200:
-        __asm__ volatile(".rept 200\n\tnop\n\t.endr");
-        break;
-    default:
-        break;
+/* What is done with a word; both are constants after inlining. */
+UNROLLED uint64_t use(uint64_t word, unsigned instructions, bool wait) {
+#pragma GCC unroll 200
+    for (unsigned i = 0; i < instructions; i++) {
+        if (wait) {
+            word += word;
+            __asm__ volatile("" : "+r"(word));
+        } else {
+            __asm__ volatile("nop");
+        }
     }
+    return word;
 }
 
 /* The table is zero, so the result is 0, but it is the sum of everything that was read. */
 UNROLLED size_t read_single(const calibrator *c, const bench_keys *keys, unsigned lines,
-                            unsigned instructions) {
+                            unsigned instructions, bool wait) {
     uint64_t sum = 0;
-    for (size_t i = 0; i < keys->n; i++) {
+    for (size_t i = 0; i < keys->n; i++)
         for (unsigned j = 0; j < lines; j++)
-            sum += *place(c, keys, i, j);
-        idle(instructions);
-    }
+            sum += use(*place(c, keys, i, j), instructions, wait);
     return (size_t)sum;
 }
 
@@ -129,16 +123,14 @@ UNROLLED size_t fetch(const calibrator *c, const bench_keys *keys, size_t at, un
 }
 
 UNROLLED size_t read_batch(const calibrator *c, const bench_keys *keys, unsigned lines,
-                           unsigned instructions) {
+                           unsigned instructions, bool wait) {
     const uint64_t *places[2][GROUP * BENCH_LINES_MAX];
     uint64_t sum = 0;
     size_t now = fetch(c, keys, 0, lines, places[0]);
     for (size_t at = 0, turn = 0; at < keys->n; turn ^= 1) {
         const size_t next = fetch(c, keys, at + now, lines, places[turn ^ 1]);
-        for (size_t i = 0; i < now * lines; i++) {
-            sum += *places[turn][i];
-            idle(instructions);
-        }
+        for (size_t i = 0; i < now * lines; i++)
+            sum += use(*places[turn][i], instructions, wait);
         at += now;
         now = next;
     }
@@ -146,21 +138,32 @@ UNROLLED size_t read_batch(const calibrator *c, const bench_keys *keys, unsigned
 }
 
 UNROLLED size_t read_all(const calibrator *c, const bench_keys *keys, bool batch, unsigned lines,
-                         unsigned instructions) {
-    return batch ? read_batch(c, keys, lines, instructions)
-                 : read_single(c, keys, lines, instructions);
+                         unsigned instructions, bool wait) {
+    return batch ? read_batch(c, keys, lines, instructions, wait)
+                 : read_single(c, keys, lines, instructions, wait);
 }
 
 /* One loop per number of lines or instructions, unrolled by the compiler. */
 UNROLLED size_t read_as(const bench_subject *subject, const bench_keys *keys, bool batch) {
     const calibrator *const c = subject->self;
-    return subject->idle == 50     ? read_all(c, keys, batch, 1, 50)
-           : subject->idle == 100  ? read_all(c, keys, batch, 1, 100)
-           : subject->idle == 150  ? read_all(c, keys, batch, 1, 150)
-           : subject->idle == 200  ? read_all(c, keys, batch, 1, 200)
-           : subject->variant == 1 ? read_all(c, keys, batch, 1, 0)
-           : subject->variant == 2 ? read_all(c, keys, batch, 2, 0)
-                                   : read_all(c, keys, batch, 3, 0);
+    switch (subject->idle) {
+    case 25:
+        return read_all(c, keys, batch, 1, 25, true);
+    case 50:
+        return subject->waits ? read_all(c, keys, batch, 1, 50, true)
+                              : read_all(c, keys, batch, 1, 50, false);
+    case 100:
+        return subject->waits ? read_all(c, keys, batch, 1, 100, true)
+                              : read_all(c, keys, batch, 1, 100, false);
+    case 150:
+        return read_all(c, keys, batch, 1, 150, false);
+    case 200:
+        return read_all(c, keys, batch, 1, 200, false);
+    default:
+        return subject->variant == 1   ? read_all(c, keys, batch, 1, 0, false)
+               : subject->variant == 2 ? read_all(c, keys, batch, 2, 0, false)
+                                       : read_all(c, keys, batch, 3, 0, false);
+    }
 }
 
 /* The lines of a key are read when those of the key before have been. */

@@ -28,14 +28,15 @@ static const struct {
 static const char *const calibrators[BENCH_LINES_MAX] = {"calibrator-1", "calibrator-2",
                                                          "calibrator-3"};
 
-/* What a read costs among this many instructions. */
+/* What a read costs among this many instructions, which do nothing, or which wait for what is read. */
 static const struct {
     const char *name;
     unsigned idle;
-} busy[] = {{"calibrator-1+50", 50},
-            {"calibrator-1+100", 100},
-            {"calibrator-1+150", 150},
-            {"calibrator-1+200", 200}};
+    bool waits;
+} busy[] = {{"calibrator-1+50", 50, false},   {"calibrator-1+100", 100, false},
+            {"calibrator-1+150", 150, false}, {"calibrator-1+200", 200, false},
+            {"calibrator-1w25", 25, true},    {"calibrator-1w50", 50, true},
+            {"calibrator-1w100", 100, true}};
 
 size_t bench_subjects(bench_subject subjects[BENCH_SUBJECTS_MAX]) {
     size_t n = 0;
@@ -49,6 +50,7 @@ size_t bench_subjects(bench_subject subjects[BENCH_SUBJECTS_MAX]) {
                                         .name = busy[i].name,
                                         .variant = 1,
                                         .idle = busy[i].idle,
+                                        .waits = busy[i].waits,
                                         .calibrator = true,
                                         .on_demand = true};
     /* The numbers of the kinds fit one byte of a file; not all are in use. */
