@@ -126,7 +126,7 @@ test-aarch64:    ## the tests of formats and kernels on 64-bit ARM, run by qemu
 	@scripts/setup.sh build aarch64
 	$(call configure-and-build,aarch64)
 	@ctest --test-dir build/aarch64 --output-on-failure -j $(JOBS) -L 'unit|golden|robust|cpu-off' \
-	    -E '^(unit_(plan.*|grow|table.*|summary.*)|robust_table_.*)$$'
+	    -E '^(unit_(plan.*|grow|table.*|summary.*|pages|allocation)|robust_(table|pages|cost|adversary)_?.*)$$'
 
 test-i686:       ## the tests of formats and kernels on a 32-bit machine
 	@scripts/setup.sh build i686

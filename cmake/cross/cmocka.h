@@ -62,6 +62,9 @@ static inline int tamis_cross_run(const char *group, const struct CMUnitTest *te
     }
     return teardown != NULL ? teardown(&group_state) : 0;
 }
+/* All of them are run. */
+#define cmocka_set_test_filter(pattern) ((void)(pattern))
+
 #define cmocka_run_group_tests(tests, setup, teardown)                                             \
     tamis_cross_run(#tests, tests, sizeof(tests) / sizeof(tests)[0], setup, teardown)
 #define cmocka_run_group_tests_name(name, tests, setup, teardown)                                  \

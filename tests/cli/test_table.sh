@@ -55,6 +55,29 @@ for summary in multiple single interpolation multiple-counting single-counting; 
     grep -q "^summary  *$summary\$" stdout || fail "info of $summary"
 done
 
+# The baseline: nothing can be deleted.
+expect 0 "$tamis" table create -n 3000 --summary song song.tab
+expect 0 "$tamis" table put --sync none song.tab items
+expect_silent
+expect 0 "$tamis" table get song.tab keys
+expect_output items
+expect 2 "$tamis" table delete song.tab gone
+expect_message "items of a table with the summary song cannot be deleted"
+expect 0 "$tamis" table put --sync each song.tab changes
+expect 0 "$tamis" table rebuild song.tab
+echo '3000 items, 0 moved' >expected
+expect_output expected
+expect 0 "$tamis" table verify --json song.tab
+expect_json 'd["good"] is True' 'd["count"] == 3000' 'd["failures"] == 0'
+expect 0 "$tamis" table info --json song.tab
+expect_json 'd["summary"] == "song"' 'len(d["level_count"]) == 10' 'd["recovered"] is False' \
+    'sum(d["level_count"]) + d["stash_used"] == 3000'
+expect 0 "$tamis" table plan -n 10000 --summary song --json
+expect_json 'd["slots"] == 131072' 'd["summary_bits"] == 8 * 49152' 'd["params"]["counter_bits"][0] == 3' \
+    '0.0018 < d["fpr"] < 0.002' 'd["crisis"] == 1' 'd["failure"] == 0'
+expect 2 "$tamis" table plan -n 10000 --summary song --bucket 2
+expect_message "there is no such table: this kind cannot do that"
+
 # A rebuild that is due is told.
 tail -n 2000 keys >rest
 expect 0 "$tamis" table delete multiple.tab rest
@@ -93,6 +116,10 @@ if "$tamis" table bench -n 2000 --names --each 2 --replace 2 --json >stdout 2>/d
     expect_json 'all(r["wrong"] == 0 for r in d)' 'd[0]["item_bytes"] > 105' 'd[0]["put_each_ns"] > 0' \
         'd[1]["replaced_bytes_per_item"] < 1.5 * d[0]["item_bytes"]'
 fi
+if "$tamis" table bench -n 2000 -p 0.1 --json >stdout 2>/dev/null; then
+    expect_json 'd[0]["table"] == "tamis, past the cache" and d[0]["fast_bytes_per_item"] < 1.4 and d[0]["reads_per_miss"] > 0.02'
+fi
+expect 2 "$tamis" table bench -n 2000 -p 0.1 --grow
 if "$tamis" table bench -n 20000 --grow --json >stdout 2>/dev/null; then
     expect_json 'all(r["wrong"] == 0 for r in d)' 'd[0]["items"] == 1000' 'd[-1]["closed"]' \
         'd[-1]["items"] == 20000' 'd[-1]["file_bytes_per_item"] < 1.3 * 32'
@@ -116,7 +143,7 @@ refuse "how many items" "$tamis" table create --stash 5 new.tab
 refuse "how many items" "$tamis" table plan
 refuse "one name" "$tamis" table create
 refuse "one name" "$tamis" table create -n 5
-refuse "there is no summary" "$tamis" table create -n 5 --summary song new.tab
+refuse "there is no summary" "$tamis" table create -n 5 --summary none new.tab
 refuse "not a number" "$tamis" table create -n 5 -p 2 new.tab
 refuse "too large" "$tamis" table create -n 5 --bucket 9 new.tab
 refuse "cannot be made" "$tamis" table create -n 5 --bucket 4 --key-max 2000 new.tab

@@ -29,7 +29,7 @@ class Extension(unittest.TestCase):
         return str(caught.exception)
 
     def test_no_key_is_lost_and_errors_keep_the_promise(self):
-        rows = sql("""
+        rows = sql(f"SET tamis.seed = '{SEED:#x}';" """
             CREATE TABLE t AS SELECT i AS id, 'key ' || i AS name FROM generate_series(1, 100000) i;
             CREATE TABLE s AS SELECT tamis_agg(name, 100000, 0.01) AS names, tamis_agg(id, 100000, 0.01) AS ids FROM t;
             SELECT count(*) FROM t, s WHERE s.names @> t.name AND tamis_contains(s.ids, t.id);

@@ -27,6 +27,7 @@ def connect(path=":memory:"):
 class Extension(unittest.TestCase):
     def setUp(self):
         self.db = connect()
+        self.db.execute("SELECT tamis_seed(?)", (str(SEED),))
 
     def tearDown(self):
         self.db.close()
@@ -58,8 +59,13 @@ class Extension(unittest.TestCase):
         often = self.ask(f"SELECT tamis_build(i % 5000, 0.001) FROM {self.numbers(100000)}")
         self.assertLess(len(often), 1.02 * once)
         self.assertEqual(self.ask(f"SELECT sum(tamis_contains(?, i)) FROM {self.numbers(5000)}", often), 5000)
-        info = json.loads(self.ask("SELECT tamis_info(?)", often))
-        self.assertLessEqual(info["fpr"], 0.001)
+        # the promise is a mean over seeds: a set this small varies by 6.2e-5 around 0.00091, the mean of 40 by a sixth of that
+        rates = []
+        for seed in range(SEED, SEED + 40):
+            self.ask("SELECT tamis_seed(?)", str(seed))
+            some = self.ask(f"SELECT tamis_build(i % 5000, 0.001) FROM {self.numbers(10000)}")
+            rates.append(json.loads(self.ask("SELECT tamis_info(?)", some))["fpr"])
+        self.assertLess(sum(rates) / len(rates), 0.001)
 
     def test_keys(self):
         s = self.ask("SELECT tamis_build(x, 0.0001) FROM (SELECT 'a' AS x UNION ALL SELECT NULL UNION ALL SELECT x'00ff')")
@@ -125,7 +131,7 @@ class Extension(unittest.TestCase):
             keys, path = os.path.join(folder, "keys"), os.path.join(folder, "set")
             with open(keys, "w", encoding="utf-8") as file:
                 file.writelines(f"{i}\n" for i in range(1000))
-            subprocess.run([TOOL, "build", "-p", "0.0001", "-o", path, keys], check=True, capture_output=True)
+            subprocess.run([TOOL, "build", "--seed", str(SEED), "-p", "0.0001", "-o", path, keys], check=True, capture_output=True)
             self.assertEqual(self.ask("SELECT tamis_open('f', ?)", path), 1000)
             self.assertEqual(self.ask(f"SELECT sum(tamis_has('f', CAST(i AS TEXT))) FROM {self.numbers(1000)}"), 1000)
             self.assertEqual(self.ask("SELECT source FROM tamis_sets"), path)
@@ -141,7 +147,6 @@ class Extension(unittest.TestCase):
         self.assertEqual(self.ask("SELECT count(*) FROM g AS a, g AS b WHERE tamis_contains(a.s, b.g * 100)"), 20)
 
     def test_damaged_blobs_are_refused(self):
-        print(f"# seed {SEED}", file=sys.stderr)
         chance = random.Random(SEED)
         good = self.ask(f"SELECT tamis_build(i, 0.01) FROM {self.numbers(50)}")
         cases = [good[:n] for n in (0, 1, 8, 255, 256, len(good) - 1)] + [good + b"\0"]
@@ -184,4 +189,5 @@ class Extension(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    print(f"# seed {SEED}", file=sys.stderr)
     unittest.main(argv=sys.argv[:1])
