@@ -62,11 +62,12 @@ extern "C" {
 
 /* What a lens looks into.  All other numbers: only the library knows. */
 #define TAMIS_LENS_CALLS    0u
-#define TAMIS_LENS_LINE     1u /* line: 64 homes, and seldom more than 62 entries */
-#define TAMIS_LENS_LINE_SET 2u /* line-set: the same, and without a limit */
-#define TAMIS_LENS_BLOCK    3u /* blocked-bloom */
-#define TAMIS_LENS_RANK     4u /* rank: slots of at most 57 bits */
-#define TAMIS_LENS_LANES    5u /* blocked-bloom: a bit in each of eight lanes */
+#define TAMIS_LENS_LINE     1u   /* line: 64 homes, and seldom more than 62 entries */
+#define TAMIS_LENS_LINE_SET 2u   /* line-set: the same, and without a limit */
+#define TAMIS_LENS_BLOCK    3u   /* blocked-bloom */
+#define TAMIS_LENS_RANK     4u   /* rank: slots of at most 57 bits */
+#define TAMIS_LENS_LANES    5u   /* blocked-bloom: a bit in each of eight lanes */
+#define TAMIS_LENS_XXH3     256u /* of integers only: they are hashed by XXH3, and then as digests */
 
 /* Indices of value[], by form. */
 #define TAMIS_LENS_LINE_CAP     0 /* bits of a fingerprint at most, times 256, and 1 */
@@ -83,8 +84,8 @@ extern "C" {
 /* Do not touch the members: they are for the functions below. */
 typedef struct tamis_lens {
     uint32_t version, form;
-    uint32_t word_form,
-        reserved; /* the form, if integers are hashed by AES, or else TAMIS_LENS_CALLS */
+    uint32_t word_form; /* the form if integers are hashed by AES, XXH3 if by it, or CALLS */
+    uint32_t reserved;
     uint64_t *table;
     uint64_t *state;             /* [0] keys, [1] of these in the stash */
     const uint64_t *grown;       /* not 0: the filter is a series */
@@ -103,7 +104,7 @@ typedef struct tamis_lens {
     bool (*contains)(const tamis_filter *filter, tamis_digest digest);
     tamis_status (*insert)(tamis_filter *filter, tamis_digest digest, bool *added);
     tamis_status (*remove)(tamis_filter *filter, tamis_digest digest);
-    uint64_t keys[11][2]; /* of the rounds of AES; the first with what belongs to eight bytes */
+    uint64_t keys[11][2]; /* of AES: by round, the first for eight bytes; of XXH3: [0][0] */
 } tamis_lens;
 
 /* Take a lens to read a filter, or to read and change it.  'version' is TAMIS_LENS_VERSION.
@@ -165,6 +166,19 @@ TAMIS_LENS_AES tamis_digest tamis_lens_aes_digest(const tamis_lens *lens, uint64
     tamis_digest digest;
     digest.lo = (uint64_t)_mm_cvtsi128_si64(state);
     digest.hi = (uint64_t)_mm_extract_epi64(state, 1);
+    return digest;
+}
+
+/* As TAMIS_HASH_XXH3 has it for keys of eight bytes. */
+TAMIS_LENS_FAST tamis_digest tamis_lens_xxh3(const tamis_lens *lens, uint64_t key) {
+    const tamis_lens_u128 product = (tamis_lens_u128)(key ^ lens->keys[0][0]) * 0x9e3779b185ebcaa7u;
+    uint64_t low = (uint64_t)product, high = (uint64_t)(product >> 64) + 2 * low;
+    tamis_digest digest;
+    low ^= high >> 3;
+    low = (low ^ low >> 35) * 0x9fb21c651e98df25u;
+    high = (high ^ high >> 37) * 0x165667919e3779f9u;
+    digest.lo = low ^ low >> 28;
+    digest.hi = high ^ high >> 32;
     return digest;
 }
 
@@ -1068,35 +1082,48 @@ TAMIS_LENS_APART tamis_status tamis_lens_rank_add(tamis_lens *lens, uint64_t lo,
 
 /* -------------------------------------------------------------------------------------------------
  * One key: as the functions of tamis.h with these names.  No lens is NULL.
+ *
+ * Each call asks which form the lens has.  Who knows it when the program is written, as 'lens.form' tells it
+ * of a filter, takes the functions that end in _as, with the form as a constant: only its code is compiled,
+ * and a lens of another form is served by calls of the library.
  */
 
-TAMIS_LENS_HERE bool tamis_lens_contains_digest(const tamis_lens *lens, tamis_digest digest) {
+TAMIS_LENS_HERE bool tamis_lens_contains_digest_as(const tamis_lens *lens, uint32_t form,
+                                                   tamis_digest digest) {
 #ifdef TAMIS_LENS_X86
-    if (lens->form == TAMIS_LENS_LINE || lens->form == TAMIS_LENS_LINE_SET) {
-        const unsigned answer = tamis_lens_lines_have(lens, lens->form, digest.lo, digest.hi);
+    if (lens->form != form) {
+    } else if (form == TAMIS_LENS_LINE || form == TAMIS_LENS_LINE_SET) {
+        const unsigned answer = tamis_lens_lines_have(lens, form, digest.lo, digest.hi);
         if (answer != TAMIS_LENS_ASK)
             return answer != 0;
-    } else if (lens->form == TAMIS_LENS_BLOCK && *lens->grown == 0) {
+    } else if (form == TAMIS_LENS_BLOCK && *lens->grown == 0) {
         return tamis_lens_block_has(lens, tamis_lens_block_of(lens, digest.lo),
                                     _mm_set_epi64x((long long)digest.hi, 0), true);
-    } else if (lens->form == TAMIS_LENS_LANES && *lens->grown == 0) {
+    } else if (form == TAMIS_LENS_LANES && *lens->grown == 0) {
         return tamis_lens_lanes_have(tamis_lens_block_of(lens, digest.lo),
                                      tamis_lens_lanes_places(digest.hi));
-    } else if (lens->form == TAMIS_LENS_RANK) {
+    } else if (form == TAMIS_LENS_RANK) {
         return tamis_lens_rank_contains(lens, digest.lo, digest.hi);
     }
+#else
+    (void)form;
 #endif
     return lens->contains(lens->filter, digest);
 }
 
+TAMIS_LENS_HERE bool tamis_lens_contains_digest(const tamis_lens *lens, tamis_digest digest) {
+    return tamis_lens_contains_digest_as(lens, lens->form, digest);
+}
+
 /* TAMIS_E_READONLY: the lens was taken to read. */
-TAMIS_LENS_HERE tamis_status tamis_lens_insert_digest(tamis_lens *lens, tamis_digest digest,
-                                                      bool *added) {
+TAMIS_LENS_HERE tamis_status tamis_lens_insert_digest_as(tamis_lens *lens, uint32_t form,
+                                                         tamis_digest digest, bool *added) {
     if (lens->written == NULL)
         return TAMIS_E_READONLY;
 #ifdef TAMIS_LENS_X86
-    const bool lanes = lens->form == TAMIS_LENS_LANES;
-    if ((lanes || lens->form == TAMIS_LENS_BLOCK) && *lens->grown == 0) {
+    const bool lanes = form == TAMIS_LENS_LANES;
+    if (lens->form != form) {
+    } else if ((lanes || form == TAMIS_LENS_BLOCK) && *lens->grown == 0) {
         const bool fresh =
             lanes ? tamis_lens_lanes_insert(lens, digest.lo, tamis_lens_lanes_places(digest.hi))
                   : tamis_lens_block_insert(lens, digest.lo,
@@ -1104,32 +1131,51 @@ TAMIS_LENS_HERE tamis_status tamis_lens_insert_digest(tamis_lens *lens, tamis_di
         if (added != NULL)
             *added = fresh;
         return TAMIS_OK;
-    }
-    if (lens->form == TAMIS_LENS_LINE)
+    } else if (form == TAMIS_LENS_LINE) {
         return tamis_lens_line_insert(lens, tamis_lens_hash_of(digest), added, false,
                                       **lens->away != 0);
-    if (lens->form == TAMIS_LENS_LINE_SET)
+    } else if (form == TAMIS_LENS_LINE_SET) {
         return tamis_lens_line_insert(lens, tamis_lens_hash_of(digest), added, true,
                                       **lens->away != 0);
-    if (lens->form == TAMIS_LENS_RANK)
+    } else if (form == TAMIS_LENS_RANK) {
         return tamis_lens_rank_add(lens, digest.lo, digest.hi, added);
+    }
+#else
+    (void)form;
 #endif
     return lens->insert(lens->written, digest, added);
 }
 
+TAMIS_LENS_HERE tamis_status tamis_lens_insert_digest(tamis_lens *lens, tamis_digest digest,
+                                                      bool *added) {
+    return tamis_lens_insert_digest_as(lens, lens->form, digest, added);
+}
+
 /* TAMIS_E_READONLY: the lens was taken to read. */
-TAMIS_LENS_HERE tamis_status tamis_lens_remove_digest(tamis_lens *lens, tamis_digest digest) {
+TAMIS_LENS_HERE tamis_status tamis_lens_remove_digest_as(tamis_lens *lens, uint32_t form,
+                                                         tamis_digest digest) {
     if (lens->written == NULL)
         return TAMIS_E_READONLY;
 #ifdef TAMIS_LENS_X86
-    if (lens->form == TAMIS_LENS_LINE && tamis_lens_line_remove(lens, digest, **lens->away != 0))
+    if (lens->form == form && form == TAMIS_LENS_LINE &&
+        tamis_lens_line_remove(lens, digest, **lens->away != 0))
         return TAMIS_OK;
+#else
+    (void)form;
 #endif
     return lens->remove(lens->written, digest);
 }
 
+TAMIS_LENS_HERE tamis_status tamis_lens_remove_digest(tamis_lens *lens, tamis_digest digest) {
+    return tamis_lens_remove_digest_as(lens, lens->form, digest);
+}
+
 /* The digest of an integer, by the hash of the filter. */
 TAMIS_LENS_HERE tamis_digest tamis_lens_digest_u64(const tamis_lens *lens, uint64_t key) {
+#ifdef TAMIS_LENS_X86
+    if (lens->word_form == TAMIS_LENS_XXH3)
+        return tamis_lens_xxh3(lens, key);
+#endif
 #ifdef TAMIS_LENS_X86_AES
     if (lens->word_form != TAMIS_LENS_CALLS)
         return tamis_lens_aes_digest(lens, key);
@@ -1137,10 +1183,15 @@ TAMIS_LENS_HERE tamis_digest tamis_lens_digest_u64(const tamis_lens *lens, uint6
     return tamis_hash_u64(tamis_filter_hasher(lens->filter), key);
 }
 
-TAMIS_LENS_HERE bool tamis_lens_contains_u64(const tamis_lens *lens, uint64_t key) {
+TAMIS_LENS_HERE bool tamis_lens_contains_u64_as(const tamis_lens *lens, uint32_t form,
+                                                uint64_t key) {
+#ifdef TAMIS_LENS_X86
+    if (lens->word_form == TAMIS_LENS_XXH3)
+        return tamis_lens_contains_digest_as(lens, form, tamis_lens_xxh3(lens, key));
+#endif
 #ifdef TAMIS_LENS_X86_AES
-    const uint32_t form = lens->word_form;
-    if (form == TAMIS_LENS_LINE || form == TAMIS_LENS_LINE_SET) {
+    if (lens->word_form != form) {
+    } else if (form == TAMIS_LENS_LINE || form == TAMIS_LENS_LINE_SET) {
         const __m128i hash = tamis_lens_aes(lens, key);
         const unsigned answer = tamis_lens_lines_have(lens, form, (uint64_t)_mm_cvtsi128_si64(hash),
                                                       (uint64_t)_mm_extract_epi64(hash, 1));
@@ -1154,12 +1205,38 @@ TAMIS_LENS_HERE bool tamis_lens_contains_u64(const tamis_lens *lens, uint64_t ke
         const tamis_digest digest = tamis_lens_aes_digest(lens, key);
         return tamis_lens_rank_contains(lens, digest.lo, digest.hi);
     }
+#else
+    (void)form;
 #endif
     return tamis_filter_contains_u64(lens->filter, key);
 }
 
+TAMIS_LENS_HERE bool tamis_lens_contains_u64(const tamis_lens *lens, uint64_t key) {
+    return tamis_lens_contains_u64_as(lens, lens->form, key);
+}
+
+TAMIS_LENS_HERE tamis_status tamis_lens_insert_u64_as(tamis_lens *lens, uint32_t form, uint64_t key,
+                                                      bool *added) {
+#ifdef TAMIS_LENS_X86_AES
+    /* The digest stays in its register. */
+    if (lens->word_form == form && lens->written != NULL &&
+        (form == TAMIS_LENS_LINE || form == TAMIS_LENS_LINE_SET)) {
+        const __m128i hash = tamis_lens_aes(lens, key);
+        const bool away = **lens->away != 0;
+        return form == TAMIS_LENS_LINE ? tamis_lens_line_insert(lens, hash, added, false, away)
+                                       : tamis_lens_line_insert(lens, hash, added, true, away);
+    }
+#endif
+    return tamis_lens_insert_digest_as(lens, form, tamis_lens_digest_u64(lens, key), added);
+}
+
 TAMIS_LENS_HERE tamis_status tamis_lens_insert_u64(tamis_lens *lens, uint64_t key, bool *added) {
-    return tamis_lens_insert_digest(lens, tamis_lens_digest_u64(lens, key), added);
+    return tamis_lens_insert_u64_as(lens, lens->form, key, added);
+}
+
+TAMIS_LENS_HERE tamis_status tamis_lens_remove_u64_as(tamis_lens *lens, uint32_t form,
+                                                      uint64_t key) {
+    return tamis_lens_remove_digest_as(lens, form, tamis_lens_digest_u64(lens, key));
 }
 
 TAMIS_LENS_HERE tamis_status tamis_lens_remove_u64(tamis_lens *lens, uint64_t key) {

@@ -113,8 +113,13 @@ static void handle_attach_lens(tamis_filter *f) {
     lens->insert = tamis_i_filter_insert;
     lens->remove = tamis_i_filter_remove;
     tamis_i_lens_attach(lens, f->lens_splits);
-    if (f->params.hash != TAMIS_HASH_AES)
+    if (lens->form == TAMIS_LENS_CALLS)
         return;
+    if (f->params.hash == TAMIS_HASH_XXH3) {
+        lens->keys[0][0] = f->hasher.keys.flip;
+        lens->word_form = TAMIS_LENS_XXH3;
+        return;
+    }
     tamis_i_aes_word_keys(&f->hasher.keys, lens->keys);
     lens->word_form = lens->form;
 }
@@ -128,7 +133,7 @@ void tamis_i_filter_attach(tamis_filter *f) {
     f->lens_ops = tamis_i_lens_ops_for(&f->lens, f->features);
     if (f->lens_ops->has_digest != NULL)
         f->contains_digest = handle_contains_digest;
-    if (f->lens_ops->has_word == NULL || f->lens.word_form == TAMIS_LENS_CALLS)
+    if (f->lens_ops->has_word == NULL || f->lens.word_form != f->lens.form)
         return;
     f->contains_word = f->lens_ops->has_word;
     if (f->lens_ops->add_word != NULL && !f->read_only)

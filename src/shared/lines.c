@@ -55,7 +55,7 @@ tamis_status tamis_i_lines_begin(tamis_shared *shared) {
     }
     shared->lines = set->n_table / TAMIS_LINE_WORDS;
     shared->glance = tamis_i_glance_ops_for(set->lens.form, set->features);
-    if (set->lens.word_form == TAMIS_LENS_CALLS)
+    if (set->lens.word_form != set->lens.form)
         shared->glance.has_word = NULL;
     shared->view = (tamis_i_glance_table){
         .lens = &set->lens, .sequences = shared->gates->room, .shift = shared->shift};
