@@ -56,9 +56,15 @@ static tamis_params any_params(tamis_kind kind, uint64_t *random) {
     return p;
 }
 
+/* Its own form, or another one, which makes calls. */
+static uint32_t any_form(const tamis_lens *lens, uint64_t i) {
+    return i % 3 == 0 ? (uint32_t)(i / 3 % (TAMIS_LENS_LANES + 1)) : lens->form;
+}
+
 static void assert_same_answers(const tamis_filter *filter, const tamis_lens *lens,
                                 uint64_t *random, uint64_t keys) {
     for (unsigned i = 0; i < 200; i++) {
+        const uint32_t form = any_form(lens, i);
         const uint64_t key = test_random_below(random, 2 * keys);
         const tamis_digest digest = tamis_hash_u64(tamis_filter_hasher(filter), key),
                            same = tamis_lens_digest_u64(lens, key);
@@ -66,6 +72,8 @@ static void assert_same_answers(const tamis_filter *filter, const tamis_lens *le
         const bool present = tamis_filter_contains_digest(filter, digest);
         assert_int_equal(tamis_lens_contains_digest(lens, digest), present);
         assert_int_equal(tamis_lens_contains_u64(lens, key), present);
+        assert_int_equal(tamis_lens_contains_u64_as(lens, form, key), present);
+        assert_int_equal(tamis_lens_contains_digest_as(lens, form, digest), present);
         assert_int_equal(tamis_filter_contains_u64(filter, key), present);
     }
 }
@@ -97,13 +105,17 @@ static void test_lens_equals_library(void **state) {
                     continue; /* what is not there must not be removed */
                 const tamis_status status = tamis_filter_remove_digest(one, digest);
                 assert_status(tamis_filter_remove_u64(two, key), status);
-                assert_status(tamis_lens_remove_u64(&lens, key), status);
+                assert_status(i % 2 == 0 ? tamis_lens_remove_u64(&lens, key)
+                                         : tamis_lens_remove_u64_as(&lens, any_form(&lens, i), key),
+                              status);
                 removed++;
                 continue;
             }
             const tamis_status status = tamis_filter_insert_digest(one, digest, &a);
             assert_status(tamis_filter_insert_u64(two, key, &b), status);
-            assert_status(tamis_lens_insert_u64(&lens, key, &c), status);
+            assert_status(i % 2 == 0 ? tamis_lens_insert_u64(&lens, key, &c)
+                                     : tamis_lens_insert_u64_as(&lens, any_form(&lens, i), key, &c),
+                          status);
             assert_true(a == b && a == c);
             refused += status == TAMIS_E_FULL;
             if (i % 1024 == 0)
