@@ -14,6 +14,7 @@
  *  - Answers, counts and files are those of tamis.h, bit for bit.  Calls of both kinds may be mixed.
  *  - It is compiled for the processor that the compiler is told: with -march=x86-64-v3 -maes, or with
  *    -march=native on such a machine, the common case is inlined; the program then needs that processor.
+ *    With AVX-512 as of -march=icelake-client or znver4, lines and blocks in lanes are vectors.
  *    Without these, and on all others, each function here is one call of the library, which finds out by
  *    itself what the processor can do.
  *  - Whatever is rare (a key in the stash, a long chain, no room) is a call of the library.
@@ -47,6 +48,12 @@
 #ifdef __AES__
 #define TAMIS_LENS_X86_AES 1
 #endif
+#endif
+#if defined(TAMIS_LENS_X86) && defined(__AVX512F__) && defined(__AVX512BW__) &&                    \
+    defined(__AVX512CD__) && defined(__AVX512DQ__) && defined(__AVX512VL__) &&                     \
+    defined(__AVX512IFMA__) && defined(__AVX512VBMI__) && defined(__AVX512VBMI2__) &&              \
+    defined(__AVX512VPOPCNTDQ__) && !defined(TAMIS_LENS_KERNELS)
+#define TAMIS_LENS_AVX512 1
 #endif
 #if defined(TAMIS_LENS_X86) || defined(TAMIS_LENS_KERNELS)
 #define TAMIS_LENS_ANY_X86 1
@@ -325,14 +332,6 @@ TAMIS_LENS_FAST unsigned tamis_lens_line_has(const tamis_lens *lens, uint64_t lo
         return TAMIS_LENS_ASK;
     return tamis_lens_line_hits(lens, tamis_lens_line_window(place.words, run.down), &run, bits,
                                 hi) != 0;
-}
-
-/* Of either form. */
-TAMIS_LENS_FAST unsigned tamis_lens_lines_have(const tamis_lens *lens, uint32_t form, uint64_t lo,
-                                               uint64_t hi) {
-    const bool away = **lens->away != 0;
-    return form == TAMIS_LENS_LINE ? tamis_lens_line_has(lens, lo, hi, false, away)
-                                   : tamis_lens_line_has(lens, lo, hi, true, away);
 }
 
 /* A line as two vectors, of the lower words and the higher ones. */
@@ -1069,6 +1068,76 @@ TAMIS_LENS_APART tamis_status tamis_lens_rank_add(tamis_lens *lens, uint64_t lo,
     return TAMIS_OK;
 }
 
+#ifdef TAMIS_LENS_AVX512
+#include <tamis/inline_avx512.h>
+
+/* What that leaves to the functions above. */
+TAMIS_LENS_APART unsigned tamis_lens_line_has_apart(const tamis_lens *lens, uint64_t lo,
+                                                    uint64_t hi, bool set) {
+    return tamis_lens_line_has(lens, lo, hi, set, **lens->away != 0);
+}
+#endif
+
+/* ---- of either form ---- */
+
+TAMIS_LENS_FAST unsigned tamis_lens_lines_have(const tamis_lens *lens, uint32_t form, uint64_t lo,
+                                               uint64_t hi) {
+    const bool away = **lens->away != 0, set = form != TAMIS_LENS_LINE;
+#ifdef TAMIS_LENS_AVX512
+    const unsigned answer = set ? tamis_lens_wide_line_has(lens, lo, hi, true, away)
+                                : tamis_lens_wide_line_has(lens, lo, hi, false, away);
+    return TAMIS_LENS_RARE(answer == TAMIS_LENS_ASK) ? tamis_lens_line_has_apart(lens, lo, hi, set)
+                                                     : answer;
+#else
+    return set ? tamis_lens_line_has(lens, lo, hi, true, away)
+               : tamis_lens_line_has(lens, lo, hi, false, away);
+#endif
+}
+
+TAMIS_LENS_FAST tamis_status tamis_lens_lines_insert(tamis_lens *lens, uint32_t form, __m128i hash,
+                                                     bool *added) {
+    const bool away = **lens->away != 0;
+    if (form == TAMIS_LENS_LINE_SET)
+        return tamis_lens_line_insert(lens, hash, added, true, away);
+#ifdef TAMIS_LENS_AVX512
+    const uint64_t lo = (uint64_t)_mm_cvtsi128_si64(hash),
+                   hi = (uint64_t)_mm_extract_epi64(hash, 1);
+    return tamis_lens_wide_line_insert(lens, lo, hi, added, away);
+#else
+    return tamis_lens_line_insert(lens, hash, added, false, away);
+#endif
+}
+
+/* What a key sets in a block of lanes: from the other half of its digest, or from both in a register. */
+#ifdef TAMIS_LENS_AVX512
+typedef __m512i tamis_lens_marks;
+
+TAMIS_LENS_FAST tamis_lens_marks tamis_lens_marks_of(uint64_t hash) {
+    return tamis_lens_wide_lanes(_mm_set_epi64x((long long)hash, 0));
+}
+
+TAMIS_LENS_FAST tamis_lens_marks tamis_lens_marks_upper(__m128i hash) {
+    return tamis_lens_wide_lanes(hash);
+}
+
+TAMIS_LENS_FAST bool tamis_lens_marks_have(const uint64_t *block, tamis_lens_marks marks) {
+    return tamis_lens_wide_lanes_have(block, marks);
+}
+
+TAMIS_LENS_FAST bool tamis_lens_marks_insert(tamis_lens *lens, uint64_t lo,
+                                             tamis_lens_marks marks) {
+    const bool fresh = tamis_lens_wide_lanes_add(tamis_lens_block_of(lens, lo), marks);
+    lens->state[0] += fresh;
+    return fresh;
+}
+#else
+typedef __m256i tamis_lens_marks;
+#define tamis_lens_marks_of     tamis_lens_lanes_places
+#define tamis_lens_marks_upper  tamis_lens_lanes_upper
+#define tamis_lens_marks_have   tamis_lens_lanes_have
+#define tamis_lens_marks_insert tamis_lens_lanes_insert
+#endif
+
 #endif
 
 /* All of it is compiled into the caller.  A digest that is passed in two registers and read as a vector goes
@@ -1100,8 +1169,8 @@ TAMIS_LENS_HERE bool tamis_lens_contains_digest_as(const tamis_lens *lens, uint3
         return tamis_lens_block_has(lens, tamis_lens_block_of(lens, digest.lo),
                                     _mm_set_epi64x((long long)digest.hi, 0), true);
     } else if (form == TAMIS_LENS_LANES && *lens->grown == 0) {
-        return tamis_lens_lanes_have(tamis_lens_block_of(lens, digest.lo),
-                                     tamis_lens_lanes_places(digest.hi));
+        return tamis_lens_marks_have(tamis_lens_block_of(lens, digest.lo),
+                                     tamis_lens_marks_of(digest.hi));
     } else if (form == TAMIS_LENS_RANK) {
         return tamis_lens_rank_contains(lens, digest.lo, digest.hi);
     }
@@ -1125,18 +1194,14 @@ TAMIS_LENS_HERE tamis_status tamis_lens_insert_digest_as(tamis_lens *lens, uint3
     if (lens->form != form) {
     } else if ((lanes || form == TAMIS_LENS_BLOCK) && *lens->grown == 0) {
         const bool fresh =
-            lanes ? tamis_lens_lanes_insert(lens, digest.lo, tamis_lens_lanes_places(digest.hi))
+            lanes ? tamis_lens_marks_insert(lens, digest.lo, tamis_lens_marks_of(digest.hi))
                   : tamis_lens_block_insert(lens, digest.lo,
                                             _mm_set_epi64x((long long)digest.hi, 0), true);
         if (added != NULL)
             *added = fresh;
         return TAMIS_OK;
-    } else if (form == TAMIS_LENS_LINE) {
-        return tamis_lens_line_insert(lens, tamis_lens_hash_of(digest), added, false,
-                                      **lens->away != 0);
-    } else if (form == TAMIS_LENS_LINE_SET) {
-        return tamis_lens_line_insert(lens, tamis_lens_hash_of(digest), added, true,
-                                      **lens->away != 0);
+    } else if (form == TAMIS_LENS_LINE || form == TAMIS_LENS_LINE_SET) {
+        return tamis_lens_lines_insert(lens, form, tamis_lens_hash_of(digest), added);
     } else if (form == TAMIS_LENS_RANK) {
         return tamis_lens_rank_add(lens, digest.lo, digest.hi, added);
     }
@@ -1200,7 +1265,9 @@ TAMIS_LENS_HERE bool tamis_lens_contains_u64_as(const tamis_lens *lens, uint32_t
     } else if (form == TAMIS_LENS_BLOCK && *lens->grown == 0) {
         return tamis_lens_block_has_u64(lens, key, true);
     } else if (form == TAMIS_LENS_LANES && *lens->grown == 0) {
-        return tamis_lens_lanes_have_u64(lens, key);
+        const __m128i hash = tamis_lens_aes(lens, key);
+        return tamis_lens_marks_have(tamis_lens_block_of(lens, (uint64_t)_mm_cvtsi128_si64(hash)),
+                                     tamis_lens_marks_upper(hash));
     } else if (form == TAMIS_LENS_RANK) {
         const tamis_digest digest = tamis_lens_aes_digest(lens, key);
         return tamis_lens_rank_contains(lens, digest.lo, digest.hi);
@@ -1221,10 +1288,7 @@ TAMIS_LENS_HERE tamis_status tamis_lens_insert_u64_as(tamis_lens *lens, uint32_t
     /* The digest stays in its register. */
     if (lens->word_form == form && lens->written != NULL &&
         (form == TAMIS_LENS_LINE || form == TAMIS_LENS_LINE_SET)) {
-        const __m128i hash = tamis_lens_aes(lens, key);
-        const bool away = **lens->away != 0;
-        return form == TAMIS_LENS_LINE ? tamis_lens_line_insert(lens, hash, added, false, away)
-                                       : tamis_lens_line_insert(lens, hash, added, true, away);
+        return tamis_lens_lines_insert(lens, form, tamis_lens_aes(lens, key), added);
     }
 #endif
     return tamis_lens_insert_digest_as(lens, form, tamis_lens_digest_u64(lens, key), added);

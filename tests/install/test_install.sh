@@ -32,7 +32,7 @@ done
 for page in "$source"/docs/man/*.[135]; do
     cmp "$page" "$prefix/share/man/man${page##*.}/$(basename "$page")" || fail "no page $page"
 done
-find "$prefix/include" -type f | grep -v '/include/tamis/[a-z]*\.hp*$' && fail "more than the headers"
+find "$prefix/include" -type f | grep -v '/include/tamis/[a-z0-9_]*\.hp*$' && fail "more than the headers"
 soname=$(readelf -d "$prefix/lib/libtamis.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 [ "$soname" = "libtamis.so.${version%.*}" ] || fail "the SONAME is '$soname'"
 [ -e "$prefix/lib/$soname" ] || fail "$soname is not installed"

@@ -12,6 +12,8 @@
 
 #ifdef TAMIS_LENS_X86
 
+#include "lens_runs.h"
+
 enum { PAD = 8 }; /* words before a line and after it, which a query may read */
 
 typedef struct twice {
@@ -20,6 +22,7 @@ typedef struct twice {
     uint16_t splits[TAMIS_I_LENS_SPLITS];
     uint64_t one[3 * PAD], two[3 * PAD];
     uint64_t keys[2]; /* in the table and in the stash, as a lens counts them */
+    const uint64_t *away;
 } twice;
 
 /* What a lens does not do itself. */
@@ -35,6 +38,8 @@ static void twice_init(twice *t, bool set, uint64_t bits_max) {
     t->lens.n = 1;
     t->lens.table = t->two + PAD;
     t->lens.state = t->keys;
+    t->away = t->keys + 1;
+    t->lens.away = &t->away;
     t->lens.insert = leave;
     t->lens.value[TAMIS_LENS_LINE_CAP] = bits_max << 8 | 1;
     tamis_i_lens_attach(&t->lens, t->splits);
@@ -44,7 +49,7 @@ static void twice_init(twice *t, bool set, uint64_t bits_max) {
 }
 
 typedef struct tally {
-    unsigned room, cuts, levels, left, drops;
+    unsigned room, cuts, levels, left, drops, found;
 } tally;
 
 /* Is the line as the portable code leaves it, and all around as it was? */
@@ -58,12 +63,11 @@ static void add_twice(twice *t, unsigned home, uint64_t fingerprint, tally *sums
     memcpy(before, t->one, sizeof before);
     tamis_i_line_look(&t->line, t->one + PAD, home, &old);
     const unsigned result = tamis_i_line_add(&t->line, t->one + PAD, home, fingerprint);
-    const bool set = tamis_i_line_is_set(&t->line);
     const tamis_digest digest = {.lo = (uint64_t)home << 58, .hi = fingerprint};
     const uint64_t keys = t->keys[0];
     bool added = false;
     const tamis_status status =
-        tamis_lens_line_insert(&t->lens, tamis_lens_hash_of(digest), &added, set, false);
+        tamis_lens_lines_insert(&t->lens, t->lens.form, tamis_lens_hash_of(digest), &added);
     const bool done = status == TAMIS_OK;
     assert_true(added == done && t->keys[0] == keys + done);
     assert_true(!done || result == TAMIS_I_LINE_STORED);
@@ -75,6 +79,15 @@ static void add_twice(twice *t, unsigned home, uint64_t fingerprint, tally *sums
     sums->cuts += done && old.r == now.r && shorter;
     sums->room += done && old.r == now.r && !shorter;
     sums->left += !done && result == TAMIS_I_LINE_STORED && old.n != 0;
+}
+
+/* Is a fingerprint found as the portable code finds it?  True if the lens knows. */
+static bool find_twice(const twice *t, unsigned home, uint64_t fingerprint) {
+    const unsigned answer =
+        tamis_lens_lines_have(&t->lens, t->lens.form, (uint64_t)home << 58, fingerprint);
+    assert_true(answer == TAMIS_LENS_ASK ||
+                (answer != 0) == tamis_i_line_find(&t->line, t->one + PAD, home, fingerprint));
+    return answer != TAMIS_LENS_ASK;
 }
 
 static void drop_twice(twice *t, unsigned home, uint64_t fingerprint, tally *sums) {
@@ -115,19 +128,28 @@ static void test_lens_changes_lines_like_the_portable_code(void **state) {
                     prints[n++] = print;
                     add_twice(&t, home, print, &sums);
                 }
+                if (n > 0) {
+                    const unsigned i = (unsigned)test_random_below(&random, n);
+                    sums.found += find_twice(&t, homes[i], prints[i]);
+                }
+                (void)find_twice(&t, home, print);
+                (void)find_twice(&t, (unsigned)test_random_below(&random, 64),
+                                 test_random(&random) & mask);
                 const char *reason;
                 assert_true(tamis_i_line_check(&t.line, t.one + PAD, &reason));
             }
         }
-        printf("# %s: room %u, cuts %u, levels %u, left to the library %u, drops %u\n",
-               set ? "set" : "multiset", sums.room, sums.cuts, sums.levels, sums.left, sums.drops);
-        assert_true(sums.room > 1000 && sums.cuts > 1000 && sums.levels > 1000);
+        printf("# %s: room %u, cuts %u, levels %u, left to the library %u, drops %u, found %u\n",
+               set ? "set" : "multiset", sums.room, sums.cuts, sums.levels, sums.left, sums.drops,
+               sums.found);
+        assert_true(sums.found > 1000 && sums.room > 1000 && sums.cuts > 1000 &&
+                    sums.levels > 1000);
         assert_true(set || sums.drops > 1000);
     }
 }
 
 int main(void) {
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2")) {
+    if (!test_lens_runs()) {
         puts("# skipped: this processor has not what it is compiled for");
         return 0;
     }
