@@ -178,7 +178,8 @@ static void test_run_agrees_with_lists(void **state) {
     } cases[] = {{8, 60, 9, 9},    {16, 174, 9, 9},   {16, 86, 13, 13}, {16, 184, 6, 6},
                  {16, 100, 5, 12}, {24, 190, 20, 28}, {8, 20, 48, 64},  {16, 64, 14, 14},
                  {8, 1, 7, 7},     {8, 3, 1, 9},      {24, 64, 40, 57}, {8, 199, 1, 1},
-                 {16, 2, 11, 11},  {16, 40, 18, 22},  {24, 130, 8, 8}};
+                 {16, 2, 11, 11},  {16, 40, 18, 22},  {24, 130, 8, 8},  {16, 171, 9, 9},
+                 {16, 128, 13, 13}};
     uint64_t random = test_seed();
     for (unsigned c = 0; c < sizeof cases / sizeof *cases; c++) {
         tamis_i_run run = {.words = cases[c].words,
@@ -426,6 +427,116 @@ static void test_spill_agrees_with_multiset(void **state) {
     }
 }
 
+/* Two tables of one layout, of the portable and of the best operations. */
+typedef struct pair_of_tables {
+    tamis_i_spill spill[2];
+    uint64_t *words[2];
+} pair_of_tables;
+
+static void make_pair(pair_of_tables *p, const tamis_i_spill *layout) {
+    for (unsigned i = 0; i < 2; i++) {
+        p->spill[i] = *layout;
+        assert_true(tamis_i_spill_init(&p->spill[i], i == 0 ? 0 : tamis_i_cpu_features()));
+        p->words[i] = calloc((size_t)p->spill[i].words, sizeof *p->words[i]);
+        assert_non_null(p->words[i]);
+    }
+}
+
+static bool add_to_pair(pair_of_tables *p, tamis_i_spill_key key, uint64_t extra) {
+    const bool added = tamis_i_spill_add(&p->spill[0], p->words[0], key, extra);
+    assert_int_equal(tamis_i_spill_add(&p->spill[1], p->words[1], key, extra), added);
+    return added;
+}
+
+static void drop_from_pair(pair_of_tables *p, tamis_i_spill_key key) {
+    for (unsigned i = 0; i < 2; i++) {
+        tamis_i_spill_place place;
+        uint64_t number, extra;
+        tamis_i_spill_find(&p->spill[i], p->words[i], key, &place);
+        number = place.view.first;
+        if (!tamis_i_spill_next(&place, &number, &extra)) {
+            assert_true(tamis_i_spill_other(&p->spill[i], p->words[i], key, &place));
+            number = place.view.first;
+            assert_true(tamis_i_spill_next(&place, &number, &extra));
+        }
+        tamis_i_spill_drop(&p->spill[i], p->words[i], key, &place, number);
+    }
+}
+
+/* Filled, then up and down; some homes have three times as many keys, so that runs are long at times. */
+static void change_pair(pair_of_tables *p, uint64_t *random, unsigned number) {
+    const tamis_i_spill *const s = &p->spill[0];
+    const unsigned extra_bits = (unsigned)(s->front.slot_bits - s->front.print_bits);
+    const size_t most = (size_t)(s->n_front * s->front.slots) * 21 / 20;
+    const size_t size = (size_t)s->words * sizeof *p->words[0];
+    tamis_i_spill_key *const keys = malloc(most * sizeof *keys);
+    const char *reason = NULL;
+    uint64_t slots, refused = 0, away = 0;
+    size_t n = 0;
+    assert_non_null(keys);
+    for (size_t step = 0; step < 8 * most + 4000; step++) {
+        if (n < most && test_random_below(random, 16) < (step < 2 * most ? 13 : 8)) {
+            const uint64_t home = test_random_below(random, s->front.homes);
+            const tamis_i_spill_key key = {.bucket = test_random_below(random, s->n_front),
+                                           .home = step % 5 == 0 ? home / 3 * 3 : home,
+                                           .print = test_random(random) & s->front.print_mask};
+            const bool added = add_to_pair(p, key, test_random(random) & ((1u << extra_bits) - 1));
+            keys[n] = key;
+            n += added;
+            refused += !added;
+        } else if (n > 0) {
+            const size_t at = (size_t)test_random_below(random, n);
+            drop_from_pair(p, keys[at]);
+            keys[at] = keys[--n];
+        }
+        if (step % 16 == 0)
+            assert_memory_equal(p->words[0], p->words[1], size);
+        if (step == 2 * most)
+            for (uint64_t i = 0; i < s->n_back; i++)
+                away += s->back_ops
+                            ->count(&s->back,
+                                    p->words[0] + s->n_front * s->front.words + i * s->back.words)
+                            .load;
+    }
+    assert_true(tamis_i_spill_check(&p->spill[1], p->words[1], &slots, &reason));
+    assert_int_equal(slots, n);
+    assert_true(away > 0);
+    print_message("# case %u: index of %u and %u bits, %u away at a time, %u refused\n", number,
+                  (unsigned)s->front.index_bits, (unsigned)s->back.index_bits, (unsigned)away,
+                  (unsigned)refused);
+    free(keys);
+}
+
+/* The same changes by both operations: the same bytes.  Layouts as planned, with indexes that end in, before
+ * and behind the fourth word, and where one begins, and some that are not planned. */
+static void test_spill_engines_agree(void **state) {
+    (void)state;
+    static const struct {
+        unsigned words, homes, print, slot, buckets, back_words, back, origin;
+    } cases[] = {{16, 161, 9, 9, 60, 32, 2, 5},  {16, 174, 6, 6, 40, 16, 3, 3},
+                 {16, 170, 6, 8, 40, 24, 3, 3},  {16, 112, 13, 13, 40, 64, 2, 4},
+                 {16, 89, 16, 17, 30, 16, 5, 2}, {64, 640, 7, 7, 9, 128, 2, 1},
+                 {16, 171, 9, 9, 40, 32, 3, 8},  {16, 128, 13, 13, 40, 8, 7, 3},
+                 {16, 163, 6, 6, 2, 16, 1, 0},   {16, 138, 6, 6, 20, 40, 1, 4},
+                 {16, 40, 40, 44, 30, 16, 9, 3}, {24, 96, 20, 28, 20, 24, 4, 2}};
+    uint64_t random = test_seed() + 20;
+    for (unsigned c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const tamis_i_spill layout = {.front = {.words = cases[c].words,
+                                                .homes = cases[c].homes,
+                                                .print_bits = cases[c].print,
+                                                .slot_bits = cases[c].slot},
+                                      .back = {.words = cases[c].back_words},
+                                      .n_front = cases[c].buckets,
+                                      .n_back = cases[c].back,
+                                      .origin_bits = cases[c].origin};
+        pair_of_tables p;
+        make_pair(&p, &layout);
+        change_pair(&p, &random, c);
+        free(p.words[0]);
+        free(p.words[1]);
+    }
+}
+
 /* A refused slot leaves every byte as it was. */
 static void test_spill_refusal_changes_nothing(void **state) {
     (void)state;
@@ -485,6 +596,7 @@ int main(void) {
         cmocka_unit_test(test_run_impossible_layouts_are_refused),
         cmocka_unit_test(test_run_any_bits_are_safe),
         cmocka_unit_test(test_spill_agrees_with_multiset),
+        cmocka_unit_test(test_spill_engines_agree),
         cmocka_unit_test(test_spill_refusal_changes_nothing),
         cmocka_unit_test(test_spill_check_finds_strays),
     };

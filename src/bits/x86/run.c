@@ -5,15 +5,7 @@
  * matches.  A run that does not fit in one word of slots, and a fingerprint that is there already, take the
  * template's way.
  *
- * A slot that comes or goes moves all slots behind it, and in the index all bits behind its own.  Both are
- * shifts of words by some bits, from one word on:
- *
- *      words   | 0 | .. | end | .. | last of the index | .. | at | .. | last |
- *      moved            [ by one bit     ]                  [ by a slot      ]
- *
- * The words 'end' and 'at' move in part, and are put together by themselves; those behind move as vectors.
- * In a bucket of 16 words, an aligned pair of lines, these are four, which are all rewritten: less work than
- * to find out where to begin.
+ * How slots come and go is in run_move.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -29,9 +21,7 @@
 #define RUN_SELECT(word, r) ((unsigned)_tzcnt_u64(_pdep_u64((uint64_t)1 << (r), word)))
 #define RUN_OPS             static const tamis_i_run_ops ops
 #include "bits/run_template.h"
-
-#define FAST TAMIS_I_TARGET_ALL
-#define PAIR 16u /* words of two lines */
+#include "bits/x86/run_move.h"
 
 /* ---- looking ---- */
 
@@ -127,11 +117,6 @@ FAST static unsigned run_quick_find(const tamis_i_run *run, const uint64_t *buck
         return run_find(run, bucket, home, print);
     const uint64_t bits = run_bits(run, bucket, tamis_i_run_at(run, sight.first));
     return run_hits(run, bits, sight.length * run->slot_bits, print) != 0 ? TAMIS_I_RUN_FOUND : 0;
-}
-
-/* All ones if 'yes'.  Written so, compilers do not make a branch of it, which could not be foreseen. */
-FAST TAMIS_INLINE uint64_t run_mask(bool yes) {
-    return -(uint64_t)yes;
 }
 
 FAST TAMIS_INLINE uint32_t run_look_words(const tamis_i_run *run, tamis_i_run_keys *keys, size_t n,
@@ -282,168 +267,7 @@ FAST static void run_quick_locate_many(const tamis_i_run *run, uint64_t *table, 
     }
 }
 
-/* ---- moving words ---- */
-
-FAST TAMIS_INLINE __m256i run_load(const uint64_t *words) {
-    return _mm256_loadu_si256((const __m256i *)(const void *)words);
-}
-
-FAST TAMIS_INLINE void run_store(uint64_t *words, __m256i v) {
-    _mm256_storeu_si256((__m256i *)(void *)words, v);
-}
-
-FAST TAMIS_INLINE __m256i run_all(uint64_t x) {
-    return _mm256_set1_epi64x((long long)x);
-}
-
-/* The numbers of the four words from i on. */
-FAST TAMIS_INLINE __m256i run_numbers(uint64_t i) {
-    return _mm256_add_epi64(run_all(i), _mm256_setr_epi64x(0, 1, 2, 3));
-}
-
-/* Four words, moved by 'bits' bits up or down; bits come in from 'beside'. */
-FAST TAMIS_INLINE __m256i run_moved(__m256i here, __m256i beside, unsigned bits, bool up) {
-    const __m128i by = _mm_cvtsi32_si128((int)bits), rest = _mm_cvtsi32_si128((int)(64 - bits));
-    return up ? _mm256_or_si256(_mm256_sll_epi64(here, by), _mm256_srl_epi64(beside, rest))
-              : _mm256_or_si256(_mm256_srl_epi64(here, by), _mm256_sll_epi64(beside, rest));
-}
-
-/* The words beside those from i on: below, with something in the place of the one below the first; or
- * above, and 0 in the place of the one above the last. */
-FAST TAMIS_INLINE __m256i run_beside(const uint64_t *bucket, uint64_t i, uint64_t words, bool up) {
-    if (up)
-        return i == 0 ? _mm256_permute4x64_epi64(run_load(bucket), 0x90) : run_load(bucket + i - 1);
-    return i + 4 == words ? _mm256_blend_epi32(_mm256_permute4x64_epi64(run_load(bucket + i), 0x39),
-                                               _mm256_setzero_si256(), 0xc0)
-                          : run_load(bucket + i + 1);
-}
-
-/* What is to be moved, in the index and of the slots. */
-typedef struct run_move {
-    uint64_t end;  /* word of the index that moves in part; those behind move, up to the last */
-    uint64_t last; /* of the index; bits beyond its mask do not move */
-    uint64_t mask;
-    uint64_t at; /* word of the slots that moves in part; those behind move */
-    unsigned bits;
-} run_move;
-
-/* 'out', with the slots moved in four words from i on. */
-FAST TAMIS_INLINE __m256i run_move_slots(__m256i out, __m256i here, __m256i beside, uint64_t i,
-                                         const run_move *m, bool up) {
-    return _mm256_blendv_epi8(out, run_moved(here, beside, m->bits, up),
-                              _mm256_cmpgt_epi64(run_numbers(i), run_all(m->at)));
-}
-
-/* The same for the index. */
-FAST TAMIS_INLINE __m256i run_move_index(__m256i out, __m256i here, __m256i beside, uint64_t i,
-                                         const run_move *m, bool up) {
-    const __m256i numbers = run_numbers(i), last = run_all(m->last);
-    const __m256i upto =
-        _mm256_or_si256(_mm256_cmpgt_epi64(last, numbers),
-                        _mm256_and_si256(_mm256_cmpeq_epi64(numbers, last), run_all(m->mask)));
-    const __m256i moving = _mm256_and_si256(_mm256_cmpgt_epi64(numbers, run_all(m->end)), upto);
-    return _mm256_or_si256(_mm256_and_si256(run_moved(here, beside, 1, up), moving),
-                           _mm256_andnot_si256(moving, out));
-}
-
-/* Four words of a pair of lines, from i on. */
-FAST TAMIS_INLINE void run_move_four(uint64_t *bucket, uint64_t i, const run_move *m, bool up) {
-    const __m256i here = run_load(bucket + i), beside = run_beside(bucket, i, PAIR, up);
-    __m256i out = run_move_slots(here, here, beside, i, m, up);
-    if (i <= m->last)
-        out = run_move_index(out, here, beside, i, m, up);
-    run_store(bucket + i, out);
-}
-
-/* Words move up from the last one on, and down from the first one on: what is read was not written yet. */
-FAST TAMIS_INLINE void run_move_up(uint64_t *bucket, uint64_t words, uint64_t used,
-                                   const run_move *m) {
-    if (words == PAIR) {
-        run_move_four(bucket, 12, m, true);
-        run_move_four(bucket, 8, m, true);
-        run_move_four(bucket, 4, m, true);
-        run_move_four(bucket, 0, m, true);
-        return;
-    }
-    for (uint64_t i = used & ~(uint64_t)3; i + 3 > m->at; i -= 4) {
-        const __m256i here = run_load(bucket + i), beside = run_beside(bucket, i, words, true);
-        run_store(bucket + i, run_move_slots(here, here, beside, i, m, true));
-        if (i == 0)
-            break;
-    }
-    for (uint64_t i = m->last & ~(uint64_t)3; i + 3 > m->end; i -= 4) {
-        const __m256i here = run_load(bucket + i), beside = run_beside(bucket, i, words, true);
-        run_store(bucket + i, run_move_index(here, here, beside, i, m, true));
-        if (i == 0)
-            break;
-    }
-}
-
-FAST TAMIS_INLINE void run_move_down(uint64_t *bucket, uint64_t words, uint64_t used,
-                                     const run_move *m) {
-    if (words == PAIR) {
-        run_move_four(bucket, 0, m, false);
-        run_move_four(bucket, 4, m, false);
-        run_move_four(bucket, 8, m, false);
-        run_move_four(bucket, 12, m, false);
-        return;
-    }
-    for (uint64_t i = (m->end + 1) & ~(uint64_t)3; i <= m->last; i += 4) {
-        const __m256i here = run_load(bucket + i), beside = run_beside(bucket, i, words, false);
-        run_store(bucket + i, run_move_index(here, here, beside, i, m, false));
-    }
-    for (uint64_t i = (m->at + 1) & ~(uint64_t)3; i <= used; i += 4) {
-        const __m256i here = run_load(bucket + i), beside = run_beside(bucket, i, words, false);
-        run_store(bucket + i, run_move_slots(here, here, beside, i, m, false));
-    }
-}
-
 /* ---- slots that come and go ---- */
-
-/* A slot before slot 'number' of 'load', and a one before bit 'end' of the index. */
-FAST TAMIS_INLINE void run_open(const tamis_i_run *run, uint64_t *bucket, uint64_t end,
-                                uint64_t number, uint64_t load, uint64_t slot) {
-    const uint64_t place = tamis_i_run_at(run, number);
-    const run_move m = {.end = end / 64,
-                        .last = run->index_words,
-                        .mask = run->index_mask,
-                        .at = place / 64,
-                        .bits = (unsigned)run->slot_bits};
-    run_move_up(bucket, run->words, (tamis_i_run_at(run, load + 1) - 1) / 64, &m);
-
-    const uint64_t head = bucket[m.end], above = ~(uint64_t)0 << end % 64;
-    const uint64_t moving = m.end == m.last ? m.mask : ~(uint64_t)0;
-    const uint64_t with = head + (head & above) + ((uint64_t)1 << end % 64);
-    bucket[m.end] = (with & moving) | (head & ~moving);
-
-    const uint64_t shift = place % 64, part = bucket[m.at], low = _bzhi_u64(part, (unsigned)shift);
-    const uint64_t next = m.at + (m.at + 1 < run->words);
-    const uint64_t over = shift + m.bits > 64 ? shift + m.bits - 64 : 0;
-    bucket[next] = (bucket[next] & ~(uint64_t)0 << over) | slot >> 1 >> (63 - shift);
-    bucket[m.at] = low | (part - low) << m.bits | slot << shift;
-}
-
-/* The slot at bit 'place' goes, of 'load', and the one before bit 'end' of the index. */
-FAST TAMIS_INLINE void run_close(const tamis_i_run *run, uint64_t *bucket, uint64_t end,
-                                 uint64_t place, uint64_t load, bool cut) {
-    const run_move m = {.end = (end - 1) / 64,
-                        .last = run->index_words,
-                        .mask = run->index_mask,
-                        .at = place / 64,
-                        .bits = (unsigned)run->slot_bits};
-    const uint64_t above_at = m.at + 1 < run->words ? bucket[m.at + 1] : 0,
-                   above_end = bucket[m.end + 1 < run->words ? m.end + 1 : m.end];
-    run_move_down(bucket, run->words, (tamis_i_run_at(run, load) - 1) / 64, &m);
-
-    const uint64_t head = bucket[m.end], from = ~(uint64_t)0 << (end - 1) % 64;
-    const uint64_t moving = from & (m.end == m.last ? m.mask : ~(uint64_t)0);
-    bucket[m.end] = ((head >> 1 | above_end << 63) & moving) | (head & ~moving);
-    const uint64_t top = run->index_bits - 1;
-    bucket[top / 64] = (bucket[top / 64] & ~((uint64_t)1 << top % 64)) | (uint64_t)cut << top % 64;
-
-    const uint64_t part = bucket[m.at], behind = ~(uint64_t)0 << place % 64;
-    bucket[m.at] = (part & ~behind) | ((part >> m.bits | above_at << (64 - m.bits)) & behind);
-}
 
 /* How full a bucket is: run_count, where it is needed most. */
 FAST TAMIS_INLINE tamis_i_run_load run_load_of(const tamis_i_run *run, const uint64_t *bucket) {
@@ -455,9 +279,9 @@ FAST TAMIS_INLINE tamis_i_run_load run_load_of(const tamis_i_run *run, const uin
     return run_count(run, bucket);
 }
 
-FAST static unsigned run_quick_add(const tamis_i_run *run, uint64_t *bucket, uint64_t home,
-                                   uint64_t slot, uint64_t copies) {
-    const run_sight sight = run_see(run, bucket, home);
+FAST TAMIS_INLINE unsigned run_add_sized(const tamis_i_run *run, uint64_t *bucket, uint64_t home,
+                                         uint64_t slot, uint64_t copies, run_size size) {
+    const run_sight sight = run_see_words(bucket, home, size.index + 1);
     if (TAMIS_UNLIKELY(sight.end >= run->index_bits))
         return TAMIS_I_RUN_AWAY;
     const uint64_t bits = run_bits(run, bucket, tamis_i_run_at(run, sight.first));
@@ -467,13 +291,18 @@ FAST static unsigned run_quick_add(const tamis_i_run *run, uint64_t *bucket, uin
     const uint64_t load = run_load_of(run, bucket).load;
     if (load >= run->slots)
         return 0;
-    run_open(run, bucket, sight.end, sight.end - home, load, slot);
+    run_open(run, bucket, size, sight.end, sight.end - home, load, slot);
     return TAMIS_I_RUN_DONE;
 }
 
-FAST static unsigned run_quick_drop(const tamis_i_run *run, uint64_t *bucket, uint64_t home,
-                                    uint64_t print) {
-    const run_sight sight = run_see(run, bucket, home);
+FAST static unsigned run_quick_add(const tamis_i_run *run, uint64_t *bucket, uint64_t home,
+                                   uint64_t slot, uint64_t copies) {
+    RUN_SIZED(run, return run_add_sized(run, bucket, home, slot, copies, size));
+}
+
+FAST TAMIS_INLINE unsigned run_drop_sized(const tamis_i_run *run, uint64_t *bucket, uint64_t home,
+                                          uint64_t print, run_size size) {
+    const run_sight sight = run_see_words(bucket, home, size.index + 1);
     if (TAMIS_UNLIKELY(sight.end >= run->index_bits))
         return TAMIS_I_RUN_AWAY;
     if (TAMIS_UNLIKELY(sight.length > run->fit || sight.end - home > run->slots))
@@ -485,20 +314,26 @@ FAST static unsigned run_quick_drop(const tamis_i_run *run, uint64_t *bucket, ui
         return 0;
     const tamis_i_run_load load = run_load_of(run, bucket);
     const bool cut = load.held < run->homes;
-    run_close(run, bucket, sight.end, at + _tzcnt_u64(hits) + 1 - run->slot_bits, load.load, cut);
+    run_close(run, bucket, size, sight.end, at + _tzcnt_u64(hits) + 1 - run->slot_bits, load.load,
+              cut);
     return TAMIS_I_RUN_DONE | (cut ? TAMIS_I_RUN_CUT : 0);
+}
+
+FAST static unsigned run_quick_drop(const tamis_i_run *run, uint64_t *bucket, uint64_t home,
+                                    uint64_t print) {
+    RUN_SIZED(run, return run_drop_sized(run, bucket, home, print, size));
 }
 
 FAST static void run_quick_put(const tamis_i_run *run, uint64_t *bucket,
                                const tamis_i_run_view *view, uint64_t slot) {
-    run_open(run, bucket, view->end, view->first + view->length, run_load_of(run, bucket).load,
-             slot);
+    const uint64_t load = run_load_of(run, bucket).load;
+    RUN_SIZED(run, run_open(run, bucket, size, view->end, view->first + view->length, load, slot));
 }
 
 FAST static void run_quick_take(const tamis_i_run *run, uint64_t *bucket,
                                 const tamis_i_run_view *view, uint64_t number, bool cut) {
-    run_close(run, bucket, view->end, tamis_i_run_at(run, number), run_load_of(run, bucket).load,
-              cut);
+    const uint64_t load = run_load_of(run, bucket).load;
+    RUN_SIZED(run, run_close(run, bucket, size, view->end, tamis_i_run_at(run, number), load, cut));
 }
 
 /* ---- whole buckets ---- */
