@@ -69,11 +69,6 @@ void tamis_i_run_cut(const tamis_i_run *run, uint64_t *bucket, tamis_i_run_load 
     tamis_i_run_fill(bucket, home->end - home->length, run->index_bits, true);
 }
 
-void tamis_i_run_join(const tamis_i_run *run, uint64_t *bucket, tamis_i_run_load load, uint64_t n) {
-    const uint64_t end = load.held + load.load + n;
-    tamis_i_run_fill(bucket, end, load.held + 1 == run->homes ? run->index_bits : end + 1, false);
-}
-
 /* A word without its bits in 'gone'; those above move down. */
 static uint64_t run_without(uint64_t word, uint64_t gone) {
     while (gone != 0) {

@@ -76,6 +76,22 @@ typedef struct tamis_i_run_load {
     uint64_t held; /* homes that are held */
 } tamis_i_run_load;
 
+/* A run that was looked at, in a bucket that is so full. */
+typedef struct tamis_i_run_spot {
+    tamis_i_run_view view;
+    tamis_i_run_load load;
+} tamis_i_run_spot;
+
+/* A home of a bucket that is asked for slots with this value, and what is known of both then. */
+typedef struct tamis_i_run_asked {
+    uint64_t *bucket;
+    uint64_t value;
+    tamis_i_run_view view;
+    uint64_t load;   /* slots in use, of the bucket */
+    uint64_t n;      /* slots with the value */
+    uint64_t number; /* of the first of them, if there is one */
+} tamis_i_run_asked;
+
 /* What an operation has met; several at once where they do not exclude each other. */
 #define TAMIS_I_RUN_FOUND                                                                          \
     1u /* a slot with this fingerprint is there, or was before a new one came */
@@ -104,20 +120,35 @@ typedef struct tamis_i_run_ops {
     tamis_i_run_load (*count)(const tamis_i_run *run, const uint64_t *bucket);
 
     /* Store a slot at the end of a run, if the bucket has room and less than 'copies' slots of the run have
-     * this fingerprint.  Any of FOUND and DONE, or AWAY. */
+     * this fingerprint.  Any of FOUND and DONE, or AWAY.  If it is 0 the bucket is full, and '*spot' tells
+     * the run and how full. */
     unsigned (*add)(const tamis_i_run *run, uint64_t *bucket, uint64_t home, uint64_t slot,
-                    uint64_t copies);
+                    uint64_t copies, tamis_i_run_spot *spot);
 
     /* Drop the first slot with this fingerprint.  0, AWAY, or DONE, then also CUT. */
     unsigned (*drop)(const tamis_i_run *run, uint64_t *bucket, uint64_t home, uint64_t print);
 
-    /* Store a slot at the end of a run that was looked at, in a bucket that has room. */
-    void (*put)(const tamis_i_run *run, uint64_t *bucket, const tamis_i_run_view *view,
-                uint64_t slot);
+    /* Look at a home of n buckets, which hold all theirs, and at these: what is its run, and how full are
+     * they?  A home that is away after all is empty. */
+    void (*weigh)(const tamis_i_run *run, uint64_t home, tamis_i_run_asked *asked, unsigned n);
 
-    /* Drop slot 'number' of a run that was looked at. */
+    /* The same, and how many slots of the run have the value in their bits 'mask'? */
+    void (*ask)(const tamis_i_run *run, uint64_t home, uint64_t mask, tamis_i_run_asked *asked,
+                unsigned n);
+
+    /* The home that a full bucket gives away for a slot of home 'own', which it holds: the last one that has
+     * slots, or 'own' if that one is behind it; and its run. */
+    uint64_t (*spare)(const tamis_i_run *run, const uint64_t *bucket, tamis_i_run_load load,
+                      uint64_t own, tamis_i_run_view *view);
+
+    /* Store a slot at the end of a run that was looked at, in a bucket that has room; of its slots so many
+     * are in use, or fewer. */
+    void (*put)(const tamis_i_run *run, uint64_t *bucket, const tamis_i_run_view *view,
+                uint64_t slot, uint64_t load);
+
+    /* Drop slot 'number' of a run that was looked at, of so many slots in use, or fewer. */
     void (*take)(const tamis_i_run *run, uint64_t *bucket, const tamis_i_run_view *view,
-                 uint64_t number, bool cut);
+                 uint64_t number, uint64_t load, bool cut);
 
     /* Where n keys of a group are, in a table of so many buckets: bucket and home from half of the digest,
      * the fingerprint from the other. */
@@ -209,7 +240,14 @@ void tamis_i_run_cut(const tamis_i_run *run, uint64_t *bucket, tamis_i_run_load 
 
 /* Hold one home more, with n slots, which begin with number load.load and are zero: the caller sets them.
  * There is such a home, and room for them. */
-void tamis_i_run_join(const tamis_i_run *run, uint64_t *bucket, tamis_i_run_load load, uint64_t n);
+static inline void tamis_i_run_join(const tamis_i_run *run, uint64_t *bucket, tamis_i_run_load load,
+                                    uint64_t n) {
+    const uint64_t end = load.held + load.load + n;
+    if (TAMIS_LIKELY(load.held + 1 < run->homes))
+        bucket[end / 64] &= ~((uint64_t)1 << end % 64);
+    else
+        tamis_i_run_fill(bucket, end, run->index_bits, false);
+}
 
 /* Check the invariants.  False, and why. */
 bool tamis_i_run_check(const tamis_i_run *run, const uint64_t *bucket, const char **reason);

@@ -45,10 +45,9 @@ RUN_TARGET static bool run_look(const tamis_i_run *run, const uint64_t *bucket, 
     return true;
 }
 
-RUN_TARGET static tamis_i_run_load run_count(const tamis_i_run *run, const uint64_t *bucket) {
-    uint64_t ones = RUN_ONES(bucket[run->index_words] & run->index_mask);
-    for (uint64_t i = 0; i < run->index_words; i++)
-        ones += RUN_ONES(bucket[i]);
+/* How full a bucket is whose index has so many ones. */
+RUN_TARGET TAMIS_INLINE tamis_i_run_load run_filled(const tamis_i_run *run, const uint64_t *bucket,
+                                                    uint64_t ones) {
     if (TAMIS_LIKELY(ones <= run->slots))
         return (tamis_i_run_load){.load = ones, .held = run->homes};
     const uint64_t held = run->index_bits - ones;
@@ -64,6 +63,13 @@ RUN_TARGET static tamis_i_run_load run_count(const tamis_i_run *run, const uint6
     return (tamis_i_run_load){.load = load < run->slots ? load : run->slots, .held = held};
 }
 
+RUN_TARGET static tamis_i_run_load run_count(const tamis_i_run *run, const uint64_t *bucket) {
+    uint64_t ones = RUN_ONES(bucket[run->index_words] & run->index_mask);
+    for (uint64_t i = 0; i < run->index_words; i++)
+        ones += RUN_ONES(bucket[i]);
+    return run_filled(run, bucket, ones);
+}
+
 RUN_TARGET static unsigned run_find(const tamis_i_run *run, const uint64_t *bucket, uint64_t home,
                                     uint64_t print) {
     tamis_i_run_view view;
@@ -74,11 +80,50 @@ RUN_TARGET static unsigned run_find(const tamis_i_run *run, const uint64_t *buck
     return number < view.first + view.length ? TAMIS_I_RUN_FOUND : 0;
 }
 
+RUN_TARGET static void run_weigh_one(const tamis_i_run *run, uint64_t home,
+                                     tamis_i_run_asked *asked) {
+    if (!run_look(run, asked->bucket, home, &asked->view))
+        asked->view = (tamis_i_run_view){0, 0, 0};
+    asked->load = run_count(run, asked->bucket).load;
+}
+
+RUN_TARGET static void run_ask_one(const tamis_i_run *run, uint64_t home, uint64_t mask,
+                                   tamis_i_run_asked *asked) {
+    run_weigh_one(run, home, asked);
+    asked->n = asked->number = 0;
+    for (uint64_t i = asked->view.first + asked->view.length; i-- > asked->view.first;)
+        if ((tamis_i_run_get(run, asked->bucket, i) & mask) == asked->value) {
+            asked->number = i;
+            asked->n++;
+        }
+}
+
+RUN_TARGET static void run_weigh(const tamis_i_run *run, uint64_t home, tamis_i_run_asked *asked,
+                                 unsigned n) {
+    for (unsigned i = 0; i < n; i++)
+        run_weigh_one(run, home, &asked[i]);
+}
+
+RUN_TARGET static void run_ask(const tamis_i_run *run, uint64_t home, uint64_t mask,
+                               tamis_i_run_asked *asked, unsigned n) {
+    for (unsigned i = 0; i < n; i++)
+        run_ask_one(run, home, mask, &asked[i]);
+}
+
+RUN_TARGET static uint64_t run_spare(const tamis_i_run *run, const uint64_t *bucket,
+                                     tamis_i_run_load load, uint64_t own, tamis_i_run_view *view) {
+    const uint64_t last = tamis_i_run_last(run, bucket, load), home = own > last ? own : last;
+    if (!run_look(run, bucket, home, view))
+        *view = (tamis_i_run_view){0, 0, 0};
+    return home;
+}
+
 /* In the index a one comes before the zero that ends the run, and the last bit goes: a zero behind all homes,
  * or one of the ones that say that homes are away. */
 RUN_TARGET static void run_put(const tamis_i_run *run, uint64_t *bucket,
-                               const tamis_i_run_view *view, uint64_t slot) {
+                               const tamis_i_run_view *view, uint64_t slot, uint64_t load) {
     const uint64_t number = view->first + view->length;
+    (void)load;
     tamis_i_field_open(bucket, tamis_i_run_at(run, number), tamis_i_run_at(run, run->slots),
                        (unsigned)run->slot_bits);
     tamis_i_run_set(run, bucket, number, slot);
@@ -87,7 +132,9 @@ RUN_TARGET static void run_put(const tamis_i_run *run, uint64_t *bucket,
 }
 
 RUN_TARGET static void run_take(const tamis_i_run *run, uint64_t *bucket,
-                                const tamis_i_run_view *view, uint64_t number, bool cut) {
+                                const tamis_i_run_view *view, uint64_t number, uint64_t load,
+                                bool cut) {
+    (void)load;
     tamis_i_field_close(bucket, tamis_i_run_at(run, number), tamis_i_run_at(run, run->slots),
                         (unsigned)run->slot_bits);
     tamis_i_field_close(bucket, view->end - 1, run->index_bits, 1);
@@ -96,17 +143,18 @@ RUN_TARGET static void run_take(const tamis_i_run *run, uint64_t *bucket,
 }
 
 RUN_TARGET static unsigned run_add(const tamis_i_run *run, uint64_t *bucket, uint64_t home,
-                                   uint64_t slot, uint64_t copies) {
-    tamis_i_run_view view;
-    if (!run_look(run, bucket, home, &view))
+                                   uint64_t slot, uint64_t copies, tamis_i_run_spot *spot) {
+    tamis_i_run_view *const view = &spot->view;
+    if (!run_look(run, bucket, home, view))
         return TAMIS_I_RUN_AWAY;
     uint64_t equal = 0;
-    for (uint64_t i = view.first; i < view.first + view.length; i++)
+    for (uint64_t i = view->first; i < view->first + view->length; i++)
         equal += ((tamis_i_run_get(run, bucket, i) ^ slot) & run->print_mask) == 0;
     const unsigned found = equal != 0 ? TAMIS_I_RUN_FOUND : 0;
-    if (equal >= copies || run_count(run, bucket).load >= run->slots)
+    spot->load = run_count(run, bucket);
+    if (equal >= copies || spot->load.load >= run->slots)
         return found;
-    run_put(run, bucket, &view, slot);
+    run_put(run, bucket, view, slot, spot->load.load);
     return found | TAMIS_I_RUN_DONE;
 }
 
@@ -119,8 +167,9 @@ RUN_TARGET static unsigned run_drop(const tamis_i_run *run, uint64_t *bucket, ui
         tamis_i_run_match(run, bucket, &view, view.first, run->print_mask, print);
     if (number == view.first + view.length)
         return 0;
-    const bool cut = run_count(run, bucket).held < run->homes;
-    run_take(run, bucket, &view, number, cut);
+    const tamis_i_run_load load = run_count(run, bucket);
+    const bool cut = load.held < run->homes;
+    run_take(run, bucket, &view, number, load.load, cut);
     return TAMIS_I_RUN_DONE | (cut ? TAMIS_I_RUN_CUT : 0);
 }
 
@@ -196,6 +245,9 @@ RUN_OPS = {.find = run_find,
            .count = run_count,
            .add = run_add,
            .drop = run_drop,
+           .weigh = run_weigh,
+           .ask = run_ask,
+           .spare = run_spare,
            .put = run_put,
            .take = run_take,
            .locate_many = run_locate_many,

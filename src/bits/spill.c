@@ -70,26 +70,38 @@ static void spill_away_next(const tamis_i_spill *s, spill_away_home *home) {
     }
 }
 
+/* The buckets that it has places in; returns how many. */
+TAMIS_INLINE unsigned spill_buckets(const tamis_i_spill *s, uint64_t *table,
+                                    const spill_away_home *home, uint64_t *bucket[PLACES]) {
+    uint64_t *const back = table + s->n_front * s->front.words;
+    bucket[0] = back + home->m * s->back.words;
+    if (s->n_back == 1)
+        return 1;
+    const uint64_t m = home->m + spill_step(s, home->q);
+    bucket[1] = back + (m < s->n_back ? m : m - s->n_back) * s->back.words;
+    return 2;
+}
+
+/* The bit of a slot of the back that tells the second place. */
+static uint64_t spill_second(const tamis_i_spill *s) {
+    return (uint64_t)1 << (s->back.print_bits - 1);
+}
+
 /* Its places; their views are not yet known. */
 static unsigned spill_places(const tamis_i_spill *s, uint64_t *table, const spill_away_home *home,
                              uint64_t print, tamis_i_spill_place place[PLACES]) {
-    uint64_t *const back = table + s->n_front * s->front.words;
-    uint64_t m = home->m;
-    place[0] = (tamis_i_spill_place){.run = &s->back,
-                                     .ops = s->back_ops,
-                                     .bucket = back + m * s->back.words,
-                                     .print = print | home->origin,
-                                     .extra = (unsigned)s->back.print_bits,
-                                     .spilled = true};
-    if (s->n_back == 1)
-        return 1;
-    m += spill_step(s, home->q);
-    m -= m >= s->n_back ? s->n_back : 0;
-    place[1] = place[0];
-    place[1].bucket = back + m * s->back.words;
-    place[1].print |= (uint64_t)1 << (s->back.print_bits - 1);
-    place[1].second = true;
-    return 2;
+    uint64_t *bucket[PLACES];
+    const unsigned n = spill_buckets(s, table, home, bucket);
+    for (unsigned i = 0; i < n; i++)
+        place[i] =
+            (tamis_i_spill_place){.run = &s->back,
+                                  .ops = s->back_ops,
+                                  .bucket = bucket[i],
+                                  .print = print | home->origin | (i == 0 ? 0 : spill_second(s)),
+                                  .extra = (unsigned)s->back.print_bits,
+                                  .spilled = true,
+                                  .second = i == 1};
+    return n;
 }
 
 static unsigned spill_away(const tamis_i_spill *s, uint64_t *table, uint64_t bucket, uint64_t home,
@@ -290,115 +302,118 @@ static uint64_t spill_slot_back(const tamis_i_spill *s, uint64_t slot) {
     return (slot & s->front.print_mask) | extra;
 }
 
-/* The places of a home in the back, and the slots that are free in their buckets. */
-typedef struct back_places {
-    tamis_i_spill_place place[PLACES];
-    uint64_t room[PLACES];
-    unsigned n;
-} back_places;
+/* The bits of a slot of the back that tell the bucket of the front and the place. */
+static uint64_t spill_own_mask(const tamis_i_spill *s) {
+    return s->back.print_mask ^ s->front.print_mask;
+}
 
-static void spill_find_room(const tamis_i_spill *s, uint64_t *table, uint64_t bucket, uint64_t home,
-                            back_places *to) {
-    to->room[1] = 0;
+/* A home that is away, in both of its places, to be looked at; returns how many there are.  A second one that
+ * is not there has no slots, and no room. */
+TAMIS_INLINE unsigned spill_twins(const tamis_i_spill *s, uint64_t *table,
+                                  const spill_away_home *away, tamis_i_run_asked twins[PLACES]) {
+    uint64_t *bucket[PLACES] = {NULL, NULL};
+    const unsigned places = spill_buckets(s, table, away, bucket);
+    twins[0].bucket = bucket[0];
+    twins[0].value = away->origin;
+    twins[1].bucket = bucket[1];
+    twins[1].value = away->origin | spill_second(s);
+    twins[1].load = s->back.slots;
+    twins[1].n = 0;
+    return places;
+}
+
+static void spill_weigh(const tamis_i_spill *s, uint64_t *table, uint64_t bucket, uint64_t home,
+                        tamis_i_run_asked twins[PLACES]) {
     const spill_away_home away = spill_away_of(s, bucket, home);
-    to->n = spill_find_away(s, table, &away, to->place);
-    for (unsigned i = 0; i < to->n; i++)
-        to->room[i] = s->back.slots - s->back_ops->count(&s->back, to->place[i].bucket).load;
+    const unsigned places = spill_twins(s, table, &away, twins);
+    s->back_ops->weigh(&s->back, away.q, twins, places);
+}
+
+/* Slots that are free in both buckets. */
+static uint64_t spill_room(const tamis_i_spill *s, const tamis_i_run_asked twins[PLACES]) {
+    return 2 * s->back.slots - twins[0].load - twins[1].load;
 }
 
 /* Store a slot of the front in the one of the buckets that has more room; one of them has. */
-static void spill_store_away(const tamis_i_spill *s, back_places *to, uint64_t slot) {
-    const unsigned i = to->room[1] > to->room[0];
-    tamis_i_spill_place *const place = &to->place[i];
-    place->ops->put(place->run, place->bucket, &place->view,
-                    spill_slot_away(s, slot, place->print));
-    place->view.length++;
-    place->view.end++;
-    to->room[i]--;
+TAMIS_INLINE void spill_store_away(const tamis_i_spill *s, tamis_i_run_asked twins[PLACES],
+                                   uint64_t slot) {
+    tamis_i_run_asked *const to = &twins[twins[1].load < twins[0].load];
+    s->back_ops->put(&s->back, to->bucket, &to->view, spill_slot_away(s, slot, to->value),
+                     to->load);
+    to->view.length++;
+    to->view.end++;
+    to->load++;
+}
+
+/* What the front stores of a key; there may be no extra bits, which are 0 then. */
+static uint64_t spill_slot(const tamis_i_spill *s, tamis_i_spill_key key, uint64_t extra) {
+    return key.print | (extra == 0 ? 0 : extra << s->front.print_bits);
 }
 
 /* Give away the last home with slots of a bucket that is full, and all behind it, if there is room for
- * them.  If the home 'own' is that one or behind it, it alone goes, and there is room for one slot more. */
-static bool spill_give_away(const tamis_i_spill *s, uint64_t *table, uint64_t number,
-                            uint64_t *bucket, tamis_i_run_load load, uint64_t own) {
-    const uint64_t last = tamis_i_run_last(&s->front, bucket, load);
-    const uint64_t home = own > last ? own : last;
-    tamis_i_run_view view;
-    back_places to;
-    if (s->n_back == 0 || !s->front_ops->look(&s->front, bucket, home, &view))
+ * them in the back.  If the home of the new slot is that one or behind it, it alone goes, the slot with it.
+ * Else its run is where it was. */
+bool tamis_i_spill_push(const tamis_i_spill *s, uint64_t *table, tamis_i_spill_key key,
+                        const tamis_i_run_spot *spot, uint64_t extra) {
+    uint64_t *const bucket = tamis_i_spill_front(s, table, key.bucket);
+    const uint64_t slot = spill_slot(s, key, extra);
+    tamis_i_run_view last;
+    tamis_i_run_asked to[PLACES];
+    if (s->n_back == 0)
         return false;
-    spill_find_room(s, table, number, home, &to);
-    if (to.room[0] + to.room[1] < view.length + (home == own))
+    const uint64_t home = s->front_ops->spare(&s->front, bucket, spot->load, key.home, &last);
+    spill_weigh(s, table, key.bucket, home, to);
+    if (TAMIS_UNLIKELY(spill_room(s, to) < last.length + (home == key.home)))
         return false;
-    for (uint64_t i = 0; i < view.length; i++)
-        spill_store_away(s, &to, tamis_i_run_get(&s->front, bucket, view.first + i));
-    tamis_i_run_cut(&s->front, bucket, load, &view);
+    for (uint64_t i = 0; i < last.length; i++)
+        spill_store_away(s, to, tamis_i_run_get(&s->front, bucket, last.first + i));
+    tamis_i_run_cut(&s->front, bucket, spot->load, &last);
+    if (home == key.home)
+        spill_store_away(s, to, slot);
+    else
+        s->front_ops->put(&s->front, bucket, &spot->view, slot, spot->load.load - last.length);
     return true;
 }
 
 bool tamis_i_spill_add(const tamis_i_spill *s, uint64_t *table, tamis_i_spill_key key,
                        uint64_t extra) {
     uint64_t *const bucket = tamis_i_spill_front(s, table, key.bucket);
-    const uint64_t slot =
-        key.print | (extra == 0 ? 0 : extra << s->front.print_bits); /* no extra bits: 0 */
-    tamis_i_run_view view;
-    back_places to;
-    if (s->front_ops->look(&s->front, bucket, key.home, &view)) {
-        const tamis_i_run_load load = s->front_ops->count(&s->front, bucket);
-        if (load.load >= s->front.slots &&
-            !spill_give_away(s, table, key.bucket, bucket, load, key.home))
-            return false;
-        /* Room was made, unless its own home has gone. */
-        if (s->front_ops->look(&s->front, bucket, key.home, &view)) {
-            s->front_ops->put(&s->front, bucket, &view, slot);
-            return true;
-        }
+    const uint64_t slot = spill_slot(s, key, extra);
+    tamis_i_run_spot spot;
+    tamis_i_run_asked to[PLACES];
+    if (s->front_ops->look(&s->front, bucket, key.home, &spot.view)) {
+        spot.load = s->front_ops->count(&s->front, bucket);
+        if (spot.load.load >= s->front.slots)
+            return tamis_i_spill_push(s, table, key, &spot, extra);
+        s->front_ops->put(&s->front, bucket, &spot.view, slot, spot.load.load);
+        return true;
     }
     if (s->n_back == 0)
         return false;
-    spill_find_room(s, table, key.bucket, key.home, &to);
-    if (to.room[0] + to.room[1] == 0)
+    spill_weigh(s, table, key.bucket, key.home, to);
+    if (spill_room(s, to) == 0)
         return false;
-    spill_store_away(s, &to, slot);
+    spill_store_away(s, to, slot);
     return true;
 }
 
 /* ---- taking back ---- */
 
-/* The bits of a slot of the back that tell the bucket of the front and the place. */
-static uint64_t spill_own_mask(const tamis_i_spill *s) {
-    return s->back.print_mask ^ s->front.print_mask;
-}
-
-/* Slots of a run of the back that are of place->print's bucket. */
-static uint64_t spill_count_own(const tamis_i_spill *s, const tamis_i_spill_place *place) {
-    uint64_t n = 0;
-    for (uint64_t i = 0; i < place->view.length; i++) {
-        const uint64_t slot = tamis_i_run_get(place->run, place->bucket, place->view.first + i);
-        n += ((slot ^ place->print) & spill_own_mask(s)) == 0;
-    }
-    return n;
-}
-
-/* Drop a slot of a run, which gets shorter. */
-static void spill_take(tamis_i_spill_place *place, uint64_t number, bool cut) {
-    place->ops->take(place->run, place->bucket, &place->view, number, cut);
-    place->view.length--;
-    place->view.end--;
-}
-
-/* Move what is of this bucket to the front, where it gets the slots from 'to' on; returns how many. */
-static uint64_t spill_take_back(const tamis_i_spill *s, uint64_t *bucket, uint64_t to,
-                                tamis_i_spill_place *place) {
-    uint64_t n = 0;
-    for (uint64_t i = place->view.first;; n++) {
-        i = tamis_i_run_match(place->run, place->bucket, &place->view, i, spill_own_mask(s),
-                              place->print);
-        if (i >= place->view.first + place->view.length)
-            return n;
-        const uint64_t slot = tamis_i_run_get(place->run, place->bucket, i);
-        tamis_i_run_set(&s->front, bucket, to + n, spill_slot_back(s, slot));
-        spill_take(place, i, false);
+/* Move what is of this bucket to the front, where it gets the slots from 'to' on: first what is in the first
+ * place. */
+TAMIS_INLINE void spill_take_back(const tamis_i_spill *s, uint64_t *bucket, uint64_t to,
+                                  tamis_i_run_asked twins[PLACES]) {
+    for (uint64_t left = twins[0].n + twins[1].n; left > 0; left--) {
+        tamis_i_run_asked *const from = &twins[twins[0].n == 0];
+        const uint64_t slot = tamis_i_run_get(&s->back, from->bucket, from->number);
+        tamis_i_run_set(&s->front, bucket, to++, spill_slot_back(s, slot));
+        s->back_ops->take(&s->back, from->bucket, &from->view, from->number, from->load, false);
+        from->view.length--;
+        from->view.end--;
+        from->load--;
+        if (--from->n > 0)
+            from->number = tamis_i_run_match(&s->back, from->bucket, &from->view, from->number,
+                                             spill_own_mask(s), from->value);
     }
 }
 
@@ -408,17 +423,16 @@ static void spill_return(const tamis_i_spill *s, uint64_t *table, uint64_t numbe
     tamis_i_run_load load = s->front_ops->count(&s->front, bucket);
     spill_away_home away = spill_away_of(s, number, load.held);
     for (; most > 0 && load.held < s->front.homes && load.load < s->front.slots; most--) {
-        tamis_i_spill_place place[PLACES];
-        const unsigned places = spill_find_away(s, table, &away, place);
-        uint64_t n = 0;
-        for (unsigned i = 0; i < places; i++)
-            n += spill_count_own(s, &place[i]);
+        tamis_i_run_asked from[PLACES];
+        const unsigned places = spill_twins(s, table, &away, from);
+        s->back_ops->ask(&s->back, away.q, spill_own_mask(s), from, places);
+        const uint64_t n = from[0].n + from[1].n;
         if (load.load + n > s->front.slots)
             return;
         tamis_i_run_join(&s->front, bucket, load, n);
+        spill_take_back(s, bucket, load.load, from);
         load.held++;
-        for (unsigned i = 0; i < places; i++)
-            load.load += spill_take_back(s, bucket, load.load, &place[i]);
+        load.load += n;
         spill_away_next(s, &away);
     }
 }
@@ -433,7 +447,8 @@ void tamis_i_spill_drop(const tamis_i_spill *s, uint64_t *table, tamis_i_spill_k
     const uint64_t held =
         s->front_ops->count(&s->front, tamis_i_spill_front(s, table, key.bucket)).held;
     const bool cut = held < s->front.homes && s->n_back != 0;
-    place->ops->take(place->run, place->bucket, &place->view, number, cut && !place->spilled);
+    place->ops->take(place->run, place->bucket, &place->view, number, place->run->slots,
+                     cut && !place->spilled);
     /* In the back only the first home that is away is waited for. */
     if (cut && (!place->spilled || key.home == held))
         spill_return(s, table, key.bucket, TAMIS_I_SPILL_RETURNS);
@@ -448,7 +463,9 @@ static uint64_t spill_sweep_run(tamis_i_spill_place *place, uint64_t mask, uint6
         i = tamis_i_run_match(place->run, place->bucket, &place->view, i, mask, value);
         if (i >= place->view.first + place->view.length)
             return dropped;
-        spill_take(place, i, false);
+        place->ops->take(place->run, place->bucket, &place->view, i, place->run->slots, false);
+        place->view.length--;
+        place->view.end--;
     }
 }
 

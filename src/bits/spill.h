@@ -185,6 +185,10 @@ bool tamis_i_spill_has(const tamis_i_spill *spill, const uint64_t *table, tamis_
 bool tamis_i_spill_add(const tamis_i_spill *spill, uint64_t *table, tamis_i_spill_key key,
                        uint64_t extra);
 
+/* The same for a key whose home is at this spot, in a bucket that is full. */
+bool tamis_i_spill_push(const tamis_i_spill *spill, uint64_t *table, tamis_i_spill_key key,
+                        const tamis_i_run_spot *spot, uint64_t extra);
+
 /* Change the extra bits of a slot that was found. */
 void tamis_i_spill_set(const tamis_i_spill_place *place, uint64_t number, uint64_t extra);
 

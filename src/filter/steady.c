@@ -160,18 +160,24 @@ TAMIS_APART tamis_status steady_insert_any(tamis_filter *filter, tamis_digest di
     return TAMIS_OK;
 }
 
-/* What most keys need: a bucket with room, and without a counter to raise. */
+/* What most keys need: a bucket with room, or one that gets room, and no counter to raise. */
 static inline tamis_status steady_insert_at(tamis_filter *filter, tamis_digest digest,
                                             tamis_i_spill_key key, bool *added) {
     const layout *const l = steady_layout_of(filter);
     const tamis_i_spill *const s = &l->spill;
+    tamis_i_run_spot spot;
     if (l->counter_most == 0 && filter->state[TAMIS_I_STASH_USED] == 0) {
         const unsigned result =
             s->front_ops->add(&s->front, tamis_i_spill_front(s, filter->table, key.bucket),
-                              key.home, key.print, l->copies);
+                              key.home, key.print, l->copies, &spot);
         if (TAMIS_LIKELY((result & TAMIS_I_RUN_DONE) != 0)) {
             filter->state[TAMIS_I_COUNT]++;
             *added = (result & TAMIS_I_RUN_FOUND) == 0;
+            return TAMIS_OK;
+        }
+        if (result == 0 && tamis_i_spill_push(s, filter->table, key, &spot, 0)) {
+            filter->state[TAMIS_I_COUNT]++;
+            *added = true;
             return TAMIS_OK;
         }
     }

@@ -227,8 +227,9 @@ static inline tamis_status window_insert_at(tamis_filter *filter, tamis_digest d
         (void)tamis_i_window_clear(filter, l->clear);
     if (TAMIS_LIKELY(filter->state[TAMIS_I_STASH_USED] == 0)) {
         const uint64_t slot = key.print | window_stamp(filter, l) << s->front.print_bits;
+        tamis_i_run_spot spot;
         const unsigned result = s->front_ops->add(
-            &s->front, tamis_i_spill_front(s, filter->table, key.bucket), key.home, slot, 1);
+            &s->front, tamis_i_spill_front(s, filter->table, key.bucket), key.home, slot, 1, &spot);
         if (result == TAMIS_I_RUN_DONE) {
             filter->state[TAMIS_I_COUNT]++;
             *added = true;

@@ -48,6 +48,58 @@ static void compare_bucket(const tamis_i_run *run, const tamis_i_run_ops *ops,
         fail_msg("%s", reason);
 }
 
+/* What is asked before homes come and go: how many slots of a run have a value, and which home goes. */
+static void compare_asked(const tamis_i_run *run, const tamis_i_run_ops *ops, uint64_t *bucket,
+                          const lists *l, uint64_t *random) {
+    const uint64_t mask = run->slot_mask & test_random(random) & test_random(random);
+    uint64_t last = 0;
+    for (uint64_t home = 0; home < l->held; home++) {
+        last = l->n[home] > 0 ? home : last;
+        if (l->held < run->homes)
+            continue;
+        const uint64_t any = test_random(random),
+                       value = (l->n[home] > 0 ? l->slot[home][any % l->n[home]] : any) & mask;
+        tamis_i_run_asked asked[2] = {{.bucket = bucket, .value = value}, {.bucket = bucket}};
+        tamis_i_run_view view;
+        uint64_t n = 0, first = 0;
+        for (unsigned i = l->n[home]; i-- > 0;)
+            if ((l->slot[home][i] & mask) == value) {
+                first = i;
+                n++;
+            }
+        assert_true(ops->look(run, bucket, home, &view));
+        ops->ask(run, home, mask, asked, 2);
+        assert_int_equal(asked[0].n, n);
+        assert_true(n == 0 || asked[0].number == view.first + first);
+        ops->weigh(run, home, &asked[1], 1);
+        for (unsigned i = 0; i < 2; i++) {
+            assert_memory_equal(&asked[i].view, &view, sizeof view);
+            assert_int_equal(asked[i].load, l->load);
+        }
+    }
+    if (l->load != run->slots)
+        return;
+    for (uint64_t own = 0; own < l->held; own += 1 + own % 7) {
+        const tamis_i_run_load load = {.load = l->load, .held = l->held};
+        tamis_i_run_view view, expected;
+        const uint64_t home = ops->spare(run, bucket, load, own, &view);
+        assert_int_equal(home, own > last ? own : last);
+        assert_true(ops->look(run, bucket, home, &expected));
+        assert_memory_equal(&view, &expected, sizeof view);
+    }
+}
+
+/* A slot that found its bucket full learns of it what there is to know. */
+static void check_spot(const tamis_i_run *run, const tamis_i_run_ops *ops, const uint64_t *bucket,
+                       uint64_t home, const lists *l, const tamis_i_run_spot *spot) {
+    tamis_i_run_view view;
+    assert_true(ops->look(run, bucket, home, &view));
+    assert_memory_equal(&view, &spot->view, sizeof view);
+    assert_int_equal(spot->load.load, l->load);
+    assert_int_equal(spot->load.held, l->held);
+    assert_int_equal(l->load, run->slots);
+}
+
 /* Queries by groups: for the first slot of each home, or any fingerprint. */
 static void compare_groups(const tamis_i_run *run, const tamis_i_run_ops *ops, uint64_t *bucket,
                            const lists *l, uint64_t *random) {
@@ -94,8 +146,12 @@ static void change_bucket(const tamis_i_run *run, const tamis_i_run_ops *const o
         const unsigned expected =
             home >= l->held ? TAMIS_I_RUN_AWAY
                             : (equal != 0 ? TAMIS_I_RUN_FOUND : 0) | (fits ? TAMIS_I_RUN_DONE : 0);
-        for (unsigned i = 0; i < 2; i++)
-            assert_int_equal(ops[i]->add(run, bucket[i], home, slot, 3), expected);
+        for (unsigned i = 0; i < 2; i++) {
+            tamis_i_run_spot spot;
+            assert_int_equal(ops[i]->add(run, bucket[i], home, slot, 3, &spot), expected);
+            if (expected == 0)
+                check_spot(run, ops[i], bucket[i], home, l, &spot);
+        }
         if (fits) {
             l->slot[home][l->n[home]++] = slot;
             l->load++;
@@ -203,6 +259,7 @@ static void test_run_agrees_with_lists(void **state) {
                 for (unsigned i = 0; i < 2; i++) {
                     compare_bucket(&run, ops[i], bucket[i], l);
                     compare_groups(&run, ops[i], bucket[i], l, &random);
+                    compare_asked(&run, ops[i], bucket[i], l, &random);
                 }
         }
         free(l);
@@ -251,11 +308,16 @@ static void test_run_any_bits_are_safe(void **state) {
         const bool sound = tamis_i_run_check(&run, bucket[0], &reason);
         const uint64_t home = test_random_below(&random, run.homes);
         unsigned answer[2][4];
+        tamis_i_run_spot spot;
         for (unsigned i = 0; i < 2; i++) {
             answer[i][0] = ops[i]->find(&run, bucket[i], home, 5);
-            answer[i][1] = ops[i]->add(&run, bucket[i], home, 5, 4);
+            answer[i][1] = ops[i]->add(&run, bucket[i], home, 5, 4, &spot);
             answer[i][2] = ops[i]->drop(&run, bucket[i], home, 7);
             answer[i][3] = (unsigned)ops[i]->sweep(&run, bucket[i], 1, step % 2);
+            tamis_i_run_asked asked = {.bucket = bucket[i], .value = step % 512};
+            ops[i]->weigh(&run, home, &asked, 1);
+            ops[i]->ask(&run, home, run.print_mask, &asked, 1);
+            assert_true(asked.view.first + asked.view.length <= run.slots);
         }
         if (sound) {
             for (unsigned i = 0; i < 4; i++)
@@ -574,8 +636,9 @@ static void test_spill_check_finds_strays(void **state) {
     make_table(t, 3, 2, 0, 0);
     uint64_t *const back = t->words + 3 * 8;
     const tamis_i_run_ops *const ops = t->spill.back_ops;
+    tamis_i_run_spot spot;
     assert_true(tamis_i_spill_check(&t->spill, t->words, &slots, &reason));
-    assert_int_equal(ops->add(&t->spill.back, back, 0, 1, 1), TAMIS_I_RUN_DONE);
+    assert_int_equal(ops->add(&t->spill.back, back, 0, 1, 1, &spot), TAMIS_I_RUN_DONE);
     assert_false(tamis_i_spill_check(&t->spill, t->words, &slots, &reason));
     assert_string_equal(reason, "a slot of the back belongs to no home that was given away");
     assert_int_equal(ops->drop(&t->spill.back, back, 0, 1), TAMIS_I_RUN_DONE);

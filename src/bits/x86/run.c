@@ -29,9 +29,13 @@
  * means nothing. */
 typedef struct run_sight {
     uint64_t end, length, first;
+    uint64_t ones; /* of the words of the index before the last */
 } run_sight;
 
-/* Ones that come without a gap before bit 'end', from the 64 bits before it: up to 57 at least. */
+#define BACK 56u /* slots of a run that is known from 64 bits */
+
+/* Ones that come without a gap before bit 'end', from the 64 bits before it: more than BACK at least, if
+ * there are so many. */
 TAMIS_I_TARGET_ALL TAMIS_APART uint64_t run_back(const uint64_t *bucket, uint64_t end) {
     const uint64_t up = (end + 7) & ~(uint64_t)7, top = up < 64 ? 64 : up;
     uint64_t bits;
@@ -58,7 +62,10 @@ FAST TAMIS_INLINE run_sight run_see_words(const uint64_t *bucket, uint64_t home,
     const uint64_t end = 64 * i + _tzcnt_u64(bit), below = zeros & (bit - 1);
     const uint64_t length =
         TAMIS_LIKELY(below != 0) ? _lzcnt_u64(below) - _lzcnt_u64(bit) - 1 : run_back(bucket, end);
-    return (run_sight){.end = end, .length = length, .first = end - home - length};
+    return (run_sight){.end = end,
+                       .length = length,
+                       .first = end - home - length,
+                       .ones = left - home + 64 * (words - 1)};
 }
 
 FAST TAMIS_INLINE run_sight run_see(const tamis_i_run *run, const uint64_t *bucket, uint64_t home) {
@@ -97,7 +104,7 @@ FAST static bool run_quick_look(const tamis_i_run *run, const uint64_t *bucket, 
     const run_sight sight = run_see(run, bucket, home);
     if (TAMIS_UNLIKELY(sight.end >= run->index_bits))
         return false;
-    if (TAMIS_UNLIKELY(sight.length > run->fit || sight.end - home > run->slots))
+    if (TAMIS_UNLIKELY(sight.length > BACK || sight.end - home > run->slots))
         return run_look(run, bucket, home, view);
     view->end = sight.end;
     view->first = sight.first;
@@ -269,35 +276,31 @@ FAST static void run_quick_locate_many(const tamis_i_run *run, uint64_t *table, 
 
 /* ---- slots that come and go ---- */
 
-/* How full a bucket is: run_count, where it is needed most. */
-FAST TAMIS_INLINE tamis_i_run_load run_load_of(const tamis_i_run *run, const uint64_t *bucket) {
-    uint64_t ones = RUN_ONES(bucket[run->index_words] & run->index_mask);
-    for (uint64_t i = 0; i < run->index_words; i++)
-        ones += RUN_ONES(bucket[i]);
-    if (TAMIS_LIKELY(ones <= run->slots))
-        return (tamis_i_run_load){.load = ones, .held = run->homes};
-    return run_count(run, bucket);
-}
-
 FAST TAMIS_INLINE unsigned run_add_sized(const tamis_i_run *run, uint64_t *bucket, uint64_t home,
-                                         uint64_t slot, uint64_t copies, run_size size) {
+                                         uint64_t slot, uint64_t copies, tamis_i_run_spot *spot,
+                                         run_size size) {
     const run_sight sight = run_see_words(bucket, home, size.index + 1);
     if (TAMIS_UNLIKELY(sight.end >= run->index_bits))
         return TAMIS_I_RUN_AWAY;
     const uint64_t bits = run_bits(run, bucket, tamis_i_run_at(run, sight.first));
     if (TAMIS_UNLIKELY(sight.length > run->fit || run_hits(run, bits, sight.length * run->slot_bits,
                                                            slot & run->print_mask) != 0))
-        return run_add(run, bucket, home, slot, copies);
-    const uint64_t load = run_load_of(run, bucket).load;
-    if (load >= run->slots)
-        return 0;
+        return run_add(run, bucket, home, slot, copies, spot);
+    uint64_t load = sight.ones + RUN_ONES(bucket[size.index] & run->index_mask);
+    if (TAMIS_UNLIKELY(load >= run->slots)) { /* or the bucket is cut */
+        spot->view = (tamis_i_run_view){sight.end, sight.first, sight.length};
+        spot->load = run_filled(run, bucket, load);
+        load = spot->load.load;
+        if (load >= run->slots)
+            return 0;
+    }
     run_open(run, bucket, size, sight.end, sight.end - home, load, slot);
     return TAMIS_I_RUN_DONE;
 }
 
 FAST static unsigned run_quick_add(const tamis_i_run *run, uint64_t *bucket, uint64_t home,
-                                   uint64_t slot, uint64_t copies) {
-    RUN_SIZED(run, return run_add_sized(run, bucket, home, slot, copies, size));
+                                   uint64_t slot, uint64_t copies, tamis_i_run_spot *spot) {
+    RUN_SIZED(run, return run_add_sized(run, bucket, home, slot, copies, spot, size));
 }
 
 FAST TAMIS_INLINE unsigned run_drop_sized(const tamis_i_run *run, uint64_t *bucket, uint64_t home,
@@ -312,10 +315,10 @@ FAST TAMIS_INLINE unsigned run_drop_sized(const tamis_i_run *run, uint64_t *buck
         run_hits(run, run_bits(run, bucket, at), sight.length * run->slot_bits, print);
     if (TAMIS_UNLIKELY(hits == 0))
         return 0;
-    const tamis_i_run_load load = run_load_of(run, bucket);
-    const bool cut = load.held < run->homes;
-    run_close(run, bucket, size, sight.end, at + _tzcnt_u64(hits) + 1 - run->slot_bits, load.load,
-              cut);
+    const uint64_t ones = sight.ones + RUN_ONES(bucket[size.index] & run->index_mask);
+    const bool cut = ones > run->slots;
+    run_close(run, bucket, size, sight.end, at + _tzcnt_u64(hits) + 1 - run->slot_bits,
+              cut ? run->slots : ones, cut);
     return TAMIS_I_RUN_DONE | (cut ? TAMIS_I_RUN_CUT : 0);
 }
 
@@ -324,15 +327,117 @@ FAST static unsigned run_quick_drop(const tamis_i_run *run, uint64_t *bucket, ui
     RUN_SIZED(run, return run_drop_sized(run, bucket, home, print, size));
 }
 
+FAST TAMIS_INLINE tamis_i_run_load run_count_words(const tamis_i_run *run, const uint64_t *bucket,
+                                                   uint64_t words) {
+    uint64_t ones = RUN_ONES(bucket[words - 1] & run->index_mask);
+    for (uint64_t i = 0; i + 1 < words; i++)
+        ones += RUN_ONES(bucket[i]);
+    return run_filled(run, bucket, ones);
+}
+
+FAST static tamis_i_run_load run_quick_count(const tamis_i_run *run, const uint64_t *bucket) {
+    switch (run->index_words) {
+    case 2:
+        return run_count_words(run, bucket, 3);
+    case 3:
+        return run_count_words(run, bucket, 4);
+    case 4:
+        return run_count_words(run, bucket, 5);
+    default:
+        return run_count_words(run, bucket, run->index_words + 1);
+    }
+}
+
+/* Bits of slots in a word, the highest one of each: those whose bits in 'masks' are those of 'values'. */
+FAST TAMIS_INLINE uint64_t run_equal(const tamis_i_run *run, uint64_t bits, uint64_t masks,
+                                     uint64_t values) {
+    const uint64_t low = (run->slot_mask * run->lowest) & ~run->highest;
+    const uint64_t x = (bits ^ values) & masks;
+    return ~(((x & low) + low) | x) & run->highest;
+}
+
+/* False if the run is too long, or odd. */
+FAST TAMIS_INLINE bool run_weigh_words(const tamis_i_run *run, uint64_t home, tamis_i_run_asked *a,
+                                       uint64_t most, uint64_t words) {
+    const run_sight sight = run_see_words(a->bucket, home, words);
+    a->load = sight.ones + RUN_ONES(a->bucket[words - 1] & run->index_mask);
+    a->view = (tamis_i_run_view){.end = sight.end, .first = sight.first, .length = sight.length};
+    return TAMIS_LIKELY(sight.end < run->index_bits && sight.length <= most &&
+                        sight.length <= BACK && a->load <= run->slots);
+}
+
+/* Two words of slots, whether the run has so many or not. */
+FAST TAMIS_INLINE void run_ask_words(const tamis_i_run *run, uint64_t home, uint64_t mask,
+                                     tamis_i_run_asked *asked, unsigned n, uint64_t words) {
+    const uint64_t slot_bits = run->slot_bits, fit = run->fit, step = fit * slot_bits;
+    const uint64_t masks = mask * run->lowest;
+    for (unsigned i = 0; i < n; i++) {
+        tamis_i_run_asked *const a = &asked[i];
+        if (!run_weigh_words(run, home, a, 2 * fit, words)) {
+            run_ask_one(run, home, mask, a);
+            continue;
+        }
+        const uint64_t at = tamis_i_run_at(run, a->view.first), values = a->value * run->lowest;
+        const uint64_t width = a->view.length * slot_bits, rest = width < step ? 0 : width - step;
+        const uint64_t one =
+            _bzhi_u64(run_equal(run, run_bits(run, a->bucket, at), masks, values), (unsigned)width);
+        const uint64_t two = _bzhi_u64(
+            run_equal(run, run_bits(run, a->bucket, at + step), masks, values), (unsigned)rest);
+        const uint64_t hit = one != 0 ? one : two;
+        a->n = RUN_ONES(one) + RUN_ONES(two);
+        a->number = a->view.first + (fit & run_mask(one == 0)) +
+                    RUN_ONES(run->highest & (_blsi_u64(hit) - 1));
+    }
+}
+
+FAST static void run_quick_ask(const tamis_i_run *run, uint64_t home, uint64_t mask,
+                               tamis_i_run_asked *asked, unsigned n) {
+    switch (run->index_words) {
+    case 4:
+        run_ask_words(run, home, mask, asked, n, 5);
+        return;
+    case 5:
+        run_ask_words(run, home, mask, asked, n, 6);
+        return;
+    default:
+        run_ask_words(run, home, mask, asked, n, run->index_words + 1);
+    }
+}
+
+FAST static void run_quick_weigh(const tamis_i_run *run, uint64_t home, tamis_i_run_asked *asked,
+                                 unsigned n) {
+    for (unsigned i = 0; i < n; i++)
+        if (!(run->index_words == 5
+                  ? run_weigh_words(run, home, &asked[i], BACK, 6)
+                  : run_weigh_words(run, home, &asked[i], BACK, run->index_words + 1)))
+            run_weigh_one(run, home, &asked[i]);
+}
+
+/* The last home with slots ends where the last one of the index is, but for the ones behind all that is
+ * held. */
+FAST static uint64_t run_quick_spare(const tamis_i_run *run, const uint64_t *bucket,
+                                     tamis_i_run_load load, uint64_t own, tamis_i_run_view *view) {
+    const uint64_t held = load.held + load.load;
+    uint64_t i = held == 0 ? 0 : (held - 1) / 64;
+    uint64_t ones = _bzhi_u64(bucket[i], (unsigned)(held - 64 * i));
+    while (TAMIS_UNLIKELY(ones == 0) && i > 0)
+        ones = bucket[--i];
+    const uint64_t end = 64 * i + 64 - _lzcnt_u64(ones), home = end - load.load;
+    const uint64_t length = run_back(bucket, end);
+    if (TAMIS_UNLIKELY(own > home || length > BACK || length > load.load))
+        return run_spare(run, bucket, load, own, view);
+    *view = (tamis_i_run_view){.end = end, .first = load.load - length, .length = length};
+    return home;
+}
+
 FAST static void run_quick_put(const tamis_i_run *run, uint64_t *bucket,
-                               const tamis_i_run_view *view, uint64_t slot) {
-    const uint64_t load = run_load_of(run, bucket).load;
+                               const tamis_i_run_view *view, uint64_t slot, uint64_t load) {
     RUN_SIZED(run, run_open(run, bucket, size, view->end, view->first + view->length, load, slot));
 }
 
 FAST static void run_quick_take(const tamis_i_run *run, uint64_t *bucket,
-                                const tamis_i_run_view *view, uint64_t number, bool cut) {
-    const uint64_t load = run_load_of(run, bucket).load;
+                                const tamis_i_run_view *view, uint64_t number, uint64_t load,
+                                bool cut) {
     RUN_SIZED(run, run_close(run, bucket, size, view->end, tamis_i_run_at(run, number), load, cut));
 }
 
@@ -414,9 +519,12 @@ FAST static uint64_t run_quick_sweep(const tamis_i_run *run, uint64_t *bucket, u
 const tamis_i_run_ops *tamis_i_run_ops_x86(const tamis_i_run *run, unsigned features) {
     static const tamis_i_run_ops vectors = {.find = run_quick_find,
                                             .look = run_quick_look,
-                                            .count = run_count,
+                                            .count = run_quick_count,
                                             .add = run_quick_add,
                                             .drop = run_quick_drop,
+                                            .weigh = run_quick_weigh,
+                                            .ask = run_quick_ask,
+                                            .spare = run_quick_spare,
                                             .put = run_quick_put,
                                             .take = run_quick_take,
                                             .locate_many = run_quick_locate_many,
