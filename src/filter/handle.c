@@ -142,6 +142,13 @@ void tamis_i_filter_attach(tamis_filter *f) {
         f->remove_word = f->lens_ops->drop_word;
 }
 
+/* Where a body begins whose table comes so many words later, in a block with a line to spare: the table
+ * begins with an aligned pair of lines, which buckets of two lines are. */
+static uint64_t *handle_body(unsigned char *from, uint64_t before) {
+    const uintptr_t table = (uintptr_t)from + (uintptr_t)before * sizeof(uint64_t);
+    return (uint64_t *)(void *)(from + table % (2 * (uintptr_t)TAMIS_LINE_BYTES));
+}
+
 tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *params,
                                  const tamis_allocator *allocator, const uint64_t *body,
                                  bool zeroed, tamis_filter **filter) {
@@ -154,7 +161,8 @@ tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *p
         return TAMIS_E_ARGUMENT;
     const size_t handle =
         (sizeof(tamis_filter) + TAMIS_LINE_BYTES - 1) / TAMIS_LINE_BYTES * TAMIS_LINE_BYTES;
-    const size_t size = handle + (body == NULL ? (size_t)n_body * sizeof(uint64_t) : 0);
+    const size_t size =
+        handle + (body == NULL ? TAMIS_LINE_BYTES + (size_t)n_body * sizeof(uint64_t) : 0);
     unsigned char *const block =
         zeroed ? tamis_i_alloc_zeroed(allocator, size) : tamis_i_alloc(allocator, size);
     if (block == NULL)
@@ -164,7 +172,8 @@ tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *p
     f->kind = kind;
     f->params = complete;
     /* A view never writes through this pointer: read_only guards every call that would. */
-    f->state = body == NULL ? (uint64_t *)(void *)(block + handle) : (uint64_t *)(uintptr_t)body;
+    f->state =
+        body == NULL ? handle_body(block + handle, n_body - n_table) : (uint64_t *)(uintptr_t)body;
     f->n_body = n_body;
     f->n_table = n_table;
     tamis_i_stash_attach(&f->stash, f->state + TAMIS_I_STATE_WORDS, f->state + TAMIS_I_STASH_USED,
