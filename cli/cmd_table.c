@@ -285,13 +285,15 @@ static void print_list(const char *name, const uint64_t *list, uint64_t n) {
 }
 
 /* A plan of pages.  They are 90 % full on average (docs/table.md); beside its bytes an item takes one, and
- * two more if sizes differ; a page has 24 bytes in the index, and its filter room for a 16th more. */
+ * two more if sizes differ; a page has 18 bytes in the index, 17 of them for its leaf, and its filter room
+ * for a 16th more and half a byte that is lost. */
 static void plan_pages(const create_options *chosen, const tamis_table_plan *plan) {
     const double n = (double)plan->params.capacity;
     const double key = chosen->key_max == 0 ? 32 : (double)chosen->key_max;
     const double value = chosen->value_max == UINT64_MAX ? 32 : (double)chosen->value_max;
     const double pages = ceil(n * (key + value + 3) / (0.9 * 4080));
-    const double filters = (double)plan->summary_bits / 8 * 17 / 16, index = 24 * pages;
+    const double filters = (double)plan->summary_bits / 8 * 17 / 16 + pages / 2;
+    const double index = 18 * pages;
     const double file = 4096 * ceil(pages * (1 + 16.0 / 4096 / 0.75) + filters / 4096 + 5);
     if (chosen->json) {
         json j;

@@ -21,8 +21,9 @@
  * A branch: checksum (4), twigs (4), zero (8), then block and checksum (4, 4) of each.
  * A twig: checksum (4), pages (4), zero (8), then for each page: first hash (4), block (4), checksum (4),
  * items (2), bytes in use (2).
- * Filters: for each page, in order, words (2), room (2), load (2), zero (2), and its words; then, if values
- * may be elsewhere, a number of words, and these: a bit for each block that belongs to a value.
+ * Filters: for each page, in order, bytes (2), room (2), load (2), zero (2), and its bytes, with zeros up to
+ * a multiple of 8; then, if values may be elsewhere, a number of words, and these: a bit for each block that
+ * belongs to a value.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -335,12 +336,28 @@ static void commit_stream(stream *s, uint64_t word) {
     }
 }
 
+static void commit_filter(const tamis_i_pages *p, const tamis_i_twig *twig, unsigned i, stream *s) {
+    const tamis_i_leaf *const leaf = twig->leaves + i;
+    const uint64_t room = tamis_i_leaf_room(leaf);
+    const uint64_t load = tamis_i_leaf_spare(leaf) ? (uint64_t)leaf->count + leaf->lost : room;
+    size_t n;
+    const unsigned char *const filter = tamis_i_twig_filter(twig, &p->sieve, i, &n);
+    commit_stream(s, n | room << 16 | load << 32);
+    for (size_t j = 0; j < n; j += 8) {
+        uint64_t word = 0;
+        for (size_t k = 0; k < 8 && j + k < n; k++)
+            word |= (uint64_t)filter[j + k] << 8 * k;
+        commit_stream(s, word);
+    }
+}
+
 static tamis_status commit_filters(tamis_i_pages *p, draft *d) {
     uint64_t words = 0;
     for (unsigned t = 0; t < p->n_twigs; t++) {
-        words += p->twigs[t]->n;
-        for (unsigned i = 0; i < p->twigs[t]->n; i++)
-            words += (p->twigs[t]->leaves[i].words + 1u) / 2;
+        const tamis_i_twig *const twig = p->twigs[t];
+        words += twig->n;
+        for (unsigned i = 0; i < twig->n; i++)
+            words += (tamis_i_sieve_bytes(&p->sieve, tamis_i_leaf_room(twig->leaves + i)) + 7) / 8;
     }
     const uint64_t owned = p->large ? (p->n_blocks + 63) / 64 : 0;
     words += p->large ? 1 + owned : 0;
@@ -355,16 +372,8 @@ static tamis_status commit_filters(tamis_i_pages *p, draft *d) {
                 .good = true};
     for (unsigned t = 0; t < p->n_twigs; t++) {
         const tamis_i_twig *const twig = p->twigs[t];
-        for (unsigned i = 0; i < twig->n; i++) {
-            const tamis_i_leaf *const leaf = twig->leaves + i;
-            const uint64_t room = tamis_i_sieve_room(&p->sieve, leaf->words);
-            commit_stream(&s, leaf->words | room << 16 | (room - leaf->spare) << 32);
-            for (unsigned j = 0; j < leaf->words; j += 2) {
-                const uint64_t low = twig->words[leaf->at + j];
-                const uint64_t high = j + 1 < leaf->words ? twig->words[leaf->at + j + 1] : 0;
-                commit_stream(&s, low | high << 32);
-            }
-        }
+        for (unsigned i = 0; i < twig->n; i++)
+            commit_filter(p, twig, i, &s);
     }
     if (p->large)
         commit_stream(&s, owned);

@@ -180,7 +180,7 @@ static bool load_leaves(tamis_i_pages *p, tamis_i_twig *twig, const unsigned cha
             !tamis_i_pages_mark(p, tamis_i_get_u32(at + 4)) || (sizes & 0xffff) > sizes >> 16 ||
             (sizes & 0xffff) > TAMIS_I_PAGE_ITEMS_MAX || sizes >> 16 > TAMIS_I_PAGE_ROOM)
             return false;
-        tamis_i_twig_insert(twig, i, first);
+        tamis_i_twig_append(twig, first);
         tamis_i_leaf *const leaf = twig->leaves + i;
         leaf->block = tamis_i_get_u32(at + 4);
         leaf->sum = tamis_i_get_u32(at + 8);
@@ -196,7 +196,7 @@ static tamis_status load_empty_leaf(tamis_i_pages *p, tamis_i_twig *twig, uint64
     unsigned char *image;
     if (!tamis_i_pages_reserve_fresh(p, 1, &image))
         return TAMIS_E_NOMEM;
-    tamis_i_twig_insert(twig, 0, (uint32_t)*next);
+    tamis_i_twig_append(twig, (uint32_t)*next);
     tamis_i_page_build(image, (uint32_t)*next, NULL, 0);
     twig->leaves[0].block = tamis_i_pages_new_fresh(p, image, 0);
     twig->dirty = true;
@@ -286,25 +286,22 @@ static bool load_filter(stream *s, tamis_i_twig *twig, unsigned i) {
     uint64_t head;
     if (!load_stream(s, &head))
         return false;
-    const size_t words = (uint16_t)head, room = (uint16_t)(head >> 16),
-                 load = (uint16_t)(head >> 32);
-    tamis_i_leaf *const leaf = twig->leaves + i;
-    if (words != tamis_i_sieve_words(&s->p->sieve, room) || words > TAMIS_I_TWIG_WORDS ||
-        load > room || load < leaf->count || head >> 48 != 0 ||
-        !tamis_i_twig_reserve(twig, s->p->allocator, 0, words))
+    const uint32_t bytes = (uint16_t)head, room = (uint16_t)(head >> 16),
+                   load = (uint16_t)(head >> 32), count = twig->leaves[i].count;
+    if (load < count || room < load || room - count > TAMIS_I_TWIG_EXTRA ||
+        bytes != tamis_i_sieve_bytes(&s->p->sieve, room) || head >> 48 != 0 ||
+        !tamis_i_twig_reserve(twig, s->p->allocator, 0, bytes))
         return false;
-    tamis_i_twig_set_words(twig, i, words);
-    uint64_t pair = 0;
-    for (size_t j = 0; j < words; j++) {
-        if (j % 2 == 0 && !load_stream(s, &pair))
+    unsigned char *const filter = twig->filters + twig->n_bytes;
+    tamis_i_twig_append_filter(twig, &s->p->sieve, i, room - count, load - count);
+    uint64_t word = 0;
+    for (size_t j = 0; j < bytes; j++) {
+        if (j % 8 == 0 && !load_stream(s, &word))
             return false;
-        twig->words[leaf->at + j] = (uint32_t)pair;
-        pair >>= 32;
+        filter[j] = (unsigned char)word;
+        word >>= 8;
     }
-    if (pair != 0)
-        return false;
-    tamis_i_twig_set_load(twig, &s->p->sieve, i, load);
-    return true;
+    return word == 0;
 }
 
 /* The bits of the blocks of values. */
@@ -420,7 +417,7 @@ typedef struct donor {
 /* Take over the filter of the same page in the same block, which was not changed since. */
 static bool load_inherit(tamis_i_pages *p, tamis_i_twig *twig, unsigned i, donor *d) {
     const tamis_i_pages *const from = d->pages;
-    tamis_i_leaf *leaf = twig->leaves + i;
+    const tamis_i_leaf *const leaf = twig->leaves + i;
     while (from != NULL && d->t < from->n_twigs &&
            from->twigs[d->t]->leaves[d->i].first < leaf->first)
         if (++d->i == from->twigs[d->t]->n) {
@@ -433,15 +430,29 @@ static bool load_inherit(tamis_i_pages *p, tamis_i_twig *twig, unsigned i, donor
     const tamis_i_leaf *const old = other->leaves + d->i;
     if (old->first != leaf->first || old->block != leaf->block || old->sum != leaf->sum ||
         old->count != leaf->count || old->used != leaf->used ||
-        !tamis_i_twig_reserve(twig, p->allocator, 0, old->words))
+        !tamis_i_twig_reserve(twig, p->allocator, 0,
+                              tamis_i_sieve_bytes(&p->sieve, tamis_i_leaf_room(old))))
         return false;
-    tamis_i_twig_set_words(twig, i, old->words);
-    leaf = twig->leaves + i;
-    if (old->words > 0)
-        memcpy(twig->words + leaf->at, other->words + old->at, old->words * sizeof *twig->words);
-    leaf->spare = old->spare;
+    size_t n;
+    const unsigned char *const filter = tamis_i_twig_filter(other, &p->sieve, d->i, &n);
+    tamis_i_twig_append_filter(twig, &p->sieve, i, old->extra, old->lost);
+    if (n > 0)
+        memcpy(twig->filters + twig->n_bytes - n, filter, n);
     tamis_i_twig_verify(twig, i, tamis_i_twig_verified(other, d->i));
     return true;
+}
+
+/* Make the filter of a leaf from its page. */
+static tamis_status load_make_filter(tamis_i_pages *p, tamis_i_twig *twig, unsigned i,
+                                     const unsigned char *image) {
+    const unsigned n = tamis_i_page_count(image);
+    const size_t extra = tamis_i_pages_extra(p, n, 0);
+    if (!tamis_i_twig_reserve(twig, p->allocator, 0,
+                              tamis_i_sieve_bytes(&p->sieve, (uint32_t)(n + extra))))
+        return TAMIS_E_NOMEM;
+    tamis_i_twig_append_filter(twig, &p->sieve, i, extra, 0);
+    tamis_i_pages_tell(p, twig, i, image);
+    return TAMIS_OK;
 }
 
 /* Read all pages and make their filters. */
@@ -454,6 +465,7 @@ static tamis_status load_pages(tamis_i_pages *p, const tamis_i_pages *before, bo
         memset(p->owned, 0, (size_t)(p->cap_blocks / 8));
     for (unsigned t = 0; t < p->n_twigs; t++) {
         tamis_i_twig *const twig = p->twigs[t];
+        twig->n_bytes = 0; /* those that were read before one that is damaged */
         for (unsigned i = 0; i < twig->n; i++) {
             const unsigned char *image;
             if (load_inherit(p, twig, i, &d)) {
@@ -466,7 +478,7 @@ static tamis_status load_pages(tamis_i_pages *p, const tamis_i_pages *before, bo
             if (status == TAMIS_E_FORMAT && repair)
                 status = load_empty_page(p, twig, i, &image);
             if (status == TAMIS_OK)
-                status = tamis_i_pages_refit(p, twig, i, image, 0);
+                status = load_make_filter(p, twig, i, image);
             if (status != TAMIS_OK) {
                 *reason =
                     status == TAMIS_E_FORMAT ? "a page is damaged" : tamis_status_text(status);

@@ -229,12 +229,14 @@ static double page_table_fpr(const tamis_i_pages *p) {
         for (unsigned i = 0; i < twig->n; i++) {
             const tamis_i_leaf *const leaf = twig->leaves + i;
             const uint64_t width = tamis_i_pages_end_of(p, t, i) - leaf->first;
+            size_t n;
+            const unsigned char *const filter = tamis_i_twig_filter(twig, &p->sieve, i, &n);
             uint64_t ones = 0;
-            for (unsigned j = 0; j < leaf->words; j++)
-                ones += (uint64_t)__builtin_popcount(twig->words[leaf->at + j]);
-            double rate = leaf->words == 0 ? 0 : 1;
-            for (unsigned k = 0; k < p->sieve.hashes && leaf->words > 0; k++)
-                rate *= (double)ones / ((double)TAMIS_I_TWIG_WORD * leaf->words);
+            for (size_t j = 0; j < n; j++)
+                ones += (uint64_t)__builtin_popcount(filter[j]);
+            double rate = n == 0 ? 0 : 1;
+            for (unsigned k = 0; k < p->sieve.hashes && n > 0; k++)
+                rate *= (double)ones / (8 * (double)n);
             sum += rate * (double)width;
         }
     }
@@ -245,8 +247,8 @@ void tamis_i_page_table_info(const tamis_table *table, tamis_table_state *info) 
     const tamis_i_pages *const p = table->pages;
     uint64_t filters = 0, index = p->cap_twigs * (sizeof *p->firsts + sizeof(void *));
     for (unsigned t = 0; t < p->n_twigs; t++) {
-        filters += p->twigs[t]->cap_words * sizeof *p->twigs[t]->words;
-        index += sizeof *p->twigs[t] + p->twigs[t]->cap * sizeof(tamis_i_leaf);
+        filters += p->twigs[t]->cap_bytes;
+        index += sizeof *p->twigs[t] + tamis_i_twig_block(p->twigs[t]->cap);
     }
     info->count = info->level_count[0] = p->count;
     info->slots = p->n_leaves;

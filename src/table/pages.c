@@ -121,7 +121,7 @@ static tamis_status pages_sow(tamis_i_pages *p) {
         tamis_i_free(p->allocator, twig, sizeof *twig);
         return TAMIS_E_NOMEM;
     }
-    tamis_i_twig_insert(twig, 0, 0);
+    tamis_i_twig_append(twig, 0);
     tamis_i_page_build(image, 0, NULL, 0);
     twig->leaves[0].block = tamis_i_pages_new_fresh(p, image, 0);
     twig->dirty = true;
@@ -245,22 +245,27 @@ tamis_status tamis_i_pages_find(const tamis_i_pages *p, const tamis_i_spot *spot
  * Changing
  */
 
-tamis_status tamis_i_pages_refit(tamis_i_pages *p, tamis_i_twig *twig, unsigned i,
-                                 const unsigned char *image, unsigned more) {
-    const unsigned n = tamis_i_page_count(image);
-    const size_t room = tamis_i_pages_room(n + more);
-    const size_t words = tamis_i_sieve_words(&p->sieve, room);
-    const size_t old = twig->leaves[i].words;
-    if (words > old && !tamis_i_twig_reserve(twig, p->allocator, 0, words - old))
-        return TAMIS_E_NOMEM;
-    tamis_i_twig_set_words(twig, i, words);
-    tamis_i_leaf *const leaf = twig->leaves + i;
+void tamis_i_pages_tell(const tamis_i_pages *p, const tamis_i_twig *twig, unsigned i,
+                        const unsigned char *image) {
+    size_t n;
+    unsigned char *const filter = tamis_i_twig_filter(twig, &p->sieve, i, &n);
     tamis_i_page_walk walk = {.image = image};
     tamis_i_page_item item;
     while (tamis_i_page_next(&walk, &item))
-        tamis_i_sieve_add(&p->sieve, twig->words + leaf->at, words,
-                          tamis_i_pages_digest(p, item.key, item.key_size));
-    tamis_i_twig_set_load(twig, &p->sieve, i, n);
+        tamis_i_sieve_add(&p->sieve, filter, n, tamis_i_pages_digest(p, item.key, item.key_size));
+}
+
+/* Make the filter of a leaf anew, with room for one more key. */
+static tamis_status pages_refit(tamis_i_pages *p, tamis_i_twig *twig, unsigned i,
+                                const unsigned char *image) {
+    const unsigned n = tamis_i_page_count(image);
+    const size_t extra = tamis_i_pages_extra(p, n, 1);
+    const size_t bytes = tamis_i_sieve_bytes(&p->sieve, (uint32_t)(n + extra));
+    const size_t old = tamis_i_sieve_bytes(&p->sieve, tamis_i_leaf_room(twig->leaves + i));
+    if (bytes > old && !tamis_i_twig_reserve(twig, p->allocator, 0, bytes - old))
+        return TAMIS_E_NOMEM;
+    tamis_i_twig_refit(twig, &p->sieve, i, n, extra);
+    tamis_i_pages_tell(p, twig, i, image);
     return TAMIS_OK;
 }
 
@@ -297,7 +302,7 @@ typedef struct change {
 } change;
 
 static void pages_make_change(tamis_i_pages *p, const change *c) {
-    tamis_i_leaf *const leaf = p->twigs[c->spot.t]->leaves + c->spot.i;
+    const tamis_i_leaf *const leaf = p->twigs[c->spot.t]->leaves + c->spot.i;
     unsigned char *const image = c->fresh->image;
     if (c->way == WAY_APPEND) {
         tamis_i_page_append(image, &c->item);
@@ -308,7 +313,6 @@ static void pages_make_change(tamis_i_pages *p, const change *c) {
         tamis_i_page_build(p->scratch, leaf->first, p->list, c->n);
         memcpy(image, p->scratch, TAMIS_I_PAGE_BYTES);
     }
-    tamis_i_leaf_set_sizes(leaf, tamis_i_page_count(image), tamis_i_page_used(image));
 }
 
 /* List what the page will hold: its items but number 'but', and the new one. */
@@ -379,8 +383,8 @@ static tamis_status pages_prepare(tamis_i_pages *p, const tamis_i_page_item *ite
             continue;
         }
         const tamis_i_leaf *const leaf = twig->leaves + c->spot.i;
-        if (item != NULL && !c->found && leaf->spare == 0)
-            status = tamis_i_pages_refit(p, twig, c->spot.i, image, 1);
+        if (item != NULL && !c->found && !tamis_i_leaf_spare(leaf))
+            status = pages_refit(p, twig, c->spot.i, image);
         if (status == TAMIS_OK)
             status = tamis_i_pages_freshen(p, twig, c->spot.i, image, &c->fresh);
         /* The list must not point to the old page any more. */
@@ -394,12 +398,16 @@ static void pages_finish_put(tamis_i_pages *p, const change *c) {
     tamis_i_twig *const twig = p->twigs[c->spot.t];
     tamis_i_leaf *const leaf = twig->leaves + c->spot.i;
     pages_make_change(p, c);
+    tamis_i_leaf_set_sizes(leaf, tamis_i_page_count(c->fresh->image),
+                           tamis_i_page_used(c->fresh->image));
     if (c->drops)
         tamis_i_value_drop(p, &c->old);
     if (c->found)
         return;
-    tamis_i_sieve_add(&p->sieve, twig->words + leaf->at, leaf->words, c->spot.digest);
-    leaf->spare = leaf->spare == 0 ? 0 : (leaf->spare - 1u) & 0x7f;
+    tamis_i_leaf_set_room(leaf, leaf->extra - 1u, leaf->lost);
+    size_t n;
+    unsigned char *const filter = tamis_i_twig_filter(twig, &p->sieve, c->spot.i, &n);
+    tamis_i_sieve_add(&p->sieve, filter, n, c->spot.digest);
     p->count++;
 }
 
@@ -440,8 +448,25 @@ tamis_status tamis_i_pages_put_large(tamis_i_pages *p, tamis_bytes key, tamis_by
     return status;
 }
 
+/* The filter of a leaf knows one key too many.  If there is no number for its room it is made anew, and
+ * smaller. */
+static void pages_lose(tamis_i_pages *p, const change *c) {
+    tamis_i_twig *const twig = p->twigs[c->spot.t];
+    tamis_i_leaf *const leaf = twig->leaves + c->spot.i;
+    const unsigned char *const image = c->fresh->image;
+    const unsigned n = tamis_i_page_count(image);
+    if (leaf->extra < TAMIS_I_TWIG_EXTRA) {
+        tamis_i_leaf_set_room(leaf, leaf->extra + 1u, leaf->lost + 1u);
+    } else {
+        tamis_i_twig_refit(twig, &p->sieve, c->spot.i, n, tamis_i_pages_extra(p, n, 0));
+        tamis_i_pages_tell(p, twig, c->spot.i, image);
+    }
+    tamis_i_leaf_set_sizes(leaf, n, tamis_i_page_used(image));
+}
+
 static void pages_finish_delete(tamis_i_pages *p, const change *c) {
     pages_make_change(p, c);
+    pages_lose(p, c);
     if (c->drops)
         tamis_i_value_drop(p, &c->old);
     p->count--;
@@ -533,6 +558,8 @@ static tamis_status pages_verify_page(const tamis_i_pages *p, unsigned t, unsign
     const tamis_i_twig *const twig = p->twigs[t];
     const tamis_i_leaf *const leaf = twig->leaves + i;
     const uint64_t end = tamis_i_pages_end_of(p, t, i);
+    size_t n;
+    const unsigned char *const filter = tamis_i_twig_filter(twig, &p->sieve, i, &n);
     tamis_i_page_walk walk = {.image = image};
     tamis_i_page_item item, same;
     while (tamis_i_page_next(&walk, &item)) {
@@ -545,7 +572,7 @@ static tamis_status pages_verify_page(const tamis_i_pages *p, unsigned t, unsign
             return tamis_i_refuse(reason, "an item is not found");
         if (at != walk.i - 1)
             return tamis_i_refuse(reason, "a key is there twice");
-        if (!tamis_i_sieve_has(&p->sieve, twig->words + leaf->at, leaf->words, digest))
+        if (!tamis_i_sieve_has(&p->sieve, filter, n, digest))
             return tamis_i_refuse(reason, "the summary does not know an item");
         const tamis_status status = pages_verify_value(p, &item, reason);
         if (status != TAMIS_OK)

@@ -185,9 +185,9 @@ tamis_status tamis_i_pages_image(const tamis_i_pages *p, tamis_i_twig *twig, uns
 /* May a key be in its page?  False: it is not there. */
 static inline bool tamis_i_pages_maybe(const tamis_i_pages *p, const tamis_i_spot *spot) {
     const tamis_i_twig *const twig = p->twigs[spot->t];
-    const tamis_i_leaf *const leaf = twig->leaves + spot->i;
-    return leaf->words > 0 &&
-           tamis_i_sieve_has(&p->sieve, twig->words + leaf->at, leaf->words, spot->digest);
+    size_t n;
+    const unsigned char *const filter = tamis_i_twig_filter(twig, &p->sieve, spot->i, &n);
+    return n > 0 && tamis_i_sieve_has(&p->sieve, filter, n, spot->digest);
 }
 
 /* Find a key that may be in the page of its spot, which is read.  The item is in the buffer, of a page, or in
@@ -209,15 +209,16 @@ tamis_status tamis_i_pages_verify(const tamis_i_pages *p, const char **reason);
 tamis_status tamis_i_pages_apply(tamis_i_pages *p, const tamis_i_page_item *item, bool *found);
 tamis_status tamis_i_pages_unapply(tamis_i_pages *p, const void *key, size_t key_size);
 
-/* The keys that a filter for n keys has room for.  With room for as many as fill the page it would be larger
- * than it need be most of the time. */
-static inline size_t tamis_i_pages_room(size_t n) {
-    return n + n / 16 + 1;
+/* The extra room of a filter of n keys to which 'more' are about to come.  With room for as many as fill the
+ * page it would be larger than it need be most of the time. */
+static inline size_t tamis_i_pages_extra(const tamis_i_pages *p, size_t n, size_t more) {
+    const size_t keys = n + more;
+    return tamis_i_sieve_extra(&p->sieve, n, keys + keys / 16 + 1);
 }
 
-/* Make a filter for leaf i of a twig, with room for 'more' keys, from its page.  TAMIS_E_NOMEM. */
-tamis_status tamis_i_pages_refit(tamis_i_pages *p, tamis_i_twig *twig, unsigned i,
-                                 const unsigned char *image, unsigned more);
+/* Tell the filter of leaf i of a twig, which is empty, the keys of its page. */
+void tamis_i_pages_tell(const tamis_i_pages *p, const tamis_i_twig *twig, unsigned i,
+                        const unsigned char *image);
 
 /* Make the page of a leaf fresh: '*image' may be changed.  TAMIS_E_NOMEM. */
 tamis_status tamis_i_pages_freshen(tamis_i_pages *p, tamis_i_twig *twig, unsigned i,

@@ -198,10 +198,25 @@ static bool spread_cut(spread *s, unsigned parts) {
     return true;
 }
 
-/* Words of the filter of a part, those that are about to come included. */
-static size_t spread_words(const tamis_i_pages *p, const spread *s, unsigned part) {
-    const size_t n = s->start[part + 1] - s->start[part];
-    return tamis_i_sieve_words(&p->sieve, tamis_i_pages_room(n));
+/* Is item i of the sorted ones about to come? */
+static bool spread_comes(const spread *s, unsigned i) {
+    return s->ranks[i].at >= s->n_items - s->n_coming;
+}
+
+/* What a leaf will say of a part, but for where its page is.  Its filter has room for what is about to
+ * come. */
+static tamis_i_leaf spread_leaf(const tamis_i_pages *p, const spread *s, unsigned part) {
+    tamis_i_leaf leaf = {.first = part == 0 ? p->twigs[s->t]->leaves[s->from].first
+                                            : s->ranks[s->start[part]].hash};
+    unsigned n = 0, coming = 0;
+    for (unsigned i = s->start[part]; i < s->start[part + 1]; i++) {
+        const bool comes = spread_comes(s, i);
+        coming += comes;
+        n += !comes;
+    }
+    tamis_i_leaf_set_sizes(&leaf, n, 0);
+    tamis_i_leaf_set_room(&leaf, tamis_i_pages_extra(p, n, coming), 0);
+    return leaf;
 }
 
 /* Build the page and the filter of a part.  Those that are about to come are left out. */
@@ -209,16 +224,16 @@ static void spread_fill(tamis_i_pages *p, const spread *s, unsigned part, unsign
     const tamis_i_twig *const twig = p->twigs[s->t];
     tamis_i_leaf *const leaf = twig->leaves + s->from + part;
     tamis_i_page_item *const items = s->sorted + s->start[part];
+    size_t bytes;
+    unsigned char *const filter = tamis_i_twig_filter(twig, &p->sieve, s->from + part, &bytes);
     unsigned n = 0;
     for (unsigned i = s->start[part]; i < s->start[part + 1]; i++) {
-        if (s->ranks[i].at >= s->n_items - s->n_coming)
+        if (spread_comes(s, i))
             continue;
-        tamis_i_sieve_add(&p->sieve, twig->words + leaf->at, leaf->words,
-                          s->digests[s->ranks[i].at]);
+        tamis_i_sieve_add(&p->sieve, filter, bytes, s->digests[s->ranks[i].at]);
         items[n++] = s->sorted[i];
     }
     tamis_i_page_build(image, leaf->first, items, n);
-    tamis_i_twig_set_load(p->twigs[s->t], &p->sieve, s->from + part, n);
     tamis_i_leaf_set_sizes(leaf, n, tamis_i_page_used(image));
 }
 
@@ -237,15 +252,15 @@ static void spread_forget(tamis_i_pages *p, uint32_t leaf_block) {
 static void spread_halve(tamis_i_pages *p, unsigned t, tamis_i_twig *second) {
     tamis_i_twig *const first = p->twigs[t];
     const unsigned half = first->n / 2;
-    const size_t at = first->leaves[half].at;
+    const size_t at = tamis_i_twig_at(first, &p->sieve, half);
     second->n = first->n - half;
     memcpy(second->leaves, first->leaves + half, second->n * sizeof *second->leaves);
-    second->n_words = first->n_words - at;
-    memcpy(second->words, first->words + at, second->n_words * sizeof *second->words);
-    for (unsigned i = 0; i < second->n; i++)
-        tamis_i_leaf_set_at(second->leaves + i, second->leaves[i].at - at);
+    second->n_bytes = first->n_bytes - at;
+    if (second->n_bytes > 0)
+        memcpy(second->filters, first->filters + at, second->n_bytes);
+    tamis_i_twig_note(second, &p->sieve, 0);
     first->n = half;
-    first->n_words = at;
+    first->n_bytes = at;
     first->dirty = second->dirty = true;
     tamis_i_pages_insert_twig(p, t + 1, second);
     tamis_i_twig_fit(first, p->allocator, true);
@@ -253,12 +268,12 @@ static void spread_halve(tamis_i_pages *p, unsigned t, tamis_i_twig *second) {
 }
 
 /* The twig that a longer one may need. */
-static tamis_i_twig *spread_second_twig(tamis_i_pages *p, const tamis_i_twig *first, size_t words) {
+static tamis_i_twig *spread_second_twig(tamis_i_pages *p, const tamis_i_twig *first, size_t bytes) {
     tamis_i_twig *const second = tamis_i_alloc_zeroed(p->allocator, sizeof *second);
     if (second == NULL)
         return NULL;
     if (tamis_i_pages_reserve_twig(p) &&
-        tamis_i_twig_reserve(second, p->allocator, first->n, first->n_words + words))
+        tamis_i_twig_reserve(second, p->allocator, first->n, first->n_bytes + bytes))
         return second;
     tamis_i_twig_clear(second, p->allocator);
     tamis_i_free(p->allocator, second, sizeof *second);
@@ -270,20 +285,24 @@ static tamis_status spread_replace(tamis_i_pages *p, const spread *s) {
     tamis_i_twig *const twig = p->twigs[s->t];
     unsigned char *images[PARTS_MAX];
     uint32_t blocks[WIDTH];
+    tamis_i_leaf leaves[PARTS_MAX];
     tamis_i_twig *second = NULL;
-    size_t words = 0, old = 0;
+    size_t bytes = 0, old = 0;
     for (unsigned i = 0; i < s->n; i++) {
-        old += twig->leaves[s->from + i].words;
-        blocks[i] = twig->leaves[s->from + i].block;
+        const tamis_i_leaf *const leaf = twig->leaves + s->from + i;
+        old += tamis_i_sieve_bytes(&p->sieve, tamis_i_leaf_room(leaf));
+        blocks[i] = leaf->block;
     }
-    for (unsigned i = 0; i < s->parts; i++)
-        words += spread_words(p, s, i);
+    for (unsigned i = 0; i < s->parts; i++) {
+        leaves[i] = spread_leaf(p, s, i);
+        bytes += tamis_i_sieve_bytes(&p->sieve, tamis_i_leaf_room(leaves + i));
+    }
     if (!tamis_i_twig_reserve(twig, p->allocator, s->parts > s->n ? s->parts - s->n : 0,
-                              words > old ? words - old : 0) ||
+                              bytes > old ? bytes - old : 0) ||
         !tamis_i_pages_reserve_gone(p, s->n))
         return TAMIS_E_NOMEM;
     if (twig->n - s->n + s->parts > TAMIS_I_TWIG_LEAVES) {
-        second = spread_second_twig(p, twig, words);
+        second = spread_second_twig(p, twig, bytes);
         if (second == NULL)
             return TAMIS_E_NOMEM;
     }
@@ -294,17 +313,12 @@ static tamis_status spread_replace(tamis_i_pages *p, const spread *s) {
         }
         return TAMIS_E_NOMEM;
     }
-    const uint32_t first = twig->leaves[s->from].first;
-    size_t at = twig->leaves[s->from].at;
-    tamis_i_twig_replace(twig, s->from, s->n, s->parts, words);
+    tamis_i_twig_replace(twig, &p->sieve, s->from, s->n, s->parts, bytes);
+    memcpy(twig->leaves + s->from, leaves, s->parts * sizeof *leaves);
+    tamis_i_twig_note(twig, &p->sieve, s->from);
     for (unsigned i = 0; i < s->parts; i++) {
-        tamis_i_leaf *const leaf = twig->leaves + s->from + i;
-        leaf->first = i == 0 ? first : s->ranks[s->start[i]].hash;
-        tamis_i_leaf_set_at(leaf, at);
-        leaf->words = spread_words(p, s, i) & TAMIS_I_TWIG_WORDS;
-        at += leaf->words;
         spread_fill(p, s, i, images[i]);
-        leaf->block = tamis_i_pages_new_fresh(p, images[i], 0);
+        twig->leaves[s->from + i].block = tamis_i_pages_new_fresh(p, images[i], 0);
     }
     for (unsigned i = 0; i < s->n; i++) /* only now: the items were there */
         spread_forget(p, blocks[i]);

@@ -21,10 +21,6 @@ def u16(data, at):
     return data[at] | data[at + 1] << 8
 
 
-def word(digest, i):
-    return mix(digest[0] + i * (digest[1] | 1) & M64)
-
-
 class Table:
     def __init__(self, data):
         self.data = data
@@ -162,19 +158,20 @@ class Table:
             end = self.leaves[i + 1][0] if i + 1 < len(self.leaves) else 1 << 32
             head = u64(self.data, at)
             n, room, load = head & 65535, head >> 16 & 65535, head >> 32
-            must(n == (room * self.filter_bits // 1000 + 31) // 32 and count <= load <= room, "a filter")
-            words = [u64(self.data, at + 8 * j) for j in range((n + 1) // 2 + 1)]
+            must(n == (room * self.filter_bits + 7999) // 8000, "length of a filter")
+            must(count <= load <= room <= count + 63, "room of a filter")
+            words = [u64(self.data, at + 8 * j) for j in range((n + 7) // 8 + 1)]
             for w in words:
                 total = mix(total ^ w) + w & M64
             at += 8 * len(words)
-            must(n % 2 == 0 or words[-1] >> 32 == 0, "the half that is left of a filter")
+            must(n % 8 == 0 or words[-1] >> 8 * (n % 8) == 0, "the end of a filter")
             for digest in digests:
                 if not first <= digest[0] >> 32 < end:
                     continue
-                x, step = word(digest, 64), word(digest, 65) | 1
+                x, step = digest[1], digest[0] | 1
                 for _ in range(self.filter_hashes):
                     x = x * 0x9E3779B97F4A7C15 + step & M64
-                    bit = (x >> 32) * (32 * n) >> 32
+                    bit = (x >> 32) * (8 * n) >> 32
                     must(words[1 + bit // 64] >> bit % 64 & 1, "a filter does not know an item")
         if self.long:
             n = u64(self.data, at)
