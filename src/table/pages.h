@@ -209,11 +209,12 @@ tamis_status tamis_i_pages_verify(const tamis_i_pages *p, const char **reason);
 tamis_status tamis_i_pages_apply(tamis_i_pages *p, const tamis_i_page_item *item, bool *found);
 tamis_status tamis_i_pages_unapply(tamis_i_pages *p, const void *key, size_t key_size);
 
-/* The extra room of a filter of n keys to which 'more' are about to come.  With room for as many as fill the
- * page it would be larger than it need be most of the time. */
+/* The extra room of a filter of n keys to which 'more' are about to come: a 16th, as pages that are filled
+ * anew are 94 % full, and at least one key.  With room for as many as fill the page it would be larger than
+ * it need be most of the time. */
 static inline size_t tamis_i_pages_extra(const tamis_i_pages *p, size_t n, size_t more) {
     const size_t keys = n + more;
-    return tamis_i_sieve_extra(&p->sieve, n, keys + keys / 16 + 1);
+    return tamis_i_sieve_extra(&p->sieve, n, keys + (keys < 16 ? 1 : keys / 16));
 }
 
 /* Tell the filter of leaf i of a twig, which is empty, the keys of its page. */
