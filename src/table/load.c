@@ -188,6 +188,7 @@ static bool load_leaves(tamis_i_pages *p, tamis_i_twig *twig, const unsigned cha
         *next = (uint64_t)first + 1;
         p->n_leaves++;
     }
+    tamis_i_twig_set_pace(twig);
     return true;
 }
 

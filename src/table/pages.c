@@ -187,9 +187,7 @@ static inline unsigned pages_twig_of(const tamis_i_pages *p, uint32_t hash) {
 
 void tamis_i_pages_relocate(const tamis_i_pages *p, tamis_i_spot *spot) {
     spot->t = pages_twig_of(p, spot->hash);
-    spot->i =
-        tamis_i_twig_find(p->twigs[spot->t], spot->hash,
-                          spot->t + 1 < p->n_twigs ? p->firsts[spot->t + 1] : (uint64_t)1 << 32);
+    spot->i = tamis_i_twig_find(p->twigs[spot->t], spot->hash);
 }
 
 void tamis_i_pages_locate(const tamis_i_pages *p, const void *key, size_t key_size,

@@ -261,6 +261,7 @@ static void spread_halve(tamis_i_pages *p, unsigned t, tamis_i_twig *second) {
     tamis_i_twig_note(second, &p->sieve, 0);
     first->n = half;
     first->n_bytes = at;
+    tamis_i_twig_set_pace(first);
     first->dirty = second->dirty = true;
     tamis_i_pages_insert_twig(p, t + 1, second);
     tamis_i_twig_fit(first, p->allocator, true);

@@ -115,6 +115,7 @@ void tamis_i_twig_note(tamis_i_twig *twig, const tamis_i_sieve *sieve, unsigned 
         at += tamis_i_sieve_bytes(sieve, tamis_i_leaf_room(twig->leaves + j));
     }
     TAMIS_ASSERT(at == twig->n_bytes);
+    tamis_i_twig_set_pace(twig);
 }
 
 /* Bytes 'at' to 'at + old' of the filters become 'bytes' zeros. */

@@ -75,6 +75,7 @@ typedef struct tamis_i_twig {
         verified[TAMIS_I_TWIG_BITS / 32]; /* by leaf: the block was read and is right */
     unsigned char *filters;
     size_t n_bytes, cap_bytes; /* of the filters */
+    uint32_t pace;             /* leaves per hash, times 2^32 */
     uint32_t block;            /* 0: it is not in the file */
     uint32_t sum;
     uint32_t next_block, next_sum; /* where it will be */
@@ -155,14 +156,20 @@ bool tamis_i_twig_reserve(tamis_i_twig *twig, const tamis_allocator *allocator, 
 void tamis_i_twig_fit(tamis_i_twig *twig, const tamis_allocator *allocator, bool grows);
 void tamis_i_twig_clear(tamis_i_twig *twig, const tamis_allocator *allocator);
 
+/* Note how many leaves there are per hash, when they have become other ones. */
+static inline void tamis_i_twig_set_pace(tamis_i_twig *twig) {
+    const uint64_t width = twig->leaves[twig->n - 1].first - twig->leaves[0].first,
+                   pace = width == 0 ? 0 : ((uint64_t)(twig->n - 1) << 32) / width;
+    twig->pace = (uint32_t)(pace < UINT32_MAX ? pace : UINT32_MAX);
+}
+
 /* The last leaf with a first hash of at most 'hash': there is one.  Pages have about as many items each, so
- * it is a few steps from where it would be if all were equally wide; 'end' is where the twig ends. */
-static inline unsigned tamis_i_twig_find(const tamis_i_twig *twig, uint32_t hash, uint64_t end) {
+ * it is a few steps from where it would be if all were equally wide. */
+static inline unsigned tamis_i_twig_find(const tamis_i_twig *twig, uint32_t hash) {
     const tamis_i_leaf *const leaves = twig->leaves;
     const unsigned n = twig->n;
-    const uint64_t first = leaves[0].first;
-    unsigned i = (unsigned)((hash - first) * n / (end - first));
-    i = i < n ? i : n - 1; /* a damaged index may say anything */
+    unsigned i = (unsigned)((uint64_t)(hash - leaves[0].first) * twig->pace >> 32);
+    i = i < n ? i : n - 1; /* it may be behind the last one, and a damaged index may say anything */
     while (i > 0 && leaves[i].first > hash)
         i--;
     while (i + 1 < n && leaves[i + 1].first <= hash)
@@ -170,15 +177,18 @@ static inline unsigned tamis_i_twig_find(const tamis_i_twig *twig, uint32_t hash
     return i;
 }
 
-/* The place of the filter of leaf i: of all leaves before it the room is right. */
+/* The place of the filter of leaf i: of all leaves before it the room is right.  Without branches: which leaf
+ * of its row it is would be anybody's guess. */
 static inline size_t tamis_i_twig_at(const tamis_i_twig *twig, const tamis_i_sieve *sieve,
                                      unsigned i) {
     const unsigned k = i % TAMIS_I_TWIG_ROW;
     const tamis_i_leaf *const row = twig->leaves + (i - k);
-    return twig->rows[i / TAMIS_I_TWIG_ROW] +
-           (k > 0 ? (size_t)tamis_i_sieve_bytes(sieve, tamis_i_leaf_room(row)) : 0) +
-           (k > 1 ? tamis_i_sieve_bytes(sieve, tamis_i_leaf_room(row + 1)) : 0) +
-           (k > 2 ? tamis_i_sieve_bytes(sieve, tamis_i_leaf_room(row + 2)) : 0);
+    size_t at = twig->rows[i / TAMIS_I_TWIG_ROW];
+    for (unsigned j = 0; j + 1 < TAMIS_I_TWIG_ROW; j++) {
+        const uint32_t before = j < k;
+        at += tamis_i_sieve_bytes(sieve, tamis_i_leaf_room(row + j * before) * before);
+    }
+    return at;
 }
 
 /* The filter of leaf i, and its length. */
