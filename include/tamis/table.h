@@ -152,7 +152,7 @@ typedef struct tamis_table_need {
                       * slots and rebuild_permille */
     tamis_summary summary;
     double odds; /* that any item is a crisis or a failure, 1e-16 to 0.5; default 1e-9 */
-    double fpr;  /* error rate of the summary, 1e-15 to 0.5; default 0.006, for pages 0.0024 */
+    double fpr;  /* error rate of the summary, 1e-15 to 0.5; default 0.006, for pages 0.0022 */
     double slots_per_item;     /* 1 to 100; default 6, 4, 3, 2.5 for buckets of 1 to 4 slots */
     uint64_t rebuild_permille; /* deleted items, per 1000 of n, that wait for a rebuild; 100 */
     bool no_deletes;           /* items are never deleted: a smaller summary is enough */

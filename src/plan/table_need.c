@@ -31,7 +31,7 @@ static void plan_table_need_take(const tamis_i_table_plan *found, tamis_table_pl
  * the reads of a miss.  It is that of a filter with no room left; most have some. */
 static tamis_status plan_table_need_pages(const tamis_table_need *need, tamis_table_plan *plan) {
     tamis_table_params *const params = &plan->params;
-    const double fpr = need->fpr == 0 ? 0.0024 : need->fpr;
+    const double fpr = need->fpr == 0 ? 0.0022 : need->fpr;
     if (need->n > TAMIS_CAPACITY_MAX || fpr < 1e-15 || fpr > 0.5 || need->odds != 0 ||
         need->slots_per_item != 0 || need->rebuild_permille != 0 ||
         (need->summary != TAMIS_SUMMARY_DEFAULT && need->summary != TAMIS_SUMMARY_MULTIPLE))
