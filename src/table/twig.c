@@ -23,7 +23,7 @@ void *tamis_i_grown(const tamis_allocator *allocator, void *old, size_t old_size
     void *const block = tamis_i_alloc(allocator, size);
     if (block == NULL)
         return NULL;
-    if (old_size > 0)
+    if (old != NULL)
         memcpy(block, old, old_size);
     tamis_i_free(allocator, old, old_size);
     return block;
