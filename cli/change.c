@@ -22,7 +22,7 @@ static bool allow_growth(const char *command, const change_options *chosen, tami
 
     tamis_info_init(&info);
     if (!chosen->adds || tamis_filter_info(filter, &info) != TAMIS_OK ||
-        (!chosen->grow && info.fpr_promised == 0))
+        (!chosen->grow && !info.grows))
         return true;
     return set_allow_growth(command, filter, chosen->fpr);
 }

@@ -104,6 +104,7 @@ enum {
     OPT_THREADS,
     OPT_TICKS,
     OPT_USER,
+    OPT_BEYOND,
     OPT_DB
 };
 

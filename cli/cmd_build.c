@@ -217,9 +217,9 @@ static tamis_filter *build_like(key_reader *reader, const build_options *chosen,
     if (!keys_hash(reader, &other.params))
         return NULL;
     /* A set whose keys were placed with the knowledge of all of them has no room to do without. */
-    if (other.fpr_promised == 0 && other.params.kind == TAMIS_KIND_DLEFT)
+    if (!other.grows && other.params.kind == TAMIS_KIND_DLEFT)
         return build_counted(reader, chosen->jobs, NULL, &other.params);
-    if (other.fpr_promised == 0)
+    if (!other.grows)
         return create(reader->command, &other.params, 0);
     tamis_need need;
     tamis_need_init(&need);

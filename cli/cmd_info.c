@@ -68,6 +68,7 @@ static void print_json(const char *path, const tamis_filter *filter, const tamis
     json_u64(&j, "capacity", info->capacity);
     json_u64(&j, "count", info->count);
     json_u64(&j, "bytes", info->bytes);
+    json_u64(&j, "file_bytes", info->file_bytes);
     if (compact > 0)
         json_u64(&j, "compact_bytes", compact);
     else
@@ -131,6 +132,7 @@ static void print_text(const char *path, const tamis_filter *filter, const tamis
     printf("count           %s keys", text_count(info->count, text));
     printf(", %.1f %% of capacity\n", 100.0 * (double)info->count / (double)info->capacity);
     printf("size            %s", text_bytes(info->bytes, text));
+    printf(", %s in a file", text_bytes(info->file_bytes, text));
     if (info->count > 0)
         printf(", %.2f bits per key", info->bits_per_key);
     if (compact > 0)
@@ -139,7 +141,7 @@ static void print_text(const char *path, const tamis_filter *filter, const tamis
         printf(", %.2f bits per key", 8 * (double)compact / (double)info->count);
     printf("\nerror rate      %.3g", info->fpr);
     if (info->fpr_promised > 0)
-        printf(", promised %.3g also when it grows", info->fpr_promised);
+        printf(", promised %.3g%s", info->fpr_promised, info->grows ? " also when it grows" : "");
     putchar('\n');
     if (rate_replaced(info) > 0)
         printf("it will age     to %.3g at most, full and with each key replaced %d times\n",

@@ -14,6 +14,7 @@ static const char help[] =
     "set.\n\n"
     "  -o SET          the file to write; may be one of the others; - is standard output\n"
     "  -p P            error rate promised for all together; makes any set one that grows\n"
+    "      --beyond    unite them also if the result errs more often than was promised\n"
     "      --verbose   say what the result is\n";
 
 /* The first difference between two sets, as "kind (bloom, blocked-bloom)".  Parameters of sets that
@@ -61,6 +62,7 @@ static void complain_merge(const char *command, const char *path_a, const tamis_
     tamis_info info_b;
     char difference[160];
     char kinds[TEXT_KINDS];
+    char count[TEXT_NUMBER];
 
     tamis_info_init(&info_a);
     tamis_info_init(&info_b);
@@ -68,13 +70,16 @@ static void complain_merge(const char *command, const char *path_a, const tamis_
         return;
     const char *const form_a = text_form(tamis_filter_key_form(a));
     const char *const form_b = text_form(tamis_filter_key_form(b));
-    const bool grow = info_a.fpr_promised > 0 || info_b.fpr_promised > 0;
-    if (status == TAMIS_E_FULL && grow) {
-        complain(command,
-                 "%s and %s have error rates %.3g and %.3g, more than the %g that is promised for "
-                 "both; see -p",
-                 path_a, path_b, info_a.fpr, info_b.fpr,
-                 info_a.fpr_promised > 0 ? info_a.fpr_promised : info_b.fpr_promised);
+    const bool grow = info_a.grows || info_b.grows;
+    if (status == TAMIS_E_PROMISE) {
+        complain(
+            command,
+            "%s and %s have %s keys and error rates %.3g and %.3g; together they would err more "
+            "often than the %g that was promised%s",
+            path_a, path_b, text_count(info_a.count + info_b.count, count), info_a.fpr, info_b.fpr,
+            info_a.fpr_promised > 0 ? info_a.fpr_promised : info_b.fpr_promised,
+            grow ? "; promise more with -p, or permit it with --beyond"
+                 : "; make a set that grows with -p, or permit it with --beyond");
     } else if (status == TAMIS_E_UNSUPPORTED) {
         complain(command, "%s is of kind '%s', which cannot be merged; these can: %s (or see -p)",
                  path_a, tamis_kind_name(info_a.params.kind), text_kinds(TAMIS_CAN_MERGE, kinds));
@@ -91,12 +96,14 @@ static void complain_merge(const char *command, const char *path_a, const tamis_
 }
 
 /* Merge the other files into 'filter', which came from files[0]. */
-static int merge(const char *command, tamis_filter *filter, char *const *files, int n_files) {
+static int merge(const char *command, tamis_filter *filter, char *const *files, int n_files,
+                 bool beyond) {
     for (int i = 1; i < n_files; i++) {
         tamis_filter *const other = set_open(command, files[i], SET_READ);
         if (other == NULL)
             return EXIT_TROUBLE;
-        const tamis_status status = tamis_filter_merge(filter, other);
+        const tamis_status status =
+            tamis_filter_merge(filter, other, beyond ? TAMIS_MERGE_BEYOND : 0);
         if (status != TAMIS_OK)
             complain_merge(command, files[0], filter, files[i], other, status);
         tamis_filter_free(other);
@@ -109,6 +116,7 @@ static int merge(const char *command, tamis_filter *filter, char *const *files, 
 typedef struct merge_options {
     const char *output;
     double fpr; /* of a set that grows; 0: it does not */
+    bool beyond;
     bool verbose;
 } merge_options;
 
@@ -122,6 +130,8 @@ static bool take_option(const char *command, int option, void *context) {
     case 'o':
         chosen->output = optarg;
         return true;
+    case OPT_BEYOND:
+        return option_flag(&chosen->beyond);
     default:
         return option == OPT_VERBOSE && option_flag(&chosen->verbose);
     }
@@ -137,7 +147,7 @@ static int merge_sets(const char *command, char *const *sets, int n_sets,
     tamis_filter *const filter = set_open(command, sets[0], SET_CHANGE);
     int code = EXIT_TROUBLE;
     if (filter != NULL && (chosen->fpr == 0 || set_allow_growth(command, filter, chosen->fpr)))
-        code = merge(command, filter, sets, n_sets);
+        code = merge(command, filter, sets, n_sets, chosen->beyond);
     if (code == EXIT_YES && !set_save(command, filter, chosen->output))
         code = EXIT_TROUBLE;
     set_unlock(lock);
@@ -152,6 +162,7 @@ static int merge_sets(const char *command, char *const *sets, int n_sets,
 
 int cmd_merge(int argc, char **argv) {
     static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                            {"beyond", no_argument, NULL, OPT_BEYOND},
                                             {"verbose", no_argument, NULL, OPT_VERBOSE},
                                             {"help", no_argument, NULL, OPT_HELP},
                                             {NULL, 0, NULL, 0}};

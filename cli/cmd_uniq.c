@@ -121,7 +121,7 @@ static tamis_filter *load_seen(const char *command, const uniq_options *chosen) 
 
     tamis_info_init(&info);
     if (filter == NULL || tamis_filter_info(filter, &info) != TAMIS_OK ||
-        (!chosen->grow && info.fpr_promised == 0) || set_allow_growth(command, filter, 0))
+        (!chosen->grow && !info.grows) || set_allow_growth(command, filter, 0))
         return filter;
     tamis_filter_free(filter);
     return NULL;
@@ -173,7 +173,7 @@ static bool open_seen(const char *command, const uniq_options *chosen, seen_set 
         return false;
     }
     seen->copies = (tamis_kind_abilities(seen->params.kind) & TAMIS_CAN_COUNT) != 0;
-    seen->limited = info.fpr_promised == 0 && !chosen->overfull;
+    seen->limited = !info.grows && !chosen->overfull;
     return open_window(command, chosen, seen);
 }
 

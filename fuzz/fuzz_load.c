@@ -92,7 +92,7 @@ static void use(tamis_filter *filter) {
         (void)!tamis_filter_remove_u64(filter, i);
     read_again(filter);
     insert_stashed(filter);
-    const tamis_status merged = tamis_filter_merge(filter, copy);
+    const tamis_status merged = tamis_filter_merge(filter, copy, TAMIS_MERGE_BEYOND);
     must(merged == TAMIS_OK || merged == TAMIS_E_FULL || merged == TAMIS_E_UNSUPPORTED ||
          merged == TAMIS_E_TOO_LARGE); /* more links than a series may have */
     read_again(filter);

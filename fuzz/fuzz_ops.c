@@ -233,7 +233,7 @@ static void remove_batch(pair *p, const tamis_params *params, input *in) {
 
 static void merge(pair *p, const pair *other, const tamis_params *params) {
     tamis_filter *const before = clone(p->filter);
-    const tamis_status status = tamis_filter_merge(p->filter, other->filter);
+    const tamis_status status = tamis_filter_merge(p->filter, other->filter, TAMIS_MERGE_BEYOND);
     if (status == TAMIS_OK) {
         for (unsigned i = 0; i < N_KEYS; i++) {
             p->copies[i] += other->copies[i];

@@ -57,7 +57,8 @@ typedef struct tamis_need {
     unsigned copies;
     unsigned value_bits; /* of a value kept with each key (tamis_filter_insert_value), up to 8 */
     tamis_order order;
-    uint64_t bytes; /* that state, stash and table may take (a file adds 256); 0: any number */
+    uint64_t
+        bytes; /* that state, stash and table may take (a file is larger: file_bytes); 0: any number */
     /* Keys beyond n, as a fraction of n, up to 1000: the promise (error rate and failure) is for
      * n (1 + overshoot) keys, which becomes the capacity.  bits_per_key still counts n. */
     double overshoot;
@@ -87,9 +88,10 @@ static inline void tamis_need_init(tamis_need *need) {
 /* What will be built, and what it promises. */
 typedef struct tamis_plan {
     size_t struct_size;
-    tamis_params params;         /* for tamis_filter_create; the seed is 0, that is random */
-    uint64_t bytes;              /* state, stash and table, as tamis_info tells it afterwards */
-    double bits_per_key;         /* bytes * 8 / n */
+    tamis_params params; /* for tamis_filter_create; the seed is 0, that is random, and fpr what
+                                  * was asked for (need.grows: for the first link, half of it) */
+    uint64_t bytes;      /* state, stash and table, as tamis_info tells it afterwards */
+    double bits_per_key; /* bytes * 8 / n */
     double bound_bits_per_key;   /* log2(1/fpr): no filter with this error rate can be smaller */
     double fpr;                  /* predicted error rate at capacity; at most the one asked for */
     double overflow_probability; /* failure: that an insert up to the capacity finds no room */
@@ -100,6 +102,7 @@ typedef struct tamis_plan {
     /* Replacements of all keys for which the promise holds, of a kind that ages (need.replacements).  0: the
      * kind does not age, or keys are not removed. */
     uint64_t replacements;
+    uint64_t file_bytes; /* of a file of it, as tamis_info tells it afterwards */
 } tamis_plan;
 
 static inline void tamis_plan_init(tamis_plan *plan) {

@@ -299,7 +299,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_shared_tick(tamis_shared *shared);
  * shards of equal parameters.  Nobody may change 'source' meanwhile.  A second set of the same size exists
  * until it is done.  Statuses as tamis_filter_merge; the set is then unchanged. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_shared_merge(tamis_shared *shared,
-                                                           const tamis_filter *source);
+                                                           const tamis_filter *source,
+                                                           unsigned flags);
 
 /* As tamis_filter_grow and tamis_filter_allow_growth.  growth->n is for the whole set.  A shard that has the
  * keys it was made for grows by itself (automatic), while the others go on.  TAMIS_E_UNSUPPORTED for a set of

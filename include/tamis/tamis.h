@@ -82,7 +82,8 @@ typedef enum tamis_status {
     TAMIS_E_VERSION = 11,    /* the file was written by a newer version of the format */
     TAMIS_E_DOMAIN = 12,     /* a model was asked outside the domain where it holds */
     TAMIS_E_LOCKED = 13,     /* the table is open elsewhere (tamis/table.h) */
-    TAMIS_E_AMBIGUOUS = 14   /* several links of a series claim the key to be removed */
+    TAMIS_E_AMBIGUOUS = 14,  /* several links of a series claim the key to be removed */
+    TAMIS_E_PROMISE = 15     /* the set would err, or errs, more often than was promised */
 } tamis_status;
 
 /* The meaning of 'status' in a few English words; "unknown status" for any other number.
@@ -219,6 +220,9 @@ typedef struct tamis_params {
     uint64_t seed_high; /* its upper 64 bits; 0 for TAMIS_HASH_XXH3 */
     uint64_t stash;     /* keys that the stash can take; 0: the kind's default */
     uint64_t value[TAMIS_PARAMS_MAX];
+    /* The error rate that was promised for 'capacity' keys: what a plan was asked for.  The set carries it
+     * (tamis_filter_promise), nothing is computed from it.  Below 1; 0: none was promised. */
+    double fpr;
 } tamis_params;
 
 #define TAMIS_CAPACITY_MAX ((uint64_t)1 << 40)
@@ -318,6 +322,11 @@ static inline void tamis_params_init(tamis_params *params) {
  * hexadecimal digits, not all 0.  All doors of the library write seeds so.  TAMIS_E_ARGUMENT if it is
  * neither, and nothing is set. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_seed_parse(const char *text, tamis_params *params);
+
+/* Give the parameters a random seed, of as many bits as their hash has (128, or 64 for TAMIS_HASH_XXH3): as
+ * tamis_filter_create does where there is none, for those who need the seed first.  TAMIS_E_ARGUMENT if there
+ * is no such hash, TAMIS_E_IO if the system gives no randomness; nothing is then changed. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_seed_draw(tamis_params *params);
 
 /* Prepare the hash of these parameters, of which only hash, seed and seed_high are used.  TAMIS_E_ARGUMENT if
  * there is no such hash, no seed, or a seed that is too long. */
@@ -613,14 +622,22 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_clear(tamis_filter *filter)
 
 /* Add all keys of 'source' to 'filter'.  If one of them is a series, see Growth, below.  Else:
  *
+ * A union that would err more often than was promised for 'filter' (or, if nothing was, for 'source') is
+ * refused with TAMIS_E_PROMISE, unless 'flags' has TAMIS_MERGE_BEYOND.  The promise stays as it was, and
+ * tamis_filter_keeps tells what has become of it.  Sets that together hold no more keys than one is made for
+ * are merged straight away; otherwise the union is made aside and its error rate measured, which takes
+ * memory for a second set until it is done.
+ *
  * The form of keys is then that of both, or unknown if it is of one of them.
  *
- * TAMIS_E_MISMATCH if kind, parameters, hash or seed differ, or forms of keys that are known,
- * TAMIS_E_UNSUPPORTED if the kind cannot merge, TAMIS_E_FULL if the union does not fit, TAMIS_E_NOMEM
- * (line-set with a limit needs a second table meanwhile), TAMIS_E_READONLY, TAMIS_E_ARGUMENT if both are
- * the same filter; 'filter' is then unchanged. */
+ * TAMIS_E_MISMATCH if kind, parameters, hash or seed differ (the promises may), or forms of keys that are
+ * known, TAMIS_E_UNSUPPORTED if the kind cannot merge, TAMIS_E_FULL if the union does not fit, TAMIS_E_NOMEM,
+ * TAMIS_E_READONLY, TAMIS_E_ARGUMENT if both are the same filter or there is no such flag; 'filter' is then
+ * unchanged. */
+#define TAMIS_MERGE_BEYOND 1u /* also where the union errs more often than was promised */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_merge(tamis_filter *filter,
-                                                           const tamis_filter *source);
+                                                           const tamis_filter *source,
+                                                           unsigned flags);
 
 /* Make the filter anew from the keys that are in it, which 'source' tells as digests, each as often as
  * it is in.
@@ -648,7 +665,7 @@ typedef struct tamis_info {
     size_t struct_size;
     tamis_params params;
     uint64_t count;      /* tamis_filter_count */
-    uint64_t bytes;      /* state, stash and table; a file adds a header of 256 bytes */
+    uint64_t bytes;      /* state, stash and table */
     double bits_per_key; /* bytes * 8 / count; infinite while count is 0 */
     double fpr;          /* error rate of a query now, from what is in the table now */
     uint64_t stash_used; /* keys in the stash */
@@ -665,7 +682,7 @@ typedef struct tamis_info {
     /* What follows is about series (tamis_filter_grow); of these, all the rest is the sum over the links,
      * but for params, which are those of the first. */
     uint64_t capacity;   /* keys that all links are made for */
-    double fpr_promised; /* of all links together; 0: no promise was given */
+    double fpr_promised; /* tamis_filter_promise; of one link: what that was planned for */
     unsigned n_links;    /* 1 for a filter that has not grown */
     /* Filters that the keys are spread over (tamis/shared.h).  If there are several, all the rest is their
      * sum, but for params, which are those of one, n_links, the most that one of them has, and fpr and reads,
@@ -673,6 +690,9 @@ typedef struct tamis_info {
     unsigned n_shards;
     /* Windows (tamis/window.h), else 0: the present tick, and buckets that are to be cleared. */
     uint64_t tick, to_clear;
+    uint64_t
+        file_bytes; /* of the encoded filter: 'bytes', headers and checksums; of a link its own */
+    bool grows;     /* it has grown, or may grow: fpr_promised is for all links together */
 } tamis_info;
 
 static inline void tamis_info_init(tamis_info *info) {
@@ -691,9 +711,11 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_info(const tamis_filter *fi
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_glance(const tamis_filter *filter,
                                                             tamis_info *info);
 
-/* Does a filter that was planned for this error rate keep it?  TAMIS_OK while it has no more keys than it was
- * made for; with more of them, or in several parts, if the error rate that it has now is no higher, which
- * costs what tamis_filter_info does.  TAMIS_E_FULL if it is higher, TAMIS_E_ARGUMENT. */
+/* Does a filter that was planned for this error rate keep it?  0 stands for what it carries
+ * (tamis_filter_promise); if nothing was promised, nothing is broken.  TAMIS_OK while it has no more keys than
+ * it was made for; with more of them, in several parts, or of a kind whose merged sets are worse than others
+ * (balanced-bloom, but for SINGLE), if the error rate that it has now is no higher, which costs what
+ * tamis_filter_info does.  TAMIS_E_PROMISE if it is higher, TAMIS_E_ARGUMENT. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_keeps(const tamis_filter *filter, double fpr);
 
 /* Like tamis_filter_info, for one link of a series; the first and oldest is number 0. */
@@ -716,9 +738,9 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_link_info(const tamis_filte
  *    link was made for), rank while there is room, line and dleft-dynamic where removals have left some.
  *  - tamis_filter_merge, where one of both is a series, is for all kinds: 'filter' gets copies of the links
  *    of 'source' that have keys, from its own allocator.  Parameters may differ, but for kind, hash, seed
- *    and bits of values: TAMIS_E_MISMATCH.  The error rates of both add up; TAMIS_E_FULL if the promise (that
- *    of 'filter', or of 'source' if it has none) is not above them: give another one first
- *    (tamis_filter_allow_growth).  TAMIS_E_TOO_LARGE for more than 41 links, TAMIS_E_NOMEM.  'filter' is then
+ *    and bits of values: TAMIS_E_MISMATCH.  The error rates of both add up, also where both have the same
+ *    keys; TAMIS_E_PROMISE if the promise (that of 'filter', or of 'source' if it has none) is not above them:
+ *    give another one first (tamis_filter_allow_growth), or TAMIS_MERGE_BEYOND.  TAMIS_E_TOO_LARGE for more than 41 links, TAMIS_E_NOMEM.  'filter' is then
  *    unchanged.  After a merge all links count as full: the next insert adds one, or (without 'automatic')
  *    overfills the last; call tamis_filter_grow before.  A key that was in both is in two links.
  *  - tamis_filter_refresh and the compact form are TAMIS_E_UNSUPPORTED.
@@ -730,8 +752,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_link_info(const tamis_filte
 /* How a filter grows.  NULL for this struct means all defaults. */
 typedef struct tamis_growth {
     size_t struct_size;
-    double fpr; /* error rate promised for all links together, below 1; 0: as before, or, if there
-                     * was none, twice the error rate now */
+    double fpr; /* error rate promised for all links together, below 1; 0: as before, or for a first
+                 * growth twice what the filter was planned for, or without that twice its rate now */
     uint64_t n; /* keys of the next link, up to 2^40; 0: twice those of the largest */
     bool
         automatic; /* inserts add a link when the newest has the keys it was made for; they may then
@@ -751,7 +773,7 @@ static inline void tamis_growth_init(tamis_growth *growth) {
  * 1/12, 1/20, ... of it.  Links of kinds that can remove are planned for it (need.deletes); if keys are to be
  * removed, so should the first one be.
  *
- * TAMIS_E_FULL if nothing remains of the promise, TAMIS_E_TOO_LARGE if there are 41 links, the next one
+ * TAMIS_E_PROMISE if nothing remains of the promise, TAMIS_E_TOO_LARGE if there are 41 links, the next one
  * would be too large, or (n = 0) more than 8 times as large as the largest; TAMIS_E_UNSUPPORTED if the
  * kind cannot have an error rate that low, TAMIS_E_NOMEM, TAMIS_E_READONLY, TAMIS_E_ARGUMENT; nothing
  * is then changed.  The memory comes from the filter's allocator.  Reads all tables once. */
@@ -759,15 +781,15 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_grow(tamis_filter *filter,
                                                           const tamis_growth *growth);
 
 /* Say how a filter will grow, without a new link now; 'n' has no meaning here.  The promise is stored in
- * files, 'automatic' is not: who loads a filter decides.  TAMIS_E_FULL if the promise that is given is not
+ * files, 'automatic' is not: who loads a filter decides.  TAMIS_E_PROMISE if the promise that is given is not
  * above the error rates that the links have now, all together: it is broken already.  What the first link
  * will have when it is full is not looked at: plan it for less than the promise (need.grows).
  * TAMIS_E_ARGUMENT, TAMIS_E_READONLY, TAMIS_E_NOMEM; nothing is then changed. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_allow_growth(tamis_filter *filter,
                                                                   const tamis_growth *growth);
 
-/* The error rate that is promised for all links together, 0 if no promise was given: what tamis_info calls
- * fpr_promised, without reading the table. */
+/* The error rate that was promised: what the set was planned for (tamis_params.fpr), or, if it has grown or may
+ * grow, for all links together.  0: nothing was. */
 TAMIS_API double tamis_filter_promise(const tamis_filter *filter);
 
 /* -------------------------------------------------------------------------------------------------

@@ -192,7 +192,10 @@ class filter {
         check(status, reason);
     }
     std::uint64_t damage() const noexcept { return tamis_filter_damage(own_); }
-    void merge(const filter &other) { check(tamis_filter_merge(own_, other.own_)); }
+    /* 'beyond': also where the union errs more often than was promised. */
+    void merge(const filter &other, bool beyond = false) {
+        check(tamis_filter_merge(own_, other.own_, beyond ? TAMIS_MERGE_BEYOND : 0));
+    }
     void clear() { check(tamis_filter_clear(own_)); }
     void save(const std::string &path) const {
         const char *reason = nullptr;

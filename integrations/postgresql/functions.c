@@ -113,8 +113,8 @@ Datum tamis_sql_combine(PG_FUNCTION_ARGS) {
     agg_state *state = PG_ARGISNULL(0) ? NULL : (agg_state *)PG_GETARG_POINTER(0);
     const agg_state *const other = PG_ARGISNULL(1) ? NULL : (agg_state *)PG_GETARG_POINTER(1);
     if (other != NULL && state != NULL)
-        set_expect(tamis_filter_merge(state->filter, other->filter), "these sets cannot be merged",
-                   NULL);
+        set_expect(tamis_filter_merge(state->filter, other->filter, 0),
+                   "these sets cannot be merged", NULL);
     if (other != NULL && state == NULL) {
         const tamis_allocator allocator = set_allocator(context);
         state = MemoryContextAlloc(context, sizeof *state);
@@ -209,7 +209,7 @@ PG_FUNCTION_INFO_V1(tamis_sql_merge);
 Datum tamis_sql_merge(PG_FUNCTION_ARGS) {
     tamis_filter *const one = set_decode(PG_GETARG_BYTEA_PP(0), CurrentMemoryContext),
                         *const two = set_decode(PG_GETARG_BYTEA_PP(1), CurrentMemoryContext);
-    set_expect(tamis_filter_merge(one, two), "these sets cannot be merged", NULL);
+    set_expect(tamis_filter_merge(one, two, 0), "these sets cannot be merged", NULL);
     PG_RETURN_POINTER(set_encode(one));
 }
 

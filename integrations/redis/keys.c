@@ -442,7 +442,7 @@ static bool merge_one(server_context *ctx, server_string *name, set **sum) {
         if (*sum == NULL)
             status = TAMIS_E_NOMEM;
     } else {
-        status = tamis_filter_merge((*sum)->filter, o.set->filter);
+        status = tamis_filter_merge((*sum)->filter, o.set->filter, 0);
     }
     key_close(&o);
     if (status != TAMIS_OK)

@@ -104,7 +104,7 @@ static void sql_merge(sqlite3_context *call, int n, sqlite3_value **values) {
     tamis_filter *const one = set_decode(call, values[0]);
     tamis_filter *const two = one == NULL ? NULL : set_decode(call, values[1]);
     if (two != NULL &&
-        set_expect(call, tamis_filter_merge(one, two), "these sets cannot be merged", NULL))
+        set_expect(call, tamis_filter_merge(one, two, 0), "these sets cannot be merged", NULL))
         set_encode(call, one);
     tamis_filter_free(two);
     tamis_filter_free(one);

@@ -151,7 +151,7 @@ uint64_t tamis_filter_copies_u64(const tamis_filter *filter, uint64_t key) {
     return tamis_filter_copies_digest(filter, tamis_i_hasher_word(&filter->hasher, key));
 }
 
-/* ---- whole filters ---- */
+/* ---- whole filters: merging is in merge.c ---- */
 
 uint64_t tamis_filter_count(const tamis_filter *filter) {
     return tamis_i_series_count(filter);
@@ -172,16 +172,6 @@ tamis_key_form tamis_filter_key_form(const tamis_filter *filter) {
     return (tamis_key_form)filter->key_form;
 }
 
-/* In all handles of which the set consists. */
-static void api_note_form(tamis_filter *filter, tamis_key_form form) {
-    filter->key_form = (unsigned char)form;
-    for (unsigned i = 0; i < tamis_i_n_parts(filter); i++) {
-        tamis_filter *const part = tamis_i_part(filter, i);
-        for (unsigned j = 0; j < tamis_i_n_links(part); j++)
-            tamis_i_link(part, j)->key_form = (unsigned char)form;
-    }
-}
-
 tamis_status tamis_filter_set_key_form(tamis_filter *filter, tamis_key_form form) {
     if (filter == NULL || (unsigned)form > TAMIS_KEYS_U64)
         return TAMIS_E_ARGUMENT;
@@ -190,7 +180,7 @@ tamis_status tamis_filter_set_key_form(tamis_filter *filter, tamis_key_form form
     if (filter->key_form != TAMIS_KEYS_UNKNOWN && filter->key_form != form &&
         tamis_filter_count(filter) > 0)
         return TAMIS_E_MISMATCH;
-    api_note_form(filter, form);
+    tamis_i_series_note_form(filter, form);
     return TAMIS_OK;
 }
 
@@ -207,76 +197,6 @@ tamis_status tamis_filter_clear(tamis_filter *filter) {
         }
     }
     return TAMIS_OK;
-}
-
-static bool api_same_params(const tamis_params *a, const tamis_params *b) {
-    return a->kind == b->kind && a->capacity == b->capacity && tamis_i_same_hash(a, b) &&
-           a->stash == b->stash && memcmp(a->value, b->value, sizeof a->value) == 0;
-}
-
-/* Two filters that have not grown. */
-static tamis_status api_merge_tables(tamis_filter *filter, const tamis_filter *source) {
-    if (!api_same_params(&filter->params, &source->params))
-        return TAMIS_E_MISMATCH;
-    if (filter->kind->merge == NULL)
-        return TAMIS_E_UNSUPPORTED;
-    if (filter->kind->merges_all)
-        return filter->kind->merge(filter, source);
-    uint64_t count;
-    if (!tamis_i_add(filter->state[TAMIS_I_COUNT], source->state[TAMIS_I_COUNT], &count) ||
-        count > TAMIS_I_COUNT_MAX / 2) /* a file may say that there are so many */
-        return TAMIS_E_FULL;
-    if (!tamis_i_stash_merge(&filter->stash, &source->stash))
-        return TAMIS_E_FULL;
-    const tamis_status status = filter->kind->merge(filter, source);
-    if (status != TAMIS_OK)
-        tamis_i_stash_unmerge(&filter->stash, &source->stash);
-    else
-        filter->state[TAMIS_I_COUNT] = count;
-    return status;
-}
-
-/* Two filters or series. */
-static tamis_status api_merge_parts(tamis_filter *filter, const tamis_filter *source) {
-    return filter->links != NULL || source->links != NULL ? tamis_i_series_merge(filter, source)
-                                                          : api_merge_tables(filter, source);
-}
-
-/* Two sharded sets: a copy is merged, shard by shard, and takes the place of the other when all is done. */
-static tamis_status api_merge_shards(tamis_filter *filter, const tamis_filter *source) {
-    const unsigned n = tamis_i_n_parts(filter);
-    if (!tamis_i_is_sharded(filter) || !tamis_i_is_sharded(source) || n != tamis_i_n_parts(source))
-        return TAMIS_E_MISMATCH;
-    tamis_filter *merged;
-    tamis_status status = tamis_i_shards_clone(filter, &filter->allocator, &merged);
-    if (status != TAMIS_OK)
-        return status;
-    for (unsigned i = 0; status == TAMIS_OK && i < n; i++)
-        status = api_merge_parts(tamis_i_part(merged, i), tamis_i_part(source, i));
-    if (status == TAMIS_OK)
-        tamis_i_shards_swap(filter, merged);
-    tamis_filter_free(merged);
-    return status;
-}
-
-tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source) {
-    if (filter == NULL || source == NULL || filter == source)
-        return TAMIS_E_ARGUMENT;
-    if (filter->read_only)
-        return TAMIS_E_READONLY;
-    const bool known =
-        filter->key_form != TAMIS_KEYS_UNKNOWN && source->key_form != TAMIS_KEYS_UNKNOWN;
-    if (known && filter->key_form != source->key_form)
-        return TAMIS_E_MISMATCH;
-    tamis_status status = tamis_i_filter_verify(source, NULL);
-    if (status != TAMIS_OK)
-        return status;
-    status = tamis_i_is_sharded(filter) || tamis_i_is_sharded(source)
-                 ? api_merge_shards(filter, source)
-                 : api_merge_parts(filter, source);
-    if (status == TAMIS_OK && !known)
-        api_note_form(filter, TAMIS_KEYS_UNKNOWN);
-    return status;
 }
 
 /* Complete what is known of a link or a series and hand it to the caller. */
@@ -307,18 +227,6 @@ tamis_status tamis_filter_info(const tamis_filter *filter, tamis_info *info) {
 
 tamis_status tamis_filter_glance(const tamis_filter *filter, tamis_info *info) {
     return api_info(filter, true, info);
-}
-
-tamis_status tamis_filter_keeps(const tamis_filter *filter, double fpr) {
-    tamis_info info;
-    tamis_info_init(&info);
-    if (filter == NULL || !(fpr > 0))
-        return TAMIS_E_ARGUMENT;
-    const bool whole = !tamis_i_is_sharded(filter) && tamis_i_n_links(filter) == 1;
-    if (whole && tamis_filter_count(filter) <= filter->params.capacity)
-        return TAMIS_OK;
-    const tamis_status status = api_info(filter, false, &info);
-    return status != TAMIS_OK || info.fpr <= fpr ? status : TAMIS_E_FULL;
 }
 
 tamis_status tamis_filter_link_info(const tamis_filter *filter, unsigned link, tamis_info *info) {

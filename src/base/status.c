@@ -44,6 +44,8 @@ const char *tamis_status_text(tamis_status status) {
         return "open elsewhere";
     case TAMIS_E_AMBIGUOUS:
         return "several links of the series claim the key";
+    case TAMIS_E_PROMISE:
+        return "the error rate would be higher than promised";
     }
     return "unknown status";
 }

@@ -11,7 +11,7 @@
 
 #include "hash/hash.h"
 
-#define VERSION_MAX  2u /* 1 for XXH3 and no form of keys */
+#define VERSION_MAX  3u /* 1 for XXH3 and no form of keys, 3 with a promise */
 #define AT_SEED      8u
 #define AT_NUMBERS   16u
 #define CHECKSUM     8u /* bytes */
@@ -72,7 +72,9 @@ bool tamis_i_compact_fits(const tamis_filter *filter) {
 /* ---- encode ---- */
 
 /* The version that the numbers of a header need. */
-static uint64_t compact_version_of(uint64_t key_form, uint64_t hash) {
+static uint64_t compact_version_of(uint64_t key_form, uint64_t hash, double promise) {
+    if (promise > 0)
+        return 3;
     return key_form == TAMIS_KEYS_UNKNOWN && hash == TAMIS_HASH_XXH3 ? 1 : 2;
 }
 
@@ -84,12 +86,15 @@ static unsigned char *compact_put_numbers(const tamis_filter *filter, unsigned c
         n_values--;
     const uint64_t first[] = {params->capacity, params->stash, filter->state[TAMIS_I_COUNT],
                               filter->state[TAMIS_I_STASH_USED], n_values};
-    const uint64_t version = compact_version_of(filter->key_form, (uint64_t)params->hash);
+    const uint64_t version =
+        compact_version_of(filter->key_form, (uint64_t)params->hash, params->fpr);
     bytes = compact_put_number(bytes, version);
     bytes = compact_put_number(bytes, (uint64_t)params->kind);
     bytes = compact_put_number(bytes, (uint64_t)params->hash);
     if (version > 1)
         bytes = compact_put_number(bytes, filter->key_form);
+    if (version > 2)
+        bytes = compact_put_number(bytes, tamis_i_rate_bits(params->fpr));
     if (params->hash == TAMIS_HASH_AES)
         bytes = compact_put_number(bytes, params->seed_high);
     for (unsigned i = 0; i < sizeof first / sizeof *first; i++)
@@ -100,7 +105,7 @@ static unsigned char *compact_put_numbers(const tamis_filter *filter, unsigned c
 }
 
 uint64_t tamis_i_compact_size(const tamis_filter *filter) {
-    unsigned char numbers[NUMBER_BYTES * (10 + TAMIS_PARAMS_MAX)];
+    unsigned char numbers[NUMBER_BYTES * (11 + TAMIS_PARAMS_MAX)];
     return AT_NUMBERS + (uint64_t)(compact_put_numbers(filter, numbers) - numbers) +
            ENTRY * filter->state[TAMIS_I_STASH_USED] +
            (filter->kind->compact_bits(filter) + 7) / 8 + CHECKSUM;
@@ -142,12 +147,13 @@ typedef struct header {
 } header;
 
 static tamis_status compact_read_header(input *in, uint64_t seed, header *h, const char **reason) {
-    uint64_t version, kind, hash, n_values;
+    uint64_t version, kind, hash, n_values, promise = 0;
     *reason = "the header is cut off, or a number in it is malformed";
     tamis_params_init(&h->params);
     h->params.seed = seed;
     if (!compact_get_number(in, &version) || !compact_get_number(in, &kind) ||
-        !compact_get_number(in, &hash) || (version == 2 && !compact_get_number(in, &h->key_form)) ||
+        !compact_get_number(in, &hash) || (version >= 2 && !compact_get_number(in, &h->key_form)) ||
+        (version >= 3 && !compact_get_number(in, &promise)) ||
         (hash == TAMIS_HASH_AES && !compact_get_number(in, &h->params.seed_high)) ||
         !compact_get_number(in, &h->params.capacity) || !compact_get_number(in, &h->params.stash) ||
         !compact_get_number(in, &h->count) || !compact_get_number(in, &h->stash_used) ||
@@ -162,7 +168,9 @@ static tamis_status compact_read_header(input *in, uint64_t seed, header *h, con
         return tamis_i_refuse(reason, "the header has version 0, which does not exist");
     if (h->key_form > TAMIS_KEYS_U64)
         return tamis_i_refuse(reason, "the header names an unknown form of keys");
-    if (version > compact_version_of(h->key_form, hash))
+    if (!tamis_i_bits_rate(promise, &h->params.fpr))
+        return tamis_i_refuse(reason, "the promised error rate is out of range");
+    if (version > compact_version_of(h->key_form, hash, h->params.fpr))
         return tamis_i_refuse(reason, "the header has a higher version than it needs");
     if (hash != TAMIS_HASH_XXH3 && (version == 1 || hash != TAMIS_HASH_AES))
         return tamis_i_refuse(reason, "the header names an unknown hash");

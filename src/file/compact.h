@@ -5,7 +5,8 @@
  *      offset  size
  *           0     8  magic: 0x89 'T' 'A' 'M' 'C' 'F' 0x0d 0x0a
  *           8     8  seed, not 0
- *          16        numbers: version 1 or 2, kind, hash 1, in version 2 the form of keys, capacity,
+ *          16        numbers: version 1 to 3, kind, hash, from version 2 on the form of keys, in version 3
+ *                    the promised error rate (the bits of a double), the upper seed of hash 2, capacity,
  *                    stash, count, entries in the stash, parameters in use, and these
  *                16  for each entry in the stash: its digest, lo and hi, and
  *                 1    its number of copies, 1 to 255

@@ -5,7 +5,7 @@
  *      offset  size
  *           0     8  magic: 0x89 'T' 'A' 'M' 'I' 'S' 0x0d 0x0a
  *           8     4  version of the format: 1; 2 with a form of keys or another hash than XXH3; 3 if the
- *                    body has more than 64 KiB
+ *                    body has more than 64 KiB; 4 with a promise
  *          12     4  size of the header, 256
  *          16     4  kind
  *          20     4  hash, a tamis_hash_id
@@ -17,11 +17,13 @@
  *         184     4  form of keys, a tamis_key_form; reserved in version 1
  *         188     4  reserved, zero
  *         192     8  upper half of the seed; reserved in version 1
- *         200    40  reserved, zero
- *         240     8  XXH3-64 of the body; in version 3, of the checksums behind it
+ *         200     8  the error rate that was promised, as the bits of a double; reserved before version 4
+ *         208    32  reserved, zero
+ *         240     8  XXH3-64 of the body, or of the checksums behind it
  *         248     8  XXH3-64 of the header up to here
  *         256        body: state (8 words), stash, table
- *                    in version 3, XXH3-64 of each part of the body (filter/guard.h)
+ *                    from version 3 on, of more than 64 KiB: XXH3-64 of each part of the body
+ *                    (filter/guard.h)
  *
  * A series (file/series.h) has such a header too, and then the files of its links; so has a sharded set
  * (file/shards.h), and then the files of its shards.
@@ -57,6 +59,19 @@ typedef struct tamis_i_header {
     unsigned char key_form;
 } tamis_i_header;
 
+/* An error rate as the bits of a double, which are in the order of the numbers.  Back: false unless it is 0 or
+ * below 1. */
+static inline uint64_t tamis_i_rate_bits(double rate) {
+    uint64_t bits;
+    memcpy(&bits, &rate, sizeof bits);
+    return bits;
+}
+
+static inline bool tamis_i_bits_rate(uint64_t bits, double *rate) {
+    memcpy(rate, &bits, sizeof bits);
+    return bits < tamis_i_rate_bits(1);
+}
+
 /* Write the header of 'filter'.  Reads the whole body for its checksum. */
 void tamis_i_header_encode(const tamis_filter *filter, unsigned char *bytes);
 
@@ -79,11 +94,6 @@ tamis_status tamis_i_header_check(const unsigned char *bytes, const char **reaso
 
 /* Bytes of the encoded filter, series or sharded set. */
 uint64_t tamis_i_file_size(const tamis_filter *filter);
-
-/* Bytes of a body and the checksums behind it, as they are written. */
-static inline uint64_t tamis_i_body_bytes(uint64_t n_body) {
-    return 8 * (n_body + tamis_i_sums_words(n_body));
-}
 
 /* Write checksums 'from' to 'end' - 1 of the parts of a body.  Reads these parts. */
 void tamis_i_sums_encode(const tamis_filter *filter, uint64_t from, uint64_t end,

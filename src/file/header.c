@@ -9,12 +9,14 @@
 
 #include "hash/hash.h"
 
-#define VERSION_MAX 3u /* docs/format.md, section 8, has what is new in which */
+#define VERSION_MAX 4u /* docs/format.md, section 8, has what is new in which */
 
 static const unsigned char magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
 
 /* The version that the fields of a header need, but for the size of the body. */
 static uint32_t header_fields_need(const unsigned char *bytes) {
+    if (tamis_i_get_u64(bytes + TAMIS_I_AT_PROMISE) != 0)
+        return 4;
     return tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM) == TAMIS_KEYS_UNKNOWN &&
                    tamis_i_get_u32(bytes + TAMIS_I_AT_HASH) == TAMIS_HASH_XXH3
                ? 1
@@ -27,6 +29,12 @@ static bool header_in_parts(const unsigned char *bytes) {
            tamis_i_has_parts(tamis_i_get_u64(bytes + TAMIS_I_AT_BODY_WORDS));
 }
 
+/* The version that is written. */
+static uint32_t header_version(const unsigned char *bytes) {
+    const uint32_t fields = header_fields_need(bytes);
+    return fields < 3 && header_in_parts(bytes) ? 3 : fields;
+}
+
 void tamis_i_header_hash(unsigned char *bytes, const tamis_params *params) {
     tamis_i_put_u32(bytes + TAMIS_I_AT_HASH, (uint32_t)params->hash);
     tamis_i_put_u64(bytes + TAMIS_I_AT_SEED, params->seed);
@@ -36,8 +44,7 @@ void tamis_i_header_hash(unsigned char *bytes, const tamis_params *params) {
 void tamis_i_header_seal(unsigned char *bytes, uint32_t kind) {
     memcpy(bytes, magic, sizeof magic);
     tamis_i_put_u32(bytes + TAMIS_I_AT_KIND, kind);
-    tamis_i_put_u32(bytes + TAMIS_I_AT_VERSION,
-                    header_in_parts(bytes) ? 3 : header_fields_need(bytes));
+    tamis_i_put_u32(bytes + TAMIS_I_AT_VERSION, header_version(bytes));
     tamis_i_put_u32(bytes + TAMIS_I_AT_HEADER_SIZE, TAMIS_I_HEADER_BYTES);
     tamis_i_put_u64(bytes + TAMIS_I_AT_HEADER_CHECKSUM,
                     tamis_i_checksum(bytes, TAMIS_I_AT_HEADER_CHECKSUM));
@@ -83,6 +90,7 @@ void tamis_i_header_encode(const tamis_filter *filter, unsigned char *bytes) {
     for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
         tamis_i_put_u64(bytes + TAMIS_I_AT_VALUES + 8 * i, filter->params.value[i]);
     tamis_i_put_u32(bytes + TAMIS_I_AT_KEY_FORM, filter->key_form);
+    tamis_i_put_u64(bytes + TAMIS_I_AT_PROMISE, tamis_i_rate_bits(filter->params.fpr));
     tamis_i_put_u64(bytes + TAMIS_I_AT_BODY_CHECKSUM, header_body_checksum(filter));
     tamis_i_header_seal(bytes, (uint32_t)filter->params.kind);
 }
@@ -109,13 +117,14 @@ tamis_status tamis_i_header_check(const unsigned char *bytes, const char **reaso
         const bool used =
             version > 1 &&
             (i < TAMIS_I_AT_KEY_FORM + 4 ||
-             (hash == TAMIS_HASH_AES && i >= TAMIS_I_AT_SEED_HIGH && i < TAMIS_I_AT_RESERVED));
+             (hash == TAMIS_HASH_AES && i >= TAMIS_I_AT_SEED_HIGH && i < TAMIS_I_AT_PROMISE) ||
+             (version > 3 && i >= TAMIS_I_AT_PROMISE && i < TAMIS_I_AT_RESERVED));
         if (bytes[i] != 0 && !used)
             return tamis_i_refuse(reason, "a reserved field of the header is not zero");
     }
     if (tamis_i_get_u32(bytes + TAMIS_I_AT_KEY_FORM) > TAMIS_KEYS_U64)
         return tamis_i_refuse(reason, "the header names an unknown form of keys");
-    if (version > header_fields_need(bytes) && (version < 3 || !header_in_parts(bytes)))
+    if (version > header_version(bytes))
         return tamis_i_refuse(reason, "the header has a higher version than it needs");
     return TAMIS_OK;
 }
@@ -136,6 +145,8 @@ tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_header *h
     own.params.seed = tamis_i_get_u64(bytes + TAMIS_I_AT_SEED);
     own.params.seed_high = tamis_i_get_u64(bytes + TAMIS_I_AT_SEED_HIGH);
     own.params.stash = tamis_i_get_u64(bytes + TAMIS_I_AT_STASH);
+    if (!tamis_i_bits_rate(tamis_i_get_u64(bytes + TAMIS_I_AT_PROMISE), &own.params.fpr))
+        return tamis_i_refuse(reason, "the promised error rate is out of range");
     for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
         own.params.value[i] = tamis_i_get_u64(bytes + TAMIS_I_AT_VALUES + 8 * i);
     own.body_checksum = tamis_i_get_u64(bytes + TAMIS_I_AT_BODY_CHECKSUM);

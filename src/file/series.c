@@ -35,7 +35,7 @@ uint64_t tamis_i_series_bytes(const unsigned char *head) {
 static uint64_t file_series_size(const tamis_filter *filter) {
     uint64_t size = filter->links == NULL ? 0 : TAMIS_I_HEADER_BYTES;
     for (unsigned i = 0; i < tamis_i_n_links(filter); i++)
-        size += TAMIS_I_HEADER_BYTES + tamis_i_body_bytes(tamis_i_link(filter, i)->n_body);
+        size += tamis_i_file_bytes(tamis_i_link(filter, i)->n_body);
     return size;
 }
 
@@ -89,7 +89,9 @@ static tamis_status file_series_open_head(const unsigned char *bytes, uint64_t b
     if (!tamis_i_hasher_ok(c->params.hash, c->params.seed, c->params.seed_high))
         return tamis_i_refuse(reason, "the header has no seed");
     const uint64_t n = tamis_i_get_u64(bytes + TAMIS_I_AT_VALUES + 8 * LINKS);
-    bool sound = n >= 1 && n <= TAMIS_I_LINKS_MAX && tamis_i_get_u64(bytes + TAMIS_I_AT_STASH) == 0;
+    bool sound = n >= 1 && n <= TAMIS_I_LINKS_MAX &&
+                 tamis_i_get_u64(bytes + TAMIS_I_AT_STASH) == 0 &&
+                 tamis_i_get_u64(bytes + TAMIS_I_AT_PROMISE) == 0;
     c->n = (unsigned)n;
     c->promise = tamis_i_get_u64(bytes + TAMIS_I_AT_VALUES + 8 * PROMISE);
     for (unsigned i = N_VALUES; i < TAMIS_PARAMS_MAX; i++)

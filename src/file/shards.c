@@ -52,8 +52,9 @@ static tamis_status file_shards_head(const unsigned char *bytes, size_t size, sh
     if (status != TAMIS_OK)
         return status;
     const uint64_t n = tamis_i_get_u64(bytes + TAMIS_I_AT_VALUES + 8 * SHARDS);
-    bool sound =
-        n >= 1 && n <= TAMIS_I_SHARDS_MAX && tamis_i_get_u64(bytes + TAMIS_I_AT_STASH) == 0;
+    bool sound = n >= 1 && n <= TAMIS_I_SHARDS_MAX &&
+                 tamis_i_get_u64(bytes + TAMIS_I_AT_STASH) == 0 &&
+                 tamis_i_get_u64(bytes + TAMIS_I_AT_PROMISE) == 0;
     for (unsigned i = N_VALUES; i < TAMIS_PARAMS_MAX; i++)
         sound = sound && tamis_i_get_u64(bytes + TAMIS_I_AT_VALUES + 8 * i) == 0;
     if (!sound)

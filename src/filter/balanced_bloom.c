@@ -62,6 +62,7 @@ enum { SINGLE = 1, SEQUENTIAL = 2, MHT = 3 };
 /* words of the state */
 #define LOOKS  TAMIS_I_STATE_OWN        /* blocks that inserts have looked at to place their keys */
 #define FORCED (TAMIS_I_STATE_OWN + 1u) /* keys placed against the rule */
+#define MERGED (TAMIS_I_STATE_OWN + 2u) /* 1: keys of another filter were added */
 
 /* geometry; FIRST and BLOCKS are arrays by choice, OPS are the operations of the engine */
 enum {
@@ -590,7 +591,13 @@ static tamis_status balanced_merge(tamis_filter *filter, const tamis_filter *sou
     }
     filter->state[FORCED] += source->state[FORCED];
     filter->state[LOOKS] += source->state[LOOKS];
+    if (source->state[TAMIS_I_COUNT] != 0)
+        filter->state[MERGED] = 1;
     return TAMIS_OK;
+}
+
+static bool balanced_uneven(const tamis_filter *filter) {
+    return filter->state[MERGED] != 0;
 }
 
 /* What a query meets at its i-th block, on average over the blocks that it may be. */
@@ -691,6 +698,10 @@ static bool balanced_check(const tamis_filter *filter, const char **reason) {
         *reason = "the number of looks is out of range";
         return false;
     }
+    if (filter->state[MERGED] > 1) {
+        *reason = "the mark of merged filters is neither 0 nor 1";
+        return false;
+    }
     return true;
 }
 
@@ -698,7 +709,7 @@ const tamis_i_kind tamis_i_balanced_bloom = {.id = TAMIS_KIND_BALANCED_BLOOM,
                                              .name = "balanced-bloom",
                                              .abilities = TAMIS_CAN_MERGE,
                                              .scratch = TAMIS_I_SCRATCH_MAX,
-                                             .n_state = 2,
+                                             .n_state = 3,
                                              .ahead = 3,
                                              .params = {"scheme", "choices", "block_bits", "blocks",
                                                         "hashes", "load_max", "coin", "ratio",
@@ -712,5 +723,6 @@ const tamis_i_kind tamis_i_balanced_bloom = {.id = TAMIS_KIND_BALANCED_BLOOM,
                                              .contains_many = balanced_contains_many,
                                              .insert_many = balanced_insert_many,
                                              .merge = balanced_merge,
+                                             .uneven = balanced_uneven,
                                              .info = balanced_info,
                                              .check = balanced_check};

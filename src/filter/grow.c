@@ -65,7 +65,7 @@ static double grow_promise_of(const tamis_filter *filter) {
 
 double tamis_filter_promise(const tamis_filter *filter) {
     filter = tamis_i_part(filter, 0); /* the shards of a set have the same */
-    return filter->links == NULL ? 0 : grow_promise_of(filter);
+    return filter->links == NULL ? filter->params.fpr : grow_promise_of(filter);
 }
 
 /* The link that is made for the most keys; of several the newest. */
@@ -77,7 +77,7 @@ static const tamis_filter *grow_largest(const tamis_filter *filter) {
     return most;
 }
 
-/* Read the caller's growth; find the promise and the rates that are used up of it.  TAMIS_E_FULL if a promise
+/* Read the caller's growth; find the promise and the rates that are used up of it.  TAMIS_E_PROMISE if one
  * is given that is broken already. */
 static tamis_status grow_growth_in(const tamis_filter *filter, const tamis_growth *growth,
                                    tamis_growth *own, double *used) {
@@ -91,10 +91,12 @@ static tamis_status grow_growth_in(const tamis_filter *filter, const tamis_growt
     const bool given = own->fpr != 0;
     *used = grow_rate_now(filter, !given && filter->links != NULL);
     if (!given)
-        own->fpr = filter->links != NULL ? grow_promise_of(filter) : 2 * *used;
+        own->fpr = filter->links != NULL    ? grow_promise_of(filter)
+                   : filter->params.fpr > 0 ? fmin(2 * filter->params.fpr, 0x1.fffffffffffffp-1)
+                                            : 2 * *used;
     if (!(own->fpr >= 0x1p-60 && own->fpr < 1))
         return TAMIS_E_ARGUMENT;
-    return given && *used >= own->fpr ? TAMIS_E_FULL : TAMIS_OK;
+    return given && *used >= own->fpr ? TAMIS_E_PROMISE : TAMIS_OK;
 }
 
 /* A handle does not tell whether its filter was planned for deletes.  Who has a kind that can remove has
@@ -146,7 +148,7 @@ tamis_status tamis_i_series_grow(tamis_filter *filter, const tamis_growth *growt
     if (n_links == TAMIS_I_LINKS_MAX)
         return TAMIS_E_TOO_LARGE;
     if (used >= own.fpr)
-        return TAMIS_E_FULL;
+        return TAMIS_E_PROMISE;
     tamis_plan plan;
     status = grow_plan_link(filter, &own, (own.fpr - used) / (n_links + 2), make, &plan);
     if (status != TAMIS_OK)
@@ -210,8 +212,8 @@ static unsigned grow_n_links_with_keys(const tamis_filter *filter) {
     return n;
 }
 
-static tamis_status grow_can_merge(const tamis_filter *filter, const tamis_filter *source) {
-    const tamis_filter *const promises = filter->links != NULL ? filter : source;
+static tamis_status grow_can_merge(const tamis_filter *filter, const tamis_filter *source,
+                                   double promise) {
     uint64_t count;
     if (filter->kind != source->kind || !tamis_i_same_hash(&filter->params, &source->params) ||
         tamis_i_filter_value_bits(filter) != tamis_i_filter_value_bits(source) ||
@@ -220,21 +222,29 @@ static tamis_status grow_can_merge(const tamis_filter *filter, const tamis_filte
     if (tamis_i_n_links(filter) + grow_n_links_with_keys(source) > TAMIS_I_LINKS_MAX)
         return TAMIS_E_TOO_LARGE;
     if (!tamis_i_add(tamis_i_series_count(filter), tamis_i_series_count(source), &count) ||
-        count > TAMIS_I_COUNT_MAX / 2 || /* a file may say that there are so many */
-        grow_rate_now(filter, false) + grow_rate_now(source, false) >= grow_promise_of(promises))
+        count > TAMIS_I_COUNT_MAX / 2) /* a file may say that there are so many */
         return TAMIS_E_FULL;
-    return TAMIS_OK;
+    return grow_rate_now(filter, false) + grow_rate_now(source, false) < promise ? TAMIS_OK
+                                                                                 : TAMIS_E_PROMISE;
 }
 
-tamis_status tamis_i_series_merge(tamis_filter *filter, const tamis_filter *source) {
+/* A filter that becomes a series by it has what was promised for it, or for the other. */
+static double grow_promise_of_both(const tamis_filter *filter, const tamis_filter *source) {
+    const double own = tamis_filter_promise(filter);
+    return own > 0 ? own : tamis_filter_promise(source);
+}
+
+tamis_status tamis_i_series_merge(tamis_filter *filter, const tamis_filter *source,
+                                  double promise) {
     tamis_filter *copies[TAMIS_I_LINKS_MAX];
     unsigned n;
-    tamis_status status = grow_can_merge(filter, source);
+    tamis_status status = grow_can_merge(filter, source, promise > 0 ? promise : INFINITY);
     if (status != TAMIS_OK || grow_n_links_with_keys(source) == 0)
         return status;
     status = grow_copy_links(source, &filter->allocator, copies, &n);
     if (status == TAMIS_OK && filter->links == NULL)
-        status = tamis_i_links_begin(filter, source->links->promise);
+        status =
+            tamis_i_links_begin(filter, grow_promise_units(grow_promise_of_both(filter, source)));
     while (n > 0) { /* they are in the order of the newest first */
         tamis_filter *const copy = copies[--n];
         if (status == TAMIS_OK)

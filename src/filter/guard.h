@@ -71,6 +71,13 @@ static inline tamis_i_part_span tamis_i_part_at(uint64_t n_body, unsigned shift,
     return (tamis_i_part_span){from, left >> shift == 0 ? left : (uint64_t)1 << shift};
 }
 
+/* Bytes before the body in a file, and of a file of one filter: both, and the checksums behind it. */
+#define TAMIS_I_HEADER_BYTES 256u
+
+static inline uint64_t tamis_i_file_bytes(uint64_t n_body) {
+    return TAMIS_I_HEADER_BYTES + 8 * (n_body + tamis_i_sums_words(n_body));
+}
+
 /* ---- the guard of a view ---- */
 
 typedef struct tamis_i_guard tamis_i_guard;

@@ -157,8 +157,10 @@ tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *p
     const tamis_status status = tamis_i_filter_shape(kind, &complete, &n_body, &n_table);
     if (status != TAMIS_OK)
         return status;
-    if (!tamis_i_hasher_ok(complete.hash, complete.seed, complete.seed_high))
+    if (!tamis_i_hasher_ok(complete.hash, complete.seed, complete.seed_high) ||
+        !(complete.fpr >= 0 && complete.fpr < 1))
         return TAMIS_E_ARGUMENT;
+    complete.fpr += 0.0; /* not -0 */
     const size_t handle =
         (sizeof(tamis_filter) + TAMIS_LINE_BYTES - 1) / TAMIS_LINE_BYTES * TAMIS_LINE_BYTES;
     const size_t size =
@@ -332,9 +334,11 @@ void tamis_i_filter_info(const tamis_filter *filter, unsigned sharing, tamis_inf
     info->params = filter->params;
     info->count = filter->state[TAMIS_I_COUNT];
     info->capacity = filter->params.capacity;
+    info->fpr_promised = filter->params.fpr;
     info->n_links = 1;
     info->n_shards = 1;
     info->bytes = filter->n_body * sizeof(uint64_t);
+    info->file_bytes = tamis_i_file_bytes(filter->n_body);
     info->stash_used = filter->state[TAMIS_I_STASH_USED];
     info->stash_size = filter->stash.capacity;
     if ((filter->kind->abilities & TAMIS_CAN_FORGET) != 0) {

@@ -160,6 +160,15 @@ uint64_t tamis_i_series_count(const tamis_filter *filter) {
     return count;
 }
 
+void tamis_i_series_note_form(tamis_filter *filter, tamis_key_form form) {
+    filter->key_form = (unsigned char)form;
+    for (unsigned i = 0; i < tamis_i_n_parts(filter); i++) {
+        tamis_filter *const part = tamis_i_part(filter, i);
+        for (unsigned j = 0; j < tamis_i_n_links(part); j++)
+            tamis_i_link(part, j)->key_form = (unsigned char)form;
+    }
+}
+
 unsigned tamis_i_n_large(const tamis_filter *filter) {
     unsigned n = 0;
     for (unsigned i = 0; i < tamis_i_n_links(filter); i++)
@@ -178,6 +187,7 @@ void tamis_i_series_info(const tamis_filter *filter, bool glance, tamis_info *in
         info->count += one.count;
         info->capacity += one.capacity;
         info->bytes += one.bytes;
+        info->file_bytes += one.file_bytes;
         info->stash_used += one.stash_used;
         info->stash_size += one.stash_size;
         info->saturated += one.saturated;
@@ -195,5 +205,7 @@ void tamis_i_series_info(const tamis_filter *filter, bool glance, tamis_info *in
     }
     info->n_links = tamis_i_n_links(filter);
     info->n_shards = 1;
-    info->fpr_promised = filter->links == NULL ? 0 : ldexp((double)filter->links->promise, -64);
+    info->grows = filter->links != NULL;
+    info->file_bytes += filter->links != NULL ? TAMIS_I_HEADER_BYTES : 0;
+    info->fpr_promised = tamis_filter_promise(filter);
 }

@@ -88,14 +88,17 @@ tamis_status tamis_i_series_update_value(tamis_filter *filter, tamis_digest dige
 
 uint64_t tamis_i_series_count(const tamis_filter *filter);
 
+/* Note the form of keys in all handles of which a set consists, a sharded one too. */
+void tamis_i_series_note_form(tamis_filter *filter, tamis_key_form form);
+
 /* How many links have large tables, and share the time of reading a sample; 1 if none has. */
 unsigned tamis_i_n_large(const tamis_filter *filter);
 
 /* Like tamis_i_filter_info, for all links.  At a glance: of large tables a sample is read. */
 void tamis_i_series_info(const tamis_filter *filter, bool glance, tamis_info *info);
 
-/* One of both has links. */
-tamis_status tamis_i_series_merge(tamis_filter *filter, const tamis_filter *source);
+/* One of both has links.  'promise' is to be kept; 0: whatever was promised. */
+tamis_status tamis_i_series_merge(tamis_filter *filter, const tamis_filter *source, double promise);
 
 /* Add a link; 'growth' may be NULL.  Links that inserts add later are planned in the same way. */
 tamis_status tamis_i_series_grow(tamis_filter *filter, const tamis_growth *growth,

@@ -142,6 +142,8 @@ void tamis_i_shards_info_add(tamis_info *info, const tamis_info *one, double sha
     info->count += one->count;
     info->capacity += one->capacity;
     info->bytes += one->bytes;
+    info->file_bytes += one->file_bytes;
+    info->grows = info->grows || one->grows;
     info->stash_used += one->stash_used;
     info->stash_size += one->stash_size;
     info->saturated += one->saturated;
@@ -160,6 +162,7 @@ void tamis_i_shards_info_add(tamis_info *info, const tamis_info *one, double sha
 void tamis_i_shards_info(const tamis_filter *filter, int link, bool glance, tamis_info *info) {
     const unsigned n = tamis_i_n_parts(filter);
     *info = (tamis_info){.struct_size = sizeof *info, .params = filter->params, .n_shards = n};
+    info->file_bytes = link < 0 ? TAMIS_I_HEADER_BYTES : 0;
     for (unsigned i = 0; i < n; i++) {
         const tamis_filter *const shard = tamis_i_part(filter, i);
         tamis_info one;

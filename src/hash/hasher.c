@@ -30,20 +30,36 @@ void tamis_i_hasher_init(tamis_i_hasher *hasher, tamis_hash_id hash, uint64_t se
         tamis_i_aes_keys_init(&hasher->keys, seed, seed_high, hasher->ops);
 }
 
-tamis_status tamis_i_hasher_complete(tamis_hash_id *hash, uint64_t *seed, uint64_t *seed_high) {
-    if (*hash == TAMIS_HASH_DEFAULT)
-        *hash = TAMIS_HASH_AES;
-    if (*seed != 0 || *seed_high != 0)
-        return TAMIS_OK;
+/* A seed of as many bits as the hash has. */
+static tamis_status hasher_draw(tamis_hash_id hash, uint64_t *seed, uint64_t *seed_high) {
     uint64_t low, high = 0;
     tamis_status status = tamis_i_random_seed(&low);
-    if (status == TAMIS_OK && *hash != TAMIS_HASH_XXH3)
+    if (status == TAMIS_OK && hash != TAMIS_HASH_XXH3)
         status = tamis_i_random_seed(&high);
     if (status == TAMIS_OK) {
         *seed = low;
         *seed_high = high;
     }
     return status;
+}
+
+tamis_status tamis_i_hasher_complete(tamis_hash_id *hash, uint64_t *seed, uint64_t *seed_high) {
+    if (*hash == TAMIS_HASH_DEFAULT)
+        *hash = TAMIS_HASH_AES;
+    return *seed != 0 || *seed_high != 0 ? TAMIS_OK : hasher_draw(*hash, seed, seed_high);
+}
+
+tamis_status tamis_seed_draw(tamis_params *params) {
+    tamis_params own;
+    if (params == NULL || !tamis_i_struct_in(&own, sizeof own, params))
+        return TAMIS_E_ARGUMENT;
+    const tamis_hash_id hash = own.hash == TAMIS_HASH_DEFAULT ? TAMIS_HASH_AES : own.hash;
+    if (hash != TAMIS_HASH_AES && hash != TAMIS_HASH_XXH3)
+        return TAMIS_E_ARGUMENT;
+    const tamis_status status = hasher_draw(hash, &own.seed, &own.seed_high);
+    if (status != TAMIS_OK)
+        return status;
+    return tamis_i_struct_out(params, &own, sizeof own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
 }
 
 tamis_status tamis_hasher_init(tamis_hasher *hasher, const tamis_params *params) {

@@ -9,6 +9,7 @@
  */
 #include "plan/planners.h"
 
+#include "filter/guard.h"
 #include "filter/window.h"
 
 #include <errno.h>
@@ -90,6 +91,11 @@ static bool plan_wants_set(const tamis_need *need) {
 #define plan_shape tamis_i_filter_shape
 #endif
 
+/* Of a file; a set that may grow has one more header, as a series of one link. */
+static uint64_t plan_file_bytes(const tamis_need *need, uint64_t n_body) {
+    return tamis_i_file_bytes(n_body) + (need->grows ? TAMIS_I_HEADER_BYTES : 0);
+}
+
 /* ---- one structure ---- */
 
 /* The plan for n keys and their overshoot at rate 'fpr', by the search of its kind or without. */
@@ -122,7 +128,9 @@ static tamis_status plan_direct(const tamis_i_kind *kind, const tamis_need *need
     if (status != TAMIS_OK)
         return status;
     own.n = n;
+    own.params.fpr = exact.fpr;
     own.bytes = n_body * sizeof(uint64_t);
+    own.file_bytes = plan_file_bytes(need, n_body);
     own.bits_per_key = 8 * (double)own.bytes / (double)n;
     own.bound_bits_per_key = -log2(fpr);
     if (own.fpr_half == 0)
@@ -411,7 +419,9 @@ tamis_status tamis_plan_balanced(const tamis_balanced_need *need, tamis_plan *pl
         status = plan_shape(tamis_i_kind_of(own.params.kind), &own.params, &n_body, &n_table);
     if (status != TAMIS_OK)
         return status;
+    own.params.fpr = own.fpr;
     own.bytes = n_body * sizeof(uint64_t);
+    own.file_bytes = tamis_i_file_bytes(n_body);
     own.bits_per_key = 8 * (double)own.bytes / (double)own_need.n;
     own.bound_bits_per_key = -log2(own.fpr);
     return tamis_i_struct_out(plan, &own, sizeof own) ? TAMIS_OK : TAMIS_E_ARGUMENT;

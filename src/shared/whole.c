@@ -9,6 +9,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "filter/guard.h"
 #include "shared/lines.h"
 #include "tamis/window.h"
 
@@ -288,6 +289,7 @@ tamis_status tamis_shared_info(const tamis_shared *shared, tamis_info *info) {
     tamis_info_init(&own);
     own.params = shared->set->params;
     own.n_shards = shared->n;
+    own.file_bytes = shared->n > 1 ? TAMIS_I_HEADER_BYTES : 0;
     if (shared->alone != NULL)
         shared_info_lines(shared, &own);
     for (unsigned i = 0; shared->alone == NULL && i < shared->n; i++) {
@@ -363,7 +365,8 @@ tamis_status tamis_shared_tick(tamis_shared *shared) {
 }
 
 /* A copy is merged, and its keys are taken over; all regions are locked. */
-static tamis_status shared_merge_lines(tamis_shared *shared, const tamis_filter *source) {
+static tamis_status shared_merge_lines(tamis_shared *shared, const tamis_filter *source,
+                                       unsigned flags) {
     tamis_filter *const set = shared->set;
     tamis_params params = set->params;
     params.stash = tamis_i_lines_stash(shared);
@@ -374,7 +377,7 @@ static tamis_status shared_merge_lines(tamis_shared *shared, const tamis_filter 
         return status;
     status = tamis_i_lines_pack(shared, copy);
     if (status == TAMIS_OK)
-        status = tamis_filter_merge(copy, source);
+        status = tamis_filter_merge(copy, source, flags);
     if (status == TAMIS_OK)
         status = tamis_i_lines_unpack(shared, copy);
     if (status == TAMIS_OK)
@@ -383,15 +386,16 @@ static tamis_status shared_merge_lines(tamis_shared *shared, const tamis_filter 
     return status;
 }
 
-tamis_status tamis_shared_merge(tamis_shared *shared, const tamis_filter *source) {
+tamis_status tamis_shared_merge(tamis_shared *shared, const tamis_filter *source, unsigned flags) {
     tamis_status status;
     if (shared == NULL || source == NULL)
         return TAMIS_E_ARGUMENT;
     tamis_i_shared_lock_all(shared, true);
     if (shared->alone != NULL) {
-        status = source->links != NULL ? TAMIS_E_MISMATCH : shared_merge_lines(shared, source);
+        status =
+            source->links != NULL ? TAMIS_E_MISMATCH : shared_merge_lines(shared, source, flags);
     } else {
-        status = tamis_filter_merge(shared->set, source);
+        status = tamis_filter_merge(shared->set, source, flags);
         for (unsigned i = 0; i < shared->n; i++)
             tamis_i_gate_at(shared, i)->is.filter = tamis_i_part(shared->set, i);
     }

@@ -49,7 +49,14 @@ static const golden_file golden_table[] = {
     {"bloom-seed", TAMIS_KIND_BLOOM, KEYS, 100, UINT64_MAX, {1025, 64}},
     {"bloom-empty", TAMIS_KIND_BLOOM, EMPTY, 1, 1, {1, 1}},
     {"bloom-two", TAMIS_KIND_BLOOM, TWO, 2, 1, {64, 4}},
+    {"bloom-promise", TAMIS_KIND_BLOOM, KEYS, 100, GOLDEN_SEED, {1000, 7}},
     {"bloom-parts", TAMIS_KIND_BLOOM, KEYS, 100, GOLDEN_SEED, {600001, 7}},
+    {"blocked-bloom-promise-parts-aes-u64",
+     TAMIS_KIND_BLOCKED_BLOOM,
+     INTEGERS,
+     100,
+     GOLDEN_SEED,
+     {1024, 8}},
     {"blocked-bloom-parts-aes-u64",
      TAMIS_KIND_BLOCKED_BLOOM,
      INTEGERS,
@@ -118,6 +125,12 @@ static const golden_file golden_table[] = {
      100,
      GOLDEN_SEED,
      {3, 3, 512, 11, 32, 10, UINT64_C(1) << 30, UINT64_C(1) << 30}},
+    {"balanced-bloom-merged",
+     TAMIS_KIND_BALANCED_BLOOM,
+     MERGED,
+     150,
+     GOLDEN_SEED,
+     {3, 3, 512, 11, 8, 14}},
     {"line", TAMIS_KIND_LINE, REMOVED, 100, GOLDEN_SEED, {3, 64, 12, 4}},
     {"line-96", TAMIS_KIND_LINE, REMOVED, 100, GOLDEN_SEED, {2, 96, 9, 4}},
     {"line-stash", TAMIS_KIND_LINE, REMOVED, 100, GOLDEN_SEED, {4, 37, 20, 1}},
@@ -225,7 +238,8 @@ static inline bool golden_tell(golden_story story, const tamis_params *params,
     case MERGED:
         ok = golden_insert(filter, 0, 100) && tamis_filter_create(params, NULL, &other) == TAMIS_OK;
         if (ok) {
-            ok = golden_insert(other, 50, 150) && tamis_filter_merge(filter, other) == TAMIS_OK;
+            ok = golden_insert(other, 50, 150) &&
+                 tamis_filter_merge(filter, other, TAMIS_MERGE_BEYOND) == TAMIS_OK;
             tamis_filter_free(other);
         }
         break;
@@ -271,6 +285,9 @@ static inline bool golden_tell(golden_story story, const tamis_params *params,
     return ok;
 }
 
+/* What is promised for those whose name says so. */
+#define GOLDEN_PROMISE 0.01
+
 /* The filter of a file, or NULL if a call failed. */
 static inline tamis_filter *golden_make(const golden_file *file) {
     tamis_params params;
@@ -281,6 +298,7 @@ static inline tamis_filter *golden_make(const golden_file *file) {
     params.seed = file->seed;
     params.seed_high = params.hash == TAMIS_HASH_AES ? ~file->seed : 0;
     memcpy(params.value, file->value, sizeof params.value);
+    params.fpr = strstr(file->name, "-promise") != NULL ? GOLDEN_PROMISE : 0;
     tamis_filter *filter;
     if (tamis_filter_create(&params, NULL, &filter) != TAMIS_OK)
         return NULL;

@@ -171,7 +171,7 @@ NAMES = {BLOOM: "bloom", COUNTING: "counting-bloom", BLOCKED: "blocked-bloom", D
          DLCBF: "dleft-counting", DDLCBF: "dleft-dynamic", RANK: "rank", RANK_COUNTING: "rank-counting",
          BALANCED: "balanced-bloom", LINE: "line", LINE_SET: "line-set", STEADY: "steady",
          WINDOW: "window"}
-STATE = {RANK: 4, RANK_COUNTING: 4, BALANCED: 2, LINE_SET: 2, WINDOW: 2}  # words of the state in use, from number 2 on
+STATE = {RANK: 4, RANK_COUNTING: 4, BALANCED: 3, LINE_SET: 2, WINDOW: 2}  # words of the state in use, from number 2 on
 STEP = 0xD1342543DE82EF95
 FACTORS = (0x6A09E667, 0xBB67AE85, 0x3C6EF373, 0xA54FF53B, 0x510E527F, 0x9B05688D, 0x1F83D9AB, 0x5BE0CD19,
            0xCBBB9D5D, 0x629A292B, 0x9159015B, 0x152FECD9, 0x67332667, 0x8EB44A87, 0xDB0C2E0D, 0x47B5481D)
@@ -537,18 +537,19 @@ def check_header(data):
     must(data[:8] == MAGIC[:len(data)], "this is not a tamis file")
     must(len(data) >= 256, "the file is cut off within the header")
     version, header_size, _, hash_id = struct.unpack_from("<4I", data, 8)
-    must(version <= 3, "the file has a newer format than this version of tamis can read")
+    must(version <= 4, "the file has a newer format than this version of tamis can read")
     must(xxh3_64(data[:248]) == u64(data, 248), "the header is damaged: its checksum does not match")
     must(version >= 1, "the header has version 0, which does not exist")
     must(header_size == 256, "the header has the wrong size")
     must(hash_id == XXH3 or (hash_id == AES and version > 1), "the header names an unknown hash")
-    reserved = data[184:188] * (version < 2) + data[188:192] + data[192:200] * (hash_id != AES) + data[200:240]
+    reserved = data[184:188] * (version < 2) + data[188:192] + data[192:200] * (hash_id != AES)
+    reserved += data[200:208] * (version < 4) + data[208:240]
     must(not any(reserved), "a reserved field of the header is not zero")
     form = u32(data, 184)
     must(form <= 2, "the header names an unknown form of keys")
     large = u32(data, 16) < 128 and u64(data, 48) > 8192
-    must(version == 1 or version == 2 and (form > 0 or hash_id != XXH3) or version == 3 and large,
-         "the header has a higher version than it needs")
+    must(version == 1 or version == 2 and (form > 0 or hash_id != XXH3) or version == 3 and large
+         or version == 4 and any(data[200:208]), "the header has a higher version than it needs")
 
 
 def hash_of(data):
@@ -602,10 +603,12 @@ class Filter:
         self.capacity, self.seed, self.stash, n_body = struct.unpack_from("<4Q", data, 24)
         self.values = struct.unpack_from("<16Q", data, 56)
         self.hash = hash_of(data)
+        must(u64(data, 200) < 0x3FF << 52, "the promised error rate is out of range")
+        self.promise = struct.unpack_from("<d", data, 200)[0]
         must(self.hash[1] != 0, "the header has no seed")
         must(self.parameters_are_sound(), "a parameter in the header is out of range")
         must(n_body == self.n_body, "the size of the body does not follow from the parameters")
-        self.end = 256 + 8 * n_body + (8 * len(part_ends(n_body)) if u32(data, 8) == 3 else 0)
+        self.end = 256 + 8 * n_body + (8 * len(part_ends(n_body)) if u32(data, 8) > 2 and n_body > 8192 else 0)
 
     def read_stash(self):
         slots, words = stash_words(self.stash)
@@ -673,6 +676,7 @@ class Filter:
             self.shape.read(bits)
             must(sum(self.shape.loads) + stashed + self.words[3] == self.count,
                  "the blocks do not hold as many keys as the filter claims")
+            must(self.words[4] <= 1, "the mark of merged filters is neither 0 nor 1")
             return
         self.chains = self.shape.read(bits, self.words[2:6])
         keys, most = 0, max(16, 1 << self.values[8]) if self.kind == RANK_COUNTING else 16

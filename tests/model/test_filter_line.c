@@ -167,7 +167,7 @@ static void test_line_planned_parts_merge(void **state) {
                 if (key % 8 == 0 && shares == 1)
                     assert_ok(tamis_filter_insert_u64(part[key < first], key, NULL));
             }
-            assert_ok(tamis_filter_merge(part[0], part[1]));
+            assert_ok(tamis_filter_merge(part[0], part[1], TAMIS_MERGE_BEYOND));
             for (uint64_t key = 0; key < KEYS; key++)
                 assert_true(tamis_filter_contains_u64(part[0], key));
             print_message("promised %.2e, merged %.2e\n", plan.fpr, counted(part[0]));

@@ -39,6 +39,7 @@ static inline tamis_filter *make_sample(tamis_kind kind, uint64_t n) {
     need.hash = TAMIS_HASH_XXH3; /* the first version of the format; rules.h has the second */
     tamis_plan plan = test_planned(&need);
     plan.params.seed = SEED;
+    plan.params.fpr = 0; /* nor a promise, which is of the fourth */
     tamis_filter *filter;
     assert_ok(tamis_filter_create(&plan.params, NULL, &filter));
     for (uint64_t key = 0; key < n; key++)
@@ -402,7 +403,7 @@ static inline void exercise(tamis_filter *filter, bool writable) {
         return;
     }
     if (writable) {
-        const tamis_status merged = tamis_filter_merge(filter, copy);
+        const tamis_status merged = tamis_filter_merge(filter, copy, TAMIS_MERGE_BEYOND);
         assert_true(merged == TAMIS_OK || merged == TAMIS_E_FULL || merged == TAMIS_E_UNSUPPORTED ||
                     merged == TAMIS_E_TOO_LARGE);
     }

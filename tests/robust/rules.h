@@ -17,13 +17,13 @@
 typedef enum rule_base { BITS, PARTS, COUNTERS, BLOCKS, AES, NOTHING, N_BASES } rule_base;
 
 static const tamis_params rule_bases[] = {
-    [BITS] = {sizeof(tamis_params), TAMIS_KIND_BLOOM, TAMIS_HASH_XXH3, 8, 1, 0, 0, {100, 3}},
-    [PARTS] = {sizeof(tamis_params), TAMIS_KIND_BLOOM, TAMIS_HASH_XXH3, 8, 1, 0, 0, {101, 3, 1}},
+    [BITS] = {sizeof(tamis_params), TAMIS_KIND_BLOOM, TAMIS_HASH_XXH3, 8, 1, 0, 0, {100, 3}, 0},
+    [PARTS] = {sizeof(tamis_params), TAMIS_KIND_BLOOM, TAMIS_HASH_XXH3, 8, 1, 0, 0, {101, 3, 1}, 0},
     [COUNTERS] =
-        {sizeof(tamis_params), TAMIS_KIND_COUNTING_BLOOM, TAMIS_HASH_XXH3, 8, 1, 0, 0, {100, 3}},
+        {sizeof(tamis_params), TAMIS_KIND_COUNTING_BLOOM, TAMIS_HASH_XXH3, 8, 1, 0, 0, {100, 3}, 0},
     [BLOCKS] =
-        {sizeof(tamis_params), TAMIS_KIND_BLOCKED_BLOOM, TAMIS_HASH_XXH3, 8, 1, 0, 0, {1, 3}},
-    [AES] = {sizeof(tamis_params), TAMIS_KIND_BLOOM, TAMIS_HASH_AES, 8, 1, 2, 0, {100, 3}},
+        {sizeof(tamis_params), TAMIS_KIND_BLOCKED_BLOOM, TAMIS_HASH_XXH3, 8, 1, 0, 0, {1, 3}, 0},
+    [AES] = {sizeof(tamis_params), TAMIS_KIND_BLOOM, TAMIS_HASH_AES, 8, 1, 2, 0, {100, 3}, 0},
 };
 
 typedef enum rule_fix { AS_IS, FIX_HEADER, FIX_BOTH } rule_fix;
@@ -43,6 +43,7 @@ typedef struct rule {
 } rule;
 
 #define R_RANGE "a parameter in the header is out of range"
+#define R_PROMISE "the promised error rate is out of range"
 #define R_FIT   "the table does not fit the number of keys"
 #define R_CUT   "the file is cut off within the body"
 #define R_STASH "the stash does not hold as many keys as it claims"
@@ -58,7 +59,7 @@ static const rule rules[] = {
     {"short-foreign", BITS, AS_IS, BAD, "this is not a tamis file", {{0, 4, 0x6c6c6568}}, 5, 0},
     {"header-cut-off", BITS, AS_IS, BAD, "the file is cut off within the header", {{0, 0, 0}}, 255, 0},
     {"version-newer", BITS, FIX_HEADER, TAMIS_E_VERSION,
-     "the file has a newer format than this version of tamis can read", {{8, 4, 4}}, 0, 0},
+     "the file has a newer format than this version of tamis can read", {{8, 4, 5}}, 0, 0},
     {"version-newer-other-checksum", BITS, AS_IS, TAMIS_E_VERSION,
      "the file has a newer format than this version of tamis can read", {{8, 4, 0xffffffff}}, 0, 0},
     {"version-zero", BITS, FIX_HEADER, BAD, "the header has version 0, which does not exist",
@@ -91,6 +92,16 @@ static const rule rules[] = {
      {{188, 1, 1}}, 0, 0},
     {"reserved-after-seed-high", AES, FIX_HEADER, BAD, "a reserved field of the header is not zero",
      {{200, 1, 1}}, 0, 0},
+    {"version-4-without-a-promise", BITS, FIX_HEADER, BAD, "the header has a higher version than it needs",
+     {{8, 4, 4}}, 0, 0},
+    {"promise-of-version-2", BITS, FIX_HEADER, BAD, "a reserved field of the header is not zero",
+     {{8, 4, 2}, {184, 4, 1}, {200, 8, 0x3f847ae147ae147b}}, 0, 0},
+    {"promise-of-one", BITS, FIX_HEADER, BAD, R_PROMISE, {{8, 4, 4}, {200, 8, 0x3ff0000000000000}}, 0, 0},
+    {"promise-negative", BITS, FIX_HEADER, BAD, R_PROMISE, {{8, 4, 4}, {200, 8, 0xbf847ae147ae147b}}, 0, 0},
+    {"promise-minus-zero", BITS, FIX_HEADER, BAD, R_PROMISE, {{8, 4, 4}, {200, 8, 0x8000000000000000}}, 0, 0},
+    {"promise-not-a-number", BITS, FIX_HEADER, BAD, R_PROMISE, {{8, 4, 4}, {200, 8, 0x7ff8000000000000}}, 0, 0},
+    {"reserved-after-promise", BITS, FIX_HEADER, BAD, "a reserved field of the header is not zero",
+     {{8, 4, 4}, {200, 8, 0x3f847ae147ae147b}, {208, 1, 1}}, 0, 0},
     {"seed-zero-of-aes", AES, FIX_HEADER, BAD, "the header has no seed",
      {{32, 8, 0}, {192, 8, 0}}, 0, 0},
     {"kind-zero", BITS, FIX_HEADER, BAD, "the header names an unknown kind of filter", {{16, 4, 0}}, 0, 0},

@@ -194,7 +194,7 @@ static void test_cost_merge_keeps_the_bound_or_changes_nothing(void **state) {
     }
     size_t size;
     unsigned char *const bytes = encode(pair[0], &size);
-    assert_status(tamis_filter_merge(pair[0], pair[1]), TAMIS_E_FULL);
+    assert_status(tamis_filter_merge(pair[0], pair[1], TAMIS_MERGE_BEYOND), TAMIS_E_FULL);
     size_t size_after;
     unsigned char *const after = encode(pair[0], &size_after);
     assert_int_equal(size, size_after);
@@ -205,7 +205,7 @@ static void test_cost_merge_keeps_the_bound_or_changes_nothing(void **state) {
     assert_true(tamis_i_stash_remove(&pair[1]->stash, of_home(0, 1)));
     pair[0]->state[TAMIS_I_COUNT]--;
     pair[1]->state[TAMIS_I_COUNT]--;
-    assert_ok(tamis_filter_merge(pair[0], pair[1]));
+    assert_ok(tamis_filter_merge(pair[0], pair[1], TAMIS_MERGE_BEYOND));
     const char *reason = NULL;
     assert_true(tamis_i_filter_check(pair[0], &reason));
     tamis_filter_free(pair[0]);

@@ -296,7 +296,7 @@ static void test_loader_newer_version_refused(void **state) {
                     fix_header(s.bytes);
                 for (way w = FROM_MEMORY; w < N_WAYS; w = next_way(w))
                     (void)must_refuse(&s.loader, w, s.bytes, s.size,
-                                      version > 3 ? TAMIS_E_VERSION : TAMIS_E_FORMAT);
+                                      version > 4 ? TAMIS_E_VERSION : TAMIS_E_FORMAT);
             }
         }
         sample_file_close(&s);
@@ -476,9 +476,15 @@ static void test_loader_state_extremes_refused_or_safe(void **state) {
 static void test_loader_claimed_splits_merge(void **state) {
     (void)state;
     const uint64_t claims[] = {TAMIS_I_COUNT_MAX / 2, TAMIS_I_COUNT_MAX / 2 + 1, TAMIS_I_COUNT_MAX};
-    const tamis_params params = {
-        sizeof params,        TAMIS_KIND_LINE_SET, TAMIS_HASH_XXH3, 20, SEED, 0, 16,
-        {1, 0x50, 0x16, 0x31}};
+    const tamis_params params = {sizeof params,
+                                 TAMIS_KIND_LINE_SET,
+                                 TAMIS_HASH_XXH3,
+                                 20,
+                                 SEED,
+                                 0,
+                                 16,
+                                 {1, 0x50, 0x16, 0x31},
+                                 0};
     for (unsigned c = 0; c < sizeof claims / sizeof *claims; c++) {
         tamis_filter *filter;
         size_t size;

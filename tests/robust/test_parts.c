@@ -334,7 +334,7 @@ static void test_parts_calls_for_all_refuse_damage(void **state) {
                 assert_int_equal(access(test_path("damaged"), F_OK), -1);
                 break;
             case 7:
-                status = tamis_filter_merge(s.set, view);
+                status = tamis_filter_merge(s.set, view, TAMIS_MERGE_BEYOND);
                 break;
             case 8:
                 if (kinds[k] == TAMIS_KIND_RANK) {

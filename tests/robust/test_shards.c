@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "file/header.h"
+#include "filter/guard.h"
 #include "hash/hash.h"
 #include "tamis/shared.h"
 

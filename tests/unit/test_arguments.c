@@ -223,9 +223,9 @@ static void test_whole_calls_null_is_refused(void **state) {
     assert_status(tamis_filter_clone(f, &t.allocator, &g), TAMIS_E_ARGUMENT);
     assert_ptr_equal(g, UNTOUCHED);
     assert_status(tamis_filter_clear(NULL), TAMIS_E_ARGUMENT);
-    assert_status(tamis_filter_merge(NULL, f), TAMIS_E_ARGUMENT);
-    assert_status(tamis_filter_merge(f, NULL), TAMIS_E_ARGUMENT);
-    assert_status(tamis_filter_merge(f, f), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_merge(NULL, f, TAMIS_MERGE_BEYOND), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_merge(f, NULL, TAMIS_MERGE_BEYOND), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_merge(f, f, TAMIS_MERGE_BEYOND), TAMIS_E_ARGUMENT);
     tamis_params params;
     tamis_params_init(&params);
     tamis_info info;

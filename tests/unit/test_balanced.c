@@ -188,7 +188,7 @@ static void test_balanced_merge_loses_nothing(void **state) {
             assert_ok(tamis_filter_insert_u64(key % 2 == 0 ? a : b, key, NULL));
             assert_ok(tamis_filter_insert_u64(both, key, NULL));
         }
-        assert_ok(tamis_filter_merge(a, b));
+        assert_ok(tamis_filter_merge(a, b, TAMIS_MERGE_BEYOND));
         for (uint64_t key = 0; key < 4000; key++)
             assert_true(tamis_filter_contains_u64(a, key));
         const tamis_info merged = test_info(a), inserted = test_info(both);

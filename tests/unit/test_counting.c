@@ -203,7 +203,7 @@ static void test_merge_counters_add_up_to_the_limit(void **state) {
             unsigned x[33], y[33], sum[33];
             counters_of(one, x, 33);
             counters_of(two, y, 33);
-            assert_ok(tamis_filter_merge(one, two));
+            assert_ok(tamis_filter_merge(one, two, TAMIS_MERGE_BEYOND));
             counters_of(one, sum, 33);
             for (unsigned i = 0; i < 33; i++)
                 assert_int_equal(sum[i], x[i] + y[i] < SATURATED ? x[i] + y[i] : SATURATED);

@@ -76,7 +76,7 @@ static void test_seed_random_filters_differ(void **state) {
     assert_ok(tamis_filter_params(a, &pa));
     assert_ok(tamis_filter_params(b, &pb));
     assert_true(pa.seed != pb.seed);
-    assert_status(tamis_filter_merge(a, b), TAMIS_E_MISMATCH);
+    assert_status(tamis_filter_merge(a, b, TAMIS_MERGE_BEYOND), TAMIS_E_MISMATCH);
     tamis_filter_free(a);
     tamis_filter_free(b);
 }
@@ -162,7 +162,7 @@ static void test_view_answers_and_refuses_writes(void **state) {
         assert_status(tamis_filter_remove_u64(view, 1), no_remove);
         assert_status(tamis_filter_remove_many_u64(view, &key, 1, &flag, &n), no_remove);
         assert_status(tamis_filter_clear(view), TAMIS_E_READONLY);
-        assert_status(tamis_filter_merge(view, other), TAMIS_E_READONLY);
+        assert_status(tamis_filter_merge(view, other, TAMIS_MERGE_BEYOND), TAMIS_E_READONLY);
         assert_true(flag);
         assert_int_equal(n, 77);
         assert_memory_equal(bytes, original, size);
@@ -244,7 +244,7 @@ static void test_merge_equals_inserting_both(void **state) {
             count = tamis_filter_count(both);
             tamis_filter_free(both);
         }
-        assert_ok(tamis_filter_merge(a, b));
+        assert_ok(tamis_filter_merge(a, b, TAMIS_MERGE_BEYOND));
         assert_encoded(b, before, size);
         assert_contains(a, 0, 1000);
         assert_int_equal(tamis_filter_count(a), count);
@@ -278,7 +278,7 @@ static void test_merge_of_bloom_tables_is_exact(void **state) {
             assert_ok(tamis_filter_insert_u64(key % 3 == 0 ? a : b, key, NULL));
             assert_ok(tamis_filter_insert_u64(both, key, NULL));
         }
-        assert_ok(tamis_filter_merge(a, b));
+        assert_ok(tamis_filter_merge(a, b, TAMIS_MERGE_BEYOND));
         size_t size;
         unsigned char *const merged = test_encoded(a, &size), *const one =
                                                                   test_encoded(both, &size);
@@ -320,7 +320,7 @@ static void test_merge_of_unlike_filters_is_refused(void **state) {
             if (made != TAMIS_OK)
                 continue; /* not every kind can have one more of its first parameter */
             insert_keys(b, 0, 100);
-            assert_status(tamis_filter_merge(a, b), TAMIS_E_MISMATCH);
+            assert_status(tamis_filter_merge(a, b, TAMIS_MERGE_BEYOND), TAMIS_E_MISMATCH);
             tamis_filter_free(b);
             assert_encoded(a, before, size);
         }

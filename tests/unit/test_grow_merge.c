@@ -33,7 +33,7 @@ static void test_merge_series_hold_all_keys(void **state) {
         const tamis_info of_f = test_info(f), of_g = test_info(g);
         const tamis_growth growth = growth_of(promise, true);
         assert_ok(tamis_filter_allow_growth(f, &growth));
-        assert_ok(tamis_filter_merge(f, g));
+        assert_ok(tamis_filter_merge(f, g, 0));
         const tamis_info both = test_info(f);
         assert_int_equal(both.n_links, of_f.n_links + of_g.n_links);
         assert_int_equal(both.count, of_f.count + of_g.count);
@@ -75,13 +75,16 @@ static void test_merge_with_plain_filters(void **state) {
     tamis_filter *const empty = growing(TAMIS_KIND_RANK, 500, 0.1, NULL);
     for (uint64_t key = 0; key < 1000; key++)
         assert_ok(tamis_filter_insert_u64(f, key, NULL));
-    assert_ok(tamis_filter_merge(f, empty));
+    assert_ok(tamis_filter_merge(f, empty, 0));
     assert_int_equal(test_info(f).n_links, 1);
-    assert_true(test_info(f).fpr_promised == 0);
-    assert_ok(tamis_filter_merge(f, g));
+    assert_true(test_info(f).fpr_promised == 0.01 && !test_info(f).grows);
+    assert_status(tamis_filter_merge(f, g, 0), TAMIS_E_PROMISE); /* of g more was promised */
+    const tamis_growth growth = growth_of(0.1, false);
+    assert_ok(tamis_filter_allow_growth(f, &growth));
+    assert_ok(tamis_filter_merge(f, g, 0));
     assert_int_equal(test_info(f).n_links, 3);
     assert_true(fabs(test_info(f).fpr_promised - 0.1) < 1e-12);
-    assert_ok(tamis_filter_merge(empty, f));
+    assert_ok(tamis_filter_merge(empty, f, 0));
     assert_int_equal(test_info(empty).n_links, 4);
     assert_keys(empty, 2000);
     for (uint64_t key = 0; key < 2000; key += 2) {
@@ -106,13 +109,13 @@ static void test_merge_refused_changes_nothing(void **state) {
     tamis_filter *const kind = test_filter(TAMIS_KIND_BLOCKED_BLOOM, 300, 0.01, test_seed());
     size_t size;
     unsigned char *bytes = test_encoded(f, &size);
-    assert_status(tamis_filter_merge(f, f), TAMIS_E_ARGUMENT);
-    assert_status(tamis_filter_merge(f, seed), TAMIS_E_MISMATCH);
-    assert_status(tamis_filter_merge(f, kind), TAMIS_E_MISMATCH);
-    assert_status(tamis_filter_merge(f, g), TAMIS_E_FULL); /* each has three quarters of it */
+    assert_status(tamis_filter_merge(f, f, 0), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_merge(f, seed, 0), TAMIS_E_MISMATCH);
+    assert_status(tamis_filter_merge(f, kind, 0), TAMIS_E_MISMATCH);
+    assert_status(tamis_filter_merge(f, g, 0), TAMIS_E_PROMISE); /* each has three quarters of it */
     if (tamis_i_little_endian()) {
         assert_ok(tamis_filter_view(bytes, size, NULL, &view, NULL));
-        assert_status(tamis_filter_merge(view, g), TAMIS_E_READONLY);
+        assert_status(tamis_filter_merge(view, g, 0), TAMIS_E_READONLY);
         tamis_filter_free(view);
     }
     assert_encoded(f, bytes, size);
@@ -123,12 +126,12 @@ static void test_merge_refused_changes_nothing(void **state) {
     const long live = t.live;
     for (long i = 0; i < 3; i++) { /* g has three links */
         t.fail_at = t.calls + i;
-        assert_status(tamis_filter_merge(f, g), TAMIS_E_NOMEM);
+        assert_status(tamis_filter_merge(f, g, 0), TAMIS_E_NOMEM);
         assert_int_equal(t.live, live);
         assert_encoded(f, bytes, size);
     }
     t.fail_at = -1;
-    assert_ok(tamis_filter_merge(f, g));
+    assert_ok(tamis_filter_merge(f, g, 0));
     assert_keys(f, 13000);
     tamis_filter_free(f);
     assert_int_equal(t.live, 0);
@@ -155,7 +158,7 @@ static void test_merge_of_too_many_links_is_refused(void **state) {
     }
     assert_int_equal(test_info(f).n_links, 21);
     assert_ok(tamis_filter_clone(f, NULL, &g));
-    assert_status(tamis_filter_merge(f, g), TAMIS_E_TOO_LARGE);
+    assert_status(tamis_filter_merge(f, g, 0), TAMIS_E_TOO_LARGE);
     assert_same(f, g);
     tamis_filter_free(f);
     tamis_filter_free(g);

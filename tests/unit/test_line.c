@@ -570,7 +570,7 @@ static void test_merge_that_does_not_fit_changes_nothing(void **state) {
     }
     size_t size;
     unsigned char *const bytes = test_encoded(a, &size);
-    assert_status(tamis_filter_merge(a, b), TAMIS_E_FULL);
+    assert_status(tamis_filter_merge(a, b, TAMIS_MERGE_BEYOND), TAMIS_E_FULL);
     assert_encoded(a, bytes, size);
     free(bytes);
     tamis_filter_free(a);
@@ -679,7 +679,7 @@ static void test_limited_sets_merge(void **state) {
         }
         size_t size;
         unsigned char *const bytes = test_encoded(f[0], &size);
-        const tamis_status status = tamis_filter_merge(f[0], f[1]);
+        const tamis_status status = tamis_filter_merge(f[0], f[1], TAMIS_MERGE_BEYOND);
         if (status == TAMIS_OK) {
             for (uint64_t i = 0; i < in; i++)
                 assert_true(tamis_filter_contains_u64(f[0], i));
@@ -711,7 +711,7 @@ static void test_limited_merge_without_memory_changes_nothing(void **state) {
             assert_ok(tamis_filter_insert_u64(f[k], 1000 * k + i, NULL));
     }
     unsigned char *const bytes = test_encoded(f[0], &size);
-    assert_status(tamis_filter_merge(f[0], f[1]), TAMIS_E_NOMEM);
+    assert_status(tamis_filter_merge(f[0], f[1], TAMIS_MERGE_BEYOND), TAMIS_E_NOMEM);
     assert_encoded(f[0], bytes, size);
     free(bytes);
     tamis_filter_free(f[0]);

@@ -188,7 +188,7 @@ static void test_shared_clear_and_merge(void **state) {
             for (uint64_t i = KEYS / 2; i < KEYS; i++)
                 assert_ok(tamis_shared_insert_u64(s, key_of(i), NULL));
             const uint64_t count = tamis_shared_count(s);
-            assert_ok(tamis_shared_merge(s, first));
+            assert_ok(tamis_shared_merge(s, first, TAMIS_MERGE_BEYOND));
             assert_keys(s, KEYS);
             /* A window counts fingerprints: one that both sets have is one.  Of 1500 keys 1.5 are expected
              * to meet such a one, and 16 or more have odds of 1e-11. */
@@ -197,13 +197,14 @@ static void test_shared_clear_and_merge(void **state) {
             /* an ordinary set with other shards is refused, and changes nothing */
             tamis_shared *const other = made(kind, shards + 1, KEYS, 0.001);
             tamis_filter *const strange = snapshot(other);
-            assert_status(tamis_shared_merge(s, strange), TAMIS_E_MISMATCH);
+            assert_status(tamis_shared_merge(s, strange, TAMIS_MERGE_BEYOND), TAMIS_E_MISMATCH);
             assert_keys(s, KEYS);
             /* the same for ordinary sets */
             tamis_filter *const second = snapshot(s);
-            assert_status(tamis_filter_merge(second, strange), TAMIS_E_MISMATCH);
+            assert_status(tamis_filter_merge(second, strange, TAMIS_MERGE_BEYOND),
+                          TAMIS_E_MISMATCH);
             assert_ok(tamis_filter_clear(second));
-            assert_ok(tamis_filter_merge(second, first));
+            assert_ok(tamis_filter_merge(second, first, TAMIS_MERGE_BEYOND));
             for (uint64_t i = 0; i < KEYS / 2; i++)
                 assert_true(tamis_filter_contains_u64(second, key_of(i)));
             tamis_filter_free(second);
@@ -256,7 +257,7 @@ static void test_shared_growth_keeps_the_promise(void **state) {
         assert_status(tamis_filter_link_info(loaded, info.n_links, &link), TAMIS_E_ARGUMENT);
         /* ordinary calls of growth, for all shards or for none */
         growth.fpr = 1e-9;
-        assert_status(tamis_filter_grow(loaded, &growth), TAMIS_E_FULL);
+        assert_status(tamis_filter_grow(loaded, &growth), TAMIS_E_PROMISE);
         assert_same(f, loaded);
         growth.fpr = 0.02;
         assert_ok(tamis_filter_grow(loaded, &growth));
@@ -381,7 +382,7 @@ static void test_shared_refuses_bad_arguments(void **state) {
     assert_true(present[0] && !present[1]);
     assert_false(tamis_shared_contains(s, NULL, 1));
     assert_status(tamis_shared_insert(s, NULL, 1, NULL), TAMIS_E_ARGUMENT);
-    assert_status(tamis_shared_merge(s, NULL), TAMIS_E_ARGUMENT);
+    assert_status(tamis_shared_merge(s, NULL, TAMIS_MERGE_BEYOND), TAMIS_E_ARGUMENT);
     assert_status(tamis_shared_remove_u64(s, 1), TAMIS_E_UNSUPPORTED);
     assert_status(tamis_shared_remove_many_u64(s, NULL, 0, NULL, NULL), TAMIS_E_UNSUPPORTED);
     assert_status(tamis_shared_insert_value_digest(s, (tamis_digest){1, 2}, 0, NULL),
@@ -453,7 +454,7 @@ static void test_shared_failed_allocations(void **state) {
                 tamis_filter *f = NULL;
                 status = tamis_shared_snapshot(s, &t.allocator, &f);
                 if (status == TAMIS_OK && (tamis_kind_abilities(params.kind) & TAMIS_CAN_MERGE)) {
-                    status = tamis_shared_merge(s, f);
+                    status = tamis_shared_merge(s, f, TAMIS_MERGE_BEYOND);
                 }
                 assert_true(status == TAMIS_OK || status == TAMIS_E_NOMEM);
                 assert_keys(s, 100);

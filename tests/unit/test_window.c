@@ -208,11 +208,11 @@ static void test_window_merges_in_the_same_tick(void **state) {
         assert_ok(tamis_window_tick(a));
         ha.now++;
         if (round == 10)
-            assert_status(tamis_filter_merge(a, b), TAMIS_E_MISMATCH);
+            assert_status(tamis_filter_merge(a, b, TAMIS_MERGE_BEYOND), TAMIS_E_MISMATCH);
         assert_ok(tamis_window_tick(b));
         hb.now++;
     }
-    assert_ok(tamis_filter_merge(a, b));
+    assert_ok(tamis_filter_merge(a, b, TAMIS_MERGE_BEYOND));
     for (unsigned key = 0; key < KEYS; key++)
         if (hb.last[key] != NOT && (ha.last[key] == NOT || hb.last[key] > ha.last[key]))
             ha.last[key] = hb.last[key];
@@ -241,9 +241,9 @@ static void test_window_merge_that_does_not_fit_changes_nothing(void **state) {
     }
     size_t size;
     unsigned char *const bytes = test_encoded(a, &size);
-    assert_status(tamis_filter_merge(a, b), TAMIS_E_NOMEM);
+    assert_status(tamis_filter_merge(a, b, TAMIS_MERGE_BEYOND), TAMIS_E_NOMEM);
     assert_encoded(a, bytes, size);
-    assert_status(tamis_filter_merge(a, b), TAMIS_E_FULL);
+    assert_status(tamis_filter_merge(a, b, TAMIS_MERGE_BEYOND), TAMIS_E_FULL);
     assert_encoded(a, bytes, size);
     assert_int_equal(t.live, 1);
     free(bytes);

@@ -21,6 +21,7 @@ const native_member native_params[] = {
     RECORDS_MEMBER(tamis_params, kind, NATIVE_U32),
     RECORDS_MEMBER(tamis_params, hash, NATIVE_U32),
     RECORDS_MEMBER(tamis_params, capacity, NATIVE_U64),
+    RECORDS_MEMBER(tamis_params, fpr, NATIVE_DOUBLE),
     RECORDS_MEMBER(tamis_params, seed, NATIVE_U64),
     RECORDS_MEMBER(tamis_params, seed_high, NATIVE_U64),
     RECORDS_MEMBER(tamis_params, stash, NATIVE_U64),
@@ -63,6 +64,7 @@ const native_member native_plan[] = {
     RECORDS_MEMBER(tamis_plan, fpr_half, NATIVE_DOUBLE),
     RECORDS_MEMBER(tamis_plan, lines_per_insert, NATIVE_DOUBLE),
     RECORDS_MEMBER(tamis_plan, replacements, NATIVE_U64),
+    RECORDS_MEMBER(tamis_plan, file_bytes, NATIVE_U64),
     RECORDS_END,
 };
 
@@ -84,6 +86,8 @@ const native_member native_info[] = {
     RECORDS_MEMBER(tamis_info, n_shards, NATIVE_U32),
     RECORDS_MEMBER(tamis_info, tick, NATIVE_U64),
     RECORDS_MEMBER(tamis_info, to_clear, NATIVE_U64),
+    RECORDS_MEMBER(tamis_info, file_bytes, NATIVE_U64),
+    RECORDS_MEMBER(tamis_info, grows, NATIVE_BOOL),
     RECORDS_END,
 };
 

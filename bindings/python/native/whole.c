@@ -332,8 +332,8 @@ static PyObject *whole_merge(native_set *set, PyObject *object) {
         status = tamis_shared_snapshot(source->shared, NULL, &copy);
     const tamis_filter *const from = source->shared != NULL ? copy : source->filter;
     if (status == TAMIS_OK)
-        status = set->shared != NULL ? tamis_shared_merge(set->shared, from)
-                                     : tamis_filter_merge(set->filter, from);
+        status = set->shared != NULL ? tamis_shared_merge(set->shared, from, 0)
+                                     : tamis_filter_merge(set->filter, from, 0);
     tamis_filter_free(copy);
     PyEval_RestoreThread(saved);
     native_set_leave(set, true);

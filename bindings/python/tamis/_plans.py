@@ -74,6 +74,7 @@ class Params:
     stash: int = 0
     values: Mapping[str, int] = dataclasses.field(default_factory=dict)
     hash: str = "aes"
+    fpr: float = 0.0  #: the error rate that was promised; 0: none
 
     def _dict(self) -> Dict[str, Any]:
         """As the native module takes it."""
@@ -85,13 +86,13 @@ class Params:
                 raise ArgumentError(f"{self.kind} has no parameter {name!r}; it has: {', '.join(names)}")
             numbers[names.index(name)] = value
         return {"kind": kind, "hash": choice(self.hash, HASHES, "hash"), "capacity": self.capacity,
-                "stash": self.stash, "value": numbers, **split_seed(self.seed)}
+                "stash": self.stash, "fpr": self.fpr, "value": numbers, **split_seed(self.seed)}
 
     @classmethod
     def _from(cls, told: Mapping[str, Any]) -> Params:
         names = _param_names(told["kind"])
         return cls(KIND_NAMES[told["kind"]], told["capacity"], told["seed"] | told["seed_high"] << 64, told["stash"],
-                   dict(zip(names, told["value"])), HASH_NAMES[told["hash"] or HASHES["aes"]])
+                   dict(zip(names, told["value"])), HASH_NAMES[told["hash"] or HASHES["aes"]], told["fpr"])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,6 +109,7 @@ class Plan:
     fpr_half: float  #: predicted error rate when half the capacity is in
     lines_per_insert: float  #: cache lines that an insert touches, on average
     replacements: int  #: of all keys for which fpr holds, where it rises with them (line); else 0
+    file_bytes: int  #: of a file of it
 
     @property
     def kind(self) -> str:
@@ -140,7 +142,7 @@ class Info:
     """What a filter is and how it fares."""
     params: Params
     count: int  #: keys held, as len() tells
-    bytes: int  #: state, stash and table; a file adds a header of 256 bytes
+    bytes: int  #: state, stash and table
     bits_per_key: float
     fpr: float  #: error rate of a query now
     stash_used: int
@@ -150,11 +152,13 @@ class Info:
     reads_per_insert: float
     reads_per_query: float
     capacity: int  #: keys that all links are made for
-    fpr_promised: float  #: of all links together; 0 if no promise was given
+    fpr_promised: float  #: what it was planned for; 0 if nothing was promised
     n_links: int  #: 1 for a filter that has not grown
     n_shards: int  #: filters that the keys are spread over
     tick: int  #: of a window, the present tick
     to_clear: int  #: of a window, buckets that are to be cleared
+    file_bytes: int  #: of the encoded filter: bytes, headers and checksums
+    grows: bool  #: it has grown, or may grow: fpr_promised is for all links together
 
     @property
     def kind(self) -> str:
