@@ -387,7 +387,7 @@ bool set_allow_growth(const char *command, tamis_filter *filter, double fpr) {
     tamis_info_init(&info);
     if (status == TAMIS_E_ARGUMENT && fpr == 0)
         complain(command, "an empty set has no error rate to keep; say which with -p");
-    else if (status == TAMIS_E_FULL && tamis_filter_info(filter, &info) == TAMIS_OK)
+    else if (status == TAMIS_E_PROMISE && tamis_filter_info(filter, &info) == TAMIS_OK)
         complain(command, "the set has error rate %.3g already, so that %g cannot be promised",
                  info.fpr, fpr);
     else

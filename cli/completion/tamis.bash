@@ -43,7 +43,7 @@ _tamis() {
             uniq) words="-s --set -p -n -w --window --ticks --grow --overfull -v --invert -c --count -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             info) words="--json --help" ;;
             verify) words="--json --help" ;;
-            merge) words="-o -p --verbose --help" ;;
+            merge) words="-o -p --beyond --verbose --help" ;;
             server) words="--user --db --verbose --help" ;;
             bench) words="--kind -n --table-bytes --bits --sort --keys --rounds --huge --threads --task --json --csv --help" ;;
             reproduce) words="--full --json --plot-data --help" ;;

@@ -712,9 +712,9 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_glance(const tamis_filter *
                                                             tamis_info *info);
 
 /* Does a filter that was planned for this error rate keep it?  0 stands for what it carries
- * (tamis_filter_promise); if nothing was promised, nothing is broken.  TAMIS_OK while it has no more keys than
- * it was made for; with more of them, in several parts, or of a kind whose merged sets are worse than others
- * (balanced-bloom, but for SINGLE), if the error rate that it has now is no higher, which costs what
+ * (tamis_filter_promise); if nothing was promised, nothing is broken.  TAMIS_OK while it has no more keys
+ * than it was made for.  With more of them, in several parts, or after a merge of balanced-bloom filters,
+ * whose unions are worse, the error rate that it has now must be no higher, which costs what
  * tamis_filter_info does.  TAMIS_E_PROMISE if it is higher, TAMIS_E_ARGUMENT. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_keeps(const tamis_filter *filter, double fpr);
 
@@ -739,10 +739,11 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_link_info(const tamis_filte
  *  - tamis_filter_merge, where one of both is a series, is for all kinds: 'filter' gets copies of the links
  *    of 'source' that have keys, from its own allocator.  Parameters may differ, but for kind, hash, seed
  *    and bits of values: TAMIS_E_MISMATCH.  The error rates of both add up, also where both have the same
- *    keys; TAMIS_E_PROMISE if the promise (that of 'filter', or of 'source' if it has none) is not above them:
- *    give another one first (tamis_filter_allow_growth), or TAMIS_MERGE_BEYOND.  TAMIS_E_TOO_LARGE for more than 41 links, TAMIS_E_NOMEM.  'filter' is then
- *    unchanged.  After a merge all links count as full: the next insert adds one, or (without 'automatic')
- *    overfills the last; call tamis_filter_grow before.  A key that was in both is in two links.
+ *    keys; TAMIS_E_PROMISE if the promise (that of 'filter', or of 'source' if it has none) is not above
+ *    them: give another one first (tamis_filter_allow_growth), or TAMIS_MERGE_BEYOND.  TAMIS_E_TOO_LARGE for
+ *    more than 41 links, TAMIS_E_NOMEM.  'filter' is then unchanged.  After a merge all links count as full:
+ *    the next insert adds one, or (without 'automatic') overfills the last; call tamis_filter_grow before.
+ *    A key that was in both is in two links, and counted twice.
  *  - tamis_filter_refresh and the compact form are TAMIS_E_UNSUPPORTED.
  *
  * Who knows the number of keys should plan for it: one large filter is smaller and faster than a series.
@@ -788,8 +789,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_grow(tamis_filter *filter,
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_allow_growth(tamis_filter *filter,
                                                                   const tamis_growth *growth);
 
-/* The error rate that was promised: what the set was planned for (tamis_params.fpr), or, if it has grown or may
- * grow, for all links together.  0: nothing was. */
+/* The error rate that was promised: what the set was planned for (tamis_params.fpr), or, if it has grown or
+ * may grow, for all links together.  0: nothing was. */
 TAMIS_API double tamis_filter_promise(const tamis_filter *filter);
 
 /* -------------------------------------------------------------------------------------------------

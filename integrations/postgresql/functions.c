@@ -160,7 +160,7 @@ Datum tamis_sql_deserialize(PG_FUNCTION_ARGS) {
 /* A set that does not keep what was promised is not given out. */
 static void agg_check(const agg_state *state) {
     const tamis_status status = tamis_filter_keeps(state->filter, state->p);
-    if (status != TAMIS_E_FULL) {
+    if (status != TAMIS_E_PROMISE) {
         set_expect(status, "a set", NULL);
         return;
     }

@@ -165,7 +165,7 @@ static tamis_filter *build_at_end(sqlite3_context *call, const building *b) {
 /* A set that does not keep what was promised is not given out. */
 static bool build_kept(sqlite3_context *call, const building *b, const tamis_filter *filter) {
     const tamis_status status = tamis_filter_keeps(filter, b->p);
-    if (status != TAMIS_E_FULL)
+    if (status != TAMIS_E_PROMISE)
         return set_expect(call, status, "a set", NULL);
     sqlite3_result_error(call, "there are more keys than the set was made for", -1);
     return false;

@@ -1,9 +1,10 @@
 /* merge.c - the union of two sets, and whether a set keeps its promise
  *
- * A merged set is, of most kinds, the set that would have got all the keys itself, and errs as often.  So two
- * sets that together hold no more keys than one is made for may be merged at once.  Everything else is tried
- * out on a copy: its error rate is measured, and if it is above the promise the copy is dropped and nothing has
- * changed.  Keys that are in both sets are counted twice by then, but err once: only measuring can tell.
+ * A merged set is, of most kinds, the set that would have got all the keys itself, and errs as often.  So
+ * two sets that together hold no more keys than one is made for may be merged at once.  Everything else is
+ * tried out on a copy: its error rate is measured, and if it is above the promise the copy is dropped and
+ * nothing has changed.  Keys that are in both sets are counted twice by then, but err once: only measuring
+ * can tell.
  *
  * What was promised is not all that counts.  A set that errs more often than it should already, by chance or
  * because it was made to hold too much, may get further keys as long as it does not get worse.

@@ -59,8 +59,8 @@ typedef struct tamis_i_header {
     unsigned char key_form;
 } tamis_i_header;
 
-/* An error rate as the bits of a double, which are in the order of the numbers.  Back: false unless it is 0 or
- * below 1. */
+/* An error rate as the bits of a double, which are in the order of the numbers.  Back: false unless it is
+ * 0 or below 1. */
 static inline uint64_t tamis_i_rate_bits(double rate) {
     uint64_t bits;
     memcpy(&bits, &rate, sizeof bits);

@@ -230,8 +230,8 @@ struct tamis_i_kind {
      * TAMIS_E_NOMEM, with nothing changed.  NULL: cannot merge. */
     tamis_status (*merge)(tamis_filter *filter, const tamis_filter *source);
 
-    /* Was it merged, and may it therefore err more often than one that got the same keys one by one?  NULL: how
-     * keys came in does not matter. */
+    /* Was it merged, and may it therefore err more often than one that got the same keys one by one?
+     * NULL: how keys came in does not matter. */
     bool (*uneven)(const tamis_filter *filter);
 
     /* Fill fpr, saturated, n_loads and load_histogram; the other members have been set, or are 0.  fpr is

@@ -43,8 +43,9 @@ expect 0 "$tamis" add -p 0.05 -o grown.tamis set.tamis second
 expect 0 "$tamis" info --json grown.tamis
 expect_json "d['fpr'] <= d['fpr_promised'] == 0.05"
 expect 0 "$tamis" build -n 500 --kind bloom -o empty.tamis /dev/null
-expect 2 "$tamis" add --grow empty.tamis first
-expect_message "say which with -p"
+expect 0 "$tamis" add --grow empty.tamis first
+expect 0 "$tamis" info --json empty.tamis
+expect_json "d['fpr_promised'] == 0.02" # twice what it was planned for
 expect 2 "$tamis" add -p 0.0001 set.tamis second
 [ "$("$tamis" query -c set.tamis first)" = 500 ] || fail "a refused growth changed the set"
 
@@ -81,7 +82,7 @@ expect 0 "$tamis" merge -p 0.05 -o both.tamis a.tamis b.tamis
 [ "$("$tamis" query -c both.tamis first second)" = 5000 ] || fail "a merge lost keys"
 # Refused: nothing is written.
 expect 2 "$tamis" merge -o x.tamis grown.tamis grown.tamis
-expect_message "is promised for both; see -p"
+expect_message "promise more with -p, or permit it with --beyond"
 expect 2 "$tamis" merge -p 0.001 -o x.tamis grown.tamis grown.tamis
 expect_message "cannot be promised"
 expect 2 "$tamis" merge -p 1.5 -o x.tamis grown.tamis grown.tamis

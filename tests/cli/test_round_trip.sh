@@ -60,10 +60,16 @@ for kind in $(kinds); do
     cat keys | "$tamis" query a.tamis >out
     cmp keys out || fail "$kind: keys from a pipe"
 
-    # Adding a little beyond the capacity warns, and finds all.
+    # Adding a little beyond the capacity finds all, and warns if the promise is broken by it.
     cp a.tamis added.tamis
     expect 0 "$tamis" add added.tamis extra
-    expect_message "warning"
+    mv stderr said
+    if "$tamis" info --json added.tamis |
+        python3 -c 'import json, sys; d = json.load(sys.stdin); sys.exit(d["fpr"] <= d["fpr_promised"])'; then
+        grep -q warning said || fail "$kind: no warning of a broken promise"
+    else
+        [ ! -s said ] || fail "$kind: a warning though the promise is kept"
+    fi
     [ "$(count added.tamis keys)" -eq 20000 ] || fail "$kind: add lost keys"
     [ "$(count added.tamis extra)" -eq 500 ] || fail "$kind: add did not add"
     cp a.tamis kept.tamis
@@ -94,8 +100,15 @@ for kind in $(kinds); do
     expect 0 "$tamis" merge half1.tamis half2.tamis -o merged.tamis
     [ "$(count merged.tamis keys)" -eq 20000 ] || fail "$kind: merge lost keys"
     few merged.tamis absent
-    expect 0 "$tamis" merge half1.tamis half2.tamis half1.tamis -o half1.tamis
+    expect 0 "$tamis" merge --beyond half1.tamis half2.tamis half1.tamis -o half1.tamis
     [ "$(count half1.tamis keys)" -eq 20000 ] || fail "$kind: merge onto an input lost keys"
+    # Twice the keys that were planned would break the promise: only if that is wanted.
+    seq 20000 39999 >others
+    "$tamis" build --like half1.tamis -o others.tamis others
+    expect 2 "$tamis" merge merged.tamis others.tamis -o no.tamis
+    expect_message "more often than the 0.01 that was promised"
+    expect 0 "$tamis" merge --beyond merged.tamis others.tamis -o beyond.tamis
+    [ "$(count beyond.tamis others)" -eq 20000 ] || fail "$kind: merge beyond the promise lost keys"
     expect 2 "$tamis" merge a.tamis c.tamis -o no.tamis
     expect_message "differ in seed"
     [ ! -e no.tamis ] || fail "$kind: a failed merge wrote a file"

@@ -197,8 +197,8 @@ static void test_merge_minds_the_promise_of_either(void **state) {
     }
 }
 
-/* A balanced Bloom filter that was merged knows it, also when it is read again: fewer keys than planned do not
- * mean that its promise is kept. */
+/* A balanced Bloom filter that was merged knows it, also when it is read again: fewer keys than planned do
+ * not mean that its promise is kept. */
 static void test_keeps_looks_at_merged_balanced_filters(void **state) {
     (void)state;
     tamis_params params = test_params(TAMIS_KIND_BALANCED_BLOOM, KEYS, 1e-5, 7);
