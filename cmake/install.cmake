@@ -46,6 +46,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/package/tamisConfig.cmake
 
 file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
+list(TRANSFORM tamis_threads PREPEND " -l" OUTPUT_VARIABLE pc_threads)
 foreach(library tamis tamis-model)
   configure_file(cmake/${library}.pc.in package/${library}.pc @ONLY)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/package/${library}.pc

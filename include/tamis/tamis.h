@@ -81,7 +81,7 @@ typedef enum tamis_status {
     TAMIS_E_FORMAT = 10,     /* the bytes are not a tamis file, or are damaged */
     TAMIS_E_VERSION = 11,    /* the file was written by a newer version of the format */
     TAMIS_E_DOMAIN = 12,     /* a model was asked outside the domain where it holds */
-    TAMIS_E_LOCKED = 13,     /* the table is open elsewhere (tamis/table.h) */
+    TAMIS_E_LOCKED = 13,     /* the table is open elsewhere, or by a parent (tamis/table.h) */
     TAMIS_E_AMBIGUOUS = 14,  /* several links of a series claim the key to be removed */
     TAMIS_E_PROMISE = 15     /* the set would err, or errs, more often than was promised */
 } tamis_status;

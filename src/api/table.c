@@ -14,6 +14,11 @@ static bool api_table_bytes_ok(const void *bytes, size_t size, uint64_t max) {
     return (bytes != NULL || size == 0) && size <= max;
 }
 
+/* Does the table belong to the process that this one was forked from? */
+static bool api_table_inherited(const tamis_table *table) {
+    return tamis_i_fork_since(table->forks);
+}
+
 static bool api_table_read_only(const tamis_table *table) {
     return table->pages != NULL ? table->pages->read_only : table->store.read_only;
 }
@@ -128,7 +133,8 @@ tamis_status tamis_table_close(tamis_table *table) {
     const int saved = errno;
     if (table == NULL)
         return TAMIS_OK;
-    const tamis_status status = tamis_i_table_finish(table);
+    /* What is the parent's is not written; its locks stay, as they belong to the open file. */
+    const tamis_status status = api_table_inherited(table) ? TAMIS_OK : tamis_i_table_finish(table);
     tamis_i_table_free(table);
     errno = saved;
     return status;
@@ -143,6 +149,8 @@ tamis_status tamis_table_put(tamis_table *table, const void *key, size_t key_siz
     if (table == NULL || !api_table_bytes_ok(key, key_size, table->params.key_max) ||
         !api_table_bytes_ok(value, value_size, table->params.value_max))
         return TAMIS_E_ARGUMENT;
+    if (api_table_inherited(table))
+        return TAMIS_E_LOCKED;
     if (api_table_read_only(table))
         return TAMIS_E_READONLY;
     const int saved = errno;
@@ -161,6 +169,8 @@ tamis_status tamis_table_get(const tamis_table *table, const void *key, size_t k
     if (table == NULL || !api_table_bytes_ok(key, key_size, table->params.key_max) ||
         (value == NULL && room != 0))
         return TAMIS_E_ARGUMENT;
+    if (api_table_inherited(table))
+        return TAMIS_E_LOCKED;
     const int saved = errno;
     const tamis_status status = (table->pages != NULL ? tamis_i_page_table_get : tamis_i_table_get)(
         table, key, key_size, value, room, value_size);
@@ -171,6 +181,8 @@ tamis_status tamis_table_get(const tamis_table *table, const void *key, size_t k
 tamis_status tamis_table_delete(tamis_table *table, const void *key, size_t key_size) {
     if (table == NULL || !api_table_bytes_ok(key, key_size, table->params.key_max))
         return TAMIS_E_ARGUMENT;
+    if (api_table_inherited(table))
+        return TAMIS_E_LOCKED;
     if (api_table_read_only(table))
         return TAMIS_E_READONLY;
     const int saved = errno;
@@ -185,10 +197,12 @@ tamis_status tamis_table_get_many(const tamis_table *table, tamis_table_ask *ask
     if (table == NULL || (asks == NULL && n > 0))
         return TAMIS_E_ARGUMENT;
     const int saved = errno;
-    const bool pages = table->pages != NULL;
+    const bool pages = table->pages != NULL, inherited = api_table_inherited(table);
     for (size_t i = 0; i < n; i++) {
         tamis_table_ask *const ask = asks + i;
-        ask->status = TAMIS_OK;
+        ask->status = inherited ? TAMIS_E_LOCKED : TAMIS_OK;
+        if (inherited)
+            continue;
         if (!api_table_bytes_ok(ask->key, ask->key_size, table->params.key_max) ||
             (ask->value == NULL && ask->room != 0))
             ask->status = TAMIS_E_ARGUMENT;
@@ -196,7 +210,7 @@ tamis_status tamis_table_get_many(const tamis_table *table, tamis_table_ask *ask
             ask->status = tamis_i_table_get(table, ask->key, ask->key_size, ask->value, ask->room,
                                             &ask->value_size);
     }
-    if (pages)
+    if (pages && !inherited)
         tamis_i_page_table_get_many(table, asks, n);
     tamis_status status = TAMIS_OK;
     size_t there = 0;
@@ -226,6 +240,8 @@ tamis_status tamis_table_put_many(tamis_table *table, const tamis_table_item *it
                                   size_t *done) {
     if (table == NULL || (items == NULL && n > 0))
         return TAMIS_E_ARGUMENT;
+    if (api_table_inherited(table))
+        return TAMIS_E_LOCKED;
     if (api_table_read_only(table))
         return TAMIS_E_READONLY;
     const size_t good = api_table_items_ok(table, items, n);
@@ -250,6 +266,8 @@ tamis_status tamis_table_delete_many(tamis_table *table, const tamis_bytes *keys
     size_t good = 0, deleted = 0, there = 0;
     if (table == NULL || (keys == NULL && n > 0))
         return TAMIS_E_ARGUMENT;
+    if (api_table_inherited(table))
+        return TAMIS_E_LOCKED;
     if (api_table_read_only(table))
         return TAMIS_E_READONLY;
     while (good < n && api_table_bytes_ok(keys[good].data, keys[good].size, table->params.key_max))
@@ -277,6 +295,8 @@ tamis_status tamis_table_next(const tamis_table *table, uint64_t *at, void *key,
                               void *value, size_t *value_size) {
     if (table == NULL || at == NULL || key == NULL || key_size == NULL || value_size == NULL)
         return TAMIS_E_ARGUMENT;
+    if (api_table_inherited(table))
+        return TAMIS_E_LOCKED;
     const int saved = errno;
     const tamis_status status =
         (table->pages != NULL ? tamis_i_page_table_next
@@ -296,6 +316,8 @@ uint64_t tamis_table_count(const tamis_table *table) {
 tamis_status tamis_table_sync(tamis_table *table) {
     if (table == NULL)
         return TAMIS_E_ARGUMENT;
+    if (api_table_inherited(table))
+        return TAMIS_E_LOCKED;
     const int saved = errno;
     const tamis_status status =
         table->pages != NULL ? tamis_i_pages_sync(table->pages) : tamis_i_store_sync(&table->store);
@@ -307,6 +329,8 @@ tamis_status tamis_table_refresh(tamis_table *table, bool *changed) {
     bool own = false;
     if (table == NULL)
         return TAMIS_E_ARGUMENT;
+    if (api_table_inherited(table))
+        return TAMIS_E_LOCKED;
     const int saved = errno;
     const tamis_status status =
         table->pages != NULL ? tamis_i_page_table_refresh(table, &own) : TAMIS_OK;
@@ -319,6 +343,8 @@ tamis_status tamis_table_refresh(tamis_table *table, bool *changed) {
 tamis_status tamis_table_rebuild(tamis_table *table, uint64_t max_steps, bool *done) {
     if (table == NULL)
         return TAMIS_E_ARGUMENT;
+    if (api_table_inherited(table))
+        return TAMIS_E_LOCKED;
     if (api_table_read_only(table))
         return TAMIS_E_READONLY;
     const int saved = errno;
@@ -333,7 +359,10 @@ tamis_status tamis_table_verify(const tamis_table *table, uint64_t *failures, co
     const int saved = errno;
     const char *why = bad_argument;
     tamis_status status = TAMIS_E_ARGUMENT;
-    if (table != NULL && table->pages != NULL) {
+    if (table != NULL && api_table_inherited(table)) {
+        status = TAMIS_E_LOCKED;
+        why = "the table was opened before the process forked, and belongs to the parent";
+    } else if (table != NULL && table->pages != NULL) {
         status = tamis_i_pages_verify(table->pages, &why);
         if (status == TAMIS_OK && failures != NULL)
             *failures = 0;
@@ -346,6 +375,8 @@ tamis_status tamis_table_verify(const tamis_table *table, uint64_t *failures, co
 tamis_status tamis_table_info(const tamis_table *table, tamis_table_state *info) {
     if (table == NULL || info == NULL)
         return TAMIS_E_ARGUMENT;
+    if (api_table_inherited(table))
+        return TAMIS_E_LOCKED;
     const tamis_i_slots *const slots = &table->slots;
     tamis_table_state own;
     tamis_table_state_init(&own);
@@ -380,6 +411,8 @@ tamis_status tamis_table_info(const tamis_table *table, tamis_table_state *info)
 tamis_status tamis_table_stats(const tamis_table *table, tamis_table_counts *stats) {
     if (table == NULL || stats == NULL)
         return TAMIS_E_ARGUMENT;
+    if (api_table_inherited(table))
+        return TAMIS_E_LOCKED;
     const tamis_i_counts *const counts = table->counts;
     tamis_table_counts own;
     tamis_table_counts_init(&own);

@@ -389,6 +389,10 @@ tamis_status tamis_i_table_create_file(const char *path, const tamis_table_param
                                        const char **reason) {
     tamis_table *own;
     const bool pages = params->bucket == TAMIS_TABLE_PAGE;
+    if (!tamis_i_fork_watch()) {
+        *reason = tamis_status_text(TAMIS_E_NOMEM);
+        return TAMIS_E_NOMEM;
+    }
     tamis_status status = pages ? tamis_i_page_table_make(params, allocator, &own)
                                 : tamis_i_table_make(params, allocator, &own);
     if (status == TAMIS_OK && !pages) {
@@ -434,6 +438,7 @@ tamis_status tamis_i_table_create_file(const char *path, const tamis_table_param
     char folder[4096];
     if (options->sync != TAMIS_SYNC_NONE && tamis_i_io_folder(path, folder, sizeof folder))
         tamis_i_io_sync_folder(folder); /* makes the name of the new file durable */
+    own->forks = tamis_i_fork_count();
     *table = own;
     return TAMIS_OK;
 }
@@ -541,6 +546,10 @@ tamis_status tamis_i_table_open(const char *path, const tamis_table_options *opt
                                 const tamis_allocator *allocator, tamis_table **table,
                                 const char **reason) {
     tamis_table *own = NULL;
+    if (!tamis_i_fork_watch()) {
+        *reason = tamis_status_text(TAMIS_E_NOMEM);
+        return TAMIS_E_NOMEM;
+    }
     const int fd = open(path, (options->read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return tamis_i_io_fault(reason);
@@ -571,6 +580,7 @@ tamis_status tamis_i_table_open(const char *path, const tamis_table_options *opt
         tamis_i_table_free(own);
         return status;
     }
+    own->forks = tamis_i_fork_count();
     *table = own;
     return TAMIS_OK;
 }

@@ -31,6 +31,7 @@
 #include "base/base.h"
 #include "bits/field.h"
 #include "hash/hasher.h"
+#include "table/fork.h"
 #include "table/pages.h"
 #include "table/slots.h"
 #include "table/store.h"
@@ -87,6 +88,7 @@ struct tamis_table {
     tamis_i_hasher hasher;
     tamis_allocator allocator; /* alloc NULL: the system's memory */
     size_t block_size;         /* of the handle, the bits and the index: one block */
+    unsigned forks;            /* of a table in a file: see fork.h; 0: it is in memory */
     uint64_t *used;
     uint64_t *deleted;    /* NULL: there are no deleted slots */
     uint64_t n_bit_words; /* of each of the two, which follow each other */

@@ -3,6 +3,7 @@
 SPDX-License-Identifier: MIT
 """
 import array
+import ctypes
 import dataclasses
 import gc
 import os
@@ -10,6 +11,7 @@ import pathlib
 import pickle
 import random
 import re
+import signal
 import sys
 import tempfile
 import threading
@@ -578,6 +580,63 @@ class Tables(unittest.TestCase):
             t.close()
             with tamis.Table.open(os.path.join(folder, "t")) as t:
                 self.assertEqual(dict(t), {b"a": b"b", b"c": b"d"})
+
+    @unittest.skipUnless(hasattr(os, "fork"), "no fork here")
+    def test_fork_of_readers(self):
+        """A reader is refused too: its lock is that of its parent.  The library sees what Python does not."""
+        with tempfile.TemporaryDirectory() as folder:
+            for more in ({}, {"capacity": 100, "key_max": 8}):
+                path = os.path.join(folder, f"t{len(more)}")
+                with tamis.Table(path, **more) as t:
+                    t["a"] = ""
+                t = tamis.Table.open(path, read_only=True)
+                for fork, fault in ((os.fork, RuntimeError), (ctypes.CDLL(None).fork, tamis.LockedError)):
+                    child = fork()
+                    if child == 0:
+                        code = 1
+                        try:
+                            try:
+                                t["a"]
+                            except fault:
+                                t.close()
+                                with tamis.Table.open(path, read_only=True) as own:
+                                    code = 0 if t.closed and own["a"] == b"" else 1
+                        finally:
+                            os._exit(code)
+                    self.assertEqual(os.waitpid(child, 0)[1], 0)
+                self.assertEqual(t["a"], b"")
+                t.close()
+
+    @unittest.skipUnless(hasattr(os, "fork"), "no fork here")
+    def test_fork_inside_a_call(self):
+        """A child does not wait for a thread that it does not have."""
+        t, items, go = tamis.Table(), [(i, b"") for i in range(50_000)], True
+
+        def work():
+            while go:
+                t.put_many(items)
+        thread = threading.Thread(target=work)
+        thread.start()
+        try:
+            for _ in range(20):
+                time.sleep(0.002)
+                child = os.fork()
+                if child == 0:
+                    code = 1
+                    try:
+                        signal.alarm(20)
+                        try:
+                            t["a"] = "b"
+                            code = 0 if t["a"] == b"b" else 1
+                        except RuntimeError as fault:
+                            t.close()
+                            code = 0 if "forked" in str(fault) else 1
+                    finally:
+                        os._exit(code)
+                self.assertEqual(os.waitpid(child, 0)[1], 0)
+        finally:
+            go = False
+            thread.join()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@
 typedef struct table_object {
     PyObject_HEAD tamis_table *table;
     bool open, busy;
-    bool in_file;   /* for changes */
+    bool in_file;
     unsigned forks; /* as table_forks was when it was opened */
     size_t key_room, value_room;
 } table_object;
@@ -29,7 +29,7 @@ void native_table_forked(void) {
 }
 
 static bool table_ready(table_object *self) {
-    while (self->open && self->busy) {
+    while (self->open && self->busy && self->forks == table_forks) {
         if (PyErr_CheckSignals() != 0)
             return false;
         PyThreadState *const saved = PyEval_SaveThread();
@@ -98,7 +98,7 @@ static PyObject *table_new(PyObject *target, tamis_table *table) {
     table_object *const self = (table_object *)made;
     self->table = table;
     self->open = true;
-    self->in_file = state.in_file && !state.read_only;
+    self->in_file = state.in_file;
     self->forks = table_forks;
     self->key_room = state.params.key_max > TABLE_ROOM ? state.params.key_max : TABLE_ROOM;
     self->value_room = state.params.value_max > TABLE_ROOM ? state.params.value_max : TABLE_ROOM;
@@ -152,13 +152,14 @@ static PyObject *table_close(table_object *self, PyObject *nothing) {
     if (!self->open)
         Py_RETURN_NONE;
     if (!table_ready(self)) {
-        /* Of a table of the parent the child only forgets: the file is not its own. */
-        if (self->open && self->forks != table_forks) {
-            PyErr_Clear();
+        if (!self->open || self->forks == table_forks)
+            return NULL;
+        /* The child of a process whose thread was inside of the table cannot free it. */
+        PyErr_Clear();
+        if (self->busy) {
             self->open = false;
             Py_RETURN_NONE;
         }
-        return NULL;
     }
     tamis_table *const table = self->table;
     self->open = false;
@@ -173,7 +174,7 @@ static void table_dealloc(PyObject *object) {
     PyTypeObject *const type = Py_TYPE(object);
     table_object *const self = (table_object *)object;
     /* An error has nobody to tell it to; no item is lost. */
-    if (self->open && !(self->forks != table_forks && self->in_file) &&
+    if (self->open && !(self->forks != table_forks && self->busy) &&
         tamis_table_close(self->table) != TAMIS_OK)
         self->open = false;
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);

@@ -83,7 +83,7 @@ class DomainError(Error, ValueError):
 
 
 class LockedError(Error):
-    """The table is open elsewhere."""
+    """The table is open elsewhere, or by the process that this one was forked from."""
     status = 13
 
 
