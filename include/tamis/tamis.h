@@ -363,8 +363,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_create(const tamis_params *
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_new(uint64_t n, double fpr,
                                                          tamis_filter **filter);
 
-/* Make a copy with its own memory, writable even if the source is a read-only view.
- * TAMIS_E_ARGUMENT, TAMIS_E_TOO_LARGE, TAMIS_E_NOMEM. */
+/* Make a copy with its own memory, writable even if the source is a read-only view; a copy of a view is checked.
+ * TAMIS_E_ARGUMENT, TAMIS_E_TOO_LARGE, TAMIS_E_NOMEM; of a view TAMIS_E_FORMAT. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_clone(const tamis_filter *source,
                                                            const tamis_allocator *allocator,
                                                            tamis_filter **filter);
@@ -847,7 +847,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_decode_from(const tamis_rea
                                                                  const char **reason);
 
 /* Like tamis_filter_decode, but a read-only view that answers from 'data' itself, without a copy.
- * 'data' must be aligned to 8 bytes (64 is faster) and must stay, unchanged, until the view is freed.
+ * 'data' must be aligned to 8 bytes (64 is faster) and must stay, unchanged, until the view is freed: if it
+ * changes, see tamis_filter_map.
  * TAMIS_E_UNSUPPORTED on a big-endian machine. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_view(const void *data, size_t size,
                                                           const tamis_allocator *allocator,
@@ -877,9 +878,14 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_load_fd(int fd,
                                                              tamis_filter **filter,
                                                              const char **reason);
 
-/* Map a file as a read-only view: many processes share one copy in memory.  The file must not be changed in
- * place while the view lives; tamis_filter_save replaces files, it does not change them.  Statuses as
- * tamis_filter_view, and TAMIS_E_IO.
+/* Map a file as a read-only view: many processes share one copy in memory.  Statuses as tamis_filter_view, and
+ * TAMIS_E_IO.
+ *
+ * While the view lives, nobody may cut off the file or change it in place; tamis_filter_save replaces files, it
+ * does not change them.  If the file is cut off, or its disk cannot be read, the next call that touches what
+ * is gone ends the process by SIGBUS.  If bytes are overwritten, answers may be wrong, "absent" among them; no
+ * call reads outside of the set or writes anything but its own for that, except with the kinds line and
+ * line-set, which may read up to a line outside.  Where others can write to the file, use tamis_filter_load.
  *
  * A set of more than 64 KiB is not read when it is mapped, only its headers and a table of checksums: that
  * takes less than a millisecond, whatever its size.  Its table is verified in parts of 64 KiB, each when a
@@ -925,7 +931,8 @@ TAMIS_API uint64_t tamis_filter_damage(const tamis_filter *filter);
 TAMIS_API uint64_t tamis_filter_compact_size(const tamis_filter *filter);
 
 /* Write the compact form to 'buffer'.  TAMIS_E_ARGUMENT if 'size' is not exactly that size,
- * TAMIS_E_UNSUPPORTED if there is no such form; the buffer is then untouched. */
+ * TAMIS_E_UNSUPPORTED if there is no such form; the buffer is then untouched.  Of a view a copy is made and
+ * checked first: TAMIS_E_NOMEM, TAMIS_E_FORMAT. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_compact_encode(const tamis_filter *filter,
                                                                     void *buffer, size_t size);
 

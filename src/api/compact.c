@@ -22,6 +22,22 @@ static bool api_compact_has_form(const tamis_filter *filter) {
            tamis_i_compact_fits(filter);
 }
 
+/* What the form is written from.  It is as long as its parts say, and so has to be counted before it is
+ * written: the memory under a view may change in between, so of a view it is a copy that has been checked.
+ * NULL, and why, if there is none. */
+static const tamis_filter *api_compact_settled(const tamis_filter *filter, tamis_filter **copy,
+                                               tamis_status *status, const char **why) {
+    *copy = NULL;
+    *status = tamis_i_filter_verify(filter, why);
+    if (*status == TAMIS_OK && filter->read_only) {
+        const tamis_allocator *const own = &filter->allocator;
+        *status = tamis_filter_clone(filter, own->alloc == NULL ? NULL : own, copy);
+        *why = *status == TAMIS_E_FORMAT ? "the body has changed since it was verified"
+                                         : tamis_status_text(*status);
+    }
+    return *status != TAMIS_OK ? NULL : *copy != NULL ? *copy : filter;
+}
+
 uint64_t tamis_filter_compact_size(const tamis_filter *filter) {
     return api_compact_has_form(filter) && tamis_i_filter_verify(filter, NULL) == TAMIS_OK
                ? tamis_i_compact_size(filter)
@@ -33,13 +49,18 @@ tamis_status tamis_filter_compact_encode(const tamis_filter *filter, void *buffe
         return TAMIS_E_ARGUMENT;
     if (!api_compact_has_form(filter))
         return TAMIS_E_UNSUPPORTED;
-    const tamis_status status = tamis_i_filter_verify(filter, NULL);
-    if (status != TAMIS_OK)
+    tamis_filter *copy;
+    tamis_status status;
+    const char *why;
+    const tamis_filter *const settled = api_compact_settled(filter, &copy, &status, &why);
+    if (settled == NULL)
         return status;
-    if (size != tamis_i_compact_size(filter))
-        return TAMIS_E_ARGUMENT;
-    tamis_i_compact_encode(filter, buffer);
-    return TAMIS_OK;
+    if (size == tamis_i_compact_size(settled))
+        tamis_i_compact_encode(settled, buffer);
+    else
+        status = TAMIS_E_ARGUMENT;
+    tamis_filter_free(copy);
+    return status;
 }
 
 tamis_status tamis_filter_compact_decode(const void *data, size_t size,
@@ -66,10 +87,12 @@ static tamis_status api_compact_save_to(const tamis_filter *filter, const char *
         status = TAMIS_E_UNSUPPORTED;
         why = no_form;
     } else if (filter != NULL) {
-        status = tamis_i_filter_verify(filter, &why);
-        if (status == TAMIS_OK)
-            status = path == NULL ? tamis_i_compact_write(filter, fd, &why)
-                                  : tamis_i_file_save(filter, path, tamis_i_compact_write, &why);
+        tamis_filter *copy;
+        const tamis_filter *const settled = api_compact_settled(filter, &copy, &status, &why);
+        if (settled != NULL)
+            status = path == NULL ? tamis_i_compact_write(settled, fd, &why)
+                                  : tamis_i_file_save(settled, path, tamis_i_compact_write, &why);
+        tamis_filter_free(copy);
     }
     if (status != TAMIS_OK && reason != NULL)
         *reason = why;

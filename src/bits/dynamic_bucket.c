@@ -72,6 +72,10 @@ static inline unsigned dynamic_bucket_told(const tamis_i_dynamic_bucket *layout)
     return layout->sizes == 1;
 }
 
+static inline unsigned dynamic_bucket_smaller(unsigned a, unsigned b) {
+    return a < b ? a : b;
+}
+
 static unsigned dynamic_bucket_length_max(const tamis_i_dynamic_bucket *layout) {
     return (unsigned)layout->longest;
 }
@@ -145,11 +149,15 @@ bool tamis_i_dynamic_init(tamis_i_dynamic_bucket *layout, uint64_t bits, uint64_
     return true;
 }
 
+/* No more elements are believed than fit, so that heads and counters are in the bucket, and lists have room
+ * (TAMIS_I_DYNAMIC_LINE has why). */
 static inline parts dynamic_bucket_parts_of(const tamis_i_dynamic_bucket *layout,
                                             const uint64_t *line, unsigned at) {
     const unsigned w = (unsigned)layout->heads.bits + dynamic_bucket_told(layout);
     const uint64_t state = tamis_i_lined_get(line, at + layout->state_at, layout->state_mask);
-    parts p = {.n = {(unsigned)(state & 15), (unsigned)(state >> NUMBER & 15)}};
+    const unsigned most = (unsigned)layout->most;
+    parts p = {.n = {dynamic_bucket_smaller((unsigned)(state & 15), most)}};
+    p.n[1] = dynamic_bucket_smaller((unsigned)(state >> NUMBER & 15), most - p.n[0]);
     p.length[0] = (unsigned)(layout->least + (state >> 2 * NUMBER & 31));
     p.length[1] = layout->sizes == 1
                       ? p.length[0]
@@ -174,7 +182,7 @@ static inline uint64_t dynamic_bucket_tail_at(const parts *p, const uint64_t *li
                                               unsigned i) {
     const unsigned g = i >= p->n[0], bits = p->tail[g];
     const unsigned first = g ? p->first[1] + (i - p->n[0]) * bits : p->first[0] + i * bits;
-    return tamis_i_lined_get(line, at + first, tamis_i_low_mask(bits));
+    return tamis_i_lined_get(line, (at + first) % TAMIS_I_DYNAMIC_LINE, tamis_i_low_mask(bits));
 }
 
 /* ---- tables ---- */
@@ -426,10 +434,6 @@ static void dynamic_bucket_rewrite(const tamis_i_dynamic_bucket *layout, const p
 
 /* ---- lengths ---- */
 
-static unsigned dynamic_bucket_smaller(unsigned a, unsigned b) {
-    return a < b ? a : b;
-}
-
 /* Sum of 2^-length for n elements, in units of 2^-60: lengths are 2 to 56, and the sum is below 4. */
 static uint64_t dynamic_bucket_errors(lengths l, unsigned n) {
     return ((uint64_t)l.n_a << (60 - l.longer)) + ((uint64_t)(n - l.n_a) << (60 - l.shorter));
@@ -569,7 +573,7 @@ bool tamis_i_dynamic_check(const tamis_i_dynamic_bucket *layout, const uint64_t 
     const parts p = dynamic_bucket_parts_of(layout, line, at);
     const unsigned end = (unsigned)layout->state_at, least = (unsigned)layout->least;
     *reason = "a bucket holds more than fits";
-    if (p.n[0] + p.n[1] > layout->most || p.end > end ||
+    if (tamis_i_dynamic_load(layout, line, at) > layout->most || p.end > end ||
         p.length[0] > dynamic_bucket_length_max(layout) ||
         p.length[1] > dynamic_bucket_length_max(layout))
         return false;

@@ -11,6 +11,10 @@
 #define TAMIS_I_DYNAMIC_MAX  15u /* elements of a bucket */
 #define TAMIS_I_DYNAMIC_MORE 31u /* bits of an element beyond the shortest, at most */
 
+/* Bits of a line.  Where the tail of an element begins follows from the state, which may say anything in a
+ * file that is mapped and that somebody writes to: it is read within the line. */
+#define TAMIS_I_DYNAMIC_LINE (64u * TAMIS_LINE_WORDS)
+
 #define TAMIS_I_DYNAMIC_NUMBER  4u /* bits for the number of elements of a group */
 #define TAMIS_I_DYNAMIC_LENGTH  5u /* bits for a length */
 #define TAMIS_I_DYNAMIC_STATE_2 (2 * TAMIS_I_DYNAMIC_NUMBER + 2 * TAMIS_I_DYNAMIC_LENGTH)
@@ -89,7 +93,8 @@ static inline bool tamis_i_dynamic_holds(const tamis_i_dynamic_bucket *layout, c
         n * (layout->heads.bits + layout->counter_bits) + before * tail_a + (i - before) * tail_b;
     if (i >= n || (one && fingerprint >> 63 != in_b))
         return false;
-    const uint64_t found = tamis_i_lined_get(line, at + first, ((uint64_t)1 << tail) - 1);
+    const uint64_t found =
+        tamis_i_lined_get(line, (at + first) % TAMIS_I_DYNAMIC_LINE, ((uint64_t)1 << tail) - 1);
     return found == fingerprint << skip >> 1 >> (63 - tail);
 }
 
@@ -119,7 +124,7 @@ bool tamis_i_dynamic_add(const tamis_i_dynamic_bucket *layout, uint64_t *line, u
 void tamis_i_dynamic_remove(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
                             unsigned elements);
 
-/* List the elements, in the order of the bucket; returns how many. */
+/* List the elements, in the order of the bucket; returns how many, at most 'most', whatever the bucket says. */
 unsigned tamis_i_dynamic_list(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
                               unsigned at, tamis_i_element elements[TAMIS_I_DYNAMIC_MAX]);
 

@@ -323,7 +323,8 @@ void tamis_i_filter_attach(tamis_filter *f);
 bool tamis_i_filter_check_state(const tamis_filter *filter, const char **reason);
 bool tamis_i_filter_check(const tamis_filter *filter, const char **reason);
 
-/* Copy one filter, as one that is made for 'capacity' keys, and without further links.  TAMIS_E_NOMEM. */
+/* Copy one filter, as one that is made for 'capacity' keys, and without further links.  TAMIS_E_NOMEM;
+ * TAMIS_E_FORMAT if the bytes under a view are no longer those of a set. */
 tamis_status tamis_i_filter_clone(const tamis_filter *source, uint64_t capacity,
                                   const tamis_allocator *allocator, tamis_filter **copy);
 

@@ -282,18 +282,27 @@ bool tamis_i_filter_check(const tamis_filter *filter, const char **reason) {
            tamis_i_stash_check(&filter->stash, reason) && filter->kind->check(filter, reason);
 }
 
+/* The memory under a view may have changed since it was verified, and who changes a set relies on all that
+ * was checked of it: what is copied from a view is checked like what is read from a file. */
 tamis_status tamis_i_filter_clone(const tamis_filter *source, uint64_t capacity,
                                   const tamis_allocator *allocator, tamis_filter **copy) {
+    tamis_filter *own;
+    const char *reason;
     const tamis_status status =
-        tamis_i_filter_make(source->kind, &source->params, allocator, NULL, false, copy);
+        tamis_i_filter_make(source->kind, &source->params, allocator, NULL, false, &own);
     if (status != TAMIS_OK)
         return status;
-    memcpy((*copy)->state, source->state, (size_t)source->n_body * sizeof(uint64_t));
-    (*copy)->key_form = source->key_form;
-    if (capacity != source->params.capacity) {
-        (*copy)->params.capacity = capacity;
-        tamis_i_filter_attach(*copy);
+    memcpy(own->state, source->state, (size_t)source->n_body * sizeof(uint64_t));
+    own->key_form = source->key_form;
+    if (source->read_only && !tamis_i_filter_check(own, &reason)) {
+        tamis_filter_free(own);
+        return TAMIS_E_FORMAT;
     }
+    if (capacity != source->params.capacity) {
+        own->params.capacity = capacity;
+        tamis_i_filter_attach(own);
+    }
+    *copy = own;
     return TAMIS_OK;
 }
 

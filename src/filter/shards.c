@@ -102,8 +102,11 @@ tamis_status tamis_i_shards_make(const tamis_i_kind *kind, const tamis_params *p
 /* ---- copies ---- */
 
 tamis_status tamis_i_shard_copy(tamis_filter *shard, const tamis_filter *source) {
+    const char *reason;
     memcpy(shard->state, source->state, (size_t)source->n_body * sizeof(uint64_t));
     shard->key_form = source->key_form;
+    if (source->read_only && !tamis_i_filter_check(shard, &reason)) /* as tamis_i_filter_clone */
+        return TAMIS_E_FORMAT;
     return source->links == NULL ? TAMIS_OK : tamis_i_links_clone(source, shard);
 }
 

@@ -26,6 +26,9 @@
  * k arrivals where k a are expected; for k = 4096 that is 1e-41, and there are less than 2^37 slots.  One
  * key comes to it with a million copies, if the stash is larger than that.
  *
+ * Walks end after a run of the longest length, whatever the counts say: a stash may be in a file that is
+ * mapped, and somebody may write to that.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "filter/stash.h"
@@ -91,10 +94,13 @@ uint64_t tamis_i_stash_copies(const tamis_i_stash *stash, tamis_digest digest) {
         return 0;
     uint64_t copies = 0;
     uint64_t slot = stash_first_slot(stash, digest);
-    for (unsigned count; (count = stash_count_at(stash, slot)) != 0;
-         slot = stash_next_slot(stash, slot))
+    for (unsigned run = 0; run < RUN_MAX; run++, slot = stash_next_slot(stash, slot)) {
+        const unsigned count = stash_count_at(stash, slot);
+        if (count == 0)
+            break;
         if (stash_same(stash_digest_at(stash, slot), digest))
             copies += count;
+    }
     return copies;
 }
 
@@ -123,13 +129,16 @@ void tamis_i_stash_prefetch(const tamis_i_stash *stash, tamis_digest digest) {
 }
 
 /* The last slot with this digest in probing order, or 'slots' if there is none; '*end' is the empty slot
- * behind the run. */
+ * behind the run, or 'slots' if no stash has such a run. */
 static uint64_t stash_last_entry(const tamis_i_stash *stash, tamis_digest digest, uint64_t *end) {
     uint64_t found = stash->slots, slot = stash_first_slot(stash, digest);
-    for (; stash_count_at(stash, slot) != 0; slot = stash_next_slot(stash, slot))
+    unsigned run = 0;
+    for (; run <= RUN_MAX && stash_count_at(stash, slot) != 0; run++) {
         if (stash_same(stash_digest_at(stash, slot), digest))
             found = slot;
-    *end = slot;
+        slot = stash_next_slot(stash, slot);
+    }
+    *end = run <= RUN_MAX ? slot : stash->slots;
     return found;
 }
 
@@ -159,7 +168,7 @@ static tamis_status stash_add(tamis_i_stash *stash, tamis_digest digest, unsigne
     const unsigned count = last == stash->slots ? COPIES_MAX : stash_count_at(stash, last);
     const unsigned room = COPIES_MAX - count;
     if (copies > room) {
-        if (*stash->used >= most || !stash_run_fits(stash, end))
+        if (*stash->used >= most || end == stash->slots || !stash_run_fits(stash, end))
             return TAMIS_E_FULL;
         stash_set_digest(stash, end, digest);
         stash_set_count(stash, end, copies - room);
@@ -186,8 +195,9 @@ tamis_status tamis_i_stash_add(tamis_i_stash *stash, tamis_digest digest, unsign
 /* Empty a slot and close the gap: each later entry of the run moves to the gap unless its first slot
  * lies between the gap and itself (S2). */
 static void stash_empty_slot(tamis_i_stash *stash, uint64_t gap) {
-    for (uint64_t slot = stash_next_slot(stash, gap); stash_count_at(stash, slot) != 0;
-         slot = stash_next_slot(stash, slot)) {
+    uint64_t slot = stash_next_slot(stash, gap);
+    for (unsigned run = 0; run < RUN_MAX && stash_count_at(stash, slot) != 0;
+         run++, slot = stash_next_slot(stash, slot)) {
         const uint64_t home = stash_first_slot(stash, stash_digest_at(stash, slot));
         const bool stays = gap <= slot ? gap < home && home <= slot : gap < home || home <= slot;
         if (stays)
