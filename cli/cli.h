@@ -418,9 +418,9 @@ void spool_free(spool *s);
  * Sets (sets.c)
  */
 
-/* Open a set.  To be asked it is mapped if possible, and verified as it is touched: set_damaged tells
- * afterwards. To be read it is mapped and verified; to be changed it is loaded.  "-" is stdin.  NULL after
- * a complaint. */
+/* Open a set.  A large file is mapped if possible: to be asked, and verified as it is touched, set_damaged
+ * tells afterwards; to be read, and verified.  A smaller one, or one to be changed, is loaded, and refused if
+ * it is damaged.  "-" is stdin.  NULL after a complaint. */
 typedef enum set_use { SET_ASK, SET_READ, SET_CHANGE } set_use;
 tamis_filter *set_open(const char *command, const char *path, set_use use);
 

@@ -26,9 +26,23 @@ static bool is_standard(const char *path) {
  * Reading
  */
 
-static tamis_status load(const char *path, int fd, bool regular, set_use use, tamis_filter **filter,
+/* Files of so many bytes are mapped.  Whoever cuts off a mapped file ends the process that asks it; smaller
+ * ones are read in a few hundredths of a second. */
+#define MAPPED_LEAST ((off_t)64 << 20)
+
+static off_t mapped_least(void) {
+#ifdef TAMIS_TESTING
+    const char *const given = getenv("TAMIS_MAPPED_LEAST");
+    if (given != NULL)
+        return (off_t)strtol(given, NULL, 10);
+#endif
+    return MAPPED_LEAST;
+}
+
+/* 'size' is that of a regular file, or 0. */
+static tamis_status load(const char *path, int fd, off_t size, set_use use, tamis_filter **filter,
                          const char **reason) {
-    if (regular && use != SET_CHANGE) {
+    if (size >= mapped_least() && use != SET_CHANGE) {
         tamis_status status = tamis_filter_map(path, NULL, filter, reason);
         if (status == TAMIS_OK && use == SET_READ)
             status = tamis_filter_verify(*filter, reason);
@@ -58,9 +72,9 @@ static tamis_filter *open_set(const char *command, const char *path, set_use use
     if (S_ISDIR(about.st_mode)) {
         complain(command, "%s: %s", name, strerror(EISDIR));
     } else {
-        const bool regular = S_ISREG(about.st_mode) && !standard;
+        const off_t size = S_ISREG(about.st_mode) && !standard ? about.st_size : 0;
         const char *why = NULL;
-        const tamis_status status = load(path, fd, regular, use, &filter, &why);
+        const tamis_status status = load(path, fd, size, use, &filter, &why);
         if (why == NULL)
             why = tamis_status_text(status);
         if (status == TAMIS_E_FORMAT || status == TAMIS_E_VERSION)

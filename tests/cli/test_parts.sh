@@ -7,6 +7,12 @@ seq 1 200000 >keys
 seq 300000 340000 >others
 damage="the body is damaged: its checksum does not match"
 
+# Files below 64 MiB are loaded, and refused if they are damaged.  So small a set is mapped for this test.
+expect 0 "$tamis" build -p 0.001 --seed 7 --kind blocked-bloom -o set.tamis keys
+printf 'damage' | dd of=set.tamis bs=1 seek=102400 conv=notrunc 2>/dev/null
+expect_refusal "$damage" "$tamis" query set.tamis keys
+export TAMIS_MAPPED_LEAST=1
+
 for kind in blocked-bloom line rank; do
     expect 0 "$tamis" build -p 0.001 --seed 7 --kind $kind -o good.tamis keys
     [ "$(wc -c <good.tamis)" -gt 200000 ] || fail "the set is too small for this test"
