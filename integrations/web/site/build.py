@@ -28,7 +28,7 @@ GROUPS = [
     ("Begin", ["guide", "choosing", "planner", "what-can-go-wrong", "growth"]),
     ("Kinds of sets", ["line", "steady", "rank", "balanced-bloom", "dleft-counting", "small", "windows", "threads", "table"]),
     ("Doors", ["python", "web", "redis", "databases", "scale"]),
-    ("Inside", ["architecture", "format", "hash", "models", "performance", "platforms", "mutation"]),
+    ("Inside", ["architecture", "format", "keys", "hash", "models", "performance", "platforms", "mutation"]),
 ]
 MANUALS = [("tamis.1", "tamis(1), the command"), ("tamis.3", "tamis(3), the library"), ("tamis-format.5", "tamis-format(5), files")]
 faults = []
