@@ -1,5 +1,9 @@
-/** A key: text (its UTF-8 bytes), bytes, or an integer below 2^64 (its 8 bytes, the lowest first). */
-export type Key = string | Uint8Array | bigint;
+/**
+ * A key: text (its UTF-8 bytes), bytes, an integer from 0 to 2^64 - 1 (its 8 bytes, the lowest first), or a moment
+ * (its text in UTC, as docs/keys.md says).  A RangeError for other integers, a TypeError for half of a pair of
+ * surrogates, which is no text.
+ */
+export type Key = string | Uint8Array | bigint | Date;
 
 export type Kind =
     | "bloom" | "counting-bloom" | "blocked-bloom" | "dleft" | "dleft-counting" | "dleft-dynamic" | "rank"
@@ -7,7 +11,7 @@ export type Kind =
 
 /**
  * What a set is for.  Of keys, error rate and bytes the planner finds what is not given.  What is left out
- * has the default of `tamis plan`.
+ * has the default of `tamis plan`; what is given is a number that it can be: a 0 for n, fpr or bytes is refused.
  */
 export interface Need {
     /** Keys at most in the set at one time, up to 2^40. */
@@ -145,7 +149,7 @@ export interface Tamis {
     plan(need: Need): Plan;
     /** The plan of each kind that can do it, the best first. */
     planAll(need: Need): Plan[];
-    /** An empty set, for a need or from a plan.  A seed has 128 bits; without one it is random. */
+    /** An empty set, for a need or from a plan.  A seed has 128 bits (xxh3: 64), not all 0; without one it is random. */
     create(what: Need | Plan, options?: { seed?: bigint | number }): TamisSet;
     builder(need: Need, options?: { seed?: bigint | number }): Builder;
     /** A set from the bytes of a file.  Throws a TamisError that says what is wrong. */

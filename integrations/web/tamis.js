@@ -25,6 +25,8 @@ const HASHES = ["", "xxh3", "aes"];
 const FORMS = ["unknown", "bytes", "u64"];
 const KINDS_MAX = 64;
 const SCRATCH = 65536;
+const COUNTS = new Set(["n", "copies", "valueBits", "bytes", "replacements", "ticks"]);
+const POSITIVE = new Set(["n", "fpr", "bytes"]);
 const CAN = { remove: 1, count: 2, merge: 4, forget: 8 };
 const E_ARGUMENT = 1;
 const E_NOMEM = 2;
@@ -143,7 +145,7 @@ class Builder {
 
     /** Keys, one per line; a line may be continued by the next call. */
     addText(text) {
-        const bytes = typeof text === "string" ? this.#tamis._encoder.encode(text) : text;
+        const bytes = typeof text === "string" ? this.#tamis._encoder.encode(wellFormed(text)) : text;
         for (let from = 0; from < bytes.length; from += 1 << 20) {
             const part = bytes.subarray(from, from + (1 << 20));
             this.#tamis._withBytes(part, (at, size) => this.#tamis._check(
@@ -234,7 +236,13 @@ class Tamis {
         const handle = this._wasm.builder_new(hash, low, high);
         if (handle === 0)
             throw new TamisError(E_ARGUMENT, "no such hash or seed, or no memory");
-        return new Builder(this, { ...need, n: need.n ?? 0, fpr: need.fpr ?? 0.01 }, handle);
+        try {
+            this._putNeed(need);
+        } catch (error) {
+            this._wasm.builder_free(handle);
+            throw error;
+        }
+        return new Builder(this, { ...need, fpr: need.fpr ?? 0.01 }, handle);
     }
 
     /** A set from the bytes of a file. */
@@ -307,27 +315,34 @@ class Tamis {
 
     _withKey(key, use) {
         if (typeof key === "string" && key.length * 3 <= SCRATCH) {
-            const size = this._encoder.encodeInto(key, this._bytes(this._scratch, SCRATCH)).written;
+            const size = this._encoder.encodeInto(wellFormed(key), this._bytes(this._scratch, SCRATCH)).written;
             return use(this._scratch, size);
         }
         return this._withBytes(keyBytes(key, this._encoder), use);
     }
 
+    /** What is left out is a 0 there, and so the default; what is given is a number that a need can have. */
     _putNeed(need) {
         const numbers = this._numbers();
-        NEED.forEach((name, i) => {
-            const value = need[name] ?? 0;
-            if (name === "kind")
-                numbers[i] = value === 0 || value === "any" ? 0 : this._kinds.indexOf(value);
-            else if (name === "order")
-                numbers[i] = Math.max(ORDERS.indexOf(value), 0);
-            else if (name === "hash")
-                numbers[i] = Math.max(HASHES.indexOf(value), 0);
-            else
-                numbers[i] = Number(value);
-        });
-        if (numbers[2] < 0)
-            throw new TamisError(E_ARGUMENT, `there is no kind '${need.kind}'`);
+        NEED.forEach((name, i) => { numbers[i] = this._needed(name, need[name]); });
+    }
+
+    _needed(name, value) {
+        if (value === undefined || value === null)
+            return 0;
+        if (name === "kind")
+            return value === "any" ? 0 : choice(value, this._kinds, "kind");
+        if (name === "order")
+            return choice(value, ORDERS, "order");
+        if (name === "hash")
+            return choice(value, HASHES, "hash");
+        const number = Number(value);
+        const why = Number.isNaN(number) || number < 0 ? "is a number, 0 or more"
+            : COUNTS.has(name) && !Number.isInteger(number) ? "is a whole number"
+            : number === 0 && POSITIVE.has(name) ? "is above 0; leave it out if it is to be found" : null;
+        if (why !== null)
+            throw new TamisError(E_ARGUMENT, `${name} ${why}, not ${value}`);
+        return number;
     }
 
     _params(numbers, from = 0) {
@@ -357,28 +372,61 @@ class Tamis {
     }
 }
 
+/** The number of a name, which is its place in a list. */
+function choice(name, names, what) {
+    const at = typeof name === "string" && name !== "" ? names.indexOf(name) : -1;
+    if (at < 0)
+        throw new TamisError(E_ARGUMENT, `there is no ${what} '${name}'`);
+    return at;
+}
+
+/** The text itself.  Half of a pair of surrogates has no UTF-8: all of them would be one key. */
+function wellFormed(text) {
+    if (text.isWellFormed?.() ?? !/\p{Surrogate}/u.test(text))
+        return text;
+    throw new TypeError("a key is no text: it has half of a pair of surrogates");
+}
+
+/** A moment as docs/keys.md has it: in UTC, the fraction of the second with 6 digits if there is one. */
+function moment(date) {
+    if (Number.isNaN(date.getTime()) || date.getUTCFullYear() < 0 || date.getUTCFullYear() > 9999)
+        throw new RangeError("a date that is a key is of the years 0 to 9999");
+    return date.toISOString().replace(/\.(\d{3})Z$/, (_, digits) => digits === "000" ? "Z" : `.${digits}000Z`);
+}
+
 /** The bytes of a key: text as UTF-8, bytes as they are, an integer as its 8 bytes, the lowest first. */
 function keyBytes(key, encoder) {
     if (typeof key === "string")
-        return encoder.encode(key);
+        return encoder.encode(wellFormed(key));
     if (key instanceof Uint8Array)
         return key;
     if (typeof key === "bigint") {
+        if (key < 0n || key >= 1n << 64n)
+            throw new RangeError("an integer key is from 0 to 2^64 - 1");
         const bytes = new Uint8Array(8);
         new DataView(bytes.buffer).setBigUint64(0, key, true);
         return bytes;
     }
-    throw new TypeError("a key is a string, a Uint8Array or a bigint");
+    if (key instanceof Date)
+        return encoder.encode(moment(key));
+    throw new TypeError("a key is a string, a Uint8Array, a bigint or a Date");
 }
 
-/** The two words of a seed; a random one if none is given. */
+/** The two words of a seed; a random one, of as many bits as the hash takes, if none is given. */
 function seedWords(seed, hash) {
     if (seed === undefined) {
-        const words = crypto.getRandomValues(new BigUint64Array(2));
-        return [words[0] | 1n, hash === "xxh3" ? 0n : words[1]];
+        const words = new BigUint64Array(2);
+        do {
+            crypto.getRandomValues(words);
+            if (hash === "xxh3")
+                words[1] = 0n;
+        } while (words[0] === 0n && words[1] === 0n);
+        return [words[0], words[1]];
     }
     const number = BigInt(seed);
-    return [BigInt.asUintN(64, number), BigInt.asUintN(64, number >> 64n)];
+    if (number < 1n || number >= 1n << (hash === "xxh3" ? 64n : 128n))
+        throw new RangeError(`a seed is from 1 to 2^${hash === "xxh3" ? 64 : 128} - 1`);
+    return [BigInt.asUintN(64, number), number >> 64n];
 }
 
 async function readModule(source) {

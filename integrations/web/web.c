@@ -92,7 +92,7 @@ double *web_numbers(void) {
     return numbers;
 }
 
-/* Why the last set could not be loaded, or NULL. */
+/* Why the last call that was to make a set did not, if there is more to say than its status; or NULL. */
 WEB_EXPORT(reason)
 const char *web_reason(void) {
     return reason;
@@ -258,6 +258,7 @@ static tamis_params web_params(uint64_t seed, uint64_t seed_high) {
 /* An empty set with the parameters in 'numbers', written to '*made'.  A seed is required. */
 WEB_EXPORT(create)
 int web_create(uint64_t seed, uint64_t seed_high, tamis_filter **made) {
+    reason = NULL;
     if (seed == 0 && seed_high == 0)
         return -(int)TAMIS_E_ARGUMENT;
     const tamis_params params = web_params(seed, seed_high);
@@ -452,6 +453,7 @@ int web_builder_text(builder *b, const unsigned char *text, size_t size) {
  * plan. */
 WEB_EXPORT(builder_build)
 int web_builder_build(builder *b, int form, tamis_filter **made) {
+    reason = NULL;
     if (b->rest_size > 0) { /* a last line without an end */
         const int status = web_builder_add(b, b->rest, b->rest_size);
         if (status != 0)

@@ -10,15 +10,18 @@ let sets = null;
 const latest = {};
 const breathe = () => new Promise((done) => setTimeout(done));
 
+/** A need as the library takes it: in the page, what is asked for is 0. */
+const given = (need) => Object.fromEntries(Object.entries(need).filter(([, value]) => value !== 0));
+
 const calls = {
     /** The plans of a need; 'named' if one that does not name a kind is made without a search, and is another. */
     async plans({ need }) {
         const tamis = await ready;
         if (need.threads > 0)
-            return { plans: [tamis.plan(need)], named: false };
-        const plans = tamis.planAll(need);
+            return { plans: [tamis.plan(given(need))], named: false };
+        const plans = tamis.planAll(given(need));
         const searched = need.bytes || need.replacements || need.copies || need.valueBits || need.linesMax || need.offline || need.order !== "bytes";
-        return { plans, named: !searched && tamis.plan(need).bytes !== plans[0].bytes };
+        return { plans, named: !searched && tamis.plan(given(need)).bytes !== plans[0].bytes };
     },
 
     /** Bits per key of some kinds at some error rates, a kind at a time. */
@@ -28,7 +31,7 @@ const calls = {
             const bits = [];
             for (const fpr of rates) {
                 try {
-                    bits.push(tamis.plan({ ...need, kind, fpr, bytes: 0, threads: 0 }).bitsPerKey);
+                    bits.push(tamis.plan(given({ ...need, kind, fpr, bytes: 0, threads: 0 })).bitsPerKey);
                 } catch {
                     bits.push(null);
                 }
@@ -47,7 +50,7 @@ const calls = {
         for (const kind of kinds) {
             let rates = [];
             try {
-                const set = tamis.create({ ...need, kind, bytes: 0, threads: 0 }, { seed: 1 });
+                const set = tamis.create(given({ ...need, kind, bytes: 0, threads: 0 }), { seed: 1 });
                 rates = set.fill(Math.round(need.n * most), steps);
                 set.free();
             } catch { /* a need that this kind cannot have by itself */ }

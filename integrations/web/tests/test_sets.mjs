@@ -116,6 +116,76 @@ function testRefusals() {
     refuses(3, () => keys.forEach((key) => full.add(key)));
 }
 
+function testNeedsAreWhatWasMeant() {
+    for (const need of [{ fpr: 0 }, { n: 0 }, { bytes: 0 }, { n: -1 }, { n: 1.5 }, { n: NaN }, { fpr: -0.1 }, { copies: 1.5 }, { ticks: -1 }, { order: "x" },
+        { hash: "x" }, { kind: "" }, { overshoot: -1 }]) {
+        refuses(1, () => tamis.plan({ n: 10, fpr: 0.1, ...need }));
+        refuses(1, () => tamis.create({ n: 10, fpr: 0.1, ...need }));
+        refuses(1, () => tamis.builder({ n: 10, fpr: 0.1, ...need }));
+    }
+    assert.throws(() => tamis.plan({ n: 10, fpr: 0 }), /fpr is above 0/);
+    assert.deepEqual(tamis.plan({ n: 10, fpr: undefined, kind: null }), tamis.plan({ n: 10 }));
+    tamis.builder({}).free(); // n is counted
+}
+
+function testKeysAreNotWrapped() {
+    const set = tamis.create({ n: 100, fpr: 1e-6 }, { seed: 1 });
+    set.add(2n ** 64n - 1n);
+    set.add("\ufffd");
+    set.add("\u{1f600}");
+    for (const call of [(key) => set.add(key), (key) => set.has(key), (key) => set.remove(key), (key) => set.copies(key)]) {
+        for (const key of [-1n, 2n ** 64n, 2n ** 64n + 5n])
+            assert.throws(() => call(key), RangeError);
+        for (const key of ["\ud800", "a\udc00b", "\ude00\ud83d", "x".repeat(100000) + "\ud800"])
+            assert.throws(() => call(key), TypeError);
+    }
+    const builder = tamis.builder({ fpr: 0.01 }, { seed: 1 });
+    assert.throws(() => builder.addText("a\n\ud800\n"), TypeError);
+    assert.equal(builder.count, 0);
+    builder.free();
+    assert.equal(set.info().count, 3);
+    for (const seed of [0, -1, 2n ** 128n, 1.5])
+        assert.throws(() => tamis.create({ n: 10 }, { seed }), RangeError);
+    assert.throws(() => tamis.create({ n: 10, hash: "xxh3" }, { seed: 2n ** 64n }), RangeError);
+}
+
+function testDatesAreTheirText() {
+    const set = tamis.create({ n: 100, fpr: 1e-6 }, { seed: 1 });
+    set.add(new Date(Date.UTC(2026, 2, 1, 8, 5, 0)));
+    set.add(new Date(Date.UTC(2026, 2, 1, 8, 5, 0, 250)));
+    assert.ok(set.has("2026-03-01T08:05:00Z") && set.has("2026-03-01T08:05:00.250000Z"));
+    assert.equal(set.info().count, 2);
+    assert.throws(() => set.add(new Date(NaN)), RangeError);
+    assert.throws(() => set.add(new Date(Date.UTC(12026, 0, 1))), RangeError);
+}
+
+function testReasonsAreNotThoseOfCallsBefore() {
+    assert.throws(() => tamis.load(new Uint8Array(1000)), (error) => {
+        refuses(8, () => tamis.create({ n: 2 ** 36, fpr: 0.001 }));
+        assert.throws(() => tamis.create({ n: 2 ** 36, fpr: 0.001 }), (later) => later.message !== error.message);
+        return true;
+    });
+    const builder = tamis.builder({ fpr: 0.01, kind: "bloom", deletes: true }, { seed: 1 });
+    assert.throws(() => tamis.load(new Uint8Array(1000)), (error) => {
+        assert.throws(() => builder.build(), (later) => later.status === 5 && later.message !== error.message);
+        return true;
+    });
+}
+
+/** Each bit of a seed that is drawn is 0 now and 1 then. */
+function testSeedsAreDrawnWhole() {
+    let all = 0n, any = 0n;
+    for (let i = 0; i < 64; i++) {
+        const file = tamis.create({ n: 10, fpr: 0.1 }).save();
+        const view = new DataView(file.buffer);
+        const seed = view.getBigUint64(192, true) << 64n | view.getBigUint64(32, true);
+        any |= seed;
+        all |= seed ^ (2n ** 128n - 1n);
+    }
+    assert.equal(any, 2n ** 128n - 1n);
+    assert.equal(all, 2n ** 128n - 1n);
+}
+
 function testMemoryIsGivenBack() {
     const before = tamis._wasm.memory.buffer.byteLength;
     for (let i = 0; i < 2000; i++)
@@ -124,5 +194,6 @@ function testMemoryIsGivenBack() {
 }
 
 for (const test of [testEveryKindKeepsItsKeys, testFilesEqualThoseOfTheCommandLine, testSetsOfOneAndOfTheOther,
-    testRefusals, testMemoryIsGivenBack])
+    testRefusals, testNeedsAreWhatWasMeant, testKeysAreNotWrapped, testDatesAreTheirText, testReasonsAreNotThoseOfCallsBefore, testSeedsAreDrawnWhole,
+    testMemoryIsGivenBack])
     console.log(`ok: ${test.name} ${test() ?? ""}`);
