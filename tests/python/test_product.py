@@ -12,8 +12,10 @@ import pickle
 import random
 import re
 import signal
+import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import time
 import unittest
@@ -54,6 +56,71 @@ class Records(unittest.TestCase):
         self.assertRaises(TypeError, tamis.Filter, params=tamis.Params("bloom", 1.5))
         self.assertRaises(TypeError, tamis.plan, 10, overshoot="much")
         self.assertRaises(tamis.ArgumentError, tamis.plan, 10, replacements=1 << 32)
+
+
+class Interpreters(unittest.TestCase):
+    """Each interpreter of a process has a module of its own, with classes of its own."""
+
+    WITHIN = textwrap.dedent("""
+        import sys
+        sys.path[:] = {path!r}
+        import tamis
+        for call, error in ((lambda: tamis.Filter(0), tamis.ArgumentError), (lambda: tamis.Filter.from_bytes(b"x" * 300), tamis.FormatError),
+                            (lambda: tamis.Filter(10).remove("a"), tamis.UnsupportedError), (lambda: tamis.Filter(10).add(-1), tamis.ArgumentError),
+                            (lambda: tamis.Table()["a"], KeyError), (lambda: tamis.Filter(10).update([2 ** 64]), tamis.ArgumentError)):
+            try:
+                call()
+            except error:
+                continue
+            raise SystemExit("no error")
+        class Mine(tamis.Filter):
+            pass
+        kept = Mine(1000, 0.01)
+        kept.update(range(1000))
+        assert kept.count_many(range(1000)) == 1000 and type(kept.copy()) is Mine
+        table = tamis.Table()
+        table["a"] = "b"
+    """)
+
+    def setUp(self):
+        for name in ("_interpreters", "_xxsubinterpreters"):
+            try:
+                self.own = __import__(name)
+            except ImportError:
+                continue
+            return
+        self.skipTest("no module of interpreters here")
+
+    def run_in(self, which, text):
+        answer = self.own.run_string(which, text)  # raises in older versions, tells in newer ones
+        self.assertIsNone(answer)
+
+    def refuse(self):
+        self.assertRaises(tamis.ArgumentError, tamis.Filter, params=tamis.Params("bloom", -1))
+        self.assertRaises(tamis.FormatError, tamis.Filter.from_bytes, b"x" * 300)
+
+    def test_errors_are_classes_of_the_interpreter(self):
+        self.refuse()
+        text = self.WITHIN.format(path=sys.path)
+        first, second = self.own.create(), self.own.create()
+        self.run_in(first, text)
+        self.refuse()
+        self.run_in(second, text)
+        self.run_in(first, text)
+        self.own.destroy(first)
+        self.refuse()
+        self.run_in(second, text)
+        self.own.destroy(second)
+        self.refuse()
+
+    def test_a_module_that_is_loaded_again_is_another(self):
+        source = "import sys, tamis\nkept = tamis.Filter(10)\nold = tamis.ArgumentError\n" \
+            "for name in [n for n in sys.modules if n.startswith('tamis')]: del sys.modules[name]\n" \
+            "import tamis as new\nassert new.Filter is not type(kept)\n" \
+            "for cls, error in ((type(kept), old), (new.Filter, new.ArgumentError)):\n" \
+            "    try: cls(10).add(-1)\n    except error: pass\n    else: raise SystemExit('no error')\n" \
+            "kept.add('a'); assert 'a' in kept\n"
+        subprocess.run([sys.executable, "-c", source], check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
 
 
 class Product(unittest.TestCase):

@@ -285,7 +285,7 @@ static bool arrays_run(native_batch *batch, arrays_keys *keys) {
     PyMem_Free(chunk->text);
     PyMem_Free(chunk);
     if (fine && keys->fault != NULL)
-        native_bad_argument(keys->fault);
+        native_bad_argument(batch->state, keys->fault);
     return fine && keys->fault == NULL && batch->status == TAMIS_OK;
 }
 

@@ -135,10 +135,10 @@ static void batch_empty(batch_chunk *chunk) {
 }
 
 /* Append a key.  The reference to it is taken. */
-static bool batch_append(batch_chunk *chunk, PyObject *object) {
+static bool batch_append(const native_state *state, batch_chunk *chunk, PyObject *object) {
     native_key key;
     chunk->held[chunk->n_held++] = object;
-    if (!native_key_of(object, &key))
+    if (!native_key_of(state, object, &key))
         return false;
     const size_t i = chunk->n;
     if (key.is_number) {
@@ -206,7 +206,7 @@ static bool batch_objects(native_batch *batch, batch_source *source) {
     bool fine = true;
     PyObject *object;
     while (fine && (object = batch_next(source)) != NULL) {
-        fine = batch_append(chunk, object);
+        fine = batch_append(batch->state, chunk, object);
         if (fine && chunk->n == NATIVE_CHUNK)
             fine = batch_flush(batch, chunk);
     }
@@ -247,7 +247,7 @@ static bool batch_buffer(native_batch *batch, PyObject *keys) {
 /* Any other type: resolve() of _arrays.py tells what it is, (keys, data or None, how to wrap the answers or
  * None). */
 static bool batch_resolve(native_batch *batch, PyObject *keys, PyObject **wrap) {
-    PyObject *const told = PyObject_CallFunctionObjArgs(native_resolve, keys, NULL);
+    PyObject *const told = PyObject_CallFunctionObjArgs(batch->state->resolve, keys, NULL);
     PyObject *from, *data, *how;
     if (told == NULL || !PyArg_ParseTuple(told, "OOO", &from, &data, &how)) {
         Py_XDECREF(told);
@@ -266,7 +266,7 @@ static bool batch_resolve(native_batch *batch, PyObject *keys, PyObject **wrap) 
 }
 
 static void batch_raise(const native_batch *batch) {
-    native_error(batch->status, NULL);
+    native_error(batch->state, batch->status, NULL);
     if (batch->status != TAMIS_E_FULL)
         return;
     PyObject *type, *error, *trace;
@@ -320,7 +320,8 @@ PyObject *native_batch_run(native_batch *batch, PyObject *keys) {
 }
 
 static PyObject *batch_of(native_set *set, PyObject *keys, native_op op, bool want) {
-    native_batch batch = {.set = set, .op = op, .want = want, .status = TAMIS_OK};
+    native_batch batch = {
+        .state = set->state, .set = set, .op = op, .want = want, .status = TAMIS_OK};
     /* A closed set is told even if there are no keys. */
     if (!set->open && !native_set_wait(set, false))
         return NULL;

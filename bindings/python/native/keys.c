@@ -12,7 +12,7 @@ void native_little(uint64_t number, unsigned char bytes[8]) {
 }
 
 /* An integer of any type.  -1 and an error, 0 if it is none, 1. */
-static int keys_integer(PyObject *object, native_key *key) {
+static int keys_integer(const native_state *state, PyObject *object, native_key *key) {
     if (!PyIndex_Check(object))
         return 0;
     PyObject *const index = PyNumber_Index(object);
@@ -29,7 +29,7 @@ static int keys_integer(PyObject *object, native_key *key) {
         if (!PyErr_ExceptionMatches(PyExc_OverflowError))
             return -1;
         PyErr_Clear();
-        native_bad_argument("an integer key is not from 0 to 2**64 - 1");
+        native_bad_argument(state, "an integer key is not from 0 to 2**64 - 1");
         return -1;
     }
     key->is_number = true;
@@ -50,7 +50,32 @@ static bool keys_buffer(PyObject *object, native_key *key) {
     return true;
 }
 
-bool native_key_other(PyObject *object, native_key *key) {
+/* What is known to Python's half: text() of _keys.py tells the text, or None if it is none of these types.  It is asked
+ * before buffers are: the times and floating-point numbers of numpy have one. */
+static bool keys_text(const native_state *state, PyObject *object, native_key *key) {
+    PyObject *const text = PyObject_CallFunctionObjArgs(state->text, object, NULL);
+    if (text == NULL)
+        return false;
+    if (PyUnicode_Check(text)) {
+        Py_ssize_t size;
+        key->owner = text;
+        key->data = PyUnicode_AsUTF8AndSize(text, &size);
+        key->size = (size_t)size;
+        return true; /* ASCII */
+    }
+    Py_DECREF(text);
+    if (PyObject_CheckBuffer(object))
+        return keys_buffer(object, key);
+    PyObject *const name = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__name__");
+    if (name != NULL)
+        PyErr_Format(PyExc_TypeError,
+                     "a key is a str, bytes, an integer, a date, a UUID or a Decimal, not %U%s",
+                     name, PyFloat_Check(object) ? ": make it a Decimal or an integer first" : "");
+    Py_XDECREF(name);
+    return false;
+}
+
+bool native_key_other(const native_state *state, PyObject *object, native_key *key) {
     PyErr_Clear(); /* of an int that is too large: it is told below */
     key->owner = NULL;
     key->is_number = false;
@@ -66,14 +91,10 @@ bool native_key_other(PyObject *object, native_key *key) {
         return true;
     }
     /* Before buffers: the integers of numpy are both, and 5 is one key whatever its size. */
-    const int is_integer = keys_integer(object, key);
+    const int is_integer = keys_integer(state, object, key);
     if (is_integer != 0)
         return is_integer > 0;
-    if (PyObject_CheckBuffer(object))
+    if (Py_TYPE(object) == &PyByteArray_Type || Py_TYPE(object) == &PyMemoryView_Type)
         return keys_buffer(object, key);
-    PyObject *const name = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__name__");
-    if (name != NULL)
-        PyErr_Format(PyExc_TypeError, "a key is a str, bytes or an integer, not %U", name);
-    Py_XDECREF(name);
-    return false;
+    return keys_text(state, object, key);
 }

@@ -1,59 +1,77 @@
 /* native.c - the module, errors, functions without an object
  *
- * The classes of errors are Python's: setup() tells them.
+ * The classes of errors are Python's: setup() tells them.  The module is made in two phases (PEP 489), so that each
+ * interpreter has one with a state of its own.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "native.h"
+#include <stdlib.h>
 
-PyObject *native_resolve;
-static PyObject *native_errors; /* a tuple, by status */
+static struct PyModuleDef *native_definition(void);
 
-PyObject *native_set_make_type(PyObject *module);
-void native_table_forked(void);
+/* ---- state ---- */
+
+native_state *native_state_of(PyObject *module) {
+    return PyModule_GetState(module);
+}
+
+native_state *native_state_of_class(PyTypeObject *class) {
+    /* Classes of Python's are between it and ours, which alone have a module of this definition. */
+    for (PyTypeObject *at = class; at != NULL && at != &PyBaseObject_Type;
+         at = PyType_GetSlot(at, Py_tp_base)) {
+        PyObject *const module = PyType_GetModule(at);
+        if (module != NULL && PyModule_GetDef(module) == native_definition())
+            return PyModule_GetState(module);
+        PyErr_Clear();
+    }
+    PyErr_SetString(PyExc_TypeError, "a class of the module tamis is needed");
+    return NULL;
+}
 
 /* ---- errors ---- */
 
-PyObject *native_error(tamis_status status, const char *reason) {
+PyObject *native_error(const native_state *state, tamis_status status, const char *reason) {
     PyObject *class = PyExc_RuntimeError;
-    if (native_errors != NULL && (Py_ssize_t)status < PyTuple_Size(native_errors))
-        class = PyTuple_GetItem(native_errors, (Py_ssize_t)status);
+    if (state->errors != NULL && (Py_ssize_t)status < PyTuple_Size(state->errors))
+        class = PyTuple_GetItem(state->errors, (Py_ssize_t)status);
     if (class != NULL)
         PyErr_SetString(class, reason != NULL ? reason : tamis_status_text(status));
     return NULL;
 }
 
-PyObject *native_done(tamis_status status, const char *reason) {
+PyObject *native_done(const native_state *state, tamis_status status, const char *reason) {
     if (status != TAMIS_OK)
-        return native_error(status, reason);
+        return native_error(state, status, reason);
     Py_RETURN_NONE;
 }
 
-PyObject *native_bad_argument(const char *text) {
-    return native_error(TAMIS_E_ARGUMENT, text);
+PyObject *native_bad_argument(const native_state *state, const char *text) {
+    return native_error(state, TAMIS_E_ARGUMENT, text);
 }
 
 /* ---- functions ---- */
 
 static PyObject *native_setup(PyObject *module, PyObject *args) {
-    PyObject *errors, *resolve;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &errors, &resolve))
+    native_state *const state = native_state_of(module);
+    PyObject *told[3];
+    if (!PyArg_ParseTuple(args, "O!OO", &PyTuple_Type, &told[0], &told[1], &told[2]))
         return NULL;
-    Py_INCREF(errors);
-    Py_INCREF(resolve);
-    Py_XDECREF(native_errors);
-    Py_XDECREF(native_resolve);
-    native_errors = errors;
-    native_resolve = resolve;
+    PyObject **const places[3] = {&state->errors, &state->resolve, &state->text};
+    for (size_t i = 0; i < 3; i++) {
+        PyObject *const before = *places[i];
+        Py_INCREF(told[i]);
+        *places[i] = told[i];
+        Py_XDECREF(before);
+    }
     Py_RETURN_NONE;
 }
 
 static PyObject *native_forked(PyObject *module, PyObject *nothing) {
-    (void)module;
+    native_state *const state = native_state_of(module);
     (void)nothing;
-    native_set_forked();
-    native_table_forked();
+    native_set_forked(state);
+    state->forks++;
     Py_RETURN_NONE;
 }
 
@@ -118,13 +136,14 @@ static PyObject *native_plan_make(PyObject *module, PyObject *dict) {
     tamis_plan plan;
     tamis_need_init(&need);
     tamis_plan_init(&plan);
-    (void)module;
-    if (!native_from_dict(dict, &need, native_need))
+    const native_state *const state = native_state_of(module);
+    if (!native_from_dict(state, dict, &need, native_need))
         return NULL;
     PyThreadState *const saved = PyEval_SaveThread();
     const tamis_status status = tamis_plan_make(&need, &plan);
     PyEval_RestoreThread(saved);
-    return status != TAMIS_OK ? native_error(status, NULL) : native_to_dict(&plan, native_plan);
+    return status != TAMIS_OK ? native_error(state, status, NULL)
+                              : native_to_dict(&plan, native_plan);
 }
 
 #define NATIVE_PLANS 64
@@ -146,8 +165,8 @@ static PyObject *native_plan_list(const tamis_plan *plans, size_t n) {
 static PyObject *native_plan_all(PyObject *module, PyObject *dict) {
     tamis_need need;
     tamis_need_init(&need);
-    (void)module;
-    if (!native_from_dict(dict, &need, native_need))
+    const native_state *const state = native_state_of(module);
+    if (!native_from_dict(state, dict, &need, native_need))
         return NULL;
     tamis_plan *const plans = PyMem_Malloc(NATIVE_PLANS * sizeof *plans);
     if (plans == NULL)
@@ -159,7 +178,7 @@ static PyObject *native_plan_all(PyObject *module, PyObject *dict) {
     const tamis_status status = tamis_plan_all(&need, plans, NATIVE_PLANS, &n);
     PyEval_RestoreThread(saved);
     PyObject *const list =
-        status != TAMIS_OK ? native_error(status, NULL) : native_plan_list(plans, n);
+        status != TAMIS_OK ? native_error(state, status, NULL) : native_plan_list(plans, n);
     PyMem_Free(plans);
     return list;
 }
@@ -171,14 +190,14 @@ static PyObject *native_plan_shared(PyObject *module, PyObject *args) {
     tamis_shared_plan plan;
     tamis_need_init(&need);
     tamis_shared_plan_init(&plan);
-    (void)module;
+    const native_state *const state = native_state_of(module);
     if (!PyArg_ParseTuple(args, "OI", &dict, &threads) ||
-        !native_from_dict(dict, &need, native_need))
+        !native_from_dict(state, dict, &need, native_need))
         return NULL;
     PyThreadState *const saved = PyEval_SaveThread();
     const tamis_status status = tamis_shared_plan_make(&need, threads, &plan);
     PyEval_RestoreThread(saved);
-    return status != TAMIS_OK ? native_error(status, NULL)
+    return status != TAMIS_OK ? native_error(state, status, NULL)
                               : native_to_dict(&plan, native_shared_plan);
 }
 
@@ -221,7 +240,7 @@ static PyObject *native_members(PyObject *module, PyObject *nothing) {
 }
 
 static PyMethodDef native_own_functions[] = {
-    {"setup", NATIVE_METHOD(native_setup), METH_VARARGS, "(errors by status, resolve)"},
+    {"setup", NATIVE_METHOD(native_setup), METH_VARARGS, "(errors by status, resolve, text)"},
     {"forked", NATIVE_METHOD(native_forked), METH_NOARGS, "After fork, in the child."},
     {"kind_name", NATIVE_METHOD(native_kind_name), METH_VARARGS, "Name of a kind, or None."},
     {"hash_name", NATIVE_METHOD(native_hash_name), METH_VARARGS, "Name of a hash, or None."},
@@ -237,36 +256,88 @@ static PyMethodDef native_own_functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static bool native_fill(PyObject *module) {
-    PyObject *const set = native_set_make_type(module);
-    PyObject *const table = native_table_make_type(module);
-    if (set == NULL || table == NULL || PyModule_AddFunctions(module, native_functions) != 0 ||
+/* The second phase. */
+static int native_fill(PyObject *module) {
+    native_state *const state = native_state_of(module);
+    if ((state->set_type = native_set_make_type(module)) == NULL ||
+        (state->table_type = native_table_make_type(module)) == NULL ||
+        PyModule_AddFunctions(module, native_functions) != 0 ||
         PyModule_AddFunctions(module, native_table_functions) != 0)
-        return false;
-    /* The types stay: the module keeps one reference to each, its variables another. */
-    Py_INCREF(set);
-    Py_INCREF(table);
-    return PyModule_AddObject(module, "Set", set) == 0 &&
-           PyModule_AddObject(module, "Table", table) == 0 &&
-           PyModule_AddStringConstant(module, "version", tamis_version()) == 0;
+        return -1;
+    PyObject *const types[2] = {(PyObject *)state->set_type, (PyObject *)state->table_type};
+    for (size_t i = 0; i < 2; i++) {
+        Py_INCREF(types[i]); /* for the module's dict; the state has one already */
+        if (PyModule_AddObject(module, i == 0 ? "Set" : "Table", types[i]) != 0) {
+            Py_DECREF(types[i]);
+            return -1;
+        }
+    }
+    return PyModule_AddStringConstant(module, "version", tamis_version());
+}
+
+static int native_traverse(PyObject *module, visitproc visit, void *arg) {
+    native_state *const state = native_state_of(module);
+    if (state == NULL) /* not made yet */
+        return 0;
+    Py_VISIT(state->set_type);
+    Py_VISIT(state->table_type);
+    Py_VISIT(state->errors);
+    Py_VISIT(state->resolve);
+    Py_VISIT(state->text);
+    return 0;
+}
+
+static int native_clear(PyObject *module) {
+    native_state *const state = native_state_of(module);
+    if (state == NULL)
+        return 0;
+    Py_CLEAR(state->set_type);
+    Py_CLEAR(state->table_type);
+    Py_CLEAR(state->errors);
+    Py_CLEAR(state->resolve);
+    Py_CLEAR(state->text);
+    return 0;
+}
+
+static void native_free(void *module) {
+    (void)native_clear(module);
+}
+
+/* From 3.12 on a module can say that interpreters with locks of their own may have it; those before refuse to load a
+ * module that says what they do not know. */
+#define NATIVE_INTERPRETERS 3           /* Py_mod_multiple_interpreters */
+#define NATIVE_OWN_LOCK     ((void *)2) /* Py_MOD_PER_INTERPRETER_GIL_SUPPORTED */
+
+static PyModuleDef_Slot native_slots[] = {
+    {Py_mod_exec, (void *)native_fill},
+    {0, NULL},
+};
+static PyModuleDef_Slot native_slots_from_3_12[] = {
+    {Py_mod_exec, (void *)native_fill},
+    {NATIVE_INTERPRETERS, NATIVE_OWN_LOCK},
+    {0, NULL},
+};
+
+#define NATIVE_DEFINITION(slots)                                                                   \
+    {                                                                                              \
+        PyModuleDef_HEAD_INIT, "tamis._native", "The library; nothing here is for people.",        \
+            sizeof(native_state), native_own_functions, slots, native_traverse, native_clear,      \
+            native_free                                                                            \
+    }
+
+static struct PyModuleDef native_definitions[] = {
+    NATIVE_DEFINITION(native_slots),
+    NATIVE_DEFINITION(native_slots_from_3_12),
+};
+
+static struct PyModuleDef *native_definition(void) {
+    const char *const version = Py_GetVersion(); /* "3.11.2 ..." */
+    const bool knows = version[0] > '3' || atoi(version + 2) >= 12;
+    return &native_definitions[knows];
 }
 
 PyMODINIT_FUNC PyInit__native(void);
 
 PyMODINIT_FUNC PyInit__native(void) {
-    static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
-                                            "tamis._native",
-                                            "The library; nothing here is for people.",
-                                            -1,
-                                            native_own_functions,
-                                            NULL,
-                                            NULL,
-                                            NULL,
-                                            NULL};
-    PyObject *const module = PyModule_Create(&definition);
-    if (module != NULL && !native_fill(module)) {
-        Py_DECREF(module);
-        return NULL;
-    }
-    return module;
+    return PyModuleDef_Init(native_definition());
 }

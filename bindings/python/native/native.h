@@ -1,10 +1,14 @@
 /* native.h - the Python module: what its files share
  *
  * The module keeps to the stable interface of CPython 3.9, so that one binary serves that version and all
- * later ones.  Three things of it were declared stable later than they were there, unchanged: buffers (3.11),
- * the UTF-8 of a str (3.10) and calls without a tuple (3.10).  They are declared here, as 3.9 has them.
+ * later ones.  Four things of it were declared stable later than they were there, unchanged: buffers (3.11),
+ * the UTF-8 of a str (3.10), calls without a tuple (3.10) and types that know their module (3.10).  They are
+ * declared here, as 3.9 has them.
  *
- *     native.c    the module, errors, functions without an object
+ * An interpreter has a module of its own, and what belongs to it is in the module's state: nothing that can
+ * change is static.  Functions find the state by their module, methods by their object.
+ *
+ *     native.c    the module, its state, errors, functions without an object
  *     records.c   structs of the library as dicts, and back
  *     keys.c      one key, of any type
  *     set.c       a set: its life, who is using it, calls for one key
@@ -59,6 +63,10 @@ PyAPI_FUNC(int) PyObject_GetBuffer(PyObject *object, native_view *view, int flag
 PyAPI_FUNC(void) PyBuffer_Release(native_view *view);
 PyAPI_FUNC(const char *) PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *size);
 
+PyAPI_FUNC(PyObject *)
+    PyType_FromModuleAndSpec(PyObject *module, PyType_Spec *spec, PyObject *bases);
+PyAPI_FUNC(PyObject *) PyType_GetModule(PyTypeObject *type);
+
 #ifndef METH_FASTCALL
 #define METH_FASTCALL 0x0080
 #endif
@@ -68,19 +76,32 @@ PyAPI_FUNC(const char *) PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *siz
 /* A function as a slot or a method has it. */
 #define NATIVE_METHOD(function) ((PyCFunction)(void (*)(void))(function))
 
-/* ---- native.c: errors ---- */
+/* ---- native.c: state, errors ---- */
+
+/* What an interpreter has.  The last three are Python's, as setup() told them. */
+typedef struct native_state {
+    PyTypeObject *set_type, *table_type;
+    struct native_set
+        *in_use; /* sets that are used without Python's lock: what a child must know after fork */
+    unsigned forks;    /* how many there were, up to this process */
+    PyObject *errors;  /* classes, a tuple by status */
+    PyObject *resolve; /* of ../tamis/_arrays.py */
+    PyObject *text;    /* of ../tamis/_keys.py */
+} native_state;
+
+native_state *native_state_of(PyObject *module);
+
+/* That of a class, whose base is one of ours.  NULL, and an error, if it is not. */
+native_state *native_state_of_class(PyTypeObject *class);
 
 /* Raise the error of 'status'; 'reason' may be NULL.  Returns NULL. */
-PyObject *native_error(tamis_status status, const char *reason);
+PyObject *native_error(const native_state *state, tamis_status status, const char *reason);
 
 /* None, or the error. */
-PyObject *native_done(tamis_status status, const char *reason);
+PyObject *native_done(const native_state *state, tamis_status status, const char *reason);
 
 /* ArgumentError with this text.  Returns NULL. */
-PyObject *native_bad_argument(const char *text);
-
-/* resolve() of ../tamis/_arrays.py, as setup() told it. */
-extern PyObject *native_resolve;
+PyObject *native_bad_argument(const native_state *state, const char *text);
 
 /* ---- records.c ---- */
 
@@ -113,10 +134,12 @@ PyObject *native_to_dict(const void *record, const native_member *members);
 
 /* Fill in the members that a dict has; others stay as they are.  False, and an error, for a name that the
  * struct has not and for a number out of range. */
-bool native_from_dict(PyObject *dict, void *record, const native_member *members);
+bool native_from_dict(const native_state *state, PyObject *dict, void *record,
+                      const native_member *members);
 
 /* An integer from 0 to 'max', or ArgumentError: "'what' is out of range". */
-bool native_number(PyObject *object, uint64_t max, const char *what, uint64_t *number);
+bool native_number(const native_state *state, PyObject *object, uint64_t max, const char *what,
+                   uint64_t *number);
 
 /* ---- keys.c ---- */
 
@@ -132,12 +155,12 @@ typedef struct native_key {
 } native_key;
 
 /* For all types but str, bytes and int, or where these fail. */
-bool native_key_other(PyObject *object, native_key *key);
+bool native_key_other(const native_state *state, PyObject *object, native_key *key);
 
 /* The 8 bytes of a number that is a key, in little-endian order. */
 void native_little(uint64_t number, unsigned char bytes[8]);
 
-static inline bool native_key_of(PyObject *object, native_key *key) {
+static inline bool native_key_of(const native_state *state, PyObject *object, native_key *key) {
     const PyTypeObject *const type = Py_TYPE(object);
     key->owner = NULL;
     key->is_number = false;
@@ -156,9 +179,9 @@ static inline bool native_key_of(PyObject *object, native_key *key) {
         key->number = PyLong_AsUnsignedLongLong(object);
         key->is_number = true;
         return !NATIVE_RARE(key->number == UINT64_MAX && PyErr_Occurred()) ||
-               native_key_other(object, key);
+               native_key_other(state, object, key);
     }
-    return native_key_other(object, key);
+    return native_key_other(state, object, key);
 }
 
 /* The bytes of a key that may be a number. */
@@ -181,7 +204,8 @@ static inline void native_key_end(native_key *key) {
  * in threads, and a shared one is used by many at once.  No code of Python's runs while a set is noted as
  * used, so nobody waits for itself. */
 typedef struct native_set {
-    PyObject_HEAD tamis_filter *filter; /* one of both is NULL */
+    PyObject_HEAD native_state *state; /* its class keeps the module, and that keeps the state */
+    tamis_filter *filter;              /* one of both is NULL */
     tamis_shared *shared;
     bool open;
     bool writer;
@@ -191,8 +215,6 @@ typedef struct native_set {
     native_view memory;              /* of a view; obj is NULL if there is none */
     struct native_set *next, **link; /* list of all sets that are used without Python's lock */
 } native_set;
-
-extern PyTypeObject *native_set_type;
 
 /* Wait until the set can be used, or changed.  False, and an error, if it is closed or a signal came. */
 bool native_set_wait(native_set *set, bool change);
@@ -214,10 +236,11 @@ bool native_set_enter_two(native_set *set, native_set *source);
 void native_set_free(native_set *set);
 
 /* A new object of a class of Python's, or the object that is given, takes the set.  A new reference. */
-PyObject *native_set_new(PyObject *target, tamis_filter *filter, tamis_shared *shared);
+PyObject *native_set_new(native_state *state, PyObject *target, tamis_filter *filter,
+                         tamis_shared *shared);
 
 /* After fork, in the child. */
-void native_set_forked(void);
+void native_set_forked(native_state *state);
 
 /* ---- batch.c, arrays.c ---- */
 
@@ -227,6 +250,7 @@ typedef enum native_op { NATIVE_INSERT, NATIVE_CONTAINS, NATIVE_REMOVE, NATIVE_D
 
 /* A call for many keys, under way. */
 typedef struct native_batch {
+    const native_state *state;
     native_set *set;
     const tamis_hasher *hasher; /* NATIVE_DIGEST: in place of the set */
     native_op op;
@@ -267,9 +291,10 @@ extern PyMethodDef native_functions[];
 extern PyMethodDef native_table_functions[];
 
 /* Params of a dict, or defaults for None. */
-bool native_params_of(PyObject *dict, tamis_params *params);
+bool native_params_of(const native_state *state, PyObject *dict, tamis_params *params);
 
-/* The type of tables; NULL if it could not be made. */
-PyObject *native_table_make_type(PyObject *module);
+/* The types of sets and tables; NULL if they could not be made. */
+PyTypeObject *native_set_make_type(PyObject *module);
+PyTypeObject *native_table_make_type(PyObject *module);
 
 #endif

@@ -212,7 +212,8 @@ const native_member native_table_options[] = {
     RECORDS_END,
 };
 
-bool native_number(PyObject *object, uint64_t max, const char *what, uint64_t *number) {
+bool native_number(const native_state *state, PyObject *object, uint64_t max, const char *what,
+                   uint64_t *number) {
     PyObject *const index = PyNumber_Index(object);
     if (index == NULL)
         return false;
@@ -225,7 +226,7 @@ bool native_number(PyObject *object, uint64_t max, const char *what, uint64_t *n
         PyErr_Clear();
         char text[80];
         PyOS_snprintf(text, sizeof text, "%s is out of range", what);
-        native_bad_argument(text);
+        native_bad_argument(state, text);
         return false;
     }
     *number = value;
@@ -297,18 +298,20 @@ PyObject *native_to_dict(const void *record, const native_member *members) {
 }
 
 /* Up to 'count' numbers of a sequence; the others stay as they are. */
-static bool records_set_array(PyObject *value, char *at, const native_member *member) {
+static bool records_set_array(const native_state *state, PyObject *value, char *at,
+                              const native_member *member) {
     const Py_ssize_t n = PySequence_Size(value);
     if (n < 0)
         return false;
     if ((size_t)n > member->count || member->type != NATIVE_U64S) {
-        native_bad_argument("too many numbers");
+        native_bad_argument(state, "too many numbers");
         return false;
     }
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *const item = PySequence_GetItem(value, i);
         uint64_t number;
-        const bool fine = item != NULL && native_number(item, UINT64_MAX, member->name, &number);
+        const bool fine =
+            item != NULL && native_number(state, item, UINT64_MAX, member->name, &number);
         Py_XDECREF(item);
         if (!fine)
             return false;
@@ -317,16 +320,17 @@ static bool records_set_array(PyObject *value, char *at, const native_member *me
     return true;
 }
 
-static bool records_set(PyObject *value, char *at, const native_member *member) {
+static bool records_set(const native_state *state, PyObject *value, char *at,
+                        const native_member *member) {
     uint64_t number;
     switch (member->type) {
     case NATIVE_U64:
-        if (!native_number(value, UINT64_MAX, member->name, &number))
+        if (!native_number(state, value, UINT64_MAX, member->name, &number))
             return false;
         *(uint64_t *)(void *)at = number;
         return true;
     case NATIVE_U32:
-        if (!native_number(value, UINT32_MAX, member->name, &number))
+        if (!native_number(state, value, UINT32_MAX, member->name, &number))
             return false;
         *(unsigned *)(void *)at = (unsigned)number;
         return true;
@@ -343,11 +347,12 @@ static bool records_set(PyObject *value, char *at, const native_member *member) 
         return truth >= 0;
     }
     default:
-        return records_set_array(value, at, member);
+        return records_set_array(state, value, at, member);
     }
 }
 
-bool native_from_dict(PyObject *dict, void *record, const native_member *members) {
+bool native_from_dict(const native_state *state, PyObject *dict, void *record,
+                      const native_member *members) {
     Py_ssize_t at = 0;
     PyObject *name, *value;
     if (!PyDict_Check(dict)) {
@@ -365,7 +370,7 @@ bool native_from_dict(PyObject *dict, void *record, const native_member *members
             PyErr_Format(PyExc_TypeError, "there is no %R", name);
             fine = false;
         } else {
-            fine = records_set(value, (char *)record + m->offset, m);
+            fine = records_set(state, value, (char *)record + m->offset, m);
         }
     }
     Py_XDECREF(own);

@@ -8,11 +8,6 @@
 #include "native.h"
 #include <time.h>
 
-PyTypeObject *native_set_type;
-
-/* Sets that are used without Python's lock: what a child must know after fork. */
-static native_set *set_in_use;
-
 /* ---- who is using it ---- */
 
 static bool set_closed(const native_set *set) {
@@ -78,11 +73,11 @@ bool native_set_wait(native_set *set, bool change) {
 
 static void set_note(native_set *set, bool change) {
     if (set->readers == 0 && !set->writer) {
-        set->next = set_in_use;
-        set->link = &set_in_use;
+        set->next = set->state->in_use;
+        set->link = &set->state->in_use;
         if (set->next != NULL)
             set->next->link = &set->next;
-        set_in_use = set;
+        set->state->in_use = set;
     }
     Py_INCREF(set);
     if (change && set->shared == NULL)
@@ -124,9 +119,9 @@ void native_set_leave(native_set *set, bool change) {
     Py_DECREF(set);
 }
 
-void native_set_forked(void) {
+void native_set_forked(native_state *state) {
     /* The threads that used these sets are not in the child.  What they only read is as before. */
-    for (native_set *set = set_in_use; set != NULL; set = set->next) {
+    for (native_set *set = state->in_use; set != NULL; set = set->next) {
         if (set->writer || set->shared != NULL) {
             set->open = false;
             set->lost = true;
@@ -135,7 +130,7 @@ void native_set_forked(void) {
         set->readers = 0;
         set->waiting = NULL;
     }
-    set_in_use = NULL;
+    state->in_use = NULL;
 }
 
 /* ---- its life ---- */
@@ -153,13 +148,20 @@ void native_set_free(native_set *set) {
         PyBuffer_Release(&set->memory);
 }
 
+/* A closed set. */
+static PyObject *set_alloc(native_state *state, PyTypeObject *type) {
+    allocfunc make = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    PyObject *const made = make(type, 0); /* zeros */
+    if (made != NULL)
+        ((native_set *)made)->state = state;
+    return made;
+}
+
 /* An object of a class of sets, or the one that __init__ has.  A new reference. */
-static PyObject *set_target(PyObject *target) {
-    if (PyType_Check(target) && PyType_IsSubtype((PyTypeObject *)target, native_set_type)) {
-        allocfunc make = (allocfunc)PyType_GetSlot((PyTypeObject *)target, Py_tp_alloc);
-        return make((PyTypeObject *)target, 0);
-    }
-    if (!PyType_IsSubtype(Py_TYPE(target), native_set_type)) {
+static PyObject *set_target(native_state *state, PyObject *target) {
+    if (PyType_Check(target) && PyType_IsSubtype((PyTypeObject *)target, state->set_type))
+        return set_alloc(state, (PyTypeObject *)target);
+    if (!PyType_IsSubtype(Py_TYPE(target), state->set_type)) {
         PyErr_SetString(PyExc_TypeError, "a class of sets is needed");
         return NULL;
     }
@@ -174,8 +176,9 @@ static PyObject *set_target(PyObject *target) {
     return target;
 }
 
-PyObject *native_set_new(PyObject *target, tamis_filter *filter, tamis_shared *shared) {
-    PyObject *const made = set_target(target);
+PyObject *native_set_new(native_state *state, PyObject *target, tamis_filter *filter,
+                         tamis_shared *shared) {
+    PyObject *const made = set_target(state, target);
     if (made == NULL) {
         tamis_filter_free(filter);
         tamis_shared_free(shared);
@@ -191,8 +194,8 @@ PyObject *native_set_new(PyObject *target, tamis_filter *filter, tamis_shared *s
 static PyObject *set_make(PyTypeObject *type, PyObject *arguments, PyObject *names) {
     (void)arguments;
     (void)names;
-    allocfunc make = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    return make(type, 0); /* zeros: a closed set */
+    native_state *const state = native_state_of_class(type);
+    return state == NULL ? NULL : set_alloc(state, type);
 }
 
 static void set_dealloc(PyObject *self) {
@@ -227,7 +230,7 @@ static PyObject *set_answer(bool answer) {
 static int set_contains(PyObject *self, PyObject *object) {
     native_set *const set = (native_set *)self;
     native_key key;
-    if (!native_key_of(object, &key))
+    if (!native_key_of(set->state, object, &key))
         return -1;
     int found = -1;
     if (native_set_ready(set, false)) {
@@ -286,16 +289,17 @@ static PyObject *set_add(native_set *set, PyObject *const *args, Py_ssize_t n, P
     if (NATIVE_RARE(n != 1 || names != NULL) && !set_add_value(args, n, names, &value))
         return NULL;
     native_key key;
-    if (!native_key_of(args[0], &key))
+    if (!native_key_of(set->state, args[0], &key))
         return NULL;
     bool added = false;
     PyObject *answer = NULL;
-    if ((value == NULL || native_number(value, UINT32_MAX, "the value", &number)) &&
+    if ((value == NULL || native_number(set->state, value, UINT32_MAX, "the value", &number)) &&
         native_set_ready(set, true)) {
         const tamis_status status = value == NULL
                                         ? set_insert(set, &key, &added)
                                         : set_insert_value(set, &key, (unsigned)number, &added);
-        answer = NATIVE_RARE(status != TAMIS_OK) ? native_error(status, NULL) : set_answer(added);
+        answer = NATIVE_RARE(status != TAMIS_OK) ? native_error(set->state, status, NULL)
+                                                 : set_answer(added);
     }
     native_key_end(&key);
     return answer;
@@ -311,24 +315,25 @@ static tamis_status set_take(native_set *set, const native_key *key) {
 
 static PyObject *set_remove(native_set *set, PyObject *object) {
     native_key key;
-    if (!native_key_of(object, &key))
+    if (!native_key_of(set->state, object, &key))
         return NULL;
     PyObject *answer = NULL;
     if (native_set_ready(set, true))
-        answer = native_done(set_take(set, &key), NULL);
+        answer = native_done(set->state, set_take(set, &key), NULL);
     native_key_end(&key);
     return answer;
 }
 
 static PyObject *set_discard(native_set *set, PyObject *object) {
     native_key key;
-    if (!native_key_of(object, &key))
+    if (!native_key_of(set->state, object, &key))
         return NULL;
     PyObject *answer = NULL;
     if (native_set_ready(set, true)) {
         const tamis_status status = set_take(set, &key);
-        answer = status == TAMIS_OK || status == TAMIS_E_NOT_FOUND ? set_answer(status == TAMIS_OK)
-                                                                   : native_error(status, NULL);
+        answer = status == TAMIS_OK || status == TAMIS_E_NOT_FOUND
+                     ? set_answer(status == TAMIS_OK)
+                     : native_error(set->state, status, NULL);
     }
     native_key_end(&key);
     return answer;
@@ -336,7 +341,7 @@ static PyObject *set_discard(native_set *set, PyObject *object) {
 
 static PyObject *set_copies(native_set *set, PyObject *object) {
     native_key key;
-    if (!native_key_of(object, &key))
+    if (!native_key_of(set->state, object, &key))
         return NULL;
     PyObject *answer = NULL;
     if (native_set_ready(set, false)) {
@@ -351,7 +356,7 @@ static PyObject *set_copies(native_set *set, PyObject *object) {
 
 static PyObject *set_value(native_set *set, PyObject *object) {
     native_key key;
-    if (!native_key_of(object, &key))
+    if (!native_key_of(set->state, object, &key))
         return NULL;
     PyObject *answer = NULL;
     if (native_set_ready(set, false)) {
@@ -360,7 +365,8 @@ static PyObject *set_value(native_set *set, PyObject *object) {
         const tamis_status status =
             set->shared != NULL ? tamis_shared_lookup_value_digest(set->shared, digest, &value)
                                 : tamis_filter_lookup_value_digest(set->filter, digest, &value);
-        answer = status != TAMIS_OK ? native_error(status, NULL) : PyLong_FromUnsignedLong(value);
+        answer = status != TAMIS_OK ? native_error(set->state, status, NULL)
+                                    : PyLong_FromUnsignedLong(value);
     }
     native_key_end(&key);
     return answer;
@@ -373,12 +379,14 @@ static PyObject *set_set_value(native_set *set, PyObject *const *args, Py_ssize_
         PyErr_SetString(PyExc_TypeError, "set_value() takes a key and a value");
         return NULL;
     }
-    if (!native_key_of(args[0], &key))
+    if (!native_key_of(set->state, args[0], &key))
         return NULL;
     PyObject *answer = NULL;
-    if (native_number(args[1], UINT32_MAX, "the value", &value) && native_set_ready(set, true)) {
+    if (native_number(set->state, args[1], UINT32_MAX, "the value", &value) &&
+        native_set_ready(set, true)) {
         const tamis_digest digest = set_digest(set, &key);
         answer = native_done(
+            set->state,
             set->shared != NULL
                 ? tamis_shared_update_value_digest(set->shared, digest, (unsigned)value)
                 : tamis_filter_update_value_digest(set->filter, digest, (unsigned)value),
@@ -449,44 +457,30 @@ static PyGetSetDef set_members[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-/* All methods of a set in one list. */
-static PyMethodDef set_all_methods[64];
-
-static bool set_join_methods(void) {
-    PyMethodDef *const lists[] = {set_methods, native_batch_methods, native_whole_methods};
-    size_t n = 0;
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        for (const PyMethodDef *method = lists[i]; method->ml_name != NULL; method++) {
-            if (n + 1 == sizeof set_all_methods / sizeof set_all_methods[0])
-                return false;
-            set_all_methods[n++] = *method;
-        }
-    }
-    return true;
-}
-
-PyObject *native_set_make_type(PyObject *module);
-
-PyObject *native_set_make_type(PyObject *module) {
-    static PyType_Slot slots[] = {
+PyTypeObject *native_set_make_type(PyObject *module) {
+    PyMethodDef *const lists[] = {native_batch_methods, native_whole_methods};
+    PyType_Slot slots[] = {
         {Py_tp_doc, (void *)"A set: the base of Filter and SharedFilter."},
         {Py_tp_new, (void *)set_make},
         {Py_tp_dealloc, (void *)set_dealloc},
-        {Py_tp_methods, set_all_methods},
+        {Py_tp_methods, set_methods},
         {Py_tp_getset, set_members},
         {Py_sq_contains, (void *)set_contains},
         {Py_sq_length, (void *)set_length},
         {Py_nb_bool, (void *)set_truth},
         {0, NULL},
     };
-    static PyType_Spec spec = {"tamis._native.Set", (int)sizeof(native_set), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
-    (void)module;
-    if (!set_join_methods()) {
-        PyErr_SetString(PyExc_SystemError, "too many methods");
-        return NULL;
-    }
-    PyObject *const type = PyType_FromSpec(&spec);
-    native_set_type = (PyTypeObject *)type;
-    return type;
+    PyType_Spec spec = {"tamis._native.Set", (int)sizeof(native_set), 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+    PyObject *type = PyType_FromModuleAndSpec(module, &spec, NULL);
+    bool fine = type != NULL;
+    for (size_t i = 0; fine && i < sizeof lists / sizeof lists[0]; i++)
+        for (PyMethodDef *method = lists[i]; fine && method->ml_name != NULL; method++) {
+            PyObject *const made = PyDescr_NewMethod((PyTypeObject *)type, method);
+            fine = made != NULL && PyObject_SetAttrString(type, method->ml_name, made) == 0;
+            Py_XDECREF(made);
+        }
+    if (!fine)
+        Py_CLEAR(type);
+    return (PyTypeObject *)type;
 }

@@ -11,25 +11,16 @@
 #define TABLE_ROOM 4096u /* no item of a table is longer */
 
 typedef struct table_object {
-    PyObject_HEAD tamis_table *table;
+    PyObject_HEAD native_state *state; /* its class keeps it */
+    tamis_table *table;
     bool open, busy;
     bool in_file;
-    unsigned forks; /* as table_forks was when it was opened */
+    unsigned forks; /* as those of the state were when it was opened */
     size_t key_room, value_room;
 } table_object;
 
-static PyTypeObject *table_type;
-
-/* How many forks there were, up to this process. */
-static unsigned table_forks;
-
-void native_table_forked(void);
-void native_table_forked(void) {
-    table_forks++;
-}
-
 static bool table_ready(table_object *self) {
-    while (self->open && self->busy && self->forks == table_forks) {
+    while (self->open && self->busy && self->forks == self->state->forks) {
         if (PyErr_CheckSignals() != 0)
             return false;
         PyThreadState *const saved = PyEval_SaveThread();
@@ -41,7 +32,7 @@ static bool table_ready(table_object *self) {
         PyErr_SetString(PyExc_ValueError, "the table is closed");
         return false;
     }
-    if (self->forks != table_forks && (self->in_file || self->busy)) {
+    if (self->forks != self->state->forks && (self->in_file || self->busy)) {
         PyErr_SetString(
             PyExc_RuntimeError,
             "the table was opened before the process forked, and belongs to the parent");
@@ -67,13 +58,20 @@ static void table_end(table_object *self, PyThreadState *saved) {
 
 /* ---- its life ---- */
 
+/* A closed table. */
+static PyObject *table_alloc(native_state *state, PyTypeObject *type) {
+    allocfunc make = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    PyObject *const made = make(type, 0); /* zeros */
+    if (made != NULL)
+        ((table_object *)made)->state = state;
+    return made;
+}
+
 /* An object of a class of tables, or the one that __init__ has, if it has no table yet. */
-static PyObject *table_target(PyObject *target) {
-    if (PyType_Check(target) && PyType_IsSubtype((PyTypeObject *)target, table_type)) {
-        allocfunc make = (allocfunc)PyType_GetSlot((PyTypeObject *)target, Py_tp_alloc);
-        return make((PyTypeObject *)target, 0);
-    }
-    if (!PyType_IsSubtype(Py_TYPE(target), table_type) || ((table_object *)target)->open) {
+static PyObject *table_target(native_state *state, PyObject *target) {
+    if (PyType_Check(target) && PyType_IsSubtype((PyTypeObject *)target, state->table_type))
+        return table_alloc(state, (PyTypeObject *)target);
+    if (!PyType_IsSubtype(Py_TYPE(target), state->table_type) || ((table_object *)target)->open) {
         PyErr_SetString(PyExc_TypeError, "a class of tables is needed");
         return NULL;
     }
@@ -81,15 +79,15 @@ static PyObject *table_target(PyObject *target) {
     return target;
 }
 
-static PyObject *table_new(PyObject *target, tamis_table *table) {
-    tamis_table_state state;
-    tamis_table_state_init(&state);
+static PyObject *table_new(native_state *state, PyObject *target, tamis_table *table) {
+    tamis_table_state told;
+    tamis_table_state_init(&told);
     PyObject *made = NULL;
-    const tamis_status status = tamis_table_info(table, &state);
+    const tamis_status status = tamis_table_info(table, &told);
     if (status != TAMIS_OK)
-        native_error(status, NULL);
+        native_error(state, status, NULL);
     else
-        made = table_target(target);
+        made = table_target(state, target);
     if (made == NULL) {
         const bool closed = tamis_table_close(table) == TAMIS_OK;
         (void)closed; /* there is an error already */
@@ -98,23 +96,23 @@ static PyObject *table_new(PyObject *target, tamis_table *table) {
     table_object *const self = (table_object *)made;
     self->table = table;
     self->open = true;
-    self->in_file = state.in_file;
-    self->forks = table_forks;
-    self->key_room = state.params.key_max > TABLE_ROOM ? state.params.key_max : TABLE_ROOM;
-    self->value_room = state.params.value_max > TABLE_ROOM ? state.params.value_max : TABLE_ROOM;
+    self->in_file = told.in_file;
+    self->forks = state->forks;
+    self->key_room = told.params.key_max > TABLE_ROOM ? told.params.key_max : TABLE_ROOM;
+    self->value_room = told.params.value_max > TABLE_ROOM ? told.params.value_max : TABLE_ROOM;
     return made;
 }
 
 static PyObject *table_create(PyObject *module, PyObject *args) {
+    native_state *const state = native_state_of(module);
     PyObject *type, *path, *params_dict, *options_dict;
     tamis_table_params params;
     tamis_table_options options;
     tamis_table_params_init(&params);
     tamis_table_options_init(&options);
-    (void)module;
     if (!PyArg_ParseTuple(args, "OOOO", &type, &path, &params_dict, &options_dict) ||
-        !native_from_dict(params_dict, &params, native_table_params) ||
-        !native_from_dict(options_dict, &options, native_table_options))
+        !native_from_dict(state, params_dict, &params, native_table_params) ||
+        !native_from_dict(state, options_dict, &options, native_table_options))
         return NULL;
     char *name = NULL;
     if (path != Py_None && PyBytes_AsStringAndSize(path, &name, NULL) != 0)
@@ -126,17 +124,17 @@ static PyObject *table_create(PyObject *module, PyObject *args) {
         name != NULL ? tamis_table_create_file(name, &params, &options, NULL, &table, &reason)
                      : tamis_table_create(&params, NULL, &table);
     PyEval_RestoreThread(saved);
-    return status != TAMIS_OK ? native_error(status, reason) : table_new(type, table);
+    return status != TAMIS_OK ? native_error(state, status, reason) : table_new(state, type, table);
 }
 
 static PyObject *table_open(PyObject *module, PyObject *args) {
+    native_state *const state = native_state_of(module);
     PyObject *type, *path, *options_dict;
     tamis_table_options options;
     tamis_table_options_init(&options);
     char *name = NULL;
-    (void)module;
     if (!PyArg_ParseTuple(args, "OOO", &type, &path, &options_dict) ||
-        !native_from_dict(options_dict, &options, native_table_options) ||
+        !native_from_dict(state, options_dict, &options, native_table_options) ||
         PyBytes_AsStringAndSize(path, &name, NULL) != 0)
         return NULL;
     tamis_table *table = NULL;
@@ -144,7 +142,7 @@ static PyObject *table_open(PyObject *module, PyObject *args) {
     PyThreadState *const saved = PyEval_SaveThread();
     const tamis_status status = tamis_table_open(name, &options, NULL, &table, &reason);
     PyEval_RestoreThread(saved);
-    return status != TAMIS_OK ? native_error(status, reason) : table_new(type, table);
+    return status != TAMIS_OK ? native_error(state, status, reason) : table_new(state, type, table);
 }
 
 static PyObject *table_close(table_object *self, PyObject *nothing) {
@@ -152,7 +150,7 @@ static PyObject *table_close(table_object *self, PyObject *nothing) {
     if (!self->open)
         Py_RETURN_NONE;
     if (!table_ready(self)) {
-        if (!self->open || self->forks == table_forks)
+        if (!self->open || self->forks == self->state->forks)
             return NULL;
         /* The child of a process whose thread was inside of the table cannot free it. */
         PyErr_Clear();
@@ -167,14 +165,14 @@ static PyObject *table_close(table_object *self, PyObject *nothing) {
     PyThreadState *const saved = PyEval_SaveThread();
     const tamis_status status = tamis_table_close(table);
     PyEval_RestoreThread(saved);
-    return native_done(status, NULL);
+    return native_done(self->state, status, NULL);
 }
 
 static void table_dealloc(PyObject *object) {
     PyTypeObject *const type = Py_TYPE(object);
     table_object *const self = (table_object *)object;
     /* An error has nobody to tell it to; no item is lost. */
-    if (self->open && !(self->forks != table_forks && self->busy) &&
+    if (self->open && !(self->forks != self->state->forks && self->busy) &&
         tamis_table_close(self->table) != TAMIS_OK)
         self->open = false;
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
@@ -189,8 +187,8 @@ static PyObject *table_closed(table_object *self, void *nothing) {
 
 /* ---- items ---- */
 
-static bool table_key(PyObject *object, native_key *key) {
-    if (!native_key_of(object, key))
+static bool table_key(const native_state *state, PyObject *object, native_key *key) {
+    if (!native_key_of(state, object, key))
         return false;
     native_key_bytes(key);
     return true;
@@ -199,7 +197,7 @@ static bool table_key(PyObject *object, native_key *key) {
 /* 1: found, 0: not there, -1: an error.  '*value' (may be NULL) is then a bytes object. */
 static int table_find(table_object *self, PyObject *object, PyObject **value) {
     native_key key;
-    if (!table_key(object, &key))
+    if (!table_key(self->state, object, &key))
         return -1;
     char room[TABLE_ROOM];
     size_t size = 0;
@@ -213,7 +211,7 @@ static int table_find(table_object *self, PyObject *object, PyObject **value) {
         else if (status == TAMIS_E_NOT_FOUND || status == TAMIS_E_ARGUMENT)
             found = 0; /* a key that is too long is not there */
         else
-            native_error(status, NULL);
+            native_error(self->state, status, NULL);
     }
     native_key_end(&key);
     if (found > 0 && value != NULL) {
@@ -248,8 +246,8 @@ static PyObject *table_get(table_object *self, PyObject *const *args, Py_ssize_t
 }
 
 /* A value may be what a key may be, but for integers. */
-static bool table_value(PyObject *object, native_key *value) {
-    if (!native_key_of(object, value))
+static bool table_value(const native_state *state, PyObject *object, native_key *value) {
+    if (!native_key_of(state, object, value))
         return false;
     if (value->is_number) {
         PyErr_SetString(PyExc_TypeError, "a value is a str or bytes");
@@ -262,9 +260,9 @@ static tamis_status table_put(table_object *self, PyObject *object, PyObject *co
     native_key key, value;
     tamis_status status = TAMIS_OK;
     *fine = false;
-    if (!table_key(object, &key))
+    if (!table_key(self->state, object, &key))
         return status;
-    if (table_value(content, &value)) {
+    if (table_value(self->state, content, &value)) {
         *fine = table_ready(self);
         if (*fine)
             status = tamis_table_put(self->table, key.data, key.size, value.data, value.size, NULL);
@@ -282,7 +280,7 @@ static int table_assign(PyObject *object, PyObject *key_object, PyObject *conten
         status = table_put(self, key_object, content, &fine);
     } else {
         native_key key;
-        if (!table_key(key_object, &key))
+        if (!table_key(self->state, key_object, &key))
             return -1;
         fine = table_ready(self);
         if (fine)
@@ -294,7 +292,7 @@ static int table_assign(PyObject *object, PyObject *key_object, PyObject *conten
     if (status == TAMIS_E_NOT_FOUND)
         PyErr_SetObject(PyExc_KeyError, key_object);
     else if (status != TAMIS_OK)
-        native_error(status, NULL);
+        native_error(self->state, status, NULL);
     return status == TAMIS_OK ? 0 : -1;
 }
 
@@ -326,7 +324,7 @@ static bool table_walk(table_object *self, uint64_t *at, Py_ssize_t most, PyObje
     }
     PyMem_Free(key);
     if (fine && status != TAMIS_OK && status != TAMIS_E_NOT_FOUND) {
-        native_error(status, NULL);
+        native_error(self->state, status, NULL);
         fine = false;
     }
     return fine;
@@ -369,7 +367,8 @@ static void table_empty(table_chunk *chunk) {
 }
 
 /* Append a key, or a pair of key and value; the reference is taken. */
-static bool table_append(table_chunk *chunk, PyObject *object, bool is_pair) {
+static bool table_append(const native_state *state, table_chunk *chunk, PyObject *object,
+                         bool is_pair) {
     const size_t i = chunk->n;
     PyObject *key = object, *value = NULL;
     chunk->values[i].owner = NULL;
@@ -382,11 +381,11 @@ static bool table_append(table_chunk *chunk, PyObject *object, bool is_pair) {
         key = PyTuple_GetItem(object, 0);
         value = PyTuple_GetItem(object, 1);
     }
-    if (!table_key(key, &chunk->keys[i])) {
+    if (!table_key(state, key, &chunk->keys[i])) {
         Py_DECREF(object);
         return false;
     }
-    if (is_pair && !table_value(value, &chunk->values[i])) {
+    if (is_pair && !table_value(state, value, &chunk->values[i])) {
         native_key_end(&chunk->keys[i]);
         Py_DECREF(object);
         return false;
@@ -408,7 +407,7 @@ static bool table_get_chunk(table_object *self, table_chunk *chunk, PyObject *li
     const tamis_status status = tamis_table_get_many(self->table, chunk->asks, chunk->n, NULL);
     table_end(self, saved);
     if (status != TAMIS_OK && status != TAMIS_E_ARGUMENT) {
-        native_error(status, NULL);
+        native_error(self->state, status, NULL);
         return false;
     }
     bool fine = true;
@@ -435,7 +434,7 @@ static bool table_put_chunk(table_object *self, table_chunk *chunk) {
     const tamis_status status = tamis_table_put_many(self->table, chunk->items, chunk->n, NULL);
     table_end(self, saved);
     if (status != TAMIS_OK)
-        native_error(status, NULL);
+        native_error(self->state, status, NULL);
     return status == TAMIS_OK;
 }
 
@@ -451,8 +450,8 @@ static bool table_many(table_object *self, PyObject *from, PyObject *list) {
         chunk->n = 0;
     do {
         object = fine ? PyIter_Next(iterator) : NULL;
-        fine = fine &&
-               (object == NULL ? !PyErr_Occurred() : table_append(chunk, object, list == NULL));
+        fine = fine && (object == NULL ? !PyErr_Occurred()
+                                       : table_append(self->state, chunk, object, list == NULL));
         if (fine && chunk->n > 0 && (object == NULL || chunk->n == TABLE_CHUNK)) {
             fine = list != NULL ? table_get_chunk(self, chunk, list) : table_put_chunk(self, chunk);
             table_empty(chunk);
@@ -488,7 +487,7 @@ static PyObject *table_sync(table_object *self, PyObject *nothing) {
         return NULL;
     const tamis_status status = tamis_table_sync(self->table);
     table_end(self, saved);
-    return native_done(status, NULL);
+    return native_done(self->state, status, NULL);
 }
 
 static PyObject *table_refresh(table_object *self, PyObject *nothing) {
@@ -499,20 +498,20 @@ static PyObject *table_refresh(table_object *self, PyObject *nothing) {
         return NULL;
     const tamis_status status = tamis_table_refresh(self->table, &changed);
     table_end(self, saved);
-    return status == TAMIS_OK ? PyBool_FromLong(changed) : native_done(status, NULL);
+    return status == TAMIS_OK ? PyBool_FromLong(changed) : native_done(self->state, status, NULL);
 }
 
 static PyObject *table_rebuild(table_object *self, PyObject *object) {
     uint64_t steps;
     bool done = false;
-    if (!native_number(object, UINT64_MAX, "the number of steps", &steps))
+    if (!native_number(self->state, object, UINT64_MAX, "the number of steps", &steps))
         return NULL;
     PyThreadState *const saved = table_begin(self);
     if (saved == NULL)
         return NULL;
     const tamis_status status = tamis_table_rebuild(self->table, steps, &done);
     table_end(self, saved);
-    return status != TAMIS_OK ? native_error(status, NULL) : PyBool_FromLong(done);
+    return status != TAMIS_OK ? native_error(self->state, status, NULL) : PyBool_FromLong(done);
 }
 
 static PyObject *table_verify(table_object *self, PyObject *nothing) {
@@ -524,7 +523,7 @@ static PyObject *table_verify(table_object *self, PyObject *nothing) {
         return NULL;
     const tamis_status status = tamis_table_verify(self->table, &failures, &reason);
     table_end(self, saved);
-    return status != TAMIS_OK ? native_error(status, reason)
+    return status != TAMIS_OK ? native_error(self->state, status, reason)
                               : PyLong_FromUnsignedLongLong(failures);
 }
 
@@ -535,7 +534,7 @@ static PyObject *table_info(table_object *self, PyObject *nothing) {
     if (!table_ready(self))
         return NULL;
     const tamis_status status = tamis_table_info(self->table, &state);
-    return status != TAMIS_OK ? native_error(status, NULL)
+    return status != TAMIS_OK ? native_error(self->state, status, NULL)
                               : native_to_dict(&state, native_table_state);
 }
 
@@ -546,20 +545,20 @@ static PyObject *table_stats(table_object *self, PyObject *nothing) {
     if (!table_ready(self))
         return NULL;
     const tamis_status status = tamis_table_stats(self->table, &counts);
-    return status != TAMIS_OK ? native_error(status, NULL)
+    return status != TAMIS_OK ? native_error(self->state, status, NULL)
                               : native_to_dict(&counts, native_table_counts);
 }
 
 static PyObject *table_plan(PyObject *module, PyObject *dict) {
+    native_state *const state = native_state_of(module);
     tamis_table_need need;
     tamis_table_plan plan;
     tamis_table_need_init(&need);
     tamis_table_plan_init(&plan);
-    (void)module;
-    if (!native_from_dict(dict, &need, native_table_need))
+    if (!native_from_dict(state, dict, &need, native_table_need))
         return NULL;
     const tamis_status status = tamis_table_plan_make(&need, &plan);
-    return status != TAMIS_OK ? native_error(status, NULL)
+    return status != TAMIS_OK ? native_error(state, status, NULL)
                               : native_to_dict(&plan, native_table_plan);
 }
 
@@ -610,12 +609,12 @@ PyMethodDef native_table_functions[] = {
 static PyObject *table_make(PyTypeObject *type, PyObject *arguments, PyObject *names) {
     (void)arguments;
     (void)names;
-    allocfunc make = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    return make(type, 0); /* zeros: a closed table */
+    native_state *const state = native_state_of_class(type);
+    return state == NULL ? NULL : table_alloc(state, type);
 }
 
-PyObject *native_table_make_type(PyObject *module) {
-    static PyType_Slot slots[] = {
+PyTypeObject *native_table_make_type(PyObject *module) {
+    PyType_Slot slots[] = {
         {Py_tp_doc, (void *)"A table: the base of Table."},
         {Py_tp_new, (void *)table_make},
         {Py_tp_dealloc, (void *)table_dealloc},
@@ -627,10 +626,7 @@ PyObject *native_table_make_type(PyObject *module) {
         {Py_mp_ass_subscript, (void *)table_assign},
         {0, NULL},
     };
-    static PyType_Spec spec = {"tamis._native.Table", (int)sizeof(table_object), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
-    (void)module;
-    PyObject *const type = PyType_FromSpec(&spec);
-    table_type = (PyTypeObject *)type;
-    return type;
+    PyType_Spec spec = {"tamis._native.Table", (int)sizeof(table_object), 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+    return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
 }

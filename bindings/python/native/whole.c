@@ -7,9 +7,9 @@
  */
 #include "native.h"
 
-bool native_params_of(PyObject *dict, tamis_params *params) {
+bool native_params_of(const native_state *state, PyObject *dict, tamis_params *params) {
     tamis_params_init(params);
-    return native_from_dict(dict, params, native_params);
+    return native_from_dict(state, dict, params, native_params);
 }
 
 /* A path as os.fsencode gives it.  NULL, and an error, if it is none. */
@@ -23,11 +23,12 @@ static const char *whole_path(PyObject *bytes) {
 /* ---- making ---- */
 
 static PyObject *whole_create(PyObject *module, PyObject *args) {
+    native_state *const state = native_state_of(module);
     PyObject *type, *dict;
     unsigned shards;
     tamis_params params;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "OOI", &type, &dict, &shards) || !native_params_of(dict, &params))
+    if (!PyArg_ParseTuple(args, "OOI", &type, &dict, &shards) ||
+        !native_params_of(state, dict, &params))
         return NULL;
     tamis_filter *filter = NULL;
     tamis_shared *shared = NULL;
@@ -38,28 +39,30 @@ static PyObject *whole_create(PyObject *module, PyObject *args) {
     else
         status = tamis_filter_create(&params, NULL, &filter);
     PyEval_RestoreThread(saved);
-    return status != TAMIS_OK ? native_error(status, NULL) : native_set_new(type, filter, shared);
+    return status != TAMIS_OK ? native_error(state, status, NULL)
+                              : native_set_new(state, type, filter, shared);
 }
 
 /* A filter as the class wants it: plain, or shared. */
-static PyObject *whole_finish(PyObject *type, tamis_filter *filter, int is_shared) {
+static PyObject *whole_finish(native_state *state, PyObject *type, tamis_filter *filter,
+                              int is_shared) {
     tamis_shared *shared = NULL;
     if (!is_shared)
-        return native_set_new(type, filter, NULL);
+        return native_set_new(state, type, filter, NULL);
     const tamis_status status = tamis_shared_of(filter, &shared);
     if (status != TAMIS_OK) {
         tamis_filter_free(filter);
-        return native_error(status, NULL);
+        return native_error(state, status, NULL);
     }
-    return native_set_new(type, NULL, shared);
+    return native_set_new(state, type, NULL, shared);
 }
 
 static PyObject *whole_decode(PyObject *module, PyObject *args) {
+    native_state *const state = native_state_of(module);
     static const char compact[8] = "\x89TAMCF\r\n";
     PyObject *type, *data;
     int is_shared;
     native_view view;
-    (void)module;
     if (!PyArg_ParseTuple(args, "OOp", &type, &data, &is_shared) ||
         PyObject_GetBuffer(data, &view, NATIVE_BUFFER_SIMPLE) != 0)
         return NULL;
@@ -72,15 +75,15 @@ static PyObject *whole_decode(PyObject *module, PyObject *args) {
                    : tamis_filter_decode(view.buf, (size_t)view.len, NULL, &filter, &reason);
     PyEval_RestoreThread(saved);
     PyBuffer_Release(&view);
-    return status != TAMIS_OK ? native_error(status, reason)
-                              : whole_finish(type, filter, is_shared);
+    return status != TAMIS_OK ? native_error(state, status, reason)
+                              : whole_finish(state, type, filter, is_shared);
 }
 
 /* A view of memory that stays: the buffer is held until the view is closed. */
 static PyObject *whole_view(PyObject *module, PyObject *args) {
+    native_state *const state = native_state_of(module);
     PyObject *type, *data;
     native_view view;
-    (void)module;
     if (!PyArg_ParseTuple(args, "OO", &type, &data) ||
         PyObject_GetBuffer(data, &view, NATIVE_BUFFER_SIMPLE) != 0)
         return NULL;
@@ -92,9 +95,9 @@ static PyObject *whole_view(PyObject *module, PyObject *args) {
     PyEval_RestoreThread(saved);
     PyObject *made = NULL;
     if (status != TAMIS_OK)
-        native_error(status, reason);
+        native_error(state, status, reason);
     else
-        made = native_set_new(type, filter, NULL);
+        made = native_set_new(state, type, filter, NULL);
     if (made == NULL)
         PyBuffer_Release(&view);
     else
@@ -103,9 +106,9 @@ static PyObject *whole_view(PyObject *module, PyObject *args) {
 }
 
 static PyObject *whole_load(PyObject *module, PyObject *args) {
+    native_state *const state = native_state_of(module);
     PyObject *type;
     int fd, is_shared;
-    (void)module;
     if (!PyArg_ParseTuple(args, "Oip", &type, &fd, &is_shared))
         return NULL;
     tamis_filter *filter = NULL;
@@ -113,14 +116,14 @@ static PyObject *whole_load(PyObject *module, PyObject *args) {
     PyThreadState *const saved = PyEval_SaveThread();
     const tamis_status status = tamis_filter_load_fd(fd, NULL, &filter, &reason);
     PyEval_RestoreThread(saved);
-    return status != TAMIS_OK ? native_error(status, reason)
-                              : whole_finish(type, filter, is_shared);
+    return status != TAMIS_OK ? native_error(state, status, reason)
+                              : whole_finish(state, type, filter, is_shared);
 }
 
 static PyObject *whole_map(PyObject *module, PyObject *args) {
+    native_state *const state = native_state_of(module);
     PyObject *type, *bytes;
     int trusted;
-    (void)module;
     if (!PyArg_ParseTuple(args, "OOp", &type, &bytes, &trusted))
         return NULL;
     const char *const path = whole_path(bytes);
@@ -132,35 +135,37 @@ static PyObject *whole_map(PyObject *module, PyObject *args) {
     const tamis_status status = trusted ? tamis_filter_map_trusted(path, NULL, &filter, &reason)
                                         : tamis_filter_map(path, NULL, &filter, &reason);
     PyEval_RestoreThread(saved);
-    return status != TAMIS_OK ? native_error(status, reason) : native_set_new(type, filter, NULL);
+    return status != TAMIS_OK ? native_error(state, status, reason)
+                              : native_set_new(state, type, filter, NULL);
 }
 
 /* Digests of keys, for building: bytes of 16 for each key. */
 static PyObject *whole_digests(PyObject *module, PyObject *args) {
+    native_state *const state = native_state_of(module);
     PyObject *dict, *keys;
     tamis_params params;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "OO", &dict, &keys) || !native_params_of(dict, &params))
+    if (!PyArg_ParseTuple(args, "OO", &dict, &keys) || !native_params_of(state, dict, &params))
         return NULL;
     tamis_hasher *const hasher = PyMem_Malloc(sizeof *hasher);
     if (hasher == NULL)
         return PyErr_NoMemory();
     const tamis_status status = tamis_hasher_init(hasher, &params);
-    native_batch batch = {.hasher = hasher, .op = NATIVE_DIGEST, .want = true};
+    native_batch batch = {.state = state, .hasher = hasher, .op = NATIVE_DIGEST, .want = true};
     PyObject *const digests =
-        status != TAMIS_OK ? native_error(status, NULL) : native_batch_run(&batch, keys);
+        status != TAMIS_OK ? native_error(state, status, NULL) : native_batch_run(&batch, keys);
     PyMem_Free(hasher);
     return digests;
 }
 
 /* Which of n shards each key belongs to: a bytearray of uint32_t, as a memoryview. */
 static PyObject *whole_shards(PyObject *module, PyObject *args) {
+    native_state *const state = native_state_of(module);
     PyObject *dict, *keys;
     unsigned n;
     if (!PyArg_ParseTuple(args, "OOI", &dict, &keys, &n))
         return NULL;
     if (n == 0)
-        return native_bad_argument("there is no shard");
+        return native_bad_argument(state, "there is no shard");
     PyObject *const pair = Py_BuildValue("OO", dict, keys);
     PyObject *const digests = pair == NULL ? NULL : whole_digests(module, pair);
     Py_XDECREF(pair);
@@ -184,14 +189,14 @@ static PyObject *whole_shards(PyObject *module, PyObject *args) {
 }
 
 static PyObject *whole_build(PyObject *module, PyObject *args) {
+    native_state *const state = native_state_of(module);
     PyObject *type, *dict, *digests;
     native_view view;
     tamis_params params;
     tamis_build_options options;
     tamis_build_options_init(&options);
-    (void)module;
     if (!PyArg_ParseTuple(args, "OOOI", &type, &dict, &digests, &options.passes) ||
-        !native_params_of(dict, &params) ||
+        !native_params_of(state, dict, &params) ||
         PyObject_GetBuffer(digests, &view, NATIVE_BUFFER_SIMPLE) != 0)
         return NULL;
     tamis_filter *filter = NULL;
@@ -201,7 +206,8 @@ static PyObject *whole_build(PyObject *module, PyObject *args) {
                                 (size_t)view.len / sizeof(tamis_digest), &options, NULL, &filter);
     PyEval_RestoreThread(saved);
     PyBuffer_Release(&view);
-    return status != TAMIS_OK ? native_error(status, NULL) : native_set_new(type, filter, NULL);
+    return status != TAMIS_OK ? native_error(state, status, NULL)
+                              : native_set_new(state, type, filter, NULL);
 }
 
 /* ---- telling ---- */
@@ -216,8 +222,8 @@ static PyObject *whole_params(native_set *set, PyObject *nothing) {
     const tamis_status status = set->shared != NULL
                                     ? tamis_shared_params(set->shared, &params, &shards)
                                     : tamis_filter_params(set->filter, &params);
-    PyObject *const dict =
-        status != TAMIS_OK ? native_error(status, NULL) : native_to_dict(&params, native_params);
+    PyObject *const dict = status != TAMIS_OK ? native_error(set->state, status, NULL)
+                                              : native_to_dict(&params, native_params);
     return dict == NULL ? NULL : Py_BuildValue("NI", dict, shards);
 }
 
@@ -232,8 +238,8 @@ static PyObject *whole_info(native_set *set, PyObject *nothing) {
                                                     : tamis_filter_info(set->filter, &info);
     PyEval_RestoreThread(saved);
     native_set_leave(set, false);
-    PyObject *const dict =
-        status != TAMIS_OK ? native_error(status, NULL) : native_to_dict(&info, native_info);
+    PyObject *const dict = status != TAMIS_OK ? native_error(set->state, status, NULL)
+                                              : native_to_dict(&info, native_info);
     return dict == NULL ? NULL : Py_BuildValue("NI", dict, (unsigned)info.n_loads);
 }
 
@@ -248,7 +254,7 @@ static PyObject *whole_verify(native_set *set, PyObject *nothing) {
     PyEval_RestoreThread(saved);
     native_set_leave(set, false);
     if (status != TAMIS_OK)
-        return native_error(status, reason);
+        return native_error(set->state, status, reason);
     Py_RETURN_NONE;
 }
 
@@ -272,7 +278,8 @@ static PyObject *whole_window(native_set *set, PyObject *nothing) {
         set->filter != NULL ? tamis_window_info(set->filter, &state) : TAMIS_E_UNSUPPORTED;
     PyEval_RestoreThread(saved);
     native_set_leave(set, false);
-    return status != TAMIS_OK ? native_error(status, NULL) : native_to_dict(&state, native_window);
+    return status != TAMIS_OK ? native_error(set->state, status, NULL)
+                              : native_to_dict(&state, native_window);
 }
 
 /* Bytes in memory, but for the object itself; those of shared sets are not told without reading them. */
@@ -293,9 +300,11 @@ static PyObject *whole_key_form(native_set *set, PyObject *nothing) {
 
 static PyObject *whole_set_key_form(native_set *set, PyObject *object) {
     uint64_t form;
-    if (!native_number(object, 2, "the form of keys", &form) || !native_set_ready(set, true))
+    if (!native_number(set->state, object, 2, "the form of keys", &form) ||
+        !native_set_ready(set, true))
         return NULL;
-    return native_done(set->shared != NULL
+    return native_done(set->state,
+                       set->shared != NULL
                            ? tamis_shared_set_key_form(set->shared, (tamis_key_form)form)
                            : tamis_filter_set_key_form(set->filter, (tamis_key_form)form),
                        NULL);
@@ -312,17 +321,17 @@ static PyObject *whole_clear(native_set *set, PyObject *nothing) {
         set->shared != NULL ? tamis_shared_clear(set->shared) : tamis_filter_clear(set->filter);
     PyEval_RestoreThread(saved);
     native_set_leave(set, true);
-    return native_done(status, NULL);
+    return native_done(set->state, status, NULL);
 }
 
 static PyObject *whole_merge(native_set *set, PyObject *object) {
-    if (!PyType_IsSubtype(Py_TYPE(object), native_set_type)) {
+    if (!PyType_IsSubtype(Py_TYPE(object), set->state->set_type)) {
         PyErr_SetString(PyExc_TypeError, "only filters can be merged");
         return NULL;
     }
     native_set *const source = (native_set *)object;
     if (set == source)
-        return native_error(TAMIS_E_ARGUMENT, "a set cannot be merged with itself");
+        return native_error(set->state, TAMIS_E_ARGUMENT, "a set cannot be merged with itself");
     if (!native_set_enter_two(set, source))
         return NULL;
     tamis_status status = TAMIS_OK;
@@ -338,7 +347,7 @@ static PyObject *whole_merge(native_set *set, PyObject *object) {
     PyEval_RestoreThread(saved);
     native_set_leave(set, true);
     native_set_leave(source, false);
-    return native_done(status, NULL);
+    return native_done(set->state, status, NULL);
 }
 
 static PyObject *whole_grow(native_set *set, PyObject *args) {
@@ -347,7 +356,7 @@ static PyObject *whole_grow(native_set *set, PyObject *args) {
     tamis_growth growth;
     tamis_growth_init(&growth);
     if (!PyArg_ParseTuple(args, "Op", &dict, &now) ||
-        !native_from_dict(dict, &growth, native_growth) || !native_set_enter(set, true))
+        !native_from_dict(set->state, dict, &growth, native_growth) || !native_set_enter(set, true))
         return NULL;
     tamis_status status;
     PyThreadState *const saved = PyEval_SaveThread();
@@ -359,7 +368,7 @@ static PyObject *whole_grow(native_set *set, PyObject *args) {
                      : tamis_filter_allow_growth(set->filter, &growth);
     PyEval_RestoreThread(saved);
     native_set_leave(set, true);
-    return native_done(status, NULL);
+    return native_done(set->state, status, NULL);
 }
 
 static PyObject *whole_tick(native_set *set, PyObject *nothing) {
@@ -371,12 +380,12 @@ static PyObject *whole_tick(native_set *set, PyObject *nothing) {
         set->shared != NULL ? tamis_shared_tick(set->shared) : tamis_window_tick(set->filter);
     PyEval_RestoreThread(saved);
     native_set_leave(set, true);
-    return native_done(status, NULL);
+    return native_done(set->state, status, NULL);
 }
 
 static PyObject *whole_step(native_set *set, PyObject *object) {
     uint64_t buckets, left = 0;
-    if (!native_number(object, UINT64_MAX, "the number of buckets", &buckets) ||
+    if (!native_number(set->state, object, UINT64_MAX, "the number of buckets", &buckets) ||
         !native_set_enter(set, true))
         return NULL;
     PyThreadState *const saved = PyEval_SaveThread();
@@ -384,7 +393,8 @@ static PyObject *whole_step(native_set *set, PyObject *object) {
         set->filter != NULL ? tamis_window_step(set->filter, buckets, &left) : TAMIS_E_UNSUPPORTED;
     PyEval_RestoreThread(saved);
     native_set_leave(set, true);
-    return status != TAMIS_OK ? native_error(status, NULL) : PyLong_FromUnsignedLongLong(left);
+    return status != TAMIS_OK ? native_error(set->state, status, NULL)
+                              : PyLong_FromUnsignedLongLong(left);
 }
 
 /* An array of digests as the library reads it. */
@@ -423,7 +433,7 @@ static PyObject *whole_refresh(native_set *set, PyObject *digests) {
     PyEval_RestoreThread(saved);
     native_set_leave(set, true);
     PyBuffer_Release(&view);
-    return native_done(status, NULL);
+    return native_done(set->state, status, NULL);
 }
 
 /* ---- copies and files ---- */
@@ -440,7 +450,7 @@ static tamis_filter *whole_copy_of(native_set *set) {
     PyEval_RestoreThread(saved);
     native_set_leave(set, false);
     if (status != TAMIS_OK)
-        native_error(status, NULL);
+        native_error(set->state, status, NULL);
     return filter;
 }
 
@@ -450,7 +460,7 @@ static PyObject *whole_copy(native_set *set, PyObject *args) {
     if (!PyArg_ParseTuple(args, "Op", &type, &is_shared))
         return NULL;
     tamis_filter *const filter = whole_copy_of(set);
-    return filter == NULL ? NULL : whole_finish(type, filter, is_shared);
+    return filter == NULL ? NULL : whole_finish(set->state, type, filter, is_shared);
 }
 
 static PyObject *whole_save(native_set *set, PyObject *args) {
@@ -471,16 +481,16 @@ static PyObject *whole_save(native_set *set, PyObject *args) {
                          : tamis_filter_save(set->filter, path, &reason);
     PyEval_RestoreThread(saved);
     native_set_leave(set, false);
-    return native_done(status, reason);
+    return native_done(set->state, status, reason);
 }
 
-static PyObject *whole_encode(const tamis_filter *filter, int compact) {
+static PyObject *whole_encode(const native_state *state, const tamis_filter *filter, int compact) {
     const uint64_t size =
         compact ? tamis_filter_compact_size(filter) : tamis_filter_encoded_size(filter);
     if (compact && size == 0)
-        return native_error(TAMIS_E_UNSUPPORTED, NULL);
+        return native_error(state, TAMIS_E_UNSUPPORTED, NULL);
     if (size > (uint64_t)PY_SSIZE_T_MAX)
-        return native_error(TAMIS_E_TOO_LARGE, NULL);
+        return native_error(state, TAMIS_E_TOO_LARGE, NULL);
     PyObject *const bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
     if (bytes == NULL)
         return NULL;
@@ -492,7 +502,7 @@ static PyObject *whole_encode(const tamis_filter *filter, int compact) {
     if (status == TAMIS_OK)
         return bytes;
     Py_DECREF(bytes);
-    return native_error(status, NULL);
+    return native_error(state, status, NULL);
 }
 
 static PyObject *whole_to_bytes(native_set *set, PyObject *object) {
@@ -501,13 +511,13 @@ static PyObject *whole_to_bytes(native_set *set, PyObject *object) {
         return NULL;
     if (set->shared != NULL) {
         tamis_filter *const copy = whole_copy_of(set);
-        PyObject *const bytes = copy == NULL ? NULL : whole_encode(copy, compact);
+        PyObject *const bytes = copy == NULL ? NULL : whole_encode(set->state, copy, compact);
         tamis_filter_free(copy);
         return bytes;
     }
     if (!native_set_enter(set, false))
         return NULL;
-    PyObject *const bytes = whole_encode(set->filter, compact);
+    PyObject *const bytes = whole_encode(set->state, set->filter, compact);
     native_set_leave(set, false);
     return bytes;
 }

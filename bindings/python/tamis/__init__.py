@@ -29,6 +29,7 @@ from typing import Union
 from . import _native
 from . import _errors
 from ._arrays import Offsets, resolve as _resolve
+from ._keys import text as _text
 from ._errors import (
     AmbiguousError,
     ArgumentError,
@@ -47,7 +48,7 @@ from ._errors import (
     VersionError,
 )
 
-_native.setup(_errors.by_status(), _resolve)
+_native.setup(_errors.by_status(), _resolve, _text)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_native.forked)
 
