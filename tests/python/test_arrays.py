@@ -60,6 +60,28 @@ class Numpy(unittest.TestCase):
         self.same(record["b"], list(range(10)))  # items that are not aligned, 12 bytes apart
         self.assertRaises(TypeError, self.f.update, record)
 
+    def test_times_are_their_text(self):
+        days = numpy.array(["2026-03-01", "1969-12-31", "0001-01-01", "9999-12-31"] * 2000, dtype="M8[D]")
+        texts = ["2026-03-01", "1969-12-31", "0001-01-01", "9999-12-31"] * 2000
+        self.same(days, texts)
+        self.same(days[::-3], texts[::-3])
+        self.same(days.astype("M8[D]").reshape(4, 2000), texts)
+        self.same(days.astype("M8[h]"), [text + "T00:00:00" for text in texts])
+        for unit, part in (("ms", "250"), ("us", "250001"), ("ns", "250001000")):
+            times = numpy.array(["2026-03-01T09:05:00." + part, "2026-03-01T09:05:00"] * 2000, dtype=f"M8[{unit}]")
+            self.same(times, ["2026-03-01T09:05:00." + (part + "000")[:6], "2026-03-01T09:05:00"] * 2000)
+            self.assertTrue(self.f.copy().add(times[0]) and self.f.copy().add(times[0].item() if unit != "ns" else 5))
+        one = self.f.copy()
+        one.add(numpy.datetime64("2026-03-01T09:05:00.25"))
+        self.assertEqual(one.contains_many(["2026-03-01T09:05:00.250000", "2026-03-01"]).tolist(), [True, False])
+        for bad in (numpy.array(["2026-03"], dtype="M8[M]"), numpy.array([1, 2], dtype="m8[s]"), numpy.array(["NaT", "2026-03-01"], dtype="M8[D]"),
+                    numpy.array([5], dtype="M8[ps]"), numpy.array([5], dtype="M8[2s]"), [numpy.float64(1.5)], [numpy.float32(1)],
+                    [numpy.datetime64("NaT", "s")], [numpy.timedelta64(5, "s")]):
+            self.assertRaises(TypeError, self.f.update, bad)
+        for bad in (numpy.array([1000, 1], dtype="M8[ns]"), numpy.array([40_000_000], dtype="M8[D]"), numpy.array([-800_000], dtype="M8[D]")):
+            self.assertRaises(tamis.ArgumentError, self.f.update, bad)
+        self.assertEqual(len(self.f), 0)
+
     def test_text_and_bytes(self):
         words = ["", "a", "grün", "日本語", "x" * 40, "a\0b", "\U0001f600"] * 300
         array = numpy.array(words)
@@ -84,8 +106,8 @@ class Numpy(unittest.TestCase):
         self.assertEqual(len(self.f), 0)
 
     def test_what_is_refused(self):
-        for bad in (numpy.zeros(3), numpy.zeros(3, bool), numpy.zeros(3, "M8[s]"), numpy.zeros(3, complex),
-                    numpy.array(5), numpy.array([1, None], dtype=object)):
+        for bad in (numpy.zeros(3), numpy.zeros(3, bool), numpy.zeros(3, "m8[s]"), numpy.zeros(3, complex),
+                    numpy.array(5), numpy.array("2026-03-01", "M8[D]"), numpy.array([1, None], dtype=object)):
             self.assertRaises(TypeError, self.f.update, bad)
         self.assertEqual(len(self.f), 0)
 
@@ -153,11 +175,33 @@ class Pandas(unittest.TestCase):
         self.assertEqual(frame[self.f.contains_many(frame["url"])]["n"].tolist(), list(range(10)))
         self.assertEqual(len(frame[~self.f.contains_many(frame.url)]), 990)
 
+    def test_times_are_their_text(self):
+        times = pandas.Series(pandas.date_range("2026-03-01 09:05", periods=5000, freq="250ms"))
+        texts = [one.to_pydatetime().isoformat() for one in times]
+        for zone, end, shift in ((None, "", 0), ("UTC", "Z", 0), ("Europe/Berlin", "Z", 1)):
+            with self.subTest(zone=zone):
+                keys = times if zone is None else times.dt.tz_localize("UTC").dt.tz_convert(zone)
+                f, g = self.f.copy(), self.f.copy()
+                added = f.add_many(keys)
+                self.assertEqual((type(added), len(added)), (numpy.ndarray, 5000))
+                g.update(text + end for text in texts)
+                self.assertEqual(f.to_bytes(), g.to_bytes())
+                self.assertTrue(all(one in f for one in keys[:10]))  # a Timestamp is a datetime
+                self.assertEqual(f.count_many(pandas.Index(keys)), 5000)
+                self.assertEqual(f.count_many(list(keys)), 5000)
+        f = self.f.copy()
+        f.update(pandas.Series([one.date() for one in times[:3]]))
+        self.assertIn("2026-03-01", f)
+
     def test_what_is_refused(self):
         for bad in (pandas.Series([1.5]), pandas.Series(["a", None]), pandas.Series([1, None], dtype="Int64"),
                     pandas.Series(["a", None], dtype="string"), pandas.Series([True]),
-                    pandas.MultiIndex.from_tuples([(1, 2)]), pandas.Series(pandas.to_datetime(["2020-01-01"]))):
+                    pandas.MultiIndex.from_tuples([(1, 2)]), pandas.Series(pandas.to_timedelta(["1d"])),
+                    pandas.Series(pandas.to_datetime(["2020-01-01", None])), pandas.Series(pandas.period_range("2020", periods=3)), [pandas.NaT],
+                    pandas.Series(pandas.to_datetime(["2020-01-01", None], utc=True))):
             self.assertRaises(TypeError, self.f.update, bad)
+        for bad in (pandas.Series(pandas.to_datetime([1], unit="ns")), [pandas.Timestamp(1)]):
+            self.assertRaises(tamis.ArgumentError, self.f.update, bad)
         self.assertEqual(len(self.f), 0)
 
 

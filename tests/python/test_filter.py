@@ -5,6 +5,8 @@ SPDX-License-Identifier: MIT
 import array
 import copy
 import ctypes
+import datetime
+import decimal
 import doctest
 import gc
 import itertools
@@ -18,6 +20,7 @@ import tempfile
 import threading
 import time
 import unittest
+import uuid
 import weakref
 
 import tamis
@@ -190,6 +193,45 @@ class Keys(unittest.TestCase):
         self.assertIn(memoryview(b"aX\0XbX")[::2], f)
         self.assertEqual(f.contains_many(["grün", 1 << 63, Index(3), "", b"a\0b", bytearray(b"a")]).tolist(),
                          [True, True, False, True, True, False])
+
+    def test_dates_numbers_and_uuids_are_their_text(self):
+        # docs/keys.md: the same texts behind every door
+        zone = datetime.timezone(datetime.timedelta(hours=-5, minutes=-30))
+        texts = [
+            (datetime.date(2026, 3, 1), "2026-03-01"),
+            (datetime.date(1, 1, 1), "0001-01-01"),
+            (datetime.datetime(2026, 3, 1), "2026-03-01T00:00:00"),
+            (datetime.datetime(2026, 3, 1, 9, 5), "2026-03-01T09:05:00"),
+            (datetime.datetime(2026, 3, 1, 9, 5, 0, 250000), "2026-03-01T09:05:00.250000"),
+            (datetime.datetime(2026, 3, 1, 9, 5, 0, 1, datetime.timezone.utc), "2026-03-01T09:05:00.000001Z"),
+            (datetime.datetime(2026, 3, 1, 20, 0, tzinfo=zone), "2026-03-02T01:30:00Z"),
+            (uuid.UUID("A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"), "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"),
+        ]
+        for number, digits in (("12.50", "12.5"), ("-0.030", "-0.03"), ("1200", "1200"), ("1.2E3", "1200"), ("1E2", "100"), ("100", "100"),
+                               ("1E-7", "0.0000001"), ("-1.50E-3", "-0.0015"), ("-0", "0"), ("0.000", "0"), ("0E+5", "0"), ("0E999999", "0"), ("7", "7"),
+                               ("7.000", "7"), ("1E+30", "1" + 30 * "0"), ("NaN", "NaN"), ("-NaN", "NaN"), ("Infinity", "Infinity"),
+                               ("-Infinity", "-Infinity"), ("123456789012345678901234567890.10", "123456789012345678901234567890.1")):
+            texts.append((decimal.Decimal(number), digits))
+        f = tamis.Filter(1000, 1e-9, seed=SEED)
+        for value, text in texts:
+            with self.subTest(value=repr(value)):
+                one = tamis.Filter(params=f.params)
+                other = tamis.Filter(params=f.params)
+                one.add(value)
+                other.add(text)
+                self.assertEqual(one.to_bytes(), other.to_bytes())
+                self.assertIn(value, other)
+        f.update(value for value, _ in texts)
+        self.assertEqual(f.count_many([text for _, text in texts]), len(texts))
+        self.assertEqual(len(f), len({text for _, text in texts}))
+        for bad, error in ((datetime.time(1, 2), TypeError), (datetime.timedelta(1), TypeError), (1.5, TypeError),
+                           (decimal.Decimal("1E+999999999"), tamis.ArgumentError)):
+            self.assertRaises(error, f.add, bad)
+        with self.assertRaisesRegex(TypeError, "a date, a UUID or a Decimal, not float: make it a Decimal"):
+            f.add(1.5)
+        table = tamis.Table()
+        table[datetime.date(2026, 3, 1)] = "Sunday"
+        self.assertEqual(table["2026-03-01"], b"Sunday")
 
     def test_what_is_no_key(self):
         for call in (self.f.add, self.f.__contains__, self.f.remove, self.f.copies):

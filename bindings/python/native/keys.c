@@ -1,6 +1,7 @@
 /* keys.c - one key, of any type
  *
- * A str is its UTF-8, what has bytes is those bytes, an integer is its 8 bytes in little-endian order.
+ * A str is its UTF-8, what has bytes is those bytes, an integer is its 8 bytes in little-endian order.  Dates, times,
+ * UUIDs and decimal numbers are the text that docs/keys.md says.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -11,8 +11,8 @@ was promised when the filter was made.
     >>> "apple" in words
     True
 
-A key is a str (its UTF-8), bytes or anything like them, or an integer from 0 to 2**64 - 1 (its 8 little-endian
-bytes).  Many keys at a time come from any iterable, or without an object per key from a buffer: array('Q'), an array
+A key is a str (its UTF-8), bytes or anything like them, an integer from 0 to 2**64 - 1 (its 8 little-endian bytes),
+or a date, a datetime, a UUID or a Decimal, which are the text that docs/keys.md says.  Many keys at a time come from any iterable, or without an object per key from a buffer: array('Q'), an array
 of numpy of integers, bytes or text, a column of pandas, tamis.Offsets.
 
 Threads may share a Filter as they may share a set; batches run without the interpreter's lock.  A SharedFilter is

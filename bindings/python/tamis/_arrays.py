@@ -7,6 +7,8 @@ from __future__ import annotations
 import sys
 from typing import Any, Callable, Optional, Tuple
 
+from ._keys import moments
+
 
 class Offsets:
     """Keys that lie one after the other in one block of bytes, as Arrow and Parquet keep strings.
@@ -49,10 +51,19 @@ def _pandas(keys: Any) -> Any:
         return keys.to_numpy()  # one of numpy: what is no key is seen when it is met
     if len(keys) and keys.isna().any():
         raise TypeError("a column of keys has values that are missing: dropna() leaves them out")
+    if isinstance(keys.dtype, pandas.DatetimeTZDtype):
+        return _Moments(keys.tz_convert("UTC").tz_localize(None).to_numpy(), "Z")
     kind = getattr(keys.dtype, "numpy_dtype", None)  # of Int64 and its like
     if kind is not None and getattr(kind, "kind", "O") in "iu":
         return keys.to_numpy(dtype=kind)
     return keys.to_numpy()
+
+
+class _Moments:
+    """Times of a zone: those of an array of numpy, in UTC, and what ends their texts."""
+
+    def __init__(self, times: Any, end: str) -> None:
+        self.times, self.end = times, end
 
 
 def resolve(keys: Any) -> Tuple[Any, Optional[Any], Optional[Callable[[Any], Any]]]:
@@ -68,9 +79,13 @@ def resolve(keys: Any) -> Tuple[Any, Optional[Any], Optional[Callable[[Any], Any
         array = _pandas(keys)
         if array is not None:
             keys = array
+    if isinstance(keys, _Moments):
+        return moments(keys.times, keys.end), None, numpy.asarray
     if not isinstance(keys, numpy.ndarray):
         return keys, None, None
+    if keys.dtype.kind == "M":
+        return moments(keys), None, numpy.asarray
     if keys.dtype.kind not in "iuSUO":
-        hint = "; view('i8') has them as integers" if keys.dtype.kind in "mM" else ""
+        hint = "; view('i8') has them as integers" if keys.dtype.kind == "m" else ""
         raise TypeError(f"an array of keys has integers, text or bytes, not {keys.dtype}{hint}")
     return keys, None, numpy.asarray

@@ -4,9 +4,12 @@ SPDX-License-Identifier: MIT
 """
 from __future__ import annotations
 
+import datetime
+import decimal
 import operator
 import os
 import pickle
+import uuid
 from typing import Any, Iterable, Optional, Tuple, Type, TypeVar, Union
 
 from . import _native
@@ -22,7 +25,7 @@ from ._plans import (
     split_seed,
 )
 
-Key = Union[str, bytes, bytearray, memoryview, int]
+Key = Union[str, bytes, bytearray, memoryview, int, datetime.date, uuid.UUID, decimal.Decimal]
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Self = TypeVar("Self", bound="_Set")
 
