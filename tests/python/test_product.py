@@ -58,6 +58,53 @@ class Records(unittest.TestCase):
         self.assertRaises(tamis.ArgumentError, tamis.plan, 10, replacements=1 << 32)
 
 
+class Truncated(unittest.TestCase):
+    """A file that is made shorter while it is open does not end the process, unless the caller has mapped it."""
+
+    def ends_well(self, source):
+        done = subprocess.run([sys.executable, "-c", "import os, sys, tempfile, tamis\n" + textwrap.dedent(source)], check=False,
+                              env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout.strip(), done.stderr), (0, "alive", ""))
+
+    def test_set(self):
+        self.ends_well("""
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "set")
+                f = tamis.Filter(400_000, 0.001, seed=1)
+                f.update(range(400_000))
+                f.save(path)
+                sets = [tamis.open(path), tamis.Filter.open(path), tamis.SharedFilter.open(path)]
+                os.truncate(path, 4096)
+                assert all(one.count_many(range(400_000)) == 400_000 for one in sets)
+                print("alive")
+        """)
+
+    def test_table(self):
+        self.ends_well("""
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "table")
+                for reopen in (tamis.open, tamis.Table.open, None):
+                    t = tamis.Table(path)
+                    t.put_many((str(i), 50 * "v") for i in range(20_000))
+                    t.sync()
+                    if reopen is not None:
+                        t.close()
+                        t = reopen(path)
+                    os.truncate(path, 8192)
+                    for i in range(20_000):
+                        try:
+                            assert t.get(str(i)) == 50 * b"v"  # from memory
+                        except tamis.Error:
+                            pass
+                    try:
+                        t.close()
+                    except tamis.Error:
+                        pass
+                    os.remove(path)
+                print("alive")
+        """)
+
+
 class Interpreters(unittest.TestCase):
     """Each interpreter of a process has a module of its own, with classes of its own."""
 

@@ -83,7 +83,8 @@ _TABLE_MAGIC = b"\x89TAMTAB\n"
 
 
 def open(path: Path, *, mmap: bool = False) -> Union[Filter, Table]:
-    """Open a file of tamis, whatever it is: a Filter, with mmap as a read-only view, or a Table (for reading)."""
+    """Open a file of tamis, whatever it is: a Filter, with mmap as a read-only view of the file (see Filter.open for what
+    then must not be done to it), or a Table (for reading)."""
     with os.fdopen(os.open(path, os.O_RDONLY), "rb") as file:
         begin = file.read(8)
     if begin == _TABLE_MAGIC:

@@ -241,8 +241,12 @@ class Filter(_Set):
 
     @classmethod
     def open(cls, path: Path, *, mmap: bool = False, trusted: bool = False) -> Filter:
-        """Load a file; with mmap a read-only view, so that many processes share one copy in memory.
+        """Load a file: a copy in memory.  With mmap a read-only view of the file itself, so that many processes share
+        one copy in memory.
 
+        A file that is mapped must be neither made shorter nor changed in place while the view lives, by anyone: a
+        process that reads where it has ended is ended by the system (SIGBUS).  save() replaces files, which does no
+        harm.
         FormatError, which says why, if the file is damaged or no tamis file.  A mapped set of more than 64 KiB is
         not read at once: its parts are verified as queries touch them.  Keys of a damaged part are answered True,
         and 'damage' tells of it; verify() looks at all parts.  'trusted', with mmap: queries verify nothing.
@@ -269,7 +273,8 @@ class Filter(_Set):
     @classmethod
     def view(cls, data: Any) -> Filter:
         """A read-only view that answers from the bytes in 'data' itself: of shared memory, say.  'data' must be
-        aligned to 8 bytes (64 is faster) and must not be changed; it is held until the view is closed."""
+        aligned to 8 bytes (64 is faster) and must be neither changed nor, if it is a map of a file, made shorter; it is
+        held until the view is closed."""
         return _native.view(cls, data)
 
     def share(self) -> SharedFilter:

@@ -59,14 +59,15 @@ class Table(_native.Table, collections.abc.MutableMapping):
 
     Without more it is a table of pages, which grows.  With capacity, key_max and value_max it has slots of a fixed
     size, for so many items; 'bucket' slots (1 to 4) are together, and 'summary' names what tells where an item is.
-    sync is "batch" (what sync() or close() was called for is on the disk), "each" (every change) or "none".
+    sync is "batch" (what sync() or close() was called for is on the disk), "each" (every change) or "none"; io is as
+    for open().
     """
 
     __slots__ = ("__weakref__",)
 
     def __init__(self, path: Optional[Path] = None, *, capacity: int = 0, key_max: int = 0, value_max: int = 0,
                  bucket: int = 0, stash: int = 0, summary: Optional[str] = None, seed: int = 0, hash: str = "aes",
-                 sync: str = "batch", io: str = "map") -> None:
+                 sync: str = "batch", io: str = "read") -> None:
         params = {"capacity": capacity, "key_max": key_max, "value_max": value_max, "bucket": bucket, "stash": stash,
                   "summary": 0 if summary is None else choice(summary, SUMMARIES, "summary"),
                   "hash": choice(hash, HASHES, "hash"), **split_seed(seed)}
@@ -76,12 +77,14 @@ class Table(_native.Table, collections.abc.MutableMapping):
 
     @classmethod
     def open(cls, path: Path, *, read_only: bool = False, repair: bool = False, sync: str = "batch",
-             io: str = "map") -> Table:
+             io: str = "read") -> Table:
         """Open a table file.
 
         LockedError if another process has it open for changes.  A file that was not closed is brought in order first.
-        A damaged one is refused, or with 'repair' opened without the items that are damaged.  io is "map", "read" or
-        "direct".
+        A damaged one is refused, or with 'repair' opened without the items that are damaged.
+
+        io is "read", "direct" (past the system's cache) or "map", which is the quickest, for a file that nobody makes
+        shorter meanwhile: a process that reads where a mapped file has ended is ended by the system (SIGBUS).
         """
         os.close(os.open(path, os.O_RDONLY))  # raises what Python programs expect
         return _native.table_open(cls, path_bytes(path),
