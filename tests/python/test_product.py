@@ -5,10 +5,15 @@ SPDX-License-Identifier: MIT
 import array
 import ctypes
 import dataclasses
+import decimal
+import fractions
 import gc
+import inspect
+import math
 import os
 import pathlib
 import pickle
+import pydoc
 import random
 import re
 import signal
@@ -19,9 +24,10 @@ import textwrap
 import threading
 import time
 import unittest
+from xml.etree import ElementTree
 
 import tamis
-from tamis import _native
+from tamis import _native, _plans
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 SEED = 20081204
@@ -170,11 +176,64 @@ class Interpreters(unittest.TestCase):
         subprocess.run([sys.executable, "-c", source], check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
 
 
+class Words(unittest.TestCase):
+    """What people read and write: numbers of other types, help, notebooks."""
+
+    def test_numbers_of_other_types(self):
+        exact = tamis.plan(1_000_000, 0.01)
+        self.assertEqual(tamis.plan(1e6, .01), exact)
+        self.assertEqual(tamis.plan(fractions.Fraction(1_000_000).numerator, fractions.Fraction(1, 100)), exact)
+        self.assertEqual(tamis.plan(1e6, decimal.Decimal("0.01")), exact)
+        self.assertEqual(tamis.plan(1e6, .01, copies=3.0), tamis.plan(1e6, .01, copies=3))
+        self.assertEqual(tamis.Filter(1e3, .01).params.capacity, 1000)
+        for call in (tamis.plan, tamis.plans, tamis.plan_shared, tamis.Filter, tamis.SharedFilter):
+            for bad, words in ((dict(n=1000.5), "n is a whole number, not 1000.5"), (dict(n=math.inf), "n is a whole number, not inf"),
+                               (dict(n="1000"), "n is a whole number, not '1000'"), (dict(fpr="1%"), "fpr is a number, not '1%': write 0.01"),
+                               (dict(fpr="0.5 %"), "write 0.005"), (dict(fpr="0.01"), "fpr is a number, not '0.01'"),
+                               (dict(fpr="%"), "fpr is a number, not '%'$"), (dict(fpr=[0.1]), "fpr is a number"),
+                               (dict(copies=1.5), "copies is a whole number"), (dict(overshoot="10%"), "write 0.1")):
+                with self.assertRaisesRegex(TypeError, words):
+                    call(**{"n": 1000, **bad})
+        with self.assertRaisesRegex(TypeError, "no 'colour'; it has: n, fpr, kind, deletes"):
+            tamis.plan(1000, colour=1)
+
+    def test_help_names_the_needs(self):
+        names = set(_native.members()["tamis_need"])
+        for call in (tamis.plan, tamis.plans, tamis.plan_shared, tamis.Filter, tamis.SharedFilter):
+            self.assertLessEqual(names, set(inspect.signature(call).parameters), call)
+        text = pydoc.plain(pydoc.render_doc(tamis.Filter))
+        for name in names - {"n", "fpr"}:
+            self.assertRegex(text, rf"(?m)^ *\|? *{name}  +\w|^ *\|? *{name}  +\"")
+        self.assertIn("value_bits", pydoc.plain(pydoc.render_doc(tamis.plan)))
+
+        class Mine(tamis.Filter):
+            def __init__(self, size):
+                super().__init__(size)
+
+        self.assertEqual(list(inspect.signature(Mine).parameters), ["size"])
+        self.assertEqual(Mine(1e3).params.capacity, 1000)
+
+    def test_notebooks(self):
+        f = tamis.Filter(100_000, 0.01, seed=SEED)
+        f.update(range(1234))
+        for shown in (f, f.share(), f.info(), tamis.plan(100_000), tamis.plan_shared(100_000)):
+            text = shown._repr_html_()
+            self.assertIn(f.kind, text)
+            self.assertEqual(ElementTree.fromstring(text).tag, "table")
+        self.assertIn("1,234", f._repr_html_())
+        f.close()
+        self.assertIn("closed", f._repr_html_())
+
+    def test_an_empty_set_has_no_bits_per_key(self):
+        self.assertIsNone(tamis.Filter(100).info().bits_per_key)
+
+
 class Product(unittest.TestCase):
     def test_every_need_is_taken(self):
         needs = dict(deletes=True, offline=True, grows=True, copies=2, value_bits=2, order="weighted", bytes=1 << 20,
                      overshoot=0.1, lines_max=5.0, failure_max=1e-3, line_bits=2.0, replacements=50, merges=True,
                      hash="xxh3", ticks=4, search=True)
+        self.assertEqual(set(_plans.NEEDS) | {"n", "fpr"}, set(_native.members()["tamis_need"]))
         rest = set(_native.members()["tamis_need"]) - set(needs) - {"n", "fpr", "kind"}
         self.assertEqual(rest, set(), "a need that this test does not know")
         for name, value in needs.items():

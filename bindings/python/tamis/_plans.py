@@ -5,9 +5,11 @@ SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import itertools
 import operator
-from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Tuple
+from html import escape
+from typing import Any, Callable, Dict, FrozenSet, List, Mapping, Optional, Tuple, TypeVar
 
 from . import _native
 from ._errors import ArgumentError
@@ -27,6 +29,72 @@ HASHES = _names(_native.hash_name, (1, 2))
 HASH_NAMES = {number: name for name, number in HASHES.items()}
 ORDERS = {"bytes": 0, "lines": 1, "weighted": 2}
 ABILITIES = ("remove", "count", "merge", "forget")
+
+#: What a need may say beside n and fpr, the members of tamis_need in tamis/plan.h: its default, and what it means.
+NEEDS: Dict[str, Tuple[Any, str]] = {
+    "kind": (None, "only this kind, one of kinds()"),
+    "deletes": (False, "keys will be removed"),
+    "merges": (False, "sets will be merged"),
+    "ticks": (0, "keys are forgotten after so many, see Filter.tick"),
+    "copies": (0, "of one key, that must be counted, up to 255"),
+    "value_bits": (0, "of a value that is kept with each key, up to 8"),
+    "bytes": (0, "a limit; without n or fpr, these are the answer"),
+    "grows": (False, "it may outgrow n, see Filter.grow"),
+    "overshoot": (0.0, "keys beyond n, as a fraction of n"),
+    "offline": (False, "it will be made of all keys at once, see Filter.build"),
+    "lines_max": (0.0, "cache lines that a query may read, on average"),
+    "failure_max": (0.0, "odds that an insert is refused; 0: 1e-6"),
+    "replacements": (0, "how often each key is replaced, with deletes; 0: for ever"),
+    "hash": ("aes", '"aes", or "xxh3" for keys that nobody chooses to do harm'),
+    "order": ("bytes", 'of plans: "bytes", "lines" or "weighted"'),
+    "line_bits": (0.0, 'order "weighted": what a line is worth, in bits per key; 0: 1'),
+    "search": (False, "look at every kind, some 30 milliseconds, where a table would do"),
+}
+_T = TypeVar("_T", bound=Callable[..., Any])
+
+
+def with_needs(*without: str) -> Callable[[_T], _T]:
+    """For a function that has **needs: its signature and its help() name them."""
+
+    def name(function: _T) -> _T:
+        told = inspect.signature(function)
+        own = [one for one in told.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        needs = {name: need for name, need in NEEDS.items() if name not in without and name not in told.parameters}
+        own += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+                for name, (default, _) in needs.items()]
+        function.__signature__ = told.replace(parameters=own)  # type: ignore[attr-defined]
+        if function.__doc__ is not None:  # there is none with -OO
+            function.__doc__ = (inspect.cleandoc(function.__doc__) + "\n\nNeeds, all of them keywords:\n\n" +
+                                "".join(f"    {name:<13} {text}\n" for name, (_, text) in needs.items()))
+        return function
+
+    return name
+
+
+def whole(number: Any, what: str) -> int:
+    """A whole number of any type, also 1e6."""
+    if isinstance(number, float) and number.is_integer():
+        return int(number)
+    try:
+        return operator.index(number)
+    except TypeError:
+        raise TypeError(f"{what} is a whole number, not {number!r}") from None
+
+
+def real(number: Any, what: str) -> float:
+    """A number of any type, but no text."""
+    if not isinstance(number, (str, bytes)):
+        try:
+            return float(number)
+        except TypeError:
+            pass
+    hint = ""
+    if isinstance(number, str) and number.strip().endswith("%"):
+        try:
+            hint = f": write {float(number.strip()[:-1]) / 100:g}"
+        except ValueError:
+            pass
+    raise TypeError(f"{what} is a number, not {number!r}{hint}")
 
 
 def choice(name: Any, choices: Mapping[str, int], what: str) -> int:
@@ -95,8 +163,30 @@ class Params:
                    dict(zip(names, told["value"])), HASH_NAMES[told["hash"] or HASHES["aes"]], told["fpr"])
 
 
+def html(name: str, rows: Mapping[str, Any]) -> str:
+    """A small table, as notebooks show it."""
+    lines = "".join(f"<tr><th style='text-align:left'>{escape(what)}</th>"
+                    f"<td style='text-align:left'>{escape(str(value))}</td></tr>" for what, value in rows.items())
+    return f"<table><caption>{escape(name)}</caption><tbody>{lines}</tbody></table>"
+
+
+class _Record:
+    """What is told as a record, a line of a table for each member in a notebook."""
+
+    def _repr_html_(self) -> str:
+        rows = {}
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if isinstance(value, Params):
+                rows["kind"] = value.kind
+            elif not isinstance(value, tuple):
+                rows[field.name] = f"{value:.4g}" if isinstance(value, float) else \
+                    f"{value:,}" if isinstance(value, int) else value
+        return html(f"tamis.{type(self).__name__}", rows)
+
+
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class Plan(_Record):
     """What would be built, and what it promises.  Filter(params=plan.params) builds it."""
     params: Params
     bytes: int  #: state, stash and table
@@ -118,7 +208,7 @@ class Plan:
 
 
 @dataclasses.dataclass(frozen=True)
-class SharedPlan:
+class SharedPlan(_Record):
     """What would be built for several threads, and what it promises for the whole."""
     params: Params  #: of one shard
     shards: int
@@ -138,12 +228,12 @@ class SharedPlan:
 
 
 @dataclasses.dataclass(frozen=True)
-class Info:
+class Info(_Record):
     """What a filter is and how it fares."""
     params: Params
     count: int  #: keys held, as len() tells
     bytes: int  #: state, stash and table
-    bits_per_key: float
+    bits_per_key: Optional[float]  #: of those that are in; None while there is none
     fpr: float  #: error rate of a query now
     stash_used: int
     stash_size: int
@@ -186,43 +276,43 @@ def record(cls: Any, told: Mapping[str, Any], **changed: Any) -> Any:
 
 def need(n: Optional[int], fpr: Optional[float], wishes: Mapping[str, Any]) -> Dict[str, Any]:
     """A need from keywords that are its members."""
+    n = None if n is None else whole(n, "n")
+    fpr = None if fpr is None else real(fpr, "fpr")
     if n is not None and n < 1:
         raise ArgumentError("the number of keys is less than 1")
     if fpr is not None and not 0 < fpr < 1:
         raise ArgumentError("the error rate is not between 0 and 1")
     told: Dict[str, Any] = {"n": n or 0, "fpr": fpr or 0.0}
-    members = _native.members()["tamis_need"]
     for name, value in wishes.items():
-        if name not in members or name in told:
-            raise TypeError(f"a need has no {name!r}; it has: {', '.join(members)}")
+        if name not in NEEDS:
+            raise TypeError(f"a need has no {name!r}; it has: n, fpr, {', '.join(NEEDS)}")
         if name == "kind":
             value = 0 if value is None else choice(value, KINDS, "kind")
         elif name == "hash":
             value = choice(value, HASHES, "hash")
         elif name == "order":
             value = choice(value, ORDERS, "order")
+        elif isinstance(NEEDS[name][0], float):
+            value = real(value, name)
+        elif not isinstance(NEEDS[name][0], bool):
+            value = whole(value, name)
         told[name] = value
     return told
 
 
+@with_needs()
 def plan(n: Optional[int] = None, fpr: Optional[float] = None, **needs: Any) -> Plan:
-    """The smallest filter for n keys with an error rate of at most fpr (0.01).  Nothing is built.
-
-    'needs' may say more: deletes (keys will be removed), merges (sets will be merged), ticks (keys are forgotten after
-    so many, see Filter.tick), kind (only this one), copies (of one key, to be counted), value_bits, bytes (a limit;
-    without n or fpr, these are the answer), overshoot (keys beyond n, as a fraction of n), grows (see Filter.grow),
-    offline (see Filter.build), lines_max (cache lines per query), failure_max (odds that an insert is refused),
-    replacements (how often each key is replaced: with deletes, default for ever), hash ("aes" or "xxh3"), and order:
-    "bytes", "lines" or "weighted" with line_bits.  They are the members of tamis_need in tamis/plan.h.
-    """
+    """The smallest filter for n keys with an error rate of at most fpr (0.01).  Nothing is built."""
     return record(Plan, _native.plan_make(need(n, fpr, needs)))
 
 
+@with_needs()
 def plans(n: Optional[int] = None, fpr: Optional[float] = None, **needs: Any) -> List[Plan]:
     """The plan of each kind that can do what is needed, the best first; see plan()."""
     return [record(Plan, told) for told in _native.plan_all(need(n, fpr, needs))]
 
 
+@with_needs()
 def plan_shared(n: Optional[int] = None, fpr: Optional[float] = None, *, threads: int = 2, **needs: Any) -> SharedPlan:
     """Like plan(), for a set that so many threads use at a time; see SharedFilter."""
     threads = operator.index(threads)

@@ -19,10 +19,12 @@ from ._plans import (
     Params,
     Window,
     choice,
+    html,
     plan,
     plan_shared,
     record,
     split_seed,
+    with_needs,
 )
 
 Key = Union[str, bytes, bytearray, memoryview, int, datetime.date, uuid.UUID, decimal.Decimal]
@@ -149,7 +151,8 @@ class _Set(_native.Set):
     def info(self) -> Info:
         """What the set is and how it fares.  Reads the whole table."""
         told, n_loads = self._info()
-        return record(Info, told, load_histogram=told["load_histogram"][:n_loads])
+        return record(Info, told, load_histogram=told["load_histogram"][:n_loads],
+                      bits_per_key=told["bits_per_key"] if told["count"] else None)
 
     def __sizeof__(self) -> int:
         # Schedulers decide by it what is moved to what.
@@ -164,6 +167,20 @@ class _Set(_native.Set):
         within = f" in {shards} shards" if shards > 1 else ""
         keys = params.capacity * max(shards, 1)
         return f"<{name} {params.kind}{within} for {keys} keys, {len(self)} in>"
+
+    def _repr_html_(self) -> str:
+        """A small table, as notebooks show it.  Reads none of the set."""
+        if self.closed:
+            return html(f"tamis.{type(self).__name__}", {"state": "closed"})
+        told, shards = self._params()
+        params = Params._from(told)
+        rows = {"kind": params.kind, "keys": f"{len(self):,}", "made for": f"{params.capacity * max(shards, 1):,}"}
+        if self._bytes():
+            rows["bytes"] = f"{self._bytes():,}"
+        if shards > 1:
+            rows["shards"] = f"{shards}"
+        rows.update(hash=params.hash, key_form=self.key_form)
+        return html(f"tamis.{type(self).__name__}", rows)
 
     # Files
 
@@ -201,13 +218,16 @@ class Filter(_Set):
 
     __slots__ = ()
 
+    @with_needs()
     def __init__(self, n: Optional[int] = None, fpr: Optional[float] = None, *, seed: int = 0,
                  params: Optional[Params] = None, **needs: Any) -> None:
+        """Plan a set and make it, empty."""
         told = _params(params, lambda: plan(n, fpr, **needs).params, seed,
                        n is not None or fpr is not None or bool(needs))
         _native.create(self, told, 0)
 
     @classmethod
+    @with_needs("offline")
     def build(cls, keys: Any, fpr: Optional[float] = None, *, seed: int = 0, params: Optional[Params] = None,
               passes: int = 0, **needs: Any) -> Filter:
         """Make a filter of all keys at once.  The kind dleft places them better so, and errs about half as often.
@@ -293,8 +313,10 @@ class SharedFilter(_Set):
     __slots__ = ()
     _shared = True
 
+    @with_needs()
     def __init__(self, n: Optional[int] = None, fpr: Optional[float] = None, *, threads: int = 2, seed: int = 0,
                  params: Optional[Params] = None, shards: int = 1, **needs: Any) -> None:
+        """Plan a set for so many threads at a time, and make it, empty."""
         if params is None:
             planned = plan_shared(n, fpr, threads=threads, **needs)
             params, shards = planned.params, planned.shards

@@ -23,7 +23,7 @@ from dask.delayed import Delayed
 
 from . import _native
 from ._errors import UnsupportedError
-from ._plans import Params, abilities, plan
+from ._plans import Params, abilities, plan, whole, with_needs
 from ._sets import Filter
 
 __all__ = ["build", "publish", "where", "distinct", "join"]
@@ -129,6 +129,7 @@ def _plan(n: Optional[int], fpr: Optional[float], needs: Any) -> Params:
     return best.params
 
 
+@with_needs("merges")
 def build(collection: Any, n: Optional[int] = None, fpr: Optional[float] = None, *, column: Optional[str] = None,
           lanes: Optional[int] = None, split_every: int = 4, seed: int = 0, params: Optional[Params] = None,
           **needs: Any) -> Delayed:
@@ -234,6 +235,7 @@ def _keep(part: Any, column: Optional[str], shards: int, masks: List[bytes]) -> 
     return _select(part, mask)
 
 
+@with_needs()
 def distinct(collection: Any, n: int, fpr: float = 0.001, *, column: Optional[str] = None, shards: int = 0,
              seed: int = 0, **needs: Any) -> Any:
     """The items whose keys come for the first time, within their partition and in all before it.
@@ -243,6 +245,7 @@ def distinct(collection: Any, n: int, fpr: float = 0.001, *, column: Optional[st
     taken for a duplicate and dropped.  By default there is a shard for each 4 million keys, 8 at least; a shard has its
     keys in memory at one time.
     """
+    n = whole(n, "n")
     parts = _parts(collection)
     shards = operator.index(shards) or max(8, -(-n // 4_000_000))
     if not 1 <= shards <= 65536:
@@ -261,6 +264,7 @@ def distinct(collection: Any, n: int, fpr: float = 0.001, *, column: Optional[st
                               for at, part in enumerate(parts)])
 
 
+@with_needs("merges")
 def join(left: Any, right: Any, on: str, n: int, fpr: float = 0.01, *, client: Any = None, **needs: Any) -> Any:
     """The inner join of two frames of Dask on a column, with the rows of 'left' that have no partner left out before
     they are sent.
