@@ -52,6 +52,19 @@ static tamis_filter *build_make(sqlite3_context *call, const building *b, uint64
     plan.params.hash = in->seed.hash;
     plan.params.seed = in->seed.seed;
     plan.params.seed_high = in->seed.seed_high;
+    const int most = sqlite3_limit(sqlite3_context_db_handle(call), SQLITE_LIMIT_LENGTH, -1);
+    if (plan.bytes > (uint64_t)most) {
+        char *const text =
+            sqlite3_mprintf("a set for %llu keys at this error rate is too big: %llu "
+                            "bytes, and a value has %d at most",
+                            n, plan.bytes, most);
+        if (text == NULL)
+            sqlite3_result_error_nomem(call);
+        else
+            sqlite3_result_error(call, text, -1);
+        sqlite3_free(text);
+        return NULL;
+    }
     tamis_filter *filter = NULL;
     if (!set_expect(call, tamis_filter_create(&plan.params, NULL, &filter),
                     "this set cannot be made", NULL))
@@ -90,7 +103,7 @@ static bool build_keep(sqlite3_context *call, building *b, tamis_digest digest) 
         const size_t room = b->room == 0 ? 1024 : 2 * b->room;
         tamis_digest *const more = sqlite3_realloc64(b->digests, room * sizeof *more);
         if (more == NULL) {
-            sqlite3_result_error_nomem(call);
+            set_too_big(call, "the list of keys", room * sizeof *more);
             return false;
         }
         b->digests = more;

@@ -1,7 +1,7 @@
 /* functions.c - what SQL calls, and the entry point
  *
- * A blob is copied for each row that has one.  A set that is the same for all rows, a constant, is decoded at
- * the first and kept for the statement; one that is used by several statements is better opened by name.
+ * A set that is the same for all rows, a constant, is found at the first and kept for the statement.  Others are
+ * looked for among those that were asked last (kept.c).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,17 +21,22 @@ static void sql_contains(sqlite3_context *call, int n, sqlite3_value **values) {
         set_answer(call, held->filter, values[1]);
         return;
     }
-    tamis_filter *const filter = set_decode(call, values[0]);
-    if (filter == NULL)
+    held = kept_set(call, values[0]);
+    if (held == NULL)
         return;
-    held = set_new(filter, NULL, NULL);
-    if (held == NULL) {
-        sqlite3_result_error_nomem(call);
-        return;
-    }
     set_answer(call, held->filter, values[1]);
     sqlite3_set_auxdata(call, 0, held,
-                        set_release); /* frees it at once if the blob is no constant */
+                        set_release); /* gives it back at once if the blob is no constant */
+}
+
+/* tamis_contains(table, column, rowid, key) */
+static void sql_contains_row(sqlite3_context *call, int n, sqlite3_value **values) {
+    (void)n;
+    set *const held = kept_row(call, values);
+    if (held == NULL)
+        return;
+    set_answer(call, held->filter, values[3]);
+    set_release(held);
 }
 
 /* tamis_has(name, key) */
@@ -170,6 +175,7 @@ static void sql_end(void *held) {
     connection *const in = held;
     while (in->named != NULL)
         (void)set_drop(in, in->named->name);
+    kept_end(in);
     sqlite3_free(in);
 }
 
@@ -185,11 +191,19 @@ static const struct function {
     int arguments, flags;
     void (*call)(sqlite3_context *, int, sqlite3_value **);
 } functions[] = {
-    {"tamis_contains", 2, PURE, sql_contains}, {"tamis_merge", 2, PURE, sql_merge},
-    {"tamis_info", 1, PURE, sql_info},         {"tamis_plan", 2, PURE, sql_plan},
-    {"tamis_has", 2, SQLITE_UTF8, sql_has},    {"tamis_open", 2, HERE, sql_open},
-    {"tamis_close", 1, HERE, sql_close},       {"tamis_seed", 0, HERE, sql_seed},
+    {"tamis_contains", 2, PURE, sql_contains},
+    {"tamis_merge", 2, PURE, sql_merge},
+    {"tamis_info", 1, PURE, sql_info},
+    {"tamis_plan", 2, PURE, sql_plan},
+    {"tamis_has", 2, SQLITE_UTF8, sql_has},
+    {"tamis_open", 2, HERE, sql_open},
+    {"tamis_close", 1, HERE, sql_close},
+    {"tamis_seed", 0, HERE, sql_seed},
     {"tamis_seed", 1, HERE, sql_seed},
+
+    {"tamis_keep", 0, HERE, kept_limit},
+    {"tamis_keep", 1, HERE, kept_limit},
+    {"tamis_contains", 4, SQLITE_UTF8, sql_contains_row},
 };
 
 static int sql_register(sqlite3 *db, connection *in) {
@@ -215,6 +229,7 @@ __attribute__((visibility("default"))) int sqlite3_tamis_init(sqlite3 *db, char 
     if (in == NULL)
         return SQLITE_NOMEM;
     memset(in, 0, sizeof *in);
+    kept_begin(in);
     tamis_params_init(&in->seed);
     in->seed.hash = TAMIS_HASH_AES;
     sqlite3_randomness(sizeof in->seed.seed, &in->seed.seed);

@@ -67,10 +67,6 @@ void set_add(connection *in, set *added) {
 bool set_expect(sqlite3_context *call, tamis_status status, const char *what, const char *reason) {
     if (status == TAMIS_OK)
         return true;
-    if (status == TAMIS_E_NOMEM) {
-        sqlite3_result_error_nomem(call);
-        return false;
-    }
     char *const text =
         sqlite3_mprintf("%s: %s", what, reason != NULL ? reason : tamis_status_text(status));
     if (text == NULL)
@@ -79,6 +75,15 @@ bool set_expect(sqlite3_context *call, tamis_status status, const char *what, co
         sqlite3_result_error(call, text, -1);
     sqlite3_free(text);
     return false;
+}
+
+void set_too_big(sqlite3_context *call, const char *what, uint64_t bytes) {
+    char *const text = sqlite3_mprintf("%s is too big: %llu bytes", what, bytes);
+    if (text == NULL)
+        sqlite3_result_error_nomem(call);
+    else
+        sqlite3_result_error(call, text, -1);
+    sqlite3_free(text);
 }
 
 /* ---- keys ---- */
@@ -152,9 +157,11 @@ tamis_filter *set_decode(sqlite3_context *call, sqlite3_value *blob) {
 
 void set_encode(sqlite3_context *call, const tamis_filter *filter) {
     const uint64_t size = tamis_filter_encoded_size(filter);
-    void *const bytes = sqlite3_malloc64(size);
+    sqlite3 *const db = sqlite3_context_db_handle(call);
+    void *const bytes =
+        size > (uint64_t)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1) ? NULL : sqlite3_malloc64(size);
     if (bytes == NULL) {
-        sqlite3_result_error_nomem(call);
+        set_too_big(call, "a set", size);
         return;
     }
     if (set_expect(call, tamis_filter_encode(filter, bytes, (size_t)size), "a set", NULL))

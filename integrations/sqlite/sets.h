@@ -11,19 +11,25 @@
 
 #include <stdbool.h>
 
-/* A set that several may hold: a name, and functions that have kept it for the rows of a statement.  A
- * connection is used by one thread at a time, and so are its sets. */
+#define KEPT_HEAD 256 /* bytes of a header */
+
+/* A set that several may hold: a name, the list of those that were asked last, and functions that have kept
+ * it for the rows of a statement.  A connection is used by one thread at a time, and so are its sets. */
 typedef struct set {
     tamis_filter *filter;
     unsigned holders;
-    struct set *next; /* of those with a name */
+    struct set *next; /* of those with a name, or of those that are kept */
     char *name;       /* or NULL */
     char *source;     /* "blob", or the path of a file */
+    uint64_t bytes;   /* of one that is kept, its file and the header of that */
+    unsigned char head[KEPT_HEAD];
 } set;
 
 /* What a connection has. */
 typedef struct connection {
     set *named;
+    set *kept; /* the last one asked first */
+    sqlite3_int64 keep_bytes;
     tamis_params seed; /* hash and seed of sets that are made here */
 } connection;
 
@@ -53,9 +59,23 @@ void set_answer(sqlite3_context *call, const tamis_filter *filter, sqlite3_value
 /* True for TAMIS_OK; else an error is given to the statement. */
 bool set_expect(sqlite3_context *call, tamis_status status, const char *what, const char *reason);
 
+/* A failure that is told as an error of the statement: by SQLITE_NOMEM the database would roll back the
+ * transaction of the user, who has only asked for too much. */
+void set_too_big(sqlite3_context *call, const char *what, uint64_t bytes);
+
 /* A filter of the bytes of a value, or NULL, and an error was given. */
 tamis_filter *set_decode(sqlite3_context *call, sqlite3_value *blob);
 void set_encode(sqlite3_context *call, const tamis_filter *filter);
+
+/* The set of a blob, or of the row that (table, column, rowid) names, held for the caller; NULL, and an error
+ * was given. */
+set *kept_set(sqlite3_context *call, sqlite3_value *blob);
+set *kept_row(sqlite3_context *call, sqlite3_value **values);
+void kept_begin(connection *in);
+void kept_end(connection *in);
+
+/* tamis_keep(): the bytes of sets that are kept; tamis_keep(bytes) says how many. */
+void kept_limit(sqlite3_context *call, int n, sqlite3_value **values);
 
 /* The aggregate tamis_build, and the table tamis_sets. */
 void build_step(sqlite3_context *call, int n, sqlite3_value **values);
