@@ -59,29 +59,35 @@ static void sql_has(sqlite3_context *call, int n, sqlite3_value **values) {
     set_answer(call, held->filter, values[1]);
 }
 
-/* tamis_open(name, file or blob): the name is then used by tamis_has. */
+/* The set in a file: a copy, or with 'map' a view on it. */
+static tamis_filter *open_file(sqlite3_context *call, const char *path, bool map) {
+    tamis_filter *filter = NULL;
+    const char *reason = NULL;
+    tamis_status status = TAMIS_E_UNSUPPORTED;
+    if (map)
+        status = tamis_filter_map(path, NULL, &filter, &reason);
+    if (status == TAMIS_E_UNSUPPORTED) /* also a machine, or a form, that cannot be mapped */
+        status = tamis_filter_load(path, NULL, &filter, &reason);
+    return set_expect(call, status, path, reason) ? filter : NULL;
+}
+
+/* tamis_open(name, file or blob [, 'map']): the name is then used by tamis_has. */
 static void sql_open(sqlite3_context *call, int n, sqlite3_value **values) {
-    (void)n;
     const char *const name = (const char *)sqlite3_value_text(values[0]);
     const bool is_blob = sqlite3_value_type(values[1]) == SQLITE_BLOB;
-    if (name == NULL || (!is_blob && sqlite3_value_type(values[1]) != SQLITE_TEXT)) {
-        sqlite3_result_error(call, "tamis_open(name, file or blob)", -1);
+    const char *const how = n > 2 ? (const char *)sqlite3_value_text(values[2]) : NULL;
+    if (name == NULL || (!is_blob && sqlite3_value_type(values[1]) != SQLITE_TEXT) ||
+        (n > 2 && (is_blob || how == NULL || strcmp(how, "map") != 0))) {
+        sqlite3_result_error(call, "tamis_open(name, file or blob), or (name, file, 'map')", -1);
         return;
     }
-    tamis_filter *filter = NULL;
-    const char *path = "blob";
-    if (is_blob) {
-        filter = set_decode(call, values[1]);
-    } else {
-        const char *reason = NULL;
-        path = (const char *)sqlite3_value_text(values[1]);
-        tamis_status status =
-            path == NULL ? TAMIS_E_NOMEM : tamis_filter_map(path, NULL, &filter, &reason);
-        if (status == TAMIS_E_UNSUPPORTED) /* a machine that cannot map it */
-            status = tamis_filter_load(path, NULL, &filter, &reason);
-        if (!set_expect(call, status, path == NULL ? "" : path, reason))
-            return;
+    const char *const path = is_blob ? "blob" : (const char *)sqlite3_value_text(values[1]);
+    if (path == NULL) {
+        sqlite3_result_error_nomem(call);
+        return;
     }
+    tamis_filter *const filter =
+        is_blob ? set_decode(call, values[1]) : open_file(call, path, how != NULL);
     if (filter == NULL)
         return;
     set *const opened = set_new(filter, name, path);
@@ -200,7 +206,7 @@ static const struct function {
     {"tamis_close", 1, HERE, sql_close},
     {"tamis_seed", 0, HERE, sql_seed},
     {"tamis_seed", 1, HERE, sql_seed},
-
+    {"tamis_open", 3, HERE, sql_open},
     {"tamis_keep", 0, HERE, kept_limit},
     {"tamis_keep", 1, HERE, kept_limit},
     {"tamis_contains", 4, SQLITE_UTF8, sql_contains_row},

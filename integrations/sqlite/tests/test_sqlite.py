@@ -169,6 +169,29 @@ class Extension(unittest.TestCase):
         self.db.execute("CREATE TABLE \"t.x\" AS SELECT tamis_build('a', 0.1) AS s")  # a dot that is no schema's
         self.assertEqual(self.ask("SELECT tamis_contains('t.x', 's', 1, 'a')"), 1)
 
+    def test_a_file_that_is_made_shorter_ends_no_process(self):
+        source = """if True:
+            import os, sqlite3, sys
+            db = sqlite3.connect(":memory:")
+            db.enable_load_extension(True)
+            db.load_extension(sys.argv[1])
+            numbers = "(WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 300000) SELECT i FROM r)"
+            with open(sys.argv[2], "wb") as file:
+                file.write(db.execute(f"SELECT tamis_build(i, 0.001) FROM {numbers}").fetchone()[0])
+            mapped = sys.argv[3:]
+            db.execute("SELECT tamis_open('f', ?" + ", 'map'" * len(mapped) + ")", sys.argv[2:3]).fetchall()
+            if not mapped:
+                os.truncate(sys.argv[2], 4096)
+            print(db.execute(f"SELECT sum(tamis_has('f', i)) FROM {numbers}").fetchone()[0])
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            for how in ([], ["map"]):
+                done = subprocess.run([sys.executable, "-c", source, os.path.splitext(MODULE)[0], os.path.join(folder, "set")] + how,
+                                      check=False, capture_output=True, text=True)
+                self.assertEqual((done.returncode, done.stdout.strip(), done.stderr), (0, "300000", ""))
+            self.refused("'map'", "SELECT tamis_open('f', ?, 'copy')", os.path.join(folder, "set"))
+            self.refused("'map'", "SELECT tamis_open('f', x'00', 'map')")
+
     def test_dates_are_their_text(self):
         s = self.ask("SELECT tamis_build(date(x), 0.0001) FROM (SELECT '2026-03-01 09:05' AS x)")
         self.assertEqual(self.ask("SELECT tamis_contains(?, '2026-03-01')", s), 1)
