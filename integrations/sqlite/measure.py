@@ -1,4 +1,4 @@
-"""What the extension costs per row.  measure.py MODULE [ROWS]
+"""What the extension costs per row and per statement.  measure.py MODULE [ROWS]
 
 One database in memory, one run: a pass over ROWS integers with a constant, one that asks a set by name, one
 that asks a blob; a join with and without the set before it.  Medians of three repetitions in turns.
@@ -9,6 +9,7 @@ import os
 import sqlite3
 import statistics
 import sys
+import tempfile
 import time
 
 ROWS = int(sys.argv[2]) if len(sys.argv) > 2 else 10_000_000
@@ -44,3 +45,23 @@ for name, list_ in times.items():
     print(f"{name:24} {statistics.median(list_):7.3f} s  {statistics.median(list_) / ROWS * 1e9:7.1f} ns per row")
 more = statistics.median(times["set by name"]) - statistics.median(times["constant"])
 print(f"tamis_has costs {more / ROWS * 1e9:.1f} ns per row more than a constant")
+
+with tempfile.TemporaryDirectory() as folder:
+    db = sqlite3.connect(os.path.join(folder, "db"), isolation_level=None)
+    db.enable_load_extension(True)
+    db.load_extension(os.path.splitext(sys.argv[1])[0])
+    db.execute("CREATE TABLE s (id INTEGER PRIMARY KEY, ids BLOB)")
+    db.execute("INSERT INTO s SELECT 1, tamis_build(i, 0.001) FROM (WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r "
+               "WHERE i < 2000000) SELECT i FROM r)")
+    for name, keep, text in (("a row without the set", 0, "SELECT id + ? FROM s"),
+                             ("SQLite reads the set", 0, "SELECT ? + length(substr(ids, 1, 1)) FROM s"),
+                             ("tamis_contains(column, key), not kept", 0, "SELECT tamis_contains(ids, ?) FROM s"),
+                             ("the same, kept", 64 << 20, "SELECT tamis_contains(ids, ?) FROM s"),
+                             ("tamis_contains(table, column, rowid, key)", 64 << 20, "SELECT tamis_contains('s', 'ids', 1, ?)")):
+        db.execute("SELECT tamis_keep(?)", (keep,)).fetchall()
+        each = []
+        for i in range(300):
+            begin = time.perf_counter()
+            db.execute(text, (i + 1,)).fetchall()
+            each.append(time.perf_counter() - begin)
+        print(f"{name:42} {statistics.median(each) * 1e6:9.1f} us per statement")
