@@ -855,6 +855,13 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_view(const void *data, size
                                                           tamis_filter **filter,
                                                           const char **reason);
 
+/* Like tamis_filter_view, but verified in parts, as tamis_filter_map says of a mapped file: for one question of a
+ * large set that was just read into memory. */
+TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_view_parts(const void *data, size_t size,
+                                                                const tamis_allocator *allocator,
+                                                                tamis_filter **filter,
+                                                                const char **reason);
+
 /* Save to a file, atomically: a temporary file beside 'path' is written, synced and renamed.  On
  * failure (TAMIS_E_IO, TAMIS_E_NOMEM) the old file, if any, is as before and no temporary stays.  A
  * symbolic link is itself replaced; a device or a pipe is written to directly. */

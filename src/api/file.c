@@ -86,14 +86,26 @@ tamis_status tamis_filter_decode_from(const tamis_reader *reader, uint64_t size,
     return api_file_leave(status, why, reason, saved);
 }
 
-tamis_status tamis_filter_view(const void *data, size_t size, const tamis_allocator *allocator,
-                               tamis_filter **filter, const char **reason) {
+static tamis_status api_file_view(const void *data, size_t size, const tamis_allocator *allocator,
+                                  tamis_i_opening opening, tamis_filter **filter,
+                                  const char **reason) {
     const char *why = bad_argument;
     const int saved = errno;
     tamis_status status = TAMIS_E_ARGUMENT;
     if (data != NULL && api_file_make_args_ok(allocator, filter))
-        status = tamis_i_file_view(data, size, allocator, TAMIS_I_OPEN_VIEW, filter, &why);
+        status = tamis_i_file_view(data, size, allocator, opening, filter, &why);
     return api_file_leave(status, why, reason, saved);
+}
+
+tamis_status tamis_filter_view(const void *data, size_t size, const tamis_allocator *allocator,
+                               tamis_filter **filter, const char **reason) {
+    return api_file_view(data, size, allocator, TAMIS_I_OPEN_VIEW, filter, reason);
+}
+
+tamis_status tamis_filter_view_parts(const void *data, size_t size,
+                                     const tamis_allocator *allocator, tamis_filter **filter,
+                                     const char **reason) {
+    return api_file_view(data, size, allocator, TAMIS_I_OPEN_PARTS, filter, reason);
 }
 
 tamis_status tamis_filter_save(const tamis_filter *filter, const char *path, const char **reason) {

@@ -163,6 +163,37 @@ static void test_parts_views_answer_like_the_set(void **state) {
     }
 }
 
+/* The public call: nothing but state and checksums is read before a question is asked. */
+static void test_parts_of_memory(void **state) {
+    SKIP_WITHOUT_VIEWS();
+    parts_sample s;
+    sample_open(&s, TAMIS_KIND_RANK);
+    const char *reason = NULL;
+    for (unsigned damaged = 0; damaged < 2; damaged++) {
+        tamis_filter *view = NULL;
+        if (damaged)
+            flip(&s, 8 * (HEADER + 64 + 65536 + 100));
+        const void *const bytes = guarded_put(&s.memory, s.bytes, s.size, 8);
+        assert_status(tamis_filter_view(bytes, s.size, NULL, &view, &reason),
+                      damaged ? TAMIS_E_FORMAT : TAMIS_OK);
+        tamis_filter_free(view);
+        assert_ok(tamis_filter_view_parts(bytes, s.size, NULL, &view, &reason));
+        assert_true(tamis_filter_contains_u64(view, 1));
+        assert_int_equal(tamis_filter_damage(view), 0);
+        for (uint64_t key = 0; key < KEYS; key++)
+            assert_true(tamis_filter_contains_u64(view, key));
+        assert_int_equal(tamis_filter_damage(view), damaged);
+        tamis_filter_free(view);
+    }
+    s.bytes[HEADER] ^= 1; /* the state */
+    tamis_filter *view = NULL;
+    assert_status(tamis_filter_view_parts(guarded_put(&s.memory, s.bytes, s.size, 8), s.size, NULL,
+                                          &view, &reason),
+                  TAMIS_E_FORMAT);
+    assert_null(view);
+    sample_close(&s);
+}
+
 /* A lens asks nobody, so there is none before all is known. */
 static void test_parts_no_lens_before_all_is_verified(void **state) {
     SKIP_WITHOUT_VIEWS();
@@ -599,6 +630,7 @@ int main(void) {
         cmocka_unit_test(test_parts_old_files_are_read),
         cmocka_unit_test(test_parts_encoded_in_pieces),
         cmocka_unit_test(test_parts_views_answer_like_the_set),
+        cmocka_unit_test(test_parts_of_memory),
         cmocka_unit_test(test_parts_no_lens_before_all_is_verified),
         cmocka_unit_test(test_parts_damage_is_met_and_told),
         cmocka_unit_test(test_parts_every_bit_is_found),

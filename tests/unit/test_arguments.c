@@ -267,6 +267,8 @@ static void test_file_calls_null_is_refused(void **state) {
     assert_status(tamis_filter_decode(NULL, 0, NULL, &g, NULL), TAMIS_E_FORMAT);
     assert_status(tamis_filter_view(NULL, size, NULL, &g, NULL), TAMIS_E_ARGUMENT);
     assert_status(tamis_filter_view(bytes, size, NULL, NULL, NULL), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_view_parts(NULL, size, NULL, &g, NULL), TAMIS_E_ARGUMENT);
+    assert_status(tamis_filter_view_parts(bytes, size, NULL, NULL, NULL), TAMIS_E_ARGUMENT);
     assert_status(tamis_filter_save(NULL, "x", NULL), TAMIS_E_ARGUMENT);
     assert_status(tamis_filter_save(f, NULL, &reason), TAMIS_E_ARGUMENT);
     assert_status(tamis_filter_save_fd(NULL, 1, NULL), TAMIS_E_ARGUMENT);
