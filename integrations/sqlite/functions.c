@@ -18,13 +18,14 @@ static void sql_contains(sqlite3_context *call, int n, sqlite3_value **values) {
         return;
     set *held = sqlite3_get_auxdata(call, 0);
     if (held != NULL) {
-        set_answer(call, held->filter, values[1]);
+        (void)set_answer(call, held->filter, values[1]);
         return;
     }
     held = kept_set(call, values[0]);
     if (held == NULL)
         return;
-    set_answer(call, held->filter, values[1]);
+    if (!set_answer(call, held->filter, values[1]))
+        kept_forget(sqlite3_user_data(call), held);
     sqlite3_set_auxdata(call, 0, held,
                         set_release); /* gives it back at once if the blob is no constant */
 }
@@ -35,7 +36,8 @@ static void sql_contains_row(sqlite3_context *call, int n, sqlite3_value **value
     set *const held = kept_row(call, values);
     if (held == NULL)
         return;
-    set_answer(call, held->filter, values[3]);
+    if (!set_answer(call, held->filter, values[3]))
+        kept_forget(sqlite3_user_data(call), held);
     set_release(held);
 }
 
@@ -52,11 +54,11 @@ static void sql_has(sqlite3_context *call, int n, sqlite3_value **values) {
         }
         found->holders += 2; /* one for the statement, one until this call is over */
         sqlite3_set_auxdata(call, 0, found, set_release);
-        set_answer(call, found->filter, values[1]);
+        (void)set_answer(call, found->filter, values[1]);
         set_release(found);
         return;
     }
-    set_answer(call, held->filter, values[1]);
+    (void)set_answer(call, held->filter, values[1]);
 }
 
 /* The set in a file: a copy, or with 'map' a view on it. */

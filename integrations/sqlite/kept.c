@@ -3,7 +3,8 @@
  * A set in a column is bytes that must be read and verified, some milliseconds for some megabytes, before one
  * question is answered.  So the last ones are kept.  What names a set is its length and its header, whose
  * checksums are those of all that follows (docs/format.md): a blob with the name of a set that is kept is
- * that set, and no more than its first 256 bytes is looked at.
+ * that set, and no more than its first 256 bytes is looked at.  A set that is kept is a view of a copy of its bytes,
+ * which is verified in parts, as questions touch them.
  *
  * The database hands over a column as a whole, which takes longer than to answer.  tamis_contains(table, column,
  * rowid, key) reads the header alone, in the row as it is now, by a handle of incremental input.
@@ -63,37 +64,69 @@ static set *kept_find(connection *in, const unsigned char *head, uint64_t size) 
     return NULL;
 }
 
-/* Keep a set that was made of these bytes.  Held once by the caller, or NULL without memory. */
-static set *kept_add(connection *in, tamis_filter *filter, const unsigned char *head,
-                     uint64_t size) {
-    set *const made = set_new(filter, NULL, NULL);
-    if (made == NULL || size < KEPT_HEAD || size > (uint64_t)in->keep_bytes)
-        return made;
-    memcpy(made->head, head, KEPT_HEAD);
+void kept_forget(connection *in, const set *damaged) {
+    for (set **at = &in->kept; *at != NULL; at = &(*at)->next)
+        if (*at == damaged) {
+            set *const here = *at;
+            *at = here->next;
+            set_release(here);
+            return;
+        }
+}
+
+/* A copy of so many bytes, whose lines are those of the memory; NULL, and an error was given. */
+static unsigned char *kept_room(sqlite3_context *call, size_t size) {
+    unsigned char *const room = aligned_alloc(64, (size + 64) / 64 * 64);
+    if (room == NULL)
+        set_too_big(call, "a set", size);
+    return room;
+}
+
+/* A set of bytes that it then owns, kept if there is room.  Held once by the caller; NULL, and an error was given. */
+static set *kept_make(sqlite3_context *call, unsigned char *bytes, size_t size) {
+    connection *const in = sqlite3_user_data(call);
+    tamis_filter *filter = NULL;
+    const char *reason = NULL;
+    tamis_status status = tamis_filter_view_parts(bytes, size, NULL, &filter, &reason);
+    if (status == TAMIS_E_UNSUPPORTED) /* a machine of the other order of bytes */
+        status = tamis_filter_decode(bytes, size, NULL, &filter, &reason);
+    set *const made =
+        set_expect(call, status, "not a set of tamis", reason) ? set_new(filter, NULL, NULL) : NULL;
+    if (made == NULL) {
+        if (status == TAMIS_OK)
+            sqlite3_result_error_nomem(call);
+        free(bytes);
+        return NULL;
+    }
+    made->memory = bytes;
     made->bytes = size;
-    made->holders++;
-    made->next = in->kept;
-    in->kept = made;
-    kept_fit(in);
+    memcpy(made->head, bytes, KEPT_HEAD);
+    if (size <= (uint64_t)in->keep_bytes) {
+        made->holders++;
+        made->next = in->kept;
+        in->kept = made;
+        kept_fit(in);
+    }
     return made;
 }
 
 set *kept_set(sqlite3_context *call, sqlite3_value *blob) {
-    connection *const in = sqlite3_user_data(call);
-    const int size = sqlite3_value_bytes(blob);
-    const unsigned char *const bytes =
-        sqlite3_value_type(blob) == SQLITE_BLOB ? sqlite3_value_blob(blob) : NULL;
+    if (sqlite3_value_type(blob) != SQLITE_BLOB) {
+        sqlite3_result_error(call, "a set is a blob", -1);
+        return NULL;
+    }
+    const unsigned char *const bytes = sqlite3_value_blob(blob);
+    const size_t size = bytes == NULL ? 0 : (size_t)sqlite3_value_bytes(blob);
     set *const known =
-        bytes != NULL && size >= KEPT_HEAD ? kept_find(in, bytes, (uint64_t)size) : NULL;
+        size >= KEPT_HEAD ? kept_find(sqlite3_user_data(call), bytes, (uint64_t)size) : NULL;
     if (known != NULL)
         return known;
-    tamis_filter *const filter = set_decode(call, blob);
-    if (filter == NULL)
+    unsigned char *const own = kept_room(call, size);
+    if (own == NULL)
         return NULL;
-    set *const made = kept_add(in, filter, bytes, (uint64_t)size);
-    if (made == NULL)
-        sqlite3_result_error_nomem(call);
-    return made;
+    if (size > 0)
+        memcpy(own, bytes, size);
+    return kept_make(call, own, size);
 }
 
 /* ---- a set in a row ---- */
@@ -125,47 +158,30 @@ static sqlite3_blob *kept_open(sqlite3_context *call, sqlite3_value **values) {
     return NULL;
 }
 
-/* Read and decode a set whose header is there already. */
-static set *kept_read(sqlite3_context *call, sqlite3_blob *blob, const unsigned char *head,
-                      int size) {
-    tamis_filter *filter = NULL;
-    const char *reason = NULL;
-    unsigned char *const bytes = malloc((size_t)size + 1);
-    if (bytes == NULL) {
-        set_too_big(call, "a set", (uint64_t)size);
-        return NULL;
-    }
-    const int status = sqlite3_blob_read(blob, bytes, size, 0);
-    bool fine = status == SQLITE_OK;
-    if (!fine)
-        sqlite3_result_error_code(call, status);
-    fine =
-        fine && set_expect(call, tamis_filter_decode(bytes, (size_t)size, NULL, &filter, &reason),
-                           "not a set of tamis", reason);
-    free(bytes);
-    if (!fine)
-        return NULL;
-    set *const made = kept_add(sqlite3_user_data(call), filter, head, (uint64_t)size);
-    if (made == NULL)
-        sqlite3_result_error_nomem(call);
-    return made;
-}
-
 set *kept_row(sqlite3_context *call, sqlite3_value **values) {
     sqlite3_blob *const blob = kept_open(call, values);
     if (blob == NULL)
         return NULL;
-    unsigned char head[KEPT_HEAD] = {0};
-    const int size = sqlite3_blob_bytes(blob);
-    const int status = sqlite3_blob_read(blob, head, size < KEPT_HEAD ? size : KEPT_HEAD, 0);
+    unsigned char head[KEPT_HEAD], *bytes = NULL;
     set *held = NULL;
-    if (status != SQLITE_OK) {
-        sqlite3_result_error_code(call, status);
-    } else {
-        held = size < KEPT_HEAD ? NULL : kept_find(sqlite3_user_data(call), head, (uint64_t)size);
-        if (held == NULL)
-            held = kept_read(call, blob, head, size);
+    const int size = sqlite3_blob_bytes(blob);
+    int status = SQLITE_OK;
+    if (size >= KEPT_HEAD) {
+        status = sqlite3_blob_read(blob, head, KEPT_HEAD, 0);
+        if (status == SQLITE_OK)
+            held = kept_find(sqlite3_user_data(call), head, (uint64_t)size);
     }
+    if (status == SQLITE_OK && held == NULL)
+        bytes = kept_room(call, (size_t)size);
+    if (bytes != NULL) {
+        status = sqlite3_blob_read(blob, bytes, size, 0);
+        if (status == SQLITE_OK)
+            held = kept_make(call, bytes, (size_t)size);
+        else
+            free(bytes);
+    }
+    if (status != SQLITE_OK)
+        sqlite3_result_error_code(call, status);
     (void)sqlite3_blob_close(blob); /* of reading; there is nothing to be lost */
     return held;
 }

@@ -4,6 +4,7 @@
  */
 #include "sets.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 SQLITE_EXTENSION_INIT3
@@ -15,6 +16,7 @@ void set_release(void *held) {
     if (released == NULL || --released->holders > 0)
         return;
     tamis_filter_free(released->filter);
+    free(released->memory);
     sqlite3_free(released->name);
     sqlite3_free(released->source);
     sqlite3_free(released);
@@ -123,21 +125,25 @@ const char *set_form_name(tamis_key_form form) {
     return form == TAMIS_KEYS_U64 ? "integers" : form == TAMIS_KEYS_BYTES ? "bytes" : "unknown";
 }
 
-void set_answer(sqlite3_context *call, const tamis_filter *filter, sqlite3_value *value) {
+bool set_answer(sqlite3_context *call, const tamis_filter *filter, sqlite3_value *value) {
     set_key key;
     if (sqlite3_value_type(value) == SQLITE_NULL || !set_key_of(call, value, &key))
-        return; /* null of null */
+        return true; /* null of null */
     const tamis_key_form form = tamis_filter_key_form(filter);
     if (form != key.form && form != TAMIS_KEYS_UNKNOWN) {
         sqlite3_result_error(call,
                              form == TAMIS_KEYS_U64 ? "the keys of this set are integers"
                                                     : "the keys of this set are texts or blobs",
                              -1);
-        return;
+        return true;
     }
-    sqlite3_result_int(call, key.form == TAMIS_KEYS_U64
-                                 ? tamis_filter_contains_u64(filter, key.number)
-                                 : tamis_filter_contains(filter, key.data, key.size));
+    const bool found = key.form == TAMIS_KEYS_U64
+                           ? tamis_filter_contains_u64(filter, key.number)
+                           : tamis_filter_contains(filter, key.data, key.size);
+    if (found && tamis_filter_damage(filter) > 0) /* where there is damage, a key is found */
+        return set_expect(call, TAMIS_E_FORMAT, "not a set of tamis", "it is damaged");
+    sqlite3_result_int(call, found);
+    return true;
 }
 
 /* ---- values ---- */

@@ -17,6 +17,7 @@
  * it for the rows of a statement.  A connection is used by one thread at a time, and so are its sets. */
 typedef struct set {
     tamis_filter *filter;
+    void *memory; /* that the filter is a view of, or NULL */
     unsigned holders;
     struct set *next; /* of those with a name, or of those that are kept */
     char *name;       /* or NULL */
@@ -53,8 +54,9 @@ typedef struct set_key {
 bool set_key_of(sqlite3_context *call, sqlite3_value *value, set_key *key);
 tamis_digest set_digest(const tamis_hasher *hasher, const set_key *key);
 
-/* Answer whether a key is in the set.  One of another form than the set's is an error: it would be absent. */
-void set_answer(sqlite3_context *call, const tamis_filter *filter, sqlite3_value *value);
+/* Answer whether a key is in the set.  One of another form than the set's is an error: it would be absent; and so
+ * is damage that the question has met.  False: it was. */
+bool set_answer(sqlite3_context *call, const tamis_filter *filter, sqlite3_value *value);
 
 /* True for TAMIS_OK; else an error is given to the statement. */
 bool set_expect(sqlite3_context *call, tamis_status status, const char *what, const char *reason);
@@ -71,6 +73,7 @@ void set_encode(sqlite3_context *call, const tamis_filter *filter);
  * was given. */
 set *kept_set(sqlite3_context *call, sqlite3_value *blob);
 set *kept_row(sqlite3_context *call, sqlite3_value **values);
+void kept_forget(connection *in, const set *damaged);
 void kept_begin(connection *in);
 void kept_end(connection *in);
 
