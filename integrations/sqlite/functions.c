@@ -232,7 +232,6 @@ int sqlite3_tamis_init(sqlite3 *db, char **error, const sqlite3_api_routines *ap
 __attribute__((visibility("default"))) int sqlite3_tamis_init(sqlite3 *db, char **error,
                                                               const sqlite3_api_routines *api) {
     SQLITE_EXTENSION_INIT2(api);
-    (void)error;
     connection *const in = sqlite3_malloc64(sizeof *in);
     if (in == NULL)
         return SQLITE_NOMEM;
@@ -240,9 +239,11 @@ __attribute__((visibility("default"))) int sqlite3_tamis_init(sqlite3 *db, char 
     kept_begin(in);
     tamis_params_init(&in->seed);
     in->seed.hash = TAMIS_HASH_AES;
-    sqlite3_randomness(sizeof in->seed.seed, &in->seed.seed);
-    sqlite3_randomness(sizeof in->seed.seed_high, &in->seed.seed_high);
-    in->seed.seed |= 1; /* not zero */
+    if (tamis_seed_draw(&in->seed) != TAMIS_OK) {
+        sqlite3_free(in);
+        *error = sqlite3_mprintf("the system gives no random seed");
+        return SQLITE_ERROR;
+    }
     /* The table owns what the connection has: it is freed with it, also if this fails. */
     const int status = sqlite3_create_module_v2(db, "tamis_sets", &listing, in, sql_end);
     return status == SQLITE_OK ? sql_register(db, in) : status;

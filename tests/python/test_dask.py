@@ -6,6 +6,7 @@ import os
 import signal
 import time
 import unittest
+from unittest import mock
 
 import tamis
 
@@ -101,6 +102,33 @@ class Dask(unittest.TestCase):
         self.assertEqual(bag, words[:700])  # the first of each, in order
         array = tamis.dask.distinct(dask.array.from_array(numpy.arange(3000) % 700, chunks=500), 700, 1e-6)
         self.assertEqual(array.compute().tolist(), list(range(700)))
+
+    def test_a_job_draws_its_seed(self):
+        """Which shard a key goes to is not known beforehand, and is the same for all tasks of a job."""
+        seen = []
+
+        class Native:
+            def __getattr__(self, name):
+                return getattr(tamis._native, name)
+
+            def shards(self, params, keys, n):
+                seen.append(params["seed"] | params["seed_high"] << 64)
+                return tamis._native.shards(params, keys, n)
+
+        bag = dask.bag.from_sequence(range(1000), npartitions=3)
+        with mock.patch.object(tamis.dask, "_native", Native()):
+            jobs = []
+            for seed in (0, 0, 77):
+                seen.clear()
+                once = tamis.dask.distinct(bag, 1000, 1e-6, shards=4, seed=seed).compute(scheduler="synchronous")
+                self.assertEqual(sorted(once), list(range(1000)))
+                self.assertEqual(len(set(seen)), 1)
+                jobs.append(seen[0])
+        self.assertNotEqual(jobs[0], jobs[1])
+        self.assertTrue(jobs[0] >> 64 and jobs[1] >> 64)
+        self.assertEqual(jobs[2], 77)
+        one, two = (tamis.dask.build(bag, 1000, 0.01).compute(scheduler="synchronous").params.seed for _ in range(2))
+        self.assertTrue(one != two and one >> 64 and two >> 64)
 
     def test_join(self):
         right = dask.dataframe.from_pandas(pandas.DataFrame(

@@ -7,9 +7,11 @@ import ctypes
 import dataclasses
 import decimal
 import fractions
+import functools
 import gc
 import inspect
 import math
+import operator
 import os
 import pathlib
 import pickle
@@ -62,6 +64,23 @@ class Records(unittest.TestCase):
         self.assertRaises(TypeError, tamis.Filter, params=tamis.Params("bloom", 1.5))
         self.assertRaises(TypeError, tamis.plan, 10, overshoot="much")
         self.assertRaises(tamis.ArgumentError, tamis.plan, 10, replacements=1 << 32)
+
+
+class Seeds(unittest.TestCase):
+    def test_all_bits_are_drawn(self):
+        made = {"build": lambda hash: tamis.Filter.build([1, 2, 3], hash=hash), "Filter": lambda hash: tamis.Filter(10, hash=hash),
+                "SharedFilter": lambda hash: tamis.SharedFilter(10, hash=hash), "seeded": lambda hash: tamis.Filter(params=tamis.plan(10, hash=hash).params.seeded())}
+        for name, make in made.items():
+            for hash, bits in (("aes", 128), ("xxh3", 64)):
+                with self.subTest(call=name, hash=hash):
+                    seeds = [make(hash).params.seed for _ in range(80)]
+                    self.assertEqual(len(set(seeds)), 80)
+                    every = (1 << bits) - 1
+                    self.assertEqual(functools.reduce(operator.or_, seeds), every)  # each bit is 1 in one, 0 in another
+                    self.assertEqual(functools.reduce(operator.and_, seeds), 0)
+        params = tamis.plan(10).params
+        self.assertEqual(params.seeded(5).seed, 5)
+        self.assertEqual(params.seeded(1 << 100).seeded().seed, 1 << 100)
 
 
 class Truncated(unittest.TestCase):

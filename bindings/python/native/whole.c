@@ -22,6 +22,18 @@ static const char *whole_path(PyObject *bytes) {
 
 /* ---- making ---- */
 
+/* Params with a seed, drawn if there is none. */
+static PyObject *whole_seeded(PyObject *module, PyObject *dict) {
+    const native_state *const state = native_state_of(module);
+    tamis_params params;
+    if (!native_params_of(state, dict, &params))
+        return NULL;
+    const bool has_seed = params.seed != 0 || params.seed_high != 0;
+    const tamis_status status = has_seed ? TAMIS_OK : tamis_seed_draw(&params);
+    return status != TAMIS_OK ? native_error(state, status, NULL)
+                              : native_to_dict(&params, native_params);
+}
+
 static PyObject *whole_create(PyObject *module, PyObject *args) {
     native_state *const state = native_state_of(module);
     PyObject *type, *dict;
@@ -549,6 +561,7 @@ PyMethodDef native_functions[] = {
     {"view", NATIVE_METHOD(whole_view), METH_VARARGS, "(class, bytes)"},
     {"load", NATIVE_METHOD(whole_load), METH_VARARGS, "(class, descriptor, shared)"},
     {"map", NATIVE_METHOD(whole_map), METH_VARARGS, "(class, path, trusted)"},
+    {"seeded", NATIVE_METHOD(whole_seeded), METH_O, "Params with a seed, drawn if there is none."},
     {"digests", NATIVE_METHOD(whole_digests), METH_VARARGS, "(params, keys)"},
     {"shards", NATIVE_METHOD(whole_shards), METH_VARARGS, "(params, keys, n)"},
     {"build", NATIVE_METHOD(whole_build), METH_VARARGS, "(class, params, digests, passes)"},

@@ -156,6 +156,13 @@ class Params:
         return {"kind": kind, "hash": choice(self.hash, HASHES, "hash"), "capacity": self.capacity,
                 "stash": self.stash, "fpr": self.fpr, "value": numbers, **split_seed(self.seed)}
 
+    def seeded(self, seed: int = 0) -> Params:
+        """The same with this seed, or without one with its own, or a random one of all bits that the hash has."""
+        told = self._dict()
+        if seed:
+            told.update(split_seed(seed))
+        return Params._from(_native.seeded(told))
+
     @classmethod
     def _from(cls, told: Mapping[str, Any]) -> Params:
         names = _param_names(told["kind"])

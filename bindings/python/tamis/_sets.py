@@ -241,8 +241,7 @@ class Filter(_Set):
             params = plan(len(keys) if n is None else n, fpr, offline=True, **needs).params
         elif fpr is not None or needs:
             raise TypeError("a set is made of either what is needed or params")
-        told = params._dict()
-        told.update(split_seed(seed or params.seed or int.from_bytes(os.urandom(8), "little") | 1))
+        told = params.seeded(seed)._dict()
         return _native.build(cls, told, _native.digests(told, keys), _u32(passes, "passes"))
 
     def refresh(self, keys: Any) -> None:

@@ -28,8 +28,6 @@ from ._sets import Filter
 
 __all__ = ["build", "publish", "where", "distinct", "join"]
 
-_ROUTE = Params("bloom", 1, seed=0x9E3779B97F4A7C15)._dict()  # which shard a key belongs to, on every machine
-
 
 # --- what a collection is -----------------------------------------------------------------------------
 
@@ -143,8 +141,7 @@ def build(collection: Any, n: Optional[int] = None, fpr: Optional[float] = None,
     if params is None:
         params = _plan(n, fpr, needs)
     # The seed is drawn here, so that all workers, also those that repeat a task, have the same.
-    params = Filter(params=params).params if not (seed or params.seed) else Params(
-        params.kind, params.capacity, seed or params.seed, params.stash, params.values, params.hash)
+    params = params.seeded(seed)
     in_place = "count" not in abilities(params.kind)
     parts = _parts(collection)
     if not parts:
@@ -199,10 +196,11 @@ def where(collection: Any, made: Any, *, column: Optional[str] = None, absent: b
     return _like(collection, [step(part, made, column, absent) for part in _parts(collection)])
 
 
-def _deal(part: Any, column: Optional[str], shards: int) -> List[Any]:
-    """The keys of a partition, dealt to shards."""
+def _deal(part: Any, column: Optional[str], params: Params, shards: int) -> List[Any]:
+    """The keys of a partition, dealt to shards by the hash and the seed of their sets: nobody who knows neither can
+    choose keys of one shard."""
     keys = _keys(part, column)
-    where_to = _native.shards(_ROUTE, keys, shards)
+    where_to = _native.shards(params._dict(), keys, shards)
     if isinstance(keys, list):
         dealt: List[Any] = [[] for _ in range(shards)]
         for key, shard in zip(keys, where_to):
@@ -219,11 +217,11 @@ def _first(params: Params, pieces: List[Any]) -> List[bytes]:
     return [bytes(memoryview(made.add_many(piece)).cast("B")) for piece in pieces]
 
 
-def _keep(part: Any, column: Optional[str], shards: int, masks: List[bytes]) -> Any:
+def _keep(part: Any, column: Optional[str], params: Params, shards: int, masks: List[bytes]) -> Any:
     """The items of a partition whose keys come for the first time."""
     if not hasattr(part, "__len__"):
         part = list(part)
-    where_to = _native.shards(_ROUTE, _keys(part, column), shards)
+    where_to = _native.shards(params._dict(), _keys(part, column), shards)
     if isinstance(part, list):
         answers = [iter(mask) for mask in masks]
         return _select(part, [bool(next(answers[shard])) for shard in where_to])
@@ -252,15 +250,12 @@ def distinct(collection: Any, n: int, fpr: float = 0.001, *, column: Optional[st
         raise ValueError("shards are 1 to 65536")
     # Shares are binomially distributed: six standard deviations more, as sets for threads are planned.
     share = math.ceil(n / shards + 6 * math.sqrt(n / shards)) if shards > 1 else n
-    params = plan(share, fpr, **needs).params
-    params = Params(params.kind, params.capacity, seed, params.stash, params.values, params.hash)
-    if not seed:
-        params = Filter(params=params).params
+    params = plan(share, fpr, **needs).params.seeded(seed)
     deal, first, keep = (dask.delayed(f, pure=True) for f in (_deal, _first, _keep))
     pick = dask.delayed(operator.getitem, pure=True)
-    dealt = [deal(part, column, shards) for part in parts]
+    dealt = [deal(part, column, params, shards) for part in parts]
     masks = [first(params, [pick(one, shard) for one in dealt]) for shard in range(shards)]
-    return _like(collection, [keep(part, column, shards, [pick(mask, at) for mask in masks])
+    return _like(collection, [keep(part, column, params, shards, [pick(mask, at) for mask in masks])
                               for at, part in enumerate(parts)])
 
 

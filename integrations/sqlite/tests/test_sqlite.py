@@ -201,6 +201,15 @@ class Extension(unittest.TestCase):
         s = self.ask("SELECT tamis_build(date(x), 0.0001) FROM (SELECT '2026-03-01 09:05' AS x)")
         self.assertEqual(self.ask("SELECT tamis_contains(?, '2026-03-01')", s), 1)
 
+    def test_all_bits_of_a_seed_are_drawn(self):
+        ones = zeros = 0
+        for _ in range(64):
+            db = connect()
+            seed = int(db.execute("SELECT tamis_seed()").fetchone()[0], 16)
+            ones, zeros = ones | seed, zeros | ~seed & (1 << 128) - 1
+            db.close()
+        self.assertEqual((ones, zeros), ((1 << 128) - 1,) * 2)
+
     def test_seeds_and_merge(self):
         self.refused("a seed", "SELECT tamis_seed('xyz')")
         self.refused("a seed", "SELECT tamis_seed(?)", "0x" + "1" * 33)
