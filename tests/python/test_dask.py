@@ -130,6 +130,17 @@ class Dask(unittest.TestCase):
         one, two = (tamis.dask.build(bag, 1000, 0.01).compute(scheduler="synchronous").params.seed for _ in range(2))
         self.assertTrue(one != two and one >> 64 and two >> 64)
 
+    def test_more_keys_than_promised(self):
+        bag = dask.bag.from_sequence(range(60_000), npartitions=6)
+        for needs in ({}, {"deletes": True}):
+            with self.assertRaisesRegex(tamis.PromiseError, "0.01 was promised"):
+                tamis.dask.build(bag, 20_000, 0.01, lanes=3, seed=SEED, **needs).compute()
+            made = tamis.dask.build(bag, 20_000, 0.01, lanes=3, seed=SEED, beyond=True, **needs).compute()
+            self.assertEqual(made.count_many(range(60_000)), 60_000)
+        for seed in range(1, 30):  # as many as were promised, but counted several times
+            parts = [dask.delayed(list)(range(max(0, i - 500), i + 1000)) for i in range(0, 10_000, 1000)]
+            tamis.dask.build(parts, 10_000, 0.01, lanes=4, seed=seed).compute(scheduler="synchronous")
+
     def test_join(self):
         right = dask.dataframe.from_pandas(pandas.DataFrame(
             {"url": [f"http://example.org/{i}" for i in range(0, 400, 4)], "price": range(100)}), npartitions=2)

@@ -618,7 +618,7 @@ class Others(unittest.TestCase):
         self.assertEqual(again.count_many(range(5000)), 5000)
         more = tamis.Filter(100, 0.01, kind="bloom", grows=True, seed=SEED)
         more.update(range(5000, 5100))
-        self.assertRaises(tamis.FullError, tamis.Filter.allow_growth, f, info.fpr / 2)
+        self.assertRaises(tamis.PromiseError, tamis.Filter.allow_growth, f, info.fpr / 2)
         f.allow_growth(0.02)
         f |= more
         self.assertEqual(f.info().n_links, info.n_links + 1)

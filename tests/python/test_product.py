@@ -66,6 +66,59 @@ class Records(unittest.TestCase):
         self.assertRaises(tamis.ArgumentError, tamis.plan, 10, replacements=1 << 32)
 
 
+class Promises(unittest.TestCase):
+    """A set knows what was promised for it, and a merge does not break it without a word."""
+
+    def test_sets_carry_the_rate(self):
+        f = tamis.Filter(1000, 0.004, seed=SEED)
+        f.update(range(1000))
+        for one in (f, f.copy(), f.share(), f.share().snapshot(), pickle.loads(pickle.dumps(f)), tamis.Filter(params=f.params),
+                    tamis.Filter.build(range(1000), 0.004), tamis.SharedFilter(1000, 0.004)):
+            self.assertEqual(one.info().fpr_promised, 0.004)
+        self.assertEqual(tamis.Filter(1000).info().fpr_promised, 0.01)
+        self.assertEqual(tamis.Filter(params=tamis.Params("bloom", 1000)).info().fpr_promised, 0)
+
+    def test_a_merge_beyond_it_is_refused(self):
+        for kind in tamis.kinds():
+            if "merge" not in tamis.abilities(kind):
+                continue
+            with self.subTest(kind=kind):
+                a = tamis.Filter(20_000, 0.001, kind=kind, merges=True, seed=SEED)
+                b = tamis.Filter(params=a.params)
+                a.update(range(20_000))
+                b.update(range(20_000, 40_000))
+                before = a.to_bytes()
+                said = None
+                calls = [lambda: a.merge(b), lambda: a.update(b), lambda: a | b, lambda: operator.ior(a, b), lambda: a.share().merge(b),
+                         lambda: a.share().merge(b.share())]
+                for call in calls:
+                    with self.assertRaises(tamis.FullError if kind == "window" else tamis.PromiseError) as caught:
+                        call()
+                    self.assertEqual(a.to_bytes(), before)
+                    if kind == "window":  # its slots are full
+                        self.assertIn("the keys of both", str(caught.exception))
+                        continue
+                    said = re.fullmatch(r"the union would have an error rate of (\S+), and 0.001 was promised; beyond=True permits it", str(caught.exception))
+                    self.assertIsNotNone(said, str(caught.exception))
+                if said is None:
+                    continue
+                shared = a.share()
+                a.merge(b, beyond=True)
+                self.assertEqual(a.count_many(range(40_000)), 40_000)
+                self.assertAlmostEqual(float(said[1]) / a.info().fpr, 1, delta=0.01)
+                self.assertGreater(a.info().fpr, 0.001)
+                shared.merge(b.share(), True)
+                self.assertEqual(shared.count_many(range(40_000)), 40_000)
+
+    def test_half_and_half_is_fine(self):
+        a = tamis.Filter(20_000, 0.001, merges=True, seed=SEED)
+        b = tamis.Filter(params=a.params)
+        a.update(range(10_000))
+        b.update(range(10_000, 20_000))
+        a |= b
+        self.assertEqual(a.count_many(range(20_000)), 20_000)
+
+
 class Seeds(unittest.TestCase):
     def test_all_bits_are_drawn(self):
         made = {"build": lambda hash: tamis.Filter.build([1, 2, 3], hash=hash), "Filter": lambda hash: tamis.Filter(10, hash=hash),

@@ -336,7 +336,41 @@ static PyObject *whole_clear(native_set *set, PyObject *nothing) {
     return native_done(set->state, status, NULL);
 }
 
-static PyObject *whole_merge(native_set *set, PyObject *object) {
+/* The error rate of the union, and what was promised, of sets that are in use; zeros without memory for it. */
+static void whole_union(const native_set *set, const tamis_filter *source, double *fpr,
+                        double *promise) {
+    tamis_filter *copy = NULL;
+    tamis_info info;
+    tamis_info_init(&info);
+    *fpr = *promise = 0;
+    const tamis_status status = set->shared != NULL
+                                    ? tamis_shared_snapshot(set->shared, NULL, &copy)
+                                    : tamis_filter_clone(set->filter, NULL, &copy);
+    if (status != TAMIS_OK)
+        return;
+    *promise =
+        tamis_filter_promise(copy) > 0 ? tamis_filter_promise(copy) : tamis_filter_promise(source);
+    if (tamis_filter_merge(copy, source, TAMIS_MERGE_BEYOND) == TAMIS_OK &&
+        tamis_filter_info(copy, &info) == TAMIS_OK)
+        *fpr = info.fpr;
+    tamis_filter_free(copy);
+}
+
+static PyObject *whole_refuse_union(const native_state *state, double fpr, double promise) {
+    char text[160];
+    if (fpr > 0)
+        PyOS_snprintf(text, sizeof text,
+                      "the union would have an error rate of %.3g, and %.3g was promised; "
+                      "beyond=True permits it",
+                      fpr, promise);
+    return native_error(state, TAMIS_E_PROMISE, fpr > 0 ? text : NULL);
+}
+
+static PyObject *whole_merge(native_set *set, PyObject *args) {
+    PyObject *object;
+    int beyond;
+    if (!PyArg_ParseTuple(args, "Op", &object, &beyond))
+        return NULL;
     if (!PyType_IsSubtype(Py_TYPE(object), set->state->set_type)) {
         PyErr_SetString(PyExc_TypeError, "only filters can be merged");
         return NULL;
@@ -346,6 +380,8 @@ static PyObject *whole_merge(native_set *set, PyObject *object) {
         return native_error(set->state, TAMIS_E_ARGUMENT, "a set cannot be merged with itself");
     if (!native_set_enter_two(set, source))
         return NULL;
+    const unsigned flags = beyond ? TAMIS_MERGE_BEYOND : 0;
+    double fpr = 0, promise = 0;
     tamis_status status = TAMIS_OK;
     tamis_filter *copy = NULL;
     PyThreadState *const saved = PyEval_SaveThread();
@@ -353,13 +389,18 @@ static PyObject *whole_merge(native_set *set, PyObject *object) {
         status = tamis_shared_snapshot(source->shared, NULL, &copy);
     const tamis_filter *const from = source->shared != NULL ? copy : source->filter;
     if (status == TAMIS_OK)
-        status = set->shared != NULL ? tamis_shared_merge(set->shared, from, 0)
-                                     : tamis_filter_merge(set->filter, from, 0);
+        status = set->shared != NULL ? tamis_shared_merge(set->shared, from, flags)
+                                     : tamis_filter_merge(set->filter, from, flags);
+    if (status == TAMIS_E_PROMISE)
+        whole_union(set, from, &fpr, &promise);
     tamis_filter_free(copy);
     PyEval_RestoreThread(saved);
     native_set_leave(set, true);
     native_set_leave(source, false);
-    return native_done(set->state, status, NULL);
+    if (status == TAMIS_E_PROMISE)
+        return whole_refuse_union(set->state, fpr, promise);
+    return native_done(set->state, status,
+                       status == TAMIS_E_FULL ? "there is no room for the keys of both" : NULL);
 }
 
 static PyObject *whole_grow(native_set *set, PyObject *args) {
@@ -544,7 +585,7 @@ PyMethodDef native_whole_methods[] = {
     {"_key_form", NATIVE_METHOD(whole_key_form), METH_NOARGS, "tamis_key_form."},
     {"_set_key_form", NATIVE_METHOD(whole_set_key_form), METH_O, "Note a tamis_key_form."},
     {"clear", NATIVE_METHOD(whole_clear), METH_NOARGS, "clear()\n\nRemove all keys."},
-    {"_merge", NATIVE_METHOD(whole_merge), METH_O, "Add all keys of another set."},
+    {"_merge", NATIVE_METHOD(whole_merge), METH_VARARGS, "(other, beyond)"},
     {"_grow", NATIVE_METHOD(whole_grow), METH_VARARGS, "(tamis_growth, now or later)"},
     {"_tick", NATIVE_METHOD(whole_tick), METH_NOARGS, "The next tick."},
     {"_step", NATIVE_METHOD(whole_step), METH_O, "Clear so many buckets; those that are left."},

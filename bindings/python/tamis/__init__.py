@@ -42,6 +42,7 @@ from ._errors import (
     MismatchError,
     NoMemoryError,
     NotFoundError,
+    PromiseError,
     ReadOnlyError,
     TooLargeError,
     UnsupportedError,
@@ -72,7 +73,7 @@ __all__ = [
     "plan", "plans", "plan_shared", "plan_table", "kinds", "abilities", "summaries", "library_version",
     "Error", "ArgumentError", "NoMemoryError", "FullError", "NotFoundError", "UnsupportedError",
     "MismatchError", "ReadOnlyError", "TooLargeError", "FileError", "FormatError", "VersionError",
-    "DomainError", "LockedError", "AmbiguousError", "Key", "Path",
+    "DomainError", "LockedError", "AmbiguousError", "PromiseError", "Key", "Path",
 ]
 
 #: The version of the library that is inside.

@@ -92,10 +92,15 @@ class AmbiguousError(Error):
     status = 14
 
 
+class PromiseError(Error):
+    """The error rate would be higher than was promised."""
+    status = 15
+
+
 ERRORS: Dict[int, Type[Error]] = {e.status: e for e in (
     ArgumentError, NoMemoryError, FullError, NotFoundError, UnsupportedError, MismatchError,
     ReadOnlyError, TooLargeError, FileError, FormatError, VersionError, DomainError,
-    LockedError, AmbiguousError)}
+    LockedError, AmbiguousError, PromiseError)}
 
 
 def error(status: int, reason: Optional[str] = None) -> Error:

@@ -79,14 +79,16 @@ class _Set(_native.Set):
 
     # Whole sets
 
-    def merge(self, other: _Set) -> None:
-        """Add all keys of a set of the same parameters and seed, else MismatchError.
+    def merge(self, other: _Set, beyond: bool = False) -> None:
+        """Add all keys of a set of the same parameters and seed, else MismatchError.  If one of both grows, kind and seed
+        are enough.
 
-        If one of both grows, kind and seed are enough; FullError if the promise has no room for both.
+        PromiseError, and nothing has changed, if the union would err more often than was promised: of two sets of n
+        keys each there are up to 2 n.  'beyond' permits it.  The operators | and |=, and update(), do not.
         """
         if not isinstance(other, _Set):
             raise TypeError(f"only filters can be merged, not {type(other).__name__}")
-        self._merge(other)
+        self._merge(other, bool(beyond))
 
     def __or__(self: Self, other: _Set) -> Self:
         if not isinstance(other, _Set):
@@ -113,7 +115,7 @@ class _Set(_native.Set):
 
     def grow(self, n: int = 0, fpr: float = 0) -> None:
         """Add a link for n keys (0: twice those of the largest), so that all together keep the error rate fpr
-        (0: as before).  FullError if nothing of that promise is left."""
+        (0: as before).  PromiseError if nothing of that promise is left."""
         self._grow({"n": n, "fpr": fpr}, True)
 
     def allow_growth(self, fpr: float = 0, *, automatic: bool = True) -> None:

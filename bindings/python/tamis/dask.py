@@ -22,7 +22,7 @@ import dask
 from dask.delayed import Delayed
 
 from . import _native
-from ._errors import UnsupportedError
+from ._errors import PromiseError, UnsupportedError
 from ._plans import Params, abilities, plan, whole, with_needs
 from ._sets import Filter
 
@@ -97,11 +97,27 @@ def _extend(made: Filter, part: Any, column: Optional[str], in_place: bool) -> F
     return made
 
 
-def _union(sets: List[Filter]) -> Filter:
+def _union(sets: List[Filter], beyond: bool) -> Filter:
     made = sets[0].copy()  # tasks leave what they are given as it is
     for other in sets[1:]:
-        made.merge(other)
+        made.merge(other, beyond=True)
+    if not beyond:
+        _judge(made, sets)
     return made
+
+
+def _judge(made: Filter, sets: List[Filter]) -> None:
+    """PromiseError if there are too many keys.
+
+    Keys that several partitions have are counted several times, so that the error rate is looked at.  It was promised
+    as a mean over seeds, from which a set departs by chance, about 1 in the square root of n: six times that is not
+    taken for a broken promise.
+    """
+    info = made.info()
+    if info.fpr_promised and info.fpr > info.fpr_promised * (1 + 6 / math.sqrt(info.capacity)) and \
+            info.fpr > max(one.info().fpr for one in sets):
+        raise PromiseError(f"the union has an error rate of {info.fpr:.3g}, and {info.fpr_promised:.3g} was promised: "
+                           f"there are more than the {info.capacity} keys it was made for; beyond=True permits it")
 
 
 def _threads() -> int:
@@ -130,12 +146,13 @@ def _plan(n: Optional[int], fpr: Optional[float], needs: Any) -> Params:
 @with_needs("merges")
 def build(collection: Any, n: Optional[int] = None, fpr: Optional[float] = None, *, column: Optional[str] = None,
           lanes: Optional[int] = None, split_every: int = 4, seed: int = 0, params: Optional[Params] = None,
-          **needs: Any) -> Delayed:
+          beyond: bool = False, **needs: Any) -> Delayed:
     """A set of all keys of a collection, as a Delayed: compute() gives a Filter.
 
     The partitions are dealt to 'lanes', by default as many as there are threads.  A lane has one set, which goes
     through its partitions one after the other; the sets of the lanes are merged in a tree, 'split_every' at a time.
-    So there are as many sets in memory as lanes, however many partitions there are.  'n' is the number of all keys;
+    So there are as many sets in memory as lanes, however many partitions there are.  'n' is the number of all keys: a
+    union that errs more often than promised is a PromiseError, unless 'beyond' permits it;
     'needs' as for plan().
     """
     if params is None:
@@ -155,7 +172,7 @@ def build(collection: Any, n: Optional[int] = None, fpr: Optional[float] = None,
             made = extend(made, part, column, in_place)
         sets.append(made)
     while len(sets) > 1:
-        sets = [union(sets[at:at + max(2, split_every)]) if at + 1 < len(sets) else sets[at]
+        sets = [union(sets[at:at + max(2, split_every)], beyond) if at + 1 < len(sets) else sets[at]
                 for at in range(0, len(sets), max(2, split_every))]
     return sets[0]
 
