@@ -108,17 +108,46 @@ static void sql_close(sqlite3_context *call, int n, sqlite3_value **values) {
     sqlite3_result_int(call, name != NULL && set_drop(sqlite3_user_data(call), name));
 }
 
-/* tamis_merge(blob, blob) */
+/* Say what the union of sets would be, one of which is the caller's own and is changed by it. */
+static void merge_refuse(sqlite3_context *call, tamis_filter *one, const tamis_filter *two) {
+    tamis_info info;
+    tamis_info_init(&info);
+    const double own = tamis_filter_promise(one);
+    const double promise = own > 0 ? own : tamis_filter_promise(two);
+    if (!set_expect(call, tamis_filter_merge(one, two, TAMIS_MERGE_BEYOND), "a set", NULL) ||
+        !set_expect(call, tamis_filter_info(one, &info), "a set", NULL))
+        return;
+    char *const text =
+        sqlite3_mprintf("the union would have an error rate of %.3g, and %.3g was promised; "
+                        "tamis_merge(set, set, 'beyond') permits it",
+                        info.fpr, promise);
+    if (text == NULL)
+        sqlite3_result_error_nomem(call);
+    else
+        sqlite3_result_error(call, text, -1);
+    sqlite3_free(text);
+}
+
+/* tamis_merge(blob, blob [, 'beyond']) */
 static void sql_merge(sqlite3_context *call, int n, sqlite3_value **values) {
-    (void)n;
+    const char *const how = n > 2 ? (const char *)sqlite3_value_text(values[2]) : NULL;
+    if (n > 2 && (how == NULL || strcmp(how, "beyond") != 0)) {
+        sqlite3_result_error(call, "tamis_merge(set, set), or (set, set, 'beyond')", -1);
+        return;
+    }
     if (sqlite3_value_type(values[0]) == SQLITE_NULL ||
         sqlite3_value_type(values[1]) == SQLITE_NULL)
         return;
     tamis_filter *const one = set_decode(call, values[0]);
     tamis_filter *const two = one == NULL ? NULL : set_decode(call, values[1]);
-    if (two != NULL &&
-        set_expect(call, tamis_filter_merge(one, two, 0), "these sets cannot be merged", NULL))
-        set_encode(call, one);
+    if (two != NULL) {
+        const tamis_status status =
+            tamis_filter_merge(one, two, how != NULL ? TAMIS_MERGE_BEYOND : 0);
+        if (status == TAMIS_E_PROMISE)
+            merge_refuse(call, one, two);
+        else if (set_expect(call, status, "these sets cannot be merged", NULL))
+            set_encode(call, one);
+    }
     tamis_filter_free(two);
     tamis_filter_free(one);
 }
@@ -140,15 +169,19 @@ static void sql_info(sqlite3_context *call, int n, sqlite3_value **values) {
         return;
     tamis_info info;
     tamis_info_init(&info);
-    if (set_expect(call, tamis_filter_info(filter, &info), "a set", NULL))
+    if (set_expect(call, tamis_filter_info(filter, &info), "a set", NULL)) {
+        char bits[32] = "null"; /* of no key */
+        if (info.count > 0)
+            sqlite3_snprintf(sizeof bits, bits, "%!.15g", info.bits_per_key);
         sql_json(call,
-                 sqlite3_mprintf(
-                     "{\"kind\":\"%s\",\"capacity\":%llu,\"count\":%llu,\"bytes\":%llu,"
-                     "\"bits_per_key\":%!.15g,\"fpr\":%!.15g,\"keys\":\"%s\",\"hash\":\"%s\"}",
-                     tamis_kind_name(info.params.kind), info.capacity, tamis_filter_count(filter),
-                     info.bytes, info.bits_per_key, info.fpr,
-                     set_form_name(tamis_filter_key_form(filter)),
-                     tamis_hash_name(info.params.hash)));
+                 sqlite3_mprintf("{\"kind\":\"%s\",\"capacity\":%llu,\"count\":%llu,\"bytes\":%llu,"
+                                 "\"bits_per_key\":%s,\"fpr\":%!.15g,\"fpr_promised\":%!.15g,"
+                                 "\"keys\":\"%s\",\"hash\":\"%s\"}",
+                                 tamis_kind_name(info.params.kind), info.capacity,
+                                 tamis_filter_count(filter), info.bytes, bits, info.fpr,
+                                 info.fpr_promised, set_form_name(tamis_filter_key_form(filter)),
+                                 tamis_hash_name(info.params.hash)));
+    }
     tamis_filter_free(filter);
 }
 
@@ -199,19 +232,13 @@ static const struct function {
     int arguments, flags;
     void (*call)(sqlite3_context *, int, sqlite3_value **);
 } functions[] = {
-    {"tamis_contains", 2, PURE, sql_contains},
-    {"tamis_merge", 2, PURE, sql_merge},
-    {"tamis_info", 1, PURE, sql_info},
-    {"tamis_plan", 2, PURE, sql_plan},
-    {"tamis_has", 2, SQLITE_UTF8, sql_has},
-    {"tamis_open", 2, HERE, sql_open},
-    {"tamis_close", 1, HERE, sql_close},
-    {"tamis_seed", 0, HERE, sql_seed},
-    {"tamis_seed", 1, HERE, sql_seed},
-    {"tamis_open", 3, HERE, sql_open},
-    {"tamis_keep", 0, HERE, kept_limit},
-    {"tamis_keep", 1, HERE, kept_limit},
-    {"tamis_contains", 4, SQLITE_UTF8, sql_contains_row},
+    {"tamis_contains", 2, PURE, sql_contains}, {"tamis_contains", 4, SQLITE_UTF8, sql_contains_row},
+    {"tamis_has", 2, SQLITE_UTF8, sql_has},    {"tamis_merge", 2, PURE, sql_merge},
+    {"tamis_merge", 3, PURE, sql_merge},       {"tamis_info", 1, PURE, sql_info},
+    {"tamis_plan", 2, PURE, sql_plan},         {"tamis_open", 2, HERE, sql_open},
+    {"tamis_open", 3, HERE, sql_open},         {"tamis_close", 1, HERE, sql_close},
+    {"tamis_keep", 0, HERE, kept_limit},       {"tamis_keep", 1, HERE, kept_limit},
+    {"tamis_seed", 0, HERE, sql_seed},         {"tamis_seed", 1, HERE, sql_seed},
 };
 
 static int sql_register(sqlite3 *db, connection *in) {

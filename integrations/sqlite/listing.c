@@ -23,7 +23,7 @@ typedef struct cursor {
     tamis_info info;
 } cursor;
 
-enum { NAME, SOURCE, KIND, CAPACITY, COUNT, BYTES, BITS_PER_KEY, FPR, KEYS };
+enum { NAME, SOURCE, KIND, CAPACITY, COUNT, BYTES, BITS_PER_KEY, FPR, KEYS, FPR_PROMISED };
 
 static int listing_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
                            sqlite3_vtab **out, char **error) {
@@ -36,8 +36,9 @@ static int listing_connect(sqlite3 *db, void *aux, int argc, const char *const *
     *out = &made->base;
     (void)sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
     return sqlite3_declare_vtab(
-        db, "CREATE TABLE x (name TEXT, source TEXT, kind TEXT, capacity INTEGER, "
-            "count INTEGER, bytes INTEGER, bits_per_key REAL, fpr REAL, keys TEXT)");
+        db,
+        "CREATE TABLE x (name TEXT, source TEXT, kind TEXT, capacity INTEGER, "
+        "count INTEGER, bytes INTEGER, bits_per_key REAL, fpr REAL, keys TEXT, fpr_promised REAL)");
 }
 
 static int listing_disconnect(sqlite3_vtab *base) {
@@ -135,10 +136,14 @@ static int listing_column(sqlite3_vtab_cursor *base, sqlite3_context *out, int c
         sqlite3_result_int64(out, (sqlite3_int64)c->info.bytes);
         break;
     case BITS_PER_KEY:
-        sqlite3_result_double(out, c->info.bits_per_key);
+        if (c->info.count > 0) /* else null */
+            sqlite3_result_double(out, c->info.bits_per_key);
         break;
     case FPR:
         sqlite3_result_double(out, c->info.fpr);
+        break;
+    case FPR_PROMISED:
+        sqlite3_result_double(out, c->info.fpr_promised);
         break;
     case KEYS:
         sqlite3_result_text(out, set_form_name(tamis_filter_key_form(here->filter)), -1,

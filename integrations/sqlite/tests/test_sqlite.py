@@ -201,6 +201,36 @@ class Extension(unittest.TestCase):
         s = self.ask("SELECT tamis_build(date(x), 0.0001) FROM (SELECT '2026-03-01 09:05' AS x)")
         self.assertEqual(self.ask("SELECT tamis_contains(?, '2026-03-01')", s), 1)
 
+    def test_a_merge_beyond_the_promise_is_refused(self):
+        one, two, half = (self.ask(f"SELECT tamis_build(i, 0.001, 50000) FROM {self.numbers(n, begin)}")
+                          for n, begin in ((50000, 0), (50000, 50000), (25000, 60000)))
+        self.assertEqual(json.loads(self.ask("SELECT tamis_info(?)", one))["fpr_promised"], 0.001)
+        with self.assertRaises(sqlite3.OperationalError) as caught:
+            self.ask("SELECT tamis_merge(?, ?)", one, two)
+        said = re.fullmatch(r"the union would have an error rate of (\S+), and 0.001 was promised; tamis_merge\(set, set, 'beyond'\) permits it",
+                            str(caught.exception))
+        both = self.ask("SELECT tamis_merge(?, ?, 'beyond')", one, two)
+        info = json.loads(self.ask("SELECT tamis_info(?)", both))
+        self.assertAlmostEqual(float(said[1]) / info["fpr"], 1, delta=0.01)
+        self.assertGreater(info["fpr"], 0.01)
+        self.assertEqual(info["fpr_promised"], 0.001)
+        self.assertEqual(self.ask(f"SELECT sum(tamis_contains(?, i)) FROM {self.numbers(100000)}", both), 100000)
+        fine = self.ask("SELECT tamis_merge((SELECT tamis_merge(?, ?)), ?)", half, half, half)
+        self.assertEqual(self.ask(f"SELECT sum(tamis_contains(?, i)) FROM {self.numbers(25000, 60000)}", fine), 25000)
+        for how in ("'x'", "NULL", "1"):
+            self.refused("'beyond'", f"SELECT tamis_merge(?, ?, {how})", one, two)
+        self.ask("SELECT tamis_open('x', ?)", one)
+        self.assertEqual(self.ask("SELECT fpr_promised FROM tamis_sets"), 0.001)
+
+    def test_an_empty_set_has_no_bits_per_key(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "set")
+            subprocess.run([TOOL, "build", "-n", "100", "-o", path], check=True, capture_output=True, input=b"")
+            with open(path, "rb") as file:
+                self.assertIsNone(json.loads(self.ask("SELECT tamis_info(?)", file.read()))["bits_per_key"])
+            self.ask("SELECT tamis_open('empty', ?)", path)
+            self.assertEqual(self.ask("SELECT count, bits_per_key FROM tamis_sets"), [(0, None)])
+
     def test_all_bits_of_a_seed_are_drawn(self):
         ones = zeros = 0
         for _ in range(64):
