@@ -60,6 +60,8 @@ export interface Params {
     hash: "aes" | "xxh3";
     capacity: number;
     stash: number;
+    /** The error rate that was promised, and that the set carries; 0: none. */
+    fprPromised: number;
 }
 
 /** What will be built, and what it promises. */
@@ -81,6 +83,8 @@ export interface Plan extends Params {
     replacements: number | null;
     /** Sets that the keys are spread over, of a set that threads share. */
     shards: number;
+    /** Of a file of it, headers and checksums included; 0 for a set that threads share. */
+    fileBytes: number;
     deletes: boolean;
     merges: boolean;
     counts: boolean;
@@ -91,10 +95,10 @@ export interface Info extends Params {
     count: number;
     bytes: number;
     fpr: number;
-    /** Of a set that grows: the promise for all of it; else 0. */
-    fprPromised: number;
     links: number;
     shards: number;
+    /** Of a file of it: headers and checksums included. */
+    fileBytes: number;
     keyForm: "unknown" | "bytes" | "u64";
 }
 

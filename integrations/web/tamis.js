@@ -15,10 +15,10 @@
 const NEED = ["n", "fpr", "kind", "deletes", "offline", "grows", "copies", "valueBits", "order", "bytes",
     "overshoot", "linesMax", "failureMax", "lineBits", "replacements", "merges", "hash", "ticks"];
 const PARAMS_MAX = 16;
-const PARAMS = { kind: 0, hash: 1, capacity: 2, stash: 3, values: 4, end: 4 + PARAMS_MAX };
+const PARAMS = { kind: 0, hash: 1, capacity: 2, stash: 3, fpr: 4, values: 5, end: 5 + PARAMS_MAX };
 const PLAN = ["n", "bytes", "bitsPerKey", "boundBitsPerKey", "fpr", "fprHalf", "overflowProbability",
-    "linesPerQuery", "linesPerInsert", "replacements", "shards"];
-const INFO = ["count", "bytes", "fpr", "capacity", "fprPromised", "links", "shards", "keyForm"];
+    "linesPerQuery", "linesPerInsert", "replacements", "shards", "fileBytes"];
+const INFO = ["count", "bytes", "fpr", "capacity", "fprPromised", "links", "shards", "keyForm", "fileBytes"];
 const PLAN_END = PARAMS.end + PLAN.length;
 const ORDERS = ["bytes", "lines", "weighted"];
 const HASHES = ["", "xxh3", "aes"];
@@ -221,6 +221,7 @@ class Tamis {
         numbers[PARAMS.hash] = Math.max(HASHES.indexOf(plan.hash), 0);
         numbers[PARAMS.capacity] = plan.capacity;
         numbers[PARAMS.stash] = plan.stash ?? 0;
+        numbers[PARAMS.fpr] = plan.fprPromised ?? 0;
         for (let i = 0; i < PARAMS_MAX; i++) {
             const name = this._text(this._wasm.param_name(kind, i));
             numbers[PARAMS.values + i] = (name !== null && plan.params[name]) || 0;
@@ -355,7 +356,8 @@ class Tamis {
             params[name] = numbers[from + PARAMS.values + i];
         }
         return { kind: this._kinds[kind], params, hash: HASHES[numbers[from + PARAMS.hash]],
-            capacity: numbers[from + PARAMS.capacity], stash: numbers[from + PARAMS.stash] };
+            capacity: numbers[from + PARAMS.capacity], stash: numbers[from + PARAMS.stash],
+            fprPromised: numbers[from + PARAMS.fpr] };
     }
 
     _plan(index) {

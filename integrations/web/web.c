@@ -49,6 +49,7 @@ enum {
     PARAMS_HASH,
     PARAMS_CAPACITY,
     PARAMS_STASH,
+    PARAMS_FPR,    /* that was promised */
     PARAMS_VALUES, /* TAMIS_PARAMS_MAX of them */
     PARAMS_END = PARAMS_VALUES + TAMIS_PARAMS_MAX
 };
@@ -66,6 +67,7 @@ enum {
     PLAN_LINES_PER_INSERT,
     PLAN_REPLACEMENTS,
     PLAN_SHARDS,
+    PLAN_FILE_BYTES,
     PLAN_END
 };
 
@@ -78,7 +80,8 @@ enum {
     INFO_PROMISED,
     INFO_LINKS,
     INFO_SHARDS,
-    INFO_KEY_FORM
+    INFO_KEY_FORM,
+    INFO_FILE_BYTES
 };
 
 #define PLANS_MAX 32
@@ -177,6 +180,7 @@ static void web_put_params(double *out, const tamis_params *params) {
     out[PARAMS_HASH] = params->hash;
     out[PARAMS_CAPACITY] = (double)params->capacity;
     out[PARAMS_STASH] = (double)params->stash;
+    out[PARAMS_FPR] = params->fpr;
     for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
         out[PARAMS_VALUES + i] = (double)params->value[i];
 }
@@ -194,6 +198,7 @@ static void web_put_plan(double *out, const tamis_plan *plan) {
     out[PLAN_LINES_PER_INSERT] = plan->lines_per_insert;
     out[PLAN_REPLACEMENTS] = (double)plan->replacements;
     out[PLAN_SHARDS] = 1;
+    out[PLAN_FILE_BYTES] = (double)plan->file_bytes;
 }
 
 /* The best plan for the need in 'numbers', or with 'all' that of each kind, best first: how many. */
@@ -248,6 +253,7 @@ static tamis_params web_params(uint64_t seed, uint64_t seed_high) {
     params.hash = (tamis_hash_id)web_small(numbers[PARAMS_HASH]);
     params.capacity = web_whole(numbers[PARAMS_CAPACITY], (uint64_t)1 << 62);
     params.stash = web_whole(numbers[PARAMS_STASH], (uint64_t)1 << 62);
+    params.fpr = numbers[PARAMS_FPR];
     for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
         params.value[i] = web_whole(numbers[PARAMS_VALUES + i], (uint64_t)1 << 62);
     params.seed = seed;
@@ -319,6 +325,7 @@ int web_info(const tamis_filter *set) {
     numbers[INFO_LINKS] = info.n_links;
     numbers[INFO_SHARDS] = info.n_shards;
     numbers[INFO_KEY_FORM] = tamis_filter_key_form(set);
+    numbers[INFO_FILE_BYTES] = (double)info.file_bytes;
     return 0;
 }
 

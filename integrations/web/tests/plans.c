@@ -17,7 +17,7 @@ int web_plan(int all);
 int web_plan_shared(unsigned threads);
 
 #define NEEDS 18 /* numbers of a need, as in web.c */
-#define PLAN  31 /* numbers of a plan */
+#define PLAN  33 /* numbers of a plan */
 
 static uint64_t state;
 

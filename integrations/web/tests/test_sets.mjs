@@ -92,7 +92,21 @@ function testSetsOfOneAndOfTheOther() {
     golden.add("a");
     golden.add("a");
     assert.equal(golden.copies("a"), 2);
-    assert.equal(golden.info().fprPromised, 0);
+}
+
+function testSetsCarryTheRateThatWasPromised() {
+    const need = { n: 100, fpr: 0.004 }, plan = tamis.plan(need), set = tamis.create(plan);
+    assert.equal(plan.fprPromised, 0.004);
+    const builder = tamis.builder(need);
+    builder.addText("a\nb\n");
+    for (const one of [set, tamis.create(need), tamis.load(set.save()), builder.build()]) {
+        const info = one.info();
+        assert.equal(info.fprPromised, 0.004);
+        assert.equal(info.fileBytes, one.save().length);
+    }
+    assert.equal(plan.fileBytes, set.save().length);
+    assert.equal(tamis.create({ n: 100 }).info().fprPromised, 0.01);
+    assert.equal(tamis.create({ ...plan, fprPromised: 0 }).info().fprPromised, 0);
 }
 
 function testRefusals() {
@@ -193,7 +207,7 @@ function testMemoryIsGivenBack() {
     assert.ok(tamis._wasm.memory.buffer.byteLength <= before + 2 ** 22, "memory grows");
 }
 
-for (const test of [testEveryKindKeepsItsKeys, testFilesEqualThoseOfTheCommandLine, testSetsOfOneAndOfTheOther,
+for (const test of [testEveryKindKeepsItsKeys, testFilesEqualThoseOfTheCommandLine, testSetsOfOneAndOfTheOther, testSetsCarryTheRateThatWasPromised,
     testRefusals, testNeedsAreWhatWasMeant, testKeysAreNotWrapped, testDatesAreTheirText, testReasonsAreNotThoseOfCallsBefore, testSeedsAreDrawnWhole,
     testMemoryIsGivenBack])
     console.log(`ok: ${test.name} ${test() ?? ""}`);
