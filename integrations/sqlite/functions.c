@@ -1,7 +1,7 @@
 /* functions.c - what SQL calls, and the entry point
  *
- * A set that is the same for all rows, a constant, is found at the first and kept for the statement.  Others are
- * looked for among those that were asked last (kept.c).
+ * A set that is the same for all rows, a constant, is found at the first and kept for the
+ * statement.  Others are looked for among those that were asked last (kept.c).
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,13 +1,14 @@
 /* kept.c - the last sets that a connection has asked
  *
- * A set in a column is bytes that must be read and verified, some milliseconds for some megabytes, before one
- * question is answered.  So the last ones are kept.  What names a set is its length and its header, whose
- * checksums are those of all that follows (docs/format.md): a blob with the name of a set that is kept is
- * that set, and no more than its first 256 bytes is looked at.  A set that is kept is a view of a copy of its bytes,
- * which is verified in parts, as questions touch them.
+ * A set in a column is bytes that must be read and verified, some milliseconds for some megabytes,
+ * before one question is answered.  So the last ones are kept.  What names a set is its length and
+ * its header, whose checksums are those of all that follows (docs/format.md): a blob with the name
+ * of a set that is kept is that set, and no more than its first 256 bytes is looked at.  A set that
+ * is kept is a view of a copy of its bytes, which is verified in parts, as questions touch them.
  *
- * The database hands over a column as a whole, which takes longer than to answer.  tamis_contains(table, column,
- * rowid, key) reads the header alone, in the row as it is now, by a handle of incremental input.
+ * The database hands over a column as a whole, which takes longer than to answer.
+ * tamis_contains(table, column, rowid, key) reads the header alone, in the row as it is now, by a
+ * handle of incremental input.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -82,7 +83,8 @@ static unsigned char *kept_room(sqlite3_context *call, size_t size) {
     return room;
 }
 
-/* A set of bytes that it then owns, kept if there is room.  Held once by the caller; NULL, and an error was given. */
+/* A set of bytes that it then owns, kept if there is room.  Held once by the caller; NULL, and an
+ * error was given. */
 static set *kept_make(sqlite3_context *call, unsigned char *bytes, size_t size) {
     connection *const in = sqlite3_user_data(call);
     tamis_filter *filter = NULL;

@@ -54,8 +54,8 @@ typedef struct set_key {
 bool set_key_of(sqlite3_context *call, sqlite3_value *value, set_key *key);
 tamis_digest set_digest(const tamis_hasher *hasher, const set_key *key);
 
-/* Answer whether a key is in the set.  One of another form than the set's is an error: it would be absent; and so
- * is damage that the question has met.  False: it was. */
+/* Answer whether a key is in the set.  One of another form than the set's is an error: it would be
+ * absent; and so is damage that the question has met.  False: it was. */
 bool set_answer(sqlite3_context *call, const tamis_filter *filter, sqlite3_value *value);
 
 /* True for TAMIS_OK; else an error is given to the statement. */

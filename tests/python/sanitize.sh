@@ -14,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 CC=$cc CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined' \
     "$python" "$source/bindings/python/build_backend/tamis_build.py" install "$work/own" 2>"$work/log" ||
     { cat "$work/log"; exit 1; }
-[ $# -gt 0 ] || set -- test_filter test_product test_arrays
+[ $# -gt 0 ] || set -- test_filter test_product test_doors test_arrays
 cd "$source/tests/python"
 # Python leaves much to the end of the process: leaks are looked for by test_product.Leaks.
 LD_PRELOAD="$("$cc" -print-file-name=libasan.so) $("$cc" -print-file-name=libubsan.so)" \

@@ -46,7 +46,7 @@ for each in $PYTHONS; do
         tool=$each
         export PYTHONPATH=$work/content
     fi
-    (cd "$source/tests/python" && "$tool" -W error -m unittest -b test_filter test_product) ||
+    (cd "$source/tests/python" && "$tool" -W error -m unittest -b test_filter test_product test_doors) ||
         fail "tests with $("$each" --version)"
     rm -rf "$work/venv"
     unset PYTHONPATH

@@ -1,7 +1,7 @@
 /* keys.c - one key, of any type
  *
- * A str is its UTF-8, what has bytes is those bytes, an integer is its 8 bytes in little-endian order.  Dates, times,
- * UUIDs and decimal numbers are the text that docs/keys.md says.
+ * A str is its UTF-8, what has bytes is those bytes, an integer is its 8 bytes in little-endian
+ * order.  Dates, times, UUIDs and decimal numbers are the text that docs/keys.md says.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -51,8 +51,8 @@ static bool keys_buffer(PyObject *object, native_key *key) {
     return true;
 }
 
-/* What is known to Python's half: text() of _keys.py tells the text, or None if it is none of these types.  It is asked
- * before buffers are: the times and floating-point numbers of numpy have one. */
+/* What is known to Python's half: text() of _keys.py tells the text, or None if it is none of these
+ * types.  It is asked before buffers are: the times and floats of numpy have one. */
 static bool keys_text(const native_state *state, PyObject *object, native_key *key) {
     PyObject *const text = PyObject_CallFunctionObjArgs(state->text, object, NULL);
     if (text == NULL)

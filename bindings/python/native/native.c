@@ -1,7 +1,7 @@
 /* native.c - the module, errors, functions without an object
  *
- * The classes of errors are Python's: setup() tells them.  The module is made in two phases (PEP 489), so that each
- * interpreter has one with a state of its own.
+ * The classes of errors are Python's: setup() tells them.  The module is made in two phases (PEP
+ * 489), so that each interpreter has one with a state of its own.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -303,8 +303,8 @@ static void native_free(void *module) {
     (void)native_clear(module);
 }
 
-/* From 3.12 on a module can say that interpreters with locks of their own may have it; those before refuse to load a
- * module that says what they do not know. */
+/* From 3.12 on a module can say that interpreters with locks of their own may have it; those before
+ * refuse to load a module that says what they do not know. */
 #define NATIVE_INTERPRETERS 3           /* Py_mod_multiple_interpreters */
 #define NATIVE_OWN_LOCK     ((void *)2) /* Py_MOD_PER_INTERPRETER_GIL_SUPPORTED */
 
