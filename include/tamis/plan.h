@@ -135,6 +135,27 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_plan_make(const tamis_need *need, 
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans,
                                                        size_t room, size_t *n_plans);
 
+/* Why a need is refused, as an English sentence that names the member at fault and its value:
+ *
+ *     fpr is 1.5, but must be above 0 and below 1
+ *     counting-bloom has no values (value_bits is 4); these have: rank, steady
+ *     no kind can do merges and value_bits of 4 together; possible without merges or value_bits
+ *
+ * It has no full stop and no line break.  'text' gets at most size - 1 bytes of it and a zero; 300 bytes
+ * are room for nearly all.  It is "" if the need is not refused.  'text' may be NULL if 'size' is 0.
+ *
+ * Returns what tamis_plan_make returns for this need.  Cannot fail, and does not allocate.  Cost: that of
+ * up to a dozen plans if no single member is at fault. */
+TAMIS_API tamis_status tamis_plan_explain(const tamis_need *need, char *text, size_t size);
+
+/* Like tamis_plan_explain, but why tamis_filter_create refuses parameters:
+ *
+ *     hashes is 99, which is out of its range
+ *
+ * Returns what tamis_filter_create returns for them if there is enough memory and a random seed can be had.
+ * Cost: a few microseconds. */
+TAMIS_API tamis_status tamis_params_explain(const tamis_params *params, char *text, size_t size);
+
 /* A balanced Bloom filter by its theory: which blocks to fill how far, for the looks that an insert may
  * take and the keys that may go to the stash.  Zeros take the defaults. */
 typedef struct tamis_balanced_need {

@@ -8,9 +8,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "plan/planners.h"
+#include "plan/wishes.h"
 
 #include "filter/guard.h"
-#include "filter/window.h"
 
 #include <errno.h>
 #include <math.h>
@@ -24,20 +24,19 @@ static question plan_question_of(const tamis_need *need) {
     return need->n == 0 ? MOST_KEYS : need->fpr == 0 ? LEAST_RATE : FEWEST_BYTES;
 }
 
-#define REPLACEMENTS_MAX 10000u /* where the model of 'line' ends */
-
 static void plan_set_default(double *value, double is) {
     *value = *value == 0 ? is : *value;
 }
 
 /* Keys including the overshoot. */
 static double plan_keys_in_all(const tamis_need *need, uint64_t n) {
-    return (double)n + ceil((double)n * need->overshoot);
+    return tamis_i_need_keys(need, n);
 }
 
 /* Read a caller's need and fill in its defaults. */
 static tamis_status need_in(tamis_need *own, const tamis_need *need) {
-    if (need == NULL || !tamis_i_struct_in(own, sizeof *own, need))
+    if (need == NULL || !tamis_i_struct_in(own, sizeof *own, need) ||
+        tamis_i_limit_missed(own) != NULL || tamis_i_need_misfit(own) != TAMIS_I_FITS)
         return TAMIS_E_ARGUMENT;
     if (own->n == 0 || own->bytes == 0)
         plan_set_default(&own->fpr, 0.01);
@@ -46,33 +45,16 @@ static tamis_status need_in(tamis_need *own, const tamis_need *need) {
     plan_set_default(&own->line_bits, 1);
     own->copies = own->copies == 0 ? 1 : own->copies;
     own->deletes = own->deletes || own->replacements > 0;
-    if ((own->n == 0 && own->bytes == 0) || own->n > TAMIS_CAPACITY_MAX ||
-        !(own->fpr >= 0 && own->fpr < 1) || own->copies > 255 || own->value_bits > 8 ||
-        own->replacements > REPLACEMENTS_MAX || own->ticks > TAMIS_WINDOW_TICKS_MAX ||
-        (unsigned)own->hash > TAMIS_HASH_AES || (unsigned)own->order > TAMIS_ORDER_WEIGHTED ||
-        !(own->overshoot >= 0 && own->overshoot <= 1000) || !(own->lines_max >= 1) ||
-        !(own->failure_max >= 1e-30 && own->failure_max <= 1) ||
-        !(own->line_bits > 0 && own->line_bits < INFINITY) ||
-        plan_keys_in_all(own, own->n) > (double)TAMIS_CAPACITY_MAX)
-        return TAMIS_E_ARGUMENT;
-    if (own->kind != TAMIS_KIND_ANY && tamis_i_kind_of(own->kind) == NULL)
-        return TAMIS_E_ARGUMENT;
     return TAMIS_OK;
 }
 
-/* A set that forgets is one that is asked for, and nothing else forgets. */
+/* A set that forgets is one that is asked for. */
 static bool plan_forgets_as_asked(const tamis_i_kind *kind, const tamis_need *need) {
-    return (kind->abilities & TAMIS_CAN_FORGET) != 0 ? need->ticks != 0 || need->kind == kind->id
-                                                     : need->ticks == 0;
+    return (kind->abilities & TAMIS_CAN_FORGET) == 0 || need->ticks != 0 || need->kind == kind->id;
 }
 
-/* A key that is inserted often must not fill its buckets or be counted wrongly: that takes counters. */
 static bool plan_can_do(const tamis_i_kind *kind, const tamis_need *need) {
-    return plan_forgets_as_asked(kind, need) &&
-           (!need->deletes || (kind->abilities & TAMIS_CAN_REMOVE) != 0) &&
-           (!need->merges || (kind->abilities & TAMIS_CAN_MERGE) != 0) &&
-           (need->copies <= 1 || kind->counters) &&
-           (need->value_bits == 0 || kind->insert_value != NULL);
+    return plan_forgets_as_asked(kind, need) && tamis_i_wishes_missed(kind, need) == 0;
 }
 
 /* A caller that neither removes nor counts keys wants a set: inserting a key again changes nothing, and
@@ -109,7 +91,7 @@ static tamis_status plan_direct(const tamis_i_kind *kind, const tamis_need *need
     tamis_plan own;
     exact.n = (uint64_t)plan_keys_in_all(need, n);
     if (need->deletes && need->replacements == 0) /* for ever, as far as models go */
-        exact.replacements = REPLACEMENTS_MAX;
+        exact.replacements = TAMIS_I_REPLACEMENTS_MAX;
     exact.fpr = need->grows ? fpr / 2 : fpr; /* later links get the other half */
     if (!(exact.fpr > 0))                    /* half of the smallest number */
         return TAMIS_E_UNSUPPORTED;
