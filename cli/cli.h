@@ -209,7 +209,8 @@ int need_option(const char *command, int option, tamis_need *need);
 int plan_check(const char *command, unsigned rows, uint64_t most, uint64_t seed, unsigned threads,
                bool changes);
 
-/* Why tamis_plan_make refused 'need', as one line.  Returns EXIT_TROUBLE. */
+/* Why tamis_plan_make refused 'need', as one line that names options.  Returns EXIT_TROUBLE. */
+#define TEXT_REASON 512
 int complain_plan(const char *command, const tamis_need *need, tamis_status status);
 
 /* -------------------------------------------------------------------------------------------------

@@ -113,33 +113,59 @@ int need_option(const char *command, int option, tamis_need *need) {
     }
 }
 
+/* The option that sets a member of a need; NULL: it is called as the member is, or the word is no member. */
+static const char *need_option_name(const char *word, size_t size) {
+    static const char *const names[][2] = {{"n", "-n"},
+                                           {"fpr", "-p"},
+                                           {"bytes", "--bytes"},
+                                           {"deletes", "--deletes"},
+                                           {"merges", "--merges"},
+                                           {"copies", "--copies"},
+                                           {"value_bits", "--values"},
+                                           {"ticks", "--ticks"},
+                                           {"grows", "--grow"},
+                                           {"offline", "--offline"},
+                                           {"overshoot", "--overshoot"},
+                                           {"lines_max", "--lines"},
+                                           {"failure_max", "--failure"},
+                                           {"replacements", "--replacements"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i][0]) == size && memcmp(names[i][0], word, size) == 0)
+            return names[i][1];
+    return NULL;
+}
+
+/* A sentence about members of a need as one about options. */
+static void say_options(const char *said, char *text, size_t size) {
+    size_t at = 0;
+
+    text[0] = '\0';
+    while (*said != '\0' && at + 1 < size) {
+        const size_t word = strspn(said, "abcdefghijklmnopqrstuvwxyz_");
+        /* "takes 640 bytes" is no member */
+        const bool counted = at > 1 && text[at - 1] == ' ' && strchr("0123456789", text[at - 2]);
+        const char *const name = word == 0 || counted ? NULL : need_option_name(said, word);
+        const size_t length = word == 0 ? 1 : word;
+        const int n = name == NULL ? snprintf(text + at, size - at, "%.*s", (int)length, said)
+                                   : snprintf(text + at, size - at, "%s", name);
+        at += n < 0 ? 0 : (size_t)n;
+        said += length;
+    }
+}
+
 int complain_plan(const char *command, const tamis_need *need, tamis_status status) {
     char number[TEXT_NUMBER];
-    char kinds[TEXT_KINDS];
+    char said[TEXT_REASON];
+    char text[TEXT_REASON];
 
-    if (status == TAMIS_E_UNSUPPORTED && need->deletes && need->kind != TAMIS_KIND_ANY &&
-        !(tamis_kind_abilities(need->kind) & TAMIS_CAN_REMOVE))
-        return complain(command, "kind '%s' cannot remove keys (--deletes); these can: %s",
-                        tamis_kind_name(need->kind), text_kinds(TAMIS_CAN_REMOVE, kinds));
-    if (status == TAMIS_E_UNSUPPORTED && need->merges && need->kind != TAMIS_KIND_ANY &&
-        !(tamis_kind_abilities(need->kind) & TAMIS_CAN_MERGE))
-        return complain(command, "sets of kind '%s' cannot be merged (--merges); these can: %s",
-                        tamis_kind_name(need->kind), text_kinds(TAMIS_CAN_MERGE, kinds));
-    if (status == TAMIS_E_UNSUPPORTED &&
-        (need->merges || need->ticks > 0 || need->copies > 1 || need->value_bits > 0 ||
-         need->lines_max > 0 || need->failure_max > 0))
-        return need->kind == TAMIS_KIND_ANY
-                   ? complain(command, "no kind can do all that is asked for")
-                   : complain(command, "kind '%s' cannot do all that is asked for",
-                              tamis_kind_name(need->kind));
+    /* A set that threads share can be refused where one of a single thread is not. */
+    if (tamis_plan_explain(need, said, sizeof said) != TAMIS_OK) {
+        say_options(said, text, sizeof text);
+        return complain(command, "%s", text);
+    }
     if (status == TAMIS_E_TOO_LARGE && need->bytes > 0)
         return complain(command, "%s are too few for that", text_bytes(need->bytes, number));
-    if (status == TAMIS_E_ARGUMENT && need->overshoot > 0)
-        return complain(command, "the keys and their overshoot are too many, the most is %s",
-                        text_count(TAMIS_CAPACITY_MAX, number));
-    if (need->n == 1)
-        return complain(command, "cannot plan a set with error rate %g: %s", need->fpr,
-                        tamis_status_text(status));
     return complain(command, "cannot plan for %s keys at error rate %g: %s",
                     text_count(need->n, number), need->fpr, tamis_status_text(status));
 }

@@ -229,7 +229,7 @@ enum { DROPS = sizeof drops / sizeof drops[0] };
 
 /* The name under which the caller asked that keys can be removed. */
 static const char *explain_asked(const tamis_need *asked, const char *member) {
-    return strcmp(member, "deletes") == 0 && !asked->deletes ? "replacements" : member;
+    return strcmp(member, "deletes") == 0 && asked->replacements != 0 ? "replacements" : member;
 }
 
 static bool explain_possible(const tamis_need *need) {
@@ -338,7 +338,7 @@ static bool explain_is_ability(const char *member) {
 static void explain_all(sentence *s, const tamis_need *asked, bool abilities) {
     const char *found[DROPS + 1];
     unsigned n = 0;
-    if (!abilities && asked->n != 0)
+    if (!abilities && asked->n > 1) /* one key is not asked for, but tried */
         found[n++] = "n";
     for (unsigned i = 0; i < DROPS; i++) {
         tamis_need need = *asked;

@@ -74,6 +74,29 @@ for options in "" "-p 0.1" "--bytes 0" "--bytes 1x" "--bytes -5" "--bytes nan" "
     [ ! -s stdout ] || fail "plan $options: output"
 done
 
+# The line names the option at fault and its value, and what to do without.
+explains() {
+    says=$1
+    shift
+    # shellcheck disable=SC2086
+    expect 2 "$tamis" $*
+    expect_message "$says"
+}
+explains "plan: no kind can do --merges and --values of 4 together; possible without --merges or --values" \
+    plan -n 1e6 --merges --values 4
+explains "plan: counting-bloom has no values (--values is 4); these have: rank, steady" \
+    plan -n 1e6 --kind counting-bloom --values 4
+explains "plan: a window (--ticks is 5) forgets keys by itself and cannot also remove them (--deletes); possible without" \
+    plan -n 1e6 --deletes --ticks 5
+explains "build: a window (--ticks is 5) forgets keys by itself and cannot also remove them (--replacements is 3)" \
+    build --replacements 3 --ticks 5 -o no.tamis /dev/null
+explains "plan: -n is 1000000000000, which with --overshoot of 900 is more than 2^40 keys" \
+    plan -n 1T --overshoot 900
+explains "plan: --bytes is 100, but -n of 1000000 with -p of 0.01 takes 1" plan -n 1e6 -p 0.01 --bytes 100
+grep -q 'takes [0-9]* bytes$' stderr || fail "plan: bytes that are taken"
+explains "plan: dleft-counting cannot do -n of 1000 and -p of 1e-15 together; possible with -p of 0.01 or" \
+    plan -n 1000 -p 1e-15 --kind dleft-counting
+
 # build plans in the same way.
 seq 1 20000 >keys
 expect 0 "$tamis" build --bytes 40000 -o set.tamis keys
