@@ -51,11 +51,25 @@ inline void check(tamis_status status, const char *reason = nullptr) {
         throw error(status, reason);
 }
 
+/* The same for a need or parameters: the text says which member is at fault. */
+inline void check(tamis_status status, const tamis_need &need) {
+    char why[512];
+    if (status != TAMIS_OK)
+        throw error(status,
+                    tamis_plan_explain(&need, why, sizeof why) == status ? why : nullptr);
+}
+inline void check(tamis_status status, const tamis_params &params) {
+    char why[512];
+    if (status != TAMIS_OK)
+        throw error(status,
+                    tamis_params_explain(&params, why, sizeof why) == status ? why : nullptr);
+}
+
 /* The best plan for a need. */
 inline tamis_plan plan(const tamis_need &need) {
     tamis_plan made;
     tamis_plan_init(&made);
-    check(tamis_plan_make(&need, &made));
+    check(tamis_plan_make(&need, &made), need);
     return made;
 }
 
@@ -66,11 +80,17 @@ class filter {
   public:
     /* For n keys with an error rate of at most fpr. */
     filter(std::uint64_t n, double fpr) {
-        check(tamis_filter_new(n, fpr, &own_));
+        tamis_need need;
+        tamis_need_init(&need);
+        need.n = n;
+        need.fpr = fpr;
+        if (fpr == 0) /* no default, but a mistake */
+            throw error(TAMIS_E_ARGUMENT, "fpr is 0, but must be above 0 and below 1");
+        check(tamis_filter_new(n, fpr, &own_), need);
         look();
     }
     explicit filter(const tamis_params &params) {
-        check(tamis_filter_create(&params, nullptr, &own_));
+        check(tamis_filter_create(&params, nullptr, &own_), params);
         look();
     }
     /* Take over a handle. */

@@ -75,6 +75,44 @@ static void failures() {
     } catch (const tamis::error &e) {
         must(e.status() == TAMIS_E_ARGUMENT, e.what());
     }
+    try {
+        tamis::filter none(1000, 1.5);
+        must(false, "an error rate above 1");
+    } catch (const tamis::error &e) {
+        must(e.status() == TAMIS_E_ARGUMENT &&
+                 std::strcmp(e.what(), "fpr is 1.5, but must be above 0 and below 1") == 0,
+             e.what());
+    }
+    try {
+        tamis::filter none(1000, 0);
+        must(false, "no error rate");
+    } catch (const tamis::error &e) {
+        must(std::strstr(e.what(), "fpr is 0, but must be") != nullptr, e.what());
+    }
+    tamis_need need;
+    tamis_need_init(&need);
+    need.n = 1000;
+    need.merges = true;
+    need.value_bits = 4;
+    try {
+        tamis::plan(need);
+        must(false, "merges and values");
+    } catch (const tamis::error &e) {
+        must(e.status() == TAMIS_E_UNSUPPORTED &&
+                 std::strstr(e.what(), "possible without merges or value_bits") != nullptr,
+             e.what());
+    }
+    tamis_params params;
+    tamis_params_init(&params);
+    params.kind = TAMIS_KIND_BLOOM;
+    params.capacity = 1000;
+    params.value[TAMIS_BLOOM_HASHES] = 99;
+    try {
+        tamis::filter none(params);
+        must(false, "99 hashes");
+    } catch (const tamis::error &e) {
+        must(std::strcmp(e.what(), "hashes is 99, which is out of its range") == 0, e.what());
+    }
     tamis::filter set(100, 0.01);
     try {
         set.remove(1);
