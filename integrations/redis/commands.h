@@ -137,6 +137,9 @@ tamis_status key_insert_many(set *s, const tamis_bytes *keys, size_t n, bool *ad
 
 int reply_status(server_context *ctx, tamis_status status);
 
+/* Of a set that could not be planned or made: the error says which of the arguments is at fault. */
+int reply_unplanned(server_context *ctx, const request *r, tamis_status status);
+
 /* Of a key that was not added.  A window may have been cleared a little all the same, so its primary
  * passes the command on: nobody is to be told there that it is refused once more. */
 int reply_refused(server_context *ctx, const set *s, tamis_status status);

@@ -47,6 +47,16 @@ int reply_status(server_context *ctx, tamis_status status) {
     return server.ReplyWithError(ctx, error_text(status));
 }
 
+int reply_unplanned(server_context *ctx, const request *r, tamis_status status) {
+    char why[512], text[sizeof "ERR " + sizeof why];
+    const tamis_status explained = r->exact ? tamis_params_explain(&r->params, why, sizeof why)
+                                            : tamis_plan_explain(&r->need, why, sizeof why);
+    if (explained != status) /* it was not the plan, but memory, say */
+        return reply_status(ctx, status);
+    (void)snprintf(text, sizeof text, "ERR %s", why);
+    return server.ReplyWithError(ctx, text);
+}
+
 bool context_obeys(server_context *ctx) {
     return (server.GetContextFlags(ctx) & (SERVER_FROM_PRIMARY | SERVER_IS_LOADING)) != 0;
 }
@@ -121,7 +131,7 @@ bool key_create(server_context *ctx, server_string *name, opened *o, const reque
         status = TAMIS_E_ARGUMENT;
     if (status != TAMIS_OK) {
         set_free(s);
-        reply_status(ctx, status);
+        reply_unplanned(ctx, r, status);
         return false;
     }
     char exact[ARGUMENT_PARAMS], rate[32];

@@ -162,7 +162,7 @@ int command_plan(server_context *ctx, server_string **argv, int argc) {
     tamis_plan plan;
     const tamis_status status = request_plan(&r, &plan);
     if (status != TAMIS_OK)
-        return reply_status(ctx, status);
+        return reply_unplanned(ctx, &r, status);
     const struct {
         const char *name;
         double number;

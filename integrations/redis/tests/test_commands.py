@@ -147,8 +147,11 @@ class Commands(Case):
                 ((10, 0.1, "SEED", "0x"), "a seed is"), ((10, 0.1, "SEED", "0x" + "1" * 33), "a seed is"),
                 ((10, 0.1, "LARGE"), "ERR syntax"), ((10, 0.1, "PARAMS", "1,2"), "the parameters"),
                 ((10, 0.1, "PARAMS", "99" + ",1" * 20), "the parameters"),
-                ((10, 0.1, "PARAMS", "1" + ",18446744073709551615" * 20), "out of range"),
-                ((10, 0.1, "KIND", "bloom", "DELETES"), "cannot do that"),
+                ((10, 0.1, "PARAMS", "1" + ",18446744073709551615" * 20),
+                 "ERR capacity is 18446744073709551615, but sets have 1 to 2^40 keys"),
+                ((10, 0.1, "PARAMS", "1,1000,0,0,1,0,99" + ",0" * 14), "ERR hashes is 99, which is out of its range"),
+                ((10, 0.1, "KIND", "bloom", "DELETES"), "ERR bloom cannot remove keys (deletes); these can: "),
+                ((1 << 40, 1e-15, "KIND", "dleft-counting"), "ERR dleft-counting cannot do n of 1099511627776, fpr"),
                 ((1 << 40, 1e-9), "more memory")):
             self.refused(text, x, "TAMIS.RESERVE", "s", *arguments)
             self.assertEqual(x("EXISTS", "s"), 0)

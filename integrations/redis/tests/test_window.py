@@ -90,8 +90,10 @@ class Window(Case):
         for ticks in (0, 127, -1, "x", 1 << 70):
             self.refused("1 to 126", x, "TAMIS.RESERVE", "t", 100, 0.01, "WINDOW", ticks)
         self.refused("syntax", x, "TAMIS.RESERVE", "t", 100, 0.01, "WINDOW")
-        self.refused("cannot do that", x, "TAMIS.RESERVE", "t", 100, 0.01, "WINDOW", 3, "DELETES")
-        self.refused("cannot do that", x, "TAMIS.RESERVE", "t", 100, 0.01, "WINDOW", 3, "KIND", "rank")
+        self.refused("a window (ticks is 3) forgets keys by itself", x,
+                     "TAMIS.RESERVE", "t", 100, 0.01, "WINDOW", 3, "DELETES")
+        self.refused("rank cannot forget keys (ticks is 3); these can: window", x,
+                     "TAMIS.RESERVE", "t", 100, 0.01, "WINDOW", 3, "KIND", "rank")
         self.refused("cannot delete", x, "TAMIS.DEL", "w", "a")
         self.assertEqual(x("TAMIS.INFO", "s", "window"), 0)
         self.assertEqual(x("TAMIS.INFO", "s", "tick"), 0)
