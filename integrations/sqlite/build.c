@@ -40,7 +40,11 @@ bool build_plan(sqlite3_context *call, double p, uint64_t n, tamis_plan *plan) {
         sqlite3_result_error(call, "a set is for 1 to 2^40 keys", -1);
         return false;
     }
-    return set_expect(call, tamis_plan_make(&need, plan), "this set cannot be planned", NULL);
+    const tamis_status status = tamis_plan_make(&need, plan);
+    char why[512] = "";
+    if (status != TAMIS_OK)
+        (void)tamis_plan_explain(&need, why, sizeof why);
+    return set_expect(call, status, "this set cannot be planned", why[0] != '\0' ? why : NULL);
 }
 
 /* An empty set of the connection's seed, or NULL, and an error was given. */

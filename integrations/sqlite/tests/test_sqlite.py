@@ -94,6 +94,8 @@ class Extension(unittest.TestCase):
         self.refused("tamis_open", "SELECT tamis_open('a', 1)")
         self.refused("/nowhere", "SELECT tamis_open('a', '/nowhere')")
         self.refused("a set is a blob", "SELECT tamis_info('x')")
+        self.refused("no kind can do n of 1000, fpr of 1e-300 and merges together; possible with fpr of 0.01",
+                     "SELECT tamis_plan(1e-300, 1000)")
 
     def test_a_set_that_is_too_big_costs_no_transaction(self):
         self.db.isolation_level = None
