@@ -159,7 +159,11 @@ tamis_plan set_plan(int64 n, double p) {
     need.merges = true;
     tamis_plan plan;
     tamis_plan_init(&plan);
-    set_expect(tamis_plan_make(&need, &plan), "this set cannot be planned", NULL);
+    const tamis_status status = tamis_plan_make(&need, &plan);
+    char why[512] = "";
+    if (status != TAMIS_OK)
+        (void)tamis_plan_explain(&need, why, sizeof why);
+    set_expect(status, "this set cannot be planned", why[0] != '\0' ? why : NULL);
     if (plan.bytes > MaxAllocSize - VARHDRSZ - HEADER)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("a value has at most 1 GB, and this set " UINT64_FORMAT " bytes",

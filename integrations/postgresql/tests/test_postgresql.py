@@ -64,6 +64,8 @@ class Extension(unittest.TestCase):
         self.refused("22004", "SELECT tamis_agg('a'::text, NULL, 0.1)")
         self.refused("22023", "SELECT tamis_agg(i::text, i, 0.1) FROM generate_series(1, 2) i")
         self.refused("54000", "SELECT tamis_agg('a'::text, 1000000000, 1e-9)")
+        self.assertIn("no kind can do n of 1000, fpr of 1e-300 and merges together; possible with fpr of 0.01",
+                      self.refused("0A000", "SELECT tamis_plan(1000, 1e-300)"))
         self.refused("42804", "SELECT tamis_agg('a'::text, 10, 0.1) @> 7::bigint")
         self.refused("42804", "SELECT tamis_agg(7::bigint, 10, 0.1) @> '7'::text")
 
