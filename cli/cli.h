@@ -526,6 +526,27 @@ void json_null(json *j, const char *name);
 void json_params(json *j, const tamis_params *params); /* member "params" */
 void json_end(json *j);
 
+/* -------------------------------------------------------------------------------------------------
+ * What wishes cost (plan_costs.c)
+ */
+
+/* A plan without one of the wishes of a need, which is named as its option is. */
+#define PLAN_COSTS_MAX 16
+typedef struct plan_cost {
+    const char *wish;
+    tamis_kind kind;
+    uint64_t n, bytes;
+    double bits_per_key, fpr;
+} plan_cost;
+
+/* Fill 'without' with the plans that are more than some 5 % better than the one with all wishes, of a set
+ * that so many threads share, or 0: how many. */
+size_t plan_costs(const tamis_need *need, unsigned threads, const plan_cost *with,
+                  plan_cost *without);
+void print_plan_costs(const tamis_need *need, const plan_cost *with, const plan_cost *without,
+                      size_t n);
+void json_plan_costs(json *j, const plan_cost *without, size_t n); /* member "without" */
+
 /* Length of the UTF-8 sequence at 's'; 0 if there is none, as for overlong forms and surrogates.  The bytes
  * end with a zero. */
 unsigned utf8_length(const unsigned char *s);

@@ -35,7 +35,13 @@ static const char help[] =
     "      --changes   --check: of sets whose keys are replaced again and again, in copies or "
     "not\n";
 
-static void print_json_plan(json *j, const tamis_plan *plan) {
+static plan_cost cost_of(const tamis_plan *plan) {
+    return (plan_cost){NULL,        plan->params.kind,  plan->n,
+                       plan->bytes, plan->bits_per_key, plan->fpr};
+}
+
+/* 'need': tell also what its wishes cost; or NULL. */
+static void print_json_plan(json *j, const tamis_plan *plan, const tamis_need *need) {
     const unsigned abilities = tamis_kind_abilities(plan->params.kind);
 
     json_open(j, NULL, '{', false);
@@ -58,17 +64,22 @@ static void print_json_plan(json *j, const tamis_plan *plan) {
     json_bool(j, "deletes", (abilities & TAMIS_CAN_REMOVE) != 0);
     json_bool(j, "merges", (abilities & TAMIS_CAN_MERGE) != 0);
     json_bool(j, "counts", (abilities & TAMIS_CAN_COUNT) != 0);
+    if (need != NULL) {
+        plan_cost without[PLAN_COSTS_MAX];
+        const plan_cost with = cost_of(plan);
+        json_plan_costs(j, without, plan_costs(need, 0, &with, without));
+    }
     json_close(j);
 }
 
-static void print_json(const tamis_plan *plans, size_t n, bool array) {
+static void print_json(const tamis_need *need, const tamis_plan *plans, size_t n, bool array) {
     json j;
 
     json_start(&j, stdout);
     if (array)
         json_open(&j, NULL, '[', false);
     for (size_t i = 0; i < n; i++)
-        print_json_plan(&j, &plans[i]);
+        print_json_plan(&j, &plans[i], array ? NULL : need);
     if (array)
         json_close(&j);
     json_end(&j);
@@ -76,7 +87,15 @@ static void print_json(const tamis_plan *plans, size_t n, bool array) {
 
 /* ---- sets that threads share ---- */
 
-static void print_shared_json(const tamis_shared_plan *plan) {
+static plan_cost shared_cost_of(const tamis_shared_plan *plan) {
+    return (plan_cost){NULL,        plan->params.kind,  plan->n,
+                       plan->bytes, plan->bits_per_key, plan->fpr};
+}
+
+static void print_shared_json(const tamis_need *need, unsigned threads,
+                              const tamis_shared_plan *plan) {
+    plan_cost without[PLAN_COSTS_MAX];
+    const plan_cost with = shared_cost_of(plan);
     json j;
 
     json_start(&j, stdout);
@@ -93,13 +112,16 @@ static void print_shared_json(const tamis_shared_plan *plan) {
     json_real(&j, "overflow_probability", plan->overflow_probability);
     json_real(&j, "lines_per_query", plan->lines_per_query);
     json_real(&j, "lines_per_insert", plan->lines_per_insert);
+    json_plan_costs(&j, without, plan_costs(need, threads, &with, without));
     json_close(&j);
     json_end(&j);
 }
 
 static void print_params(const tamis_params *params);
 
-static void print_shared(const tamis_shared_plan *plan) {
+static void print_shared(const tamis_need *need, unsigned threads, const tamis_shared_plan *plan) {
+    plan_cost without[PLAN_COSTS_MAX];
+    const plan_cost with = shared_cost_of(plan);
     char keys[TEXT_NUMBER];
     char size[TEXT_NUMBER];
 
@@ -110,6 +132,7 @@ static void print_shared(const tamis_shared_plan *plan) {
            plan->bits_per_key, text_bytes(plan->bytes, size), plan->fpr, plan->lines_per_query,
            plan->lines_per_insert, plan->overflow_probability, plan->shards);
     print_params(&plan->params);
+    print_plan_costs(need, &with, without, plan_costs(need, threads, &with, without));
 }
 
 /* ---- sets of one thread ---- */
@@ -183,6 +206,10 @@ static void print_table(const tamis_need *need, const tamis_plan *plans, size_t 
         if (plans[i].replacements > 0)
             printf("\n%s: holds until each key was replaced %s times (--replacements)\n",
                    tamis_kind_name(plans[i].params.kind), text_count(plans[i].replacements, text));
+
+    plan_cost without[PLAN_COSTS_MAX];
+    const plan_cost with = cost_of(&plans[0]);
+    print_plan_costs(need, &with, without, plan_costs(need, 0, &with, without));
 }
 
 /* Fill 'plans' with one plan, or with all. */
@@ -246,7 +273,8 @@ static int plan_shared(const char *command, const plan_options *chosen) {
         tamis_shared_plan_make(&chosen->need, (unsigned)chosen->threads, &made);
     if (status != TAMIS_OK)
         return complain_plan(command, &chosen->need, status);
-    (chosen->as_json ? print_shared_json : print_shared)(&made);
+    (chosen->as_json ? print_shared_json : print_shared)(&chosen->need, (unsigned)chosen->threads,
+                                                         &made);
     return EXIT_YES;
 }
 
@@ -259,7 +287,7 @@ static int plan(const char *command, const plan_options *chosen) {
     if (status != TAMIS_OK)
         return complain_plan(command, &chosen->need, status);
     if (chosen->as_json)
-        print_json(plans, n, chosen->all);
+        print_json(&chosen->need, plans, n, chosen->all);
     else if (n > 0)
         print_table(&chosen->need, plans, n);
     return n > 0 ? EXIT_YES : EXIT_NO;

@@ -97,6 +97,36 @@ grep -q 'takes [0-9]* bytes$' stderr || fail "plan: bytes that are taken"
 explains "plan: dleft-counting cannot do -n of 1000 and -p of 1e-15 together; possible with -p of 0.01 or" \
     plan -n 1000 -p 1e-15 --kind dleft-counting
 
+# What each wish costs, if it is more than 5 %: what would be planned without it.
+expect 0 "$tamis" plan -n 10M --deletes --merges
+grep -qx 'without --deletes: line-set, 8.9. bits per key (7. % less)' stdout || fail "plan: without deletes"
+grep -qx 'without --merges: steady, 8.[89]. bits per key (7. % less)' stdout || fail "plan: without merges"
+for wishes in "--deletes --merges" "--values 8 --deletes" "--ticks 9" "--grow" "--overshoot 1" "--kind bloom" \
+    "--kind rank-counting --copies 20 --lines 1" "--failure 1e-30 --deletes" "--replacements 50 --copies 3" \
+    "--deletes --merges --threads 4" "--merges" ""; do
+    # shellcheck disable=SC2086
+    "$tamis" plan -n 1e5 -p 0.001 $wishes --json >with && "$tamis" plan -n 1e5 -p 0.001 $wishes >told || fail "plan $wishes"
+    python3 - "$tamis" with told "$wishes" <<'PYTHON' || fail "the costs of '$wishes'"
+import json, re, subprocess, sys
+tamis, plan, told, wishes = sys.argv[1], json.load(open(sys.argv[2])), open(sys.argv[3]).read(), sys.argv[4]
+options = re.findall(r"--\w+(?: [^-]\S*)?", wishes)
+want = []
+for option in options:
+    rest = " ".join(o for o in options if o != option).split()
+    less = json.loads(subprocess.run([tamis, "plan", "-n", "1e5", "-p", "0.001", "--json", *rest], capture_output=True, check=True).stdout)
+    if less["bits_per_key"] <= 0.95 * plan["bits_per_key"]:
+        want.append((option.split()[0][2:], less["kind"], less["bits_per_key"], less["bytes"], less["n"], less["fpr"]))
+have = [(w["wish"], w["kind"], w["bits_per_key"], w["bytes"], w["n"], w["fpr"]) for w in plan["without"]]
+assert sorted(have) == sorted(want), (have, want)
+lines = [f"without --{w}: {kind}, {bits:.2f} bits per key " for w, kind, bits, *_ in have]
+assert [re.sub(r"\(.*", "", line) for line in told.split("\n") if line.startswith("without")] == lines, told
+PYTHON
+done
+expect 0 "$tamis" plan --bytes 1M --deletes --merges
+grep -q '^without --merges: steady, [0-9,]* keys ([0-9]* % more)$' stdout || fail "plan: keys without merges"
+expect 0 "$tamis" plan -n 1e6 --bytes 1M --values 4
+grep -q '^without --values: [a-z-]*, error rate [0-9.e-]* (in place of [0-9.e-]*)$' stdout || fail "plan: errors without values"
+
 # build plans in the same way.
 seq 1 20000 >keys
 expect 0 "$tamis" build --bytes 40000 -o set.tamis keys
