@@ -55,6 +55,25 @@ class Records(unittest.TestCase):
         self.assertRaises(TypeError, tamis.plan, 10, overshoot="much")
         self.assertRaises(tamis.ArgumentError, tamis.plan, 10, replacements=1 << 32)
 
+    def test_refusals_name_the_member_and_its_value(self):
+        for error, text, call in (
+                (tamis.ArgumentError, "copies is 256, but must be 1 to 255", lambda: tamis.plan(10, copies=256)),
+                (tamis.ArgumentError, "fpr is 1.5, but must be above 0 and below 1", lambda: tamis.Filter(10, 1.5)),
+                (tamis.ArgumentError, "n is 2199023255552, but sets have at most 2^40 keys", lambda: tamis.plan(1 << 41)),
+                (tamis.UnsupportedError, "counting-bloom has no values (value_bits is 4); these have: rank, steady",
+                 lambda: tamis.Filter(10, kind="counting-bloom", value_bits=4)),
+                (tamis.UnsupportedError, "no kind can do merges and value_bits of 4 together; possible without merges or value_bits",
+                 lambda: tamis.plan(10, merges=True, value_bits=4)),
+                (tamis.UnsupportedError, "no kind can do merges and value_bits of 4 together; possible without merges or value_bits",
+                 lambda: tamis.plans(10, merges=True, value_bits=4)),
+                (tamis.UnsupportedError, "a window (ticks is 5) forgets keys by itself and cannot also remove them (deletes); "
+                 "possible without deletes or ticks", lambda: tamis.plan_shared(10, threads=2, ticks=5, deletes=True)),
+                (tamis.ArgumentError, "hashes is 99, which is out of its range",
+                 lambda: tamis.Filter(params=tamis.Params("bloom", 10, values={"hashes": 99})))):
+            with self.subTest(text), self.assertRaises(error) as caught:
+                call()
+            self.assertEqual(str(caught.exception), text)
+
 
 class Product(unittest.TestCase):
     def test_every_need_is_taken(self):

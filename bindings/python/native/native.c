@@ -50,6 +50,20 @@ PyObject *native_bad_argument(const native_state *state, const char *text) {
     return native_error(state, TAMIS_E_ARGUMENT, text);
 }
 
+PyObject *native_need_error(const native_state *state, tamis_status status,
+                            const tamis_need *need) {
+    char why[512];
+    return native_error(state, status,
+                        tamis_plan_explain(need, why, sizeof why) == status ? why : NULL);
+}
+
+PyObject *native_params_error(const native_state *state, tamis_status status,
+                              const tamis_params *params) {
+    char why[512];
+    return native_error(state, status,
+                        tamis_params_explain(params, why, sizeof why) == status ? why : NULL);
+}
+
 /* ---- functions ---- */
 
 static PyObject *native_setup(PyObject *module, PyObject *args) {
@@ -142,7 +156,7 @@ static PyObject *native_plan_make(PyObject *module, PyObject *dict) {
     PyThreadState *const saved = PyEval_SaveThread();
     const tamis_status status = tamis_plan_make(&need, &plan);
     PyEval_RestoreThread(saved);
-    return status != TAMIS_OK ? native_error(state, status, NULL)
+    return status != TAMIS_OK ? native_need_error(state, status, &need)
                               : native_to_dict(&plan, native_plan);
 }
 
@@ -178,7 +192,7 @@ static PyObject *native_plan_all(PyObject *module, PyObject *dict) {
     const tamis_status status = tamis_plan_all(&need, plans, NATIVE_PLANS, &n);
     PyEval_RestoreThread(saved);
     PyObject *const list =
-        status != TAMIS_OK ? native_error(state, status, NULL) : native_plan_list(plans, n);
+        status != TAMIS_OK ? native_need_error(state, status, &need) : native_plan_list(plans, n);
     PyMem_Free(plans);
     return list;
 }
@@ -197,7 +211,7 @@ static PyObject *native_plan_shared(PyObject *module, PyObject *args) {
     PyThreadState *const saved = PyEval_SaveThread();
     const tamis_status status = tamis_shared_plan_make(&need, threads, &plan);
     PyEval_RestoreThread(saved);
-    return status != TAMIS_OK ? native_error(state, status, NULL)
+    return status != TAMIS_OK ? native_need_error(state, status, &need)
                               : native_to_dict(&plan, native_shared_plan);
 }
 

@@ -96,6 +96,10 @@ native_state *native_state_of_class(PyTypeObject *class);
 
 /* Raise the error of 'status'; 'reason' may be NULL.  Returns NULL. */
 PyObject *native_error(const native_state *state, tamis_status status, const char *reason);
+/* The same, of a need or parameters that are refused: the text names the member at fault. */
+PyObject *native_need_error(const native_state *state, tamis_status status, const tamis_need *need);
+PyObject *native_params_error(const native_state *state, tamis_status status,
+                              const tamis_params *params);
 
 /* None, or the error. */
 PyObject *native_done(const native_state *state, tamis_status status, const char *reason);

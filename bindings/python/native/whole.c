@@ -51,7 +51,7 @@ static PyObject *whole_create(PyObject *module, PyObject *args) {
     else
         status = tamis_filter_create(&params, NULL, &filter);
     PyEval_RestoreThread(saved);
-    return status != TAMIS_OK ? native_error(state, status, NULL)
+    return status != TAMIS_OK ? native_params_error(state, status, &params)
                               : native_set_new(state, type, filter, shared);
 }
 
@@ -218,7 +218,7 @@ static PyObject *whole_build(PyObject *module, PyObject *args) {
                                 (size_t)view.len / sizeof(tamis_digest), &options, NULL, &filter);
     PyEval_RestoreThread(saved);
     PyBuffer_Release(&view);
-    return status != TAMIS_OK ? native_error(state, status, NULL)
+    return status != TAMIS_OK ? native_params_error(state, status, &params)
                               : native_set_new(state, type, filter, NULL);
 }
 

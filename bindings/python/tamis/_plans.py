@@ -286,9 +286,9 @@ def need(n: Optional[int], fpr: Optional[float], wishes: Mapping[str, Any]) -> D
     n = None if n is None else whole(n, "n")
     fpr = None if fpr is None else real(fpr, "fpr")
     if n is not None and n < 1:
-        raise ArgumentError("the number of keys is less than 1")
+        raise ArgumentError(f"n is {n}, but sets have 1 to 2^40 keys")
     if fpr is not None and not 0 < fpr < 1:
-        raise ArgumentError("the error rate is not between 0 and 1")
+        raise ArgumentError(f"fpr is {fpr}, but must be above 0 and below 1")
     told: Dict[str, Any] = {"n": n or 0, "fpr": fpr or 0.0}
     for name, value in wishes.items():
         if name not in NEEDS:
