@@ -159,7 +159,7 @@ class Builder {
         try {
             tamis._putNeed(this.#need);
             const handle = tamis._make((place) => tamis._wasm.builder_build(this.#live(),
-                FORMS.indexOf(keyForm), place));
+                FORMS.indexOf(keyForm), place), ofNeeds);
             return new TamisSet(tamis, handle);
         } finally {
             this.free();
@@ -201,13 +201,13 @@ class Tamis {
 
     plan(need) {
         this._putNeed(need);
-        this._check(need.threads > 0 ? this._wasm.plan_shared(need.threads) : this._wasm.plan(0));
+        this._checkMade(need.threads > 0 ? this._wasm.plan_shared(need.threads) : this._wasm.plan(0), ofNeeds);
         return this._plan(0);
     }
 
     planAll(need) {
         this._putNeed(need);
-        const n = this._check(this._wasm.plan(1));
+        const n = this._checkMade(this._wasm.plan(1), ofNeeds);
         return Array.from({ length: n }, (_, i) => this._plan(i));
     }
 
@@ -278,17 +278,24 @@ class Tamis {
         return this._decoder.decode(memory.slice(at, memory.indexOf(0, at)));
     }
 
-    _check(result, why = 0) {
+    _check(result) {
         if (result < 0)
-            throw new TamisError(-result, this._text(why) ?? this._text(this._wasm.status_text(-result)));
+            throw new TamisError(-result, this._text(this._wasm.status_text(-result)));
         return result;
     }
 
+    /** The same of what plans or makes a set, and leaves a reason; 'told' may change its words. */
+    _checkMade(result, told = (why) => why) {
+        const why = result < 0 ? this._text(this._wasm.reason()) : null;
+        if (why !== null)
+            throw new TamisError(-result, told(why));
+        return this._check(result);
+    }
+
     /** Call with a place where a handle is written. */
-    _make(call) {
+    _make(call, told) {
         return this._withMemory(4, (place) => {
-            const result = call(place);
-            this._check(result, result < 0 ? this._wasm.reason() : 0);
+            this._checkMade(call(place), told);
             return new Uint32Array(this._wasm.memory.buffer, place, 1)[0];
         });
     }
@@ -372,6 +379,12 @@ class Tamis {
         plan.counts = (able & CAN.count) !== 0;
         return plan;
     }
+}
+
+/** A reason of the library, with the members of a need as they are called here. */
+function ofNeeds(why) {
+    return why.replace(/\b(value|lines|failure|line)_(bits|max)\b/g, (_, first, [initial, ...rest]) =>
+        first + initial.toUpperCase() + rest.join(""));
 }
 
 /** The number of a name, which is its place in a list. */

@@ -95,7 +95,7 @@ double *web_numbers(void) {
     return numbers;
 }
 
-/* Why the last call that was to make a set did not, if there is more to say than its status; or NULL. */
+/* Why the last call that was to plan or make a set did not, if there is more to say than its status; or NULL. */
 WEB_EXPORT(reason)
 const char *web_reason(void) {
     return reason;
@@ -138,6 +138,19 @@ void web_release(void *block) {
 }
 
 /* ---- planning ---- */
+
+/* What is returned for a need or parameters that were refused; the reason says why. */
+static char refusal[512];
+
+static int web_refuse_need(const tamis_need *need, tamis_status status) {
+    reason = tamis_plan_explain(need, refusal, sizeof refusal) == status ? refusal : NULL;
+    return -(int)status;
+}
+
+static int web_refuse_params(const tamis_params *params, tamis_status status) {
+    reason = tamis_params_explain(params, refusal, sizeof refusal) == status ? refusal : NULL;
+    return -(int)status;
+}
 
 /* A number that comes from outside, as an integer of at most 'most'; a conversion without a check could
  * trap. */
@@ -212,7 +225,7 @@ int web_plan(int all) {
     const tamis_status status =
         all ? tamis_plan_all(&need, plans, PLANS_MAX, &n) : tamis_plan_make(&need, plans);
     if (status != TAMIS_OK)
-        return -(int)status;
+        return web_refuse_need(&need, status);
     for (size_t i = 0; i < n; i++)
         web_put_plan(numbers + i * PLAN_END, &plans[i]);
     return (int)n;
@@ -226,7 +239,7 @@ int web_plan_shared(unsigned threads) {
     tamis_shared_plan_init(&plan);
     const tamis_status status = tamis_shared_plan_make(&need, threads, &plan);
     if (status != TAMIS_OK)
-        return -(int)status;
+        return web_refuse_need(&need, status);
     tamis_plan whole;
     tamis_plan_init(&whole);
     whole.params = plan.params;
@@ -268,7 +281,8 @@ int web_create(uint64_t seed, uint64_t seed_high, tamis_filter **made) {
     if (seed == 0 && seed_high == 0)
         return -(int)TAMIS_E_ARGUMENT;
     const tamis_params params = web_params(seed, seed_high);
-    return -(int)tamis_filter_create(&params, NULL, made);
+    const tamis_status status = tamis_filter_create(&params, NULL, made);
+    return status == TAMIS_OK ? 0 : web_refuse_params(&params, status);
 }
 
 WEB_EXPORT(free_set)
@@ -475,7 +489,7 @@ int web_builder_build(builder *b, int form, tamis_filter **made) {
     tamis_plan_init(&plan);
     tamis_status status = tamis_plan_make(&need, &plan);
     if (status != TAMIS_OK)
-        return -(int)status;
+        return web_refuse_need(&need, status);
     plan.params.hash = b->hash.hash;
     plan.params.seed = b->hash.seed;
     plan.params.seed_high = b->hash.seed_high;

@@ -173,6 +173,18 @@ function testDatesAreTheirText() {
     assert.throws(() => set.add(new Date(Date.UTC(12026, 0, 1))), RangeError);
 }
 
+function testRefusalsNameTheMember() {
+    const says = (text, call) => assert.throws(call, (error) => error instanceof TamisError && (assert.equal(error.message, text), true));
+    says("fpr is 1.5, but must be above 0 and below 1", () => tamis.plan({ n: 10, fpr: 1.5 }));
+    says("valueBits is 9, but must be 1 to 8", () => tamis.planAll({ n: 10, valueBits: 9 }));
+    says("no kind can do merges and valueBits of 4 together; possible without merges or valueBits",
+        () => tamis.create({ n: 10, merges: true, valueBits: 4 }, { seed: 1 }));
+    const plan = tamis.plan({ n: 10, kind: "bloom" });
+    says("hashes is 99, which is out of its range", () => tamis.create({ ...plan, params: { ...plan.params, hashes: 99 } }, { seed: 1 }));
+    says("counting-bloom has no values (valueBits is 4); these have: rank, steady",
+        () => tamis.builder({ fpr: 0.01, kind: "counting-bloom", valueBits: 4 }, { seed: 1 }).build());
+}
+
 function testReasonsAreNotThoseOfCallsBefore() {
     assert.throws(() => tamis.load(new Uint8Array(1000)), (error) => {
         refuses(8, () => tamis.create({ n: 2 ** 36, fpr: 0.001 }));
@@ -208,6 +220,6 @@ function testMemoryIsGivenBack() {
 }
 
 for (const test of [testEveryKindKeepsItsKeys, testFilesEqualThoseOfTheCommandLine, testSetsOfOneAndOfTheOther, testSetsCarryTheRateThatWasPromised,
-    testRefusals, testNeedsAreWhatWasMeant, testKeysAreNotWrapped, testDatesAreTheirText, testReasonsAreNotThoseOfCallsBefore, testSeedsAreDrawnWhole,
+    testRefusals, testRefusalsNameTheMember, testNeedsAreWhatWasMeant, testKeysAreNotWrapped, testDatesAreTheirText, testReasonsAreNotThoseOfCallsBefore, testSeedsAreDrawnWhole,
     testMemoryIsGivenBack])
     console.log(`ok: ${test.name} ${test() ?? ""}`);
