@@ -211,7 +211,7 @@ const current = () => plans.find((plan) => plan.kind === chosen) ?? plans[0];
 async function changed() {
     showFields();
     toAddress();
-    clearTimeout(timer); // plots are for who rests
+    clearTimeout(timer); // plots and costs are for who rests
     const id = ++asked, begin = performance.now();
     const now = needNow();
     // A few needs take seconds.  Who moves on does not wait for them.
@@ -232,6 +232,7 @@ async function changed() {
         need = now;
         plans = answer.plans;
         named = answer.named;
+        $("without").replaceChildren();
         showAnswer();
     } catch (error) {
         if (id !== asked)
@@ -244,7 +245,11 @@ async function changed() {
     waiting = 0;
     document.body.dataset.answered = String(id);
     clearTimeout(timer);
-    timer = setTimeout(drawPlots, 120);
+    timer = setTimeout(() => {
+        drawPlots();
+        if (plans.length > 0)
+            showCosts(id);
+    }, 120);
 }
 
 const data = (value, text) => `<data value="${value}">${text}</data>`;
@@ -252,13 +257,32 @@ const odds = (p) => p === 0 ? "0" : p.toExponential(0);
 const able = (plan) => [plan.deletes && "remove", plan.counts && "count", plan.merges && "merge"].filter(Boolean).join(", ") || "add";
 
 function showTrouble(error) {
-    $("best").textContent = "No kind can do all of that";
-    $("why").textContent = error.status === 8 && need.bytes > 0
-        ? `${showSize(need.bytes)} are too few for that.`
-        : error.status === 1 ? "A number is out of its range." : "Ask for less: without copies, values, merging, or a limit of lines.";
+    $("best").textContent = error.status === 1 ? "A number is out of its range" : "No kind can do all of that";
+    $("why").textContent = `${capital(error.message)}.`;
     $("answer").style.removeProperty("--kind");
-    for (const id of ["facts", "plans", "params", "code"])
+    for (const id of ["without", "facts", "plans", "params", "code"])
         $(id).replaceChildren();
+}
+
+const WISHES = { deletes: "removal", merges: "merging", copies: "copies", values: "values", ticks: "ticks", grow: "growth",
+    offline: "knowing all keys", overshoot: "the overshoot", lines: "the limit of lines", sort: "that order", threads: "threads" };
+
+/** What would be had without each of the wishes, as it becomes known. */
+async function showCosts(id) {
+    try {
+        await answers.ask("costs", { need }, ({ wish, all, plan }) => {
+            if (id !== asked)
+                return;
+            const item = document.createElement("li");
+            item.dataset.wish = wish;
+            item.innerHTML = `Without ${WISHES[wish]}: ${plan.kind}, ` + (need.n === 0 ? `${data(plan.n, showKeys(plan.n))} keys`
+                : need.fpr === 0 ? `error rate ${data(plan.fpr, showRate(plan.fpr))} in place of ${showRate(all.fpr)}`
+                : `${data(plan.bitsPerKey, plan.bitsPerKey.toFixed(2))} bits per key (${Math.round(100 * (1 - plan.bitsPerKey / all.bitsPerKey))} % less)`);
+            $("without").append(item);
+        });
+        if (id === asked)
+            document.body.dataset.costs = String(id);
+    } catch { /* what they cost is not needed */ }
 }
 
 /** One sentence: why this one? */

@@ -13,6 +13,29 @@ const breathe = () => new Promise((done) => setTimeout(done));
 /** A need as the library takes it: in the page, what is asked for is 0. */
 const given = (need) => Object.fromEntries(Object.entries(need).filter(([, value]) => value !== 0));
 
+/** What is left of a need without a wish. */
+const WISHES = {
+    deletes: { deletes: false, replacements: 0 },
+    merges: { merges: false },
+    copies: { copies: 0 },
+    values: { valueBits: 0 },
+    ticks: { ticks: 0 },
+    grow: { grows: false },
+    offline: { offline: false },
+    overshoot: { overshoot: 0 },
+    lines: { linesMax: 0 },
+    sort: { order: "bytes" },
+    threads: { threads: 0 },
+};
+const SAVES = 0.95; // of bits or errors, at most this much is left
+
+/** Is a plan with a wish less so much better?  What was asked for is keys, errors or bytes. */
+function saves(need, all, plan) {
+    if (!need.n)
+        return plan.n * SAVES >= all.n;
+    return need.fpr ? plan.bitsPerKey <= all.bitsPerKey * SAVES : plan.fpr <= all.fpr * SAVES;
+}
+
 const calls = {
     /** The plans of a need; 'named' if one that does not name a kind is made without a search, and is another. */
     async plans({ need }) {
@@ -22,6 +45,27 @@ const calls = {
         const plans = tamis.planAll(given(need));
         const searched = need.bytes || need.replacements || need.copies || need.valueBits || need.linesMax || need.offline || need.order !== "bytes";
         return { plans, named: !searched && tamis.plan(given(need)).bytes !== plans[0].bytes };
+    },
+
+    /** What each wish costs: plans without it that are more than some 5 % better, a wish at a time.  'tamis plan' does the
+     * same (cli/plan_costs.c), and names them as here. */
+    async costs({ id, need }, part) {
+        const tamis = await ready;
+        const asked = latest.plans; // the next question does not wait
+        const all = tamis.plan(given(need));
+        for (const [wish, without] of Object.entries(WISHES)) {
+            if (!Object.entries(without).some(([member, value]) => need[member] && need[member] !== value))
+                continue;
+            try {
+                const plan = tamis.plan(given({ ...need, ...without }));
+                if (saves(need, all, plan))
+                    part({ wish, all, plan });
+            } catch { /* without it there may be no plan: for fewer bytes, say */ }
+            await breathe();
+            if (latest.costs !== id || latest.plans !== asked)
+                return null;
+        }
+        return { done: true };
     },
 
     /** Bits per key of some kinds at some error rates, a kind at a time. */

@@ -250,6 +250,19 @@ async function testAddressIsThePlan() {
     await close(second);
 }
 
+/** What each wish costs is told, and what to leave out of a need that nothing can do. */
+async function testWishesHaveTheirPrice() {
+    const tab = await open("planner.html#n=10000000&p=0.001&deletes=1&merges=1");
+    await tab.waitForSelector("#without li[data-wish=merges]", { timeout: 60000 });
+    assert.match(await tab.textContent("#without li[data-wish=merges]"), /^Without merging: [a-z-]+, 12\.\d\d bits per key \(7\d % less\)$/);
+    assert.match(await tab.textContent("#without li[data-wish=deletes]"), /^Without removal: line-set, 12\.\d\d bits per key \(7\d % less\)$/);
+    await answered(tab, () => tab.evaluate(() => { location.hash = "n=1000&p=0.001&merges=1&values=4"; }));
+    assert.equal(await tab.textContent("#best"), "No kind can do all of that");
+    assert.equal(await tab.textContent("#why"), "No kind can do merges and valueBits of 4 together; possible without merges or valueBits.");
+    assert.equal(await tab.$("#without li"), null);
+    await close(tab);
+}
+
 /** The lines to copy, in each language, make the set that the page shows. */
 async function testLinesToCopy() {
     const more = ["", "deletes=1", "deletes=1&replacements=20", "copies=5", "values=3", "lines=1.5", "threads=8", "ticks=10", "overshoot=0.5", "merges=1",
@@ -466,7 +479,7 @@ async function testHtmlIsValid() {
 
 let failed = 0;
 const only = process.env.ONLY;
-for (const test of [testNoDeadLink, testHtmlIsValid, testSizeOfThePage, testAddressIsThePlan, testLinesToCopy, testEveryInputAnswers, testKeyboard, testSetInThePage,
+for (const test of [testNoDeadLink, testHtmlIsValid, testSizeOfThePage, testAddressIsThePlan, testWishesHaveTheirPrice, testLinesToCopy, testEveryInputAnswers, testKeyboard, testSetInThePage,
     testPagesForEveryone, testNumbersAreThoseOfTheCommandLine]) {
     if (only && !test.name.includes(only))
         continue;
