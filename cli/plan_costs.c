@@ -9,114 +9,37 @@
 
 #include <tamis/shared.h>
 
+#include <string.h>
+
 #define SAVES 0.95 /* of bits or errors, at most this much is left */
 
-typedef bool leaving_out(tamis_need *need, unsigned *threads);
-
-static bool without_deletes(tamis_need *need, unsigned *threads) {
-    const bool was = need->deletes || need->replacements > 0;
-    (void)threads;
-    need->deletes = false;
-    need->replacements = 0;
-    return was;
-}
-
-static bool without_merges(tamis_need *need, unsigned *threads) {
-    const bool was = need->merges;
-    (void)threads;
-    need->merges = false;
-    return was;
-}
-
-static bool without_copies(tamis_need *need, unsigned *threads) {
-    const bool was = need->copies > 1;
-    (void)threads;
-    need->copies = 0;
-    return was;
-}
-
-static bool without_values(tamis_need *need, unsigned *threads) {
-    const bool was = need->value_bits > 0;
-    (void)threads;
-    need->value_bits = 0;
-    return was;
-}
-
-static bool without_ticks(tamis_need *need, unsigned *threads) {
-    const bool was = need->ticks > 0;
-    (void)threads;
-    need->ticks = 0;
-    return was;
-}
-
-static bool without_growth(tamis_need *need, unsigned *threads) {
-    const bool was = need->grows;
-    (void)threads;
-    need->grows = false;
-    return was;
-}
-
-static bool without_offline(tamis_need *need, unsigned *threads) {
-    const bool was = need->offline;
-    (void)threads;
-    need->offline = false;
-    return was;
-}
-
-static bool without_overshoot(tamis_need *need, unsigned *threads) {
-    const bool was = need->overshoot > 0;
-    (void)threads;
-    need->overshoot = 0;
-    return was;
-}
-
-static bool without_lines(tamis_need *need, unsigned *threads) {
-    const bool was = need->lines_max > 0;
-    (void)threads;
-    need->lines_max = 0;
-    return was;
-}
-
-static bool without_failure(tamis_need *need, unsigned *threads) {
-    const bool was = need->failure_max > 0;
-    (void)threads;
-    need->failure_max = 0;
-    return was;
-}
-
-static bool without_order(tamis_need *need, unsigned *threads) {
-    const bool was = need->order != TAMIS_ORDER_BYTES;
-    (void)threads;
-    need->order = TAMIS_ORDER_BYTES;
-    return was;
-}
-
-static bool without_kind(tamis_need *need, unsigned *threads) {
-    const bool was = need->kind != TAMIS_KIND_ANY;
-    (void)threads;
-    need->kind = TAMIS_KIND_ANY;
-    return was;
-}
-
-static bool without_threads(tamis_need *need, unsigned *threads) {
-    const bool was = *threads > 0;
-    (void)need;
-    *threads = 0;
-    return was;
-}
-
+/* The members that are wishes: all zero is their default. */
+#define WISH(name, member) name, offsetof(tamis_need, member), sizeof((tamis_need *)0)->member
 static const struct {
     const char *wish; /* the option, without its dashes */
-    leaving_out *leave_out;
+    size_t offset, size;
 } wishes[] = {
-    {"deletes", without_deletes}, {"merges", without_merges},       {"copies", without_copies},
-    {"values", without_values},   {"ticks", without_ticks},         {"grow", without_growth},
-    {"offline", without_offline}, {"overshoot", without_overshoot}, {"lines", without_lines},
-    {"failure", without_failure}, {"sort", without_order},          {"kind", without_kind},
-    {"threads", without_threads},
+    {WISH("deletes", deletes)},     {WISH("merges", merges)},       {WISH("copies", copies)},
+    {WISH("values", value_bits)},   {WISH("ticks", ticks)},         {WISH("grow", grows)},
+    {WISH("offline", offline)},     {WISH("overshoot", overshoot)}, {WISH("lines", lines_max)},
+    {WISH("failure", failure_max)}, {WISH("sort", order)},          {WISH("kind", kind)},
 };
+enum { WISHES = sizeof wishes / sizeof *wishes, WISH_DELETES = 0 };
 
-_Static_assert(sizeof wishes / sizeof *wishes <= PLAN_COSTS_MAX, "room for all wishes");
+_Static_assert(WISHES + 1 <= PLAN_COSTS_MAX, "room for all wishes, and threads");
+
+/* Leave out one wish.  false if it was not made. */
+static bool leave_out(tamis_need *need, unsigned i) {
+    static const tamis_need none;
+    unsigned char *const at = (unsigned char *)need + wishes[i].offset;
+    const bool given =
+        memcmp(at, (const unsigned char *)&none + wishes[i].offset, wishes[i].size) != 0;
+
+    memset(at, 0, wishes[i].size);
+    if (i == WISH_DELETES) /* they imply it */
+        need->replacements = 0;
+    return given;
+}
 
 static bool made_without(const tamis_need *need, unsigned threads, plan_cost *made) {
     if (threads > 0) {
@@ -150,16 +73,17 @@ size_t plan_costs(const tamis_need *need, unsigned threads, const plan_cost *wit
                   plan_cost *without) {
     size_t n = 0;
 
-    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
+    for (unsigned i = 0; i < WISHES; i++) {
         tamis_need less = *need;
-        unsigned less_threads = threads;
         plan_cost made = {.wish = wishes[i].wish};
-        if (wishes[i].leave_out == without_deletes && need->replacements > 0)
+        if (i == WISH_DELETES && need->replacements > 0)
             made.wish = "replacements";
-        if (wishes[i].leave_out(&less, &less_threads) && made_without(&less, less_threads, &made) &&
-            saves(need, with, &made))
+        if (leave_out(&less, i) && made_without(&less, threads, &made) && saves(need, with, &made))
             without[n++] = made;
     }
+    plan_cost alone = {.wish = "threads"};
+    if (threads > 0 && made_without(need, 0, &alone) && saves(need, with, &alone))
+        without[n++] = alone;
     return n;
 }
 

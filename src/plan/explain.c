@@ -133,99 +133,39 @@ static void explain_name(sentence *s, const tamis_need *need, const char *member
     explain_text(s, member); /* a yes or no */
 }
 
-/* Members that can be left out, so that more is possible: false if there is nothing to leave out. */
-static bool explain_drop_merges(tamis_need *need) {
-    const bool was = need->merges;
-    need->merges = false;
-    return was;
-}
-
-static bool explain_drop_deletes(tamis_need *need) {
-    const bool was = need->deletes;
-    need->deletes = false;
-    need->replacements = 0;
-    return was;
-}
-
-static bool explain_drop_copies(tamis_need *need) {
-    const bool was = need->copies > 1;
-    need->copies = 0;
-    return was;
-}
-
-static bool explain_drop_values(tamis_need *need) {
-    const bool was = need->value_bits != 0;
-    need->value_bits = 0;
-    return was;
-}
-
-static bool explain_drop_ticks(tamis_need *need) {
-    const bool was = need->ticks != 0;
-    need->ticks = 0;
-    return was;
-}
-
-static bool explain_drop_grows(tamis_need *need) {
-    const bool was = need->grows;
-    need->grows = false;
-    return was;
-}
-
-static bool explain_drop_offline(tamis_need *need) {
-    const bool was = need->offline;
-    need->offline = false;
-    return was;
-}
-
-static bool explain_drop_overshoot(tamis_need *need) {
-    const bool was = need->overshoot != 0;
-    need->overshoot = 0;
-    return was;
-}
-
-static bool explain_drop_lines(tamis_need *need) {
-    const bool was = need->lines_max != 0;
-    need->lines_max = 0;
-    return was;
-}
-
-static bool explain_drop_failure(tamis_need *need) {
-    const bool was = need->failure_max != 0;
-    need->failure_max = 0;
-    return was;
-}
-
-static bool explain_drop_rate(tamis_need *need) {
-    const bool was = need->fpr != 0 && need->fpr != 0.01;
-    need->fpr = 0.01;
-    return was;
-}
-
-static bool explain_drop_kind(tamis_need *need) {
-    const bool was = need->kind != TAMIS_KIND_ANY;
-    need->kind = TAMIS_KIND_ANY;
-    return was;
-}
-
+/* Members that can be left out, so that more is possible: all zero is then their default. */
+#define LEFT_OUT(member) #member, offsetof(tamis_need, member), sizeof((tamis_need *)0)->member
 static const struct {
     const char *member;
-    bool (*drop)(tamis_need *need);
+    size_t offset, size;
     const char *instead; /* NULL: without the member */
 } drops[] = {
-    {"fpr", explain_drop_rate, "with fpr of 0.01"},
-    {"deletes", explain_drop_deletes, NULL},
-    {"merges", explain_drop_merges, NULL},
-    {"copies", explain_drop_copies, NULL},
-    {"value_bits", explain_drop_values, NULL},
-    {"ticks", explain_drop_ticks, NULL},
-    {"grows", explain_drop_grows, NULL},
-    {"offline", explain_drop_offline, NULL},
-    {"overshoot", explain_drop_overshoot, NULL},
-    {"lines_max", explain_drop_lines, NULL},
-    {"failure_max", explain_drop_failure, NULL},
-    {"kind", explain_drop_kind, "with another kind"},
+    {LEFT_OUT(fpr), "with fpr of 0.01"},
+    {LEFT_OUT(deletes), NULL},
+    {LEFT_OUT(merges), NULL},
+    {LEFT_OUT(copies), NULL},
+    {LEFT_OUT(value_bits), NULL},
+    {LEFT_OUT(ticks), NULL},
+    {LEFT_OUT(grows), NULL},
+    {LEFT_OUT(offline), NULL},
+    {LEFT_OUT(overshoot), NULL},
+    {LEFT_OUT(lines_max), NULL},
+    {LEFT_OUT(failure_max), NULL},
+    {LEFT_OUT(kind), "with another kind"},
 };
-enum { DROPS = sizeof drops / sizeof drops[0] };
+enum { DROPS = sizeof drops / sizeof drops[0], DROP_DELETES = 1, DROP_KIND = DROPS - 1 };
+
+/* Leave out member 'i'.  False if there is nothing to leave out. */
+static bool explain_drop(tamis_need *need, unsigned i) {
+    unsigned char *const at = (unsigned char *)need + drops[i].offset;
+    bool given = false;
+    for (size_t k = 0; k < drops[i].size; k++)
+        given = given || at[k] != 0;
+    memset(at, 0, drops[i].size);
+    if (i == DROP_DELETES) /* they imply it */
+        need->replacements = 0;
+    return given;
+}
 
 /* The name under which the caller asked that keys can be removed. */
 static const char *explain_asked(const tamis_need *asked, const char *member) {
@@ -244,7 +184,7 @@ static void explain_drops(sentence *s, const tamis_need *asked, const tamis_need
     unsigned n = 0;
     for (unsigned i = 0; i < DROPS; i++) {
         tamis_need less = *need;
-        if (drops[i].drop(&less) && explain_possible(&less))
+        if (explain_drop(&less, i) && explain_possible(&less))
             found[n++] = i;
     }
     for (unsigned i = 0; i < n; i++) {
@@ -342,9 +282,7 @@ static void explain_all(sentence *s, const tamis_need *asked, bool abilities) {
         found[n++] = "n";
     for (unsigned i = 0; i < DROPS; i++) {
         tamis_need need = *asked;
-        need.deletes = need.deletes || need.replacements != 0;
-        need.fpr = need.fpr == 0.01 ? 0.02 : need.fpr; /* given, although it is the default */
-        if (drops[i].drop(&need) && drops[i].drop != explain_drop_kind &&
+        if (explain_drop(&need, i) && i != DROP_KIND &&
             (!abilities || explain_is_ability(drops[i].member)))
             found[n++] = explain_asked(asked, drops[i].member);
     }
@@ -422,6 +360,8 @@ tamis_status tamis_plan_explain(const tamis_need *need, char *text, size_t size)
         explain_text(&s, need == NULL ? "need is NULL" : "struct_size is not that of a need");
         return status;
     }
+    asked.deletes = asked.deletes || asked.replacements != 0;
+    asked.copies = asked.copies == 1 ? 0 : asked.copies;
     const tamis_i_limit *const range = tamis_i_limit_missed(&asked);
     const tamis_i_misfit misfit = tamis_i_need_misfit(&asked);
     if (range != NULL)
