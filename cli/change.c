@@ -46,8 +46,11 @@ static int run_change(key_reader *reader, const change_options *chosen, unsigned
     if (status != TAMIS_OK) {
         complain(command, "%s: %s", chosen->input, tamis_status_text(status));
     } else if ((tamis_kind_abilities(params.kind) & abilities) != abilities) {
-        complain(command, "%s is of kind '%s', which cannot do that; these can: %s", chosen->input,
-                 tamis_kind_name(params.kind), text_kinds(abilities, kinds));
+        complain(
+            command,
+            "%s is of kind '%s', and keys cannot be removed from it: build it with --deletes, or "
+            "--kind one of %s",
+            chosen->input, tamis_kind_name(params.kind), text_kinds(abilities, kinds));
     } else if (keys_fit(reader, tamis_filter_key_form(filter), chosen->input) &&
                allow_growth(command, chosen, filter) && keys_hash(reader, &params)) {
         code = changer(reader, filter);

@@ -246,6 +246,7 @@ typedef struct key_format {
     char delimiter; /* of fields; NUL: not given */
     char **given;   /* keys of the command line, before those of the files */
     size_t n_given;
+    bool no_given; /* the command has no -e */
 } key_format;
 
 /* Options of every subcommand that reads keys; KEY_LETTERS belongs in the letters. */
@@ -300,6 +301,7 @@ typedef struct key_reader {
     int fd;           /* -1: none is open */
     bool regular;     /* the open file is a regular file, not a pipe or a terminal */
     bool at_end;
+    bool begun;       /* the first bytes of the open file have been looked at */
     bool failed;      /* after a complaint */
     bool told_cr;     /* warned that lines end in CR LF */
     bool is_crewed;   /* blocks are taken from it; progress is shown by who has its turn */
@@ -347,6 +349,20 @@ bool keys_take(key_reader *from, key_reader *to, bool *begins);
 
 /* Complain about the record that ended a block, after 'line' keys of its file. */
 void keys_tell_bad(key_reader *reader, uint64_t line);
+
+/* -------------------------------------------------------------------------------------------------
+ * Input that is compressed (compressed.c)
+ */
+
+/* As many bytes as tell. */
+#define COMPRESSED_BYTES 16
+
+/* Do the first bytes of an input show that it is compressed?  true after a complaint. */
+bool compressed_tell(const char *command, const char *name, bool standard,
+                     const unsigned char *bytes, size_t n);
+
+/* Is a regular file compressed, or standard input if it is one?  true after a complaint. */
+bool compressed_file(const char *command, const char *name, bool standard);
 
 /* -------------------------------------------------------------------------------------------------
  * Keys by several threads (crew.c)

@@ -353,16 +353,24 @@ static int uniq_files(const char *command, const uniq_options *chosen, char *con
 /* A window: a number of lines, or a time; false after a complaint. */
 static bool take_window(const char *command, const char *text, uniq_options *chosen) {
     static const struct {
-        const char *unit;
+        const char *names; /* each between blanks */
         double seconds;
-    } units[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
-    char *end;
+    } units[] = {{" ms msec msecs millisecond milliseconds ", 1e-3},
+                 {" s sec secs second seconds ", 1},
+                 {" m min mins minute minutes ", 60},
+                 {" h hr hrs hour hours ", 3600},
+                 {" d day days ", 86400},
+                 {" w week weeks ", 604800}};
+    char *end, unit[16];
     const double number = strtod(text, &end);
+    const char *const name = end + strspn(end, " ");
 
     chosen->window_lines = 0;
     chosen->window_seconds = 0;
-    for (size_t i = 0; end != text && i < sizeof units / sizeof *units; i++) {
-        if (strcmp(end, units[i].unit) != 0)
+    snprintf(unit, sizeof unit, " %.12s ", name);
+    const bool named = end != text && name[0] != '\0' && strchr(name, ' ') == NULL;
+    for (size_t i = 0; named && i < sizeof units / sizeof *units; i++) {
+        if (strstr(units[i].names, unit) == NULL)
             continue;
         if (!(number > 0 && number * units[i].seconds <= 1e9)) {
             complain(command, "--window: %s is out of range, a time is up to 1e9 seconds", text);
@@ -370,6 +378,13 @@ static bool take_window(const char *command, const char *text, uniq_options *cho
         }
         chosen->window_seconds = number * units[i].seconds;
         return true;
+    }
+    if (text[0] == '\0' || strspn(text, "ekKMGT0123456789.+") != strlen(text)) {
+        complain(command,
+                 "--window: '%s' is neither a number of lines (1000000, 1e6, 1M) nor a time in s, "
+                 "min, h, days or weeks (30s, 10min, 2h, 7d)",
+                 text);
+        return false;
     }
     return option_count(command, "--window", text, TAMIS_CAPACITY_MAX / 2, &chosen->window_lines);
 }

@@ -97,9 +97,29 @@ bool keys_from_standard(const key_format *format, char *const *files, int n_file
  * Files
  */
 
-/* Can the file be read, as far as can be told without reading it?  false after a complaint.  Adds
+/* Where there is no file, perhaps the name is a key. */
+static void tell_missing(const char *command, const key_format *format, const char *name) {
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "_.,@%+=:/-";
+    const int error = errno;
+    const char *const quote = name[0] != '\0' && strspn(name, plain) == strlen(name) ? "" : "'";
+
+    if (error == ENOENT && !format->no_given)
+        complain(command, "%s: %s; keys are read from files, a key itself is given by -e %s%s%s",
+                 name, strerror(error), quote, name, quote);
+    else
+        complain(command, "%s: %s", name, strerror(error));
+}
+
+/* Are these lines that somebody may have compressed?  Where NUL separates, any bytes are keys. */
+static bool has_lines(const key_format *format) {
+    return format->separator == '\n';
+}
+
+/* Can the file be read, as far as can be told without reading much of it?  false after a complaint.  Adds
  * its size to '*total', or makes '*known' false if it has none. */
-static bool check_file(const char *command, const char *name, uint64_t *total, bool *known) {
+static bool check_file(const char *command, const key_format *format, const char *name,
+                       uint64_t *total, bool *known) {
     struct stat about;
 
     if (is_stdin(name)) {
@@ -108,7 +128,7 @@ static bool check_file(const char *command, const char *name, uint64_t *total, b
             return false;
         }
     } else if (stat(name, &about) != 0 || access(name, R_OK) != 0) {
-        complain(command, "%s: %s", name, strerror(errno));
+        tell_missing(command, format, name);
         return false;
     }
     if (S_ISDIR(about.st_mode)) {
@@ -119,7 +139,8 @@ static bool check_file(const char *command, const char *name, uint64_t *total, b
         *total += (uint64_t)about.st_size;
     else
         *known = false;
-    return true;
+    return !S_ISREG(about.st_mode) || !has_lines(format) ||
+           !compressed_file(command, name, is_stdin(name));
 }
 
 key_reader *keys_open(const char *command, const key_format *format, char *const *files,
@@ -140,7 +161,7 @@ key_reader *keys_open(const char *command, const key_format *format, char *const
         n_files = 1;
     }
     for (int i = 0; i < n_files; i++) {
-        if (!check_file(command, files[i], &total, &known))
+        if (!check_file(command, format, files[i], &total, &known))
             return NULL;
     }
     key_reader *const reader = calloc(1, sizeof *reader);
@@ -189,7 +210,7 @@ static bool next_file(key_reader *reader) {
         return false;
     }
     reader->regular = S_ISREG(about.st_mode);
-    reader->at_end = false;
+    reader->at_end = reader->begun = false;
     reader->line = 0;
     reader->start = reader->scanned = reader->end = 0;
     return true;
@@ -199,6 +220,20 @@ static void close_file(key_reader *reader) {
     if (reader->fd > STDIN_FILENO)
         close(reader->fd);
     reader->fd = -1;
+}
+
+/* Look at the first bytes of a pipe, before a line is handed out.  false after a complaint. */
+static bool begin(key_reader *reader) {
+    reader->begun = reader->at_end || reader->end >= COMPRESSED_BYTES ||
+                    memchr(reader->buffer, '\n', reader->end) != NULL;
+    if (!has_lines(&reader->format) ||
+        !compressed_tell(reader->command, reader->name, reader->fd == STDIN_FILENO, reader->buffer,
+                         reader->end))
+        return true;
+    if (!reader->is_crewed)
+        progress_end(&reader->progress);
+    reader->failed = true;
+    return false;
 }
 
 /* Read more bytes behind those that are left.  false after a complaint. */
@@ -233,7 +268,7 @@ static bool refill(key_reader *reader) {
         reader->at_end = n == 0;
         reader->end = left + (size_t)n;
         reader->n_bytes += (uint64_t)n;
-        return true;
+        return reader->begun || begin(reader);
     }
 }
 

@@ -42,6 +42,9 @@ int table_bench(int argc, char **argv);
 
 extern const char table_help[];
 
+/* What is wrong with a line that is no item. */
+#define TABLE_NO_TAB "has no tab: an item is KEY, tab, VALUE, or KEY, tab if the value is empty"
+
 /* Open a table, or say why not: NULL after a complaint. */
 tamis_table *table_open(const char *command, const char *path, const tamis_table_options *options);
 

@@ -107,11 +107,10 @@ static const char *tsv_decode(exchange *x, const unsigned char *from, size_t n, 
 
 static const char *tsv_line(exchange *x, const unsigned char *line, size_t n) {
     const unsigned char *const tab = n > 0 ? memchr(line, '\t', n) : NULL;
-    const size_t key_size = tab == NULL ? n : (size_t)(tab - line);
-    x->value.size = 0;
-    const char *const wrong = tsv_decode(x, line, key_size, &x->key);
-    return wrong != NULL || tab == NULL ? wrong
-                                        : tsv_decode(x, tab + 1, n - key_size - 1, &x->value);
+    if (tab == NULL)
+        return "it " TABLE_NO_TAB;
+    const char *const wrong = tsv_decode(x, line, (size_t)(tab - line), &x->key);
+    return wrong != NULL ? wrong : tsv_decode(x, tab + 1, n - (size_t)(tab + 1 - line), &x->value);
 }
 
 static void json_blanks(const unsigned char **at, const unsigned char *end) {
@@ -276,6 +275,7 @@ static int import_lines(const char *command, exchange *x, tamis_table *table, ch
                         int n_files) {
     key_format format = KEY_FORMAT_DEFAULT;
     format.cr = CR_KEEP;
+    format.no_given = true;
     key_reader *const reader = keys_open(command, &format, files, n_files);
     if (reader == NULL)
         return EXIT_TROUBLE;

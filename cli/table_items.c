@@ -50,6 +50,7 @@ static int read_options(int argc, char **argv, const char *letters, const struct
     memset(chosen, 0, sizeof *chosen);
     chosen->format = (key_format)KEY_FORMAT_DEFAULT;
     chosen->format.cr = CR_KEEP;
+    chosen->format.no_given = strchr(letters, 'e') == NULL;
     for (int option; (option = option_next(argc, argv, letters, options)) != -1;) {
         switch (option) {
         case '0':
@@ -129,15 +130,20 @@ static bool decode(const unsigned char *text, size_t size, bool hex, unsigned ch
     return true;
 }
 
-/* Split a line at its first tab, if it has a value. */
-static bool decode_line(tamis_bytes line, const item_options *chosen, bool valued, item *it) {
+/* Split a line at its first tab, if it has a value: NULL, or what is wrong with it. */
+static const char *decode_line(tamis_bytes line, const item_options *chosen, bool valued,
+                               item *it) {
     const unsigned char *const text = line.data;
     const unsigned char *const tab = valued && line.size > 0 ? memchr(text, '\t', line.size) : NULL;
     const size_t key_size = tab == NULL ? line.size : (size_t)(tab - text);
     it->value_size = 0;
+    if (valued && tab == NULL)
+        return TABLE_NO_TAB;
     return decode(text, key_size, chosen->hex, it->key, sizeof it->key, &it->key_size) &&
-           (tab == NULL || decode(tab + 1, line.size - key_size - 1, chosen->hex, it->value,
-                                  it->value_room, &it->value_size));
+                   (tab == NULL || decode(tab + 1, line.size - key_size - 1, chosen->hex, it->value,
+                                          it->value_room, &it->value_size))
+               ? NULL
+               : "is not hexadecimal";
 }
 
 static void print_bytes(const unsigned char *bytes, size_t size, bool hex) {
@@ -221,10 +227,11 @@ static int each_line(const char *command, tamis_table *table, const item_options
         for (size_t i = 0; i < reader->batch.n && code == EXIT_YES; i++) {
             const uint64_t line = reader->line - reader->batch.n + i + 1;
             const char *const before = sum->all > 0 ? v->before : "";
-            if (!decode_line(reader->batch.raw[i], chosen, v->valued, &it)) {
+            const char *const wrong = decode_line(reader->batch.raw[i], chosen, v->valued, &it);
+            if (wrong != NULL) {
                 progress_end(&reader->progress);
-                code = complain(command, "%s: line %" PRIu64 " is not hexadecimal%s", reader->name,
-                                line, before);
+                code = complain(command, "%s: line %" PRIu64 " %s%s", reader->name, line, wrong,
+                                before);
                 break;
             }
             const tamis_status status = v->worker(table, &it, chosen);

@@ -21,7 +21,7 @@ for summary in multiple single interpolation multiple-counting single-counting; 
     expect_output good
 
     # What is put again is replaced; what is deleted is gone.
-    printf 'key1\tnew\nkey2\n' >changes
+    printf 'key1\tnew\nkey2\t\n' >changes
     expect 0 "$tamis" table put --sync each $summary.tab changes
     printf 'key1\tnew\nkey2\t\nkey3\tvalue 9\n' >expected
     printf 'key1\nkey2\nkey3\nkeyless\n' >asked
@@ -159,7 +159,7 @@ printf '%040d\tx\n' 1 >long
 refuse "line 1: the key is longer than 32 bytes" "$tamis" table put single.tab long
 printf 'k\t%040d\n' 1 >long
 refuse "line 1: the value is longer than 32 bytes" "$tamis" table put single.tab long
-printf 'zz\n' >nohex
+printf 'zz\t\n' >nohex
 refuse "line 1 is not hexadecimal" "$tamis" table put --hex single.tab nohex
 head -c 100000 single.tab >cut.tab
 refuse "cut off" "$tamis" table verify cut.tab
@@ -294,8 +294,8 @@ bad() {
     expect_message "line 1: "
     expect_message "$2"
 }
-bad tsv "after a backslash" 'a\q'
-bad tsv "after a backslash" 'a\'
+bad tsv "after a backslash" 'a\q	'
+bad tsv "after a backslash" 'a	\'
 bad jsonl "not a JSON object" '[]'
 bad jsonl "not a JSON object" '{"key": "a"} x'
 bad jsonl "not an object of strings" '{"key": 1}'

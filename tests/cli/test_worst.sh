@@ -440,9 +440,10 @@ for file in long random; do
     refuse "$tamis" table get --hex t.table $file
 done
 good "$tamis" table verify t.table
-head -n 100000 equal >fewer
+head -n 100000 equal | sed "s/\$/$tab/" >fewer
 good "$tamis" table put --sync none t.table fewer
-good "$tamis" table put t.table empty nul
+sed "s/\$/$tab/" nul >nul_items
+good "$tamis" table put t.table empty nul_items
 run "$tamis" table get t.table empty
 [ "$code" -eq 1 ] || fail "get of nothing"
 for name in t.table nowhere/t keys/t folder /dev/full '' .; do
@@ -456,6 +457,8 @@ refuse "$tamis" table create -n 5 --bucket 5 large.table
 refuse sh -c 'ulimit -f 1; exec "$@"' sh "$tamis" table create -n 5000 large.table
 [ ! -e large.table ] || fail "a table that could not be made stayed"
 "$tamis" table create -n 20 small.table
+sed "s/\$/$tab/" keys >items
+refuse "$tamis" table put small.table items
 refuse "$tamis" table put small.table keys
 good "$tamis" table verify small.table
 refuse "$tamis" table put bloom.set t.table
