@@ -1,13 +1,13 @@
 /* cmd_build.c - tamis build: a set from keys
  *
  * If the size of the set is known in advance (-n, or --like another set), the keys go straight in and
- * nothing grows with their number.  Otherwise their digests are stored until they are counted.  The
- * digests depend on the seed, so it is chosen before the first key is read.
+ * nothing grows with their number.  Otherwise they are counted first (counted.c).  Digests depend on the seed, so
+ * it is chosen before the first key is read.
  *
  * SPDX-License-Identifier: MIT
  */
 #define _DEFAULT_SOURCE
-#include "cli/cli.h"
+#include "cli/counted.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -18,8 +18,8 @@ static const char help[] =
     "Make a set from keys, one per line, of the files or of standard input.\n\n"
     "  -o SET          the file to write, replaced when all is well; - is standard output\n"
     "  -p P            error rate when all keys are in, 0 < P < 1 (default 0.01)\n"
-    "  -n N            keys at most in the set: 10000000, 1e7 or 10M.  Without it the keys are\n"
-    "                  counted first, and wait in a temporary file (in TMPDIR)\n" NEED_HELP
+    "  -n N            keys at most in the set: 10000000, 1e7 or 10M.  Without it the different\n"
+    "                  keys are counted first, and wait in a temporary file (in TMPDIR)\n" NEED_HELP
     "      --grow      let the set grow when more keys are added later, within the same error "
     "rate\n"
     "      --overfull  save the set also if it got more keys than N, and its error rate is higher "
@@ -45,6 +45,9 @@ typedef struct build_options {
     bool compact;
     bool overfull;
     bool verbose;
+    /* What became of it: */
+    key_counts counts;
+    double promised; /* an error rate, or 0: with --like only the number of keys is known */
 } build_options;
 
 /* Random bits, as many as the hash takes. */
@@ -59,40 +62,13 @@ static bool random_seed(const char *command, tamis_hash_id hash, hash_seed *seed
     return true;
 }
 
-static void complain_make(const char *command, tamis_status status, uint64_t bytes) {
-    char size[TEXT_NUMBER];
-
-    if (status == TAMIS_E_NOMEM && bytes > 0)
-        complain(command, "not enough memory: the set needs %s", text_bytes(bytes, size));
-    else if (status == TAMIS_E_FULL)
-        /* planned for this many keys, so bad luck is as rare as promised */
-        complain(command, "the set is full, perhaps of many equal keys; nothing was saved");
-    else
-        complain(command, "cannot make the set: %s", tamis_status_text(status));
-}
-
 static tamis_filter *create(const char *command, const tamis_params *params, uint64_t bytes) {
     tamis_filter *filter = NULL;
 
     const tamis_status status = tamis_filter_create(params, NULL, &filter);
     if (status != TAMIS_OK)
-        complain_make(command, status, bytes);
+        build_complain(command, status, bytes);
     return filter;
-}
-
-/* 'hash' has the hash and the seed. */
-static bool make_plan(const char *command, const tamis_need *need, const tamis_params *hash,
-                      tamis_plan *plan) {
-    tamis_plan_init(plan);
-    const tamis_status status = tamis_plan_make(need, plan);
-    if (status != TAMIS_OK) {
-        complain_plan(command, need, status);
-        return false;
-    }
-    plan->params.hash = hash->hash;
-    plan->params.seed = hash->seed;
-    plan->params.seed_high = hash->seed_high;
-    return true;
 }
 
 /* An empty set for the need, and the error rate that is promised for it; NULL after a complaint. */
@@ -100,7 +76,7 @@ static tamis_filter *create_planned(const char *command, const tamis_need *need,
                                     const tamis_params *hash, double *promised) {
     tamis_plan plan;
 
-    if (!make_plan(command, need, hash, &plan))
+    if (!build_plan(command, need, hash, &plan))
         return NULL;
     *promised = need->fpr > 0 ? need->fpr : plan.fpr;
     return create(command, &plan.params, plan.bytes);
@@ -121,80 +97,15 @@ static bool read_other(const char *command, const char *path, tamis_info *info,
     return status == TAMIS_OK;
 }
 
-typedef struct build_progress {
-    progress bar;
-    uint64_t total;
-} build_progress;
-
-static void show_progress(void *context, double fraction) {
-    build_progress *const p = context;
-    const uint64_t done = (uint64_t)(fraction * (double)p->total);
-    progress_step(&p->bar, done, done);
-}
-
-/* A set of all digests, placed with knowledge of all of them if the kind can use it; NULL after a
- * complaint. */
-static tamis_filter *build_spooled(const char *command, spool *digests, const tamis_plan *plan) {
-    const tamis_source source = {.read = spool_read, .rewind = spool_rewind, .context = digests};
-    build_progress shown = {.total = spool_count(digests)};
-    tamis_build_options how;
-    tamis_filter *filter = NULL;
-
-    tamis_build_options_init(&how);
-    how.progress = show_progress;
-    how.context = &shown;
-    progress_start(&shown.bar, command, shown.total);
-    const tamis_status status = tamis_filter_build(&plan->params, &source, &how, NULL, &filter);
-    progress_end(&shown.bar);
-    if (status != TAMIS_OK && status != TAMIS_E_IO) /* the spool complains for itself */
-        complain_make(command, status, plan->bytes);
-    return filter;
-}
-
-typedef struct counting {
-    spool *digests;
-    bool written;
-} counting;
-
-static bool spool_turn(void *context, key_member *member) {
-    counting *const c = context;
-    c->written = c->written && spool_write(c->digests, member->digests, member->n);
-    return c->written;
-}
-
-/* Read all keys, then plan for that many, or take the parameters that are given; NULL after a complaint. */
-static tamis_filter *build_counted(key_reader *reader, unsigned jobs, tamis_need *need,
-                                   const tamis_params *params) {
-    tamis_filter *filter = NULL;
-    tamis_plan plan;
-    spool *const digests = spool_new(reader->command);
-
-    if (digests == NULL)
-        return NULL;
-    counting c = {.digests = digests, .written = true};
-    const key_task task = {.turn = spool_turn, .context = &c};
-    if (!keys_each(reader, jobs, &task) || !c.written)
-        goto end;
-    tamis_plan_init(&plan);
-    if (params != NULL)
-        plan.params = *params;
-    else
-        need->n = spool_count(digests) > 0 ? spool_count(digests) : 1;
-    if (params != NULL || make_plan(reader->command, need, &reader->hash, &plan))
-        filter = build_spooled(reader->command, digests, &plan);
-end:
-    spool_free(digests);
-    return filter;
-}
-
 /* Count the keys and build the set of all of them; NULL after a complaint. */
-static tamis_filter *build_all(key_reader *reader, unsigned jobs, tamis_need *need) {
+static tamis_filter *build_all(key_reader *reader, unsigned jobs, tamis_need *need,
+                               key_counts *counts) {
     /* Report errors that do not depend on the number of keys before reading them. */
     tamis_plan plan;
     need->n = 1;
     need->offline = need->copies <= 1; /* a set that is built has each key once */
-    tamis_filter *const filter = make_plan(reader->command, need, &reader->hash, &plan)
-                                     ? build_counted(reader, jobs, need, NULL)
+    tamis_filter *const filter = build_plan(reader->command, need, &reader->hash, &plan)
+                                     ? build_counted(reader, jobs, need, NULL, counts)
                                      : NULL;
     if (filter != NULL && need->grows && !set_allow_growth(reader->command, filter, need->fpr)) {
         tamis_filter_free(filter);
@@ -204,8 +115,7 @@ static tamis_filter *build_all(key_reader *reader, unsigned jobs, tamis_need *ne
 }
 
 /* '*form' becomes that of the other set, if it is known. */
-static tamis_filter *build_like(key_reader *reader, const build_options *chosen,
-                                tamis_key_form *form) {
+static tamis_filter *build_like(key_reader *reader, build_options *chosen, tamis_key_form *form) {
     const char *const path = chosen->like;
     tamis_key_form known;
     tamis_info other;
@@ -216,9 +126,10 @@ static tamis_filter *build_like(key_reader *reader, const build_options *chosen,
         *form = known;
     if (!keys_hash(reader, &other.params))
         return NULL;
+    chosen->promised = other.fpr_promised;
     /* A set whose keys were placed with the knowledge of all of them has no room to do without. */
     if (!other.grows && other.params.kind == TAMIS_KIND_DLEFT)
-        return build_counted(reader, chosen->jobs, NULL, &other.params);
+        return build_counted(reader, chosen->jobs, NULL, &other.params, &chosen->counts);
     if (!other.grows)
         return create(reader->command, &other.params, 0);
     tamis_need need;
@@ -226,61 +137,71 @@ static tamis_filter *build_like(key_reader *reader, const build_options *chosen,
     need.kind = other.params.kind;
     need.fpr = other.fpr_promised;
     need.grows = true;
-    return build_all(reader, chosen->jobs, &need);
+    return build_all(reader, chosen->jobs, &need, &chosen->counts);
 }
 
-/* A set of more keys than announced keeps its promise if keys came twice or the plan had some room.
- * Breaking the promise is trouble, unless it was asked for: false after a complaint.  'promised' is 0
- * with --like, where only the number of keys is known. */
-static bool promise_kept(const char *command, const tamis_filter *filter, double promised) {
+/* A set of more keys than announced keeps its promise if keys came twice, are copies that count, or the plan
+ * had some room.  'info' is filled in if it does not. */
+static bool promise_kept(const build_options *chosen, const tamis_filter *filter,
+                         tamis_info *info) {
+    return !set_overfull(filter, info) || (chosen->promised > 0 && info->fpr <= chosen->promised);
+}
+
+/* Breaking the promise is trouble, unless it was asked for: false after a complaint. */
+static bool promise_check(const char *command, const build_options *chosen,
+                          const tamis_filter *filter) {
     char count[TEXT_NUMBER];
     char capacity[TEXT_NUMBER];
     tamis_info info;
 
-    if (!set_overfull(filter, &info) || (promised > 0 && info.fpr <= promised))
+    if (chosen->overfull || promise_kept(chosen, filter, &info))
         return true;
-    if (promised > 0)
+    text_count(info.count, count);
+    text_count(info.capacity, capacity);
+    if (chosen->like == NULL)
         complain(command,
                  "more keys came than -n %s: the error rate would be %.3g instead of %g; nothing "
                  "was saved (without -n they are counted; see also --grow, --overfull)",
-                 text_count(info.capacity, capacity), info.fpr, promised);
+                 capacity, info.fpr, chosen->promised);
     else
         complain(command,
                  "the set would hold %s keys, but is made for %s (--like), and its error rate "
                  "would be %.3g; nothing was saved (see --overfull)",
-                 text_count(info.count, count), text_count(info.capacity, capacity), info.fpr);
+                 count, capacity, info.fpr);
     return false;
 }
 
-static tamis_filter *build_any(key_reader *reader, const build_options *chosen,
-                               tamis_key_form *form) {
+/* The hash of the set, with a seed.  false after a complaint. */
+static bool choose_hash(key_reader *reader, const build_options *chosen) {
+    hash_seed seed = chosen->seed;
+    tamis_params hash;
+
+    tamis_params_init(&hash);
+    if (seed.low == 0 && seed.high == 0 && !random_seed(reader->command, chosen->need.hash, &seed))
+        return false;
+    hash.hash = chosen->need.hash;
+    hash.seed = seed.low;
+    hash.seed_high = seed.high;
+    return keys_hash(reader, &hash);
+}
+
+static tamis_filter *build_any(key_reader *reader, build_options *chosen, tamis_key_form *form) {
     tamis_need need = chosen->need;
     tamis_filter *filter;
-    double promised = 0;
 
-    hash_seed seed = chosen->seed;
-    if (chosen->like == NULL) {
-        tamis_params hash;
-        tamis_params_init(&hash);
-        if (seed.low == 0 && seed.high == 0 && !random_seed(reader->command, need.hash, &seed))
-            return NULL;
-        hash.hash = need.hash;
-        hash.seed = seed.low;
-        hash.seed_high = seed.high;
-        if (!keys_hash(reader, &hash))
-            return NULL;
-    }
+    if (chosen->like == NULL && !choose_hash(reader, chosen))
+        return NULL;
     if (chosen->like == NULL && need.n == 0)
-        return build_all(reader, chosen->jobs, &need);
+        return build_all(reader, chosen->jobs, &need, &chosen->counts);
     filter = chosen->like != NULL
                  ? build_like(reader, chosen, form)
-                 : create_planned(reader->command, &need, &reader->hash, &promised);
+                 : create_planned(reader->command, &need, &reader->hash, &chosen->promised);
     if (filter == NULL)
         return NULL;
     if ((need.grows && !set_allow_growth(reader->command, filter, need.fpr)) ||
         !set_insert(reader, chosen->jobs,
                     &filter) || /* no keys are left if the set was built from all */
-        (!chosen->overfull && !promise_kept(reader->command, filter, promised))) {
+        !promise_check(reader->command, chosen, filter)) {
         tamis_filter_free(filter);
         return NULL;
     }
@@ -288,7 +209,7 @@ static tamis_filter *build_any(key_reader *reader, const build_options *chosen,
 }
 
 /* The set, which knows the form of its keys; NULL after a complaint. */
-static tamis_filter *build(key_reader *reader, const build_options *chosen) {
+static tamis_filter *build(key_reader *reader, build_options *chosen) {
     tamis_key_form form = key_format_form(&chosen->format);
     tamis_filter *const filter = build_any(reader, chosen, &form);
 
@@ -406,7 +327,10 @@ static int build_files(const char *command, build_options *chosen, char *const *
     if (filter == NULL)
         return EXIT_TROUBLE;
     const bool saved = (chosen->compact ? set_export : set_save)(command, filter, chosen->output);
+    tamis_info info;
     if (saved)
+        build_tell_counts(command, &chosen->counts, chosen->verbose);
+    if (saved && chosen->overfull && !promise_kept(chosen, filter, &info))
         set_warn_overload(command, filter, chosen->output);
     if (saved && chosen->verbose)
         set_describe(command, filter, chosen->output);
