@@ -22,6 +22,8 @@
 #include <tamis/plan.h>
 #include <tamis/tamis.h>
 
+#include "cli/stamp.h"
+
 enum { EXIT_YES = 0, EXIT_NO = 1, EXIT_TROUBLE = 2 };
 
 int cmd_plan(int argc, char **argv);
@@ -105,6 +107,9 @@ enum {
     OPT_TICKS,
     OPT_USER,
     OPT_BEYOND,
+    OPT_TIME_FIELD,
+    OPT_TIME_FORMAT,
+    OPT_UNSTAMPED,
     OPT_DB
 };
 
@@ -246,7 +251,8 @@ typedef struct key_format {
     char delimiter; /* of fields; NUL: not given */
     char **given;   /* keys of the command line, before those of the files */
     size_t n_given;
-    bool no_given; /* the command has no -e */
+    bool no_given;    /* the command has no -e */
+    stamp_form times; /* of lines that tell one: the key is the line without it, or a field */
 } key_format;
 
 /* Options of every subcommand that reads keys; KEY_LETTERS belongs in the letters. */
@@ -285,7 +291,8 @@ typedef struct key_batch {
     size_t n;
     tamis_bytes raw[KEY_BATCH]; /* valid until the next keys_read */
     tamis_digest digest[KEY_BATCH];
-    bool answer[KEY_BATCH]; /* for the caller's use */
+    int64_t when[KEY_BATCH]; /* if lines tell a time (stamp.h) */
+    bool answer[KEY_BATCH];  /* for the caller's use */
 } key_batch;
 
 typedef struct key_reader {
@@ -301,13 +308,14 @@ typedef struct key_reader {
     int fd;           /* -1: none is open */
     bool regular;     /* the open file is a regular file, not a pipe or a terminal */
     bool at_end;
-    bool begun;       /* the first bytes of the open file have been looked at */
-    bool failed;      /* after a complaint */
-    bool told_cr;     /* warned that lines end in CR LF */
-    bool is_crewed;   /* blocks are taken from it; progress is shown by who has its turn */
-    bool is_block;    /* the bytes were taken from another reader; 'fd' is its */
-    const char *bad;  /* of a block: what is wrong with batch.raw[0], which ends it */
-    bool integers;    /* of the set: a key in hexadecimal must have 8 bytes */
+    bool begun;      /* the first bytes of the open file have been looked at */
+    bool failed;     /* after a complaint */
+    bool told_cr;    /* warned that lines end in CR LF */
+    bool is_crewed;  /* blocks are taken from it; progress is shown by who has its turn */
+    bool is_block;   /* the bytes were taken from another reader; 'fd' is its */
+    const char *bad; /* of a block: what is wrong with batch.raw[0], which ends it */
+    bool integers;   /* of the set: a key in hexadecimal must have 8 bytes */
+    stamp_state times;
     uint64_t line;    /* keys read from the open file */
     uint64_t n_keys;  /* keys read from all files */
     uint64_t n_bytes; /* bytes read from all files */

@@ -5,7 +5,10 @@
  * is taken for an old one, stays under the promise.
  *
  * With a window, keys are forgotten after so many lines or so much time.  The window is divided in ticks:
- * after each, the set forgets what is older than all of them (tamis/window.h).
+ * after each, the set forgets what is older than all of them (tamis/window.h).  Time is that of this program, or
+ * what the lines tell (stamp.h).  Then tick number t has the lines from t to t + 1 ticks after 1970, so that the
+ * result depends on nothing but the lines; a line of an earlier tick than the one before it is late, and
+ * belongs to the tick of that one, since a set cannot go back.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,6 +23,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Keys of the first link of a set that grows. */
 #define FIRST_KEYS 1000000u
@@ -42,6 +46,16 @@ static const char help[] =
     "  -w, --window W  forget keys after W lines (1000000, 1e6, 1M) or after a time (30s, 10m, 2h, "
     "7d):\n"
     "                  a key that comes again within W is old, one that comes later is new\n"
+    "      --time-field N\n"
+    "                  the window follows the time that is field N of each line, and not that of "
+    "the\n"
+    "                  program.  The key is the line without it, unless -f says which field.  "
+    "Fields\n"
+    "                  are separated by blanks, or with -f or -d as these say\n"
+    "      --time-format F\n"
+    "                  how the time is written, as for strptime: %d/%b/%Y:%H:%M:%S.  Without it\n"
+    "                  ISO 8601, in UTC if no zone is given, or seconds since 1970\n"
+    "      --unstamped lines without a time belong to the one before\n"
     "      --ticks T   forget in T steps (default 8, up to 126), so at the latest after W (1 + "
     "1/T)\n"
     "      --grow      let also a set grow that was not made to\n"
@@ -73,6 +87,16 @@ typedef struct seen_set {
     uint64_t lines;      /* of this tick so far */
     double tick_seconds; /* of a tick, or 0 */
     double next_tick;    /* when it begins */
+    /* If lines tell the time: */
+    bool stamped;
+    int64_t window;     /* all ticks, in units of stamps */
+    bool begun;         /* there was a line */
+    int64_t tick;       /* the present one, since 1970 */
+    int64_t newest;     /* stamp of a line */
+    uint64_t n_lines;   /* so far, and of them: */
+    uint64_t late;      /* those of an earlier tick */
+    int64_t late_most;  /* behind the newest */
+    uint64_t unstamped; /* those without a time */
 } seen_set;
 
 /* -------------------------------------------------------------------------------------------------
@@ -154,6 +178,8 @@ static bool open_window(const char *command, const uniq_options *chosen, seen_se
     seen->tick_lines = (chosen->window_lines + state.ticks - 1) / state.ticks;
     seen->tick_seconds = chosen->window_seconds / state.ticks;
     seen->next_tick = now_seconds() + seen->tick_seconds;
+    seen->stamped = chosen->format.times.field != 0;
+    seen->window = (int64_t)fmax(1, round(chosen->window_seconds * STAMP_SECOND));
     return true;
 }
 
@@ -236,12 +262,67 @@ static tamis_status see_ticks(seen_set *seen) {
     return status;
 }
 
+/* The tick of a time: floor(when / (window / ticks)), without rounding. */
+static int64_t tick_of(const seen_set *seen, int64_t when) {
+    const int64_t part = when % seen->window;
+    const int64_t rest = part < 0 ? part + seen->window : part;
+    return (when - rest) / seen->window * (int64_t)seen->ticks +
+           rest * (int64_t)seen->ticks / seen->window;
+}
+
+/* Take note of a line's time.  Returns the number of ticks to begin before it. */
+static uint64_t see_stamp(seen_set *seen, int64_t when) {
+    seen->n_lines++;
+    if (when == STAMP_NONE) {
+        seen->unstamped++;
+        return 0;
+    }
+    const int64_t tick = tick_of(seen, when);
+    if (!seen->begun) {
+        seen->begun = true;
+        seen->tick = tick;
+        seen->newest = when;
+    }
+    if (tick < seen->tick) {
+        seen->late++;
+        if (seen->newest - when > seen->late_most)
+            seen->late_most = seen->newest - when;
+        return 0;
+    }
+    const uint64_t due = (uint64_t)(tick - seen->tick);
+    seen->tick = tick;
+    seen->newest = when > seen->newest ? when : seen->newest;
+    return due;
+}
+
+/* Process all keys of a batch whose lines tell the time: those up to the next tick together. */
+static tamis_status see_stamped(seen_set *seen, key_batch *batch, size_t *done) {
+    tamis_status status = TAMIS_OK;
+
+    *done = 0;
+    for (size_t i = 0; status == TAMIS_OK && i <= batch->n; i++) {
+        uint64_t due = i < batch->n ? see_stamp(seen, batch->when[i]) : 0;
+        if (i < batch->n && due == 0)
+            continue;
+        size_t some = 0;
+        if (i > *done)
+            status = see_many(seen, batch->digest + *done, i - *done, batch->answer + *done, &some);
+        *done += some;
+        /* After a pause there may be many, of which all but some forget nothing. */
+        for (due = due <= seen->ticks ? due : seen->ticks + 1; status == TAMIS_OK && due > 0; due--)
+            status = tamis_window_tick(seen->filter);
+    }
+    return status;
+}
+
 /* Process all keys of a batch, as see_many does. */
 static tamis_status see_batch(seen_set *seen, key_batch *batch, size_t *done) {
     tamis_status status = TAMIS_OK;
 
     if (!seen->forgets)
         return see_many(seen, batch->digest, batch->n, batch->answer, done);
+    if (seen->stamped)
+        return see_stamped(seen, batch, done);
     for (*done = 0; status == TAMIS_OK && *done < batch->n;) {
         status = see_ticks(seen);
         if (status != TAMIS_OK)
@@ -310,17 +391,81 @@ static int see_all(key_reader *reader, seen_set *seen, const uniq_options *chose
     return EXIT_YES;
 }
 
+/* Tell which lines did not have the time that they should have. */
+static void tell_stamps(const char *command, const seen_set *seen) {
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"s", 1}, {"min", 60}, {"h", 3600}, {"days", 86400}};
+    const double late = (double)seen->late_most / STAMP_SECOND;
+    char some[TEXT_NUMBER], all[TEXT_NUMBER];
+    unsigned unit = 0;
+
+    while (unit < 3 && late >= 2 * units[unit + 1].seconds)
+        unit++;
+    text_count(seen->n_lines, all);
+    if (seen->late > 0)
+        complain(
+            command,
+            "warning: %s of %s lines were late, by up to %.3g %s, and count as of the time when "
+            "they came",
+            text_count(seen->late, some), all, late / units[unit].seconds, units[unit].name);
+    if (seen->unstamped > 0)
+        complain(command, "warning: %s of %s lines had no time, and count as of the line before",
+                 text_count(seen->unstamped, some), all);
+}
+
 /* -------------------------------------------------------------------------------------------------
  * The command
  */
+
+/* Whole hours of a file are read in a moment, so that its lines would all be of the same time: warn. */
+static void warn_replay(const char *command, const uniq_options *chosen, char *const *files,
+                        int n_files) {
+    struct stat about;
+
+    if (chosen->window_seconds == 0 || chosen->format.times.field != 0)
+        return;
+    for (int i = 0; i < n_files || i == 0; i++) {
+        const bool standard = n_files == 0 || strcmp(files[i], "-") == 0;
+        if (n_files == 0 && chosen->format.n_given > 0)
+            return;
+        if ((standard ? fstat(STDIN_FILENO, &about) : stat(files[i], &about)) != 0 ||
+            !S_ISREG(about.st_mode))
+            continue;
+        complain(command,
+                 "warning: %s is a file, and --window counts the time while it is read; "
+                 "--time-field takes the time of its lines",
+                 standard ? "standard input" : files[i]);
+        return;
+    }
+}
+
+/* Do the options of time go together? false after a complaint. */
+static bool check_times(const char *command, const uniq_options *chosen) {
+    const stamp_form *const times = &chosen->format.times;
+
+    if (chosen->need.ticks != 0 && !is_window(chosen))
+        complain(command, "--ticks divides a window: see --window");
+    else if (times->field == 0 && (times->format != NULL || times->carry))
+        complain(command, "%s is for --time-field, which is not given",
+                 times->format != NULL ? "--time-format" : "--unstamped");
+    else if (times->field != 0 && chosen->window_seconds == 0)
+        complain(command, "--time-field is for a window of time: give one, as --window 1h");
+    else if (times->field != 0 && chosen->format.n_given > 0)
+        complain(command, "a key of -e has no time, which --time-field asks for");
+    else
+        return times->format == NULL || stamp_format_check(command, times->format);
+    return false;
+}
 
 static int uniq_files(const char *command, const uniq_options *chosen, char *const *files,
                       int n_files) {
     seen_set seen = {0};
     int code = EXIT_TROUBLE;
 
-    if (chosen->need.ticks != 0 && !is_window(chosen))
-        return complain(command, "--ticks divides a window: see --window");
+    if (!check_times(command, chosen))
+        return EXIT_TROUBLE;
     if (chosen->set != NULL && strcmp(chosen->set, "-") == 0)
         return complain(command, "the set is read and written: it needs a file");
     if (chosen->set != NULL &&
@@ -336,6 +481,7 @@ static int uniq_files(const char *command, const uniq_options *chosen, char *con
         keys_fit(reader, tamis_filter_key_form(seen.filter),
                  chosen->set != NULL ? chosen->set : "-") &&
         keys_hash(reader, &seen.params)) {
+        warn_replay(command, chosen, files, n_files);
         code = see_all(reader, &seen, chosen);
     }
     /* Keys whose lines could not be printed do not count as seen. */
@@ -343,6 +489,8 @@ static int uniq_files(const char *command, const uniq_options *chosen, char *con
         (!output_flush(command) || !set_save(command, seen.filter, chosen->set)))
         code = EXIT_TROUBLE;
     set_unlock(lock);
+    if (code == EXIT_YES)
+        tell_stamps(command, &seen);
     if (code == EXIT_YES)
         set_warn_overload(command, seen.filter, chosen->set != NULL ? chosen->set : "-");
     keys_free(reader);
@@ -403,6 +551,14 @@ static bool take_option(const char *command, int option, void *context) {
     case 'p':
     case OPT_TICKS:
         return need_option(command, option, &chosen->need) == 1;
+    case OPT_TIME_FIELD:
+        return option_count(command, "--time-field", optarg, UINT32_MAX,
+                            &chosen->format.times.field);
+    case OPT_TIME_FORMAT:
+        chosen->format.times.format = optarg;
+        return true;
+    case OPT_UNSTAMPED:
+        return option_flag(&chosen->format.times.carry);
     case OPT_GROW:
         return option_flag(&chosen->grow);
     case OPT_OVERFULL:
@@ -417,16 +573,20 @@ static bool take_option(const char *command, int option, void *context) {
 }
 
 int cmd_uniq(int argc, char **argv) {
-    static const struct option options[] = {{"set", required_argument, NULL, 's'},
-                                            {"window", required_argument, NULL, 'w'},
-                                            {"ticks", required_argument, NULL, OPT_TICKS},
-                                            {"grow", no_argument, NULL, OPT_GROW},
-                                            {"overfull", no_argument, NULL, OPT_OVERFULL},
-                                            {"invert", no_argument, NULL, 'v'},
-                                            {"count", no_argument, NULL, 'c'},
-                                            KEY_OPTIONS,
-                                            {"help", no_argument, NULL, OPT_HELP},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"set", required_argument, NULL, 's'},
+        {"window", required_argument, NULL, 'w'},
+        {"ticks", required_argument, NULL, OPT_TICKS},
+        {"time-field", required_argument, NULL, OPT_TIME_FIELD},
+        {"time-format", required_argument, NULL, OPT_TIME_FORMAT},
+        {"unstamped", no_argument, NULL, OPT_UNSTAMPED},
+        {"grow", no_argument, NULL, OPT_GROW},
+        {"overfull", no_argument, NULL, OPT_OVERFULL},
+        {"invert", no_argument, NULL, 'v'},
+        {"count", no_argument, NULL, 'c'},
+        KEY_OPTIONS,
+        {"help", no_argument, NULL, OPT_HELP},
+        {NULL, 0, NULL, 0}};
     uniq_options chosen = {.format = KEY_FORMAT_DEFAULT};
     const command_line line = {"s:n:p:w:vc" KEY_LETTERS, options, help, take_option};
 

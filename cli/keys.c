@@ -150,7 +150,7 @@ key_reader *keys_open(const char *command, const key_format *format, char *const
     uint64_t total = 0;
     bool known = true;
 
-    if (format->delimiter != '\0' && format->field == 0) {
+    if (format->delimiter != '\0' && format->field == 0 && format->times.field == 0) {
         complain(command, "--delimiter is for --field, which is not given");
         return NULL;
     }
@@ -179,6 +179,9 @@ key_reader *keys_open(const char *command, const key_format *format, char *const
     reader->format = *format;
     if (reader->format.delimiter == '\0')
         reader->format.delimiter = '\t';
+    /* Where no other field is used, blanks of any number separate the time from the rest. */
+    if (format->field != 0 || format->delimiter != '\0')
+        reader->format.times.delimiter = reader->format.delimiter;
     reader->files = files;
     reader->n_files = n_files;
     reader->fd = -1;
@@ -389,13 +392,35 @@ static bool cut_key(const key_format *format, tamis_bytes *text) {
     return true;
 }
 
-/* The key of a record, hashed; or what is wrong with it, else NULL. */
-static const char *hash_key(const key_reader *reader, tamis_bytes text, tamis_digest *digest) {
+/* The part of record i that is the key, and its time; or what is wrong with it, else NULL. */
+static const char *find_key(key_reader *reader, size_t i, tamis_bytes *text) {
+    const key_format *const format = &reader->format;
+    key_batch *const batch = &reader->batch;
+
+    *text = batch->raw[i];
+    if (reader->fd < 0)
+        return NULL;
+    if (format->times.field != 0) {
+        tamis_bytes rest = *text;
+        const char *const wrong =
+            stamp_take(&format->times, &reader->times, &rest, &batch->when[i]);
+        if (wrong != NULL)
+            return wrong;
+        *text = format->field == 0 ? rest : *text;
+    }
+    return cut_key(format, text) ? NULL : "has too few fields";
+}
+
+/* Hash the key of record i: NULL, or what is wrong with it. */
+static const char *hash_key(key_reader *reader, size_t i) {
+    tamis_digest *const digest = &reader->batch.digest[i];
+    tamis_bytes text;
     uint64_t integer;
     size_t size;
 
-    if (reader->fd >= 0 && !cut_key(&reader->format, &text))
-        return "has too few fields";
+    const char *const wrong = find_key(reader, i, &text);
+    if (wrong != NULL)
+        return wrong;
     switch (reader->format.form) {
     case KEY_U64:
         if (!parse_u64(text.data, text.size, &integer))
@@ -414,10 +439,11 @@ static const char *hash_key(const key_reader *reader, tamis_bytes text, tamis_di
 
 /* Complain about a record that does not have the expected form; show its beginning. */
 static size_t fail_form(key_reader *reader, tamis_bytes raw, const char *wrong) {
-    char problem[160];
+    char problem[240];
     const int shown = raw.size < 40 ? (int)raw.size : 40;
 
-    snprintf(problem, sizeof problem, "key %llu %s: '%.*s%s'", (unsigned long long)reader->line + 1,
+    snprintf(problem, sizeof problem, "%s %llu %s: '%.*s%s'",
+             reader->format.times.field != 0 ? "line" : "key", (unsigned long long)reader->line + 1,
              wrong, shown, (const char *)raw.data, (size_t)shown < raw.size ? "..." : "");
     return fail(reader, problem);
 }
@@ -452,7 +478,7 @@ size_t keys_read(key_reader *reader) {
         return 0;
     tell_cr(reader, batch->raw[0]);
     for (size_t i = 0; i < batch->n; i++) {
-        const char *const wrong = hash_key(reader, batch->raw[i], &batch->digest[i]);
+        const char *const wrong = hash_key(reader, i);
         if (wrong == NULL)
             continue;
         if (i == 0 && reader->is_block) {
@@ -482,6 +508,7 @@ void keys_free(key_reader *reader) {
     progress_end(&reader->progress);
     if (!reader->is_block)
         close_file(reader);
+    stamp_free(&reader->times);
     free(reader->buffer);
     free(reader);
 }

@@ -22,7 +22,7 @@ _tamis() {
         words="plan build query add remove uniq info verify merge table server bench reproduce"
     else
         case $previous in
-        --bits | --bucket | --bytes | --check | --copies | --db | --delimiter | --each | --failure | --field | --hash | --jobs | --key-max | --line-bits | --lines | --odds | --overshoot | --replace | --replacements | --rounds | --samples | --seed | --slots | --stash | --table-bytes | --threads | --ticks | --user | --value-max | --values | --window | -d | -e | -f | -j | -n | -p | -w) return ;;
+        --bits | --bucket | --bytes | --check | --copies | --db | --delimiter | --each | --failure | --field | --hash | --jobs | --key-max | --line-bits | --lines | --odds | --overshoot | --replace | --replacements | --rounds | --samples | --seed | --slots | --stash | --table-bytes | --threads | --ticks | --time-field | --time-format | --unstamped | --user | --value-max | --values | --window | -d | -e | -f | -j | -n | -p | -w) return ;;
         --sort) words="bytes lines weighted" ;;
         --sync) words="each batch none" ;;
         --like | --set | -o | -s) files=-f ;;
@@ -40,7 +40,7 @@ _tamis() {
             query) words="-v --invert -c --count -q --quiet -j --jobs -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             add) words="-o --grow -p --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             remove) words="-o --verbose -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
-            uniq) words="-s --set -p -n -w --window --ticks --grow --overfull -v --invert -c --count -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
+            uniq) words="-s --set -p -n -w --window --time-field --time-format --unstamped --ticks --grow --overfull -v --invert -c --count -e -f --field -d --delimiter -0 --null --crlf --u64 --hex --help" ;;
             info) words="--json --help" ;;
             verify) words="--json --help" ;;
             merge) words="-o -p --beyond --verbose --help" ;;
