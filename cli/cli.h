@@ -359,18 +359,23 @@ bool keys_take(key_reader *from, key_reader *to, bool *begins);
 void keys_tell_bad(key_reader *reader, uint64_t line);
 
 /* -------------------------------------------------------------------------------------------------
- * Input that is compressed (compressed.c)
+ * Files of keys, before they are read (inputs.c)
  */
 
-/* As many bytes as tell. */
+/* Can the file be read, as far as can be told by its first bytes?  false after a complaint.  Adds its size to
+ * '*total', or makes '*known' false if it has none. */
+bool input_check(const char *command, const key_format *format, const char *name, uint64_t *total,
+                 bool *known);
+
+/* Is the input lines, which somebody may have compressed?  Where NUL separates, any bytes are keys. */
+bool input_has_lines(const key_format *format);
+
+/* As many bytes as tell that input is compressed. */
 #define COMPRESSED_BYTES 16
 
 /* Do the first bytes of an input show that it is compressed?  true after a complaint. */
-bool compressed_tell(const char *command, const char *name, bool standard,
-                     const unsigned char *bytes, size_t n);
-
-/* Is a regular file compressed, or standard input if it is one?  true after a complaint. */
-bool compressed_file(const char *command, const char *name, bool standard);
+bool input_compressed(const char *command, const char *name, bool standard,
+                      const unsigned char *bytes, size_t n);
 
 /* -------------------------------------------------------------------------------------------------
  * Keys by several threads (crew.c)

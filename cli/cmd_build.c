@@ -6,11 +6,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#define _DEFAULT_SOURCE
 #include "cli/counted.h"
-
-#include <string.h>
-#include <unistd.h>
 
 static const char help[] =
     "usage: tamis build [-p P] [-n N] [OPTION...] -o SET [FILE...]\n"
@@ -49,18 +45,6 @@ typedef struct build_options {
     key_counts counts;
     double promised; /* an error rate, or 0: with --like only the number of keys is known */
 } build_options;
-
-/* Random bits, as many as the hash takes. */
-static bool random_seed(const char *command, tamis_hash_id hash, hash_seed *seed) {
-    do {
-        if (getentropy(seed, sizeof *seed) != 0) {
-            complain(command, "the system gives no random seed; choose one with --seed");
-            return false;
-        }
-    } while (seed->low == 0);
-    seed->high = hash == TAMIS_HASH_XXH3 ? 0 : seed->high;
-    return true;
-}
 
 static tamis_filter *create(const char *command, const tamis_params *params, uint64_t bytes) {
     tamis_filter *filter = NULL;
@@ -173,16 +157,16 @@ static bool promise_check(const char *command, const build_options *chosen,
 
 /* The hash of the set, with a seed.  false after a complaint. */
 static bool choose_hash(key_reader *reader, const build_options *chosen) {
-    hash_seed seed = chosen->seed;
     tamis_params hash;
 
     tamis_params_init(&hash);
-    if (seed.low == 0 && seed.high == 0 && !random_seed(reader->command, chosen->need.hash, &seed))
-        return false;
     hash.hash = chosen->need.hash;
-    hash.seed = seed.low;
-    hash.seed_high = seed.high;
-    return keys_hash(reader, &hash);
+    hash.seed = chosen->seed.low;
+    hash.seed_high = chosen->seed.high;
+    if (hash.seed != 0 || hash.seed_high != 0 || tamis_seed_draw(&hash) == TAMIS_OK)
+        return keys_hash(reader, &hash);
+    complain(reader->command, "the system gives no random seed; choose one with --seed");
+    return false;
 }
 
 static tamis_filter *build_any(key_reader *reader, build_options *chosen, tamis_key_form *form) {

@@ -97,52 +97,6 @@ bool keys_from_standard(const key_format *format, char *const *files, int n_file
  * Files
  */
 
-/* Where there is no file, perhaps the name is a key. */
-static void tell_missing(const char *command, const key_format *format, const char *name) {
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                                "_.,@%+=:/-";
-    const int error = errno;
-    const char *const quote = name[0] != '\0' && strspn(name, plain) == strlen(name) ? "" : "'";
-
-    if (error == ENOENT && !format->no_given)
-        complain(command, "%s: %s; keys are read from files, a key itself is given by -e %s%s%s",
-                 name, strerror(error), quote, name, quote);
-    else
-        complain(command, "%s: %s", name, strerror(error));
-}
-
-/* Are these lines that somebody may have compressed?  Where NUL separates, any bytes are keys. */
-static bool has_lines(const key_format *format) {
-    return format->separator == '\n';
-}
-
-/* Can the file be read, as far as can be told without reading much of it?  false after a complaint.  Adds
- * its size to '*total', or makes '*known' false if it has none. */
-static bool check_file(const char *command, const key_format *format, const char *name,
-                       uint64_t *total, bool *known) {
-    struct stat about;
-
-    if (is_stdin(name)) {
-        if (fstat(STDIN_FILENO, &about) != 0) {
-            complain(command, "standard input: %s", strerror(errno));
-            return false;
-        }
-    } else if (stat(name, &about) != 0 || access(name, R_OK) != 0) {
-        tell_missing(command, format, name);
-        return false;
-    }
-    if (S_ISDIR(about.st_mode)) {
-        complain(command, "%s: %s", is_stdin(name) ? "standard input" : name, strerror(EISDIR));
-        return false;
-    }
-    if (S_ISREG(about.st_mode))
-        *total += (uint64_t)about.st_size;
-    else
-        *known = false;
-    return !S_ISREG(about.st_mode) || !has_lines(format) ||
-           !compressed_file(command, name, is_stdin(name));
-}
-
 key_reader *keys_open(const char *command, const key_format *format, char *const *files,
                       int n_files) {
     static char *const standard_input[] = {(char *)"-"};
@@ -161,7 +115,7 @@ key_reader *keys_open(const char *command, const key_format *format, char *const
         n_files = 1;
     }
     for (int i = 0; i < n_files; i++) {
-        if (!check_file(command, format, files[i], &total, &known))
+        if (!input_check(command, format, files[i], &total, &known))
             return NULL;
     }
     key_reader *const reader = calloc(1, sizeof *reader);
@@ -229,9 +183,9 @@ static void close_file(key_reader *reader) {
 static bool begin(key_reader *reader) {
     reader->begun = reader->at_end || reader->end >= COMPRESSED_BYTES ||
                     memchr(reader->buffer, '\n', reader->end) != NULL;
-    if (!has_lines(&reader->format) ||
-        !compressed_tell(reader->command, reader->name, reader->fd == STDIN_FILENO, reader->buffer,
-                         reader->end))
+    if (!input_has_lines(&reader->format) ||
+        !input_compressed(reader->command, reader->name, reader->fd == STDIN_FILENO, reader->buffer,
+                          reader->end))
         return true;
     if (!reader->is_crewed)
         progress_end(&reader->progress);
