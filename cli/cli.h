@@ -491,8 +491,11 @@ tamis_key_form key_format_form(const key_format *format);
  * any, and hexadecimal can also give the bytes of integers. false after a complaint. */
 bool keys_fit(key_reader *reader, tamis_key_form form, const char *path);
 
-/* Insert all keys of the reader, which so many threads read (keys_each).  false after a complaint. */
-bool set_insert(key_reader *reader, unsigned jobs, tamis_filter **filter);
+/* Insert all keys of the reader, which so many threads read (keys_each), and count the different ones, unless
+ * that is NULL.  false after a complaint. */
+struct distinct;
+bool set_insert(key_reader *reader, unsigned jobs, tamis_filter **filter,
+                struct distinct *different);
 
 /* Does the set hold more keys than it was made for?  Then 'info' has the details. */
 bool set_overfull(const tamis_filter *filter, tamis_info *info);

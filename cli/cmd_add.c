@@ -20,7 +20,7 @@ static const char help[] =
     "      --verbose   say what the set is then\n" KEY_HELP;
 
 static int add(key_reader *reader, tamis_filter *filter) {
-    return set_insert(reader, 1, &filter) ? EXIT_YES : EXIT_TROUBLE;
+    return set_insert(reader, 1, &filter, NULL) ? EXIT_YES : EXIT_TROUBLE;
 }
 
 int cmd_add(int argc, char **argv) {

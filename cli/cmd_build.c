@@ -124,11 +124,13 @@ static tamis_filter *build_like(key_reader *reader, build_options *chosen, tamis
     return build_all(reader, chosen->jobs, &need, &chosen->counts);
 }
 
-/* A set of more keys than announced keeps its promise if keys came twice, are copies that count, or the plan
- * had some room.  'info' is filled in if it does not. */
+/* A set of more keys than announced keeps its promise if keys came twice, or the plan had some room.  Where copies
+ * are counted, -n announces different keys.  'info' is filled in if it does not keep it. */
 static bool promise_kept(const build_options *chosen, const tamis_filter *filter,
                          tamis_info *info) {
-    return !set_overfull(filter, info) || (chosen->promised > 0 && info->fpr <= chosen->promised);
+    const uint64_t different = chosen->counts.different.least;
+    return !set_overfull(filter, info) || (different > 0 && different <= chosen->need.n) ||
+           (chosen->promised > 0 && info->fpr <= chosen->promised);
 }
 
 /* Breaking the promise is trouble, unless it was asked for: false after a complaint. */
@@ -169,6 +171,17 @@ static bool choose_hash(key_reader *reader, const build_options *chosen) {
     return false;
 }
 
+/* Insert all keys.  false after a complaint. */
+static bool insert_keys(key_reader *reader, build_options *chosen, tamis_filter **filter) {
+    distinct *const different =
+        chosen->need.copies > 1 && chosen->need.n > 0 ? distinct_new() : NULL;
+    const bool inserted = set_insert(reader, chosen->jobs, filter, different);
+    if (different != NULL)
+        chosen->counts.different = distinct_tell(different);
+    distinct_free(different);
+    return inserted;
+}
+
 static tamis_filter *build_any(key_reader *reader, build_options *chosen, tamis_key_form *form) {
     tamis_need need = chosen->need;
     tamis_filter *filter;
@@ -183,8 +196,8 @@ static tamis_filter *build_any(key_reader *reader, build_options *chosen, tamis_
     if (filter == NULL)
         return NULL;
     if ((need.grows && !set_allow_growth(reader->command, filter, need.fpr)) ||
-        !set_insert(reader, chosen->jobs,
-                    &filter) || /* no keys are left if the set was built from all */
+        !insert_keys(reader, chosen,
+                     &filter) || /* no keys are left if the set was built from all */
         !promise_check(reader->command, chosen, filter)) {
         tamis_filter_free(filter);
         return NULL;

@@ -134,10 +134,11 @@ static double estimate(const distinct *d) {
 distinct_count distinct_tell(const distinct *d) {
     if (d->slots != NULL) {
         const uint64_t keys = d->listed + d->zero;
-        return (distinct_count){.keys = keys, .most = keys, .exact = true};
+        return (distinct_count){.keys = keys, .most = keys, .least = keys, .exact = true};
     }
     const double keys = estimate(d);
-    const double error = 1.04 / sqrt((double)REGISTERS);
+    const double margin = 4.75 * 1.04 / sqrt((double)REGISTERS);
     return (distinct_count){.keys = (uint64_t)(keys + 0.5),
-                            .most = (uint64_t)ceil(keys * (1 + 4.75 * error))};
+                            .most = (uint64_t)ceil(keys * (1 + margin)),
+                            .least = (uint64_t)floor(keys * (1 - margin))};
 }

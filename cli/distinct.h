@@ -20,9 +20,10 @@ distinct *distinct_new(void);
 void distinct_add(distinct *d, const tamis_digest *digests, size_t n);
 
 typedef struct distinct_count {
-    uint64_t keys; /* exact, or an estimate with a standard error of 0.2 % */
-    uint64_t most; /* there are more than that with odds of 1e-6; 'keys' where that is exact */
-    bool exact;    /* but for keys of which half the digest is equal: odds of 3e-11 in all */
+    uint64_t keys;  /* exact, or an estimate with a standard error of 0.2 % */
+    uint64_t most;  /* there are more than that with odds of 1e-6; 'keys' where that is exact */
+    uint64_t least; /* and fewer with the same odds */
+    bool exact;     /* but for keys of which half the digest is equal: odds of 3e-11 in all */
 } distinct_count;
 
 distinct_count distinct_tell(const distinct *d);

@@ -7,6 +7,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "cli/cli.h"
+#include "cli/distinct.h"
 
 #include <tamis/shared.h>
 
@@ -316,6 +317,7 @@ bool keys_fit(key_reader *reader, tamis_key_form form, const char *path) {
 typedef struct set_filling {
     key_reader *reader;
     tamis_filter *filter;
+    distinct *different;         /* of the keys; NULL: they are not counted */
     tamis_shared *shared;        /* the same as a set that threads share, while they do */
     _Atomic tamis_status status; /* of parts */
     bool full;                   /* after a complaint */
@@ -337,6 +339,8 @@ static bool set_insert_ok(set_filling *f, tamis_status status) {
 
 static bool set_insert_turn(void *context, key_member *member) {
     set_filling *const f = context;
+    if (f->different != NULL)
+        distinct_add(f->different, member->digests, member->n);
     return set_insert_ok(
         f, tamis_filter_insert_many_digest(f->filter, member->digests, member->n, NULL, NULL));
 }
@@ -356,7 +360,8 @@ static void set_insert_part(void *context, unsigned part, unsigned n, const tami
 
 static bool set_parts_turn(void *context, key_member *member) {
     set_filling *const f = context;
-    (void)member;
+    if (f->different != NULL)
+        distinct_add(f->different, member->digests, member->n);
     return set_insert_ok(f, f->status);
 }
 
@@ -372,8 +377,8 @@ static bool set_share(set_filling *f) {
     return false;
 }
 
-bool set_insert(key_reader *reader, unsigned jobs, tamis_filter **filter) {
-    set_filling filling = {.reader = reader, .filter = *filter};
+bool set_insert(key_reader *reader, unsigned jobs, tamis_filter **filter, distinct *different) {
+    set_filling filling = {.reader = reader, .filter = *filter, .different = different};
     const key_task task = {.turn = set_insert_turn, .context = &filling};
     const key_task parted = {
         .turn = set_parts_turn, .context = &filling, .part = set_part, .work = set_insert_part};

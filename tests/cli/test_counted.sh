@@ -96,14 +96,22 @@ else
     done
 fi
 
-# Copies are no reason for a warning while the error rate is kept, and -n counts different keys.
+# Copies are no reason for a warning or worse: -n counts different keys.  By chance a full set errs a bit more or less
+# often than planned, which is within the promise for keys that come once, and so for copies.
+cat some some >copies
 for kind in rank-counting steady counting-bloom; do
-    expect 0 "$tamis" build --seed 2 -n 102000 -p 0.01 --copies 2 --kind $kind -o copies.tamis twice
-    expect_silent
-    expect 0 "$tamis" build --seed 2 --overfull -n 102000 -p 0.01 --copies 2 --kind $kind -o copies.tamis twice
+    for seed in 1 2 3 4 5 6; do
+        expect 0 "$tamis" build --seed $seed -n 20000 -p 0.01 --copies 2 --kind $kind -o copies.tamis copies
+        expect_silent
+    done
+    expect 0 "$tamis" build --seed 1 --overfull -n 20000 -p 0.01 --copies 2 --kind $kind -o copies.tamis copies
     expect_silent
     expect 0 "$tamis" info --json copies.tamis
-    expect_json "d['count'] == 200000 and d['capacity'] == 102000 and d['fpr'] <= 0.01"
+    expect_json "d['count'] == 40000 and d['capacity'] == 20000 and d['fpr'] < 0.0105"
+    expect 0 "$tamis" build --seed 1 -n 100000 -p 0.01 --copies 2 --kind $kind -o copies.tamis twice
+    expect_silent
+    expect_refusal "nothing was saved" \
+        "$tamis" build --seed 1 -n 15000 -p 0.01 --copies 2 --kind $kind -o copies.tamis copies
 done
 expect 0 "$tamis" build --overfull -n 1000 --kind bloom -o over.tamis many
 expect_message "warning: over.tamis holds "
