@@ -31,6 +31,9 @@ const CAN = { remove: 1, count: 2, merge: 4, forget: 8 };
 const E_ARGUMENT = 1;
 const E_NOMEM = 2;
 
+// Seeds are drawn by it.  Node 18 keeps it in a module, from where load() takes it.
+let random = globalThis.crypto;
+
 /** What the library refuses.  'status' is the number of tamis_status. */
 export class TamisError extends Error {
     constructor(status, text) {
@@ -432,7 +435,7 @@ function seedWords(seed, hash) {
     if (seed === undefined) {
         const words = new BigUint64Array(2);
         do {
-            crypto.getRandomValues(words);
+            random.getRandomValues(words);
             if (hash === "xxh3")
                 words[1] = 0n;
         } while (words[0] === 0n && words[1] === 0n);
@@ -457,6 +460,7 @@ async function readModule(source) {
 
 /** Load the module: from the file beside this one, or from what is given. */
 export async function load(source) {
+    random ??= (await import("node:crypto")).webcrypto;
     const from = await readModule(source);
     const module = from instanceof WebAssembly.Module ? from : await WebAssembly.compile(from);
     const instance = await WebAssembly.instantiate(module, {});

@@ -32,5 +32,8 @@ END
 node example.js || fail "the example of README.md"
 awk '/^```js$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$readme" >first.js
 [ "$(node first.js)" = "true false" ] || fail "the example of the first page"
+# Node 18 has no global 'crypto'.
+echo 'delete globalThis.crypto; await import("./first.js");' >old.js
+[ "$(node old.js)" = "true false" ] || fail "the example of the first page, with node 18"
 version=$(node -p 'require("./node_modules/tamis/package.json").version')
 node example.js | grep -q "version $version\$" || fail "package.json has version $version"
