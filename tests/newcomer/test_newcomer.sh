@@ -60,6 +60,20 @@ else
     fault "scripts/demo.sh"
 fi
 
+# The site where there is no network: npm's own words are shown.
+mkdir "$work/npm"
+cat >"$work/npm/npm" <<'END'
+#!/bin/sh
+case " $* " in *" --silent "*) ;; *) echo "npm ERR! network: no way to get there" >&2 ;; esac
+exit 1
+END
+chmod +x "$work/npm/npm"
+mkdir "$work/package"
+if PATH=$work/npm:$PATH integrations/web/site/site.sh "$work/package" "$work/site" >"$work/out" 2>&1; then
+    fault "site.sh succeeds without npm"
+fi
+grep -q '^npm ERR! network' "$work/out" || { cat "$work/out"; fault "site.sh hides why npm fails"; }
+
 # setup.sh where there is nothing: it names each package once, and fails.
 mkdir "$work/bin"
 for tool in sh id cat; do

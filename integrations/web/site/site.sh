@@ -16,7 +16,11 @@ modules=$output-modules
 if ! cmp -s "$here/package-lock.json" "$modules/package-lock.json" || ! [ -e "$modules/done$omit" ]; then
     cp "$here/package.json" "$here/package-lock.json" "$modules"
     rm -f "$modules"/done*
-    (cd "$modules" && npm ci --silent --no-audit --no-fund "$omit")
+    (cd "$modules" && npm ci --loglevel=error --no-audit --no-fund "$omit") >"$modules/log" 2>&1 || {
+        cat "$modules/log" >&2
+        echo "site.sh: 'npm ci' could not fetch what package-lock.json names; it needs a network, once" >&2
+        exit 1
+    }
     touch "$modules/done$omit"
     [ "$omit" = --omit=dev ] || touch "$modules/done--omit=dev"
 fi
