@@ -53,6 +53,32 @@ for each in $PYTHONS; do
     echo "ok: $("$each" --version)"
 done
 
+# --- the library that 'make' has built is taken, unless a source is newer --------------------------------
+mkdir -p "$work/tree/build/release" "$work/bin"
+cp -R "$source/CMakeLists.txt" "$source/LICENSE" "$source/include" "$source/src" "$source/scripts" "$source/bindings" "$work/tree"
+cp "$release/libtamis.a" "$work/tree/build/release"
+cat >"$work/bin/cc" <<END
+#!/bin/sh
+case "\$*" in *tamis.c*) echo "the library is compiled again"; exit 1 ;; esac
+exec "$cc" "\$@"
+END
+chmod +x "$work/bin/cc"
+own() {
+    env -u CC PATH="$work/bin:$PATH" "$python" "$work/tree/bindings/python/build_backend/tamis_build.py" install "$work/shared" \
+        >"$work/log" 2>&1
+}
+own || { cat "$work/log"; fail "the library that is there is not taken"; }
+touch "$work/tree/include/tamis/tamis.h"
+own && fail "a library is taken that is older than its sources"
+grep -q 'compiled again' "$work/log" || { cat "$work/log"; fail "a newer source"; }
+echo "ok: a library that is there"
+
+# --- what is missing is named ------------------------------------------------------------------------------
+CC=no-such-compiler "$python" "$backend" install "$work/none" >"$work/log" 2>&1 && fail "it compiles without a compiler"
+[ "$(cat "$work/log")" = "tamis_build: please install these packages (names as in Debian 12): gcc libc6-dev" ] ||
+    { cat "$work/log"; fail "a missing compiler"; }
+echo "ok: what is missing"
+
 # --- the source distribution builds from itself alone ---------------------------------------------------
 "$python" "$backend" sdist "$work/sdist" >"$work/name" 2>"$work/log" || fail "$(cat "$work/log")"
 mkdir "$work/alone"
@@ -73,5 +99,6 @@ case $to in
 *) fail "installed to '$to'" ;;
 esac
 [ "$(PYTHONPATH=${to%/tamis} LD_LIBRARY_PATH=$release "$python" -c "$answer")" = "$version" ] || fail "installed"
-PYTHONPATH=${to%/tamis} "$python" -c "$answer" >/dev/null 2>&1 && fail "which library is this?"
+# The library is linked, not compiled in: it is found, or not, as any other of the system's.
+readelf -d "$to/_native.abi3.so" | grep -q 'NEEDED.*libtamis\.so' || fail "the library is not linked"
 echo "ok: installed"

@@ -8,10 +8,11 @@ pip and others call build_wheel() and build_sdist().  By hand:
     python3 tamis_build.py inplace              the native module beside its sources
 
 The library is compiled in, as one file: library/tamis.c of a source distribution, or what scripts/amalgamate.py makes
-of the source tree.  Environment:
+of the source tree.  If 'make' has built the library there, and nothing has changed since, it is linked instead: the
+same code, without the half minute of the compiler.  Environment:
 
-    CC, CFLAGS, LDFLAGS     compiler (cc) and its options, after our own
-    TAMIS_LIBRARY           libtamis.a or libtamis.so: linked in its place
+    CC, CFLAGS, LDFLAGS     compiler (cc) and its options, after our own; with one of the first two the library is compiled
+    TAMIS_LIBRARY           libtamis.a or libtamis.so: linked in its place; empty: the library is compiled
 
 One wheel serves CPython 3.9 and later: the native module keeps to the stable interface (native/native.h).
 
@@ -94,9 +95,30 @@ def compiler(kind):
     return shlex.split(os.environ.get("CC", "cc")) + options + shlex.split(os.environ.get("CFLAGS", "")) + kind
 
 
+def built():
+    """The library that 'make' has built of the source tree as it is, or None."""
+    archive = TREE / "build/release/libtamis.a"
+    if LIBRARY.is_dir() or not archive.is_file() or os.environ.get("CC") or os.environ.get("CFLAGS"):
+        return None
+    made = archive.stat().st_mtime
+    sources = [TREE / "CMakeLists.txt", *(TREE / "src").rglob("*"), *(TREE / "include").rglob("*")]
+    return str(archive) if all(path.stat().st_mtime <= made for path in sources) else None
+
+
+def require():
+    """Ends with the names of what is not here and is needed to compile."""
+    packages = []
+    if shutil.which(compiler([])[0]) is None:
+        packages.append("gcc libc6-dev")
+    if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
+        packages.append("python3-dev")
+    if packages:
+        raise SystemExit("tamis_build: please install these packages (names as in Debian 12): " + " ".join(packages))
+
+
 def compile_module(output, library):
     """The native module; 'library' is a folder with tamis.c."""
-    named = os.environ.get("TAMIS_LIBRARY")
+    named = os.environ.get("TAMIS_LIBRARY", built())
     sources = sorted((HERE / "native").glob("*.c"))
     includes = ["-I" + sysconfig.get_path("include")]
     if named:
@@ -141,6 +163,7 @@ def contents():
     """All files of a wheel but RECORD: (name, bytes or path)."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
+        require()
         amalgamate(folder / "library")
         compile_module(folder / MODULE, folder / "library")
         info = f"tamis-{version()}.dist-info/"
@@ -230,7 +253,8 @@ def main(arguments):
             print(os.path.join(folder, (build_wheel if task == "wheel" else build_sdist)(folder)))
     elif arguments == ["inplace"]:
         with tempfile.TemporaryDirectory() as folder:
-            if not os.environ.get("TAMIS_LIBRARY"):
+            require()
+            if not os.environ.get("TAMIS_LIBRARY", built()):
                 amalgamate(folder)
             compile_module(HERE / "tamis" / MODULE, folder)
     else:
