@@ -1,6 +1,6 @@
 # The short way to every task; CMake does the work (see CMakePresets.json).
 .DEFAULT_GOAL := build
-.PHONY: help newcomer build run test install bench figures format format-check lint fuzz coverage symbols
+.PHONY: help newcomer bare build run test install bench figures format format-check lint fuzz coverage symbols
 .PHONY: completion instructions hash-cost mutate test-big-endian test-aarch64 test-i686 amalgamation install-python wheel deb reference clean
 .PHONY: leveldb sqlite postgresql install-postgresql redis redis-docs redis-demo web site pictures test-site test-integrations
 
@@ -10,6 +10,7 @@ RELEASE ?= build/release
 PYTHON ?= python3
 FUZZ_SECONDS ?= 60
 BENCH ?=
+BARE ?=
 MUTATE ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 sources = $(shell git ls-files -co --exclude-standard '*.c' '*.h' 2>/dev/null | grep . || \
@@ -36,6 +37,10 @@ test:            ## build everything with assertions and run all tests
 	@scripts/setup.sh build test words
 	$(call configure-and-build,dev)
 	@ctest --test-dir build/dev --output-on-failure -j $(JOBS) -LE cpu-off-long
+
+bare:            ## what README.md says, done on a bare Debian that debootstrap makes; BARE=--long for more
+	@scripts/setup.sh bare
+	@tests/newcomer/bare.sh $(BARE) .
 
 newcomer:        ## a fresh clone, the README and four million real keys: a newcomer's first hour
 	@scripts/setup.sh newcomer
@@ -156,45 +161,53 @@ define build-integrations
 @cmake --build build/integrations --target $(1)
 endef
 
-redis:           ## the module for Redis and Valkey: build/integrations/integrations/redis/tamis.so
+# They are built beside the tool: what it has compiled serves them all.  One that was built before stays.
+empty :=
+built = $(shell sed -n 's/^TAMIS_INTEGRATIONS:[A-Z]*=//p' build/release/CMakeCache.txt 2>/dev/null | tr ';' ' ')
+# build-integration NAME
+define build-integration
+@cmake --preset release -DTAMIS_INTEGRATIONS='$(subst $(empty) $(empty),;,$(sort $(built) $(1)))' >/dev/null
+@cmake --build build/release --target $(1)
+endef
+
+redis:           ## the module for Redis and Valkey: build/release/integrations/redis/tamis.so
 	@scripts/setup.sh build
-	@cmake --preset release -B build/integrations -DTAMIS_INTEGRATIONS=redis >/dev/null
-	@cmake --build build/integrations --target redis
-	@echo "redis-server --loadmodule $(CURDIR)/build/integrations/integrations/redis/tamis.so"
+	$(call build-integration,redis)
+	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || \
+	    echo 'no server is installed here; on Debian, as root: apt install redis-server'
+	@echo "redis-server --loadmodule $(CURDIR)/build/release/integrations/redis/tamis.so"
 
 redis-docs: redis ## the table of commands in docs/redis.md anew, from what a server tells of them
 	@scripts/setup.sh redis
-	@/usr/bin/python3 integrations/redis/docs.py docs/redis.md build/integrations/integrations/redis/tamis.so
+	@/usr/bin/python3 integrations/redis/docs.py docs/redis.md build/release/integrations/redis/tamis.so
 
 redis-demo: redis ## a cluster of three primaries and replicas on local ports, a set of real keys, the loss of a node
 	@scripts/setup.sh redis words
-	@/usr/bin/python3 integrations/redis/demo.py build/integrations/integrations/redis/tamis.so
+	@/usr/bin/python3 integrations/redis/demo.py build/release/integrations/redis/tamis.so
 
-sqlite:          ## the extension for SQLite: build/integrations/integrations/sqlite/tamis.so
+sqlite:          ## the extension for SQLite: build/release/integrations/sqlite/tamis.so
 	@scripts/setup.sh build sqlite
-	@cmake --preset release -B build/integrations -DTAMIS_INTEGRATIONS=sqlite >/dev/null
-	@cmake --build build/integrations --target sqlite
-	@echo "sqlite3 -cmd '.load $(CURDIR)/build/integrations/integrations/sqlite/tamis'"
+	$(call build-integration,sqlite)
+	@scripts/setup.sh sqlite-shell || true
+	@echo "sqlite3 -cmd '.load $(CURDIR)/build/release/integrations/sqlite/tamis'"
 
-leveldb:         ## the filter policy for LevelDB, build/integrations/integrations/leveldb/libtamis-leveldb.a, and its tests
+leveldb:         ## the filter policy for LevelDB, build/release/integrations/leveldb/libtamis-leveldb.a, and its tests
 	@scripts/setup.sh build leveldb
-	@cmake --preset release -B build/integrations -DTAMIS_INTEGRATIONS=leveldb >/dev/null
-	@cmake --build build/integrations --target leveldb
+	$(call build-integration,leveldb)
 
 postgresql:      ## the extension for PostgreSQL; 'make install-postgresql' puts it into the server that is here
 	@scripts/setup.sh build postgresql
-	@cmake --preset release -B build/integrations -DTAMIS_INTEGRATIONS=postgresql >/dev/null
-	@cmake --build build/integrations --target postgresql
+	$(call build-integration,postgresql)
 	@echo "as root: make install-postgresql; then, in a database: CREATE EXTENSION tamis"
 
 install-postgresql: postgresql ## below the folders that pg_config names
-	@cmake --install build/integrations --component postgresql
+	@cmake --install build/release --component postgresql
 
 web:             ## the library for node and browsers, an npm package: build/integrations/integrations/web/package
 	@scripts/setup.sh build web
 	@cmake --preset release -B build/integrations -DTAMIS_INTEGRATIONS=web >/dev/null
 	@cmake --build build/integrations --target web
-	@echo "npm pack $(CURDIR)/build/integrations/integrations/web/package"
+	@echo "in a folder of yours: npm install $(CURDIR)/build/integrations/integrations/web/package"
 
 site: web        ## planner, sets, documentation and reference as static pages: build/site/index.html
 	@scripts/setup.sh site

@@ -2,7 +2,8 @@
 # setup.sh GROUP... - make sure that what a group of tasks needs is installed
 #
 # Groups: build, use, words, test, shells, lint, fuzz, cross, aarch64, i686, bench, coverage, figures,
-# instructions, amalgamation, python, newcomer, deb, reference, site, test-site, pictures, ci; of integrations: pydata, redis, leveldb, postgresql, sqlite, web.
+# instructions, amalgamation, python, newcomer, bare, deb, reference, site, test-site, pictures, ci; of integrations: pydata, redis, leveldb,
+# postgresql, sqlite, sqlite-shell, web.
 # What is needed is looked for by use (a program in the path, a header that compiles), so it does not matter
 # how it got there.
 # What is missing is installed where apt-get is there and we may use it; otherwise it is listed, under
@@ -31,8 +32,10 @@ packages() {
     reference) echo doxygen python3 ;;
     ci) echo ccache ;;
     newcomer) echo git npm pkg-config ;;
+    bare) echo git debootstrap util-linux ;;
     redis) echo redis-server redis-tools python3-redis ;;
     sqlite) echo libsqlite3-dev ;;
+    sqlite-shell) echo sqlite3 ;;
     leveldb) echo g++ libleveldb-dev ;;
     postgresql) echo postgresql-15 postgresql-client-15 postgresql-server-dev-15 ;;
     site) echo python3-markdown doxygen python3 mandoc npm ;;
@@ -87,6 +90,9 @@ present() {
     libsqlite3-dev) has_header "${CC:-cc}" sqlite3.h ;;
     liblmdb-dev) has_header "${CC:-cc}" lmdb.h ;;
     git) has_program git ;;
+    debootstrap) PATH=$PATH:/usr/sbin has_program debootstrap ;;
+    util-linux) has_program unshare ;;
+    sqlite3) has_program sqlite3 ;;
     npm) has_program npm ;;
     gcovr) has_program gcovr ;;
     valgrind) has_program valgrind ;;
