@@ -47,7 +47,8 @@ newcomer:        ## a fresh clone, the README and four million real keys: a newc
 	@tests/newcomer/first_hour.sh --tests .
 
 install: $(if $(filter build/release,$(RELEASE)),build) ## library, headers, tool, man pages, pkg-config and CMake package, below PREFIX
-	@cmake --install $(RELEASE) --prefix '$(PREFIX)'
+	@cmake --install $(RELEASE) --prefix '$(PREFIX)' || \
+	    { echo 'without root: make install PREFIX=$$HOME/.local' >&2; exit 1; }
 	@if [ -z '$(DESTDIR)' ]; then scripts/setup.sh use || true; scripts/installed.sh '$(PREFIX)'; fi
 
 bench:           ## measure speed beside calibrators and peers, draw the plots; BENCH: only 'tamis bench' with these options

@@ -19,5 +19,10 @@ END_OF_PROGRAM
     )
 fi
 
+# Said before it is compiled.
+{ mkdir -p "$DESTDIR$PYTHONDIR" && [ -w "$DESTDIR$PYTHONDIR" ]; } 2>/dev/null || {
+    echo "install.sh: $DESTDIR$PYTHONDIR cannot be written; without root: make install-python PREFIX=\$HOME/.local" >&2
+    exit 1
+}
 "$PYTHON" "$here/build_backend/tamis_build.py" install "$DESTDIR$PYTHONDIR"
 echo "installed $DESTDIR$PYTHONDIR/tamis"

@@ -5,10 +5,20 @@
 # uses here.  SOURCE is cloned into it, and the commands of README.md are run there as printed, by root: what they need
 # they install, or name.  Python's module is installed and used without a network.  --long adds 'make test' after
 # 'make install', the packages, PostgreSQL, LevelDB and node.  BASE, a folder made by debootstrap, is copied instead.
-# Needs root and the means of a container: namespaces, mounts.  All of it ends with this script.
+# Needs root and the means of a container, namespaces and mounts, and a mirror; without them it ends with 77.  Whatever
+# was started in there ends with this script.
 set -eu
 export LC_ALL=C
-[ -n "${TAMIS_BARE:-}" ] || TAMIS_BARE=1 exec unshare --mount --pid --fork --kill-child sh "$0" "$@"
+PATH=$PATH:/usr/sbin:/sbin
+cannot() {
+    echo "skipped: $*"
+    exit 77
+}
+if [ -z "${TAMIS_BARE:-}" ]; then
+    [ "$(id -u)" -eq 0 ] || cannot "needs root"
+    unshare --mount --pid --fork true 2>/dev/null || cannot "no namespaces here"
+    TAMIS_BARE=1 exec unshare --mount --pid --fork --kill-child sh "$0" "$@"
+fi
 long=
 if [ "${1:-}" = --long ]; then
     long=1
@@ -66,10 +76,11 @@ else
     # shellcheck disable=SC2016
     from=$(apt-get indextargets --format '$(LABEL) $(CODENAME) $(REPO_URI)' | awk '
         $1 == "Debian" && $2 !~ /-/ { print $2, $3; exit }')
-    [ -n "$from" ] || fail "apt knows no mirror of Debian here: 'apt-get update' first"
+    [ -n "$from" ] || cannot "apt knows no mirror of Debian here"
     # shellcheck disable=SC2086
     set -- $from
-    debootstrap --variant=minbase --include=make,git "$1" "$root" "$2" >"$log" 2>&1 || { tail -n 20 "$log"; fail "debootstrap"; }
+    debootstrap --variant=minbase --include=make,git "$1" "$root" "$2" >"$log" 2>&1 ||
+        { tail -n 20 "$log"; cannot "debootstrap from that mirror"; }
 fi
 mount -t proc proc "$root/proc"
 mkdir -p "$root/dev/shm"

@@ -77,6 +77,9 @@ echo "ok: a library that is there"
 CC=no-such-compiler "$python" "$backend" install "$work/none" >"$work/log" 2>&1 && fail "it compiles without a compiler"
 [ "$(cat "$work/log")" = "tamis_build: please install these packages (names as in Debian 12): gcc libc6-dev" ] ||
     { cat "$work/log"; fail "a missing compiler"; }
+PREFIX=$work/log "$source/bindings/python/install.sh" >"$work/out" 2>&1 && fail "it installs below a file"
+grep -q '^install.sh: .* cannot be written; without root: make install-python PREFIX=' "$work/out" ||
+    { cat "$work/out"; fail "a folder that cannot be written"; }
 echo "ok: what is missing"
 
 # --- the source distribution builds from itself alone ---------------------------------------------------
