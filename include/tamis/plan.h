@@ -71,7 +71,9 @@ typedef struct tamis_need {
      * 'rank-counting', whose counters may stop.  They are not offered for ever.  Asked for by 'kind' they are
      * planned for 10,000 replacements, which plan.replacements says. */
     unsigned replacements;
-    bool merges;        /* sets will be merged (tamis_filter_merge) */
+    bool
+        merges; /* sets will be merged (tamis_filter_merge): the promise holds for the union of sets that have
+                  * at most n keys together */
     tamis_hash_id hash; /* of keys; it does not change the plan, but for params.hash */
     /* Keys are forgotten after so many ticks (tamis/window.h), up to 126; 0: never. n counts the keys of
      * one tick more, since those of the present one are in the set as well. */
