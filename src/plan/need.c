@@ -103,7 +103,7 @@ static tamis_status plan_direct(const tamis_i_kind *kind, const tamis_need *need
     if (status != TAMIS_OK) /* where no model holds nothing can be promised */
         return status == TAMIS_E_DOMAIN ? TAMIS_E_UNSUPPORTED : status;
     if (!tamis_i_plan_lines_ok(need, own.lines_per_query) ||
-        own.overflow_probability > need->failure_max)
+        own.overflow_probability > need->failure_max || own.fpr > exact.fpr)
         return TAMIS_E_UNSUPPORTED;
     uint64_t n_body, n_table;
     status = plan_shape(kind, &own.params, &n_body, &n_table);

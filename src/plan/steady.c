@@ -170,7 +170,7 @@ static void plan_steady_homes(const goal *g, tamis_steady_shape *shape, double l
 /* The best plan with buckets of these bits. */
 static void plan_steady_sizes(const goal *g, unsigned bucket_bits, unsigned spill_bits,
                               trial *best) {
-    const double wanted = -log1p(-g->need->fpr); /* keys per cell */
+    const double wanted = tamis_i_plan_steady_cell(g->need);
     tamis_steady_shape shape;
     tamis_steady_shape_init(&shape);
     shape.extra_bits = g->extra;

@@ -6,6 +6,9 @@
 #define TAMIS_PLAN_STEADY_H
 
 #include "model/steady.h"
+#include "tamis/plan.h"
+
+#include <math.h>
 
 /* Bits of a bucket: of a plan for the fewest bytes, and where these need more than SMALL_ABOVE bits per key
  * above log2(1/p); of the back, at most; of a set in one bucket. */
@@ -22,5 +25,13 @@
 #define MOMENTS     10000.0
 #define MARGIN      TAMIS_I_STEADY_MARGIN
 #define LAMBDA_MOST 2.0 /* keys per home */
+
+#define EXACT (1 - 1e-12) /* what rounding may take */
+
+/* Keys per cell at which n keys err as often as is asked for, and no more: 1 - (1 - 1/cells)^n, which is more
+ * than the 1 - e^(-n/cells) of a table without end. */
+static inline double tamis_i_plan_steady_cell(const tamis_need *need) {
+    return -(double)need->n * expm1(log1p(-need->fpr) / (double)need->n) * EXACT;
+}
 
 #endif

@@ -29,7 +29,6 @@
 #define T_FIRST     0.3
 #define HOMES_SEEN  48u /* for the lines that are read */
 #define BUCKETS_MAX 0x1p38
-#define EXACT       (1 - 1e-12) /* what rounding may take */
 
 /* What does not change. */
 typedef struct wanted {
@@ -293,7 +292,7 @@ tamis_status tamis_i_quick_steady(const tamis_need *need, tamis_plan *plan) {
                 .n = (double)need->n,
                 .keys = (double)(need->n + more),
                 .odds = log(moments / need->failure_max),
-                .cell = -(double)need->n * expm1(log1p(-need->fpr) / (double)need->n) * EXACT,
+                .cell = tamis_i_plan_steady_cell(need),
                 .extra = need->value_bits};
     fitted f = quick_steady_best(&w);
     double odds = 0;
