@@ -223,9 +223,10 @@ TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf(unsigned d, uns
 
 /* Its error rate with two lengths per bucket, in the case of tamis_model_ddlcbf_seen: a bucket has
  * 'payload_bits' for its remainders and their counters of 'counter_bits', and the lengths follow from its
- * history as in the kind dleft-dynamic.  rounds = 0: the table was only filled.
+ * history as in the kind dleft-dynamic; a key that finds its buckets full moves another one, if d > 1.
+ * rounds = 0: the table was only filled.
  *
- * d from 1 to 4, 0 < mean <= 15, payload_bits up to 512 and enough for two, counter_bits up to 8, min_bits
+ * d from 1 to 4, 0 < mean <= 15 and at most 0.95 of the remainders that a bucket holds, payload_bits up to 512 and enough for two, counter_bits up to 8, min_bits
  * from 2 to 32, d * mean at most 2^min_bits, rounds * (d + 15/mean) up to 5 * 10^4.  Up to half a
  * second for 100 rounds; it takes 3 MB from the system's allocator, and returns TAMIS_E_NOMEM if there is
  * none. */

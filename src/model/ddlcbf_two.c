@@ -16,8 +16,12 @@
  *
  * Symbols as in ddlcbf.c: c = mean load, t = time in insertions per bucket, y_ij; e = d x / R.
  *
+ * A key that finds all its d buckets full, with odds f = product over i of y_i,most, is put in the place of
+ * one of their remainders, which moves to another of its buckets (filter/dleft_dynamic.c): to any bucket that
+ * is not full.  So all of these go up at the rate f / (their share) besides.
+ *
  * Neglected: the table is finite; three keys may have one minimal remainder; keys may share an element;
- * keys may find all their buckets full.
+ * that a full bucket exchanges a remainder, and that a bucket with room may be more than one move away.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -37,6 +41,9 @@ enum {
     CODES = 1 << 18, /* 4 bits for each number, 5 for each length beyond the shortest */
     NONE = 0xffff
 };
+
+#define FULLEST                                                                                    \
+    0.95 /* mean load, as a share of what a bucket holds: there the moves still find room */
 
 typedef struct state {
     uint8_t n_a, a, n_b, b;      /* a, b: lengths; 0 if there are none of them */
@@ -162,6 +169,18 @@ static double *two_tails(const chain *c, const double *now, double y[MOST + 2]) 
     return y;
 }
 
+/* The rate at which a bucket with room gets a remainder that made room for a key whose buckets are full. */
+static double two_moved(const chain *c, double y[CHOICES_MAX][MOST + 2]) {
+    double met = 1, room = 0;
+    if (c->d == 1) /* it has no other bucket */
+        return 0;
+    for (unsigned i = 0; i < c->d; i++) {
+        met *= y[i][c->most];
+        room += (1 - y[i][c->most]) / c->d;
+    }
+    return room > 0 ? met / room : 0;
+}
+
 /* How fast the fractions change when x keys per bucket are in. */
 static void two_change(const chain *c, double x, fractions now, fractions rate) {
     const double shared = c->forced * x < 1 ? c->forced * x : 1;
@@ -169,6 +188,7 @@ static void two_change(const chain *c, double x, fractions now, fractions rate) 
     double y[CHOICES_MAX][MOST + 2];
     for (unsigned i = 0; i < c->d; i++)
         two_tails(c, now[i], y[i]);
+    const double moved = (1 - shared) * two_moved(c, y);
     for (unsigned i = 0; i < c->d; i++) {
         double up[MOST + 1];
         for (unsigned a = 0; a <= MOST; a++) {
@@ -176,7 +196,7 @@ static void two_change(const chain *c, double x, fractions now, fractions rate) 
             for (unsigned l = 0; l < c->d; l++)
                 if (l != i)
                     up[a] *= y[l][l < i ? a + 1 : a];
-            up[a] += joined * a;
+            up[a] += moved + joined * a;
         }
         memset(rate[i], 0, c->n * sizeof rate[i][0]);
         for (unsigned s = 0; s < c->n; s++) {
@@ -235,11 +255,12 @@ tamis_status tamis_model_ddlcbf_two(unsigned d, double mean, double rounds, unsi
         min_bits > 32 || counter_bits > 8 || payload_bits > 512 ||
         payload_bits < 2 * (min_bits + counter_bits))
         return TAMIS_E_DOMAIN;
-    const unsigned most = payload_bits / (min_bits + counter_bits);
+    const unsigned holds = payload_bits / (min_bits + counter_bits);
+    const unsigned most = holds < MOST ? holds : MOST;
     const double fill_steps = 64 + ceil(4 * mean * d);
     const double round_steps = ceil(2 * rounds * (d + MOST / mean));
     const double forced = d * exp2(-(double)min_bits);
-    if (!(forced * mean <= 1 && round_steps <= 1e5))
+    if (!(mean <= FULLEST * most && forced * mean <= 1 && round_steps <= 1e5))
         return TAMIS_E_DOMAIN;
     chain *const c = tamis_i_alloc_zeroed(NULL, sizeof *c);
     if (c == NULL)
@@ -249,7 +270,7 @@ tamis_status tamis_model_ddlcbf_two(unsigned d, double mean, double rounds, unsi
     c->counter = counter_bits;
     c->least = min_bits;
     c->longest = min_bits + MORE < LONGEST ? min_bits + MORE : LONGEST;
-    c->most = most < MOST ? most : MOST;
+    c->most = most;
     c->mean = mean;
     c->forced = forced;
     const bool possible = two_explore(c, rounds > 0);

@@ -186,6 +186,33 @@ static tamis_status plan_find_largest(search *s, double guess, double least, dou
     return TAMIS_OK;
 }
 
+/* log2(1/rate), from which on every table of the quick planners has rows, and up to which. */
+#define QUICK_FROM 3.0
+#define QUICK_TO   39.86 /* 1e-12 */
+
+/* The least rate that fits.  Without a search, of those for which all quick planners have plans; if none of
+ * them fits, of larger ones, for which some have. */
+static tamis_status plan_find_rate(search *s) {
+    const double bits = 8 * (double)s->need->bytes;
+    const double guess = bits / plan_keys_in_all(s->need, s->need->n) / 1.44 - 2;
+    if (s->need->search)
+        return plan_find_largest(s, guess, 0.5, 64);
+    const tamis_status status = plan_find_largest(s, guess, QUICK_FROM, QUICK_TO);
+    return status == TAMIS_OK ? status : plan_find_largest(s, guess, 0.5, QUICK_FROM);
+}
+
+/* The most keys that fit.  Without a search, of those that many bytes may hold, since a quick planner need
+ * not have plans for a few keys. */
+static tamis_status plan_find_keys(search *s) {
+    const double bits = 8 * (double)s->need->bytes, all = 1 + s->need->overshoot;
+    const double guess = bits / (2 - 1.44 * log2(s->need->fpr)) / all;
+    const double most = floor((double)TAMIS_CAPACITY_MAX / all), half = floor(guess / 2);
+    tamis_status status = TAMIS_E_UNSUPPORTED;
+    if (!s->need->search && half > 1 && half < most)
+        status = plan_find_largest(s, guess, half, most);
+    return status == TAMIS_OK ? status : plan_find_largest(s, guess, 1, most);
+}
+
 static tamis_status plan_one(const tamis_i_kind *kind, const tamis_need *need, tamis_plan *plan) {
     if (!plan_can_do(kind, need))
         return TAMIS_E_UNSUPPORTED;
@@ -193,13 +220,7 @@ static tamis_status plan_one(const tamis_i_kind *kind, const tamis_need *need, t
     if (asked == FEWEST_BYTES)
         return plan_direct(kind, need, need->n, need->fpr, plan);
     search s = {.kind = kind, .need = need, .keys = asked == MOST_KEYS};
-    const double bits = 8 * (double)need->bytes;
-    tamis_status status;
-    if (s.keys)
-        status = plan_find_largest(&s, bits / (2 - 1.44 * log2(need->fpr)) / (1 + need->overshoot),
-                                   1, floor((double)TAMIS_CAPACITY_MAX / (1 + need->overshoot)));
-    else
-        status = plan_find_largest(&s, bits / plan_keys_in_all(need, need->n) / 1.44 - 2, 0.5, 64);
+    const tamis_status status = s.keys ? plan_find_keys(&s) : plan_find_rate(&s);
     if (status != TAMIS_OK)
         return status;
     *plan = s.plan;
@@ -309,10 +330,10 @@ static void plan_sort_all(const tamis_need *need, tamis_plan *own, size_t n) {
 
 #define KINDS_MAX 32 /* more than there are structures */
 
-/* Is it a question that needs no search?  It is one for the fewest bytes, and the kinds that have the fewest
- * are known. */
+/* Is it a question that needs no search?  It is one for the fewest bytes, or what these give, and the kinds
+ * that have the fewest are known. */
 static bool plan_is_plain(const tamis_need *need) {
-    return !need->search && need->kind == TAMIS_KIND_ANY && plan_asks_bytes(need) &&
+    return !need->search && need->kind == TAMIS_KIND_ANY && need->order == TAMIS_ORDER_BYTES &&
            !need->offline && isinf(need->lines_max) && need->copies <= 1 && need->value_bits == 0 &&
            need->replacements == 0;
 }
@@ -365,6 +386,11 @@ tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans, size_t ro
     return TAMIS_OK;
 }
 
+/* Is there room for rates that the quick planners do not know? */
+static bool plan_ends_early(const tamis_need *need, const tamis_plan *plan) {
+    return plan_question_of(need) == LEAST_RATE && plan->fpr < 1.02 * exp2(-QUICK_TO);
+}
+
 tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan) {
     tamis_need own_need;
     tamis_plan own[KINDS_MAX];
@@ -375,6 +401,8 @@ tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan) {
         return status;
     const int saved = errno;
     status = plan_is_plain(&own_need) ? plan_best(&own_need, own) : TAMIS_E_UNSUPPORTED;
+    if (status == TAMIS_OK && plan_ends_early(&own_need, &own[0]))
+        status = TAMIS_E_UNSUPPORTED;
     own_need.search = true;
     if (status != TAMIS_OK)
         status = plan_best(&own_need, own);
