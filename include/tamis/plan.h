@@ -39,7 +39,10 @@ typedef enum tamis_order {
  *     n, perhaps fpr       the fewest bytes
  *     n and bytes          the least error rate, within 1/256 of a bit (0.3 %)
  *     bytes, perhaps fpr   the most keys, within 1/4096
- *     all three            the fewest bytes, if they are not more than given */
+ *     all three            the fewest bytes, if they are not more than given
+ *
+ * These are the least and the most of the plans that are made without a search where there is none
+ * (tamis_plan_make): with need.search the rate may be a quarter of a bit lower, the keys 1 % more. */
 typedef struct tamis_need {
     size_t struct_size;
     uint64_t n;      /* keys at most in the set at one time, 1 to 2^40; or 0, see above */
@@ -120,8 +123,9 @@ static inline void tamis_plan_init(tamis_plan *plan) {
  * 1e-12 or more, with any of deletes, merges, grows, overshoot, ticks and failure_max, and all else left
  * as it was.  It comes from tables and closed forms that are checked against the search (docs/planner.md):
  * the promise is as good, and for more than 10,000 keys the plan has at most 1 % more bytes, or with
- * deletes half a kilobyte.  All other needs, and these too with need->search, are searched for in some 30
- * milliseconds, or ten times that where bytes are given.
+ * deletes half a kilobyte; for fewer keys it may have more.  The rate or the keys for given bytes take half a
+ * millisecond, by some twenty such plans.  All other needs, and these too with need->search, are searched
+ * for in some 30 milliseconds, or ten times that where bytes are given.
  *
  * TAMIS_E_ARGUMENT if the need is out of range (fpr is NaN, 0 < fpr < 1 does not hold, n is over 2^40, n
  * and bytes are both 0), TAMIS_E_UNSUPPORTED if no kind, or not the one asked for, can do what is

@@ -1,0 +1,128 @@
+/* test_plan_bytes.c - the least rate, and the most keys, that given bytes allow: at once, and as good as found
+ *
+ * Plans without a search are compared with those of one (need.search).  The search takes a fifth of a second
+ * each time, and so it is asked for a few needs only.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support.h"
+
+#include <math.h>
+#include <time.h>
+
+static tamis_plan planned(const tamis_need *need) {
+    tamis_plan plan;
+    tamis_plan_init(&plan);
+    assert_ok(tamis_plan_make(need, &plan));
+    assert_true(plan.bytes <= need->bytes && plan.fpr > 0 && plan.fpr < 1);
+    assert_true(plan.overflow_probability <= 1e-6);
+    assert_int_equal(plan.params.capacity,
+                     plan.n + (uint64_t)ceil((double)plan.n * need->overshoot));
+    return plan;
+}
+
+/* Bytes for n keys, at so many bits for each. */
+static tamis_need need_of(uint64_t n, double bits_per_key) {
+    tamis_need need = test_need(TAMIS_KIND_ANY, n, 0);
+    need.bytes = (uint64_t)((double)n * bits_per_key / 8);
+    return need;
+}
+
+/* With some of the options that a plan without a search may have. */
+static void set_options(tamis_need *need, unsigned i) {
+    need->deletes = i % 2 == 1 && i % 6 != 3;
+    need->merges = i % 4 == 2;
+    need->grows = i % 5 == 2;
+    need->ticks = i % 6 == 3 ? 4 : 0;
+    need->overshoot = i % 7 == 5 ? 0.5 : 0;
+}
+
+static void test_bytes_and_keys_give_as_low_a_rate_as_a_search(void **state) {
+    static const uint64_t sizes[] = {12000, 300000, 20000000};
+    static const double bits[] = {6.5, 11, 18.5, 29};
+    (void)state;
+    for (unsigned i = 0; i < 12; i++) {
+        tamis_need need = need_of(sizes[i % 3], bits[i / 3]);
+        set_options(&need, i);
+        const tamis_plan quick = planned(&need);
+        need.search = true;
+        const tamis_plan found = planned(&need);
+        printf("# n = %llu, %.1f bits per key: %s %.4g, found %s %.4g\n",
+               (unsigned long long)need.n, bits[i / 3], tamis_kind_name(quick.params.kind),
+               quick.fpr, tamis_kind_name(found.params.kind), found.fpr);
+        assert_true(log2(quick.fpr / found.fpr) < 0.3);
+        assert_int_equal(quick.n, need.n);
+        assert_true(fabs(quick.bound_bits_per_key + log2(quick.fpr)) < 1e-9);
+    }
+}
+
+static void test_bytes_and_rate_give_as_many_keys_as_a_search(void **state) {
+    static const double rates[] = {0.2, 0.01, 1e-4, 1e-8};
+    (void)state;
+    for (unsigned i = 0; i < 8; i++) {
+        tamis_need need = test_need(TAMIS_KIND_ANY, 0, rates[i / 2]);
+        need.bytes = i % 3 == 0 ? 40000 : 10000000;
+        set_options(&need, i);
+        const tamis_plan quick = planned(&need);
+        assert_true(quick.fpr <= need.fpr);
+        need.search = true;
+        const tamis_plan found = planned(&need);
+        printf("# p = %g, %llu bytes: %s %llu, found %s %llu\n", need.fpr,
+               (unsigned long long)need.bytes, tamis_kind_name(quick.params.kind),
+               (unsigned long long)quick.n, tamis_kind_name(found.params.kind),
+               (unsigned long long)found.n);
+        assert_true((double)quick.n > 0.98 * (double)found.n);
+    }
+}
+
+/* More bytes are never worse, from sets of one line to those that no table of rates covers. */
+static void test_more_bytes_are_never_worse(void **state) {
+    (void)state;
+    double before = 1;
+    for (double bits = 2.5; bits < 45; bits *= 1.07) {
+        tamis_need need = need_of(100000, bits);
+        tamis_plan plan;
+        tamis_plan_init(&plan);
+        if (tamis_plan_make(&need, &plan) != TAMIS_OK) {
+            assert_true(bits < 4);
+            continue;
+        }
+        assert_true(plan.fpr < before);
+        before = plan.fpr;
+    }
+    assert_true(before < 1e-9);
+    tamis_need need = need_of(100000, 70); /* below 1e-12 there is a search */
+    assert_true(planned(&need).fpr < 1e-14);
+    need.deletes = true;
+    assert_true(planned(&need).fpr < 1e-14);
+}
+
+/* Processor time: a hundredth of a second for each, which is 20 to 500 times what it takes.  A search takes a
+ * fifth of a second or more.  The best of some rounds counts, since others may be using the machine. */
+static void test_bytes_are_planned_at_once(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 12; i++) {
+        tamis_need need = need_of(i % 2 == 0 ? 1000000 : 3000, 15);
+        set_options(&need, i);
+        if (i >= 6)
+            need.fpr = 0.001, need.n = 0;
+        double best = INFINITY;
+        for (unsigned round = 0; round < 5; round++) {
+            const clock_t from = clock();
+            (void)planned(&need);
+            best = fmin(best, (double)(clock() - from) / CLOCKS_PER_SEC);
+        }
+        printf("# %s: %.3f ms\n", need.n == 0 ? "keys" : "rate", 1e3 * best);
+        assert_true(best < 0.01);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes_and_keys_give_as_low_a_rate_as_a_search),
+        cmocka_unit_test(test_bytes_and_rate_give_as_many_keys_as_a_search),
+        cmocka_unit_test(test_more_bytes_are_never_worse),
+        cmocka_unit_test(test_bytes_are_planned_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
