@@ -715,7 +715,9 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_glance(const tamis_filter *
  * (tamis_filter_promise); if nothing was promised, nothing is broken.  TAMIS_OK while it has no more keys
  * than it was made for.  With more of them, in several parts, or after a merge of balanced-bloom filters,
  * whose unions are worse, the error rate that it has now must be no higher, which costs what
- * tamis_filter_info does.  TAMIS_E_PROMISE if it is higher, TAMIS_E_ARGUMENT. */
+ * tamis_filter_info does; but a set that has grown keeps its promise also where its rate is higher by
+ * chance, as long as its links are used as planned (tamis_filter_grow).  TAMIS_E_PROMISE if it is higher,
+ * TAMIS_E_ARGUMENT. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_keeps(const tamis_filter *filter, double fpr);
 
 /* Like tamis_filter_info, for one link of a series; the first and oldest is number 0. */
@@ -768,8 +770,11 @@ static inline void tamis_growth_init(tamis_growth *growth) {
 
 /* Add a link, to which all new keys go from now on.
  *
- * Of the promise, the error rates that the present links have now are used up; the link is planned for
- * 1 / (links + 1) of what remains, 'links' counting the new one.  A filter that is to grow should be
+ * Of the promise is used up what the present links were planned for (tamis_params.fpr), or of one that is not
+ * full its part of that; the link is planned for 1 / (links + 1) of what remains, 'links' counting the new
+ * one.  So the mean over seeds keeps the promise, and chance uses up none of it.  Where that is not known, or a
+ * link has more keys than it was made for, or errs more than was planned beyond what chance explains, it is
+ * the error rate that the link has now.  A filter that is to grow should be
  * planned for it (need.grows, tamis/plan.h): it then has half of the promise, and the next ones 1/6,
  * 1/12, 1/20, ... of it.  Links of kinds that can remove are planned for it (need.deletes); if keys are to be
  * removed, so should the first one be.
@@ -783,7 +788,7 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_grow(tamis_filter *filter,
 
 /* Say how a filter will grow, without a new link now; 'n' has no meaning here.  The promise is stored in
  * files, 'automatic' is not: who loads a filter decides.  TAMIS_E_PROMISE if the promise that is given is not
- * above the error rates that the links have now, all together: it is broken already.  What the first link
+ * above what the links have used up, nor above their error rates now: it is broken already.  What the first link
  * will have when it is full is not looked at: plan it for less than the promise (need.grows).
  * TAMIS_E_ARGUMENT, TAMIS_E_READONLY, TAMIS_E_NOMEM; nothing is then changed. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_allow_growth(tamis_filter *filter,

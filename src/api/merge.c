@@ -147,5 +147,9 @@ tamis_status tamis_filter_keeps(const tamis_filter *filter, double fpr) {
     if (whole && even && tamis_filter_count(filter) <= filter->params.capacity)
         return TAMIS_OK;
     const tamis_status status = tamis_filter_info(filter, &info);
-    return status != TAMIS_OK || info.fpr <= promise ? status : TAMIS_E_PROMISE;
+    if (status != TAMIS_OK || info.fpr <= promise)
+        return status;
+    const bool own = !tamis_i_is_sharded(filter) && filter->links != NULL && even &&
+                     promise >= tamis_filter_promise(filter);
+    return own && tamis_i_series_keeps(filter, promise) ? TAMIS_OK : TAMIS_E_PROMISE;
 }

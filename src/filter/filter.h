@@ -342,6 +342,10 @@ double tamis_i_rate_most(tamis_i_rate rate);
 tamis_i_rate tamis_i_filter_rate(const tamis_filter *filter, unsigned sharing);
 bool tamis_i_filter_is_large(const tamis_filter *filter);
 
+/* The variance of the rate that tables with such keys have by chance, or more: from what its parts differ.
+ * Infinite if there are too few of them to tell. */
+double tamis_i_filter_scatter(const tamis_filter *filter);
+
 /* What one filter is like, without its further links; bits_per_key is not set.  Unless 'sharing' is 0 it is a
  * glance: of large tables fpr is that of tamis_i_filter_rate at most, and the members of the kind are 0. */
 void tamis_i_filter_info(const tamis_filter *filter, unsigned sharing, tamis_info *info);

@@ -13,10 +13,30 @@
  * key more for each further one, whereas here link 10, of 1000 times the first one's size, takes 7 bits.
  * Sizes double, so that a series for n keys has log2 of n over the first plan as many links.
  *
+ * What a link uses up is what it was planned for (params.fpr), as long as it is used as planned, and not what
+ * its table happens to err.  A promise is an expectation over seeds.  The rate of one small table is far from
+ * it now and then: at low rates a few lines of a set of a thousand keys make up all of it, and one in a hundred
+ * of such sets errs more than twice as often as planned.  If that were taken off the promise, it would be used
+ * up by chance, and the set could not grow any more.  With f for what was planned, and P for the promise,
+ *
+ *      E(sum of the rates) = sum of E(rate of link i) <= sum of f  <  P
+ *
+ * whatever the tables are, because f of a new link does not depend on what chance did to the others.  To take
+ * off less where a table errs less would break that: the links after the lucky ones would get their luck, and
+ * the unlucky ones keep their own.  In a link that is not full the rate is below f in proportion to its keys,
+ * or in less; it uses up that share, or what it errs if that is more (of kinds that remove: it may have been
+ * full), and f at most.
+ *
+ * What it errs now is taken off whole where f does not hold: f is not known; a set has more keys than it was
+ * made for (multisets count copies, and are full before); or the table errs more than f beyond what chance
+ * explains, five standard errors as its parts differ among each other, because its keys were replaced more
+ * often than planned for or it was merged with what it has no room for.  If by all that nothing is left of the
+ * promise, but by what the links err now something is, the latter counts: it is there.
+ *
  * A set that grows by itself must not stand still meanwhile.  So the rates of large tables are taken from
- * a sample, with what its chance could hide on top (tamis_i_filter_rate): the promise is kept, for 2 to 7
- * % of the rate, up to a tenth of a bit per key.  They depend on the tables alone, not on what was done
- * before: equal sets grow by equal links. Where a promise is given or made the tables are read.
+ * a sample (tamis_i_filter_rate), where they count with what its chance could hide on top.  All depends on the
+ * tables and their parameters alone, not on what was done before: equal sets grow by equal links. Where a
+ * promise is given or made the tables are read.
  *
  * A series is merged with another by copies of its links.  Their rates are then used up too.  Of links that
  * have room nobody knows what they would come to have; so none of them is to be filled further: the last of
@@ -30,28 +50,71 @@
 #include <errno.h>
 #include <math.h>
 
-/* The error rates of all links now, added up; at a glance, what they are at most.  The chances of the samples
- * add up as their squares.  An empty link is not read: it has none. */
-static double grow_rate_now(const tamis_filter *filter, bool glance) {
+/* What a link errs now; at a glance from a sample, if it is large. */
+static tamis_i_rate grow_rate_now(const tamis_filter *link, unsigned sharing, bool glance) {
+    tamis_info info;
+    if (glance)
+        return tamis_i_filter_rate(link, sharing);
+    tamis_i_filter_info(link, 0, &info);
+    return (tamis_i_rate){info.fpr, 0};
+}
+
+/* Is it used as planned, as far as can be told?  A sample scatters no less than the whole. */
+static bool grow_as_planned(const tamis_filter *link, tamis_i_rate now) {
+    const bool set = (link->kind->abilities & (TAMIS_CAN_COUNT | TAMIS_CAN_FORGET)) == 0;
+    const double planned = link->params.fpr;
+    if (planned == 0 || (set && link->state[TAMIS_I_COUNT] > link->params.capacity))
+        return false;
+    if (now.mean <= planned)
+        return true;
+    const double variance = now.variance > 0 ? now.variance : tamis_i_filter_scatter(link);
+    return now.mean - 5 * sqrt(variance) <= planned;
+}
+
+/* What a link uses up of the promise.  An empty one is not read: it errs never. */
+static tamis_i_rate grow_used_by(const tamis_filter *link, tamis_i_rate now) {
+    const double planned = link->params.fpr;
+    if (!grow_as_planned(link, now))
+        return now;
+    const double part = (double)link->state[TAMIS_I_COUNT] / (double)link->params.capacity;
+    const double share = -expm1(part * log1p(-planned));
+    return (tamis_i_rate){fmin(fmax(share, now.mean), planned), 0};
+}
+
+static void grow_add(tamis_i_rate *sum, tamis_i_rate more) {
+    sum->mean += more.mean;
+    sum->variance += more.variance; /* the chances of samples add up as their squares */
+}
+
+/* What all links use up, and what they err now. */
+typedef struct grow_sums {
+    tamis_i_rate used, now;
+} grow_sums;
+
+static void grow_sum(const tamis_filter *filter, bool glance, grow_sums *sums) {
     const int saved = errno; /* the mathematics may set it where a rate underflows to 0 */
     const unsigned sharing = tamis_i_n_large(filter);
-    tamis_i_rate sum = {0, 0};
     for (unsigned i = 0; i < tamis_i_n_links(filter); i++) {
         const tamis_filter *const link = tamis_i_link(filter, i);
-        tamis_info info;
         if (link->state[TAMIS_I_COUNT] == 0)
             continue;
-        if (glance) {
-            const tamis_i_rate one = tamis_i_filter_rate(link, sharing);
-            sum.mean += one.mean;
-            sum.variance += one.variance;
-        } else {
-            tamis_i_filter_info(link, 0, &info);
-            sum.mean += info.fpr;
-        }
+        const tamis_i_rate now = grow_rate_now(link, sharing, glance);
+        grow_add(&sums->used, grow_used_by(link, now));
+        grow_add(&sums->now, now);
     }
     errno = saved;
-    return glance ? tamis_i_rate_most(sum) : sum.mean;
+}
+
+/* What is used up of a promise. */
+static double grow_used_of(double promise, const grow_sums *sums) {
+    const double used = tamis_i_rate_most(sums->used);
+    return used < promise ? used : fmin(used, tamis_i_rate_most(sums->now));
+}
+
+bool tamis_i_series_keeps(const tamis_filter *filter, double promise) {
+    grow_sums sums = {{0, 0}, {0, 0}};
+    grow_sum(filter, false, &sums);
+    return grow_used_of(promise, &sums) <= promise;
 }
 
 /* In units of 2^-64, rounded down: the promise that is stored is never more than the one given. */
@@ -89,13 +152,15 @@ static tamis_status grow_growth_in(const tamis_filter *filter, const tamis_growt
     if (!(own->fpr >= 0 && own->fpr < 1) || own->n > TAMIS_CAPACITY_MAX)
         return TAMIS_E_ARGUMENT;
     const bool given = own->fpr != 0;
-    *used = grow_rate_now(filter, !given && filter->links != NULL);
+    grow_sums sums = {{0, 0}, {0, 0}};
+    grow_sum(filter, !given && filter->links != NULL, &sums);
     if (!given)
         own->fpr = filter->links != NULL    ? grow_promise_of(filter)
                    : filter->params.fpr > 0 ? fmin(2 * filter->params.fpr, 0x1.fffffffffffffp-1)
-                                            : 2 * *used;
+                                            : 2 * sums.now.mean;
     if (!(own->fpr >= 0x1p-60 && own->fpr < 1))
         return TAMIS_E_ARGUMENT;
+    *used = grow_used_of(own->fpr, &sums);
     return given && *used >= own->fpr ? TAMIS_E_PROMISE : TAMIS_OK;
 }
 
@@ -186,6 +251,13 @@ tamis_status tamis_i_series_allow(tamis_filter *filter, const tamis_growth *grow
 
 /* ---- two series ---- */
 
+/* A link that gets no further keys is made for those that it has, and for what it uses up of a promise. */
+static void grow_close(tamis_filter *copy, const tamis_filter *link) {
+    const tamis_i_rate now = grow_rate_now(link, 1, false);
+    if (grow_as_planned(link, now))
+        copy->params.fpr = grow_used_by(link, now).mean;
+}
+
 /* Copies of all links of 'source' that have keys; returns how many, or why not.  'copies' has room. */
 static tamis_status grow_copy_links(const tamis_filter *source, const tamis_allocator *allocator,
                                     tamis_filter **copies, unsigned *n) {
@@ -200,6 +272,8 @@ static tamis_status grow_copy_links(const tamis_filter *source, const tamis_allo
         if (*n == 0 && count < capacity) /* the newest */
             capacity = count;
         status = tamis_i_filter_clone(link, capacity, allocator, &copies[*n]);
+        if (status == TAMIS_OK && count < link->params.capacity)
+            grow_close(copies[*n], link);
         *n += status == TAMIS_OK;
     }
     return status;
@@ -224,8 +298,10 @@ static tamis_status grow_can_merge(const tamis_filter *filter, const tamis_filte
     if (!tamis_i_add(tamis_i_series_count(filter), tamis_i_series_count(source), &count) ||
         count > TAMIS_I_COUNT_MAX / 2) /* a file may say that there are so many */
         return TAMIS_E_FULL;
-    return grow_rate_now(filter, false) + grow_rate_now(source, false) < promise ? TAMIS_OK
-                                                                                 : TAMIS_E_PROMISE;
+    grow_sums sums = {{0, 0}, {0, 0}};
+    grow_sum(filter, false, &sums);
+    grow_sum(source, false, &sums);
+    return grow_used_of(promise, &sums) < promise ? TAMIS_OK : TAMIS_E_PROMISE;
 }
 
 /* A filter that becomes a series by it has what was promised for it, or for the other. */

@@ -306,28 +306,49 @@ tamis_status tamis_i_filter_clone(const tamis_filter *source, uint64_t capacity,
     return TAMIS_OK;
 }
 
-/* Slices are spread evenly over the table, and so are digests: slices differ by chance alone.  A kind whose
- * rate is not linear in what a slice has curves upwards, so that the mean of slices is not too low. */
+/* The mean over so many slices, and its variance; not a number if there are fewer than 'least' that are not
+ * empty.  Slices are spread evenly over the table, and so are digests: slices differ by chance alone.  A kind
+ * whose rate is not linear in what a slice has curves upwards, so that the mean of slices is not too low. */
+static tamis_i_rate handle_slices(const tamis_filter *filter, uint64_t slices, uint64_t parts,
+                                  uint64_t least) {
+    double sum = 0, squares = 0, n = 0;
+    for (uint64_t i = 0; i < slices; i++) {
+        const tamis_i_slice slice = {(2 * i + 1) * parts / (2 * slices), parts};
+        tamis_info info;
+        tamis_info_init(&info);
+        filter->kind->info(filter, slice, &info);
+        if (!(info.fpr >= 0))
+            continue;
+        n++;
+        sum += info.fpr;
+        squares += info.fpr * info.fpr;
+    }
+    if (n < (double)least)
+        return (tamis_i_rate){(double)NAN, (double)NAN};
+    const double mean = sum / n;
+    return (tamis_i_rate){mean, fmax(squares / n - mean * mean, 0) / (n - 1)};
+}
+
 tamis_i_rate tamis_i_filter_rate(const tamis_filter *filter, unsigned sharing) {
     const uint64_t lines = filter->n_table / TAMIS_LINE_WORDS, parts = lines / SLICE_LINES;
     const uint64_t slices = SLICES / sharing > SLICES_LEAST ? SLICES / sharing : SLICES_LEAST;
-    tamis_info info;
     if (tamis_i_filter_is_large(filter)) {
-        double sum = 0, squares = 0;
-        for (uint64_t i = 0; i < slices; i++) {
-            const tamis_i_slice slice = {(2 * i + 1) * parts / (2 * slices), parts};
-            tamis_info_init(&info);
-            filter->kind->info(filter, slice, &info);
-            sum += info.fpr;
-            squares += info.fpr * info.fpr;
-        }
-        const double n = (double)slices, mean = sum / n;
-        if (mean >= 0)
-            return (tamis_i_rate){mean, fmax(squares / n - mean * mean, 0) / (n - 1)};
+        const tamis_i_rate rate = handle_slices(filter, slices, parts, slices);
+        if (rate.mean >= 0)
+            return rate;
     } /* else it is small, or of such large buckets that a slice has none */
+    tamis_info info;
     tamis_info_init(&info);
     filter->kind->info(filter, TAMIS_I_WHOLE, &info);
     return (tamis_i_rate){info.fpr, 0};
+}
+
+double tamis_i_filter_scatter(const tamis_filter *filter) {
+    const uint64_t lines = filter->n_table / TAMIS_LINE_WORDS;
+    const uint64_t slices = lines < SLICES ? lines : SLICES;
+    const uint64_t parts = tamis_i_filter_is_large(filter) ? lines / SLICE_LINES : slices;
+    const double variance = handle_slices(filter, slices, parts, SLICES_LEAST).variance;
+    return variance >= 0 ? variance : INFINITY;
 }
 
 double tamis_i_rate_most(tamis_i_rate rate) {

@@ -100,6 +100,9 @@ void tamis_i_series_info(const tamis_filter *filter, bool glance, tamis_info *in
 /* One of both has links.  'promise' is to be kept; 0: whatever was promised. */
 tamis_status tamis_i_series_merge(tamis_filter *filter, const tamis_filter *source, double promise);
 
+/* Does a series keep this promise, as far as what it was planned for can tell (grow.c)? */
+bool tamis_i_series_keeps(const tamis_filter *filter, double promise);
+
 /* Add a link; 'growth' may be NULL.  Links that inserts add later are planned in the same way. */
 tamis_status tamis_i_series_grow(tamis_filter *filter, const tamis_growth *growth,
                                  tamis_i_link_planner *make);
