@@ -12,6 +12,7 @@
 
 #include "parts.h"
 
+#include "bits/spill.h"
 #include "tamis/inline.h"
 #include "tamis/shared.h"
 #include "tamis/window.h"
@@ -540,6 +541,88 @@ static void *ask_along(void *context) {
     return NULL;
 }
 
+/* Two rows of buckets, each of several parts, of which the first is too small for its keys. */
+static tamis_filter *spilled_set(tamis_kind kind) {
+    tamis_params params = test_bare_params(kind, 160000, SEED);
+    params.value[TAMIS_STEADY_BUCKETS] = 2000;
+    params.value[TAMIS_STEADY_BUCKET_BITS] = 1024;
+    params.value[TAMIS_STEADY_HOMES] = 170;
+    params.value[TAMIS_STEADY_FINGERPRINT_BITS] = 9;
+    params.value[TAMIS_STEADY_SPILL_BUCKETS] = 1500;
+    params.value[TAMIS_STEADY_SPILL_BITS] = 1024;
+    params.value[TAMIS_STEADY_ORIGIN_BITS] = 4;
+    tamis_filter *set;
+    assert_ok(tamis_filter_create(&params, NULL, &set));
+    for (uint64_t key = 0; key < 150000; key++)
+        assert_ok(tamis_filter_insert_u64(set, key, NULL));
+    return set;
+}
+
+/* The part of the body that a word is in. */
+static uint64_t part_of(const parts_sample *s, const uint64_t *word) {
+    return 1 + (((uint64_t)(word - s->set->state) - TAMIS_I_STATE_WORDS) >> s->shift);
+}
+
+/* A key of which a bucket of the back holds the slot, and which is damaged, is not said to be absent; neither
+ * its other place nor the front is in the same part. */
+static bool damage_place(parts_sample *s, uint64_t key, unsigned wanted) {
+    const tamis_i_spill *const spill = (const tamis_i_spill *)(const void *)s->set->geometry;
+    const tamis_digest digest = tamis_hash_u64(tamis_filter_hasher(s->set), key);
+    const tamis_i_spill_key at = tamis_i_spill_locate(spill, digest);
+    const uint64_t *back[2];
+    tamis_i_spill_place place;
+    uint64_t extra;
+    tamis_i_spill_find(spill, s->set->table, at, &place);
+    uint64_t number = place.view.first;
+    if (!place.spilled || (digest.lo ^ digest.hi) % 256 == 0 || /* it would verify parts by turns */
+        tamis_i_spill_next(&place, &number, &extra) != (wanted == 0) ||
+        tamis_i_spill_back(spill, s->set->table, at, back) != 2)
+        return false;
+    const uint64_t *const front = s->set->table + at.bucket * spill->front.words;
+    const uint64_t part = part_of(s, back[wanted]);
+    const size_t size = 8 * (size_t)spill->back.words;
+    if (part != part_of(s, back[wanted] + spill->back.words - 1) ||
+        part_of(s, back[!wanted]) == part ||
+        part_of(s, back[!wanted] + spill->back.words - 1) == part || part_of(s, front) == part)
+        return false;
+    unsigned char *const bytes = s->bytes + HEADER + 8 * (size_t)(back[wanted] - s->set->state);
+    unsigned char whole[1024];
+    assert_true(size <= sizeof whole);
+    memcpy(whole, bytes, size);
+    memset(bytes, 0, size); /* a bucket without keys */
+    bool present = false;
+    for (unsigned call = 0; call < 3; call++) {
+        tamis_filter *const view = view_of(s, TAMIS_I_OPEN_PARTS);
+        if (call == 0)
+            present = tamis_filter_contains_u64(view, key);
+        else if (call == 1)
+            present = tamis_filter_copies_u64(view, key) != 0;
+        else
+            assert_int_equal(tamis_filter_contains_many_u64(view, &key, 1, &present), present);
+        assert_true(present);
+        assert_int_equal(tamis_filter_damage(view), 1);
+        tamis_filter_free(view);
+    }
+    memcpy(bytes, whole, size);
+    return true;
+}
+
+static void test_parts_of_both_places_are_touched(void **state) {
+    SKIP_WITHOUT_VIEWS();
+    static const tamis_kind kinds[] = {TAMIS_KIND_STEADY, TAMIS_KIND_WINDOW};
+    for (size_t k = 0; k < 2; k++) {
+        parts_sample s;
+        sample_of(&s, spilled_set(kinds[k]));
+        for (unsigned wanted = 0; wanted < 2; wanted++) {
+            unsigned n = 0;
+            for (uint64_t key = 0; key < 150000 && n < 20; key++)
+                n += damage_place(&s, key, wanted);
+            assert_int_equal(n, 20);
+        }
+        sample_close(&s);
+    }
+}
+
 static void test_parts_are_touched_by_many_threads(void **state) {
     SKIP_WITHOUT_VIEWS();
     const tamis_kind kinds[] = {TAMIS_KIND_RANK, TAMIS_KIND_LINE_SET, TAMIS_KIND_BLOCKED_BLOOM};
@@ -638,6 +721,7 @@ int main(void) {
         cmocka_unit_test(test_parts_values_refuse_damage),
         cmocka_unit_test(test_parts_trusted_views_learn_when_asked),
         cmocka_unit_test(test_parts_of_series_and_shards),
+        cmocka_unit_test(test_parts_of_both_places_are_touched),
         cmocka_unit_test(test_parts_are_touched_by_many_threads),
         cmocka_unit_test(test_parts_open_at_once),
     };

@@ -4,6 +4,8 @@
  */
 #include "growing.h"
 
+#include "filter/series.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -81,6 +83,24 @@ static void test_glance_at_small_tables_is_exact(void **state) {
     assert_status(tamis_filter_glance(NULL, &info), TAMIS_E_ARGUMENT);
 }
 
+/* Links whose tables are only looked at in places share what is read, however many they are. */
+static void test_glance_large_links_share_the_reading(void **state) {
+    (void)state;
+    tamis_growth growth = growth_of(0.01, false);
+    tamis_filter *const f = growing(TAMIS_KIND_BLOOM, 1000, 0.01, NULL);
+    static const uint64_t sizes[] = {1000, 1500000, 1500000, 2000, 2000000};
+    static const unsigned large[] = {1, 1, 1, 2, 2, 3}; /* at least one, to divide by */
+    for (unsigned i = 0; i < 5; i++) {
+        assert_int_equal(tamis_i_n_large(f), large[i]);
+        assert_ok(tamis_filter_insert_u64(f, i, NULL));
+        growth.n = sizes[i];
+        assert_ok(tamis_filter_grow(f, &growth));
+    }
+    assert_int_equal(tamis_i_n_large(f), large[5]);
+    assert_int_equal(glance(f).n_links, 6);
+    tamis_filter_free(f);
+}
+
 /* A large link is followed by one that leaves the promise whole, and equal sets by equal links. */
 static void test_glance_growth_keeps_the_promise(void **state) {
     (void)state;
@@ -154,6 +174,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_glance_is_not_below_the_rate),
         cmocka_unit_test(test_glance_at_small_tables_is_exact),
+        cmocka_unit_test(test_glance_large_links_share_the_reading),
         cmocka_unit_test(test_glance_growth_keeps_the_promise),
         cmocka_unit_test(test_keeps_tells_when_the_rate_is_broken),
     };

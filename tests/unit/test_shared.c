@@ -383,6 +383,19 @@ static void test_shared_refuses_bad_arguments(void **state) {
     assert_true(present[0] && !present[1]);
     assert_false(tamis_shared_contains(s, NULL, 1));
     assert_status(tamis_shared_insert(s, NULL, 1, NULL), TAMIS_E_ARGUMENT);
+    /* A key without bytes is one of none, and no other. */
+    assert_status(tamis_shared_insert(s, NULL, 5, NULL), TAMIS_E_ARGUMENT);
+    assert_false(tamis_shared_contains(s, NULL, 5));
+    assert_status(tamis_shared_remove(s, NULL, 5), TAMIS_E_ARGUMENT);
+    assert_status(tamis_shared_remove(s, NULL, 1), TAMIS_E_ARGUMENT);
+    assert_status(tamis_shared_remove(s, NULL, 0), TAMIS_E_UNSUPPORTED);
+    assert_status(tamis_shared_remove(s, "a", 0), TAMIS_E_UNSUPPORTED);
+    assert_int_equal(tamis_shared_copies(s, NULL, 5), 0);
+    assert_int_equal(tamis_shared_copies(s, NULL, 1), 0);
+    assert_ok(tamis_shared_insert(s, NULL, 0, NULL));
+    assert_true(tamis_shared_contains(s, NULL, 0) && tamis_shared_contains(s, "b", 0));
+    assert_int_equal(tamis_shared_copies(s, NULL, 0), 1);
+    assert_int_equal(tamis_shared_copies(s, "a", 1), 1);
     assert_status(tamis_shared_merge(s, NULL, TAMIS_MERGE_BEYOND), TAMIS_E_ARGUMENT);
     assert_status(tamis_shared_remove_u64(s, 1), TAMIS_E_UNSUPPORTED);
     assert_status(tamis_shared_remove_many_u64(s, NULL, 0, NULL, NULL), TAMIS_E_UNSUPPORTED);
