@@ -193,6 +193,38 @@ static void test_window_empties_itself(void **state) {
     tamis_filter_free(window);
 }
 
+/* The same where buckets are too full, and keys are in the back, in both of their places. */
+static void test_window_empties_its_back(void **state) {
+    (void)state;
+    enum { MANY = 7500 };
+    tamis_params params = test_bare_params(TAMIS_KIND_WINDOW, MANY, test_seed());
+    params.value[TAMIS_STEADY_BUCKETS] = 100;
+    params.value[TAMIS_STEADY_BUCKET_BITS] = 1024;
+    params.value[TAMIS_STEADY_HOMES] = 170;
+    params.value[TAMIS_STEADY_FINGERPRINT_BITS] = 9;
+    params.value[TAMIS_STEADY_SPILL_BUCKETS] = 60;
+    params.value[TAMIS_STEADY_SPILL_BITS] = 1024;
+    params.value[TAMIS_STEADY_ORIGIN_BITS] = 4;
+    params.value[TAMIS_WINDOW_TICKS] = 2;
+    tamis_filter *window;
+    assert_ok(tamis_filter_create(&params, NULL, &window));
+    for (uint64_t key = 0; key < MANY; key++)
+        assert_ok(tamis_filter_insert_u64(window, key, NULL));
+    const uint64_t before = tamis_filter_count(window);
+    assert_true(before > MANY * 19 / 20 && test_info(window).stash_used == 0);
+    for (unsigned tick = 1; tick <= 3; tick++) {
+        uint64_t left = 1;
+        assert_int_equal(tamis_filter_count(window), before);
+        assert_ok(tamis_window_tick(window));
+        assert_ok(tamis_window_step(window, 1000, &left));
+        assert_int_equal(left, 0);
+    }
+    assert_int_equal(tamis_filter_count(window), 0);
+    for (uint64_t i = 0; i < window->n_table; i++)
+        assert_true(window->table[i] == 0);
+    tamis_filter_free(window);
+}
+
 static void test_window_merges_in_the_same_tick(void **state) {
     (void)state;
     uint64_t random = test_seed() + 1;
@@ -340,6 +372,7 @@ int main(void) {
         cmocka_unit_test(test_window_remembers_w_and_no_more),
         cmocka_unit_test(test_window_of_few_buckets_uses_its_stash),
         cmocka_unit_test(test_window_empties_itself),
+        cmocka_unit_test(test_window_empties_its_back),
         cmocka_unit_test(test_window_merges_in_the_same_tick),
         cmocka_unit_test(test_window_merge_that_does_not_fit_changes_nothing),
         cmocka_unit_test(test_window_grows),
