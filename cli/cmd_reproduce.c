@@ -19,7 +19,8 @@
  * Simulated and computed: at most four standard errors apart, and four standard errors are at most half
  * of the computed value.  A simulation that could not tell a half from the whole shows nothing, and
  * that counts as a failure too.  A simulation has its own model value, 'expected': the computed one, or
- * that of a weaker structure whose odds can be seen.  Without a model the printed value is expected.
+ * that of a weaker structure whose odds can be seen.  Without a model the printed value is expected.  What
+ * has neither is data, and not judged: a number of ours to compare it with would only repeat it.
  *
  * From the second rule it follows that a simulation that is wrong by a factor of three fails.
  * tests/cli/test_reproduce_judge.sh makes each figure fail this way.  No number is ever changed to fit.
@@ -50,7 +51,8 @@ static const char help[] =
     "a weaker structure where the odds are too small to be seen.\n\n"
     "Verdicts: agrees (computed within the rounding of the paper, simulated within four standard\n"
     "errors of what is expected), typo (the same, with the slip of the paper corrected; the note\n"
-    "says how), differs, and '-' for a computed value that nothing can be compared with.\n"
+    "says how), differs, data for a simulation without a model, which is not judged, and '-' for\n"
+    "a computed value that nothing can be compared with.\n"
     "Exit code: 0 if no figure shown differs, 1 if one does, 2 trouble.\n";
 
 enum { OPT_FULL = 1000, OPT_PLOT_DATA };
@@ -169,8 +171,8 @@ static bool within(const reading *r, double value, double slack) {
  * One figure
  */
 
-typedef enum verdict { AGREES, DIFFERS, TYPO, OPEN, N_VERDICTS } verdict;
-static const char *const verdict_names[N_VERDICTS] = {"agrees", "differs", "typo", NULL};
+typedef enum verdict { AGREES, DIFFERS, TYPO, DATA, OPEN, N_VERDICTS } verdict;
+static const char *const verdict_names[N_VERDICTS] = {"agrees", "differs", "typo", "data", NULL};
 
 typedef struct result {
     reading printed;
@@ -225,6 +227,8 @@ static verdict judge(const figure *f, result *r) {
 
     if (corrected.form == READ_NOTHING && !simulated)
         return agrees ? OPEN : DIFFERS;
+    if (corrected.form == READ_NOTHING && f->compute == NULL && isnan(r->simulated.expected))
+        return agrees ? DATA : DIFFERS;
     if (corrected.form != READ_NOTHING && f->compute != NULL)
         agrees = within(&corrected, r->computed, f->slack) && agrees;
     if (simulated)
@@ -263,7 +267,8 @@ static void find(const figure *f, run *shared, result *r) {
             snprintf(text, sizeof text, "cannot be simulated: %s", tamis_status_text(status));
             add_note(r, text);
         } else if (isnan(r->simulated.expected)) {
-            r->simulated.expected = f->compute != NULL ? r->computed : r->printed.value;
+            const double printed = r->printed.form == READ_NOTHING ? NAN : r->printed.value;
+            r->simulated.expected = f->compute != NULL ? r->computed : printed;
         }
     }
 }
@@ -450,7 +455,7 @@ static int reproduce(char **patterns, int n_patterns, bool full, bool as_json) {
     if (fflush(stdout) != 0 || ferror(stdout))
         return EXIT_TROUBLE; /* main() says why */
     fprintf(stderr, "tamis reproduce: %u agree, %u typo, %u differ, %u not compared\n",
-            counts[AGREES], counts[TYPO], counts[DIFFERS], counts[OPEN]);
+            counts[AGREES], counts[TYPO], counts[DIFFERS], counts[DATA] + counts[OPEN]);
     return counts[DIFFERS] > 0 ? EXIT_NO : EXIT_YES;
 }
 

@@ -17,7 +17,8 @@
 
 /* The result of a simulation: the mean and its standard error, 0 if no chance is involved.  'expected'
  * is what the model says of the simulated structure, if that is not the one of the figure: odds of 1e-9
- * cannot be seen, those of a weaker structure can.  NaN: that of the figure. */
+ * cannot be seen, those of a weaker structure can.  NaN: that of the figure; if that has neither a model nor
+ * a number of the paper, the row is data, which is shown and not judged. */
 typedef struct measured {
     double mean;
     double standard_error;
