@@ -47,11 +47,11 @@
  *    file (all but Linux), a writer keeps readers out, and they it.  Locks are advisory: programs that do not
  *    know them are not held back, and one that cuts off the file while it is mapped ends the reader.
  *  - A table in a file belongs to the process that opened it.  In a child that was forked later, every call
- *    answers TAMIS_E_LOCKED, but tamis_table_count, which tells what it was, and tamis_table_close, which frees
- *    the child's memory and writes nothing: open the file anew there, for reading.  The file stays locked
- *    until parent and child both have closed the table, ended or called exec.  If another thread was inside a
- *    call at the time of the fork, do not close it in the child.  A child made without the handlers of
- *    pthread_atfork (vfork, clone) is not seen.  Of a table in memory the child has a copy.
+ *    answers TAMIS_E_LOCKED, but tamis_table_count, which tells what it was, and tamis_table_close, which
+ *    frees the child's memory and writes nothing: close the table there, and open the file anew.  The file
+ *    stays locked until parent and child both have closed the table, ended or called exec.  If another
+ *    thread was inside a call at the time of the fork, do not close it in the child.  A child made without
+ *    the handlers of pthread_atfork (vfork, clone) is not seen.  Of a table in memory the child has a copy.
  *  - Threads: any number of threads may read a table (calls with a const pointer) at the same time; the
  *    counts of tamis_table_stats may then miss some reads.  A call that changes it needs it for itself.
  *  - get does not allocate.  With slots, put and delete do not either; with pages they may, and return

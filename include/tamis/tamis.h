@@ -363,8 +363,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_create(const tamis_params *
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_new(uint64_t n, double fpr,
                                                          tamis_filter **filter);
 
-/* Make a copy with its own memory, writable even if the source is a read-only view; a copy of a view is checked.
- * TAMIS_E_ARGUMENT, TAMIS_E_TOO_LARGE, TAMIS_E_NOMEM; of a view TAMIS_E_FORMAT. */
+/* Make a copy with its own memory, writable even if the source is a read-only view, of which the copy is
+ * checked.  TAMIS_E_ARGUMENT, TAMIS_E_TOO_LARGE, TAMIS_E_NOMEM; of a view TAMIS_E_FORMAT. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_clone(const tamis_filter *source,
                                                            const tamis_allocator *allocator,
                                                            tamis_filter **filter);
@@ -890,14 +890,14 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_load_fd(int fd,
                                                              tamis_filter **filter,
                                                              const char **reason);
 
-/* Map a file as a read-only view: many processes share one copy in memory.  Statuses as tamis_filter_view, and
- * TAMIS_E_IO.
+/* Map a file as a read-only view: many processes share one copy in memory.  Statuses as tamis_filter_view,
+ * and TAMIS_E_IO.
  *
- * While the view lives, nobody may cut off the file or change it in place; tamis_filter_save replaces files, it
- * does not change them.  If the file is cut off, or its disk cannot be read, the next call that touches what
- * is gone ends the process by SIGBUS.  If bytes are overwritten, answers may be wrong, "absent" among them; no
- * call reads outside of the set or writes anything but its own for that, except with the kinds line and
- * line-set, which may read up to a line outside.  Where others can write to the file, use tamis_filter_load.
+ * While the view lives, nobody may cut off the file or change it in place; tamis_filter_save replaces files,
+ * it does not change them.  If the file is cut off, or its disk cannot be read, the next call that touches
+ * what is gone ends the process by SIGBUS.  If bytes are overwritten, answers may be wrong, "absent" among
+ * them; no call reads outside of the set or writes anything but its own for that, except with the kinds
+ * line and line-set.  Where others can write to the file, use tamis_filter_load.
  *
  * A set of more than 64 KiB is not read when it is mapped, only its headers and a table of checksums: that
  * takes less than a millisecond, whatever its size.  Its table is verified in parts of 64 KiB, each when a

@@ -124,7 +124,7 @@ bool tamis_i_dynamic_add(const tamis_i_dynamic_bucket *layout, uint64_t *line, u
 void tamis_i_dynamic_remove(const tamis_i_dynamic_bucket *layout, uint64_t *line, unsigned at,
                             unsigned elements);
 
-/* List the elements, in the order of the bucket; returns how many, at most 'most', whatever the bucket says. */
+/* List the elements, in the order of the bucket; returns how many, at most 'most', whatever it says. */
 unsigned tamis_i_dynamic_list(const tamis_i_dynamic_bucket *layout, const uint64_t *line,
                               unsigned at, tamis_i_element elements[TAMIS_I_DYNAMIC_MAX]);
 

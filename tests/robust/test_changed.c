@@ -7,7 +7,7 @@
  * follows the set; what the stack suffers is seen with sanitizers.
  *
  * Not here: line and line-set.  Their cache lines are looked into without a bound on what the counts in them
- * say, so that a query costs no more than it does; they read up to a line too far.
+ * say, so that a query costs no more than it does, and may read too far.
  *
  * SPDX-License-Identifier: MIT
  */
