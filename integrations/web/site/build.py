@@ -410,9 +410,8 @@ def application(site, package, modules):
     shutil.copyfile(modules / "uplot/dist/uPlot.iife.min.js", site.output / "uplot.js")
     shutil.copyfile(modules / "uplot/dist/uPlot.min.css", site.output / "uplot.css")
     shutil.copyfile(modules / "uplot/LICENSE", site.output / "uplot-licence.txt")
-    for name in ("planner.js", "set.js", "site.js"):
+    for name in ("planner.js", "set.js", "site.js", "style.css"):
         (site.output / name).write_text(comments((HERE / name).read_text(encoding="utf-8")), encoding="utf-8")
-    shutil.copyfile(HERE / "style.css", site.output / "style.css")
     frame(site, "planner.html", "Planner – tamis", (HERE / "planner.html").read_text(encoding="utf-8"), "planner.html",
           '<script src="uplot.js"></script><script src="engine.js"></script><script src="planner.js"></script>',
           '\n<link rel="stylesheet" href="uplot.css">')
