@@ -83,12 +83,12 @@ static bool argument_seed(const server_string *text, tamis_params *params) {
     return argument_text(text, copy, sizeof copy) && tamis_seed_parse(copy, params) == TAMIS_OK;
 }
 
-/* What PARAMS has: kind, capacity, stash, upper and lower seed, values. */
+/* What PARAMS has: kind, capacity, stash, upper and lower seed, bits of the planned rate, values. */
 static bool argument_exact(const server_string *text, tamis_params *params) {
     char copy[ARGUMENT_PARAMS];
     if (!argument_text(text, copy, sizeof copy))
         return false;
-    uint64_t number[5 + TAMIS_PARAMS_MAX];
+    uint64_t number[6 + TAMIS_PARAMS_MAX];
     const char *at = copy;
     for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
         if (!argument_digits(at, &at, &number[i]))
@@ -105,14 +105,30 @@ static bool argument_exact(const server_string *text, tamis_params *params) {
     params->stash = number[2];
     params->seed_high = number[3];
     params->seed = number[4];
-    memcpy(params->value, number + 5, sizeof params->value);
-    return (params->seed | params->seed_high) != 0;
+    memcpy(&params->fpr, number + 5, sizeof params->fpr);
+    memcpy(params->value, number + 6, sizeof params->value);
+    return (params->seed | params->seed_high) != 0 && params->fpr >= 0 && params->fpr < 1;
+}
+
+bool argument_like(const server_string *text, set_like *like) {
+    char copy[64];
+    const char *at = copy;
+    uint64_t number[3];
+    if (!argument_text(text, copy, sizeof copy))
+        return false;
+    for (size_t i = 0; i < 3; i++)
+        if (!argument_digits(at, &at, &number[i]) || *at++ != (i < 2 ? ',' : '\0'))
+            return false;
+    *like = (set_like){number[0], number[1], number[2]};
+    return like_sound(like);
 }
 
 void argument_params(const tamis_params *params, char *text) {
-    int at = snprintf(text, ARGUMENT_PARAMS, "%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
-                      (int)params->kind, params->capacity, params->stash, params->seed_high,
-                      params->seed);
+    uint64_t fpr;
+    memcpy(&fpr, &params->fpr, sizeof fpr);
+    int at = snprintf(
+        text, ARGUMENT_PARAMS, "%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+        (int)params->kind, params->capacity, params->stash, params->seed_high, params->seed, fpr);
     for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
         at += snprintf(text + at, ARGUMENT_PARAMS - (size_t)at, ",%" PRIu64, params->value[i]);
 }
@@ -125,6 +141,22 @@ void request_default(request *r) {
     r->need.fpr = settings.fpr;
     r->need.deletes = settings.deletes;
     r->need.grows = r->grows = true;
+}
+
+/* A kind by its name.  An error lists the names that there are. */
+static const char *argument_kind(const server_string *text, tamis_kind *kind) {
+    static char wrong[512];
+    char name[32];
+    if (argument_text(text, name, sizeof name) && tamis_kind_parse(name, kind) == TAMIS_OK)
+        return NULL;
+    size_t at =
+        (size_t)snprintf(wrong, sizeof wrong, "ERR there is no such kind of set; there are");
+    for (int i = 1; i < 64 && at < sizeof wrong; i++) {
+        const char *const one = tamis_kind_name((tamis_kind)i);
+        if (one != NULL)
+            at += (size_t)snprintf(wrong + at, sizeof wrong - at, "%s %s", i > 1 ? "," : "", one);
+    }
+    return wrong;
 }
 
 const char *request_read(server_string **argv, int argc, int first, request *r) {
@@ -143,10 +175,9 @@ const char *request_read(server_string **argv, int argc, int first, request *r) 
         } else if (argument_is(argv[i], "GROW") || argument_is(argv[i], "FIXED")) {
             r->need.grows = r->grows = argument_is(argv[i], "GROW");
         } else if (argument_is(argv[i], "KIND") && more) {
-            char name[32];
-            if (!argument_text(argv[++i], name, sizeof name) ||
-                tamis_kind_parse(name, &r->need.kind) != TAMIS_OK)
-                return "ERR there is no such kind of set";
+            const char *const wrong = argument_kind(argv[++i], &r->need.kind);
+            if (wrong != NULL)
+                return wrong;
         } else if (argument_is(argv[i], "WINDOW") && more) {
             uint64_t ticks;
             if (!argument_number(argv[++i], TAMIS_WINDOW_TICKS_MAX, &ticks) || ticks == 0)
@@ -159,6 +190,9 @@ const char *request_read(server_string **argv, int argc, int first, request *r) 
             if (!argument_exact(argv[++i], &r->params))
                 return "ERR the parameters are not those of a set";
             r->exact = true;
+        } else if (argument_is(argv[i], "COMPAT") && more) {
+            if (!argument_like(argv[++i], &r->like))
+                return "ERR these are not numbers of another filter";
         } else {
             return "ERR syntax error";
         }

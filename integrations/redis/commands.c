@@ -52,7 +52,8 @@ static server_arg growth_args[] = {A_TOKEN("grow", "GROW"), A_TOKEN("fixed", "FI
         A_OPTION("kind", SERVER_ARG_STRING, "KIND"), A_CHOICE("growth", growth_args),              \
         A_OPTION("ticks", SERVER_ARG_INTEGER, "WINDOW"),                                           \
         A_OPTION("seed", SERVER_ARG_STRING, "SEED"),                                               \
-        A_OPTION("params", SERVER_ARG_STRING, "PARAMS")
+        A_OPTION("params", SERVER_ARG_STRING, "PARAMS"),                                           \
+        A_OPTION("compat", SERVER_ARG_STRING, "COMPAT")
 
 static server_arg reserve_args[] = {A_KEY("key"), NEED_ARGS, A_END};
 static server_arg plan_args[] = {NEED_ARGS, A_END};
@@ -68,7 +69,7 @@ static server_arg load_args[] = {A_KEY("key"),
                                  A_ONE("size", SERVER_ARG_INTEGER),
                                  A_ONE("offset", SERVER_ARG_INTEGER),
                                  A_ONE("data", SERVER_ARG_STRING),
-                                 A_OPTION("promise", SERVER_ARG_DOUBLE, "PROMISE"),
+                                 A_OPTION("compat", SERVER_ARG_STRING, "COMPAT"),
                                  A_END};
 
 /* ---- commands ---- */
@@ -108,14 +109,20 @@ static const command_row rows[] = {
      "tells how many buckets are left",
      "O(buckets that are still to be cleared), which adding keys or STEP clears before", tick_args},
     {"tamis.merge", command_merge, CHANGES, -3, 1, -1, TO_ASK_AND_ADD,
-     "Adds all keys of the sources to the destination, which is made if it is missing",
-     "O(bytes of all)", merge_args},
+     "Adds all keys of the sources to the destination, which is made if it is missing; refused "
+     "if it would err more often than it promises",
+     "O(bytes of all): the server waits, about 2 s per GiB", merge_args},
+    {"tamis.mergebeyond", command_merge_beyond, CHANGES, -3, 1, -1, TO_ASK_AND_ADD,
+     "Merges like TAMIS.MERGE whatever error rate comes of it, and tells that rate and the "
+     "promised one",
+     "O(bytes of all): the server waits, about 2 s per GiB", merge_args},
     {"tamis.plan", command_plan, "readonly", -3, 0, 0, 0,
      "Tells what TAMIS.RESERVE would make of these arguments, and makes nothing", "up to 100 ms",
      plan_args},
     {"tamis.dump", command_dump, "readonly", 3, 1, 1, TO_READ,
      "Gives a part of the set's file, its size and where the next part begins; 0 begins and ends",
-     "O(bytes of the part), O(bytes) where a header is", dump_args},
+     "O(bytes of the part), O(bytes) where a header is, so at the first part: about 0.5 s per GiB",
+     dump_args},
     {"tamis.load", command_load, CHANGES, -5, 1, 1, TO_ADD,
      "Takes a part of a set's file; the last part completes the set, if it is sound",
      "O(bytes of the part); the last part O(bytes), of large sets in the background", load_args},

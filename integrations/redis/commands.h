@@ -41,7 +41,9 @@ int command_mexists(server_context *ctx, server_string **argv, int argc);
 int command_mdel(server_context *ctx, server_string **argv, int argc);
 int command_count(server_context *ctx, server_string **argv, int argc);
 int command_card(server_context *ctx, server_string **argv, int argc);
+/* ---- merge.c ---- */
 int command_merge(server_context *ctx, server_string **argv, int argc);
+int command_merge_beyond(server_context *ctx, server_string **argv, int argc);
 
 /* ---- window.c ---- */
 int command_tick(server_context *ctx, server_string **argv, int argc);
@@ -55,12 +57,18 @@ void report_totals(server_info *info, int for_crash_report);
 int command_dump(server_context *ctx, server_string **argv, int argc);
 int command_load(server_context *ctx, server_string **argv, int argc);
 
+/* What LOAD is told besides the file. */
+typedef struct load_options {
+    set_like like;
+    bool plain; /* the answer is OK, not the bytes so far */
+} load_options;
+
 /* Take one part of a file, and answer: the bytes so far, or 'plain' OK. */
 int load_part(server_context *ctx, server_string *name, uint64_t size, uint64_t offset,
-              tamis_bytes data, double promise, bool plain);
+              tamis_bytes data, const load_options *options);
 
 /* Begin a load: the size, and no byte yet.  Replicas hear of it with the first part. */
-int load_announce(server_context *ctx, server_string *name, uint64_t size);
+int load_announce(server_context *ctx, server_string *name, uint64_t size, const set_like *like);
 
 /* ---- compat.c ---- */
 extern const command_row compat_rows[];
@@ -74,6 +82,7 @@ typedef struct request {
     bool grows;
     tamis_params params; /* the seed, and with 'exact' all of it */
     bool exact;
+    set_like like;
 } request;
 
 /* Read a whole number, or a rate above 0 and below 1. */
@@ -101,6 +110,9 @@ tamis_status request_plan(const request *r, tamis_plan *plan);
 /* Write hash, seed and values in the form that PARAMS takes. */
 #define ARGUMENT_PARAMS 512
 void argument_params(const tamis_params *params, char *text);
+
+/* Read what COMPAT has. */
+bool argument_like(const server_string *text, set_like *like);
 
 /* ---- what handlers share (keys.c) ---- */
 
@@ -143,6 +155,11 @@ int reply_unplanned(server_context *ctx, const request *r, tamis_status status);
 /* Of a key that was not added.  A window may have been cleared a little all the same, so its primary
  * passes the command on: nobody is to be told there that it is refused once more. */
 int reply_refused(server_context *ctx, const set *s, tamis_status status);
+
+/* Was a key refused for want of room, in the table or in the promise of a set that grows? */
+static inline bool key_no_room(tamis_status status) {
+    return status == TAMIS_E_FULL || status == TAMIS_E_PROMISE;
+}
 
 /* Does adding a key that is there already change the set? */
 static inline bool key_adds_again(const set *s) {

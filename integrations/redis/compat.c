@@ -294,7 +294,7 @@ static int compat_loadchunk_size(server_context *ctx, server_string *name, tamis
     uint64_t size = 0;
     for (unsigned i = 0; data.size == 8 && i < 8; i++)
         size |= (uint64_t)((const unsigned char *)data.data)[i] << 8 * i;
-    return load_announce(ctx, name, size);
+    return load_announce(ctx, name, size, &(set_like){0, 0, 0});
 }
 
 static int compat_loadchunk(server_context *ctx, server_string **argv, int argc) {
@@ -315,7 +315,8 @@ static int compat_loadchunk(server_context *ctx, server_string **argv, int argc)
     key_close(&o);
     if (size == 0)
         return server.ReplyWithError(ctx, "ERR not found");
-    return load_part(ctx, argv[1], size, at - 2 - data.size, data, 0, true);
+    return load_part(ctx, argv[1], size, at - 2 - data.size, data,
+                     &(load_options){.plain = true});
 }
 
 /* ---- telling ---- */

@@ -28,6 +28,8 @@ const char *error_text(tamis_status status) {
         return "ERR this kind of set cannot do that";
     case TAMIS_E_MISMATCH:
         return "ERR the sets differ in kind, parameters or seed: reserve both with the same SEED";
+    case TAMIS_E_PROMISE:
+        return "ERR the set would err more often than it promises";
     case TAMIS_E_TOO_LARGE:
         return "ERR the set would be too large";
     default:
@@ -36,13 +38,13 @@ const char *error_text(tamis_status status) {
 }
 
 int reply_refused(server_context *ctx, const set *s, tamis_status status) {
-    if (s->forgets && status == TAMIS_E_FULL && context_obeys(ctx))
+    if (s->forgets && key_no_room(status) && context_obeys(ctx))
         return server.ReplyWithNull(ctx);
     return reply_status(ctx, status);
 }
 
 int reply_status(server_context *ctx, tamis_status status) {
-    if (status == TAMIS_E_FULL)
+    if (key_no_room(status))
         atomic_fetch_add(&totals.full, 1);
     return server.ReplyWithError(ctx, error_text(status));
 }
@@ -123,6 +125,7 @@ bool key_create(server_context *ctx, server_string *name, opened *o, const reque
         status = TAMIS_E_NOMEM;
     if (status == TAMIS_OK) {
         s->memory->limited = !context_obeys(ctx);
+        s->like = r->like;
         status = set_create(s, &params, r->need.fpr, r->grows);
     }
     if (status == TAMIS_OK)
@@ -134,11 +137,15 @@ bool key_create(server_context *ctx, server_string *name, opened *o, const reque
         reply_unplanned(ctx, r, status);
         return false;
     }
-    char exact[ARGUMENT_PARAMS], rate[32];
+    char exact[ARGUMENT_PARAMS], rate[32], like[SET_LIKE_TEXT];
     argument_params(&params, exact);
     (void)snprintf(rate, sizeof rate, "%.17g", r->need.fpr);
-    server.Replicate(ctx, "TAMIS.RESERVE", "slcccc", name, (long long)r->need.n, rate,
-                     r->grows ? "GROW" : "FIXED", "PARAMS", exact);
+    if (set_like_text(&r->like, like))
+        server.Replicate(ctx, "TAMIS.RESERVE", "slcccccc", name, (long long)r->need.n, rate,
+                         r->grows ? "GROW" : "FIXED", "PARAMS", exact, "COMPAT", like);
+    else
+        server.Replicate(ctx, "TAMIS.RESERVE", "slcccc", name, (long long)r->need.n, rate,
+                         r->grows ? "GROW" : "FIXED", "PARAMS", exact);
     return true;
 }
 
@@ -157,14 +164,21 @@ tamis_status key_insert(set *s, tamis_bytes key, bool *added) {
         *added = false;
         return TAMIS_OK;
     }
-    return tamis_filter_insert(s->filter, key.data, key.size, added);
+    const tamis_status status = tamis_filter_insert(s->filter, key.data, key.size, added);
+    if (s->grows)
+        set_count_links(s);
+    return status;
 }
 
 tamis_status key_insert_many(set *s, const tamis_bytes *keys, size_t n, bool *added, size_t *done) {
     *done = 0;
     const uint64_t count = tamis_filter_count(s->filter);
-    if (s->grows || (count <= s->capacity && n <= s->capacity - count))
-        return tamis_filter_insert_many(s->filter, keys, n, added, done);
+    if (s->grows || (count <= s->capacity && n <= s->capacity - count)) {
+        const tamis_status status = tamis_filter_insert_many(s->filter, keys, n, added, done);
+        if (s->grows)
+            set_count_links(s);
+        return status;
+    }
     tamis_status status = TAMIS_OK;
     for (; *done < n; ++*done) {
         status = key_insert(s, keys[*done], &added[*done]);
@@ -259,7 +273,7 @@ int command_add(server_context *ctx, server_string **argv, int argc) {
     bool added = false;
     const tamis_status status = key_insert(o.set, argument_bytes(argv[2]), &added);
     if (status != TAMIS_OK) {
-        if (o.set->forgets && status == TAMIS_E_FULL)
+        if (o.set->forgets && key_no_room(status))
             server.Replicate(ctx, "TAMIS.ADD", "ss", argv[1], argv[2]);
         (void)reply_refused(ctx, o.set, status);
         key_close(&o);
@@ -291,7 +305,7 @@ int command_madd(server_context *ctx, server_string **argv, int argc) {
     size_t changes = key_adds_again(o.set) ? done : 0;
     for (size_t i = 0; i < done && !key_adds_again(o.set); i++)
         changes += m.answers[i];
-    const bool tried = o.set->forgets && status == TAMIS_E_FULL;
+    const bool tried = o.set->forgets && key_no_room(status);
     server.ReplyWithArray(ctx, (long)m.n);
     for (size_t i = 0; i < m.n; i++)
         if (i < done)
@@ -433,62 +447,4 @@ int command_mdel(server_context *ctx, server_string **argv, int argc) {
         key_close(&o);
     }
     return SERVER_OK;
-}
-
-/* ---- MERGE ---- */
-
-/* Add the set of key 'name' to '*sum', which begins as a copy of it. */
-static bool merge_one(server_context *ctx, server_string *name, set **sum) {
-    opened o;
-    if (!key_open(ctx, name, SERVER_READ, &o))
-        return false;
-    tamis_status status = TAMIS_OK;
-    if (o.set == NULL) {
-        server.ReplyWithError(ctx, "ERR not found");
-        return false;
-    }
-    if (*sum == NULL) {
-        *sum = set_copy(o.set);
-        if (*sum == NULL)
-            status = TAMIS_E_NOMEM;
-    } else {
-        status = tamis_filter_merge((*sum)->filter, o.set->filter, 0);
-    }
-    key_close(&o);
-    if (status != TAMIS_OK)
-        reply_status(ctx, status);
-    return status == TAMIS_OK;
-}
-
-/* The union is made aside, and takes the place of the destination when it is complete. */
-int command_merge(server_context *ctx, server_string **argv, int argc) {
-    if (argc < 3)
-        return server.WrongArity(ctx);
-    opened o;
-    if (!key_open(ctx, argv[1], SERVER_READ | SERVER_WRITE, &o))
-        return SERVER_OK;
-    const bool exists = o.set != NULL;
-    key_close(&o);
-    set *sum = NULL;
-    for (int i = exists ? 1 : 2; i < argc; i++)
-        if (!merge_one(ctx, argv[i], &sum)) {
-            set_free(sum);
-            return SERVER_OK;
-        }
-    tamis_status status = set_adopt(sum, sum->filter);
-    if (!key_open(ctx, argv[1], SERVER_READ | SERVER_WRITE, &o)) {
-        set_free(sum);
-        return SERVER_OK;
-    }
-    sum->stamp = o.set == NULL ? 0 : o.set->stamp;
-    if (status == TAMIS_OK && !key_put(&o, sum))
-        status = TAMIS_E_ARGUMENT;
-    if (status != TAMIS_OK) {
-        key_close(&o);
-        set_free(sum);
-        return reply_status(ctx, status);
-    }
-    server.ReplicateVerbatim(ctx);
-    key_changed(ctx, argv[1], &o, "tamis.merge");
-    return server.ReplyWithSimpleString(ctx, "OK");
 }

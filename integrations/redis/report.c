@@ -38,8 +38,7 @@ static void tell_kind(server_context *ctx, subject *s) {
     server.ReplyWithCString(ctx, tamis_kind_name(s->params.kind));
 }
 static void tell_capacity(server_context *ctx, subject *s) {
-    server.ReplyWithLongLong(
-        ctx, (long long)(s->set->grows ? report_look(s)->capacity : s->params.capacity));
+    server.ReplyWithLongLong(ctx, (long long)s->set->room);
 }
 static void tell_items(server_context *ctx, subject *s) {
     server.ReplyWithLongLong(ctx, (long long)tamis_filter_count(s->set->filter));
@@ -51,13 +50,14 @@ static void tell_bits_per_key(server_context *ctx, subject *s) {
     report_number(ctx, 8 * (double)set_memory(s->set) / (double)tamis_filter_count(s->set->filter));
 }
 static void tell_promised(server_context *ctx, subject *s) {
-    report_number(ctx, s->set->promise > 0 ? s->set->promise : (double)INFINITY);
+    const double promise = tamis_filter_promise(s->set->filter);
+    report_number(ctx, promise > 0 ? promise : (double)INFINITY);
 }
 static void tell_rate(server_context *ctx, subject *s) {
     report_number(ctx, report_look(s)->fpr);
 }
 static void tell_fill(server_context *ctx, subject *s) {
-    report_number(ctx, (double)report_look(s)->count / (double)report_look(s)->capacity);
+    report_number(ctx, (double)tamis_filter_count(s->set->filter) / (double)s->set->room);
 }
 static void tell_stash_used(server_context *ctx, subject *s) {
     server.ReplyWithLongLong(ctx, (long long)report_look(s)->stash_used);
@@ -66,7 +66,7 @@ static void tell_stash_size(server_context *ctx, subject *s) {
     server.ReplyWithLongLong(ctx, (long long)report_look(s)->stash_size);
 }
 static void tell_links(server_context *ctx, subject *s) {
-    server.ReplyWithLongLong(ctx, s->set->grows ? (long long)report_look(s)->n_links : 1);
+    server.ReplyWithLongLong(ctx, (long long)s->set->n_links);
 }
 static void tell_grows(server_context *ctx, subject *s) {
     server.ReplyWithBool(ctx, s->set->grows);

@@ -38,9 +38,11 @@ enum { /* of GetContextFlags */
        SERVER_IN_MULTI = 1 << 1,
        SERVER_FROM_PRIMARY = 1 << 12,
        SERVER_IS_LOADING = 1 << 13,
-       SERVER_DENY_BLOCKING = 1 << 21
+       SERVER_DENY_BLOCKING = 1 << 21,
+       SERVER_RESP3 = 1 << 22
 };
-#define SERVER_WRONG_TYPE "WRONGTYPE Operation against a key holding the wrong kind of value"
+#define SERVER_LENGTH_LATER (-1L) /* of ReplyWithArray: told by ReplySetArrayLength */
+#define SERVER_WRONG_TYPE   "WRONGTYPE Operation against a key holding the wrong kind of value"
 
 /* ---- types ---- */
 
@@ -178,6 +180,9 @@ typedef int server_apply(server_context *ctx, void *data, server_string **error)
     X(int, ReplyWithStringBuffer, (server_context *, const char *, size_t))                        \
     X(int, ReplyWithArray, (server_context *, long))                                               \
     X(int, ReplyWithMap, (server_context *, long))                                                 \
+    X(void, ReplySetArrayLength, (server_context *, long))                                         \
+    X(int, StringToLongLong, (const server_string *, long long *))                                 \
+    X(int, StringToDouble, (const server_string *, double *))                                      \
     X(const char *, StringPtrLen, (const server_string *, size_t *))                               \
     X(server_string *, CreateString, (server_context *, const char *, size_t))                     \
     X(server_string *, CreateStringFromString, (server_context *, const server_string *))          \
@@ -202,8 +207,6 @@ typedef int server_apply(server_context *ctx, void *data, server_string **error)
       (server_context *, const char *, int, const server_type_methods *))                          \
     X(void, SaveUnsigned, (server_io *, uint64_t))                                                 \
     X(uint64_t, LoadUnsigned, (server_io *))                                                       \
-    X(void, SaveDouble, (server_io *, double))                                                     \
-    X(double, LoadDouble, (server_io *))                                                           \
     X(void, SaveStringBuffer, (server_io *, const char *, size_t))                                 \
     X(char *, LoadStringBuffer, (server_io *, size_t *))                                           \
     X(int, IsIOError, (server_io *))                                                               \

@@ -16,7 +16,9 @@
 
 #include "set.h"
 
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -94,6 +96,12 @@ static void *set_alloc_zeroed(void *context, size_t size, size_t align) {
 
 tamis_allocator set_allocator(set *s) {
     return (tamis_allocator){set_alloc, set_release, s->memory, set_alloc_zeroed};
+}
+
+bool set_like_text(const set_like *like, char *text) {
+    (void)snprintf(text, SET_LIKE_TEXT, "%" PRIu64 ",%" PRIu64 ",%" PRIu64, like->bucket_size,
+                   like->max_iterations, like->expansion);
+    return like_known(like);
 }
 
 /* ---- pieces ---- */
@@ -232,30 +240,54 @@ size_t set_memory(const set *s) {
                                     (size_t)s->pieces->bytes);
 }
 
-tamis_status set_adopt(set *s, tamis_filter *filter) {
-    const double promise = tamis_filter_promise(filter);
-    if (promise > 0) {
+/* Let the set have this filter, which grows or does not. */
+static tamis_status set_take(set *s, tamis_filter *filter, bool grows) {
+    tamis_params params;
+    tamis_params_init(&params);
+    tamis_status status = tamis_filter_params(filter, &params);
+    if (status == TAMIS_OK && grows) {
         tamis_growth growth;
         tamis_growth_init(&growth);
         growth.automatic = true;
-        const tamis_status status = tamis_filter_allow_growth(filter, &growth);
-        if (status != TAMIS_OK)
-            return status;
-        s->promise = promise;
+        status = tamis_filter_allow_growth(filter, &growth);
     }
-    tamis_params params;
-    tamis_params_init(&params);
-    const tamis_status status = tamis_filter_params(filter, &params);
     if (status != TAMIS_OK)
         return status;
     const unsigned can = tamis_kind_abilities(params.kind);
-    s->grows = promise > 0;
+    s->grows = grows;
     s->deletes = (can & TAMIS_CAN_REMOVE) != 0;
     s->counts = (can & TAMIS_CAN_COUNT) != 0;
     s->forgets = (can & TAMIS_CAN_FORGET) != 0;
     s->capacity = params.capacity;
     s->filter = filter;
+    s->n_links = 1;
+    s->room = params.capacity;
+    s->counted = atomic_load(&s->memory->bytes);
     return TAMIS_OK;
+}
+
+tamis_status set_adopt(set *s, tamis_filter *filter) {
+    tamis_info info;
+    tamis_info_init(&info);
+    tamis_status status = tamis_filter_glance(filter, &info);
+    if (status == TAMIS_OK)
+        status = set_take(s, filter, info.grows);
+    if (status != TAMIS_OK)
+        return status;
+    s->n_links = info.n_links;
+    s->room = info.capacity;
+    return TAMIS_OK;
+}
+
+void set_count_links(set *s) {
+    const size_t bytes = atomic_load(&s->memory->bytes);
+    tamis_info info;
+    tamis_info_init(&info);
+    if (s->counted == bytes || tamis_filter_glance(s->filter, &info) != TAMIS_OK)
+        return;
+    s->n_links = info.n_links;
+    s->room = info.capacity;
+    s->counted = bytes;
 }
 
 tamis_status set_create(set *s, const tamis_params *params, double promise, bool grows) {
@@ -272,9 +304,8 @@ tamis_status set_create(set *s, const tamis_params *params, double promise, bool
         growth.automatic = true;
         status = tamis_filter_allow_growth(filter, &growth);
     }
-    s->promise = promise;
     if (status == TAMIS_OK)
-        status = set_adopt(s, filter);
+        status = set_take(s, filter, grows);
     if (status != TAMIS_OK)
         tamis_filter_free(filter);
     return status;
@@ -286,10 +317,13 @@ set *set_copy(const set *source) {
         return NULL;
     const tamis_allocator allocator = set_allocator(s);
     tamis_filter *filter;
-    s->promise = source->promise;
+    s->like = source->like;
     if (tamis_filter_clone(source->filter, &allocator, &filter) == TAMIS_OK) {
-        if (set_adopt(s, filter) == TAMIS_OK)
+        if (set_take(s, filter, source->grows) == TAMIS_OK) {
+            s->n_links = source->n_links;
+            s->room = source->room;
             return s;
+        }
         tamis_filter_free(filter);
     }
     set_free(s);

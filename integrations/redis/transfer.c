@@ -86,23 +86,23 @@ typedef struct job {
     pieces *pieces;
     uint64_t size;
     set *set;
-    char promise[32]; /* empty: not given */
-    bool plain;       /* the answer is OK, not a number */
+    load_options options;
 } job;
 
-static void load_replicate(server_context *ctx, server_string *key, uint64_t size, uint64_t offset,
-                           const char *data, size_t n, const char *promise) {
-    if (promise[0] != '\0')
-        server.Replicate(ctx, "TAMIS.LOAD", "sllbcc", key, (long long)size, (long long)offset, data,
-                         n, "PROMISE", promise);
+/* Pass on one part of a file of j->size bytes. */
+static void load_replicate(server_context *ctx, const job *j, uint64_t offset, const char *data,
+                           size_t n) {
+    char like[SET_LIKE_TEXT];
+    const long long size = (long long)j->size, at = (long long)offset;
+    if (set_like_text(&j->options.like, like))
+        server.Replicate(ctx, "TAMIS.LOAD", "sllbcc", j->key, size, at, data, n, "COMPAT", like);
     else
-        server.Replicate(ctx, "TAMIS.LOAD", "sllb", key, (long long)size, (long long)offset, data,
-                         n);
+        server.Replicate(ctx, "TAMIS.LOAD", "sllb", j->key, size, at, data, n);
 }
 
 static int load_answer(server_context *ctx, const job *j, uint64_t bytes) {
-    return j->plain ? server.ReplyWithSimpleString(ctx, "OK")
-                    : server.ReplyWithLongLong(ctx, (long long)bytes);
+    return j->options.plain ? server.ReplyWithSimpleString(ctx, "OK")
+                            : server.ReplyWithLongLong(ctx, (long long)bytes);
 }
 
 /* The set takes the place of the parts, or the key goes away.  The answer is given. */
@@ -110,8 +110,7 @@ static void load_end(server_context *ctx, opened *o, job *j, tamis_status status
                      const char *reason) {
     if (status == TAMIS_OK) {
         const piece *const last = &j->pieces->list[j->pieces->n - 1];
-        load_replicate(ctx, j->key, j->size, j->size - last->size, last->data, last->size,
-                       j->promise);
+        load_replicate(ctx, j, j->size - last->size, last->data, last->size);
         if (key_put(o, j->set)) {
             j->set = NULL;
             key_changed(ctx, j->key, o, "tamis.load");
@@ -195,7 +194,7 @@ static int load_complete(server_context *ctx, opened *o, job *j) {
     j->set = set_new();
     if (j->set != NULL) {
         j->set->memory->limited = !context_obeys(ctx);
-        j->set->promise = o->set->promise;
+        j->set->like = j->options.like;
     }
     if (load_begin_thread(ctx, j)) {
         key_close(o);
@@ -246,7 +245,7 @@ static const char *load_check(const set *s, uint64_t size, uint64_t offset, size
     return n > size - offset ? "ERR the part goes on after the end" : NULL;
 }
 
-int load_announce(server_context *ctx, server_string *name, uint64_t size) {
+int load_announce(server_context *ctx, server_string *name, uint64_t size, const set_like *like) {
     opened o;
     if (!key_open_any(ctx, name, SERVER_READ | SERVER_WRITE, &o))
         return SERVER_OK;
@@ -257,20 +256,20 @@ int load_announce(server_context *ctx, server_string *name, uint64_t size) {
         wrong = "ERR item exists";
     else
         wrong = load_begin(ctx, &o, size);
+    if (wrong == NULL)
+        o.set->like = *like;
     key_close(&o);
     return wrong != NULL ? server.ReplyWithError(ctx, wrong)
                          : server.ReplyWithSimpleString(ctx, "OK");
 }
 
 int load_part(server_context *ctx, server_string *name, uint64_t size, uint64_t offset,
-              tamis_bytes data, double promise, bool plain) {
+              tamis_bytes data, const load_options *options) {
     if (size == 0 || size > INT64_MAX || offset >= size)
         return server.ReplyWithError(ctx, "ERR size or offset is out of range");
     if (data.size == 0 || data.size > LOAD_MOST)
         return server.ReplyWithError(ctx, "ERR a part has 1 byte to 16 MiB");
-    job j = {.key = name, .db = server.GetSelectedDb(ctx), .size = size, .plain = plain};
-    if (promise > 0)
-        (void)snprintf(j.promise, sizeof j.promise, "%.17g", promise);
+    job j = {.key = name, .db = server.GetSelectedDb(ctx), .size = size, .options = *options};
     opened o;
     if (!key_open_any(ctx, name, SERVER_READ | SERVER_WRITE, &o))
         return SERVER_OK;
@@ -288,10 +287,10 @@ int load_part(server_context *ctx, server_string *name, uint64_t size, uint64_t 
         key_close(&o);
         return server.ReplyWithError(ctx, wrong);
     }
-    o.set->promise = promise;
+    o.set->like = options->like;
     if (o.set->pieces->bytes == size)
         return load_complete(ctx, &o, &j);
-    load_replicate(ctx, name, size, offset, data.data, data.size, j.promise);
+    load_replicate(ctx, &j, offset, data.data, data.size);
     key_close(&o);
     server.SignalModifiedKey(ctx, name);
     return load_answer(ctx, &j, offset + data.size);
@@ -301,11 +300,11 @@ int command_load(server_context *ctx, server_string **argv, int argc) {
     if (argc != 5 && argc != 7)
         return server.WrongArity(ctx);
     uint64_t size, offset;
-    double promise = 0;
-    if (argc == 7 && (!argument_is(argv[5], "PROMISE") || !argument_rate(argv[6], &promise)))
+    load_options options = {.plain = false};
+    if (argc == 7 && (!argument_is(argv[5], "COMPAT") || !argument_like(argv[6], &options.like)))
         return server.ReplyWithError(ctx, "ERR syntax error");
     if (!argument_number(argv[2], INT64_MAX, &size) ||
         !argument_number(argv[3], INT64_MAX, &offset))
         return server.ReplyWithError(ctx, "ERR size or offset is out of range");
-    return load_part(ctx, argv[1], size, offset, argument_bytes(argv[4]), promise, false);
+    return load_part(ctx, argv[1], size, offset, argument_bytes(argv[4]), &options);
 }

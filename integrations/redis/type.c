@@ -2,8 +2,10 @@
  *
  * A value in a snapshot, and in what DUMP and RESTORE carry:
  *
- *      0, promised error rate, size of the file, pieces of 64 KiB      a set
- *      1, size of the file, bytes so far, pieces                       a set that is being loaded
+ *      0, like, size of the file, pieces of 64 KiB      a set
+ *      1, like, size of the file, bytes so far, pieces   a set that is being loaded
+ *
+ * 'like' is the three numbers of a set_like.
  *
  * The bytes are those of a file (tamis-format(5)), and the one loader of the library reads them.  RESTORE
  * takes bytes from anyone: every length is checked, nothing is allocated for bytes that have not arrived, and
@@ -13,7 +15,7 @@
  */
 #include "set.h"
 
-#include <stdio.h>
+#include <string.h>
 
 server_type *set_type;
 
@@ -30,10 +32,17 @@ static size_t type_pieces(const set *s, uint64_t *bytes) {
     return p->n - (all ? 1 : 0);
 }
 
+static void type_save_like(server_io *io, const set_like *like) {
+    server.SaveUnsigned(io, like->bucket_size);
+    server.SaveUnsigned(io, like->max_iterations);
+    server.SaveUnsigned(io, like->expansion);
+}
+
 static void type_save(server_io *io, void *value) {
     const set *const s = value;
     if (s->filter == NULL) {
         server.SaveUnsigned(io, FORM_LOADING);
+        type_save_like(io, &s->like);
         server.SaveUnsigned(io, s->size);
         uint64_t bytes;
         const size_t n = type_pieces(s, &bytes);
@@ -44,7 +53,7 @@ static void type_save(server_io *io, void *value) {
     }
     const uint64_t size = tamis_filter_encoded_size(s->filter);
     server.SaveUnsigned(io, FORM_SET);
-    server.SaveDouble(io, s->promise);
+    type_save_like(io, &s->like);
     server.SaveUnsigned(io, size);
     for (uint64_t at = 0; at < size;) {
         char part[SET_PIECE];
@@ -56,29 +65,34 @@ static void type_save(server_io *io, void *value) {
     }
 }
 
+/* A part of the set's file, as the command that loads it. */
+static void type_emit(server_io *io, server_string *key, const set *s, uint64_t size,
+                      uint64_t offset, const piece *part) {
+    char like[SET_LIKE_TEXT];
+    const long long bytes = (long long)size, at = (long long)offset;
+    if (set_like_text(&s->like, like))
+        server.EmitAOF(io, "TAMIS.LOAD", "sllbcc", key, bytes, at, part->data, part->size, "COMPAT",
+                       like);
+    else
+        server.EmitAOF(io, "TAMIS.LOAD", "sllb", key, bytes, at, part->data, part->size);
+}
+
 static void type_rewrite(server_io *io, server_string *key, void *value) {
     const set *const s = value;
     if (s->filter == NULL) {
         uint64_t at = 0, bytes;
         const size_t n = type_pieces(s, &bytes);
         for (size_t i = 0; i < n; at += s->pieces->list[i++].size)
-            server.EmitAOF(io, "TAMIS.LOAD", "sllb", key, (long long)s->size, (long long)at,
-                           s->pieces->list[i].data, s->pieces->list[i].size);
+            type_emit(io, key, s, s->size, at, &s->pieces->list[i]);
         return;
     }
     const uint64_t size = tamis_filter_encoded_size(s->filter);
-    char promise[32];
-    (void)snprintf(promise, sizeof promise, "%.17g", s->promise);
     for (uint64_t at = 0; at < size;) {
         char part[SET_PIECE];
         const size_t n = size - at < sizeof part ? (size_t)(size - at) : sizeof part;
         if (tamis_filter_encode_part(s->filter, at, part, n) != TAMIS_OK)
             return;
-        if (s->promise > 0)
-            server.EmitAOF(io, "TAMIS.LOAD", "sllbcc", key, (long long)size, (long long)at, part, n,
-                           "PROMISE", promise);
-        else
-            server.EmitAOF(io, "TAMIS.LOAD", "sllb", key, (long long)size, (long long)at, part, n);
+        type_emit(io, key, s, size, at, &(piece){part, n});
         at += n;
     }
 }
@@ -105,15 +119,23 @@ static bool type_load_pieces(server_io *io, pieces *p, uint64_t size, const char
     return true;
 }
 
+static bool type_load_like(server_io *io, set_like *like) {
+    like->bucket_size = server.LoadUnsigned(io);
+    like->max_iterations = server.LoadUnsigned(io);
+    like->expansion = server.LoadUnsigned(io);
+    return like_sound(like) ||
+           (like->bucket_size == 0 && like->max_iterations == 0 && like->expansion == 0);
+}
+
 static bool type_load_set(server_io *io, set *s, const char **reason) {
-    const double promise = server.LoadDouble(io);
+    const bool like = type_load_like(io, &s->like);
     const uint64_t size = server.LoadUnsigned(io);
     if (server.IsIOError(io)) {
         *reason = "it is cut off";
         return false;
     }
-    if (!(promise >= 0 && promise < 1)) {
-        *reason = "its promised error rate is none";
+    if (!like) {
+        *reason = "its numbers of another filter are out of range";
         return false;
     }
     pieces *const p = pieces_new();
@@ -121,15 +143,14 @@ static bool type_load_set(server_io *io, set *s, const char **reason) {
     const bool sound =
         p != NULL && type_load_pieces(io, p, size, reason) && set_decode(s, p, reason) == TAMIS_OK;
     pieces_drop(p);
-    if (sound && !s->grows)
-        s->promise = promise;
     return sound;
 }
 
 static bool type_load_loading(server_io *io, set *s, const char **reason) {
+    const bool like = type_load_like(io, &s->like);
     s->size = server.LoadUnsigned(io);
     const uint64_t have = server.LoadUnsigned(io);
-    if (server.IsIOError(io) || s->size == 0 || have >= s->size || s->size > INT64_MAX) {
+    if (server.IsIOError(io) || !like || s->size == 0 || have >= s->size || s->size > INT64_MAX) {
         *reason = "its sizes are out of range";
         return false;
     }
@@ -178,6 +199,9 @@ static void type_digest(server_digest *digest, void *value) {
     char head[256];
     if (s->filter != NULL && tamis_filter_encode_part(s->filter, 0, head, sizeof head) == TAMIS_OK)
         server.DigestAddStringBuffer(digest, head, sizeof head);
+    char like[SET_LIKE_TEXT];
+    if (set_like_text(&s->like, like))
+        server.DigestAddStringBuffer(digest, like, strlen(like));
     uint64_t bytes;
     const size_t n = s->pieces == NULL ? 0 : type_pieces(s, &bytes);
     for (size_t i = 0; i < n; i++)

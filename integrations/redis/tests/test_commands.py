@@ -55,8 +55,9 @@ class Commands(Case):
         self.assertEqual(x("TAMIS.COUNT", "none", "a"), 0)
         self.assertEqual(x("TAMIS.CARD", "none"), 0)
         for command in (("DEL", "none", "a"), ("MDEL", "none", "a"), ("INFO", "none"),
-                        ("INFO", "none", "bytes"), ("DUMP", "none", 0), ("MERGE", "to", "none")):
+                        ("INFO", "none", "bytes"), ("DUMP", "none", 0)):
             self.refused("ERR not found", x, "TAMIS." + command[0], *command[1:])
+        self.refused("ERR set 'none': not found", x, "TAMIS.MERGE", "to", "none")
         self.assertEqual(x("EXISTS", "none", "to"), 0)
 
     def test_add_makes_a_growing_set_by_the_settings(self):
@@ -143,13 +144,16 @@ class Commands(Case):
                 ((1 << 41, 0.1), "ERR n must be"), ((10, 0), "ERR p must be"), ((10, 1), "ERR p must be"),
                 ((10, "nan"), "ERR p must be"), ((10, "inf"), "ERR p must be"), ((10, "0.1x"), "ERR p must be"),
                 ((10, -0.1), "ERR p must be"), ((10, 0.1, "KIND"), "ERR syntax"),
-                ((10, 0.1, "KIND", "x"), "no such kind"), ((10, 0.1, "SEED", 0), "a seed is"),
+                ((10, 0.1, "KIND", "x"), "no such kind"), ((10, 0.1, "KIND", "x"), " bloom, counting-bloom, "),
+                ((10, 0.1, "KIND", ""), ", steady, window"), ((10, 0.1, "COMPAT", "0,1,1"), "of another filter"),
+                ((10, 0.1, "SEED", 0), "a seed is"),
                 ((10, 0.1, "SEED", "0x"), "a seed is"), ((10, 0.1, "SEED", "0x" + "1" * 33), "a seed is"),
                 ((10, 0.1, "LARGE"), "ERR syntax"), ((10, 0.1, "PARAMS", "1,2"), "the parameters"),
                 ((10, 0.1, "PARAMS", "99" + ",1" * 20), "the parameters"),
-                ((10, 0.1, "PARAMS", "1" + ",18446744073709551615" * 20),
+                ((10, 0.1, "PARAMS", "1" + ",18446744073709551615" * 21), "the parameters"),
+                ((10, 0.1, "PARAMS", "1" + ",18446744073709551615" * 4 + ",0" + ",18446744073709551615" * 16),
                  "ERR capacity is 18446744073709551615, but sets have 1 to 2^40 keys"),
-                ((10, 0.1, "PARAMS", "1,1000,0,0,1,0,99" + ",0" * 14), "ERR hashes is 99, which is out of its range"),
+                ((10, 0.1, "PARAMS", "1,1000,0,0,1,0,0,99" + ",0" * 14), "ERR hashes is 99, which is out of its range"),
                 ((10, 0.1, "KIND", "bloom", "DELETES"), "ERR bloom cannot remove keys (deletes); these can: "),
                 ((1 << 40, 1e-15, "KIND", "dleft-counting"), "ERR dleft-counting cannot do n of 1099511627776, fpr"),
                 ((1 << 40, 1e-9), "more memory")):
@@ -200,7 +204,7 @@ class Commands(Case):
         self.assertEqual(x("DEBUG", "DIGEST-VALUE", "a")[0], x("DEBUG", "DIGEST-VALUE", "both")[0])
         x("TAMIS.RESERVE", "other", 1000, 0.01, "FIXED", "SEED", 4)
         before = x("DEBUG", "DIGEST-VALUE", "a")
-        self.refused("differ", x, "TAMIS.MERGE", "a", "b", "other")
+        self.refused("ERR set 'other': its seed differs", x, "TAMIS.MERGE", "a", "b", "other")
         self.assertEqual(x("DEBUG", "DIGEST-VALUE", "a"), before)
         x("TAMIS.RESERVE", "g", 100, 0.01, "GROW", "SEED", 3)  # of growing sets the links
         x("TAMIS.MADD", "g", *KEYS[800:1000])
@@ -208,6 +212,75 @@ class Commands(Case):
         x("TAMIS.MADD", "h", *KEYS[1000:1100])
         self.assertEqual(x("TAMIS.MERGE", "h", "g"), "OK")
         self.assertEqual(x("TAMIS.MEXISTS", "h", *KEYS[800:1100]), [1] * 300)
+
+    def test_merge_keeps_what_is_promised(self):
+        x, y = self.x, self.y
+        for key, first in (("a", 0), ("b", 3000)):
+            x("TAMIS.RESERVE", key, 3000, 0.001, "FIXED", "SEED", 3, "KIND", "bloom")
+            x("TAMIS.MADD", key, *range(first, first + 3000))
+        before = x("DEBUG", "DIGEST-VALUE", "a")
+        for command in (("a", "b"), ("new", "a", "b")):
+            self.refused("ERR set 'b': the union would err at rate 0.0", x, "TAMIS.MERGE", *command)
+            self.refused("and 0.001 is promised", x, "TAMIS.MERGE", *command)
+        self.assertEqual(x("DEBUG", "DIGEST-VALUE", "a"), before)
+        self.assertEqual(x("EXISTS", "new"), 0)
+        told = y("TAMIS.MERGEBEYOND", "new", "a", "b")
+        self.assertGreater(told[b"error_rate"], 0.01)
+        self.assertEqual(told[b"error_rate_promised"], 0.001)
+        self.assertEqual(y("TAMIS.MERGEBEYOND", "a", "b"), told)
+        self.assertEqual(x("DEBUG", "DIGEST-VALUE", "a"), x("DEBUG", "DIGEST-VALUE", "new"))
+        self.assertEqual(x("TAMIS.MEXISTS", "a", *range(6000)), [1] * 6000)
+        self.assertEqual(float(x("TAMIS.INFO", "a", "error_rate_promised")), 0.001)
+
+    def test_merge_of_growing_sets_tells_which_is_too_much(self):
+        x = self.x
+        names = [f"g{i}" for i in range(20)]
+        for name in names:
+            x("TAMIS.RESERVE", name, 500, 0.01, "SEED", 3)
+            x("TAMIS.MADD", name, *range(500))
+        before = x("DEBUG", "DIGEST-VALUE", "g0")
+        with self.assertRaises(Fault) as caught:
+            x("TAMIS.MERGE", *names)
+        self.assertRegex(str(caught.exception), r"^ERR set 'g\d+': the union would err at rate 0\.01\d*, and 0\.01 is")
+        self.assertEqual(x("DEBUG", "DIGEST-VALUE", "g0"), before)
+
+    def test_merge_with_itself_changes_nothing(self):
+        x = self.x
+        for name, options in (("g", ()), ("f", ("FIXED",))):
+            x("TAMIS.RESERVE", name, 1000, 0.01, "SEED", 3, "KIND", "bloom", *options)
+            x("TAMIS.MADD", name, *KEYS[:900])
+            before = x("DEBUG", "DIGEST-VALUE", name), x("TAMIS.CARD", name)
+            self.assertEqual(x("TAMIS.MERGE", name, name, name), "OK")
+            self.assertEqual((x("DEBUG", "DIGEST-VALUE", name), x("TAMIS.CARD", name)), before)
+            self.assertEqual(x("TAMIS.MERGE", name + "2", name, name), "OK")
+            self.assertEqual(x("TAMIS.CARD", name + "2"), before[1])
+
+    def test_merge_tells_what_does_not_fit_together(self):
+        x = self.x
+        for name, options in (("bloom", ("KIND", "bloom")), ("other", ("KIND", "blocked-bloom")),
+                              ("large", ("KIND", "bloom")), ("fixed", ("KIND", "steady", "DELETES")),
+                              ("fixed2", ("KIND", "steady", "DELETES"))):
+            x("TAMIS.RESERVE", name, 2000 if name == "large" else 1000, 0.01, "FIXED", "SEED", 3, *options)
+        x("TAMIS.RESERVE", "empty", 1000, 0.01, "SEED", 3, "KIND", "bloom")
+        for text, command in (
+                ("'other': it is of kind blocked-bloom and the others are bloom", ("bloom", "other")),
+                ("'other': it is of kind", ("new", "bloom", "empty", "other")),
+                ("'large': its parameters differ", ("bloom", "large")),
+                ("'fixed2': sets of kind steady can be merged only if", ("fixed", "fixed2")),
+                ("'b?d': not found", ("bloom", b"b\nd"))):
+            self.refused("ERR set " + text, x, "TAMIS.MERGE", *command)
+        self.assertEqual(x("TAMIS.MERGE", "empty", "large"), "OK")
+
+    def test_what_was_promised_goes_with_the_set(self):
+        x = self.x
+        for options in ((), ("FIXED",), ("FIXED", "DELETES")):
+            x("TAMIS.RESERVE", "s", 300, 0.02, *options)
+            load(self.one.client, "t", dump(self.one.client, "s"))
+            x("COPY", "s", "u")
+            for name in ("s", "t", "u"):
+                self.assertEqual(float(x("TAMIS.INFO", name, "error_rate_promised")), 0.02)
+                self.assertEqual(x("TAMIS.INFO", name, "grows"), 0 if options else 1)
+            x("DEL", "s", "t", "u")
 
     def test_dump_and_load_move_a_set(self):
         x = self.x
