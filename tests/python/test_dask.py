@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: MIT
 """
+import array
 import os
 import signal
 import time
@@ -137,9 +138,19 @@ class Dask(unittest.TestCase):
                 tamis.dask.build(bag, 20_000, 0.01, lanes=3, seed=SEED, **needs).compute()
             made = tamis.dask.build(bag, 20_000, 0.01, lanes=3, seed=SEED, beyond=True, **needs).compute()
             self.assertEqual(made.count_many(range(60_000)), 60_000)
-        for seed in range(1, 30):  # as many as were promised, but counted several times
-            parts = [dask.delayed(list)(range(max(0, i - 500), i + 1000)) for i in range(0, 10_000, 1000)]
-            tamis.dask.build(parts, 10_000, 0.01, lanes=4, seed=seed).compute(scheduler="synchronous")
+        # as many as were promised, but counted several times
+        parts = [dask.delayed(list)(range(max(0, i - 500), i + 1000)) for i in range(0, 10_000, 1000)]
+        tamis.dask.build(parts, 10_000, 0.01, lanes=4, seed=SEED).compute()
+        for kind, fpr, n in (("blocked-bloom", 0.001, 20_000), ("blocked-bloom", 1e-5, 5000), ("line-set", 0.001, 5000), ("bloom", 0.01, 5000)):
+            params = tamis.plan(n, fpr, merges=True, kind=kind).params
+            for seed in range(1, 60):
+                one, two, much = (tamis.Filter(params=params, seed=seed) for _ in range(3))
+                one.update(array.array("Q", range(3 * n // 4)))
+                two.update(array.array("Q", range(n // 4, n)))
+                tamis.dask._union([one, two], False)
+                if seed < 5:
+                    much.update(array.array("Q", range(n, 2 * n)))
+                    self.assertRaises(tamis.PromiseError, tamis.dask._union, [one, two, much], False)
 
     def test_join(self):
         right = dask.dataframe.from_pandas(pandas.DataFrame(
