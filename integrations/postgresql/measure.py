@@ -49,6 +49,7 @@ def main():
             "set": (alone, f"SELECT count(*) FROM t WHERE {one_set} @> id"),
             "aggregate, alone": (alone, f"SELECT tamis_agg(id, {ROWS}, 0.01) FROM t"),
             "aggregate, 2 workers": (workers, f"SELECT tamis_agg(id, {ROWS}, 0.01) FROM t"),
+            "aggregate of 1000 keys": (alone, "SELECT tamis_agg(a, 0.01) FROM t"),
             "hash join": (alone, join),
             "hash join after the set": (alone, join + f" WHERE {one_set} @> t.id"),
         })

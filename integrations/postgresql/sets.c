@@ -1,46 +1,14 @@
-/* sets.c - memory, values and the set that a query asks again and again
- *
- * The set of a query is most often the same for all rows.  It is decoded at the first one and kept beside the
- * function (fn_extra), with what is needed to see that the next row has the same one:
- *
- *      in the toast table    the pointer to it, which names the value
- *      elsewhere             its length and its header, which has the checksum of all that follows
- *
- * so that a row costs a comparison of a few bytes, and nothing is detoasted again.
+/* sets.c - memory, seeds, and values that are made and read
  *
  * SPDX-License-Identifier: MIT
  */
 #include "sets.h"
 
-#include <access/detoast.h>
 #include <access/parallel.h>
 #include <utils/guc.h>
 #include <utils/memutils.h>
-#include <utils/uuid.h>
 
 #include <inttypes.h>
-
-#define HEADER 256 /* bytes of a file before its table */
-
-/* ---- keys ---- */
-
-set_key set_key_of_bytes(FunctionCallInfo fcinfo, int argument) {
-    const struct varlena *const value = PG_DETOAST_DATUM_PACKED(fcinfo->args[argument].value);
-    const set_key key = {TAMIS_KEYS_BYTES, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), 0};
-    return key;
-}
-
-set_key set_key_of_integer(FunctionCallInfo fcinfo, int argument) {
-    const set_key key = {TAMIS_KEYS_U64, NULL, 0,
-                         (uint64_t)DatumGetInt64(fcinfo->args[argument].value)};
-    return key;
-}
-
-set_key set_key_of_uuid(FunctionCallInfo fcinfo, int argument) {
-    const set_key key = {TAMIS_KEYS_BYTES, DatumGetUUIDP(fcinfo->args[argument].value), UUID_LEN,
-                         0};
-    return key;
-}
 
 /* ---- memory ---- */
 
@@ -79,6 +47,7 @@ static int set_error_code(tamis_status status) {
         return ERRCODE_OUT_OF_MEMORY;
     case TAMIS_E_FULL:
     case TAMIS_E_TOO_LARGE:
+    case TAMIS_E_PROMISE:
         return ERRCODE_PROGRAM_LIMIT_EXCEEDED;
     case TAMIS_E_FORMAT:
     case TAMIS_E_VERSION:
@@ -132,20 +101,27 @@ void set_define_seed(void) {
         "tamis.seed", "Seed of the hash of new sets.",
         "Sets can be merged if their seeds are equal. A session has a random one.", &seed_text, "",
         PGC_USERSET, GUC_NO_SHOW_ALL, seed_check, seed_assign, NULL);
-    MarkGUCPrefixReserved("tamis");
     if (ParallelWorkerNumber >= 0 || seeded.seed != 0 || seeded.seed_high != 0)
         return;
-    uint64_t seed[2];
-    if (!pg_strong_random(seed, sizeof seed))
+    tamis_params drawn;
+    tamis_params_init(&drawn);
+    if (tamis_seed_draw(&drawn) != TAMIS_OK)
         ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("no random seed for sets")));
     char text[36];
-    snprintf(text, sizeof text, "0x%016" PRIx64 "%016" PRIx64, seed[1], seed[0] | 1);
+    snprintf(text, sizeof text, "0x%016" PRIx64 "%016" PRIx64, drawn.seed_high, drawn.seed);
     SetConfigOption("tamis.seed", text, PGC_USERSET, PGC_S_DYNAMIC_DEFAULT);
 }
 
 /* ---- making, decoding, encoding ---- */
 
-tamis_plan set_plan(int64 n, double p) {
+void set_check_size(uint64 bytes) {
+    if (bytes > MaxAllocSize - VARHDRSZ)
+        ereport(ERROR,
+                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                 errmsg("a value has at most 1 GB, and this set " UINT64_FORMAT " bytes", bytes)));
+}
+
+tamis_plan set_plan(int64 n, double p, bool merges) {
     if (n < 1 || (uint64_t)n > TAMIS_CAPACITY_MAX)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("a set is for 1 to 2^40 keys, not " INT64_FORMAT, n)));
@@ -156,7 +132,7 @@ tamis_plan set_plan(int64 n, double p) {
     tamis_need_init(&need);
     need.n = (uint64_t)n;
     need.fpr = p;
-    need.merges = true;
+    need.merges = merges;
     tamis_plan plan;
     tamis_plan_init(&plan);
     const tamis_status status = tamis_plan_make(&need, &plan);
@@ -164,18 +140,34 @@ tamis_plan set_plan(int64 n, double p) {
     if (status != TAMIS_OK)
         (void)tamis_plan_explain(&need, why, sizeof why);
     set_expect(status, "this set cannot be planned", why[0] != '\0' ? why : NULL);
-    if (plan.bytes > MaxAllocSize - VARHDRSZ - HEADER)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("a value has at most 1 GB, and this set " UINT64_FORMAT " bytes",
-                               (uint64)plan.bytes)));
+    set_check_size(plan.file_bytes);
     return plan;
 }
 
-tamis_filter *set_make(const tamis_plan *plan, tamis_key_form form, MemoryContext context) {
+set_seed set_session_seed(void) {
+    const set_seed seed = {seeded.seed, seeded.seed_high};
+    return seed;
+}
+
+const tamis_hasher *set_hasher(set_seed seed) {
+    static tamis_hasher hasher;
+    static set_seed of;
+    if (of.low != seed.low || of.high != seed.high || (seed.low == 0 && seed.high == 0)) {
+        tamis_params params;
+        tamis_params_init(&params);
+        params.seed = seed.low;
+        params.seed_high = seed.high;
+        set_expect(tamis_hasher_init(&hasher, &params), "a seed", NULL);
+        of = seed;
+    }
+    return &hasher;
+}
+
+tamis_filter *set_make(const tamis_plan *plan, tamis_key_form form, set_seed seed) {
     tamis_params params = plan->params;
-    params.seed = seeded.seed;
-    params.seed_high = seeded.seed_high;
-    const tamis_allocator allocator = set_allocator(context);
+    params.seed = seed.low;
+    params.seed_high = seed.high;
+    const tamis_allocator allocator = set_allocator(CurrentMemoryContext);
     tamis_filter *filter;
     set_expect(tamis_filter_create(&params, &allocator, &filter), "this set cannot be made", NULL);
     set_expect(tamis_filter_set_key_form(filter, form), "this set cannot be made", NULL);
@@ -194,86 +186,43 @@ tamis_filter *set_decode(const struct varlena *value, MemoryContext context) {
 
 struct varlena *set_encode(const tamis_filter *filter) {
     const uint64_t size = tamis_filter_encoded_size(filter);
-    if (size > MaxAllocSize - VARHDRSZ)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("a value has at most 1 GB, and this set " UINT64_FORMAT " bytes",
-                               (uint64)size)));
+    set_check_size(size);
     struct varlena *const value = palloc((Size)size + VARHDRSZ);
     SET_VARSIZE(value, (Size)size + VARHDRSZ);
     set_expect(tamis_filter_encode(filter, VARDATA(value), (size_t)size), "a set", NULL);
     return value;
 }
 
-/* ---- the set of a query ---- */
+/* ---- merging ---- */
 
-typedef struct set_kept {
-    MemoryContext context; /* of the filter */
-    tamis_filter *filter;
-    bool toasted;
-    Size size; /* of the value, if it is not toasted */
-    Size head_size;
-    char head[HEADER];
-} set_kept;
+static void set_refuse_merge(tamis_filter *filter, const tamis_filter *source);
 
-/* What tells one set from another. */
-typedef struct set_identity {
-    bool toasted;
-    Size size;
-    const char *head;
-    Size head_size;
-} set_identity;
-
-static set_identity set_identify(const struct varlena *value) {
-    if (VARATT_IS_EXTERNAL_ONDISK(value)) {
-        const set_identity toast = {true, 0, (const char *)value, VARSIZE_EXTERNAL(value)};
-        return toast;
-    }
-    const Size size = VARSIZE_ANY_EXHDR(value);
-    const set_identity plain = {false, size, VARDATA_ANY(value), Min(size, HEADER)};
-    return plain;
+void set_merge(tamis_filter *filter, const tamis_filter *source, bool beyond) {
+    const tamis_status status = tamis_filter_merge(filter, source, beyond ? TAMIS_MERGE_BEYOND : 0);
+    if (status == TAMIS_E_PROMISE)
+        set_refuse_merge(filter, source);
+    if (status == TAMIS_E_MISMATCH)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("these sets cannot be merged: %s", tamis_status_text(status)),
+                 errhint("Make them by tamis_agg(key, n, p) with the same n and p, of keys of "
+                         "one form, and with the same setting tamis.seed.")));
+    set_expect(status, "these sets cannot be merged", NULL);
 }
 
-static void set_keep(set_kept *kept, struct varlena *value, const set_identity *who) {
-    MemoryContextReset(kept->context);
-    kept->head_size = 0; /* nothing is kept if what follows fails */
-    MemoryContext before = MemoryContextSwitchTo(kept->context);
-    struct varlena *const plain = (struct varlena *)detoast_attr(value);
-    kept->filter = set_decode(plain, kept->context);
-    if (plain != value)
-        pfree(plain);
-    MemoryContextSwitchTo(before);
-    kept->toasted = who->toasted;
-    kept->size = who->size;
-    memcpy(kept->head, who->head, who->head_size);
-    kept->head_size = who->head_size;
-}
-
-static const tamis_filter *set_of_call(FunctionCallInfo fcinfo) {
-    set_kept *kept = fcinfo->flinfo->fn_extra;
-    if (kept == NULL) {
-        kept = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof *kept);
-        kept->context =
-            AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "tamis set", ALLOCSET_SMALL_SIZES);
-        fcinfo->flinfo->fn_extra = kept;
-    }
-    struct varlena *value = (struct varlena *)DatumGetPointer(fcinfo->args[0].value);
-    if (!VARATT_IS_EXTERNAL_ONDISK(value) &&
-        (VARATT_IS_EXTERNAL(value) || VARATT_IS_COMPRESSED(value)))
-        value = (struct varlena *)detoast_attr(value);
-    const set_identity who = set_identify(value);
-    if (kept->head_size == 0 || kept->head_size != who.head_size || kept->toasted != who.toasted ||
-        kept->size != who.size || memcmp(kept->head, who.head, who.head_size) != 0)
-        set_keep(kept, value, &who);
-    return kept->filter;
-}
-
-bool set_contains(FunctionCallInfo fcinfo, const set_key *key) {
-    const tamis_filter *const filter = set_of_call(fcinfo);
-    const tamis_key_form form = tamis_filter_key_form(filter);
-    if (form != key->form && form != TAMIS_KEYS_UNKNOWN)
-        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                        errmsg("the keys of this set are %s",
-                               form == TAMIS_KEYS_U64 ? "integers" : "texts or other bytes")));
-    return key->form == TAMIS_KEYS_U64 ? tamis_filter_contains_u64(filter, key->number)
-                                       : tamis_filter_contains(filter, key->data, key->size);
+/* Nothing uses the set any more: merge it all the same, to tell what the union would be like. */
+static void set_refuse_merge(tamis_filter *filter, const tamis_filter *source) {
+    const double promise = tamis_filter_promise(filter) > 0 ? tamis_filter_promise(filter)
+                                                            : tamis_filter_promise(source);
+    tamis_info info;
+    tamis_info_init(&info);
+    const bool known = tamis_filter_merge(filter, source, TAMIS_MERGE_BEYOND) == TAMIS_OK &&
+                       tamis_filter_info(filter, &info) == TAMIS_OK;
+    ereport(ERROR,
+            (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+             errmsg("the union of these sets would break their promise"),
+             known ? errdetail("Its error rate would be %.3g instead of %.3g.", info.fpr, promise)
+                   : errdetail("Its error rate would be above %.3g.", promise),
+             errhint("Make sets for as many keys as the union has, or permit it: "
+                     "tamis_merge(a, b, beyond => true), tamis_agg_merge(set, true).")));
 }

@@ -16,7 +16,8 @@
 
 #include <tamis/plan.h>
 
-/* A key as a call got it. */
+/* ---- keys.c: the bytes of keys, as docs/keys.md has them ---- */
+
 typedef struct set_key {
     tamis_key_form form;
     const void *data; /* of bytes */
@@ -24,9 +25,21 @@ typedef struct set_key {
     uint64_t number; /* of an integer, with a sign or without */
 } set_key;
 
-set_key set_key_of_bytes(FunctionCallInfo fcinfo, int argument); /* text, varchar, bytea */
+/* Read an argument of a call as a key. */
+typedef set_key (*set_key_reader)(FunctionCallInfo fcinfo, int argument);
+set_key set_key_of_text(FunctionCallInfo fcinfo, int argument); /* varchar too */
+set_key set_key_of_bytea(FunctionCallInfo fcinfo, int argument);
+set_key set_key_of_smallint(FunctionCallInfo fcinfo, int argument);
 set_key set_key_of_integer(FunctionCallInfo fcinfo, int argument);
+set_key set_key_of_bigint(FunctionCallInfo fcinfo, int argument);
 set_key set_key_of_uuid(FunctionCallInfo fcinfo, int argument);
+set_key set_key_of_date(FunctionCallInfo fcinfo, int argument);
+set_key set_key_of_timestamp(FunctionCallInfo fcinfo, int argument);
+set_key set_key_of_timestamptz(FunctionCallInfo fcinfo, int argument);
+set_key set_key_of_numeric(FunctionCallInfo fcinfo, int argument);
+tamis_digest set_digest(const tamis_hasher *hasher, const set_key *key);
+
+/* ---- sets.c ---- */
 
 /* Where filters of a context get their memory. */
 tamis_allocator set_allocator(MemoryContext context);
@@ -34,19 +47,31 @@ tamis_allocator set_allocator(MemoryContext context);
 /* Report a failure; does not return if 'status' is one.  'reason' may be NULL. */
 void set_expect(tamis_status status, const char *what, const char *reason);
 
-/* Plan and make an empty set of this session's seed, that others of it can be merged with. */
-tamis_plan set_plan(int64 n, double p);
-tamis_filter *set_make(const tamis_plan *plan, tamis_key_form form, MemoryContext context);
+/* The seed of this session's sets, the setting tamis.seed, and the hash of a seed, valid until the next
+ * call. */
+typedef struct set_seed {
+    uint64 low, high;
+} set_seed;
+void set_define_seed(void);
+set_seed set_session_seed(void);
+const tamis_hasher *set_hasher(set_seed seed);
+
+/* Plan and make an empty set.  What is larger than a value may be is refused. */
+tamis_plan set_plan(int64 n, double p, bool merges);
+tamis_filter *set_make(const tamis_plan *plan, tamis_key_form form, set_seed seed);
+void set_check_size(uint64 bytes);
 
 /* Decode a value that is not in the toast table, and encode one in the current context. */
 tamis_filter *set_decode(const struct varlena *value, MemoryContext context);
 struct varlena *set_encode(const tamis_filter *filter);
 
+/* Add 'source' to 'filter'.  A union that breaks their promise is an error, unless it is permitted. */
+void set_merge(tamis_filter *filter, const tamis_filter *source, bool beyond);
+
+/* ---- kept.c: the set of a query ---- */
+
 /* Is the key in the set that is argument 0?  The set is read and checked once, and again only if another one
  * comes.  Keys of another form than the set's are an error: they would all be absent. */
 bool set_contains(FunctionCallInfo fcinfo, const set_key *key);
-
-/* The seed of this session's sets: the setting tamis.seed. */
-void set_define_seed(void);
 
 #endif

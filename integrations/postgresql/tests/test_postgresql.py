@@ -14,6 +14,28 @@ from support import HERE, Failure, Server
 MODULE, TOOL, PG_CONFIG = sys.argv[1:4]
 SEED = int(os.environ.get("TAMIS_TEST_SEED", "20261"))
 SERVER = None
+PARALLEL = """SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+    SET max_parallel_workers_per_gather = 2;"""
+
+# Values of types, and the texts that docs/keys.md has for them.
+KEYS = {
+    "text": {"apple": "apple", "na\u00efve": "na\u00efve"},
+    "bytea": {"apple": "apple"},
+    "smallint": {"7": "7", "32767": "32767"},
+    "integer": {"7": "7", "2147483647": "2147483647"},
+    "bigint": {"7": "7", "-1": str(2**64 - 1)},
+    "uuid": {"A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11": "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"},
+    "date": {"2026-03-01": "2026-03-01", "0001-01-01": "0001-01-01", "0001-01-01 BC": "0000-01-01",
+             "0045-02-03 BC": "-0044-02-03", "12345-06-07": "12345-06-07", "infinity": "infinity",
+             "-infinity": "-infinity"},
+    "timestamp": {"2026-03-01 09:05:00": "2026-03-01T09:05:00", "2026-03-01 09:05:00.25": "2026-03-01T09:05:00.250000",
+                  "1969-12-31 23:59:59.000001": "1969-12-31T23:59:59.000001", "-infinity": "-infinity",
+                  "0002-01-01 00:00:00 BC": "-0001-01-01T00:00:00"},
+    "timestamptz": {"2026-03-01 09:05:00+01": "2026-03-01T08:05:00Z", "infinity": "infinity",
+                    "2026-03-01 01:05:00.25+02": "2026-02-28T23:05:00.250000Z"},
+    "numeric": {"12.50": "12.5", "-0.00": "0", "1E2": "100", "0.030": "0.03", "-7": "-7", "NaN": "NaN",
+                "Infinity": "Infinity", "18446744073709551616.10": "18446744073709551616.1", "100.000": "100"},
+}
 
 
 def sql(text, **variables):
@@ -116,7 +138,31 @@ class Extension(unittest.TestCase):
             SELECT m @> 'a'::text, m @> 'b'::text, m @> 'c'::text, (tamis_info(m)).count FROM
             (SELECT tamis_merge(tamis_agg(x, 1000, 0.00001), tamis_agg(y, 1000, 0.00001)) AS m
              FROM (VALUES ('a', 'b')) v (x, y)) w"""), "t|t|f|2")
-        self.refused("22023", "SELECT tamis_merge(tamis_agg(1::bigint, 1000, 0.1), tamis_agg(1::bigint, 99, 0.1))")
+        words = self.refused("22023",
+                             "SELECT tamis_merge(tamis_agg(1::bigint, 1000, 0.1), tamis_agg(1::bigint, 99, 0.1))")
+        self.assertIn("the same n and p", words)
+
+    def test_a_union_that_breaks_the_promise_is_refused(self):
+        sql(f"""SET tamis.seed = '{SEED}'; CREATE TABLE full_sets AS SELECT g, tamis_agg(g * 100000 + i, 20000, 0.001) AS set
+                FROM generate_series(0, 2) g, generate_series(1, 20000) i GROUP BY g;
+            INSERT INTO full_sets SELECT * FROM full_sets WHERE g = 0; ANALYZE full_sets""")
+        two = "(SELECT set FROM full_sets WHERE g = 1), (SELECT set FROM full_sets WHERE g = 2)"
+        words = self.refused("54000", f"SELECT tamis_merge({two})")
+        self.assertIn("instead of 0.001", words)
+        self.assertIn("beyond => true", words)
+        self.assertEqual(sql(f"""CREATE TABLE beyond AS SELECT tamis_merge({two}, beyond => true) AS set;
+            SELECT count(*) FROM beyond, generate_series(1, 2) g, generate_series(1, 20000) i WHERE set @> (g * 100000 + i);
+            SELECT (i).fpr > 0.002, (i).fpr_promised FROM (SELECT tamis_info(set) AS i FROM beyond) q"""),
+                         "40000\nt|0.001")
+        for workers in (0, 2):
+            before = f"{PARALLEL} SET max_parallel_workers_per_gather = {workers};"
+            self.assertIn("tamis_agg_merge(set, true)", self.refused("54000", f"{before} SELECT tamis_agg_merge(set) FROM full_sets"))
+            self.refused("54000", f"{before} SELECT tamis_agg_merge(set, false) FROM full_sets")
+            self.assertEqual(sql(f"""{before} SELECT count(*) FROM generate_series(0, 2) g, generate_series(1, 20000) i,
+                (SELECT tamis_agg_merge(set, true) AS set FROM full_sets) u WHERE set @> (g * 100000 + i)"""), "60000")
+            # a set of the same keys, again: nothing is broken
+            self.assertEqual(sql(f"""{before} SELECT (tamis_info(tamis_agg_merge(set))).fpr <= 0.001
+                FROM full_sets WHERE g = 0"""), "t")
 
     def test_plan_and_info(self):
         kind, size, bits, rate, lines = sql("SELECT (p).* FROM (SELECT tamis_plan(1000000, 0.001) AS p) q").split("|")
@@ -127,6 +173,8 @@ class Extension(unittest.TestCase):
             FROM (SELECT tamis_info(tamis_agg(x, 1000000, 0.001)) AS i, tamis_plan(1000000, 0.001) AS p
                   FROM generate_series(1, 5) x) q""")
         self.assertEqual(row, f"{kind}|1000000|5|integers|aes|t")
+        self.assertEqual(sql("""SELECT (tamis_info(tamis_agg(x, 0.02))).fpr_promised, (tamis_info(tamis_agg(x, 9, 0.03))).fpr_promised
+            FROM generate_series(1, 5) x"""), "0.02|0.03")
 
     def test_files_of_the_tool_and_back(self):
         folder = SERVER.path("files")
@@ -174,6 +222,104 @@ class Extension(unittest.TestCase):
             SELECT count(*) FROM many a, many b WHERE a.set @> (b.id * 100)::text AND b.id >= a.id;
             SELECT count(*) FROM small a, small b WHERE a.set @> (b.id * 10)::text"""), "21\n60")
 
+    # ---- the aggregate, in parallel ----
+
+    def test_workers_give_the_same_bytes_and_no_key_too_many(self):
+        sql("""CREATE TABLE w AS SELECT i % 60000 AS id FROM generate_series(1, 150000) i; ANALYZE w""")
+        for seed in range(1, 4):
+            for call in ("tamis_agg(id, 60000, 0.0001)", "tamis_agg(id, 0.0001)", "tamis_agg('k' || id, 1e-7)"):
+                marks = sql(f"SET tamis.seed = '{SEED + seed}';" + "".join(f"""
+                    {PARALLEL} SET max_parallel_workers_per_gather = {workers}; SET work_mem = '{memory}';
+                    SET parallel_leader_participation = {leader};
+                    SELECT md5(tamis_agg::bytea) FROM (SELECT {call} AS tamis_agg FROM w) q;"""
+                    for workers, memory, leader in ((0, "4MB", "on"), (0, "64kB", "on"), (1, "64kB", "off"),
+                                                    (2, "4MB", "on"), (2, "64kB", "on"), (4, "128kB", "off"))))
+                self.assertEqual(len(set(marks.split())), 1, (seed, call))
+
+    def test_n_is_exact_whatever_the_workers(self):
+        sql("CREATE TABLE x AS SELECT i % 5000 AS id FROM generate_series(1, 50000) i; ANALYZE x")
+        for seed in range(1, 14):
+            self.assertEqual(sql(f"""SET tamis.seed = '{seed}'; {PARALLEL}
+                SELECT (tamis_info(tamis_agg(id, 5000, 0.0001))).capacity FROM x"""), "5000")
+        for workers in (0, 2):
+            words = self.refused("54000", f"""{PARALLEL} SET max_parallel_workers_per_gather = {workers};
+                SELECT tamis_agg(id, 4999, 0.0001) FROM x""")
+            self.assertIn("5000 different keys", words)
+
+    def test_more_digests_than_memory_has(self):
+        """Runs of 4096 digests, more than 64 of them: two levels."""
+        self.assertEqual(sql(f"""SET work_mem = '64kB'; SET tamis.seed = '{SEED}';
+            CREATE TABLE big AS SELECT tamis_agg(i, 300000, 0.001) AS set FROM generate_series(1, 600000) j,
+                LATERAL (SELECT (j * 7919::bigint) % 300000 AS i) r;
+            SELECT count(*) FROM big, generate_series(0, 299999) i WHERE set @> i::bigint;
+            SET work_mem = '64MB';
+            SELECT set::bytea = (SELECT tamis_agg(i::bigint, 300000, 0.001)::bytea FROM generate_series(0, 299999) i)
+                FROM big;
+            DROP TABLE big;
+            SELECT count(*) FROM pg_ls_tmpdir()"""), "300000\nt\n0")
+
+    def test_files_of_workers_do_not_stay(self):
+        """Neither of groups that nobody read, nor after an error."""
+        sql("CREATE TABLE f AS SELECT i AS id, i % 3 AS g FROM generate_series(1, 100000) i; ANALYZE f")
+        several = f"{PARALLEL} SET work_mem = '64kB'; SET enable_hashagg = off;"
+        self.assertEqual(sql(f"{several} SELECT count(*) FROM (SELECT tamis_agg(id, 0.01) FROM f GROUP BY g LIMIT 1) q"),
+                         "1")
+        self.refused("22012", f"{several} SELECT g, (tamis_info(tamis_agg(id, 0.01))).count / 0 FROM f GROUP BY g")
+        left = [name for folder, _, names in os.walk(SERVER.path("data", "base", "pgsql_tmp")) for name in names]
+        self.assertEqual(left, [])
+
+    def test_windows_and_many_groups(self):
+        self.assertEqual(sql("""SET work_mem = '64kB';
+            SELECT max(k), min(k) FROM (SELECT (tamis_info(tamis_agg(i, 1e-6) OVER (ORDER BY i / 3000))).count -
+                (i / 3000 + 1) * 3000 AS k FROM generate_series(0, 14999) i) q;
+            SELECT count(*), sum((tamis_info(s)).count) FROM
+                (SELECT tamis_agg(i, 1e-9) AS s FROM generate_series(0, 9999) i GROUP BY i % 2000) q;
+            SELECT count(*) FROM (SELECT tamis_agg(j, 1e-9) AS s FROM generate_series(0, 49999) j GROUP BY j % 3) q;
+            SELECT count(*) FROM pg_ls_tmpdir()"""), "0|0\n2000|10000\n3\n0")
+
+    def test_union_of_sets(self):
+        sql(f"""SET tamis.seed = '{SEED}';
+            CREATE TABLE days AS SELECT d AS day, tamis_agg(d * 1000 + i, 20000, 0.001) AS set
+                FROM generate_series(1, 20) d, generate_series(0, 999) i GROUP BY d; ANALYZE days""")
+        for workers in (0, 2):
+            self.assertEqual(sql(f"""{PARALLEL} SET max_parallel_workers_per_gather = {workers};
+                SELECT count(*) FROM (SELECT tamis_agg_merge(set) AS set FROM days) u, generate_series(1000, 20999) i
+                    WHERE set @> i;
+                SELECT count(*) < 130 FROM (SELECT tamis_agg_merge(set) AS set FROM days) u,
+                    generate_series(100000, 199999) i WHERE set @> i;
+                SELECT tamis_agg_merge(set) IS NULL FROM days WHERE day > 99"""), "20000\nt\nt")
+        self.refused("22023", "SELECT tamis_agg_merge(s) FROM (SELECT tamis_agg(1, n, 0.1) AS s "
+                              "FROM (VALUES (10), (20)) v (n) GROUP BY n) q")
+
+    # ---- keys ----
+
+    def test_keys_of_all_types_are_those_of_the_tool(self):
+        folder = SERVER.path("types")
+        os.makedirs(folder, exist_ok=True)
+        for kind, keys in KEYS.items():
+            values = ", ".join(f"('{value}'::{kind})" for value in keys)
+            # in a zone that is not UTC, and a style that is not ISO
+            text = sql(f"""SET timezone = 'Asia/Kolkata'; SET datestyle = 'German'; SET extra_float_digits = 0;
+                SELECT tamis_agg(k, 1e-9) FROM (VALUES {values}) v (k)""")
+            with open(os.path.join(folder, "set"), "wb") as file:
+                file.write(bytes.fromhex(text[2:]))
+            with open(os.path.join(folder, "keys"), "w", encoding="utf-8") as file:
+                file.writelines(text + "\n" for text in keys.values())
+            form = ["--u64"] if kind in ("smallint", "integer", "bigint") else []
+            done = subprocess.run([TOOL, "query", *form, "-v", os.path.join(folder, "set"), os.path.join(folder, "keys")],
+                                  check=False, capture_output=True, text=True)
+            self.assertEqual(done.stdout, "", kind)  # none that is absent
+            self.assertEqual(done.stderr, "", kind)
+            asked = " AND ".join(f"s @> '{value}'::{kind}" for value in keys)
+            self.assertEqual(sql(f"SELECT {asked} FROM (SELECT '{text}'::tamis AS s) q"), "t", kind)
+
+    def test_text_is_utf8_in_any_database(self):
+        sql("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
+        latin = "\\connect latin\nSET client_encoding = 'UTF8';"
+        text = sql(f"{latin} CREATE EXTENSION tamis; SELECT tamis_agg('caf\u00e9'::text, 1e-9)")
+        self.assertEqual(sql(f"SELECT '{text}'::tamis @> 'caf\u00e9'::text"), "t")
+        sql("DROP DATABASE latin")
+
     def test_examples_of_the_documentation(self):
         blocks = []
         for page in ("README.md", "docs/databases.md"):
@@ -188,11 +334,19 @@ class Extension(unittest.TestCase):
             self.assertEqual(answers, wanted)
 
 
+def complaints():
+    """Files that were not closed, processes that died."""
+    with open(SERVER.path("log"), encoding="utf-8", errors="replace") as log:
+        return [line for line in log if re.search("leak|terminated by signal|PANIC", line)]
+
+
 if __name__ == "__main__":
     SERVER = Server(MODULE, PG_CONFIG)
     try:
         sql("CREATE EXTENSION tamis")
         result = unittest.main(argv=sys.argv[:1], exit=False).result
+        heard = complaints()
+        print(*heard, sep="", end="", file=sys.stderr)
     finally:
         SERVER.close()
-    sys.exit(not result.wasSuccessful())
+    sys.exit(bool(heard) or not result.wasSuccessful())
