@@ -6,6 +6,7 @@
 #include "digests.h"
 #include "sets.h"
 
+#include <common/base64.h>
 #include <funcapi.h>
 #include <libpq/pqformat.h>
 #include <utils/builtins.h>
@@ -21,16 +22,41 @@ void _PG_init(void) {
     digests_define();
 }
 
-/* ---- the type: in text that of bytea, in messages its bytes ---- */
+/* ---- the type: base64 in text, since hexadecimal digits would be twice as long as its bytes ---- */
 
 static Datum checked(struct varlena *value) {
+    set_check_size(VARSIZE_ANY_EXHDR(value));
     tamis_filter_free(set_decode(value, CurrentMemoryContext));
     return PointerGetDatum(value);
 }
 
+/* Base64, or what bytea has: \x and hexadecimal digits. */
 PG_FUNCTION_INFO_V1(tamis_sql_in);
 Datum tamis_sql_in(PG_FUNCTION_ARGS) {
-    return checked(DatumGetByteaPP(DirectFunctionCall1(byteain, PG_GETARG_DATUM(0))));
+    const char *const text = PG_GETARG_CSTRING(0);
+    if (text[0] == '\\')
+        return checked(DatumGetByteaPP(DirectFunctionCall1(byteain, PG_GETARG_DATUM(0))));
+    const int length = (int)strlen(text), room = pg_b64_dec_len(length);
+    struct varlena *const value = palloc(VARHDRSZ + (Size)room);
+    const int size = pg_b64_decode(text, length, VARDATA(value), room);
+    if (size < 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+                        errmsg("a set as text is base64, or \\x and hexadecimal digits")));
+    SET_VARSIZE(value, VARHDRSZ + (Size)size);
+    return checked(value);
+}
+
+PG_FUNCTION_INFO_V1(tamis_sql_out);
+Datum tamis_sql_out(PG_FUNCTION_ARGS) {
+    const struct varlena *const value = PG_GETARG_BYTEA_PP(0);
+    const int size = (int)VARSIZE_ANY_EXHDR(value), room = pg_b64_enc_len(size);
+    set_check_size((uint64)size);
+    char *const text = palloc((Size)room + 1);
+    const int length = pg_b64_encode(VARDATA_ANY(value), size, text, room);
+    if (length < 0)
+        ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("a set has no text")));
+    text[length] = '\0';
+    PG_RETURN_CSTRING(text);
 }
 
 PG_FUNCTION_INFO_V1(tamis_sql_receive);

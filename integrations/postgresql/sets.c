@@ -114,11 +114,15 @@ void set_define_seed(void) {
 
 /* ---- making, decoding, encoding ---- */
 
+/* A dump has values as text: 4 characters for 3 bytes, in a row of at most 1 GB. */
 void set_check_size(uint64 bytes) {
-    if (bytes > MaxAllocSize - VARHDRSZ)
+    if (bytes > SET_BYTES_MAX)
         ereport(ERROR,
                 (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                 errmsg("a value has at most 1 GB, and this set " UINT64_FORMAT " bytes", bytes)));
+                 errmsg("a set as a value has at most 750 MB, and this one " UINT64_FORMAT " bytes",
+                        bytes),
+                 errdetail("A larger one could not be dumped: a row of text has at most 1 GB."),
+                 errhint("Split the keys over several sets, or allow a higher error rate.")));
 }
 
 tamis_plan set_plan(int64 n, double p, bool merges) {

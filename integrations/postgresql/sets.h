@@ -16,6 +16,8 @@
 
 #include <tamis/plan.h>
 
+#define SET_BYTES_MAX ((uint64)750 << 20)
+
 /* ---- keys.c: the bytes of keys, as docs/keys.md has them ---- */
 
 typedef struct set_key {
@@ -56,7 +58,7 @@ void set_define_seed(void);
 set_seed set_session_seed(void);
 const tamis_hasher *set_hasher(set_seed seed);
 
-/* Plan and make an empty set.  What is larger than a value may be is refused. */
+/* Plan and make an empty set.  What a dump could not carry is refused. */
 tamis_plan set_plan(int64 n, double p, bool merges);
 tamis_filter *set_make(const tamis_plan *plan, tamis_key_form form, set_seed seed);
 void set_check_size(uint64 bytes);

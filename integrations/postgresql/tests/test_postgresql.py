@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: MIT
 """
+import base64
 import os
 import random
 import re
@@ -190,7 +191,7 @@ class Extension(unittest.TestCase):
                              file=os.path.join(folder, "set")), "1000")
         text = sql("SELECT tamis_agg(i::text, 100, 0.0001) FROM generate_series(1, 100) i")
         with open(os.path.join(folder, "back"), "wb") as file:
-            file.write(bytes.fromhex(text[2:]))
+            file.write(base64.b64decode(text))
         done = subprocess.run([TOOL, "query", "-c", os.path.join(folder, "back"), os.path.join(folder, "keys")],
                               check=True, capture_output=True, text=True)
         self.assertIn(int(re.findall(r"\d+", done.stdout)[0]), range(100, 103))
@@ -198,7 +199,7 @@ class Extension(unittest.TestCase):
     def test_damaged_values_are_refused(self):
         chance = random.Random(SEED)
         print(f"# seed {SEED}", file=sys.stderr)
-        good = bytes.fromhex(sql("SELECT tamis_agg(i::text, 50, 0.01) FROM generate_series(1, 50) i")[2:])
+        good = base64.b64decode(sql("SELECT tamis_agg(i::text, 50, 0.01) FROM generate_series(1, 50) i"))
         statements = ["CREATE TABLE bad (b bytea);"]
         cases = [good[:n] for n in (0, 1, 8, 255, 256, len(good) - 1)] + [good + b"\0"]
         for _ in range(300):
@@ -302,7 +303,7 @@ class Extension(unittest.TestCase):
             text = sql(f"""SET timezone = 'Asia/Kolkata'; SET datestyle = 'German'; SET extra_float_digits = 0;
                 SELECT tamis_agg(k, 1e-9) FROM (VALUES {values}) v (k)""")
             with open(os.path.join(folder, "set"), "wb") as file:
-                file.write(bytes.fromhex(text[2:]))
+                file.write(base64.b64decode(text))
             with open(os.path.join(folder, "keys"), "w", encoding="utf-8") as file:
                 file.writelines(text + "\n" for text in keys.values())
             form = ["--u64"] if kind in ("smallint", "integer", "bigint") else []
@@ -319,6 +320,30 @@ class Extension(unittest.TestCase):
         text = sql(f"{latin} CREATE EXTENSION tamis; SELECT tamis_agg('caf\u00e9'::text, 1e-9)")
         self.assertEqual(sql(f"SELECT '{text}'::tamis @> 'caf\u00e9'::text"), "t")
         sql("DROP DATABASE latin")
+
+    # ---- values ----
+
+    def test_a_dump_comes_back(self):
+        self.assertEqual(sql("""SET tamis.seed = '7'; CREATE TABLE dumped AS SELECT tamis_agg(i, 0.001) AS set
+                FROM generate_series(1, 20000) i;
+            SELECT length(set::text) <= (length(set::bytea) + 2) / 3 * 4, set::text::tamis::bytea = set::bytea,
+                   set::bytea::text::tamis::bytea = set::bytea FROM dumped"""), "t|t|t")
+        before = sql("SELECT md5(set::bytea) FROM dumped")
+        SERVER.run("pg_dump", "-h", SERVER.folder, "-U", "postgres", "-t", "dumped", "-f", SERVER.path("dump"), "postgres")
+        sql("DROP TABLE dumped")
+        SERVER.run("psql", "-h", SERVER.folder, "-U", "postgres", "-Xq", "-f", SERVER.path("dump"))
+        self.assertEqual(sql("SELECT md5(set::bytea) FROM dumped; DROP TABLE dumped"), before)
+        for wrong in ("iVRBTUlT", "iVRB TUlTDQoK!", "", "\\x0"):
+            with self.assertRaises(Failure):
+                sql(f"SELECT '{wrong}'::tamis")
+
+    def test_what_a_dump_cannot_carry_is_refused(self):
+        """750 MB of set are 1000 MB of text: below the 1 GB of a row.  No such set is made here."""
+        most = int(sql("SELECT bytes FROM tamis_plan(480000000, 0.001)"))
+        self.assertIn(most, range(730 * 2**20, 750 * 2**20))
+        self.assertLess((750 * 2**20 + 2) // 3 * 4, 2**30 - 2**24)
+        self.assertIn("750 MB", self.refused("54000", "SELECT tamis_plan(500000000, 0.001)"))
+        self.refused("54000", "SELECT tamis_agg('a'::text, 500000000, 0.001)")
 
     def test_examples_of_the_documentation(self):
         blocks = []
