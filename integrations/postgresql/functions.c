@@ -18,6 +18,7 @@ void _PG_init(void);
 
 void _PG_init(void) {
     set_define_seed();
+    set_define_kept();
     MarkGUCPrefixReserved("tamis"); /* after all settings of it */
     digests_define();
 }

@@ -1,13 +1,16 @@
 """What the extension costs per row.  measure.py MODULE TOOL PG_CONFIG [ROWS]
 
 One server, one run: a pass over ROWS integers that does nothing with them, one that compares them with a
-constant, and one that asks a set; the aggregate alone and with two workers; a join with and without the set
-before it; and the index 'bloom' of PostgreSQL on what it is for.  Medians of five repetitions in turns.
+constant, and one that asks a set; the aggregate alone and with two workers, of many keys and of few; a join with
+and without the set before it; the index 'bloom' of PostgreSQL on what it is for; and statements that ask one
+question of a set of 3.2 MB, by pgbench beside others.  Medians of five repetitions in turns.
 
 SPDX-License-Identifier: MIT
 """
 import os
+import re
 import statistics
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "tests"))
@@ -29,6 +32,26 @@ def medians(server, cases):
         for name, (before, statement) in cases.items():
             times[name].append(seconds(server, before, statement))
     return {name: statistics.median(list_) for name, list_ in times.items()}
+
+
+def statements(server):
+    """Microseconds per statement, the least of five runs that take turns: chance only adds."""
+    server.sql("CREATE TABLE one AS SELECT tamis_agg(i, 2000000, 0.001) AS set FROM generate_series(1, 200000) i")
+    asked = {"SELECT 1": "SELECT 1", "its row": "SELECT pg_column_size(set) FROM one", "its question": "SELECT set @> :key::bigint FROM one"}
+    least = {}
+    for _ in range(ROUNDS):
+        for mode in ("simple", "prepared"):
+            for name, statement in asked.items():
+                with open(server.path("statement"), "w", encoding="utf-8") as file:
+                    file.write(f"\\set key random(1, 400000)\n{statement};\n")
+                os.chmod(server.path("statement"), 0o644)
+                words = server.command("pgbench", "-n", "-h", server.folder, "-U", "postgres", "-M", mode, "-T", "1",
+                                       "-f", server.path("statement"), "postgres")
+                text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+                took = float(re.search(r"latency average = ([0-9.]+) ms", text).group(1)) * 1000
+                least[mode, name] = min(took, least.get((mode, name), took))
+    for (mode, name), took in least.items():
+        print(f"{mode:10} {name:15} {took:8.0f} us")
 
 
 def main():
@@ -63,6 +86,7 @@ def main():
         for name, time in index.items():
             print(f"{name:26} {time:8.3f} s")
         print(server.sql("SELECT 'bytes: set ' || pg_column_size(set) || ', index ' || pg_relation_size('t_a_b_k_idx') FROM s"))
+        statements(server)
     finally:
         server.close()
 

@@ -70,10 +70,12 @@ struct varlena *set_encode(const tamis_filter *filter);
 /* Add 'source' to 'filter'.  A union that breaks their promise is an error, unless it is permitted. */
 void set_merge(tamis_filter *filter, const tamis_filter *source, bool beyond);
 
-/* ---- kept.c: the set of a query ---- */
+/* ---- kept.c: the last sets of a session ---- */
 
 /* Is the key in the set that is argument 0?  The set is read and checked once, and again only if another one
  * comes.  Keys of another form than the set's are an error: they would all be absent. */
 bool set_contains(FunctionCallInfo fcinfo, const set_key *key);
+
+void set_define_kept(void);
 
 #endif

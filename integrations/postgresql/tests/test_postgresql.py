@@ -345,6 +345,37 @@ class Extension(unittest.TestCase):
         self.assertIn("750 MB", self.refused("54000", "SELECT tamis_plan(500000000, 0.001)"))
         self.refused("54000", "SELECT tamis_agg('a'::text, 500000000, 0.001)")
 
+    # ---- sets that are kept ----
+
+    BLOCKS = r"Buffers: shared hit=(\d+)(?: read=(\d+))?"
+
+    def blocks(self, before, question):
+        text = sql(f"{before} EXPLAIN (ANALYZE, BUFFERS, COSTS off, TIMING off, SUMMARY off) {question}")
+        return sum(int(n or 0) for n in re.search(self.BLOCKS, text).groups())
+
+    def test_a_question_reads_a_set_once_in_a_session(self):
+        sql("CREATE TABLE large AS SELECT 1 AS id, tamis_agg(i, 2000000, 0.001) AS set FROM generate_series(1, 200000) i")
+        question = "SELECT set @> 7 FROM large;"
+        self.assertGreater(self.blocks("", question), 300)
+        self.assertLess(self.blocks(question, question), 20)
+        self.assertLess(self.blocks(f"BEGIN; {question} COMMIT;", question), 20)
+        self.assertGreater(self.blocks(f"SET tamis.cache = '1MB'; {question}", question), 300)
+        self.assertEqual(sql(f"""{question} {question} SELECT set @> 0 FROM large;
+            UPDATE large SET set = (SELECT tamis_agg(i, 1e-9) FROM generate_series(300000, 400000) i);
+            {question} SELECT set @> 300000 FROM large; TRUNCATE large;
+            INSERT INTO large SELECT 1, tamis_agg(i, 1e-9) FROM generate_series(1, 100000) i; {question}"""),
+                         "t\nt\nf\nf\nt\nt")
+
+    def test_sets_that_are_kept_have_their_bounds(self):
+        for cache in ("0", "60kB", "64MB"):
+            self.assertEqual(sql(f"""SET tamis.cache = '{cache}';
+                CREATE TABLE several AS SELECT g, tamis_agg(g * 10000 + i, 1e-9) AS set
+                    FROM generate_series(0, 7) g, generate_series(0, 4999) i GROUP BY g;
+                SELECT count(*) FROM several a, several b, generate_series(0, 2) WHERE a.set @> (b.g * 10000 + 4999);
+                SELECT count(*) FROM several a JOIN several b ON a.set @> (a.g * 10000 + b.g) AND b.set @> (b.g * 10000 + a.g);
+                SELECT count(*) FROM several a WHERE a.set @> 4999;
+                DROP TABLE several"""), "24\n64\n1")
+
     def test_examples_of_the_documentation(self):
         blocks = []
         for page in ("README.md", "docs/databases.md"):
