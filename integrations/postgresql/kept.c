@@ -209,3 +209,16 @@ bool set_contains(FunctionCallInfo fcinfo, const set_key *key) {
     return key->form == TAMIS_KEYS_U64 ? tamis_filter_contains_u64(filter, key->number)
                                        : tamis_filter_contains(filter, key->data, key->size);
 }
+
+void set_glance(Datum datum, double *count, double *fpr) {
+    struct varlena *value = (struct varlena *)DatumGetPointer(datum);
+    const kept_name name = name_of(&value);
+    kept_set *const set = hold(value, &name);
+    tamis_info info;
+    tamis_info_init(&info);
+    const tamis_status status = tamis_filter_glance(set->filter, &info);
+    *count = (double)tamis_filter_count(set->filter);
+    *fpr = info.fpr;
+    release(set);
+    set_expect(status, "a set", NULL);
+}

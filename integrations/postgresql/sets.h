@@ -76,6 +76,9 @@ void set_merge(tamis_filter *filter, const tamis_filter *source, bool beyond);
  * comes.  Keys of another form than the set's are an error: they would all be absent. */
 bool set_contains(FunctionCallInfo fcinfo, const set_key *key);
 
+/* What the planner asks of a set: the keys in it and its error rate now. */
+void set_glance(Datum value, double *count, double *fpr);
+
 void set_define_kept(void);
 
 #endif

@@ -12,8 +12,10 @@ CREATE FUNCTION tamis_receive(internal) RETURNS tamis
     AS 'MODULE_PATHNAME', 'tamis_sql_receive' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION tamis_send(tamis) RETURNS bytea
     AS 'byteasend' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION tamis_analyze(internal) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'tamis_sql_analyze' LANGUAGE C STRICT;
 CREATE TYPE tamis (
-    INPUT = tamis_in, OUTPUT = tamis_out, RECEIVE = tamis_receive, SEND = tamis_send,
+    INPUT = tamis_in, OUTPUT = tamis_out, RECEIVE = tamis_receive, SEND = tamis_send, ANALYZE = tamis_analyze,
     INTERNALLENGTH = VARIABLE, STORAGE = external
 );
 
@@ -21,6 +23,14 @@ CREATE FUNCTION tamis(bytea) RETURNS tamis
     AS 'MODULE_PATHNAME', 'tamis_sql_of_bytes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE CAST (bytea AS tamis) WITH FUNCTION tamis(bytea);
 CREATE CAST (tamis AS bytea) WITHOUT FUNCTION;
+
+-- What the planner asks.
+CREATE FUNCTION tamis_restriction(internal, oid, internal, integer) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'tamis_sql_restriction' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION tamis_join(internal, oid, internal, smallint, internal) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'tamis_sql_join' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION tamis_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'tamis_sql_support' LANGUAGE C STRICT PARALLEL SAFE;
 
 -- Parts of the aggregates.
 CREATE FUNCTION tamis_agg_combine(internal, internal) RETURNS internal
@@ -47,9 +57,9 @@ CREATE AGGREGATE tamis_agg(key text, n bigint, p double precision) (
     PARALLEL = SAFE
 );
 CREATE FUNCTION tamis_contains(set tamis, key text) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'tamis_sql_has_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'tamis_sql_has_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT tamis_support;
 CREATE OPERATOR @> (LEFTARG = tamis, RIGHTARG = text, FUNCTION = tamis_contains,
-    RESTRICT = contsel, JOIN = contjoinsel);
+    RESTRICT = tamis_restriction, JOIN = tamis_join);
 
 CREATE FUNCTION tamis_agg_add(internal, bytea, double precision) RETURNS internal
     AS 'MODULE_PATHNAME', 'tamis_sql_add_bytea' LANGUAGE C PARALLEL SAFE;
@@ -66,9 +76,9 @@ CREATE AGGREGATE tamis_agg(key bytea, n bigint, p double precision) (
     PARALLEL = SAFE
 );
 CREATE FUNCTION tamis_contains(set tamis, key bytea) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'tamis_sql_has_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'tamis_sql_has_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT tamis_support;
 CREATE OPERATOR @> (LEFTARG = tamis, RIGHTARG = bytea, FUNCTION = tamis_contains,
-    RESTRICT = contsel, JOIN = contjoinsel);
+    RESTRICT = tamis_restriction, JOIN = tamis_join);
 
 CREATE FUNCTION tamis_agg_add(internal, smallint, double precision) RETURNS internal
     AS 'MODULE_PATHNAME', 'tamis_sql_add_smallint' LANGUAGE C PARALLEL SAFE;
@@ -85,9 +95,9 @@ CREATE AGGREGATE tamis_agg(key smallint, n bigint, p double precision) (
     PARALLEL = SAFE
 );
 CREATE FUNCTION tamis_contains(set tamis, key smallint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'tamis_sql_has_smallint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'tamis_sql_has_smallint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT tamis_support;
 CREATE OPERATOR @> (LEFTARG = tamis, RIGHTARG = smallint, FUNCTION = tamis_contains,
-    RESTRICT = contsel, JOIN = contjoinsel);
+    RESTRICT = tamis_restriction, JOIN = tamis_join);
 
 CREATE FUNCTION tamis_agg_add(internal, integer, double precision) RETURNS internal
     AS 'MODULE_PATHNAME', 'tamis_sql_add_integer' LANGUAGE C PARALLEL SAFE;
@@ -104,9 +114,9 @@ CREATE AGGREGATE tamis_agg(key integer, n bigint, p double precision) (
     PARALLEL = SAFE
 );
 CREATE FUNCTION tamis_contains(set tamis, key integer) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'tamis_sql_has_integer' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'tamis_sql_has_integer' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT tamis_support;
 CREATE OPERATOR @> (LEFTARG = tamis, RIGHTARG = integer, FUNCTION = tamis_contains,
-    RESTRICT = contsel, JOIN = contjoinsel);
+    RESTRICT = tamis_restriction, JOIN = tamis_join);
 
 CREATE FUNCTION tamis_agg_add(internal, bigint, double precision) RETURNS internal
     AS 'MODULE_PATHNAME', 'tamis_sql_add_bigint' LANGUAGE C PARALLEL SAFE;
@@ -123,9 +133,9 @@ CREATE AGGREGATE tamis_agg(key bigint, n bigint, p double precision) (
     PARALLEL = SAFE
 );
 CREATE FUNCTION tamis_contains(set tamis, key bigint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'tamis_sql_has_bigint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'tamis_sql_has_bigint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT tamis_support;
 CREATE OPERATOR @> (LEFTARG = tamis, RIGHTARG = bigint, FUNCTION = tamis_contains,
-    RESTRICT = contsel, JOIN = contjoinsel);
+    RESTRICT = tamis_restriction, JOIN = tamis_join);
 
 CREATE FUNCTION tamis_agg_add(internal, uuid, double precision) RETURNS internal
     AS 'MODULE_PATHNAME', 'tamis_sql_add_uuid' LANGUAGE C PARALLEL SAFE;
@@ -142,9 +152,9 @@ CREATE AGGREGATE tamis_agg(key uuid, n bigint, p double precision) (
     PARALLEL = SAFE
 );
 CREATE FUNCTION tamis_contains(set tamis, key uuid) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'tamis_sql_has_uuid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'tamis_sql_has_uuid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT tamis_support;
 CREATE OPERATOR @> (LEFTARG = tamis, RIGHTARG = uuid, FUNCTION = tamis_contains,
-    RESTRICT = contsel, JOIN = contjoinsel);
+    RESTRICT = tamis_restriction, JOIN = tamis_join);
 
 CREATE FUNCTION tamis_agg_add(internal, date, double precision) RETURNS internal
     AS 'MODULE_PATHNAME', 'tamis_sql_add_date' LANGUAGE C PARALLEL SAFE;
@@ -161,9 +171,9 @@ CREATE AGGREGATE tamis_agg(key date, n bigint, p double precision) (
     PARALLEL = SAFE
 );
 CREATE FUNCTION tamis_contains(set tamis, key date) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'tamis_sql_has_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'tamis_sql_has_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT tamis_support;
 CREATE OPERATOR @> (LEFTARG = tamis, RIGHTARG = date, FUNCTION = tamis_contains,
-    RESTRICT = contsel, JOIN = contjoinsel);
+    RESTRICT = tamis_restriction, JOIN = tamis_join);
 
 CREATE FUNCTION tamis_agg_add(internal, timestamp, double precision) RETURNS internal
     AS 'MODULE_PATHNAME', 'tamis_sql_add_timestamp' LANGUAGE C PARALLEL SAFE;
@@ -180,9 +190,9 @@ CREATE AGGREGATE tamis_agg(key timestamp, n bigint, p double precision) (
     PARALLEL = SAFE
 );
 CREATE FUNCTION tamis_contains(set tamis, key timestamp) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'tamis_sql_has_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'tamis_sql_has_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT tamis_support;
 CREATE OPERATOR @> (LEFTARG = tamis, RIGHTARG = timestamp, FUNCTION = tamis_contains,
-    RESTRICT = contsel, JOIN = contjoinsel);
+    RESTRICT = tamis_restriction, JOIN = tamis_join);
 
 CREATE FUNCTION tamis_agg_add(internal, timestamptz, double precision) RETURNS internal
     AS 'MODULE_PATHNAME', 'tamis_sql_add_timestamptz' LANGUAGE C PARALLEL SAFE;
@@ -199,9 +209,9 @@ CREATE AGGREGATE tamis_agg(key timestamptz, n bigint, p double precision) (
     PARALLEL = SAFE
 );
 CREATE FUNCTION tamis_contains(set tamis, key timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'tamis_sql_has_timestamptz' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'tamis_sql_has_timestamptz' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT tamis_support;
 CREATE OPERATOR @> (LEFTARG = tamis, RIGHTARG = timestamptz, FUNCTION = tamis_contains,
-    RESTRICT = contsel, JOIN = contjoinsel);
+    RESTRICT = tamis_restriction, JOIN = tamis_join);
 
 CREATE FUNCTION tamis_agg_add(internal, numeric, double precision) RETURNS internal
     AS 'MODULE_PATHNAME', 'tamis_sql_add_numeric' LANGUAGE C PARALLEL SAFE;
@@ -218,9 +228,9 @@ CREATE AGGREGATE tamis_agg(key numeric, n bigint, p double precision) (
     PARALLEL = SAFE
 );
 CREATE FUNCTION tamis_contains(set tamis, key numeric) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'tamis_sql_has_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'tamis_sql_has_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT tamis_support;
 CREATE OPERATOR @> (LEFTARG = tamis, RIGHTARG = numeric, FUNCTION = tamis_contains,
-    RESTRICT = contsel, JOIN = contjoinsel);
+    RESTRICT = tamis_restriction, JOIN = tamis_join);
 
 CREATE FUNCTION tamis_merge(tamis, tamis, beyond boolean DEFAULT false) RETURNS tamis
     AS 'MODULE_PATHNAME', 'tamis_sql_merge' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -376,6 +376,24 @@ class Extension(unittest.TestCase):
                 SELECT count(*) FROM several a WHERE a.set @> 4999;
                 DROP TABLE several"""), "24\n64\n1")
 
+    # ---- estimates ----
+
+    def rows(self, query, before=""):
+        return int(re.search(r"rows=(\d+)", sql(f"{before} EXPLAIN {query}")).group(1))
+
+    def test_the_planner_knows_the_set(self):
+        """30,000 of 100,000 keys, and 5 % of the others."""
+        sql("""CREATE TABLE e AS SELECT i AS id FROM generate_series(1, 100000) i; ANALYZE e;
+            CREATE TABLE es AS SELECT tamis_agg(i, 30000, 0.05) AS set FROM generate_series(1, 30000) i; ANALYZE es""")
+        known = "'" + sql("SELECT set FROM es") + "'::tamis"
+        for query in (f"SELECT * FROM e WHERE {known} @> id", f"SELECT * FROM e WHERE tamis_contains({known}, id)",
+                      "SELECT * FROM e WHERE (SELECT set FROM es) @> id", "SELECT id FROM e JOIN es ON set @> id",
+                      "SELECT id FROM e JOIN es ON tamis_contains(set, id)"):
+            self.assertLess(abs(self.rows(query) - 33500), 700, query[-60:])
+        self.assertLess(abs(self.rows(f"SELECT * FROM e WHERE NOT {known} @> id") - 66500), 700)
+        small = sql("SELECT tamis_agg(i, 0.0001) FROM generate_series(1, 500) i")
+        self.assertLess(abs(self.rows(f"SELECT * FROM e WHERE '{small}'::tamis @> id") - 510), 20)
+
     def test_examples_of_the_documentation(self):
         blocks = []
         for page in ("README.md", "docs/databases.md"):
