@@ -623,7 +623,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_clear(tamis_filter *filter)
 /* Add all keys of 'source' to 'filter'.  If one of them is a series, see Growth, below.  Else:
  *
  * A union that would err more often than was promised for 'filter' (or, if nothing was, for 'source') is
- * refused with TAMIS_E_PROMISE, unless 'flags' has TAMIS_MERGE_BEYOND.  The promise stays as it was, and
+ * refused with TAMIS_E_PROMISE, unless 'flags' has TAMIS_MERGE_BEYOND.  (A promise is a mean over seeds: what
+ * chance explains, by five standard errors, breaks none.)  The promise stays as it was, and
  * tamis_filter_keeps tells what has become of it.  Sets that together hold no more keys than one is made for
  * are merged straight away; otherwise the union is made aside and its error rate measured, which takes
  * memory for a second set until it is done.

@@ -6,6 +6,11 @@
  * nothing has changed.  Keys that are in both sets are counted twice by then, but err once: only measuring
  * can tell.
  *
+ * A promise is a mean over seeds, and a union of just as many keys as were planned errs more often than that
+ * for half of the seeds.  So what chance explains is not taken for a broken promise: five standard errors, as
+ * the parts of the table differ among each other (as in filter/grow.c).  Tables of a few lines have too few
+ * parts to tell; what they err now is what counts.
+ *
  * What was promised is not all that counts.  A set that errs more often than it should already, by chance or
  * because it was made to hold too much, may get further keys as long as it does not get worse.
  *
@@ -13,6 +18,8 @@
  */
 #include "filter/guard.h"
 #include "filter/shards.h"
+
+#include <math.h>
 
 static bool merge_same_params(const tamis_params *a, const tamis_params *b) {
     return a->kind == b->kind && a->capacity == b->capacity && tamis_i_same_hash(a, b) &&
@@ -134,6 +141,17 @@ tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source
     return status;
 }
 
+/* By how much may the rate of a set be above the mean by chance?  Of a series that is its own matter. */
+static double merge_chance(const tamis_filter *filter) {
+    const unsigned n = tamis_i_n_parts(filter);
+    double variance = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const tamis_filter *const part = tamis_i_part(filter, i);
+        variance += part->links != NULL ? INFINITY : tamis_i_filter_scatter(part);
+    }
+    return isfinite(variance) ? 5 * sqrt(variance) / n : 0;
+}
+
 tamis_status tamis_filter_keeps(const tamis_filter *filter, double fpr) {
     tamis_info info;
     tamis_info_init(&info);
@@ -149,6 +167,8 @@ tamis_status tamis_filter_keeps(const tamis_filter *filter, double fpr) {
     const tamis_status status = tamis_filter_info(filter, &info);
     if (status != TAMIS_OK || info.fpr <= promise)
         return status;
+    if (even && info.fpr - merge_chance(filter) <= promise)
+        return TAMIS_OK;
     const bool own = !tamis_i_is_sharded(filter) && filter->links != NULL && even &&
                      promise >= tamis_filter_promise(filter);
     return own && tamis_i_series_keeps(filter, promise) ? TAMIS_OK : TAMIS_E_PROMISE;

@@ -100,27 +100,8 @@ def _extend(made: Filter, part: Any, column: Optional[str], in_place: bool) -> F
 def _union(sets: List[Filter], beyond: bool) -> Filter:
     made = sets[0].copy()  # tasks leave what they are given as it is
     for other in sets[1:]:
-        made.merge(other, beyond=True)
-    if not beyond:
-        _judge(made, sets)
+        made.merge(other, beyond)
     return made
-
-
-def _judge(made: Filter, sets: List[Filter]) -> None:
-    """PromiseError if there are too many keys.
-
-    Keys that several partitions have are counted several times, so that the error rate is looked at.  It was promised
-    as a mean over seeds, from which a set departs by chance.  As measured for all kinds that merge, 2,000 and 20,000
-    keys and rates p from 0.05 to 1e-5, the standard deviation is at most 1.1 p / sqrt(n sqrt(p)).  Six times that is
-    not taken for a broken promise; one of a tenth more keys, where there are many, is.
-    """
-    info = made.info()
-    if not info.fpr_promised:
-        return
-    chance = 6 / math.sqrt(info.capacity * math.sqrt(info.fpr_promised))
-    if info.fpr > info.fpr_promised * (1 + chance) and info.fpr > max(one.info().fpr for one in sets):
-        raise PromiseError(f"the union has an error rate of {info.fpr:.3g}, and {info.fpr_promised:.3g} was promised: "
-                           f"there are more than the {info.capacity} keys it was made for; beyond=True permits it")
 
 
 def _threads() -> int:
