@@ -50,6 +50,7 @@ static void print_json_plan(json *j, const tamis_plan *plan, const tamis_need *n
     json_u64(j, "n", plan->n);
     json_u64(j, "capacity", plan->params.capacity);
     json_u64(j, "bytes", plan->bytes);
+    json_u64(j, "file_bytes", plan->file_bytes);
     json_real(j, "bits_per_key", plan->bits_per_key);
     json_real(j, "bound_bits_per_key", plan->bound_bits_per_key);
     json_real(j, "fpr", plan->fpr);

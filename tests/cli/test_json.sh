@@ -24,7 +24,8 @@ for kind in $(kinds); do
         "0 < d['fpr'] < 0.02 and isinstance(d['bits_per_key'], number)" \
         "d['stash_used'] <= d['stash_size']" \
         "len(d['load_histogram']) > 0 and all(type(v) is int for v in d['load_histogram'])" \
-        "(lambda p: p['params'] == d['params'] and p['bytes'] == d['bytes'])(json.load(open('plan.json')))"
+        "(lambda p: p['params'] == d['params'] and p['bytes'] == d['bytes'])(json.load(open('plan.json')))" \
+        "d['file_bytes'] == json.load(open('plan.json'))['file_bytes'] == __import__('os').path.getsize('set.tamis')"
 
     # While a set is empty its bits per key are unknown.
     "$tamis" build -n 1000 --kind "$kind" -o empty.tamis /dev/null
