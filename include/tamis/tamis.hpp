@@ -96,6 +96,7 @@ class filter {
     /* Take over a handle. */
     explicit filter(tamis_filter *handle) noexcept : own_(handle) { look(); }
     static filter load(const std::string &path) { return open(tamis_filter_load, path); }
+    /* While it lives, nobody may cut off the file or change it in place: see tamis_filter_map. */
     static filter map(const std::string &path) { return open(tamis_filter_map, path); }
     static filter map_trusted(const std::string &path) {
         return open(tamis_filter_map_trusted, path);
