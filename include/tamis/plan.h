@@ -42,7 +42,8 @@ typedef enum tamis_order {
  *     all three            the fewest bytes, if they are not more than given
  *
  * These are the least and the most of the plans that are made without a search where there is none
- * (tamis_plan_make): with need.search the rate may be a quarter of a bit lower, the keys 1 % more. */
+ * (tamis_plan_make): with need.search the rate may be a quarter of a bit lower, the keys 2 % more; with
+ * fewer than 10,000 keys, up to two bits, and a fifth more. */
 typedef struct tamis_need {
     size_t struct_size;
     uint64_t n;      /* keys at most in the set at one time, 1 to 2^40; or 0, see above */
@@ -99,7 +100,7 @@ typedef struct tamis_plan {
     double bits_per_key; /* bytes * 8 / n */
     double bound_bits_per_key;   /* log2(1/fpr): no filter with this error rate can be smaller */
     double fpr;                  /* predicted error rate at capacity; at most the one asked for */
-    double overflow_probability; /* failure: that an insert up to the capacity finds no room */
+    double overflow_probability; /* failure: at most, that an insert up to capacity is refused */
     double lines_per_query;      /* cache lines that a query for an absent key reads, on average */
     uint64_t n;              /* keys that were asked for, or the answer: capacity less overshoot */
     double fpr_half;         /* predicted error rate when half the capacity is in */

@@ -160,9 +160,14 @@ static tamis_status plan_balanced_set_stash(const design *d, const tamis_balance
     double mean = state->overflow * (double)d->n;
     double variance = state->overflow_variance * (double)d->blocks;
     if (!d->list) {
+        double full = 0; /* the odds of one block; all keys may be in one */
+        tamis_status status = TAMIS_OK;
+        if (d->shape.threshold + 1 < d->n)
+            status =
+                tamis_model_poisson_tail(plan_balanced_load_of(d), d->shape.threshold + 1, &full);
         plan->params.stash = 1;
-        plan->overflow_probability = d->odds;
-        return TAMIS_OK;
+        plan->overflow_probability = fmin(full * (double)d->blocks, 1);
+        return status;
     }
     if (d->shape.budget != 0) {
         const double scatter = plan_balanced_budget_scatter(d);

@@ -12,7 +12,7 @@
 #include <math.h>
 
 #define HOMES    64u
-#define OVERFLOW 1e-10 /* the paper's P_o; less if the need asks for less */
+#define OVERFLOW 1e-6 /* P_o, also where the need allows more; less if it asks for less */
 
 /* An insert moves half of a bucket on average, a query fetches all of it.  So the limit is four cache
  * lines; without it the best buckets for rare errors have twice that, for 1 % less space.  Buckets of

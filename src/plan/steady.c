@@ -12,7 +12,8 @@
  * that fits in one bucket has no other, and nothing spills.
  *
  * Nothing ages: what is promised holds at any time.  The odds are those of a moment; a set that changes all
- * the time sees new ones with each replacement of its keys, and is planned for MOMENTS of them.
+ * the time sees new ones with each replacement of its keys, and is planned for MOMENTS of them.  The plan has
+ * room for MORE keys with the odds that were asked for, and tells those of the keys that were.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -80,6 +81,19 @@ static bool plan_steady_holds(const tamis_need *need, const tamis_steady_shape *
     double odds;
     return tamis_model_steady_overflow(s, plan_steady_keys(need), &odds) == TAMIS_OK &&
            odds <= plan_steady_odds(need);
+}
+
+/* The odds of the keys that were asked for.  Where the model has no better answer than 1 for these, as their
+ * few homes away are not spread, it is that for more of them. */
+static tamis_status plan_steady_failure(const tamis_need *need, const tamis_steady_shape *s,
+                                        double *odds) {
+    double more;
+    tamis_status status = tamis_model_steady_overflow(s, need->n, odds);
+    if (status == TAMIS_OK)
+        status = tamis_model_steady_overflow(s, plan_steady_keys(need), &more);
+    if (status == TAMIS_OK)
+        *odds = fmin(*odds, more);
+    return status;
 }
 
 /* The fewest buckets of the back that hold 'room' slots; INFINITY if there is no such number. */
@@ -302,8 +316,7 @@ tamis_status tamis_i_plan_steady(const tamis_need *need, tamis_plan *plan) {
     if (status == TAMIS_OK)
         status = tamis_model_steady_fpr(s, need->n / 2 + need->n % 2, &plan->fpr_half);
     if (status == TAMIS_OK)
-        status =
-            tamis_model_steady_overflow(s, plan_steady_keys(need), &plan->overflow_probability);
+        status = plan_steady_failure(need, s, &plan->overflow_probability);
     if (status == TAMIS_OK)
         status =
             tamis_model_steady_lines(s, need->n, &plan->lines_per_query, &plan->lines_per_insert);

@@ -121,15 +121,13 @@ static void quick_steady_try(const wanted *w, unsigned r, double load, fitted *b
 }
 
 /* (K(t) + log(1/q)) / t for the i-th t, or INFINITY. */
-static double quick_steady_need(const wanted *w, const tamis_steady_shape *s, int i, double *t,
-                                double *k) {
+static double quick_steady_need(const wanted *w, const tamis_steady_shape *s, int i, double *t) {
     tamis_i_steady_sums sums;
     *t = TAMIS_I_STEADY_T * pow(TAMIS_I_STEADY_FALL, i);
     if (i < 0 || i >= TAMIS_I_STEADY_TS ||
         tamis_i_model_steady_sums(s, (uint64_t)w->keys, *t, &sums) != TAMIS_OK)
         return INFINITY;
-    *k = (double)s->buckets * log1p(sums.moment);
-    return (*k + w->odds) / *t;
+    return ((double)s->buckets * log1p(sums.moment) + w->odds) / *t;
 }
 
 /* The fewest buckets of the back that have this room: a few more or less than were estimated. */
@@ -153,7 +151,16 @@ static bool quick_steady_fewest(tamis_steady_shape *s, double room) {
     return true;
 }
 
-/* The back that keeps the odds, which it tells. */
+/* The odds of n keys, by this t; 1 where the homes that are away are not spread. */
+static double quick_steady_odds(const tamis_steady_shape *s, uint64_t n, double t) {
+    tamis_i_steady_sums sums;
+    if (tamis_i_model_steady_sums(s, n, t, &sums) != TAMIS_OK ||
+        (double)s->spill_buckets > tamis_i_model_steady_backs(s, n, &sums))
+        return 1;
+    return fmin(exp((double)s->buckets * log1p(sums.moment) - t * tamis_i_model_steady_room(s)), 1);
+}
+
+/* The back that keeps the odds with all keys that find room; it tells those of the keys asked for. */
 static tamis_status quick_steady_settle(const wanted *w, fitted *f, double *odds) {
     tamis_steady_shape *const s = &f->shape;
     /* A large t makes long sums, and is hardly ever the best. */
@@ -161,19 +168,18 @@ static tamis_status quick_steady_settle(const wanted *w, fitted *f, double *odds
     int i = (int)fmin(round(log(guess / TAMIS_I_STEADY_T) / log(TAMIS_I_STEADY_FALL)),
                       TAMIS_I_STEADY_TS - 1);
     i = f->best != 0 ? f->best : i;
-    double t = 0, k = 0, next_t = 0, next_k = 0;
-    double room = quick_steady_need(w, s, i, &t, &k);
+    double t = 0, next_t = 0;
+    double room = quick_steady_need(w, s, i, &t);
     while (!isfinite(room) &&
            ++i < TAMIS_I_STEADY_TS) /* the scatter was too small to be that of the tail */
-        room = quick_steady_need(w, s, i, &t, &k);
+        room = quick_steady_need(w, s, i, &t);
     for (int step = -1; step <= 1; step += 2) {
         for (;;) {
-            const double next = quick_steady_need(w, s, i + step, &next_t, &next_k);
+            const double next = quick_steady_need(w, s, i + step, &next_t);
             if (!(next < room))
                 break;
             room = next;
             t = next_t;
-            k = next_k;
             i += step;
         }
     }
@@ -183,7 +189,7 @@ static tamis_status quick_steady_settle(const wanted *w, fitted *f, double *odds
     if (!quick_steady_fewest(s, room) ||
         (double)s->spill_buckets > tamis_i_model_steady_backs(s, (uint64_t)w->keys, &f->sums))
         return TAMIS_E_UNSUPPORTED;
-    *odds = exp(k - t * tamis_i_model_steady_room(s));
+    *odds = fmin(quick_steady_odds(s, w->need->n, t), quick_steady_odds(s, (uint64_t)w->keys, t));
     f->bits = (double)s->buckets * w->bits + (double)s->spill_buckets * s->spill_bits;
     return TAMIS_OK;
 }

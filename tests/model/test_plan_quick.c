@@ -81,7 +81,7 @@ static void check_line(const tamis_need *need, const tamis_plan *plan) {
 static void check_steady(const tamis_need *need, const tamis_plan *plan) {
     const uint64_t *const v = plan->params.value;
     tamis_steady_shape shape;
-    double fpr, odds, query, insert;
+    double fpr, odds, more, query, insert;
     tamis_steady_shape_init(&shape);
     shape.buckets = v[TAMIS_STEADY_BUCKETS];
     shape.bucket_bits = (unsigned)v[TAMIS_STEADY_BUCKET_BITS];
@@ -92,9 +92,12 @@ static void check_steady(const tamis_need *need, const tamis_plan *plan) {
     shape.origin_bits = (unsigned)v[TAMIS_STEADY_ORIGIN_BITS];
     assert_ok(tamis_model_steady_fpr(&shape, need->n, &fpr));
     assert_true(fpr <= plan->fpr * ROUNDING);
+    /* A few more keys find room with the odds that were asked for; told are those of n keys. */
     assert_ok(
-        tamis_model_steady_overflow(&shape, need->n + (need->n < 1024 ? need->n / 4 : 256), &odds));
-    assert_true(10000 * odds <= plan->overflow_probability * (1 + 1e-6));
+        tamis_model_steady_overflow(&shape, need->n + (need->n < 1024 ? need->n / 4 : 256), &more));
+    assert_true(10000 * more <= 1e-6 * (1 + 1e-6));
+    assert_ok(tamis_model_steady_overflow(&shape, need->n, &odds));
+    assert_true(10000 * fmin(odds, more) <= plan->overflow_probability * (1 + 1e-6));
     assert_ok(tamis_model_steady_lines(&shape, need->n, &query, &insert));
     assert_true(fabs(query / plan->lines_per_query - 1) < 0.05);
     assert_true(fabs(insert / plan->lines_per_insert - 1) < 0.05);

@@ -1,4 +1,4 @@
-/* test_plan_promise.c - no plan promises less than was asked for
+/* test_plan_promise.c - no plan promises less than was asked for, nor odds far from what they cost
  *
  * SPDX-License-Identifier: MIT
  */
@@ -92,10 +92,32 @@ static void test_plan_rate_of_few_cells_is_kept(void **state) {
     assert_true(assert_kept(&need));
 }
 
+static tamis_plan plan_with(tamis_kind kind, uint64_t n, double p, double failure) {
+    tamis_need need = test_need(kind, n, p);
+    need.failure_max = failure;
+    need.deletes = true;
+    return test_planned(&need);
+}
+
+/* Odds that are allowed save bytes, and those that are told are of the keys that were asked for: steady has
+ * room for more, with the odds allowed. */
+static void test_plan_odds_are_used_or_not_told(void **state) {
+    (void)state;
+    const tamis_plan usual = plan_with(TAMIS_KIND_RANK, 10000, 0.001, 0);
+    const tamis_plan safer = plan_with(TAMIS_KIND_RANK, 10000, 0.001, 1e-10);
+    assert_true(usual.overflow_probability > 1e-8 && usual.overflow_probability <= 1e-6);
+    assert_true(safer.overflow_probability <= 1e-10);
+    assert_true((double)usual.bytes < 0.98 * (double)safer.bytes);
+    assert_true(plan_with(TAMIS_KIND_STEADY, 1000, 0.001, 0.5).overflow_probability < 1e-4);
+    assert_true(plan_with(TAMIS_KIND_STEADY, 10000, 0.001, 0.5).overflow_probability < 1e-4);
+    assert_true(plan_with(TAMIS_KIND_ANY, 10000, 0.001, 0.5).overflow_probability < 1e-3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plan_rate_is_at_most_the_one_asked_for),
         cmocka_unit_test(test_plan_rate_of_few_cells_is_kept),
+        cmocka_unit_test(test_plan_odds_are_used_or_not_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
