@@ -410,8 +410,10 @@ def application(site, package, modules):
     shutil.copyfile(modules / "uplot/dist/uPlot.iife.min.js", site.output / "uplot.js")
     shutil.copyfile(modules / "uplot/dist/uPlot.min.css", site.output / "uplot.css")
     shutil.copyfile(modules / "uplot/LICENSE", site.output / "uplot-licence.txt")
-    for name in ("planner.js", "set.js", "site.js", "style.css"):
+    for name in ("planner.js", "set.js", "site.js"):
         (site.output / name).write_text(comments((HERE / name).read_text(encoding="utf-8")), encoding="utf-8")
+    style = comments((HERE / "style.css").read_text(encoding="utf-8"))
+    (site.output / "style.css").write_text(re.sub(r"\s*([{};,])\s*", r"\1", style), encoding="utf-8")
     frame(site, "planner.html", "Planner – tamis", (HERE / "planner.html").read_text(encoding="utf-8"), "planner.html",
           '<script src="uplot.js"></script><script src="engine.js"></script><script src="planner.js"></script>',
           '\n<link rel="stylesheet" href="uplot.css">')
