@@ -111,11 +111,11 @@ static const command_row rows[] = {
     {"tamis.merge", command_merge, CHANGES, -3, 1, -1, TO_ASK_AND_ADD,
      "Adds all keys of the sources to the destination, which is made if it is missing; refused "
      "if it would err more often than it promises",
-     "O(bytes of all): the server waits, about 2 s per GiB", merge_args},
+     "O(bytes of all): the server waits, up to 2 s per GiB", merge_args},
     {"tamis.mergebeyond", command_merge_beyond, CHANGES, -3, 1, -1, TO_ASK_AND_ADD,
      "Merges like TAMIS.MERGE whatever error rate comes of it, and tells that rate and the "
      "promised one",
-     "O(bytes of all): the server waits, about 2 s per GiB", merge_args},
+     "O(bytes of all): the server waits, up to 2 s per GiB", merge_args},
     {"tamis.plan", command_plan, "readonly", -3, 0, 0, 0,
      "Tells what TAMIS.RESERVE would make of these arguments, and makes nothing", "up to 100 ms",
      plan_args},
