@@ -40,9 +40,10 @@ class Replication(Case):
                                   "window"))
             ticks = ("WINDOW", random.randrange(1, 5)) if kind == "window" else ()
             pipe.execute_command("TAMIS.RESERVE", key, random.randrange(1, 300), 0.01, "KIND", kind,
-                                 random.choice(("GROW", "FIXED")), *ticks)
+                                 random.choice(("GROW", "FIXED")), "SEED", 7, *ticks)
         elif pick < 96:
-            pipe.execute_command("TAMIS.MERGE", key, "s%d" % random.randrange(12))
+            pipe.execute_command(random.choice(("TAMIS.MERGE", "TAMIS.MERGEBEYOND")), key,
+                                 *("s%d" % random.randrange(12) for _ in range(random.randrange(1, 3))))
         elif pick < 97:
             pipe.execute_command("COPY", key, "s%d" % random.randrange(12), "REPLACE")
         elif pick < 98:
