@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "commands.h"
+#include "command_args.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,36 +15,6 @@
 #define CATEGORY "tamis"
 
 /* ---- arguments ---- */
-
-#define A_KEY(text)                                                                                \
-    { .name = (text), .type = SERVER_ARG_KEY, .key_spec = 0 }
-#define A_KEYS(text)                                                                               \
-    { .name = (text), .type = SERVER_ARG_KEY, .key_spec = 0, .flags = SERVER_ARG_MULTIPLE }
-#define A_ONE(text, form)                                                                          \
-    { .name = (text), .type = (form), .key_spec = -1 }
-#define A_MANY(text, form)                                                                         \
-    { .name = (text), .type = (form), .key_spec = -1, .flags = SERVER_ARG_MULTIPLE }
-#define A_MAY(text, form)                                                                          \
-    { .name = (text), .type = (form), .key_spec = -1, .flags = SERVER_ARG_OPTIONAL }
-#define A_TOKEN(text, word)                                                                        \
-    { .name = (text), .type = SERVER_ARG_TOKEN, .key_spec = -1, .token = (word) }
-#define A_FLAG(text, word)                                                                         \
-    {                                                                                              \
-        .name = (text), .type = SERVER_ARG_TOKEN, .key_spec = -1, .token = (word),                 \
-        .flags = SERVER_ARG_OPTIONAL                                                               \
-    }
-#define A_OPTION(text, form, word)                                                                 \
-    {                                                                                              \
-        .name = (text), .type = (form), .key_spec = -1, .token = (word),                           \
-        .flags = SERVER_ARG_OPTIONAL                                                               \
-    }
-#define A_CHOICE(text, list)                                                                       \
-    {                                                                                              \
-        .name = (text), .type = SERVER_ARG_ONE_OF, .key_spec = -1, .flags = SERVER_ARG_OPTIONAL,   \
-        .parts = (list)                                                                            \
-    }
-#define A_END                                                                                      \
-    { .name = NULL }
 
 static server_arg growth_args[] = {A_TOKEN("grow", "GROW"), A_TOKEN("fixed", "FIXED"), A_END};
 
@@ -161,8 +132,6 @@ static bool command_describe(server_context *ctx, const command_row *row) {
     if (command == NULL)
         return false;
     command_categories(command, row);
-    if (row->summary == NULL)
-        return true; /* as other servers have it, and describe it */
     server_key_spec specs[3];
     memset(specs, 0, sizeof specs);
     specs[0] = command_keys(row->first, 0, row->spec);
@@ -172,7 +141,7 @@ static bool command_describe(server_context *ctx, const command_row *row) {
         .version = &version,
         .summary = row->summary,
         .complexity = row->complexity,
-        .since = SINCE,
+        .since = row->summary == NULL ? NULL : SINCE, /* others say what their commands do */
         .arity = row->arity,
         .key_specs = row->first == 0 ? NULL : specs,
         .args = row->args,

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "compat.h"
+#include "command_args.h"
 
 /* ---- making ---- */
 
@@ -217,31 +218,70 @@ static int cf_del(server_context *ctx, server_string **argv, int argc) {
 
 /* ---- the table: what these commands are is described by those who made them ---- */
 
+static server_arg key_args[] = {A_KEY("key"), A_END};
+static server_arg item_args[] = {A_KEY("key"), A_ONE("item", SERVER_ARG_STRING), A_END};
+static server_arg items_args[] = {A_KEY("key"), A_MANY("item", SERVER_ARG_STRING), A_END};
+static server_arg dump_args[] = {A_KEY("key"), A_ONE("iterator", SERVER_ARG_INTEGER), A_END};
+static server_arg load_args[] = {A_KEY("key"), A_ONE("iterator", SERVER_ARG_INTEGER),
+                                 A_ONE("data", SERVER_ARG_STRING), A_END};
+static server_arg bf_reserve_args[] = {A_KEY("key"),
+                                       A_ONE("error_rate", SERVER_ARG_DOUBLE),
+                                       A_ONE("capacity", SERVER_ARG_INTEGER),
+                                       A_OPTION("expansion", SERVER_ARG_INTEGER, "EXPANSION"),
+                                       A_FLAG("nonscaling", "NONSCALING"),
+                                       A_END};
+static server_arg bf_insert_args[] = {A_KEY("key"),
+                                      A_OPTION("capacity", SERVER_ARG_INTEGER, "CAPACITY"),
+                                      A_OPTION("error", SERVER_ARG_DOUBLE, "ERROR"),
+                                      A_OPTION("expansion", SERVER_ARG_INTEGER, "EXPANSION"),
+                                      A_FLAG("nocreate", "NOCREATE"),
+                                      A_FLAG("nonscaling", "NONSCALING"),
+                                      A_TOKEN("items", "ITEMS"),
+                                      A_MANY("item", SERVER_ARG_STRING),
+                                      A_END};
+static server_arg bf_fields[] = {A_TOKEN("capacity", "CAPACITY"),   A_TOKEN("size", "SIZE"),
+                                 A_TOKEN("filters", "FILTERS"),     A_TOKEN("items", "ITEMS"),
+                                 A_TOKEN("expansion", "EXPANSION"), A_END};
+static server_arg bf_info_args[] = {A_KEY("key"), A_CHOICE("single_value", bf_fields), A_END};
+static server_arg cf_reserve_args[] = {
+    A_KEY("key"),
+    A_ONE("capacity", SERVER_ARG_INTEGER),
+    A_OPTION("bucketsize", SERVER_ARG_INTEGER, "BUCKETSIZE"),
+    A_OPTION("maxiterations", SERVER_ARG_INTEGER, "MAXITERATIONS"),
+    A_OPTION("expansion", SERVER_ARG_INTEGER, "EXPANSION"),
+    A_END};
+static server_arg cf_insert_args[] = {A_KEY("key"),
+                                      A_OPTION("capacity", SERVER_ARG_INTEGER, "CAPACITY"),
+                                      A_FLAG("nocreate", "NOCREATE"),
+                                      A_TOKEN("items", "ITEMS"),
+                                      A_MANY("item", SERVER_ARG_STRING),
+                                      A_END};
+
 #define WRITES "write deny-oom"
 #define ASKS   "readonly fast"
 
 const command_row compat_rows[] = {
-    {"bf.reserve", bf_reserve, WRITES, -4, 1, 1, TO_ADD, NULL, NULL, NULL},
-    {"bf.add", bf_add, WRITES, 3, 1, 1, TO_ASK_AND_ADD, NULL, NULL, NULL},
-    {"bf.madd", bf_madd, WRITES, -3, 1, 1, TO_ASK_AND_ADD, NULL, NULL, NULL},
-    {"bf.insert", bf_insert, WRITES, -4, 1, 1, TO_ASK_AND_ADD, NULL, NULL, NULL},
-    {"bf.exists", command_exists, ASKS, 3, 1, 1, TO_READ, NULL, NULL, NULL},
-    {"bf.mexists", command_mexists, ASKS, -3, 1, 1, TO_READ, NULL, NULL, NULL},
-    {"bf.card", command_card, ASKS, 2, 1, 1, TO_READ, NULL, NULL, NULL},
-    {"bf.info", compat_bf_info, "readonly", -2, 1, 1, TO_READ, NULL, NULL, NULL},
-    {"bf.scandump", compat_bf_scandump, "readonly", 3, 1, 1, TO_READ, NULL, NULL, NULL},
-    {"bf.loadchunk", compat_bf_loadchunk, WRITES, 4, 1, 1, TO_ADD, NULL, NULL, NULL},
-    {"cf.reserve", cf_reserve, WRITES, -3, 1, 1, TO_ADD, NULL, NULL, NULL},
-    {"cf.add", cf_add, WRITES, 3, 1, 1, TO_ASK_AND_ADD, NULL, NULL, NULL},
-    {"cf.addnx", cf_addnx, WRITES, 3, 1, 1, TO_ASK_AND_ADD, NULL, NULL, NULL},
-    {"cf.insert", cf_insert, WRITES, -4, 1, 1, TO_ASK_AND_ADD, NULL, NULL, NULL},
-    {"cf.insertnx", cf_insertnx, WRITES, -4, 1, 1, TO_ASK_AND_ADD, NULL, NULL, NULL},
-    {"cf.exists", command_exists, ASKS, 3, 1, 1, TO_READ, NULL, NULL, NULL},
-    {"cf.mexists", command_mexists, ASKS, -3, 1, 1, TO_READ, NULL, NULL, NULL},
-    {"cf.del", cf_del, "write fast", 3, 1, 1, TO_REMOVE, NULL, NULL, NULL},
-    {"cf.count", command_count, ASKS, 3, 1, 1, TO_READ, NULL, NULL, NULL},
-    {"cf.info", compat_cf_info, "readonly", 2, 1, 1, TO_READ, NULL, NULL, NULL},
-    {"cf.scandump", compat_cf_scandump, "readonly", 3, 1, 1, TO_READ, NULL, NULL, NULL},
-    {"cf.loadchunk", compat_cf_loadchunk, WRITES, 4, 1, 1, TO_ADD, NULL, NULL, NULL},
+    {"bf.reserve", bf_reserve, WRITES, -4, 1, 1, TO_ADD, NULL, NULL, bf_reserve_args},
+    {"bf.add", bf_add, WRITES, 3, 1, 1, TO_ASK_AND_ADD, NULL, NULL, item_args},
+    {"bf.madd", bf_madd, WRITES, -3, 1, 1, TO_ASK_AND_ADD, NULL, NULL, items_args},
+    {"bf.insert", bf_insert, WRITES, -4, 1, 1, TO_ASK_AND_ADD, NULL, NULL, bf_insert_args},
+    {"bf.exists", command_exists, ASKS, 3, 1, 1, TO_READ, NULL, NULL, item_args},
+    {"bf.mexists", command_mexists, ASKS, -3, 1, 1, TO_READ, NULL, NULL, items_args},
+    {"bf.card", command_card, ASKS, 2, 1, 1, TO_READ, NULL, NULL, key_args},
+    {"bf.info", compat_bf_info, "readonly", -2, 1, 1, TO_READ, NULL, NULL, bf_info_args},
+    {"bf.scandump", compat_bf_scandump, "readonly", 3, 1, 1, TO_READ, NULL, NULL, dump_args},
+    {"bf.loadchunk", compat_bf_loadchunk, WRITES, 4, 1, 1, TO_ADD, NULL, NULL, load_args},
+    {"cf.reserve", cf_reserve, WRITES, -3, 1, 1, TO_ADD, NULL, NULL, cf_reserve_args},
+    {"cf.add", cf_add, WRITES, 3, 1, 1, TO_ASK_AND_ADD, NULL, NULL, item_args},
+    {"cf.addnx", cf_addnx, WRITES, 3, 1, 1, TO_ASK_AND_ADD, NULL, NULL, item_args},
+    {"cf.insert", cf_insert, WRITES, -4, 1, 1, TO_ASK_AND_ADD, NULL, NULL, cf_insert_args},
+    {"cf.insertnx", cf_insertnx, WRITES, -4, 1, 1, TO_ASK_AND_ADD, NULL, NULL, cf_insert_args},
+    {"cf.exists", command_exists, ASKS, 3, 1, 1, TO_READ, NULL, NULL, item_args},
+    {"cf.mexists", command_mexists, ASKS, -3, 1, 1, TO_READ, NULL, NULL, items_args},
+    {"cf.del", cf_del, "write fast", 3, 1, 1, TO_REMOVE, NULL, NULL, item_args},
+    {"cf.count", command_count, ASKS, 3, 1, 1, TO_READ, NULL, NULL, item_args},
+    {"cf.info", compat_cf_info, "readonly", 2, 1, 1, TO_READ, NULL, NULL, key_args},
+    {"cf.scandump", compat_cf_scandump, "readonly", 3, 1, 1, TO_READ, NULL, NULL, dump_args},
+    {"cf.loadchunk", compat_cf_loadchunk, WRITES, 4, 1, 1, TO_ADD, NULL, NULL, load_args},
 };
 const size_t n_compat_rows = sizeof compat_rows / sizeof *compat_rows;

@@ -146,6 +146,20 @@ class Compat(Case):
             self.assertEqual(str(caught.exception).lower(), text.lower(), command)
         self.assertEqual(x("EXISTS", "x"), 0)
 
+    def test_arguments_are_told(self):
+        """What clients complete and check by; what commands do is described by those who made them."""
+        x = self.raw(self.one, 3).call
+        docs = x("COMMAND", "DOCS")
+        for command, names in (
+                ("bf.add", "key item"), ("bf.reserve", "key error_rate capacity expansion nonscaling"),
+                ("bf.insert", "key capacity error expansion nocreate nonscaling items item"),
+                ("bf.info", "key single_value"), ("cf.reserve", "key capacity bucketsize maxiterations expansion"),
+                ("cf.insertnx", "key capacity nocreate items item"), ("cf.loadchunk", "key iterator data")):
+            told = docs[command.encode()]
+            self.assertEqual(b" ".join(a[b"name"] for a in told[b"arguments"]).decode(), names)
+            self.assertNotIn(b"summary", told)
+        self.assertEqual(x("COMMAND", "GETKEYS", "BF.MADD", "a", "b", "c"), [b"a"])
+
     def test_info_of_one_field(self):
         two, three = (self.raw(self.one, protocol).call for protocol in (2, 3))
         two("BF.RESERVE", "s", 0.01, 100)
