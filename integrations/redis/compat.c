@@ -67,13 +67,13 @@ static bool compat_expanded(const set *s) {
 /* Answer for one key.  A cuckoo filter takes a key as often as it comes. */
 static void compat_answer(server_context *ctx, const adding *how, tamis_status status, bool added) {
     const bool numbers = how->cuckoo && how->many && how->only_new;
-    const bool resp3 = (server.GetContextFlags(ctx) & SERVER_RESP3) != 0;
     const bool done = how->cuckoo && !how->only_new ? true : added;
     if (status == TAMIS_OK && numbers)
         server.ReplyWithLongLong(ctx, done);
     else if (status == TAMIS_OK)
         server.ReplyWithBool(ctx, done);
-    else if (how->cuckoo && how->many && resp3 && !how->only_new)
+    else if (how->cuckoo && how->many && !how->only_new &&
+             (server.GetContextFlags(ctx) & SERVER_RESP3) != 0)
         server.ReplyWithBool(ctx, false);
     else if (how->cuckoo && how->many)
         server.ReplyWithLongLong(ctx, -1);
