@@ -29,7 +29,7 @@ base=${2:-}
 begin=$(date +%s)
 failed=
 work=$(mktemp -d)
-root=$work/root log=$work/log out=$work/root/root/out
+root=$work/root log=$work/log out=$work/root/newcomer/out
 trap 'umount -l "$root/proc" "$root/dev/shm" 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 130' HUP INT PIPE TERM
 
@@ -39,8 +39,8 @@ fail() {
 }
 # inside COMMANDS: a shell of the bare system runs them, in the clone
 inside() {
-    chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-        ${http_proxy:+http_proxy="$http_proxy"} sh -euc "cd /root/tamis; $1"
+    chroot "$root" /usr/bin/env -i HOME=/newcomer PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        ${http_proxy:+http_proxy="$http_proxy"} sh -euc "cd /newcomer/tamis; $1"
 }
 # step WORDS COMMANDS: its output is kept in 'out' of the bare system's root, and shown if it fails
 step() {
@@ -59,13 +59,13 @@ step() {
 block() {
     awk -v p="$1" '
         /^    / { block = block substr($0, 5) "\n"; next }
-        { if (block ~ p) { printf "%s", block; exit } block = "" }' "$root/root/tamis/README.md"
+        { if (block ~ p) { printf "%s", block; exit } block = "" }' "$root/newcomer/tamis/README.md"
 }
 # code LANGUAGE [PATTERN]: the first block of code in that language that has such a line
 code() {
     awk -v l="$1" -v p="${2:-.}" '
         /^```/ { if (inside && block ~ p) { printf "%s", block; exit } open = !open; inside = open && $0 == "```" l; block = ""; next }
-        inside { block = block $0 "\n" }' "$root/root/tamis/README.md"
+        inside { block = block $0 "\n" }' "$root/newcomer/tamis/README.md"
 }
 
 # --- the bare system --------------------------------------------------------------------------------
@@ -87,17 +87,17 @@ mkdir -p "$root/dev/shm"
 mount -t tmpfs none "$root/dev/shm"
 cp /etc/resolv.conf /etc/hosts "$root/etc"
 echo 'APT::Get::Assume-Yes "true";' >"$root/etc/apt/apt.conf.d/90yes" # who reads README.md says yes
-git clone -q --no-hardlinks "$source" "$root/root/tamis"
+git clone -q --no-hardlinks "$source" "$root/newcomer/tamis"
 inside 'set -- gcc cc cmake ninja python3 node; for i; do ! command -v "$i" || exit 1; done' || fail "the system is not bare"
 printf '%5d s  a bare system, and a clone\n' $(($(date +%s) - begin))
 
 # --- README.md, from the top ------------------------------------------------------------------------
-step "make run" "make run; tail -n 1 /root/out | grep -q 'every promised error rate was kept'"
-code c >"$root/root/tamis/example.c"
+step "make run" "make run; tail -n 1 /newcomer/out | grep -q 'every promised error rate was kept'"
+code c >"$root/newcomer/tamis/example.c"
 step "make install, and the example in C" "$(block '^make install  ')
     ./a.out | grep -q '^apple: probably there$'"
-printf '%s\n' apple plum >"$root/root/tamis/words.txt"
-printf '%s\n' apple pear >"$root/root/tamis/candidates.txt"
+printf '%s\n' apple plum >"$root/newcomer/tamis/words.txt"
+printf '%s\n' apple pear >"$root/newcomer/tamis/candidates.txt"
 step "command line" "$(code sh)"
 
 step "Python: packages" "$(block 'venv' | sed -n '/^apt/p')"
@@ -108,24 +108,24 @@ cd / && ~/venv/bin/python -c 'import tamis; print(tamis.__file__)'
 E2"
 step "Python: make install-python" "unshare --net make install-python && /usr/bin/python3 -m doctest README.md"
 
-code sql '-- SQLite' >"$root/root/tamis/lines.sql"
+code sql '-- SQLite' >"$root/newcomer/tamis/lines.sql"
 # What 'make run' has compiled is not compiled again.
-shared='if grep tamis_objects /root/last; then exit 1; fi'
-step "SQLite" "make sqlite >/root/last; $shared"'
-    sh -euxc "$(tail -n 1 /root/last)" <lines.sql | grep -x "1|0"'
-code '' 'TAMIS' | sed -n 's/^> //p' >"$root/root/tamis/lines.redis"
-code '' 'TAMIS' | sed '/^> /d' >"$root/root/tamis/answers.redis"
-step "Redis" "make redis >/root/last; $shared"'
-    sed -n "s/.*\(apt install [a-z-]*\).*/\1/p" /root/last | sh -eux
-    sh -euxc "exec $(tail -n 1 /root/last)" >/root/server 2>&1 &
+shared='if grep tamis_objects /newcomer/last; then exit 1; fi'
+step "SQLite" "make sqlite >/newcomer/last; $shared"'
+    sh -euxc "$(tail -n 1 /newcomer/last)" <lines.sql | grep -x "1|0"'
+code '' 'TAMIS' | sed -n 's/^> //p' >"$root/newcomer/tamis/lines.redis"
+code '' 'TAMIS' | sed '/^> /d' >"$root/newcomer/tamis/answers.redis"
+step "Redis" "make redis >/newcomer/last; $shared"'
+    sed -n "s/.*\(apt install [a-z-]*\).*/\1/p" /newcomer/last | sh -eux
+    sh -euxc "exec $(tail -n 1 /newcomer/last)" >/newcomer/server 2>&1 &
     for i in $(seq 100); do ! redis-cli ping >/dev/null 2>&1 || break; sleep 0.1; done
-    redis-cli --no-raw <lines.redis | tee /root/answers | cmp - answers.redis || { cat /root/server /root/answers; exit 1; }
+    redis-cli --no-raw <lines.redis | tee /newcomer/answers | cmp - answers.redis || { cat /newcomer/server /newcomer/answers; exit 1; }
     redis-cli shutdown || true'
 
 if [ -n "$long" ]; then
-    code js >"$root/root/tamis/lines.mjs"
-    step "node" 'make web >/root/last; mkdir /root/project; cd /root/project
-        sh -euxc "$(grep -o "npm install .*" /root/last)"; cp ../tamis/lines.mjs .; node --version; node lines.mjs | grep -x "true false"'
+    code js >"$root/newcomer/tamis/lines.mjs"
+    step "node" 'make web >/newcomer/last; mkdir /newcomer/project; cd /newcomer/project
+        sh -euxc "$(grep -o "npm install .*" /newcomer/last)"; cp ../tamis/lines.mjs .; node --version; node lines.mjs | grep -x "true false"'
     step "LevelDB" 'make leveldb'
     step "PostgreSQL" 'make postgresql && make install-postgresql'
     step "make test, after make install" "make test"
