@@ -206,8 +206,8 @@ static void test_series_without_a_promise_left_refuses(void **state) {
     tamis_filter_free(f);
 }
 
-/* What a link errs beyond what chance explains is used up, whatever it says that it was planned for; what it was
- * planned for, where chance explains the rest. */
+/* What a link errs beyond what chance explains is used up, whatever it says that it was planned for; what it
+ * was planned for, where chance explains the rest. */
 static void test_series_charges_what_chance_does_not_explain(void **state) {
     enum { N = 20000 }; /* with fewer, tables of large buckets have too few to tell */
     (void)state;

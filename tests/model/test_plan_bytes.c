@@ -1,4 +1,4 @@
-/* test_plan_bytes.c - the least rate, and the most keys, that given bytes allow: at once, and as good as found
+/* test_plan_bytes.c - the least rate and the most keys that given bytes allow: at once, and as good as found
  *
  * Plans without a search are compared with those of one (need.search).  The search takes a fifth of a second
  * each time, and so it is asked for a few needs only.

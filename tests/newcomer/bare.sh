@@ -29,7 +29,7 @@ base=${2:-}
 begin=$(date +%s)
 failed=
 work=$(mktemp -d)
-root=$work/root log=$work/log out=$work/root/newcomer/out
+root=$work/bare log=$work/log out=$work/bare/newcomer/out
 trap 'umount -l "$root/proc" "$root/dev/shm" 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 130' HUP INT PIPE TERM
 
