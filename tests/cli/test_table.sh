@@ -294,8 +294,9 @@ bad() {
     expect_message "line 1: "
     expect_message "$2"
 }
-bad tsv "after a backslash" 'a\q	'
-bad tsv "after a backslash" 'a	\'
+tab=$(printf '\t')
+bad tsv "after a backslash" "a\\q$tab"
+bad tsv "after a backslash" "a$tab\\"
 bad jsonl "not a JSON object" '[]'
 bad jsonl "not a JSON object" '{"key": "a"} x'
 bad jsonl "not an object of strings" '{"key": 1}'
