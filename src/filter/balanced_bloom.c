@@ -596,8 +596,11 @@ static tamis_status balanced_merge(tamis_filter *filter, const tamis_filter *sou
     return TAMIS_OK;
 }
 
+/* With one choice each and no key refused, the union has the very bits of one filter with all the keys. */
 static bool balanced_uneven(const tamis_filter *filter) {
-    return filter->state[MERGED] != 0;
+    const bool all_at_home = filter->params.value[TAMIS_BALANCED_BLOOM_SCHEME] == SINGLE &&
+                             filter->state[FORCED] == 0 && filter->state[TAMIS_I_STASH_USED] == 0;
+    return filter->state[MERGED] != 0 && !all_at_home;
 }
 
 /* What a query meets at its i-th block, on average over the blocks that it may be. */
