@@ -30,8 +30,9 @@
  * What it errs now is taken off whole where f does not hold: f is not known; a set has more keys than it was
  * made for (multisets count copies, and are full before); or the table errs more than f beyond what chance
  * explains, five standard errors as its parts differ among each other, because its keys were replaced more
- * often than planned for or it was merged with what it has no room for.  Tables of a few parts cannot tell.  If by all that nothing is left of the
- * promise, but by what the links err now something is, the latter counts: it is there.
+ * often than planned for or it was merged with what it has no room for.  Tables of a few parts cannot tell.
+ * If by all that nothing is left of the promise, but by what the links err now something is, the latter
+ * counts: it is there.
  *
  * A set that grows by itself must not stand still meanwhile.  So the rates of large tables are taken from
  * a sample (tamis_i_filter_rate), where they count with what its chance could hide on top.  All depends on the
