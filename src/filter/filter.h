@@ -60,6 +60,9 @@ struct tamis_filter {
     bool (*contains_digest)(const tamis_filter *filter, tamis_digest digest);
     const tamis_i_lens_ops *lens_ops;
     uint16_t lens_splits[TAMIS_I_LENS_SPLITS];
+    bool read_only;
+    unsigned char key_form; /* a tamis_key_form, the same in all links */
+    unsigned features;      /* of the processor, base/cpu.h: asked once, when the handle is made */
     const tamis_i_kind *kind;
     uint64_t grown;       /* 1: links is not NULL */
     const uint64_t *away; /* where the number of keys in the stash is; of a series, 'grown' */
@@ -71,11 +74,8 @@ struct tamis_filter {
     uint64_t n_body; /* words */
     uint64_t n_table;
     uint64_t geometry[TAMIS_I_GEOMETRY]; /* derived from the parameters by attach */
-    tamis_i_hasher hasher;               /* of keys, by hash and seed of the parameters */
-    unsigned features; /* of the processor, base/cpu.h: asked once, when the handle is made */
     const tamis_i_words_ops *words;
-    bool read_only;
-    unsigned char key_form;    /* a tamis_key_form, the same in all links */
+    tamis_i_hasher hasher;     /* of keys, by hash and seed of the parameters */
     tamis_allocator allocator; /* alloc NULL: the system's memory */
     size_t block_size;
     void *map; /* a mapped file to be unmapped at the end, or NULL */

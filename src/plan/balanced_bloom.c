@@ -276,10 +276,10 @@ static const candidate candidates[] = {{TAMIS_BALANCE_SINGLE, 1, 1, 0},
                                        {TAMIS_BALANCE_MHT, 3, 1.15, 0}};
 
 /* Sets that will be merged have blocks that refuse no key.  A union has the bits of both and the sums of the
- * loads, and what a full block has passed on in one of them is where the other's keys are as well: the blocks
- * of a union are as unequal as those of SINGLE, while the plan has room for equal ones.  Two halves of a set
- * with three choices err 2 to 100 times as often as planned at 1e-4 to 1e-7.  Where no key is refused the union
- * of two halves has the very bits of the whole. */
+ * loads, and what a full block has passed on in one of them is where the other's keys are as well: the
+ * blocks of a union are as unequal as those of SINGLE, while the plan has room for equal ones.  Two halves
+ * of a set with three choices err 2 to 100 times as often as planned at 1e-4 to 1e-7.  Where no key is
+ * refused the union of two halves has the very bits of the whole. */
 static bool plan_balanced_may_merge(size_t i) {
     return i == 0;
 }
