@@ -103,8 +103,8 @@ void set_free(void *value);
 /* What a filter of this set is allocated by. */
 tamis_allocator set_allocator(set *s);
 
-/* Take over a filter that was made by set_allocator(s), or that has changed from the ground up; lets it grow if
- * it was made to. */
+/* Take over a filter that was made by set_allocator(s), or that has changed from the ground up; lets it
+ * grow if it was made to. */
 tamis_status set_adopt(set *s, tamis_filter *filter);
 
 /* Make the filter of a new set.  'promise' is what was asked for; a set that grows keeps it. */
