@@ -1,8 +1,8 @@
 /* cmd_build.c - tamis build: a set from keys
  *
  * If the size of the set is known in advance (-n, or --like another set), the keys go straight in and
- * nothing grows with their number.  Otherwise they are counted first (counted.c).  Digests depend on the seed, so
- * it is chosen before the first key is read.
+ * nothing grows with their number.  Otherwise they are counted first (counted.c).  Digests depend on the
+ * seed, so it is chosen before the first key is read.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -124,8 +124,8 @@ static tamis_filter *build_like(key_reader *reader, build_options *chosen, tamis
     return build_all(reader, chosen->jobs, &need, &chosen->counts);
 }
 
-/* A set of more keys than announced keeps its promise if keys came twice, or the plan had some room.  Where copies
- * are counted, -n announces different keys.  'info' is filled in if it does not keep it. */
+/* A set of more keys than announced keeps its promise if keys came twice, or the plan had some room.  Where
+ * copies are counted, -n announces different keys.  'info' is filled in if it does not keep it. */
 static bool promise_kept(const build_options *chosen, const tamis_filter *filter,
                          tamis_info *info) {
     const uint64_t different = chosen->counts.different.least;

@@ -5,10 +5,10 @@
  * is taken for an old one, stays under the promise.
  *
  * With a window, keys are forgotten after so many lines or so much time.  The window is divided in ticks:
- * after each, the set forgets what is older than all of them (tamis/window.h).  Time is that of this program, or
- * what the lines tell (stamp.h).  Then tick number t has the lines from t to t + 1 ticks after 1970, so that the
- * result depends on nothing but the lines; a line of an earlier tick than the one before it is late, and
- * belongs to the tick of that one, since a set cannot go back.
+ * after each, the set forgets what is older than all of them (tamis/window.h).  Time is that of this
+ * program, or what the lines tell (stamp.h).  Then tick number t has the lines from t to t + 1 ticks after
+ * 1970, so that the result depends on nothing but the lines; a line of an earlier tick than the one before
+ * it is late, and belongs to the tick of that one, since a set cannot go back.
  *
  * SPDX-License-Identifier: MIT
  */

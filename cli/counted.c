@@ -1,8 +1,8 @@
 /* counted.c - a set of keys that are counted first
  *
  * The digests of all keys are stored (spool.c) while the different ones are counted (distinct.c).  The set is
- * planned for as many as there are with all but the odds of 1e-6.  Should there be more, the set shows it when
- * it is built, and is built again, for twice as many: the promise does not rest on the estimate.
+ * planned for as many as there are with all but the odds of 1e-6.  Should there be more, the set shows it
+ * when it is built, and is built again, for twice as many: the promise does not rest on the estimate.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -120,9 +120,9 @@ static key_counts count_keys(const counting *c) {
     return counts;
 }
 
-/* Plan for n different keys, if that is better than the plan for all that came, or there is none.  A kind that
- * is placed with the knowledge of all keys would be disturbed by those that come again: no such plan here.  A
- * set that counts copies, of which nobody said how many there will be, has to have room for all. */
+/* Plan for n different keys, if that is better than the plan for all that came, or there is none.  A kind
+ * that is placed with the knowledge of all keys would be disturbed by those that come again: no such plan
+ * here.  A set that counts copies, of which nobody said how many there will be, has to have room for all. */
 static bool plan_different(const tamis_need *need, const tamis_params *hash, uint64_t n,
                            const tamis_plan *all, tamis_plan *plan, key_counts *counts) {
     tamis_need fewer = *need;

@@ -1,7 +1,8 @@
 /* inputs.c - files of keys, before they are read
  *
- * Files that are missing are told before any work is done.  So are compressed ones: the lines of a compressed file are not the lines that somebody compressed.  A set of them would look fine
- * and have none of the keys, so such a file is refused.
+ * Files that are missing are told before any work is done.  So are compressed ones: the lines of a
+ * compressed file are not the lines that somebody compressed.  A set of them would look fine and have none
+ * of the keys, so such a file is refused.
  *
  * SPDX-License-Identifier: MIT
  */

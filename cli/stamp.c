@@ -331,7 +331,8 @@ static bool separates(const stamp_form *form, char c) {
     return form->delimiter != '\0' ? c == form->delimiter : is_blank(c);
 }
 
-/* A date, and perhaps a time and a zone, after ISO 8601 or with blanks between them; or a number of seconds. */
+/* A date, and perhaps a time and a zone, after ISO 8601 or with blanks between them; or a number of
+ * seconds. */
 static bool by_custom(const stamp_form *form, scan *s, parts *p) {
     const scan start = *s;
     if (!directive('F', s, p)) {

@@ -29,8 +29,8 @@ typedef struct stamp_state {
 /* Is the format one that can be read?  false after a complaint. */
 bool stamp_format_check(const char *command, const char *format);
 
-/* Read the time of a line, and take it out: with the separator after it, or, if it is the last field, before it.
- * NULL, or what is wrong; 'line' is then unchanged.  The line is valid until the next call. */
+/* Read the time of a line, and take it out: with the separator after it, or, if it is the last field,
+ * before it. NULL, or what is wrong; 'line' is then unchanged.  The line is valid until the next call. */
 const char *stamp_take(const stamp_form *form, stamp_state *state, tamis_bytes *line,
                        int64_t *when);
 

@@ -226,10 +226,10 @@ TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_ddlcbf(unsigned d, uns
  * history as in the kind dleft-dynamic; a key that finds its buckets full moves another one, if d > 1.
  * rounds = 0: the table was only filled.
  *
- * d from 1 to 4, 0 < mean <= 15 and at most 0.95 of the remainders that a bucket holds, payload_bits up to 512 and enough for two, counter_bits up to 8, min_bits
- * from 2 to 32, d * mean at most 2^min_bits, rounds * (d + 15/mean) up to 5 * 10^4.  Up to half a
- * second for 100 rounds; it takes 3 MB from the system's allocator, and returns TAMIS_E_NOMEM if there is
- * none. */
+ * d from 1 to 4, 0 < mean <= 15 and at most 0.95 of the remainders that a bucket holds, payload_bits up to
+ * 512 and enough for two, counter_bits up to 8, min_bits from 2 to 32, d * mean at most 2^min_bits,
+ * rounds * (d + 15/mean) up to 5 * 10^4.  Up to half a second for 100 rounds; it takes 3 MB from the system's
+ * allocator, and returns TAMIS_E_NOMEM if there is none. */
 TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
 tamis_model_ddlcbf_two(unsigned d, double mean, double rounds, unsigned payload_bits,
                        unsigned counter_bits, unsigned min_bits, double *fpr);

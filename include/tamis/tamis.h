@@ -773,12 +773,12 @@ static inline void tamis_growth_init(tamis_growth *growth) {
  *
  * Of the promise is used up what the present links were planned for (tamis_params.fpr), or of one that is not
  * full its part of that; the link is planned for 1 / (links + 1) of what remains, 'links' counting the new
- * one.  So the mean over seeds keeps the promise, and chance uses up none of it.  Where that is not known, or a
- * link has more keys than it was made for, or errs more than was planned beyond what chance explains, it is
- * the error rate that the link has now.  A filter that is to grow should be
- * planned for it (need.grows, tamis/plan.h): it then has half of the promise, and the next ones 1/6,
- * 1/12, 1/20, ... of it.  Links of kinds that can remove are planned for it (need.deletes); if keys are to be
- * removed, so should the first one be.
+ * one.  So the mean over seeds keeps the promise, and chance uses up none of it.  Where that is not known,
+ * or a link has more keys than it was made for, or errs more than was planned beyond what chance explains,
+ * it is the error rate that the link has now.  A filter that is to grow should be planned for it
+ * (need.grows, tamis/plan.h): it then has half of the promise, and the next ones 1/6, 1/12, 1/20, ... of
+ * it.  Links of kinds that can remove are planned for it (need.deletes); if keys are to be removed, so
+ * should the first one be.
  *
  * TAMIS_E_PROMISE if nothing remains of the promise, TAMIS_E_TOO_LARGE if there are 41 links, the next one
  * would be too large, or (n = 0) more than 8 times as large as the largest; TAMIS_E_UNSUPPORTED if the
@@ -789,8 +789,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_grow(tamis_filter *filter,
 
 /* Say how a filter will grow, without a new link now; 'n' has no meaning here.  The promise is stored in
  * files, 'automatic' is not: who loads a filter decides.  TAMIS_E_PROMISE if the promise that is given is not
- * above what the links have used up, nor above their error rates now: it is broken already.  What the first link
- * will have when it is full is not looked at: plan it for less than the promise (need.grows).
+ * above what the links have used up, nor above their error rates now: it is broken already.  What the first
+ * link will have when it is full is not looked at: plan it for less than the promise (need.grows).
  * TAMIS_E_ARGUMENT, TAMIS_E_READONLY, TAMIS_E_NOMEM; nothing is then changed. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_allow_growth(tamis_filter *filter,
                                                                   const tamis_growth *growth);
@@ -861,8 +861,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_view(const void *data, size
                                                           tamis_filter **filter,
                                                           const char **reason);
 
-/* Like tamis_filter_view, but verified in parts, as tamis_filter_map says of a mapped file: for one question of a
- * large set that was just read into memory. */
+/* Like tamis_filter_view, but verified in parts, as tamis_filter_map says of a mapped file: for one
+ * question of a large set that was just read into memory. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_view_parts(const void *data, size_t size,
                                                                 const tamis_allocator *allocator,
                                                                 tamis_filter **filter,

@@ -7,8 +7,9 @@
  *     set.insert("apple");
  *     if (set.contains("apple")) ...
  *
- * Calls of one integer are compiled into the caller where they can be (tamis/inline.h).  What fails throws tamis::error, with the status; contains never fails.  The guarantees about threads and
- * failures are those of tamis.h.
+ * Calls of one integer are compiled into the caller where they can be (tamis/inline.h).  What fails throws
+ * tamis::error, with the status; contains never fails.  The guarantees about threads and failures are those
+ * of tamis.h.
  *
  * SPDX-License-Identifier: MIT
  */

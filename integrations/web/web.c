@@ -95,7 +95,8 @@ double *web_numbers(void) {
     return numbers;
 }
 
-/* Why the last call that was to plan or make a set did not, if there is more to say than its status; or NULL. */
+/* Why the last call that was to plan or make a set did not, if there is more to say than its status; or
+ * NULL. */
 WEB_EXPORT(reason)
 const char *web_reason(void) {
     return reason;

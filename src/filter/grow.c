@@ -15,9 +15,10 @@
  *
  * What a link uses up is what it was planned for (params.fpr), as long as it is used as planned, and not what
  * its table happens to err.  A promise is an expectation over seeds.  The rate of one small table is far from
- * it now and then: at low rates a few lines of a set of a thousand keys make up all of it, and one in a hundred
- * of such sets errs more than twice as often as planned.  If that were taken off the promise, it would be used
- * up by chance, and the set could not grow any more.  With f for what was planned, and P for the promise,
+ * it now and then: at low rates a few lines of a set of a thousand keys make up all of it, and one in a
+ * hundred of such sets errs more than twice as often as planned.  If that were taken off the promise, it
+ * would be used up by chance, and the set could not grow any more.  With f for what was planned, and P for
+ * the promise,
  *
  *      E(sum of the rates) = sum of E(rate of link i) <= sum of f  <  P
  *
@@ -35,9 +36,9 @@
  * counts: it is there.
  *
  * A set that grows by itself must not stand still meanwhile.  So the rates of large tables are taken from
- * a sample (tamis_i_filter_rate), where they count with what its chance could hide on top.  All depends on the
- * tables and their parameters alone, not on what was done before: equal sets grow by equal links. Where a
- * promise is given or made the tables are read.
+ * a sample (tamis_i_filter_rate), where they count with what its chance could hide on top.  All depends on
+ * the tables and their parameters alone, not on what was done before: equal sets grow by equal links. Where
+ * a promise is given or made the tables are read.
  *
  * A series is merged with another by copies of its links.  Their rates are then used up too.  Of links that
  * have room nobody knows what they would come to have; so none of them is to be filled further: the last of

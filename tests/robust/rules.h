@@ -42,12 +42,12 @@ typedef struct rule {
     unsigned lose;   /* the byte at this place is lost; 0: none */
 } rule;
 
-#define R_RANGE "a parameter in the header is out of range"
+#define R_RANGE   "a parameter in the header is out of range"
 #define R_PROMISE "the promised error rate is out of range"
-#define R_FIT   "the table does not fit the number of keys"
-#define R_CUT   "the file is cut off within the body"
-#define R_STASH "the stash does not hold as many keys as it claims"
-#define BAD     TAMIS_E_FORMAT
+#define R_FIT     "the table does not fit the number of keys"
+#define R_CUT     "the file is cut off within the body"
+#define R_STASH   "the stash does not hold as many keys as it claims"
+#define BAD       TAMIS_E_FORMAT
 
 /* clang-format off */
 static const rule rules[] = {

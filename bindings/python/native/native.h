@@ -147,8 +147,8 @@ bool native_number(const native_state *state, PyObject *object, uint64_t max, co
 
 /* ---- keys.c ---- */
 
-/* One key, of any type.  After native_key_of, either the number or the bytes count, and native_key_end must be
- * called. */
+/* One key, of any type.  After native_key_of, either the number or the bytes count, and native_key_end must
+ * be called. */
 typedef struct native_key {
     const void *data;
     size_t size;
@@ -203,10 +203,10 @@ static inline void native_key_end(native_key *key) {
 
 /* ---- set.c ---- */
 
-/* A set.  Python's lock guards all members.  Calls that are short keep it.  Long ones give it away, and note in
- * 'readers' or 'writer' that they use the set; others who would disturb them wait.  So a plain filter is safe
- * in threads, and a shared one is used by many at once.  No code of Python's runs while a set is noted as
- * used, so nobody waits for itself. */
+/* A set.  Python's lock guards all members.  Calls that are short keep it.  Long ones give it away, and
+ * note in 'readers' or 'writer' that they use the set; others who would disturb them wait.  So a plain
+ * filter is safe in threads, and a shared one is used by many at once.  No code of Python's runs while a
+ * set is noted as used, so nobody waits for itself. */
 typedef struct native_set {
     PyObject_HEAD native_state *state; /* its class keeps the module, and that keeps the state */
     tamis_filter *filter;              /* one of both is NULL */
@@ -282,8 +282,8 @@ void native_batch_end(native_batch *batch, PyThreadState *saved);
 bool native_batch_view(native_batch *batch, native_view *view);
 bool native_batch_offsets(native_batch *batch, PyObject *offsets, PyObject *data);
 
-/* Work off all that 'keys' has.  The answers as a memoryview of bools (a bytearray, for digests); 'want' without
- * answers: the count. */
+/* Work off all that 'keys' has.  The answers as a memoryview of bools (a bytearray, for digests); 'want'
+ * without answers: the count. */
 PyObject *native_batch_run(native_batch *batch, PyObject *keys);
 
 extern PyMethodDef native_batch_methods[];
