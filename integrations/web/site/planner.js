@@ -103,12 +103,13 @@ function makeField(field, parent) {
         <input type="range" id="slide-${field.id}" min="0" max="1000" step="any" aria-label="${field.label}, slider">
         <small id="note-${field.id}">${field.note}</small>`;
     parent.append(box);
-    const typed = box.querySelector(".typed"), slider = box.querySelector("[type=range]");
+    const typed = box.querySelector(".typed"), slider = box.querySelector("[type=range]"), note = box.querySelector("small");
     slider.step = 1;
     typed.addEventListener("input", () => {
         const value = field.read(typed.value);
         const good = value >= field.low && value <= field.high && !(field.zeroBelow && value > 0 && value < field.zeroBelow);
         typed.setAttribute("aria-invalid", String(!good));
+        note.textContent = good ? field.note : `“${typed.value}” is not ${Number.isNaN(value) ? "understood" : `from ${field.show(field.zeroBelow ?? field.low)} to ${field.show(field.high)}`}: ${field.note}`;
         if (!good)
             return;
         values[field.id] = value;
@@ -132,6 +133,7 @@ function setField(field, value, slide = true) {
     values[field.id] = value;
     $(field.id).value = field.show(value);
     $(field.id).setAttribute("aria-invalid", "false");
+    $(`note-${field.id}`).textContent = field.note;
     $(`slide-${field.id}`).setAttribute("aria-valuetext", field.show(value));
     if (slide)
         $(`slide-${field.id}`).value = field.slide.of(value);

@@ -222,6 +222,9 @@ async function testEveryInputAnswers() {
     await answered(tab, () => tab.fill("#bytes", "1 MiB"));
     await tab.fill("#p", "two");
     assert.equal(await tab.getAttribute("#p", "aria-invalid"), "true");
+    assert.match(await tab.textContent("#note-p"), /^“two” is not understood: .*0\.001, 0\.1%, 1\/1000$/);
+    await tab.fill("#p", "3");
+    assert.match(await tab.textContent("#note-p"), /^“3” is not from .* to /);
     const sorted = (which) => times.map((time) => Math.round(time[which])).sort((a, b) => a - b);
     const own = sorted("own"), clock = sorted("clock"), middle = times.length >> 1;
     assert.ok(own[middle] <= 100 * slow, `an answer takes ${own[middle]} ms`);
