@@ -231,7 +231,7 @@ test-integrations: ## build every integration and run its tests, in build/integr
 	@ctest --test-dir build/integrations --output-on-failure -j $(JOBS)
 
 deb:             ## Debian packages, in build/deb; checked by lintian and by their own tests
-	@scripts/setup.sh build deb redis sqlite leveldb postgresql
+	@scripts/setup.sh build deb redis sqlite sqlite-shell leveldb postgresql
 	@packaging/deb.sh . build/deb
 	@echo "deb: 4. checks: lintian, links, the packages' own tests, the example of README.md"
 	@sh tests/packaging/test_deb.sh . build/deb

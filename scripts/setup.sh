@@ -42,7 +42,7 @@ packages() {
     test-site) echo chromium ;;
     pictures) echo pngquant ;;
     web) echo clang-14 lld-14 binaryen wasi-libc libclang-rt-14-dev-wasm32 npm ;;
-    deb) echo dpkg-dev debhelper dh-python lintian pkg-config libcmocka-dev python3-dev ;;
+    deb) echo build-essential dpkg-dev debhelper dh-python lintian pkg-config libcmocka-dev python3-dev ;;
     *) return 1 ;;
     esac
 }
@@ -97,6 +97,7 @@ present() {
     gcovr) has_program gcovr ;;
     valgrind) has_program valgrind ;;
     gnuplot-nox) has_program gnuplot ;;
+    build-essential) dpkg-query -W -f '${Status}' build-essential 2>/dev/null | grep -q ' installed$' ;;
     dpkg-dev) has_program dpkg-buildpackage ;;
     debhelper) has_program dh ;;
     dh-python) has_program dh_python3 ;;
