@@ -77,7 +77,7 @@ void set_merge(tamis_filter *filter, const tamis_filter *source, bool beyond);
 bool set_contains(FunctionCallInfo fcinfo, const set_key *key);
 
 /* What the planner asks of a set: the keys in it and its error rate now. */
-void set_glance(Datum value, double *count, double *fpr);
+void set_glance(Datum datum, double *count, double *fpr);
 
 void set_define_kept(void);
 

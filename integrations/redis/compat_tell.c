@@ -165,7 +165,7 @@ static void dump_part(server_context *ctx, const set *s, uint64_t offset) {
         reply_status(ctx, TAMIS_E_NOMEM);
     } else {
         server.ReplyWithArray(ctx, 2);
-        server.ReplyWithLongLong(ctx, (long long)(offset + n + 2));
+        server.ReplyWithLongLong(ctx, (long long)offset + (long long)n + 2);
         server.ReplyWithStringBuffer(ctx, part, n);
     }
     server.Free(part);

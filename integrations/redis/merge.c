@@ -207,7 +207,7 @@ static set *merge_aside(const merging *m) {
 
 /* Put the union in the place of the destination, or make it there.  False: replied. */
 static bool merge_do(const merging *m, opened *o) {
-    if (m->first == 1 && m->sources == 1) {
+    if (o->set != NULL && m->sources == 1) {
         int i = 2;
         while (merge_repeats(m, i))
             i++;
@@ -256,7 +256,7 @@ static int merge_run(merging *m) {
         key_close(&o);
         return SERVER_OK;
     }
-    if (m->first == 1 && m->sources == 0) { /* with itself */
+    if (o.set != NULL && m->sources == 0) { /* with itself */
         (void)merge_answer(m, o.set);
         key_close(&o);
         return SERVER_OK;

@@ -256,7 +256,7 @@ int load_announce(server_context *ctx, server_string *name, uint64_t size, const
         wrong = "ERR item exists";
     else
         wrong = load_begin(ctx, &o, size);
-    if (wrong == NULL)
+    if (wrong == NULL && o.set != NULL) /* as it is, once it has begun */
         o.set->like = *like;
     key_close(&o);
     return wrong != NULL ? server.ReplyWithError(ctx, wrong)

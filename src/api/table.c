@@ -244,7 +244,7 @@ tamis_status tamis_table_put_many(tamis_table *table, const tamis_table_item *it
         return TAMIS_E_LOCKED;
     if (api_table_read_only(table))
         return TAMIS_E_READONLY;
-    const size_t good = api_table_items_ok(table, items, n);
+    const size_t good = items == NULL ? 0 : api_table_items_ok(table, items, n);
     size_t stored = 0;
     tamis_status status = TAMIS_OK;
     if (table->pages != NULL) {

@@ -12,24 +12,24 @@
 /* ---- ranges ---- */
 
 _Static_assert(sizeof(tamis_order) == sizeof(unsigned), "an enum is read as an unsigned");
-_Static_assert(TAMIS_CAPACITY_MAX == (uint64_t)1 << 40, "the sentence about n says 2^40");
+_Static_assert(TAMIS_CAPACITY_MAX == 1099511627776u, "the sentence about n says 2^40");
 
 #define AT(member) #member, offsetof(tamis_need, member)
 
 const tamis_i_limit tamis_i_limits[] = {
-    {AT(n), TAMIS_I_U64, 1, (double)TAMIS_CAPACITY_MAX, false, false,
-     "sets have at most 2^40 keys"},
-    {AT(fpr), TAMIS_I_REAL, 0, 1, true, true, NULL},
-    {AT(copies), TAMIS_I_UNSIGNED, 1, 255, false, false, NULL},
-    {AT(value_bits), TAMIS_I_UNSIGNED, 1, 8, false, false, NULL},
-    {AT(order), TAMIS_I_UNSIGNED, 0, TAMIS_ORDER_WEIGHTED, false, false, "there is no such order"},
-    {AT(overshoot), TAMIS_I_REAL, 0, 1000, false, false, NULL},
-    {AT(lines_max), TAMIS_I_REAL, 1, INFINITY, false, false, NULL},
-    {AT(failure_max), TAMIS_I_REAL, 1e-30, 1, false, false, NULL},
-    {AT(line_bits), TAMIS_I_REAL, 0, INFINITY, true, true, NULL},
-    {AT(replacements), TAMIS_I_UNSIGNED, 1, TAMIS_I_REPLACEMENTS_MAX, false, false, NULL},
-    {AT(hash), TAMIS_I_UNSIGNED, 0, TAMIS_HASH_AES, false, false, "there is no such hash"},
-    {AT(ticks), TAMIS_I_UNSIGNED, 1, TAMIS_WINDOW_TICKS_MAX, false, false, NULL},
+    {AT(n), 1, (double)TAMIS_CAPACITY_MAX, "sets have at most 2^40 keys", TAMIS_I_U64, false,
+     false},
+    {AT(fpr), 0, 1, NULL, TAMIS_I_REAL, true, true},
+    {AT(copies), 1, 255, NULL, TAMIS_I_UNSIGNED, false, false},
+    {AT(value_bits), 1, 8, NULL, TAMIS_I_UNSIGNED, false, false},
+    {AT(order), 0, TAMIS_ORDER_WEIGHTED, "there is no such order", TAMIS_I_UNSIGNED, false, false},
+    {AT(overshoot), 0, 1000, NULL, TAMIS_I_REAL, false, false},
+    {AT(lines_max), 1, INFINITY, NULL, TAMIS_I_REAL, false, false},
+    {AT(failure_max), 1e-30, 1, NULL, TAMIS_I_REAL, false, false},
+    {AT(line_bits), 0, INFINITY, NULL, TAMIS_I_REAL, true, true},
+    {AT(replacements), 1, TAMIS_I_REPLACEMENTS_MAX, NULL, TAMIS_I_UNSIGNED, false, false},
+    {AT(hash), 0, TAMIS_HASH_AES, "there is no such hash", TAMIS_I_UNSIGNED, false, false},
+    {AT(ticks), 1, TAMIS_WINDOW_TICKS_MAX, NULL, TAMIS_I_UNSIGNED, false, false},
 };
 const size_t tamis_i_n_limits = sizeof tamis_i_limits / sizeof tamis_i_limits[0];
 

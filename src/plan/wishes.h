@@ -17,10 +17,10 @@
 typedef struct tamis_i_limit {
     const char *member;
     size_t offset;
-    enum { TAMIS_I_UNSIGNED, TAMIS_I_U64, TAMIS_I_REAL } type;
     double least, most;
+    const char *says; /* what the sentence says of it; NULL: "must be ..." */
+    enum { TAMIS_I_UNSIGNED, TAMIS_I_U64, TAMIS_I_REAL } type;
     bool least_open, most_open; /* the bound itself is outside */
-    const char *says;           /* what the sentence says of it; NULL: "must be ..." */
 } tamis_i_limit;
 
 extern const tamis_i_limit tamis_i_limits[];

@@ -110,8 +110,8 @@ expect 0 "$tamis" uniq -c -p 1e-12 -w 1h --time-field 1 iso.log
 
 # What a time may look like.  All of these are 2024-02-29 12:00:00 in UTC.
 same() {
-    printf '%s\n' "2024-02-29T12:00:00Z key" "$@" >times
-    expect 0 "$tamis" uniq -w 16ms --ticks 1 --time-field 1 -p 1e-9 times
+    printf '%s\n' "2024-02-29T12:00:00Z key" "$@" >stamps
+    expect 0 "$tamis" uniq -w 16ms --ticks 1 --time-field 1 -p 1e-9 stamps
     expect_silent
     [ "$(wc -l <stdout)" -eq 1 ] || fail "not the same time: $(tail -n +2 stdout | head -n 1)"
 }
@@ -121,8 +121,8 @@ same "2024-02-29 12:00:00 key" "2024-02-29 12:00 key" "2024-02-29T12:00:00.000Z 
     "1709208000.0 key" "1709208000.000001 key" "2024-02-29T12:00Z   key" "$(printf '2024-02-29T12:00Z\tkey')"
 # and these are 0.5 s later, and the first second of 2000, 1970, 1 and 10000, as others count them.
 step() {
-    printf '%s %s\n' "$1" key "$2" key "$3" key >times
-    expect 0 "$tamis" uniq -w "$4" --ticks 1 --time-field 1 -p 1e-9 times
+    printf '%s %s\n' "$1" key "$2" key "$3" key >stamps
+    expect 0 "$tamis" uniq -w "$4" --ticks 1 --time-field 1 -p 1e-9 stamps
     expect_silent
     printf '%s key\n' "$1" "$3" >expected # a tick after the second is two after the first
     expect_output expected
@@ -136,16 +136,16 @@ step 0001-01-01 -62135596799 0001-01-01T00:00:03 1s
 for bad in 2023-02-29 1900-02-29 2024-13-01 2024-00-01 2024-01-00 2024-04-31 2024-02-29T24:00 2024-02-29T12:60 \
     2024-02-29T12:00:61 2024-02-29Z 2024-02-29T 2024-02-29T12:00+1 24-02-29 1709208000000 12e5 0x10 x .5 5. - \
     2024-02-29T12:00:00Zulu; do
-    printf '1 a\n%s a\n' "$bad" >times
-    expect 2 "$tamis" uniq -w 1h --time-field 1 times
-    expect_message "times: line 2 has no time that can be read where --time-field says (see --time-format, --unstamped): '$bad a'"
+    printf '1 a\n%s a\n' "$bad" >stamps
+    expect 2 "$tamis" uniq -w 1h --time-field 1 stamps
+    expect_message "stamps: line 2 has no time that can be read where --time-field says (see --time-format, --unstamped): '$bad a'"
 done
 
 # Formats: as strptime has them, in English.
 format() {
-    printf '%s key\n' "$2" "$2" >times
-    printf '%s key\n' "$3" >>times
-    expect 0 "$tamis" uniq -w 1s --ticks 1 --time-field 1 -p 1e-9 --time-format "$1" times
+    printf '%s key\n' "$2" "$2" >stamps
+    printf '%s key\n' "$3" >>stamps
+    expect 0 "$tamis" uniq -w 1s --ticks 1 --time-field 1 -p 1e-9 --time-format "$1" stamps
     printf '%s key\n' "$2" "$3" >expected
     expect_output expected
     expect_silent
@@ -159,10 +159,10 @@ format '%Q' 1709208000999 1709208002999
 format '%s.%f' 1709208000.999 1709208002.999
 format '%H:%M:%S,%f %% x' '23:59:57,5 % x' '23:59:59,5 % x'
 format '%b %d %T' 'Dec 31 23:59:59' 'Jan 1 00:00:01'
-printf '2024-02-29 a\n' >times
-expect_refusal "line 1 has no time" "$tamis" uniq -w 1h --time-field 1 --time-format '%d.%m.%Y' times
-expect_refusal "--time-format: %i is none of" "$tamis" uniq -w 1h --time-field 1 --time-format '%Y %i' times
-expect_refusal "--time-format: % is none of" "$tamis" uniq -w 1h --time-field 1 --time-format '%Y%' times
+printf '2024-02-29 a\n' >stamps
+expect_refusal "line 1 has no time" "$tamis" uniq -w 1h --time-field 1 --time-format '%d.%m.%Y' stamps
+expect_refusal "--time-format: %i is none of" "$tamis" uniq -w 1h --time-field 1 --time-format '%Y %i' stamps
+expect_refusal "--time-format: % is none of" "$tamis" uniq -w 1h --time-field 1 --time-format '%Y%' stamps
 
 # The key is the line without its time, where the time is; printed is the whole line.
 keys() {
@@ -183,32 +183,32 @@ printf 'a,b,7\r\n' | expect 0 "$tamis" uniq --crlf -w 1h --time-field 3 -d , -s 
 [ ! -s stdout ] || fail "the same key is new"
 
 # Lines without a time are trouble, or belong to the one before.
-printf '0 a\ntrace\n7200 b\ntrace\n7201 b\ntrace\n' >times
-expect 2 "$tamis" uniq -w 1h --time-field 1 times
-expect_message "times: line 2 has no time"
+printf '0 a\ntrace\n7200 b\ntrace\n7201 b\ntrace\n' >stamps
+expect 2 "$tamis" uniq -w 1h --time-field 1 stamps
+expect_message "stamps: line 2 has no time"
 printf '0 a\ntrace\n7200 b\ntrace\n' >expected
-expect 0 "$tamis" uniq -w 1h --time-field 1 --unstamped -p 1e-9 times
+expect 0 "$tamis" uniq -w 1h --time-field 1 --unstamped -p 1e-9 stamps
 expect_output expected
 expect_message "warning: 3 of 6 lines had no time, and count as of the line before"
 
 # A file whose times are not asked for.
-for input in times -; do
-    expect 0 "$tamis" uniq -w 1h $input <times
-    [ "$input" = - ] && name="standard input" || name=times
+for input in stamps -; do
+    expect 0 "$tamis" uniq -w 1h $input <stamps
+    [ "$input" = - ] && name="standard input" || name=stamps
     expect_message "warning: $name is a file, and --window counts the time while it is read; --time-field takes the time of its lines"
 done
 for quiet in "-w 100" "-w 1h --time-field 1 --unstamped" ""; do
     # shellcheck disable=SC2086
-    expect 0 "$tamis" uniq $quiet times
+    expect 0 "$tamis" uniq $quiet stamps
     ! grep -q "is a file" stderr || fail "a warning for nothing: $quiet"
 done
 # shellcheck disable=SC2002
-cat times | expect 0 "$tamis" uniq -w 1h
+cat stamps | expect 0 "$tamis" uniq -w 1h
 expect_silent
 
-expect_refusal "--time-field is for a window of time" "$tamis" uniq --time-field 1 times
-expect_refusal "--time-field is for a window of time" "$tamis" uniq -w 100 --time-field 1 times
-expect_refusal "--time-format is for --time-field" "$tamis" uniq -w 1h --time-format %s times
-expect_refusal "--unstamped is for --time-field" "$tamis" uniq -w 1h --unstamped times
+expect_refusal "--time-field is for a window of time" "$tamis" uniq --time-field 1 stamps
+expect_refusal "--time-field is for a window of time" "$tamis" uniq -w 100 --time-field 1 stamps
+expect_refusal "--time-format is for --time-field" "$tamis" uniq -w 1h --time-format %s stamps
+expect_refusal "--unstamped is for --time-field" "$tamis" uniq -w 1h --unstamped stamps
 expect_refusal "a key of -e has no time" "$tamis" uniq -w 1h --time-field 1 -e a
-expect_refusal "--time-field: must be at least 1" "$tamis" uniq -w 1h --time-field 0 times
+expect_refusal "--time-field: must be at least 1" "$tamis" uniq -w 1h --time-field 0 stamps

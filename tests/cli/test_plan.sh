@@ -78,8 +78,7 @@ done
 explains() {
     says=$1
     shift
-    # shellcheck disable=SC2086
-    expect 2 "$tamis" $*
+    expect 2 "$tamis" "$@"
     expect_message "$says"
 }
 explains "plan: no kind can do --merges and --values of 4 together; possible without --merges or --values" \
