@@ -6,7 +6,7 @@
 # what is outside of src/ uses the public headers and its own.  And scripts/mutate.py knows all sources, and static
 # functions have the name of their module.
 . "$1/tests/release.sh"
-order="base hash bits filter table small model plan file api shared"
+order="base hash bits kinds filter table small model plan file api shared"
 clients="cli bench experiments integrations"
 cd "$source"
 status=0

@@ -1,0 +1,280 @@
+/* line_bits.c - one line, in portable C: what every other form must equal bit for bit
+ *
+ * A unit of up to 64 bits is taken from the two words that it may lie in, and put back there.  Selecting the k-th
+ * one of a word is done by counting within its bytes: sums of bytes by one multiplication, the byte in which the
+ * sum passes k by comparing all of them at once, then the bits of that byte one by one.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kinds/line/line_bits.h"
+
+/* ---- words ---- */
+
+static uint64_t line_ones_below(unsigned n) {
+    return n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
+}
+
+#define BYTES UINT64_C(0x0101010101010101)
+
+/* The number of ones up to and with each byte, as bytes. */
+static uint64_t line_sums(uint64_t x) {
+    x -= x >> 1 & UINT64_C(0x5555555555555555);
+    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
+    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return x * BYTES;
+}
+
+static unsigned line_ones(uint64_t x) {
+    return (unsigned)(line_sums(x) >> 56);
+}
+
+/* The place of the k-th one, from 0; 64 if there are not so many. */
+static unsigned line_select(uint64_t x, unsigned k) {
+    const uint64_t sums = line_sums(x);
+    if (k >= sums >> 56)
+        return 64;
+    /* The high bit of a byte: its sum is at most k, so that the one is in a later byte. */
+    const uint64_t passed = ((k * BYTES | UINT64_C(0x8080808080808080)) - sums) >> 7 & BYTES;
+    const unsigned byte = (unsigned)(passed * BYTES >> 56);
+    k -= (unsigned)((sums << 8) >> 8 * byte & 0xff);
+    unsigned at = 8 * byte;
+    for (uint64_t left = x >> at; (left & 1) == 0 || k-- > 0; left >>= 1)
+        at++;
+    return at;
+}
+
+/* ---- units ---- */
+
+static uint64_t line_unit(const uint64_t *line, unsigned from, unsigned n) {
+    const unsigned word = from / 64, shift = from % 64;
+    uint64_t x = line[word] >> shift;
+    if (shift + n > 64)
+        x |= line[word + 1] << (64 - shift);
+    return x & line_ones_below(n);
+}
+
+static void line_put_unit(uint64_t *line, unsigned from, unsigned n, uint64_t x) {
+    const unsigned word = from / 64, shift = from % 64;
+    const uint64_t mask = line_ones_below(n);
+    line[word] = (line[word] & ~(mask << shift)) | x << shift;
+    if (shift + n > 64)
+        line[word + 1] = (line[word + 1] & ~(mask >> (64 - shift))) | x >> (64 - shift);
+}
+
+static uint64_t line_starts(const tamis_i_line_shape *shape, const uint64_t *line) {
+    return line_unit(line, shape->starts, shape->capacity + 1);
+}
+
+static uint64_t line_plane(const tamis_i_line_shape *shape, const uint64_t *line, unsigned j) {
+    return line_unit(line, shape->plane[j], shape->capacity);
+}
+
+/* Homes are in two words at most. */
+static uint64_t line_homes(const tamis_i_line_shape *shape, const uint64_t *line, unsigned word) {
+    const unsigned left = shape->homes > 64 * word ? shape->homes - 64 * word : 0;
+    return left == 0 ? 0 : line[word] & line_ones_below(left);
+}
+
+static unsigned line_homes_below(const tamis_i_line_shape *shape, const uint64_t *line,
+                                 unsigned home) {
+    const uint64_t low = line_homes(shape, line, 0), high = line_homes(shape, line, 1);
+    return home < 64 ? line_ones(low & line_ones_below(home))
+                     : line_ones(low) + line_ones(high & line_ones_below(home - 64));
+}
+
+static bool line_has_home(const uint64_t *line, unsigned home) {
+    return (line[home / 64] >> home % 64 & 1) != 0;
+}
+
+static void line_flip(uint64_t *line, unsigned bit) {
+    line[bit / 64] ^= UINT64_C(1) << bit % 64;
+}
+
+/* ---- shapes ---- */
+
+/* Does a unit lie within 8 bytes from the byte in which it begins? */
+static bool line_unit_fits(unsigned from, unsigned n) {
+    return from % 8 + n <= 64;
+}
+
+static bool line_shape_with(unsigned homes, unsigned planes, unsigned capacity,
+                            tamis_i_line_shape *shape) {
+    *shape = (tamis_i_line_shape){
+        .homes = homes, .planes = planes, .capacity = capacity, .starts = homes + 1};
+    bool fits = line_unit_fits(shape->starts, capacity + 1);
+    unsigned at = shape->starts + capacity + 1;
+    for (unsigned j = 0; j < planes; j++, at += capacity) {
+        shape->plane[j] = at;
+        fits = fits && line_unit_fits(at, capacity);
+    }
+    return fits && at <= TAMIS_I_LINE_BITS;
+}
+
+bool tamis_i_line_bits_shape(unsigned homes, unsigned planes, tamis_i_line_shape *shape) {
+    if (homes < 1 || homes > TAMIS_I_LINE_HOMES_MAX || planes < 1 ||
+        planes > TAMIS_I_LINE_PLANES_MAX)
+        return false;
+    unsigned capacity = (TAMIS_I_LINE_BITS - homes - 2) / (planes + 1);
+    if (capacity > TAMIS_I_LINE_ENTRIES_MAX)
+        capacity = TAMIS_I_LINE_ENTRIES_MAX;
+    while (capacity >= 2 && !line_shape_with(homes, planes, capacity, shape))
+        capacity--;
+    return capacity >= 2;
+}
+
+void tamis_i_line_bits_clear(const tamis_i_line_shape *shape, uint64_t *line) {
+    memset(line, 0, TAMIS_LINE_BYTES);
+    line_flip(line, shape->starts);
+}
+
+/* ---- questions ---- */
+
+unsigned tamis_i_line_bits_count(const tamis_i_line_shape *shape, const uint64_t *line) {
+    uint64_t starts = line_starts(shape, line);
+    unsigned n = 0; /* the place of the highest one */
+    for (unsigned step = 32; step > 0; step /= 2)
+        if (starts >> step != 0) {
+            starts >>= step;
+            n += step;
+        }
+    return n;
+}
+
+tamis_i_line_run tamis_i_line_bits_run(const tamis_i_line_shape *shape, const uint64_t *line,
+                                       unsigned home) {
+    const uint64_t starts = line_starts(shape, line);
+    const unsigned k = line_homes_below(shape, line, home);
+    unsigned from = line_select(starts, k), end = from;
+    if (line_has_home(line, home))
+        end = line_select(starts, k + 1);
+    /* Bits that nobody has checked may have fewer starts than homes. */
+    from = from < shape->capacity ? from : shape->capacity;
+    end = end < shape->capacity ? end : shape->capacity;
+    return (tamis_i_line_run){from, end < from ? from : end};
+}
+
+bool tamis_i_line_bits_above(const tamis_i_line_shape *shape, const uint64_t *line, unsigned home) {
+    const uint64_t low = line_homes(shape, line, 0), high = line_homes(shape, line, 1);
+    return home < 64 ? high == 0 && low >> home == 0 : high >> (home - 64) == 0;
+}
+
+bool tamis_i_line_bits_away(const tamis_i_line_shape *shape, const uint64_t *line) {
+    return line_has_home(line, shape->homes);
+}
+
+void tamis_i_line_bits_set_away(const tamis_i_line_shape *shape, uint64_t *line, bool away) {
+    if (tamis_i_line_bits_away(shape, line) != away)
+        line_flip(line, shape->homes);
+}
+
+uint64_t tamis_i_line_bits_look(const tamis_i_line_shape *shape, const uint64_t *line,
+                                unsigned home, uint64_t fingerprint, uint64_t mask) {
+    const tamis_i_line_run run = tamis_i_line_bits_run(shape, line, home);
+    uint64_t differ = 0;
+    for (unsigned j = 0; j < shape->planes; j++) {
+        const uint64_t ones = 0 - (fingerprint >> j & 1), counts = 0 - (mask >> j & 1);
+        differ |= (line_plane(shape, line, j) ^ ones) & counts;
+    }
+    return line_ones_below(run.end) & ~line_ones_below(run.from) & ~differ;
+}
+
+uint64_t tamis_i_line_bits_get(const tamis_i_line_shape *shape, const uint64_t *line, unsigned at) {
+    uint64_t fingerprint = 0;
+    for (unsigned j = 0; j < shape->planes; j++)
+        fingerprint |= (line_plane(shape, line, j) >> at & 1) << j;
+    return fingerprint;
+}
+
+int tamis_i_line_bits_highest(const tamis_i_line_shape *shape, const uint64_t *line) {
+    for (unsigned home = shape->homes; home-- > 0;)
+        if (line_has_home(line, home))
+            return (int)home;
+    return -1;
+}
+
+/* ---- changes ---- */
+
+/* Open a place at p in a unit of n bits, for 'bit'. */
+static void line_open(uint64_t *line, unsigned from, unsigned n, unsigned p, uint64_t bit) {
+    const uint64_t x = line_unit(line, from, n), low = x & line_ones_below(p);
+    line_put_unit(line, from, n, ((x ^ low) << 1 | low | bit << p) & line_ones_below(n));
+}
+
+/* Close the place p. */
+static void line_close(uint64_t *line, unsigned from, unsigned n, unsigned p) {
+    const uint64_t x = line_unit(line, from, n), low = x & line_ones_below(p);
+    line_put_unit(line, from, n, (x >> 1 & ~line_ones_below(p)) | low);
+}
+
+void tamis_i_line_bits_add(const tamis_i_line_shape *shape, uint64_t *line, unsigned home,
+                           uint64_t fingerprint) {
+    const unsigned p = tamis_i_line_bits_run(shape, line, home).from;
+    TAMIS_ASSERT(tamis_i_line_bits_count(shape, line) < shape->capacity);
+    line_open(line, shape->starts, shape->capacity + 1, p, 1);
+    for (unsigned j = 0; j < shape->planes; j++)
+        line_open(line, shape->plane[j], shape->capacity, p, fingerprint >> j & 1);
+    if (line_has_home(line, home)) /* what was the first of its home is the second */
+        line_flip(line, shape->starts + p + 1);
+    else
+        line_flip(line, home);
+}
+
+void tamis_i_line_bits_drop(const tamis_i_line_shape *shape, uint64_t *line, unsigned home,
+                            unsigned at) {
+    const tamis_i_line_run run = tamis_i_line_bits_run(shape, line, home);
+    TAMIS_ASSERT(at >= run.from && at < run.end);
+    line_close(line, shape->starts, shape->capacity + 1, at);
+    for (unsigned j = 0; j < shape->planes; j++)
+        line_close(line, shape->plane[j], shape->capacity, at);
+    if (run.end - run.from == 1)
+        line_flip(line, home);
+    else if (at == run.from) /* the next one is the first now */
+        line_flip(line, shape->starts + at);
+}
+
+void tamis_i_line_bits_put(const tamis_i_line_shape *shape, uint64_t *line, unsigned at,
+                           uint64_t fingerprint, uint64_t mask) {
+    const uint64_t change = (tamis_i_line_bits_get(shape, line, at) ^ fingerprint) & mask;
+    for (unsigned j = 0; j < shape->planes; j++)
+        if ((change >> j & 1) != 0)
+            line_flip(line, shape->plane[j] + at);
+}
+
+void tamis_i_line_bits_drop_highest(const tamis_i_line_shape *shape, uint64_t *line) {
+    const int home = tamis_i_line_bits_highest(shape, line);
+    if (home < 0)
+        return;
+    const unsigned p = tamis_i_line_bits_run(shape, line, (unsigned)home).from;
+    const uint64_t starts = line_starts(shape, line) & line_ones_below(p);
+    line_put_unit(line, shape->starts, shape->capacity + 1, starts | UINT64_C(1) << p);
+    for (unsigned j = 0; j < shape->planes; j++)
+        line_put_unit(line, shape->plane[j], shape->capacity,
+                      line_plane(shape, line, j) & line_ones_below(p));
+    line_flip(line, (unsigned)home);
+}
+
+/* ---- bytes that anyone may have written ---- */
+
+bool tamis_i_line_bits_check(const tamis_i_line_shape *shape, const uint64_t *line,
+                             const char **reason) {
+    const uint64_t starts = line_starts(shape, line);
+    const unsigned n = tamis_i_line_bits_count(shape, line);
+    const unsigned homes =
+        line_ones(line_homes(shape, line, 0)) + line_ones(line_homes(shape, line, 1));
+    if (starts == 0 || line_ones(starts) != homes + 1 || (n > 0 && (starts & 1) == 0)) {
+        *reason = "the entries of a line do not fit its homes";
+        return false;
+    }
+    for (unsigned j = 0; j < shape->planes; j++)
+        if (line_plane(shape, line, j) >> n != 0) {
+            *reason = "a line has data where it is free";
+            return false;
+        }
+    unsigned at = shape->plane[shape->planes - 1] + shape->capacity;
+    for (; at < TAMIS_I_LINE_BITS; at++)
+        if (line_has_home(line, at)) {
+            *reason = "a line has data past its end";
+            return false;
+        }
+    return true;
+}
