@@ -174,8 +174,8 @@ static void test_line_bits_units_are_within_eight_bytes(void **state) {
         }
 }
 
-/* Words that anyone may have written: each invariant is missed by the check if it is not tested, and questions end
- * and stay within the line. */
+/* Words that anyone may have written: each invariant is missed by the check if it is not tested, and
+ * questions end and stay within the line. */
 static void test_line_bits_of_any_words_are_safe(void **state) {
     (void)state;
     uint64_t random = test_seed();

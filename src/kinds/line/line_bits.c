@@ -1,8 +1,8 @@
 /* line_bits.c - one line, in portable C: what every other form must equal bit for bit
  *
- * A unit of up to 64 bits is taken from the two words that it may lie in, and put back there.  Selecting the k-th
- * one of a word is done by counting within its bytes: sums of bytes by one multiplication, the byte in which the
- * sum passes k by comparing all of them at once, then the bits of that byte one by one.
+ * A unit of up to 64 bits is taken from the two words that it may lie in, and put back there.  Selecting
+ * the k-th one of a word is done by counting within its bytes: sums of bytes by one multiplication, the
+ * byte in which the sum passes k by comparing all of them at once, then the bits of that byte one by one.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -9,18 +9,18 @@
  *      starts    bit i: entry i is the first of its home; one more bit, the sentinel, stands after the last
  *      plane j   bit i: bit j of the fingerprint of entry i
  *
- * Entries stand in the order of their homes.  The entries of home h begin at the k-th one of 'starts', where k is
- * the number of homes below h that have some, and end before the next one.  So an example with L = 6, C = 5 and
- * two planes, that holds fingerprints 1 and 2 of home 1 and 3 of home 4:
+ * Entries stand in the order of their homes.  The entries of home h begin at the k-th one of 'starts',
+ * where k is the number of homes below h that have some, and end before the next one.  So an example with L
+ * = 6, C = 5 and two planes, that holds fingerprints 1 and 2 of home 1 and 3 of home 4:
  *
  *      homes     0 1 0 0 1 0
  *      starts    1 0 1 1 0 0      entry 0 begins home 1, entry 2 begins home 4, 3 entries
  *      plane 0   1 0 1 0 0
  *      plane 1   0 1 1 0 0
  *
- * Nothing here depends on the content of the line but for how far a query looks: a question executes no branch
- * on the key.  An entry comes to place p by moving all units (starts and planes) up by one from p on, and goes by
- * moving them down.
+ * Nothing here depends on the content of the line but for how far a query looks: a question executes no
+ * branch on the key.  An entry comes to place p by moving all units (starts and planes) up by one from p
+ * on, and goes by moving them down.
  *
  * Invariants, tested by tamis_i_line_bits_check:
  *   L1  as many ones of 'starts' as of 'homes', and the sentinel, which is the highest;
@@ -51,8 +51,9 @@ typedef struct tamis_i_line_shape {
     unsigned plane[TAMIS_I_LINE_PLANES_MAX];
 } tamis_i_line_shape;
 
-/* Divide a line into so many homes and planes: as many entries as fit, so that each unit lies within 8 bytes from
- * the byte in which it begins (one load, on a machine that has them).  False if not two entries fit. */
+/* Divide a line into so many homes and planes: as many entries as fit, so that each unit lies within 8
+ * bytes from the byte in which it begins (one load, on a machine that has them).  False if not two entries
+ * fit. */
 bool tamis_i_line_bits_shape(unsigned homes, unsigned planes, tamis_i_line_shape *shape);
 
 /* Make a line empty: all zeros but for the sentinel. */
@@ -74,8 +75,8 @@ bool tamis_i_line_bits_above(const tamis_i_line_shape *shape, const uint64_t *li
 bool tamis_i_line_bits_away(const tamis_i_line_shape *shape, const uint64_t *line);
 void tamis_i_line_bits_set_away(const tamis_i_line_shape *shape, uint64_t *line, bool away);
 
-/* The entries of a home with this fingerprint, as a mask of their places.  'mask' has the planes that are compared:
- * those of the value, if entries have one, are not. */
+/* The entries of a home with this fingerprint, as a mask of their places.  'mask' has the planes that are
+ * compared: those of the value, if entries have one, are not. */
 uint64_t tamis_i_line_bits_look(const tamis_i_line_shape *shape, const uint64_t *line,
                                 unsigned home, uint64_t fingerprint, uint64_t mask);
 
