@@ -44,13 +44,14 @@ static void plain_line(const plain *p, const tamis_i_line_shape *shape, bool awa
 #define SET(bit) line[(bit) / 64] |= UINT64_C(1) << (bit) % 64
     for (unsigned i = 0; i < p->n; i++) {
         SET(p->home[i]);
-        if (i == 0 || p->home[i] != p->home[i - 1])
-            SET(shape->homes + 1 + i);
+        if (i > 0 && p->home[i] != p->home[i - 1])
+            SET(shape->homes + i);
         for (unsigned j = 0; j < shape->planes; j++)
             if ((p->fingerprint[i] >> j & 1) != 0)
-                SET(shape->homes + 1 + shape->capacity + 1 + j * shape->capacity + i);
+                SET(shape->plane[0] + j * shape->capacity + i);
     }
-    SET(shape->homes + 1 + p->n);
+    if (p->n > 0)
+        SET(shape->homes + p->n);
     if (away)
         SET(shape->homes);
 #undef SET
@@ -86,10 +87,9 @@ static void assert_questions(const plain *p, const tamis_i_line_shape *shape, co
 /* Calls at random: full lines, empty ones, many entries of one home. */
 static void run_shape(const tamis_i_line_shape *shape, uint64_t seed, unsigned calls) {
     const uint64_t planes = shape->planes == 64 ? UINT64_MAX : (UINT64_C(1) << shape->planes) - 1;
-    uint64_t line[TAMIS_LINE_WORDS], random = seed;
+    uint64_t line[TAMIS_LINE_WORDS] = {0}, random = seed;
     plain p = {.n = 0};
     bool away = false;
-    tamis_i_line_bits_clear(shape, line);
     for (unsigned i = 0; i < calls; i++) {
         const uint64_t draw = test_random(&random), values = test_random(&random);
         const unsigned crowd = (i / 97) % 3; /* of homes: all, a few, one */
@@ -132,7 +132,7 @@ static void test_line_bits_follow_plain_arrays(void **state) {
     for (unsigned homes = 1; homes <= TAMIS_I_LINE_HOMES_MAX; homes++)
         for (unsigned planes = 1; planes <= TAMIS_I_LINE_PLANES_MAX; planes += 1 + homes % 3) {
             tamis_i_line_shape shape;
-            assert_true(tamis_i_line_bits_shape(homes, planes, &shape));
+            assert_true(tamis_i_line_bits_shape(homes, planes, 0, &shape));
             run_shape(&shape, test_seed() + homes + 1000 * planes, 40);
             shapes++;
         }
@@ -141,7 +141,7 @@ static void test_line_bits_follow_plain_arrays(void **state) {
                                           {48, 13, 33}, {51, 16, 27}, {111, 6, 57}, {30, 13, 34}};
     for (unsigned i = 0; i < sizeof planned / sizeof *planned; i++) {
         tamis_i_line_shape shape;
-        assert_true(tamis_i_line_bits_shape(planned[i][0], planned[i][1], &shape));
+        assert_true(tamis_i_line_bits_shape(planned[i][0], planned[i][1], 0, &shape));
         assert_int_equal(shape.capacity, planned[i][2]);
         run_shape(&shape, test_seed() + i, 4000);
     }
@@ -151,10 +151,10 @@ static void test_line_bits_follow_plain_arrays(void **state) {
 static void test_line_bits_shapes_out_of_range_refused(void **state) {
     (void)state;
     tamis_i_line_shape shape;
-    assert_false(tamis_i_line_bits_shape(0, 6, &shape));
-    assert_false(tamis_i_line_bits_shape(TAMIS_I_LINE_HOMES_MAX + 1, 6, &shape));
-    assert_false(tamis_i_line_bits_shape(60, 0, &shape));
-    assert_false(tamis_i_line_bits_shape(60, TAMIS_I_LINE_PLANES_MAX + 1, &shape));
+    assert_false(tamis_i_line_bits_shape(0, 6, 0, &shape));
+    assert_false(tamis_i_line_bits_shape(TAMIS_I_LINE_HOMES_MAX + 1, 6, 0, &shape));
+    assert_false(tamis_i_line_bits_shape(60, 0, 0, &shape));
+    assert_false(tamis_i_line_bits_shape(60, TAMIS_I_LINE_PLANES_MAX + 1, 0, &shape));
 }
 
 /* Units lie within 8 bytes from the byte that they begin in, and within the line, one after the other. */
@@ -163,13 +163,14 @@ static void test_line_bits_units_are_within_eight_bytes(void **state) {
     for (unsigned homes = 1; homes <= TAMIS_I_LINE_HOMES_MAX; homes++)
         for (unsigned planes = 1; planes <= TAMIS_I_LINE_PLANES_MAX; planes++) {
             tamis_i_line_shape s;
-            assert_true(tamis_i_line_bits_shape(homes, planes, &s));
+            assert_true(tamis_i_line_bits_shape(homes, planes, 0, &s));
             assert_true(s.capacity >= 2 && s.starts == homes + 1);
-            assert_true(s.starts % 8 + s.capacity + 1 <= 64);
+            assert_true(s.starts % 8 + s.capacity <= 64);
             for (unsigned j = 0; j < planes; j++) {
-                assert_int_equal(s.plane[j], s.starts + s.capacity + 1 + j * s.capacity);
+                assert_int_equal(s.plane[j], s.plane[0] + j * s.capacity);
                 assert_true(s.plane[j] % 8 + s.capacity <= 64);
             }
+            assert_in_range(s.plane[0], s.starts + s.capacity, s.starts + s.capacity + 7);
             assert_true(s.plane[planes - 1] + s.capacity <= 512);
         }
 }
@@ -180,12 +181,11 @@ static void test_line_bits_of_any_words_are_safe(void **state) {
     (void)state;
     uint64_t random = test_seed();
     tamis_i_line_shape shape;
-    assert_true(tamis_i_line_bits_shape(90, 6, &shape));
+    assert_true(tamis_i_line_bits_shape(90, 6, 0, &shape));
     unsigned sound = 0;
     for (unsigned i = 0; i < 20000; i++) {
-        uint64_t line[TAMIS_LINE_WORDS];
+        uint64_t line[TAMIS_LINE_WORDS] = {0};
         const char *reason = NULL;
-        tamis_i_line_bits_clear(&shape, line);
         for (unsigned e = 0; e < i % 60; e++)
             tamis_i_line_bits_add(&shape, line, (unsigned)(test_random(&random) % 90),
                                   test_random(&random) & 63);

@@ -8,6 +8,8 @@
  */
 #include "kinds/line/line_bits.h"
 
+#include "hash/hash.h"
+
 /* ---- words ---- */
 
 static uint64_t line_ones_below(unsigned n) {
@@ -62,7 +64,11 @@ static void line_put_unit(uint64_t *line, unsigned from, unsigned n, uint64_t x)
 }
 
 static uint64_t line_starts(const tamis_i_line_shape *shape, const uint64_t *line) {
-    return line_unit(line, shape->starts, shape->capacity + 1);
+    return line_unit(line, shape->starts, shape->capacity) << 1 | 1;
+}
+
+static void line_put_starts(const tamis_i_line_shape *shape, uint64_t *line, uint64_t starts) {
+    line_put_unit(line, shape->starts, shape->capacity, starts >> 1);
 }
 
 static uint64_t line_plane(const tamis_i_line_shape *shape, const uint64_t *line, unsigned j) {
@@ -97,34 +103,34 @@ static bool line_unit_fits(unsigned from, unsigned n) {
     return from % 8 + n <= 64;
 }
 
-static bool line_shape_with(unsigned homes, unsigned planes, unsigned capacity,
-                            tamis_i_line_shape *shape) {
-    *shape = (tamis_i_line_shape){
-        .homes = homes, .planes = planes, .capacity = capacity, .starts = homes + 1};
-    bool fits = line_unit_fits(shape->starts, capacity + 1);
-    unsigned at = shape->starts + capacity + 1;
-    for (unsigned j = 0; j < planes; j++, at += capacity) {
+/* With so many entries, and so many bits between starts and planes. */
+static bool line_shape_with(unsigned capacity, unsigned gap, tamis_i_line_shape *shape) {
+    bool fits = line_unit_fits(shape->starts, capacity);
+    unsigned at = shape->starts + capacity + gap;
+    shape->capacity = capacity;
+    for (unsigned j = 0; j < shape->planes; j++, at += capacity) {
         shape->plane[j] = at;
         fits = fits && line_unit_fits(at, capacity);
     }
     return fits && at <= TAMIS_I_LINE_BITS;
 }
 
-bool tamis_i_line_bits_shape(unsigned homes, unsigned planes, tamis_i_line_shape *shape) {
-    if (homes < 1 || homes > TAMIS_I_LINE_HOMES_MAX || planes < 1 ||
-        planes > TAMIS_I_LINE_PLANES_MAX)
+bool tamis_i_line_bits_shape(unsigned homes, unsigned prints, unsigned values,
+                             tamis_i_line_shape *shape) {
+    const unsigned planes = prints + values;
+    if (homes < 1 || homes > TAMIS_I_LINE_HOMES_MAX || prints < 1 ||
+        prints > TAMIS_I_LINE_PLANES_MAX || values > TAMIS_I_LINE_PLANES_MAX - prints)
         return false;
-    unsigned capacity = (TAMIS_I_LINE_BITS - homes - 2) / (planes + 1);
+    *shape = (tamis_i_line_shape){
+        .homes = homes, .prints = prints, .values = values, .planes = planes, .starts = homes + 1};
+    unsigned capacity = (TAMIS_I_LINE_BITS - homes - 1) / (planes + 1);
     if (capacity > TAMIS_I_LINE_ENTRIES_MAX)
         capacity = TAMIS_I_LINE_ENTRIES_MAX;
-    while (capacity >= 2 && !line_shape_with(homes, planes, capacity, shape))
-        capacity--;
-    return capacity >= 2;
-}
-
-void tamis_i_line_bits_clear(const tamis_i_line_shape *shape, uint64_t *line) {
-    memset(line, 0, TAMIS_LINE_BYTES);
-    line_flip(line, shape->starts);
+    for (; capacity >= 2; capacity--)
+        for (unsigned gap = 0; gap < 8; gap++)
+            if (line_shape_with(capacity, gap, shape))
+                return true;
+    return false;
 }
 
 /* ---- questions ---- */
@@ -168,21 +174,21 @@ void tamis_i_line_bits_set_away(const tamis_i_line_shape *shape, uint64_t *line,
 }
 
 uint64_t tamis_i_line_bits_look(const tamis_i_line_shape *shape, const uint64_t *line,
-                                unsigned home, uint64_t fingerprint, uint64_t mask) {
+                                unsigned home, uint64_t entry, uint64_t mask) {
     const tamis_i_line_run run = tamis_i_line_bits_run(shape, line, home);
     uint64_t differ = 0;
     for (unsigned j = 0; j < shape->planes; j++) {
-        const uint64_t ones = 0 - (fingerprint >> j & 1), counts = 0 - (mask >> j & 1);
+        const uint64_t ones = 0 - (entry >> j & 1), counts = 0 - (mask >> j & 1);
         differ |= (line_plane(shape, line, j) ^ ones) & counts;
     }
     return line_ones_below(run.end) & ~line_ones_below(run.from) & ~differ;
 }
 
 uint64_t tamis_i_line_bits_get(const tamis_i_line_shape *shape, const uint64_t *line, unsigned at) {
-    uint64_t fingerprint = 0;
+    uint64_t entry = 0;
     for (unsigned j = 0; j < shape->planes; j++)
-        fingerprint |= (line_plane(shape, line, j) >> at & 1) << j;
-    return fingerprint;
+        entry |= (line_plane(shape, line, j) >> at & 1) << j;
+    return entry;
 }
 
 int tamis_i_line_bits_highest(const tamis_i_line_shape *shape, const uint64_t *line) {
@@ -194,47 +200,51 @@ int tamis_i_line_bits_highest(const tamis_i_line_shape *shape, const uint64_t *l
 
 /* ---- changes ---- */
 
-/* Open a place at p in a unit of n bits, for 'bit'. */
-static void line_open(uint64_t *line, unsigned from, unsigned n, unsigned p, uint64_t bit) {
-    const uint64_t x = line_unit(line, from, n), low = x & line_ones_below(p);
-    line_put_unit(line, from, n, ((x ^ low) << 1 | low | bit << p) & line_ones_below(n));
+/* A unit with a place opened at p, for 'bit'; and with the place p closed. */
+static uint64_t line_opened(uint64_t x, unsigned p, uint64_t bit) {
+    const uint64_t low = x & line_ones_below(p);
+    return (x ^ low) << 1 | low | bit << p;
 }
 
-/* Close the place p. */
-static void line_close(uint64_t *line, unsigned from, unsigned n, unsigned p) {
-    const uint64_t x = line_unit(line, from, n), low = x & line_ones_below(p);
-    line_put_unit(line, from, n, (x >> 1 & ~line_ones_below(p)) | low);
+static uint64_t line_closed(uint64_t x, unsigned p) {
+    const uint64_t low = x & line_ones_below(p);
+    return (x >> 1 & ~line_ones_below(p)) | low;
 }
 
 void tamis_i_line_bits_add(const tamis_i_line_shape *shape, uint64_t *line, unsigned home,
-                           uint64_t fingerprint) {
-    const unsigned p = tamis_i_line_bits_run(shape, line, home).from;
-    TAMIS_ASSERT(tamis_i_line_bits_count(shape, line) < shape->capacity);
-    line_open(line, shape->starts, shape->capacity + 1, p, 1);
-    for (unsigned j = 0; j < shape->planes; j++)
-        line_open(line, shape->plane[j], shape->capacity, p, fingerprint >> j & 1);
+                           uint64_t entry) {
+    const unsigned p = tamis_i_line_bits_run(shape, line, home).from, n = shape->capacity;
+    TAMIS_ASSERT(tamis_i_line_bits_count(shape, line) < n);
+    uint64_t starts = line_opened(line_starts(shape, line), p, 1);
     if (line_has_home(line, home)) /* what was the first of its home is the second */
-        line_flip(line, shape->starts + p + 1);
+        starts &= ~(UINT64_C(2) << p);
     else
         line_flip(line, home);
+    line_put_starts(shape, line, starts);
+    for (unsigned j = 0; j < shape->planes; j++) {
+        const uint64_t plane = line_opened(line_plane(shape, line, j), p, entry >> j & 1);
+        line_put_unit(line, shape->plane[j], n, plane & line_ones_below(n));
+    }
 }
 
 void tamis_i_line_bits_drop(const tamis_i_line_shape *shape, uint64_t *line, unsigned home,
                             unsigned at) {
     const tamis_i_line_run run = tamis_i_line_bits_run(shape, line, home);
     TAMIS_ASSERT(at >= run.from && at < run.end);
-    line_close(line, shape->starts, shape->capacity + 1, at);
-    for (unsigned j = 0; j < shape->planes; j++)
-        line_close(line, shape->plane[j], shape->capacity, at);
+    uint64_t starts = line_closed(line_starts(shape, line), at);
     if (run.end - run.from == 1)
         line_flip(line, home);
     else if (at == run.from) /* the next one is the first now */
-        line_flip(line, shape->starts + at);
+        starts |= UINT64_C(1) << at;
+    line_put_starts(shape, line, starts);
+    for (unsigned j = 0; j < shape->planes; j++)
+        line_put_unit(line, shape->plane[j], shape->capacity,
+                      line_closed(line_plane(shape, line, j), at));
 }
 
 void tamis_i_line_bits_put(const tamis_i_line_shape *shape, uint64_t *line, unsigned at,
-                           uint64_t fingerprint, uint64_t mask) {
-    const uint64_t change = (tamis_i_line_bits_get(shape, line, at) ^ fingerprint) & mask;
+                           uint64_t entry, uint64_t mask) {
+    const uint64_t change = (tamis_i_line_bits_get(shape, line, at) ^ entry) & mask;
     for (unsigned j = 0; j < shape->planes; j++)
         if ((change >> j & 1) != 0)
             line_flip(line, shape->plane[j] + at);
@@ -246,7 +256,7 @@ void tamis_i_line_bits_drop_highest(const tamis_i_line_shape *shape, uint64_t *l
         return;
     const unsigned p = tamis_i_line_bits_run(shape, line, (unsigned)home).from;
     const uint64_t starts = line_starts(shape, line) & line_ones_below(p);
-    line_put_unit(line, shape->starts, shape->capacity + 1, starts | UINT64_C(1) << p);
+    line_put_starts(shape, line, starts | UINT64_C(1) << p);
     for (unsigned j = 0; j < shape->planes; j++)
         line_put_unit(line, shape->plane[j], shape->capacity,
                       line_plane(shape, line, j) & line_ones_below(p));
@@ -261,7 +271,7 @@ bool tamis_i_line_bits_check(const tamis_i_line_shape *shape, const uint64_t *li
     const unsigned n = tamis_i_line_bits_count(shape, line);
     const unsigned homes =
         line_ones(line_homes(shape, line, 0)) + line_ones(line_homes(shape, line, 1));
-    if (starts == 0 || line_ones(starts) != homes + 1 || (n > 0 && (starts & 1) == 0)) {
+    if (line_ones(starts) != homes + 1) {
         *reason = "the entries of a line do not fit its homes";
         return false;
     }
@@ -270,11 +280,104 @@ bool tamis_i_line_bits_check(const tamis_i_line_shape *shape, const uint64_t *li
             *reason = "a line has data where it is free";
             return false;
         }
-    unsigned at = shape->plane[shape->planes - 1] + shape->capacity;
-    for (; at < TAMIS_I_LINE_BITS; at++)
-        if (line_has_home(line, at)) {
-            *reason = "a line has data past its end";
+    const unsigned end = shape->plane[shape->planes - 1] + shape->capacity;
+    for (unsigned at = shape->starts + shape->capacity; at < TAMIS_I_LINE_BITS; at++) {
+        at = at == shape->plane[0] ? end : at;
+        if (at < TAMIS_I_LINE_BITS && line_has_home(line, at)) {
+            *reason = "a line has data between its parts or past its end";
             return false;
         }
+    }
     return true;
+}
+
+/* ---- what a set does with a line ---- */
+
+static unsigned line_equal(const tamis_i_line_row *row, const uint64_t *line, unsigned home,
+                           uint64_t print, uint64_t *places) {
+    const uint64_t mask = line_ones_below(row->shape.prints);
+    *places = tamis_i_line_bits_look(&row->shape, line, home, print, mask);
+    return line_ones(*places);
+}
+
+static bool line_is_away(const tamis_i_line_row *row, const uint64_t *line, unsigned home) {
+    return tamis_i_line_bits_above(&row->shape, line, home) &&
+           tamis_i_line_bits_away(&row->shape, line);
+}
+
+static unsigned line_has(const tamis_i_line_row *row, const uint64_t *line, unsigned home,
+                         uint64_t print) {
+    uint64_t places;
+    if (line_is_away(row, line, home))
+        return TAMIS_I_LINE_AWAY;
+    return line_equal(row, line, home, print, &places) != 0 ? TAMIS_I_LINE_FOUND : 0;
+}
+
+static unsigned line_add(const tamis_i_line_row *row, uint64_t *line, unsigned home, uint64_t entry,
+                         unsigned most) {
+    uint64_t places;
+    if (line_is_away(row, line, home))
+        return TAMIS_I_LINE_AWAY;
+    const unsigned equal = line_equal(row, line, home, entry, &places);
+    const unsigned found = equal != 0 ? TAMIS_I_LINE_FOUND : 0;
+    if (equal >= most)
+        return TAMIS_I_LINE_FOUND | TAMIS_I_LINE_CROWD;
+    if (tamis_i_line_bits_count(&row->shape, line) >= row->shape.capacity)
+        return found | TAMIS_I_LINE_FULL;
+    tamis_i_line_bits_add(&row->shape, line, home, entry);
+    return found | TAMIS_I_LINE_DONE;
+}
+
+static unsigned line_drop(const tamis_i_line_row *row, uint64_t *line, unsigned home,
+                          uint64_t print, unsigned most) {
+    const tamis_i_line_shape *const shape = &row->shape;
+    uint64_t places;
+    if (line_is_away(row, line, home))
+        return TAMIS_I_LINE_AWAY;
+    const unsigned equal = line_equal(row, line, home, print, &places);
+    if (equal == 0)
+        return 0;
+    if (equal >= most)
+        return TAMIS_I_LINE_FOUND | TAMIS_I_LINE_CROWD;
+    tamis_i_line_bits_drop(shape, line, home, line_select(places, 0));
+    const bool room = tamis_i_line_bits_away(shape, line) &&
+                      tamis_i_line_bits_count(shape, line) + 2 <= shape->capacity;
+    return TAMIS_I_LINE_FOUND | TAMIS_I_LINE_DONE | (room ? TAMIS_I_LINE_ROOM : 0);
+}
+
+tamis_i_line_place tamis_i_line_bits_locate(const tamis_i_line_row *row, uint64_t word) {
+    tamis_i_line_place place;
+    place.number = tamis_i_take(&word, row->n);
+    place.line = row->lines + place.number * TAMIS_LINE_WORDS;
+    place.home = (unsigned)tamis_i_take(&word, row->shape.homes);
+    place.print = word >> (64 - row->shape.prints);
+    return place;
+}
+
+static unsigned line_has_word(const tamis_i_line_row *row, uint64_t word) {
+    const tamis_i_line_place p = tamis_i_line_bits_locate(row, word);
+    return line_has(row, p.line, p.home, p.print);
+}
+
+static unsigned line_add_word(const tamis_i_line_row *row, uint64_t word, unsigned most) {
+    const tamis_i_line_place p = tamis_i_line_bits_locate(row, word);
+    return line_add(row, p.line, p.home, p.print, most);
+}
+
+static unsigned line_drop_word(const tamis_i_line_row *row, uint64_t word, unsigned most) {
+    const tamis_i_line_place p = tamis_i_line_bits_locate(row, word);
+    return line_drop(row, p.line, p.home, p.print, most);
+}
+
+static const tamis_i_line_bits_ops line_portable = {.has_word = line_has_word,
+                                                    .has = line_has,
+                                                    .add_word = line_add_word,
+                                                    .add = line_add,
+                                                    .drop_word = line_drop_word,
+                                                    .drop = line_drop};
+
+const tamis_i_line_bits_ops *tamis_i_line_bits_ops_for(const tamis_i_line_shape *shape,
+                                                       unsigned features) {
+    (void)shape, (void)features;
+    return &line_portable;
 }

@@ -2,19 +2,25 @@
  *
  * A line is 512 bits, eight words of which bit i of word w is bit 64 w + i:
  *
- *      homes L | away 1 | starts C + 1 | P planes of C bits | nothing
+ *      homes L | away 1 | starts C | nothing | R planes of C bits | V planes of C bits | nothing
  *
  *      homes     bit h: home h has entries here
  *      away      homes above the highest one here are elsewhere (the back of the structure)
- *      starts    bit i: entry i is the first of its home; one more bit, the sentinel, stands after the last
- *      plane j   bit i: bit j of the fingerprint of entry i
+ *      starts    bit i - 1: entry i is the first of its home; one more bit, the sentinel, stands after the
+ *                last entry
+ *      plane j   bit i: bit j of the fingerprint of entry i; from plane R on, bit j - R of its value
  *
- * Entries stand in the order of their homes.  The entries of home h begin at the k-th one of 'starts',
- * where k is the number of homes below h that have some, and end before the next one.  So an example with L
- * = 6, C = 5 and two planes, that holds fingerprints 1 and 2 of home 1 and 3 of home 4:
+ * Fingerprint and value together, the fingerprint in the low bits, are what is called an entry below.
+ * Entries stand in the order of their homes.  The first of all is always the first of its home, and an empty
+ * line has its sentinel there: the start of place 0 is known to be one, and not stored, so that a line of
+ * zeros is an empty one.  Below, 'starts' are C + 1 bits, the lowest of them that one.
+ *
+ * The entries of home h begin at the k-th one of the starts, where k is the number of homes below h that have
+ * some, and end before the next one.  So an example with L = 6, C = 5 and two planes, that holds fingerprints
+ * 1 and 2 of home 1 and 3 of home 4:
  *
  *      homes     0 1 0 0 1 0
- *      starts    1 0 1 1 0 0      entry 0 begins home 1, entry 2 begins home 4, 3 entries
+ *      starts    (1) 0 1 1 0 0    entry 0 begins home 1, entry 2 begins home 4, 3 entries
  *      plane 0   1 0 1 0 0
  *      plane 1   0 1 1 0 0
  *
@@ -24,12 +30,14 @@
  *
  * Invariants, tested by tamis_i_line_bits_check:
  *   L1  as many ones of 'starts' as of 'homes', and the sentinel, which is the highest;
- *   L2  the first entry, if there is one, is the first of its home;
- *   L3  planes are zero from the sentinel on, and so are the bits past the last plane.
+ *   L2  planes are zero from the sentinel on, and so are the bits before and behind the planes.
  *
  * Whatever the words are, no function reads or writes outside of the line, and all end.
  *
- * Not here: which line and home a key has, what happens when a line is full.
+ * There is one portable form, line_bits.c, which defines every result, and one per processor family, line_x86.c
+ * and line_arm.c, which equal it bit for bit.
+ *
+ * Not here: how a key becomes line, home and fingerprint, what happens when a line is full.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -40,24 +48,84 @@
 
 #define TAMIS_I_LINE_BITS        512u
 #define TAMIS_I_LINE_HOMES_MAX   126u
-#define TAMIS_I_LINE_ENTRIES_MAX 63u /* starts and sentinel are a word */
+#define TAMIS_I_LINE_ENTRIES_MAX 63u /* starts, with the first and the sentinel, are a word */
 #define TAMIS_I_LINE_PLANES_MAX  40u
 
-/* How a line is divided up.  Everything but the first two follows from them. */
+/* How a line is divided up.  Everything but the first three follows from them. */
 typedef struct tamis_i_line_shape {
-    unsigned homes, planes; /* L, P */
-    unsigned capacity;      /* C */
-    unsigned starts;        /* where they begin; 'away' is the bit before */
+    unsigned homes;    /* L */
+    unsigned prints;   /* R: planes of the fingerprint, which are compared */
+    unsigned values;   /* V: planes of the value, which are not */
+    unsigned planes;   /* R + V */
+    unsigned capacity; /* C */
+    unsigned starts;   /* where those that are stored begin; 'away' is the bit before */
     unsigned plane[TAMIS_I_LINE_PLANES_MAX];
 } tamis_i_line_shape;
 
 /* Divide a line into so many homes and planes: as many entries as fit, so that each unit lies within 8
- * bytes from the byte in which it begins (one load, on a machine that has them).  False if not two entries
- * fit. */
-bool tamis_i_line_bits_shape(unsigned homes, unsigned planes, tamis_i_line_shape *shape);
+ * bytes from the byte in which it begins (one load, on a machine that has them); for that up to 7 bits are left
+ * out before the planes.  False if not two entries fit. */
+bool tamis_i_line_bits_shape(unsigned homes, unsigned prints, unsigned values,
+                             tamis_i_line_shape *shape);
 
-/* Make a line empty: all zeros but for the sentinel. */
-void tamis_i_line_bits_clear(const tamis_i_line_shape *shape, uint64_t *line);
+/* ---- what a set does with a line: the operations that have quick forms ---- */
+
+/* What they found, as a sum. */
+#define TAMIS_I_LINE_FOUND 1u /* an entry of this home with this fingerprint is here */
+#define TAMIS_I_LINE_AWAY  2u /* the home is above all that are here, and 'away' is set: not here */
+#define TAMIS_I_LINE_FULL  4u /* the line has no room: nothing was changed */
+#define TAMIS_I_LINE_CROWD 8u /* there are as many equal ones as may be: nothing was changed */
+#define TAMIS_I_LINE_DONE  16u /* it was added, or dropped */
+#define TAMIS_I_LINE_ROOM  32u /* and 'away' is set, and there is room for two entries or more */
+
+/* Lines of one shape side by side. */
+typedef struct tamis_i_line_row {
+    uint64_t *lines; /* their words */
+    uint64_t n;
+    tamis_i_line_shape shape;
+    const void *tables; /* what a quick form keeps of the shape, or NULL */
+} tamis_i_line_row;
+
+/* A line, a home in it and a fingerprint are the digits of one long number, which the upper bits of a word
+ * give: the word times n has the number of the line above its 64 bits, what is left times L the home, what
+ * is left times 2^R the fingerprint. */
+typedef struct tamis_i_line_place {
+    uint64_t *line;
+    uint64_t number; /* of the line */
+    unsigned home;
+    uint64_t print;
+} tamis_i_line_place;
+
+/* Each has a form for a word, which finds the line by itself, and one for a line and home that are known. */
+typedef struct tamis_i_line_bits_ops {
+    /* Is there such an entry?  FOUND, AWAY or 0. */
+    unsigned (*has_word)(const tamis_i_line_row *row, uint64_t word);
+    unsigned (*has)(const tamis_i_line_row *row, const uint64_t *line, unsigned home,
+                    uint64_t print);
+
+    /* Add an entry as the first of its home, unless the home is away (AWAY), there are already 'most' >= 1
+     * entries with this home and fingerprint (FOUND | CROWD), or else there is no room (FULL, perhaps with
+     * FOUND).  DONE, with FOUND if there was an equal one.  The form for a word adds the value 0. */
+    unsigned (*add_word)(const tamis_i_line_row *row, uint64_t word, unsigned most);
+    unsigned (*add)(const tamis_i_line_row *row, uint64_t *line, unsigned home, uint64_t entry,
+                    unsigned most);
+
+    /* Drop the first entry with this home and fingerprint, unless the home is away (AWAY), there is none (0),
+     * or there are 'most' or more (FOUND | CROWD).  FOUND | DONE, with ROOM if there is some afterwards. */
+    unsigned (*drop_word)(const tamis_i_line_row *row, uint64_t word, unsigned most);
+    unsigned (*drop)(const tamis_i_line_row *row, uint64_t *line, unsigned home, uint64_t print,
+                     unsigned most);
+} tamis_i_line_bits_ops;
+
+/* The best operations for a shape on a processor with these features (base/cpu.h): they work on rows of this
+ * shape, of which 'tables' is what 'take' gave.  The portable ones never fail. */
+const tamis_i_line_bits_ops *tamis_i_line_bits_ops_for(const tamis_i_line_shape *shape,
+                                                       unsigned features);
+
+/* ---- everything else, in portable C only ---- */
+
+/* Where the entry of a word is, or would be. */
+tamis_i_line_place tamis_i_line_bits_locate(const tamis_i_line_row *row, uint64_t word);
 
 /* How many entries are here. */
 unsigned tamis_i_line_bits_count(const tamis_i_line_shape *shape, const uint64_t *line);
@@ -75,23 +143,22 @@ bool tamis_i_line_bits_above(const tamis_i_line_shape *shape, const uint64_t *li
 bool tamis_i_line_bits_away(const tamis_i_line_shape *shape, const uint64_t *line);
 void tamis_i_line_bits_set_away(const tamis_i_line_shape *shape, uint64_t *line, bool away);
 
-/* The entries of a home with this fingerprint, as a mask of their places.  'mask' has the planes that are
- * compared: those of the value, if entries have one, are not. */
+/* The entries of a home that agree with this one in the planes of 'mask', as a mask of their places. */
 uint64_t tamis_i_line_bits_look(const tamis_i_line_shape *shape, const uint64_t *line,
-                                unsigned home, uint64_t fingerprint, uint64_t mask);
+                                unsigned home, uint64_t entry, uint64_t mask);
 
 /* Add an entry, as the first of its home.  The line has room. */
 void tamis_i_line_bits_add(const tamis_i_line_shape *shape, uint64_t *line, unsigned home,
-                           uint64_t fingerprint);
+                           uint64_t entry);
 
 /* Remove the entry at a place, which is one of this home. */
 void tamis_i_line_bits_drop(const tamis_i_line_shape *shape, uint64_t *line, unsigned home,
                             unsigned at);
 
-/* The fingerprint of the entry at a place; or give it another one, in the planes of 'mask'. */
+/* The entry at a place; or make it another one, in the planes of 'mask'. */
 uint64_t tamis_i_line_bits_get(const tamis_i_line_shape *shape, const uint64_t *line, unsigned at);
 void tamis_i_line_bits_put(const tamis_i_line_shape *shape, uint64_t *line, unsigned at,
-                           uint64_t fingerprint, uint64_t mask);
+                           uint64_t entry, uint64_t mask);
 
 /* The highest home that is here, or -1. */
 int tamis_i_line_bits_highest(const tamis_i_line_shape *shape, const uint64_t *line);
