@@ -14,7 +14,7 @@
  *
  * How it works.  There are two ways, by kind:
  *
- *  - line, line-set (without a limit) and blocked-bloom keep a key in one cache line.  Such a set is one
+ *  - blocked-bloom keeps a key in one cache line, and only ever sets bits in it.  Such a set is one
  *    ordinary filter; its lines are shared out to up to 64 regions, each with a lock on a cache line of
  *    its own.  Who changes a line locks its region.  Who asks locks nothing and writes nothing that others
  *    read: what was read counts if nobody changed the region meanwhile.  Batches, while nobody has written
@@ -100,7 +100,7 @@ static inline void tamis_shared_plan_init(tamis_shared_plan *plan) {
 
 /* Plan a set for 'need', to be used by so many threads at a time, 1 to 1024.
  *
- * For line, line-set and blocked-bloom, unless the set is to grow (need.grows), that is the plan of an
+ * For blocked-bloom, unless the set is to grow (need.grows), that is the plan of an
  * ordinary set, with one shard.  Else there are 8 shards for each thread, so that two seldom meet; fewer
  * for a small set, so that none is made for less than 16,384 keys, and never more than TAMIS_SHARDS_MAX.
  * The keys of a shard are binomially distributed. Each shard is planned for as many as it gets but for half
@@ -117,7 +117,7 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_shared_plan_make(const tamis_need 
  */
 
 /* Make an empty set of 'shards' shards, 1 to TAMIS_SHARDS_MAX, each with these parameters; zeros in them
- * take their defaults.  With one shard of line, line-set or blocked-bloom the set is shared line by line;
+ * take their defaults.  With one shard of blocked-bloom the set is shared line by line;
  * with one of another kind, all threads share one lock.  Statuses as tamis_filter_create.  The allocator
  * must be usable by several threads at a time if the set is to grow, or is merged or saved. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_shared_create(const tamis_params *params,

@@ -26,8 +26,7 @@
  *    (it takes a pointer without const) needs it for itself alone.  Nothing is locked inside, and
  *    distinct filters share nothing.  For sets that threads change together there is tamis/shared.h.
  *  - The library does not print, exit, abort or set errno, and it allocates only in the functions
- *    that make a filter or let it grow, and in those that say so: refresh, merge (line-set with a limit,
- *    window), and writing the compact form to a file.  A call that fails leaves everything as it was before.
+ *    that make a filter or let it grow, and in those that say so: refresh, merge (window), and writing the compact form to a file.  A call that fails leaves everything as it was before.
  *
  * Structs that cross this interface begin with struct_size, which their _init function sets; zero in
  * any other member means the default.  That is how members can be added without breaking callers.
@@ -173,7 +172,7 @@ TAMIS_API uint64_t tamis_digest_shard(tamis_digest digest, uint64_t n);
  * Kinds and parameters
  */
 
-/* The structures.  The numbers are stored in files and do not change. */
+/* The structures.  The numbers are stored in files and do not change; 10 and 11 were kinds that are gone. */
 typedef enum tamis_kind {
     TAMIS_KIND_ANY = 0,            /* the planner chooses */
     TAMIS_KIND_BLOOM = 1,          /* standard Bloom filter: a set, no removal */
@@ -185,11 +184,10 @@ typedef enum tamis_kind {
     TAMIS_KIND_RANK = 7,           /* rank-indexed chains of fingerprints: a multiset, removal */
     TAMIS_KIND_RANK_COUNTING = 8,  /* the same with a counter in each slot: a multiset, removal */
     TAMIS_KIND_BALANCED_BLOOM = 9, /* Bloom filters in balanced blocks: a set, no removal */
-    TAMIS_KIND_LINE = 10,          /* rank-indexed cache lines: a multiset, removal */
-    TAMIS_KIND_LINE_SET = 11,      /* the same without room for removal: a set */
     TAMIS_KIND_STEADY =
         12, /* runs of fingerprints that spill over: a multiset, removal, never ages */
-    TAMIS_KIND_WINDOW = 13 /* the same with ages: a set that forgets (tamis/window.h) */
+    TAMIS_KIND_WINDOW = 13, /* the same with ages: a set that forgets (tamis/window.h) */
+    TAMIS_KIND_LINE = 14 /* fingerprints in one line per key: a multiset with removal, or a set */
 } tamis_kind;
 
 /* The name of a kind as the command line spells it ("blocked-bloom"), or NULL for no such kind.
@@ -289,13 +287,6 @@ typedef struct tamis_params {
 #define TAMIS_RANK_VALUE_BITS       8 /* rank: of a value kept with each key, up to 8; default none */
 #define TAMIS_RANK_COUNTER_BITS     8 /* rank-counting: of a counter, 1 to 8; default 2 */
 
-/* line, line-set */
-#define TAMIS_LINE_LINES    0 /* of 512 bits, up to 2^38; default 12 bits per key */
-#define TAMIS_LINE_HOMES    1 /* of a line, 1 to 128; default 64 */
-#define TAMIS_LINE_BITS_MAX 2 /* of a fingerprint, 1 to 56; default: at the mean load, and 3 */
-#define TAMIS_LINE_COPIES   3 /* line: of one fingerprint in a line, 1 to 255; default 4 */
-#define TAMIS_LINE_LIMIT    3 /* line-set: of entries of a line, 1 to 64; default none */
-
 /* steady; the defaults of the spill buckets and origin bits belong together, for buckets = 0 only */
 #define TAMIS_STEADY_BUCKETS          0 /* up to 2^38; default: 0.92 of the slots are used */
 #define TAMIS_STEADY_BUCKET_BITS      1 /* of a bucket, a multiple of 512 up to 32768; default 1024 */
@@ -311,6 +302,15 @@ typedef struct tamis_params {
 
 /* window; the first seven are those of steady */
 #define TAMIS_WINDOW_TICKS 7 /* of which the keys are kept, 1 to 126; default 8 */
+
+/* line */
+#define TAMIS_LINE_LINES            0 /* of 512 bits, in front */
+#define TAMIS_LINE_HOMES            1 /* of a line */
+#define TAMIS_LINE_FINGERPRINT_BITS 2 /* of a fingerprint */
+#define TAMIS_LINE_BACK_LINES       3 /* of the back, which has what full lines give away */
+#define TAMIS_LINE_BACK_HOMES       4 /* of a line of the back */
+#define TAMIS_LINE_VALUE_BITS       5 /* of a value kept with each key; default none */
+#define TAMIS_LINE_SET              6 /* 1: a set, a key that seems present is not stored again; default 0 */
 
 /* All members zero but struct_size. */
 static inline void tamis_params_init(tamis_params *params) {
@@ -677,7 +677,7 @@ typedef struct tamis_info {
      * blocked-bloom: of blocks with 0, 1 to 16, 17 to 32, ... bits set.
      * Kinds with buckets: of buckets that hold 0, 1, 2, ... keys, the last entry and more. */
     uint64_t load_histogram[TAMIS_LOADS_MAX];
-    /* balanced-bloom, and line-set with a limit, else 0: blocks or lines that an insert looked at, mean over
+    /* balanced-bloom, else 0: blocks that an insert looked at, mean over
      * the keys that are in, and those that a query for an absent key reads now. */
     double reads_per_insert, reads_per_query;
     /* What follows is about series (tamis_filter_grow); of these, all the rest is the sum over the links,
@@ -897,8 +897,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_load_fd(int fd,
  * While the view lives, nobody may cut off the file or change it in place; tamis_filter_save replaces files,
  * it does not change them.  If the file is cut off, or its disk cannot be read, the next call that touches
  * what is gone ends the process by SIGBUS.  If bytes are overwritten, answers may be wrong, "absent" among
- * them; no call reads outside of the set or writes anything but its own for that, except with the kinds
- * line and line-set.  Where others can write to the file, use tamis_filter_load.
+ * them; no call reads outside of the set or writes anything but its own for that.  Where others can write
+ * to the file, use tamis_filter_load.
  *
  * A set of more than 64 KiB is not read when it is mapped, only its headers and a table of checksums: that
  * takes less than a millisecond, whatever its size.  Its table is verified in parts of 64 KiB, each when a
@@ -906,9 +906,7 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_load_fd(int fd,
  * tamis_filter_copies), and tamis_filter_damage tells of it; calls with a status return TAMIS_E_FORMAT.
  * Calls that read all of the set (info, glance, clone, merge, save, encode, the compact form,
  * tamis_window_info) verify what was not yet verified first, and return TAMIS_E_FORMAT if some of it is
- * damaged.  There is no lens (tamis/inline.h) on a view before all of it was touched, or verified by
- * tamis_filter_verify: TAMIS_E_UNSUPPORTED.  Files of versions before 3, and small ones, are read and
- * verified at once. */
+ * damaged.  Files of versions before 3, and small ones, are read and verified at once. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_map(const char *path,
                                                          const tamis_allocator *allocator,
                                                          tamis_filter **filter,

@@ -7,9 +7,8 @@
  *     set.insert("apple");
  *     if (set.contains("apple")) ...
  *
- * Calls of one integer are compiled into the caller where they can be (tamis/inline.h).  What fails throws
- * tamis::error, with the status; contains never fails.  The guarantees about threads and failures are those
- * of tamis.h.
+ * What fails throws tamis::error, with the status; contains never fails.  The guarantees about threads and
+ * failures are those of tamis.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -30,7 +29,6 @@
 #include <span>
 #endif
 
-#include <tamis/inline.h>
 #include <tamis/plan.h>
 #include <tamis/tamis.h>
 
@@ -40,8 +38,11 @@ class error : public std::runtime_error {
   public:
     explicit error(tamis_status status, const char *reason = nullptr)
         : std::runtime_error(reason != nullptr ? reason : tamis_status_text(status)),
-          status_(status) {}
-    tamis_status status() const noexcept { return status_; }
+          status_(status) {
+    }
+    tamis_status status() const noexcept {
+        return status_;
+    }
 
   private:
     tamis_status status_;
@@ -56,8 +57,7 @@ inline void check(tamis_status status, const char *reason = nullptr) {
 inline void check(tamis_status status, const tamis_need &need) {
     char why[512];
     if (status != TAMIS_OK)
-        throw error(status,
-                    tamis_plan_explain(&need, why, sizeof why) == status ? why : nullptr);
+        throw error(status, tamis_plan_explain(&need, why, sizeof why) == status ? why : nullptr);
 }
 inline void check(tamis_status status, const tamis_params &params) {
     char why[512];
@@ -88,31 +88,35 @@ class filter {
         if (fpr == 0) /* no default, but a mistake */
             throw error(TAMIS_E_ARGUMENT, "fpr is 0, but must be above 0 and below 1");
         check(tamis_filter_new(n, fpr, &own_), need);
-        look();
     }
     explicit filter(const tamis_params &params) {
         check(tamis_filter_create(&params, nullptr, &own_), params);
-        look();
     }
     /* Take over a handle. */
-    explicit filter(tamis_filter *handle) noexcept : own_(handle) { look(); }
-    static filter load(const std::string &path) { return open(tamis_filter_load, path); }
+    explicit filter(tamis_filter *handle) noexcept : own_(handle) {
+    }
+    static filter load(const std::string &path) {
+        return open(tamis_filter_load, path);
+    }
     /* While it lives, nobody may cut off the file or change it in place: see tamis_filter_map. */
-    static filter map(const std::string &path) { return open(tamis_filter_map, path); }
+    static filter map(const std::string &path) {
+        return open(tamis_filter_map, path);
+    }
     static filter map_trusted(const std::string &path) {
         return open(tamis_filter_map_trusted, path);
     }
 
-    filter(filter &&other) noexcept : own_(other.release()) { look(); }
+    filter(filter &&other) noexcept : own_(other.release()) {
+    }
     filter &operator=(filter &&other) noexcept {
         std::swap(own_, other.own_);
-        look();
-        other.look();
         return *this;
     }
     filter(const filter &) = delete;
     filter &operator=(const filter &) = delete;
-    ~filter() { tamis_filter_free(own_); }
+    ~filter() {
+        tamis_filter_free(own_);
+    }
 
     filter clone() const {
         tamis_filter *copy = nullptr;
@@ -120,11 +124,12 @@ class filter {
         return filter(copy);
     }
 
-    tamis_filter *get() const noexcept { return own_; }
+    tamis_filter *get() const noexcept {
+        return own_;
+    }
     tamis_filter *release() noexcept {
         tamis_filter *const handle = own_;
         own_ = nullptr;
-        look();
         return handle;
     }
 
@@ -147,37 +152,47 @@ class filter {
 
     template <class T> if_integer<T, bool> insert(T key) {
         bool added = false;
-        const std::uint64_t word = static_cast<std::uint64_t>(key);
-        check(looks_ ? tamis_lens_insert_u64(&lens_, word, &added)
-                     : tamis_filter_insert_u64(own_, word, &added));
+        check(tamis_filter_insert_u64(own_, static_cast<std::uint64_t>(key), &added));
         return added;
     }
     template <class T> if_integer<T, bool> contains(T key) const noexcept {
-        const std::uint64_t word = static_cast<std::uint64_t>(key);
-        return looks_ ? tamis_lens_contains_u64(&lens_, word)
-                      : tamis_filter_contains_u64(own_, word);
+        return tamis_filter_contains_u64(own_, static_cast<std::uint64_t>(key));
     }
     template <class T> if_integer<T, bool> remove(T key) {
-        const std::uint64_t word = static_cast<std::uint64_t>(key);
-        return removed(looks_ ? tamis_lens_remove_u64(&lens_, word)
-                              : tamis_filter_remove_u64(own_, word));
+        return removed(tamis_filter_remove_u64(own_, static_cast<std::uint64_t>(key)));
     }
     template <class T> if_integer<T, std::uint64_t> copies(T key) const noexcept {
         return tamis_filter_copies_u64(own_, static_cast<std::uint64_t>(key));
     }
 
-    bool insert(const char *key) { return insert(key, std::strlen(key)); }
-    bool contains(const char *key) const noexcept { return contains(key, std::strlen(key)); }
-    bool remove(const char *key) { return remove(key, std::strlen(key)); }
-    bool insert(const std::string &key) { return insert(key.data(), key.size()); }
+    bool insert(const char *key) {
+        return insert(key, std::strlen(key));
+    }
+    bool contains(const char *key) const noexcept {
+        return contains(key, std::strlen(key));
+    }
+    bool remove(const char *key) {
+        return remove(key, std::strlen(key));
+    }
+    bool insert(const std::string &key) {
+        return insert(key.data(), key.size());
+    }
     bool contains(const std::string &key) const noexcept {
         return contains(key.data(), key.size());
     }
-    bool remove(const std::string &key) { return remove(key.data(), key.size()); }
+    bool remove(const std::string &key) {
+        return remove(key.data(), key.size());
+    }
 #if __cplusplus >= 201703L
-    bool insert(std::string_view key) { return insert(key.data(), key.size()); }
-    bool contains(std::string_view key) const noexcept { return contains(key.data(), key.size()); }
-    bool remove(std::string_view key) { return remove(key.data(), key.size()); }
+    bool insert(std::string_view key) {
+        return insert(key.data(), key.size());
+    }
+    bool contains(std::string_view key) const noexcept {
+        return contains(key.data(), key.size());
+    }
+    bool remove(std::string_view key) {
+        return remove(key.data(), key.size());
+    }
 #endif
 
     /* ---- many integers: insert them; how many are there, and which ---- */
@@ -200,7 +215,9 @@ class filter {
 
     /* ---- whole filters ---- */
 
-    std::uint64_t count() const noexcept { return tamis_filter_count(own_); }
+    std::uint64_t count() const noexcept {
+        return tamis_filter_count(own_);
+    }
     tamis_info info() const {
         tamis_info told;
         tamis_info_init(&told);
@@ -213,12 +230,16 @@ class filter {
         const tamis_status status = tamis_filter_verify(own_, &reason);
         check(status, reason);
     }
-    std::uint64_t damage() const noexcept { return tamis_filter_damage(own_); }
+    std::uint64_t damage() const noexcept {
+        return tamis_filter_damage(own_);
+    }
     /* 'beyond': also where the union errs more often than was promised. */
     void merge(const filter &other, bool beyond = false) {
         check(tamis_filter_merge(own_, other.own_, beyond ? TAMIS_MERGE_BEYOND : 0));
     }
-    void clear() { check(tamis_filter_clear(own_)); }
+    void clear() {
+        check(tamis_filter_clear(own_));
+    }
     void save(const std::string &path) const {
         const char *reason = nullptr;
         const tamis_status status = tamis_filter_save(own_, path.c_str(), &reason);
@@ -242,15 +263,7 @@ class filter {
         return status == TAMIS_OK;
     }
 
-    /* Calls of one integer need no call, where there is a lens for the handle. */
-    void look() noexcept {
-        looks_ = tamis_lens_write(own_, TAMIS_LENS_VERSION, &lens_) == TAMIS_OK ||
-                 tamis_lens_read(own_, TAMIS_LENS_VERSION, &lens_) == TAMIS_OK;
-    }
-
     tamis_filter *own_ = nullptr;
-    bool looks_ = false;
-    tamis_lens lens_ = tamis_lens();
 };
 
 } // namespace tamis

@@ -66,35 +66,32 @@ tamis_status tamis_filter_clone(const tamis_filter *source, const tamis_allocato
 tamis_status tamis_filter_insert_digest(tamis_filter *filter, tamis_digest digest, bool *added) {
     if (filter == NULL)
         return TAMIS_E_ARGUMENT;
-    if (filter->read_only)
-        return TAMIS_E_READONLY;
-    return tamis_i_filter_insert(filter, digest, added);
+    return filter->calls.insert(filter, digest, added);
 }
 
 tamis_status tamis_filter_insert(tamis_filter *filter, const void *key, size_t size, bool *added) {
     if (filter == NULL || (key == NULL && size != 0))
         return TAMIS_E_ARGUMENT;
-    return tamis_filter_insert_digest(filter, tamis_i_hasher_bytes(&filter->hasher, key, size),
-                                      added);
+    return filter->calls.insert(filter, tamis_i_hasher_bytes(&filter->hasher, key, size), added);
 }
 
 tamis_status tamis_filter_insert_u64(tamis_filter *filter, uint64_t key, bool *added) {
     if (filter == NULL)
         return TAMIS_E_ARGUMENT;
-    return filter->insert_word(&filter->lens, key, added);
+    return filter->calls.insert_word(filter, key, added);
 }
 
 bool tamis_filter_contains_digest(const tamis_filter *filter, tamis_digest digest) {
-    return filter->contains_digest(filter, digest);
+    return filter->calls.contains(filter, digest);
 }
 
 bool tamis_filter_contains(const tamis_filter *filter, const void *key, size_t size) {
     return TAMIS_LIKELY(key != NULL || size == 0) &&
-           filter->contains_digest(filter, tamis_i_hasher_bytes(&filter->hasher, key, size));
+           filter->calls.contains(filter, tamis_i_hasher_bytes(&filter->hasher, key, size));
 }
 
 bool tamis_filter_contains_u64(const tamis_filter *filter, uint64_t key) {
-    return filter->contains_word(&filter->lens, key);
+    return filter->calls.contains_word(filter, key);
 }
 
 void tamis_filter_prefetch_digest(const tamis_filter *filter, tamis_digest digest) {
@@ -112,23 +109,19 @@ void tamis_filter_prefetch_digest(const tamis_filter *filter, tamis_digest diges
 tamis_status tamis_filter_remove_digest(tamis_filter *filter, tamis_digest digest) {
     if (filter == NULL)
         return TAMIS_E_ARGUMENT;
-    if (filter->kind->remove == NULL)
-        return TAMIS_E_UNSUPPORTED;
-    if (filter->read_only)
-        return TAMIS_E_READONLY;
-    return tamis_i_filter_remove(filter, digest);
+    return filter->calls.remove(filter, digest);
 }
 
 tamis_status tamis_filter_remove(tamis_filter *filter, const void *key, size_t size) {
     if (filter == NULL || (key == NULL && size != 0))
         return TAMIS_E_ARGUMENT;
-    return tamis_filter_remove_digest(filter, tamis_i_hasher_bytes(&filter->hasher, key, size));
+    return filter->calls.remove(filter, tamis_i_hasher_bytes(&filter->hasher, key, size));
 }
 
 tamis_status tamis_filter_remove_u64(tamis_filter *filter, uint64_t key) {
     if (filter == NULL)
         return TAMIS_E_ARGUMENT;
-    return filter->remove_word(&filter->lens, key);
+    return filter->calls.remove_word(filter, key);
 }
 
 uint64_t tamis_filter_copies_digest(const tamis_filter *filter, tamis_digest digest) {

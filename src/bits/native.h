@@ -26,27 +26,19 @@
 #define TAMIS_I_WORDS_NATIVE           tamis_i_words_ops_x86
 #define TAMIS_I_BLOCK_NATIVE           tamis_i_block_ops_x86
 #define TAMIS_I_COUNTED_BLOCK_NATIVE   tamis_i_counted_block_ops_x86
-#define TAMIS_I_LINE_NATIVE            tamis_i_line_ops_x86
-#define TAMIS_I_LENS_NATIVE            tamis_i_lens_ops_x86
-#define TAMIS_I_LENS_ATTACH            tamis_i_lens_attach_x86
 #define TAMIS_I_RANK_BUCKET_NATIVE     tamis_i_rank_bucket_ops_x86
 #define TAMIS_I_RUN_NATIVE             tamis_i_run_ops_x86
 #define TAMIS_I_COUNTING_BUCKET_NATIVE tamis_i_counting_bucket_ops_x86
 #define TAMIS_I_DLEFT_BUCKET_NATIVE    tamis_i_dleft_bucket_ops_x86
 #define TAMIS_I_DYNAMIC_BUCKET_NATIVE  tamis_i_dynamic_bucket_ops_x86
-#define TAMIS_I_GLANCE_NATIVE          tamis_i_glance_ops_x86
 #elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__) && defined(__GNUC__)
 #define TAMIS_I_NATIVE_ARM   1
 #define TAMIS_I_BLOCK_NATIVE tamis_i_block_ops_arm
-#define TAMIS_I_LINE_NATIVE  tamis_i_line_ops_arm
 #endif
 
 /* The rest is portable only. */
 #ifndef TAMIS_I_WORDS_NATIVE
 #define TAMIS_I_WORDS_NATIVE(features) ((void)(features), NULL)
-#endif
-#ifndef TAMIS_I_GLANCE_NATIVE
-#define TAMIS_I_GLANCE_NATIVE(form, features, ops) ((void)(form), (void)(features), (void)(ops))
 #endif
 #ifndef TAMIS_I_BLOCK_NATIVE
 #define TAMIS_I_BLOCK_NATIVE(lanes, features) ((void)(lanes), (void)(features), NULL)
@@ -68,13 +60,6 @@
 #endif
 #ifndef TAMIS_I_DYNAMIC_BUCKET_NATIVE
 #define TAMIS_I_DYNAMIC_BUCKET_NATIVE(layout, features) ((void)(layout), (void)(features), NULL)
-#endif
-#ifndef TAMIS_I_LENS_NATIVE
-#define TAMIS_I_LENS_NATIVE(lens, features) ((void)(lens), (void)(features), NULL)
-#define TAMIS_I_LENS_ATTACH(lens, splits)   ((void)(splits), (lens)->form = TAMIS_LENS_CALLS)
-#endif
-#ifndef TAMIS_I_LINE_NATIVE
-#define TAMIS_I_LINE_NATIVE(layout, features) ((void)(layout), (void)(features), NULL)
 #endif
 
 #endif

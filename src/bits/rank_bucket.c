@@ -7,21 +7,6 @@
 #include "bits/words.h"
 #include "hash/hash.h"
 
-void tamis_i_rank_lens(const tamis_i_rank_bucket *rank, tamis_lens *lens) {
-    if (rank->slot_bits > 57) /* what one load gets from any place */
-        return;
-    lens->form = TAMIS_LENS_RANK;
-    lens->n = rank->n[0];
-    lens->value[TAMIS_LENS_RANK_HOMES] = rank->homes;
-    lens->value[TAMIS_LENS_RANK_STRIDE] = rank->stride[0];
-    lens->value[TAMIS_LENS_RANK_HIGHER] = rank->higher_at[0];
-    lens->value[TAMIS_LENS_RANK_SLOTS] = rank->slots_at[0];
-    lens->value[TAMIS_LENS_RANK_NEAR] = rank->slots[0] < 64 ? rank->slots[0] : 64;
-    lens->value[TAMIS_LENS_RANK_WIDTH] = rank->slot_bits;
-    lens->value[TAMIS_LENS_RANK_BITS] = rank->fingerprint_bits;
-    lens->value[TAMIS_LENS_RANK_ALL] = rank->slots[0] <= 64 ? rank->slots[0] : 0;
-}
-
 void tamis_i_rank_locate(const tamis_i_rank_bucket *rank, const tamis_digest *digests, size_t n,
                          tamis_i_rank_keys *keys) {
     for (size_t i = 0; i < n; i++) {

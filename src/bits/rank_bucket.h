@@ -46,7 +46,6 @@
 
 #include "bits/field.h"
 #include "bits/group.h"
-#include "bits/lens.h"
 
 #define TAMIS_I_RANK_PIECES 3u
 #define TAMIS_I_RANK_SLOTS  512u /* of one piece, at most */
@@ -78,9 +77,6 @@ typedef struct tamis_i_rank_bucket {
  * bits.  A kind of extension has both numbers or none; the third needs the second; and there are no
  * more of them than pieces that they extend. */
 bool tamis_i_rank_init(tamis_i_rank_bucket *rank);
-
-/* What a lens must know to look into a table without counters, if it can. */
-void tamis_i_rank_lens(const tamis_i_rank_bucket *rank, tamis_lens *lens);
 
 /* A bucket, and the chain of one home as one fingerprint sees it. */
 typedef struct tamis_i_rank_view {

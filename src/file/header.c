@@ -137,7 +137,9 @@ tamis_status tamis_i_header_decode(const unsigned char *bytes, tamis_i_header *h
     const uint32_t number = tamis_i_get_u32(bytes + TAMIS_I_AT_KIND);
     tamis_i_header own = {.kind = number > INT32_MAX ? NULL : tamis_i_kind_of((tamis_kind)number)};
     if (own.kind == NULL)
-        return tamis_i_refuse(reason, "the header names an unknown kind of filter");
+        return tamis_i_refuse(reason, tamis_i_kind_gone(number) != NULL
+                                          ? tamis_i_kind_gone(number)
+                                          : "the header names an unknown kind of filter");
     tamis_params_init(&own.params);
     own.params.kind = own.kind->id;
     own.params.capacity = tamis_i_get_u64(bytes + TAMIS_I_AT_CAPACITY);

@@ -10,8 +10,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/block.h"
+#include "filter/blocked_bloom.h"
+
 #include "filter/guard.h"
+#include "filter/native.h"
 #include "filter/probe.h"
 
 #include <math.h>
@@ -43,17 +45,8 @@ static tamis_status blocked_shape(tamis_params *params, uint64_t *n_table) {
     return TAMIS_OK;
 }
 
-/* What geometry[] holds: the operations themselves, so that a query has one step less to them. */
-typedef struct layout {
-    tamis_i_block_ops ops;
-} layout;
-
-static inline const layout *blocked_layout_of(const tamis_filter *filter) {
-    return (const layout *)(const void *)filter->geometry;
-}
-
 static inline const tamis_i_block_ops *blocked_ops_of(const tamis_filter *filter) {
-    return &blocked_layout_of(filter)->ops;
+    return &tamis_i_blocked_layout_of(filter)->ops;
 }
 
 static unsigned blocked_lanes_of(const tamis_filter *filter) {
@@ -62,16 +55,14 @@ static unsigned blocked_lanes_of(const tamis_filter *filter) {
 
 static void blocked_attach(tamis_filter *filter) {
     const unsigned lanes = blocked_lanes_of(filter);
-    const layout l = {.ops = *tamis_i_block_ops_for(lanes, filter->features)};
+    const tamis_i_blocked_layout l = {.blocks = filter->n_table / TAMIS_LINE_WORDS,
+                                      .ops = *tamis_i_block_ops_for(lanes, filter->features)};
     memcpy(filter->geometry, &l, sizeof l);
-    filter->lens.form = lanes != 0 ? TAMIS_LENS_LANES : TAMIS_LENS_BLOCK;
-    filter->lens.n = filter->n_table / TAMIS_LINE_WORDS;
-    filter->lens.value[TAMIS_LENS_BLOCK_HASHES] = filter->params.value[TAMIS_BLOCKED_BLOOM_HASHES];
+    TAMIS_I_NATIVE_BLOCKS(filter);
 }
 
 static uint64_t *blocked_block_of(const tamis_filter *filter, tamis_digest digest) {
-    return filter->table +
-           TAMIS_LINE_WORDS * tamis_i_range(digest.lo, filter->n_table / TAMIS_LINE_WORDS);
+    return tamis_i_blocked_block(filter, digest.lo);
 }
 
 static unsigned blocked_hashes_of(const tamis_filter *filter) {
@@ -216,7 +207,6 @@ static const tamis_i_line_alone blocked_alone = {
 
 const tamis_i_kind tamis_i_blocked_bloom = {.id = TAMIS_KIND_BLOCKED_BLOOM,
                                             .name = "blocked-bloom",
-                                            .lens = true,
                                             .abilities = TAMIS_CAN_MERGE,
                                             .scratch = TAMIS_I_SCRATCH_MAX,
                                             .params = {"blocks", "hashes", "lanes"},

@@ -23,7 +23,6 @@
 #include "base/base.h"
 #include "base/cpu.h"
 #include "bits/group.h"
-#include "bits/lens.h"
 #include "bits/stream.h"
 #include "bits/words.h"
 #include "filter/stash.h"
@@ -49,33 +48,35 @@ typedef struct tamis_i_kind tamis_i_kind;
 typedef struct tamis_i_links tamis_i_links;
 struct tamis_i_guard;
 
+/* What the public functions for one key do, decided when the handle is made and not per key: read-only, a
+ * series, a guard or an ordinary set.  'added' may be NULL.  Those for an integer, a word, hash it and go on to
+ * those for a digest, unless the kind has them in one piece. */
+typedef struct tamis_i_calls {
+    bool (*contains)(const tamis_filter *filter, tamis_digest digest);
+    tamis_status (*insert)(tamis_filter *filter, tamis_digest digest, bool *added);
+    tamis_status (*remove)(tamis_filter *filter, tamis_digest digest);
+    bool (*contains_word)(const tamis_filter *filter, uint64_t key);
+    tamis_status (*insert_word)(tamis_filter *filter, uint64_t key, bool *added);
+    tamis_status (*remove_word)(tamis_filter *filter, uint64_t key);
+} tamis_i_calls;
+
 struct tamis_filter {
-    tamis_lens
-        lens; /* on itself; the first member, so that a pointer to the one is one to the other */
-    /* What the public functions for one key do is decided when the handle is made, not per key.  Those for an
-     * integer get the lens. */
-    bool (*contains_word)(const tamis_lens *lens, uint64_t key);
-    tamis_status (*insert_word)(tamis_lens *lens, uint64_t key, bool *added);
-    tamis_status (*remove_word)(tamis_lens *lens, uint64_t key);
-    bool (*contains_digest)(const tamis_filter *filter, tamis_digest digest);
-    const tamis_i_lens_ops *lens_ops;
-    uint16_t lens_splits[TAMIS_I_LENS_SPLITS];
+    /* The first line: all that a call for one key needs of the handle before it goes to the table. */
+    tamis_i_calls calls;
+    uint64_t *table;
+    uint64_t *state;                     /* the body begins here */
+    uint64_t geometry[TAMIS_I_GEOMETRY]; /* derived from the parameters by attach */
+    tamis_i_hasher hasher;               /* of keys, by hash and seed of the parameters */
     bool read_only;
     unsigned char key_form; /* a tamis_key_form, the same in all links */
     unsigned features;      /* of the processor, base/cpu.h: asked once, when the handle is made */
     const tamis_i_kind *kind;
-    uint64_t grown;       /* 1: links is not NULL */
-    const uint64_t *away; /* where the number of keys in the stash is; of a series, 'grown' */
     tamis_i_links *links; /* of a filter that has grown or may grow (filter/series.h), or NULL */
     tamis_params params;  /* complete: no defaults left */
-    uint64_t *state;      /* the body begins here */
     tamis_i_stash stash;
-    uint64_t *table;
     uint64_t n_body; /* words */
     uint64_t n_table;
-    uint64_t geometry[TAMIS_I_GEOMETRY]; /* derived from the parameters by attach */
     const tamis_i_words_ops *words;
-    tamis_i_hasher hasher;     /* of keys, by hash and seed of the parameters */
     tamis_allocator allocator; /* alloc NULL: the system's memory */
     size_t block_size;
     void *map; /* a mapped file to be unmapped at the end, or NULL */
@@ -182,7 +183,6 @@ struct tamis_i_kind {
     /* Equal keys share a counter: a key that comes often does not fill its buckets.  Only such a kind is
      * asked for plans with copies. */
     bool counters;
-    bool lens;                            /* there is a lens for it (tamis/inline.h) */
     bool merges_all;                      /* merge also sees to stash and count */
     const char *params[TAMIS_PARAMS_MAX]; /* names of value[], at least one; NULL after the last */
 
@@ -192,8 +192,8 @@ struct tamis_i_kind {
      * TAMIS_E_ARGUMENT, TAMIS_E_TOO_LARGE. */
     tamis_status (*shape)(tamis_params *params, uint64_t *n_table);
 
-    /* Fill geometry[]; of a form that a lens can look into, lens.form, n and value[]; a better
-     * contains_digest than the usual may be set in the handle.  NULL: there is nothing to derive. */
+    /* Fill geometry[].  Better calls than the usual, which are the functions below, may be set in the handle.
+     * NULL: there is nothing to derive. */
     void (*attach)(tamis_filter *filter);
 
     /* As the public functions of these names, for one digest, in table and stash.  remove may be NULL; copies
@@ -311,13 +311,12 @@ tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *p
                                  const tamis_allocator *allocator, const uint64_t *body,
                                  bool zeroed, tamis_filter **filter);
 
-/* Insert or remove one digest, in a filter that may be changed, and may be a series.  'added' may be NULL. */
-tamis_status tamis_i_filter_insert(tamis_filter *filter, tamis_digest digest, bool *added);
-tamis_status tamis_i_filter_remove(tamis_filter *filter, tamis_digest digest);
-
-/* Fill in what follows from parameters and addresses, of a filter without links: first of the kind, then
- * which calls are best.  To be called again by who changes what tamis_i_filter_make has set. */
+/* Fill in what follows from parameters and addresses, of a filter without links, and which calls are best.  To
+ * be called again by who changes what tamis_i_filter_make has set. */
 void tamis_i_filter_attach(tamis_filter *f);
+
+/* The calls for integers that go on to those for digests. */
+void tamis_i_filter_call_words(tamis_filter *f);
 
 /* Check the body of a filter that was read: state, stash and table.  False, and why.  Or the state alone. */
 bool tamis_i_filter_check_state(const tamis_filter *filter, const char **reason);
@@ -376,6 +375,14 @@ extern const tamis_i_kind *tamis_i_kind_tested; /* one more, that a test brings 
 /* The structure with this number, or NULL. */
 const tamis_i_kind *tamis_i_kind_of(tamis_kind kind);
 
+/* What is said of a file of a kind that is gone: line and line-set as they were before 14.  NULL of others. */
+static inline const char *tamis_i_kind_gone(uint64_t number) {
+    return number == 10 ? "a set of the old kind line, which is no longer read; build it again"
+           : number == 11
+               ? "a set of the old kind line-set, which is no longer read; build it again"
+               : NULL;
+}
+
 /* The structures. */
 extern const tamis_i_kind tamis_i_bloom;
 extern const tamis_i_kind tamis_i_counting_bloom;
@@ -386,8 +393,6 @@ extern const tamis_i_kind tamis_i_dleft_counting;
 extern const tamis_i_kind tamis_i_dleft_dynamic;
 extern const tamis_i_kind tamis_i_rank;
 extern const tamis_i_kind tamis_i_rank_counting;
-extern const tamis_i_kind tamis_i_line_kind;
-extern const tamis_i_kind tamis_i_line_set_kind;
 extern const tamis_i_kind tamis_i_steady;
 extern const tamis_i_kind tamis_i_window;
 

@@ -23,7 +23,7 @@ struct tamis_i_guard {
     unsigned shift; /* a part has 2^shift words */
     uint32_t n_parts;
     /* What the handle would call if there were no guard. */
-    bool (*contains_word)(const tamis_lens *lens, uint64_t key);
+    bool (*contains_word)(const tamis_filter *filter, uint64_t key);
     bool (*contains_digest)(const tamis_filter *filter, tamis_digest digest);
     size_t size;              /* of this block */
     _Atomic bool open;        /* queries need not ask */
@@ -175,10 +175,9 @@ bool tamis_i_guard_contains(const tamis_filter *filter, tamis_digest digest) {
            guard->contains_digest(filter, digest);
 }
 
-static bool guard_contains_word(const tamis_lens *lens, uint64_t key) {
-    const tamis_filter *const filter = lens->filter;
+static bool guard_contains_word(const tamis_filter *filter, uint64_t key) {
     if (tamis_i_guard_is_open(filter->guard))
-        return filter->guard->contains_word(lens, key);
+        return filter->guard->contains_word(filter, key);
     return tamis_i_guard_contains(filter, tamis_i_hasher_word(&filter->hasher, key));
 }
 
@@ -245,8 +244,8 @@ tamis_status tamis_i_guard_begin(tamis_filter *filter, const tamis_i_guarded *wh
     guard->what = *what;
     guard->shift = shift;
     guard->n_parts = n_parts;
-    guard->contains_word = filter->contains_word;
-    guard->contains_digest = filter->contains_digest;
+    guard->contains_word = filter->calls.contains_word;
+    guard->contains_digest = filter->calls.contains;
     guard->size = size;
     atomic_init(&guard->open, what->trusted && filter->kind->touch != NULL &&
                                   filter->kind->check_lines == NULL &&
@@ -260,8 +259,8 @@ tamis_status tamis_i_guard_begin(tamis_filter *filter, const tamis_i_guarded *wh
     for (size_t i = 0; i < words; i++)
         atomic_init(&guard->known[i], i == 0 ? GOOD : 0);
     filter->guard = guard;
-    filter->contains_word = guard_contains_word;
-    filter->contains_digest = tamis_i_guard_contains;
+    filter->calls.contains_word = guard_contains_word;
+    filter->calls.contains = tamis_i_guard_contains;
     return TAMIS_OK;
 }
 

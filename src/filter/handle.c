@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "filter/guard.h"
+#include "filter/native.h"
 #include "filter/shards.h"
 #include "filter/window.h"
 
@@ -46,100 +47,76 @@ tamis_status tamis_i_filter_shape(const tamis_i_kind *kind, tamis_params *params
     return TAMIS_OK;
 }
 
-/* ---- one key, where the kind has nothing better ---- */
+/* ---- one key: which calls ---- */
 
-static bool handle_contains_digest(const tamis_filter *filter, tamis_digest digest) {
-    return filter->lens_ops->has_digest(&filter->lens, digest);
+/* Who does not ask whether the key was new gets an answer that nobody reads. */
+static tamis_status handle_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
+    bool unread;
+    return filter->kind->insert(filter, digest, added != NULL ? added : &unread);
 }
 
-static bool handle_contains_word(const tamis_lens *lens, uint64_t key) {
-    const tamis_filter *const filter = lens->filter;
-    return filter->contains_digest(filter, tamis_i_hasher_word(&filter->hasher, key));
+static tamis_status handle_insert_into_series(tamis_filter *filter, tamis_digest digest,
+                                              bool *added) {
+    return tamis_i_series_insert(filter, digest, -1, added);
 }
 
-tamis_status tamis_i_filter_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
-    if (TAMIS_UNLIKELY(filter->links != NULL))
-        return tamis_i_series_insert(filter, digest, -1, added);
-    bool fresh;
-    const tamis_status status = filter->kind->insert(filter, digest, &fresh);
-    if (status == TAMIS_OK && added != NULL)
-        *added = fresh;
-    return status;
+static tamis_status handle_insert_not(tamis_filter *filter, tamis_digest digest, bool *added) {
+    (void)filter, (void)digest, (void)added;
+    return TAMIS_E_READONLY;
 }
 
-tamis_status tamis_i_filter_remove(tamis_filter *filter, tamis_digest digest) {
-    if (filter->kind->remove == NULL)
-        return TAMIS_E_UNSUPPORTED;
-    return filter->links != NULL ? tamis_i_series_remove(filter, digest)
-                                 : filter->kind->remove(filter, digest);
+static tamis_status handle_remove_not(tamis_filter *filter, tamis_digest digest) {
+    (void)digest;
+    return filter->kind->remove == NULL ? TAMIS_E_UNSUPPORTED : TAMIS_E_READONLY;
 }
 
-static tamis_status handle_insert_word(tamis_lens *lens, uint64_t key, bool *added) {
-    tamis_filter *const filter = lens->written;
-    if (filter == NULL)
-        return TAMIS_E_READONLY;
-    return tamis_i_filter_insert(filter, tamis_i_hasher_word(&filter->hasher, key), added);
+static bool handle_contains_word(const tamis_filter *filter, uint64_t key) {
+    return filter->calls.contains(filter, tamis_i_hasher_word(&filter->hasher, key));
 }
 
-static tamis_status handle_remove_word(tamis_lens *lens, uint64_t key) {
-    tamis_filter *const filter = lens->written;
-    if (lens->filter->kind->remove == NULL)
-        return TAMIS_E_UNSUPPORTED;
-    if (filter == NULL)
-        return TAMIS_E_READONLY;
-    return tamis_i_filter_remove(filter, tamis_i_hasher_word(&filter->hasher, key));
+static tamis_status handle_insert_word(tamis_filter *filter, uint64_t key, bool *added) {
+    return filter->calls.insert(filter, tamis_i_hasher_word(&filter->hasher, key), added);
 }
 
-static void handle_set_calls(tamis_filter *filter,
-                             bool (*contains)(const tamis_filter *filter, tamis_digest digest)) {
-    filter->contains_digest = contains;
-    filter->contains_word = handle_contains_word;
-    filter->insert_word = handle_insert_word;
-    filter->remove_word = handle_remove_word;
+static tamis_status handle_remove_word(tamis_filter *filter, uint64_t key) {
+    return filter->calls.remove(filter, tamis_i_hasher_word(&filter->hasher, key));
 }
 
-/* The lens of a filter on itself, which leaves to the kind what it cannot do. */
-static void handle_attach_lens(tamis_filter *f) {
-    tamis_lens *const lens = &f->lens;
-    lens->version = TAMIS_LENS_VERSION;
-    lens->table = f->table;
-    lens->state = f->state;
-    lens->grown = &f->grown;
-    f->away = f->state + TAMIS_I_STASH_USED;
-    lens->away = &f->away;
-    lens->filter = f;
-    lens->written = f->read_only ? NULL : f;
-    lens->contains = f->kind->contains;
-    lens->insert = tamis_i_filter_insert;
-    lens->remove = tamis_i_filter_remove;
-    tamis_i_lens_attach(lens, f->lens_splits);
-    if (lens->form == TAMIS_LENS_CALLS)
-        return;
-    if (f->params.hash == TAMIS_HASH_XXH3) {
-        lens->keys[0][0] = f->hasher.keys.flip;
-        lens->word_form = TAMIS_LENS_XXH3;
-        return;
+void tamis_i_filter_call_words(tamis_filter *f) {
+    f->calls.contains_word = handle_contains_word;
+    f->calls.insert_word = handle_insert_word;
+    f->calls.remove_word = handle_remove_word;
+    TAMIS_I_NATIVE_WORDS(f);
+}
+
+/* What changes the set is refused where it cannot be. */
+static void handle_limit_calls(tamis_filter *f) {
+    if (f->read_only) {
+        f->calls.insert = handle_insert_not;
+        f->calls.insert_word = handle_insert_word;
     }
-    tamis_i_aes_word_keys(&f->hasher.keys, lens->keys);
-    lens->word_form = lens->form;
+    if (f->read_only || f->kind->remove == NULL) {
+        f->calls.remove = handle_remove_not;
+        f->calls.remove_word = handle_remove_word;
+    }
 }
 
 void tamis_i_filter_attach(tamis_filter *f) {
-    f->lens = (tamis_lens){.form = TAMIS_LENS_CALLS};
-    handle_set_calls(f, f->kind->contains);
+    f->calls.contains = f->kind->contains;
+    f->calls.insert = handle_insert;
+    f->calls.remove = f->kind->remove;
+    tamis_i_filter_call_words(f);
     if (f->kind->attach != NULL)
         f->kind->attach(f);
-    handle_attach_lens(f);
-    f->lens_ops = tamis_i_lens_ops_for(&f->lens, f->features);
-    if (f->lens_ops->has_digest != NULL)
-        f->contains_digest = handle_contains_digest;
-    if (f->lens_ops->has_word == NULL || f->lens.word_form != f->lens.form)
-        return;
-    f->contains_word = f->lens_ops->has_word;
-    if (f->lens_ops->add_word != NULL && !f->read_only)
-        f->insert_word = f->lens_ops->add_word;
-    if (f->lens_ops->drop_word != NULL && !f->read_only)
-        f->remove_word = f->lens_ops->drop_word;
+    handle_limit_calls(f);
+}
+
+void tamis_i_links_call(tamis_filter *filter) {
+    filter->calls.contains = tamis_i_series_contains;
+    filter->calls.insert = handle_insert_into_series;
+    filter->calls.remove = tamis_i_series_remove;
+    tamis_i_filter_call_words(filter);
+    handle_limit_calls(filter);
 }
 
 /* Where a body begins whose table comes so many words later, in a block with a line to spare: the table
@@ -200,9 +177,7 @@ tamis_status tamis_i_links_begin(tamis_filter *filter, uint64_t promise) {
     if (filter->links == NULL)
         return TAMIS_E_NOMEM;
     filter->links->promise = promise;
-    filter->grown = 1;
-    filter->away = &filter->grown;
-    handle_set_calls(filter, tamis_i_series_contains);
+    tamis_i_links_call(filter);
     return TAMIS_OK;
 }
 
@@ -223,7 +198,6 @@ tamis_status tamis_i_links_clone(const tamis_filter *source, tamis_filter *copy)
 
 void tamis_i_links_drop(tamis_filter *filter) {
     tamis_i_links_end(filter);
-    filter->grown = 0;
     tamis_i_filter_attach(filter);
 }
 

@@ -40,9 +40,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bits/rank_bucket.h"
+#include "filter/rank.h"
+
 #include "bits/stream.h"
 #include "filter/guard.h"
+#include "filter/native.h"
 #include "hash/hash.h"
 
 #include <math.h>
@@ -61,19 +63,14 @@
 #define FRESH(p) (TAMIS_I_STATE_OWN + 2 * ((p)-1) + 1)
 #define N_STATE  4u
 
-/* What geometry[] holds. */
-typedef struct layout {
-    const tamis_i_rank_ops *ops;
-    uint64_t copies_max;
-    tamis_i_rank_bucket rank;
-} layout;
+typedef tamis_i_rank_layout layout;
 
 _Static_assert(sizeof(layout) <= TAMIS_I_GEOMETRY * sizeof(uint64_t), "geometry[] is too small");
 _Static_assert(sizeof(tamis_i_rank_keys) <= TAMIS_I_SCRATCH_MAX, "the scratch is too small");
 _Static_assert(TAMIS_RANK_VALUE_BITS == TAMIS_RANK_COUNTER_BITS, "one parameter, two meanings");
 
 static const layout *rank_layout_of(const tamis_filter *filter) {
-    return (const layout *)(const void *)filter->geometry;
+    return tamis_i_rank_layout_of(filter);
 }
 
 /* ---- shape ---- */
@@ -156,9 +153,10 @@ static void rank_attach(tamis_filter *filter) {
     (void)valid;
     const uint64_t counter = (uint64_t)1 << l.rank.count_bits;
     l.copies_max = counter > COPIES ? counter : COPIES;
+    l.near = l.rank.slots[0] < 64 ? l.rank.slots[0] : 64;
     memcpy(filter->geometry, &l, sizeof l);
     if (filter->params.kind == TAMIS_KIND_RANK)
-        tamis_i_rank_lens(&l.rank, &filter->lens);
+        TAMIS_I_NATIVE_RANK(filter);
 }
 
 /* ---- fingerprints ---- */
@@ -780,7 +778,6 @@ static unsigned rank_copies_max(const tamis_params *params) {
 
 const tamis_i_kind tamis_i_rank = {.id = TAMIS_KIND_RANK,
                                    .name = "rank",
-                                   .lens = true,
                                    .params = {RANK_PARAMS, "value_bits"},
                                    RANK_FUNCTIONS,
                                    .value_bits = rank_value_bits,

@@ -60,6 +60,9 @@ static inline tamis_filter *tamis_i_newest(const tamis_filter *filter) {
 /* Make 'filter' a series of one link, unless it is one.  TAMIS_E_NOMEM. */
 tamis_status tamis_i_links_begin(tamis_filter *filter, uint64_t promise);
 
+/* The calls of a series or a sharded set, again after read_only was changed. */
+void tamis_i_links_call(tamis_filter *filter);
+
 /* Make a series of one link a filter without links again. */
 void tamis_i_links_drop(tamis_filter *filter);
 

@@ -28,7 +28,7 @@ static tamis_status shards_handle(const tamis_filter *first, tamis_filter **shar
         return status;
     }
     own->read_only = first->read_only;
-    own->lens.written = own->read_only ? NULL : own;
+    tamis_i_links_call(own);
     own->key_form = first->key_form;
     own->links->n_shards = n;
     own->links->shard = shards;
@@ -135,8 +135,6 @@ void tamis_i_shards_swap(tamis_filter *a, tamis_filter *b) {
     a->state = b->state;
     b->links = links;
     b->state = state;
-    a->lens.state = a->state;
-    b->lens.state = b->state;
 }
 
 /* ---- what it is like ---- */

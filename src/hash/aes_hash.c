@@ -234,12 +234,6 @@ static void aes_many(const tamis_i_hash_keys *keys, const tamis_bytes *from, siz
         digests[i] = aes_hash(keys, from[i].data, from[i].size);
 }
 
-void tamis_i_aes_word_keys(const tamis_i_hash_keys *keys,
-                           uint64_t rounds[TAMIS_I_AES_ROUNDS + 1][2]) {
-    memcpy(rounds, keys->schedule.round, sizeof keys->schedule.round);
-    memcpy(rounds[0], keys->start[sizeof(uint64_t)], sizeof rounds[0]);
-}
-
 const tamis_i_hash_ops *tamis_i_aes_ops_for(unsigned features) {
     static const tamis_i_hash_ops portable = {aes_word, aes_hash,    aes_many_words,
                                               aes_many, aes_encrypt, aes_substitute};

@@ -77,10 +77,6 @@ void tamis_i_aes_expand(tamis_i_aes_schedule *schedule, tamis_digest key,
 void tamis_i_aes_keys_init(tamis_i_hash_keys *keys, uint64_t seed_lo, uint64_t seed_hi,
                            const tamis_i_hash_ops *ops);
 
-/* Of these, what integers need: what is combined with one before the first round, then the ten others. */
-void tamis_i_aes_word_keys(const tamis_i_hash_keys *keys,
-                           uint64_t rounds[TAMIS_I_AES_ROUNDS + 1][2]);
-
 /* The best for these features; never NULL.  Those of a processor family: NULL if they need others. */
 const tamis_i_hash_ops *tamis_i_aes_ops_for(unsigned features);
 const tamis_i_hash_ops *tamis_i_aes_ops_x86(unsigned features);

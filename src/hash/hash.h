@@ -33,7 +33,7 @@ typedef struct tamis_i_product {
 } tamis_i_product;
 
 /* In four parts of 32 bits by 32, for machines that have no others. */
-static inline tamis_i_product tamis_i_multiply_parts(uint64_t a, uint64_t b) {
+TAMIS_INLINE tamis_i_product tamis_i_multiply_parts(uint64_t a, uint64_t b) {
     const uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
     const uint64_t low = a0 * b0, first = a1 * b0 + (low >> 32),
                    second = a0 * b1 + (uint32_t)first; /* neither can overflow */
@@ -41,7 +41,7 @@ static inline tamis_i_product tamis_i_multiply_parts(uint64_t a, uint64_t b) {
                              .low = second << 32 | (uint32_t)low};
 }
 
-static inline tamis_i_product tamis_i_multiply(uint64_t a, uint64_t b) {
+TAMIS_INLINE tamis_i_product tamis_i_multiply(uint64_t a, uint64_t b) {
 #ifdef TAMIS_I_HAS_U128
     const tamis_i_u128 product = (tamis_i_u128)a * b;
     return (tamis_i_product){.high = (uint64_t)(product >> 64), .low = (uint64_t)product};
@@ -50,7 +50,7 @@ static inline tamis_i_product tamis_i_multiply(uint64_t a, uint64_t b) {
 #endif
 }
 
-static inline uint64_t tamis_i_mulhi(uint64_t a, uint64_t b) {
+TAMIS_INLINE uint64_t tamis_i_mulhi(uint64_t a, uint64_t b) {
     return tamis_i_multiply(a, b).high;
 }
 
@@ -68,13 +68,13 @@ static inline uint64_t tamis_i_share(uint64_t a, uint64_t b, uint64_t c) {
 }
 
 /* A number in [0, n) from the high bits of 'word'. */
-static inline uint64_t tamis_i_range(uint64_t word, uint64_t n) {
+TAMIS_INLINE uint64_t tamis_i_range(uint64_t word, uint64_t n) {
     return tamis_i_mulhi(word, n);
 }
 
 /* Like tamis_i_range, and '*word' becomes what is left: drawing numbers below n1, n2, ... one after
  * the other from one word is fair as long as their product stays far below 2^64. */
-static inline uint64_t tamis_i_take(uint64_t *word, uint64_t n) {
+TAMIS_INLINE uint64_t tamis_i_take(uint64_t *word, uint64_t n) {
     const tamis_i_product product = tamis_i_multiply(*word, n);
     *word = product.low;
     return product.high;

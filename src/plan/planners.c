@@ -17,8 +17,6 @@ static const struct {
     {TAMIS_KIND_BALANCED_BLOOM, tamis_i_plan_balanced_bloom, NULL},
     {TAMIS_KIND_RANK, tamis_i_plan_rank, NULL},
     {TAMIS_KIND_RANK_COUNTING, tamis_i_plan_rank_counting, NULL},
-    {TAMIS_KIND_LINE, tamis_i_plan_line, NULL},
-    {TAMIS_KIND_LINE_SET, tamis_i_plan_line_set, tamis_i_quick_line_set},
     {TAMIS_KIND_STEADY, tamis_i_plan_steady, tamis_i_quick_steady},
     {TAMIS_KIND_WINDOW, tamis_i_plan_window, tamis_i_quick_window},
 };

@@ -56,14 +56,11 @@ tamis_status tamis_i_plan_dleft_counting(const tamis_need *need, tamis_plan *pla
 tamis_status tamis_i_plan_dleft_dynamic(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_rank(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_rank_counting(const tamis_need *need, tamis_plan *plan);
-tamis_status tamis_i_plan_line(const tamis_need *need, tamis_plan *plan);
-tamis_status tamis_i_plan_line_set(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_steady(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_window(const tamis_need *need, tamis_plan *plan);
 
 tamis_status tamis_i_quick_counting_bloom(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_quick_blocked_bloom(const tamis_need *need, tamis_plan *plan);
-tamis_status tamis_i_quick_line_set(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_quick_steady(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_quick_window(const tamis_need *need, tamis_plan *plan);
 

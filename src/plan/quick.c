@@ -16,10 +16,6 @@
 #include <math.h>
 
 #define LINES_MAX 0x1p38
-#define MANY      256.0 /* lines, from which on they may pass on (line.c) */
-#define WORTH     0.99  /* share of the lines needed without: then they do */
-#define ONE_WORD  0.995 /* price of a line whose homes are in one word */
-#define FAILURE   1e-12 /* no row has larger odds, for any number of keys */
 
 /* A place on a curve. */
 typedef struct place {
@@ -60,35 +56,6 @@ tamis_status tamis_i_quick_blocked_bloom(const tamis_need *need, tamis_plan *pla
     plan->params.value[TAMIS_BLOCKED_BLOOM_HASHES] = p.row.of;
     plan->params.value[TAMIS_BLOCKED_BLOOM_LANES] = p.row.cap;
     plan->overflow_probability = 0;
-    quick_promise(&p, plan);
-    return TAMIS_OK;
-}
-
-static double quick_price(const place *p) {
-    return (p->row.of == 64 ? ONE_WORD : 1) * p->lines;
-}
-
-tamis_status tamis_i_quick_line_set(const tamis_need *need, tamis_plan *plan) {
-    const double n = (double)need->n;
-    place p, way;
-    if (need->failure_max < FAILURE)
-        return TAMIS_E_UNSUPPORTED;
-    const bool plain = quick_find(tamis_i_curve_line, TAMIS_I_CURVE_LINE_ROWS,
-                                  TAMIS_I_CURVE_LINE_FIRST, n, need->fpr, &p);
-    const bool passes_on = quick_find(tamis_i_curve_way, TAMIS_I_CURVE_WAY_ROWS,
-                                      TAMIS_I_CURVE_WAY_FIRST, n, need->fpr, &way) &&
-                           way.lines >= MANY;
-    if (passes_on && (!plain || quick_price(&way) < WORTH * quick_price(&p)))
-        p = way;
-    else if (!plain)
-        return TAMIS_E_UNSUPPORTED;
-    plan->params.kind = TAMIS_KIND_LINE_SET;
-    plan->params.stash = 16 + need->n / 16384;
-    plan->params.value[TAMIS_LINE_LINES] = (uint64_t)p.lines;
-    plan->params.value[TAMIS_LINE_HOMES] = p.row.of;
-    plan->params.value[TAMIS_LINE_BITS_MAX] = p.row.cap;
-    plan->params.value[TAMIS_LINE_LIMIT] = p.row.limit;
-    plan->overflow_probability = FAILURE;
     quick_promise(&p, plan);
     return TAMIS_OK;
 }

@@ -44,7 +44,7 @@ static bool calm_sum(const tamis_shared *shared, unsigned *sum) {
         *sum += sequence;
         all |= sequence;
     }
-    return (all & (TAMIS_I_GLANCE_WRITING | TAMIS_I_GLANCE_ELSEWHERE)) == 0;
+    return (all & (TAMIS_I_SEQUENCE_WRITING | TAMIS_I_SEQUENCE_ELSEWHERE)) == 0;
 }
 
 void tamis_i_calm_consider(const tamis_shared *shared) {

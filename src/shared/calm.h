@@ -20,7 +20,7 @@
 #ifndef TAMIS_SHARED_CALM_H
 #define TAMIS_SHARED_CALM_H
 
-#include "bits/glance.h"
+#include "shared/words.h"
 
 #define TAMIS_I_CALM_PIECE 4096u /* keys, after which a writer is let in */
 #define TAMIS_I_CALM_LEAST 32u /* for fewer keys a slot is not worth its two atomic instructions */
@@ -32,7 +32,7 @@ typedef union tamis_i_calm_line {
     struct {
         atomic_uint word, sum;
     } is;
-    unsigned char room[TAMIS_I_GLANCE_STRIDE];
+    unsigned char room[TAMIS_I_SEQUENCE_STRIDE];
 } tamis_i_calm_line;
 
 /* Line 0 has the state, line 1 the pieces read and the sum of the sequence numbers; then come the slots. */

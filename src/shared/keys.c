@@ -55,7 +55,7 @@ bool tamis_shared_contains_digest(const tamis_shared *shared, tamis_digest diges
         return tamis_i_lines_contains(shared, digest);
     tamis_i_gate *const gate = tamis_i_gate_of(shared, digest);
     tamis_i_lock_read(&gate->is.lock);
-    const bool present = gate->is.filter->contains_digest(gate->is.filter, digest);
+    const bool present = gate->is.filter->calls.contains(gate->is.filter, digest);
     tamis_i_unlock_read(&gate->is.lock);
     return present;
 }
@@ -66,11 +66,6 @@ bool tamis_shared_contains(const tamis_shared *shared, const void *key, size_t s
 }
 
 bool tamis_shared_contains_u64(const tamis_shared *shared, uint64_t key) {
-    if (TAMIS_LIKELY(shared->glance.has_word != NULL)) {
-        const tamis_i_glanced seen = shared->glance.has_word(&shared->view, key);
-        if (TAMIS_LIKELY(seen != TAMIS_I_GLANCED_NOTHING))
-            return seen == TAMIS_I_GLANCED_YES;
-    }
     return tamis_shared_contains_digest(shared, tamis_i_hasher_word(shared->hasher, key));
 }
 

@@ -54,11 +54,6 @@ tamis_status tamis_i_lines_begin(tamis_shared *shared) {
         shared->gates[i].is.filter = region;
     }
     shared->lines = set->n_table / TAMIS_LINE_WORDS;
-    shared->glance = tamis_i_glance_ops_for(set->lens.form, set->features);
-    if (set->lens.word_form != set->lens.form)
-        shared->glance.has_word = NULL;
-    shared->view = (tamis_i_glance_table){
-        .lens = &set->lens, .sequences = shared->gates->room, .shift = shared->shift};
     shared->alone = set->kind->line_alone;
     const tamis_status status = tamis_i_lines_unpack(shared, set);
     if (status != TAMIS_OK) { /* which cannot be: each stash has room for all entries */
@@ -98,17 +93,12 @@ static inline uint64_t *lines_copy(line_copy *room) {
 }
 
 bool tamis_i_lines_contains(const tamis_shared *shared, tamis_digest digest) {
-    if (shared->glance.has_digest != NULL) {
-        const tamis_i_glanced has = shared->glance.has_digest(&shared->view, digest);
-        if (TAMIS_LIKELY(has != TAMIS_I_GLANCED_NOTHING))
-            return has == TAMIS_I_GLANCED_YES;
-    }
     line_copy room;
     uint64_t *const copy = lines_copy(&room);
     const uint64_t line = tamis_i_lines_number(shared, digest);
     tamis_i_gate *const gate = tamis_i_gate_at(shared, (unsigned)(line >> shared->shift));
     const unsigned seen = tamis_i_lines_first_look(gate);
-    shared->glance.copy(tamis_i_lines_at(shared, line), copy);
+    tamis_i_line_copy(tamis_i_lines_at(shared, line), copy);
     if (TAMIS_UNLIKELY(!tamis_i_lines_whole(gate, seen)))
         return tamis_i_lines_contains_locked(gate, digest);
     return shared->alone->has(shared->set, digest, copy);
@@ -117,18 +107,18 @@ bool tamis_i_lines_contains(const tamis_shared *shared, tamis_digest digest) {
 /* Stores of words that follow the first step are of the kind that it stays before. */
 void tamis_i_lines_open(tamis_i_gate *gate) {
     const unsigned sequence = atomic_load_explicit(&gate->is.sequence, memory_order_relaxed);
-    atomic_store_explicit(&gate->is.sequence, sequence | TAMIS_I_GLANCE_WRITING,
+    atomic_store_explicit(&gate->is.sequence, sequence | TAMIS_I_SEQUENCE_WRITING,
                           memory_order_relaxed);
 }
 
 /* The new number also tells whether there are keys in the stash. */
 void tamis_i_lines_close(tamis_i_gate *gate) {
-    const unsigned flags = TAMIS_I_GLANCE_WRITING | TAMIS_I_GLANCE_ELSEWHERE;
+    const unsigned flags = TAMIS_I_SEQUENCE_WRITING | TAMIS_I_SEQUENCE_ELSEWHERE;
     const unsigned sequence = atomic_load_explicit(&gate->is.sequence, memory_order_relaxed);
     const bool stash = gate->is.filter->state[TAMIS_I_STASH_USED] != 0;
     atomic_store_explicit(&gate->is.sequence,
-                          (sequence & ~flags) + TAMIS_I_GLANCE_STEP +
-                              (stash ? TAMIS_I_GLANCE_ELSEWHERE : 0u),
+                          (sequence & ~flags) + TAMIS_I_SEQUENCE_STEP +
+                              (stash ? TAMIS_I_SEQUENCE_ELSEWHERE : 0u),
                           memory_order_release);
 }
 

@@ -20,7 +20,7 @@
  * the second look finds a number other than s.  What is not whole counts for nothing: the reader takes the
  * lock instead, and so it does while the region has keys in its stash, which is seldom: with the parameters
  * of a plan less than once in 10^80 sets, but for a key with many copies.  A single query reads the words
- * that it needs (bits/glance.h); a batch copies the lines of a group, and the structure works on the copies.
+ * that it needs (shared/words.h); a batch copies the lines of a group, and the structure works on the copies.
  *
  * A batch of inserts is sorted by regions and worked off in groups that go over the borders of regions.  The
  * locks of all regions of a group are held.  They are taken in ascending order, by everyone, so that no two
@@ -59,7 +59,7 @@ TAMIS_INLINE unsigned tamis_i_lines_first_look(tamis_i_gate *gate) {
 }
 
 TAMIS_INLINE bool tamis_i_lines_whole(tamis_i_gate *gate, unsigned seen) {
-    return ((seen & (TAMIS_I_GLANCE_WRITING | TAMIS_I_GLANCE_ELSEWHERE)) |
+    return ((seen & (TAMIS_I_SEQUENCE_WRITING | TAMIS_I_SEQUENCE_ELSEWHERE)) |
             (atomic_load_explicit(&gate->is.sequence, memory_order_relaxed) ^ seen)) == 0;
 }
 

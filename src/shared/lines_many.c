@@ -29,7 +29,6 @@ static bool lines_before_group(tamis_i_watch *watch, const tamis_i_group *group)
     const uint64_t *const table = shared->set->table;
     const unsigned shift = shared->shift;
     const size_t n = group->n;
-    tamis_i_glance_copy *const copy = shared->glance.copy;
     uint64_t *lines[TAMIS_I_GROUP];
     tamis_i_gate *gates[TAMIS_I_GROUP];
     unsigned seen[TAMIS_I_GROUP];
@@ -38,7 +37,7 @@ static bool lines_before_group(tamis_i_watch *watch, const tamis_i_group *group)
         const uint64_t line = (uint64_t)(lines[i] - table) / TAMIS_LINE_WORDS;
         gates[i] = tamis_i_gate_at(shared, (unsigned)(line >> shift));
         seen[i] = tamis_i_lines_first_look(gates[i]);
-        copy(lines[i], w->copies[i]);
+        tamis_i_line_copy(lines[i], w->copies[i]);
         lines[i] = w->copies[i];
     }
     shared->alone->places(group, lines, true);

@@ -11,21 +11,21 @@
 #ifndef TAMIS_SHARED_SHARED_H
 #define TAMIS_SHARED_SHARED_H
 
-#include "bits/glance.h"
 #include "filter/shards.h"
 #include "hash/hash.h"
 #include "shared/calm.h"
 #include "shared/lock.h"
+#include "shared/words.h"
 #include "tamis/shared.h"
 
 /* The way to a shard, or to a region. */
 typedef union tamis_i_gate {
     struct {
-        atomic_uint sequence; /* of a region, bits/glance.h; "elsewhere" is its stash */
+        atomic_uint sequence; /* of a region, shared/words.h; "elsewhere" is its stash */
         tamis_i_lock lock;
         tamis_filter *filter; /* the shard, or a handle for the region */
     } is;
-    unsigned char room[TAMIS_I_GLANCE_STRIDE];
+    unsigned char room[TAMIS_I_SEQUENCE_STRIDE];
 } tamis_i_gate;
 
 _Static_assert(offsetof(tamis_i_gate, is.sequence) == 0, "where queries look for it");
@@ -44,9 +44,7 @@ struct tamis_shared {
         *alone;     /* NULL: there are shards, or one filter that cannot have regions */
     unsigned shift; /* lines of a region, as a power of two */
     uint64_t lines;
-    tamis_i_glance_ops glance;
-    tamis_i_glance_table view; /* of the set, for the queries of 'glance' */
-    uint64_t *bodies;          /* states and stashes of the regions */
+    uint64_t *bodies; /* states and stashes of the regions */
     size_t bodies_size;
 };
 

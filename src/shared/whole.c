@@ -40,7 +40,7 @@ tamis_status tamis_shared_of(tamis_filter *filter, tamis_shared **shared) {
     }
     const uintptr_t at = (uintptr_t)own->block;
     const size_t skip =
-        (TAMIS_I_GLANCE_STRIDE - at % TAMIS_I_GLANCE_STRIDE) % TAMIS_I_GLANCE_STRIDE;
+        (TAMIS_I_SEQUENCE_STRIDE - at % TAMIS_I_SEQUENCE_STRIDE) % TAMIS_I_SEQUENCE_STRIDE;
     own->gates = (tamis_i_gate *)(void *)((unsigned char *)own->block + skip);
     own->calm = (tamis_i_calm_line *)(void *)(own->gates + n);
     for (unsigned i = 0; i < TAMIS_I_CALM_LINES; i++) {

@@ -2,15 +2,13 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#define TAMIS_LENS_KERNELS
 #include "bits/block.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
 #include "bits/native.h"
+#include "bits/x86/block_key.h"
 #include "bits/x86/halves.h"
-#include "hash/x86/target.h"
-#include "tamis/inline.h"
 
 #define AVX2 TAMIS_I_TARGET_AVX2
 #define FAST TAMIS_I_TARGET_ALL
@@ -140,11 +138,11 @@ AVX2 static size_t block_set_many(const tamis_i_probe *probes, size_t n, unsigne
                   : block_set_all(probes, n, k, changed, true);
 }
 
-/* ---- lanes: the functions of tamis/inline.h ---- */
+/* ---- lanes ---- */
 
 FAST static bool block_lanes_test(const uint64_t *block, uint64_t hash, unsigned k) {
     (void)k;
-    return tamis_lens_lanes_have(block, tamis_lens_lanes_places(hash));
+    return tamis_i_lanes_have(block, tamis_i_lanes_places(hash));
 }
 
 FAST static void block_lanes_test_many(const tamis_i_probe *probes, size_t n, unsigned k,
@@ -152,8 +150,7 @@ FAST static void block_lanes_test_many(const tamis_i_probe *probes, size_t n, un
     (void)k;
     for (size_t j = 0; j < n; j++) {
         TAMIS_PREFETCH(next[j].at[0]);
-        present[j] =
-            tamis_lens_lanes_have(probes[j].at[0], tamis_lens_lanes_places(probes[j].word[0]));
+        present[j] = tamis_i_lanes_have(probes[j].at[0], tamis_i_lanes_places(probes[j].word[0]));
     }
 }
 
@@ -162,8 +159,7 @@ FAST static size_t block_lanes_set_many(const tamis_i_probe *probes, size_t n, u
     size_t sum = 0;
     (void)k;
     for (size_t j = 0; j < n; j++) {
-        changed[j] =
-            tamis_lens_lanes_add(probes[j].at[0], tamis_lens_lanes_places(probes[j].word[0]));
+        changed[j] = tamis_i_lanes_add(probes[j].at[0], tamis_i_lanes_places(probes[j].word[0]));
         sum += changed[j];
     }
     return sum;
