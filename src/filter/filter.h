@@ -183,7 +183,11 @@ struct tamis_i_kind {
     /* Equal keys share a counter: a key that comes often does not fill its buckets.  Only such a kind is
      * asked for plans with copies. */
     bool counters;
-    bool merges_all;                      /* merge also sees to stash and count */
+    bool merges_all; /* merge also sees to stash and count */
+    /* What serves sets of these complete parameters, of the same id, name and params: a kind whose parameters
+     * decide what it can do has a form for each.  The one that is listed can do all that any can.  NULL: it
+     * serves all itself. */
+    const tamis_i_kind *(*form)(const tamis_params *params);
     const char *params[TAMIS_PARAMS_MAX]; /* names of value[], at least one; NULL after the last */
 
     /* Fill in the defaults of value[] and stash, check all ranges, and give the size of the table in
@@ -262,6 +266,9 @@ struct tamis_i_kind {
      * what is read next.  False: some of it is damaged; then nothing behind it need be touched.  NULL: only
      * all of the table will do. */
     bool (*touch)(const tamis_filter *filter, tamis_digest digest);
+
+    /* What the stash has for a key, of a kind that does not keep the digest itself there.  NULL: the digest. */
+    tamis_digest (*key_in_stash)(const tamis_filter *filter, tamis_digest digest);
 
     /* Are words 'from' to 'end' of the table, which are whole lines, safe to be asked?  False, and why.
      * NULL: queries never leave the table, whatever its bits are, and come to an end. */
@@ -359,6 +366,11 @@ static inline unsigned tamis_i_filter_value_bits(const tamis_filter *filter) {
     return filter->kind->value_bits == NULL ? 0 : filter->kind->value_bits(filter);
 }
 
+/* What the stash of a filter has for a key. */
+static inline tamis_digest tamis_i_key_in_stash(const tamis_filter *filter, tamis_digest digest) {
+    return filter->kind->key_in_stash == NULL ? digest : filter->kind->key_in_stash(filter, digest);
+}
+
 /* Do two filters give the same digests to keys? */
 static inline bool tamis_i_same_hash(const tamis_params *a, const tamis_params *b) {
     return a->hash == b->hash && a->seed == b->seed && a->seed_high == b->seed_high;
@@ -383,6 +395,12 @@ static inline const char *tamis_i_kind_gone(uint64_t number) {
                : NULL;
 }
 
+/* The form of it that serves sets of these complete parameters. */
+static inline const tamis_i_kind *tamis_i_form_of(const tamis_i_kind *kind,
+                                                  const tamis_params *params) {
+    return kind->form == NULL ? kind : kind->form(params);
+}
+
 /* The structures. */
 extern const tamis_i_kind tamis_i_bloom;
 extern const tamis_i_kind tamis_i_counting_bloom;
@@ -393,6 +411,7 @@ extern const tamis_i_kind tamis_i_dleft_counting;
 extern const tamis_i_kind tamis_i_dleft_dynamic;
 extern const tamis_i_kind tamis_i_rank;
 extern const tamis_i_kind tamis_i_rank_counting;
+extern const tamis_i_kind tamis_i_line_kind;
 extern const tamis_i_kind tamis_i_steady;
 extern const tamis_i_kind tamis_i_window;
 

@@ -162,7 +162,8 @@ bool tamis_i_guard_touch(const tamis_filter *filter, tamis_digest digest) {
     if (TAMIS_UNLIKELY(guard_is_turn(digest)))
         guard_sweep(filter);
     if (filter->state[TAMIS_I_STASH_USED] != 0 &&
-        !tamis_i_stash_touch(&filter->stash, digest, guard_stash_words, filter)) {
+        !tamis_i_stash_touch(&filter->stash, tamis_i_key_in_stash(filter, digest),
+                             guard_stash_words, filter)) {
         atomic_store(&guard->odd, true);
         return false;
     }

@@ -148,7 +148,7 @@ tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *p
         return TAMIS_E_NOMEM;
     tamis_filter *const f = (tamis_filter *)(void *)block;
     memset(f, 0, sizeof *f);
-    f->kind = kind;
+    f->kind = tamis_i_form_of(kind, &complete);
     f->params = complete;
     /* A view never writes through this pointer: read_only guards every call that would. */
     f->state =

@@ -7,7 +7,7 @@
 const tamis_i_kind *const tamis_i_kinds[] = {
     &tamis_i_bloom,          &tamis_i_blocked_bloom, &tamis_i_counting_bloom, &tamis_i_dleft,
     &tamis_i_dleft_counting, &tamis_i_dleft_dynamic, &tamis_i_balanced_bloom, &tamis_i_rank,
-    &tamis_i_rank_counting,  &tamis_i_steady,        &tamis_i_window,
+    &tamis_i_rank_counting,  &tamis_i_line_kind,     &tamis_i_steady,         &tamis_i_window,
 };
 const size_t tamis_i_n_kinds = sizeof tamis_i_kinds / sizeof tamis_i_kinds[0];
 

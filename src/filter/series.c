@@ -70,7 +70,8 @@ static bool series_takes_copy(const tamis_filter *link, tamis_digest digest) {
     if (link->state[TAMIS_I_COUNT] / 3 >= link->params.capacity)
         return false;
     if (link->state[TAMIS_I_STASH_USED] != 0 &&
-        link->kind->copies(link, digest) <= tamis_i_stash_copies(&link->stash, digest))
+        link->kind->copies(link, digest) <=
+            tamis_i_stash_copies(&link->stash, tamis_i_key_in_stash(link, digest)))
         return false;
     return link->kind->copy_is_free == NULL || link->kind->copy_is_free(link, digest);
 }

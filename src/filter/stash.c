@@ -55,7 +55,7 @@ void tamis_i_stash_attach(tamis_i_stash *stash, uint64_t *words, uint64_t *used,
 }
 
 static uint64_t stash_first_slot(const tamis_i_stash *stash, tamis_digest d) {
-    return tamis_i_range(tamis_i_mix(d.lo ^ (d.hi << 32 | d.hi >> 32)), stash->slots);
+    return tamis_i_range(tamis_i_mix(tamis_i_stash_place(d)), stash->slots);
 }
 
 static uint64_t stash_next_slot(const tamis_i_stash *stash, uint64_t slot) {
@@ -260,6 +260,27 @@ bool tamis_i_stash_next(const tamis_i_stash *stash, uint64_t *at, tamis_digest *
             *digest = stash_digest_at(stash, *at);
             *copies = count;
             ++*at;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tamis_i_stash_along(const tamis_i_stash *stash, uint64_t place, uint64_t *at, uint64_t *what,
+                         uint64_t *copies) {
+    if (stash->slots == 0)
+        return false;
+    uint64_t slot = stash_first_slot(stash, tamis_i_stash_key(place, 0)) + *at;
+    slot -= slot >= stash->slots ? stash->slots : 0;
+    for (; *at < RUN_MAX && *at < stash->slots; slot = stash_next_slot(stash, slot)) {
+        const unsigned count = stash_count_at(stash, slot);
+        const tamis_digest key = stash_digest_at(stash, slot);
+        if (count == 0)
+            return false;
+        ++*at;
+        if (tamis_i_stash_place(key) == place) {
+            *what = key.hi;
+            *copies = count;
             return true;
         }
     }

@@ -57,6 +57,21 @@ bool tamis_i_stash_remove(tamis_i_stash *stash, tamis_digest digest);
 bool tamis_i_stash_next(const tamis_i_stash *stash, uint64_t *at, tamis_digest *digest,
                         uint64_t *copies);
 
+/* For a structure that keeps in the stash what it knows of a key, instead of the digest: a number of up to 64
+ * bits, and the place in the table that it belongs to.  Entries of one place lie in one run, since their probing
+ * begins at the same slot.  As an entry of the stash; and back. */
+static inline tamis_digest tamis_i_stash_key(uint64_t place, uint64_t what) {
+    return (tamis_digest){.lo = place ^ (what << 32 | what >> 32), .hi = what};
+}
+
+static inline uint64_t tamis_i_stash_place(tamis_digest key) {
+    return key.lo ^ (key.hi << 32 | key.hi >> 32);
+}
+
+/* Walk over those of one place: '*at' begins at 0; false at the end. */
+bool tamis_i_stash_along(const tamis_i_stash *stash, uint64_t place, uint64_t *at, uint64_t *what,
+                         uint64_t *copies);
+
 /* The first slot that is empty; a walk from it on, and then from the first slot to it, comes to the entries
  * in an order in which they can be added to an empty stash, each to the slot that it has. */
 uint64_t tamis_i_stash_gap(const tamis_i_stash *stash);

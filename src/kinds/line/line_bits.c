@@ -159,6 +159,20 @@ tamis_i_line_run tamis_i_line_bits_run(const tamis_i_line_shape *shape, const ui
     return (tamis_i_line_run){from, end < from ? from : end};
 }
 
+unsigned tamis_i_line_bits_home(const tamis_i_line_shape *shape, const uint64_t *line,
+                                unsigned at) {
+    const uint64_t low = line_homes(shape, line, 0), high = line_homes(shape, line, 1);
+    const unsigned k = line_ones(line_starts(shape, line) & line_ones_below(at + 1)) - 1;
+    const unsigned lows = line_ones(low);
+    const unsigned home = k < lows ? line_select(low, k) : 64 + line_select(high, k - lows);
+    return home < shape->homes ? home : shape->homes;
+}
+
+uint64_t tamis_i_line_bits_plane(const tamis_i_line_shape *shape, const uint64_t *line,
+                                 unsigned j) {
+    return line_plane(shape, line, j);
+}
+
 bool tamis_i_line_bits_above(const tamis_i_line_shape *shape, const uint64_t *line, unsigned home) {
     const uint64_t low = line_homes(shape, line, 0), high = line_homes(shape, line, 1);
     return home < 64 ? high == 0 && low >> home == 0 : high >> (home - 64) == 0;

@@ -137,6 +137,12 @@ typedef struct tamis_i_line_run {
 tamis_i_line_run tamis_i_line_bits_run(const tamis_i_line_shape *shape, const uint64_t *line,
                                        unsigned home);
 
+/* The home of the entry at a place; as many as there are homes if bits that nobody has checked have none. */
+unsigned tamis_i_line_bits_home(const tamis_i_line_shape *shape, const uint64_t *line, unsigned at);
+
+/* Plane j of a line. */
+uint64_t tamis_i_line_bits_plane(const tamis_i_line_shape *shape, const uint64_t *line, unsigned j);
+
 /* Is home h above all that are here? */
 bool tamis_i_line_bits_above(const tamis_i_line_shape *shape, const uint64_t *line, unsigned home);
 
