@@ -16,7 +16,8 @@ static unsigned cpu_switched_off(void) {
         unsigned feature;
     } names[] = {{"popcnt", TAMIS_I_CPU_POPCNT}, {"bmi2", TAMIS_I_CPU_BMI2},
                  {"avx2", TAMIS_I_CPU_AVX2},     {"neon", TAMIS_I_CPU_NEON},
-                 {"aes", TAMIS_I_CPU_AES},       {"vaes", TAMIS_I_CPU_VAES}};
+                 {"aes", TAMIS_I_CPU_AES},       {"vaes", TAMIS_I_CPU_VAES},
+                 {"pdep", TAMIS_I_CPU_PDEP}};
     unsigned off = 0;
     const char *text = getenv("TAMIS_CPU_OFF");
     while (text != NULL && *text != '\0') {
@@ -38,9 +39,22 @@ static unsigned cpu_switched_off(void) {
 #include <cpuid.h>
 #include <stdatomic.h>
 
+#define CPU_HYGON 0x6f677948u /* "Hygo" */
+
 /* What not every compiler's __builtin_cpu_supports() knows.  Asked once: in a virtual machine CPUID takes
  * many microseconds. */
-enum { CPU_ASKED = 1, CPU_LZCNT = 2, CPU_AES = 4, CPU_VAES = 8 };
+enum { CPU_ASKED = 1, CPU_LZCNT = 2, CPU_AES = 4, CPU_VAES = 8, CPU_SLOW_PDEP = 16 };
+
+/* Zen 1 and 2 are family 0x17, those by Hygon 0x18; before them Excavator, 0x15, had BMI2. */
+static int cpu_has_slow_pdep(void) {
+    unsigned a, b, c, d;
+    if (__get_cpuid(0, &a, &b, &c, &d) == 0 ||
+        (b != signature_AMD_ebx && b != CPU_HYGON)) /* the first four letters */
+        return 0;
+    (void)__get_cpuid(1, &a, &b, &c, &d);
+    const unsigned base = a >> 8 & 15, family = base + (base == 15 ? a >> 20 & 255 : 0);
+    return family < 0x19;
+}
 
 static int cpu_ask(void) {
     unsigned a, b, c, d;
@@ -51,6 +65,8 @@ static int cpu_ask(void) {
         answer |= CPU_AES;
     if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & 1u << 9) != 0)
         answer |= CPU_VAES;
+    if (cpu_has_slow_pdep())
+        answer |= CPU_SLOW_PDEP;
     return answer;
 }
 
@@ -72,6 +88,8 @@ static unsigned cpu_has(void) {
     if (__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
         (answer & CPU_LZCNT) != 0)
         features |= TAMIS_I_CPU_BMI2;
+    if ((features & TAMIS_I_CPU_BMI2) != 0 && (answer & CPU_SLOW_PDEP) == 0)
+        features |= TAMIS_I_CPU_PDEP;
     if (__builtin_cpu_supports("avx2"))
         features |= TAMIS_I_CPU_AVX2;
     if ((answer & CPU_AES) != 0)

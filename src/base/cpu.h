@@ -15,6 +15,8 @@
 #define TAMIS_I_CPU_NEON   8u
 #define TAMIS_I_CPU_AES    16u /* the AES instructions of x86-64, with SSE4.1, or of ARMv8 */
 #define TAMIS_I_CPU_VAES   32u /* those of x86-64 on two blocks at a time, with AVX2 */
+#define TAMIS_I_CPU_PDEP                                                                           \
+    64u /* PDEP and PEXT of BMI2 are quick: before Zen 3, AMD's take up to 300 cycles */
 
 /* The features of this machine that we have engines for; 0: the portable ones.  A library built with
  * TAMIS_TESTING leaves out those listed, separated by commas, in the environment variable TAMIS_CPU_OFF. */

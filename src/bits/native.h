@@ -8,6 +8,8 @@
  *      bits/x86/<engine>.c     the same, bit for bit, with the instructions of one processor family
  *      bits/arm/<engine>.c
  *
+ * The same of a structure with a room of its own is kinds/<kind>/<kind>_bits.h and .c, <kind>_x86.c and _arm.c.
+ *
  * and provides tamis_i_<engine>_ops_for(layout, features): the best operations for a layout on a
  * processor with these features (base/cpu.h).  That function asks the native implementation first, if
  * this list has one.  NULL from there means that it has nothing for this layout or these features.
@@ -31,6 +33,7 @@
 #define TAMIS_I_COUNTING_BUCKET_NATIVE tamis_i_counting_bucket_ops_x86
 #define TAMIS_I_DLEFT_BUCKET_NATIVE    tamis_i_dleft_bucket_ops_x86
 #define TAMIS_I_DYNAMIC_BUCKET_NATIVE  tamis_i_dynamic_bucket_ops_x86
+#define TAMIS_I_LINE_BITS_NATIVE       tamis_i_line_bits_ops_x86
 #elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__) && defined(__GNUC__)
 #define TAMIS_I_NATIVE_ARM   1
 #define TAMIS_I_BLOCK_NATIVE tamis_i_block_ops_arm
@@ -60,6 +63,9 @@
 #endif
 #ifndef TAMIS_I_DYNAMIC_BUCKET_NATIVE
 #define TAMIS_I_DYNAMIC_BUCKET_NATIVE(layout, features) ((void)(layout), (void)(features), NULL)
+#endif
+#ifndef TAMIS_I_LINE_BITS_NATIVE
+#define TAMIS_I_LINE_BITS_NATIVE(shape, features) ((void)(shape), (void)(features), NULL)
 #endif
 
 #endif

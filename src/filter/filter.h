@@ -200,6 +200,9 @@ struct tamis_i_kind {
      * NULL: there is nothing to derive. */
     void (*attach)(tamis_filter *filter);
 
+    /* Give back what attach has taken, once, when the handle goes.  NULL: it takes nothing. */
+    void (*detach)(tamis_filter *filter);
+
     /* As the public functions of these names, for one digest, in table and stash.  remove may be NULL; copies
      * may be NULL for a set.  insert and remove keep state[TAMIS_I_COUNT]: keys of a set that were answered
      * "added", all copies of a multiset.  The stash counts its entries by itself.  A key that is in both is

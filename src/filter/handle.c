@@ -204,6 +204,8 @@ void tamis_i_links_drop(tamis_filter *filter) {
 /* Free a filter that is no series. */
 static void handle_free_one(tamis_filter *filter) {
     tamis_i_guard_end(filter);
+    if (filter->kind->detach != NULL)
+        filter->kind->detach(filter);
     const tamis_allocator allocator = filter->allocator;
     tamis_i_free(&allocator, filter, filter->block_size);
 }

@@ -1,7 +1,8 @@
 #!/bin/sh
 # test_engines.sh SOURCE BUILD CC - instruction sets are named in the folders of their processors only
 #
-# Target attributes, intrinsics and their headers belong to src/bits/<family>/ and src/hash/<family>/, say x86;
+# Target attributes, intrinsics and their headers belong to src/bits/<family>/ and src/hash/<family>/, say x86, and to
+# src/kinds/<kind>/<kind>_<family>.c of a structure that has a folder;
 # the names of compiler targets to one header of a family; tamis/inline.h and its part have their own, since callers
 # compile them.
 # Processor features are asked for in src/base/cpu.c alone, and by the test of what is compiled for one processor.
@@ -15,7 +16,8 @@ words="$words|\b_mm(256|512)?_[a-z]|\b_(pdep|pext|bzhi|tzcnt|lzcnt|blsr)_u(32|64
 # search WORDS: lines of sources outside of the folders of processors
 search() {
     find src include cli bench experiments fuzz tests bindings \( -name '*.[ch]' -o -name '*.[ch]pp' \) |
-        grep -v -e '^src/bits/[^/]*/' -e '^src/hash/[^/]*/' -e '^include/tamis/inline\(_avx512\)*\.h$' | sort |
+        grep -v -e '^src/bits/[^/]*/' -e '^src/hash/[^/]*/' \
+            -e '^src/kinds/\([^/]*\)/\1_\(x86\|arm\)\.c$' -e '^include/tamis/inline\(_avx512\)*\.h$' | sort |
         xargs grep -nE "$1" /dev/null || :
 }
 

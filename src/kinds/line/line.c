@@ -84,17 +84,31 @@ static tamis_status line_shape(tamis_params *params, uint64_t *n_table) {
     return TAMIS_OK;
 }
 
+/* Tables of the shapes are taken once, however often this is called. */
 static void line_attach(tamis_filter *filter) {
     tamis_i_line_table table;
-    const tamis_i_line_table before = *line_table_of(filter);
+    const tamis_i_line_table *const before = line_table_of(filter);
+    const bool again = before->front.lines != NULL;
     const bool valid = line_layout(&filter->params, &table);
     TAMIS_ASSERT(valid);
     (void)valid;
     table.front.lines = filter->table;
     table.back.lines = filter->table + table.front.n * TAMIS_LINE_WORDS;
-    table.front.tables = before.front.tables;
-    table.back.tables = before.back.tables;
+    table.front.tables = again
+                             ? before->front.tables
+                             : tamis_i_line_bits_tables_take(&table.front.shape, filter->features);
+    if (table.places != 0)
+        table.back.tables =
+            again ? before->back.tables
+                  : tamis_i_line_bits_tables_take(&table.back.shape, filter->features);
+    table.front_ops = tamis_i_line_bits_ops_for(&table.front, filter->features);
+    table.back_ops = tamis_i_line_bits_ops_for(&table.back, filter->features);
     memcpy(filter->geometry, &table, sizeof table);
+}
+
+static void line_detach(tamis_filter *filter) {
+    tamis_i_line_bits_tables_give(line_table_of(filter)->front.tables);
+    tamis_i_line_bits_tables_give(line_table_of(filter)->back.tables);
 }
 
 /* ---- entries in the stash ---- */
@@ -862,10 +876,10 @@ static const tamis_i_kind *line_form(const tamis_params *params) {
     .id = TAMIS_KIND_LINE, .name = "line", .scratch = sizeof(line_keys), .form = line_form,        \
     .params = {"lines",      "homes", "fingerprint_bits", "back_lines", "back_homes",              \
                "value_bits", "set"},                                                               \
-    .merges_all = true, .shape = line_shape, .attach = line_attach, .contains = line_contains,     \
-    .prefetch = line_prefetch, .touch = line_touch, .key_in_stash = line_key_in_stash,             \
-    .contains_many = line_contains_many, .merge = line_merge, .info = line_info,                   \
-    .check = line_check
+    .merges_all = true, .shape = line_shape, .attach = line_attach, .detach = line_detach,         \
+    .contains = line_contains, .prefetch = line_prefetch, .touch = line_touch,                     \
+    .key_in_stash = line_key_in_stash, .contains_many = line_contains_many, .merge = line_merge,   \
+    .info = line_info, .check = line_check
 
 const tamis_i_kind tamis_i_line_kind = {
     LINE_COMMON,

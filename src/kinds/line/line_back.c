@@ -40,8 +40,8 @@ bool tamis_i_line_table_init(const tamis_i_line_need *need, tamis_i_line_table *
                                      prints + line_bits_for(need->homes), values, &t->back.shape))
             return false;
     }
-    t->front_ops = tamis_i_line_bits_ops_for(&t->front.shape, 0);
-    t->back_ops = tamis_i_line_bits_ops_for(&t->back.shape, 0);
+    t->front_ops = tamis_i_line_bits_ops_for(&t->front, 0);
+    t->back_ops = tamis_i_line_bits_ops_for(&t->back, 0);
     return line_bits_for(need->lines) + line_bits_for(need->homes) + prints <= 62;
 }
 

@@ -8,6 +8,7 @@
  */
 #include "kinds/line/line_bits.h"
 
+#include "bits/native.h"
 #include "hash/hash.h"
 
 /* ---- words ---- */
@@ -390,8 +391,9 @@ static const tamis_i_line_bits_ops line_portable = {.has_word = line_has_word,
                                                     .drop_word = line_drop_word,
                                                     .drop = line_drop};
 
-const tamis_i_line_bits_ops *tamis_i_line_bits_ops_for(const tamis_i_line_shape *shape,
+const tamis_i_line_bits_ops *tamis_i_line_bits_ops_for(const tamis_i_line_row *row,
                                                        unsigned features) {
-    (void)shape, (void)features;
-    return &line_portable;
+    const tamis_i_line_bits_ops *const quick =
+        row->tables == NULL ? NULL : TAMIS_I_LINE_BITS_NATIVE(&row->shape, features);
+    return quick != NULL ? quick : &line_portable;
 }

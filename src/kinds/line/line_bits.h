@@ -117,9 +117,21 @@ typedef struct tamis_i_line_bits_ops {
                      unsigned most);
 } tamis_i_line_bits_ops;
 
-/* The best operations for a shape on a processor with these features (base/cpu.h): they work on rows of this
- * shape, of which 'tables' is what 'take' gave.  The portable ones never fail. */
-const tamis_i_line_bits_ops *tamis_i_line_bits_ops_for(const tamis_i_line_shape *shape,
+/* What the quick form for these features (base/cpu.h) keeps of a shape: 8 to 32 KB, made once per process and
+ * shared by all who have taken them and not given them back.  Any thread may call these two, and none ever waits
+ * for another.  NULL if there is no quick form or no memory: the portable operations need none. */
+const void *tamis_i_line_bits_tables_take(const tamis_i_line_shape *shape, unsigned features);
+void tamis_i_line_bits_tables_give(const void *tables); /* NULL is allowed */
+
+/* The best operations for a row, of which 'tables' is NULL or was taken for its shape and these features.  They
+ * work on all rows like that. */
+const tamis_i_line_bits_ops *tamis_i_line_bits_ops_for(const tamis_i_line_row *row,
+                                                       unsigned features);
+
+/* The quick form for a shape, or NULL: bits/native.h. */
+const tamis_i_line_bits_ops *tamis_i_line_bits_ops_x86(const tamis_i_line_shape *shape,
+                                                       unsigned features);
+const tamis_i_line_bits_ops *tamis_i_line_bits_ops_arm(const tamis_i_line_shape *shape,
                                                        unsigned features);
 
 /* ---- everything else, in portable C only ---- */

@@ -1,0 +1,63 @@
+/* line_tables.h - what the quick forms of line_bits.h keep of a shape, so that one text does for all shapes
+ *
+ * A line is changed as a whole, as 512 bits, with masks of 512 bits for each place and for each part of a
+ * fingerprint:
+ *
+ *      open p     u = line & moves(p);  line + u moves up what u has, word by word, then carries between words;
+ *                 or the new bits, which are prints(fingerprint) & ~keeps(p)
+ *      close p    u = line & moves(p);  line ^ u stays; u & keeps(p) moves down
+ *
+ * Of the starts a place is opened behind the one of the new entry, which is that of a start already, and closed
+ * so that a start behind it falls onto it: so neither asks what is there.
+ *
+ * A question brings planes to lanes of 64 bits, four at a time: each two neighbours lie within 16 bytes.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TAMIS_KINDS_LINE_TABLES_H
+#define TAMIS_KINDS_LINE_TABLES_H
+
+#include "kinds/line/line_bits.h"
+
+/* 512 bits. */
+typedef struct tamis_i_line_mask {
+    uint64_t word[TAMIS_LINE_WORDS];
+} tamis_i_line_mask;
+
+/* For a place p. */
+typedef struct tamis_i_line_move {
+    tamis_i_line_mask moves; /* from p on: starts as they are stored, and planes */
+    tamis_i_line_mask keeps; /* all but bit p of the planes, and bit 0 of the starts if p is 0 */
+} tamis_i_line_move;
+
+/* Four planes of the fingerprint. */
+typedef struct tamis_i_line_four {
+    uint8_t bytes[32]; /* which of the 16 bytes that are loaded go where; 128: a zero */
+    uint64_t down[4];  /* then shift each lane by so much */
+    uint64_t
+        up[4]; /* what brings the plane's bit of a fingerprint to the top; 64: there is no plane */
+} tamis_i_line_four;
+
+#define TAMIS_I_LINE_FOURS (TAMIS_I_LINE_PLANES_MAX / 4)
+
+/* Masks for six bits of an entry: all places of the planes whose bit is one. */
+#define TAMIS_I_LINE_SIX 6u
+
+typedef struct tamis_i_line_tables {
+    uint64_t homes;                 /* L */
+    uint64_t starts;                /* in the 8 bytes from 'starts_at' on, those that are stored */
+    uint64_t full;                  /* the sentinel of a full line, as bit C of the starts */
+    const tamis_i_line_mask *sixes; /* for bits 0 to 5 of an entry 64 of them, and so on */
+    unsigned n_sixes, n_fours;
+    unsigned planes, capacity;
+    unsigned print_from;             /* 64 - R: where the fingerprint is in a word */
+    unsigned starts_at, starts_from; /* the byte, and the bit in it */
+    unsigned away_at, away;          /* the byte, and the bit in it as a mask */
+    unsigned slot;                   /* for tamis_i_line_bits_tables_give */
+    uint64_t size;
+    _Alignas(TAMIS_LINE_BYTES) uint32_t at[TAMIS_I_LINE_FOURS][2]; /* bytes to load from, each 16 */
+    _Alignas(32) tamis_i_line_four fours[TAMIS_I_LINE_FOURS];
+    _Alignas(TAMIS_LINE_BYTES) tamis_i_line_move places[]; /* C + 1 of them */
+} tamis_i_line_tables;
+
+#endif
