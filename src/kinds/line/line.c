@@ -358,7 +358,7 @@ static tamis_status line_set_insert(tamis_filter *filter, tamis_digest digest, b
 /* The lowest home of a front line that has entries in back or stash, and how many may return: of those in the
  * stash, only COPIES of each entry.  0 if there is none. */
 static unsigned line_least_away(const tamis_filter *filter, uint64_t line,
-                                const tamis_i_line_places *places, unsigned *home) {
+                                tamis_i_line_places *places, unsigned *home) {
     const tamis_i_line_table *const t = line_table_of(filter);
     unsigned n = tamis_i_line_back_least(t, places, home);
     tamis_i_line_entry e;
@@ -370,7 +370,8 @@ static unsigned line_least_away(const tamis_filter *filter, uint64_t line,
     for (at = 0; line_next_in_stash(filter, line, &at, &e, &copies);) {
         if ((int)e.home <= highest || (n != 0 && e.home > *home)) /* here, or later */
             continue;
-        n = n != 0 && e.home == *home ? n : 0;
+        if (n == 0 || e.home < *home) /* nothing of it is in the back */
+            n = 0, places->least[0] = places->least[1] = 0;
         *home = e.home;
         n += copies < COPIES ? (unsigned)copies : COPIES;
     }
@@ -411,12 +412,9 @@ TAMIS_APART void line_recall(tamis_filter *filter, uint64_t line, uint64_t *word
         if (tamis_i_line_bits_count(shape, words) + n > shape->capacity)
             return;
         tamis_i_line_bits_set_away(shape, words, false);
-        unsigned here;
-        while (tamis_i_line_back_least(t, &places, &here) != 0 && here == home) {
-            tamis_i_line_entry e;
-            tamis_i_line_back_take(t, &places, home, &e);
+        tamis_i_line_entry e;
+        while (tamis_i_line_back_take(t, &places, &e))
             (void)t->front_ops->add(&t->front, words, home, tamis_i_line_front_bits(t, &e), ANY);
-        }
         line_return_from_stash(filter, line, words, home);
         tamis_i_line_bits_set_away(shape, words, true);
     }

@@ -80,7 +80,8 @@ static inline uint64_t tamis_i_line_back_print(const tamis_i_line_table *t, unsi
 typedef struct tamis_i_line_places {
     uint64_t *line[2];
     unsigned home[2];
-    unsigned load[2]; /* of the whole back line */
+    unsigned load[2];  /* of the whole back line */
+    uint64_t least[2]; /* entries of the lowest home that was asked for */
     unsigned n;
 } tamis_i_line_places;
 
@@ -108,11 +109,11 @@ bool tamis_i_line_back_shift(const tamis_i_line_table *t, tamis_i_line_places *p
 bool tamis_i_line_back_drop(const tamis_i_line_table *t, tamis_i_line_places *p, uint64_t print);
 
 /* The lowest home of the front line that has entries in the back, and how many; 0 if there is none. */
-unsigned tamis_i_line_back_least(const tamis_i_line_table *t, const tamis_i_line_places *p,
+unsigned tamis_i_line_back_least(const tamis_i_line_table *t, tamis_i_line_places *p,
                                  unsigned *home);
 
-/* Take one entry of this home, which has some, out of the back; 'line' is left to the caller. */
-void tamis_i_line_back_take(const tamis_i_line_table *t, tamis_i_line_places *p, unsigned home,
+/* Take one of those entries out; home and 'line' are left to the caller.  False if none is left. */
+bool tamis_i_line_back_take(const tamis_i_line_table *t, tamis_i_line_places *p,
                             tamis_i_line_entry *entry);
 
 /* The value of an entry with this fingerprint of the back, or give it another one.  False: there is none. */

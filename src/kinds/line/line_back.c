@@ -56,7 +56,7 @@ static uint64_t *line_back_at(const tamis_i_line_table *t, uint64_t number) {
 }
 
 void tamis_i_line_back_find(const tamis_i_line_table *t, uint64_t line, tamis_i_line_places *p) {
-    p->n = t->places;
+    *p = (tamis_i_line_places){.n = t->places};
     if (p->n == 0)
         return;
     const uint64_t id = line / t->back.n, first = line - id * t->back.n;
@@ -203,19 +203,20 @@ static unsigned line_ones_of(uint64_t x) {
     return n;
 }
 
-unsigned tamis_i_line_back_least(const tamis_i_line_table *t, const tamis_i_line_places *p,
+unsigned tamis_i_line_back_least(const tamis_i_line_table *t, tamis_i_line_places *p,
                                  unsigned *home) {
-    unsigned least = UINT32_MAX, n = 0;
+    unsigned least[2] = {UINT32_MAX, UINT32_MAX};
+    p->least[0] = p->least[1] = 0;
     for (unsigned i = 0; i < p->n; i++) {
-        unsigned here;
-        const uint64_t entries = line_lowest(t, p, i, &here);
-        if (entries == 0 || here > least)
-            continue;
-        n = here < least ? 0 : n;
-        least = here;
-        n += line_ones_of(entries);
+        p->least[i] = line_lowest(t, p, i, &least[i]);
+        least[i] = p->least[i] == 0 ? UINT32_MAX : least[i];
     }
-    *home = least;
+    *home = least[0] < least[1] ? least[0] : least[1];
+    unsigned n = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        p->least[i] = least[i] == *home ? p->least[i] : 0;
+        n += line_ones_of(p->least[i]);
+    }
     return n;
 }
 
@@ -226,25 +227,21 @@ static unsigned line_first_of(uint64_t x) {
     return at;
 }
 
-void tamis_i_line_back_take(const tamis_i_line_table *t, tamis_i_line_places *p, unsigned home,
+/* No entry before the first one that is meant has its fingerprint, so that it is the one that is dropped. */
+bool tamis_i_line_back_take(const tamis_i_line_table *t, tamis_i_line_places *p,
                             tamis_i_line_entry *entry) {
     const tamis_i_line_shape *const shape = &t->back.shape;
-    const unsigned prints = t->front.shape.prints;
-    entry->home = home;
-    for (unsigned i = 0; i < p->n; i++) {
-        unsigned here;
-        const uint64_t entries = line_lowest(t, p, i, &here);
-        if (entries == 0 || here != home)
-            continue;
-        const unsigned at = line_first_of(entries);
-        const uint64_t bits = tamis_i_line_bits_get(shape, p->line[i], at);
-        entry->print = bits & line_mask(prints);
-        entry->value = (unsigned)(bits >> shape->prints);
-        tamis_i_line_bits_drop(shape, p->line[i], p->home[i], at);
-        p->load[i]--;
-        return;
-    }
-    TAMIS_ASSERT(false);
+    const unsigned i = p->least[0] == 0;
+    if (p->least[i] == 0)
+        return false;
+    const uint64_t bits = tamis_i_line_bits_get(shape, p->line[i], line_first_of(p->least[i]));
+    const uint64_t print = bits & line_mask(shape->prints);
+    entry->print = print & line_mask(t->front.shape.prints);
+    entry->value = (unsigned)(bits >> shape->prints);
+    (void)t->back_ops->drop(&t->back, p->line[i], p->home[i], print, UINT32_MAX);
+    p->least[i] = (p->least[i] & (p->least[i] - 1)) >> 1;
+    p->load[i]--;
+    return true;
 }
 
 /* ---- values ---- */

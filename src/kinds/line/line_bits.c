@@ -39,16 +39,22 @@ static unsigned line_select(uint64_t x, unsigned k) {
     /* The high bit of a byte: its sum is at most k, so that the one is in a later byte. */
     const uint64_t passed = ((k * BYTES | UINT64_C(0x8080808080808080)) - sums) >> 7 & BYTES;
     const unsigned byte = (unsigned)(passed * BYTES >> 56);
-    k -= (unsigned)((sums << 8) >> 8 * byte & 0xff);
-    unsigned at = 8 * byte;
-    for (uint64_t left = x >> at; (left & 1) == 0 || k-- > 0; left >>= 1)
-        at++;
-    return at;
+    uint64_t left = x >> 8 * byte;
+    for (k -= (unsigned)((sums << 8) >> 8 * byte & 0xff); k > 0; k--)
+        left &= left - 1;
+    return 8 * byte + line_ones((left & (0 - left)) - 1);
 }
 
 /* ---- units ---- */
 
+/* A unit lies within 8 bytes from the one that it begins in; those of the last ones are loaded from byte 56. */
 static uint64_t line_unit(const uint64_t *line, unsigned from, unsigned n) {
+    if (tamis_i_little_endian()) {
+        const unsigned byte = from / 8 < 56 ? from / 8 : 56;
+        uint64_t x;
+        memcpy(&x, (const unsigned char *)line + byte, sizeof x);
+        return x >> (from - 8 * byte) & line_ones_below(n);
+    }
     const unsigned word = from / 64, shift = from % 64;
     uint64_t x = line[word] >> shift;
     if (shift + n > 64)
@@ -57,8 +63,16 @@ static uint64_t line_unit(const uint64_t *line, unsigned from, unsigned n) {
 }
 
 static void line_put_unit(uint64_t *line, unsigned from, unsigned n, uint64_t x) {
-    const unsigned word = from / 64, shift = from % 64;
     const uint64_t mask = line_ones_below(n);
+    if (tamis_i_little_endian()) {
+        const unsigned byte = from / 8 < 56 ? from / 8 : 56, shift = from - 8 * byte;
+        uint64_t word;
+        memcpy(&word, (unsigned char *)line + byte, sizeof word);
+        word = (word & ~(mask << shift)) | x << shift;
+        memcpy((unsigned char *)line + byte, &word, sizeof word);
+        return;
+    }
+    const unsigned word = from / 64, shift = from % 64;
     line[word] = (line[word] & ~(mask << shift)) | x << shift;
     if (shift + n > 64)
         line[word + 1] = (line[word + 1] & ~(mask >> (64 - shift))) | x >> (64 - shift);
