@@ -132,7 +132,7 @@ static bool merge_check(const merging *m, int i, const tamis_params *first, bool
         return merge_refuse(m, i, "its seed differs: reserve all sets with the same SEED");
     if (*series)
         return true;
-    if ((tamis_kind_abilities(own.kind) & TAMIS_CAN_MERGE) == 0)
+    if ((tamis_params_abilities(&own) & TAMIS_CAN_MERGE) == 0)
         return merge_refuse(m, i, "sets of kind %s can be merged only if one of them may GROW",
                             tamis_kind_name(own.kind));
     if (!merge_same_plan(&own, first))
