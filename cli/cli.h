@@ -193,7 +193,7 @@ bool option_size(const char *command, const char *option, const char *text, uint
     "      --kind K    only this kind\n"                                                           \
     "      --deletes   keys will be removed\n"                                                     \
     "      --replacements R\n"                                                                     \
-    "                  the same, and each key is replaced R times, on average (default 10)\n"      \
+    "                  the same, and each key is replaced R times, on average\n"                   \
     "      --merges    sets will be merged\n"                                                      \
     "      --ticks T   keys are forgotten after T ticks, up to 126; N counts those of T + 1\n"     \
     "      --bytes SIZE\n"                                                                         \
