@@ -16,13 +16,15 @@
 #define AHEAD 16u /* keys from fetching to work, a power of two */
 
 /* Does the plan for error rate 2^-x fit into setup->bits bits per key? */
-static bool fits(tamis_kind kind, const bench_setup *setup, double x, tamis_plan *plan) {
+static bool fits(const bench_subject *subject, const bench_setup *setup, double x,
+                 tamis_plan *plan) {
     tamis_need need;
     tamis_plan made;
     tamis_need_init(&need);
     tamis_plan_init(&made);
     need.n = setup->n;
-    need.kind = kind;
+    need.kind = (tamis_kind)subject->variant;
+    need.deletes = subject->deletes;
     need.fpr = exp2(-x);
     need.order = setup->by_lines ? TAMIS_ORDER_LINES : TAMIS_ORDER_BYTES;
     if (tamis_plan_make(&need, &made) != TAMIS_OK || made.bits_per_key > setup->bits)
@@ -33,10 +35,10 @@ static bool fits(tamis_kind kind, const bench_setup *setup, double x, tamis_plan
 
 /* The plan with the smallest error rate that fits: the last x that fits in steps of one half (a kind
  * may have no plan for very large error rates), then bisection. */
-static bool plan_for(tamis_kind kind, const bench_setup *setup, tamis_plan *plan) {
+static bool plan_for(const bench_subject *subject, const bench_setup *setup, tamis_plan *plan) {
     double good = 0;
     for (double x = 0.5; x < 100; x += 0.5) {
-        if (fits(kind, setup, x, plan))
+        if (fits(subject, setup, x, plan))
             good = x;
         else if (good != 0)
             break;
@@ -46,7 +48,7 @@ static bool plan_for(tamis_kind kind, const bench_setup *setup, tamis_plan *plan
     double low = good, high = good + 0.5;
     for (unsigned i = 0; i < STEPS; i++) {
         const double middle = (low + high) / 2;
-        if (fits(kind, setup, middle, plan))
+        if (fits(subject, setup, middle, plan))
             low = middle;
         else
             high = middle;
@@ -69,7 +71,7 @@ static const char *create(bench_subject *subject, const bench_setup *setup) {
     static const tamis_allocator plain = {plain_alloc, plain_free, NULL, NULL};
     tamis_plan plan;
     tamis_plan_init(&plan);
-    if (!plan_for((tamis_kind)subject->variant, setup, &plan))
+    if (!plan_for(subject, setup, &plan))
         return "no plan of this kind has so few bits per key (--bits asks for more)";
     plan.params.hash = subject->hash;
     plan.params.seed = SEED;
@@ -87,7 +89,7 @@ static const char *create(bench_subject *subject, const bench_setup *setup) {
     subject->predicted_fpr = plan.fpr;
     const double lines = round(plan.lines_per_query);
     subject->lines = lines < 1 ? 1 : lines > BENCH_LINES_MAX ? BENCH_LINES_MAX : (unsigned)lines;
-    subject->can_remove = (tamis_kind_abilities(plan.params.kind) & TAMIS_CAN_REMOVE) != 0;
+    subject->can_remove = (tamis_params_abilities(&plan.params) & TAMIS_CAN_REMOVE) != 0;
     return NULL;
 }
 

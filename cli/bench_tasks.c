@@ -100,7 +100,8 @@ static const char *shared_task(const bench_setup *setup, const char *kinds, bool
     bench_setup own = *setup;
     tamis_kind kind = TAMIS_KIND_ANY;
     if (kinds != NULL && tamis_kind_parse(kinds, &kind) != TAMIS_OK)
-        return "--kind: one kind is measured at a time";
+        return is_former_kind(kinds, strlen(kinds)) ? "--kind: " FORMER_KIND
+                                                    : "--kind: one kind is measured at a time";
     own.threads = own.threads < 2 ? 2 : own.threads;
     own.n = own.n == 0 ? 1000000 : own.n;
     const char *const trouble = bench_shared_run(&own, kind, rows, &n);

@@ -45,7 +45,7 @@ static int run_change(key_reader *reader, const change_options *chosen, unsigned
     const tamis_status status = tamis_filter_params(filter, &params);
     if (status != TAMIS_OK) {
         complain(command, "%s: %s", chosen->input, tamis_status_text(status));
-    } else if ((tamis_kind_abilities(params.kind) & abilities) != abilities) {
+    } else if ((tamis_params_abilities(&params) & abilities) != abilities) {
         complain(
             command,
             "%s is of kind '%s', and keys cannot be removed from it: build it with --deletes, or "

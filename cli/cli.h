@@ -156,6 +156,9 @@ bool option_small(const char *command, const char *option, const char *text, uns
                   unsigned *value);
 bool option_hash(const char *command, const char *name, tamis_hash_id *hash);
 bool option_kind(const char *command, const char *name, tamis_kind *kind);
+/* A kind that there was once, and what took its place: these 'size' bytes are its name. */
+#define FORMER_KIND "there is no kind 'line-set' any more: use line"
+bool is_former_kind(const char *name, size_t size);
 
 /* Read an integer key or seed: decimal or 0x..., up to 2^64 - 1, blanks around it allowed. false,
  * without a complaint, if 'text' is not one. */
@@ -190,7 +193,7 @@ bool option_size(const char *command, const char *option, const char *text, uint
     "      --kind K    only this kind\n"                                                           \
     "      --deletes   keys will be removed\n"                                                     \
     "      --replacements R\n"                                                                     \
-    "                  the same, and each key is replaced R times, on average (default 10)\n"      \
+    "                  the same, and each key is replaced R times, on average\n"                   \
     "      --merges    sets will be merged\n"                                                      \
     "      --ticks T   keys are forgotten after T ticks, up to 126; N counts those of T + 1\n"     \
     "      --bytes SIZE\n"                                                                         \

@@ -28,7 +28,9 @@ static const char help[] =
     "multiple of a calibrator: reads of 1, 2 or 3 random cache lines in a table of the same "
     "size.\n\n"
     "      --kind K,...   only these (default: all kinds, and the libraries of others built in);\n"
-    "                     K/xxh3 is K with the hash for trusted keys\n"
+    "                     K/xxh3 is K with the hash for trusted keys; line is planned with "
+    "deletes,\n"
+    "                     line/set without\n"
     "  -n N               keys in a full table (default 1M)\n"
     "      --table-bytes SIZE   as many keys as make tables of this size: 256MiB, 1GiB\n"
     "      --bits B       bits per key, the same for all (default 12)\n"
@@ -168,6 +170,10 @@ static bool known(const char *command, const char *list, const bench_subject *su
         for (size_t i = 0; i < n; i++)
             found = found ||
                     (strlen(subjects[i].name) == word && memcmp(subjects[i].name, at, word) == 0);
+        if (!found && is_former_kind(at, word)) {
+            complain(command, "--kind: " FORMER_KIND);
+            return false;
+        }
         if (!found) {
             char names[TEXT_KINDS] = "";
             size_t used = 0;

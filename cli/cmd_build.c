@@ -119,6 +119,7 @@ static tamis_filter *build_like(key_reader *reader, build_options *chosen, tamis
     tamis_need need;
     tamis_need_init(&need);
     need.kind = other.params.kind;
+    need.deletes = (tamis_params_abilities(&other.params) & TAMIS_CAN_REMOVE) != 0;
     need.fpr = other.fpr_promised;
     need.grows = true;
     return build_all(reader, chosen->jobs, &need, &chosen->counts);

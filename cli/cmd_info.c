@@ -3,32 +3,12 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cli/cli.h"
-#include "tamis/model.h"
 
 #include <inttypes.h>
 
 static const char help[] = "usage: tamis info [--json] SET\n"
                            "Show what a set is, how full it is, and its error rate now.\n\n"
                            "      --json      as a JSON object\n";
-
-#define REPLACED 10 /* replacements of each key: told of a line that ages */
-
-/* An upper bound on the error rate of a 'line' at its capacity after each of its keys was replaced this
- * often; 0 for kinds that do not age, for series, and where the model ends. */
-static double rate_replaced(const tamis_info *info) {
-    tamis_line_shape shape;
-    double fpr;
-
-    tamis_line_shape_init(&shape);
-    shape.lines = info->params.value[TAMIS_LINE_LINES];
-    shape.homes = (unsigned)info->params.value[TAMIS_LINE_HOMES];
-    shape.fp_bits_max = (unsigned)info->params.value[TAMIS_LINE_BITS_MAX];
-    shape.header_bits = 9; /* the bits of a line that count its bits */
-    if (info->params.kind != TAMIS_KIND_LINE || info->n_links > 1 ||
-        tamis_model_line_churned_long(&shape, info->capacity, 1.2 * REPLACED, &fpr) != TAMIS_OK)
-        return 0;
-    return fpr;
-}
 
 /* Member "links": one object for each link, the oldest first. */
 static void print_json_links(json *j, const tamis_filter *filter, const tamis_info *info) {
@@ -75,8 +55,6 @@ static void print_json(const char *path, const tamis_filter *filter, const tamis
         json_null(&j, "compact_bytes");
     json_real(&j, "bits_per_key", info->bits_per_key);
     json_real(&j, "fpr", info->fpr);
-    if (rate_replaced(info) > 0)
-        json_real(&j, "fpr_replaced_10", rate_replaced(info));
     json_u64(&j, "stash_used", info->stash_used);
     json_u64(&j, "stash_size", info->stash_size);
     json_u64(&j, "saturated", info->saturated);
@@ -143,9 +121,6 @@ static void print_text(const char *path, const tamis_filter *filter, const tamis
     if (info->fpr_promised > 0)
         printf(", promised %.3g%s", info->fpr_promised, info->grows ? " also when it grows" : "");
     putchar('\n');
-    if (rate_replaced(info) > 0)
-        printf("it will age     to %.3g at most, full and with each key replaced %d times\n",
-               rate_replaced(info), REPLACED);
     printf("stash           %s", text_count(info->stash_used, text));
     printf(" of %s keys\n", text_count(info->stash_size, text));
     if (info->saturated > 0)

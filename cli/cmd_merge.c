@@ -31,7 +31,12 @@ static void describe_difference(const tamis_params *a, const tamis_params *b, bo
     }
     if (grow) {
         const bool seeds = a->seed != b->seed || a->seed_high != b->seed_high;
-        snprintf(text, size, "%s", seeds ? "seed" : "the bits of values");
+        const bool removes =
+            ((tamis_params_abilities(a) ^ tamis_params_abilities(b)) & TAMIS_CAN_REMOVE) != 0;
+        snprintf(text, size, "%s",
+                 seeds     ? "seed"
+                 : removes ? "removal (one was planned with --deletes)"
+                           : "the bits of values");
         return;
     }
     const char *name = NULL;

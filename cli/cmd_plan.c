@@ -42,7 +42,7 @@ static plan_cost cost_of(const tamis_plan *plan) {
 
 /* 'need': tell also what its wishes cost; or NULL. */
 static void print_json_plan(json *j, const tamis_plan *plan, const tamis_need *need) {
-    const unsigned abilities = tamis_kind_abilities(plan->params.kind);
+    const unsigned abilities = tamis_params_abilities(&plan->params);
 
     json_open(j, NULL, '{', false);
     json_text(j, "kind", tamis_kind_name(plan->params.kind));
@@ -198,7 +198,7 @@ static void print_table(const tamis_need *need, const tamis_plan *plans, size_t 
                need->n == 0 ? text_keys(plan->n, text) : text_bytes(plan->bytes, text), plan->fpr,
                plan->fpr_half, plan->lines_per_query, plan->lines_per_insert,
                plan->overflow_probability,
-               tamis_kind_abilities(kind) & TAMIS_CAN_REMOVE ? "yes" : "no");
+               tamis_params_abilities(&plan->params) & TAMIS_CAN_REMOVE ? "yes" : "no");
     }
     putchar('\n');
     for (size_t i = 0; i < n; i++)

@@ -198,7 +198,7 @@ static bool open_seen(const char *command, const uniq_options *chosen, seen_set 
         complain(command, "the set cannot be used");
         return false;
     }
-    seen->copies = (tamis_kind_abilities(seen->params.kind) & TAMIS_CAN_COUNT) != 0;
+    seen->copies = (tamis_params_abilities(&seen->params) & TAMIS_CAN_COUNT) != 0;
     seen->limited = !info.grows && !chosen->overfull;
     return open_window(command, chosen, seen);
 }

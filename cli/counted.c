@@ -136,7 +136,7 @@ static bool plan_different(const tamis_need *need, const tamis_params *hash, uin
     if (status != TAMIS_OK)
         return false;
     counts->copies =
-        need->copies <= 1 && (tamis_kind_abilities(plan->params.kind) & TAMIS_CAN_COUNT) != 0;
+        need->copies <= 1 && (tamis_params_abilities(&plan->params) & TAMIS_CAN_COUNT) != 0;
     return !counts->copies &&
            (all == NULL || (need->fpr > 0 ? plan->bytes < all->bytes : plan->fpr < all->fpr));
 }

@@ -255,6 +255,19 @@ bool option_hash(const char *command, const char *name, tamis_hash_id *hash) {
     return false;
 }
 
+/* What a set of a kind can do that was planned without a wish but its kind; 0 if there is no such kind. */
+static unsigned plain_abilities(tamis_kind kind) {
+    tamis_need need;
+    tamis_plan plan;
+
+    tamis_need_init(&need);
+    tamis_plan_init(&plan);
+    need.n = 1000;
+    need.kind = kind;
+    return tamis_plan_make(&need, &plan) == TAMIS_OK ? tamis_params_abilities(&plan.params)
+                                                     : tamis_kind_abilities(kind);
+}
+
 const char *text_kinds(unsigned abilities, char *text) {
     size_t used = 0;
 
@@ -263,7 +276,7 @@ const char *text_kinds(unsigned abilities, char *text) {
     for (int i = 1; i < 256; i++) {
         const tamis_kind kind = (tamis_kind)i;
         const char *const name = tamis_kind_name(kind);
-        if (name == NULL || (tamis_kind_abilities(kind) & abilities) != abilities)
+        if (name == NULL || (abilities != 0 && (plain_abilities(kind) & abilities) != abilities))
             continue;
         const int n = snprintf(text + used, TEXT_KINDS - used, "%s%s", used > 0 ? ", " : "", name);
         if (n < 0 || (size_t)n >= TEXT_KINDS - used)
@@ -273,10 +286,18 @@ const char *text_kinds(unsigned abilities, char *text) {
     return text;
 }
 
+bool is_former_kind(const char *name, size_t size) {
+    static const char former[] = "line-set";
+    return size == sizeof former - 1 && memcmp(name, former, size) == 0;
+}
+
 bool option_kind(const char *command, const char *name, tamis_kind *kind) {
     char kinds[TEXT_KINDS];
     if (tamis_kind_parse(name, kind) == TAMIS_OK)
         return true;
-    complain(command, "--kind: there is no kind '%s', only %s", name, text_kinds(0, kinds));
+    if (is_former_kind(name, strlen(name)))
+        complain(command, "--kind: " FORMER_KIND);
+    else
+        complain(command, "--kind: there is no kind '%s', only %s", name, text_kinds(0, kinds));
     return false;
 }

@@ -64,7 +64,6 @@ PREAMBLE = """#ifdef __cplusplus
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wunused-function" /* not every helper of a header is used */
 #endif
-#define TAMIS_LENS_KERNELS /* of tamis/inline.h */
 #include "tamis.h"
 """
 

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 rounds=${ROUNDS:-9}
 kinds=${KINDS:-}
 # Further runs with the kinds that read one line, and the standard.
-few=${KINDS:-bloom,blocked-bloom,rank,line,line-set}
+few=${KINDS:-bloom,blocked-bloom,rank,line,line/set}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

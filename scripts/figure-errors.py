@@ -16,7 +16,7 @@ import plot
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "bench/results/errors.csv"
-KINDS = ["line-set", "steady", "bloom", "blocked-bloom"]
+KINDS = ["line", "steady", "bloom", "blocked-bloom"]
 N, ABSENT = 1000000, 4000000
 
 
@@ -67,7 +67,7 @@ def main():
                        ("bits per key", 6, 18, 2), ("error rate", 1e-5, 0.1, 10))
     chart.add("bound", [(bits / 4, 2 ** (-bits / 4)) for bits in range(24, 80)], dash="3 5")
     for kind in reversed(KINDS):
-        chart.add(kind, promised(tool, kind), thick=kind in ("line-set", "steady"), dots=dots.get(kind, ()))
+        chart.add(kind, promised(tool, kind), thick=kind in ("line", "steady"), dots=dots.get(kind, ()))
     chart.add("cuckoo", dots["cuckoo"], dots=dots["cuckoo"])
     chart.save(ROOT / "docs/figures/errors.svg")
 

@@ -10,7 +10,7 @@ import html
 import math
 
 COLOURS = {
-    "line-set": "#0072b2", "steady": "#d55e00", "rank": "#009e73", "blocked-bloom": "#56b4e9", "line": "#e69f00",
+    "line": "#0072b2", "steady": "#d55e00", "rank": "#009e73", "blocked-bloom": "#56b4e9",
     "bloom": "#000000", "balanced-bloom": "#cc79a7", "cuckoo": "#cc79a7", "bound": "#6b7280",
 }
 GREY = "#8a919b"

@@ -4,7 +4,7 @@
  *      instructions                       the names of all kinds
  *
  * KIND+lines is the plan of a kind for the fewest lines, and not for the fewest bytes: 'steady' and 'window'
- * have one of their own.  OP is insert, absent, present or remove; MODE is single or batch.  Everything is
+ * have one of their own.  'line' is planned with deletes, line+set without.  OP is insert, absent, present or remove; MODE is single or batch.  Everything is
  * prepared first.  Then measured_calls() works on N integers; count only this function:
  *
  *      valgrind --tool=callgrind --toggle-collect=measured_calls instructions line 0.001 insert batch
@@ -26,6 +26,7 @@
 #define N        16000u /* keys that are measured */
 #define SEED     1u
 #define LINES    "+lines"
+#define SET      "+set"
 
 static uint64_t keys[2 * CAPACITY];
 static bool answers[N];
@@ -87,20 +88,23 @@ static int print_kinds(void) {
             puts(tamis_kind_name((tamis_kind)kind));
     puts("steady" LINES);
     puts("window" LINES);
+    puts("line" SET);
     return 0;
 }
 
-/* The kind, and the order of its plans. */
+/* The kind, the order of its plans, and whether keys are removed. */
 static void parse_kind(const char *text, tamis_need *need) {
     char name[64];
-    const size_t size = strlen(text), end = strlen(LINES);
-    const bool lines = size > end && strcmp(text + size - end, LINES) == 0;
+    const size_t size = strcspn(text, "+");
     if (size >= sizeof name)
         fail("no kind has such a name");
-    memcpy(name, text, size + 1);
-    name[lines ? size - end : size] = '\0';
-    need->order = lines ? TAMIS_ORDER_LINES : TAMIS_ORDER_BYTES;
+    memcpy(name, text, size);
+    name[size] = '\0';
+    need->order = strcmp(text + size, LINES) == 0 ? TAMIS_ORDER_LINES : TAMIS_ORDER_BYTES;
     must(tamis_kind_parse(name, &need->kind));
+    /* What they are for. */
+    need->deletes = need->kind == TAMIS_KIND_STEADY ||
+                    (need->kind == TAMIS_KIND_LINE && strcmp(text + size, SET) != 0);
 }
 
 int main(int argc, char **argv) {
@@ -118,10 +122,9 @@ int main(int argc, char **argv) {
     need.n = CAPACITY;
     need.fpr = strtod(argv[2], NULL);
     parse_kind(argv[1], &need);
-    need.deletes = need.kind == TAMIS_KIND_STEADY; /* what it is for */
-    if (op == REMOVE && !(tamis_kind_abilities(need.kind) & TAMIS_CAN_REMOVE))
-        return 1;
     must(tamis_plan_make(&need, &plan));
+    if (op == REMOVE && !(tamis_params_abilities(&plan.params) & TAMIS_CAN_REMOVE))
+        return 1;
     plan.params.seed = SEED;
     must(tamis_filter_create(&plan.params, NULL, &filter));
     for (size_t i = 0; i < 2 * CAPACITY; i++)

@@ -143,12 +143,14 @@ void request_default(request *r) {
     r->need.grows = r->grows = true;
 }
 
-/* A kind by its name.  An error lists the names that there are. */
+/* A kind by its name.  An error lists the names that there are, or says what took the place of one. */
 static const char *argument_kind(const server_string *text, tamis_kind *kind) {
     static char wrong[512];
     char name[32];
     if (argument_text(text, name, sizeof name) && tamis_kind_parse(name, kind) == TAMIS_OK)
         return NULL;
+    if (argument_is(text, "line-set"))
+        return "ERR there is no kind line-set any more: use line";
     size_t at =
         (size_t)snprintf(wrong, sizeof wrong, "ERR there is no such kind of set; there are");
     for (int i = 1; i < 64 && at < sizeof wrong; i++) {

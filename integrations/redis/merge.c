@@ -130,9 +130,13 @@ static bool merge_check(const merging *m, int i, const tamis_params *first, bool
                             tamis_kind_name(own.kind), tamis_kind_name(first->kind));
     if (!merge_same_seed(&own, first))
         return merge_refuse(m, i, "its seed differs: reserve all sets with the same SEED");
+    if (((tamis_params_abilities(&own) ^ tamis_params_abilities(first)) & TAMIS_CAN_REMOVE) != 0)
+        return merge_refuse(m, i,
+                            "keys can be deleted from it or from the others, not from both: "
+                            "reserve all sets with DELETES, or none");
     if (*series)
         return true;
-    if ((tamis_kind_abilities(own.kind) & TAMIS_CAN_MERGE) == 0)
+    if ((tamis_params_abilities(&own) & TAMIS_CAN_MERGE) == 0)
         return merge_refuse(m, i, "sets of kind %s can be merged only if one of them may GROW",
                             tamis_kind_name(own.kind));
     if (!merge_same_plan(&own, first))

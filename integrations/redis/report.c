@@ -79,7 +79,7 @@ static void tell_counts(server_context *ctx, subject *s) {
 }
 static void tell_merges(server_context *ctx, subject *s) {
     server.ReplyWithBool(ctx, s->set->grows ||
-                                  (tamis_kind_abilities(s->params.kind) & TAMIS_CAN_MERGE) != 0);
+                                  (tamis_params_abilities(&s->params) & TAMIS_CAN_MERGE) != 0);
 }
 
 static void tell_window(server_context *ctx, subject *s) {

@@ -253,7 +253,7 @@ static tamis_status set_take(set *s, tamis_filter *filter, bool grows) {
     }
     if (status != TAMIS_OK)
         return status;
-    const unsigned can = tamis_kind_abilities(params.kind);
+    const unsigned can = tamis_params_abilities(&params);
     s->grows = grows;
     s->deletes = (can & TAMIS_CAN_REMOVE) != 0;
     s->counts = (can & TAMIS_CAN_COUNT) != 0;

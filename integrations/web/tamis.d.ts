@@ -7,7 +7,7 @@ export type Key = string | Uint8Array | bigint | Date;
 
 export type Kind =
     | "bloom" | "counting-bloom" | "blocked-bloom" | "dleft" | "dleft-counting" | "dleft-dynamic" | "rank"
-    | "rank-counting" | "balanced-bloom" | "line" | "line-set" | "steady" | "window";
+    | "rank-counting" | "balanced-bloom" | "line" | "steady" | "window";
 
 /**
  * What a set is for.  Of keys, error rate and bytes the planner finds what is not given.  What is left out
@@ -85,6 +85,7 @@ export interface Plan extends Params {
     shards: number;
     /** Of a file of it, headers and checksums included; 0 for a set that threads share. */
     fileBytes: number;
+    /** What a set of this plan can do: at most what its kind can. */
     deletes: boolean;
     merges: boolean;
     counts: boolean;

@@ -218,7 +218,7 @@ class Tamis {
     create(what, options = {}) {
         const plan = what.params === undefined ? this.plan(what) : what;
         const numbers = this._numbers();
-        const kind = this._kinds.indexOf(plan.kind);
+        const kind = choice(plan.kind, this._kinds, "kind");
         numbers.fill(0, 0, PARAMS.end);
         numbers[PARAMS.kind] = kind;
         numbers[PARAMS.hash] = Math.max(HASHES.indexOf(plan.hash), 0);
@@ -376,7 +376,7 @@ class Tamis {
         PLAN.forEach((name, i) => { plan[name] = numbers[PARAMS.end + i]; });
         if (plan.replacements === 0)
             plan.replacements = null;
-        const able = this._wasm.kind_abilities(numbers[PARAMS.kind]);
+        const able = this._wasm.plan_abilities(index);
         plan.deletes = (able & CAN.remove) !== 0;
         plan.merges = (able & CAN.merge) !== 0;
         plan.counts = (able & CAN.count) !== 0;
@@ -393,6 +393,8 @@ function ofNeeds(why) {
 /** The number of a name, which is its place in a list. */
 function choice(name, names, what) {
     const at = typeof name === "string" && name !== "" ? names.indexOf(name) : -1;
+    if (what === "kind" && name === "line-set")
+        throw new TamisError(E_ARGUMENT, "there is no kind 'line-set' any more: use 'line'");
     if (at < 0)
         throw new TamisError(E_ARGUMENT, `there is no ${what} '${name}'`);
     return at;

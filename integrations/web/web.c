@@ -259,20 +259,24 @@ int web_plan_shared(unsigned threads) {
 
 /* ---- sets ---- */
 
-/* The parameters in 'numbers' with a seed. */
-static tamis_params web_params(uint64_t seed, uint64_t seed_high) {
+static tamis_params web_params(const double *in) {
     tamis_params params;
     tamis_params_init(&params);
-    params.kind = (tamis_kind)web_small(numbers[PARAMS_KIND]);
-    params.hash = (tamis_hash_id)web_small(numbers[PARAMS_HASH]);
-    params.capacity = web_whole(numbers[PARAMS_CAPACITY], (uint64_t)1 << 62);
-    params.stash = web_whole(numbers[PARAMS_STASH], (uint64_t)1 << 62);
-    params.fpr = numbers[PARAMS_FPR];
+    params.kind = (tamis_kind)web_small(in[PARAMS_KIND]);
+    params.hash = (tamis_hash_id)web_small(in[PARAMS_HASH]);
+    params.capacity = web_whole(in[PARAMS_CAPACITY], (uint64_t)1 << 62);
+    params.stash = web_whole(in[PARAMS_STASH], (uint64_t)1 << 62);
+    params.fpr = in[PARAMS_FPR];
     for (unsigned i = 0; i < TAMIS_PARAMS_MAX; i++)
-        params.value[i] = web_whole(numbers[PARAMS_VALUES + i], (uint64_t)1 << 62);
-    params.seed = seed;
-    params.seed_high = seed_high;
+        params.value[i] = web_whole(in[PARAMS_VALUES + i], (uint64_t)1 << 62);
     return params;
+}
+
+/* What a set of the plan at this place in 'numbers' can do. */
+WEB_EXPORT(plan_abilities)
+unsigned web_plan_abilities(unsigned index) {
+    const tamis_params params = web_params(numbers + (size_t)(index % PLANS_MAX) * PLAN_END);
+    return tamis_params_abilities(&params);
 }
 
 /* An empty set with the parameters in 'numbers', written to '*made'.  A seed is required. */
@@ -281,7 +285,9 @@ int web_create(uint64_t seed, uint64_t seed_high, tamis_filter **made) {
     reason = NULL;
     if (seed == 0 && seed_high == 0)
         return -(int)TAMIS_E_ARGUMENT;
-    const tamis_params params = web_params(seed, seed_high);
+    tamis_params params = web_params(numbers);
+    params.seed = seed;
+    params.seed_high = seed_high;
     const tamis_status status = tamis_filter_create(&params, NULL, made);
     return status == TAMIS_OK ? 0 : web_refuse_params(&params, status);
 }

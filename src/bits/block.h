@@ -49,6 +49,12 @@ typedef struct tamis_i_block_ops {
     /* Set those bits, block after block; changed[i] tells whether one of them was clear.  Returns how
      * many changed. */
     size_t (*set_many)(const tamis_i_probe *probes, size_t n, unsigned k, bool *changed);
+    /* Copy a block that another thread may be writing to, word by word (base/atomic_words.h).  Written as
+     * vectors where it is read as vectors: a vector that is read while its words are on their way to memory
+     * has to wait until they are there, and all that came before them. */
+    void (*read)(const uint64_t *block, uint64_t *copy);
+    /* test, of such a block. */
+    bool (*test_read)(const uint64_t *block, uint64_t hash, unsigned k);
 } tamis_i_block_ops;
 
 /* The best operations for these features (base/cpu.h); 0 gives the portable ones.  'lanes' is

@@ -199,8 +199,8 @@ TAMIS_INLINE size_t batch_contains(const tamis_filter *filter, tamis_i_keys_form
         const tamis_i_group *const next = batch_group_hash(&k, at + ahead);
         const tamis_i_group *const now = batch_group_at(&k, at);
         bool *const answers = present == NULL ? unasked : present + at;
-        if (watch != NULL && !watch->before(watch, now))
-            break;
+        if (watch != NULL)
+            watch->before(watch, now);
         work(filter, now, next, answers);
         if (watch != NULL)
             watch->after(watch, now, answers, now->n);
@@ -281,8 +281,8 @@ TAMIS_INLINE tamis_status batch_insert(tamis_filter *filter, tamis_i_keys_form f
         const tamis_i_group *const next = batch_group_hash(&k, at + ahead);
         const tamis_i_group *const now = batch_group_at(&k, at);
         bool *const answers = added == NULL ? unasked : added + at;
-        if (watch != NULL && !watch->before(watch, now))
-            break;
+        if (watch != NULL)
+            watch->before(watch, now);
         status = work(filter, now, next, answers, &in);
         if (watch != NULL)
             watch->after(watch, now, answers, in);

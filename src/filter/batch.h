@@ -36,18 +36,17 @@ size_t tamis_i_batch_contains(const tamis_filter *filter, tamis_i_keys_form form
                               size_t n, bool *present);
 
 /* Like tamis_i_batch_contains, for a filter without links: 'before' is called before a group is worked off,
- * and 'after' when it is, with its answers and their number.  If 'before' says false, the batch ends. */
+ * and 'after' when it is, with its answers and their number. */
 typedef struct tamis_i_watch tamis_i_watch;
 struct tamis_i_watch {
-    bool (*before)(tamis_i_watch *watch, const tamis_i_group *group);
+    void (*before)(tamis_i_watch *watch, const tamis_i_group *group);
     void (*after)(tamis_i_watch *watch, const tamis_i_group *group, bool *answers, size_t done);
 };
 size_t tamis_i_batch_contains_watched(const tamis_filter *filter, tamis_i_keys_form form,
                                       const void *array, size_t n, bool *present,
                                       tamis_i_watch *watch);
 
-/* The same for tamis_i_batch_insert, of a kind with insert_many.  'after' gets the answers "added".  '*done'
- * is less than n also if 'before' has said false. */
+/* The same for tamis_i_batch_insert, of a kind with insert_many.  'after' gets the answers "added". */
 tamis_status tamis_i_batch_insert_watched(tamis_filter *filter, tamis_i_keys_form form,
                                           const void *array, size_t n, bool *added, size_t *done,
                                           tamis_i_watch *watch);

@@ -177,19 +177,22 @@ static bool blocked_check(const tamis_filter *filter, const char **reason) {
 
 /* ---- a block by itself, for threads that share the set ---- */
 
-static bool blocked_alone_has(const tamis_filter *filter, tamis_digest digest,
-                              const uint64_t *line) {
-    return blocked_ops_of(filter)->test(line, digest.hi, blocked_hashes_of(filter));
+static void blocked_alone_read(const tamis_filter *filter, const uint64_t *line, uint64_t *copy) {
+    blocked_ops_of(filter)->read(line, copy);
 }
 
-static tamis_status blocked_alone_insert(tamis_filter *filter, tamis_digest digest, uint64_t *line,
-                                         bool *added) {
+static bool blocked_alone_has(const tamis_filter *filter, tamis_digest digest,
+                              const uint64_t *line) {
+    return blocked_ops_of(filter)->test_read(line, digest.hi, blocked_hashes_of(filter));
+}
+
+static void blocked_alone_insert(tamis_filter *filter, tamis_digest digest, uint64_t *line,
+                                 bool *added) {
     tamis_i_probe probe;
     probe.at[0] = line;
     probe.word[0] = digest.hi;
     filter->state[TAMIS_I_COUNT] +=
         blocked_ops_of(filter)->set_many(&probe, 1, blocked_hashes_of(filter), added);
-    return TAMIS_OK;
 }
 
 static void blocked_alone_places(const tamis_i_group *group, uint64_t **lines, bool put) {
@@ -202,8 +205,10 @@ static void blocked_alone_places(const tamis_i_group *group, uint64_t **lines, b
     }
 }
 
-static const tamis_i_line_alone blocked_alone = {
-    .has = blocked_alone_has, .insert = blocked_alone_insert, .places = blocked_alone_places};
+static const tamis_i_line_alone blocked_alone = {.read = blocked_alone_read,
+                                                 .has = blocked_alone_has,
+                                                 .insert = blocked_alone_insert,
+                                                 .places = blocked_alone_places};
 
 const tamis_i_kind tamis_i_blocked_bloom = {.id = TAMIS_KIND_BLOCKED_BLOOM,
                                             .name = "blocked-bloom",

@@ -127,26 +127,17 @@ static inline void tamis_i_group_answer(bool *answers, size_t n, uint32_t mask) 
         answers[i] = (mask >> i & 1) != 0;
 }
 
-/* What a kind provides besides that keeps each key in one line of the table or else in the stash, so that
- * threads can share its sets (src/shared/lines.h): the work on a line that is a copy of the key's own.  The
- * number of that line is tamis_i_range(digest.lo, lines), for all kinds.  Stash and state are those of
- * 'filter'. */
+/* What a kind provides besides that keeps each key in one line of the table, has neither a stash nor removal, and
+ * takes every key: threads share its sets without shards (src/shared/lines.h).  This is the work on one line; the
+ * key's own is number tamis_i_range(digest.lo, lines).  The state is that of 'filter'. */
 typedef struct tamis_i_line_alone {
-    bool (*can)(const tamis_params *params); /* with these complete parameters; NULL: with all */
-    /* contains and copies, without the stash; copies may be NULL for a set. */
+    /* Copy a line that another thread may be writing to, or ask such a line: what was read may be torn. */
+    void (*read)(const tamis_filter *filter, const uint64_t *line, uint64_t *copy);
     bool (*has)(const tamis_filter *filter, tamis_digest digest, const uint64_t *line);
-    uint64_t (*copies)(const tamis_filter *filter, tamis_digest digest, const uint64_t *line);
-    tamis_status (*insert)(tamis_filter *filter, tamis_digest digest, uint64_t *line, bool *added);
-    tamis_status (*remove)(tamis_filter *filter, tamis_digest digest, uint64_t *line);
+    void (*insert)(tamis_filter *filter, tamis_digest digest, uint64_t *line, bool *added);
     /* Where a group that was 'next' keeps the addresses of its lines: get them, or put others. */
     void (*places)(const tamis_i_group *group, uint64_t **lines, bool put);
 } tamis_i_line_alone;
-
-/* Can threads share a set of these complete parameters line by line? */
-static inline bool tamis_i_line_alone_can(const tamis_i_line_alone *alone,
-                                          const tamis_params *params) {
-    return alone != NULL && (alone->can == NULL || alone->can(params));
-}
 
 /* One of 'parts' equal parts of a table, or of each of its subtables.  {0, 1} is all of it. */
 typedef struct tamis_i_slice {
@@ -303,7 +294,7 @@ struct tamis_i_kind {
      * the stash alone.  Only of multisets; NULL: it always would. */
     bool (*copy_is_free)(const tamis_filter *filter, tamis_digest digest);
 
-    /* NULL: a key is in more than one line. */
+    /* NULL: threads share sets of this kind by shards. */
     const tamis_i_line_alone *line_alone;
 };
 

@@ -201,15 +201,10 @@ static void batch_insert_lines(sorted *s, const tamis_shared *shared, inserted *
                                          .region = s->shard + from[i],
                                          .begin = s->begin + from[i],
                                          .n = to[i] - from[i]};
-        const tamis_status status =
-            runs.n == 0 ? TAMIS_OK
-                        : tamis_i_lines_insert_many(shared, &runs, s->answer, s->refused);
-        if (in->status == TAMIS_OK)
-            in->status = status;
+        if (runs.n != 0)
+            tamis_i_lines_insert_many(shared, &runs, s->answer);
     }
     in->done += s->n;
-    for (size_t j = 0; in->status != TAMIS_OK && j < s->n; j++)
-        in->done -= s->refused[j];
 }
 
 static tamis_status batch_insert(tamis_shared *shared, tamis_i_keys_form form, const void *array,
@@ -252,45 +247,23 @@ tamis_status tamis_shared_fill_digest(tamis_shared *shared, unsigned part, unsig
                                       const tamis_digest *digests, size_t n_digests) {
     if (shared == NULL || part >= n || (digests == NULL && n_digests != 0))
         return TAMIS_E_ARGUMENT;
-    size_t done = 0;
-    if (shared->alone != NULL && n_digests != 0) {
-        /* region i belongs to part i * n / regions */
-        const uint64_t all = shared->n, first = (part * all + n - 1) / n;
-        const uint64_t end = ((part + (uint64_t)1) * all + n - 1) / n;
-        if (first < end)
-            done = tamis_i_lines_fill(shared, (unsigned)first, (unsigned)end, digests, n_digests);
-    }
-    return done == n_digests ? TAMIS_OK
-                             : tamis_shared_insert_many_digest(shared, digests + done,
-                                                               n_digests - done, NULL, NULL, NULL);
+    /* region i belongs to part i * n / regions */
+    const uint64_t all = shared->n, first = (part * all + n - 1) / n;
+    const uint64_t end = ((part + (uint64_t)1) * all + n - 1) / n;
+    if (shared->alone == NULL || first >= end)
+        return tamis_shared_insert_many_digest(shared, digests, n_digests, NULL, NULL, NULL);
+    tamis_i_lines_fill(shared, (unsigned)first, digests, n_digests);
+    return TAMIS_OK;
 }
 
 /* ---- remove ---- */
 
-/* Begin to fetch the lines of the run that is AHEAD after this one; at the first, those before it too. */
-#define AHEAD 2u
-static void batch_fetch_next(const sorted *s, const tamis_shared *shared, unsigned run) {
-    for (unsigned i = run == s->turn ? 0 : AHEAD; i <= AHEAD; i++) {
-        const unsigned next = run + i < s->n_runs ? run + i : (run + i) % s->n_runs;
-        for (size_t j = s->begin[next]; j < s->begin[next + 1]; j++)
-            shared->set->kind->prefetch(shared->set, s->digest[j], true);
-    }
-}
-
 static void batch_work_remove(sorted *s, const tamis_shared *shared, tamis_i_gate *gate,
                               unsigned run, void *context) {
     const size_t begin = s->begin[run], n = s->begin[run + 1] - begin;
-    size_t *const all = context;
-    if (shared->alone == NULL) {
-        *all += tamis_i_batch_remove(gate->is.filter, TAMIS_I_KEYS_DIGESTS, s->digest + begin, n,
-                                     s->answer + begin);
-        return;
-    }
-    batch_fetch_next(s, shared, run);
-    for (size_t i = begin; i < begin + n; i++) {
-        s->answer[i] = tamis_i_lines_remove(shared, gate, s->digest[i]) == TAMIS_OK;
-        *all += s->answer[i];
-    }
+    (void)shared;
+    *(size_t *)context += tamis_i_batch_remove(gate->is.filter, TAMIS_I_KEYS_DIGESTS,
+                                               s->digest + begin, n, s->answer + begin);
 }
 
 static tamis_status batch_remove(tamis_shared *shared, tamis_i_keys_form form, const void *array,

@@ -34,7 +34,7 @@ void tamis_i_calm_end(const tamis_shared *shared) {
     atomic_store_explicit(calm_state(shared), TAMIS_I_CALM_OFF, memory_order_release);
 }
 
-/* The sum of all sequence numbers; false if a region is being written, or has keys in its stash. */
+/* The sum of all sequence numbers; false if a region is being written. */
 static bool calm_sum(const tamis_shared *shared, unsigned *sum) {
     unsigned all = 0;
     *sum = 0;
@@ -44,7 +44,7 @@ static bool calm_sum(const tamis_shared *shared, unsigned *sum) {
         *sum += sequence;
         all |= sequence;
     }
-    return (all & (TAMIS_I_SEQUENCE_WRITING | TAMIS_I_SEQUENCE_ELSEWHERE)) == 0;
+    return (all & TAMIS_I_SEQUENCE_WRITING) == 0;
 }
 
 void tamis_i_calm_consider(const tamis_shared *shared) {

@@ -11,8 +11,7 @@
  * where its stack is, so that threads seldom share one.  Batches of one slot count.
  *
  * It becomes calm again when batches have read PATIENCE pieces and the sequence numbers of all regions are
- * what they were that long ago, by a batch that has all locks, for reading, and none of the stashes has
- * keys.  A writer holds a lock all the time, so that it cannot become calm meanwhile.  It waits for one
+ * what they were that long ago, by a batch that has all locks, for reading.  A writer holds a lock all the time, so that it cannot become calm meanwhile.  It waits for one
  * piece at most.
  *
  * SPDX-License-Identifier: MIT
@@ -20,7 +19,14 @@
 #ifndef TAMIS_SHARED_CALM_H
 #define TAMIS_SHARED_CALM_H
 
-#include "shared/words.h"
+#include "base/atomic_words.h"
+
+/* Bytes from one sequence number, or slot, to the next: processors fetch lines in pairs, so that a line of one's
+ * own takes two. */
+#define TAMIS_I_SEQUENCE_STRIDE 128u
+
+/* Of a sequence number: bit 0, lines of the region are being written; the rest counts. */
+enum { TAMIS_I_SEQUENCE_WRITING = 1, TAMIS_I_SEQUENCE_STEP = 2 };
 
 #define TAMIS_I_CALM_PIECE 4096u /* keys, after which a writer is let in */
 #define TAMIS_I_CALM_LEAST 32u /* for fewer keys a slot is not worth its two atomic instructions */

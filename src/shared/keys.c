@@ -23,12 +23,12 @@ tamis_status tamis_shared_insert_digest(tamis_shared *shared, tamis_digest diges
         TAMIS_PREFETCH_RW(tamis_i_lines_at(shared, tamis_i_lines_number(shared, digest)));
     tamis_i_gate *const gate = tamis_i_gate_of(shared, digest);
     bool fresh;
+    tamis_status status = TAMIS_OK;
     tamis_i_gate_enter(shared, gate);
-    tamis_filter *const filter = gate->is.filter;
-    const tamis_status status =
-        shared->alone != NULL   ? tamis_i_lines_insert(shared, gate, digest, &fresh)
-        : filter->links != NULL ? tamis_i_series_insert(filter, digest, -1, &fresh)
-                                : filter->kind->insert(filter, digest, &fresh);
+    if (shared->alone != NULL)
+        tamis_i_lines_insert(shared, gate, digest, &fresh);
+    else
+        status = gate->is.filter->calls.insert(gate->is.filter, digest, &fresh);
     tamis_i_gate_leave(gate);
     if (status == TAMIS_OK && added != NULL)
         *added = fresh;
@@ -78,10 +78,7 @@ tamis_status tamis_shared_remove_digest(tamis_shared *shared, tamis_digest diges
         return TAMIS_E_UNSUPPORTED;
     tamis_i_gate *const gate = tamis_i_gate_of(shared, digest);
     tamis_i_gate_enter(shared, gate);
-    tamis_filter *const filter = gate->is.filter;
-    const tamis_status status = shared->alone != NULL   ? tamis_i_lines_remove(shared, gate, digest)
-                                : filter->links != NULL ? tamis_i_series_remove(filter, digest)
-                                                        : filter->kind->remove(filter, digest);
+    const tamis_status status = gate->is.filter->calls.remove(gate->is.filter, digest);
     tamis_i_gate_leave(gate);
     return status;
 }

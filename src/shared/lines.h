@@ -1,14 +1,14 @@
 /* lines.h - one table that threads share, line by line
  *
- * Where a key is in one line of the table or else in the stash, the set need not be cut in shards.  It is one
- * ordinary filter, and its lines, in groups of a power of two, are regions:
+ * Where a key is in one line of the table, the set need not be cut in shards.  It is one ordinary filter, and its
+ * lines, in groups of a power of two, are regions:
  *
  *      table    [ line 0 | 1 | 2 | 3 ][ 4 | 5 | 6 | 7 ] ...
  *      regions    lock, sequence        lock, sequence          each with a handle, that is
- *                 count, stash          count, stash            a count and a stash of its own
+ *                 count                 count                   a state of its own
  *
- * A writer locks the region, copies the line, works on the copy, and stores the words that have changed by
- * atomic stores, between two steps of the sequence:
+ * A writer locks the region, copies the line, works on the copy, and stores its words by atomic stores, between
+ * two steps of the sequence:
  *
  *      sequence <- "writing";  words (release);  sequence <- a new number (release)
  *
@@ -18,15 +18,14 @@
  *
  * If a word came from a writer, then so did the number "writing" that this writer had stored before, and
  * the second look finds a number other than s.  What is not whole counts for nothing: the reader takes the
- * lock instead, and so it does while the region has keys in its stash, which is seldom: with the parameters
- * of a plan less than once in 10^80 sets, but for a key with many copies.  A single query reads the words
- * that it needs (shared/words.h); a batch copies the lines of a group, and the structure works on the copies.
+ * lock instead.  Bits of a Bloom filter are only ever set, so that torn words of an insert would do no harm; but
+ * clearing and merging are one moment for the whole set, which the sequences of all regions make so.
  *
  * A batch of inserts is sorted by regions and worked off in groups that go over the borders of regions.  The
  * locks of all regions of a group are held.  They are taken in ascending order, by everyone, so that no two
  * threads can wait for each other.
  *
- * The filter itself has an empty stash and no count meanwhile; both are collected when the set is copied.
+ * The filter itself has no count meanwhile; it is collected when the set is copied.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -42,7 +41,7 @@ bool tamis_i_lines_can(const tamis_filter *filter);
 /* How many regions, and how many lines they have. */
 unsigned tamis_i_lines_regions(const tamis_filter *filter, unsigned *shift);
 
-/* Make the handles of the regions, and give them the keys of the filter's stash.  TAMIS_E_NOMEM. */
+/* Make the handles of the regions.  TAMIS_E_NOMEM. */
 tamis_status tamis_i_lines_begin(tamis_shared *shared);
 void tamis_i_lines_end(tamis_shared *shared);
 
@@ -50,25 +49,23 @@ void tamis_i_lines_end(tamis_shared *shared);
 
 bool tamis_i_lines_contains(const tamis_shared *shared, tamis_digest digest);
 
-/* With the lock, and the stash. */
+/* With the lock. */
 bool tamis_i_lines_contains_locked(tamis_i_gate *gate, tamis_digest digest);
 
-/* Before words of the region are read, and after: are they whole, and is the answer in them? */
+/* Before words of the region are read, and after: are they whole? */
 TAMIS_INLINE unsigned tamis_i_lines_first_look(tamis_i_gate *gate) {
     return atomic_load_explicit(&gate->is.sequence, memory_order_acquire);
 }
 
 TAMIS_INLINE bool tamis_i_lines_whole(tamis_i_gate *gate, unsigned seen) {
-    return ((seen & (TAMIS_I_SEQUENCE_WRITING | TAMIS_I_SEQUENCE_ELSEWHERE)) |
+    return ((seen & TAMIS_I_SEQUENCE_WRITING) |
             (atomic_load_explicit(&gate->is.sequence, memory_order_relaxed) ^ seen)) == 0;
 }
 
 /* ---- one key, whose region is locked ---- */
 
-tamis_status tamis_i_lines_insert(const tamis_shared *shared, tamis_i_gate *gate,
-                                  tamis_digest digest, bool *added);
-tamis_status tamis_i_lines_remove(const tamis_shared *shared, tamis_i_gate *gate,
-                                  tamis_digest digest);
+void tamis_i_lines_insert(const tamis_shared *shared, tamis_i_gate *gate, tamis_digest digest,
+                          bool *added);
 
 /* Between the two, the words of lines of the region may be written. */
 void tamis_i_lines_open(tamis_i_gate *gate);
@@ -97,30 +94,26 @@ typedef struct tamis_i_lines_runs {
     unsigned n;
 } tamis_i_lines_runs;
 
-/* Insert them, with no lock held: added[i] and refused[i] for each key.  Returns the first status that was
- * not TAMIS_OK; a key that is refused keeps no other out. */
-tamis_status tamis_i_lines_insert_many(const tamis_shared *shared, const tamis_i_lines_runs *runs,
-                                       bool *added, bool *refused);
+/* Insert them, with no lock held: added[i] for each key. */
+void tamis_i_lines_insert_many(const tamis_shared *shared, const tamis_i_lines_runs *runs,
+                               bool *added);
 
-/* Insert keys of the regions first <= i < end, to which nobody else comes meanwhile, where they are.  Returns
- * how many are in: the others, from the first that found no room on, have to be inserted as usual. */
-size_t tamis_i_lines_fill(tamis_shared *shared, unsigned first, unsigned end,
-                          const tamis_digest *digests, size_t n);
+/* Insert keys of the regions from 'first' on to which nobody else comes meanwhile, where they are. */
+void tamis_i_lines_fill(tamis_shared *shared, unsigned first, const tamis_digest *digests,
+                        size_t n);
 
 /* ---- the whole, of which all regions are locked ---- */
 
 /* What the set is like, as a handle on 'state', a line that the caller provides. */
 void tamis_i_lines_handle(const tamis_shared *shared, tamis_filter *handle, uint64_t *state);
 
-/* An ordinary filter with all keys; 'to' has been made, with room for tamis_i_lines_stash entries. */
-uint64_t tamis_i_lines_stash(const tamis_shared *shared);
-tamis_status tamis_i_lines_pack(const tamis_shared *shared, tamis_filter *to);
+/* An ordinary filter with all keys; 'to' has been made with the same parameters. */
+void tamis_i_lines_pack(const tamis_shared *shared, tamis_filter *to);
 
-/* Give the filter itself its count and stash back; false if that has not enough room: nothing is changed. */
-bool tamis_i_lines_settle(tamis_shared *shared);
+/* Give the filter itself its count back. */
+void tamis_i_lines_settle(tamis_shared *shared);
 
-/* Take over all keys of 'from', a filter with the same table, or (NULL) have none.  TAMIS_E_FULL if the stash
- * of a region is too small: nothing is then changed. */
-tamis_status tamis_i_lines_unpack(tamis_shared *shared, const tamis_filter *from);
+/* Take over all keys of 'from', a filter with the same table, or (NULL) have none. */
+void tamis_i_lines_unpack(tamis_shared *shared, const tamis_filter *from);
 
 #endif

@@ -23,12 +23,13 @@ TAMIS_APART void lines_hide_torn(group_watch *w) {
             memset(w->copies[i], 0, sizeof w->copies[i]);
 }
 
-static bool lines_before_group(tamis_i_watch *watch, const tamis_i_group *group) {
+static void lines_before_group(tamis_i_watch *watch, const tamis_i_group *group) {
     group_watch *const w = (group_watch *)(void *)watch;
     const tamis_shared *const shared = w->shared;
     const uint64_t *const table = shared->set->table;
     const unsigned shift = shared->shift;
     const size_t n = group->n;
+    void (*const read)(const tamis_filter *, const uint64_t *, uint64_t *) = shared->alone->read;
     uint64_t *lines[TAMIS_I_GROUP];
     tamis_i_gate *gates[TAMIS_I_GROUP];
     unsigned seen[TAMIS_I_GROUP];
@@ -37,7 +38,7 @@ static bool lines_before_group(tamis_i_watch *watch, const tamis_i_group *group)
         const uint64_t line = (uint64_t)(lines[i] - table) / TAMIS_LINE_WORDS;
         gates[i] = tamis_i_gate_at(shared, (unsigned)(line >> shift));
         seen[i] = tamis_i_lines_first_look(gates[i]);
-        tamis_i_line_copy(lines[i], w->copies[i]);
+        read(shared->set, lines[i], w->copies[i]);
         lines[i] = w->copies[i];
     }
     shared->alone->places(group, lines, true);
@@ -46,7 +47,6 @@ static bool lines_before_group(tamis_i_watch *watch, const tamis_i_group *group)
         w->torn |= (uint32_t)!tamis_i_lines_whole(gates[i], seen[i]) << i;
     if (TAMIS_UNLIKELY(w->torn != 0))
         lines_hide_torn(w);
-    return true;
 }
 
 static void lines_after_group(tamis_i_watch *watch, const tamis_i_group *group, bool *present,
@@ -98,8 +98,7 @@ typedef struct insert_watch {
     tamis_i_watch watch;
     const tamis_shared *shared;
     const tamis_i_lines_runs *runs;
-    tamis_filter
-        *handle; /* what the batch works with: state and stash are those of the first run */
+    tamis_filter *handle; /* what the batch works with: the state is that of the first run */
     unsigned first, last; /* the runs whose locks are held: first <= i < last */
     size_t at;            /* keys before the group */
     size_t n;             /* different lines */
@@ -122,10 +121,6 @@ static inline void lines_enter_runs(insert_watch *w, size_t end) {
         tamis_i_gate_enter(w->shared, lines_gate_of_run(w, w->last));
 }
 
-static inline bool lines_has_stash(const tamis_i_gate *gate) {
-    return gate->is.filter->state[TAMIS_I_STASH_USED] != 0;
-}
-
 /* The copy of a line: one that there is, or a new one.  'bits' are those of the lines that have one, by the
  * last bits of their numbers. */
 TAMIS_INLINE uint64_t *lines_copy_of(insert_watch *w, uint64_t *line, uint64_t *bits) {
@@ -142,48 +137,28 @@ TAMIS_INLINE uint64_t *lines_copy_of(insert_watch *w, uint64_t *line, uint64_t *
     return w->copies[number];
 }
 
-/* A group over a border is worked off with the stash of its first region.  That will do if no region has keys
- * in its stash: what then comes in is moved afterwards. */
-static bool lines_before_insert(tamis_i_watch *watch, const tamis_i_group *group) {
+/* A group over a border is worked off with the state of its first region. */
+static void lines_before_insert(tamis_i_watch *watch, const tamis_i_group *group) {
     insert_watch *const w = (insert_watch *)(void *)watch;
     lines_enter_runs(w, w->at + group->n);
-    if (w->last - w->first > 1)
-        for (unsigned run = w->first; run < w->last; run++)
-            if (TAMIS_UNLIKELY(lines_has_stash(lines_gate_of_run(w, run))))
-                return false;
-    const tamis_filter *const region = lines_gate_of_run(w, w->first)->is.filter;
-    w->handle->state = region->state;
-    w->handle->stash = region->stash;
+    w->handle->state = lines_gate_of_run(w, w->first)->is.filter->state;
     uint64_t *lines[TAMIS_I_GROUP], bits = 0;
     w->n = 0;
     w->shared->alone->places(group, lines, false);
     for (size_t i = 0; i < group->n; i++)
         lines[i] = lines_copy_of(w, lines[i], &bits);
     w->shared->alone->places(group, lines, true);
-    return true;
 }
 
-/* Keys of other regions that are in the stash of the first one go to their own.  Those were empty, and have
- * room for more than a group. */
-TAMIS_APART void lines_sort_stash(insert_watch *w, const tamis_digest *digests, size_t n) {
-    tamis_i_gate *const own = lines_gate_of_run(w, w->first);
-    for (size_t i = 0; i < n; i++) {
-        tamis_i_gate *const gate = tamis_i_gate_of(w->shared, digests[i]);
-        if (gate != own && tamis_i_stash_remove(&own->is.filter->stash, digests[i]))
-            (void)!tamis_i_stash_add(&gate->is.filter->stash, digests[i], 1);
-    }
-}
-
-/* All keys of a group over a border were counted in its first region.  A multiset counts every key. */
+/* All keys of a group over a border were counted in its first region. */
 static inline void lines_sort_counts(insert_watch *w, const bool *added, size_t n) {
-    const bool every = w->shared->set->kind->copies != NULL;
     uint64_t *const own = w->handle->state;
     for (unsigned run = w->first + 1; run < w->last; run++) {
         const size_t from = w->runs->begin[run] - w->at;
         const size_t to = w->runs->begin[run + 1] - w->at < n ? w->runs->begin[run + 1] - w->at : n;
         uint64_t keys = 0;
         for (size_t i = from; i < to; i++)
-            keys += every || added[i];
+            keys += added[i];
         own[TAMIS_I_COUNT] -= keys;
         lines_gate_of_run(w, run)->is.filter->state[TAMIS_I_COUNT] += keys;
     }
@@ -192,11 +167,9 @@ static inline void lines_sort_counts(insert_watch *w, const bool *added, size_t 
 static void lines_after_insert(tamis_i_watch *watch, const tamis_i_group *group, bool *added,
                                size_t n) {
     insert_watch *const w = (insert_watch *)(void *)watch;
-    if (w->last - w->first > 1) {
+    (void)group;
+    if (w->last - w->first > 1)
         lines_sort_counts(w, added, n);
-        if (TAMIS_UNLIKELY(lines_has_stash(lines_gate_of_run(w, w->first))))
-            lines_sort_stash(w, group->digests, n);
-    }
     for (unsigned run = w->first; run < w->last; run++)
         tamis_i_lines_open(lines_gate_of_run(w, run));
     for (size_t i = 0; i < w->n; i++)
@@ -207,62 +180,23 @@ static void lines_after_insert(tamis_i_watch *watch, const tamis_i_group *group,
     lines_leave_runs(w, w->at);
 }
 
-/* The keys from number 'at' to the end of its run one by one, the lock being held; returns the number of the
- * next. */
-static size_t lines_insert_singly(insert_watch *w, size_t at, bool *added, bool *refused,
-                                  tamis_status *status) {
-    tamis_i_gate *const gate = lines_gate_of_run(w, w->first);
-    for (; at < w->runs->begin[w->first + 1]; at++) {
-        const tamis_status one =
-            tamis_i_lines_insert(w->shared, gate, w->runs->digests[at], &added[at]);
-        refused[at] = one != TAMIS_OK;
-        added[at] = added[at] && one == TAMIS_OK;
-        *status = *status == TAMIS_OK ? one : *status;
-    }
-    return at;
-}
-
-/* The batch is worked off with the state of the first region, and without a stash. */
-size_t tamis_i_lines_fill(tamis_shared *shared, unsigned first, unsigned end,
-                          const tamis_digest *digests, size_t n) {
-    for (unsigned i = first; i < end; i++)
-        if (lines_has_stash(tamis_i_gate_at(shared, i)))
-            return 0;
-    const tamis_filter *const own = tamis_i_gate_at(shared, first)->is.filter;
+void tamis_i_lines_fill(tamis_shared *shared, unsigned first, const tamis_digest *digests,
+                        size_t n) {
     tamis_filter handle = *shared->set;
-    tamis_i_stash none;
-    uint64_t used = 0;
-    tamis_i_stash_attach(&none, NULL, &used, 0);
-    handle.state = own->state;
-    handle.stash = none; /* what finds no room in its line comes back by the usual way */
-    size_t done = 0;
-    (void)!tamis_i_batch_insert(&handle, TAMIS_I_KEYS_DIGESTS, digests, n, NULL, &done);
-    return done;
+    handle.state = tamis_i_gate_at(shared, first)->is.filter->state;
+    (void)!tamis_i_batch_insert(&handle, TAMIS_I_KEYS_DIGESTS, digests, n, NULL, NULL);
 }
 
-tamis_status tamis_i_lines_insert_many(const tamis_shared *shared, const tamis_i_lines_runs *runs,
-                                       bool *added, bool *refused) {
+void tamis_i_lines_insert_many(const tamis_shared *shared, const tamis_i_lines_runs *runs,
+                               bool *added) {
     tamis_filter handle = *shared->set;
     uint64_t nothing[TAMIS_I_STATE_WORDS] = {0}; /* the state of no key, until there are locks */
     insert_watch w;
     w.watch = (tamis_i_watch){.before = lines_before_insert, .after = lines_after_insert};
     w.shared = shared, w.runs = runs, w.handle = &handle;
     w.first = w.last = 0;
-    const size_t end = runs->begin[runs->n];
-    tamis_status status = TAMIS_OK;
-    for (size_t at = runs->begin[0]; at < end;) {
-        size_t done = 0;
-        w.at = at;
-        handle.state = nothing;
-        /* A key that is refused is tried again, which tells why. */
-        (void)!tamis_i_batch_insert_watched(&handle, TAMIS_I_KEYS_DIGESTS, runs->digests + at,
-                                            end - at, added + at, &done, &w.watch);
-        memset(refused + at, 0, done);
-        at += done;
-        if (at < end) { /* so it was, or a stash was in the way: the rest of this run key by key */
-            at = lines_insert_singly(&w, at, added, refused, &status);
-            lines_leave_runs(&w, at);
-        }
-    }
-    return status;
+    w.at = runs->begin[0];
+    handle.state = nothing;
+    (void)!tamis_i_batch_insert_watched(&handle, TAMIS_I_KEYS_DIGESTS, runs->digests + w.at,
+                                        runs->begin[runs->n] - w.at, added + w.at, NULL, &w.watch);
 }

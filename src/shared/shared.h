@@ -11,24 +11,22 @@
 #ifndef TAMIS_SHARED_SHARED_H
 #define TAMIS_SHARED_SHARED_H
 
+#include "base/atomic_words.h"
 #include "filter/shards.h"
 #include "hash/hash.h"
 #include "shared/calm.h"
 #include "shared/lock.h"
-#include "shared/words.h"
 #include "tamis/shared.h"
 
 /* The way to a shard, or to a region. */
 typedef union tamis_i_gate {
     struct {
-        atomic_uint sequence; /* of a region, shared/words.h; "elsewhere" is its stash */
+        atomic_uint sequence; /* of a region: shared/lines.h */
         tamis_i_lock lock;
         tamis_filter *filter; /* the shard, or a handle for the region */
     } is;
     unsigned char room[TAMIS_I_SEQUENCE_STRIDE];
 } tamis_i_gate;
-
-_Static_assert(offsetof(tamis_i_gate, is.sequence) == 0, "where queries look for it");
 
 struct tamis_shared {
     tamis_i_gate *gates;
@@ -40,12 +38,11 @@ struct tamis_shared {
     void *block; /* of the gates, and of 'calm' */
     size_t block_size;
     /* Of regions: */
-    const tamis_i_line_alone
-        *alone;     /* NULL: there are shards, or one filter that cannot have regions */
-    unsigned shift; /* lines of a region, as a power of two */
+    const tamis_i_line_alone *alone; /* NULL: there are shards, or one filter */
+    unsigned shift;                  /* lines of a region, as a power of two */
     uint64_t lines;
-    uint64_t *bodies; /* states and stashes of the regions */
-    size_t bodies_size;
+    uint64_t *states; /* of the regions, a line each */
+    size_t states_size;
 };
 
 /* The number of a key's line, and of its region. */

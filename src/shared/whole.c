@@ -159,17 +159,6 @@ void tamis_i_shared_unlock_all(const tamis_shared *shared, bool write) {
     }
 }
 
-/* The parameters of a copy: a set of regions may have more keys in its stashes than its plan has room for. */
-static tamis_params shared_copy_params(const tamis_shared *shared) {
-    tamis_params params = shared->set->params;
-    if (shared->alone == NULL)
-        return params;
-    tamis_i_shared_lock_all(shared, false);
-    params.stash = tamis_i_lines_stash(shared);
-    tamis_i_shared_unlock_all(shared, false);
-    return params;
-}
-
 /* Copy shard by shard, and let each go; all are locked for reading. */
 static tamis_status shared_copy_shards(const tamis_shared *shared, tamis_filter *copy) {
     tamis_status status = TAMIS_OK;
@@ -187,26 +176,23 @@ static tamis_status shared_copy(const tamis_shared *shared, const tamis_allocato
                                 tamis_filter **filter) {
     const tamis_filter *const set = shared->set;
     const bool one = shared->alone != NULL || shared->n == 1;
-    tamis_status status = TAMIS_E_FULL;
-    tamis_filter *copy = NULL;
-    while (status == TAMIS_E_FULL) { /* again if stashes have filled up meanwhile */
-        const tamis_params params = shared_copy_params(shared);
-        status = one ? tamis_i_filter_make(set->kind, &params, allocator, NULL, false, &copy)
-                     : tamis_i_shards_make(set->kind, &params, shared->n, allocator, false, &copy);
-        if (status != TAMIS_OK)
-            return status;
-        tamis_i_shared_lock_all(shared, false);
-        if (shared->alone != NULL) {
-            status = tamis_i_lines_pack(shared, copy);
-            tamis_i_shared_unlock_all(shared, false);
-        } else {
-            status = shared_copy_shards(shared, copy);
-        }
-        if (status != TAMIS_OK)
-            tamis_filter_free(copy);
+    tamis_filter *copy;
+    tamis_status status =
+        one ? tamis_i_filter_make(set->kind, &set->params, allocator, NULL, false, &copy)
+            : tamis_i_shards_make(set->kind, &set->params, shared->n, allocator, false, &copy);
+    if (status != TAMIS_OK)
+        return status;
+    tamis_i_shared_lock_all(shared, false);
+    if (shared->alone != NULL) {
+        tamis_i_lines_pack(shared, copy);
+        tamis_i_shared_unlock_all(shared, false);
+    } else {
+        status = shared_copy_shards(shared, copy);
     }
     if (status == TAMIS_OK)
         *filter = copy;
+    else
+        tamis_filter_free(copy);
     return status;
 }
 
@@ -220,12 +206,8 @@ tamis_status tamis_shared_snapshot(const tamis_shared *shared, const tamis_alloc
 tamis_status tamis_shared_end(tamis_shared *shared, tamis_filter **filter) {
     if (shared == NULL || filter == NULL)
         return TAMIS_E_ARGUMENT;
-    if (shared->alone != NULL && !tamis_i_lines_settle(shared)) {
-        const tamis_status status = shared_copy(shared, &shared->allocator, filter);
-        if (status == TAMIS_OK)
-            tamis_shared_free(shared);
-        return status;
-    }
+    if (shared->alone != NULL)
+        tamis_i_lines_settle(shared);
     *filter = shared->set;
     shared_release(shared);
     return TAMIS_OK;
@@ -349,8 +331,11 @@ tamis_status tamis_shared_clear(tamis_shared *shared) {
     if (shared == NULL)
         return TAMIS_E_ARGUMENT;
     tamis_i_shared_lock_all(shared, true);
-    const tamis_status status = shared->alone != NULL ? tamis_i_lines_unpack(shared, NULL)
-                                                      : tamis_filter_clear(shared->set);
+    tamis_status status = TAMIS_OK;
+    if (shared->alone != NULL)
+        tamis_i_lines_unpack(shared, NULL);
+    else
+        status = tamis_filter_clear(shared->set);
     tamis_i_shared_unlock_all(shared, true);
     return status;
 }
@@ -368,20 +353,17 @@ tamis_status tamis_shared_tick(tamis_shared *shared) {
 static tamis_status shared_merge_lines(tamis_shared *shared, const tamis_filter *source,
                                        unsigned flags) {
     tamis_filter *const set = shared->set;
-    tamis_params params = set->params;
-    params.stash = tamis_i_lines_stash(shared);
     tamis_filter *copy;
     tamis_status status =
-        tamis_i_filter_make(set->kind, &params, &shared->allocator, NULL, false, &copy);
+        tamis_i_filter_make(set->kind, &set->params, &shared->allocator, NULL, false, &copy);
     if (status != TAMIS_OK)
         return status;
-    status = tamis_i_lines_pack(shared, copy);
-    if (status == TAMIS_OK)
-        status = tamis_filter_merge(copy, source, flags);
-    if (status == TAMIS_OK)
-        status = tamis_i_lines_unpack(shared, copy);
-    if (status == TAMIS_OK)
+    tamis_i_lines_pack(shared, copy);
+    status = tamis_filter_merge(copy, source, flags);
+    if (status == TAMIS_OK) {
+        tamis_i_lines_unpack(shared, copy);
         set->key_form = copy->key_form;
+    }
     tamis_filter_free(copy);
     return status;
 }

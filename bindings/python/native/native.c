@@ -135,6 +135,13 @@ static PyObject *native_abilities(PyObject *module, PyObject *args) {
                : NULL;
 }
 
+static PyObject *native_params_abilities(PyObject *module, PyObject *dict) {
+    tamis_params params;
+    return native_params_of(native_state_of(module), dict, &params)
+               ? PyLong_FromUnsignedLong(tamis_params_abilities(&params))
+               : NULL;
+}
+
 static PyObject *native_status_text(PyObject *module, PyObject *args) {
     unsigned number;
     (void)module;
@@ -262,6 +269,8 @@ static PyMethodDef native_own_functions[] = {
      "Name of a summary, or None."},
     {"param_name", NATIVE_METHOD(native_param_name), METH_VARARGS, "(kind, index)"},
     {"abilities", NATIVE_METHOD(native_abilities), METH_VARARGS, "Abilities of a kind."},
+    {"params_abilities", NATIVE_METHOD(native_params_abilities), METH_O,
+     "Those of a set of params."},
     {"status_text", NATIVE_METHOD(native_status_text), METH_VARARGS, "Text of a status."},
     {"plan_make", NATIVE_METHOD(native_plan_make), METH_O, "tamis_plan of a need."},
     {"plan_all", NATIVE_METHOD(native_plan_all), METH_O, "All of them."},

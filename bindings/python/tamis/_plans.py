@@ -9,7 +9,7 @@ import inspect
 import itertools
 import operator
 from html import escape
-from typing import Any, Callable, Dict, FrozenSet, List, Mapping, Optional, Tuple, TypeVar
+from typing import Any, Callable, Dict, FrozenSet, List, Mapping, Optional, Tuple, TypeVar, Union
 
 from . import _native
 from ._errors import ArgumentError
@@ -102,6 +102,8 @@ def choice(name: Any, choices: Mapping[str, int], what: str) -> int:
     try:
         return choices[name]
     except (KeyError, TypeError):
+        if choices is KINDS and name == "line-set":
+            raise ArgumentError("there is no kind 'line-set' any more: use 'line'") from None
         raise ArgumentError(f"no {what} {name!r}; there are: {', '.join(choices)}") from None
 
 
@@ -117,9 +119,15 @@ def kinds() -> List[str]:
     return list(KINDS)
 
 
-def abilities(kind: str) -> FrozenSet[str]:
-    """What a kind can do: some of "remove", "count" (it is a multiset), "merge" and "forget" (it is a window)."""
-    bits = _native.abilities(choice(kind, KINDS, "kind"))
+def abilities(what: Union[str, Params, Plan, SharedPlan]) -> FrozenSet[str]:
+    """What a kind can do: some of "remove", "count" (it is a multiset), "merge" and "forget" (it is a window).
+
+    Of params or a plan, what a set made so can do: it may be less.  A "line" of which no deletes were asked is a set.
+    """
+    if isinstance(what, str):
+        bits = _native.abilities(choice(what, KINDS, "kind"))
+    else:
+        bits = _native.params_abilities((what if isinstance(what, Params) else what.params)._dict())
     return frozenset(name for i, name in enumerate(ABILITIES) if bits >> i & 1)
 
 
@@ -205,7 +213,7 @@ class Plan(_Record):
     n: int  #: keys that were asked for, or the answer
     fpr_half: float  #: predicted error rate when half the capacity is in
     lines_per_insert: float  #: cache lines that an insert touches, on average
-    replacements: int  #: of all keys for which fpr holds, where it rises with them (line); else 0
+    replacements: int  #: of all keys for which fpr holds, where it rises with them; else 0
     file_bytes: int  #: of a file of it
 
     @property

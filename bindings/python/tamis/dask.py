@@ -114,10 +114,9 @@ def _threads() -> int:
 
 
 def _plan(n: Optional[int], fpr: Optional[float], needs: Any) -> Params:
-    """The smallest set, or blocked-bloom if it is hardly larger: it is merged at the speed of memory, a line-set by
-    140 ns per key."""
+    """The best set, or blocked-bloom if it is hardly larger: it is merged at the speed of memory, a line key by key."""
     best = plan(n, fpr, merges=True, **needs)
-    if "kind" not in needs and "count" not in abilities(best.kind):
+    if "kind" not in needs and "count" not in abilities(best):
         try:
             quick = plan(n, fpr, merges=True, kind="blocked-bloom", **needs)
         except UnsupportedError:
@@ -143,7 +142,7 @@ def build(collection: Any, n: Optional[int] = None, fpr: Optional[float] = None,
         params = _plan(n, fpr, needs)
     # The seed is drawn here, so that all workers, also those that repeat a task, have the same.
     params = params.seeded(seed)
-    in_place = "count" not in abilities(params.kind)
+    in_place = "count" not in abilities(params)
     parts = _parts(collection)
     if not parts:
         return dask.delayed(Filter)(params=params)

@@ -84,7 +84,7 @@ class Commands(Case):
         self.assertEqual(self.x("CONFIG", "GET", "tamis.error-rate")[1], b"0.01")
 
     def test_fixed_set_is_full_at_its_capacity(self):
-        for kind in ("line-set", "rank"):
+        for kind in ("line", "rank"):
             x, key = self.x, "full:" + kind
             x("TAMIS.RESERVE", key, 100, 0.001, "FIXED", "KIND", kind, "SEED", 5)
             answers = x("TAMIS.MADD", key, *KEYS[:150])
@@ -94,7 +94,7 @@ class Commands(Case):
             self.assertEqual(x("TAMIS.CARD", key), 100)
             self.refused("ERR the set is full", x, "TAMIS.ADD", key, "one more")
             self.assertEqual(x("TAMIS.MEXISTS", key, *KEYS[:100]), [1] * 100)
-        self.assertEqual(x("TAMIS.ADD", "full:line-set", KEYS[0]), 0)
+        self.assertEqual(x("TAMIS.ADD", "full:line", KEYS[0]), 0)
         self.assertEqual(x("TAMIS.DEL", "full:rank", KEYS[0]), 1)
         self.assertEqual(x("TAMIS.ADD", "full:rank", "one more"), 1)
 
@@ -144,7 +144,8 @@ class Commands(Case):
                 ((1 << 41, 0.1), "ERR n must be"), ((10, 0), "ERR p must be"), ((10, 1), "ERR p must be"),
                 ((10, "nan"), "ERR p must be"), ((10, "inf"), "ERR p must be"), ((10, "0.1x"), "ERR p must be"),
                 ((10, -0.1), "ERR p must be"), ((10, 0.1, "KIND"), "ERR syntax"),
-                ((10, 0.1, "KIND", "x"), "no such kind"), ((10, 0.1, "KIND", "x"), " bloom, counting-bloom, "),
+                ((10, 0.1, "KIND", "line-set"), "use line"), ((10, 0.1, "KIND", "x"), "no such kind"),
+                ((10, 0.1, "KIND", "x"), " bloom, counting-bloom, "),
                 ((10, 0.1, "KIND", ""), ", steady, window"), ((10, 0.1, "COMPAT", "0,1,1"), "of another filter"),
                 ((10, 0.1, "SEED", 0), "a seed is"),
                 ((10, 0.1, "SEED", "0x"), "a seed is"), ((10, 0.1, "SEED", "0x" + "1" * 33), "a seed is"),

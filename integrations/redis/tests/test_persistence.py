@@ -6,7 +6,7 @@ from support import *
 
 KEYS = [b"key:%d" % i for i in range(3000)]
 KINDS = ("bloom", "counting-bloom", "blocked-bloom", "dleft", "dleft-counting", "dleft-dynamic", "rank",
-         "rank-counting", "balanced-bloom", "line", "line-set", "steady", "window")
+         "rank-counting", "balanced-bloom", "line", "steady", "window")
 
 
 def fill(x):

@@ -36,7 +36,7 @@ class Replication(Case):
         elif pick < 92:
             pipe.execute_command("TAMIS.EXISTS", key, item)
         elif pick < 95:
-            kind = random.choice(("line", "rank", "line-set", "bloom", "dleft-counting", "rank-counting", "steady",
+            kind = random.choice(("line", "rank", "bloom", "dleft-counting", "rank-counting", "steady",
                                   "window"))
             ticks = ("WINDOW", random.randrange(1, 5)) if kind == "window" else ()
             pipe.execute_command("TAMIS.RESERVE", key, random.randrange(1, 300), 0.01, "KIND", kind,

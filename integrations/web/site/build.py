@@ -23,7 +23,7 @@ from markdown.extensions.toc import TocExtension
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-HEADERS = ["tamis.h", "plan.h", "shared.h", "window.h", "small.h", "table.h", "inline.h", "model.h"]
+HEADERS = ["tamis.h", "plan.h", "shared.h", "window.h", "small.h", "table.h", "model.h"]
 GROUPS = [
     ("Begin", ["guide", "choosing", "planner", "what-can-go-wrong", "growth"]),
     ("Kinds of sets", ["line", "steady", "rank", "balanced-bloom", "dleft-counting", "small", "windows", "threads", "table"]),
@@ -386,7 +386,7 @@ def home(site):
 others wrong with a probability that is <strong>promised</strong> before the set is built, <strong>computed</strong> from its parameters and
 <strong>measured</strong> by the tests.</p>
 <p class="row"><a class="button primary" href="planner.html">Plan a set</a> <a class="button" href="readme.html">Read on</a></p></div>
-<a href="figures/{HERO}"><img src="figures/{HERO}" alt="Error rate against bits per key of line-set, steady, Bloom and others"></a></div>
+<a href="figures/{HERO}"><img src="figures/{HERO}" alt="Error rate against bits per key of line, steady, Bloom and others"></a></div>
 <ul class="doors">{items}</ul>"""
     frame(site, "index.html", "tamis – compact sets that change", body)
 

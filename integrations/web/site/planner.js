@@ -204,7 +204,7 @@ let asked = 0, timer = 0, waiting = 0;
 const PATIENCE = 1000; // milliseconds
 
 // The same colour for the same kind in all pictures; kinds without one are grey.
-const COLOURS = { "line-set": "#0072b2", steady: "#d55e00", rank: "#009e73", "blocked-bloom": "#56b4e9", line: "#e69f00",
+const COLOURS = { line: "#0072b2", steady: "#d55e00", rank: "#009e73", "blocked-bloom": "#56b4e9",
     "balanced-bloom": "#cc79a7" };
 const colour = (kind) => COLOURS[kind] ?? (kind === "bloom" ? css("--text") : "#8a919b");
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -113,6 +113,8 @@ function testRefusals() {
     refuses(1, () => tamis.plan({ n: 10, fpr: 2 }));
     refuses(1, () => tamis.plan({ n: 10, fpr: NaN }));
     refuses(1, () => tamis.plan({ n: 10, kind: "no-such-kind" }));
+    assert.throws(() => tamis.plan({ n: 10, kind: "line-set" }), /use 'line'/);
+    assert.throws(() => tamis.create({ ...tamis.plan({ n: 10 }), kind: "line-set" }), /use 'line'/);
     refuses(5, () => tamis.plan({ n: 10, kind: "bloom", deletes: true }));
     refuses(10, () => tamis.load(new Uint8Array(1000)));
     refuses(10, () => tamis.load(new Uint8Array(0)));
@@ -177,11 +179,11 @@ function testRefusalsNameTheMember() {
     const says = (text, call) => assert.throws(call, (error) => error instanceof TamisError && (assert.equal(error.message, text), true));
     says("fpr is 1.5, but must be above 0 and below 1", () => tamis.plan({ n: 10, fpr: 1.5 }));
     says("valueBits is 9, but must be 1 to 8", () => tamis.planAll({ n: 10, valueBits: 9 }));
-    says("no kind can do merges and valueBits of 4 together; possible without merges or valueBits",
-        () => tamis.create({ n: 10, merges: true, valueBits: 4 }, { seed: 1 }));
+    says("no kind can do merges, copies of 3 and valueBits of 4 together; possible without merges, copies or valueBits",
+        () => tamis.create({ n: 1000, merges: true, copies: 3, valueBits: 4 }, { seed: 1 }));
     const plan = tamis.plan({ n: 10, kind: "bloom" });
     says("hashes is 99, which is out of its range", () => tamis.create({ ...plan, params: { ...plan.params, hashes: 99 } }, { seed: 1 }));
-    says("counting-bloom has no values (valueBits is 4); these have: rank, steady",
+    says("counting-bloom has no values (valueBits is 4); these have: rank, steady, line",
         () => tamis.builder({ fpr: 0.01, kind: "counting-bloom", valueBits: 4 }, { seed: 1 }).build());
 }
 

@@ -255,13 +255,13 @@ async function testAddressIsThePlan() {
 
 /** What each wish costs is told, and what to leave out of a need that nothing can do. */
 async function testWishesHaveTheirPrice() {
-    const tab = await open("planner.html#n=10000000&p=0.001&deletes=1&merges=1");
+    const tab = await open("planner.html#n=10000000&p=0.001&copies=3&merges=1");
     await tab.waitForSelector("#without li[data-wish=merges]", { timeout: 60000 });
-    assert.match(await tab.textContent("#without li[data-wish=merges]"), /^Without merging: [a-z-]+, 12\.\d\d bits per key \(7\d % less\)$/);
-    assert.match(await tab.textContent("#without li[data-wish=deletes]"), /^Without removal: line-set, 12\.\d\d bits per key \(7\d % less\)$/);
-    await answered(tab, () => tab.evaluate(() => { location.hash = "n=1000&p=0.001&merges=1&values=4"; }));
+    assert.match(await tab.textContent("#without li[data-wish=merges]"), /^Without merging: [a-z-]+, 14\.\d\d bits per key \(7\d % less\)$/);
+    assert.match(await tab.textContent("#without li[data-wish=copies]"), /^Without copies: line, 13\.\d\d bits per key \(7\d % less\)$/);
+    await answered(tab, () => tab.evaluate(() => { location.hash = "n=1000&p=0.001&merges=1&values=4&copies=3"; }));
     assert.equal(await tab.textContent("#best"), "No kind can do all of that");
-    assert.equal(await tab.textContent("#why"), "No kind can do merges and valueBits of 4 together; possible without merges or valueBits.");
+    assert.equal(await tab.textContent("#why"), "No kind can do merges, copies of 3 and valueBits of 4 together; possible without merges, copies or valueBits.");
     assert.equal(await tab.$("#without li"), null);
     await close(tab);
 }
@@ -381,7 +381,7 @@ async function testSetInThePage() {
     const made = (n) => tab.waitForFunction((n) => document.body.dataset.made === String(n), n, { timeout: 60000 });
     await tab.setInputFiles("#file", join(work, "keys.txt"));
     await made(1);
-    assert.equal(await tab.textContent("#made-kind"), "line-set");
+    assert.equal(await tab.textContent("#made-kind"), "line");
     const [download] = await Promise.all([tab.waitForEvent("download"), tab.click("#save")]);
     const saved = readFileSync(await download.path());
     assert.ok(saved.equals(readFileSync(join(work, "theirs.tamis"))), "the file is not that of the command line");

@@ -9,6 +9,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "base/atomic_words.h"
 #include "bits/native.h"
 
 #ifdef TAMIS_I_NATIVE_ARM
@@ -175,10 +176,31 @@ static size_t block_lanes_set_many(const tamis_i_probe *probes, size_t n, unsign
     return sum;
 }
 
+/* Vectors of what was read word by word. */
+static void block_read(const uint64_t *block, uint64_t *copy) {
+    for (unsigned i = 0; i < TAMIS_LINE_WORDS; i += 2)
+        vst1q_u64(copy + i, vcombine_u64(vcreate_u64(tamis_i_word_read(block + i)),
+                                         vcreate_u64(tamis_i_word_read(block + i + 1))));
+}
+
+static bool block_test_read(const uint64_t *block, uint64_t hash, unsigned k) {
+    uint64_t copy[TAMIS_LINE_WORDS];
+    block_read(block, copy);
+    return block_test(copy, hash, k);
+}
+
+static bool block_lanes_test_read(const uint64_t *block, uint64_t hash, unsigned k) {
+    uint64_t copy[TAMIS_LINE_WORDS];
+    block_read(block, copy);
+    return block_lanes_test(copy, hash, k);
+}
+
 const tamis_i_block_ops *tamis_i_block_ops_arm(unsigned lanes, unsigned features) {
-    static const tamis_i_block_ops places = {block_test, block_test_many, block_set_many},
+    static const tamis_i_block_ops places = {block_test, block_test_many, block_set_many,
+                                             block_read, block_test_read},
                                    in_lanes = {block_lanes_test, block_lanes_test_many,
-                                               block_lanes_set_many};
+                                               block_lanes_set_many, block_read,
+                                               block_lanes_test_read};
     if ((features & TAMIS_I_CPU_NEON) == 0)
         return NULL;
     return lanes != 0 ? &in_lanes : &places;

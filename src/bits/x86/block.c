@@ -6,6 +6,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
+#include "base/atomic_words.h"
 #include "bits/native.h"
 #include "bits/x86/block_key.h"
 #include "bits/x86/halves.h"
@@ -51,8 +52,7 @@ AVX2 TAMIS_INLINE __m256i block_lanes(unsigned n) {
     return block_load(lanes + (8 - n));
 }
 
-AVX2 static bool block_test(const uint64_t *block, uint64_t hash, unsigned k) {
-    const __m256i low = block_load(block), high = block_load(block + 4);
+AVX2 TAMIS_INLINE bool block_test_in(__m256i low, __m256i high, uint64_t hash, unsigned k) {
     __m256i lacks = block_missing(low, high, block_places(&hash, block_load(tamis_i_block_factors)),
                                   block_lanes(k < 8 ? k : 8));
     if (k > 8)
@@ -61,6 +61,10 @@ AVX2 static bool block_test(const uint64_t *block, uint64_t hash, unsigned k) {
             block_missing(low, high, block_places(&hash, block_load(tamis_i_block_factors + 8)),
                           block_lanes(k - 8)));
     return _mm256_testz_si256(lacks, lacks) != 0;
+}
+
+AVX2 static bool block_test(const uint64_t *block, uint64_t hash, unsigned k) {
+    return block_test_in(block_load(block), block_load(block + 4), hash, k);
 }
 
 AVX2 static void block_test_many(const tamis_i_probe *probes, size_t n, unsigned k,
@@ -165,10 +169,36 @@ FAST static size_t block_lanes_set_many(const tamis_i_probe *probes, size_t n, u
     return sum;
 }
 
+/* ---- blocks that another thread may be writing to ---- */
+
+AVX2 TAMIS_INLINE __m256i block_read_four(const uint64_t *from) {
+    const uint64_t a = tamis_i_word_read(from), b = tamis_i_word_read(from + 1),
+                   c = tamis_i_word_read(from + 2), d = tamis_i_word_read(from + 3);
+    return _mm256_set_epi64x((int64_t)d, (int64_t)c, (int64_t)b, (int64_t)a);
+}
+
+AVX2 static void block_read(const uint64_t *block, uint64_t *copy) {
+    const __m256i low = block_read_four(block), high = block_read_four(block + 4);
+    _mm256_storeu_si256((__m256i *)(void *)copy, low);
+    _mm256_storeu_si256((__m256i *)(void *)(copy + 4), high);
+}
+
+AVX2 static bool block_test_read(const uint64_t *block, uint64_t hash, unsigned k) {
+    return block_test_in(block_read_four(block), block_read_four(block + 4), hash, k);
+}
+
+FAST static bool block_lanes_test_read(const uint64_t *block, uint64_t hash, unsigned k) {
+    (void)k;
+    return tamis_i_lanes_in(block_read_four(block), block_read_four(block + 4),
+                            tamis_i_lanes_places(hash));
+}
+
 const tamis_i_block_ops *tamis_i_block_ops_x86(unsigned lanes, unsigned features) {
-    static const tamis_i_block_ops places = {block_test, block_test_many, block_set_many},
+    static const tamis_i_block_ops places = {block_test, block_test_many, block_set_many,
+                                             block_read, block_test_read},
                                    in_lanes = {block_lanes_test, block_lanes_test_many,
-                                               block_lanes_set_many};
+                                               block_lanes_set_many, block_read,
+                                               block_lanes_test_read};
     const unsigned all = TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2 | TAMIS_I_CPU_AVX2;
     if (lanes != 0)
         return (features & all) == all ? &in_lanes : NULL;
