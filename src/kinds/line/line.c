@@ -254,7 +254,7 @@ static bool line_rest_to_stash(tamis_filter *filter, uint64_t line, unsigned fro
 static bool line_give_away(tamis_filter *filter, uint64_t line, uint64_t *words, unsigned home,
                            unsigned more, tamis_i_line_places *places) {
     const tamis_i_line_table *const t = line_table_of(filter);
-    const tamis_i_line_run run = tamis_i_line_bits_run(&t->front.shape, words, home);
+    const tamis_i_line_run run = t->front_ops->run(&t->front, words, home);
     const unsigned n = run.end - run.from;
     tamis_i_line_back_find(t, line, places);
     tamis_i_line_back_weigh(t, places);
@@ -266,11 +266,15 @@ static bool line_give_away(tamis_filter *filter, uint64_t line, uint64_t *words,
     if (left > own || !line_rest_to_stash(filter, line, run.end - own, run.end))
         return false;
     for (unsigned at = run.from; at < run.end - own; at++) {
-        tamis_i_line_entry e;
-        (void)tamis_i_line_front_entry(t, line, at, &e);
+        const uint64_t bits = t->front_ops->get(&t->front, words, at);
+        const unsigned prints = t->front.shape.prints;
+        const tamis_i_line_entry e = {.line = line,
+                                      .home = home,
+                                      .print = bits & (((uint64_t)1 << prints) - 1),
+                                      .value = (unsigned)(bits >> prints)};
         tamis_i_line_back_put(t, places, &e);
     }
-    tamis_i_line_bits_drop_highest(&t->front.shape, words);
+    t->front_ops->cut(&t->front, words, home);
     tamis_i_line_bits_set_away(&t->front.shape, words, true);
     return true;
 }
@@ -294,8 +298,11 @@ static bool line_insert_full(tamis_filter *filter, const tamis_i_line_entry *e, 
         return false;
     if (own)
         tamis_i_line_back_put(t, &places, e);
-    else /* below what has gone, though perhaps above all that is left */
-        tamis_i_line_bits_add(&t->front.shape, words, e->home, tamis_i_line_front_bits(t, e));
+    else { /* below what has gone, though perhaps above all that is left */
+        tamis_i_line_bits_set_away(&t->front.shape, words, false);
+        (void)t->front_ops->add(&t->front, words, e->home, tamis_i_line_front_bits(t, e), ANY);
+        tamis_i_line_bits_set_away(&t->front.shape, words, true);
+    }
     return true;
 }
 
@@ -409,7 +416,7 @@ TAMIS_APART void line_recall(tamis_filter *filter, uint64_t line, uint64_t *word
     unsigned home, n;
     tamis_i_line_back_find(t, line, &places);
     while ((n = line_least_away(filter, line, &places, &home)) != 0) {
-        if (tamis_i_line_bits_count(shape, words) + n > shape->capacity)
+        if (t->front_ops->count(&t->front, words) + n > shape->capacity)
             return;
         tamis_i_line_bits_set_away(shape, words, false);
         tamis_i_line_entry e;

@@ -1,9 +1,5 @@
 /* line_back.c - the back of lines: where a front line has its places, and what is done there
  *
- * What is looked for in the back is a home of the front line, and homes are the upper bits of fingerprints
- * there.  The lowest one of a run is found plane by plane, from the highest bit down: as long as an entry is
- * left whose bit is clear, those whose bit is set are out.
- *
  * SPDX-License-Identifier: MIT
  */
 #include "kinds/line/line.h"
@@ -87,7 +83,7 @@ static uint64_t line_origin(const tamis_i_line_table *t, uint64_t number, unsign
 
 void tamis_i_line_back_weigh(const tamis_i_line_table *t, tamis_i_line_places *p) {
     for (unsigned i = 0; i < p->n; i++)
-        p->load[i] = tamis_i_line_bits_count(&t->back.shape, p->line[i]);
+        p->load[i] = t->back_ops->count(&t->back, p->line[i]);
 }
 
 unsigned tamis_i_line_back_room(const tamis_i_line_table *t, const tamis_i_line_places *p) {
@@ -158,11 +154,14 @@ static bool line_move(const tamis_i_line_table *t, const tamis_i_line_places *p,
     tamis_i_line_back_find(t, origin, &own);
     uint64_t *const other = own.line[!second];
     if (other == p->line[0] || other == p->line[1] ||
-        tamis_i_line_bits_count(shape, other) >= shape->capacity)
+        t->back_ops->count(&t->back, other) >= shape->capacity)
         return false;
-    (void)t->back_ops->add(&t->back, other, own.home[!second],
-                           tamis_i_line_bits_get(shape, line, at), UINT32_MAX);
-    tamis_i_line_bits_drop(shape, line, home, at);
+    const uint64_t bits = t->back_ops->get(&t->back, line, at);
+    (void)t->back_ops->add(&t->back, other, own.home[!second], bits, UINT32_MAX);
+    if (shape->values == 0)
+        (void)t->back_ops->drop(&t->back, line, home, bits, UINT32_MAX);
+    else /* this one: an equal one may have another value */
+        tamis_i_line_bits_drop(shape, line, home, at);
     return true;
 }
 
@@ -179,23 +178,6 @@ bool tamis_i_line_back_shift(const tamis_i_line_table *t, tamis_i_line_places *p
 
 /* ---- the lowest home ---- */
 
-/* The entries of a place with the lowest home, and that home; 0 if there is no entry. */
-static uint64_t line_lowest(const tamis_i_line_table *t, const tamis_i_line_places *p, unsigned i,
-                            unsigned *home) {
-    const tamis_i_line_shape *const shape = &t->back.shape;
-    const tamis_i_line_run run = tamis_i_line_bits_run(shape, p->line[i], p->home[i]);
-    uint64_t left = line_mask(run.end) & ~line_mask(run.from);
-    *home = 0;
-    if (left == 0)
-        return 0;
-    for (unsigned j = shape->prints; j-- > t->front.shape.prints;) {
-        const uint64_t clear = left & ~tamis_i_line_bits_plane(shape, p->line[i], j);
-        *home |= clear == 0 ? 1u << (j - t->front.shape.prints) : 0;
-        left = clear == 0 ? left : clear;
-    }
-    return left;
-}
-
 static unsigned line_ones_of(uint64_t x) {
     unsigned n = 0;
     for (; x != 0; x &= x - 1)
@@ -208,7 +190,8 @@ unsigned tamis_i_line_back_least(const tamis_i_line_table *t, tamis_i_line_place
     unsigned least[2] = {UINT32_MAX, UINT32_MAX};
     p->least[0] = p->least[1] = 0;
     for (unsigned i = 0; i < p->n; i++) {
-        p->least[i] = line_lowest(t, p, i, &least[i]);
+        p->least[i] =
+            t->back_ops->lowest(&t->back, p->line[i], p->home[i], t->front.shape.prints, &least[i]);
         least[i] = p->least[i] == 0 ? UINT32_MAX : least[i];
     }
     *home = least[0] < least[1] ? least[0] : least[1];
@@ -281,7 +264,7 @@ bool tamis_i_line_front_entry(const tamis_i_line_table *t, uint64_t line, unsign
                               tamis_i_line_entry *entry) {
     const tamis_i_line_shape *const shape = &t->front.shape;
     const uint64_t *const words = t->front.lines + line * TAMIS_LINE_WORDS;
-    const uint64_t bits = tamis_i_line_bits_get(shape, words, at);
+    const uint64_t bits = t->front_ops->get(&t->front, words, at);
     *entry = (tamis_i_line_entry){.line = line,
                                   .home = tamis_i_line_bits_home(shape, words, at),
                                   .print = bits & line_mask(shape->prints),
@@ -293,7 +276,7 @@ bool tamis_i_line_back_entry(const tamis_i_line_table *t, uint64_t line, unsigne
                              tamis_i_line_entry *entry) {
     const tamis_i_line_shape *const shape = &t->back.shape;
     const uint64_t *const words = line_back_at(t, line);
-    const uint64_t bits = tamis_i_line_bits_get(shape, words, at);
+    const uint64_t bits = t->back_ops->get(&t->back, words, at);
     const unsigned prints = t->front.shape.prints;
     bool second;
     *entry = (tamis_i_line_entry){

@@ -183,11 +183,6 @@ unsigned tamis_i_line_bits_home(const tamis_i_line_shape *shape, const uint64_t 
     return home < shape->homes ? home : shape->homes;
 }
 
-uint64_t tamis_i_line_bits_plane(const tamis_i_line_shape *shape, const uint64_t *line,
-                                 unsigned j) {
-    return line_plane(shape, line, j);
-}
-
 bool tamis_i_line_bits_above(const tamis_i_line_shape *shape, const uint64_t *line, unsigned home) {
     const uint64_t low = line_homes(shape, line, 0), high = line_homes(shape, line, 1);
     return home < 64 ? high == 0 && low >> home == 0 : high >> (home - 64) == 0;
@@ -398,12 +393,53 @@ static unsigned line_drop_word(const tamis_i_line_row *row, uint64_t word, unsig
     return line_drop(row, p.line, p.home, p.print, most);
 }
 
+/* ---- what homes that go and come need ---- */
+
+static unsigned line_count(const tamis_i_line_row *row, const uint64_t *line) {
+    return tamis_i_line_bits_count(&row->shape, line);
+}
+
+static tamis_i_line_run line_run(const tamis_i_line_row *row, const uint64_t *line, unsigned home) {
+    return tamis_i_line_bits_run(&row->shape, line, home);
+}
+
+static uint64_t line_get(const tamis_i_line_row *row, const uint64_t *line, unsigned at) {
+    return tamis_i_line_bits_get(&row->shape, line, at);
+}
+
+static void line_cut(const tamis_i_line_row *row, uint64_t *line, unsigned home) {
+    (void)home;
+    tamis_i_line_bits_drop_highest(&row->shape, line);
+}
+
+/* Plane by plane, from the highest bit down: as long as an entry is left whose bit is clear, those whose bit is
+ * set are out. */
+static uint64_t line_lowest(const tamis_i_line_row *row, const uint64_t *line, unsigned home,
+                            unsigned skip, unsigned *left) {
+    const tamis_i_line_run run = tamis_i_line_bits_run(&row->shape, line, home);
+    uint64_t places = line_ones_below(run.end) & ~line_ones_below(run.from);
+    *left = 0;
+    if (places == 0)
+        return 0;
+    for (unsigned j = row->shape.prints; j-- > skip;) {
+        const uint64_t clear = places & ~line_plane(&row->shape, line, j);
+        *left = 2 * *left + (clear == 0);
+        places = clear == 0 ? places : clear;
+    }
+    return places;
+}
+
 static const tamis_i_line_bits_ops line_portable = {.has_word = line_has_word,
                                                     .has = line_has,
                                                     .add_word = line_add_word,
                                                     .add = line_add,
                                                     .drop_word = line_drop_word,
-                                                    .drop = line_drop};
+                                                    .drop = line_drop,
+                                                    .count = line_count,
+                                                    .run = line_run,
+                                                    .get = line_get,
+                                                    .cut = line_cut,
+                                                    .lowest = line_lowest};
 
 const tamis_i_line_bits_ops *tamis_i_line_bits_ops_for(const tamis_i_line_row *row,
                                                        unsigned features) {

@@ -86,6 +86,11 @@ typedef struct tamis_i_line_row {
     const void *tables; /* what a quick form keeps of the shape, or NULL */
 } tamis_i_line_row;
 
+/* Places from 'from' to 'end' - 1. */
+typedef struct tamis_i_line_run {
+    unsigned from, end;
+} tamis_i_line_run;
+
 /* A line, a home in it and a fingerprint are the digits of one long number, which the upper bits of a word
  * give: the word times n has the number of the line above its 64 bits, what is left times L the home, what
  * is left times 2^R the fingerprint. */
@@ -115,6 +120,17 @@ typedef struct tamis_i_line_bits_ops {
     unsigned (*drop_word)(const tamis_i_line_row *row, uint64_t word, unsigned most);
     unsigned (*drop)(const tamis_i_line_row *row, uint64_t *line, unsigned home, uint64_t print,
                      unsigned most);
+
+    /* What homes that go and come need besides: as the functions below of these names, */
+    unsigned (*count)(const tamis_i_line_row *row, const uint64_t *line);
+    tamis_i_line_run (*run)(const tamis_i_line_row *row, const uint64_t *line, unsigned home);
+    uint64_t (*get)(const tamis_i_line_row *row, const uint64_t *line, unsigned at);
+    /* as tamis_i_line_bits_drop_highest for the home that is the highest one here, */
+    void (*cut)(const tamis_i_line_row *row, uint64_t *line, unsigned home);
+    /* and of the entries of a home those whose fingerprints are the lowest without their first 'skip' bits, as
+     * a mask of their places; 0 if there is none.  What their fingerprints are without these goes to '*left'. */
+    uint64_t (*lowest)(const tamis_i_line_row *row, const uint64_t *line, unsigned home,
+                       unsigned skip, unsigned *left);
 } tamis_i_line_bits_ops;
 
 /* What the quick form for these features (base/cpu.h) keeps of a shape: 8 to 32 KB, made once per process and
@@ -142,18 +158,12 @@ tamis_i_line_place tamis_i_line_bits_locate(const tamis_i_line_row *row, uint64_
 /* How many entries are here. */
 unsigned tamis_i_line_bits_count(const tamis_i_line_shape *shape, const uint64_t *line);
 
-/* Where the entries of a home are, or would be: from 'from' to 'end' - 1. */
-typedef struct tamis_i_line_run {
-    unsigned from, end;
-} tamis_i_line_run;
+/* Where the entries of a home are, or would be. */
 tamis_i_line_run tamis_i_line_bits_run(const tamis_i_line_shape *shape, const uint64_t *line,
                                        unsigned home);
 
 /* The home of the entry at a place; as many as there are homes if bits that nobody has checked have none. */
 unsigned tamis_i_line_bits_home(const tamis_i_line_shape *shape, const uint64_t *line, unsigned at);
-
-/* Plane j of a line. */
-uint64_t tamis_i_line_bits_plane(const tamis_i_line_shape *shape, const uint64_t *line, unsigned j);
 
 /* Is home h above all that are here? */
 bool tamis_i_line_bits_above(const tamis_i_line_shape *shape, const uint64_t *line, unsigned home);
