@@ -55,20 +55,27 @@ static unsigned line_make_six(const tamis_i_line_shape *shape, unsigned first,
     return 1u << bits;
 }
 
+/* The plane in a lane: where there is none, the last one of an even number, and its neighbour. */
+static unsigned line_plane_of(const tamis_i_line_shape *shape, unsigned lane) {
+    const unsigned pair = lane / 2 * 2, last = (shape->prints - 1) / 2 * 2;
+    const unsigned j = (pair < last ? pair : last) + lane % 2;
+    return j < shape->prints ? j : j - 1;
+}
+
 static void line_make_fours(const tamis_i_line_shape *shape, tamis_i_line_tables *t) {
-    for (unsigned j = 0; j < 4 * TAMIS_I_LINE_FOURS; j++) {
-        tamis_i_line_four *const four = &t->fours[j / 4];
-        uint32_t *const at = &t->at[j / 4][j / 2 % 2];
-        const bool is = j < shape->prints;
-        const unsigned byte = is ? shape->plane[j] / 8 : 0, last = TAMIS_LINE_BYTES - 16;
-        if (j % 2 == 0)
+    for (unsigned lane = 0; lane < 4 * TAMIS_I_LINE_FOURS; lane++) {
+        tamis_i_line_four *const four = &t->fours[lane / 4];
+        uint32_t *const at = &t->at[lane / 4][lane / 2 % 2];
+        const unsigned j = line_plane_of(shape, lane), byte = shape->plane[j] / 8,
+                       last = TAMIS_LINE_BYTES - 16;
+        if (lane % 2 == 0)
             *at = byte < last ? byte : last;
         for (unsigned b = 0; b < 8; b++) {
             const unsigned from = byte - *at + b;
-            four->bytes[j % 4 * 8 + b] = (uint8_t)(is && from < 16 ? from : 128);
+            four->bytes[lane % 4 * 8 + b] = (uint8_t)(from < 16 ? from : 128);
         }
-        four->down[j % 4] = is ? shape->plane[j] % 8 : 0;
-        four->up[j % 4] = is ? 63 - j : 64;
+        four->down[lane % 4] = shape->plane[j] % 8;
+        four->bits[lane % 4] = UINT64_C(1) << (64 - shape->prints + j);
     }
 }
 
@@ -97,7 +104,6 @@ static tamis_i_line_tables *line_tables_make(const tamis_i_line_shape *shape, un
         .capacity = shape->capacity,
         .print_from = 64 - shape->prints,
         .starts_at = shape->starts / 8,
-        .starts_from = shape->starts % 8,
         .away_at = shape->homes / 8,
         .away = 1u << shape->homes % 8,
         .slot = slot,

@@ -30,12 +30,11 @@ typedef struct tamis_i_line_move {
     tamis_i_line_mask keeps; /* all but bit p of the planes, and bit 0 of the starts if p is 0 */
 } tamis_i_line_move;
 
-/* Four planes of the fingerprint. */
+/* Four planes of the fingerprint; where there are not so many, some of them again. */
 typedef struct tamis_i_line_four {
-    uint8_t bytes[32]; /* which of the 16 bytes that are loaded go where; 128: a zero */
+    uint8_t bytes[32]; /* which of the 16 bytes that are loaded go where; 128: none */
     uint64_t down[4];  /* then shift each lane by so much */
-    uint64_t
-        up[4]; /* what brings the plane's bit of a fingerprint to the top; 64: there is no plane */
+    uint64_t bits[4];  /* the plane's bit of a fingerprint that is the upper bits of a word */
 } tamis_i_line_four;
 
 #define TAMIS_I_LINE_FOURS (TAMIS_I_LINE_PLANES_MAX / 4)
@@ -45,19 +44,19 @@ typedef struct tamis_i_line_four {
 
 typedef struct tamis_i_line_tables {
     uint64_t homes;                 /* L */
-    uint64_t starts;                /* in the 8 bytes from 'starts_at' on, those that are stored */
-    uint64_t full;                  /* the sentinel of a full line, as bit C of the starts */
-    const tamis_i_line_mask *sixes; /* for bits 0 to 5 of an entry 64 of them, and so on */
+    uint64_t starts;                /* those that are stored, in 8 bytes from 'starts_at' on */
+    uint64_t full;                  /* the sentinel of a full line: bit C of the starts */
+    const tamis_i_line_mask *sixes; /* 64 for bits 0 to 5 of an entry, 64 for the next, and so on */
+    uint64_t size;                  /* of all this */
+    unsigned slot;                  /* for tamis_i_line_bits_tables_give */
     unsigned n_sixes, n_fours;
     unsigned planes, capacity;
-    unsigned print_from;             /* 64 - R: where the fingerprint is in a word */
-    unsigned starts_at, starts_from; /* the byte, and the bit in it */
-    unsigned away_at, away;          /* the byte, and the bit in it as a mask */
-    unsigned slot;                   /* for tamis_i_line_bits_tables_give */
-    uint64_t size;
-    _Alignas(TAMIS_LINE_BYTES) uint32_t at[TAMIS_I_LINE_FOURS][2]; /* bytes to load from, each 16 */
+    unsigned print_from;    /* 64 - R: the fingerprint's bits of a word are those from here on */
+    unsigned starts_at;     /* a byte */
+    unsigned away_at, away; /* a byte, and the bit in it as a mask */
+    uint32_t at[TAMIS_I_LINE_FOURS][2]; /* each half of a four is loaded from this byte on */
     _Alignas(32) tamis_i_line_four fours[TAMIS_I_LINE_FOURS];
-    _Alignas(TAMIS_LINE_BYTES) tamis_i_line_move places[]; /* C + 1 of them */
+    _Alignas(TAMIS_LINE_BYTES) tamis_i_line_move places[]; /* C + 1 */
 } tamis_i_line_tables;
 
 #endif

@@ -33,14 +33,13 @@
 /* ---- looking ---- */
 
 typedef struct line_view {
-    uint64_t *word; /* that has the home */
-    uint64_t home;  /* its bit there */
-    uint64_t here;  /* 1 if it is set */
+    uint64_t in;   /* the word that has the home */
+    uint64_t here; /* all ones if it has entries, or zero */
     uint64_t starts, first, next, run;
 } line_view;
 
-FAST TAMIS_INLINE unsigned line_ones_of(uint64_t word) {
-    return (unsigned)__builtin_popcountll(word);
+FAST TAMIS_INLINE uint64_t line_ones_of(uint64_t word) {
+    return (uint64_t)_mm_popcnt_u64(word);
 }
 
 FAST TAMIS_INLINE uint64_t line_load(const uint64_t *line, unsigned byte) {
@@ -56,20 +55,18 @@ FAST TAMIS_INLINE void line_set(uint64_t *line, unsigned byte, uint64_t bits) {
 
 /* 'wide': homes may be in two words. */
 FAST TAMIS_INLINE line_view line_see(const tamis_i_line_tables *t, const uint64_t *line,
-                                     unsigned home, bool wide) {
-    const unsigned in = wide ? home / 64 : 0;
-    const uint64_t mine = line[in], bit = home % 64;
-    unsigned before = line_ones_of(_bzhi_u64(mine, (unsigned)bit));
+                                     uint64_t home, bool wide) {
+    const uint64_t in = wide ? home / 64 : 0,
+                   up_to = line[in] << ~home % 64; /* its own bit is the highest */
+    line_view v = {.in = in, .here = (uint64_t)((int64_t)up_to >> 63)};
+    uint64_t before = line_ones_of(up_to) + v.here;
     if (wide)
         before += line_ones_of(line[0]) & (0 - in);
-    line_view v;
-    v.word = (uint64_t *)(uintptr_t)(line + in);
-    v.home = (uint64_t)1 << bit;
-    v.here = mine >> bit & 1;
     v.starts = 2 * _pext_u64(line_load(line, t->starts_at), t->starts) + 1;
-    v.first = _pdep_u64((uint64_t)1 << before % 64, v.starts);
-    v.next = _pdep_u64((uint64_t)2 << before % 64, v.starts);
-    v.run = (v.next - v.first) & (0 - v.here);
+    const uint64_t both = _pdep_u64((uint64_t)3 << before % 64, v.starts);
+    v.next = _blsr_u64(both);
+    v.first = both ^ v.next;
+    v.run = (v.next - v.first) & v.here;
     return v;
 }
 
@@ -77,9 +74,9 @@ FAST TAMIS_INLINE bool line_is_away(const tamis_i_line_tables *t, const uint64_t
     return (((const unsigned char *)line)[t->away_at] & t->away) != 0;
 }
 
-/* Where four planes differ from those of a fingerprint, which is in all lanes. */
-FAST TAMIS_INLINE __m256i line_differ_four(const tamis_i_line_tables *t, const uint64_t *line,
-                                           unsigned i, __m256i print) {
+/* Where four planes are the same as those of a fingerprint, which is in all lanes. */
+FAST TAMIS_INLINE __m256i line_same_four(const tamis_i_line_tables *t, const uint64_t *line,
+                                         unsigned i, __m256i print) {
     const tamis_i_line_four *const four = &t->fours[i];
     const unsigned char *const bytes = (const unsigned char *)line;
     const __m128i low = _mm_loadu_si128((const __m128i *)(bytes + t->at[i][0])),
@@ -88,22 +85,25 @@ FAST TAMIS_INLINE __m256i line_differ_four(const tamis_i_line_tables *t, const u
                   lanes =
                       _mm256_shuffle_epi8(both, _mm256_load_si256((const __m256i *)four->bytes)),
                   planes = _mm256_srlv_epi64(lanes, _mm256_load_si256((const __m256i *)four->down)),
-                  signs = _mm256_sllv_epi64(print, _mm256_load_si256((const __m256i *)four->up));
-    return _mm256_xor_si256(planes, _mm256_cmpgt_epi64(_mm256_setzero_si256(), signs));
+                  bits = _mm256_and_si256(print, _mm256_load_si256((const __m256i *)four->bits));
+    return _mm256_xor_si256(planes, _mm256_cmpeq_epi64(bits, _mm256_setzero_si256()));
 }
 
-/* The entries of a run that have this fingerprint. */
-FAST TAMIS_INLINE uint64_t line_equal(const tamis_i_line_tables *t, const uint64_t *line,
-                                      uint64_t run, uint64_t print) {
-    const __m256i prints = _mm256_set1_epi64x((long long)print);
-    __m256i differ =
-        _mm256_or_si256(line_differ_four(t, line, 0, prints), line_differ_four(t, line, 1, prints));
-    for (unsigned i = 2; i < t->n_fours; i++)
-        differ = _mm256_or_si256(differ, line_differ_four(t, line, i, prints));
+/* The places whose planes are the same as those of this fingerprint, the highest bits of 'top'; 'many': it has more
+ * than 8. */
+FAST TAMIS_INLINE uint64_t line_same(const tamis_i_line_tables *t, const uint64_t *line,
+                                     uint64_t top, bool many) {
+    const __m256i print = _mm256_broadcastq_epi64(_mm_cvtsi64_si128((long long)top));
+    __m256i same =
+        _mm256_and_si256(line_same_four(t, line, 0, print), line_same_four(t, line, 1, print));
+    if (many) {
+        same = _mm256_and_si256(same, line_same_four(t, line, 2, print));
+        for (unsigned i = 3; i < t->n_fours; i++)
+            same = _mm256_and_si256(same, line_same_four(t, line, i, print));
+    }
     const __m128i two =
-        _mm_or_si128(_mm256_castsi256_si128(differ), _mm256_extracti128_si256(differ, 1));
-    const __m128i one = _mm_or_si128(two, _mm_unpackhi_epi64(two, two));
-    return run & ~(uint64_t)_mm_cvtsi128_si64(one);
+        _mm_and_si128(_mm256_castsi256_si128(same), _mm256_extracti128_si256(same, 1));
+    return (uint64_t)_mm_cvtsi128_si64(_mm_and_si128(two, _mm_unpackhi_epi64(two, two)));
 }
 
 /* ---- moving ---- */
@@ -130,9 +130,15 @@ FAST TAMIS_INLINE line_both line_or(line_both a, line_both b) {
     return (line_both){_mm256_or_si256(a.low, b.low), _mm256_or_si256(a.high, b.high)};
 }
 
-/* All planes of a place with those bits of an entry that are one. */
-FAST TAMIS_INLINE line_both line_entry(const tamis_i_line_tables *t, const tamis_i_line_move *place,
-                                       uint64_t entry) {
+FAST TAMIS_INLINE const unsigned char *line_place_of(const tamis_i_line_tables *t, uint64_t p) {
+    return (const unsigned char *)t + p * sizeof(tamis_i_line_move);
+}
+
+#define MOVES offsetof(tamis_i_line_tables, places)
+#define KEEPS (MOVES + offsetof(tamis_i_line_move, keeps))
+
+/* The planes whose bit of an entry is one. */
+FAST TAMIS_INLINE line_both line_ones(const tamis_i_line_tables *t, uint64_t entry, bool many) {
     const size_t offsets = sizeof(tamis_i_line_mask) * 63;
     const unsigned char *six = (const unsigned char *)t->sixes;
     uint64_t bits = entry * sizeof(tamis_i_line_mask);
@@ -142,36 +148,41 @@ FAST TAMIS_INLINE line_both line_entry(const tamis_i_line_tables *t, const tamis
         bits >>= TAMIS_I_LINE_SIX;
         ones = line_or(ones, line_load_both(six + (bits & offsets)));
     }
-    const line_both keeps = line_load_both(&place->keeps);
-    return (line_both){_mm256_andnot_si256(keeps.low, ones.low),
-                       _mm256_andnot_si256(keeps.high, ones.high)};
+    (void)many;
+    return ones;
 }
 
 /* Open a place for an entry. */
-FAST TAMIS_INLINE void line_open(const tamis_i_line_tables *t, uint64_t *line, unsigned p,
-                                 uint64_t entry) {
-    const tamis_i_line_move *const place = &t->places[p];
+FAST TAMIS_INLINE void line_open(const tamis_i_line_tables *t, uint64_t *line, uint64_t p,
+                                 uint64_t entry, bool wide, bool many) {
+    const unsigned char *const place = line_place_of(t, p);
     const line_both all = line_load_both(line),
-                    moves = line_and(all, line_load_both(&place->moves));
-    const __m256i over_low = _mm256_permute4x64_epi64(_mm256_srli_epi64(moves.low, 63), 0x93),
-                  over_high = _mm256_permute4x64_epi64(_mm256_srli_epi64(moves.high, 63), 0x93);
-    const line_both over = {_mm256_blend_epi32(over_low, _mm256_setzero_si256(), 0x03),
-                            _mm256_blend_epi32(over_high, over_low, 0x03)};
+                    moves = line_and(all, line_load_both(place + MOVES)),
+                    keeps = line_load_both(place + KEEPS), ones = line_ones(t, entry, many);
+    const __m256i low = _mm256_srli_epi64(moves.low, 63), high = _mm256_srli_epi64(moves.high, 63);
+    /* What leaves a word at the top: words 0 0 1 2 and 3 4 5 6.  Of word 0, which may be all homes, nothing. */
+    line_both over = {_mm256_permute4x64_epi64(low, 0x90),
+                      _mm256_permute4x64_epi64(_mm256_blend_epi32(high, low, 0xc0), 0x93)};
+    if (!wide)
+        over.low = _mm256_blend_epi32(over.low, _mm256_setzero_si256(), 0x03);
     const line_both moved = {_mm256_add_epi64(all.low, moves.low),
-                             _mm256_add_epi64(all.high, moves.high)};
-    line_store_both(line, line_or(line_or(moved, over), line_entry(t, place, entry)));
+                             _mm256_add_epi64(all.high, moves.high)},
+                    entries = {_mm256_andnot_si256(keeps.low, ones.low),
+                               _mm256_andnot_si256(keeps.high, ones.high)};
+    line_store_both(line, line_or(line_or(moved, over), entries));
 }
 
 /* Close a place. */
-FAST TAMIS_INLINE void line_close(const tamis_i_line_tables *t, uint64_t *line, unsigned p) {
-    const tamis_i_line_move *const place = &t->places[p];
+FAST TAMIS_INLINE void line_close(const tamis_i_line_tables *t, uint64_t *line, uint64_t p) {
+    const unsigned char *const place = line_place_of(t, p);
     const line_both all = line_load_both(line),
-                    above = line_and(all, line_load_both(&place->moves)),
-                    moves = line_and(above, line_load_both(&place->keeps));
-    const __m256i over_low = _mm256_permute4x64_epi64(_mm256_slli_epi64(moves.low, 63), 0x39),
-                  over_high = _mm256_permute4x64_epi64(_mm256_slli_epi64(moves.high, 63), 0x39);
-    const line_both over = {_mm256_blend_epi32(over_low, over_high, 0xc0),
-                            _mm256_blend_epi32(over_high, _mm256_setzero_si256(), 0xc0)};
+                    above = line_and(all, line_load_both(place + MOVES)),
+                    moves = line_and(above, line_load_both(place + KEEPS));
+    const __m256i low = _mm256_slli_epi64(moves.low, 63), high = _mm256_slli_epi64(moves.high, 63),
+                  zero = _mm256_setzero_si256();
+    /* What leaves a word at the bottom: words 1 2 3 4 and 5 6 7 -. */
+    const line_both over = {_mm256_permute4x64_epi64(_mm256_blend_epi32(low, high, 0x03), 0x39),
+                            _mm256_permute4x64_epi64(_mm256_blend_epi32(high, zero, 0x03), 0x39)};
     const line_both stays = {_mm256_xor_si256(all.low, above.low),
                              _mm256_xor_si256(all.high, above.high)},
                     moved = {_mm256_srli_epi64(moves.low, 1), _mm256_srli_epi64(moves.high, 1)};
@@ -181,93 +192,109 @@ FAST TAMIS_INLINE void line_close(const tamis_i_line_tables *t, uint64_t *line, 
 /* ---- the operations ---- */
 
 FAST TAMIS_INLINE unsigned line_has(const tamis_i_line_tables *t, const uint64_t *line,
-                                    unsigned home, uint64_t print, bool wide) {
+                                    uint64_t home, uint64_t top, bool wide, bool many) {
+    const uint64_t same = line_same(t, line, top, many);
     const line_view v = line_see(t, line, home, wide);
-    if (TAMIS_UNLIKELY(v.next == 0) && line_is_away(t, line))
-        return TAMIS_I_LINE_AWAY;
-    return line_equal(t, line, v.run, print) != 0 ? TAMIS_I_LINE_FOUND : 0;
+    if (TAMIS_UNLIKELY(v.next == 0))
+        return line_is_away(t, line) ? TAMIS_I_LINE_AWAY : 0;
+    return (v.run & same) != 0 ? TAMIS_I_LINE_FOUND : 0;
 }
 
-FAST TAMIS_INLINE unsigned line_add(const tamis_i_line_tables *t, uint64_t *line, unsigned home,
-                                    uint64_t entry, unsigned most, bool wide) {
+FAST TAMIS_INLINE unsigned line_add(const tamis_i_line_tables *t, uint64_t *line, uint64_t home,
+                                    uint64_t top, uint64_t entry, unsigned most, bool wide,
+                                    bool many) {
+    const uint64_t same = line_same(t, line, top, many);
     const line_view v = line_see(t, line, home, wide);
     if (TAMIS_UNLIKELY(v.next == 0) && line_is_away(t, line))
         return TAMIS_I_LINE_AWAY;
-    const uint64_t equal = line_equal(t, line, v.run, entry);
+    const uint64_t equal = v.run & same;
     const unsigned found = equal != 0 ? TAMIS_I_LINE_FOUND : 0;
     if (TAMIS_UNLIKELY(line_ones_of(equal) >= most))
         return TAMIS_I_LINE_FOUND | TAMIS_I_LINE_CROWD;
     if (TAMIS_UNLIKELY(v.starts >= t->full))
         return found | TAMIS_I_LINE_FULL;
     /* Starts that nobody has checked may be too few. */
-    line_open(t, line, (unsigned)_tzcnt_u64(v.first | t->full), entry);
-    *v.word |= v.home;
-    line_set(line, t->starts_at, _pdep_u64(v.here != 0 ? 0 : v.first, t->starts));
+    line_open(t, line, _tzcnt_u64(v.first | t->full), entry, wide, many);
+    line[v.in] |= (uint64_t)1 << home % 64;
+    line_set(line, t->starts_at, _pdep_u64(v.first & ~v.here, t->starts));
     return found | TAMIS_I_LINE_DONE;
 }
 
-FAST TAMIS_INLINE unsigned line_drop(const tamis_i_line_tables *t, uint64_t *line, unsigned home,
-                                     uint64_t print, unsigned most, bool wide) {
+FAST TAMIS_INLINE unsigned line_drop(const tamis_i_line_tables *t, uint64_t *line, uint64_t home,
+                                     uint64_t top, unsigned most, bool wide, bool many) {
+    const uint64_t same = line_same(t, line, top, many);
     const line_view v = line_see(t, line, home, wide);
     if (TAMIS_UNLIKELY(v.next == 0))
         return line_is_away(t, line) ? TAMIS_I_LINE_AWAY : 0;
-    const uint64_t equal = line_equal(t, line, v.run, print);
+    const uint64_t equal = v.run & same;
     if (equal == 0)
         return 0;
     if (TAMIS_UNLIKELY(line_ones_of(equal) >= most))
         return TAMIS_I_LINE_FOUND | TAMIS_I_LINE_CROWD;
-    const bool room = line_is_away(t, line) & (v.starts < t->full);
-    line_close(t, line, (unsigned)_tzcnt_u64(equal));
-    if ((v.run & (v.run - 1)) == 0)
-        *v.word ^= v.home;
-    return TAMIS_I_LINE_FOUND | TAMIS_I_LINE_DONE | (room ? TAMIS_I_LINE_ROOM : 0);
+    const unsigned room = v.starts < t->full ? line_is_away(t, line) : 0;
+    line_close(t, line, _tzcnt_u64(equal));
+    line[v.in] ^= (uint64_t)(_blsr_u64(v.run) == 0) << home % 64;
+    return room * TAMIS_I_LINE_ROOM + (TAMIS_I_LINE_FOUND | TAMIS_I_LINE_DONE);
 }
 
-FAST TAMIS_INLINE tamis_i_line_place line_locate(const tamis_i_line_row *row,
-                                                 const tamis_i_line_tables *t, uint64_t word) {
-    tamis_i_line_place place;
-    place.number = tamis_i_take(&word, row->n);
-    place.line = row->lines + place.number * TAMIS_LINE_WORDS;
-    place.home = (unsigned)tamis_i_take(&word, t->homes);
-    place.print = word >> t->print_from % 64;
-    return place;
+typedef struct line_key {
+    uint64_t *line;
+    uint64_t home, top;
+} line_key;
+
+/* As tamis_i_line_bits_locate, but that the fingerprint stays where it is in the word. */
+FAST TAMIS_INLINE line_key line_locate(const tamis_i_line_row *row, const tamis_i_line_tables *t,
+                                       uint64_t word) {
+    const tamis_i_u128 line = (tamis_i_u128)word * row->n;
+    uint64_t number = (uint64_t)(line >> 64), rest = (uint64_t)line;
+    __asm__("" : "+r"(number), "+r"(rest)); /* two words from here on, not one of 128 bits */
+    const tamis_i_u128 product = (tamis_i_u128)rest * t->homes;
+    uint64_t home = (uint64_t)(product >> 64), top = (uint64_t)product;
+    __asm__("" : "+r"(home), "+r"(top));
+    return (line_key){row->lines + number * TAMIS_LINE_WORDS, home, top};
 }
 
-/* The cases: a name, 'wide'. */
+/* The cases: a name, 'wide', and 'many' planes of a fingerprint. */
 #define CASES(CASE)                                                                                \
-    CASE(narrow, false)                                                                            \
-    CASE(wide, true)
+    CASE(narrow, false, false)                                                                     \
+    CASE(narrow_many, false, true)                                                                 \
+    CASE(wide, true, false)                                                                        \
+    CASE(wide_many, true, true)
 
-#define CASE_OPS(name, wide)                                                                       \
+#define CASE_OPS(name, wide, many)                                                                 \
     FAST static unsigned line_x86_has_word_##name(const tamis_i_line_row *row, uint64_t word) {    \
         const tamis_i_line_tables *const t = row->tables;                                          \
-        const tamis_i_line_place p = line_locate(row, t, word);                                    \
-        return line_has(t, p.line, p.home, p.print, wide);                                         \
+        const line_key k = line_locate(row, t, word);                                              \
+        return line_has(t, k.line, k.home, k.top, wide, many);                                     \
     }                                                                                              \
     FAST static unsigned line_x86_has_##name(const tamis_i_line_row *row, const uint64_t *line,    \
                                              unsigned home, uint64_t print) {                      \
-        return line_has(row->tables, line, home, print, wide);                                     \
+        const tamis_i_line_tables *const t = row->tables;                                          \
+        return line_has(t, line, home, print << t->print_from % 64, wide, many);                   \
     }                                                                                              \
     FAST static unsigned line_x86_add_word_##name(const tamis_i_line_row *row, uint64_t word,      \
                                                   unsigned most) {                                 \
         const tamis_i_line_tables *const t = row->tables;                                          \
-        const tamis_i_line_place p = line_locate(row, t, word);                                    \
-        return line_add(t, p.line, p.home, p.print, most, wide);                                   \
+        const line_key k = line_locate(row, t, word);                                              \
+        const uint64_t entry = k.top >> t->print_from % 64;                                        \
+        return line_add(t, k.line, k.home, k.top, entry, most, wide, many);                        \
     }                                                                                              \
     FAST static unsigned line_x86_add_##name(const tamis_i_line_row *row, uint64_t *line,          \
                                              unsigned home, uint64_t entry, unsigned most) {       \
         const tamis_i_line_tables *const t = row->tables;                                          \
-        return line_add(t, line, home, _bzhi_u64(entry, t->planes), most, wide);                   \
+        const uint64_t top = entry << t->print_from % 64;                                          \
+        return line_add(t, line, home, top, _bzhi_u64(entry, t->planes), most, wide, many);        \
     }                                                                                              \
     FAST static unsigned line_x86_drop_word_##name(const tamis_i_line_row *row, uint64_t word,     \
                                                    unsigned most) {                                \
         const tamis_i_line_tables *const t = row->tables;                                          \
-        const tamis_i_line_place p = line_locate(row, t, word);                                    \
-        return line_drop(t, p.line, p.home, p.print, most, wide);                                  \
+        const line_key k = line_locate(row, t, word);                                              \
+        return line_drop(t, k.line, k.home, k.top, most, wide, many);                              \
     }                                                                                              \
     FAST static unsigned line_x86_drop_##name(const tamis_i_line_row *row, uint64_t *line,         \
                                               unsigned home, uint64_t print, unsigned most) {      \
-        return line_drop(row->tables, line, home, print, most, wide);                              \
+        const tamis_i_line_tables *const t = row->tables;                                          \
+        return line_drop(t, line, home, print << t->print_from % 64, most, wide, many);            \
     }                                                                                              \
     static const tamis_i_line_bits_ops line_x86_ops_##name = {                                     \
         .has_word = line_x86_has_word_##name,                                                      \
@@ -286,7 +313,10 @@ const tamis_i_line_bits_ops *tamis_i_line_bits_ops_x86(const tamis_i_line_shape 
         TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2 | TAMIS_I_CPU_PDEP | TAMIS_I_CPU_AVX2;
     if ((features & needed) != needed)
         return NULL;
-    return shape->homes <= 64 ? &line_x86_ops_narrow : &line_x86_ops_wide;
+    const bool many = shape->prints > 8;
+    if (shape->homes <= 64)
+        return many ? &line_x86_ops_narrow_many : &line_x86_ops_narrow;
+    return many ? &line_x86_ops_wide_many : &line_x86_ops_wide;
 }
 
 #endif
