@@ -254,6 +254,61 @@ FAST TAMIS_INLINE line_key line_locate(const tamis_i_line_row *row, const tamis_
     return (line_key){row->lines + number * TAMIS_LINE_WORDS, home, top};
 }
 
+/* ---- what homes that go and come need ---- */
+
+FAST static unsigned line_x86_count(const tamis_i_line_row *row, const uint64_t *line) {
+    const tamis_i_line_tables *const t = row->tables;
+    return 63 - (unsigned)_lzcnt_u64(2 * _pext_u64(line_load(line, t->starts_at), t->starts) + 1);
+}
+
+FAST static tamis_i_line_run line_x86_run(const tamis_i_line_row *row, const uint64_t *line,
+                                          unsigned home) {
+    const tamis_i_line_tables *const t = row->tables;
+    const line_view v = line_see(t, line, home, true);
+    const unsigned from = (unsigned)_tzcnt_u64(v.first | t->full),
+                   end = (unsigned)_tzcnt_u64(v.next | t->full);
+    return (tamis_i_line_run){from, v.here != 0 ? end : from};
+}
+
+/* What a place has in each word, one word after the other.  Of place 0 the first is a start. */
+FAST static uint64_t line_x86_get(const tamis_i_line_row *row, const uint64_t *line, unsigned at) {
+    const tamis_i_line_tables *const t = row->tables;
+    const uint64_t *const keeps = t->places[at].keeps.word;
+    uint64_t entry = 0, n = 0;
+    for (unsigned w = 0; w < TAMIS_LINE_WORDS; w++) {
+        entry |= _pext_u64(line[w], ~keeps[w]) << n % 64;
+        n += line_ones_of(~keeps[w]);
+    }
+    return at == 0 ? entry >> 1 : entry;
+}
+
+/* Of the starts, those behind that of the home go; it becomes the sentinel. */
+FAST static void line_x86_cut(const tamis_i_line_row *row, uint64_t *line, unsigned home) {
+    const tamis_i_line_tables *const t = row->tables;
+    const line_view v = line_see(t, line, home, true);
+    const line_both all = line_load_both(line),
+                    gone = line_load_both(&t->places[_tzcnt_u64(v.first | t->full)].moves);
+    line_store_both(line, (line_both){_mm256_andnot_si256(gone.low, all.low),
+                                      _mm256_andnot_si256(gone.high, all.high)});
+    line[v.in] &= ~((uint64_t)1 << home % 64);
+}
+
+FAST static uint64_t line_x86_lowest(const tamis_i_line_row *row, const uint64_t *line,
+                                     unsigned home, unsigned skip, unsigned *left) {
+    uint64_t places = line_see(row->tables, line, home, true).run;
+    *left = 0;
+    if (places == 0)
+        return 0;
+    for (unsigned j = row->shape.prints; j-- > skip;) {
+        const unsigned byte = row->shape.plane[j] / 8, from = byte < 56 ? byte : 56;
+        const uint64_t plane = line_load(line, from) >> (row->shape.plane[j] - 8 * from) % 64,
+                       clear = _andn_u64(plane, places);
+        *left = 2 * *left + (clear == 0);
+        places = clear == 0 ? places : clear;
+    }
+    return places;
+}
+
 /* The cases: a name, 'wide', and 'many' planes of a fingerprint. */
 #define CASES(CASE)                                                                                \
     CASE(narrow, false, false)                                                                     \
@@ -303,6 +358,11 @@ FAST TAMIS_INLINE line_key line_locate(const tamis_i_line_row *row, const tamis_
         .add = line_x86_add_##name,                                                                \
         .drop_word = line_x86_drop_word_##name,                                                    \
         .drop = line_x86_drop_##name,                                                              \
+        .count = line_x86_count,                                                                   \
+        .run = line_x86_run,                                                                       \
+        .get = line_x86_get,                                                                       \
+        .cut = line_x86_cut,                                                                       \
+        .lowest = line_x86_lowest,                                                                 \
     };
 
 CASES(CASE_OPS)
