@@ -71,8 +71,8 @@ typedef struct tamis_need {
     double line_bits;   /* TAMIS_ORDER_WEIGHTED: what a line is worth, in bits per key; 0: 1 */
     /* How often each key will be replaced by another, on average, with n keys in: the promise holds until
      * then.  Up to 10,000; not 0 implies 'deletes'.  0: for ever, if keys are removed.  It matters to the
-     * kinds that age: 'line', for which fewer than 10 are planned as 10, and with copies 'counting-bloom' and
-     * 'rank-counting', whose counters may stop.  They are not offered for ever.  Asked for by 'kind' they are
+     * kinds that age with copies: 'counting-bloom' and 'rank-counting', whose counters may stop.  They are not
+     * offered for ever.  Asked for by 'kind' they are
      * planned for 10,000 replacements, which plan.replacements says. */
     unsigned replacements;
     bool

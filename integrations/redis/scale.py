@@ -30,7 +30,7 @@ def slot(key):
 
 
 def plan(n):
-    out = subprocess.run([TOOL, "plan", "-n", str(n), "-p", str(RATE), "--deletes", "--json"], check=True,
+    out = subprocess.run([TOOL, "plan", "-n", str(n), "-p", str(RATE), "--deletes", "--kind", "steady", "--json"], check=True,
                          stdout=subprocess.PIPE).stdout
     told = json.loads(out)
     return told[0] if isinstance(told, list) else told

@@ -176,8 +176,6 @@ static tamis_status compact_read_header(input *in, uint64_t seed, header *h, con
         return tamis_i_refuse(reason, "the header names an unknown hash");
     h->params.hash = (tamis_hash_id)hash;
     h->kind = kind > INT32_MAX ? NULL : tamis_i_kind_of((tamis_kind)kind);
-    if (tamis_i_kind_gone(kind) != NULL)
-        return tamis_i_refuse(reason, tamis_i_kind_gone(kind));
     if (h->kind == NULL || h->kind->compact_read == NULL)
         return tamis_i_refuse(reason, "the header names a kind of filter that has no compact form");
     if (!tamis_i_hasher_ok(h->params.hash, h->params.seed, h->params.seed_high))

@@ -1,10 +1,8 @@
 #!/bin/sh
 # test_engines.sh SOURCE BUILD CC - instruction sets are named in the folders of their processors only
 #
-# Target attributes, intrinsics and their headers belong to src/bits/<family>/ and src/hash/<family>/, say x86, and to
-# src/kinds/<kind>/<kind>_<family>.c of a structure that has a folder;
-# the names of compiler targets to one header of a family; tamis/inline.h and its part have their own, since callers
-# compile them.
+# Target attributes, intrinsics and their headers belong to src/bits/<family>/, src/hash/<family>/ and src/filter/<family>/,
+# say x86, and to the files of a family in src/kinds/<kind>/; the names of compiler targets to one header of a family.
 # Processor features are asked for in src/base/cpu.c alone, and by the test of what is compiled for one processor.
 set -eu
 cd "$1"
@@ -16,14 +14,13 @@ words="$words|\b_mm(256|512)?_[a-z]|\b_(pdep|pext|bzhi|tzcnt|lzcnt|blsr)_u(32|64
 # search WORDS: lines of sources outside of the folders of processors
 search() {
     find src include cli bench experiments fuzz tests bindings \( -name '*.[ch]' -o -name '*.[ch]pp' \) |
-        grep -v -e '^src/bits/[^/]*/' -e '^src/hash/[^/]*/' \
-            -e '^src/kinds/\([^/]*\)/\1_\(x86\|arm\)\.c$' -e '^include/tamis/inline\(_avx512\)*\.h$' | sort |
+        grep -v -e '^src/\(bits\|hash\|filter\)/[^/]*/' -e '^src/kinds/[^/]*/[a-z_]*_\(x86\|arm\)\.[ch]$' | sort |
         xargs grep -nE "$1" /dev/null || :
 }
 
 found=$(search "$words")
 [ -z "$found" ] || { echo "$found"; echo "FAIL: an instruction set outside of its folder"; status=1; }
-found=$(search '__builtin_cpu_supports|__get_cpuid|cpuid\.h|getauxval' | grep -v -e '^src/base/cpu\.c:' -e '^tests/unit/lens_runs\.h:' || :)
+found=$(search '__builtin_cpu_supports|__get_cpuid|cpuid\.h|getauxval' | grep -v -e '^src/base/cpu\.c:' || :)
 [ -z "$found" ] || { echo "$found"; echo "FAIL: only src/base/cpu.c asks for features"; status=1; }
 found=$(grep -rnE '__attribute__ *\(\(target' src | grep -v '^src/hash/[^/]*/target\.h:' || :)
 [ -z "$found" ] || { echo "$found"; echo "FAIL: targets are named in src/hash/<family>/target.h"; status=1; }

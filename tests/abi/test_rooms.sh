@@ -78,11 +78,10 @@ if ! diff "$work/linked" "$work/mutated"; then
 fi
 
 # What profiles and backtraces show begins with a word of its file's path; 'choices' is a template of engines,
-# XXH3 is that of xxhash.h, and tamis/inline.h has public names.
+# XXH3 is that of xxhash.h.
 for object in */*.o */*/*.o; do
     nm "$object" | awk -v object="${object%.c.o}" '$2 == "t" { print object, $3 }'
-done | grep -v -e ' tamis_i_' -e '^bits/.* choices_' -e '^hash/key [Xx][Xx][Hh]3_' \
-    -e '^bits/x86/lens tamis_lens_' >"$work/statics" || :
+done | grep -v -e ' tamis_i_' -e '^bits/.* choices_' -e '^hash/key [Xx][Xx][Hh]3_' >"$work/statics" || :
 if awk '{ n = split($1, words, /[\/_]/); first = $2; sub(/[_.].*/, "", first)
           for (i = 1; i <= n; i++) if (words[i] == first) next
           print }' "$work/statics" | grep .; then

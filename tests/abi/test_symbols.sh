@@ -34,7 +34,7 @@ check() {
 }
 update=no
 [ "${4:-}" = --update ] && update=yes
-check libtamis symbols.txt tamis.h plan.h table.h small.h inline.h shared.h window.h
+check libtamis symbols.txt tamis.h plan.h table.h small.h shared.h window.h
 [ "$(wc -l <"$lists/symbols.txt")" -le "$most" ] || fail "libtamis exports more than $most functions"
 check libtamis-model symbols-model.txt model.h
 

@@ -165,13 +165,13 @@ def xxh3_64(data):
 
 MAGIC = b"\x89TAMIS\r\n"
 BLOOM, COUNTING, BLOCKED, DLEFT, DLCBF, DDLCBF, RANK, RANK_COUNTING, BALANCED = range(1, 10)
-LINE, LINE_SET, STEADY, WINDOW = 10, 11, 12, 13
+STEADY, WINDOW = 12, 13
 NONE = 255
 NAMES = {BLOOM: "bloom", COUNTING: "counting-bloom", BLOCKED: "blocked-bloom", DLEFT: "dleft",
          DLCBF: "dleft-counting", DDLCBF: "dleft-dynamic", RANK: "rank", RANK_COUNTING: "rank-counting",
-         BALANCED: "balanced-bloom", LINE: "line", LINE_SET: "line-set", STEADY: "steady",
+         BALANCED: "balanced-bloom", STEADY: "steady",
          WINDOW: "window"}
-STATE = {RANK: 4, RANK_COUNTING: 4, BALANCED: 3, LINE_SET: 2, WINDOW: 2}  # words of the state in use, from number 2 on
+STATE = {RANK: 4, RANK_COUNTING: 4, BALANCED: 3, WINDOW: 2}  # words of the state in use, from number 2 on
 STEP = 0xD1342543DE82EF95
 FACTORS = (0x6A09E667, 0xBB67AE85, 0x3C6EF373, 0xA54FF53B, 0x510E527F, 0x9B05688D, 0x1F83D9AB, 0x5BE0CD19,
            0xCBBB9D5D, 0x629A292B, 0x9159015B, 0x152FECD9, 0x67332667, 0x8EB44A87, 0xDB0C2E0D, 0x47B5481D)
@@ -632,13 +632,6 @@ class Filter:
         return (1 <= self.capacity <= 1 << 40 and not any(self.values[5:]) and self.stash > 0
                 and 1 <= buckets <= 1 << 38 and buckets % group == 0)
 
-    def line_parameters_are_sound(self):
-        lines, homes, bits_max, copies = self.values[:4]  # kind 11: the limit
-        self.n_body = 8 + stash_words(self.stash)[1] + 8 * lines
-        return (1 <= self.capacity <= 1 << 40 and not any(self.values[4:]) and self.stash > 0
-                and 1 <= lines <= 1 << 38 and 1 <= homes <= 128 and 1 <= bits_max <= 56
-                and (1 <= copies <= 255 if self.kind == LINE else copies <= 64))
-
     def other_parameters_are_sound(self):
         if self.kind in (STEADY, WINDOW):
             self.shape = (Steady if self.kind == STEADY else Window)(self.values)
@@ -736,8 +729,6 @@ class Filter:
             return self.counting_parameters_are_sound()
         if self.kind == DLEFT:
             return self.dleft_parameters_are_sound()
-        if self.kind in (LINE, LINE_SET):
-            return self.line_parameters_are_sound()
         cells, self.k = self.values[:2]
         used = 2 if self.kind == COUNTING else 3
         if not 1 <= self.capacity <= 1 << 40 or self.stash != 0 or any(self.values[used:]):
@@ -767,66 +758,6 @@ class Filter:
         must(not any(self.table[subtables * buckets // group * width:]), "the table has data past its end")
         must(sum(map(len, self.buckets)) + sum(self.stashed.values()) == self.count,
              "the buckets do not hold as many keys as the filter claims")
-
-    def line_limit(self):
-        _, homes, _, limit = self.values[:4]
-        if self.kind == LINE:
-            return (503 - homes) // 2
-        return min((512 - homes) // 2, limit or 512)
-
-    def read_line(self, value):
-        """The entries of a line, as (home, fingerprint, bits)."""
-        homes, bits_max = self.values[1:3]
-        top = 503 if self.kind == LINE else 512
-        if value == 0:
-            return []
-        runs = [j for j in range(homes) if value >> j & 1]
-        owner = []
-        for home in runs:
-            while len(owner) < 512:
-                owner.append(home)
-                if value >> homes + len(owner) - 1 & 1:
-                    break
-        n = len(owner)
-        must(n <= self.line_limit(), "a line has more entries than fit")
-        all_bits = value >> top if self.kind == LINE else min(512 - homes - n, bits_max * n)
-        must(n > 0, "a line has data where it is free")
-        r, e = divmod(all_bits, n)
-        last = {home: i for i, home in enumerate(owner)}
-        lengths = [r + (last[home] < e) for home in owner]
-        must(min(lengths) >= 1 and max(lengths) <= bits_max and homes + n + sum(lengths) <= top
-             and (self.kind != LINE or sum(lengths) == all_bits), "a line has fingerprints of impossible lengths")
-        entries, at = [], top
-        for home, length in zip(owner, lengths):
-            at -= length
-            entries.append((home, value >> at & (1 << length) - 1, length))
-        must(value >> homes + n & (1 << at - homes - n) - 1 == 0, "a line has data where it is free")
-        return entries
-
-    def read_lines(self):
-        self.lines = []
-        for at in range(0, len(self.table), 8):
-            self.lines.append(self.read_line(sum(self.table[at + i] << 64 * i for i in range(8))))
-        keys = sum(map(len, self.lines)) + sum(self.stashed.values())
-        passes, splits = self.words[2:4] if self.kind == LINE_SET else (0, 0)
-        must(passes // 15 <= self.count + splits and splits <= 1 << 62
-             and (self.values[3] or not passes + splits), "keys were passed on farther than possible")
-        must(keys == self.count if self.kind == LINE else
-             keys <= self.count + splits and (keys == 0) == (self.count == 0),
-             "the lines do not hold as many keys as the filter claims")
-
-    def line_copies(self, digest):
-        low, high = digest
-        x = low * self.values[0]
-        home = (x & M64) * self.values[1] >> 64
-        line, found = x >> 64, 0
-        step = 1 + (((home + 1) * 0x9e3779b97f4a7c15 & M64) * (self.values[0] - 1) >> 64)
-        for _ in range(16):
-            found += sum(h == home and high >> 64 - n == p for h, p, n in self.lines[line])
-            if found or self.kind == LINE or not self.values[3] or len(self.lines[line]) < self.line_limit():
-                break
-            line = (line + step) % self.values[0]
-        return found + self.stashed.get(digest, 0)
 
     def read_cells(self, value):
         """The remainders and counters of a bucket of dleft-counting."""
@@ -909,9 +840,6 @@ class Filter:
         if self.kind == DLEFT:
             self.read_buckets()
             return
-        if self.kind in (LINE, LINE_SET):
-            self.read_lines()
-            return
         if self.kind == COUNTING:
             counters = [w >> 4 * i & 15 for w in self.table for i in range(16)]
             must(not any(counters[self.values[0]:]), "the table has counters past its end")
@@ -956,8 +884,6 @@ class Filter:
             return self.counting_copies(digest_of(self.hash, key))
         if self.kind == DLEFT:
             return int(self.dleft_contains(digest_of(self.hash, key)))
-        if self.kind in (LINE, LINE_SET):
-            return self.line_copies(digest_of(self.hash, key))
         places = self.positions(digest_of(self.hash, key))
         if self.kind == COUNTING:
             return min(self.table[i // 16] >> 4 * (i % 16) & 15 for i in places)

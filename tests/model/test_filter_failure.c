@@ -88,85 +88,19 @@ static void test_failure_is_as_rare_as_told(void **state) {
         }
 }
 
-/* So many keys of a 'line' that errs often share their fingerprints with four others that they fill the
- * stash.  They have a place in their line, and must leave room for those that have none. */
+/* So many keys of a 'steady' that errs often share their fingerprints with four others that they fill the
+ * stash.  They have a place in their bucket, and must leave room for those that have none. */
 static void test_failure_crowds_leave_room_in_the_stash(void **state) {
     (void)state;
     enum { SETS = 6, N = 1000000 };
-    const tamis_plan plan = plan_for(TAMIS_KIND_LINE, N, 0.3, 1e-3, false);
+    const tamis_plan plan = plan_for(TAMIS_KIND_STEADY, N, 0.3, 1e-3, false);
     uint64_t random = test_seed() + 1, failed = 0;
     for (unsigned set = 0; set < SETS; set++)
         failed += fails(&plan.params, N, 0, test_random(&random));
-    assert_as_rare("line, 10^6 keys, p = 0.3", failed, SETS, plan.overflow_probability);
+    assert_as_rare("steady, 10^6 keys, p = 0.3", failed, SETS, plan.overflow_probability);
 }
 
-/* That room is planned: the stash is parted so that with odds no larger than promised the crowds
- * (of n keys that only come, those whose entry has met four others, and again a fifth of them) or
- * the keys of full lines are too many for their part. */
-static void test_failure_is_planned_with_crowds(void **state) {
-    (void)state;
-    const uint64_t n = 100000;
-    const double met = -log1p(-0.5);
-    const double crowd = (double)n / 5 * pow(met, 4) / 24 /
-                         (1 + met + met * met / 2 + pow(met, 3) / 6 + pow(met, 4) / 24);
-    for (double failure = 1e-3; failure > 1e-20; failure /= 1e3) {
-        const tamis_params params = plan_for(TAMIS_KIND_LINE, n, 0.5, failure, false).params;
-        tamis_line_shape shape;
-        tamis_line_shape_init(&shape);
-        shape.lines = params.value[TAMIS_LINE_LINES];
-        shape.homes = (unsigned)params.value[TAMIS_LINE_HOMES];
-        shape.fp_bits_max = (unsigned)params.value[TAMIS_LINE_BITS_MAX];
-        shape.header_bits = 9;
-        shape.load_max = (512 - 9 - shape.homes) / 2;
-        double best = 1;
-        for (uint64_t part = 0; part <= params.stash; part++) {
-            double crowds, lines;
-            assert_ok(tamis_model_poisson_tail(crowd, part, &crowds));
-            assert_ok(tamis_model_line_stash(&shape, n, params.stash - part, &lines));
-            best = fmin(best, crowds + lines);
-        }
-        print_message("# failure %g: stash of %llu, too small with odds %.3g\n", failure,
-                      (unsigned long long)params.stash, best);
-        assert_true(best <= failure);
-    }
-}
-
-/* Too many keys, and stashes that are too small: the model's bound, for the quarter of the stash that is kept
- * for keys of full lines. */
-static void test_failure_of_line_is_bounded_by_the_model(void **state) {
-    (void)state;
-    enum { SETS = 400, LINES = 16, HOMES = 128, N = LINES * 158 };
-    tamis_line_shape shape;
-    tamis_line_shape_init(&shape);
-    shape.lines = LINES;
-    shape.homes = HOMES;
-    shape.fp_bits_max = 8;
-    shape.header_bits = 9;
-    shape.load_max = (512 - 9 - HOMES) / 2;
-    uint64_t random = test_seed() + 2, seen = 0;
-    for (uint64_t stash = 1; stash <= 16; stash *= 2) {
-        tamis_params params;
-        tamis_params_init(&params);
-        params.kind = TAMIS_KIND_LINE;
-        params.capacity = N;
-        params.stash = stash;
-        params.value[TAMIS_LINE_LINES] = LINES;
-        params.value[TAMIS_LINE_HOMES] = HOMES;
-        params.value[TAMIS_LINE_BITS_MAX] = 8;
-        double odds;
-        uint64_t failed = 0;
-        char what[100];
-        assert_ok(tamis_model_line_stash(&shape, N, tamis_i_stash_kept(stash), &odds));
-        for (unsigned set = 0; set < SETS; set++)
-            failed += fails(&params, N, 0, test_random(&random));
-        snprintf(what, sizeof what, "line, stash of %u", (unsigned)stash);
-        assert_as_rare(what, failed, SETS, odds);
-        seen += failed;
-    }
-    assert_true(seen > 0);
-}
-
-/* The same of 'dleft', beyond its capacity.  The plan takes every key to come when the table is as full as
+/* 'dleft' beyond its capacity, with stashes that are too small, against the model.  The plan takes every key to come when the table is as full as
  * after the last: an upper bound, several times the truth. */
 static void test_failure_of_dleft_is_bounded_by_the_model(void **state) {
     (void)state;
@@ -295,8 +229,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_failure_is_as_rare_as_told),
         cmocka_unit_test(test_failure_crowds_leave_room_in_the_stash),
-        cmocka_unit_test(test_failure_is_planned_with_crowds),
-        cmocka_unit_test(test_failure_of_line_is_bounded_by_the_model),
         cmocka_unit_test(test_failure_of_dleft_is_bounded_by_the_model),
         cmocka_unit_test(test_failure_of_dleft_multisets_is_bounded_by_the_model),
     };

@@ -6,9 +6,6 @@
  * with garbage, and everything is called that a view permits, and what makes a set of it.  A guard page
  * follows the set; what the stack suffers is seen with sanitizers.
  *
- * Not here: line and line-set.  Their cache lines are looked into without a bound on what the counts in them
- * say, so that a query costs no more than it does, and may read too far.
- *
  * SPDX-License-Identifier: MIT
  */
 #define _POSIX_C_SOURCE 200809L
@@ -18,7 +15,6 @@
 
 #include "filter/series.h"
 #include "filter/shards.h"
-#include "tamis/inline.h"
 #include "tamis/shared.h"
 #include "tamis/window.h"
 
@@ -72,10 +68,6 @@ static void ask_all(const tamis_filter *f, uint64_t *random) {
         (void)tamis_filter_copies_digest(f, digests[i]);
         (void)!tamis_filter_lookup_value_digest(f, digests[i], &value);
     }
-    tamis_lens lens;
-    if (tamis_lens_read(f, TAMIS_LENS_VERSION, &lens) == TAMIS_OK)
-        for (size_t i = 0; i < ASK; i++)
-            (void)tamis_lens_contains_u64(&lens, keys[i]);
 }
 
 static void tell_all(const tamis_filter *f) {
@@ -199,24 +191,17 @@ static void check_kind(tamis_filter *set, tamis_i_opening opening, const char *w
     check_changes(set, opening, what);
 }
 
-static bool is_line(tamis_kind kind) {
-    return kind == TAMIS_KIND_LINE || kind == TAMIS_KIND_LINE_SET;
-}
-
 /* Verified when the view is made. */
 static void test_changed_small_views(void **state) {
     SKIP_WITHOUT_VIEWS();
     FOR_EACH_KIND(kind)
-    if (!is_line(kind))
-        check_kind(make_sample(kind, SMALL), TAMIS_I_OPEN_VIEW, tamis_kind_name(kind));
+    check_kind(make_sample(kind, SMALL), TAMIS_I_OPEN_VIEW, tamis_kind_name(kind));
 }
 
 /* Verified in parts, or not at all. */
 static void test_changed_large_views(void **state) {
     SKIP_WITHOUT_VIEWS();
     FOR_EACH_KIND(kind) {
-        if (is_line(kind))
-            continue;
         check_kind(make_sample(kind, LARGE), TAMIS_I_OPEN_PARTS, tamis_kind_name(kind));
         check_kind(make_sample(kind, LARGE), TAMIS_I_OPEN_TRUSTED, tamis_kind_name(kind));
     }

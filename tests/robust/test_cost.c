@@ -184,7 +184,7 @@ static void test_cost_run_of_the_stash_is_bounded(void **state) {
 static void test_cost_merge_keeps_the_bound_or_changes_nothing(void **state) {
     (void)state;
     tamis_filter *pair[2];
-    tamis_params params = test_bare_params(TAMIS_KIND_LINE, 100, SEED);
+    tamis_params params = test_bare_params(TAMIS_KIND_BALANCED_BLOOM, 100, SEED);
     params.stash = 20000;
     for (unsigned i = 0; i < 2; i++) {
         assert_ok(tamis_filter_create(&params, NULL, &pair[i]));

@@ -13,7 +13,6 @@
 #include "parts.h"
 
 #include "bits/spill.h"
-#include "tamis/inline.h"
 #include "tamis/shared.h"
 #include "tamis/window.h"
 
@@ -192,22 +191,6 @@ static void test_parts_of_memory(void **state) {
                                           &view, &reason),
                   TAMIS_E_FORMAT);
     assert_null(view);
-    sample_close(&s);
-}
-
-/* A lens asks nobody, so there is none before all is known. */
-static void test_parts_no_lens_before_all_is_verified(void **state) {
-    SKIP_WITHOUT_VIEWS();
-    parts_sample s;
-    tamis_lens lens;
-    sample_open(&s, TAMIS_KIND_BLOCKED_BLOOM);
-    tamis_filter *const view = view_of(&s, TAMIS_I_OPEN_PARTS);
-    assert_status(tamis_lens_read(view, TAMIS_LENS_VERSION, &lens), TAMIS_E_UNSUPPORTED);
-    assert_ok(tamis_filter_verify(view, NULL));
-    assert_ok(tamis_lens_read(view, TAMIS_LENS_VERSION, &lens));
-    for (uint64_t key = 0; key < 1000; key++)
-        assert_true(tamis_lens_contains_u64(&lens, key));
-    tamis_filter_free(view);
     sample_close(&s);
 }
 
@@ -491,7 +474,7 @@ static void composed_is_met(tamis_filter *set, const char *name) {
 
 static void test_parts_of_series_and_shards(void **state) {
     SKIP_WITHOUT_VIEWS();
-    const tamis_kind kinds[] = {TAMIS_KIND_BLOOM, TAMIS_KIND_RANK, TAMIS_KIND_LINE};
+    const tamis_kind kinds[] = {TAMIS_KIND_BLOOM, TAMIS_KIND_RANK, TAMIS_KIND_STEADY};
     for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         tamis_filter *const series = make_sample(kinds[k], KEYS);
         assert_ok(tamis_filter_grow(series, NULL));
@@ -625,7 +608,7 @@ static void test_parts_of_both_places_are_touched(void **state) {
 
 static void test_parts_are_touched_by_many_threads(void **state) {
     SKIP_WITHOUT_VIEWS();
-    const tamis_kind kinds[] = {TAMIS_KIND_RANK, TAMIS_KIND_LINE_SET, TAMIS_KIND_BLOCKED_BLOOM};
+    const tamis_kind kinds[] = {TAMIS_KIND_RANK, TAMIS_KIND_STEADY, TAMIS_KIND_BLOCKED_BLOOM};
     for (unsigned k = 0; k < 6; k++) {
         parts_sample s;
         sample_open(&s, kinds[k % 3]);
@@ -684,9 +667,8 @@ static void test_parts_open_at_once(void **state) {
     const bool whole = getenv("TAMIS_TEST_LONG") != NULL;
     const uint64_t n = (uint64_t)1 << (whole ? 26 : 17);
     FOR_EACH_KIND(kind) {
-        if (whole && kind != TAMIS_KIND_LINE && kind != TAMIS_KIND_LINE_SET &&
-            kind != TAMIS_KIND_BLOCKED_BLOOM && kind != TAMIS_KIND_RANK &&
-            kind != TAMIS_KIND_STEADY)
+        if (whole && kind != TAMIS_KIND_LINE && kind != TAMIS_KIND_BLOCKED_BLOOM &&
+            kind != TAMIS_KIND_RANK && kind != TAMIS_KIND_STEADY)
             continue;
         tamis_need need = test_need(kind, whole ? 700000000 : n, 0.001);
         tamis_plan plan = test_planned(&need);
@@ -714,7 +696,6 @@ int main(void) {
         cmocka_unit_test(test_parts_encoded_in_pieces),
         cmocka_unit_test(test_parts_views_answer_like_the_set),
         cmocka_unit_test(test_parts_of_memory),
-        cmocka_unit_test(test_parts_no_lens_before_all_is_verified),
         cmocka_unit_test(test_parts_damage_is_met_and_told),
         cmocka_unit_test(test_parts_every_bit_is_found),
         cmocka_unit_test(test_parts_calls_for_all_refuse_damage),

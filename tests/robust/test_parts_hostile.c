@@ -16,7 +16,7 @@
 static void test_parts_other_lengths_are_refused(void **state) {
     SKIP_WITHOUT_VIEWS();
     parts_sample s;
-    sample_open(&s, TAMIS_KIND_LINE);
+    sample_open(&s, TAMIS_KIND_STEADY);
     loader l;
     loader_open(&l, "length", 2 * s.size);
     const size_t body = HEADER + 8 * (size_t)s.n_body;

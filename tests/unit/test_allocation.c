@@ -245,8 +245,8 @@ static void test_pipe_failing_allocation_leaves_nothing(void **state) {
     }
 }
 
-/* Nothing but making a filter allocates: with an allocator that would fail, all else works.  (But merging a
- * line-set with a limit does, and merging windows: unit_line, unit_window.) */
+/* Nothing but making a filter allocates: with an allocator that would fail, all else works.  (But merging
+ * windows does: unit_window.) */
 static void test_calls_on_a_filter_do_not_allocate(void **state) {
     (void)state;
     for_each_kind(kind) {

@@ -60,11 +60,21 @@ typedef struct forms {
     uint64_t words[TAMIS_LINE_WORDS]; /* of the plain one */
 } forms;
 
+/* Away is told from absent by asking elsewhere, where it counts. */
+static unsigned asked_elsewhere;
+
+static bool ask_elsewhere(const tamis_i_line_row *row, uint64_t word) {
+    (void)row;
+    asked_elsewhere++;
+    return (word & 1) != 0;
+}
+
 static void forms_open(forms *f, const tamis_i_line_shape *shape, uint64_t *line) {
     const unsigned features = tamis_i_cpu_features();
     memset(f, 0, sizeof *f);
     memset(line, 0, TAMIS_LINE_BYTES);
-    f->plain_row = (tamis_i_line_row){.lines = f->words, .n = 1, .shape = *shape};
+    f->plain_row =
+        (tamis_i_line_row){.lines = f->words, .n = 1, .shape = *shape, .elsewhere = ask_elsewhere};
     f->quick_row = f->plain_row;
     f->quick_row.lines = line;
     f->quick_row.tables = tamis_i_line_bits_tables_take(shape, features);
@@ -115,12 +125,18 @@ static unsigned forms_call(forms *f, const call *c, bool by_word) {
         const tamis_i_line_place place = tamis_i_line_bits_locate(row, word);
         assert_int_equal(place.home, c->home);
         assert_true(place.print == print && place.line == row->lines);
+        const unsigned asked = asked_elsewhere;
         quick = c->what == 0   ? f->quick->has_word(row, word)
                 : c->what == 1 ? f->quick->add_word(row, word, c->most)
                                : f->quick->drop_word(row, word, c->most);
         plain = c->what == 0   ? f->plain->has_word(&f->plain_row, word)
                 : c->what == 1 ? f->plain->add_word(&f->plain_row, word, c->most)
                                : f->plain->drop_word(&f->plain_row, word, c->most);
+        assert_true(asked_elsewhere == asked || asked_elsewhere == asked + 2);
+        if (asked_elsewhere != asked) { /* as the form for a home says it */
+            assert_int_equal(quick, plain);
+            quick = plain = TAMIS_I_LINE_AWAY;
+        }
     } else {
         uint64_t *const line = row->lines;
         quick = c->what == 0   ? f->quick->has(row, line, c->home, c->entry)
@@ -354,7 +370,7 @@ static void *take_and_give(void *context) {
     uint64_t random = test_seed() + *(const unsigned *)context, wrong = 0;
     for (unsigned i = 0; i < 4000; i++) {
         uint64_t line[TAMIS_LINE_WORDS] = {0};
-        tamis_i_line_row row = {.lines = line, .n = 1};
+        tamis_i_line_row row = {.lines = line, .n = 1, .elsewhere = ask_elsewhere};
         const uint64_t word = test_random(&random);
         (void)tamis_i_line_bits_shape(90 + (unsigned)(word % 3), 6, 0, &row.shape);
         row.tables = tamis_i_line_bits_tables_take(&row.shape, features);

@@ -206,8 +206,9 @@ static void test_merge_is_not_refused_by_chance(void **state) {
         double fpr;
         uint64_t n;
     } cases[] = {
-        {TAMIS_KIND_BLOOM, 0.001, 20000},       {TAMIS_KIND_BLOCKED_BLOOM, 0.001, 20000},
-        {TAMIS_KIND_LINE_SET, 0.001, 20000},    {TAMIS_KIND_BLOOM, 0.01, 5000},
+        {TAMIS_KIND_BLOOM, 0.001, 20000},
+        {TAMIS_KIND_BLOCKED_BLOOM, 0.001, 20000},
+        {TAMIS_KIND_BLOOM, 0.01, 5000},
         {TAMIS_KIND_BLOCKED_BLOOM, 1e-5, 5000},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {

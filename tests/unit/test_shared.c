@@ -18,6 +18,11 @@ static tamis_shared *made(tamis_kind kind, unsigned shards, uint64_t n, double f
     return s;
 }
 
+/* Do threads share sets of this kind line by line? */
+static bool by_lines(tamis_kind kind) {
+    return tamis_i_kind_of(kind)->line_alone != NULL;
+}
+
 /* Another set with the same keys, by way of what tamis_shared_snapshot gives. */
 static tamis_filter *snapshot(const tamis_shared *s) {
     tamis_filter *f = NULL;
@@ -130,7 +135,6 @@ static void test_shared_snapshots_are_ordinary_sets(void **state) {
     }
 }
 
-/* Copies beyond those of a line go to the stash, and readers find them there. */
 static void test_shared_copies_are_exact(void **state) {
     (void)state;
     for (tamis_kind kind = 0; (kind = test_next_kind(kind)) != 0;) {
@@ -219,7 +223,7 @@ static void test_shared_clear_and_merge(void **state) {
 /* Shards grow by themselves, and the file of such a set is read again. */
 static void test_shared_growth_keeps_the_promise(void **state) {
     (void)state;
-    static const tamis_kind kinds[] = {TAMIS_KIND_LINE_SET, TAMIS_KIND_RANK, TAMIS_KIND_BLOOM};
+    static const tamis_kind kinds[] = {TAMIS_KIND_DLEFT, TAMIS_KIND_RANK, TAMIS_KIND_BLOOM};
     for (unsigned k = 0; k < 3; k++) {
         const tamis_params params = test_params(kinds[k], 100, 0.005, test_seed());
         tamis_growth growth;
@@ -266,7 +270,7 @@ static void test_shared_growth_keeps_the_promise(void **state) {
         tamis_filter_free(f);
         tamis_shared_free(s);
     }
-    tamis_shared *const lines = made(TAMIS_KIND_LINE, 1, KEYS, 0.01);
+    tamis_shared *const lines = made(TAMIS_KIND_BLOCKED_BLOOM, 1, KEYS, 0.01);
     assert_status(tamis_shared_allow_growth(lines, NULL), TAMIS_E_UNSUPPORTED);
     tamis_shared_free(lines);
 }
@@ -329,8 +333,7 @@ static void test_shared_plans_keep_the_failure_odds(void **state) {
         tamis_shared_plan_init(&one);
         assert_ok(tamis_shared_plan_make(&need, 4, &plan));
         assert_ok(tamis_shared_plan_make(&need, 1, &one));
-        const bool lines = kind == TAMIS_KIND_LINE || kind == TAMIS_KIND_LINE_SET ||
-                           kind == TAMIS_KIND_BLOCKED_BLOOM;
+        const bool lines = by_lines(kind);
         assert_int_equal(one.shards, 1);
         assert_int_equal(plan.shards, lines ? 1 : 32);
         assert_true(plan.fpr <= 0.001 && plan.overflow_probability <= 1e-6);
@@ -358,7 +361,7 @@ static void test_shared_plans_keep_the_failure_odds(void **state) {
 
 static void test_shared_refuses_bad_arguments(void **state) {
     (void)state;
-    const tamis_params params = test_params(TAMIS_KIND_LINE, 100, 0.01, 1);
+    const tamis_params params = test_params(TAMIS_KIND_BLOCKED_BLOOM, 100, 0.01, 1);
     tamis_shared *s = NULL;
     tamis_filter *f = NULL;
     assert_status(tamis_shared_create(&params, 0, NULL, &s), TAMIS_E_ARGUMENT);
@@ -452,7 +455,7 @@ static void test_shared_windows_forget(void **state) {
 /* Each allocation fails in turn: nothing leaks, and what was there stays. */
 static void test_shared_failed_allocations(void **state) {
     (void)state;
-    static const tamis_kind kinds[] = {TAMIS_KIND_LINE, TAMIS_KIND_RANK};
+    static const tamis_kind kinds[] = {TAMIS_KIND_BLOCKED_BLOOM, TAMIS_KIND_RANK};
     for (unsigned k = 0; k < 4; k++) {
         const tamis_params params = test_params(kinds[k % 2], 500, 0.01, test_seed());
         const unsigned shards = k < 2 ? 1 : 3;
@@ -489,16 +492,15 @@ static void test_shared_failed_allocations(void **state) {
 
 enum { MANY = 300000, PART = 5000 }; /* some 8 regions, and several pieces of a batch */
 
-static const tamis_kind line_kinds[] = {TAMIS_KIND_LINE, TAMIS_KIND_LINE_SET,
-                                        TAMIS_KIND_BLOCKED_BLOOM};
-
 /* The same keys in the same batches: the tables are equal, and so are all answers, false ones included. */
 static void test_shared_lines_equal_an_ordinary_set(void **state) {
     (void)state;
     static uint64_t keys[PART];
     static bool one[PART], other[PART], refused[PART];
-    for (unsigned k = 0; k < 3; k++) {
-        const tamis_params params = test_params(line_kinds[k], MANY, 0.01, test_seed());
+    for (tamis_kind kind = 0; (kind = test_next_kind(kind)) != 0;) {
+        if (!by_lines(kind))
+            continue;
+        const tamis_params params = test_params(kind, MANY, 0.01, test_seed());
         tamis_shared *s = NULL;
         tamis_filter *f = NULL;
         assert_ok(tamis_shared_create(&params, 1, NULL, &s));
@@ -530,38 +532,6 @@ static void test_shared_lines_equal_an_ordinary_set(void **state) {
     }
 }
 
-/* Batches in which keys of all regions have many copies, so that every stash has some. */
-static void test_shared_batches_of_copies_are_exact(void **state) {
-    (void)state;
-    enum { HOT_KEYS = 400, TIMES = 9 };
-    const tamis_params params = test_params(TAMIS_KIND_LINE, MANY, 0.001, test_seed());
-    static uint64_t keys[HOT_KEYS * TIMES];
-    tamis_shared *s = NULL;
-    size_t count;
-    assert_ok(tamis_shared_create(&params, 1, NULL, &s));
-    for (unsigned i = 0; i < HOT_KEYS * TIMES; i++)
-        keys[i] = key_of(i % HOT_KEYS);
-    assert_ok(tamis_shared_insert_many_u64(s, keys, HOT_KEYS * TIMES, NULL, NULL, NULL));
-    for (unsigned i = 0; i < s->n; i++) {
-        const tamis_filter *const region = s->gates[i].is.filter;
-        assert_true(region->state[TAMIS_I_STASH_USED] > 0);
-        /* Each has the keys, and the count, of its own. */
-        tamis_digest digest;
-        uint64_t at = 0, copies;
-        while (tamis_i_stash_next(&region->stash, &at, &digest, &copies))
-            assert_int_equal(tamis_i_shared_number(s, digest), i);
-        assert_true(region->state[TAMIS_I_COUNT] < HOT_KEYS * TIMES);
-    }
-    for (unsigned i = 0; i < HOT_KEYS; i++)
-        assert_int_equal(tamis_shared_copies_u64(s, keys[i]), TIMES);
-    assert_int_equal(tamis_shared_contains_many_u64(s, keys, HOT_KEYS, NULL), HOT_KEYS);
-    assert_ok(tamis_shared_remove_many_u64(s, keys, HOT_KEYS * TIMES, NULL, &count));
-    assert_int_equal(count, HOT_KEYS * TIMES);
-    for (unsigned i = 0; i < s->n; i++)
-        assert_int_equal(s->gates[i].is.filter->state[TAMIS_I_COUNT], 0);
-    tamis_shared_free(s);
-}
-
 /* Parts that are filled one after the other, the last first, give the set that has the keys in order: those
  * of one line are of one part.  Then it is an ordinary set again. */
 static void test_shared_parts_are_filled_side_by_side(void **state) {
@@ -577,8 +547,7 @@ static void test_shared_parts_are_filled_side_by_side(void **state) {
         assert_ok(tamis_shared_of(filled, &s));
         const tamis_hasher *const hasher = tamis_shared_hasher(s);
         const unsigned parts = tamis_shared_parts(s);
-        const bool lines = kind == TAMIS_KIND_LINE || kind == TAMIS_KIND_LINE_SET ||
-                           kind == TAMIS_KIND_BLOCKED_BLOOM;
+        const bool lines = by_lines(kind);
         assert_int_equal(parts > 1, lines);
         uint64_t seen = 0;
         for (unsigned p = PARTS; p-- > 0;) {
@@ -612,82 +581,14 @@ static void test_shared_parts_are_filled_side_by_side(void **state) {
     }
 }
 
-/* A region that is full refuses keys one by one. */
-static void test_shared_full_regions_refuse_and_tell(void **state) {
-    (void)state;
-    static uint64_t keys[4 * MANY];
-    static bool added[4 * MANY], refused[4 * MANY];
-    tamis_params params = test_params(TAMIS_KIND_LINE, MANY, 0.1, test_seed());
-    tamis_shared *s = NULL;
-    size_t done = 0, out = 0;
-    params.stash = 16;
-    assert_ok(tamis_shared_create(&params, 1, NULL, &s));
-    for (uint64_t i = 0; i < 4 * MANY; i++)
-        keys[i] = key_of(i);
-    assert_status(tamis_shared_insert_many_u64(s, keys, 4 * MANY, added, refused, &done),
-                  TAMIS_E_FULL);
-    for (uint64_t i = 0; i < 4 * MANY; i++) {
-        out += refused[i];
-        assert_true(refused[i] ? !added[i] : tamis_shared_contains_u64(s, keys[i]));
-    }
-    assert_int_equal(done + out, 4 * MANY);
-    assert_int_equal(tamis_shared_count(s), done);
-    assert_true(done >= MANY && out > 0);
-    /* As an ordinary set it has a larger stash, with the keys of all regions. */
-    tamis_filter *const before = s->set;
-    tamis_filter *f = NULL;
-    assert_true(tamis_i_lines_stash(s) > params.stash);
-    assert_ok(tamis_shared_end(s, &f));
-    assert_ptr_not_equal(f, before);
-    for (uint64_t i = 0; i < 4 * MANY; i++)
-        assert_true(refused[i] || tamis_filter_contains_u64(f, keys[i]));
-    assert_int_equal(tamis_filter_count(f), done);
-    tamis_filter_free(f);
-}
-
-/* So do parts that are filled without locks. */
-static void test_shared_full_parts_refuse_and_tell(void **state) {
-    (void)state;
-    static tamis_digest digests[2][4 * MANY];
-    tamis_params params = test_params(TAMIS_KIND_LINE, MANY, 0.1, test_seed());
-    tamis_shared *s = NULL;
-    size_t n[2] = {0, 0};
-    params.stash = 16;
-    assert_ok(tamis_shared_create(&params, 1, NULL, &s));
-    for (uint64_t i = 0; i < 4 * MANY; i++) {
-        const tamis_digest d = tamis_hash_u64(tamis_shared_hasher(s), key_of(i));
-        const unsigned part = tamis_shared_part(s, d, 2);
-        digests[part][n[part]++] = d;
-    }
-    for (unsigned part = 0; part < 2; part++) {
-        assert_ok(tamis_shared_fill_digest(s, part, 2, digests[part], n[part] / 4));
-        assert_status(tamis_shared_fill_digest(s, part, 2, digests[part] + n[part] / 4,
-                                               n[part] - n[part] / 4),
-                      TAMIS_E_FULL);
-    }
-    for (unsigned i = 0; i < s->n; i++) { /* what is in a stash is in that of its region */
-        const tamis_filter *const region = s->gates[i].is.filter;
-        tamis_digest digest;
-        uint64_t at = 0, copies;
-        while (tamis_i_stash_next(&region->stash, &at, &digest, &copies))
-            assert_int_equal(tamis_i_shared_number(s, digest), i);
-    }
-    const uint64_t count = tamis_shared_count(s);
-    uint64_t in = 0;
-    assert_true(count >= MANY && count < 4 * MANY);
-    for (unsigned part = 0; part < 2; part++)
-        for (size_t i = 0; i < n[part]; i++)
-            in += tamis_shared_contains_digest(s, digests[part][i]);
-    assert_true(in >= count);
-    tamis_shared_free(s);
-}
-
 /* While nobody writes, batches soon read lines where they are; a writer ends that. */
 static void test_shared_becomes_calm(void **state) {
     (void)state;
     static uint64_t keys[PART];
-    for (unsigned k = 0; k < 3; k++) {
-        tamis_shared *const s = made(line_kinds[k], 1, MANY, 0.001);
+    for (tamis_kind kind = 0; (kind = test_next_kind(kind)) != 0;) {
+        if (!by_lines(kind))
+            continue;
+        tamis_shared *const s = made(kind, 1, MANY, 0.001);
         for (uint64_t i = 0; i < PART; i++)
             keys[i] = key_of(i);
         assert_ok(tamis_shared_insert_many_u64(s, keys, PART, NULL, NULL, NULL));
@@ -731,9 +632,6 @@ int main(void) {
         cmocka_unit_test(test_shared_windows_forget),
         cmocka_unit_test(test_shared_failed_allocations),
         cmocka_unit_test(test_shared_lines_equal_an_ordinary_set),
-        cmocka_unit_test(test_shared_batches_of_copies_are_exact),
-        cmocka_unit_test(test_shared_full_regions_refuse_and_tell),
-        cmocka_unit_test(test_shared_full_parts_refuse_and_tell),
         cmocka_unit_test(test_shared_becomes_calm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

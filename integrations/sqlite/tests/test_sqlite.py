@@ -117,6 +117,7 @@ class Extension(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "db")
             db, other = connect(path), connect(path)
+            other.execute("PRAGMA cache_size = -16000")  # its change stays in memory until it is committed
             db.execute("CREATE TABLE s (id INTEGER PRIMARY KEY, names BLOB)")
             db.execute(f"INSERT INTO s SELECT 7, tamis_build(i, 0.001) FROM {self.numbers(1000000)}")
             db.commit()

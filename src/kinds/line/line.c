@@ -93,6 +93,7 @@ static void line_attach(tamis_filter *filter) {
     TAMIS_ASSERT(valid);
     (void)valid;
     table.front.lines = filter->table;
+    table.front.elsewhere = line_ask_back;
     table.back.lines = filter->table + table.front.n * TAMIS_LINE_WORDS;
     table.front.tables = again
                              ? before->front.tables
@@ -104,6 +105,7 @@ static void line_attach(tamis_filter *filter) {
     table.front_ops = tamis_i_line_bits_ops_for(&table.front, filter->features);
     table.back_ops = tamis_i_line_bits_ops_for(&table.back, filter->features);
     memcpy(filter->geometry, &table, sizeof table);
+    filter->calls.insert = filter->kind->insert; /* which takes no 'added', too */
 }
 
 static void line_detach(tamis_filter *filter) {
@@ -171,18 +173,21 @@ static bool line_is_elsewhere(const tamis_filter *filter, const tamis_i_line_ent
            line_in_stash(filter, e) != 0;
 }
 
-TAMIS_APART bool line_ask_back(const tamis_filter *filter, tamis_digest digest) {
-    uint64_t *words;
-    const tamis_i_line_entry e = line_entry_of(line_table_of(filter), digest, &words);
-    return line_is_elsewhere(filter, &e);
+/* The filter of a row of the front, which is the first thing in its geometry. */
+static const tamis_filter *line_filter_of(const tamis_i_line_row *front) {
+    return (const tamis_filter *)(const void *)((const unsigned char *)front -
+                                                offsetof(tamis_filter, geometry));
+}
+
+static bool line_ask_back(const tamis_i_line_row *front, uint64_t word) {
+    const tamis_i_line_place place = tamis_i_line_bits_locate(front, word);
+    const tamis_i_line_entry e = {.line = place.number, .home = place.home, .print = place.print};
+    return line_is_elsewhere(line_filter_of(front), &e);
 }
 
 static bool line_contains(const tamis_filter *filter, tamis_digest digest) {
     const tamis_i_line_table *const t = line_table_of(filter);
-    const unsigned result = t->front_ops->has_word(&t->front, digest.lo);
-    if (TAMIS_UNLIKELY((result & TAMIS_I_LINE_AWAY) != 0))
-        return line_ask_back(filter, digest);
-    return result != 0;
+    return t->front_ops->has_word(&t->front, digest.lo);
 }
 
 static uint64_t line_copies(const tamis_filter *filter, tamis_digest digest) {
@@ -327,7 +332,8 @@ static tamis_status line_insert_entry(tamis_filter *filter, const tamis_i_line_e
     if (!done)
         return TAMIS_E_FULL;
     filter->state[TAMIS_I_COUNT] += most > 1 || !found;
-    *added = !found;
+    if (added != NULL)
+        *added = !found;
     return TAMIS_OK;
 }
 
@@ -345,7 +351,8 @@ static tamis_status line_insert(tamis_filter *filter, tamis_digest digest, bool 
     if (TAMIS_UNLIKELY((result & TAMIS_I_LINE_DONE) == 0))
         return line_insert_any(filter, digest, 0, COPIES, added);
     filter->state[TAMIS_I_COUNT]++;
-    *added = (result & TAMIS_I_LINE_FOUND) == 0;
+    if (added != NULL)
+        *added = (result & TAMIS_I_LINE_FOUND) == 0;
     return TAMIS_OK;
 }
 
@@ -356,7 +363,8 @@ static tamis_status line_set_insert(tamis_filter *filter, tamis_digest digest, b
         return line_insert_any(filter, digest, 0, 1, added);
     const bool fresh = (result & TAMIS_I_LINE_DONE) != 0;
     filter->state[TAMIS_I_COUNT] += fresh;
-    *added = fresh;
+    if (added != NULL)
+        *added = fresh;
     return TAMIS_OK;
 }
 

@@ -378,9 +378,10 @@ tamis_i_line_place tamis_i_line_bits_locate(const tamis_i_line_row *row, uint64_
     return place;
 }
 
-static unsigned line_has_word(const tamis_i_line_row *row, uint64_t word) {
+static bool line_has_word(const tamis_i_line_row *row, uint64_t word) {
     const tamis_i_line_place p = tamis_i_line_bits_locate(row, word);
-    return line_has(row, p.line, p.home, p.print);
+    const unsigned result = line_has(row, p.line, p.home, p.print);
+    return result == TAMIS_I_LINE_AWAY ? row->elsewhere(row, word) : result != 0;
 }
 
 static unsigned line_add_word(const tamis_i_line_row *row, uint64_t word, unsigned most) {

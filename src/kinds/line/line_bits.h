@@ -84,6 +84,8 @@ typedef struct tamis_i_line_row {
     uint64_t n;
     tamis_i_line_shape shape;
     const void *tables; /* what a quick form keeps of the shape, or NULL */
+    /* Asked for a word whose home is away, so that a question is one call. */
+    bool (*elsewhere)(const struct tamis_i_line_row *row, uint64_t word);
 } tamis_i_line_row;
 
 /* Places from 'from' to 'end' - 1. */
@@ -103,8 +105,8 @@ typedef struct tamis_i_line_place {
 
 /* Each has a form for a word, which finds the line by itself, and one for a line and home that are known. */
 typedef struct tamis_i_line_bits_ops {
-    /* Is there such an entry?  FOUND, AWAY or 0. */
-    unsigned (*has_word)(const tamis_i_line_row *row, uint64_t word);
+    /* Is there such an entry?  FOUND, AWAY or 0; or what row->elsewhere says, if it is away. */
+    bool (*has_word)(const tamis_i_line_row *row, uint64_t word);
     unsigned (*has)(const tamis_i_line_row *row, const uint64_t *line, unsigned home,
                     uint64_t print);
 

@@ -317,10 +317,14 @@ FAST static uint64_t line_x86_lowest(const tamis_i_line_row *row, const uint64_t
     CASE(wide_many, true, true)
 
 #define CASE_OPS(name, wide, many)                                                                 \
-    FAST static unsigned line_x86_has_word_##name(const tamis_i_line_row *row, uint64_t word) {    \
+    FAST static bool line_x86_has_word_##name(const tamis_i_line_row *row, uint64_t word) {        \
         const tamis_i_line_tables *const t = row->tables;                                          \
         const line_key k = line_locate(row, t, word);                                              \
-        return line_has(t, k.line, k.home, k.top, wide, many);                                     \
+        const uint64_t same = line_same(t, k.line, k.top, many);                                   \
+        const line_view v = line_see(t, k.line, k.home, wide);                                     \
+        if (TAMIS_UNLIKELY(v.next == 0))                                                           \
+            return line_is_away(t, k.line) && row->elsewhere(row, word);                           \
+        return (v.run & same) != 0;                                                                \
     }                                                                                              \
     FAST static unsigned line_x86_has_##name(const tamis_i_line_row *row, const uint64_t *line,    \
                                              unsigned home, uint64_t print) {                      \
