@@ -35,7 +35,7 @@
 typedef struct line_view {
     uint64_t in;   /* the word that has the home */
     uint64_t here; /* all ones if it has entries, or zero */
-    uint64_t starts, first, next, run;
+    uint64_t starts, first, next;
 } line_view;
 
 FAST TAMIS_INLINE uint64_t line_ones_of(uint64_t word) {
@@ -66,8 +66,12 @@ FAST TAMIS_INLINE line_view line_see(const tamis_i_line_tables *t, const uint64_
     const uint64_t both = _pdep_u64((uint64_t)3 << before % 64, v.starts);
     v.next = _blsr_u64(both);
     v.first = both ^ v.next;
-    v.run = (v.next - v.first) & v.here;
     return v;
+}
+
+/* The places of its entries, unless the home is above all. */
+FAST TAMIS_INLINE uint64_t line_run(line_view v) {
+    return (v.next - v.first) & v.here;
 }
 
 FAST TAMIS_INLINE bool line_is_away(const tamis_i_line_tables *t, const uint64_t *line) {
@@ -137,15 +141,19 @@ FAST TAMIS_INLINE const unsigned char *line_place_of(const tamis_i_line_tables *
 #define MOVES offsetof(tamis_i_line_tables, places)
 #define KEEPS (MOVES + offsetof(tamis_i_line_move, keeps))
 
-/* The planes whose bit of an entry is one; the entry begins at bit 6 of 'offset'.  'six': there are not more. */
+/* The planes of six bits of an entry that are one; the bits begin at bit 6 of 'offset'. */
+FAST TAMIS_INLINE line_both line_six(const tamis_i_line_mask *masks, uint64_t offset) {
+    return line_load_both((const unsigned char *)masks + (offset & 63 * sizeof *masks));
+}
+
+/* The same of a whole entry.  'six': it has not more. */
 FAST TAMIS_INLINE line_both line_ones(const tamis_i_line_tables *t, uint64_t offset, bool six) {
-    const size_t all = 63 * sizeof(tamis_i_line_mask);
-    const unsigned char *masks = (const unsigned char *)t->sixes;
-    line_both ones = line_load_both(masks + (offset & all));
-    for (unsigned i = 1; !six && i < t->n_sixes; i++) {
-        masks += all + sizeof(tamis_i_line_mask);
-        offset >>= TAMIS_I_LINE_SIX;
-        ones = line_or(ones, line_load_both(masks + (offset & all)));
+    const tamis_i_line_mask *masks = t->sixes;
+    line_both ones = line_six(masks, offset);
+    if (!six) {
+        ones = line_or(ones, line_six(masks += 64, offset >>= TAMIS_I_LINE_SIX));
+        for (unsigned i = 2; i < t->n_sixes; i++)
+            ones = line_or(ones, line_six(masks += 64, offset >>= TAMIS_I_LINE_SIX));
     }
     return ones;
 }
@@ -195,7 +203,7 @@ FAST TAMIS_INLINE unsigned line_has(const tamis_i_line_tables *t, const uint64_t
     const line_view v = line_see(t, line, home, wide);
     if (TAMIS_UNLIKELY(v.next == 0))
         return line_is_away(t, line) ? TAMIS_I_LINE_AWAY : 0;
-    return (v.run & same) != 0 ? TAMIS_I_LINE_FOUND : 0;
+    return (line_run(v) & same) != 0 ? TAMIS_I_LINE_FOUND : 0;
 }
 
 FAST TAMIS_INLINE unsigned line_add(const tamis_i_line_tables *t, uint64_t *line, uint64_t home,
@@ -205,7 +213,7 @@ FAST TAMIS_INLINE unsigned line_add(const tamis_i_line_tables *t, uint64_t *line
     const line_view v = line_see(t, line, home, wide);
     if (TAMIS_UNLIKELY(v.next == 0) && line_is_away(t, line))
         return TAMIS_I_LINE_AWAY;
-    const uint64_t equal = v.run & same;
+    const uint64_t equal = line_run(v) & same;
     const unsigned found = equal != 0 ? TAMIS_I_LINE_FOUND : 0;
     if (TAMIS_UNLIKELY(v.starts >= t->full))
         return line_ones_of(equal) >= most ? TAMIS_I_LINE_FOUND | TAMIS_I_LINE_CROWD
@@ -224,14 +232,14 @@ FAST TAMIS_INLINE unsigned line_drop(const tamis_i_line_tables *t, uint64_t *lin
     const line_view v = line_see(t, line, home, wide);
     if (TAMIS_UNLIKELY(v.next == 0))
         return line_is_away(t, line) ? TAMIS_I_LINE_AWAY : 0;
-    const uint64_t equal = v.run & same;
+    const uint64_t equal = line_run(v) & same;
     if (equal == 0)
         return 0;
     if (TAMIS_UNLIKELY(line_ones_of(equal) >= most))
         return TAMIS_I_LINE_FOUND | TAMIS_I_LINE_CROWD;
     const unsigned room = v.starts < t->full ? line_is_away(t, line) : 0;
     line_close(t, line, _tzcnt_u64(equal));
-    line[v.in] ^= (uint64_t)(_blsr_u64(v.run) == 0) << home % 64;
+    line[v.in] ^= (uint64_t)(_blsr_u64(line_run(v)) == 0) << home % 64;
     return room * TAMIS_I_LINE_ROOM + (TAMIS_I_LINE_FOUND | TAMIS_I_LINE_DONE);
 }
 
