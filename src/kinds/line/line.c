@@ -84,6 +84,8 @@ static tamis_status line_shape(tamis_params *params, uint64_t *n_table) {
     return TAMIS_OK;
 }
 
+static bool line_ask_back(const tamis_i_line_row *front, uint64_t word);
+
 /* Tables of the shapes are taken once, however often this is called. */
 static void line_attach(tamis_filter *filter) {
     tamis_i_line_table table;

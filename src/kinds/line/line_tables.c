@@ -83,8 +83,7 @@ static size_t line_tables_size(const tamis_i_line_shape *shape) {
     size_t masks = 0;
     for (unsigned first = 0; first < shape->planes; first += TAMIS_I_LINE_SIX)
         masks += line_make_six(shape, first, NULL);
-    return sizeof(tamis_i_line_tables) + (shape->capacity + 1) * sizeof(tamis_i_line_move) +
-           masks * sizeof(tamis_i_line_mask);
+    return sizeof(tamis_i_line_tables) + masks * sizeof(tamis_i_line_mask);
 }
 
 static tamis_i_line_tables *line_tables_make(const tamis_i_line_shape *shape, unsigned slot) {
@@ -92,7 +91,7 @@ static tamis_i_line_tables *line_tables_make(const tamis_i_line_shape *shape, un
     tamis_i_line_tables *const t = tamis_i_alloc(NULL, size);
     if (t == NULL)
         return NULL;
-    tamis_i_line_mask *const sixes = (tamis_i_line_mask *)&t->places[shape->capacity + 1];
+    tamis_i_line_mask *const sixes = (tamis_i_line_mask *)(t + 1);
     *t = (tamis_i_line_tables){
         .homes = shape->homes,
         .starts = ((UINT64_C(1) << shape->capacity) - 1) << shape->starts % 8,
@@ -103,6 +102,7 @@ static tamis_i_line_tables *line_tables_make(const tamis_i_line_shape *shape, un
         .planes = shape->planes,
         .capacity = shape->capacity,
         .print_from = 64 - shape->prints,
+        .offset_from = 64 - shape->prints - TAMIS_I_LINE_SIX,
         .starts_at = shape->starts / 8,
         .away_at = shape->homes / 8,
         .away = 1u << shape->homes % 8,
@@ -110,7 +110,7 @@ static tamis_i_line_tables *line_tables_make(const tamis_i_line_shape *shape, un
         .size = size,
     };
     line_make_fours(shape, t);
-    for (unsigned p = 0; p <= shape->capacity; p++)
+    for (unsigned p = 0; p < TAMIS_I_LINE_PLACES; p++)
         line_make_place(shape, p, &t->places[p]);
     for (unsigned first = 0, at = 0; first < shape->planes; first += TAMIS_I_LINE_SIX)
         at += line_make_six(shape, first, sixes + at);

@@ -42,6 +42,9 @@ typedef struct tamis_i_line_four {
 /* Masks for six bits of an entry: all places of the planes whose bit is one. */
 #define TAMIS_I_LINE_SIX 6u
 
+/* One for each place that a word can have, and for none. */
+#define TAMIS_I_LINE_PLACES 65u
+
 typedef struct tamis_i_line_tables {
     uint64_t homes;                 /* L */
     uint64_t starts;                /* those that are stored, in 8 bytes from 'starts_at' on */
@@ -52,11 +55,12 @@ typedef struct tamis_i_line_tables {
     unsigned n_sixes, n_fours;
     unsigned planes, capacity;
     unsigned print_from;    /* 64 - R: the fingerprint's bits of a word are those from here on */
+    unsigned offset_from;   /* six less: that many times the size of a mask */
     unsigned starts_at;     /* a byte */
     unsigned away_at, away; /* a byte, and the bit in it as a mask */
     uint32_t at[TAMIS_I_LINE_FOURS][2]; /* each half of a four is loaded from this byte on */
     _Alignas(32) tamis_i_line_four fours[TAMIS_I_LINE_FOURS];
-    _Alignas(TAMIS_LINE_BYTES) tamis_i_line_move places[]; /* C + 1 */
+    _Alignas(TAMIS_LINE_BYTES) tamis_i_line_move places[TAMIS_I_LINE_PLACES];
 } tamis_i_line_tables;
 
 #endif

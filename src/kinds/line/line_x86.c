@@ -35,7 +35,7 @@
 typedef struct line_view {
     uint64_t in;   /* the word that has the home */
     uint64_t here; /* all ones if it has entries, or zero */
-    uint64_t starts, first, next, run;
+    uint64_t starts, first, next;
 } line_view;
 
 FAST TAMIS_INLINE uint64_t line_ones_of(uint64_t word) {
@@ -66,8 +66,12 @@ FAST TAMIS_INLINE line_view line_see(const tamis_i_line_tables *t, const uint64_
     const uint64_t both = _pdep_u64((uint64_t)3 << before % 64, v.starts);
     v.next = _blsr_u64(both);
     v.first = both ^ v.next;
-    v.run = (v.next - v.first) & v.here;
     return v;
+}
+
+/* The places of its entries, unless the home is above all. */
+FAST TAMIS_INLINE uint64_t line_run(line_view v) {
+    return (v.next - v.first) & v.here;
 }
 
 FAST TAMIS_INLINE bool line_is_away(const tamis_i_line_tables *t, const uint64_t *line) {
@@ -137,28 +141,30 @@ FAST TAMIS_INLINE const unsigned char *line_place_of(const tamis_i_line_tables *
 #define MOVES offsetof(tamis_i_line_tables, places)
 #define KEEPS (MOVES + offsetof(tamis_i_line_move, keeps))
 
-/* The planes whose bit of an entry is one. */
-FAST TAMIS_INLINE line_both line_ones(const tamis_i_line_tables *t, uint64_t entry, bool many) {
-    const size_t offsets = sizeof(tamis_i_line_mask) * 63;
-    const unsigned char *six = (const unsigned char *)t->sixes;
-    uint64_t bits = entry * sizeof(tamis_i_line_mask);
-    line_both ones = line_load_both(six + (bits & offsets));
-    for (unsigned i = 1; i < t->n_sixes; i++) {
-        six += sizeof(tamis_i_line_mask) << TAMIS_I_LINE_SIX;
-        bits >>= TAMIS_I_LINE_SIX;
-        ones = line_or(ones, line_load_both(six + (bits & offsets)));
+/* The planes of six bits of an entry that are one; the bits begin at bit 6 of 'offset'. */
+FAST TAMIS_INLINE line_both line_six(const tamis_i_line_mask *masks, uint64_t offset) {
+    return line_load_both((const unsigned char *)masks + (offset & 63 * sizeof *masks));
+}
+
+/* The same of a whole entry.  'six': it has not more. */
+FAST TAMIS_INLINE line_both line_ones(const tamis_i_line_tables *t, uint64_t offset, bool six) {
+    const tamis_i_line_mask *masks = t->sixes;
+    line_both ones = line_six(masks, offset);
+    if (!six) {
+        ones = line_or(ones, line_six(masks += 64, offset >>= TAMIS_I_LINE_SIX));
+        for (unsigned i = 2; i < t->n_sixes; i++)
+            ones = line_or(ones, line_six(masks += 64, offset >>= TAMIS_I_LINE_SIX));
     }
-    (void)many;
     return ones;
 }
 
 /* Open a place for an entry. */
 FAST TAMIS_INLINE void line_open(const tamis_i_line_tables *t, uint64_t *line, uint64_t p,
-                                 uint64_t entry, bool wide, bool many) {
+                                 uint64_t offset, bool wide, bool six) {
     const unsigned char *const place = line_place_of(t, p);
     const line_both all = line_load_both(line),
                     moves = line_and(all, line_load_both(place + MOVES)),
-                    keeps = line_load_both(place + KEEPS), ones = line_ones(t, entry, many);
+                    keeps = line_load_both(place + KEEPS), ones = line_ones(t, offset, six);
     const __m256i low = _mm256_srli_epi64(moves.low, 63), high = _mm256_srli_epi64(moves.high, 63);
     /* What leaves a word at the top: words 0 0 1 2 and 3 4 5 6.  Of word 0, which may be all homes, nothing. */
     line_both over = {_mm256_permute4x64_epi64(low, 0x90),
@@ -197,24 +203,24 @@ FAST TAMIS_INLINE unsigned line_has(const tamis_i_line_tables *t, const uint64_t
     const line_view v = line_see(t, line, home, wide);
     if (TAMIS_UNLIKELY(v.next == 0))
         return line_is_away(t, line) ? TAMIS_I_LINE_AWAY : 0;
-    return (v.run & same) != 0 ? TAMIS_I_LINE_FOUND : 0;
+    return (line_run(v) & same) != 0 ? TAMIS_I_LINE_FOUND : 0;
 }
 
 FAST TAMIS_INLINE unsigned line_add(const tamis_i_line_tables *t, uint64_t *line, uint64_t home,
-                                    uint64_t top, uint64_t entry, unsigned most, bool wide,
-                                    bool many) {
+                                    uint64_t top, uint64_t offset, unsigned most, bool wide,
+                                    bool many, bool six) {
     const uint64_t same = line_same(t, line, top, many);
     const line_view v = line_see(t, line, home, wide);
     if (TAMIS_UNLIKELY(v.next == 0) && line_is_away(t, line))
         return TAMIS_I_LINE_AWAY;
-    const uint64_t equal = v.run & same;
+    const uint64_t equal = line_run(v) & same;
     const unsigned found = equal != 0 ? TAMIS_I_LINE_FOUND : 0;
+    if (TAMIS_UNLIKELY(v.starts >= t->full))
+        return line_ones_of(equal) >= most ? TAMIS_I_LINE_FOUND | TAMIS_I_LINE_CROWD
+                                           : found | TAMIS_I_LINE_FULL;
     if (TAMIS_UNLIKELY(line_ones_of(equal) >= most))
         return TAMIS_I_LINE_FOUND | TAMIS_I_LINE_CROWD;
-    if (TAMIS_UNLIKELY(v.starts >= t->full))
-        return found | TAMIS_I_LINE_FULL;
-    /* Starts that nobody has checked may be too few. */
-    line_open(t, line, _tzcnt_u64(v.first | t->full), entry, wide, many);
+    line_open(t, line, _tzcnt_u64(v.first), offset, wide, six);
     line[v.in] |= (uint64_t)1 << home % 64;
     line_set(line, t->starts_at, _pdep_u64(v.first & ~v.here, t->starts));
     return found | TAMIS_I_LINE_DONE;
@@ -226,14 +232,14 @@ FAST TAMIS_INLINE unsigned line_drop(const tamis_i_line_tables *t, uint64_t *lin
     const line_view v = line_see(t, line, home, wide);
     if (TAMIS_UNLIKELY(v.next == 0))
         return line_is_away(t, line) ? TAMIS_I_LINE_AWAY : 0;
-    const uint64_t equal = v.run & same;
+    const uint64_t equal = line_run(v) & same;
     if (equal == 0)
         return 0;
     if (TAMIS_UNLIKELY(line_ones_of(equal) >= most))
         return TAMIS_I_LINE_FOUND | TAMIS_I_LINE_CROWD;
     const unsigned room = v.starts < t->full ? line_is_away(t, line) : 0;
     line_close(t, line, _tzcnt_u64(equal));
-    line[v.in] ^= (uint64_t)(_blsr_u64(v.run) == 0) << home % 64;
+    line[v.in] ^= (uint64_t)(_blsr_u64(line_run(v)) == 0) << home % 64;
     return room * TAMIS_I_LINE_ROOM + (TAMIS_I_LINE_FOUND | TAMIS_I_LINE_DONE);
 }
 
@@ -295,7 +301,7 @@ FAST static void line_x86_cut(const tamis_i_line_row *row, uint64_t *line, unsig
 
 FAST static uint64_t line_x86_lowest(const tamis_i_line_row *row, const uint64_t *line,
                                      unsigned home, unsigned skip, unsigned *left) {
-    uint64_t places = line_see(row->tables, line, home, true).run;
+    uint64_t places = line_run(line_see(row->tables, line, home, true));
     *left = 0;
     if (places == 0)
         return 0;
@@ -309,22 +315,27 @@ FAST static uint64_t line_x86_lowest(const tamis_i_line_row *row, const uint64_t
     return places;
 }
 
-/* The cases: a name, 'wide', and 'many' planes of a fingerprint. */
+/* The cases: a name, 'wide', 'many' planes of a fingerprint, not more than 'six' planes. */
 #define CASES(CASE)                                                                                \
-    CASE(narrow, false, false)                                                                     \
-    CASE(narrow_many, false, true)                                                                 \
-    CASE(wide, true, false)                                                                        \
-    CASE(wide_many, true, true)
+    CASE(narrow, false, false, true)                                                               \
+    CASE(narrow_more, false, false, false)                                                         \
+    CASE(narrow_many, false, true, false)                                                          \
+    CASE(wide, true, false, true)                                                                  \
+    CASE(wide_more, true, false, false)                                                            \
+    CASE(wide_many, true, true, false)
 
 #define CASE_OPS(name, wide, many)                                                                 \
     FAST static bool line_x86_has_word_##name(const tamis_i_line_row *row, uint64_t word) {        \
+=======
+#define CASE_OPS(name, wide, many, six)                                                            \
+    FAST static unsigned line_x86_has_word_##name(const tamis_i_line_row *row, uint64_t word) {    \
         const tamis_i_line_tables *const t = row->tables;                                          \
         const line_key k = line_locate(row, t, word);                                              \
         const uint64_t same = line_same(t, k.line, k.top, many);                                   \
         const line_view v = line_see(t, k.line, k.home, wide);                                     \
         if (TAMIS_UNLIKELY(v.next == 0))                                                           \
             return line_is_away(t, k.line) && row->elsewhere(row, word);                           \
-        return (v.run & same) != 0;                                                                \
+        return (line_run(v) & same) != 0;                                                          \
     }                                                                                              \
     FAST static unsigned line_x86_has_##name(const tamis_i_line_row *row, const uint64_t *line,    \
                                              unsigned home, uint64_t print) {                      \
@@ -335,14 +346,15 @@ FAST static uint64_t line_x86_lowest(const tamis_i_line_row *row, const uint64_t
                                                   unsigned most) {                                 \
         const tamis_i_line_tables *const t = row->tables;                                          \
         const line_key k = line_locate(row, t, word);                                              \
-        const uint64_t entry = k.top >> t->print_from % 64;                                        \
-        return line_add(t, k.line, k.home, k.top, entry, most, wide, many);                        \
+        const uint64_t offset = k.top >> t->offset_from % 64;                                      \
+        return line_add(t, k.line, k.home, k.top, offset, most, wide, many, six);                  \
     }                                                                                              \
     FAST static unsigned line_x86_add_##name(const tamis_i_line_row *row, uint64_t *line,          \
                                              unsigned home, uint64_t entry, unsigned most) {       \
         const tamis_i_line_tables *const t = row->tables;                                          \
-        const uint64_t top = entry << t->print_from % 64;                                          \
-        return line_add(t, line, home, top, _bzhi_u64(entry, t->planes), most, wide, many);        \
+        const uint64_t top = entry << t->print_from % 64,                                          \
+                       offset = _bzhi_u64(entry, t->planes) * sizeof(tamis_i_line_mask);           \
+        return line_add(t, line, home, top, offset, most, wide, many, six);                        \
     }                                                                                              \
     FAST static unsigned line_x86_drop_word_##name(const tamis_i_line_row *row, uint64_t word,     \
                                                    unsigned most) {                                \
@@ -377,10 +389,12 @@ const tamis_i_line_bits_ops *tamis_i_line_bits_ops_x86(const tamis_i_line_shape 
         TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2 | TAMIS_I_CPU_PDEP | TAMIS_I_CPU_AVX2;
     if ((features & needed) != needed)
         return NULL;
-    const bool many = shape->prints > 8;
-    if (shape->homes <= 64)
-        return many ? &line_x86_ops_narrow_many : &line_x86_ops_narrow;
-    return many ? &line_x86_ops_wide_many : &line_x86_ops_wide;
+    const bool wide = shape->homes > 64;
+    if (shape->planes <= TAMIS_I_LINE_SIX)
+        return wide ? &line_x86_ops_wide : &line_x86_ops_narrow;
+    if (shape->prints <= 8)
+        return wide ? &line_x86_ops_wide_more : &line_x86_ops_narrow_more;
+    return wide ? &line_x86_ops_wide_many : &line_x86_ops_narrow_many;
 }
 
 #endif
