@@ -324,11 +324,8 @@ FAST static uint64_t line_x86_lowest(const tamis_i_line_row *row, const uint64_t
     CASE(wide_more, true, false, false)                                                            \
     CASE(wide_many, true, true, false)
 
-#define CASE_OPS(name, wide, many)                                                                 \
-    FAST static bool line_x86_has_word_##name(const tamis_i_line_row *row, uint64_t word) {        \
-=======
 #define CASE_OPS(name, wide, many, six)                                                            \
-    FAST static unsigned line_x86_has_word_##name(const tamis_i_line_row *row, uint64_t word) {    \
+    FAST static bool line_x86_has_word_##name(const tamis_i_line_row *row, uint64_t word) {        \
         const tamis_i_line_tables *const t = row->tables;                                          \
         const line_key k = line_locate(row, t, word);                                              \
         const uint64_t same = line_same(t, k.line, k.top, many);                                   \
