@@ -55,7 +55,7 @@ unsigned tamis_params_abilities(const tamis_params *params) {
     const tamis_i_kind *const k = tamis_i_kind_of(own.kind);
     if (k == NULL)
         return 0;
-    return k->abilities_of == NULL ? k->abilities : k->abilities & k->abilities_of(&own);
+    return tamis_i_form_of(k, &own)->abilities;
 }
 
 const char *tamis_param_name(tamis_kind kind, unsigned index) {
