@@ -67,6 +67,7 @@ struct tamis_filter {
     uint64_t *state;                     /* the body begins here */
     uint64_t geometry[TAMIS_I_GEOMETRY]; /* derived from the parameters by attach */
     tamis_i_hasher hasher;               /* of keys, by hash and seed of the parameters */
+    bool unread; /* the answer "added" of who does not ask: a writer has the handle for itself */
     bool read_only;
     unsigned char key_form; /* a tamis_key_form, the same in all links */
     unsigned features;      /* of the processor, base/cpu.h: asked once, when the handle is made */

@@ -176,15 +176,10 @@ FAST bool rank_add(tamis_filter *filter, tamis_digest digest) {
     return true;
 }
 
-TAMIS_APART tamis_status rank_insert_any(tamis_filter *filter, tamis_digest digest, bool *added) {
-    bool unread;
-    return filter->kind->insert(filter, digest, added != NULL ? added : &unread);
-}
-
 TAMIS_I_TARGET_ALL static tamis_status rank_insert(tamis_filter *filter, tamis_digest digest,
                                                    bool *added) {
     if (TAMIS_UNLIKELY(!rank_add(filter, digest)))
-        return rank_insert_any(filter, digest, added);
+        return filter->kind->insert(filter, digest, added != NULL ? added : &filter->unread);
     if (added != NULL)
         *added = true;
     return TAMIS_OK;
