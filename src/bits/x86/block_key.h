@@ -114,8 +114,8 @@ TAMIS_I_FAST bool tamis_i_places_have(const uint64_t *block, __m128i hash, const
     return _mm256_testz_si256(lacks, lacks) != 0;
 }
 
-/* Set up to eight bits, one by one; lanes not in use set none.  Was any of them clear? */
-TAMIS_I_FAST bool tamis_i_places_add_eight(uint64_t *block, __m256i where, __m256i used) {
+/* Set up to eight bits, one by one; lanes not in use set none.  Which of them were clear? */
+TAMIS_I_FAST __m256i tamis_i_places_add_eight(uint64_t *block, __m256i where, __m256i used) {
     const __m256i all = tamis_i_places_bits(where, used),
                   lacks = tamis_i_places_lacking(tamis_i_block_load(block),
                                                  tamis_i_block_load(block + 4), where, all);
@@ -129,17 +129,20 @@ TAMIS_I_FAST bool tamis_i_places_add_eight(uint64_t *block, __m256i where, __m25
         word |= bits[i];
         memcpy(at, &word, sizeof word);
     }
-    return _mm256_testz_si256(lacks, lacks) == 0;
+    return lacks;
 }
 
+/* Was any of them clear? */
 TAMIS_I_FAST bool tamis_i_places_add(uint64_t *block, __m128i hash, const uint32_t *used,
                                      bool more) {
-    bool fresh = tamis_i_places_add_eight(block, tamis_i_places_of(hash, tamis_i_block_factors),
-                                          tamis_i_block_load(used));
+    __m256i lacks = tamis_i_places_add_eight(block, tamis_i_places_of(hash, tamis_i_block_factors),
+                                             tamis_i_block_load(used));
     if (more)
-        fresh |= tamis_i_places_add_eight(block, tamis_i_places_of(hash, tamis_i_block_factors + 8),
-                                          tamis_i_block_load(used + 8));
-    return fresh;
+        lacks = _mm256_or_si256(
+            lacks,
+            tamis_i_places_add_eight(block, tamis_i_places_of(hash, tamis_i_block_factors + 8),
+                                     tamis_i_block_load(used + 8)));
+    return _mm256_testz_si256(lacks, lacks) == 0;
 }
 
 #undef TAMIS_I_FAST
