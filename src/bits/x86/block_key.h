@@ -72,8 +72,8 @@ TAMIS_I_FAST bool tamis_i_lanes_add(uint64_t *block, __m256i places) {
 
 /* ---- places: up to sixteen bits anywhere in the block, eight at a time ----
  *
- * The top 9 bits of a lane of 32 are a place: the top bit selects the half of the block, the next three the lane
- * in it, the last five the bit. */
+ * The top 9 bits of a lane of 32 are a place: the top bit selects the half of the block, the next
+ * three the lane in it, the last five the bit. */
 
 TAMIS_I_FAST __m256i tamis_i_places_of(__m128i hash, const uint32_t *factors) {
     const __m256i both = _mm256_permute4x64_epi64(_mm256_castsi128_si256(hash), 0x55);
