@@ -69,11 +69,11 @@ typedef struct tamis_need {
     double lines_max;   /* cache lines that a query may read on average, 1 or more; 0: any number */
     double failure_max; /* odds that one of the first inserts is refused, 1e-30 to 1; 0: 1e-6 */
     double line_bits;   /* TAMIS_ORDER_WEIGHTED: what a line is worth, in bits per key; 0: 1 */
-    /* How often each key will be replaced by another, on average, with n keys in: the promise holds until
-     * then.  Up to 10,000; not 0 implies 'deletes'.  0: for ever, if keys are removed.  It matters to the
-     * kinds that age with copies: 'counting-bloom' and 'rank-counting', whose counters may stop.  They are not
-     * offered for ever.  Asked for by 'kind' they are
-     * planned for 10,000 replacements, which plan.replacements says. */
+    /* How often each key will be replaced by another, on average, with n keys in: the promise holds
+     * until then.  Up to 10,000; not 0 implies 'deletes'.  0: for ever, if keys are removed.  It
+     * matters to the kinds that age with copies: 'counting-bloom' and 'rank-counting', whose
+     * counters may stop.  They are not offered for ever.  Asked for by 'kind' they are planned for
+     * 10,000 replacements, which plan.replacements says. */
     unsigned replacements;
     bool
         merges; /* sets will be merged (tamis_filter_merge): the promise holds for the union of sets that have

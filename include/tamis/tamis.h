@@ -26,7 +26,8 @@
  *    (it takes a pointer without const) needs it for itself alone.  Nothing is locked inside, and
  *    distinct filters share nothing.  For sets that threads change together there is tamis/shared.h.
  *  - The library does not print, exit, abort or set errno, and it allocates only in the functions
- *    that make a filter or let it grow, and in those that say so: refresh, merge (window), and writing the compact form to a file.  A call that fails leaves everything as it was before.
+ *    that make a filter or let it grow, and in those that say so: refresh, merge (window), and
+ *    writing the compact form to a file.  A call that fails leaves everything as it was before.
  *
  * Structs that cross this interface begin with struct_size, which their _init function sets; zero in
  * any other member means the default.  That is how members can be added without breaking callers.

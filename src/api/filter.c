@@ -70,9 +70,10 @@ tamis_status tamis_filter_insert_digest(tamis_filter *filter, tamis_digest diges
 }
 
 tamis_status tamis_filter_insert(tamis_filter *filter, const void *key, size_t size, bool *added) {
-    if (filter == NULL || (key == NULL && size != 0))
+    if (filter == NULL || TAMIS_UNLIKELY(key == NULL && size != 0))
         return TAMIS_E_ARGUMENT;
-    return filter->calls.insert(filter, tamis_i_hasher_bytes(&filter->hasher, key, size), added);
+    const tamis_digest digest = tamis_i_hasher_bytes(&filter->hasher, key, size);
+    return filter->calls.insert(filter, digest, added);
 }
 
 tamis_status tamis_filter_insert_u64(tamis_filter *filter, uint64_t key, bool *added) {
@@ -86,8 +87,10 @@ bool tamis_filter_contains_digest(const tamis_filter *filter, tamis_digest diges
 }
 
 bool tamis_filter_contains(const tamis_filter *filter, const void *key, size_t size) {
-    return TAMIS_LIKELY(key != NULL || size == 0) &&
-           filter->calls.contains(filter, tamis_i_hasher_bytes(&filter->hasher, key, size));
+    if (TAMIS_UNLIKELY(key == NULL && size != 0))
+        return false;
+    const tamis_digest digest = tamis_i_hasher_bytes(&filter->hasher, key, size);
+    return filter->calls.contains(filter, digest);
 }
 
 bool tamis_filter_contains_u64(const tamis_filter *filter, uint64_t key) {
@@ -113,9 +116,10 @@ tamis_status tamis_filter_remove_digest(tamis_filter *filter, tamis_digest diges
 }
 
 tamis_status tamis_filter_remove(tamis_filter *filter, const void *key, size_t size) {
-    if (filter == NULL || (key == NULL && size != 0))
+    if (filter == NULL || TAMIS_UNLIKELY(key == NULL && size != 0))
         return TAMIS_E_ARGUMENT;
-    return filter->calls.remove(filter, tamis_i_hasher_bytes(&filter->hasher, key, size));
+    const tamis_digest digest = tamis_i_hasher_bytes(&filter->hasher, key, size);
+    return filter->calls.remove(filter, digest);
 }
 
 tamis_status tamis_filter_remove_u64(tamis_filter *filter, uint64_t key) {

@@ -1,7 +1,7 @@
 /* atomic_words.h - words of a table that one thread writes and others read
  *
- * Each word is read by one atomic read, which what follows it stays behind (acquire), and written by one atomic
- * write (release), so that there is no data race; a line as a whole may be torn.
+ * Each word is read by one atomic read, which what follows it stays behind (acquire), and written
+ * by one atomic write (release), so that there is no data race; a line as a whole may be torn.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -48,9 +48,9 @@ typedef struct tamis_i_kind tamis_i_kind;
 typedef struct tamis_i_links tamis_i_links;
 struct tamis_i_guard;
 
-/* What the public functions for one key do, decided when the handle is made and not per key: read-only, a
- * series, a guard or an ordinary set.  'added' may be NULL.  Those for an integer, a word, hash it and go on to
- * those for a digest, unless the kind has them in one piece. */
+/* What the public functions for one key do, decided when the handle is made and not per key:
+ * read-only, a series, a guard or an ordinary set.  'added' may be NULL.  Those for an integer, a
+ * word, hash it and go on to those for a digest, unless the kind has them in one piece. */
 typedef struct tamis_i_calls {
     bool (*contains)(const tamis_filter *filter, tamis_digest digest);
     tamis_status (*insert)(tamis_filter *filter, tamis_digest digest, bool *added);
@@ -67,6 +67,7 @@ struct tamis_filter {
     uint64_t *state;                     /* the body begins here */
     uint64_t geometry[TAMIS_I_GEOMETRY]; /* derived from the parameters by attach */
     tamis_i_hasher hasher;               /* of keys, by hash and seed of the parameters */
+    bool unread; /* the answer "added" of who does not ask: a writer has the handle for itself */
     bool read_only;
     unsigned char key_form; /* a tamis_key_form, the same in all links */
     unsigned features;      /* of the processor, base/cpu.h: asked once, when the handle is made */
@@ -127,9 +128,10 @@ static inline void tamis_i_group_answer(bool *answers, size_t n, uint32_t mask) 
         answers[i] = (mask >> i & 1) != 0;
 }
 
-/* What a kind provides besides that keeps each key in one line of the table, has neither a stash nor removal, and
- * takes every key: threads share its sets without shards (src/shared/lines.h).  This is the work on one line; the
- * key's own is number tamis_i_range(digest.lo, lines).  The state is that of 'filter'. */
+/* What a kind provides besides that keeps each key in one line of the table, has neither a stash
+ * nor removal, and takes every key: threads share its sets without shards (src/shared/lines.h).
+ * This is the work on one line; the key's own is number tamis_i_range(digest.lo, lines).  The state
+ * is that of 'filter'. */
 typedef struct tamis_i_line_alone {
     /* Copy a line that another thread may be writing to, or ask such a line: what was read may be torn. */
     void (*read)(const tamis_filter *filter, const uint64_t *line, uint64_t *copy);
@@ -312,8 +314,8 @@ tamis_status tamis_i_filter_make(const tamis_i_kind *kind, const tamis_params *p
                                  const tamis_allocator *allocator, const uint64_t *body,
                                  bool zeroed, tamis_filter **filter);
 
-/* Fill in what follows from parameters and addresses, of a filter without links, and which calls are best.  To
- * be called again by who changes what tamis_i_filter_make has set. */
+/* Fill in what follows from parameters and addresses, of a filter without links, and which calls
+ * are best.  To be called again by who changes what tamis_i_filter_make has set. */
 void tamis_i_filter_attach(tamis_filter *f);
 
 /* The calls for integers that go on to those for digests. */
@@ -381,7 +383,8 @@ extern const tamis_i_kind *tamis_i_kind_tested; /* one more, that a test brings 
 /* The structure with this number, or NULL. */
 const tamis_i_kind *tamis_i_kind_of(tamis_kind kind);
 
-/* What is said of a file of a kind that is gone: line and line-set as they were before 14.  NULL of others. */
+/* What is said of a file of a kind that is gone: line and line-set as they were before 14.  NULL of
+ * others. */
 static inline const char *tamis_i_kind_gone(uint64_t number) {
     return number == 10 ? "a set of the old kind line, which is no longer read; build it again"
            : number == 11

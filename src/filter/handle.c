@@ -49,10 +49,8 @@ tamis_status tamis_i_filter_shape(const tamis_i_kind *kind, tamis_params *params
 
 /* ---- one key: which calls ---- */
 
-/* Who does not ask whether the key was new gets an answer that nobody reads. */
 static tamis_status handle_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
-    bool unread;
-    return filter->kind->insert(filter, digest, added != NULL ? added : &unread);
+    return filter->kind->insert(filter, digest, added != NULL ? added : &filter->unread);
 }
 
 static tamis_status handle_insert_into_series(tamis_filter *filter, tamis_digest digest,

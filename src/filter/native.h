@@ -1,9 +1,10 @@
 /* native.h - calls for one key that are compiled for a processor family, from the key to the answer
  *
- * The processor looks ahead over only so many instructions: the fewer a call has, the more of them wait for
- * memory at the same time.  So on some families the hash of an integer is inlined before the call for its digest,
- * and kinds whose work on a digest is short have all of it in one function.  Results are those of the kind's own
- * functions, to which everything that is not the common case is left.
+ * The processor looks ahead over only so many instructions: the fewer a call has, the more of them
+ * wait for memory at the same time.  So on some families the hash of an integer is inlined before
+ * the call for its digest, and kinds whose work on a digest is short have all of it in one
+ * function.  Results are those of the kind's own functions, to which everything that is not the
+ * common case is left.
  *
  * The functions replace what they have better in filter->calls, and nothing if the processor lacks a feature.
  *

@@ -13,8 +13,8 @@
 
 #define TAMIS_I_CURVE_STEP 0.125 /* of bits, from row to row */
 
-/* At p from 2^-bits of the row up to a step more, 'load' (p 2^bits)^gain keys per block err no more often than
- * p.  Half as many err half (p 2^bits)^half_gain times. */
+/* At p from 2^-bits of the row up to a step more, 'load' (p 2^bits)^gain keys per block err no more
+ * often than p.  Half as many err half (p 2^bits)^half_gain times. */
 typedef struct tamis_i_curve {
     double load, gain, half, half_gain;
     uint8_t hashes, lanes;

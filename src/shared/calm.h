@@ -10,9 +10,10 @@
  * sees "ends" or the writer the slot.  A slot is on a line of its own; which one a batch takes depends on
  * where its stack is, so that threads seldom share one.  Batches of one slot count.
  *
- * It becomes calm again when batches have read PATIENCE pieces and the sequence numbers of all regions are
- * what they were that long ago, by a batch that has all locks, for reading.  A writer holds a lock all the time, so that it cannot become calm meanwhile.  It waits for one
- * piece at most.
+ * It becomes calm again when batches have read PATIENCE pieces and the sequence numbers of all
+ * regions are what they were that long ago, by a batch that has all locks, for reading.  A writer
+ * holds a lock all the time, so that it cannot become calm meanwhile.  It waits for one piece at
+ * most.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,8 +22,8 @@
 
 #include "base/atomic_words.h"
 
-/* Bytes from one sequence number, or slot, to the next: processors fetch lines in pairs, so that a line of one's
- * own takes two. */
+/* Bytes from one sequence number, or slot, to the next: processors fetch lines in pairs, so that a
+ * line of one's own takes two. */
 #define TAMIS_I_SEQUENCE_STRIDE 128u
 
 /* Of a sequence number: bit 0, lines of the region are being written; the rest counts. */

@@ -1,14 +1,14 @@
 /* lines.h - one table that threads share, line by line
  *
- * Where a key is in one line of the table, the set need not be cut in shards.  It is one ordinary filter, and its
- * lines, in groups of a power of two, are regions:
+ * Where a key is in one line of the table, the set need not be cut in shards.  It is one ordinary
+ * filter, and its lines, in groups of a power of two, are regions:
  *
  *      table    [ line 0 | 1 | 2 | 3 ][ 4 | 5 | 6 | 7 ] ...
  *      regions    lock, sequence        lock, sequence          each with a handle, that is
  *                 count                 count                   a state of its own
  *
- * A writer locks the region, copies the line, works on the copy, and stores its words by atomic stores, between
- * two steps of the sequence:
+ * A writer locks the region, copies the line, works on the copy, and stores its words by atomic
+ * stores, between two steps of the sequence:
  *
  *      sequence <- "writing";  words (release);  sequence <- a new number (release)
  *
@@ -16,10 +16,11 @@
  *
  *      s <- sequence (acquire);  read words (acquire);  they are whole if s is no "writing" and sequence = s
  *
- * If a word came from a writer, then so did the number "writing" that this writer had stored before, and
- * the second look finds a number other than s.  What is not whole counts for nothing: the reader takes the
- * lock instead.  Bits of a Bloom filter are only ever set, so that torn words of an insert would do no harm; but
- * clearing and merging are one moment for the whole set, which the sequences of all regions make so.
+ * If a word came from a writer, then so did the number "writing" that this writer had stored
+ * before, and the second look finds a number other than s.  What is not whole counts for nothing:
+ * the reader takes the lock instead.  Bits of a Bloom filter are only ever set, so that torn words
+ * of an insert would do no harm; but clearing and merging are one moment for the whole set, which
+ * the sequences of all regions make so.
  *
  * A batch of inserts is sorted by regions and worked off in groups that go over the borders of regions.  The
  * locks of all regions of a group are held.  They are taken in ascending order, by everyone, so that no two

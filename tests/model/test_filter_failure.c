@@ -100,8 +100,9 @@ static void test_failure_crowds_leave_room_in_the_stash(void **state) {
     assert_as_rare("steady, 10^6 keys, p = 0.3", failed, SETS, plan.overflow_probability);
 }
 
-/* 'dleft' beyond its capacity, with stashes that are too small, against the model.  The plan takes every key to come when the table is as full as
- * after the last: an upper bound, several times the truth. */
+/* 'dleft' beyond its capacity, with stashes that are too small, against the model.  The plan takes
+ * every key to come when the table is as full as after the last: an upper bound, several times the
+ * truth. */
 static void test_failure_of_dleft_is_bounded_by_the_model(void **state) {
     (void)state;
     enum { SETS = 400, BUCKETS = 300, LOADS = 14 };

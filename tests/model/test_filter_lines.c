@@ -18,7 +18,7 @@
 
 #include "bits/rank_bucket.h"
 #include "bits/spill.h"
-#include "filter/filter.h"
+#include "filter/rank.h"
 
 #include <math.h>
 
@@ -86,15 +86,8 @@ static void read_steady(reads *r, const tamis_filter *f, tamis_digest digest, bo
     } while (tamis_i_spill_other(s, f->table, key, &place));
 }
 
-/* As in filter/rank.c. */
-typedef struct rank_layout {
-    const tamis_i_rank_ops *ops;
-    uint64_t copies_max;
-    tamis_i_rank_bucket rank;
-} rank_layout;
-
 static void read_rank(reads *r, const tamis_filter *f, tamis_digest digest, bool whole) {
-    const rank_layout *const l = (const rank_layout *)(const void *)f->geometry;
+    const tamis_i_rank_layout *const l = tamis_i_rank_layout_of(f);
     const tamis_i_rank_bucket *const c = &l->rank;
     uint64_t word = digest.lo;
     const uint64_t bucket = tamis_i_take(&word, c->n[0]);

@@ -13,7 +13,7 @@
 
 #include "plan/quick_tables.h"
 #include "plan_curves.h"
-#include "support.h"
+#include "searched.h"
 #include "tamis/model.h"
 
 #include <math.h>
@@ -135,16 +135,14 @@ static void test_quick_plans_keep_their_promise(void **state) {
         const double keys = exp2(36 * chance(&random)),
                      bits = 1 + 38.8 * chance(&random) * (i % 4 == 0 ? 1 : 0.5);
         tamis_need need = test_need(TAMIS_KIND_ANY, (uint64_t)keys, exp2(-bits));
-        tamis_plan plan, searched;
+        tamis_plan plan;
         need.deletes = i % 2 == 1;
         tamis_plan_init(&plan);
         assert_ok(tamis_plan_make(&need, &plan));
         check_plan(&need, &plan);
         if (i % every >= 2)
             continue;
-        need.search = true;
-        tamis_plan_init(&searched);
-        assert_ok(tamis_plan_make(&need, &searched));
+        const tamis_plan searched = searched_plan(&need);
         add_waste(&w[need.deletes][need.n > 10000], &plan, &searched);
         /* With deletes also one bucket of half a kilobyte: of 12,000 keys it is more than a percent. */
         if (need.n > 10000 &&
@@ -205,7 +203,7 @@ static void test_quick_plans_are_not_for_all_needs(void **state) {
 
 static void test_quick_plans_of_windows_and_growing_sets(void **state) {
     (void)state;
-    tamis_plan quick, searched;
+    tamis_plan quick;
     for (unsigned i = 0; i < 4; i++) {
         tamis_need need = test_need(TAMIS_KIND_ANY, 300000, 0.003);
         need.ticks = i == 0 ? 8 : 0;
@@ -213,10 +211,8 @@ static void test_quick_plans_of_windows_and_growing_sets(void **state) {
         need.overshoot = i == 2 ? 0.3 : 0;
         need.merges = i == 3;
         tamis_plan_init(&quick);
-        tamis_plan_init(&searched);
         assert_ok(tamis_plan_make(&need, &quick));
-        need.search = true;
-        assert_ok(tamis_plan_make(&need, &searched));
+        const tamis_plan searched = searched_plan(&need);
         assert_int_equal(quick.params.kind, searched.params.kind);
         assert_int_equal(quick.params.capacity, searched.params.capacity);
         assert_true((double)quick.bytes <= 1.01 * (double)searched.bytes);

@@ -72,8 +72,8 @@ TAMIS_I_FAST bool tamis_i_lanes_add(uint64_t *block, __m256i places) {
 
 /* ---- places: up to sixteen bits anywhere in the block, eight at a time ----
  *
- * The top 9 bits of a lane of 32 are a place: the top bit selects the half of the block, the next three the lane
- * in it, the last five the bit. */
+ * The top 9 bits of a lane of 32 are a place: the top bit selects the half of the block, the next
+ * three the lane in it, the last five the bit. */
 
 TAMIS_I_FAST __m256i tamis_i_places_of(__m128i hash, const uint32_t *factors) {
     const __m256i both = _mm256_permute4x64_epi64(_mm256_castsi128_si256(hash), 0x55);
@@ -114,8 +114,8 @@ TAMIS_I_FAST bool tamis_i_places_have(const uint64_t *block, __m128i hash, const
     return _mm256_testz_si256(lacks, lacks) != 0;
 }
 
-/* Set up to eight bits, one by one; lanes not in use set none.  Was any of them clear? */
-TAMIS_I_FAST bool tamis_i_places_add_eight(uint64_t *block, __m256i where, __m256i used) {
+/* Set up to eight bits, one by one; lanes not in use set none.  Which of them were clear? */
+TAMIS_I_FAST __m256i tamis_i_places_add_eight(uint64_t *block, __m256i where, __m256i used) {
     const __m256i all = tamis_i_places_bits(where, used),
                   lacks = tamis_i_places_lacking(tamis_i_block_load(block),
                                                  tamis_i_block_load(block + 4), where, all);
@@ -129,17 +129,20 @@ TAMIS_I_FAST bool tamis_i_places_add_eight(uint64_t *block, __m256i where, __m25
         word |= bits[i];
         memcpy(at, &word, sizeof word);
     }
-    return _mm256_testz_si256(lacks, lacks) == 0;
+    return lacks;
 }
 
+/* Was any of them clear? */
 TAMIS_I_FAST bool tamis_i_places_add(uint64_t *block, __m128i hash, const uint32_t *used,
                                      bool more) {
-    bool fresh = tamis_i_places_add_eight(block, tamis_i_places_of(hash, tamis_i_block_factors),
-                                          tamis_i_block_load(used));
+    __m256i lacks = tamis_i_places_add_eight(block, tamis_i_places_of(hash, tamis_i_block_factors),
+                                             tamis_i_block_load(used));
     if (more)
-        fresh |= tamis_i_places_add_eight(block, tamis_i_places_of(hash, tamis_i_block_factors + 8),
-                                          tamis_i_block_load(used + 8));
-    return fresh;
+        lacks = _mm256_or_si256(
+            lacks,
+            tamis_i_places_add_eight(block, tamis_i_places_of(hash, tamis_i_block_factors + 8),
+                                     tamis_i_block_load(used + 8)));
+    return _mm256_testz_si256(lacks, lacks) == 0;
 }
 
 #undef TAMIS_I_FAST

@@ -1,7 +1,7 @@
 /* blocked_bloom.c - calls for one key of a blocked-bloom in one piece, for x86-64 with AVX2, BMI2 and AES
  *
- * Inserts write the block whether a bit is new or not: only the count, and who asks for it, depends on what was
- * there.  An integer's hash stays in its register.
+ * Inserts write the block whether a bit is new or not: only the count, and who asks for it, depends
+ * on what was there.  An integer's hash stays in its register.
  *
  * SPDX-License-Identifier: MIT
  */

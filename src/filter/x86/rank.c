@@ -1,9 +1,10 @@
 /* rank.c - calls for one digest of a 'rank' in one piece, for x86-64 with POPCNT, BMI2 and AVX2
  *
- * The common case: nothing is in the stash, slots have at most 57 bits, and the chain of the key's home has at
- * most two of them, among the first 64 of the bucket itself.  All else is left to the kind's own functions.
- * Lookups have one branch that depends on what memory brings, whether the home holds anything, and others
- * for rare cases only: each wrong guess is found out only when the line has come.
+ * The common case: nothing is in the stash, slots have at most 57 bits, and the chain of the key's
+ * home has at most two of them, among the first 64 of the bucket itself.  All else is left to the
+ * kind's own functions.  Lookups have one branch that depends on what memory brings, whether the
+ * home holds anything, and others for rare cases only: each wrong guess is found out only when the
+ * line has come.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -90,8 +91,8 @@ FAST uint64_t rank_found(const tamis_filter *filter, uint64_t at, const chain *c
            (c->goes_on & rank_in(filter, slots, c->two, hi));
 }
 
-/* The kind is asked about a slot that is not among the first 64 of the bucket itself, and about a chain of more
- * than two slots, if the key was not found. */
+/* The kind is asked about a slot that is not among the first 64 of the bucket itself, and about a
+ * chain of more than two slots, if the key was not found. */
 TAMIS_I_TARGET_ALL static bool rank_contains(const tamis_filter *filter, tamis_digest digest) {
     const seat k = rank_seat(filter, digest.lo);
     if (TAMIS_UNLIKELY(filter->state[TAMIS_I_STASH_USED] != 0))
@@ -176,15 +177,10 @@ FAST bool rank_add(tamis_filter *filter, tamis_digest digest) {
     return true;
 }
 
-TAMIS_APART tamis_status rank_insert_any(tamis_filter *filter, tamis_digest digest, bool *added) {
-    bool unread;
-    return filter->kind->insert(filter, digest, added != NULL ? added : &unread);
-}
-
 TAMIS_I_TARGET_ALL static tamis_status rank_insert(tamis_filter *filter, tamis_digest digest,
                                                    bool *added) {
     if (TAMIS_UNLIKELY(!rank_add(filter, digest)))
-        return rank_insert_any(filter, digest, added);
+        return filter->kind->insert(filter, digest, added != NULL ? added : &filter->unread);
     if (added != NULL)
         *added = true;
     return TAMIS_OK;
