@@ -2,7 +2,7 @@
  *
  * A unit of up to 64 bits is taken from the two words that it may lie in, and put back there.  Selecting
  * the k-th one of a word is done by counting within its bytes: sums of bytes by one multiplication, the
- * byte in which the sum passes k by comparing all of them at once, then the bits of that byte one by one.
+ * byte in which the sum passes k by comparing all of them at once, then the same for the bits of that byte.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,6 +10,7 @@
 
 #include "bits/native.h"
 #include "hash/hash.h"
+#include "kinds/line/line_word.h"
 
 /* ---- words ---- */
 
@@ -17,33 +18,13 @@ static uint64_t line_ones_below(unsigned n) {
     return n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
 }
 
-#define BYTES UINT64_C(0x0101010101010101)
-
-/* The number of ones up to and with each byte, as bytes. */
-static uint64_t line_sums(uint64_t x) {
-    x -= x >> 1 & UINT64_C(0x5555555555555555);
-    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
-    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    return x * BYTES;
-}
-
 static unsigned line_ones(uint64_t x) {
-    return (unsigned)(line_sums(x) >> 56);
+    return (unsigned)(tamis_i_line_sums(x) >> 56);
 }
 
 /* The place of the k-th one, from 0; 64 if there are not so many. */
 static unsigned line_select(uint64_t x, unsigned k) {
-    const uint64_t sums = line_sums(x);
-    if (k >= sums >> 56)
-        return 64;
-    /* The high bit of a byte: its sum is at most k, so that the one is in a later byte. */
-    const uint64_t passed = ((k * BYTES | UINT64_C(0x8080808080808080)) - sums) >> 7 & BYTES;
-    const unsigned byte = (unsigned)(passed * BYTES >> 56);
-    k -= (unsigned)((sums << 8) >> 8 * byte & 0xff);
-    unsigned at = 8 * byte;
-    for (uint64_t left = x >> at; (left & 1) == 0 || k-- > 0; left >>= 1)
-        at++;
-    return at;
+    return tamis_i_line_select(x, tamis_i_line_sums(x), k);
 }
 
 /* ---- units ---- */

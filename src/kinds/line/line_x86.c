@@ -237,7 +237,7 @@ FAST TAMIS_INLINE unsigned line_drop(const tamis_i_line_tables *t, uint64_t *lin
         return 0;
     if (TAMIS_UNLIKELY(line_ones_of(equal) >= most))
         return TAMIS_I_LINE_FOUND | TAMIS_I_LINE_CROWD;
-    const unsigned room = v.starts < t->full ? line_is_away(t, line) : 0;
+    const unsigned room = (0u - (v.starts < t->full)) & line_is_away(t, line);
     line_close(t, line, _tzcnt_u64(equal));
     line[v.in] ^= (uint64_t)(_blsr_u64(line_run(v)) == 0) << home % 64;
     return room * TAMIS_I_LINE_ROOM + (TAMIS_I_LINE_FOUND | TAMIS_I_LINE_DONE);
