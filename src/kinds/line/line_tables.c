@@ -104,6 +104,7 @@ static tamis_i_line_tables *line_tables_make(const tamis_i_line_shape *shape, un
         .print_from = 64 - shape->prints,
         .offset_from = 64 - shape->prints - TAMIS_I_LINE_SIX,
         .starts_at = shape->starts / 8,
+        .starts_from = shape->starts % 8,
         .away_at = shape->homes / 8,
         .away = 1u << shape->homes % 8,
         .slot = slot,

@@ -54,10 +54,10 @@ typedef struct tamis_i_line_tables {
     unsigned slot;                  /* for tamis_i_line_bits_tables_give */
     unsigned n_sixes, n_fours;
     unsigned planes, capacity;
-    unsigned print_from;    /* 64 - R: the fingerprint's bits of a word are those from here on */
-    unsigned offset_from;   /* six less: that many times the size of a mask */
-    unsigned starts_at;     /* a byte */
-    unsigned away_at, away; /* a byte, and the bit in it as a mask */
+    unsigned print_from;  /* 64 - R: the fingerprint's bits of a word are those from here on */
+    unsigned offset_from; /* six less: that many times the size of a mask */
+    unsigned starts_at, starts_from;    /* a byte, and where they begin in those from there on */
+    unsigned away_at, away;             /* a byte, and the bit in it as a mask */
     uint32_t at[TAMIS_I_LINE_FOURS][2]; /* each half of a four is loaded from this byte on */
     _Alignas(32) tamis_i_line_four fours[TAMIS_I_LINE_FOURS];
     _Alignas(TAMIS_LINE_BYTES) tamis_i_line_move places[TAMIS_I_LINE_PLACES];

@@ -25,10 +25,19 @@
 #include "hash/hash.h"
 #include "hash/x86/target.h"
 #include "kinds/line/line_tables.h"
+#include "kinds/line/line_word.h"
 
 #include <immintrin.h>
 
 #define FAST TAMIS_I_TARGET_ALL
+
+/* What is known when an operation is compiled. */
+enum {
+    WIDE = 1, /* homes may be in two words; if not SLOW, there are more than 64 */
+    MANY = 2, /* a fingerprint has more than 8 bits; if not, it has not */
+    SIX = 4,  /* there are at most 6 planes */
+    SLOW = 8  /* without PDEP and PEXT */
+};
 
 /* ---- looking ---- */
 
@@ -53,19 +62,37 @@ FAST TAMIS_INLINE void line_set(uint64_t *line, unsigned byte, uint64_t bits) {
     memcpy((unsigned char *)line + byte, &word, sizeof word);
 }
 
-/* 'wide': homes may be in two words. */
+/* The starts that are stored. */
+FAST TAMIS_INLINE uint64_t line_starts(const tamis_i_line_tables *t, const uint64_t *line,
+                                       unsigned how) {
+    const uint64_t word = line_load(line, t->starts_at);
+    if ((how & SLOW) != 0)
+        return _bzhi_u64(word >> t->starts_from % 64, t->capacity);
+    return _pext_u64(word, t->starts);
+}
+
+/* The k-th one of the starts and the next. */
+FAST TAMIS_INLINE uint64_t line_two(uint64_t starts, uint64_t k, unsigned how) {
+    if ((how & SLOW) == 0)
+        return _pdep_u64((uint64_t)3 << k % 64, starts);
+    const unsigned at = tamis_i_line_select(starts, tamis_i_line_sums(starts), k % 64);
+    const uint64_t from = at < 64 ? starts >> at << at : 0;
+    return _blsi_u64(from) | _blsi_u64(_blsr_u64(from));
+}
+
 FAST TAMIS_INLINE line_view line_see(const tamis_i_line_tables *t, const uint64_t *line,
-                                     uint64_t home, bool wide) {
+                                     uint64_t home, unsigned how) {
+    const bool wide = (how & WIDE) != 0;
     const uint64_t in = wide ? home / 64 : 0,
                    up_to = line[in] << ~home % 64; /* its own bit is the highest */
     line_view v = {.in = in, .here = (uint64_t)((int64_t)up_to >> 63)};
     uint64_t before = line_ones_of(up_to) + v.here;
     if (wide)
         before += line_ones_of(line[0]) & (0 - in);
-    v.starts = 2 * _pext_u64(line_load(line, t->starts_at), t->starts) + 1;
-    const uint64_t both = _pdep_u64((uint64_t)3 << before % 64, v.starts);
-    v.next = _blsr_u64(both);
-    v.first = both ^ v.next;
+    v.starts = 2 * line_starts(t, line, how) + 1;
+    const uint64_t two = line_two(v.starts, before, how);
+    v.next = _blsr_u64(two);
+    v.first = two ^ v.next;
     return v;
 }
 
@@ -96,11 +123,11 @@ FAST TAMIS_INLINE __m256i line_same_four(const tamis_i_line_tables *t, const uin
 /* The places whose planes are the same as those of this fingerprint, the highest bits of 'top'; 'many': it has more
  * than 8. */
 FAST TAMIS_INLINE uint64_t line_same(const tamis_i_line_tables *t, const uint64_t *line,
-                                     uint64_t top, bool many) {
+                                     uint64_t top, unsigned how) {
     const __m256i print = _mm256_broadcastq_epi64(_mm_cvtsi64_si128((long long)top));
     __m256i same =
         _mm256_and_si256(line_same_four(t, line, 0, print), line_same_four(t, line, 1, print));
-    if (many) {
+    if ((how & MANY) != 0) {
         same = _mm256_and_si256(same, line_same_four(t, line, 2, print));
         for (unsigned i = 3; i < t->n_fours; i++)
             same = _mm256_and_si256(same, line_same_four(t, line, i, print));
@@ -147,10 +174,10 @@ FAST TAMIS_INLINE line_both line_six(const tamis_i_line_mask *masks, uint64_t of
 }
 
 /* The same of a whole entry.  'six': it has not more. */
-FAST TAMIS_INLINE line_both line_ones(const tamis_i_line_tables *t, uint64_t offset, bool six) {
+FAST TAMIS_INLINE line_both line_ones(const tamis_i_line_tables *t, uint64_t offset, unsigned how) {
     const tamis_i_line_mask *masks = t->sixes;
     line_both ones = line_six(masks, offset);
-    if (!six) {
+    if ((how & SIX) == 0) {
         ones = line_or(ones, line_six(masks += 64, offset >>= TAMIS_I_LINE_SIX));
         for (unsigned i = 2; i < t->n_sixes; i++)
             ones = line_or(ones, line_six(masks += 64, offset >>= TAMIS_I_LINE_SIX));
@@ -160,16 +187,16 @@ FAST TAMIS_INLINE line_both line_ones(const tamis_i_line_tables *t, uint64_t off
 
 /* Open a place for an entry. */
 FAST TAMIS_INLINE void line_open(const tamis_i_line_tables *t, uint64_t *line, uint64_t p,
-                                 uint64_t offset, bool wide, bool six) {
+                                 uint64_t offset, unsigned how) {
     const unsigned char *const place = line_place_of(t, p);
     const line_both all = line_load_both(line),
                     moves = line_and(all, line_load_both(place + MOVES)),
-                    keeps = line_load_both(place + KEEPS), ones = line_ones(t, offset, six);
+                    keeps = line_load_both(place + KEEPS), ones = line_ones(t, offset, how);
     const __m256i low = _mm256_srli_epi64(moves.low, 63), high = _mm256_srli_epi64(moves.high, 63);
     /* What leaves a word at the top: words 0 0 1 2 and 3 4 5 6.  Of word 0, which may be all homes, nothing. */
     line_both over = {_mm256_permute4x64_epi64(low, 0x90),
                       _mm256_permute4x64_epi64(_mm256_blend_epi32(high, low, 0xc0), 0x93)};
-    if (!wide)
+    if ((how & WIDE) == 0 || (how & SLOW) != 0)
         over.low = _mm256_blend_epi32(over.low, _mm256_setzero_si256(), 0x03);
     const line_both moved = {_mm256_add_epi64(all.low, moves.low),
                              _mm256_add_epi64(all.high, moves.high)},
@@ -198,19 +225,18 @@ FAST TAMIS_INLINE void line_close(const tamis_i_line_tables *t, uint64_t *line, 
 /* ---- the operations ---- */
 
 FAST TAMIS_INLINE unsigned line_has(const tamis_i_line_tables *t, const uint64_t *line,
-                                    uint64_t home, uint64_t top, bool wide, bool many) {
-    const uint64_t same = line_same(t, line, top, many);
-    const line_view v = line_see(t, line, home, wide);
+                                    uint64_t home, uint64_t top, unsigned how) {
+    const uint64_t same = line_same(t, line, top, how);
+    const line_view v = line_see(t, line, home, how);
     if (TAMIS_UNLIKELY(v.next == 0))
         return line_is_away(t, line) ? TAMIS_I_LINE_AWAY : 0;
     return (line_run(v) & same) != 0 ? TAMIS_I_LINE_FOUND : 0;
 }
 
 FAST TAMIS_INLINE unsigned line_add(const tamis_i_line_tables *t, uint64_t *line, uint64_t home,
-                                    uint64_t top, uint64_t offset, unsigned most, bool wide,
-                                    bool many, bool six) {
-    const uint64_t same = line_same(t, line, top, many);
-    const line_view v = line_see(t, line, home, wide);
+                                    uint64_t top, uint64_t offset, unsigned most, unsigned how) {
+    const uint64_t same = line_same(t, line, top, how);
+    const line_view v = line_see(t, line, home, how);
     if (TAMIS_UNLIKELY(v.next == 0) && line_is_away(t, line))
         return TAMIS_I_LINE_AWAY;
     const uint64_t equal = line_run(v) & same;
@@ -220,16 +246,18 @@ FAST TAMIS_INLINE unsigned line_add(const tamis_i_line_tables *t, uint64_t *line
                                            : found | TAMIS_I_LINE_FULL;
     if (TAMIS_UNLIKELY(line_ones_of(equal) >= most))
         return TAMIS_I_LINE_FOUND | TAMIS_I_LINE_CROWD;
-    line_open(t, line, _tzcnt_u64(v.first), offset, wide, six);
+    line_open(t, line, _tzcnt_u64(v.first), offset, how);
     line[v.in] |= (uint64_t)1 << home % 64;
-    line_set(line, t->starts_at, _pdep_u64(v.first & ~v.here, t->starts));
+    const uint64_t start = v.first & ~v.here;
+    line_set(line, t->starts_at,
+             (how & SLOW) != 0 ? start << t->starts_from % 64 : _pdep_u64(start, t->starts));
     return found | TAMIS_I_LINE_DONE;
 }
 
 FAST TAMIS_INLINE unsigned line_drop(const tamis_i_line_tables *t, uint64_t *line, uint64_t home,
-                                     uint64_t top, unsigned most, bool wide, bool many) {
-    const uint64_t same = line_same(t, line, top, many);
-    const line_view v = line_see(t, line, home, wide);
+                                     uint64_t top, unsigned most, unsigned how) {
+    const uint64_t same = line_same(t, line, top, how);
+    const line_view v = line_see(t, line, home, how);
     if (TAMIS_UNLIKELY(v.next == 0))
         return line_is_away(t, line) ? TAMIS_I_LINE_AWAY : 0;
     const uint64_t equal = line_run(v) & same;
@@ -260,50 +288,51 @@ FAST TAMIS_INLINE line_key line_locate(const tamis_i_line_row *row, const tamis_
     return (line_key){row->lines + number * TAMIS_LINE_WORDS, home, top};
 }
 
-/* The cases: a name, 'wide', 'many' planes of a fingerprint, not more than 'six' planes. */
 #define CASES(CASE)                                                                                \
-    CASE(narrow, false, false, true)                                                               \
-    CASE(narrow_more, false, false, false)                                                         \
-    CASE(narrow_many, false, true, false)                                                          \
-    CASE(wide, true, false, true)                                                                  \
-    CASE(wide_more, true, false, false)                                                            \
-    CASE(wide_many, true, true, false)
+    CASE(narrow, SIX)                                                                              \
+    CASE(narrow_more, 0)                                                                           \
+    CASE(narrow_many, MANY)                                                                        \
+    CASE(wide, WIDE | SIX)                                                                         \
+    CASE(wide_more, WIDE)                                                                          \
+    CASE(wide_many, WIDE | MANY)                                                                   \
+    CASE(slow, SLOW | WIDE | SIX)                                                                  \
+    CASE(slow_many, SLOW | WIDE | MANY)
 
-#define CASE_OPS(name, wide, many, six)                                                            \
+#define CASE_OPS(name, how)                                                                        \
     FAST static unsigned line_x86_has_word_##name(const tamis_i_line_row *row, uint64_t word) {    \
         const tamis_i_line_tables *const t = row->tables;                                          \
         const line_key k = line_locate(row, t, word);                                              \
-        return line_has(t, k.line, k.home, k.top, wide, many);                                     \
+        return line_has(t, k.line, k.home, k.top, how);                                            \
     }                                                                                              \
     FAST static unsigned line_x86_has_##name(const tamis_i_line_row *row, const uint64_t *line,    \
                                              unsigned home, uint64_t print) {                      \
         const tamis_i_line_tables *const t = row->tables;                                          \
-        return line_has(t, line, home, print << t->print_from % 64, wide, many);                   \
+        return line_has(t, line, home, print << t->print_from % 64, how);                          \
     }                                                                                              \
     FAST static unsigned line_x86_add_word_##name(const tamis_i_line_row *row, uint64_t word,      \
                                                   unsigned most) {                                 \
         const tamis_i_line_tables *const t = row->tables;                                          \
         const line_key k = line_locate(row, t, word);                                              \
         const uint64_t offset = k.top >> t->offset_from % 64;                                      \
-        return line_add(t, k.line, k.home, k.top, offset, most, wide, many, six);                  \
+        return line_add(t, k.line, k.home, k.top, offset, most, how);                              \
     }                                                                                              \
     FAST static unsigned line_x86_add_##name(const tamis_i_line_row *row, uint64_t *line,          \
                                              unsigned home, uint64_t entry, unsigned most) {       \
         const tamis_i_line_tables *const t = row->tables;                                          \
         const uint64_t top = entry << t->print_from % 64,                                          \
                        offset = _bzhi_u64(entry, t->planes) * sizeof(tamis_i_line_mask);           \
-        return line_add(t, line, home, top, offset, most, wide, many, six);                        \
+        return line_add(t, line, home, top, offset, most, how);                                    \
     }                                                                                              \
     FAST static unsigned line_x86_drop_word_##name(const tamis_i_line_row *row, uint64_t word,     \
                                                    unsigned most) {                                \
         const tamis_i_line_tables *const t = row->tables;                                          \
         const line_key k = line_locate(row, t, word);                                              \
-        return line_drop(t, k.line, k.home, k.top, most, wide, many);                              \
+        return line_drop(t, k.line, k.home, k.top, most, how);                                     \
     }                                                                                              \
     FAST static unsigned line_x86_drop_##name(const tamis_i_line_row *row, uint64_t *line,         \
                                               unsigned home, uint64_t print, unsigned most) {      \
         const tamis_i_line_tables *const t = row->tables;                                          \
-        return line_drop(t, line, home, print << t->print_from % 64, most, wide, many);            \
+        return line_drop(t, line, home, print << t->print_from % 64, most, how);                   \
     }                                                                                              \
     static const tamis_i_line_bits_ops line_x86_ops_##name = {                                     \
         .has_word = line_x86_has_word_##name,                                                      \
@@ -318,12 +347,13 @@ CASES(CASE_OPS)
 
 const tamis_i_line_bits_ops *tamis_i_line_bits_ops_x86(const tamis_i_line_shape *shape,
                                                        unsigned features) {
-    const unsigned needed =
-        TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2 | TAMIS_I_CPU_PDEP | TAMIS_I_CPU_AVX2;
+    const unsigned needed = TAMIS_I_CPU_POPCNT | TAMIS_I_CPU_BMI2 | TAMIS_I_CPU_AVX2;
+    const bool wide = shape->homes > 64, six = shape->planes <= TAMIS_I_LINE_SIX;
     if ((features & needed) != needed)
         return NULL;
-    const bool wide = shape->homes > 64;
-    if (shape->planes <= TAMIS_I_LINE_SIX)
+    if ((features & TAMIS_I_CPU_PDEP) == 0)
+        return six ? &line_x86_ops_slow : &line_x86_ops_slow_many;
+    if (six)
         return wide ? &line_x86_ops_wide : &line_x86_ops_narrow;
     if (shape->prints <= 8)
         return wide ? &line_x86_ops_wide_more : &line_x86_ops_narrow_more;
