@@ -39,9 +39,10 @@
 #define TAMIS_I_GLANCE_NATIVE          tamis_i_glance_ops_x86
 #define TAMIS_I_LINE_BITS_NATIVE       tamis_i_line_bits_ops_x86
 #elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__) && defined(__GNUC__)
-#define TAMIS_I_NATIVE_ARM   1
-#define TAMIS_I_BLOCK_NATIVE tamis_i_block_ops_arm
-#define TAMIS_I_LINE_NATIVE  tamis_i_line_ops_arm
+#define TAMIS_I_NATIVE_ARM       1
+#define TAMIS_I_BLOCK_NATIVE     tamis_i_block_ops_arm
+#define TAMIS_I_LINE_NATIVE      tamis_i_line_ops_arm
+#define TAMIS_I_LINE_BITS_NATIVE tamis_i_line_bits_ops_arm
 #endif
 
 /* The rest is portable only. */
