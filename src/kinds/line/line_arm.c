@@ -10,12 +10,11 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bits/native.h"
-
-#ifdef TAMIS_I_NATIVE_ARM
-
 #include "hash/hash.h"
 #include "kinds/line/line_tables.h"
 #include "kinds/line/line_word.h"
+
+#ifdef TAMIS_I_NATIVE_ARM
 
 #include <arm_neon.h>
 

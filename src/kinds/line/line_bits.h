@@ -117,7 +117,7 @@ typedef struct tamis_i_line_bits_ops {
                      unsigned most);
 } tamis_i_line_bits_ops;
 
-/* What the quick form for these features (base/cpu.h) keeps of a shape: 8 to 32 KB, made once per process and
+/* What the quick form for these features (base/cpu.h) keeps of a shape: 10 to 36 KB, made once per process and
  * shared by all who have taken them and not given them back.  Any thread may call these two, and none ever waits
  * for another.  NULL if there is no quick form or no memory: the portable operations need none. */
 const void *tamis_i_line_bits_tables_take(const tamis_i_line_shape *shape, unsigned features);

@@ -1,41 +1,43 @@
 /* line_x86.c - the operations of line_bits.h for x86-64 with POPCNT, BMI2 and AVX2
  *
- * One decoded view of a line, a line_view, serves all six:
+ * Where an entry is, all six operations find the same way:
  *
- *      before   ones of the homes below this one, counted
- *      first    one number 'before' of the starts, by PDEP, and 'next' the one after it
- *      run      next - first, if the home is there: the places of its entries
- *      equal    those where no plane differs from the fingerprint
+ *      same     places whose planes are those of the fingerprint: four planes at a time, each in a lane
+ *      before   the number of homes below this one that have entries; 'here' tells whether it has some
+ *      first    the start number 'before', and 'next' the one after it, both by one PDEP
+ *      run      next - first, if the home is here: the places of its entries
  *
- * If 'next' is zero, the home lies above all that are here.  So a question has one branch, on that, which
- * is rare, and loops over what the shape says.
+ * If there is no next one, the home is above all that are here.  So a question has one branch, on that, which is
+ * rare, and loops over what the shape says.
  *
  * An entry is added or dropped by moving the whole line, in two registers, with masks from tables
- * (line_tables.h).  The bit of a home and of a start is put into the line afterwards.
+ * (line_tables.h).  The bits of its home and its start are put into memory afterwards: both are in the lower half,
+ * which was stored as a whole, so that the processor need not wait for it.
  *
- * Bits that nobody has checked may give places that make no sense, but none above C, and a move stays within the two
- * registers.
+ * What a shape has is read from its tables.  Only what would cost a branch or more in each call is known when an
+ * operation is compiled: 'how', a sum of the constants below.
+ *
+ * Bits that nobody has checked, or that change meanwhile, may give places that make no sense, but none that the tables
+ * do not have, and a move stays within the two registers.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "bits/native.h"
+#include "kinds/line/line_tables.h"
+#include "kinds/line/line_word.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
-#include "hash/hash.h"
 #include "hash/x86/target.h"
-#include "kinds/line/line_tables.h"
-#include "kinds/line/line_word.h"
 
 #include <immintrin.h>
 
 #define FAST TAMIS_I_TARGET_ALL
 
-/* What is known when an operation is compiled. */
 enum {
-    WIDE = 1, /* homes may be in two words; if not SLOW, there are more than 64 */
-    MANY = 2, /* a fingerprint has more than 8 bits; if not, it has not */
-    SIX = 4,  /* there are at most 6 planes */
+    WIDE = 1, /* homes are in two words, or perhaps, if SLOW; if not, in one */
+    MANY = 2, /* room for a fingerprint of more than 8 bits; if not, it has no more */
+    SIX = 4,  /* an entry has at most 6 bits; if not, it has more */
     SLOW = 8  /* without PDEP and PEXT */
 };
 
@@ -71,7 +73,7 @@ FAST TAMIS_INLINE uint64_t line_starts(const tamis_i_line_tables *t, const uint6
     return _pext_u64(word, t->starts);
 }
 
-/* The k-th one of the starts and the next. */
+/* The k-th one of the starts, from 0, and the next. */
 FAST TAMIS_INLINE uint64_t line_two(uint64_t starts, uint64_t k, unsigned how) {
     if ((how & SLOW) == 0)
         return _pdep_u64((uint64_t)3 << k % 64, starts);
@@ -120,8 +122,8 @@ FAST TAMIS_INLINE __m256i line_same_four(const tamis_i_line_tables *t, const uin
     return _mm256_xor_si256(planes, _mm256_cmpeq_epi64(bits, _mm256_setzero_si256()));
 }
 
-/* The places whose planes are the same as those of this fingerprint, the highest bits of 'top'; 'many': it has more
- * than 8. */
+/* The places whose planes are the same as those of this fingerprint, the highest bits of 'top', and others from C
+ * on. */
 FAST TAMIS_INLINE uint64_t line_same(const tamis_i_line_tables *t, const uint64_t *line,
                                      uint64_t top, unsigned how) {
     const __m256i print = _mm256_broadcastq_epi64(_mm_cvtsi64_si128((long long)top));
@@ -173,7 +175,7 @@ FAST TAMIS_INLINE line_both line_six(const tamis_i_line_mask *masks, uint64_t of
     return line_load_both((const unsigned char *)masks + (offset & 63 * sizeof *masks));
 }
 
-/* The same of a whole entry.  'six': it has not more. */
+/* The same of all its bits. */
 FAST TAMIS_INLINE line_both line_ones(const tamis_i_line_tables *t, uint64_t offset, unsigned how) {
     const tamis_i_line_mask *masks = t->sixes;
     line_both ones = line_six(masks, offset);
@@ -288,6 +290,7 @@ FAST TAMIS_INLINE line_key line_locate(const tamis_i_line_row *row, const tamis_
     return (line_key){row->lines + number * TAMIS_LINE_WORDS, home, top};
 }
 
+/* The cases: a name, 'how'. */
 #define CASES(CASE)                                                                                \
     CASE(narrow, SIX)                                                                              \
     CASE(narrow_more, 0)                                                                           \
