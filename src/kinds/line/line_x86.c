@@ -122,8 +122,8 @@ FAST TAMIS_INLINE __m256i line_same_four(const tamis_i_line_tables *t, const uin
     return _mm256_xor_si256(planes, _mm256_cmpeq_epi64(bits, _mm256_setzero_si256()));
 }
 
-/* The places whose planes are the same as those of this fingerprint, the highest bits of 'top', and others from C
- * on. */
+/* The places whose planes are the same as those of this fingerprint, the highest bits of 'top'; and others,
+ * from C on. */
 FAST TAMIS_INLINE uint64_t line_same(const tamis_i_line_tables *t, const uint64_t *line,
                                      uint64_t top, unsigned how) {
     const __m256i print = _mm256_broadcastq_epi64(_mm_cvtsi64_si128((long long)top));
@@ -195,7 +195,7 @@ FAST TAMIS_INLINE void line_open(const tamis_i_line_tables *t, uint64_t *line, u
                     moves = line_and(all, line_load_both(place + MOVES)),
                     keeps = line_load_both(place + KEEPS), ones = line_ones(t, offset, how);
     const __m256i low = _mm256_srli_epi64(moves.low, 63), high = _mm256_srli_epi64(moves.high, 63);
-    /* What leaves a word at the top: words 0 0 1 2 and 3 4 5 6.  Of word 0, which may be all homes, nothing. */
+    /* What leaves a word at the top: words 0 0 1 2 and 3 4 5 6.  Of word 0, if it is all homes, nothing. */
     line_both over = {_mm256_permute4x64_epi64(low, 0x90),
                       _mm256_permute4x64_epi64(_mm256_blend_epi32(high, low, 0xc0), 0x93)};
     if ((how & WIDE) == 0 || (how & SLOW) != 0)
