@@ -8,7 +8,8 @@
  *      bits/x86/<engine>.c     the same, bit for bit, with the instructions of one processor family
  *      bits/arm/<engine>.c
  *
- * The same of a structure with a room of its own is kinds/<kind>/<kind>_bits.h and .c, <kind>_x86.c and _arm.c.
+ * The same of a structure with a room of its own is kinds/<kind>/<kind>_bits.h and .c, <kind>_x86.c and
+ * _arm.c.
  *
  * and provides tamis_i_<engine>_ops_for(layout, features): the best operations for a layout on a
  * processor with these features (base/cpu.h).  That function asks the native implementation first, if

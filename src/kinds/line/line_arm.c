@@ -1,11 +1,11 @@
 /* line_arm.c - the operations of line_bits.h for 64-bit ARM with NEON
  *
- * As line_x86.c, with the same tables.  There is no PDEP: CNT counts the ones of all bytes at once, and the place of
- * the k-th one comes from their sums (line_word.h); the one after it is found from there.  A line is four registers,
- * and TBL brings planes to lanes, two at a time.
+ * As line_x86.c, with the same tables.  There is no PDEP: CNT counts the ones of all bytes at once, and the
+ * place of the k-th one comes from their sums (line_word.h); the one after it is found from there.  A line
+ * is four registers, and TBL brings planes to lanes, two at a time.
  *
- * Bits that nobody has checked may give places that make no sense, but none above C, and a move stays within the four
- * registers.
+ * Bits that nobody has checked may give places that make no sense, but none above C, and a move stays
+ * within the four registers.
  *
  * SPDX-License-Identifier: MIT
  */

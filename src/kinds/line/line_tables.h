@@ -1,17 +1,18 @@
 /* line_tables.h - what the quick forms of line_bits.h keep of a shape, so that one text does for all shapes
  *
- * A line is changed as a whole, as 512 bits, with masks of 512 bits for each place and for each value of six bits
- * of an entry:
+ * A line is changed as a whole, as 512 bits, with masks of 512 bits for each place and for each value of
+ * six bits of an entry:
  *
- *      open p     u = line & moves(p).  line + u, word by word, is the line with u moved up by one, as what is above
- *                 is zero, but for the top bits of words, which go to the next one.  The new bits are
+ *      open p     u = line & moves(p).  line + u, word by word, is the line with u moved up by one, as what is
+ *                 above is zero, but for the top bits of words, which go to the next one.  The new bits are
  *                 sixes(entry) & ~keeps(p).
  *      close p    u = line & moves(p).  line ^ u stays, u & keeps(p) moves down by one.
  *
- * So planes get or lose the place p; starts the place p + 1, where a zero comes in, and from where the bit falls
- * onto that of place p.  For a new entry stands where a start is already, that of its home, or of the next one if
- * its home is new; in that case alone what follows it is a start too, which has to be added.  And what comes to
- * stand where an entry was is a start if it was one, or if that entry was: then it is the first now.
+ * So planes get or lose the place p; starts the place p + 1, where a zero comes in, and from where the bit
+ * falls onto that of place p.  For a new entry stands where a start is already, that of its home, or of the
+ * next one if its home is new; in that case alone what follows it is a start too, which has to be added.
+ * And what comes to stand where an entry was is a start if it was one, or if that entry was: then it is the
+ * first now.
  *
  * A question brings planes to lanes of 64 bits, four at a time: each two neighbours lie within 16 bytes.
  *

@@ -7,18 +7,18 @@
  *      first    the start number 'before', and 'next' the one after it, both by one PDEP
  *      run      next - first, if the home is here: the places of its entries
  *
- * If there is no next one, the home is above all that are here.  So a question has one branch, on that, which is
- * rare, and loops over what the shape says.
+ * If there is no next one, the home is above all that are here.  So a question has one branch, on that,
+ * which is rare, and loops over what the shape says.
  *
  * An entry is added or dropped by moving the whole line, in two registers, with masks from tables
- * (line_tables.h).  The bits of its home and its start are put into memory afterwards: both are in the lower half,
- * which was stored as a whole, so that the processor need not wait for it.
+ * (line_tables.h).  The bits of its home and its start are put into memory afterwards: both are in the
+ * lower half, which was stored as a whole, so that the processor need not wait for it.
  *
- * What a shape has is read from its tables.  Only what would cost a branch or more in each call is known when an
- * operation is compiled: 'how', a sum of the constants below.
+ * What a shape has is read from its tables.  Only what would cost a branch or more in each call is known
+ * when an operation is compiled: 'how', a sum of the constants below.
  *
- * Bits that nobody has checked, or that change meanwhile, may give places that make no sense, but none that the tables
- * do not have, and a move stays within the two registers.
+ * Bits that nobody has checked, or that change meanwhile, may give places that make no sense, but none that
+ * the tables do not have, and a move stays within the two registers.
  *
  * SPDX-License-Identifier: MIT
  */
