@@ -3,9 +3,9 @@
  * A line is changed as a whole, as 512 bits, with masks of 512 bits for each place and for each value of
  * six bits of an entry:
  *
- *      open p     u = line & moves(p).  line + u, word by word, is the line with u moved up by one, as what is
- *                 above is zero, but for the top bits of words, which go to the next one.  The new bits are
- *                 sixes(entry) & ~keeps(p).
+ *      open p     u = line & moves(p).  line + u, word by word, is the line with u moved up by one, as
+ *                 what is above is zero, but for the top bits of words, which go to the next one.  The
+ *                 new bits are sixes(entry) & ~keeps(p).
  *      close p    u = line & moves(p).  line ^ u stays, u & keeps(p) moves down by one.
  *
  * So planes get or lose the place p; starts the place p + 1, where a zero comes in, and from where the bit
