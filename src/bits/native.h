@@ -8,7 +8,8 @@
  *      bits/x86/<engine>.c     the same, bit for bit, with the instructions of one processor family
  *      bits/arm/<engine>.c
  *
- * The same of a structure with a room of its own is kinds/<kind>/<kind>_bits.h and .c, <kind>_x86.c and _arm.c.
+ * The same of a structure with a room of its own is kinds/<kind>/<kind>_bits.h and .c, <kind>_x86.c and
+ * _arm.c.
  *
  * and provides tamis_i_<engine>_ops_for(layout, features): the best operations for a layout on a
  * processor with these features (base/cpu.h).  That function asks the native implementation first, if
@@ -35,8 +36,9 @@
 #define TAMIS_I_DYNAMIC_BUCKET_NATIVE  tamis_i_dynamic_bucket_ops_x86
 #define TAMIS_I_LINE_BITS_NATIVE       tamis_i_line_bits_ops_x86
 #elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__) && defined(__GNUC__)
-#define TAMIS_I_NATIVE_ARM   1
-#define TAMIS_I_BLOCK_NATIVE tamis_i_block_ops_arm
+#define TAMIS_I_NATIVE_ARM       1
+#define TAMIS_I_BLOCK_NATIVE     tamis_i_block_ops_arm
+#define TAMIS_I_LINE_BITS_NATIVE tamis_i_line_bits_ops_arm
 #endif
 
 /* The rest is portable only. */

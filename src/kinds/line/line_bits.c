@@ -2,7 +2,7 @@
  *
  * A unit of up to 64 bits is taken from the two words that it may lie in, and put back there.  Selecting
  * the k-th one of a word is done by counting within its bytes: sums of bytes by one multiplication, the
- * byte in which the sum passes k by comparing all of them at once, then the bits of that byte one by one.
+ * byte in which the sum passes k by comparing all of them at once, then the same for the bits of that byte.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,6 +10,7 @@
 
 #include "bits/native.h"
 #include "hash/hash.h"
+#include "kinds/line/line_word.h"
 
 /* ---- words ---- */
 
@@ -17,32 +18,13 @@ static uint64_t line_ones_below(unsigned n) {
     return n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
 }
 
-#define BYTES UINT64_C(0x0101010101010101)
-
-/* The number of ones up to and with each byte, as bytes. */
-static uint64_t line_sums(uint64_t x) {
-    x -= x >> 1 & UINT64_C(0x5555555555555555);
-    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
-    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    return x * BYTES;
-}
-
 static unsigned line_ones(uint64_t x) {
-    return (unsigned)(line_sums(x) >> 56);
+    return (unsigned)(tamis_i_line_sums(x) >> 56);
 }
 
 /* The place of the k-th one, from 0; 64 if there are not so many. */
 static unsigned line_select(uint64_t x, unsigned k) {
-    const uint64_t sums = line_sums(x);
-    if (k >= sums >> 56)
-        return 64;
-    /* The high bit of a byte: its sum is at most k, so that the one is in a later byte. */
-    const uint64_t passed = ((k * BYTES | UINT64_C(0x8080808080808080)) - sums) >> 7 & BYTES;
-    const unsigned byte = (unsigned)(passed * BYTES >> 56);
-    uint64_t left = x >> 8 * byte;
-    for (k -= (unsigned)((sums << 8) >> 8 * byte & 0xff); k > 0; k--)
-        left &= left - 1;
-    return 8 * byte + line_ones((left & (0 - left)) - 1);
+    return tamis_i_line_select(x, tamis_i_line_sums(x), k);
 }
 
 /* ---- units ---- */
@@ -396,27 +378,28 @@ static unsigned line_drop_word(const tamis_i_line_row *row, uint64_t word, unsig
 
 /* ---- what homes that go and come need ---- */
 
-static unsigned line_count(const tamis_i_line_row *row, const uint64_t *line) {
+unsigned tamis_i_line_bits_row_count(const tamis_i_line_row *row, const uint64_t *line) {
     return tamis_i_line_bits_count(&row->shape, line);
 }
 
-static tamis_i_line_run line_run(const tamis_i_line_row *row, const uint64_t *line, unsigned home) {
+tamis_i_line_run tamis_i_line_bits_row_run(const tamis_i_line_row *row, const uint64_t *line,
+                                           unsigned home) {
     return tamis_i_line_bits_run(&row->shape, line, home);
 }
 
-static uint64_t line_get(const tamis_i_line_row *row, const uint64_t *line, unsigned at) {
+uint64_t tamis_i_line_bits_row_get(const tamis_i_line_row *row, const uint64_t *line, unsigned at) {
     return tamis_i_line_bits_get(&row->shape, line, at);
 }
 
-static void line_cut(const tamis_i_line_row *row, uint64_t *line, unsigned home) {
+void tamis_i_line_bits_row_cut(const tamis_i_line_row *row, uint64_t *line, unsigned home) {
     (void)home;
     tamis_i_line_bits_drop_highest(&row->shape, line);
 }
 
 /* Plane by plane, from the highest bit down: as long as an entry is left whose bit is clear, those whose bit is
  * set are out. */
-static uint64_t line_lowest(const tamis_i_line_row *row, const uint64_t *line, unsigned home,
-                            unsigned skip, unsigned *left) {
+uint64_t tamis_i_line_bits_row_lowest(const tamis_i_line_row *row, const uint64_t *line,
+                                      unsigned home, unsigned skip, unsigned *left) {
     const tamis_i_line_run run = tamis_i_line_bits_run(&row->shape, line, home);
     uint64_t places = line_ones_below(run.end) & ~line_ones_below(run.from);
     *left = 0;
@@ -436,11 +419,11 @@ static const tamis_i_line_bits_ops line_portable = {.has_word = line_has_word,
                                                     .add = line_add,
                                                     .drop_word = line_drop_word,
                                                     .drop = line_drop,
-                                                    .count = line_count,
-                                                    .run = line_run,
-                                                    .get = line_get,
-                                                    .cut = line_cut,
-                                                    .lowest = line_lowest};
+                                                    .count = tamis_i_line_bits_row_count,
+                                                    .run = tamis_i_line_bits_row_run,
+                                                    .get = tamis_i_line_bits_row_get,
+                                                    .cut = tamis_i_line_bits_row_cut,
+                                                    .lowest = tamis_i_line_bits_row_lowest};
 
 const tamis_i_line_bits_ops *tamis_i_line_bits_ops_for(const tamis_i_line_row *row,
                                                        unsigned features) {

@@ -34,8 +34,8 @@
  *
  * Whatever the words are, no function reads or writes outside of the line, and all end.
  *
- * There is one portable form, line_bits.c, which defines every result, and one per processor family, line_x86.c
- * and line_arm.c, which equal it bit for bit.
+ * There is one portable form, line_bits.c, which defines every result, and one per processor family,
+ * line_x86.c and line_arm.c, which equal it bit for bit.
  *
  * Not here: how a key becomes line, home and fingerprint, what happens when a line is full.
  *
@@ -63,8 +63,8 @@ typedef struct tamis_i_line_shape {
 } tamis_i_line_shape;
 
 /* Divide a line into so many homes and planes: as many entries as fit, so that each unit lies within 8
- * bytes from the byte in which it begins (one load, on a machine that has them); for that up to 7 bits are left
- * out before the planes.  False if not two entries fit. */
+ * bytes from the byte in which it begins (one load, on a machine that has them); for that up to 7 bits are
+ * left out before the planes.  False if not two entries fit. */
 bool tamis_i_line_bits_shape(unsigned homes, unsigned prints, unsigned values,
                              tamis_i_line_shape *shape);
 
@@ -135,14 +135,23 @@ typedef struct tamis_i_line_bits_ops {
                        unsigned skip, unsigned *left);
 } tamis_i_line_bits_ops;
 
-/* What the quick form for these features (base/cpu.h) keeps of a shape: 8 to 32 KB, made once per process and
- * shared by all who have taken them and not given them back.  Any thread may call these two, and none ever waits
- * for another.  NULL if there is no quick form or no memory: the portable operations need none. */
+/* What the quick form for these features (base/cpu.h) keeps of a shape: 10 to 36 KB, made once per process
+ * and shared by all who have taken them and not given them back.  Any thread may call these two, and none
+ * ever waits for another.  NULL if there is no quick form or no memory: the portable operations need none. */
 const void *tamis_i_line_bits_tables_take(const tamis_i_line_shape *shape, unsigned features);
 void tamis_i_line_bits_tables_give(const void *tables); /* NULL is allowed */
 
-/* The best operations for a row, of which 'tables' is NULL or was taken for its shape and these features.  They
- * work on all rows like that. */
+/* The last five in portable C, for processor families that have nothing better. */
+unsigned tamis_i_line_bits_row_count(const tamis_i_line_row *row, const uint64_t *line);
+tamis_i_line_run tamis_i_line_bits_row_run(const tamis_i_line_row *row, const uint64_t *line,
+                                           unsigned home);
+uint64_t tamis_i_line_bits_row_get(const tamis_i_line_row *row, const uint64_t *line, unsigned at);
+void tamis_i_line_bits_row_cut(const tamis_i_line_row *row, uint64_t *line, unsigned home);
+uint64_t tamis_i_line_bits_row_lowest(const tamis_i_line_row *row, const uint64_t *line,
+                                      unsigned home, unsigned skip, unsigned *left);
+
+/* The best operations for a row, of which 'tables' is NULL or was taken for its shape and these features.
+ * They work on all rows like that. */
 const tamis_i_line_bits_ops *tamis_i_line_bits_ops_for(const tamis_i_line_row *row,
                                                        unsigned features);
 

@@ -1,13 +1,13 @@
 /* line_tables.c - the tables of a shape: making them, and who has them
  *
- * A process keeps one copy of the tables of a shape as long as someone has them, in one of a few slots.  A slot
- * is a word, which says whose tables are there and how many have them,
+ * A process keeps one copy of the tables of a shape as long as someone has them, in one of a few slots.  A
+ * slot is a word, which says whose tables are there and how many have them,
  *
  *      values 6 | prints 6 | homes 7 | users 13
  *
- * and a pointer.  No users, but a shape: someone is making the tables, or freeing them, and nobody else looks at
- * the pointer.  Each step is one exchange of the word, so nobody waits for anybody, a process that was forked
- * in between included: whoever finds no slot, or one in work, gets a copy of its own.
+ * and a pointer.  No users, but a shape: someone is making the tables, or freeing them, and nobody else
+ * looks at the pointer.  Each step is one exchange of the word, so nobody waits for anybody, a process that
+ * was forked in between included: whoever finds no slot, or one in work, gets a copy of its own.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -104,6 +104,7 @@ static tamis_i_line_tables *line_tables_make(const tamis_i_line_shape *shape, un
         .print_from = 64 - shape->prints,
         .offset_from = 64 - shape->prints - TAMIS_I_LINE_SIX,
         .starts_at = shape->starts / 8,
+        .starts_from = shape->starts % 8,
         .away_at = shape->homes / 8,
         .away = 1u << shape->homes % 8,
         .slot = slot,

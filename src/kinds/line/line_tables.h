@@ -1,14 +1,18 @@
 /* line_tables.h - what the quick forms of line_bits.h keep of a shape, so that one text does for all shapes
  *
- * A line is changed as a whole, as 512 bits, with masks of 512 bits for each place and for each part of a
- * fingerprint:
+ * A line is changed as a whole, as 512 bits, with masks of 512 bits for each place and for each value of
+ * six bits of an entry:
  *
- *      open p     u = line & moves(p);  line + u moves up what u has, word by word, then carries between words;
- *                 or the new bits, which are prints(fingerprint) & ~keeps(p)
- *      close p    u = line & moves(p);  line ^ u stays; u & keeps(p) moves down
+ *      open p     u = line & moves(p).  line + u, word by word, is the line with u moved up by one, as
+ *                 what is above is zero, but for the top bits of words, which go to the next one.  The
+ *                 new bits are sixes(entry) & ~keeps(p).
+ *      close p    u = line & moves(p).  line ^ u stays, u & keeps(p) moves down by one.
  *
- * Of the starts a place is opened behind the one of the new entry, which is that of a start already, and closed
- * so that a start behind it falls onto it: so neither asks what is there.
+ * So planes get or lose the place p; starts the place p + 1, where a zero comes in, and from where the bit
+ * falls onto that of place p.  For a new entry stands where a start is already, that of its home, or of the
+ * next one if its home is new; in that case alone what follows it is a start too, which has to be added.
+ * And what comes to stand where an entry was is a start if it was one, or if that entry was: then it is the
+ * first now.
  *
  * A question brings planes to lanes of 64 bits, four at a time: each two neighbours lie within 16 bytes.
  *
@@ -54,10 +58,10 @@ typedef struct tamis_i_line_tables {
     unsigned slot;                  /* for tamis_i_line_bits_tables_give */
     unsigned n_sixes, n_fours;
     unsigned planes, capacity;
-    unsigned print_from;    /* 64 - R: the fingerprint's bits of a word are those from here on */
-    unsigned offset_from;   /* six less: that many times the size of a mask */
-    unsigned starts_at;     /* a byte */
-    unsigned away_at, away; /* a byte, and the bit in it as a mask */
+    unsigned print_from;  /* 64 - R: the fingerprint's bits of a word are those from here on */
+    unsigned offset_from; /* six less: that many times the size of a mask */
+    unsigned starts_at, starts_from;    /* a byte, and where they begin in those from there on */
+    unsigned away_at, away;             /* a byte, and the bit in it as a mask */
     uint32_t at[TAMIS_I_LINE_FOURS][2]; /* each half of a four is loaded from this byte on */
     _Alignas(32) tamis_i_line_four fours[TAMIS_I_LINE_FOURS];
     _Alignas(TAMIS_LINE_BYTES) tamis_i_line_move places[TAMIS_I_LINE_PLACES];
