@@ -522,6 +522,53 @@ TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_bloom_compressed(doubl
                                                                            double *bits_per_key);
 
 /* -------------------------------------------------------------------------------------------------
+ * Lines of fingerprints that give homes away: the kind 'line'
+ */
+
+/* The shape.  A line of the front has 'homes' homes and room for 'entries' entries, a fingerprint each.  A full
+ * one gives its highest home away, to 'back_lines' lines with room for 'back_entries' entries each, of which
+ * an entry has a choice of two; what finds no place there goes to a stash. */
+typedef struct tamis_line_shape {
+    size_t struct_size;
+    uint64_t lines;        /* 1 to 2^40 */
+    uint64_t back_lines;   /* 0 to 2^40 */
+    uint64_t stash;        /* entries; 0 to 2^40 */
+    unsigned homes;        /* of a line, 1 to 126 */
+    unsigned fp_bits;      /* fingerprint, 1 to 40 */
+    unsigned entries;      /* of a line, 2 to 63 */
+    unsigned back_entries; /* the same, if there are back_lines */
+    bool set;              /* a key that seems present is not stored again, and none is removed */
+} tamis_line_shape;
+
+/* All members zero but struct_size. */
+static inline void tamis_line_shape_init(tamis_line_shape *shape) {
+    memset(shape, 0, sizeof *shape);
+    shape->struct_size = sizeof *shape;
+}
+
+/* Error rate with n distinct keys in, at any time.  Each of the functions that take a shape returns
+ * TAMIS_E_ARGUMENT if its struct_size makes no sense, and TAMIS_E_DOMAIN if the shape is no shape, n is 0 or
+ * over 2^40, or there are more than 4 times as many keys as entries fit in the lines. */
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_line_fpr(const tamis_line_shape *shape,
+                                                                   uint64_t n, double *fpr);
+
+/* Of n keys, which come and go unless it is a set, the share that is not in its line, and of the lines the
+ * share that have given homes away. */
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_line_away(const tamis_line_shape *shape,
+                                                                    uint64_t n, double *away,
+                                                                    double *cut);
+
+/* A bound on the odds that n keys need more room in back and stash than there is: of a set, at any time
+ * while it is filled; otherwise at a given time while keys come and go.  At most 1. */
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status
+tamis_model_line_overflow(const tamis_line_shape *shape, uint64_t n, double *odds);
+
+/* Cache lines that a query for an absent key reads, and that an insert touches, on average. */
+TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_line_lines(const tamis_line_shape *shape,
+                                                                     uint64_t n, double *query,
+                                                                     double *insert);
+
+/* -------------------------------------------------------------------------------------------------
  * Balanced Bloom filters (Kanizo, Hay and Keslassy, 2011)
  */
 
