@@ -18,6 +18,7 @@ static const struct {
     {TAMIS_KIND_RANK, tamis_i_plan_rank, NULL},
     {TAMIS_KIND_RANK_COUNTING, tamis_i_plan_rank_counting, NULL},
     {TAMIS_KIND_STEADY, tamis_i_plan_steady, tamis_i_quick_steady},
+    {TAMIS_KIND_LINE, tamis_i_plan_line, tamis_i_plan_line},
     {TAMIS_KIND_WINDOW, tamis_i_plan_window, tamis_i_quick_window},
 };
 

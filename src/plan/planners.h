@@ -57,6 +57,7 @@ tamis_status tamis_i_plan_dleft_dynamic(const tamis_need *need, tamis_plan *plan
 tamis_status tamis_i_plan_rank(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_rank_counting(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_steady(const tamis_need *need, tamis_plan *plan);
+tamis_status tamis_i_plan_line(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_plan_window(const tamis_need *need, tamis_plan *plan);
 
 tamis_status tamis_i_quick_counting_bloom(const tamis_need *need, tamis_plan *plan);

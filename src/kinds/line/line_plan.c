@@ -1,0 +1,301 @@
+/* line_plan.c - plans for lines of fingerprints that give homes away
+ *
+ * The rate asks for some number of cells, N L 2^R for N lines of L homes and fingerprints of R bits.  A shape,
+ * L and R, leaves only N, and so the load of a line.  All shapes with loads near the capacity of a line are looked at, some
+ * fifty, with the normal distribution in place of the model of line_model.c, which costs some ten operations
+ * each.  Of those that take nearly the fewest bytes the one with the fewest entries away is taken, and its
+ * back follows from the model: once, so that a plan takes some microseconds, for any number of keys.
+ *
+ * The back.  A larger one has fewer homes per line, and so more room in a line: of the sizes that give its
+ * room, the least is taken whose lines have homes for all places that front lines have there.
+ *
+ * A set whose keys come and go for ever is seen at many moments: it is planned for MOMENTS of them that have
+ * nothing to do with each other, which is some thousands of replacements of all keys.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "plan/planners.h"
+
+#include "kinds/line/line_bits.h"
+#include "kinds/line/line_model.h"
+
+#include <math.h>
+
+#define MOMENTS     100.0
+#define LINE_BITS   512.0
+#define LINES_MAX   0x1p38
+#define CELLS_MAX   0x1p62
+#define HOMES_MAX   TAMIS_I_LINE_HOMES_MAX
+#define PLACES_MAX  (HOMES_MAX / 2) /* front lines per back line, where each has two places */
+#define LOAD_LEAST  0.6             /* of the entries of a line */
+#define LOAD_MOST   1.25
+#define STASH       5.0   /* entries at least */
+#define SLOT_BITS   170.0 /* of the stash, about */
+#define TRIES       256u
+#define MANY        1500.0 /* lines, of which one more is no matter */
+#define COMPARED    3u
+#define FEWER       0.75        /* homes take room of entries */
+#define NEARLY      1.0025      /* as few bytes as the fewest */
+#define HOMES_LEAST 4u          /* with fewer, more bits in a fingerprint never pay */
+#define MORE        (1 + 1e-12) /* what rounding may take */
+#define MORE_LINES  1.5  /* cells that there may be for each that is asked for: lines are whole */
+#define LEAN        1.02 /* entries more away than the normal distribution says */
+
+/* What is wanted. */
+typedef struct wanted {
+    const tamis_need *need;
+    double n, cells, odds; /* keys, cells for the rate, log(1/odds) */
+    unsigned values;
+    bool set;
+} wanted;
+
+/* A shape, its lines, and the back that goes with it. */
+typedef struct trial {
+    unsigned homes, prints, entries, back_homes, back_entries;
+    double lines, load, back, bits, away; /* 'away' of the entries, a share */
+} trial;
+
+static tamis_i_line_front line_plan_front(const wanted *w, const trial *t) {
+    return (tamis_i_line_front){t->homes, t->entries, t->load, !w->set};
+}
+
+/* Entries that a line of the back has with so many homes; 0: there is no such line. */
+static unsigned line_plan_back_entries(const wanted *w, const trial *t, unsigned homes) {
+    unsigned bits = 0;
+    while (1u << bits < t->homes)
+        bits++;
+    tamis_i_line_shape shape;
+    return tamis_i_line_bits_shape(homes, t->prints + bits, w->values, &shape) ? shape.capacity : 0;
+}
+
+static double line_plan_stash(const wanted *w, double back) {
+    const double share = w->set ? TAMIS_I_LINE_STASHED_SET : TAMIS_I_LINE_STASHED;
+    return fmax(STASH, ceil(share * back));
+}
+
+/* Lines of a back whose lines have that many homes; at least 3. */
+static double line_plan_back_lines(const wanted *w, const trial *t, double need, unsigned homes) {
+    const double slack = w->set ? TAMIS_I_LINE_SLACK_SET : TAMIS_I_LINE_SLACK;
+    const double room = line_plan_back_entries(w, t, homes) - slack;
+    return room < 1 ? INFINITY : fmax(ceil(need / room), 3);
+}
+
+/* The least back that takes 'need' entries.  False if there is none. */
+static bool line_plan_back(const wanted *w, trial *t, double need) {
+    const double few = t->lines <= HOMES_MAX ? t->lines : 0;
+    t->back = t->back_homes = t->back_entries = 0;
+    if (need <= STASH)
+        return true;
+    for (unsigned i = 1; i <= 2 && few != 0; i++) {
+        t->back_homes = i == 1 ? (unsigned)few : 2 * (unsigned)ceil(few / 2);
+        t->back_entries = line_plan_back_entries(w, t, t->back_homes);
+        t->back = i;
+        if (i * t->back_entries >= need)
+            return true;
+    }
+    /* more homes, fewer entries, more lines, fewer homes: up to the first that fits */
+    double places = fmin(ceil(t->lines / line_plan_back_lines(w, t, need, 2)), PLACES_MAX);
+    double lines = line_plan_back_lines(w, t, need, 2 * (unsigned)places);
+    lines = fmax(lines, ceil(t->lines / PLACES_MAX));
+    const double fewer = ceil(t->lines / lines);
+    if (fewer < places) {
+        const double other = line_plan_back_lines(w, t, need, 2 * (unsigned)fewer);
+        if (ceil(t->lines / other) <= fewer) {
+            places = fewer;
+            lines = other;
+        }
+    }
+    t->back = lines;
+    t->back_homes = 2 * (unsigned)places;
+    t->back_entries = line_plan_back_entries(w, t, t->back_homes);
+    return isfinite(lines);
+}
+
+static void line_plan_weigh(const wanted *w, trial *t) {
+    t->bits = LINE_BITS * (t->lines + t->back) + SLOT_BITS * line_plan_stash(w, t->back);
+}
+
+/* ---- a shape, about ---- */
+
+/* What is away: of normal numbers of entries X, X - C and half of what the home at the border leaves free. */
+static double line_plan_about(const wanted *w, trial *t, double *spread) {
+    const double c = t->entries, m = t->load;
+    const double k = (c - m) / sqrt(m), beyond = 0.5 * erfc((k + 0.5 / sqrt(m)) * 0.70710678);
+    const double p = 0.39894228 * exp(-k * k / 2), q = 0.5 * erfc(k * 0.70710678);
+    const double over = p - k * q, left = c / t->homes / 2;
+    const tamis_i_line_front front = line_plan_front(w, t);
+    const double away = sqrt(m) * over + beyond * left;
+    *spread =
+        m * ((1 + k * k) * q - k * p - over * over - q * q) + beyond * (left + left * left / 3);
+    t->away = away / m;
+    return LEAN * away + tamis_i_line_model_lag(&front, beyond);
+}
+
+/* Entries per line.  A set has one per cell that has keys. */
+static double line_plan_load(const wanted *w, const trial *t) {
+    const double load = w->n / t->lines, cells = ldexp(t->homes, (int)t->prints);
+    return w->set ? -cells * expm1(-load / cells) : load;
+}
+
+/* Lines with this shape, and a back for them; t->bits is infinite if it is none. */
+static void line_plan_try(const wanted *w, unsigned prints, unsigned homes, trial *t) {
+    tamis_i_line_shape shape;
+    *t = (trial){.homes = homes, .prints = prints, .bits = INFINITY};
+    if (!tamis_i_line_bits_shape(homes, prints, w->values, &shape))
+        return;
+    t->entries = shape.capacity;
+    t->lines = ceil(w->cells / ldexp(homes, (int)prints));
+    t->load = line_plan_load(w, t);
+    if (t->load > LOAD_MOST * t->entries || t->load < LOAD_LEAST * t->entries ||
+        t->lines > LINES_MAX || t->lines < 2)
+        return;
+    double spread;
+    const double away = line_plan_about(w, t, &spread);
+    const double need = t->lines * away + sqrt(2 * w->odds * t->lines * fmax(spread, 0)) +
+                        TAMIS_I_LINE_SKEW * w->odds;
+    if (line_plan_back(w, t, need))
+        line_plan_weigh(w, t);
+}
+
+/* All keys in one line. */
+static bool line_plan_alone(const wanted *w, trial *best) {
+    for (unsigned prints = 1; prints + w->values <= TAMIS_I_LINE_PLANES_MAX; prints++) {
+        const double homes = ceil(w->cells / ldexp(1, (int)prints));
+        tamis_i_line_shape shape;
+        if (homes > HOMES_MAX ||
+            !tamis_i_line_bits_shape((unsigned)homes, prints, w->values, &shape) ||
+            shape.capacity < w->n || shape.capacity <= best->entries)
+            continue;
+        *best = (trial){
+            .homes = (unsigned)homes, .prints = prints, .entries = shape.capacity, .lines = 1};
+    }
+    return best->entries != 0;
+}
+
+/* All shapes that may do. */
+static unsigned line_plan_gather(const wanted *w, trial *tried) {
+    unsigned n = 0;
+    const double ratio = w->cells / w->n; /* cells per key */
+    /* two keys in a line of 126 homes, at least */
+    const unsigned least = (unsigned)fmax(floor(log2(ratio * 2 / HOMES_MAX)), 1);
+    for (unsigned r = least; r + w->values <= TAMIS_I_LINE_PLANES_MAX; r++) {
+        const double size = ldexp(1, (int)r);
+        const double c = fmin((LINE_BITS - 1) / (r + w->values + 1), TAMIS_I_LINE_ENTRIES_MAX);
+        const double low = fmax(floor(FEWER * LOAD_LEAST * c * ratio / size), 1);
+        const double high = fmin(ceil(LOAD_MOST * c * ratio / size), HOMES_MAX);
+        if (high < HOMES_LEAST)
+            break;
+        for (double homes = low; homes <= high && n < TRIES; homes++) {
+            line_plan_try(w, r, (unsigned)homes, &tried[n]);
+            n += isfinite(tried[n].bits);
+        }
+    }
+    return n;
+}
+
+/* Of those that take nearly the fewest bytes, the one with the fewest entries away. */
+static trial *line_plan_take(trial *tried, unsigned n, double nearly) {
+    double fewest = INFINITY;
+    for (unsigned i = 0; i < n; i++)
+        fewest = fmin(fewest, tried[i].bits);
+    trial *best = NULL;
+    for (unsigned i = 0; i < n; i++)
+        if (tried[i].bits <= nearly * fewest && (best == NULL || tried[i].away < best->away))
+            best = &tried[i];
+    return best;
+}
+
+/* ---- the plan ---- */
+
+static tamis_line_shape line_plan_shape(const wanted *w, const trial *t) {
+    tamis_line_shape shape;
+    tamis_line_shape_init(&shape);
+    shape.lines = (uint64_t)t->lines;
+    shape.back_lines = (uint64_t)t->back;
+    shape.stash = (uint64_t)line_plan_stash(w, t->back);
+    shape.homes = t->homes;
+    shape.fp_bits = t->prints;
+    shape.entries = t->entries;
+    shape.back_entries = t->back_entries;
+    shape.set = w->set;
+    return shape;
+}
+
+/* The back by the model. */
+static bool line_plan_settle(const wanted *w, trial *t, double *odds) {
+    const tamis_i_line_front front = line_plan_front(w, t);
+    const double back = t->back;
+    tamis_i_line_sums sums;
+    tamis_i_line_model_sums(&front, &sums);
+    const double s = tamis_i_line_model_best(&sums, t->lines, back, w->odds);
+    const double log = tamis_i_line_model_log(&front, &sums, t->lines, back, s);
+    if (!line_plan_back(w, t, (log + w->odds) / s))
+        return false;
+    line_plan_weigh(w, t);
+    const tamis_line_shape shape = line_plan_shape(w, t);
+    *odds = exp(log - s * tamis_i_line_model_room(&shape));
+    return true;
+}
+
+/* The shape that is taken, with its back.  Of few lines one more counts: then some shapes are compared. */
+static bool line_plan_choose(const wanted *w, trial *best, double *odds) {
+    trial tried[TRIES];
+    unsigned n = line_plan_gather(w, tried);
+    const unsigned most = n > 0 && tried[0].lines < MANY ? COMPARED : 1;
+    *best = (trial){.bits = INFINITY};
+    for (unsigned i = 0; i < most && n > 0; i++) {
+        trial *const next = line_plan_take(tried, n, most > 1 ? 1 : NEARLY);
+        trial t = *next;
+        double its = 0;
+        *next = tried[--n];
+        if (line_plan_settle(w, &t, &its) && t.bits < best->bits) {
+            *best = t;
+            *odds = its;
+        }
+    }
+    return isfinite(best->bits);
+}
+
+/* What the parameters promise. */
+static tamis_status line_plan_promise(const wanted *w, const trial *t, tamis_plan *plan) {
+    const tamis_line_shape shape = line_plan_shape(w, t);
+    const uint64_t n = w->need->n;
+    tamis_status status = tamis_model_line_fpr(&shape, n, &plan->fpr);
+    if (status == TAMIS_OK)
+        status = tamis_model_line_fpr(&shape, n / 2 + n % 2, &plan->fpr_half);
+    if (status == TAMIS_OK)
+        status = tamis_model_line_lines(&shape, n, &plan->lines_per_query, &plan->lines_per_insert);
+    if (status != TAMIS_OK)
+        return status;
+    plan->params.kind = TAMIS_KIND_LINE;
+    plan->params.stash = shape.stash;
+    uint64_t *const value = plan->params.value;
+    value[TAMIS_LINE_LINES] = shape.lines;
+    value[TAMIS_LINE_HOMES] = t->homes;
+    value[TAMIS_LINE_FINGERPRINT_BITS] = t->prints;
+    value[TAMIS_LINE_BACK_LINES] = shape.back_lines;
+    value[TAMIS_LINE_BACK_HOMES] = t->back_homes;
+    value[TAMIS_LINE_VALUE_BITS] = w->values;
+    value[TAMIS_LINE_SET] = w->set;
+    return plan->fpr <= w->need->fpr ? TAMIS_OK : TAMIS_E_UNSUPPORTED;
+}
+
+tamis_status tamis_i_plan_line(const tamis_need *need, tamis_plan *plan) {
+    if (need->copies > 1)
+        return TAMIS_E_UNSUPPORTED;
+    const double n = (double)need->n, moments = need->deletes ? MOMENTS : 1;
+    const wanted w = {.need = need,
+                      .n = n,
+                      .cells = fmax(-1 / expm1(log1p(-need->fpr) / n), 1) * MORE,
+                      .odds = log(moments / need->failure_max),
+                      .values = need->value_bits,
+                      .set = !need->deletes && need->value_bits == 0};
+    trial best = {.entries = 0};
+    double odds = 0;
+    if (w.cells * MORE_LINES >= CELLS_MAX)
+        return TAMIS_E_TOO_LARGE;
+    if (!line_plan_alone(&w, &best) && !line_plan_choose(&w, &best, &odds))
+        return TAMIS_E_UNSUPPORTED;
+    plan->overflow_probability = fmin(moments * odds, 1);
+    return line_plan_promise(&w, &best, plan);
+}
