@@ -226,6 +226,10 @@ typedef struct tamis_params {
 
 #define TAMIS_CAPACITY_MAX ((uint64_t)1 << 40)
 
+/* What a set of these parameters can do, a sum as above: what its kind can, or less, as a 'line' that is a set.
+ * 0 if there is no such kind, or struct_size makes no sense. */
+TAMIS_API unsigned tamis_params_abilities(const tamis_params *params);
+
 /* bloom */
 #define TAMIS_BLOOM_BITS        0 /* bits in the table, any number up to 2^48; default 9.6 per key */
 #define TAMIS_BLOOM_HASHES      1 /* bits set per key, 1 to 64; default bits/capacity * ln 2 */

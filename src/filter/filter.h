@@ -277,6 +277,9 @@ struct tamis_i_kind {
     tamis_status (*lookup_value)(const tamis_filter *filter, tamis_digest digest, unsigned *value);
     tamis_status (*update_value)(tamis_filter *filter, tamis_digest digest, unsigned value);
 
+    /* What a set of these parameters can do, of the kind's abilities.  NULL: all of them. */
+    unsigned (*abilities_of)(const tamis_params *params);
+
     /* Copies of a key that the counters of complete parameters are made for, beyond what every plan has.
      * NULL: all plans of the kind have the same counters, or none. */
     unsigned (*copies_max)(const tamis_params *params);

@@ -48,6 +48,16 @@ unsigned tamis_kind_abilities(tamis_kind kind) {
     return k == NULL ? 0 : k->abilities;
 }
 
+unsigned tamis_params_abilities(const tamis_params *params) {
+    tamis_params own;
+    if (params == NULL || !tamis_i_struct_in(&own, sizeof own, params))
+        return 0;
+    const tamis_i_kind *const k = tamis_i_kind_of(own.kind);
+    if (k == NULL)
+        return 0;
+    return k->abilities_of == NULL ? k->abilities : k->abilities & k->abilities_of(&own);
+}
+
 const char *tamis_param_name(tamis_kind kind, unsigned index) {
     const tamis_i_kind *const k = tamis_i_kind_of(kind);
     return k == NULL || index >= TAMIS_PARAMS_MAX ? NULL : k->params[index];
