@@ -62,6 +62,8 @@
 #define ENTRIES_MAX 63u
 #define LOADS       4.0  /* loads that are looked at, in capacities */
 #define UNFILLED    6.0  /* variance, per back line */
+#define FEW_SERVED  4.5  /* front lines per back line: with fewer, sums are no longer normal */
+#define FEW_FREE    0.6  /* places of a back line that each of them costs */
 #define STEPS       0.5  /* of an integral, in standard deviations */
 #define FAR         5.5  /* standard deviations below C: homes there are not away */
 #define S_MOST      1.5  /* of the bound's exponents that are tried */
@@ -229,12 +231,14 @@ double tamis_i_line_model_slack(const tamis_i_line_front *f, double scatter, dou
                                 double back_lines, double back_entries) {
     if (back_lines <= 2)
         return 0;
-    const double deviation = sqrt(fmax(2 * lines / back_lines * scatter, 1e-9));
+    const double served = lines / back_lines;
+    const double deviation = sqrt(fmax(2 * served * scatter, 1e-9));
     const double k =
         (back_entries - 2) / deviation; /* the mean is 2 entries below twice those of a line */
     const double lacks =
         deviation * (0.39894228 * exp(-k * k / 2) - k * 0.5 * erfc(k * 0.70710678));
-    return fmax(lacks, 0) + (f->deletes ? TAMIS_I_LINE_STILL_FREE : TAMIS_I_LINE_STILL_FREE_SET);
+    return fmax(lacks, 0) + FEW_FREE * fmax(FEW_SERVED - served, 0) +
+           (f->deletes ? TAMIS_I_LINE_STILL_FREE : TAMIS_I_LINE_STILL_FREE_SET);
 }
 
 double tamis_i_line_model_stash(double back_lines) {
