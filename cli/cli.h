@@ -203,8 +203,9 @@ bool option_size(const char *command, const char *option, const char *text, uint
     "                  keep the promise for N (1 + X) keys: 0.5 is half as many again\n"           \
     "      --lines L   cache lines that a query may read on average, 1 or more\n"                  \
     "      --failure Q odds that an insert is refused, at most (default 1e-6)\n"                   \
-    "      --sort WHAT the best first: bytes (default), lines (cache lines of a query), "          \
-    "weighted\n"                                                                                   \
+    "      --sort WHAT the best first: balanced (default: the quickest within 12 % of the fewest " \
+    "bytes),\n"                                                                                    \
+    "                  bytes, speed, lines (cache lines of a query), weighted\n"                   \
     "      --line-bits W\n"                                                                        \
     "                  sort weighted: a line is worth W bits per key (1)\n"
 

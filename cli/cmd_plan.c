@@ -40,6 +40,14 @@ static plan_cost cost_of(const tamis_plan *plan) {
                        plan->bytes, plan->bits_per_key, plan->fpr};
 }
 
+/* Of a call that there may not be. */
+static void json_time(json *j, const char *name, double ns) {
+    if (ns > 0)
+        json_real(j, name, ns);
+    else
+        json_null(j, name);
+}
+
 /* 'need': tell also what its wishes cost; or NULL. */
 static void print_json_plan(json *j, const tamis_plan *plan, const tamis_need *need) {
     const unsigned abilities = tamis_params_abilities(&plan->params);
@@ -58,6 +66,12 @@ static void print_json_plan(json *j, const tamis_plan *plan, const tamis_need *n
     json_real(j, "overflow_probability", plan->overflow_probability);
     json_real(j, "lines_per_query", plan->lines_per_query);
     json_real(j, "lines_per_insert", plan->lines_per_insert);
+    json_real(j, "ns_insert", plan->ns_insert);
+    json_real(j, "ns_lookup", plan->ns_lookup);
+    json_time(j, "ns_remove", plan->ns_remove);
+    json_real(j, "ns_insert_cached", plan->ns_insert_cached);
+    json_real(j, "ns_lookup_cached", plan->ns_lookup_cached);
+    json_time(j, "ns_remove_cached", plan->ns_remove_cached);
     if (plan->replacements > 0)
         json_u64(j, "replacements", plan->replacements);
     else
@@ -181,6 +195,19 @@ static void print_params(const tamis_params *params) {
     putchar('\n');
 }
 
+/* Nanoseconds per call, from memory and in cache. */
+static void print_times(const tamis_plan *plans, size_t n) {
+    printf("\n%-14s %11s %11s %11s\n", "ns, in cache", "insert", "lookup", "remove");
+    for (size_t i = 0; i < n; i++) {
+        const tamis_plan *const plan = &plans[i];
+        printf("%-14s %5.0f / %3.0f %5.0f / %3.0f", tamis_kind_name(plan->params.kind),
+               plan->ns_insert, plan->ns_insert_cached, plan->ns_lookup, plan->ns_lookup_cached);
+        if (plan->ns_remove > 0)
+            printf(" %5.0f / %3.0f", plan->ns_remove, plan->ns_remove_cached);
+        putchar('\n');
+    }
+}
+
 /* What plans cost and promise, and below it their parameters, for which there is no room beside it.  If
  * the question was the number of keys, it takes the place of the size, which was given. */
 static void print_table(const tamis_need *need, const tamis_plan *plans, size_t n) {
@@ -200,6 +227,7 @@ static void print_table(const tamis_need *need, const tamis_plan *plans, size_t 
                plan->overflow_probability,
                tamis_params_abilities(&plan->params) & TAMIS_CAN_REMOVE ? "yes" : "no");
     }
+    print_times(plans, n);
     putchar('\n');
     for (size_t i = 0; i < n; i++)
         print_params(&plans[i].params);

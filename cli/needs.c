@@ -62,6 +62,24 @@ bool option_small(const char *command, const char *option, const char *text, uns
     return true;
 }
 
+/* The value of --sort; 0 after a complaint. */
+static int need_order(const char *command, tamis_order *order) {
+    static const char *const names[] = {[TAMIS_ORDER_BALANCED] = "balanced",
+                                        [TAMIS_ORDER_BYTES] = "bytes",
+                                        [TAMIS_ORDER_SPEED] = "speed",
+                                        [TAMIS_ORDER_LINES] = "lines",
+                                        [TAMIS_ORDER_WEIGHTED] = "weighted"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(optarg, names[i]) == 0) {
+            *order = (tamis_order)i;
+            return 1;
+        }
+    }
+    complain(command, "--sort: '%s' is none of balanced, bytes, speed, lines, weighted", optarg);
+    return 0;
+}
+
 int need_option(const char *command, int option, tamis_need *need) {
     switch (option) {
     case 'n':
@@ -92,17 +110,7 @@ int need_option(const char *command, int option, tamis_need *need) {
     case OPT_FAILURE:
         return option_real(command, "--failure", optarg, 1e-30, 1, &need->failure_max);
     case OPT_SORT:
-        if (strcmp(optarg, "bytes") == 0)
-            need->order = TAMIS_ORDER_BYTES;
-        else if (strcmp(optarg, "lines") == 0)
-            need->order = TAMIS_ORDER_LINES;
-        else if (strcmp(optarg, "weighted") == 0)
-            need->order = TAMIS_ORDER_WEIGHTED;
-        else {
-            complain(command, "--sort: '%s' is none of bytes, lines, weighted", optarg);
-            return 0;
-        }
-        return 1;
+        return need_order(command, &need->order);
     case OPT_LINE_BITS:
         need->order = TAMIS_ORDER_WEIGHTED;
         return option_real(command, "--line-bits", optarg, 1e-6, 1e6, &need->line_bits);

@@ -16,7 +16,7 @@ import sys
 Option = collections.namedtuple("Option", "names value text")
 # What may follow an option: words, or what the shell finds itself.  By default nothing is offered.
 VALUES = {
-    "--kind": "kinds", "--sort": "bytes lines weighted", "--keys": "u64 digest", "--huge": "on off", "--task": "plan small shared",
+    "--kind": "kinds", "--sort": "balanced bytes speed lines weighted", "--keys": "u64 digest", "--huge": "on off", "--task": "plan small shared",
     "--summary": "multiple single interpolation multiple-counting single-counting song",
     "--sync": "each batch none", "--format": "tsv jsonl", "-o": "files", "--output": "files", "-s": "files", "--set": "files",
     "--like": "files", "--plot-data": "folders", "--directory": "folders",

@@ -23,7 +23,7 @@ _tamis() {
     else
         case $previous in
         --bits | --bucket | --bytes | --check | --copies | --db | --delimiter | --each | --failure | --field | --hash | --jobs | --key-max | --line-bits | --lines | --odds | --overshoot | --replace | --replacements | --rounds | --samples | --seed | --slots | --stash | --table-bytes | --threads | --ticks | --time-field | --time-format | --unstamped | --user | --value-max | --values | --window | -d | -e | -f | -j | -n | -p | -w) return ;;
-        --sort) words="bytes lines weighted" ;;
+        --sort) words="balanced bytes speed lines weighted" ;;
         --sync) words="each batch none" ;;
         --like | --set | -o | -s) files=-f ;;
         --directory | --plot-data) files=-d ;;

@@ -33,7 +33,7 @@ export interface Need {
     /** Bits of a value kept with each key, up to 8. */
     valueBits?: number;
     /** Which of several plans is the best. */
-    order?: "bytes" | "lines" | "weighted";
+    order?: "balanced" | "bytes" | "speed" | "lines" | "weighted";
     /** Keys beyond n, as a fraction of n. */
     overshoot?: number;
     /** Cache lines that a query may read on average, 1 or more. */
@@ -85,6 +85,13 @@ export interface Plan extends Params {
     shards: number;
     /** Of a file of it, headers and checksums included; 0 for a set that threads share. */
     fileBytes: number;
+    /** Nanoseconds of a call on a typical machine, by a formula, from memory and in cache; 0 where there is none. */
+    nsInsert: number;
+    nsLookup: number;
+    nsRemove: number;
+    nsInsertCached: number;
+    nsLookupCached: number;
+    nsRemoveCached: number;
     /** What a set of this plan can do: at most what its kind can. */
     deletes: boolean;
     merges: boolean;

@@ -17,10 +17,11 @@ const NEED = ["n", "fpr", "kind", "deletes", "offline", "grows", "copies", "valu
 const PARAMS_MAX = 16;
 const PARAMS = { kind: 0, hash: 1, capacity: 2, stash: 3, fpr: 4, values: 5, end: 5 + PARAMS_MAX };
 const PLAN = ["n", "bytes", "bitsPerKey", "boundBitsPerKey", "fpr", "fprHalf", "overflowProbability",
-    "linesPerQuery", "linesPerInsert", "replacements", "shards", "fileBytes"];
+    "linesPerQuery", "linesPerInsert", "replacements", "shards", "fileBytes", "nsInsert", "nsLookup", "nsRemove",
+    "nsInsertCached", "nsLookupCached", "nsRemoveCached"];
 const INFO = ["count", "bytes", "fpr", "capacity", "fprPromised", "links", "shards", "keyForm", "fileBytes"];
 const PLAN_END = PARAMS.end + PLAN.length;
-const ORDERS = ["bytes", "lines", "weighted"];
+const ORDERS = ["balanced", "bytes", "speed", "lines", "weighted"];
 const HASHES = ["", "xxh3", "aes"];
 const FORMS = ["unknown", "bytes", "u64"];
 const KINDS_MAX = 64;

@@ -68,6 +68,12 @@ enum {
     PLAN_REPLACEMENTS,
     PLAN_SHARDS,
     PLAN_FILE_BYTES,
+    PLAN_NS_INSERT,
+    PLAN_NS_LOOKUP,
+    PLAN_NS_REMOVE,
+    PLAN_NS_INSERT_CACHED,
+    PLAN_NS_LOOKUP_CACHED,
+    PLAN_NS_REMOVE_CACHED,
     PLAN_END
 };
 
@@ -213,6 +219,12 @@ static void web_put_plan(double *out, const tamis_plan *plan) {
     out[PLAN_REPLACEMENTS] = (double)plan->replacements;
     out[PLAN_SHARDS] = 1;
     out[PLAN_FILE_BYTES] = (double)plan->file_bytes;
+    out[PLAN_NS_INSERT] = plan->ns_insert;
+    out[PLAN_NS_LOOKUP] = plan->ns_lookup;
+    out[PLAN_NS_REMOVE] = plan->ns_remove;
+    out[PLAN_NS_INSERT_CACHED] = plan->ns_insert_cached;
+    out[PLAN_NS_LOOKUP_CACHED] = plan->ns_lookup_cached;
+    out[PLAN_NS_REMOVE_CACHED] = plan->ns_remove_cached;
 }
 
 /* The best plan for the need in 'numbers', or with 'all' that of each kind, best first: how many. */

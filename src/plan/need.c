@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <math.h>
 
+#define KINDS_MAX 32 /* more than there are structures */
+
 /* ---- the need ---- */
 
 /* The question, which follows from what is given. */
@@ -119,6 +121,7 @@ static tamis_status plan_direct(const tamis_i_kind *kind, const tamis_need *need
         own.fpr_half = own.fpr;
     if (own.lines_per_insert == 0)
         own.lines_per_insert = own.lines_per_query;
+    tamis_i_plan_cost(&own);
     if (need->bytes != 0 && own.bytes > need->bytes)
         status = TAMIS_E_TOO_LARGE;
     *plan = own; /* even if it is too large: the search learns from its size */
@@ -231,37 +234,69 @@ static tamis_status plan_one(const tamis_i_kind *kind, const tamis_need *need, t
 
 /* ---- all of them ---- */
 
+#define NEAR     1.02     /* times the fewest bytes: just as good */
+#define BALANCED 1.12     /* times what is best: worth being quicker */
+#define MANY     10000000 /* keys, for which the balanced order compares kinds as well */
+
+/* The plan of a kind, and whether it is near enough to the best for what else counts to decide. */
+typedef struct candidate {
+    tamis_plan plan;
+    bool near;
+} candidate;
+
 static double plan_weigh(const tamis_need *need, const tamis_plan *plan) {
     return plan->bits_per_key - plan->bound_bits_per_key + need->line_bits * plan->lines_per_query;
 }
 
-#define NEAR 1.02 /* times the fewest bytes: just as good */
-
-static bool plan_asks_bytes(const tamis_need *need) {
-    return need->order == TAMIS_ORDER_BYTES && plan_question_of(need) == FEWEST_BYTES;
+static unsigned plan_abilities(const tamis_plan *plan) {
+    return tamis_params_abilities(&plan->params);
 }
 
 static unsigned plan_n_abilities(const tamis_plan *plan) {
     unsigned n = 0;
-    for (unsigned left = tamis_kind_abilities(plan->params.kind); left != 0; left &= left - 1)
+    for (unsigned left = plan_abilities(plan); left != 0; left &= left - 1)
         n++;
     return n;
 }
 
-/* Which plan comes first?  Below 'enough' bytes, fewer bytes are no gain.  Plans of at most that many
- * come before all others: those with the fewest lines first, then those with the most abilities.
- * 'enough' is the same for all pairs, so the order is transitive. */
-static bool plan_better(const tamis_need *need, double enough, const tamis_plan *a,
-                        const tamis_plan *b) {
-    if (need->order == TAMIS_ORDER_WEIGHTED && plan_weigh(need, a) != plan_weigh(need, b))
+/* Is it none that a need is given?  A set is no multiset. */
+static bool plan_is_other(const tamis_need *need, const tamis_plan *plan) {
+    return plan_wants_set(need) && (plan_abilities(plan) & TAMIS_CAN_COUNT) != 0;
+}
+
+/* What a plan takes, in proportion, for what was asked for: the less, the better. */
+static double plan_takes(const tamis_need *need, const tamis_plan *plan) {
+    const question asked = plan_question_of(need);
+    return asked == LEAST_RATE  ? 1 / plan->bound_bits_per_key
+           : asked == MOST_KEYS ? 1 / (double)plan->n
+                                : (double)plan->bytes;
+}
+
+static double plan_time(const tamis_need *need, const tamis_plan *plan) {
+    return plan->ns_insert + plan->ns_lookup + (need->deletes ? plan->ns_remove : 0);
+}
+
+/* Which plan comes first?  The near ones before all others: where the fewest bytes are asked for, those with the
+ * fewest lines first, then those with the most abilities; in the balanced order, the quickest. */
+static bool plan_better(const tamis_need *need, const candidate *x, const candidate *y) {
+    const tamis_plan *const a = &x->plan, *const b = &y->plan;
+    const tamis_order order = need->order;
+    const question asked = plan_question_of(need);
+    const bool near = x->near && y->near;
+    const double apart = plan_time(need, a) - plan_time(need, b);
+    if (order == TAMIS_ORDER_BALANCED && x->near != y->near)
+        return x->near;
+    if (apart != 0 && (order == TAMIS_ORDER_SPEED || (order == TAMIS_ORDER_BALANCED && near)))
+        return apart < 0;
+    if (order == TAMIS_ORDER_WEIGHTED && plan_weigh(need, a) != plan_weigh(need, b))
         return plan_weigh(need, a) < plan_weigh(need, b);
-    if (need->order == TAMIS_ORDER_LINES && a->lines_per_query != b->lines_per_query)
+    if (order == TAMIS_ORDER_LINES && a->lines_per_query != b->lines_per_query)
         return a->lines_per_query < b->lines_per_query;
-    if (plan_question_of(need) == LEAST_RATE && a->fpr != b->fpr)
+    if (asked == LEAST_RATE && a->fpr != b->fpr)
         return a->fpr < b->fpr;
-    if (plan_question_of(need) == MOST_KEYS && a->n != b->n)
+    if (asked == MOST_KEYS && a->n != b->n)
         return a->n > b->n;
-    if (plan_asks_bytes(need) && (double)a->bytes <= enough && (double)b->bytes <= enough) {
+    if (order == TAMIS_ORDER_BYTES && asked == FEWEST_BYTES && near) {
         if (a->lines_per_query != b->lines_per_query)
             return a->lines_per_query < b->lines_per_query;
         if (plan_n_abilities(a) != plan_n_abilities(b))
@@ -278,82 +313,121 @@ static bool plan_lasts(const tamis_need *need, const tamis_plan *plan) {
     return need->kind != TAMIS_KIND_ANY || need->replacements != 0 || plan->replacements == 0;
 }
 
-/* The plan of each kind that is asked for, in any order; with 'sets' only those that are not multisets. */
-static tamis_status plan_kinds(const tamis_need *need, bool sets, tamis_plan *own, size_t *n) {
+/* The plan of each kind that is asked for, in any order; with 'sets' not of those that are multisets always. */
+static tamis_status plan_kinds(const tamis_need *need, bool sets, candidate *own, size_t *n) {
     tamis_status worst = TAMIS_E_UNSUPPORTED;
     *n = 0;
     for (size_t i = 0; i < tamis_i_n_kinds; i++) {
         const tamis_i_kind *const kind = tamis_i_kinds[i];
         if ((need->kind != TAMIS_KIND_ANY && need->kind != kind->id) ||
-            (sets && (kind->abilities & TAMIS_CAN_COUNT) != 0))
+            (sets && (kind->abilities & TAMIS_CAN_COUNT) != 0 && kind->abilities_of == NULL))
             continue;
-        const tamis_status status = plan_one(kind, need, &own[*n]);
+        const tamis_status status = plan_one(kind, need, &own[*n].plan);
         if (status == TAMIS_OK)
-            *n += plan_lasts(need, &own[*n]);
+            *n += plan_lasts(need, &own[*n].plan);
         else
             worst = status == TAMIS_E_UNSUPPORTED ? worst : status;
     }
     return *n > 0 ? TAMIS_OK : worst;
 }
 
-static void plan_sort_plans(const tamis_need *need, tamis_plan *own, size_t n) {
-    double enough = INFINITY;
+/* Mark those that take at most so much more than the least. */
+static void plan_mark_near(const tamis_need *need, double factor, candidate *own, size_t n) {
+    double least = INFINITY;
     for (size_t i = 0; i < n; i++)
-        enough = fmin(enough, NEAR * (double)own[i].bytes);
+        least = fmin(least, plan_takes(need, &own[i].plan));
+    for (size_t i = 0; i < n; i++)
+        own[i].near = plan_takes(need, &own[i].plan) <= factor * least;
+}
+
+/* With few keys, whole lines and room for what scatters say little about kinds: take off the marks of those
+ * that take too much for many keys.  Unless nothing would be left that is of use. */
+static void plan_mark_many(const tamis_need *need, candidate *own, size_t n) {
+    tamis_need many = *need;
+    double takes[KINDS_MAX], least = INFINITY;
+    bool left = false;
+    many.bytes = 0;
+    if (plan_question_of(need) != FEWEST_BYTES || need->n >= MANY || n < 2)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        tamis_plan plan;
+        const tamis_i_kind *const kind = tamis_i_kind_of(own[i].plan.params.kind);
+        takes[i] = plan_direct(kind, &many, MANY, need->fpr, &plan) == TAMIS_OK ? (double)plan.bytes
+                                                                                : INFINITY;
+        least = fmin(least, takes[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        left = left ||
+               (own[i].near && takes[i] <= BALANCED * least && !plan_is_other(need, &own[i].plan));
+    for (size_t i = 0; i < n && left; i++)
+        own[i].near = own[i].near && takes[i] <= BALANCED * least;
+}
+
+static void plan_sort_plans(const tamis_need *need, candidate *own, size_t n) {
     for (size_t i = 1; i < n; i++) {
-        const tamis_plan plan = own[i];
+        const candidate moved = own[i];
         size_t at = i;
-        for (; at > 0 && plan_better(need, enough, &plan, &own[at - 1]); at--)
+        for (; at > 0 && plan_better(need, &moved, &own[at - 1]); at--)
             own[at] = own[at - 1];
-        own[at] = plan;
+        own[at] = moved;
     }
 }
 
 /* Sort all plans, and put the one that is taken first.  For a set that is the best one that is not a
- * multiset. */
-static void plan_sort_all(const tamis_need *need, tamis_plan *own, size_t n) {
-    size_t n_sets = 0;
-    for (size_t i = 0; i < n && plan_wants_set(need); i++) {
-        if ((tamis_kind_abilities(own[i].params.kind) & TAMIS_CAN_COUNT) != 0)
+ * multiset; false if there is none.  What multisets take counts for the balanced order, which is of kinds,
+ * but not where the fewest bytes are asked for. */
+static bool plan_sort_all(const tamis_need *need, candidate *own, size_t n) {
+    const bool balanced = need->order == TAMIS_ORDER_BALANCED;
+    size_t n_own = 0;
+    if (balanced) {
+        plan_mark_near(need, BALANCED, own, n);
+        plan_mark_many(need, own, n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (plan_is_other(need, &own[i].plan))
             continue;
-        const tamis_plan set = own[i];
-        own[i] = own[n_sets];
-        own[n_sets++] = set;
+        const candidate moved = own[i];
+        own[i] = own[n_own];
+        own[n_own++] = moved;
     }
-    if (n_sets == 0) {
-        plan_sort_plans(need, own, n);
-        return;
-    }
-    plan_sort_plans(need, own, n_sets);
-    plan_sort_plans(need, own + 1, n - 1);
+    if (!balanced)
+        plan_mark_near(need, NEAR, own, n_own);
+    plan_sort_plans(need, own, n_own);
+    const size_t first = n_own > 0 ? 1 : 0; /* which is taken, and stays where it is */
+    if (!balanced && n_own < n)
+        plan_mark_near(need, NEAR, own + first, n - first);
+    plan_sort_plans(need, own + first, n - first);
+    return n_own > 0;
 }
-
-#define KINDS_MAX 32 /* more than there are structures */
 
 /* Is it a question that needs no search?  It is one for the fewest bytes, or what these give, and the kinds
  * that have the fewest are known. */
 static bool plan_is_plain(const tamis_need *need) {
-    return !need->search && need->kind == TAMIS_KIND_ANY && need->order == TAMIS_ORDER_BYTES &&
+    return !need->search && need->kind == TAMIS_KIND_ANY && need->order <= TAMIS_ORDER_SPEED &&
            !need->offline && isinf(need->lines_max) && need->copies <= 1 && need->value_bits == 0 &&
            need->replacements == 0;
 }
 
-/* The plan that is taken. */
-static tamis_status plan_best(const tamis_need *need, tamis_plan *own) {
-    const bool sets = plan_wants_set(need);
+/* The plan that is taken.  Better a multiset than none, if all kinds were looked at. */
+static tamis_status plan_best(const tamis_need *need, candidate *own) {
+    const bool sets = plan_wants_set(need) && need->order != TAMIS_ORDER_BALANCED;
     size_t n;
     tamis_status status = plan_kinds(need, sets, own, &n);
-    if (status != TAMIS_OK && sets && need->search) /* better a multiset than none */
+    if (status == TAMIS_OK && plan_sort_all(need, own, n))
+        return TAMIS_OK;
+    if (!need->search)
+        return status == TAMIS_OK ? TAMIS_E_UNSUPPORTED : status;
+    if (sets)
         status = plan_kinds(need, false, own, &n);
     if (status == TAMIS_OK)
-        plan_sort_plans(need, own, n);
+        (void)plan_sort_all(need, own, n);
     return status;
 }
 
 tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans, size_t room,
                             size_t *n_plans) {
     tamis_need own_need;
-    tamis_plan own[KINDS_MAX];
+    candidate own[KINDS_MAX];
     size_t n;
     if (plans == NULL || n_plans == NULL || tamis_i_n_kinds > KINDS_MAX)
         return TAMIS_E_ARGUMENT;
@@ -362,7 +436,7 @@ tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans, size_t ro
         return status;
     /* plans[] has the caller's stride.  All of it is checked before any of it is changed. */
     const unsigned char *const first = (const unsigned char *)plans;
-    size_t stride = sizeof own[0];
+    size_t stride = sizeof own[0].plan;
     if (room > 0)
         memcpy(&stride, first, sizeof stride);
     if (stride < sizeof stride || stride > (size_t)1 << 16)
@@ -371,7 +445,7 @@ tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans, size_t ro
     own_need.search = true;
     status = plan_kinds(&own_need, false, own, &n);
     if (status == TAMIS_OK)
-        plan_sort_all(&own_need, own, n);
+        (void)plan_sort_all(&own_need, own, n);
     errno = saved;
     if (status != TAMIS_OK)
         return status;
@@ -380,7 +454,8 @@ tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans, size_t ro
         if (memcmp(first + i * stride, first, sizeof stride) != 0)
             return TAMIS_E_ARGUMENT;
     for (size_t i = 0; i < n; i++)
-        if (!tamis_i_struct_out((unsigned char *)plans + i * stride, &own[i], sizeof own[i]))
+        if (!tamis_i_struct_out((unsigned char *)plans + i * stride, &own[i].plan,
+                                sizeof own[i].plan))
             return TAMIS_E_ARGUMENT;
     *n_plans = n;
     return TAMIS_OK;
@@ -393,7 +468,7 @@ static bool plan_ends_early(const tamis_need *need, const tamis_plan *plan) {
 
 tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan) {
     tamis_need own_need;
-    tamis_plan own[KINDS_MAX];
+    candidate own[KINDS_MAX];
     if (plan == NULL || tamis_i_n_kinds > KINDS_MAX)
         return TAMIS_E_ARGUMENT;
     tamis_status status = need_in(&own_need, need);
@@ -401,7 +476,7 @@ tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan) {
         return status;
     const int saved = errno;
     status = plan_is_plain(&own_need) ? plan_best(&own_need, own) : TAMIS_E_UNSUPPORTED;
-    if (status == TAMIS_OK && plan_ends_early(&own_need, &own[0]))
+    if (status == TAMIS_OK && plan_ends_early(&own_need, &own[0].plan))
         status = TAMIS_E_UNSUPPORTED;
     own_need.search = true;
     if (status != TAMIS_OK)
@@ -409,7 +484,7 @@ tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan) {
     errno = saved;
     if (status != TAMIS_OK)
         return status;
-    return tamis_i_struct_out(plan, &own[0], sizeof *own) ? TAMIS_OK : TAMIS_E_ARGUMENT;
+    return tamis_i_struct_out(plan, &own[0].plan, sizeof own[0].plan) ? TAMIS_OK : TAMIS_E_ARGUMENT;
 }
 
 /* ---- balanced Bloom filters by their theory ---- */

@@ -65,6 +65,9 @@ tamis_status tamis_i_quick_blocked_bloom(const tamis_need *need, tamis_plan *pla
 tamis_status tamis_i_quick_steady(const tamis_need *need, tamis_plan *plan);
 tamis_status tamis_i_quick_window(const tamis_need *need, tamis_plan *plan);
 
+/* Set what calls cost on a typical machine (cost.c), of a plan that is complete otherwise. */
+void tamis_i_plan_cost(tamis_plan *plan);
+
 /* tamis_plan_balanced without the sizes; the need's struct_size has been seen to. */
 tamis_status tamis_i_plan_balanced(const tamis_balanced_need *need, tamis_plan *plan);
 

@@ -111,9 +111,7 @@ static tamis_status plan_shared(tamis_need *need, unsigned threads, tamis_shared
     if (status != TAMIS_OK)
         return status;
     const unsigned shards = plan_n_shards(plan.params.capacity, threads);
-    if (shards == 1 ||
-        (!need->grows &&
-         tamis_i_kind_of(plan.params.kind)->line_alone != NULL)) {
+    if (shards == 1 || (!need->grows && tamis_i_kind_of(plan.params.kind)->line_alone != NULL)) {
         *made = plan_whole(need, &plan, 1, q);
         return TAMIS_OK;
     }

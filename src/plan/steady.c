@@ -297,7 +297,8 @@ tamis_status tamis_i_plan_steady(const tamis_need *need, tamis_plan *plan) {
         return TAMIS_E_UNSUPPORTED;
     const goal g = {.need = need, .extra = need->value_bits + counter, .limit = INFINITY};
     trial best = nothing;
-    if (need->order == TAMIS_ORDER_BYTES)
+    const bool small = need->order <= TAMIS_ORDER_BYTES;
+    if (small)
         best = plan_steady_small(&g);
     /* Smaller buckets, if these are asked for or the others are too large to read. */
     for (unsigned bits = FAST_BITS;
@@ -305,7 +306,7 @@ tamis_status tamis_i_plan_steady(const tamis_need *need, tamis_plan *plan) {
          (isinf(best.bits) || !tamis_i_plan_lines_ok(need, plan_steady_lines(need, &best)));
          bits /= 2) {
         trial t = plan_steady_best(&g, bits);
-        if (need->order != TAMIS_ORDER_BYTES)
+        if (!small)
             t = plan_steady_roomy(&g, &t);
         best = isfinite(t.bits) ? t : best;
     }

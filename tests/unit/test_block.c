@@ -123,8 +123,13 @@ static void test_block_agree(void **state) {
             portable->test_many(in_a, n, k, in_b, p);
             ops->test_many(in_a, n, k, in_b, q);
             assert_memory_equal(p, q, n + 1);
-            for (size_t i = 0; i < n; i++)
+            for (size_t i = 0; i < n; i++) {
+                uint64_t copy[BLOCK_WORDS];
                 assert_int_equal(ops->test(in_a[i].at[0], in_a[i].word[0], k), p[i]);
+                assert_int_equal(ops->test_read(in_a[i].at[0], in_a[i].word[0], k), p[i]);
+                ops->read(in_a[i].at[0], copy);
+                assert_memory_equal(copy, in_a[i].at[0], sizeof copy);
+            }
             assert_int_equal(portable->set_many(in_a, n, k, p), ops->set_many(in_b, n, k, q));
             assert_memory_equal(p, q, n + 1);
             assert_memory_equal(&a, &b, sizeof a);

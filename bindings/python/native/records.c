@@ -65,6 +65,12 @@ const native_member native_plan[] = {
     RECORDS_MEMBER(tamis_plan, lines_per_insert, NATIVE_DOUBLE),
     RECORDS_MEMBER(tamis_plan, replacements, NATIVE_U64),
     RECORDS_MEMBER(tamis_plan, file_bytes, NATIVE_U64),
+    RECORDS_MEMBER(tamis_plan, ns_insert, NATIVE_DOUBLE),
+    RECORDS_MEMBER(tamis_plan, ns_lookup, NATIVE_DOUBLE),
+    RECORDS_MEMBER(tamis_plan, ns_remove, NATIVE_DOUBLE),
+    RECORDS_MEMBER(tamis_plan, ns_insert_cached, NATIVE_DOUBLE),
+    RECORDS_MEMBER(tamis_plan, ns_lookup_cached, NATIVE_DOUBLE),
+    RECORDS_MEMBER(tamis_plan, ns_remove_cached, NATIVE_DOUBLE),
     RECORDS_END,
 };
 

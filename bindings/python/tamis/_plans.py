@@ -27,7 +27,7 @@ KINDS = _names(_native.kind_name, range(1, 256))
 KIND_NAMES = {number: name for name, number in KINDS.items()}
 HASHES = _names(_native.hash_name, (1, 2))
 HASH_NAMES = {number: name for name, number in HASHES.items()}
-ORDERS = {"bytes": 0, "lines": 1, "weighted": 2}
+ORDERS = {"balanced": 0, "bytes": 1, "speed": 2, "lines": 3, "weighted": 4}
 ABILITIES = ("remove", "count", "merge", "forget")
 
 #: What a need may say beside n and fpr, the members of tamis_need in tamis/plan.h: its default, and what it means.
@@ -46,7 +46,7 @@ NEEDS: Dict[str, Tuple[Any, str]] = {
     "failure_max": (0.0, "odds that an insert is refused; 0: 1e-6"),
     "replacements": (0, "how often each key is replaced, with deletes; 0: for ever"),
     "hash": ("aes", '"aes", or "xxh3" for keys that nobody chooses to do harm'),
-    "order": ("bytes", 'of plans: "bytes", "lines" or "weighted"'),
+    "order": ("balanced", 'of plans: "balanced", "bytes", "speed", "lines" or "weighted"'),
     "line_bits": (0.0, 'order "weighted": what a line is worth, in bits per key; 0: 1'),
     "search": (False, "look at every kind, some 30 milliseconds, where a table would do"),
 }
@@ -215,6 +215,12 @@ class Plan(_Record):
     lines_per_insert: float  #: cache lines that an insert touches, on average
     replacements: int  #: of all keys for which fpr holds, where it rises with them; else 0
     file_bytes: int  #: of a file of it
+    ns_insert: float  #: nanoseconds of a call on a typical machine, by a formula: from memory
+    ns_lookup: float  #: the mean of an absent key and one that is there
+    ns_remove: float  #: 0 if keys cannot be removed
+    ns_insert_cached: float  #: the same in cache
+    ns_lookup_cached: float
+    ns_remove_cached: float
 
     @property
     def kind(self) -> str:

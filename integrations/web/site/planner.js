@@ -167,7 +167,7 @@ function toAddress() {
     for (const id of CHECKS)
         if ($(id).checked)
             state.set(id, "1");
-    if ($("order").value !== "bytes")
+    if ($("order").value !== "balanced")
         state.set("order", $("order").value);
     if (chosen !== null)
         state.set("kind", chosen);
@@ -184,9 +184,9 @@ function fromAddress() {
     }
     for (const id of CHECKS)
         $(id).checked = state.get(id) === "1";
-    $("order").value = ["lines", "weighted"].includes(state.get("order")) ? state.get("order") : "bytes";
+    $("order").value = ["bytes", "speed", "lines", "weighted"].includes(state.get("order")) ? state.get("order") : "balanced";
     chosen = state.get("kind");
-    document.querySelector("details.more").open = MORE.some((field) => values[field.id] !== 0) || $("order").value !== "bytes";
+    document.querySelector("details.more").open = MORE.some((field) => values[field.id] !== 0) || $("order").value !== "balanced";
     showFields();
 }
 
@@ -299,6 +299,10 @@ function why(plan) {
     }
     if (plans.length === 1)
         return `${need.threads > 0 ? `For ${need.threads} threads` : "The only kind that can do it"}: ${cost}.`;
+    if (need.order === "balanced")
+        return `It is the quickest of those that take at most 12 % more than the smallest: ${cost}.`;
+    if (need.order === "speed")
+        return `It is the quickest: ${cost}.`;
     if (need.order === "lines")
         return `It reads the fewest cache lines per query, ${trim(plan.linesPerQuery)}, and is the best that does: ${cost}.`;
     if (need.order === "weighted")
@@ -374,7 +378,7 @@ function options(plan) {
     if (need.linesMax > 0) out.push("--lines", need.linesMax);
     if (need.ticks > 0) out.push("--ticks", need.ticks);
     if (need.overshoot > 0) out.push("--overshoot", need.overshoot);
-    if (need.order !== "bytes") out.push("--sort", need.order);
+    if (need.order !== "balanced") out.push("--sort", need.order);
     return out;
 }
 
@@ -405,7 +409,7 @@ const LANGUAGES = {
         return ["#include <tamis/plan.h>", shared ? "#include <tamis/shared.h>" : "", "", "tamis_need need;", "tamis_need_init(&need);",
             ...plain.map(([name, value]) => `need.${name} = ${value};`),
             kind ? `need.kind = TAMIS_KIND_${kind.toUpperCase().replaceAll("-", "_")};` : "",
-            need.order === "bytes" ? "" : `need.order = TAMIS_ORDER_${need.order.toUpperCase()};`,
+            need.order === "balanced" ? "" : `need.order = TAMIS_ORDER_${need.order.toUpperCase()};`,
             ...(shared ? ["tamis_shared_plan plan;", "tamis_shared_plan_init(&plan);", "tamis_shared *set;",
                 `if (tamis_shared_plan_make(&need, ${need.threads}, &plan) != TAMIS_OK ||`,
                 "    tamis_shared_create(&plan.params, plan.shards, NULL, &set) != TAMIS_OK)", "    return 2;"]
@@ -416,7 +420,7 @@ const LANGUAGES = {
     Python: (plan) => {
         const { plain, kind } = members(plan, "True");
         const args = [...plain.map(([name, value]) => `${name}=${value}`), ...(kind ? [`kind="${kind}"`] : []),
-            ...(need.order === "bytes" ? [] : [`order="${need.order}"`])];
+            ...(need.order === "balanced" ? [] : [`order="${need.order}"`])];
         const shared = need.threads > 0 ? `SharedFilter(threads=${need.threads}, ` : "Filter(";
         return `import tamis\n\nset = tamis.${shared}${args.join(", ")})\nset.add("apple")\nprint("apple" in set)`;
     },
@@ -426,7 +430,7 @@ const LANGUAGES = {
         const { kind } = members(plan, "true");
         const args = Object.keys(MEMBERS).filter((name) => need[name]).map((name) => `${name}: ${need[name]}`);
         if (kind) args.push(`kind: "${kind}"`);
-        if (need.order !== "bytes") args.push(`order: "${need.order}"`);
+        if (need.order !== "balanced") args.push(`order: "${need.order}"`);
         return `import { load } from "tamis";\n\nconst tamis = await load();\nconst set = tamis.create({ ${args.join(", ")} });\nset.add("apple");\nset.has("apple");`;
     },
 };

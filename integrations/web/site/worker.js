@@ -24,7 +24,7 @@ const WISHES = {
     offline: { offline: false },
     overshoot: { overshoot: 0 },
     lines: { linesMax: 0 },
-    sort: { order: "bytes" },
+    sort: { order: "balanced" },
     threads: { threads: 0 },
 };
 const SAVES = 0.95; // of bits or errors, at most this much is left
@@ -43,7 +43,7 @@ const calls = {
         if (need.threads > 0)
             return { plans: [tamis.plan(given(need))], named: false };
         const plans = tamis.planAll(given(need));
-        const searched = need.bytes || need.replacements || need.copies || need.valueBits || need.linesMax || need.offline || need.order !== "bytes";
+        const searched = need.bytes || need.replacements || need.copies || need.valueBits || need.linesMax || need.offline || need.order === "lines" || need.order === "weighted";
         return { plans, named: !searched && tamis.plan(given(need)).bytes !== plans[0].bytes };
     },
 

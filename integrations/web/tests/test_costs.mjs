@@ -56,7 +56,7 @@ for (const [i, need] of needs.entries()) {
     const options = Object.entries(need).flatMap(([member, value]) => value === true ? [OPTIONS[member]]
         : value ? [OPTIONS[member], String(value)] : []);
     const told = JSON.parse(execFileSync(tool, ["plan", "--json", ...options], { encoding: "utf8" })).without;
-    const shown = await ask(i + 1, "costs", { need: { order: "bytes", ...need } });
+    const shown = await ask(i + 1, "costs", { need: { order: "balanced", ...need } });
     const asTold = ({ wish, plan }) => ({ wish: wish === "deletes" && need.replacements ? "replacements" : wish, kind: plan.kind, n: plan.n, bytes: plan.bytes });
     assert.deepEqual(shown.map(asTold), told.map(({ wish, kind, n, bytes }) => ({ wish, kind, n, bytes })), JSON.stringify(need));
     costs += told.length;

@@ -25,7 +25,8 @@
  * in common.  With one back line there is one place, with none there is no back.
  *
  * An entry goes to the emptier of its two back lines.  If both are full, an entry of one of them moves to its
- * own other place; if that fails too, the entry goes to the stash, whole, as (line, home, fingerprint).
+ * own other place, for which another one may have to move on; if that fails too, the entry goes to the stash,
+ * whole, as (line, home, fingerprint).
  *
  * Invariants, tested by tamis_i_line_table_check:
  *   B1  every line is one of line_bits.h, and no line of the back has 'away';
@@ -102,7 +103,7 @@ bool tamis_i_line_back_has(const tamis_i_line_table *t, const tamis_i_line_place
 void tamis_i_line_back_put(const tamis_i_line_table *t, tamis_i_line_places *p,
                            const tamis_i_line_entry *entry);
 
-/* Make room for one more in two lines that are full, by a move.  False if no entry can move. */
+/* Make room for one more in two lines that are full, by one move or two.  False if no entry can move. */
 bool tamis_i_line_back_shift(const tamis_i_line_table *t, tamis_i_line_places *p);
 
 /* Drop one entry with this fingerprint of the back.  False if there is none. */

@@ -7,7 +7,6 @@
 #include "hash/hash.h"
 
 #define LINES_MAX ((uint64_t)1 << 38)
-#define TRIES     64u /* places of a full line that are asked whether their entry can move: all */
 
 static unsigned line_bits_for(uint64_t n) {
     unsigned bits = 0;
@@ -139,40 +138,72 @@ bool tamis_i_line_back_drop(const tamis_i_line_table *t, tamis_i_line_places *p,
     return false;
 }
 
-/* Move entry 'at' of one of two lines to its other place, if that is in a third line and has room. */
-static bool line_move(const tamis_i_line_table *t, const tamis_i_line_places *p, unsigned i,
-                      unsigned at) {
-    const tamis_i_line_shape *const shape = &t->back.shape;
-    uint64_t *const line = p->line[i];
+/* ---- moves ---- */
+
+/* An entry of a full back line, and its other place. */
+typedef struct line_mover {
+    uint64_t *line, *other;
+    unsigned at, home, other_home;
+} line_mover;
+
+/* Entry 'at' of a line.  False if it has no other place in a third line, beside those of 'p'. */
+static bool line_mover_of(const tamis_i_line_table *t, const tamis_i_line_places *p, uint64_t *line,
+                          unsigned at, line_mover *m) {
     const uint64_t number = (uint64_t)(line - t->back.lines) / TAMIS_LINE_WORDS;
-    const unsigned home = tamis_i_line_bits_home(shape, line, at);
     tamis_i_line_places own;
     bool second;
-    const uint64_t origin = line_origin(t, number, home, &second);
+    m->line = line;
+    m->at = at;
+    m->home = tamis_i_line_bits_home(&t->back.shape, line, at);
+    const uint64_t origin = line_origin(t, number, m->home, &second);
     if (origin >= t->front.n)
         return false;
     tamis_i_line_back_find(t, origin, &own);
-    uint64_t *const other = own.line[!second];
-    if (other == p->line[0] || other == p->line[1] ||
-        t->back_ops->count(&t->back, other) >= shape->capacity)
-        return false;
-    const uint64_t bits = t->back_ops->get(&t->back, line, at);
-    (void)t->back_ops->add(&t->back, other, own.home[!second], bits, UINT32_MAX);
-    if (shape->values == 0)
-        (void)t->back_ops->drop(&t->back, line, home, bits, UINT32_MAX);
-    else /* this one: an equal one may have another value */
-        tamis_i_line_bits_drop(shape, line, home, at);
-    return true;
+    m->other = own.line[!second];
+    m->other_home = own.home[!second];
+    return m->other != p->line[0] && m->other != p->line[1];
 }
 
-bool tamis_i_line_back_shift(const tamis_i_line_table *t, tamis_i_line_places *p) {
-    for (unsigned try = 0; p->n == 2 && try < 2 * TRIES; try++) {
-        const unsigned i = try % 2, at = try / 2;
-        if (at < p->load[i] && line_move(t, p, i, at)) {
-            p->load[i]--;
+static bool line_has_room(const tamis_i_line_table *t, const uint64_t *line) {
+    return t->back_ops->count(&t->back, line) < t->back.shape.capacity;
+}
+
+static void line_move(const tamis_i_line_table *t, const line_mover *m) {
+    const uint64_t bits = t->back_ops->get(&t->back, m->line, m->at);
+    (void)t->back_ops->add(&t->back, m->other, m->other_home, bits, UINT32_MAX);
+    if (t->back.shape.values == 0)
+        (void)t->back_ops->drop(&t->back, m->line, m->home, bits, UINT32_MAX);
+    else /* this one: an equal one may have another value */
+        tamis_i_line_bits_drop(&t->back.shape, m->line, m->home, m->at);
+}
+
+/* Make room in a third line, which is full, by a move to a fourth. */
+static bool line_move_on(const tamis_i_line_table *t, const tamis_i_line_places *p,
+                         uint64_t *line) {
+    const unsigned n = t->back_ops->count(&t->back, line);
+    for (unsigned at = 0; at < n; at++) {
+        line_mover m;
+        if (line_mover_of(t, p, line, at, &m) && m.other != line && line_has_room(t, m.other)) {
+            line_move(t, &m);
             return true;
         }
     }
+    return false;
+}
+
+bool tamis_i_line_back_shift(const tamis_i_line_table *t, tamis_i_line_places *p) {
+    for (unsigned moves = 1; p->n == 2 && moves <= 2; moves++)
+        for (unsigned try = 0; try < 2 * TAMIS_I_LINE_ENTRIES_MAX; try++) {
+            const unsigned i = try % 2, at = try / 2;
+            line_mover m;
+            if (at >= p->load[i] || !line_mover_of(t, p, p->line[i], at, &m))
+                continue;
+            if (!line_has_room(t, m.other) && (moves == 1 || !line_move_on(t, p, m.other)))
+                continue;
+            line_move(t, &m);
+            p->load[i]--;
+            return true;
+        }
     return false;
 }
 

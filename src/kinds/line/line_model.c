@@ -37,12 +37,14 @@
  * away: 0.41 at lambda = 0.3, 0.35 at 0.5, 0.29 at 0.65, 0.19 at 1.3, 0.07 at 2.5, 0.29 at 12.5.  LAG bounds
  * them.  While a set is only filled, homes go away that were empty when a higher one went: at most 0.014.
  *
- * Room.  Which of the two back lines an entry takes is up to it, and an entry can move once, but a back line
- * serves few front lines, and may have too few of them to be filled: SLACK places of each are left free.
- * What finds no place then is in the stash.  Measured with keys replaced four times: at most 0.06 entries per
- * back line with 2.5 places free, for 20 to 35 entries per back line and front lines of 1e-2 to 1e-5; while a
- * set is filled, less than 0.02 with 1.2 places free.  Of two back lines each entry can use both, and none is
- * left free.  What cannot be filled scatters by itself, with a variance of at most 6 entries per back line.
+ * Room.  An entry takes the emptier of its two back lines, and others move for it.  But all entries of a
+ * front line have the same two, so that a back line serves some d = 2 N / M front lines (M back lines), whose
+ * entries may be too few to fill it: of a sum of d times a, with the mean 2 (C' - 2) where the back is nearly
+ * filled, what it lacks to C' is 0.4 to 0.8 where plans are.  STILL_FREE more places of each are left free.
+ * What finds no place then is in the stash, measured with all keys replaced four times, for 20 to 35 entries
+ * per back line and d from 8 to 32: at most 0.03 per back line.  (With one move in place of two, 1.9 places
+ * would have to be left free in place of 0.6.)  Of two back lines each entry can use both.  What cannot be filled
+ * scatters by itself, with a variance of at most 6 per back line.
  *
  * Confirmed by tests/model/test_line_model.c; measured against simulated in docs/models.md.
  *
@@ -60,6 +62,8 @@
 #define ENTRIES_MAX 63u
 #define LOADS       4.0  /* loads that are looked at, in capacities */
 #define UNFILLED    6.0  /* variance, per back line */
+#define FEW_SERVED  4.5  /* front lines per back line: with fewer, sums are no longer normal */
+#define FEW_FREE    0.6  /* places of a back line that each of them costs */
 #define STEPS       0.5  /* of an integral, in standard deviations */
 #define FAR         5.5  /* standard deviations below C: homes there are not away */
 #define S_MOST      1.5  /* of the bound's exponents that are tried */
@@ -175,11 +179,12 @@ void tamis_i_line_model_sums(const tamis_i_line_front *f, tamis_i_line_sums *sum
     }
     const curve q = line_curve(f->entries);
     const double away = lambda * tails, growth = (tails + lambda * slopes) / f->homes;
-    const double variance = lambda * squares - away * away - f->load * growth * growth;
+    const double scatter = fmax(lambda * squares - away * away, 0);
     *sums = (tamis_i_line_sums){.cut = fmax(tail - line_at(&q, f->load), 0),
                                 .away = away,
                                 .growth = growth,
-                                .variance = fmax(variance, 0)};
+                                .scatter = scatter,
+                                .variance = fmax(scatter - f->load * growth * growth, 0)};
 }
 
 /* M(m, s) - 1, as a sum of positive terms: each D_t is in two parts, of which the first ones add up to
@@ -220,16 +225,35 @@ static double line_mean(const tamis_i_line_front *f, const tamis_i_line_sums *su
     return lines * (sums->away + tamis_i_line_model_lag(f, sums->cut));
 }
 
-static double line_slack(bool set) {
-    return set ? TAMIS_I_LINE_SLACK_SET : TAMIS_I_LINE_SLACK;
+/* The entries that may go to a back line are those of about 2 N / M front lines.  If they were normal, with a mean
+ * that the back as a whole is nearly filled by, this is what they lack of filling the line, on average. */
+double tamis_i_line_model_slack(const tamis_i_line_front *f, double scatter, double lines,
+                                double back_lines, double back_entries) {
+    if (back_lines <= 2)
+        return 0;
+    const double served = lines / back_lines;
+    const double deviation = sqrt(fmax(2 * served * scatter, 1e-9));
+    const double k =
+        (back_entries - 2) / deviation; /* the mean is 2 entries below twice those of a line */
+    const double lacks =
+        deviation * (0.39894228 * exp(-k * k / 2) - k * 0.5 * erfc(k * 0.70710678));
+    return fmax(lacks, 0) + FEW_FREE * fmax(FEW_SERVED - served, 0) +
+           (f->deletes ? TAMIS_I_LINE_STILL_FREE : TAMIS_I_LINE_STILL_FREE_SET);
 }
 
-double tamis_i_line_model_room(const tamis_line_shape *s) {
-    const double lines = (double)s->back_lines, stash = (double)s->stash;
+double tamis_i_line_model_stash(double back_lines) {
+    return TAMIS_I_LINE_STASH_LEAST + floor(TAMIS_I_LINE_STASHED * back_lines);
+}
+
+double tamis_i_line_model_room(const tamis_line_shape *s, const tamis_i_line_front *f,
+                               const tamis_i_line_sums *sums) {
+    const double back = (double)s->back_lines, stash = (double)s->stash;
     if (s->back_lines <= 2)
-        return lines * s->back_entries + stash;
-    const double stashed = lines * (s->set ? TAMIS_I_LINE_STASHED_SET : TAMIS_I_LINE_STASHED);
-    return fmax(lines * (s->back_entries - line_slack(s->set)) + fmin(stash - stashed, 0), 0);
+        return back * s->back_entries + stash;
+    const double slack =
+        tamis_i_line_model_slack(f, sums->scatter, (double)s->lines, back, s->back_entries);
+    return fmax(back * (s->back_entries - slack) + fmin(stash - tamis_i_line_model_stash(back), 0),
+                0);
 }
 
 double tamis_i_line_model_log(const tamis_i_line_front *f, const tamis_i_line_sums *sums,
@@ -255,9 +279,9 @@ tamis_status tamis_model_line_overflow(const tamis_line_shape *shape, uint64_t n
         return status;
     const tamis_i_line_front f = line_front(&s, n);
     const double lines = (double)s.lines, back = (double)s.back_lines;
-    const double room = tamis_i_line_model_room(&s);
     tamis_i_line_sums sums;
     tamis_i_line_model_sums(&f, &sums);
+    const double room = tamis_i_line_model_room(&s, &f, &sums);
     const double over = room - line_mean(&f, &sums, lines);
     if (n <= s.entries) { /* all of them fit in one line */
         *odds = 0;

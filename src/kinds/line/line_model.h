@@ -7,12 +7,15 @@
 
 #include "tamis/model.h"
 
-/* What is left free of a back line's places, so that what finds no place by one move is at most this share
- * of an entry per back line, for which there is a stash: with removals, and without. */
-#define TAMIS_I_LINE_SLACK       2.5
-#define TAMIS_I_LINE_SLACK_SET   1.2
-#define TAMIS_I_LINE_STASHED     (1.0 / 16)
-#define TAMIS_I_LINE_STASHED_SET (1.0 / 32)
+/* How often an entry that finds its two back lines full may make others move: one of theirs goes to its own
+ * other line, or, if that is full too, one of that line first.  What finds no place is in the stash, at
+ * most STASHED entries per back line with STILL_FREE places more than cannot be filled; and a few of all, where
+ * neighbouring lines are too full by chance. */
+#define TAMIS_I_LINE_MOVES          2
+#define TAMIS_I_LINE_STILL_FREE     0.6
+#define TAMIS_I_LINE_STILL_FREE_SET 0.4
+#define TAMIS_I_LINE_STASHED        (1.0 / 32)
+#define TAMIS_I_LINE_STASH_LEAST    5.0
 
 /* Entries that are needed beyond those of a normal distribution, per unit of log(1/odds), about. */
 #define TAMIS_I_LINE_SKEW 0.7
@@ -25,9 +28,9 @@ typedef struct tamis_i_line_front {
 } tamis_i_line_front;
 
 /* Of one line: the odds that it has homes away, the mean of its entries that are, by how much that grows
- * with each entry of the load, and its variance if the number of all entries is given. */
+ * with each entry of the load, its variance, and that if the number of all entries is given. */
 typedef struct tamis_i_line_sums {
-    double cut, away, growth, variance;
+    double cut, away, growth, scatter, variance;
 } tamis_i_line_sums;
 
 void tamis_i_line_model_sums(const tamis_i_line_front *front, tamis_i_line_sums *sums);
@@ -44,7 +47,15 @@ double tamis_i_line_model_log(const tamis_i_line_front *front, const tamis_i_lin
 double tamis_i_line_model_best(const tamis_i_line_sums *sums, double lines, double back_lines,
                                double odds);
 
+/* Places of a back line that are left free, where those of so many front lines are spread over so many. */
+double tamis_i_line_model_slack(const tamis_i_line_front *front, double scatter, double lines,
+                                double back_lines, double back_entries);
+
+/* The stash that goes with a back. */
+double tamis_i_line_model_stash(double back_lines);
+
 /* The entries that the back and its stash are sure to take. */
-double tamis_i_line_model_room(const tamis_line_shape *shape);
+double tamis_i_line_model_room(const tamis_line_shape *shape, const tamis_i_line_front *front,
+                               const tamis_i_line_sums *sums);
 
 #endif

@@ -29,10 +29,12 @@
 #define PLACES_MAX  (HOMES_MAX / 2) /* front lines per back line, where each has two places */
 #define LOAD_LEAST  0.6             /* of the entries of a line */
 #define LOAD_MOST   1.25
-#define STASH       5.0   /* entries at least */
 #define SLOT_BITS   170.0 /* of the stash, about */
 #define TRIES       256u
 #define MANY        1500.0 /* lines, of which one more is no matter */
+#define STRIDE      4.0
+#define WORSE       1.02 /* times the fewest bits: longer fingerprints will be no better */
+#define ROUNDS      8u
 #define COMPARED    3u
 #define FEWER       0.75        /* homes take room of entries */
 #define NEARLY      1.0025      /* as few bytes as the fewest */
@@ -53,6 +55,7 @@ typedef struct wanted {
 typedef struct trial {
     unsigned homes, prints, entries, back_homes, back_entries;
     double lines, load, back, bits, away; /* 'away' of the entries, a share */
+    double scatter;                       /* variance of the entries of a line that are away */
 } trial;
 
 static tamis_i_line_front line_plan_front(const wanted *w, const trial *t) {
@@ -68,23 +71,30 @@ static unsigned line_plan_back_entries(const wanted *w, const trial *t, unsigned
     return tamis_i_line_bits_shape(homes, t->prints + bits, w->values, &shape) ? shape.capacity : 0;
 }
 
-static double line_plan_stash(const wanted *w, double back) {
-    const double share = w->set ? TAMIS_I_LINE_STASHED_SET : TAMIS_I_LINE_STASHED;
-    return fmax(STASH, ceil(share * back));
-}
-
-/* Lines of a back whose lines have that many homes; at least 3. */
+/* Lines of a back whose lines have that many homes; at least 3.  What is left free of each depends a little on
+ * how many there are. */
 static double line_plan_back_lines(const wanted *w, const trial *t, double need, unsigned homes) {
-    const double slack = w->set ? TAMIS_I_LINE_SLACK_SET : TAMIS_I_LINE_SLACK;
-    const double room = line_plan_back_entries(w, t, homes) - slack;
-    return room < 1 ? INFINITY : fmax(ceil(need / room), 3);
+    const tamis_i_line_front front = line_plan_front(w, t);
+    const double entries = line_plan_back_entries(w, t, homes);
+    double lines = fmax(ceil(need / fmax(entries, 1)), 3);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        const double room =
+            entries - tamis_i_line_model_slack(&front, t->scatter, t->lines, lines, entries);
+        const double next = ceil(need / room);
+        if (room < 1)
+            return INFINITY;
+        if (next <= lines)
+            break;
+        lines = next;
+    }
+    return lines;
 }
 
 /* The least back that takes 'need' entries.  False if there is none. */
 static bool line_plan_back(const wanted *w, trial *t, double need) {
     const double few = t->lines <= HOMES_MAX ? t->lines : 0;
     t->back = t->back_homes = t->back_entries = 0;
-    if (need <= STASH)
+    if (need <= TAMIS_I_LINE_STASH_LEAST)
         return true;
     for (unsigned i = 1; i <= 2 && few != 0; i++) {
         t->back_homes = i == 1 ? (unsigned)few : 2 * (unsigned)ceil(few / 2);
@@ -96,7 +106,6 @@ static bool line_plan_back(const wanted *w, trial *t, double need) {
     /* more homes, fewer entries, more lines, fewer homes: up to the first that fits */
     double places = fmin(ceil(t->lines / line_plan_back_lines(w, t, need, 2)), PLACES_MAX);
     double lines = line_plan_back_lines(w, t, need, 2 * (unsigned)places);
-    lines = fmax(lines, ceil(t->lines / PLACES_MAX));
     const double fewer = ceil(t->lines / lines);
     if (fewer < places) {
         const double other = line_plan_back_lines(w, t, need, 2 * (unsigned)fewer);
@@ -105,14 +114,14 @@ static bool line_plan_back(const wanted *w, trial *t, double need) {
             lines = other;
         }
     }
-    t->back = lines;
+    t->back = fmax(lines, ceil(t->lines / places));
     t->back_homes = 2 * (unsigned)places;
     t->back_entries = line_plan_back_entries(w, t, t->back_homes);
     return isfinite(lines);
 }
 
-static void line_plan_weigh(const wanted *w, trial *t) {
-    t->bits = LINE_BITS * (t->lines + t->back) + SLOT_BITS * line_plan_stash(w, t->back);
+static void line_plan_weigh(trial *t) {
+    t->bits = LINE_BITS * (t->lines + t->back) + SLOT_BITS * tamis_i_line_model_stash(t->back);
 }
 
 /* ---- a shape, about ---- */
@@ -128,6 +137,7 @@ static double line_plan_about(const wanted *w, trial *t, double *spread) {
     *spread =
         m * ((1 + k * k) * q - k * p - over * over - q * q) + beyond * (left + left * left / 3);
     t->away = away / m;
+    t->scatter = *spread + m * q * q;
     return LEAN * away + tamis_i_line_model_lag(&front, beyond);
 }
 
@@ -154,7 +164,7 @@ static void line_plan_try(const wanted *w, unsigned prints, unsigned homes, tria
     const double need = t->lines * away + sqrt(2 * w->odds * t->lines * fmax(spread, 0)) +
                         TAMIS_I_LINE_SKEW * w->odds;
     if (line_plan_back(w, t, need))
-        line_plan_weigh(w, t);
+        line_plan_weigh(t);
 }
 
 /* All keys in one line. */
@@ -172,9 +182,23 @@ static bool line_plan_alone(const wanted *w, trial *best) {
     return best->entries != 0;
 }
 
-/* All shapes that may do. */
+/* Add shapes with these homes, every 'stride'th.  The fewest bits of them. */
+static double line_plan_row(const wanted *w, unsigned prints, double low, double high,
+                            double stride, trial *tried, unsigned *n) {
+    double fewest = INFINITY;
+    for (double homes = low; homes <= high && *n < TRIES; homes += stride) {
+        line_plan_try(w, prints, (unsigned)homes, &tried[*n]);
+        fewest = fmin(fewest, tried[*n].bits);
+        *n += isfinite(tried[*n].bits);
+    }
+    return fewest;
+}
+
+/* Shapes that may do.  For each length of fingerprints some numbers of homes are tried, and if they are not
+ * much worse than others, all those around the best of them. */
 static unsigned line_plan_gather(const wanted *w, trial *tried) {
     unsigned n = 0;
+    double fewest = INFINITY;
     const double ratio = w->cells / w->n; /* cells per key */
     /* two keys in a line of 126 homes, at least */
     const unsigned least = (unsigned)fmax(floor(log2(ratio * 2 / HOMES_MAX)), 1);
@@ -183,11 +207,18 @@ static unsigned line_plan_gather(const wanted *w, trial *tried) {
         const double c = fmin((LINE_BITS - 1) / (r + w->values + 1), TAMIS_I_LINE_ENTRIES_MAX);
         const double low = fmax(floor(FEWER * LOAD_LEAST * c * ratio / size), 1);
         const double high = fmin(ceil(LOAD_MOST * c * ratio / size), HOMES_MAX);
-        if (high < HOMES_LEAST)
+        const unsigned first = n;
+        const double here = line_plan_row(w, r, low, high, STRIDE, tried, &n);
+        if (high < HOMES_LEAST || here > WORSE * fewest)
             break;
-        for (double homes = low; homes <= high && n < TRIES; homes++) {
-            line_plan_try(w, r, (unsigned)homes, &tried[n]);
-            n += isfinite(tried[n].bits);
+        fewest = fmin(fewest, here);
+        for (unsigned i = first, end = n; i < end; i++) {
+            if (tried[i].bits > here)
+                continue;
+            const double homes = tried[i].homes;
+            (void)line_plan_row(w, r, fmax(homes - STRIDE + 1, 1), homes - 1, 1, tried, &n);
+            (void)line_plan_row(w, r, homes + 1, fmin(homes + STRIDE - 1, HOMES_MAX), 1, tried, &n);
+            break;
         }
     }
     return n;
@@ -212,7 +243,7 @@ static tamis_line_shape line_plan_shape(const wanted *w, const trial *t) {
     tamis_line_shape_init(&shape);
     shape.lines = (uint64_t)t->lines;
     shape.back_lines = (uint64_t)t->back;
-    shape.stash = (uint64_t)line_plan_stash(w, t->back);
+    shape.stash = (uint64_t)tamis_i_line_model_stash(t->back);
     shape.homes = t->homes;
     shape.fp_bits = t->prints;
     shape.entries = t->entries;
@@ -229,11 +260,12 @@ static bool line_plan_settle(const wanted *w, trial *t, double *odds) {
     tamis_i_line_model_sums(&front, &sums);
     const double s = tamis_i_line_model_best(&sums, t->lines, back, w->odds);
     const double log = tamis_i_line_model_log(&front, &sums, t->lines, back, s);
+    t->scatter = sums.scatter;
     if (!line_plan_back(w, t, (log + w->odds) / s))
         return false;
-    line_plan_weigh(w, t);
+    line_plan_weigh(t);
     const tamis_line_shape shape = line_plan_shape(w, t);
-    *odds = exp(log - s * tamis_i_line_model_room(&shape));
+    *odds = exp(log - s * tamis_i_line_model_room(&shape, &front, &sums));
     return true;
 }
 
