@@ -320,7 +320,7 @@ static tamis_status plan_kinds(const tamis_need *need, bool sets, candidate *own
     for (size_t i = 0; i < tamis_i_n_kinds; i++) {
         const tamis_i_kind *const kind = tamis_i_kinds[i];
         if ((need->kind != TAMIS_KIND_ANY && need->kind != kind->id) ||
-            (sets && (kind->abilities & TAMIS_CAN_COUNT) != 0 && kind->abilities_of == NULL))
+            (sets && (kind->abilities & TAMIS_CAN_COUNT) != 0 && kind->form == NULL))
             continue;
         const tamis_status status = plan_one(kind, need, &own[*n].plan);
         if (status == TAMIS_OK)
