@@ -141,7 +141,7 @@ class Dask(unittest.TestCase):
         # as many as were promised, but counted several times
         parts = [dask.delayed(list)(range(max(0, i - 500), i + 1000)) for i in range(0, 10_000, 1000)]
         tamis.dask.build(parts, 10_000, 0.01, lanes=4, seed=SEED).compute()
-        for kind, fpr, n in (("blocked-bloom", 0.001, 20_000), ("blocked-bloom", 1e-5, 5000), ("line-set", 0.001, 5000), ("bloom", 0.01, 5000)):
+        for kind, fpr, n in (("blocked-bloom", 0.001, 20_000), ("blocked-bloom", 1e-5, 5000), ("bloom", 0.01, 5000)):
             params = tamis.plan(n, fpr, merges=True, kind=kind).params
             for seed in range(1, 60):
                 one, two, much = (tamis.Filter(params=params, seed=seed) for _ in range(3))
