@@ -104,8 +104,12 @@ tamis_plan test_planned(const tamis_need *need) {
 }
 
 tamis_params test_params(tamis_kind kind, uint64_t n, double fpr, uint64_t seed) {
-    const tamis_need need = test_need(kind, n, fpr);
+    tamis_need need = test_need(kind, n, fpr);
     tamis_params params = test_planned(&need).params;
+    if (tamis_params_abilities(&params) != tamis_kind_abilities(kind)) {
+        need.deletes = true;
+        params = test_planned(&need).params;
+    }
     params.seed = seed;
     return params;
 }

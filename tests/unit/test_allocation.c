@@ -265,7 +265,8 @@ static void test_calls_on_a_filter_do_not_allocate(void **state) {
         assert_int_equal(tamis_filter_contains_many_u64(b, keys, 100, NULL), 100);
         if ((tamis_kind_abilities(kind) & TAMIS_CAN_FORGET) == 0) {
             const tamis_status merged = tamis_filter_merge(a, b, TAMIS_MERGE_BEYOND);
-            assert_true(merged == TAMIS_OK || merged == TAMIS_E_UNSUPPORTED);
+            assert_true(merged == TAMIS_OK || merged == TAMIS_E_UNSUPPORTED ||
+                        merged == TAMIS_E_NOMEM); /* which is the one that may */
         }
         if (tamis_kind_abilities(kind) & TAMIS_CAN_REMOVE)
             assert_ok(tamis_filter_remove_many_u64(b, keys, 100, NULL, NULL));
