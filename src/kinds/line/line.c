@@ -225,15 +225,16 @@ static bool line_store_away(tamis_filter *filter, tamis_i_line_places *places,
 static bool line_insert_away(tamis_filter *filter, const tamis_i_line_entry *e, unsigned most,
                              bool *found) {
     const tamis_i_line_table *const t = line_table_of(filter);
+    const uint64_t print = tamis_i_line_back_print(t, e->home, e->print);
     tamis_i_line_places places;
     tamis_i_line_back_find(t, e->line, &places);
-    const unsigned equal =
-        tamis_i_line_back_copies(t, &places, tamis_i_line_back_print(t, e->home, e->print));
-    *found = equal != 0 || line_in_stash(filter, e) != 0;
-    if (most == 1 && *found)
-        return true;
-    if (equal >= most && e->value == 0)
-        return line_copy_to_stash(filter, e);
+    *found = tamis_i_line_back_has(t, &places, print) || line_in_stash(filter, e) != 0;
+    if (TAMIS_UNLIKELY(*found)) {
+        if (most == 1)
+            return true;
+        if (e->value == 0 && tamis_i_line_back_copies(t, &places, print) >= most)
+            return line_copy_to_stash(filter, e);
+    }
     tamis_i_line_back_weigh(t, &places);
     return line_store_away(filter, &places, e);
 }
@@ -313,12 +314,11 @@ static bool line_insert_full(tamis_filter *filter, const tamis_i_line_entry *e, 
     return true;
 }
 
-/* Any key, in any state of the table; 'most' is 1 for a set. */
-static tamis_status line_insert_entry(tamis_filter *filter, const tamis_i_line_entry *e,
-                                      uint64_t *words, unsigned most, bool *added) {
+/* A key that its line has answered with 'result'; 'most' is 1 for a set. */
+static tamis_status line_insert_on(tamis_filter *filter, const tamis_i_line_entry *e,
+                                   uint64_t *words, unsigned result, unsigned most, bool *added) {
     const tamis_i_line_table *const t = line_table_of(filter);
     const uint64_t bits = tamis_i_line_front_bits(t, e);
-    unsigned result = t->front_ops->add(&t->front, words, e->home, bits, most);
     bool found = (result & TAMIS_I_LINE_FOUND) != 0, done = (result & TAMIS_I_LINE_DONE) != 0;
     if ((result & TAMIS_I_LINE_CROWD) != 0) {
         if (most > 1 && e->value != 0) /* which the stash cannot keep */
@@ -339,19 +339,27 @@ static tamis_status line_insert_entry(tamis_filter *filter, const tamis_i_line_e
     return TAMIS_OK;
 }
 
-TAMIS_APART tamis_status line_insert_any(tamis_filter *filter, tamis_digest digest, unsigned value,
-                                         unsigned most, bool *added) {
+/* Any key, in any state of the table. */
+static tamis_status line_insert_entry(tamis_filter *filter, const tamis_i_line_entry *e,
+                                      uint64_t *words, unsigned most, bool *added) {
+    const tamis_i_line_table *const t = line_table_of(filter);
+    const unsigned result =
+        t->front_ops->add(&t->front, words, e->home, tamis_i_line_front_bits(t, e), most);
+    return line_insert_on(filter, e, words, result, most, added);
+}
+
+TAMIS_APART tamis_status line_insert_word(tamis_filter *filter, tamis_digest digest,
+                                          unsigned result, unsigned most, bool *added) {
     uint64_t *words;
-    tamis_i_line_entry e = line_entry_of(line_table_of(filter), digest, &words);
-    e.value = value;
-    return line_insert_entry(filter, &e, words, most, added);
+    const tamis_i_line_entry e = line_entry_of(line_table_of(filter), digest, &words);
+    return line_insert_on(filter, &e, words, result, most, added);
 }
 
 static tamis_status line_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
     const tamis_i_line_table *const t = line_table_of(filter);
     const unsigned result = t->front_ops->add_word(&t->front, digest.lo, COPIES);
     if (TAMIS_UNLIKELY((result & TAMIS_I_LINE_DONE) == 0))
-        return line_insert_any(filter, digest, 0, COPIES, added);
+        return line_insert_word(filter, digest, result, COPIES, added);
     filter->state[TAMIS_I_COUNT]++;
     if (added != NULL)
         *added = (result & TAMIS_I_LINE_FOUND) == 0;
@@ -362,7 +370,7 @@ static tamis_status line_set_insert(tamis_filter *filter, tamis_digest digest, b
     const tamis_i_line_table *const t = line_table_of(filter);
     const unsigned result = t->front_ops->add_word(&t->front, digest.lo, 1);
     if (TAMIS_UNLIKELY((result & (TAMIS_I_LINE_AWAY | TAMIS_I_LINE_FULL)) != 0))
-        return line_insert_any(filter, digest, 0, 1, added);
+        return line_insert_word(filter, digest, result, 1, added);
     const bool fresh = (result & TAMIS_I_LINE_DONE) != 0;
     filter->state[TAMIS_I_COUNT] += fresh;
     if (added != NULL)
@@ -417,25 +425,31 @@ static void line_return_from_stash(tamis_filter *filter, uint64_t line, uint64_t
     }
 }
 
-/* Homes that are away return to a line as long as there is room for the lowest of them.  When none is left, the
- * line is as if none had ever left. */
+/* Homes that are away return to a line as long as two places are free and there is room for the lowest of them.
+ * When none is left, the line is as if none had ever left.  With fewer places free that is not looked for: it
+ * will be when they are, at the latest when the line is empty. */
 TAMIS_APART void line_recall(tamis_filter *filter, uint64_t line, uint64_t *words) {
     const tamis_i_line_table *const t = line_table_of(filter);
     const tamis_i_line_shape *const shape = &t->front.shape;
     tamis_i_line_places places;
-    unsigned home, n;
     tamis_i_line_back_find(t, line, &places);
-    while ((n = line_least_away(filter, line, &places, &home)) != 0) {
-        if (t->front_ops->count(&t->front, words) + n > shape->capacity)
+    for (;;) {
+        unsigned home;
+        const unsigned room = shape->capacity - t->front_ops->count(&t->front, words);
+        if (room < 2 && shape->capacity > room)
+            return;
+        const unsigned n = line_least_away(filter, line, &places, &home);
+        if (n > room)
             return;
         tamis_i_line_bits_set_away(shape, words, false);
+        if (n == 0)
+            return;
         tamis_i_line_entry e;
         while (tamis_i_line_back_take(t, &places, &e))
             (void)t->front_ops->add(&t->front, words, home, tamis_i_line_front_bits(t, &e), ANY);
         line_return_from_stash(filter, line, words, home);
         tamis_i_line_bits_set_away(shape, words, true);
     }
-    tamis_i_line_bits_set_away(shape, words, false);
 }
 
 /* A removal that its line has not simply done: 'result' says why. */
@@ -614,7 +628,7 @@ static tamis_status line_add_many(tamis_filter *filter, const tamis_i_group *now
             continue;
         }
         const tamis_i_line_entry e = line_entry_at(k, i);
-        status = line_insert_entry(filter, &e, k->words[i], most, &added[i]);
+        status = line_insert_on(filter, &e, k->words[i], result, most, &added[i]);
         if (status != TAMIS_OK)
             break;
     }
@@ -665,7 +679,10 @@ static unsigned line_value_bits(const tamis_filter *filter) {
 
 static tamis_status line_insert_value(tamis_filter *filter, tamis_digest digest, unsigned value,
                                       bool *added) {
-    return line_insert_any(filter, digest, value, COPIES, added);
+    uint64_t *words;
+    tamis_i_line_entry e = line_entry_of(line_table_of(filter), digest, &words);
+    e.value = value;
+    return line_insert_entry(filter, &e, words, COPIES, added);
 }
 
 /* The place of the first entry in the front; false if there is none. */

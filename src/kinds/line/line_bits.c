@@ -132,15 +132,19 @@ bool tamis_i_line_bits_shape(unsigned homes, unsigned prints, unsigned values,
 
 /* ---- questions ---- */
 
-unsigned tamis_i_line_bits_count(const tamis_i_line_shape *shape, const uint64_t *line) {
-    uint64_t starts = line_starts(shape, line);
-    unsigned n = 0; /* the place of the highest one */
+/* The place of the highest one; 0 if there is none. */
+static unsigned line_highest(uint64_t x) {
+    unsigned at = 0;
     for (unsigned step = 32; step > 0; step /= 2)
-        if (starts >> step != 0) {
-            starts >>= step;
-            n += step;
+        if (x >> step != 0) {
+            x >>= step;
+            at += step;
         }
-    return n;
+    return at;
+}
+
+unsigned tamis_i_line_bits_count(const tamis_i_line_shape *shape, const uint64_t *line) {
+    return line_highest(line_starts(shape, line));
 }
 
 tamis_i_line_run tamis_i_line_bits_run(const tamis_i_line_shape *shape, const uint64_t *line,
@@ -198,10 +202,8 @@ uint64_t tamis_i_line_bits_get(const tamis_i_line_shape *shape, const uint64_t *
 }
 
 int tamis_i_line_bits_highest(const tamis_i_line_shape *shape, const uint64_t *line) {
-    for (unsigned home = shape->homes; home-- > 0;)
-        if (line_has_home(line, home))
-            return (int)home;
-    return -1;
+    const uint64_t low = line_homes(shape, line, 0), high = line_homes(shape, line, 1);
+    return high != 0 ? 64 + (int)line_highest(high) : low != 0 ? (int)line_highest(low) : -1;
 }
 
 /* ---- changes ---- */

@@ -64,7 +64,7 @@
 #define UNFILLED    6.0  /* variance, per back line */
 #define FEW_SERVED  4.5  /* front lines per back line: with fewer, sums are no longer normal */
 #define FEW_FREE    0.6  /* places of a back line that each of them costs */
-#define STEPS       0.25  /* of an integral, in standard deviations */
+#define STEPS       0.25 /* of an integral, in standard deviations */
 #define FAR         5.5  /* standard deviations below C: homes there are not away */
 #define S_MOST      1.5  /* of the bound's exponents that are tried */
 #define S_NEAR      0.25 /* up to which nothing far below C matters */
