@@ -85,6 +85,11 @@ static tamis_status line_shape(tamis_params *params, uint64_t *n_table) {
 }
 
 static bool line_ask_back(const tamis_i_line_row *front, uint64_t word);
+static tamis_status line_not_added(const tamis_i_line_row *front, uint64_t word, unsigned result,
+                                   bool *added);
+static tamis_status line_not_added_to_set(const tamis_i_line_row *front, uint64_t word,
+                                          unsigned result, bool *added);
+static tamis_status line_dropped(const tamis_i_line_row *front, uint64_t word, unsigned result);
 
 /* Tables of the shapes are taken once, however often this is called. */
 static void line_attach(tamis_filter *filter) {
@@ -95,7 +100,10 @@ static void line_attach(tamis_filter *filter) {
     TAMIS_ASSERT(valid);
     (void)valid;
     table.front.lines = filter->table;
+    table.front.count = &filter->state[TAMIS_I_COUNT];
     table.front.elsewhere = line_ask_back;
+    table.front.not_added = filter->kind->remove == NULL ? line_not_added_to_set : line_not_added;
+    table.front.dropped = line_dropped;
     table.back.lines = filter->table + table.front.n * TAMIS_LINE_WORDS;
     table.front.tables = again
                              ? before->front.tables
@@ -179,6 +187,11 @@ static bool line_is_elsewhere(const tamis_filter *filter, const tamis_i_line_ent
 static const tamis_filter *line_filter_of(const tamis_i_line_row *front) {
     return (const tamis_filter *)(const void *)((const unsigned char *)front -
                                                 offsetof(tamis_filter, geometry));
+}
+
+/* The same, where it is being changed. */
+static tamis_filter *line_written(const tamis_i_line_row *front) {
+    return (tamis_filter *)(uintptr_t)line_filter_of(front);
 }
 
 static bool line_ask_back(const tamis_i_line_row *front, uint64_t word) {
@@ -348,34 +361,31 @@ static tamis_status line_insert_entry(tamis_filter *filter, const tamis_i_line_e
     return line_insert_on(filter, e, words, result, most, added);
 }
 
-TAMIS_APART tamis_status line_insert_word(tamis_filter *filter, tamis_digest digest,
-                                          unsigned result, unsigned most, bool *added) {
-    uint64_t *words;
-    const tamis_i_line_entry e = line_entry_of(line_table_of(filter), digest, &words);
-    return line_insert_on(filter, &e, words, result, most, added);
+static tamis_status line_insert_word(const tamis_i_line_row *front, uint64_t word, unsigned result,
+                                     unsigned most, bool *added) {
+    const tamis_i_line_place place = tamis_i_line_bits_locate(front, word);
+    const tamis_i_line_entry e = {.line = place.number, .home = place.home, .print = place.print};
+    return line_insert_on(line_written(front), &e, place.line, result, most, added);
+}
+
+static tamis_status line_not_added(const tamis_i_line_row *front, uint64_t word, unsigned result,
+                                   bool *added) {
+    return line_insert_word(front, word, result, COPIES, added);
+}
+
+static tamis_status line_not_added_to_set(const tamis_i_line_row *front, uint64_t word,
+                                          unsigned result, bool *added) {
+    return line_insert_word(front, word, result, 1, added);
 }
 
 static tamis_status line_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
     const tamis_i_line_table *const t = line_table_of(filter);
-    const unsigned result = t->front_ops->add_word(&t->front, digest.lo, COPIES);
-    if (TAMIS_UNLIKELY((result & TAMIS_I_LINE_DONE) == 0))
-        return line_insert_word(filter, digest, result, COPIES, added);
-    filter->state[TAMIS_I_COUNT]++;
-    if (added != NULL)
-        *added = (result & TAMIS_I_LINE_FOUND) == 0;
-    return TAMIS_OK;
+    return t->front_ops->add_word(&t->front, digest.lo, COPIES, added);
 }
 
 static tamis_status line_set_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
     const tamis_i_line_table *const t = line_table_of(filter);
-    const unsigned result = t->front_ops->add_word(&t->front, digest.lo, 1);
-    if (TAMIS_UNLIKELY((result & (TAMIS_I_LINE_AWAY | TAMIS_I_LINE_FULL)) != 0))
-        return line_insert_word(filter, digest, result, 1, added);
-    const bool fresh = (result & TAMIS_I_LINE_DONE) != 0;
-    filter->state[TAMIS_I_COUNT] += fresh;
-    if (added != NULL)
-        *added = fresh;
-    return TAMIS_OK;
+    return t->front_ops->add_word(&t->front, digest.lo, 1, added);
 }
 
 /* ---- removals ---- */
@@ -452,40 +462,41 @@ TAMIS_APART void line_recall(tamis_filter *filter, uint64_t line, uint64_t *word
     }
 }
 
-/* A removal that its line has not simply done: 'result' says why. */
-TAMIS_APART tamis_status line_remove_any(tamis_filter *filter, tamis_digest digest,
-                                         unsigned result) {
+/* A removal that its line has answered with 'result': it is not done yet, or homes may return. */
+static tamis_status line_remove_on(tamis_filter *filter, const tamis_i_line_entry *e,
+                                   uint64_t *words, unsigned result) {
     const tamis_i_line_table *const t = line_table_of(filter);
-    uint64_t *words;
-    const tamis_i_line_entry e = line_entry_of(t, digest, &words);
     bool back = (result & (TAMIS_I_LINE_AWAY | TAMIS_I_LINE_ROOM)) != 0;
     if ((result & TAMIS_I_LINE_DONE) == 0) {
-        bool done = line_from_stash(filter, &e);
+        bool done = result != 0 && line_from_stash(filter, e);
         if (!done && (result & TAMIS_I_LINE_CROWD) != 0) {
-            result = t->front_ops->drop(&t->front, words, e.home, e.print, ANY);
+            result = t->front_ops->drop(&t->front, words, e->home, e->print, ANY);
             back = (result & TAMIS_I_LINE_ROOM) != 0;
             done = (result & TAMIS_I_LINE_DONE) != 0;
         } else if (!done && (result & TAMIS_I_LINE_AWAY) != 0) {
             tamis_i_line_places places;
-            tamis_i_line_back_find(t, e.line, &places);
-            done = tamis_i_line_back_drop(t, &places, tamis_i_line_back_print(t, e.home, e.print));
+            tamis_i_line_back_find(t, e->line, &places);
+            done =
+                tamis_i_line_back_drop(t, &places, tamis_i_line_back_print(t, e->home, e->print));
         }
         if (!done)
             return TAMIS_E_NOT_FOUND;
+        filter->state[TAMIS_I_COUNT]--;
     }
-    filter->state[TAMIS_I_COUNT]--;
     if (back)
-        line_recall(filter, e.line, words);
+        line_recall(filter, e->line, words);
     return TAMIS_OK;
+}
+
+static tamis_status line_dropped(const tamis_i_line_row *front, uint64_t word, unsigned result) {
+    const tamis_i_line_place place = tamis_i_line_bits_locate(front, word);
+    const tamis_i_line_entry e = {.line = place.number, .home = place.home, .print = place.print};
+    return line_remove_on(line_written(front), &e, place.line, result);
 }
 
 static tamis_status line_remove(tamis_filter *filter, tamis_digest digest) {
     const tamis_i_line_table *const t = line_table_of(filter);
-    const unsigned result = t->front_ops->drop_word(&t->front, digest.lo, COPIES);
-    if (TAMIS_UNLIKELY((result & ~TAMIS_I_LINE_FOUND) != TAMIS_I_LINE_DONE))
-        return result == 0 ? TAMIS_E_NOT_FOUND : line_remove_any(filter, digest, result);
-    filter->state[TAMIS_I_COUNT]--;
-    return TAMIS_OK;
+    return t->front_ops->drop_word(&t->front, digest.lo, COPIES);
 }
 
 /* ---- memory ---- */
@@ -661,11 +672,11 @@ static void line_remove_many(tamis_filter *filter, const tamis_i_group *now,
         const unsigned result =
             t->front_ops->drop(&t->front, k->words[i], k->home[i], k->print[i], COPIES);
         removed[i] = true;
+        filter->state[TAMIS_I_COUNT] -= (result & TAMIS_I_LINE_DONE) != 0;
         if (TAMIS_LIKELY((result & ~TAMIS_I_LINE_FOUND) == TAMIS_I_LINE_DONE))
-            filter->state[TAMIS_I_COUNT]--;
-        else
-            removed[i] =
-                result != 0 && line_remove_any(filter, now->digests[i], result) == TAMIS_OK;
+            continue;
+        const tamis_i_line_entry e = line_entry_at(k, i);
+        removed[i] = line_remove_on(filter, &e, k->words[i], result) == TAMIS_OK;
     }
     for (; i < next->n; i++)
         line_fetch(t, next, i);

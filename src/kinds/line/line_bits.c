@@ -368,14 +368,24 @@ static bool line_has_word(const tamis_i_line_row *row, uint64_t word) {
     return result == TAMIS_I_LINE_AWAY ? row->elsewhere(row, word) : result != 0;
 }
 
-static unsigned line_add_word(const tamis_i_line_row *row, uint64_t word, unsigned most) {
+static tamis_status line_add_word(const tamis_i_line_row *row, uint64_t word, unsigned most,
+                                  bool *added) {
     const tamis_i_line_place p = tamis_i_line_bits_locate(row, word);
-    return line_add(row, p.line, p.home, p.print, most);
+    const unsigned result = line_add(row, p.line, p.home, p.print, most);
+    if ((result & TAMIS_I_LINE_DONE) == 0)
+        return row->not_added(row, word, result, added);
+    ++*row->count;
+    if (added != NULL)
+        *added = (result & TAMIS_I_LINE_FOUND) == 0;
+    return TAMIS_OK;
 }
 
-static unsigned line_drop_word(const tamis_i_line_row *row, uint64_t word, unsigned most) {
+static tamis_status line_drop_word(const tamis_i_line_row *row, uint64_t word, unsigned most) {
     const tamis_i_line_place p = tamis_i_line_bits_locate(row, word);
-    return line_drop(row, p.line, p.home, p.print, most);
+    const unsigned result = line_drop(row, p.line, p.home, p.print, most);
+    *row->count -= (result & TAMIS_I_LINE_DONE) != 0;
+    return (result & ~TAMIS_I_LINE_FOUND) == TAMIS_I_LINE_DONE ? TAMIS_OK
+                                                               : row->dropped(row, word, result);
 }
 
 /* ---- what homes that go and come need ---- */
