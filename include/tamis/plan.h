@@ -26,10 +26,10 @@ extern "C" {
 /* Which of several plans is the best. */
 typedef enum tamis_order {
     /* The quickest of those that take at most 12 % more bytes than the smallest, for n keys and also for
-     * 10 million.  The smallest is that of all kinds that can do what is needed, multisets included
-     * where a set is needed.  Quickest is the least sum of ns_insert, ns_lookup and, if keys are removed,
-     * ns_remove.  Where bytes are given: of those whose log2(1/fpr), or whose keys, are at least 1/1.12 of the
-     * most. */
+     * 10 million; the smallest if none is so near.  The smallest is that of all kinds that can do what is
+     * needed, multisets included where a set is needed.  Quickest is the least sum of ns_insert, ns_lookup
+     * and, if keys are removed, ns_remove.  Where bytes are given: of those whose log2(1/fpr), or whose
+     * keys, are at least 1/1.12 of the most. */
     TAMIS_ORDER_BALANCED = 0,
     /* The fewest bytes; of those within 2 % of the fewest, the one that reads the fewest lines per query,
      * then the one that has the most abilities.  Where bytes are given: the lowest error, the most keys. */

@@ -61,7 +61,7 @@ static void test_explain_member_out_of_range_is_named(void **state) {
     ROW(n, UINT64_MAX, "n is 18446744073709551615, but sets have at most 2^40 keys");
     ROW(copies, 256, "copies is 256, but must be 1 to 255");
     ROW(value_bits, 9, "value_bits is 9, but must be 1 to 8");
-    ROW(order, (tamis_order)3, "order is 3, but there is no such order");
+    ROW(order, (tamis_order)5, "order is 5, but there is no such order");
     ROW(hash, (tamis_hash_id)7, "hash is 7, but there is no such hash");
     ROW(kind, (tamis_kind)99, "kind is 99, but there is no such kind");
     ROW(overshoot, 1000.5, "overshoot is 1000.5, but must be 0 to 1000");

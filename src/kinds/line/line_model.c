@@ -86,8 +86,7 @@ static tamis_status line_take_shape(const tamis_line_shape *theirs, uint64_t n,
     if (s->lines < 1 || s->lines > N_MAX || s->back_lines > N_MAX || s->stash > N_MAX ||
         s->homes < 1 || s->homes > HOMES_MAX || s->fp_bits < 1 || s->fp_bits > FP_MAX ||
         s->entries < 2 || s->entries > ENTRIES_MAX || (back && s->back_entries < 2) ||
-        s->back_entries > ENTRIES_MAX || n == 0 || n > N_MAX ||
-        (double)n > LOADS * s->entries * (double)s->lines)
+        s->back_entries > ENTRIES_MAX || n == 0 || n > N_MAX)
         return TAMIS_E_DOMAIN;
     return TAMIS_OK;
 }
@@ -107,13 +106,18 @@ tamis_status tamis_model_line_fpr(const tamis_line_shape *shape, uint64_t n, dou
 }
 
 /* What is stored of n keys: of a set, as many entries as there are cells with keys. */
-static tamis_i_line_front line_front(const tamis_line_shape *s, uint64_t n) {
+static tamis_status line_take_front(const tamis_line_shape *theirs, uint64_t n, tamis_line_shape *s,
+                                    tamis_i_line_front *front) {
+    const tamis_status status = line_take_shape(theirs, n, s);
+    if (status != TAMIS_OK)
+        return status;
     const double cells = ldexp((double)s->homes, (int)s->fp_bits);
-    return (tamis_i_line_front){.homes = s->homes,
-                                .entries = s->entries,
-                                .load =
-                                    s->set ? line_rate(s, n) * cells : (double)n / (double)s->lines,
-                                .deletes = !s->set};
+    *front = (tamis_i_line_front){.homes = s->homes,
+                                  .entries = s->entries,
+                                  .load = s->set ? line_rate(s, n) * cells
+                                                 : (double)n / (double)s->lines,
+                                  .deletes = !s->set};
+    return front->load <= LOADS * s->entries ? TAMIS_OK : TAMIS_E_DOMAIN;
 }
 
 /* ---- Poisson numbers ---- */
@@ -274,10 +278,10 @@ double tamis_i_line_model_best(const tamis_i_line_sums *sums, double lines, doub
  * the tail is longer than that of a normal distribution. */
 tamis_status tamis_model_line_overflow(const tamis_line_shape *shape, uint64_t n, double *odds) {
     tamis_line_shape s;
-    const tamis_status status = line_take_shape(shape, n, &s);
+    tamis_i_line_front f;
+    const tamis_status status = line_take_front(shape, n, &s, &f);
     if (status != TAMIS_OK)
         return status;
-    const tamis_i_line_front f = line_front(&s, n);
     const double lines = (double)s.lines, back = (double)s.back_lines;
     tamis_i_line_sums sums;
     tamis_i_line_model_sums(&f, &sums);
@@ -303,10 +307,10 @@ tamis_status tamis_model_line_overflow(const tamis_line_shape *shape, uint64_t n
 tamis_status tamis_model_line_away(const tamis_line_shape *shape, uint64_t n, double *away,
                                    double *cut) {
     tamis_line_shape s;
-    const tamis_status status = line_take_shape(shape, n, &s);
+    tamis_i_line_front f;
+    const tamis_status status = line_take_front(shape, n, &s, &f);
     if (status != TAMIS_OK)
         return status;
-    const tamis_i_line_front f = line_front(&s, n);
     tamis_i_line_sums sums;
     tamis_i_line_model_sums(&f, &sums);
     *away = fmin((sums.away + tamis_i_line_model_lag(&f, sums.cut)) / f.load, 1);

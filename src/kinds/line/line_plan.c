@@ -27,19 +27,21 @@
 #define CELLS_MAX   0x1p62
 #define HOMES_MAX   TAMIS_I_LINE_HOMES_MAX
 #define PLACES_MAX  (HOMES_MAX / 2) /* front lines per back line, where each has two places */
-#define LOAD_LEAST  0.6             /* of the entries of a line */
+#define LOAD_LEAST  0.35 /* of the entries of a line: two lines, if they are one too many for one */
 #define LOAD_MOST   1.25
 #define SLOT_BITS   170.0 /* of the stash, about */
 #define TRIES       256u
 #define MANY        1500.0 /* lines, of which one more is no matter */
 #define STRIDE      4.0
-#define WORSE       1.02 /* times the fewest bits: longer fingerprints will be no better */
+#define WORSE       1.04 /* times the fewest bits: longer fingerprints will be no better */
+#define WORTH       1.03 /* times the fewest bits: those in between are tried too */
 #define ROUNDS      8u
 #define COMPARED    3u
 #define FEWER       0.75        /* homes take room of entries */
 #define NEARLY      1.0025      /* as few bytes as the fewest */
 #define HOMES_LEAST 4u          /* with fewer, more bits in a fingerprint never pay */
 #define MORE        (1 + 1e-12) /* what rounding may take */
+#define EXACTLY     0.02        /* the same, of logarithms of odds of very many lines */
 #define MORE_LINES  1.5  /* cells that there may be for each that is asked for: lines are whole */
 #define LEAN        1.02 /* entries more away than the normal distribution says */
 
@@ -174,7 +176,8 @@ static bool line_plan_alone(const wanted *w, trial *best) {
         tamis_i_line_shape shape;
         if (homes > HOMES_MAX ||
             !tamis_i_line_bits_shape((unsigned)homes, prints, w->values, &shape) ||
-            shape.capacity < w->n || shape.capacity <= best->entries)
+            shape.capacity < (w->set ? fmin(w->n, ldexp(homes, (int)prints)) : w->n) ||
+            shape.capacity <= best->entries)
             continue;
         *best = (trial){
             .homes = (unsigned)homes, .prints = prints, .entries = shape.capacity, .lines = 1};
@@ -199,7 +202,7 @@ static double line_plan_row(const wanted *w, unsigned prints, double low, double
 static unsigned line_plan_gather(const wanted *w, trial *tried) {
     unsigned n = 0;
     double fewest = INFINITY;
-    const double ratio = w->cells / w->n; /* cells per key */
+    const double ratio = w->set ? 1 / w->need->fpr : w->cells / w->n; /* cells per entry */
     /* two keys in a line of 126 homes, at least */
     const unsigned least = (unsigned)fmax(floor(log2(ratio * 2 / HOMES_MAX)), 1);
     for (unsigned r = least; r + w->values <= TAMIS_I_LINE_PLANES_MAX; r++) {
@@ -213,12 +216,9 @@ static unsigned line_plan_gather(const wanted *w, trial *tried) {
             break;
         fewest = fmin(fewest, here);
         for (unsigned i = first, end = n; i < end; i++) {
-            if (tried[i].bits > here)
-                continue;
-            const double homes = tried[i].homes;
-            (void)line_plan_row(w, r, fmax(homes - STRIDE + 1, 1), homes - 1, 1, tried, &n);
-            (void)line_plan_row(w, r, homes + 1, fmin(homes + STRIDE - 1, HOMES_MAX), 1, tried, &n);
-            break;
+            const double homes = tried[i].homes, most = fmin(homes + STRIDE - 1, HOMES_MAX);
+            if (tried[i].bits <= WORTH * here)
+                (void)line_plan_row(w, r, homes + 1, most, 1, tried, &n);
         }
     }
     return n;
@@ -269,17 +269,26 @@ static bool line_plan_settle(const wanted *w, trial *t, double *odds) {
     return true;
 }
 
-/* The shape that is taken, with its back.  Of few lines one more counts: then some shapes are compared. */
+/* Take shapes with so many lines and such fingerprints off the list. */
+static unsigned line_plan_drop(trial *tried, unsigned n, double lines, unsigned prints) {
+    unsigned left = 0;
+    for (unsigned i = 0; i < n; i++)
+        if (tried[i].lines != lines || tried[i].prints != prints)
+            tried[left++] = tried[i];
+    return left;
+}
+
+/* The shape that is taken, with its back.  Of few lines one more counts: then some shapes are compared, by
+ * their lines, since of as many lines those with fewer homes are hardly better. */
 static bool line_plan_choose(const wanted *w, trial *best, double *odds) {
     trial tried[TRIES];
     unsigned n = line_plan_gather(w, tried);
     const unsigned most = n > 0 && tried[0].lines < MANY ? COMPARED : 1;
     *best = (trial){.bits = INFINITY};
     for (unsigned i = 0; i < most && n > 0; i++) {
-        trial *const next = line_plan_take(tried, n, most > 1 ? 1 : NEARLY);
-        trial t = *next;
+        trial t = *line_plan_take(tried, n, most > 1 ? 1 : NEARLY);
         double its = 0;
-        *next = tried[--n];
+        n = line_plan_drop(tried, n, t.lines, t.prints);
         if (line_plan_settle(w, &t, &its) && t.bits < best->bits) {
             *best = t;
             *odds = its;
@@ -319,7 +328,7 @@ tamis_status tamis_i_plan_line(const tamis_need *need, tamis_plan *plan) {
     const wanted w = {.need = need,
                       .n = n,
                       .cells = fmax(-1 / expm1(log1p(-need->fpr) / n), 1) * MORE,
-                      .odds = log(moments / need->failure_max),
+                      .odds = log(moments / need->failure_max) + EXACTLY,
                       .values = need->value_bits,
                       .set = !need->deletes && need->value_bits == 0};
     trial best = {.entries = 0};
