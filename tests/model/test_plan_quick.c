@@ -11,6 +11,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
+#include "kinds/line/line_bits.h"
 #include "plan/quick_tables.h"
 #include "plan_curves.h"
 #include "searched.h"
@@ -83,6 +84,38 @@ static void check_steady(const tamis_need *need, const tamis_plan *plan) {
     assert_true(fabs(insert / plan->lines_per_insert - 1) < 0.05);
 }
 
+static void check_line(const tamis_need *need, const tamis_plan *plan) {
+    const uint64_t *const v = plan->params.value;
+    tamis_i_line_shape front, back = {.capacity = 0};
+    tamis_line_shape shape;
+    double fpr, odds, query, insert;
+    unsigned bits = 0;
+    while (v[TAMIS_LINE_HOMES] > 1u << bits)
+        bits++;
+    const unsigned prints = (unsigned)v[TAMIS_LINE_FINGERPRINT_BITS];
+    assert_true(tamis_i_line_bits_shape((unsigned)v[TAMIS_LINE_HOMES], prints, 0, &front));
+    if (v[TAMIS_LINE_BACK_LINES] != 0)
+        assert_true(
+            tamis_i_line_bits_shape((unsigned)v[TAMIS_LINE_BACK_HOMES], prints + bits, 0, &back));
+    tamis_line_shape_init(&shape);
+    shape.lines = v[TAMIS_LINE_LINES];
+    shape.back_lines = v[TAMIS_LINE_BACK_LINES];
+    shape.stash = plan->params.stash;
+    shape.homes = (unsigned)v[TAMIS_LINE_HOMES];
+    shape.fp_bits = prints;
+    shape.entries = front.capacity;
+    shape.back_entries = back.capacity;
+    shape.set = v[TAMIS_LINE_SET] != 0;
+    assert_int_equal(shape.set, !need->deletes);
+    assert_ok(tamis_model_line_fpr(&shape, need->n, &fpr));
+    assert_true(fpr <= plan->fpr * ROUNDING);
+    assert_ok(tamis_model_line_overflow(&shape, need->n, &odds));
+    assert_true(odds <= plan->overflow_probability * (1 + 1e-6) || odds < 1e-9);
+    assert_ok(tamis_model_line_lines(&shape, need->n, &query, &insert));
+    assert_true(fabs(query / plan->lines_per_query - 1) < 0.05);
+    assert_true(fabs(insert / plan->lines_per_insert - 1) < 0.05);
+}
+
 static void check_plan(const tamis_need *need, const tamis_plan *plan) {
     if (!(plan->fpr <= need->fpr && plan->fpr > 0))
         fail_msg("n %llu, fpr %g, deletes %d: %s promises %g", (unsigned long long)need->n,
@@ -101,6 +134,9 @@ static void check_plan(const tamis_need *need, const tamis_plan *plan) {
         break;
     case TAMIS_KIND_STEADY:
         check_steady(need, plan);
+        break;
+    case TAMIS_KIND_LINE:
+        check_line(need, plan);
         break;
     default:
         fail_msg("n %llu, fpr %g: %s is no kind of quick plans", (unsigned long long)need->n,

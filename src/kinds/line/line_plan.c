@@ -334,7 +334,7 @@ tamis_status tamis_i_plan_line(const tamis_need *need, tamis_plan *plan) {
     trial best = {.entries = 0};
     double odds = 0;
     if (w.cells * MORE_LINES >= CELLS_MAX)
-        return TAMIS_E_TOO_LARGE;
+        return TAMIS_E_UNSUPPORTED;
     if (!line_plan_alone(&w, &best) && !line_plan_choose(&w, &best, &odds))
         return TAMIS_E_UNSUPPORTED;
     plan->overflow_probability = fmin(moments * odds, 1);
