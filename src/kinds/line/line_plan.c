@@ -34,7 +34,7 @@
 #define MANY        1500.0 /* lines, of which one more is no matter */
 #define STRIDE      4.0
 #define WORSE       1.04 /* times the fewest bits: longer fingerprints will be no better */
-#define WORTH       1.03 /* times the fewest bits: those in between are tried too */
+#define WORTH       1.02 /* times the fewest bits: those in between are tried too */
 #define ROUNDS      8u
 #define COMPARED    3u
 #define FEWER       0.75        /* homes take room of entries */
@@ -74,12 +74,13 @@ static unsigned line_plan_back_entries(const wanted *w, const trial *t, unsigned
 }
 
 /* Lines of a back whose lines have that many homes; at least 3.  What is left free of each depends a little on
- * how many there are. */
-static double line_plan_back_lines(const wanted *w, const trial *t, double need, unsigned homes) {
+ * how many there are: after so many rounds it is taken as it is. */
+static double line_plan_back_lines(const wanted *w, const trial *t, double need, unsigned homes,
+                                   unsigned rounds) {
     const tamis_i_line_front front = line_plan_front(w, t);
     const double entries = line_plan_back_entries(w, t, homes);
     double lines = fmax(ceil(need / fmax(entries, 1)), 3);
-    for (unsigned i = 0; i < ROUNDS; i++) {
+    for (unsigned i = 0; i < rounds; i++) {
         const double room =
             entries - tamis_i_line_model_slack(&front, t->scatter, t->lines, lines, entries);
         const double next = ceil(need / room);
@@ -93,7 +94,7 @@ static double line_plan_back_lines(const wanted *w, const trial *t, double need,
 }
 
 /* The least back that takes 'need' entries.  False if there is none. */
-static bool line_plan_back(const wanted *w, trial *t, double need) {
+static bool line_plan_back(const wanted *w, trial *t, double need, unsigned rounds) {
     const double few = t->lines <= HOMES_MAX ? t->lines : 0;
     t->back = t->back_homes = t->back_entries = 0;
     if (need <= TAMIS_I_LINE_STASH_LEAST)
@@ -106,11 +107,11 @@ static bool line_plan_back(const wanted *w, trial *t, double need) {
             return true;
     }
     /* more homes, fewer entries, more lines, fewer homes: up to the first that fits */
-    double places = fmin(ceil(t->lines / line_plan_back_lines(w, t, need, 2)), PLACES_MAX);
-    double lines = line_plan_back_lines(w, t, need, 2 * (unsigned)places);
+    double places = fmin(ceil(t->lines / line_plan_back_lines(w, t, need, 2, 1)), PLACES_MAX);
+    double lines = line_plan_back_lines(w, t, need, 2 * (unsigned)places, rounds);
     const double fewer = ceil(t->lines / lines);
     if (fewer < places) {
-        const double other = line_plan_back_lines(w, t, need, 2 * (unsigned)fewer);
+        const double other = line_plan_back_lines(w, t, need, 2 * (unsigned)fewer, rounds);
         if (ceil(t->lines / other) <= fewer) {
             places = fewer;
             lines = other;
@@ -165,7 +166,7 @@ static void line_plan_try(const wanted *w, unsigned prints, unsigned homes, tria
     const double away = line_plan_about(w, t, &spread);
     const double need = t->lines * away + sqrt(2 * w->odds * t->lines * fmax(spread, 0)) +
                         TAMIS_I_LINE_SKEW * w->odds;
-    if (line_plan_back(w, t, need))
+    if (line_plan_back(w, t, need, 1))
         line_plan_weigh(t);
 }
 
@@ -261,7 +262,7 @@ static bool line_plan_settle(const wanted *w, trial *t, double *odds) {
     const double s = tamis_i_line_model_best(&sums, t->lines, back, w->odds);
     const double log = tamis_i_line_model_log(&front, &sums, t->lines, back, s);
     t->scatter = sums.scatter;
-    if (!line_plan_back(w, t, (log + w->odds) / s))
+    if (!line_plan_back(w, t, (log + w->odds) / s, ROUNDS))
         return false;
     line_plan_weigh(t);
     const tamis_line_shape shape = line_plan_shape(w, t);
