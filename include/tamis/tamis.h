@@ -26,8 +26,8 @@
  *    (it takes a pointer without const) needs it for itself alone.  Nothing is locked inside, and
  *    distinct filters share nothing.  For sets that threads change together there is tamis/shared.h.
  *  - The library does not print, exit, abort or set errno, and it allocates only in the functions
- *    that make a filter or let it grow, and in those that say so: refresh, merge (window), and
- *    writing the compact form to a file.  A call that fails leaves everything as it was before.
+ *    that make a filter or let it grow, and in those that say so: refresh, merge, and writing the
+ *    compact form to a file.  A call that fails leaves everything as it was before.
  *
  * Structs that cross this interface begin with struct_size, which their _init function sets; zero in
  * any other member means the default.  That is how members can be added without breaking callers.
@@ -633,7 +633,8 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_clear(tamis_filter *filter)
  * is told by how full the table is, within five standard deviations (tamis_filter_keeps).  The promise stays
  * as it was, and tamis_filter_keeps tells what has become of it.  Sets that together hold no more keys than
  * one is made for are merged straight away; otherwise the union is made aside and its error rate measured,
- * which takes memory for a second set until it is done.
+ * which takes memory for a second set until it is done.  The union of
+ * two of kind line or window is always made aside.
  *
  * The form of keys is then that of both, or unknown if it is of one of them.
  *
