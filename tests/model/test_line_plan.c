@@ -18,6 +18,7 @@ static tamis_need need_of(uint64_t n, double p, bool deletes) {
     need.failure_max = 1e-6;
     need.deletes = deletes;
     need.copies = 1;
+    need.lines_max = INFINITY;
     return need;
 }
 
@@ -194,12 +195,26 @@ static void test_line_plan_refuses_what_it_cannot(void **state) {
     assert_status(plan_line(&need, &plan), TAMIS_E_UNSUPPORTED);
     need = need_of((uint64_t)1 << 40, 1e-9, false);
     assert_status(plan_line(&need, &plan), TAMIS_E_TOO_LARGE);
-    need = need_of(1000000, 1e-12,
-                   false); /* fingerprints of more planes than a line of the back has */
+    need = need_of(1000000, 1e-12, false); /* more planes than a line has */
     assert_status(plan_line(&need, &plan), TAMIS_E_UNSUPPORTED);
 }
 
-/* The same each time, and in microseconds: some 20 to 60, where the limit is for a busy machine with assertions. */
+/* A limit of lines is kept by giving less away, for more bytes. */
+static void test_line_limit_of_lines_is_kept(void **state) {
+    (void)state;
+    double before = 0;
+    for (double most = 1.2; most > 1.012; most = 1 + (most - 1) / 1.4) {
+        tamis_need need = need_of(1000000, 0.003, true);
+        tamis_plan plan;
+        need.lines_max = most;
+        assert_ok(plan_line(&need, &plan));
+        assert_true(plan.lines_per_query <= 1.003 * most);
+        assert_true(bytes_of(&plan) >= 0.99 * before);
+        before = bytes_of(&plan);
+    }
+}
+
+/* The same each time, and in microseconds: some 20 to 60.  The limit is for a busy machine. */
 static void test_line_planning_is_quick(void **state) {
     (void)state;
     double worst = 0;
@@ -226,6 +241,7 @@ int main(void) {
         cmocka_unit_test(test_line_sizes_grow_with_the_need),
         cmocka_unit_test(test_line_few_keys_take_few_lines),
         cmocka_unit_test(test_line_plan_refuses_what_it_cannot),
+        cmocka_unit_test(test_line_limit_of_lines_is_kept),
         cmocka_unit_test(test_line_planning_is_quick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* test_plan_balanced.c - the default order: the rule, repeated from what plans tell; and what calls cost
+/* test_plan_balanced.c - the default order: the rule, repeated from what plans tell; and what calls
+ * cost
  *
  * SPDX-License-Identifier: MIT
  */
@@ -39,7 +40,8 @@ static double fewest(const tamis_plan *plans, size_t n) {
     return least;
 }
 
-/* Which of all plans the rule takes: of those within 12 % of the smallest, here and for many keys, the quickest. */
+/* What the rule takes: of the plans within 12 % of the smallest, here and for many keys, the
+ * quickest. */
 static size_t by_rule(const tamis_need *need, const tamis_plan *plans, size_t n,
                       const tamis_plan *many, size_t n_many) {
     for (unsigned both = 2; both-- > 0;) { /* without the second condition if none keeps both */
@@ -87,7 +89,7 @@ static void test_balanced_takes_what_the_rule_says(void **state) {
     assert_int_equal(needs, 24);
 }
 
-/* By speed: nobody is quicker.  By bytes: nobody else is within 2 % and reads fewer lines, or is smaller by more. */
+/* By speed: nobody is quicker.  By bytes: nobody is smaller by more than 2 %. */
 static void test_orders_take_what_they_say(void **state) {
     (void)state;
     for (unsigned i = 0; i < 8; i++) {

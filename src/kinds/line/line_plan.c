@@ -1,16 +1,18 @@
 /* line_plan.c - plans for lines of fingerprints that give homes away
  *
- * The rate asks for some number of cells, N L 2^R for N lines of L homes and fingerprints of R bits.  A shape,
- * L and R, leaves only N, and so the load of a line.  All shapes with loads near the capacity of a line are looked at, some
- * fifty, with the normal distribution in place of the model of line_model.c, which costs some ten operations
- * each.  Of those that take nearly the fewest bytes the one with the fewest entries away is taken, and its
- * back follows from the model: once, so that a plan takes some microseconds, for any number of keys.
+ * The rate asks for some number of cells, N L 2^R for N lines of L homes and fingerprints of R
+ * bits.  A shape, L and R, leaves only N, and so the load of a line.  All shapes with loads near
+ * the capacity of a line are looked at, some fifty, with the normal distribution in place of the
+ * model of line_model.c, which costs some ten operations each.  Of those that take nearly the
+ * fewest bytes the one with the fewest entries away is taken, and its back follows from the model:
+ * once, so that a plan takes some microseconds, for any number of keys.
  *
- * The back.  A larger one has fewer homes per line, and so more room in a line: of the sizes that give its
- * room, the least is taken whose lines have homes for all places that front lines have there.
+ * The back.  A larger one has fewer homes per line, and so more room in a line: of the sizes that
+ * give its room, the least is taken whose lines have homes for all places that front lines have
+ * there.
  *
- * A set whose keys come and go for ever is seen at many moments: it is planned for MOMENTS of them that have
- * nothing to do with each other, which is some thousands of replacements of all keys.
+ * A set whose keys come and go for ever is seen at many moments: it is planned for MOMENTS of them
+ * that have nothing to do with each other, which is some thousands of replacements of all keys.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -73,8 +75,8 @@ static unsigned line_plan_back_entries(const wanted *w, const trial *t, unsigned
     return tamis_i_line_bits_shape(homes, t->prints + bits, w->values, &shape) ? shape.capacity : 0;
 }
 
-/* Lines of a back whose lines have that many homes; at least 3.  What is left free of each depends a little on
- * how many there are: after so many rounds it is taken as it is. */
+/* Lines of a back whose lines have that many homes; at least 3.  What is left free of each depends
+ * a little on how many there are: after so many rounds it is taken as it is. */
 static double line_plan_back_lines(const wanted *w, const trial *t, double need, unsigned homes,
                                    unsigned rounds) {
     const tamis_i_line_front front = line_plan_front(w, t);
@@ -129,7 +131,8 @@ static void line_plan_weigh(trial *t) {
 
 /* ---- a shape, about ---- */
 
-/* What is away: of normal numbers of entries X, X - C and half of what the home at the border leaves free. */
+/* What is away: of normal numbers of entries X, X - C and half of what the home at the border
+ * leaves free. */
 static double line_plan_about(const wanted *w, trial *t, double *spread) {
     const double c = t->entries, m = t->load;
     const double k = (c - m) / sqrt(m), beyond = 0.5 * erfc((k + 0.5 / sqrt(m)) * 0.70710678);
@@ -164,6 +167,8 @@ static void line_plan_try(const wanted *w, unsigned prints, unsigned homes, tria
         return;
     double spread;
     const double away = line_plan_about(w, t, &spread);
+    if (!tamis_i_plan_lines_ok(w->need, 1 + 2 * away / t->load))
+        return;
     const double need = t->lines * away + sqrt(2 * w->odds * t->lines * fmax(spread, 0)) +
                         TAMIS_I_LINE_SKEW * w->odds;
     if (line_plan_back(w, t, need, 1))
@@ -198,8 +203,8 @@ static double line_plan_row(const wanted *w, unsigned prints, double low, double
     return fewest;
 }
 
-/* Shapes that may do.  For each length of fingerprints some numbers of homes are tried, and if they are not
- * much worse than others, all those around the best of them. */
+/* Shapes that may do.  For each length of fingerprints some numbers of homes are tried, and if they
+ * are not much worse than others, all those around the best of them. */
 static unsigned line_plan_gather(const wanted *w, trial *tried) {
     unsigned n = 0;
     double fewest = INFINITY;
@@ -279,8 +284,8 @@ static unsigned line_plan_drop(trial *tried, unsigned n, double lines, unsigned 
     return left;
 }
 
-/* The shape that is taken, with its back.  Of few lines one more counts: then some shapes are compared, by
- * their lines, since of as many lines those with fewer homes are hardly better. */
+/* The shape that is taken, with its back.  Of few lines one more counts: then some shapes are
+ * compared, by their lines, since of as many lines those with fewer homes are hardly better. */
 static bool line_plan_choose(const wanted *w, trial *best, double *odds) {
     trial tried[TRIES];
     unsigned n = line_plan_gather(w, tried);
