@@ -712,6 +712,8 @@ class Filter:
     def read_header(self, data):
         check_header(data)
         kind = u32(data, 16)
+        for number, name in ((10, "line"), (11, "line-set")):
+            must(kind != number, f"a set of the old kind {name}, which is no longer read; build it again")
         must(kind in NAMES, "the header names an unknown kind of filter")
         self.kind = kind
         self.capacity, self.seed, self.stash, n_body = struct.unpack_from("<4Q", data, 24)
