@@ -93,13 +93,14 @@ static void failures() {
     tamis_need_init(&need);
     need.n = 1000;
     need.merges = true;
+    need.copies = 3;
     need.value_bits = 4;
     try {
         tamis::plan(need);
-        must(false, "merges and values");
+        must(false, "merges, copies and values");
     } catch (const tamis::error &e) {
         must(e.status() == TAMIS_E_UNSUPPORTED &&
-                 std::strstr(e.what(), "possible without merges or value_bits") != nullptr,
+                 std::strstr(e.what(), "possible without merges, copies or value_bits") != nullptr,
              e.what());
     }
     tamis_params params;
