@@ -28,8 +28,8 @@ typedef enum tamis_order {
     /* The quickest of those that take at most 12 % more bytes than the smallest, for n keys and also for
      * 10 million.  The smallest is that of all kinds that can do what is needed, multisets included
      * where a set is needed.  Quickest is the least sum of ns_insert, ns_lookup and, if keys are removed,
-     * ns_remove.  Where bytes are given: of those whose log2(1/fpr), or whose keys, are at least 1/1.12 of the
-     * most. */
+     * ns_remove.  Where bytes are given: of those whose log2(1/fpr), or whose keys, are at least 1/1.12 of
+     * the most. */
     TAMIS_ORDER_BALANCED = 0,
     /* The fewest bytes; of those within 2 % of the fewest, the one that reads the fewest lines per query,
      * then the one that has the most abilities.  Where bytes are given: the lowest error, the most keys. */
@@ -116,9 +116,9 @@ typedef struct tamis_plan {
      * kind does not age, or keys are not removed. */
     uint64_t replacements;
     uint64_t file_bytes; /* of a file of it, as tamis_info tells it afterwards */
-    /* Nanoseconds of a call with an integer key on a typical machine, where memory has to be fetched and where it
-     * is in cache: by a table of instructions and a formula (docs/planner.md), the same everywhere.  A
-     * lookup is the mean of an absent key and one that is there; remove is 0 if keys cannot be removed. */
+    /* Nanoseconds of a call with an integer key on a typical machine, where memory has to be fetched and
+     * where it is in cache: by a table of instructions and a formula (docs/planner.md), the same everywhere.
+     * A lookup is the mean of an absent key and one that is there; remove is 0 if keys cannot be removed. */
     double ns_insert, ns_lookup, ns_remove;
     double ns_insert_cached, ns_lookup_cached, ns_remove_cached;
 } tamis_plan;

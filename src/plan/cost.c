@@ -1,8 +1,8 @@
 /* cost.c - what calls cost on a typical machine: by a table of instructions, never by a measured time
  *
- * Instructions of one call with an integer key and the default hash, as bench/results/instructions.csv has them: of plans
- * for 1 % and for 0.1 %.  Between and beyond they are taken to be linear in the logarithm of the rate,
- * from 10 % to 1e-6, but to become fewer for no lower rate than 0.1 %.
+ * Instructions of one call with an integer key and the default hash, as bench/results/instructions.csv has
+ * them: of plans for 1 % and for 0.1 %.  Between and beyond they are taken to be linear in the logarithm of
+ * the rate, from 10 % to 1e-6, but to become fewer for no lower rate than 0.1 %.
  *
  * What they take.  In cache, 4 instructions a nanosecond.  Out of cache a processor looks some 320
  * instructions ahead, so that the fetches of the next calls overlap with this one,

@@ -276,8 +276,8 @@ static double plan_time(const tamis_need *need, const tamis_plan *plan) {
     return plan->ns_insert + plan->ns_lookup + (need->deletes ? plan->ns_remove : 0);
 }
 
-/* Which plan comes first?  The near ones before all others: where the fewest bytes are asked for, those with the
- * fewest lines first, then those with the most abilities; in the balanced order, the quickest. */
+/* Which plan comes first?  The near ones before all others: where the fewest bytes are asked for, those with
+ * the fewest lines first, then those with the most abilities; in the balanced order, the quickest. */
 static bool plan_better(const tamis_need *need, const candidate *x, const candidate *y) {
     const tamis_plan *const a = &x->plan, *const b = &y->plan;
     const tamis_order order = need->order;
@@ -313,7 +313,8 @@ static bool plan_lasts(const tamis_need *need, const tamis_plan *plan) {
     return need->kind != TAMIS_KIND_ANY || need->replacements != 0 || plan->replacements == 0;
 }
 
-/* The plan of each kind that is asked for, in any order; with 'sets' not of those that are multisets always. */
+/* The plan of each kind that is asked for, in any order; with 'sets' not of those that are multisets
+ * always. */
 static tamis_status plan_kinds(const tamis_need *need, bool sets, candidate *own, size_t *n) {
     tamis_status worst = TAMIS_E_UNSUPPORTED;
     *n = 0;

@@ -1,8 +1,8 @@
 /* test_line_model.c - the model of lines against sums by hand, against simulated lines, and against the whole
  *
  * The simulation knows no bits: a line is how many entries each of its homes has, and a line of the back a
- * list of the homes that its entries are of.  It follows the rules of the structure (docs/line.md): what goes,
- * where it goes, who moves for it, and when it comes back.
+ * list of the homes that its entries are of.  It follows the rules of the structure (docs/line.md): what
+ * goes, where it goes, who moves for it, and when it comes back.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -62,7 +62,8 @@ static void test_line_sums_equal_sums_by_hand(void **state) {
     }
 }
 
-/* The mean of e^(s a), of all numbers of entries in the homes before the first that does not fit, in that, and behind. */
+/* The mean of e^(s a), of all numbers of entries in the homes before the first that does not fit, in that,
+ * and behind. */
 static double moment_by_hand(size_t i, double load, double s) {
     const unsigned homes = lines[i].homes, c = lines[i].entries;
     const double lambda = load / homes, power = exp(s), u = expm1(s);

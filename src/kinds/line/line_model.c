@@ -3,9 +3,9 @@
  * N lines of L homes hold n entries, m = n/N per line and lambda = m/L per home, Poisson numbers: Po(x) has
  * the mean x.  A line has room for C entries.
  *
- * What is away.  A line keeps the homes below some t, as many as fit as a whole: S_t, the entries of the homes
- * below t, is at most C, and with the next home it would be more.  The entries of home h are away if S_(h+1)
- * is above C.  So for a, the number of entries away,
+ * What is away.  A line keeps the homes below some t, as many as fit as a whole: S_t, the entries of the
+ * homes below t, is at most C, and with the next home it would be more.  The entries of home h are away if
+ * S_(h+1) is above C.  So for a, the number of entries away,
  *
  *     P(a > 0) = P(Po(m) > C)
  *     E(a)     = lambda sum over t = 1 .. L of T_t,             T_t = P(Po(t lambda) >= C)
@@ -27,8 +27,8 @@
  *
  *     P(B >= b and n entries in all) <= e^(N g - s b),   g = m' - m - m log(m'/m) + log M(m', s)
  *
- * which is Chernoff's bound for Poisson numbers of mean m, tilted.  What is wanted is that by P(n in all).  It
- * is not multiplied by that, since the bound is too high by about the same factor: at its best s and m' it
+ * which is Chernoff's bound for Poisson numbers of mean m, tilted.  What is wanted is that by P(n in all).
+ * It is not multiplied by that, since the bound is too high by about the same factor: at its best s and m' it
  * is the saddle point of the conditional tail without its factor 1/(s sd(B) sqrt(2 pi)), which is below 1/10
  * for odds of 1e-6.  m' = m e^(-s dE/dm) is near the best.
  *
@@ -43,8 +43,8 @@
  * filled, what it lacks to C' is 0.4 to 0.8 where plans are.  STILL_FREE more places of each are left free.
  * What finds no place then is in the stash, measured with all keys replaced four times, for 20 to 35 entries
  * per back line and d from 8 to 32: at most 0.03 per back line.  (With one move in place of two, 1.9 places
- * would have to be left free in place of 0.6.)  Of two back lines each entry can use both.  What cannot be filled
- * scatters by itself, with a variance of at most 6 per back line.
+ * would have to be left free in place of 0.6.)  Of two back lines each entry can use both.  What cannot be
+ * filled scatters by itself, with a variance of at most 6 per back line.
  *
  * Confirmed by tests/model/test_line_model.c; measured against simulated in docs/models.md.
  *
@@ -225,8 +225,9 @@ static double line_mean(const tamis_i_line_front *f, const tamis_i_line_sums *su
     return lines * (sums->away + tamis_i_line_model_lag(f, sums->cut));
 }
 
-/* The entries that may go to a back line are those of about 2 N / M front lines.  If they were normal, with a mean
- * that the back as a whole is nearly filled by, this is what they lack of filling the line, on average. */
+/* The entries that may go to a back line are those of about 2 N / M front lines.  If they were normal, with a
+ * mean that the back as a whole is nearly filled by, this is what they lack of filling the line, on
+ * average. */
 double tamis_i_line_model_slack(const tamis_i_line_front *f, double scatter, double lines,
                                 double back_lines, double back_entries) {
     if (back_lines <= 2)

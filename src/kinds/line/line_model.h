@@ -9,8 +9,8 @@
 
 /* How often an entry that finds its two back lines full may make others move: one of theirs goes to its own
  * other line, or, if that is full too, one of that line first.  What finds no place is in the stash, at
- * most STASHED entries per back line with STILL_FREE places more than cannot be filled; and a few of all, where
- * neighbouring lines are too full by chance. */
+ * most STASHED entries per back line with STILL_FREE places more than cannot be filled; and a few of all,
+ * where neighbouring lines are too full by chance. */
 #define TAMIS_I_LINE_MOVES          2
 #define TAMIS_I_LINE_STILL_FREE     0.6
 #define TAMIS_I_LINE_STILL_FREE_SET 0.4
@@ -39,7 +39,8 @@ void tamis_i_line_model_sums(const tamis_i_line_front *front, tamis_i_line_sums 
 double tamis_i_line_model_lag(const tamis_i_line_front *front, double cut);
 
 /* log of a bound on E(e^(s B)), where B entries are away from 'lines' lines, and what cannot be filled of a
- * back of 'back_lines' is added to them.  So B is above b with odds of at most e^(log - s b), for every s > 0. */
+ * back of 'back_lines' is added to them.  So B is above b with odds of at most e^(log - s b), for every
+ * s > 0. */
 double tamis_i_line_model_log(const tamis_i_line_front *front, const tamis_i_line_sums *sums,
                               double lines, double back_lines, double s);
 

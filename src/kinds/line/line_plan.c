@@ -1,10 +1,11 @@
 /* line_plan.c - plans for lines of fingerprints that give homes away
  *
- * The rate asks for some number of cells, N L 2^R for N lines of L homes and fingerprints of R bits.  A shape,
- * L and R, leaves only N, and so the load of a line.  All shapes with loads near the capacity of a line are looked at, some
- * fifty, with the normal distribution in place of the model of line_model.c, which costs some ten operations
- * each.  Of those that take nearly the fewest bytes the one with the fewest entries away is taken, and its
- * back follows from the model: once, so that a plan takes some microseconds, for any number of keys.
+ * The rate asks for some number of cells, N L 2^R for N lines of L homes and fingerprints of R bits.  A
+ * shape, L and R, leaves only N, and so the load of a line.  All shapes with loads near the capacity of a
+ * line are looked at, some fifty, with the normal distribution in place of the model of line_model.c, which
+ * costs some ten operations each.  Of those that take nearly the fewest bytes the one with the fewest entries
+ * away is taken, and its back follows from the model: once, so that a plan takes some microseconds, for any
+ * number of keys.
  *
  * The back.  A larger one has fewer homes per line, and so more room in a line: of the sizes that give its
  * room, the least is taken whose lines have homes for all places that front lines have there.
@@ -71,8 +72,8 @@ static unsigned line_plan_back_entries(const wanted *w, const trial *t, unsigned
     return tamis_i_line_bits_shape(homes, t->prints + bits, w->values, &shape) ? shape.capacity : 0;
 }
 
-/* Lines of a back whose lines have that many homes; at least 3.  What is left free of each depends a little on
- * how many there are. */
+/* Lines of a back whose lines have that many homes; at least 3.  What is left free of each depends a little
+ * on how many there are. */
 static double line_plan_back_lines(const wanted *w, const trial *t, double need, unsigned homes) {
     const tamis_i_line_front front = line_plan_front(w, t);
     const double entries = line_plan_back_entries(w, t, homes);
