@@ -85,6 +85,11 @@ static void complain_merge(const char *command, const char *path_a, const tamis_
             info_a.fpr_promised > 0 ? info_a.fpr_promised : info_b.fpr_promised,
             grow ? "; promise more with -p, or permit it with --beyond"
                  : "; make a set that grows with -p, or permit it with --beyond");
+    } else if (status == TAMIS_E_FULL) {
+        complain(command,
+                 "%s and %s have %s keys, and there is no room for those of both; make a set that "
+                 "grows with -p",
+                 path_a, path_b, text_count(info_a.count + info_b.count, count));
     } else if (status == TAMIS_E_UNSUPPORTED) {
         complain(command, "%s is of kind '%s', which cannot be merged; these can: %s (or see -p)",
                  path_a, tamis_kind_name(info_a.params.kind), text_kinds(TAMIS_CAN_MERGE, kinds));

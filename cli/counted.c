@@ -141,6 +141,16 @@ static bool plan_different(const tamis_need *need, const tamis_params *hash, uin
            (all == NULL || (need->fpr > 0 ? plan->bytes < all->bytes : plan->fpr < all->fpr));
 }
 
+/* Plan for as many keys with copies of each, where the set that was planned without them has no room: equal
+ * keys fill a line or a bucket sooner than others. */
+static bool plan_copies(const tamis_need *need, const tamis_params *hash, tamis_plan *plan) {
+    tamis_need more = *need;
+
+    more.copies = 2;
+    more.offline = false;
+    return try_plan(&more, hash, plan) == TAMIS_OK;
+}
+
 /* Is the set as good as planned?  If the estimate was too low, it has more keys and may be worse.  A number
  * that is exact is right, unless there are more copies than were announced. */
 static bool estimate_holds(const tamis_filter *filter, const tamis_need *need,
@@ -183,6 +193,8 @@ static tamis_filter *build_planned(key_reader *reader, spool *digests, tamis_nee
     if (!build_plan(command, need, &reader->hash, &plan))
         return NULL;
     status = build_at_once(command, digests, &plan.params, &filter);
+    if (status == TAMIS_E_FULL && counts->copies && plan_copies(need, &reader->hash, &plan))
+        status = build_at_once(command, digests, &plan.params, &filter);
     if (status == TAMIS_OK)
         return filter;
 fail:

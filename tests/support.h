@@ -60,8 +60,8 @@ tamis_need test_need(tamis_kind kind, uint64_t n, double fpr);
 /* The plan for a need that can be met; it promises what is asked for. */
 tamis_plan test_planned(const tamis_need *need);
 
-/* Parameters of this kind, planned for n keys at error rate 'fpr', of the form that can do all that the kind can;
- * the seed is 'seed'. */
+/* Parameters of this kind, planned for n keys at error rate 'fpr', of the form that can do all that the kind
+ * can; the seed is 'seed'. */
 tamis_params test_params(tamis_kind kind, uint64_t n, double fpr, uint64_t seed);
 
 /* An empty filter with these parameters, to be freed. */

@@ -4,8 +4,9 @@
  *      instructions                       the names of all kinds
  *
  * KIND+lines is the plan of a kind for the fewest lines, and not for the fewest bytes: 'steady' and 'window'
- * have one of their own.  'line' is planned with deletes, line+set without.  OP is insert, absent, present or remove; MODE is single or batch.  Everything is
- * prepared first.  Then measured_calls() works on N integers; count only this function:
+ * have one of their own.  'line' is planned with deletes, line+set without.  OP is insert, absent, present or
+ * remove; MODE is single or batch.  Everything is prepared first.  Then measured_calls() works on N integers;
+ * count only this function:
  *
  *      valgrind --tool=callgrind --toggle-collect=measured_calls instructions line 0.001 insert batch
  *

@@ -525,9 +525,9 @@ TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_bloom_compressed(doubl
  * Lines of fingerprints that give homes away: the kind 'line'
  */
 
-/* The shape.  A line of the front has 'homes' homes and room for 'entries' entries, a fingerprint each.  A full
- * one gives its highest home away, to 'back_lines' lines with room for 'back_entries' entries each, of which
- * an entry has a choice of two; what finds no place there goes to a stash. */
+/* The shape.  A line of the front has 'homes' homes and room for 'entries' entries, a fingerprint each.  A
+ * full one gives its highest home away, to 'back_lines' lines with room for 'back_entries' entries each, of
+ * which an entry has a choice of two; what finds no place there goes to a stash. */
 typedef struct tamis_line_shape {
     size_t struct_size;
     uint64_t lines;        /* 1 to 2^40 */

@@ -158,7 +158,7 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_plan_all(const tamis_need *need, t
 /* Why a need is refused, as an English sentence that names the member at fault and its value:
  *
  *     fpr is 1.5, but must be above 0 and below 1
- *     counting-bloom has no values (value_bits is 4); these have: rank, steady
+ *     counting-bloom has no values (value_bits is 4); these have: rank, line, steady
  *     no kind can do merges and value_bits of 4 together; possible without merges or value_bits
  *
  * It has no full stop and no line break.  'text' gets at most size - 1 bytes of it and a zero; 300 bytes

@@ -226,8 +226,8 @@ typedef struct tamis_params {
 
 #define TAMIS_CAPACITY_MAX ((uint64_t)1 << 40)
 
-/* What a set of these parameters can do, a sum as above: what its kind can, or less, as a 'line' that is a set.
- * 0 if there is no such kind, or struct_size makes no sense. */
+/* What a set of these parameters can do, a sum as above: what its kind can, or less, as a 'line' that is a
+ * set.  0 if there is no such kind, or struct_size makes no sense. */
 TAMIS_API unsigned tamis_params_abilities(const tamis_params *params);
 
 /* bloom */

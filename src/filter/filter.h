@@ -273,7 +273,8 @@ struct tamis_i_kind {
      * all of the table will do. */
     bool (*touch)(const tamis_filter *filter, tamis_digest digest);
 
-    /* What the stash has for a key, of a kind that does not keep the digest itself there.  NULL: the digest. */
+    /* What the stash has for a key, of a kind that does not keep the digest itself there.  NULL: the
+     * digest. */
     tamis_digest (*key_in_stash)(const tamis_filter *filter, tamis_digest digest);
 
     /* Are words 'from' to 'end' of the table, which are whole lines, safe to be asked?  False, and why.

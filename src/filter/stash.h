@@ -58,8 +58,8 @@ bool tamis_i_stash_next(const tamis_i_stash *stash, uint64_t *at, tamis_digest *
                         uint64_t *copies);
 
 /* For a structure that keeps in the stash what it knows of a key, instead of the digest: a number of up to 64
- * bits, and the place in the table that it belongs to.  Entries of one place lie in one run, since their probing
- * begins at the same slot.  As an entry of the stash; and back. */
+ * bits, and the place in the table that it belongs to.  Entries of one place lie in one run, since their
+ * probing begins at the same slot.  As an entry of the stash; and back. */
 static inline tamis_digest tamis_i_stash_key(uint64_t place, uint64_t what) {
     return (tamis_digest){.lo = place ^ (what << 32 | what >> 32), .hi = what};
 }

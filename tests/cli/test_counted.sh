@@ -73,6 +73,17 @@ expect 0 "$tamis" build --deletes -o deletes.tamis twice
 expect_message "of them different: the set counts copies and is made for all (see --copies, or sort -u)"
 expect 0 "$tamis" info --json deletes.tamis
 expect_json "d['capacity'] == 200000 and d['count'] == 200000"
+# Equal keys fill a line sooner than others: another kind, with counters, takes them.
+expect_json "d['kind'] != 'line'"
+cat many many many many many >five
+expect 0 "$tamis" build --deletes -o five.tamis five
+for turn in 1 2 3 4 5; do
+    [ "$("$tamis" query -c five.tamis many)" = 100000 ] || fail "copies are missing"
+    expect 0 "$tamis" remove five.tamis many
+done
+[ "$("$tamis" query -c five.tamis many)" = 0 ] || fail "copies that were removed"
+expect 2 "$tamis" build --deletes --kind line -o none.tamis five
+expect_message "perhaps of many equal keys"
 # Nothing is estimated that is given.
 expect 0 "$tamis" build -n 300000 -o given.tamis twice
 expect_silent

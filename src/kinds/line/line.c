@@ -1,20 +1,23 @@
 /* line.c - a set of fingerprints in one line per key: a multiset with removal, or a set
  *
- * An entry (kinds/line/line.h) is all that is stored of a key, wherever it is: in the front, in the back or in
- * the stash.  m(f) is the number of keys of entry f that are in, T(f) how many entries equal to f the table
- * holds, S(f) how many the stash.  After every call
+ * An entry (kinds/line/line.h) is all that is stored of a key, wherever it is: in the front, in the back or
+ * in the stash.  m(f) is the number of keys of entry f that are in, T(f) how many entries equal to f the
+ * table holds, S(f) how many the stash.  After every call
  *
  *   K1  T(f) + S(f) = m(f) for every f;
  *   K2  if the home of f is in the front, S(f) > 0 only where T(f) >= COPIES.
  *
- * So a query for a home in the front looks at its line alone, and one for a home that is away at its places in
- * the back and, if that is not empty, at the stash.  No key is ever lost, nothing that was stored changes, and
- * errors depend on which keys are in, not on what has happened before: nothing ages.
+ * So a query for a home in the front looks at its line alone, and one for a home that is away at its places
+ * in the back and, if that is not empty, at the stash.  No key is ever lost, nothing that was stored changes,
+ * and errors depend on which keys are in, not on what has happened before: nothing ages.
  *
  * One key inserted again and again must not fill its line.  From COPIES equal entries on, further ones go to
  * the stash, which counts 255 in one slot; when three quarters of it are in use, TAMIS_E_FULL.
  *
  * As a set (parameter 'set'), a key whose entry is there is not stored again, and nothing can be removed.
+ *
+ * Not split: keys one by one, in batches and from another set take the same inlined steps, and all of them
+ * keep K1 and K2.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -269,9 +272,9 @@ static bool line_rest_to_stash(tamis_filter *filter, uint64_t line, unsigned fro
     return true;
 }
 
-/* Give away the highest home of a full line, with room for 'more' entries of it beside its own.  What the back
- * cannot take goes to the stash, and is reserved first.  False, and nothing is changed but which place in the
- * back an entry has, if there is no room. */
+/* Give away the highest home of a full line, with room for 'more' entries of it beside its own.  What the
+ * back cannot take goes to the stash, and is reserved first.  False, and nothing is changed but which place
+ * in the back an entry has, if there is no room. */
 static bool line_give_away(tamis_filter *filter, uint64_t line, uint64_t *words, unsigned home,
                            unsigned more, tamis_i_line_places *places) {
     const tamis_i_line_table *const t = line_table_of(filter);

@@ -1,7 +1,7 @@
 /* line.h - lines in front, and a back for what they have given away
  *
- * A key has a line of the front, a home in it and a fingerprint: the digits of one number below n L 2^R, which
- * is all that is stored of it, its entry.
+ * A key has a line of the front, a home in it and a fingerprint: the digits of one number below n L 2^R,
+ * which is all that is stored of it, its entry.
  *
  *      table   [ line 0 ][ line 1 ] ...  [ line n - 1 ]      the front: kinds/line/line_bits.h
  *              [ line 0 ] ... [ line m - 1 ]                 the back: the same with longer fingerprints

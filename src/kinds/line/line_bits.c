@@ -29,7 +29,8 @@ static unsigned line_select(uint64_t x, unsigned k) {
 
 /* ---- units ---- */
 
-/* A unit lies within 8 bytes from the one that it begins in; those of the last ones are loaded from byte 56. */
+/* A unit lies within 8 bytes from the one that it begins in; those of the last ones are loaded
+ * from byte 56. */
 static uint64_t line_unit(const uint64_t *line, unsigned from, unsigned n) {
     if (tamis_i_little_endian()) {
         const unsigned byte = from / 8 < 56 ? from / 8 : 56;
@@ -408,8 +409,8 @@ void tamis_i_line_bits_row_cut(const tamis_i_line_row *row, uint64_t *line, unsi
     tamis_i_line_bits_drop_highest(&row->shape, line);
 }
 
-/* Plane by plane, from the highest bit down: as long as an entry is left whose bit is clear, those whose bit is
- * set are out. */
+/* Plane by plane, from the highest bit down: as long as an entry is left whose bit is clear, those whose bit
+ * is set are out. */
 uint64_t tamis_i_line_bits_row_lowest(const tamis_i_line_row *row, const uint64_t *line,
                                       unsigned home, unsigned skip, unsigned *left) {
     const tamis_i_line_run run = tamis_i_line_bits_run(&row->shape, line, home);

@@ -139,8 +139,9 @@ typedef struct tamis_i_line_bits_ops {
     uint64_t (*get)(const tamis_i_line_row *row, const uint64_t *line, unsigned at);
     /* as tamis_i_line_bits_drop_highest for the home that is the highest one here, */
     void (*cut)(const tamis_i_line_row *row, uint64_t *line, unsigned home);
-    /* and of the entries of a home those whose fingerprints are the lowest without their first 'skip' bits, as
-     * a mask of their places; 0 if there is none.  What their fingerprints are without these goes to '*left'. */
+    /* and of the entries of a home those whose fingerprints are the lowest without their first 'skip' bits,
+     * as a mask of their places; 0 if there is none.  What their fingerprints are without these goes to
+     * '*left'. */
     uint64_t (*lowest)(const tamis_i_line_row *row, const uint64_t *line, unsigned home,
                        unsigned skip, unsigned *left);
 } tamis_i_line_bits_ops;
