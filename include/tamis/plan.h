@@ -108,7 +108,10 @@ typedef struct tamis_plan {
     /* Replacements of all keys for which the promise holds, of a kind that ages (need.replacements).  0: the
      * kind does not age, or keys are not removed. */
     uint64_t replacements;
-    uint64_t file_bytes; /* of a file of it, as tamis_info tells it afterwards */
+    /* Of a file of it, as tamis_info tells it afterwards.  With need.grows the header of a series counts, 256
+     * bytes, which a file has from tamis_filter_allow_growth on: of a set that was only made from the plan it
+     * is so much smaller. */
+    uint64_t file_bytes;
 } tamis_plan;
 
 static inline void tamis_plan_init(tamis_plan *plan) {
