@@ -136,8 +136,8 @@ static inline void tamis_plan_init(tamis_plan *plan) {
  * Cost.  What most callers ask for takes some 50 to 150 microseconds: the fewest bytes for n keys at a
  * rate of 1e-12 or more, with any of deletes, merges, grows, overshoot, ticks and failure_max, balanced or by
  * bytes or speed, and all else left as it was.  It comes from tables and closed forms that are checked
- * against the search (docs/planner.md): the promise is as good, and for more than 10,000 keys the plan has at
- * most 1 % more bytes, or with deletes half a kilobyte; for fewer keys it may have more.  The rate or the keys
+ * against the search (docs/planner.md): the promise is as good, and for more than 10,000 keys the plan has by
+ * bytes at most 3 % more of them, or with deletes half a kilobyte; for fewer keys it may have more.  The rate or the keys
  * for given bytes take one or two milliseconds, by some twenty such plans.  All other needs, and these too with
  * need->search, are searched for in some 30 to 60 milliseconds, or ten times that where bytes are given.
  *
