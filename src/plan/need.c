@@ -432,11 +432,21 @@ static bool plan_is_plain(const tamis_need *need) {
            need->replacements == 0;
 }
 
+/* Is there room for rates that the quick planners do not know? */
+static bool plan_ends_early(const tamis_need *need, const candidate *own, size_t n) {
+    double least = 1;
+    for (size_t i = 0; i < n; i++)
+        least = fmin(least, own[i].plan.fpr);
+    return plan_question_of(need) == LEAST_RATE && least < 1.02 * exp2(-QUICK_TO);
+}
+
 /* The plan that is taken.  Better a multiset than none, if all kinds were looked at. */
 static tamis_status plan_best(const tamis_need *need, candidate *own) {
     const bool sets = plan_wants_set(need) && need->order != TAMIS_ORDER_BALANCED;
     size_t n;
     tamis_status status = plan_kinds(need, sets, own, &n);
+    if (status == TAMIS_OK && !need->search && plan_ends_early(need, own, n))
+        return TAMIS_E_UNSUPPORTED;
     if (status == TAMIS_OK && plan_sort_all(need, own, n))
         return TAMIS_OK;
     if (!need->search)
@@ -485,11 +495,6 @@ tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans, size_t ro
     return TAMIS_OK;
 }
 
-/* Is there room for rates that the quick planners do not know? */
-static bool plan_ends_early(const tamis_need *need, const tamis_plan *plan) {
-    return plan_question_of(need) == LEAST_RATE && plan->fpr < 1.02 * exp2(-QUICK_TO);
-}
-
 tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan) {
     tamis_need own_need;
     candidate own[KINDS_MAX];
@@ -500,8 +505,6 @@ tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan) {
         return status;
     const int saved = errno;
     status = plan_is_plain(&own_need) ? plan_best(&own_need, own) : TAMIS_E_UNSUPPORTED;
-    if (status == TAMIS_OK && plan_ends_early(&own_need, &own[0].plan))
-        status = TAMIS_E_UNSUPPORTED;
     own_need.search = true;
     if (status != TAMIS_OK)
         status = plan_best(&own_need, own);

@@ -25,6 +25,7 @@ static tamis_plan planned(const tamis_need *need) {
 static tamis_need need_of(uint64_t n, double bits_per_key) {
     tamis_need need = test_need(TAMIS_KIND_ANY, n, 0);
     need.bytes = (uint64_t)((double)n * bits_per_key / 8);
+    need.order = TAMIS_ORDER_BYTES;
     return need;
 }
 
@@ -61,6 +62,7 @@ static void test_bytes_and_rate_give_as_many_keys_as_a_search(void **state) {
     for (unsigned i = 0; i < 8; i++) {
         tamis_need need = test_need(TAMIS_KIND_ANY, 0, rates[i / 2]);
         need.bytes = i % 3 == 0 ? 40000 : 10000000;
+        need.order = TAMIS_ORDER_BYTES;
         set_options(&need, i);
         const tamis_plan quick = planned(&need);
         assert_true(quick.fpr <= need.fpr);
@@ -91,6 +93,8 @@ static void test_more_bytes_are_never_worse(void **state) {
     assert_true(before < 1e-9);
     tamis_need need = need_of(100000, 70); /* below 1e-12 there is a search */
     assert_true(planned(&need).fpr < 1e-14);
+    need.order = TAMIS_ORDER_BALANCED;
+    assert_true(planned(&need).fpr < 1e-12);
     need.deletes = true;
     assert_true(planned(&need).fpr < 1e-14);
 }
