@@ -64,15 +64,15 @@
 #define FP_MAX      40u
 #define ENTRIES_MAX 63u
 #define LOADS       4.0  /* loads that are looked at, in capacities */
-#define UNFILLED    6.0  /* variance, per back line */
 #define FEW_SERVED  4.5  /* front lines per back line: with fewer, sums are no longer normal */
 #define FEW_FREE    0.6  /* places of a back line that each of them costs */
 #define STEPS       0.25 /* of an integral, in standard deviations */
 #define FAR         5.5  /* standard deviations below C: homes there are not away */
 #define S_MOST      1.5  /* of the bound's exponents that are tried */
 #define S_NEAR      0.25 /* up to which nothing far below C matters */
-#define S_FALL      0.85
-#define TRIES       30u
+#define S_FIRST     1.5  /* times the best of a normal distribution */
+#define S_FALL      0.94
+#define TRIES       80u
 /* The lag: LAG e^(-LAG_FALL lambda) + LAG_RISE lambda for each line with homes away. */
 #define LAG      0.52
 #define LAG_FALL 0.85
@@ -267,14 +267,14 @@ double tamis_i_line_model_room(const tamis_line_shape *s, const tamis_i_line_fro
 
 double tamis_i_line_model_log(const tamis_i_line_front *f, const tamis_i_line_sums *sums,
                               double lines, double back_lines, double s) {
-    const double scatter = back_lines > 2 ? UNFILLED * back_lines : 0;
+    const double scatter = back_lines > 2 ? TAMIS_I_LINE_UNFILLED * back_lines : 0;
     return lines * (line_exponent(f, sums->growth, s) + s * tamis_i_line_model_lag(f, sums->cut)) +
            s * s * scatter / 2;
 }
 
 double tamis_i_line_model_best(const tamis_i_line_sums *sums, double lines, double back_lines,
                                double odds) {
-    const double variance = fmax(lines * sums->variance + UNFILLED * back_lines, 1e-9);
+    const double variance = fmax(lines * sums->variance + TAMIS_I_LINE_UNFILLED * back_lines, 1e-9);
     const double normal = sqrt(2 * odds * variance); /* entries above the mean */
     return fmin(normal / variance / (1 + 2 * TAMIS_I_LINE_SKEW * odds / normal), S_MOST);
 }
@@ -297,8 +297,8 @@ tamis_status tamis_model_line_overflow(const tamis_line_shape *shape, uint64_t n
         return TAMIS_OK;
     }
     double best = 0; /* of the logarithm */
-    const double spread = lines * sums.variance + (back > 2 ? UNFILLED * back : 0);
-    double t = fmin(over / fmax(spread, 1e-9), S_MOST);
+    const double spread = lines * sums.variance + (back > 2 ? TAMIS_I_LINE_UNFILLED * back : 0);
+    double t = fmin(S_FIRST * over / fmax(spread, 1e-9), S_MOST);
     for (unsigned i = 0; over > 0 && i < TRIES; i++, t *= S_FALL) {
         const double next = tamis_i_line_model_log(&f, &sums, lines, back, t) - t * room;
         if (next > best && best < 0)

@@ -17,6 +17,9 @@
 #define TAMIS_I_LINE_STASHED        (1.0 / 32)
 #define TAMIS_I_LINE_STASH_LEAST    5.0
 
+/* The variance, per back line, of what cannot be filled. */
+#define TAMIS_I_LINE_UNFILLED 6.0
+
 /* Entries that are needed beyond those of a normal distribution, per unit of log(1/odds), about. */
 #define TAMIS_I_LINE_SKEW 0.7
 

@@ -26,6 +26,7 @@
 #define MOMENTS     100.0
 #define LINE_BITS   512.0
 #define LINES_MAX   0x1p38
+#define FPR_LEAST   1e-14 /* of two keys in a line with the most homes and planes */
 #define CELLS_MAX   0x1p62
 #define HOMES_MAX   TAMIS_I_LINE_HOMES_MAX
 #define PLACES_MAX  (HOMES_MAX / 2) /* front lines per back line, where each has two places */
@@ -258,20 +259,24 @@ static tamis_line_shape line_plan_shape(const wanted *w, const trial *t) {
     return shape;
 }
 
-/* The back by the model. */
+/* The back by the model.  What cannot be filled of it scatters too, and is not known before it is. */
 static bool line_plan_settle(const wanted *w, trial *t, double *odds) {
     const tamis_i_line_front front = line_plan_front(w, t);
-    const double back = t->back;
     tamis_i_line_sums sums;
     tamis_i_line_model_sums(&front, &sums);
-    const double s = tamis_i_line_model_best(&sums, t->lines, back, w->odds);
-    const double log = tamis_i_line_model_log(&front, &sums, t->lines, back, s);
     t->scatter = sums.scatter;
-    if (!line_plan_back(w, t, (log + w->odds) / s, ROUNDS))
-        return false;
+    const double s = tamis_i_line_model_best(&sums, t->lines, t->back, w->odds);
+    const double log = tamis_i_line_model_log(&front, &sums, t->lines, 0, s);
+    double back, more = 0;
+    do {
+        back = t->back;
+        more = back > 2 ? s * s / 2 * TAMIS_I_LINE_UNFILLED * back : 0;
+        if (!line_plan_back(w, t, (log + more + w->odds) / s, ROUNDS))
+            return false;
+    } while (t->back > back);
     line_plan_weigh(t);
     const tamis_line_shape shape = line_plan_shape(w, t);
-    *odds = exp(log - s * tamis_i_line_model_room(&shape, &front, &sums));
+    *odds = exp(log + more - s * tamis_i_line_model_room(&shape, &front, &sums));
     return true;
 }
 
@@ -339,6 +344,8 @@ tamis_status tamis_i_plan_line(const tamis_need *need, tamis_plan *plan) {
                       .set = !need->deletes && need->value_bits == 0};
     trial best = {.entries = 0};
     double odds = 0;
+    if (need->fpr < FPR_LEAST)
+        return TAMIS_E_UNSUPPORTED;
     if (w.cells * MORE_LINES >= CELLS_MAX)
         return TAMIS_E_UNSUPPORTED;
     if (!line_plan_alone(&w, &best) && !line_plan_choose(&w, &best, &odds))
