@@ -255,39 +255,45 @@ static bool line_insert_away(tamis_filter *filter, const tamis_i_line_entry *e, 
     return line_store_away(filter, &places, e);
 }
 
-/* Entries at places 'from' to 'end' - 1 of a front line go to the stash, all or none. */
-static bool line_rest_to_stash(tamis_filter *filter, uint64_t line, unsigned from, unsigned end) {
+/* Entries at places 'from' to 'end' - 1 of a front line, and then one more unless it is NULL, go to the stash, all
+ * or none. */
+static bool line_rest_to_stash(tamis_filter *filter, uint64_t line, unsigned from, unsigned end,
+                               const tamis_i_line_entry *more) {
     const tamis_i_line_table *const t = line_table_of(filter);
     tamis_i_line_entry e;
-    for (unsigned at = from; at < end; at++) {
+    unsigned at = from;
+    for (; at < end; at++) {
         (void)tamis_i_line_front_entry(t, line, at, &e);
-        if (!line_to_stash(filter, &e)) {
-            while (at-- > from) {
-                (void)tamis_i_line_front_entry(t, line, at, &e);
-                (void)line_from_stash(filter, &e);
-            }
-            return false;
-        }
+        if (!line_to_stash(filter, &e))
+            break;
     }
-    return true;
+    if (at == end && (more == NULL || line_to_stash(filter, more)))
+        return true;
+    while (at-- > from) {
+        (void)tamis_i_line_front_entry(t, line, at, &e);
+        (void)line_from_stash(filter, &e);
+    }
+    return false;
 }
 
-/* Give away the highest home of a full line, with room for 'more' entries of it beside its own.  What the
- * back cannot take goes to the stash, and is reserved first.  False, and nothing is changed but which place
- * in the back an entry has, if there is no room. */
+/* Give away the highest home of a full line, and 'key' with it, unless that is NULL.  What the back cannot take
+ * goes to the stash, and is reserved first.  False, and nothing is changed but which place in the back an entry
+ * has, if there is no room. */
 static bool line_give_away(tamis_filter *filter, uint64_t line, uint64_t *words, unsigned home,
-                           unsigned more, tamis_i_line_places *places) {
+                           const tamis_i_line_entry *key) {
     const tamis_i_line_table *const t = line_table_of(filter);
     const tamis_i_line_run run = t->front_ops->run(&t->front, words, home);
-    const unsigned n = run.end - run.from;
-    tamis_i_line_back_find(t, line, places);
-    tamis_i_line_back_weigh(t, places);
-    unsigned room = tamis_i_line_back_room(t, places);
-    while (room < n + more && tamis_i_line_back_shift(t, places))
+    const unsigned n = run.end - run.from, all = n + (key != NULL);
+    tamis_i_line_places places;
+    tamis_i_line_back_find(t, line, &places);
+    tamis_i_line_back_weigh(t, &places);
+    unsigned room = tamis_i_line_back_room(t, &places);
+    while (room < all && tamis_i_line_back_shift(t, &places))
         room++;
-    const unsigned left = room < n + more ? n + more - room : 0; /* for the stash */
+    const unsigned left =
+        room < all ? all - room : 0; /* for the stash: 'key' is the last that is */
     const unsigned own = left < n ? left : n;
-    if (left > own || !line_rest_to_stash(filter, line, run.end - own, run.end))
+    if (!line_rest_to_stash(filter, line, run.end - own, run.end, left > own ? key : NULL))
         return false;
     for (unsigned at = run.from; at < run.end - own; at++) {
         const uint64_t bits = t->front_ops->get(&t->front, words, at);
@@ -296,8 +302,10 @@ static bool line_give_away(tamis_filter *filter, uint64_t line, uint64_t *words,
                                       .home = home,
                                       .print = bits & (((uint64_t)1 << prints) - 1),
                                       .value = (unsigned)(bits >> prints)};
-        tamis_i_line_back_put(t, places, &e);
+        tamis_i_line_back_put(t, &places, &e);
     }
+    if (key != NULL && left == own)
+        tamis_i_line_back_put(t, &places, key);
     t->front_ops->cut(&t->front, words, home);
     tamis_i_line_bits_set_away(&t->front.shape, words, true);
     return true;
@@ -318,11 +326,9 @@ static bool line_insert_full(tamis_filter *filter, const tamis_i_line_entry *e, 
         return true;
     }
     const bool own = highest == (int)e->home;
-    if (!line_give_away(filter, e->line, words, (unsigned)highest, own, &places))
+    if (!line_give_away(filter, e->line, words, (unsigned)highest, own ? e : NULL))
         return false;
-    if (own)
-        tamis_i_line_back_put(t, &places, e);
-    else { /* below what has gone, though perhaps above all that is left */
+    if (!own) { /* below what has gone, though perhaps above all that is left */
         tamis_i_line_bits_set_away(&t->front.shape, words, false);
         (void)t->front_ops->add(&t->front, words, e->home, tamis_i_line_front_bits(t, e), ANY);
         tamis_i_line_bits_set_away(&t->front.shape, words, true);
