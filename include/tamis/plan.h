@@ -130,8 +130,8 @@ static inline void tamis_plan_init(tamis_plan *plan) {
  * deletes half a kilobyte; for fewer keys it may have more.  The rate or the keys for given bytes take a
  * hundredth of a millisecond to one, some with deletes two, by some ten such plans; where these find nothing,
  * which is told after up to 20 milliseconds, or rates below 1e-12, there is a search.  All other needs, and
- * these too with need->search, are searched for in some 30 milliseconds; where bytes are given in 30 to 130, and
- * up to 0.3 seconds with replacements.
+ * these too with need->search, are searched for in some 30 milliseconds; where bytes are given in 30 to
+ * 130, and up to 0.3 seconds with replacements.
  *
  * TAMIS_E_ARGUMENT if the need is out of range (fpr is NaN, 0 < fpr < 1 does not hold, n is over 2^40, n
  * and bytes are both 0), TAMIS_E_UNSUPPORTED if no kind, or not the one asked for, can do what is
