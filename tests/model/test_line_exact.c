@@ -13,6 +13,7 @@
 
 #include "filter/filter.h"
 #include "kinds/line/line.h"
+#include "line_digest.h"
 
 /* What a set should hold: how often each entry is in it. */
 typedef struct plain {
@@ -32,16 +33,7 @@ static tamis_digest plain_digest(plain *p, uint64_t i) {
     const uint64_t prints = (uint64_t)1 << v[TAMIS_LINE_FINGERPRINT_BITS];
     const uint64_t print = i % prints, home = i / prints % v[TAMIS_LINE_HOMES];
     const uint64_t line = i / prints / v[TAMIS_LINE_HOMES];
-    /* the least word whose digits these are, and some more */
-    const long double unit = (long double)18446744073709551616.0L;
-    const long double least =
-        ((long double)line + ((long double)home + (long double)print / (long double)prints) /
-                                 (long double)v[TAMIS_LINE_HOMES]) /
-        (long double)v[TAMIS_LINE_LINES] * unit;
-    const long double more = unit / (long double)p->n_entries * 0.3L;
-    tamis_digest digest = {.hi = test_random(&p->random)};
-    digest.lo = (uint64_t)(least + more * (1 + (long double)(digest.hi % 100) / 100));
-    return digest;
+    return line_digest_of(&p->params, line, (unsigned)home, print, test_random(&p->random));
 }
 
 static plain plain_make(uint64_t lines, unsigned homes, unsigned prints, unsigned values, bool set,

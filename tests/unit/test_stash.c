@@ -239,6 +239,74 @@ static void test_stash_full_refuses_and_is_unchanged(void **state) {
     }
 }
 
+/* What a structure keeps of its keys: key and back, and all of one place, also where two share a run or the run
+ * goes over the end. */
+static void test_stash_entries_of_a_place_are_walked(void **state) {
+    (void)state;
+    uint64_t random = test_seed() + 2;
+    enum { PLACES = 12, WHATS = 5 };
+    for (uint64_t capacity = 1; capacity <= 70; capacity += capacity < 9 ? 1 : 15) {
+        own_stash own;
+        own_stash_init(&own, capacity);
+        uint64_t places[PLACES], whats[PLACES][WHATS], copies[PLACES][WHATS] = {{0}};
+        for (unsigned i = 0; i < PLACES; i++) {
+            places[i] =
+                i < 2 ? i * UINT64_MAX
+                      : (test_random(&random) >> test_random_below(&random, 60)) / PLACES * PLACES +
+                            i;
+            for (unsigned j = 0; j < WHATS; j++) {
+                whats[i][j] = j == 0 ? 0 : test_random(&random);
+                const tamis_digest key = tamis_i_stash_key(places[i], whats[i][j]);
+                assert_true(tamis_i_stash_place(key) == places[i] && key.hi == whats[i][j]);
+                assert_int_equal(home_slot(capacity, key),
+                                 home_slot(capacity, tamis_i_stash_key(places[i], 0)));
+            }
+        }
+        for (unsigned call = 0; call < 600; call++) {
+            const unsigned i = (unsigned)test_random_below(&random, PLACES);
+            const unsigned j = (unsigned)test_random_below(&random, WHATS);
+            const tamis_digest key = tamis_i_stash_key(places[i], whats[i][j]);
+            if (test_random_below(&random, 3) == 0)
+                copies[i][j] -= tamis_i_stash_remove(&own.stash, key);
+            else
+                copies[i][j] += tamis_i_stash_insert(&own.stash, key) == TAMIS_OK;
+            const unsigned k = (unsigned)test_random_below(&random, PLACES);
+            uint64_t found[WHATS] = {0}, at = 0, what, n, slots = 0;
+            while (tamis_i_stash_along(&own.stash, places[k], &at, &what, &n)) {
+                unsigned w = 0;
+                while (w < WHATS && whats[k][w] != what)
+                    w++;
+                assert_true(w < WHATS && n >= 1 && ++slots <= own.used);
+                found[w] += n;
+            }
+            assert_memory_equal(found, copies[k], sizeof found);
+        }
+        own_stash_free(&own);
+    }
+    own_stash none;
+    own_stash_init(&none, 0);
+    uint64_t at = 0, what, n;
+    assert_false(tamis_i_stash_along(&none.stash, 7, &at, &what, &n));
+}
+
+/* A stash that nobody has checked, without an empty slot: the walk ends. */
+static void test_stash_walk_of_a_place_ends(void **state) {
+    (void)state;
+    const uint64_t capacities[] = {3, 100, 5000};
+    for (size_t i = 0; i < 3; i++) {
+        own_stash own;
+        own_stash_init(&own, capacities[i]);
+        memset(own.stash.words, 0xff, (size_t)own.n_words * sizeof *own.stash.words);
+        own.used = capacities[i];
+        const tamis_digest ones = {UINT64_MAX, UINT64_MAX};
+        uint64_t at = 0, what, copies, steps = 0;
+        while (tamis_i_stash_along(&own.stash, tamis_i_stash_place(ones), &at, &what, &copies))
+            assert_true(what == UINT64_MAX && copies == COPIES_IN_A_SLOT && ++steps <= 4096);
+        assert_int_equal(steps, own.stash.slots < 4096 ? own.stash.slots : 4096);
+        own_stash_free(&own);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stash_random_calls_match_multiset),
@@ -248,6 +316,8 @@ int main(void) {
         cmocka_unit_test(test_stash_spare_entries_leave_a_quarter),
         cmocka_unit_test(test_stash_run_around_the_end_is_kept),
         cmocka_unit_test(test_stash_full_refuses_and_is_unchanged),
+        cmocka_unit_test(test_stash_entries_of_a_place_are_walked),
+        cmocka_unit_test(test_stash_walk_of_a_place_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -851,7 +851,9 @@ static tamis_status line_merge(tamis_filter *filter, const tamis_filter *source)
         status = TAMIS_E_FULL;
     if (status == TAMIS_OK) {
         memcpy(filter->state, merged->state, (size_t)filter->n_body * sizeof(uint64_t));
-        filter->state[TAMIS_I_COUNT] = count;
+        /* a set counts what both have twice; of a view that has changed what was found counts */
+        if (most == 1 && filter->state[TAMIS_I_COUNT] != 0 && filter->state[TAMIS_I_COUNT] < count)
+            filter->state[TAMIS_I_COUNT] = count;
     }
     tamis_filter_free(merged);
     return status;
