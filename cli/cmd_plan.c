@@ -227,10 +227,10 @@ static void print_table(const tamis_need *need, const tamis_plan *plans, size_t 
                plan->overflow_probability,
                tamis_params_abilities(&plan->params) & TAMIS_CAN_REMOVE ? "yes" : "no");
     }
-    print_times(plans, n);
     putchar('\n');
     for (size_t i = 0; i < n; i++)
         print_params(&plans[i].params);
+    print_times(plans, n);
     for (size_t i = 0; i < n; i++)
         if (plans[i].replacements > 0)
             printf("\n%s: holds until each key was replaced %s times (--replacements)\n",

@@ -547,8 +547,8 @@ static inline void tamis_line_shape_init(tamis_line_shape *shape) {
 }
 
 /* Error rate with n distinct keys in, at any time.  Each of the functions that take a shape returns
- * TAMIS_E_ARGUMENT if its struct_size makes no sense, and TAMIS_E_DOMAIN if the shape is no shape, n is 0 or
- * over 2^40, or there are more than 4 times as many keys as entries fit in the lines. */
+ * TAMIS_E_ARGUMENT if its struct_size makes no sense, and TAMIS_E_DOMAIN if the shape is no shape, or n is 0
+ * or over 2^40; the others also if more entries come to the lines than 4 times what fits in them. */
 TAMIS_MODEL_API TAMIS_MUST_CHECK tamis_status tamis_model_line_fpr(const tamis_line_shape *shape,
                                                                    uint64_t n, double *fpr);
 

@@ -26,10 +26,10 @@ extern "C" {
 /* Which of several plans is the best. */
 typedef enum tamis_order {
     /* The quickest of those that take at most 12 % more bytes than the smallest, for n keys and also for
-     * 10 million.  The smallest is that of all kinds that can do what is needed, multisets included
-     * where a set is needed.  Quickest is the least sum of ns_insert, ns_lookup and, if keys are removed,
-     * ns_remove.  Where bytes are given: of those whose log2(1/fpr), or whose keys, are at least 1/1.12 of
-     * the most. */
+     * 10 million; the smallest if none is so near.  The smallest is that of all kinds that can do what is
+     * needed, multisets included where a set is needed.  Quickest is the least sum of ns_insert, ns_lookup
+     * and, if keys are removed, ns_remove.  Where bytes are given: of those whose log2(1/fpr), or whose
+     * keys, are at least 1/1.12 of the most. */
     TAMIS_ORDER_BALANCED = 0,
     /* The fewest bytes; of those within 2 % of the fewest, the one that reads the fewest lines per query,
      * then the one that has the most abilities.  Where bytes are given: the lowest error, the most keys. */
@@ -90,7 +90,7 @@ typedef struct tamis_need {
      * one tick more, since those of the present one are in the set as well. */
     unsigned ticks;
     bool
-        search; /* look at every kind, some 30 milliseconds, where a table would do in microseconds */
+        search; /* look at every kind, some 30 to 60 milliseconds, where it would be microseconds */
 } tamis_need;
 
 static inline void tamis_need_init(tamis_need *need) {
@@ -115,10 +115,14 @@ typedef struct tamis_plan {
     /* Replacements of all keys for which the promise holds, of a kind that ages (need.replacements).  0: the
      * kind does not age, or keys are not removed. */
     uint64_t replacements;
-    uint64_t file_bytes; /* of a file of it, as tamis_info tells it afterwards */
+    /* Of a file of it, as tamis_info tells it afterwards.  With need.grows the header of a series counts, 256
+     * bytes, which a file has from tamis_filter_allow_growth on: of a set that was only made from the plan it
+     * is so much smaller. */
+    uint64_t file_bytes;
     /* Nanoseconds of a call with an integer key on a typical machine, where memory has to be fetched and
-     * where it is in cache: by a table of instructions and a formula (docs/planner.md), the same everywhere.
-     * A lookup is the mean of an absent key and one that is there; remove is 0 if keys cannot be removed. */
+     * where it is in cache: by a table of instructions and a formula (docs/planner.md), the same
+     * everywhere.  A lookup is the mean of an absent key and one that is there; remove is 0 if keys cannot be
+     * removed. */
     double ns_insert, ns_lookup, ns_remove;
     double ns_insert_cached, ns_lookup_cached, ns_remove_cached;
 } tamis_plan;
@@ -132,13 +136,15 @@ static inline void tamis_plan_init(tamis_plan *plan) {
  * set; a multiset, which stores a key again, is then not taken unless its kind is asked for.  The same
  * need gives the same plan.
  *
- * Cost.  What most callers ask for takes a few microseconds: the fewest bytes for n keys at a rate of
- * 1e-12 or more, with any of deletes, merges, grows, overshoot, ticks and failure_max, and all else left
- * as it was.  It comes from tables and closed forms that are checked against the search (docs/planner.md):
- * the promise is as good, and for more than 10,000 keys the plan has at most 1 % more bytes, or with
- * deletes half a kilobyte; for fewer keys it may have more.  The rate or the keys for given bytes take half a
- * millisecond, by some twenty such plans.  All other needs, and these too with need->search, are searched
- * for in some 30 milliseconds, or ten times that where bytes are given.
+ * Cost.  What most callers ask for takes some 50 to 150 microseconds: the fewest bytes for n keys at a
+ * rate of 1e-12 or more, with any of deletes, merges, grows, overshoot, ticks and failure_max, balanced or by
+ * bytes or speed, and all else left as it was.  It comes from tables and closed forms that are checked
+ * against the search (docs/planner.md): the promise is as good, and for more than 10,000 keys the plan has
+ * by bytes at most 3 % more of them, or with deletes half a kilobyte; for fewer keys it may have more.  The
+ * rate or the keys for given bytes take one or two milliseconds, by some ten such plans; where these find
+ * nothing, which is told after up to 20 milliseconds, or rates below 1e-12, there is a search.  All other
+ * needs, and these too with need->search, are searched for in some 30 to 60 milliseconds; where bytes are
+ * given in 30 to 130, and up to 0.3 seconds with replacements.
  *
  * TAMIS_E_ARGUMENT if the need is out of range (fpr is NaN, 0 < fpr < 1 does not hold, n is over 2^40, n
  * and bytes are both 0), TAMIS_E_UNSUPPORTED if no kind, or not the one asked for, can do what is

@@ -26,8 +26,8 @@
  *    (it takes a pointer without const) needs it for itself alone.  Nothing is locked inside, and
  *    distinct filters share nothing.  For sets that threads change together there is tamis/shared.h.
  *  - The library does not print, exit, abort or set errno, and it allocates only in the functions
- *    that make a filter or let it grow, and in those that say so: refresh, merge (window), and
- *    writing the compact form to a file.  A call that fails leaves everything as it was before.
+ *    that make a filter or let it grow, and in those that say so: refresh, merge, and writing the
+ *    compact form to a file.  A call that fails leaves everything as it was before.
  *
  * Structs that cross this interface begin with struct_size, which their _init function sets; zero in
  * any other member means the default.  That is how members can be added without breaking callers.
@@ -628,11 +628,13 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_clear(tamis_filter *filter)
 /* Add all keys of 'source' to 'filter'.  If one of them is a series, see Growth, below.  Else:
  *
  * A union that would err more often than was promised for 'filter' (or, if nothing was, for 'source') is
- * refused with TAMIS_E_PROMISE, unless 'flags' has TAMIS_MERGE_BEYOND.  (A promise is a mean over seeds: what
- * chance explains, by five standard errors, breaks none.)  The promise stays as it was, and
- * tamis_filter_keeps tells what has become of it.  Sets that together hold no more keys than one is made for
- * are merged straight away; otherwise the union is made aside and its error rate measured, which takes
- * memory for a second set until it is done.
+ * refused with TAMIS_E_PROMISE, unless 'flags' has TAMIS_MERGE_BEYOND.  A promise is a mean over seeds, so
+ * that a union of no more different keys than were planned keeps it, whatever its rate is; how many there are
+ * is told by how full the table is, within five standard deviations (tamis_filter_keeps).  The promise stays
+ * as it was, and tamis_filter_keeps tells what has become of it.  Sets that together hold no more keys than
+ * one is made for are merged straight away; otherwise the union is made aside and its error rate measured,
+ * which takes memory for a second set until it is done.  The union of
+ * two of kind line or window is always made aside.
  *
  * The form of keys is then that of both, or unknown if it is of one of them.
  *
@@ -721,9 +723,15 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_glance(const tamis_filter *
  * (tamis_filter_promise); if nothing was promised, nothing is broken.  TAMIS_OK while it has no more keys
  * than it was made for.  With more of them, in several parts, or after a merge of balanced-bloom filters,
  * whose unions are worse, the error rate that it has now must be no higher, which costs what
- * tamis_filter_info does; but a set that has grown keeps its promise also where its rate is higher by
- * chance, as long as its links are used as planned (tamis_filter_grow).  TAMIS_E_PROMISE if it is higher,
- * TAMIS_E_ARGUMENT. */
+ * tamis_filter_info does; or the table no fuller than as many different keys as were planned make it, as after
+ * a merge of sets that have keys in common.  A set that has grown keeps its promise also where its rate is
+ * higher by chance, as long as its links are used as planned (tamis_filter_grow).  TAMIS_E_PROMISE if it does
+ * not, TAMIS_E_ARGUMENT.
+ *
+ * Up to five standard deviations are chance.  In a small set they hide some keys: of a Bloom filter, in blocks
+ * or not, for n keys at rate p, up to about 5 / sqrt(n log2(1/p)) of n, one in five of 100 keys at 0.01, one in
+ * 28 of 1,000 at 1e-6.  So many more keys err up to e^(2.3 sqrt(log2(1/p) / n)) times as often, 1.8 times and
+ * 1.4 times.  Kinds that keep fingerprints have up to 1.05 times the rate. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_keeps(const tamis_filter *filter, double fpr);
 
 /* Like tamis_filter_info, for one link of a series; the first and oldest is number 0. */
@@ -779,8 +787,8 @@ static inline void tamis_growth_init(tamis_growth *growth) {
  * Of the promise is used up what the present links were planned for (tamis_params.fpr), or of one that is not
  * full its part of that; the link is planned for 1 / (links + 1) of what remains, 'links' counting the new
  * one.  So the mean over seeds keeps the promise, and chance uses up none of it.  Where that is not known,
- * or a link has more keys than it was made for, or errs more than was planned beyond what chance explains,
- * it is the error rate that the link has now.  A filter that is to grow should be planned for it
+ * or a link has more different keys than it was made for (tamis_filter_keeps), or errs more than was planned
+ * beyond what chance explains, it is the error rate that the link has now.  A filter that is to grow should be planned for it
  * (need.grows, tamis/plan.h): it then has half of the promise, and the next ones 1/6, 1/12, 1/20, ... of
  * it.  Links of kinds that can remove are planned for it (need.deletes); if keys are to be removed, so
  * should the first one be.

@@ -7,9 +7,9 @@
  * can tell.
  *
  * A promise is a mean over seeds, and a union of just as many keys as were planned errs more often than that
- * for half of the seeds.  So what chance explains is not taken for a broken promise: five standard errors, as
- * the parts of the table differ among each other (as in filter/grow.c).  Tables of a few lines have too few
- * parts to tell; what they err now is what counts.
+ * for half of the seeds; in a small set, and where the promise is low, many times as often for some of them.
+ * That is no broken promise.  A union of more keys breaks it, whatever it happens to err.  How many different
+ * keys there are is told by how full the table is (filter/fill.c).
  *
  * What was promised is not all that counts.  A set that errs more often than it should already, by chance or
  * because it was made to hold too much, may get further keys as long as it does not get worse.
@@ -18,8 +18,6 @@
  */
 #include "filter/guard.h"
 #include "filter/shards.h"
-
-#include <math.h>
 
 static bool merge_same_params(const tamis_params *a, const tamis_params *b) {
     return a->kind == b->kind && a->capacity == b->capacity && tamis_i_same_hash(a, b) &&
@@ -141,15 +139,22 @@ tamis_status tamis_filter_merge(tamis_filter *filter, const tamis_filter *source
     return status;
 }
 
-/* By how much may the rate of a set be above the mean by chance?  Of a series that is its own matter. */
-static double merge_chance(const tamis_filter *filter) {
+/* Does a set have no more different keys than it is made for?  Of series that is their own matter. */
+static bool merge_has_room(const tamis_filter *filter) {
     const unsigned n = tamis_i_n_parts(filter);
-    double variance = 0;
+    double count = 0, capacity = 0;
+    tamis_i_fill fill = {0, 0, 0};
+    bool even = true;
     for (unsigned i = 0; i < n; i++) {
         const tamis_filter *const part = tamis_i_part(filter, i);
-        variance += part->links != NULL ? INFINITY : tamis_i_filter_scatter(part);
+        if (part->links != NULL)
+            return false;
+        count += (double)part->state[TAMIS_I_COUNT];
+        capacity += (double)part->params.capacity;
+        even = even && (part->kind->uneven == NULL || !part->kind->uneven(part));
+        tamis_i_fill_add(part, &fill);
     }
-    return isfinite(variance) ? 5 * sqrt(variance) / n : 0;
+    return (even && count <= capacity) || tamis_i_fill_within(&fill);
 }
 
 tamis_status tamis_filter_keeps(const tamis_filter *filter, double fpr) {
@@ -167,7 +172,7 @@ tamis_status tamis_filter_keeps(const tamis_filter *filter, double fpr) {
     const tamis_status status = tamis_filter_info(filter, &info);
     if (status != TAMIS_OK || info.fpr <= promise)
         return status;
-    if (even && info.fpr - merge_chance(filter) <= promise)
+    if (promise >= tamis_i_part(filter, 0)->params.fpr && merge_has_room(filter))
         return TAMIS_OK;
     const bool own = !tamis_i_is_sharded(filter) && filter->links != NULL && even &&
                      promise >= tamis_filter_promise(filter);

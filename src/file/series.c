@@ -128,7 +128,9 @@ static tamis_status file_series_see_link(const unsigned char *head, series *c, u
         return tamis_i_refuse(reason, file_series_not_links);
     seen->left -= header->size;
     seen->capacity += header->params.capacity; /* 41 times 2^40 at most */
-    if (header->kind != c->header[0].kind || !tamis_i_same_hash(&header->params, &c->params))
+    if (tamis_i_form_of(header->kind, &header->params) !=
+            tamis_i_form_of(c->header[0].kind, &c->header[0].params) ||
+        !tamis_i_same_hash(&header->params, &c->params))
         return tamis_i_refuse(reason, "the links of the series differ in kind or seed");
     if (header->key_form != tamis_i_get_u32(head + TAMIS_I_AT_KEY_FORM))
         return tamis_i_refuse(reason, "the links of the series differ in the form of keys");

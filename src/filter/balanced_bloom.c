@@ -603,6 +603,26 @@ static bool balanced_uneven(const tamis_filter *filter) {
     return filter->state[MERGED] != 0 && !all_at_home;
 }
 
+/* Of blocks that are planned to refuse no key: in a union, where one may have refused some, their bits are
+ * those of all keys but what is in the stash. */
+static bool balanced_fill(const tamis_filter *filter, tamis_i_fill *fill) {
+    const tamis_i_counted_block layout = balanced_layout_of(filter);
+    const uint64_t blocks = filter->params.value[TAMIS_BALANCED_BLOOM_BLOCKS];
+    const tamis_i_fill_shape shape = {(double)blocks, layout.bits, layout.hashes, false};
+    if (filter->params.value[TAMIS_BALANCED_BLOOM_SCHEME] != SINGLE || filter->stash.capacity > 1)
+        return false;
+    uint64_t set = 0;
+    for (uint64_t at = 0; at < blocks * layout.words; at += layout.words) {
+        const uint64_t load = tamis_i_counted_block_counter(&layout, filter->table + at);
+        set +=
+            filter->words->ones(filter->table + at, layout.words) - filter->words->ones(&load, 1);
+    }
+    const double in_stash = (double)filter->state[TAMIS_I_STASH_USED];
+    tamis_i_fill_of(&shape, fmax((double)filter->params.capacity - in_stash, 0), fill);
+    fill->set = (double)set;
+    return true;
+}
+
 /* What a query meets at its i-th block, on average over the blocks that it may be. */
 typedef struct meeting {
     double error, on, error_and_on; /* a false answer, a refusal, both */
@@ -727,5 +747,6 @@ const tamis_i_kind tamis_i_balanced_bloom = {.id = TAMIS_KIND_BALANCED_BLOOM,
                                              .insert_many = balanced_insert_many,
                                              .merge = balanced_merge,
                                              .uneven = balanced_uneven,
+                                             .fill = balanced_fill,
                                              .info = balanced_info,
                                              .check = balanced_check};

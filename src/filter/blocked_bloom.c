@@ -170,6 +170,15 @@ static void blocked_info(const tamis_filter *filter, tamis_i_slice slice, tamis_
         info->fpr += in_lanes / n;
 }
 
+static bool blocked_fill(const tamis_filter *filter, tamis_i_fill *fill) {
+    const tamis_i_fill_shape shape = {(double)(filter->n_table / TAMIS_LINE_WORDS), BLOCK_BITS,
+                                      (double)blocked_hashes_of(filter),
+                                      blocked_lanes_of(filter) != 0};
+    tamis_i_fill_of(&shape, (double)filter->params.capacity, fill);
+    fill->set = (double)filter->words->ones(filter->table, (size_t)filter->n_table);
+    return true;
+}
+
 static bool blocked_check(const tamis_filter *filter, const char **reason) {
     const uint64_t ones = filter->words->ones(filter->table, (size_t)filter->n_table);
     return tamis_i_probe_check_count(filter, ones, reason);
@@ -224,6 +233,7 @@ const tamis_i_kind tamis_i_blocked_bloom = {.id = TAMIS_KIND_BLOCKED_BLOOM,
                                             .contains_many = blocked_contains_many,
                                             .insert_many = blocked_insert_many,
                                             .merge = blocked_merge,
+                                            .fill = blocked_fill,
                                             .info = blocked_info,
                                             .check = blocked_check,
                                             .line_alone = &blocked_alone};

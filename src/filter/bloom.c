@@ -123,6 +123,15 @@ static void bloom_info(const tamis_filter *filter, tamis_i_slice slice, tamis_in
     info->load_histogram[1] = all;
 }
 
+static bool bloom_fill(const tamis_filter *filter, tamis_i_fill *fill) {
+    const uint64_t span = filter->geometry[SPAN], k = filter->geometry[PER_KEY];
+    const bool parts = filter->geometry[STEP] != 0;
+    const tamis_i_fill_shape shape = {1, (double)(parts ? k * span : span), (double)k, parts};
+    tamis_i_fill_of(&shape, (double)filter->params.capacity, fill);
+    fill->set = (double)filter->words->ones(filter->table, (size_t)filter->n_table);
+    return true;
+}
+
 static bool bloom_check(const tamis_filter *filter, const char **reason) {
     const uint64_t span = filter->geometry[SPAN], step = filter->geometry[STEP];
     const uint64_t used = step == 0 ? span : filter->geometry[PER_KEY] * step;
@@ -145,5 +154,6 @@ const tamis_i_kind tamis_i_bloom = {.id = TAMIS_KIND_BLOOM,
                                     .prefetch = bloom_prefetch,
                                     .touch = bloom_touch,
                                     .merge = bloom_merge,
+                                    .fill = bloom_fill,
                                     .info = bloom_info,
                                     .check = bloom_check};

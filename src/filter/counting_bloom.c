@@ -159,6 +159,21 @@ static void counting_bloom_info(const tamis_filter *filter, tamis_i_slice slice,
     info->saturated = info->load_histogram[SATURATED];
 }
 
+static bool counting_bloom_fill(const tamis_filter *filter, tamis_i_fill *fill) {
+    const tamis_i_fill_shape shape = {
+        1, (double)filter->params.value[TAMIS_COUNTING_BLOOM_COUNTERS],
+        (double)filter->params.value[TAMIS_COUNTING_BLOOM_HASHES], false};
+    uint64_t set = 0;
+    for (uint64_t i = 0; i < filter->n_table; i++) {
+        const uint64_t nonzero = counting_bloom_nonzero(filter->table[i]);
+        set += nonzero * ALL_ONES >> 60; /* up to 15 of 16 */
+        set += nonzero == ALL_ONES ? 16 : 0;
+    }
+    tamis_i_fill_of(&shape, (double)filter->params.capacity, fill);
+    fill->set = (double)set;
+    return true;
+}
+
 /* As long as no counter is saturated, none ever was, and the counters add up to k times the keys. */
 static bool counting_bloom_check(const tamis_filter *filter, const char **reason) {
     const uint64_t counters = filter->params.value[TAMIS_COUNTING_BLOOM_COUNTERS];
@@ -203,5 +218,6 @@ const tamis_i_kind tamis_i_counting_bloom = {.id = TAMIS_KIND_COUNTING_BLOOM,
                                              .prefetch = counting_bloom_prefetch,
                                              .touch = counting_bloom_touch,
                                              .merge = counting_bloom_merge,
+                                             .fill = counting_bloom_fill,
                                              .info = counting_bloom_info,
                                              .check = counting_bloom_check};

@@ -162,6 +162,12 @@ static inline double tamis_i_slice_size(tamis_i_slice slice, uint64_t n) {
     return (double)(tamis_i_slice_end(slice, n) - tamis_i_slice_from(slice, n));
 }
 
+/* How full a table is: cells that are set, and their mean and variance, over seeds, with as many different keys
+ * as it is made for (filter/fill.c). */
+typedef struct tamis_i_fill {
+    double set, mean, variance;
+} tamis_i_fill;
+
 /* What a structure provides.  A function pointer may be NULL where it says so; shape, insert, contains,
  * prefetch, info and check never are.  All functions that change a filter may rely on it being writable; none
  * of them allocates, but for merge and build, which may need memory aside.  The arguments have been checked,
@@ -233,6 +239,10 @@ struct tamis_i_kind {
     /* Was it merged, and may it therefore err more often than one that got the same keys one by one?
      * NULL: how keys came in does not matter. */
     bool (*uneven)(const tamis_filter *filter);
+
+    /* How full the table is.  False: its cells do not tell how many keys there are.  NULL: it keeps
+     * fingerprints, and its rate tells, which is in proportion to them or scatters little. */
+    bool (*fill)(const tamis_filter *filter, tamis_i_fill *fill);
 
     /* Fill fpr, saturated, n_loads and load_histogram; the other members have been set, or are 0.  fpr is
      * worked out here from what is in the table (this room stands above src/model), is 0 while that is
@@ -348,6 +358,26 @@ bool tamis_i_filter_is_large(const tamis_filter *filter);
 /* The variance of the rate that tables with such keys have by chance, or more: from what its parts differ.
  * Infinite if there are too few of them to tell. */
 double tamis_i_filter_scatter(const tamis_filter *filter);
+
+/* A table of blocks of cells.  A key has one of them, and sets in it 'hashes' cells, drawn independently, or one
+ * in each of as many lanes. */
+typedef struct tamis_i_fill_shape {
+    double blocks, cells, hashes;
+    bool lanes;
+} tamis_i_fill_shape;
+
+/* Mean and variance of the cells that so many different keys set. */
+void tamis_i_fill_of(const tamis_i_fill_shape *shape, double keys, tamis_i_fill *fill);
+
+/* Add the fill of a filter, infinite if it cannot be told, to that of others of which it is a part. */
+void tamis_i_fill_add(const tamis_filter *filter, tamis_i_fill *sum);
+
+/* Is it no more than chance explains, five standard deviations, if there are as many keys as planned? */
+bool tamis_i_fill_within(const tamis_i_fill *fill);
+
+/* Does a filter have no more different keys than it is made for, as far as can be told?  Without a look at the
+ * table only if its count says so. */
+bool tamis_i_filter_fits(const tamis_filter *filter, bool look);
 
 /* What one filter is like, without its further links; bits_per_key is not set.  Unless 'sharing' is 0 it is a
  * glance: of large tables fpr is that of tamis_i_filter_rate at most, and the members of the kind are 0. */

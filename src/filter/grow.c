@@ -28,10 +28,12 @@
  * or in less; it uses up that share, or what it errs if that is more (of kinds that remove: it may have been
  * full), and f at most.
  *
- * What it errs now is taken off whole where f does not hold: f is not known; a set has more keys than it was
- * made for (multisets count copies, and are full before); or the table errs more than f beyond what chance
- * explains, five standard errors as its parts differ among each other, because its keys were replaced more
- * often than planned for or it was merged with what it has no room for.  Tables of a few parts cannot tell.
+ * What it errs now is taken off whole where f does not hold: f is not known; a link has more keys than it was
+ * made for, whether they were inserted or merged (copies are counted too: what counts is how full the table is,
+ * filter/fill.c, or where that does not tell, as the kinds that keep fingerprints do, what it errs now); or
+ * the table errs more than f beyond what chance explains, five standard errors as its parts differ among each
+ * other, because its keys were replaced more often than planned for.  Tables of a few parts cannot tell that,
+ * and with no more keys than planned they are given the benefit of the doubt.
  * If by all that nothing is left of the promise, but by what the links err now something is, the latter
  * counts: it is there.
  *
@@ -61,11 +63,11 @@ static tamis_i_rate grow_rate_now(const tamis_filter *link, unsigned sharing, bo
     return (tamis_i_rate){info.fpr, 0};
 }
 
-/* Is it used as planned, as far as can be told?  A sample scatters no less than the whole. */
+/* Is it used as planned, as far as can be told?  A sample scatters no less than the whole; it is of a large
+ * table, which errs by chance so little more that it may be taken off. */
 static bool grow_as_planned(const tamis_filter *link, tamis_i_rate now) {
-    const bool set = (link->kind->abilities & (TAMIS_CAN_COUNT | TAMIS_CAN_FORGET)) == 0;
     const double planned = link->params.fpr;
-    if (planned == 0 || (set && link->state[TAMIS_I_COUNT] > link->params.capacity))
+    if (planned == 0 || !tamis_i_filter_fits(link, now.variance == 0))
         return false;
     if (now.mean <= planned)
         return true;

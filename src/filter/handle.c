@@ -281,8 +281,9 @@ tamis_status tamis_i_filter_clone(const tamis_filter *source, uint64_t capacity,
 }
 
 /* The mean over so many slices, and its variance; not a number if there are fewer than 'least' that are not
- * empty.  Slices are spread evenly over the table, and so are digests: slices differ by chance alone.  A kind
- * whose rate is not linear in what a slice has curves upwards, so that the mean of slices is not too low. */
+ * empty.  Slices are spread evenly over the table, and so are digests: slices differ by chance alone, and
+ * where tables are so small that some slices lack a part of them (balanced-bloom), by that too.  A kind whose
+ * rate is not linear in what a slice has curves upwards, so that the mean of slices is not too low. */
 static tamis_i_rate handle_slices(const tamis_filter *filter, uint64_t slices, uint64_t parts,
                                   uint64_t least) {
     double sum = 0, squares = 0, n = 0;

@@ -1,16 +1,19 @@
-/* cost.c - what calls cost on a typical machine: by a table of instructions, never by a measured time
+/* cost.c - what calls cost on a typical machine: by a table of instructions, never by a measured
+ * time
  *
- * Instructions of one call with an integer key and the default hash, as bench/results/instructions.csv has
- * them: of plans for 1 % and for 0.1 %.  Between and beyond they are taken to be linear in the logarithm of
- * the rate, from 10 % to 1e-6, but to become fewer for no lower rate than 0.1 %.
+ * Instructions of one call with an integer key and the default hash, as
+ * bench/results/instructions.csv has them: of plans for 1 % and for 0.1 %.  From 1 % to 1e-6 they
+ * are taken to be linear in the logarithm of the rate, but to become fewer for no lower rate than
+ * 0.1 %.
  *
  * What they take.  In cache, 4 instructions a nanosecond.  Out of cache a processor looks some 320
  * instructions ahead, so that the fetches of the next calls overlap with this one,
  *
  *     ns = 100 * instructions / 320 * stalls,     100 ns to fetch a line,
  *
- * where 'stalls' stands for branches that are guessed wrong and for values that wait for each other; and
- * it fetches no more than 12 lines at a time.  The larger of the two, and of the time in cache.
+ * where 'stalls' stands for branches that are guessed wrong and for values that wait for each
+ * other; and it fetches no more than 12 lines at a time.  The larger of the two, and of the time in
+ * cache.
  *
  * This tells kinds apart, and is no promise: docs/planner.md compares it with measurements.
  *
@@ -68,7 +71,7 @@ static double plan_cost_instructions(const cost *c, unsigned call, double fpr) {
     if (c == NULL)
         return UNKNOWN;
     const double a = c->percent[call], b = c->permille[call];
-    const double at = fmin(fmax(-log10(fpr) - 2, -1), b < a ? 1 : 4);
+    const double at = fmin(fmax(-log10(fpr) - 2, 0), b < a ? 1 : 4);
     return a + (b - a) * at;
 }
 

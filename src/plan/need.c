@@ -157,8 +157,23 @@ static tamis_status plan_try_at(search *s, double x) {
     return status;
 }
 
+/* How far to go from 'low', so that the plan is as large as given bytes by the straight line through it and
+ * 'least', and a little farther; at least 'step'. */
+static double plan_stride(const search *s, double least, double least_bytes, double step) {
+    const double slope = (s->low_bytes - least_bytes) / (s->low - least);
+    const double stride = ((double)s->need->bytes - s->low_bytes) / slope;
+    return slope > 0 ? fmax(step, s->keys ? ceil(1.03 * stride) : 1.03 * stride) : step;
+}
+
+/* Is the end that fits near enough to the one that does not, or are the bytes as good as used up? */
+static bool plan_search_ends(const search *s) {
+    const double left = (double)s->need->bytes - s->low_bytes;
+    return s->high - s->low <= plan_exactness(s) || left <= (double)s->need->bytes / 4096;
+}
+
 /* First search upwards or downwards from a guess, in growing steps, until the answer is bracketed.
- * Then try in turns the point given by the straight line through both ends, and the middle. */
+ * Then try in turns the point given by the straight line through both ends, and the middle.  The point is
+ * taken a little towards the farther end: if it is as good as it seems, that end comes close, too. */
 static tamis_status plan_find_largest(search *s, double guess, double least, double most) {
     s->low = least;
     s->high = most;
@@ -169,19 +184,26 @@ static tamis_status plan_find_largest(search *s, double guess, double least, dou
     tamis_status status = plan_try_at(s, least);
     if (status != TAMIS_OK)
         return status;
+    const double least_bytes = s->low_bytes;
     double step = s->keys ? fmax(1, floor(guess / 16)) : 0.5;
     if (guess > least)
         status = plan_try_at(s, guess);
-    for (; status == TAMIS_OK && s->low < most; step *= 2)
-        status = plan_try_at(s, fmin(s->low + step, most));
+    for (; status == TAMIS_OK && s->low < most; step *= 2) {
+        const double stride = s->low > least ? plan_stride(s, least, least_bytes, step) : step;
+        status = plan_try_at(s, fmin(s->low + stride, most));
+    }
     for (; s->low == least && s->high - step > least; step *= 2)
         if (plan_try_at(s, s->high - step) == TAMIS_OK)
             break;
-    for (bool straight = true; s->high - s->low > plan_exactness(s); straight = !straight) {
+    const double exactness = plan_exactness(s);
+    for (bool straight = true; !plan_search_ends(s); straight = !straight) {
         double fraction = 0.5;
         if (straight && s->high_bytes > s->low_bytes)
             fraction = ((double)s->need->bytes - s->low_bytes) / (s->high_bytes - s->low_bytes);
-        double x = s->low + fmin(fmax(fraction, 0.01), 0.99) * (s->high - s->low);
+        const double room = s->high - s->low;
+        double x = s->low + fmin(fmax(fraction, 0.01), 0.99) * room;
+        if (straight && room > 2 * exactness)
+            x += x - s->low < room / 2 ? exactness / 2 : -exactness / 2;
         if (s->keys)
             x = fmin(fmax(floor(x), s->low + 1), s->high - 1);
         (void)plan_try_at(s, x);
@@ -276,8 +298,9 @@ static double plan_time(const tamis_need *need, const tamis_plan *plan) {
     return plan->ns_insert + plan->ns_lookup + (need->deletes ? plan->ns_remove : 0);
 }
 
-/* Which plan comes first?  The near ones before all others: where the fewest bytes are asked for, those with
- * the fewest lines first, then those with the most abilities; in the balanced order, the quickest. */
+/* Which plan comes first?  The near ones before all others: where the fewest bytes are asked for,
+ * those with the fewest lines first, then those with the most abilities; in the balanced order, the
+ * quickest. */
 static bool plan_better(const tamis_need *need, const candidate *x, const candidate *y) {
     const tamis_plan *const a = &x->plan, *const b = &y->plan;
     const tamis_order order = need->order;
@@ -313,8 +336,8 @@ static bool plan_lasts(const tamis_need *need, const tamis_plan *plan) {
     return need->kind != TAMIS_KIND_ANY || need->replacements != 0 || plan->replacements == 0;
 }
 
-/* The plan of each kind that is asked for, in any order; with 'sets' not of those that are multisets
- * always. */
+/* The plan of each kind that is asked for, in any order; with 'sets' not of those that are
+ * multisets always. */
 static tamis_status plan_kinds(const tamis_need *need, bool sets, candidate *own, size_t *n) {
     tamis_status worst = TAMIS_E_UNSUPPORTED;
     *n = 0;
@@ -409,11 +432,21 @@ static bool plan_is_plain(const tamis_need *need) {
            need->replacements == 0;
 }
 
+/* Is there room for rates that the quick planners do not know? */
+static bool plan_ends_early(const tamis_need *need, const candidate *own, size_t n) {
+    double least = 1;
+    for (size_t i = 0; i < n; i++)
+        least = fmin(least, own[i].plan.fpr);
+    return plan_question_of(need) == LEAST_RATE && least < 1.02 * exp2(-QUICK_TO);
+}
+
 /* The plan that is taken.  Better a multiset than none, if all kinds were looked at. */
 static tamis_status plan_best(const tamis_need *need, candidate *own) {
     const bool sets = plan_wants_set(need) && need->order != TAMIS_ORDER_BALANCED;
     size_t n;
     tamis_status status = plan_kinds(need, sets, own, &n);
+    if (status == TAMIS_OK && !need->search && plan_ends_early(need, own, n))
+        return TAMIS_E_UNSUPPORTED;
     if (status == TAMIS_OK && plan_sort_all(need, own, n))
         return TAMIS_OK;
     if (!need->search)
@@ -462,11 +495,6 @@ tamis_status tamis_plan_all(const tamis_need *need, tamis_plan *plans, size_t ro
     return TAMIS_OK;
 }
 
-/* Is there room for rates that the quick planners do not know? */
-static bool plan_ends_early(const tamis_need *need, const tamis_plan *plan) {
-    return plan_question_of(need) == LEAST_RATE && plan->fpr < 1.02 * exp2(-QUICK_TO);
-}
-
 tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan) {
     tamis_need own_need;
     candidate own[KINDS_MAX];
@@ -477,8 +505,6 @@ tamis_status tamis_plan_make(const tamis_need *need, tamis_plan *plan) {
         return status;
     const int saved = errno;
     status = plan_is_plain(&own_need) ? plan_best(&own_need, own) : TAMIS_E_UNSUPPORTED;
-    if (status == TAMIS_OK && plan_ends_early(&own_need, &own[0].plan))
-        status = TAMIS_E_UNSUPPORTED;
     own_need.search = true;
     if (status != TAMIS_OK)
         status = plan_best(&own_need, own);

@@ -6,7 +6,7 @@
 expect 0 "$tamis" plan --bytes 1MiB -n 1e6 --json
 expect_json "d['bytes'] <= 2**20 and d['n'] == d['capacity'] == 10**6 and 0.01 < d['fpr'] < 0.03" \
     "0 < d['fpr_half'] < d['fpr'] and d['lines_per_insert'] >= 1"
-expect 0 "$tamis" plan --bytes 1M -p 0.001 --all --json
+expect 0 "$tamis" plan --bytes 1M -p 0.001 --all --sort bytes --json
 expect_json "all(p['bytes'] <= 2**20 and p['fpr'] <= 0.001 for p in d)" \
     "(lambda near, n: d[:len(near)] == sorted(near, key=lambda p: p['ns_insert'] + p['ns_lookup']) and
         n == sorted(n, reverse=True) and min(p['n'] for p in near) > 500000)(
@@ -58,9 +58,19 @@ expect 0 "$tamis" plan -n 100000 --line-bits 3 --all --json
 expect_json "(lambda w: w == sorted(w))([p['bits_per_key'] + 3 * p['lines_per_query'] for p in d[1:]])"
 expect 0 "$tamis" plan -n 100000 --merges --all --json
 expect_json "len(d) >= 4 and all(p['merges'] for p in d)"
-expect 0 "$tamis" plan -n 100000 -p 0.1 --copies 3 --replacements 100 --kind rank-counting --json
-expect_json "d['replacements'] == 100"
-expect 0 "$tamis" plan -n 100000 -p 0.1 --copies 3 --deletes --kind rank-counting
+expect 0 "$tamis" plan -n 100000 --sort speed --all --json
+expect_json "(lambda ns: ns == sorted(ns))([p['ns_insert'] + p['ns_lookup'] for p in d[1:]])" \
+    "all(p['ns_insert_cached'] <= p['ns_insert'] and p['ns_lookup_cached'] <= p['ns_lookup'] for p in d)" \
+    "all((p['ns_remove'] is not None) == p['deletes'] for p in d)"
+expect 0 "$tamis" plan -n 100000 --sort balanced
+balanced=$(cat stdout)
+[ "$balanced" = "$("$tamis" plan -n 100000)" ] || fail "plan: balanced is the default"
+expect 0 "$tamis" plan -n 100000 --kind steady --deletes
+grep -qE '^ns, in cache +insert +lookup +remove$' stdout || fail "plan: times"
+grep -qE '^steady( +[0-9]+ / +[0-9]+){3}$' stdout || fail "plan: times of steady"
+expect 0 "$tamis" plan -n 100000 --replacements 100 --copies 3 --kind rank-counting -p 0.1 --json
+expect_json "d['replacements'] == 100 and d['bits_per_key'] > 6"
+expect 0 "$tamis" plan -n 100000 --deletes --copies 3 --kind rank-counting -p 0.1
 grep -q '^rank-counting: holds until each key was replaced 10,000 times (--replacements)$' stdout ||
     fail "plan --deletes: replacements"
 for p in 1e-2 1e-4 1e-6; do # what is taken with a search comes first

@@ -142,6 +142,13 @@ static const golden_file golden_table[] = {
     {"window", TAMIS_KIND_WINDOW, KEYS, 200, GOLDEN_SEED, {0}},
     {"window-ticks", TAMIS_KIND_WINDOW, TICKS, 70, GOLDEN_SEED, {3, 512, 40, 9, 1, 512, 1, 5}},
     {"window-stash", TAMIS_KIND_WINDOW, TICKS, 60, 3, {1, 1024, 90, 12, 0, 0, 0, 5}},
+    {"line", TAMIS_KIND_LINE, REMOVED, 200, GOLDEN_SEED, {0}},
+    {"line-away", TAMIS_KIND_LINE, REMOVED, 150, GOLDEN_SEED, {2, 60, 9, 3, 2}},
+    {"line-stash", TAMIS_KIND_LINE, KEYS, 100, GOLDEN_SEED, {4, 126, 20, 1, 4}},
+    {"line-crowd", TAMIS_KIND_LINE, SATURATED, 15, GOLDEN_SEED, {1, 90, 6}},
+    {"line-values", TAMIS_KIND_LINE, VALUES, 100, GOLDEN_SEED, {2, 60, 8, 2, 2, 3}},
+    {"line-set", TAMIS_KIND_LINE, MERGED, 150, UINT64_MAX, {3, 60, 9, 3, 2, 0, 1}},
+    {"line-set-aes-u64", TAMIS_KIND_LINE, INTEGERS, 100, GOLDEN_SEED, {2, 17, 12, 2, 2, 0, 1}},
 };
 enum { N_GOLDEN = sizeof golden_table / sizeof *golden_table };
 
@@ -327,10 +334,9 @@ typedef struct golden_grown {
 } golden_grown;
 
 static const golden_grown golden_series[] = {
-    {"series-bloom", TAMIS_KIND_BLOOM},
-    {"series-blocked-bloom", TAMIS_KIND_BLOCKED_BLOOM},
-    {"series-rank", TAMIS_KIND_RANK},
-    {"series-bloom-bytes", TAMIS_KIND_BLOOM},
+    {"series-bloom", TAMIS_KIND_BLOOM}, {"series-blocked-bloom", TAMIS_KIND_BLOCKED_BLOOM},
+    {"series-rank", TAMIS_KIND_RANK},   {"series-bloom-bytes", TAMIS_KIND_BLOOM},
+    {"series-line", TAMIS_KIND_LINE},
 };
 enum { N_SERIES = sizeof golden_series / sizeof *golden_series };
 
@@ -372,6 +378,7 @@ typedef struct golden_sharded {
 static const golden_sharded golden_shards[] = {
     {"shards-rank", TAMIS_KIND_RANK, 60, false},
     {"shards-bloom-bytes", TAMIS_KIND_BLOOM, 60, false},
+    {"shards-line", TAMIS_KIND_LINE, 60, false},
     {"shards-series-dleft-counting", TAMIS_KIND_DLEFT_COUNTING, 15, true},
 };
 enum { N_SHARDED = sizeof golden_shards / sizeof *golden_shards };

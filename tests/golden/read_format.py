@@ -165,12 +165,12 @@ def xxh3_64(data):
 
 MAGIC = b"\x89TAMIS\r\n"
 BLOOM, COUNTING, BLOCKED, DLEFT, DLCBF, DDLCBF, RANK, RANK_COUNTING, BALANCED = range(1, 10)
-STEADY, WINDOW = 12, 13
+STEADY, WINDOW, LINE = 12, 13, 14
+OTHERS = (RANK, RANK_COUNTING, BALANCED, STEADY, WINDOW, LINE)
 NONE = 255
 NAMES = {BLOOM: "bloom", COUNTING: "counting-bloom", BLOCKED: "blocked-bloom", DLEFT: "dleft",
          DLCBF: "dleft-counting", DDLCBF: "dleft-dynamic", RANK: "rank", RANK_COUNTING: "rank-counting",
-         BALANCED: "balanced-bloom", STEADY: "steady",
-         WINDOW: "window"}
+         BALANCED: "balanced-bloom", STEADY: "steady", WINDOW: "window", LINE: "line"}
 STATE = {RANK: 4, RANK_COUNTING: 4, BALANCED: 3, WINDOW: 2}  # words of the state in use, from number 2 on
 STEP = 0xD1342543DE82EF95
 FACTORS = (0x6A09E667, 0xBB67AE85, 0x3C6EF373, 0xA54FF53B, 0x510E527F, 0x9B05688D, 0x1F83D9AB, 0x5BE0CD19,
@@ -393,6 +393,120 @@ class Window(Steady):
         return any(self.age(now, stamp) <= self.ticks for stamp in stamps)
 
 
+class Row:
+    """Lines of one kind, front or back: section 6.9."""
+
+    def __init__(self, homes, prints, values):
+        self.homes, self.prints, self.planes = homes, prints, prints + values
+        self.entries, self.gap = next(((c, g) for c in range(63, 1, -1) for g in range(8) if self.fits(c, g)), (0, 0))
+
+    def fits(self, entries, gap):
+        first = self.homes + 1 + entries + gap
+        begins = [self.homes + 1] + [first + j * entries for j in range(self.planes)]
+        return first + self.planes * entries <= 512 and all(b % 8 + entries <= 64 for b in begins)
+
+    def read(self, line):
+        """The fingerprints and values of each home, and 'away'."""
+        c = self.entries
+
+        def take(n):
+            nonlocal line
+            line, part = line >> n, line & (1 << n) - 1
+            return part
+
+        held, away, starts, gap = take(self.homes), take(1), take(c), take(self.gap)
+        planes = [take(c) for _ in range(self.planes)]
+        must(bin(starts).count("1") == bin(held).count("1"), "the entries of a line do not fit its homes")
+        load = starts.bit_length()
+        must(not any(plane >> load for plane in planes), "a line has data where it is free")
+        must(gap == 0 and line == 0, "a line has data between its parts or past its end")
+        runs, homes = {}, [home for home in range(self.homes) if held >> home & 1]
+        for i in range(load):
+            if i == 0 or starts >> i - 1 & 1:
+                home = homes.pop(0)
+                runs[home] = []
+            bits = sum((plane >> i & 1) << j for j, plane in enumerate(planes))
+            runs[home].append((bits & (1 << self.prints) - 1, bits >> self.prints))
+        return runs, away
+
+
+class Line:
+    """Lines, and a back for the homes that they have given away: section 6.9."""
+
+    def __init__(self, values):
+        self.n, self.homes, self.r, self.m, self.back_homes, self.v, self.set = values[:7]
+        self.words = 8 * (self.n + self.m)
+
+    def sound(self):
+        if not (1 <= self.n <= 1 << 38 and 1 <= self.homes <= 126 and 1 <= self.r <= 40 and self.m <= 1 << 38
+                and self.v <= 8 and self.set <= 1 and not (self.set and self.v)):
+            return False
+        self.h, k = (self.homes - 1).bit_length(), (self.n - 1).bit_length()
+        if k + self.h + self.r > 62 or self.r + self.v > 40:
+            return False
+        self.front_row = Row(self.homes, self.r, self.v)
+        if self.m == 0:
+            return self.back_homes == 0 and self.front_row.entries > 0
+        self.laps = -(-self.n // self.m)
+        if not (1 <= self.back_homes <= 126 and self.laps * min(self.m, 2) <= self.back_homes
+                and self.r + self.h + self.v <= 40):
+            return False
+        self.back_row = Row(self.back_homes, self.r + self.h, self.v)
+        return self.front_row.entries > 0 and self.back_row.entries > 0
+
+    def places(self, line):
+        i, b = divmod(line, self.m)
+        yield b, i
+        if self.m > 1:
+            yield (b + 1 + (mix(i + 1) * (self.m - 1) >> 64)) % self.m, self.laps + i
+
+    def is_away(self, line, home):
+        runs, away = self.front[line]
+        return away and home > max(runs, default=-1)
+
+    def read(self, bits):
+        lines = [bits >> 512 * i & (1 << 512) - 1 for i in range(self.n + self.m)]
+        self.front = [self.front_row.read(line) for line in lines[:self.n]]
+        self.back = []
+        for line in lines[self.n:]:
+            runs, away = self.back_row.read(line)
+            must(not away, "a line of the back has given homes away")
+            self.back.append(runs)
+        found = 0
+        for line in range(self.n if self.m else 0):
+            for b, home in self.places(line):
+                found += sum(self.is_away(line, f >> self.r) and f >> self.r < self.homes
+                             for f, _ in self.back[b].get(home, ()))
+        must(found == sum(len(run) for runs in self.back for run in runs.values()),
+             "an entry of the back belongs to no home that was given away")
+
+    def check(self, stashed, count):
+        keys = sum(len(run) for runs, _ in self.front for run in runs.values())
+        keys += sum(len(run) for runs in self.back for run in runs.values())
+        for (low, high), copies in stashed.items():
+            line, home = low ^ (high << 32 & M64 | high >> 32), high >> self.r
+            fingerprint = high & (1 << self.r) - 1
+            must(line < self.n and home < self.homes
+                 and (self.is_away(line, home) or not self.set
+                      and [f for f, _ in self.front[line][0].get(home, ())].count(fingerprint) >= 4),
+                 "the stash has an entry that belongs into a line")
+            keys += copies
+        must(keys <= count and (keys == 0) == (count == 0) if self.set else keys == count,
+             "the lines do not hold as many keys as the filter claims")
+
+    def values_of(self, digest, stashed):
+        """The values of the entries of a key; 0 of one in the stash."""
+        x = digest[0] * self.n
+        line, x = x >> 64, (x & M64) * self.homes
+        home, fingerprint = x >> 64, (x & M64) >> 64 - self.r
+        if not self.is_away(line, home):
+            return [v for f, v in self.front[line][0].get(home, ()) if f == fingerprint]
+        high = fingerprint | home << self.r
+        found = [v for b, place in (self.places(line) if self.m else ())
+                 for f, v in self.back[b].get(place, ()) if f == high]
+        return found + [0] * stashed.get((line ^ (high << 32 & M64 | high >> 32), high), 0)
+
+
 class Rank:
     """Buckets of a rank table: section 6.7."""
 
@@ -598,6 +712,8 @@ class Filter:
     def read_header(self, data):
         check_header(data)
         kind = u32(data, 16)
+        for number, name in ((10, "line"), (11, "line-set")):
+            must(kind != number, f"a set of the old kind {name}, which is no longer read; build it again")
         must(kind in NAMES, "the header names an unknown kind of filter")
         self.kind = kind
         self.capacity, self.seed, self.stash, n_body = struct.unpack_from("<4Q", data, 24)
@@ -633,6 +749,11 @@ class Filter:
                 and 1 <= buckets <= 1 << 38 and buckets % group == 0)
 
     def other_parameters_are_sound(self):
+        if self.kind == LINE:
+            self.shape = Line(self.values)
+            self.n_body = 8 + stash_words(self.stash)[1] + self.shape.words
+            return (1 <= self.capacity <= 1 << 40 and self.stash > 0 and not any(self.values[7:])
+                    and self.shape.sound())
         if self.kind in (STEADY, WINDOW):
             self.shape = (Steady if self.kind == STEADY else Window)(self.values)
             self.n_body = 8 + stash_words(self.stash)[1] + self.shape.words
@@ -652,6 +773,10 @@ class Filter:
     def read_other_table(self):
         bits = sum(word << 64 * i for i, word in enumerate(self.table))
         stashed = sum(self.stashed.values())
+        if self.kind == LINE:
+            self.shape.read(bits)
+            self.shape.check(self.stashed, self.count)
+            return
         if self.kind == WINDOW:
             self.shape.read(bits)
             self.shape.check(*self.words[2:4], self.stashed)
@@ -684,6 +809,8 @@ class Filter:
              "the buckets do not hold as many keys as the filter claims")
 
     def other_contains(self, digest):
+        if self.kind == LINE:
+            return bool(self.shape.values_of(digest, self.stashed))
         if self.kind == WINDOW:
             return self.shape.live(self.words[2], digest, self.stashed)
         if self.kind == STEADY:
@@ -723,7 +850,7 @@ class Filter:
         return 1 <= self.capacity <= 1 << 40 and self.stash > 0 and self.per_subtable << self.r <= 1 << 62
 
     def parameters_are_sound(self):
-        if self.kind in (RANK, RANK_COUNTING, BALANCED, STEADY, WINDOW):
+        if self.kind in OTHERS:
             return self.other_parameters_are_sound()
         if self.kind in (DLCBF, DDLCBF):
             return self.counting_parameters_are_sound()
@@ -831,7 +958,7 @@ class Filter:
         return found
 
     def check_table(self):
-        if self.kind in (RANK, RANK_COUNTING, BALANCED, STEADY, WINDOW):
+        if self.kind in OTHERS:
             self.read_other_table()
             return
         if self.kind in (DLCBF, DDLCBF):
@@ -878,7 +1005,7 @@ class Filter:
         return digest in self.stashed
 
     def copies(self, key):
-        if self.kind in (RANK, RANK_COUNTING, BALANCED, STEADY, WINDOW):
+        if self.kind in OTHERS:
             return int(bool(self.other_contains(digest_of(self.hash, key))))
         if self.kind in (DLCBF, DDLCBF):
             return self.counting_copies(digest_of(self.hash, key))
@@ -920,7 +1047,9 @@ class Series:
             pieces.append((link, data[at:end]))
             heads += head
             at = end
-            must(link.kind == pieces[0][0].kind and link.hash == self.hash,
+            form = link.values[6] if link.kind == LINE else 0
+            must(link.kind == pieces[0][0].kind and link.hash == self.hash
+                 and form == (pieces[0][0].values[6] if link.kind == LINE else 0),
                  "the links of the series differ in kind or seed")
             must(u32(head, 184) == u32(data, 184), "the links of the series differ in the form of keys")
         must(at == len(data), "the size of the series is not that of its links")

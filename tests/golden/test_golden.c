@@ -114,6 +114,12 @@ static void test_golden_stories_are_what_they_say(void **state) {
             assert_int_equal(info.count, 130);
         if (file.story == SATURATED && file.kind == TAMIS_KIND_COUNTING_BLOOM)
             assert_true(info.saturated > 0 && info.count == 14);
+        for (uint64_t key = 0; key < GOLDEN_KEYS && file.story == VALUES; key++) {
+            char text[24];
+            unsigned value;
+            assert_ok(tamis_filter_lookup_value(filter, text, golden_key(key, text), &value));
+            assert_int_equal(value, key < 10 ? 7 : key % 8);
+        }
         tamis_filter_free(filter);
     }
 }

@@ -9,7 +9,7 @@
 #include "support.h"
 
 static bool is_counting(const tamis_plan *plan) {
-    return (tamis_kind_abilities(plan->params.kind) & TAMIS_CAN_COUNT) != 0;
+    return (tamis_params_abilities(&plan->params) & TAMIS_CAN_COUNT) != 0;
 }
 
 /* The best plan of a search, of a kind that has quick ones, and for a set of one that is none of a

@@ -313,6 +313,26 @@ static void test_line_exact_merge_is_the_union(void **state) {
         }
 }
 
+/* What front and back cannot take is in the stash: no key is refused as long as that has room for a home. */
+static void test_line_exact_stash_takes_the_rest(void **state) {
+    (void)state;
+    static const uint64_t few[][5] = {{1, 90, 6, 2, 28}, {3, 60, 9, 0, 0}, {2, 90, 6, 1, 2}};
+    for (size_t i = 0; i < sizeof few / sizeof *few; i++) {
+        enum { STASH = 3000 };
+        plain p = plain_make(few[i][0], (unsigned)few[i][1], (unsigned)few[i][2], 0, false,
+                             few[i][3], (unsigned)few[i][4], STASH, test_seed() + i);
+        while (p.filter->stash.used[0] + TAMIS_I_LINE_ENTRIES_MAX < STASH - STASH / 4) {
+            const uint64_t before = p.count;
+            plain_insert(&p, test_random(&p.random) % p.n_entries);
+            assert_int_equal(p.count, before + 1);
+        }
+        assert_whole(&p);
+        assert_copies(&p);
+        assert_empties(&p);
+        plain_free(&p);
+    }
+}
+
 /* A key that is inserted a million times harms no other: it is counted, and from some number on refused. */
 static void test_line_exact_crowd_harms_nobody(void **state) {
     (void)state;
@@ -342,6 +362,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_line_exact_random_calls),
         cmocka_unit_test(test_line_exact_merge_is_the_union),
+        cmocka_unit_test(test_line_exact_stash_takes_the_rest),
         cmocka_unit_test(test_line_exact_crowd_harms_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

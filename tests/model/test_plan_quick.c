@@ -2,7 +2,7 @@
  *
  * Random needs: n log-uniform from 1 to 2^36, the error rate from 0.5 to 1e-12, with and without deletes.
  * Each plan is given to the models, which must predict no more errors and failures than it promises.  A
- * part of them is searched for as well, to tell what the plan wastes: for more than 10,000 keys at most 1
+ * part of them is searched for as well, to tell what the plan wastes: for more than 10,000 keys at most 3
  * % of the bytes.
  *
  * With TAMIS_TEST_LONG=1 in the environment there are 100,000 needs, and all rows of the curves are computed.
@@ -11,6 +11,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
+#include "kinds/line/line_bits.h"
 #include "plan/quick_tables.h"
 #include "plan_curves.h"
 #include "searched.h"
@@ -83,6 +84,38 @@ static void check_steady(const tamis_need *need, const tamis_plan *plan) {
     assert_true(fabs(insert / plan->lines_per_insert - 1) < 0.05);
 }
 
+/* The planner of lines is one of both: what it must keep is told by the model, as for the others. */
+static void check_line(const tamis_need *need, const tamis_plan *plan) {
+    const uint64_t *const v = plan->params.value;
+    tamis_i_line_shape front, back = {.capacity = 0};
+    tamis_line_shape shape;
+    unsigned bits = 0;
+    double fpr, odds;
+    while (1u << bits < v[TAMIS_LINE_HOMES])
+        bits++;
+    const unsigned prints = (unsigned)v[TAMIS_LINE_FINGERPRINT_BITS];
+    assert_true(tamis_i_line_bits_shape((unsigned)v[TAMIS_LINE_HOMES], prints, 0, &front));
+    assert_true(
+        v[TAMIS_LINE_BACK_LINES] == 0 ||
+        tamis_i_line_bits_shape((unsigned)v[TAMIS_LINE_BACK_HOMES], prints + bits, 0, &back));
+    tamis_line_shape_init(&shape);
+    shape.lines = v[TAMIS_LINE_LINES];
+    shape.homes = front.homes;
+    shape.fp_bits = prints;
+    shape.entries = front.capacity;
+    shape.back_lines = v[TAMIS_LINE_BACK_LINES];
+    shape.back_entries = back.capacity;
+    shape.stash = plan->params.stash;
+    shape.set = v[TAMIS_LINE_SET] != 0;
+    assert_ok(tamis_model_line_fpr(&shape, need->n, &fpr));
+    assert_true(fpr <= plan->fpr * ROUNDING);
+    assert_ok(tamis_model_line_overflow(&shape, need->n, &odds));
+    if (!((need->deletes ? 100 : 1) * odds <= plan->overflow_probability * 1.5))
+        fail_msg("n %llu, fpr %g: odds %g, planned %g, %llu lines and %llu",
+                 (unsigned long long)need->n, need->fpr, odds, plan->overflow_probability,
+                 (unsigned long long)shape.lines, (unsigned long long)shape.back_lines);
+}
+
 static void check_plan(const tamis_need *need, const tamis_plan *plan) {
     if (!(plan->fpr <= need->fpr && plan->fpr > 0))
         fail_msg("n %llu, fpr %g, deletes %d: %s promises %g", (unsigned long long)need->n,
@@ -101,6 +134,9 @@ static void check_plan(const tamis_need *need, const tamis_plan *plan) {
         break;
     case TAMIS_KIND_STEADY:
         check_steady(need, plan);
+        break;
+    case TAMIS_KIND_LINE:
+        check_line(need, plan);
         break;
     default:
         fail_msg("n %llu, fpr %g: %s is no kind of quick plans", (unsigned long long)need->n,
@@ -142,11 +178,15 @@ static void test_quick_plans_keep_their_promise(void **state) {
         check_plan(&need, &plan);
         if (i % every >= 2)
             continue;
+        need.order = TAMIS_ORDER_BYTES;
+        assert_ok(tamis_plan_make(&need, &plan));
+        check_plan(&need, &plan);
         const tamis_plan searched = searched_plan(&need);
         add_waste(&w[need.deletes][need.n > 10000], &plan, &searched);
-        /* With deletes also one bucket of half a kilobyte: of 12,000 keys it is more than a percent. */
+        /* By bytes, 2 % more are as good if less is read; with deletes also one bucket of half a
+         * kilobyte, which of 12,000 keys is more than a percent. */
         if (need.n > 10000 &&
-            (double)plan.bytes > 1.01 * (double)searched.bytes + (need.deletes ? 512 : 0))
+            (double)plan.bytes > 1.03 * (double)searched.bytes + (need.deletes ? 512 : 0))
             fail_msg("n %llu, fpr %g, deletes %d: %llu bytes of %s, searched %llu of %s",
                      (unsigned long long)need.n, need.fpr, need.deletes,
                      (unsigned long long)plan.bytes, tamis_kind_name(plan.params.kind),
@@ -210,6 +250,7 @@ static void test_quick_plans_of_windows_and_growing_sets(void **state) {
         need.grows = i == 1;
         need.overshoot = i == 2 ? 0.3 : 0;
         need.merges = i == 3;
+        need.order = TAMIS_ORDER_BYTES;
         tamis_plan_init(&quick);
         assert_ok(tamis_plan_make(&need, &quick));
         const tamis_plan searched = searched_plan(&need);

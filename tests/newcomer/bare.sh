@@ -30,7 +30,7 @@ begin=$(date +%s)
 failed=
 work=$(mktemp -d)
 root=$work/bare log=$work/log out=$work/bare/newcomer/out
-trap 'umount -l "$root/proc" "$root/dev/shm" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'umount -l "$root/proc" "$root/dev/shm" "$root/dev/pts" 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 130' HUP INT PIPE TERM
 
 fail() {
@@ -83,8 +83,10 @@ else
         { tail -n 20 "$log"; cannot "debootstrap from that mirror"; }
 fi
 mount -t proc proc "$root/proc"
-mkdir -p "$root/dev/shm"
+mkdir -p "$root/dev/shm" "$root/dev/pts"
 mount -t tmpfs none "$root/dev/shm"
+mount -t devpts -o newinstance,ptmxmode=666 none "$root/dev/pts"
+ln -sf pts/ptmx "$root/dev/ptmx" # terminals of its own
 cp /etc/resolv.conf /etc/hosts "$root/etc"
 echo 'APT::Get::Assume-Yes "true";' >"$root/etc/apt/apt.conf.d/90yes" # who reads README.md says yes
 git clone -q --no-hardlinks "$source" "$root/newcomer/tamis"

@@ -33,15 +33,13 @@ enum {
 #define FOR_EACH_KIND(kind)                                                                        \
     for (tamis_kind kind = TAMIS_KIND_ANY; (kind = test_next_kind(kind)) != TAMIS_KIND_ANY;)
 
-/* A filter of this kind with keys 0 to n-1 in it. */
+/* A filter of this kind, in the form that can do all that it can, with keys 0 to n-1 in it. */
 static inline tamis_filter *make_sample(tamis_kind kind, uint64_t n) {
-    tamis_need need = test_need(kind, n, 0.01);
-    need.hash = TAMIS_HASH_XXH3; /* the first version of the format; rules.h has the second */
-    tamis_plan plan = test_planned(&need);
-    plan.params.seed = SEED;
-    plan.params.fpr = 0; /* nor a promise, which is of the fourth */
+    tamis_params params = test_params(kind, n, 0.01, SEED);
+    params.hash = TAMIS_HASH_XXH3; /* the first version of the format; rules.h has the second */
+    params.fpr = 0;                /* nor a promise, which is of the fourth */
     tamis_filter *filter;
-    assert_ok(tamis_filter_create(&plan.params, NULL, &filter));
+    assert_ok(tamis_filter_create(&params, NULL, &filter));
     for (uint64_t key = 0; key < n; key++)
         assert_ok(tamis_filter_insert_u64(filter, key, NULL));
     return filter;

@@ -11,10 +11,23 @@
 #include "base/base.h"
 #include "hash/hash.h"
 
-#define RULE_ROOM 1024u
+#define RULE_ROOM  1024u
+#define WRITES_MAX 6u
 
-/* The sound files: keys 0 to 7, seed 1 (AES: 2^65 + 1), 3 hashes. */
-typedef enum rule_base { BITS, PARTS, COUNTERS, BLOCKS, AES, NOTHING, N_BASES } rule_base;
+/* The sound files: keys 0 to 7, seed 1 (AES: 2^65 + 1), 3 hashes.  Of lines: the stash is at byte 320 (one entry, two
+ * slots), three front lines at 384, 448 and 512, none of which has given anything away, two of the back at 576 and
+ * 640. */
+typedef enum rule_base {
+    BITS,
+    PARTS,
+    COUNTERS,
+    BLOCKS,
+    AES,
+    LINES,
+    LINE_SET,
+    NOTHING,
+    N_BASES
+} rule_base;
 
 static const tamis_params rule_bases[] = {
     [BITS] = {sizeof(tamis_params), TAMIS_KIND_BLOOM, TAMIS_HASH_XXH3, 8, 1, 0, 0, {100, 3}, 0},
@@ -24,6 +37,17 @@ static const tamis_params rule_bases[] = {
     [BLOCKS] =
         {sizeof(tamis_params), TAMIS_KIND_BLOCKED_BLOOM, TAMIS_HASH_XXH3, 8, 1, 0, 0, {1, 3}, 0},
     [AES] = {sizeof(tamis_params), TAMIS_KIND_BLOOM, TAMIS_HASH_AES, 8, 1, 2, 0, {100, 3}, 0},
+    [LINES] =
+        {sizeof(tamis_params), TAMIS_KIND_LINE, TAMIS_HASH_XXH3, 8, 1, 0, 1, {3, 90, 6, 2, 4}, 0},
+    [LINE_SET] = {sizeof(tamis_params),
+                  TAMIS_KIND_LINE,
+                  TAMIS_HASH_XXH3,
+                  8,
+                  1,
+                  0,
+                  1,
+                  {3, 90, 6, 2, 4, 0, 1},
+                  0},
 };
 
 typedef enum rule_fix { AS_IS, FIX_HEADER, FIX_BOTH } rule_fix;
@@ -37,7 +61,7 @@ typedef struct rule {
     struct {
         unsigned at, width;
         uint64_t value;
-    } write[4];
+    } write[WRITES_MAX];
     unsigned length; /* cut or filled up with zeros to this length; 0: as it is */
     unsigned lose;   /* the byte at this place is lost; 0: none */
 } rule;
@@ -47,6 +71,11 @@ typedef struct rule {
 #define R_FIT     "the table does not fit the number of keys"
 #define R_CUT     "the file is cut off within the body"
 #define R_STASH   "the stash does not hold as many keys as it claims"
+#define R_HOMES   "the entries of a line do not fit its homes"
+#define R_GAP     "a line has data between its parts or past its end"
+#define R_GIVEN   "an entry of the back belongs to no home that was given away"
+#define R_STAYS   "the stash has an entry that belongs into a line"
+#define R_KEYS    "the lines do not hold as many keys as the filter claims"
 #define BAD       TAMIS_E_FORMAT
 
 /* clang-format off */
@@ -176,6 +205,65 @@ static const rule rules[] = {
      {{64, 8, 64}, {256, 8, UINT64_C(1) << 61}}, 0, 0},
     {"blocked-more-bits-than-keys-can-set", BLOCKS, FIX_BOTH, BAD, R_FIT, {{256, 8, 1}}, 0, 0},
     {"blocked-keys-without-count", BLOCKS, FIX_BOTH, BAD, R_FIT, {{256, 8, 0}}, 0, 0},
+    {"kind-line-of-before", LINES, FIX_HEADER, BAD,
+     "a set of the old kind line, which is no longer read; build it again", {{16, 4, 10}}, 0, 0},
+    {"kind-line-set-of-before", LINE_SET, FIX_HEADER, BAD,
+     "a set of the old kind line-set, which is no longer read; build it again", {{16, 4, 11}}, 0, 0},
+    {"line-lines-left-to-default", LINES, FIX_HEADER, BAD, R_RANGE, {{56, 8, 0}}, 0, 0},
+    {"line-lines-too-many", LINES, FIX_HEADER, BAD, R_RANGE,
+     {{56, 8, (UINT64_C(1) << 38) + 1}, {80, 8, UINT64_C(1) << 38}}, 0, 0},
+    {"line-homes-left-to-default", LINES, FIX_HEADER, BAD, R_RANGE, {{64, 8, 0}}, 0, 0},
+    {"line-homes-too-many", LINES, FIX_HEADER, BAD, R_RANGE, {{64, 8, 127}}, 0, 0},
+    {"line-fingerprints-left-to-default", LINES, FIX_HEADER, BAD, R_RANGE, {{72, 8, 0}}, 0, 0},
+    {"line-fingerprints-too-long", LINES, FIX_HEADER, BAD, R_RANGE,
+     {{72, 8, 41}, {80, 8, 0}, {88, 8, 0}}, 0, 0},
+    {"line-fingerprints-too-long-for-the-back", LINES, FIX_HEADER, BAD, R_RANGE, {{72, 8, 34}}, 0, 0},
+    {"line-back-too-large", LINES, FIX_HEADER, BAD, R_RANGE, {{80, 8, (UINT64_C(1) << 38) + 1}}, 0, 0},
+    {"line-back-without-homes", LINES, FIX_HEADER, BAD, R_RANGE, {{88, 8, 0}}, 0, 0},
+    {"line-homes-without-a-back", LINES, FIX_HEADER, BAD, R_RANGE, {{80, 8, 0}}, 0, 0},
+    {"line-back-homes-too-many", LINES, FIX_HEADER, BAD, R_RANGE, {{88, 8, 127}}, 0, 0},
+    {"line-back-homes-too-few-for-two-places", LINES, FIX_HEADER, BAD, R_RANGE, {{88, 8, 3}}, 0, 0},
+    {"line-back-homes-too-few-for-one-place", LINES, FIX_HEADER, BAD, R_RANGE,
+     {{80, 8, 1}, {88, 8, 2}}, 0, 0},
+    {"line-values-too-long", LINES, FIX_HEADER, BAD, R_RANGE, {{96, 8, 9}}, 0, 0},
+    {"line-too-many-planes", LINES, FIX_HEADER, BAD, R_RANGE,
+     {{72, 8, 33}, {80, 8, 0}, {88, 8, 0}, {96, 8, 8}}, 0, 0},
+    {"line-too-many-planes-of-the-back", LINES, FIX_HEADER, BAD, R_RANGE, {{72, 8, 26}, {96, 8, 8}}, 0, 0},
+    {"line-entries-of-63-bits", LINES, FIX_HEADER, BAD, R_RANGE,
+     {{56, 8, (UINT64_C(1) << 37) + 1}, {72, 8, 18}, {80, 8, UINT64_C(1) << 37}}, 0, 0},
+    {"line-set-not-0-or-1", LINES, FIX_HEADER, BAD, R_RANGE, {{104, 8, 2}}, 0, 0},
+    {"line-set-with-values", LINE_SET, FIX_HEADER, BAD, R_RANGE, {{96, 8, 1}}, 0, 0},
+    {"line-value-unused-not-zero", LINES, FIX_HEADER, BAD, R_RANGE, {{112, 8, 1}}, 0, 0},
+    {"line-stash-left-to-default", LINES, FIX_HEADER, BAD, R_RANGE, {{40, 8, 0}}, 0, 0},
+    {"line-start-without-a-home", LINES, FIX_BOTH, BAD, R_HOMES, {{402, 1, 0x40}}, 0, 0},
+    {"line-home-without-a-start", LINES, FIX_BOTH, BAD, R_HOMES, {{384, 1, 1}}, 0, 0},
+    {"line-home-without-a-start-in-the-back", LINES, FIX_BOTH, BAD, R_HOMES, {{640, 1, 1}}, 0, 0},
+    {"line-data-in-a-free-place", LINES, FIX_BOTH, BAD, "a line has data where it is free",
+     {{409, 1, 0x80}}, 0, 0},
+    {"line-bit-in-the-gap", LINES, FIX_BOTH, BAD, R_GAP, {{402, 1, 0x80}}, 0, 0},
+    {"line-bit-past-the-end", LINES, FIX_BOTH, BAD, R_GAP, {{639, 1, 0x80}}, 0, 0},
+    {"line-back-gives-away", LINES, FIX_BOTH, BAD, "a line of the back has given homes away",
+     {{576, 1, 0x10}}, 0, 0},
+    {"line-back-entry-of-a-line-that-gave-nothing", LINES, FIX_BOTH, BAD, R_GIVEN,
+     {{256, 8, 9}, {576, 1, 0x21}}, 0, 0},
+    {"line-back-entry-of-a-home-that-is-here", LINES, FIX_BOTH, BAD, R_GIVEN,
+     {{256, 8, 9}, {395, 1, 0x3c}, {576, 1, 0x21}}, 0, 0},
+    {"line-back-entry-of-no-line", LINES, FIX_BOTH, BAD, R_GIVEN,
+     {{256, 8, 9}, {640, 1, 0x22}}, 0, 0},
+    {"line-back-entry-of-no-home", LINES, FIX_BOTH, BAD, R_GIVEN,
+     {{256, 8, 9}, {395, 1, 0x3c}, {576, 1, 0x21}, {630, 1, 0x20}, {635, 1, 0x02}}, 0, 0},
+    {"line-stash-entry-of-a-line-that-gave-nothing", LINES, FIX_BOTH, BAD, R_STAYS,
+     {{256, 8, 9}, {264, 8, 1}, {320, 8, UINT64_C(197) << 32}, {328, 8, 197}, {352, 1, 1}}, 0, 0},
+    {"line-stash-entry-of-no-line", LINES, FIX_BOTH, BAD, R_STAYS,
+     {{256, 8, 9}, {264, 8, 1}, {320, 8, UINT64_C(197) << 32 | 3}, {328, 8, 197}, {352, 1, 1}}, 0, 0},
+    {"line-stash-entry-of-no-home", LINES, FIX_BOTH, BAD, R_STAYS,
+     {{256, 8, 9}, {395, 1, 0x3c}, {264, 8, 1}, {320, 8, UINT64_C(5760) << 32}, {328, 8, 5760}, {352, 1, 1}}, 0, 0},
+    {"line-stash-entry-of-a-set", LINE_SET, FIX_BOTH, BAD, R_STAYS,
+     {{256, 8, 9}, {264, 8, 1}, {320, 8, UINT64_C(197) << 32}, {328, 8, 197}, {352, 1, 1}}, 0, 0},
+    {"line-fewer-keys-than-counted", LINES, FIX_BOTH, BAD, R_KEYS, {{256, 8, 9}}, 0, 0},
+    {"line-more-keys-than-counted", LINES, FIX_BOTH, BAD, R_KEYS, {{256, 8, 7}}, 0, 0},
+    {"line-set-of-more-keys-than-counted", LINE_SET, FIX_BOTH, BAD, R_KEYS, {{256, 8, 7}}, 0, 0},
+    {"line-set-counted-without-keys", LINE_SET, FIX_BOTH, BAD, R_KEYS, {{384, 192, 0}}, 0, 0},
 };
 /* clang-format on */
 enum { N_RULES = sizeof rules / sizeof *rules };
@@ -197,9 +285,10 @@ static inline size_t rule_bytes(const rule *r, unsigned char *bytes) {
     tamis_filter_free(filter);
     if (!ok)
         return SIZE_MAX;
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < WRITES_MAX; i++)
         for (unsigned byte = 0; byte < r->write[i].width; byte++)
-            bytes[r->write[i].at + byte] = (unsigned char)(r->write[i].value >> 8 * byte);
+            bytes[r->write[i].at + byte] =
+                byte < 8 ? (unsigned char)(r->write[i].value >> 8 * byte) : 0;
     if (r->length != 0)
         size = r->length;
     if (r->fix == FIX_BOTH)

@@ -234,13 +234,24 @@ static void test_changed_layouts(void **state) {
         params.value[TAMIS_DLEFT_DYNAMIC_SIZES] = forms[i].sizes;
         check_kind(filled(&params, SMALL / 2), TAMIS_I_OPEN_VIEW, "dleft-dynamic");
     }
+    /* Lines: two places, one, and none; multisets and sets; too full, so that back and stash are in use. */
+    static const uint64_t lines[][8] = {
+        {30, 90, 6, 3, 22, 0, 0, 40}, {30, 90, 6, 3, 22, 0, 1, 40}, {8, 126, 4, 1, 9, 0, 0, 16},
+        {7, 60, 12, 0, 0, 0, 1, 200}, {40, 7, 20, 30, 4, 0, 0, 64}, {1, 1, 39, 1, 1, 0, 0, 8},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        tamis_params params = test_bare_params(TAMIS_KIND_LINE, SMALL, SEED);
+        memcpy(params.value, lines[i], 7 * sizeof lines[i][0]);
+        params.stash = lines[i][7];
+        check_kind(filled(&params, SMALL), TAMIS_I_OPEN_VIEW, "line");
+    }
 }
 
 /* Values and ages beside the fingerprints. */
 static void test_changed_values_and_windows(void **state) {
     SKIP_WITHOUT_VIEWS();
-    static const tamis_kind kinds[] = {TAMIS_KIND_RANK, TAMIS_KIND_STEADY};
-    for (size_t i = 0; i < 2; i++) {
+    static const tamis_kind kinds[] = {TAMIS_KIND_RANK, TAMIS_KIND_STEADY, TAMIS_KIND_LINE};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         tamis_need need = test_need(kinds[i], SMALL, 0.01);
         need.value_bits = 3;
         tamis_plan plan = test_planned(&need);
@@ -264,7 +275,7 @@ static void test_changed_values_and_windows(void **state) {
 static void test_changed_series(void **state) {
     SKIP_WITHOUT_VIEWS();
     static const tamis_kind kinds[] = {TAMIS_KIND_BLOOM, TAMIS_KIND_DLEFT_DYNAMIC,
-                                       TAMIS_KIND_STEADY};
+                                       TAMIS_KIND_STEADY, TAMIS_KIND_LINE};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         tamis_growth growth;
         tamis_growth_init(&growth);
@@ -283,7 +294,7 @@ static void test_changed_series(void **state) {
 
 static void test_changed_shards(void **state) {
     SKIP_WITHOUT_VIEWS();
-    static const tamis_kind kinds[] = {TAMIS_KIND_RANK, TAMIS_KIND_DLEFT_DYNAMIC};
+    static const tamis_kind kinds[] = {TAMIS_KIND_RANK, TAMIS_KIND_DLEFT_DYNAMIC, TAMIS_KIND_LINE};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const tamis_params params = test_bare_params(kinds[i], 1000, SEED);
         tamis_shared *shared;

@@ -276,6 +276,29 @@ static void test_series_of_different_values_is_refused(void **state) {
     free(bytes);
 }
 
+/* A set among multisets: removals would go to it, which it cannot do, and so would questions about copies. */
+static void test_series_of_different_line_forms_is_refused(void **state) {
+    (void)state;
+    size_t size;
+    unsigned char *const bytes = sound_series(TAMIS_KIND_LINE, &size);
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned char *const link = bytes + link_at(bytes, i);
+        tamis_i_put_u64(link + TAMIS_I_AT_VALUES + 8 * TAMIS_LINE_SET, 1);
+        seal_all(bytes);
+        tamis_filter *f;
+        if (i < 2) {
+            assert_refused(bytes, size, differ);
+            continue;
+        }
+        /* now all are sets, of the same bytes */
+        assert_ok(tamis_filter_decode(bytes, size, NULL, &f, NULL));
+        assert_status(tamis_filter_remove_u64(f, 1), TAMIS_E_UNSUPPORTED);
+        assert_int_equal(tamis_filter_copies_u64(f, 1), 1);
+        tamis_filter_free(f);
+    }
+    free(bytes);
+}
+
 /* What the rules let in may be used: a series whose capacities are far too large does not ask for memory. */
 static void test_series_with_absurd_capacity_does_not_allocate(void **state) {
     (void)state;
@@ -316,6 +339,7 @@ int main(void) {
         cmocka_unit_test(test_series_every_cut_is_refused),
         cmocka_unit_test(test_series_every_flipped_byte_is_refused),
         cmocka_unit_test(test_series_of_different_values_is_refused),
+        cmocka_unit_test(test_series_of_different_line_forms_is_refused),
         cmocka_unit_test(test_series_with_absurd_capacity_does_not_allocate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,56 +13,88 @@
 #include <math.h>
 #include <unistd.h>
 
-/* 40 times the first plan: no key is lost, none is refused, and the promise holds. */
+/* 40 times the first plan of 500 keys: no key is lost, none is refused, and the promise holds.  All links can
+ * do the same. */
+static void keeps_keys_and_promise(tamis_filter *f, double promise) {
+    enum { FIRST = 500, ALL = 20000, ASKED = 200000 };
+    const unsigned abilities = f->kind->abilities;
+    uint64_t added = 0;
+    for (uint64_t key = 0; key < ALL; key++) {
+        bool fresh;
+        assert_ok(tamis_filter_insert_u64(f, key, &fresh));
+        added += fresh;
+    }
+    const tamis_info info = test_info(f);
+    assert_int_equal(info.n_links, 6); /* 500 (1 + 2 + .. + 32) is the first sum over 20000 */
+    assert_int_equal(info.capacity, 500 * 63);
+    assert_true(fabs(info.fpr_promised - promise) < 1e-12);
+    assert_true(info.fpr <= promise);
+    assert_int_equal(info.count, (abilities & TAMIS_CAN_COUNT) != 0 ? ALL : added);
+    assert_true(info.count == tamis_filter_count(f));
+    for (uint64_t key = 0; key < ALL; key++)
+        assert_true(tamis_filter_contains_u64(f, key));
+    uint64_t hits = 0;
+    for (uint64_t key = 0; key < ASKED; key++)
+        hits += tamis_filter_contains_u64(f, UINT64_C(1) << 40 | key);
+    /* Below the promise, by 4.5 standard errors of the sample; info tells the rate itself. */
+    assert_true((double)hits < ASKED * promise + 4.5 * sqrt(ASKED * promise));
+    printf("# %s: promised %g, info %.4f, measured %.4f; %.2f bits per key\n", f->kind->name,
+           promise, info.fpr, (double)hits / ASKED, info.bits_per_key);
+    uint64_t count = 0, bytes = 0, capacity = 0;
+    double sum = 0;
+    for (unsigned i = 0; i < info.n_links; i++) {
+        tamis_info link;
+        tamis_info_init(&link);
+        assert_ok(tamis_filter_link_info(f, i, &link));
+        assert_int_equal(link.n_links, 1);
+        assert_int_equal(link.params.kind, info.params.kind);
+        assert_int_equal(tamis_params_abilities(&link.params), abilities);
+        assert_true(link.params.seed == info.params.seed);
+        assert_int_equal(link.params.capacity, (uint64_t)FIRST << i);
+        if (i + 1 < info.n_links)
+            assert_true(link.count >= link.params.capacity);
+        count += link.count, bytes += link.bytes, capacity += link.capacity, sum += link.fpr;
+    }
+    assert_true(count == info.count && bytes == info.bytes && capacity == info.capacity);
+    assert_true(info.fpr <= sum && info.fpr > 0.9 * sum);
+    tamis_info none;
+    tamis_info_init(&none);
+    assert_status(tamis_filter_link_info(f, info.n_links, &none), TAMIS_E_ARGUMENT);
+    tamis_filter_free(f);
+}
+
 static void test_growth_keeps_keys_and_promise(void **state) {
     (void)state;
-    enum { FIRST = 500, ALL = 20000, ASKED = 200000 };
     const double promise = 0.02;
-    for_each_kind(kind) {
-        tamis_filter *const f = growing(kind, FIRST, promise, NULL);
-        uint64_t added = 0;
-        for (uint64_t key = 0; key < ALL; key++) {
+    for_each_kind(kind) keeps_keys_and_promise(growing(kind, 500, promise, NULL), promise);
+    keeps_keys_and_promise(growing_line_set(500, promise), promise);
+}
+
+/* All links of a set are sets: a key counts once, none can be removed, and one multiset is no link. */
+static void test_growth_of_a_line_set_is_a_set(void **state) {
+    (void)state;
+    tamis_filter *const f = growing_line_set(100, 1e-6);
+    for (unsigned round = 0; round < 2; round++)
+        for (uint64_t key = 0; key < 1000; key++) {
             bool fresh;
             assert_ok(tamis_filter_insert_u64(f, key, &fresh));
-            added += fresh;
+            assert_int_equal(fresh, round == 0);
         }
-        const tamis_info info = test_info(f);
-        assert_int_equal(info.n_links, 6); /* 500 (1 + 2 + .. + 32) is the first sum over 20000 */
-        assert_int_equal(info.capacity, 500 * 63);
-        assert_true(fabs(info.fpr_promised - promise) < 1e-12);
-        assert_true(info.fpr <= promise);
-        assert_int_equal(info.count, counts(kind) ? ALL : added);
-        assert_true(info.count == tamis_filter_count(f));
-        for (uint64_t key = 0; key < ALL; key++)
-            assert_true(tamis_filter_contains_u64(f, key));
-        uint64_t hits = 0;
-        for (uint64_t key = 0; key < ASKED; key++)
-            hits += tamis_filter_contains_u64(f, UINT64_C(1) << 40 | key);
-        /* Below the promise, by 4.5 standard errors of the sample; info tells the rate itself. */
-        assert_true((double)hits < ASKED * promise + 4.5 * sqrt(ASKED * promise));
-        printf("# %s: promised %g, info %.4f, measured %.4f; %.2f bits per key\n",
-               tamis_kind_name(kind), promise, info.fpr, (double)hits / ASKED, info.bits_per_key);
-        uint64_t count = 0, bytes = 0, capacity = 0;
-        double sum = 0;
-        for (unsigned i = 0; i < info.n_links; i++) {
-            tamis_info link;
-            tamis_info_init(&link);
-            assert_ok(tamis_filter_link_info(f, i, &link));
-            assert_int_equal(link.n_links, 1);
-            assert_int_equal(link.params.kind, kind);
-            assert_true(link.params.seed == info.params.seed);
-            assert_int_equal(link.params.capacity, (uint64_t)FIRST << i);
-            if (i + 1 < info.n_links)
-                assert_true(link.count >= link.params.capacity);
-            count += link.count, bytes += link.bytes, capacity += link.capacity, sum += link.fpr;
-        }
-        assert_true(count == info.count && bytes == info.bytes && capacity == info.capacity);
-        assert_true(info.fpr <= sum && info.fpr > 0.9 * sum);
-        tamis_info none;
-        tamis_info_init(&none);
-        assert_status(tamis_filter_link_info(f, info.n_links, &none), TAMIS_E_ARGUMENT);
-        tamis_filter_free(f);
-    }
+    assert_int_equal(tamis_filter_count(f), 1000);
+    assert_true(test_info(f).n_links > 3);
+    const uint64_t key = 7;
+    size_t count = 77;
+    assert_int_equal(tamis_filter_copies_u64(f, key), 1);
+    assert_status(tamis_filter_remove_u64(f, key), TAMIS_E_UNSUPPORTED);
+    assert_status(tamis_filter_remove_many_u64(f, &key, 1, NULL, &count), TAMIS_E_UNSUPPORTED);
+    assert_int_equal(count, 77);
+    tamis_filter *const multiset = growing(TAMIS_KIND_LINE, 100, 1e-6, NULL);
+    assert_ok(tamis_filter_insert_u64(multiset, 5000, NULL));
+    assert_status(tamis_filter_merge(f, multiset, TAMIS_MERGE_BEYOND), TAMIS_E_MISMATCH);
+    assert_status(tamis_filter_merge(multiset, f, TAMIS_MERGE_BEYOND), TAMIS_E_MISMATCH);
+    assert_false(tamis_filter_contains_u64(f, 5000));
+    tamis_filter_free(multiset);
+    tamis_filter_free(f);
 }
 
 /* The links get 1/2, 1/6, 1/12, .. of the promise, as tamis.h has it.  The bits that are set in a table of
@@ -542,6 +574,7 @@ static void test_growth_leaves_errno_alone(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_growth_keeps_keys_and_promise),
+        cmocka_unit_test(test_growth_of_a_line_set_is_a_set),
         cmocka_unit_test(test_growth_links_get_their_shares),
         cmocka_unit_test(test_growth_removals_lose_no_key),
         cmocka_unit_test(test_growth_few_removals_are_ambiguous),

@@ -69,13 +69,61 @@ static bool ask_elsewhere(const tamis_i_line_row *row, uint64_t word) {
     return (word & 1) != 0;
 }
 
+/* What the forms for a word hand on: 0 if nothing. */
+static unsigned handed_on;
+
+static tamis_status hand_on_add(const tamis_i_line_row *row, uint64_t word, unsigned result,
+                                bool *added) {
+    (void)row, (void)word, (void)added;
+    handed_on = result;
+    return TAMIS_E_FULL;
+}
+
+static tamis_status hand_on_drop(const tamis_i_line_row *row, uint64_t word, unsigned result) {
+    (void)row, (void)word;
+    handed_on = result | 1024; /* as nothing may have been found */
+    return TAMIS_E_NOT_FOUND;
+}
+
+/* The results of the forms for a home, from those for a word. */
+static unsigned word_added(const tamis_i_line_bits_ops *ops, const tamis_i_line_row *row,
+                           uint64_t word, unsigned most) {
+    const uint64_t before = *row->count;
+    bool added = false;
+    handed_on = 0;
+    const tamis_status status = ops->add_word(row, word, most, &added);
+    assert_true(*row->count == before + (status == TAMIS_OK));
+    assert_int_equal(status, handed_on == 0 ? TAMIS_OK : TAMIS_E_FULL);
+    return status != TAMIS_OK ? handed_on : TAMIS_I_LINE_DONE | (added ? 0 : TAMIS_I_LINE_FOUND);
+}
+
+static unsigned word_dropped(const tamis_i_line_bits_ops *ops, const tamis_i_line_row *row,
+                             uint64_t word, unsigned most) {
+    const uint64_t before = *row->count;
+    handed_on = 0;
+    const tamis_status status = ops->drop_word(row, word, most);
+    const unsigned result =
+        status != TAMIS_OK ? handed_on & 1023 : TAMIS_I_LINE_DONE | TAMIS_I_LINE_FOUND;
+    assert_true(*row->count == before - ((result & TAMIS_I_LINE_DONE) != 0));
+    assert_int_equal(status, handed_on == 0 ? TAMIS_OK : TAMIS_E_NOT_FOUND);
+    return result;
+}
+
+static uint64_t counted[2];
+
 static void forms_open(forms *f, const tamis_i_line_shape *shape, uint64_t *line) {
     const unsigned features = tamis_i_cpu_features();
     memset(f, 0, sizeof *f);
     memset(line, 0, TAMIS_LINE_BYTES);
-    f->plain_row =
-        (tamis_i_line_row){.lines = f->words, .n = 1, .shape = *shape, .elsewhere = ask_elsewhere};
+    f->plain_row = (tamis_i_line_row){.lines = f->words,
+                                      .n = 1,
+                                      .shape = *shape,
+                                      .count = &counted[0],
+                                      .elsewhere = ask_elsewhere,
+                                      .not_added = hand_on_add,
+                                      .dropped = hand_on_drop};
     f->quick_row = f->plain_row;
+    f->quick_row.count = &counted[1];
     f->quick_row.lines = line;
     f->quick_row.tables = tamis_i_line_bits_tables_take(shape, features);
     f->quick = tamis_i_line_bits_ops_for(&f->quick_row, features);
@@ -155,11 +203,11 @@ static unsigned forms_call(forms *f, const call *c, bool by_word) {
         assert_true(place.print == print && place.line == row->lines);
         const unsigned asked = asked_elsewhere;
         quick = c->what == 0   ? f->quick->has_word(row, word)
-                : c->what == 1 ? f->quick->add_word(row, word, c->most)
-                               : f->quick->drop_word(row, word, c->most);
+                : c->what == 1 ? word_added(f->quick, row, word, c->most)
+                               : word_dropped(f->quick, row, word, c->most);
         plain = c->what == 0   ? f->plain->has_word(&f->plain_row, word)
-                : c->what == 1 ? f->plain->add_word(&f->plain_row, word, c->most)
-                               : f->plain->drop_word(&f->plain_row, word, c->most);
+                : c->what == 1 ? word_added(f->plain, &f->plain_row, word, c->most)
+                               : word_dropped(f->plain, &f->plain_row, word, c->most);
         assert_true(asked_elsewhere == asked || asked_elsewhere == asked + 2);
         if (asked_elsewhere != asked) { /* as the form for a home says it */
             assert_int_equal(quick, plain);
@@ -315,8 +363,8 @@ static void test_line_forms_of_any_words_stay_inside(void **state) {
             if (calls % 4 == 0)
                 make_unsound(line, &random);
             (void)f.quick->has_word(&f.quick_row, word);
-            (void)f.quick->add_word(&f.quick_row, word, most);
-            (void)f.quick->drop_word(&f.quick_row, word, most);
+            (void)!f.quick->add_word(&f.quick_row, word, most, NULL);
+            (void)!f.quick->drop_word(&f.quick_row, word, most);
             (void)f.quick->has(&f.quick_row, line, home, word);
             (void)f.quick->add(&f.quick_row, line, home, word, most);
             (void)f.quick->drop(&f.quick_row, line, home, word & 1, most);
@@ -351,13 +399,13 @@ static void test_line_forms_words_find_their_lines(void **state) {
     f.quick_row.n = f.plain_row.n = LINES;
     for (unsigned i = 0; i < 20000; i++) {
         uint64_t word = test_random(&random);
-        assert_int_equal(f.quick->add_word(&f.quick_row, word, 3),
-                         f.plain->add_word(&f.plain_row, word, 3));
+        assert_int_equal(word_added(f.quick, &f.quick_row, word, 3),
+                         word_added(f.plain, &f.plain_row, word, 3));
         word = test_random(&random);
         assert_int_equal(f.quick->has_word(&f.quick_row, word),
                          f.plain->has_word(&f.plain_row, word));
-        assert_int_equal(f.quick->drop_word(&f.quick_row, word, 3),
-                         f.plain->drop_word(&f.plain_row, word, 3));
+        assert_int_equal(word_dropped(f.quick, &f.quick_row, word, 3),
+                         word_dropped(f.plain, &f.plain_row, word, 3));
     }
     assert_memory_equal(quick_lines, plain_lines, sizeof quick_lines);
     forms_close(&f);
@@ -414,13 +462,18 @@ static void *take_and_give(void *context) {
     const unsigned features = tamis_i_cpu_features();
     uint64_t random = test_seed() + *(const unsigned *)context, wrong = 0;
     for (unsigned i = 0; i < 4000; i++) {
-        uint64_t line[TAMIS_LINE_WORDS] = {0};
-        tamis_i_line_row row = {.lines = line, .n = 1, .elsewhere = ask_elsewhere};
+        uint64_t line[TAMIS_LINE_WORDS] = {0}, count = 0;
+        tamis_i_line_row row = {.lines = line,
+                                .n = 1,
+                                .count = &count,
+                                .elsewhere = ask_elsewhere,
+                                .not_added = hand_on_add,
+                                .dropped = hand_on_drop};
         const uint64_t word = test_random(&random);
         (void)tamis_i_line_bits_shape(90 + (unsigned)(word % 3), 6, 0, &row.shape);
         row.tables = tamis_i_line_bits_tables_take(&row.shape, features);
         const tamis_i_line_bits_ops *const ops = tamis_i_line_bits_ops_for(&row, features);
-        wrong += ops->add_word(&row, word, 2) != TAMIS_I_LINE_DONE;
+        wrong += ops->add_word(&row, word, 2, NULL) != TAMIS_OK;
         wrong += ops->has_word(&row, word) != TAMIS_I_LINE_FOUND;
         tamis_i_line_bits_tables_give(row.tables);
     }

@@ -221,7 +221,8 @@ static void test_plan_small_tables_keep_the_exact_rate(void **state) {
 
 static void test_plan_all_is_sorted_and_complete(void **state) {
     (void)state;
-    const tamis_need need = test_need(TAMIS_KIND_ANY, 100000, 0.001);
+    tamis_need need = test_need(TAMIS_KIND_ANY, 100000, 0.001);
+    need.order = TAMIS_ORDER_BYTES;
     tamis_plan plans[32];
     for (unsigned i = 0; i < 32; i++)
         plans[i] = marked_plan();

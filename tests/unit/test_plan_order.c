@@ -22,12 +22,12 @@ static size_t make_all(const tamis_need *need, tamis_plan *plans) {
 }
 
 static unsigned n_abilities(const tamis_plan *plan) {
-    const unsigned can = tamis_kind_abilities(plan->params.kind);
+    const unsigned can = tamis_params_abilities(&plan->params);
     return (can & 1) + (can >> 1 & 1) + (can >> 2 & 1);
 }
 
 static bool is_set(const tamis_plan *plan) {
-    return (tamis_kind_abilities(plan->params.kind) & TAMIS_CAN_COUNT) == 0;
+    return (tamis_params_abilities(&plan->params) & TAMIS_CAN_COUNT) == 0;
 }
 
 /* The rule, said once more and in another way: nobody who could have been taken is within 2 % of the

@@ -78,6 +78,29 @@ static void test_promise_goes_with_the_set(void **state) {
     }
 }
 
+/* A plan for a set that may grow tells the bytes of a series: a set that was only made from it has a header
+ * less. */
+static void test_file_of_a_set_that_may_grow_is_as_planned(void **state) {
+    (void)state;
+    for (tamis_kind kind = TAMIS_KIND_ANY; (kind = test_next_kind(kind)) != TAMIS_KIND_ANY;) {
+        tamis_need need = test_need(kind, KEYS, 0.01);
+        need.grows = true;
+        tamis_plan plan;
+        tamis_plan_init(&plan);
+        if (tamis_plan_make(&need, &plan) != TAMIS_OK)
+            continue;
+        tamis_growth growth;
+        tamis_growth_init(&growth);
+        growth.fpr = 0.01;
+        tamis_filter *f;
+        assert_ok(tamis_filter_create(&plan.params, NULL, &f));
+        assert_int_equal(tamis_filter_encoded_size(f), plan.file_bytes - 256);
+        assert_ok(tamis_filter_allow_growth(f, &growth));
+        assert_int_equal(tamis_filter_encoded_size(f), plan.file_bytes);
+        tamis_filter_free(f);
+    }
+}
+
 /* A shared set has what was asked for the whole. */
 static void test_promise_of_shared_sets(void **state) {
     (void)state;
@@ -312,6 +335,7 @@ static void test_seeds_have_all_their_bits(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_promise_goes_with_the_set),
+        cmocka_unit_test(test_file_of_a_set_that_may_grow_is_as_planned),
         cmocka_unit_test(test_promise_of_shared_sets),
         cmocka_unit_test(test_promise_out_of_range_is_refused),
         cmocka_unit_test(test_merge_that_breaks_the_promise_is_refused),

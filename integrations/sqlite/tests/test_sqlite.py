@@ -68,6 +68,12 @@ class Extension(unittest.TestCase):
             rates.append(json.loads(self.ask("SELECT tamis_info(?)", some))["fpr"])
         self.assertLess(sum(rates) / len(rates), 0.001)
 
+    def test_a_small_set_of_too_many_keys_is_refused(self):
+        for seed in range(SEED, SEED + 20):
+            self.ask("SELECT tamis_seed(?)", str(seed))
+            self.assertEqual(self.ask(f"SELECT sum(tamis_contains((SELECT tamis_build(i, 1e-6, 300) FROM {self.numbers(300)}), i)) FROM {self.numbers(300)}"), 300)
+            self.refused("more keys than", f"SELECT tamis_build(i, 1e-6, 300) FROM {self.numbers(450)}")
+
     def test_keys(self):
         s = self.ask("SELECT tamis_build(x, 0.0001) FROM (SELECT 'a' AS x UNION ALL SELECT NULL UNION ALL SELECT x'00ff')")
         self.assertEqual(self.db.execute("SELECT tamis_contains(:s, 'a'), tamis_contains(:s, x'00ff'), tamis_contains(:s, x'61'), "

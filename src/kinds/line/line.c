@@ -88,6 +88,11 @@ static tamis_status line_shape(tamis_params *params, uint64_t *n_table) {
 }
 
 static bool line_ask_back(const tamis_i_line_row *front, uint64_t word);
+static tamis_status line_not_added(const tamis_i_line_row *front, uint64_t word, unsigned result,
+                                   bool *added);
+static tamis_status line_not_added_to_set(const tamis_i_line_row *front, uint64_t word,
+                                          unsigned result, bool *added);
+static tamis_status line_dropped(const tamis_i_line_row *front, uint64_t word, unsigned result);
 
 /* Tables of the shapes are taken once, however often this is called. */
 static void line_attach(tamis_filter *filter) {
@@ -98,7 +103,10 @@ static void line_attach(tamis_filter *filter) {
     TAMIS_ASSERT(valid);
     (void)valid;
     table.front.lines = filter->table;
+    table.front.count = &filter->state[TAMIS_I_COUNT];
     table.front.elsewhere = line_ask_back;
+    table.front.not_added = filter->kind->remove == NULL ? line_not_added_to_set : line_not_added;
+    table.front.dropped = line_dropped;
     table.back.lines = filter->table + table.front.n * TAMIS_LINE_WORDS;
     table.front.tables = again
                              ? before->front.tables
@@ -184,6 +192,11 @@ static const tamis_filter *line_filter_of(const tamis_i_line_row *front) {
                                                 offsetof(tamis_filter, geometry));
 }
 
+/* The same, where it is being changed. */
+static tamis_filter *line_written(const tamis_i_line_row *front) {
+    return (tamis_filter *)(uintptr_t)line_filter_of(front);
+}
+
 static bool line_ask_back(const tamis_i_line_row *front, uint64_t word) {
     const tamis_i_line_place place = tamis_i_line_bits_locate(front, word);
     const tamis_i_line_entry e = {.line = place.number, .home = place.home, .print = place.print};
@@ -228,52 +241,59 @@ static bool line_store_away(tamis_filter *filter, tamis_i_line_places *places,
 static bool line_insert_away(tamis_filter *filter, const tamis_i_line_entry *e, unsigned most,
                              bool *found) {
     const tamis_i_line_table *const t = line_table_of(filter);
+    const uint64_t print = tamis_i_line_back_print(t, e->home, e->print);
     tamis_i_line_places places;
     tamis_i_line_back_find(t, e->line, &places);
-    const unsigned equal =
-        tamis_i_line_back_copies(t, &places, tamis_i_line_back_print(t, e->home, e->print));
-    *found = equal != 0 || line_in_stash(filter, e) != 0;
-    if (most == 1 && *found)
-        return true;
-    if (equal >= most && e->value == 0)
-        return line_copy_to_stash(filter, e);
+    *found = tamis_i_line_back_has(t, &places, print) || line_in_stash(filter, e) != 0;
+    if (TAMIS_UNLIKELY(*found)) {
+        if (most == 1)
+            return true;
+        if (e->value == 0 && tamis_i_line_back_copies(t, &places, print) >= most)
+            return line_copy_to_stash(filter, e);
+    }
     tamis_i_line_back_weigh(t, &places);
     return line_store_away(filter, &places, e);
 }
 
-/* Entries at places 'from' to 'end' - 1 of a front line go to the stash, all or none. */
-static bool line_rest_to_stash(tamis_filter *filter, uint64_t line, unsigned from, unsigned end) {
+/* Entries at places 'from' to 'end' - 1 of a front line, and then one more unless it is NULL, go to the stash, all
+ * or none. */
+static bool line_rest_to_stash(tamis_filter *filter, uint64_t line, unsigned from, unsigned end,
+                               const tamis_i_line_entry *more) {
     const tamis_i_line_table *const t = line_table_of(filter);
     tamis_i_line_entry e;
-    for (unsigned at = from; at < end; at++) {
+    unsigned at = from;
+    for (; at < end; at++) {
         (void)tamis_i_line_front_entry(t, line, at, &e);
-        if (!line_to_stash(filter, &e)) {
-            while (at-- > from) {
-                (void)tamis_i_line_front_entry(t, line, at, &e);
-                (void)line_from_stash(filter, &e);
-            }
-            return false;
-        }
+        if (!line_to_stash(filter, &e))
+            break;
     }
-    return true;
+    if (at == end && (more == NULL || line_to_stash(filter, more)))
+        return true;
+    while (at-- > from) {
+        (void)tamis_i_line_front_entry(t, line, at, &e);
+        (void)line_from_stash(filter, &e);
+    }
+    return false;
 }
 
-/* Give away the highest home of a full line, with room for 'more' entries of it beside its own.  What the
- * back cannot take goes to the stash, and is reserved first.  False, and nothing is changed but which place
- * in the back an entry has, if there is no room. */
+/* Give away the highest home of a full line, and 'key' with it, unless that is NULL.  What the back cannot take
+ * goes to the stash, and is reserved first.  False, and nothing is changed but which place in the back an entry
+ * has, if there is no room. */
 static bool line_give_away(tamis_filter *filter, uint64_t line, uint64_t *words, unsigned home,
-                           unsigned more, tamis_i_line_places *places) {
+                           const tamis_i_line_entry *key) {
     const tamis_i_line_table *const t = line_table_of(filter);
     const tamis_i_line_run run = t->front_ops->run(&t->front, words, home);
-    const unsigned n = run.end - run.from;
-    tamis_i_line_back_find(t, line, places);
-    tamis_i_line_back_weigh(t, places);
-    unsigned room = tamis_i_line_back_room(t, places);
-    while (room < n + more && tamis_i_line_back_shift(t, places))
+    const unsigned n = run.end - run.from, all = n + (key != NULL);
+    tamis_i_line_places places;
+    tamis_i_line_back_find(t, line, &places);
+    tamis_i_line_back_weigh(t, &places);
+    unsigned room = tamis_i_line_back_room(t, &places);
+    while (room < all && tamis_i_line_back_shift(t, &places))
         room++;
-    const unsigned left = room < n + more ? n + more - room : 0; /* for the stash */
+    const unsigned left =
+        room < all ? all - room : 0; /* for the stash: 'key' is the last that is */
     const unsigned own = left < n ? left : n;
-    if (left > own || !line_rest_to_stash(filter, line, run.end - own, run.end))
+    if (!line_rest_to_stash(filter, line, run.end - own, run.end, left > own ? key : NULL))
         return false;
     for (unsigned at = run.from; at < run.end - own; at++) {
         const uint64_t bits = t->front_ops->get(&t->front, words, at);
@@ -282,8 +302,10 @@ static bool line_give_away(tamis_filter *filter, uint64_t line, uint64_t *words,
                                       .home = home,
                                       .print = bits & (((uint64_t)1 << prints) - 1),
                                       .value = (unsigned)(bits >> prints)};
-        tamis_i_line_back_put(t, places, &e);
+        tamis_i_line_back_put(t, &places, &e);
     }
+    if (key != NULL && left == own)
+        tamis_i_line_back_put(t, &places, key);
     t->front_ops->cut(&t->front, words, home);
     tamis_i_line_bits_set_away(&t->front.shape, words, true);
     return true;
@@ -304,11 +326,9 @@ static bool line_insert_full(tamis_filter *filter, const tamis_i_line_entry *e, 
         return true;
     }
     const bool own = highest == (int)e->home;
-    if (!line_give_away(filter, e->line, words, (unsigned)highest, own, &places))
+    if (!line_give_away(filter, e->line, words, (unsigned)highest, own ? e : NULL))
         return false;
-    if (own)
-        tamis_i_line_back_put(t, &places, e);
-    else { /* below what has gone, though perhaps above all that is left */
+    if (!own) { /* below what has gone, though perhaps above all that is left */
         tamis_i_line_bits_set_away(&t->front.shape, words, false);
         (void)t->front_ops->add(&t->front, words, e->home, tamis_i_line_front_bits(t, e), ANY);
         tamis_i_line_bits_set_away(&t->front.shape, words, true);
@@ -316,12 +336,11 @@ static bool line_insert_full(tamis_filter *filter, const tamis_i_line_entry *e, 
     return true;
 }
 
-/* Any key, in any state of the table; 'most' is 1 for a set. */
-static tamis_status line_insert_entry(tamis_filter *filter, const tamis_i_line_entry *e,
-                                      uint64_t *words, unsigned most, bool *added) {
+/* A key that its line has answered with 'result'; 'most' is 1 for a set. */
+static tamis_status line_insert_on(tamis_filter *filter, const tamis_i_line_entry *e,
+                                   uint64_t *words, unsigned result, unsigned most, bool *added) {
     const tamis_i_line_table *const t = line_table_of(filter);
     const uint64_t bits = tamis_i_line_front_bits(t, e);
-    unsigned result = t->front_ops->add(&t->front, words, e->home, bits, most);
     bool found = (result & TAMIS_I_LINE_FOUND) != 0, done = (result & TAMIS_I_LINE_DONE) != 0;
     if ((result & TAMIS_I_LINE_CROWD) != 0) {
         if (most > 1 && e->value != 0) /* which the stash cannot keep */
@@ -342,35 +361,40 @@ static tamis_status line_insert_entry(tamis_filter *filter, const tamis_i_line_e
     return TAMIS_OK;
 }
 
-TAMIS_APART tamis_status line_insert_any(tamis_filter *filter, tamis_digest digest, unsigned value,
-                                         unsigned most, bool *added) {
-    uint64_t *words;
-    tamis_i_line_entry e = line_entry_of(line_table_of(filter), digest, &words);
-    e.value = value;
-    return line_insert_entry(filter, &e, words, most, added);
+/* Any key, in any state of the table. */
+static tamis_status line_insert_entry(tamis_filter *filter, const tamis_i_line_entry *e,
+                                      uint64_t *words, unsigned most, bool *added) {
+    const tamis_i_line_table *const t = line_table_of(filter);
+    const unsigned result =
+        t->front_ops->add(&t->front, words, e->home, tamis_i_line_front_bits(t, e), most);
+    return line_insert_on(filter, e, words, result, most, added);
+}
+
+static tamis_status line_insert_word(const tamis_i_line_row *front, uint64_t word, unsigned result,
+                                     unsigned most, bool *added) {
+    const tamis_i_line_place place = tamis_i_line_bits_locate(front, word);
+    const tamis_i_line_entry e = {.line = place.number, .home = place.home, .print = place.print};
+    return line_insert_on(line_written(front), &e, place.line, result, most, added);
+}
+
+static tamis_status line_not_added(const tamis_i_line_row *front, uint64_t word, unsigned result,
+                                   bool *added) {
+    return line_insert_word(front, word, result, COPIES, added);
+}
+
+static tamis_status line_not_added_to_set(const tamis_i_line_row *front, uint64_t word,
+                                          unsigned result, bool *added) {
+    return line_insert_word(front, word, result, 1, added);
 }
 
 static tamis_status line_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
     const tamis_i_line_table *const t = line_table_of(filter);
-    const unsigned result = t->front_ops->add_word(&t->front, digest.lo, COPIES);
-    if (TAMIS_UNLIKELY((result & TAMIS_I_LINE_DONE) == 0))
-        return line_insert_any(filter, digest, 0, COPIES, added);
-    filter->state[TAMIS_I_COUNT]++;
-    if (added != NULL)
-        *added = (result & TAMIS_I_LINE_FOUND) == 0;
-    return TAMIS_OK;
+    return t->front_ops->add_word(&t->front, digest.lo, COPIES, added);
 }
 
 static tamis_status line_set_insert(tamis_filter *filter, tamis_digest digest, bool *added) {
     const tamis_i_line_table *const t = line_table_of(filter);
-    const unsigned result = t->front_ops->add_word(&t->front, digest.lo, 1);
-    if (TAMIS_UNLIKELY((result & (TAMIS_I_LINE_AWAY | TAMIS_I_LINE_FULL)) != 0))
-        return line_insert_any(filter, digest, 0, 1, added);
-    const bool fresh = (result & TAMIS_I_LINE_DONE) != 0;
-    filter->state[TAMIS_I_COUNT] += fresh;
-    if (added != NULL)
-        *added = fresh;
-    return TAMIS_OK;
+    return t->front_ops->add_word(&t->front, digest.lo, 1, added);
 }
 
 /* ---- removals ---- */
@@ -420,61 +444,68 @@ static void line_return_from_stash(tamis_filter *filter, uint64_t line, uint64_t
     }
 }
 
-/* Homes that are away return to a line as long as there is room for the lowest of them.  When none is left,
- * the line is as if none had ever left. */
+/* Homes that are away return to a line as long as two places are free and there is room for the lowest of them.
+ * When none is left, the line is as if none had ever left.  With fewer places free that is not looked for: it
+ * will be when they are, at the latest when the line is empty. */
 TAMIS_APART void line_recall(tamis_filter *filter, uint64_t line, uint64_t *words) {
     const tamis_i_line_table *const t = line_table_of(filter);
     const tamis_i_line_shape *const shape = &t->front.shape;
     tamis_i_line_places places;
-    unsigned home, n;
     tamis_i_line_back_find(t, line, &places);
-    while ((n = line_least_away(filter, line, &places, &home)) != 0) {
-        if (t->front_ops->count(&t->front, words) + n > shape->capacity)
+    for (;;) {
+        unsigned home;
+        const unsigned room = shape->capacity - t->front_ops->count(&t->front, words);
+        if (room < 2 && shape->capacity > room)
+            return;
+        const unsigned n = line_least_away(filter, line, &places, &home);
+        if (n > room)
             return;
         tamis_i_line_bits_set_away(shape, words, false);
+        if (n == 0)
+            return;
         tamis_i_line_entry e;
         while (tamis_i_line_back_take(t, &places, &e))
             (void)t->front_ops->add(&t->front, words, home, tamis_i_line_front_bits(t, &e), ANY);
         line_return_from_stash(filter, line, words, home);
         tamis_i_line_bits_set_away(shape, words, true);
     }
-    tamis_i_line_bits_set_away(shape, words, false);
 }
 
-/* A removal that its line has not simply done: 'result' says why. */
-TAMIS_APART tamis_status line_remove_any(tamis_filter *filter, tamis_digest digest,
-                                         unsigned result) {
+/* A removal that its line has answered with 'result': it is not done yet, or homes may return. */
+static tamis_status line_remove_on(tamis_filter *filter, const tamis_i_line_entry *e,
+                                   uint64_t *words, unsigned result) {
     const tamis_i_line_table *const t = line_table_of(filter);
-    uint64_t *words;
-    const tamis_i_line_entry e = line_entry_of(t, digest, &words);
     bool back = (result & (TAMIS_I_LINE_AWAY | TAMIS_I_LINE_ROOM)) != 0;
     if ((result & TAMIS_I_LINE_DONE) == 0) {
-        bool done = line_from_stash(filter, &e);
+        bool done = result != 0 && line_from_stash(filter, e);
         if (!done && (result & TAMIS_I_LINE_CROWD) != 0) {
-            result = t->front_ops->drop(&t->front, words, e.home, e.print, ANY);
+            result = t->front_ops->drop(&t->front, words, e->home, e->print, ANY);
             back = (result & TAMIS_I_LINE_ROOM) != 0;
             done = (result & TAMIS_I_LINE_DONE) != 0;
         } else if (!done && (result & TAMIS_I_LINE_AWAY) != 0) {
             tamis_i_line_places places;
-            tamis_i_line_back_find(t, e.line, &places);
-            done = tamis_i_line_back_drop(t, &places, tamis_i_line_back_print(t, e.home, e.print));
+            tamis_i_line_back_find(t, e->line, &places);
+            done =
+                tamis_i_line_back_drop(t, &places, tamis_i_line_back_print(t, e->home, e->print));
         }
         if (!done)
             return TAMIS_E_NOT_FOUND;
+        filter->state[TAMIS_I_COUNT]--;
     }
-    filter->state[TAMIS_I_COUNT]--;
     if (back)
-        line_recall(filter, e.line, words);
+        line_recall(filter, e->line, words);
     return TAMIS_OK;
+}
+
+static tamis_status line_dropped(const tamis_i_line_row *front, uint64_t word, unsigned result) {
+    const tamis_i_line_place place = tamis_i_line_bits_locate(front, word);
+    const tamis_i_line_entry e = {.line = place.number, .home = place.home, .print = place.print};
+    return line_remove_on(line_written(front), &e, place.line, result);
 }
 
 static tamis_status line_remove(tamis_filter *filter, tamis_digest digest) {
     const tamis_i_line_table *const t = line_table_of(filter);
-    const unsigned result = t->front_ops->drop_word(&t->front, digest.lo, COPIES);
-    if (TAMIS_UNLIKELY((result & ~TAMIS_I_LINE_FOUND) != TAMIS_I_LINE_DONE))
-        return result == 0 ? TAMIS_E_NOT_FOUND : line_remove_any(filter, digest, result);
-    filter->state[TAMIS_I_COUNT]--;
-    return TAMIS_OK;
+    return t->front_ops->drop_word(&t->front, digest.lo, COPIES);
 }
 
 /* ---- memory ---- */
@@ -617,7 +648,7 @@ static tamis_status line_add_many(tamis_filter *filter, const tamis_i_group *now
             continue;
         }
         const tamis_i_line_entry e = line_entry_at(k, i);
-        status = line_insert_entry(filter, &e, k->words[i], most, &added[i]);
+        status = line_insert_on(filter, &e, k->words[i], result, most, &added[i]);
         if (status != TAMIS_OK)
             break;
     }
@@ -650,11 +681,11 @@ static void line_remove_many(tamis_filter *filter, const tamis_i_group *now,
         const unsigned result =
             t->front_ops->drop(&t->front, k->words[i], k->home[i], k->print[i], COPIES);
         removed[i] = true;
+        filter->state[TAMIS_I_COUNT] -= (result & TAMIS_I_LINE_DONE) != 0;
         if (TAMIS_LIKELY((result & ~TAMIS_I_LINE_FOUND) == TAMIS_I_LINE_DONE))
-            filter->state[TAMIS_I_COUNT]--;
-        else
-            removed[i] =
-                result != 0 && line_remove_any(filter, now->digests[i], result) == TAMIS_OK;
+            continue;
+        const tamis_i_line_entry e = line_entry_at(k, i);
+        removed[i] = line_remove_on(filter, &e, k->words[i], result) == TAMIS_OK;
     }
     for (; i < next->n; i++)
         line_fetch(t, next, i);
@@ -668,7 +699,10 @@ static unsigned line_value_bits(const tamis_filter *filter) {
 
 static tamis_status line_insert_value(tamis_filter *filter, tamis_digest digest, unsigned value,
                                       bool *added) {
-    return line_insert_any(filter, digest, value, COPIES, added);
+    uint64_t *words;
+    tamis_i_line_entry e = line_entry_of(line_table_of(filter), digest, &words);
+    e.value = value;
+    return line_insert_entry(filter, &e, words, COPIES, added);
 }
 
 /* The place of the first entry in the front; false if there is none. */

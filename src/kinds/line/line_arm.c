@@ -201,10 +201,18 @@ static unsigned line_has(const tamis_i_line_row *row, const uint64_t *line, unsi
     return line_has_key(t, line, home, print << t->print_from);
 }
 
-static unsigned line_add_word(const tamis_i_line_row *row, uint64_t word, unsigned most) {
+static tamis_status line_add_word(const tamis_i_line_row *row, uint64_t word, unsigned most,
+                                  bool *added) {
     const tamis_i_line_tables *const t = row->tables;
     const tamis_i_line_place p = line_locate(row, word);
-    return line_add_key(t, p.line, p.home, p.print, p.print >> t->print_from, most);
+    const unsigned result =
+        line_add_key(t, p.line, p.home, p.print, p.print >> t->print_from, most);
+    if (TAMIS_UNLIKELY((result & TAMIS_I_LINE_DONE) == 0))
+        return row->not_added(row, word, result, added);
+    ++*row->count;
+    if (added != NULL)
+        *added = (result & TAMIS_I_LINE_FOUND) == 0;
+    return TAMIS_OK;
 }
 
 static unsigned line_add(const tamis_i_line_row *row, uint64_t *line, unsigned home, uint64_t entry,
@@ -214,9 +222,12 @@ static unsigned line_add(const tamis_i_line_row *row, uint64_t *line, unsigned h
     return line_add_key(t, line, home, entry << t->print_from, entry & planes, most);
 }
 
-static unsigned line_drop_word(const tamis_i_line_row *row, uint64_t word, unsigned most) {
+static tamis_status line_drop_word(const tamis_i_line_row *row, uint64_t word, unsigned most) {
     const tamis_i_line_place p = line_locate(row, word);
-    return line_drop_key(row->tables, p.line, p.home, p.print, most);
+    const unsigned result = line_drop_key(row->tables, p.line, p.home, p.print, most);
+    *row->count -= (result & TAMIS_I_LINE_DONE) != 0;
+    return (result & ~TAMIS_I_LINE_FOUND) == TAMIS_I_LINE_DONE ? TAMIS_OK
+                                                               : row->dropped(row, word, result);
 }
 
 static unsigned line_drop(const tamis_i_line_row *row, uint64_t *line, unsigned home,

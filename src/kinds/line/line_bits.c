@@ -133,15 +133,19 @@ bool tamis_i_line_bits_shape(unsigned homes, unsigned prints, unsigned values,
 
 /* ---- questions ---- */
 
-unsigned tamis_i_line_bits_count(const tamis_i_line_shape *shape, const uint64_t *line) {
-    uint64_t starts = line_starts(shape, line);
-    unsigned n = 0; /* the place of the highest one */
+/* The place of the highest one; 0 if there is none. */
+static unsigned line_highest(uint64_t x) {
+    unsigned at = 0;
     for (unsigned step = 32; step > 0; step /= 2)
-        if (starts >> step != 0) {
-            starts >>= step;
-            n += step;
+        if (x >> step != 0) {
+            x >>= step;
+            at += step;
         }
-    return n;
+    return at;
+}
+
+unsigned tamis_i_line_bits_count(const tamis_i_line_shape *shape, const uint64_t *line) {
+    return line_highest(line_starts(shape, line));
 }
 
 tamis_i_line_run tamis_i_line_bits_run(const tamis_i_line_shape *shape, const uint64_t *line,
@@ -199,10 +203,8 @@ uint64_t tamis_i_line_bits_get(const tamis_i_line_shape *shape, const uint64_t *
 }
 
 int tamis_i_line_bits_highest(const tamis_i_line_shape *shape, const uint64_t *line) {
-    for (unsigned home = shape->homes; home-- > 0;)
-        if (line_has_home(line, home))
-            return (int)home;
-    return -1;
+    const uint64_t low = line_homes(shape, line, 0), high = line_homes(shape, line, 1);
+    return high != 0 ? 64 + (int)line_highest(high) : low != 0 ? (int)line_highest(low) : -1;
 }
 
 /* ---- changes ---- */
@@ -367,14 +369,24 @@ static bool line_has_word(const tamis_i_line_row *row, uint64_t word) {
     return result == TAMIS_I_LINE_AWAY ? row->elsewhere(row, word) : result != 0;
 }
 
-static unsigned line_add_word(const tamis_i_line_row *row, uint64_t word, unsigned most) {
+static tamis_status line_add_word(const tamis_i_line_row *row, uint64_t word, unsigned most,
+                                  bool *added) {
     const tamis_i_line_place p = tamis_i_line_bits_locate(row, word);
-    return line_add(row, p.line, p.home, p.print, most);
+    const unsigned result = line_add(row, p.line, p.home, p.print, most);
+    if ((result & TAMIS_I_LINE_DONE) == 0)
+        return row->not_added(row, word, result, added);
+    ++*row->count;
+    if (added != NULL)
+        *added = (result & TAMIS_I_LINE_FOUND) == 0;
+    return TAMIS_OK;
 }
 
-static unsigned line_drop_word(const tamis_i_line_row *row, uint64_t word, unsigned most) {
+static tamis_status line_drop_word(const tamis_i_line_row *row, uint64_t word, unsigned most) {
     const tamis_i_line_place p = tamis_i_line_bits_locate(row, word);
-    return line_drop(row, p.line, p.home, p.print, most);
+    const unsigned result = line_drop(row, p.line, p.home, p.print, most);
+    *row->count -= (result & TAMIS_I_LINE_DONE) != 0;
+    return (result & ~TAMIS_I_LINE_FOUND) == TAMIS_I_LINE_DONE ? TAMIS_OK
+                                                               : row->dropped(row, word, result);
 }
 
 /* ---- what homes that go and come need ---- */

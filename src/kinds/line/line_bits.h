@@ -84,8 +84,13 @@ typedef struct tamis_i_line_row {
     uint64_t n;
     tamis_i_line_shape shape;
     const void *tables; /* what a quick form keeps of the shape, or NULL */
-    /* Asked for a word whose home is away, so that a question is one call. */
+    /* What the forms for a word do besides, so that a call for a key is one: they count entries, and go on to
+     * these with what the line could not do, or with what was done and has to go on (ROOM). */
+    uint64_t *count;
     bool (*elsewhere)(const struct tamis_i_line_row *row, uint64_t word);
+    tamis_status (*not_added)(const struct tamis_i_line_row *row, uint64_t word, unsigned result,
+                              bool *added);
+    tamis_status (*dropped)(const struct tamis_i_line_row *row, uint64_t word, unsigned result);
 } tamis_i_line_row;
 
 /* Places from 'from' to 'end' - 1. */
@@ -103,25 +108,30 @@ typedef struct tamis_i_line_place {
     uint64_t print;
 } tamis_i_line_place;
 
-/* Each has a form for a word, which finds the line by itself, and one for a line and home that are known. */
 typedef struct tamis_i_line_bits_ops {
-    /* Is there such an entry?  FOUND, AWAY or 0; or what row->elsewhere says, if it is away. */
-    bool (*has_word)(const tamis_i_line_row *row, uint64_t word);
+    /* Is there an entry of this home with this fingerprint?  FOUND, AWAY or 0. */
     unsigned (*has)(const tamis_i_line_row *row, const uint64_t *line, unsigned home,
                     uint64_t print);
 
     /* Add an entry as the first of its home, unless the home is away (AWAY), there are already 'most' >= 1
      * entries with this home and fingerprint (FOUND | CROWD), or else there is no room (FULL, perhaps with
-     * FOUND).  DONE, with FOUND if there was an equal one.  The form for a word adds the value 0. */
-    unsigned (*add_word)(const tamis_i_line_row *row, uint64_t word, unsigned most);
+     * FOUND).  DONE, with FOUND if there was an equal one. */
     unsigned (*add)(const tamis_i_line_row *row, uint64_t *line, unsigned home, uint64_t entry,
                     unsigned most);
 
     /* Drop the first entry with this home and fingerprint, unless the home is away (AWAY), there is none (0),
      * or there are 'most' or more (FOUND | CROWD).  FOUND | DONE, with ROOM if there is some afterwards. */
-    unsigned (*drop_word)(const tamis_i_line_row *row, uint64_t word, unsigned most);
     unsigned (*drop)(const tamis_i_line_row *row, uint64_t *line, unsigned home, uint64_t print,
                      unsigned most);
+
+    /* The same for a word, the value being 0.  What was AWAY is what row->elsewhere says.  What was added is
+     * counted, and '*added', unless 'added' is NULL, is whether there was no equal one; else it is what
+     * row->not_added says.  What was dropped is counted; with ROOM, or if nothing was, it is what row->dropped
+     * says. */
+    bool (*has_word)(const tamis_i_line_row *row, uint64_t word);
+    tamis_status (*add_word)(const tamis_i_line_row *row, uint64_t word, unsigned most,
+                             bool *added);
+    tamis_status (*drop_word)(const tamis_i_line_row *row, uint64_t word, unsigned most);
 
     /* What homes that go and come need besides: as the functions below of these names, */
     unsigned (*count)(const tamis_i_line_row *row, const uint64_t *line);

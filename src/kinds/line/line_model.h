@@ -7,15 +7,18 @@
 
 #include "tamis/model.h"
 
-/* How often an entry that finds its two back lines full may make others move: one of theirs goes to its own
- * other line, or, if that is full too, one of that line first.  What finds no place is in the stash, at
- * most STASHED entries per back line with STILL_FREE places more than cannot be filled; and a few of all,
- * where neighbouring lines are too full by chance. */
+/* How often an entry that finds its two back lines full may make others move: one of theirs goes to
+ * its own other line, or, if that is full too, one of that line first.  What finds no place is in
+ * the stash, at most STASHED entries per back line with STILL_FREE places more than cannot be
+ * filled; and a few of all, where neighbouring lines are too full by chance. */
 #define TAMIS_I_LINE_MOVES          2
 #define TAMIS_I_LINE_STILL_FREE     0.6
 #define TAMIS_I_LINE_STILL_FREE_SET 0.4
 #define TAMIS_I_LINE_STASHED        (1.0 / 32)
 #define TAMIS_I_LINE_STASH_LEAST    5.0
+
+/* The variance, per back line, of what cannot be filled. */
+#define TAMIS_I_LINE_UNFILLED 6.0
 
 /* Entries that are needed beyond those of a normal distribution, per unit of log(1/odds), about. */
 #define TAMIS_I_LINE_SKEW 0.7
@@ -27,20 +30,22 @@ typedef struct tamis_i_line_front {
     bool deletes;
 } tamis_i_line_front;
 
-/* Of one line: the odds that it has homes away, the mean of its entries that are, by how much that grows
- * with each entry of the load, its variance, and that if the number of all entries is given. */
+/* Of one line: the odds that it has homes away, the mean of its entries that are, by how much that
+ * grows with each entry of the load, its variance, and that if the number of all entries is
+ * given. */
 typedef struct tamis_i_line_sums {
     double cut, away, growth, scatter, variance;
 } tamis_i_line_sums;
 
 void tamis_i_line_model_sums(const tamis_i_line_front *front, tamis_i_line_sums *sums);
 
-/* How many entries of a line are away beyond that, in the mean, if it has homes away with odds 'cut'. */
+/* How many entries of a line are away beyond that, in the mean, if it has homes away with odds
+ * 'cut'. */
 double tamis_i_line_model_lag(const tamis_i_line_front *front, double cut);
 
-/* log of a bound on E(e^(s B)), where B entries are away from 'lines' lines, and what cannot be filled of a
- * back of 'back_lines' is added to them.  So B is above b with odds of at most e^(log - s b), for every
- * s > 0. */
+/* log of a bound on E(e^(s B)), where B entries are away from 'lines' lines, and what cannot be
+ * filled of a back of 'back_lines' is added to them.  So B is above b with odds of at most e^(log -
+ * s b), for every s > 0. */
 double tamis_i_line_model_log(const tamis_i_line_front *front, const tamis_i_line_sums *sums,
                               double lines, double back_lines, double s);
 
@@ -48,7 +53,8 @@ double tamis_i_line_model_log(const tamis_i_line_front *front, const tamis_i_lin
 double tamis_i_line_model_best(const tamis_i_line_sums *sums, double lines, double back_lines,
                                double odds);
 
-/* Places of a back line that are left free, where those of so many front lines are spread over so many. */
+/* Places of a back line that are left free, where those of so many front lines are spread over so
+ * many. */
 double tamis_i_line_model_slack(const tamis_i_line_front *front, double scatter, double lines,
                                 double back_lines, double back_entries);
 

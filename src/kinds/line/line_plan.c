@@ -1,17 +1,18 @@
 /* line_plan.c - plans for lines of fingerprints that give homes away
  *
- * The rate asks for some number of cells, N L 2^R for N lines of L homes and fingerprints of R bits.  A
- * shape, L and R, leaves only N, and so the load of a line.  All shapes with loads near the capacity of a
- * line are looked at, some fifty, with the normal distribution in place of the model of line_model.c, which
- * costs some ten operations each.  Of those that take nearly the fewest bytes the one with the fewest entries
- * away is taken, and its back follows from the model: once, so that a plan takes some microseconds, for any
- * number of keys.
+ * The rate asks for some number of cells, N L 2^R for N lines of L homes and fingerprints of R
+ * bits.  A shape, L and R, leaves only N, and so the load of a line.  All shapes with loads near
+ * the capacity of a line are looked at, some fifty, with the normal distribution in place of the
+ * model of line_model.c, which costs some ten operations each.  Of those that take nearly the
+ * fewest bytes the one with the fewest entries away is taken, and its back follows from the model:
+ * once, so that a plan takes some microseconds, for any number of keys.
  *
- * The back.  A larger one has fewer homes per line, and so more room in a line: of the sizes that give its
- * room, the least is taken whose lines have homes for all places that front lines have there.
+ * The back.  A larger one has fewer homes per line, and so more room in a line: of the sizes that
+ * give its room, the least is taken whose lines have homes for all places that front lines have
+ * there.
  *
- * A set whose keys come and go for ever is seen at many moments: it is planned for MOMENTS of them that have
- * nothing to do with each other, which is some thousands of replacements of all keys.
+ * A set whose keys come and go for ever is seen at many moments: it is planned for MOMENTS of them
+ * that have nothing to do with each other, which is some thousands of replacements of all keys.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,22 +26,25 @@
 #define MOMENTS     100.0
 #define LINE_BITS   512.0
 #define LINES_MAX   0x1p38
+#define FPR_LEAST   1e-14 /* of two keys in a line with the most homes and planes */
 #define CELLS_MAX   0x1p62
 #define HOMES_MAX   TAMIS_I_LINE_HOMES_MAX
 #define PLACES_MAX  (HOMES_MAX / 2) /* front lines per back line, where each has two places */
-#define LOAD_LEAST  0.6             /* of the entries of a line */
+#define LOAD_LEAST  0.35 /* of the entries of a line: two lines, if they are one too many for one */
 #define LOAD_MOST   1.25
 #define SLOT_BITS   170.0 /* of the stash, about */
 #define TRIES       256u
 #define MANY        1500.0 /* lines, of which one more is no matter */
 #define STRIDE      4.0
-#define WORSE       1.02 /* times the fewest bits: longer fingerprints will be no better */
+#define WORSE       1.04 /* times the fewest bits: longer fingerprints will be no better */
+#define WORTH       1.02 /* times the fewest bits: those in between are tried too */
 #define ROUNDS      8u
 #define COMPARED    3u
 #define FEWER       0.75        /* homes take room of entries */
 #define NEARLY      1.0025      /* as few bytes as the fewest */
 #define HOMES_LEAST 4u          /* with fewer, more bits in a fingerprint never pay */
 #define MORE        (1 + 1e-12) /* what rounding may take */
+#define EXACTLY     0.02        /* the same, of logarithms of odds of very many lines */
 #define MORE_LINES  1.5  /* cells that there may be for each that is asked for: lines are whole */
 #define LEAN        1.02 /* entries more away than the normal distribution says */
 
@@ -72,13 +76,14 @@ static unsigned line_plan_back_entries(const wanted *w, const trial *t, unsigned
     return tamis_i_line_bits_shape(homes, t->prints + bits, w->values, &shape) ? shape.capacity : 0;
 }
 
-/* Lines of a back whose lines have that many homes; at least 3.  What is left free of each depends a little
- * on how many there are. */
-static double line_plan_back_lines(const wanted *w, const trial *t, double need, unsigned homes) {
+/* Lines of a back whose lines have that many homes; at least 3.  What is left free of each depends
+ * a little on how many there are: after so many rounds it is taken as it is. */
+static double line_plan_back_lines(const wanted *w, const trial *t, double need, unsigned homes,
+                                   unsigned rounds) {
     const tamis_i_line_front front = line_plan_front(w, t);
     const double entries = line_plan_back_entries(w, t, homes);
     double lines = fmax(ceil(need / fmax(entries, 1)), 3);
-    for (unsigned i = 0; i < ROUNDS; i++) {
+    for (unsigned i = 0; i < rounds; i++) {
         const double room =
             entries - tamis_i_line_model_slack(&front, t->scatter, t->lines, lines, entries);
         const double next = ceil(need / room);
@@ -92,7 +97,7 @@ static double line_plan_back_lines(const wanted *w, const trial *t, double need,
 }
 
 /* The least back that takes 'need' entries.  False if there is none. */
-static bool line_plan_back(const wanted *w, trial *t, double need) {
+static bool line_plan_back(const wanted *w, trial *t, double need, unsigned rounds) {
     const double few = t->lines <= HOMES_MAX ? t->lines : 0;
     t->back = t->back_homes = t->back_entries = 0;
     if (need <= TAMIS_I_LINE_STASH_LEAST)
@@ -105,11 +110,11 @@ static bool line_plan_back(const wanted *w, trial *t, double need) {
             return true;
     }
     /* more homes, fewer entries, more lines, fewer homes: up to the first that fits */
-    double places = fmin(ceil(t->lines / line_plan_back_lines(w, t, need, 2)), PLACES_MAX);
-    double lines = line_plan_back_lines(w, t, need, 2 * (unsigned)places);
+    double places = fmin(ceil(t->lines / line_plan_back_lines(w, t, need, 2, 1)), PLACES_MAX);
+    double lines = line_plan_back_lines(w, t, need, 2 * (unsigned)places, rounds);
     const double fewer = ceil(t->lines / lines);
     if (fewer < places) {
-        const double other = line_plan_back_lines(w, t, need, 2 * (unsigned)fewer);
+        const double other = line_plan_back_lines(w, t, need, 2 * (unsigned)fewer, rounds);
         if (ceil(t->lines / other) <= fewer) {
             places = fewer;
             lines = other;
@@ -127,7 +132,8 @@ static void line_plan_weigh(trial *t) {
 
 /* ---- a shape, about ---- */
 
-/* What is away: of normal numbers of entries X, X - C and half of what the home at the border leaves free. */
+/* What is away: of normal numbers of entries X, X - C and half of what the home at the border
+ * leaves free. */
 static double line_plan_about(const wanted *w, trial *t, double *spread) {
     const double c = t->entries, m = t->load;
     const double k = (c - m) / sqrt(m), beyond = 0.5 * erfc((k + 0.5 / sqrt(m)) * 0.70710678);
@@ -162,9 +168,11 @@ static void line_plan_try(const wanted *w, unsigned prints, unsigned homes, tria
         return;
     double spread;
     const double away = line_plan_about(w, t, &spread);
+    if (!tamis_i_plan_lines_ok(w->need, 1 + 2 * away / t->load))
+        return;
     const double need = t->lines * away + sqrt(2 * w->odds * t->lines * fmax(spread, 0)) +
                         TAMIS_I_LINE_SKEW * w->odds;
-    if (line_plan_back(w, t, need))
+    if (line_plan_back(w, t, need, 1))
         line_plan_weigh(t);
 }
 
@@ -175,7 +183,8 @@ static bool line_plan_alone(const wanted *w, trial *best) {
         tamis_i_line_shape shape;
         if (homes > HOMES_MAX ||
             !tamis_i_line_bits_shape((unsigned)homes, prints, w->values, &shape) ||
-            shape.capacity < w->n || shape.capacity <= best->entries)
+            shape.capacity < (w->set ? fmin(w->n, ldexp(homes, (int)prints)) : w->n) ||
+            shape.capacity <= best->entries)
             continue;
         *best = (trial){
             .homes = (unsigned)homes, .prints = prints, .entries = shape.capacity, .lines = 1};
@@ -195,12 +204,12 @@ static double line_plan_row(const wanted *w, unsigned prints, double low, double
     return fewest;
 }
 
-/* Shapes that may do.  For each length of fingerprints some numbers of homes are tried, and if they are not
- * much worse than others, all those around the best of them. */
+/* Shapes that may do.  For each length of fingerprints some numbers of homes are tried, and if they
+ * are not much worse than others, all those around the best of them. */
 static unsigned line_plan_gather(const wanted *w, trial *tried) {
     unsigned n = 0;
     double fewest = INFINITY;
-    const double ratio = w->cells / w->n; /* cells per key */
+    const double ratio = w->set ? 1 / w->need->fpr : w->cells / w->n; /* cells per entry */
     /* two keys in a line of 126 homes, at least */
     const unsigned least = (unsigned)fmax(floor(log2(ratio * 2 / HOMES_MAX)), 1);
     for (unsigned r = least; r + w->values <= TAMIS_I_LINE_PLANES_MAX; r++) {
@@ -214,12 +223,9 @@ static unsigned line_plan_gather(const wanted *w, trial *tried) {
             break;
         fewest = fmin(fewest, here);
         for (unsigned i = first, end = n; i < end; i++) {
-            if (tried[i].bits > here)
-                continue;
-            const double homes = tried[i].homes;
-            (void)line_plan_row(w, r, fmax(homes - STRIDE + 1, 1), homes - 1, 1, tried, &n);
-            (void)line_plan_row(w, r, homes + 1, fmin(homes + STRIDE - 1, HOMES_MAX), 1, tried, &n);
-            break;
+            const double homes = tried[i].homes, most = fmin(homes + STRIDE - 1, HOMES_MAX);
+            if (tried[i].bits <= WORTH * here)
+                (void)line_plan_row(w, r, homes + 1, most, 1, tried, &n);
         }
     }
     return n;
@@ -253,34 +259,47 @@ static tamis_line_shape line_plan_shape(const wanted *w, const trial *t) {
     return shape;
 }
 
-/* The back by the model. */
+/* The back by the model.  What cannot be filled of it scatters too, and is not known before it is. */
 static bool line_plan_settle(const wanted *w, trial *t, double *odds) {
     const tamis_i_line_front front = line_plan_front(w, t);
-    const double back = t->back;
     tamis_i_line_sums sums;
     tamis_i_line_model_sums(&front, &sums);
-    const double s = tamis_i_line_model_best(&sums, t->lines, back, w->odds);
-    const double log = tamis_i_line_model_log(&front, &sums, t->lines, back, s);
     t->scatter = sums.scatter;
-    if (!line_plan_back(w, t, (log + w->odds) / s))
-        return false;
+    const double s = tamis_i_line_model_best(&sums, t->lines, t->back, w->odds);
+    const double log = tamis_i_line_model_log(&front, &sums, t->lines, 0, s);
+    double back, more = 0;
+    do {
+        back = t->back;
+        more = back > 2 ? s * s / 2 * TAMIS_I_LINE_UNFILLED * back : 0;
+        if (!line_plan_back(w, t, (log + more + w->odds) / s, ROUNDS))
+            return false;
+    } while (t->back > back);
     line_plan_weigh(t);
     const tamis_line_shape shape = line_plan_shape(w, t);
-    *odds = exp(log - s * tamis_i_line_model_room(&shape, &front, &sums));
+    *odds = exp(log + more - s * tamis_i_line_model_room(&shape, &front, &sums));
     return true;
 }
 
-/* The shape that is taken, with its back.  Of few lines one more counts: then some shapes are compared. */
+/* Take shapes with so many lines and such fingerprints off the list. */
+static unsigned line_plan_drop(trial *tried, unsigned n, double lines, unsigned prints) {
+    unsigned left = 0;
+    for (unsigned i = 0; i < n; i++)
+        if (tried[i].lines != lines || tried[i].prints != prints)
+            tried[left++] = tried[i];
+    return left;
+}
+
+/* The shape that is taken, with its back.  Of few lines one more counts: then some shapes are
+ * compared, by their lines, since of as many lines those with fewer homes are hardly better. */
 static bool line_plan_choose(const wanted *w, trial *best, double *odds) {
     trial tried[TRIES];
     unsigned n = line_plan_gather(w, tried);
     const unsigned most = n > 0 && tried[0].lines < MANY ? COMPARED : 1;
     *best = (trial){.bits = INFINITY};
     for (unsigned i = 0; i < most && n > 0; i++) {
-        trial *const next = line_plan_take(tried, n, most > 1 ? 1 : NEARLY);
-        trial t = *next;
+        trial t = *line_plan_take(tried, n, most > 1 ? 1 : NEARLY);
         double its = 0;
-        *next = tried[--n];
+        n = line_plan_drop(tried, n, t.lines, t.prints);
         if (line_plan_settle(w, &t, &its) && t.bits < best->bits) {
             *best = t;
             *odds = its;
@@ -320,13 +339,15 @@ tamis_status tamis_i_plan_line(const tamis_need *need, tamis_plan *plan) {
     const wanted w = {.need = need,
                       .n = n,
                       .cells = fmax(-1 / expm1(log1p(-need->fpr) / n), 1) * MORE,
-                      .odds = log(moments / need->failure_max),
+                      .odds = log(moments / need->failure_max) + EXACTLY,
                       .values = need->value_bits,
                       .set = !need->deletes && need->value_bits == 0};
     trial best = {.entries = 0};
     double odds = 0;
+    if (need->fpr < FPR_LEAST)
+        return TAMIS_E_UNSUPPORTED;
     if (w.cells * MORE_LINES >= CELLS_MAX)
-        return TAMIS_E_TOO_LARGE;
+        return TAMIS_E_UNSUPPORTED;
     if (!line_plan_alone(&w, &best) && !line_plan_choose(&w, &best, &odds))
         return TAMIS_E_UNSUPPORTED;
     plan->overflow_probability = fmin(moments * odds, 1);

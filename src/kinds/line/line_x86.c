@@ -395,12 +395,18 @@ TURN_OPS(slow, WIDE | SLOW)
         const tamis_i_line_tables *const t = row->tables;                                          \
         return line_has(t, line, home, print << t->print_from % 64, how);                          \
     }                                                                                              \
-    FAST static unsigned line_x86_add_word_##name(const tamis_i_line_row *row, uint64_t word,      \
-                                                  unsigned most) {                                 \
+    FAST static tamis_status line_x86_add_word_##name(const tamis_i_line_row *row, uint64_t word,  \
+                                                      unsigned most, bool *added) {                \
         const tamis_i_line_tables *const t = row->tables;                                          \
         const line_key k = line_locate(row, t, word);                                              \
         const uint64_t offset = k.top >> t->offset_from % 64;                                      \
-        return line_add(t, k.line, k.home, k.top, offset, most, how);                              \
+        const unsigned result = line_add(t, k.line, k.home, k.top, offset, most, how);             \
+        if (TAMIS_UNLIKELY((result & TAMIS_I_LINE_DONE) == 0))                                     \
+            return row->not_added(row, word, result, added);                                       \
+        ++*row->count;                                                                             \
+        if (added != NULL)                                                                         \
+            *added = (result & TAMIS_I_LINE_FOUND) == 0;                                           \
+        return TAMIS_OK;                                                                           \
     }                                                                                              \
     FAST static unsigned line_x86_add_##name(const tamis_i_line_row *row, uint64_t *line,          \
                                              unsigned home, uint64_t entry, unsigned most) {       \
@@ -409,11 +415,15 @@ TURN_OPS(slow, WIDE | SLOW)
                        offset = _bzhi_u64(entry, t->planes) * sizeof(tamis_i_line_mask);           \
         return line_add(t, line, home, top, offset, most, how);                                    \
     }                                                                                              \
-    FAST static unsigned line_x86_drop_word_##name(const tamis_i_line_row *row, uint64_t word,     \
-                                                   unsigned most) {                                \
+    FAST static tamis_status line_x86_drop_word_##name(const tamis_i_line_row *row, uint64_t word, \
+                                                       unsigned most) {                            \
         const tamis_i_line_tables *const t = row->tables;                                          \
         const line_key k = line_locate(row, t, word);                                              \
-        return line_drop(t, k.line, k.home, k.top, most, how);                                     \
+        const unsigned result = line_drop(t, k.line, k.home, k.top, most, how);                    \
+        *row->count -= result / TAMIS_I_LINE_DONE % 2;                                             \
+        if (TAMIS_UNLIKELY(result != (TAMIS_I_LINE_FOUND | TAMIS_I_LINE_DONE)))                    \
+            return row->dropped(row, word, result);                                                \
+        return TAMIS_OK;                                                                           \
     }                                                                                              \
     FAST static unsigned line_x86_drop_##name(const tamis_i_line_row *row, uint64_t *line,         \
                                               unsigned home, uint64_t print, unsigned most) {      \
