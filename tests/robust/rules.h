@@ -14,9 +14,9 @@
 #define RULE_ROOM  1024u
 #define WRITES_MAX 6u
 
-/* The sound files: keys 0 to 7, seed 1 (AES: 2^65 + 1), 3 hashes.  Of lines: the stash is at byte 320 (one entry, two
- * slots), three front lines at 384, 448 and 512, none of which has given anything away, two of the back at 576 and
- * 640. */
+/* The sound files: keys 0 to 7, seed 1 (AES: 2^65 + 1), 3 hashes.  Of lines: the stash is at byte 320 (one
+ * entry, two slots), three front lines at 384, 448 and 512, none of which has given anything away, two of
+ * the back at 576 and 640. */
 typedef enum rule_base {
     BITS,
     PARTS,
@@ -257,7 +257,8 @@ static const rule rules[] = {
     {"line-stash-entry-of-no-line", LINES, FIX_BOTH, BAD, R_STAYS,
      {{256, 8, 9}, {264, 8, 1}, {320, 8, UINT64_C(197) << 32 | 3}, {328, 8, 197}, {352, 1, 1}}, 0, 0},
     {"line-stash-entry-of-no-home", LINES, FIX_BOTH, BAD, R_STAYS,
-     {{256, 8, 9}, {395, 1, 0x3c}, {264, 8, 1}, {320, 8, UINT64_C(5760) << 32}, {328, 8, 5760}, {352, 1, 1}}, 0, 0},
+     {{256, 8, 9}, {395, 1, 0x3c}, {264, 8, 1}, {320, 8, UINT64_C(5760) << 32}, {328, 8, 5760},
+      {352, 1, 1}}, 0, 0},
     {"line-stash-entry-of-a-set", LINE_SET, FIX_BOTH, BAD, R_STAYS,
      {{256, 8, 9}, {264, 8, 1}, {320, 8, UINT64_C(197) << 32}, {328, 8, 197}, {352, 1, 1}}, 0, 0},
     {"line-fewer-keys-than-counted", LINES, FIX_BOTH, BAD, R_KEYS, {{256, 8, 9}}, 0, 0},

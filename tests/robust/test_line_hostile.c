@@ -1,11 +1,11 @@
 /* test_line_hostile.c - lines, backs and stashes that no calls have made
  *
- * Bodies of sets of the kind 'line' are damaged on purpose: noise, single bits, lines that are sound by themselves
- * but not where they are, entries of the back that no front line has given away, stashes with entries of lines and
- * homes that there are not.  With right checksums they are refused, or else they are sets like any other: each
- * entry is found, as often as it is there, and when all have been removed nothing is left.  Under a view that has
- * been verified, and whose bytes change while it is read, answers mean nothing, but no call reads or writes
- * outside, and all end; what was made of such a view is sound.
+ * Bodies of sets of the kind 'line' are damaged on purpose: noise, single bits, lines that are sound by
+ * themselves but not where they are, entries of the back that no front line has given away, stashes with
+ * entries of lines and homes that there are not.  With right checksums they are refused, or else they are
+ * sets like any other: each entry is found, as often as it is there, and when all have been removed nothing
+ * is left.  Under a view that has been verified, and whose bytes change while it is read, answers mean
+ * nothing, but no call reads or writes outside, and all end; what was made of such a view is sound.
  *
  * TAMIS_TEST_LONG=1 makes a million of them.
  *
@@ -100,7 +100,8 @@ static void forge_noise(victim *v) {
         line[i] = dense ? test_random(&v->random) : test_some_word(&v->random);
 }
 
-/* A line that is sound by itself, in place of another: the count is right, what it had given may be without one. */
+/* A line that is sound by itself, in place of another: the count is right, what it had given may be without
+ * one. */
 static void forge_line(victim *v) {
     const tamis_i_line_row *const row = some_row(v);
     const tamis_i_line_shape *const shape = &row->shape;
@@ -115,7 +116,8 @@ static void forge_line(victim *v) {
     v->forged->state[TAMIS_I_COUNT] += n;
 }
 
-/* One more entry of the back, of whatever line: mostly of one that has given away nothing, or not this home. */
+/* One more entry of the back, of whatever line: mostly of one that has given away nothing, or not this
+ * home. */
 static void forge_stray(victim *v) {
     const tamis_i_line_shape *const shape = &v->t->back.shape;
     if (v->t->back.n == 0) {

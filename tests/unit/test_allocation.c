@@ -245,8 +245,8 @@ static void test_pipe_failing_allocation_leaves_nothing(void **state) {
     }
 }
 
-/* Nothing but making a filter allocates: with an allocator that would fail, all else works.  (But merging does,
- * of kinds whose union is made aside: windows, unit_window, and lines.) */
+/* Nothing but making a filter allocates: with an allocator that would fail, all else works. (But merging
+ * does, of kinds whose union is made aside: windows, unit_window, and lines.) */
 static void test_calls_on_a_filter_do_not_allocate(void **state) {
     (void)state;
     for_each_kind(kind) {

@@ -239,8 +239,8 @@ static void test_stash_full_refuses_and_is_unchanged(void **state) {
     }
 }
 
-/* What a structure keeps of its keys: key and back, and all of one place, also where two share a run or the run
- * goes over the end. */
+/* What a structure keeps of its keys: key and back, and all of one place, also where two share a run or the
+ * run goes over the end. */
 static void test_stash_entries_of_a_place_are_walked(void **state) {
     (void)state;
     uint64_t random = test_seed() + 2;
