@@ -20,7 +20,7 @@ field() {
     sed -n "s/^ *\"$1\": \([-+.0-9e]*\),*\$/\1/p"
 }
 
-# The kinds that can do what is asked for, smallest first.
+# The kinds that can do what is asked for, the best first.
 kinds() {
     "$tamis" plan -n "$n" -p "$rate" --all --json "$@" | sed -n 's/^ *"kind": "\(.*\)",$/\1/p'
 }
@@ -88,8 +88,11 @@ echo "   no filter with that error rate can have fewer bits per key."
 echo
 changing=$(kinds --deletes | head -n 1)
 set_file=$work/$changing.tamis
-echo "3. A set that changes:   tamis remove words.tamis, every third key of $changing"
+echo "3. A set that changes:   tamis build --deletes ($changing); tamis remove words.tamis, every third key"
 echo
+"$tamis" build -p "$rate" --deletes -o "$set_file" "$work/keys"
+[ "$("$tamis" info --json "$set_file" | sed -n 's/^ *"kind": "\(.*\)",$/\1/p')" = "$changing" ] ||
+    fail "the first of 'tamis plan --deletes --all' is not what 'tamis build --deletes' makes"
 sed -n 'n;n;p' "$work/keys" >"$work/removed"
 awk 'NR % 3 != 0' "$work/keys" >"$work/kept"
 "$tamis" remove "$set_file" "$work/removed"

@@ -723,15 +723,15 @@ TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_glance(const tamis_filter *
  * (tamis_filter_promise); if nothing was promised, nothing is broken.  TAMIS_OK while it has no more keys
  * than it was made for.  With more of them, in several parts, or after a merge of balanced-bloom filters,
  * whose unions are worse, the error rate that it has now must be no higher, which costs what
- * tamis_filter_info does; or the table no fuller than as many different keys as were planned make it, as after
- * a merge of sets that have keys in common.  A set that has grown keeps its promise also where its rate is
- * higher by chance, as long as its links are used as planned (tamis_filter_grow).  TAMIS_E_PROMISE if it does
- * not, TAMIS_E_ARGUMENT.
+ * tamis_filter_info does; or the table no fuller than as many different keys as were planned make it, as
+ * after a merge of sets that have keys in common.  A set that has grown keeps its promise also where its
+ * rate is higher by chance, as long as its links are used as planned (tamis_filter_grow).  TAMIS_E_PROMISE
+ * if it does not, TAMIS_E_ARGUMENT.
  *
- * Up to five standard deviations are chance.  In a small set they hide some keys: of a Bloom filter, in blocks
- * or not, for n keys at rate p, up to about 5 / sqrt(n log2(1/p)) of n, one in five of 100 keys at 0.01, one in
- * 28 of 1,000 at 1e-6.  So many more keys err up to e^(2.3 sqrt(log2(1/p) / n)) times as often, 1.8 times and
- * 1.4 times.  Kinds that keep fingerprints have up to 1.05 times the rate. */
+ * Up to five standard deviations are chance.  In a small set they hide some keys: of a Bloom filter, in
+ * blocks or not, for n keys at rate p, up to about 5 / sqrt(n log2(1/p)) of n, one in five of 100 keys at
+ * 0.01, one in 28 of 1,000 at 1e-6.  So many more keys err up to e^(2.3 sqrt(log2(1/p) / n)) times as
+ * often, 1.8 times and 1.4 times.  Kinds that keep fingerprints have up to 1.05 times the rate. */
 TAMIS_API TAMIS_MUST_CHECK tamis_status tamis_filter_keeps(const tamis_filter *filter, double fpr);
 
 /* Like tamis_filter_info, for one link of a series; the first and oldest is number 0. */
@@ -788,10 +788,10 @@ static inline void tamis_growth_init(tamis_growth *growth) {
  * full its part of that; the link is planned for 1 / (links + 1) of what remains, 'links' counting the new
  * one.  So the mean over seeds keeps the promise, and chance uses up none of it.  Where that is not known,
  * or a link has more different keys than it was made for (tamis_filter_keeps), or errs more than was planned
- * beyond what chance explains, it is the error rate that the link has now.  A filter that is to grow should be planned for it
- * (need.grows, tamis/plan.h): it then has half of the promise, and the next ones 1/6, 1/12, 1/20, ... of
- * it.  Links of kinds that can remove are planned for it (need.deletes); if keys are to be removed, so
- * should the first one be.
+ * beyond what chance explains, it is the error rate that the link has now.  A filter that is to grow should
+ * be planned for it (need.grows, tamis/plan.h): it then has half of the promise, and the next ones 1/6,
+ * 1/12, 1/20, ... of it.  Links of kinds that can remove are planned for it (need.deletes); if keys are to
+ * be removed, so should the first one be.
  *
  * TAMIS_E_PROMISE if nothing remains of the promise, TAMIS_E_TOO_LARGE if there are 41 links, the next one
  * would be too large, or (n = 0) more than 8 times as large as the largest; TAMIS_E_UNSUPPORTED if the

@@ -18,9 +18,9 @@
  *      in different blocks       - q^2 / B^2
  *      in one block              r / B + q^2 / B (1 - 1 / B),  r the covariance of two cells of a block
  *
- * k draws of one among s cells have r = (1 - q)^2 ((1 - 1 / (s - 1)^2)^k - 1); one draw in each of k lanes has
- * r = -q^2 within a lane, and 0 between them.  The variance of the number of set cells, which is that of the
- * clear ones, is the sum over all pairs.  All of it is exact as far as hashes are random.
+ * k draws of one among s cells have r = (1 - q)^2 ((1 - 1 / (s - 1)^2)^k - 1); one draw in each of k lanes
+ * has r = -q^2 within a lane, and 0 between them.  The variance of the number of set cells, which is that
+ * of the clear ones, is the sum over all pairs.  All of it is exact as far as hashes are random.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -51,8 +51,8 @@ void tamis_i_fill_of(const tamis_i_fill_shape *shape, double keys, tamis_i_fill 
     errno = saved;
 }
 
-/* Of kinds that keep fingerprints, and err as often as there are different ones: each is a cell, and of n keys
- * that meet one of them at the rate f there are n / -ln(1 - f) as far as the plan can tell. */
+/* Of kinds that keep fingerprints, and err as often as there are different ones: each is a cell, and of n
+ * keys that meet one of them at the rate f there are n / -ln(1 - f) as far as the plan can tell. */
 static bool fill_of_fingerprints(const tamis_filter *filter, tamis_i_fill *fill) {
     const double n = (double)filter->params.capacity, cells = n / -log1p(-filter->params.fpr);
     const tamis_i_fill_shape shape = {1, cells, 1, false};

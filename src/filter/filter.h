@@ -162,8 +162,8 @@ static inline double tamis_i_slice_size(tamis_i_slice slice, uint64_t n) {
     return (double)(tamis_i_slice_end(slice, n) - tamis_i_slice_from(slice, n));
 }
 
-/* How full a table is: cells that are set, and their mean and variance, over seeds, with as many different keys
- * as it is made for (filter/fill.c). */
+/* How full a table is: cells that are set, and their mean and variance, over seeds, with as many different
+ * keys as it is made for (filter/fill.c). */
 typedef struct tamis_i_fill {
     double set, mean, variance;
 } tamis_i_fill;
@@ -359,8 +359,8 @@ bool tamis_i_filter_is_large(const tamis_filter *filter);
  * Infinite if there are too few of them to tell. */
 double tamis_i_filter_scatter(const tamis_filter *filter);
 
-/* A table of blocks of cells.  A key has one of them, and sets in it 'hashes' cells, drawn independently, or one
- * in each of as many lanes. */
+/* A table of blocks of cells.  A key has one of them, and sets in it 'hashes' cells, drawn independently,
+ * or one in each of as many lanes. */
 typedef struct tamis_i_fill_shape {
     double blocks, cells, hashes;
     bool lanes;
@@ -375,8 +375,8 @@ void tamis_i_fill_add(const tamis_filter *filter, tamis_i_fill *sum);
 /* Is it no more than chance explains, five standard deviations, if there are as many keys as planned? */
 bool tamis_i_fill_within(const tamis_i_fill *fill);
 
-/* Does a filter have no more different keys than it is made for, as far as can be told?  Without a look at the
- * table only if its count says so. */
+/* Does a filter have no more different keys than it is made for, as far as can be told?  Without a look at
+ * the table only if its count says so. */
 bool tamis_i_filter_fits(const tamis_filter *filter, bool look);
 
 /* What one filter is like, without its further links; bits_per_key is not set.  Unless 'sharing' is 0 it is a

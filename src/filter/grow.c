@@ -29,13 +29,13 @@
  * full), and f at most.
  *
  * What it errs now is taken off whole where f does not hold: f is not known; a link has more keys than it was
- * made for, whether they were inserted or merged (copies are counted too: what counts is how full the table is,
- * filter/fill.c, or where that does not tell, as the kinds that keep fingerprints do, what it errs now); or
- * the table errs more than f beyond what chance explains, five standard errors as its parts differ among each
- * other, because its keys were replaced more often than planned for.  Tables of a few parts cannot tell that,
- * and with no more keys than planned they are given the benefit of the doubt.
- * If by all that nothing is left of the promise, but by what the links err now something is, the latter
- * counts: it is there.
+ * made for, whether they were inserted or merged (copies are counted too: what counts is how full the table
+ * is, filter/fill.c, or where that does not tell, as the kinds that keep fingerprints do, what it errs
+ * now); or the table errs more than f beyond what chance explains, five standard errors as its parts differ
+ * among each other, because its keys were replaced more often than planned for.  Tables of a few parts
+ * cannot tell that, and with no more keys than planned they are given the benefit of the doubt. If by all
+ * that nothing is left of the promise, but by what the links err now something is, the latter counts: it is
+ * there.
  *
  * A set that grows by itself must not stand still meanwhile.  So the rates of large tables are taken from
  * a sample (tamis_i_filter_rate), where they count with what its chance could hide on top.  All depends on

@@ -6,10 +6,10 @@
  *      unions of as many keys as were planned, however many of them are in both, are never refused;
  *      what is accepted has few keys more, and errs little more often.
  *
- * How few and how little, with k = log2(1/p): chance hides 5 times 2/3 / sqrt(n k) of the keys, of which this
- * allows for a half more on the side of the set that is judged.  In a Bloom filter keys and rate are one: it has
- * at most e^(2.3 sqrt(k / n)) times the rate.  One in blocks may have a block that is worse, but so may any set of
- * just as many keys as were planned.
+ * How few and how little, with k = log2(1/p): chance hides 5 times 2/3 / sqrt(n k) of the keys, of which
+ * this allows for a half more on the side of the set that is judged.  In a Bloom filter keys and rate are
+ * one: it has at most e^(2.3 sqrt(k / n)) times the rate.  One in blocks may have a block that is worse,
+ * but so may any set of just as many keys as were planned.
  *
  * With TAMIS_TEST_LONG=1 in the environment: 200 seeds for all sizes, up to 30,000 keys.
  *

@@ -118,9 +118,9 @@ static bool timed(const tamis_need *need, unsigned rounds, double *best, tamis_p
     return status == TAMIS_OK;
 }
 
-/* Sets and multisets of any size, with bits for each key from too few to more than the tables know, and a rate
- * with which they may hold many or none: a hundredth of a second is five to a thousand times what most take.  What
- * cannot be planned so, or not at all, is searched for: a tenth. */
+/* Sets and multisets of any size, with bits for each key from too few to more than the tables know, and a
+ * rate with which they may hold many or none: a hundredth of a second is five to a thousand times what most
+ * take.  What cannot be planned so, or not at all, is searched for: a tenth. */
 static void test_bytes_are_planned_at_once(void **state) {
     uint64_t random = test_seed();
     double sum[2] = {0, 0}, most[2] = {0, 0};

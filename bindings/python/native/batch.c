@@ -266,7 +266,8 @@ static bool batch_resolve(native_batch *batch, PyObject *keys, PyObject **wrap) 
 }
 
 static void batch_raise(const native_batch *batch) {
-    native_error(batch->state, batch->status, NULL);
+    native_error(batch->state, batch->status,
+                 batch->op == NATIVE_REMOVE ? native_removal_reason(batch->status) : NULL);
     if (batch->status != TAMIS_E_FULL)
         return;
     PyObject *type, *error, *trace;

@@ -286,6 +286,9 @@ bool native_batch_offsets(native_batch *batch, PyObject *offsets, PyObject *data
  * without answers: the count. */
 PyObject *native_batch_run(native_batch *batch, PyObject *keys);
 
+/* Why a removal was refused, if its status is that a set cannot; else NULL. */
+const char *native_removal_reason(tamis_status status);
+
 extern PyMethodDef native_batch_methods[];
 
 /* ---- whole.c, table.c ---- */

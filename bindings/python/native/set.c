@@ -313,13 +313,21 @@ static tamis_status set_take(native_set *set, const native_key *key) {
                           : tamis_filter_remove(set->filter, key->data, key->size);
 }
 
+const char *native_removal_reason(tamis_status status) {
+    return status == TAMIS_E_UNSUPPORTED
+               ? "keys cannot be removed from this set: make it with deletes=True"
+               : NULL;
+}
+
 static PyObject *set_remove(native_set *set, PyObject *object) {
     native_key key;
     if (!native_key_of(set->state, object, &key))
         return NULL;
     PyObject *answer = NULL;
-    if (native_set_ready(set, true))
-        answer = native_done(set->state, set_take(set, &key), NULL);
+    if (native_set_ready(set, true)) {
+        const tamis_status status = set_take(set, &key);
+        answer = native_done(set->state, status, native_removal_reason(status));
+    }
     native_key_end(&key);
     return answer;
 }
@@ -333,7 +341,7 @@ static PyObject *set_discard(native_set *set, PyObject *object) {
         const tamis_status status = set_take(set, &key);
         answer = status == TAMIS_OK || status == TAMIS_E_NOT_FOUND
                      ? set_answer(status == TAMIS_OK)
-                     : native_error(set->state, status, NULL);
+                     : native_error(set->state, status, native_removal_reason(status));
     }
     native_key_end(&key);
     return answer;

@@ -775,25 +775,46 @@ static bool line_join(tamis_filter *filter, const tamis_i_line_entry *e, unsigne
                              &added) == TAMIS_OK;
 }
 
-/* Insert all entries of a table of the same parameters. */
-static bool line_join_table(tamis_filter *filter, const tamis_filter *source, unsigned most) {
-    const tamis_i_line_table *const t = line_table_of(source);
-    tamis_i_line_entry e;
-    for (uint64_t i = 0; i < t->front.n; i++) {
-        const unsigned n =
-            tamis_i_line_bits_count(&t->front.shape, t->front.lines + i * TAMIS_LINE_WORDS);
-        for (unsigned at = 0; at < n; at++)
-            if (tamis_i_line_front_entry(t, i, at, &e) && !line_join(filter, &e, most))
-                return false;
+/* A step by which all of n lines are gone through, neighbours far from each other: lines side by side have places
+ * side by side in the back, and would fill it unevenly if they came in their order. */
+static uint64_t line_stride(uint64_t n) {
+    uint64_t stride = n / 8 * 5 + n % 8 * 5 / 8 + 1;
+    for (;; stride++) {
+        uint64_t a = n, b = stride;
+        while (b != 0) {
+            const uint64_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a == 1)
+            return stride;
     }
-    for (uint64_t i = 0; i < t->back.n; i++) {
+}
+
+/* Insert the entries of one row of a table of the same parameters. */
+static bool line_join_row(tamis_filter *filter, const tamis_filter *source,
+                          const tamis_i_line_row *row, unsigned most) {
+    const tamis_i_line_table *const t = line_table_of(source);
+    const uint64_t stride = row->n == 0 ? 0 : line_stride(row->n) % row->n;
+    for (uint64_t i = 0, at_line = 0; i < row->n; i++) {
         const unsigned n =
-            tamis_i_line_bits_count(&t->back.shape, t->back.lines + i * TAMIS_LINE_WORDS);
-        for (unsigned at = 0; at < n; at++)
-            if (tamis_i_line_back_entry(t, i, at, &e) && !line_join(filter, &e, most))
+            tamis_i_line_bits_count(&row->shape, row->lines + at_line * TAMIS_LINE_WORDS);
+        for (unsigned at = 0; at < n; at++) {
+            tamis_i_line_entry e;
+            const bool is = row == &t->front ? tamis_i_line_front_entry(t, at_line, at, &e)
+                                             : tamis_i_line_back_entry(t, at_line, at, &e);
+            if (is && !line_join(filter, &e, most))
                 return false;
+        }
+        at_line = at_line + stride < row->n ? at_line + stride : at_line + stride - row->n;
     }
     return true;
+}
+
+static bool line_join_table(tamis_filter *filter, const tamis_filter *source, unsigned most) {
+    const tamis_i_line_table *const t = line_table_of(source);
+    return line_join_row(filter, source, &t->front, most) &&
+           line_join_row(filter, source, &t->back, most);
 }
 
 static bool line_join_stash(tamis_filter *filter, const tamis_filter *source, unsigned most) {

@@ -19,12 +19,12 @@ static uint64_t line_ones_below(unsigned n) {
 }
 
 static unsigned line_ones(uint64_t x) {
-    return (unsigned)(tamis_i_line_sums(x) >> 56);
+    return (unsigned)(tamis_i_line_byte_sums(x) >> 56);
 }
 
 /* The place of the k-th one, from 0; 64 if there are not so many. */
 static unsigned line_select(uint64_t x, unsigned k) {
-    return tamis_i_line_select(x, tamis_i_line_sums(x), k);
+    return tamis_i_line_select(x, tamis_i_line_byte_sums(x), k);
 }
 
 /* ---- units ---- */

@@ -64,7 +64,8 @@ typedef struct trial {
 } trial;
 
 static tamis_i_line_front line_plan_front(const wanted *w, const trial *t) {
-    return (tamis_i_line_front){t->homes, t->entries, t->load, !w->set};
+    /* A union comes line by line, not key by key: it fills the back no better than keys that come and go. */
+    return (tamis_i_line_front){t->homes, t->entries, t->load, !w->set || w->need->merges};
 }
 
 /* Entries that a line of the back has with so many homes; 0: there is no such line. */

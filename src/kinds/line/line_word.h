@@ -10,7 +10,7 @@
 #define TAMIS_I_LINE_EACH UINT64_C(0x0101010101010101) /* a one in each byte */
 
 /* The number of ones up to and with each byte, as bytes. */
-static inline uint64_t tamis_i_line_sums(uint64_t x) {
+static inline uint64_t tamis_i_line_byte_sums(uint64_t x) {
     x -= x >> 1 & UINT64_C(0x5555555555555555);
     x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
     x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);

@@ -77,7 +77,7 @@ FAST TAMIS_INLINE uint64_t line_starts(const tamis_i_line_tables *t, const uint6
 FAST TAMIS_INLINE uint64_t line_two(uint64_t starts, uint64_t k, unsigned how) {
     if ((how & SLOW) == 0)
         return _pdep_u64((uint64_t)3 << k % 64, starts);
-    const unsigned at = tamis_i_line_select(starts, tamis_i_line_sums(starts), k % 64);
+    const unsigned at = tamis_i_line_select(starts, tamis_i_line_byte_sums(starts), k % 64);
     const uint64_t from = at < 64 ? starts >> at << at : 0;
     return _blsi_u64(from) | _blsi_u64(_blsr_u64(from));
 }
