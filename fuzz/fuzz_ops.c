@@ -40,7 +40,7 @@ typedef struct pair {
 } pair;
 
 static bool is_multiset(const tamis_params *params) {
-    return (tamis_kind_abilities(params->kind) & TAMIS_CAN_COUNT) != 0;
+    return (tamis_params_abilities(params) & TAMIS_CAN_COUNT) != 0;
 }
 
 static tamis_filter *clone(const tamis_filter *filter) {
@@ -181,7 +181,7 @@ static void change_value(pair *p, unsigned key, input *in) {
 /* Only what was inserted may be removed; a set cannot tell how often that was. */
 static void remove_one(pair *p, const tamis_params *params, unsigned key) {
     const tamis_bytes bytes = key_of(key);
-    if ((tamis_kind_abilities(params->kind) & TAMIS_CAN_REMOVE) == 0) {
+    if ((tamis_params_abilities(params) & TAMIS_CAN_REMOVE) == 0) {
         tamis_filter *const before = clone(p->filter);
         must(tamis_filter_remove(p->filter, bytes.data, bytes.size) == TAMIS_E_UNSUPPORTED);
         must(same(before, p->filter));
@@ -359,6 +359,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
             params.value[i] = i == 0 ? take_two(&in) % 1024 : take(&in) % 80;
     if (params.kind == TAMIS_KIND_RANK && params.seed % 3 == 0)
         params.value[TAMIS_RANK_VALUE_BITS] = 1 + params.seed % 8;
+    if (params.kind == TAMIS_KIND_LINE)
+        params.value[TAMIS_LINE_SET] %= 2;
     pair pairs[2];
     memset(pairs, 0, sizeof pairs);
     if (tamis_filter_create(&params, NULL, &pairs[0].filter) != TAMIS_OK)

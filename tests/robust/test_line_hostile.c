@@ -283,15 +283,19 @@ static void assert_answers(victim *v, const tamis_filter *f, size_t n) {
 static void assert_usable(victim *v, tamis_filter *f) {
     tamis_filter *copy;
     const char *reason = "";
+    if (tamis_filter_count(f) > TAMIS_I_COUNT_MAX / 2)
+        return; /* of a set: more than calls can reach */
     assert_ok(tamis_filter_clone(f, NULL, &copy));
     (void)!tamis_filter_merge(copy, f, TAMIS_MERGE_BEYOND);
-    assert_true(tamis_i_filter_check(copy, &reason));
+    if (!tamis_i_filter_check(copy, &reason))
+        fail_msg("merged with itself: %s", reason);
     for (unsigned i = 0; i < 40; i++) {
         const tamis_digest digest = {test_random(&v->random), test_random(&v->random)};
         if (tamis_filter_insert_digest(copy, digest, NULL) == TAMIS_OK)
             assert_true(tamis_filter_contains_digest(copy, digest));
     }
-    assert_true(tamis_i_filter_check(copy, &reason));
+    if (!tamis_i_filter_check(copy, &reason))
+        fail_msg("after inserts: %s", reason);
     (void)test_info(copy);
     tamis_filter_free(copy);
 }

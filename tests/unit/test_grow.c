@@ -246,8 +246,10 @@ static void test_growth_free_copies_change_no_answer(void **state) {
             if (tamis_i_stash_copies(&f->stash, digest) != 0)
                 continue;
             if (f->kind->copy_is_free == NULL || f->kind->copy_is_free(f, digest)) {
-                assert_ok(tamis_filter_insert_digest(f, digest, NULL));
-                free_ones++;
+                /* pairs of copies are spread less evenly than the keys of the plan */
+                const tamis_status status = tamis_filter_insert_digest(f, digest, NULL);
+                assert_true(status == TAMIS_OK || status == TAMIS_E_FULL);
+                free_ones += status == TAMIS_OK;
             }
         }
         for (uint64_t key = 0; key < ABSENT; key++)
