@@ -255,8 +255,8 @@ static bool line_insert_away(tamis_filter *filter, const tamis_i_line_entry *e, 
     return line_store_away(filter, &places, e);
 }
 
-/* Entries at places 'from' to 'end' - 1 of a front line, and then one more unless it is NULL, go to the stash, all
- * or none. */
+/* Entries at places 'from' to 'end' - 1 of a front line, and then one more unless it is NULL, go to the
+ * stash, all or none. */
 static bool line_rest_to_stash(tamis_filter *filter, uint64_t line, unsigned from, unsigned end,
                                const tamis_i_line_entry *more) {
     const tamis_i_line_table *const t = line_table_of(filter);
@@ -276,9 +276,9 @@ static bool line_rest_to_stash(tamis_filter *filter, uint64_t line, unsigned fro
     return false;
 }
 
-/* Give away the highest home of a full line, and 'key' with it, unless that is NULL.  What the back cannot take
- * goes to the stash, and is reserved first.  False, and nothing is changed but which place in the back an entry
- * has, if there is no room. */
+/* Give away the highest home of a full line, and 'key' with it, unless that is NULL.  What the back cannot
+ * take goes to the stash, and is reserved first.  False, and nothing is changed but which place in the back
+ * an entry has, if there is no room. */
 static bool line_give_away(tamis_filter *filter, uint64_t line, uint64_t *words, unsigned home,
                            const tamis_i_line_entry *key) {
     const tamis_i_line_table *const t = line_table_of(filter);
@@ -444,9 +444,9 @@ static void line_return_from_stash(tamis_filter *filter, uint64_t line, uint64_t
     }
 }
 
-/* Homes that are away return to a line as long as two places are free and there is room for the lowest of them.
- * When none is left, the line is as if none had ever left.  With fewer places free that is not looked for: it
- * will be when they are, at the latest when the line is empty. */
+/* Homes that are away return to a line as long as two places are free and there is room for the lowest of
+ * them.  When none is left, the line is as if none had ever left.  With fewer places free that is not looked
+ * for: it will be when they are, at the latest when the line is empty. */
 TAMIS_APART void line_recall(tamis_filter *filter, uint64_t line, uint64_t *words) {
     const tamis_i_line_table *const t = line_table_of(filter);
     const tamis_i_line_shape *const shape = &t->front.shape;

@@ -126,8 +126,8 @@ typedef struct tamis_i_line_bits_ops {
 
     /* The same for a word, the value being 0.  What was AWAY is what row->elsewhere says.  What was added is
      * counted, and '*added', unless 'added' is NULL, is whether there was no equal one; else it is what
-     * row->not_added says.  What was dropped is counted; with ROOM, or if nothing was, it is what row->dropped
-     * says. */
+     * row->not_added says.  What was dropped is counted; with ROOM, or if nothing was, it is what
+     * row->dropped says. */
     bool (*has_word)(const tamis_i_line_row *row, uint64_t word);
     tamis_status (*add_word)(const tamis_i_line_row *row, uint64_t word, unsigned most,
                              bool *added);
