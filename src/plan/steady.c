@@ -12,8 +12,9 @@
  * that fits in one bucket has no other, and nothing spills.
  *
  * Nothing ages: what is promised holds at any time.  The odds are those of a moment; a set that changes all
- * the time sees new ones with each replacement of its keys, and is planned for MOMENTS of them.  The plan has
- * room for MORE keys with the odds that were asked for, and tells those of the keys that were.
+ * the time sees new ones with each replacement of its keys, and is planned for STEADY_MOMENTS of them.  The
+ * plan has room for STEADY_MORE keys with the odds that were asked for, and tells those of the keys that
+ * were.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -68,13 +69,13 @@ static double plan_steady_bits(const tamis_steady_shape *s) {
 
 /* The odds of a moment that a plan may have. */
 static double plan_steady_odds(const tamis_need *need) {
-    return need->failure_max / (need->deletes ? MOMENTS : 1);
+    return need->failure_max / (need->deletes ? STEADY_MOMENTS : 1);
 }
 
 /* Keys that find room: a few more than asked for, since some come twice, and small sets are often larger than
  * planned. */
 static uint64_t plan_steady_keys(const tamis_need *need) {
-    return need->n + (need->n < 4 * MORE ? need->n / 4 : MORE);
+    return need->n + (need->n < 4 * STEADY_MORE ? need->n / 4 : STEADY_MORE);
 }
 
 static bool plan_steady_holds(const tamis_need *need, const tamis_steady_shape *s) {
@@ -232,13 +233,13 @@ static tamis_status plan_steady_settle(const tamis_need *need, trial *t) {
 static trial plan_steady_best(const goal *g, unsigned usual) {
     const tamis_need *const need = g->need;
     trial best = nothing;
-    for (unsigned bits = LINE_BITS; bits <= ALONE_BITS; bits += LINE_BITS) {
+    for (unsigned bits = STEADY_LINE; bits <= ALONE_BITS; bits += STEADY_LINE) {
         trial t = nothing;
         const bool alone = (double)need->n * (g->extra - log2(need->fpr)) < bits;
         if (!alone && bits != usual)
             continue;
         plan_steady_sizes(g, bits, 0, &t);
-        for (unsigned back = LINE_BITS; back <= BACK_BITS; back *= 2)
+        for (unsigned back = STEADY_LINE; back <= BACK_BITS; back *= 2)
             if (bits == usual && (t.bits == INFINITY || t.shape.spill_buckets != 0))
                 plan_steady_sizes(g, bits, back, &t);
         if (isfinite(t.bits) && plan_steady_settle(need, &t) == TAMIS_OK && t.bits < best.bits)
@@ -257,7 +258,7 @@ static trial plan_steady_roomy(const goal *g, const trial *smallest) {
         return *smallest;
     for (unsigned i = 0; i < NARROWER && smallest->bits < roomy.limit; i++) {
         trial t = nothing;
-        for (unsigned back = LINE_BITS; back <= BACK_BITS; back *= 2)
+        for (unsigned back = STEADY_LINE; back <= BACK_BITS; back *= 2)
             plan_steady_sizes(&roomy, smallest->shape.bucket_bits, back, &t);
         if (!isfinite(t.bits) || plan_steady_settle(need, &t) != TAMIS_OK)
             break;
@@ -302,7 +303,7 @@ tamis_status tamis_i_plan_steady(const tamis_need *need, tamis_plan *plan) {
         best = plan_steady_small(&g);
     /* Smaller buckets, if these are asked for or the others are too large to read. */
     for (unsigned bits = FAST_BITS;
-         bits >= LINE_BITS &&
+         bits >= STEADY_LINE &&
          (isinf(best.bits) || !tamis_i_plan_lines_ok(need, plan_steady_lines(need, &best)));
          bits /= 2) {
         trial t = plan_steady_best(&g, bits);
@@ -324,7 +325,7 @@ tamis_status tamis_i_plan_steady(const tamis_need *need, tamis_plan *plan) {
     if (status != TAMIS_OK)
         return status;
     if (need->deletes)
-        plan->overflow_probability = fmin(MOMENTS * plan->overflow_probability, 1);
+        plan->overflow_probability = fmin(STEADY_MOMENTS * plan->overflow_probability, 1);
     plan->params.kind = TAMIS_KIND_STEADY;
     plan->params.stash = 16 + need->n / 16384;
     uint64_t *const value = plan->params.value;

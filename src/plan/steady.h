@@ -18,13 +18,13 @@
 #define ALONE_BITS  8192u
 #define SMALL_ABOVE 2.55
 #define LARGE_FROM  256u /* buckets: with fewer, all plans are above that */
-#define LINE_BITS   512u
+#define STEADY_LINE 512u
 
-#define MORE        256u
-#define ORIGIN_MAX  8u
-#define MOMENTS     10000.0
-#define MARGIN      TAMIS_I_STEADY_MARGIN
-#define LAMBDA_MOST 2.0 /* keys per home */
+#define STEADY_MORE    256u
+#define ORIGIN_MAX     8u
+#define STEADY_MOMENTS 10000.0
+#define MARGIN         TAMIS_I_STEADY_MARGIN
+#define LAMBDA_MOST    2.0 /* keys per home */
 
 #define EXACT (1 - 1e-12) /* what rounding may take */
 

@@ -56,7 +56,7 @@ static double quick_steady_back(const wanted *w, fitted *f, double room) {
     tamis_steady_shape *const s = &f->shape;
     tamis_steady_shape best = *s;
     double fewest = INFINITY;
-    for (unsigned bits = LINE_BITS; bits <= BACK_BITS; bits *= 2) {
+    for (unsigned bits = STEADY_LINE; bits <= BACK_BITS; bits *= 2) {
         for (unsigned origin = 1; origin <= ORIGIN_MAX; origin++) {
             /* m ((bits - homes/m) / slot - margin) = room */
             const double homes = ceil(ldexp((double)s->buckets, -(int)origin)) * s->homes;
@@ -222,7 +222,7 @@ static void quick_steady_alone(const wanted *w, unsigned r, fitted *best) {
     f.shape.fp_bits = r;
     f.shape.extra_bits = w->extra;
     const double homes = ceil(w->n / lambda);
-    f.bits = ceil((homes + w->keys * quick_steady_slot(&f.shape)) / LINE_BITS) * LINE_BITS;
+    f.bits = ceil((homes + w->keys * quick_steady_slot(&f.shape)) / STEADY_LINE) * STEADY_LINE;
     if (f.bits > ALONE_BITS || f.bits >= best->bits)
         return;
     f.shape.homes = (unsigned)homes;
@@ -291,8 +291,8 @@ static tamis_status quick_steady_promise(const wanted *w, const tamis_steady_sha
 tamis_status tamis_i_quick_steady(const tamis_need *need, tamis_plan *plan) {
     if (need->fpr < FPR_LEAST || need->fpr > FPR_MOST)
         return TAMIS_E_UNSUPPORTED;
-    const double moments = need->deletes ? MOMENTS : 1;
-    const uint64_t more = need->n < 4 * MORE ? need->n / 4 : MORE;
+    const double moments = need->deletes ? STEADY_MOMENTS : 1;
+    const uint64_t more = need->n < 4 * STEADY_MORE ? need->n / 4 : STEADY_MORE;
     wanted w = {.need = need,
                 .bits = SMALL_BITS,
                 .n = (double)need->n,
