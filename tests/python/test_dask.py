@@ -133,11 +133,13 @@ class Dask(unittest.TestCase):
 
     def test_more_keys_than_promised(self):
         bag = dask.bag.from_sequence(range(60_000), npartitions=6)
-        for needs in ({}, {"deletes": True}):
-            with self.assertRaisesRegex(tamis.PromiseError, "0.01 was promised"):
-                tamis.dask.build(bag, 20_000, 0.01, lanes=3, seed=SEED, **needs).compute()
-            made = tamis.dask.build(bag, 20_000, 0.01, lanes=3, seed=SEED, beyond=True, **needs).compute()
-            self.assertEqual(made.count_many(range(60_000)), 60_000)
+        with self.assertRaisesRegex(tamis.PromiseError, "0.01 was promised"):
+            tamis.dask.build(bag, 20_000, 0.01, lanes=3, seed=SEED).compute()
+        made = tamis.dask.build(bag, 20_000, 0.01, lanes=3, seed=SEED, beyond=True).compute()
+        self.assertEqual(made.count_many(range(60_000)), 60_000)
+        for beyond in (False, True):  # a line has no room for them
+            with self.assertRaisesRegex(tamis.FullError, "plan with copies"):
+                tamis.dask.build(bag, 20_000, 0.01, lanes=6, seed=SEED, beyond=beyond, deletes=True).compute()
         # as many as were promised, but counted several times
         parts = [dask.delayed(list)(range(max(0, i - 500), i + 1000)) for i in range(0, 10_000, 1000)]
         tamis.dask.build(parts, 10_000, 0.01, lanes=4, seed=SEED).compute()
@@ -165,7 +167,7 @@ class Dask(unittest.TestCase):
         """What it had is made again, and the set is the same, byte for byte."""
         slow = [dask.delayed(make)(i, 0.05) for i in range(PARTS)]
         n = len(everything())
-        for needs in ({}, {"deletes": True}):
+        for needs in ({}, {"deletes": True, "copies": 2, "replacements": 10}):
             made = tamis.dask.build(slow, n, 0.01, column="url", seed=SEED, lanes=4, **needs)
             whole = made.compute().to_bytes()
             self.client.restart()

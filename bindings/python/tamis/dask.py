@@ -22,7 +22,7 @@ import dask
 from dask.delayed import Delayed
 
 from . import _native
-from ._errors import PromiseError, UnsupportedError
+from ._errors import FullError, UnsupportedError
 from ._plans import Params, abilities, plan, whole, with_needs
 from ._sets import Filter
 
@@ -100,7 +100,12 @@ def _extend(made: Filter, part: Any, column: Optional[str], in_place: bool) -> F
 def _union(sets: List[Filter], beyond: bool) -> Filter:
     made = sets[0].copy()  # tasks leave what they are given as it is
     for other in sets[1:]:
-        made.merge(other, beyond)
+        try:
+            made.merge(other, beyond)
+        except FullError as error:
+            if "count" not in abilities(made.params):
+                raise
+            raise FullError(f"{error}: if keys come several times, plan with copies") from error
     return made
 
 
@@ -134,9 +139,13 @@ def build(collection: Any, n: Optional[int] = None, fpr: Optional[float] = None,
 
     The partitions are dealt to 'lanes', by default as many as there are threads.  A lane has one set, which goes
     through its partitions one after the other; the sets of the lanes are merged in a tree, 'split_every' at a time.
-    So there are as many sets in memory as lanes, however many partitions there are.  'n' is the number of all keys: a
-    union that errs more often than promised is a PromiseError, unless 'beyond' permits it;
-    'needs' as for plan().
+    So there are as many sets in memory as lanes, however many partitions there are.  'n' is the number of all different
+    keys: a union that errs more often than promised is a PromiseError, unless 'beyond' permits it; of a kind that gets
+    full, as "line" does, it is a FullError, 'beyond' or not.
+
+    With deletes every copy of a key is kept, and the plan has room for one of each: if keys come several times, say
+    with copies=... how often at most in all partitions together, and with replacements=... how long it must hold.
+    Otherwise they may be a FullError.  'needs' as for plan().
     """
     if params is None:
         params = _plan(n, fpr, needs)
