@@ -25,7 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 HEADERS = ["tamis.h", "plan.h", "shared.h", "window.h", "small.h", "table.h", "model.h"]
 GROUPS = [
-    ("Begin", ["guide", "choosing", "planner", "what-can-go-wrong", "growth"]),
+    ("Begin", ["guide", "choosing", "planning", "what-can-go-wrong", "growth"]),
     ("Kinds of sets", ["line", "steady", "rank", "balanced-bloom", "dleft-counting", "small", "windows", "threads", "table"]),
     ("Doors", ["python", "web", "redis", "databases", "scale"]),
     ("Inside", ["architecture", "format", "keys", "hash", "models", "performance", "platforms", "mutation"]),
@@ -436,7 +436,8 @@ def main():
     site.version = ".".join(version[:3])
     documents = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
     for name in documents:
-        site.add(f"docs/{name}", name[:-3] + ".html", title_of(ROOT / "docs" / name))
+        page = "planning.html" if name == "planner.md" else name[:-3] + ".html"  # planner.html is the planner itself
+        site.add(f"docs/{name}", page, title_of(ROOT / "docs" / name))
     site.add("README.md", "readme.html", "tamis")
     for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
         site.add(name, name[:-3].lower() + ".html", title_of(ROOT / name))

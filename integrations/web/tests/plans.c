@@ -17,7 +17,7 @@ int web_plan(int all);
 int web_plan_shared(unsigned threads);
 
 #define NEEDS 18 /* numbers of a need, as in web.c */
-#define PLAN  33 /* numbers of a plan */
+#define PLAN  39 /* numbers of a plan */
 
 static uint64_t state;
 
@@ -47,17 +47,17 @@ static unsigned draw_need(double *need) {
     need[0] = question == 0 ? 0 : n;
     need[1] = question == 1 ? 0 : fpr;
     need[9] = question <= 1 ? floor(n * draw_real(0.8, 4)) + 256 : 0;
-    need[2] = one_in(8) ? (double)(1 + draw() % 13) : 0;
+    need[2] = one_in(8) ? (double)(1 + draw() % 14) : 0;
     need[3] = one_in(3);
     need[4] = one_in(6);
     need[5] = one_in(6);
     need[6] = one_in(6) ? (double)(2 + draw() % 30) : 0;
     need[7] = one_in(12) ? (double)(1 + draw() % 8) : 0;
-    need[8] = one_in(4) ? (double)(draw() % 3) : 0;
+    need[8] = one_in(4) ? (double)(draw() % 5) : 0;
     need[10] = one_in(8) ? draw_real(0, 1) : 0;
     need[11] = one_in(8) ? draw_real(1, 4) : 0;
     need[12] = one_in(8) ? exp2(-draw_real(1, 60)) : 0;
-    need[13] = need[8] == 2 && one_in(2) ? draw_real(0.1, 4) : 0;
+    need[13] = need[8] == 4 && one_in(2) ? draw_real(0.1, 4) : 0;
     need[14] = need[3] != 0 && one_in(2) ? (double)(1 + draw() % 100) : 0;
     need[15] = one_in(8);
     need[17] = one_in(16) ? (double)(1 + draw() % 60) : 0;

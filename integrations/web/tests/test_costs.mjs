@@ -50,6 +50,11 @@ const needs = [
     { n: 0, fpr: 0.001, bytes: 1 << 20, deletes: true, merges: true },
     { n: 1e6, fpr: 0, bytes: 1 << 20, deletes: true, valueBits: 2 },
     { n: 1e6, fpr: 0.001 },
+    { n: 1e6, fpr: 0.001, copies: 3 },
+    { n: 1e6, fpr: 0.01, merges: true },
+    { n: 1e6, fpr: 0.001, deletes: true, copies: 10 },
+    { n: 1e7, fpr: 0.001, copies: 3, merges: true },
+    { n: 1e6, fpr: 0.01, valueBits: 4, merges: true },
 ];
 let costs = 0;
 for (const [i, need] of needs.entries()) {

@@ -17,7 +17,7 @@ const tamis = await load();
 const wasm = tamis._wasm;
 const text = program.endsWith(".txt") ? readFileSync(program, "utf8")
     : execFileSync(program, [rows, seed], { maxBuffer: 1 << 30 }).toString();
-const NEEDS = 18, PLAN = 33, PARAMS = 21, PROMISE = 4;
+const NEEDS = 18, PLAN = 39, PARAMS = 21, PROMISE = 4;
 // Places of a plan that are counted, not measured: its parameters, n, bytes, replacements and shards.
 const COUNTED = new Set([...Array(PARAMS).keys(), PARAMS, PARAMS + 1, PARAMS + 9, PARAMS + 10, PARAMS + 11]);
 COUNTED.delete(PROMISE);
