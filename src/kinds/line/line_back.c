@@ -28,7 +28,7 @@ bool tamis_i_line_table_init(const tamis_i_line_need *need, tamis_i_line_table *
     const unsigned prints = (unsigned)need->prints, values = (unsigned)need->values;
     if (!tamis_i_line_bits_shape((unsigned)need->homes, prints, values, &t->front.shape))
         return false;
-    if (t->places != 0) {
+    if (need->back_lines != 0) {
         t->lap = need->lines / need->back_lines + (need->lines % need->back_lines != 0);
         if (t->places * t->lap > need->back_homes ||
             !tamis_i_line_bits_shape((unsigned)need->back_homes,

@@ -29,7 +29,7 @@
 #define FPR_LEAST   1e-14 /* of two keys in a line with the most homes and planes */
 #define CELLS_MAX   0x1p62
 #define HOMES_MAX   TAMIS_I_LINE_HOMES_MAX
-#define PLACES_MAX  (HOMES_MAX / 2) /* front lines per back line, where each has two places */
+#define PLACES_MAX  (HOMES_MAX / 2.0) /* front lines per back line, where each has two places */
 #define LOAD_LEAST  0.35 /* of the entries of a line: two lines, if they are one too many for one */
 #define LOAD_MOST   1.25
 #define SLOT_BITS   170.0 /* of the stash, about */
