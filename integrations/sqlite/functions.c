@@ -145,7 +145,8 @@ static void sql_merge(sqlite3_context *call, int n, sqlite3_value **values) {
             tamis_filter_merge(one, two, how != NULL ? TAMIS_MERGE_BEYOND : 0);
         if (status == TAMIS_E_PROMISE)
             merge_refuse(call, one, two);
-        else if (set_expect(call, status, "these sets cannot be merged", NULL))
+        else if (set_expect(call, status, "these sets cannot be merged",
+                            status == TAMIS_E_FULL ? "no room for the keys of both" : NULL))
             set_encode(call, one);
     }
     tamis_filter_free(two);

@@ -211,25 +211,37 @@ class Extension(unittest.TestCase):
         self.assertEqual(self.ask("SELECT tamis_contains(?, '2026-03-01')", s), 1)
 
     def test_a_merge_beyond_the_promise_is_refused(self):
-        one, two, half = (self.ask(f"SELECT tamis_build(i, 0.001, 50000) FROM {self.numbers(n, begin)}")
+        # at this rate a set is a blocked-bloom, in which any union has room
+        one, two, half = (self.ask(f"SELECT tamis_build(i, 0.02, 50000) FROM {self.numbers(n, begin)}")
                           for n, begin in ((50000, 0), (50000, 50000), (25000, 60000)))
-        self.assertEqual(json.loads(self.ask("SELECT tamis_info(?)", one))["fpr_promised"], 0.001)
+        self.assertEqual(json.loads(self.ask("SELECT tamis_info(?)", one))["fpr_promised"], 0.02)
         with self.assertRaises(sqlite3.OperationalError) as caught:
             self.ask("SELECT tamis_merge(?, ?)", one, two)
-        said = re.fullmatch(r"the union would have an error rate of (\S+), and 0.001 was promised; tamis_merge\(set, set, 'beyond'\) permits it",
+        said = re.fullmatch(r"the union would have an error rate of (\S+), and 0.02 was promised; tamis_merge\(set, set, 'beyond'\) permits it",
                             str(caught.exception))
         both = self.ask("SELECT tamis_merge(?, ?, 'beyond')", one, two)
         info = json.loads(self.ask("SELECT tamis_info(?)", both))
         self.assertAlmostEqual(float(said[1]) / info["fpr"], 1, delta=0.01)
-        self.assertGreater(info["fpr"], 0.01)
-        self.assertEqual(info["fpr_promised"], 0.001)
+        self.assertGreater(info["fpr"], 0.04)
+        self.assertEqual(info["fpr_promised"], 0.02)
         self.assertEqual(self.ask(f"SELECT sum(tamis_contains(?, i)) FROM {self.numbers(100000)}", both), 100000)
         fine = self.ask("SELECT tamis_merge((SELECT tamis_merge(?, ?)), ?)", half, half, half)
         self.assertEqual(self.ask(f"SELECT sum(tamis_contains(?, i)) FROM {self.numbers(25000, 60000)}", fine), 25000)
         for how in ("'x'", "NULL", "1"):
             self.refused("'beyond'", f"SELECT tamis_merge(?, ?, {how})", one, two)
         self.ask("SELECT tamis_open('x', ?)", one)
-        self.assertEqual(self.ask("SELECT fpr_promised FROM tamis_sets"), 0.001)
+        self.assertEqual(self.ask("SELECT fpr_promised FROM tamis_sets"), 0.02)
+
+    def test_a_merge_without_room_is_refused(self):
+        one, two, half, other = (self.ask(f"SELECT tamis_build(i, 0.001, 50000) FROM {self.numbers(n, begin)}")
+                                 for n, begin in ((50000, 0), (50000, 50000), (25000, 60000), (25000, 90000)))
+        self.assertEqual(json.loads(self.ask("SELECT tamis_info(?)", one))["kind"], "line")
+        for more in ("", ", 'beyond'"):
+            self.refused("these sets cannot be merged: no room for the keys of both", f"SELECT tamis_merge(?, ?{more})", one, two)
+        both = self.ask("SELECT tamis_merge(?, ?)", half, other)
+        for begin in (60000, 90000):
+            self.assertEqual(self.ask(f"SELECT sum(tamis_contains(?, i)) FROM {self.numbers(25000, begin)}", both), 25000)
+        self.assertLessEqual(json.loads(self.ask("SELECT tamis_info(?)", both))["fpr"], 0.001)
 
     def test_an_empty_set_has_no_bits_per_key(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -287,7 +299,8 @@ class Extension(unittest.TestCase):
             with open(keys, "w", encoding="utf-8") as file:
                 file.writelines(f"{i}\n" for i in range(1000))
             subprocess.run([TOOL, "build", "--seed", str(SEED), "-p", "0.0001", "-o", path, keys], check=True, capture_output=True)
-            self.assertEqual(self.ask("SELECT tamis_open('f', ?)", path), 1000)
+            # a key that seems to be there is not stored, and not counted
+            self.assertIn(self.ask("SELECT tamis_open('f', ?)", path), range(998, 1001))
             self.assertEqual(self.ask(f"SELECT sum(tamis_has('f', CAST(i AS TEXT))) FROM {self.numbers(1000)}"), 1000)
             self.assertEqual(self.ask("SELECT source FROM tamis_sets"), path)
             blob = self.ask(f"SELECT tamis_build(CAST(i AS TEXT), 0.0001) FROM {self.numbers(100)}")
