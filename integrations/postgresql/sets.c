@@ -211,7 +211,8 @@ void set_merge(tamis_filter *filter, const tamis_filter *source, bool beyond) {
                  errmsg("these sets cannot be merged: %s", tamis_status_text(status)),
                  errhint("Make them by tamis_agg(key, n, p) with the same n and p, of keys of "
                          "one form, and with the same setting tamis.seed.")));
-    set_expect(status, "these sets cannot be merged", NULL);
+    set_expect(status, "these sets cannot be merged",
+               status == TAMIS_E_FULL ? "no room for the keys of both" : NULL);
 }
 
 /* Nothing uses the set any more: merge it all the same, to tell what the union would be like. */
