@@ -200,7 +200,7 @@ static double line_plan_row(const wanted *w, unsigned prints, double low, double
     for (double homes = low; homes <= high && *n < TRIES; homes += stride) {
         line_plan_try(w, prints, (unsigned)homes, &tried[*n]);
         fewest = fmin(fewest, tried[*n].bits);
-        *n += isfinite(tried[*n].bits);
+        *n += isfinite(tried[*n].bits) ? 1 : 0;
     }
     return fewest;
 }
