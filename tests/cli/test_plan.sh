@@ -25,10 +25,10 @@ for need in "-n 10M -p 0.001" "-n 1 -p 0.5" "-n 1G -p 1e-9" "--bytes 64G -p 1e-5
 import json, re, sys
 text = open(sys.argv[1]).read()
 plans = json.load(open(sys.argv[2]))
-question, table, times, below = text.split("\n\n")[:4]
+question, table, below, times = text.split("\n\n")[:4]
 assert [line.split()[0] for line in table.split("\n")[1:]] == [p["kind"] for p in plans], table
 assert times.startswith("ns, in cache  "), times
-for line, plan in zip(times.split("\n")[1:], plans, strict=True):
+for line, plan in zip(times.strip().split("\n")[1:], plans, strict=True):
     told = [plan[f"ns_{call}{cached}"] for call in ("insert", "lookup", "remove") for cached in ("", "_cached")]
     rounded = [float(x) for x in re.sub("^" + plan["kind"], "", line).replace("/", " ").split()]
     assert all(abs(x - y) <= 0.5 for x, y in zip(rounded, [x for x in told if x is not None], strict=True)), line
