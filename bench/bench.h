@@ -84,9 +84,9 @@ struct bench_subject {
     const char *name;
     unsigned variant;   /* a tamis_kind, a number of lines */
     tamis_hash_id hash; /* of a kind */
-    bool deletes;       /* of a kind: its plan is one with deletes */
     unsigned idle;      /* of a calibrator: additional instructions per key */
     bool waits;         /* and each of them depends on the word that was read */
+    bool deletes;       /* of a kind: its plan is one with deletes */
     void *self;         /* made by create */
     /* Facts, for create to fill in. */
     uint64_t bytes;

@@ -171,8 +171,8 @@ static void blocked_info(const tamis_filter *filter, tamis_i_slice slice, tamis_
 }
 
 static bool blocked_fill(const tamis_filter *filter, tamis_i_fill *fill) {
-    const tamis_i_fill_shape shape = {(double)(filter->n_table / TAMIS_LINE_WORDS), BLOCK_BITS,
-                                      (double)blocked_hashes_of(filter),
+    const uint64_t blocks = filter->n_table / TAMIS_LINE_WORDS;
+    const tamis_i_fill_shape shape = {(double)blocks, BLOCK_BITS, (double)blocked_hashes_of(filter),
                                       blocked_lanes_of(filter) != 0};
     tamis_i_fill_of(&shape, (double)filter->params.capacity, fill);
     fill->set = (double)filter->words->ones(filter->table, (size_t)filter->n_table);
