@@ -304,7 +304,7 @@ static void assert_usable(victim *v, tamis_filter *f) {
 static void assert_empties(victim *v, tamis_filter *f, size_t n) {
     const char *reason = "";
     for (size_t i = n; i > 0; i--) {
-        const size_t at = below(v, i);
+        const size_t at = (size_t)below(v, i);
         assert_ok(tamis_filter_remove_digest(f, digest_of(v, &entries[at])));
         entries[at] = entries[i - 1];
         if (i % 64 == 0)
