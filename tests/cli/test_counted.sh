@@ -78,7 +78,7 @@ expect_json "d['kind'] != 'line'"
 cat many many many many many >five
 expect 0 "$tamis" build --deletes -o five.tamis five
 for turn in 1 2 3 4 5; do
-    [ "$("$tamis" query -c five.tamis many)" = 100000 ] || fail "copies are missing"
+    [ "$("$tamis" query -c five.tamis many)" = 100000 ] || fail "copies are missing before removal $turn"
     expect 0 "$tamis" remove five.tamis many
 done
 [ "$("$tamis" query -c five.tamis many)" = 0 ] || fail "copies that were removed"
